@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Looking things up in the tables that xlat/gen.awk makes. */
+#include "abi/xlat.h"
+
+#include <string.h>
+
+const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value)
+{
+	size_t lo = 0, hi;
+
+	if (!x)
+		return NULL;
+	hi = x->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->entries[mid].value < value)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* other names of the value may stand before the one to print */
+	for (; lo < x->n && x->entries[lo].value == value; lo++)
+		if (!x->entries[lo].traits)
+			return &x->entries[lo];
+	return NULL;
+}
+
+const char *xlat_name(const struct xlat *x, uint64_t value)
+{
+	const struct xlat_entry *e = xlat_find(x, value);
+
+	return e ? e->name : NULL;
+}
+
+const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name)
+{
+	size_t prefix, i;
+
+	if (!x || !name)
+		return NULL;
+	for (i = 0; i < x->n; i++)
+		if (!strcmp(x->entries[i].name, name))
+			return &x->entries[i];
+	prefix = strlen(x->prefix);
+	for (i = 0; i < x->n; i++)
+		if (!strcmp(x->entries[i].name + prefix, name))
+			return &x->entries[i];
+	return NULL;
+}
+
+/* The bits that an entry names, and what they must be for it. */
+static uint64_t entry_mask(const struct xlat *x, const struct xlat_entry *e)
+{
+	if (x->kind == XLAT_BITS)
+		return e->value < 64 ? 1ULL << e->value : 0;
+	return x->kind == XLAT_FLAGS ? e->mask : e->value;
+}
+
+static bool contained(const struct xlat *x, const struct xlat_entry *e,
+		      uint64_t v)
+{
+	uint64_t mask = entry_mask(x, e);
+	uint64_t want = x->kind == XLAT_BITS ? mask : e->value;
+
+	return !e->traits && want && (v & mask) == want;
+}
+
+/* Whether another name says more, as O_SYNC does of O_DSYNC. */
+static bool outdone(const struct xlat *x, const struct xlat_entry *e,
+		    uint64_t v)
+{
+	uint64_t mask = entry_mask(x, e);
+	size_t i;
+
+	for (i = 0; i < x->n; i++) {
+		const struct xlat_entry *o = &x->entries[i];
+		uint64_t wider = entry_mask(x, o);
+
+		if (wider != mask && !(mask & ~wider) && contained(x, o, v))
+			return true;
+	}
+	return false;
+}
+
+const struct xlat_entry *xlat_next_flag(const struct xlat *x, uint64_t *rest,
+					size_t *at)
+{
+	if (!x)
+		return NULL;
+	while (*rest && *at < x->n) {
+		const struct xlat_entry *e = &x->entries[(*at)++];
+
+		if (contained(x, e, *rest) && !outdone(x, e, *rest)) {
+			*rest &= ~entry_mask(x, e);
+			return e;
+		}
+	}
+	return NULL;
+}
+
+const struct layout *layout_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && layouts[i]; i++)
+		if (!strcmp(layouts[i]->name, name))
+			return layouts[i];
+	return NULL;
+}
+
+const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word)
+{
+	size_t lo = 0, hi = ioctl_ndescs;
+
+	/* by number, the low byte: it is the same for both word sizes */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct ioctl_desc *d = &ioctl_descs[mid];
+
+		if ((d->request & 0xff) == (request & 0xff))
+			return request == (word == 4 ? d->compat : d->request) ?
+			       d : NULL;
+		if ((d->request & 0xff) < (request & 0xff))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const struct call_desc *call_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < CALL_COUNT; i++)
+		if (!strcmp(call_descs[i].name, name))
+			return &call_descs[i];
+	return NULL;
+}

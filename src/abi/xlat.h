@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The shape of the tables that xlat/gen.awk makes from the .in files.  They are
+ * constant data: everything the program knows by name stands in them.
+ */
+#ifndef PEVTRACE_ABI_XLAT_H
+#define PEVTRACE_ABI_XLAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A kernel release as one number that compares as releases do. */
+#define KVER(a, b, c) (((uint32_t)(a) << 16) | ((uint32_t)(b) << 8) | (uint32_t)(c))
+
+enum xlat_kind {
+	XLAT_ENUM,	/* one value, one name */
+	XLAT_FLAGS,	/* a set of masks; an entry may be a value under a mask */
+	XLAT_BITS,	/* entry values are bit numbers of a mask */
+};
+
+enum xlat_traits {
+	XLAT_NONABI = 1 << 0,	/* *_MAX and the like: never printed for a value */
+	XLAT_ALIAS = 1 << 1,	/* a second name; the first one is printed */
+};
+
+struct xlat_entry {
+	uint64_t value;
+	uint64_t mask;		/* flags: matches when (v & mask) == value */
+	const char *name;
+	const char *meaning;	/* one line, no full stop */
+	uint32_t since;		/* KVER() of the first release, 0 unknown */
+	uint32_t traits;
+};
+
+struct xlat {
+	const char *name;	/* the table's, as .in files refer to it */
+	enum xlat_kind kind;
+	const char *prefix;	/* what all names start with, "" if nothing */
+	const char *header;	/* system header that may know them, or NULL */
+	const char *btf;	/* enum of the same values in kernel BTF, or NULL */
+	const struct xlat_entry *entries; /* sorted by value */
+	size_t n;
+};
+
+/* All tables, in the order of their files; the last is NULL. */
+extern const struct xlat *const xlat_tables[];
+
+/*
+ * The entry that names value exactly (for XLAT_BITS: that bit number), or
+ * NULL.  Non-ABI names and aliases are never returned.
+ */
+const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value);
+
+/* The name of value, or NULL. */
+const char *xlat_name(const struct xlat *x, uint64_t value);
+
+/* The entry called name (full name, or without the prefix), or NULL. */
+const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name);
+
+/*
+ * Walks the names in a mask: start with *rest = the value and *at = 0; each
+ * call returns an entry that is contained and takes its bits out of *rest, or
+ * NULL when no more is known.  What is left in *rest has no name.
+ */
+const struct xlat_entry *xlat_next_flag(const struct xlat *x, uint64_t *rest,
+					size_t *at);
+
+/* How a struct member is to be understood. */
+enum field_kind {
+	FIELD_UINT,	/* unsigned decimal */
+	FIELD_SINT,	/* signed decimal */
+	FIELD_HEX,	/* unsigned hexadecimal */
+	FIELD_BOOL,	/* one bit: 0 or 1 */
+	FIELD_ENUM,	/* one of xlat */
+	FIELD_FLAGS,	/* a set out of xlat */
+	FIELD_WORDS,	/* a number whose meaning xlat gives in words */
+	FIELD_ADDR,	/* an address in the target */
+	FIELD_STRING,	/* an address of a string in the target */
+	FIELD_REGS,	/* a mask of the architecture's perf registers */
+	FIELD_CONFIG,	/* perf_event_attr.config: means what type says */
+	FIELD_CONFIGX,	/* config1 and up: PMU format terms */
+	FIELD_PMU,	/* perf_event_attr.type: xlat, else a dynamic PMU */
+	FIELD_SIZE,	/* perf_event_attr.size */
+	FIELD_RESERVED,	/* must be zero; shown in hex when it is not */
+	FIELD_FD,	/* a file descriptor of the caller */
+	FIELD_PID,	/* a pid as the caller sees it */
+};
+
+enum cond_op {
+	COND_NONE,	/* always */
+	COND_EQ,	/* the field has this value */
+	COND_NE,
+	COND_MASK,	/* the field has one of these bits */
+	COND_PMU,	/* type is the dynamic PMU of this name */
+};
+
+/* A test on another member of the same struct. */
+struct cond {
+	enum cond_op op;
+	uint16_t field;		/* index into the struct's fields */
+	uint64_t value;
+	const char *pmu;	/* COND_PMU */
+};
+
+struct field {
+	const char *name;
+	const char *meaning;
+	const struct xlat *xlat;
+	uint16_t offset;	/* bytes from the start of the struct */
+	uint8_t width;		/* bytes of the integer that holds it */
+	uint8_t bit, nbits;	/* within that integer; nbits 0: all of it */
+	enum field_kind kind;
+	uint32_t size;		/* the struct size that first held it, 0: all */
+	uint32_t since;		/* KVER(), 0 unknown */
+	bool always;		/* short form shows it even when zero */
+	struct cond when;	/* picks between members of a union */
+	struct cond needs;	/* unless true the kernel does not read it */
+};
+
+struct layout {
+	const char *name;	/* "perf_event_attr" */
+	const char *btf;	/* struct of the same layout in BTF, or NULL */
+	const struct field *fields; /* by offset, bit, then union order */
+	size_t n;
+	uint32_t size;		/* bytes up to the last known field's end */
+};
+
+extern const struct layout *const layouts[]; /* the last is NULL */
+
+/* The layout of that name; NULL if there is none. */
+const struct layout *layout_by_name(const char *name);
+
+/* How the argument of an ioctl travels. */
+enum ioctl_dir {
+	IOCTL_VALUE,	/* the argument is the value itself */
+	IOCTL_IN,	/* pointer, read by the kernel */
+	IOCTL_OUT,	/* pointer, written by the kernel */
+	IOCTL_INOUT,
+};
+
+enum ioctl_arg {
+	IOCTL_ARG_UINT,
+	IOCTL_ARG_SINT,
+	IOCTL_ARG_FLAGS,	/* of xlat */
+	IOCTL_ARG_FD,
+	IOCTL_ARG_U64,
+	IOCTL_ARG_STRING,
+	IOCTL_ARG_ATTR,
+	IOCTL_ARG_QUERY_BPF,
+};
+
+struct ioctl_desc {
+	const char *name;
+	uint32_t request;	/* as a 64-bit program passes it */
+	uint32_t compat;	/* as a 32-bit program passes it */
+	enum ioctl_dir dir;
+	enum ioctl_arg arg;
+	const struct xlat *xlat;
+	uint32_t since;
+	const char *meaning;
+};
+
+extern const struct ioctl_desc ioctl_descs[];
+extern const size_t ioctl_ndescs;
+
+/* By request number, as a task of that word size (4 or 8) passes it; or NULL. */
+const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word);
+
+/* When the tracer must stop for a call; see trace_filter in trace/filter.h. */
+enum call_watch {
+	WATCH_ALWAYS,	/* from the start */
+	WATCH_IOCTL,	/* from the start where the command's type is '$' */
+	WATCH_SHARED,	/* from the start where it maps a file shared */
+	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
+	WATCH_HELD,	/* only in processes that hold something of perf */
+};
+
+/* Which -e trace= word besides its own name selects a call. */
+enum call_class {
+	CLASS_OPEN,	/* %open: perf_event_open */
+	CLASS_IOCTL,	/* %ioctl */
+	CLASS_MEMORY,	/* %memory */
+	CLASS_POLL,	/* %poll */
+	CLASS_READ,	/* %read */
+	CLASS_DESC,	/* %desc: close, dup, fcntl */
+	CLASS_PROCESS,	/* %process */
+};
+
+/* What an argument of a call is; abi/args.c has a row for each. */
+enum arg_kind {
+	ARG_UINT, ARG_SINT, ARG_HEX, ARG_ADDR, ARG_ENUM, ARG_FLAGS,
+	ARG_FD, ARG_PID, ARG_CPU, ARG_SIZE, ARG_STRING, ARG_ARGV, ARG_ENVP,
+	ARG_ATTR,		/* struct perf_event_attr * */
+	ARG_EVENT_PID,		/* pid, or a cgroup fd by the flags argument */
+	ARG_GROUP_FD,
+	ARG_IOCTL_REQUEST, ARG_IOCTL_ARG,
+	ARG_MMAP_OFFSET,	/* bytes, or pages where the call says so */
+	ARG_POLLFDS,		/* struct pollfd[next argument] */
+	ARG_FDSET,		/* fd_set * of (argument 0) descriptors, in and out */
+	ARG_TIMESPEC, ARG_TIMESPEC64, ARG_TIMEVAL, ARG_MSEC,
+	ARG_SIGSET,
+	ARG_EPOLL_EVENT,	/* one, in */
+	ARG_EPOLL_EVENTS,	/* as many as the call returned, out */
+	ARG_READ_BUF,		/* what the call read, out */
+	ARG_READ_IOV,		/* struct iovec[next argument], out */
+	ARG_FCNTL_CMD, ARG_FCNTL_ARG,
+	ARG_CLONE_ARGS,		/* struct clone_args * */
+	ARG_CLONE_FLAGS,	/* of xlat, with the exit signal in the low byte */
+	ARG_STATUS,		/* exit status */
+};
+
+struct arg_desc {
+	const char *name;
+	enum arg_kind kind;
+	const struct xlat *xlat;
+};
+
+enum { CALL_MAX_ARGS = 6 };
+
+enum call_id {
+#include "xlat/call_ids.h"
+	CALL_COUNT
+};
+
+struct call_desc {
+	const char *name;
+	enum call_id id;
+	enum call_class class;
+	enum call_watch watch;
+	uint8_t nargs;
+	uint8_t in_args;	/* how many can be shown before the call returns */
+	struct arg_desc args[CALL_MAX_ARGS];
+	uint32_t since;
+	const char *meaning;
+};
+
+extern const struct call_desc call_descs[CALL_COUNT];
+
+/* By name, or NULL. */
+const struct call_desc *call_by_name(const char *name);
+
+#endif

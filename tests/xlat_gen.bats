@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The generator stops at every kind of mistake and says where it is, and makes
+# the same of the description under every awk.
+
+setup() {
+	srcdir=$(cd "${srcdir:-.}" && pwd)
+	gen=$srcdir/xlat/gen.awk
+	dir=$BATS_TEST_TMPDIR
+	tab=$(printf '\t')
+	LC_ALL=C
+	export LC_ALL
+	# A description with one of everything, for mistakes to be put into.
+	rows good.in <<-'END'
+		%table colour enum prefix=C_ header=colour.h btf=colour
+		C_RED|0|2.6.31|-|Red
+		C_ROUGE|0|2.6.31|alias|Red too
+		C_BLUE|7|5.13|-|Blue
+		C_MAX|8|-|nonabi|Number of colours
+		%table bits flags prefix=B_
+		B_LOW|1<<0|-|-|Low
+		B_TWO|2&6|-|-|Two of two bits
+		B_HIGH|0xffffffff00000000|-|nonabi|High
+		%layout paint
+		kind|0/4|pmu|colour|-|-|always|-|-|Kind
+		size|4/4|size|-|-|-|-|-|-|Size
+		one|8/8|uint|-|-|-|-|kind=C_BLUE|-|One
+		two|8/8|uint|-|-|-|-|-|kind!=C_RED|Two
+		bit|16/8:0|bool|-|24|6.1|-|-|-|Bit
+		more|16/8:1-63|reserved|-|24|6.1|-|-|-|More
+		%ioctls
+		I_ONE|0x2400|0x2400|value|flags|bits|-|First
+		I_TWO|0x40082401|0x40042401|in|string|-|-|Second
+		%calls
+		one|open|always|-|fd:fd,what:enum/colour|Opens
+		two|read|held|-|fd:fd\|buf:read_buf,n:size|Reads
+		three|process|held|-|-|Forks
+	END
+}
+
+# rows FILE: writes standard input there with | made a tab, \| made a |
+rows() {
+	sed -e 's/\\|/\x01/g' -e "s/|/$tab/g" -e 's/\x01/|/g' >"$dir/$1"
+}
+
+# awks: those that are installed, one a line
+awks() {
+	for a in "gawk --posix" mawk "busybox awk" original-awk awk; do
+		command -v "${a%% *}" >/dev/null || continue
+		if [ "${a%% *}" = busybox ]; then
+			busybox awk 'BEGIN { exit 0 }' 2>/dev/null || continue
+		fi
+		echo "$a"
+	done
+}
+
+# wrong LINE TEXT SED: with that edit, every awk complains of line LINE of the
+# description with words that hold TEXT, and writes nothing
+wrong() {
+	sed -e "$3" "$dir/good.in" >"$dir/bad.in"
+	if cmp -s "$dir/good.in" "$dir/bad.in"; then
+		echo "nothing was edited by $3"
+		return 1
+	fi
+	rm -rf "$dir/out"
+	mkdir "$dir/out"
+	awks >"$dir/awks"
+	while read -r a; do
+		run $a -v out="$dir/out" -f "$gen" "$dir/bad.in" </dev/null
+		echo "$a: $status: $output"
+		[ "$status" -ne 0 ]
+		[[ $output == *"$dir/bad.in:$1: "*"$2"* ]]
+		[ -z "$(ls "$dir/out")" ]
+	done <"$dir/awks"
+}
+
+@test "the description without mistakes passes" {
+	mkdir "$dir/out"
+	awks >"$dir/awks"
+	while read -r a; do
+		$a -v out="$dir/out" -f "$gen" "$dir/good.in"
+	done <"$dir/awks"
+	grep -q '"C_BLUE"' "$dir/out/tables.c"
+	grep -qx '#define B_HIGH 0xffffffff00000000ULL' "$dir/out/constants.h"
+	grep -qx '#define B_TWO 0x2' "$dir/out/constants.h"
+	# a table of the system's is not defined again
+	! grep -q C_BLUE "$dir/out/constants.h"
+}
+
+@test "all awks make the same of xlat/" {
+	first=
+	awks >"$dir/awks"
+	while read -r a; do
+		d=$dir/$(echo "$a" | tr -d ' -')
+		mkdir "$d"
+		$a -v out="$d" -f "$gen" "$srcdir"/xlat/*.in
+		$a -f "$srcdir/xlat/check.awk" "$d/check.list" /dev/null >"$d/check.c"
+		if [ -n "$first" ]; then
+			diff -r "$first" "$d"
+		fi
+		first=${first:-$d}
+	done <"$dir/awks"
+	for f in tables.c tables.h constants.h layouts.h call_ids.h check.list; do
+		[ -s "$first/$f" ]
+	done
+}
+
+@test "64-bit values are exact" {
+	rows good.in <<-'END'
+		%table big enum prefix=P_
+		P_TEN|10|-|-|Small
+		P_A|0x8000000000000000|-|-|Top bit
+		P_B|0x8000000000000001|-|-|Top bit and one
+		P_C|-4095|-|-|Negative
+		P_D|-1|-|-|All bits
+	END
+	mkdir "$dir/out"
+	awks >"$dir/awks"
+	while read -r a; do
+		rm -f "$dir"/out/*
+		$a -v out="$dir/out" -f "$gen" "$dir/good.in"
+		grep -qx '#define P_TEN 10' "$dir/out/constants.h"
+		grep -qx '#define P_B 0x8000000000000001ULL' "$dir/out/constants.h"
+		grep -qx '#define P_C 0xfffffffffffff001ULL' "$dir/out/constants.h"
+		grep -qx '#define P_D 0xffffffffffffffffULL' "$dir/out/constants.h"
+	done <"$dir/awks"
+	# all of these are one double
+	wrong 4 "not sorted" 's/8000000000000000/8000000000000002/'
+	wrong 4 "stands twice" 's/8000000000000000/8000000000000001/'
+	# more than a double holds has to be hexadecimal
+	wrong 2 "not a 64-bit value" "2s/10${tab}/9007199254740993${tab}/"
+}
+
+@test "a name that stands twice" {
+	wrong 4 "C_RED stands twice" 's/C_BLUE/C_RED/'
+	wrong 12 "stands twice" "s/^size/kind/"
+	wrong 19 "I_ONE stands twice" 's/^I_TWO/I_ONE/'
+	wrong 22 "call one stands twice" 's/^two\(.read\)/one\1/'
+	wrong 6 "table colour stands twice" 's/%table bits/%table colour/'
+}
+
+@test "a value that stands twice" {
+	wrong 3 "value 0 stands twice" 's/alias/-/'
+	wrong 19 "number 0x2400 stands twice" 's/2401/2400/g'
+}
+
+@test "a missing column" {
+	wrong 4 "missing column" "s/${tab}Blue//"
+	wrong 12 "missing column" "s/${tab}Size//"
+	wrong 18 "missing column" "s/${tab}First//"
+	wrong 23 "missing column" "s/${tab}Forks//"
+	wrong 4 "missing column" "s/${tab}Blue/ Blue/"
+}
+
+@test "a table that is not sorted" {
+	wrong 4 "not sorted" 's/^\(C_ROUGE.\)0/\19/'
+	wrong 14 "not sorted" "s,^one${tab}8/8,one${tab}16/8,"
+	wrong 19 "not sorted" 's/0x2400/0x2409/g'
+}
+
+@test "an unknown kind" {
+	wrong 1 "unknown table kind set" 's/ enum/ set/'
+	wrong 2 "unknown trait odd" "2s/${tab}-${tab}/${tab}odd${tab}/"
+	wrong 12 "unknown field kind length" "12s/size${tab}-/length${tab}-/"
+	wrong 18 "unknown ioctl argument" "18s/flags/flag/"
+	wrong 18 "unknown direction" "18s/value/by/"
+	wrong 21 "unknown call class" "21s/open/opens/"
+	wrong 21 "unknown watch" "21s/always/ever/"
+	wrong 21 "unknown argument kind" "21s/fd:fd/fd:file/"
+}
+
+@test "an unknown table, field or constant" {
+	wrong 11 "unknown table paints" '11s/colour/paints/'
+	wrong 18 "unknown table bit" "18s/bits/bit/"
+	wrong 21 "unknown table colours" '21s/colour/colours/'
+	wrong 13 "unknown field sort" '13s/kind=/sort=/'
+	wrong 13 "unknown constant C_GREEN" '13s/C_BLUE/C_GREEN/'
+	wrong 2 "unknown constant C_GREEN" "2s/${tab}0/${tab}C_GREEN/"
+	wrong 13 "not a condition" '13s/kind=/kind>/'
+}
+
+@test "a name without the prefix" {
+	wrong 4 "does not start with C_" 's/C_BLUE/D_BLUE/;13s/D_BLUE/0/'
+}
+
+@test "members that overlap without WHEN" {
+	wrong 14 "two overlaps one" '13s/kind=C_BLUE/-/'
+	wrong 16 "more overlaps bit" '16s/:1-/:0-/'
+}
+
+@test "values that are none" {
+	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}0x10000000000000000/"
+	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}1<<64/"
+	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}010/"
+	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}two/;2s/two/2+2/"
+	wrong 2 "described by itself" "2s/${tab}0/${tab}C_RED/"
+	wrong 2 "not a release" '2s/2.6.31/2/'
+	wrong 8 "outside its mask" '8s/2&6/2\&4/'
+	wrong 15 "no such bits" '15s/:0/:64/'
+	wrong 15 "not a place" '15s,16/8,16/3,'
+	wrong 18 "32 bits" '18s/0x2400/0x100002400/'
+}
+
+@test "other rows and sections that are wrong" {
+	wrong 1 "outside of any section" '1d'
+	wrong 1 "not a section" '1s/%table/%tables/'
+	wrong 1 "unknown word" '1s/btf=/bft=/'
+	wrong 2 "full stop" '2s/Red/Red./'
+	wrong 11 "needs a table" "11s/pmu${tab}colour/enum${tab}-/"
+	wrong 21 "not an argument" '21s/fd:fd/fd/'
+	wrong 22 "more than one" '22s/,/|/'
+	wrong 21 "more than 6" '21s/fd:fd/a:fd,b:fd,c:fd,d:fd,e:fd,f:fd/'
+}
+
+@test "mistakes are told all at once" {
+	sed -e 's/C_BLUE/C_RED/' -e '12s/size.-/length\t-/' "$dir/good.in" >"$dir/bad.in"
+	run awk -v out="$dir" -f "$gen" "$dir/bad.in"
+	[ "$status" -ne 0 ]
+	[[ $output == *"bad.in:4: "* ]]
+	[[ $output == *"bad.in:12: "* ]]
+}

@@ -1,0 +1,903 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Makes the C tables of the description:
+#
+#	awk -v out=DIR -f gen.awk FILE.in...
+#
+# writes tables.c, tables.h, constants.h, layouts.h, call_ids.h and check.list
+# (the input of check.awk) into DIR, which must exist.  Nothing is written
+# unless all of the input is right.  README.md describes the input.
+#
+# awk's numbers are doubles, so a 64-bit value is carried as a string of 16 hex
+# digits.  To keep every awk from taking such a string for a number, it is
+# only ever compared with an "x" in front.
+
+function fail(at, text)
+{
+	print at ": " text | "cat 1>&2"
+	failed = 1
+}
+
+# n must be an integer below 2^53.
+function tohex(n,	s, r, i)
+{
+	s = ""
+	for (i = 0; i < 16; i++) {
+		r = n % 16
+		s = substr("0123456789abcdef", r + 1, 1) s
+		n = (n - r) / 16
+	}
+	return s
+}
+
+function digit(c)
+{
+	return index("0123456789abcdef", c) - 1
+}
+
+# Exact only for values below 2^53.
+function tonum(h,	n, i)
+{
+	n = 0
+	for (i = 1; i <= 16; i++)
+		n = n * 16 + digit(substr(h, i, 1))
+	return n
+}
+
+function negate(h,	s, i, d, carry)
+{
+	s = ""
+	carry = 1
+	for (i = 16; i >= 1; i--) {
+		d = 15 - digit(substr(h, i, 1)) + carry
+		carry = d > 15
+		s = substr("0123456789abcdef", d % 16 + 1, 1) s
+	}
+	return s
+}
+
+function less(a, b)
+{
+	return ("x" a) < ("x" b)
+}
+
+function same(a, b)
+{
+	return ("x" a) == ("x" b)
+}
+
+# The bits of a that stand outside m, as a yes or no.
+function outside(a, m,	i, j, x, y)
+{
+	for (i = 1; i <= 16; i++) {
+		x = digit(substr(a, i, 1))
+		y = digit(substr(m, i, 1))
+		for (j = 0; j < 4; j++) {
+			if (x % 2 && !(y % 2))
+				return 1
+			x = int(x / 2)
+			y = int(y / 2)
+		}
+	}
+	return 0
+}
+
+# The value of a number or of a constant, "" (and a complaint) if it is none.
+function value(text, at, depth,	s, n, row)
+{
+	if (text ~ /^0[xX][0-9a-fA-F]+$/) {
+		s = tolower(substr(text, 3))
+		if (length(s) <= 16)
+			return substr("0000000000000000", 1, 16 - length(s)) s
+	} else if (text ~ /^1<<[0-9]+$/) {
+		n = substr(text, 4) + 0
+		if (n < 64) {
+			s = substr("1248", n % 4 + 1, 1)
+			n = int(n / 4)
+			return substr("000000000000000", 1, 15 - n) s \
+			       substr("000000000000000", 1, n)
+		}
+	} else if (text ~ /^-?[0-9]+$/) {
+		n = text
+		sub(/^-/, "", n)
+		if (length(n) <= 15 && (n == "0" || n !~ /^0/)) {
+			s = tohex(n + 0)
+			return text ~ /^-/ ? negate(s) : s
+		}
+	} else if (text ~ /^[A-Za-z_][A-Za-z0-9_]*$/) {
+		if (!(text in const_row)) {
+			fail(at, "unknown constant " text)
+			return ""
+		}
+		if (depth > 8) {
+			fail(at, text " is described by itself")
+			return ""
+		}
+		row = const_row[text]
+		n = row_value[row]
+		sub(/&.*/, "", n)
+		return value(n, row_at[row], depth + 1)
+	}
+	fail(at, "not a 64-bit value: " text)
+	return ""
+}
+
+function quoted(s)
+{
+	gsub(/\\/, "\\\\", s)
+	gsub(/"/, "\\\"", s)
+	return "\"" s "\""
+}
+
+function quoted_or_null(s)
+{
+	return s == "-" || s == "" ? "NULL" : quoted(s)
+}
+
+# A hex string as a C constant; u: what to put behind it.
+function chex(h, u)
+{
+	sub(/^0+/, "", h)
+	return "0x" (h == "" ? "0" : h) u
+}
+
+function kver(text, at,	a, n)
+{
+	if (text == "-")
+		return "0"
+	if (text !~ /^[0-9]+\.[0-9]+(\.[0-9]+)?$/) {
+		fail(at, "not a release: " text)
+		return "0"
+	}
+	n = split(text, a, /\./)
+	return "KVER(" (a[1] + 0) ", " (a[2] + 0) ", " (n > 2 ? a[3] + 0 : 0) ")"
+}
+
+function kind(set, word, at,	what)
+{
+	if (!((set, word) in known)) {
+		what = set
+		gsub(/_/, " ", what)
+		fail(at, "unknown " what " " word)
+		return set "_?"
+	}
+	return known[set, word]
+}
+
+# words: the allowed words of a set, each made into PREFIX_WORD.
+function allow(set, prefix, words,	a, n, i)
+{
+	n = split(words, a, / /)
+	for (i = 1; i <= n; i++)
+		known[set, a[i]] = prefix toupper(a[i])
+}
+
+function table_ref(name, at)
+{
+	if (name == "-" || name == "")
+		return "NULL"
+	if (!(name in table_no)) {
+		fail(at, "unknown table " name)
+		return "NULL"
+	}
+	return "&xlat_" name
+}
+
+function identifier(s)
+{
+	return s ~ /^[A-Za-z_][A-Za-z0-9_]*$/
+}
+
+# Only what a source could take from the perf headers, or what none has.
+function is_ours(header)
+{
+	return header == "" || header == "linux/perf_event.h" ||
+	       header == "linux/hw_breakpoint.h" || header == "asm/perf_regs.h"
+}
+
+BEGIN {
+	FS = "\t+"
+	ntables = nlayouts = nrows = nioctls = ncalls = nfiles = 0
+	section = ""
+	failed = 0
+
+	allow("table_kind", "XLAT_", "enum flags bits")
+	allow("trait", "XLAT_", "nonabi alias")
+	allow("field_kind", "FIELD_", "uint sint hex bool enum flags words " \
+	      "addr string regs config configx pmu size reserved fd pid")
+	allow("direction", "IOCTL_", "value in out inout")
+	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
+	      "string attr query_bpf")
+	allow("call_class", "CLASS_", "open ioctl memory poll read desc process")
+	allow("watch", "WATCH_", "always ioctl shared prctl held")
+	allow("argument_kind", "ARG_", "uint sint hex addr enum flags fd pid " \
+	      "cpu size string argv envp attr event_pid group_fd " \
+	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \
+	      "timespec64 timeval msec sigset epoll_event epoll_events " \
+	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
+	      "clone_flags status")
+
+	if (out == "") {
+		fail("gen.awk", "-v out=DIR is missing")
+		exit 1
+	}
+}
+
+{
+	at = FILENAME ":" FNR
+	sub(/\r$/, "")
+}
+
+FNR == 1 {
+	section = ""
+}
+
+/^#/ || /^[ \t]*$/ {
+	next
+}
+
+/^%/ {
+	n = split($0, word, /[ \t]+/)
+	section = ""
+	if (word[1] == "%table" && n >= 3)
+		begin_table(n)
+	else if (word[1] == "%layout" && n >= 2)
+		begin_layout(n)
+	else if (word[1] == "%ioctls" && n == 1)
+		section = "ioctls"
+	else if (word[1] == "%calls" && n == 1)
+		section = "calls"
+	else
+		fail(at, "not a section: " $0)
+	if (section == "")
+		section = "bad"
+	next
+}
+
+section == "" {
+	fail(at, "a row outside of any section")
+	section = "bad"
+}
+
+section == "bad" {
+	next
+}
+
+section == "table" {
+	if (columns(5))
+		table_row()
+	next
+}
+
+section == "layout" {
+	if (columns(10))
+		layout_row()
+	next
+}
+
+section == "ioctls" {
+	if (columns(8))
+		ioctl_row()
+	next
+}
+
+section == "calls" {
+	if (columns(6))
+		call_row()
+	next
+}
+
+function columns(want,	i)
+{
+	if (NF != want) {
+		fail(at, "a missing column: " NF " where there should be " want)
+		return 0
+	}
+	for (i = 1; i <= NF; i++)
+		if ($i == "" || $i ~ /^ / || $i ~ / $/) {
+			fail(at, "column " i " is empty or has blanks around it")
+			return 0
+		}
+	if ($NF ~ /\.$/) {
+		fail(at, "the meaning ends in a full stop")
+		return 0
+	}
+	return 1
+}
+
+function begin_table(n,	i, name)
+{
+	name = word[2]
+	if (!identifier(name))
+		fail(at, "not a name: " name)
+	if (name in table_no)
+		fail(at, "table " name " stands twice")
+	kind("table_kind", word[3], at)
+	table_no[name] = ++ntables
+	table_name[ntables] = name
+	table_kind[ntables] = word[3]
+	table_prefix[ntables] = table_header[ntables] = table_btf[ntables] = ""
+	table_at[ntables] = at
+	table_n[ntables] = 0
+	for (i = 4; i <= n; i++) {
+		if (word[i] ~ /^prefix=./)
+			table_prefix[ntables] = substr(word[i], 8)
+		else if (word[i] ~ /^header=./)
+			table_header[ntables] = substr(word[i], 8)
+		else if (word[i] ~ /^btf=./)
+			table_btf[ntables] = substr(word[i], 5)
+		else
+			fail(at, "unknown word " word[i])
+	}
+	section = "table"
+}
+
+function table_row(	t, r, i, a, n)
+{
+	t = ntables
+	if (!identifier($1))
+		fail(at, "not a name: " $1)
+	if ($1 in const_row) {
+		fail(at, $1 " stands twice, also at " row_at[const_row[$1]])
+		return
+	}
+	if (index($1, table_prefix[t]) != 1 && table_prefix[t] != "")
+		fail(at, $1 " does not start with " table_prefix[t])
+	r = ++nrows
+	table_n[t]++
+	table_row_no[t, table_n[t]] = r
+	const_row[$1] = r
+	row_at[r] = at
+	row_name[r] = $1
+	row_value[r] = $2
+	row_since[r] = $3
+	row_traits[r] = $4
+	row_meaning[r] = $5
+	if ($4 != "-") {
+		n = split($4, a, /,/)
+		for (i = 1; i <= n; i++)
+			kind("trait", a[i], at)
+	}
+}
+
+function begin_layout(n,	i, name)
+{
+	name = word[2]
+	if (!identifier(name))
+		fail(at, "not a name: " name)
+	if (name in layout_no)
+		fail(at, "layout " name " stands twice")
+	layout_no[name] = ++nlayouts
+	layout_name[nlayouts] = name
+	layout_btf[nlayouts] = ""
+	layout_at[nlayouts] = at
+	layout_n[nlayouts] = 0
+	for (i = 3; i <= n; i++) {
+		if (word[i] ~ /^btf=./)
+			layout_btf[nlayouts] = substr(word[i], 5)
+		else
+			fail(at, "unknown word " word[i])
+	}
+	section = "layout"
+}
+
+function layout_row(	l, f, p, a, w, first, last)
+{
+	l = nlayouts
+	if (!identifier($1))
+		fail(at, "not a name: " $1)
+	if ($2 !~ /^[0-9]+\/[1248](:[0-9]+(-[0-9]+)?)?$/) {
+		fail(at, "not a place: " $2)
+		return
+	}
+	split($2, a, /[\/:-]/)
+	first = a[3] + 0
+	last = $2 ~ /-/ ? a[4] + 0 : ($2 ~ /:/ ? first : a[2] * 8 - 1)
+	if (last < first || last >= a[2] * 8) {
+		fail(at, "no such bits: " $2)
+		return
+	}
+	f = ++layout_n[l]
+	if ((l, $1) in field_no) {
+		# The same member may stand in its place under two conditions.
+		p = field_no[l, $1]
+		if (field_where[l, p] != $2 || field_when[l, p] == $8)
+			fail(at, "member " $1 " stands twice, also at " field_at[l, p])
+	} else {
+		field_no[l, $1] = f
+	}
+	field_at[l, f] = at
+	field_name[l, f] = $1
+	field_where[l, f] = $2
+	field_offset[l, f] = a[1] + 0
+	field_width[l, f] = a[2] + 0
+	field_bit[l, f] = first
+	field_nbits[l, f] = $2 ~ /:/ ? last - first + 1 : 0
+	field_start[l, f] = a[1] * 8 + first
+	field_end[l, f] = a[1] * 8 + last + 1
+	field_kind[l, f] = kind("field_kind", $3, at)
+	field_table[l, f] = $4
+	if ($3 ~ /^(enum|flags|words)$/ && $4 == "-")
+		fail(at, "kind " $3 " needs a table")
+	if ($3 == "bool" && last != first)
+		fail(at, "a bool has one bit")
+	if ($5 != "-" && $5 !~ /^[0-9]+$/)
+		fail(at, "not a size: " $5)
+	field_size[l, f] = $5 == "-" ? 0 : $5
+	field_since[l, f] = kver($6, at)
+	if ($7 != "-" && $7 != "always")
+		fail(at, "unknown word " $7)
+	field_always[l, f] = $7 == "always"
+	field_when[l, f] = $8
+	field_needs[l, f] = $9
+	field_meaning[l, f] = $10
+}
+
+function ioctl_row(	i)
+{
+	i = ++nioctls
+	if (!identifier($1))
+		fail(at, "not a name: " $1)
+	if ($1 in const_row || $1 in ioctl_no)
+		fail(at, $1 " stands twice")
+	ioctl_no[$1] = i
+	ioctl_at[i] = at
+	ioctl_name[i] = $1
+	ioctl_request[i] = value($2, at, 0)
+	ioctl_compat[i] = value($3, at, 0)
+	ioctl_dir[i] = kind("direction", $4, at)
+	ioctl_arg[i] = kind("ioctl_argument", $5, at)
+	ioctl_table[i] = $6
+	ioctl_since[i] = kver($7, at)
+	ioctl_meaning[i] = $8
+	if ($5 == "flags" && $6 == "-")
+		fail(at, "argument flags needs a table")
+	if (ioctl_request[i] == "" || ioctl_compat[i] == "")
+		return
+	if (less("00000000ffffffff", ioctl_request[i]) ||
+	    less("00000000ffffffff", ioctl_compat[i]))
+		fail(at, "a request has 32 bits")
+	# The number is the low byte, the type the one above.
+	ioctl_nr[i] = substr(ioctl_request[i], 13)
+	if (!same(ioctl_nr[i], substr(ioctl_compat[i], 13)))
+		fail(at, "the two requests have different numbers")
+	if (i > 1 && ioctl_nr[i - 1] != "") {
+		if (same(ioctl_nr[i - 1], ioctl_nr[i]))
+			fail(at, "number 0x" ioctl_nr[i] " stands twice")
+		else if (less(ioctl_nr[i], ioctl_nr[i - 1]))
+			fail(at, "not sorted by number")
+	}
+}
+
+function call_row(	c, args, n, i, part, a, k)
+{
+	c = ++ncalls
+	if (!identifier($1))
+		fail(at, "not a name: " $1)
+	if ($1 in call_no)
+		fail(at, "call " $1 " stands twice, also at " call_at[call_no[$1]])
+	call_no[$1] = c
+	call_at[c] = at
+	call_name[c] = $1
+	call_class[c] = kind("call_class", $2, at)
+	call_watch[c] = kind("watch", $3, at)
+	call_since[c] = kver($4, at)
+	call_meaning[c] = $6
+	args = $5
+	call_nargs[c] = call_in[c] = 0
+	if (args == "-")
+		return
+	n = split(args, part, /\|/)
+	if (n > 2)
+		fail(at, "more than one |")
+	if (n == 2)
+		call_in[c] = part[1] == "" ? 0 : split(part[1], a, /,/)
+	sub(/^\|/, "", args)
+	gsub(/\|/, ",", args)
+	n = split(args, a, /,/)
+	if (n > 6)
+		fail(at, "more than 6 arguments")
+	call_nargs[c] = n
+	if ($5 !~ /\|/)
+		call_in[c] = n
+	for (i = 1; i <= n; i++) {
+		if (a[i] !~ /^[a-z_][a-z0-9_]*:[a-z0-9_]+(\/[A-Za-z0-9_]+)?$/) {
+			fail(at, "not an argument: " a[i])
+			continue
+		}
+		split(a[i], k, /[:\/]/)
+		arg_name[c, i] = k[1]
+		arg_kind[c, i] = kind("argument_kind", k[2], at)
+		arg_table[c, i] = a[i] ~ /\// ? k[3] : "-"
+		if (k[2] ~ /^(enum|flags)$/ && arg_table[c, i] == "-")
+			fail(at, "kind " k[2] " needs a table")
+	}
+}
+
+END {
+	if (!failed)
+		check_tables()
+	if (!failed)
+		check_layouts()
+	if (!failed)
+		check_refs()
+	if (!failed)
+		write_all()
+	close("cat 1>&2")
+	exit failed
+}
+
+function check_tables(	t, i, r, v, m, at, prev, key, seen)
+{
+	for (t = 1; t <= ntables; t++) {
+		if (table_n[t] == 0)
+			fail(table_at[t], "table " table_name[t] " is empty")
+		prev = ""
+		for (i = 1; i <= table_n[t]; i++) {
+			r = table_row_no[t, i]
+			at = row_at[r]
+			v = row_value[r]
+			m = ""
+			if (v ~ /&/) {
+				if (table_kind[t] != "flags")
+					fail(at, "a mask outside of a flags table")
+				m = v
+				sub(/^[^&]*&/, "", m)
+				sub(/&.*/, "", v)
+			}
+			v = value(v, at, 0)
+			row_hex[r] = v
+			if (v == "")
+				continue
+			if (m != "") {
+				m = value(m, at, 0)
+				if (m == "")
+					continue
+				if (outside(v, m))
+					fail(at, "the value has bits outside its mask")
+			} else {
+				m = table_kind[t] == "flags" ? v : "0000000000000000"
+			}
+			row_mask[r] = m
+			if (table_kind[t] == "bits" && row_traits[r] !~ /nonabi/ &&
+			    less("000000000000003f", v))
+				fail(at, "a 64-bit mask has no bit " row_value[r])
+			if (prev != "" && less(v, prev))
+				fail(at, "not sorted by value")
+			prev = v
+			row_traits_c[r] = traits(row_traits[r])
+			row_since_c[r] = kver(row_since[r], at)
+			if (row_traits[r] != "-")
+				continue
+			key = t ",x" v "&x" m
+			if (key in seen)
+				fail(at, "value " row_value[r] " stands twice, also at " seen[key])
+			seen[key] = at
+		}
+	}
+}
+
+function traits(text,	a, n, i, s)
+{
+	if (text == "-")
+		return "0"
+	n = split(text, a, /,/)
+	s = ""
+	for (i = 1; i <= n; i++)
+		s = s (i > 1 ? " | " : "") "XLAT_" toupper(a[i])
+	return s
+}
+
+function check_layouts(	l, f, g, at)
+{
+	for (l = 1; l <= nlayouts; l++) {
+		if (layout_n[l] == 0)
+			fail(layout_at[l], "layout " layout_name[l] " is empty")
+		layout_size[l] = 0
+		for (f = 1; f <= layout_n[l]; f++) {
+			at = field_at[l, f]
+			if (f > 1 && field_start[l, f] < field_start[l, f - 1])
+				fail(at, "not sorted by offset and bit")
+			if (field_offset[l, f] + field_width[l, f] > layout_size[l])
+				layout_size[l] = field_offset[l, f] + field_width[l, f]
+			# Of members in one place the last one needs no WHEN.
+			for (g = f + 1; g <= layout_n[l]; g++)
+				if (field_start[l, g] < field_end[l, f] &&
+				    field_start[l, f] < field_end[l, g] &&
+				    field_when[l, f] == "-")
+					fail(field_at[l, g], field_name[l, g] \
+					     " overlaps " field_name[l, f] \
+					     ", which has no WHEN")
+			field_when_c[l, f] = condition(l, field_when[l, f], at)
+			field_needs_c[l, f] = condition(l, field_needs[l, f], at)
+		}
+		if (layout_size[l] > 65535)
+			fail(layout_at[l], "layout " layout_name[l] " is too large")
+	}
+}
+
+# A condition as the C initializer of a struct cond.
+function condition(l, text, at,	op, name, v, f)
+{
+	if (text == "-")
+		return ""
+	if (!match(text, /^[A-Za-z_][A-Za-z0-9_]*/)) {
+		fail(at, "not a condition: " text)
+		return ""
+	}
+	name = substr(text, 1, RLENGTH)
+	v = substr(text, RLENGTH + 1)
+	if (name == "pmu" && v ~ /^=[A-Za-z0-9_-]+$/) {
+		for (f = 1; f <= layout_n[l]; f++)
+			if (field_kind[l, f] == "FIELD_PMU")
+				return "{ COND_PMU, " (f - 1) ", 0, " \
+				       quoted(substr(v, 2)) " }"
+		fail(at, "pmu= where no member is a pmu")
+		return ""
+	}
+	if (v ~ /^!=/) {
+		op = "COND_NE"
+		v = substr(v, 3)
+	} else if (v ~ /^[=&]/) {
+		op = v ~ /^=/ ? "COND_EQ" : "COND_MASK"
+		v = substr(v, 2)
+	} else {
+		fail(at, "not a condition: " text)
+		return ""
+	}
+	if (!((l, name) in field_no)) {
+		fail(at, "unknown field " name)
+		return ""
+	}
+	v = value(v, at, 0)
+	if (v == "")
+		return ""
+	return "{ " op ", " (field_no[l, name] - 1) ", " chex(v, "ULL") ", NULL }"
+}
+
+function check_refs(	l, f, i, c)
+{
+	for (l = 1; l <= nlayouts; l++)
+		for (f = 1; f <= layout_n[l]; f++)
+			field_xlat[l, f] = table_ref(field_table[l, f], field_at[l, f])
+	for (i = 1; i <= nioctls; i++)
+		ioctl_xlat[i] = table_ref(ioctl_table[i], ioctl_at[i])
+	for (c = 1; c <= ncalls; c++)
+		for (i = 1; i <= call_nargs[c]; i++)
+			arg_xlat[c, i] = table_ref(arg_table[c, i], call_at[c])
+}
+
+function write_all(	f)
+{
+	license = "/* SPDX-License-Identifier: LGPL-2.1-or-later */\n" \
+		  "/* Made by gen.awk from xlat/; do not edit. */"
+	write_constants(out "/constants.h")
+	write_layouts_h(out "/layouts.h")
+	write_call_ids(out "/call_ids.h")
+	write_tables_h(out "/tables.h")
+	write_list(out "/check.list")
+	write_tables_c(out "/tables.c")
+}
+
+function write_constants(f,	t, i, r, h)
+{
+	print license > f
+	print "#ifndef PEVTRACE_XLAT_CONSTANTS_H" > f
+	print "#define PEVTRACE_XLAT_CONSTANTS_H" > f
+	for (t = 1; t <= ntables; t++) {
+		if (!is_ours(table_header[t]))
+			continue
+		print "\n/* " table_name[t] " */" > f
+		for (i = 1; i <= table_n[t]; i++) {
+			r = table_row_no[t, i]
+			h = row_hex[r]
+			if (less("000000007fffffff", h))
+				h = chex(h, "ULL")
+			else if (table_kind[t] == "flags")
+				h = chex(h, "")
+			else
+				h = tonum(h) ""
+			print "#define " row_name[r] " " h > f
+		}
+	}
+	if (nioctls)
+		print "\n/* ioctls, as a 64-bit program passes them */" > f
+	for (i = 1; i <= nioctls; i++)
+		print "#define " ioctl_name[i] " " chex(ioctl_request[i], "U") > f
+	print "\n#endif" > f
+	close(f)
+}
+
+function layout_prefix(l)
+{
+	return layout_name[l] == "perf_event_attr" ? "ATTR" : toupper(layout_name[l])
+}
+
+function write_layouts_h(f,	l, i, p, name)
+{
+	print license > f
+	print "#ifndef PEVTRACE_XLAT_LAYOUTS_H" > f
+	print "#define PEVTRACE_XLAT_LAYOUTS_H" > f
+	for (l = 1; l <= nlayouts; l++) {
+		p = layout_prefix(l)
+		print "\n/* Indexes into the fields of layout_" layout_name[l] ". */" > f
+		print "enum {" > f
+		for (i = 1; i <= layout_n[l]; i++) {
+			name = toupper(field_name[l, i])
+			sub(/^_+/, "", name)
+			name = p "_" name
+			if (field_no[l, field_name[l, i]] != i)
+				name = name "_AGAIN_" i
+			print "\t" name "," > f
+		}
+		print "\t" p "_NFIELDS" > f
+		print "};" > f
+	}
+	print "\n#endif" > f
+	close(f)
+}
+
+function write_call_ids(f,	c)
+{
+	print "/* Made by gen.awk from xlat/; do not edit. */" > f
+	for (c = 1; c <= ncalls; c++)
+		print "CALL_" call_id(c) "," > f
+	close(f)
+}
+
+function call_id(c,	s)
+{
+	s = toupper(call_name[c])
+	sub(/^_+/, "", s)
+	return s
+}
+
+function write_tables_h(f,	t, l)
+{
+	print license > f
+	print "#ifndef PEVTRACE_XLAT_TABLES_H" > f
+	print "#define PEVTRACE_XLAT_TABLES_H" > f
+	print "\n#include \"abi/xlat.h\"\n" > f
+	for (t = 1; t <= ntables; t++)
+		print "extern const struct xlat xlat_" table_name[t] ";" > f
+	print "" > f
+	for (l = 1; l <= nlayouts; l++)
+		print "extern const struct layout layout_" layout_name[l] ";" > f
+	print "\n#endif" > f
+	close(f)
+}
+
+# What check.awk compares with the system's headers: constants, ioctls and
+# the places of members that are not bits.
+function write_list(f,	t, i, r, l)
+{
+	for (t = 1; t <= ntables; t++) {
+		if (table_header[t] == "")
+			continue
+		for (i = 1; i <= table_n[t]; i++) {
+			r = table_row_no[t, i]
+			# These grow with the headers.
+			if (row_traits[r] ~ /nonabi/ &&
+			    row_name[r] ~ /_MAX(_SHIFT)?$|^NR_/)
+				continue
+			print "const\t" row_name[r] "\t" chex(row_hex[r], "ULL") \
+			      "\t" (is_ours(table_header[t]) ? "perf" : "libc") \
+			      "\t" row_at[r] > f
+		}
+	}
+	for (i = 1; i <= nioctls; i++)
+		print "ioctl\t" ioctl_name[i] "\t" chex(ioctl_request[i], "U") \
+		      "\t" chex(ioctl_compat[i], "U") "\t" ioctl_at[i] > f
+	for (l = 1; l <= nlayouts; l++)
+		for (i = 1; i <= layout_n[l]; i++)
+			if (layout_btf[l] != "" && !field_nbits[l, i] &&
+			    field_kind[l, i] != "FIELD_RESERVED")
+				print "member\t" layout_btf[l] "\t" field_name[l, i] \
+				      "\t" field_offset[l, i] "\t" field_at[l, i] > f
+	close(f)
+}
+
+function write_tables_c(f,	t, i, r, l, c, h, n)
+{
+	print license > f
+	print "#include \"abi/xlat.h\"" > f
+	print "#include \"xlat/layouts.h\"" > f
+	print "#include \"xlat/tables.h\"" > f
+
+	for (t = 1; t <= ntables; t++) {
+		print "\nstatic const struct xlat_entry entries_" table_name[t] "[] = {" > f
+		for (i = 1; i <= table_n[t]; i++) {
+			r = table_row_no[t, i]
+			print "\t{ " chex(row_hex[r], "ULL") ", " \
+			      chex(row_mask[r], "ULL") ", " \
+			      quoted(row_name[r]) ",\n\t  " \
+			      quoted(row_meaning[r]) ", " row_since_c[r] ", " \
+			      row_traits_c[r] " }," > f
+		}
+		print "};\n" > f
+		print "const struct xlat xlat_" table_name[t] " = {" > f
+		print "\t.name = " quoted(table_name[t]) "," > f
+		print "\t.kind = XLAT_" toupper(table_kind[t]) "," > f
+		print "\t.prefix = " quoted(table_prefix[t]) "," > f
+		print "\t.header = " quoted_or_null(table_header[t]) "," > f
+		print "\t.btf = " quoted_or_null(table_btf[t]) "," > f
+		print "\t.entries = entries_" table_name[t] "," > f
+		print "\t.n = " table_n[t] "," > f
+		print "};" > f
+	}
+	print "\nconst struct xlat *const xlat_tables[] = {" > f
+	for (t = 1; t <= ntables; t++)
+		print "\t&xlat_" table_name[t] "," > f
+	print "\tNULL\n};" > f
+
+	for (l = 1; l <= nlayouts; l++) {
+		print "\nstatic const struct field fields_" layout_name[l] "[] = {" > f
+		for (i = 1; i <= layout_n[l]; i++) {
+			print "\t{" > f
+			print "\t\t.name = " quoted(field_name[l, i]) "," > f
+			print "\t\t.meaning = " quoted(field_meaning[l, i]) "," > f
+			if (field_xlat[l, i] != "NULL")
+				print "\t\t.xlat = " field_xlat[l, i] "," > f
+			print "\t\t.offset = " field_offset[l, i] \
+			      ", .width = " field_width[l, i] \
+			      ", .bit = " field_bit[l, i] \
+			      ", .nbits = " field_nbits[l, i] "," > f
+			print "\t\t.kind = " field_kind[l, i] \
+			      ", .size = " field_size[l, i] \
+			      ", .since = " field_since[l, i] "," > f
+			if (field_always[l, i])
+				print "\t\t.always = true," > f
+			if (field_when_c[l, i] != "")
+				print "\t\t.when = " field_when_c[l, i] "," > f
+			if (field_needs_c[l, i] != "")
+				print "\t\t.needs = " field_needs_c[l, i] "," > f
+			print "\t}," > f
+		}
+		print "};\n" > f
+		print "const struct layout layout_" layout_name[l] " = {" > f
+		print "\t.name = " quoted(layout_name[l]) "," > f
+		print "\t.btf = " quoted_or_null(layout_btf[l]) "," > f
+		print "\t.fields = fields_" layout_name[l] "," > f
+		print "\t.n = " layout_n[l] "," > f
+		print "\t.size = " layout_size[l] "," > f
+		print "};" > f
+	}
+	print "\nconst struct layout *const layouts[] = {" > f
+	for (l = 1; l <= nlayouts; l++)
+		print "\t&layout_" layout_name[l] "," > f
+	print "\tNULL\n};" > f
+
+	print "\nconst struct ioctl_desc ioctl_descs[] = {" > f
+	for (i = 1; i <= nioctls; i++) {
+		print "\t{ " quoted(ioctl_name[i]) ", " \
+		      chex(ioctl_request[i], "U") ", " \
+		      chex(ioctl_compat[i], "U") ", " \
+		      ioctl_dir[i] ", " ioctl_arg[i] ",\n\t  " \
+		      ioctl_xlat[i] ", " ioctl_since[i] ",\n\t  " \
+		      quoted(ioctl_meaning[i]) " }," > f
+	}
+	if (!nioctls)
+		print "\t{ .name = NULL }," > f
+	print "};" > f
+	print "const size_t ioctl_ndescs = " nioctls ";" > f
+
+	print "\nconst struct call_desc call_descs[CALL_COUNT] = {" > f
+	for (c = 1; c <= ncalls; c++) {
+		print "\t{" > f
+		print "\t\t.name = " quoted(call_name[c]) ", .id = CALL_" call_id(c) "," > f
+		print "\t\t.class = " call_class[c] ", .watch = " call_watch[c] "," > f
+		print "\t\t.nargs = " call_nargs[c] ", .in_args = " call_in[c] "," > f
+		if (call_nargs[c]) {
+			print "\t\t.args = {" > f
+			for (i = 1; i <= call_nargs[c]; i++)
+				print "\t\t\t{ " quoted(arg_name[c, i]) ", " \
+				      arg_kind[c, i] ", " arg_xlat[c, i] " }," > f
+			print "\t\t}," > f
+		}
+		print "\t\t.since = " call_since[c] "," > f
+		print "\t\t.meaning = " quoted(call_meaning[c]) "," > f
+		print "\t}," > f
+	}
+	print "};" > f
+	close(f)
+}

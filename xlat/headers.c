@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The system's idea of the interface, for check.awk to compare with ours. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <linux/perf_event.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/fs.h>
+#include <linux/mman.h>
+
+#if __has_include(<asm/perf_regs.h>)
+#include <asm/perf_regs.h>
+#endif
+#if __has_include(<linux/close_range.h>)
+#include <linux/close_range.h>
+#endif
+#if __has_include(<linux/sched.h>)
+#include <linux/sched.h>
+#endif
+
+/*
+ * The C library makes 64-bit files the only ones, so these have other values
+ * there than in the calls themselves.
+ */
+#undef O_LARGEFILE
+#undef F_GETLK
+#undef F_SETLK
+#undef F_SETLKW
+#undef F_GETLK64
+#undef F_SETLK64
+#undef F_SETLKW64
