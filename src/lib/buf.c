@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+
+const char *buf_str(const struct buf *b)
+{
+	return b->data ? b->data : "";
+}
+
+void buf_reserve(struct buf *b, size_t extra)
+{
+	size_t need = b->len + extra + 1;
+	size_t cap = b->cap ? b->cap : 64;
+
+	if (need <= b->cap)
+		return;
+	while (cap < need)
+		cap *= 2;
+	b->data = xrealloc(b->data, cap);
+	b->cap = cap;
+	b->data[b->len] = '\0';
+}
+
+void buf_add(struct buf *b, const void *data, size_t len)
+{
+	if (!len)
+		return;
+	buf_reserve(b, len);
+	memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	buf_reserve(b, 64);
+	n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);
+	if (n > 0 && (size_t)n >= b->cap - b->len) {
+		buf_reserve(b, (size_t)n);
+		vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+	}
+	if (n > 0)
+		b->len += (size_t)n;
+	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+static void add_digits(struct buf *b, unsigned long long v, unsigned int base)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits);
+
+	do {
+		*--p = "0123456789abcdef"[v % base];
+		v /= base;
+	} while (v);
+	buf_add(b, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+void buf_addu(struct buf *b, unsigned long long v)
+{
+	add_digits(b, v, 10);
+}
+
+void buf_addx(struct buf *b, unsigned long long v)
+{
+	buf_add(b, "0x", 2);
+	add_digits(b, v, 16);
+}
+
+void buf_reset(struct buf *b)
+{
+	b->len = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+void buf_free(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){ 0 };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A growable run of bytes that is also always a C string. */
+#ifndef PEVTRACE_LIB_BUF_H
+#define PEVTRACE_LIB_BUF_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/*
+ * Zero-initialised is empty and valid.  data is NULL until the first byte is
+ * added, then NUL-terminated at data[len].  The buffer owns data.
+ */
+struct buf {
+	char *data;
+	size_t len;
+	size_t cap;
+};
+
+/* The text so far; "" when nothing was added.  Valid until the next change. */
+const char *buf_str(const struct buf *b);
+
+/* Makes room for extra more bytes and a NUL; dies when memory is out. */
+void buf_reserve(struct buf *b, size_t extra);
+
+void buf_add(struct buf *b, const void *data, size_t len);
+void buf_addc(struct buf *b, char c);
+void buf_adds(struct buf *b, const char *s);
+void buf_addf(struct buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
+
+/* Decimal and 0x hexadecimal without printf: the hot path of every trace. */
+void buf_addu(struct buf *b, unsigned long long v);
+void buf_addx(struct buf *b, unsigned long long v);
+
+/* Forgets the content, keeps the memory. */
+void buf_reset(struct buf *b);
+
+/* Gives the memory back; the buffer is empty and usable again. */
+void buf_free(struct buf *b);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/die.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One write, so that a line stays whole beside a target's own output. */
+static void vwarn(const char *fmt, va_list ap)
+{
+	char text[2048], line[4 * sizeof(text) + 16];
+	size_t n = 0;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	n += (size_t)sprintf(line, "pevtrace: ");
+	for (const unsigned char *p = (unsigned char *)text; *p; p++) {
+		if (*p < ' ' || *p == 0x7f)
+			n += (size_t)sprintf(line + n, "\\%03o", *p);
+		else
+			line[n++] = (char)*p;
+	}
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nowhere left to say it */
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vwarn(fmt, ap);
+	va_end(ap);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vwarn(fmt, ap);
+	va_end(ap);
+	exit(EXIT_TROUBLE);
+}
+
+static void *or_die(void *p, size_t size)
+{
+	if (!p && size)
+		die("out of memory (%zu bytes)", size);
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return or_die(malloc(size), size);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return or_die(calloc(n, size), n * size);
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return or_die(realloc(p, size), size);
+}
+
+char *xstrdup(const char *s)
+{
+	return or_die(strdup(s), strlen(s) + 1);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/map.h"
+
+#include <stdlib.h>
+
+#include "lib/die.h"
+
+/* Open addressing with linear probing; deletion moves followers back. */
+
+static size_t home(const struct map *m, uint64_t key)
+{
+	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (m->cap - 1);
+}
+
+/* The key's slot, or the free one where it would go. cap must not be 0. */
+static struct map_slot *find(const struct map *m, uint64_t key)
+{
+	size_t i = home(m, key);
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+static void grow(struct map *m)
+{
+	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .len = m->len };
+
+	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->slots[i].value)
+			*find(&bigger, m->slots[i].key) = m->slots[i];
+	free(m->slots);
+	*m = bigger;
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+	return m->cap ? find(m, key)->value : NULL;
+}
+
+void *map_set(struct map *m, uint64_t key, void *value)
+{
+	struct map_slot *slot;
+	void *before;
+
+	if (4 * (m->len + 1) > 3 * m->cap)
+		grow(m);
+	slot = find(m, key);
+	before = slot->value;
+	if (!before)
+		m->len++;
+	*slot = (struct map_slot){ key, value };
+	return before;
+}
+
+void *map_del(struct map *m, uint64_t key)
+{
+	struct map_slot *slot;
+	size_t hole, i;
+	void *value;
+
+	if (!m->cap)
+		return NULL;
+	slot = find(m, key);
+	value = slot->value;
+	if (!value)
+		return NULL;
+	m->len--;
+	hole = (size_t)(slot - m->slots);
+	for (i = (hole + 1) & (m->cap - 1); m->slots[i].value;
+	     i = (i + 1) & (m->cap - 1)) {
+		size_t dist_home = (i - home(m, m->slots[i].key)) & (m->cap - 1);
+		size_t dist_hole = (i - hole) & (m->cap - 1);
+
+		if (dist_home >= dist_hole) {
+			m->slots[hole] = m->slots[i];
+			hole = i;
+		}
+	}
+	m->slots[hole].value = NULL;
+	return value;
+}
+
+struct map_slot *map_next(const struct map *m, size_t *at)
+{
+	while (*at < m->cap) {
+		struct map_slot *slot = &m->slots[(*at)++];
+
+		if (slot->value)
+			return slot;
+	}
+	return NULL;
+}
+
+void map_free(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){ 0 };
+}

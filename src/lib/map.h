@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A hash map from 64-bit numbers (pids, fds, ids, addresses) to pointers. */
+#ifndef PEVTRACE_LIB_MAP_H
+#define PEVTRACE_LIB_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+	uint64_t key;
+	void *value; /* NULL: free */
+};
+
+/* Zero-initialised is empty.  The map owns its slots, never the values. */
+struct map {
+	struct map_slot *slots;
+	size_t cap; /* a power of two, or 0 */
+	size_t len;
+};
+
+void *map_get(const struct map *m, uint64_t key);
+
+/* Stores value (not NULL) under key; returns what stood there before or NULL. */
+void *map_set(struct map *m, uint64_t key, void *value);
+
+/* Takes the key out; returns its value or NULL. */
+void *map_del(struct map *m, uint64_t key);
+
+/*
+ * Walks all entries in no order: start with *at = 0; returns NULL at the end.
+ * The map must not change between the calls.
+ */
+struct map_slot *map_next(const struct map *m, size_t *at);
+
+void map_free(struct map *m);
+
+#endif
