@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* 32-bit ARM under a 64-bit kernel, whose register masks it uses. */
+#include <elf.h>
+#include <linux/audit.h>
+
+#include "abi/arch.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+const struct arch arch_arm = {
+	.name = "arm",
+	.audit = AUDIT_ARCH_ARM,
+	.word = 4,
+	.epoll_size = 16,
+	.mmap2_shift = 12,
+	.clone_tls_first = true,
+	.regs = &xlat_perf_regs_arm64,
+	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
+};

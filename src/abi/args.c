@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/args.h"
+
+#include "abi/attr.h"
+#include "abi/capture.h"
+#include "abi/ioctl.h"
+#include "abi/strings.h"
+#include "xlat/constants.h"
+
+const char *arg_name(const struct arg *a)
+{
+	const struct call *c = a->call;
+	unsigned int i = a->i;
+
+	/* tls and child_tid change places between architectures */
+	if (c->desc->id == CALL_CLONE && c->arch->clone_tls_first && i >= 3)
+		i = 7 - i;
+	return c->desc->args[i].name;
+}
+
+const char *arg_fd_label(const struct arg *a, int64_t fd)
+{
+	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
+}
+
+/* An unsigned long of the caller's ABI. */
+static uint64_t word(const struct arg *a)
+{
+	return a->call->arch->word == 4 ? (uint32_t)arg_value(a) : arg_value(a);
+}
+
+static void emit_uint(const struct arg *a, struct sink *s)
+{
+	s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a));
+}
+
+static void emit_sint(const struct arg *a, struct sink *s)
+{
+	s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
+}
+
+static void emit_hex(const struct arg *a, struct sink *s)
+{
+	s->ops->hex(s, arg_name(a), word(a));
+}
+
+static void emit_addr(const struct arg *a, struct sink *s)
+{
+	s->ops->addr(s, arg_name(a), word(a));
+}
+
+static void emit_enum(const struct arg *a, struct sink *s)
+{
+	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
+}
+
+static void emit_flags(const struct arg *a, struct sink *s)
+{
+	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, word(a));
+}
+
+static void emit_fd(const struct arg *a, struct sink *s)
+{
+	int fd = call_int(a->call, a->i);
+
+	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+}
+
+static void emit_size(const struct arg *a, struct sink *s)
+{
+	s->ops->uint(s, arg_name(a), word(a));
+}
+
+static void capture_path(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
+{
+	if (phase == AT_ENTER)
+		capture_string(c, phase, word(a), m);
+}
+
+static void emit_path(const struct arg *a, struct sink *s)
+{
+	call_emit_string(a->call, AT_ENTER, arg_name(a), word(a), s);
+}
+
+static void capture_attr(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
+{
+	if (phase == AT_ENTER)
+		attr_capture(c, phase, word(a), m, a->names);
+	else if (c->failed)
+		capture_bytes(c, phase, word(a) + 4, 4, m); /* size, for E2BIG */
+}
+
+static void emit_attr(const struct arg *a, struct sink *s)
+{
+	attr_emit(a->call, AT_ENTER, arg_name(a), word(a), a->names, s);
+}
+
+/* perf_event_open's pid is a descriptor of a cgroup when the flag says so. */
+static void emit_event_pid(const struct arg *a, struct sink *s)
+{
+	int pid = call_int(a->call, a->i);
+
+	if (a->call->args[4] & PERF_FLAG_PID_CGROUP) {
+		s->ops->fd(s, arg_name(a), pid, arg_fd_label(a, pid));
+		s->ops->note(s, "words", "cgroup");
+		return;
+	}
+	s->ops->sint(s, arg_name(a), pid);
+	if (pid == 0)
+		s->ops->note(s, "words", "calling thread");
+	else if (pid == -1)
+		s->ops->note(s, "words", "every task");
+}
+
+static void emit_cpu(const struct arg *a, struct sink *s)
+{
+	int cpu = call_int(a->call, a->i);
+
+	s->ops->sint(s, arg_name(a), cpu);
+	if (cpu == -1)
+		s->ops->note(s, "words", "any cpu");
+}
+
+static void emit_group_fd(const struct arg *a, struct sink *s)
+{
+	int fd = call_int(a->call, a->i);
+
+	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	if (fd == -1)
+		return;
+	if (a->call->args[4] & PERF_FLAG_FD_OUTPUT)
+		s->ops->note(s, "words", "records go to its ring");
+	else if (a->call->args[4] & PERF_FLAG_FD_NO_GROUP)
+		s->ops->note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
+}
+
+static void emit_ioctl_request(const struct arg *a, struct sink *s)
+{
+	ioctl_emit_request(a->call, arg_name(a), s);
+}
+
+static void capture_ioctl_arg(const struct arg *a, struct call *c,
+			      enum call_phase phase, const struct mem *m)
+{
+	ioctl_capture(c, phase, word(a), m, a->names);
+}
+
+static void emit_ioctl_arg(const struct arg *a, struct sink *s)
+{
+	ioctl_emit_arg(a->call, arg_name(a), word(a), a->names, s);
+}
+
+static void emit_mmap_offset(const struct arg *a, struct sink *s)
+{
+	s->ops->hex(s, arg_name(a), word(a));
+}
+
+static const struct arg_ops table[] = {
+	[ARG_UINT] = { .emit = emit_uint },
+	[ARG_SINT] = { .emit = emit_sint },
+	[ARG_HEX] = { .emit = emit_hex },
+	[ARG_ADDR] = { .emit = emit_addr },
+	[ARG_ENUM] = { .emit = emit_enum },
+	[ARG_FLAGS] = { .emit = emit_flags },
+	[ARG_FD] = { .emit = emit_fd },
+	[ARG_PID] = { .emit = emit_sint },
+	[ARG_CPU] = { .emit = emit_cpu },
+	[ARG_SIZE] = { .emit = emit_size },
+	[ARG_STRING] = { capture_path, emit_path, NULL },
+	[ARG_ATTR] = { capture_attr, emit_attr, NULL },
+	[ARG_EVENT_PID] = { .emit = emit_event_pid },
+	[ARG_GROUP_FD] = { .emit = emit_group_fd },
+	[ARG_IOCTL_REQUEST] = { .emit = emit_ioctl_request },
+	[ARG_IOCTL_ARG] = { capture_ioctl_arg, emit_ioctl_arg, NULL },
+	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
+	[ARG_MSEC] = { .emit = emit_sint },
+	[ARG_STATUS] = { .emit = emit_sint },
+};
+
+const struct arg_ops *arg_ops(enum arg_kind kind)
+{
+	switch (kind) {
+	case ARG_ARGV: return &arg_argv;
+	case ARG_ENVP: return &arg_envp;
+	case ARG_POLLFDS: return &arg_pollfds;
+	case ARG_FDSET: return &arg_fdset;
+	case ARG_TIMESPEC: return &arg_timespec;
+	case ARG_TIMESPEC64: return &arg_timespec64;
+	case ARG_TIMEVAL: return &arg_timeval;
+	case ARG_SIGSET: return &arg_sigset;
+	case ARG_EPOLL_EVENT: return &arg_epoll_event;
+	case ARG_EPOLL_EVENTS: return &arg_epoll_events;
+	case ARG_READ_BUF: return &arg_read_buf;
+	case ARG_READ_IOV: return &arg_read_iov;
+	case ARG_FCNTL_CMD: return &arg_fcntl_cmd;
+	case ARG_FCNTL_ARG: return &arg_fcntl_arg;
+	case ARG_CLONE_ARGS: return &arg_clone_args;
+	case ARG_CLONE_FLAGS: return &arg_clone_flags;
+	default: return &table[kind];
+	}
+}

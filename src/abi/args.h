@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What there is to do for each kind of call argument (enum arg_kind). */
+#ifndef PEVTRACE_ABI_ARGS_H
+#define PEVTRACE_ABI_ARGS_H
+
+#include "abi/call.h"
+
+/* One argument of one call. */
+struct arg {
+	const struct call *call;
+	const struct names *names;
+	unsigned int i;		/* its place */
+};
+
+struct arg_ops {
+	/* Copies what it points to into the call; NULL: points to nothing. */
+	void (*capture)(const struct arg *a, struct call *c,
+			enum call_phase phase, const struct mem *m);
+	/* Hands it to the sink under its name. */
+	void (*emit)(const struct arg *a, struct sink *s);
+	/* Hands on what the kernel changed in it; NULL: nothing. */
+	void (*result)(const struct arg *a, struct sink *s);
+};
+
+/* Never NULL. */
+const struct arg_ops *arg_ops(enum arg_kind kind);
+
+static inline uint64_t arg_value(const struct arg *a)
+{
+	return a->call->args[a->i];
+}
+
+static inline const struct arg_desc *arg_desc(const struct arg *a)
+{
+	return &a->call->desc->args[a->i];
+}
+
+const char *arg_name(const struct arg *a);
+
+/* What the caller's descriptor is known as, or NULL. */
+const char *arg_fd_label(const struct arg *a, int64_t fd);
+
+/* The rows that have a file of their own. */
+extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,
+	arg_timespec64, arg_timeval, arg_sigset, arg_epoll_event,
+	arg_epoll_events;				/* args_poll.c */
+extern const struct arg_ops arg_argv, arg_envp, arg_clone_args,
+	arg_clone_flags;				/* args_process.c */
+extern const struct arg_ops arg_read_buf, arg_read_iov, arg_fcntl_cmd,
+	arg_fcntl_arg;					/* args_desc.c */
+
+/* What fcntl returns for that command. */
+enum call_result fcntl_result(int cmd);
+
+#endif

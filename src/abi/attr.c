@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/attr.h"
+
+#include <string.h>
+
+#include "abi/capture.h"
+#include "abi/strings.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The kernel refuses an attr larger than a page; the smallest page is this. */
+#define ATTR_MAX_SIZE 4096
+
+/* Bytes that hold type and size, without which nothing can be said. */
+#define ATTR_HEAD 8
+
+size_t attr_wanted(uint32_t size)
+{
+	if (!size)
+		return PERF_ATTR_SIZE_VER0;
+	if (size > ATTR_MAX_SIZE)
+		return layout_perf_event_attr.size;
+	return size < ATTR_HEAD ? ATTR_HEAD : size;
+}
+
+/* Copies the strings that members of the captured attr point to. */
+static void capture_strings(struct call *c, enum call_phase phase,
+			    const struct walk *w, const struct mem *m)
+{
+	const struct field *f;
+	size_t at = 0;
+
+	while ((f = layout_next(w, &at)))
+		if (f->kind == FIELD_STRING)
+			capture_string(c, phase,
+				       field_get(f, w->bytes, w->len), m);
+}
+
+void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
+		  const struct mem *m, const struct names *n)
+{
+	uint8_t bytes[ATTR_MAX_SIZE];
+	uint8_t head[ATTR_HEAD];
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = bytes, .names = n,
+	};
+	size_t want, len;
+
+	if (!addr || m->read(m, addr, head, sizeof(head)) < sizeof(head)) {
+		/* the start of it may still be there */
+		capture_bytes(c, phase, addr, sizeof(head), m);
+		return;
+	}
+	want = attr_wanted((uint32_t)load_uint(head + 4, 4));
+	w.len = len = m->read(m, addr, bytes, want);
+	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
+	capture_strings(c, phase, &w, m);
+}
+
+void attr_emit_size(const struct field *f, uint64_t size, struct sink *s)
+{
+	if (xlat_name(f->xlat, size)) {
+		s->ops->enumeration(s, f->name, f->xlat, size);
+		return;
+	}
+	s->ops->uint(s, f->name, size);
+	if (!size)
+		s->ops->note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
+	else if (size < PERF_ATTR_SIZE_VER0)
+		s->ops->note(s, "words", "too small: 64 is the least");
+	else if (size > ATTR_MAX_SIZE)
+		s->ops->note(s, "words", "too large: more than a page");
+	else if (size > layout_perf_event_attr.size)
+		s->ops->note(s, "words", "larger than any known version");
+	else
+		s->ops->note(s, "words", "between two versions");
+}
+
+/* Bytes behind the last member that the tables describe. */
+static void emit_tail(const uint8_t *bytes, size_t len, struct sink *s)
+{
+	size_t known = layout_perf_event_attr.size;
+	size_t i = known;
+
+	if (len <= known)
+		return;
+	while (i < len && !bytes[i])
+		i++;
+	if (i < len)
+		s->ops->bytes(s, "unknown", bytes + known, len - known, false);
+	else if (s->full)
+		sink_notef(s, "tail", "bytes %zu to %zu are zero", known, len - 1);
+}
+
+void attr_emit(const struct call *c, enum call_phase phase, const char *key,
+	       uint64_t addr, const struct names *n, struct sink *s)
+{
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .call = c, .arch = c->arch,
+		.names = n,
+	};
+	size_t want;
+
+	w.bytes = call_bytes(c, phase, addr, ATTR_MAX_SIZE, &w.len);
+	if (!w.bytes || w.len < 4) {
+		call_emit_unreadable(key, addr, s);
+		return;
+	}
+	s->ops->begin(s, key, SINK_OBJECT);
+	layout_emit(&w, s);
+	emit_tail(w.bytes, w.len, s);
+	want = attr_wanted((uint32_t)layout_get(w.layout, ATTR_SIZE, w.bytes, w.len));
+	if (w.len < want)
+		sink_notef(s, "unreadable", "unreadable from byte %zu on", w.len);
+	s->ops->end(s);
+}
+
+void attr_note_size(const struct call *c, uint64_t addr, struct sink *s)
+{
+	size_t before_len, after_len;
+	const uint8_t *before = call_bytes(c, AT_ENTER, addr, 8, &before_len);
+	const uint8_t *after = call_bytes(c, AT_EXIT, addr + 4, 4, &after_len);
+	uint64_t size;
+	const char *name;
+
+	if (!before || before_len < 8 || !after || after_len < 4)
+		return;
+	size = load_uint(after, 4);
+	if (size == load_uint(before + 4, 4))
+		return;
+	name = xlat_name(layout_perf_event_attr.fields[ATTR_SIZE].xlat, size);
+	sink_notef(s, "size", "kernel wrote back size=%llu%s%s",
+		   (unsigned long long)size, name ? ", " : "", name ? name : "");
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/call.h"
+
+#include <string.h>
+
+#include "abi/args.h"
+#include "abi/attr.h"
+#include "abi/capture.h"
+#include "xlat/constants.h"
+
+void call_reset(struct call *c)
+{
+	struct buf pool = c->pool;
+
+	buf_reset(&pool);
+	*c = (struct call){ .pool = pool };
+}
+
+void call_free(struct call *c)
+{
+	buf_free(&c->pool);
+}
+
+void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
+		      uint32_t want, const void *bytes, uint32_t len)
+{
+	if (c->ncaptures == CALL_MAX_CAPTURES)
+		return;
+	c->captures[c->ncaptures++] = (struct capture){
+		.addr = addr, .want = want, .len = len,
+		.at = (uint32_t)c->pool.len, .phase = phase,
+	};
+	buf_add(&c->pool, bytes, len);
+}
+
+const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
+			  uint64_t addr, size_t want, size_t *len)
+{
+	for (size_t i = 0; i < c->ncaptures; i++) {
+		const struct capture *k = &c->captures[i];
+		uint64_t skip = addr - k->addr;
+
+		if (k->phase != phase || addr < k->addr || skip >= k->len)
+			continue;
+		*len = k->len - skip < want ? k->len - skip : want;
+		return (uint8_t *)c->pool.data + k->at + skip;
+	}
+	*len = 0;
+	return NULL;
+}
+
+void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
+		  const struct names *n)
+{
+	for (unsigned int i = 0; i < c->desc->nargs; i++) {
+		const struct arg_ops *ops = arg_ops(c->desc->args[i].kind);
+
+		if (ops->capture)
+			ops->capture(&(struct arg){ c, n, i }, c, phase, m);
+	}
+}
+
+void call_args(const struct call *c, enum call_phase phase,
+	       const struct names *n, struct sink *s)
+{
+	unsigned int i = phase == AT_ENTER ? 0 : c->desc->in_args;
+	unsigned int end = phase == AT_ENTER ? c->desc->in_args : c->desc->nargs;
+
+	for (; i < end; i++) {
+		const struct arg a = { c, n, i };
+
+		arg_ops(c->desc->args[i].kind)->emit(&a, s);
+	}
+}
+
+enum call_result call_result_kind(const struct call *c)
+{
+	switch (c->desc->id) {
+	case CALL_PERF_EVENT_OPEN:
+	case CALL_DUP:
+	case CALL_DUP2:
+	case CALL_DUP3:
+	case CALL_EPOLL_CREATE:
+	case CALL_EPOLL_CREATE1:
+		return RESULT_FD;
+	case CALL_MMAP:
+	case CALL_MMAP2:
+	case CALL_MREMAP:
+		return RESULT_ADDR;
+	case CALL_FCNTL:
+	case CALL_FCNTL64:
+		return fcntl_result(call_int(c, 1));
+	default:
+		return RESULT_NUMBER;
+	}
+}
+
+void call_results(const struct call *c, const struct names *n, struct sink *s)
+{
+	if (!c->returned || c->failed)
+		return;
+	if (c->desc->class == CLASS_POLL && c->desc->in_args > 1 && !c->ret &&
+	    c->desc->id != CALL_EPOLL_CTL)
+		s->ops->symbol(s, NULL, "Timeout");
+	for (unsigned int i = 0; i < c->desc->nargs; i++) {
+		const struct arg a = { c, n, i };
+		const struct arg_ops *ops = arg_ops(c->desc->args[i].kind);
+
+		if (ops->result)
+			ops->result(&a, s);
+	}
+}
+
+/* What a successful mmap of an event's descriptor made. */
+static void note_ring(const struct call *c, const struct names *n,
+		      struct sink *s)
+{
+	uint64_t length = c->args[1], page = n && n->page_size ? n->page_size : 4096;
+	uint64_t unit = c->desc->id == CALL_MMAP2 && c->arch->mmap2_shift ?
+		1ULL << c->arch->mmap2_shift : 1;
+	uint64_t offset = c->args[5] * unit;
+	uint64_t pages = length / page + !!(length % page);
+
+	if (!n || !n->read_format || n->read_format(n, c, call_int(c, 4)) < 0)
+		return;
+	if (offset)
+		sink_notef(s, "ring", "AUX area of %llu pages (%llu KiB)",
+			   (unsigned long long)pages,
+			   (unsigned long long)(pages * page / 1024));
+	else if (pages == 1)
+		s->ops->note(s, "ring", "control page only, no records");
+	else if (pages && (pages - 1) & (pages - 2))
+		sink_notef(s, "ring", "1+%llu pages: data pages must be 2^n",
+			   (unsigned long long)(pages - 1));
+	else if (pages)
+		sink_notef(s, "ring", "1+%llu pages: ring of %llu KiB",
+			   (unsigned long long)(pages - 1),
+			   (unsigned long long)((pages - 1) * page / 1024));
+}
+
+void call_result_notes(const struct call *c, const struct names *n,
+		       struct sink *s)
+{
+	if (!c->returned)
+		return;
+	switch (c->desc->id) {
+	case CALL_PERF_EVENT_OPEN:
+		attr_note_size(c, c->args[0], s);
+		break;
+	case CALL_IOCTL:
+		attr_note_size(c, c->args[2], s);
+		break;
+	case CALL_MMAP:
+	case CALL_MMAP2:
+		note_ring(c, n, s);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A system call that was seen or issued: raw arguments, result, and copies of
+ * the memory it pointed to.  Decoding works on the copies, now or years later.
+ */
+#ifndef PEVTRACE_ABI_CALL_H
+#define PEVTRACE_ABI_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "abi/arch.h"
+#include "abi/sink.h"
+#include "abi/xlat.h"
+#include "lib/buf.h"
+
+enum call_phase { AT_ENTER, AT_EXIT };
+
+/* Bytes copied from the target: pool.data[at .. at + len). */
+struct capture {
+	uint64_t addr;
+	uint32_t want;		/* how many were asked for */
+	uint32_t len;		/* how many could be read */
+	uint32_t at;
+	enum call_phase phase;
+};
+
+enum { CALL_MAX_CAPTURES = 64 };
+
+struct call {
+	const struct call_desc *desc;	/* NULL: not a call we decode */
+	const struct arch *arch;
+	uint64_t nr;
+	uint64_t args[CALL_MAX_ARGS];
+	pid_t tid, pid;			/* as the tracer sees them */
+	uint64_t enter_ns, exit_ns;	/* CLOCK_MONOTONIC */
+	bool returned;			/* false: the task died or exec'd inside */
+	bool failed;
+	int64_t ret;			/* result; a positive errno when failed */
+	bool shown;			/* for the one who drives: it is printed */
+	struct capture captures[CALL_MAX_CAPTURES];
+	size_t ncaptures;
+	struct buf pool;
+};
+
+/* Someone's memory.  read returns how many bytes from addr on could be had. */
+struct mem {
+	size_t (*read)(const struct mem *m, uint64_t addr, void *dst, size_t len);
+};
+
+/*
+ * What this machine, or the dump's, calls things.  Every hook may be NULL and
+ * may return NULL; strings live until the next call of the same hook.
+ */
+struct names {
+	/* PMU with this type number, as in /sys/bus/event_source/devices */
+	const char *(*pmu)(const struct names *n, uint32_t type);
+	/* tracepoint "system:name" with this id */
+	const char *(*tracepoint)(const struct names *n, uint64_t id);
+	/* a PMU's format/ terms for these configs: "event=0x3c,umask=0x1" */
+	const char *(*terms)(const struct names *n, uint32_t type,
+			     const uint64_t *config, size_t nconfigs);
+	/* what a caller's descriptor is: "cpu-clock cpu0" */
+	const char *(*fd)(const struct names *n, const struct call *call,
+			  int64_t fd);
+	/* read_format of the event behind fd, or -1 when it is no event */
+	int64_t (*read_format)(const struct names *n, const struct call *call,
+			       int64_t fd);
+	uint32_t page_size;	/* of the machine that was traced, in bytes */
+};
+
+/* Empties the call for reuse; keeps its memory. */
+void call_reset(struct call *c);
+void call_free(struct call *c);
+
+/*
+ * Copies what the arguments point to.  At AT_ENTER what the kernel will
+ * read, at AT_EXIT what it wrote (c->ret must be set).  Lengths come from
+ * the target and are cut to sane limits; unreadable memory is remembered as
+ * such.  n tells which dynamic PMUs take pointers.  Never fails.
+ */
+void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
+		  const struct names *n);
+
+/* Adds one copy by hand (dump readers, tests). */
+void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
+		      uint32_t want, const void *bytes, uint32_t len);
+
+/*
+ * The captured bytes at addr: pointer, with *len how many follow (at most
+ * want); NULL when there are none.  Looks in that phase only.
+ */
+const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
+			  uint64_t addr, size_t want, size_t *len);
+
+/*
+ * Hands arguments to the sink, one value or object each, keyed by name.
+ * AT_ENTER: the first desc->in_args; AT_EXIT: the others.
+ */
+void call_args(const struct call *c, enum call_phase phase,
+	       const struct names *n, struct sink *s);
+
+/* What the result of a call is when it did not fail. */
+enum call_result { RESULT_NUMBER, RESULT_FD, RESULT_ADDR, RESULT_FLAGS };
+enum call_result call_result_kind(const struct call *c);
+
+/*
+ * Hands over what the kernel wrote into arguments that were shown at the
+ * start: keyed like the argument where it is its new value (poll's fds), by
+ * strace's word otherwise (select's in, out, except, left).  Emits nothing
+ * for most calls.
+ */
+void call_results(const struct call *c, const struct names *n, struct sink *s);
+
+/*
+ * What is to be said behind the result, as notes only: the size that the
+ * kernel wrote back, what was mapped, ...
+ */
+void call_result_notes(const struct call *c, const struct names *n,
+		       struct sink *s);
+
+/* Argument i as the int or unsigned int that the kernel takes it for. */
+static inline int32_t call_int(const struct call *c, unsigned int i)
+{
+	return (int32_t)c->args[i];
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Copying a target's memory into a call. */
+#ifndef PEVTRACE_ABI_CAPTURE_H
+#define PEVTRACE_ABI_CAPTURE_H
+
+#include "abi/call.h"
+
+enum {
+	CAPTURE_MAX = 64 * 1024,	/* bytes of one run */
+	CAPTURE_STRING_MAX = 4096,	/* PATH_MAX, and more than a filter may have */
+};
+
+/* Copies want bytes (at most CAPTURE_MAX) from addr; returns how many came. */
+size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
+		     uint64_t want, const struct mem *m);
+
+/* Copies the string at addr with its NUL, at most CAPTURE_STRING_MAX bytes. */
+void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
+		    const struct mem *m);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/config.h"
+
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static const char *pmu_name(const struct walk *w, uint32_t type)
+{
+	return w->names && w->names->pmu ? w->names->pmu(w->names, type) : NULL;
+}
+
+void config_emit_type(const struct walk *w, const struct field *f,
+		      uint32_t type, struct sink *s)
+{
+	const char *pmu;
+
+	if (xlat_name(f->xlat, type)) {
+		s->ops->enumeration(s, f->name, f->xlat, type);
+		return;
+	}
+	s->ops->uint(s, f->name, type);
+	pmu = pmu_name(w, type);
+	s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+}
+
+/* Generic hardware events: the upper half may name the PMU (since 5.13). */
+static void emit_hardware(const struct walk *w, const struct field *f,
+			  uint64_t config, struct sink *s)
+{
+	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
+	const struct sink_part parts[] = {
+		{ NULL, type, PERF_PMU_TYPE_SHIFT },
+		{ &xlat_perf_hw_id, config & PERF_HW_EVENT_MASK, 0 },
+	};
+	const char *pmu;
+
+	if (!type) {
+		s->ops->enumeration(s, f->name, &xlat_perf_hw_id, config);
+		return;
+	}
+	s->ops->packed(s, f->name, config, parts, 2);
+	pmu = pmu_name(w, type);
+	sink_notef(s, "pmu", "%s", pmu ? pmu : "no PMU of this number in sysfs");
+}
+
+static void emit_cache(const struct walk *w, const struct field *f,
+		       uint64_t config, struct sink *s)
+{
+	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
+	struct sink_part parts[5];
+	size_t n = 0;
+	const char *pmu;
+
+	if (type)
+		parts[n++] = (struct sink_part){ NULL, type, PERF_PMU_TYPE_SHIFT };
+	if (config >> 24 & 0xff)
+		parts[n++] = (struct sink_part){ NULL, config >> 24 & 0xff, 24 };
+	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_op_result_id,
+					 config >> 16 & 0xff, 16 };
+	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_op_id,
+					 config >> 8 & 0xff, 8 };
+	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_id, config & 0xff, 0 };
+	s->ops->packed(s, f->name, config, parts, n);
+	if (!type)
+		return;
+	pmu = pmu_name(w, type);
+	s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+}
+
+static void emit_tracepoint(const struct walk *w, const struct field *f,
+			    uint64_t config, struct sink *s)
+{
+	const char *name = NULL;
+
+	s->ops->uint(s, f->name, config);
+	if (w->names && w->names->tracepoint)
+		name = w->names->tracepoint(w->names, config);
+	if (name)
+		s->ops->note(s, "event", name);
+}
+
+/* What sysfs format/ makes of config, config1, ...: "cpu/event=0x3c/". */
+static void emit_terms(const struct walk *w, const struct field *f,
+		       uint32_t type, uint64_t config, struct sink *s)
+{
+	const uint64_t configs[] = {
+		config,
+		layout_get(w->layout, ATTR_CONFIG1, w->bytes, w->len),
+		layout_get(w->layout, ATTR_CONFIG2, w->bytes, w->len),
+		layout_get(w->layout, ATTR_CONFIG3, w->bytes, w->len),
+		layout_get(w->layout, ATTR_CONFIG4, w->bytes, w->len),
+	};
+	const char *terms = NULL;
+
+	s->ops->hex(s, f->name, config);
+	if (w->names && w->names->terms)
+		terms = w->names->terms(w->names, type, configs, 5);
+	if (terms)
+		s->ops->note(s, "event", terms);
+}
+
+void config_emit(const struct walk *w, const struct field *f, uint64_t config,
+		 struct sink *s)
+{
+	uint32_t type = (uint32_t)layout_get(w->layout, ATTR_TYPE, w->bytes, w->len);
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+		emit_hardware(w, f, config, s);
+		break;
+	case PERF_TYPE_SOFTWARE:
+		s->ops->enumeration(s, f->name, &xlat_perf_sw_ids, config);
+		break;
+	case PERF_TYPE_TRACEPOINT:
+		emit_tracepoint(w, f, config, s);
+		break;
+	case PERF_TYPE_HW_CACHE:
+		emit_cache(w, f, config, s);
+		break;
+	case PERF_TYPE_BREAKPOINT:
+		s->ops->hex(s, f->name, config);
+		break;
+	default:
+		emit_terms(w, f, type, config, s);
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/ioctl.h"
+
+#include "abi/attr.h"
+#include "abi/capture.h"
+#include "abi/strings.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The kernel refuses more ids than this (BPF_TRACE_MAX_PROGS). */
+#define QUERY_BPF_MAX_IDS 64
+#define QUERY_BPF_HEAD 8
+
+const struct ioctl_desc *ioctl_of(const struct call *c)
+{
+	return ioctl_find((uint32_t)c->args[1], c->arch->word);
+}
+
+/* ids_len at entry says how much room there is; it is the caller's word. */
+static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
+			  const struct mem *m)
+{
+	size_t len, want = QUERY_BPF_HEAD;
+	const uint8_t *head = call_bytes(c, AT_ENTER, arg, QUERY_BPF_HEAD, &len);
+
+	if (phase == AT_EXIT && head && len == QUERY_BPF_HEAD) {
+		uint64_t ids = load_uint(head, 4);
+
+		if (ids > QUERY_BPF_MAX_IDS)
+			ids = QUERY_BPF_MAX_IDS;
+		want += 4 * ids;
+	}
+	capture_bytes(c, phase, arg, want, m);
+}
+
+void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
+		   const struct mem *m, const struct names *n)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	bool in = phase == AT_ENTER;
+
+	if (!d || d->dir == IOCTL_VALUE)
+		return;
+	if (d->arg == IOCTL_ARG_ATTR) {
+		if (in)
+			attr_capture(c, phase, arg, m, n);
+		else if (c->failed)
+			capture_bytes(c, phase, arg + 4, 4, m);
+		return;
+	}
+	if (!(in ? d->dir != IOCTL_OUT : d->dir != IOCTL_IN))
+		return;
+	if (d->arg == IOCTL_ARG_STRING)
+		capture_string(c, phase, arg, m);
+	else if (d->arg == IOCTL_ARG_QUERY_BPF)
+		capture_query(c, phase, arg, m);
+	else
+		capture_bytes(c, phase, arg, 8, m);
+}
+
+void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	const struct xlat_entry one = { .value = c->args[1], .name = d ? d->name : NULL };
+	const struct xlat names = { .name = "ioctl", .kind = XLAT_ENUM,
+				    .prefix = "", .entries = &one, .n = 1 };
+
+	if (d)
+		s->ops->enumeration(s, key, &names, c->args[1]);
+	else
+		s->ops->hex(s, key, (uint32_t)c->args[1]);
+}
+
+/* A pointer to a u64 is shown as the value in brackets, as strace does. */
+static void emit_u64(const struct call *c, enum call_phase phase,
+		     const char *key, uint64_t arg, struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(c, phase, arg, 8, &len);
+
+	if (!p || len < 8) {
+		call_emit_unreadable(key, arg, s);
+		return;
+	}
+	s->ops->begin(s, key, SINK_ARRAY);
+	s->ops->uint(s, NULL, load_uint(p, 8));
+	s->ops->end(s);
+}
+
+static void emit_query(const struct call *c, const char *key, uint64_t arg,
+		       const struct names *n, struct sink *s)
+{
+	enum call_phase phase = AT_EXIT;
+	struct walk w = {
+		.layout = &layout_perf_event_query_bpf, .call = c, .names = n,
+	};
+	uint64_t count;
+
+	w.bytes = call_bytes(c, phase, arg, SIZE_MAX, &w.len);
+	if (!w.bytes || w.len < QUERY_BPF_HEAD)
+		w.bytes = call_bytes(c, AT_ENTER, arg, SIZE_MAX, &w.len);
+	if (!w.bytes || w.len < QUERY_BPF_HEAD) {
+		call_emit_unreadable(key, arg, s);
+		return;
+	}
+	s->ops->begin(s, key, SINK_OBJECT);
+	s->ops->uint(s, "ids_len", load_uint(w.bytes, 4));
+	s->ops->uint(s, "prog_cnt", load_uint(w.bytes + 4, 4));
+	count = load_uint(w.bytes + 4, 4);
+	if (count > (w.len - QUERY_BPF_HEAD) / 4)
+		count = (w.len - QUERY_BPF_HEAD) / 4;
+	s->ops->begin(s, "ids", SINK_ARRAY);
+	for (uint64_t i = 0; i < count && !c->failed; i++)
+		s->ops->uint(s, NULL, load_uint(w.bytes + QUERY_BPF_HEAD + 4 * i, 4));
+	s->ops->end(s);
+	s->ops->end(s);
+}
+
+static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
+			  const char *key, uint64_t arg, const struct names *n,
+			  struct sink *s)
+{
+	/* the kernel takes a 32-bit program's argument as 32 bits */
+	uint64_t v = c->arch->word == 4 ? (uint32_t)arg : arg;
+	const char *label = NULL;
+
+	switch (d->arg) {
+	case IOCTL_ARG_FLAGS:
+		s->ops->flags(s, key, d->xlat, v);
+		break;
+	case IOCTL_ARG_SINT:
+		s->ops->sint(s, key, (int32_t)arg);
+		break;
+	case IOCTL_ARG_FD:
+		if (n && n->fd)
+			label = n->fd(n, c, (int32_t)arg);
+		s->ops->fd(s, key, (int32_t)arg, label);
+		/* SET_OUTPUT compares the whole word with -1 */
+		if (c->arch->word == 8 && v == UINT32_MAX)
+			s->ops->note(s, "words",
+				     "0xffffffff, not -1: pass -1L to detach");
+		break;
+	default:
+		s->ops->uint(s, key, v);
+	}
+}
+
+void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
+		    const struct names *n, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+
+	if (!d) {
+		s->ops->hex(s, key, arg);
+		return;
+	}
+	if (d->dir == IOCTL_VALUE) {
+		emit_by_value(c, d, key, arg, n, s);
+		return;
+	}
+	switch (d->arg) {
+	case IOCTL_ARG_STRING:
+		call_emit_string(c, AT_ENTER, key, arg, s);
+		break;
+	case IOCTL_ARG_ATTR:
+		attr_emit(c, AT_ENTER, key, arg, n, s);
+		break;
+	case IOCTL_ARG_QUERY_BPF:
+		emit_query(c, key, arg, n, s);
+		break;
+	default:
+		if (d->dir == IOCTL_OUT && c->failed)
+			s->ops->addr(s, key, arg);
+		else
+			emit_u64(c, d->dir == IOCTL_OUT ? AT_EXIT : AT_ENTER,
+				 key, arg, s);
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The perf ioctls: requests and what their argument is. */
+#ifndef PEVTRACE_ABI_IOCTL_H
+#define PEVTRACE_ABI_IOCTL_H
+
+#include "abi/call.h"
+
+/* The description of the ioctl call's request; NULL for one that is not perf's. */
+const struct ioctl_desc *ioctl_of(const struct call *c);
+
+void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
+		   const struct mem *m, const struct names *n);
+
+/* The request number, by name where known. */
+void ioctl_emit_request(const struct call *c, const char *key, struct sink *s);
+
+/* The argument, once the call has returned. */
+void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
+		    const struct names *n, struct sink *s);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Walking over bytes by a struct's description. */
+#ifndef PEVTRACE_ABI_LAYOUT_H
+#define PEVTRACE_ABI_LAYOUT_H
+
+#include "abi/call.h"
+#include "abi/sink.h"
+#include "abi/xlat.h"
+
+/* The little-endian or big-endian (as this machine) integer of 1 to 8 bytes. */
+uint64_t load_uint(const void *bytes, size_t width);
+
+/*
+ * The member's value; bytes that len does not cover count as zero, as the
+ * kernel takes a struct that is shorter than its own.
+ */
+uint64_t field_get(const struct field *f, const void *bytes, size_t len);
+
+/* Like field_get for the field with that index (see xlat/layouts.h). */
+static inline uint64_t layout_get(const struct layout *l, unsigned int index,
+				  const void *bytes, size_t len)
+{
+	return field_get(&l->fields[index], bytes, len);
+}
+
+/* The target's bytes under a walk. */
+struct walk {
+	const struct layout *layout;
+	const uint8_t *bytes;
+	size_t len;		/* readable bytes; members beyond are left out */
+	const struct call *call; /* for strings and descriptors; may be NULL */
+	const struct arch *arch; /* for register masks; may be NULL */
+	const struct names *names; /* may be NULL */
+};
+
+bool cond_holds(const struct walk *w, const struct cond *c);
+
+/*
+ * Walks the members that apply, in order: of those that share a place only
+ * the one whose WHEN holds.  Start with *at = 0; NULL at the end.
+ */
+const struct field *layout_next(const struct walk *w, size_t *at);
+
+/*
+ * Hands every member that applies to the sink: those that are not zero, those
+ * always shown, and all of them when the sink is full.  The caller has begun
+ * the object.
+ */
+void layout_emit(const struct walk *w, struct sink *s);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/strings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_line_start(struct text_line *l)
+{
+	l->text[0] = '\0';
+	l->len = 0;
+}
+
+void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
+{
+	size_t room = sizeof(l->text) - l->len;
+	va_list ap;
+	int n = 0;
+
+	if (l->len)
+		n = snprintf(l->text + l->len, room, "%s", sep);
+	l->len += (size_t)n < room ? (size_t)n : room - 1;
+	room = sizeof(l->text) - l->len;
+	va_start(ap, fmt);
+	n = vsnprintf(l->text + l->len, room, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+const char *call_string(const struct call *c, enum call_phase phase,
+			uint64_t addr, size_t *len, bool *cut)
+{
+	const char *p = (const char *)call_bytes(c, phase, addr, SIZE_MAX, len);
+	const char *nul;
+
+	if (!p)
+		return NULL;
+	nul = memchr(p, '\0', *len);
+	*cut = !nul;
+	if (nul)
+		*len = (size_t)(nul - p);
+	return p;
+}
+
+void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
+{
+	s->ops->addr(s, key, addr);
+	if (addr)
+		s->ops->note(s, "unreadable", "unreadable");
+}
+
+void call_emit_string(const struct call *c, enum call_phase phase,
+		      const char *key, uint64_t addr, struct sink *s)
+{
+	size_t len;
+	bool cut;
+	const char *p = call_string(c, phase, addr, &len, &cut);
+
+	if (p)
+		s->ops->string(s, key, p, len, cut);
+	else
+		call_emit_unreadable(key, addr, s);
+}
