@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/host.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "host/pmu.h"
+#include "host/tracepoint.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/map.h"
+
+struct host {
+	const char *sysfs, *tracefs;
+	bool pmus_known;
+	struct pmu *pmus;
+	time_t looked;		/* for tracepoints, CLOCK_MONOTONIC seconds */
+	struct map tracepoints;	/* id to name */
+	struct buf terms;
+};
+
+struct host *host_new(const char *sysfs, const char *tracefs)
+{
+	struct host *h = xcalloc(1, sizeof(*h));
+
+	h->sysfs = sysfs;
+	h->tracefs = tracefs;
+	return h;
+}
+
+void host_free(struct host *h)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!h)
+		return;
+	while ((slot = map_next(&h->tracepoints, &at)))
+		free(slot->value);
+	map_free(&h->tracepoints);
+	pmus_free(h->pmus);
+	buf_free(&h->terms);
+	free(h);
+}
+
+static const struct pmu *find_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p;
+
+	if (!h->pmus_known) {
+		h->pmus = pmus_read(h->sysfs);
+		h->pmus_known = true;
+	}
+	for (p = h->pmus; p && p->type != type; p = p->next)
+		;
+	return p;
+}
+
+const char *host_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p = find_pmu(h, type);
+
+	return p ? p->name : NULL;
+}
+
+/*
+ * A name may be missing because tracefs or the event is new.  A target that
+ * makes ids up must not cost a scan each time: one a second is enough.
+ */
+static void read_tracepoints(struct host *h)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (h->looked && now.tv_sec == h->looked)
+		return;
+	h->looked = now.tv_sec;
+	if (h->tracefs) {
+		tracepoints_read(h->tracefs, &h->tracepoints);
+		return;
+	}
+	tracepoints_read("/sys/kernel/tracing", &h->tracepoints);
+	tracepoints_read("/sys/kernel/debug/tracing", &h->tracepoints);
+}
+
+const char *host_tracepoint(struct host *h, uint64_t id)
+{
+	const char *name = map_get(&h->tracepoints, id);
+
+	if (name)
+		return name;
+	read_tracepoints(h);
+	return map_get(&h->tracepoints, id);
+}
+
+const char *host_terms(struct host *h, uint32_t type, const uint64_t *config,
+		       size_t nconfigs)
+{
+	const struct pmu *p = find_pmu(h, type);
+
+	if (!p || !p->nterms)
+		return NULL;
+	buf_reset(&h->terms);
+	pmu_describe(p, config, nconfigs, &h->terms);
+	return buf_str(&h->terms);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/pmu.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/sysfile.h"
+#include "lib/die.h"
+
+/* "config", "config1" ...: the index of the word, and what follows it. */
+static int parse_word(const char *text, const char **rest)
+{
+	char *end;
+	long i = 0;
+
+	if (strncmp(text, "config", 6))
+		return -1;
+	*rest = text + 6;
+	if (**rest >= '0' && **rest <= '9') {
+		i = strtol(*rest, &end, 10);
+		*rest = end;
+	}
+	return i < PMU_CONFIGS ? (int)i : -1;
+}
+
+/* "config:0-7,32-35": the bits of one word that a term is spread over. */
+static bool parse_format(const char *text, struct pmu_term *t)
+{
+	const char *p;
+	int word = parse_word(text, &p);
+
+	if (word < 0 || *p++ != ':')
+		return false;
+	t->config = (unsigned int)word;
+	while (*p) {
+		char *end;
+		unsigned long first = strtoul(p, &end, 10), last = first;
+
+		if (end == p)
+			return false;
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (last > 63 || first > last)
+			return false;
+		t->mask |= (~0ULL >> (63 - (last - first))) << first;
+		p = *end == ',' ? end + 1 : end;
+		if (p == end && *p)
+			return false;
+	}
+	return t->mask;
+}
+
+/* Puts the low bits of v, one after the other, into the set bits of mask. */
+static uint64_t scatter(uint64_t v, uint64_t mask)
+{
+	uint64_t out = 0;
+
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		if (!(mask >> bit & 1))
+			continue;
+		out |= (v & 1) << bit;
+		v >>= 1;
+	}
+	return out;
+}
+
+static uint64_t gather(uint64_t word, uint64_t mask)
+{
+	uint64_t out = 0;
+	unsigned int n = 0;
+
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (mask >> bit & 1)
+			out |= (word >> bit & 1) << n++;
+	return out;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	/* struct pmu_term and struct pmu_alias both start with their name */
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_terms(struct pmu *p, int pmu_dir)
+{
+	DIR *d = sysfile_dir(pmu_dir, "format");
+	const char *name;
+	char text[256];
+
+	while (d && (name = sysfile_next(d))) {
+		struct pmu_term t = { 0 };
+
+		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) ||
+		    !parse_format(text, &t))
+			continue;
+		t.name = xstrdup(name);
+		p->terms = xrealloc(p->terms, (p->nterms + 1) * sizeof(t));
+		p->terms[p->nterms++] = t;
+	}
+	if (d)
+		closedir(d);
+	if (p->nterms)
+		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
+}
+
+/* "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
+static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
+{
+	char *save;
+
+	for (char *term = strtok_r(text, ",", &save); term;
+	     term = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(term, '=');
+		uint64_t v = 1;
+		const char *rest;
+		int word;
+		size_t i;
+
+		if (value) {
+			*value++ = '\0';
+			v = strtoull(value, &value, 0);
+			if (*value)
+				return false; /* "?": the user has to give it */
+		}
+		for (i = 0; i < p->nterms && strcmp(p->terms[i].name, term); i++)
+			;
+		if (i < p->nterms) {
+			a->config[p->terms[i].config] |= scatter(v, p->terms[i].mask);
+			continue;
+		}
+		word = parse_word(term, &rest);
+		if (word < 0 || *rest)
+			return false;
+		a->config[word] |= v;
+	}
+	return true;
+}
+
+static void read_aliases(struct pmu *p, int pmu_dir)
+{
+	DIR *d = sysfile_dir(pmu_dir, "events");
+	const char *name;
+	char text[512];
+
+	while (d && (name = sysfile_next(d))) {
+		struct pmu_alias a = { 0 };
+
+		/* tsc.unit, tsc.scale and the like speak of the event tsc */
+		if (strchr(name, '.') ||
+		    !sysfile_read(dirfd(d), name, text, sizeof(text)) ||
+		    !parse_alias(p, text, &a))
+			continue;
+		a.name = xstrdup(name);
+		p->aliases = xrealloc(p->aliases, (p->naliases + 1) * sizeof(a));
+		p->aliases[p->naliases++] = a;
+	}
+	if (d)
+		closedir(d);
+	if (p->naliases)
+		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
+}
+
+static struct pmu *read_pmu(int devices, const char *name)
+{
+	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[32];
+	struct pmu *p;
+
+	if (fd < 0)
+		return NULL;
+	if (!sysfile_read(fd, "type", text, sizeof(text))) {
+		close(fd);
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->name = xstrdup(name);
+	p->type = (uint32_t)strtoul(text, NULL, 10);
+	read_terms(p, fd);
+	read_aliases(p, fd);
+	close(fd);
+	return p;
+}
+
+struct pmu *pmus_read(const char *sysfs)
+{
+	char path[4096];
+	struct pmu *list = NULL;
+	const char *name;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs);
+	d = sysfile_dir(AT_FDCWD, path);
+	while (d && (name = sysfile_next(d))) {
+		struct pmu *p = read_pmu(dirfd(d), name);
+
+		if (!p)
+			continue;
+		p->next = list;
+		list = p;
+	}
+	if (d)
+		closedir(d);
+	return list;
+}
+
+void pmus_free(struct pmu *list)
+{
+	while (list) {
+		struct pmu *next = list->next;
+
+		for (size_t i = 0; i < list->nterms; i++)
+			free(list->terms[i].name);
+		for (size_t i = 0; i < list->naliases; i++)
+			free(list->aliases[i].name);
+		free(list->terms);
+		free(list->aliases);
+		free(list->name);
+		free(list);
+		list = next;
+	}
+}
+
+/* Only the words that the format speaks of count: others may be pointers. */
+static bool alias_fits(const struct pmu *p, const struct pmu_alias *a,
+		       const uint64_t *config, size_t nconfigs)
+{
+	for (size_t i = 0; i < p->nterms; i++) {
+		unsigned int w = p->terms[i].config;
+
+		if (w < nconfigs && config[w] != a->config[w])
+			return false;
+	}
+	return true;
+}
+
+void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
+		  struct buf *out)
+{
+	const char *sep = "";
+
+	buf_addf(out, "%s/", p->name);
+	for (size_t i = 0; i < p->naliases; i++) {
+		if (alias_fits(p, &p->aliases[i], config, nconfigs)) {
+			buf_addf(out, "%s/", p->aliases[i].name);
+			return;
+		}
+	}
+	for (size_t i = 0; i < p->nterms; i++) {
+		const struct pmu_term *t = &p->terms[i];
+		uint64_t v = t->config < nconfigs ? gather(config[t->config], t->mask) : 0;
+
+		if (!v)
+			continue;
+		buf_addf(out, "%s%s=0x%llx", sep, t->name, (unsigned long long)v);
+		sep = ",";
+	}
+	buf_addc(out, '/');
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The PMUs of one machine, as sysfs describes them. */
+#ifndef PEVTRACE_HOST_PMU_H
+#define PEVTRACE_HOST_PMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/buf.h"
+
+enum { PMU_CONFIGS = 5 };	/* config, config1, ... config4 */
+
+/* One file of format/: the bits of one config word that hold a term. */
+struct pmu_term {
+	char *name;
+	unsigned int config;	/* index of the word */
+	uint64_t mask;
+};
+
+/* One file of events/, taken to what it sets. */
+struct pmu_alias {
+	char *name;
+	uint64_t config[PMU_CONFIGS];
+};
+
+struct pmu {
+	struct pmu *next;
+	char *name;
+	uint32_t type;
+	struct pmu_term *terms;		/* by name */
+	size_t nterms;
+	struct pmu_alias *aliases;	/* by name */
+	size_t naliases;
+};
+
+/* Reads all PMUs below sysfs; a list, or NULL where there are none. */
+struct pmu *pmus_read(const char *sysfs);
+void pmus_free(struct pmu *list);
+
+/* Appends "name/terms/" for these words; see host_terms(). */
+void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
+		  struct buf *out);
+
+#endif

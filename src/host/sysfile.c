@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/sysfile.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+bool sysfile_read(int dirfd, const char *name, char *text, size_t size)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n < 0)
+		return false;
+	if (n && text[n - 1] == '\n')
+		n--;
+	text[n] = '\0';
+	return true;
+}
+
+DIR *sysfile_dir(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !d)
+		close(fd);
+	return d;
+}
+
+const char *sysfile_next(DIR *d)
+{
+	const struct dirent *e;
+
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			return e->d_name;
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Small files of sysfs and tracefs. */
+#ifndef PEVTRACE_HOST_SYSFILE_H
+#define PEVTRACE_HOST_SYSFILE_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Reads the file name below dirfd into text, NUL-terminated and without its
+ * final newline; what does not fit is cut.  False when it cannot be read.
+ */
+bool sysfile_read(int dirfd, const char *name, char *text, size_t size);
+
+/* Opens a directory below dirfd for reading its entries; NULL on failure. */
+DIR *sysfile_dir(int dirfd, const char *name);
+
+/* The next entry that does not start with a dot, or NULL. */
+const char *sysfile_next(DIR *d);
+
+#endif

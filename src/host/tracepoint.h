@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tracepoint ids of one machine, from tracefs' events/SYSTEM/NAME/id. */
+#ifndef PEVTRACE_HOST_TRACEPOINT_H
+#define PEVTRACE_HOST_TRACEPOINT_H
+
+#include "lib/map.h"
+
+/*
+ * Adds every tracepoint below tracefs that ids does not hold yet: id to an
+ * allocated "system:name".  Nothing where tracefs is not mounted or readable.
+ */
+void tracepoints_read(const char *tracefs, struct map *ids);
+
+#endif

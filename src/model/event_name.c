@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/event_name.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static uint64_t get(const uint8_t *attr, size_t len, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, attr, len);
+}
+
+/* PERF_COUNT_SW_CPU_CLOCK: "cpu-clock"; what has no name: "software:99". */
+static void add_generic(const struct xlat *x, uint64_t v, const char *class,
+			struct buf *out)
+{
+	const char *name = xlat_name(x, v);
+
+	if (!name) {
+		buf_addf(out, "%s:0x%llx", class, (unsigned long long)v);
+		return;
+	}
+	for (name += strlen(x->prefix); *name; name++)
+		buf_addc(out, *name == '_' ? '-' : (char)tolower(*name));
+}
+
+static void add_part(const struct xlat *x, uint64_t v, const char *sep,
+		     struct buf *out)
+{
+	const char *name = xlat_name(x, v);
+
+	buf_adds(out, sep);
+	if (name)
+		buf_adds(out, name + strlen(x->prefix));
+	else
+		buf_addf(out, "0x%llx", (unsigned long long)v);
+}
+
+static void add_cache(uint64_t config, struct buf *out)
+{
+	add_part(&xlat_perf_hw_cache_id, config & 0xff, "", out);
+	add_part(&xlat_perf_hw_cache_op_id, config >> 8 & 0xff, ":", out);
+	add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
+}
+
+static void add_breakpoint(const uint8_t *attr, size_t len, struct buf *out)
+{
+	uint64_t type = get(attr, len, ATTR_BP_TYPE);
+
+	buf_addf(out, "mem:0x%llx/%llu:",
+		 (unsigned long long)get(attr, len, ATTR_BP_ADDR),
+		 (unsigned long long)get(attr, len, ATTR_BP_LEN));
+	if (type & HW_BREAKPOINT_R)
+		buf_addc(out, 'r');
+	if (type & HW_BREAKPOINT_W)
+		buf_addc(out, 'w');
+	if (type & HW_BREAKPOINT_X)
+		buf_addc(out, 'x');
+}
+
+static void add_dynamic(uint32_t type, const uint8_t *attr, size_t len,
+			const struct names *n, struct buf *out)
+{
+	const uint64_t configs[] = {
+		get(attr, len, ATTR_CONFIG), get(attr, len, ATTR_CONFIG1),
+		get(attr, len, ATTR_CONFIG2), get(attr, len, ATTR_CONFIG3),
+		get(attr, len, ATTR_CONFIG4),
+	};
+	const char *terms = n && n->terms ? n->terms(n, type, configs, 5) : NULL;
+	const char *pmu;
+
+	if (terms) {
+		buf_adds(out, terms);
+		return;
+	}
+	if (type == PERF_TYPE_RAW) {
+		buf_addf(out, "r%llx", (unsigned long long)configs[0]);
+		return;
+	}
+	pmu = n && n->pmu ? n->pmu(n, type) : NULL;
+	if (pmu)
+		buf_addf(out, "%s/0x%llx/", pmu, (unsigned long long)configs[0]);
+	else
+		buf_addf(out, "pmu%u/0x%llx/", type, (unsigned long long)configs[0]);
+}
+
+static void add_tracepoint(uint64_t id, const struct names *n, struct buf *out)
+{
+	const char *name = n && n->tracepoint ? n->tracepoint(n, id) : NULL;
+
+	if (name)
+		buf_adds(out, name);
+	else
+		buf_addf(out, "tracepoint:%llu", (unsigned long long)id);
+}
+
+/* perf's modifiers: the modes that are left when some are excluded. */
+static void add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
+{
+	bool u = !get(attr, len, ATTR_EXCLUDE_USER);
+	bool k = !get(attr, len, ATTR_EXCLUDE_KERNEL);
+	uint64_t precise = get(attr, len, ATTR_PRECISE_IP);
+
+	if (u && k && !precise)
+		return;
+	buf_addc(out, ':');
+	if (u && !k)
+		buf_addc(out, 'u');
+	else if (k && !u)
+		buf_addc(out, 'k');
+	else if (!u && !k)
+		buf_addc(out, 'h');
+	while (precise--)
+		buf_addc(out, 'p');
+}
+
+void event_name(const uint8_t *attr, size_t len, const struct names *n,
+		struct buf *out)
+{
+	uint32_t type = (uint32_t)get(attr, len, ATTR_TYPE);
+	uint64_t config = get(attr, len, ATTR_CONFIG);
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+		add_generic(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK,
+			    "hardware", out);
+		break;
+	case PERF_TYPE_SOFTWARE:
+		add_generic(&xlat_perf_sw_ids, config, "software", out);
+		break;
+	case PERF_TYPE_TRACEPOINT:
+		add_tracepoint(config, n, out);
+		break;
+	case PERF_TYPE_HW_CACHE:
+		add_cache(config, out);
+		break;
+	case PERF_TYPE_BREAKPOINT:
+		add_breakpoint(attr, len, out);
+		break;
+	default:
+		add_dynamic(type, attr, len, n, out);
+	}
+	add_modifiers(attr, len, out);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/fdtab.h"
+
+#include <stdlib.h>
+
+#include "lib/die.h"
+
+struct fd_slot {
+	struct file *file;
+	bool cloexec;
+};
+
+struct event *event_ref(struct event *e)
+{
+	e->refs++;
+	return e;
+}
+
+void event_unref(struct event *e)
+{
+	if (!e || --e->refs)
+		return;
+	free(e->name);
+	free(e);
+}
+
+struct file *file_new(struct event *e)
+{
+	struct file *f = xcalloc(1, sizeof(*f));
+
+	f->event = e ? event_ref(e) : NULL;
+	return f;
+}
+
+static void file_unref(struct file *f)
+{
+	if (--f->refs)
+		return;
+	event_unref(f->event);
+	map_free(&f->watched);
+	free(f);
+}
+
+struct fdtab *fdtab_new(void)
+{
+	struct fdtab *t = xcalloc(1, sizeof(*t));
+
+	t->refs = 1;
+	return t;
+}
+
+struct fdtab *fdtab_ref(struct fdtab *t)
+{
+	t->refs++;
+	return t;
+}
+
+struct fdtab *fdtab_copy(const struct fdtab *t)
+{
+	struct fdtab *copy = fdtab_new();
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->fds, &at))) {
+		const struct fd_slot *s = slot->value;
+
+		fdtab_set(copy, (int)slot->key, s->file, s->cloexec);
+	}
+	return copy;
+}
+
+void fdtab_unref(struct fdtab *t)
+{
+	if (--t->refs)
+		return;
+	fdtab_close_range(t, 0, ~0U);
+	map_free(&t->fds);
+	free(t);
+}
+
+struct file *fdtab_file(const struct fdtab *t, int fd)
+{
+	const struct fd_slot *s = fd < 0 ? NULL : map_get(&t->fds, (uint64_t)fd);
+
+	return s ? s->file : NULL;
+}
+
+struct event *fdtab_event(const struct fdtab *t, int fd)
+{
+	const struct file *f = fdtab_file(t, fd);
+
+	return f ? f->event : NULL;
+}
+
+void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
+{
+	struct fd_slot *s = xcalloc(1, sizeof(*s));
+
+	f->refs++;
+	fdtab_close(t, fd);
+	*s = (struct fd_slot){ f, cloexec };
+	map_set(&t->fds, (uint64_t)fd, s);
+	t->events += !!f->event;
+}
+
+void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec)
+{
+	struct fd_slot *s = fd < 0 ? NULL : map_get(&t->fds, (uint64_t)fd);
+
+	if (s)
+		s->cloexec = cloexec;
+}
+
+void fdtab_close(struct fdtab *t, int fd)
+{
+	struct fd_slot *s = fd < 0 ? NULL : map_del(&t->fds, (uint64_t)fd);
+
+	if (!s)
+		return;
+	t->events -= !!s->file->event;
+	file_unref(s->file);
+	free(s);
+}
+
+/*
+ * Does op to every descriptor in a range.  op returns true when it took the
+ * descriptor out: then another may have moved into its slot.
+ */
+static void each_in_range(struct fdtab *t, unsigned int first, unsigned int last,
+			  bool (*op)(struct fdtab *t, int fd, struct fd_slot *s))
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->fds, &at))) {
+		if (slot->key < first || slot->key > last)
+			continue;
+		if (op(t, (int)slot->key, slot->value))
+			at = (size_t)(slot - t->fds.slots);
+	}
+}
+
+static bool op_close(struct fdtab *t, int fd, struct fd_slot *s)
+{
+	(void)s;
+	fdtab_close(t, fd);
+	return true;
+}
+
+static bool op_close_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
+{
+	return s->cloexec && op_close(t, fd, s);
+}
+
+static bool op_set_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
+{
+	(void)t;
+	(void)fd;
+	s->cloexec = true;
+	return false;
+}
+
+void fdtab_close_range(struct fdtab *t, unsigned int first, unsigned int last)
+{
+	each_in_range(t, first, last, op_close);
+}
+
+void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last)
+{
+	each_in_range(t, first, last, op_set_cloexec);
+}
+
+void fdtab_close_on_exec(struct fdtab *t)
+{
+	each_in_range(t, 0, ~0U, op_close_cloexec);
+}
+
+bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->fds, &at)))
+		if (slot->key >= first && slot->key <= last &&
+		    ((struct fd_slot *)slot->value)->file->event)
+			return true;
+	return false;
+}
+
+bool fdtab_watches_event(const struct fdtab *t, int epfd)
+{
+	const struct file *f = fdtab_file(t, epfd);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while (f && (slot = map_next(&f->watched, &at)))
+		if (fdtab_event(t, (int)slot->key))
+			return true;
+	return false;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Descriptor tables, as far as events and the epoll sets around them go. */
+#ifndef PEVTRACE_MODEL_FDTAB_H
+#define PEVTRACE_MODEL_FDTAB_H
+
+#include <stdbool.h>
+
+#include "lib/map.h"
+#include "model/model.h"
+
+/* An open file description: shared by all descriptors that dup or fork made. */
+struct file {
+	unsigned int refs;
+	struct event *event;	/* NULL: an epoll instance */
+	struct map watched;	/* fds of events added to it; values unused */
+};
+
+struct fdtab {
+	unsigned int refs;	/* tasks that share it */
+	unsigned int events;	/* descriptors of events */
+	struct map fds;		/* fd to struct fd_slot */
+};
+
+struct event *event_ref(struct event *e);
+void event_unref(struct event *e);
+
+struct file *file_new(struct event *e);
+
+struct fdtab *fdtab_new(void);
+struct fdtab *fdtab_ref(struct fdtab *t);
+struct fdtab *fdtab_copy(const struct fdtab *t);
+void fdtab_unref(struct fdtab *t);
+
+/* What fd is, or NULL when it is nothing of perf. */
+struct file *fdtab_file(const struct fdtab *t, int fd);
+struct event *fdtab_event(const struct fdtab *t, int fd);
+
+/* Puts f (one more reference is taken) at fd, over whatever was there. */
+void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec);
+void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec);
+void fdtab_close(struct fdtab *t, int fd);
+void fdtab_close_range(struct fdtab *t, unsigned int first, unsigned int last);
+void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last);
+void fdtab_close_on_exec(struct fdtab *t);
+bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last);
+
+/* The epoll instance at epfd watches at least one event that is still open. */
+bool fdtab_watches_event(const struct fdtab *t, int epfd);
+
+#endif
