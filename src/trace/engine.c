@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The tracer itself: its making, its tasks, and the loop that waits. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+#include "trace/stack.h"
+#include "trace/task.h"
+
+enum {
+	/* Stops handled in a row before we look whether we shall end. */
+	BURST = 256,
+	/* How often early tasks are looked after. */
+	EARLY_MS = 50,
+};
+
+long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data)
+{
+	return syscall(SYS_ptrace, (long)request, (long)tid, addr, data);
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uintptr_t seize_options(bool exitkill)
+{
+	return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
+	       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+	       PTRACE_O_TRACESECCOMP | (exitkill ? PTRACE_O_EXITKILL : 0);
+}
+
+struct task *task_find(const struct tracer *t, pid_t tid)
+{
+	return map_get(&t->tasks, (uint64_t)tid);
+}
+
+struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
+{
+	struct task *task = xcalloc(1, sizeof(*task));
+
+	task->tid = tid;
+	task->pid = pid;
+	map_set(&t->tasks, (uint64_t)tid, task);
+	return task;
+}
+
+void task_drop(struct tracer *t, struct task *task)
+{
+	map_del(&t->tasks, (uint64_t)task->tid);
+	if (task->early)
+		t->nearly--;
+	if (task->call)
+		call_free(task->call);
+	free(task->call);
+	stack_forget(&task->stack);
+	free(task);
+}
+
+void task_gone(struct tracer *t, struct task *task, int status)
+{
+	/* Not -1: an exec may replace the launched program's first thread. */
+	if (task->tid == t->launched && status != -1) {
+		t->launched_ended = true;
+		t->launched_status = status;
+	}
+	/* Out of the table first: the hook may ask who is left. */
+	map_del(&t->tasks, (uint64_t)task->tid);
+	if (!task->starting)
+		t->ops->gone(t->ctx, task->tid, status,
+			     task->in_call ? task->call : NULL);
+	task_drop(t, task);
+}
+
+/* What the signals do that ended up with us and belong to the target too. */
+static void take_signals(struct tracer *t)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action;
+
+	sigemptyset(&t->inherited.ignored);
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		if (!sigaction(sig, NULL, &action) &&
+		    action.sa_handler == SIG_IGN)
+			sigaddset(&t->inherited.ignored, sig);
+
+	/* An ignored SIGCHLD would have the kernel reap our children. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&t->taken);
+	sigaddset(&t->taken, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (!sigismember(&t->inherited.ignored, ending[i]))
+			sigaddset(&t->taken, ending[i]); /* nohup and & */
+	sigprocmask(SIG_BLOCK, &t->taken, &t->inherited.mask);
+}
+
+static void give_back_signals(struct tracer *t)
+{
+	static const struct timespec at_once;
+
+	/* What came while we let go has been answered by that. */
+	while (sigtimedwait(&t->taken, NULL, &at_once) > 0)
+		;
+	if (sigismember(&t->inherited.ignored, SIGCHLD))
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
+}
+
+struct tracer *trace_new(const struct trace_options *opts,
+			 const struct trace_ops *ops, void *ctx)
+{
+	struct tracer *t = xcalloc(1, sizeof(*t));
+
+	t->opts = opts;
+	t->ops = ops;
+	t->ctx = ctx;
+	nr_build(&t->nrs);
+	getrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
+	take_signals(t);
+	return t;
+}
+
+/* Handles what has been reported; false when nothing is left to wait for. */
+static bool drain(struct tracer *t)
+{
+	for (int i = 0; i < BURST && t->tasks.len; i++) {
+		int status;
+		pid_t tid = wait4(-1, &status, WNOHANG | __WALL, NULL);
+
+		if (tid > 0)
+			stop_handle(t, tid, status);
+		else if (tid < 0 && errno == ECHILD)
+			return false;
+		else
+			break;
+	}
+	return t->tasks.len > 0;
+}
+
+/* Sleeps until something happens.  timeout may be NULL. */
+static void doze(struct tracer *t, const struct timespec *timeout)
+{
+	siginfo_t info;
+	int sig = sigtimedwait(&t->taken, &info, timeout);
+
+	if (sig > 0 && sig != SIGCHLD)
+		leave_signal(t, &info);
+}
+
+static void loop(struct tracer *t)
+{
+	static const struct timespec soon = { 0, EARLY_MS * 1000000 };
+
+	while (drain(t)) {
+		if (t->nearly)
+			birth_adopt(t);
+		if (!t->tasks.len)
+			break;
+		/*
+		 * SIGCHLD is blocked, thus kept for us: nothing that came
+		 * after drain() can be missed.
+		 */
+		doze(t, t->nearly ? &soon : NULL);
+	}
+	/* Tasks without a child to wait for: someone else reaped them. */
+	leave_forget(t);
+}
+
+int trace_run(struct tracer *t)
+{
+	loop(t);
+	return t->launched_status;
+}
+
+void trace_free(struct tracer *t)
+{
+	if (t->tasks.len) {
+		leave_start(t);
+		loop(t);
+	}
+	give_back_signals(t);
+	map_free(&t->tasks);
+	nr_free(&t->nrs);
+	filter_free(&t->filter);
+	free(t);
+}

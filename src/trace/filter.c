@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace/filter.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+
+enum {
+	PERF_IOCTL_TYPE = '$' << 8,	/* bits 8 to 15 of a request */
+	IOCTL_TYPE_MASK = 0xff00,
+	SHARED_MASK = MAP_SHARED | MAP_ANONYMOUS,
+};
+
+/* The pointer form of i386's mmap and select hides what a filter would test. */
+static bool args_hidden(const struct arch *arch, enum call_id id)
+{
+	return arch->old_mmap && id == CALL_MMAP;
+}
+
+/* The tests of one call: any of them makes it a watched one. */
+static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
+{
+	uint32_t trace = SCMP_ACT_TRACE(0);
+	int err;
+
+	switch (watch) {
+	case WATCH_HELD:
+		return 0;
+	case WATCH_ALWAYS:
+		return seccomp_rule_add(ctx, trace, nr, 0);
+	case WATCH_IOCTL:
+		return seccomp_rule_add(ctx, trace, nr, 1,
+					SCMP_A1(SCMP_CMP_MASKED_EQ,
+						IOCTL_TYPE_MASK,
+						PERF_IOCTL_TYPE));
+	case WATCH_SHARED:
+		return seccomp_rule_add(ctx, trace, nr, 1,
+					SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK,
+						MAP_SHARED));
+	case WATCH_PRCTL:
+		/* The kernel takes an int: what is above does not count. */
+		err = seccomp_rule_add(ctx, trace, nr, 1,
+				       SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX,
+					       PR_TASK_PERF_EVENTS_DISABLE));
+		if (err)
+			return err;
+		return seccomp_rule_add(ctx, trace, nr, 1,
+					SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX,
+						PR_TASK_PERF_EVENTS_ENABLE));
+	}
+	return 0;
+}
+
+bool filter_matches(const struct trace_options *opts, const struct call *call)
+{
+	uint32_t option = (uint32_t)call->args[0];
+
+	switch (opts->watch[call->desc->id]) {
+	case WATCH_HELD:
+		return false;
+	case WATCH_ALWAYS:
+		return true;
+	case WATCH_IOCTL:
+		return (call->args[1] & IOCTL_TYPE_MASK) == PERF_IOCTL_TYPE;
+	case WATCH_SHARED:
+		return (call->args[3] & SHARED_MASK) == MAP_SHARED;
+	case WATCH_PRCTL:
+		return option == PR_TASK_PERF_EVENTS_DISABLE ||
+		       option == PR_TASK_PERF_EVENTS_ENABLE;
+	}
+	return false;
+}
+
+static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
+		     const struct trace_options *opts)
+{
+	for (size_t i = 0; i < NR_CALLS; i++) {
+		const struct call_desc *desc = table->desc[i];
+		enum call_watch watch;
+		int nr, err;
+
+		if (!desc || opts->unwanted[desc->id])
+			continue;
+		watch = opts->watch[desc->id];
+		if (watch == WATCH_SHARED && args_hidden(table->arch, desc->id))
+			watch = WATCH_ALWAYS;
+		/* Rules speak of native numbers, real or stand-in. */
+		nr = seccomp_syscall_resolve_name(desc->name);
+		if (nr == __NR_SCMP_ERROR)
+			continue;
+		err = add_rules(ctx, nr, watch);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A filter for one architecture alone, as each has its own rules. */
+static scmp_filter_ctx one_arch(const struct nr_table *table,
+				const struct trace_options *opts)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	int err;
+
+	if (!ctx)
+		return NULL;
+	/* Foreign programs run untouched rather than die. */
+	err = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
+	if (!err && table->token != seccomp_arch_native()) {
+		err = seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE);
+		if (!err)
+			err = seccomp_arch_add(ctx, table->token);
+	}
+	if (!err)
+		err = add_calls(ctx, table, opts);
+	if (!err)
+		return ctx;
+	seccomp_release(ctx);
+	return NULL;
+}
+
+static scmp_filter_ctx all_arches(const struct trace_options *opts,
+				  const struct nr_tables *nrs)
+{
+	scmp_filter_ctx all = NULL;
+
+	for (const struct nr_table *table = nrs->of; table->arch; table++) {
+		scmp_filter_ctx one = one_arch(table, opts);
+
+		if (!one)
+			continue; /* of another byte order */
+		if (!all)
+			all = one;
+		else if (seccomp_merge(all, one))
+			seccomp_release(one);
+	}
+	return all;
+}
+
+/* Reads back what libseccomp made. */
+static int export(struct filter *f, scmp_filter_ctx ctx, int fd)
+{
+	struct stat st;
+	int err = -seccomp_export_bpf(ctx, fd);
+	ssize_t n;
+
+	if (err)
+		return err;
+	if (fstat(fd, &st))
+		return errno;
+	f->len = (unsigned short)((size_t)st.st_size / sizeof(*f->insns));
+	f->insns = xmalloc((size_t)st.st_size);
+	n = pread(fd, f->insns, (size_t)st.st_size, 0);
+	if (n == st.st_size)
+		return 0;
+	filter_free(f);
+	return EIO;
+}
+
+int filter_build(struct filter *f, const struct trace_options *opts,
+		 const struct nr_tables *nrs)
+{
+	scmp_filter_ctx ctx = all_arches(opts, nrs);
+	int fd, err;
+
+	if (!ctx)
+		return ENOSYS;
+	fd = memfd_create("filter", MFD_CLOEXEC);
+	if (fd < 0) {
+		err = errno;
+	} else {
+		err = export(f, ctx, fd);
+		close(fd);
+	}
+	seccomp_release(ctx);
+	return err;
+}
+
+static int install(const struct filter *f, unsigned int flags)
+{
+	struct sock_fprog prog = { f->len, f->insns };
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog) ?
+		       errno : 0;
+}
+
+int filter_install(const struct filter *f)
+{
+	/* Without this flag some kernels slow the program down for safety. */
+	unsigned int flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+	int err = install(f, flags);
+
+	if (err == EINVAL)
+		err = install(f, flags = 0);
+	if (err != EACCES)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return errno;
+	return install(f, flags);
+}
+
+void filter_free(struct filter *f)
+{
+	free(f->insns);
+	*f = (struct filter){ 0 };
+}

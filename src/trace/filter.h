@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which calls stop a task: as a seccomp program, and as a plain test. */
+#ifndef PEVTRACE_TRACE_FILTER_H
+#define PEVTRACE_TRACE_FILTER_H
+
+#include <stdbool.h>
+
+#include "abi/call.h"
+#include "trace/nr.h"
+#include "trace/trace.h"
+
+struct sock_filter;
+
+/* A classic BPF program; zero-initialised is none. */
+struct filter {
+	struct sock_filter *insns;
+	unsigned short len;
+};
+
+/*
+ * Makes the program that reports (SECCOMP_RET_TRACE) the watched calls of
+ * every known architecture and allows all else.  0 or a positive errno.
+ */
+int filter_build(struct filter *f, const struct trace_options *opts,
+		 const struct nr_tables *nrs);
+
+/*
+ * Installs it in the calling thread, with no_new_privs only where the kernel
+ * insists.  0 or a positive errno.  Safe after fork(): allocates nothing.
+ */
+int filter_install(const struct filter *f);
+
+void filter_free(struct filter *f);
+
+/*
+ * Would the filter report this call?  Arguments must be those of the call
+ * itself where the architecture passes a pointer to them.
+ */
+bool filter_matches(const struct trace_options *opts, const struct call *call);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace/nr.h"
+
+#include <seccomp.h>
+#include <stdlib.h>
+
+#include "lib/die.h"
+
+static void fill(struct nr_table *table, const struct arch *arch)
+{
+	table->arch = arch;
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		const struct call_desc *desc = &call_descs[i];
+		int nr = seccomp_syscall_resolve_name_arch(table->token,
+							   desc->name);
+		uint64_t index = (uint64_t)nr & ~arch->nr_bit;
+
+		/* Negative: the architecture has no such call. */
+		if (nr >= 0 && index < NR_CALLS)
+			table->desc[index] = desc;
+	}
+}
+
+static size_t add(struct nr_tables *n, size_t at, const struct arch *arch)
+{
+	uint32_t token = seccomp_arch_resolve_name(arch->name);
+
+	if (!token || at == NR_ARCHES - 1)
+		return at;
+	n->of[at].token = token;
+	fill(&n->of[at], arch);
+	return at + 1;
+}
+
+void nr_build(struct nr_tables *n)
+{
+	const struct arch *native = arch_native();
+	size_t at = 0;
+
+	n->of = xcalloc(NR_ARCHES, sizeof(*n->of));
+	if (native)
+		at = add(n, at, native);
+	for (const struct arch *const *a = arches; *a; a++)
+		if (*a != native)
+			at = add(n, at, *a);
+}
+
+void nr_free(struct nr_tables *n)
+{
+	free(n->of);
+	n->of = NULL;
+}
+
+const struct call_desc *nr_find(const struct nr_tables *n,
+				const struct arch *arch, uint64_t nr)
+{
+	uint64_t index = nr & ~arch->nr_bit;
+
+	if (index >= NR_CALLS)
+		return NULL;
+	for (const struct nr_table *table = n->of; table->arch; table++)
+		if (table->arch == arch)
+			return table->desc[index];
+	return NULL;
+}

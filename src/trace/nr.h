@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* System call numbers of every architecture, looked up by number. */
+#ifndef PEVTRACE_TRACE_NR_H
+#define PEVTRACE_TRACE_NR_H
+
+#include <stdint.h>
+
+#include "abi/arch.h"
+#include "abi/xlat.h"
+
+enum {
+	NR_ARCHES = 8,
+	NR_CALLS = 1024,	/* more than any architecture has */
+};
+
+struct nr_table {
+	const struct arch *arch;	/* NULL ends the list */
+	uint32_t token;			/* libseccomp's name for it */
+	const struct call_desc *desc[NR_CALLS];
+};
+
+/* One table for each of arches[] that libseccomp knows, the native one first. */
+struct nr_tables {
+	struct nr_table *of;
+};
+
+void nr_build(struct nr_tables *n);
+void nr_free(struct nr_tables *n);
+
+/* The description of call nr of that architecture, or NULL. */
+const struct call_desc *nr_find(const struct nr_tables *n,
+				const struct arch *arch, uint64_t nr);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads /proc/TID/FILE as a string; false if there is none. */
+static bool slurp(pid_t tid, const char *file, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+long proc_status(pid_t tid, const char *key)
+{
+	char text[4096];
+	size_t len = strlen(key);
+
+	if (!slurp(tid, "status", text, sizeof(text)))
+		return -1;
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		if (*line == '\n')
+			line++;
+		if (!strncmp(line, key, len) && line[len] == ':')
+			return strtol(line + len + 1, NULL, 10);
+	}
+	return -1;
+}
+
+void proc_name(pid_t tid, char *name, size_t size)
+{
+	if (!slurp(tid, "comm", name, size))
+		snprintf(name, size, "?");
+	name[strcspn(name, "\n")] = '\0';
+}
+
+/* The fields of /proc/TID/stat behind the name: state, ppid, ... */
+static bool stat_fields(pid_t tid, char *state, unsigned int *flags)
+{
+	char text[1024], *p;
+
+	if (!slurp(tid, "stat", text, sizeof(text)))
+		return false;
+	p = strrchr(text, ')'); /* the name may hold anything */
+	return p && sscanf(p + 1, " %c %*d %*d %*d %*d %*d %u", state,
+			   flags) == 2;
+}
+
+bool proc_is_kernel(pid_t tid)
+{
+	enum { KTHREAD = 0x00200000 }; /* PF_KTHREAD */
+	unsigned int flags;
+	char state;
+
+	return stat_fields(tid, &state, &flags) && (flags & KTHREAD);
+}
+
+bool proc_is_zombie(pid_t tid)
+{
+	unsigned int flags;
+	char state;
+
+	return stat_fields(tid, &state, &flags) &&
+	       (state == 'Z' || state == 'X');
+}

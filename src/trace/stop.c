@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a stop means, and how the task goes on from it. */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "lib/die.h"
+#include "trace/remote.h"
+#include "trace/stack.h"
+#include "trace/task.h"
+
+/*
+ * ESRCH from any request means that the task was killed in its stop: its end
+ * will be reported.  So the results of most requests need no look.
+ */
+
+/*
+ * A process that begins to hold something of perf may have other threads
+ * that run past the calls we now want to see: stop those once.
+ */
+static void nudge_others(struct tracer *t)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->tasks, &at))) {
+		struct task *task = slot->value;
+
+		if (task->close || task->early || !task->filtered ||
+		    !t->ops->close_watch(t->ctx, task->tid))
+			continue;
+		task->close = true;
+		ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
+	}
+}
+
+static unsigned int how_to_go_on(struct tracer *t, struct task *task)
+{
+	bool before = task->close;
+
+	if (task->starting)
+		return PTRACE_CONT;
+	if (!task->filtered)
+		return PTRACE_SYSCALL;
+	task->close = t->ops->close_watch(t->ctx, task->tid);
+	if (task->close && !before)
+		nudge_others(t);
+	if (task->close || task->in_call || task->entered)
+		return PTRACE_SYSCALL;
+	return PTRACE_CONT;
+}
+
+void task_resume(struct tracer *t, struct task *task, int sig)
+{
+	if (t->leaving) {
+		leave_task(t, task, sig);
+		return;
+	}
+	ptrace_do(how_to_go_on(t, task), task->tid, 0, (uintptr_t)sig);
+}
+
+/* i386 has calls that take a pointer to their arguments. */
+static void fetch_args(struct call *call)
+{
+	unsigned int n = call->desc->id == CALL_MMAP	 ? 6 :
+			 call->desc->id == CALL_SELECT ? 5 :
+							 0;
+	uint32_t words[CALL_MAX_ARGS] = { 0 };
+
+	if (!call->arch->old_mmap || !n)
+		return;
+	remote_read(call->tid, call->args[0], words, n * sizeof(*words));
+	for (unsigned int i = 0; i < n; i++)
+		call->args[i] = words[i];
+}
+
+/* Is this a call to report?  Then the task's call describes it. */
+static bool describe(struct tracer *t, struct task *task, uint32_t audit,
+		     uint64_t nr, const uint64_t *args)
+{
+	const struct arch *arch = arch_find(audit, nr);
+	const struct call_desc *desc;
+	struct call *call;
+
+	task->arch = arch;
+	desc = arch ? nr_find(&t->nrs, arch, nr) : NULL;
+	if (!desc || t->opts->unwanted[desc->id])
+		return false;
+	if (!task->call)
+		task->call = xcalloc(1, sizeof(*task->call));
+	call = task->call;
+	call_reset(call);
+	call->desc = desc;
+	call->arch = arch;
+	call->nr = nr;
+	call->tid = task->tid;
+	call->pid = task->pid;
+	call->enter_ns = now_ns();
+	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
+		call->args[i] = args[i];
+	fetch_args(call);
+	/* Judged here too, so that all ways of stopping show the same calls. */
+	return filter_matches(t->opts, call) ||
+	       t->ops->close_watch(t->ctx, task->tid);
+}
+
+static void enter(struct tracer *t, struct task *task, uint32_t audit,
+		  uint64_t nr, const uint64_t *args)
+{
+	struct remote remote = remote_of(task->tid);
+
+	task->in_call = false;
+	if (!task->starting && !t->leaving &&
+	    describe(t, task, audit, nr, args))
+		task->in_call = t->ops->enter(t->ctx, task->call,
+					      &remote.mem) == TRACE_EXIT;
+}
+
+static void leave_call(struct tracer *t, struct task *task, int64_t rval,
+		       bool is_error)
+{
+	struct remote remote = remote_of(task->tid);
+	struct call *call = task->call;
+
+	task->entered = false;
+	if (!task->in_call)
+		return;
+	task->in_call = false;
+	call->exit_ns = now_ns();
+	call->returned = true;
+	call->failed = is_error;
+	call->ret = is_error ? -rval : rval;
+	t->ops->exit(t->ctx, call, &remote.mem);
+}
+
+/*
+ * Under PTRACE_SYSCALL a call may stop at its entry and then once more for
+ * the filter.  We go on from every entry by PTRACE_SYSCALL, so an exit stop
+ * will end the pair and "entered" tells the second stop from a first.
+ */
+static void syscall_stop(struct tracer *t, struct task *task)
+{
+	struct ptrace_syscall_info info;
+
+	if (ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info),
+		      (uintptr_t)&info) < 0) {
+		if (errno == EIO)
+			die("this kernel does not tell tracers about system "
+			    "calls (PTRACE_GET_SYSCALL_INFO): tracing needs "
+			    "Linux 5.3 or later");
+		return;
+	}
+	switch (info.op) {
+	case PTRACE_SYSCALL_INFO_ENTRY:
+		task->entered = true;
+		enter(t, task, info.arch, info.entry.nr,
+		      (const uint64_t *)info.entry.args);
+		break;
+	case PTRACE_SYSCALL_INFO_SECCOMP:
+		if (!task->entered)
+			enter(t, task, info.arch, info.seccomp.nr,
+			      (const uint64_t *)info.seccomp.args);
+		break;
+	case PTRACE_SYSCALL_INFO_EXIT:
+		leave_call(t, task, info.exit.rval, info.exit.is_error);
+		break;
+	}
+	task_resume(t, task, 0);
+}
+
+static void signal_stop(struct tracer *t, struct task *task, int sig)
+{
+	siginfo_t info;
+
+	if (!task->starting &&
+	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info))
+		t->ops->signalled(t->ctx, task->tid, &info);
+	task_resume(t, task, sig);
+}
+
+/* A new task, one that we interrupted, or a change of job control. */
+static void trap_stop(struct tracer *t, struct task *task, int sig)
+{
+	if (sig == SIGTRAP || t->leaving)
+		task_resume(t, task, 0);
+	else
+		ptrace_do(PTRACE_LISTEN, task->tid, 0, 0);
+}
+
+static void exec_stop(struct tracer *t, pid_t tid)
+{
+	pid_t former;
+	struct task *task = exec_event(t, tid, &former);
+	struct trace_birth birth = { .tid = tid, .pid = tid };
+
+	if (!task)
+		return;
+	stack_forget(&task->stack);
+	if (task->starting) {
+		task->starting = false;
+		t->ops->born(t->ctx, &birth);
+	} else {
+		t->ops->execed(t->ctx, tid, former);
+		if (t->opts->detach_on_exec && !task->root) {
+			leave_task(t, task, 0);
+			return;
+		}
+	}
+	task_resume(t, task, 0);
+}
+
+static void stopped(struct tracer *t, struct task *task, int status)
+{
+	int sig = WSTOPSIG(status);
+	unsigned int event = (unsigned int)status >> 16;
+
+	switch (event) {
+	case 0:
+		if (sig == (SIGTRAP | 0x80))
+			syscall_stop(t, task);
+		else
+			signal_stop(t, task, sig);
+		break;
+	case PTRACE_EVENT_SECCOMP:
+		syscall_stop(t, task);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		birth_event(t, task, event);
+		task_resume(t, task, 0);
+		break;
+	case PTRACE_EVENT_STOP:
+		trap_stop(t, task, sig);
+		break;
+	default:
+		task_resume(t, task, 0);
+	}
+}
+
+void stop_handle(struct tracer *t, pid_t tid, int status)
+{
+	struct task *task = task_find(t, tid);
+
+	if (WIFSTOPPED(status) &&
+	    (unsigned int)status >> 16 == PTRACE_EVENT_EXEC)
+		exec_stop(t, tid);
+	else if (!task || task->early)
+		birth_early(t, task, tid, status);
+	else if (WIFSTOPPED(status))
+		stopped(t, task, status);
+	else
+		task_gone(t, task, status);
+}

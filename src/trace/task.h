@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the engine share; nobody else includes this. */
+#ifndef PEVTRACE_TRACE_TASK_H
+#define PEVTRACE_TRACE_TASK_H
+
+#include <linux/ptrace.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "abi/call.h"
+#include "lib/map.h"
+#include "trace/filter.h"
+#include "trace/nr.h"
+#include "trace/trace.h"
+
+/*
+ * A thread that we follow.  The kernel reports a new thread and its maker's
+ * fork event in either order, so a task may be known before it is born.
+ */
+struct task {
+	pid_t tid, pid;
+	const struct arch *arch;	/* of the last call seen, or NULL */
+	struct call *call;		/* reused by every call; NULL at first */
+	struct stack_cache *stack;	/* see stack.c */
+	uint64_t early_ns;		/* when an early task was first seen */
+	int status;			/* of an early task that has ended */
+	bool in_call;		/* enter was answered with TRACE_EXIT */
+	bool entered;		/* stopped at entry: the exit will stop too */
+	bool filtered;		/* carries our seccomp filter */
+	bool close;		/* last answer of close_watch */
+	bool root;		/* of a program we launched or attached to */
+	bool starting;		/* ours, but not yet the launched program */
+	bool early;		/* seen before its birth; held if it lives */
+	bool ended;		/* early, and dead already */
+};
+
+/* What a launched program gets back, as we found it in ourselves. */
+struct inherited {
+	sigset_t mask;
+	sigset_t ignored;
+	struct rlimit nofile;
+};
+
+struct tracer {
+	const struct trace_options *opts;
+	const struct trace_ops *ops;
+	void *ctx;
+	struct map tasks;	/* tid -> struct task */
+	struct nr_tables nrs;
+	struct filter filter;
+	struct inherited inherited;
+	sigset_t taken;		/* signals that the loop waits for */
+	size_t nearly;		/* early tasks */
+	pid_t launched;		/* 0: none */
+	bool launched_ended;
+	int launched_status;
+	bool leaving;		/* detaching everything */
+	unsigned int urges;	/* how often we were asked to stop of late */
+	uint64_t urged_ns;
+};
+
+/* ptrace(2) without libc's idea of its types; 0 or -1 and errno. */
+long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t now_ns(void);
+
+/* The options of PTRACE_SEIZE. */
+uintptr_t seize_options(bool exitkill);
+
+/* engine.c: the task table. */
+struct task *task_find(const struct tracer *t, pid_t tid);
+struct task *task_add(struct tracer *t, pid_t tid, pid_t pid);
+
+/* Takes a task out of the table and frees it; no hook. */
+void task_drop(struct tracer *t, struct task *task);
+
+/* Calls gone() and drops the task. */
+void task_gone(struct tracer *t, struct task *task, int status);
+
+/* stop.c: acts on one report of wait4(2). */
+void stop_handle(struct tracer *t, pid_t tid, int status);
+
+/* Lets a stopped task run on, the way its filter and close_watch ask for. */
+void task_resume(struct tracer *t, struct task *task, int sig);
+
+/* birth.c: fork events, their children, and exec's change of identity. */
+void birth_event(struct tracer *t, struct task *parent, unsigned int event);
+
+/* A report about a task that nobody has announced yet. */
+void birth_early(struct tracer *t, struct task *task, pid_t tid, int status);
+
+/* Gives up waiting for the announcement of tasks that are early for long. */
+void birth_adopt(struct tracer *t);
+
+/* The task that now stands for process tid; NULL if it is none of ours. */
+struct task *exec_event(struct tracer *t, pid_t tid, pid_t *former);
+
+/* leave.c: the tracer's own signals, and letting go. */
+void leave_signal(struct tracer *t, const siginfo_t *info);
+
+/* Asks every task to stop, to be detached there. */
+void leave_start(struct tracer *t);
+
+/* Detaches a task that is in a stop, handing sig on. */
+void leave_task(struct tracer *t, struct task *task, int sig);
+
+/* Tells of the end of every task that is left, and waits for none. */
+void leave_forget(struct tracer *t);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ptrace engine: runs or attaches to programs, follows everything they
+ * start, stops them at the calls of interest, and hides itself.  It knows
+ * nothing of perf but which calls to stop at.
+ */
+#ifndef PEVTRACE_TRACE_TRACE_H
+#define PEVTRACE_TRACE_TRACE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "abi/call.h"
+
+struct tracer;
+
+/* Answer of the enter hook. */
+enum trace_next {
+	TRACE_SKIP,	/* not interested: no stop at the exit, no exit hook */
+	TRACE_EXIT,	/* stop again when it returns */
+};
+
+/* A task that the engine has begun to follow. */
+struct trace_birth {
+	pid_t tid, pid;		/* pid: its thread group */
+	pid_t parent;		/* tid of the task that made it; 0: launched or attached */
+	bool attached;		/* was running before us */
+	bool shares_files;	/* has the parent's fd table, not a copy */
+	bool shares_memory;	/* a thread or vfork child */
+};
+
+/*
+ * Called by trace_run(), in the order in which things happen.  The task is
+ * held in a ptrace stop during enter, exit, execed and signalled.
+ */
+struct trace_ops {
+	void (*born)(void *ctx, const struct trace_birth *b);
+	/*
+	 * A watched call begins.  call has desc, arch, nr, args, tid, pid and
+	 * enter_ns; the hook captures what it wants through mem.  The call
+	 * stays the same object until exit or gone.
+	 */
+	enum trace_next (*enter)(void *ctx, struct call *call,
+				 const struct mem *mem);
+	/* It returned: ret, failed, exit_ns and returned are set. */
+	void (*exit)(void *ctx, struct call *call, const struct mem *mem);
+	/*
+	 * The program in tid's process is a new one.  former is the tid that
+	 * the calling thread had; all other threads are gone (gone was or will
+	 * be called for them).  Comes before the exit hook of the execve.
+	 */
+	void (*execed)(void *ctx, pid_t tid, pid_t former);
+	/* A signal is about to be delivered. */
+	void (*signalled)(void *ctx, pid_t tid, const siginfo_t *info);
+	/*
+	 * The task ended (status as from wait) or was detached (status -1).
+	 * call: the one it was in, or NULL.
+	 */
+	void (*gone)(void *ctx, pid_t tid, int status, struct call *call);
+	/*
+	 * Asked whenever a task is to run on: must it stop at every call of
+	 * the watched list, or only at those that the filter names?
+	 */
+	bool (*close_watch)(void *ctx, pid_t tid);
+};
+
+struct trace_options {
+	/*
+	 * For every enum call_id: WATCH_HELD calls stop only under
+	 * close_watch; the others from the start, see enum call_watch.
+	 * Calls with unwanted[id] never stop.
+	 */
+	enum call_watch watch[CALL_COUNT];
+	bool unwanted[CALL_COUNT];
+	bool no_seccomp;	/* stop by PTRACE_SYSCALL only */
+	bool detach_on_exec;	/* let go of children that exec (-b execve) */
+	bool stacks;		/* keep what trace_stack() needs */
+};
+
+/*
+ * A tracer; dies with a message when the machine cannot do it at all.
+ * opts and ops must outlive it.
+ */
+struct tracer *trace_new(const struct trace_options *opts,
+			 const struct trace_ops *ops, void *ctx);
+
+/*
+ * Starts argv[0] (looked up in PATH) under trace.  0, or a positive errno
+ * after a warn() that says what is wrong and what to do.
+ */
+int trace_launch(struct tracer *t, char *const argv[]);
+
+/* Attaches to a process with all its threads; 0 or a positive errno, as above. */
+int trace_attach(struct tracer *t, pid_t pid);
+
+/*
+ * Runs until no task is left or SIGINT/SIGTERM/SIGHUP/SIGQUIT ended it.
+ * Launched programs get such a signal passed on and are traced to their end
+ * (a terminal's SIGINT has reached them already); attached ones are let go,
+ * unharmed.  Returns the wait status of the launched program, 0 if only
+ * attached.
+ */
+int trace_run(struct tracer *t);
+
+/* One frame of a stack; module and symbol may be NULL. */
+struct trace_frame {
+	const char *module, *symbol;
+	uint64_t ip, offset;	/* offset: into the symbol, or else the module */
+};
+
+/*
+ * Walks the user stack of a task in a stop, innermost first.  Returns NULL,
+ * or a reason in words why there is no (or no complete) stack.
+ */
+const char *trace_stack(struct tracer *t, pid_t tid,
+			void (*frame)(void *ctx, const struct trace_frame *f),
+			void *ctx);
+
+/* Lets go of everything and frees; launched programs that still run go on. */
+void trace_free(struct tracer *t);
+
+#endif
