@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The verbs: each takes its own argv and returns pevtrace's exit status. */
+#ifndef PEVTRACE_CMD_CMD_H
+#define PEVTRACE_CMD_CMD_H
+
+/* pevtrace [trace] [OPTION]... COMMAND: argv[0] is not looked at. */
+int cmd_trace(int argc, char **argv);
+
+#endif

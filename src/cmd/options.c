@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cmd/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+
+/* Long options without a short one. */
+enum { OPT_TRACE = 256, OPT_STATUS, OPT_SIGNAL, OPT_COLOR, OPT_NO_SECCOMP };
+
+static const char help[] =
+"Usage: pevtrace [OPTION]... COMMAND [ARG]...\n"
+"       pevtrace trace [OPTION]... COMMAND [ARG]...\n"
+"       pevtrace [OPTION]... -p PID\n"
+"Show what a program asks of perf_event_open(2), and what became of it.\n"
+"\n"
+"What to trace:\n"
+"  -p, --attach=PID           a running process with its threads; repeatable\n"
+"  -f, --follow-forks         follow new processes and threads (always done)\n"
+"  -b, --detach-on=execve     let go of children that run another program\n"
+"      --no-seccomp           stop at all calls, without a seccomp filter\n"
+"\n"
+"What to show:\n"
+"  -e, --expr=EXPR            trace=SET, status=SET or signal=SET, see below\n"
+"      --trace=SET            calls: names, %open %ioctl %memory %poll %read\n"
+"                             %desc %process, all; default perf: the calls\n"
+"                             that concern perf\n"
+"      --status=SET           outcomes: successful failed unfinished\n"
+"                             unavailable detached; default all\n"
+"      --signal=SET           signals of tasks that use perf; default all\n"
+"  -v, --no-abbrev            every field, zero or not\n"
+"  -s, --string-limit=N       bytes of a string to show (default 32)\n"
+"  -y, --decode-fds           what descriptors are: 5<cpu-clock cpu0>\n"
+"  -k, --stack-traces         the stack behind each call\n"
+"  -c, --summary-only         only a table of calls, errors and times\n"
+"\n"
+"How to show it:\n"
+"  -o, --output=FILE          write there, not to standard error\n"
+"  -ff, --output-separately   with -o: a file for each task, FILE.PID\n"
+"  -t, --absolute-timestamps  time of day; -tt with microseconds, -ttt since\n"
+"                             the epoch\n"
+"  -r, --relative-timestamps  time since the line before\n"
+"  -T, --syscall-times        time spent in each call\n"
+"  -q, --quiet                no messages on attaching; -qq no exits either\n"
+"      --color[=WHEN]         always, never or auto\n"
+"  -h, --help                 print this help\n"
+"  -V, --version              print the version\n"
+"\n"
+"A SET is a list with commas; ! before it turns it round. The exit status is\n"
+"COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
+
+static const struct option long_options[] = {
+	{ "absolute-timestamps", no_argument, NULL, 't' },
+	{ "attach", required_argument, NULL, 'p' },
+	{ "color", optional_argument, NULL, OPT_COLOR },
+	{ "decode-fds", no_argument, NULL, 'y' },
+	{ "detach-on", required_argument, NULL, 'b' },
+	{ "expr", required_argument, NULL, 'e' },
+	{ "follow-forks", no_argument, NULL, 'f' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "no-abbrev", no_argument, NULL, 'v' },
+	{ "no-seccomp", no_argument, NULL, OPT_NO_SECCOMP },
+	{ "output", required_argument, NULL, 'o' },
+	{ "output-separately", no_argument, NULL, 'F' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "relative-timestamps", no_argument, NULL, 'r' },
+	{ "signal", required_argument, NULL, OPT_SIGNAL },
+	{ "stack-traces", no_argument, NULL, 'k' },
+	{ "status", required_argument, NULL, OPT_STATUS },
+	{ "string-limit", required_argument, NULL, 's' },
+	{ "summary-only", no_argument, NULL, 'c' },
+	{ "syscall-times", no_argument, NULL, 'T' },
+	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static long number(const char *text, const char *option, long least, long most)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (end == text || *end || n < least || n > most)
+		die("%s needs a number from %ld to %ld, not '%s'", option, least,
+		    most, text);
+	return n;
+}
+
+static void add_pids(struct options *o, const char *list)
+{
+	char *copy = xstrdup(list), *save, *word;
+
+	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
+		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
+		o->pids[o->npids++] = (pid_t)number(word, "-p", 1, 1 << 22);
+	}
+	free(copy);
+}
+
+static enum color_when color_word(const char *word)
+{
+	if (!word || !strcmp(word, "always"))
+		return COLOR_ALWAYS;
+	if (!strcmp(word, "never"))
+		return COLOR_NEVER;
+	if (strcmp(word, "auto"))
+		die("--color takes always, never or auto, not '%s'", word);
+	return COLOR_AUTO;
+}
+
+static void one_option(struct options *o, int opt, const char *arg, int *forks)
+{
+	switch (opt) {
+	case 'b':
+		if (strcmp(arg, "execve"))
+			die("-b takes execve, not '%s'", arg);
+		o->detach_on_exec = true;
+		break;
+	case 'c':
+		o->count = true;
+		break;
+	case 'e':
+		selection_parse(&o->select, arg);
+		break;
+	case 'f':
+		++*forks;
+		break;
+	case 'F':
+		*forks = 2;
+		break;
+	case 'k':
+		o->stacks = true;
+		break;
+	case 'o':
+		o->output = arg;
+		break;
+	case 'p':
+		add_pids(o, arg);
+		break;
+	case 'q':
+		o->text.quiet++;
+		break;
+	case 'r':
+		o->text.relative = true;
+		break;
+	case 's':
+		o->text.max_string = (size_t)number(arg, "-s", 0, 1 << 20);
+		break;
+	case 't':
+		if (o->text.clock < CLOCK_EPOCH)
+			o->text.clock++;
+		break;
+	case 'T':
+		o->text.duration = true;
+		break;
+	case 'v':
+		o->text.full = true;
+		break;
+	case 'y':
+		o->text.labels = true;
+		break;
+	case OPT_COLOR:
+		o->color = color_word(arg);
+		break;
+	case OPT_NO_SECCOMP:
+		o->no_seccomp = true;
+		break;
+	case OPT_SIGNAL:
+		selection_signal(&o->select, arg);
+		break;
+	case OPT_STATUS:
+		selection_status(&o->select, arg);
+		break;
+	case OPT_TRACE:
+		selection_trace(&o->select, arg);
+		break;
+	}
+}
+
+static void check(const struct options *o)
+{
+	if (!o->argv && !o->npids)
+		die("nothing to trace: name a command, or a process with -p; see "
+		    "pevtrace --help");
+	if (o->argv && o->npids)
+		die("a command and -p do not go together; run pevtrace twice");
+	if (o->separate && !o->output)
+		die("-ff needs a file name: add -o FILE");
+	if (o->separate && o->count)
+		die("-ff and -c do not go together: the table counts all tasks");
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+	int opt, forks = 0;
+
+	*o = (struct options){ .text.max_string = 32 };
+	selection_init(&o->select);
+	opterr = 0; /* messages in our own form */
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, "+:b:ce:fhko:p:qrs:tTvVy",
+				  long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			fputs(help, stdout);
+			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+		case 'V':
+			puts(PACKAGE_STRING);
+			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+		case ':':
+			die("option '%s' needs an argument; see pevtrace --help",
+			    argv[optind - 1]);
+		case '?':
+			if (optopt && optopt < 256)
+				die("unknown option '-%c'; see pevtrace --help", optopt);
+			die("unknown option '%s'; see pevtrace --help", argv[optind - 1]);
+		default:
+			one_option(o, opt, optarg, &forks);
+		}
+	}
+	o->separate = forks > 1;
+	o->text.status = o->select.status;
+	if (optind < argc)
+		o->argv = argv + optind;
+	check(o);
+}
+
+void options_free(struct options *o)
+{
+	free(o->pids);
+}

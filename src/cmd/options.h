@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The command line of a trace. */
+#ifndef PEVTRACE_CMD_OPTIONS_H
+#define PEVTRACE_CMD_OPTIONS_H
+
+#include <sys/types.h>
+
+#include "cmd/select.h"
+#include "render/text_view.h"
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+	const char *output;	/* -o */
+	bool separate;		/* -ff */
+	pid_t *pids;		/* -p; owned */
+	size_t npids;
+	struct selection select;
+	struct text_options text;
+	enum color_when color;
+	bool stacks;		/* -k */
+	bool count;		/* -c */
+	bool no_seccomp;
+	bool detach_on_exec;	/* -b */
+	char **argv;		/* the command, NULL if there is none */
+};
+
+/*
+ * Reads argv into o.  Prints help or the version and exits with 0 where asked
+ * to; dies with a message on misuse.
+ */
+void options_parse(struct options *o, int argc, char **argv);
+void options_free(struct options *o);
+
+#endif

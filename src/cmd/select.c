@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cmd/select.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "render/text_view.h"
+
+static const struct {
+	const char *name;
+	enum call_class class;
+} classes[] = {
+	{ "%open", CLASS_OPEN },     { "%ioctl", CLASS_IOCTL },
+	{ "%memory", CLASS_MEMORY }, { "%poll", CLASS_POLL },
+	{ "%read", CLASS_READ },     { "%desc", CLASS_DESC },
+	{ "%process", CLASS_PROCESS },
+};
+
+static const struct {
+	const char *name;
+	unsigned int status;
+} statuses[] = {
+	{ "successful", STATUS_SUCCESSFUL },   { "failed", STATUS_FAILED },
+	{ "unfinished", STATUS_UNFINISHED },   { "unavailable", STATUS_UNAVAILABLE },
+	{ "detached", STATUS_DETACHED },       { "all", STATUS_ALL },
+	{ "none", 0 },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+void selection_init(struct selection *s)
+{
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		s->calls[i] = SELECT_PERF;
+	s->status = STATUS_ALL;
+	s->signals = ~0ULL;
+}
+
+/* Hands each word of a comma-separated set to add; "!" before it all negates. */
+static void each_word(const char *set, const char *option,
+		      void (*add)(void *ctx, const char *word, const char *option),
+		      void *ctx)
+{
+	char *copy = xstrdup(set), *save, *word;
+	size_t n = 0;
+
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save), n++)
+		add(ctx, word, option);
+	free(copy);
+	if (!n)
+		die("%s needs a list of words, such as %s=all; see pevtrace --help",
+		    option, option);
+}
+
+/* trace= ----------------------------------------------------------------- */
+
+static _Noreturn void unknown_call(const char *word)
+{
+	struct buf known = { 0 };
+
+	for (size_t i = 0; i < COUNT(classes); i++)
+		buf_addf(&known, "%s%s", i ? " " : "", classes[i].name);
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		buf_addf(&known, " %s", call_descs[i].name);
+	die("unknown call '%s' in -e trace=; known are perf all none %s", word,
+	    buf_str(&known));
+}
+
+static void add_call(void *ctx, const char *word, const char *option)
+{
+	enum selected *calls = ctx;
+	const struct call_desc *d = call_by_name(word);
+	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
+	bool found = d || all || perf || !strcmp(word, "none");
+
+	(void)option;
+	if (d)
+		calls[d->id] = SELECT_ALL;
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		bool in_class = false;
+
+		for (size_t k = 0; k < COUNT(classes); k++)
+			if (!strcmp(word, classes[k].name)) {
+				found = true;
+				in_class = call_descs[i].class == classes[k].class;
+			}
+		if (all || in_class)
+			calls[i] = SELECT_ALL;
+		else if (perf && calls[i] == SELECT_NONE)
+			calls[i] = SELECT_PERF;
+	}
+	if (!found)
+		unknown_call(word);
+}
+
+void selection_trace(struct selection *s, const char *set)
+{
+	enum selected named[CALL_COUNT] = { 0 };
+	bool negate = *set == '!';
+
+	each_word(set + negate, "-e trace", add_call, named);
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		s->calls[i] = !negate ? named[i] : named[i] ? SELECT_NONE : SELECT_PERF;
+}
+
+/* status= ---------------------------------------------------------------- */
+
+static void add_status(void *ctx, const char *word, const char *option)
+{
+	unsigned int *status = ctx;
+
+	for (size_t i = 0; i < COUNT(statuses); i++) {
+		if (!strcmp(word, statuses[i].name)) {
+			*status |= statuses[i].status;
+			return;
+		}
+	}
+	die("unknown outcome '%s' in %s=; known are successful failed unfinished "
+	    "unavailable detached all none", word, option);
+}
+
+void selection_status(struct selection *s, const char *set)
+{
+	unsigned int status = 0;
+	bool negate = *set == '!';
+
+	each_word(set + negate, "-e status", add_status, &status);
+	s->status = negate ? STATUS_ALL & ~status : status;
+}
+
+/* signal= ---------------------------------------------------------------- */
+
+static void add_signal(void *ctx, const char *word, const char *option)
+{
+	uint64_t *signals = ctx;
+	const char *name = !strncasecmp(word, "SIG", 3) ? word + 3 : word;
+	char *end;
+	long n;
+
+	if (!strcmp(word, "all"))
+		*signals = ~0ULL;
+	if (!strcmp(word, "all") || !strcmp(word, "none"))
+		return;
+	for (int sig = 1; sig <= 64; sig++) {
+		const char *known = sigabbrev_np(sig);
+
+		if (known && !strcasecmp(known, name)) {
+			*signals |= 1ULL << (sig - 1);
+			return;
+		}
+	}
+	n = strtol(word, &end, 10);
+	if (*end || n < 1 || n > 64)
+		die("unknown signal '%s' in %s=; use names such as SIGIO, numbers "
+		    "from 1 to 64, all or none", word, option);
+	*signals |= 1ULL << (n - 1);
+}
+
+void selection_signal(struct selection *s, const char *set)
+{
+	uint64_t signals = 0;
+	bool negate = *set == '!';
+
+	each_word(set + negate, "-e signal", add_signal, &signals);
+	s->signals = negate ? ~signals : signals;
+}
+
+void selection_parse(struct selection *s, const char *expr)
+{
+	static const struct {
+		const char *key;
+		void (*parse)(struct selection *s, const char *set);
+	} keys[] = {
+		{ "trace=", selection_trace },
+		{ "status=", selection_status },
+		{ "signal=", selection_signal },
+	};
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!strncmp(expr, keys[i].key, strlen(keys[i].key))) {
+			keys[i].parse(s, expr + strlen(keys[i].key));
+			return;
+		}
+	}
+	if (strchr(expr, '='))
+		die("unknown -e '%s'; known are trace=, status= and signal=", expr);
+	selection_trace(s, expr);
+}
