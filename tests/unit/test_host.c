@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names from a sysfs and a tracefs that this test makes up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "host/host.h"
+#include "host/proc.h"
+
+static char root[] = "/tmp/pevtrace-host-XXXXXX";
+
+/* Writes root/path, with the directories that lead to it. */
+static void put(const char *path, const char *text)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(full, 0700);
+		*p = '/';
+	}
+	f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+#define DEVICES "bus/event_source/devices/"
+
+static int setup(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	put(DEVICES "cpu/type", "4\n");
+	put(DEVICES "cpu/format/event", "config:0-7,32-35\n");
+	put(DEVICES "cpu/format/umask", "config:8-15\n");
+	put(DEVICES "cpu/format/edge", "config:18\n");
+	put(DEVICES "cpu/format/ldlat", "config1:0-15\n");
+	put(DEVICES "cpu/format/broken", "config:9-3\n");
+	put(DEVICES "cpu/format/far", "config:60-70\n");
+	put(DEVICES "cpu/events/cpu-cycles", "event=0x3c\n");
+	put(DEVICES "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	put(DEVICES "cpu/events/open-ended", "event=0xcd,ldlat=?\n");
+	put(DEVICES "odd/type", "33\n");
+	put("events/sched/sched_switch/id", "318\n");
+	put("events/sched/enable", "0\n");
+	put("events/header_page", "x\n");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+static const char *terms(struct host *h, uint32_t type, uint64_t config, uint64_t config1)
+{
+	const uint64_t configs[] = { config, config1, 0, 0, 0 };
+
+	return host_terms(h, type, configs, 5);
+}
+
+static void test_pmus(void **state)
+{
+	struct host *h = host_new(root, root);
+
+	(void)state;
+	assert_string_equal(host_pmu(h, 4), "cpu");
+	assert_string_equal(host_pmu(h, 33), "odd");
+	assert_null(host_pmu(h, 5));
+	assert_string_equal(terms(h, 4, 0x1a8, 0), "cpu/event=0xa8,umask=0x1/");
+	/* a term may be spread over the word: its bits come together */
+	assert_string_equal(terms(h, 4, 0x300000012, 0), "cpu/event=0x312/");
+	assert_string_equal(terms(h, 4, 1 << 18, 0), "cpu/edge=0x1/");
+	assert_string_equal(terms(h, 4, 0x3c, 0), "cpu/cpu-cycles/");
+	assert_string_equal(terms(h, 4, 0x1cd, 3), "cpu/mem-loads/");
+	assert_string_equal(terms(h, 4, 0x1cd, 4), "cpu/event=0xcd,ldlat=0x4,umask=0x1/");
+	assert_null(terms(h, 33, 1, 0));
+	assert_null(terms(h, 99, 1, 0));
+	host_free(h);
+}
+
+static void test_tracepoints(void **state)
+{
+	struct host *h = host_new(root, root);
+
+	(void)state;
+	assert_string_equal(host_tracepoint(h, 318), "sched:sched_switch");
+	assert_null(host_tracepoint(h, 319));
+	assert_null(host_tracepoint(h, UINT64_MAX));
+	host_free(h);
+}
+
+static void test_nothing_there(void **state)
+{
+	struct host *h = host_new("/nonexistent", "/nonexistent");
+
+	(void)state;
+	assert_null(host_pmu(h, 4));
+	assert_null(host_tracepoint(h, 318));
+	assert_null(terms(h, 4, 1, 0));
+	host_free(h);
+}
+
+struct seen {
+	int fd;
+	char link[4096];
+};
+
+static void see(void *ctx, int fd, bool cloexec, const char *link)
+{
+	struct seen *s = ctx;
+
+	if (fd != s->fd)
+		return;
+	assert_true(cloexec);
+	snprintf(s->link, sizeof(s->link), "%s", link);
+}
+
+static void test_proc(void **state)
+{
+	FILE *f = fopen("/dev/null", "re");
+	struct seen s = { .fd = fileno(f) };
+	char text[4096];
+
+	(void)state;
+	proc_each_fd(getpid(), see, &s);
+	assert_string_equal(s.link, "/dev/null");
+	assert_true(proc_fd_link(getpid(), s.fd, text, sizeof(text)));
+	assert_string_equal(text, "/dev/null");
+	assert_false(proc_fd_link(getpid(), 9999, text, sizeof(text)));
+	assert_true(proc_exe(getpid(), text, sizeof(text)));
+	assert_non_null(strstr(text, "test_host"));
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pmus),
+		cmocka_unit_test(test_tracepoints),
+		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_proc),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

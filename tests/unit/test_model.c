@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the model makes of calls that this test makes up. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "abi/call.h"
+#include "fake.h"
+#include "model/model.h"
+
+static struct model *m;
+
+static int setup(void **state)
+{
+	(void)state;
+	m = model_new(&fake_names);
+	model_born(m, 100, 100, 0, false, false);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	model_free(m);
+	return 0;
+}
+
+/* Runs one call through the model; returns whether it concerned perf. */
+static bool call(pid_t tid, const char *name, int64_t ret, uint64_t a0, uint64_t a1,
+		 uint64_t a2, uint64_t a3, uint64_t a4)
+{
+	struct call c = {
+		.desc = call_by_name(name), .arch = &arch_x86_64, .tid = tid,
+		.args = { a0, a1, a2, a3, a4 }, .returned = true,
+		.ret = ret < 0 ? -ret : ret, .failed = ret < 0,
+	};
+	bool concerns = model_concerns(m, &c);
+
+	model_enter(m, &c);
+	model_exit(m, &c);
+	call_free(&c);
+	return concerns;
+}
+
+/* perf_event_open of a software event, on that cpu. */
+static void open_event(pid_t tid, int fd, uint64_t config, pid_t target, int cpu,
+		       uint64_t flags)
+{
+	uint8_t attr[128] = { 1 };
+	struct call c = {
+		.desc = call_by_name("perf_event_open"), .arch = &arch_x86_64,
+		.tid = tid, .returned = true, .ret = fd,
+		.args = { 0x1000, (uint64_t)target, (uint64_t)cpu, (uint64_t)-1, flags },
+	};
+
+	attr[4] = 128;
+	memcpy(attr + 8, &config, 8);
+	attr[40] = 1 << 5; /* exclude_kernel */
+	call_add_capture(&c, AT_ENTER, 0x1000, 128, attr, 128);
+	assert_true(model_concerns(m, &c));
+	model_enter(m, &c);
+	model_exit(m, &c);
+	call_free(&c);
+}
+
+static const char *name(pid_t tid, int fd)
+{
+	const struct event *e = model_event(m, tid, fd);
+
+	return e ? e->name : NULL;
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, -1, 0, 0);
+	assert_string_equal(name(100, 5), "cpu-clock:u cpu0");
+	assert_true(call(100, "close", 0, 5, 0, 0, 0, 0));
+	assert_null(name(100, 5));
+	assert_false(model_holds(m, 100));
+	/* the number is used again, for another event */
+	open_event(100, 5, 9, 0, -1, 0);
+	assert_string_equal(name(100, 5), "dummy:u");
+	open_event(100, 6, 0, -1, 0, 0);
+	assert_string_equal(name(100, 6), "cpu-clock:u cpu0 #2");
+	assert_true(model_holds(m, 100));
+	assert_false(call(100, "close", 0, 7, 0, 0, 0, 0));
+}
+
+static void test_dup(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, 1, 0);
+	assert_true(call(100, "dup", 9, 5, 0, 0, 0, 0));
+	assert_true(call(100, "dup2", 10, 9, 10, 0, 0, 0));
+	assert_true(call(100, "fcntl", 11, 5, F_DUPFD_CLOEXEC, 0, 0, 0));
+	call(100, "close", 0, 5, 0, 0, 0, 0);
+	for (int fd = 9; fd <= 11; fd++)
+		assert_string_equal(name(100, fd), "cpu-clock:u cpu1");
+	/* dup2 of something else over it: the event's descriptor is gone */
+	assert_true(call(100, "dup2", 10, 1, 10, 0, 0, 0));
+	assert_null(name(100, 10));
+	/* one that fails changes nothing */
+	call(100, "dup2", -9, 77, 9, 0, 0, 0);
+	assert_non_null(name(100, 9));
+	assert_true(call(100, "close_range", 0, 3, ~0U, 0, 0, 0));
+	assert_false(model_holds(m, 100));
+}
+
+static void test_fork_and_exec(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	open_event(100, 6, 9, 0, -1, 8); /* PERF_FLAG_FD_CLOEXEC */
+	model_born(m, 200, 200, 100, false, false);
+	model_born(m, 101, 100, 100, true, true);
+	call(101, "close", 0, 5, 0, 0, 0, 0);
+	assert_null(name(100, 5));	/* a thread closes for all */
+	assert_non_null(name(200, 5));	/* but not for the child */
+	model_execed(m, 200, 200);
+	assert_non_null(name(200, 5));
+	assert_null(name(200, 6));
+	/* exec from a thread takes the leader's number */
+	model_execed(m, 100, 101);
+	assert_null(name(100, 6));
+	assert_null(model_event(m, 101, 5));
+	call(200, "fcntl", 0, 5, F_SETFD, FD_CLOEXEC, 0, 0);
+	model_execed(m, 200, 200);
+	assert_false(model_holds(m, 200));
+	model_gone(m, 200);
+	assert_null(name(200, 5));
+}
+
+static void test_unshare(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	model_born(m, 101, 100, 100, true, true);
+	assert_true(call(101, "unshare", 0, 0x400, 0, 0, 0, 0));
+	call(101, "close", 0, 5, 0, 0, 0, 0);
+	assert_null(name(101, 5));
+	assert_non_null(name(100, 5));
+}
+
+static void test_rings(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	assert_true(call(100, "mmap", 0x7000000, 0, 0x9000, 3, 1, 5));
+	call(100, "close", 0, 5, 0, 0, 0, 0);
+	assert_true(model_holds(m, 100)); /* the ring lives on */
+	assert_false(call(100, "munmap", 0, 0x1000, 0x1000, 0, 0, 0));
+	model_born(m, 200, 200, 100, false, false);
+	assert_false(model_holds(m, 200)); /* rings are not inherited */
+	assert_true(call(100, "mremap", 0x8000000, 0x7000000, 0x9000, 0x9000, 1, 0));
+	assert_false(call(100, "munmap", 0, 0x7000000, 0x1000, 0, 0, 0));
+	assert_true(call(100, "munmap", 0, 0x8000000, 0x9000, 0, 0, 0));
+	assert_false(model_holds(m, 100));
+}
+
+static void test_measured(void **state)
+{
+	(void)state;
+	model_born(m, 300, 300, 0, false, false);
+	assert_false(model_involved(m, 300));
+	assert_false(call(300, "execve", 0, 0, 0, 0, 0, 0));
+	open_event(100, 5, 0, 300, -1, 0);
+	assert_true(model_involved(m, 300));
+	assert_true(call(300, "execve", 0, 0, 0, 0, 0, 0));
+	/* with PERF_FLAG_PID_CGROUP the number is no pid */
+	model_born(m, 301, 301, 0, false, false);
+	open_event(100, 6, 0, 301, 0, 4);
+	assert_false(model_involved(m, 301));
+}
+
+static bool polls(const char *what, const void *bytes, size_t len, uint64_t n)
+{
+	struct call c = {
+		.desc = call_by_name(what), .arch = &arch_x86_64, .tid = 100,
+		.args = { 0x1000, n },
+	};
+	bool concerns;
+
+	if (!strcmp(what, "select")) {
+		c.args[0] = n;
+		c.args[1] = 0x1000;
+	}
+	call_add_capture(&c, AT_ENTER, 0x1000, (uint32_t)len, bytes, (uint32_t)len);
+	concerns = model_concerns(m, &c);
+	call_free(&c);
+	return concerns;
+}
+
+static void test_polls(void **state)
+{
+	uint32_t fds[] = { 3, 1, 5, 1 };
+	uint8_t set[8] = { 1 << 3 };
+
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	assert_true(polls("poll", fds, 16, 2));
+	assert_false(polls("poll", fds, 8, 1));
+	assert_false(polls("select", set, 8, 6));
+	set[0] |= 1 << 5;
+	assert_true(polls("select", set, 8, 6));
+	/* an epoll instance from before the first event */
+	assert_false(call(100, "epoll_wait", 0, 4, 0, 1, 0, 0));
+	assert_true(call(100, "epoll_ctl", 0, 4, 1, 5, 0, 0));
+	assert_true(call(100, "epoll_wait", 0, 4, 0, 1, 0, 0));
+	call(100, "close", 0, 5, 0, 0, 0, 0);
+	assert_false(call(100, "epoll_wait", 0, 4, 0, 1, 0, 0));
+}
+
+/* Calls of tasks that nobody told us about must not hurt. */
+static void test_strangers(void **state)
+{
+	(void)state;
+	assert_false(call(999, "close", 0, 5, 0, 0, 0, 0));
+	open_event(999, 5, 0, 0, -1, 0);
+	assert_null(name(999, 5));
+	model_execed(m, 999, 998);
+	model_gone(m, 999);
+	assert_false(model_holds(m, 999));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dup, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fork_and_exec, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unshare, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_polls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
