@@ -1,0 +1,324 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The command line as a person meets it: what is printed, where, with what
+# exit status, and what happens when things are wrong.
+
+setup() {
+	demo=${PEVTRACE_TARGETS:?}/demo
+	dir=$BATS_TEST_TMPDIR
+	[ -x "${PEVTRACE:?}" ]
+}
+
+# "! grep" cannot fail a bats test unless it stands last: these can.
+absent() {
+	if grep -q "$@"; then
+		return 1
+	fi
+}
+
+# Every call line of file $2 matches $1.
+only_calls() {
+	if grep -E '^[0-9]+ +[a-z0-9_]+\(' "$2" | grep -qvE "$1"; then
+		return 1
+	fi
+}
+
+# One line on standard error that names pevtrace and contains $1.
+one_line_with() {
+	[ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ] || return 1
+	case $output in
+	"pevtrace: "*"$1"*) ;;
+	*) return 1 ;;
+	esac
+}
+
+@test "the target's exit status is ours" {
+	for n in 0 1 2 77 255; do
+		run "$PEVTRACE" sh -c "exit $n"
+		[ "$status" -eq "$n" ]
+		[ -z "$output" ]
+	done
+}
+
+@test "a target that dies from a signal takes us the same way" {
+	for sig in TERM KILL SEGV USR1; do
+		run sh -c '"$0" sh -c "kill -$1 \$\$"; echo $?' "$PEVTRACE" "$sig"
+		[ "${lines[-1]}" -eq $((128 + $(kill -l "$sig"))) ]
+	done
+}
+
+@test "target's standard streams are its own" {
+	run sh -c 'echo in | "$0" -o "$1/out" sh -c "cat; echo err >&2" 2>"$1/err"' "$PEVTRACE" "$dir"
+	[ "$output" = in ]
+	[ "$(cat "$dir/err")" = err ]
+	[ -f "$dir/out" ]
+}
+
+@test "trace and -- run a command that looks like something else" {
+	run "$PEVTRACE" trace sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	run "$PEVTRACE" -- sh -c 'exit 4'
+	[ "$status" -eq 4 ]
+	mkdir "$dir/bin"
+	printf '#!/bin/sh\nexit 9\n' >"$dir/bin/trace"
+	chmod +x "$dir/bin/trace"
+	PATH=$dir/bin:$PATH run "$PEVTRACE" -- trace
+	[ "$status" -eq 9 ]
+}
+
+@test "command that cannot be run" {
+	run "$PEVTRACE" no-such-command-here
+	[ "$status" -eq 2 ]
+	one_line_with "cannot run 'no-such-command-here'"
+	run "$PEVTRACE" /
+	[ "$status" -eq 2 ]
+	one_line_with "Permission denied"
+	printf 'x' >"$dir/plain"
+	run "$PEVTRACE" "$dir/plain"
+	[ "$status" -eq 2 ]
+	one_line_with "$dir/plain"
+}
+
+@test "pids that cannot be traced" {
+	sleep 0 &
+	gone=$!
+	wait "$gone"
+	run "$PEVTRACE" -p "$gone"
+	[ "$status" -eq 2 ]
+	one_line_with "$gone"
+	run "$PEVTRACE" -p 0
+	[ "$status" -eq 2 ]
+	one_line_with "-p needs a number"
+	run "$PEVTRACE" -p x
+	[ "$status" -eq 2 ]
+	one_line_with "'x'"
+}
+
+@test "a process that somebody traces already" {
+	"$PEVTRACE" -o "$dir/first" sleep 30 &
+	tracer=$!
+	for i in $(seq 100); do
+		pid=$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null)
+		pid=${pid%% *}
+		[ -n "$pid" ] && grep -q sleep "/proc/$pid/comm" && break
+		sleep 0.05
+	done
+	run "$PEVTRACE" -p "$pid"
+	kill "$pid"
+	wait "$tracer" || true
+	[ "$status" -eq 2 ]
+	one_line_with "traced"
+}
+
+@test "misuse says what to do" {
+	run "$PEVTRACE"
+	[ "$status" -eq 2 ]
+	one_line_with "nothing to trace"
+	run "$PEVTRACE" --no-such-option true
+	[ "$status" -eq 2 ]
+	one_line_with "--no-such-option"
+	run "$PEVTRACE" -Z true
+	[ "$status" -eq 2 ]
+	one_line_with "-Z"
+	run "$PEVTRACE" -o
+	[ "$status" -eq 2 ]
+	one_line_with "needs an argument"
+	run "$PEVTRACE" -s many true
+	[ "$status" -eq 2 ]
+	one_line_with "'many'"
+	run "$PEVTRACE" -p 1 true
+	[ "$status" -eq 2 ]
+	one_line_with "do not go together"
+	run "$PEVTRACE" -ff true
+	[ "$status" -eq 2 ]
+	one_line_with "-o FILE"
+	run "$PEVTRACE" --color=purple true
+	[ "$status" -eq 2 ]
+	one_line_with "purple"
+}
+
+@test "unknown words in -e" {
+	run "$PEVTRACE" -e trace=perf_event_opne true
+	[ "$status" -eq 2 ]
+	one_line_with "perf_event_opne"
+	[[ "$output" == *perf_event_open* ]]
+	run "$PEVTRACE" -e status=maybe true
+	[ "$status" -eq 2 ]
+	one_line_with "maybe"
+	run "$PEVTRACE" -e signal=SIGNOTHING true
+	[ "$status" -eq 2 ]
+	one_line_with "SIGNOTHING"
+	run "$PEVTRACE" -e tarce=all true
+	[ "$status" -eq 2 ]
+	one_line_with "tarce=all"
+	run "$PEVTRACE" -e trace= true
+	[ "$status" -eq 2 ]
+}
+
+@test "output that cannot be written" {
+	run "$PEVTRACE" -o "$dir/no/such/dir" sh -c 'echo ran'
+	[ "$status" -eq 2 ]
+	one_line_with "$dir/no/such/dir"
+	[[ "$output" != *ran* ]]
+	[ ! -e "$dir/no" ]
+}
+
+@test "a full disk is said once, the target still runs to its end" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	run "$PEVTRACE" -o /dev/full "$demo" true
+	[ "$status" -eq 2 ]
+	[ "$(printf '%s\n' "$output" | grep -c 'No space left')" -eq 1 ]
+	[[ "$output" == *samples* ]]
+}
+
+@test "a broken pipe is said once, the target still runs to its end" {
+	run bash -c '{ "$0" "$1" true >"$2/out"; echo $? >"$2/status"; } 2>&1 | head -n 1' "$PEVTRACE" "$demo" "$dir"
+	[ "$(cat "$dir/status")" -eq 2 ]
+	grep -q samples "$dir/out"
+}
+
+@test "help and version" {
+	run "$PEVTRACE" --help
+	[ "$status" -eq 0 ]
+	[[ "$output" == Usage:* ]]
+	run "$PEVTRACE" -V
+	[ "$status" -eq 0 ]
+	[[ "$output" == pevtrace\ [0-9]* ]]
+}
+
+@test "a program without perf prints nothing" {
+	run "$PEVTRACE" sh -c ': | cat; ls / >/dev/null'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "the demo: opens, rings, polls, reads are shown" {
+	"$PEVTRACE" -o "$dir/t" "$demo" true >/dev/null
+	grep -q 'perf_event_open({type=PERF_TYPE_SOFTWARE, ' "$dir/t"
+	grep -q 'mmap(NULL, [0-9]*, PROT_READ|PROT_WRITE, MAP_SHARED, [0-9]*, 0) = 0x' "$dir/t"
+	grep -q 'poll(\[{fd=' "$dir/t"
+	grep -q 'close(' "$dir/t"
+	absent -F '...}' "$dir/t"
+	# every line carries the task's number
+	! grep -vqE '^[0-9]+ ' "$dir/t"
+}
+
+@test "without seccomp the same calls are shown" {
+	calls() { sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$1" | sort | uniq -c | grep -v poll; }
+	"$PEVTRACE" -o "$dir/a" "$demo" true >/dev/null
+	"$PEVTRACE" --no-seccomp -o "$dir/b" "$demo" true >/dev/null
+	calls "$dir/a" >"$dir/ca"
+	calls "$dir/b" >"$dir/cb"
+	diff "$dir/ca" "$dir/cb"
+}
+
+@test "-v shows every field, zero or not" {
+	"$PEVTRACE" -v -o "$dir/t" "$demo" true >/dev/null
+	for field in sample_type read_format disabled inherit wakeup_events bp_type config1 \
+		     branch_sample_type clockid sample_max_stack aux_sample_size sig_data; do
+		grep perf_event_open "$dir/t" | grep -q "size=PERF_ATTR_SIZE_VER[78].*$field="
+	done
+}
+
+@test "-y names events" {
+	"$PEVTRACE" -y -o "$dir/t" "$demo" true >/dev/null
+	grep -qE 'ioctl\([0-9]+<[a-z-]+(:u)? cpu[0-9]+( #[0-9]+)?>, PERF_EVENT_IOC' "$dir/t"
+}
+
+@test "-e chooses calls and outcomes" {
+	"$PEVTRACE" -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
+	[ "$(grep -c '^[0-9]* *perf_event_open(' "$dir/t")" -ge 3 ]
+	only_calls perf_event_open "$dir/t"
+	"$PEVTRACE" -e 'trace=!%poll,close' -o "$dir/t" "$demo" true >/dev/null
+	grep -q 'ioctl(' "$dir/t"
+	absent -E 'poll\(|close\(' "$dir/t"
+	"$PEVTRACE" -e status=failed -o "$dir/t" "$demo" true >/dev/null
+	only_calls ' = -1 E' "$dir/t"
+	"$PEVTRACE" --trace=mmap --status=successful -o "$dir/t" sh -c : >/dev/null
+	grep -q 'mmap(NULL, .*MAP_PRIVATE' "$dir/t"
+}
+
+@test "-c counts instead" {
+	run "$PEVTRACE" -c -o "$dir/t" "$demo" true
+	[ "$status" -eq 0 ]
+	grep -qE ' perf_event_open$' "$dir/t"
+	grep -qE '^100\.00 .* total$' "$dir/t"
+	absent 'perf_event_open(' "$dir/t"
+}
+
+@test "-ff writes a file for each task" {
+	"$PEVTRACE" -ff -o "$dir/t" "$demo" true >/dev/null
+	[ "$(ls "$dir"/t.* | wc -l)" -ge 2 ]
+	grep -q '^perf_event_open(' "$dir"/t.*
+	[ ! -e "$dir/t" ]
+}
+
+@test "times: -t -tt -ttt -r -T" {
+	"$PEVTRACE" -t -o "$dir/t" "$demo" true >/dev/null
+	grep -qE '^[0-9]+ +[0-9]{2}:[0-9]{2}:[0-9]{2} perf_event_open' "$dir/t"
+	"$PEVTRACE" -tt -o "$dir/t" "$demo" true >/dev/null
+	grep -qE '^[0-9]+ +[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} perf_event_open' "$dir/t"
+	before=$(date +%s)
+	"$PEVTRACE" -ttt -o "$dir/t" "$demo" true >/dev/null
+	at=$(sed -nE '1s/^[0-9]+ +([0-9]+)\.[0-9]{6} .*/\1/p' "$dir/t")
+	[ "$at" -ge "$before" ]
+	[ "$at" -le "$(date +%s)" ]
+	"$PEVTRACE" -r -T -o "$dir/t" "$demo" true >/dev/null
+	grep -qE '^[0-9]+ +[0-9]+\.[0-9]{6} perf_event_open.* <[0-9]+\.[0-9]{6}>$' "$dir/t"
+}
+
+@test "-k shows where a call was made" {
+	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
+	grep -qE '^ > .*/demo\(.*\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]$' "$dir/t"
+	grep -q 'main+0x' "$dir/t"
+}
+
+@test "-q and -qq" {
+	run "$PEVTRACE" -qq -o "$dir/t" "$demo" true
+	absent '+++ exited' "$dir/t"
+	"$PEVTRACE" -q -o "$dir/t" "$demo" true >/dev/null
+	grep -q '+++ exited with 0 +++' "$dir/t"
+}
+
+@test "colour only where it is wanted" {
+	"$PEVTRACE" -o "$dir/t" "$demo" true >/dev/null
+	absent "$(printf '\033')" "$dir/t"
+	"$PEVTRACE" --color -o "$dir/t" "$demo" true >/dev/null
+	grep -q "$(printf '\033')" "$dir/t"
+}
+
+@test "-b lets go of children that run another program" {
+	run "$PEVTRACE" -b execve -o "$dir/t" sh -c "'$demo' true >/dev/null & wait; exit 5"
+	[ "$status" -eq 5 ]
+	absent perf_event_open "$dir/t"
+}
+
+@test "attach, watch, and let go on SIGTERM with the target unharmed" {
+	sh -c 'while [ ! -e "$0/stop" ]; do sleep 0.05; done; exit 7' "$dir" &
+	target=$!
+	"$PEVTRACE" -o "$dir/t" -p "$target" 2>"$dir/err" &
+	tracer=$!
+	for i in $(seq 100); do
+		grep -q "^TracerPid:[[:space:]]*$tracer" "/proc/$target/status" && break
+		sleep 0.05
+	done
+	grep -q "attached to process $target" "$dir/err"
+	kill -TERM "$tracer"
+	wait "$tracer"
+	grep -q "^TracerPid:[[:space:]]*0" "/proc/$target/status"
+	touch "$dir/stop"
+	run wait "$target"
+	code=0
+	wait "$target" || code=$?
+	[ "$code" -eq 7 ]
+}
+
+@test "attach to a program that opened its events before" {
+	"$demo" sleep 1 >/dev/null &
+	target=$!
+	sleep 0.4
+	"$PEVTRACE" -y -o "$dir/t" -p "$target" 2>/dev/null
+	wait "$target"
+	grep -qE '<event [0-9]+, opened before>' "$dir/t"
+	grep -q '+++ exited with 0 +++' "$dir/t"
+}
