@@ -17,8 +17,7 @@ static int refuse_traced(pid_t pid, pid_t by)
 	char name[64];
 
 	if (by == getpid()) {
-		warn("process %d is traced already, by this command",
-		     (int)pid);
+		warn("process %d is traced already, by this command", (int)pid);
 	} else {
 		proc_name(by, name, sizeof(name));
 		warn("cannot attach to process %d: it is traced already, by "
@@ -56,11 +55,13 @@ static void refuse_permission(pid_t pid)
 	else if (scope >= 3)
 		warn("cannot attach to process %d: "
 		     "kernel.yama.ptrace_scope=%d forbids all tracing until "
-		     "the next boot", (int)pid, scope);
+		     "the next boot",
+		     (int)pid, scope);
 	else if (scope >= 1 && geteuid())
 		warn("cannot attach to process %d: kernel.yama.ptrace_scope="
 		     "%d; try as root, or as root: "
-		     "sysctl kernel.yama.ptrace_scope=0", (int)pid, scope);
+		     "sysctl kernel.yama.ptrace_scope=0",
+		     (int)pid, scope);
 	else
 		warn("cannot attach to process %d: not permitted; in a "
 		     "container this needs the SYS_PTRACE capability, and a "
@@ -72,6 +73,12 @@ static int refuse(pid_t pid, int err)
 {
 	long by = proc_status(pid, "TracerPid");
 
+	if (proc_is_zombie(pid)) {
+		warn("cannot attach to process %d: it has ended, and only "
+		     "waits for its parent to notice",
+		     (int)pid);
+		return ESRCH;
+	}
 	if (err == ESRCH)
 		warn("cannot attach to process %d: no such process", (int)pid);
 	else if (by > 0)
@@ -93,11 +100,6 @@ static int check(pid_t pid)
 		warn("cannot attach to process %d: that is pevtrace itself",
 		     (int)pid);
 		return EINVAL;
-	}
-	if (proc_is_zombie(pid)) {
-		warn("cannot attach to process %d: it has ended, and only "
-		     "waits for its parent to notice", (int)pid);
-		return ESRCH;
 	}
 	if (proc_is_kernel(pid)) {
 		proc_name(pid, name, sizeof(name));
@@ -166,6 +168,9 @@ int trace_attach(struct tracer *t, pid_t pid)
 	if (err)
 		return err;
 	err = seize(t, pid, pid);
+	/* The first thread may have ended, and others go on. */
+	if (err && proc_is_zombie(pid) && seize_threads(t, pid))
+		err = 0;
 	if (err)
 		return refuse(pid, err);
 	while (seize_threads(t, pid))

@@ -99,10 +99,10 @@ static void adopt(struct tracer *t, struct task *task)
 		pid = task->tid;
 	b.pid = task->pid = (pid_t)pid;
 	b.shares_files = b.shares_memory = thread = task->pid != task->tid;
-	task->filtered = t->filter.len &&
-			 proc_status(task->tid, "Seccomp") == 2;
-	parent = task_find(t, thread ? task->pid :
-				       (pid_t)proc_status(task->tid, "PPid"));
+	task->filtered =
+		t->filter.len && proc_status(task->tid, "Seccomp") == 2;
+	parent = task_find(t, thread ? task->pid
+				     : (pid_t)proc_status(task->tid, "PPid"));
 	if (parent && !parent->early) {
 		b.parent = parent->tid;
 		task->root = parent->root && thread;

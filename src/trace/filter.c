@@ -16,7 +16,7 @@
 #include "lib/die.h"
 
 enum {
-	PERF_IOCTL_TYPE = '$' << 8,	/* bits 8 to 15 of a request */
+	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
 	IOCTL_TYPE_MASK = 0xff00,
 	SHARED_MASK = MAP_SHARED | MAP_ANONYMOUS,
 };
@@ -44,9 +44,9 @@ static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 						IOCTL_TYPE_MASK,
 						PERF_IOCTL_TYPE));
 	case WATCH_SHARED:
-		return seccomp_rule_add(ctx, trace, nr, 1,
-					SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK,
-						MAP_SHARED));
+		return seccomp_rule_add(
+			ctx, trace, nr, 1,
+			SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK, MAP_SHARED));
 	case WATCH_PRCTL:
 		/* The kernel takes an int: what is above does not count. */
 		err = seccomp_rule_add(ctx, trace, nr, 1,
@@ -190,8 +190,9 @@ static int install(const struct filter *f, unsigned int flags)
 {
 	struct sock_fprog prog = { f->len, f->insns };
 
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog) ?
-		       errno : 0;
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog)
+		       ? errno
+		       : 0;
 }
 
 int filter_install(const struct filter *f)

@@ -18,8 +18,8 @@ struct trouble {
 };
 
 struct launch {
-	int go[2];	/* parent to child: we trace you now */
-	int report[2];	/* child to parent: struct trouble */
+	int go[2]; /* parent to child: we trace you now */
+	int report[2]; /* child to parent: struct trouble */
 	char *const *argv;
 	bool filtered;
 };
@@ -38,8 +38,8 @@ static void report(const struct launch *l, enum trouble_at at, int err)
 static void restore_signals(const struct inherited *in)
 {
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig, sigismember(&in->ignored, sig) == 1 ? SIG_IGN :
-								  SIG_DFL);
+		signal(sig,
+		       sigismember(&in->ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
 }
 
 static _Noreturn void child(const struct tracer *t, const struct launch *l)
@@ -135,10 +135,10 @@ static int seize(pid_t pid, bool filtered)
 		return 0;
 	err = errno;
 	warn("cannot trace the program: %s%s", strerror(err),
-	     err == EPERM || err == ENOSYS || err == EACCES ?
-		     "; does a container, a security module or "
-		     "kernel.yama.ptrace_scope forbid ptrace?" :
-		     "");
+	     err == EPERM || err == ENOSYS || err == EACCES
+		     ? "; does a container, a security module or "
+		       "kernel.yama.ptrace_scope forbid ptrace?"
+		     : "");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return err;

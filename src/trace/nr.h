@@ -10,12 +10,12 @@
 
 enum {
 	NR_ARCHES = 8,
-	NR_CALLS = 1024,	/* more than any architecture has */
+	NR_CALLS = 1024, /* more than any architecture has */
 };
 
 struct nr_table {
-	const struct arch *arch;	/* NULL ends the list */
-	uint32_t token;			/* libseccomp's name for it */
+	const struct arch *arch; /* NULL ends the list */
+	uint32_t token; /* libseccomp's name for it */
 	const struct call_desc *desc[NR_CALLS];
 };
 

@@ -55,8 +55,8 @@ static bool stat_fields(pid_t tid, char *state, unsigned int *flags)
 	if (!slurp(tid, "stat", text, sizeof(text)))
 		return false;
 	p = strrchr(text, ')'); /* the name may hold anything */
-	return p && sscanf(p + 1, " %c %*d %*d %*d %*d %*d %u", state,
-			   flags) == 2;
+	return p &&
+	       sscanf(p + 1, " %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
 }
 
 bool proc_is_kernel(pid_t tid)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	PAGE = 4096,	/* every architecture's page is a multiple of it */
+	PAGE = 4096, /* every architecture's page is a multiple of it */
 	BATCH = 32,
 };
 
@@ -45,8 +45,8 @@ static size_t read_proc(pid_t tid, uint64_t addr, char *dst, size_t len)
 	if (fd < 0)
 		return 0;
 	while (done < len) {
-		ssize_t n = pread(fd, dst + done, len - done,
-				  (off_t)(addr + done));
+		ssize_t n =
+			pread(fd, dst + done, len - done, (off_t)(addr + done));
 
 		if (n <= 0)
 			break;
@@ -84,7 +84,8 @@ size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 	return done;
 }
 
-static size_t mem_read(const struct mem *m, uint64_t addr, void *dst, size_t len)
+static size_t mem_read(const struct mem *m, uint64_t addr, void *dst,
+		       size_t len)
 {
 	/* mem is the first member */
 	return remote_read(((const struct remote *)m)->tid, addr, dst, len);

@@ -164,8 +164,8 @@ static const char *walk(struct stack_cache *c, pid_t tid,
 			return NULL;
 		if (more < 0)
 			return i ? "the stack goes on, but without unwind "
-				   "information" :
-				   "no unwind information at this address";
+				   "information"
+				 : "no unwind information at this address";
 	}
 	return "the stack is deeper than 64 frames";
 }

@@ -26,8 +26,8 @@ static void nudge_others(struct tracer *t)
 	while ((slot = map_next(&t->tasks, &at))) {
 		struct task *task = slot->value;
 
-		if (task->close || task->early || !task->filtered ||
-		    !t->ops->close_watch(t->ctx, task->tid))
+		if (task->close || task->early || task->starting ||
+		    !task->filtered || !t->ops->close_watch(t->ctx, task->tid))
 			continue;
 		task->close = true;
 		ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
@@ -62,9 +62,9 @@ void task_resume(struct tracer *t, struct task *task, int sig)
 /* i386 has calls that take a pointer to their arguments. */
 static void fetch_args(struct call *call)
 {
-	unsigned int n = call->desc->id == CALL_MMAP	 ? 6 :
-			 call->desc->id == CALL_SELECT ? 5 :
-							 0;
+	unsigned int n = call->desc->id == CALL_MMAP	 ? 6
+			 : call->desc->id == CALL_SELECT ? 5
+							 : 0;
 	uint32_t words[CALL_MAX_ARGS] = { 0 };
 
 	if (!call->arch->old_mmap || !n)
@@ -140,16 +140,14 @@ static void leave_call(struct tracer *t, struct task *task, int64_t rval,
  */
 static void syscall_stop(struct tracer *t, struct task *task)
 {
-	struct ptrace_syscall_info info;
+	struct ptrace_syscall_info info = { .op = PTRACE_SYSCALL_INFO_NONE };
 
 	if (ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info),
-		      (uintptr_t)&info) < 0) {
-		if (errno == EIO)
-			die("this kernel does not tell tracers about system "
-			    "calls (PTRACE_GET_SYSCALL_INFO): tracing needs "
-			    "Linux 5.3 or later");
-		return;
-	}
+		      (uintptr_t)&info) < 0 &&
+	    errno == EIO)
+		die("this kernel does not tell tracers about system calls "
+		    "(PTRACE_GET_SYSCALL_INFO): tracing needs Linux 5.3 or "
+		    "later");
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;

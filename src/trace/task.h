@@ -22,19 +22,19 @@
  */
 struct task {
 	pid_t tid, pid;
-	const struct arch *arch;	/* of the last call seen, or NULL */
-	struct call *call;		/* reused by every call; NULL at first */
-	struct stack_cache *stack;	/* see stack.c */
-	uint64_t early_ns;		/* when an early task was first seen */
-	int status;			/* of an early task that has ended */
-	bool in_call;		/* enter was answered with TRACE_EXIT */
-	bool entered;		/* stopped at entry: the exit will stop too */
-	bool filtered;		/* carries our seccomp filter */
-	bool close;		/* last answer of close_watch */
-	bool root;		/* of a program we launched or attached to */
-	bool starting;		/* ours, but not yet the launched program */
-	bool early;		/* seen before its birth; held if it lives */
-	bool ended;		/* early, and dead already */
+	const struct arch *arch; /* of the last call seen, or NULL */
+	struct call *call; /* reused by every call; NULL at first */
+	struct stack_cache *stack; /* see stack.c */
+	uint64_t early_ns; /* when an early task was first seen */
+	int status; /* of an early task that has ended */
+	bool in_call; /* enter was answered with TRACE_EXIT */
+	bool entered; /* stopped at entry: the exit will stop too */
+	bool filtered; /* carries our seccomp filter */
+	bool close; /* last answer of close_watch */
+	bool root; /* of a program we launched or attached to */
+	bool starting; /* ours, but not yet the launched program */
+	bool early; /* seen before its birth; held if it lives */
+	bool ended; /* early, and dead already */
 };
 
 /* What a launched program gets back, as we found it in ourselves. */
@@ -48,17 +48,17 @@ struct tracer {
 	const struct trace_options *opts;
 	const struct trace_ops *ops;
 	void *ctx;
-	struct map tasks;	/* tid -> struct task */
+	struct map tasks; /* tid -> struct task */
 	struct nr_tables nrs;
 	struct filter filter;
 	struct inherited inherited;
-	sigset_t taken;		/* signals that the loop waits for */
-	size_t nearly;		/* early tasks */
-	pid_t launched;		/* 0: none */
+	sigset_t taken; /* signals that the loop waits for */
+	size_t nearly; /* early tasks */
+	pid_t launched; /* 0: none */
 	bool launched_ended;
 	int launched_status;
-	bool leaving;		/* detaching everything */
-	unsigned int urges;	/* how often we were asked to stop of late */
+	bool leaving; /* detaching everything */
+	unsigned int urges; /* how often we were asked to stop of late */
 	uint64_t urged_ns;
 };
 

@@ -19,38 +19,45 @@ struct tracer;
 
 /* Answer of the enter hook. */
 enum trace_next {
-	TRACE_SKIP,	/* not interested: no stop at the exit, no exit hook */
-	TRACE_EXIT,	/* stop again when it returns */
+	TRACE_SKIP, /* not interested: no stop at the exit, no exit hook */
+	TRACE_EXIT, /* stop again when it returns */
 };
 
 /* A task that the engine has begun to follow. */
 struct trace_birth {
-	pid_t tid, pid;		/* pid: its thread group */
-	pid_t parent;		/* tid of the task that made it; 0: launched or attached */
-	bool attached;		/* was running before us */
-	bool shares_files;	/* has the parent's fd table, not a copy */
-	bool shares_memory;	/* a thread or vfork child */
+	pid_t tid, pid; /* pid: its thread group */
+	pid_t parent; /* tid of the task that made it; 0: launched or attached */
+	bool attached; /* was running before us */
+	bool shares_files; /* has the parent's fd table, not a copy */
+	bool shares_memory; /* a thread or vfork child */
 };
 
 /*
- * Called by trace_run(), in the order in which things happen.  The task is
- * held in a ptrace stop during enter, exit, execed and signalled.
+ * Called by trace_run(), trace_launch() and trace_attach(), in the order in
+ * which things happen; all must be set.  born comes first for every task, gone
+ * last, once each.  The task is held in a ptrace stop during enter, exit,
+ * execed and signalled, and during born unless it is attached.
  */
 struct trace_ops {
 	void (*born)(void *ctx, const struct trace_birth *b);
 	/*
-	 * A watched call begins.  call has desc, arch, nr, args, tid, pid and
-	 * enter_ns; the hook captures what it wants through mem.  The call
-	 * stays the same object until exit or gone.
+	 * A watched call begins: one that watch[] names from the start, or
+	 * any other wanted one while close_watch() is true.  call has desc,
+	 * arch, nr, args, tid, pid and enter_ns; the hook captures what it
+	 * wants through mem.  The call stays the same object until exit or
+	 * gone.
 	 */
 	enum trace_next (*enter)(void *ctx, struct call *call,
 				 const struct mem *mem);
 	/* It returned: ret, failed, exit_ns and returned are set. */
 	void (*exit)(void *ctx, struct call *call, const struct mem *mem);
 	/*
-	 * The program in tid's process is a new one.  former is the tid that
-	 * the calling thread had; all other threads are gone (gone was or will
-	 * be called for them).  Comes before the exit hook of the execve.
+	 * The program in tid's process is a new one; tid is its leader.
+	 * former is the tid that the calling thread had until now: if it is
+	 * another one, the task of that number goes on as tid, with no gone
+	 * for former, and gone was called (status -1) for the leader that was.
+	 * It was called for all other threads, too.  Comes before the exit hook
+	 * of the execve.
 	 */
 	void (*execed)(void *ctx, pid_t tid, pid_t former);
 	/* A signal is about to be delivered. */
@@ -61,8 +68,10 @@ struct trace_ops {
 	 */
 	void (*gone)(void *ctx, pid_t tid, int status, struct call *call);
 	/*
-	 * Asked whenever a task is to run on: must it stop at every call of
-	 * the watched list, or only at those that the filter names?
+	 * Asked whenever a task is to run on: must it stop at every wanted
+	 * call, or only at those that the filter names?  When it turns true
+	 * for a task, it is asked for all others as well, and those of whom it
+	 * is true are stopped once to come under close watch.
 	 */
 	bool (*close_watch)(void *ctx, pid_t tid);
 };
@@ -75,40 +84,52 @@ struct trace_options {
 	 */
 	enum call_watch watch[CALL_COUNT];
 	bool unwanted[CALL_COUNT];
-	bool no_seccomp;	/* stop by PTRACE_SYSCALL only */
-	bool detach_on_exec;	/* let go of children that exec (-b execve) */
-	bool stacks;		/* keep what trace_stack() needs */
+	bool no_seccomp; /* stop by PTRACE_SYSCALL only */
+	bool detach_on_exec; /* let go of children that exec; no filter then */
+	bool stacks; /* keep what trace_stack() needs */
 };
 
 /*
- * A tracer; dies with a message when the machine cannot do it at all.
- * opts and ops must outlive it.
+ * A tracer.  opts and ops must outlive it.  Takes over SIGINT, SIGTERM, SIGHUP,
+ * SIGQUIT (those that are not ignored) and SIGCHLD until trace_free(), and
+ * every child of the process that ends meanwhile is waited for.  Programs are
+ * launched with the signal mask, ignored signals and file limit that are found
+ * here: change yours afterwards.
  */
 struct tracer *trace_new(const struct trace_options *opts,
 			 const struct trace_ops *ops, void *ctx);
 
 /*
- * Starts argv[0] (looked up in PATH) under trace.  0, or a positive errno
- * after a warn() that says what is wrong and what to do.
+ * Starts argv[0] (looked up in PATH) under trace and waits until it runs.  0,
+ * or a positive errno after a warn() that says what is wrong and what to do;
+ * then no hook was called.  The execve that starts it is not reported.
  */
 int trace_launch(struct tracer *t, char *const argv[]);
 
-/* Attaches to a process with all its threads; 0 or a positive errno, as above. */
+/*
+ * Attaches to a process with all its threads; 0 or a positive errno, as above.
+ * born is called for each, the leader first.
+ */
 int trace_attach(struct tracer *t, pid_t pid);
 
 /*
- * Runs until no task is left or SIGINT/SIGTERM/SIGHUP/SIGQUIT ended it.
- * Launched programs get such a signal passed on and are traced to their end
- * (a terminal's SIGINT has reached them already); attached ones are let go,
- * unharmed.  Returns the wait status of the launched program, 0 if only
- * attached.
+ * Runs until no task is left or a signal ended it.
+ *
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT sent by kill(2) are passed on to the
+ * launched program, which is traced to its end; the third within two seconds
+ * kills it.  Those of a terminal have reached it already.  Once it has ended,
+ * what it left behind is killed at the second signal, as it cannot run without
+ * a tracer.  Attached tasks are let go at the first signal, unharmed.  A
+ * launched program dies with the tracer unless it has no filter (no_seccomp).
+ *
+ * Returns the wait status of the launched program, 0 if only attached.
  */
 int trace_run(struct tracer *t);
 
 /* One frame of a stack; module and symbol may be NULL. */
 struct trace_frame {
 	const char *module, *symbol;
-	uint64_t ip, offset;	/* offset: into the symbol, or else the module */
+	uint64_t ip, offset; /* offset: into the symbol, or else the module */
 };
 
 /*
@@ -119,7 +140,10 @@ const char *trace_stack(struct tracer *t, pid_t tid,
 			void (*frame)(void *ctx, const struct trace_frame *f),
 			void *ctx);
 
-/* Lets go of everything and frees; launched programs that still run go on. */
+/*
+ * Lets go of everything (kills what cannot run without a tracer), gives signals
+ * back as trace_new() found them, and frees.
+ */
 void trace_free(struct tracer *t);
 
 #endif

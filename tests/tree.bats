@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# The tree itself: is everything listed that should be, are scripts and page in
+# order?
+
+# listed FILE...: each stands in Makefile.am, C programs without their ".c"
+listed() {
+	local file missing=0
+	for file in "$@"; do
+		[ -e "$file" ] || continue
+		case $file in
+		tests/unit/*.c | tests/targets/*.c | bench/*.c) file=${file%.c} ;;
+		esac
+		grep -qE "(^|[[:blank:]])${file//./\\.}([[:blank:]]|\$)" Makefile.am || {
+			echo "not in Makefile.am: $file"
+			missing=1
+		}
+	done
+	[ "$missing" -eq 0 ]
+}
+
+setup() {
+	cd "$srcdir" || return
+}
+
+@test "every source, description and test is listed in Makefile.am" {
+	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] xlat/*.in xlat/*.awk \
+		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] bench/*.c
+}
+
+@test "scripts pass shellcheck" {
+	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
+	shellcheck quickstart autogen.sh .ci/run tests/run bench/run bench/*.sh
+}
+
+@test "the page passes mandoc -Tlint" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	run mandoc -Tlint man/pevtrace.1
+	echo "$output"
+	[ -z "$output" ]
+}
+
+@test "README is a link to README.md" {
+	[ "$(readlink README)" = README.md ] || cmp README README.md
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The seccomp program, run by hand: it must agree with filter_matches(). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+
+#include "trace/filter.h"
+#include "trace/nr.h"
+
+static uint32_t load(const struct seccomp_data *data, uint32_t offset)
+{
+	uint32_t word;
+
+	assert_true(offset + sizeof(word) <= sizeof(*data));
+	memcpy(&word, (const char *)data + offset, sizeof(word));
+	return word;
+}
+
+static bool holds(const struct sock_filter *i, uint32_t acc)
+{
+	switch (BPF_OP(i->code)) {
+	case BPF_JEQ:
+		return acc == i->k;
+	case BPF_JGT:
+		return acc > i->k;
+	case BPF_JGE:
+		return acc >= i->k;
+	case BPF_JSET:
+		return acc & i->k;
+	}
+	fail_msg("jump 0x%x", i->code);
+	return false;
+}
+
+/* What the kernel would do with the call. */
+static uint32_t run(const struct filter *f, const struct seccomp_data *data)
+{
+	uint32_t acc = 0;
+
+	for (size_t at = 0; at < f->len; at++) {
+		const struct sock_filter *i = &f->insns[at];
+
+		switch (BPF_CLASS(i->code)) {
+		case BPF_LD:
+			assert_int_equal(i->code, BPF_LD | BPF_W | BPF_ABS);
+			acc = load(data, i->k);
+			break;
+		case BPF_ALU:
+			assert_int_equal(i->code, BPF_ALU | BPF_AND | BPF_K);
+			acc &= i->k;
+			break;
+		case BPF_JMP:
+			if (BPF_OP(i->code) == BPF_JA)
+				at += i->k;
+			else
+				at += holds(i, acc) ? i->jt : i->jf;
+			break;
+		case BPF_RET:
+			return i->k;
+		default:
+			fail_msg("instruction 0x%x", i->code);
+		}
+	}
+	fail_msg("ran off the end");
+	return 0;
+}
+
+static struct trace_options options(void)
+{
+	struct trace_options opts = { .no_seccomp = false };
+
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		opts.watch[i] = call_descs[i].watch;
+	return opts;
+}
+
+/* Values that meet, just miss and hide (high bits) the conditions. */
+static const uint64_t values[] = {
+	0,
+	1,
+	2,
+	3,
+	31,
+	32,
+	33,
+	0x21,
+	0x20,
+	0x22,
+	0x8001,
+	0x2400,
+	0x2401,
+	0x5401,
+	0x12400,
+	0xc0082407,
+	0x40042408,
+	0x25ff,
+	0x2300,
+	0xffffffff00000001,
+	0xdeadbeef0000001f,
+	0x100000020,
+	0xffffffff,
+	0xabcd000000002402,
+	UINT64_MAX,
+};
+enum { NVALUES = sizeof(values) / sizeof(*values) };
+
+static void try_call(const struct filter *f, const struct trace_options *opts,
+		     const struct arch *arch, const struct call_desc *desc,
+		     uint64_t nr)
+{
+	for (size_t i = 0; i < 4 * NVALUES; i++) {
+		struct call call = { .arch = arch, .desc = desc };
+		struct seccomp_data data = { .arch = arch->audit,
+					     .nr = (int)nr };
+		bool want;
+
+		call.args[i / NVALUES] = values[i % NVALUES];
+		if (arch->word == 4)
+			call.args[i / NVALUES] &= UINT32_MAX;
+		memcpy(data.args, call.args, sizeof(data.args));
+		want = filter_matches(opts, &call) && !opts->unwanted[desc->id];
+		if (arch->old_mmap && desc->id == CALL_MMAP)
+			want = true;
+		if (run(f, &data) !=
+		    (want ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW))
+			fail_msg("%s %s: argument %zu is 0x%llx, wanted %d",
+				 arch->name, desc->name, i / NVALUES,
+				 (unsigned long long)values[i % NVALUES], want);
+	}
+}
+
+static void try_all(const struct trace_options *opts)
+{
+	struct filter f = { 0 };
+	struct nr_tables nrs;
+	size_t calls = 0;
+
+	nr_build(&nrs);
+	assert_int_equal(filter_build(&f, opts, &nrs), 0);
+	assert_in_range(f.len, 1, BPF_MAXINSNS);
+	for (const struct nr_table *t = nrs.of; t->arch; t++)
+		for (uint64_t nr = 0; nr < NR_CALLS; nr++) {
+			struct seccomp_data data = {
+				.arch = t->arch->audit,
+				.nr = (int)(nr | t->arch->nr_bit),
+			};
+
+			if (t->desc[nr]) {
+				calls++;
+				try_call(&f, opts, t->arch, t->desc[nr],
+					 nr | t->arch->nr_bit);
+			} else {
+				assert_int_equal(run(&f, &data),
+						 SECCOMP_RET_ALLOW);
+			}
+		}
+	assert_true(calls > 100);
+	/* An architecture that we know nothing of runs freely. */
+	assert_int_equal(run(&f, &(struct seccomp_data){ .arch = 0x1234 }),
+			 SECCOMP_RET_ALLOW);
+	filter_free(&f);
+	nr_free(&nrs);
+}
+
+static void test_agrees(void **state)
+{
+	struct trace_options opts = options();
+
+	(void)state;
+	try_all(&opts);
+}
+
+static void test_unwanted(void **state)
+{
+	struct trace_options opts = options();
+
+	(void)state;
+	opts.unwanted[CALL_IOCTL] = true;
+	opts.unwanted[CALL_PERF_EVENT_OPEN] = true;
+	try_all(&opts);
+}
+
+static void test_all_watched(void **state)
+{
+	struct trace_options opts = options();
+
+	(void)state;
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		if (opts.watch[i] == WATCH_HELD)
+			opts.watch[i] = WATCH_ALWAYS;
+	try_all(&opts);
+}
+
+/* Numbers that are the kernel's own, whatever libseccomp says. */
+static void test_numbers(void **state)
+{
+	static const struct {
+		const struct arch *arch;
+		uint64_t nr;
+		enum call_id id;
+	} known[] = {
+		{ &arch_x86_64, 298, CALL_PERF_EVENT_OPEN },
+		{ &arch_x86_64, 16, CALL_IOCTL },
+		{ &arch_x86_64, 9, CALL_MMAP },
+		{ &arch_x32, 0x40000000 + 298, CALL_PERF_EVENT_OPEN },
+		{ &arch_x32, 0x40000000 + 514, CALL_IOCTL },
+		{ &arch_x86, 336, CALL_PERF_EVENT_OPEN },
+		{ &arch_x86, 90, CALL_MMAP },
+		{ &arch_x86, 192, CALL_MMAP2 },
+		{ &arch_x86, 82, CALL_SELECT },
+		{ &arch_aarch64, 241, CALL_PERF_EVENT_OPEN },
+		{ &arch_aarch64, 29, CALL_IOCTL },
+		{ &arch_arm, 364, CALL_PERF_EVENT_OPEN },
+		{ &arch_arm, 192, CALL_MMAP2 },
+	};
+	struct nr_tables nrs;
+
+	(void)state;
+	nr_build(&nrs);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		const struct call_desc *desc =
+			nr_find(&nrs, known[i].arch, known[i].nr);
+
+		assert_non_null(desc);
+		assert_int_equal(desc->id, known[i].id);
+	}
+	assert_null(nr_find(&nrs, &arch_x86_64, 39));
+	assert_null(nr_find(&nrs, &arch_x86_64, 1 << 20));
+	nr_free(&nrs);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_agrees),
+		cmocka_unit_test(test_unwanted),
+		cmocka_unit_test(test_all_watched),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
