@@ -35,7 +35,11 @@ struct call {
 	uint64_t nr;
 	uint64_t args[CALL_MAX_ARGS];
 	pid_t tid, pid;			/* as the tracer sees them */
-	uint64_t enter_ns, exit_ns;	/* CLOCK_MONOTONIC */
+	/*
+	 * CLOCK_MONOTONIC: when it was stopped at its beginning, let go into
+	 * the kernel, and stopped at its return.
+	 */
+	uint64_t enter_ns, start_ns, exit_ns;
 	bool returned;			/* false: the task died or exec'd inside */
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */

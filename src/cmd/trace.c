@@ -196,12 +196,13 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 	struct session *s = ctx;
 	bool shown = map_del(&s->shown, (uint64_t)tid);
 
-	if (!s->options.count) {
-		if (c)
-			text_view_abandon(s->view, tid, status);
-		if (shown || model_involved(s->model, tid))
-			text_view_gone(s->view, tid, status);
-	}
+	shown = (shown || model_involved(s->model, tid)) && !s->options.count;
+	if (c && c->shown && !s->options.count)
+		text_view_abandon(s->view, tid, status == TRACE_DETACHED);
+	if (shown && status >= 0)
+		text_view_gone(s->view, tid, status);
+	else if (shown && status == TRACE_SUPERSEDED)
+		text_view_event(s->view, tid, "superseded by another thread's exec");
 	model_gone(s->model, tid);
 }
 

@@ -10,7 +10,7 @@ void counts_add(struct counts *k, const struct call *c)
 
 	n->calls++;
 	n->errors += c->failed;
-	n->ns += c->exit_ns - c->enter_ns;
+	n->ns += c->exit_ns - c->start_ns;
 }
 
 struct row {

@@ -319,26 +319,25 @@ void text_view_exit(struct text_view *v, const struct call *c)
 		call_result_notes(c, v->names, &t.sink);
 		if (v->o->duration)
 			buf_addf(&v->line, " <%llu.%06llu>",
-				 (unsigned long long)((c->exit_ns - c->enter_ns) / NS),
-				 (unsigned long long)((c->exit_ns - c->enter_ns) % NS / 1000));
+				 (unsigned long long)((c->exit_ns - c->start_ns) / NS),
+				 (unsigned long long)((c->exit_ns - c->start_ns) % NS / 1000));
 		finish(v, p);
 	}
 	pending_done(v, p);
 }
 
-void text_view_abandon(struct text_view *v, pid_t tid, int status)
+void text_view_abandon(struct text_view *v, pid_t tid, bool let_go)
 {
 	struct pending *p = pending_take(v, tid);
-	bool leaving, ends;
+	bool ends;
 
 	if (!p)
 		return;
-	leaving = status == -1;
 	ends = !strncmp(p->desc->name, "exit", 4);
-	if (v->o->status & (leaving ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
+	if (v->o->status & (let_go ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
 			    STATUS_UNFINISHED)) {
 		begin_last_line(v, p, now_ns());
-		if (leaving)
+		if (let_go)
 			buf_adds(&v->line, " <detached ...>");
 		else if (ends)
 			buf_adds(&v->line, ") = ?");
@@ -416,7 +415,7 @@ void text_view_gone(struct text_view *v, pid_t tid, int status)
 {
 	char text[80], name[32];
 
-	if (status == -1 || v->o->quiet > 1)
+	if (v->o->quiet > 1)
 		return;
 	if (WIFEXITED(status)) {
 		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));

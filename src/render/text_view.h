@@ -39,8 +39,10 @@ struct text_options {
 
 struct text_view;
 
-/* o, names and out must outlive the view.  real_offset: CLOCK_REALTIME minus
- * CLOCK_MONOTONIC, in ns, when the trace began. */
+/*
+ * o, names and out must outlive the view.  real_offset: CLOCK_REALTIME minus
+ * CLOCK_MONOTONIC, in ns, when the trace began.
+ */
 struct text_view *text_view_new(const struct text_options *o,
 				const struct names *names, struct output *out,
 				int64_t real_offset);
@@ -49,11 +51,13 @@ void text_view_free(struct text_view *v);
 /* From now on lines carry a pid: there is more than one task. */
 void text_view_many(struct text_view *v);
 
-/* A call that is to be shown begins, returns, or is abandoned (status -1 when
- * we let the task go, else as from wait). */
+/*
+ * A call that is to be shown begins, returns, or is abandoned: the task died
+ * inside it, or we let it go.
+ */
 void text_view_enter(struct text_view *v, const struct call *c);
 void text_view_exit(struct text_view *v, const struct call *c);
-void text_view_abandon(struct text_view *v, pid_t tid, int status);
+void text_view_abandon(struct text_view *v, pid_t tid, bool let_go);
 
 /* The task is in a call that text_view_enter() was told of. */
 bool text_view_in_call(const struct text_view *v, pid_t tid);

@@ -142,7 +142,7 @@ static void bury(struct tracer *t, struct task *task)
 	if (task->early)
 		task_drop(t, task);
 	else
-		task_gone(t, task, tid > 0 ? status : -1);
+		task_gone(t, task, tid > 0 ? status : TRACE_SUPERSEDED);
 }
 
 static void bury_threads(struct tracer *t, pid_t pid, const struct task *but)
@@ -178,7 +178,7 @@ struct task *exec_event(struct tracer *t, pid_t tid, pid_t *former)
 
 	/* Its number now means another thread: the old one has no status. */
 	if (leader)
-		task_gone(t, leader, -1);
+		task_gone(t, leader, TRACE_SUPERSEDED);
 	map_del(&t->tasks, (uint64_t)task->tid);
 	task->tid = tid;
 	if (task->call)

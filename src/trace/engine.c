@@ -68,8 +68,8 @@ void task_drop(struct tracer *t, struct task *task)
 
 void task_gone(struct tracer *t, struct task *task, int status)
 {
-	/* Not -1: an exec may replace the launched program's first thread. */
-	if (task->tid == t->launched && status != -1) {
+	/* Not TRACE_SUPERSEDED: an exec may replace the launched program's first thread. */
+	if (task->tid == t->launched && status >= 0) {
 		t->launched_ended = true;
 		t->launched_status = status;
 	}

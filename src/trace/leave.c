@@ -51,7 +51,7 @@ void leave_task(struct tracer *t, struct task *task, int sig)
 	 * fails, the task was killed and its end will be reported.
 	 */
 	if (!ptrace_do(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
-		task_gone(t, task, -1);
+		task_gone(t, task, TRACE_DETACHED);
 }
 
 void leave_start(struct tracer *t)
@@ -77,7 +77,7 @@ void leave_forget(struct tracer *t)
 		if (task->early)
 			task_drop(t, task);
 		else
-			task_gone(t, task, -1);
+			task_gone(t, task, TRACE_DETACHED);
 	}
 }
 

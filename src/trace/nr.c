@@ -3,6 +3,7 @@
 
 #include <seccomp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/die.h"
 
@@ -62,4 +63,27 @@ const struct call_desc *nr_find(const struct nr_tables *n,
 		if (table->arch == arch)
 			return table->desc[index];
 	return NULL;
+}
+
+bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
+{
+	static const char *const names[] = {
+		"epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait",
+		"rt_sigtimedwait_time64", "semop", "semtimedop",
+		"semtimedop_time64", "msgrcv", "msgsnd", "io_getevents",
+		"io_pgetevents", "ipc",
+	};
+	const struct nr_table *table = n->of;
+	bool fragile = false;
+	char *name;
+
+	while (table->arch && table->arch != arch)
+		table++;
+	if (nr < 0 || !table->arch)
+		return false;
+	name = seccomp_syscall_resolve_num_arch(table->token, (int)nr);
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		fragile |= !strcmp(name, names[i]);
+	free(name);
+	return fragile;
 }

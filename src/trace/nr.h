@@ -3,6 +3,7 @@
 #ifndef PEVTRACE_TRACE_NR_H
 #define PEVTRACE_TRACE_NR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/arch.h"
@@ -26,6 +27,12 @@ struct nr_tables {
 
 void nr_build(struct nr_tables *n);
 void nr_free(struct nr_tables *n);
+
+/*
+ * Does call nr fail with EINTR when a tracer stops a task inside it?  Most
+ * calls are restarted; signal(7) lists those that are not.
+ */
+bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr);
 
 /* The description of call nr of that architecture, or NULL. */
 const struct call_desc *nr_find(const struct nr_tables *n,

@@ -40,6 +40,18 @@ long proc_status(pid_t tid, const char *key)
 	return -1;
 }
 
+long proc_syscall(pid_t tid)
+{
+	char text[256], *end;
+	long nr;
+
+	/* "running", or a number and its arguments */
+	if (!slurp(tid, "syscall", text, sizeof(text)))
+		return -1;
+	nr = strtol(text, &end, 10);
+	return end == text ? -1 : nr;
+}
+
 void proc_name(pid_t tid, char *name, size_t size)
 {
 	if (!slurp(tid, "comm", name, size))

@@ -10,6 +10,9 @@
 /* The number behind "key:" in /proc/TID/status (the first of several), or -1. */
 long proc_status(pid_t tid, const char *key);
 
+/* The number of the call that the task sleeps in, or -1. */
+long proc_syscall(pid_t tid);
+
 /* The command name; "?" if it cannot be read. */
 void proc_name(pid_t tid, char *name, size_t size);
 

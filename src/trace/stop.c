@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "lib/die.h"
+#include "trace/proc.h"
 #include "trace/remote.h"
 #include "trace/stack.h"
 #include "trace/task.h"
@@ -16,7 +17,9 @@
 
 /*
  * A process that begins to hold something of perf may have other threads
- * that run past the calls we now want to see: stop those once.
+ * that run past the calls we now want to see: stop those once.  One that
+ * sleeps in a call which a stop would make fail is left alone: we see it from
+ * its next stop on, and the target does not see us.
  */
 static void nudge_others(struct tracer *t)
 {
@@ -28,6 +31,9 @@ static void nudge_others(struct tracer *t)
 
 		if (task->close || task->early || task->starting ||
 		    !task->filtered || !t->ops->close_watch(t->ctx, task->tid))
+			continue;
+		if (nr_is_fragile(&t->nrs, task->arch ? task->arch : arch_native(),
+				  proc_syscall(task->tid)))
 			continue;
 		task->close = true;
 		ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
@@ -114,6 +120,8 @@ static void enter(struct tracer *t, struct task *task, uint32_t audit,
 	    describe(t, task, audit, nr, args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
+	if (task->in_call)
+		task->call->start_ns = now_ns();
 }
 
 static void leave_call(struct tracer *t, struct task *task, int64_t rval,

@@ -23,6 +23,9 @@ enum trace_next {
 	TRACE_EXIT, /* stop again when it returns */
 };
 
+/* What gone() is told in place of a wait status; no wait status is negative. */
+enum { TRACE_DETACHED = -1, TRACE_SUPERSEDED = -2 };
+
 /* A task that the engine has begun to follow. */
 struct trace_birth {
 	pid_t tid, pid; /* pid: its thread group */
@@ -63,7 +66,8 @@ struct trace_ops {
 	/* A signal is about to be delivered. */
 	void (*signalled)(void *ctx, pid_t tid, const siginfo_t *info);
 	/*
-	 * The task ended (status as from wait) or was detached (status -1).
+	 * The task ended (status as from wait), was detached, or another
+	 * thread's exec took its place (TRACE_DETACHED, TRACE_SUPERSEDED).
 	 * call: the one it was in, or NULL.
 	 */
 	void (*gone)(void *ctx, pid_t tid, int status, struct call *call);
