@@ -193,7 +193,7 @@ one_line_with() {
 }
 
 @test "the demo: opens, rings, polls, reads are shown" {
-	"$PEVTRACE" -o "$dir/t" "$demo" true >/dev/null
+	"$PEVTRACE" -o "$dir/t" "$demo" sleep 0.3 >/dev/null
 	grep -q 'perf_event_open({type=PERF_TYPE_SOFTWARE, ' "$dir/t"
 	grep -q 'mmap(NULL, [0-9]*, PROT_READ|PROT_WRITE, MAP_SHARED, [0-9]*, 0) = 0x' "$dir/t"
 	grep -q 'poll(\[{fd=' "$dir/t"

@@ -204,7 +204,7 @@ BEGIN {
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias")
 	allow("field_kind", "FIELD_", "uint sint hex bool enum flags words " \
-	      "addr string regs config configx pmu size reserved fd pid")
+	      "addr string regs config configx pmu size reserved fd pid signal")
 	allow("direction", "IOCTL_", "value in out inout")
 	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
 	      "string attr query_bpf")
@@ -215,7 +215,7 @@ BEGIN {
 	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \
 	      "timespec64 timeval msec sigset epoll_event epoll_events " \
 	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
-	      "clone_flags status")
+	      "clone_flags status mremap_addr prctl_arg")
 
 	if (out == "") {
 		fail("gen.awk", "-v out=DIR is missing")

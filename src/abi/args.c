@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/args.h"
 
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
 #include "abi/attr.h"
 #include "abi/capture.h"
 #include "abi/ioctl.h"
@@ -152,9 +155,27 @@ static void emit_ioctl_arg(const struct arg *a, struct sink *s)
 	ioctl_emit_arg(a->call, arg_name(a), word(a), a->names, s);
 }
 
+/* In bytes, whatever unit the call counts in. */
 static void emit_mmap_offset(const struct arg *a, struct sink *s)
 {
-	s->ops->hex(s, arg_name(a), word(a));
+	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?
+		a->call->arch->mmap2_shift : 0;
+
+	s->ops->hex(s, arg_name(a), word(a) << shift);
+}
+
+static void emit_mremap_addr(const struct arg *a, struct sink *s)
+{
+	if (a->call->args[3] & MREMAP_FIXED)
+		emit_addr(a, s);
+}
+
+static void emit_prctl_arg(const struct arg *a, struct sink *s)
+{
+	uint64_t op = a->call->args[0];
+
+	if (op != PR_TASK_PERF_EVENTS_DISABLE && op != PR_TASK_PERF_EVENTS_ENABLE)
+		emit_hex(a, s);
 }
 
 static const struct arg_ops table[] = {
@@ -177,6 +198,8 @@ static const struct arg_ops table[] = {
 	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
 	[ARG_MSEC] = { .emit = emit_sint },
 	[ARG_STATUS] = { .emit = emit_sint },
+	[ARG_MREMAP_ADDR] = { .emit = emit_mremap_addr },
+	[ARG_PRCTL_ARG] = { .emit = emit_prctl_arg },
 };
 
 const struct arg_ops *arg_ops(enum arg_kind kind)

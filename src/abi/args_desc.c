@@ -17,6 +17,7 @@
 #define CMD_SETOWN_EX 15
 #define CMD_GETOWN_EX 16
 #define CMD_SETSIG 10
+#define CMD_GETSIG 11
 
 #define READ_IOV_MAX 16
 
@@ -98,6 +99,24 @@ static void capture_read_iov(const struct arg *a, struct call *c,
 	}
 }
 
+/* One vector, the usual case: what came stands in its place. */
+static void emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
+			struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(a->call, AT_EXIT, base, iov_len, &len);
+
+	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	if (p)
+		emit_content(a, "iov_base", p, len, s);
+	else
+		s->ops->addr(s, "iov_base", base);
+	s->ops->uint(s, "iov_len", iov_len);
+	s->ops->end(s);
+	s->ops->end(s);
+}
+
 /* Counts may be spread over the vectors: put together before decoding. */
 static void emit_joined(const struct arg *a, struct sink *s)
 {
@@ -117,6 +136,7 @@ static void emit_joined(const struct arg *a, struct sink *s)
 		n += got;
 	}
 	emit_content(a, arg_name(a), joined, n, s);
+	sink_notef(s, "vectors", "from %u buffers", (uint32_t)a->call->args[a->i + 1]);
 }
 
 static void emit_read_iov(const struct arg *a, struct sink *s)
@@ -128,7 +148,10 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 		return;
 	}
 	if (!a->call->failed && a->call->returned && a->call->ret > 0) {
-		emit_joined(a, s);
+		if (iov_count(a) == 1)
+			emit_single(a, base, len, s);
+		else
+			emit_joined(a, s);
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
@@ -195,18 +218,6 @@ static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *
 	s->ops->end(s);
 }
 
-static void emit_signal(const struct arg *a, struct sink *s)
-{
-	int sig = call_int(a->call, a->i);
-	const char *name = sigabbrev_np(sig);
-
-	s->ops->sint(s, arg_name(a), sig);
-	if (name)
-		sink_notef(s, "signal", "SIG%s", name);
-	else if (!sig)
-		s->ops->note(s, "signal", "SIGIO");
-}
-
 static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 {
 	int cmd = call_int(a->call, 1);
@@ -215,10 +226,8 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	case F_GETFD:
 	case F_GETFL:
 	case F_GETOWN:
-	case 11: /* F_GETSIG: none of these looks at it */
-		if (s->full)
-			s->ops->hex(s, arg_name(a), arg_value(a));
-		break;
+	case CMD_GETSIG:
+		break; /* none of these looks at it */
 	case F_SETFL:
 		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
 		break;
@@ -231,7 +240,9 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 		s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
 		break;
 	case CMD_SETSIG:
-		emit_signal(a, s);
+		emit_signal(arg_name(a), call_int(a->call, a->i), s);
+		if (!call_int(a->call, a->i))
+			s->ops->note(s, "signal", "SIGIO");
 		break;
 	case CMD_SETOWN_EX:
 		emit_owner(a, AT_ENTER, s);
@@ -244,4 +255,15 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	}
 }
 
-const struct arg_ops arg_fcntl_arg = { capture_fcntl_arg, emit_fcntl_arg, NULL };
+static void result_fcntl_arg(const struct arg *a, struct sink *s)
+{
+	const struct xlat *x = call_int(a->call, 1) == F_GETFD ? &xlat_fd_flags :
+		call_int(a->call, 1) == F_GETFL ? &xlat_open_status_flags : NULL;
+
+	if (x && (a->call->ret || x == &xlat_open_status_flags))
+		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);
+}
+
+const struct arg_ops arg_fcntl_arg = {
+	capture_fcntl_arg, emit_fcntl_arg, result_fcntl_arg,
+};

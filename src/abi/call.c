@@ -6,6 +6,7 @@
 #include "abi/args.h"
 #include "abi/attr.h"
 #include "abi/capture.h"
+#include "abi/ioctl.h"
 #include "xlat/constants.h"
 
 void call_reset(struct call *c)
@@ -124,8 +125,7 @@ static void note_ring(const struct call *c, const struct names *n,
 	if (!n || !n->read_format || n->read_format(n, c, call_int(c, 4)) < 0)
 		return;
 	if (offset)
-		sink_notef(s, "ring", "AUX area of %llu pages (%llu KiB)",
-			   (unsigned long long)pages,
+		sink_notef(s, "ring", "AUX area of %llu KiB",
 			   (unsigned long long)(pages * page / 1024));
 	else if (pages == 1)
 		s->ops->note(s, "ring", "control page only, no records");
@@ -148,7 +148,7 @@ void call_result_notes(const struct call *c, const struct names *n,
 		attr_note_size(c, c->args[0], s);
 		break;
 	case CALL_IOCTL:
-		attr_note_size(c, c->args[2], s);
+		ioctl_result_notes(c, s);
 		break;
 	case CALL_MMAP:
 	case CALL_MMAP2:

@@ -176,3 +176,11 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 				 key, arg, s);
 	}
 }
+
+void ioctl_result_notes(const struct call *c, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+
+	if (d && d->arg == IOCTL_ARG_ATTR)
+		attr_note_size(c, c->args[2], s);
+}

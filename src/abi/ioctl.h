@@ -18,4 +18,7 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s);
 void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		    const struct names *n, struct sink *s);
 
+/* What is to be said behind the result. */
+void ioctl_result_notes(const struct call *c, struct sink *s);
+
 #endif

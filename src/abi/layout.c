@@ -204,6 +204,9 @@ static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
 	case FIELD_FD:
 		emit_fd(w, f, sign_extend(v, f), s);
 		break;
+	case FIELD_SIGNAL:
+		emit_signal(f->name, (int)v, s);
+		break;
 	case FIELD_PMU:
 		config_emit_type(w, f, (uint32_t)v, s);
 		break;

@@ -62,3 +62,16 @@ void call_emit_string(const struct call *c, enum call_phase phase,
 	else
 		call_emit_unreadable(key, addr, s);
 }
+
+void emit_signal(const char *key, int sig, struct sink *s)
+{
+	const char *abbrev = sigabbrev_np(sig);
+	char name[32];
+
+	if (!abbrev) {
+		s->ops->sint(s, key, sig);
+		return;
+	}
+	snprintf(name, sizeof(name), "SIG%s", abbrev);
+	s->ops->symbol(s, key, name);
+}

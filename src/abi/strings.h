@@ -28,6 +28,9 @@ const char *call_string(const struct call *c, enum call_phase phase,
 void call_emit_string(const struct call *c, enum call_phase phase,
 		      const char *key, uint64_t addr, struct sink *s);
 
+/* Hands a signal over by name: SIGCHLD; 0 and unknown ones as numbers. */
+void emit_signal(const char *key, int sig, struct sink *s);
+
 /* Hands an address over that should have been readable, and says that. */
 void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s);
 

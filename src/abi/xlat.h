@@ -85,6 +85,7 @@ enum field_kind {
 	FIELD_RESERVED,	/* must be zero; shown in hex when it is not */
 	FIELD_FD,	/* a file descriptor of the caller */
 	FIELD_PID,	/* a pid as the caller sees it */
+	FIELD_SIGNAL,	/* a signal's number */
 };
 
 enum cond_op {
@@ -208,6 +209,8 @@ enum arg_kind {
 	ARG_CLONE_ARGS,		/* struct clone_args * */
 	ARG_CLONE_FLAGS,	/* of xlat, with the exit signal in the low byte */
 	ARG_STATUS,		/* exit status */
+	ARG_MREMAP_ADDR,	/* looked at only with MREMAP_FIXED */
+	ARG_PRCTL_ARG,		/* of a prctl that takes more than its number */
 };
 
 struct arg_desc {

@@ -22,7 +22,7 @@ static bool read_link(int dirfd, const char *name, char *text, size_t size)
 
 static FILE *open_proc(pid_t tid, const char *name)
 {
-	char path[64];
+	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
 	return fopen(path, "re");
@@ -102,7 +102,7 @@ void proc_each_map(pid_t tid, const char *path,
 
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)
 {
-	char path[64];
+	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, fd);
 	return read_link(AT_FDCWD, path, text, size);
@@ -110,7 +110,7 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)
 
 bool proc_exe(pid_t tid, char *text, size_t size)
 {
-	char path[64];
+	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	return read_link(AT_FDCWD, path, text, size);

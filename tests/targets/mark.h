@@ -10,6 +10,7 @@
 __attribute__((noinline)) static void mark(long number)
 {
 	syscall(SYS_perf_event_open, (void *)1, number, 0L, -1L, 0L);
+	__asm__ volatile(""); /* nor a tail call, which leaves no frame */
 }
 
 #endif

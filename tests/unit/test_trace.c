@@ -336,7 +336,7 @@ static void test_detach_on_exec(void **state)
 	assert_sane(&r);
 	assert_int_equal(count(&r, EXECED, ANY), 1);
 	assert_int_equal(count(&r, ENTER, 2), 0); /* the child's, after exec */
-	assert_int_equal(count(&r, GONE, TRACE_SUPERSEDED), 1);
+	assert_int_equal(count(&r, GONE, TRACE_DETACHED), 1);
 	done(&r);
 }
 
