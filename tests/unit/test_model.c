@@ -17,7 +17,7 @@ static struct model *m;
 static int setup(void **state)
 {
 	(void)state;
-	m = model_new(&fake_names);
+	m = model_new(&fake_names, true);
 	model_born(m, 100, 100, 0, false, false);
 	return 0;
 }

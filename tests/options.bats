@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# The options that --help lists and those that the page describes are the same.
+
+# Options in standard input, one a line, short and long: "-o" and "--output".
+# Doubled letters (-ff, -qq, -tt) count as the single one.
+names() {
+	grep -oE -- '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' |
+		sed -E 's/^[^-]*//; s/^-(.)\1+$/-\1/' | sort -u
+}
+
+# The column of options: up to the first two blanks behind the indentation.
+help_options() {
+	"$PEVTRACE" --help |
+		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' | sed 's/  .*//' | names
+}
+
+# Tags of the paragraphs in the section OPTIONS.
+page_options() {
+	awk '
+	/^\.SH/ { options = ($2 == "OPTIONS") }
+	tag && options { print }
+	{ tag = ($1 == ".TP") }
+	' "$srcdir/man/pevtrace.1" |
+		sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/^\.[A-Z]+ //; s/"//g' |
+		grep '^-' | sed -E 's/[[:blank:]]*([=[]).*//; s/ ,/,/g' | names
+}
+
+@test "--help and pevtrace.1 list the same options" {
+	help_options >"$BATS_TEST_TMPDIR/help"
+	page_options >"$BATS_TEST_TMPDIR/page"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/page")" -gt 30 ]
+	diff -u "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
+}
+
+@test "-h is --help, and it goes to standard output with status 0" {
+	long=$("$PEVTRACE" --help 2>/dev/null)
+	[ -n "$long" ]
+	[ "$long" = "$("$PEVTRACE" -h 2>/dev/null)" ]
+}
+
+@test "-V is --version and says the version that was built" {
+	version=$("$PEVTRACE" --version 2>/dev/null)
+	[ "$version" = "$("$PEVTRACE" -V 2>/dev/null)" ]
+	[[ $version == *"$(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"$/\1/p' "$builddir/config.h")"* ]]
+}
+
+@test "every option of the page that takes no argument is accepted" {
+	for option in $(page_options); do
+		case $option in
+		-[peso] | --attach | --expr | --trace | --status | --signal | \
+		--string-limit | --output | -b | --detach-on | \
+		-h | --help | -V | --version)
+			continue
+			;;
+		esac
+		echo "$option"
+		run "$PEVTRACE" "$option" -o "$BATS_TEST_TMPDIR/out" true
+		echo "$output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "an option that does not exist is one line and status 2" {
+	for option in --bogus -@; do
+		run "$PEVTRACE" "$option" true
+		[ "$status" -eq 2 ]
+		[[ ${lines[0]} == "pevtrace: "* ]]
+		[ "${#lines[@]}" -le 2 ]
+	done
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# The runner itself: does it count right, and does it notice what went wrong?
+
+setup() {
+	tree=$BATS_TEST_TMPDIR
+	mkdir -p "$tree/tests/unit" "$tree/build/tests/unit"
+	runner=$srcdir/tests/run
+	unset TESTS TIMEOUT PEVTRACE PEVTRACE_TARGETS HAVE_CMOCKA
+}
+
+# script NAME: makes a test of standard input
+script() {
+	{ echo '#!/bin/sh'; cat; } >"$tree/tests/$1"
+	chmod +x "$tree/tests/$1"
+}
+
+# counts "LAST LINE" STATUS: runs the runner
+counts() {
+	run env srcdir="$tree" builddir="$tree/build" "$runner"
+	echo "$output"
+	[ "${lines[-1]}" = "$1" ]
+	[ "$status" -eq "$2" ]
+}
+
+@test "counts what passed, failed and was skipped" {
+	script a <<-'EOF'
+		printf '1..5\nok 1 - one\nnot ok 2 - two\n# why it failed\nok 3 three # SKIP no perf\n'
+		printf 'ok 4 # skip\nnot ok 5 five # TODO later\n'
+		exit 1
+	EOF
+	counts "1 passed, 1 failed, 3 skipped" 1
+	[[ $output == *"skipped: three: no perf"* ]]
+	[[ $output == *"why it failed"* ]]
+}
+
+@test "all passed is status 0" {
+	script a <<<'echo 1..1; echo ok 1'
+	script b <<<'echo ok 1; echo ok 2; echo 1..2'
+	counts "3 passed, 0 failed, 0 skipped" 0
+}
+
+@test "nothing ran is a failure" {
+	counts "0 passed, 0 failed, 0 skipped" 1
+}
+
+@test "no plan, an early end and a wrong status are failures" {
+	script a <<<'echo hello'
+	script b <<<'echo 1..3; echo ok 1'
+	script c <<<'echo 1..1; echo ok 1; exit 3'
+	counts "2 passed, 3 failed, 0 skipped" 1
+	[[ $output == *"no TAP plan"* ]]
+	[[ $output == *"planned 3 tests, ran 1"* ]]
+	[[ $output == *"exit status 3"* ]]
+}
+
+@test "a crash is one failure and its output is shown" {
+	script a <<<'echo 1..2; echo ok 1; echo on stderr >&2; kill -SEGV $$'
+	counts "1 passed, 1 failed, 0 skipped" 1
+	[[ $output == *"died from signal 11"* ]]
+	[[ $output == *"on stderr"* ]]
+}
+
+@test "a test that hangs is killed and fails" {
+	script a <<<'echo 1..1; sleep 60'
+	export TIMEOUT=1
+	counts "0 passed, 1 failed, 0 skipped" 1
+	[[ $output == *"longer than 1 seconds"* ]]
+}
+
+@test "bailing out is a failure with its reason" {
+	script a <<<'echo 1..2; echo "Bail out! no kernel"; exit 1'
+	counts "0 passed, 1 failed, 0 skipped" 1
+	[[ $output == *"bailed out: no kernel"* ]]
+}
+
+@test "a whole file can be skipped, with a reason" {
+	script a <<<'echo "1..0 # Skipped: no perf"'
+	script b <<<'echo 1..0'
+	counts "0 passed, 1 failed, 1 skipped" 1
+	[[ $output == *"no perf"* ]]
+}
+
+@test "indented lines belong to a subtest" {
+	script a <<<'printf "1..1\n    1..2\n    ok 1\n    not ok 2 # TODO\nok 1 - outer\n"'
+	counts "1 passed, 0 failed, 0 skipped" 0
+}
+
+@test "cmocka: several groups, a skip, a failed set-up" {
+	: >"$tree/tests/unit/test_a.c"
+	cat >"$tree/build/tests/unit/test_a" <<-'EOF'
+		#!/bin/sh
+		[ "$CMOCKA_MESSAGE_OUTPUT" = TAP ] || exit 9
+		printf '1..3\nok 1 - a\nnot ok 2 - b\n# 1 != 2\n# no perf\nnot ok 3 # SKIP c\n# not ok - A\n'
+		printf '1..1\nok 1 - d\n# ok - B\n'
+		printf '1..3\nnot ok 0 - C [  FAILED  ] GROUP SETUP\n# ok - C\n'
+		exit 2
+	EOF
+	chmod +x "$tree/build/tests/unit/test_a"
+	counts "2 passed, 2 failed, 1 skipped" 1
+	[[ $output == *"skipped: c: no perf"* ]]
+}
+
+@test "a unit test that was not built is a failure, without cmocka a skip" {
+	: >"$tree/tests/unit/test_a.c"
+	counts "0 passed, 1 failed, 0 skipped" 1
+	export HAVE_CMOCKA=no
+	counts "0 passed, 0 failed, 1 skipped" 0
+}
+
+@test "a script that is not executable is a failure, a helper is nothing" {
+	script a <<<'echo 1..1; echo ok 1'
+	chmod -x "$tree/tests/a"
+	echo 'x = 1' >"$tree/tests/helper.py"
+	counts "0 passed, 1 failed, 0 skipped" 1
+	[[ $output == *"chmod +x"* ]]
+}
+
+@test "TESTS selects by name" {
+	script apple <<<'echo 1..1; echo ok 1'
+	script pear <<<'echo 1..1; echo not ok 1'
+	export TESTS="app nothing"
+	counts "1 passed, 0 failed, 0 skipped" 0
+	TESTS="p*r"
+	counts "0 passed, 1 failed, 0 skipped" 1
+	TESTS="plum"
+	counts "0 passed, 0 failed, 0 skipped" 1
+	[[ $output == *"none has a name with any of: plum"* ]]
+}
+
+@test "tests see where they are" {
+	# shellcheck disable=SC2016
+	script a <<<'echo 1..1; [ "$PEVTRACE" = "$builddir/pevtrace" ] &&
+		[ -d "$srcdir/tests" ] && [ "$PWD" = "$builddir" ] &&
+		[ "$PEVTRACE_TARGETS" = "$builddir/tests/targets" ] && echo ok 1'
+	counts "1 passed, 0 failed, 0 skipped" 0
+}
