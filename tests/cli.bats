@@ -319,6 +319,6 @@ one_line_with() {
 	sleep 0.4
 	"$PEVTRACE" -y -o "$dir/t" -p "$target" 2>/dev/null
 	wait "$target"
-	grep -qE '<event [0-9]+, opened before>' "$dir/t"
+	grep -qE '<event [0-9]+, opened before we came>' "$dir/t"
 	grep -q '+++ exited with 0 +++' "$dir/t"
 }

@@ -7,6 +7,7 @@
 #include "abi/attr.h"
 #include "abi/capture.h"
 #include "abi/ioctl.h"
+#include "abi/pass.h"
 #include "abi/strings.h"
 #include "xlat/constants.h"
 
@@ -221,6 +222,7 @@ const struct arg_ops *arg_ops(enum arg_kind kind)
 	case ARG_FCNTL_ARG: return &arg_fcntl_arg;
 	case ARG_CLONE_ARGS: return &arg_clone_args;
 	case ARG_CLONE_FLAGS: return &arg_clone_flags;
+	case ARG_MSGHDR: return &arg_msghdr;
 	default: return &table[kind];
 	}
 }

@@ -35,7 +35,7 @@ static void emit_content(const struct arg *a, const char *key,
 	bool cut = len > s->max_string;
 
 	if (format >= 0)
-		read_format_emit(p, len, (uint64_t)format, key, s);
+		read_format_emit(p, len, (uint64_t)format, key, a->names, s);
 	else
 		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/call.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "abi/args.h"
@@ -138,6 +139,23 @@ static void note_ring(const struct call *c, const struct names *n,
 			   (unsigned long long)((pages - 1) * page / 1024));
 }
 
+/* What read(2) means when an event has nothing, or the buffer is too small. */
+static void note_read(const struct call *c, const struct names *n, struct sink *s)
+{
+	int64_t format = n && n->read_format ? n->read_format(n, c, call_int(c, 0)) : -1;
+
+	if (format < 0)
+		return;
+	if (!c->failed && !c->ret)
+		s->ops->note(s, "words", "event in error state: pinned, and could "
+			     "not be put on its PMU");
+	else if (c->failed && c->ret == ENOSPC && format & PERF_FORMAT_GROUP)
+		s->ops->note(s, "words", "buffer too small for all members of the group");
+	else if (c->failed && c->ret == ENOSPC)
+		sink_notef(s, "words", "buffer too small: this read_format has %d bytes",
+			   8 + 8 * __builtin_popcountll((unsigned long long)format));
+}
+
 void call_result_notes(const struct call *c, const struct names *n,
 		       struct sink *s)
 {
@@ -155,6 +173,8 @@ void call_result_notes(const struct call *c, const struct names *n,
 		note_ring(c, n, s);
 		break;
 	default:
+		if (c->desc->class == CLASS_READ)
+			note_read(c, n, s);
 		break;
 	}
 }

@@ -72,6 +72,8 @@ struct names {
 	/* read_format of the event behind fd, or -1 when it is no event */
 	int64_t (*read_format)(const struct names *n, const struct call *call,
 			       int64_t fd);
+	/* name of the event with that kernel id */
+	const char *(*event)(const struct names *n, uint64_t id);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
 };
 

@@ -185,6 +185,7 @@ enum call_class {
 	CLASS_POLL,	/* %poll */
 	CLASS_READ,	/* %read */
 	CLASS_DESC,	/* %desc: close, dup, fcntl */
+	CLASS_PASS,	/* %pass: sendmsg, recvmsg */
 	CLASS_PROCESS,	/* %process */
 };
 
@@ -209,6 +210,7 @@ enum arg_kind {
 	ARG_CLONE_ARGS,		/* struct clone_args * */
 	ARG_CLONE_FLAGS,	/* of xlat, with the exit signal in the low byte */
 	ARG_STATUS,		/* exit status */
+	ARG_MSGHDR,		/* struct msghdr *, for the descriptors in it */
 	ARG_MREMAP_ADDR,	/* looked at only with MREMAP_FIXED */
 	ARG_PRCTL_ARG,		/* of a prctl that takes more than its number */
 };

@@ -68,8 +68,16 @@ static int64_t fake_read_format(const struct names *n, const struct call *c, int
 	return fd == 5 ? 0x1f : fd == 6 ? 0x17 : -1;
 }
 
+static const char *fake_event(const struct names *n, uint64_t id)
+{
+	(void)n;
+	return id == 22 ? "page-faults" : NULL;
+}
+
 static const struct names fake_names = {
-	fake_pmu, fake_tracepoint, fake_terms, fake_fd, fake_read_format, 4096,
+	.pmu = fake_pmu, .tracepoint = fake_tracepoint, .terms = fake_terms,
+	.fd = fake_fd, .read_format = fake_read_format, .event = fake_event,
+	.page_size = 4096,
 };
 
 #endif

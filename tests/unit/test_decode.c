@@ -333,16 +333,25 @@ static void test_read_format(void **state)
 
 	(void)state;
 	assert_string_equal(decode("read", &arch_x86_64, args5, 72, false, &m, false),
-		"5, {nr=2, time_enabled=100, time_running=50, values=[{value=11, "
-		"id=21, lost=0}, {value=12, id=22, lost=3}]}, 72 -> ");
+		"5, {nr=2, time_enabled=100, time_running=50, values=[{value=11 "
+		"/* ran 50.00%: scaled 22 */, id=21, lost=0}, {value=12 "
+		"/* ran 50.00%: scaled 24 */, id=22 /* page-faults */, lost=3}]}, 72 -> ");
+	group[1] = 50;
 	group[0] = ~0ULL; /* the count is not to be believed */
 	assert_string_equal(decode("read", &arch_x86_64, args5, 72, false, &m, false),
-		"5, {nr=18446744073709551615, time_enabled=100, time_running=50, "
-		"values=[{value=11, id=21, lost=0}, {value=12, id=22, lost=3}]}, 72 -> ");
+		"5, {nr=18446744073709551615, time_enabled=50, time_running=50, "
+		"values=[{value=11, id=21, lost=0}, {value=12, id=22 "
+		"/* page-faults */, lost=3}]}, 72 -> ");
 	m = fake_mem(ADDR, one, sizeof(one));
 	/* 0x17: the format promises more than the 32 bytes that came */
 	assert_string_equal(decode("read", &arch_x86_64, args6, 32, false, &m, false),
-		"6, {value=7, time_enabled=100, time_running=50, id=4}, 32 -> ");
+		"6, {value=7, time_enabled=100, time_running=50 /* ran 50.00%: scaled "
+		"14 */, id=4}, 32 -> ");
+	/* an event in error, and a buffer that is too small */
+	assert_non_null(strstr(decode("read", &arch_x86_64, args6, 0, false, &m, false),
+			       "/* event in error state"));
+	assert_non_null(strstr(decode("read", &arch_x86_64, args6, 28, true, &m, false),
+			       "/* buffer too small: this read_format has 40 bytes */"));
 }
 
 static void test_poll(void **state)

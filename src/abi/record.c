@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records as a whole: header, what identifies them, and what is left over. */
+#include "abi/record.h"
+
+#include "abi/layout.h"
+#include "abi/record_walk.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Types from here on are made up by the perf tool, never by the kernel. */
+#define USER_TYPE_START 64
+
+static uint64_t attr_get(unsigned int field, const uint8_t *attr, size_t len)
+{
+	return layout_get(&layout_perf_event_attr, field, attr, len);
+}
+
+void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
+		      const struct arch *arch)
+{
+	size_t size = attr_get(ATTR_SIZE, attr, len);
+
+	if (!size)
+		size = PERF_ATTR_SIZE_VER0;
+	if (len > size)
+		len = size;
+	*f = (struct record_format){
+		.sample_type = attr_get(ATTR_SAMPLE_TYPE, attr, len),
+		.read_format = attr_get(ATTR_READ_FORMAT, attr, len),
+		.branch_sample_type = attr_get(ATTR_BRANCH_SAMPLE_TYPE, attr, len),
+		.sample_regs_user = attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
+		.sample_regs_intr = attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
+		.sample_id_all = attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
+		.arch = arch,
+	};
+}
+
+static uint64_t header_get(unsigned int field, const uint8_t *bytes)
+{
+	return layout_get(&layout_perf_event_header, field, bytes, RECORD_HEADER);
+}
+
+/* Bytes of the sample_id that a record of this type ends with. */
+static size_t trailer_size(uint32_t type, const struct record_format *f)
+{
+	size_t n = 0;
+
+	if (!f->sample_id_all || !type || type == PERF_RECORD_SAMPLE ||
+	    type >= USER_TYPE_START)
+		return 0;
+	for (const struct slot *t = sample_id_slots; t->bits; t++)
+		n += f->sample_type & t->bits ? 8 : 0;
+	return n;
+}
+
+/* One part of a sample or sample_id: eight bytes. */
+static void identify_part(uint64_t bit, const uint8_t *p, struct record_id *out)
+{
+	switch (bit) {
+	case PERF_SAMPLE_IDENTIFIER:
+	case PERF_SAMPLE_ID:
+		out->has_id = true;
+		out->id = load_uint(p, 8);
+		break;
+	case PERF_SAMPLE_TIME:
+		out->has_time = true;
+		out->time = load_uint(p, 8);
+		break;
+	case PERF_SAMPLE_TID:
+		out->has_tid = true;
+		out->pid = (int32_t)layout_get(&layout_perf_sample_tid,
+					       PERF_SAMPLE_TID_PID, p, 8);
+		out->tid = (int32_t)layout_get(&layout_perf_sample_tid,
+					       PERF_SAMPLE_TID_TID, p, 8);
+		break;
+	case PERF_SAMPLE_CPU:
+		out->has_cpu = true;
+		out->cpu = (uint32_t)layout_get(&layout_perf_sample_cpu,
+						PERF_SAMPLE_CPU_CPU, p, 8);
+		break;
+	}
+}
+
+bool record_identify(const uint8_t *bytes, size_t len,
+		     const struct record_format *f, struct record_id *out)
+{
+	const struct slot *slot = sample_slots;
+	size_t at = RECORD_HEADER, trailer;
+
+	*out = (struct record_id){ .pid = -1, .tid = -1 };
+	if (len < RECORD_HEADER)
+		return false;
+	out->type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, bytes);
+	out->misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, bytes);
+	out->size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, bytes);
+	if (out->size < RECORD_HEADER || out->size > len)
+		return false;
+	if (out->type != PERF_RECORD_SAMPLE) {
+		trailer = trailer_size(out->type, f);
+		if (!trailer || trailer > out->size - at)
+			return true;
+		slot = sample_id_slots;
+		at = out->size - trailer;
+	}
+	/* parts of other sizes come behind all that identifies a sample */
+	for (; slot->bits && slot->layout && out->size - at >= 8; slot++) {
+		if (!(f->sample_type & slot->bits))
+			continue;
+		identify_part(slot->bits, bytes + at, out);
+		at += 8;
+	}
+	return true;
+}
+
+/*
+ * Names the mode, then the flags.  Mode 0 stands for nothing in records that
+ * no CPU's mode belongs to.
+ */
+static void emit_misc(struct record *r)
+{
+	const struct xlat *own = record_misc_flags(r->type);
+	uint64_t mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t rest = r->misc & ~(uint64_t)PERF_RECORD_MISC_CPUMODE_MASK;
+	struct sink_part parts[18];
+	size_t n = 0, at = 0;
+	const struct xlat_entry *e;
+
+	if (mode || r->type == PERF_RECORD_SAMPLE)
+		parts[n++] = (struct sink_part){ &xlat_perf_record_misc_cpumode,
+						 mode, 0 };
+	while (own && (e = xlat_next_flag(own, &rest, &at)))
+		parts[n++] = (struct sink_part){ own, e->value, 0 };
+	at = 0;
+	while ((e = xlat_next_flag(&xlat_perf_record_misc, &rest, &at)))
+		parts[n++] = (struct sink_part){ &xlat_perf_record_misc, e->value, 0 };
+	if (rest || !n)
+		parts[n++] = (struct sink_part){ NULL, rest, 0 };
+	r->s->ops->packed(r->s, layout_perf_event_header
+				.fields[PERF_EVENT_HEADER_MISC].name,
+			  r->misc, parts, n);
+}
+
+static void emit_header(struct record *r, size_t len)
+{
+	const struct field *fields = layout_perf_event_header.fields;
+	const struct sink_ops *to = r->s->ops;
+
+	to->enumeration(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
+			&xlat_perf_event_type, r->type);
+	emit_misc(r);
+	to->uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
+	if (r->size < RECORD_HEADER)
+		to->note(r->s, "size", "less than a header has");
+	else if (len < r->size)
+		sink_notef(r->s, "size", "only %zu bytes of it are there", len);
+}
+
+/* What the fields left over before end, and what they asked for in vain. */
+static void emit_rest(struct record *r)
+{
+	struct sink *s = r->s;
+
+	if (r->at < r->end) {
+		s->ops->bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
+		if (!r->wants)
+			sink_notef(s, "size", "%zu bytes that no field accounts for",
+				   r->end - r->at);
+	}
+	if (r->wants == SIZE_MAX)
+		s->ops->note(s, "size", "a count here is beyond any record");
+	else if (r->wants)
+		sink_notef(s, "size", "the next field would end at %zu, not by %zu",
+			   r->wants, r->end);
+}
+
+/* The sample_id in the last bytes of the record. */
+static void emit_trailer(struct record *r, size_t trailer)
+{
+	struct record t = *r;
+
+	t.wants = 0;
+	t.at = r->size - trailer;
+	t.end = r->size;
+	r->s->ops->begin(r->s, "sample_id", SINK_OBJECT);
+	record_slots(&t, sample_id_slots);
+	r->s->ops->end(r->s);
+	r->at += trailer;
+	if (r->wants && r->wants != SIZE_MAX)
+		r->wants += trailer;
+}
+
+/* The task that a sample_id tells; the symbols before it need it. */
+static int32_t trailer_pid(const struct record *r, size_t len)
+{
+	struct record_id id;
+
+	if (!record_identify(r->bytes, len, r->format, &id) || !id.has_tid)
+		return -1;
+	return id.pid;
+}
+
+static size_t emit_all(struct record *r, size_t len)
+{
+	size_t trailer = trailer_size(r->type, r->format);
+	bool whole = len >= r->size;
+
+	emit_header(r, len);
+	if (r->size < RECORD_HEADER)
+		return RECORD_HEADER;
+	if (trailer > (size_t)r->size - RECORD_HEADER) {
+		r->wants = RECORD_HEADER + trailer;
+		trailer = 0;
+	}
+	r->end = r->size - trailer;
+	if (r->end > len)
+		r->end = len;
+	r->pid = trailer_pid(r, len);
+	record_body(r);
+	emit_rest(r);
+	if (trailer && whole)
+		emit_trailer(r, trailer);
+	return whole && r->wants ? r->wants : r->at;
+}
+
+size_t record_emit(const uint8_t *bytes, size_t len,
+		   const struct record_format *f, const struct names *n,
+		   struct sink *s, const struct record_hooks *hooks)
+{
+	static const struct record_hooks none;
+	struct record r = {
+		.bytes = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
+		.names = n, .hooks = hooks ? hooks : &none, .s = s,
+	};
+	size_t used = 0;
+
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	if (len < RECORD_HEADER) {
+		s->ops->bytes(s, "rest", bytes, len, false);
+		s->ops->note(s, "size", "less than a header has");
+	} else {
+		r.type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, bytes);
+		r.misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, bytes);
+		r.size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, bytes);
+		used = emit_all(&r, len);
+	}
+	s->ops->end(s);
+	return used;
+}

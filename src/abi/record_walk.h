@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* For the decoders of records only: a record, and how far it is understood. */
+#ifndef PEVTRACE_ABI_RECORD_WALK_H
+#define PEVTRACE_ABI_RECORD_WALK_H
+
+#include "abi/record.h"
+
+enum { RECORD_HEADER = 8 };	/* bytes of struct perf_event_header */
+
+struct record {
+	const uint8_t *bytes;
+	size_t at;		/* bytes accounted for */
+	size_t end;		/* where what is decoded now must end */
+	size_t wants;		/* where it would end if it did fit, else 0 */
+	uint32_t type;
+	uint16_t misc, size;
+	int32_t pid;		/* of the task; -1 while not known */
+	const struct record_format *format;
+	const struct names *names;
+	const struct record_hooks *hooks;
+	struct sink *s;
+};
+
+/*
+ * Takes need more bytes, or remembers that they are not there.  What is asked
+ * for first and is missing is what counts.
+ */
+bool record_take(struct record *r, size_t need);
+
+/*
+ * Hands over the members of a layout whose places count from base on, as far
+ * as they are there, and takes them.  False: not all were.
+ */
+bool record_fields(struct record *r, const struct layout *l, size_t base);
+
+/* Takes the NUL-terminated string and its padding that the record ends with. */
+void record_string(struct record *r, const char *key);
+
+/* Hands over bytes that make up one number, and notes it in hexadecimal. */
+void record_digest(struct record *r, const char *key, const uint8_t *p,
+		   size_t len, bool cut);
+
+/* Says what code is at an address, if the hook knows. */
+void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode);
+
+/* The name of the event with that id, or NULL. */
+const char *record_event(const struct record *r, uint64_t id);
+
+/* The flags of misc that this type of record has besides the common ones. */
+const struct xlat *record_misc_flags(uint32_t type);
+
+/* What is between the header and the sample_id, by the record's type. */
+void record_body(struct record *r);
+
+/* A part of a sample or of a sample_id. */
+struct slot {
+	uint64_t bits;			/* present with any of these in sample_type */
+	const struct layout *layout;	/* what it is if it has one size; or */
+	const char *key;
+	/* the bytes that it takes at a place; SIZE_MAX: more than there are */
+	size_t (*need)(const struct record *r, size_t at);
+	/* hands len bytes, as need told, to the sink */
+	void (*emit)(struct record *r, const char *key, const uint8_t *p, size_t len);
+};
+
+/* In the order in which they stand; bits is 0 in the last. */
+extern const struct slot sample_slots[];
+extern const struct slot sample_id_slots[];
+
+/* All the slots that the record has of these, one after the other. */
+void record_slots(struct record *r, const struct slot *slots);
+
+/* Takes what one slot describes. */
+bool record_slot(struct record *r, const struct slot *slot);
+
+/* Where the slots of a sample behind the one with this bit would end. */
+size_t sample_tail(const struct record *r, uint64_t behind, size_t at);
+
+/* The parts of a sample whose size varies. */
+size_t read_need(const struct record *r, size_t at);
+size_t callchain_need(const struct record *r, size_t at);
+size_t raw_need(const struct record *r, size_t at);
+size_t branches_need(const struct record *r, size_t at);
+size_t regs_user_need(const struct record *r, size_t at);
+size_t regs_intr_need(const struct record *r, size_t at);
+size_t stack_need(const struct record *r, size_t at);
+size_t aux_need(const struct record *r, size_t at);
+size_t word_need(const struct record *r, size_t at);
+
+void read_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void branches_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void regs_user_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void regs_intr_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void stack_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void weight_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void data_src_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+void transaction_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The order of things in a sample, and in the sample_id of other records. */
+#include "abi/layout.h"
+#include "abi/record_walk.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+#define FIXED(bit, name) \
+	{ .bits = PERF_SAMPLE_##bit, .layout = &layout_perf_sample_##name }
+#define VARYING(bit, name, part) \
+	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = part##_need, \
+	  .emit = part##_emit }
+/* eight bytes that are more than one member */
+#define WORD(bit, name) \
+	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = word_need, \
+	  .emit = name##_emit }
+
+const struct slot sample_slots[] = {
+	FIXED(IDENTIFIER, identifier),
+	FIXED(IP, ip),
+	FIXED(TID, tid),
+	FIXED(TIME, time),
+	FIXED(ADDR, addr),
+	FIXED(ID, id),
+	FIXED(STREAM_ID, stream_id),
+	FIXED(CPU, cpu),
+	FIXED(PERIOD, period),
+	VARYING(READ, read, read),
+	VARYING(CALLCHAIN, callchain, callchain),
+	VARYING(RAW, raw, raw),
+	VARYING(BRANCH_STACK, branch_stack, branches),
+	VARYING(REGS_USER, regs_user, regs_user),
+	VARYING(STACK_USER, stack_user, stack),
+	WORD(WEIGHT_TYPE, weight),
+	WORD(DATA_SRC, data_src),
+	WORD(TRANSACTION, transaction),
+	VARYING(REGS_INTR, regs_intr, regs_intr),
+	FIXED(PHYS_ADDR, phys_addr),
+	FIXED(CGROUP, cgroup),
+	FIXED(DATA_PAGE_SIZE, data_page_size),
+	FIXED(CODE_PAGE_SIZE, code_page_size),
+	VARYING(AUX, aux, aux),
+	{ .bits = 0 },
+};
+
+const struct slot sample_id_slots[] = {
+	FIXED(TID, tid),
+	FIXED(TIME, time),
+	FIXED(ID, id),
+	FIXED(STREAM_ID, stream_id),
+	FIXED(CPU, cpu),
+	FIXED(IDENTIFIER, identifier),
+	{ .bits = 0 },
+};
+
+bool record_slot(struct record *r, const struct slot *slot)
+{
+	const uint8_t *p = r->bytes + r->at;
+	size_t need;
+
+	if (slot->layout)
+		return record_fields(r, slot->layout, r->at);
+	need = slot->need(r, r->at);
+	if (!record_take(r, need))
+		return false;
+	slot->emit(r, slot->key, p, need);
+	return true;
+}
+
+void record_slots(struct record *r, const struct slot *slots)
+{
+	for (; slots->bits; slots++)
+		if (r->format->sample_type & slots->bits &&
+		    !record_slot(r, slots))
+			return;
+}
+
+size_t sample_tail(const struct record *r, uint64_t behind, size_t at)
+{
+	const struct slot *slot = sample_slots;
+
+	while (slot->bits != behind)
+		slot++;
+	for (slot++; slot->bits; slot++) {
+		size_t need;
+
+		if (!(r->format->sample_type & slot->bits))
+			continue;
+		if (at > r->end)
+			return SIZE_MAX;
+		need = slot->layout ? slot->layout->size : slot->need(r, at);
+		if (need > r->end - at)
+			return SIZE_MAX;
+		at += need;
+	}
+	return at;
+}

@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records made by hand against what they mean, cut at every length, and random
+ * ones.  What is expected is written out here, never taken from the tables.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "abi/arch.h"
+#include "abi/record.h"
+#include "fake.h"
+#include "render/text.h"
+
+/* A record that grows; done() fills in its size. */
+struct rec {
+	uint8_t bytes[1024];
+	size_t len;
+};
+
+static void add(struct rec *r, size_t width, uint64_t v)
+{
+	uint32_t u32 = (uint32_t)v;
+	uint16_t u16 = (uint16_t)v;
+	uint8_t u8 = (uint8_t)v;
+
+	assert_true(r->len + width <= sizeof(r->bytes));
+	memcpy(r->bytes + r->len, width == 8 ? (void *)&v : width == 4 ? (void *)&u32 :
+	       width == 2 ? (void *)&u16 : (void *)&u8, width);
+	r->len += width;
+}
+
+static void add_bytes(struct rec *r, const void *p, size_t len)
+{
+	memcpy(r->bytes + r->len, p, len);
+	r->len += len;
+}
+
+static struct rec begin(uint32_t type, uint16_t misc)
+{
+	struct rec r = { .len = 0 };
+
+	add(&r, 4, type);
+	add(&r, 2, misc);
+	add(&r, 2, 0);
+	return r;
+}
+
+static void done(struct rec *r)
+{
+	uint16_t size = (uint16_t)r->len;
+
+	memcpy(r->bytes + 6, &size, 2);
+}
+
+static const char *event_of(void *ctx, uint64_t id)
+{
+	(void)ctx;
+	return id == 77 ? "cycles" : NULL;
+}
+
+static bool raw_of(void *ctx, const uint8_t *data, size_t len, struct sink *s)
+{
+	(void)ctx;
+	if (len != 12 || data[0] != 1)
+		return false;
+	s->ops->uint(s, "common_type", data[0]);
+	return true;
+}
+
+static const char *symbol_of(void *ctx, int32_t pid, uint64_t ip,
+			     unsigned int cpumode)
+{
+	static char text[64];
+
+	(void)ctx;
+	if (ip != 0x1234 && ip != 0x5678)
+		return NULL;
+	snprintf(text, sizeof(text), "main of %d in mode %u", pid, cpumode);
+	return text;
+}
+
+static const struct record_hooks hooks = { NULL, event_of, raw_of, symbol_of };
+
+/* What a copy of exactly len bytes is decoded to; *used what was returned. */
+static const char *decode(const uint8_t *bytes, size_t len,
+			  const struct record_format *f, bool full, size_t *used)
+{
+	static struct buf out;
+	uint8_t *copy = malloc(len ? len : 1);
+	struct record_id id;
+	struct text_sink t;
+	struct sink_ops const *ops;
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	buf_reset(&out);
+	text_sink_init(&t, &out);
+	t.sink.full = full;
+	t.sink.max_string = 64;
+	ops = t.sink.ops;
+	text_sink_top(&t, false, NULL);
+	*used = record_emit(copy, len, f, &fake_names, &t.sink, &hooks);
+	assert_int_equal(t.depth, 0);
+	assert_ptr_equal(t.sink.ops, ops);
+	record_identify(copy, len, f, &id);
+	free(copy);
+	return buf_str(&out);
+}
+
+static void expect(struct rec *r, const struct record_format *f, const char *text)
+{
+	const char *got;
+	size_t used;
+
+	done(r);
+	got = decode(r->bytes, r->len, f, false, &used);
+	assert_string_equal(got, text);
+	assert_int_equal(used, r->len);
+	/* the bytes of the next record are none of its business */
+	got = decode(r->bytes, r->len + 8, f, false, &used);
+	assert_string_equal(got, text);
+	assert_int_equal(used, r->len);
+	for (size_t len = 0; len < r->len; len++) {
+		decode(r->bytes, len, f, true, &used);
+		assert_true(used <= len);
+	}
+}
+
+static const struct record_format plain = { .arch = &arch_x86_64 };
+/* TID, TIME, ID, CPU, STREAM_ID, IDENTIFIER */
+static const struct record_format all_ids = {
+	.sample_type = 0x102c6, .sample_id_all = true, .arch = &arch_x86_64,
+};
+
+static void add_ids(struct rec *r)
+{
+	add(r, 4, 11);
+	add(r, 4, 12);
+	add(r, 8, 1000);
+	add(r, 8, 77);
+	add(r, 8, 78);
+	add(r, 4, 1);
+	add(r, 4, 0);
+	add(r, 8, 77);
+}
+
+#define IDS "sample_id={pid=11, tid=12, time=1000, id=77, stream_id=78, cpu=1, " \
+	    "identifier=77 /* cycles */}}"
+
+static void test_mmap(void **state)
+{
+	struct rec r = begin(1, 0x2002);
+
+	(void)state;
+	add(&r, 4, 5), add(&r, 4, 6);
+	add(&r, 8, 0x7f0000001000), add(&r, 8, 0x2000), add(&r, 8, 0x3000);
+	add_bytes(&r, "/bin/true\0\0\0\0\0\0\0", 16);
+	add_ids(&r);
+	expect(&r, &all_ids,
+	       "{type=PERF_RECORD_MMAP, misc=PERF_RECORD_MISC_USER|"
+	       "PERF_RECORD_MISC_MMAP_DATA, size=104, pid=5, tid=6, "
+	       "addr=0x7f0000001000, len=0x2000, pgoff=0x3000, "
+	       "filename=\"/bin/true\", " IDS);
+}
+
+static struct rec mmap2(uint16_t misc)
+{
+	struct rec r = begin(10, misc);
+
+	add(&r, 4, 5), add(&r, 4, 5);
+	add(&r, 8, 0x400000), add(&r, 8, 0x1000), add(&r, 8, 0);
+	return r;
+}
+
+static void test_mmap2(void **state)
+{
+	struct rec r = mmap2(2);
+
+	(void)state;
+	add(&r, 4, 8), add(&r, 4, 1), add(&r, 8, 99), add(&r, 8, 3);
+	add(&r, 4, 5), add(&r, 4, 2);
+	add_bytes(&r, "/x\0\0\0\0\0", 8);
+	expect(&r, &plain,
+	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER, size=80, "
+	       "pid=5, tid=5, addr=0x400000, len=0x1000, pgoff=0, maj=8, min=1, "
+	       "ino=99, ino_generation=3, prot=PROT_READ|PROT_EXEC, "
+	       "flags=MAP_PRIVATE, filename=\"/x\"}");
+	r = mmap2(0x4002);
+	add(&r, 1, 20), add(&r, 1, 0), add(&r, 2, 0);
+	add_bytes(&r, "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23"
+		      "\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67", 20);
+	add(&r, 4, 1), add(&r, 4, 1);
+	add_bytes(&r, "abcdefg", 8);
+	expect(&r, &plain,
+	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER|"
+	       "PERF_RECORD_MISC_MMAP_BUILD_ID, size=80, pid=5, tid=5, "
+	       "addr=0x400000, len=0x1000, pgoff=0, build_id_size=20, "
+	       "build_id=\"\\1#Eg\\211\\253\\315\\357\\1#Eg\\211\\253\\315\\357\\1#Eg\""
+	       " /* 0123456789abcdef0123456789abcdef01234567 */, prot=PROT_READ, "
+	       "flags=MAP_SHARED, filename=\"abcdefg\"}");
+}
+
+static void test_comm(void **state)
+{
+	struct rec r = begin(3, 0x2000);
+
+	(void)state;
+	add(&r, 4, 5), add(&r, 4, (uint32_t)-1);
+	add_bytes(&r, "renamed", 8);
+	expect(&r, &plain, "{type=PERF_RECORD_COMM, misc=PERF_RECORD_MISC_COMM_EXEC, "
+			   "size=24, pid=5, tid=-1, comm=\"renamed\"}");
+}
+
+static void test_tasks(void **state)
+{
+	struct rec r = begin(7, 0);
+
+	(void)state;
+	add(&r, 4, 2), add(&r, 4, 1), add(&r, 4, 4), add(&r, 4, 3), add(&r, 8, 9);
+	expect(&r, &plain, "{type=PERF_RECORD_FORK, misc=0, size=32, pid=2, ppid=1, "
+			   "tid=4, ptid=3, time=9}");
+	r.bytes[0] = 4;
+	add_ids(&r);
+	expect(&r, &all_ids, "{type=PERF_RECORD_EXIT, misc=0, size=80, pid=2, ppid=1, "
+			     "tid=4, ptid=3, time=9, " IDS);
+}
+
+static void test_lost(void **state)
+{
+	struct rec r = begin(2, 0);
+
+	(void)state;
+	add(&r, 8, 77), add(&r, 8, 3);
+	add_ids(&r);
+	expect(&r, &all_ids, "{type=PERF_RECORD_LOST, misc=0, size=72, "
+			     "id=77 /* cycles */, lost=3, " IDS);
+	r = begin(13, 0);
+	add(&r, 8, 4);
+	expect(&r, &plain, "{type=PERF_RECORD_LOST_SAMPLES, misc=0, size=16, lost=4}");
+}
+
+static void test_throttle(void **state)
+{
+	struct rec r = begin(5, 0);
+
+	(void)state;
+	add(&r, 8, 1), add(&r, 8, 77), add(&r, 8, 78);
+	expect(&r, &plain, "{type=PERF_RECORD_THROTTLE, misc=0, size=32, time=1, "
+			   "id=77 /* cycles */, stream_id=78}");
+	r.bytes[0] = 6;
+	expect(&r, &plain, "{type=PERF_RECORD_UNTHROTTLE, misc=0, size=32, time=1, "
+			   "id=77 /* cycles */, stream_id=78}");
+}
+
+static void test_read(void **state)
+{
+	struct record_format f = { .read_format = 0x17 };
+	struct rec r = begin(8, 0);
+
+	(void)state;
+	add(&r, 4, 2), add(&r, 4, 3);
+	add(&r, 8, 100), add(&r, 8, 20), add(&r, 8, 20), add(&r, 8, 77), add(&r, 8, 0);
+	expect(&r, &f, "{type=PERF_RECORD_READ, misc=0, size=56, pid=2, tid=3, "
+		       "values={value=100, time_enabled=20, time_running=20, "
+		       "id=77 /* cycles */, lost=0}}");
+}
+
+static void test_aux(void **state)
+{
+	struct rec r = begin(11, 0);
+
+	(void)state;
+	add(&r, 8, 0x1000), add(&r, 8, 64), add(&r, 8, 0x105);
+	expect(&r, &plain, "{type=PERF_RECORD_AUX, misc=0, size=32, aux_offset=0x1000, "
+			   "aux_size=64, flags=PERF_AUX_FLAG_TRUNCATED|"
+			   "PERF_AUX_FLAG_PARTIAL|"
+			   "PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW}");
+	r = begin(12, 0);
+	add(&r, 4, 1), add(&r, 4, 2);
+	expect(&r, &plain, "{type=PERF_RECORD_ITRACE_START, misc=0, size=16, pid=1, tid=2}");
+	r = begin(21, 0);
+	add(&r, 8, 0xab);
+	expect(&r, &plain, "{type=PERF_RECORD_AUX_OUTPUT_HW_ID, misc=0, size=16, "
+			   "hw_id=0xab}");
+}
+
+static void test_switch(void **state)
+{
+	struct rec r = begin(14, 0);
+
+	(void)state;
+	expect(&r, &plain, "{type=PERF_RECORD_SWITCH, misc=0, size=8}");
+	add_ids(&r);
+	expect(&r, &all_ids, "{type=PERF_RECORD_SWITCH, misc=0, size=56, " IDS);
+	r = begin(15, 0xe000);
+	add(&r, 4, 7), add(&r, 4, 8);
+	expect(&r, &plain, "{type=PERF_RECORD_SWITCH_CPU_WIDE, "
+			   "misc=PERF_RECORD_MISC_SWITCH_OUT|"
+			   "PERF_RECORD_MISC_SWITCH_OUT_PREEMPT|"
+			   "PERF_RECORD_MISC_EXT_RESERVED, size=16, "
+			   "next_prev_pid=7, next_prev_tid=8}");
+}
+
+static void test_namespaces(void **state)
+{
+	struct rec r = begin(16, 0);
+
+	(void)state;
+	add(&r, 4, 1), add(&r, 4, 2), add(&r, 8, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		add(&r, 8, 4), add(&r, 8, 10 + i);
+	expect(&r, &plain, "{type=PERF_RECORD_NAMESPACES, misc=0, size=152, pid=1, "
+			   "tid=2, nr_namespaces=8, namespaces=["
+			   "{index=NET_NS_INDEX, dev=0x4, ino=10}, "
+			   "{index=UTS_NS_INDEX, dev=0x4, ino=11}, "
+			   "{index=IPC_NS_INDEX, dev=0x4, ino=12}, "
+			   "{index=PID_NS_INDEX, dev=0x4, ino=13}, "
+			   "{index=USER_NS_INDEX, dev=0x4, ino=14}, "
+			   "{index=MNT_NS_INDEX, dev=0x4, ino=15}, "
+			   "{index=CGROUP_NS_INDEX, dev=0x4, ino=16}, "
+			   "{index=0x7, dev=0x4, ino=17}]}");
+}
+
+static void test_kernel_code(void **state)
+{
+	struct rec r = begin(17, 0);
+
+	(void)state;
+	add(&r, 8, 0xffffffffc0001000), add(&r, 4, 0x40), add(&r, 2, 1), add(&r, 2, 1);
+	add_bytes(&r, "bpf_prog", 9), add(&r, 4, 0), add(&r, 2, 0), add(&r, 1, 0);
+	expect(&r, &plain, "{type=PERF_RECORD_KSYMBOL, misc=0, size=40, "
+			   "addr=0xffffffffc0001000, len=0x40, "
+			   "ksym_type=PERF_RECORD_KSYMBOL_TYPE_BPF, "
+			   "flags=PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "
+			   "name=\"bpf_prog\"}");
+	r = begin(18, 0);
+	add(&r, 2, 1), add(&r, 2, 0), add(&r, 4, 55);
+	add_bytes(&r, "\x01\x02\x03\x04\x05\x06\x07\xff", 8);
+	expect(&r, &plain, "{type=PERF_RECORD_BPF_EVENT, misc=0, size=24, "
+			   "bpf_type=PERF_BPF_EVENT_PROG_LOAD, id=55, "
+			   "tag=\"\\1\\2\\3\\4\\5\\6\\7\\377\" /* 01020304050607ff */}");
+	r = begin(19, 0);
+	add(&r, 8, 42);
+	add_bytes(&r, "/a\0\0\0\0\0", 8);
+	expect(&r, &plain, "{type=PERF_RECORD_CGROUP, misc=0, size=24, id=42, "
+			   "path=\"/a\"}");
+	r = begin(20, 1);
+	add(&r, 8, 0x1234), add(&r, 2, 5), add(&r, 2, 2);
+	add_bytes(&r, "\x90\x90\x90\x90\x90\xeb\x03\0\0\0\0", 12);
+	expect(&r, &plain, "{type=PERF_RECORD_TEXT_POKE, misc=PERF_RECORD_MISC_KERNEL, "
+			   "size=32, addr=0x1234 /* main of -1 in mode 1 */, "
+			   "old_len=5, new_len=2, "
+			   "old_bytes=\"\\220\\220\\220\\220\\220\", "
+			   "new_bytes=\"\\353\\3\"}");
+}
+
+static void test_deferred(void **state)
+{
+	struct rec r = begin(22, 2);
+
+	(void)state;
+	add(&r, 8, 0xc0), add(&r, 8, 2), add(&r, 8, (uint64_t)-512), add(&r, 8, 0x1234);
+	add_ids(&r);
+	expect(&r, &all_ids, "{type=PERF_RECORD_CALLCHAIN_DEFERRED, "
+			     "misc=PERF_RECORD_MISC_USER, size=88, cookie=0xc0, "
+			     "callchain=[PERF_CONTEXT_USER, "
+			     "0x1234 /* main of 11 in mode 2 */], " IDS);
+}
+
+static void test_unknown(void **state)
+{
+	struct rec r = begin(23, 0x1001);
+	size_t used;
+
+	(void)state;
+	add(&r, 8, 0x41);
+	add_ids(&r);
+	done(&r);
+	assert_string_equal(decode(r.bytes, r.len, &all_ids, false, &used),
+		"{type=0x17 /* PERF_RECORD_??? */, misc=PERF_RECORD_MISC_KERNEL|"
+		"PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT, size=64, "
+		"rest=\"A\\0\\0\\0\\0\\0\\0\\0\" "
+		"/* 8 bytes that no field accounts for */, " IDS);
+	assert_int_equal(used, 56);
+	r = begin(68, 0);
+	add(&r, 8, 0x41);
+	done(&r);
+	assert_string_equal(decode(r.bytes, r.len, &all_ids, false, &used),
+		"{type=0x44 /* PERF_RECORD_??? */, misc=0, size=16, "
+		"rest=\"A\\0\\0\\0\\0\\0\\0\\0\" "
+		"/* 8 bytes that no field accounts for */}");
+	assert_int_equal(used, 8);
+}
+
+/* Everything that a sample can hold. */
+static const struct record_format everything = {
+	.sample_type = 0x1ffffff & ~0x4000, .read_format = 0x1f,
+	.branch_sample_type = 0xa0008, .sample_regs_user = 0x10101,
+	.sample_regs_intr = 0x1000100, .arch = &arch_x86_64,
+};
+
+static void add_counts(struct rec *r)
+{
+	add(r, 8, 2), add(r, 8, 20), add(r, 8, 20);
+	add(r, 8, 1), add(r, 8, 77), add(r, 8, 0);
+	add(r, 8, 2), add(r, 8, 79), add(r, 8, 1);
+}
+
+static void add_callchain(struct rec *r)
+{
+	add(r, 8, 6);
+	add(r, 8, (uint64_t)-128), add(r, 8, 0x1234);
+	add(r, 8, (uint64_t)-640), add(r, 8, 0x1234);
+	add(r, 8, (uint64_t)-4000), add(r, 8, 0x5678);
+}
+
+static void add_branches(struct rec *r)
+{
+	add(r, 8, 1), add(r, 8, (uint64_t)-1);
+	add(r, 8, 0x1234), add(r, 8, 0x20);
+	add(r, 8, 1 | 7 << 4 | 15 << 20 | 2 << 24 | 1 << 26 | 1ULL << 30);
+	add(r, 8, 0x33);
+}
+
+static struct rec whole_sample(void)
+{
+	struct rec r = begin(9, 0x4002);
+
+	add(&r, 8, 77), add(&r, 8, 0x1234), add(&r, 4, 11), add(&r, 4, 12);
+	add(&r, 8, 1000), add(&r, 8, 0), add(&r, 8, 77), add(&r, 8, 78);
+	add(&r, 4, 1), add(&r, 4, 0), add(&r, 8, 4000);
+	add_counts(&r);
+	add_callchain(&r);
+	add(&r, 4, 12), add(&r, 8, 1), add(&r, 4, 0);
+	add_branches(&r);
+	add(&r, 8, 2), add(&r, 8, 0xa), add(&r, 8, 0xb), add(&r, 8, 0xc);
+	add(&r, 8, 8), add_bytes(&r, "stackold", 8), add(&r, 8, 5);
+	add(&r, 4, 9), add(&r, 2, 0), add(&r, 2, 3);
+	add(&r, 8, 0x1e05080021), add(&r, 8, 0x7000000012);
+	add(&r, 8, 1), add(&r, 8, 0xd), add(&r, 8, 0xe);
+	add(&r, 8, 0xf000), add(&r, 8, 6), add(&r, 8, 4096), add(&r, 8, 8192);
+	add(&r, 8, 8), add_bytes(&r, "auxiliar", 8);
+	return r;
+}
+
+#define SAMPLE_HEAD(size) "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER|" \
+			  "PERF_RECORD_MISC_EXACT_IP, size=" size ", "
+
+static void test_sample_whole(void **state)
+{
+	struct rec r = whole_sample();
+
+	(void)state;
+	expect(&r, &everything, SAMPLE_HEAD("424")
+	       "identifier=77 /* cycles */, ip=0x1234 /* main of 11 in mode 2 */, "
+	       "pid=11, tid=12, time=1000, addr=NULL, id=77, stream_id=78, cpu=1, "
+	       "period=4000, read={nr=2, time_enabled=20, time_running=20, values=["
+	       "{value=1, id=77 /* cycles */, lost=0}, {value=2, id=79, lost=1}]}, "
+	       "callchain=[PERF_CONTEXT_KERNEL, 0x1234 /* main of 11 in mode 1 */, "
+	       "PERF_CONTEXT_USER_DEFERRED, 0x1234 /* cookie */, "
+	       "0xfffffffffffff060 /* PERF_CONTEXT_??? */, "
+	       "0x5678 /* main of 11 in mode 0 */], raw={size=12, common_type=1}, "
+	       "branch_stack={nr=1, hw_idx=-1, entries=[{"
+	       "from=0x1234 /* main of 11 in mode 0 */, to=0x20, mispred=1, cycles=7, "
+	       "type=PERF_BR_EXTEND_ABI, spec=PERF_BR_NON_SPEC_CORRECT_PATH, "
+	       "new_type=PERF_BR_NEW_FAULT_DATA, priv=PERF_BR_PRIV_USER}], "
+	       "counters=[0x33]}, regs_user={abi=PERF_SAMPLE_REGS_ABI_64, AX=0xa, "
+	       "IP=0xb, R8=0xc}, stack_user={size=8, data=\"stack\", dyn_size=5}, "
+	       "weight={var1_dw=9, var3_w=3}, data_src={mem_op=PERF_MEM_OP_NA, "
+	       "mem_lvl=PERF_MEM_LVL_NA, mem_snoop=PERF_MEM_SNOOP_NA, "
+	       "mem_lock=PERF_MEM_LOCK_NA, mem_dtlb=PERF_MEM_TLB_NA, "
+	       "mem_lvl_num=PERF_MEM_LVLNUM_NA}, "
+	       "transaction={flags=PERF_TXN_TRANSACTION|PERF_TXN_RETRY, "
+	       "abort_code=0x70}, regs_intr={abi=PERF_SAMPLE_REGS_ABI_32, IP=0xd, "
+	       "bit24=0xe}, phys_addr=0xf000, cgroup=6, data_page_size=4096, "
+	       "code_page_size=8192, aux={size=8, data=\"auxiliar\"}}");
+}
+
+/* Nothing but the sizes of what varies, all zero. */
+static void test_sample_empty(void **state)
+{
+	struct record_format f = everything;
+	struct rec r = begin(9, 0);
+
+	(void)state;
+	f.sample_type = 0x103c20 | 0x40000;
+	add(&r, 8, 0);			/* callchain */
+	add(&r, 4, 4), add(&r, 4, 0);	/* raw */
+	add(&r, 8, 0);			/* branches without hw_idx */
+	add(&r, 8, 0), add(&r, 8, 0), add(&r, 8, 0), add(&r, 8, 0);
+	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, "
+	       "misc=PERF_RECORD_MISC_CPUMODE_UNKNOWN, size=64, callchain=[], "
+	       "raw={size=4, data=\"\\0\\0\\0\\0\"}, branch_stack={nr=0, entries=[]}, "
+	       "regs_user={abi=PERF_SAMPLE_REGS_ABI_NONE}, stack_user={size=0}, "
+	       "regs_intr={abi=PERF_SAMPLE_REGS_ABI_NONE}, aux={size=0, data=\"\"}}");
+}
+
+/* Whether hw_idx and counters are there shows only in what follows. */
+static void test_sample_branches(void **state)
+{
+	struct record_format f = {
+		.sample_type = 0x4800, .branch_sample_type = 0xa0008,
+	};
+	struct rec r = begin(9, 2);
+
+	(void)state;
+	add(&r, 8, 0), add(&r, 8, 5), add(&r, 8, 9);
+	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER, size=32, "
+		       "branch_stack={nr=0, hw_idx=5, entries=[]}, weight=9}");
+	r = begin(9, 2);
+	add(&r, 8, 0), add(&r, 8, 9);
+	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER, size=24, "
+		       "branch_stack={nr=0, entries=[]}, weight=9}");
+	r = begin(9, 2);
+	add(&r, 8, 1), add(&r, 8, 5);
+	add(&r, 8, 0x10), add(&r, 8, 0x20), add(&r, 8, 1ULL << 40 | 2), add(&r, 8, 9);
+	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER, size=56, "
+		       "branch_stack={nr=1, hw_idx=5, entries=[{from=0x10, to=0x20, "
+		       "predicted=1, reserved=0x80}]}, weight=9}");
+}
+
+static const char *broken(struct rec *r, const struct record_format *f, size_t *used)
+{
+	done(r);
+	return decode(r->bytes, r->len, f, false, used);
+}
+
+/* Counts that lie, bits without a meaning, and sizes that do not add up. */
+static void test_hostile(void **state)
+{
+	struct record_format f = { .sample_type = 0x20 };
+	struct rec r = begin(9, 2);
+	size_t used;
+
+	(void)state;
+	add(&r, 8, (uint64_t)-1), add(&r, 8, 1);
+	assert_non_null(strstr(broken(&r, &f, &used), "size=24, rest=\"\\377"));
+	assert_true(used > r.len);
+	r = begin(9, 2);
+	assert_non_null(strstr(broken(&r, &f, &used), "would end at 16, not by 8"));
+	assert_int_equal(used, 16);
+	f.sample_type = 1ULL << 40;
+	add(&r, 8, 0x42);
+	assert_non_null(strstr(broken(&r, &f, &used), "size=16, rest=\"B\\0"));
+	assert_int_equal(used, 8);
+	r = begin(14, 0);
+	assert_non_null(strstr(broken(&r, &all_ids, &used), "would end at 56, not by 8"));
+	assert_int_equal(used, 56);
+	r = begin(16, 0);
+	add(&r, 8, 0), add(&r, 8, 0x1000000000000001);
+	broken(&r, &plain, &used);
+	assert_true(used > r.len);
+	r = begin(3, 0);
+	add(&r, 8, 0), add(&r, 8, 0x4242424242424242);
+	assert_non_null(strstr(broken(&r, &plain, &used), "comm=\"BBBBBBBB\"..."));
+	assert_true(used > r.len);
+	r = begin(3, 0);
+	add(&r, 8, 0), add(&r, 8, 0x4200000000000041);
+	assert_non_null(strstr(broken(&r, &plain, &used),
+			       "comm=\"A\", rest=\"\\0\\0\\0\\0\\0B\""));
+	assert_int_equal(used, 18);
+	r = begin(3, 0);
+	r.bytes[6] = 7;
+	assert_non_null(strstr(decode(r.bytes, 8, &plain, false, &used),
+			       "size=7 /* less than a header has */"));
+}
+
+static void test_identify(void **state)
+{
+	struct rec r = whole_sample();
+	struct record_id id;
+	struct record_format f = everything;
+
+	(void)state;
+	done(&r);
+	assert_true(record_identify(r.bytes, r.len, &everything, &id));
+	assert_true(id.has_id && id.has_time && id.has_cpu && id.has_tid);
+	assert_true(id.id == 77 && id.time == 1000 && id.cpu == 1);
+	assert_true(id.pid == 11 && id.tid == 12 && id.type == 9);
+	assert_true(id.misc == 0x4002 && id.size == r.len);
+	assert_false(record_identify(r.bytes, r.len - 1, &everything, &id));
+	assert_false(record_identify(r.bytes, 7, &everything, &id));
+	f.sample_type = 0x20;
+	assert_true(record_identify(r.bytes, r.len, &f, &id));
+	assert_false(id.has_id || id.has_time || id.has_cpu || id.has_tid);
+	r = begin(14, 0);
+	add_ids(&r);
+	done(&r);
+	assert_true(record_identify(r.bytes, r.len, &all_ids, &id));
+	assert_true(id.has_id && id.has_time && id.has_cpu && id.has_tid);
+	assert_true(id.id == 77 && id.time == 1000 && id.cpu == 1 && id.tid == 12);
+	assert_true(record_identify(r.bytes, r.len, &plain, &id));
+	assert_false(id.has_id || id.has_time || id.has_cpu || id.has_tid);
+}
+
+static void test_format_of(void **state)
+{
+	uint8_t attr[136] = { 0 };
+	struct record_format f;
+	const uint64_t words[] = { 0x1234, 0x1f };
+	const uint64_t masks[] = { 0x20008, 0xff0fff };
+
+	(void)state;
+	attr[4] = 112;
+	memcpy(attr + 24, words, 16);
+	attr[42] = 4;			/* bit 18: sample_id_all */
+	memcpy(attr + 72, masks, 16);
+	attr[96] = 7;
+	record_format_of(&f, attr, 112, &arch_x86_64);
+	assert_true(f.sample_type == 0x1234 && f.read_format == 0x1f);
+	assert_true(f.branch_sample_type == 0x20008 && f.sample_id_all);
+	assert_true(f.sample_regs_user == 0xff0fff && f.sample_regs_intr == 7);
+	assert_ptr_equal(f.arch, &arch_x86_64);
+	attr[4] = 0;			/* 64 */
+	record_format_of(&f, attr, 112, NULL);
+	assert_true(f.sample_type == 0x1234 && !f.branch_sample_type);
+	assert_true(!f.sample_regs_user && !f.sample_regs_intr);
+}
+
+static uint64_t random_state = 88172645463325252;
+
+static uint64_t rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Mostly small numbers, so that counts are often almost right. */
+static void random_bytes(uint8_t *b, size_t len)
+{
+	for (size_t at = 0; at < len; at++)
+		b[at] = rnd() % 3 ? 0 : rnd() % 4 ? (uint8_t)(rnd() % 9) : (uint8_t)rnd();
+}
+
+static void test_random(void **state)
+{
+	static const struct arch *const archs[] = { &arch_x86_64, &arch_aarch64, NULL };
+	uint8_t bytes[520];
+
+	(void)state;
+	for (unsigned int i = 0; i < 60000; i++) {
+		struct record_format f = {
+			.sample_type = rnd() & rnd(), .read_format = rnd() & 0x3f,
+			.branch_sample_type = rnd(), .sample_regs_user = rnd() & rnd(),
+			.sample_regs_intr = rnd() & rnd() & rnd(),
+			.sample_id_all = rnd() & 1, .arch = archs[rnd() % 3],
+		};
+		size_t len = rnd() % sizeof(bytes), used;
+		uint32_t type = rnd() % 2 ? 9 : (uint32_t)(rnd() % 25);
+		uint16_t size = (uint16_t)(rnd() % 4 ? len : rnd() % 600);
+
+		random_bytes(bytes, sizeof(bytes));
+		if (rnd() % 16)
+			memcpy(bytes, &type, 4), memcpy(bytes + 6, &size, 2);
+		decode(bytes, len, &f, rnd() & 1, &used);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mmap),
+		cmocka_unit_test(test_mmap2),
+		cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_namespaces),
+		cmocka_unit_test(test_kernel_code),
+		cmocka_unit_test(test_deferred),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_sample_whole),
+		cmocka_unit_test(test_sample_empty),
+		cmocka_unit_test(test_sample_branches),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_identify),
+		cmocka_unit_test(test_format_of),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
