@@ -9,7 +9,10 @@
 #include "lib/die.h"
 
 /* Long options without a short one. */
-enum { OPT_TRACE = 256, OPT_STATUS, OPT_SIGNAL, OPT_COLOR, OPT_NO_SECCOMP };
+enum {
+	OPT_TRACE = 256, OPT_STATUS, OPT_SIGNAL, OPT_COLOR, OPT_NO_SECCOMP,
+	OPT_RECORDS, OPT_SUMMARY, OPT_LOOK_EVERY,
+};
 
 static const char help[] =
 "Usage: pevtrace [OPTION]... COMMAND [ARG]...\n"
@@ -26,8 +29,8 @@ static const char help[] =
 "What to show:\n"
 "  -e, --expr=EXPR            trace=SET, status=SET or signal=SET, see below\n"
 "      --trace=SET            calls: names, %open %ioctl %memory %poll %read\n"
-"                             %desc %process, all; default perf: the calls\n"
-"                             that concern perf\n"
+"                             %desc %pass %process, all; default perf: the\n"
+"                             calls that concern perf\n"
 "      --status=SET           outcomes: successful failed unfinished\n"
 "                             unavailable detached; default all\n"
 "      --signal=SET           signals of tasks that use perf; default all\n"
@@ -35,7 +38,12 @@ static const char help[] =
 "  -s, --string-limit=N       bytes of a string to show (default 32)\n"
 "  -y, --decode-fds           what descriptors are: 5<cpu-clock cpu0>\n"
 "  -k, --stack-traces         the stack behind each call\n"
-"  -c, --summary-only         only a table of calls, errors and times\n"
+"      --records              the records in the ring buffers\n"
+"      --look-every=MS        look into the rings that often, too\n"
+"      --summary              at the end: every event, its group and ring, how\n"
+"                             it was started, read, and what it counted\n"
+"  -c, --summary-only         no calls: the summary, and a table of calls,\n"
+"                             errors and times\n"
 "\n"
 "How to show it:\n"
 "  -o, --output=FILE          write there, not to standard error\n"
@@ -61,16 +69,19 @@ static const struct option long_options[] = {
 	{ "expr", required_argument, NULL, 'e' },
 	{ "follow-forks", no_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "look-every", required_argument, NULL, OPT_LOOK_EVERY },
 	{ "no-abbrev", no_argument, NULL, 'v' },
 	{ "no-seccomp", no_argument, NULL, OPT_NO_SECCOMP },
 	{ "output", required_argument, NULL, 'o' },
 	{ "output-separately", no_argument, NULL, 'F' },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "records", no_argument, NULL, OPT_RECORDS },
 	{ "relative-timestamps", no_argument, NULL, 'r' },
 	{ "signal", required_argument, NULL, OPT_SIGNAL },
 	{ "stack-traces", no_argument, NULL, 'k' },
 	{ "status", required_argument, NULL, OPT_STATUS },
 	{ "string-limit", required_argument, NULL, 's' },
+	{ "summary", no_argument, NULL, OPT_SUMMARY },
 	{ "summary-only", no_argument, NULL, 'c' },
 	{ "syscall-times", no_argument, NULL, 'T' },
 	{ "trace", required_argument, NULL, OPT_TRACE },
@@ -120,7 +131,7 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 		o->detach_on_exec = true;
 		break;
 	case 'c':
-		o->count = true;
+		o->count = o->summary = true;
 		break;
 	case 'e':
 		selection_parse(&o->select, arg);
@@ -168,6 +179,15 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	case OPT_NO_SECCOMP:
 		o->no_seccomp = true;
 		break;
+	case OPT_LOOK_EVERY:
+		o->look_ms = (unsigned int)number(arg, "--look-every", 1, 3600000);
+		break;
+	case OPT_RECORDS:
+		o->records = true;
+		break;
+	case OPT_SUMMARY:
+		o->summary = true;
+		break;
 	case OPT_SIGNAL:
 		selection_signal(&o->select, arg);
 		break;
@@ -189,8 +209,11 @@ static void check(const struct options *o)
 		die("a command and -p do not go together; run pevtrace twice");
 	if (o->separate && !o->output)
 		die("-ff needs a file name: add -o FILE");
-	if (o->separate && o->count)
-		die("-ff and -c do not go together: the table counts all tasks");
+	if (o->separate && o->summary)
+		die("-ff does not go with -c or --summary: these speak of all tasks");
+	if (o->look_ms && !o->records && !o->summary)
+		die("--look-every needs something to look for: add --records or "
+		    "--summary");
 }
 
 void options_parse(struct options *o, int argc, char **argv)

@@ -20,6 +20,9 @@ struct options {
 	enum color_when color;
 	bool stacks;		/* -k */
 	bool count;		/* -c */
+	bool summary;		/* --summary, or -c */
+	bool records;		/* --records */
+	unsigned int look_ms;	/* --look-every, 0: at calls only */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
 	char **argv;		/* the command, NULL if there is none */

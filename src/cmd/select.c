@@ -17,7 +17,7 @@ static const struct {
 	{ "%open", CLASS_OPEN },     { "%ioctl", CLASS_IOCTL },
 	{ "%memory", CLASS_MEMORY }, { "%poll", CLASS_POLL },
 	{ "%read", CLASS_READ },     { "%desc", CLASS_DESC },
-	{ "%process", CLASS_PROCESS },
+	{ "%pass", CLASS_PASS },     { "%process", CLASS_PROCESS },
 };
 
 static const struct {

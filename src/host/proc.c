@@ -108,6 +108,14 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)
 	return read_link(AT_FDCWD, path, text, size);
 }
 
+bool proc_comm(pid_t tid, char *text, size_t size)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	return sysfile_read(AT_FDCWD, path, text, size);
+}
+
 bool proc_exe(pid_t tid, char *text, size_t size)
 {
 	char path[96];

@@ -28,6 +28,9 @@ void proc_each_map(pid_t tid, const char *path,
 /* What the descriptor is, into text; false when that cannot be known. */
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
 
+/* The task's name, into text; false when it cannot be known. */
+bool proc_comm(pid_t tid, char *text, size_t size);
+
 /* The program that the task runs, into text; false when it cannot be known. */
 bool proc_exe(pid_t tid, char *text, size_t size);
 

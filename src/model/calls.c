@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How each call bears on the state. */
+/* What each call changes. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "abi/ioctl.h"
 #include "abi/layout.h"
+#include "abi/pass.h"
+#include "abi/read_format.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "model/event_name.h"
@@ -23,142 +26,12 @@
 #define UNSHARE_FILES 0x400
 #define CMD_FIOCLEX 0x5451
 #define CMD_FIONCLEX 0x5450
-#define PERF_IOCTL_TYPE 0x2400
+#define MSG_CLOEXEC 0x40000000	/* MSG_CMSG_CLOEXEC */
 
 static uint64_t pointer(const struct call *c, unsigned int i)
 {
 	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
 }
-
-/* Whether a call is about perf ------------------------------------------ */
-
-static bool polls_event(const struct task *t, const struct call *c)
-{
-	size_t len;
-	const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
-
-	for (; p && len >= 8; p += 8, len -= 8)
-		if (fdtab_event(t->files,
-				(int)layout_get(&layout_pollfd, POLLFD_FD, p, 8)))
-			return true;
-	return false;
-}
-
-static bool selects_event(const struct task *t, const struct call *c)
-{
-	for (unsigned int set = 1; set <= 3; set++) {
-		size_t len;
-		const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, set),
-					      SIZE_MAX, &len);
-
-		for (size_t fd = 0; p && fd < 8 * len; fd++)
-			if (p[fd / 8] >> fd % 8 & 1 && fdtab_event(t->files, (int)fd))
-				return true;
-	}
-	return false;
-}
-
-static bool is_event(const struct task *t, const struct call *c, unsigned int i)
-{
-	return fdtab_event(t->files, call_int(c, i));
-}
-
-static bool touches_ring(const struct task *t, const struct call *c)
-{
-	uint64_t start = pointer(c, 0);
-
-	return space_touches(t->space, start, start + pointer(c, 1));
-}
-
-static bool concerns_desc(const struct task *t, const struct call *c)
-{
-	switch (c->desc->id) {
-	case CALL_CLOSE_RANGE:
-		return c->args[2] & RANGE_UNSHARE ||
-		       fdtab_event_in_range(t->files, (uint32_t)c->args[0],
-					    (uint32_t)c->args[1]);
-	case CALL_DUP2:
-	case CALL_DUP3:
-		return is_event(t, c, 0) || is_event(t, c, 1);
-	default:
-		return is_event(t, c, 0);
-	}
-}
-
-static bool concerns_poll(const struct task *t, const struct call *c)
-{
-	switch (c->desc->id) {
-	case CALL_POLL:
-	case CALL_PPOLL:
-	case CALL_PPOLL_TIME64:
-		return polls_event(t, c);
-	case CALL_EPOLL_CREATE:
-	case CALL_EPOLL_CREATE1:
-		return false;
-	case CALL_EPOLL_CTL:
-		return is_event(t, c, 2);
-	case CALL_EPOLL_WAIT:
-	case CALL_EPOLL_PWAIT:
-	case CALL_EPOLL_PWAIT2:
-		return fdtab_watches_event(t->files, call_int(c, 0));
-	default:
-		return selects_event(t, c);
-	}
-}
-
-static bool concerns_memory(const struct task *t, const struct call *c)
-{
-	if (c->desc->id == CALL_MUNMAP || c->desc->id == CALL_MREMAP)
-		return touches_ring(t, c);
-	return is_event(t, c, 4);
-}
-
-static bool is_perf_prctl(const struct call *c)
-{
-	return c->args[0] == PR_TASK_PERF_EVENTS_DISABLE ||
-	       c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
-}
-
-bool model_concerns(struct model *m, const struct call *c)
-{
-	const struct task *t = model_task(m, c->tid);
-
-	if (!t)
-		return c->desc->class == CLASS_OPEN;
-	switch (c->desc->class) {
-	case CLASS_OPEN:
-		return true;
-	case CLASS_IOCTL:
-		return (c->args[1] & 0xff00) == PERF_IOCTL_TYPE || is_event(t, c, 0);
-	case CLASS_MEMORY:
-		return concerns_memory(t, c);
-	case CLASS_POLL:
-		return concerns_poll(t, c);
-	case CLASS_READ:
-		return is_event(t, c, 0);
-	case CLASS_DESC:
-		return concerns_desc(t, c);
-	case CLASS_PROCESS:
-		return c->desc->id == CALL_PRCTL ? is_perf_prctl(c) :
-						   model_involved(m, c->tid);
-	}
-	return true;
-}
-
-bool model_needs(enum call_id id)
-{
-	switch (call_descs[id].class) {
-	case CLASS_OPEN:
-	case CLASS_MEMORY:
-	case CLASS_DESC:
-	case CLASS_IOCTL:
-		return true;
-	default:
-		return id == CALL_EPOLL_CTL || id == CALL_UNSHARE;
-	}
-}
-
-/* What a call changes ---------------------------------------------------- */
 
 static uint64_t hash_name(const char *s)
 {
@@ -200,20 +73,79 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 		target->measured = true;
 }
 
+static uint64_t attr_get(const struct event *e, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
+}
+
+/* The attr as the call passed it, as much as is kept. */
+static size_t keep_attr(const struct call *c, uint8_t kept[EVENT_ATTR_MAX])
+{
+	size_t len;
+	const uint8_t *attr = call_bytes(c, AT_ENTER, pointer(c, 0), EVENT_ATTR_MAX, &len);
+
+	if (attr)
+		memcpy(kept, attr, len);
+	return len;
+}
+
+static void set_start(struct event *e)
+{
+	if (attr_get(e, ATTR_ENABLE_ON_EXEC))
+		e->start = START_EXEC;
+	else if (!attr_get(e, ATTR_DISABLED))
+		e->start = START_OPEN;
+	e->enabled = !attr_get(e, ATTR_DISABLED);
+}
+
+/* group_fd leads the group, or with FD_OUTPUT lends its ring. */
+static void join(struct event *e, const struct task *t, const struct call *c)
+{
+	struct event *other = fdtab_event(t->files, call_int(c, 3));
+
+	if (!other)
+		return;
+	if (e->flags & PERF_FLAG_FD_OUTPUT)
+		event_redirect(e, other);
+	if (!(e->flags & PERF_FLAG_FD_NO_GROUP))
+		e->leader = event_ref(other->leader ? other->leader : other);
+}
+
 static void opened(struct model *m, struct task *t, const struct call *c)
 {
-	struct event *e = xcalloc(1, sizeof(*e));
-	size_t len;
-	const uint8_t *attr = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
+	struct event *e = event_new(m);
 
-	e->number = ++m->events;
+	e->attr_len = keep_attr(c, e->attr);
+	e->read_format = attr_get(e, ATTR_READ_FORMAT);
 	e->pid = call_int(c, 1);
 	e->cpu = call_int(c, 2);
 	e->flags = c->args[4];
-	e->read_format = layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT, attr, len);
-	e->name = name_event(m, e, attr, len);
-	fdtab_set(t->files, (int)c->ret, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
+	e->opener = c->tid;
+	e->fd = (int)c->ret;
+	e->name = name_event(m, e, e->attr, e->attr_len);
+	set_start(e);
+	join(e, t, c);
+	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
 	mark_measured(m, c, e);
+	if (t->info)
+		t->info->opens++;
+}
+
+static void failed_to_open(struct model *m, struct task *t, const struct call *c)
+{
+	struct attempt *a;
+
+	if (!m->keep)
+		return;
+	m->attempts = xrealloc(m->attempts, (m->nattempts + 1) * sizeof(*a));
+	a = &m->attempts[m->nattempts++];
+	*a = (struct attempt){
+		.tid = c->tid, .error = (int)c->ret, .pid = call_int(c, 1),
+		.cpu = call_int(c, 2), .flags = c->args[4], .events = m->nevents,
+	};
+	a->attr_len = keep_attr(c, a->attr);
+	if (t->info)
+		t->info->failures++;
 }
 
 static void duplicate(struct task *t, const struct call *c, bool cloexec)
@@ -241,10 +173,96 @@ static void after_fcntl(struct task *t, const struct call *c)
 	}
 }
 
-static void after_ioctl(struct task *t, const struct call *c)
+static void enable(struct event *e, bool on, enum event_start how)
 {
+	e->enabled = on;
+	if (on && e->start == START_NEVER)
+		e->start = how;
+}
+
+/* PERF_IOC_FLAG_GROUP: every member of the group that the event leads. */
+static void control(struct model *m, struct event *e, const struct call *c, bool on)
+{
+	struct event *leader = e->leader ? e->leader : e;
+
+	e->controls++;
+	enable(e, on, START_IOCTL);
+	if (!(c->args[2] & PERF_IOC_FLAG_GROUP))
+		return;
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *member = m->events.items[i];
+
+		if (member == leader || member->leader == leader)
+			enable(member, on, START_IOCTL);
+	}
+}
+
+static void set_filter(struct event *e, const struct call *c)
+{
+	size_t len;
+	const uint8_t *text = call_bytes(c, AT_ENTER, pointer(c, 2), SIZE_MAX, &len);
+
+	if (!text || !memchr(text, '\0', len))
+		return;
+	free(e->filter);
+	e->filter = xstrdup((const char *)text);
+}
+
+static void perf_ioctl(struct model *m, struct task *t, struct event *e,
+		       const struct ioctl_desc *d, const struct call *c)
+{
+	size_t len;
+	const uint8_t *id;
+
+	switch (d->request) {
+	case PERF_EVENT_IOC_ENABLE:
+	case PERF_EVENT_IOC_REFRESH:
+		control(m, e, c, true);
+		break;
+	case PERF_EVENT_IOC_DISABLE:
+		control(m, e, c, false);
+		break;
+	case PERF_EVENT_IOC_RESET:
+		e->controls++;
+		break;
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		event_redirect(e, fdtab_event(t->files, call_int(c, 2)));
+		break;
+	case PERF_EVENT_IOC_SET_FILTER:
+		set_filter(e, c);
+		break;
+	case PERF_EVENT_IOC_ID:
+		id = call_bytes(c, AT_EXIT, pointer(c, 2), 8, &len);
+		if (id && len == 8)
+			model_set_id(m, e, load_uint(id, 8));
+		break;
+	}
+}
+
+static void after_ioctl(struct model *m, struct task *t, const struct call *c)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	struct event *e = fdtab_event(t->files, call_int(c, 0));
+
 	if (c->args[1] == CMD_FIOCLEX || c->args[1] == CMD_FIONCLEX)
 		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[1] == CMD_FIOCLEX);
+	else if (d && e)
+		perf_ioctl(m, t, e, d, c);
+}
+
+/* All events that the process opened, siblings too (perf_event_task_enable). */
+static void after_prctl(struct model *m, const struct call *c)
+{
+	bool on = c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
+
+	if (!on && c->args[0] != PR_TASK_PERF_EVENTS_DISABLE)
+		return;
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *e = m->events.items[i];
+
+		if (e->opener == c->tid && !e->closed)
+			enable(e, on, START_PRCTL);
+	}
 }
 
 static void after_close_range(struct task *t, const struct call *c)
@@ -264,7 +282,7 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	struct file *ep = fdtab_file(t->files, call_int(c, 0));
 	uint64_t fd = (uint32_t)c->args[2];
 
-	if (call_int(c, 1) == EPOLL_ADD && is_event(t, c, 2)) {
+	if (call_int(c, 1) == EPOLL_ADD && fdtab_event(t->files, (int)fd)) {
 		if (!ep) { /* made before the process held any event */
 			ep = file_new(NULL);
 			fdtab_set(t->files, call_int(c, 0), ep, false);
@@ -275,25 +293,216 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	}
 }
 
-static void after_memory(struct task *t, const struct call *c)
+static void mapped(struct model *m, struct task *t, struct event *e,
+		   const struct call *c)
 {
-	uint64_t start = pointer(c, 0), end = start + pointer(c, 1);
-	uint64_t ret = (uint64_t)c->ret;
+	struct ring *r = ring_new(m, e);
+
+	r->pid = t->pid;
+	r->start = (uint64_t)c->ret;
+	r->end = r->start + pointer(c, 1);
+	r->aux = pointer(c, 5) != 0;
+	r->overwrite = !(c->args[2] & PROT_WRITE);
+	e->maps++;
+	space_add(t->space, r);
+}
+
+static void after_mremap(struct task *t, const struct call *c)
+{
+	uint64_t start = pointer(c, 0);
+	struct ring *r = space_find(t->space, start, start + pointer(c, 1));
+
+	if (!r)
+		return;
+	r->start = (uint64_t)c->ret;
+	r->end = r->start + pointer(c, 2);
+}
+
+static void after_memory(struct model *m, struct task *t, const struct call *c)
+{
+	uint64_t start = pointer(c, 0);
+	struct event *e;
 
 	switch (c->desc->id) {
 	case CALL_MUNMAP:
-		space_remove(t->space, start, end);
+		space_remove(t->space, start, start + pointer(c, 1));
 		break;
 	case CALL_MREMAP:
-		if (!touches_ring(t, c))
-			break;
-		space_remove(t->space, start, end);
-		space_add(t->space, ret, ret + pointer(c, 2));
+		after_mremap(t, c);
 		break;
 	default:
-		if (is_event(t, c, 4))
-			space_add(t->space, ret, ret + pointer(c, 1));
+		e = fdtab_event(t->files, call_int(c, 4));
+		if (e)
+			mapped(m, t, e, c);
 	}
+}
+
+/* Reading and waiting ---------------------------------------------------- */
+
+struct reading {
+	struct model *m;
+	struct event *leader;
+	bool group;
+};
+
+/* The member of a group that a value belongs to: by id, else by its place. */
+static struct event *member(const struct reading *r, const struct read_value *v)
+{
+	size_t place = 0;
+
+	if (!r->group)
+		return r->leader;
+	if (v->has_id)
+		return model_event_by_id(r->m, v->id);
+	for (size_t i = 0; i < r->m->events.n; i++) {
+		struct event *e = r->m->events.items[i];
+
+		if ((e == r->leader || e->leader == r->leader) && !e->closed &&
+		    place++ == v->index)
+			return e;
+	}
+	return NULL;
+}
+
+static void take_value(void *ctx, const struct read_value *v)
+{
+	const struct reading *r = ctx;
+	struct event *e = member(r, v);
+
+	if (!e)
+		return;
+	e->count = (struct event_count){
+		.known = true, .timed = v->timed, .value = v->value,
+		.enabled = v->enabled, .running = v->running,
+	};
+	if (v->has_lost)
+		e->lost = v->lost;
+	if (v->has_id && !r->group)
+		model_set_id(r->m, e, v->id);
+}
+
+static void after_read(struct model *m, struct task *t, const struct call *c)
+{
+	struct event *e = fdtab_event(t->files, call_int(c, 0));
+	struct reading r = { .m = m };
+	const uint8_t *p;
+	size_t len;
+
+	if (!e)
+		return;
+	e->reads++;
+	if (t->info)
+		t->info->reads++;
+	p = call_bytes(c, AT_EXIT, pointer(c, 1), SIZE_MAX, &len);
+	r.group = e->read_format & PERF_FORMAT_GROUP;
+	r.leader = r.group && e->leader ? e->leader : e;
+	if (p && !e->found)
+		read_format_each(p, len, e->read_format, take_value, &r);
+}
+
+static void note_polled(struct task *t, struct ring *r)
+{
+	r->polls++;
+	if (!t->info)
+		return;
+	for (size_t i = 0; i < t->info->npolled; i++)
+		if (t->info->polled[i] == r)
+			return;
+	t->info->polled = xrealloc(t->info->polled,
+				   (t->info->npolled + 1) * sizeof(struct ring *));
+	t->info->polled[t->info->npolled++] = ring_ref(r);
+}
+
+/* Waiting for an event is waiting for the ring that its records go to. */
+static void polls(struct task *t, int fd)
+{
+	struct event *e = fdtab_event(t->files, fd);
+
+	if (!e)
+		return;
+	if (e->output)
+		e = e->output;
+	for (size_t i = 0; i < t->space->nrings; i++)
+		if (t->space->rings[i]->event == e && !t->space->rings[i]->aux)
+			note_polled(t, t->space->rings[i]);
+}
+
+static void after_poll(struct task *t, const struct call *c)
+{
+	struct file *ep;
+	struct map_slot *slot;
+	const uint8_t *p;
+	size_t len, at = 0;
+
+	if (t->info)
+		t->info->polls++;
+	switch (c->desc->id) {
+	case CALL_POLL:
+	case CALL_PPOLL:
+	case CALL_PPOLL_TIME64:
+		p = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
+		for (; p && len >= 8; p += 8, len -= 8)
+			polls(t, (int)layout_get(&layout_pollfd, POLLFD_FD, p, 8));
+		break;
+	case CALL_EPOLL_WAIT:
+	case CALL_EPOLL_PWAIT:
+	case CALL_EPOLL_PWAIT2:
+		ep = fdtab_file(t->files, call_int(c, 0));
+		while (ep && (slot = map_next(&ep->watched, &at)))
+			polls(t, (int)slot->key);
+		break;
+	default:
+		p = call_bytes(c, AT_ENTER, pointer(c, 1), SIZE_MAX, &len);
+		for (size_t fd = 0; p && fd < 8 * len; fd++)
+			if (p[fd / 8] >> fd % 8 & 1)
+				polls(t, (int)fd);
+	}
+}
+
+/* Descriptors through sockets -------------------------------------------- */
+
+static void sent(struct model *m, struct task *t, const struct call *c)
+{
+	struct message *msg, **last = &m->passing;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_ENTER, fds), events = 0;
+
+	for (size_t i = 0; i < n; i++)
+		events += fdtab_event(t->files, fds[i]) != NULL;
+	if (!events)
+		return;
+	msg = xcalloc(1, sizeof(*msg));
+	msg->n = n;
+	msg->files = xcalloc(n, sizeof(struct file *));
+	for (size_t i = 0; i < n; i++)
+		if (fdtab_event(t->files, fds[i]))
+			msg->files[i] = file_ref(fdtab_file(t->files, fds[i]));
+	while (*last)
+		last = &(*last)->next;
+	*last = msg;
+}
+
+/* The oldest message under way with as many descriptors is taken for this one. */
+static void received(struct model *m, struct task *t, const struct call *c)
+{
+	struct message **at = &m->passing, *msg;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_EXIT, fds);
+
+	while (*at && (*at)->n != n)
+		at = &(*at)->next;
+	msg = *at;
+	if (!n || !msg)
+		return;
+	*at = msg->next;
+	for (size_t i = 0; i < n; i++) {
+		if (!msg->files[i])
+			continue;
+		fdtab_set(t->files, fds[i], msg->files[i], c->args[2] & MSG_CLOEXEC);
+		file_unref(msg->files[i]);
+	}
+	free(msg->files);
+	free(msg);
 }
 
 /*
@@ -304,20 +513,16 @@ void model_enter(struct model *m, const struct call *c)
 {
 	struct task *t = model_task(m, c->tid);
 
+	m->now_ns = c->enter_ns;
 	if (t && c->desc->id == CALL_CLOSE)
 		fdtab_close(t->files, call_int(c, 0));
+	else if (t && c->desc->id == CALL_SENDMSG)
+		sent(m, t, c); /* it may arrive before we see this return */
 }
 
-void model_exit(struct model *m, const struct call *c)
+static void after_desc(struct task *t, const struct call *c)
 {
-	struct task *t = model_task(m, c->tid);
-
-	if (!t || !c->returned || c->failed)
-		return;
 	switch (c->desc->id) {
-	case CALL_PERF_EVENT_OPEN:
-		opened(m, t, c);
-		break;
 	case CALL_DUP:
 	case CALL_DUP2:
 		duplicate(t, c, false);
@@ -329,26 +534,60 @@ void model_exit(struct model *m, const struct call *c)
 	case CALL_FCNTL64:
 		after_fcntl(t, c);
 		break;
-	case CALL_IOCTL:
-		after_ioctl(t, c);
-		break;
 	case CALL_CLOSE_RANGE:
 		after_close_range(t, c);
-		break;
-	case CALL_EPOLL_CTL:
-		after_epoll_ctl(t, c);
-		break;
-	case CALL_MMAP:
-	case CALL_MMAP2:
-	case CALL_MUNMAP:
-	case CALL_MREMAP:
-		after_memory(t, c);
-		break;
-	case CALL_UNSHARE:
-		if (c->args[0] & UNSHARE_FILES)
-			task_own_files(t);
 		break;
 	default:
 		break;
 	}
+}
+
+static void after_success(struct model *m, struct task *t, const struct call *c)
+{
+	switch (c->desc->class) {
+	case CLASS_OPEN:
+		opened(m, t, c);
+		break;
+	case CLASS_IOCTL:
+		after_ioctl(m, t, c);
+		break;
+	case CLASS_MEMORY:
+		after_memory(m, t, c);
+		break;
+	case CLASS_POLL:
+		if (c->desc->id == CALL_EPOLL_CTL)
+			after_epoll_ctl(t, c);
+		else
+			after_poll(t, c);
+		break;
+	case CLASS_READ:
+		after_read(m, t, c);
+		break;
+	case CLASS_DESC:
+		after_desc(t, c);
+		break;
+	case CLASS_PASS:
+		if (c->desc->id == CALL_RECVMSG)
+			received(m, t, c);
+		break;
+	case CLASS_PROCESS:
+		if (c->desc->id == CALL_UNSHARE && c->args[0] & UNSHARE_FILES)
+			task_own_files(t);
+		else if (c->desc->id == CALL_PRCTL)
+			after_prctl(m, c);
+		break;
+	}
+}
+
+void model_exit(struct model *m, const struct call *c)
+{
+	struct task *t = model_task(m, c->tid);
+
+	if (!t || !c->returned)
+		return;
+	m->now_ns = c->exit_ns;
+	if (!c->failed)
+		after_success(m, t, c);
+	else if (c->desc->class == CLASS_OPEN)
+		failed_to_open(m, t, c);
 }

@@ -4,25 +4,12 @@
 #include <stdlib.h>
 
 #include "lib/die.h"
+#include "model/state.h"
 
 struct fd_slot {
 	struct file *file;
 	bool cloexec;
 };
-
-struct event *event_ref(struct event *e)
-{
-	e->refs++;
-	return e;
-}
-
-void event_unref(struct event *e)
-{
-	if (!e || --e->refs)
-		return;
-	free(e->name);
-	free(e);
-}
 
 struct file *file_new(struct event *e)
 {
@@ -32,7 +19,13 @@ struct file *file_new(struct event *e)
 	return f;
 }
 
-static void file_unref(struct file *f)
+struct file *file_ref(struct file *f)
+{
+	f->refs++;
+	return f;
+}
+
+void file_unref(struct file *f)
 {
 	if (--f->refs)
 		return;
@@ -96,7 +89,9 @@ void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
 {
 	struct fd_slot *s = xcalloc(1, sizeof(*s));
 
-	f->refs++;
+	file_ref(f);
+	if (f->event)
+		event_handles(f->event, 1); /* first: it may stand at fd already */
 	fdtab_close(t, fd);
 	*s = (struct fd_slot){ f, cloexec };
 	map_set(&t->fds, (uint64_t)fd, s);
@@ -117,7 +112,10 @@ void fdtab_close(struct fdtab *t, int fd)
 
 	if (!s)
 		return;
-	t->events -= !!s->file->event;
+	if (s->file->event) {
+		t->events--;
+		event_handles(s->file->event, -1);
+	}
 	file_unref(s->file);
 	free(s);
 }
@@ -197,4 +195,29 @@ bool fdtab_watches_event(const struct fdtab *t, int epfd)
 		if (fdtab_event(t, (int)slot->key))
 			return true;
 	return false;
+}
+
+int fdtab_find(const struct fdtab *t, const struct event *e)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->fds, &at)))
+		if (((struct fd_slot *)slot->value)->file->event == e)
+			return (int)slot->key;
+	return -1;
+}
+
+void fdtab_each_event(const struct fdtab *t,
+		      void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->fds, &at))) {
+		struct event *e = ((struct fd_slot *)slot->value)->file->event;
+
+		if (e)
+			hook(ctx, e);
+	}
 }

@@ -21,10 +21,9 @@ struct fdtab {
 	struct map fds;		/* fd to struct fd_slot */
 };
 
-struct event *event_ref(struct event *e);
-void event_unref(struct event *e);
-
 struct file *file_new(struct event *e);
+struct file *file_ref(struct file *f);
+void file_unref(struct file *f);
 
 struct fdtab *fdtab_new(void);
 struct fdtab *fdtab_ref(struct fdtab *t);
@@ -43,6 +42,13 @@ void fdtab_close_range(struct fdtab *t, unsigned int first, unsigned int last);
 void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last);
 void fdtab_close_on_exec(struct fdtab *t);
 bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last);
+
+/* Calls hook for each descriptor of an event; it must not change the table. */
+void fdtab_each_event(const struct fdtab *t,
+		      void (*hook)(void *ctx, struct event *e), void *ctx);
+
+/* A descriptor of the event, or -1. */
+int fdtab_find(const struct fdtab *t, const struct event *e);
 
 /* The epoll instance at epfd watches at least one event that is still open. */
 bool fdtab_watches_event(const struct fdtab *t, int epfd);

@@ -7,60 +7,16 @@
 
 #include "host/proc.h"
 #include "lib/die.h"
-#include "model/event_name.h"
 #include "model/state.h"
 
-struct model *model_new(const struct names *names)
+struct model *model_new(const struct names *names, bool keep)
 {
 	struct model *m = xcalloc(1, sizeof(*m));
 
 	m->names = names;
+	m->keep = keep;
 	return m;
 }
-
-/* Rings ---------------------------------------------------------------- */
-
-struct space *space_new(void)
-{
-	struct space *s = xcalloc(1, sizeof(*s));
-
-	s->refs = 1;
-	return s;
-}
-
-static void space_unref(struct space *s)
-{
-	if (--s->refs)
-		return;
-	free(s->rings);
-	free(s);
-}
-
-void space_add(struct space *s, uint64_t start, uint64_t end)
-{
-	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(*s->rings));
-	s->rings[s->nrings++] = (struct ring){ start, end };
-}
-
-bool space_touches(const struct space *s, uint64_t start, uint64_t end)
-{
-	for (size_t i = 0; i < s->nrings; i++)
-		if (s->rings[i].start < end && start < s->rings[i].end)
-			return true;
-	return false;
-}
-
-void space_remove(struct space *s, uint64_t start, uint64_t end)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->nrings; i++)
-		if (s->rings[i].start >= end || start >= s->rings[i].end)
-			s->rings[kept++] = s->rings[i];
-	s->nrings = kept;
-}
-
-/* Tasks ---------------------------------------------------------------- */
 
 struct task *model_task(const struct model *m, pid_t tid)
 {
@@ -69,9 +25,27 @@ struct task *model_task(const struct model *m, pid_t tid)
 
 static void task_free(struct task *t)
 {
+	/* the space last: a ring's event ends with its last mapping */
 	fdtab_unref(t->files);
 	space_unref(t->space);
 	free(t);
+}
+
+static void info_free(struct task_info *info)
+{
+	for (size_t i = 0; i < info->npolled; i++)
+		ring_unref(info->polled[i]);
+	free(info->polled);
+	free(info);
+}
+
+static void message_free(struct message *msg)
+{
+	for (size_t i = 0; i < msg->n; i++)
+		if (msg->files[i])
+			file_unref(msg->files[i]);
+	free(msg->files);
+	free(msg);
 }
 
 void model_free(struct model *m)
@@ -83,9 +57,46 @@ void model_free(struct model *m)
 		return;
 	while ((slot = map_next(&m->tasks, &at)))
 		task_free(slot->value);
+	for (size_t i = 0; i < m->tasks_seen.n; i++)
+		info_free(m->tasks_seen.items[i]);
+	for (size_t i = 0; i < m->rings.n; i++)
+		ring_unref(m->rings.items[i]);
+	while (m->passing) {
+		struct message *next = m->passing->next;
+
+		message_free(m->passing);
+		m->passing = next;
+	}
+	for (size_t i = 0; i < m->events.n; i++)
+		event_redirect(m->events.items[i], NULL);
+	for (size_t i = 0; i < m->events.n; i++)
+		event_unref(m->events.items[i]);
+	free(m->tasks_seen.items);
+	free(m->rings.items);
+	free(m->events.items);
+	free(m->attempts);
 	map_free(&m->tasks);
+	map_free(&m->by_id);
 	map_free(&m->name_counts);
 	free(m);
+}
+
+/* Tasks ---------------------------------------------------------------- */
+
+static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
+				  const struct task *from)
+{
+	struct task_info *info;
+
+	if (!m->keep)
+		return NULL;
+	info = xcalloc(1, sizeof(*info));
+	info->tid = tid;
+	info->pid = pid;
+	if (from && from->info)
+		memcpy(info->comm, from->info->comm, sizeof(info->comm));
+	list_add(&m->tasks_seen, info);
+	return info;
 }
 
 void model_born(struct model *m, pid_t tid, pid_t pid, pid_t parent,
@@ -96,7 +107,9 @@ void model_born(struct model *m, pid_t tid, pid_t pid, pid_t parent,
 
 	if (stale) /* the number was used before and its end not seen */
 		task_free(stale);
+	t->tid = tid;
 	t->pid = pid;
+	t->info = info_new(m, tid, pid, from);
 	if (!from) {
 		t->files = fdtab_new();
 		t->space = space_new();
@@ -110,12 +123,31 @@ void model_born(struct model *m, pid_t tid, pid_t pid, pid_t parent,
 		t->space->refs++;
 }
 
+void model_comm(struct model *m, pid_t tid, const char *comm)
+{
+	struct task *t = model_task(m, tid);
+
+	if (t && t->info)
+		snprintf(t->info->comm, sizeof(t->info->comm), "%s", comm);
+}
+
 void model_gone(struct model *m, pid_t tid)
 {
 	struct task *t = map_del(&m->tasks, (uint64_t)tid);
 
 	if (t)
 		task_free(t);
+}
+
+/* An exec is what enable_on_exec waits for. */
+static void start_on_exec(struct model *m, pid_t tid)
+{
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *e = m->events.items[i];
+
+		if (e->start == START_EXEC && e->pid == tid)
+			e->enabled = true;
+	}
 }
 
 void model_execed(struct model *m, pid_t tid, pid_t former)
@@ -129,9 +161,11 @@ void model_execed(struct model *m, pid_t tid, pid_t former)
 
 		map_del(&m->tasks, (uint64_t)former);
 		leader = map_set(&m->tasks, (uint64_t)tid, t);
+		t->tid = tid;
 		if (leader)
 			task_free(leader);
 	}
+	start_on_exec(m, tid);
 	task_own_files(t);
 	fdtab_close_on_exec(t->files);
 	space_unref(t->space);
@@ -149,11 +183,18 @@ void task_own_files(struct task *t)
 	t->files = copy;
 }
 
+/* Questions ------------------------------------------------------------- */
+
 bool model_holds(const struct model *m, pid_t tid)
 {
 	const struct task *t = model_task(m, tid);
 
 	return t && (t->files->events || t->space->nrings);
+}
+
+bool model_passing(const struct model *m)
+{
+	return m->passing;
 }
 
 bool model_involved(const struct model *m, pid_t tid)
@@ -163,11 +204,102 @@ bool model_involved(const struct model *m, pid_t tid)
 	return t && (t->measured || model_holds(m, tid));
 }
 
-const struct event *model_event(const struct model *m, pid_t tid, int fd)
+struct event *model_event(const struct model *m, pid_t tid, int fd)
 {
 	const struct task *t = model_task(m, tid);
 
 	return t ? fdtab_event(t->files, fd) : NULL;
+}
+
+struct event *model_event_by_id(const struct model *m, uint64_t id)
+{
+	return map_get(&m->by_id, id);
+}
+
+void model_set_id(struct model *m, struct event *e, uint64_t id)
+{
+	if (!id || e->id == id)
+		return;
+	e->id = id;
+	map_set(&m->by_id, id, e);
+}
+
+int model_fd_of(const struct model *m, pid_t tid, const struct event *e)
+{
+	const struct task *t = model_task(m, tid);
+
+	/* the first descriptor is nearly always still the one */
+	if (t && fdtab_event(t->files, e->fd) == e)
+		return e->fd;
+	return t ? fdtab_find(t->files, e) : -1;
+}
+
+void model_each_ring(struct model *m, pid_t tid,
+		     void (*hook)(void *ctx, struct ring *r), void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	for (size_t i = 0; t && i < t->space->nrings; i++)
+		if (!t->space->rings[i]->aux)
+			hook(ctx, t->space->rings[i]);
+}
+
+void model_each_holder(struct model *m,
+		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	/* the first thread stands for all, while it is there */
+	while ((slot = map_next(&m->tasks, &at))) {
+		const struct task *t = slot->value;
+
+		if (t->tid == t->pid && t->space->nrings)
+			hook(ctx, t->tid, t->pid);
+	}
+}
+
+void model_each_event(struct model *m, pid_t tid,
+		      void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	if (t)
+		fdtab_each_event(t->files, hook, ctx);
+}
+
+void model_each_writer(struct model *m, const struct ring *r,
+		       void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	(void)m;
+	if (!r->event->output)
+		hook(ctx, r->event);
+	for (size_t i = 0; i < r->event->nsources; i++)
+		hook(ctx, r->event->sources[i]);
+}
+
+size_t model_events(const struct model *m, struct event *const **list)
+{
+	*list = (struct event *const *)m->events.items;
+	return m->events.n;
+}
+
+size_t model_rings(const struct model *m, struct ring *const **list)
+{
+	*list = (struct ring *const *)m->rings.items;
+	return m->rings.n;
+}
+
+size_t model_attempts(const struct model *m, const struct attempt **list)
+{
+	*list = m->attempts;
+	return m->nattempts;
+}
+
+size_t model_tasks(const struct model *m, struct task_info *const **list)
+{
+	*list = (struct task_info *const *)m->tasks_seen.items;
+	return m->tasks_seen.n;
 }
 
 /* What was there before us ---------------------------------------------- */
@@ -177,19 +309,23 @@ struct adoption {
 	struct task *task;
 	pid_t tid;
 	int epfd;
+	struct event *first;	/* to whom rings are put down */
 };
 
 static void adopt_event(struct adoption *a, int fd, bool cloexec)
 {
-	struct event *e = xcalloc(1, sizeof(*e));
-	struct file *f = file_new(e);
+	struct event *e = event_new(a->m);
 	char name[64];
 
-	e->number = ++a->m->events;
 	e->found = true;
-	snprintf(name, sizeof(name), "event %u, opened before", e->number);
+	e->cpu = -1;
+	e->opener = a->task->pid;
+	e->fd = fd;
+	snprintf(name, sizeof(name), "event %u, opened before we came", e->number);
 	e->name = xstrdup(name);
-	fdtab_set(a->task->files, fd, f, cloexec);
+	fdtab_set(a->task->files, fd, file_new(e), cloexec);
+	if (!a->first)
+		a->first = e;
 }
 
 static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
@@ -222,11 +358,20 @@ static void adopt_epoll(void *ctx, int fd, bool cloexec, const char *link)
 	proc_each_watched(a->tid, fd, adopt_watched, a);
 }
 
+/* Whose ring it is /proc does not tell; that one is there it does. */
 static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
 {
 	struct adoption *a = ctx;
+	struct ring *r;
 
-	space_add(a->task->space, start, end);
+	if (!a->first)
+		return;
+	r = ring_new(a->m, a->first);
+	r->pid = a->task->pid;
+	r->start = start;
+	r->end = end;
+	r->aux = true; /* not to be looked into */
+	space_add(a->task->space, r);
 }
 
 void model_adopt(struct model *m, pid_t tid)

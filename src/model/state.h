@@ -7,40 +7,76 @@
 #include "model/fdtab.h"
 #include "model/model.h"
 
-/* A mapped ring (or AUX area): addresses in the task. */
-struct ring {
-	uint64_t start, end;
-};
-
 /* An address space, as far as rings go. */
 struct space {
 	unsigned int refs;
-	struct ring *rings;
+	struct ring **rings;
 	size_t nrings;
 };
 
 struct task {
-	pid_t pid;
+	pid_t tid, pid;
 	bool measured;		/* some event counts it, or its parent */
 	struct fdtab *files;
 	struct space *space;
+	struct task_info *info;	/* NULL unless the model keeps */
+};
+
+/* Files that a sent message carries; NULL for what is not perf's. */
+struct message {
+	struct message *next;
+	size_t n;
+	struct file **files;
+};
+
+/* A growing array of pointers. */
+struct list {
+	void **items;
+	size_t n;
 };
 
 struct model {
 	const struct names *names;
+	bool keep;
+	uint64_t now_ns;	/* of the last thing that happened */
 	struct map tasks;	/* tid to struct task */
-	unsigned int events;	/* numbers given out */
+	struct map by_id;	/* kernel id to struct event */
+	unsigned int nevents, nrings;	/* numbers given out */
 	struct map name_counts;	/* hash of an event's name to how often it came */
+	struct message *passing; /* sent and not yet received, oldest first */
+	/* with keep */
+	struct list events, rings, tasks_seen;
+	struct attempt *attempts;
+	size_t nattempts;
 };
 
 struct task *model_task(const struct model *m, pid_t tid);
 
+void list_add(struct list *l, void *item);
+
 /* Gives the task a descriptor table of its own (exec, unshare). */
 void task_own_files(struct task *t);
 
+/* Events and rings are counted by reference; the last one frees. */
+struct event *event_new(struct model *m);
+struct event *event_ref(struct event *e);
+void event_unref(struct event *e);
+
+/* Its records go to that one's ring from now on; NULL: to its own. */
+void event_redirect(struct event *e, struct event *output);
+
+/* One descriptor or mapped ring more or less; the last one less ends it. */
+void event_handles(struct event *e, int change);
+void event_mapped(struct event *e, int change);
+
+struct ring *ring_new(struct model *m, struct event *e);
+struct ring *ring_ref(struct ring *r);
+void ring_unref(struct ring *r);
+
 struct space *space_new(void);
-void space_add(struct space *s, uint64_t start, uint64_t end);
+void space_unref(struct space *s);
+void space_add(struct space *s, struct ring *r);
 void space_remove(struct space *s, uint64_t start, uint64_t end);
-bool space_touches(const struct space *s, uint64_t start, uint64_t end);
+struct ring *space_find(const struct space *s, uint64_t start, uint64_t end);
 
 #endif

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "abi/layout.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "render/siginfo.h"
 #include "render/text.h"
+#include "xlat/tables.h"
 
 #define NS 1000000000ULL
 
@@ -387,6 +389,57 @@ static void event_line(struct text_view *v, pid_t tid, const char *before,
 	buf_adds(&v->line, before);
 	text_escaped(&v->line, text);
 	buf_adds(&v->line, after);
+	end_line(v, tid);
+}
+
+static void start_ring_line(struct text_view *v, pid_t tid, unsigned int ring)
+{
+	uint64_t ns = now_ns();
+
+	split_older(v, ns, tid);
+	start_line(v, tid, ns);
+	buf_addf(&v->line, "ring %u: ", ring);
+}
+
+void text_view_record(struct text_view *v, pid_t tid, unsigned int ring,
+		      const char *e, const struct record_format *format,
+		      const struct record_hooks *hooks, const uint8_t *bytes,
+		      size_t len)
+{
+	struct text_sink t;
+
+	start_ring_line(v, tid, ring);
+	buf_addc(&v->line, '<');
+	text_escaped(&v->line, e);
+	buf_adds(&v->line, "> ");
+	init_sink(v, &t, &v->line);
+	text_sink_top(&t, true, NULL);
+	record_emit(bytes, len, format, v->names, &t.sink, hooks);
+	end_line(v, tid);
+}
+
+void text_view_ring(struct text_view *v, pid_t tid, unsigned int ring,
+		    const char *text)
+{
+	start_ring_line(v, tid, ring);
+	text_escaped(&v->line, text);
+	end_line(v, tid);
+}
+
+void text_view_ring_page(struct text_view *v, pid_t tid, unsigned int ring,
+			 const uint8_t *bytes, size_t len)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_mmap_page, .bytes = bytes, .len = len,
+	};
+	struct text_sink t;
+
+	start_ring_line(v, tid, ring);
+	init_sink(v, &t, &v->line);
+	text_sink_top(&t, true, NULL);
+	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	layout_emit(&w, &t.sink);
+	t.sink.ops->end(&t.sink);
 	end_line(v, tid);
 }
 

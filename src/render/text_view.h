@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "abi/call.h"
+#include "abi/record.h"
 #include "render/output.h"
 
 /* How a call ended, as -e status= selects. */
@@ -66,6 +67,23 @@ bool text_view_in_call(const struct text_view *v, pid_t tid);
 void text_view_frame(struct text_view *v, pid_t tid, const char *module,
 		     const char *symbol, uint64_t offset, uint64_t ip);
 void text_view_no_stack(struct text_view *v, pid_t tid, const char *why);
+
+/*
+ * A record out of the ring with that number; e is the name of the event that
+ * wrote it.
+ */
+void text_view_record(struct text_view *v, pid_t tid, unsigned int ring,
+		      const char *e, const struct record_format *format,
+		      const struct record_hooks *hooks, const uint8_t *bytes,
+		      size_t len);
+
+/* What else is to be said of a ring: one line. */
+void text_view_ring(struct text_view *v, pid_t tid, unsigned int ring,
+		    const char *text);
+
+/* The first page of a ring, as the kernel keeps it for its readers. */
+void text_view_ring_page(struct text_view *v, pid_t tid, unsigned int ring,
+			 const uint8_t *bytes, size_t len);
 
 void text_view_signal(struct text_view *v, pid_t tid, const siginfo_t *info);
 

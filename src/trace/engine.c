@@ -146,30 +146,56 @@ static bool drain(struct tracer *t)
 	return t->tasks.len > 0;
 }
 
-/* Sleeps until something happens.  timeout may be NULL. */
-static void doze(struct tracer *t, const struct timespec *timeout)
+/* Sleeps until something happens, or for that many ms; 0: no matter how long. */
+static void doze(struct tracer *t, unsigned int ms)
 {
+	const struct timespec timeout = { ms / 1000, ms % 1000 * 1000000L };
 	siginfo_t info;
-	int sig = sigtimedwait(&t->taken, &info, timeout);
+	int sig = sigtimedwait(&t->taken, &info, ms ? &timeout : NULL);
 
 	if (sig > 0 && sig != SIGCHLD)
 		leave_signal(t, &info);
 }
 
+static bool ticks(const struct tracer *t)
+{
+	return t->opts->tick_ms && t->ops->tick && !t->leaving;
+}
+
+/* Ticks if it is time to. */
+static void tick(struct tracer *t)
+{
+	uint64_t now = now_ns();
+
+	if (now < t->tick_ns)
+		return;
+	t->tick_ns = now + t->opts->tick_ms * 1000000ULL;
+	t->ops->tick(t->ctx);
+}
+
+/* How long to sleep at most, in ms; 0: until something happens. */
+static unsigned int patience(const struct tracer *t)
+{
+	if (t->nearly)
+		return EARLY_MS;
+	return ticks(t) ? t->opts->tick_ms : 0;
+}
+
 static void loop(struct tracer *t)
 {
-	static const struct timespec soon = { 0, EARLY_MS * 1000000 };
 
 	while (drain(t)) {
 		if (t->nearly)
 			birth_adopt(t);
 		if (!t->tasks.len)
 			break;
+		if (ticks(t))
+			tick(t);
 		/*
 		 * SIGCHLD is blocked, thus kept for us: nothing that came
 		 * after drain() can be missed.
 		 */
-		doze(t, t->nearly ? &soon : NULL);
+		doze(t, patience(t));
 	}
 	/* Tasks without a child to wait for: someone else reaped them. */
 	leave_forget(t);

@@ -40,6 +40,11 @@ static void nudge_others(struct tracer *t)
 	}
 }
 
+void trace_recheck(struct tracer *t)
+{
+	nudge_others(t);
+}
+
 static unsigned int how_to_go_on(struct tracer *t, struct task *task)
 {
 	bool before = task->close;

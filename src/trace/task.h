@@ -58,6 +58,7 @@ struct tracer {
 	bool launched_ended;
 	int launched_status;
 	bool leaving; /* detaching everything */
+	uint64_t tick_ns; /* when the next tick is due */
 	unsigned int urges; /* how often we were asked to stop of late */
 	uint64_t urged_ns;
 };

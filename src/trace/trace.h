@@ -78,6 +78,11 @@ struct trace_ops {
 	 * is true are stopped once to come under close watch.
 	 */
 	bool (*close_watch)(void *ctx, pid_t tid);
+	/*
+	 * Comes about every tick_ms while tasks run; no task is held for it.
+	 * May be NULL.
+	 */
+	void (*tick)(void *ctx);
 };
 
 struct trace_options {
@@ -90,7 +95,7 @@ struct trace_options {
 	bool unwanted[CALL_COUNT];
 	bool no_seccomp; /* stop by PTRACE_SYSCALL only */
 	bool detach_on_exec; /* let go of children that exec; no filter then */
-	bool stacks; /* keep what trace_stack() needs */
+	unsigned int tick_ms; /* 0: no ticks */
 };
 
 /*
@@ -129,6 +134,12 @@ int trace_attach(struct tracer *t, pid_t pid);
  * Returns the wait status of the launched program, 0 if only attached.
  */
 int trace_run(struct tracer *t);
+
+/*
+ * The answers of close_watch may have changed for other tasks than the one in
+ * a hook: asks for all of them again.
+ */
+void trace_recheck(struct tracer *t);
 
 /* One frame of a stack; module and symbol may be NULL. */
 struct trace_frame {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/borrow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The same on every architecture; C libraries learnt them late. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+enum {
+	OF_THREAD = O_EXCL,	/* PIDFD_THREAD, 6.9 */
+	OF_FILES = 2,		/* KCMP_FILES */
+	UNTRIED = 1,		/* of the cache: not an errno, not 0 */
+};
+
+/* 0 or the negative errno that every attempt on this machine gives. */
+static int everywhere = UNTRIED;
+
+static int pidfd(pid_t pid, unsigned int flags)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Takes the descriptor, and closes the pidfd. */
+static int take(int process, int fd)
+{
+	int got;
+
+	if (process < 0)
+		return process;
+	got = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	if (got < 0)
+		got = -errno;
+	close(process);
+	return got;
+}
+
+/*
+ * Our own descriptors are always ours to take, so what fails here fails with
+ * every process.
+ */
+static int ask_ourselves(void)
+{
+	int process = pidfd(getpid(), 0);
+	int got;
+
+	if (process < 0)
+		return process;
+	got = (int)syscall(SYS_pidfd_getfd, process, process, 0);
+	if (got < 0)
+		got = -errno;
+	close(process);
+	if (got < 0)
+		return got;
+	close(got);
+	return 0;
+}
+
+/* Two threads may ask at once: they find the same. */
+static int refused_everywhere(void)
+{
+	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
+
+	if (known != UNTRIED)
+		return known;
+	known = ask_ourselves();
+	/* out of descriptors or memory is true today only */
+	if (known == -ENOSYS || known == -EPERM || known == -EACCES || !known)
+		__atomic_store_n(&everywhere, known, __ATOMIC_RELAXED);
+	return known;
+}
+
+const char *borrow_refusal(void)
+{
+	switch (refused_everywhere()) {
+	case 0:
+		return NULL;
+	case -ENOSYS:
+		return "no pidfd_getfd(2) here: it came with Linux 5.6, and a container's filter may hide it";
+	case -EPERM:
+	case -EACCES:
+		return "pidfd_getfd(2) is not allowed here: a container's filter or a security module refuses it";
+	case -EMFILE:
+	case -ENFILE:
+		return "too many open files to borrow one more";
+	default:
+		return "pidfd_getfd(2) fails here, even with our own descriptors";
+	}
+}
+
+static int of_thread(pid_t pid, pid_t tid)
+{
+	int process = pidfd(tid, OF_THREAD);
+
+	if (process != -EINVAL)
+		return process;
+	/* a kernel before 6.9 knows processes only */
+	if (syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0)
+		return -EOPNOTSUPP;
+	return pidfd(pid, 0);
+}
+
+int borrow_fd(pid_t pid, pid_t tid, int fd)
+{
+	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
+	int got;
+
+	if (known < 0)
+		return known;
+	got = take(tid == pid ? pidfd(pid, 0) : of_thread(pid, tid), fd);
+	/* of this process or of all of them? */
+	if (got == -ENOSYS || got == -EPERM || got == -EACCES)
+		refused_everywhere();
+	return got;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/look.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "abi/read_format.h"
+#include "drive/borrow.h"
+#include "lib/die.h"
+#include "lib/map.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { COUNT_MAX = 16384 };	/* the kernel's limit on a group's counts */
+
+struct looker {
+	struct model *model;
+	const struct look_ops *ops;
+	void *ctx;
+	struct map seen;	/* a ring's number to struct ring_seen */
+};
+
+/* One look, and who looks. */
+struct look {
+	struct looker *looker;
+	pid_t pid, tid;
+	struct ring *ring;
+	const struct event *only;	/* NULL: all rings */
+	uint64_t start, end;		/* a range, or 0 */
+	/* what a record of this ring may look like */
+	struct event *writer;
+	const uint8_t *bytes;
+	size_t len;
+	struct record_format format;
+	bool found;
+};
+
+struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
+{
+	struct looker *l = xcalloc(1, sizeof(*l));
+
+	l->model = m;
+	l->ops = ops;
+	l->ctx = ctx;
+	return l;
+}
+
+void looker_free(struct looker *l)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!l)
+		return;
+	while ((slot = map_next(&l->seen, &at)))
+		free(slot->value);
+	map_free(&l->seen);
+	free(l);
+}
+
+const char *look_refusal(void)
+{
+	return borrow_refusal();
+}
+
+static uint64_t attr_get(const struct event *e, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
+}
+
+/* Our own copy of the event's descriptor; negative: there is none to be had. */
+static int borrow(const struct look *k, const struct event *e)
+{
+	int fd = model_fd_of(k->looker->model, k->tid, e);
+
+	return fd < 0 ? -1 : borrow_fd(k->pid, k->tid, fd);
+}
+
+/* Samples tell their event by its id: ask for those that nobody asked for. */
+static void learn_id(void *ctx, struct event *e)
+{
+	struct look *k = ctx;
+	uint64_t id;
+	int fd;
+
+	if (e->id)
+		return;
+	fd = borrow(k, e);
+	if (fd < 0)
+		return;
+	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		model_set_id(k->looker->model, e, id);
+	close(fd);
+}
+
+/*
+ * Several events with attrs of their own may write into one ring: the one
+ * whose format finds its own id in the record is the one.
+ */
+static void try_writer(void *ctx, struct event *e)
+{
+	struct look *k = ctx;
+	struct record_format format;
+	struct record_id id;
+
+	if (k->found)
+		return;
+	record_format_of(&format, e->attr, e->attr_len, arch_native());
+	if (!record_identify(k->bytes, k->len, &format, &id))
+		return;
+	if (id.has_id && e->id == id.id)
+		k->found = true;
+	else if (k->writer && (id.has_id || e != k->ring->event))
+		return; /* no better than what we have */
+	k->writer = e;
+	k->format = format;
+}
+
+static void count_record(struct event *e, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = (uint32_t)load_uint(bytes, 4);
+
+	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
+	if (type == PERF_RECORD_LOST && len >= 24)
+		e->lost += load_uint(bytes + 16, 8);
+	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
+		e->lost += load_uint(bytes + 8, 8);
+}
+
+static void got_record(void *ctx, const uint8_t *bytes, size_t len)
+{
+	struct look *k = ctx;
+
+	k->bytes = bytes;
+	k->len = len;
+	k->writer = NULL;
+	k->found = false;
+	model_each_writer(k->looker->model, k->ring, try_writer, k);
+	if (!k->writer) {
+		k->writer = k->ring->event;
+		record_format_of(&k->format, k->writer->attr, k->writer->attr_len,
+				 arch_native());
+	}
+	count_record(k->writer, bytes, len);
+	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, &k->format, bytes, len);
+}
+
+static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
+{
+	struct ring_seen *seen = map_get(&l->seen, r->number);
+
+	if (!seen) {
+		seen = xcalloc(1, sizeof(*seen));
+		map_set(&l->seen, r->number, seen);
+	}
+	return seen;
+}
+
+static bool wanted(const struct look *k, const struct ring *r)
+{
+	if (k->only && r->event != k->only)
+		return false;
+	return !k->end || (r->start < k->end && k->start < r->end);
+}
+
+static void look_ring(void *ctx, struct ring *r)
+{
+	struct look *k = ctx;
+	struct looker *l = k->looker;
+	struct ring_result result;
+	int fd, error;
+
+	if (!wanted(k, r))
+		return;
+	fd = borrow(k, r->event);
+	if (fd < 0)
+		return;
+	k->ring = r;
+	model_each_writer(l->model, r, learn_id, k);
+	error = ring_look(fd, (size_t)(r->end - r->start),
+			  attr_get(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
+			  seen_of(l, r), &result, got_record, k);
+	close(fd);
+	if (error)
+		return;
+	r->looks++;
+	r->records += result.records;
+	r->missed += result.missed;
+	r->torn += result.torn;
+	if (l->ops->looked)
+		l->ops->looked(l->ctx, r, &result);
+}
+
+void look_all(struct looker *l, pid_t pid, pid_t tid)
+{
+	struct look k = { .looker = l, .pid = pid, .tid = tid };
+
+	model_each_ring(l->model, tid, look_ring, &k);
+}
+
+void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e)
+{
+	struct look k = { .looker = l, .pid = pid, .tid = tid, .only = e };
+
+	model_each_ring(l->model, tid, look_ring, &k);
+}
+
+void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct look k = {
+		.looker = l, .pid = pid, .tid = tid, .start = start, .end = end,
+	};
+
+	model_each_ring(l->model, tid, look_ring, &k);
+}
+
+/* Counts ------------------------------------------------------------------ */
+
+static void take_count(void *ctx, const struct read_value *v)
+{
+	struct event *e = ctx;
+
+	if (v->has_id && e->id && v->id != e->id)
+		return; /* another member of its group */
+	if (!v->has_id && v->index)
+		return;
+	e->count = (struct event_count){
+		.known = true, .timed = v->timed, .value = v->value,
+		.enabled = v->enabled, .running = v->running,
+	};
+}
+
+static void count_event(void *ctx, struct event *e)
+{
+	uint8_t bytes[COUNT_MAX];
+	const struct look *k = ctx;
+	ssize_t n;
+	int fd;
+
+	learn_id(ctx, e);
+	fd = borrow(k, e);
+	if (fd < 0)
+		return;
+	n = ring_read_count(fd, bytes, sizeof(bytes));
+	close(fd);
+	if (n > 0 && !e->found)
+		read_format_each(bytes, (size_t)n, e->read_format, take_count, e);
+}
+
+void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e)
+{
+	struct look k = { .looker = l, .pid = pid, .tid = tid };
+
+	count_event(&k, e);
+}
+
+void look_counts(struct looker *l, pid_t pid, pid_t tid)
+{
+	struct look k = { .looker = l, .pid = pid, .tid = tid };
+
+	model_each_event(l->model, tid, count_event, &k);
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/ring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/proc.h"
+
+enum {
+	HEADER = 8,		/* struct perf_event_header: type, misc, size */
+	HEADER_SIZE_AT = 6,
+	/*
+	 * What may be written beyond data_head and not be published yet: a
+	 * record (a u16 of bytes) for each of task, softirq, irq and NMI.
+	 */
+	UNDER_WAY = 4 * 65536,
+	STEADY_TRIES = 8,
+	WAIT_FOR_ALL = 1,	/* MEMBARRIER_CMD_GLOBAL, once ..._SHARED */
+};
+
+/*
+ * One look.  Positions count the bytes ever written to the ring; a forward
+ * ring's data_head is such a count, a backward ring's is the same below zero.
+ * So one arithmetic serves both, and only where a byte lies differs.
+ */
+struct look {
+	const struct ring_image *ring;
+	struct ring_result *out;
+	const uint8_t *data;
+	uint64_t size;		/* of data: a power of two */
+	uint64_t last;		/* what was seen before */
+	uint64_t from, to;	/* what is copied */
+	uint8_t *copy;		/* NULL when there is nothing new */
+	ring_record_fn *record;
+	void *ctx;
+};
+
+/* A mark in the user page, and all that the kernel wrote before it set it. */
+static uint64_t load_mark(const struct look *l, unsigned int index)
+{
+	uint16_t at = layout_perf_event_mmap_page.fields[index].offset;
+	const uint64_t *mark;
+	uint64_t v;
+
+	mark = (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
+	v = __atomic_load_n(mark, __ATOMIC_ACQUIRE);
+	return l->ring->backward ? -v : v;
+}
+
+static uint64_t load_head(const struct look *l)
+{
+	return load_mark(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD);
+}
+
+static uint64_t load_tail(const struct look *l)
+{
+	return load_mark(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL);
+}
+
+/* The sequence count at its start tells whether the copy is of one moment. */
+static void copy_page(const struct ring_image *ring, struct ring_page *page)
+{
+	uint16_t at = layout_perf_event_mmap_page
+		.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
+	const uint32_t *lock;
+	uint32_t seq;
+
+	lock = (const uint32_t *)((const uint8_t *)ring->bytes + at);
+	for (int i = 0; i < STEADY_TRIES && !page->steady; i++) {
+		seq = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
+		memcpy(page->bytes, ring->bytes, sizeof(page->bytes));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		page->steady = !(seq & 1) &&
+			       __atomic_load_n(lock, __ATOMIC_RELAXED) == seq;
+	}
+}
+
+static bool power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+/*
+ * Where the records are.  The owner can write to the page, but not change the
+ * shape of the mapping: a page, then a power of two of them.  So what the page
+ * says counts only where it fills the mapping (one day behind a larger first
+ * page); zeros are from before 4.1.
+ */
+static int find_data(struct look *l)
+{
+	const struct ring_page *page = &l->out->page;
+	uint64_t length = l->ring->length;
+	uint64_t offset = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_OFFSET);
+	uint64_t size = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_SIZE);
+	uint64_t first = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (offset < first || offset > length || size != length - offset ||
+	    !power_of_two(size)) {
+		l->out->odd_page = (offset || size) &&
+				   (offset != first || size != length - first);
+		offset = first;
+		size = length - first;
+	}
+	if (size && (!power_of_two(size) || size < HEADER))
+		return -EINVAL;
+	l->data = (const uint8_t *)l->ring->bytes + offset;
+	l->size = size;
+	return 0;
+}
+
+/*
+ * Where a forward ring can be read on when the place we knew is gone: at the
+ * owner's tail, which is between two records, if nothing before oldest is
+ * needed for that, else at the end.
+ */
+static uint64_t resume(const struct look *l, uint64_t oldest)
+{
+	uint64_t tail = load_tail(l);
+
+	if (l->ring->overwrite || tail < oldest || tail > l->to ||
+	    tail % HEADER)
+		return l->to;
+	return tail;
+}
+
+/* What is new, as far as it can still be there. */
+static void find_new(struct look *l)
+{
+	l->from = l->last;
+	if (l->to - l->from <= l->size)
+		return;
+	l->from = l->to - l->size;
+	if (!l->ring->backward)
+		l->from = resume(l, l->from);
+}
+
+/* The bytes may change while they are copied: what counts is told later. */
+static int copy_new(struct look *l)
+{
+	uint64_t n = l->to - l->from;
+	uint64_t at = (l->ring->backward ? -l->to : l->from) & (l->size - 1);
+	uint64_t first = l->size - at;
+
+	if (!n)
+		return 0;
+	l->copy = malloc(n);
+	if (!l->copy)
+		return -ENOMEM;
+	if (first > n)
+		first = n;
+	memcpy(l->copy, l->data + at, first);
+	memcpy(l->copy + first, l->data, n - first);
+	return 0;
+}
+
+/* Does the kernel wait for the owner before it writes over what we copied? */
+static bool held_for_owner(const struct look *l, uint64_t head)
+{
+	uint64_t tail = load_tail(l);
+
+	return !l->ring->overwrite && tail <= l->from && head - tail <= l->size;
+}
+
+static uint64_t head_not_before(const struct look *l)
+{
+	uint64_t head = load_head(l);
+
+	return head < l->to ? l->to : head;
+}
+
+/*
+ * The position from which on the copy is what was written there, and not newer
+ * bytes that came into their place in the meantime.  The writer publishes
+ * data_head after it wrote, so a head that has not moved proves nothing when
+ * the place is that close: then wait until all writers are done that could
+ * have been seen half-way.
+ */
+static uint64_t intact_from(const struct look *l)
+{
+	uint64_t head, oldest, more = 0;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	head = head_not_before(l);
+	if (held_for_owner(l, head))
+		return l->from;
+	if (head - l->from <= l->size &&
+	    l->size - (head - l->from) >= UNDER_WAY)
+		return l->from;
+	if (l->ring->settle) {
+		l->out->waited = true;
+		if (!l->ring->settle(l->ring->settle_ctx))
+			more = UNDER_WAY;
+		head = head_not_before(l);
+	}
+	oldest = head > l->size ? head - l->size : 0;
+	return oldest + more < oldest ? UINT64_MAX : oldest + more;
+}
+
+/* The length in a record's header, or 0 if no record has such a length. */
+static uint16_t record_size(const uint8_t *header)
+{
+	uint64_t size = load_uint(header + HEADER_SIZE_AT, 2);
+
+	return size % HEADER ? 0 : (uint16_t)size;
+}
+
+static void hand_on(const struct look *l, const uint8_t *bytes)
+{
+	uint16_t size = record_size(bytes);
+
+	l->out->records++;
+	l->out->bytes += size;
+	if (l->record)
+		l->record(l->ctx, bytes, size);
+}
+
+static void walk_forward(struct look *l, uint64_t intact)
+{
+	uint64_t at = l->from;
+	const uint8_t *bytes;
+	uint16_t size;
+
+	if (intact > at)
+		at = resume(l, intact);
+	l->out->missed += at - l->last;
+	while (at < l->to) {
+		bytes = l->copy + (at - l->from);
+		size = record_size(bytes);
+		if (!size || size > l->to - at) {
+			l->out->torn = true;
+			l->out->missed += l->to - at;
+			return;
+		}
+		hand_on(l, bytes);
+		at += size;
+	}
+}
+
+/*
+ * A backward ring has its newest record first.  Returns how many of them are
+ * whole within the first `left` bytes, and their length in *used.
+ */
+static size_t count_backward(struct look *l, uint64_t left, uint64_t *used)
+{
+	/* the oldest one may have lost its end to the newest: that is no fault */
+	bool all = left == l->to - l->last;
+	size_t n = 0;
+	uint16_t size;
+
+	for (*used = 0; left - *used >= HEADER; *used += size, n++) {
+		size = record_size(l->copy + *used);
+		if (!size || (all && size > left - *used))
+			l->out->torn = true;
+		if (!size || size > left - *used)
+			break;
+	}
+	return n;
+}
+
+static int walk_backward(struct look *l, uint64_t intact)
+{
+	uint64_t left, used, at = 0;
+	size_t *starts, n;
+
+	if (intact < l->from)
+		intact = l->from;
+	left = intact < l->to ? l->to - intact : 0;
+	n = count_backward(l, left, &used);
+	starts = malloc(n ? n * sizeof(*starts) : 1);
+	if (!starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		starts[i] = at;
+		at += record_size(l->copy + at);
+	}
+	l->out->missed += l->to - l->last - used;
+	while (n)
+		hand_on(l, l->copy + starts[--n]);
+	free(starts);
+	return 0;
+}
+
+static int look(struct look *l, struct ring_seen *seen)
+{
+	int err;
+
+	l->last = seen->started ? seen->position : 0;
+	if (l->to % HEADER) {
+		l->out->torn = true;
+		return 0;
+	}
+	if (l->to < l->last) {
+		l->out->restarted = true;
+		l->last = 0;
+	}
+	find_new(l);
+	err = copy_new(l);
+	if (!err && !l->copy)
+		l->out->missed = l->to - l->last;
+	else if (!err && l->ring->backward)
+		err = walk_backward(l, intact_from(l));
+	else if (!err)
+		walk_forward(l, intact_from(l));
+	free(l->copy);
+	if (err)
+		return err;
+	*seen = (struct ring_seen){ true, l->to };
+	return 0;
+}
+
+int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
+	      struct ring_result *out, ring_record_fn *record, void *ctx)
+{
+	struct look l = { .ring = ring, .out = out, .record = record, .ctx = ctx };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (ring->length < RING_PAGE_BYTES ||
+	    ring->length < (size_t)sysconf(_SC_PAGESIZE))
+		return -EINVAL;
+	/* before the page: the head that it shows is not behind what we hand on */
+	l.to = load_head(&l);
+	copy_page(ring, &out->page);
+	err = find_data(&l);
+	return err || !l.size ? err : look(&l, seen);
+}
+
+/*
+ * The kernel writes a record within an RCU read-side section (and without
+ * preemption), from before it takes the room until after it published
+ * data_head; this waits until all CPUs have left such sections.  Not possible
+ * on machines with nohz_full, and before 4.3.
+ */
+static bool wait_for_writers(void *ctx)
+{
+	(void)ctx;
+	return !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
+}
+
+/* mmap could set something going in a device; without /proc, trust the caller. */
+static bool is_event(int fd)
+{
+	char path[64], link[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, link, sizeof(link));
+	return n < 0 || ((size_t)n == strlen(PROC_EVENT_LINK) &&
+			 !memcmp(link, PROC_EVENT_LINK, (size_t)n));
+}
+
+int ring_look(int fd, size_t length, bool backward, bool overwrite,
+	      struct ring_seen *seen, struct ring_result *out,
+	      ring_record_fn *record, void *ctx)
+{
+	struct ring_image ring = {
+		.length = length,
+		.backward = backward,
+		.overwrite = overwrite,
+		.settle = wait_for_writers,
+	};
+	void *bytes;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!is_event(fd))
+		return -ENOTTY;
+	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	ring.bytes = bytes;
+	err = ring_walk(&ring, seen, out, record, ctx);
+	munmap(bytes, length);
+	return err;
+}
+
+ssize_t ring_read_count(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which calls have to do with perf. */
+#include <sys/prctl.h>
+
+#include "abi/pass.h"
+#include "abi/layout.h"
+#include "model/state.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#define RANGE_UNSHARE 2		/* CLOSE_RANGE_UNSHARE */
+#define PERF_IOCTL_TYPE 0x2400	/* '$' in the second byte */
+
+static uint64_t pointer(const struct call *c, unsigned int i)
+{
+	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
+}
+
+/* Whether a call is about perf ------------------------------------------ */
+
+static bool polls_event(const struct task *t, const struct call *c)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
+
+	for (; p && len >= 8; p += 8, len -= 8)
+		if (fdtab_event(t->files,
+				(int)layout_get(&layout_pollfd, POLLFD_FD, p, 8)))
+			return true;
+	return false;
+}
+
+static bool selects_event(const struct task *t, const struct call *c)
+{
+	for (unsigned int set = 1; set <= 3; set++) {
+		size_t len;
+		const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, set),
+					      SIZE_MAX, &len);
+
+		for (size_t fd = 0; p && fd < 8 * len; fd++)
+			if (p[fd / 8] >> fd % 8 & 1 && fdtab_event(t->files, (int)fd))
+				return true;
+	}
+	return false;
+}
+
+static bool is_event(const struct task *t, const struct call *c, unsigned int i)
+{
+	return fdtab_event(t->files, call_int(c, i));
+}
+
+static bool touches_ring(const struct task *t, const struct call *c)
+{
+	uint64_t start = pointer(c, 0);
+
+	return space_find(t->space, start, start + pointer(c, 1));
+}
+
+static bool concerns_desc(const struct task *t, const struct call *c)
+{
+	switch (c->desc->id) {
+	case CALL_CLOSE_RANGE:
+		return c->args[2] & RANGE_UNSHARE ||
+		       fdtab_event_in_range(t->files, (uint32_t)c->args[0],
+					    (uint32_t)c->args[1]);
+	case CALL_DUP2:
+	case CALL_DUP3:
+		return is_event(t, c, 0) || is_event(t, c, 1);
+	default:
+		return is_event(t, c, 0);
+	}
+}
+
+static bool concerns_poll(const struct task *t, const struct call *c)
+{
+	switch (c->desc->id) {
+	case CALL_POLL:
+	case CALL_PPOLL:
+	case CALL_PPOLL_TIME64:
+		return polls_event(t, c);
+	case CALL_EPOLL_CREATE:
+	case CALL_EPOLL_CREATE1:
+		return false;
+	case CALL_EPOLL_CTL:
+		return is_event(t, c, 2);
+	case CALL_EPOLL_WAIT:
+	case CALL_EPOLL_PWAIT:
+	case CALL_EPOLL_PWAIT2:
+		return fdtab_watches_event(t->files, call_int(c, 0));
+	default:
+		return selects_event(t, c);
+	}
+}
+
+static bool concerns_memory(const struct task *t, const struct call *c)
+{
+	if (c->desc->id == CALL_MUNMAP || c->desc->id == CALL_MREMAP)
+		return touches_ring(t, c);
+	return is_event(t, c, 4);
+}
+
+/* Sent: a message with an event in it.  Received: one while any is on its way. */
+static bool passes_event(const struct model *m, const struct task *t,
+			 const struct call *c)
+{
+	int fds[CALL_MAX_PASSED];
+	size_t n;
+
+	if (c->desc->id == CALL_RECVMSG)
+		return m->passing;
+	n = call_passed_fds(c, AT_ENTER, fds);
+	for (size_t i = 0; i < n; i++)
+		if (fdtab_event(t->files, fds[i]))
+			return true;
+	return false;
+}
+
+static bool is_perf_prctl(const struct call *c)
+{
+	return c->args[0] == PR_TASK_PERF_EVENTS_DISABLE ||
+	       c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
+}
+
+bool model_concerns(struct model *m, const struct call *c)
+{
+	const struct task *t = model_task(m, c->tid);
+
+	if (!t)
+		return c->desc->class == CLASS_OPEN;
+	switch (c->desc->class) {
+	case CLASS_OPEN:
+		return true;
+	case CLASS_IOCTL:
+		return (c->args[1] & 0xff00) == PERF_IOCTL_TYPE || is_event(t, c, 0);
+	case CLASS_MEMORY:
+		return concerns_memory(t, c);
+	case CLASS_POLL:
+		return concerns_poll(t, c);
+	case CLASS_READ:
+		return is_event(t, c, 0);
+	case CLASS_DESC:
+		return concerns_desc(t, c);
+	case CLASS_PASS:
+		return passes_event(m, t, c);
+	case CLASS_PROCESS:
+		return c->desc->id == CALL_PRCTL ? is_perf_prctl(c) :
+						   model_involved(m, c->tid);
+	}
+	return true;
+}
+
+bool model_needs(enum call_id id)
+{
+	switch (call_descs[id].class) {
+	case CLASS_OPEN:
+	case CLASS_MEMORY:
+	case CLASS_DESC:
+	case CLASS_IOCTL:
+	case CLASS_PASS:
+		return true;
+	default:
+		return id == CALL_EPOLL_CTL || id == CALL_UNSHARE;
+	}
+}
+

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events and rings: their making, their counting, their end. */
+#include <stdlib.h>
+
+#include "lib/die.h"
+#include "model/state.h"
+
+void list_add(struct list *l, void *item)
+{
+	if (!(l->n & (l->n - 1))) /* full at each power of two */
+		l->items = xrealloc(l->items, (l->n ? 2 * l->n : 1) * sizeof(*l->items));
+	l->items[l->n++] = item;
+}
+
+struct event *event_new(struct model *m)
+{
+	struct event *e = xcalloc(1, sizeof(*e));
+
+	e->owner = m;
+	e->number = ++m->nevents;
+	e->opened_ns = m->now_ns;
+	if (m->keep)
+		list_add(&m->events, event_ref(e));
+	return e;
+}
+
+struct event *event_ref(struct event *e)
+{
+	e->refs++;
+	return e;
+}
+
+static void forget_source(struct event *output, const struct event *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < output->nsources; i++)
+		if (output->sources[i] != e)
+			output->sources[kept++] = output->sources[i];
+	output->nsources = kept;
+}
+
+void event_redirect(struct event *e, struct event *output)
+{
+	struct event *before = e->output;
+
+	if (before == output)
+		return;
+	e->output = output ? event_ref(output) : NULL;
+	if (output) {
+		output->sources = xrealloc(output->sources, (output->nsources + 1) *
+					   sizeof(struct event *));
+		output->sources[output->nsources++] = e;
+	}
+	if (before) {
+		forget_source(before, e);
+		event_unref(before);
+	}
+}
+
+void event_unref(struct event *e)
+{
+	if (!e || --e->refs)
+		return;
+	if (e->id && map_get(&e->owner->by_id, e->id) == e)
+		map_del(&e->owner->by_id, e->id);
+	if (e->output) {
+		forget_source(e->output, e);
+		event_unref(e->output);
+	}
+	event_unref(e->leader);
+	free(e->sources);
+	free(e->filter);
+	free(e->name);
+	free(e);
+}
+
+/* A mapping keeps the file open, so the kernel ends it with the last of both. */
+static void settle(struct event *e)
+{
+	bool closed = !e->handles && !e->mapped;
+
+	if (closed && !e->closed)
+		e->closed_ns = e->owner->now_ns;
+	e->closed = closed;
+	if (!closed || !e->output)
+		return;
+	/* what is gone writes nowhere; the summary still tells where it did */
+	forget_source(e->output, e);
+}
+
+void event_handles(struct event *e, int change)
+{
+	e->handles += (unsigned int)change;
+	settle(e);
+}
+
+void event_mapped(struct event *e, int change)
+{
+	e->mapped += (unsigned int)change;
+	settle(e);
+}
+
+struct ring *ring_new(struct model *m, struct event *e)
+{
+	struct ring *r = xcalloc(1, sizeof(*r));
+
+	r->number = ++m->nrings;
+	r->event = event_ref(e);
+	if (m->keep)
+		list_add(&m->rings, ring_ref(r));
+	return r;
+}
+
+struct ring *ring_ref(struct ring *r)
+{
+	r->refs++;
+	return r;
+}
+
+void ring_unref(struct ring *r)
+{
+	if (--r->refs)
+		return;
+	event_unref(r->event);
+	free(r);
+}
+
+struct space *space_new(void)
+{
+	struct space *s = xcalloc(1, sizeof(*s));
+
+	s->refs = 1;
+	return s;
+}
+
+static void unmap(struct ring *r)
+{
+	r->unmapped = true;
+	event_mapped(r->event, -1);
+	ring_unref(r);
+}
+
+void space_unref(struct space *s)
+{
+	if (--s->refs)
+		return;
+	for (size_t i = 0; i < s->nrings; i++)
+		unmap(s->rings[i]);
+	free(s->rings);
+	free(s);
+}
+
+void space_add(struct space *s, struct ring *r)
+{
+	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
+	s->rings[s->nrings++] = ring_ref(r);
+	event_mapped(r->event, 1);
+}
+
+struct ring *space_find(const struct space *s, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		if (s->rings[i]->start < end && start < s->rings[i]->end)
+			return s->rings[i];
+	return NULL;
+}
+
+void space_remove(struct space *s, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *r = s->rings[i];
+
+		if (r->start < end && start < r->end)
+			unmap(r);
+		else
+			s->rings[kept++] = r;
+	}
+	s->nrings = kept;
+}

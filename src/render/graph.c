@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "render/graph.h"
+
+#include <string.h>
+
+#include "abi/layout.h"
+#include "model/event_name.h"
+#include "render/siginfo.h"
+#include "render/text.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static uint64_t get(const struct event *e, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
+}
+
+static void add_count(struct buf *out, uint64_t n, const char *what)
+{
+	buf_addf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+/* "perf[123]"; the number alone where the name is not known. */
+static void add_task(const struct model *m, pid_t tid, struct buf *out)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(m, &tasks);
+
+	/* a tid may come twice: the later one is meant nearly always */
+	while (n--) {
+		if (tasks[n]->tid != tid || !*tasks[n]->comm)
+			continue;
+		text_escaped(out, tasks[n]->comm);
+		buf_addf(out, "[%d]", (int)tid);
+		return;
+	}
+	buf_addf(out, "task %d", (int)tid);
+}
+
+/* Events ------------------------------------------------------------------ */
+
+/* Opened to see whether the kernel takes it, and closed again. */
+static bool is_probe(const struct event *e)
+{
+	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
+	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
+}
+
+static void add_target(const struct model *m, const struct event *e, struct buf *out)
+{
+	if (e->found)
+		return;
+	if (e->flags & PERF_FLAG_PID_CGROUP)
+		buf_addf(out, "cgroup of fd %d", (int)e->pid);
+	else if (e->pid == -1)
+		buf_adds(out, "every task");
+	else
+		add_task(m, e->pid ? e->pid : e->opener, out);
+	if (get(e, ATTR_INHERIT))
+		buf_adds(out, " and its children");
+	if (e->cpu >= 0)
+		buf_addf(out, " on cpu %d", e->cpu);
+}
+
+static void add_mode(const struct event *e, struct buf *out)
+{
+	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
+
+	if (e->found)
+		return;
+	if (!period)
+		buf_adds(out, ", counting");
+	else if (get(e, ATTR_FREQ))
+		buf_addf(out, ", sampling about %llu times a second",
+			 (unsigned long long)period);
+	else if (period == 1)
+		buf_adds(out, ", sampling every event");
+	else
+		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
+}
+
+static void add_life(const struct model *m, const struct event *e, struct buf *out)
+{
+	static const char *const starts[] = {
+		[START_NEVER] = "never started", [START_OPEN] = "runs from its opening",
+		[START_EXEC] = "starts on exec", [START_IOCTL] = "started by ioctl",
+		[START_PRCTL] = "started by prctl",
+	};
+
+	if (!e->found) {
+		buf_adds(out, "opened by ");
+		add_task(m, e->opener, out);
+		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
+	} else {
+		buf_addf(out, "fd %d", e->fd);
+	}
+	if (e->id)
+		buf_addf(out, "; id %llu", (unsigned long long)e->id);
+	if (e->filter) {
+		buf_adds(out, "; filter ");
+		text_quoted(out, e->filter, strlen(e->filter), 64, false);
+	}
+	buf_adds(out, e->closed ? "; closed" : "; open to the end");
+}
+
+static void add_counter(const struct event *e, struct buf *out)
+{
+	const struct event_count *c = &e->count;
+
+	if (e->reads) {
+		buf_adds(out, "read ");
+		add_count(out, e->reads, "time");
+		buf_adds(out, c->known ? "; " : "");
+	}
+	if (!c->known)
+		return;
+	buf_addf(out, "count %llu", (unsigned long long)c->value);
+	if (c->timed && c->running < c->enabled && c->running)
+		buf_addf(out, ", ran %.2f%%: scaled %.0f",
+			 100.0 * (double)c->running / (double)c->enabled,
+			 (double)c->value * (double)c->enabled / (double)c->running);
+	else if (c->timed && c->enabled && !c->running)
+		buf_adds(out, ", never ran");
+}
+
+/* "12 MMAP2, 6 SAMPLE"; with what was lost on the way. */
+static void add_records(const struct event *e, struct buf *out)
+{
+	const char *sep = "";
+
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
+		const char *name = xlat_name(&xlat_perf_event_type, type);
+
+		if (!e->records[type])
+			continue;
+		buf_addf(out, "%s%llu ", sep, (unsigned long long)e->records[type]);
+		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of other types");
+		sep = ", ";
+	}
+	if (e->lost)
+		buf_addf(out, "%s%llu lost", sep, (unsigned long long)e->lost);
+}
+
+/* A line of its own behind two spaces, if add() has anything to say. */
+static void detail(struct buf *out, const char *what, const struct buf *text)
+{
+	if (text->len)
+		buf_addf(out, "       %s%s\n", what, buf_str(text));
+}
+
+static void print_event(const struct model *m, const struct event *e, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	buf_addf(out, "  #%-3u ", e->number);
+	text_escaped(out, e->name);
+	if (!e->found)
+		buf_adds(out, ": ");
+	add_target(m, e, out);
+	add_mode(e, out);
+	if (e->leader)
+		buf_addf(out, ", in the group of #%u", e->leader->number);
+	buf_addc(out, '\n');
+	add_life(m, e, &text);
+	detail(out, "", &text);
+	buf_reset(&text);
+	add_counter(e, &text);
+	detail(out, "", &text);
+	buf_reset(&text);
+	add_records(e, &text);
+	detail(out, "records: ", &text);
+	buf_free(&text);
+}
+
+static void print_events(const struct model *m, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(m, &events), probes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		probes += is_probe(events[i]);
+	if (n > probes) {
+		buf_addf(out, "Events: %zu\n", n - probes);
+		for (size_t i = 0; i < n; i++)
+			if (!is_probe(events[i]))
+				print_event(m, events[i], out);
+	}
+	if (!probes)
+		return;
+	buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_probe(events[i]))
+			continue;
+		buf_addf(out, "  #%-3u ", events[i]->number);
+		text_escaped(out, events[i]->name);
+		buf_adds(out, " worked\n");
+	}
+}
+
+/* Failed opens -------------------------------------------------------------- */
+
+enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6 };
+
+/* How many members two attrs set alike, and which they set differently. */
+static size_t compare(const struct attempt *a, const struct event *e, size_t *shared,
+		      struct buf *different)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	size_t n = 0;
+
+	*shared = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+		uint64_t x = field_get(f, a->attr, a->attr_len);
+		uint64_t y = field_get(f, e->attr, e->attr_len);
+
+		/* of a union, the first name stands for all */
+		if (i && f->offset == f[-1].offset && f->bit == f[-1].bit &&
+		    f->nbits == f[-1].nbits)
+			continue;
+		*shared += x && x == y;
+		if (x == y)
+			continue;
+		n++;
+		if (different)
+			buf_addf(different, "%s%s", different->len ? ", " : "", f->name);
+	}
+	return n;
+}
+
+/* The first event opened after the failure that asks for nearly the same. */
+static const struct event *instead_of(const struct model *m, const struct attempt *a)
+{
+	struct event *const *events;
+	size_t n = model_events(m, &events), shared;
+
+	for (size_t i = a->events; i < n; i++) {
+		const struct event *e = events[i];
+
+		if (e->opener == a->tid && e->pid == a->pid && e->cpu == a->cpu &&
+		    compare(a, e, &shared, NULL) <= LIKE_DIFFERENT &&
+		    shared >= LIKE_SHARED)
+			return e;
+	}
+	return NULL;
+}
+
+static bool same_attempt(const struct attempt *a, const struct attempt *b)
+{
+	return a->tid == b->tid && a->error == b->error && a->attr_len == b->attr_len &&
+	       a->pid == b->pid && !memcmp(a->attr, b->attr, a->attr_len);
+}
+
+static void print_attempt(const struct model *m, const struct names *n,
+			  const struct attempt *a, size_t times, struct buf *out)
+{
+	const struct event *e = instead_of(m, a);
+	struct buf text = { 0 };
+	size_t shared;
+
+	buf_adds(out, "  ");
+	event_name(a->attr, a->attr_len, n, &text);
+	text_escaped(out, buf_str(&text));
+	buf_reset(&text);
+	error_text(a->error, &text);
+	/* without the "-1 " that stands before it as a result */
+	buf_addf(out, ": %s", buf_str(&text) + (*buf_str(&text) == '-' ? 3 : 0));
+	buf_reset(&text);
+	if (times > 1)
+		buf_addf(out, ", %zu times", times);
+	if (e) {
+		compare(a, e, &shared, &text);
+		buf_addf(out, "; then #%u ", e->number);
+		text_escaped(out, e->name);
+		buf_addf(out, " worked, which differs in %s",
+			 text.len ? buf_str(&text) : "nothing");
+	} else {
+		buf_adds(out, "; nothing like it worked");
+	}
+	buf_addc(out, '\n');
+	buf_free(&text);
+}
+
+static void print_attempts(const struct model *m, const struct names *n, struct buf *out)
+{
+	const struct attempt *a;
+	size_t count = model_attempts(m, &a), i = 0;
+
+	if (count)
+		buf_addf(out, "Failed opens: %zu\n", count);
+	while (i < count) {
+		size_t run = 1;
+
+		while (i + run < count && same_attempt(&a[i], &a[i + run]))
+			run++;
+		print_attempt(m, n, &a[i], run, out);
+		i += run;
+	}
+}
+
+/* Rings and tasks ------------------------------------------------------------ */
+
+/* Who wrote there in the end; ended events remember where. */
+static void add_writers(const struct model *m, const struct ring *r, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(m, &events);
+	const char *sep = "; written by ";
+
+	for (size_t i = 0; i < n; i++) {
+		const struct event *to = events[i]->output ? events[i]->output : events[i];
+
+		if (to != r->event)
+			continue;
+		buf_addf(out, "%s#%u", sep, events[i]->number);
+		sep = ", ";
+	}
+}
+
+static void print_ring(const struct model *m, const struct ring *r, uint32_t page,
+		       struct buf *out)
+{
+	uint64_t pages = (r->end - r->start) / page;
+
+	buf_addf(out, "  %u of #%u ", r->number, r->event->number);
+	text_escaped(out, r->event->name);
+	buf_adds(out, ": ");
+	if (r->aux && !r->event->found)
+		buf_addf(out, "AUX area of %llu KiB", (unsigned long long)(pages * page / 1024));
+	else if (pages < 2)
+		buf_adds(out, "control page only");
+	else
+		buf_addf(out, "%llu KiB", (unsigned long long)((pages - 1) * page / 1024));
+	if (r->overwrite)
+		buf_adds(out, ", overwritten when full");
+	buf_addf(out, ", in process %d", (int)r->pid);
+	if (!r->aux)
+		add_writers(m, r, out);
+	buf_addc(out, '\n');
+	if (!r->looks)
+		return;
+	buf_adds(out, "       ");
+	add_count(out, r->looks, "look");
+	buf_adds(out, ", ");
+	add_count(out, r->records, "record");
+	buf_addf(out, " seen, %llu bytes missed%s\n", (unsigned long long)r->missed,
+		 r->torn ? ", and bytes that are no records" : "");
+}
+
+static void print_rings(const struct model *m, const struct names *n, struct buf *out)
+{
+	struct ring *const *rings;
+	size_t count = model_rings(m, &rings);
+
+	if (count)
+		buf_addf(out, "Rings: %zu\n", count);
+	for (size_t i = 0; i < count; i++)
+		print_ring(m, rings[i], n->page_size, out);
+}
+
+static void print_task(const struct model *m, const struct task_info *t, struct buf *out)
+{
+	const char *sep = "; waits for ring ";
+
+	buf_adds(out, "  ");
+	add_task(m, t->tid, out);
+	buf_adds(out, ": ");
+	add_count(out, t->opens, "open");
+	if (t->failures)
+		buf_addf(out, ", %u failed", t->failures);
+	buf_adds(out, ", ");
+	add_count(out, t->reads, "read");
+	buf_adds(out, ", ");
+	add_count(out, t->polls, "wait");
+	for (size_t i = 0; i < t->npolled; i++) {
+		buf_addf(out, "%s%u", sep, t->polled[i]->number);
+		sep = ", ";
+	}
+	buf_addc(out, '\n');
+}
+
+static void print_tasks(const struct model *m, struct buf *out)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(m, &tasks);
+
+	buf_adds(out, "Tasks that use events:\n");
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i]->opens || tasks[i]->failures || tasks[i]->reads || tasks[i]->polls)
+			print_task(m, tasks[i], out);
+}
+
+void graph_print(const struct model *m, const struct names *n, struct buf *out)
+{
+	struct event *const *events;
+	const struct attempt *attempts;
+
+	if (!model_events(m, &events) && !model_attempts(m, &attempts)) {
+		buf_adds(out, "No event was opened.\n");
+		return;
+	}
+	print_events(m, out);
+	print_attempts(m, n, out);
+	print_rings(m, n, out);
+	print_tasks(m, out);
+}
