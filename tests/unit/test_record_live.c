@@ -251,9 +251,9 @@ static int setup(void **state)
 	} else {
 		close(fd);
 	}
-	/* where tracefs is not mounted, for this process alone */
-	if (access("/sys/kernel/tracing/events", F_OK) && !unshare(CLONE_NEWNS) &&
-	    !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	/* a tracefs of our own: another test may mount and unmount one */
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL))
 		print_message("tracefs: %s\n", strerror(errno));
 	return 0;
@@ -497,7 +497,8 @@ static void sideband(uint64_t sample_type, unsigned int how)
 	attr.mmap2 = how & 1;
 	attr.build_id = how >> 1 & 1;
 	/* an inherited event needs a CPU to have a ring */
-	if (!live_open(&l, &attr, 0, (int)(how >> 3 & 1), RING_PAGES))
+	if (!live_open(&l, &attr, 0, how >> 3 & 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1,
+		       RING_PAGES))
 		fail_msg("%s", strerror(errno));
 	live_enable(&l);
 	in_child(map_and_rename);
