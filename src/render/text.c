@@ -193,8 +193,9 @@ static void put_enum(struct sink *s, const char *key, const struct xlat *x,
 		buf_adds(t->out, name);
 		return;
 	}
-	buf_addx(t->out, v);
-	add_unknown(t, x);
+	add_hex(t->out, v);
+	if (v) /* 0 without a name is nothing at all */
+		add_unknown(t, x);
 }
 
 static void put_flags(struct sink *s, const char *key, const struct xlat *x,
@@ -208,9 +209,11 @@ static void put_flags(struct sink *s, const char *key, const struct xlat *x,
 
 	lead(t, key);
 	if (!v) {
-		const char *zero = x->kind == XLAT_FLAGS ? xlat_name(x, 0) : NULL;
+		const struct xlat_entry *zero = xlat_find(x, 0);
 
-		buf_adds(t->out, zero ? zero : "0");
+		/* PROT_NONE speaks of all bits; a value under a mask does not */
+		buf_adds(t->out, zero && x->kind == XLAT_FLAGS && !zero->mask ?
+				 zero->name : "0");
 		return;
 	}
 	while ((e = xlat_next_flag(x, &rest, &at))) {
