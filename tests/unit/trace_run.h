@@ -155,7 +155,7 @@ static inline bool on_close_watch(void *ctx, pid_t tid)
 
 static const struct trace_ops ops = {
 	on_born,      on_enter, on_exit_hook,	on_execed,
-	on_signalled, on_gone,	on_close_watch,
+	on_signalled, on_gone,	on_close_watch, NULL,
 };
 
 /* Watches what the description says. */
