@@ -74,6 +74,11 @@ struct names {
 			       int64_t fd);
 	/* name of the event with that kernel id */
 	const char *(*event)(const struct names *n, uint64_t id);
+	/* tracefs' format file of the tracepoint with this id */
+	const char *(*format)(const struct names *n, uint64_t id);
+	/* the code at ip; pid -1 and cpumode 0 where that is not known */
+	const char *(*symbol)(const struct names *n, int32_t pid, uint64_t ip,
+			      unsigned int cpumode);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
 };
 

@@ -116,9 +116,10 @@ void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 	struct sink *s = r->s;
 
 	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "size", len - 4);
-	if (!h->raw || !h->raw(h->ctx, p + 4, len - 4, s))
+	if (!h->raw || !h->raw(h->ctx, p + 4, len - 4, s)) {
+		s->ops->uint(s, "size", len - 4);
 		s->ops->bytes(s, "data", p + 4, len - 4, false);
+	}
 	s->ops->end(s);
 }
 

@@ -73,6 +73,9 @@ struct sink {
 	size_t max_string; /* bytes of a string or byte run worth handing over */
 };
 
+/* Takes everything and keeps nothing: for walks whose end is what matters. */
+extern const struct sink_ops sink_null_ops;
+
 /* note() with a format. */
 void sink_notef(struct sink *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

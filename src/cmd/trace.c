@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace COMMAND: the engine, the model and a view wired together. */
-#include <errno.h>
+/* pevtrace COMMAND: the engine feeds a session with what it sees. */
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,236 +12,235 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/session.h"
 #include "drive/look.h"
 #include "host/host.h"
 #include "host/proc.h"
 #include "lib/die.h"
-#include "lib/map.h"
-#include "model/model.h"
-#include "render/counts.h"
-#include "render/graph.h"
-#include "render/output.h"
-#include "render/text_view.h"
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
-/* A file that somebody else reads is at most so old. */
-#define FLUSH_MS 500
+enum {
+	FLUSH_MS = 500,		/* somebody who reads the file is so far behind */
+	STACK_FRAMES = 64,
+};
 
-struct session {
+struct live {
+	struct session session;
 	struct options options;
-	struct names names;
+	struct names source;
 	struct host *host;
-	struct model *model;
-	struct output *output;
-	struct text_view *view;
-	struct counts counts;
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: nobody wants to see into rings */
 	pid_t looking;		/* the tid at whose stop we look */
-	struct map shown;	/* tids that a line was written about */
-	size_t tasks;		/* born so far */
-	char link[4096];	/* what names.fd returned last */
+	char link[4096];	/* what source.fd returned last */
 };
 
-/* Names ------------------------------------------------------------------ */
-
-static struct session *of_names(const struct names *n)
+static uint64_t now_ns(void)
 {
-	return (struct session *)((char *)n - offsetof(struct session, names));
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static const char *name_pmu(const struct names *n, uint32_t type)
+/* What the machine calls things ------------------------------------------- */
+
+static struct live *of_source(const struct names *n)
 {
-	return host_pmu(of_names(n)->host, type);
+	return (struct live *)((char *)n - offsetof(struct live, source));
 }
 
-static const char *name_tracepoint(const struct names *n, uint64_t id)
+static const char *source_pmu(const struct names *n, uint32_t type)
 {
-	return host_tracepoint(of_names(n)->host, id);
+	return host_pmu(of_source(n)->host, type);
 }
 
-static const char *name_terms(const struct names *n, uint32_t type,
-			      const uint64_t *config, size_t nconfigs)
+static const char *source_tracepoint(const struct names *n, uint64_t id)
 {
-	return host_terms(of_names(n)->host, type, config, nconfigs);
+	return host_tracepoint(of_source(n)->host, id);
 }
 
-/* An event by its name, anything else by its link in /proc. */
-static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+static const char *source_terms(const struct names *n, uint32_t type,
+				const uint64_t *config, size_t nconfigs)
 {
-	struct session *s = of_names(n);
-	const struct event *e;
-
-	if (!s->options.text.labels || fd < 0)
-		return NULL;
-	e = model_event(s->model, c->tid, (int)fd);
-	if (e)
-		return e->name;
-	return proc_fd_link(c->tid, (int)fd, s->link, sizeof(s->link)) ? s->link : NULL;
+	return host_terms(of_source(n)->host, type, config, nconfigs);
 }
 
-static int64_t read_format(const struct names *n, const struct call *c, int64_t fd)
+static const char *source_fd(const struct names *n, const struct call *c, int64_t fd)
 {
-	const struct event *e = model_event(of_names(n)->model, c->tid, (int)fd);
+	struct live *l = of_source(n);
 
-	return e && !e->found ? (int64_t)e->read_format : -1;
+	return proc_fd_link(c->tid, (int)fd, l->link, sizeof(l->link)) ? l->link : NULL;
 }
 
-static const char *name_event(const struct names *n, uint64_t id)
-{
-	const struct event *e = model_event_by_id(of_names(n)->model, id);
-
-	return e ? e->name : NULL;
-}
-
-/* Rings ------------------------------------------------------------------ */
-
-static const char *record_event(void *ctx, uint64_t id)
-{
-	return name_event(&((struct session *)ctx)->names, id);
-}
+/* Rings ------------------------------------------------------------------- */
 
 static void on_record(void *ctx, const struct ring *r, const struct event *e,
 		      const struct record_format *format, const uint8_t *bytes,
 		      size_t len)
 {
-	struct session *s = ctx;
-	const struct record_hooks hooks = { .ctx = s, .event = record_event };
+	struct live *l = ctx;
+	struct view_record record = {
+		.ring = r, .event = e, .format = format, .bytes = bytes, .len = len,
+	};
 
-	if (s->options.records && !s->options.count)
-		text_view_record(s->view, s->looking, r->number, e->name, format,
-				 &hooks, bytes, len);
+	session_record(&l->session, l->looking, now_ns(), &record);
 }
 
 static void on_looked(void *ctx, const struct ring *r, const struct ring_result *result)
 {
-	struct session *s = ctx;
-	char text[128];
+	struct live *l = ctx;
+	const struct view_look look = {
+		.ring = r, .page = result->page.bytes,
+		.page_len = sizeof(result->page.bytes),
+		.missed = result->missed, .torn = result->torn,
+	};
 
-	if (!s->options.records || s->options.count)
-		return;
-	if (s->options.text.full)
-		text_view_ring_page(s->view, s->looking, r->number, result->page.bytes,
-				    sizeof(result->page.bytes));
-	if (result->missed) {
-		snprintf(text, sizeof(text), "%llu bytes were overwritten before we looked",
-			 (unsigned long long)result->missed);
-		text_view_ring(s->view, s->looking, r->number, text);
-	}
-	if (result->torn)
-		text_view_ring(s->view, s->looking, r->number,
-			       "holds bytes that are no records; skipped");
+	session_looked(&l->session, l->looking, now_ns(), &look);
 }
 
-static const struct look_ops look_ops = { .record = on_record, .looked = on_looked };
+static void on_counted(void *ctx, const struct event *e)
+{
+	session_count(&((struct live *)ctx)->session, e);
+}
+
+static const struct look_ops look_ops = {
+	.record = on_record, .looked = on_looked, .counted = on_counted,
+};
 
 /* What goes with this call is seen now or never. */
-static void look_before(struct session *s, const struct call *c)
+static void look_before(struct live *l, const struct call *c)
 {
+	struct model *m = l->session.model;
 	struct event *e;
 
-	s->looking = c->tid;
+	l->looking = c->tid;
 	switch (c->desc->id) {
 	case CALL_IOCTL:
-		e = model_event(s->model, c->tid, call_int(c, 0));
+		e = model_event(m, c->tid, call_int(c, 0));
 		if (e && (c->args[1] == PERF_EVENT_IOC_DISABLE ||
 			  c->args[1] == PERF_EVENT_IOC_PAUSE_OUTPUT ||
 			  c->args[1] == PERF_EVENT_IOC_SET_OUTPUT))
-			look_event(s->looker, c->pid, c->tid, e->output ? e->output : e);
+			look_event(l->looker, c->pid, c->tid, e->output ? e->output : e);
 		break;
 	case CALL_MUNMAP:
 	case CALL_MREMAP:
-		look_range(s->looker, c->pid, c->tid, c->args[0], c->args[0] + c->args[1]);
+		look_range(l->looker, c->pid, c->tid, c->args[0], c->args[0] + c->args[1]);
 		break;
 	case CALL_CLOSE:
-		e = model_event(s->model, c->tid, call_int(c, 0));
+		e = model_event(m, c->tid, call_int(c, 0));
 		if (!e || e->handles > 1)
 			break;
-		look_event(s->looker, c->pid, c->tid, e);
-		look_count(s->looker, c->pid, c->tid, e);
+		look_event(l->looker, c->pid, c->tid, e);
+		look_count(l->looker, c->pid, c->tid, e);
 		break;
 	case CALL_CLOSE_RANGE:
 	case CALL_EXECVE:
 	case CALL_EXECVEAT:
 	case CALL_EXIT_GROUP:
-		look_all(s->looker, c->pid, c->tid);
-		look_counts(s->looker, c->pid, c->tid);
+		look_all(l->looker, c->pid, c->tid);
+		look_counts(l->looker, c->pid, c->tid);
 		break;
 	default:
 		break;
 	}
 }
 
-static void look_after(struct session *s, const struct call *c)
+static void look_after(struct live *l, const struct call *c)
 {
-	s->looking = c->tid;
+	l->looking = c->tid;
 	if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
-		look_all(s->looker, c->pid, c->tid);
+		look_all(l->looker, c->pid, c->tid);
 }
 
-/* What the engine tells -------------------------------------------------- */
-
-static void on_born(void *ctx, const struct trace_birth *b)
+static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 {
-	struct session *s = ctx;
-	bool thread = b->attached && b->tid != b->pid;
+	struct live *l = ctx;
 
-	model_born(s->model, b->tid, b->pid, thread ? b->pid : b->parent,
-		   thread || b->shares_files, thread || b->shares_memory);
-	if (b->attached && !thread)
-		model_adopt(s->model, b->tid);
-	if (++s->tasks > 1)
-		text_view_many(s->view);
+	l->looking = tid;
+	look_all(l->looker, pid, tid);
 }
 
-static bool is_shown(const struct session *s, const struct call *c, bool concerns)
-{
-	enum selected selected = s->options.select.calls[c->desc->id];
+/* What the engine tells ---------------------------------------------------- */
 
-	return selected == SELECT_ALL || (selected == SELECT_PERF && concerns);
-}
-
-static void learn_comm(struct session *s, pid_t tid)
-{
-	char comm[32];
-
-	if (s->options.summary && proc_comm(tid, comm, sizeof(comm)))
-		model_comm(s->model, tid, comm);
-}
-
-struct stack_of {
-	struct session *session;
+struct adoption {
+	struct live *live;
 	pid_t tid;
 };
 
-static void add_frame(void *ctx, const struct trace_frame *f)
+static void tell_found(void *ctx, int fd, bool cloexec, struct event *e)
 {
-	const struct stack_of *o = ctx;
+	struct adoption *a = ctx;
 
-	text_view_frame(o->session->view, o->tid, f->module, f->symbol, f->offset, f->ip);
+	session_found(&a->live->session, a->tid, fd, cloexec, e);
 }
 
-static void show_enter(struct session *s, const struct call *c)
+static void learn_comm(struct live *l, pid_t tid)
 {
-	struct stack_of o = { s, c->tid };
-	const char *why;
+	char comm[32];
 
-	if (!map_set(&s->shown, (uint64_t)c->tid, s))
-		learn_comm(s, c->tid);
-	if (s->options.count)
+	if (l->options.summary && proc_comm(tid, comm, sizeof(comm)))
+		session_comm(&l->session, tid, comm);
+}
+
+static void on_born(void *ctx, const struct trace_birth *b)
+{
+	struct live *l = ctx;
+	bool thread = b->attached && b->tid != b->pid;
+	const struct birth birth = {
+		.tid = b->tid, .pid = b->pid, .parent = thread ? b->pid : b->parent,
+		.attached = b->attached,
+		.shares_files = thread || b->shares_files,
+		.shares_memory = thread || b->shares_memory,
+	};
+	struct adoption a = { l, b->tid };
+
+	session_born(&l->session, &birth, now_ns());
+	if (birth.parent)
 		return;
-	text_view_enter(s->view, c);
-	if (!s->options.stacks)
+	/* launched by somebody who has events, or running with some already */
+	model_adopt(l->session.model, b->tid);
+	model_each_fd(l->session.model, b->tid, tell_found, &a);
+	learn_comm(l, b->tid);
+}
+
+static void add_frame(void *ctx, const struct trace_frame *f)
+{
+	struct view_frame *frames = ctx;
+	size_t n = 0;
+
+	/* the strings live only in this call */
+	while (n < STACK_FRAMES && frames[n].ip)
+		n++;
+	if (n == STACK_FRAMES)
 		return;
-	why = trace_stack(s->tracer, c->tid, add_frame, &o);
-	if (why)
-		text_view_no_stack(s->view, c->tid, why);
+	frames[n] = (struct view_frame){
+		.module = f->module ? xstrdup(f->module) : NULL,
+		.symbol = f->symbol ? xstrdup(f->symbol) : NULL,
+		.offset = f->offset, .ip = f->ip,
+	};
+}
+
+static void tell_stack(struct live *l, pid_t tid)
+{
+	struct view_frame frames[STACK_FRAMES] = { 0 };
+	const char *why = trace_stack(l->tracer, tid, add_frame, frames);
+	size_t n = 0;
+
+	while (n < STACK_FRAMES && frames[n].ip)
+		n++;
+	session_stack(&l->session, tid, frames, n, why);
+	while (n--) {
+		free((char *)frames[n].module);
+		free((char *)frames[n].symbol);
+	}
 }
 
 static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem)
 {
-	struct session *s = ctx;
+	struct live *l = ctx;
+	struct session *s = &l->session;
 	/* which descriptors are polled or sent is known only from memory */
 	bool early = c->desc->class == CLASS_POLL || c->desc->class == CLASS_PASS;
 	bool concerns, passing;
@@ -250,102 +248,73 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	if (early)
 		call_capture(c, AT_ENTER, mem, &s->names);
 	concerns = model_concerns(s->model, c);
-	c->shown = is_shown(s, c, concerns);
+	c->shown = session_shows(s, c, concerns);
 	if (!concerns && !c->shown)
 		return TRACE_SKIP;
 	if (!early)
 		call_capture(c, AT_ENTER, mem, &s->names);
-	if (s->looker)
-		look_before(s, c);
-	if (c->shown)
-		show_enter(s, c);
+	if (l->looker)
+		look_before(l, c);
+	if (!map_get(&s->shown, (uint64_t)c->tid))
+		learn_comm(l, c->tid);
 	passing = model_passing(s->model);
-	model_enter(s->model, c);
+	session_enter(s, c);
+	if (c->shown && l->options.stacks)
+		tell_stack(l, c->tid);
 	if (!passing && model_passing(s->model))
-		trace_recheck(s->tracer); /* whoever may receive it is to be watched */
+		trace_recheck(l->tracer); /* whoever may receive it is to be watched */
 	return TRACE_EXIT;
 }
 
 static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 {
-	struct session *s = ctx;
+	struct live *l = ctx;
 
-	call_capture(c, AT_EXIT, mem, &s->names);
-	model_exit(s->model, c);
-	if (c->shown && s->options.count)
-		counts_add(&s->counts, c);
-	else if (c->shown)
-		text_view_exit(s->view, c);
-	if (s->looker)
-		look_after(s, c);
+	call_capture(c, AT_EXIT, mem, &l->session.names);
+	session_exit(&l->session, c);
+	if (l->looker)
+		look_after(l, c);
 }
 
 static void on_execed(void *ctx, pid_t tid, pid_t former)
 {
-	struct session *s = ctx;
-	bool told = text_view_in_call(s->view, former);
-	char text[4200], exe[4096];
+	struct live *l = ctx;
+	char exe[4096];
 
-	text_view_renamed(s->view, former, tid);
-	/* a measured program's exec is where enable_on_exec acts */
-	if (model_involved(s->model, former) && !told && !s->options.count &&
-	    proc_exe(tid, exe, sizeof(exe))) {
-		snprintf(text, sizeof(text), "now runs %s", exe);
-		text_view_event(s->view, tid, text);
-		map_set(&s->shown, (uint64_t)tid, s);
-	}
-	model_execed(s->model, tid, former);
-	if (model_involved(s->model, tid))
-		learn_comm(s, tid);
+	session_execed(&l->session, tid, former, now_ns(),
+		       proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
+	if (model_involved(l->session.model, tid))
+		learn_comm(l, tid);
 }
 
 static void on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 {
-	struct session *s = ctx;
-
-	if (!s->options.count && model_involved(s->model, tid) &&
-	    selection_has_signal(&s->options.select, info->si_signo))
-		text_view_signal(s->view, tid, info);
+	session_signal(&((struct live *)ctx)->session, tid, now_ns(), info);
 }
 
 static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 {
-	struct session *s = ctx;
-	bool shown = map_del(&s->shown, (uint64_t)tid);
+	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
+			    status == TRACE_SUPERSEDED ? END_SUPERSEDED : END_EXIT;
 
-	shown = (shown || model_involved(s->model, tid)) && !s->options.count;
-	if (c && c->shown && !s->options.count)
-		text_view_abandon(s->view, tid, status == TRACE_DETACHED);
-	if (shown && status >= 0)
-		text_view_gone(s->view, tid, status);
-	else if (shown && status == TRACE_SUPERSEDED)
-		text_view_event(s->view, tid, "superseded by another thread's exec");
-	model_gone(s->model, tid);
-}
-
-static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
-{
-	struct session *s = ctx;
-
-	s->looking = tid;
-	look_all(s->looker, pid, tid);
+	session_gone(&((struct live *)ctx)->session, tid, now_ns(), how, status, c);
 }
 
 static bool on_close_watch(void *ctx, pid_t tid)
 {
-	const struct session *s = ctx;
+	const struct model *m = ((struct live *)ctx)->session.model;
 
-	return model_holds(s->model, tid) || model_passing(s->model);
+	return model_holds(m, tid) || model_passing(m);
 }
 
 /* Lets others read the file as it grows, and looks where no call gives cause. */
 static void on_tick(void *ctx)
 {
-	struct session *s = ctx;
+	struct live *l = ctx;
 
-	output_flush(s->output);
-	if (s->looker && s->options.look_ms)
-		model_each_holder(s->model, look_at_holder, s);
+	output_flush(l->session.output);
+	if (l->looker && l->options.look_ms)
+		model_each_holder(l->session.model, look_at_holder, l);
 }
 
 static const struct trace_ops ops = {
@@ -359,20 +328,23 @@ static const struct trace_ops ops = {
 	.tick = on_tick,
 };
 
-/* Setting up ------------------------------------------------------------- */
+/* Setting up ---------------------------------------------------------------- */
 
-static void plan_stops(const struct session *s, struct trace_options *t)
+static void plan_stops(const struct live *l, struct trace_options *t)
 {
+	bool all = l->options.summary || l->options.records;
+
 	for (size_t i = 0; i < CALL_COUNT; i++) {
-		enum selected selected = s->options.select.calls[i];
+		enum selected selected = l->options.select.calls[i];
 
 		t->watch[i] = selected == SELECT_ALL ? WATCH_ALWAYS : call_descs[i].watch;
-		t->unwanted[i] = selected == SELECT_NONE && !model_needs((enum call_id)i);
+		t->unwanted[i] = selected == SELECT_NONE && !all &&
+				 !model_needs((enum call_id)i);
 	}
-	t->no_seccomp = s->options.no_seccomp;
-	t->detach_on_exec = s->options.detach_on_exec;
-	t->tick_ms = s->options.look_ms ? s->options.look_ms :
-		     s->options.output ? FLUSH_MS : 0;
+	t->no_seccomp = l->options.no_seccomp;
+	t->detach_on_exec = l->options.detach_on_exec;
+	t->tick_ms = l->options.look_ms ? l->options.look_ms :
+		     l->options.output ? FLUSH_MS : 0;
 }
 
 /* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
@@ -385,80 +357,30 @@ static int64_t real_offset(void)
 	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
 }
 
-static bool wants_color(const struct session *s)
-{
-	if (s->options.color != COLOR_AUTO)
-		return s->options.color == COLOR_ALWAYS;
-	return output_is_terminal(s->output) && !getenv("NO_COLOR");
-}
-
-static void start_looking(struct session *s)
+static void start_looking(struct live *l)
 {
 	const char *why;
 
-	if (!s->options.records && !s->options.summary)
+	if (!l->options.records && !l->options.summary)
 		return;
 	why = look_refusal();
 	if (!why)
-		s->looker = looker_new(s->model, &look_ops, s);
+		l->looker = looker_new(l->session.model, &look_ops, l);
 	else
 		warn("cannot see into ring buffers: %s", why);
 }
 
-static bool session_start(struct session *s)
+static bool begin(struct live *l)
 {
-	s->output = output_open(s->options.output, s->options.separate);
-	if (!s->output)
-		return false;
-	s->names = (struct names){
-		.pmu = name_pmu, .tracepoint = name_tracepoint,
-		.terms = name_terms, .fd = name_fd, .read_format = read_format,
-		.event = name_event,
-		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
-	};
-	s->options.text.color = wants_color(s);
-	s->options.text.pid_always = s->options.output;
-	s->options.text.pid_never = s->options.separate;
-	s->host = host_new("/sys", NULL);
-	s->model = model_new(&s->names, s->options.summary);
-	start_looking(s);
-	s->view = text_view_new(&s->options.text, &s->names, s->output, real_offset());
-	return true;
-}
+	for (size_t i = 0; i < l->options.npids; i++) {
+		pid_t pid = l->options.pids[i];
 
-/* True when everything that was shown could be written. */
-static bool session_end(struct session *s)
-{
-	struct buf table = { 0 };
-	bool ok;
-
-	if (s->options.summary)
-		graph_print(s->model, &s->names, &table);
-	if (s->options.count)
-		counts_print(&s->counts, &table);
-	output_write(s->output, getpid(), buf_str(&table), table.len);
-	buf_free(&table);
-	text_view_free(s->view);
-	looker_free(s->looker);
-	model_free(s->model);
-	host_free(s->host);
-	map_free(&s->shown);
-	ok = output_close(s->output);
-	options_free(&s->options);
-	return ok;
-}
-
-static bool begin(struct session *s)
-{
-	for (size_t i = 0; i < s->options.npids; i++) {
-		pid_t pid = s->options.pids[i];
-
-		if (trace_attach(s->tracer, pid))
+		if (trace_attach(l->tracer, pid))
 			return false;
-		if (!s->options.text.quiet)
+		if (!l->options.text.quiet)
 			warn("attached to process %d", (int)pid);
 	}
-	return !s->options.argv || !trace_launch(s->tracer, s->options.argv);
+	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
 }
 
 /* Ends as the target did, so that whoever waits for us sees the same. */
@@ -475,24 +397,34 @@ static int end_like(int status)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct session s = { 0 };
+	struct live l = {
+		.source = {
+			.pmu = source_pmu, .tracepoint = source_tracepoint,
+			.terms = source_terms, .fd = source_fd,
+			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+		},
+	};
 	struct trace_options t = { 0 };
-	bool begun;
+	bool begun, written;
 	int status = 0;
 
-	options_parse(&s.options, argc, argv);
-	if (!session_start(&s))
+	options_parse(&l.options, argc, argv);
+	l.host = host_new("/sys", NULL);
+	if (!session_start(&l.session, &l.options, &l.source, real_offset()))
 		return EXIT_TROUBLE;
-	plan_stops(&s, &t);
-	s.tracer = trace_new(&t, &ops, &s);
-	begun = begin(&s);
+	start_looking(&l);
+	plan_stops(&l, &t);
+	l.tracer = trace_new(&t, &ops, &l);
+	begun = begin(&l);
 	if (begun) {
 		/* only now: the target keeps what we inherited */
 		signal(SIGPIPE, SIG_IGN);
-		status = trace_run(s.tracer);
+		status = trace_run(l.tracer);
 	}
-	trace_free(s.tracer);
-	if (!session_end(&s) || !begun)
-		return EXIT_TROUBLE;
-	return end_like(status);
+	trace_free(l.tracer);
+	looker_free(l.looker);
+	written = session_end(&l.session);
+	host_free(l.host);
+	options_free(&l.options);
+	return begun && written ? end_like(status) : EXIT_TROUBLE;
 }

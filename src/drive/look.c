@@ -118,17 +118,6 @@ static void try_writer(void *ctx, struct event *e)
 	k->format = format;
 }
 
-static void count_record(struct event *e, const uint8_t *bytes, size_t len)
-{
-	uint32_t type = (uint32_t)load_uint(bytes, 4);
-
-	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
-	if (type == PERF_RECORD_LOST && len >= 24)
-		e->lost += load_uint(bytes + 16, 8);
-	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
-		e->lost += load_uint(bytes + 8, 8);
-}
-
 static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct look *k = ctx;
@@ -143,7 +132,7 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 		record_format_of(&k->format, k->writer->attr, k->writer->attr_len,
 				 arch_native());
 	}
-	count_record(k->writer, bytes, len);
+	model_recorded(k->writer, bytes, len);
 	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, &k->format, bytes, len);
 }
 
@@ -232,33 +221,38 @@ static void take_count(void *ctx, const struct read_value *v)
 	};
 }
 
-static void count_event(void *ctx, struct event *e)
+static void count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
 {
 	uint8_t bytes[COUNT_MAX];
 	const struct look *k = ctx;
 	ssize_t n;
 	int fd;
 
+	(void)its_fd;
+	(void)cloexec;
 	learn_id(ctx, e);
 	fd = borrow(k, e);
 	if (fd < 0)
 		return;
 	n = ring_read_count(fd, bytes, sizeof(bytes));
 	close(fd);
-	if (n > 0 && !e->found)
-		read_format_each(bytes, (size_t)n, e->read_format, take_count, e);
+	if (n <= 0 || e->found)
+		return;
+	read_format_each(bytes, (size_t)n, e->read_format, take_count, e);
+	if (k->looker->ops->counted)
+		k->looker->ops->counted(k->looker->ctx, e);
 }
 
 void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	count_event(&k, e);
+	count_event(&k, -1, false, e);
 }
 
 void look_counts(struct looker *l, pid_t pid, pid_t tid)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_event(l->model, tid, count_event, &k);
+	model_each_fd(l->model, tid, count_event, &k);
 }

@@ -22,6 +22,8 @@ struct look_ops {
 		       size_t len);
 	/* One look at a ring is over.  May be NULL. */
 	void (*looked)(void *ctx, const struct ring *r, const struct ring_result *result);
+	/* The count of an event was read.  May be NULL. */
+	void (*counted)(void *ctx, const struct event *e);
 };
 
 /* m, ops and ctx must outlive the looker. */

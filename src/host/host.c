@@ -17,6 +17,7 @@ struct host {
 	struct pmu *pmus;
 	time_t looked;		/* for tracepoints, CLOCK_MONOTONIC seconds */
 	struct map tracepoints;	/* id to name */
+	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
 };
 
@@ -39,6 +40,10 @@ void host_free(struct host *h)
 	while ((slot = map_next(&h->tracepoints, &at)))
 		free(slot->value);
 	map_free(&h->tracepoints);
+	at = 0;
+	while ((slot = map_next(&h->formats, &at)))
+		free(slot->value);
+	map_free(&h->formats);
 	pmus_free(h->pmus);
 	buf_free(&h->terms);
 	free(h);
@@ -92,6 +97,23 @@ const char *host_tracepoint(struct host *h, uint64_t id)
 		return name;
 	read_tracepoints(h);
 	return map_get(&h->tracepoints, id);
+}
+
+const char *host_format(struct host *h, uint64_t id)
+{
+	const char *name = host_tracepoint(h, id);
+	char *text = map_get(&h->formats, id);
+
+	if (!text && name) {
+		text = h->tracefs ? tracepoint_format(h->tracefs, name) :
+				    tracepoint_format("/sys/kernel/tracing", name);
+		if (!text && !h->tracefs)
+			text = tracepoint_format("/sys/kernel/debug/tracing", name);
+		if (!text)
+			text = xstrdup("");
+		map_set(&h->formats, id, text);
+	}
+	return text && *text ? text : NULL;
 }
 
 const char *host_terms(struct host *h, uint32_t type, const uint64_t *config,

@@ -26,6 +26,12 @@ const char *host_pmu(struct host *h, uint32_t type);
 const char *host_tracepoint(struct host *h, uint64_t id);
 
 /*
+ * The text of the tracepoint's events/SYSTEM/NAME/format, or NULL.  Owned by
+ * the host, and read once.
+ */
+const char *host_format(struct host *h, uint64_t id);
+
+/*
  * What the PMU's own words make of config, config1, ...: "msr/tsc/" where an
  * alias of events/ fits, else "cpu/event=0x3c,umask=0x1/"; NULL when the PMU
  * is not known or has no format.  Valid until the next call.

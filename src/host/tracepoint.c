@@ -4,9 +4,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "host/sysfile.h"
+#include "lib/buf.h"
 #include "lib/die.h"
+
+/* The longest formats of Linux are a few pages. */
+enum { MAX_FORMAT = 1 << 20 };
 
 static void read_system(int events, const char *system, struct map *ids)
 {
@@ -43,4 +49,25 @@ void tracepoints_read(const char *tracefs, struct map *ids)
 		read_system(dirfd(d), system, ids);
 	if (d)
 		closedir(d);
+}
+
+char *tracepoint_format(const char *tracefs, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	struct buf text = { 0 };
+	char path[4096], part[4096];
+	ssize_t n;
+	int fd;
+
+	if (!colon)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", tracefs,
+		 (int)(colon - name), name, colon + 1);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	while (text.len < MAX_FORMAT && (n = read(fd, part, sizeof(part))) > 0)
+		buf_add(&text, part, (size_t)n);
+	close(fd);
+	return text.data;
 }

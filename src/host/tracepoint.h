@@ -11,4 +11,10 @@
  */
 void tracepoints_read(const char *tracefs, struct map *ids);
 
+/*
+ * The text of the format file of "system:name", for the caller to free; NULL
+ * where it cannot be read.
+ */
+char *tracepoint_format(const char *tracefs, const char *name);
+
 #endif

@@ -209,15 +209,16 @@ int fdtab_find(const struct fdtab *t, const struct event *e)
 }
 
 void fdtab_each_event(const struct fdtab *t,
-		      void (*hook)(void *ctx, struct event *e), void *ctx)
+		      void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
+		      void *ctx)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
 	while ((slot = map_next(&t->fds, &at))) {
-		struct event *e = ((struct fd_slot *)slot->value)->file->event;
+		const struct fd_slot *s = slot->value;
 
-		if (e)
-			hook(ctx, e);
+		if (s->file->event)
+			hook(ctx, (int)slot->key, s->cloexec, s->file->event);
 	}
 }

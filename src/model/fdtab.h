@@ -45,7 +45,8 @@ bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned in
 
 /* Calls hook for each descriptor of an event; it must not change the table. */
 void fdtab_each_event(const struct fdtab *t,
-		      void (*hook)(void *ctx, struct event *e), void *ctx);
+		      void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
+		      void *ctx);
 
 /* A descriptor of the event, or -1. */
 int fdtab_find(const struct fdtab *t, const struct event *e);

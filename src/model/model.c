@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/layout.h"
 #include "host/proc.h"
 #include "lib/die.h"
 #include "model/state.h"
+#include "xlat/constants.h"
 
 struct model *model_new(const struct names *names, bool keep)
 {
@@ -99,27 +101,26 @@ static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
 	return info;
 }
 
-void model_born(struct model *m, pid_t tid, pid_t pid, pid_t parent,
-		bool shares_files, bool shares_memory)
+void model_born(struct model *m, const struct birth *b)
 {
-	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, parent);
-	struct task *stale = map_set(&m->tasks, (uint64_t)tid, t);
+	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
+	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
 
 	if (stale) /* the number was used before and its end not seen */
 		task_free(stale);
-	t->tid = tid;
-	t->pid = pid;
-	t->info = info_new(m, tid, pid, from);
+	t->tid = b->tid;
+	t->pid = b->pid;
+	t->info = info_new(m, b->tid, b->pid, from);
 	if (!from) {
 		t->files = fdtab_new();
 		t->space = space_new();
 		return;
 	}
 	t->measured = from->measured;
-	t->files = shares_files ? fdtab_ref(from->files) : fdtab_copy(from->files);
+	t->files = b->shares_files ? fdtab_ref(from->files) : fdtab_copy(from->files);
 	/* rings are not inherited: the kernel maps them VM_DONTCOPY */
-	t->space = shares_memory ? from->space : space_new();
-	if (shares_memory)
+	t->space = b->shares_memory ? from->space : space_new();
+	if (b->shares_memory)
 		t->space->refs++;
 }
 
@@ -259,8 +260,9 @@ void model_each_holder(struct model *m,
 	}
 }
 
-void model_each_event(struct model *m, pid_t tid,
-		      void (*hook)(void *ctx, struct event *e), void *ctx)
+void model_each_fd(struct model *m, pid_t tid,
+		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
+		   void *ctx)
 {
 	const struct task *t = model_task(m, tid);
 
@@ -276,6 +278,28 @@ void model_each_writer(struct model *m, const struct ring *r,
 		hook(ctx, r->event);
 	for (size_t i = 0; i < r->event->nsources; i++)
 		hook(ctx, r->event->sources[i]);
+}
+
+void model_recorded(struct event *e, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;
+
+	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
+	if (type == PERF_RECORD_LOST && len >= 24)
+		e->lost += load_uint(bytes + 16, 8);
+	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
+		e->lost += load_uint(bytes + 8, 8);
+}
+
+/* Numbers are given out from 1 on, without a gap. */
+struct ring *model_ring(const struct model *m, unsigned int number)
+{
+	return number && number <= m->rings.n ? m->rings.items[number - 1] : NULL;
+}
+
+struct event *model_event_number(const struct model *m, unsigned int number)
+{
+	return number && number <= m->events.n ? m->events.items[number - 1] : NULL;
 }
 
 size_t model_events(const struct model *m, struct event *const **list)
@@ -312,29 +336,36 @@ struct adoption {
 	struct event *first;	/* to whom rings are put down */
 };
 
-static void adopt_event(struct adoption *a, int fd, bool cloexec)
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
 {
-	struct event *e = event_new(a->m);
+	struct task *t = model_task(m, tid);
+	struct event *e;
 	char name[64];
 
+	if (!t)
+		return NULL;
+	e = event_new(m);
 	e->found = true;
 	e->cpu = -1;
-	e->opener = a->task->pid;
+	e->opener = t->pid;
 	e->fd = fd;
 	snprintf(name, sizeof(name), "event %u, opened before we came", e->number);
 	e->name = xstrdup(name);
-	fdtab_set(a->task->files, fd, file_new(e), cloexec);
-	if (!a->first)
-		a->first = e;
+	fdtab_set(t->files, fd, file_new(e), cloexec);
+	return e;
 }
 
 static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 {
 	struct adoption *a = ctx;
 
-	if (!strcmp(link, PROC_EVENT_LINK))
-		adopt_event(a, fd, cloexec);
-	else if (!strcmp(link, PROC_EPOLL_LINK))
+	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd)) {
+		struct event *e = model_found(a->m, a->tid, fd, cloexec);
+
+		if (!a->first)
+			a->first = e;
+	}
+	if (!strcmp(link, PROC_EPOLL_LINK))
 		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 }
 

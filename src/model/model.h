@@ -116,15 +116,22 @@ struct task_info {
 struct model *model_new(const struct names *names, bool keep);
 void model_free(struct model *m);
 
-/*
- * A task came to be.  parent 0: nobody we know.  shares_*: has the parent's
- * descriptor table or memory, not a copy.
- */
-void model_born(struct model *m, pid_t tid, pid_t pid, pid_t parent,
-		bool shares_files, bool shares_memory);
+/* A task that came to be, or to be followed. */
+struct birth {
+	pid_t tid, pid;
+	pid_t parent;		/* tid; 0: nobody we know */
+	bool attached;		/* ran before us */
+	bool shares_files;	/* has the parent's descriptors, not a copy */
+	bool shares_memory;	/* a thread or vfork child */
+};
+
+void model_born(struct model *m, const struct birth *b);
 
 /* Fills in from /proc what a running process already holds. */
 void model_adopt(struct model *m, pid_t tid);
+
+/* The task has an event at fd that was opened before we came. */
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec);
 
 /* What the task is called now (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);
@@ -167,6 +174,13 @@ void model_set_id(struct model *m, struct event *e, uint64_t id);
 /* A descriptor through which tid's process has the event; -1 for none. */
 int model_fd_of(const struct model *m, pid_t tid, const struct event *e);
 
+/* Counts a record of len bytes that the event wrote. */
+void model_recorded(struct event *e, const uint8_t *bytes, size_t len);
+
+/* The ring or event of that number, or NULL; keep only. */
+struct ring *model_ring(const struct model *m, unsigned int number);
+struct event *model_event_number(const struct model *m, unsigned int number);
+
 /*
  * Calls hook for each ring that tid's process has mapped, AUX areas left out.
  * The hook must not change the model's rings.
@@ -178,9 +192,10 @@ void model_each_ring(struct model *m, pid_t tid,
 void model_each_holder(struct model *m,
 		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
 
-/* Calls hook for each event that tid's process has a descriptor of. */
-void model_each_event(struct model *m, pid_t tid,
-		      void (*hook)(void *ctx, struct event *e), void *ctx);
+/* Calls hook for each descriptor of an event that tid's process has. */
+void model_each_fd(struct model *m, pid_t tid,
+		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
+		   void *ctx);
 
 /* Calls hook for each living event whose records go to that ring. */
 void model_each_writer(struct model *m, const struct ring *r,

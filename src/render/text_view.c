@@ -30,32 +30,19 @@ struct pending {
 };
 
 struct text_view {
+	struct view view;
 	const struct text_options *o;
 	const struct names *names;
 	struct output *out;
 	int64_t real_offset;
 	bool many;
+	size_t tasks;			/* born so far */
 	uint64_t last_ns;		/* time of the line before, for -r */
 	struct map pending;		/* tid to struct pending */
 	struct pending head;		/* list: head.next is the oldest */
 	struct pending *spare;		/* finished ones, to be used again */
 	struct buf line;
 };
-
-struct text_view *text_view_new(const struct text_options *o,
-				const struct names *names, struct output *out,
-				int64_t real_offset)
-{
-	struct text_view *v = xcalloc(1, sizeof(*v));
-
-	v->o = o;
-	v->names = names;
-	v->out = out;
-	v->real_offset = real_offset;
-	v->many = o->pid_always;
-	v->head.prev = v->head.next = &v->head;
-	return v;
-}
 
 static void pending_free(struct pending *p)
 {
@@ -64,13 +51,17 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
-void text_view_free(struct text_view *v)
+static struct text_view *self(struct view *v)
 {
+	return (struct text_view *)v; /* view is its first member */
+}
+
+static void free_view(struct view *view)
+{
+	struct text_view *v = self(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
-	if (!v)
-		return;
 	while ((slot = map_next(&v->pending, &at)))
 		pending_free(slot->value);
 	while (v->spare) {
@@ -84,17 +75,15 @@ void text_view_free(struct text_view *v)
 	free(v);
 }
 
-void text_view_many(struct text_view *v)
+/* Lines carry a pid once there is more than one task. */
+static void on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
-	v->many = true;
-}
+	struct text_view *v = self(view);
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+	(void)b;
+	(void)ns;
+	if (v->tasks++)
+		v->many = true;
 }
 
 /* What stands at the start of every line: pid and time. */
@@ -212,11 +201,15 @@ static void init_sink(const struct text_view *v, struct text_sink *t, struct buf
 	t->color = v->o->color;
 }
 
-void text_view_enter(struct text_view *v, const struct call *c)
+static void on_enter(struct view *view, const struct call *c)
 {
-	struct pending *p = pending_take(v, c->tid);
+	struct text_view *v = self(view);
+	struct pending *p;
 	struct text_sink t;
 
+	if (!c->shown)
+		return;
+	p = pending_take(v, c->tid);
 	if (p) /* its end was not seen */
 		pending_done(v, p);
 	p = pending_new(v, c);
@@ -302,8 +295,9 @@ static void finish(struct text_view *v, struct pending *p)
 		output_write(v->out, p->tid, buf_str(&p->stack), p->stack.len);
 }
 
-void text_view_exit(struct text_view *v, const struct call *c)
+static void on_exit_of(struct view *view, const struct call *c)
 {
+	struct text_view *v = self(view);
 	struct pending *p = pending_take(v, c->tid);
 	struct text_sink t;
 
@@ -328,9 +322,10 @@ void text_view_exit(struct text_view *v, const struct call *c)
 	pending_done(v, p);
 }
 
-void text_view_abandon(struct text_view *v, pid_t tid, bool let_go)
+static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
 {
-	struct pending *p = pending_take(v, tid);
+	struct text_view *v = self(view);
+	struct pending *p = pending_take(v, c->tid);
 	bool ends;
 
 	if (!p)
@@ -338,7 +333,7 @@ void text_view_abandon(struct text_view *v, pid_t tid, bool let_go)
 	ends = !strncmp(p->desc->name, "exit", 4);
 	if (v->o->status & (let_go ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
 			    STATUS_UNFINISHED)) {
-		begin_last_line(v, p, now_ns());
+		begin_last_line(v, p, ns);
 		if (let_go)
 			buf_adds(&v->line, " <detached ...>");
 		else if (ends)
@@ -350,91 +345,73 @@ void text_view_abandon(struct text_view *v, pid_t tid, bool let_go)
 	pending_done(v, p);
 }
 
-bool text_view_in_call(const struct text_view *v, pid_t tid)
+static void add_frame(struct buf *out, const struct view_frame *f)
 {
-	return map_get(&v->pending, (uint64_t)tid);
+	buf_adds(out, " > ");
+	text_escaped(out, f->module ? f->module : "unmapped memory");
+	buf_addc(out, '(');
+	if (f->symbol)
+		text_escaped(out, f->symbol);
+	buf_addf(out, "+0x%llx) [0x%llx]\n", (unsigned long long)f->offset,
+		 (unsigned long long)f->ip);
 }
 
-void text_view_frame(struct text_view *v, pid_t tid, const char *module,
-		     const char *symbol, uint64_t offset, uint64_t ip)
+static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
+		     size_t n, const char *why)
 {
-	struct pending *p = map_get(&v->pending, (uint64_t)tid);
+	struct pending *p = map_get(&self(view)->pending, (uint64_t)tid);
 
 	if (!p)
 		return;
-	buf_adds(&p->stack, " > ");
-	text_escaped(&p->stack, module ? module : "unmapped memory");
-	buf_addc(&p->stack, '(');
-	if (symbol)
-		text_escaped(&p->stack, symbol);
-	buf_addf(&p->stack, "+0x%llx) [0x%llx]\n", (unsigned long long)offset,
-		 (unsigned long long)ip);
-}
-
-void text_view_no_stack(struct text_view *v, pid_t tid, const char *why)
-{
-	struct pending *p = map_get(&v->pending, (uint64_t)tid);
-
-	if (p)
+	for (size_t i = 0; i < n; i++)
+		add_frame(&p->stack, &frames[i]);
+	if (why)
 		buf_addf(&p->stack, " > (%s)\n", why);
 }
 
-static void event_line(struct text_view *v, pid_t tid, const char *before,
-		       const char *text, const char *after)
+static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)
 {
-	uint64_t ns = now_ns();
-
 	split_older(v, ns, 0);
 	start_line(v, tid, ns);
-	buf_adds(&v->line, before);
+	buf_adds(&v->line, "+++ ");
 	text_escaped(&v->line, text);
-	buf_adds(&v->line, after);
+	buf_adds(&v->line, " +++");
 	end_line(v, tid);
 }
 
-static void start_ring_line(struct text_view *v, pid_t tid, unsigned int ring)
+static void start_ring_line(struct text_view *v, pid_t tid, uint64_t ns, unsigned int ring)
 {
-	uint64_t ns = now_ns();
-
 	split_older(v, ns, tid);
 	start_line(v, tid, ns);
 	buf_addf(&v->line, "ring %u: ", ring);
 }
 
-void text_view_record(struct text_view *v, pid_t tid, unsigned int ring,
-		      const char *e, const struct record_format *format,
-		      const struct record_hooks *hooks, const uint8_t *bytes,
-		      size_t len)
+static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
 {
+	struct text_view *v = self(view);
 	struct text_sink t;
 
-	start_ring_line(v, tid, ring);
+	if (!v->o->records)
+		return;
+	start_ring_line(v, tid, ns, r->ring->number);
 	buf_addc(&v->line, '<');
-	text_escaped(&v->line, e);
+	text_escaped(&v->line, r->event->name);
 	buf_adds(&v->line, "> ");
 	init_sink(v, &t, &v->line);
 	text_sink_top(&t, true, NULL);
-	record_emit(bytes, len, format, v->names, &t.sink, hooks);
+	record_emit(r->bytes, r->len, r->format, v->names, &t.sink, r->hooks);
 	end_line(v, tid);
 }
 
-void text_view_ring(struct text_view *v, pid_t tid, unsigned int ring,
-		    const char *text)
-{
-	start_ring_line(v, tid, ring);
-	text_escaped(&v->line, text);
-	end_line(v, tid);
-}
-
-void text_view_ring_page(struct text_view *v, pid_t tid, unsigned int ring,
-			 const uint8_t *bytes, size_t len)
+/* The first page, as the kernel keeps it for the ring's readers. */
+static void page_line(struct text_view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	const struct walk w = {
-		.layout = &layout_perf_event_mmap_page, .bytes = bytes, .len = len,
+		.layout = &layout_perf_event_mmap_page, .bytes = l->page, .len = l->page_len,
 	};
 	struct text_sink t;
 
-	start_ring_line(v, tid, ring);
+	start_ring_line(v, tid, ns, l->ring->number);
 	init_sink(v, &t, &v->line);
 	text_sink_top(&t, true, NULL);
 	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
@@ -443,12 +420,36 @@ void text_view_ring_page(struct text_view *v, pid_t tid, unsigned int ring,
 	end_line(v, tid);
 }
 
-void text_view_signal(struct text_view *v, pid_t tid, const siginfo_t *info)
+static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
 {
-	uint64_t ns = now_ns();
+	struct text_view *v = self(view);
+
+	if (!v->o->records)
+		return;
+	if (v->o->full && l->page_len)
+		page_line(v, tid, ns, l);
+	if (l->missed) {
+		start_ring_line(v, tid, ns, l->ring->number);
+		buf_addf(&v->line, "%llu bytes were overwritten before they could be seen",
+			 (unsigned long long)l->missed);
+		end_line(v, tid);
+	}
+	if (l->torn) {
+		start_ring_line(v, tid, ns, l->ring->number);
+		buf_adds(&v->line, "holds bytes that are no records; skipped");
+		end_line(v, tid);
+	}
+}
+
+static void on_signal(struct view *view, pid_t tid, uint64_t ns,
+		      const siginfo_t *info, bool shown)
+{
+	struct text_view *v = self(view);
 	struct text_sink t;
 	char name[32];
 
+	if (!shown)
+		return;
 	split_older(v, ns, 0);
 	start_line(v, tid, ns);
 	init_sink(v, &t, &v->line);
@@ -459,28 +460,8 @@ void text_view_signal(struct text_view *v, pid_t tid, const siginfo_t *info)
 	end_line(v, tid);
 }
 
-void text_view_event(struct text_view *v, pid_t tid, const char *text)
-{
-	event_line(v, tid, "+++ ", text, " +++");
-}
-
-void text_view_gone(struct text_view *v, pid_t tid, int status)
-{
-	char text[80], name[32];
-
-	if (v->o->quiet > 1)
-		return;
-	if (WIFEXITED(status)) {
-		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));
-	} else {
-		signal_name(WTERMSIG(status), name, sizeof(name));
-		snprintf(text, sizeof(text), "killed by %s%s", name,
-			 WCOREDUMP(status) ? " (core dumped)" : "");
-	}
-	text_view_event(v, tid, text);
-}
-
-void text_view_renamed(struct text_view *v, pid_t former, pid_t tid)
+/* The pending call of the calling thread goes with it to its new tid. */
+static void rename_pending(struct text_view *v, pid_t former, pid_t tid)
 {
 	struct pending *p = map_del(&v->pending, (uint64_t)former);
 
@@ -493,4 +474,68 @@ void text_view_renamed(struct text_view *v, pid_t former, pid_t tid)
 	p->prev->next = p->next;
 	p->next->prev = p->prev;
 	pending_done(v, p);
+}
+
+static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe, bool shown)
+{
+	struct text_view *v = self(view);
+	bool told = map_get(&v->pending, (uint64_t)former);
+	char text[4200];
+
+	rename_pending(v, former, tid);
+	if (!shown || told || !exe)
+		return; /* the execve's own line says it, or nobody wants to know */
+	snprintf(text, sizeof(text), "now runs %s", exe);
+	event_line(v, tid, ns, text);
+}
+
+static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
+		    int status, bool shown)
+{
+	struct text_view *v = self(view);
+	char text[80], name[32];
+
+	if (!shown || how == END_DETACHED || v->o->quiet > 1)
+		return;
+	if (how == END_SUPERSEDED) {
+		snprintf(text, sizeof(text), "superseded by another thread's exec");
+	} else if (WIFEXITED(status)) {
+		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));
+	} else {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		snprintf(text, sizeof(text), "killed by %s%s", name,
+			 WCOREDUMP(status) ? " (core dumped)" : "");
+	}
+	event_line(v, tid, ns, text);
+}
+
+static const struct view_ops ops = {
+	.born = on_born,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.abandon = on_abandon,
+	.stack = on_stack,
+	.record = on_record,
+	.looked = on_looked,
+	.signalled = on_signal,
+	.execed = on_exec,
+	.gone = on_gone,
+	.free = free_view,
+};
+
+struct view *text_view_new(const struct text_options *o,
+			   const struct names *names, struct output *out,
+			   int64_t real_offset)
+{
+	struct text_view *v = xcalloc(1, sizeof(*v));
+
+	v->view.ops = &ops;
+	v->o = o;
+	v->names = names;
+	v->out = out;
+	v->real_offset = real_offset;
+	v->many = o->pid_always;
+	v->head.prev = v->head.next = &v->head;
+	return &v->view;
 }

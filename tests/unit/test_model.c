@@ -14,11 +14,20 @@
 
 static struct model *m;
 
+/* A thread shares both tables with its maker, a process none. */
+static void born(pid_t tid, pid_t pid, pid_t parent, bool thread)
+{
+	model_born(m, &(struct birth){
+		.tid = tid, .pid = pid, .parent = parent,
+		.shares_files = thread, .shares_memory = thread,
+	});
+}
+
 static int setup(void **state)
 {
 	(void)state;
 	m = model_new(&fake_names, true);
-	model_born(m, 100, 100, 0, false, false);
+	born(100, 100, 0, false);
 	return 0;
 }
 
@@ -116,8 +125,8 @@ static void test_fork_and_exec(void **state)
 	(void)state;
 	open_event(100, 5, 0, 0, -1, 0);
 	open_event(100, 6, 9, 0, -1, 8); /* PERF_FLAG_FD_CLOEXEC */
-	model_born(m, 200, 200, 100, false, false);
-	model_born(m, 101, 100, 100, true, true);
+	born(200, 200, 100, false);
+	born(101, 100, 100, true);
 	call(101, "close", 0, 5, 0, 0, 0, 0);
 	assert_null(name(100, 5));	/* a thread closes for all */
 	assert_non_null(name(200, 5));	/* but not for the child */
@@ -139,7 +148,7 @@ static void test_unshare(void **state)
 {
 	(void)state;
 	open_event(100, 5, 0, 0, -1, 0);
-	model_born(m, 101, 100, 100, true, true);
+	born(101, 100, 100, true);
 	assert_true(call(101, "unshare", 0, 0x400, 0, 0, 0, 0));
 	call(101, "close", 0, 5, 0, 0, 0, 0);
 	assert_null(name(101, 5));
@@ -154,7 +163,7 @@ static void test_rings(void **state)
 	call(100, "close", 0, 5, 0, 0, 0, 0);
 	assert_true(model_holds(m, 100)); /* the ring lives on */
 	assert_false(call(100, "munmap", 0, 0x1000, 0x1000, 0, 0, 0));
-	model_born(m, 200, 200, 100, false, false);
+	born(200, 200, 100, false);
 	assert_false(model_holds(m, 200)); /* rings are not inherited */
 	assert_true(call(100, "mremap", 0x8000000, 0x7000000, 0x9000, 0x9000, 1, 0));
 	assert_false(call(100, "munmap", 0, 0x7000000, 0x1000, 0, 0, 0));
@@ -165,14 +174,14 @@ static void test_rings(void **state)
 static void test_measured(void **state)
 {
 	(void)state;
-	model_born(m, 300, 300, 0, false, false);
+	born(300, 300, 0, false);
 	assert_false(model_involved(m, 300));
 	assert_false(call(300, "execve", 0, 0, 0, 0, 0, 0));
 	open_event(100, 5, 0, 300, -1, 0);
 	assert_true(model_involved(m, 300));
 	assert_true(call(300, "execve", 0, 0, 0, 0, 0, 0));
 	/* with PERF_FLAG_PID_CGROUP the number is no pid */
-	model_born(m, 301, 301, 0, false, false);
+	born(301, 301, 0, false);
 	open_event(100, 6, 0, 301, 0, 4);
 	assert_false(model_involved(m, 301));
 }

@@ -465,7 +465,7 @@ static void test_sample_whole(void **state)
 	       "callchain=[PERF_CONTEXT_KERNEL, 0x1234 /* main of 11 in mode 1 */, "
 	       "PERF_CONTEXT_USER_DEFERRED, 0x1234 /* cookie */, "
 	       "0xfffffffffffff060 /* PERF_CONTEXT_??? */, "
-	       "0x5678 /* main of 11 in mode 0 */], raw={size=12, common_type=1}, "
+	       "0x5678 /* main of 11 in mode 0 */], raw={common_type=1}, "
 	       "branch_stack={nr=1, hw_idx=-1, entries=[{"
 	       "from=0x1234 /* main of 11 in mode 0 */, to=0x20, mispred=1, cycles=7, "
 	       "type=PERF_BR_EXTEND_ABI, spec=PERF_BR_NON_SPEC_CORRECT_PATH, "

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What happens, told to the model and to every view in the one right order:
+ * the same for a program that is traced and for a dump that is read.
+ */
+#ifndef PEVTRACE_CMD_SESSION_H
+#define PEVTRACE_CMD_SESSION_H
+
+#include "cmd/options.h"
+#include "lib/map.h"
+#include "model/model.h"
+#include "render/counts.h"
+#include "render/output.h"
+#include "render/view.h"
+
+enum { SESSION_VIEWS = 2 };
+
+struct session {
+	struct options *options;
+	const struct names *source;	/* knows names of the traced machine */
+	struct names names;		/* what decoders ask: adds what the model knows */
+	struct record_hooks hooks;	/* the same for records */
+	struct model *model;
+	struct output *output;		/* of the text, and of the tables */
+	struct view *views[SESSION_VIEWS];
+	size_t nviews;
+	struct counts counts;
+	struct map shown;		/* tids that something was shown of */
+	struct map named;		/* keys of names that the views know */
+};
+
+/*
+ * options and source must outlive the session.  source may have the hooks pmu,
+ * tracepoint, terms and fd, and page_size.  real_offset: see text_view_new().
+ * False after a warn().
+ */
+bool session_start(struct session *s, struct options *options,
+		   const struct names *source, int64_t real_offset);
+
+/* Writes what comes last; true when everything could be written. */
+bool session_end(struct session *s);
+
+/* A decision of the options: is that call to be shown? */
+bool session_shows(const struct session *s, const struct call *c, bool concerns);
+
+void session_born(struct session *s, const struct birth *b, uint64_t ns);
+void session_comm(struct session *s, pid_t tid, const char *comm);
+
+/* The event was there at fd before us: model_found() has been called. */
+void session_found(struct session *s, pid_t tid, int fd, bool cloexec,
+		   const struct event *e);
+
+/*
+ * A call that is shown, or that the model must know of (c->shown tells).  Its
+ * memory has been captured: AT_ENTER before session_enter(), AT_EXIT before
+ * session_exit().
+ */
+void session_enter(struct session *s, const struct call *c);
+void session_exit(struct session *s, const struct call *c);
+
+/* The stack of the call that the task has just begun. */
+void session_stack(struct session *s, pid_t tid, const struct view_frame *frames,
+		   size_t n, const char *why);
+
+/* model_recorded() has been called.  r->hooks is filled in here. */
+void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r);
+void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l);
+void session_count(struct session *s, const struct event *e);
+
+void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info);
+void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe);
+
+/* c: the call that the task was in, if session_enter() was told; or NULL. */
+void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
+		  int status, const struct call *c);
+
+#endif

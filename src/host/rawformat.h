@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The text of tracefs' events/SYSTEM/NAME/format, as a list of fields.  The
+ * kernel writes it in f_show() of kernel/trace/trace_events.c.
+ */
+#ifndef PEVTRACE_HOST_RAWFORMAT_H
+#define PEVTRACE_HOST_RAWFORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum raw_kind {
+	RAW_NUMBER,	/* of 1, 2, 4 or 8 bytes, alone or many of them */
+	RAW_STRING,	/* ends at its first NUL */
+	RAW_BYTES,	/* a structure, or octets */
+};
+
+enum raw_base {
+	RAW_DECIMAL,
+	RAW_HEX,
+	RAW_ADDR,
+};
+
+struct raw_field {
+	char *name;
+	enum raw_kind kind;
+	enum raw_base base;
+	uint32_t offset, size;	/* bytes */
+	uint32_t elem;		/* bytes of one number */
+	uint32_t narrow;	/* bytes of size that count, if not all */
+	bool is_signed;
+	bool common;		/* one that all events have */
+	bool array;		/* size 0: all that is left */
+	bool dynamic;		/* holds offset and length of what is meant */
+	bool relative;		/* that offset counts from the field's end */
+};
+
+struct raw_format {
+	struct raw_field *fields;
+	size_t nfields;
+};
+
+/*
+ * Parses the len bytes of text with what this program was built with:
+ * libtraceevent, or our own parser.  False: they do not describe an event, and
+ * f holds nothing.  raw_format_free() releases f.
+ */
+bool raw_format_parse(struct raw_format *f, const char *text, size_t len);
+void raw_format_free(struct raw_format *f);
+
+/* Our own parser, and libtraceevent's where it is built in (else false). */
+bool raw_format_parse_plain(struct raw_format *f, const char *text, size_t len);
+bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len);
+
+/*
+ * For parsers.  type is what stands before the name, without the count of an
+ * array; count is that count, 0 when there is none or it is not a number.
+ * Sets from them all that a field is beyond name, offset, size, is_signed and
+ * array, and adds it.  Takes over the name.
+ */
+void raw_format_add(struct raw_format *f, struct raw_field field,
+		    const char *type, unsigned long count);
+
+/*
+ * How the event's own "print fmt" writes its numbers: sets base to RAW_HEX or
+ * RAW_ADDR where it says so.  text is the whole format, NUL-terminated.
+ */
+void raw_format_hints(struct raw_format *f, const char *text);
+
+#endif

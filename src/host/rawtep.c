@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Event formats by libtraceevent, the parser that perf and trace-cmd share. */
+#include "host/rawformat.h"
+
+#ifdef HAVE_LIBTRACEEVENT
+#include <event-parse.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+
+/* The library leaves the brackets in the type: "unsigned long[6]". */
+static void add_field(struct raw_format *f, const struct tep_format_field *t)
+{
+	struct raw_field field = {
+		.name = xstrdup(t->name),
+		.offset = (uint32_t)t->offset,
+		.size = (uint32_t)t->size,
+		.is_signed = t->flags & TEP_FIELD_IS_SIGNED,
+		.array = (t->flags & TEP_FIELD_IS_ARRAY) &&
+			 !(t->flags & TEP_FIELD_IS_DYNAMIC),
+	};
+	char *type = xstrdup(t->type), *bracket = strrchr(type, '[');
+
+	if (bracket)
+		*bracket = '\0';
+	raw_format_add(f, field, type, field.array ? t->arraylen : 0);
+	free(type);
+}
+
+static bool add_fields(struct raw_format *f, const struct tep_format_field *t)
+{
+	for (; t; t = t->next) {
+		if (t->offset < 0 || t->size < 0)
+			return false;
+		add_field(f, t);
+	}
+	return true;
+}
+
+bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len)
+{
+	static const char print[] = "\nprint fmt: ";
+	const char *end = memmem(text, len, print, sizeof(print) - 1);
+	struct tep_handle *tep = tep_alloc();
+	struct buf fields = { 0 };
+	struct tep_event *e;
+
+	*f = (struct raw_format){ 0 };
+	if (!tep)
+		return false;
+	/*
+	 * Of what the kernel prints the library gets nothing to see: what it
+	 * does not understand of it (1.7.1) it warns of, and leaks.
+	 */
+	buf_add(&fields, text, end ? (size_t)(end - text) : len);
+	buf_adds(&fields, "\nprint fmt: \"\"\n");
+	tep_set_loglevel(TEP_LOG_NONE);
+	/* one that failed half-way is there, too */
+	tep_parse_event(tep, fields.data, fields.len, "event");
+	e = tep_get_first_event(tep);
+	buf_free(&fields);
+	if (e && (e->flags & TEP_EVENT_FL_FAILED))
+		e = NULL;
+	if (e && !(add_fields(f, e->format.common_fields) &&
+		   add_fields(f, e->format.fields)))
+		raw_format_free(f);
+	tep_free(tep);
+	return f->nfields;
+}
+#else
+bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len)
+{
+	(void)text;
+	(void)len;
+	*f = (struct raw_format){ 0 };
+	return false;
+}
+#endif
