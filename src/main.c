@@ -8,6 +8,7 @@ static const struct verb {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{ "trace", cmd_trace },
+	{ "decode", cmd_decode },
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
 	# config.h of this machine would promise libraries that ARM lacks.
 	for file in "$srcdir"/src/*.c "$srcdir"/src/*/*.c "$srcdir"/src/abi/arch/*.c \
 		    "$builddir"/xlat/tables.c; do
-		"$cc" -std=gnu11 -D_GNU_SOURCE= -DPACKAGE_STRING='"pevtrace"' \
+		"$cc" -std=gnu11 -D_GNU_SOURCE= -DPACKAGE_STRING='"pevtrace"' -DPACKAGE_VERSION='"0"' \
 			-Wall -Wextra -Werror -O1 \
 			-I"$srcdir/src" -I"$builddir" -idirafter /usr/include \
 			-c -o "$BATS_TEST_TMPDIR/out.o" "$file"

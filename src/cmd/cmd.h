@@ -6,4 +6,7 @@
 /* pevtrace [trace] [OPTION]... COMMAND: argv[0] is not looked at. */
 int cmd_trace(int argc, char **argv);
 
+/* pevtrace decode [OPTION]... DUMP */
+int cmd_decode(int argc, char **argv);
+
 #endif

@@ -11,13 +11,14 @@
 /* Long options without a short one. */
 enum {
 	OPT_TRACE = 256, OPT_STATUS, OPT_SIGNAL, OPT_COLOR, OPT_NO_SECCOMP,
-	OPT_RECORDS, OPT_SUMMARY, OPT_LOOK_EVERY,
+	OPT_RECORDS, OPT_SUMMARY, OPT_LOOK_EVERY, OPT_JSON, OPT_KEEP_GOING, OPT_SYMBOLS,
 };
 
 static const char help[] =
 "Usage: pevtrace [OPTION]... COMMAND [ARG]...\n"
 "       pevtrace trace [OPTION]... COMMAND [ARG]...\n"
 "       pevtrace [OPTION]... -p PID\n"
+"       pevtrace decode [OPTION]... DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -39,6 +40,7 @@ static const char help[] =
 "  -y, --decode-fds           what descriptors are: 5<cpu-clock cpu0>\n"
 "  -k, --stack-traces         the stack behind each call\n"
 "      --records              the records in the ring buffers\n"
+"      --symbols              the functions at the addresses in records\n"
 "      --look-every=MS        look into the rings that often, too\n"
 "      --summary              at the end: every event, its group and ring, how\n"
 "                             it was started, read, and what it counted\n"
@@ -47,6 +49,9 @@ static const char help[] =
 "\n"
 "How to show it:\n"
 "  -o, --output=FILE          write there, not to standard error\n"
+"  -j, --json[=FILE]          a dump (JSON Lines) instead of text, to -o or\n"
+"                             standard output; with FILE beside the text\n"
+"      --keep-going           decode: pass over lines that cannot be read\n"
 "  -ff, --output-separately   with -o: a file for each task, FILE.PID\n"
 "  -t, --absolute-timestamps  time of day; -tt with microseconds, -ttt since\n"
 "                             the epoch\n"
@@ -69,6 +74,8 @@ static const struct option long_options[] = {
 	{ "expr", required_argument, NULL, 'e' },
 	{ "follow-forks", no_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "json", optional_argument, NULL, OPT_JSON },
+	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 	{ "look-every", required_argument, NULL, OPT_LOOK_EVERY },
 	{ "no-abbrev", no_argument, NULL, 'v' },
 	{ "no-seccomp", no_argument, NULL, OPT_NO_SECCOMP },
@@ -83,6 +90,7 @@ static const struct option long_options[] = {
 	{ "string-limit", required_argument, NULL, 's' },
 	{ "summary", no_argument, NULL, OPT_SUMMARY },
 	{ "summary-only", no_argument, NULL, 'c' },
+	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
 	{ "syscall-times", no_argument, NULL, 'T' },
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "version", no_argument, NULL, 'V' },
@@ -142,6 +150,14 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	case 'F':
 		*forks = 2;
 		break;
+	case 'j':
+	case OPT_JSON:
+		o->json = true;
+		o->json_path = arg;
+		break;
+	case OPT_KEEP_GOING:
+		o->keep_going = true;
+		break;
 	case 'k':
 		o->stacks = true;
 		break;
@@ -188,6 +204,9 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	case OPT_SUMMARY:
 		o->summary = true;
 		break;
+	case OPT_SYMBOLS:
+		o->symbols = o->records = true;
+		break;
 	case OPT_SIGNAL:
 		selection_signal(&o->select, arg);
 		break;
@@ -200,23 +219,48 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	}
 }
 
-static void check(const struct options *o)
+static void check_trace(const struct options *o)
 {
 	if (!o->argv && !o->npids)
 		die("nothing to trace: name a command, or a process with -p; see "
 		    "pevtrace --help");
 	if (o->argv && o->npids)
 		die("a command and -p do not go together; run pevtrace twice");
-	if (o->separate && !o->output)
-		die("-ff needs a file name: add -o FILE");
-	if (o->separate && o->summary)
-		die("-ff does not go with -c or --summary: these speak of all tasks");
+	if (o->keep_going)
+		die("--keep-going is for pevtrace decode");
 	if (o->look_ms && !o->records && !o->summary)
 		die("--look-every needs something to look for: add --records or "
 		    "--summary");
 }
 
-void options_parse(struct options *o, int argc, char **argv)
+static void check_decode(struct options *o)
+{
+	if (!o->argv)
+		die("nothing to decode: name a dump, or - for standard input; see "
+		    "pevtrace --help");
+	if (o->argv[1])
+		die("decode takes one dump, and '%s' is another", o->argv[1]);
+	if (o->npids || o->look_ms || o->no_seccomp || o->detach_on_exec)
+		die("-p, -b, --look-every and --no-seccomp are for tracing, not for "
+		    "a dump");
+	o->to_stdout = true;
+}
+
+static void check(const struct options *o)
+{
+	if (o->separate && !o->output)
+		die("-ff needs a file name: add -o FILE");
+	if (o->separate && o->summary)
+		die("-ff does not go with -c or --summary: these speak of all tasks");
+	if (o->separate && o->json && !o->json_path)
+		die("-ff does not go with --json: a dump is one file; "
+		    "--json=FILE writes it beside the text");
+	if (o->count && o->json && !o->json_path)
+		die("-c does not go with --json, which prints no tables; "
+		    "--json=FILE writes the dump beside them");
+}
+
+void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 {
 	int opt, forks = 0;
 
@@ -224,7 +268,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	selection_init(&o->select);
 	opterr = 0; /* messages in our own form */
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "+:b:ce:fhko:p:qrs:tTvVy",
+	while ((opt = getopt_long(argc, argv, "+:b:ce:fhjko:p:qrs:tTvVy",
 				  long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
@@ -249,6 +293,10 @@ void options_parse(struct options *o, int argc, char **argv)
 	if (optind < argc)
 		o->argv = argv + optind;
 	check(o);
+	if (of == OPTIONS_TRACE)
+		check_trace(o);
+	else
+		check_decode(o);
 }
 
 void options_free(struct options *o)

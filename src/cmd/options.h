@@ -8,10 +8,17 @@
 #include "cmd/select.h"
 #include "render/text_view.h"
 
+/* Whose command line it is. */
+enum options_of { OPTIONS_TRACE, OPTIONS_DECODE };
+
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
 	const char *output;	/* -o */
+	bool to_stdout;		/* where text goes without -o; else stderr */
+	bool json;		/* -j */
+	const char *json_path;	/* --json=FILE */
+	bool keep_going;	/* --keep-going */
 	bool separate;		/* -ff */
 	pid_t *pids;		/* -p; owned */
 	size_t npids;
@@ -22,17 +29,18 @@ struct options {
 	bool count;		/* -c */
 	bool summary;		/* --summary, or -c */
 	bool records;		/* --records */
+	bool symbols;		/* --symbols */
 	unsigned int look_ms;	/* --look-every, 0: at calls only */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
-	char **argv;		/* the command, NULL if there is none */
+	char **argv;		/* the command or the dump, NULL if there is none */
 };
 
 /*
  * Reads argv into o.  Prints help or the version and exits with 0 where asked
  * to; dies with a message on misuse.
  */
-void options_parse(struct options *o, int argc, char **argv);
+void options_parse(struct options *o, enum options_of of, int argc, char **argv);
 void options_free(struct options *o);
 
 #endif

@@ -102,6 +102,7 @@ void selection_trace(struct selection *s, const char *set)
 	enum selected named[CALL_COUNT] = { 0 };
 	bool negate = *set == '!';
 
+	s->chosen = true;
 	each_word(set + negate, "-e trace", add_call, named);
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		s->calls[i] = !negate ? named[i] : named[i] ? SELECT_NONE : SELECT_PERF;

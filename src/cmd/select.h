@@ -16,6 +16,7 @@ enum selected {
 
 struct selection {
 	enum selected calls[CALL_COUNT];
+	bool chosen;		/* -e trace= was given */
 	unsigned int status;	/* enum call_status */
 	uint64_t signals;	/* bit n-1 for signal n */
 };

@@ -5,8 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "abi/layout.h"
+#include "dump/dump_view.h"
+#include "host/rawdata.h"
 #include "render/graph.h"
 #include "render/text_view.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Calls a hook of every view that has it. */
 #define TELL(s, hook, ...)							\
@@ -21,7 +27,7 @@
 
 /* Names ------------------------------------------------------------------ */
 
-enum name_kind { NAME_PMU = 1, NAME_TRACEPOINT, NAME_TERMS };
+enum name_kind { NAME_PMU, NAME_TRACEPOINT, NAME_TERMS, NAME_FORMAT, NAME_SYMBOL };
 
 static struct session *of_names(const struct names *n)
 {
@@ -31,7 +37,7 @@ static struct session *of_names(const struct names *n)
 /* True when the views have not heard this name yet. */
 static bool is_news(struct session *s, enum name_kind kind, uint64_t key)
 {
-	return !map_set(&s->named, key << 2 | kind, s);
+	return !map_set(&s->named, key << 3 | kind, s);
 }
 
 static const char *name_pmu(const struct names *n, uint32_t type)
@@ -71,6 +77,18 @@ static const char *name_terms(const struct names *n, uint32_t type,
 	return name;
 }
 
+/* Descriptors change: only another name than the last one is news. */
+static bool is_new_fd_name(struct session *s, pid_t tid, int64_t fd, const char *name)
+{
+	uint64_t hash = 1;
+
+	for (; name && *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ULL;
+	hash |= 1; /* a value that is there */
+	return map_set(&s->fd_names, (uint64_t)tid << 32 | (uint32_t)fd,
+		       (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash;
+}
+
 /* An event by its name, anything else by what the machine calls it. */
 static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
 {
@@ -83,7 +101,8 @@ static const char *name_fd(const struct names *n, const struct call *c, int64_t 
 	if (fd < 0 || !s->options->text.labels || !s->source->fd)
 		return NULL;
 	name = s->source->fd(s->source, c, fd);
-	TELL(s, name_fd, c->tid, fd, name);
+	if (is_new_fd_name(s, c->tid, fd, name))
+		TELL(s, name_fd, c->tid, fd, name);
 	return name;
 }
 
@@ -101,6 +120,40 @@ static const char *name_event(const struct names *n, uint64_t id)
 	return e ? e->name : NULL;
 }
 
+static const char *format_of(void *ctx, uint64_t id)
+{
+	struct session *s = ctx;
+	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
+
+	if (text && is_news(s, NAME_FORMAT, id))
+		TELL(s, name_format, id, text);
+	return text;
+}
+
+/* Raw data has a meaning where a tracepoint wrote it. */
+static bool record_raw(void *ctx, const uint8_t *data, size_t len, struct sink *sink)
+{
+	struct session *s = ctx;
+	const struct event *e = s->recording;
+	const struct layout *l = &layout_perf_event_attr;
+
+	return layout_get(l, ATTR_TYPE, e->attr, e->attr_len) == PERF_TYPE_TRACEPOINT &&
+	       rawdata_emit(s->rawdata, layout_get(l, ATTR_CONFIG, e->attr, e->attr_len),
+			    data, len, sink);
+}
+
+static const char *record_symbol(void *ctx, int32_t pid, uint64_t ip,
+				 unsigned int cpumode)
+{
+	struct session *s = ctx;
+	const char *name = s->source->symbol(s->source, pid, ip, cpumode);
+	uint64_t key = (ip ^ (uint64_t)(uint32_t)pid << 40) * 31 + cpumode;
+
+	if (name && is_news(s, NAME_SYMBOL, key))
+		TELL(s, name_symbol, pid, ip, cpumode, name);
+	return name;
+}
+
 static const char *record_event(void *ctx, uint64_t id)
 {
 	return name_event(&((struct session *)ctx)->names, id);
@@ -112,35 +165,86 @@ static bool wants_color(const struct session *s)
 {
 	if (s->options->color != COLOR_AUTO)
 		return s->options->color == COLOR_ALWAYS;
-	return output_is_terminal(s->output) && !getenv("NO_COLOR");
+	return output_is_terminal(s->text) && !getenv("NO_COLOR");
+}
+
+/* --json alone takes the place of the text; --json=FILE goes beside it. */
+static bool open_outputs(struct session *s)
+{
+	const struct options *o = s->options;
+
+	if (o->json && !o->json_path) {
+		s->json = output_open(o->output, stdout, false);
+		return s->json;
+	}
+	s->text = output_open(o->output, o->to_stdout ? stdout : stderr, o->separate);
+	if (!s->text || !o->json)
+		return s->text;
+	s->json = output_open(o->json_path, stdout, false);
+	if (!s->json)
+		output_close(s->text);
+	return s->json;
+}
+
+static void add_dump(struct session *s, const struct session_facts *f)
+{
+	const struct dump_header h = {
+		.pevtrace = PACKAGE_VERSION, .sysname = f->sysname, .release = f->release,
+		.version = f->version, .machine = f->machine, .arch = f->arch->name,
+		.page_size = s->names.page_size, .command = f->command, .pids = f->pids,
+		.npids = f->npids, .real_offset = f->real_offset, .start_ns = f->start_ns,
+	};
+
+	s->views[s->nviews++] = dump_view_new(&h, s->model, &s->names, s->json);
+}
+
+static void add_text(struct session *s, const struct session_facts *f)
+{
+	struct text_options *text = &s->options->text;
+
+	text->color = wants_color(s);
+	text->records = s->options->records;
+	text->pid_always = s->options->output;
+	text->pid_never = s->options->separate;
+	if (!s->options->count)
+		s->views[s->nviews++] = text_view_new(text, &s->names, s->text,
+						      f->real_offset);
 }
 
 bool session_start(struct session *s, struct options *options,
-		   const struct names *source, int64_t real_offset)
+		   const struct names *source, const struct session_facts *facts)
 {
-	struct text_options *text = &options->text;
-
-	*s = (struct session){ .options = options, .source = source };
-	s->output = output_open(options->output, options->separate);
-	if (!s->output)
-		return false;
-	s->names = (struct names){
-		.pmu = name_pmu, .tracepoint = name_tracepoint,
-		.terms = name_terms, .fd = name_fd, .read_format = read_format,
-		.event = name_event, .page_size = source->page_size,
+	*s = (struct session){
+		.options = options, .source = source, .arch = facts->arch,
+		.hooks = { .ctx = s, .event = record_event, .raw = record_raw },
+		.names = {
+			.pmu = name_pmu, .tracepoint = name_tracepoint,
+			.terms = name_terms, .fd = name_fd, .read_format = read_format,
+			.event = name_event, .page_size = source->page_size,
+		},
 	};
-	s->hooks = (struct record_hooks){ .ctx = s, .event = record_event };
-	text->color = wants_color(s);
-	text->records = options->records;
-	text->pid_always = options->output;
-	text->pid_never = options->separate;
-	s->model = model_new(&s->names, options->summary);
-	if (!options->count)
-		s->views[s->nviews++] = text_view_new(text, &s->names, s->output, real_offset);
+	if (!open_outputs(s))
+		return false;
+	if (options->symbols && source->symbol)
+		s->hooks.symbol = record_symbol;
+	s->rawdata = rawdata_new(format_of, s);
+	s->model = model_new(&s->names, options->summary || options->records);
+	if (s->text)
+		add_text(s, facts);
+	if (s->json)
+		add_dump(s, facts);
 	return true;
 }
 
-bool session_end(struct session *s)
+void session_flush(struct session *s)
+{
+	if (s->text)
+		output_flush(s->text);
+	if (s->json)
+		output_flush(s->json);
+}
+
+static void write_tables(struct session *s)
 {
 	struct buf table = { 0 };
 
@@ -148,14 +252,26 @@ bool session_end(struct session *s)
 		graph_print(s->model, &s->names, &table);
 	if (s->options->count)
 		counts_print(&s->counts, &table);
-	output_write(s->output, getpid(), buf_str(&table), table.len);
+	output_write(s->text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
+}
+
+bool session_end(struct session *s)
+{
+	bool ok = true;
+
+	if (s->text)
+		write_tables(s);
 	for (size_t i = 0; i < s->nviews; i++)
 		s->views[i]->ops->free(s->views[i]);
 	model_free(s->model);
+	rawdata_free(s->rawdata);
 	map_free(&s->shown);
 	map_free(&s->named);
-	return output_close(s->output);
+	map_free(&s->fd_names);
+	if (s->text)
+		ok = output_close(s->text);
+	return (!s->json || output_close(s->json)) && ok;
 }
 
 /* What happens -------------------------------------------------------------- */
@@ -210,6 +326,7 @@ void session_stack(struct session *s, pid_t tid, const struct view_frame *frames
 void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r)
 {
 	r->hooks = &s->hooks;
+	s->recording = r->event;
 	TELL(s, record, tid, ns, r);
 }
 

@@ -15,27 +15,46 @@
 
 enum { SESSION_VIEWS = 2 };
 
+/* What is traced, and where. */
+struct session_facts {
+	const struct arch *arch;	/* of the machine */
+	const char *sysname, *release, *version, *machine; /* uname(2); may be NULL */
+	char *const *command;		/* NULL-terminated, or NULL */
+	const pid_t *pids;		/* attached */
+	size_t npids;
+	int64_t real_offset;		/* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns */
+	uint64_t start_ns;		/* CLOCK_MONOTONIC */
+};
+
 struct session {
 	struct options *options;
 	const struct names *source;	/* knows names of the traced machine */
 	struct names names;		/* what decoders ask: adds what the model knows */
 	struct record_hooks hooks;	/* the same for records */
+	struct rawdata *rawdata;
+	const struct event *recording;	/* whose record the views are told of */
 	struct model *model;
-	struct output *output;		/* of the text, and of the tables */
+	const struct arch *arch;
+	struct output *text;		/* lines and tables; NULL: none */
+	struct output *json;		/* the dump; NULL: none */
 	struct view *views[SESSION_VIEWS];
 	size_t nviews;
 	struct counts counts;
 	struct map shown;		/* tids that something was shown of */
 	struct map named;		/* keys of names that the views know */
+	struct map fd_names;		/* tid and fd to a hash of the last name */
 };
 
 /*
  * options and source must outlive the session.  source may have the hooks pmu,
- * tracepoint, terms and fd, and page_size.  real_offset: see text_view_new().
- * False after a warn().
+ * tracepoint, terms and fd, and page_size.  facts are used here only.  False
+ * after a warn().
  */
 bool session_start(struct session *s, struct options *options,
-		   const struct names *source, int64_t real_offset);
+		   const struct names *source, const struct session_facts *facts);
+
+/* Makes what was written so far visible to others. */
+void session_flush(struct session *s);
 
 /* Writes what comes last; true when everything could be written. */
 bool session_end(struct session *s);

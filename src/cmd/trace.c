@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "drive/look.h"
 #include "host/host.h"
 #include "host/proc.h"
+#include "host/symbols.h"
 #include "lib/die.h"
 #include "trace/trace.h"
 #include "xlat/constants.h"
@@ -30,6 +32,7 @@ struct live {
 	struct options options;
 	struct names source;
 	struct host *host;
+	struct symbols *symbols; /* NULL unless asked for */
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: nobody wants to see into rings */
 	pid_t looking;		/* the tid at whose stop we look */
@@ -74,6 +77,22 @@ static const char *source_fd(const struct names *n, const struct call *c, int64_
 	return proc_fd_link(c->tid, (int)fd, l->link, sizeof(l->link)) ? l->link : NULL;
 }
 
+static const char *source_format(const struct names *n, uint64_t id)
+{
+	return host_format(of_source(n)->host, id);
+}
+
+static const char *source_symbol(const struct names *n, int32_t pid, uint64_t ip,
+				 unsigned int cpumode)
+{
+	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+
+	/* where the record does not tell: the upper half is the kernel's */
+	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
+		kernel = (int64_t)ip < 0;
+	return symbols_name(of_source(n)->symbols, pid, ip, kernel);
+}
+
 /* Rings ------------------------------------------------------------------- */
 
 static void on_record(void *ctx, const struct ring *r, const struct event *e,
@@ -85,6 +104,8 @@ static void on_record(void *ctx, const struct ring *r, const struct event *e,
 		.ring = r, .event = e, .format = format, .bytes = bytes, .len = len,
 	};
 
+	if (l->symbols)
+		symbols_record(l->symbols, bytes, len);
 	session_record(&l->session, l->looking, now_ns(), &record);
 }
 
@@ -255,7 +276,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 		call_capture(c, AT_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
-	if (!map_get(&s->shown, (uint64_t)c->tid))
+	if (c->shown && !map_get(&s->shown, (uint64_t)c->tid))
 		learn_comm(l, c->tid);
 	passing = model_passing(s->model);
 	session_enter(s, c);
@@ -281,6 +302,8 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 	struct live *l = ctx;
 	char exe[4096];
 
+	if (l->symbols)
+		symbols_forget(l->symbols, tid);
 	session_execed(&l->session, tid, former, now_ns(),
 		       proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
 	if (model_involved(l->session.model, tid))
@@ -312,7 +335,7 @@ static void on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
-	output_flush(l->session.output);
+	session_flush(&l->session);
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
@@ -344,7 +367,7 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->no_seccomp = l->options.no_seccomp;
 	t->detach_on_exec = l->options.detach_on_exec;
 	t->tick_ms = l->options.look_ms ? l->options.look_ms :
-		     l->options.output ? FLUSH_MS : 0;
+		     l->options.output || l->options.json ? FLUSH_MS : 0;
 }
 
 /* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
@@ -355,6 +378,24 @@ static int64_t real_offset(void)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	clock_gettime(CLOCK_REALTIME, &real);
 	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
+}
+
+static bool start_session(struct live *l)
+{
+	struct session_facts facts = {
+		.arch = arch_native(), .command = l->options.argv,
+		.pids = l->options.pids, .npids = l->options.npids,
+		.real_offset = real_offset(), .start_ns = now_ns(),
+	};
+	struct utsname u;
+
+	if (!uname(&u)) {
+		facts.sysname = u.sysname;
+		facts.release = u.release;
+		facts.version = u.version;
+		facts.machine = u.machine;
+	}
+	return session_start(&l->session, &l->options, &l->source, &facts);
 }
 
 static void start_looking(struct live *l)
@@ -401,6 +442,7 @@ int cmd_trace(int argc, char **argv)
 		.source = {
 			.pmu = source_pmu, .tracepoint = source_tracepoint,
 			.terms = source_terms, .fd = source_fd,
+			.format = source_format, .symbol = source_symbol,
 			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 		},
 	};
@@ -408,9 +450,11 @@ int cmd_trace(int argc, char **argv)
 	bool begun, written;
 	int status = 0;
 
-	options_parse(&l.options, argc, argv);
+	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
 	l.host = host_new("/sys", NULL);
-	if (!session_start(&l.session, &l.options, &l.source, real_offset()))
+	if (l.options.symbols)
+		l.symbols = symbols_new(NULL);
+	if (!start_session(&l))
 		return EXIT_TROUBLE;
 	start_looking(&l);
 	plan_stops(&l, &t);
@@ -425,6 +469,7 @@ int cmd_trace(int argc, char **argv)
 	looker_free(l.looker);
 	written = session_end(&l.session);
 	host_free(l.host);
+	symbols_free(l.symbols);
 	options_free(&l.options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
 }

@@ -22,6 +22,9 @@ struct looker {
 	struct map seen;	/* a ring's number to struct ring_seen */
 };
 
+/* How sure it is that an event wrote a record. */
+enum match { MATCH_NONE, MATCH_SIZE, MATCH_ID };
+
 /* One look, and who looks. */
 struct look {
 	struct looker *looker;
@@ -34,7 +37,7 @@ struct look {
 	const uint8_t *bytes;
 	size_t len;
 	struct record_format format;
-	bool found;
+	enum match match;
 };
 
 struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
@@ -95,25 +98,36 @@ static void learn_id(void *ctx, struct event *e)
 	close(fd);
 }
 
+/* Whether the record is as long as that format makes it. */
+static bool fits(const struct look *k, const struct record_format *f)
+{
+	struct sink s = { .ops = &sink_null_ops };
+
+	return record_emit(k->bytes, k->len, f, NULL, &s, NULL) == k->len;
+}
+
 /*
  * Several events with attrs of their own may write into one ring: the one
- * whose format finds its own id in the record is the one.
+ * whose format finds its own id in the record is the one.  Without ids, the
+ * one whose format fits the record; where several do, nobody can tell, and the
+ * ring's own event stands for all.
  */
 static void try_writer(void *ctx, struct event *e)
 {
 	struct look *k = ctx;
 	struct record_format format;
 	struct record_id id;
+	enum match match;
 
-	if (k->found)
-		return;
 	record_format_of(&format, e->attr, e->attr_len, arch_native());
 	if (!record_identify(k->bytes, k->len, &format, &id))
 		return;
-	if (id.has_id && e->id == id.id)
-		k->found = true;
-	else if (k->writer && (id.has_id || e != k->ring->event))
-		return; /* no better than what we have */
+	match = id.has_id && id.id == e->id ? MATCH_ID :
+		id.has_id || !fits(k, &format) ? MATCH_NONE : MATCH_SIZE;
+	if (match < k->match || (match == k->match && k->writer &&
+				 e != k->ring->event))
+		return;
+	k->match = match;
 	k->writer = e;
 	k->format = format;
 }
@@ -125,14 +139,15 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 	k->bytes = bytes;
 	k->len = len;
 	k->writer = NULL;
-	k->found = false;
-	model_each_writer(k->looker->model, k->ring, try_writer, k);
+	k->match = MATCH_NONE;
+	if (k->ring->event->nsources)
+		model_each_writer(k->looker->model, k->ring, try_writer, k);
 	if (!k->writer) {
 		k->writer = k->ring->event;
 		record_format_of(&k->format, k->writer->attr, k->writer->attr_len,
 				 arch_native());
 	}
-	model_recorded(k->writer, bytes, len);
+	model_recorded(k->ring, k->writer, bytes, len);
 	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, &k->format, bytes, len);
 }
 
@@ -174,10 +189,7 @@ static void look_ring(void *ctx, struct ring *r)
 	close(fd);
 	if (error)
 		return;
-	r->looks++;
-	r->records += result.records;
-	r->missed += result.missed;
-	r->torn += result.torn;
+	model_looked(r, result.missed, result.torn);
 	if (l->ops->looked)
 		l->ops->looked(l->ctx, r, &result);
 }

@@ -280,15 +280,23 @@ void model_each_writer(struct model *m, const struct ring *r,
 		hook(ctx, r->event->sources[i]);
 }
 
-void model_recorded(struct event *e, const uint8_t *bytes, size_t len)
+void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len)
 {
 	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;
 
+	r->records++;
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
 	if (type == PERF_RECORD_LOST && len >= 24)
 		e->lost += load_uint(bytes + 16, 8);
 	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
 		e->lost += load_uint(bytes + 8, 8);
+}
+
+void model_looked(struct ring *r, uint64_t missed, bool torn)
+{
+	r->looks++;
+	r->missed += missed;
+	r->torn += torn;
 }
 
 /* Numbers are given out from 1 on, without a gap. */

@@ -174,8 +174,11 @@ void model_set_id(struct model *m, struct event *e, uint64_t id);
 /* A descriptor through which tid's process has the event; -1 for none. */
 int model_fd_of(const struct model *m, pid_t tid, const struct event *e);
 
-/* Counts a record of len bytes that the event wrote. */
-void model_recorded(struct event *e, const uint8_t *bytes, size_t len);
+/* Counts a record of len bytes that the event wrote into the ring. */
+void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len);
+
+/* A look into the ring is over. */
+void model_looked(struct ring *r, uint64_t missed, bool torn);
 
 /* The ring or event of that number, or NULL; keep only. */
 struct ring *model_ring(const struct model *m, unsigned int number);

@@ -34,16 +34,16 @@ static FILE *open_file(const char *path)
 	return f;
 }
 
-struct output *output_open(const char *path, bool separate)
+struct output *output_open(const char *path, FILE *standard, bool separate)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 
 	o->path = path;
 	o->separate = path && separate;
-	o->buffered = path;
+	o->buffered = path || standard == stdout;
 	if (o->separate)
 		return o;
-	o->file = path ? open_file(path) : stderr;
+	o->file = path ? open_file(path) : standard;
 	if (!o->file) {
 		free(o);
 		return NULL;
@@ -56,7 +56,8 @@ static void fail(struct output *o)
 {
 	if (!o->failed)
 		warn("cannot write the trace to %s: %s; the rest of it is lost",
-		     o->path ? o->path : "standard error", strerror(errno));
+		     o->path ? o->path : o->file == stdout ? "standard output" :
+		     "standard error", strerror(errno));
 	o->failed = true;
 }
 
@@ -129,7 +130,8 @@ bool output_close(struct output *o)
 		if (fclose(slot->value))
 			fail(o);
 	map_free(&o->files);
-	if (o->file == stderr ? fflush(stderr) : o->file && fclose(o->file))
+	/* the standard streams are not ours to close */
+	if (o->file && (o->path ? fclose(o->file) : fflush(o->file)))
 		fail(o);
 	ok = !o->failed;
 	free(o);

@@ -5,15 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct output;
 
 /*
- * path NULL: standard error.  separate: PATH.TID for each task.  NULL after a
- * warn() when the file cannot be made.
+ * path NULL: standard, which is stdout or stderr.  separate: PATH.TID for each
+ * task.  NULL after a warn() when the file cannot be made.
  */
-struct output *output_open(const char *path, bool separate);
+struct output *output_open(const char *path, FILE *standard, bool separate);
 
 /* Writes whole lines of that task. */
 void output_write(struct output *o, pid_t tid, const char *text, size_t len);

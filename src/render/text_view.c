@@ -10,7 +10,7 @@
 #include "abi/layout.h"
 #include "lib/buf.h"
 #include "lib/die.h"
-#include "lib/map.h"
+#include "render/inflight.h"
 #include "render/siginfo.h"
 #include "render/text.h"
 #include "xlat/tables.h"
@@ -19,14 +19,11 @@
 
 /* A call that has begun and not yet returned. */
 struct pending {
-	struct pending *prev, *next;	/* in the order of beginning */
-	pid_t tid;
+	struct inflight in;
 	const struct call_desc *desc;
-	uint64_t enter_ns;
 	struct buf args;	/* "name(first, args" */
 	struct buf stack;	/* lines to come behind it */
 	bool any;		/* there is an argument before the next one */
-	bool split;		/* its beginning is printed already */
 };
 
 struct text_view {
@@ -38,9 +35,8 @@ struct text_view {
 	bool many;
 	size_t tasks;			/* born so far */
 	uint64_t last_ns;		/* time of the line before, for -r */
-	struct map pending;		/* tid to struct pending */
-	struct pending head;		/* list: head.next is the oldest */
-	struct pending *spare;		/* finished ones, to be used again */
+	struct inflights pending;	/* of struct pending */
+	struct inflight *spare;		/* finished ones, to be used again */
 	struct buf line;
 };
 
@@ -62,15 +58,15 @@ static void free_view(struct view *view)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&v->pending, &at)))
+	while ((slot = map_next(&v->pending.by_tid, &at)))
 		pending_free(slot->value);
 	while (v->spare) {
-		struct pending *next = v->spare->next;
+		struct inflight *next = v->spare->next;
 
-		pending_free(v->spare);
+		pending_free((struct pending *)v->spare);
 		v->spare = next;
 	}
-	map_free(&v->pending);
+	inflights_free(&v->pending);
 	buf_free(&v->line);
 	free(v);
 }
@@ -130,66 +126,50 @@ static bool must_wait(const struct text_view *v)
 	return v->o->status != STATUS_ALL;
 }
 
-/*
- * Lines stand in the order in which their calls began.  Before one is
- * written, those that began earlier and still run are written as unfinished.
- */
+static void write_split(void *ctx, struct inflight *in)
+{
+	const struct pending *p = (struct pending *)in;
+	struct text_view *v = ctx;
+
+	start_line(v, in->tid, in->enter_ns);
+	buf_adds(&v->line, buf_str(&p->args));
+	if (p->any && p->desc->in_args < p->desc->nargs)
+		buf_addc(&v->line, ',');
+	buf_adds(&v->line, " <unfinished ...>");
+	end_line(v, in->tid);
+}
+
 static void split_older(struct text_view *v, uint64_t ns, pid_t tid)
 {
-	if (must_wait(v) || v->o->pid_never)
-		return;
-	for (struct pending *p = v->head.next; p != &v->head; p = p->next) {
-		if (p->enter_ns > ns)
-			break;
-		if (p->split || p->tid == tid)
-			continue;
-		start_line(v, p->tid, p->enter_ns);
-		buf_adds(&v->line, buf_str(&p->args));
-		if (p->any && p->desc->in_args < p->desc->nargs)
-			buf_addc(&v->line, ',');
-		buf_adds(&v->line, " <unfinished ...>");
-		end_line(v, p->tid);
-		p->split = true;
-	}
+	if (!must_wait(v) && !v->o->pid_never)
+		inflight_split(&v->pending, ns, tid, write_split, v);
 }
 
 static struct pending *pending_new(struct text_view *v, const struct call *c)
 {
-	struct pending *p = v->spare;
+	struct pending *p = (struct pending *)v->spare;
 
 	if (p) {
-		v->spare = p->next;
+		v->spare = p->in.next;
 		buf_reset(&p->args);
 		buf_reset(&p->stack);
 	} else {
 		p = xcalloc(1, sizeof(*p));
 	}
-	p->tid = c->tid;
 	p->desc = c->desc;
-	p->enter_ns = c->enter_ns;
-	p->split = false;
-	p->prev = v->head.prev;
-	p->next = &v->head;
-	p->prev->next = p->next->prev = p;
-	map_set(&v->pending, (uint64_t)c->tid, p);
+	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
 	return p;
 }
 
 static struct pending *pending_take(struct text_view *v, pid_t tid)
 {
-	struct pending *p = map_del(&v->pending, (uint64_t)tid);
-
-	if (p) {
-		p->prev->next = p->next;
-		p->next->prev = p->prev;
-	}
-	return p;
+	return (struct pending *)inflight_take(&v->pending, tid);
 }
 
 static void pending_done(struct text_view *v, struct pending *p)
 {
-	p->next = v->spare;
-	v->spare = p;
+	p->in.next = v->spare;
+	v->spare = &p->in;
 }
 
 static void init_sink(const struct text_view *v, struct text_sink *t, struct buf *out)
@@ -280,9 +260,9 @@ static unsigned int status_of(const struct call *c)
 /* The start of the line that ends a call: all of it, or "<... resumed>". */
 static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
 {
-	split_older(v, p->split ? ns : p->enter_ns, p->tid);
-	start_line(v, p->tid, p->split ? ns : p->enter_ns);
-	if (p->split)
+	split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
+	start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
+	if (p->in.split)
 		buf_addf(&v->line, "<... %s resumed>", p->desc->name);
 	else
 		buf_adds(&v->line, buf_str(&p->args));
@@ -290,9 +270,9 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 
 static void finish(struct text_view *v, struct pending *p)
 {
-	end_line(v, p->tid);
+	end_line(v, p->in.tid);
 	if (p->stack.len)
-		output_write(v->out, p->tid, buf_str(&p->stack), p->stack.len);
+		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
 }
 
 static void on_exit_of(struct view *view, const struct call *c)
@@ -307,7 +287,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 		begin_last_line(v, p, c->exit_ns);
 		init_sink(v, &t, &v->line);
 		text_sink_top(&t, false, c->desc);
-		t.level[0].any = p->any && !p->split;
+		t.level[0].any = p->any && !p->in.split;
 		call_args(c, AT_EXIT, v->names, &t.sink);
 		buf_addc(&v->line, ')');
 		add_result(v, c, &t);
@@ -359,7 +339,7 @@ static void add_frame(struct buf *out, const struct view_frame *f)
 static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
 		     size_t n, const char *why)
 {
-	struct pending *p = map_get(&self(view)->pending, (uint64_t)tid);
+	struct pending *p = (struct pending *)inflight_get(&self(view)->pending, tid);
 
 	if (!p)
 		return;
@@ -460,30 +440,16 @@ static void on_signal(struct view *view, pid_t tid, uint64_t ns,
 	end_line(v, tid);
 }
 
-/* The pending call of the calling thread goes with it to its new tid. */
-static void rename_pending(struct text_view *v, pid_t former, pid_t tid)
-{
-	struct pending *p = map_del(&v->pending, (uint64_t)former);
-
-	if (!p)
-		return;
-	p->tid = tid;
-	p = map_set(&v->pending, (uint64_t)tid, p);
-	if (!p)
-		return;
-	p->prev->next = p->next;
-	p->next->prev = p->prev;
-	pending_done(v, p);
-}
-
 static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe, bool shown)
 {
 	struct text_view *v = self(view);
-	bool told = map_get(&v->pending, (uint64_t)former);
+	bool told = inflight_get(&v->pending, former);
+	struct inflight *stale = inflight_rename(&v->pending, former, tid);
 	char text[4200];
 
-	rename_pending(v, former, tid);
+	if (stale)
+		pending_done(v, (struct pending *)stale);
 	if (!shown || told || !exe)
 		return; /* the execve's own line says it, or nobody wants to know */
 	snprintf(text, sizeof(text), "now runs %s", exe);
@@ -536,6 +502,6 @@ struct view *text_view_new(const struct text_options *o,
 	v->out = out;
 	v->real_offset = real_offset;
 	v->many = o->pid_always;
-	v->head.prev = v->head.next = &v->head;
+	inflights_init(&v->pending);
 	return &v->view;
 }

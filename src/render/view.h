@@ -55,6 +55,9 @@ struct view_ops {
 	void (*name_tracepoint)(struct view *v, uint64_t id, const char *name);
 	void (*name_terms)(struct view *v, uint32_t type, const uint64_t *config,
 			   size_t nconfigs, const char *name);
+	void (*name_format)(struct view *v, uint64_t id, const char *text);
+	void (*name_symbol)(struct view *v, int32_t pid, uint64_t ip,
+			    unsigned int cpumode, const char *name);
 	void (*name_fd)(struct view *v, pid_t tid, int64_t fd, const char *name);
 	/* A call begins, returns, or is abandoned: died in it, or was let go. */
 	void (*enter)(struct view *v, const struct call *c);

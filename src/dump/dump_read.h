@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading a dump back, line by line, with memory for one line at a time. */
+#ifndef PEVTRACE_DUMP_DUMP_READ_H
+#define PEVTRACE_DUMP_DUMP_READ_H
+
+#include <json-c/json_object.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct dump_reader;
+
+enum dump_line {
+	DUMP_LINE,	/* there is one */
+	DUMP_BAD,	/* it is no object of ours: dump_error() says why */
+	DUMP_EOF,
+};
+
+/* A reader of f, which stays the caller's. */
+struct dump_reader *dump_reader_new(FILE *f);
+void dump_reader_free(struct dump_reader *r);
+
+/*
+ * The next line as an object, owned by the reader until the next call.  A line
+ * that is too long, nested too deeply, not UTF-8 or not JSON is DUMP_BAD, and
+ * reading can go on behind it.
+ */
+enum dump_line dump_next(struct dump_reader *r, struct json_object **o);
+
+/* The number of the line that came last, from 1 on. */
+unsigned long dump_line_number(const struct dump_reader *r);
+
+/* What is wrong with it, in words. */
+const char *dump_error(const struct dump_reader *r);
+
+/*
+ * Members of an object.  False when there is none, or not of that kind: a
+ * number that does not fit, a string for a number.  Out is not touched then.
+ */
+bool dump_get_int(struct json_object *o, const char *key, int64_t *v);
+bool dump_get_uint(struct json_object *o, const char *key, uint64_t *v);
+bool dump_get_bool(struct json_object *o, const char *key, bool *v);
+
+/* A number written "0x...". */
+bool dump_get_hex(struct json_object *o, const char *key, uint64_t *v);
+
+/* A string, which lives as long as o; NULL when there is none. */
+const char *dump_get_string(struct json_object *o, const char *key);
+
+/* An array, or NULL. */
+struct json_object *dump_get_array(struct json_object *o, const char *key);
+
+/*
+ * Bytes written as hexadecimal digits, into memory for the caller to free.
+ * False where the member is missing or is not such digits.
+ */
+bool dump_get_bytes(struct json_object *o, const char *key, uint8_t **bytes,
+		    size_t *len);
+
+#endif

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/dump_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "dump/json_sink.h"
+#include "dump/keys.h"
+#include "lib/die.h"
+#include "render/inflight.h"
+#include "render/siginfo.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* A call that has begun: the call itself stays where it is until it returns. */
+struct begun {
+	struct inflight in;
+	const struct call *call;
+	struct json_object *args;	/* decoded when it began */
+	struct json_object *stack;	/* NULL: none */
+};
+
+struct dump_view {
+	struct view view;
+	const struct model *model;
+	const struct names *names;
+	struct output *out;
+	struct inflights begun;
+	uint64_t calls, records, missed, tasks, last_ns;
+};
+
+static struct dump_view *self(struct view *v)
+{
+	return (struct dump_view *)v; /* view is its first member */
+}
+
+/* Lines ---------------------------------------------------------------------- */
+
+static struct json_object *line(const char *kind)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "kind", json_object_new_string(kind));
+	return o;
+}
+
+static void add_int(struct json_object *o, const char *key, int64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+static void add_uint(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_bool(struct json_object *o, const char *key, bool v)
+{
+	json_object_object_add(o, key, json_object_new_boolean(v));
+}
+
+/* A string; null where there is none. */
+static void add_string(struct json_object *o, const char *key, const char *v)
+{
+	bool clean;
+
+	json_object_object_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
+}
+
+static struct json_object *task_line(const char *kind, pid_t tid, uint64_t ns)
+{
+	struct json_object *o = line(kind);
+
+	add_int(o, "tid", tid);
+	add_uint(o, "ns", ns);
+	return o;
+}
+
+/* Writes and releases it. */
+static void write_line(struct dump_view *d, pid_t tid, struct json_object *o)
+{
+	size_t len;
+	const char *text = json_line(o, &len);
+
+	output_write(d->out, tid, text, len);
+	output_write(d->out, tid, "\n", 1);
+	json_object_put(o);
+}
+
+/* Calls ---------------------------------------------------------------------- */
+
+static struct json_object *memory(const struct call *c, bool enter, bool exit)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < c->ncaptures; i++) {
+		const struct capture *k = &c->captures[i];
+		struct json_object *o;
+
+		if (k->phase == AT_ENTER ? !enter : !exit)
+			continue;
+		o = json_object_new_object();
+		add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
+		json_object_object_add(o, "addr", json_hex(k->addr));
+		add_uint(o, "want", k->want);
+		json_object_object_add(o, "hex", json_bytes(c->pool.data + k->at, k->len));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static void add_beginning(struct json_object *o, const struct begun *b)
+{
+	struct json_object *raw = json_object_new_array();
+	const struct call *c = b->call;
+
+	add_string(o, "call", c->desc->name);
+	add_int(o, "tid", c->tid);
+	add_int(o, "pid", c->pid);
+	add_string(o, "arch", c->arch->name);
+	add_uint(o, "nr", c->nr);
+	for (size_t i = 0; i < c->desc->nargs; i++)
+		json_object_array_add(raw, json_hex(c->args[i]));
+	json_object_object_add(o, "raw", raw);
+	add_uint(o, "enter_ns", c->enter_ns);
+	add_bool(o, "shown", c->shown);
+	if (b->stack)
+		json_object_object_add(o, "stack", json_object_get(b->stack));
+}
+
+/* What the model calls the event that this call made or is about. */
+static void add_event(struct dump_view *d, struct json_object *o, const struct call *c)
+{
+	int fd = c->desc->class == CLASS_OPEN ? (int)c->ret :
+		 c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
+	const struct event *e;
+
+	if (c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
+	    c->desc->class == CLASS_PASS || (c->desc->class == CLASS_OPEN && c->failed))
+		return;
+	e = model_event(d->model, c->tid, fd);
+	if (!e)
+		return;
+	add_uint(o, "event", e->number);
+	add_string(o, "event_name", e->name);
+	if (e->leader)
+		add_uint(o, "leader", e->leader->number);
+	if (e->output)
+		add_uint(o, "output", e->output->number);
+}
+
+static void add_return(struct dump_view *d, struct json_object *o, const struct call *c,
+		       struct json_object *args)
+{
+	struct json_object *results = json_object_new_object();
+	struct json_object *notes = json_object_new_object();
+	struct json_sink j;
+	const char *name;
+
+	json_sink_init(&j, args);
+	call_args(c, AT_EXIT, d->names, &j.sink);
+	add_uint(o, "start_ns", c->start_ns);
+	add_uint(o, "exit_ns", c->exit_ns);
+	json_object_object_add(o, "args", args);
+	if (c->failed) {
+		name = strerrorname_np((int)c->ret);
+		add_int(o, "ret", -1);
+		add_int(o, "errno", c->ret);
+		if (name)
+			add_string(o, "error", name);
+	} else if (call_result_kind(c) == RESULT_ADDR) {
+		json_object_object_add(o, "ret", json_hex((uint64_t)c->ret));
+	} else {
+		add_int(o, "ret", c->ret);
+	}
+	json_sink_init(&j, results);
+	call_results(c, d->names, &j.sink);
+	json_sink_init(&j, notes);
+	call_result_notes(c, d->names, &j.sink);
+	if (json_object_object_length(results))
+		json_object_object_add(o, "results", results);
+	else
+		json_object_put(results);
+	if (json_object_object_length(notes))
+		json_object_object_add(o, "notes", notes);
+	else
+		json_object_put(notes);
+	add_event(d, o, c);
+}
+
+static void write_enter(void *ctx, struct inflight *in)
+{
+	struct begun *b = (struct begun *)in;
+	struct json_object *o = line(KIND_ENTER);
+
+	add_beginning(o, b);
+	json_object_object_add(o, "args", b->args);
+	b->args = NULL;
+	json_object_object_add(o, "memory", memory(b->call, true, false));
+	write_line(ctx, in->tid, o);
+}
+
+static void before(struct dump_view *d, uint64_t ns, pid_t tid)
+{
+	inflight_split(&d->begun, ns, tid, write_enter, d);
+	d->last_ns = ns;
+}
+
+static void begun_free(struct begun *b)
+{
+	if (!b)
+		return;
+	json_object_put(b->args);
+	json_object_put(b->stack);
+	free(b);
+}
+
+static struct begun *take(struct dump_view *d, pid_t tid)
+{
+	return (struct begun *)inflight_take(&d->begun, tid);
+}
+
+static void on_enter(struct view *v, const struct call *c)
+{
+	struct dump_view *d = self(v);
+	struct begun *b;
+	struct json_sink j;
+
+	begun_free(take(d, c->tid)); /* its end was not seen */
+	b = xcalloc(1, sizeof(*b));
+	b->call = c;
+	b->args = json_object_new_object();
+	json_sink_init(&j, b->args);
+	call_args(c, AT_ENTER, d->names, &j.sink);
+	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
+}
+
+static void on_exit_of(struct view *v, const struct call *c)
+{
+	struct dump_view *d = self(v);
+	struct begun *b = take(d, c->tid);
+	struct json_object *o;
+	bool split;
+
+	if (!b)
+		return;
+	split = b->in.split;
+	before(d, split ? c->exit_ns : c->enter_ns, c->tid);
+	o = line(split ? KIND_EXIT : KIND_CALL);
+	if (split) {
+		add_string(o, "call", c->desc->name);
+		add_int(o, "tid", c->tid);
+		add_return(d, o, c, json_object_new_object());
+	} else {
+		add_beginning(o, b);
+		add_return(d, o, c, b->args);
+		b->args = NULL;
+	}
+	json_object_object_add(o, "memory", memory(c, !split, true));
+	write_line(d, c->tid, o);
+	d->calls++;
+	begun_free(b);
+}
+
+static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+{
+	struct dump_view *d = self(v);
+	struct begun *b = take(d, c->tid);
+	struct json_object *o;
+
+	if (!b)
+		return;
+	if (!b->in.split) {
+		before(d, c->enter_ns, c->tid);
+		write_enter(d, &b->in);
+	}
+	before(d, ns, c->tid);
+	o = task_line(KIND_ABANDONED, c->tid, ns);
+	add_string(o, "call", c->desc->name);
+	add_bool(o, "detached", let_go);
+	write_line(d, c->tid, o);
+	begun_free(b);
+}
+
+static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
+		     size_t n, const char *why)
+{
+	struct begun *b = (struct begun *)inflight_get(&self(v)->begun, tid);
+
+	if (!b)
+		return;
+	b->stack = json_object_new_array();
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = json_object_new_object();
+
+		add_string(o, "module", frames[i].module);
+		add_string(o, "symbol", frames[i].symbol);
+		json_object_object_add(o, "offset", json_hex(frames[i].offset));
+		json_object_object_add(o, "ip", json_hex(frames[i].ip));
+		json_object_array_add(b->stack, o);
+	}
+	if (why) {
+		struct json_object *o = json_object_new_object();
+
+		add_string(o, "why", why);
+		json_object_array_add(b->stack, o);
+	}
+}
+
+/* Tasks ---------------------------------------------------------------------- */
+
+static void on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_TASK, b->tid, ns);
+
+	before(d, ns, b->tid);
+	add_int(o, "pid", b->pid);
+	add_int(o, "parent", b->parent);
+	add_bool(o, "attached", b->attached);
+	add_bool(o, "shares_files", b->shares_files);
+	add_bool(o, "shares_memory", b->shares_memory);
+	write_line(d, b->tid, o);
+	d->tasks++;
+}
+
+static void on_found(struct view *v, pid_t tid, int fd, bool cloexec,
+		     const struct event *e)
+{
+	struct json_object *o = line(KIND_FOUND);
+
+	add_int(o, "tid", tid);
+	add_int(o, "fd", fd);
+	add_bool(o, "cloexec", cloexec);
+	add_uint(o, "event", e->number);
+	write_line(self(v), tid, o);
+}
+
+static void on_comm(struct view *v, pid_t tid, const char *comm)
+{
+	struct json_object *o = line(KIND_COMM);
+
+	add_int(o, "tid", tid);
+	add_string(o, "comm", comm);
+	write_line(self(v), tid, o);
+}
+
+static void on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe, bool shown)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_EXEC, tid, ns);
+
+	before(d, ns, former);
+	begun_free((struct begun *)inflight_rename(&d->begun, former, tid));
+	add_int(o, "former", former);
+	add_string(o, "exe", exe);
+	add_bool(o, "shown", shown);
+	write_line(d, tid, o);
+}
+
+static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+		    int status, bool shown)
+{
+	static const char *const hows[] = {
+		[END_EXIT] = "exit", [END_DETACHED] = "detached",
+		[END_SUPERSEDED] = "superseded",
+	};
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_GONE, tid, ns);
+	char name[32];
+
+	before(d, ns, tid);
+	add_string(o, "how", hows[how]);
+	if (how == END_EXIT) {
+		add_int(o, "status", status);
+		if (WIFEXITED(status)) {
+			add_int(o, "exit", WEXITSTATUS(status));
+		} else {
+			signal_name(WTERMSIG(status), name, sizeof(name));
+			add_string(o, "signal", name);
+			add_bool(o, "core", WCOREDUMP(status));
+		}
+	}
+	add_bool(o, "shown", shown);
+	write_line(d, tid, o);
+}
+
+static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+		      bool shown)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_SIGNAL, tid, ns);
+	struct json_sink j;
+	char name[32];
+
+	before(d, ns, tid);
+	signal_name(info->si_signo, name, sizeof(name));
+	add_string(o, "signal", name);
+	json_sink_init(&j, o);
+	siginfo_emit(info, &j.sink);
+	json_object_object_add(o, "info", json_object_get(json_object_object_get(o, "value")));
+	json_object_object_del(o, "value");
+	json_object_object_add(o, "hex", json_bytes(info, sizeof(*info)));
+	add_bool(o, "shown", shown);
+	write_line(d, tid, o);
+}
+
+/* Rings ---------------------------------------------------------------------- */
+
+static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_RECORD, tid, ns), *decoded;
+	struct json_sink j;
+
+	before(d, ns, tid);
+	add_uint(o, "ring", r->ring->number);
+	add_uint(o, "event", r->event->number);
+	decoded = json_object_new_object();
+	json_sink_init(&j, decoded);
+	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
+	json_object_object_add(o, "record",
+			       json_object_get(json_object_object_get(decoded, "value")));
+	json_object_put(decoded);
+	json_object_object_add(o, "hex", json_bytes(r->bytes, r->len));
+	write_line(d, tid, o);
+	d->records++;
+}
+
+static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = task_line(KIND_LOOK, tid, ns);
+
+	before(d, ns, tid);
+	add_uint(o, "ring", l->ring->number);
+	add_uint(o, "missed", l->missed);
+	add_bool(o, "torn", l->torn);
+	json_object_object_add(o, "page", json_bytes(l->page, l->page_len));
+	write_line(d, tid, o);
+	d->missed += l->missed;
+}
+
+static void on_count(struct view *v, const struct event *e)
+{
+	struct json_object *o = line(KIND_COUNT);
+
+	add_uint(o, "event", e->number);
+	add_uint(o, "id", e->id);
+	add_uint(o, "count", e->count.value);
+	if (e->count.timed) {
+		add_uint(o, "time_enabled", e->count.enabled);
+		add_uint(o, "time_running", e->count.running);
+	}
+	write_line(self(v), e->opener, o);
+}
+
+/* Names ---------------------------------------------------------------------- */
+
+static struct json_object *name_line(const char *of, const char *name)
+{
+	struct json_object *o = line(KIND_NAME);
+
+	add_string(o, "of", of);
+	add_string(o, "name", name);
+	return o;
+}
+
+static void on_name_pmu(struct view *v, uint32_t type, const char *name)
+{
+	struct json_object *o = name_line("pmu", name);
+
+	add_uint(o, "type", type);
+	write_line(self(v), 0, o);
+}
+
+static void on_name_tracepoint(struct view *v, uint64_t id, const char *name)
+{
+	struct json_object *o = name_line("tracepoint", name);
+
+	add_uint(o, "id", id);
+	write_line(self(v), 0, o);
+}
+
+static void on_name_format(struct view *v, uint64_t id, const char *text)
+{
+	struct json_object *o = name_line("format", text);
+
+	add_uint(o, "id", id);
+	write_line(self(v), 0, o);
+}
+
+static void on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
+			   unsigned int cpumode, const char *name)
+{
+	struct json_object *o = name_line("symbol", name);
+
+	add_int(o, "pid", pid);
+	json_object_object_add(o, "ip", json_hex(ip));
+	add_uint(o, "cpumode", cpumode);
+	write_line(self(v), 0, o);
+}
+
+static void on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
+			  size_t nconfigs, const char *name)
+{
+	struct json_object *o = name_line("terms", name);
+	struct json_object *list = json_object_new_array();
+
+	add_uint(o, "type", type);
+	for (size_t i = 0; i < nconfigs; i++)
+		json_object_array_add(list, json_hex(config[i]));
+	json_object_object_add(o, "config", list);
+	write_line(self(v), 0, o);
+}
+
+static void on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
+{
+	struct json_object *o = name_line("fd", name);
+
+	add_int(o, "tid", tid);
+	add_int(o, "fd", fd);
+	write_line(self(v), tid, o);
+}
+
+/* The beginning and the end ---------------------------------------------------- */
+
+static void add_started(struct json_object *o, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	char text[64], whole[80];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%06lluZ", text,
+		 (unsigned long long)(real_ns % 1000000000 / 1000));
+	add_string(o, "started", whole);
+}
+
+static void write_header(struct dump_view *d, const struct dump_header *h)
+{
+	struct json_object *o = line(KIND_HEADER), *kernel = json_object_new_object();
+	struct json_object *command = json_object_new_array(), *pids = json_object_new_array();
+	bool clean;
+
+	add_int(o, "schema", DUMP_SCHEMA);
+	add_string(o, "pevtrace", h->pevtrace);
+	add_string(kernel, "sysname", h->sysname);
+	add_string(kernel, "release", h->release);
+	add_string(kernel, "version", h->version);
+	add_string(kernel, "machine", h->machine);
+	json_object_object_add(o, "kernel", kernel);
+	add_string(o, "arch", h->arch);
+	add_uint(o, "page_size", h->page_size);
+	for (size_t i = 0; h->command && h->command[i]; i++)
+		json_object_array_add(command, json_text(h->command[i],
+							 strlen(h->command[i]), &clean));
+	json_object_object_add(o, "command", command);
+	for (size_t i = 0; i < h->npids; i++)
+		json_object_array_add(pids, json_object_new_int64(h->pids[i]));
+	json_object_object_add(o, "attached", pids);
+	add_started(o, h->start_ns + (uint64_t)h->real_offset);
+	add_uint(o, "start_ns", h->start_ns);
+	add_int(o, "real_offset_ns", h->real_offset);
+	add_string(o, "warning", "holds command lines, paths and addresses of "
+		   "what was traced: look through it before you pass it on");
+	write_line(d, 0, o);
+}
+
+static void free_view(struct view *v)
+{
+	struct dump_view *d = self(v);
+	struct json_object *o = line(KIND_END);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	add_uint(o, "ns", d->last_ns);
+	add_uint(o, "calls", d->calls);
+	add_uint(o, "records", d->records);
+	add_uint(o, "missed", d->missed);
+	add_uint(o, "tasks", d->tasks);
+	write_line(d, 0, o);
+	while ((slot = map_next(&d->begun.by_tid, &at)))
+		begun_free(slot->value);
+	inflights_free(&d->begun);
+	free(d);
+}
+
+static const struct view_ops ops = {
+	.born = on_born,
+	.found = on_found,
+	.comm = on_comm,
+	.name_pmu = on_name_pmu,
+	.name_tracepoint = on_name_tracepoint,
+	.name_terms = on_name_terms,
+	.name_format = on_name_format,
+	.name_symbol = on_name_symbol,
+	.name_fd = on_name_fd,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.abandon = on_abandon,
+	.stack = on_stack,
+	.record = on_record,
+	.looked = on_looked,
+	.count = on_count,
+	.signalled = on_signal,
+	.execed = on_exec,
+	.gone = on_gone,
+	.free = free_view,
+};
+
+struct view *dump_view_new(const struct dump_header *h, const struct model *m,
+			   const struct names *names, struct output *out)
+{
+	struct dump_view *d = xcalloc(1, sizeof(*d));
+
+	d->view.ops = &ops;
+	d->model = m;
+	d->names = names;
+	d->out = out;
+	d->last_ns = h->start_ns;
+	inflights_init(&d->begun);
+	write_header(d, h);
+	return &d->view;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/json_sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+
+/* A double, which is what many readers make of a number, is exact up to here. */
+#define EXACT (1ULL << 53)
+
+static struct json_sink *self(struct sink *s)
+{
+	return (struct json_sink *)s; /* sink is its first member */
+}
+
+struct json_object *json_hex(uint64_t v)
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)v);
+	return json_object_new_string(text);
+}
+
+struct json_object *json_bytes(const void *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *p = bytes;
+	char *text = xmalloc(2 * len + 1);
+	struct json_object *o;
+
+	for (size_t i = 0; i < len; i++) {
+		text[2 * i] = digits[p[i] >> 4];
+		text[2 * i + 1] = digits[p[i] & 15];
+	}
+	o = json_object_new_string_len(text, (int)(2 * len));
+	free(text);
+	return o;
+}
+
+/* How many bytes the UTF-8 character at p has, 0: it is none. */
+static size_t utf8_at(const unsigned char *p, size_t len)
+{
+	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 :
+		   *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+
+	if (!n || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, beyond the last code point */
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+struct json_object *json_text(const char *text, size_t len, bool *clean)
+{
+	struct buf out = { 0 };
+	struct json_object *o;
+	size_t n;
+
+	*clean = true;
+	for (size_t i = 0; i < len; i += n) {
+		n = utf8_at((const unsigned char *)text + i, len - i);
+		if (n) {
+			buf_add(&out, text + i, n);
+			continue;
+		}
+		buf_adds(&out, "\xef\xbf\xbd");
+		*clean = false;
+		n = 1;
+	}
+	o = json_object_new_string_len(buf_str(&out), (int)out.len);
+	buf_free(&out);
+	return o;
+}
+
+const char *json_line(struct json_object *o, size_t *len)
+{
+	return json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN |
+						 JSON_C_TO_STRING_NOSLASHESCAPE, len);
+}
+
+/* Adds under "key_suffix" to the object that holds key; nothing in arrays. */
+static void add_beside(struct json_sink *j, const char *key, const char *suffix,
+		       struct json_object *value)
+{
+	unsigned int depth = j->depth;
+	char name[128];
+
+	/* in an array there is no place: it is said of the array itself */
+	while (depth && json_object_is_type(j->level[depth].object, json_type_array)) {
+		key = j->level[depth].key;
+		depth--;
+	}
+	if (key)
+		snprintf(name, sizeof(name), "%s_%s", key, suffix);
+	else
+		snprintf(name, sizeof(name), "%s", suffix);
+	json_object_object_add(j->level[depth].object, name, value);
+}
+
+static void put(struct json_sink *j, const char *key, struct json_object *value)
+{
+	struct json_object *in = j->level[j->depth].object;
+
+	if (json_object_is_type(in, json_type_array))
+		json_object_array_add(in, value);
+	else
+		json_object_object_add(in, key ? key : "value", value);
+	j->last = key;
+}
+
+static void begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	struct json_sink *j = self(s);
+	struct json_object *o = shape == SINK_OBJECT ? json_object_new_object() :
+						       json_object_new_array();
+
+	put(j, key, o);
+	if (j->depth + 1 < JSON_DEPTH)
+		j->depth++;
+	j->level[j->depth].object = o;
+	j->level[j->depth].key = key;
+	j->last = NULL;
+}
+
+static void end(struct sink *s)
+{
+	struct json_sink *j = self(s);
+
+	j->last = j->level[j->depth].key;
+	if (j->depth)
+		j->depth--;
+}
+
+/* Configs are masks of fields, whatever their event makes of them. */
+static bool is_config(const char *key)
+{
+	return key && !strncmp(key, "config", 6);
+}
+
+static struct json_object *number(const char *key, uint64_t v)
+{
+	return is_config(key) ? json_hex(v) : json_object_new_uint64(v);
+}
+
+static void put_uint(struct sink *s, const char *key, uint64_t v)
+{
+	put(self(s), key, number(key, v));
+}
+
+static void put_sint(struct sink *s, const char *key, int64_t v)
+{
+	put(self(s), key, json_object_new_int64(v));
+}
+
+static void put_hex(struct sink *s, const char *key, uint64_t v)
+{
+	put(self(s), key, json_hex(v));
+}
+
+static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct json_sink *j = self(s);
+	const char *name = xlat_name(x, v);
+
+	put(j, key, v < EXACT ? number(key, v) : json_hex(v));
+	if (name)
+		add_beside(j, key, "name", json_object_new_string(name));
+}
+
+static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct json_object *names = json_object_new_array();
+	struct json_sink *j = self(s);
+	const struct xlat_entry *e;
+	uint64_t rest = v;
+	size_t at = 0;
+
+	while ((e = xlat_next_flag(x, &rest, &at)))
+		json_object_array_add(names, json_object_new_string(e->name));
+	put(j, key, json_hex(v));
+	add_beside(j, key, "names", names);
+	if (rest)
+		add_beside(j, key, "unknown", json_hex(rest));
+}
+
+static void put_packed(struct sink *s, const char *key, uint64_t raw,
+		       const struct sink_part *parts, size_t n)
+{
+	struct json_object *names = json_object_new_array();
+	struct json_sink *j = self(s);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = parts[i].xlat ?
+			xlat_name(parts[i].xlat, parts[i].value) : NULL;
+
+		if (name)
+			json_object_array_add(names, json_object_new_string(name));
+	}
+	put(j, key, json_hex(raw));
+	add_beside(j, key, "names", names);
+}
+
+static void put_symbol(struct sink *s, const char *key, const char *word)
+{
+	put(self(s), key, json_object_new_string(word));
+}
+
+static void put_string(struct sink *s, const char *key, const char *bytes,
+		       size_t len, bool cut)
+{
+	struct json_sink *j = self(s);
+	bool clean;
+
+	put(j, key, json_text(bytes, len, &clean));
+	if (!clean)
+		add_beside(j, key, "hex", json_bytes(bytes, len));
+	if (cut)
+		add_beside(j, key, "cut", json_object_new_boolean(1));
+}
+
+static void put_bytes(struct sink *s, const char *key, const void *bytes,
+		      size_t len, bool cut)
+{
+	struct json_sink *j = self(s);
+
+	put(j, key, json_bytes(bytes, len));
+	if (cut)
+		add_beside(j, key, "cut", json_object_new_boolean(1));
+}
+
+static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct json_sink *j = self(s);
+	bool clean;
+
+	put(j, key, json_object_new_int64(fd));
+	if (label)
+		add_beside(j, key, "label", json_text(label, strlen(label), &clean));
+}
+
+static void put_note(struct sink *s, const char *key, const char *text)
+{
+	struct json_sink *j = self(s);
+	bool clean;
+
+	add_beside(j, j->last, key, json_text(text, strlen(text), &clean));
+}
+
+static const struct sink_ops json_ops = {
+	.begin = begin,
+	.end = end,
+	.uint = put_uint,
+	.sint = put_sint,
+	.hex = put_hex,
+	.addr = put_hex,
+	.enumeration = put_enum,
+	.flags = put_flags,
+	.packed = put_packed,
+	.symbol = put_symbol,
+	.string = put_string,
+	.bytes = put_bytes,
+	.fd = put_fd,
+	.note = put_note,
+};
+
+void json_sink_init(struct json_sink *j, struct json_object *top)
+{
+	*j = (struct json_sink){
+		.sink = { .ops = &json_ops, .full = true, .max_string = 65536 },
+		.level = { { top, NULL } },
+	};
+}
