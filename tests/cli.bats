@@ -23,6 +23,13 @@ only_calls() {
 	fi
 }
 
+# What a test started in the background must not outlive it: bats would wait.
+teardown() {
+	for pid in ${tracer:-} ${target:-}; do
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+}
+
 # One line on standard error that names pevtrace and contains $1.
 one_line_with() {
 	[ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ] || return 1
@@ -80,7 +87,7 @@ one_line_with() {
 }
 
 @test "pids that cannot be traced" {
-	sleep 0 &
+	sleep 0 3>&- &
 	gone=$!
 	wait "$gone"
 	run "$PEVTRACE" -p "$gone"
@@ -95,7 +102,7 @@ one_line_with() {
 }
 
 @test "a process that somebody traces already" {
-	"$PEVTRACE" -o "$dir/first" sleep 30 &
+	"$PEVTRACE" -o "$dir/first" sleep 30 3>&- &
 	tracer=$!
 	for i in $(seq 100); do
 		pid=$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null)
@@ -294,15 +301,15 @@ one_line_with() {
 }
 
 @test "attach, watch, and let go on SIGTERM with the target unharmed" {
-	sh -c 'while [ ! -e "$0/stop" ]; do sleep 0.05; done; exit 7' "$dir" &
+	sh -c 'while [ ! -e "$0/stop" ]; do sleep 0.05; done; exit 7' "$dir" 3>&- &
 	target=$!
-	"$PEVTRACE" -o "$dir/t" -p "$target" 2>"$dir/err" &
+	"$PEVTRACE" -o "$dir/t" -p "$target" 2>"$dir/err" 3>&- &
 	tracer=$!
-	for i in $(seq 100); do
-		grep -q "^TracerPid:[[:space:]]*$tracer" "/proc/$target/status" && break
+	for i in $(seq 200); do
+		grep -q "attached to process $target" "$dir/err" && break
 		sleep 0.05
 	done
-	grep -q "attached to process $target" "$dir/err"
+	grep -q "^TracerPid:[[:space:]]*$tracer" "/proc/$target/status"
 	kill -TERM "$tracer"
 	wait "$tracer"
 	grep -q "^TracerPid:[[:space:]]*0" "/proc/$target/status"
@@ -314,11 +321,55 @@ one_line_with() {
 }
 
 @test "attach to a program that opened its events before" {
-	"$demo" sleep 1 >/dev/null &
+	"$demo" sleep 1 >/dev/null 3>&- &
 	target=$!
 	sleep 0.4
 	"$PEVTRACE" -y -o "$dir/t" -p "$target" 2>/dev/null
 	wait "$target"
 	grep -qE '<event [0-9]+, opened before we came>' "$dir/t"
 	grep -q '+++ exited with 0 +++' "$dir/t"
+}
+
+@test "a call that blocks is shown while it blocks" {
+	perf record -e cpu-clock -o "$dir/p" true >/dev/null 2>&1 || skip "perf record does not work here"
+	"$PEVTRACE" -o "$dir/t" perf record -e cpu-clock -o "$dir/p" sleep 3 >/dev/null 2>&1 3>&- &
+	tracer=$!
+	for i in $(seq 40); do
+		grep -q 'poll(\[{fd=.*\], [0-9]*, -\?[0-9]*$' "$dir/t" 2>/dev/null && break
+		sleep 0.05
+	done
+	blocked=$(tail -n 1 "$dir/t")
+	wait "$tracer"
+	# the line was there without its end, and the end came on the same line
+	[[ "$blocked" == *"poll([{fd="* ]]
+	[[ "$blocked" != *" = "* ]]
+	grep -qF -- "$blocked" "$dir/t"
+	absent -E 'poll\(.*poll\(' "$dir/t"
+}
+
+@test "-ff with more tasks than descriptors" {
+	(
+		ulimit -n 40
+		"$PEVTRACE" -ff -o "$dir/t" -e trace=%process sh -c \
+			'for i in $(seq 80); do /bin/true; done'
+	)
+	[ "$(ls "$dir"/t.* | wc -l)" -eq 82 ] # the shell, seq, and 80
+	for file in "$dir"/t.*; do
+		grep -q 'exited with 0' "$file"
+	done
+	run "$PEVTRACE" -ff -o "$dir/no/such/t" sh -c 'echo ran'
+	[ "$status" -eq 2 ]
+	one_line_with "$dir/no/such/t"
+}
+
+@test "a target that wants to trace is told of, once" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	run "$PEVTRACE" -o "$dir/t" sh -c 'strace -o /dev/null true; strace -o /dev/null true'
+	[ "$(printf '%s\n' "$output" | grep -c 'pevtrace: .*a task has one tracer')" -eq 1 ]
+}
+
+@test "text and dump together say the same, and the dump gives the text again" {
+	"$PEVTRACE" -v -y --records --summary --json="$dir/d" "$demo" sleep 0.2 2>"$dir/live" >/dev/null
+	"$PEVTRACE" decode -v -y --records --summary "$dir/d" >"$dir/again"
+	diff "$dir/live" "$dir/again"
 }

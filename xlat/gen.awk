@@ -209,13 +209,14 @@ BEGIN {
 	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
 	      "string attr query_bpf")
 	allow("call_class", "CLASS_", "open ioctl memory poll read desc pass process")
-	allow("watch", "WATCH_", "always ioctl shared prctl held")
+	allow("watch", "WATCH_", "always ioctl shared prctl ptrace held")
 	allow("argument_kind", "ARG_", "uint sint hex addr enum flags fd pid " \
 	      "cpu size string argv envp attr event_pid group_fd " \
 	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \
 	      "timespec64 timeval msec sigset epoll_event epoll_events " \
 	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
-	      "clone_flags status mremap_addr prctl_arg msghdr")
+	      "clone_flags status mremap_addr prctl_arg msghdr " \
+	      "open_flags pos_high")
 
 	if (out == "") {
 		fail("gen.awk", "-v out=DIR is missing")

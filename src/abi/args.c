@@ -165,6 +165,20 @@ static void emit_mmap_offset(const struct arg *a, struct sink *s)
 	s->ops->hex(s, arg_name(a), word(a) << shift);
 }
 
+static void emit_open_flags(const struct arg *a, struct sink *s)
+{
+	if (arg_value(a))
+		emit_flags(a, s);
+	else
+		s->ops->uint(s, arg_name(a), 0);
+}
+
+static void emit_pos_high(const struct arg *a, struct sink *s)
+{
+	if (a->call->arch->word == 4 || arg_value(a))
+		emit_hex(a, s);
+}
+
 static void emit_mremap_addr(const struct arg *a, struct sink *s)
 {
 	if (a->call->args[3] & MREMAP_FIXED)
@@ -200,6 +214,8 @@ static const struct arg_ops table[] = {
 	[ARG_MSEC] = { .emit = emit_sint },
 	[ARG_STATUS] = { .emit = emit_sint },
 	[ARG_MREMAP_ADDR] = { .emit = emit_mremap_addr },
+	[ARG_OPEN_FLAGS] = { .emit = emit_open_flags },
+	[ARG_POS_HIGH] = { .emit = emit_pos_high },
 	[ARG_PRCTL_ARG] = { .emit = emit_prctl_arg },
 };
 

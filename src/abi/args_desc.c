@@ -25,7 +25,8 @@ static int64_t read_format_of(const struct arg *a)
 {
 	const struct names *n = a->names;
 
-	return n && n->read_format ? n->read_format(n, a->call, call_int(a->call, 0)) : -1;
+	return n && n->read_format ? n->read_format(n, a->call, call_int(a->call, 0)) :
+				     NAMES_NO_EVENT;
 }
 
 static void emit_content(const struct arg *a, const char *key,
@@ -34,10 +35,17 @@ static void emit_content(const struct arg *a, const char *key,
 	int64_t format = read_format_of(a);
 	bool cut = len > s->max_string;
 
-	if (format >= 0)
+	if (format >= 0) {
 		read_format_emit(p, len, (uint64_t)format, key, a->names, s);
-	else
+	} else if (format == NAMES_NO_FORMAT) {
+		s->ops->begin(s, key, SINK_ARRAY);
+		for (size_t i = 0; i + 8 <= len; i += 8)
+			s->ops->uint(s, NULL, load_uint(p + i, 8));
+		s->ops->end(s);
+		s->ops->note(s, "format", "read_format not known: opened before we came");
+	} else {
 		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
+	}
 }
 
 static void capture_read_buf(const struct arg *a, struct call *c,

@@ -2,6 +2,7 @@
 /* Arguments of the calls that wait for descriptors. */
 #include "abi/args.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "abi/capture.h"
@@ -13,6 +14,7 @@
 
 #define POLLFD_SIZE 8
 #define FDSET_MAX_BYTES 8192
+#define SHORT_POLL 64		/* entries in short form */
 
 static uint64_t pointer(const struct arg *a, unsigned int i)
 {
@@ -64,9 +66,11 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	if (!s->full && got > SHORT_POLL)
+		got = SHORT_POLL;
 	for (size_t i = 0; i < got; i++)
 		emit_pollfd(a, p + i * POLLFD_SIZE, false, s);
-	if (got < n && n * POLLFD_SIZE <= CAPTURE_MAX)
+	if (got < n && got == len / POLLFD_SIZE && n * POLLFD_SIZE <= CAPTURE_MAX)
 		sink_notef(s, "unreadable", "unreadable from entry %zu on", got);
 	else if (got < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - got));
@@ -249,30 +253,30 @@ static void emit_sigset(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_ENTER, pointer(a, a->i), 8, &len);
+	char text[sizeof(struct text_line) + 8];
 	struct text_line names;
-	uint64_t mask;
+	uint64_t mask, listed;
 
 	if (!p || len < 8) {
 		call_emit_unreadable(arg_name(a), pointer(a, a->i), s);
 		return;
 	}
 	mask = load_uint(p, 8);
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
-	s->ops->hex(s, NULL, mask);
+	/* of many, those that are missing make the shorter list */
+	listed = __builtin_popcountll(mask) > 32 ? ~mask : mask;
 	text_line_start(&names);
 	for (int sig = 1; sig <= 64; sig++) {
 		const char *name = sigabbrev_np(sig);
 
-		if (!(mask >> (sig - 1) & 1))
+		if (!(listed >> (sig - 1) & 1))
 			continue;
 		if (name)
-			text_line_join(&names, "|", "SIG%s", name);
+			text_line_join(&names, " ", "%s", name);
 		else
-			text_line_join(&names, "|", "SIG_%d", sig);
+			text_line_join(&names, " ", "RT_%d", sig - 32);
 	}
-	if (mask)
-		s->ops->note(s, "signals", names.text);
-	s->ops->end(s);
+	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
+	s->ops->symbol(s, arg_name(a), text);
 }
 
 const struct arg_ops arg_sigset = { capture_sigset, emit_sigset, NULL };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/attr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "abi/capture.h"
@@ -14,6 +15,10 @@
 
 /* Bytes that hold type and size, without which nothing can be said. */
 #define ATTR_HEAD 8
+
+/* Unknown bytes are shown in runs of at most so many, parted by so many zeros. */
+#define RUN_MAX 64
+#define RUN_GAP 8
 
 size_t attr_wanted(uint32_t size)
 {
@@ -77,20 +82,51 @@ void attr_emit_size(const struct field *f, uint64_t size, struct sink *s)
 		s->ops->note(s, "words", "between two versions");
 }
 
+/* One run of unknown bytes, in hexadecimal. */
+static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
+{
+	char hex[2 * RUN_MAX + 3] = "0x";
+
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	s->ops->uint(s, "offset", from);
+	for (size_t i = from; i < to; i++)
+		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
+	s->ops->symbol(s, "bytes", hex);
+	s->ops->end(s);
+}
+
+/*
+ * The run of bytes from at on that are not zero, few zeros among them; its end
+ * in *end.  False when only zeros follow.
+ */
+static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
+{
+	while (*at < len && !bytes[*at])
+		++*at;
+	*end = *at;
+	for (size_t i = *at; i < len && i - *end < RUN_GAP && i - *at < RUN_MAX; i++)
+		if (bytes[i])
+			*end = i + 1;
+	return *at < len;
+}
+
 /* Bytes behind the last member that the tables describe. */
 static void emit_tail(const uint8_t *bytes, size_t len, struct sink *s)
 {
-	size_t known = layout_perf_event_attr.size;
-	size_t i = known;
+	size_t at = layout_perf_event_attr.size, end;
 
-	if (len <= known)
+	if (len <= at)
 		return;
-	while (i < len && !bytes[i])
-		i++;
-	if (i < len)
-		s->ops->bytes(s, "unknown", bytes + known, len - known, false);
-	else if (s->full)
-		sink_notef(s, "tail", "bytes %zu to %zu are zero", known, len - 1);
+	if (!find_run(bytes, len, &at, &end)) {
+		if (s->full)
+			sink_notef(s, "tail", "bytes %u to %zu are zero",
+				   layout_perf_event_attr.size, len - 1);
+		return;
+	}
+	s->ops->begin(s, "unknown", SINK_ARRAY);
+	for (; find_run(bytes, len, &at, &end); at = end)
+		emit_run(bytes, at, end, s);
+	s->ops->end(s);
 }
 
 void attr_emit(const struct call *c, enum call_phase phase, const char *key,

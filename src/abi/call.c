@@ -123,7 +123,8 @@ static void note_ring(const struct call *c, const struct names *n,
 	uint64_t offset = c->args[5] * unit;
 	uint64_t pages = length / page + !!(length % page);
 
-	if (!n || !n->read_format || n->read_format(n, c, call_int(c, 4)) < 0)
+	if (!n || !n->read_format ||
+	    n->read_format(n, c, call_int(c, 4)) == NAMES_NO_EVENT)
 		return;
 	if (offset)
 		sink_notef(s, "ring", "AUX area of %llu KiB",

@@ -54,6 +54,9 @@ struct mem {
 	size_t (*read)(const struct mem *m, uint64_t addr, void *dst, size_t len);
 };
 
+/* No event, or one whose read_format is not known: it was opened before us. */
+enum names_formats { NAMES_NO_EVENT = -1, NAMES_NO_FORMAT = -2 };
+
 /*
  * What this machine, or the dump's, calls things.  Every hook may be NULL and
  * may return NULL; strings live until the next call of the same hook.
@@ -69,7 +72,7 @@ struct names {
 	/* what a caller's descriptor is: "cpu-clock cpu0" */
 	const char *(*fd)(const struct names *n, const struct call *call,
 			  int64_t fd);
-	/* read_format of the event behind fd, or -1 when it is no event */
+	/* read_format of the event behind fd, or one of names_formats */
 	int64_t (*read_format)(const struct names *n, const struct call *call,
 			       int64_t fd);
 	/* name of the event with that kernel id */

@@ -4,6 +4,7 @@
 #include "abi/attr.h"
 #include "abi/capture.h"
 #include "abi/strings.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -136,7 +137,8 @@ static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
 			label = n->fd(n, c, (int32_t)arg);
 		s->ops->fd(s, key, (int32_t)arg, label);
 		/* SET_OUTPUT compares the whole word with -1 */
-		if (c->arch->word == 8 && v == UINT32_MAX)
+		if (d->request == PERF_EVENT_IOC_SET_OUTPUT &&
+		    c->arch->word == 8 && v == UINT32_MAX)
 			s->ops->note(s, "words",
 				     "0xffffffff, not -1: pass -1L to detach");
 		break;

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* libc keeps the first two of the kernel's real-time signals for itself. */
+#define KERNEL_RTMIN 32
+
 void text_line_start(struct text_line *l)
 {
 	l->text[0] = '\0';
@@ -68,10 +71,12 @@ void emit_signal(const char *key, int sig, struct sink *s)
 	const char *abbrev = sigabbrev_np(sig);
 	char name[32];
 
-	if (!abbrev) {
+	if (abbrev)
+		snprintf(name, sizeof(name), "SIG%s", abbrev);
+	else if (sig >= KERNEL_RTMIN && sig <= 64)
+		snprintf(name, sizeof(name), "SIGRT_%d", sig - KERNEL_RTMIN);
+	if (abbrev || (sig >= KERNEL_RTMIN && sig <= 64))
+		s->ops->symbol(s, key, name);
+	else
 		s->ops->sint(s, key, sig);
-		return;
-	}
-	snprintf(name, sizeof(name), "SIG%s", abbrev);
-	s->ops->symbol(s, key, name);
 }

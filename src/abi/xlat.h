@@ -174,6 +174,7 @@ enum call_watch {
 	WATCH_IOCTL,	/* from the start where the command's type is '$' */
 	WATCH_SHARED,	/* from the start where it maps a file shared */
 	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
+	WATCH_PTRACE,	/* from the start where it begins to trace */
 	WATCH_HELD,	/* only in processes that hold something of perf */
 };
 
@@ -210,6 +211,8 @@ enum arg_kind {
 	ARG_CLONE_ARGS,		/* struct clone_args * */
 	ARG_CLONE_FLAGS,	/* of xlat, with the exit signal in the low byte */
 	ARG_STATUS,		/* exit status */
+	ARG_OPEN_FLAGS,		/* of xlat; without any, not an access mode */
+	ARG_POS_HIGH,		/* upper half of an offset; 64-bit calls have none */
 	ARG_MSGHDR,		/* struct msghdr *, for the descriptors in it */
 	ARG_MREMAP_ADDR,	/* looked at only with MREMAP_FIXED */
 	ARG_PRCTL_ARG,		/* of a prctl that takes more than its number */

@@ -60,14 +60,15 @@ static void on_stack(void *ctx, pid_t tid, const struct view_frame *frames, size
 }
 
 static void on_record(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		      unsigned int event, const uint8_t *bytes, size_t len)
+		      unsigned int event, bool sure, const uint8_t *bytes, size_t len)
 {
 	struct session *s = of(ctx);
 	struct event *e = model_event_number(s->model, event);
 	struct record_format format;
 	struct ring *into = model_ring(s->model, ring);
 	struct view_record r = {
-		.ring = into, .event = e, .format = &format, .bytes = bytes, .len = len,
+		.ring = into, .event = e, .sure = sure, .format = &format,
+		.bytes = bytes, .len = len,
 	};
 
 	if (!into || !e)
@@ -92,16 +93,30 @@ static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 	session_looked(s, tid, ns, &look);
 }
 
+static void on_learnt_id(void *ctx, unsigned int event, uint64_t id)
+{
+	struct event *e = model_event_number(of(ctx)->model, event);
+
+	if (!e)
+		return;
+	model_set_id(of(ctx)->model, e, id);
+	session_learnt_id(of(ctx), e);
+}
+
 static void on_count(void *ctx, unsigned int event, uint64_t id,
-		     const struct event_count *count)
+		     const struct event_count *count, const uint64_t *read_format)
 {
 	struct session *s = of(ctx);
 	struct event *e = model_event_number(s->model, event);
 
 	if (!e)
 		return;
-	model_set_id(s->model, e, id);
+	model_set_id(s->model, e, id); /* a read told it; nobody asked */
 	e->count = *count;
+	if (read_format && e->found) {
+		e->read_format = *read_format;
+		e->format_known = true;
+	}
 	session_count(s, e);
 }
 
@@ -124,7 +139,7 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 static const struct replay_ops ops = {
 	.born = on_born, .found = on_found, .comm = on_comm, .enter = on_enter,
 	.exit = on_exit_of, .stack = on_stack, .record = on_record,
-	.looked = on_looked, .count = on_count, .signalled = on_signal,
+	.looked = on_looked, .learnt_id = on_learnt_id, .count = on_count, .signalled = on_signal,
 	.execed = on_execed, .gone = on_gone,
 };
 

@@ -110,7 +110,8 @@ static int64_t read_format(const struct names *n, const struct call *c, int64_t 
 {
 	const struct event *e = model_event(of_names(n)->model, c->tid, (int)fd);
 
-	return e && !e->found ? (int64_t)e->read_format : -1;
+	return !e ? NAMES_NO_EVENT : e->format_known ? (int64_t)e->read_format :
+	       NAMES_NO_FORMAT;
 }
 
 static const char *name_event(const struct names *n, uint64_t id)
@@ -236,8 +237,9 @@ bool session_start(struct session *s, struct options *options,
 	return true;
 }
 
-void session_flush(struct session *s)
+void session_tick(struct session *s, uint64_t ns)
 {
+	TELL(s, idle, ns);
 	if (s->text)
 		output_flush(s->text);
 	if (s->json)
@@ -333,6 +335,11 @@ void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_recor
 void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	TELL(s, looked, tid, ns, l);
+}
+
+void session_learnt_id(struct session *s, const struct event *e)
+{
+	TELL(s, learnt_id, e);
 }
 
 void session_count(struct session *s, const struct event *e)

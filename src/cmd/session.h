@@ -53,8 +53,8 @@ struct session {
 bool session_start(struct session *s, struct options *options,
 		   const struct names *source, const struct session_facts *facts);
 
-/* Makes what was written so far visible to others. */
-void session_flush(struct session *s);
+/* Time passes, and it is ns now: what was written so far becomes visible. */
+void session_tick(struct session *s, uint64_t ns);
 
 /* Writes what comes last; true when everything could be written. */
 bool session_end(struct session *s);
@@ -84,6 +84,7 @@ void session_stack(struct session *s, pid_t tid, const struct view_frame *frames
 /* model_recorded() has been called.  r->hooks is filled in here. */
 void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r);
 void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l);
+void session_learnt_id(struct session *s, const struct event *e);
 void session_count(struct session *s, const struct event *e);
 
 void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info);

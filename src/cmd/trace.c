@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace COMMAND: the engine feeds a session with what it sees. */
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #include "xlat/constants.h"
 
 enum {
-	FLUSH_MS = 500,		/* somebody who reads the file is so far behind */
+	TICK_MS = 250,		/* somebody who reads along is so far behind */
 	STACK_FRAMES = 64,
 };
 
@@ -36,6 +37,8 @@ struct live {
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: nobody wants to see into rings */
 	pid_t looking;		/* the tid at whose stop we look */
+	struct map known;	/* tids whose name is learnt */
+	bool told_of_ptrace;
 	char link[4096];	/* what source.fd returned last */
 };
 
@@ -96,12 +99,13 @@ static const char *source_symbol(const struct names *n, int32_t pid, uint64_t ip
 /* Rings ------------------------------------------------------------------- */
 
 static void on_record(void *ctx, const struct ring *r, const struct event *e,
-		      const struct record_format *format, const uint8_t *bytes,
-		      size_t len)
+		      bool sure, const struct record_format *format,
+		      const uint8_t *bytes, size_t len)
 {
 	struct live *l = ctx;
 	struct view_record record = {
-		.ring = r, .event = e, .format = format, .bytes = bytes, .len = len,
+		.ring = r, .event = e, .sure = sure, .format = format,
+		.bytes = bytes, .len = len,
 	};
 
 	if (l->symbols)
@@ -121,14 +125,31 @@ static void on_looked(void *ctx, const struct ring *r, const struct ring_result 
 	session_looked(&l->session, l->looking, now_ns(), &look);
 }
 
+static void on_learnt(void *ctx, const struct event *e)
+{
+	session_learnt_id(&((struct live *)ctx)->session, e);
+}
+
 static void on_counted(void *ctx, const struct event *e)
 {
 	session_count(&((struct live *)ctx)->session, e);
 }
 
 static const struct look_ops look_ops = {
-	.record = on_record, .looked = on_looked, .counted = on_counted,
+	.record = on_record, .looked = on_looked, .learnt = on_learnt,
+	.counted = on_counted,
 };
+
+/* The descriptor goes, and if it is the last one, the event with it. */
+static void look_last(struct live *l, const struct call *c, int fd)
+{
+	struct event *e = model_event(l->session.model, c->tid, fd);
+
+	if (!e || e->handles > 1)
+		return;
+	look_event(l->looker, c->pid, c->tid, e);
+	look_count(l->looker, c->pid, c->tid, e);
+}
 
 /* What goes with this call is seen now or never. */
 static void look_before(struct live *l, const struct call *c)
@@ -150,11 +171,12 @@ static void look_before(struct live *l, const struct call *c)
 		look_range(l->looker, c->pid, c->tid, c->args[0], c->args[0] + c->args[1]);
 		break;
 	case CALL_CLOSE:
-		e = model_event(m, c->tid, call_int(c, 0));
-		if (!e || e->handles > 1)
-			break;
-		look_event(l->looker, c->pid, c->tid, e);
-		look_count(l->looker, c->pid, c->tid, e);
+		look_last(l, c, call_int(c, 0));
+		break;
+	case CALL_DUP2:
+	case CALL_DUP3:
+		if (call_int(c, 0) != call_int(c, 1))
+			look_last(l, c, call_int(c, 1));
 		break;
 	case CALL_CLOSE_RANGE:
 	case CALL_EXECVE:
@@ -205,6 +227,20 @@ static void learn_comm(struct live *l, pid_t tid)
 		session_comm(&l->session, tid, comm);
 }
 
+/* What an event that was there before us counts tells of its read_format, too. */
+static void learn_counts(struct live *l, pid_t pid, pid_t tid)
+{
+	struct looker *looker = l->looker;
+
+	if (look_refusal())
+		return;
+	if (!looker)
+		looker = looker_new(l->session.model, &look_ops, l);
+	look_counts(looker, pid, tid);
+	if (looker != l->looker)
+		looker_free(looker);
+}
+
 static void on_born(void *ctx, const struct trace_birth *b)
 {
 	struct live *l = ctx;
@@ -224,6 +260,8 @@ static void on_born(void *ctx, const struct trace_birth *b)
 	model_adopt(l->session.model, b->tid);
 	model_each_fd(l->session.model, b->tid, tell_found, &a);
 	learn_comm(l, b->tid);
+	if (model_holds(l->session.model, b->tid))
+		learn_counts(l, b->pid, b->tid);
 }
 
 static void add_frame(void *ctx, const struct trace_frame *f)
@@ -258,6 +296,19 @@ static void tell_stack(struct live *l, pid_t tid)
 	}
 }
 
+/* The one thing that a target cannot do under us: say so, once. */
+static void note_ptrace(struct live *l, const struct call *c)
+{
+	char comm[32] = "?";
+
+	if (c->desc->id != CALL_PTRACE || !c->failed || c->ret != EPERM || l->told_of_ptrace)
+		return;
+	l->told_of_ptrace = true;
+	proc_comm(c->tid, comm, sizeof(comm));
+	warn("%s[%d] cannot begin to trace: a task has one tracer, and pevtrace is "
+	     "it for all that it follows", comm, (int)c->tid);
+}
+
 static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
@@ -271,12 +322,12 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	concerns = model_concerns(s->model, c);
 	c->shown = session_shows(s, c, concerns);
 	if (!concerns && !c->shown)
-		return TRACE_SKIP;
+		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
 		call_capture(c, AT_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
-	if (c->shown && !map_get(&s->shown, (uint64_t)c->tid))
+	if (l->options.summary && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
 	passing = model_passing(s->model);
 	session_enter(s, c);
@@ -293,6 +344,7 @@ static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 
 	call_capture(c, AT_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
+	note_ptrace(l, c);
 	if (l->looker)
 		look_after(l, c);
 }
@@ -315,12 +367,25 @@ static void on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 	session_signal(&((struct live *)ctx)->session, tid, now_ns(), info);
 }
 
+static bool is_attached(const struct live *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->options.npids; i++)
+		if (l->options.pids[i] == pid)
+			return true;
+	return false;
+}
+
 static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 {
 	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
 			    status == TRACE_SUPERSEDED ? END_SUPERSEDED : END_EXIT;
 
-	session_gone(&((struct live *)ctx)->session, tid, now_ns(), how, status, c);
+	struct live *l = ctx;
+
+	session_gone(&l->session, tid, now_ns(), how, status, c);
+	map_del(&l->known, (uint64_t)tid);
+	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
+		warn("let go of process %d", (int)tid);
 }
 
 static bool on_close_watch(void *ctx, pid_t tid)
@@ -335,7 +400,7 @@ static void on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
-	session_flush(&l->session);
+	session_tick(&l->session, now_ns());
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
@@ -364,10 +429,10 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 		t->unwanted[i] = selected == SELECT_NONE && !all &&
 				 !model_needs((enum call_id)i);
 	}
+	t->unwanted[CALL_PTRACE] = false;
 	t->no_seccomp = l->options.no_seccomp;
 	t->detach_on_exec = l->options.detach_on_exec;
-	t->tick_ms = l->options.look_ms ? l->options.look_ms :
-		     l->options.output || l->options.json ? FLUSH_MS : 0;
+	t->tick_ms = l->options.look_ms ? l->options.look_ms : TICK_MS;
 }
 
 /* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
@@ -467,6 +532,7 @@ int cmd_trace(int argc, char **argv)
 	}
 	trace_free(l.tracer);
 	looker_free(l.looker);
+	map_free(&l.known);
 	written = session_end(&l.session);
 	host_free(l.host);
 	symbols_free(l.symbols);

@@ -38,6 +38,7 @@ struct look {
 	size_t len;
 	struct record_format format;
 	enum match match;
+	bool tied;			/* another one matches as well */
 };
 
 struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
@@ -93,9 +94,43 @@ static void learn_id(void *ctx, struct event *e)
 	fd = borrow(k, e);
 	if (fd < 0)
 		return;
-	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id))
+	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id)) {
 		model_set_id(k->looker->model, e, id);
+		if (k->looker->ops->learnt)
+			k->looker->ops->learnt(k->looker->ctx, e);
+	}
 	close(fd);
+}
+
+/* The bit of attr that asks for that type of record; samples need a period. */
+static bool asks_for(const struct event *e, uint32_t type)
+{
+	static const struct {
+		uint32_t type;
+		unsigned int bit;
+	} bits[] = {
+		{ PERF_RECORD_SAMPLE, ATTR_SAMPLE_PERIOD },
+		{ PERF_RECORD_MMAP, ATTR_MMAP }, { PERF_RECORD_MMAP, ATTR_MMAP_DATA },
+		{ PERF_RECORD_MMAP2, ATTR_MMAP2 }, { PERF_RECORD_COMM, ATTR_COMM },
+		{ PERF_RECORD_FORK, ATTR_TASK }, { PERF_RECORD_EXIT, ATTR_TASK },
+		{ PERF_RECORD_SWITCH, ATTR_CONTEXT_SWITCH },
+		{ PERF_RECORD_SWITCH_CPU_WIDE, ATTR_CONTEXT_SWITCH },
+		{ PERF_RECORD_NAMESPACES, ATTR_NAMESPACES },
+		{ PERF_RECORD_KSYMBOL, ATTR_KSYMBOL },
+		{ PERF_RECORD_BPF_EVENT, ATTR_BPF_EVENT },
+		{ PERF_RECORD_CGROUP, ATTR_CGROUP },
+		{ PERF_RECORD_TEXT_POKE, ATTR_TEXT_POKE },
+	};
+	bool listed = false;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
+		if (bits[i].type != type)
+			continue;
+		listed = true;
+		if (attr_get(e, bits[i].bit))
+			return true;
+	}
+	return !listed; /* LOST, THROTTLE, ... come unasked */
 }
 
 /* Whether the record is as long as that format makes it. */
@@ -123,7 +158,9 @@ static void try_writer(void *ctx, struct event *e)
 	if (!record_identify(k->bytes, k->len, &format, &id))
 		return;
 	match = id.has_id && id.id == e->id ? MATCH_ID :
-		id.has_id || !fits(k, &format) ? MATCH_NONE : MATCH_SIZE;
+		id.has_id || !asks_for(e, id.type) || !fits(k, &format) ?
+		MATCH_NONE : MATCH_SIZE;
+	k->tied = match == k->match && match == MATCH_SIZE;
 	if (match < k->match || (match == k->match && k->writer &&
 				 e != k->ring->event))
 		return;
@@ -140,6 +177,7 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 	k->len = len;
 	k->writer = NULL;
 	k->match = MATCH_NONE;
+	k->tied = false;
 	if (k->ring->event->nsources)
 		model_each_writer(k->looker->model, k->ring, try_writer, k);
 	if (!k->writer) {
@@ -148,7 +186,8 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 				 arch_native());
 	}
 	model_recorded(k->ring, k->writer, bytes, len);
-	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, &k->format, bytes, len);
+	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, !k->tied,
+			       &k->format, bytes, len);
 }
 
 static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
@@ -233,6 +272,39 @@ static void take_count(void *ctx, const struct read_value *v)
 	};
 }
 
+/*
+ * The read_format of an event that was opened before we came shows in where
+ * its id stands among the words of a count.  Groups, and what could be two
+ * things, stay unknown.
+ */
+static void guess_format(struct event *e, const uint8_t *bytes, size_t len)
+{
+	static const struct {
+		size_t words, id_at;	/* id_at 0: none */
+		uint64_t format;
+	} shapes[] = {
+		{ 1, 0, 0 },
+		{ 2, 1, PERF_FORMAT_ID },
+		{ 3, 1, PERF_FORMAT_ID | PERF_FORMAT_LOST },
+		{ 4, 3, PERF_FORMAT_TOTAL_TIME_ENABLED |
+			PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID },
+		{ 5, 3, PERF_FORMAT_TOTAL_TIME_ENABLED |
+			PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+			PERF_FORMAT_LOST },
+	};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		size_t at = shapes[i].id_at;
+
+		if (len != 8 * shapes[i].words ||
+		    (at && (!e->id || load_uint(bytes + 8 * at, 8) != e->id)))
+			continue;
+		e->read_format = shapes[i].format;
+		e->format_known = true;
+		return;
+	}
+}
+
 static void count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
 {
 	uint8_t bytes[COUNT_MAX];
@@ -248,7 +320,11 @@ static void count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
 		return;
 	n = ring_read_count(fd, bytes, sizeof(bytes));
 	close(fd);
-	if (n <= 0 || e->found)
+	if (n <= 0)
+		return;
+	if (!e->format_known)
+		guess_format(e, bytes, (size_t)n);
+	if (!e->format_known)
 		return;
 	read_format_each(bytes, (size_t)n, e->read_format, take_count, e);
 	if (k->looker->ops->counted)

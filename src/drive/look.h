@@ -15,13 +15,15 @@ struct looker;
 struct look_ops {
 	/*
 	 * A record that was not seen before.  e is the event that wrote it,
-	 * format how.
+	 * format how; not sure: another one may have as well.
 	 */
 	void (*record)(void *ctx, const struct ring *r, const struct event *e,
-		       const struct record_format *format, const uint8_t *bytes,
-		       size_t len);
+		       bool sure, const struct record_format *format,
+		       const uint8_t *bytes, size_t len);
 	/* One look at a ring is over.  May be NULL. */
 	void (*looked)(void *ctx, const struct ring *r, const struct ring_result *result);
+	/* The kernel's id of an event was asked for.  May be NULL. */
+	void (*learnt)(void *ctx, const struct event *e);
 	/* The count of an event was read.  May be NULL. */
 	void (*counted)(void *ctx, const struct event *e);
 };

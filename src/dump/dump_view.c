@@ -15,6 +15,8 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
+#define IDLE_NS 1000000000ULL
+
 /* A call that has begun: the call itself stays where it is until it returns. */
 struct begun {
 	struct inflight in;
@@ -265,6 +267,15 @@ static void on_exit_of(struct view *v, const struct call *c)
 	begun_free(b);
 }
 
+/* A call that waits long is told of before it returns: it may never. */
+static void on_idle(struct view *v, uint64_t ns)
+{
+	struct dump_view *d = self(v);
+
+	if (ns > IDLE_NS)
+		inflight_split(&d->begun, ns - IDLE_NS, 0, write_enter, d);
+}
+
 static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
 {
 	struct dump_view *d = self(v);
@@ -420,6 +431,7 @@ static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_
 	before(d, ns, tid);
 	add_uint(o, "ring", r->ring->number);
 	add_uint(o, "event", r->event->number);
+	add_bool(o, "sure", r->sure);
 	decoded = json_object_new_object();
 	json_sink_init(&j, decoded);
 	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
@@ -445,6 +457,15 @@ static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_
 	d->missed += l->missed;
 }
 
+static void on_learnt_id(struct view *v, const struct event *e)
+{
+	struct json_object *o = line(KIND_ID);
+
+	add_uint(o, "event", e->number);
+	add_uint(o, "id", e->id);
+	write_line(self(v), e->opener, o);
+}
+
 static void on_count(struct view *v, const struct event *e)
 {
 	struct json_object *o = line(KIND_COUNT);
@@ -452,6 +473,8 @@ static void on_count(struct view *v, const struct event *e)
 	add_uint(o, "event", e->number);
 	add_uint(o, "id", e->id);
 	add_uint(o, "count", e->count.value);
+	if (e->found && e->format_known)
+		json_object_object_add(o, "read_format", json_hex(e->read_format));
 	if (e->count.timed) {
 		add_uint(o, "time_enabled", e->count.enabled);
 		add_uint(o, "time_running", e->count.running);
@@ -607,10 +630,12 @@ static const struct view_ops ops = {
 	.stack = on_stack,
 	.record = on_record,
 	.looked = on_looked,
+	.learnt_id = on_learnt_id,
 	.count = on_count,
 	.signalled = on_signal,
 	.execed = on_exec,
 	.gone = on_gone,
+	.idle = on_idle,
 	.free = free_view,
 };
 

@@ -21,6 +21,7 @@
 #define KIND_ABANDONED "abandoned"
 #define KIND_RECORD "record"
 #define KIND_LOOK "look"
+#define KIND_ID "id"
 #define KIND_COUNT "count"
 #define KIND_SIGNAL "signal"
 #define KIND_EXEC "exec"

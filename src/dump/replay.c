@@ -357,6 +357,7 @@ static void tell_record(struct line *l)
 	pid_t tid = need_pid(l, "tid");
 	uint64_t ns = need_uint(l, "ns"), ring = need_uint(l, "ring");
 	uint64_t event = need_uint(l, "event");
+	bool sure = need_bool(l, "sure");
 	uint8_t *bytes;
 	size_t len;
 
@@ -366,7 +367,7 @@ static void tell_record(struct line *l)
 	}
 	if (!l->wrong)
 		l->r->ops->record(l->r->ctx, tid, ns, (unsigned int)ring,
-				  (unsigned int)event, bytes, len);
+				  (unsigned int)event, sure, bytes, len);
 	free(bytes);
 }
 
@@ -389,15 +390,26 @@ static void tell_look(struct line *l)
 	free(page);
 }
 
+static void tell_id(struct line *l)
+{
+	uint64_t event = need_uint(l, "event"), id = need_uint(l, "id");
+
+	if (!l->wrong)
+		l->r->ops->learnt_id(l->r->ctx, (unsigned int)event, id);
+}
+
 static void tell_count(struct line *l)
 {
 	uint64_t event = need_uint(l, "event"), id = need_uint(l, "id");
 	struct event_count count = { .known = true, .value = need_uint(l, "count") };
+	uint64_t format;
+	bool known = dump_get_hex(l->o, "read_format", &format);
 
 	count.timed = dump_get_uint(l->o, "time_enabled", &count.enabled) &&
 		      dump_get_uint(l->o, "time_running", &count.running);
 	if (!l->wrong)
-		l->r->ops->count(l->r->ctx, (unsigned int)event, id, &count);
+		l->r->ops->count(l->r->ctx, (unsigned int)event, id, &count,
+				 known ? &format : NULL);
 }
 
 static void tell_name(struct line *l)
@@ -423,7 +435,8 @@ static const struct {
 	{ KIND_FOUND, tell_found },   { KIND_COMM, tell_comm },
 	{ KIND_EXEC, tell_exec },     { KIND_GONE, tell_gone },
 	{ KIND_SIGNAL, tell_signal }, { KIND_RECORD, tell_record },
-	{ KIND_LOOK, tell_look },     { KIND_COUNT, tell_count },
+	{ KIND_LOOK, tell_look },     { KIND_ID, tell_id },
+	{ KIND_COUNT, tell_count },
 	{ KIND_END, tell_end },
 };
 

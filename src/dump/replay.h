@@ -33,11 +33,13 @@ struct replay_ops {
 	void (*stack)(void *ctx, pid_t tid, const struct view_frame *frames, size_t n,
 		      const char *why);
 	void (*record)(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		       unsigned int event, const uint8_t *bytes, size_t len);
+		       unsigned int event, bool sure, const uint8_t *bytes, size_t len);
 	void (*looked)(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 		       uint64_t missed, bool torn, const uint8_t *page, size_t len);
+	void (*learnt_id)(void *ctx, unsigned int event, uint64_t id);
+	/* read_format: of an event that was there before, or NULL */
 	void (*count)(void *ctx, unsigned int event, uint64_t id,
-		      const struct event_count *count);
+		      const struct event_count *count, const uint64_t *read_format);
 	void (*signalled)(void *ctx, pid_t tid, uint64_t ns, const siginfo_t *info);
 	void (*execed)(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe);
 	/* c: the call it was in, or NULL */

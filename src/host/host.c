@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/host.h"
 
+#include <mntent.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "host/pmu.h"
@@ -13,6 +16,7 @@
 
 struct host {
 	const char *sysfs, *tracefs;
+	char *mounted;		/* tracefs, where we found it ourselves */
 	bool pmus_known;
 	struct pmu *pmus;
 	time_t looked;		/* for tracepoints, CLOCK_MONOTONIC seconds */
@@ -46,6 +50,7 @@ void host_free(struct host *h)
 	map_free(&h->formats);
 	pmus_free(h->pmus);
 	buf_free(&h->terms);
+	free(h->mounted);
 	free(h);
 }
 
@@ -69,24 +74,42 @@ const char *host_pmu(struct host *h, uint32_t type)
 	return p ? p->name : NULL;
 }
 
+/* Where tracefs is: as the caller said, or as /proc/mounts does; NULL: nowhere. */
+static const char *mounted_tracefs(struct host *h)
+{
+	struct mntent *m;
+	FILE *f;
+
+	if (h->tracefs)
+		return h->tracefs;
+	f = setmntent("/proc/self/mounts", "re");
+	while (f && (m = getmntent(f))) {
+		if (strcmp(m->mnt_type, "tracefs"))
+			continue;
+		h->tracefs = h->mounted = xstrdup(m->mnt_dir);
+		break;
+	}
+	if (f)
+		endmntent(f);
+	return h->tracefs;
+}
+
 /*
  * A name may be missing because tracefs or the event is new.  A target that
  * makes ids up must not cost a scan each time: one a second is enough.
  */
 static void read_tracepoints(struct host *h)
 {
+	const char *tracefs;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (h->looked && now.tv_sec == h->looked)
 		return;
 	h->looked = now.tv_sec;
-	if (h->tracefs) {
-		tracepoints_read(h->tracefs, &h->tracepoints);
-		return;
-	}
-	tracepoints_read("/sys/kernel/tracing", &h->tracepoints);
-	tracepoints_read("/sys/kernel/debug/tracing", &h->tracepoints);
+	tracefs = mounted_tracefs(h);
+	if (tracefs)
+		tracepoints_read(tracefs, &h->tracepoints);
 }
 
 const char *host_tracepoint(struct host *h, uint64_t id)
@@ -105,10 +128,7 @@ const char *host_format(struct host *h, uint64_t id)
 	char *text = map_get(&h->formats, id);
 
 	if (!text && name) {
-		text = h->tracefs ? tracepoint_format(h->tracefs, name) :
-				    tracepoint_format("/sys/kernel/tracing", name);
-		if (!text && !h->tracefs)
-			text = tracepoint_format("/sys/kernel/debug/tracing", name);
+		text = tracepoint_format(mounted_tracefs(h), name);
 		if (!text)
 			text = xstrdup("");
 		map_set(&h->formats, id, text);

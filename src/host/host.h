@@ -14,7 +14,7 @@ struct host;
 
 /*
  * sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs is, or NULL
- * for its usual places.  The strings must outlive the host.
+ * to find that in /proc/mounts.  The strings must outlive the host.
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);

@@ -98,6 +98,15 @@ static void set_start(struct event *e)
 	e->enabled = !attr_get(e, ATTR_DISABLED);
 }
 
+/* A member counts only while its leader does. */
+static void follow_leader(struct event *e)
+{
+	if (e->leader && e->start == START_OPEN && e->leader->start != START_OPEN) {
+		e->start = START_LEADER;
+		e->enabled = e->leader->enabled;
+	}
+}
+
 /* group_fd leads the group, or with FD_OUTPUT lends its ring. */
 static void join(struct event *e, const struct task *t, const struct call *c)
 {
@@ -117,6 +126,7 @@ static void opened(struct model *m, struct task *t, const struct call *c)
 
 	e->attr_len = keep_attr(c, e->attr);
 	e->read_format = attr_get(e, ATTR_READ_FORMAT);
+	e->format_known = true;
 	e->pid = call_int(c, 1);
 	e->cpu = call_int(c, 2);
 	e->flags = c->args[4];
@@ -125,6 +135,7 @@ static void opened(struct model *m, struct task *t, const struct call *c)
 	e->name = name_event(m, e, e->attr, e->attr_len);
 	set_start(e);
 	join(e, t, c);
+	follow_leader(e);
 	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
 	mark_measured(m, c, e);
 	if (t->info)
@@ -376,7 +387,7 @@ static void take_value(void *ctx, const struct read_value *v)
 		.enabled = v->enabled, .running = v->running,
 	};
 	if (v->has_lost)
-		e->lost = v->lost;
+		e->lost_read = v->lost;
 	if (v->has_id && !r->group)
 		model_set_id(r->m, e, v->id);
 }
@@ -396,7 +407,7 @@ static void after_read(struct model *m, struct task *t, const struct call *c)
 	p = call_bytes(c, AT_EXIT, pointer(c, 1), SIZE_MAX, &len);
 	r.group = e->read_format & PERF_FORMAT_GROUP;
 	r.leader = r.group && e->leader ? e->leader : e;
-	if (p && !e->found)
+	if (p && e->format_known)
 		read_format_each(p, len, e->read_format, take_value, &r);
 }
 
@@ -427,7 +438,8 @@ static void polls(struct task *t, int fd)
 			note_polled(t, t->space->rings[i]);
 }
 
-static void after_poll(struct task *t, const struct call *c)
+/* At its beginning: it may never return. */
+static void begins_to_wait(struct task *t, const struct call *c)
 {
 	struct file *ep;
 	struct map_slot *slot;
@@ -514,10 +526,15 @@ void model_enter(struct model *m, const struct call *c)
 	struct task *t = model_task(m, c->tid);
 
 	m->now_ns = c->enter_ns;
-	if (t && c->desc->id == CALL_CLOSE)
+	if (!t)
+		return;
+	if (c->desc->id == CALL_CLOSE)
 		fdtab_close(t->files, call_int(c, 0));
-	else if (t && c->desc->id == CALL_SENDMSG)
+	else if (c->desc->id == CALL_SENDMSG)
 		sent(m, t, c); /* it may arrive before we see this return */
+	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
+		 model_concerns(m, c))
+		begins_to_wait(t, c);
 }
 
 static void after_desc(struct task *t, const struct call *c)
@@ -557,8 +574,6 @@ static void after_success(struct model *m, struct task *t, const struct call *c)
 	case CLASS_POLL:
 		if (c->desc->id == CALL_EPOLL_CTL)
 			after_epoll_ctl(t, c);
-		else
-			after_poll(t, c);
 		break;
 	case CLASS_READ:
 		after_read(m, t, c);

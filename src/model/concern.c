@@ -9,6 +9,7 @@
 #include "xlat/tables.h"
 
 #define RANGE_UNSHARE 2		/* CLOSE_RANGE_UNSHARE */
+#define UNSHARE_FILES 0x400	/* CLONE_FILES */
 #define PERF_IOCTL_TYPE 0x2400	/* '$' in the second byte */
 
 static uint64_t pointer(const struct call *c, unsigned int i)
@@ -121,6 +122,20 @@ static bool is_perf_prctl(const struct call *c)
 	       c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
 }
 
+static bool concerns_process(const struct model *m, const struct call *c)
+{
+	switch (c->desc->id) {
+	case CALL_PRCTL:
+		return is_perf_prctl(c);
+	case CALL_PTRACE:
+		return false;
+	case CALL_UNSHARE: /* of what can be unshared, descriptors matter */
+		return c->args[0] & UNSHARE_FILES && model_involved(m, c->tid);
+	default:
+		return model_involved(m, c->tid);
+	}
+}
+
 bool model_concerns(struct model *m, const struct call *c)
 {
 	const struct task *t = model_task(m, c->tid);
@@ -143,8 +158,7 @@ bool model_concerns(struct model *m, const struct call *c)
 	case CLASS_PASS:
 		return passes_event(m, t, c);
 	case CLASS_PROCESS:
-		return c->desc->id == CALL_PRCTL ? is_perf_prctl(c) :
-						   model_involved(m, c->tid);
+		return concerns_process(m, c);
 	}
 	return true;
 }

@@ -62,6 +62,8 @@ void event_unref(struct event *e)
 {
 	if (!e || --e->refs)
 		return;
+	if (e->found)
+		map_del(&e->owner->found, e->number);
 	if (e->id && map_get(&e->owner->by_id, e->id) == e)
 		map_del(&e->owner->by_id, e->id);
 	if (e->output) {

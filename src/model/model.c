@@ -79,6 +79,7 @@ void model_free(struct model *m)
 	free(m->attempts);
 	map_free(&m->tasks);
 	map_free(&m->by_id);
+	map_free(&m->found);
 	map_free(&m->name_counts);
 	free(m);
 }
@@ -287,9 +288,9 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 	r->records++;
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
 	if (type == PERF_RECORD_LOST && len >= 24)
-		e->lost += load_uint(bytes + 16, 8);
+		e->lost_told += load_uint(bytes + 16, 8);
 	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
-		e->lost += load_uint(bytes + 8, 8);
+		e->lost_told += load_uint(bytes + 8, 8);
 }
 
 void model_looked(struct ring *r, uint64_t missed, bool torn)
@@ -307,7 +308,9 @@ struct ring *model_ring(const struct model *m, unsigned int number)
 
 struct event *model_event_number(const struct model *m, unsigned int number)
 {
-	return number && number <= m->events.n ? m->events.items[number - 1] : NULL;
+	if (number && number <= m->events.n)
+		return m->events.items[number - 1];
+	return map_get(&m->found, number);
 }
 
 size_t model_events(const struct model *m, struct event *const **list)
@@ -360,6 +363,7 @@ struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
 	snprintf(name, sizeof(name), "event %u, opened before we came", e->number);
 	e->name = xstrdup(name);
 	fdtab_set(t->files, fd, file_new(e), cloexec);
+	map_set(&m->found, e->number, e);
 	return e;
 }
 

@@ -23,6 +23,7 @@ enum event_start {
 	START_EXEC,	/* enable_on_exec, when its task runs a program */
 	START_IOCTL,	/* PERF_EVENT_IOC_ENABLE or REFRESH */
 	START_PRCTL,	/* PR_TASK_PERF_EVENTS_ENABLE */
+	START_LEADER,	/* opened enabled, but its leader was not */
 };
 
 enum {
@@ -42,6 +43,7 @@ struct event {
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
 	bool found;		/* opened before we came: only its fd is known */
+	bool format_known;	/* read_format is */
 	uint8_t attr[EVENT_ATTR_MAX];
 	size_t attr_len;
 	uint64_t read_format;
@@ -65,7 +67,9 @@ struct event {
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
 	struct event_count count;
-	uint64_t records[EVENT_RECORD_TYPES], lost;
+	uint64_t records[EVENT_RECORD_TYPES];
+	uint64_t lost_told;	/* by LOST and LOST_SAMPLES records */
+	uint64_t lost_read;	/* by PERF_FORMAT_LOST, which counts the same */
 	/* the model's own: events whose output is this one */
 	struct model *owner;
 	struct event **sources;
@@ -180,7 +184,7 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 /* A look into the ring is over. */
 void model_looked(struct ring *r, uint64_t missed, bool torn);
 
-/* The ring or event of that number, or NULL; keep only. */
+/* The ring or event of that number, or NULL; without keep, only found events. */
 struct ring *model_ring(const struct model *m, unsigned int number);
 struct event *model_event_number(const struct model *m, unsigned int number);
 

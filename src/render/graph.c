@@ -86,6 +86,7 @@ static void add_life(const struct model *m, const struct event *e, struct buf *o
 		[START_NEVER] = "never started", [START_OPEN] = "runs from its opening",
 		[START_EXEC] = "starts on exec", [START_IOCTL] = "started by ioctl",
 		[START_PRCTL] = "started by prctl",
+		[START_LEADER] = "starts with its leader",
 	};
 
 	if (!e->found) {
@@ -127,6 +128,7 @@ static void add_counter(const struct event *e, struct buf *out)
 /* "12 MMAP2, 6 SAMPLE"; with what was lost on the way. */
 static void add_records(const struct event *e, struct buf *out)
 {
+	uint64_t lost = e->lost_read > e->lost_told ? e->lost_read : e->lost_told;
 	const char *sep = "";
 
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
@@ -138,8 +140,8 @@ static void add_records(const struct event *e, struct buf *out)
 		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of other types");
 		sep = ", ";
 	}
-	if (e->lost)
-		buf_addf(out, "%s%llu lost", sep, (unsigned long long)e->lost);
+	if (lost)
+		buf_addf(out, "%s%llu lost", sep, (unsigned long long)lost);
 }
 
 /* A line of its own behind two spaces, if add() has anything to say. */
@@ -323,8 +325,13 @@ static void print_ring(const struct model *m, const struct ring *r, uint32_t pag
 {
 	uint64_t pages = (r->end - r->start) / page;
 
-	buf_addf(out, "  %u of #%u ", r->number, r->event->number);
-	text_escaped(out, r->event->name);
+	buf_addf(out, "  %u of ", r->number);
+	if (r->event->found) {
+		buf_adds(out, "an event opened before we came");
+	} else {
+		buf_addf(out, "#%u ", r->event->number);
+		text_escaped(out, r->event->name);
+	}
 	buf_adds(out, ": ");
 	if (r->aux && !r->event->found)
 		buf_addf(out, "AUX area of %llu KiB", (unsigned long long)(pages * page / 1024));

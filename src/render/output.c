@@ -2,17 +2,14 @@
 #include "render/output.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/die.h"
 #include "lib/map.h"
-
-/* A reader of the file sees lines that are at most this old, in seconds. */
-#define FLUSH_AFTER 1
 
 struct output {
 	const char *path;
@@ -21,7 +18,7 @@ struct output {
 	bool failed;
 	FILE *file;		/* NULL with separate */
 	struct map files;	/* separate: tid to FILE */
-	time_t flushed;
+	struct map begun;	/* separate: tids whose file we have made */
 };
 
 static FILE *open_file(const char *path)
@@ -34,6 +31,19 @@ static FILE *open_file(const char *path)
 	return f;
 }
 
+/* Whether the directory takes new files: to be said before the target runs. */
+static bool can_make_files(const char *path)
+{
+	char *copy = xstrdup(path);
+	bool ok = !access(dirname(copy), W_OK | X_OK);
+
+	if (!ok)
+		warn("cannot write '%s.PID': %s; name another file with -o", path,
+		     strerror(errno));
+	free(copy);
+	return ok;
+}
+
 struct output *output_open(const char *path, FILE *standard, bool separate)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
@@ -41,8 +51,12 @@ struct output *output_open(const char *path, FILE *standard, bool separate)
 	o->path = path;
 	o->separate = path && separate;
 	o->buffered = path || standard == stdout;
-	if (o->separate)
-		return o;
+	if (o->separate) {
+		if (can_make_files(path))
+			return o;
+		free(o);
+		return NULL;
+	}
 	o->file = path ? open_file(path) : standard;
 	if (!o->file) {
 		free(o);
@@ -61,9 +75,22 @@ static void fail(struct output *o)
 	o->failed = true;
 }
 
+/* Out of descriptors: those of other tasks can be opened again to append. */
+static void close_files(struct output *o)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&o->files, &at)))
+		if (fclose(slot->value))
+			fail(o);
+	map_free(&o->files);
+}
+
 static FILE *file_of(struct output *o, pid_t tid)
 {
 	char path[4096];
+	const char *mode;
 	FILE *f;
 
 	if (!o->separate)
@@ -72,20 +99,33 @@ static FILE *file_of(struct output *o, pid_t tid)
 	if (f)
 		return f;
 	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
-	f = open_file(path);
+	/* a task's number may come again, and its file may have been closed */
+	mode = map_set(&o->begun, (uint64_t)tid, o) ? "ae" : "we";
+	f = fopen(path, mode);
+	if (!f && (errno == EMFILE || errno == ENFILE)) {
+		close_files(o);
+		f = fopen(path, mode);
+	}
 	if (f)
 		map_set(&o->files, (uint64_t)tid, f);
 	else
-		o->failed = true;
+		fail(o);
 	return f;
+}
+
+void output_done(struct output *o, pid_t tid)
+{
+	FILE *f = o->separate ? map_del(&o->files, (uint64_t)tid) : NULL;
+
+	if (f && fclose(f))
+		fail(o);
 }
 
 void output_write(struct output *o, pid_t tid, const char *text, size_t len)
 {
-	struct timespec now;
 	FILE *f;
 
-	if (o->failed)
+	if (o->failed || !len)
 		return;
 	f = file_of(o, tid);
 	if (!f)
@@ -94,13 +134,8 @@ void output_write(struct output *o, pid_t tid, const char *text, size_t len)
 		fail(o);
 		return;
 	}
-	if (o->buffered) {
-		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-		if (now.tv_sec - o->flushed < FLUSH_AFTER)
-			return;
-		o->flushed = now.tv_sec;
-	}
-	output_flush(o);
+	if (!o->buffered)
+		output_flush(o);
 }
 
 void output_flush(struct output *o)
@@ -122,14 +157,10 @@ bool output_is_terminal(const struct output *o)
 
 bool output_close(struct output *o)
 {
-	struct map_slot *slot;
 	bool ok;
-	size_t at = 0;
 
-	while ((slot = map_next(&o->files, &at)))
-		if (fclose(slot->value))
-			fail(o);
-	map_free(&o->files);
+	close_files(o);
+	map_free(&o->begun);
 	/* the standard streams are not ours to close */
 	if (o->file && (o->path ? fclose(o->file) : fflush(o->file)))
 		fail(o);

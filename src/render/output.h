@@ -19,6 +19,9 @@ struct output *output_open(const char *path, FILE *standard, bool separate);
 /* Writes whole lines of that task. */
 void output_write(struct output *o, pid_t tid, const char *text, size_t len);
 
+/* The task has ended: no more lines of it, unless its number comes again. */
+void output_done(struct output *o, pid_t tid);
+
 /* Makes sure that what was written can be seen by others. */
 void output_flush(struct output *o);
 

@@ -17,6 +17,9 @@
 
 #define NS 1000000000ULL
 
+/* A call that takes so long is shown before it returns. */
+#define IDLE_NS 200000000ULL
+
 /* A call that has begun and not yet returned. */
 struct pending {
 	struct inflight in;
@@ -37,7 +40,8 @@ struct text_view {
 	uint64_t last_ns;		/* time of the line before, for -r */
 	struct inflights pending;	/* of struct pending */
 	struct inflight *spare;		/* finished ones, to be used again */
-	struct buf line;
+	struct pending *partial;	/* its line is written, but for the end */
+	struct buf line, extra;
 };
 
 static void pending_free(struct pending *p)
@@ -68,6 +72,7 @@ static void free_view(struct view *view)
 	}
 	inflights_free(&v->pending);
 	buf_free(&v->line);
+	buf_free(&v->extra);
 	free(v);
 }
 
@@ -114,8 +119,25 @@ static void start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	buf_addc(&v->line, ' ');
 }
 
+/* The line that on_idle() left open ends here, for another one to begin. */
+static void close_partial(struct text_view *v)
+{
+	struct pending *p = v->partial;
+	const char *comma;
+
+	if (!p)
+		return;
+	v->partial = NULL;
+	p->in.split = true;
+	comma = p->any && p->desc->in_args < p->desc->nargs ? "," : "";
+	buf_reset(&v->extra);
+	buf_addf(&v->extra, "%s <unfinished ...>\n", comma);
+	output_write(v->out, p->in.tid, buf_str(&v->extra), v->extra.len);
+}
+
 static void end_line(struct text_view *v, pid_t tid)
 {
+	close_partial(v);
 	buf_addc(&v->line, '\n');
 	output_write(v->out, tid, buf_str(&v->line), v->line.len);
 }
@@ -131,6 +153,10 @@ static void write_split(void *ctx, struct inflight *in)
 	const struct pending *p = (struct pending *)in;
 	struct text_view *v = ctx;
 
+	if (v->partial == p) {
+		close_partial(v);
+		return;
+	}
 	start_line(v, in->tid, in->enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
 	if (p->any && p->desc->in_args < p->desc->nargs)
@@ -168,6 +194,8 @@ static struct pending *pending_take(struct text_view *v, pid_t tid)
 
 static void pending_done(struct text_view *v, struct pending *p)
 {
+	if (v->partial == p)
+		close_partial(v);
 	p->in.next = v->spare;
 	v->spare = &p->in;
 }
@@ -199,6 +227,28 @@ static void on_enter(struct view *view, const struct call *c)
 	text_sink_top(&t, false, c->desc);
 	call_args(c, AT_ENTER, v->names, &t.sink);
 	p->any = t.level[0].any;
+}
+
+/*
+ * Nothing has happened for a while: whoever looks on wants to know in what the
+ * target waits.  The line is what it would be anyway; its end comes later.
+ */
+static void on_idle(struct view *view, uint64_t ns)
+{
+	struct text_view *v = self(view);
+	struct inflight *in = v->pending.head.next;
+	struct pending *p;
+
+	while (in != &v->pending.head && in->split)
+		in = in->next;
+	if (v->partial || must_wait(v) || v->o->pid_never ||
+	    in == &v->pending.head || ns - in->enter_ns < IDLE_NS)
+		return;
+	p = (struct pending *)in;
+	start_line(v, p->in.tid, p->in.enter_ns);
+	buf_adds(&v->line, buf_str(&p->args));
+	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
+	v->partial = p;
 }
 
 /* " = 5", " = -1 ENOENT (No such file or directory)", " = 0x7f...". */
@@ -257,9 +307,17 @@ static unsigned int status_of(const struct call *c)
 	return c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL;
 }
 
-/* The start of the line that ends a call: all of it, or "<... resumed>". */
+/*
+ * The start of the line that ends a call: all of it, or "<... resumed>", or
+ * nothing where that stands there already.
+ */
 static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
 {
+	if (v->partial == p) {
+		v->partial = NULL;
+		buf_reset(&v->line);
+		return;
+	}
 	split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
 	start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
 	if (p->in.split)
@@ -376,7 +434,7 @@ static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct vi
 	start_ring_line(v, tid, ns, r->ring->number);
 	buf_addc(&v->line, '<');
 	text_escaped(&v->line, r->event->name);
-	buf_adds(&v->line, "> ");
+	buf_adds(&v->line, r->sure ? "> " : "?> ");
 	init_sink(v, &t, &v->line);
 	text_sink_top(&t, true, NULL);
 	record_emit(r->bytes, r->len, r->format, v->names, &t.sink, r->hooks);
@@ -462,8 +520,10 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 	struct text_view *v = self(view);
 	char text[80], name[32];
 
-	if (!shown || how == END_DETACHED || v->o->quiet > 1)
+	if (!shown || how == END_DETACHED || v->o->quiet > 1) {
+		output_done(v->out, tid);
 		return;
+	}
 	if (how == END_SUPERSEDED) {
 		snprintf(text, sizeof(text), "superseded by another thread's exec");
 	} else if (WIFEXITED(status)) {
@@ -474,6 +534,7 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 			 WCOREDUMP(status) ? " (core dumped)" : "");
 	}
 	event_line(v, tid, ns, text);
+	output_done(v->out, tid);
 }
 
 static const struct view_ops ops = {
@@ -487,6 +548,7 @@ static const struct view_ops ops = {
 	.signalled = on_signal,
 	.execed = on_exec,
 	.gone = on_gone,
+	.idle = on_idle,
 	.free = free_view,
 };
 

@@ -24,6 +24,7 @@ struct view_frame {
 struct view_record {
 	const struct ring *ring;
 	const struct event *event;
+	bool sure;		/* no other event could have written it */
 	const struct record_format *format;
 	const struct record_hooks *hooks;
 	const uint8_t *bytes;
@@ -68,6 +69,8 @@ struct view_ops {
 		      size_t n, const char *why);
 	void (*record)(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 	void (*looked)(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
+	/* An event's kernel id was asked for through a borrowed descriptor. */
+	void (*learnt_id)(struct view *v, const struct event *e);
 	/* An event's count was read through a borrowed descriptor. */
 	void (*count)(struct view *v, const struct event *e);
 	void (*signalled)(struct view *v, pid_t tid, uint64_t ns,
@@ -77,6 +80,8 @@ struct view_ops {
 		       const char *exe, bool shown);
 	void (*gone)(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		     int status, bool shown);
+	/* Time passes; it is ns now. */
+	void (*idle)(struct view *v, uint64_t ns);
 	void (*free)(struct view *v);
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,11 +28,38 @@ static bool args_hidden(const struct arch *arch, enum call_id id)
 	return arch->old_mmap && id == CALL_MMAP;
 }
 
+/* Calls that are watched for some values of their first argument, an int. */
+static const struct {
+	enum call_watch watch;
+	uint32_t value;
+} first_args[] = {
+	{ WATCH_PRCTL, PR_TASK_PERF_EVENTS_DISABLE },
+	{ WATCH_PRCTL, PR_TASK_PERF_EVENTS_ENABLE },
+	{ WATCH_PTRACE, PTRACE_TRACEME },
+	{ WATCH_PTRACE, PTRACE_ATTACH },
+	{ WATCH_PTRACE, PTRACE_SEIZE },
+};
+
+enum { FIRST_ARGS = sizeof(first_args) / sizeof(*first_args) };
+
+static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < FIRST_ARGS && !err; i++)
+		if (first_args[i].watch == watch)
+			/* what is above an int does not count */
+			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(0), nr, 1,
+					       SCMP_A0(SCMP_CMP_MASKED_EQ,
+						       UINT32_MAX,
+						       first_args[i].value));
+	return err;
+}
+
 /* The tests of one call: any of them makes it a watched one. */
 static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 {
 	uint32_t trace = SCMP_ACT_TRACE(0);
-	int err;
 
 	switch (watch) {
 	case WATCH_HELD:
@@ -48,24 +76,25 @@ static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 			ctx, trace, nr, 1,
 			SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK, MAP_SHARED));
 	case WATCH_PRCTL:
-		/* The kernel takes an int: what is above does not count. */
-		err = seccomp_rule_add(ctx, trace, nr, 1,
-				       SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX,
-					       PR_TASK_PERF_EVENTS_DISABLE));
-		if (err)
-			return err;
-		return seccomp_rule_add(ctx, trace, nr, 1,
-					SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX,
-						PR_TASK_PERF_EVENTS_ENABLE));
+	case WATCH_PTRACE:
+		return add_first_args(ctx, nr, watch);
 	}
 	return 0;
 }
 
+static bool first_arg_matches(enum call_watch watch, uint32_t value)
+{
+	for (size_t i = 0; i < FIRST_ARGS; i++)
+		if (first_args[i].watch == watch && first_args[i].value == value)
+			return true;
+	return false;
+}
+
 bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
-	uint32_t option = (uint32_t)call->args[0];
+	enum call_watch watch = opts->watch[call->desc->id];
 
-	switch (opts->watch[call->desc->id]) {
+	switch (watch) {
 	case WATCH_HELD:
 		return false;
 	case WATCH_ALWAYS:
@@ -75,8 +104,8 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 	case WATCH_SHARED:
 		return (call->args[3] & SHARED_MASK) == MAP_SHARED;
 	case WATCH_PRCTL:
-		return option == PR_TASK_PERF_EVENTS_DISABLE ||
-		       option == PR_TASK_PERF_EVENTS_ENABLE;
+	case WATCH_PTRACE:
+		return first_arg_matches(watch, (uint32_t)call->args[0]);
 	}
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "trace/proc.h"
 #include "trace/task.h"
 
 enum trouble_at { AT_FILTER, AT_EXEC };
@@ -134,11 +135,17 @@ static int seize(pid_t pid, bool filtered)
 	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(filtered)))
 		return 0;
 	err = errno;
-	warn("cannot trace the program: %s%s", strerror(err),
-	     err == EPERM || err == ENOSYS || err == EACCES
-		     ? "; does a container, a security module or "
-		       "kernel.yama.ptrace_scope forbid ptrace?"
-		     : "");
+	if (err == EPERM && proc_status(getpid(), "TracerPid") > 0)
+		warn("cannot trace the program: pevtrace itself is traced by "
+		     "process %ld, and so is all that it starts; a task has "
+		     "one tracer",
+		     proc_status(getpid(), "TracerPid"));
+	else
+		warn("cannot trace the program: %s%s", strerror(err),
+		     err == EPERM || err == ENOSYS || err == EACCES
+			     ? "; does a container, a security module or "
+			       "kernel.yama.ptrace_scope forbid ptrace?"
+			     : "");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return err;

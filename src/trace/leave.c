@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/die.h"
 #include "trace/task.h"
@@ -95,8 +96,11 @@ static bool urgent(struct tracer *t)
 /* The launched program lives: whatever ends it will end us. */
 static void pass_on(struct tracer *t, const siginfo_t *info)
 {
-	/* A terminal signals the whole job: the program has it already. */
-	if (info->si_code == SI_KERNEL)
+	/*
+	 * A terminal signals the whole job: the program has it already, unless
+	 * it has left our process group (as timeout(1) does).
+	 */
+	if (info->si_code == SI_KERNEL && getpgid(t->launched) == getpgrp())
 		return;
 	kill(t->launched, urgent(t) ? SIGKILL : info->si_signo);
 }

@@ -37,7 +37,7 @@ struct trace_birth {
 
 /*
  * Called by trace_run(), trace_launch() and trace_attach(), in the order in
- * which things happen; all must be set.  born comes first for every task, gone
+ * which things happen; all but tick must be set.  born comes first for every task, gone
  * last, once each.  The task is held in a ptrace stop during enter, exit,
  * execed and signalled, and during born unless it is attached.
  */
@@ -58,7 +58,7 @@ struct trace_ops {
 	 * The program in tid's process is a new one; tid is its leader.
 	 * former is the tid that the calling thread had until now: if it is
 	 * another one, the task of that number goes on as tid, with no gone
-	 * for former, and gone was called (status -1) for the leader that was.
+	 * for former, and gone was called (TRACE_SUPERSEDED) for the leader that was.
 	 * It was called for all other threads, too.  Comes before the exit hook
 	 * of the execve.
 	 */

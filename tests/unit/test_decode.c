@@ -186,7 +186,8 @@ static void test_attr_sizes(void **state)
 	put32(a, 4, 200);
 	put64(a, 160, 0x41);
 	expect_attr(a, 208, "size=200 /* larger than any known version */, "
-			    "config=PERF_COUNT_SW_CPU_CLOCK, unknown=\"\\0\\0");
+			    "config=PERF_COUNT_SW_CPU_CLOCK, "
+			    "unknown=[{offset=160, bytes=0x41}]}");
 	/* members behind the declared size are not the kernel's business */
 	put64(a, 72, 9);
 	put32(a, 4, 64);

@@ -132,6 +132,9 @@ static void mirror_body(bool no_seccomp)
 	assert_exit(&r, 0);
 	traced = slurp(path);
 	unlink(path);
+	/* documented: only root may have a filter without this */
+	if (geteuid() && !no_seccomp && strstr(native, "nnp 0"))
+		strstr(native, "nnp 0")[4] = '1';
 	assert_string_equal(native, traced);
 	free(native);
 	free(traced);
