@@ -9,6 +9,7 @@ static const struct verb {
 } verbs[] = {
 	{ "trace", cmd_trace },
 	{ "decode", cmd_decode },
+	{ "diff", cmd_diff },
 };
 
 int main(int argc, char **argv)

@@ -6,7 +6,10 @@
 /* pevtrace [trace] [OPTION]... COMMAND: argv[0] is not looked at. */
 int cmd_trace(int argc, char **argv);
 
-/* pevtrace decode [OPTION]... DUMP */
+/* pevtrace diff [OPTION]... A B */
+int cmd_diff(int argc, char **argv);
+
+/* pevtrace decode [OPTION]... DUMP, or one thing by an option */
 int cmd_decode(int argc, char **argv);
 
 #endif

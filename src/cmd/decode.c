@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 
 #include "cmd/cmd.h"
+#include "cmd/decode_one.h"
+#include "cmd/decode_perfdata.h"
 #include "cmd/session.h"
+#include "dump/perfdata.h"
 #include "dump/replay.h"
 #include "lib/die.h"
 
@@ -154,8 +157,10 @@ static int decode(struct decoding *d, FILE *f, const char *path)
 		return EXIT_TROUBLE;
 	facts = replay_facts(r);
 	about = (struct session_facts){
-		.arch = facts->arch, .release = facts->release, .machine = facts->machine,
-		.command = facts->command, .real_offset = facts->real_offset,
+		.arch = facts->arch, .sysname = facts->sysname,
+		.release = facts->release, .version = facts->version,
+		.machine = facts->machine, .command = facts->command,
+		.pids = facts->pids, .npids = facts->npids, .real_offset = facts->real_offset,
 		.start_ns = facts->start_ns,
 	};
 	if (!session_start(&d->session, &d->options, replay_names(r), &about)) {
@@ -175,12 +180,15 @@ int cmd_decode(int argc, char **argv)
 	FILE *f;
 	int status;
 
+	if (decode_one_wanted(argc, argv))
+		return cmd_decode_one(argc, argv);
 	options_parse(&d.options, OPTIONS_DECODE, argc, argv);
 	path = d.options.argv[0];
 	f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!f)
 		die("cannot read '%s': %s", path, strerror(errno));
-	status = decode(&d, f, f == stdin ? "standard input" : path);
+	path = f == stdin ? "standard input" : path;
+	status = perfdata_is(f) ? perfdata_decode(f, path, &d.options) : decode(&d, f, path);
 	if (f != stdin)
 		fclose(f);
 	options_free(&d.options);

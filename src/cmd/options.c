@@ -18,7 +18,8 @@ static const char help[] =
 "Usage: pevtrace [OPTION]... COMMAND [ARG]...\n"
 "       pevtrace trace [OPTION]... COMMAND [ARG]...\n"
 "       pevtrace [OPTION]... -p PID\n"
-"       pevtrace decode [OPTION]... DUMP\n"
+"       pevtrace decode [OPTION]... DUMP|perf.data\n"
+"       pevtrace diff [OPTION]... DUMP DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -61,6 +62,10 @@ static const char help[] =
 "      --color[=WHEN]         always, never or auto\n"
 "  -h, --help                 print this help\n"
 "  -V, --version              print the version\n"
+"\n"
+"decode also takes single things (an attr, an ioctl, records, a config, an\n"
+"error), and diff has options of its own: see pevtrace-decode(1) and\n"
+"pevtrace-diff(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
@@ -236,7 +241,7 @@ static void check_trace(const struct options *o)
 static void check_decode(struct options *o)
 {
 	if (!o->argv)
-		die("nothing to decode: name a dump, or - for standard input; see "
+		die("nothing to decode: name a dump or a perf.data file, or - for standard input; see "
 		    "pevtrace --help");
 	if (o->argv[1])
 		die("decode takes one dump, and '%s' is another", o->argv[1]);

@@ -10,7 +10,7 @@
 #include "lib/die.h"
 
 enum {
-	LINE_MAX_BYTES = 64 << 20,	/* far more than the largest record makes */
+	LINE_MAX_BYTES = 4 << 20,	/* more than the largest call makes */
 	NESTING = 32,			/* decoded values need about ten */
 	CHUNK = 64 << 10,
 };
@@ -22,6 +22,7 @@ struct dump_reader {
 	struct buf text;	/* read and not yet used, from at on */
 	size_t at;
 	bool eof;
+	int broken;		/* errno of a read that failed, or 0 */
 	unsigned long number;
 	char error[160];
 };
@@ -74,6 +75,8 @@ static bool fill(struct dump_reader *r)
 	n = fread(r->text.data + r->text.len, 1, CHUNK, r->f);
 	r->text.len += n;
 	r->eof = !n;
+	if (!n && ferror(r->f))
+		r->broken = errno;
 	return n;
 }
 
@@ -121,13 +124,22 @@ enum dump_line dump_next(struct dump_reader *r, struct json_object **o)
 {
 	const char *text;
 	bool too_long;
-	size_t len;
+	size_t len = 0;
 
 	json_object_put(r->line);
 	r->line = NULL;
 	text = next_text(r, &len, &too_long);
+	if (r->broken) {
+		snprintf(r->error, sizeof(r->error), "cannot be read: %s",
+			 strerror(r->broken));
+		r->broken = 0;
+		r->at = r->text.len;
+		return DUMP_BAD;
+	}
 	if (!text && !too_long)
 		return DUMP_EOF;
+	while (text && len && (text[len - 1] == '\r' || text[len - 1] == ' '))
+		len--;
 	r->number++;
 	if (too_long) {
 		snprintf(r->error, sizeof(r->error), "longer than %d MiB",
@@ -166,9 +178,15 @@ bool dump_get_int(struct json_object *o, const char *key, int64_t *v)
 {
 	struct json_object *m = member(o, key, json_type_int);
 
+	int64_t n;
+
 	if (!m)
 		return false;
-	*v = json_object_get_int64(m);
+	/* json-c gives the limits for what lies beyond them */
+	n = json_object_get_int64(m);
+	if (n == INT64_MAX || n == INT64_MIN)
+		return false;
+	*v = n;
 	return true;
 }
 
@@ -176,9 +194,14 @@ bool dump_get_uint(struct json_object *o, const char *key, uint64_t *v)
 {
 	struct json_object *m = member(o, key, json_type_int);
 
-	if (!m || *json_object_to_json_string(m) == '-')
+	uint64_t n;
+
+	if (!m || json_object_get_int64(m) < 0)
 		return false;
-	*v = json_object_get_uint64(m);
+	n = json_object_get_uint64(m);
+	if (n == UINT64_MAX)
+		return false;
+	*v = n;
 	return true;
 }
 
@@ -192,22 +215,11 @@ bool dump_get_bool(struct json_object *o, const char *key, bool *v)
 	return true;
 }
 
-static bool parse_hex(const char *text, uint64_t *v)
-{
-	char *end;
-
-	if (strncmp(text, "0x", 2) || !text[2])
-		return false;
-	errno = 0;
-	*v = strtoull(text + 2, &end, 16);
-	return !errno && !*end;
-}
-
 bool dump_get_hex(struct json_object *o, const char *key, uint64_t *v)
 {
 	const char *text = dump_get_string(o, key);
 
-	return text && parse_hex(text, v);
+	return text && dump_parse_hex(text, v);
 }
 
 const char *dump_get_string(struct json_object *o, const char *key)
@@ -226,6 +238,41 @@ static int digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool dump_parse_hex(const char *text, uint64_t *v)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	if (strncmp(text, "0x", 2))
+		return false;
+	text += 2;
+	for (i = 0; text[i]; i++) {
+		int d = digit(text[i]);
+
+		if (d < 0 || n >> 60)
+			return false;
+		n = n << 4 | (unsigned int)d;
+	}
+	if (i)
+		*v = n;
+	return i;
+}
+
+const char *dump_get_text(struct json_object *o, const char *key)
+{
+	char hex[64];
+	uint8_t *bytes;
+	size_t len;
+
+	snprintf(hex, sizeof(hex), "%s_hex", key);
+	if (dump_get_bytes(o, hex, &bytes, &len)) {
+		json_object_object_add(o, key, json_object_new_string_len((char *)bytes,
+									  (int)len));
+		free(bytes);
+	}
+	return dump_get_string(o, key);
 }
 
 bool dump_get_bytes(struct json_object *o, const char *key, uint8_t **bytes, size_t *len)

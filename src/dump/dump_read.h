@@ -35,6 +35,8 @@ const char *dump_error(const struct dump_reader *r);
 /*
  * Members of an object.  False when there is none, or not of that kind: a
  * number that does not fit, a string for a number.  Out is not touched then.
+ * The very largest number does not fit either: json-c makes it of all that are
+ * larger.
  */
 bool dump_get_int(struct json_object *o, const char *key, int64_t *v);
 bool dump_get_uint(struct json_object *o, const char *key, uint64_t *v);
@@ -45,6 +47,12 @@ bool dump_get_hex(struct json_object *o, const char *key, uint64_t *v);
 
 /* A string, which lives as long as o; NULL when there is none. */
 const char *dump_get_string(struct json_object *o, const char *key);
+
+/* The same, by its bytes in KEY_hex where it was not UTF-8. */
+const char *dump_get_text(struct json_object *o, const char *key);
+
+/* "0x1f": false, and v untouched, for anything else or what does not fit. */
+bool dump_parse_hex(const char *text, uint64_t *v);
 
 /* An array, or NULL. */
 struct json_object *dump_get_array(struct json_object *o, const char *key);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/dump_view.h"
 
+#include <json-c/linkhash.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,17 @@ static void add_bool(struct json_object *o, const char *key, bool v)
 	json_object_object_add(o, key, json_object_new_boolean(v));
 }
 
-/* A string; null where there is none. */
+/* A string, with its bytes beside it where it is not UTF-8; null: none. */
 static void add_string(struct json_object *o, const char *key, const char *v)
 {
-	bool clean;
+	bool clean = true;
+	char hex[64];
 
 	json_object_object_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
+	if (clean)
+		return;
+	snprintf(hex, sizeof(hex), "%s_hex", key);
+	json_object_object_add(o, hex, json_bytes(v, strlen(v)));
 }
 
 static struct json_object *task_line(const char *kind, pid_t tid, uint64_t ns)
@@ -154,19 +160,40 @@ static void add_event(struct dump_view *d, struct json_object *o, const struct c
 		add_uint(o, "output", e->output->number);
 }
 
-static void add_return(struct dump_view *d, struct json_object *o, const struct call *c,
-		       struct json_object *args)
+/*
+ * What the return tells.  Decoded before anything of it is written: it may ask
+ * for names, whose lines have their place between the beginning and the return.
+ */
+static struct json_object *decode_return(struct dump_view *d, const struct call *c)
 {
-	struct json_object *results = json_object_new_object();
-	struct json_object *notes = json_object_new_object();
+	struct json_object *o = json_object_new_object(), *part;
 	struct json_sink j;
+
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_args(c, AT_EXIT, d->names, &j.sink);
+	json_object_object_add(o, "args", part);
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_results(c, d->names, &j.sink);
+	if (json_object_object_length(part))
+		json_object_object_add(o, "results", part);
+	else
+		json_object_put(part);
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_result_notes(c, d->names, &j.sink);
+	if (json_object_object_length(part))
+		json_object_object_add(o, "notes", part);
+	else
+		json_object_put(part);
+	return o;
+}
+
+static void add_result(struct json_object *o, const struct call *c)
+{
 	const char *name;
 
-	json_sink_init(&j, args);
-	call_args(c, AT_EXIT, d->names, &j.sink);
-	add_uint(o, "start_ns", c->start_ns);
-	add_uint(o, "exit_ns", c->exit_ns);
-	json_object_object_add(o, "args", args);
 	if (c->failed) {
 		name = strerrorname_np((int)c->ret);
 		add_int(o, "ret", -1);
@@ -178,18 +205,30 @@ static void add_return(struct dump_view *d, struct json_object *o, const struct 
 	} else {
 		add_int(o, "ret", c->ret);
 	}
-	json_sink_init(&j, results);
-	call_results(c, d->names, &j.sink);
-	json_sink_init(&j, notes);
-	call_result_notes(c, d->names, &j.sink);
-	if (json_object_object_length(results))
-		json_object_object_add(o, "results", results);
-	else
-		json_object_put(results);
-	if (json_object_object_length(notes))
-		json_object_object_add(o, "notes", notes);
-	else
-		json_object_put(notes);
+}
+
+/* Moves the members of from to to, and releases from. */
+static void move_members(struct json_object *to, struct json_object *from)
+{
+	json_object_object_foreach(from, key, value)
+		json_object_object_add(to, key, json_object_get(value));
+	json_object_put(from);
+}
+
+/* Adds decoded to the line; args are those that the beginning told, or NULL. */
+static void add_return(struct dump_view *d, struct json_object *o, const struct call *c,
+		       struct json_object *args, struct json_object *decoded)
+{
+	if (args) {
+		struct json_object *more = json_object_object_get(decoded, "args");
+
+		move_members(args, json_object_get(more));
+		json_object_object_add(decoded, "args", args);
+	}
+	add_uint(o, "start_ns", c->start_ns);
+	add_uint(o, "exit_ns", c->exit_ns);
+	add_result(o, c);
+	move_members(o, decoded);
 	add_event(d, o, c);
 }
 
@@ -240,31 +279,61 @@ static void on_enter(struct view *v, const struct call *c)
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 
+/*
+ * A close has its effect at its beginning.  One that is under way may have
+ * freed the number that this call was given: its beginning has to come first.
+ */
+static void split_closes(struct dump_view *d, pid_t tid)
+{
+	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next) {
+		if (in->split || in->tid == tid ||
+		    ((struct begun *)in)->call->desc->id != CALL_CLOSE)
+			continue;
+		write_enter(d, in);
+		in->split = true;
+	}
+}
+
 static void on_exit_of(struct view *v, const struct call *c)
 {
 	struct dump_view *d = self(v);
-	struct begun *b = take(d, c->tid);
-	struct json_object *o;
+	struct json_object *o, *decoded;
+	struct begun *b;
 	bool split;
 
-	if (!b)
+	if (!inflight_get(&d->begun, c->tid))
 		return;
+	decoded = decode_return(d, c);
+	b = take(d, c->tid);
 	split = b->in.split;
 	before(d, split ? c->exit_ns : c->enter_ns, c->tid);
+	if (call_result_kind(c) == RESULT_FD && !c->failed)
+		split_closes(d, c->tid);
 	o = line(split ? KIND_EXIT : KIND_CALL);
 	if (split) {
 		add_string(o, "call", c->desc->name);
 		add_int(o, "tid", c->tid);
-		add_return(d, o, c, json_object_new_object());
 	} else {
 		add_beginning(o, b);
-		add_return(d, o, c, b->args);
-		b->args = NULL;
 	}
+	add_return(d, o, c, b->args, decoded);
+	b->args = NULL;
 	json_object_object_add(o, "memory", memory(c, !split, true));
 	write_line(d, c->tid, o);
 	d->calls++;
 	begun_free(b);
+}
+
+/* The beginning of the task's call gets a line of its own: something follows. */
+static void split_own(struct dump_view *d, pid_t tid)
+{
+	struct inflight *in = inflight_get(&d->begun, tid);
+
+	if (!in || in->split)
+		return;
+	before(d, in->enter_ns, tid);
+	write_enter(d, in);
+	in->split = true;
 }
 
 /* A call that waits long is told of before it returns: it may never. */
@@ -365,6 +434,7 @@ static void on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 	struct dump_view *d = self(v);
 	struct json_object *o = task_line(KIND_EXEC, tid, ns);
 
+	split_own(d, former); /* the execve itself, which has yet to return */
 	before(d, ns, former);
 	begun_free((struct begun *)inflight_rename(&d->begun, former, tid));
 	add_int(o, "former", former);
@@ -545,6 +615,7 @@ static void on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
 {
 	struct json_object *o = name_line("fd", name);
 
+	split_own(self(v), (pid_t)tid); /* what it was before stands in the beginning */
 	add_int(o, "tid", tid);
 	add_int(o, "fd", fd);
 	write_line(self(v), tid, o);
@@ -580,6 +651,7 @@ static void write_header(struct dump_view *d, const struct dump_header *h)
 	json_object_object_add(o, "kernel", kernel);
 	add_string(o, "arch", h->arch);
 	add_uint(o, "page_size", h->page_size);
+	/* what is not UTF-8 is for people only: nobody runs it from here */
 	for (size_t i = 0; h->command && h->command[i]; i++)
 		json_object_array_add(command, json_text(h->command[i],
 							 strlen(h->command[i]), &clean));

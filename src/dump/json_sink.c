@@ -123,8 +123,11 @@ static void begin(struct sink *s, const char *key, enum sink_shape shape)
 						       json_object_new_array();
 
 	put(j, key, o);
-	if (j->depth + 1 < JSON_DEPTH)
-		j->depth++;
+	if (j->depth + 1 == JSON_DEPTH) {
+		j->beyond++;
+		return;
+	}
+	j->depth++;
 	j->level[j->depth].object = o;
 	j->level[j->depth].key = key;
 	j->last = NULL;
@@ -134,6 +137,10 @@ static void end(struct sink *s)
 {
 	struct json_sink *j = self(s);
 
+	if (j->beyond) {
+		j->beyond--;
+		return;
+	}
 	j->last = j->level[j->depth].key;
 	if (j->depth)
 		j->depth--;

@@ -17,7 +17,7 @@ enum { JSON_DEPTH = 16 };
  */
 struct json_sink {
 	struct sink sink;
-	unsigned int depth;
+	unsigned int depth, beyond;	/* levels kept, and those too deep to keep */
 	struct {
 		struct json_object *object;
 		const char *key;	/* of this level in the one above */

@@ -17,7 +17,7 @@ struct replay {
 	const char *path;
 	bool keep_going, whole, ended;
 	struct dump_facts facts;
-	char *strings[3];		/* that facts point to */
+	char *strings[5];		/* that facts point to */
 	struct replay_names *names;
 	struct map begun;		/* tid to struct call */
 	const struct replay_ops *ops;
@@ -49,6 +49,16 @@ static uint64_t need_uint(struct line *l, const char *key)
 	if (!dump_get_uint(l->o, key, &v))
 		l->wrong = key;
 	return v;
+}
+
+/* The number of a ring or event. */
+static unsigned int need_number(struct line *l, const char *key)
+{
+	uint64_t v = need_uint(l, key);
+
+	if (v > UINT32_MAX)
+		l->wrong = key;
+	return (unsigned int)v;
 }
 
 static bool need_bool(struct line *l, const char *key)
@@ -104,11 +114,10 @@ static void take_raw(struct line *l, struct call *c)
 	if (!raw || n != c->desc->nargs)
 		l->wrong = "raw";
 	for (size_t i = 0; i < n && !l->wrong; i++) {
-		const char *text = json_object_get_string(json_object_array_get_idx(raw, i));
-		char *end;
+		struct json_object *word = json_object_array_get_idx(raw, i);
 
-		c->args[i] = text ? strtoull(text, &end, 16) : 0;
-		if (!text || !*text || *end)
+		if (!json_object_is_type(word, json_type_string) ||
+		    !dump_parse_hex(json_object_get_string(word), &c->args[i]))
 			l->wrong = "raw";
 	}
 }
@@ -178,7 +187,7 @@ static void tell_stack(struct line *l, pid_t tid)
 	const char *why = NULL;
 	size_t n = list ? json_object_array_length(list) : 0, kept = 0;
 
-	if (!list)
+	if (!list || !l->r->ops->stack)
 		return;
 	for (size_t i = 0; i < n && kept < FRAMES; i++) {
 		struct json_object *f = json_object_array_get_idx(list, i);
@@ -190,8 +199,8 @@ static void tell_stack(struct line *l, pid_t tid)
 			continue;
 		}
 		frames[kept] = (struct view_frame){
-			.module = dump_get_string(f, "module"),
-			.symbol = dump_get_string(f, "symbol"),
+			.module = dump_get_text(f, "module"),
+			.symbol = dump_get_text(f, "symbol"),
 		};
 		dump_get_hex(f, "offset", &frames[kept].offset);
 		dump_get_hex(f, "ip", &frames[kept].ip);
@@ -280,6 +289,8 @@ static void tell_found(struct line *l)
 	int64_t fd = need_int(l, "fd");
 	bool cloexec = need_bool(l, "cloexec");
 
+	if (fd < 0 || fd > INT32_MAX)
+		l->wrong = "fd";
 	if (!l->wrong)
 		l->r->ops->found(l->r->ctx, tid, (int)fd, cloexec);
 }
@@ -287,9 +298,11 @@ static void tell_found(struct line *l)
 static void tell_comm(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
-	const char *comm = need_string(l, "comm");
+	const char *comm = dump_get_text(l->o, "comm");
 
-	if (!l->wrong)
+	if (!comm)
+		l->wrong = "comm";
+	if (!l->wrong && l->r->ops->comm)
 		l->r->ops->comm(l->r->ctx, tid, comm);
 }
 
@@ -307,7 +320,7 @@ static void tell_exec(struct line *l)
 		c->tid = tid;
 		map_set(&l->r->begun, (uint64_t)tid, c);
 	}
-	l->r->ops->execed(l->r->ctx, tid, former, ns, dump_get_string(l->o, "exe"));
+	l->r->ops->execed(l->r->ctx, tid, former, ns, dump_get_text(l->o, "exe"));
 }
 
 static void tell_gone(struct line *l)
@@ -324,8 +337,12 @@ static void tell_gone(struct line *l)
 		end = END_DETACHED;
 	else if (!strcmp(how, "superseded"))
 		end = END_SUPERSEDED;
-	else
+	else if (!strcmp(how, "exit"))
 		status = need_int(l, "status");
+	else
+		l->wrong = "how";
+	if (status < 0 || status > 0xffff)
+		l->wrong = "status";
 	if (!l->wrong)
 		l->r->ops->gone(l->r->ctx, tid, ns, end, (int)status, call_of(l->r, tid));
 	drop_call(l->r, tid);
@@ -346,7 +363,7 @@ static void tell_signal(struct line *l)
 	memset(&info, 0, sizeof(info));
 	memcpy(&info, bytes, len < sizeof(info) ? len : sizeof(info));
 	free(bytes);
-	if (!l->wrong)
+	if (!l->wrong && l->r->ops->signalled)
 		l->r->ops->signalled(l->r->ctx, tid, ns, &info);
 }
 
@@ -355,8 +372,8 @@ static void tell_signal(struct line *l)
 static void tell_record(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
-	uint64_t ns = need_uint(l, "ns"), ring = need_uint(l, "ring");
-	uint64_t event = need_uint(l, "event");
+	uint64_t ns = need_uint(l, "ns");
+	unsigned int ring = need_number(l, "ring"), event = need_number(l, "event");
 	bool sure = need_bool(l, "sure");
 	uint8_t *bytes;
 	size_t len;
@@ -365,17 +382,16 @@ static void tell_record(struct line *l)
 		l->wrong = "hex";
 		return;
 	}
-	if (!l->wrong)
-		l->r->ops->record(l->r->ctx, tid, ns, (unsigned int)ring,
-				  (unsigned int)event, sure, bytes, len);
+	if (!l->wrong && l->r->ops->record)
+		l->r->ops->record(l->r->ctx, tid, ns, ring, event, sure, bytes, len);
 	free(bytes);
 }
 
 static void tell_look(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
-	uint64_t ns = need_uint(l, "ns"), ring = need_uint(l, "ring");
-	uint64_t missed = need_uint(l, "missed");
+	uint64_t ns = need_uint(l, "ns"), missed = need_uint(l, "missed");
+	unsigned int ring = need_number(l, "ring");
 	bool torn = need_bool(l, "torn");
 	uint8_t *page;
 	size_t len;
@@ -384,31 +400,32 @@ static void tell_look(struct line *l)
 		l->wrong = "page";
 		return;
 	}
-	if (!l->wrong)
-		l->r->ops->looked(l->r->ctx, tid, ns, (unsigned int)ring, missed, torn,
-				  page, len);
+	if (!l->wrong && l->r->ops->looked)
+		l->r->ops->looked(l->r->ctx, tid, ns, ring, missed, torn, page, len);
 	free(page);
 }
 
 static void tell_id(struct line *l)
 {
-	uint64_t event = need_uint(l, "event"), id = need_uint(l, "id");
+	unsigned int event = need_number(l, "event");
+	uint64_t id = need_uint(l, "id");
 
-	if (!l->wrong)
-		l->r->ops->learnt_id(l->r->ctx, (unsigned int)event, id);
+	if (!l->wrong && l->r->ops->learnt_id)
+		l->r->ops->learnt_id(l->r->ctx, event, id);
 }
 
 static void tell_count(struct line *l)
 {
-	uint64_t event = need_uint(l, "event"), id = need_uint(l, "id");
+	unsigned int event = need_number(l, "event");
+	uint64_t id = need_uint(l, "id");
 	struct event_count count = { .known = true, .value = need_uint(l, "count") };
 	uint64_t format;
 	bool known = dump_get_hex(l->o, "read_format", &format);
 
 	count.timed = dump_get_uint(l->o, "time_enabled", &count.enabled) &&
 		      dump_get_uint(l->o, "time_running", &count.running);
-	if (!l->wrong)
-		l->r->ops->count(l->r->ctx, (unsigned int)event, id, &count,
+	if (!l->wrong && l->r->ops->count)
+		l->r->ops->count(l->r->ctx, event, id, &count,
 				 known ? &format : NULL);
 }
 
@@ -503,6 +520,17 @@ static void take_command(struct dump_facts *f, struct json_object *o)
 	}
 }
 
+static void take_pids(struct dump_facts *f, struct json_object *o)
+{
+	struct json_object *list = dump_get_array(o, "attached");
+	size_t n = list ? json_object_array_length(list) : 0;
+
+	f->pids = xcalloc(n + 1, sizeof(pid_t));
+	f->npids = n;
+	for (size_t i = 0; i < n; i++)
+		f->pids[i] = json_object_get_int(json_object_array_get_idx(list, i));
+}
+
 static char *copy(struct json_object *o, const char *key)
 {
 	const char *text = o ? dump_get_string(o, key) : NULL;
@@ -536,7 +564,10 @@ static const char *take_header(struct replay *r, struct json_object *o)
 	f->pevtrace = r->strings[0] = copy(o, "pevtrace");
 	f->release = r->strings[1] = copy(kernel, "release");
 	f->machine = r->strings[2] = copy(kernel, "machine");
+	f->sysname = r->strings[3] = copy(kernel, "sysname");
+	f->version = r->strings[4] = copy(kernel, "version");
 	take_command(f, o);
+	take_pids(f, o);
 	return NULL;
 }
 
@@ -575,11 +606,12 @@ void replay_close(struct replay *r)
 		free(slot->value);
 	}
 	map_free(&r->begun);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 5; i++)
 		free(r->strings[i]);
 	for (size_t i = 0; r->facts.command && r->facts.command[i]; i++)
 		free(r->facts.command[i]);
 	free(r->facts.command);
+	free(r->facts.pids);
 	replay_names_free(r->names);
 	dump_reader_free(r->reader);
 	free(r);

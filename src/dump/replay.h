@@ -12,7 +12,9 @@
 
 /* What the first line said.  Strings belong to the replay. */
 struct dump_facts {
-	const char *pevtrace, *release, *machine;
+	const char *pevtrace, *sysname, *release, *version, *machine;
+	pid_t *pids;		/* attached to */
+	size_t npids;
 	const struct arch *arch;
 	uint32_t page_size;
 	int64_t real_offset;
@@ -22,7 +24,8 @@ struct dump_facts {
 
 /*
  * Where the lines go; the meaning of each is that of the function of the same
- * name in cmd/session.h.  Calls live until exit or abandon.
+ * name in cmd/session.h.  Calls live until exit or gone.  Those that only tell
+ * more (comm, stack, record, looked, learnt_id, count, signalled) may be NULL.
  */
 struct replay_ops {
 	void (*born)(void *ctx, const struct birth *b, uint64_t ns);

@@ -94,11 +94,11 @@ static bool add_terms(struct replay_names *n, struct json_object *o, const char 
 	if (!dump_get_uint(o, "type", &type) || !count || count > CONFIGS)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
+		struct json_object *word = json_object_array_get_idx(list, i);
 
-		if (!text)
+		if (!json_object_is_type(word, json_type_string) ||
+		    !dump_parse_hex(json_object_get_string(word), &config[i]))
 			return false;
-		config[i] = strtoull(text, NULL, 16);
 	}
 	put(&n->terms, terms_key(type, config, count), name);
 	return true;
@@ -106,7 +106,7 @@ static bool add_terms(struct replay_names *n, struct json_object *o, const char 
 
 bool replay_names_add(struct replay_names *n, struct json_object *o)
 {
-	const char *of = dump_get_string(o, "of"), *name = dump_get_string(o, "name");
+	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
 	uint64_t key, ip;
 	int64_t tid, fd;
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Attrs as C writes them, which pevtrace and strace do too. */
+#include "abi/attr_forms.h"
+#include "abi/attr_member.h"
+
+enum {
+	VALUE_MAX = 20000,	/* a page of bytes, each as \ooo, and some */
+	LOOK_AHEAD = 4096,
+};
+
+/* Behind a comment, if one begins here; *bits is set to a "Bits" in it. */
+static bool skip_comment(struct text_cursor *c, struct text_cursor *bits)
+{
+	const char *end;
+
+	if (text_ahead(c, "//")) {
+		while (c->at < c->end && *c->at != '\n')
+			c->at++;
+		return true;
+	}
+	if (!text_ahead(c, "/*"))
+		return false;
+	end = text_find(c->at + 2, c->end, "*/");
+	for (; bits && c->at < (end ? end : c->end); c->at++) {
+		if (!text_ahead(c, "Bits "))
+			continue;
+		bits->at = c->at + 5;
+		bits->end = end ? end : c->end;
+	}
+	c->at = end ? end + 2 : c->end;
+	return true;
+}
+
+/* One value up to its comma, bracket or semicolon, without its comments. */
+static bool take_value(struct text_cursor *c, char *value, size_t *len,
+		       struct text_cursor *bits)
+{
+	int depth = 0;
+	bool quoted = false;
+
+	for (*len = 0; c->at < c->end; ) {
+		char ch = *c->at;
+
+		if (!quoted && skip_comment(c, bits))
+			continue;
+		if (!quoted && !depth && (strchr(",;}", ch) || text_ahead(c, "=>")))
+			break;
+		if (ch == '"')
+			quoted = !quoted;
+		depth += !quoted && ch == '(' ? 1 : !quoted && ch == ')' ? -1 : 0;
+		if (depth < 0)
+			break;
+		if (*len + 2 >= VALUE_MAX)
+			return text_cursor_fail(c, "a value of more than %d bytes",
+						VALUE_MAX);
+		value[(*len)++] = ch;
+		c->at++;
+		if (quoted && ch == '\\' && c->at < c->end)
+			value[(*len)++] = *c->at++;
+	}
+	/* what the kernel made of it afterwards is not what was passed */
+	while (c->at < c->end && !strchr(",;}", *c->at))
+		if (!skip_comment(c, NULL))
+			c->at++;
+	while (*len && text_is_blank(value[*len - 1]))
+		--*len;
+	return true;
+}
+
+/* "size", ".size", "attr.size", "attr->size": the last word; 0: none of these. */
+static size_t take_key(struct text_cursor *c, const char **key)
+{
+	size_t n;
+
+	do {
+		text_skip_blanks(c);
+		if (text_ahead(c, "->"))
+			c->at += 2;
+		else if (text_ahead(c, "."))
+			c->at++;
+		text_skip_blanks(c);
+		*key = c->at;
+		n = text_word_at(c);
+		c->at += n;
+		text_skip_blanks(c);
+	} while (n && (text_ahead(c, ".") || text_ahead(c, "->")));
+	if (!n || !text_ahead(c, "=") || text_ahead(c, "=="))
+		return 0;
+	c->at++;
+	text_skip_blanks(c);
+	return n;
+}
+
+static bool member(struct text_cursor *c, struct attr_text *out)
+{
+	char value[VALUE_MAX];
+	struct text_cursor bits = { .at = NULL };
+	const char *key = NULL;
+	size_t n = take_key(c, &key), len;
+
+	if (!n)
+		return text_cursor_fail(c, "member=value was expected at '%.*s'",
+					text_cursor_some(c), c->at);
+	if (n == 7 && !memcmp(key, "unknown", 7))
+		return attr_member_tail(c, out);
+	if (!take_value(c, value, &len, &bits))
+		return false;
+	value[len] = 0;
+	return attr_member_set(c, key, n, value, len, bits.at ? &bits : NULL, out);
+}
+
+/* Where the braces of an attr begin: the first word inside is a member. */
+const char *attr_find_braces(const char *from, const char *end)
+{
+	struct text_cursor c = { .at = from, .end = end };
+	const char *key;
+
+	while ((c.at = memchr(c.at, '{', (size_t)(end - c.at)))) {
+		const char *open = c.at++;
+		size_t n;
+
+		/* comments come before it perhaps, but not books */
+		c.end = end - open < LOOK_AHEAD ? end : open + LOOK_AHEAD;
+		text_skip_blanks(&c);
+		while (skip_comment(&c, NULL))
+			text_skip_blanks(&c);
+		n = take_key(&c, &key);
+		if (n && attr_member(key, n))
+			return open;
+		c.at = open + 1;
+	}
+	return NULL;
+}
+
+enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
+{
+	const char *open = attr_find_braces(c->at, c->end);
+	int depth = 0;
+
+	if (!open)
+		return ATTR_END;
+	for (c->at = open; c->at < c->end; ) {
+		if (text_is_blank(*c->at) || *c->at == ',' || *c->at == ';') {
+			c->at++;
+		} else if (skip_comment(c, NULL)) {
+			;
+		} else if (text_ahead(c, "...")) {
+			out->elided = true;
+			c->at += 3;
+		} else if (*c->at == '{') {
+			depth++;
+			c->at++;
+		} else if (*c->at == '}') {
+			c->at++;
+			if (!--depth)
+				return ATTR_READ;
+		} else if (!member(c, out)) {
+			return ATTR_BAD;
+		}
+	}
+	text_cursor_fail(c, "cut off: there is no closing brace");
+	return ATTR_BAD;
+}
+
+/* "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
+enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out)
+{
+	bool any = false;
+
+	while (c->at < c->end) {
+		struct text_cursor t = *c;
+		const char *key;
+		size_t n;
+
+		if (text_is_blank(*c->at) || strchr(",;{}", *c->at)) {
+			c->at++;
+			continue;
+		}
+		if (skip_comment(c, NULL))
+			continue;
+		if (text_ahead(c, "...")) {
+			out->elided = true;
+			c->at += 3;
+			continue;
+		}
+		n = take_key(&t, &key);
+		if (n && attr_member(key, n)) {
+			if (!member(c, out))
+				return ATTR_BAD;
+			any = true;
+			continue;
+		}
+		/* memset(), declarations and all else that statements do */
+		while (c->at < c->end && *c->at != ';' && *c->at != ',')
+			c->at++;
+	}
+	return any ? ATTR_READ : ATTR_END;
+}

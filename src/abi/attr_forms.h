@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The forms that attrs are printed in; each reads the next attr from c. */
+#ifndef PEVTRACE_ABI_ATTR_FORMS_H
+#define PEVTRACE_ABI_ATTR_FORMS_H
+
+#include <string.h>
+
+#include "abi/attr_text.h"
+
+/* {type=..., size=..., ...}: pevtrace, strace, C's initializers. */
+enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out);
+
+/* Where the braces of an attr begin, or NULL. */
+const char *attr_find_braces(const char *from, const char *end);
+
+/* "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
+enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out);
+
+/* perf -vv: names and values in columns, below "perf_event_attr:" if headed. */
+enum attr_read attr_next_columns(struct text_cursor *c, bool headed,
+				 struct attr_text *out);
+
+/* perf evlist -v: "name: type: 1, size: 128, ..." on a line. */
+enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out);
+
+/* Where the members begin in such a line, or NULL. */
+const char *attr_line_members(const char *at, const char *end);
+
+/* PERF_TEST_ATTR: "[event-1-0-5]" and type=1 and so on. */
+enum attr_read attr_next_section(struct text_cursor *c, struct attr_text *out);
+
+static inline bool text_is_blank(char ch)
+{
+	return ch == ' ' || (ch >= '\t' && ch <= '\r');
+}
+
+static inline bool text_is_word(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+static inline bool text_ahead(const struct text_cursor *c, const char *what)
+{
+	size_t n = strlen(what);
+
+	return (size_t)(c->end - c->at) >= n && !memcmp(c->at, what, n);
+}
+
+static inline const char *text_find(const char *at, const char *end, const char *what)
+{
+	return memmem(at, (size_t)(end - at), what, strlen(what));
+}
+
+static inline void text_skip_blanks(struct text_cursor *c)
+{
+	while (c->at < c->end && text_is_blank(*c->at))
+		c->at++;
+}
+
+static inline size_t text_word_at(const struct text_cursor *c)
+{
+	size_t n = 0;
+
+	while (c->at + n < c->end && text_is_word(c->at[n]))
+		n++;
+	return n;
+}
+
+#endif

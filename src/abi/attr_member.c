@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/attr_member.h"
+
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/attr_value.h"
+#include "abi/layout.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Where made-up pointers to strings begin; no kernel or program has them. */
+#define STRINGS_AT 0x1000
+
+static const struct layout *const attr = &layout_perf_event_attr;
+
+const struct field *attr_member(const char *name, size_t len)
+{
+	for (size_t i = 0; i < attr->n; i++)
+		if (strlen(attr->fields[i].name) == len &&
+		    !memcmp(attr->fields[i].name, name, len))
+			return &attr->fields[i];
+	return NULL;
+}
+
+static unsigned int width_bits(const struct field *f)
+{
+	return f->nbits ? f->nbits : 8u * f->width;
+}
+
+static void store_uint(uint8_t *p, size_t width, uint64_t v)
+{
+	uint8_t u8 = (uint8_t)v;
+	uint16_t u16 = (uint16_t)v;
+	uint32_t u32 = (uint32_t)v;
+
+	memcpy(p, width == 1 ? &u8 : width == 2 ? (const void *)&u16 :
+	       width == 4 ? (const void *)&u32 : (const void *)&v, width);
+}
+
+/* Puts v into bits first and up of the integer that holds the member. */
+static void store(const struct field *f, unsigned int first, unsigned int n,
+		  uint64_t v, uint8_t *bytes)
+{
+	uint64_t mask = n == 64 ? ~0ULL : (1ULL << n) - 1;
+	unsigned int shift = first;
+
+	if (f->nbits) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		shift = 8u * f->width - first - n;
+#endif
+		v = (v & mask) << shift |
+		    (load_uint(bytes + f->offset, f->width) & ~(mask << shift));
+	}
+	store_uint(bytes + f->offset, f->width, v);
+}
+
+static bool fits(const struct field *f, unsigned int bits, uint64_t v)
+{
+	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
+
+	/* a negative number fits where its sign does */
+	return bits == 64 || v <= (1ULL << bits) - 1 ||
+	       (f->nbits == 0 && sign == -1);
+}
+
+/*
+ * Of the members that share a place one at most has a value; that others are
+ * said to be zero changes nothing.
+ */
+static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
+		       struct attr_text *out)
+{
+	uint64_t before = field_get(f, out->bytes, ATTR_TEXT_MAX);
+	unsigned int bits = width_bits(f);
+
+	if (!fits(f, bits, v))
+		return text_cursor_fail(c, "%s has %u bits, and 0x%llx needs more",
+					f->name, bits, (unsigned long long)v);
+	if (bits < 64)
+		v &= (1ULL << bits) - 1;
+	if (before && v && before != v)
+		return text_cursor_fail(c, "%s, or what shares its place, has two values: "
+					"0x%llx and 0x%llx", f->name,
+					(unsigned long long)before, (unsigned long long)v);
+	if (v)
+		store(f, f->bit, bits, v, out->bytes);
+	return true;
+}
+
+/* strace knows of fewer bits than we do, and says where its rest begins. */
+static bool set_range(struct text_cursor *c, const struct field *f,
+		      const struct text_cursor *bits, uint64_t v, struct attr_text *out)
+{
+	unsigned int n[2] = { 0 }, last, first, i = 0;
+
+	for (const char *p = bits->at; p < bits->end && i < 2; p++) {
+		if (*p >= '0' && *p <= '9' && n[i] < 100)
+			n[i] = 10 * n[i] + (unsigned int)(*p - '0');
+		else if (*p != '.' || i)
+			break;
+		else
+			i += p[-1] == '.';
+	}
+	last = n[0];
+	first = n[1];
+	if (!i || last < first || last >= 8u * f->width)
+		return text_cursor_fail(c, "cannot tell which bits of %s these are", f->name);
+	if (first && last - first < 63 && v >> (last - first + 1))
+		return text_cursor_fail(c, "%s has %u bits, and 0x%llx needs more", f->name,
+					last - first + 1, (unsigned long long)v);
+	store(f, first, last - first + 1, v, out->bytes);
+	return true;
+}
+
+static bool add_string(struct text_cursor *c, const struct field *f,
+		       struct text_cursor *value, struct attr_text *out)
+{
+	size_t room = sizeof(out->pool) - out->pooled, n;
+	uint64_t addr = STRINGS_AT + out->pooled;
+
+	if (out->nstrings == ATTR_TEXT_STRINGS || room < 2)
+		return text_cursor_fail(c, "more strings than an attr can have");
+	if (!bytes_read_literal(value, out->pool + out->pooled, room - 1, &n))
+		return text_cursor_fail(c, "%s: %s", f->name, value->why);
+	out->pool[out->pooled + n] = 0;
+	out->strings[out->nstrings].addr = addr;
+	out->strings[out->nstrings].at = out->pooled;
+	out->strings[out->nstrings++].len = n + 1;
+	out->pooled += n + 1;
+	return set_number(c, f, addr, out);
+}
+
+/* "144": a number that stands alone; false when there is none. */
+static bool take_number(struct text_cursor *c, uint64_t *v)
+{
+	const char *from = c->at;
+
+	for (*v = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+		if (*v < ATTR_TEXT_MAX)
+			*v = *v * 10 + (uint64_t)(*c->at - '0');
+	return c->at > from;
+}
+
+static bool take(struct text_cursor *c, const char *what)
+{
+	size_t n = strlen(what);
+
+	while (c->at < c->end && *c->at == ' ')
+		c->at++;
+	if ((size_t)(c->end - c->at) < n || memcmp(c->at, what, n))
+		return false;
+	c->at += n;
+	return true;
+}
+
+/* "{offset=144, bytes=0x0102}" */
+static bool take_run(struct text_cursor *c, struct attr_text *out)
+{
+	struct text_cursor hex = { .end = c->end };
+	uint64_t offset;
+	size_t n;
+
+	if (!take(c, "{offset=") || !take_number(c, &offset) || !take(c, ", bytes="))
+		return text_cursor_fail(c, "{offset=..., bytes=...} was expected at '%.*s'",
+					text_cursor_some(c), c->at);
+	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
+		return text_cursor_fail(c, "unknown bytes are behind %u and before %d",
+					attr->size, ATTR_TEXT_MAX);
+	hex.at = c->at;
+	while (c->at < c->end && *c->at != '}')
+		c->at++;
+	hex.end = c->at;
+	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
+		return text_cursor_fail(c, "unknown: %s", hex.why);
+	return take(c, "}") || text_cursor_fail(c, "unknown: there is no closing brace");
+}
+
+bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
+{
+	if (!take(c, "["))
+		return text_cursor_fail(c, "unknown needs a list in brackets");
+	do {
+		if (!take_run(c, out))
+			return false;
+	} while (take(c, ","));
+	return take(c, "]") || text_cursor_fail(c, "unknown: there is no closing bracket");
+}
+
+bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
+		     const char *value, size_t value_len,
+		     const struct text_cursor *bits,
+		     struct attr_text *out)
+{
+	struct text_cursor v = { .at = value, .end = value + value_len };
+	const struct field *f = attr_member(name, len);
+	uint64_t n;
+
+	if (!f)
+		return text_cursor_fail(c, "struct perf_event_attr has no member '%.*s'",
+					len < 60 ? (int)len : 60, name);
+	if (f->kind == FIELD_STRING && value_len && *value == '"') {
+		if (!add_string(c, f, &v, out))
+			return false;
+		out->elided |= v.at < v.end; /* behind a string that is cut: ... */
+		return true;
+	}
+	if (!value_read(&v, f->xlat, &n))
+		return text_cursor_fail(c, "%s: %s", f->name, v.why);
+	if (bits && f->kind == FIELD_RESERVED && f->nbits)
+		return set_range(c, f, bits, n, out);
+	return set_number(c, f, n, out);
+}
+
+void attr_member_done(struct attr_text *out)
+{
+	uint64_t size = layout_get(attr, ATTR_SIZE, out->bytes, ATTR_TEXT_MAX);
+
+	out->len = attr_wanted((uint32_t)size);
+	if (out->len > ATTR_TEXT_MAX)
+		out->len = ATTR_TEXT_MAX;
+}
+
+bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
+		     struct attr_text *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (len < 8)
+		return text_cursor_fail(c, "%zu bytes are no attr: it begins with 4 of type "
+					"and 4 of size", len);
+	memcpy(out->bytes, bytes, len < ATTR_TEXT_MAX ? len : ATTR_TEXT_MAX);
+	out->given = len;
+	attr_member_done(out);
+	if (out->len > len)
+		out->len = len;
+	return true;
+}
+
+void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)
+{
+	call_add_capture(c, AT_ENTER, addr, (uint32_t)a->len, a->bytes, (uint32_t)a->len);
+	for (size_t i = 0; i < a->nstrings; i++)
+		call_add_capture(c, AT_ENTER, a->strings[i].addr,
+				 (uint32_t)a->strings[i].len, a->pool + a->strings[i].at,
+				 (uint32_t)a->strings[i].len);
+}

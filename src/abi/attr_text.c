@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which form a text is in. */
+#include "abi/attr_text.h"
+
+#include <stdio.h>
+
+#include "abi/attr_forms.h"
+#include "abi/attr_member.h"
+
+/* "[event" or another section at the beginning of a line. */
+static bool has_section(const char *text, const char *end)
+{
+	for (const char *p = text; p < end; p++) {
+		if (*p == '[' && p + 1 < end && p[1] >= 'a' && p[1] <= 'z')
+			return true;
+		if (text_is_blank(*p))
+			continue;
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (!p)
+			break;
+	}
+	return false;
+}
+
+/* The most telling signs first. */
+static enum attr_style style_of(const char *text, const char *end)
+{
+	if (text_find(text, end, "perf_event_attr:\n"))
+		return ATTR_COLUMNS;
+	if (attr_find_braces(text, end))
+		return ATTR_BRACES;
+	if (bytes_like(text, (size_t)(end - text)))
+		return ATTR_BYTES;
+	if (text_find(text, end, "perf_event_attr:"))
+		return ATTR_COLUMNS;
+	if (has_section(text, end))
+		return ATTR_SECTIONS;
+	if (attr_line_members(text, end))
+		return ATTR_LINES;
+	if (memchr(text, '=', (size_t)(end - text)))
+		return memchr(text, ',', (size_t)(end - text)) ||
+		       memchr(text, ';', (size_t)(end - text)) ?
+		       ATTR_STATEMENTS : ATTR_SECTIONS;
+	if (text_find(text, end, "size "))
+		return ATTR_BARE_COLUMNS;
+	return ATTR_UNKNOWN;
+}
+
+void attr_reader_init(struct attr_reader *r, const char *text, size_t len)
+{
+	*r = (struct attr_reader){
+		.in = { .at = text, .end = text + len }, .start = text,
+		.style = len ? style_of(text, text + len) : ATTR_UNKNOWN,
+	};
+}
+
+static enum attr_read next_bytes(struct text_cursor *c, struct attr_text *out)
+{
+	uint8_t bytes[ATTR_TEXT_MAX];
+	size_t len;
+
+	if (!bytes_read(c, bytes, sizeof(bytes), &len) ||
+	    !attr_text_bytes(c, bytes, len, out))
+		return ATTR_BAD;
+	return ATTR_READ;
+}
+
+static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
+{
+	switch (r->style) {
+	case ATTR_BYTES:
+		return r->in.at < r->in.end ? next_bytes(&r->in, out) : ATTR_END;
+	case ATTR_BRACES:
+		return attr_next_braces(&r->in, out);
+	case ATTR_STATEMENTS:
+		return attr_next_statements(&r->in, out);
+	case ATTR_COLUMNS:
+		return attr_next_columns(&r->in, true, out);
+	case ATTR_BARE_COLUMNS:
+		return attr_next_columns(&r->in, false, out);
+	case ATTR_LINES:
+		return attr_next_line(&r->in, out);
+	case ATTR_SECTIONS:
+		return attr_next_section(&r->in, out);
+	case ATTR_UNKNOWN:
+		break;
+	}
+	text_cursor_fail(&r->in, "neither bytes nor an attr in a form that is known");
+	return ATTR_BAD;
+}
+
+/* Longer texts are easier to mend with the line that it is about. */
+static void add_line(struct attr_reader *r)
+{
+	char why[sizeof(r->in.why)];
+	size_t line = 1;
+
+	for (const char *p = r->start; p < r->in.at; p++)
+		line += *p == '\n';
+	if (line == 1)
+		return;
+	memcpy(why, r->in.why, sizeof(why));
+	snprintf(r->in.why, sizeof(r->in.why), "line %zu: %.160s", line, why);
+}
+
+enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out)
+{
+	const char *end = r->in.end;
+	enum attr_read got;
+
+	memset(out, 0, sizeof(*out));
+	got = next_of(r, out);
+	if (got == ATTR_BAD) {
+		if (r->style != ATTR_BYTES)
+			add_line(r);
+	} else if (got == ATTR_READ && r->style == ATTR_BYTES) {
+		r->in.at = r->in.end = end;
+	} else if (got == ATTR_READ) {
+		attr_member_done(out);
+	}
+	return got;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * struct perf_event_attr read back from text: as pevtrace and strace print it,
+ * as C initializes it, as perf -vv and perf evlist -v list it, and as
+ * PERF_TEST_ATTR writes it to files.
+ */
+#ifndef PEVTRACE_ABI_ATTR_TEXT_H
+#define PEVTRACE_ABI_ATTR_TEXT_H
+
+#include "abi/bytes_text.h"
+#include "abi/call.h"
+
+enum { ATTR_TEXT_MAX = 4096, ATTR_TEXT_STRINGS = 2 };
+
+/* One attr and what the text says beside its bytes. */
+struct attr_text {
+	uint8_t bytes[ATTR_TEXT_MAX];
+	size_t len;		/* as many as its size member makes count */
+	size_t given;		/* as many as there were, 0: it was no bytes */
+	char label[256];	/* what the text calls it, "" */
+	bool elided;		/* "...": members are left out; they are zero here */
+	/* strings that members point to, with addresses that we made up */
+	size_t nstrings;
+	struct {
+		uint64_t addr;
+		size_t at, len;	/* in pool, with its NUL */
+	} strings[ATTR_TEXT_STRINGS];
+	uint8_t pool[ATTR_TEXT_MAX];
+	size_t pooled;
+};
+
+/* Which of the forms the text is in. */
+enum attr_style {
+	ATTR_UNKNOWN, ATTR_BYTES, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
+	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS,
+};
+
+/* Reads all attrs of a text, one after the other. */
+struct attr_reader {
+	struct text_cursor in;
+	const char *start;
+	enum attr_style style;
+};
+
+enum attr_read { ATTR_END, ATTR_READ, ATTR_BAD };
+
+/* text must stay. */
+void attr_reader_init(struct attr_reader *r, const char *text, size_t len);
+
+/* Reads the next attr; after ATTR_BAD, r->in.why tells, with the line. */
+enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out);
+
+/* Takes an attr from its bytes, which may be of any length. */
+bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
+		     struct attr_text *out);
+
+/* Makes it what a call passed at addr, for attr_emit(). */
+void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr);
+
+#endif

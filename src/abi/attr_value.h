@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers as C, strace and perf write them, with the names of constants. */
+#ifndef PEVTRACE_ABI_ATTR_VALUE_H
+#define PEVTRACE_ABI_ATTR_VALUE_H
+
+#include "abi/bytes_text.h"
+#include "abi/xlat.h"
+
+/*
+ * Reads a whole expression: numbers, names, |, <<, ~, - and brackets.  Names
+ * are those of x, with or without their prefix, and in full those of any other
+ * table; sizeof is that of struct perf_event_attr.  False with c->why.
+ */
+bool value_read(struct text_cursor *c, const struct xlat *x, uint64_t *v);
+
+#endif

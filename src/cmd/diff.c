@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace diff: what two dumps, or a dump and an expectation, differ in. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/diff_print.h"
+#include "dump/compare.h"
+#include "dump/expect.h"
+#include "lib/die.h"
+
+enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING };
+
+static const char help[] =
+"Usage: pevtrace diff [OPTION]... DUMP1 DUMP2\n"
+"       pevtrace diff --normalize [OPTION]... DUMP\n"
+"       pevtrace diff --expect=FILE [OPTION]... DUMP\n"
+"Say in what two runs differ that pevtrace --json=DUMP has recorded.\n"
+"\n"
+"Events are matched by what they are, not by descriptor; pids, descriptors,\n"
+"ids, addresses, times, counts, waits and reads are left out.\n"
+"\n"
+"      --normalize       write the dump in normal form, one call a line\n"
+"      --expect=FILE     compare with FILE: a normal form with * and a|b\n"
+"      --ignore=FIELD    leave that field out; repeatable, or with commas\n"
+"      --only=FIELD      compare that field only; repeatable, or with commas\n"
+"                        FIELD: a field, a call, CALL.FIELD, errno, added,\n"
+"                        removed or order\n"
+"  -j, --json            one JSON object a line\n"
+"      --keep-going      pass over lines of a dump that cannot be read\n"
+"      --color[=WHEN]    always, never or auto\n"
+"  -h, --help            print this help\n"
+"  -V, --version         print the version\n"
+"\n"
+"A DUMP of - is standard input. The exit status is 0 where nothing differs,\n"
+"1 where something does, 2 on misuse and trouble.\n";
+
+static const struct option long_options[] = {
+	{ "color", optional_argument, NULL, OPT_COLOR },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "help", no_argument, NULL, 'h' },
+	{ "ignore", required_argument, NULL, OPT_IGNORE },
+	{ "json", no_argument, NULL, 'j' },
+	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "normalize", no_argument, NULL, OPT_NORMALIZE },
+	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct diffing {
+	struct normal_choice choice;
+	char **words;		/* what the choice's names point into */
+	size_t nwords;
+	struct diff_print print;
+	bool normalize, keep_going;
+	const char *expect;
+	bool trouble;
+};
+
+/* Options -------------------------------------------------------------------- */
+
+static void choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
+		   const char *option)
+{
+	char *copy = xstrdup(arg), *save, *word;
+
+	d->words = xrealloc(d->words, (d->nwords + 1) * sizeof(*d->words));
+	d->words[d->nwords++] = copy;
+	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
+		if (!normal_known(word) && strcmp(word, "added") &&
+		    strcmp(word, "removed") && strcmp(word, "order"))
+			die("%s: no field or call is named '%s'; "
+			    "pevtrace diff --normalize shows what they are called",
+			    option, word);
+		*list = xrealloc(*list, (*n + 1) * sizeof(**list));
+		(*list)[(*n)++] = word;
+	}
+}
+
+static bool wants_color(const char *when)
+{
+	if (!when || !strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never"))
+		return false;
+	if (strcmp(when, "auto"))
+		die("--color takes always, never or auto, not '%s'", when);
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+}
+
+static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
+{
+	switch (opt) {
+	case 'h':
+		print_and_exit(help);
+	case 'V':
+		print_and_exit(PACKAGE_STRING "\n");
+	case 'j':
+		d->print.json = true;
+		break;
+	case OPT_IGNORE:
+		choose(d, &d->choice.ignore, &d->choice.nignore, arg, "--ignore");
+		break;
+	case OPT_ONLY:
+		choose(d, &d->choice.only, &d->choice.nonly, arg, "--only");
+		break;
+	case OPT_COLOR:
+		d->print.color = wants_color(arg);
+		break;
+	case OPT_NORMALIZE:
+		d->normalize = true;
+		break;
+	case OPT_EXPECT:
+		d->expect = arg;
+		break;
+	case OPT_KEEP_GOING:
+		d->keep_going = true;
+		break;
+	case ':':
+		die("option '%s' needs an argument; see pevtrace diff --help",
+		    argv[optind - 1]);
+	default:
+		if (optopt && optopt < 256)
+			die("unknown option '-%c'; see pevtrace diff --help", optopt);
+		die("unknown option '%s'; see pevtrace diff --help", argv[optind - 1]);
+	}
+}
+
+/* Options may stand behind the dumps, too. */
+static void parse(struct diffing *d, int argc, char **argv)
+{
+	int opt, wanted, given;
+
+	d->print.color = wants_color("auto");
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":hjV", long_options, NULL)) != -1)
+		one_option(d, opt, optarg, argv);
+	if (d->normalize && d->expect)
+		die("--normalize and --expect do not go together");
+	wanted = d->normalize || d->expect ? 1 : 2;
+	given = argc - optind;
+	if (given != wanted)
+		die("pevtrace diff%s takes %s, not %d; see pevtrace diff --help",
+		    d->normalize ? " --normalize" : d->expect ? " --expect" : "",
+		    wanted == 1 ? "one dump" : "two dumps", given);
+	if (wanted == 2 && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-"))
+		die("only one of the dumps can be standard input");
+}
+
+/* Work ------------------------------------------------------------------------ */
+
+static FILE *open_file(const char *path, const char **name)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+
+	*name = f == stdin ? "standard input" : path;
+	if (!f)
+		warn("cannot read '%s': %s", path, strerror(errno));
+	return f;
+}
+
+static void close_file(FILE *f)
+{
+	if (f && f != stdin)
+		fclose(f);
+}
+
+static struct normal *read_dump(struct diffing *d, const char *path)
+{
+	struct normal *n = NULL;
+	const char *name;
+	bool whole = false;
+	FILE *f = open_file(path, &name);
+
+	if (f)
+		n = normal_read(f, name, d->keep_going, &whole);
+	close_file(f);
+	d->trouble |= !whole;
+	return n;
+}
+
+static int normalize(struct diffing *d, const char *path)
+{
+	struct normal *n = read_dump(d, path);
+
+	if (n)
+		diff_print_normal(&d->print, n, &d->choice);
+	normal_free(n);
+	return EXIT_YES;
+}
+
+static int expect(struct diffing *d, const char *path)
+{
+	struct expectation *x = NULL;
+	struct normal *n = NULL;
+	const char *name;
+	FILE *f = open_file(d->expect, &name);
+	int ok = -1;
+
+	if (f)
+		x = expect_read(f, name, &d->choice);
+	close_file(f);
+	d->print.a = name;
+	d->print.b = path;
+	if (x)
+		n = read_dump(d, path);
+	if (n)
+		ok = expect_check(x, n, &d->choice, diff_print_mismatch, &d->print);
+	normal_free(n);
+	expect_free(x);
+	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
+}
+
+static int two(struct diffing *d, const char *first, const char *second)
+{
+	struct normal *a = read_dump(d, first);
+	struct normal *b = a ? read_dump(d, second) : NULL;
+	bool same = true;
+
+	d->print.a = first;
+	d->print.b = second;
+	if (a && b) {
+		same = compare(a, b, &d->choice, diff_print_difference, &d->print);
+		diff_print_end(&d->print);
+	}
+	normal_free(a);
+	normal_free(b);
+	return same ? EXIT_YES : EXIT_NO;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct diffing d = { 0 };
+	int status;
+
+	parse(&d, argc, argv);
+	if (d.normalize)
+		status = normalize(&d, argv[optind]);
+	else if (d.expect)
+		status = expect(&d, argv[optind]);
+	else
+		status = two(&d, argv[optind], argv[optind + 1]);
+	if (fflush(stdout) || ferror(stdout)) {
+		warn("cannot write to standard output: %s", strerror(errno));
+		d.trouble = true;
+	}
+	diff_print_free(&d.print);
+	for (size_t i = 0; i < d.nwords; i++)
+		free(d.words[i]);
+	free(d.words);
+	free(d.choice.ignore);
+	free(d.choice.only);
+	return d.trouble ? EXIT_TROUBLE : status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What this machine calls things, for verbs that need no session. */
+#ifndef PEVTRACE_CMD_MACHINE_H
+#define PEVTRACE_CMD_MACHINE_H
+
+#include "abi/call.h"
+
+struct machine {
+	struct names names;	/* first: the hooks get it back */
+	struct host *host;
+};
+
+void machine_open(struct machine *m);
+void machine_close(struct machine *m);
+
+/* The number of a PMU of sysfs; false when there is none of that name. */
+bool machine_pmu_type(const char *name, uint64_t *type);
+
+/* The id of "system:name"; false when tracefs does not tell. */
+bool machine_tracepoint_id(const char *name, uint64_t *id);
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+#include "lib/map.h"
+
+/* Cells of a table that may be filled for one pair of ranges. */
+#define CELLS_MAX (16u << 20)
+
+/* How far ahead the cheap way looks for a like member. */
+#define WINDOW 256
+
+struct interned {
+	struct interned *next;	/* of the same hash */
+	uint32_t number;
+	char text[];
+};
+
+struct intern {
+	struct map by_hash;
+	uint32_t count;
+};
+
+struct intern *intern_new(void)
+{
+	return xcalloc(1, sizeof(struct intern));
+}
+
+uint32_t intern(struct intern *in, const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+	struct interned *first, *i;
+	size_t len = strlen(text);
+
+	for (size_t k = 0; k < len; k++)
+		h = (h ^ (unsigned char)text[k]) * 0x100000001b3ULL;
+	first = map_get(&in->by_hash, h);
+	for (i = first; i; i = i->next)
+		if (!strcmp(i->text, text))
+			return i->number;
+	i = xmalloc(sizeof(*i) + len + 1);
+	i->next = first;
+	i->number = ++in->count;
+	memcpy(i->text, text, len + 1);
+	map_set(&in->by_hash, h, i);
+	return i->number;
+}
+
+void intern_free(struct intern *in)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!in)
+		return;
+	while ((slot = map_next(&in->by_hash, &at))) {
+		struct interned *i = slot->value, *next;
+
+		for (; i; i = next) {
+			next = i->next;
+			free(i);
+		}
+	}
+	map_free(&in->by_hash);
+	free(in);
+}
+
+void align_init(struct align_side *s, size_t n)
+{
+	s->n = n;
+	for (size_t l = 0; l < ALIGN_LEVELS; l++)
+		s->token[l] = xcalloc(n + 1, sizeof(uint32_t));
+	s->mate = xcalloc(n + 1, sizeof(ptrdiff_t));
+	s->moved = xcalloc(n + 1, sizeof(bool));
+	for (size_t i = 0; i < n; i++)
+		s->mate[i] = -1;
+}
+
+void align_free(struct align_side *s)
+{
+	for (size_t l = 0; l < ALIGN_LEVELS; l++)
+		free(s->token[l]);
+	free(s->mate);
+	free(s->moved);
+}
+
+/* A part of both sequences, at one level. */
+struct range {
+	struct align_side *a, *b;
+	size_t level, a0, a1, b0, b1;	/* from .. to, to not included */
+};
+
+static bool like(const struct range *r, size_t i, size_t j)
+{
+	uint32_t t = r->a->token[r->level][i];
+
+	return t && t == r->b->token[r->level][j] && r->a->mate[i] < 0 && r->b->mate[j] < 0;
+}
+
+static void pair(const struct range *r, size_t i, size_t j)
+{
+	r->a->mate[i] = (ptrdiff_t)j;
+	r->b->mate[j] = (ptrdiff_t)i;
+}
+
+/* Each to the next like one: no table, and good enough where much differs. */
+static void pair_ahead(const struct range *r)
+{
+	size_t from = r->b0;
+
+	for (size_t i = r->a0; i < r->a1; i++) {
+		size_t j = from, end = from + WINDOW < r->b1 ? from + WINDOW : r->b1;
+
+		while (j < end && !like(r, i, j))
+			j++;
+		if (j >= end)
+			continue;
+		pair(r, i, j);
+		from = j + 1;
+	}
+}
+
+/* The table of steps, filled from the end, is walked from the beginning. */
+static void pair_longest(const struct range *r)
+{
+	enum { SKIP_A, SKIP_B, TAKE };
+	size_t n = r->a1 - r->a0, m = r->b1 - r->b0;
+	uint32_t *below = xcalloc(m + 1, sizeof(*below));
+	uint32_t *row = xcalloc(m + 1, sizeof(*row)), *swap;
+	uint8_t *step = xmalloc(n * m + 1);
+
+	for (size_t i = n; i-- > 0;) {
+		for (size_t j = m; j-- > 0;) {
+			bool same = like(r, r->a0 + i, r->b0 + j);
+
+			row[j] = same ? below[j + 1] + 1 :
+				 below[j] >= row[j + 1] ? below[j] : row[j + 1];
+			step[i * m + j] = same ? TAKE : below[j] >= row[j + 1] ? SKIP_A : SKIP_B;
+		}
+		swap = below;
+		below = row;
+		row = swap;
+		row[m] = 0;
+	}
+	for (size_t i = 0, j = 0; i < n && j < m;) {
+		uint8_t s = step[i * m + j];
+
+		if (s == TAKE)
+			pair(r, r->a0 + i, r->b0 + j);
+		i += s != SKIP_B;
+		j += s != SKIP_A;
+	}
+	free(step);
+	free(row);
+	free(below);
+}
+
+static void pair_range(struct range r)
+{
+	while (r.a0 < r.a1 && r.b0 < r.b1 && like(&r, r.a0, r.b0)) {
+		pair(&r, r.a0, r.b0);
+		r.a0++, r.b0++;
+	}
+	while (r.a0 < r.a1 && r.b0 < r.b1 && like(&r, r.a1 - 1, r.b1 - 1)) {
+		pair(&r, r.a1 - 1, r.b1 - 1);
+		r.a1--, r.b1--;
+	}
+	if (r.a0 == r.a1 || r.b0 == r.b1)
+		return;
+	if ((r.a1 - r.a0) > CELLS_MAX / (r.b1 - r.b0))
+		pair_ahead(&r);
+	else
+		pair_longest(&r);
+}
+
+/* What lies between pairs that stand, which are all in order. */
+static void pair_gaps(struct align_side *a, struct align_side *b, size_t level)
+{
+	struct range r = { .a = a, .b = b, .level = level };
+
+	for (size_t i = 0; i <= a->n; i++) {
+		if (i < a->n && a->mate[i] < 0)
+			continue;
+		r.a1 = i;
+		r.b1 = i < a->n ? (size_t)a->mate[i] : b->n;
+		if (i < a->n && r.a0 == r.a1 && r.b0 == r.b1) {
+			r.a0 = i + 1, r.b0 = r.b1 + 1;
+			continue;
+		}
+		pair_range(r);
+		r.a0 = i + 1, r.b0 = r.b1 + 1;
+	}
+}
+
+/* The first that is left of each token; chains run through next. */
+static void pair_anywhere(struct align_side *a, struct align_side *b, size_t level)
+{
+	size_t *next = xcalloc(b->n + 1, sizeof(*next));
+	struct map first = { 0 };
+	uint32_t token;
+
+	for (size_t j = b->n; j-- > 0;) {
+		token = b->token[level][j];
+		if (!token || b->mate[j] >= 0)
+			continue;
+		next[j] = (uintptr_t)map_get(&first, token);
+		map_set(&first, token, (void *)(uintptr_t)(j + 1));
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		size_t j;
+
+		token = a->token[level][i];
+		j = token && a->mate[i] < 0 ? (uintptr_t)map_get(&first, token) : 0;
+		if (!j--)
+			continue;
+		a->mate[i] = (ptrdiff_t)j;
+		b->mate[j] = (ptrdiff_t)i;
+		a->moved[i] = b->moved[j] = true;
+		if (next[j])
+			map_set(&first, token, (void *)(uintptr_t)next[j]);
+		else
+			map_del(&first, token);
+	}
+	map_free(&first);
+	free(next);
+}
+
+void align(struct align_side *a, struct align_side *b, size_t levels)
+{
+	for (size_t l = 0; l < levels; l++)
+		pair_gaps(a, b, l);
+	for (size_t l = 0; l < levels; l++)
+		pair_anywhere(a, b, l);
+}

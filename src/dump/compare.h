@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What differs between two normal forms. */
+#ifndef PEVTRACE_DUMP_COMPARE_H
+#define PEVTRACE_DUMP_COMPARE_H
+
+#include "dump/normal.h"
+
+enum difference_kind {
+	DIFF_CHANGED,	/* a field of a call that both made */
+	DIFF_REMOVED,	/* a call that only the first made */
+	DIFF_ADDED,	/* a call that only the second made */
+	DIFF_ORDER,	/* a call that both made, at another place */
+};
+
+/* Strings live for the duration of the report. */
+struct difference {
+	enum difference_kind kind;
+	const char *task, *call;
+	const char *request;	/* of an ioctl; NULL: none */
+	const char *what;	/* the event it is about; NULL: none */
+	const char *line;	/* the call in normal form, without its task */
+	/* CHANGED; NULL where that side has no such field */
+	const char *field, *a, *b;
+	/* REMOVED and ADDED: other calls that are about that event alone */
+	const char *followers;	/* "mmap, ioctl, close"; NULL: none */
+};
+
+/*
+ * Tells every difference, task by task, in the order of the first side.  The
+ * names of b's events become those of their mates in a.  True when there was
+ * none.  DIFF_ORDER and so on are told where choice has "order", "added" and
+ * "removed", which count as fields.
+ */
+bool compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
+	     void (*tell)(void *ctx, const struct difference *d), void *ctx);
+
+/*
+ * Where both values of that field are sets of flags: appends the names that
+ * came and those that went, each behind a space.
+ */
+bool compare_flags(const char *key, const char *a, const char *b, struct buf *added,
+		   struct buf *removed);
+
+#endif

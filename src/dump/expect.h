@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Expectation files: a normal form with wildcards.  In a value, * stands for
+ * any text and | parts alternatives; a backslash before either takes it as it
+ * is.  A field that is not there reads as 0.  A word "*" on a line allows any
+ * further fields, a line "..." any further lines.  Empty lines and those that
+ * begin with # are passed over.
+ */
+#ifndef PEVTRACE_DUMP_EXPECT_H
+#define PEVTRACE_DUMP_EXPECT_H
+
+#include "dump/normal.h"
+
+enum mismatch_kind {
+	EXPECT_FIELD,		/* a field has another value */
+	EXPECT_MISSING,		/* no call matches that line */
+	EXPECT_SURPLUS,		/* no line matches that call */
+};
+
+struct mismatch {
+	enum mismatch_kind kind;
+	unsigned long number;	/* of the line in the file; not of a surplus */
+	const char *line;	/* as expected; of a surplus as it is */
+	const char *field, *wanted, *is; /* of a field; NULL where there is none */
+};
+
+struct expectation;
+
+/* NULL after a warn() that names the line.  path is for messages. */
+struct expectation *expect_read(FILE *f, const char *path,
+				const struct normal_choice *choice);
+void expect_free(struct expectation *x);
+
+/*
+ * Tells what does not match, in order; 1 when all does, 0 when not, -1 after
+ * a warn() where the two are too long and too different to be compared.
+ */
+int expect_check(const struct expectation *x, const struct normal *n,
+		 const struct normal_choice *choice,
+		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx);
+
+/* Does the text match the pattern? */
+bool expect_match(const char *pattern, const char *text);
+
+#endif

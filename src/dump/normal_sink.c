@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/normal_sink.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/ioctl.h"
+#include "lib/die.h"
+
+/* Characters that a value outside quotes must not have: they mean something. */
+#define SPECIAL "*|\"\\ "
+
+static struct normal_sink *self(struct sink *s)
+{
+	return (struct normal_sink *)s; /* sink is its first member */
+}
+
+void normal_add(struct normal_item *i, const char *key, const char *value)
+{
+	struct normal_field *f;
+
+	for (size_t k = 0; k < i->nfields; k++) {
+		struct buf joined = { 0 };
+
+		f = &i->fields[k];
+		if (strcmp(f->key, key))
+			continue;
+		buf_addf(&joined, "%s,%s", f->value, value);
+		free(f->value);
+		f->value = joined.data;
+		return;
+	}
+	i->fields = xrealloc(i->fields, (i->nfields + 1) * sizeof(*f));
+	f = &i->fields[i->nfields++];
+	f->key = xstrdup(key);
+	f->value = xstrdup(value);
+}
+
+/* The whole key: where we are, and the value's own. */
+static const char *path(struct normal_sink *s, const char *key)
+{
+	size_t at = s->prefix[s->depth];
+
+	if (key)
+		snprintf(s->last, sizeof(s->last), "%.*s%s", (int)at, s->path, key);
+	else if (at) /* an element: goes by the array's name */
+		snprintf(s->last, sizeof(s->last), "%.*s", (int)at - 1, s->path);
+	else
+		snprintf(s->last, sizeof(s->last), "value");
+	return s->last;
+}
+
+static void put(struct normal_sink *s, const char *key, const char *value)
+{
+	normal_add(s->item, path(s, key), value);
+}
+
+static void put_buf(struct normal_sink *s, const char *key, struct buf *value)
+{
+	put(s, key, buf_str(value));
+	buf_free(value);
+}
+
+/* The argument that a value at the top is; NULL deeper down. */
+static const struct arg_desc *argument(const struct normal_sink *s, const char *key)
+{
+	const struct call_desc *d = s->call->desc;
+
+	for (size_t i = 0; key && !s->depth && i < d->nargs; i++)
+		if (!strcmp(d->args[i].name, key))
+			return &d->args[i];
+	return NULL;
+}
+
+static void begin(struct sink *sink, const char *key, enum sink_shape shape)
+{
+	struct normal_sink *s = self(sink);
+	size_t at = s->prefix[s->depth];
+	const struct arg_desc *arg = argument(s, key);
+
+	(void)shape;
+	if (s->depth + 1 >= NORMAL_DEPTH)
+		return;
+	s->depth++;
+	if (arg && arg->kind == ARG_ATTR) {
+		s->in_attr = s->depth; /* its members are known by their names alone */
+	} else if (key) {
+		snprintf(s->path + at, sizeof(s->path) - at, "%s.", key);
+		at = strlen(s->path);
+	}
+	s->prefix[s->depth] = at;
+}
+
+static void end(struct sink *sink)
+{
+	struct normal_sink *s = self(sink);
+
+	if (s->in_attr == s->depth)
+		s->in_attr = 0;
+	if (s->depth)
+		s->depth--;
+}
+
+/* Does the kernel number things in what this ioctl gives back? */
+static bool gives_ids(const struct normal_sink *s)
+{
+	const struct ioctl_desc *d;
+
+	if (s->call->desc->class != CLASS_IOCTL || !s->depth)
+		return false;
+	d = ioctl_of(s->call);
+	return d && (d->dir == IOCTL_OUT || d->arg == IOCTL_ARG_QUERY_BPF);
+}
+
+static void put_uint(struct sink *sink, const char *key, uint64_t v)
+{
+	struct normal_sink *s = self(sink);
+	char text[24];
+
+	if (!key && gives_ids(s)) {
+		put(s, key, "id");
+		return;
+	}
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	put(s, key, text);
+}
+
+void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
+{
+	const struct normal_task *t = map_get(&s->normal->by_tid, (uint64_t)pid);
+	uintptr_t n;
+
+	if (!pid || (t && t == s->task)) {
+		buf_adds(out, "self");
+	} else if (t) {
+		buf_adds(out, t->name);
+	} else if (pid < 0) {
+		buf_addf(out, "%lld", (long long)pid);
+	} else {
+		n = (uintptr_t)map_get(&s->task->other_pids, (uint64_t)pid);
+		if (!n) {
+			n = ++s->task->others;
+			map_set(&s->task->other_pids, (uint64_t)pid, (void *)n);
+		}
+		buf_addf(out, "other%zu", (size_t)n);
+	}
+}
+
+/* A pid of no task may be a process group, or be negative for one. */
+static bool is_pid(const struct normal_sink *s, const char *key)
+{
+	const struct arg_desc *arg = argument(s, key);
+
+	if (!arg)
+		return s->depth && !s->in_attr && key && !strcmp(key, "pid");
+	return arg->kind == ARG_EVENT_PID || arg->kind == ARG_PID ||
+	       (arg->kind == ARG_FCNTL_ARG && call_int(s->call, 1) == F_SETOWN);
+}
+
+static void put_sint(struct sink *sink, const char *key, int64_t v)
+{
+	struct normal_sink *s = self(sink);
+	const struct arg_desc *arg = argument(s, key);
+	struct buf text = { 0 };
+
+	if (arg && arg->kind == ARG_EVENT_PID && v == -1)
+		buf_adds(&text, "every_task");
+	else if (is_pid(s, key))
+		normal_pid_text(s, v, &text);
+	else
+		buf_addf(&text, "%lld", (long long)v);
+	put_buf(s, key, &text);
+}
+
+static void put_hex(struct sink *s, const char *key, uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), v ? "0x%llx" : "0", (unsigned long long)v);
+	put(self(s), key, text);
+}
+
+struct holding {
+	uint64_t addr;
+	const struct ring *ring;
+};
+
+static void note_ring(void *ctx, struct ring *r)
+{
+	struct holding *h = ctx;
+
+	if (h->addr >= r->start && h->addr < r->end)
+		h->ring = r;
+}
+
+/* Unmapped or moved: the ring at that address, by its event. */
+static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
+{
+	struct holding h = { .addr = addr };
+
+	if (!s->normal->model)
+		return false;
+	model_each_ring(s->normal->model, s->call->tid, note_ring, &h);
+	if (!h.ring)
+		return false;
+	s->item->subject = normal_event_of(s->normal, s->task, h.ring->event);
+	buf_adds(out, "ring:");
+	normal_refer(s->item, s->normal, s->item->subject, out);
+	return true;
+}
+
+/* Addresses that an attr names are told apart; where memory lies is not told. */
+static void put_addr(struct sink *sink, const char *key, uint64_t v)
+{
+	struct normal_sink *s = self(sink);
+	struct buf text = { 0 };
+	uintptr_t n;
+
+	if (!v) {
+		buf_adds(&text, "NULL");
+	} else if (s->depth) {
+		n = (uintptr_t)map_get(&s->task->addresses, v);
+		if (!n) {
+			n = ++s->task->addrs;
+			map_set(&s->task->addresses, v, (void *)n);
+		}
+		buf_addf(&text, "addr%zu", (size_t)n);
+	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, &text)) {
+		buf_adds(&text, "addr");
+	}
+	put_buf(s, key, &text);
+}
+
+static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	const char *name = xlat_name(x, v);
+
+	if (name)
+		put(self(s), key, name);
+	else
+		put_uint(s, key, v);
+}
+
+/* Joined with +, since | means "or" where values are expected. */
+static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e;
+	struct buf text = { 0 };
+	uint64_t rest = v;
+	size_t at = 0;
+
+	while ((e = xlat_next_flag(x, &rest, &at)))
+		buf_addf(&text, "%s%s", text.len ? "+" : "", e->name);
+	if (rest)
+		buf_addf(&text, "%s0x%llx", text.len ? "+" : "", (unsigned long long)rest);
+	if (!text.len)
+		buf_addc(&text, '0');
+	put_buf(self(s), key, &text);
+}
+
+static void put_packed(struct sink *s, const char *key, uint64_t raw,
+		       const struct sink_part *parts, size_t n)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = parts[i].xlat ?
+			xlat_name(parts[i].xlat, parts[i].value) : NULL;
+
+		if (text.len)
+			buf_addc(&text, '+');
+		if (name)
+			buf_adds(&text, name);
+		else
+			buf_addf(&text, "0x%llx",
+				 (unsigned long long)(parts[i].value << parts[i].shift));
+	}
+	if (!text.len)
+		buf_addf(&text, "0x%llx", (unsigned long long)raw);
+	put_buf(self(s), key, &text);
+}
+
+/* A word as part of a line: what would be read as something else becomes _. */
+static void add_word(struct buf *out, const char *word)
+{
+	for (; *word; word++)
+		buf_addc(out, (unsigned char)*word <= ' ' || *word == 0x7f ||
+			 strchr(SPECIAL, *word) ? '_' : *word);
+}
+
+static void put_symbol(struct sink *s, const char *key, const char *word)
+{
+	struct buf text = { 0 };
+
+	add_word(&text, word);
+	put_buf(self(s), key, &text);
+}
+
+/* Is what stands before bytes[at] a comparison with a name that ends in pid? */
+static bool compares_pid(const char *bytes, size_t at)
+{
+	while (at && bytes[at - 1] == ' ')
+		at--;
+	if (!at || !strchr("=!<>", bytes[at - 1]))
+		return false;
+	while (at && (bytes[at - 1] == ' ' || strchr("=!<>", bytes[at - 1])))
+		at--;
+	return at >= 3 && !strncmp(bytes + at - 3, "pid", 3);
+}
+
+static void add_quoted(struct normal_sink *s, const char *bytes, size_t len,
+		       struct buf *out)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+		int64_t pid = 0;
+		size_t n = 0;
+
+		/* perf trace filters its own pid out */
+		if (isdigit(c) && compares_pid(bytes, i))
+			for (; i + n < len && n < 9 && isdigit((unsigned char)bytes[i + n]); n++)
+				pid = 10 * pid + bytes[i + n] - '0';
+		if (n && pid) {
+			normal_pid_text(s, pid, out);
+			i += n - 1;
+		} else if (c < ' ' || c == 0x7f) {
+			buf_addf(out, "\\%03o", c);
+		} else {
+			if (strchr("*|\"\\", c))
+				buf_addc(out, '\\');
+			buf_addc(out, (char)c);
+		}
+	}
+}
+
+static void put_string(struct sink *sink, const char *key, const char *bytes,
+		       size_t len, bool cut)
+{
+	struct buf text = { 0 };
+
+	buf_addc(&text, '"');
+	add_quoted(self(sink), bytes, len, &text);
+	buf_adds(&text, cut ? "\"..." : "\"");
+	put_buf(self(sink), key, &text);
+}
+
+static void put_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+		      bool cut)
+{
+	const uint8_t *p = bytes;
+	struct buf text = { 0 };
+
+	buf_adds(&text, "0x");
+	for (size_t i = 0; i < len; i++)
+		buf_addf(&text, "%02x", p[i]);
+	if (cut)
+		buf_adds(&text, "...");
+	put_buf(self(s), key, &text);
+}
+
+void normal_refer(struct normal_item *i, const struct normal *n,
+		  const struct normal_event *e, struct buf *out)
+{
+	(void)n;
+	i->refers = true;
+	buf_addf(out, "%c%zu%c", REF_START, e->index, REF_END);
+}
+
+void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
+{
+	const struct event *e = fd < 0 || fd > INT32_MAX ? NULL :
+		model_event(s->normal->model, s->call->tid, (int)fd);
+
+	if (fd < 0)
+		buf_addf(out, "%lld", (long long)fd);
+	else if (s->displaced)
+		normal_refer(s->item, s->normal, s->displaced, out);
+	else if (e)
+		normal_refer(s->item, s->normal,
+			     normal_event_of(s->normal, s->task, e), out);
+	else
+		buf_adds(out, "fd");
+}
+
+static void put_fd(struct sink *sink, const char *key, int64_t fd, const char *label)
+{
+	struct normal_sink *s = self(sink);
+	const struct arg_desc *arg = argument(s, key);
+	struct buf text = { 0 };
+
+	if (arg && arg->kind == ARG_EVENT_PID) {
+		buf_adds(&text, "cgroup:");
+		add_word(&text, label ? label : "?");
+	} else {
+		normal_fd_text(s, fd, &text);
+	}
+	put_buf(s, key, &text);
+}
+
+/* Numbers that differ between kernels give way to the names behind them. */
+static void note(struct sink *sink, const char *key, const char *text)
+{
+	struct normal_sink *s = self(sink);
+	struct normal_field *f = s->item->nfields ?
+		&s->item->fields[s->item->nfields - 1] : NULL;
+	const struct names *names = s->normal->names;
+	const char *name = NULL;
+	struct buf word = { 0 };
+	uint64_t v;
+
+	if (!f || !s->in_attr || strcmp(f->key, s->last) || !isdigit((unsigned char)*f->value))
+		return;
+	v = strtoull(f->value, NULL, 0);
+	if (!strcmp(key, "pmu") && !strcmp(f->key, "type") && names->pmu)
+		name = names->pmu(names, (uint32_t)v);
+	else if (!strcmp(key, "event") && !strcmp(f->key, "config") &&
+		 strncmp(f->value, "0x", 2) && strchr(text, ':')) /* no terms */
+		name = text;
+	if (!name)
+		return;
+	add_word(&word, name);
+	free(f->value);
+	f->value = xstrdup(buf_str(&word));
+	buf_free(&word);
+}
+
+static const struct sink_ops normal_sink_ops = {
+	.begin = begin,
+	.end = end,
+	.uint = put_uint,
+	.sint = put_sint,
+	.hex = put_hex,
+	.addr = put_addr,
+	.enumeration = put_enum,
+	.flags = put_flags,
+	.packed = put_packed,
+	.symbol = put_symbol,
+	.string = put_string,
+	.bytes = put_bytes,
+	.fd = put_fd,
+	.note = note,
+};
+
+void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,
+		      struct normal_item *i, const struct call *c)
+{
+	*s = (struct normal_sink){
+		.sink = { .ops = &normal_sink_ops, .max_string = 65536 },
+		.normal = n, .task = t, .item = i, .call = c,
+	};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the readers of a perf.data file's parts share. */
+#ifndef PEVTRACE_DUMP_PERFDATA_STATE_H
+#define PEVTRACE_DUMP_PERFDATA_STATE_H
+
+#include "dump/perfdata.h"
+#include "dump/perffile.h"
+#include "lib/map.h"
+
+enum {
+	RECORD_HEAD = 8,
+	FORMATS_TRIED = 32,	/* a record that none of so many fits is nobody's */
+};
+
+struct perfdata {
+	struct names names;	/* first: the hooks get it back */
+	struct perffile file;
+	const struct names *host; /* NULL unless it is this machine's file */
+	bool pipe, broken;
+	uint64_t data, data_end;
+	struct perfdata_event *events;
+	size_t nevents;
+	uint64_t nids;		/* of all events */
+	struct map by_id;	/* id to index of the event + 1 */
+	struct map pmus;	/* type to allocated name */
+	uint8_t *desc;		/* HEADER_EVENT_DESC, kept until all events are there */
+	size_t desc_len;
+	bool same_host, same_release;
+	const struct arch *arch;
+	const struct perfdata_event *tried[FORMATS_TRIED];
+	size_t ntried;
+};
+
+/* Says the first trouble only; always false. */
+bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The event with that id, or NULL. */
+struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id);
+
+void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len);
+
+/* Takes what counts out of a feature section. */
+void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes,
+			   size_t len);
+
+/* Names events by HEADER_EVENT_DESC, when all of them are there. */
+void perfdata_read_desc(struct perfdata *p);
+
+#endif

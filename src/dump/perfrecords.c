@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The records of a perf.data file, and which event each is of. */
+#include "abi/layout.h"
+#include "dump/perfdata_state.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/*
+ * Records say whose they are at a place that depends on whose they are.  perf
+ * sees to it that formats agree there, and so the first one usually does.
+ */
+static const struct perfdata_event *event_for(const struct perfdata *p,
+					      const uint8_t *bytes, size_t len)
+{
+	const struct perfdata_event *e;
+	struct record_id id;
+
+	if (p->nevents <= 1)
+		return p->nevents ? &p->events[0] : NULL;
+	for (size_t i = 0; i < p->ntried; i++) {
+		if (!record_identify(bytes, len, &p->tried[i]->format, &id) || !id.has_id)
+			continue;
+		e = perfdata_event_of(p, id.id);
+		if (e)
+			return e;
+	}
+	/* what perf made up itself has the id 0 and the first event's format */
+	return &p->events[0];
+}
+
+/* Bytes that stand behind a record without being counted in its size. */
+static bool payload(const struct perfdata *p, struct perfdata_record *r)
+{
+	r->behind = 0;
+	if (r->type == PERF_RECORD_AUXTRACE && r->len >= 16)
+		r->behind = load_uint(r->bytes + RECORD_HEAD, 8);
+	else if (r->type == PERF_RECORD_HEADER_TRACING_DATA && p->pipe && r->len >= 12)
+		r->behind = (load_uint(r->bytes + RECORD_HEAD, 4) + 7) & ~7ULL;
+	return r->behind <= p->data_end - r->offset - r->len;
+}
+
+bool perfdata_records(struct perfdata *p,
+		      void (*record)(void *ctx, const struct perfdata_record *r),
+		      void *ctx)
+{
+	const struct layout *l = &layout_perf_event_header;
+	struct perfdata_record r = { .offset = p->data };
+
+	for (; r.offset < p->data_end; r.offset += r.len + r.behind) {
+		uint64_t left = p->data_end - r.offset;
+
+		r.bytes = left < RECORD_HEAD ? NULL :
+			  perffile_at(&p->file, r.offset, RECORD_HEAD);
+		if (!r.bytes)
+			return perfdata_broken(p, "the last record, at byte %llu, is not whole",
+					       (unsigned long long)r.offset);
+		r.type = (uint32_t)layout_get(l, PERF_EVENT_HEADER_TYPE, r.bytes, RECORD_HEAD);
+		r.len = layout_get(l, PERF_EVENT_HEADER_SIZE, r.bytes, RECORD_HEAD);
+		if (r.len < RECORD_HEAD || r.len > left)
+			return perfdata_broken(p, "the record at byte %llu should be %zu bytes "
+					       "long", (unsigned long long)r.offset, r.len);
+		r.bytes = perffile_at(&p->file, r.offset, r.len);
+		if (!r.bytes)
+			return perfdata_broken(p, "the record at byte %llu cannot be read",
+					       (unsigned long long)r.offset);
+		r.event = r.type < PERF_RECORD_HEADER_ATTR && p->ntried ?
+			  event_for(p, r.bytes, r.len) : NULL;
+		if (!payload(p, &r))
+			return perfdata_broken(p, "the bytes behind the record at %llu are not "
+					       "all there", (unsigned long long)r.offset);
+		record(ctx, &r);
+	}
+	return true;
+}

@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace decode of single things and of perf.data files, against bytes that
+are packed here and against what perf and strace say of the same events."""
+
+import errno
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE")
+TAP = sp.Tap()
+
+def decode(*args, stdin=b"", rc=0):
+	r = subprocess.run([PEVTRACE, "decode"] + list(args), input=stdin,
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+	if rc is not None and r.returncode != rc:
+		raise AssertionError("%s: status %d, %s" % (args, r.returncode,
+				     r.stderr.decode(errors="replace")))
+	return r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+
+def objects(*args, **kw):
+	return [json.loads(l) for l in decode("--json", *args, **kw)[0].splitlines()]
+
+def attr_bytes(*args, **kw):
+	return [o["attr_bytes"] for o in objects(*args, **kw)]
+
+def check(name, fn):
+	try:
+		why = fn() or []
+	except (AssertionError, OSError, ValueError, KeyError, IndexError,
+		struct.error, subprocess.SubprocessError) as e:
+		why = ["%s: %s" % (type(e).__name__, e)]
+	TAP.ok(not why, name, why[:20])
+
+def differ(got, want, what):
+	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
+
+# bit numbers of the flags, as the kernel's header has them
+BITS = ("disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv "
+	"exclude_idle mmap comm freq inherit_stat enable_on_exec task watermark "
+	"precise_ip - mmap_data sample_id_all exclude_host exclude_guest "
+	"exclude_callchain_kernel exclude_callchain_user mmap2 comm_exec use_clockid "
+	"context_switch write_backward namespaces").split()
+
+def pack(type_=1, size=128, config=0, period=0, sample_type=0, read_format=0, flags=0,
+	 wakeup=0, bp_type=0, config1=0, config2=0, rest=b""):
+	b = struct.pack("<IIQQQQQIIQQ", type_, size, config, period, sample_type,
+			read_format, flags, wakeup, bp_type, config1, config2) + rest
+	return b.ljust(max(size, 64), b"\0")[:max(size, 64)]
+
+# ---- attrs -----------------------------------------------------------------
+
+def test_round_trip():
+	rnd = random.Random(5)
+	why = []
+	for _ in range(60):
+		size = rnd.choice([64, 72, 96, 112, 128, 136, 144])
+		b = bytearray(rnd.getrandbits(8) & rnd.choice([0, 1, 0xff])
+			      for _ in range(size))
+		b[0:8] = struct.pack("<II", rnd.choice([0, 1, 2, 3, 4, 5, 99]), size)
+		h = b.hex()
+		for form in (h, "0x" + h, " ".join("%02x" % x for x in b),
+			     "".join("\\x%02x" % x for x in b),
+			     "{ " + ", ".join(str(x) for x in b) + " }"):
+			why += differ(attr_bytes("--attr", form), [h], form[:40])
+		text = decode("-v", "--attr", h)[0]
+		why += differ(attr_bytes("--attr", "-", stdin=text.encode()), [h], text)
+		if len(why) > 10:
+			break
+	return why
+
+def test_binary(tmp):
+	path = os.path.join(tmp, "attr")
+	b = pack(sample_type=7, flags=1)
+	with open(path, "wb") as f:
+		f.write(b)
+	return differ(attr_bytes("--attr", "@" + path), [b.hex()], "file") + \
+		differ(attr_bytes("--attr=-", stdin=b), [b.hex()], "standard input")
+
+def test_strace(tmp):
+	"""Attrs of known bytes, as strace -v prints them."""
+	if not sp.find_program("strace"):
+		return None
+	rnd = random.Random(7)
+	attrs = []
+	for i in range(40):
+		flags = rnd.getrandbits(64) & ~(1 << 25) # strace hides an unused clockid
+		a = pack(type_=rnd.choice([0, 1, 2, 3]), config=rnd.randrange(0, 3),
+			 period=rnd.getrandbits(40), sample_type=rnd.getrandbits(24),
+			 read_format=rnd.getrandbits(4), flags=flags,
+			 wakeup=rnd.getrandbits(20))
+		attrs.append(a)
+	src = os.path.join(tmp, "open.py")
+	with open(src, "w") as f:
+		f.write("import ctypes\nc = ctypes.CDLL(None)\nfor h in %r:\n"
+			"\tb = ctypes.create_string_buffer(bytes.fromhex(h))\n"
+			"\tc.syscall(%d, b, -5, -5, -1, 0)\n" %
+			([a.hex() for a in attrs], NR))
+	out = os.path.join(tmp, "strace")
+	r = subprocess.run(["strace", "-v", "-e", "trace=perf_event_open", "-o", out,
+			    sys.executable, src], stderr=subprocess.PIPE)
+	if r.returncode:
+		return None
+	got = attr_bytes("--attr", "@" + out)
+	why = differ(len(got), len(attrs), "number of attrs")
+	for g, a in zip(got, attrs):
+		why += differ(g, a.hex(), "attr")
+	return why
+
+NR = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
+
+# ---- perf ------------------------------------------------------------------
+
+def perf(*args, **kw):
+	return subprocess.run(["perf"] + list(args), stdout=subprocess.PIPE,
+			      stderr=subprocess.STDOUT, **kw)
+
+def stored(path):
+	"""[(attr, ids)] of a perf.data file, read here."""
+	with open(path, "rb") as f:
+		data = f.read()
+	assert data[:8] == b"PERFILE2"
+	attr_size, at, size = struct.unpack_from("<QQQ", data, 16)
+	out = []
+	for off in range(at, at + size, attr_size):
+		ids_at, ids_size = struct.unpack_from("<QQ", data, off + attr_size - 16)
+		out.append((data[off:off + attr_size - 16].hex(), list(
+			struct.unpack_from("<%dQ" % (ids_size // 8), data, ids_at))))
+	return out
+
+EVENTS = ["-e", "cpu-clock,page-faults:u,context-switches", "-e", "task-clock"]
+
+def test_file(path):
+	got = objects(path)
+	want = stored(path)
+	why = differ([o["attr_bytes"] for o in got], [a for a, _ in want], "attrs")
+	why += differ([o["ids"] for o in got], [i for _, i in want], "ids")
+	names = perf("evlist", "-i", path).stdout.decode().split("\n")
+	names = [n for n in names if n and not n.startswith("#")]
+	return why + differ([o["name"] for o in got], names, "names")
+
+def test_evlist(path):
+	text = subprocess.run(["perf", "evlist", "-v", "-i", path], stdout=subprocess.PIPE,
+			      stderr=subprocess.DEVNULL).stdout
+	return differ(attr_bytes("--attr", "-", stdin=text), [a for a, _ in stored(path)],
+		      text.decode())
+
+def test_vv(path, log):
+	got = attr_bytes("--attr", "-", stdin=log)
+	return ["not among what perf -vv asked for: " + a for a, _ in stored(path)
+		if a not in got] or ([] if got else ["nothing was read"])
+
+def test_test_attr(tmp):
+	d = os.path.join(tmp, "attrs")
+	os.mkdir(d)
+	r = perf("record", "-o", os.path.join(tmp, "t.data"), *EVENTS, "true",
+		 env=dict(os.environ, PERF_TEST_ATTR=d))
+	files = sorted(os.listdir(d))
+	if not files:
+		return ["perf wrote none: " + r.stdout.decode()[-200:]]
+	why = []
+	for name in files:
+		with open(os.path.join(d, name)) as f:
+			text = f.read()
+		want = dict(l.split("=", 1) for l in text.split("\n") if "=" in l)
+		o, = objects("--attr", "@" + os.path.join(d, name))
+		why += differ(o["label"], name, "label")
+		b = bytes.fromhex(o["attr_bytes"])
+		flags, = struct.unpack_from("<Q", b, 40)
+		head = struct.unpack_from("<IIQQQQ", b)
+		for key, v in zip("type size config sample_period sample_type "
+				  "read_format".split(), head):
+			why += differ(v, int(want[key]), name + " " + key)
+		for bit, key in enumerate(BITS):
+			if key in want:
+				v = flags >> bit & (3 if key == "precise_ip" else 1)
+				why += differ(v, int(want[key]), name + " " + key)
+	return why
+
+def count(text):
+	return len(re.findall(r"PERF_RECORD_[A-Z]", text))
+
+def by_type(lines):
+	out = {}
+	for l in lines:
+		m = re.search(r"PERF_RECORD_([A-Z0-9_]+)", l)
+		if m:
+			out[m.group(1)] = out.get(m.group(1), 0) + 1
+	return out
+
+def test_records(path):
+	dump = subprocess.run(["perf", "report", "-D", "-i", path], stdout=subprocess.PIPE,
+			      stderr=subprocess.DEVNULL).stdout.decode(errors="replace")
+	want = by_type(l for l in dump.split("\n") if re.search(r"\]: PERF_RECORD_", l))
+	# perf report -D shortens the names of what came through a pipe
+	for short in ("ATTR", "FEATURE", "TRACING_DATA", "BUILD_ID"):
+		if short in want:
+			want["HEADER_" + short] = want.pop(short)
+	got = by_type(decode("--records", path)[0].split("\n"))
+	return differ(got, want, "records")
+
+def test_damaged(path, tmp):
+	with open(path, "rb") as f:
+		data = f.read()
+	rnd = random.Random(3)
+	bad = os.path.join(tmp, "bad")
+	why = []
+	for i in range(150):
+		b = bytearray(data)
+		if i % 2:
+			b = b[:rnd.randrange(8, len(b))]
+		else:
+			for _ in range(3):
+				at = rnd.randrange(8, 900)
+				b[at:at + 8] = rnd.choice([b"\xff" * 8, bytes(8),
+							   struct.pack("<Q", len(b))])
+		with open(bad, "wb") as f:
+			f.write(b[:len(data)])
+		out, err = decode("--records", bad, rc=None)
+		r = subprocess.run([PEVTRACE, "decode", "--records", bad],
+				   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		if r.returncode not in (0, 2):
+			why.append("status %d" % r.returncode)
+		if (r.returncode == 2) != (err.count("\n") == 1):
+			why.append("status %d with: %s" % (r.returncode, err))
+		if i % 2 and r.returncode != 2:
+			why.append("cut to %d bytes: status %d" % (len(b), r.returncode))
+	with open(bad, "wb") as f:
+		f.write(b"2ELIFREP" + data[8:])
+	if "byte order" not in decode(bad, rc=2)[1]:
+		why.append("the other byte order is not named")
+	return why
+
+def with_perf(tmp):
+	path = os.path.join(tmp, "perf.data")
+	r = perf("record", "-vv", "-o", path, *EVENTS, "true")
+	if r.returncode or not os.path.exists(path):
+		TAP.skip("perf", "perf record does not work here")
+		return
+	check("perf.data: attrs, ids, names", lambda: test_file(path))
+	check("perf evlist -v is read back", lambda: test_evlist(path))
+	check("perf record -vv is read back", lambda: test_vv(path, r.stdout))
+	check("PERF_TEST_ATTR files", lambda: test_test_attr(tmp))
+	check("records as perf report -D has them", lambda: test_records(path))
+	check("damaged files", lambda: test_damaged(path, tmp))
+	pipe = os.path.join(tmp, "pipe.data")
+	with open(pipe, "wb") as f:
+		subprocess.run(["perf", "record", "-o", "-"] + EVENTS + ["true"], stdout=f,
+			       stderr=subprocess.DEVNULL)
+	check("a pipe's records", lambda: test_records(pipe))
+	def piped():
+		with open(pipe, "rb") as f:
+			data = f.read()
+		got = objects("-", stdin=data)
+		return differ(objects(pipe), got, "from a pipe") + \
+			differ([o["name"].split(":")[0] for o in got],
+			       ["cpu-clock", "page-faults", "context-switches",
+				"task-clock"], "names")
+	check("a pipe's events", piped)
+
+# ---- the others --------------------------------------------------------------
+
+def test_ioctl():
+	why = []
+	for name, d, nr, size in (("ENABLE", 0, 0, 0), ("PERIOD", 1, 4, 8),
+				  ("ID", 2, 7, 8), ("SET_BPF", 1, 8, 4)):
+		n = d << 30 | size << 16 | 0x24 << 8 | nr
+		for word in (str(n), hex(n), name, "PERF_EVENT_IOC_" + name):
+			o, = objects("--ioctl", word)
+			why += differ((o["request_name"], o["request64"]),
+				      ("PERF_EVENT_IOC_" + name, hex(n)), word)
+	why += differ(objects("--ioctl", "0x40042406")[0]["request_name"],
+		      "PERF_EVENT_IOC_SET_FILTER", "as a 32-bit program passes it")
+	why += differ(objects("--ioctl", "PERIOD", "4000")[0]["argument"], [4000], "argument")
+	why += differ(objects("--ioctl", "SET_OUTPUT", "-1")[0]["argument"], -1, "argument")
+	decode("--ioctl", "0x5401", rc=2)
+	decode("--ioctl", "NOTHING", rc=2)
+	return why
+
+def test_record(tmp):
+	attr = pack(sample_type=0x10007, flags=1 << 18)
+	rec = struct.pack("<IHHQQIIQ", 9, 2, 40, 77, 0x401000, 5, 6, 1234)
+	lost = struct.pack("<IHHQQ", 2, 0, 48, 77, 3) + struct.pack("<IIQQ", 5, 6, 99, 77)
+	path = os.path.join(tmp, "records")
+	with open(path, "wb") as f:
+		f.write(rec + lost)
+	text = decode("--record", "@" + path, "--attr", attr.hex())[0].split("\n")
+	why = differ(len(text), 3, "lines")
+	for part in ("PERF_RECORD_SAMPLE", "ip=0x401000", "pid=5", "tid=6", "time=1234"):
+		if part not in text[0]:
+			why.append("no %s in %s" % (part, text[0]))
+	if "lost=3" not in text[1]:
+		why.append(text[1])
+	hexed = decode("--record", (rec + lost).hex(), "--attr", attr.hex())[0]
+	why += differ(hexed.split("\n"), text, "in hexadecimal")
+	decode("--record", (rec + lost)[:-3].hex(), "--attr", attr.hex(), rc=2)
+	return why
+
+def test_config():
+	why = []
+	for arg, text in (("software:0", "PERF_COUNT_SW_CPU_CLOCK"),
+			  ("1:cpu-clock", "PERF_COUNT_SW_CPU_CLOCK"),
+			  ("PERF_TYPE_HARDWARE:1", "PERF_COUNT_HW_INSTRUCTIONS"),
+			  ("hw_cache:0x10100", "L1D:WRITE:MISS"), ("raw:0x3c", "0x3c")):
+		out = decode("--config", arg)[0]
+		if text not in out:
+			why.append("%s: %s" % (arg, out))
+	for pmu in ("msr", "cpu"):
+		if os.path.exists("/sys/bus/event_source/devices/%s/type" % pmu):
+			out = decode("--config", pmu + ":0")[0]
+			if pmu + "/" not in out:
+				why.append(out)
+	for bad in ("software", "nosuch:1", "../x:1", "software:zork"):
+		decode("--config", bad, rc=2)
+	return why
+
+def test_errno():
+	why = []
+	for n, name in errno.errorcode.items():
+		if name in ("ENOTSUP", "EDEADLOCK", "EWOULDBLOCK"):
+			continue
+		o, = objects("--errno", str(n))
+		p, = objects("--errno", name)
+		why += differ((o["name"], o["errno"], o["errno_text"]),
+			      (name, n, os.strerror(n)), str(n)) + differ(p, o, name)
+	if "perf_event_paranoid" not in decode("--errno", "EACCES")[0]:
+		why.append("EACCES has no meaning")
+	decode("--errno", "ENOTHING", rc=2)
+	decode("--errno", "0", rc=2)
+	return why
+
+def test_misuse():
+	why = []
+	for args in (["--attr"], ["--attr", "zork"], ["--attr", ""], ["--attr", "@/nonexistent"],
+		     ["--attr", "{type=1, bogus=2}"], ["--attr", "00", "--errno", "1"],
+		     ["--errno", "1", "more"], ["--record", ""], ["--record", "@/dev/null"],
+		     ["--ioctl", "ENABLE", "1", "2"], ["--errno=1", "--nonsense"]):
+		out, err = decode(*args, rc=2)
+		if out or not err.startswith("pevtrace: ") or err.count("\n") != 1:
+			why.append("%s: %r %r" % (args, out, err))
+	return why
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	tmp = tempfile.mkdtemp(prefix="pevtrace-one.")
+	try:
+		check("attrs to text and back", test_round_trip)
+		check("attrs in binary", lambda: test_binary(tmp))
+		if NR and sp.find_program("strace"):
+			check("attrs that strace prints", lambda: test_strace(tmp))
+		else:
+			TAP.skip("attrs that strace prints", "no strace")
+		check("ioctls", test_ioctl)
+		check("records", lambda: test_record(tmp))
+		check("configs", test_config)
+		check("errors", test_errno)
+		check("misuse", test_misuse)
+		if sp.find_program("perf"):
+			with_perf(tmp)
+		else:
+			TAP.skip("perf", "no perf")
+	finally:
+		shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

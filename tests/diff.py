@@ -1,0 +1,258 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace diff: runs that are the same, runs that are not, and bad input.
+
+That two commands differ in some fields, and in no others, is taken from perf
+itself: from perf evlist -v on the files that it wrote in the traced runs.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
+TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
+PERF = shutil.which("perf")
+RUNS = 20
+TRACEFS = "/sys/kernel/tracing/events/raw_syscalls"
+
+# Four threads that each open, set up and close events at the same time.
+THREADS = """
+import ctypes, struct, threading, os
+libc = ctypes.CDLL(None, use_errno=True)
+gate = threading.Barrier(4)
+def work(n):
+    gate.wait()
+    for i in range(5):
+        attr = struct.pack("IIQQ", 1, 112, n, 0).ljust(112, bytes(1))
+        fd = libc.syscall(298, attr, 0, -1, -1, 8)
+        if fd >= 0:
+            libc.ioctl(fd, 0x2400, 0)
+            os.read(fd, 8)
+            libc.ioctl(fd, 0x2401, 0)
+            libc.close(fd)
+threads = [threading.Thread(target=work, args=(n,)) for n in (0, 1, 2, 9)]
+for t in threads: t.start()
+for t in threads: t.join()
+"""
+
+class Tap:
+	def __init__(self):
+		self.count = self.failed = 0
+
+	def check(self, name, ok, detail=""):
+		self.count += 1
+		self.failed += not ok
+		print("%s %d - %s" % ("ok" if ok else "not ok", self.count, name))
+		if not ok:
+			for line in str(detail).splitlines()[:30]:
+				print("# " + line)
+		sys.stdout.flush()
+
+	def skip(self, name, why):
+		self.count += 1
+		print("ok %d - %s # SKIP %s" % (self.count, name, why))
+
+def diff(*args, data=None):
+	return subprocess.run([PEVTRACE, "diff"] + list(args), input=data,
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      timeout=60)
+
+def dump(path, *command):
+	subprocess.run([PEVTRACE, "--json=" + path, "-o", "/dev/null"] + list(command),
+		       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+		       stderr=subprocess.DEVNULL, timeout=60, check=False)
+
+def normal(path, *args):
+	return diff("--normalize", path, *args).stdout
+
+def same_runs(tap, name, tmp, command):
+	"""One run against RUNS others: no difference, the same normal form."""
+	def run(i):
+		path = os.path.join(tmp, "run%d" % i)
+		dump(path, *[w.replace("@", path + ".") for w in command])
+		return path
+
+	# some at a time, so that they get in each other's way
+	with ThreadPoolExecutor(4) as pool:
+		first, *others = pool.map(run, range(RUNS + 1))
+	bad = []
+	form = normal(first)
+	for other in others:
+		r = diff(first, other)
+		if r.returncode or r.stdout or r.stderr:
+			bad.append(r.stdout.decode() + r.stderr.decode())
+		elif normal(other) != form:
+			bad.append("another normal form")
+	tap.check("%d of %d runs of %s are the same" % (RUNS - len(bad), RUNS, name),
+		  not bad and b"perf_event_open" in form, "\n".join(bad))
+
+def evlist(path):
+	"""perf's own account: the attr of the event cpu-clock as a dict."""
+	r = subprocess.run([PERF, "evlist", "-v", "-i", path], stdout=subprocess.PIPE,
+			   stderr=subprocess.DEVNULL, text=True, timeout=60)
+	line = next(l for l in r.stdout.splitlines() if l.startswith("cpu-clock"))
+	return dict(re.findall(r"(\w+)(?: \})?: ([^,{}]+)", line.split(": ", 1)[1]))
+
+def names_fields(tap, tmp):
+	"""The fields that differ are those that perf says differ."""
+	plain, more = os.path.join(tmp, "plain"), os.path.join(tmp, "more")
+	record = [PERF, "record", "-e", "cpu-clock", "-o"]
+	dump(plain, *record, plain + ".data", "true")
+	dump(more, *record, more + ".data", "--call-graph", "fp",
+	     "--switch-events", "true")
+	a, b = evlist(plain + ".data"), evlist(more + ".data")
+	theirs = {k: (a.get(k, "0"), b.get(k, "0")) for k in set(a) | set(b)
+		  if a.get(k, "0") != b.get(k, "0")}
+	r = diff("--json", plain, more)
+	lines = [json.loads(l) for l in r.stdout.splitlines()]
+	changed = [l for l in lines if l["kind"] == "changed"]
+	short = lambda v: v.replace("PERF_SAMPLE_", "").replace("+", "|")
+	ours = {l["field"]: (short(l["a"]), short(l["b"])) for l in changed}
+	order = lambda d: {k: [set(v.split("|")) for v in p] for k, p in d.items()}
+	tap.check("the fields that differ are those of perf evlist: "
+		  + " ".join(sorted(theirs)),
+		  r.returncode == 1 and theirs and order(theirs) == order(ours),
+		  "%s\n%s" % (theirs, ours))
+	tap.check("a set of flags is told by its bits",
+		  all(l["bits_added"] == ["PERF_SAMPLE_CALLCHAIN"]
+		      and not l["bits_removed"] for l in changed
+		      if l["field"] == "sample_type"), changed)
+	tap.check("what was added are probes only",
+		  all(l["kind"] == "changed" or (l["kind"] == "added"
+		      and "cpu=some" in l["line"]) for l in lines), lines)
+	r = diff("--ignore", "sample_type,context_switch", "--ignore=added", plain, more)
+	tap.check("--ignore: nothing is left", r.returncode == 0 and not r.stdout,
+		  r.stdout.decode())
+	r = diff("--only", "context_switch", plain, more, "--color=never")
+	tap.check("--only: one field", r.returncode == 1 and
+		  b"context_switch: 0 -> 1" in r.stdout and
+		  b"sample_type" not in r.stdout, r.stdout.decode())
+	r = diff(more, plain, "--color=never")
+	tap.check("the other way round, bits go", b"-PERF_SAMPLE_CALLCHAIN" in r.stdout
+		  and b"\n- task1 perf_event_open" in r.stdout, r.stdout.decode())
+
+def expectations(tap, tmp, path):
+	form = normal(path).decode()
+	golden = os.path.join(tmp, "golden")
+
+	def check(name, text, status, *words):
+		with open(golden, "w", encoding="utf-8") as f:
+			f.write(text)
+		r = diff("--expect", golden, path, "--color=never")
+		out = r.stdout.decode() + r.stderr.decode()
+		tap.check("expectation: " + name, r.returncode == status
+			  and all(w in out for w in words)
+			  and (status or not out), out)
+
+	check("a normal form expects itself", form, 0)
+	check("* and a|b", re.sub(r"sample_freq=\d+", "sample_freq=1|4000|5000",
+				 re.sub(r"sample_type=\S+", "sample_type=*", form)), 0)
+	check("* inside a value", form.replace("PERF_TYPE_SOFTWARE", "PERF_*WARE"), 0)
+	check("any further fields", re.sub(r"(?m)( perf_event_open type=\S+) .*", r"\1 *",
+					   form), 0)
+	check("any further lines", form.splitlines()[1] + "\n...\n", 0)
+	check("a field that is not there is 0", form.replace(" close ", " close flags=0 "), 0)
+	check("another value", form.replace("sample_freq=4000", "sample_freq=1|2"), 1,
+	      "sample_freq: expected 1|2, is 4000")
+	check("a call is missing", form + "task1 close fd=other result=0\n", 1,
+	      "- %s:%d: task1 close" % (golden, form.count("\n") + 1))
+	check("a call is too much", "\n".join(form.splitlines()[:-1]) + "\n", 1, "+ task1 ")
+	check("a line that is none", form + "task1 close fd\n", 2,
+	      "%s:%d: " % (golden, form.count("\n") + 1))
+
+def bad_input(tap, tmp, path):
+	with open(path, "rb") as f:
+		lines = f.read().splitlines(True)
+	bad = os.path.join(tmp, "bad")
+
+	def check(name, content, *words):
+		with open(bad, "wb") as f:
+			f.write(b"".join(content))
+		r = diff(path, bad)
+		err = r.stderr.decode()
+		tap.check("bad input: " + name, r.returncode == 2 and not r.stdout
+			  and err.count("\n") == 1
+			  and all(w in err for w in (bad,) + words), err)
+
+	check("cut off", lines[:-1], ":%d:" % (len(lines) - 1), "cut off")
+	check("a line of garbage", lines[:5] + [b"garbage\n"] + lines[5:], ":6:")
+	check("another schema", [lines[0].replace(b'"schema":1', b'"schema":99')]
+	      + lines[1:], ":1:", "schema")
+	check("a wrong type", lines[:1] + [lines[1].replace(b'"tid":', b'"tid":"x","t":')]
+	      + lines[2:], ":2:", "tid")
+	check("not UTF-8", lines[:3] + [b'{"kind":"\xff"}\n'] + lines[3:], ":4:")
+	check("empty", [])
+	with open(bad, "wb") as f:
+		f.writelines(lines[:5] + [b"garbage\n"] + lines[5:])
+	r = diff("--keep-going", path, bad)
+	tap.check("--keep-going compares the rest, and says 2",
+		  r.returncode == 2 and not r.stdout and b":6:" in r.stderr, r.stderr)
+	r = diff(path, bad + ".none")
+	tap.check("a file that is not there", r.returncode == 2 and r.stderr, r.stderr)
+	for args in (["--only", "nonsense", path, path], [path], [path] * 3, ["--bogus"],
+		     ["-", "-"], ["--color=x", path, path]):
+		r = diff(*args)
+		tap.check("misuse: " + " ".join(os.path.basename(a) for a in args),
+			  r.returncode == 2 and r.stderr.count(b"\n") == 1, r.stderr)
+	with open(path, "rb") as f:
+		r = diff("-", path, data=f.read())
+	tap.check("standard input", r.returncode == 0, r.stderr)
+
+def idempotent(tap, tmp, path):
+	"""Twice the same, and nothing in it of fds, pids, addresses, times."""
+	form = normal(path)
+	tap.check("--normalize writes the same twice", form and form == normal(path))
+	tap.check("no address and no descriptor is left",
+		  not re.search(rb"=0x7f[0-9a-f]{6}| fd=\d", form), form.decode())
+	objects = [json.loads(l) for l in normal(path, "--json").splitlines()]
+	text = ["%s %s %s" % (o["task"], o["call"],
+		" ".join("%s=%s" % f for f in o["fields"].items())) for o in objects]
+	tap.check("--json says what the text says",
+		  text == form.decode().splitlines()[1:])
+
+def main():
+	tap = Tap()
+	tmp = tempfile.mkdtemp(prefix="pevtrace-diff.")
+	demo = os.path.join(TARGETS, "demo")
+	try:
+		path = os.path.join(tmp, "demo")
+		dump(path, demo, "true")
+		if b'"ret":-1' in normal(path) or b" mmap " not in normal(path):
+			print("1..0 # SKIP no events can be opened here")
+			return 0
+		same_runs(tap, "demo", tmp, [demo, "true"])
+		if os.uname().machine == "x86_64":
+			same_runs(tap, "four threads at once", tmp,
+				  [sys.executable, "-c", THREADS])
+		expectations(tap, tmp, path)
+		bad_input(tap, tmp, path)
+		idempotent(tap, tmp, path)
+		if PERF:
+			for name, command in (
+				("perf stat", ["stat", "-o", "@s", "true"]),
+				("perf record", ["record", "-o", "@d", "-e",
+						 "cpu-clock", "true"]),
+				("perf record -a", ["record", "-a", "-o", "@d", "-e",
+						    "cpu-clock", "true"])):
+				same_runs(tap, name, tmp, [PERF] + command)
+			if os.geteuid() == 0 and os.path.exists(TRACEFS):
+				same_runs(tap, "perf trace", tmp,
+					  [PERF, "trace", "-o", "@t", "true"])
+			else:
+				tap.skip("perf trace", "needs root and tracefs")
+			names_fields(tap, tmp)
+		else:
+			tap.skip("perf", "there is no perf here")
+	finally:
+		shutil.rmtree(tmp, ignore_errors=True)
+	print("1..%d" % tap.count)
+	return tap.failed > 0
+
+if __name__ == "__main__":
+	sys.exit(main())

@@ -1,0 +1,805 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is read back of a dump, whatever is done to it, and values of all kinds
+ * as JSON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <json-c/json_tokener.h>
+
+#include "dump/dump_read.h"
+#include "dump/json_sink.h"
+#include "dump/replay.h"
+#include "fake.h"
+#include "xlat/tables.h"
+
+/* Messages of what is read go nowhere while this lasts. */
+static int quiet(void)
+{
+	int saved = dup(STDERR_FILENO);
+
+	fflush(stderr);
+	assert_non_null(freopen("/dev/null", "w", stderr));
+	return saved;
+}
+
+static void loud(int saved)
+{
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+}
+
+/* A dump with a line of every kind ---------------------------------------- */
+
+#define HEADER "{\"kind\":\"header\",\"schema\":1,\"pevtrace\":\"0.1\","	\
+	"\"kernel\":{\"sysname\":\"Linux\",\"release\":\"6.1\","			\
+	"\"version\":\"1\",\"machine\":\"x86_64\"},\"arch\":\"x86_64\","	\
+	"\"page_size\":4096,\"command\":[\"a\",\"b c\"],\"attached\":[7],"	\
+	"\"started\":\"2026-01-01T00:00:00.000000Z\",\"start_ns\":100,"		\
+	"\"real_offset_ns\":-5,\"warning\":\"w\"}\n"
+#define TASK "{\"kind\":\"task\",\"tid\":7,\"ns\":101,\"pid\":7,\"parent\":0,"	\
+	"\"attached\":true,\"shares_files\":false,\"shares_memory\":true}\n"
+#define FOUND "{\"kind\":\"found\",\"tid\":7,\"fd\":9,\"cloexec\":true,"	\
+	"\"event\":1}\n"
+#define COMM "{\"kind\":\"comm\",\"tid\":7,\"comm\":\"a\\u0001\\\"b\"}\n"
+#define NAMES "{\"kind\":\"name\",\"of\":\"pmu\",\"name\":\"cpu\",\"type\":4}\n"	\
+	"{\"kind\":\"name\",\"of\":\"pmu\",\"name\":null,\"type\":99}\n"	\
+	"{\"kind\":\"name\",\"of\":\"tracepoint\",\"name\":\"s:t\",\"id\":318}\n" \
+	"{\"kind\":\"name\",\"of\":\"format\",\"name\":\"name: t\\n\",\"id\":318}\n" \
+	"{\"kind\":\"name\",\"of\":\"terms\",\"name\":\"cpu/e=1/\",\"type\":4,"	\
+	"\"config\":[\"0x1\",\"0x0\",\"0x0\",\"0x0\"]}\n"			\
+	"{\"kind\":\"name\",\"of\":\"symbol\",\"name\":\"main\",\"pid\":-1,"	\
+	"\"ip\":\"0x400000\",\"cpumode\":2}\n"					\
+	"{\"kind\":\"name\",\"of\":\"fd\",\"name\":\"/x\",\"tid\":7,\"fd\":3}\n"
+#define CALL "{\"kind\":\"call\",\"call\":\"perf_event_open\",\"tid\":7,"	\
+	"\"pid\":7,\"arch\":\"x86_64\",\"nr\":298,\"raw\":[\"0x1000\",\"0x0\","	\
+	"\"0xffffffff\",\"0xffffffff\",\"0x8\"],\"enter_ns\":110,"		\
+	"\"shown\":true,\"stack\":[{\"module\":\"m\",\"symbol\":null,"		\
+	"\"offset\":\"0x1\",\"ip\":\"0x2\"},{\"why\":\"because\"}],"		\
+	"\"start_ns\":111,\"exit_ns\":112,\"args\":{},\"ret\":3,"		\
+	"\"event\":2,\"event_name\":\"e\",\"memory\":[{\"at\":\"enter\","	\
+	"\"addr\":\"0x1000\",\"want\":8,\"hex\":\"0100000040000000\"}]}\n"
+#define ENTER "{\"kind\":\"enter\",\"call\":\"close\",\"tid\":7,\"pid\":7,"	\
+	"\"arch\":\"x86_64\",\"nr\":3,\"raw\":[\"0x3\"],\"enter_ns\":120,"	\
+	"\"shown\":false,\"args\":{},\"memory\":[]}\n"
+#define RECORD "{\"kind\":\"record\",\"tid\":7,\"ns\":121,\"ring\":1,"		\
+	"\"event\":2,\"sure\":true,\"record\":{},\"hex\":\"0200000000000800\"}\n"
+#define LOOK "{\"kind\":\"look\",\"tid\":7,\"ns\":122,\"ring\":1,"		\
+	"\"missed\":18446744073709551614,\"torn\":true,\"page\":\"00ff\"}\n"
+#define SIGNAL "{\"kind\":\"signal\",\"tid\":7,\"ns\":123,"			\
+	"\"signal\":\"SIGIO\",\"info\":{},\"hex\":\"1d000000\",\"shown\":true}\n"
+#define EXIT "{\"kind\":\"exit\",\"call\":\"close\",\"tid\":7,\"start_ns\":121,"	\
+	"\"exit_ns\":124,\"args\":{},\"ret\":-1,\"errno\":9,"			\
+	"\"error\":\"EBADF\",\"memory\":[]}\n"
+#define EXEC "{\"kind\":\"exec\",\"tid\":7,\"ns\":125,\"former\":8,"		\
+	"\"exe\":\"/bin/true\",\"shown\":true}\n"
+#define ID "{\"kind\":\"id\",\"event\":2,\"id\":22}\n"
+#define COUNT "{\"kind\":\"count\",\"event\":2,\"id\":22,\"count\":5,"		\
+	"\"read_format\":\"0x3\",\"time_enabled\":6,\"time_running\":7}\n"
+#define GONE "{\"kind\":\"gone\",\"tid\":7,\"ns\":130,\"how\":\"exit\","	\
+	"\"status\":15,\"signal\":\"SIGTERM\",\"core\":false,\"shown\":true}\n"
+#define ABANDONED "{\"kind\":\"abandoned\",\"tid\":7,\"ns\":130,"		\
+	"\"call\":\"close\",\"detached\":false}\n"
+#define END "{\"kind\":\"end\",\"ns\":130,\"calls\":2,\"records\":1,"		\
+	"\"missed\":0,\"tasks\":1}\n"
+#define DUMP HEADER TASK FOUND COMM NAMES CALL ENTER RECORD LOOK SIGNAL EXIT	\
+	ENTER EXEC ID COUNT ABANDONED GONE END
+
+/* What it tells, as letters, and the sum of what there is to look at. */
+struct told {
+	char text[4096];
+	size_t n;
+	unsigned long sum;
+	uint64_t last;
+};
+
+static void tell(void *ctx, char what)
+{
+	struct told *t = ctx;
+
+	if (t->n < sizeof(t->text) - 1)
+		t->text[t->n++] = what;
+}
+
+/* Reads all of it: what is not there is a matter for the sanitizers. */
+static void touch(struct told *t, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		t->sum += p[i];
+}
+
+static void touch_text(struct told *t, const char *text)
+{
+	if (text)
+		touch(t, text, strlen(text) + 1);
+}
+
+static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+{
+	(void)ns;
+	tell(ctx, 'b');
+	assert_in_range(b->tid + 1, 0, INT32_MAX);
+}
+
+static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+{
+	(void)tid;
+	(void)fd;
+	(void)cloexec;
+	tell(ctx, 'f');
+}
+
+static void on_comm(void *ctx, pid_t tid, const char *comm)
+{
+	(void)tid;
+	tell(ctx, 'c');
+	touch_text(ctx, comm);
+}
+
+static void touch_call(struct told *t, const struct call *c)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_sink j;
+	size_t len;
+
+	assert_non_null(c->desc);
+	assert_non_null(c->arch);
+	touch(t, c->args, sizeof(c->args));
+	for (size_t i = 0; i < c->ncaptures; i++)
+		touch(t, c->pool.data ? c->pool.data + c->captures[i].at : NULL,
+		      c->captures[i].len);
+	json_sink_init(&j, o);
+	call_args(c, AT_ENTER, &fake_names, &j.sink);
+	call_args(c, AT_EXIT, &fake_names, &j.sink);
+	call_results(c, &fake_names, &j.sink);
+	call_result_notes(c, &fake_names, &j.sink);
+	touch_text(t, json_line(o, &len));
+	json_object_put(o);
+}
+
+static void on_enter(void *ctx, struct call *c)
+{
+	tell(ctx, 'e');
+	touch_call(ctx, c);
+}
+
+static void on_exit_of(void *ctx, struct call *c)
+{
+	tell(ctx, 'x');
+	assert_true(c->returned);
+	touch_call(ctx, c);
+}
+
+static void on_stack(void *ctx, pid_t tid, const struct view_frame *frames, size_t n,
+		     const char *why)
+{
+	(void)tid;
+	tell(ctx, 's');
+	for (size_t i = 0; i < n; i++) {
+		touch_text(ctx, frames[i].module);
+		touch_text(ctx, frames[i].symbol);
+	}
+	touch_text(ctx, why);
+}
+
+static void on_record(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
+		      unsigned int event, bool sure, const uint8_t *bytes, size_t len)
+{
+	(void)tid;
+	(void)ns;
+	(void)ring;
+	(void)sure;
+	(void)event;
+	tell(ctx, 'r');
+	touch(ctx, bytes, len);
+}
+
+static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
+		      uint64_t missed, bool torn, const uint8_t *page, size_t len)
+{
+	struct told *t = ctx;
+
+	(void)tid;
+	(void)ns;
+	(void)ring;
+	(void)torn;
+	tell(ctx, 'l');
+	t->last = missed;
+	touch(ctx, page, len);
+}
+
+static void on_learnt_id(void *ctx, unsigned int event, uint64_t id)
+{
+	(void)event;
+	(void)id;
+	tell(ctx, 'd');
+}
+
+static void on_count(void *ctx, unsigned int event, uint64_t id,
+		     const struct event_count *count, const uint64_t *read_format)
+{
+	(void)event;
+	(void)id;
+	(void)count;
+	tell(ctx, 'n');
+	if (read_format)
+		touch(ctx, read_format, sizeof(*read_format));
+}
+
+static void on_signalled(void *ctx, pid_t tid, uint64_t ns, const siginfo_t *info)
+{
+	(void)tid;
+	(void)ns;
+	tell(ctx, 'i');
+	touch(ctx, info, sizeof(*info));
+}
+
+static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+{
+	(void)tid;
+	(void)former;
+	(void)ns;
+	tell(ctx, 'X');
+	touch_text(ctx, exe);
+}
+
+static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    struct call *c)
+{
+	(void)tid;
+	(void)ns;
+	(void)how;
+	(void)status;
+	tell(ctx, c ? 'G' : 'g');
+	if (c)
+		touch_call(ctx, c);
+}
+
+static const struct replay_ops ops = {
+	.born = on_born, .found = on_found, .comm = on_comm, .enter = on_enter,
+	.exit = on_exit_of, .stack = on_stack, .record = on_record,
+	.looked = on_looked, .learnt_id = on_learnt_id, .count = on_count, .signalled = on_signalled,
+	.execed = on_execed, .gone = on_gone,
+};
+
+/* Reads what is in memory; true when it is a whole dump. */
+static bool run(const char *data, size_t len, bool keep_going, struct told *t)
+{
+	FILE *f = fmemopen((void *)data, len ? len : 1, "r");
+	struct replay *r;
+	bool whole = false;
+
+	memset(t, 0, sizeof(*t));
+	assert_non_null(f);
+	if (!len)
+		fseek(f, 0, SEEK_END);
+	r = replay_open(f, "memory", keep_going);
+	if (r) {
+		const struct names *n = replay_names(r);
+		const uint64_t config[4] = { 1 };
+
+		whole = replay_run(r, &ops, t);
+		touch_text(t, n->pmu(n, 4));
+		touch_text(t, n->tracepoint(n, 318));
+		touch_text(t, n->format(n, 318));
+		touch_text(t, n->terms(n, 4, config, 4));
+		touch_text(t, n->symbol(n, -1, 0x400000, 2));
+		for (char **word = replay_facts(r)->command; *word; word++)
+			touch_text(t, *word);
+	}
+	replay_close(r);
+	fclose(f);
+	return whole;
+}
+
+static void test_whole(void **state)
+{
+	struct told t;
+
+	(void)state;
+	assert_true(run(DUMP, strlen(DUMP), false, &t));
+	assert_string_equal(t.text, "bfcesxerlixeXdnG");
+	assert_true(t.last == UINT64_MAX - 1);
+	/* the newline behind the last line may be missing */
+	assert_true(run(DUMP, strlen(DUMP) - 1, false, &t));
+}
+
+static void test_names(void **state)
+{
+	static const char dump[] = HEADER NAMES END;
+	FILE *f = fmemopen((void *)dump, strlen(dump), "r");
+	struct replay *r = replay_open(f, "memory", false);
+	const uint64_t one[4] = { 1 }, two[4] = { 2 };
+	struct call c = { .tid = 7 };
+	const struct names *n;
+	struct told t = { 0 };
+
+	(void)state;
+	assert_non_null(r);
+	n = replay_names(r);
+	assert_null(n->pmu(n, 4));
+	assert_true(replay_run(r, &ops, &t));
+	assert_string_equal(n->pmu(n, 4), "cpu");
+	assert_null(n->pmu(n, 99));
+	assert_null(n->pmu(n, 5));
+	assert_string_equal(n->tracepoint(n, 318), "s:t");
+	assert_string_equal(n->format(n, 318), "name: t\n");
+	assert_string_equal(n->terms(n, 4, one, 4), "cpu/e=1/");
+	assert_null(n->terms(n, 4, two, 4));
+	assert_null(n->terms(n, 8, one, 4));
+	assert_string_equal(n->symbol(n, -1, 0x400000, 2), "main");
+	assert_null(n->symbol(n, 0, 0x400000, 2));
+	assert_string_equal(n->fd(n, &c, 3), "/x");
+	assert_null(n->fd(n, &c, 4));
+	assert_int_equal(n->page_size, 4096);
+	assert_string_equal(replay_facts(r)->release, "6.1");
+	assert_int_equal(replay_facts(r)->real_offset, -5);
+	assert_string_equal(replay_facts(r)->command[1], "b c");
+	assert_null(replay_facts(r)->command[2]);
+	replay_close(r);
+	fclose(f);
+}
+
+/* Cut off behind every byte: never whole, and never more than was there. */
+static void test_cut(void **state)
+{
+	struct told all, t;
+	int saved;
+
+	(void)state;
+	assert_true(run(DUMP, strlen(DUMP), false, &all));
+	saved = quiet();
+	for (size_t len = 0; len < strlen(DUMP) - 1; len++) {
+		bool whole = run(DUMP, len, len % 2, &t);
+
+		if (whole || strncmp(all.text, t.text, t.n)) {
+			loud(saved);
+			fail_msg("cut at %zu: whole %d, '%s'", len, whole, t.text);
+		}
+	}
+	loud(saved);
+}
+
+static void mutate(char *data, size_t *len, size_t room)
+{
+	static const char *const words[] = {
+		"null", "-1", "18446744073709551614", "99999999999999999999", "{}", "[]",
+		"\"0x\"", "\"\"", "true", "1e9", "\"enter\"", "4294967296",
+		"\"0xffffffffffffffff\"", "\\u0000", "\"hex\":\"0\"", "\n", "\xff", "[[[[",
+	};
+	size_t at = (size_t)random() % *len, n = 1 + (size_t)random() % 40, from;
+	const char *word = words[(size_t)random() % (sizeof(words) / sizeof(*words))];
+
+	switch (random() % 6) {
+	case 0:
+		data[at] = (char)random();
+		break;
+	case 1:
+		data[at] ^= (char)(1 << random() % 8);
+		break;
+	case 2:		/* away with it */
+		if (at + n > *len)
+			n = *len - at;
+		if (n == *len)
+			break;
+		memmove(data + at, data + at + n, *len - at - n);
+		*len -= n;
+		break;
+	case 3:		/* twice */
+		if (at + n > *len || *len + n > room)
+			break;
+		memmove(data + at + n, data + at, *len - at);
+		*len += n;
+		break;
+	case 4:		/* another value */
+		while (at < *len && data[at] != ':')
+			at++;
+		from = ++at;
+		while (at < *len && !strchr(",}\n", data[at]))
+			at++;
+		if (at >= *len || *len + strlen(word) > room)
+			break;
+		memmove(data + from + strlen(word), data + at, *len - at);
+		memcpy(data + from, word, strlen(word));
+		*len += strlen(word) - (at - from);
+		break;
+	case 5:		/* a line somewhere else */
+		from = (size_t)random() % *len;
+		if (from + n <= *len && at + n <= *len)
+			memmove(data + at, data + from, n);
+		break;
+	}
+}
+
+static void test_mutations(void **state)
+{
+	enum { ROUNDS = 20000 };
+	size_t room = 2 * strlen(DUMP) + 1024, whole = 0, told = 0;
+	int saved = quiet();
+
+	(void)state;
+	srandom(20260601);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		size_t len = strlen(DUMP);
+		/* as large as it is, so that one byte too far is seen */
+		char *data = malloc(room), *exact;
+		struct told t;
+
+		memcpy(data, DUMP, len);
+		for (long n = 1 + random() % 4; n; n--)
+			mutate(data, &len, room);
+		exact = malloc(len);
+		memcpy(exact, data, len);
+		whole += run(exact, len, random() % 4, &t);
+		told += t.n;
+		free(exact);
+		free(data);
+	}
+	loud(saved);
+	/* it is the reader that is tried, not the check of its first line */
+	assert_in_range(whole, 1, ROUNDS - 1);
+	assert_in_range(told, ROUNDS * 5, ROUNDS * 30);
+}
+
+/* The reader itself ----------------------------------------------------------- */
+
+static struct dump_reader *open_reader(FILE **f, const char *data, size_t len)
+{
+	*f = fmemopen((void *)data, len, "r");
+	return dump_reader_new(*f);
+}
+
+static void test_lines(void **state)
+{
+	static const char data[] = "{\"a\":1}\nxx\n\n{\"a\":2} \n[1]\n{\"a\":3}x\n"
+				   "{\"a\":\"\xff\"}\n{\"a\"\n{\"a\":0}";
+	static const enum dump_line want[] = {
+		DUMP_LINE, DUMP_BAD, DUMP_BAD, DUMP_BAD, DUMP_BAD, DUMP_BAD,
+		DUMP_BAD, DUMP_BAD, DUMP_LINE, DUMP_EOF, DUMP_EOF,
+	};
+	struct json_object *o;
+	FILE *f;
+	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		enum dump_line got = dump_next(r, &o);
+
+		/* a blank behind an object may be taken or not */
+		if (i != 3)
+			assert_int_equal(got, want[i]);
+		if (got == DUMP_BAD)
+			assert_int_not_equal(*dump_error(r), '\0');
+		assert_int_equal(dump_line_number(r), i < 9 ? i + 1 : 9);
+	}
+	dump_reader_free(r);
+	fclose(f);
+}
+
+static void test_members(void **state)
+{
+	static const char data[] =
+		"{\"i\":-1,\"u\":18446744073709551614,\"b\":true,\"s\":\"x\","
+		"\"h\":\"0xFf\",\"n\":null,\"f\":1.5,\"hex\":\"00fF\",\"odd\":\"0\","
+		"\"h0\":\"0x\",\"h1\":\"12\",\"h2\":\"0x1g\",\"a\":[],"
+		"\"h3\":\"0x10000000000000000\",\"h4\":\"0x-1\",\"h5\":\"0x 1\","
+		"\"empty\":\"\",\"bad\":\"0g\"}\n";
+	struct json_object *o;
+	uint8_t *bytes;
+	uint64_t u = 5;
+	int64_t i = 5;
+	bool b = false;
+	size_t len;
+	FILE *f;
+	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
+
+	(void)state;
+	assert_int_equal(dump_next(r, &o), DUMP_LINE);
+	assert_true(dump_get_int(o, "i", &i) && i == -1);
+	assert_true(dump_get_uint(o, "u", &u) && u == UINT64_MAX - 1);
+	assert_true(dump_get_bool(o, "b", &b) && b);
+	assert_string_equal(dump_get_string(o, "s"), "x");
+	assert_true(dump_get_hex(o, "h", &u) && u == 255);
+	assert_non_null(dump_get_array(o, "a"));
+	assert_true(dump_get_bytes(o, "hex", &bytes, &len) && len == 2);
+	assert_memory_equal(bytes, "\x00\xff", 2);
+	free(bytes);
+	assert_true(dump_get_bytes(o, "empty", &bytes, &len) && len == 0);
+	free(bytes);
+
+	u = 77;
+	i = 77;
+	assert_false(dump_get_uint(o, "i", &u));
+	assert_false(dump_get_uint(o, "s", &u) || dump_get_uint(o, "f", &u) ||
+		     dump_get_uint(o, "n", &u) || dump_get_uint(o, "none", &u));
+	assert_false(dump_get_int(o, "s", &i) || dump_get_int(o, "b", &i) ||
+		     dump_get_int(o, "f", &i));
+	assert_false(dump_get_bool(o, "i", &b) || dump_get_bool(o, "n", &b));
+	assert_null(dump_get_string(o, "i"));
+	assert_null(dump_get_string(o, "n"));
+	assert_null(dump_get_array(o, "s"));
+	assert_false(dump_get_hex(o, "h0", &u) || dump_get_hex(o, "h1", &u) ||
+		     dump_get_hex(o, "h2", &u) || dump_get_hex(o, "h3", &u) ||
+		     dump_get_hex(o, "u", &u));
+	assert_false(dump_get_bytes(o, "odd", &bytes, &len) ||
+		     dump_get_bytes(o, "bad", &bytes, &len) ||
+		     dump_get_bytes(o, "u", &bytes, &len));
+	/* out is not touched when there is nothing to put there */
+	assert_true(u == 77 && i == 77);
+	dump_reader_free(r);
+	fclose(f);
+}
+
+/* What is no sign of a number must not become one. */
+static void test_hex_signs(void **state)
+{
+	static const char data[] = "{\"a\":\"0x-1\",\"b\":\"0x 1\",\"c\":\"0x+1\","
+				   "\"d\":\"0x0x1\"}\n";
+	struct json_object *o;
+	uint64_t u;
+	FILE *f;
+	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
+
+	(void)state;
+	assert_int_equal(dump_next(r, &o), DUMP_LINE);
+	assert_false(dump_get_hex(o, "a", &u));
+	assert_false(dump_get_hex(o, "b", &u));
+	assert_false(dump_get_hex(o, "c", &u));
+	assert_false(dump_get_hex(o, "d", &u));
+	dump_reader_free(r);
+	fclose(f);
+}
+
+/* dump_read.h promises false for a number that does not fit. */
+static void test_too_large(void **state)
+{
+	static const char data[] = "{\"a\":18446744073709551616,"
+		"\"b\":9223372036854775808,\"c\":-9223372036854775809}\n";
+	struct json_object *o;
+	uint64_t u;
+	int64_t i;
+	FILE *f;
+	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
+
+	(void)state;
+	/* a reader may also refuse the line */
+	if (dump_next(r, &o) == DUMP_LINE) {
+		assert_false(dump_get_uint(o, "a", &u));
+		assert_false(dump_get_int(o, "b", &i));
+		assert_false(dump_get_int(o, "c", &i));
+	}
+	dump_reader_free(r);
+	fclose(f);
+}
+
+/* The sink ---------------------------------------------------------------------- */
+
+static struct json_object *member(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(o, key, &v);
+	return v;
+}
+
+static void expect(struct json_object *o, const char *want)
+{
+	size_t len;
+	const char *got = json_line(o, &len);
+
+	assert_int_equal(len, strlen(got));
+	assert_string_equal(got, want);
+	json_object_put(o);
+}
+
+static void test_sink(void **state)
+{
+	static const struct sink_part parts[] = {
+		{ &xlat_perf_type_id, 1, 0 }, { NULL, 7, 8 },
+	};
+	struct json_object *o = json_object_new_object();
+	struct json_sink j;
+	struct sink *s = &j.sink;
+
+	(void)state;
+	json_sink_init(&j, o);
+	s->ops->uint(s, "u", UINT64_MAX);
+	s->ops->sint(s, "s", INT64_MIN);
+	s->ops->hex(s, "h", 0);
+	s->ops->addr(s, "a", UINT64_MAX);
+	s->ops->uint(s, "config", 16);
+	s->ops->enumeration(s, "type", &xlat_perf_type_id, 1);
+	s->ops->enumeration(s, "odd", &xlat_perf_type_id, 99);
+	s->ops->packed(s, "p", 0x701, parts, 2);
+	s->ops->symbol(s, "w", "SIGIO");
+	s->ops->string(s, "t", "a\"b", 3, true);
+	s->ops->bytes(s, "b", "\x00\xff", 2, false);
+	s->ops->fd(s, "fd", -1, NULL);
+	s->ops->fd(s, "fd2", 5, "x");
+	s->ops->note(s, "words", "n");
+	expect(o, "{\"u\":18446744073709551615,\"s\":-9223372036854775808,"
+	       "\"h\":\"0x0\",\"a\":\"0xffffffffffffffff\",\"config\":\"0x10\","
+	       "\"type\":1,\"type_name\":\"PERF_TYPE_SOFTWARE\",\"odd\":99,"
+	       "\"p\":\"0x701\",\"p_names\":[\"PERF_TYPE_SOFTWARE\"],\"w\":\"SIGIO\","
+	       "\"t\":\"a\\\"b\",\"t_cut\":true,\"b\":\"00ff\",\"fd\":-1,\"fd2\":5,"
+	       "\"fd2_label\":\"x\",\"fd2_words\":\"n\"}");
+}
+
+static void test_sink_flags(void **state)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_sink j;
+	struct sink *s = &j.sink;
+
+	(void)state;
+	json_sink_init(&j, o);
+	s->ops->flags(s, "none", &xlat_si_perf_flags, 0);
+	s->ops->flags(s, "f", &xlat_si_perf_flags, 1ULL << 63 | 1);
+	assert_string_equal(json_object_get_string(member(o, "none")), "0x0");
+	assert_int_equal(json_object_array_length(member(o, "none_names")), 0);
+	assert_null(member(o, "none_unknown"));
+	assert_string_equal(json_object_get_string(member(o, "f")), "0x8000000000000001");
+	assert_int_equal(json_object_array_length(member(o, "f_names")), 1);
+	assert_string_equal(json_object_get_string(member(o, "f_unknown")),
+			    "0x8000000000000000");
+	json_object_put(o);
+}
+
+static void test_sink_shapes(void **state)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_sink j;
+	struct sink *s = &j.sink;
+
+	(void)state;
+	json_sink_init(&j, o);
+	s->ops->begin(s, "list", SINK_ARRAY);
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	s->ops->fd(s, "fd", 3, "e");
+	s->ops->end(s);
+	s->ops->uint(s, NULL, 2);
+	s->ops->end(s);
+	s->ops->note(s, "more", "2 more");
+	s->ops->begin(s, "empty", SINK_OBJECT);
+	s->ops->end(s);
+	s->ops->begin(s, "strings", SINK_ARRAY);
+	s->ops->string(s, NULL, "\xff", 1, true);
+	s->ops->end(s);
+	expect(o, "{\"list\":[{\"fd\":3,\"fd_label\":\"e\"},2],\"list_more\":\"2 more\","
+	       "\"empty\":{},\"strings\":[\"\xef\xbf\xbd\"],\"strings_hex\":\"ff\","
+	       "\"strings_cut\":true}");
+}
+
+/* Deeper than there is room for: everything is still one valid object. */
+static void test_sink_depth(void **state)
+{
+	struct json_object *o = json_object_new_object(), *again;
+	struct json_tokener *tok = json_tokener_new_ex(8 * JSON_DEPTH);
+	struct json_sink j;
+	struct sink *s = &j.sink;
+	const char *line;
+	size_t len;
+
+	(void)state;
+	json_sink_init(&j, o);
+	for (unsigned int i = 0; i < 4 * JSON_DEPTH; i++)
+		s->ops->begin(s, i % 2 ? "o" : "l", i % 2 ? SINK_OBJECT : SINK_ARRAY);
+	s->ops->uint(s, "u", 1);
+	s->ops->note(s, "words", "n");
+	for (unsigned int i = 0; i < 4 * JSON_DEPTH; i++)
+		s->ops->end(s);
+	s->ops->uint(s, "last", 1);
+	line = json_line(o, &len);
+	again = json_tokener_parse_ex(tok, line, (int)len);
+	assert_non_null(again);
+	json_object_put(again);
+	json_object_put(o);
+	json_tokener_free(tok);
+}
+
+/* Any bytes: valid JSON and UTF-8, and nothing is lost that is UTF-8 itself. */
+static void test_hostile_text(void **state)
+{
+	static const struct { const char *text; size_t len; bool clean; } all[] = {
+		{ "", 0, true }, { "a", 1, true }, { "\"\\/\b\f\n\r\t\x01\x1f\x7f", 11, true },
+		{ "\0", 1, true }, { "a\0b", 3, true }, { "\xc3\xa9", 2, true },
+		{ "\xe2\x82\xac", 3, true }, { "\xf0\x9f\x90\x9d", 4, true },
+		{ "\xf4\x8f\xbf\xbf", 4, true }, { "\xef\xbf\xbd", 3, true },
+		{ "\xff", 1, false }, { "\x80", 1, false }, { "\xc3", 1, false },
+		{ "\xc0\x80", 2, false }, { "\xc1\xbf", 2, false },
+		{ "\xe0\x80\x80", 3, false }, { "\xed\xa0\x80", 3, false },
+		{ "\xf0\x80\x80\x80", 4, false }, { "\xf4\x90\x80\x80", 4, false },
+		{ "\xf5\x80\x80\x80", 4, false }, { "\xe2\x82", 2, false },
+		{ "\xf0\x9f\x90", 3, false }, { "a\xe2\x82z", 4, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct json_tokener *tok = json_tokener_new();
+		bool clean = !all[i].clean;
+		struct json_object *o = json_text(all[i].text, all[i].len, &clean), *again;
+		const char *line;
+		size_t len;
+
+		assert_int_equal(clean, all[i].clean);
+		line = json_line(o, &len);
+		assert_null(memchr(line, '\n', len));
+		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+				       JSON_TOKENER_VALIDATE_UTF8);
+		again = json_tokener_parse_ex(tok, line, (int)len + 1);
+		assert_non_null(again);
+		if (clean) {
+			assert_int_equal(json_object_get_string_len(again), all[i].len);
+			assert_memory_equal(json_object_get_string(again), all[i].text,
+					    all[i].len);
+		}
+		json_object_put(again);
+		json_object_put(o);
+		json_tokener_free(tok);
+	}
+}
+
+static void test_random_text(void **state)
+{
+	(void)state;
+	srandom(11);
+	for (unsigned int round = 0; round < 20000; round++) {
+		struct json_tokener *tok = json_tokener_new();
+		struct json_object *o = json_object_new_object(), *again, *v;
+		size_t len = (size_t)random() % 12, n;
+		char *text = malloc(len ? len : 1);
+		struct json_sink j;
+		const char *line;
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)(random() % 3 ? random() | 0x80 : random());
+		json_sink_init(&j, o);
+		j.sink.ops->string(&j.sink, "t", text, len, false);
+		line = json_line(o, &n);
+		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+				       JSON_TOKENER_VALIDATE_UTF8);
+		again = json_tokener_parse_ex(tok, line, (int)n);
+		assert_non_null(again);
+		/* the bytes can be had back, one way or the other */
+		v = member(again, "t_hex");
+		if (!v)
+			assert_memory_equal(json_object_get_string(member(again, "t")),
+					    text, len);
+		else
+			assert_int_equal(json_object_get_string_len(v), 2 * len);
+		json_object_put(again);
+		json_object_put(o);
+		json_tokener_free(tok);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_hex_signs),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_sink_flags),
+		cmocka_unit_test(test_sink_shapes),
+		cmocka_unit_test(test_sink_depth),
+		cmocka_unit_test(test_hostile_text),
+		cmocka_unit_test(test_random_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
