@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/dump_view.h"
 
-#include <json-c/linkhash.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "dump/dump_call.h"
+#include "dump/dump_line.h"
 #include "dump/json_sink.h"
 #include "dump/keys.h"
 #include "lib/die.h"
@@ -40,53 +41,6 @@ static struct dump_view *self(struct view *v)
 	return (struct dump_view *)v; /* view is its first member */
 }
 
-/* Lines ---------------------------------------------------------------------- */
-
-static struct json_object *line(const char *kind)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "kind", json_object_new_string(kind));
-	return o;
-}
-
-static void add_int(struct json_object *o, const char *key, int64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
-}
-
-static void add_uint(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
-
-/* A string, with its bytes beside it where it is not UTF-8; null: none. */
-static void add_string(struct json_object *o, const char *key, const char *v)
-{
-	bool clean = true;
-	char hex[64];
-
-	json_object_object_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
-	if (clean)
-		return;
-	snprintf(hex, sizeof(hex), "%s_hex", key);
-	json_object_object_add(o, hex, json_bytes(v, strlen(v)));
-}
-
-static struct json_object *task_line(const char *kind, pid_t tid, uint64_t ns)
-{
-	struct json_object *o = line(kind);
-
-	add_int(o, "tid", tid);
-	add_uint(o, "ns", ns);
-	return o;
-}
-
 /* Writes and releases it. */
 static void write_line(struct dump_view *d, pid_t tid, struct json_object *o)
 {
@@ -100,147 +54,15 @@ static void write_line(struct dump_view *d, pid_t tid, struct json_object *o)
 
 /* Calls ---------------------------------------------------------------------- */
 
-static struct json_object *memory(const struct call *c, bool enter, bool exit)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < c->ncaptures; i++) {
-		const struct capture *k = &c->captures[i];
-		struct json_object *o;
-
-		if (k->phase == AT_ENTER ? !enter : !exit)
-			continue;
-		o = json_object_new_object();
-		add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
-		json_object_object_add(o, "addr", json_hex(k->addr));
-		add_uint(o, "want", k->want);
-		json_object_object_add(o, "hex", json_bytes(c->pool.data + k->at, k->len));
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-static void add_beginning(struct json_object *o, const struct begun *b)
-{
-	struct json_object *raw = json_object_new_array();
-	const struct call *c = b->call;
-
-	add_string(o, "call", c->desc->name);
-	add_int(o, "tid", c->tid);
-	add_int(o, "pid", c->pid);
-	add_string(o, "arch", c->arch->name);
-	add_uint(o, "nr", c->nr);
-	for (size_t i = 0; i < c->desc->nargs; i++)
-		json_object_array_add(raw, json_hex(c->args[i]));
-	json_object_object_add(o, "raw", raw);
-	add_uint(o, "enter_ns", c->enter_ns);
-	add_bool(o, "shown", c->shown);
-	if (b->stack)
-		json_object_object_add(o, "stack", json_object_get(b->stack));
-}
-
-/* What the model calls the event that this call made or is about. */
-static void add_event(struct dump_view *d, struct json_object *o, const struct call *c)
-{
-	int fd = c->desc->class == CLASS_OPEN ? (int)c->ret :
-		 c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
-	const struct event *e;
-
-	if (c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
-	    c->desc->class == CLASS_PASS || (c->desc->class == CLASS_OPEN && c->failed))
-		return;
-	e = model_event(d->model, c->tid, fd);
-	if (!e)
-		return;
-	add_uint(o, "event", e->number);
-	add_string(o, "event_name", e->name);
-	if (e->leader)
-		add_uint(o, "leader", e->leader->number);
-	if (e->output)
-		add_uint(o, "output", e->output->number);
-}
-
-/*
- * What the return tells.  Decoded before anything of it is written: it may ask
- * for names, whose lines have their place between the beginning and the return.
- */
-static struct json_object *decode_return(struct dump_view *d, const struct call *c)
-{
-	struct json_object *o = json_object_new_object(), *part;
-	struct json_sink j;
-
-	part = json_object_new_object();
-	json_sink_init(&j, part);
-	call_args(c, AT_EXIT, d->names, &j.sink);
-	json_object_object_add(o, "args", part);
-	part = json_object_new_object();
-	json_sink_init(&j, part);
-	call_results(c, d->names, &j.sink);
-	if (json_object_object_length(part))
-		json_object_object_add(o, "results", part);
-	else
-		json_object_put(part);
-	part = json_object_new_object();
-	json_sink_init(&j, part);
-	call_result_notes(c, d->names, &j.sink);
-	if (json_object_object_length(part))
-		json_object_object_add(o, "notes", part);
-	else
-		json_object_put(part);
-	return o;
-}
-
-static void add_result(struct json_object *o, const struct call *c)
-{
-	const char *name;
-
-	if (c->failed) {
-		name = strerrorname_np((int)c->ret);
-		add_int(o, "ret", -1);
-		add_int(o, "errno", c->ret);
-		if (name)
-			add_string(o, "error", name);
-	} else if (call_result_kind(c) == RESULT_ADDR) {
-		json_object_object_add(o, "ret", json_hex((uint64_t)c->ret));
-	} else {
-		add_int(o, "ret", c->ret);
-	}
-}
-
-/* Moves the members of from to to, and releases from. */
-static void move_members(struct json_object *to, struct json_object *from)
-{
-	json_object_object_foreach(from, key, value)
-		json_object_object_add(to, key, json_object_get(value));
-	json_object_put(from);
-}
-
-/* Adds decoded to the line; args are those that the beginning told, or NULL. */
-static void add_return(struct dump_view *d, struct json_object *o, const struct call *c,
-		       struct json_object *args, struct json_object *decoded)
-{
-	if (args) {
-		struct json_object *more = json_object_object_get(decoded, "args");
-
-		move_members(args, json_object_get(more));
-		json_object_object_add(decoded, "args", args);
-	}
-	add_uint(o, "start_ns", c->start_ns);
-	add_uint(o, "exit_ns", c->exit_ns);
-	add_result(o, c);
-	move_members(o, decoded);
-	add_event(d, o, c);
-}
-
 static void write_enter(void *ctx, struct inflight *in)
 {
 	struct begun *b = (struct begun *)in;
-	struct json_object *o = line(KIND_ENTER);
+	struct json_object *o = dump_line(KIND_ENTER);
 
-	add_beginning(o, b);
+	dump_call_beginning(o, b->call, b->stack);
 	json_object_object_add(o, "args", b->args);
 	b->args = NULL;
-	json_object_object_add(o, "memory", memory(b->call, true, false));
+	json_object_object_add(o, "memory", dump_call_memory(b->call, true, false));
 	write_line(ctx, in->tid, o);
 }
 
@@ -303,22 +125,22 @@ static void on_exit_of(struct view *v, const struct call *c)
 
 	if (!inflight_get(&d->begun, c->tid))
 		return;
-	decoded = decode_return(d, c);
+	decoded = dump_call_decode_return(c, d->names);
 	b = take(d, c->tid);
 	split = b->in.split;
 	before(d, split ? c->exit_ns : c->enter_ns, c->tid);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
 		split_closes(d, c->tid);
-	o = line(split ? KIND_EXIT : KIND_CALL);
+	o = dump_line(split ? KIND_EXIT : KIND_CALL);
 	if (split) {
-		add_string(o, "call", c->desc->name);
-		add_int(o, "tid", c->tid);
+		dump_add_string(o, "call", c->desc->name);
+		dump_add_int(o, "tid", c->tid);
 	} else {
-		add_beginning(o, b);
+		dump_call_beginning(o, c, b->stack);
 	}
-	add_return(d, o, c, b->args, decoded);
+	dump_call_return(o, c, d->model, b->args, decoded);
 	b->args = NULL;
-	json_object_object_add(o, "memory", memory(c, !split, true));
+	json_object_object_add(o, "memory", dump_call_memory(c, !split, true));
 	write_line(d, c->tid, o);
 	d->calls++;
 	begun_free(b);
@@ -358,9 +180,9 @@ static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64
 		write_enter(d, &b->in);
 	}
 	before(d, ns, c->tid);
-	o = task_line(KIND_ABANDONED, c->tid, ns);
-	add_string(o, "call", c->desc->name);
-	add_bool(o, "detached", let_go);
+	o = dump_task_line(KIND_ABANDONED, c->tid, ns);
+	dump_add_string(o, "call", c->desc->name);
+	dump_add_bool(o, "detached", let_go);
 	write_line(d, c->tid, o);
 	begun_free(b);
 }
@@ -376,8 +198,8 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *o = json_object_new_object();
 
-		add_string(o, "module", frames[i].module);
-		add_string(o, "symbol", frames[i].symbol);
+		dump_add_string(o, "module", frames[i].module);
+		dump_add_string(o, "symbol", frames[i].symbol);
 		json_object_object_add(o, "offset", json_hex(frames[i].offset));
 		json_object_object_add(o, "ip", json_hex(frames[i].ip));
 		json_object_array_add(b->stack, o);
@@ -385,7 +207,7 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 	if (why) {
 		struct json_object *o = json_object_new_object();
 
-		add_string(o, "why", why);
+		dump_add_string(o, "why", why);
 		json_object_array_add(b->stack, o);
 	}
 }
@@ -395,14 +217,14 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 static void on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_TASK, b->tid, ns);
+	struct json_object *o = dump_task_line(KIND_TASK, b->tid, ns);
 
 	before(d, ns, b->tid);
-	add_int(o, "pid", b->pid);
-	add_int(o, "parent", b->parent);
-	add_bool(o, "attached", b->attached);
-	add_bool(o, "shares_files", b->shares_files);
-	add_bool(o, "shares_memory", b->shares_memory);
+	dump_add_int(o, "pid", b->pid);
+	dump_add_int(o, "parent", b->parent);
+	dump_add_bool(o, "attached", b->attached);
+	dump_add_bool(o, "shares_files", b->shares_files);
+	dump_add_bool(o, "shares_memory", b->shares_memory);
 	write_line(d, b->tid, o);
 	d->tasks++;
 }
@@ -410,21 +232,21 @@ static void on_born(struct view *v, const struct birth *b, uint64_t ns)
 static void on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 		     const struct event *e)
 {
-	struct json_object *o = line(KIND_FOUND);
+	struct json_object *o = dump_line(KIND_FOUND);
 
-	add_int(o, "tid", tid);
-	add_int(o, "fd", fd);
-	add_bool(o, "cloexec", cloexec);
-	add_uint(o, "event", e->number);
+	dump_add_int(o, "tid", tid);
+	dump_add_int(o, "fd", fd);
+	dump_add_bool(o, "cloexec", cloexec);
+	dump_add_uint(o, "event", e->number);
 	write_line(self(v), tid, o);
 }
 
 static void on_comm(struct view *v, pid_t tid, const char *comm)
 {
-	struct json_object *o = line(KIND_COMM);
+	struct json_object *o = dump_line(KIND_COMM);
 
-	add_int(o, "tid", tid);
-	add_string(o, "comm", comm);
+	dump_add_int(o, "tid", tid);
+	dump_add_string(o, "comm", comm);
 	write_line(self(v), tid, o);
 }
 
@@ -432,14 +254,14 @@ static void on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe, bool shown)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_EXEC, tid, ns);
+	struct json_object *o = dump_task_line(KIND_EXEC, tid, ns);
 
 	split_own(d, former); /* the execve itself, which has yet to return */
 	before(d, ns, former);
 	begun_free((struct begun *)inflight_rename(&d->begun, former, tid));
-	add_int(o, "former", former);
-	add_string(o, "exe", exe);
-	add_bool(o, "shown", shown);
+	dump_add_int(o, "former", former);
+	dump_add_string(o, "exe", exe);
+	dump_add_bool(o, "shown", shown);
 	write_line(d, tid, o);
 }
 
@@ -451,22 +273,22 @@ static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		[END_SUPERSEDED] = "superseded",
 	};
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_GONE, tid, ns);
+	struct json_object *o = dump_task_line(KIND_GONE, tid, ns);
 	char name[32];
 
 	before(d, ns, tid);
-	add_string(o, "how", hows[how]);
+	dump_add_string(o, "how", hows[how]);
 	if (how == END_EXIT) {
-		add_int(o, "status", status);
+		dump_add_int(o, "status", status);
 		if (WIFEXITED(status)) {
-			add_int(o, "exit", WEXITSTATUS(status));
+			dump_add_int(o, "exit", WEXITSTATUS(status));
 		} else {
 			signal_name(WTERMSIG(status), name, sizeof(name));
-			add_string(o, "signal", name);
-			add_bool(o, "core", WCOREDUMP(status));
+			dump_add_string(o, "signal", name);
+			dump_add_bool(o, "core", WCOREDUMP(status));
 		}
 	}
-	add_bool(o, "shown", shown);
+	dump_add_bool(o, "shown", shown);
 	write_line(d, tid, o);
 }
 
@@ -474,19 +296,19 @@ static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *i
 		      bool shown)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_SIGNAL, tid, ns);
+	struct json_object *o = dump_task_line(KIND_SIGNAL, tid, ns);
 	struct json_sink j;
 	char name[32];
 
 	before(d, ns, tid);
 	signal_name(info->si_signo, name, sizeof(name));
-	add_string(o, "signal", name);
+	dump_add_string(o, "signal", name);
 	json_sink_init(&j, o);
 	siginfo_emit(info, &j.sink);
 	json_object_object_add(o, "info", json_object_get(json_object_object_get(o, "value")));
 	json_object_object_del(o, "value");
 	json_object_object_add(o, "hex", json_bytes(info, sizeof(*info)));
-	add_bool(o, "shown", shown);
+	dump_add_bool(o, "shown", shown);
 	write_line(d, tid, o);
 }
 
@@ -495,13 +317,13 @@ static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *i
 static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_RECORD, tid, ns), *decoded;
+	struct json_object *o = dump_task_line(KIND_RECORD, tid, ns), *decoded;
 	struct json_sink j;
 
 	before(d, ns, tid);
-	add_uint(o, "ring", r->ring->number);
-	add_uint(o, "event", r->event->number);
-	add_bool(o, "sure", r->sure);
+	dump_add_uint(o, "ring", r->ring->number);
+	dump_add_uint(o, "event", r->event->number);
+	dump_add_bool(o, "sure", r->sure);
 	decoded = json_object_new_object();
 	json_sink_init(&j, decoded);
 	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
@@ -516,12 +338,12 @@ static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_
 static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = task_line(KIND_LOOK, tid, ns);
+	struct json_object *o = dump_task_line(KIND_LOOK, tid, ns);
 
 	before(d, ns, tid);
-	add_uint(o, "ring", l->ring->number);
-	add_uint(o, "missed", l->missed);
-	add_bool(o, "torn", l->torn);
+	dump_add_uint(o, "ring", l->ring->number);
+	dump_add_uint(o, "missed", l->missed);
+	dump_add_bool(o, "torn", l->torn);
 	json_object_object_add(o, "page", json_bytes(l->page, l->page_len));
 	write_line(d, tid, o);
 	d->missed += l->missed;
@@ -529,25 +351,25 @@ static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_
 
 static void on_learnt_id(struct view *v, const struct event *e)
 {
-	struct json_object *o = line(KIND_ID);
+	struct json_object *o = dump_line(KIND_ID);
 
-	add_uint(o, "event", e->number);
-	add_uint(o, "id", e->id);
+	dump_add_uint(o, "event", e->number);
+	dump_add_uint(o, "id", e->id);
 	write_line(self(v), e->opener, o);
 }
 
 static void on_count(struct view *v, const struct event *e)
 {
-	struct json_object *o = line(KIND_COUNT);
+	struct json_object *o = dump_line(KIND_COUNT);
 
-	add_uint(o, "event", e->number);
-	add_uint(o, "id", e->id);
-	add_uint(o, "count", e->count.value);
+	dump_add_uint(o, "event", e->number);
+	dump_add_uint(o, "id", e->id);
+	dump_add_uint(o, "count", e->count.value);
 	if (e->found && e->format_known)
 		json_object_object_add(o, "read_format", json_hex(e->read_format));
 	if (e->count.timed) {
-		add_uint(o, "time_enabled", e->count.enabled);
-		add_uint(o, "time_running", e->count.running);
+		dump_add_uint(o, "time_enabled", e->count.enabled);
+		dump_add_uint(o, "time_running", e->count.running);
 	}
 	write_line(self(v), e->opener, o);
 }
@@ -556,10 +378,10 @@ static void on_count(struct view *v, const struct event *e)
 
 static struct json_object *name_line(const char *of, const char *name)
 {
-	struct json_object *o = line(KIND_NAME);
+	struct json_object *o = dump_line(KIND_NAME);
 
-	add_string(o, "of", of);
-	add_string(o, "name", name);
+	dump_add_string(o, "of", of);
+	dump_add_string(o, "name", name);
 	return o;
 }
 
@@ -567,7 +389,7 @@ static void on_name_pmu(struct view *v, uint32_t type, const char *name)
 {
 	struct json_object *o = name_line("pmu", name);
 
-	add_uint(o, "type", type);
+	dump_add_uint(o, "type", type);
 	write_line(self(v), 0, o);
 }
 
@@ -575,7 +397,7 @@ static void on_name_tracepoint(struct view *v, uint64_t id, const char *name)
 {
 	struct json_object *o = name_line("tracepoint", name);
 
-	add_uint(o, "id", id);
+	dump_add_uint(o, "id", id);
 	write_line(self(v), 0, o);
 }
 
@@ -583,7 +405,7 @@ static void on_name_format(struct view *v, uint64_t id, const char *text)
 {
 	struct json_object *o = name_line("format", text);
 
-	add_uint(o, "id", id);
+	dump_add_uint(o, "id", id);
 	write_line(self(v), 0, o);
 }
 
@@ -592,9 +414,9 @@ static void on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
 {
 	struct json_object *o = name_line("symbol", name);
 
-	add_int(o, "pid", pid);
+	dump_add_int(o, "pid", pid);
 	json_object_object_add(o, "ip", json_hex(ip));
-	add_uint(o, "cpumode", cpumode);
+	dump_add_uint(o, "cpumode", cpumode);
 	write_line(self(v), 0, o);
 }
 
@@ -604,7 +426,7 @@ static void on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
 	struct json_object *o = name_line("terms", name);
 	struct json_object *list = json_object_new_array();
 
-	add_uint(o, "type", type);
+	dump_add_uint(o, "type", type);
 	for (size_t i = 0; i < nconfigs; i++)
 		json_object_array_add(list, json_hex(config[i]));
 	json_object_object_add(o, "config", list);
@@ -616,8 +438,8 @@ static void on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
 	struct json_object *o = name_line("fd", name);
 
 	split_own(self(v), (pid_t)tid); /* what it was before stands in the beginning */
-	add_int(o, "tid", tid);
-	add_int(o, "fd", fd);
+	dump_add_int(o, "tid", tid);
+	dump_add_int(o, "fd", fd);
 	write_line(self(v), tid, o);
 }
 
@@ -633,24 +455,24 @@ static void add_started(struct json_object *o, uint64_t real_ns)
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(whole, sizeof(whole), "%s.%06lluZ", text,
 		 (unsigned long long)(real_ns % 1000000000 / 1000));
-	add_string(o, "started", whole);
+	dump_add_string(o, "started", whole);
 }
 
 static void write_header(struct dump_view *d, const struct dump_header *h)
 {
-	struct json_object *o = line(KIND_HEADER), *kernel = json_object_new_object();
+	struct json_object *o = dump_line(KIND_HEADER), *kernel = json_object_new_object();
 	struct json_object *command = json_object_new_array(), *pids = json_object_new_array();
 	bool clean;
 
-	add_int(o, "schema", DUMP_SCHEMA);
-	add_string(o, "pevtrace", h->pevtrace);
-	add_string(kernel, "sysname", h->sysname);
-	add_string(kernel, "release", h->release);
-	add_string(kernel, "version", h->version);
-	add_string(kernel, "machine", h->machine);
+	dump_add_int(o, "schema", DUMP_SCHEMA);
+	dump_add_string(o, "pevtrace", h->pevtrace);
+	dump_add_string(kernel, "sysname", h->sysname);
+	dump_add_string(kernel, "release", h->release);
+	dump_add_string(kernel, "version", h->version);
+	dump_add_string(kernel, "machine", h->machine);
 	json_object_object_add(o, "kernel", kernel);
-	add_string(o, "arch", h->arch);
-	add_uint(o, "page_size", h->page_size);
+	dump_add_string(o, "arch", h->arch);
+	dump_add_uint(o, "page_size", h->page_size);
 	/* what is not UTF-8 is for people only: nobody runs it from here */
 	for (size_t i = 0; h->command && h->command[i]; i++)
 		json_object_array_add(command, json_text(h->command[i],
@@ -660,9 +482,9 @@ static void write_header(struct dump_view *d, const struct dump_header *h)
 		json_object_array_add(pids, json_object_new_int64(h->pids[i]));
 	json_object_object_add(o, "attached", pids);
 	add_started(o, h->start_ns + (uint64_t)h->real_offset);
-	add_uint(o, "start_ns", h->start_ns);
-	add_int(o, "real_offset_ns", h->real_offset);
-	add_string(o, "warning", "holds command lines, paths and addresses of "
+	dump_add_uint(o, "start_ns", h->start_ns);
+	dump_add_int(o, "real_offset_ns", h->real_offset);
+	dump_add_string(o, "warning", "holds command lines, paths and addresses of "
 		   "what was traced: look through it before you pass it on");
 	write_line(d, 0, o);
 }
@@ -670,15 +492,15 @@ static void write_header(struct dump_view *d, const struct dump_header *h)
 static void free_view(struct view *v)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o = line(KIND_END);
+	struct json_object *o = dump_line(KIND_END);
 	struct map_slot *slot;
 	size_t at = 0;
 
-	add_uint(o, "ns", d->last_ns);
-	add_uint(o, "calls", d->calls);
-	add_uint(o, "records", d->records);
-	add_uint(o, "missed", d->missed);
-	add_uint(o, "tasks", d->tasks);
+	dump_add_uint(o, "ns", d->last_ns);
+	dump_add_uint(o, "calls", d->calls);
+	dump_add_uint(o, "records", d->records);
+	dump_add_uint(o, "missed", d->missed);
+	dump_add_uint(o, "tasks", d->tasks);
 	write_line(d, 0, o);
 	while ((slot = map_next(&d->begun.by_tid, &at)))
 		begun_free(slot->value);

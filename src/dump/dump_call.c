@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/dump_call.h"
+
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "dump/dump_line.h"
+#include "dump/json_sink.h"
+
+struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < c->ncaptures; i++) {
+		const struct capture *k = &c->captures[i];
+		struct json_object *o;
+
+		if (k->phase == AT_ENTER ? !enter : !exit)
+			continue;
+		o = json_object_new_object();
+		dump_add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
+		json_object_object_add(o, "addr", json_hex(k->addr));
+		dump_add_uint(o, "want", k->want);
+		json_object_object_add(o, "hex", json_bytes(c->pool.data + k->at, k->len));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+void dump_call_beginning(struct json_object *o, const struct call *c,
+			 struct json_object *stack)
+{
+	struct json_object *raw = json_object_new_array();
+
+	dump_add_string(o, "call", c->desc->name);
+	dump_add_int(o, "tid", c->tid);
+	dump_add_int(o, "pid", c->pid);
+	dump_add_string(o, "arch", c->arch->name);
+	dump_add_uint(o, "nr", c->nr);
+	for (size_t i = 0; i < c->desc->nargs; i++)
+		json_object_array_add(raw, json_hex(c->args[i]));
+	json_object_object_add(o, "raw", raw);
+	dump_add_uint(o, "enter_ns", c->enter_ns);
+	dump_add_bool(o, "shown", c->shown);
+	if (stack)
+		json_object_object_add(o, "stack", json_object_get(stack));
+}
+
+/* What the model calls the event that this call made or is about. */
+static void add_event(const struct model *m, struct json_object *o, const struct call *c)
+{
+	int fd = c->desc->class == CLASS_OPEN ? (int)c->ret :
+		 c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
+	const struct event *e;
+
+	if (c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
+	    c->desc->class == CLASS_PASS || (c->desc->class == CLASS_OPEN && c->failed))
+		return;
+	e = model_event(m, c->tid, fd);
+	if (!e)
+		return;
+	dump_add_uint(o, "event", e->number);
+	dump_add_string(o, "event_name", e->name);
+	if (e->leader)
+		dump_add_uint(o, "leader", e->leader->number);
+	if (e->output)
+		dump_add_uint(o, "output", e->output->number);
+}
+
+struct json_object *dump_call_decode_return(const struct call *c, const struct names *n)
+{
+	struct json_object *o = json_object_new_object(), *part;
+	struct json_sink j;
+
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_args(c, AT_EXIT, n, &j.sink);
+	json_object_object_add(o, "args", part);
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_results(c, n, &j.sink);
+	if (json_object_object_length(part))
+		json_object_object_add(o, "results", part);
+	else
+		json_object_put(part);
+	part = json_object_new_object();
+	json_sink_init(&j, part);
+	call_result_notes(c, n, &j.sink);
+	if (json_object_object_length(part))
+		json_object_object_add(o, "notes", part);
+	else
+		json_object_put(part);
+	return o;
+}
+
+static void add_result(struct json_object *o, const struct call *c)
+{
+	const char *name;
+
+	if (c->failed) {
+		name = strerrorname_np((int)c->ret);
+		dump_add_int(o, "ret", -1);
+		dump_add_int(o, "errno", c->ret);
+		if (name)
+			dump_add_string(o, "error", name);
+	} else if (call_result_kind(c) == RESULT_ADDR) {
+		json_object_object_add(o, "ret", json_hex((uint64_t)c->ret));
+	} else {
+		dump_add_int(o, "ret", c->ret);
+	}
+}
+
+/* Moves the members of from to to, and releases from. */
+static void move_members(struct json_object *to, struct json_object *from)
+{
+	json_object_object_foreach(from, key, value)
+		json_object_object_add(to, key, json_object_get(value));
+	json_object_put(from);
+}
+
+void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
+		      struct json_object *args, struct json_object *decoded)
+{
+	if (args) {
+		struct json_object *more = json_object_object_get(decoded, "args");
+
+		move_members(args, json_object_get(more));
+		json_object_object_add(decoded, "args", args);
+	}
+	dump_add_uint(o, "start_ns", c->start_ns);
+	dump_add_uint(o, "exit_ns", c->exit_ns);
+	add_result(o, c);
+	move_members(o, decoded);
+	add_event(m, o, c);
+}

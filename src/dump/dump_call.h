@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a dump tells of one call. */
+#ifndef PEVTRACE_DUMP_DUMP_CALL_H
+#define PEVTRACE_DUMP_DUMP_CALL_H
+
+#include <json-c/json_object.h>
+
+#include "abi/call.h"
+#include "model/model.h"
+
+/* Adds what is known when it begins; stack is a list of frames, or NULL. */
+void dump_call_beginning(struct json_object *o, const struct call *c,
+			 struct json_object *stack);
+
+/* A new list of the captured memory, of its beginning, its return or both. */
+struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit);
+
+/*
+ * What the return tells, as a new object with args, results and notes.  To be
+ * made before anything of it is written: it may ask for names, whose lines
+ * have their place between the beginning and the return.
+ */
+struct json_object *dump_call_decode_return(const struct call *c, const struct names *n);
+
+/*
+ * Adds the result, and decoded, which is taken over; so is args: those that
+ * the beginning has told and that belong on this line too, or NULL.
+ */
+void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
+		      struct json_object *args, struct json_object *decoded);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/dump_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dump/json_sink.h"
+
+struct json_object *dump_line(const char *kind)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "kind", json_object_new_string(kind));
+	return o;
+}
+
+void dump_add_int(struct json_object *o, const char *key, int64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+void dump_add_uint(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+void dump_add_bool(struct json_object *o, const char *key, bool v)
+{
+	json_object_object_add(o, key, json_object_new_boolean(v));
+}
+
+/* A string, with its bytes beside it where it is not UTF-8; null: none. */
+void dump_add_string(struct json_object *o, const char *key, const char *v)
+{
+	bool clean = true;
+	char hex[64];
+
+	json_object_object_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
+	if (clean)
+		return;
+	snprintf(hex, sizeof(hex), "%s_hex", key);
+	json_object_object_add(o, hex, json_bytes(v, strlen(v)));
+}
+
+struct json_object *dump_task_line(const char *kind, pid_t tid, uint64_t ns)
+{
+	struct json_object *o = dump_line(kind);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_uint(o, "ns", ns);
+	return o;
+}
