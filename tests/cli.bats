@@ -373,3 +373,21 @@ one_line_with() {
 	"$PEVTRACE" decode -v -y --records --summary "$dir/d" >"$dir/again"
 	diff "$dir/live" "$dir/again"
 }
+
+@test "a dump of an attached process gives the text again" {
+	"$demo" sleep 2 >/dev/null 3>&- &
+	target=$!
+	sleep 0.4
+	"$PEVTRACE" -q -y --summary --json="$dir/d" -o "$dir/live" -p "$target"
+	wait "$target"
+	grep -q 'opened before we came' "$dir/live"
+	"$PEVTRACE" decode -q -y --summary -o "$dir/again" "$dir/d"
+	diff "$dir/live" "$dir/again"
+}
+
+@test "text and dump do not go to one file" {
+	run "$PEVTRACE" -o "$dir/t" --json="$dir/t" true
+	[ "$status" -eq 2 ]
+	one_line_with "cannot both go"
+	[ ! -e "$dir/t" ]
+}

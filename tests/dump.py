@@ -403,7 +403,7 @@ def documented():
 		for words in re.findall(r"(?m)^\.TP[^\n]*\n\.BR? ([^\n]*)", body):
 			keys.update(re.findall(r"[a-z_]+", re.sub(
 				r'"[^"]*"|,', " ", words)))
-		for kind in re.findall(r"[a-z]+", title):
+		for kind in re.findall(r"[a-z_]+", title):
 			out.setdefault(kind, set()).update(keys)
 	return out
 

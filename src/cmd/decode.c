@@ -35,6 +35,22 @@ static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
 		session_found(of(ctx), tid, fd, cloexec, e);
 }
 
+static void tell_last(void *ctx, const struct ring *r)
+{
+	*(const struct ring **)ctx = r;
+}
+
+static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct session *s = of(ctx);
+	const struct ring *last = NULL;
+
+	model_found_ring(s->model, tid, start, end);
+	model_each_mapping(s->model, tid, tell_last, &last);
+	if (last)
+		session_found_ring(s, tid, last);
+}
+
 static void on_comm(void *ctx, pid_t tid, const char *comm)
 {
 	session_comm(of(ctx), tid, comm);
@@ -140,7 +156,7 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 }
 
 static const struct replay_ops ops = {
-	.born = on_born, .found = on_found, .comm = on_comm, .enter = on_enter,
+	.born = on_born, .found = on_found, .found_ring = on_found_ring, .comm = on_comm, .enter = on_enter,
 	.exit = on_exit_of, .stack = on_stack, .record = on_record,
 	.looked = on_looked, .learnt_id = on_learnt_id, .count = on_count, .signalled = on_signal,
 	.execed = on_execed, .gone = on_gone,

@@ -10,6 +10,7 @@
 #include "cmd/diff_print.h"
 #include "dump/compare.h"
 #include "dump/expect.h"
+#include "dump/perfdata.h"
 #include "lib/die.h"
 
 enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING };
@@ -160,6 +161,12 @@ static void parse(struct diffing *d, int argc, char **argv)
 
 /* Work ------------------------------------------------------------------------ */
 
+static void close_file(FILE *f)
+{
+	if (f && f != stdin)
+		fclose(f);
+}
+
 static FILE *open_file(const char *path, const char **name)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
@@ -167,13 +174,12 @@ static FILE *open_file(const char *path, const char **name)
 	*name = f == stdin ? "standard input" : path;
 	if (!f)
 		warn("cannot read '%s': %s", path, strerror(errno));
-	return f;
-}
-
-static void close_file(FILE *f)
-{
-	if (f && f != stdin)
-		fclose(f);
+	if (!f || !perfdata_is(f))
+		return f;
+	warn("%s is a perf.data file; diff takes dumps, made by pevtrace --json=DUMP; "
+	     "pevtrace decode shows what is in it", *name);
+	close_file(f);
+	return NULL;
 }
 
 static struct normal *read_dump(struct diffing *d, const char *path)

@@ -260,6 +260,8 @@ static void check(const struct options *o)
 	if (o->separate && o->json && !o->json_path)
 		die("-ff does not go with --json: a dump is one file; "
 		    "--json=FILE writes it beside the text");
+	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
+		die("text and dump cannot both go to '%s': name two files", o->output);
 	if (o->count && o->json && !o->json_path)
 		die("-c does not go with --json, which prints no tables; "
 		    "--json=FILE writes the dump beside them");

@@ -303,6 +303,11 @@ void session_found(struct session *s, pid_t tid, int fd, bool cloexec,
 	TELL(s, found, tid, fd, cloexec, e);
 }
 
+void session_found_ring(struct session *s, pid_t tid, const struct ring *r)
+{
+	TELL(s, found_ring, tid, r);
+}
+
 void session_enter(struct session *s, const struct call *c)
 {
 	if (c->shown)

@@ -69,6 +69,9 @@ void session_comm(struct session *s, pid_t tid, const char *comm);
 void session_found(struct session *s, pid_t tid, int fd, bool cloexec,
 		   const struct event *e);
 
+/* The same for a ring: model_found_ring() has been called. */
+void session_found_ring(struct session *s, pid_t tid, const struct ring *r);
+
 /*
  * A call that is shown, or that the model must know of (c->shown tells).  Its
  * memory has been captured: AT_ENTER before session_enter(), AT_EXIT before

@@ -207,16 +207,55 @@ static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 
 /* What the engine tells ---------------------------------------------------- */
 
+struct found {
+	int fd;
+	bool cloexec;
+	const struct event *event;
+};
+
+/* What a task held when we came. */
 struct adoption {
 	struct live *live;
 	pid_t tid;
+	struct found *found;
+	size_t n;
 };
 
-static void tell_found(void *ctx, int fd, bool cloexec, struct event *e)
+static void take_found(void *ctx, int fd, bool cloexec, struct event *e)
 {
 	struct adoption *a = ctx;
 
-	session_found(&a->live->session, a->tid, fd, cloexec, e);
+	a->found = xrealloc(a->found, (a->n + 1) * sizeof(*a->found));
+	a->found[a->n++] = (struct found){ fd, cloexec, e };
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return x->event->number < y->event->number ? -1 : 1;
+}
+
+static void tell_ring(void *ctx, const struct ring *r)
+{
+	struct adoption *a = ctx;
+
+	session_found_ring(&a->live->session, a->tid, r);
+}
+
+/* In the order of their numbers: who reads a dump gives these out again. */
+static void tell_found(struct live *l, pid_t tid)
+{
+	struct adoption a = { .live = l, .tid = tid };
+
+	model_each_fd(l->session.model, tid, take_found, &a);
+	if (a.n)
+		qsort(a.found, a.n, sizeof(*a.found), by_number);
+	for (size_t i = 0; i < a.n; i++)
+		session_found(&l->session, tid, a.found[i].fd, a.found[i].cloexec,
+			      a.found[i].event);
+	free(a.found);
+	model_each_mapping(l->session.model, tid, tell_ring, &a);
 }
 
 static void learn_comm(struct live *l, pid_t tid)
@@ -251,14 +290,13 @@ static void on_born(void *ctx, const struct trace_birth *b)
 		.shares_files = thread || b->shares_files,
 		.shares_memory = thread || b->shares_memory,
 	};
-	struct adoption a = { l, b->tid };
 
 	session_born(&l->session, &birth, now_ns());
 	if (birth.parent)
 		return;
 	/* launched by somebody who has events, or running with some already */
 	model_adopt(l->session.model, b->tid);
-	model_each_fd(l->session.model, b->tid, tell_found, &a);
+	tell_found(l, b->tid);
 	learn_comm(l, b->tid);
 	if (model_holds(l->session.model, b->tid))
 		learn_counts(l, b->pid, b->tid);

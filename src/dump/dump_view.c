@@ -241,6 +241,17 @@ static void on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 	write_line(self(v), tid, o);
 }
 
+static void on_found_ring(struct view *v, pid_t tid, const struct ring *r)
+{
+	struct json_object *o = dump_line(KIND_FOUND_RING);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_uint(o, "ring", r->number);
+	json_object_object_add(o, "start", json_hex(r->start));
+	json_object_object_add(o, "end", json_hex(r->end));
+	write_line(self(v), tid, o);
+}
+
 static void on_comm(struct view *v, pid_t tid, const char *comm)
 {
 	struct json_object *o = dump_line(KIND_COMM);
@@ -511,6 +522,7 @@ static void free_view(struct view *v)
 static const struct view_ops ops = {
 	.born = on_born,
 	.found = on_found,
+	.found_ring = on_found_ring,
 	.comm = on_comm,
 	.name_pmu = on_name_pmu,
 	.name_tracepoint = on_name_tracepoint,

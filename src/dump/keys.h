@@ -13,6 +13,7 @@
 #define KIND_HEADER "header"
 #define KIND_TASK "task"
 #define KIND_FOUND "found"
+#define KIND_FOUND_RING "found_ring"
 #define KIND_COMM "comm"
 #define KIND_NAME "name"
 #define KIND_CALL "call"	/* a call from its beginning to its return */

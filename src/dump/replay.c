@@ -295,6 +295,18 @@ static void tell_found(struct line *l)
 		l->r->ops->found(l->r->ctx, tid, (int)fd, cloexec);
 }
 
+static void tell_found_ring(struct line *l)
+{
+	pid_t tid = need_pid(l, "tid");
+	uint64_t start = 0, end = 0;
+
+	if (!dump_get_hex(l->o, "start", &start) || !dump_get_hex(l->o, "end", &end) ||
+	    start >= end)
+		l->wrong = "start or end";
+	if (!l->wrong && l->r->ops->found_ring)
+		l->r->ops->found_ring(l->r->ctx, tid, start, end);
+}
+
 static void tell_comm(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
@@ -449,7 +461,8 @@ static const struct {
 	{ KIND_CALL, tell_call },     { KIND_ENTER, tell_enter },
 	{ KIND_EXIT, tell_exit },     { KIND_ABANDONED, tell_abandoned },
 	{ KIND_NAME, tell_name },     { KIND_TASK, tell_task },
-	{ KIND_FOUND, tell_found },   { KIND_COMM, tell_comm },
+	{ KIND_FOUND, tell_found },   { KIND_FOUND_RING, tell_found_ring },
+	{ KIND_COMM, tell_comm },
 	{ KIND_EXEC, tell_exec },     { KIND_GONE, tell_gone },
 	{ KIND_SIGNAL, tell_signal }, { KIND_RECORD, tell_record },
 	{ KIND_LOOK, tell_look },     { KIND_ID, tell_id },

@@ -25,11 +25,12 @@ struct dump_facts {
 /*
  * Where the lines go; the meaning of each is that of the function of the same
  * name in cmd/session.h.  Calls live until exit or gone.  Those that only tell
- * more (comm, stack, record, looked, learnt_id, count, signalled) may be NULL.
+ * more (found_ring, comm, stack, record, looked, learnt_id, count, signalled) may be NULL.
  */
 struct replay_ops {
 	void (*born)(void *ctx, const struct birth *b, uint64_t ns);
 	void (*found)(void *ctx, pid_t tid, int fd, bool cloexec);
+	void (*found_ring)(void *ctx, pid_t tid, uint64_t start, uint64_t end);
 	void (*comm)(void *ctx, pid_t tid, const char *comm);
 	void (*enter)(void *ctx, struct call *c);
 	void (*exit)(void *ctx, struct call *c);

@@ -271,6 +271,15 @@ void model_each_fd(struct model *m, pid_t tid,
 		fdtab_each_event(t->files, hook, ctx);
 }
 
+void model_each_mapping(struct model *m, pid_t tid,
+			void (*hook)(void *ctx, const struct ring *r), void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	for (size_t i = 0; t && i < t->space->nrings; i++)
+		hook(ctx, t->space->rings[i]);
+}
+
 void model_each_writer(struct model *m, const struct ring *r,
 		       void (*hook)(void *ctx, struct event *e), void *ctx)
 {
@@ -344,7 +353,6 @@ struct adoption {
 	struct task *task;
 	pid_t tid;
 	int epfd;
-	struct event *first;	/* to whom rings are put down */
 };
 
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
@@ -371,12 +379,8 @@ static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 {
 	struct adoption *a = ctx;
 
-	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd)) {
-		struct event *e = model_found(a->m, a->tid, fd, cloexec);
-
-		if (!a->first)
-			a->first = e;
-	}
+	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd))
+		model_found(a->m, a->tid, fd, cloexec);
 	if (!strcmp(link, PROC_EPOLL_LINK))
 		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 }
@@ -401,20 +405,40 @@ static void adopt_epoll(void *ctx, int fd, bool cloexec, const char *link)
 	proc_each_watched(a->tid, fd, adopt_watched, a);
 }
 
-/* Whose ring it is /proc does not tell; that one is there it does. */
-static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
+static void take_first(void *ctx, int fd, bool cloexec, struct event *e)
 {
-	struct adoption *a = ctx;
+	struct event **first = ctx;
+
+	(void)fd;
+	(void)cloexec;
+	if (e->found && (!*first || e->number < (*first)->number))
+		*first = e;
+}
+
+/* Whose ring it is nobody tells; that one is there, they do. */
+void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct task *t = model_task(m, tid);
+	struct event *first = NULL;
 	struct ring *r;
 
-	if (!a->first)
+	if (t)
+		fdtab_each_event(t->files, take_first, &first);
+	if (!first)
 		return;
-	r = ring_new(a->m, a->first);
-	r->pid = a->task->pid;
+	r = ring_new(m, first);
+	r->pid = t->pid;
 	r->start = start;
 	r->end = end;
 	r->aux = true; /* not to be looked into */
-	space_add(a->task->space, r);
+	space_add(t->space, r);
+}
+
+static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
+{
+	struct adoption *a = ctx;
+
+	model_found_ring(a->m, a->tid, start, end);
 }
 
 void model_adopt(struct model *m, pid_t tid)

@@ -137,6 +137,9 @@ void model_adopt(struct model *m, pid_t tid);
 /* The task has an event at fd that was opened before we came. */
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec);
 
+/* The task has a ring mapped there, of an event that was opened before us. */
+void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end);
+
 /* What the task is called now (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);
 
@@ -203,6 +206,10 @@ void model_each_holder(struct model *m,
 void model_each_fd(struct model *m, pid_t tid,
 		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
 		   void *ctx);
+
+/* Calls hook for each mapping of rings and AUX areas that tid's process has. */
+void model_each_mapping(struct model *m, pid_t tid,
+			void (*hook)(void *ctx, const struct ring *r), void *ctx);
 
 /* Calls hook for each living event whose records go to that ring. */
 void model_each_writer(struct model *m, const struct ring *r,

@@ -231,8 +231,12 @@ static size_t compare(const struct attempt *a, const struct event *e, size_t *sh
 	return n;
 }
 
-/* The first event opened after the failure that asks for nearly the same. */
-static const struct event *instead_of(const struct model *m, const struct attempt *a)
+/*
+ * The first event opened after the failure that asks for nearly the same; for
+ * the same target, or else for another one.
+ */
+static const struct event *find_instead(const struct model *m, const struct attempt *a,
+					bool same_pid)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events), shared;
@@ -240,12 +244,20 @@ static const struct event *instead_of(const struct model *m, const struct attemp
 	for (size_t i = a->events; i < n; i++) {
 		const struct event *e = events[i];
 
-		if (e->opener == a->tid && e->pid == a->pid && e->cpu == a->cpu &&
+		if (e->opener == a->tid && (!same_pid || e->pid == a->pid) &&
+		    e->cpu == a->cpu &&
 		    compare(a, e, &shared, NULL) <= LIKE_DIFFERENT &&
 		    shared >= LIKE_SHARED)
 			return e;
 	}
 	return NULL;
+}
+
+static const struct event *instead_of(const struct model *m, const struct attempt *a)
+{
+	const struct event *e = find_instead(m, a, true);
+
+	return e ? e : find_instead(m, a, false);
 }
 
 static bool same_attempt(const struct attempt *a, const struct attempt *b)
@@ -273,6 +285,8 @@ static void print_attempt(const struct model *m, const struct names *n,
 		buf_addf(out, ", %zu times", times);
 	if (e) {
 		compare(a, e, &shared, &text);
+		if (e->pid != a->pid)
+			buf_addf(&text, "%spid", text.len ? ", " : "");
 		buf_addf(out, "; then #%u ", e->number);
 		text_escaped(out, e->name);
 		buf_addf(out, " worked, which differs in %s",

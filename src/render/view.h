@@ -50,6 +50,8 @@ struct view_ops {
 	/* It held the event when we came. */
 	void (*found)(struct view *v, pid_t tid, int fd, bool cloexec,
 		      const struct event *e);
+	/* It had a ring mapped there when we came. */
+	void (*found_ring)(struct view *v, pid_t tid, const struct ring *r);
 	void (*comm)(struct view *v, pid_t tid, const char *comm);
 	/* Something was named: see struct names.  name may be NULL. */
 	void (*name_pmu)(struct view *v, uint32_t type, const char *name);
