@@ -296,6 +296,7 @@ def check_schema(b, schema, tracefs):
 				   [target(argv[0])] + argv[1:], keep=name)
 	check_cases(b, schema)
 	check_found(b, schema)
+	check_found_ring(b, schema)
 	check_written(b, schema)
 
 TASKS = [
@@ -389,6 +390,34 @@ def check_found(b, schema):
 		why = [str(e)]
 	finally:
 		os.close(fd)
+	b.tap.ok(not why, what, why)
+
+def check_found_ring(b, schema):
+	"""A program with rings mapped, that is attached to while it waits."""
+	what = "schema: a ring that was there before"
+	if not b.wanted(what):
+		return
+	dump = b.path(".json")
+	# it polls until its command ends, and maps its rings before that starts
+	program = subprocess.Popen([target("demo"), "sleep", "3"],
+				   stdout=subprocess.DEVNULL)
+	try:
+		maps = "/proc/%d/maps" % program.pid
+		for _ in range(200):
+			with open(maps) as f:
+				if "[perf_event]" in f.read():
+					break
+			time.sleep(0.01)
+		b.run([PEVTRACE, "-q", "-o", b.path(".txt"), "--json=" + dump,
+		       "-p", str(program.pid)])
+		why = schema.why_not(dump)
+		if not any(x["kind"] == "found_ring" for x in lines_of(dump)):
+			why.append("no ring was found")
+		b.kept["found_ring"] = dump
+	except (Trouble, OSError) as e:
+		why = [str(e)]
+	finally:
+		program.wait()
 	b.tap.ok(not why, what, why)
 
 def documented():
@@ -760,6 +789,7 @@ NEEDED = {
 	"header": "kind schema arch page_size real_offset_ns start_ns",
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
 	"found": "kind tid fd cloexec",
+	"found_ring": "kind tid start end",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",
 	"call": "kind call tid pid arch nr raw enter_ns shown start_ns exit_ns "
