@@ -13,25 +13,13 @@
 
 #include "host/host.h"
 #include "host/proc.h"
+#include "tree.h"
 
 static char root[] = "/tmp/pevtrace-host-XXXXXX";
 
-/* Writes root/path, with the directories that lead to it. */
 static void put(const char *path, const char *text)
 {
-	char full[512];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	tree_put(root, path, text);
 }
 
 #define DEVICES "bus/event_source/devices/"
@@ -59,11 +47,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
+	return tree_remove(root);
 }
 
 static const char *terms(struct host *h, uint32_t type, uint64_t config, uint64_t config1)

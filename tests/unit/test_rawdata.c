@@ -27,6 +27,7 @@
 #include "host/rawformat.h"
 #include "host/sysfile.h"
 #include "render/text.h"
+#include "tree.h"
 
 static const char *format_of(void *ctx, uint64_t id)
 {
@@ -40,19 +41,7 @@ static bool mounted;
 
 static void put(const char *path, const char *text)
 {
-	char full[512];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	tree_put(root, path, text);
 }
 
 #define COMMON(id) \
@@ -143,13 +132,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char command[128];
-
 	(void)state;
 	if (mounted && umount(tracefs))
 		return -1;
-	snprintf(command, sizeof(command), "rm -r --one-file-system %s", root);
-	return system(command);
+	return tree_remove(root);
 }
 
 /* The sample as text, or "unknown". */

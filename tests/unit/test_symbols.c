@@ -21,24 +21,13 @@
 #include "host/maps.h"
 #include "host/symbols.h"
 #include "host/symtab.h"
+#include "tree.h"
 
 static char root[] = "/tmp/pevtrace-sym-XXXXXX";
 
 static void put(const char *path, const char *text)
 {
-	char full[512];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0700);
-		*p = '/';
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	tree_put(root, path, text);
 }
 
 static int setup(void **state)
@@ -69,11 +58,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
+	return tree_remove(root);
 }
 
 static struct symbols *fake(const char *name)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A tree of files made up for a test, such as a sysfs. Include after cmocka.h. */
+#ifndef PEVTRACE_TESTS_TREE_H
+#define PEVTRACE_TESTS_TREE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Writes root/path, with the directories that lead to it. */
+static inline void tree_put(const char *root, const char *path, const char *text)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(full, 0700);
+		*p = '/';
+	}
+	f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Removes it all, but nothing that is mounted there. rm's status. */
+static inline int tree_remove(const char *root)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r --one-file-system %s", root);
+	return system(command);
+}
+
+#endif
