@@ -15,6 +15,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+import straceparse as sp
+
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
 PERF = shutil.which("perf")
@@ -40,23 +42,6 @@ threads = [threading.Thread(target=work, args=(n,)) for n in (0, 1, 2, 9)]
 for t in threads: t.start()
 for t in threads: t.join()
 """
-
-class Tap:
-	def __init__(self):
-		self.count = self.failed = 0
-
-	def check(self, name, ok, detail=""):
-		self.count += 1
-		self.failed += not ok
-		print("%s %d - %s" % ("ok" if ok else "not ok", self.count, name))
-		if not ok:
-			for line in str(detail).splitlines()[:30]:
-				print("# " + line)
-		sys.stdout.flush()
-
-	def skip(self, name, why):
-		self.count += 1
-		print("ok %d - %s # SKIP %s" % (self.count, name, why))
 
 def diff(*args, data=None):
 	return subprocess.run([PEVTRACE, "diff"] + list(args), input=data,
@@ -89,8 +74,9 @@ def same_runs(tap, name, tmp, command):
 			bad.append(r.stdout.decode() + r.stderr.decode())
 		elif normal(other) != form:
 			bad.append("another normal form")
-	tap.check("%d of %d runs of %s are the same" % (RUNS - len(bad), RUNS, name),
-		  not bad and b"perf_event_open" in form, "\n".join(bad))
+	tap.ok(not bad and b"perf_event_open" in form,
+	       "%d of %d runs of %s are the same" % (RUNS - len(bad), RUNS, name),
+	       ["\n".join(bad)])
 
 def evlist(path):
 	"""perf's own account: the attr of the event cpu-clock as a dict."""
@@ -115,27 +101,28 @@ def names_fields(tap, tmp):
 	short = lambda v: v.replace("PERF_SAMPLE_", "").replace("+", "|")
 	ours = {l["field"]: (short(l["a"]), short(l["b"])) for l in changed}
 	order = lambda d: {k: [set(v.split("|")) for v in p] for k, p in d.items()}
-	tap.check("the fields that differ are those of perf evlist: "
-		  + " ".join(sorted(theirs)),
-		  r.returncode == 1 and theirs and order(theirs) == order(ours),
-		  "%s\n%s" % (theirs, ours))
-	tap.check("a set of flags is told by its bits",
-		  all(l["bits_added"] == ["PERF_SAMPLE_CALLCHAIN"]
+	tap.ok(r.returncode == 1 and theirs and order(theirs) == order(ours),
+	       "the fields that differ are those of perf evlist: "
+		  + " ".join(sorted(theirs)), ["%s\n%s" % (theirs, ours)])
+	tap.ok(all(l["bits_added"] == ["PERF_SAMPLE_CALLCHAIN"]
 		      and not l["bits_removed"] for l in changed
-		      if l["field"] == "sample_type"), changed)
-	tap.check("what was added are probes only",
-		  all(l["kind"] == "changed" or (l["kind"] == "added"
-		      and "cpu=some" in l["line"]) for l in lines), lines)
+		      if l["field"] == "sample_type"),
+	       "a set of flags is told by its bits", [changed])
+	tap.ok(all(l["kind"] == "changed" or (l["kind"] == "added"
+		      and "cpu=some" in l["line"]) for l in lines),
+	       "what was added are probes only", [lines])
 	r = diff("--ignore", "sample_type,context_switch", "--ignore=added", plain, more)
-	tap.check("--ignore: nothing is left", r.returncode == 0 and not r.stdout,
-		  r.stdout.decode())
+	tap.ok(r.returncode == 0 and not r.stdout, "--ignore: nothing is left",
+	       [r.stdout.decode()])
 	r = diff("--only", "context_switch", plain, more, "--color=never")
-	tap.check("--only: one field", r.returncode == 1 and
+	tap.ok(r.returncode == 1 and
 		  b"context_switch: 0 -> 1" in r.stdout and
-		  b"sample_type" not in r.stdout, r.stdout.decode())
+		  b"sample_type" not in r.stdout, "--only: one field",
+	       [r.stdout.decode()])
 	r = diff(more, plain, "--color=never")
-	tap.check("the other way round, bits go", b"-PERF_SAMPLE_CALLCHAIN" in r.stdout
-		  and b"\n- task1 perf_event_open" in r.stdout, r.stdout.decode())
+	tap.ok(b"-PERF_SAMPLE_CALLCHAIN" in r.stdout
+		  and b"\n- task1 perf_event_open" in r.stdout,
+	       "the other way round, bits go", [r.stdout.decode()])
 
 def expectations(tap, tmp, path):
 	form = normal(path).decode()
@@ -146,9 +133,9 @@ def expectations(tap, tmp, path):
 			f.write(text)
 		r = diff("--expect", golden, path, "--color=never")
 		out = r.stdout.decode() + r.stderr.decode()
-		tap.check("expectation: " + name, r.returncode == status
+		tap.ok(r.returncode == status
 			  and all(w in out for w in words)
-			  and (status or not out), out)
+			  and (status or not out), "expectation: " + name, [out])
 
 	check("a normal form expects itself", form, 0)
 	check("* and a|b", re.sub(r"sample_freq=\d+", "sample_freq=1|4000|5000",
@@ -176,9 +163,10 @@ def bad_input(tap, tmp, path):
 			f.write(b"".join(content))
 		r = diff(path, bad)
 		err = r.stderr.decode()
-		tap.check("bad input: " + name, r.returncode == 2 and not r.stdout
+		tap.ok(r.returncode == 2 and not r.stdout
 			  and err.count("\n") == 1
-			  and all(w in err for w in (bad,) + words), err)
+			  and all(w in err for w in (bad,) + words),
+		       "bad input: " + name, [err])
 
 	check("cut off", lines[:-1], ":%d:" % (len(lines) - 1), "cut off")
 	check("a line of garbage", lines[:5] + [b"garbage\n"] + lines[5:], ":6:")
@@ -191,41 +179,40 @@ def bad_input(tap, tmp, path):
 	with open(bad, "wb") as f:
 		f.writelines(lines[:5] + [b"garbage\n"] + lines[5:])
 	r = diff("--keep-going", path, bad)
-	tap.check("--keep-going compares the rest, and says 2",
-		  r.returncode == 2 and not r.stdout and b":6:" in r.stderr, r.stderr)
+	tap.ok(r.returncode == 2 and not r.stdout and b":6:" in r.stderr,
+	       "--keep-going compares the rest, and says 2", [r.stderr])
 	r = diff(path, bad + ".none")
-	tap.check("a file that is not there", r.returncode == 2 and r.stderr, r.stderr)
+	tap.ok(r.returncode == 2 and r.stderr, "a file that is not there", [r.stderr])
 	for args in (["--only", "nonsense", path, path], [path], [path] * 3, ["--bogus"],
 		     ["-", "-"], ["--color=x", path, path]):
 		r = diff(*args)
-		tap.check("misuse: " + " ".join(os.path.basename(a) for a in args),
-			  r.returncode == 2 and r.stderr.count(b"\n") == 1, r.stderr)
+		tap.ok(r.returncode == 2 and r.stderr.count(b"\n") == 1,
+		       "misuse: " + " ".join(os.path.basename(a) for a in args),
+		       [r.stderr])
 	with open(path, "rb") as f:
 		r = diff("-", path, data=f.read())
-	tap.check("standard input", r.returncode == 0, r.stderr)
+	tap.ok(r.returncode == 0, "standard input", [r.stderr])
 
 def idempotent(tap, tmp, path):
 	"""Twice the same, and nothing in it of fds, pids, addresses, times."""
 	form = normal(path)
-	tap.check("--normalize writes the same twice", form and form == normal(path))
-	tap.check("no address and no descriptor is left",
-		  not re.search(rb"=0x7f[0-9a-f]{6}| fd=\d", form), form.decode())
+	tap.ok(form and form == normal(path), "--normalize writes the same twice")
+	tap.ok(not re.search(rb"=0x7f[0-9a-f]{6}| fd=\d", form),
+	       "no address and no descriptor is left", [form.decode()])
 	objects = [json.loads(l) for l in normal(path, "--json").splitlines()]
 	text = ["%s %s %s" % (o["task"], o["call"],
 		" ".join("%s=%s" % f for f in o["fields"].items())) for o in objects]
-	tap.check("--json says what the text says",
-		  text == form.decode().splitlines()[1:])
+	tap.ok(text == form.decode().splitlines()[1:], "--json says what the text says")
 
 def main():
-	tap = Tap()
+	tap = sp.Tap()
 	tmp = tempfile.mkdtemp(prefix="pevtrace-diff.")
 	demo = os.path.join(TARGETS, "demo")
 	try:
 		path = os.path.join(tmp, "demo")
 		dump(path, demo, "true")
 		if b'"ret":-1' in normal(path) or b" mmap " not in normal(path):
-			print("1..0 # SKIP no events can be opened here")
-			return 0
+			sp.skip_all("no events can be opened here")
 		same_runs(tap, "demo", tmp, [demo, "true"])
 		if os.uname().machine == "x86_64":
 			same_runs(tap, "four threads at once", tmp,
@@ -251,8 +238,7 @@ def main():
 			tap.skip("perf", "there is no perf here")
 	finally:
 		shutil.rmtree(tmp, ignore_errors=True)
-	print("1..%d" % tap.count)
-	return tap.failed > 0
+	return tap.done()
 
 if __name__ == "__main__":
 	sys.exit(main())
