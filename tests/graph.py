@@ -13,10 +13,8 @@ and -y's names on descriptors that come to stand for other events.
 import collections
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -525,32 +523,17 @@ def test_undisturbed(tap):
 		tap.ok(looks > 100, "%s: we did look with %s (%d times)" %
 		       (name, " ".join(options), looks), run.summary.lines[-5:])
 
-def main():
-	if not rp.PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	tap = sp.Tap()
-	only = sys.argv[1:]
-	tmp = tempfile.mkdtemp(prefix="pevtrace-graph.")
-	tests = [("passed", lambda: test_passed(tap)),
-		 ("sigtrap", lambda: test_sigtrap(tap)),
-		 ("reuse", lambda: test_reuse(tap)),
-		 ("attach", lambda: test_attach(tap, tmp)),
-		 ("undisturbed", lambda: test_undisturbed(tap))]
-	if rp.PERF and not subprocess.run([rp.PERF, "--version"],
-					  stdout=subprocess.DEVNULL,
-					  stderr=subprocess.DEVNULL).returncode:
-		tracefs = rp.own_tracefs()
-		tests += [("perf", lambda: test_perf(tap, tmp, tracefs)),
-			  ("fallback", lambda: test_fallback(tap, tmp))]
-	else:
-		tap.skip("graphs of perf's commands", "no perf that runs on this machine")
-	try:
-		for name, test in tests:
-			if not only or name in only:
-				test()
-	finally:
-		shutil.rmtree(tmp, ignore_errors=True)
-	return tap.done()
+def own_tests(tap, tmp):
+	return [("passed", lambda: test_passed(tap)),
+		("sigtrap", lambda: test_sigtrap(tap)),
+		("reuse", lambda: test_reuse(tap)),
+		("attach", lambda: test_attach(tap, tmp)),
+		("undisturbed", lambda: test_undisturbed(tap))]
+
+def perf_tests(tap, tmp, tracefs):
+	return [("perf", lambda: test_perf(tap, tmp, tracefs)),
+		("fallback", lambda: test_fallback(tap, tmp))]
 
 if __name__ == "__main__":
-	sys.exit(main())
+	sys.exit(rp.main("pevtrace-graph.", "graphs of perf's commands",
+			 own_tests, perf_tests))

@@ -11,10 +11,8 @@
 import collections
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -607,32 +605,17 @@ def test_mixed(tap, how):
 		odd = run.odd()
 		tap.ok(not odd, name + ": every record adds up", odd[:5])
 
-def main():
-	if not rp.PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	tap = sp.Tap()
-	only = sys.argv[1:]
-	tmp = tempfile.mkdtemp(prefix="pevtrace-records.")
-	tests = [("mixed", lambda: [test_mixed(tap, how) for how in
-				    ("identifier", "id", "none")])]
-	if rp.PERF and not subprocess.run([rp.PERF, "--version"],
-					  stdout=subprocess.DEVNULL,
-					  stderr=subprocess.DEVNULL).returncode:
-		tracefs = rp.own_tracefs()
-		tests += [("record", lambda: test_record(tap, tmp, tracefs)),
-			  ("lost", lambda: test_lost(tap, tmp)),
-			  ("python", lambda: test_python(tap)),
-			  ("stat", lambda: test_stat(tap, tmp)),
-			  ("group", lambda: test_group(tap, tmp))]
-	else:
-		tap.skip("perf record, perf stat", "no perf that runs on this machine")
-	try:
-		for name, test in tests:
-			if not only or name in only:
-				test()
-	finally:
-		shutil.rmtree(tmp, ignore_errors=True)
-	return tap.done()
+def own_tests(tap, tmp):
+	return [("mixed", lambda: [test_mixed(tap, how) for how in
+				   ("identifier", "id", "none")])]
+
+def perf_tests(tap, tmp, tracefs):
+	return [("record", lambda: test_record(tap, tmp, tracefs)),
+		("lost", lambda: test_lost(tap, tmp)),
+		("python", lambda: test_python(tap)),
+		("stat", lambda: test_stat(tap, tmp)),
+		("group", lambda: test_group(tap, tmp))]
 
 if __name__ == "__main__":
-	sys.exit(main())
+	sys.exit(rp.main("pevtrace-records.", "perf record, perf stat",
+			 own_tests, perf_tests))

@@ -9,7 +9,9 @@ import collections
 import ctypes
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
 
 import straceparse as sp
@@ -329,3 +331,29 @@ def missing(name):
 	"""Why the target cannot be used here, or None."""
 	return None if os.access(target(name), os.X_OK) else \
 		"tests/targets/%s is not built" % name
+
+# ---- a script of such tests -------------------------------------------------
+
+def main(prefix, what, own, with_perf):
+	"""The exit status of a script: runs the tests of own(tap, tmp) and, where
+	a perf runs, of with_perf(tap, tmp, tracefs), which are lists of (name,
+	function); all of them, or those that the arguments name. what is skipped
+	without perf."""
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	tap = sp.Tap()
+	only = sys.argv[1:]
+	tmp = tempfile.mkdtemp(prefix=prefix)
+	tests = own(tap, tmp)
+	if PERF and not subprocess.run([PERF, "--version"], stdout=subprocess.DEVNULL,
+				       stderr=subprocess.DEVNULL).returncode:
+		tests += with_perf(tap, tmp, own_tracefs())
+	else:
+		tap.skip(what, "no perf that runs on this machine")
+	try:
+		for name, test in tests:
+			if not only or name in only:
+				test()
+	finally:
+		shutil.rmtree(tmp, ignore_errors=True)
+	return tap.done()
