@@ -122,8 +122,6 @@ static void set_once(const char **place, const char *value, const char *option)
 
 static void one_option(struct decode_one *d, int opt, const char *arg)
 {
-	char *end;
-
 	switch (opt) {
 	case 1:
 		if (d->operand)
@@ -138,10 +136,7 @@ static void one_option(struct decode_one *d, int opt, const char *arg)
 		d->options.output = arg;
 		break;
 	case 's':
-		d->options.text.max_string = strtoul(arg, &end, 10);
-		if (end == arg || *end || *arg == '-' ||
-		    d->options.text.max_string > 1 << 20)
-			die("-s needs a number from 0 to 1048576, not '%s'", arg);
+		d->options.text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
 		break;
 	case 'v':
 		d->options.text.full = true;
@@ -162,12 +157,7 @@ static void one_option(struct decode_one *d, int opt, const char *arg)
 		set_once(&d->record, arg, "--record");
 		break;
 	case OPT_COLOR:
-		if (arg && strcmp(arg, "always") && strcmp(arg, "never") &&
-		    strcmp(arg, "auto"))
-			die("--color takes always, never or auto, not '%s'", arg);
-		d->options.color = !arg || *arg == 'a' ? COLOR_ALWAYS : COLOR_NEVER;
-		if (arg && !strcmp(arg, "auto"))
-			d->options.color = COLOR_AUTO;
+		d->options.color = option_color(arg);
 		break;
 	}
 }

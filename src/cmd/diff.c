@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/diff_print.h"
+#include "cmd/options.h"
 #include "dump/compare.h"
 #include "dump/expect.h"
 #include "dump/perfdata.h"
@@ -82,17 +83,6 @@ static void choose(struct diffing *d, const char ***list, size_t *n, const char 
 	}
 }
 
-static bool wants_color(const char *when)
-{
-	if (!when || !strcmp(when, "always"))
-		return true;
-	if (!strcmp(when, "never"))
-		return false;
-	if (strcmp(when, "auto"))
-		die("--color takes always, never or auto, not '%s'", when);
-	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-}
-
 static _Noreturn void print_and_exit(const char *text)
 {
 	fputs(text, stdout);
@@ -116,7 +106,7 @@ static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
 		choose(d, &d->choice.only, &d->choice.nonly, arg, "--only");
 		break;
 	case OPT_COLOR:
-		d->print.color = wants_color(arg);
+		d->print.color = color_wanted(option_color(arg), isatty(STDOUT_FILENO));
 		break;
 	case OPT_NORMALIZE:
 		d->normalize = true;
@@ -142,7 +132,7 @@ static void parse(struct diffing *d, int argc, char **argv)
 {
 	int opt, wanted, given;
 
-	d->print.color = wants_color("auto");
+	d->print.color = color_wanted(COLOR_AUTO, isatty(STDOUT_FILENO));
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, ":hjV", long_options, NULL)) != -1)

@@ -102,12 +102,12 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static long number(const char *text, const char *option, long least, long most)
+long option_number(const char *text, const char *option, long least, long most)
 {
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	if (end == text || *end || n < least || n > most)
+	if (end == text || *end || *text == '-' || n < least || n > most)
 		die("%s needs a number from %ld to %ld, not '%s'", option, least,
 		    most, text);
 	return n;
@@ -119,12 +119,12 @@ static void add_pids(struct options *o, const char *list)
 
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
-		o->pids[o->npids++] = (pid_t)number(word, "-p", 1, 1 << 22);
+		o->pids[o->npids++] = (pid_t)option_number(word, "-p", 1, 1 << 22);
 	}
 	free(copy);
 }
 
-static enum color_when color_word(const char *word)
+enum color_when option_color(const char *word)
 {
 	if (!word || !strcmp(word, "always"))
 		return COLOR_ALWAYS;
@@ -133,6 +133,13 @@ static enum color_when color_word(const char *word)
 	if (strcmp(word, "auto"))
 		die("--color takes always, never or auto, not '%s'", word);
 	return COLOR_AUTO;
+}
+
+bool color_wanted(enum color_when when, bool terminal)
+{
+	if (when != COLOR_AUTO)
+		return when == COLOR_ALWAYS;
+	return terminal && !getenv("NO_COLOR");
 }
 
 static void one_option(struct options *o, int opt, const char *arg, int *forks)
@@ -179,7 +186,7 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 		o->text.relative = true;
 		break;
 	case 's':
-		o->text.max_string = (size_t)number(arg, "-s", 0, 1 << 20);
+		o->text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
 		break;
 	case 't':
 		if (o->text.clock < CLOCK_EPOCH)
@@ -195,13 +202,13 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 		o->text.labels = true;
 		break;
 	case OPT_COLOR:
-		o->color = color_word(arg);
+		o->color = option_color(arg);
 		break;
 	case OPT_NO_SECCOMP:
 		o->no_seccomp = true;
 		break;
 	case OPT_LOOK_EVERY:
-		o->look_ms = (unsigned int)number(arg, "--look-every", 1, 3600000);
+		o->look_ms = (unsigned int)option_number(arg, "--look-every", 1, 3600000);
 		break;
 	case OPT_RECORDS:
 		o->records = true;

@@ -43,4 +43,13 @@ struct options {
 void options_parse(struct options *o, enum options_of of, int argc, char **argv);
 void options_free(struct options *o);
 
+/* The number in an option's argument; dies unless it is from least to most. */
+long option_number(const char *text, const char *option, long least, long most);
+
+/* --color's argument, NULL if there is none; dies if it is another word. */
+enum color_when option_color(const char *word);
+
+/* Whether to write colors; by itself on a terminal, unless NO_COLOR is set. */
+bool color_wanted(enum color_when when, bool terminal);
+
 #endif

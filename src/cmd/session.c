@@ -162,13 +162,6 @@ static const char *record_event(void *ctx, uint64_t id)
 
 /* The beginning and the end ----------------------------------------------- */
 
-static bool wants_color(const struct session *s)
-{
-	if (s->options->color != COLOR_AUTO)
-		return s->options->color == COLOR_ALWAYS;
-	return output_is_terminal(s->text) && !getenv("NO_COLOR");
-}
-
 /* --json alone takes the place of the text; --json=FILE goes beside it. */
 static bool open_outputs(struct session *s)
 {
@@ -203,7 +196,8 @@ static void add_text(struct session *s, const struct session_facts *f)
 {
 	struct text_options *text = &s->options->text;
 
-	text->color = wants_color(s);
+	text->color = color_wanted(s->options->color,
+				   output_is_terminal(s->text));
 	text->records = s->options->records;
 	text->pid_always = s->options->output;
 	text->pid_never = s->options->separate;

@@ -8,13 +8,6 @@
 
 #include "lib/die.h"
 
-static bool colored(const struct options *o, FILE *out)
-{
-	if (o->color != COLOR_AUTO)
-		return o->color == COLOR_ALWAYS;
-	return isatty(fileno(out)) && !getenv("NO_COLOR");
-}
-
 bool showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
@@ -29,7 +22,7 @@ bool showing_open(struct showing *s, const struct options *o)
 	s->text.sink.full = o->text.full;
 	s->text.sink.max_string = o->text.max_string;
 	s->text.labels = true;
-	s->text.color = colored(o, s->out);
+	s->text.color = color_wanted(o->color, isatty(fileno(s->out)));
 	return true;
 }
 
