@@ -176,6 +176,7 @@ enum call_watch {
 	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
 	WATCH_PTRACE,	/* from the start where it begins to trace */
 	WATCH_HELD,	/* only in processes that hold something of perf */
+	WATCH_FD,	/* there, where the first argument is such a descriptor */
 };
 
 /* Which -e trace= word besides its own name selects a call. */

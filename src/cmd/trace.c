@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/pass.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/session.h"
@@ -251,9 +252,11 @@ static void tell_found(struct live *l, pid_t tid)
 	model_each_fd(l->session.model, tid, take_found, &a);
 	if (a.n)
 		qsort(a.found, a.n, sizeof(*a.found), by_number);
-	for (size_t i = 0; i < a.n; i++)
+	for (size_t i = 0; i < a.n; i++) {
 		session_found(&l->session, tid, a.found[i].fd, a.found[i].cloexec,
 			      a.found[i].event);
+		trace_watch_fd(l->tracer, a.found[i].fd);
+	}
 	free(a.found);
 	model_each_mapping(l->session.model, tid, tell_ring, &a);
 }
@@ -376,12 +379,30 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	return TRACE_EXIT;
 }
 
+/* What the call has returned or received may be an event's descriptor. */
+static void watch_new_fds(struct live *l, const struct call *c)
+{
+	int fds[CALL_MAX_PASSED];
+	size_t n = 0;
+
+	if (c->failed)
+		return;
+	if (c->desc->id == CALL_RECVMSG)
+		n = call_passed_fds(c, AT_EXIT, fds);
+	else if (c->desc->class == CLASS_OPEN || c->desc->class == CLASS_DESC)
+		fds[n++] = (int)c->ret;
+	for (size_t i = 0; i < n; i++)
+		if (model_event(l->session.model, c->tid, fds[i]))
+			trace_watch_fd(l->tracer, fds[i]);
+}
+
 static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
 
 	call_capture(c, AT_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
+	watch_new_fds(l, c);
 	note_ptrace(l, c);
 	if (l->looker)
 		look_after(l, c);
@@ -426,11 +447,12 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		warn("let go of process %d", (int)tid);
 }
 
-static bool on_close_watch(void *ctx, pid_t tid)
+static enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 {
 	const struct model *m = ((struct live *)ctx)->session.model;
 
-	return model_holds(m, tid) || model_passing(m);
+	/* an event on its way may be received by anybody, but only once */
+	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_FAR;
 }
 
 /* Lets others read the file as it grows, and looks where no call gives cause. */

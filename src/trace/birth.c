@@ -35,6 +35,8 @@ static void announce(struct tracer *t, struct task *task,
 
 	task->pid = thread ? parent->pid : task->tid;
 	task->filtered = parent->filtered;
+	task->guard = thread ? guard_share(parent->guard)
+			     : guard_inherit(parent->guard, task->tid, parent->tid);
 	task->root = parent->root && thread;
 	task->arch = parent->arch;
 	b.pid = task->pid;

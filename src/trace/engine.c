@@ -63,6 +63,7 @@ void task_drop(struct tracer *t, struct task *task)
 		call_free(task->call);
 	free(task->call);
 	stack_forget(&task->stack);
+	guard_free(task->guard);
 	free(task);
 }
 
@@ -217,5 +218,6 @@ void trace_free(struct tracer *t)
 	map_free(&t->tasks);
 	nr_free(&t->nrs);
 	filter_free(&t->filter);
+	free(t->ranges);
 	free(t);
 }

@@ -63,6 +63,7 @@ static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 
 	switch (watch) {
 	case WATCH_HELD:
+	case WATCH_FD:
 		return 0;
 	case WATCH_ALWAYS:
 		return seccomp_rule_add(ctx, trace, nr, 0);
@@ -96,6 +97,7 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 
 	switch (watch) {
 	case WATCH_HELD:
+	case WATCH_FD:
 		return false;
 	case WATCH_ALWAYS:
 		return true;

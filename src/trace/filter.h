@@ -30,6 +30,21 @@ int filter_build(struct filter *f, const struct trace_options *opts,
  */
 int filter_install(const struct filter *f);
 
+/* Descriptors from first to last. */
+struct fd_range {
+	uint32_t first, last;
+};
+
+/*
+ * Makes a program to be added to the first one in processes that are watched
+ * closely: it reports WATCH_FD, WATCH_IOCTL and WATCH_SHARED calls on a
+ * descriptor in one of the ranges and, with held, all WATCH_HELD calls.  False
+ * where it would be too long.
+ */
+bool filter_build_close(struct filter *f, const struct trace_options *opts,
+			const struct nr_tables *nrs, const struct fd_range *ranges,
+			size_t nranges, bool held);
+
 void filter_free(struct filter *f);
 
 /*

@@ -200,6 +200,8 @@ static int parent(struct tracer *t, struct launch *l, pid_t pid)
 	task->starting = true;
 	task->root = true;
 	task->filtered = l->filtered;
+	if (l->filtered)
+		task->guard = guard_new();
 	t->launched = pid;
 	if (write(l->go[1], "", 1) != 1)
 		kill(pid, SIGKILL);

@@ -29,13 +29,13 @@ static void nudge_others(struct tracer *t)
 	while ((slot = map_next(&t->tasks, &at))) {
 		struct task *task = slot->value;
 
-		if (task->close || task->early || task->starting ||
-		    !task->filtered || !t->ops->close_watch(t->ctx, task->tid))
+		if (task->every || task->early || task->starting || !task->filtered ||
+		    guard_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
 			continue;
 		if (nr_is_fragile(&t->nrs, task->arch ? task->arch : arch_native(),
 				  proc_syscall(task->tid)))
 			continue;
-		task->close = true;
+		task->every = true;
 		ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
 	}
 }
@@ -43,6 +43,27 @@ static void nudge_others(struct tracer *t)
 void trace_recheck(struct tracer *t)
 {
 	nudge_others(t);
+}
+
+/*
+ * Descriptors come in runs.  A range for each would make many filters, and one
+ * that reaches too far makes calls stop that need not: a quarter more than
+ * there are.
+ */
+void trace_watch_fd(struct tracer *t, int fd)
+{
+	uint32_t first = (uint32_t)fd, all = 0;
+
+	for (size_t i = 0; i < t->nranges; i++) {
+		const struct fd_range *r = &t->ranges[i];
+
+		if (first >= r->first && first <= r->last)
+			return;
+		all += r->last - r->first + 1;
+	}
+	t->ranges = xrealloc(t->ranges, (t->nranges + 1) * sizeof(*t->ranges));
+	t->ranges[t->nranges++] = (struct fd_range){ first, first + all / 4 };
+	t->grown = true;
 }
 
 static unsigned int how_to_go_on(struct tracer *t, struct task *task)
@@ -53,12 +74,15 @@ static unsigned int how_to_go_on(struct tracer *t, struct task *task)
 		return PTRACE_CONT;
 	if (!task->filtered)
 		return PTRACE_SYSCALL;
-	task->close = t->ops->close_watch(t->ctx, task->tid);
-	if (task->close && !before)
+	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_FAR;
+	if (t->grown || (task->close && !before)) {
+		t->grown = false;
+		task->every = true;
 		nudge_others(t);
-	if (task->close || task->in_call || task->entered)
-		return PTRACE_SYSCALL;
-	return PTRACE_CONT;
+	}
+	task->every = (task->close && !guard_covers(t, task)) || task->in_call ||
+		      task->entered;
+	return task->every ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
 void task_resume(struct tracer *t, struct task *task, int sig)
@@ -129,7 +153,8 @@ static void enter(struct tracer *t, struct task *task, uint32_t audit,
 		task->call->start_ns = now_ns();
 }
 
-static void leave_call(struct tracer *t, struct task *task, int64_t rval,
+/* False when the task is not ours to let go on. */
+static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 		       bool is_error)
 {
 	struct remote remote = remote_of(task->tid);
@@ -137,13 +162,14 @@ static void leave_call(struct tracer *t, struct task *task, int64_t rval,
 
 	task->entered = false;
 	if (!task->in_call)
-		return;
+		return true;
 	task->in_call = false;
 	call->exit_ns = now_ns();
 	call->returned = true;
 	call->failed = is_error;
 	call->ret = is_error ? -rval : rval;
 	t->ops->exit(t->ctx, call, &remote.mem);
+	return t->leaving || guard_extend(t, task);
 }
 
 /*
@@ -173,7 +199,8 @@ static void syscall_stop(struct tracer *t, struct task *task)
 			      (const uint64_t *)info.seccomp.args);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
-		leave_call(t, task, info.exit.rval, info.exit.is_error);
+		if (!leave_call(t, task, info.exit.rval, info.exit.is_error))
+			return;
 		break;
 	}
 	task_resume(t, task, 0);

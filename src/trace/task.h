@@ -13,6 +13,7 @@
 #include "abi/call.h"
 #include "lib/map.h"
 #include "trace/filter.h"
+#include "trace/guard.h"
 #include "trace/nr.h"
 #include "trace/trace.h"
 
@@ -25,12 +26,14 @@ struct task {
 	const struct arch *arch; /* of the last call seen, or NULL */
 	struct call *call; /* reused by every call; NULL at first */
 	struct stack_cache *stack; /* see stack.c */
+	struct guard *guard; /* see guard.h; NULL without a filter */
 	uint64_t early_ns; /* when an early task was first seen */
 	int status; /* of an early task that has ended */
 	bool in_call; /* enter was answered with TRACE_EXIT */
 	bool entered; /* stopped at entry: the exit will stop too */
 	bool filtered; /* carries our seccomp filter */
-	bool close; /* last answer of close_watch */
+	bool close; /* last answer of close_watch was not TRACE_FAR */
+	bool every; /* stops at every call, or is about to stop anyway */
 	bool root; /* of a program we launched or attached to */
 	bool starting; /* ours, but not yet the launched program */
 	bool early; /* seen before its birth; held if it lives */
@@ -51,6 +54,9 @@ struct tracer {
 	struct map tasks; /* tid -> struct task */
 	struct nr_tables nrs;
 	struct filter filter;
+	struct fd_range *ranges; /* descriptors of WATCH_FD calls, as they came up */
+	size_t nranges;
+	bool grown; /* ... one of late */
 	struct inherited inherited;
 	sigset_t taken; /* signals that the loop waits for */
 	size_t nearly; /* early tasks */

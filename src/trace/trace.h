@@ -23,6 +23,17 @@ enum trace_next {
 	TRACE_EXIT, /* stop again when it returns */
 };
 
+/* Answer of close_watch: at which calls must the task stop? */
+enum trace_closeness {
+	TRACE_FAR,	/* only at those that the filter names */
+	TRACE_NEAR,	/* for a while at every wanted call */
+	/*
+	 * From now on at WATCH_HELD calls, and at calls on one of the
+	 * descriptors of trace_watch_fd().  May stop at others, too.
+	 */
+	TRACE_CLOSE,
+};
+
 /* What gone() is told in place of a wait status; no wait status is negative. */
 enum { TRACE_DETACHED = -1, TRACE_SUPERSEDED = -2 };
 
@@ -45,7 +56,7 @@ struct trace_ops {
 	void (*born)(void *ctx, const struct trace_birth *b);
 	/*
 	 * A watched call begins: one that watch[] names from the start, or
-	 * any other wanted one while close_watch() is true.  call has desc,
+	 * any other wanted one while close_watch() asks for it.  call has desc,
 	 * arch, nr, args, tid, pid and enter_ns; the hook captures what it
 	 * wants through mem.  The call stays the same object until exit or
 	 * gone.
@@ -72,12 +83,11 @@ struct trace_ops {
 	 */
 	void (*gone)(void *ctx, pid_t tid, int status, struct call *call);
 	/*
-	 * Asked whenever a task is to run on: must it stop at every wanted
-	 * call, or only at those that the filter names?  When it turns true
-	 * for a task, it is asked for all others as well, and those of whom it
-	 * is true are stopped once to come under close watch.
+	 * Asked whenever a task is to run on.  When the answer is no longer
+	 * TRACE_FAR, all others are asked for as well, and those that must be
+	 * watched, too, are stopped once to come under watch.
 	 */
-	bool (*close_watch)(void *ctx, pid_t tid);
+	enum trace_closeness (*close_watch)(void *ctx, pid_t tid);
 	/*
 	 * Comes about every tick_ms while tasks run; no task is held for it.
 	 * May be NULL.
@@ -87,7 +97,7 @@ struct trace_ops {
 
 struct trace_options {
 	/*
-	 * For every enum call_id: WATCH_HELD calls stop only under
+	 * For every enum call_id: WATCH_HELD and WATCH_FD calls stop only under
 	 * close_watch; the others from the start, see enum call_watch.
 	 * Calls with unwanted[id] never stop.
 	 */
@@ -140,6 +150,13 @@ int trace_run(struct tracer *t);
  * a hook: asks for all of them again.
  */
 void trace_recheck(struct tracer *t);
+
+/*
+ * From now on, calls on that descriptor matter (mmap, ioctl, and those of
+ * WATCH_FD), in whatever process is under close watch.  To be called in the exit hook of the call that made it,
+ * or in born.
+ */
+void trace_watch_fd(struct tracer *t, int fd);
 
 /* One frame of a stack; module and symbol may be NULL. */
 struct trace_frame {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/filter.h"
@@ -168,6 +169,85 @@ static void try_all(const struct trace_options *opts)
 	nr_free(&nrs);
 }
 
+static bool in_ranges(uint64_t fd, const struct fd_range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((uint32_t)fd >= ranges[i].first && (uint32_t)fd <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* The second program, at every call with every value as each argument. */
+static void try_close(bool held, const struct fd_range *ranges, size_t nranges)
+{
+	struct trace_options opts = options();
+	struct filter f = { 0 };
+	struct nr_tables nrs;
+
+	opts.unwanted[CALL_DUP] = true;
+	nr_build(&nrs);
+	assert_true(filter_build_close(&f, &opts, &nrs, ranges, nranges, held));
+	for (const struct nr_table *t = nrs.of; t->arch; t++)
+		for (size_t at = 0; at < NR_CALLS * 6 * NVALUES; at++) {
+			size_t nr = at / (6 * NVALUES), arg = at / NVALUES % 6;
+			const struct call_desc *desc = t->desc[nr];
+			struct seccomp_data data = {
+				.arch = t->arch->audit,
+				.nr = (int)(nr | t->arch->nr_bit),
+			};
+			bool want = false;
+
+			data.args[arg] = values[at % NVALUES];
+			if (desc && !opts.unwanted[desc->id])
+				switch (opts.watch[desc->id]) {
+				case WATCH_HELD:
+					want = held;
+					break;
+				case WATCH_FD:
+				case WATCH_IOCTL:
+					want = in_ranges(data.args[0], ranges, nranges);
+					break;
+				case WATCH_SHARED:
+					want = in_ranges(data.args[4], ranges, nranges);
+					break;
+				default:
+					break;
+				}
+			assert_int_equal(run(&f, &data), want ? SECCOMP_RET_TRACE :
+								SECCOMP_RET_ALLOW);
+		}
+	assert_int_equal(run(&f, &(struct seccomp_data){ .arch = 0x1234 }),
+			 SECCOMP_RET_ALLOW);
+	filter_free(&f);
+	nr_free(&nrs);
+}
+
+static void test_close(void **state)
+{
+	static const struct fd_range ranges[] = { { 3, 3 }, { 31, 32 }, { 0x8001, 0x8100 } };
+
+	(void)state;
+	try_close(true, ranges, 3);
+	try_close(false, ranges + 1, 1);
+	try_close(true, NULL, 0);
+}
+
+/* A program that the kernel would refuse is not made. */
+static void test_close_too_long(void **state)
+{
+	struct trace_options opts = options();
+	struct fd_range *ranges = calloc(BPF_MAXINSNS, sizeof(*ranges));
+	struct filter f = { 0 };
+	struct nr_tables nrs;
+
+	(void)state;
+	nr_build(&nrs);
+	assert_false(filter_build_close(&f, &opts, &nrs, ranges, BPF_MAXINSNS, true));
+	assert_null(f.insns);
+	nr_free(&nrs);
+	free(ranges);
+}
+
 static void test_agrees(void **state)
 {
 	struct trace_options opts = options();
@@ -242,6 +322,8 @@ int main(void)
 		cmocka_unit_test(test_agrees),
 		cmocka_unit_test(test_unwanted),
 		cmocka_unit_test(test_all_watched),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_close_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

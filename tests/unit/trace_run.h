@@ -42,7 +42,10 @@ struct run {
 	size_t n, cap;
 	int status;
 	/* What the hooks do beside recording. */
-	bool close; /* close_watch for all, from the start */
+	bool close; /* close_watch for all, from the start: TRACE_NEAR */
+	bool near; /* ... from the first open on */
+	bool guard; /* ... TRACE_CLOSE, with all descriptors that opens return */
+	bool opened;
 	bool close_later; /* ... once mark 10 was seen */
 	bool skip; /* enter answers TRACE_SKIP */
 	long kill_at; /* SIGKILL the task at this event */
@@ -116,9 +119,15 @@ static inline enum trace_next on_enter(void *ctx, struct call *call,
 static inline void on_exit_hook(void *ctx, struct call *call,
 				const struct mem *mem)
 {
-	struct event *e = record(ctx, EXIT, call->tid);
+	struct run *r = ctx;
+	struct event *e = record(r, EXIT, call->tid);
 
 	(void)mem;
+	if (call->desc->id == CALL_PERF_EVENT_OPEN && !call->failed) {
+		r->opened = true;
+		if (r->guard)
+			trace_watch_fd(r->t, (int)call->ret);
+	}
 	e->id = (int)call->desc->id;
 	e->number = (long)call->args[1];
 	e->ret = call->ret;
@@ -147,10 +156,14 @@ static inline void on_gone(void *ctx, pid_t tid, int status, struct call *call)
 		assert_int_equal(call->tid, tid);
 }
 
-static inline bool on_close_watch(void *ctx, pid_t tid)
+static inline enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 {
+	const struct run *r = ctx;
+
 	(void)tid;
-	return ((struct run *)ctx)->close;
+	if (r->guard && r->opened)
+		return TRACE_CLOSE;
+	return r->close || (r->near && r->opened) ? TRACE_NEAR : TRACE_FAR;
 }
 
 static const struct trace_ops ops = {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The second filter, for processes that are watched closely: which process has
+ * it, and how it gets there.
+ */
+#ifndef PEVTRACE_TRACE_GUARD_H
+#define PEVTRACE_TRACE_GUARD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct task;
+struct tracer;
+struct guard;
+
+/* For a program that is launched with the first filter, by us: see guard_free(). */
+struct guard *guard_new(void);
+
+/* For another thread of the process. */
+struct guard *guard_share(struct guard *g);
+
+/*
+ * For a child process, which has the filters that its parent had when it was
+ * made; tid and parent are known to ptrace.
+ */
+struct guard *guard_inherit(const struct guard *g, pid_t tid, pid_t parent);
+
+void guard_free(struct guard *g);
+
+/* Does the filter stop the task wherever close watch needs it to stop? */
+bool guard_covers(const struct tracer *t, const struct task *task);
+
+/*
+ * At the return of task->call: gives the task's process the filter that close
+ * watch needs, where it has none.  Where that fails, the process stays without.
+ * False when the task ended meanwhile: it must not be touched any more.
+ */
+bool guard_extend(struct tracer *t, struct task *task);
+
+#endif

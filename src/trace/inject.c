@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The task stands behind the instruction that made its call.  It is set back
+ * to that instruction with other registers, and afterwards gets its own again.
+ * All signals are blocked meanwhile; what cannot be blocked is put off.
+ */
+#include "trace/inject.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/proc.h"
+#include "trace/remote.h"
+#include "trace/task.h"
+
+#ifdef __x86_64__
+
+enum {
+	SYSCALL_BYTES = 2,	/* 0f 05 */
+	CODE_64BIT = 0x33,	/* selector of 64-bit user code */
+	PATIENCE_NS = 10 * 1000000,
+};
+
+static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
+{
+	uint8_t code[SYSCALL_BYTES];
+
+	return regs->cs == CODE_64BIT &&
+	       remote_read(tid, regs->rip - SYSCALL_BYTES, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       code[0] == 0x0f && code[1] == 0x05;
+}
+
+bool inject_begin(struct inject *in, pid_t tid)
+{
+	const uint64_t all = ~0ULL;
+
+	*in = (struct inject){ .tid = tid };
+	return !ptrace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)&in->regs) &&
+	       behind_syscall(tid, &in->regs) &&
+	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(in->mask), (uintptr_t)&in->mask) &&
+	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
+}
+
+/*
+ * Waits for the task's next stop.  One that exec of another thread killed may
+ * stay a zombie until its siblings have been waited for, which is not our
+ * business here: then it is given up.
+ */
+static bool next_stop(struct inject *in)
+{
+	const struct timespec patience = { .tv_nsec = PATIENCE_NS };
+	sigset_t child;
+	pid_t got;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	while (!(got = wait4(in->tid, &in->status, WNOHANG | __WALL, NULL)))
+		if (sigtimedwait(&child, NULL, &patience) < 0 && errno == EAGAIN &&
+		    proc_is_zombie(in->tid))
+			break;
+	in->gone = got != in->tid || !WIFSTOPPED(in->status);
+	in->ended = in->gone && got == in->tid;
+	return !in->gone;
+}
+
+/* A stop that is no part of the call: it is looked after when we are through. */
+static void put_off(struct inject *in)
+{
+	in->interrupted = true;
+	in->stop_signal |= !(in->status >> 16) && WSTOPSIG(in->status) == SIGSTOP;
+}
+
+/* Runs the task to the return of the call that its registers are set for. */
+static bool to_return(struct inject *in)
+{
+	struct ptrace_syscall_info info;
+
+	for (;;) {
+		ptrace_do(PTRACE_SYSCALL, in->tid, 0, 0);
+		if (!next_stop(in))
+			return false;
+		if (in->status >> 16 == PTRACE_EVENT_SECCOMP)
+			continue;
+		if (WSTOPSIG(in->status) != (SIGTRAP | 0x80)) {
+			put_off(in);
+			continue;
+		}
+		info.op = PTRACE_SYSCALL_INFO_NONE;
+		ptrace_do(PTRACE_GET_SYSCALL_INFO, in->tid, sizeof(info), (uintptr_t)&info);
+		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+			return true;
+	}
+}
+
+bool inject_call(struct inject *in, long nr, const uint64_t args[6], int64_t *ret)
+{
+	struct user_regs_struct regs = in->regs;
+
+	regs.rip -= SYSCALL_BYTES;
+	regs.orig_rax = (unsigned long long)-1; /* in no call: nothing to restart */
+	regs.rax = (unsigned long long)nr;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.r10 = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	if (ptrace_do(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&regs) || !to_return(in) ||
+	    ptrace_do(PTRACE_GETREGS, in->tid, 0, (uintptr_t)&regs))
+		return false;
+	*ret = (int64_t)regs.rax;
+	return true;
+}
+
+void inject_end(struct inject *in)
+{
+	if (in->gone)
+		return;
+	ptrace_do(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
+	ptrace_do(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
+	if (in->stop_signal)
+		syscall(SYS_tkill, (long)in->tid, (long)SIGSTOP);
+	/* reports a group stop again, if it lasts */
+	if (in->interrupted)
+		ptrace_do(PTRACE_INTERRUPT, in->tid, 0, 0);
+}
+
+#else /* other architectures go without */
+
+bool inject_begin(struct inject *in, pid_t tid)
+{
+	*in = (struct inject){ .tid = tid };
+	return false;
+}
+
+bool inject_call(struct inject *in, long nr, const uint64_t args[6], int64_t *ret)
+{
+	(void)in;
+	(void)nr;
+	(void)args;
+	*ret = -ENOSYS;
+	return false;
+}
+
+void inject_end(struct inject *in)
+{
+	(void)in;
+}
+
+#endif

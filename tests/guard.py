@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The second filter, which a process gets when it opens its first event.
+
+  target   a program that looks whether anything was disturbed finds nothing:
+           registers, memory, signals, stops, other threads, filters of its own
+  calls    the calls seen are those seen where every call stops the program
+  kill     tracer or target killed at any moment: nothing is left over
+"""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+GUARDED = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "guarded")
+PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
+CANNOT = 77
+KILLS = 40
+
+# verb, the calls on events that any run makes: None where that is left to chance
+VERBS = [
+	("registers", True), ("maps", True), ("signals", False), ("stop", False),
+	("threads", True), ("vfork", True), ("fork", True), ("filter", True),
+	("nobody", True), ("many 200", True), ("quiet 100", True),
+]
+
+def run(*command, **more):
+	return subprocess.run(command, stdin=subprocess.DEVNULL,
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      timeout=60, **more)
+
+def said(r):
+	return "status %d, %s" % (r.returncode, (r.stdout + r.stderr).decode("utf-8", "replace"))
+
+def same_calls(tap, name, tmp, command):
+	"""What is seen with filters and without any is the same."""
+	paths = []
+	for mode in ([], ["--no-seccomp"]):
+		paths.append(os.path.join(tmp, "dump%d" % len(paths)))
+		run(PEVTRACE, "-o", "/dev/null", "--json=" + paths[-1], *mode, *command)
+	r = run(PEVTRACE, "diff", *paths)
+	form = run(PEVTRACE, "diff", "--normalize", paths[0]).stdout
+	tap.ok(not r.returncode and b"perf_event_open" in form,
+	       name + ": the same calls with filters and without", [said(r)])
+
+def target(tap, tmp, verb, certain):
+	command = [GUARDED] + verb.split()
+	native = run(*command)
+	if native.returncode == CANNOT:
+		tap.skip(verb + ": nothing disturbed", "cannot be tried here")
+		return
+	traced = run(PEVTRACE, "-o", os.path.join(tmp, "text"), *command)
+	tap.ok(native.returncode == 0 and said(native) == said(traced),
+	       verb + ": nothing disturbed", [said(native), said(traced)])
+	if certain:
+		same_calls(tap, verb, tmp, command)
+
+def is_gone(pid):
+	try:
+		with open("/proc/%d/stat" % pid) as f:
+			return f.read().rsplit(")", 1)[1].split()[0] == "Z"
+	except OSError:
+		return True
+
+def wait_gone(pids):
+	end = time.monotonic() + 10
+	left = list(pids)
+	while left and time.monotonic() < end:
+		left = [pid for pid in left if not is_gone(pid)]
+		time.sleep(0.005)
+	return left
+
+def killed(tap, tmp, whom):
+	"""Killed while filters are added; nobody may stay behind, stopped or not."""
+	rnd = random.Random(os.environ.get("SEED", "1"))
+	why = []
+	for _ in range(KILLS):
+		text = os.path.join(tmp, "text")
+		tracer = subprocess.Popen([PEVTRACE, "-o", text, GUARDED, "many", "100000"],
+					  stdin=subprocess.DEVNULL,
+					  stdout=subprocess.DEVNULL,
+					  stderr=subprocess.DEVNULL)
+		time.sleep(rnd.uniform(0.005, 0.06))
+		with open("/proc/%d/task/%d/children" % (tracer.pid, tracer.pid)) as f:
+			targets = [int(pid) for pid in f.read().split()]
+		for pid in [tracer.pid] if whom == "tracer" else targets:
+			os.kill(pid, signal.SIGKILL)
+		try:
+			tracer.wait(20)
+		except subprocess.TimeoutExpired:
+			why.append("the tracer hangs")
+			tracer.kill()
+			tracer.wait()
+		if tracer.returncode != -signal.SIGKILL and targets:
+			why.append("the tracer ended with %d" % tracer.returncode)
+		why += ["%d is still there" % pid for pid in wait_gone(targets)]
+	tap.ok(not why, "%s killed %d times: nobody left behind" % (whom, KILLS), why)
+
+def perf(tap, tmp):
+	for name, command in [
+			("perf stat", [PERF, "stat", "-e", "task-clock,page-faults", "true"]),
+			("perf stat -a", [PERF, "stat", "-a", "-e", "cpu-clock", "sleep", "0.05"]),
+			("perf record", [PERF, "record", "-o", os.path.join(tmp, "data"),
+					 "-e", "cpu-clock", "true"])]:
+		if PERF and run(*command).returncode == 0:
+			same_calls(tap, name, tmp, command)
+		else:
+			tap.skip(name, "does not run here")
+
+def main():
+	tap = sp.Tap()
+	tmp = tempfile.mkdtemp()
+	try:
+		for verb, certain in VERBS:
+			target(tap, tmp, verb, certain)
+		perf(tap, tmp)
+		for whom in ("tracer", "target"):
+			killed(tap, tmp, whom)
+	finally:
+		shutil.rmtree(tmp)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
