@@ -168,13 +168,14 @@ static bool open_outputs(struct session *s)
 	const struct options *o = s->options;
 
 	if (o->json && !o->json_path) {
-		s->json = output_open(o->output, stdout, false);
+		s->json = output_open(o->output, STDOUT_FILENO, false);
 		return s->json;
 	}
-	s->text = output_open(o->output, o->to_stdout ? stdout : stderr, o->separate);
+	s->text = output_open(o->output, o->to_stdout ? STDOUT_FILENO : STDERR_FILENO,
+			      o->separate);
 	if (!s->text || !o->json)
 		return s->text;
-	s->json = output_open(o->json_path, stdout, false);
+	s->json = output_open(o->json_path, STDOUT_FILENO, false);
 	if (!s->json)
 		output_close(s->text);
 	return s->json;

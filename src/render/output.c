@@ -2,33 +2,44 @@
 #include "render/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/map.h"
+
+enum { ROOM = 64 << 10 };
+
+/* One place to write to, and what has not been written yet. */
+struct stream {
+	int fd;
+	struct buf pending;
+};
 
 struct output {
 	const char *path;
 	bool separate;
 	bool buffered;
 	bool failed;
-	FILE *file;		/* NULL with separate */
-	struct map files;	/* separate: tid to FILE */
+	struct stream one;	/* without separate */
+	struct map streams;	/* separate: tid to stream */
 	struct map begun;	/* separate: tids whose file we have made */
 };
 
-static FILE *open_file(const char *path)
+static int open_file(const char *path)
 {
-	FILE *f = fopen(path, "we");
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
-	if (!f)
+	if (fd < 0)
 		warn("cannot write '%s': %s; name another file with -o", path,
 		     strerror(errno));
-	return f;
+	return fd;
 }
 
 /* Whether the directory takes new files: to be said before the target runs. */
@@ -44,25 +55,21 @@ static bool can_make_files(const char *path)
 	return ok;
 }
 
-struct output *output_open(const char *path, FILE *standard, bool separate)
+struct output *output_open(const char *path, int standard, bool separate)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 
 	o->path = path;
 	o->separate = path && separate;
-	o->buffered = path || standard == stdout;
-	if (o->separate) {
-		if (can_make_files(path))
-			return o;
-		free(o);
-		return NULL;
-	}
-	o->file = path ? open_file(path) : standard;
-	if (!o->file) {
-		free(o);
-		return NULL;
-	}
-	return o;
+	o->buffered = path || standard == STDOUT_FILENO;
+	if (o->separate)
+		o->failed = !can_make_files(path);
+	else
+		o->one.fd = path ? open_file(path) : standard;
+	if (!o->failed && o->one.fd >= 0)
+		return o;
+	free(o);
+	return NULL;
 }
 
 /* Said once; the target goes on, and pevtrace fails at the end. */
@@ -70,72 +77,101 @@ static void fail(struct output *o)
 {
 	if (!o->failed)
 		warn("cannot write the trace to %s: %s; the rest of it is lost",
-		     o->path ? o->path : o->file == stdout ? "standard output" :
+		     o->path ? o->path : o->one.fd == STDOUT_FILENO ? "standard output" :
 		     "standard error", strerror(errno));
 	o->failed = true;
 }
 
+/* What cannot be written is forgotten.  Signals come often: see engine.c. */
+static void drain(struct output *o, struct stream *s)
+{
+	size_t done = 0;
+
+	while (done < s->pending.len) {
+		ssize_t n = write(s->fd, s->pending.data + done, s->pending.len - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = s->fd, .events = POLLOUT }, 1, -1);
+		else if (errno != EINTR)
+			break;
+	}
+	if (done < s->pending.len)
+		fail(o);
+	buf_reset(&s->pending);
+}
+
+static void finish(struct output *o, struct stream *s)
+{
+	drain(o, s);
+	if (close(s->fd))
+		fail(o);
+	buf_free(&s->pending);
+	free(s);
+}
+
 /* Out of descriptors: those of other tasks can be opened again to append. */
-static void close_files(struct output *o)
+static void finish_all(struct output *o)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&o->files, &at)))
-		if (fclose(slot->value))
-			fail(o);
-	map_free(&o->files);
+	while ((slot = map_next(&o->streams, &at)))
+		finish(o, slot->value);
+	map_free(&o->streams);
 }
 
-static FILE *file_of(struct output *o, pid_t tid)
+static struct stream *stream_of(struct output *o, pid_t tid)
 {
 	char path[4096];
-	const char *mode;
-	FILE *f;
+	struct stream *s;
+	int fd, flags;
 
 	if (!o->separate)
-		return o->file;
-	f = map_get(&o->files, (uint64_t)tid);
-	if (f)
-		return f;
+		return &o->one;
+	s = map_get(&o->streams, (uint64_t)tid);
+	if (s)
+		return s;
 	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
 	/* a task's number may come again, and its file may have been closed */
-	mode = map_set(&o->begun, (uint64_t)tid, o) ? "ae" : "we";
-	f = fopen(path, mode);
-	if (!f && (errno == EMFILE || errno == ENFILE)) {
-		close_files(o);
-		f = fopen(path, mode);
+	flags = map_set(&o->begun, (uint64_t)tid, o) ? O_APPEND : O_TRUNC;
+	flags |= O_WRONLY | O_CREAT | O_CLOEXEC;
+	fd = open(path, flags, 0666);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		finish_all(o);
+		fd = open(path, flags, 0666);
 	}
-	if (f)
-		map_set(&o->files, (uint64_t)tid, f);
-	else
+	if (fd < 0) {
 		fail(o);
-	return f;
+		return NULL;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->fd = fd;
+	map_set(&o->streams, (uint64_t)tid, s);
+	return s;
 }
 
 void output_done(struct output *o, pid_t tid)
 {
-	FILE *f = o->separate ? map_del(&o->files, (uint64_t)tid) : NULL;
+	struct stream *s = o->separate ? map_del(&o->streams, (uint64_t)tid) : NULL;
 
-	if (f && fclose(f))
-		fail(o);
+	if (s)
+		finish(o, s);
 }
 
 void output_write(struct output *o, pid_t tid, const char *text, size_t len)
 {
-	FILE *f;
+	struct stream *s;
 
 	if (o->failed || !len)
 		return;
-	f = file_of(o, tid);
-	if (!f)
+	s = stream_of(o, tid);
+	if (!s)
 		return;
-	if (fwrite(text, 1, len, f) != len) {
-		fail(o);
-		return;
-	}
-	if (!o->buffered)
-		output_flush(o);
+	buf_add(&s->pending, text, len);
+	if (!o->buffered || s->pending.len >= ROOM)
+		drain(o, s);
 }
 
 void output_flush(struct output *o)
@@ -143,26 +179,26 @@ void output_flush(struct output *o)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	if (o->file && fflush(o->file))
-		fail(o);
-	while ((slot = map_next(&o->files, &at)))
-		if (fflush(slot->value))
-			fail(o);
+	drain(o, &o->one);
+	while ((slot = map_next(&o->streams, &at)))
+		drain(o, slot->value);
 }
 
 bool output_is_terminal(const struct output *o)
 {
-	return o->file && isatty(fileno(o->file));
+	return !o->separate && isatty(o->one.fd);
 }
 
 bool output_close(struct output *o)
 {
 	bool ok;
 
-	close_files(o);
+	finish_all(o);
 	map_free(&o->begun);
+	drain(o, &o->one);
+	buf_free(&o->one.pending);
 	/* the standard streams are not ours to close */
-	if (o->file && (o->path ? fclose(o->file) : fflush(o->file)))
+	if (o->path && !o->separate && close(o->one.fd))
 		fail(o);
 	ok = !o->failed;
 	free(o);

@@ -5,16 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 struct output;
 
 /*
- * path NULL: standard, which is stdout or stderr.  separate: PATH.TID for each
- * task.  NULL after a warn() when the file cannot be made.
+ * path NULL: standard, a descriptor, 1 or 2; what goes to the latter is written
+ * at once.  separate: PATH.TID for each task.  NULL after a warn() when the file
+ * cannot be made.
  */
-struct output *output_open(const char *path, FILE *standard, bool separate);
+struct output *output_open(const char *path, int standard, bool separate);
 
 /* Writes whole lines of that task. */
 void output_write(struct output *o, pid_t tid, const char *text, size_t len);

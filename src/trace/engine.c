@@ -13,10 +13,10 @@
 #include "trace/task.h"
 
 enum {
-	/* Stops handled in a row before we look whether we shall end. */
+	/* Stops handled in a row before we look around. */
 	BURST = 256,
-	/* How often early tasks are looked after. */
-	EARLY_MS = 50,
+	/* How often we look around when nothing happens. */
+	PULSE_MS = 100,
 };
 
 long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data)
@@ -97,11 +97,45 @@ static void take_signals(struct tracer *t)
 	/* An ignored SIGCHLD would have the kernel reap our children. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&t->taken);
-	sigaddset(&t->taken, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (!sigismember(&t->inherited.ignored, ending[i]))
 			sigaddset(&t->taken, ending[i]); /* nohup and & */
 	sigprocmask(SIG_BLOCK, &t->taken, &t->inherited.mask);
+}
+
+static void no_matter(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * To wait for children is one call where SIGCHLD is left alone, and three where
+ * one waits for signals, too.  So the signals wait until this one, which comes
+ * regularly, interrupts wait4().  Writing is not to be restarted either: output
+ * goes on by itself.
+ */
+static void start_pulse(struct tracer *t)
+{
+	const struct sigaction action = { .sa_handler = no_matter };
+	unsigned int tick = t->opts->tick_ms;
+	long ms = tick && tick < PULSE_MS ? tick : PULSE_MS;
+	const struct timespec period = { .tv_nsec = ms * 1000000L };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
+	sigset_t set;
+
+	sigaction(SIGRTMAX, &action, &t->inherited.pulse);
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMAX);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &t->pulse) ||
+	    timer_settime(t->pulse, 0, &(struct itimerspec){ period, period }, NULL))
+		die("cannot have a timer: %s", strerror(errno));
+}
+
+static void stop_pulse(struct tracer *t)
+{
+	timer_delete(t->pulse);
+	sigaction(SIGRTMAX, &t->inherited.pulse, NULL);
 }
 
 static void give_back_signals(struct tracer *t)
@@ -113,6 +147,7 @@ static void give_back_signals(struct tracer *t)
 		;
 	if (sigismember(&t->inherited.ignored, SIGCHLD))
 		signal(SIGCHLD, SIG_IGN);
+	stop_pulse(t);
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
 }
 
@@ -127,40 +162,18 @@ struct tracer *trace_new(const struct trace_options *opts,
 	nr_build(&t->nrs);
 	getrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
 	take_signals(t);
+	start_pulse(t);
 	return t;
 }
 
-/* Handles what has been reported; false when nothing is left to wait for. */
-static bool drain(struct tracer *t)
+/* What comes to us by signals that are blocked. */
+static void heed_signals(struct tracer *t)
 {
-	for (int i = 0; i < BURST && t->tasks.len; i++) {
-		int status;
-		pid_t tid = wait4(-1, &status, WNOHANG | __WALL, NULL);
-
-		if (tid > 0)
-			stop_handle(t, tid, status);
-		else if (tid < 0 && errno == ECHILD)
-			return false;
-		else
-			break;
-	}
-	return t->tasks.len > 0;
-}
-
-/* Sleeps until something happens, or for that many ms; 0: no matter how long. */
-static void doze(struct tracer *t, unsigned int ms)
-{
-	const struct timespec timeout = { ms / 1000, ms % 1000 * 1000000L };
+	static const struct timespec at_once;
 	siginfo_t info;
-	int sig = sigtimedwait(&t->taken, &info, ms ? &timeout : NULL);
 
-	if (sig > 0 && sig != SIGCHLD)
+	while (sigtimedwait(&t->taken, &info, &at_once) > 0)
 		leave_signal(t, &info);
-}
-
-static bool ticks(const struct tracer *t)
-{
-	return t->opts->tick_ms && t->ops->tick && !t->leaving;
 }
 
 /* Ticks if it is time to. */
@@ -168,35 +181,30 @@ static void tick(struct tracer *t)
 {
 	uint64_t now = now_ns();
 
-	if (now < t->tick_ns)
+	if (!t->opts->tick_ms || !t->ops->tick || t->leaving || now < t->tick_ns)
 		return;
 	t->tick_ns = now + t->opts->tick_ms * 1000000ULL;
 	t->ops->tick(t->ctx);
 }
 
-/* How long to sleep at most, in ms; 0: until something happens. */
-static unsigned int patience(const struct tracer *t)
-{
-	if (t->nearly)
-		return EARLY_MS;
-	return ticks(t) ? t->opts->tick_ms : 0;
-}
-
 static void loop(struct tracer *t)
 {
+	unsigned int stops = 0;
 
-	while (drain(t)) {
+	while (t->tasks.len) {
+		int status;
+		pid_t tid = wait4(-1, &status, __WALL, NULL);
+
+		if (tid > 0)
+			stop_handle(t, tid, status);
+		else if (errno == ECHILD)
+			break;
+		if (tid > 0 && ++stops % BURST)
+			continue;
+		heed_signals(t);
 		if (t->nearly)
 			birth_adopt(t);
-		if (!t->tasks.len)
-			break;
-		if (ticks(t))
-			tick(t);
-		/*
-		 * SIGCHLD is blocked, thus kept for us: nothing that came
-		 * after drain() can be missed.
-		 */
-		doze(t, patience(t));
+		tick(t);
 	}
 	/* Tasks without a child to wait for: someone else reaped them. */
 	leave_forget(t);

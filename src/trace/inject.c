@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trace/proc.h"
@@ -22,7 +21,6 @@
 enum {
 	SYSCALL_BYTES = 2,	/* 0f 05 */
 	CODE_64BIT = 0x33,	/* selector of 64-bit user code */
-	PATIENCE_NS = 10 * 1000000,
 };
 
 static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
@@ -53,16 +51,12 @@ bool inject_begin(struct inject *in, pid_t tid)
  */
 static bool next_stop(struct inject *in)
 {
-	const struct timespec patience = { .tv_nsec = PATIENCE_NS };
-	sigset_t child;
 	pid_t got;
 
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	while (!(got = wait4(in->tid, &in->status, WNOHANG | __WALL, NULL)))
-		if (sigtimedwait(&child, NULL, &patience) < 0 && errno == EAGAIN &&
-		    proc_is_zombie(in->tid))
-			break;
+	/* interrupted regularly: see start_pulse() */
+	do
+		got = wait4(in->tid, &in->status, __WALL, NULL);
+	while (got < 0 && errno == EINTR && !proc_is_zombie(in->tid));
 	in->gone = got != in->tid || !WIFSTOPPED(in->status);
 	in->ended = in->gone && got == in->tid;
 	return !in->gone;

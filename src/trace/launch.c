@@ -147,7 +147,8 @@ static int seize(pid_t pid, bool filtered)
 			       "kernel.yama.ptrace_scope forbid ptrace?"
 			     : "");
 	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	return err;
 }
 

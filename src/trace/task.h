@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "abi/call.h"
 #include "lib/map.h"
@@ -45,6 +46,7 @@ struct inherited {
 	sigset_t mask;
 	sigset_t ignored;
 	struct rlimit nofile;
+	struct sigaction pulse; /* of the signal that we use for it */
 };
 
 struct tracer {
@@ -58,7 +60,8 @@ struct tracer {
 	size_t nranges;
 	bool grown; /* ... one of late */
 	struct inherited inherited;
-	sigset_t taken; /* signals that the loop waits for */
+	sigset_t taken; /* signals that are blocked, and looked for now and then */
+	timer_t pulse; /* interrupts what we sleep in */
 	size_t nearly; /* early tasks */
 	pid_t launched; /* 0: none */
 	bool launched_ended;

@@ -89,7 +89,7 @@ struct trace_ops {
 	 */
 	enum trace_closeness (*close_watch)(void *ctx, pid_t tid);
 	/*
-	 * Comes about every tick_ms while tasks run; no task is held for it.
+	 * Comes every tick_ms or a little later while tasks run; no task is held for it.
 	 * May be NULL.
 	 */
 	void (*tick)(void *ctx);
