@@ -5,6 +5,7 @@
   target   a program that looks whether anything was disturbed finds nothing:
            registers, memory, signals, stops, other threads, filters of its own
   calls    the calls seen are those seen where every call stops the program
+  flat     the tracer needs no memory for events that have ended
   kill     tracer or target killed at any moment: nothing is left over
 """
 
@@ -108,6 +109,21 @@ def killed(tap, tmp, whom):
 		why += ["%d is still there" % pid for pid in wait_gone(targets)]
 	tap.ok(not why, "%s killed %d times: nobody left behind" % (whom, KILLS), why)
 
+def peak(tmp, options, verb):
+	"""The tracer's largest size in KiB."""
+	pid = os.posix_spawn(PEVTRACE, [PEVTRACE, "-o", os.path.join(tmp, "text")] +
+			     options + [GUARDED] + verb.split(), os.environ)
+	_, status, usage = os.wait4(pid, 0)
+	return usage.ru_maxrss if status == 0 else 0
+
+def flat(tap, tmp):
+	"""What has ended takes no memory.  Kept, 7,000 events would be over 5 MiB."""
+	for options in ([], ["--json"], ["--records"]):
+		few, many = (peak(tmp, options, "turns %d" % n) for n in (1000, 8000))
+		tap.ok(few and 0 < many < few + 1024,
+		       "no more memory for events that have ended, " +
+		       (" ".join(options) or "text"), ["%d KiB, %d KiB" % (few, many)])
+
 def perf(tap, tmp):
 	for name, command in [
 			("perf stat", [PERF, "stat", "-e", "task-clock,page-faults", "true"]),
@@ -125,6 +141,7 @@ def main():
 	try:
 		for verb, certain in VERBS:
 			target(tap, tmp, verb, certain)
+		flat(tap, tmp)
 		perf(tap, tmp)
 		for whom in ("tracer", "target"):
 			killed(tap, tmp, whom)

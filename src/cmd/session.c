@@ -224,7 +224,7 @@ bool session_start(struct session *s, struct options *options,
 	if (options->symbols && source->symbol)
 		s->hooks.symbol = record_symbol;
 	s->rawdata = rawdata_new(format_of, s);
-	s->model = model_new(&s->names, options->summary || options->records);
+	s->model = model_new(&s->names, options->summary);
 	if (s->text)
 		add_text(s, facts);
 	if (s->json)

@@ -148,7 +148,7 @@ static void look_last(struct live *l, const struct call *c, int fd)
 
 	if (!e || e->handles > 1)
 		return;
-	look_event(l->looker, c->pid, c->tid, e);
+	look_event(l->looker, c->pid, c->tid, e->output ? e->output : e);
 	look_count(l->looker, c->pid, c->tid, e);
 }
 

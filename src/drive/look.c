@@ -13,7 +13,10 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-enum { COUNT_MAX = 16384 };	/* the kernel's limit on a group's counts */
+enum {
+	COUNT_MAX = 16384,	/* the kernel's limit on a group's counts */
+	FEW = 64,		/* rings that may have ended */
+};
 
 struct looker {
 	struct model *model;
@@ -190,11 +193,26 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 			       &k->format, bytes, len);
 }
 
+static void forget_ended(struct looker *l)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&l->seen, &at))) {
+		if (model_ring(l->model, (unsigned int)slot->key))
+			continue;
+		free(map_del(&l->seen, slot->key));
+		at = (size_t)(slot - l->seen.slots); /* another may be there now */
+	}
+}
+
 static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
 {
 	struct ring_seen *seen = map_get(&l->seen, r->number);
 
 	if (!seen) {
+		if (l->seen.len >= FEW && !(l->seen.len & (l->seen.len - 1)))
+			forget_ended(l);
 		seen = xcalloc(1, sizeof(*seen));
 		map_set(&l->seen, r->number, seen);
 	}

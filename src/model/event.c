@@ -19,6 +19,7 @@ struct event *event_new(struct model *m)
 	e->owner = m;
 	e->number = ++m->nevents;
 	e->opened_ns = m->now_ns;
+	map_set(&m->event_numbers, e->number, e);
 	if (m->keep)
 		list_add(&m->events, event_ref(e));
 	return e;
@@ -62,8 +63,7 @@ void event_unref(struct event *e)
 {
 	if (!e || --e->refs)
 		return;
-	if (e->found)
-		map_del(&e->owner->found, e->number);
+	map_del(&e->owner->event_numbers, e->number);
 	if (e->id && map_get(&e->owner->by_id, e->id) == e)
 		map_del(&e->owner->by_id, e->id);
 	if (e->output) {
@@ -109,6 +109,7 @@ struct ring *ring_new(struct model *m, struct event *e)
 
 	r->number = ++m->nrings;
 	r->event = event_ref(e);
+	map_set(&m->ring_numbers, r->number, r);
 	if (m->keep)
 		list_add(&m->rings, ring_ref(r));
 	return r;
@@ -124,6 +125,7 @@ void ring_unref(struct ring *r)
 {
 	if (--r->refs)
 		return;
+	map_del(&r->event->owner->ring_numbers, r->number);
 	event_unref(r->event);
 	free(r);
 }

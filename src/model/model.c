@@ -79,7 +79,8 @@ void model_free(struct model *m)
 	free(m->attempts);
 	map_free(&m->tasks);
 	map_free(&m->by_id);
-	map_free(&m->found);
+	map_free(&m->event_numbers);
+	map_free(&m->ring_numbers);
 	map_free(&m->name_counts);
 	free(m);
 }
@@ -312,14 +313,12 @@ void model_looked(struct ring *r, uint64_t missed, bool torn)
 /* Numbers are given out from 1 on, without a gap. */
 struct ring *model_ring(const struct model *m, unsigned int number)
 {
-	return number && number <= m->rings.n ? m->rings.items[number - 1] : NULL;
+	return map_get(&m->ring_numbers, number);
 }
 
 struct event *model_event_number(const struct model *m, unsigned int number)
 {
-	if (number && number <= m->events.n)
-		return m->events.items[number - 1];
-	return map_get(&m->found, number);
+	return map_get(&m->event_numbers, number);
 }
 
 size_t model_events(const struct model *m, struct event *const **list)
@@ -371,7 +370,6 @@ struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
 	snprintf(name, sizeof(name), "event %u, opened before we came", e->number);
 	e->name = xstrdup(name);
 	fdtab_set(t->files, fd, file_new(e), cloexec);
-	map_set(&m->found, e->number, e);
 	return e;
 }
 

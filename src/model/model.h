@@ -187,7 +187,7 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 /* A look into the ring is over. */
 void model_looked(struct ring *r, uint64_t missed, bool torn);
 
-/* The ring or event of that number, or NULL; without keep, only found events. */
+/* The ring or event of that number; NULL where it has ended and is not kept. */
 struct ring *model_ring(const struct model *m, unsigned int number);
 struct event *model_event_number(const struct model *m, unsigned int number);
 

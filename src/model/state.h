@@ -41,7 +41,7 @@ struct model {
 	uint64_t now_ns;	/* of the last thing that happened */
 	struct map tasks;	/* tid to struct task */
 	struct map by_id;	/* kernel id to struct event */
-	struct map found;	/* number to struct event that was there before us */
+	struct map event_numbers, ring_numbers; /* to those that are not freed */
 	unsigned int nevents, nrings;	/* numbers given out */
 	struct map name_counts;	/* hash of an event's name to how often it came */
 	struct message *passing; /* sent and not yet received, oldest first */

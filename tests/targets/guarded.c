@@ -4,7 +4,7 @@
  * the process another filter, and looks whether anything was disturbed.
  *
  * usage: guarded registers | maps | signals | stop | threads | vfork | fork |
- *		  filter | nobody | many N | quiet N
+ *		  filter | nobody | many N | turns N | quiet N
  * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
  */
 #define _GNU_SOURCE
@@ -453,6 +453,14 @@ static int many(int n)
 	return 0;
 }
 
+/* Many, one after the other. */
+static int turns(int n)
+{
+	while (n--)
+		use(open_clock());
+	return 0;
+}
+
 /* Uses one counter, and other descriptors n times as often. */
 static int quiet(int n)
 {
@@ -488,6 +496,8 @@ int main(int argc, char **argv)
 			return verbs[i].run();
 	if (!strcmp(verb, "many") && n > 0)
 		return many(n);
+	if (!strcmp(verb, "turns") && n > 0)
+		return turns(n);
 	if (!strcmp(verb, "quiet") && n > 0)
 		return quiet(n);
 	fputs("usage: guarded VERB [N]\n", stderr);
