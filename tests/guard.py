@@ -110,11 +110,16 @@ def killed(tap, tmp, whom):
 	tap.ok(not why, "%s killed %d times: nobody left behind" % (whom, KILLS), why)
 
 def peak(tmp, options, verb):
-	"""The tracer's largest size in KiB."""
-	pid = os.posix_spawn(PEVTRACE, [PEVTRACE, "-o", os.path.join(tmp, "text")] +
-			     options + [GUARDED] + verb.split(), os.environ)
-	_, status, usage = os.wait4(pid, 0)
-	return usage.ru_maxrss if status == 0 else 0
+	"""The tracer's largest size in KiB.  (rusage counts what it was forked from.)"""
+	tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "text")] +
+				  options + [GUARDED] + verb.split())
+	size = 0
+	while tracer.poll() is None:
+		with open("/proc/%d/status" % tracer.pid) as f:
+			found = re.search(r"VmHWM:\s*(\d+)", f.read())
+		size = int(found.group(1)) if found else size
+		time.sleep(0.01)
+	return size if tracer.returncode == 0 else 0
 
 def flat(tap, tmp):
 	"""What has ended takes no memory.  Kept, 7,000 events would be over 5 MiB."""
