@@ -46,19 +46,21 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		  const struct mem *m, const struct names *n)
 {
 	uint8_t bytes[ATTR_MAX_SIZE];
-	uint8_t head[ATTR_HEAD];
+	const size_t usual = layout_perf_event_attr.size;
 	struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = bytes, .names = n,
 	};
-	size_t want, len;
+	size_t want, len = addr ? m->read(m, addr, bytes, usual) : 0;
 
-	if (!addr || m->read(m, addr, head, sizeof(head)) < sizeof(head)) {
+	if (len < ATTR_HEAD) {
 		/* the start of it may still be there */
-		capture_bytes(c, phase, addr, sizeof(head), m);
+		capture_bytes(c, phase, addr, ATTR_HEAD, m);
 		return;
 	}
-	want = attr_wanted((uint32_t)load_uint(head + 4, 4));
-	w.len = len = m->read(m, addr, bytes, want);
+	want = attr_wanted((uint32_t)load_uint(bytes + 4, 4));
+	if (want > len && len == usual)
+		len += m->read(m, addr + len, bytes + len, want - len);
+	w.len = len = len < want ? len : want;
 	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
 	capture_strings(c, phase, &w, m);
 }

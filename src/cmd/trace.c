@@ -412,11 +412,13 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 {
 	struct live *l = ctx;
 	char exe[4096];
+	/* text has a line only for programs that have to do with events */
+	bool told = l->options.json || model_involved(l->session.model, former);
 
 	if (l->symbols)
 		symbols_forget(l->symbols, tid);
 	session_execed(&l->session, tid, former, now_ns(),
-		       proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
+		       told && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
 	if (model_involved(l->session.model, tid))
 		learn_comm(l, tid);
 }
