@@ -25,7 +25,8 @@ sys.path.insert(0, HERE)
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
-GUARDED = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "guarded")
+GUARDED = os.path.realpath(os.path.join(
+	os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "guarded"))
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 CANNOT = 77
 KILLS = 40
@@ -75,13 +76,22 @@ def is_gone(pid):
 	except OSError:
 		return True
 
-def wait_gone(pids):
-	end = time.monotonic() + 10
-	left = list(pids)
-	while left and time.monotonic() < end:
-		left = [pid for pid in left if not is_gone(pid)]
+def wait_gone(pid):
+	end = time.monotonic() + 20
+	while not is_gone(pid) and time.monotonic() < end:
 		time.sleep(0.005)
-	return left
+	return is_gone(pid)
+
+def wait_target(tracer):
+	"""The pid of the target, once it is more than a copy of the tracer."""
+	end = time.monotonic() + 20
+	while time.monotonic() < end:
+		with open("/proc/%d/task/%d/children" % (tracer, tracer)) as f:
+			for child in f.read().split():
+				if os.readlink("/proc/%s/exe" % child) == GUARDED:
+					return int(child)
+		time.sleep(0.001)
+	raise TimeoutError("no target within 20 s")
 
 def killed(tap, tmp, whom):
 	"""Killed while filters are added; nobody may stay behind, stopped or not."""
@@ -89,24 +99,24 @@ def killed(tap, tmp, whom):
 	why = []
 	for _ in range(KILLS):
 		text = os.path.join(tmp, "text")
-		tracer = subprocess.Popen([PEVTRACE, "-o", text, GUARDED, "many", "100000"],
+		tracer = subprocess.Popen([PEVTRACE, "-o", text, GUARDED, "forever"],
 					  stdin=subprocess.DEVNULL,
 					  stdout=subprocess.DEVNULL,
 					  stderr=subprocess.DEVNULL)
-		time.sleep(rnd.uniform(0.005, 0.06))
-		with open("/proc/%d/task/%d/children" % (tracer.pid, tracer.pid)) as f:
-			targets = [int(pid) for pid in f.read().split()]
-		for pid in [tracer.pid] if whom == "tracer" else targets:
-			os.kill(pid, signal.SIGKILL)
+		target = wait_target(tracer.pid)
+		time.sleep(rnd.uniform(0, 0.05))
+		os.kill(tracer.pid if whom == "tracer" else target, signal.SIGKILL)
 		try:
 			tracer.wait(20)
 		except subprocess.TimeoutExpired:
 			why.append("the tracer hangs")
 			tracer.kill()
 			tracer.wait()
-		if tracer.returncode != -signal.SIGKILL and targets:
+			continue
+		if tracer.returncode != -signal.SIGKILL:
 			why.append("the tracer ended with %d" % tracer.returncode)
-		why += ["%d is still there" % pid for pid in wait_gone(targets)]
+		if not wait_gone(target):
+			why.append("%d is still there" % target)
 	tap.ok(not why, "%s killed %d times: nobody left behind" % (whom, KILLS), why)
 
 def peak(tmp, options, verb):

@@ -4,7 +4,7 @@
  * the process another filter, and looks whether anything was disturbed.
  *
  * usage: guarded registers | maps | signals | stop | threads | vfork | fork |
- *		  filter | nobody | many N | turns N | quiet N
+ *		  filter | nobody | forever | many N | turns N | quiet N
  * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
  */
 #define _GNU_SOURCE
@@ -256,6 +256,20 @@ static int signals(void)
 	return 0;
 }
 
+/* Opens until it is killed. */
+static int forever(void)
+{
+	for (;;) {
+		int fd = open_clock();
+
+		/* all numbers in turn, so that there is always a new one */
+		if (fd < 0 && errno == EMFILE)
+			CHECK(!close_range(3, ~0U, 0));
+		else
+			CHECK(fd >= 0);
+	}
+}
+
 /* Stopped and continued while it opens; its parent sees every stop. */
 static int stop(void)
 {
@@ -263,17 +277,8 @@ static int stop(void)
 	int status;
 	pid_t child = fork();
 
-	if (!child) {
-		for (;;) {
-			int fd = open_clock();
-
-			/* all numbers in turn, so that there is always a new one */
-			if (fd < 0 && errno == EMFILE)
-				CHECK(!close_range(3, ~0U, 0));
-			else
-				CHECK(fd >= 0);
-		}
-	}
+	if (!child)
+		_exit(forever());
 	for (int i = 0; i < TIMES; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 		CHECK(!kill(child, SIGSTOP));
@@ -487,6 +492,7 @@ int main(int argc, char **argv)
 		{ "registers", registers }, { "maps", maps }, { "signals", signals },
 		{ "stop", stop }, { "threads", threads }, { "vfork", vforks },
 		{ "fork", forks }, { "filter", filter }, { "nobody", nobody },
+		{ "forever", forever },
 	};
 	const char *verb = argc > 1 ? argv[1] : "";
 	int n = argc > 2 ? atoi(argv[2]) : 0;
