@@ -7,6 +7,7 @@
 
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/utf8.h"
 
 /* A double, which is what many readers make of a number, is exact up to here. */
 #define EXACT (1ULL << 53)
@@ -40,24 +41,6 @@ struct json_object *json_bytes(const void *bytes, size_t len)
 	return o;
 }
 
-/* How many bytes the UTF-8 character at p has, 0: it is none. */
-static size_t utf8_at(const unsigned char *p, size_t len)
-{
-	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 :
-		   *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-
-	if (!n || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong forms, surrogates, beyond the last code point */
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 struct json_object *json_text(const char *text, size_t len, bool *clean)
 {
 	struct buf out = { 0 };
@@ -66,7 +49,7 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 
 	*clean = true;
 	for (size_t i = 0; i < len; i += n) {
-		n = utf8_at((const unsigned char *)text + i, len - i);
+		n = utf8_at(text + i, len - i);
 		if (n) {
 			buf_add(&out, text + i, n);
 			continue;

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "lib/buf.h"
 #include "lib/map.h"
+#include "lib/utf8.h"
 
 static void test_buf(void **state)
 {
@@ -71,11 +73,53 @@ static void test_map(void **state)
 	assert_null(map_get(&m, 0));
 }
 
+/* Every code point as it is encoded, and what only looks like an encoding. */
+static void test_utf8(void **state)
+{
+	static const unsigned char others[] = { 0, 0x22, 0x7f, 0xc0, 0xff };
+
+	(void)state;
+	/* n: bytes that are used, from the shortest form to overlong ones */
+	for (uint32_t c = 0; c < 0x200000; c++)
+		for (size_t n = 1; n <= 4; n++) {
+			static const uint32_t most[] = { 0, 0x7f, 0x7ff, 0xffff, 0x1fffff };
+			static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+			bool good = c > most[n - 1] || (n == 1 && !c);
+			char text[4];
+			uint32_t rest = c;
+
+			if (c > most[n])
+				continue;
+			for (size_t i = n - 1; i > 0; i--, rest >>= 6)
+				text[i] = (char)(0x80 | (rest & 0x3f));
+			text[0] = (char)(lead[n] | rest);
+			good = good && c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
+			if (utf8_at(text, n) != (good ? n : 0))
+				fail_msg("U+%04x in %zu bytes", c, n);
+			if (n > 1 && utf8_at(text, n - 1))
+				fail_msg("U+%04x in %zu bytes, cut off", c, n);
+			if (c % 251)
+				continue;
+			for (size_t i = 1; i < n; i++)
+				for (size_t k = 0; k < sizeof(others); k++) {
+					char bad[4];
+
+					memcpy(bad, text, n);
+					bad[i] = (char)others[k];
+					assert_int_equal(utf8_at(bad, n), 0);
+				}
+		}
+	for (int c = 0x80; c < 0x100; c++)
+		if (c < 0xc0 || c > 0xf7)
+			assert_int_equal(utf8_at((char[4]){ (char)c, -128, -128, -128 }, 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buf),
 		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_utf8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
