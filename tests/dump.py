@@ -999,6 +999,45 @@ def wrong_types(b, schema, kind, lines, at):
 
 MOST_MB = 256
 
+def twice_named(b, lines, whole):
+	"""A name that stands twice in an object, wherever: json.loads() and json-c
+	would take the last."""
+	why = []
+	at = next(i for i, line in enumerate(lines)
+		  if b'"memory":[{' in line and b'"args":{' in line)
+	good = lines[at]
+	def change(old, new):
+		return good.replace(old, new, 1)
+	for key, bad in (
+			("kind", b'{"kind":"comm",' + good[1:]),
+			("kind", good[:-1] + b',"kind":"call"}'),
+			("tid", good[:-1] + b',"\\u0074id":1}'),
+			("more", change(b'"args":{', b'"args":{"more":1,"more":1,')),
+			("at", change(b'"memory":[{', b'"memory":[{"at":"exit",')),
+			("\\033[2Jx", change(b'{', b'{"\\u001b[2Jx":1,"\\u001b[2Jx":1,'))):
+		data = join(lines[:at] + [bad] + lines[at + 1:])
+		d = decode_bytes(b, data)
+		text = '"%s" stands twice' % key
+		if d.rc != 2 or not d.said(at + 1) or text not in d.err or \
+				not re.search(r":%d: .*column \d+: " % (at + 1), d.err):
+			why.append("%s: %s" % (text, d))
+		k = decode_bytes(b, data, ["--keep-going"])
+		if k.rc != 2 or text not in k.err or not k.out or \
+				len(k.out) >= len(whole):
+			why.append("%s with --keep-going: %s" % (text, k))
+	# the same name in objects beside and in each other is none
+	fine = good[:-1] + b',"more":[{"kind":1,"tid":{"tid":2}},{"kind":1}]}'
+	d = decode_bytes(b, join(lines[:at] + [fine] + lines[at + 1:]))
+	if d.rc or d.out != whole:
+		why.append("in other objects: %s" % d)
+	# no way to make it slow: this took minutes if each looked at all others
+	many = b",".join(b'"%d":0' % n for n in range(300000))
+	d = decode_bytes(b, join(lines[:at] + [good[:-1] + b"," + many + b"}"] +
+				 lines[at + 1:]), timeout=20)
+	if d.rc or d.out != whole:
+		why.append("a line with 300000 names: %s" % d)
+	return why
+
 def enormous(b, lines):
 	"""Memory for one line, and not for any line."""
 	why = []
@@ -1097,6 +1136,7 @@ def check_bad(b, schema):
 	note(b, "bad: cut off anywhere", cut_bytes, b, small, whole)
 	note(b, "bad: a line of garbage", garbage, b, lines, whole)
 	note(b, "bad: the first line", first_line, b, lines)
+	note(b, "bad: a name that stands twice", twice_named, b, lines, whole)
 	note(b, "bad: a line of 100 MB", enormous, b, lines)
 	note(b, "bad: random changes", mutated, b, data)
 	note(b, "bad: two dumps in one file", twice, b, lines, whole)

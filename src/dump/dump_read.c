@@ -2,7 +2,6 @@
 #include "dump/dump_read.h"
 
 #include <errno.h>
-#include <json-c/json_tokener.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +16,7 @@ enum {
 
 struct dump_reader {
 	FILE *f;
-	struct json_tokener *tok;
-	struct json_object *line;
+	struct scan *scan;
 	struct buf text;	/* read and not yet used, from at on */
 	size_t at;
 	bool eof;
@@ -32,10 +30,7 @@ struct dump_reader *dump_reader_new(FILE *f)
 	struct dump_reader *r = xcalloc(1, sizeof(*r));
 
 	r->f = f;
-	r->tok = json_tokener_new_ex(NESTING);
-	if (!r->tok)
-		die("out of memory for reading JSON");
-	json_tokener_set_flags(r->tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	r->scan = scan_new(NESTING);
 	return r;
 }
 
@@ -43,8 +38,7 @@ void dump_reader_free(struct dump_reader *r)
 {
 	if (!r)
 		return;
-	json_object_put(r->line);
-	json_tokener_free(r->tok);
+	scan_free(r->scan);
 	buf_free(&r->text);
 	free(r);
 }
@@ -94,7 +88,7 @@ static void skip_line(struct dump_reader *r)
 }
 
 /* The next line's bytes; NULL at the end, or with *too_long. */
-static const char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
+static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 {
 	size_t searched = 0;
 
@@ -120,15 +114,12 @@ static const char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 	}
 }
 
-enum dump_line dump_next(struct dump_reader *r, struct json_object **o)
+enum dump_line dump_next(struct dump_reader *r, struct scan_value **o)
 {
-	const char *text;
 	bool too_long;
 	size_t len = 0;
+	char *text = next_text(r, &len, &too_long);
 
-	json_object_put(r->line);
-	r->line = NULL;
-	text = next_text(r, &len, &too_long);
 	if (r->broken) {
 		snprintf(r->error, sizeof(r->error), "cannot be read: %s",
 			 strerror(r->broken));
@@ -138,100 +129,100 @@ enum dump_line dump_next(struct dump_reader *r, struct json_object **o)
 	}
 	if (!text && !too_long)
 		return DUMP_EOF;
-	while (text && len && (text[len - 1] == '\r' || text[len - 1] == ' '))
-		len--;
 	r->number++;
 	if (too_long) {
 		snprintf(r->error, sizeof(r->error), "longer than %d MiB",
 			 LINE_MAX_BYTES >> 20);
 		return DUMP_BAD;
 	}
-	json_tokener_reset(r->tok);
-	r->line = json_tokener_parse_ex(r->tok, text, (int)len);
-	if (!r->line || json_tokener_get_parse_end(r->tok) != len ||
-	    !json_object_is_type(r->line, json_type_object)) {
-		enum json_tokener_error e = json_tokener_get_error(r->tok);
-
-		snprintf(r->error, sizeof(r->error), "%s",
-			 r->line ? "not one JSON object" :
-			 e == json_tokener_continue ? "JSON that is cut off" :
-						      json_tokener_error_desc(e));
-		return DUMP_BAD;
-	}
-	*o = r->line;
-	return DUMP_LINE;
+	*o = scan_text(r->scan, text, len);
+	if (*o && (*o)->type == SCAN_OBJECT)
+		return DUMP_LINE;
+	snprintf(r->error, sizeof(r->error), "%s",
+		 *o ? "JSON, but not an object" : scan_error(r->scan));
+	return DUMP_BAD;
 }
 
 /* Members -------------------------------------------------------------------- */
 
-static struct json_object *member(struct json_object *o, const char *key,
-				  enum json_type type)
+static struct scan_value *member(struct scan_value *o, const char *key, enum scan_type type)
 {
-	struct json_object *v;
+	struct scan_value *v = scan_member(o, key);
 
-	if (!json_object_object_get_ex(o, key, &v) || !json_object_is_type(v, type))
-		return NULL;
-	return v;
+	return v && v->type == type ? v : NULL;
 }
 
-bool dump_get_int(struct json_object *o, const char *key, int64_t *v)
+/* The number without its sign. */
+static bool magnitude(const struct scan_value *v, bool *negative, uint64_t *n)
 {
-	struct json_object *m = member(o, key, json_type_int);
+	uint64_t sum = 0;
 
-	int64_t n;
-
-	if (!m)
+	if (v->type != SCAN_INT)
 		return false;
-	/* json-c gives the limits for what lies beyond them */
-	n = json_object_get_int64(m);
-	if (n == INT64_MAX || n == INT64_MIN)
-		return false;
-	*v = n;
+	*negative = *v->text == '-';
+	for (size_t i = *negative; i < v->len; i++)
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)(v->text[i] - '0'), &sum))
+			return false;
+	*n = sum;
 	return true;
 }
 
-bool dump_get_uint(struct json_object *o, const char *key, uint64_t *v)
+bool dump_int(const struct scan_value *v, int64_t *n)
 {
-	struct json_object *m = member(o, key, json_type_int);
+	bool negative;
+	uint64_t u;
 
-	uint64_t n;
-
-	if (!m || json_object_get_int64(m) < 0)
+	if (!magnitude(v, &negative, &u) || u > (uint64_t)INT64_MAX + negative)
 		return false;
-	n = json_object_get_uint64(m);
-	if (n == UINT64_MAX)
-		return false;
-	*v = n;
+	*n = (int64_t)(negative ? -u : u);
 	return true;
 }
 
-bool dump_get_bool(struct json_object *o, const char *key, bool *v)
+bool dump_get_int(struct scan_value *o, const char *key, int64_t *v)
 {
-	struct json_object *m = member(o, key, json_type_boolean);
+	struct scan_value *m = scan_member(o, key);
 
-	if (!m)
+	return m && dump_int(m, v);
+}
+
+bool dump_get_uint(struct scan_value *o, const char *key, uint64_t *v)
+{
+	struct scan_value *m = scan_member(o, key);
+	bool negative;
+	uint64_t u;
+
+	if (!m || !magnitude(m, &negative, &u) || (negative && u))
 		return false;
-	*v = json_object_get_boolean(m);
+	*v = u;
 	return true;
 }
 
-bool dump_get_hex(struct json_object *o, const char *key, uint64_t *v)
+bool dump_get_bool(struct scan_value *o, const char *key, bool *v)
 {
-	const char *text = dump_get_string(o, key);
+	struct scan_value *m = scan_member(o, key);
 
-	return text && dump_parse_hex(text, v);
+	if (!m || (m->type != SCAN_TRUE && m->type != SCAN_FALSE))
+		return false;
+	*v = m->type == SCAN_TRUE;
+	return true;
 }
 
-const char *dump_get_string(struct json_object *o, const char *key)
+const char *dump_get_string(struct scan_value *o, const char *key)
 {
-	struct json_object *m = member(o, key, json_type_string);
+	struct scan_value *m = member(o, key, SCAN_STRING);
 
-	return m ? json_object_get_string(m) : NULL;
+	return m ? m->text : NULL;
 }
 
-struct json_object *dump_get_array(struct json_object *o, const char *key)
+struct scan_value *dump_get_array(struct scan_value *o, const char *key)
 {
-	return member(o, key, json_type_array);
+	return member(o, key, SCAN_ARRAY);
+}
+
+struct scan_value *dump_get_object(struct scan_value *o, const char *key)
+{
+	return member(o, key, SCAN_OBJECT);
 }
 
 static int digit(char c)
@@ -240,60 +231,69 @@ static int digit(char c)
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool dump_parse_hex(const char *text, uint64_t *v)
+bool dump_hex(const struct scan_value *v, uint64_t *n)
 {
-	uint64_t n = 0;
-	size_t i;
+	uint64_t sum = 0;
 
-	if (strncmp(text, "0x", 2))
+	if (v->type != SCAN_STRING || v->len < 3 || memcmp(v->text, "0x", 2))
 		return false;
-	text += 2;
-	for (i = 0; text[i]; i++) {
-		int d = digit(text[i]);
+	for (size_t i = 2; i < v->len; i++) {
+		int d = digit(v->text[i]);
 
-		if (d < 0 || n >> 60)
+		if (d < 0 || sum >> 60)
 			return false;
-		n = n << 4 | (unsigned int)d;
+		sum = sum << 4 | (unsigned int)d;
 	}
-	if (i)
-		*v = n;
-	return i;
+	*n = sum;
+	return true;
 }
 
-const char *dump_get_text(struct json_object *o, const char *key)
+bool dump_get_hex(struct scan_value *o, const char *key, uint64_t *v)
 {
+	struct scan_value *m = scan_member(o, key);
+
+	return m && dump_hex(m, v);
+}
+
+const char *dump_get_text(struct scan_value *o, const char *key)
+{
+	const uint8_t *bytes;
 	char hex[64];
-	uint8_t *bytes;
 	size_t len;
 
 	snprintf(hex, sizeof(hex), "%s_hex", key);
-	if (dump_get_bytes(o, hex, &bytes, &len)) {
-		json_object_object_add(o, key, json_object_new_string_len((char *)bytes,
-									  (int)len));
-		free(bytes);
-	}
-	return dump_get_string(o, key);
+	return dump_get_bytes(o, hex, &bytes, &len) ? (const char *)bytes :
+						      dump_get_string(o, key);
 }
 
-bool dump_get_bytes(struct json_object *o, const char *key, uint8_t **bytes, size_t *len)
+/* Digits into bytes, in place; a string of anything else is nothing any more. */
+static void make_bytes(struct scan_value *v)
 {
-	const char *text = dump_get_string(o, key);
-	size_t n = text ? strlen(text) : 1;
-	uint8_t *p;
+	v->type = SCAN_NULL;
+	if (v->len % 2)
+		return;
+	for (size_t i = 0; i < v->len; i += 2) {
+		int high = digit(v->text[i]), low = digit(v->text[i + 1]);
 
-	if (n % 2)
-		return false;
-	p = xmalloc(n / 2 + 1);
-	for (size_t i = 0; i < n; i += 2) {
-		int high = digit(text[i]), low = digit(text[i + 1]);
-
-		if (high < 0 || low < 0) {
-			free(p);
-			return false;
-		}
-		p[i / 2] = (uint8_t)(high << 4 | low);
+		if (high < 0 || low < 0)
+			return;
+		v->text[i / 2] = (char)(high << 4 | low);
 	}
-	*bytes = p;
-	*len = n / 2;
+	v->type = SCAN_BYTES;
+	v->len /= 2;
+	v->text[v->len] = '\0';
+}
+
+bool dump_get_bytes(struct scan_value *o, const char *key, const uint8_t **bytes,
+		    size_t *len)
+{
+	struct scan_value *m = scan_member(o, key);
+
+	if (m && m->type == SCAN_STRING)
+		make_bytes(m);
+	if (!m || m->type != SCAN_BYTES)
+		return false;
+	*bytes = (uint8_t *)m->text;
+	*len = m->len;
 	return true;
 }

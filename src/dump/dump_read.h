@@ -3,9 +3,10 @@
 #ifndef PEVTRACE_DUMP_DUMP_READ_H
 #define PEVTRACE_DUMP_DUMP_READ_H
 
-#include <json-c/json_object.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "dump/scan.h"
 
 struct dump_reader;
 
@@ -21,10 +22,10 @@ void dump_reader_free(struct dump_reader *r);
 
 /*
  * The next line as an object, owned by the reader until the next call.  A line
- * that is too long, nested too deeply, not UTF-8 or not JSON is DUMP_BAD, and
- * reading can go on behind it.
+ * that is too long or that scan_text() refuses is DUMP_BAD, and reading can go
+ * on behind it.
  */
-enum dump_line dump_next(struct dump_reader *r, struct json_object **o);
+enum dump_line dump_next(struct dump_reader *r, struct scan_value **o);
 
 /* The number of the line that came last, from 1 on. */
 unsigned long dump_line_number(const struct dump_reader *r);
@@ -35,33 +36,34 @@ const char *dump_error(const struct dump_reader *r);
 /*
  * Members of an object.  False when there is none, or not of that kind: a
  * number that does not fit, a string for a number.  Out is not touched then.
- * The very largest number does not fit either: json-c makes it of all that are
- * larger.
  */
-bool dump_get_int(struct json_object *o, const char *key, int64_t *v);
-bool dump_get_uint(struct json_object *o, const char *key, uint64_t *v);
-bool dump_get_bool(struct json_object *o, const char *key, bool *v);
+bool dump_get_int(struct scan_value *o, const char *key, int64_t *v);
+bool dump_get_uint(struct scan_value *o, const char *key, uint64_t *v);
+bool dump_get_bool(struct scan_value *o, const char *key, bool *v);
 
 /* A number written "0x...". */
-bool dump_get_hex(struct json_object *o, const char *key, uint64_t *v);
+bool dump_get_hex(struct scan_value *o, const char *key, uint64_t *v);
 
 /* A string, which lives as long as o; NULL when there is none. */
-const char *dump_get_string(struct json_object *o, const char *key);
+const char *dump_get_string(struct scan_value *o, const char *key);
 
 /* The same, by its bytes in KEY_hex where it was not UTF-8. */
-const char *dump_get_text(struct json_object *o, const char *key);
+const char *dump_get_text(struct scan_value *o, const char *key);
 
-/* "0x1f": false, and v untouched, for anything else or what does not fit. */
-bool dump_parse_hex(const char *text, uint64_t *v);
+/* A string or number itself, such as the element of an array. */
+bool dump_hex(const struct scan_value *v, uint64_t *n);
+bool dump_int(const struct scan_value *v, int64_t *n);
 
-/* An array, or NULL. */
-struct json_object *dump_get_array(struct json_object *o, const char *key);
+/* An array or an object, or NULL. */
+struct scan_value *dump_get_array(struct scan_value *o, const char *key);
+struct scan_value *dump_get_object(struct scan_value *o, const char *key);
 
 /*
- * Bytes written as hexadecimal digits, into memory for the caller to free.
- * False where the member is missing or is not such digits.
+ * Bytes written as hexadecimal digits, NUL-terminated and alive as long as o.
+ * They take the place of the digits: it is no string any more.  False where the
+ * member is missing or is not such digits.
  */
-bool dump_get_bytes(struct json_object *o, const char *key, uint8_t **bytes,
+bool dump_get_bytes(struct scan_value *o, const char *key, const uint8_t **bytes,
 		    size_t *len);
 
 #endif

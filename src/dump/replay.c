@@ -27,7 +27,7 @@ struct replay {
 /* One line on its way; wrong() ends its use. */
 struct line {
 	struct replay *r;
-	struct json_object *o;
+	struct scan_value *o;
 	const char *wrong;	/* the member that is missing or not as it should be */
 };
 
@@ -108,36 +108,34 @@ static void drop_call(struct replay *r, pid_t tid)
 /* One for each argument that the call has: what else is in registers is not told. */
 static void take_raw(struct line *l, struct call *c)
 {
-	struct json_object *raw = dump_get_array(l->o, "raw");
-	size_t n = raw ? json_object_array_length(raw) : 0;
+	struct scan_value *raw = dump_get_array(l->o, "raw"), *word;
+	size_t i = 0;
 
-	if (!raw || n != c->desc->nargs)
+	if (!raw || raw->len != c->desc->nargs) {
 		l->wrong = "raw";
-	for (size_t i = 0; i < n && !l->wrong; i++) {
-		struct json_object *word = json_object_array_get_idx(raw, i);
-
-		if (!json_object_is_type(word, json_type_string) ||
-		    !dump_parse_hex(json_object_get_string(word), &c->args[i]))
-			l->wrong = "raw";
+		return;
 	}
+	scan_for_each(word, raw)
+		if (!dump_hex(word, &c->args[i++]))
+			l->wrong = "raw";
 }
 
 /* Copies of memory that belong to that phase; of both on a "call" line. */
 static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 {
-	struct json_object *list = dump_get_array(l->o, "memory");
-	size_t n = list ? json_object_array_length(list) : 0;
+	struct scan_value *list = dump_get_array(l->o, "memory"), *m;
 
-	if (!list)
+	if (!list) {
 		l->wrong = "memory";
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *m = json_object_array_get_idx(list, i);
-		const char *at;
+		return;
+	}
+	scan_for_each(m, list) {
+		const uint8_t *bytes;
 		uint64_t addr, want;
-		uint8_t *bytes;
+		const char *at;
 		size_t len;
 
-		if (!json_object_is_type(m, json_type_object) ||
+		if (m->type != SCAN_OBJECT ||
 		    !(at = dump_get_string(m, "at")) || !dump_get_hex(m, "addr", &addr) ||
 		    !dump_get_uint(m, "want", &want) ||
 		    !dump_get_bytes(m, "hex", &bytes, &len)) {
@@ -146,7 +144,6 @@ static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 		}
 		if (!strcmp(at, "enter") == (phase == AT_ENTER))
 			call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
-		free(bytes);
 	}
 }
 
@@ -182,17 +179,15 @@ static struct call *begin_call(struct line *l)
 
 static void tell_stack(struct line *l, pid_t tid)
 {
-	struct json_object *list = dump_get_array(l->o, "stack");
+	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
 	struct view_frame frames[FRAMES];
 	const char *why = NULL;
-	size_t n = list ? json_object_array_length(list) : 0, kept = 0;
+	size_t kept = 0;
 
 	if (!list || !l->r->ops->stack)
 		return;
-	for (size_t i = 0; i < n && kept < FRAMES; i++) {
-		struct json_object *f = json_object_array_get_idx(list, i);
-
-		if (!json_object_is_type(f, json_type_object))
+	scan_for_each(f, list) {
+		if (f->type != SCAN_OBJECT || kept == FRAMES)
 			continue;
 		if (dump_get_string(f, "why")) {
 			why = dump_get_string(f, "why");
@@ -364,7 +359,7 @@ static void tell_signal(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	uint64_t ns = need_uint(l, "ns");
-	uint8_t *bytes;
+	const uint8_t *bytes;
 	siginfo_t info;
 	size_t len;
 
@@ -374,7 +369,6 @@ static void tell_signal(struct line *l)
 	}
 	memset(&info, 0, sizeof(info));
 	memcpy(&info, bytes, len < sizeof(info) ? len : sizeof(info));
-	free(bytes);
 	if (!l->wrong && l->r->ops->signalled)
 		l->r->ops->signalled(l->r->ctx, tid, ns, &info);
 }
@@ -387,7 +381,7 @@ static void tell_record(struct line *l)
 	uint64_t ns = need_uint(l, "ns");
 	unsigned int ring = need_number(l, "ring"), event = need_number(l, "event");
 	bool sure = need_bool(l, "sure");
-	uint8_t *bytes;
+	const uint8_t *bytes;
 	size_t len;
 
 	if (!dump_get_bytes(l->o, "hex", &bytes, &len)) {
@@ -396,7 +390,6 @@ static void tell_record(struct line *l)
 	}
 	if (!l->wrong && l->r->ops->record)
 		l->r->ops->record(l->r->ctx, tid, ns, ring, event, sure, bytes, len);
-	free(bytes);
 }
 
 static void tell_look(struct line *l)
@@ -405,7 +398,7 @@ static void tell_look(struct line *l)
 	uint64_t ns = need_uint(l, "ns"), missed = need_uint(l, "missed");
 	unsigned int ring = need_number(l, "ring");
 	bool torn = need_bool(l, "torn");
-	uint8_t *page;
+	const uint8_t *page;
 	size_t len;
 
 	if (!dump_get_bytes(l->o, "page", &page, &len)) {
@@ -414,7 +407,6 @@ static void tell_look(struct line *l)
 	}
 	if (!l->wrong && l->r->ops->looked)
 		l->r->ops->looked(l->r->ctx, tid, ns, ring, missed, torn, page, len);
-	free(page);
 }
 
 static void tell_id(struct line *l)
@@ -480,7 +472,7 @@ static bool complain(struct replay *r, const char *what, const char *detail)
 	return r->keep_going;
 }
 
-static bool tell_line(struct replay *r, struct json_object *o)
+static bool tell_line(struct replay *r, struct scan_value *o)
 {
 	struct line l = { .r = r, .o = o };
 	const char *kind = dump_get_string(o, "kind");
@@ -500,7 +492,7 @@ static bool tell_line(struct replay *r, struct json_object *o)
 
 bool replay_run(struct replay *r, const struct replay_ops *ops, void *ctx)
 {
-	struct json_object *o;
+	struct scan_value *o;
 	enum dump_line got;
 
 	r->ops = ops;
@@ -520,31 +512,34 @@ bool replay_run(struct replay *r, const struct replay_ops *ops, void *ctx)
 	return r->whole;
 }
 
-static void take_command(struct dump_facts *f, struct json_object *o)
+static void take_command(struct dump_facts *f, struct scan_value *o)
 {
-	struct json_object *list = dump_get_array(o, "command");
-	size_t n = list ? json_object_array_length(list) : 0;
+	struct scan_value *list = dump_get_array(o, "command"), *word;
+	size_t n = 0;
 
-	f->command = xcalloc(n + 1, sizeof(char *));
-	for (size_t i = 0; i < n; i++) {
-		const char *word = json_object_get_string(json_object_array_get_idx(list, i));
+	f->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
+	if (!list)
+		return;
+	scan_for_each(word, list)
+		f->command[n++] = xstrdup(word->type == SCAN_STRING ? word->text : "");
+}
 
-		f->command[i] = xstrdup(word ? word : "");
+static void take_pids(struct dump_facts *f, struct scan_value *o)
+{
+	struct scan_value *list = dump_get_array(o, "attached"), *pid;
+
+	f->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
+	if (!list)
+		return;
+	scan_for_each(pid, list) {
+		int64_t n;
+
+		if (dump_int(pid, &n) && n > 0 && n <= INT32_MAX)
+			f->pids[f->npids++] = (pid_t)n;
 	}
 }
 
-static void take_pids(struct dump_facts *f, struct json_object *o)
-{
-	struct json_object *list = dump_get_array(o, "attached");
-	size_t n = list ? json_object_array_length(list) : 0;
-
-	f->pids = xcalloc(n + 1, sizeof(pid_t));
-	f->npids = n;
-	for (size_t i = 0; i < n; i++)
-		f->pids[i] = json_object_get_int(json_object_array_get_idx(list, i));
-}
-
-static char *copy(struct json_object *o, const char *key)
+static char *copy(struct scan_value *o, const char *key)
 {
 	const char *text = o ? dump_get_string(o, key) : NULL;
 
@@ -552,10 +547,10 @@ static char *copy(struct json_object *o, const char *key)
 }
 
 /* NULL, or what is wrong. */
-static const char *take_header(struct replay *r, struct json_object *o)
+static const char *take_header(struct replay *r, struct scan_value *o)
 {
 	struct dump_facts *f = &r->facts;
-	struct json_object *kernel = NULL;
+	struct scan_value *kernel = dump_get_object(o, "kernel");
 	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
 	uint64_t page_size;
 	int64_t schema;
@@ -571,9 +566,6 @@ static const char *take_header(struct replay *r, struct json_object *o)
 	    !dump_get_uint(o, "start_ns", &f->start_ns))
 		return "a header without arch, page_size, real_offset_ns or start_ns";
 	f->page_size = (uint32_t)page_size;
-	json_object_object_get_ex(o, "kernel", &kernel);
-	if (!json_object_is_type(kernel, json_type_object))
-		kernel = NULL;
 	f->pevtrace = r->strings[0] = copy(o, "pevtrace");
 	f->release = r->strings[1] = copy(kernel, "release");
 	f->machine = r->strings[2] = copy(kernel, "machine");
@@ -587,7 +579,7 @@ static const char *take_header(struct replay *r, struct json_object *o)
 struct replay *replay_open(FILE *f, const char *path, bool keep_going)
 {
 	struct replay *r = xcalloc(1, sizeof(*r));
-	struct json_object *o;
+	struct scan_value *o;
 	const char *wrong;
 	enum dump_line got;
 

@@ -85,26 +85,22 @@ static void put(struct map *m, uint64_t key, const char *name)
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
 }
 
-static bool add_terms(struct replay_names *n, struct json_object *o, const char *name)
+static bool add_terms(struct replay_names *n, struct scan_value *o, const char *name)
 {
-	struct json_object *list = dump_get_array(o, "config");
-	size_t count = list ? json_object_array_length(list) : 0;
+	struct scan_value *list = dump_get_array(o, "config"), *word;
 	uint64_t type, config[CONFIGS];
+	size_t count = 0;
 
-	if (!dump_get_uint(o, "type", &type) || !count || count > CONFIGS)
+	if (!dump_get_uint(o, "type", &type) || !list || !list->len || list->len > CONFIGS)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *word = json_object_array_get_idx(list, i);
-
-		if (!json_object_is_type(word, json_type_string) ||
-		    !dump_parse_hex(json_object_get_string(word), &config[i]))
+	scan_for_each(word, list)
+		if (!dump_hex(word, &config[count++]))
 			return false;
-	}
 	put(&n->terms, terms_key(type, config, count), name);
 	return true;
 }
 
-bool replay_names_add(struct replay_names *n, struct json_object *o)
+bool replay_names_add(struct replay_names *n, struct scan_value *o)
 {
 	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
 	uint64_t key, ip;

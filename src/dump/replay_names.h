@@ -3,9 +3,8 @@
 #ifndef PEVTRACE_DUMP_REPLAY_NAMES_H
 #define PEVTRACE_DUMP_REPLAY_NAMES_H
 
-#include <json-c/json_object.h>
-
 #include "abi/call.h"
+#include "dump/scan.h"
 
 struct replay_names;
 
@@ -13,7 +12,7 @@ struct replay_names *replay_names_new(uint32_t page_size);
 void replay_names_free(struct replay_names *n);
 
 /* Takes a line of kind "name"; false when it is not as it should be. */
-bool replay_names_add(struct replay_names *n, struct json_object *o);
+bool replay_names_add(struct replay_names *n, struct scan_value *o);
 
 const struct names *replay_names_hooks(const struct replay_names *n);
 

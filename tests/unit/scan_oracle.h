@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What json-c makes of a text, against what dump/scan makes of it.
+ *
+ * json-c's strict mode takes more than RFC 8259 and pevtrace-json(5) allow:
+ * names that stand twice or in single quotes; control bytes in strings; overlong
+ * UTF-8, surrogates and what is beyond U+10FFFF; NaN and Infinity; numbers like
+ * -01 and "1.".  Beyond these, it and the scanner must agree.
+ */
+#ifndef PEVTRACE_TESTS_SCAN_ORACLE_H
+#define PEVTRACE_TESTS_SCAN_ORACLE_H
+
+#include <errno.h>
+#include <json-c/json_tokener.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/scan.h"
+#include "lib/utf8.h"
+
+enum { ORACLE_NESTING = 32 };
+
+/* NULL and *good for null. */
+static inline struct json_object *oracle_parse(const char *text, size_t len, bool *good)
+{
+	struct json_tokener *tok = json_tokener_new_ex(ORACLE_NESTING);
+	char *copy = malloc(len + 1);
+	struct json_object *o;
+
+	/* blanks at the end: json-c takes some of them behind some values */
+	while (len && strchr(" \t\r\n", text[len - 1]) && text[len - 1])
+		len--;
+	memcpy(copy, text, len);
+	copy[len] = '\0';	/* ends a number that is all there is */
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	o = json_tokener_parse_ex(tok, copy, (int)len + 1);
+	*good = json_tokener_get_error(tok) == json_tokener_success &&
+		json_tokener_get_parse_end(tok) >= len && !memchr(copy, '\0', len);
+	if (!*good) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	free(copy);
+	return o;
+}
+
+/* Members in a text that is JSON: colons outside of strings. */
+static inline size_t oracle_members(const char *text, size_t len)
+{
+	bool in_string = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (in_string && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			in_string = !in_string;
+		else if (text[i] == ':')
+			n += !in_string;
+	}
+	return n;
+}
+
+static inline bool oracle_same(struct scan_value *v, struct json_object *o);
+
+static inline bool oracle_same_members(struct scan_value *v, struct json_object *o)
+{
+	struct scan_value *m;
+	bool cut = false;
+
+	scan_for_each(m, v) {
+		struct json_object *other;
+
+		if (!m->key || m->key[m->key_len])
+			return false;
+		/* json-c's names end at a NUL */
+		if (memchr(m->key, '\0', m->key_len)) {
+			cut = true;
+			continue;
+		}
+		if (!json_object_object_get_ex(o, m->key, &other) ||
+		    (!oracle_same(m, other) && !cut))
+			return false;
+	}
+	return cut || (size_t)json_object_object_length(o) == v->len;
+}
+
+static inline bool oracle_same(struct scan_value *v, struct json_object *o)
+{
+	struct scan_value *m;
+	char number[400];
+	size_t i = 0;
+	long long n;
+
+	switch (v->type) {
+	case SCAN_NULL:
+		return !o;
+	case SCAN_FALSE:
+	case SCAN_TRUE:
+		return json_object_is_type(o, json_type_boolean) &&
+			json_object_get_boolean(o) == (v->type == SCAN_TRUE);
+	case SCAN_INT:
+		snprintf(number, sizeof(number), "%.*s", (int)v->len, v->text);
+		errno = 0;
+		n = strtoll(number, NULL, 10);
+		return json_object_is_type(o, json_type_int) &&
+			(errno || json_object_get_int64(o) == n);
+	case SCAN_REAL:
+		return json_object_is_type(o, json_type_double);
+	case SCAN_STRING:
+		return json_object_is_type(o, json_type_string) && !v->text[v->len] &&
+			(size_t)json_object_get_string_len(o) == v->len &&
+			!memcmp(json_object_get_string(o), v->text, v->len);
+	case SCAN_ARRAY:
+		if (!json_object_is_type(o, json_type_array) ||
+		    json_object_array_length(o) != v->len)
+			return false;
+		scan_for_each(m, v)
+			if (!oracle_same(m, json_object_array_get_idx(o, i++)))
+				return false;
+		return i == v->len;
+	case SCAN_OBJECT:
+		return json_object_is_type(o, json_type_object) && oracle_same_members(v, o);
+	default:
+		return false;
+	}
+}
+
+static inline bool oracle_utf8(const char *text, size_t len)
+{
+	size_t n;
+
+	for (size_t i = 0; i < len; i += n)
+		if (!(n = utf8_at(text + i, len - i)))
+			return false;
+	return true;
+}
+
+/* Whether the text has a word at or around that place that is no number of JSON. */
+static inline bool oracle_odd_number(const char *text, size_t len, size_t at)
+{
+	const char *const part = "+-.0123456789eEINaifnty";
+	size_t from = at, to = at;
+	regmatch_t all;
+	char word[80];
+	regex_t re;
+	bool odd;
+
+	while (from && text[from - 1] && strchr(part, text[from - 1]))
+		from--;
+	while (to < len && text[to] && strchr(part, text[to]))
+		to++;
+	if (to == from)
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)(to - from), text + from);
+	if (regcomp(&re, "^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?$", REG_EXTENDED))
+		abort();
+	odd = regexec(&re, word, 1, &all, 0) && strpbrk(word, "0123456789IN");
+	regfree(&re);
+	return odd;
+}
+
+/* Whether json-c may take what the scanner refuses with that message. */
+static inline bool oracle_lax(const char *why, const char *text, size_t len,
+			      struct json_object *o)
+{
+	size_t column = 0, had, has;
+	const char *plain;
+
+	if (strstr(why, "cut off"))	/* as the number 1. is, at the end */
+		return len && oracle_odd_number(text, len, len - 1);
+	if (sscanf(why, "column %zu: ", &column) != 1 || !column || column > len)
+		return false;
+	if (strstr(why, "control byte"))
+		return (unsigned char)text[column - 1] < ' ';
+	if (strstr(why, "a name in quotes"))
+		return text[column - 1] == '\'';
+	if (strstr(why, "not UTF-8"))
+		return !oracle_utf8(text, len);
+	if (strstr(why, "stands twice")) {
+		plain = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &has);
+		had = oracle_members(text, len);
+		return text[column - 1] == '"' && had > oracle_members(plain, has);
+	}
+	return oracle_odd_number(text, len, column - 1);
+}
+
+/* NULL: they agree.  Otherwise in what they do not. */
+static inline const char *oracle_disagrees(struct scan *s, const char *text, size_t len)
+{
+	char *copy = malloc(len + 1);	/* exact, for the address sanitizer */
+	const char *wrong = NULL, *plain;
+	struct scan_value *v;
+	struct json_object *o;
+	size_t n;
+	bool good;
+
+	memcpy(copy, text, len);
+	v = scan_text(s, copy, len);
+	o = oracle_parse(text, len, &good);
+	if (v && !good)
+		wrong = "taken, but not by json-c";
+	else if (v && !oracle_same(v, o))
+		wrong = "other values";
+	else if (v && !oracle_utf8(text, len))
+		wrong = "taken, but not UTF-8";
+	else if (!v && good && !oracle_lax(scan_error(s), text, len, o))
+		wrong = scan_error(s);
+	if (v && !wrong && !memmem(text, len, "\\u0000", 6)) {
+		plain = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &n);
+		if (oracle_members(text, len) != oracle_members(plain, n))
+			wrong = "a name that stands twice is taken";
+	}
+	json_object_put(o);
+	free(copy);
+	return wrong;
+}
+
+#endif
