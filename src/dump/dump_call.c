@@ -21,7 +21,7 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 		dump_add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
 		json_object_object_add(o, "addr", json_hex(k->addr));
 		dump_add_uint(o, "want", k->want);
-		json_object_object_add(o, "hex", json_bytes(c->pool.data + k->at, k->len));
+		json_object_object_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
 		json_object_array_add(list, o);
 	}
 	return list;

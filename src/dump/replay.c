@@ -95,14 +95,21 @@ static struct call *call_of(struct replay *r, pid_t tid)
 	return map_get(&r->begun, (uint64_t)tid);
 }
 
-static void drop_call(struct replay *r, pid_t tid)
+static void free_call(struct call *c)
 {
-	struct call *c = map_del(&r->begun, (uint64_t)tid);
-
 	if (!c)
 		return;
 	call_free(c);
 	free(c);
+}
+
+/*
+ * Only when its end has been told: those who were told of its beginning look at
+ * it until then.
+ */
+static void drop_call(struct replay *r, pid_t tid)
+{
+	free_call(map_del(&r->begun, (uint64_t)tid));
 }
 
 /* One for each argument that the call has: what else is in registers is not told. */
@@ -155,9 +162,7 @@ static struct call *begin_call(struct line *l)
 
 	if (l->wrong)
 		return NULL;
-	drop_call(l->r, tid);
 	c = xcalloc(1, sizeof(*c));
-	map_set(&l->r->begun, (uint64_t)tid, c);
 	c->desc = call_by_name(name);
 	c->arch = arch_by_name(arch);
 	c->tid = tid;
@@ -172,9 +177,10 @@ static struct call *begin_call(struct line *l)
 	else
 		take_raw(l, c);
 	take_memory(l, c, AT_ENTER);
-	if (l->wrong)
-		drop_call(l->r, tid);
-	return l->wrong ? NULL : c;
+	if (!l->wrong)
+		return c;
+	free_call(c);
+	return NULL;
 }
 
 static void tell_stack(struct line *l, pid_t tid)
@@ -206,11 +212,13 @@ static void tell_stack(struct line *l, pid_t tid)
 
 static void tell_enter(struct line *l)
 {
-	struct call *c = begin_call(l);
+	struct call *c = begin_call(l), *before;
 
 	if (!c)
 		return;
+	before = map_set(&l->r->begun, (uint64_t)c->tid, c);
 	l->r->ops->enter(l->r->ctx, c);
+	free_call(before);
 	tell_stack(l, c->tid);
 }
 
@@ -229,9 +237,13 @@ static void finish_call(struct line *l, struct call *c)
 		c->ret = (int64_t)addr;
 	else
 		c->ret = need_int(l, "ret");
+	if (!c->failed && call_result_kind(c) == RESULT_FD &&
+	    (c->ret < 0 || c->ret > INT32_MAX))
+		l->wrong = "ret (no descriptor)";
 	take_memory(l, c, AT_EXIT);
-	if (!l->wrong)
-		l->r->ops->exit(l->r->ctx, c);
+	if (l->wrong)
+		return;
+	l->r->ops->exit(l->r->ctx, c);
 	drop_call(l->r, c->tid);
 }
 
@@ -317,17 +329,17 @@ static void tell_exec(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid"), former = need_pid(l, "former");
 	uint64_t ns = need_uint(l, "ns");
-	struct call *c;
+	struct call *c, *before = NULL;
 
 	if (l->wrong)
 		return;
 	c = former == tid ? NULL : map_del(&l->r->begun, (uint64_t)former);
 	if (c) {
-		drop_call(l->r, tid);
 		c->tid = tid;
-		map_set(&l->r->begun, (uint64_t)tid, c);
+		before = map_set(&l->r->begun, (uint64_t)tid, c);
 	}
 	l->r->ops->execed(l->r->ctx, tid, former, ns, dump_get_text(l->o, "exe"));
+	free_call(before);
 }
 
 static void tell_gone(struct line *l)
@@ -350,8 +362,9 @@ static void tell_gone(struct line *l)
 		l->wrong = "how";
 	if (status < 0 || status > 0xffff)
 		l->wrong = "status";
-	if (!l->wrong)
-		l->r->ops->gone(l->r->ctx, tid, ns, end, (int)status, call_of(l->r, tid));
+	if (l->wrong)
+		return;
+	l->r->ops->gone(l->r->ctx, tid, ns, end, (int)status, call_of(l->r, tid));
 	drop_call(l->r, tid);
 }
 
@@ -606,10 +619,8 @@ void replay_close(struct replay *r)
 
 	if (!r)
 		return;
-	while ((slot = map_next(&r->begun, &at))) {
-		call_free(slot->value);
-		free(slot->value);
-	}
+	while ((slot = map_next(&r->begun, &at)))
+		free_call(slot->value);
 	map_free(&r->begun);
 	for (size_t i = 0; i < 5; i++)
 		free(r->strings[i]);

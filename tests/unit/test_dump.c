@@ -12,10 +12,13 @@
 
 #include <json-c/json_tokener.h>
 
+#include "dump/dump_call.h"
 #include "dump/dump_read.h"
 #include "dump/json_sink.h"
 #include "dump/replay.h"
 #include "fake.h"
+#include "lib/buf.h"
+#include "lib/map.h"
 #include "xlat/tables.h"
 
 /* Messages of what is read go nowhere while this lasts. */
@@ -97,15 +100,8 @@ struct told {
 	size_t n;
 	unsigned long sum;
 	uint64_t last;
+	struct map begun;	/* tid to call: views look at it until its end */
 };
-
-static void tell(void *ctx, char what)
-{
-	struct told *t = ctx;
-
-	if (t->n < sizeof(t->text) - 1)
-		t->text[t->n++] = what;
-}
 
 /* Reads all of it: what is not there is a matter for the sanitizers. */
 static void touch(struct told *t, const void *bytes, size_t len)
@@ -120,6 +116,18 @@ static void touch_text(struct told *t, const char *text)
 {
 	if (text)
 		touch(t, text, strlen(text) + 1);
+}
+
+static void tell(void *ctx, char what)
+{
+	struct told *t = ctx;
+	const struct map_slot *slot;
+	size_t at = 0;
+
+	if (t->n < sizeof(t->text) - 1)
+		t->text[t->n++] = what;
+	while ((slot = map_next(&t->begun, &at)))
+		touch(t, slot->value, sizeof(struct call));
 }
 
 static void on_born(void *ctx, const struct birth *b, uint64_t ns)
@@ -167,15 +175,21 @@ static void touch_call(struct told *t, const struct call *c)
 
 static void on_enter(void *ctx, struct call *c)
 {
+	struct told *t = ctx;
+
 	tell(ctx, 'e');
 	touch_call(ctx, c);
+	map_set(&t->begun, (uint64_t)c->tid, c);
 }
 
 static void on_exit_of(void *ctx, struct call *c)
 {
+	struct told *t = ctx;
+
 	tell(ctx, 'x');
 	assert_true(c->returned);
 	touch_call(ctx, c);
+	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
 }
 
 static void on_stack(void *ctx, pid_t tid, const struct view_frame *frames, size_t n,
@@ -244,21 +258,27 @@ static void on_signalled(void *ctx, pid_t tid, uint64_t ns, const siginfo_t *inf
 
 static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
 {
-	(void)tid;
-	(void)former;
+	struct told *t = ctx;
+	struct call *c;
+
 	(void)ns;
 	tell(ctx, 'X');
 	touch_text(ctx, exe);
+	c = former == tid ? NULL : map_del(&t->begun, (uint64_t)former);
+	if (c)
+		map_set(&t->begun, (uint64_t)tid, c);
 }
 
 static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
 		    struct call *c)
 {
-	(void)tid;
+	struct told *t = ctx;
+
 	(void)ns;
 	(void)how;
 	(void)status;
 	tell(ctx, c ? 'G' : 'g');
+	assert_ptr_equal(map_del(&t->begun, (uint64_t)tid), c);
 	if (c)
 		touch_call(ctx, c);
 }
@@ -295,6 +315,7 @@ static bool run(const char *data, size_t len, bool keep_going, struct told *t)
 		for (char **word = replay_facts(r)->command; *word; word++)
 			touch_text(t, *word);
 	}
+	map_free(&t->begun);
 	replay_close(r);
 	fclose(f);
 	return whole;
@@ -364,6 +385,75 @@ static void test_cut(void **state)
 			loud(saved);
 			fail_msg("cut at %zu: whole %d, '%s'", len, whole, t.text);
 		}
+	}
+	loud(saved);
+}
+
+/* A call whose end cannot be read goes on, until something else ends it. */
+static void test_no_end(void **state)
+{
+	static const char *const bad[] = {
+		"{\"kind\":\"exit\",\"tid\":7,\"start_ns\":1,\"exit_ns\":2,\"ret\":0}\n",
+		"{\"kind\":\"exit\",\"tid\":7,\"ret\":true,\"memory\":[]}\n",
+		"{\"kind\":\"gone\",\"tid\":7,\"ns\":1,\"how\":\"no\"}\n",
+		"{\"kind\":\"enter\",\"tid\":7,\"call\":\"no\",\"arch\":\"x86\"}\n",
+	};
+	static const struct { const char *next, *told; } then[] = {
+		{ EXIT GONE, "ecxg" }, { GONE, "ecG" }, { ENTER EXIT, "ecex" },
+		{ ENTER GONE, "eceG" }, { EXEC, "ecX" },
+		{ "{\"kind\":\"exec\",\"tid\":8,\"ns\":125,\"former\":7}\n", "ecX" },
+	};
+	int saved = quiet();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		for (size_t k = 0; k < sizeof(then) / sizeof(*then); k++) {
+			struct buf text = { 0 };
+			struct told t;
+
+			buf_addf(&text, HEADER ENTER "%s" COMM "%s" END, bad[i], then[k].next);
+			assert_false(run(text.data, text.len, true, &t));
+			buf_free(&text);
+			if (strcmp(t.text, then[k].told)) {
+				loud(saved);
+				fail_msg("%zu, %zu: %s", i, k, t.text);
+			}
+		}
+	loud(saved);
+}
+
+/* Where the first thread is in a call itself, while another one's exec ends it. */
+static void test_exec_takes_over(void **state)
+{
+	static const char dump[] = HEADER ENTER
+		"{\"kind\":\"enter\",\"call\":\"close\",\"tid\":8,\"pid\":7,"
+		"\"arch\":\"x86_64\",\"nr\":3,\"raw\":[\"0x3\"],\"enter_ns\":120,"
+		"\"shown\":false,\"args\":{},\"memory\":[]}\n" EXEC COMM EXIT GONE END;
+	struct told t;
+
+	(void)state;
+	assert_true(run(dump, strlen(dump), false, &t));
+	assert_string_equal(t.text, "eeXcxg");
+}
+
+/* An open that gave no descriptor has not succeeded. */
+static void test_no_descriptor(void **state)
+{
+	static const char call[] = CALL;
+	static const char *const rets[] = { "-1", "2147483648", "\"0xffffffff\"" };
+	int saved = quiet();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rets) / sizeof(*rets); i++) {
+		const char *ret = strstr(call, "\"ret\":3");
+		struct buf text = { 0 };
+		struct told t;
+
+		buf_addf(&text, HEADER "%.*s\"ret\":%s%s" END, (int)(ret - call), call,
+			 rets[i], ret + 7);
+		assert_false(run(text.data, text.len, true, &t));
+		assert_string_equal(t.text, "es");
+		buf_free(&text);
 	}
 	loud(saved);
 }
@@ -790,12 +880,27 @@ static void test_random_text(void **state)
 	}
 }
 
+/* Memory of which nothing could be read. */
+static void test_empty_memory(void **state)
+{
+	struct call c = { 0 };
+
+	(void)state;
+	call_add_capture(&c, AT_ENTER, 0x10, 8, NULL, 0);
+	expect(dump_call_memory(&c, true, true),
+	       "[{\"at\":\"enter\",\"addr\":\"0x10\",\"want\":8,\"hex\":\"\"}]");
+	call_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_no_end),
+		cmocka_unit_test(test_exec_takes_over),
+		cmocka_unit_test(test_no_descriptor),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_members),
@@ -805,6 +910,7 @@ int main(void)
 		cmocka_unit_test(test_sink_flags),
 		cmocka_unit_test(test_sink_shapes),
 		cmocka_unit_test(test_sink_depth),
+		cmocka_unit_test(test_empty_memory),
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_random_text),
 	};
