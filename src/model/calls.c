@@ -294,6 +294,8 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	uint64_t fd = (uint32_t)c->args[2];
 
 	if (call_int(c, 1) == EPOLL_ADD && fdtab_event(t->files, (int)fd)) {
+		if (!ep && call_int(c, 0) < 0)
+			return;
 		if (!ep) { /* made before the process held any event */
 			ep = file_new(NULL);
 			fdtab_set(t->files, call_int(c, 0), ep, false);

@@ -87,9 +87,14 @@ struct event *fdtab_event(const struct fdtab *t, int fd)
 
 void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
 {
-	struct fd_slot *s = xcalloc(1, sizeof(*s));
+	struct fd_slot *s;
 
 	file_ref(f);
+	if (fd < 0) {
+		file_unref(f);
+		return;
+	}
+	s = xcalloc(1, sizeof(*s));
 	if (f->event)
 		event_handles(f->event, 1); /* first: it may stand at fd already */
 	fdtab_close(t, fd);

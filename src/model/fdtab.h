@@ -34,7 +34,11 @@ void fdtab_unref(struct fdtab *t);
 struct file *fdtab_file(const struct fdtab *t, int fd);
 struct event *fdtab_event(const struct fdtab *t, int fd);
 
-/* Puts f (one more reference is taken) at fd, over whatever was there. */
+/*
+ * Puts f (one more reference is taken) at fd, over whatever was there.  Nothing
+ * stands at a negative fd, which hostile memory can name: f goes then, unless
+ * somebody else has it.
+ */
 void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec);
 void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec);
 void fdtab_close(struct fdtab *t, int fd);

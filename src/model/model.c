@@ -103,13 +103,9 @@ static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
 	return info;
 }
 
-void model_born(struct model *m, const struct birth *b)
+static void task_start(struct model *m, struct task *t, const struct birth *b,
+		       const struct task *from)
 {
-	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
-	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
-
-	if (stale) /* the number was used before and its end not seen */
-		task_free(stale);
 	t->tid = b->tid;
 	t->pid = b->pid;
 	t->info = info_new(m, b->tid, b->pid, from);
@@ -124,6 +120,16 @@ void model_born(struct model *m, const struct birth *b)
 	t->space = b->shares_memory ? from->space : space_new();
 	if (b->shares_memory)
 		t->space->refs++;
+}
+
+void model_born(struct model *m, const struct birth *b)
+{
+	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
+	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
+
+	task_start(m, t, b, from);
+	if (stale) /* its end was not seen; a damaged dump calls it the parent, too */
+		task_free(stale);
 }
 
 void model_comm(struct model *m, pid_t tid, const char *comm)

@@ -236,6 +236,22 @@ static void test_strangers(void **state)
 	assert_false(model_holds(m, 999));
 }
 
+/* What no kernel tells, but a damaged dump may. */
+static void test_nonsense(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	born(100, 100, 100, true);	/* its own parent */
+	assert_non_null(name(100, 5));
+	born(100, 100, 100, false);
+	assert_non_null(name(100, 5));
+	call(100, "epoll_ctl", 0, (uint64_t)-1, 1, 5, 0, 0);
+	call(100, "epoll_ctl", 0, INT32_MIN, 1, 5, 0, 0);
+	assert_null(name(100, -1));
+	assert_true(call(100, "close_range", 0, 0, ~0U, 0, 0, 0));
+	assert_false(model_holds(m, 100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +263,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
