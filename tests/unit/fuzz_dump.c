@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A target for libFuzzer: the reader of dumps and all that decoding makes of
+ * them.  Each line must be to the scanner what it is to json-c; of the whole,
+ * text, counts and a new dump are made.  CONTRIBUTING.md tells how to run it.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "scan_oracle.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void try_lines(const char *data, size_t len)
+{
+	struct scan *s = scan_new(ORACLE_NESTING);
+
+	while (len) {
+		const char *nl = memchr(data, '\n', len);
+		size_t n = nl ? (size_t)(nl - data) : len;
+		const char *wrong = oracle_disagrees(s, data, n);
+
+		if (wrong) {
+			printf("%s: %.*s\n", wrong, (int)n, data);
+			fflush(stdout);
+			abort();
+		}
+		n += !!nl;
+		data += n;
+		len -= n;
+	}
+	scan_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char *argv[] = {
+		"decode", "--keep-going", "-v", "-k", "--records", "--summary", "-o",
+		"/dev/null", "--json=/dev/zero", NULL, NULL,
+	};
+	int fd = memfd_create("dump", 0);
+	char path[32];
+
+	try_lines((const char *)data, len);
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	argv[9] = path;
+	cmd_decode(10, argv);
+	close(fd);
+	return 0;
+}
