@@ -19,9 +19,9 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 			continue;
 		o = json_object_new_object();
 		dump_add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
-		json_object_object_add(o, "addr", json_hex(k->addr));
+		dump_add(o, "addr", json_hex(k->addr));
 		dump_add_uint(o, "want", k->want);
-		json_object_object_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
+		dump_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -39,11 +39,11 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add_uint(o, "nr", c->nr);
 	for (size_t i = 0; i < c->desc->nargs; i++)
 		json_object_array_add(raw, json_hex(c->args[i]));
-	json_object_object_add(o, "raw", raw);
+	dump_add(o, "raw", raw);
 	dump_add_uint(o, "enter_ns", c->enter_ns);
 	dump_add_bool(o, "shown", c->shown);
 	if (stack)
-		json_object_object_add(o, "stack", json_object_get(stack));
+		dump_add(o, "stack", json_object_get(stack));
 }
 
 /* What the model calls the event that this call made or is about. */
@@ -67,30 +67,31 @@ static void add_event(const struct model *m, struct json_object *o, const struct
 		dump_add_uint(o, "output", e->output->number);
 }
 
-struct json_object *dump_call_decode_return(const struct call *c, const struct names *n)
+/* The object, or NULL in the place of an empty one. */
+static struct json_object *unless_empty(struct json_object *o)
 {
-	struct json_object *o = json_object_new_object(), *part;
+	if (json_object_object_length(o))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+struct dump_return dump_call_decode_return(const struct call *c, const struct names *n)
+{
+	struct dump_return r = {
+		json_object_new_object(), json_object_new_object(), json_object_new_object(),
+	};
 	struct json_sink j;
 
-	part = json_object_new_object();
-	json_sink_init(&j, part);
+	json_sink_init(&j, r.args);
 	call_args(c, AT_EXIT, n, &j.sink);
-	json_object_object_add(o, "args", part);
-	part = json_object_new_object();
-	json_sink_init(&j, part);
+	json_sink_init(&j, r.results);
 	call_results(c, n, &j.sink);
-	if (json_object_object_length(part))
-		json_object_object_add(o, "results", part);
-	else
-		json_object_put(part);
-	part = json_object_new_object();
-	json_sink_init(&j, part);
+	json_sink_init(&j, r.notes);
 	call_result_notes(c, n, &j.sink);
-	if (json_object_object_length(part))
-		json_object_object_add(o, "notes", part);
-	else
-		json_object_put(part);
-	return o;
+	r.results = unless_empty(r.results);
+	r.notes = unless_empty(r.notes);
+	return r;
 }
 
 static void add_result(struct json_object *o, const struct call *c)
@@ -104,7 +105,7 @@ static void add_result(struct json_object *o, const struct call *c)
 		if (name)
 			dump_add_string(o, "error", name);
 	} else if (call_result_kind(c) == RESULT_ADDR) {
-		json_object_object_add(o, "ret", json_hex((uint64_t)c->ret));
+		dump_add(o, "ret", json_hex((uint64_t)c->ret));
 	} else {
 		dump_add_int(o, "ret", c->ret);
 	}
@@ -119,17 +120,17 @@ static void move_members(struct json_object *to, struct json_object *from)
 }
 
 void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, struct json_object *decoded)
+		      struct json_object *args, const struct dump_return *decoded)
 {
-	if (args) {
-		struct json_object *more = json_object_object_get(decoded, "args");
-
-		move_members(args, json_object_get(more));
-		json_object_object_add(decoded, "args", args);
-	}
+	if (args)
+		move_members(args, decoded->args);
 	dump_add_uint(o, "start_ns", c->start_ns);
 	dump_add_uint(o, "exit_ns", c->exit_ns);
 	add_result(o, c);
-	move_members(o, decoded);
+	dump_add(o, "args", args ? args : decoded->args);
+	if (decoded->results)
+		dump_add(o, "results", decoded->results);
+	if (decoded->notes)
+		dump_add(o, "notes", decoded->notes);
 	add_event(m, o, c);
 }

@@ -15,18 +15,23 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 /* A new list of the captured memory, of its beginning, its return or both. */
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit);
 
-/*
- * What the return tells, as a new object with args, results and notes.  To be
- * made before anything of it is written: it may ask for names, whose lines
- * have their place between the beginning and the return.
- */
-struct json_object *dump_call_decode_return(const struct call *c, const struct names *n);
+/* What the return tells; results and notes are NULL where there are none. */
+struct dump_return {
+	struct json_object *args, *results, *notes;
+};
 
 /*
- * Adds the result, and decoded, which is taken over; so is args: those that
- * the beginning has told and that belong on this line too, or NULL.
+ * Decodes it, as new objects.  To be done before anything of the call's return
+ * is written: it may ask for names, whose lines have their place between the
+ * beginning and the return.
+ */
+struct dump_return dump_call_decode_return(const struct call *c, const struct names *n);
+
+/*
+ * Adds the result, and what was decoded, which is taken over; so is args: those
+ * that the beginning has told and that belong on this line too, or NULL.
  */
 void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, struct json_object *decoded);
+		      struct json_object *args, const struct dump_return *decoded);
 
 #endif

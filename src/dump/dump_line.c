@@ -10,23 +10,28 @@ struct json_object *dump_line(const char *kind)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "kind", json_object_new_string(kind));
+	dump_add(o, "kind", json_object_new_string(kind));
 	return o;
+}
+
+void dump_add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add_ex(o, key, v, JSON_C_OBJECT_KEY_IS_CONSTANT);
 }
 
 void dump_add_int(struct json_object *o, const char *key, int64_t v)
 {
-	json_object_object_add(o, key, json_object_new_int64(v));
+	dump_add(o, key, json_object_new_int64(v));
 }
 
 void dump_add_uint(struct json_object *o, const char *key, uint64_t v)
 {
-	json_object_object_add(o, key, json_object_new_uint64(v));
+	dump_add(o, key, json_object_new_uint64(v));
 }
 
 void dump_add_bool(struct json_object *o, const char *key, bool v)
 {
-	json_object_object_add(o, key, json_object_new_boolean(v));
+	dump_add(o, key, json_object_new_boolean(v));
 }
 
 /* A string, with its bytes beside it where it is not UTF-8; null: none. */
@@ -35,7 +40,7 @@ void dump_add_string(struct json_object *o, const char *key, const char *v)
 	bool clean = true;
 	char hex[64];
 
-	json_object_object_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
+	dump_add(o, key, v ? json_text(v, strlen(v), &clean) : NULL);
 	if (clean)
 		return;
 	snprintf(hex, sizeof(hex), "%s_hex", key);

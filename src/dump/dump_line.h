@@ -14,6 +14,11 @@ struct json_object *dump_line(const char *kind);
 /* The same, about a task at a time. */
 struct json_object *dump_task_line(const char *kind, pid_t tid, uint64_t ns);
 
+/*
+ * These add to the object.  The key is not copied: it is a literal.  A value
+ * that is an object is taken over.
+ */
+void dump_add(struct json_object *o, const char *key, struct json_object *v);
 void dump_add_int(struct json_object *o, const char *key, int64_t v);
 void dump_add_uint(struct json_object *o, const char *key, uint64_t v);
 void dump_add_bool(struct json_object *o, const char *key, bool v);

@@ -60,9 +60,9 @@ static void write_enter(void *ctx, struct inflight *in)
 	struct json_object *o = dump_line(KIND_ENTER);
 
 	dump_call_beginning(o, b->call, b->stack);
-	json_object_object_add(o, "args", b->args);
+	dump_add(o, "args", b->args);
 	b->args = NULL;
-	json_object_object_add(o, "memory", dump_call_memory(b->call, true, false));
+	dump_add(o, "memory", dump_call_memory(b->call, true, false));
 	write_line(ctx, in->tid, o);
 }
 
@@ -119,7 +119,8 @@ static void split_closes(struct dump_view *d, pid_t tid)
 static void on_exit_of(struct view *v, const struct call *c)
 {
 	struct dump_view *d = self(v);
-	struct json_object *o, *decoded;
+	struct dump_return decoded;
+	struct json_object *o;
 	struct begun *b;
 	bool split;
 
@@ -138,9 +139,9 @@ static void on_exit_of(struct view *v, const struct call *c)
 	} else {
 		dump_call_beginning(o, c, b->stack);
 	}
-	dump_call_return(o, c, d->model, b->args, decoded);
+	dump_call_return(o, c, d->model, b->args, &decoded);
 	b->args = NULL;
-	json_object_object_add(o, "memory", dump_call_memory(c, !split, true));
+	dump_add(o, "memory", dump_call_memory(c, !split, true));
 	write_line(d, c->tid, o);
 	d->calls++;
 	begun_free(b);
@@ -200,8 +201,8 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 
 		dump_add_string(o, "module", frames[i].module);
 		dump_add_string(o, "symbol", frames[i].symbol);
-		json_object_object_add(o, "offset", json_hex(frames[i].offset));
-		json_object_object_add(o, "ip", json_hex(frames[i].ip));
+		dump_add(o, "offset", json_hex(frames[i].offset));
+		dump_add(o, "ip", json_hex(frames[i].ip));
 		json_object_array_add(b->stack, o);
 	}
 	if (why) {
@@ -247,8 +248,8 @@ static void on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 
 	dump_add_int(o, "tid", tid);
 	dump_add_uint(o, "ring", r->number);
-	json_object_object_add(o, "start", json_hex(r->start));
-	json_object_object_add(o, "end", json_hex(r->end));
+	dump_add(o, "start", json_hex(r->start));
+	dump_add(o, "end", json_hex(r->end));
 	write_line(self(v), tid, o);
 }
 
@@ -316,9 +317,9 @@ static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *i
 	dump_add_string(o, "signal", name);
 	json_sink_init(&j, o);
 	siginfo_emit(info, &j.sink);
-	json_object_object_add(o, "info", json_object_get(json_object_object_get(o, "value")));
+	dump_add(o, "info", json_object_get(json_object_object_get(o, "value")));
 	json_object_object_del(o, "value");
-	json_object_object_add(o, "hex", json_bytes(info, sizeof(*info)));
+	dump_add(o, "hex", json_bytes(info, sizeof(*info)));
 	dump_add_bool(o, "shown", shown);
 	write_line(d, tid, o);
 }
@@ -338,10 +339,10 @@ static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_
 	decoded = json_object_new_object();
 	json_sink_init(&j, decoded);
 	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
-	json_object_object_add(o, "record",
+	dump_add(o, "record",
 			       json_object_get(json_object_object_get(decoded, "value")));
 	json_object_put(decoded);
-	json_object_object_add(o, "hex", json_bytes(r->bytes, r->len));
+	dump_add(o, "hex", json_bytes(r->bytes, r->len));
 	write_line(d, tid, o);
 	d->records++;
 }
@@ -355,7 +356,7 @@ static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_
 	dump_add_uint(o, "ring", l->ring->number);
 	dump_add_uint(o, "missed", l->missed);
 	dump_add_bool(o, "torn", l->torn);
-	json_object_object_add(o, "page", json_bytes(l->page, l->page_len));
+	dump_add(o, "page", json_bytes(l->page, l->page_len));
 	write_line(d, tid, o);
 	d->missed += l->missed;
 }
@@ -377,7 +378,7 @@ static void on_count(struct view *v, const struct event *e)
 	dump_add_uint(o, "id", e->id);
 	dump_add_uint(o, "count", e->count.value);
 	if (e->found && e->format_known)
-		json_object_object_add(o, "read_format", json_hex(e->read_format));
+		dump_add(o, "read_format", json_hex(e->read_format));
 	if (e->count.timed) {
 		dump_add_uint(o, "time_enabled", e->count.enabled);
 		dump_add_uint(o, "time_running", e->count.running);
@@ -426,7 +427,7 @@ static void on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
 	struct json_object *o = name_line("symbol", name);
 
 	dump_add_int(o, "pid", pid);
-	json_object_object_add(o, "ip", json_hex(ip));
+	dump_add(o, "ip", json_hex(ip));
 	dump_add_uint(o, "cpumode", cpumode);
 	write_line(self(v), 0, o);
 }
@@ -440,7 +441,7 @@ static void on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
 	dump_add_uint(o, "type", type);
 	for (size_t i = 0; i < nconfigs; i++)
 		json_object_array_add(list, json_hex(config[i]));
-	json_object_object_add(o, "config", list);
+	dump_add(o, "config", list);
 	write_line(self(v), 0, o);
 }
 
@@ -481,17 +482,17 @@ static void write_header(struct dump_view *d, const struct dump_header *h)
 	dump_add_string(kernel, "release", h->release);
 	dump_add_string(kernel, "version", h->version);
 	dump_add_string(kernel, "machine", h->machine);
-	json_object_object_add(o, "kernel", kernel);
+	dump_add(o, "kernel", kernel);
 	dump_add_string(o, "arch", h->arch);
 	dump_add_uint(o, "page_size", h->page_size);
 	/* what is not UTF-8 is for people only: nobody runs it from here */
 	for (size_t i = 0; h->command && h->command[i]; i++)
 		json_object_array_add(command, json_text(h->command[i],
 							 strlen(h->command[i]), &clean));
-	json_object_object_add(o, "command", command);
+	dump_add(o, "command", command);
 	for (size_t i = 0; i < h->npids; i++)
 		json_object_array_add(pids, json_object_new_int64(h->pids[i]));
-	json_object_object_add(o, "attached", pids);
+	dump_add(o, "attached", pids);
 	add_started(o, h->start_ns + (uint64_t)h->real_offset);
 	dump_add_uint(o, "start_ns", h->start_ns);
 	dump_add_int(o, "real_offset_ns", h->real_offset);

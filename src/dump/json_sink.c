@@ -17,17 +17,22 @@ static struct json_sink *self(struct sink *s)
 	return (struct json_sink *)s; /* sink is its first member */
 }
 
+static const char digits[] = "0123456789abcdef";
+
 struct json_object *json_hex(uint64_t v)
 {
-	char text[20];
+	char text[18], *end = text + sizeof(text), *p = end;
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)v);
-	return json_object_new_string(text);
+	do
+		*--p = digits[v & 15];
+	while (v >>= 4);
+	*--p = 'x';
+	*--p = '0';
+	return json_object_new_string_len(p, (int)(end - p));
 }
 
 struct json_object *json_bytes(const void *bytes, size_t len)
 {
-	static const char digits[] = "0123456789abcdef";
 	const uint8_t *p = bytes;
 	char *text = xmalloc(2 * len + 1);
 	struct json_object *o;
@@ -45,17 +50,21 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 {
 	struct buf out = { 0 };
 	struct json_object *o;
-	size_t n;
+	size_t n, good = 0;
 
-	*clean = true;
-	for (size_t i = 0; i < len; i += n) {
+	while (good < len && (n = utf8_at(text + good, len - good)))
+		good += n;
+	*clean = good == len;
+	if (*clean)
+		return json_object_new_string_len(text, (int)len);
+	buf_add(&out, text, good);
+	for (size_t i = good; i < len; i += n) {
 		n = utf8_at(text + i, len - i);
 		if (n) {
 			buf_add(&out, text + i, n);
 			continue;
 		}
 		buf_adds(&out, "\xef\xbf\xbd");
-		*clean = false;
 		n = 1;
 	}
 	o = json_object_new_string_len(buf_str(&out), (int)out.len);
