@@ -109,6 +109,23 @@ static void test_cases(void **state)
 	scan_free(s);
 }
 
+/* Which bytes a string may have as they are. */
+static void test_bytes(void **state)
+{
+	struct scan *s = scan_new(ORACLE_NESTING);
+
+	(void)state;
+	for (int c = 0; c < 256; c++) {
+		const char text[] = { '"', 'a', (char)c, 'b', '"' };
+		/* a backslash makes an escape of what follows */
+		bool good = c >= ' ' && c != '"' && c < 0x80;
+
+		assert_int_equal(!*said(s, text, 5), good);
+		assert_null(oracle_disagrees(s, text, 5));
+	}
+	scan_free(s);
+}
+
 /* A name in a message: never longer than fits, never half a character. */
 static void test_long_names(void **state)
 {
@@ -277,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_nesting),
 		cmocka_unit_test(test_many_names),
