@@ -1047,7 +1047,10 @@ def enormous(b, lines):
 			 b"x" * (1 << 20), 100, b'"}'),
 			("100 MB of zeros", b"", bytes(1 << 20), 100, b""),
 			("16 MB of small things", b'{"kind":"x","a":[',
-			 b"[]," * (1 << 18), 21, b"1]}")):
+			 b"[]," * (1 << 18), 21, b"1]}"),
+			# the longest that is read at all
+			("4 MB of small things", b'{"kind":"x","a":[',
+			 b"{}," * 1024, 1360, b"1]}")):
 		# in pieces: what we hold would count as the child's
 		with open(path, "wb") as f:
 			f.write(join(lines[:5]) + start)
