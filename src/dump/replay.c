@@ -604,7 +604,8 @@ struct replay *replay_open(FILE *f, const char *path, bool keep_going)
 	wrong = got == DUMP_EOF ? "the file is empty" :
 		got == DUMP_BAD ? dump_error(r->reader) : take_header(r, o);
 	if (wrong) {
-		warn("%s:1: %s", path, wrong);
+		warn("%s:1: %s%s", path,
+		     got == DUMP_BAD ? "not a line of a dump: " : "", wrong);
 		replay_close(r);
 		return NULL;
 	}
