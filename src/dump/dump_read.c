@@ -22,7 +22,7 @@ struct dump_reader {
 	bool eof;
 	int broken;		/* errno of a read that failed, or 0 */
 	unsigned long number;
-	char error[160];
+	char error[200];
 };
 
 struct dump_reader *dump_reader_new(FILE *f)
@@ -131,14 +131,14 @@ enum dump_line dump_next(struct dump_reader *r, struct scan_value **o)
 		return DUMP_EOF;
 	r->number++;
 	if (too_long) {
-		snprintf(r->error, sizeof(r->error), "longer than %d MiB",
+		snprintf(r->error, sizeof(r->error), "a line longer than %d MiB",
 			 LINE_MAX_BYTES >> 20);
 		return DUMP_BAD;
 	}
 	*o = scan_text(r->scan, text, len);
 	if (*o && (*o)->type == SCAN_OBJECT)
 		return DUMP_LINE;
-	snprintf(r->error, sizeof(r->error), "%s",
+	snprintf(r->error, sizeof(r->error), "not a line of a dump: %s",
 		 *o ? "JSON, but not an object" : scan_error(r->scan));
 	return DUMP_BAD;
 }

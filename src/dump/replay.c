@@ -512,7 +512,7 @@ bool replay_run(struct replay *r, const struct replay_ops *ops, void *ctx)
 	r->ctx = ctx;
 	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
 		bool go_on = got == DUMP_LINE ? tell_line(r, o) :
-			complain(r, "not a line of a dump: ", dump_error(r->reader));
+			complain(r, "", dump_error(r->reader));
 
 		if (!go_on)
 			return false;
@@ -604,8 +604,7 @@ struct replay *replay_open(FILE *f, const char *path, bool keep_going)
 	wrong = got == DUMP_EOF ? "the file is empty" :
 		got == DUMP_BAD ? dump_error(r->reader) : take_header(r, o);
 	if (wrong) {
-		warn("%s:1: %s%s", path,
-		     got == DUMP_BAD ? "not a line of a dump: " : "", wrong);
+		warn("%s:1: %s", path, wrong);
 		replay_close(r);
 		return NULL;
 	}
