@@ -191,6 +191,15 @@ static void enable(struct event *e, bool on, enum event_start how)
 		e->start = how;
 }
 
+/*
+ * Where members of a group can begin in the list of all events: behind their
+ * leader.  What came long before is not looked through at each call.
+ */
+static size_t group_begins(const struct event *leader)
+{
+	return leader->number - 1;
+}
+
 /* PERF_IOC_FLAG_GROUP: every member of the group that the event leads. */
 static void control(struct model *m, struct event *e, const struct call *c, bool on)
 {
@@ -200,7 +209,7 @@ static void control(struct model *m, struct event *e, const struct call *c, bool
 	enable(e, on, START_IOCTL);
 	if (!(c->args[2] & PERF_IOC_FLAG_GROUP))
 		return;
-	for (size_t i = 0; i < m->events.n; i++) {
+	for (size_t i = group_begins(leader); i < m->events.n; i++) {
 		struct event *member = m->events.items[i];
 
 		if (member == leader || member->leader == leader)
@@ -367,7 +376,7 @@ static struct event *member(const struct reading *r, const struct read_value *v)
 		return r->leader;
 	if (v->has_id)
 		return model_event_by_id(r->m, v->id);
-	for (size_t i = 0; i < r->m->events.n; i++) {
+	for (size_t i = group_begins(r->leader); i < r->m->events.n; i++) {
 		struct event *e = r->m->events.items[i];
 
 		if ((e == r->leader || e->leader == r->leader) && !e->closed &&
