@@ -61,6 +61,7 @@ struct diffing {
 	bool normalize, keep_going;
 	const char *expect;
 	bool trouble;
+	struct normal_forms *forms;
 };
 
 /* Options -------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static struct normal *read_dump(struct diffing *d, const char *path)
 	FILE *f = open_file(path, &name);
 
 	if (f)
-		n = normal_read(f, name, d->keep_going, &whole);
+		n = normal_read(f, name, d->forms, d->keep_going, &whole);
 	close_file(f);
 	d->trouble |= !whole;
 	return n;
@@ -241,6 +242,7 @@ int cmd_diff(int argc, char **argv)
 	int status;
 
 	parse(&d, argc, argv);
+	d.forms = normal_forms_new();
 	if (d.normalize)
 		status = normalize(&d, argv[optind]);
 	else if (d.expect)
@@ -251,6 +253,7 @@ int cmd_diff(int argc, char **argv)
 		warn("cannot write to standard output: %s", strerror(errno));
 		d.trouble = true;
 	}
+	normal_forms_free(d.forms);
 	diff_print_free(&d.print);
 	for (size_t i = 0; i < d.nwords; i++)
 		free(d.words[i]);

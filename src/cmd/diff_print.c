@@ -284,16 +284,17 @@ static void json_item(const struct normal *n, const struct normal_task *t,
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *fields = json_object_new_object();
+	const struct normal_form *f = normal_form(n, i);
 	struct buf value = { 0 };
 
 	add_text(o, "task", t->name);
-	add_text(o, "call", i->desc->name);
-	for (size_t k = 0; k < i->nfields; k++) {
-		if (!normal_chosen(choice, i->desc->name, i->fields[k].key))
+	add_text(o, "call", f->desc->name);
+	for (size_t k = 0; k < f->nfields; k++) {
+		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
 		buf_reset(&value);
-		normal_value(n, t, i->fields[k].value, &value);
-		add_text(fields, i->fields[k].key, buf_str(&value));
+		normal_value(n, t, i, f->fields[k].value, &value);
+		add_text(fields, f->fields[k].key, buf_str(&value));
 	}
 	json_object_object_add(o, "fields", fields);
 	write_json(o);
@@ -309,7 +310,7 @@ void diff_print_normal(struct diff_print *p, const struct normal *n,
 		printf("# pevtrace normal form %d\n", NORMAL_VERSION);
 	for (size_t t = 0; t < n->ntasks; t++) {
 		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
-			const struct normal_item *item = n->tasks[t]->items[i];
+			const struct normal_item *item = &n->tasks[t]->items[i];
 
 			if (p->json) {
 				json_item(n, n->tasks[t], item, choice);

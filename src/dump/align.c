@@ -13,66 +13,11 @@
 /* How far ahead the cheap way looks for a like member. */
 #define WINDOW 256
 
-struct interned {
-	struct interned *next;	/* of the same hash */
-	uint32_t number;
-	char text[];
-};
-
-struct intern {
-	struct map by_hash;
-	uint32_t count;
-};
-
-struct intern *intern_new(void)
+void align_init(struct align_side *s, size_t n, size_t levels)
 {
-	return xcalloc(1, sizeof(struct intern));
-}
-
-uint32_t intern(struct intern *in, const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-	struct interned *first, *i;
-	size_t len = strlen(text);
-
-	for (size_t k = 0; k < len; k++)
-		h = (h ^ (unsigned char)text[k]) * 0x100000001b3ULL;
-	first = map_get(&in->by_hash, h);
-	for (i = first; i; i = i->next)
-		if (!strcmp(i->text, text))
-			return i->number;
-	i = xmalloc(sizeof(*i) + len + 1);
-	i->next = first;
-	i->number = ++in->count;
-	memcpy(i->text, text, len + 1);
-	map_set(&in->by_hash, h, i);
-	return i->number;
-}
-
-void intern_free(struct intern *in)
-{
-	struct map_slot *slot;
-	size_t at = 0;
-
-	if (!in)
-		return;
-	while ((slot = map_next(&in->by_hash, &at))) {
-		struct interned *i = slot->value, *next;
-
-		for (; i; i = next) {
-			next = i->next;
-			free(i);
-		}
-	}
-	map_free(&in->by_hash);
-	free(in);
-}
-
-void align_init(struct align_side *s, size_t n)
-{
-	s->n = n;
-	for (size_t l = 0; l < ALIGN_LEVELS; l++)
-		s->token[l] = xcalloc(n + 1, sizeof(uint32_t));
+	*s = (struct align_side){ .n = n };
+	for (size_t l = 0; l < levels; l++)
+		s->token[l] = xcalloc(n + 1, sizeof(uint64_t));
 	s->mate = xcalloc(n + 1, sizeof(ptrdiff_t));
 	s->moved = xcalloc(n + 1, sizeof(bool));
 	for (size_t i = 0; i < n; i++)
@@ -95,7 +40,7 @@ struct range {
 
 static bool like(const struct range *r, size_t i, size_t j)
 {
-	uint32_t t = r->a->token[r->level][i];
+	uint64_t t = r->a->token[r->level][i];
 
 	return t && t == r->b->token[r->level][j] && r->a->mate[i] < 0 && r->b->mate[j] < 0;
 }
@@ -200,7 +145,7 @@ static void pair_anywhere(struct align_side *a, struct align_side *b, size_t lev
 {
 	size_t *next = xcalloc(b->n + 1, sizeof(*next));
 	struct map first = { 0 };
-	uint32_t token;
+	uint64_t token;
 
 	for (size_t j = b->n; j-- > 0;) {
 		token = b->token[level][j];

@@ -15,13 +15,13 @@ enum { ALIGN_LEVELS = 4 };
  */
 struct align_side {
 	size_t n;
-	uint32_t *token[ALIGN_LEVELS];	/* n each */
+	uint64_t *token[ALIGN_LEVELS];	/* n each */
 	ptrdiff_t *mate;		/* index on the other side, -1: none */
 	bool *moved;			/* has a mate, but out of order */
 };
 
-/* Room for n members, without tokens. */
-void align_init(struct align_side *s, size_t n);
+/* Room for n members, without tokens, which there are of the first levels. */
+void align_init(struct align_side *s, size_t n, size_t levels);
 void align_free(struct align_side *s);
 
 /*
@@ -31,11 +31,5 @@ void align_free(struct align_side *s);
  * all over are paired in order, without looking for the longest sequence.
  */
 void align(struct align_side *a, struct align_side *b, size_t levels);
-
-/* Numbers for strings: the same string, the same number, from 1 on. */
-struct intern;
-struct intern *intern_new(void);
-uint32_t intern(struct intern *in, const char *text);
-void intern_free(struct intern *in);
 
 #endif

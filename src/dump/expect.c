@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/hash.h"
+#include "lib/map.h"
 
 /* Cells of the table of costs. */
 #define CELLS_MAX (16u << 20)
@@ -26,6 +28,14 @@ struct row {
 struct rows {
 	struct row *rows;
 	size_t n, room;
+};
+
+/* What the calls are: those whose lines are alike have one row. */
+struct facts {
+	struct rows rows;
+	uint32_t *row;		/* of each call */
+	size_t n;
+	struct map by_line;	/* hash of the line to row + 1 */
 };
 
 struct expectation {
@@ -217,20 +227,47 @@ void expect_free(struct expectation *x)
 	free(x);
 }
 
-/* The calls as rows: written and read again, so that both sides are cut alike. */
-static void facts(const struct normal *n, const struct normal_choice *choice,
-		  struct rows *list)
+/* The row of that line: written and read again, so that both sides are cut alike. */
+static uint32_t fact(struct facts *f, const char *line)
+{
+	uint64_t h = hash_text(HASH_START, line);
+	size_t at;
+
+	while ((at = (uintptr_t)map_get(&f->by_line, h)) &&
+	       strcmp(f->rows.rows[at - 1].line, line))
+		h++;
+	if (!at) {
+		parse(row_add(&f->rows, line), NULL);
+		at = f->rows.n;
+		map_set(&f->by_line, h, (void *)(uintptr_t)at);
+	}
+	return (uint32_t)at - 1;
+}
+
+static void facts_make(struct facts *f, const struct normal *n,
+		       const struct normal_choice *choice)
 {
 	struct buf line = { 0 };
+	size_t count = 0;
 
+	for (size_t t = 0; t < n->ntasks; t++)
+		count += n->tasks[t]->nitems;
+	f->row = xcalloc(count + 1, sizeof(*f->row));
 	for (size_t t = 0; t < n->ntasks; t++) {
 		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
 			buf_reset(&line);
-			normal_line(n, n->tasks[t], n->tasks[t]->items[i], choice, &line);
-			parse(row_add(list, buf_str(&line)), NULL);
+			normal_line(n, n->tasks[t], &n->tasks[t]->items[i], choice, &line);
+			f->row[f->n++] = fact(f, buf_str(&line));
 		}
 	}
 	buf_free(&line);
+}
+
+static void facts_free(struct facts *f)
+{
+	rows_free(&f->rows);
+	map_free(&f->by_line);
+	free(f->row);
 }
 
 /* Matching --------------------------------------------------------------------------- */
@@ -288,10 +325,16 @@ static uint32_t cost_of(const struct row *want, const struct row *is)
 }
 
 struct matching {
-	const struct rows *want, *is;
+	const struct rows *want;
+	const struct facts *is;
 	uint32_t *cost;		/* of what is left, from that line and call on */
 	size_t w0, w1, i0, i1;	/* what does not match from either end */
 };
+
+static const struct row *row_is(const struct matching *m, size_t i)
+{
+	return &m->is->rows.rows[m->is->row[i]];
+}
 
 static uint32_t *cell(const struct matching *m, size_t w, size_t i)
 {
@@ -318,7 +361,7 @@ static void fill(const struct matching *m)
 				(want && want->any ? 0 : COST_ALONE) : UINT32_MAX;
 			best = c < best ? c : best;
 			if (want && i < m->i1) {
-				c = *cell(m, w + 1, i + 1) + cost_of(want, &m->is->rows[i]);
+				c = *cell(m, w + 1, i + 1) + cost_of(want, row_is(m, i));
 				best = c < best ? c : best;
 			}
 			*cell(m, w, i) = best;
@@ -342,7 +385,7 @@ static bool walk(const struct matching *m,
 
 	while (w < m->w1 || i < m->i1) {
 		const struct row *want = w < m->w1 ? &m->want->rows[w] : NULL;
-		const struct row *is = i < m->i1 ? &m->is->rows[i] : NULL;
+		const struct row *is = i < m->i1 ? row_is(m, i) : NULL;
 		uint32_t here = *cell(m, w, i);
 
 		if (want && is && here == *cell(m, w + 1, i + 1) + cost_of(want, is)) {
@@ -366,18 +409,18 @@ int expect_check(const struct expectation *x, const struct normal *n,
 		 const struct normal_choice *choice,
 		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
 {
-	struct rows is = { 0 };
+	struct facts is = { 0 };
 	struct matching m = { .want = &x->rows, .is = &is };
 	int ok = -1;
 
-	facts(n, choice, &is);
+	facts_make(&is, n, choice);
 	m.w1 = x->rows.n;
 	m.i1 = is.n;
 	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w0].any &&
-	       !cost_of(&x->rows.rows[m.w0], &is.rows[m.i0]))
+	       !cost_of(&x->rows.rows[m.w0], row_is(&m, m.i0)))
 		m.w0++, m.i0++;
 	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w1 - 1].any &&
-	       !cost_of(&x->rows.rows[m.w1 - 1], &is.rows[m.i1 - 1]))
+	       !cost_of(&x->rows.rows[m.w1 - 1], row_is(&m, m.i1 - 1)))
 		m.w1--, m.i1--;
 	if (m.i1 - m.i0 < CELLS_MAX / (m.w1 - m.w0 + 1)) {
 		m.cost = xcalloc((m.w1 - m.w0 + 1) * (m.i1 - m.i0 + 1), sizeof(*m.cost));
@@ -388,6 +431,6 @@ int expect_check(const struct expectation *x, const struct normal *n,
 		warn("too much differs from what is expected: %zu lines and %zu calls; "
 		     "is it the file for this program?", m.w1 - m.w0, m.i1 - m.i0);
 	}
-	rows_free(&is);
+	facts_free(&is);
 	return ok;
 }

@@ -10,10 +10,14 @@
 #include "abi/layout.h"
 #include "dump/normal_sink.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* So many events are allocated at once: they stay where they are. */
+enum { EVENTS_BLOCK = 256 };
 
 /* Tasks ---------------------------------------------------------------------- */
 
@@ -48,23 +52,31 @@ static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 	return t ? t : task_new(n, &b);
 }
 
-static void item_free(struct normal_item *i)
+/* One draft is kept for the call of whichever task comes next. */
+static struct normal_draft *draft_of(struct normal *n, struct normal_task *t,
+				     const struct call_desc *desc)
 {
-	if (!i)
-		return;
-	for (size_t k = 0; k < i->nfields; k++) {
-		free(i->fields[k].key);
-		free(i->fields[k].value);
-	}
-	free(i->fields);
-	free(i);
+	struct normal_draft *d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
+
+	n->spare = NULL;
+	t->pending = d;
+	draft_begin(d, desc);
+	return d;
+}
+
+static void drop_draft(struct normal *n, struct normal_task *t)
+{
+	if (t->pending && n->spare)
+		draft_free(t->pending);
+	else if (t->pending)
+		n->spare = t->pending;
+	t->pending = NULL;
 }
 
 static void task_free(struct normal_task *t)
 {
-	for (size_t i = 0; i < t->nitems; i++)
-		item_free(t->items[i]);
-	item_free(t->pending);
+	if (t->pending)
+		draft_free(t->pending);
 	map_free(&t->other_pids);
 	map_free(&t->addresses);
 	map_free(&t->once);
@@ -122,28 +134,80 @@ static char *base_name(const struct normal *n, const struct event *e)
 	return name.data ? name.data : xstrdup("event");
 }
 
+/* Many events go by one name: it is kept once. */
+static const char *shared_name(struct normal *n, const char *name)
+{
+	uint64_t h = hash_text(HASH_START, name);
+	char *known;
+
+	while ((known = map_get(&n->bases, h)) && strcmp(known, name))
+		h++;
+	if (!known) {
+		known = xstrdup(name);
+		map_set(&n->bases, h, known);
+	}
+	return known;
+}
+
+struct normal_event *normal_event_at(const struct normal *n, size_t index)
+{
+	return &n->events[index / EVENTS_BLOCK][index % EVENTS_BLOCK];
+}
+
+struct normal_event *normal_event_new(struct normal *n, const struct normal_task *t,
+				      const char *base)
+{
+	size_t block = n->nevents / EVENTS_BLOCK;
+	struct normal_event *e;
+
+	if (n->nevents % EVENTS_BLOCK == 0) {
+		n->events = xrealloc(n->events, (block + 1) * sizeof(struct normal_event *));
+		n->events[block] = xcalloc(EVENTS_BLOCK, sizeof(*e));
+	}
+	e = normal_event_at(n, n->nevents);
+	e->index = (uint32_t)n->nevents++;
+	e->opener = t;
+	e->base = shared_name(n, base);
+	e->cpu = -1;
+	return e;
+}
+
+/* Where the event of that number of the model's is kept: they count from 1 on. */
+static struct normal_event **numbered(struct normal *n, unsigned int number)
+{
+	size_t room = n->nnumbers ? n->nnumbers : 16;
+
+	while (room <= number)
+		room *= 2;
+	if (room > n->nnumbers) {
+		n->by_number = xrealloc(n->by_number, room * sizeof(struct normal_event *));
+		memset(n->by_number + n->nnumbers, 0,
+		       (room - n->nnumbers) * sizeof(struct normal_event *));
+		n->nnumbers = room;
+	}
+	return &n->by_number[number];
+}
+
 struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 				     const struct event *e)
 {
-	struct normal_event *v = map_get(&n->by_number, e->number);
-	struct buf name = { 0 };
+	struct normal_event **at = numbered(n, e->number);
+	struct buf found = { 0 };
+	char *name;
 
-	if (v)
-		return v;
-	v = xcalloc(1, sizeof(*v));
-	v->index = n->nevents;
-	v->opener = t;
-	v->cpu = e->found ? -1 : e->cpu;
+	if (*at)
+		return *at;
 	if (e->found) {
-		buf_addf(&name, "found%u", ++t->founds);
-		v->base = name.data;
+		buf_addf(&found, "found%u", ++t->founds);
+		name = found.data;
 	} else {
-		v->base = base_name(n, e);
+		name = base_name(n, e);
 	}
-	n->events = xrealloc(n->events, (n->nevents + 1) * sizeof(struct normal_event *));
-	n->events[n->nevents++] = v;
-	map_set(&n->by_number, e->number, v);
-	return v;
+	*at = normal_event_new(n, t, name);
+	if (!e->found)
+		(*at)->cpu = e->cpu;
+	free(name);
+	return *at;
 }
 
 /* Calls ---------------------------------------------------------------------- */
@@ -213,20 +277,19 @@ static void on_enter(void *ctx, struct call *c)
 	struct normal *n = ctx;
 	struct normal_task *t = task_of(n, c->tid, c->pid);
 	struct normal_event *e = NULL, *displaced = displaced_by_reuse(n, c);
+	struct normal_draft *d;
 	struct normal_sink s;
 
 	if (model_concerns(n->model, c)) {
 		if (c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
 			e = displaced ? displaced : subject_of(n, t, c);
 		note_use(e, c);
-		item_free(t->pending);
-		t->pending = NULL;
+		drop_draft(n, t);
 		if (keeps(c)) {
-			t->pending = xcalloc(1, sizeof(*t->pending));
-			t->pending->desc = c->desc;
-			t->pending->subject = e;
-			t->pending->late = c->desc->id == CALL_MUNMAP;
-			normal_sink_init(&s, n, t, t->pending, c);
+			d = draft_of(n, t, c->desc);
+			d->subject = e;
+			d->late = c->desc->id == CALL_MUNMAP;
+			normal_sink_init(&s, n, t, d, c);
 			s.displaced = displaced;
 			call_args(c, AT_ENTER, n->names, &s.sink);
 		}
@@ -237,79 +300,111 @@ static void on_enter(void *ctx, struct call *c)
 
 static void add_result(struct normal_sink *s, const struct call *c)
 {
-	struct buf text = { 0 };
+	struct buf *text = &s->draft->scratch;
 	const char *error;
 
+	buf_reset(text);
 	if (c->failed) {
 		error = strerrorname_np((int)c->ret);
 		if (error)
-			buf_adds(&text, error);
+			buf_adds(text, error);
 		else
-			buf_addf(&text, "errno%lld", (long long)c->ret);
+			buf_addf(text, "errno%lld", (long long)c->ret);
 	} else if (call_result_kind(c) == RESULT_FD) {
-		normal_fd_text(s, c->ret, &text);
+		normal_fd_text(s, c->ret, text);
 	} else if (call_result_kind(c) == RESULT_ADDR) {
-		buf_adds(&text, "addr");
+		buf_adds(text, "addr");
 	} else if (c->desc->class == CLASS_DESC && call_int(c, 1) == F_GETOWN &&
 		   (c->desc->id == CALL_FCNTL || c->desc->id == CALL_FCNTL64)) {
-		normal_pid_text(s, c->ret, &text);
+		normal_pid_text(s, c->ret, text);
+	} else if (c->ret >= 0) {
+		buf_addu(text, (unsigned long long)c->ret);
 	} else {
-		buf_addf(&text, "%lld", (long long)c->ret);
+		buf_addf(text, "%lld", (long long)c->ret);
 	}
-	normal_add(s->item, "result", buf_str(&text));
-	buf_free(&text);
-}
-
-static uint64_t hash(uint64_t h, const char *text)
-{
-	while (*text)
-		h = (h ^ (unsigned char)*text++) * 0x100000001b3ULL;
-	return h;
+	draft_add(s->draft, "result", buf_str(text));
 }
 
 /* Pausing, resuming, rearming go on for as long as the program runs. */
-static bool repeats(struct normal_task *t, const struct normal_item *i, const struct call *c)
+static bool repeats(struct normal_task *t, const struct normal_draft *d, const struct call *c)
 {
-	const struct ioctl_desc *d = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
-	uint64_t h = 0xcbf29ce484222325ULL;
+	const struct ioctl_desc *i = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
+	uint64_t h = HASH_START;
 
-	if (!d || (d->request != PERF_EVENT_IOC_PAUSE_OUTPUT &&
-		   d->request != PERF_EVENT_IOC_REFRESH))
+	if (!i || (i->request != PERF_EVENT_IOC_PAUSE_OUTPUT &&
+		   i->request != PERF_EVENT_IOC_REFRESH))
 		return false;
-	for (size_t k = 0; k < i->nfields; k++)
-		h = hash(hash(h, i->fields[k].key), i->fields[k].value);
+	for (size_t k = 0; k < d->nfields; k++)
+		h = hash_text(hash_text(h, buf_str(&d->fields[k].key)),
+			      buf_str(&d->fields[k].value));
 	return map_set(&t->once, h, t);
 }
 
-static void item_add(struct normal_task *t, struct normal_item *i)
+/* Events that a call mentions, such as SET_OUTPUT's, are used. */
+static void note_references(struct normal *n, const struct normal_draft *d)
 {
-	if (t->nitems == t->room) {
-		t->room = t->room ? 2 * t->room : 16;
-		t->items = xrealloc(t->items, t->room * sizeof(struct normal_item *));
+	for (size_t k = 0; k < d->nfields && d->refers && d->desc->id != CALL_CLOSE; k++) {
+		const char *at = buf_str(&d->fields[k].value);
+		uint32_t index;
+		size_t before;
+
+		if (!strcmp(buf_str(&d->fields[k].key), "result"))
+			continue;
+		while (normal_next_ref(&at, &before, &index))
+			if (index < n->nevents)
+				normal_event_at(n, index)->used = true;
 	}
-	t->items[t->nitems++] = i;
-	t->nlate += i->late;
 }
 
-static void opened(struct normal *n, struct normal_task *t, struct normal_item *i,
+/* One event goes into the item, several into the list that all share. */
+static uint32_t keep_refs(struct normal *n, const uint32_t *refs, size_t count)
+{
+	if (count < 2)
+		return count ? refs[0] : 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!(n->nrefs & (n->nrefs - 1))) /* room is made in powers of two */
+			n->refs = xrealloc(n->refs, (n->nrefs ? 2 * n->nrefs : 1) *
+					   sizeof(*n->refs));
+		n->refs[n->nrefs++] = refs[i];
+	}
+	return (uint32_t)(n->nrefs - count);
+}
+
+void normal_item_add(struct normal *n, struct normal_task *t, const struct normal_draft *d)
+{
+	const struct normal_form *f;
+	const uint32_t *refs;
+
+	f = normal_form_of(n->forms, d, d->subject ? d->subject->index : 0, &refs);
+	if (t->nitems == t->room) {
+		t->room = t->room ? 2 * t->room : 16;
+		t->items = xrealloc(t->items, t->room * sizeof(*t->items));
+	}
+	t->items[t->nitems++] = (struct normal_item){
+		f->number, keep_refs(n, refs, f->nrefs),
+	};
+	t->nlate += d->late;
+}
+
+static void opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
 		   const struct call *c)
 {
 	const struct event *e = c->failed ? NULL : model_event(n->model, c->tid, (int)c->ret);
-	bool grouped = i->subject;
+	bool grouped = d->subject;
 
-	i->subject = e ? normal_event_of(n, t, e) : NULL;
-	if (i->subject && !i->subject->open) {
-		i->subject->open = i;
-		i->subject->used = grouped; /* a place in a group is a use */
+	d->subject = e ? normal_event_of(n, t, e) : NULL;
+	if (d->subject && !d->subject->opened) {
+		d->subject->opened = true;
+		d->subject->used = grouped; /* a place in a group is a use */
 	}
-	i->masked = c->failed && !grouped; /* as far as we know now */
+	d->probe = c->failed && !grouped; /* as far as we know now */
 }
 
 static void on_exit_of(void *ctx, struct call *c)
 {
 	struct normal *n = ctx;
 	struct normal_task *t = task_of(n, c->tid, c->pid);
-	struct normal_item *i = t->pending;
+	struct normal_draft *d = t->pending;
 	const struct event *before = c->desc->class == CLASS_OPEN && !c->failed ?
 		model_event(n->model, c->tid, (int)c->ret) : NULL;
 	struct normal_sink s;
@@ -317,20 +412,18 @@ static void on_exit_of(void *ctx, struct call *c)
 	if (before)
 		map_set(&n->displaced, fd_key(c, c->ret), normal_event_of(n, t, before));
 	model_exit(n->model, c);
-	t->pending = NULL;
-	if (!i || i->desc != c->desc) {
-		item_free(i);
-		return;
+	if (d && d->desc == c->desc) {
+		normal_sink_init(&s, n, t, d, c);
+		call_args(c, AT_EXIT, n->names, &s.sink);
+		add_result(&s, c);
+		if (c->desc->class == CLASS_OPEN)
+			opened(n, t, d, c);
+		if ((c->desc->class != CLASS_PASS || d->refers) && !repeats(t, d, c)) {
+			note_references(n, d);
+			normal_item_add(n, t, d);
+		}
 	}
-	normal_sink_init(&s, n, t, i, c);
-	call_args(c, AT_EXIT, n->names, &s.sink);
-	add_result(&s, c);
-	if (c->desc->class == CLASS_OPEN)
-		opened(n, t, i, c);
-	if ((c->desc->class == CLASS_PASS && !i->refers) || repeats(t, i, c))
-		item_free(i);
-	else
-		item_add(t, i);
+	drop_draft(n, t);
 }
 
 /* The rest of what a replay tells ------------------------------------------------ */
@@ -372,11 +465,12 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 
 	(void)ns, (void)how, (void)status;
 	if (t && t->pending && c && c->desc->class == CLASS_OPEN) {
-		normal_add(t->pending, "result", "unfinished");
+		draft_add(t->pending, "result", "unfinished");
 		t->pending->subject = NULL;
-		item_add(t, t->pending);
-		t->pending = NULL;
+		normal_item_add(n, t, t->pending);
 	}
+	if (t)
+		drop_draft(n, t);
 	/* its name stays: others may still speak of it by its pid */
 	model_gone(n->model, tid);
 }
@@ -386,30 +480,37 @@ const struct replay_ops normal_ops = {
 	.execed = on_execed, .gone = on_gone,
 };
 
-struct normal *normal_new(const struct names *names)
+struct normal *normal_new(const struct names *names, struct normal_forms *forms)
 {
 	struct normal *n = xcalloc(1, sizeof(*n));
 
 	n->names = names;
+	n->forms = forms;
 	n->model = model_new(names, false);
 	return n;
 }
 
 void normal_free(struct normal *n)
 {
+	struct map_slot *slot;
+	size_t at = 0;
+
 	if (!n)
 		return;
 	for (size_t i = 0; i < n->ntasks; i++)
 		task_free(n->tasks[i]);
-	for (size_t i = 0; i < n->nevents; i++) {
-		free(n->events[i]->base);
-		free(n->events[i]->name);
-		free(n->events[i]);
-	}
+	for (size_t i = 0; i < n->nevents; i += EVENTS_BLOCK)
+		free(n->events[i / EVENTS_BLOCK]);
+	while ((slot = map_next(&n->bases, &at)))
+		free(slot->value);
+	if (n->spare)
+		draft_free(n->spare);
 	model_free(n->model);
 	map_free(&n->by_tid);
-	map_free(&n->by_number);
+	map_free(&n->bases);
 	map_free(&n->displaced);
+	free(n->by_number);
+	free(n->refs);
 	free(n->tasks);
 	free(n->events);
 	free(n);

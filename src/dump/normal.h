@@ -18,69 +18,64 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "dump/normal_form.h"
 #include "dump/replay.h"
 #include "lib/buf.h"
 #include "lib/map.h"
 
-struct normal_task;
-
 /* An event that was opened, or that was there before. */
 struct normal_event {
-	size_t index;			/* what references to it say */
-	struct normal_task *opener;
-	struct normal_item *open;	/* NULL: found */
-	char *base;			/* "cpu-clock": neither CPU nor number */
-	char *name;			/* "cpu-clock/cpu0#2", once sealed */
+	const struct normal_task *opener;
+	const char *base;		/* "cpu-clock": neither CPU nor number */
 	const struct normal_event *mate; /* compare: goes by this one's name */
+	uint64_t ident;			/* compare: the same on both sides, the same event */
+	uint32_t index;			/* what references to it say */
+	uint32_t count;			/* of those with that name, from 1 on; 0: open not seen */
 	int cpu;
+	bool opened;			/* by a call of the opener's items */
+	bool probe;			/* that call is masked */
+	bool renamed;			/* compare: b's, whose name is one of a's */
+	bool paired;			/* compare: its open has a mate */
 	bool used;			/* more was done with it than to close it */
 	bool closed;			/* by a call */
 };
 
-/*
- * key=value, where a value may refer to events: REF_START, the event's number
- * in decimal, REF_END.  No other control bytes are in it.
- */
-struct normal_field {
-	char *key, *value;
-};
-
-enum { REF_START = 1, REF_END = 2 };
-
-/* One call. */
+/* One call.  There can be millions: what many have in common is in the form. */
 struct normal_item {
-	const struct call_desc *desc;
-	struct normal_event *subject;	/* whom it is about, or what it made */
-	struct normal_field *fields;
-	size_t nfields;
-	bool late;	/* its place among the task's calls means nothing */
-	bool refers;	/* to an event */
-	bool masked;	/* open: any other CPU would have done */
-	struct normal_item *mate;	/* compare's: its like on the other side */
-	bool moved;	/* compare's: at another place there */
+	uint32_t form;
+	uint32_t refs;	/* the index of its event, or where in refs those of several are */
 };
 
 struct normal_task {
 	char *name;
 	pid_t tid, pid;
 	unsigned int threads, children, others, addrs, founds;
-	struct normal_item **items;	/* in order; once sealed, late ones last */
+	struct normal_item *items;	/* in order; once sealed, late ones last */
 	size_t nitems, room, nlate;
-	struct normal_item *pending;	/* the call that it is in */
+	struct normal_draft *pending;	/* the call that it is in */
 	struct map other_pids, addresses; /* to small numbers */
 	struct map once;		/* hashes of calls kept only once */
+	/* compare's: for each open in order, its mate's place + 1, or 0 */
+	uint32_t *open_mates;
+	size_t nopens;
 };
 
 struct normal {
 	const struct names *names;
+	struct normal_forms *forms;
 	struct model *model;
 	struct map by_tid;		/* those that live */
 	struct normal_task **tasks;	/* once sealed, by name */
 	size_t ntasks;
-	struct normal_event **events;
+	struct normal_event **events;	/* in blocks, see normal_event_at() */
 	size_t nevents;
-	struct map by_number;		/* the model's number to normal_event */
+	struct normal_event **by_number; /* by the model's number, or NULL */
+	size_t nnumbers;
+	uint32_t *refs;
+	size_t nrefs;
+	struct map bases;		/* hashes to the names that events share */
 	struct map displaced;		/* pid and fd to the event before */
+	struct normal_draft *spare;
 	unsigned int roots;
 };
 
@@ -105,9 +100,9 @@ bool normal_known(const char *name);
  * hooks of normal_ops with it as their ctx, normal_seal().  A dump's replay
  * drives the hooks; another source, such as the attrs of a perf.data file,
  * calls born, then enter and exit with a struct call for each open.  names
- * must outlive normal_seal().
+ * must outlive normal_seal(), forms all.
  */
-struct normal *normal_new(const struct names *names);
+struct normal *normal_new(const struct names *names, struct normal_forms *forms);
 extern const struct replay_ops normal_ops;
 void normal_seal(struct normal *n);
 void normal_free(struct normal *n);
@@ -116,19 +111,34 @@ void normal_free(struct normal *n);
  * Reads a dump; NULL after a warn().  *whole: nothing was wrong with it.
  * Without keep_going what is not whole is NULL, too.
  */
-struct normal *normal_read(FILE *f, const char *path, bool keep_going, bool *whole);
+struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
+			   bool keep_going, bool *whole);
 
-/* The value with events by name, as the item's task sees them. */
+/* The call's form, and the event that it has in that place. */
+const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i);
+struct normal_event *normal_ref(const struct normal *n, const struct normal_item *i,
+				uint32_t place);
+
+/* Whom the call is about, or what it made; NULL: nobody. */
+struct normal_event *normal_subject(const struct normal *n, const struct normal_item *i);
+
+/* The value of one of its fields with events by name, as its task sees them. */
 void normal_value(const struct normal *n, const struct normal_task *t,
-		  const char *value, struct buf *out);
+		  const struct normal_item *i, const char *value, struct buf *out);
 
 /* "task1 close fd=cpu-clock/cpu0 result=0"; choice may be NULL. */
 void normal_line(const struct normal *n, const struct normal_task *t,
 		 const struct normal_item *i, const struct normal_choice *choice,
 		 struct buf *out);
 
-/* The value of an item's field, or NULL. */
-const char *normal_get(const struct normal_item *i, const char *key);
+/* Adds the draft to the task's calls. */
+void normal_item_add(struct normal *n, struct normal_task *t, const struct normal_draft *d);
+
+struct normal_event *normal_event_at(const struct normal *n, size_t index);
+
+/* A new event of that task's, whose base is copied. */
+struct normal_event *normal_event_new(struct normal *n, const struct normal_task *t,
+				      const char *base);
 
 /* An event's name as that task sees it. */
 void normal_event_name(const struct normal_task *t, const struct normal_event *e,

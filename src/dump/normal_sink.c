@@ -18,50 +18,40 @@ static struct normal_sink *self(struct sink *s)
 	return (struct normal_sink *)s; /* sink is its first member */
 }
 
-void normal_add(struct normal_item *i, const char *key, const char *value)
-{
-	struct normal_field *f;
-
-	for (size_t k = 0; k < i->nfields; k++) {
-		struct buf joined = { 0 };
-
-		f = &i->fields[k];
-		if (strcmp(f->key, key))
-			continue;
-		buf_addf(&joined, "%s,%s", f->value, value);
-		free(f->value);
-		f->value = joined.data;
-		return;
-	}
-	i->fields = xrealloc(i->fields, (i->nfields + 1) * sizeof(*f));
-	f = &i->fields[i->nfields++];
-	f->key = xstrdup(key);
-	f->value = xstrdup(value);
-}
-
-/* The whole key: where we are, and the value's own. */
+/* The whole key: where we are, and the value's own.  Lives until the next. */
 static const char *path(struct normal_sink *s, const char *key)
 {
 	size_t at = s->prefix[s->depth];
 
-	if (key)
-		snprintf(s->last, sizeof(s->last), "%.*s%s", (int)at, s->path, key);
+	s->last = s->joined;
+	if (key && !at)
+		s->last = key;
+	else if (key)
+		snprintf(s->joined, sizeof(s->joined), "%.*s%s", (int)at, s->path, key);
 	else if (at) /* an element: goes by the array's name */
-		snprintf(s->last, sizeof(s->last), "%.*s", (int)at - 1, s->path);
+		snprintf(s->joined, sizeof(s->joined), "%.*s", (int)at - 1, s->path);
 	else
-		snprintf(s->last, sizeof(s->last), "value");
+		s->last = "value";
 	return s->last;
 }
 
 static void put(struct normal_sink *s, const char *key, const char *value)
 {
-	normal_add(s->item, path(s, key), value);
+	draft_add(s->draft, path(s, key), value);
 }
 
-static void put_buf(struct normal_sink *s, const char *key, struct buf *value)
+/* Where to make a value, until it is put. */
+static struct buf *begin_value(struct sink *sink)
 {
-	put(s, key, buf_str(value));
-	buf_free(value);
+	struct buf *b = &self(sink)->draft->scratch;
+
+	buf_reset(b);
+	return b;
+}
+
+static void put_value(struct sink *sink, const char *key)
+{
+	put(self(sink), key, buf_str(&self(sink)->draft->scratch));
 }
 
 /* The argument that a value at the top is; NULL deeper down. */
@@ -118,14 +108,13 @@ static bool gives_ids(const struct normal_sink *s)
 static void put_uint(struct sink *sink, const char *key, uint64_t v)
 {
 	struct normal_sink *s = self(sink);
-	char text[24];
 
 	if (!key && gives_ids(s)) {
 		put(s, key, "id");
 		return;
 	}
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	put(s, key, text);
+	buf_addu(begin_value(sink), v);
+	put_value(sink, key);
 }
 
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
@@ -164,23 +153,24 @@ static void put_sint(struct sink *sink, const char *key, int64_t v)
 {
 	struct normal_sink *s = self(sink);
 	const struct arg_desc *arg = argument(s, key);
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
 	if (arg && arg->kind == ARG_EVENT_PID && v == -1)
-		buf_adds(&text, "every_task");
+		buf_adds(text, "every_task");
 	else if (is_pid(s, key))
-		normal_pid_text(s, v, &text);
+		normal_pid_text(s, v, text);
 	else
-		buf_addf(&text, "%lld", (long long)v);
-	put_buf(s, key, &text);
+		buf_addf(text, "%lld", (long long)v);
+	put_value(sink, key);
 }
 
-static void put_hex(struct sink *s, const char *key, uint64_t v)
+static void put_hex(struct sink *sink, const char *key, uint64_t v)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), v ? "0x%llx" : "0", (unsigned long long)v);
-	put(self(s), key, text);
+	if (v)
+		buf_addx(begin_value(sink), v);
+	else
+		buf_addc(begin_value(sink), '0');
+	put_value(sink, key);
 }
 
 struct holding {
@@ -200,15 +190,16 @@ static void note_ring(void *ctx, struct ring *r)
 static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 {
 	struct holding h = { .addr = addr };
+	struct normal_draft *d = s->draft;
 
 	if (!s->normal->model)
 		return false;
 	model_each_ring(s->normal->model, s->call->tid, note_ring, &h);
 	if (!h.ring)
 		return false;
-	s->item->subject = normal_event_of(s->normal, s->task, h.ring->event);
+	d->subject = normal_event_of(s->normal, s->task, h.ring->event);
 	buf_adds(out, "ring:");
-	normal_refer(s->item, s->normal, s->item->subject, out);
+	normal_refer(d, d->subject, out);
 	return true;
 }
 
@@ -216,71 +207,71 @@ static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 static void put_addr(struct sink *sink, const char *key, uint64_t v)
 {
 	struct normal_sink *s = self(sink);
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 	uintptr_t n;
 
 	if (!v) {
-		buf_adds(&text, "NULL");
+		buf_adds(text, "NULL");
 	} else if (s->depth) {
 		n = (uintptr_t)map_get(&s->task->addresses, v);
 		if (!n) {
 			n = ++s->task->addrs;
 			map_set(&s->task->addresses, v, (void *)n);
 		}
-		buf_addf(&text, "addr%zu", (size_t)n);
-	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, &text)) {
-		buf_adds(&text, "addr");
+		buf_addf(text, "addr%zu", (size_t)n);
+	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, text)) {
+		buf_adds(text, "addr");
 	}
-	put_buf(s, key, &text);
+	put_value(sink, key);
 }
 
-static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void put_enum(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
 {
 	const char *name = xlat_name(x, v);
 
 	if (name)
-		put(self(s), key, name);
+		put(self(sink), key, name);
 	else
-		put_uint(s, key, v);
+		put_uint(sink, key, v);
 }
 
 /* Joined with +, since | means "or" where values are expected. */
-static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void put_flags(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 	uint64_t rest = v;
 	size_t at = 0;
 
 	while ((e = xlat_next_flag(x, &rest, &at)))
-		buf_addf(&text, "%s%s", text.len ? "+" : "", e->name);
+		buf_addf(text, "%s%s", text->len ? "+" : "", e->name);
 	if (rest)
-		buf_addf(&text, "%s0x%llx", text.len ? "+" : "", (unsigned long long)rest);
-	if (!text.len)
-		buf_addc(&text, '0');
-	put_buf(self(s), key, &text);
+		buf_addf(text, "%s0x%llx", text->len ? "+" : "", (unsigned long long)rest);
+	if (!text->len)
+		buf_addc(text, '0');
+	put_value(sink, key);
 }
 
-static void put_packed(struct sink *s, const char *key, uint64_t raw,
+static void put_packed(struct sink *sink, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n)
 {
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = parts[i].xlat ?
 			xlat_name(parts[i].xlat, parts[i].value) : NULL;
 
-		if (text.len)
-			buf_addc(&text, '+');
+		if (text->len)
+			buf_addc(text, '+');
 		if (name)
-			buf_adds(&text, name);
+			buf_adds(text, name);
 		else
-			buf_addf(&text, "0x%llx",
+			buf_addf(text, "0x%llx",
 				 (unsigned long long)(parts[i].value << parts[i].shift));
 	}
-	if (!text.len)
-		buf_addf(&text, "0x%llx", (unsigned long long)raw);
-	put_buf(self(s), key, &text);
+	if (!text->len)
+		buf_addf(text, "0x%llx", (unsigned long long)raw);
+	put_value(sink, key);
 }
 
 /* A word as part of a line: what would be read as something else becomes _. */
@@ -291,12 +282,12 @@ static void add_word(struct buf *out, const char *word)
 			 strchr(SPECIAL, *word) ? '_' : *word);
 }
 
-static void put_symbol(struct sink *s, const char *key, const char *word)
+static void put_symbol(struct sink *sink, const char *key, const char *word)
 {
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
-	add_word(&text, word);
-	put_buf(self(s), key, &text);
+	add_word(text, word);
+	put_value(sink, key);
 }
 
 /* Is what stands before bytes[at] a comparison with a name that ends in pid? */
@@ -339,34 +330,34 @@ static void add_quoted(struct normal_sink *s, const char *bytes, size_t len,
 static void put_string(struct sink *sink, const char *key, const char *bytes,
 		       size_t len, bool cut)
 {
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
-	buf_addc(&text, '"');
-	add_quoted(self(sink), bytes, len, &text);
-	buf_adds(&text, cut ? "\"..." : "\"");
-	put_buf(self(sink), key, &text);
+	buf_addc(text, '"');
+	add_quoted(self(sink), bytes, len, text);
+	buf_adds(text, cut ? "\"..." : "\"");
+	put_value(sink, key);
 }
 
-static void put_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+static void put_bytes(struct sink *sink, const char *key, const void *bytes, size_t len,
 		      bool cut)
 {
 	const uint8_t *p = bytes;
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
-	buf_adds(&text, "0x");
+	buf_adds(text, "0x");
 	for (size_t i = 0; i < len; i++)
-		buf_addf(&text, "%02x", p[i]);
+		buf_addf(text, "%02x", p[i]);
 	if (cut)
-		buf_adds(&text, "...");
-	put_buf(self(s), key, &text);
+		buf_adds(text, "...");
+	put_value(sink, key);
 }
 
-void normal_refer(struct normal_item *i, const struct normal *n,
-		  const struct normal_event *e, struct buf *out)
+void normal_refer(struct normal_draft *d, const struct normal_event *e, struct buf *out)
 {
-	(void)n;
-	i->refers = true;
-	buf_addf(out, "%c%zu%c", REF_START, e->index, REF_END);
+	d->refers = true;
+	buf_addc(out, REF_START);
+	buf_addu(out, e->index);
+	buf_addc(out, REF_END);
 }
 
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
@@ -377,10 +368,9 @@ void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
 	if (fd < 0)
 		buf_addf(out, "%lld", (long long)fd);
 	else if (s->displaced)
-		normal_refer(s->item, s->normal, s->displaced, out);
+		normal_refer(s->draft, s->displaced, out);
 	else if (e)
-		normal_refer(s->item, s->normal,
-			     normal_event_of(s->normal, s->task, e), out);
+		normal_refer(s->draft, normal_event_of(s->normal, s->task, e), out);
 	else
 		buf_adds(out, "fd");
 }
@@ -389,42 +379,41 @@ static void put_fd(struct sink *sink, const char *key, int64_t fd, const char *l
 {
 	struct normal_sink *s = self(sink);
 	const struct arg_desc *arg = argument(s, key);
-	struct buf text = { 0 };
+	struct buf *text = begin_value(sink);
 
 	if (arg && arg->kind == ARG_EVENT_PID) {
-		buf_adds(&text, "cgroup:");
-		add_word(&text, label ? label : "?");
+		buf_adds(text, "cgroup:");
+		add_word(text, label ? label : "?");
 	} else {
-		normal_fd_text(s, fd, &text);
+		normal_fd_text(s, fd, text);
 	}
-	put_buf(s, key, &text);
+	put_value(sink, key);
 }
 
 /* Numbers that differ between kernels give way to the names behind them. */
 static void note(struct sink *sink, const char *key, const char *text)
 {
 	struct normal_sink *s = self(sink);
-	struct normal_field *f = s->item->nfields ?
-		&s->item->fields[s->item->nfields - 1] : NULL;
+	struct normal_draft *d = s->draft;
+	struct draft_field *f = d->nfields ? &d->fields[d->nfields - 1] : NULL;
 	const struct names *names = s->normal->names;
-	const char *name = NULL;
-	struct buf word = { 0 };
-	uint64_t v;
+	const char *name = NULL, *field, *value;
 
-	if (!f || !s->in_attr || strcmp(f->key, s->last) || !isdigit((unsigned char)*f->value))
+	if (!f || !s->in_attr || !s->last)
 		return;
-	v = strtoull(f->value, NULL, 0);
-	if (!strcmp(key, "pmu") && !strcmp(f->key, "type") && names->pmu)
-		name = names->pmu(names, (uint32_t)v);
-	else if (!strcmp(key, "event") && !strcmp(f->key, "config") &&
-		 strncmp(f->value, "0x", 2) && strchr(text, ':')) /* no terms */
+	field = buf_str(&f->key);
+	value = buf_str(&f->value);
+	if (strcmp(field, s->last) || !isdigit((unsigned char)*value))
+		return;
+	if (!strcmp(key, "pmu") && !strcmp(field, "type") && names->pmu)
+		name = names->pmu(names, (uint32_t)strtoull(value, NULL, 0));
+	else if (!strcmp(key, "event") && !strcmp(field, "config") &&
+		 strncmp(value, "0x", 2) && strchr(text, ':')) /* no terms */
 		name = text;
 	if (!name)
 		return;
-	add_word(&word, name);
-	free(f->value);
-	f->value = xstrdup(buf_str(&word));
-	buf_free(&word);
+	buf_reset(&f->value);
+	add_word(&f->value, name);
 }
 
 static const struct sink_ops normal_sink_ops = {
@@ -445,10 +434,10 @@ static const struct sink_ops normal_sink_ops = {
 };
 
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,
-		      struct normal_item *i, const struct call *c)
+		      struct normal_draft *d, const struct call *c)
 {
 	*s = (struct normal_sink){
 		.sink = { .ops = &normal_sink_ops, .max_string = 65536 },
-		.normal = n, .task = t, .item = i, .call = c,
+		.normal = n, .task = t, .draft = d, .call = c,
 	};
 }

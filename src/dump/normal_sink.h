@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sink that turns a call's arguments into the fields of a normal item. */
+/* The sink that turns a call's arguments into the fields of a draft. */
 #ifndef PEVTRACE_DUMP_NORMAL_SINK_H
 #define PEVTRACE_DUMP_NORMAL_SINK_H
 
@@ -11,21 +11,19 @@ struct normal_sink {
 	struct sink sink;
 	struct normal *normal;
 	struct normal_task *task;
-	struct normal_item *item;
+	struct normal_draft *draft;
 	const struct call *call;
 	const struct normal_event *displaced; /* what fd was when it began */
 	unsigned int depth;
 	unsigned int in_attr;		/* depth of the attr that we are in, 0: none */
 	size_t prefix[NORMAL_DEPTH];	/* how long the path was at each depth */
 	char path[NORMAL_KEY];		/* "msg.control." */
-	char last[NORMAL_KEY];		/* key of the last value, for notes */
+	const char *last;		/* key of the last value, for notes */
+	char joined[NORMAL_KEY];	/* what last points to, where there is a path */
 };
 
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,
-		      struct normal_item *i, const struct call *c);
-
-/* Adds a field; behind a comma where the item has the key already. */
-void normal_add(struct normal_item *i, const char *key, const char *value);
+		      struct normal_draft *d, const struct call *c);
 
 /* What stands for a descriptor, a pid: for results. */
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out);
@@ -35,8 +33,7 @@ void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out);
 struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 				     const struct event *e);
 
-/* "\1N\2", and the item refers to it. */
-void normal_refer(struct normal_item *i, const struct normal *n,
-		  const struct normal_event *e, struct buf *out);
+/* "\1N\2", and the draft refers to it. */
+void normal_refer(struct normal_draft *d, const struct normal_event *e, struct buf *out);
 
 #endif

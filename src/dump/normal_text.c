@@ -6,6 +6,7 @@
 #include "abi/layout.h"
 #include "dump/normal.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "xlat/layouts.h"
 
 /* Which fields count ----------------------------------------------------------- */
@@ -32,7 +33,7 @@ static bool among(const char **list, size_t n, const char *call, const char *key
 
 bool normal_chosen(const struct normal_choice *c, const char *call, const char *key)
 {
-	if (!c)
+	if (!c || !(c->nignore + c->nonly))
 		return true;
 	return !among(c->ignore, c->nignore, call, key) &&
 	       (!c->nonly || among(c->only, c->nonly, call, key));
@@ -66,55 +67,72 @@ bool normal_known(const char *name)
 	return false;
 }
 
-/* Which CPUs mean something ------------------------------------------------------ */
+/* Calls ---------------------------------------------------------------------------- */
 
-const char *normal_get(const struct normal_item *i, const char *key)
+const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i)
 {
-	for (size_t k = 0; k < i->nfields; k++)
-		if (!strcmp(i->fields[k].key, key))
-			return i->fields[k].value;
-	return NULL;
+	return normal_form_number(n->forms, i->form);
 }
 
-/* Events that a call mentions, such as SET_OUTPUT's, are used. */
-static void note_references(struct normal *n, const struct normal_item *i)
+struct normal_event *normal_ref(const struct normal *n, const struct normal_item *i,
+				uint32_t place)
 {
-	for (size_t k = 0; k < i->nfields && i->refers; k++) {
-		const char *at = i->fields[k].value;
+	return normal_event_at(n, normal_form(n, i)->nrefs < 2 ? i->refs :
+				  n->refs[i->refs + place]);
+}
 
-		if (!strcmp(i->fields[k].key, "result") || !strcmp(i->desc->name, "close"))
-			continue;
-		while ((at = strchr(at, REF_START))) {
-			size_t v = strtoul(++at, NULL, 10);
+struct normal_event *normal_subject(const struct normal *n, const struct normal_item *i)
+{
+	return normal_form(n, i)->subject ? normal_ref(n, i, 0) : NULL;
+}
 
-			if (v < n->nevents)
-				n->events[v]->used = true;
-		}
+/* Which CPUs mean something ------------------------------------------------------ */
+
+/* The same text, and the same events in it? */
+static bool same_value(const struct normal *n, const struct normal_item *a, const char *x,
+		       const struct normal_item *b, const char *y)
+{
+	for (;;) {
+		const char *x0 = x, *y0 = y;
+		size_t nx, ny;
+		uint32_t rx, ry;
+		bool more = normal_next_ref(&x, &nx, &rx);
+
+		if (normal_next_ref(&y, &ny, &ry) != more || nx != ny || memcmp(x0, y0, nx) ||
+		    (more && normal_ref(n, a, rx) != normal_ref(n, b, ry)))
+			return false;
+		if (!more)
+			return true;
 	}
 }
 
 /* The same open for another CPU? */
-static bool same_series(const struct normal_item *a, const struct normal_item *b)
+static bool same_series(const struct normal *n, const struct normal_item *a,
+			const struct normal_item *b)
 {
-	if (a->nfields != b->nfields)
+	const struct normal_form *f = normal_form(n, a), *g = normal_form(n, b);
+
+	if (f->nfields != g->nfields)
 		return false;
-	for (size_t k = 0; k < a->nfields; k++) {
-		const struct normal_field *x = &a->fields[k], *y = &b->fields[k];
-		bool differs = strcmp(x->value, y->value);
+	for (size_t k = 0; k < f->nfields; k++) {
+		const struct normal_field *x = &f->fields[k], *y = &g->fields[k];
 
 		if (strcmp(x->key, y->key))
 			return false;
-		if (!strcmp(x->key, "cpu") && !differs)
+		if (!strcmp(x->key, "cpu")) {
+			if (!strcmp(x->value, y->value))
+				return false;
+		} else if (strcmp(x->key, "result") &&
+			   !same_value(n, a, x->value, b, y->value)) {
 			return false;
-		if (differs && strcmp(x->key, "cpu") && strcmp(x->key, "result"))
-			return false;
+		}
 	}
 	return true;
 }
 
-static bool is_open(const struct normal_item *i)
+static bool is_open(const struct normal *n, const struct normal_item *i)
 {
-	return i->desc->class == CLASS_OPEN;
+	return normal_form(n, i)->desc->class == CLASS_OPEN;
 }
 
 /*
@@ -123,92 +141,90 @@ static bool is_open(const struct normal_item *i)
  * that the CPU of a probe is none of its program's choosing, unless it is one
  * of a series over several CPUs.
  */
-static void mask_probe(struct normal_item *i, const struct normal_item *before,
-		       const struct normal_item *after)
+static bool is_probe(const struct normal *n, const struct normal_item *i,
+		     const struct normal_item *before, const struct normal_item *after)
 {
-	const struct normal_event *e = i->subject;
-	const char *cpu = normal_get(i, "cpu");
+	const struct normal_event *e = normal_subject(n, i);
+	const char *cpu = normal_get(normal_form(n, i), "cpu");
 
-	if (e)
-		i->masked = !e->used && e->closed;
-	if (!cpu || *cpu == '-' || (before && same_series(i, before)) ||
-	    (after && same_series(i, after)))
-		i->masked = false;
+	return (e ? !e->used && e->closed : normal_form(n, i)->probe) && cpu && *cpu != '-' &&
+	       !(before && same_series(n, i, before)) && !(after && same_series(n, i, after));
 }
 
-static void set_value(struct normal_item *i, const char *key, const char *value)
+/* An open is masked only when its neighbours have been looked at as they were. */
+static void mask_probes(const struct normal *n, struct normal_task *t)
 {
-	for (size_t k = 0; k < i->nfields; k++) {
-		if (strcmp(i->fields[k].key, key))
+	struct normal_item *open = NULL, before, now;
+	bool first = true;
+
+	for (size_t i = 0; i <= t->nitems; i++) {
+		struct normal_item *after = i < t->nitems ? &t->items[i] : NULL;
+
+		if (after && !is_open(n, after))
 			continue;
-		free(i->fields[k].value);
-		i->fields[k].value = xstrdup(value);
+		if (open) {
+			now = *open;
+			if (is_probe(n, open, first ? NULL : &before, after))
+				open->form = normal_form_with(n->forms, normal_form(n, open),
+							      "cpu", "some")->number;
+			before = now;
+			first = false;
+		}
+		open = after;
 	}
-}
-
-static void mask_probes(struct normal_task *t)
-{
-	struct normal_item **opens = xcalloc(t->nitems + 1, sizeof(*opens));
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nitems; i++)
-		if (is_open(t->items[i]))
-			opens[n++] = t->items[i];
-	for (size_t i = 0; i < n; i++)
-		mask_probe(opens[i], i ? opens[i - 1] : NULL, opens[i + 1]);
-	for (size_t i = 0; i < n; i++)
-		if (opens[i]->masked)
-			set_value(opens[i], "cpu", "some");
-	free(opens);
 }
 
 /* Names -------------------------------------------------------------------------- */
 
-static uint64_t hash(const char *text)
+static void own_name(const struct normal_event *e, struct buf *out)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	while (*text)
-		h = (h ^ (unsigned char)*text++) * 0x100000001b3ULL;
-	return h;
-}
-
-static void name_event(struct normal_event *e, struct map *counts)
-{
-	struct buf name = { 0 };
-	uintptr_t count;
-
-	buf_adds(&name, e->base);
-	if (e->open && e->open->masked)
-		buf_adds(&name, "/probe");
+	buf_adds(out, e->base);
+	if (!e->count)
+		return;
+	if (e->probe)
+		buf_adds(out, "/probe");
 	else if (e->cpu >= 0)
-		buf_addf(&name, "/cpu%d", e->cpu);
-	count = (uintptr_t)map_get(counts, hash(buf_str(&name))) + 1;
-	map_set(counts, hash(buf_str(&name)), (void *)count);
-	if (count > 1)
-		buf_addf(&name, "#%zu", (size_t)count);
-	free(e->name);
-	e->name = name.data;
+		buf_addf(out, "/cpu%d", e->cpu);
+	if (e->count > 1)
+		buf_addf(out, "#%u", e->count);
 }
 
-static void name_events(struct normal *n)
+/* counts: how many there are of each name without a number */
+static void count_event(struct normal_event *e, struct map *counts, struct buf *scratch)
 {
+	uintptr_t count;
+	uint64_t h;
+
+	buf_reset(scratch);
+	e->count = 1;
+	own_name(e, scratch);
+	h = hash_text(HASH_START, buf_str(scratch));
+	count = (uintptr_t)map_get(counts, h) + 1;
+	map_set(counts, h, (void *)count);
+	e->count = (uint32_t)count;
+}
+
+/* Those that nobody opened, and those whose open was cut off, have no number. */
+static void count_events(struct normal *n)
+{
+	struct buf scratch = { 0 };
+
 	for (size_t t = 0; t < n->ntasks; t++) {
 		const struct normal_task *task = n->tasks[t];
 		struct map counts = { 0 };
 
 		for (size_t i = 0; i < task->nitems; i++) {
-			struct normal_event *e = task->items[i]->subject;
+			struct normal_event *e = is_open(n, &task->items[i]) ?
+				normal_subject(n, &task->items[i]) : NULL;
 
-			if (e && e->open == task->items[i])
-				name_event(e, &counts);
+			if (!e || e->count)
+				continue;
+			e->probe = normal_form(n, &task->items[i])->masked;
+			count_event(e, &counts, &scratch);
 		}
 		map_free(&counts);
 	}
-	/* those that nobody opened, and those whose open was cut off */
-	for (size_t i = 0; i < n->nevents; i++)
-		if (!n->events[i]->name)
-			n->events[i]->name = xstrdup(n->events[i]->base);
+	buf_free(&scratch);
 }
 
 void normal_event_name(const struct normal_task *t, const struct normal_event *e,
@@ -219,37 +235,42 @@ void normal_event_name(const struct normal_task *t, const struct normal_event *e
 	/* a mate's opener goes by the same name */
 	if (strcmp(as->opener->name, t->name))
 		buf_addf(out, "%s:", as->opener->name);
-	buf_adds(out, as->name);
+	own_name(as, out);
+	if (as->renamed)
+		buf_addc(out, '+');
 }
 
 void normal_value(const struct normal *n, const struct normal_task *t,
-		  const char *value, struct buf *out)
+		  const struct normal_item *i, const char *value, struct buf *out)
 {
-	for (; *value; value++) {
-		char *end;
-		size_t v;
+	const char *start = value;
+	uint32_t place;
+	size_t before;
 
-		if (*value != REF_START) {
-			buf_addc(out, *value);
-			continue;
-		}
-		v = strtoul(value + 1, &end, 10);
-		if (v < n->nevents)
-			normal_event_name(t, n->events[v], out);
-		value = *end ? end : end - 1;
+	while (normal_next_ref(&value, &before, &place)) {
+		buf_add(out, start, before);
+		normal_event_name(t, normal_ref(n, i, place), out);
+		start = value;
 	}
+	buf_add(out, start, before);
 }
 
 void normal_line(const struct normal *n, const struct normal_task *t,
 		 const struct normal_item *i, const struct normal_choice *choice,
 		 struct buf *out)
 {
-	buf_addf(out, "%s %s", t->name, i->desc->name);
-	for (size_t k = 0; k < i->nfields; k++) {
-		if (!normal_chosen(choice, i->desc->name, i->fields[k].key))
+	const struct normal_form *f = normal_form(n, i);
+
+	buf_adds(out, t->name);
+	buf_addc(out, ' ');
+	buf_adds(out, f->desc->name);
+	for (size_t k = 0; k < f->nfields; k++) {
+		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
-		buf_addf(out, " %s=", i->fields[k].key);
-		normal_value(n, t, i->fields[k].value, out);
+		buf_addc(out, ' ');
+		buf_adds(out, f->fields[k].key);
+		buf_addc(out, '=');
+		normal_value(n, t, i, f->fields[k].value, out);
 	}
 }
 
@@ -263,13 +284,14 @@ static int by_name(const void *a, const void *b)
 }
 
 struct sorted {
-	struct normal_item *item;
-	char *line;
+	struct normal_item item;
+	size_t line;		/* where it is in the lines */
 };
 
-static int by_line(const void *a, const void *b)
+static int by_line(const void *a, const void *b, void *lines)
 {
-	return strcmp(((const struct sorted *)a)->line, ((const struct sorted *)b)->line);
+	return strcmp((char *)lines + ((const struct sorted *)a)->line,
+		      (char *)lines + ((const struct sorted *)b)->line);
 }
 
 /* Unmapping at the end of a measurement comes as hang-ups are seen. */
@@ -277,39 +299,36 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 {
 	struct sorted *late = xcalloc(t->nlate + 1, sizeof(*late));
 	size_t kept = 0, nlate = 0;
+	struct buf lines = { 0 };
 
 	for (size_t i = 0; i < t->nitems; i++) {
-		struct buf line = { 0 };
-
-		if (!t->items[i]->late) {
+		if (!normal_form(n, &t->items[i])->late) {
 			t->items[kept++] = t->items[i];
 			continue;
 		}
-		normal_line(n, t, t->items[i], NULL, &line);
-		late[nlate++] = (struct sorted){ t->items[i], line.data };
+		late[nlate++] = (struct sorted){ t->items[i], lines.len };
+		normal_line(n, t, &t->items[i], NULL, &lines);
+		buf_addc(&lines, '\0');
 	}
-	qsort(late, nlate, sizeof(*late), by_line);
-	for (size_t i = 0; i < nlate; i++) {
+	qsort_r(late, nlate, sizeof(*late), by_line, lines.data);
+	for (size_t i = 0; i < nlate; i++)
 		t->items[kept + i] = late[i].item;
-		free(late[i].line);
-	}
+	buf_free(&lines);
 	free(late);
 }
 
 void normal_seal(struct normal *n)
 {
 	for (size_t t = 0; t < n->ntasks; t++)
-		for (size_t i = 0; i < n->tasks[t]->nitems; i++)
-			note_references(n, n->tasks[t]->items[i]);
-	for (size_t t = 0; t < n->ntasks; t++)
-		mask_probes(n->tasks[t]);
+		mask_probes(n, n->tasks[t]);
 	qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), by_name);
-	name_events(n);
+	count_events(n);
 	for (size_t t = 0; t < n->ntasks; t++)
 		put_late_last(n, n->tasks[t]);
 }
 
-struct normal *normal_read(FILE *f, const char *path, bool keep_going, bool *whole)
+struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
+			   bool keep_going, bool *whole)
 {
 	struct replay *r = replay_open(f, path, keep_going);
 	struct normal *n = NULL;
@@ -317,7 +336,7 @@ struct normal *normal_read(FILE *f, const char *path, bool keep_going, bool *who
 	*whole = false;
 	if (!r)
 		return NULL;
-	n = normal_new(replay_names(r));
+	n = normal_new(replay_names(r), forms);
 	*whole = replay_run(r, &normal_ops, n);
 	normal_seal(n);
 	n->names = NULL;

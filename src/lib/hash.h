@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* FNV-1a: numbers for runs of bytes. */
+#ifndef PEVTRACE_LIB_HASH_H
+#define PEVTRACE_LIB_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HASH_START 0xcbf29ce484222325ULL
+
+/* Goes on from h, which is HASH_START at first. */
+static inline uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	while (len--)
+		h = (h ^ *p++) * 0x100000001b3ULL;
+	return h;
+}
+
+static inline uint64_t hash_text(uint64_t h, const char *text)
+{
+	return hash_bytes(h, text, strlen(text) + 1);
+}
+
+/* A whole word at once. */
+static inline uint64_t hash_word(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x100000001b3ULL;
+	return h ^ h >> 32;
+}
+
+#endif
