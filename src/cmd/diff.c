@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace diff: what two dumps, or a dump and an expectation, differ in. */
+/* pevtrace diff: what two dumps or perf.data files, or one and an expectation, differ in. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/diff_print.h"
+#include "cmd/machine.h"
 #include "cmd/options.h"
 #include "dump/compare.h"
 #include "dump/expect.h"
@@ -17,10 +18,11 @@
 enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING };
 
 static const char help[] =
-"Usage: pevtrace diff [OPTION]... DUMP1 DUMP2\n"
+"Usage: pevtrace diff [OPTION]... DUMP DUMP\n"
 "       pevtrace diff --normalize [OPTION]... DUMP\n"
 "       pevtrace diff --expect=FILE [OPTION]... DUMP\n"
-"Say in what two runs differ that pevtrace --json=DUMP has recorded.\n"
+"Say in what two runs differ that pevtrace --json=DUMP has recorded. A DUMP may\n"
+"be a perf.data file, too: then attrs of events are compared, and nothing else.\n"
 "\n"
 "Events are matched by what they are, not by descriptor; pids, descriptors,\n"
 "ids, addresses, times, counts, waits and reads are left out.\n"
@@ -32,7 +34,7 @@ static const char help[] =
 "                        FIELD: a field, a call, CALL.FIELD, errno, added,\n"
 "                        removed or order\n"
 "  -j, --json            one JSON object a line\n"
-"      --keep-going      pass over lines of a dump that cannot be read\n"
+"      --keep-going      pass over what cannot be read\n"
 "      --color[=WHEN]    always, never or auto\n"
 "  -h, --help            print this help\n"
 "  -V, --version         print the version\n"
@@ -62,6 +64,12 @@ struct diffing {
 	const char *expect;
 	bool trouble;
 	struct normal_forms *forms;
+};
+
+/* One that is compared. */
+struct side {
+	struct normal *normal;	/* NULL: trouble, which was told */
+	bool ids;		/* a perf.data file, with the ids of every event */
 };
 
 /* Options -------------------------------------------------------------------- */
@@ -128,7 +136,7 @@ static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
 	}
 }
 
-/* Options may stand behind the dumps, too. */
+/* Options may stand behind the files, too. */
 static void parse(struct diffing *d, int argc, char **argv)
 {
 	int opt, wanted, given;
@@ -145,9 +153,9 @@ static void parse(struct diffing *d, int argc, char **argv)
 	if (given != wanted)
 		die("pevtrace diff%s takes %s, not %d; see pevtrace diff --help",
 		    d->normalize ? " --normalize" : d->expect ? " --expect" : "",
-		    wanted == 1 ? "one dump" : "two dumps", given);
+		    wanted == 1 ? "one file" : "two files", given);
 	if (wanted == 2 && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-"))
-		die("only one of the dumps can be standard input");
+		die("only one of the files can be standard input");
 }
 
 /* Work ------------------------------------------------------------------------ */
@@ -165,74 +173,101 @@ static FILE *open_file(const char *path, const char **name)
 	*name = f == stdin ? "standard input" : path;
 	if (!f)
 		warn("cannot read '%s': %s", path, strerror(errno));
-	if (!f || !perfdata_is(f))
-		return f;
-	warn("%s is a perf.data file; diff takes dumps, made by pevtrace --json=DUMP; "
-	     "pevtrace decode shows what is in it", *name);
-	close_file(f);
-	return NULL;
+	return f;
 }
 
-static struct normal *read_dump(struct diffing *d, const char *path)
+static struct side read_side(struct diffing *d, const char *path)
 {
-	struct normal *n = NULL;
+	struct side s = { .normal = NULL };
+	struct machine machine;
 	const char *name;
 	bool whole = false;
 	FILE *f = open_file(path, &name);
 
-	if (f)
-		n = normal_read(f, name, d->forms, d->keep_going, &whole);
+	if (f && perfdata_is(f)) {
+		machine_open(&machine);
+		s.normal = normal_read_perfdata(f, name, d->forms, &machine.names,
+						d->keep_going, &whole, &s.ids);
+		machine_close(&machine);
+	} else if (f) {
+		s.normal = normal_read(f, name, d->forms, d->keep_going, &whole);
+	}
 	close_file(f);
 	d->trouble |= !whole;
-	return n;
+	return s;
 }
 
 static int normalize(struct diffing *d, const char *path)
 {
-	struct normal *n = read_dump(d, path);
+	struct side s = read_side(d, path);
 
-	if (n)
-		diff_print_normal(&d->print, n, &d->choice);
-	normal_free(n);
+	if (s.normal)
+		diff_print_normal(&d->print, s.normal, &d->choice);
+	normal_free(s.normal);
 	return EXIT_YES;
+}
+
+static struct expectation *read_expectation(struct diffing *d)
+{
+	struct expectation *x = NULL;
+	const char *name;
+	FILE *f = open_file(d->expect, &name);
+
+	d->print.a = name;
+	if (f && perfdata_is(f))
+		warn("%s is a perf.data file; --expect takes what pevtrace diff --normalize "
+		     "writes of it", name);
+	else if (f)
+		x = expect_read(f, name, &d->choice);
+	close_file(f);
+	return x;
 }
 
 static int expect(struct diffing *d, const char *path)
 {
-	struct expectation *x = NULL;
-	struct normal *n = NULL;
-	const char *name;
-	FILE *f = open_file(d->expect, &name);
+	struct expectation *x = read_expectation(d);
+	struct side s = { .normal = NULL };
 	int ok = -1;
 
-	if (f)
-		x = expect_read(f, name, &d->choice);
-	close_file(f);
-	d->print.a = name;
 	d->print.b = path;
 	if (x)
-		n = read_dump(d, path);
-	if (n)
-		ok = expect_check(x, n, &d->choice, diff_print_mismatch, &d->print);
-	normal_free(n);
+		s = read_side(d, path);
+	if (s.normal)
+		ok = expect_check(x, s.normal, &d->choice, diff_print_mismatch, &d->print);
+	normal_free(s.normal);
 	expect_free(x);
 	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
 }
 
+/* A file has only attrs: so be it with a dump that it is compared with. */
+static void meet(struct diffing *d, struct side *a, struct side *b)
+{
+	struct side *file = a->normal->attrs_only ? a : b, *dump = file == a ? b : a;
+	uint64_t left_out;
+
+	if (a->normal->attrs_only == b->normal->attrs_only)
+		return;
+	dump->normal = normal_attrs(dump->normal, file->ids, &left_out);
+	diff_print_scope(&d->print, left_out);
+}
+
 static int two(struct diffing *d, const char *first, const char *second)
 {
-	struct normal *a = read_dump(d, first);
-	struct normal *b = a ? read_dump(d, second) : NULL;
+	struct side a = read_side(d, first), b = { .normal = NULL };
 	bool same = true;
 
+	if (a.normal)
+		b = read_side(d, second);
 	d->print.a = first;
 	d->print.b = second;
-	if (a && b) {
-		same = compare(a, b, &d->choice, diff_print_difference, &d->print);
+	if (a.normal && b.normal) {
+		meet(d, &a, &b);
+		same = compare(a.normal, b.normal, &d->choice, diff_print_difference,
+			       &d->print);
 		diff_print_end(&d->print);
 	}
-	normal_free(a);
-	normal_free(b);
+	normal_free(a.normal);
+	normal_free(b.normal);
 	return same ? EXIT_YES : EXIT_NO;
 }
 

@@ -129,6 +129,29 @@ static void begin(struct diff_print *p, const char *a, const char *b)
 	       paint(p, GREEN), b, paint(p, PLAIN));
 }
 
+void diff_print_scope(struct diff_print *p, uint64_t left_out)
+{
+	struct json_object *o = json_object_new_object();
+	struct buf text = { 0 };
+
+	buf_adds(&text, "only the attrs of events that were opened and used are compared: a "
+		 "perf.data file has no pid, CPU, group or flags of an open, and no other calls");
+	if (left_out)
+		buf_addf(&text, "; %llu opens of the dump are left out: their ids were "
+			 "never asked for, and the file has the ids of all its events",
+			 (unsigned long long)left_out);
+	add_text(o, "kind", "scope");
+	add_text(o, "text", buf_str(&text));
+	if (p->json) {
+		write_json(o);
+	} else {
+		begin(p, p->a, p->b);
+		printf("# %s\n", buf_str(&text));
+		json_object_put(o);
+	}
+	buf_free(&text);
+}
+
 static void block_begin(struct diff_print *p, const struct difference *d)
 {
 	struct diff_block *now = &p->now;

@@ -25,6 +25,12 @@ struct diff_print {
 void diff_print_difference(void *ctx, const struct difference *d);
 void diff_print_mismatch(void *ctx, const struct mismatch *m);
 
+/*
+ * Says what is not compared where one of the two is a perf.data file; left_out:
+ * opens of the dump that are not compared since the file could not have them.
+ */
+void diff_print_scope(struct diff_print *p, uint64_t left_out);
+
 /* Writes what was held back. */
 void diff_print_end(struct diff_print *p);
 void diff_print_free(struct diff_print *p);

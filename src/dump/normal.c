@@ -169,6 +169,7 @@ struct normal_event *normal_event_new(struct normal *n, const struct normal_task
 	e->opener = t;
 	e->base = shared_name(n, base);
 	e->cpu = -1;
+	e->opens = 1;
 	return e;
 }
 
@@ -206,6 +207,7 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 	*at = normal_event_new(n, t, name);
 	if (!e->found)
 		(*at)->cpu = e->cpu;
+	(*at)->told_id = e->read_format & PERF_FORMAT_ID; /* each read tells */
 	free(name);
 	return *at;
 }
@@ -252,6 +254,9 @@ static void note_use(struct normal_event *e, const struct call *c)
 		e->closed = true;
 	else
 		e->used = true;
+	if (c->desc->class == CLASS_IOCTL && ioctl_of(c) &&
+	    ioctl_of(c)->request == PERF_EVENT_IOC_ID)
+		e->told_id = true;
 }
 
 static uint64_t fd_key(const struct call *c, int64_t fd)

@@ -29,6 +29,7 @@ struct normal_event {
 	const char *base;		/* "cpu-clock": neither CPU nor number */
 	const struct normal_event *mate; /* compare: goes by this one's name */
 	uint64_t ident;			/* compare: the same on both sides, the same event */
+	uint64_t opens;			/* how often it was opened; 0: not known */
 	uint32_t index;			/* what references to it say */
 	uint32_t count;			/* of those with that name, from 1 on; 0: open not seen */
 	int cpu;
@@ -38,6 +39,7 @@ struct normal_event {
 	bool paired;			/* compare: its open has a mate */
 	bool used;			/* more was done with it than to close it */
 	bool closed;			/* by a call */
+	bool told_id;			/* its program could learn its kernel id */
 };
 
 /* One call.  There can be millions: what many have in common is in the form. */
@@ -77,6 +79,7 @@ struct normal {
 	struct map displaced;		/* pid and fd to the event before */
 	struct normal_draft *spare;
 	unsigned int roots;
+	bool attrs_only;		/* made by normal_attrs() */
 };
 
 /* Which fields count.  Zero-initialised: all. */
@@ -92,7 +95,7 @@ struct normal_choice {
  */
 bool normal_chosen(const struct normal_choice *c, const char *call, const char *key);
 
-/* Is there a field, a call or a CALL.FIELD of that name? */
+/* Is there a field, a call or a CALL.FIELD of that name?  "opens" is one. */
 bool normal_known(const char *name);
 
 /*
@@ -113,6 +116,22 @@ void normal_free(struct normal *n);
  */
 struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
 			   bool keep_going, bool *whole);
+
+/*
+ * The same of a perf.data file, whose normal form is that of normal_attrs().
+ * *ids: it has the kernel ids of every event.  host as in perfdata_open().
+ */
+struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_forms *forms,
+				    const struct names *host, bool keep_going, bool *whole,
+				    bool *ids);
+
+/*
+ * What perf would have stored of it, made of n, which is freed: the attrs of
+ * events that were opened and used, each with the number of its opens, as calls
+ * of one task.  ids_told: only those whose program asked for their kernel ids;
+ * *left_out is how many opens that leaves out.
+ */
+struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out);
 
 /* The call's form, and the event that it has in that place. */
 const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The normal form of what a perf.data file keeps: its events' attrs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/args.h"
+#include "abi/attr_text.h"
+#include "abi/bytes_text.h"
+#include "abi/layout.h"
+#include "dump/normal.h"
+#include "dump/perfdata.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Where the memory is that our made-up calls point to, and who makes them. */
+enum { AT = 0x100000, TASK = 1, FIRST_FD = 3 };
+
+static const struct birth task = { .tid = TASK, .pid = TASK };
+
+/* Opens -------------------------------------------------------------------------- */
+
+/* Once for all the CPUs and threads that it was opened for. */
+static void open_event(struct normal *n, const struct perfdata_event *e, size_t i)
+{
+	struct call c = {
+		.desc = &call_descs[CALL_PERF_EVENT_OPEN], .arch = e->format.arch,
+		.tid = TASK, .pid = TASK,
+		.args = { AT, 0, UINT64_MAX, UINT64_MAX, 0 },
+	};
+	struct text_cursor why = { .why = "" };
+	struct attr_text attr;
+
+	attr_text_bytes(&why, e->attr, e->attr_len, &attr);
+	attr_text_capture(&attr, &c, AT);
+	normal_ops.enter(n, &c);
+	c.returned = true;
+	c.ret = (int64_t)(FIRST_FD + i);
+	normal_ops.exit(n, &c);
+	call_free(&c);
+	normal_event_at(n, n->nevents - 1)->opens = e->nids;
+}
+
+struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_forms *forms,
+				    const struct names *host, bool keep_going, bool *whole,
+				    bool *ids)
+{
+	struct perfdata *p = perfdata_open(f, path, host);
+	struct normal *n = NULL;
+	uint64_t none;
+
+	*whole = p && perfdata_whole(p);
+	*ids = true;
+	if (*whole || (p && keep_going)) {
+		n = normal_new(perfdata_names(p), forms);
+		normal_ops.born(n, &task, 0);
+		for (size_t i = 0; i < perfdata_nevents(p); i++) {
+			open_event(n, perfdata_event(p, i), i);
+			*ids &= perfdata_event(p, i)->nids > 0;
+		}
+		normal_seal(n);
+		n = normal_attrs(n, false, &none);
+	}
+	if (p)
+		perfdata_close(p);
+	return n;
+}
+
+/* What perf would have stored ---------------------------------------------------------- */
+
+static bool is_argument(const struct call_desc *d, const char *key)
+{
+	for (size_t i = 0; i < d->nargs; i++)
+		if (!strcmp(d->args[i].name, key))
+			return true;
+	return !strcmp(key, "result");
+}
+
+static void attr_of(const struct normal_form *f, struct normal_draft *d)
+{
+	draft_begin(d, f->desc);
+	for (size_t k = 0; k < f->nfields; k++)
+		if (!is_argument(f->desc, f->fields[k].key))
+			draft_add(d, f->fields[k].key, f->fields[k].value);
+}
+
+/* What becomes of all opens with one attr. */
+struct attrs {
+	struct normal *normal;
+	struct normal_draft *draft;
+	struct map by_form;	/* number of the attr's form + 1 to its event */
+	const struct normal_form **forms; /* of normal's events */
+	bool ids_told;
+	uint64_t left_out;
+};
+
+static void add_open(struct attrs *list, const struct normal_event *e,
+		     const struct normal_form *f)
+{
+	struct normal *n = list->normal;
+	struct normal_event *all;
+	const uint32_t *refs;
+
+	if (list->ids_told && !e->told_id) {
+		list->left_out++;
+		return;
+	}
+	attr_of(f, list->draft);
+	f = normal_form_of(n->forms, list->draft, 0, &refs);
+	all = map_get(&list->by_form, f->number + 1ULL);
+	if (all) {
+		all->opens = all->opens && e->opens ? all->opens + e->opens : 0;
+		return;
+	}
+	all = normal_event_new(n, n->tasks[0], e->base);
+	all->opens = e->opens;
+	list->forms = xrealloc(list->forms, n->nevents * sizeof(f));
+	list->forms[all->index] = f;
+	map_set(&list->by_form, f->number + 1ULL, all);
+}
+
+/* The opens that lasted: more was done with them than to see if they work. */
+static void collect(struct attrs *list, const struct normal *n, const struct normal_task *t)
+{
+	for (size_t i = 0; i < t->nitems; i++) {
+		const struct normal_form *f = normal_form(n, &t->items[i]);
+		const struct normal_event *e = normal_subject(n, &t->items[i]);
+
+		if (f->desc->class == CLASS_OPEN && e && (e->used || !e->closed))
+			add_open(list, e, f);
+	}
+}
+
+static void put_attr(struct attrs *list, struct normal_event *e)
+{
+	struct normal *n = list->normal;
+	struct buf *count = &list->draft->scratch;
+
+	attr_of(list->forms[e->index], list->draft);
+	list->draft->subject = e;
+	e->opened = true;
+	if (e->opens) {
+		buf_reset(count);
+		buf_addu(count, e->opens);
+		draft_add(list->draft, "opens", buf_str(count));
+	}
+	normal_item_add(n, n->tasks[0], list->draft);
+}
+
+struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out)
+{
+	struct attrs list = {
+		.normal = normal_new(NULL, n->forms), .ids_told = ids_told,
+		.draft = xcalloc(1, sizeof(struct normal_draft)),
+	};
+
+	normal_ops.born(list.normal, &task, 0);
+	for (size_t t = 0; t < n->ntasks; t++)
+		collect(&list, n, n->tasks[t]);
+	for (size_t i = 0; i < list.normal->nevents; i++)
+		put_attr(&list, normal_event_at(list.normal, i));
+	normal_seal(list.normal);
+	list.normal->attrs_only = true;
+	*left_out = list.left_out;
+	draft_free(list.draft);
+	map_free(&list.by_form);
+	free(list.forms);
+	normal_free(n);
+	return list.normal;
+}
