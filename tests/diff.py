@@ -3,12 +3,14 @@
 """pevtrace diff: runs that are the same, runs that are not, and bad input.
 
 That two commands differ in some fields, and in no others, is taken from perf
-itself: from perf evlist -v on the files that it wrote in the traced runs.
+itself: from perf evlist -v on the files that it wrote in the traced runs.  How
+often an event was opened comes from the ids in perf report --header-only.
 """
 
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,19 @@ PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
 PERF = shutil.which("perf")
 RUNS = 20
+# perf record with these writes a file and, in another run, to a pipe
+RECORDS = (
+	("cpu-clock", ["-e", "cpu-clock", "true"]),
+	("call graph", ["-e", "cpu-clock", "--call-graph", "fp", "--switch-events", "true"]),
+	("two events", ["-e", "cpu-clock,task-clock:u", "true"]),
+	# the first gets mmap and comm, too; the others are one in the normal form
+	("an event three times", ["-e", "cpu-clock", "-e", "cpu-clock", "-e", "cpu-clock",
+				  "true"]),
+	("a group", ["-e", "{cpu-clock,task-clock,dummy}:S", "true"]),
+	("all CPUs", ["-a", "-c", "100000", "-e", "cpu-clock", "true"]),
+	("breakpoints", ["-e", "mem:0x1000:rw,mem:0x2000:x", "true"]),
+	("tracepoints", ["-e", "sched:sched_switch,sched:sched_wakeup", "true"]),
+)
 TRACEFS = "/sys/kernel/tracing/events/raw_syscalls"
 
 # Four threads that each open, set up and close events at the same time.
@@ -80,6 +95,15 @@ def same_runs(tap, name, tmp, command):
 	       "%d of %d runs of %s are the same" % (RUNS - len(bad), RUNS, name),
 	       ["\n".join(bad)])
 
+def record(base, args, pipe=False):
+	"""Dumps perf record, whose output goes to BASE.data; its status."""
+	with open(base + ".data" if pipe else os.devnull, "wb") as f:
+		return subprocess.run([PEVTRACE, "--json=" + base, "-o", "/dev/null", PERF,
+				       "record", "-o", "-" if pipe else base + ".data"]
+				      + args, stdin=subprocess.DEVNULL, stdout=f,
+				      stderr=subprocess.DEVNULL, timeout=60,
+				      check=False).returncode
+
 def evlist(path):
 	"""perf's own account: the attr of the event cpu-clock as a dict."""
 	r = subprocess.run([PERF, "evlist", "-v", "-i", path], stdout=subprocess.PIPE,
@@ -97,6 +121,8 @@ def names_fields(tap, tmp):
 	a, b = evlist(plain + ".data"), evlist(more + ".data")
 	theirs = {k: (a.get(k, "0"), b.get(k, "0")) for k in set(a) | set(b)
 		  if a.get(k, "0") != b.get(k, "0")}
+	files = diff("--json", plain + ".data", more + ".data")
+	mixed = diff("--json", plain, more + ".data")
 	r = diff("--json", plain, more)
 	lines = [json.loads(l) for l in r.stdout.splitlines()]
 	changed = [l for l in lines if l["kind"] == "changed"]
@@ -106,6 +132,14 @@ def names_fields(tap, tmp):
 	tap.ok(r.returncode == 1 and theirs and order(theirs) == order(ours),
 	       "the fields that differ are those of perf evlist: "
 		  + " ".join(sorted(theirs)), ["%s\n%s" % (theirs, ours)])
+	for name, other in ("two perf.data files", files), ("a dump and a perf.data", mixed):
+		found = [json.loads(l) for l in other.stdout.splitlines()]
+		ours = {l["field"]: (short(l["a"]), short(l["b"])) for l in found
+			if l["kind"] == "changed"}
+		kinds = {l["kind"] for l in found} - {"changed"}
+		tap.ok(other.returncode == 1 and order(theirs) == order(ours)
+			  and kinds == (set() if other is files else {"scope"}),
+		       "the same of " + name, [other.stdout.decode()])
 	tap.ok(all(l["bits_added"] == ["PERF_SAMPLE_CALLCHAIN"]
 		      and not l["bits_removed"] for l in changed
 		      if l["field"] == "sample_type"),
@@ -125,6 +159,153 @@ def names_fields(tap, tmp):
 	tap.ok(b"-PERF_SAMPLE_CALLCHAIN" in r.stdout
 		  and b"\n- task1 perf_event_open" in r.stdout,
 	       "the other way round, bits go", [r.stdout.decode()])
+
+def ids_of(path):
+	"""perf's own account: the name and number of ids of each event."""
+	r = subprocess.run([PERF, "report", "--header-only", "-i", path],
+			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+			   timeout=60)
+	return [len(ids.split(",")) for ids in
+		re.findall(r"# event : name = .*? id = \{([^}]*)\}", r.stdout)]
+
+def data_files(tap, tmp):
+	"""What perf asked for and what it stored, and two files of one command."""
+	for i, (name, args) in enumerate(RECORDS):
+		if name == "tracepoints" and (os.geteuid() or not os.path.exists(TRACEFS)):
+			tap.skip("perf.data: " + name, "needs root and tracefs")
+			continue
+		path, again, pipe = (os.path.join(tmp, "%s%d" % (n, i)) for n in
+				     ("file", "again", "pipe"))
+		if record(path, args) or record(again, args) or record(pipe, args, pipe=True):
+			tap.skip("perf.data: " + name, "perf record cannot do that here")
+			continue
+		for what, a, b in (("its dump", path, path + ".data"),
+				   ("its dump, the other way", path + ".data", path),
+				   ("its dump, through a pipe", pipe, pipe + ".data")):
+			r = diff(a, b, "--color=never")
+			out = r.stdout.decode().splitlines()
+			tap.ok(r.returncode == 0 and not r.stderr and len(out) == 3
+				  and out[2].startswith("# only the attrs"),
+			       "perf.data: %s, against %s" % (name, what),
+			       [r.stdout.decode() + r.stderr.decode()])
+		r = diff(path + ".data", again + ".data")
+		tap.ok(r.returncode == 0 and not r.stdout + r.stderr,
+		       "perf.data: %s, two runs" % name, [r.stdout.decode()])
+		objects = [json.loads(l)["fields"] for l in
+			   normal(path + ".data", "--json").splitlines()]
+		ours = [int(o["opens"]) for o in objects]
+		theirs = ids_of(path + ".data")
+		if "three times" in name:
+			theirs[1:] = [sum(theirs[1:])]
+		tap.ok(theirs and theirs == ours,
+		       "perf.data: %s, opens are perf's ids: %s" % (name, theirs), [ours])
+		tap.ok(not any({"pid", "cpu", "flags", "group_fd", "result"} & set(o)
+			       for o in objects),
+		       "perf.data: %s, no arguments" % name, [objects])
+
+def data_edges(tap, tmp):
+	path, alone = os.path.join(tmp, "edges"), os.path.join(tmp, "alone")
+	record(path, ["-e", "cpu-clock,task-clock", "true"])
+	record(alone, ["-e", "cpu-clock", "true"])
+	with open(path + ".data", "rb") as f:
+		content = f.read()
+	bad = os.path.join(tmp, "bad.data")
+
+	def write(data):
+		with open(bad, "wb") as f:
+			f.write(data)
+
+	# the first attr stands where the header says; wakeup_events is at 48 in it
+	at = int.from_bytes(content[24:32], "little") + 48
+	write(content[:at] + b"\7" + content[at + 1:])
+	for a, b, values in (path, bad, "0 -> 7"), (bad, path + ".data", "7 -> 0"):
+		r = diff(a, b, "--color=never")
+		out = [l for l in r.stdout.decode().splitlines() if l[0] not in "#-+"]
+		tap.ok(r.returncode == 1 and out == ["  task1 perf_event_open cpu-clock",
+						     "      wakeup_events: " + values],
+		       "perf.data: a member that is not what was asked for", out)
+	r = diff("-", path, data=content)
+	tap.ok(r.returncode == 0, "perf.data: on a pipe to standard input", [r.stderr])
+	r = diff(path + ".data", alone + ".data", "--color=never")
+	tap.ok(r.returncode == 1 and
+		  b"\n- task1 perf_event_open type=PERF_TYPE_SOFTWARE size=" in r.stdout,
+	       "perf.data: an event is gone", [r.stdout.decode()])
+	r = diff(path + ".data", alone + ".data", "--ignore=sample_type,removed")
+	tap.ok(r.returncode == 0 and not r.stdout, "perf.data: --ignore", [r.stdout.decode()])
+	r = diff(path + ".data", alone + ".data", "--only=config,removed")
+	tap.ok(r.returncode == 1 and b"config=PERF_COUNT_SW_TASK_CLOCK\n" in r.stdout
+		  and b"sample_type" not in r.stdout, "perf.data: --only", [r.stdout.decode()])
+
+	form = normal(path + ".data")
+	golden = os.path.join(tmp, "golden.data")
+	for text, status in (form, 0), (form.replace(b"opens=", b"opens=9"), 1):
+		with open(golden, "wb") as f:
+			f.write(text)
+		r = diff("--expect", golden, path + ".data")
+		tap.ok(r.returncode == status and not r.stderr,
+		       "perf.data: --expect, %d" % status, [r.stdout.decode()])
+	r = diff("--expect", path + ".data", path)
+	tap.ok(r.returncode == 2 and b"--normalize" in r.stderr,
+	       "perf.data is no expectation", [r.stderr])
+
+	wrong = []
+	for cut in list(range(8, 1024, 13)) + [len(content) - 1]:
+		write(content[:cut])
+		r = diff(path + ".data", bad)
+		if r.returncode != 2 or r.stdout or r.stderr.count(b"\n") != 1 \
+		   or bad.encode() not in r.stderr:
+			wrong.append((cut, r.returncode, r.stderr))
+	tap.ok(not wrong, "perf.data: cut off anywhere", wrong)
+	r = diff("--keep-going", path + ".data", bad)
+	tap.ok(r.returncode == 2 and r.stderr.count(b"\n") == 1 and not r.stdout,
+	       "perf.data: --keep-going compares what there is", [r.stdout, r.stderr])
+	for at in range(0, 700, 3):
+		write(content[:at] + bytes([content[at] ^ 0xff]) + content[at + 1:])
+		r = diff("--keep-going", path, bad)
+		if r.returncode not in (0, 1, 2) or (r.returncode == 2) != bool(r.stderr):
+			wrong.append((at, r.returncode, r.stderr))
+	tap.ok(not wrong, "perf.data: any byte is wrong", wrong)
+
+def loop(path, seed, calls):
+	"""A dump of that many calls, which enable and disable an event in turn."""
+	def line(kind, word=""):
+		return next(i for i, l in enumerate(seed) if '"kind":"%s"' % kind in l
+			    and word in l)
+	turns = [seed[line("call", "IOC_ENABLE")], seed[line("call", "IOC_DISABLE")]]
+	last = max(i for i, l in enumerate(seed) if '"kind":"call"' in l)
+	with open(path, "w", encoding="utf-8") as f:
+		f.writelines(seed[:line("call", '"ioctl"')])
+		f.writelines(turns[i] for i in calls)
+		f.writelines(seed[last + 1:])
+
+def confined(*args):
+	"""A diff that may have 16 MB of data."""
+	limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (16 << 20, 16 << 20))
+	return subprocess.run([PEVTRACE, "diff", *args], stdout=subprocess.PIPE,
+			      stderr=subprocess.STDOUT, timeout=60, preexec_fn=limit,
+			      check=False)
+
+def loops(tap, tmp):
+	"""Calls that are made over and over."""
+	seed, few, many = (os.path.join(tmp, n) for n in ("seed", "few", "many"))
+	dump(seed, os.path.join(TARGETS, "attrs"), "ioctl")
+	with open(seed, encoding="utf-8") as f:
+		lines = f.readlines()
+	turns = [0, 1] * 500
+	loop(few, lines, turns)
+	for name, calls, wanted in (
+		("in the midst", turns[:500] + [0] + turns[500:], ["ENABLE"]),
+		("at both ends", [1] + turns + [0], ["DISABLE", "ENABLE"])):
+		loop(many, lines, calls)
+		r = diff(few, many, "--json")
+		found = [json.loads(l) for l in r.stdout.splitlines()]
+		tap.ok(r.returncode == 1 and [(l["kind"], l["request"]) for l in found] ==
+		       [("added", "PERF_EVENT_IOC_" + w) for w in wanted],
+		       "one more among 1000 like calls, " + name, [r.stdout.decode()])
+	loop(many, lines, turns * 60)
+	r = confined(many, many)
+	tap.ok(r.returncode == 0 and not r.stdout, "a loop of 60000 ioctls in 16 MB",
+	       [r.stdout.decode()])
 
 def expectations(tap, tmp, path):
 	form = normal(path).decode()
@@ -222,6 +403,7 @@ def main():
 		expectations(tap, tmp, path)
 		bad_input(tap, tmp, path)
 		idempotent(tap, tmp, path)
+		loops(tap, tmp)
 		if PERF:
 			for name, command in (
 				("perf stat", ["stat", "-o", "@s", "true"]),
@@ -236,6 +418,8 @@ def main():
 			else:
 				tap.skip("perf trace", "needs root and tracefs")
 			names_fields(tap, tmp)
+			data_files(tap, tmp)
+			data_edges(tap, tmp)
 		else:
 			tap.skip("perf", "there is no perf here")
 	finally:
