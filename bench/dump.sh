@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# How long does it take to decode a dump of a million calls, in how much memory,
-# and how long does jq take to read the same file?
+# How long does it take to decode a dump of a million calls, and to compare two, in
+# how much memory, and how long does jq take to read the same file?
 #
 # usage: dump.sh [CALLS]	1000000 unless told; in the build directory
 #
 # The dump is one of a small program; its calls are repeated, with times that
 # rise.  RUNS: 3
+#
+# The dump is compared with one that is made in the same way of another run: its
+# pids, times and addresses are others, and nothing differs.  That reads two
+# dumps, and should take no more than three times as long as to decode one.
 #
 # To see whether memory grows with the dump, a tenth of it is decoded, too.
 
@@ -78,6 +82,12 @@ peak() {
 
 make "$calls" "$tmp/dump"
 make "$((calls / 10))" "$tmp/tenth"
+# another run of the same
+"$pevtrace" -o /dev/null --json="$tmp/seed" "$attrs" ioctl >/dev/null
+make "$calls" "$tmp/other"
+make "$((calls / 10))" "$tmp/othertenth"
+"$pevtrace" diff "$tmp/dump" "$tmp/other" >/dev/null ||
+	trouble "two dumps of the same calls differ: pevtrace diff says in what"
 echo "$(uname -srm), $(nproc) CPUs, $("$pevtrace" --version | head -n 1), $(jq --version)"
 echo "$calls calls, $(($(wc -c <"$tmp/dump") / 1048576)) MiB"
 
@@ -85,6 +95,7 @@ hyperfine -N --style none --warmup 0 --runs "$runs" --export-csv "$tmp/csv" \
 	-n "pevtrace decode" "$pevtrace decode -o /dev/null $tmp/dump" \
 	-n "pevtrace decode -c" "$pevtrace decode -c -o /dev/null $tmp/dump" \
 	-n "pevtrace decode --json" "$pevtrace decode -o /dev/null --json $tmp/dump" \
+	-n "pevtrace diff" "$pevtrace diff $tmp/dump $tmp/other" \
 	-n "jq -c ." "jq -c . $tmp/dump" >"$tmp/log" 2>&1 || {
 	cat "$tmp/log"
 	exit 1
@@ -92,9 +103,14 @@ hyperfine -N --style none --warmup 0 --runs "$runs" --export-csv "$tmp/csv" \
 awk -F, -v calls="$calls" '
 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 {
+	median[$1] = $at["median"]
 	printf "  %-24s %7.2f s  %6.2f us a call, spread %.0f%%\n", $1,
 		$at["median"], 1e6 * $at["median"] / calls,
 		100 * ($at["max"] - $at["min"]) / $at["median"]
+}
+END {
+	printf "  diff of two is %.2f times decode of one\n",
+		median["pevtrace diff"] / median["pevtrace decode"]
 }' "$tmp/csv"
 
 echo "peak memory, MB:         all     a tenth"
@@ -103,4 +119,6 @@ printf '  %-20s %7s  %7s\n' \
 	"$(peak "$pevtrace" decode -o /dev/null "$tmp/tenth")" \
 	"pevtrace decode -c" "$(peak "$pevtrace" decode -c -o /dev/null "$tmp/dump")" \
 	"$(peak "$pevtrace" decode -c -o /dev/null "$tmp/tenth")" \
+	"pevtrace diff" "$(peak "$pevtrace" diff "$tmp/dump" "$tmp/other")" \
+	"$(peak "$pevtrace" diff "$tmp/tenth" "$tmp/othertenth")" \
 	"jq -c ." "$(peak jq -c . "$tmp/dump")" "$(peak jq -c . "$tmp/tenth")"
