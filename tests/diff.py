@@ -236,6 +236,19 @@ def data_edges(tap, tmp):
 	tap.ok(r.returncode == 1 and b"config=PERF_COUNT_SW_TASK_CLOCK\n" in r.stdout
 		  and b"sample_type" not in r.stdout, "perf.data: --only", [r.stdout.decode()])
 
+	# behind each attr stands where its ids are, and how many bytes they are
+	attrs, size = (int.from_bytes(content[n:n + 8], "little") for n in (24, 16))
+	none = bytes(8)
+	write(content[:attrs + size - 8] + none + content[attrs + size:])
+	form = normal(bad).splitlines()
+	tap.ok(b"opens=" not in form[1] and b"opens=" in form[2],
+	       "perf.data: no ids, no number of opens", form)
+	r = diff(path + ".data", bad)
+	tap.ok(r.returncode == 0 and not r.stdout, "perf.data: and no difference in it",
+	       [r.stdout.decode()])
+	r = diff(path, bad, "--color=never")
+	tap.ok(b"opens:" not in r.stdout and b"left out" not in r.stdout,
+	       "perf.data: without ids, no open is left out", [r.stdout.decode()])
 	form = normal(path + ".data")
 	golden = os.path.join(tmp, "golden.data")
 	for text, status in (form, 0), (form.replace(b"opens=", b"opens=9"), 1):
