@@ -323,7 +323,8 @@ void normal_seal(struct normal *n)
 {
 	for (size_t t = 0; t < n->ntasks; t++)
 		mask_probes(n, n->tasks[t]);
-	qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), by_name);
+	if (n->ntasks)
+		qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), by_name);
 	count_events(n);
 	for (size_t t = 0; t < n->ntasks; t++)
 		put_late_last(n, n->tasks[t]);
