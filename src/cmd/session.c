@@ -8,6 +8,7 @@
 #include "abi/layout.h"
 #include "dump/dump_view.h"
 #include "host/rawdata.h"
+#include "lib/hash.h"
 #include "render/graph.h"
 #include "render/text_view.h"
 #include "xlat/constants.h"
@@ -66,12 +67,12 @@ static const char *name_terms(const struct names *n, uint32_t type,
 {
 	struct session *s = of_names(n);
 	const char *name = NULL;
-	uint64_t key = type;
+	uint64_t key = hash_word(HASH_START, type);
 
 	if (s->source->terms)
 		name = s->source->terms(s->source, type, config, nconfigs);
 	for (size_t i = 0; i < nconfigs; i++)
-		key = (key ^ config[i]) * 0x100000001b3ULL;
+		key = hash_word(key, config[i]);
 	if (is_news(s, NAME_TERMS, key))
 		TELL(s, name_terms, type, config, nconfigs, name);
 	return name;
@@ -80,11 +81,8 @@ static const char *name_terms(const struct names *n, uint32_t type,
 /* Descriptors change: only another name than the last one is news. */
 static bool is_new_fd_name(struct session *s, pid_t tid, int64_t fd, const char *name)
 {
-	uint64_t hash = 1;
+	uint64_t hash = hash_text(HASH_START, name ? name : "") | 1; /* never NULL */
 
-	for (; name && *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ULL;
-	hash |= 1; /* a value that is there */
 	return map_set(&s->fd_names, (uint64_t)tid << 32 | (uint32_t)fd,
 		       (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash;
 }

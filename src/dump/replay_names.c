@@ -7,6 +7,7 @@
 #include "dump/dump_read.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "lib/map.h"
 
 enum { CONFIGS = 8 };
@@ -23,17 +24,12 @@ static const struct replay_names *self(const struct names *n)
 }
 
 /* A name under a hash of its parts: a dump that makes two collide lies to itself. */
-static uint64_t mix(uint64_t hash, uint64_t v)
-{
-	return (hash ^ v) * 0x100000001b3ULL;
-}
-
 static uint64_t terms_key(uint64_t type, const uint64_t *config, size_t n)
 {
-	uint64_t key = mix(0xcbf29ce484222325ULL, type);
+	uint64_t key = hash_word(HASH_START, type);
 
 	for (size_t i = 0; i < n; i++)
-		key = mix(key, config[i]);
+		key = hash_word(key, config[i]);
 	return key;
 }
 
@@ -70,7 +66,7 @@ static const char *name_format(const struct names *n, uint64_t id)
 
 static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode)
 {
-	return mix(mix(mix(0xcbf29ce484222325ULL, (uint64_t)pid), ip), cpumode);
+	return hash_word(hash_word(hash_word(0xcbf29ce484222325ULL, (uint64_t)pid), ip), cpumode);
 }
 
 static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,

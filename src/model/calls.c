@@ -12,6 +12,7 @@
 #include "abi/read_format.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "model/event_name.h"
 #include "model/state.h"
 #include "xlat/constants.h"
@@ -33,15 +34,6 @@ static uint64_t pointer(const struct call *c, unsigned int i)
 	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
 }
 
-static uint64_t hash_name(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3ULL;
-	return h;
-}
-
 /* "cpu-clock:u cpu0", and from the second of that name on " #2". */
 static char *name_event(struct model *m, const struct event *e,
 			const uint8_t *attr, size_t len)
@@ -53,7 +45,7 @@ static char *name_event(struct model *m, const struct event *e,
 	event_name(attr, len, m->names, &name);
 	if (e->cpu >= 0)
 		buf_addf(&name, " cpu%d", e->cpu);
-	key = hash_name(buf_str(&name));
+	key = hash_text(HASH_START, buf_str(&name));
 	count = (uintptr_t)map_get(&m->name_counts, key) + 1;
 	map_set(&m->name_counts, key, (void *)count);
 	if (count > 1)
