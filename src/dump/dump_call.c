@@ -46,17 +46,8 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 		dump_add(o, "stack", json_object_get(stack));
 }
 
-/* What the model calls the event that this call made or is about. */
-static void add_event(const struct model *m, struct json_object *o, const struct call *c)
+static void add_event(struct json_object *o, const struct event *e)
 {
-	int fd = c->desc->class == CLASS_OPEN ? (int)c->ret :
-		 c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
-	const struct event *e;
-
-	if (c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
-	    c->desc->class == CLASS_PASS || (c->desc->class == CLASS_OPEN && c->failed))
-		return;
-	e = model_event(m, c->tid, fd);
 	if (!e)
 		return;
 	dump_add_uint(o, "event", e->number);
@@ -65,6 +56,49 @@ static void add_event(const struct model *m, struct json_object *o, const struct
 		dump_add_uint(o, "leader", e->leader->number);
 	if (e->output)
 		dump_add_uint(o, "output", e->output->number);
+}
+
+static void add_ring(struct json_object *o, const struct ring *r)
+{
+	if (r)
+		dump_add_uint(o, "ring", r->number);
+}
+
+struct json_object *dump_call_about(const struct call *c, const struct model *m)
+{
+	struct json_object *o = json_object_new_object();
+	const struct ring *r;
+
+	switch (c->desc->class) {
+	case CLASS_IOCTL:
+	case CLASS_READ:
+	case CLASS_DESC:
+		add_event(o, model_event(m, c->tid, call_int(c, 0)));
+		break;
+	case CLASS_MEMORY:
+		if (c->desc->id != CALL_MUNMAP && c->desc->id != CALL_MREMAP) {
+			add_event(o, model_event(m, c->tid, call_int(c, 4)));
+			break;
+		}
+		r = model_ring_at(m, c->tid, c->args[0], c->args[0] + c->args[1]);
+		add_event(o, r ? r->event : NULL);
+		add_ring(o, r);
+		break;
+	default:
+		break;
+	}
+	return o;
+}
+
+/* What it made. */
+static void add_made(struct json_object *o, const struct call *c, const struct model *m)
+{
+	if (c->failed)
+		return;
+	if (c->desc->class == CLASS_OPEN)
+		add_event(o, model_event(m, c->tid, (int)c->ret));
+	else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
+		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
 }
 
 /* The object, or NULL in the place of an empty one. */
@@ -120,7 +154,8 @@ static void move_members(struct json_object *to, struct json_object *from)
 }
 
 void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, const struct dump_return *decoded)
+		      struct json_object *args, struct json_object *about,
+		      const struct dump_return *decoded)
 {
 	if (args)
 		move_members(args, decoded->args);
@@ -132,5 +167,6 @@ void dump_call_return(struct json_object *o, const struct call *c, const struct 
 		dump_add(o, "results", decoded->results);
 	if (decoded->notes)
 		dump_add(o, "notes", decoded->notes);
-	add_event(m, o, c);
+	move_members(o, about);
+	add_made(o, c, m);
 }

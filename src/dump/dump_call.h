@@ -15,6 +15,12 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 /* A new list of the captured memory, of its beginning, its return or both. */
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit);
 
+/*
+ * What it is about, in the model's words (event, ring), as a new object.  To be
+ * asked when it begins: a close has its effect there.
+ */
+struct json_object *dump_call_about(const struct call *c, const struct model *m);
+
 /* What the return tells; results and notes are NULL where there are none. */
 struct dump_return {
 	struct json_object *args, *results, *notes;
@@ -28,10 +34,12 @@ struct dump_return {
 struct dump_return dump_call_decode_return(const struct call *c, const struct names *n);
 
 /*
- * Adds the result, and what was decoded, which is taken over; so is args: those
- * that the beginning has told and that belong on this line too, or NULL.
+ * Adds the result, what it made, and what was decoded, which is taken over; so
+ * are about, and args: those that the beginning has told and that belong on this
+ * line too, or NULL.
  */
 void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, const struct dump_return *decoded);
+		      struct json_object *args, struct json_object *about,
+		      const struct dump_return *decoded);
 
 #endif

@@ -23,7 +23,7 @@
 struct begun {
 	struct inflight in;
 	const struct call *call;
-	struct json_object *args;	/* decoded when it began */
+	struct json_object *args, *about; /* decoded when it began */
 	struct json_object *stack;	/* NULL: none */
 };
 
@@ -77,6 +77,7 @@ static void begun_free(struct begun *b)
 	if (!b)
 		return;
 	json_object_put(b->args);
+	json_object_put(b->about);
 	json_object_put(b->stack);
 	free(b);
 }
@@ -96,6 +97,7 @@ static void on_enter(struct view *v, const struct call *c)
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	b->args = json_object_new_object();
+	b->about = dump_call_about(c, d->model);
 	json_sink_init(&j, b->args);
 	call_args(c, AT_ENTER, d->names, &j.sink);
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
@@ -139,8 +141,8 @@ static void on_exit_of(struct view *v, const struct call *c)
 	} else {
 		dump_call_beginning(o, c, b->stack);
 	}
-	dump_call_return(o, c, d->model, b->args, &decoded);
-	b->args = NULL;
+	dump_call_return(o, c, d->model, b->args, b->about, &decoded);
+	b->args = b->about = NULL;
 	dump_add(o, "memory", dump_call_memory(c, !split, true));
 	write_line(d, c->tid, o);
 	d->calls++;

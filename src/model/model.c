@@ -322,6 +322,13 @@ struct ring *model_ring(const struct model *m, unsigned int number)
 	return map_get(&m->ring_numbers, number);
 }
 
+struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t ? space_find(t->space, start, end) : NULL;
+}
+
 struct event *model_event_number(const struct model *m, unsigned int number)
 {
 	return map_get(&m->event_numbers, number);

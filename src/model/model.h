@@ -191,6 +191,9 @@ void model_looked(struct ring *r, uint64_t missed, bool torn);
 struct ring *model_ring(const struct model *m, unsigned int number);
 struct event *model_event_number(const struct model *m, unsigned int number);
 
+/* A ring or AUX area that tid's process has mapped in that range, or NULL. */
+struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end);
+
 /*
  * Calls hook for each ring that tid's process has mapped, AUX areas left out.
  * The hook must not change the model's rings.

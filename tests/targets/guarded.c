@@ -4,7 +4,8 @@
  * the process another filter, and looks whether anything was disturbed.
  *
  * usage: guarded registers | maps | signals | stop | threads | vfork | fork |
- *		  filter | nobody | forever | many N | turns N | quiet N
+ *		  filter | nobody | forever | many N | turns N |
+ *		  race N | quiet N
  * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
  */
 #define _GNU_SOURCE
@@ -466,6 +467,24 @@ static int turns(int n)
 	return 0;
 }
 
+static void *turn(void *n)
+{
+	turns(*(int *)n);
+	return NULL;
+}
+
+/* The same in four threads, which get each other's descriptors. */
+static int race(int n)
+{
+	pthread_t ids[4];
+
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&ids[i], NULL, turn, &n));
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_join(ids[i], NULL));
+	return 0;
+}
+
 /* Uses one counter, and other descriptors n times as often. */
 static int quiet(int n)
 {
@@ -504,6 +523,8 @@ int main(int argc, char **argv)
 		return many(n);
 	if (!strcmp(verb, "turns") && n > 0)
 		return turns(n);
+	if (!strcmp(verb, "race") && n > 0)
+		return race(n);
 	if (!strcmp(verb, "quiet") && n > 0)
 		return quiet(n);
 	fputs("usage: guarded VERB [N]\n", stderr);
