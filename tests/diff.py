@@ -9,6 +9,7 @@ often an event was opened comes from the ids in perf report --header-only.
 
 import json
 import os
+import platform
 import re
 import resource
 import shutil
@@ -224,6 +225,11 @@ def data_edges(tap, tmp):
 		tap.ok(r.returncode == 1 and out == ["  task1 perf_event_open cpu-clock",
 						     "      wakeup_events: " + values],
 		       "perf.data: a member that is not what was asked for", out)
+	write(content.replace(platform.machine().encode() + b"\0", b"riscv64\0"[:len(
+		platform.machine()) + 1]))
+	r = diff(path + ".data", bad)
+	tap.ok(r.returncode == 0 and not r.stdout,
+	       "perf.data: of a machine that we do not know", [r.returncode, r.stderr])
 	r = diff("-", path, data=content)
 	tap.ok(r.returncode == 0, "perf.data: on a pipe to standard input", [r.stderr])
 	r = diff(path + ".data", alone + ".data", "--color=never")

@@ -24,8 +24,10 @@ static const struct birth task = { .tid = TASK, .pid = TASK };
 /* Once for all the CPUs and threads that it was opened for. */
 static void open_event(struct normal *n, const struct perfdata_event *e, size_t i)
 {
+	/* of an ABI that we do not know, an attr is the same as of any other */
+	const struct arch *arch = e->format.arch ? e->format.arch : &arch_x86_64;
 	struct call c = {
-		.desc = &call_descs[CALL_PERF_EVENT_OPEN], .arch = e->format.arch,
+		.desc = &call_descs[CALL_PERF_EVENT_OPEN], .arch = arch,
 		.tid = TASK, .pid = TASK,
 		.args = { AT, 0, UINT64_MAX, UINT64_MAX, 0 },
 	};
