@@ -35,7 +35,7 @@ KILLS = 40
 VERBS = [
 	("registers", True), ("maps", True), ("signals", False), ("stop", False),
 	("threads", True), ("vfork", True), ("fork", True), ("filter", True),
-	("nobody", True), ("many 200", True), ("quiet 100", True),
+	("nobody", True), ("unshare", True), ("close_range", True), ("many 200", True), ("quiet 100", True),
 ]
 
 def run(*command, **more):
@@ -68,6 +68,19 @@ def target(tap, tmp, verb, certain):
 	       verb + ": nothing disturbed", [said(native), said(traced)])
 	if certain:
 		same_calls(tap, verb, tmp, command)
+
+def leaves(tap, tmp, verb):
+	"""A thread with descriptors of its own: the same number is two things."""
+	text = os.path.join(tmp, "text")
+	dump = os.path.join(tmp, "json")
+	run(PEVTRACE, "-o", text, "--json=" + dump, GUARDED, verb)
+	with open(text) as f:
+		live = f.read()
+	calls = re.findall(r"^\d+ +([a-z_]+)\(", live, re.M)
+	tap.ok(calls == ["perf_event_open", "read", "close"],
+	       verb + " before the first event: whose descriptor it is", [live])
+	tap.ok(run(PEVTRACE, "decode", "-o", text + "2", dump).returncode == 0 and
+	       open(text + "2").read() == live, verb + ": the same from a dump", [])
 
 def is_gone(pid):
 	try:
@@ -156,6 +169,8 @@ def main():
 	try:
 		for verb, certain in VERBS:
 			target(tap, tmp, verb, certain)
+		for verb in ("unshare", "close_range"):
+			leaves(tap, tmp, verb)
 		flat(tap, tmp)
 		perf(tap, tmp)
 		for whom in ("tracer", "target"):

@@ -209,7 +209,7 @@ BEGIN {
 	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
 	      "string attr query_bpf")
 	allow("call_class", "CLASS_", "open ioctl memory poll read desc pass process")
-	allow("watch", "WATCH_", "always ioctl shared prctl ptrace held fd")
+	allow("watch", "WATCH_", "always ioctl shared prctl ptrace unshare held fd")
 	allow("argument_kind", "ARG_", "uint sint hex addr enum flags fd pid " \
 	      "cpu size string argv envp attr event_pid group_fd " \
 	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \

@@ -175,6 +175,7 @@ enum call_watch {
 	WATCH_SHARED,	/* from the start where it maps a file shared */
 	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
 	WATCH_PTRACE,	/* from the start where it begins to trace */
+	WATCH_UNSHARE,	/* from the start where it unshares descriptors */
 	WATCH_HELD,	/* only in processes that hold something of perf */
 	WATCH_FD,	/* there, where the first argument is such a descriptor */
 };

@@ -362,7 +362,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 		call_capture(c, AT_ENTER, mem, &s->names);
 	concerns = model_concerns(s->model, c);
 	c->shown = session_shows(s, c, concerns);
-	if (!concerns && !c->shown)
+	if (!concerns && !c->shown && !model_learns(s->model, c))
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
 		call_capture(c, AT_ENTER, mem, &s->names);

@@ -61,7 +61,7 @@ static bool concerns_desc(const struct task *t, const struct call *c)
 {
 	switch (c->desc->id) {
 	case CALL_CLOSE_RANGE:
-		return c->args[2] & RANGE_UNSHARE ||
+		return (c->args[2] & RANGE_UNSHARE && t->files->events) ||
 		       fdtab_event_in_range(t->files, (uint32_t)c->args[0],
 					    (uint32_t)c->args[1]);
 	case CALL_DUP2:
@@ -161,6 +161,16 @@ bool model_concerns(struct model *m, const struct call *c)
 		return concerns_process(m, c);
 	}
 	return true;
+}
+
+bool model_learns(const struct model *m, const struct call *c)
+{
+	const struct task *t = model_task(m, c->tid);
+
+	if (!t || t->files->refs == 1)
+		return false;
+	return c->desc->id == CALL_CLOSE_RANGE ? c->args[2] & RANGE_UNSHARE :
+	       c->desc->id == CALL_UNSHARE && c->args[0] & UNSHARE_FILES;
 }
 
 bool model_needs(enum call_id id)

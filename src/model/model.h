@@ -151,6 +151,9 @@ void model_gone(struct model *m, pid_t tid);
 /* Whether the call has to do with perf, as things stand when it begins. */
 bool model_concerns(struct model *m, const struct call *c);
 
+/* It concerns nobody's events yet, but those to come: the task leaves a table. */
+bool model_learns(const struct model *m, const struct call *c);
+
 /* The model must see the returns of this call even when nobody else asks. */
 bool model_needs(enum call_id id);
 

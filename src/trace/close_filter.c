@@ -55,7 +55,7 @@ static void test_call(struct buf *b, uint32_t nr, enum call_watch watch, bool he
 {
 	int arg = fd_arg(watch);
 
-	if (arg < 0 && !(held && watch == WATCH_HELD))
+	if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
 		return;
 	add(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
 	if (arg < 0)

@@ -2,8 +2,10 @@
 #include "trace/filter.h"
 
 #include <errno.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdlib.h>
@@ -56,10 +58,24 @@ static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 	return err;
 }
 
+/* The bit that gives a thread a descriptor table of its own. */
+struct unsharing {
+	unsigned int arg;
+	uint32_t bit;
+};
+
+static struct unsharing unsharing(enum call_id id)
+{
+	return id == CALL_CLOSE_RANGE ? (struct unsharing){ 2, CLOSE_RANGE_UNSHARE }
+				      : (struct unsharing){ 0, CLONE_FILES };
+}
+
 /* The tests of one call: any of them makes it a watched one. */
-static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
+static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id,
+		     enum call_watch watch)
 {
 	uint32_t trace = SCMP_ACT_TRACE(0);
+	struct unsharing u;
 
 	switch (watch) {
 	case WATCH_HELD:
@@ -79,6 +95,10 @@ static int add_rules(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 	case WATCH_PRCTL:
 	case WATCH_PTRACE:
 		return add_first_args(ctx, nr, watch);
+	case WATCH_UNSHARE:
+		u = unsharing(id);
+		return seccomp_rule_add(ctx, trace, nr, 1,
+					SCMP_CMP(u.arg, SCMP_CMP_MASKED_EQ, u.bit, u.bit));
 	}
 	return 0;
 }
@@ -94,6 +114,7 @@ static bool first_arg_matches(enum call_watch watch, uint32_t value)
 bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
 	enum call_watch watch = opts->watch[call->desc->id];
+	struct unsharing u;
 
 	switch (watch) {
 	case WATCH_HELD:
@@ -108,6 +129,9 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 	case WATCH_PRCTL:
 	case WATCH_PTRACE:
 		return first_arg_matches(watch, (uint32_t)call->args[0]);
+	case WATCH_UNSHARE:
+		u = unsharing(call->desc->id);
+		return call->args[u.arg] & u.bit;
 	}
 	return false;
 }
@@ -129,7 +153,7 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 		nr = seccomp_syscall_resolve_name(desc->name);
 		if (nr == __NR_SCMP_ERROR)
 			continue;
-		err = add_rules(ctx, nr, watch);
+		err = add_rules(ctx, nr, desc->id, watch);
 		if (err)
 			return err;
 	}

@@ -4,18 +4,20 @@
  * the process another filter, and looks whether anything was disturbed.
  *
  * usage: guarded registers | maps | signals | stop | threads | vfork | fork |
- *		  filter | nobody | forever | many N | turns N |
- *		  race N | quiet N
+ *		  filter | nobody | forever | unshare | close_range |
+ *		  many N | turns N | race N | quiet N
  * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -485,6 +487,48 @@ static int race(int n)
 	return 0;
 }
 
+/* Leaves the descriptors that it shared, and opens one of the same number. */
+static void *leave(void *way)
+{
+	if (*(char *)way == 'u')
+		CHECK(!unshare(CLONE_FILES));
+	else
+		CHECK(!close_range(1000, 1001, CLOSE_RANGE_UNSHARE));
+	*(int *)way = open_clock();
+	CHECK(write(pipe_fds[1], "", 1) == 1);
+	while (!over)
+		usleep(1000);
+	use(*(int *)way);
+	return NULL;
+}
+
+static int leaving(char way)
+{
+	int result = way, null;
+	pthread_t id;
+	char byte;
+
+	CHECK(!pipe(pipe_fds));
+	CHECK(!pthread_create(&id, NULL, leave, &result));
+	CHECK(read(pipe_fds[0], &byte, 1) == 1);
+	null = open("/dev/null", O_RDONLY);
+	CHECK(null == result);
+	CHECK(!read(null, &byte, 1) && !close(null));
+	over = true;
+	CHECK(!pthread_join(id, NULL));
+	return 0;
+}
+
+static int leaving_by_unshare(void)
+{
+	return leaving('u');
+}
+
+static int leaving_by_close_range(void)
+{
+	return leaving('c');
+}
+
 /* Uses one counter, and other descriptors n times as often. */
 static int quiet(int n)
 {
@@ -511,7 +555,8 @@ int main(int argc, char **argv)
 		{ "registers", registers }, { "maps", maps }, { "signals", signals },
 		{ "stop", stop }, { "threads", threads }, { "vfork", vforks },
 		{ "fork", forks }, { "filter", filter }, { "nobody", nobody },
-		{ "forever", forever },
+		{ "forever", forever }, { "unshare", leaving_by_unshare },
+		{ "close_range", leaving_by_close_range },
 	};
 	const char *verb = argc > 1 ? argv[1] : "";
 	int n = argc > 2 ? atoi(argv[2]) : 0;

@@ -201,6 +201,7 @@ static void try_close(bool held, const struct fd_range *ranges, size_t nranges)
 			if (desc && !opts.unwanted[desc->id])
 				switch (opts.watch[desc->id]) {
 				case WATCH_HELD:
+				case WATCH_UNSHARE:
 					want = held;
 					break;
 				case WATCH_FD:
