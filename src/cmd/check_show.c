@@ -79,9 +79,12 @@ static void emit_field(const struct show *s, const char *name, size_t len, struc
 
 static void emit_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
 {
-	for (const char *p = d->fields; *p; p += p[strcspn(p, ",")] ? strcspn(p, ",") + 1 :
-								      strcspn(p, ","))
-		emit_field(s, p, strcspn(p, ","), sink);
+	size_t n;
+
+	for (const char *p = d->fields; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		emit_field(s, p, n, sink);
+	}
 }
 
 /* What it is on this machine ------------------------------------------------------- */

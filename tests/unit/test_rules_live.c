@@ -454,6 +454,11 @@ static void one_round(struct run *r)
 	do
 		memcpy(attr, r->bases[any() % r->nbases], sizeof(r->bases[0]));
 	while (get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path && !chance(6));
+	/* or nothing but that would be said to an ordinary user */
+	if (!r->facts.rules.machine.caps && !chance(8)) {
+		put(attr, ATTR_EXCLUDE_KERNEL, 1);
+		put(attr, ATTR_EXCLUDE_HV, any() % 2);
+	}
 	mutate(r, attr);
 	make_safe(r, attr, &c);
 	ask.len = (size_t)get(attr, ATTR_SIZE);
