@@ -137,7 +137,8 @@ static void test_releases(void **state)
 		const char *rule;
 		int error;
 	} cases[] = {
-		{ ATTR_DEFER_CALLCHAIN, 1, KVER(6, 18, 0), KVER(6, 19, 0), "reserved_bits", EINVAL },
+		{ ATTR_DEFER_CALLCHAIN, 1, KVER(6, 18, 0), KVER(6, 19, 0), "reserved_bits",
+		  EINVAL },
 		{ ATTR_SIGTRAP, 1, KVER(5, 12, 0), 0, "reserved_bits", EINVAL },
 		{ ATTR_AUX_START_PAUSED, 1, KVER(6, 12, 0), 0, "reserved_bits", EINVAL },
 		{ ATTR_SAMPLE_MAX_STACK, 1, KVER(4, 7, 0), KVER(4, 8, 0), "reserved_bits", EINVAL },

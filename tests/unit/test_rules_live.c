@@ -98,7 +98,8 @@ struct run {
 	pid_t child, zombie, foreign;
 	int cgroup;		/* descriptor of one that events can be of; -1 */
 	char path[PATH_MAX], long_path[PATH_MAX + 10];
-	unsigned int rounds, wrong, opened, kinds;
+	unsigned int rounds, opened, kinds;
+	unsigned int wrong, disagreed; /* disagreed: not even a rule not known explains it */
 	bool agreed[RULE_COUNT];
 	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
 };
@@ -481,6 +482,7 @@ static void one_round(struct run *r)
 		return;
 	}
 	r->wrong_by[v.rule ? v.rule->id : RULE_COUNT]++;
+	r->disagreed += !rules_explain(&v, fd < 0 ? -fd : 0);
 	if (r->wrong++ < SHOWN)
 		show_wrong(r, attr, &ask, &v, fd < 0 ? -fd : 0);
 }
@@ -520,9 +522,9 @@ static void run_rounds(struct run *r, unsigned int rounds)
 	}
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		r->kinds += r->agreed[i];
-	printf("# uid %d: %u attrs, %u opened, %u refused by %u rules, %u not as "
-	       "predicted\n", getuid(), r->rounds, r->opened,
-	       r->rounds - r->opened - r->wrong, r->kinds, r->wrong);
+	printf("# uid %d: %u attrs, %u opened, %u refused by %u rules, %u not as predicted, "
+	       "%u of them disagreements\n", getuid(), r->rounds, r->opened,
+	       r->rounds - r->opened - r->wrong, r->kinds, r->wrong, r->disagreed);
 	for (size_t i = 0; i <= RULE_COUNT; i++)
 		if (r->wrong_by[i])
 			printf("# not as predicted by %s: %u\n", i < RULE_COUNT ?
@@ -573,6 +575,15 @@ static void finish(struct run *r)
 	host_free(r->host);
 }
 
+/*
+ * 99 in 100 as predicted, and but for 1 in 1000 what differs is a matter of rules
+ * that said they did not know.  (Others may hold the CPU's breakpoints.)
+ */
+static bool well_predicted(const struct run *r)
+{
+	return r->wrong * 100 <= r->rounds && r->disagreed * 1000 <= r->rounds;
+}
+
 static bool refused_everything(void)
 {
 	return !trial_attr_size();
@@ -595,7 +606,7 @@ static void test_as_ourselves(void **state)
 		close(r.cgroup);
 	finish(&r);
 	assert_true(r.rounds >= 20000);
-	assert_true(r.wrong * 100 <= r.rounds);
+	assert_true(well_predicted(&r));
 	assert_true(r.opened * 10 > r.rounds);
 	assert_true(r.kinds >= 40);
 }
@@ -628,7 +639,7 @@ static void test_as_nobody(void **state)
 		facts_refresh(&r.facts);
 		run_rounds(&r, NOBODY_ROUNDS);
 		fflush(stdout);
-		_exit(r.wrong * 100 > r.rounds || r.kinds < 35);
+		_exit(!well_predicted(&r) || r.kinds < 35);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	end_child(roots);
