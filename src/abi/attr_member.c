@@ -28,31 +28,17 @@ static unsigned int width_bits(const struct field *f)
 	return f->nbits ? f->nbits : 8u * f->width;
 }
 
-static void store_uint(uint8_t *p, size_t width, uint64_t v)
-{
-	uint8_t u8 = (uint8_t)v;
-	uint16_t u16 = (uint16_t)v;
-	uint32_t u32 = (uint32_t)v;
-
-	memcpy(p, width == 1 ? &u8 : width == 2 ? (const void *)&u16 :
-	       width == 4 ? (const void *)&u32 : (const void *)&v, width);
-}
-
 /* Puts v into bits first and up of the integer that holds the member. */
 static void store(const struct field *f, unsigned int first, unsigned int n,
 		  uint64_t v, uint8_t *bytes)
 {
-	uint64_t mask = n == 64 ? ~0ULL : (1ULL << n) - 1;
-	unsigned int shift = first;
+	struct field part = *f;
 
 	if (f->nbits) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		shift = 8u * f->width - first - n;
-#endif
-		v = (v & mask) << shift |
-		    (load_uint(bytes + f->offset, f->width) & ~(mask << shift));
+		part.bit = (uint8_t)first;
+		part.nbits = (uint8_t)n;
 	}
-	store_uint(bytes + f->offset, f->width, v);
+	field_set(&part, v, bytes);
 }
 
 static bool fits(const struct field *f, unsigned int bits, uint64_t v)

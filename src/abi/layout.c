@@ -55,6 +55,28 @@ uint64_t field_get(const struct field *f, const void *bytes, size_t len)
 	return f->nbits == 64 ? v : v & ((1ULL << f->nbits) - 1);
 }
 
+void field_set(const struct field *f, uint64_t v, void *bytes)
+{
+	uint8_t *at = (uint8_t *)bytes + f->offset;
+	uint64_t mask = f->nbits && f->nbits < 64 ? (1ULL << f->nbits) - 1 : ~0ULL;
+	unsigned int shift = f->bit;
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+
+	if (f->nbits) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		shift = 8u * f->width - f->bit - f->nbits;
+#endif
+		v = (v & mask) << shift | (load_uint(at, f->width) & ~(mask << shift));
+	}
+	u8 = (uint8_t)v;
+	u16 = (uint16_t)v;
+	u32 = (uint32_t)v;
+	memcpy(at, f->width == 1 ? &u8 : f->width == 2 ? (const void *)&u16 :
+	       f->width == 4 ? (const void *)&u32 : (const void *)&v, f->width);
+}
+
 bool cond_holds(const struct walk *w, const struct cond *c)
 {
 	const char *pmu;

@@ -16,6 +16,12 @@ uint64_t load_uint(const void *bytes, size_t width);
  */
 uint64_t field_get(const struct field *f, const void *bytes, size_t len);
 
+/*
+ * Makes v the member's value; bits of v that it has no room for are dropped.
+ * bytes must hold the member.
+ */
+void field_set(const struct field *f, uint64_t v, void *bytes);
+
 /* Like field_get for the field with that index (see xlat/layouts.h). */
 static inline uint64_t layout_get(const struct layout *l, unsigned int index,
 				  const void *bytes, size_t len)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/host.h"
 
+#include <errno.h>
 #include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,16 +55,21 @@ void host_free(struct host *h)
 	free(h);
 }
 
-static const struct pmu *find_pmu(struct host *h, uint32_t type)
+const struct pmu *host_pmus(struct host *h)
 {
-	const struct pmu *p;
-
 	if (!h->pmus_known) {
 		h->pmus = pmus_read(h->sysfs);
 		h->pmus_known = true;
 	}
-	for (p = h->pmus; p && p->type != type; p = p->next)
-		;
+	return h->pmus;
+}
+
+static const struct pmu *find_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p = host_pmus(h);
+
+	while (p && p->type != type)
+		p = p->next;
 	return p;
 }
 
@@ -120,6 +126,25 @@ const char *host_tracepoint(struct host *h, uint64_t id)
 		return name;
 	read_tracepoints(h);
 	return map_get(&h->tracepoints, id);
+}
+
+int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
+{
+	const char *tracefs = mounted_tracefs(h);
+
+	return tracefs ? tracepoint_id(tracefs, name, id) : -ENODEV;
+}
+
+void host_each_tracepoint(struct host *h,
+			  void (*hook)(void *ctx, uint64_t id, const char *name),
+			  void *ctx)
+{
+	const struct map_slot *slot;
+	size_t at = 0;
+
+	read_tracepoints(h);
+	while ((slot = map_next(&h->tracepoints, &at)))
+		hook(ctx, slot->key, slot->value);
 }
 
 const char *host_format(struct host *h, uint64_t id)
