@@ -10,6 +10,8 @@ static const struct verb {
 	{ "trace", cmd_trace },
 	{ "decode", cmd_decode },
 	{ "diff", cmd_diff },
+	{ "open", cmd_open },
+	{ "watch", cmd_watch },
 };
 
 int main(int argc, char **argv)

@@ -12,4 +12,10 @@ int cmd_diff(int argc, char **argv);
 /* pevtrace decode [OPTION]... DUMP, or one thing by an option */
 int cmd_decode(int argc, char **argv);
 
+/* pevtrace open -e EVENTS [OPTION]... [COMMAND] */
+int cmd_open(int argc, char **argv);
+
+/* pevtrace watch [OPTION]... [COMMAND] */
+int cmd_watch(int argc, char **argv);
+
 #endif

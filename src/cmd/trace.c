@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "cmd/machine.h"
 #include "cmd/options.h"
 #include "cmd/session.h"
+#include "cmd/workload.h"
 #include "drive/look.h"
 #include "host/proc.h"
 #include "host/symbols.h"
@@ -459,18 +459,6 @@ static bool begin(struct live *l)
 			warn("attached to process %d", (int)pid);
 	}
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
-}
-
-/* Ends as the target did, so that whoever waits for us sees the same. */
-static int end_like(int status)
-{
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	/* the target has left its core dump; ours would overwrite it */
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status); /* it was blocked */
 }
 
 int cmd_trace(int argc, char **argv)
