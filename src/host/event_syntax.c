@@ -128,13 +128,18 @@ static bool is_word(char ch)
 	       (ch >= '0' && ch <= '9') || ch == '_';
 }
 
+static const char *behind_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+		at++;
+	return at;
+}
+
+/* What comes next, behind blanks; NUL at the end. */
 static char peek(struct reading *r)
 {
-	struct text_cursor *c = &r->c;
-
-	while (c->at < c->end && (*c->at == ' ' || (*c->at >= '\t' && *c->at <= '\r')))
-		c->at++;
-	return c->at < c->end ? *c->at : '\0';
+	r->c.at = behind_blanks(r->c.at, r->c.end);
+	return r->c.at < r->c.end ? *r->c.at : '\0';
 }
 
 /* How far it is to one of stop outside of quotes, or to the end. */
@@ -335,7 +340,8 @@ static bool unknown_member(struct reading *r, const char *word, size_t len)
 /* "name=value" or "name" at the cursor, a word of len bytes. */
 static bool member(struct reading *r, size_t len)
 {
-	const char *word = r->c.at, *value = NULL, *end = word + len;
+	const char *word = r->c.at, *value = NULL;
+	const char *end = behind_blanks(word + len, r->c.end);
 	const struct field *f = attr_member(word, len);
 
 	if (!f)
@@ -1024,7 +1030,7 @@ static bool item(struct reading *r)
 	if (ch == '{')
 		return group(r);
 	len = reach(r->c.at, r->c.end, ",:/={}\" \t\n");
-	end = r->c.at + len;
+	end = behind_blanks(r->c.at + len, r->c.end);
 	if (!len)
 		return ch && !strchr(",}", ch) ?
 		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :
