@@ -452,30 +452,43 @@ static bool bad_modifier(struct reading *r, const char *at)
 	}
 }
 
-/* Letters up to the item's end, for the events from first on. */
-static bool modifiers(struct reading *r, size_t first)
+/*
+ * Letters up to the item's end, for the events from first on.  Those of a group
+ * add to what its members have of their own.
+ */
+static bool modifiers(struct reading *r, size_t first, bool of_group)
 {
 	const char *from = r->c.at, *end = from + item_reach(r, from);
 
 	if (from == end)
 		return FAIL_AT(r, from, "a modifier is missing behind the colon");
 	for (size_t i = first; i < r->list->n; i++) {
-		bool mode_begun = false, host_begun = false;
+		struct event_spec *e = &r->list->events[i];
+		bool mode_begun = event_get(e, ATTR_EXCLUDE_USER) ||
+				  event_get(e, ATTR_EXCLUDE_KERNEL) ||
+				  event_get(e, ATTR_EXCLUDE_HV);
+		bool host_begun = e->given[ATTR_EXCLUDE_HOST];
 
 		for (const char *p = from; p < end; p++)
-			if (!modify(&r->list->events[i], *p, &mode_begun, &host_begun))
+			if (!modify(e, *p, &mode_begun, &host_begun))
 				return bad_modifier(r, p);
+		/* perf leaves guests out where u or p stands, or nothing */
+		if (memchr(from, 'u', (size_t)(end - from)) ||
+		    memchr(from, 'p', (size_t)(end - from)))
+			e->given[ATTR_EXCLUDE_GUEST] = e->given[ATTR_EXCLUDE_HOST];
+		else if (!of_group)
+			e->given[ATTR_EXCLUDE_GUEST] = true;
 	}
 	r->c.at = end;
 	return true;
 }
 
-static bool may_have_modifiers(struct reading *r, size_t first)
+static bool may_have_modifiers(struct reading *r, size_t first, bool of_group)
 {
 	if (r->c.at == r->c.end || *r->c.at != ':')
 		return true;
 	r->c.at++;
-	return modifiers(r, first);
+	return modifiers(r, first, of_group);
 }
 
 /* Terms of a PMU ------------------------------------------------------------------ */
@@ -636,7 +649,7 @@ static bool with_terms(struct reading *r, size_t len)
 		return false;
 	if (r->c.at < r->c.end && *r->c.at == ':')
 		r->c.at++;
-	return !item_reach(r, r->c.at) || modifiers(r, first);
+	return !item_reach(r, r->c.at) || modifiers(r, first, false);
 }
 
 /* Breakpoints ---------------------------------------------------------------------- */
@@ -704,7 +717,7 @@ static bool breakpoint(struct reading *r)
 		event_set(e, ATTR_BP_LEN, type == HW_BREAKPOINT_X ? arch_native()->word :
 			  HW_BREAKPOINT_LEN_4);
 	e->given[ATTR_BP_TYPE] = e->given[ATTR_BP_LEN] = true;
-	return may_have_modifiers(r, at);
+	return may_have_modifiers(r, at, false);
 }
 
 /* Tracepoints ------------------------------------------------------------------------ */
@@ -813,6 +826,8 @@ static bool tracepoint(struct reading *r, size_t len)
 	uint64_t id;
 	int error;
 
+	if (whole == len + 1) /* "pmu::event" is one of libpfm4 or nothing */
+		whole = item_reach(r, from);
 	if (whole >= sizeof(g.pattern))
 		return FAIL_AT(r, from, "no tracepoint has so long a name");
 	memcpy(g.pattern, from, whole);
@@ -831,7 +846,7 @@ static bool tracepoint(struct reading *r, size_t len)
 	if (r->c.at < r->c.end && *r->c.at == '/')
 		return FAIL_AT(r, r->c.at, "a tracepoint has no terms; write members behind a "
 			       "comma");
-	return may_have_modifiers(r, first);
+	return may_have_modifiers(r, first, false);
 }
 
 /* Names ------------------------------------------------------------------------------- */
@@ -957,7 +972,7 @@ static bool named(struct reading *r, size_t len)
 	if (colon && is_digit(*word)) {
 		if (!by_numbers(r, len))
 			return false;
-		return may_have_modifiers(r, first);
+		return may_have_modifiers(r, first, false);
 	}
 	triple = colon ? cache_triple(r, len, &code) : 0;
 	if (triple || event_word_generic(word, len, &code) ||
@@ -972,7 +987,7 @@ static bool named(struct reading *r, size_t len)
 		return pfm_event(r, word, item_reach(r, word)) || unknown_event(r, word, len);
 	}
 	r->c.at = word + (triple ? triple : len);
-	return may_have_modifiers(r, first);
+	return may_have_modifiers(r, first, false);
 }
 
 static bool event(struct reading *r, size_t len)
@@ -1018,7 +1033,7 @@ static bool group(struct reading *r)
 	for (size_t i = leader; i < r->list->n; i++)
 		r->list->events[i].leader = leader;
 	r->first = leader;
-	return may_have_modifiers(r, leader);
+	return may_have_modifiers(r, leader, true);
 }
 
 static bool item(struct reading *r)

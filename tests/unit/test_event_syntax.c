@@ -154,6 +154,9 @@ static void test_modifiers(void **state)
 	has("cycles:IDe", ATTR_EXCLUDE_IDLE, 1);
 	has("cycles:IDe", ATTR_PINNED, 1);
 	has("cycles:IDe", ATTR_EXCLUSIVE, 1);
+	has("{cycles:k,cs}:u", ATTR_EXCLUDE_USER, 0);
+	has("{cycles:k,cs}:u", ATTR_EXCLUDE_KERNEL, 0);
+	has("{cycles:k,cs}:u", ATTR_EXCLUDE_HV, 1);
 	has("cycles:S", ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ);
 	refused("cycles:pppp", 10, "at most 3");
 	refused("cycles:q", 7, "no modifier");
