@@ -462,6 +462,52 @@ def test_command(tap):
 	       isinstance(o.figures.get("cs"), int), "what can be opened is counted",
 	       [o.figures, o.err])
 
+def test_targets(tap):
+	if os.geteuid():
+		return tap.skip("CPUs and cgroups", "need root")
+	o = Opened(["-q", "-e", "cpu-clock", "-C", "0", "--for", "0.3"])
+	tap.ok(o.status == 0 and 2e8 < o.figures.get("cpu-clock", 0) < 2e9, "-C: one CPU",
+	       [o.err])
+	o = Opened(["-q", "-e", "cpu-clock", "-a", "--", "sleep", "0.3"])
+	n = os.sysconf("SC_NPROCESSORS_ONLN")
+	tap.ok(o.status == 0 and 2e8 * n < o.figures.get("cpu-clock", 0) < 2e9 * n,
+	       "-a: all of them, as long as the command runs", [o.err])
+	o = Opened(["-q", "-e", "task-clock", "--for", "0.1"])
+	tap.ok(o.status == 0 and o.figures.get("task-clock", 0) > 0, "itself", [o.err])
+	place = next((l.split()[1] for l in open("/proc/self/mounts")
+		      if l.split()[2] == "cgroup2"), None)
+	group = place and os.path.join(place, "pevtrace-open-%d" % os.getpid())
+	try:
+		os.mkdir(group)
+	except (OSError, TypeError):
+		return tap.skip("cgroups", "no cgroup2 that can be written to")
+	p = subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=lambda: open(
+		group + "/cgroup.procs", "w").write(str(os.getpid())))
+	try:
+		o = Opened(["-q", "-e", "cpu-clock", "-G", os.path.basename(group),
+			    "--for", "0.5"])
+		tap.ok(o.status == 0 and 5e7 < o.figures.get("cpu-clock", 0) < 1e9,
+		       "-G: the tasks of a cgroup", [o.err])
+	finally:
+		p.kill()
+		p.wait()
+		os.rmdir(group)
+
+def test_uprobe(tap):
+	"""What an attr points to is where the kernel finds it."""
+	if os.geteuid() or not os.path.exists("/sys/bus/event_source/devices/uprobe"):
+		return tap.skip("a uprobe", "needs root, and uprobes")
+	nm = subprocess.run(["nm", rp.target("counted")], stdout=subprocess.PIPE, text=True)
+	at = re.search(r"^([0-9a-f]+) T main$", nm.stdout, re.M)
+	if not at:
+		return tap.skip("a uprobe", "nm finds no main")
+	o = Opened(["-y", "-e", "uprobe//,uprobe_path=%s,probe_offset=0x%s,inherit=0" %
+		    (rp.target("counted"), at.group(1).lstrip("0")), rp.target("counted"),
+		    "0", "0", "3"])
+	tap.ok(o.status == 0 and list(o.figures.values()) == [1] and
+	       'uprobe_path="' + rp.target("counted")[:10] in o.err,
+	       "a uprobe on main is hit once", [o.figures, o.err])
+
 def interrupted(args, after, sig=signal.SIGINT, send=1):
 	p = subprocess.Popen([PEVTRACE, "open", "-q"] + args, stderr=subprocess.PIPE,
 			     stdin=subprocess.DEVNULL, text=True)
@@ -584,6 +630,8 @@ def own_tests(tap, tmp):
 		("rings", lambda: test_rings(tap)),
 		("shared", lambda: test_shared_ring(tap)),
 		("command", lambda: test_command(tap)),
+		("targets", lambda: test_targets(tap)),
+		("uprobe", lambda: test_uprobe(tap)),
 		("signals", lambda: test_signals(tap)),
 		("progress", lambda: test_progress(tap)),
 		("limits", lambda: test_limits(tap)),

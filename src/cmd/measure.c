@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/layout.h"
 #include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "drive/writer.h"
@@ -130,6 +131,11 @@ static size_t ring_index(const struct measure *m, const struct stream_ring *r)
 	return (size_t)(r - m->stream.rings);
 }
 
+static uint32_t record_type(const uint8_t *bytes)
+{
+	return (uint32_t)load_uint(bytes, 4); /* the first member of the header */
+}
+
 static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
 		      size_t len)
 {
@@ -139,6 +145,8 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 	struct view_record record = { .ring = ring, .bytes = bytes, .len = len };
 	struct writer w;
 
+	if (m->wanted && !m->wanted(m, record_type(bytes)))
+		return;
 	writer_find(s->model, ring, bytes, len, &w);
 	record.event = w.event;
 	record.sure = w.sure;
@@ -271,6 +279,15 @@ static bool has_heirs(const struct measure *m)
 	return false;
 }
 
+/* A thread may have ended since it was listed; the others count. */
+static bool open_somewhere(const struct measure *m, size_t event)
+{
+	for (size_t t = 0; t < m->ntargets; t++)
+		if (batch_fd(&m->batch, t, event) >= 0)
+			return true;
+	return false;
+}
+
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -282,7 +299,7 @@ static bool open_all(struct measure *m)
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
 	for (size_t i = 0; i < m->events.n; i++)
-		if (b->errors[i])
+		if (b->errors[i] && !(b->errors[i] == ESRCH && open_somewhere(m, i)))
 			refusal_open(m->events.events[i].attr.label, b->errors[i],
 				     measure_is_system(m) || m->cgroup);
 	for (size_t i = 0; i < m->events.n; i++)

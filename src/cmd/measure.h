@@ -26,6 +26,7 @@ struct measure {
 	size_t pages;		/* of each ring, 0: none */
 	bool once;		/* ourselves, for no time unless --for says so */
 	batch_retry_fn *retry;
+	bool (*wanted)(const struct measure *m, uint32_t type); /* records; NULL: all */
 	void (*progress)(struct measure *m, double seconds); /* once a second, or NULL */
 	/* state */
 	sigset_t mask;		/* of signals, as it was */

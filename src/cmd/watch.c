@@ -190,6 +190,13 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	return false;
 }
 
+/* The kernel adds forks and exits to names and mappings, asked or not. */
+static bool wanted(const struct measure *m, uint32_t type)
+{
+	return (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT) ||
+	       event_get(m->events.events, ATTR_TASK);
+}
+
 int cmd_watch(int argc, char **argv)
 {
 	struct watching w = { 0 };
@@ -202,6 +209,7 @@ int cmd_watch(int argc, char **argv)
 	host_free(h);
 	w.m.pages = PAGES;
 	w.m.retry = retry;
+	w.m.wanted = wanted;
 	ran = measure_open(&w.m) && measure_run(&w.m);
 	command = w.m.work.pid;
 	if (!measure_end(&w.m))
