@@ -237,12 +237,13 @@ OURS = re.compile(r"(?:\d+ +|\[pid +\d+\] )?((perf_event_open|ioctl|mmap|munmap|
 
 def test_same(tap, tmp):
 	trace, text = os.path.join(tmp, "trace"), os.path.join(tmp, "text")
-	dump = os.path.join(tmp, "dump")
+	dump, of_trace = os.path.join(tmp, "dump"), os.path.join(tmp, "dump-of-trace")
 	for name, args in (
 		("counting", ["-e", "{cpu-clock,page-faults},cs:u", "true"]),
 		("sampling", ["-e", "page-faults,dummy", "--mmap", "4", "true"]),
 		("failing", ["-e", "dummy,type=77", "-e", "dummy"])):
-		subprocess.run([PEVTRACE, "-o", trace, PEVTRACE, "open", "-o", text,
+		subprocess.run([PEVTRACE, "-o", trace, "--json=" + of_trace, PEVTRACE,
+				"open", "-o", text,
 				"--json=" + dump] + args, stderr=subprocess.DEVNULL,
 			       stdin=subprocess.DEVNULL, timeout=120)
 		all_lines = split(open(text).read())[1]
@@ -251,6 +252,7 @@ def test_same(tap, tmp):
 		tap.ok(len(own) > 3 and own == seen, name + ": calls print as a trace has them",
 		       ["%d and %d lines" % (len(own), len(seen))] +
 		       ["own  %s\ntrace %s" % p for p in zip(own, seen) if p[0] != p[1]][:3])
+		compare_dumps(tap, name, dump, of_trace)
 		r = subprocess.run([PEVTRACE, "decode"] +
 				   (["--records"] if name == "sampling" else []) + [dump],
 				   stdout=subprocess.PIPE, text=True, timeout=120)
@@ -273,6 +275,26 @@ def test_same(tap, tmp):
 		tap.ok(opened and opened == closed and maps == 0,
 		       name + ": every descriptor and mapping is freed", own)
 		check_schema(tap, name, dump)
+
+CALLS = ("perf_event_open", "ioctl", "mmap", "munmap", "read", "close")
+
+def calls_of(dump):
+	"""The calls of a dump without what differs from one look to the other."""
+	out = []
+	for line in open(dump, errors="surrogateescape"):
+		o = json.loads(line)
+		if o["kind"] == "call" and o["call"] in CALLS:
+			for key in [k for k in o if k.endswith("_ns")] + ["event"]:
+				o.pop(key, None)
+			out.append(o)
+	return out
+
+def compare_dumps(tap, name, ours, traced):
+	"""Arguments raw and decoded, memory, results: all of it."""
+	a, b = calls_of(ours), calls_of(traced)
+	tap.ok(len(a) > 3 and a == b, name + ": and a dump has them as a dump of that trace",
+	       ["%d and %d calls" % (len(a), len(b))] +
+	       ["own   %s\ntrace %s" % p for p in zip(a, b) if p[0] != p[1]][:2])
 
 def check_schema(tap, name, dump):
 	if not jsonschema:

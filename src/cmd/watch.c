@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace watch: what happens to processes, in the records beside samples. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,6 +107,7 @@ static void parse(struct watching *w, int argc, char **argv)
 
 	options_init(&m->issuing.options);
 	selection_trace(&m->issuing.options.select, "none");
+	m->issuing.options.text.max_string = PATH_MAX;
 	for (size_t i = 0; i < KINDS; i++)
 		w->wanted[i] = kinds[i].by_default;
 	opterr = 0;

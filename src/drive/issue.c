@@ -74,7 +74,9 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 	c->desc = d;
 	c->arch = arch_native();
 	c->nr = (uint64_t)nr;
-	memcpy(c->args, args, sizeof(c->args));
+	/* as wide as the registers that they travel in */
+	for (size_t a = 0; a < CALL_MAX_ARGS; a++)
+		c->args[a] = (unsigned long)args[a];
 	c->tid = gettid();
 	c->pid = getpid();
 	c->enter_ns = now_ns();
@@ -83,11 +85,13 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 		i->ops->enter(i->ctx, c);
 	}
 	c->start_ns = now_ns();
-	ret = syscall(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	ret = syscall(nr, (long)args[0], (long)args[1], (long)args[2], (long)args[3],
+		      (long)args[4], (long)args[5]);
 	c->exit_ns = now_ns();
 	c->returned = true;
 	c->failed = ret == -1;
-	c->ret = c->failed ? errno : ret;
+	c->ret = c->failed ? errno : call_result_kind(c) == RESULT_ADDR ?
+		 (int64_t)(unsigned long)ret : ret;
 	ret = c->failed ? -errno : ret;
 	if (i->ops) {
 		call_capture(c, AT_EXIT, &own, i->names);
