@@ -73,7 +73,8 @@ void refusal_map(size_t rings, size_t pages, int error)
 		break;
 	case EINVAL:
 		warn("cannot map a ring of %zu pages: EINVAL: their number is a power of two, "
-		     "and an event of any CPU with inherit=1 can have none", pages);
+		     "an event of any CPU with inherit=1 can have none, and all events have "
+		     "the same clock (use_clockid, clockid)", pages);
 		break;
 	case ENOMEM:
 		warn("cannot map a ring of %llu KiB: out of memory; take fewer pages with "

@@ -27,6 +27,18 @@ long rights_sysctl(const char *name, long otherwise)
 	return end == text ? otherwise : v;
 }
 
+/* Capabilities of another user namespace (a container's) are none to perf. */
+static bool in_first_user_namespace(void)
+{
+	unsigned long long inside, outside, n;
+	char text[128];
+
+	/* no file: no such namespaces */
+	return !sysfile_read(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) ||
+	       (sscanf(text, "%llu %llu %llu", &inside, &outside, &n) == 3 && !inside &&
+		!outside && n == UINT32_MAX);
+}
+
 bool rights_perfmon(void)
 {
 	uint64_t wanted = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN, have = 0;
@@ -38,5 +50,5 @@ bool rights_perfmon(void)
 	line = strstr(text, "\nCapEff:");
 	if (line)
 		have = strtoull(line + strlen("\nCapEff:"), NULL, 16);
-	return have & wanted;
+	return have & wanted && in_first_user_namespace();
 }
