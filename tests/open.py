@@ -32,15 +32,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
-import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
-NOBODY = 65534
-
-try:
-	import jsonschema
-except ImportError:
-	jsonschema = None
 
 # ---- running ------------------------------------------------------------------
 
@@ -274,7 +267,7 @@ def test_same(tap, tmp):
 			maps += line.startswith("mmap") - line.startswith("munmap")
 		tap.ok(opened and opened == closed and maps == 0,
 		       name + ": every descriptor and mapping is freed", own)
-		check_schema(tap, name, dump)
+		rp.check_schema(tap, name, dump)
 
 CALLS = ("perf_event_open", "ioctl", "mmap", "munmap", "read", "close")
 
@@ -296,17 +289,6 @@ def compare_dumps(tap, name, ours, traced):
 	       ["%d and %d calls" % (len(a), len(b))] +
 	       ["own   %s\ntrace %s" % p for p in zip(a, b) if p[0] != p[1]][:2])
 
-def check_schema(tap, name, dump):
-	if not jsonschema:
-		return tap.skip(name + ": schema", "python3-jsonschema is not installed")
-	with open(os.path.join(HERE, "..", "share", "pevtrace", "trace.schema.json")) as f:
-		check = jsonschema.Draft7Validator(json.load(f))
-	bad = []
-	for line in open(dump):
-		bad += ["%s: %s" % (e.message[:200], line[:100])
-			for e in check.iter_errors(json.loads(line))]
-	tap.ok(not bad, name + ": the dump is as the schema says", bad[:3])
-
 # ---- counts ------------------------------------------------------------------------
 
 class Counted:
@@ -322,26 +304,6 @@ class Counted:
 		self.p.stdin.write("x")
 		self.p.stdin.flush()
 		self.p.wait(60)
-
-def holds_events(pid, n):
-	"""Waits until the process has n events open, and a moment for enabling."""
-	until = time.monotonic() + 20
-	while time.monotonic() < until:
-		links = 0
-		try:
-			for fd in os.listdir("/proc/%d/fd" % pid):
-				try:
-					links += "perf_event" in os.readlink(
-						"/proc/%d/fd/%s" % (pid, fd))
-				except OSError:
-					pass
-		except OSError:
-			return False
-		if links >= n:
-			time.sleep(0.3)
-			return True
-		time.sleep(0.02)
-	return False
 
 def perf_counts(text, words):
 	"""What perf stat -x, says of these events, in whose order its lines are."""
@@ -363,7 +325,7 @@ def test_counts(tap, tmp, tracefs):
 				 "-p", t.pid], stderr=subprocess.DEVNULL)
 	ours = subprocess.Popen([PEVTRACE, "open", "-q", "-e", ",".join(words), "-p", t.pid],
 				stderr=subprocess.PIPE, text=True)
-	ready = holds_events(perf.pid, len(words)) and holds_events(ours.pid, len(words))
+	ready = rp.holds_events(perf.pid, len(words)) and rp.holds_events(ours.pid, len(words))
 	t.go()
 	err = ours.communicate(timeout=60)[1]
 	perf.wait(60)
@@ -404,19 +366,11 @@ def test_command_counts(tap, tracefs):
 
 # ---- rings -----------------------------------------------------------------------------
 
-def records(lines):
-	out = []
-	for line in lines:
-		m = rp.RING.match("0 " + line)
-		if m and m.group(3).startswith("<"):
-			out.append(rp.Record(m))
-	return out
-
 def test_rings(tap):
 	argv = [rp.target("counted"), "2000", "0", "1"]
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,sample_type=ADDR", "--mmap", "256",
 		    "--"] + argv)
-	seen = records(o.lines)
+	seen = rp.records(o.lines)
 	samples = [r for r in seen if r.type == "SAMPLE"]
 	tap.ok(o.status == 0 and len(samples) == o.figures.get("page-faults") > 2000,
 	       "a sample for every fault that was counted",
@@ -425,12 +379,12 @@ def test_rings(tap):
 	tap.ok(kinds["COMM"] == 2 and kinds["FORK"] == 1 and kinds["EXIT"] == 2 and
 	       kinds["MMAP2"] > 4, "and the records beside them", [kinds])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1", "--mmap", "256", "--"] + argv)
-	times = [r.n("time") for r in records(o.lines) if r.n("time")]
+	times = [r.n("time") for r in rp.records(o.lines) if r.n("time")]
 	tap.ok(len(times) > 2000 and times == sorted(times), "in the order of their times")
 	# a ring of a page, whose reader is stopped: what does not fit is told of
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0,mmap=0,mmap2=0,comm=0,"
 		    "task=0,comm_exec=0", "--mmap", "1", "--"] + argv)
-	seen = records(o.lines)
+	seen = rp.records(o.lines)
 	n = sum(r.type == "SAMPLE" for r in seen)
 	lost = sum(r.n("lost") for r in seen if r.type == "LOST")
 	tap.ok(0 < n <= o.figures["page-faults"] and
@@ -439,13 +393,13 @@ def test_rings(tap):
 	       [n, lost, o.figures])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward", "--mmap", "256",
 		    "--"] + argv)
-	back = [r for r in records(o.lines) if r.type == "SAMPLE"]
+	back = [r for r in rp.records(o.lines) if r.type == "SAMPLE"]
 	tap.ok(len(back) == o.figures.get("page-faults") > 2000,
 	       "a backward ring: a sample for every fault, too",
 	       [len(back), o.figures, o.err[-300:]])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward,inherit=0",
 		    "--mmap", "1", "--"] + argv)
-	back = sum(r.type == "SAMPLE" for r in records(o.lines))
+	back = sum(r.type == "SAMPLE" for r in rp.records(o.lines))
 	missed = sum(int(m.group(1)) for m in
 		     re.finditer(r"(\d+) bytes were overwritten", o.err))
 	# ip, tid, time, period and the header: 40 bytes each
@@ -458,7 +412,7 @@ def test_shared_ring(tap):
 	o = Opened(["-q", "-e", "page-faults,sample_period=1", "-e",
 		    "cpu-clock,sample_period=100000", "--mmap", "128", "--",
 		    rp.target("counted"), "2000", "0", "0"])
-	by = collections.Counter(r.event.split(" ")[0] for r in records(o.lines)
+	by = collections.Counter(r.event.split(" ")[0] for r in rp.records(o.lines)
 				 if r.type == "SAMPLE")
 	tap.ok(by["page-faults"] == o.figures["page-faults"] and by["cpu-clock"] > 0 and
 	       "?>" not in o.err, "two events in a ring: each record by its event",
@@ -588,15 +542,6 @@ def test_progress(tap):
 def limited(what, soft):
 	return lambda: resource.setrlimit(what, (soft, soft))
 
-def as_nobody(more=None):
-	def become():
-		if more:
-			more()
-		os.setgroups([])
-		os.setresgid(NOBODY, NOBODY, NOBODY)
-		os.setresuid(NOBODY, NOBODY, NOBODY)
-	return become
-
 def test_limits(tap):
 	many = ",".join(["cs"] * 40)
 	o = Opened(["-e", many, "true"], preexec_fn=limited(resource.RLIMIT_NOFILE, 32))
@@ -619,28 +564,28 @@ def test_nobody(tap):
 		return tap.skip("an ordinary user", "no perf_event_paranoid")
 	if level != 2 or not os.access(PEVTRACE, os.X_OK):
 		return tap.skip("an ordinary user", "perf_event_paranoid is %d, not 2" % level)
-	probe = subprocess.run([PEVTRACE, "--version"], preexec_fn=as_nobody(),
+	probe = subprocess.run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody(),
 			       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	if probe.returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	o = Opened(["-q", "-e", "task-clock,page-faults", "true"], preexec_fn=as_nobody())
+	o = Opened(["-q", "-e", "task-clock,page-faults", "true"], preexec_fn=rp.as_nobody())
 	tap.ok(o.status == 0 and o.figures.get("page-faults", 0) > 10 and
 	       "leaving out the kernel: perf_event_paranoid is 2" in o.err,
 	       "an ordinary user counts the user's part, and is told so", [o.err])
-	o = Opened(["-q", "-e", "task-clock:u", "true"], preexec_fn=as_nobody())
+	o = Opened(["-q", "-e", "task-clock:u", "true"], preexec_fn=rp.as_nobody())
 	tap.ok(o.status == 0 and "leaving out" not in o.err, "and is not, who asked for that",
 	       [o.err])
-	o = Opened(["-q", "-e", "task-clock:k", "true"], preexec_fn=as_nobody())
+	o = Opened(["-q", "-e", "task-clock:k", "true"], preexec_fn=rp.as_nobody())
 	tap.ok(o.status == 2 and "CAP_PERFMON" in o.err, "the kernel's part needs more",
 	       [o.status, o.err])
-	o = Opened(["-q", "-e", "cs", "-a", "--for", "0.1"], preexec_fn=as_nobody())
+	o = Opened(["-q", "-e", "cs", "-a", "--for", "0.1"], preexec_fn=rp.as_nobody())
 	tap.ok(o.status == 2 and "need a level of 0 or less" in o.err,
 	       "whole CPUs need more", [o.status, o.err])
-	o = Opened(["-q", "-e", "cs:u", "-p", "1", "--for", "0.1"], preexec_fn=as_nobody())
+	o = Opened(["-q", "-e", "cs:u", "-p", "1", "--for", "0.1"], preexec_fn=rp.as_nobody())
 	tap.ok(o.status == 2 and "other users" in o.err, "so do processes of others",
 	       [o.status, o.err])
 	o = Opened(["-q", "-e", "cpu-clock:u", "--mmap", "2048", "true"],
-		   preexec_fn=as_nobody(limited(resource.RLIMIT_MEMLOCK, 65536)))
+		   preexec_fn=rp.as_nobody(limited(resource.RLIMIT_MEMLOCK, 65536)))
 	tap.ok(o.status == 2 and "perf_event_mlock_kb" in o.err and "ulimit -l" in o.err,
 	       "large rings need more", [o.status, o.err])
 

@@ -12,7 +12,6 @@
 """
 
 import collections
-import json
 import os
 import re
 import signal
@@ -24,48 +23,14 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
-import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
-NOBODY = 65534
-
-try:
-	import jsonschema
-except ImportError:
-	jsonschema = None
-
-def records(text):
-	out = []
-	for line in text.split("\n"):
-		m = rp.RING.match("0 " + line)
-		if m and m.group(3).startswith("<"):
-			out.append(rp.Record(m))
-	return out
 
 def watch(args, **how):
 	return subprocess.run([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
 			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
 			      stderr=subprocess.PIPE, timeout=120, errors="replace",
 			      env=dict(os.environ, LC_ALL="C"), **how)
-
-def holds_events(pid, n):
-	"""Waits until the process has n events open, and a moment for enabling."""
-	until = time.monotonic() + 20
-	while time.monotonic() < until:
-		links = []
-		try:
-			for fd in os.listdir("/proc/%d/fd" % pid):
-				try:
-					links.append(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
-				except OSError:
-					pass
-		except OSError:
-			return False
-		if sum("perf_event" in l for l in links) >= n:
-			time.sleep(0.4)
-			return True
-		time.sleep(0.02)
-	return False
 
 # ---- a process ------------------------------------------------------------------
 
@@ -105,7 +70,7 @@ def test_process(tap, tmp):
 				stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	ours = subprocess.Popen([PEVTRACE, "watch", "-s", "4096", "-p", pid],
 				stderr=subprocess.PIPE, text=True)
-	ready = holds_events(perf.pid, 1) and holds_events(ours.pid, 1)
+	ready = rp.holds_events(perf.pid, 1) and rp.holds_events(ours.pid, 1)
 	t.stdin.write("x")
 	t.stdin.flush()
 	t.wait(60)
@@ -116,7 +81,7 @@ def test_process(tap, tmp):
 				stderr=subprocess.DEVNULL, text=True, timeout=60).stdout
 	# what perf says of before, it has from /proc
 	theirs = collections.Counter(k for k in their_keys(script))
-	seen = records(err)
+	seen = rp.records(err.split("\n"))
 	ours = collections.Counter(filter(None, map(our_key, seen)))
 	before = {k for k in theirs if k[0] in ("COMM", "MMAP2") and k[1] == int(pid)}
 	for k in before:
@@ -137,7 +102,7 @@ def test_process(tap, tmp):
 
 def test_command(tap):
 	r = watch(["--", "sh", "-c", "/bin/true; /bin/true; exit 5"])
-	seen = records(r.stderr)
+	seen = rp.records(r.stderr.split("\n"))
 	comms = collections.Counter(x.text("comm") for x in seen if x.type == "COMM")
 	kinds = collections.Counter(x.type for x in seen)
 	tap.ok(r.returncode == 5 and comms == {"sh": 1, "true": 2} and
@@ -167,7 +132,7 @@ def cgroup2():
 def in_background(args, work):
 	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-	ready = holds_events(p.pid, 1)
+	ready = rp.holds_events(p.pid, 1)
 	work()
 	time.sleep(0.5)
 	p.send_signal(signal.SIGINT)
@@ -185,7 +150,7 @@ def test_system(tap):
 			os.mkdir(os.path.join(place, name))
 			os.rmdir(os.path.join(place, name))
 	ready, err, status = in_background(["-a"], work)
-	seen = records(err)
+	seen = rp.records(err.split("\n"))
 	tap.ok(ready and status == 0, "-a until SIGINT, which is no failure",
 	       [status, err[-300:]])
 	spaces = [r for r in seen if r.type == "NAMESPACES"]
@@ -215,7 +180,7 @@ raise SystemExit(0 if fd >= 0 else 1)
 		return tap.skip("BPF programs", "bpf(2) does not load one here")
 	ready, err, _ = in_background(["-a", "--only=bpf_event,ksymbol"], lambda:
 				      subprocess.run([sys.executable, "-c", code]))
-	seen = records(err)
+	seen = rp.records(err.split("\n"))
 	kinds = collections.Counter(r.type for r in seen)
 	tap.ok(ready and kinds["BPF_EVENT"] >= 2, "a BPF program is loaded and unloaded",
 	       [kinds, err[-300:]])
@@ -238,15 +203,7 @@ def test_json(tap, tmp):
 	       len(plain) > 8, "decode prints the lines out of the dump",
 	       [len(plain), len(decoded), again.stderr] +
 	       ["own    %s\ndecode %s" % p for p in zip(plain, decoded) if p[0] != p[1]][:3])
-	if not jsonschema:
-		return tap.skip("schema", "python3-jsonschema is not installed")
-	with open(os.path.join(HERE, "..", "share", "pevtrace", "trace.schema.json")) as f:
-		check = jsonschema.Draft7Validator(json.load(f))
-	bad = []
-	for line in open(dump):
-		bad += ["%s: %s" % (e.message[:200], line[:100])
-			for e in check.iter_errors(json.loads(line))]
-	tap.ok(not bad, "the dump is as the schema says", bad[:3])
+	rp.check_schema(tap, "watch", dump)
 
 # ---- kinds -------------------------------------------------------------------------------
 
@@ -255,10 +212,10 @@ def test_kinds(tap):
 	for only, want in (("task", {"FORK", "EXIT"}), ("comm", {"COMM"}), ("mmap", {"MMAP2"}),
 			   ("task,comm", {"FORK", "EXIT", "COMM"})):
 		r = watch(["--only=" + only] + work)
-		got = {x.type for x in records(r.stderr)}
+		got = {x.type for x in rp.records(r.stderr.split("\n"))}
 		tap.ok(r.returncode == 0 and got == want, "--only=" + only, [got, r.stderr[:300]])
 	r = watch(["--also=context_switch,mmap_data"] + work)
-	seen = records(r.stderr)
+	seen = rp.records(r.stderr.split("\n"))
 	got = {x.type for x in seen}
 	tap.ok({"SWITCH", "FORK", "MMAP2"} <= got and
 	       any("PROT_WRITE" in str(x.value.get("prot")) for x in seen if x.type == "MMAP2"),
@@ -269,30 +226,25 @@ def test_kinds(tap):
 
 # ---- an ordinary user ------------------------------------------------------------------------
 
-def become_nobody():
-	os.setgroups([])
-	os.setresgid(NOBODY, NOBODY, NOBODY)
-	os.setresuid(NOBODY, NOBODY, NOBODY)
-
 def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
-	if subprocess.run([PEVTRACE, "--version"], preexec_fn=become_nobody,
+	if subprocess.run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody(),
 			  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
 	with open("/proc/sys/kernel/perf_event_paranoid") as f:
 		if not 1 <= int(f.read()) <= 2:
 			return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
-	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=become_nobody)
-	got = collections.Counter(x.type for x in records(r.stderr))
+	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=rp.as_nobody())
+	got = collections.Counter(x.type for x in rp.records(r.stderr.split("\n")))
 	tap.ok(r.returncode == 0 and got["FORK"] == 1 and got["COMM"] == 2 and
 	       "leaving out namespaces records" in r.stderr,
 	       "an ordinary user sees all but namespaces, and is told so",
 	       [r.returncode, got, r.stderr[:300]])
-	r = watch(["--only=namespaces", "true"], preexec_fn=become_nobody)
+	r = watch(["--only=namespaces", "true"], preexec_fn=rp.as_nobody())
 	tap.ok(r.returncode == 2 and "CAP_PERFMON" in r.stderr,
 	       "what was asked for by name is not left out", [r.returncode, r.stderr])
-	r = watch(["-a"], preexec_fn=become_nobody)
+	r = watch(["-a"], preexec_fn=rp.as_nobody())
 	tap.ok(r.returncode == 2 and "need a level of 0 or less" in r.stderr,
 	       "the system needs more", [r.returncode, r.stderr])
 
