@@ -381,16 +381,17 @@ def test_rings(tap):
 	o = Opened(["-q", "-e", "page-faults,sample_period=1", "--mmap", "256", "--"] + argv)
 	times = [r.n("time") for r in rp.records(o.lines) if r.n("time")]
 	tap.ok(len(times) > 2000 and times == sorted(times), "in the order of their times")
-	# a ring of a page, whose reader is stopped: what does not fit is told of
-	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0,mmap=0,mmap2=0,comm=0,"
-		    "task=0,comm_exec=0", "--mmap", "1", "--"] + argv)
-	seen = rp.records(o.lines)
-	n = sum(r.type == "SAMPLE" for r in seen)
-	lost = sum(r.n("lost") for r in seen if r.type == "LOST")
-	tap.ok(0 < n <= o.figures["page-faults"] and
-	       (lost == 0) == (n == o.figures["page-faults"]),
-	       "a ring that is too small: samples and lost ones",
-	       [n, lost, o.figures])
+	# a ring of a page fills faster than anybody reads
+	o = Opened(["-e", "page-faults,sample_period=1,inherit=0,mmap=0,mmap2=0,comm=0,"
+		    "task=0,comm_exec=0,read_format=LOST", "--mmap", "1", "--"] + argv)
+	n = sum(r.type == "SAMPLE" for r in rp.records(o.lines))
+	lost = sum(int(m.group(1)) for m in re.finditer(r"^read\(.*lost=(\d+)", o.err, re.M))
+	if "EINVAL" in o.err:
+		tap.skip("a ring that is too small", "no PERF_FORMAT_LOST before 6.0")
+	else:
+		tap.ok(n > 0 and lost > 0 and n + lost == o.figures["page-faults"],
+		       "a ring that is too small: samples and lost ones add up",
+		       [n, lost, o.figures])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward", "--mmap", "256",
 		    "--"] + argv)
 	back = [r for r in rp.records(o.lines) if r.type == "SAMPLE"]

@@ -119,6 +119,22 @@ static void test_generic(void **state)
 	has("cycles", ATTR_SIZE, layout_perf_event_attr.size);
 }
 
+/* Names of libpfm4, where it is there. */
+static void test_pfm(void **state)
+{
+	(void)state;
+#ifdef HAVE_LIBPFM4
+	is("perf::PERF_COUNT_SW_PAGE_FAULTS", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	is("perf::PERF_COUNT_SW_CPU_CLOCK:u,sample_period=3", PERF_TYPE_SOFTWARE, 0);
+	has("perf::PERF_COUNT_SW_CPU_CLOCK:u,sample_period=3", ATTR_EXCLUDE_KERNEL, 1);
+	has("perf::PERF_COUNT_SW_CPU_CLOCK:u,sample_period=3", ATTR_SAMPLE_PERIOD, 3);
+	has("perf::PERF_COUNT_SW_CPU_CLOCK", ATTR_SIZE, layout_perf_event_attr.size);
+	refused("perf::NO_SUCH_EVENT", 0, "no event or tracepoint");
+#else
+	refused("perf::PERF_COUNT_SW_PAGE_FAULTS", 0, "no event or tracepoint");
+#endif
+}
+
 static void test_cache(void **state)
 {
 	(void)state;
@@ -411,6 +427,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generic),
+		cmocka_unit_test(test_pfm),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_modifiers),
 		cmocka_unit_test(test_pmus),
