@@ -101,9 +101,23 @@ static void on_enter(struct view *v, const struct call *c)
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 
+/* The beginning of the task's call gets a line of its own: something follows. */
+static void split_own(struct dump_view *d, pid_t tid)
+{
+	struct inflight *in = inflight_get(&d->begun, tid);
+
+	if (!in || in->split)
+		return;
+	before(d, in->enter_ns, tid);
+	write_enter(d, in);
+	in->split = true;
+}
+
 /*
  * A close has its effect at its beginning.  One that is under way may have
  * freed the number that this call was given: its beginning has to come first.
+ * What began before this call is written already, and lines are in the order
+ * of time: so this call's own beginning comes before that.
  */
 static void split_closes(struct dump_view *d, pid_t tid)
 {
@@ -111,6 +125,7 @@ static void split_closes(struct dump_view *d, pid_t tid)
 		if (in->split || in->tid == tid ||
 		    ((struct begun *)in)->call->desc->id != CALL_CLOSE)
 			continue;
+		split_own(d, tid);
 		write_enter(d, in);
 		in->split = true;
 	}
@@ -126,11 +141,13 @@ static void on_exit_of(struct view *v, const struct call *c)
 	if (!inflight_get(&d->begun, c->tid))
 		return;
 	decoded = dump_call_decode_return(c, d->names);
-	b = take(d, c->tid);
-	split = b->in.split;
-	before(d, split ? c->exit_ns : c->enter_ns, c->tid);
+	before(d, c->enter_ns, c->tid);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
 		split_closes(d, c->tid);
+	b = take(d, c->tid);
+	split = b->in.split;
+	if (split)
+		before(d, c->exit_ns, c->tid);
 	o = dump_line(split ? KIND_EXIT : KIND_CALL);
 	if (split) {
 		dump_add_string(o, "call", c->desc->name);
@@ -144,18 +161,6 @@ static void on_exit_of(struct view *v, const struct call *c)
 	write_line(d, c->tid, o);
 	d->calls++;
 	begun_free(b);
-}
-
-/* The beginning of the task's call gets a line of its own: something follows. */
-static void split_own(struct dump_view *d, pid_t tid)
-{
-	struct inflight *in = inflight_get(&d->begun, tid);
-
-	if (!in || in->split)
-		return;
-	before(d, in->enter_ns, tid);
-	write_enter(d, in);
-	in->split = true;
 }
 
 /* A call that waits long is told of before it returns: it may never. */
