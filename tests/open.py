@@ -538,6 +538,31 @@ def test_progress(tap):
 	       re.search(r"\r\x1b\[K *\d+  task-clock", text), "progress on a terminal",
 	       [repr(text)])
 
+def test_interrupt_key(tap):
+	"""What a terminal sends reaches the command by itself, and once."""
+	pid, main = pty.fork()
+	if not pid:
+		os.execv(PEVTRACE, [PEVTRACE, "open", "-q", "-e", "cs", "sh", "-c",
+				    "trap 'n=x$n; echo got $n' INT; sleep 1; sleep 1; "
+				    "echo done $n"])
+	time.sleep(0.5)
+	os.write(main, b"\x03")
+	got = b""
+	while True:
+		try:
+			part = os.read(main, 4096)
+		except OSError:
+			break
+		if not part:
+			break
+		got += part
+	status = os.waitpid(pid, 0)[1]
+	os.close(main)
+	text = got.decode(errors="replace")
+	tap.ok(status == 0 and "done x\r" in text and re.search(r"\d+  cs\r", text),
+	       "^C reaches the command once, which may go on, and the figures come",
+	       [status, repr(text)])
+
 # ---- limits ---------------------------------------------------------------------------------
 
 def limited(what, soft):
@@ -601,6 +626,7 @@ def own_tests(tap, tmp):
 		("targets", lambda: test_targets(tap)),
 		("uprobe", lambda: test_uprobe(tap)),
 		("signals", lambda: test_signals(tap)),
+		("key", lambda: test_interrupt_key(tap)),
 		("progress", lambda: test_progress(tap)),
 		("limits", lambda: test_limits(tap)),
 		("nobody", lambda: test_nobody(tap))]
