@@ -11,6 +11,8 @@ static const struct verb {
 	{ "decode", cmd_decode },
 	{ "diff", cmd_diff },
 	{ "check", cmd_check },
+	{ "open", cmd_open },
+	{ "watch", cmd_watch },
 };
 
 int main(int argc, char **argv)

@@ -194,10 +194,6 @@ def order_of(lines):
 		# a ring is looked into when a call has begun, and told before it
 		if kind in ("end", "header", "record", "look"):
 			continue
-		# a close stands before the call that was given its number, which
-		# may have begun earlier
-		if kind == "enter" and line["call"] == "close":
-			continue
 		if now is not None and now < last:
 			out.append("line %d: %s at %d, the line before at %d" %
 				   (n, kind, now, last))

@@ -32,6 +32,21 @@ page_options() {
 	diff -u "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
 }
 
+@test "what open and watch take stands in their --help and in pevtrace.1" {
+	for verb in open watch; do
+		"$PEVTRACE" $verb --help >"$BATS_TEST_TMPDIR/verb"
+		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' "$BATS_TEST_TMPDIR/verb" |
+			sed 's/  .*//' | names >"$BATS_TEST_TMPDIR/options"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/options")" -gt 15 ]
+		while read -r option; do
+			echo "$verb $option"
+			sed -E 's/\\f[A-Z]//g; s/\\-/-/g' "$srcdir/man/pevtrace.1" |
+				grep -qE -- "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)"
+			[ "$("$PEVTRACE" $verb "$option" x 2>&1 | grep -c 'unknown option')" -eq 0 ]
+		done <"$BATS_TEST_TMPDIR/options"
+	done
+}
+
 @test "-h is --help, and it goes to standard output with status 0" {
 	long=$("$PEVTRACE" --help 2>/dev/null)
 	[ -n "$long" ]

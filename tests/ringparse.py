@@ -7,15 +7,24 @@ What cannot be read raises ParseError: a line is never skipped in silence.
 
 import collections
 import ctypes
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import straceparse as sp
 from straceparse import ParseError
+
+try:
+	import jsonschema
+except ImportError:
+	jsonschema = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
@@ -310,6 +319,61 @@ def data_ids(path):
 		if m:
 			ids.add(int(m.group(1)))
 	return ids
+
+# ---- what writes such lines ---------------------------------------------------
+
+def records(lines):
+	"""The records among the lines of pevtrace open or watch, without -o."""
+	out = []
+	for line in lines:
+		m = RING.match("0 " + line)
+		if m and m.group(3).startswith("<"):
+			out.append(Record(m))
+	return out
+
+def holds_events(pid, n):
+	"""Waits until the process has n events open, and a moment for enabling."""
+	until = time.monotonic() + 20
+	while time.monotonic() < until:
+		links = 0
+		try:
+			for fd in os.listdir("/proc/%d/fd" % pid):
+				try:
+					links += "perf_event" in os.readlink(
+						"/proc/%d/fd/%s" % (pid, fd))
+				except OSError:
+					pass
+		except OSError:
+			return False
+		if links >= n:
+			time.sleep(0.4)
+			return True
+		time.sleep(0.02)
+	return False
+
+def check_schema(tap, name, dump):
+	"""A test: every line of the dump is valid against the schema."""
+	if not jsonschema:
+		return tap.skip(name + ": schema", "python3-jsonschema is not installed")
+	with open(os.path.join(HERE, "..", "share", "pevtrace", "trace.schema.json")) as f:
+		check = jsonschema.Draft7Validator(json.load(f))
+	bad = []
+	for line in open(dump):
+		bad += ["%s: %s" % (e.message[:200], line[:100])
+			for e in check.iter_errors(json.loads(line))]
+	tap.ok(not bad, name + ": the dump is as the schema says", bad[:3])
+
+NOBODY = 65534
+
+def as_nobody(more=None):
+	"""For preexec_fn: an ordinary user, after more was done."""
+	def become():
+		if more:
+			more()
+		os.setgroups([])
+		os.setresgid(NOBODY, NOBODY, NOBODY)
+		os.setresuid(NOBODY, NOBODY, NOBODY)
+	return become
 
 # ---- the machine --------------------------------------------------------------
 

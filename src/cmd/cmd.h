@@ -15,4 +15,10 @@ int cmd_decode(int argc, char **argv);
 /* pevtrace check [OPTION]... ATTR|DUMP:LINE */
 int cmd_check(int argc, char **argv);
 
+/* pevtrace open -e EVENTS [OPTION]... [COMMAND] */
+int cmd_open(int argc, char **argv);
+
+/* pevtrace watch [OPTION]... [COMMAND] */
+int cmd_watch(int argc, char **argv);
+
 #endif

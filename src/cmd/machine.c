@@ -7,10 +7,18 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "host/proc.h"
+#include "host/symbols.h"
+#include "xlat/constants.h"
+
+static struct machine *self(const struct names *n)
+{
+	return (struct machine *)n; /* names is its first member */
+}
 
 static struct host *of(const struct names *n)
 {
-	return ((const struct machine *)n)->host;
+	return self(n)->host;
 }
 
 static const char *name_pmu(const struct names *n, uint32_t type)
@@ -34,6 +42,24 @@ static const char *name_format(const struct names *n, uint64_t id)
 	return host_format(of(n), id);
 }
 
+static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+{
+	struct machine *m = self(n);
+
+	return proc_fd_link(c->tid, (int)fd, m->link, sizeof(m->link)) ? m->link : NULL;
+}
+
+static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
+			       unsigned int cpumode)
+{
+	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+
+	/* where the record does not tell: the upper half is the kernel's */
+	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
+		kernel = (int64_t)ip < 0;
+	return symbols_name(self(n)->symbols, pid, ip, kernel);
+}
+
 void machine_open(struct machine *m)
 {
 	*m = (struct machine){
@@ -46,9 +72,20 @@ void machine_open(struct machine *m)
 	};
 }
 
+void machine_live(struct machine *m, bool symbols)
+{
+	machine_open(m);
+	m->names.fd = name_fd;
+	if (!symbols)
+		return;
+	m->symbols = symbols_new(NULL);
+	m->names.symbol = name_symbol;
+}
+
 void machine_close(struct machine *m)
 {
 	host_free(m->host);
+	symbols_free(m->symbols);
 }
 
 static bool read_number(const char *path, uint64_t *v)

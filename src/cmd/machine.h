@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What this machine calls things, for verbs that need no session. */
+/* What this machine calls things. */
 #ifndef PEVTRACE_CMD_MACHINE_H
 #define PEVTRACE_CMD_MACHINE_H
 
@@ -8,9 +8,17 @@
 struct machine {
 	struct names names;	/* first: the hooks get it back */
 	struct host *host;
+	struct symbols *symbols;	/* NULL unless asked for */
+	char link[4096];	/* what names.fd returned last */
 };
 
+/* Names of PMUs and tracepoints: for what is decoded without a session. */
 void machine_open(struct machine *m);
+
+/* Those of descriptors, too, and of functions where symbols says so. */
+void machine_live(struct machine *m, bool symbols);
+
+/* Frees either. */
 void machine_close(struct machine *m);
 
 /* The number of a PMU of sysfs; false when there is none of that name. */

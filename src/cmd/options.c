@@ -10,8 +10,8 @@
 
 /* Long options without a short one. */
 enum {
-	OPT_TRACE = 256, OPT_STATUS, OPT_SIGNAL, OPT_COLOR, OPT_NO_SECCOMP,
-	OPT_RECORDS, OPT_SUMMARY, OPT_LOOK_EVERY, OPT_JSON, OPT_KEEP_GOING, OPT_SYMBOLS,
+	OPT_STATUS = OPTIONS_OWN, OPT_SIGNAL, OPT_NO_SECCOMP, OPT_RECORDS, OPT_SUMMARY,
+	OPT_LOOK_EVERY, OPT_KEEP_GOING,
 };
 
 static const char help[] =
@@ -21,6 +21,8 @@ static const char help[] =
 "       pevtrace decode [OPTION]... DUMP|perf.data\n"
 "       pevtrace diff [OPTION]... DUMP DUMP\n"
 "       pevtrace check [OPTION]... ATTR|DUMP:LINE\n"
+"       pevtrace open -e EVENTS [OPTION]... [COMMAND [ARG]...]\n"
+"       pevtrace watch [OPTION]... [COMMAND [ARG]...]\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -65,40 +67,30 @@ static const char help[] =
 "  -V, --version              print the version\n"
 "\n"
 "decode also takes single things (an attr, an ioctl, records, a config, an\n"
-"error); diff, and check, which asks the kernel about one attr, have options of\n"
-"their own: see pevtrace-decode(1), pevtrace-diff(1) and pevtrace-check(1).\n"
+"error); diff, check, open and watch have options of their own: see their --help,\n"
+"pevtrace-decode(1), pevtrace-diff(1), pevtrace-check(1) and pevtrace(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
 
 static const struct option long_options[] = {
-	{ "absolute-timestamps", no_argument, NULL, 't' },
+	OPTIONS_SHOW_LONG,
 	{ "attach", required_argument, NULL, 'p' },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "decode-fds", no_argument, NULL, 'y' },
 	{ "detach-on", required_argument, NULL, 'b' },
 	{ "expr", required_argument, NULL, 'e' },
 	{ "follow-forks", no_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
-	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 	{ "look-every", required_argument, NULL, OPT_LOOK_EVERY },
-	{ "no-abbrev", no_argument, NULL, 'v' },
 	{ "no-seccomp", no_argument, NULL, OPT_NO_SECCOMP },
-	{ "output", required_argument, NULL, 'o' },
 	{ "output-separately", no_argument, NULL, 'F' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "records", no_argument, NULL, OPT_RECORDS },
-	{ "relative-timestamps", no_argument, NULL, 'r' },
 	{ "signal", required_argument, NULL, OPT_SIGNAL },
 	{ "stack-traces", no_argument, NULL, 'k' },
 	{ "status", required_argument, NULL, OPT_STATUS },
-	{ "string-limit", required_argument, NULL, 's' },
 	{ "summary", no_argument, NULL, OPT_SUMMARY },
 	{ "summary-only", no_argument, NULL, 'c' },
-	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
-	{ "syscall-times", no_argument, NULL, 'T' },
-	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -114,7 +106,7 @@ long option_number(const char *text, const char *option, long least, long most)
 	return n;
 }
 
-static void add_pids(struct options *o, const char *list)
+void options_pids(struct options *o, const char *list)
 {
 	char *copy = xstrdup(list), *save, *word;
 
@@ -143,8 +135,53 @@ bool color_wanted(enum color_when when, bool terminal)
 	return terminal && !getenv("NO_COLOR");
 }
 
+bool options_show(struct options *o, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'j':
+		o->json = true;
+		o->json_path = arg;
+		return true;
+	case 'o':
+		o->output = arg;
+		return true;
+	case 'r':
+		o->text.relative = true;
+		return true;
+	case 's':
+		o->text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
+		return true;
+	case 't':
+		if (o->text.clock < CLOCK_EPOCH)
+			o->text.clock++;
+		return true;
+	case 'T':
+		o->text.duration = true;
+		return true;
+	case 'v':
+		o->text.full = true;
+		return true;
+	case 'y':
+		o->text.labels = true;
+		return true;
+	case OPTIONS_COLOR:
+		o->color = option_color(arg);
+		return true;
+	case OPTIONS_SYMBOLS:
+		o->symbols = o->records = true;
+		return true;
+	case OPTIONS_SET:
+		selection_trace(&o->select, arg);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void one_option(struct options *o, int opt, const char *arg, int *forks)
 {
+	if (options_show(o, opt, arg))
+		return;
 	switch (opt) {
 	case 'b':
 		if (strcmp(arg, "execve"))
@@ -163,47 +200,17 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	case 'F':
 		*forks = 2;
 		break;
-	case 'j':
-	case OPT_JSON:
-		o->json = true;
-		o->json_path = arg;
-		break;
 	case OPT_KEEP_GOING:
 		o->keep_going = true;
 		break;
 	case 'k':
 		o->stacks = true;
 		break;
-	case 'o':
-		o->output = arg;
-		break;
 	case 'p':
-		add_pids(o, arg);
+		options_pids(o, arg);
 		break;
 	case 'q':
 		o->text.quiet++;
-		break;
-	case 'r':
-		o->text.relative = true;
-		break;
-	case 's':
-		o->text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
-		break;
-	case 't':
-		if (o->text.clock < CLOCK_EPOCH)
-			o->text.clock++;
-		break;
-	case 'T':
-		o->text.duration = true;
-		break;
-	case 'v':
-		o->text.full = true;
-		break;
-	case 'y':
-		o->text.labels = true;
-		break;
-	case OPT_COLOR:
-		o->color = option_color(arg);
 		break;
 	case OPT_NO_SECCOMP:
 		o->no_seccomp = true;
@@ -217,17 +224,11 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 	case OPT_SUMMARY:
 		o->summary = true;
 		break;
-	case OPT_SYMBOLS:
-		o->symbols = o->records = true;
-		break;
 	case OPT_SIGNAL:
 		selection_signal(&o->select, arg);
 		break;
 	case OPT_STATUS:
 		selection_status(&o->select, arg);
-		break;
-	case OPT_TRACE:
-		selection_trace(&o->select, arg);
 		break;
 	}
 }
@@ -259,6 +260,12 @@ static void check_decode(struct options *o)
 	o->to_stdout = true;
 }
 
+void options_check_show(const struct options *o)
+{
+	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
+		die("text and dump cannot both go to '%s': name two files", o->output);
+}
+
 static void check(const struct options *o)
 {
 	if (o->separate && !o->output)
@@ -268,22 +275,27 @@ static void check(const struct options *o)
 	if (o->separate && o->json && !o->json_path)
 		die("-ff does not go with --json: a dump is one file; "
 		    "--json=FILE writes it beside the text");
-	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
-		die("text and dump cannot both go to '%s': name two files", o->output);
+	options_check_show(o);
 	if (o->count && o->json && !o->json_path)
 		die("-c does not go with --json, which prints no tables; "
 		    "--json=FILE writes the dump beside them");
+}
+
+void options_init(struct options *o)
+{
+	*o = (struct options){ .text.max_string = 32 };
+	selection_init(&o->select);
+	o->text.status = o->select.status;
 }
 
 void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 {
 	int opt, forks = 0;
 
-	*o = (struct options){ .text.max_string = 32 };
-	selection_init(&o->select);
+	options_init(o);
 	opterr = 0; /* messages in our own form */
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "+:b:ce:fhjko:p:qrs:tTvVy",
+	while ((opt = getopt_long(argc, argv, "+:b:ce:fhkp:qV" OPTIONS_SHOW_SHORT,
 				  long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':

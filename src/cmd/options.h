@@ -43,6 +43,38 @@ struct options {
 void options_parse(struct options *o, enum options_of of, int argc, char **argv);
 void options_free(struct options *o);
 
+/*
+ * How things are shown, which several verbs take in the same way: for getopt,
+ * with values from OPTIONS_FIRST on.
+ */
+enum { OPTIONS_FIRST = 256, OPTIONS_COLOR = OPTIONS_FIRST, OPTIONS_SYMBOLS, OPTIONS_SET,
+       OPTIONS_OWN };
+#define OPTIONS_SHOW_SHORT "jo:rs:tTvy"
+#define OPTIONS_SHOW_LONG						\
+	{ "absolute-timestamps", no_argument, NULL, 't' },		\
+	{ "color", optional_argument, NULL, OPTIONS_COLOR },		\
+	{ "decode-fds", no_argument, NULL, 'y' },			\
+	{ "json", optional_argument, NULL, 'j' },			\
+	{ "no-abbrev", no_argument, NULL, 'v' },			\
+	{ "output", required_argument, NULL, 'o' },			\
+	{ "relative-timestamps", no_argument, NULL, 'r' },		\
+	{ "string-limit", required_argument, NULL, 's' },		\
+	{ "symbols", no_argument, NULL, OPTIONS_SYMBOLS },		\
+	{ "syscall-times", no_argument, NULL, 'T' },			\
+	{ "trace", required_argument, NULL, OPTIONS_SET }
+
+/* As they are before any option is read. */
+void options_init(struct options *o);
+
+/* Takes one of them; false when opt is none. */
+bool options_show(struct options *o, int opt, const char *arg);
+
+/* Dies unless they go together. */
+void options_check_show(const struct options *o);
+
+/* Takes a list of pids for -p. */
+void options_pids(struct options *o, const char *list);
+
 /* The number in an option's argument; dies unless it is from least to most. */
 long option_number(const char *text, const char *option, long least, long most);
 

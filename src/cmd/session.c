@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/layout.h"
@@ -228,6 +230,43 @@ bool session_start(struct session *s, struct options *options,
 	if (s->json)
 		add_dump(s, facts);
 	return true;
+}
+
+uint64_t session_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
+static int64_t real_offset(void)
+{
+	struct timespec real, mono;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
+}
+
+bool session_start_here(struct session *s, struct options *options,
+			const struct names *source)
+{
+	struct session_facts facts = {
+		.arch = arch_native(), .command = options->argv,
+		.pids = options->pids, .npids = options->npids,
+		.real_offset = real_offset(), .start_ns = session_now(),
+	};
+	struct utsname u;
+
+	if (!uname(&u)) {
+		facts.sysname = u.sysname;
+		facts.release = u.release;
+		facts.version = u.version;
+		facts.machine = u.machine;
+	}
+	return session_start(s, options, source, &facts);
 }
 
 void session_tick(struct session *s, uint64_t ns)

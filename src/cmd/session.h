@@ -53,6 +53,16 @@ struct session {
 bool session_start(struct session *s, struct options *options,
 		   const struct names *source, const struct session_facts *facts);
 
+/*
+ * The same on this machine, from now on; the command and pids are those in
+ * options.
+ */
+bool session_start_here(struct session *s, struct options *options,
+			const struct names *source);
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t session_now(void);
+
 /* Time passes, and it is ns now: what was written so far becomes visible. */
 void session_tick(struct session *s, uint64_t ns);
 

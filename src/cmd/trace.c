@@ -2,22 +2,19 @@
 /* pevtrace COMMAND: the engine feeds a session with what it sees. */
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "abi/pass.h"
 #include "cmd/cmd.h"
+#include "cmd/machine.h"
 #include "cmd/options.h"
 #include "cmd/session.h"
+#include "cmd/workload.h"
 #include "drive/look.h"
-#include "host/host.h"
 #include "host/proc.h"
 #include "host/symbols.h"
 #include "lib/die.h"
@@ -32,70 +29,13 @@ enum {
 struct live {
 	struct session session;
 	struct options options;
-	struct names source;
-	struct host *host;
-	struct symbols *symbols; /* NULL unless asked for */
+	struct machine machine;
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: nobody wants to see into rings */
 	pid_t looking;		/* the tid at whose stop we look */
 	struct map known;	/* tids whose name is learnt */
 	bool told_of_ptrace;
-	char link[4096];	/* what source.fd returned last */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* What the machine calls things ------------------------------------------- */
-
-static struct live *of_source(const struct names *n)
-{
-	return (struct live *)((char *)n - offsetof(struct live, source));
-}
-
-static const char *source_pmu(const struct names *n, uint32_t type)
-{
-	return host_pmu(of_source(n)->host, type);
-}
-
-static const char *source_tracepoint(const struct names *n, uint64_t id)
-{
-	return host_tracepoint(of_source(n)->host, id);
-}
-
-static const char *source_terms(const struct names *n, uint32_t type,
-				const uint64_t *config, size_t nconfigs)
-{
-	return host_terms(of_source(n)->host, type, config, nconfigs);
-}
-
-static const char *source_fd(const struct names *n, const struct call *c, int64_t fd)
-{
-	struct live *l = of_source(n);
-
-	return proc_fd_link(c->tid, (int)fd, l->link, sizeof(l->link)) ? l->link : NULL;
-}
-
-static const char *source_format(const struct names *n, uint64_t id)
-{
-	return host_format(of_source(n)->host, id);
-}
-
-static const char *source_symbol(const struct names *n, int32_t pid, uint64_t ip,
-				 unsigned int cpumode)
-{
-	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
-
-	/* where the record does not tell: the upper half is the kernel's */
-	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
-		kernel = (int64_t)ip < 0;
-	return symbols_name(of_source(n)->symbols, pid, ip, kernel);
-}
 
 /* Rings ------------------------------------------------------------------- */
 
@@ -109,9 +49,9 @@ static void on_record(void *ctx, const struct ring *r, const struct event *e,
 		.bytes = bytes, .len = len,
 	};
 
-	if (l->symbols)
-		symbols_record(l->symbols, bytes, len);
-	session_record(&l->session, l->looking, now_ns(), &record);
+	if (l->machine.symbols)
+		symbols_record(l->machine.symbols, bytes, len);
+	session_record(&l->session, l->looking, session_now(), &record);
 }
 
 static void on_looked(void *ctx, const struct ring *r, const struct ring_result *result)
@@ -123,7 +63,7 @@ static void on_looked(void *ctx, const struct ring *r, const struct ring_result 
 		.missed = result->missed, .torn = result->torn,
 	};
 
-	session_looked(&l->session, l->looking, now_ns(), &look);
+	session_looked(&l->session, l->looking, session_now(), &look);
 }
 
 static void on_learnt(void *ctx, const struct event *e)
@@ -294,7 +234,7 @@ static void on_born(void *ctx, const struct trace_birth *b)
 		.shares_memory = thread || b->shares_memory,
 	};
 
-	session_born(&l->session, &birth, now_ns());
+	session_born(&l->session, &birth, session_now());
 	if (birth.parent)
 		return;
 	/* launched by somebody who has events, or running with some already */
@@ -415,9 +355,9 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 	/* text has a line only for programs that have to do with events */
 	bool told = l->options.json || model_involved(l->session.model, former);
 
-	if (l->symbols)
-		symbols_forget(l->symbols, tid);
-	session_execed(&l->session, tid, former, now_ns(),
+	if (l->machine.symbols)
+		symbols_forget(l->machine.symbols, tid);
+	session_execed(&l->session, tid, former, session_now(),
 		       told && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
 	if (model_involved(l->session.model, tid))
 		learn_comm(l, tid);
@@ -425,7 +365,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 
 static void on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 {
-	session_signal(&((struct live *)ctx)->session, tid, now_ns(), info);
+	session_signal(&((struct live *)ctx)->session, tid, session_now(), info);
 }
 
 static bool is_attached(const struct live *l, pid_t pid)
@@ -443,7 +383,7 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 
 	struct live *l = ctx;
 
-	session_gone(&l->session, tid, now_ns(), how, status, c);
+	session_gone(&l->session, tid, session_now(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
 	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
 		warn("let go of process %d", (int)tid);
@@ -462,7 +402,7 @@ static void on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
-	session_tick(&l->session, now_ns());
+	session_tick(&l->session, session_now());
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
@@ -497,34 +437,6 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->tick_ms = l->options.look_ms ? l->options.look_ms : TICK_MS;
 }
 
-/* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
-static int64_t real_offset(void)
-{
-	struct timespec real, mono;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
-}
-
-static bool start_session(struct live *l)
-{
-	struct session_facts facts = {
-		.arch = arch_native(), .command = l->options.argv,
-		.pids = l->options.pids, .npids = l->options.npids,
-		.real_offset = real_offset(), .start_ns = now_ns(),
-	};
-	struct utsname u;
-
-	if (!uname(&u)) {
-		facts.sysname = u.sysname;
-		facts.release = u.release;
-		facts.version = u.version;
-		facts.machine = u.machine;
-	}
-	return session_start(&l->session, &l->options, &l->source, &facts);
-}
-
 static void start_looking(struct live *l)
 {
 	const char *why;
@@ -551,37 +463,16 @@ static bool begin(struct live *l)
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
 }
 
-/* Ends as the target did, so that whoever waits for us sees the same. */
-static int end_like(int status)
-{
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	/* the target has left its core dump; ours would overwrite it */
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status); /* it was blocked */
-}
-
 int cmd_trace(int argc, char **argv)
 {
-	struct live l = {
-		.source = {
-			.pmu = source_pmu, .tracepoint = source_tracepoint,
-			.terms = source_terms, .fd = source_fd,
-			.format = source_format, .symbol = source_symbol,
-			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
-		},
-	};
+	struct live l = { 0 };
 	struct trace_options t = { 0 };
 	bool begun, written;
 	int status = 0;
 
 	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
-	l.host = host_new("/sys", NULL);
-	if (l.options.symbols)
-		l.symbols = symbols_new(NULL);
-	if (!start_session(&l))
+	machine_live(&l.machine, l.options.symbols);
+	if (!session_start_here(&l.session, &l.options, &l.machine.names))
 		return EXIT_TROUBLE;
 	start_looking(&l);
 	plan_stops(&l, &t);
@@ -596,8 +487,7 @@ int cmd_trace(int argc, char **argv)
 	looker_free(l.looker);
 	map_free(&l.known);
 	written = session_end(&l.session);
-	host_free(l.host);
-	symbols_free(l.symbols);
+	machine_close(&l.machine);
 	options_free(&l.options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
 }

@@ -7,6 +7,7 @@
 
 #include "abi/read_format.h"
 #include "drive/borrow.h"
+#include "drive/writer.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "xlat/constants.h"
@@ -25,9 +26,6 @@ struct looker {
 	struct map seen;	/* a ring's number to struct ring_seen */
 };
 
-/* How sure it is that an event wrote a record. */
-enum match { MATCH_NONE, MATCH_SIZE, MATCH_ID };
-
 /* One look, and who looks. */
 struct look {
 	struct looker *looker;
@@ -35,13 +33,6 @@ struct look {
 	struct ring *ring;
 	const struct event *only;	/* NULL: all rings */
 	uint64_t start, end;		/* a range, or 0 */
-	/* what a record of this ring may look like */
-	struct event *writer;
-	const uint8_t *bytes;
-	size_t len;
-	struct record_format format;
-	enum match match;
-	bool tied;			/* another one matches as well */
 };
 
 struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
@@ -105,92 +96,15 @@ static void learn_id(void *ctx, struct event *e)
 	close(fd);
 }
 
-/* The bit of attr that asks for that type of record; samples need a period. */
-static bool asks_for(const struct event *e, uint32_t type)
-{
-	static const struct {
-		uint32_t type;
-		unsigned int bit;
-	} bits[] = {
-		{ PERF_RECORD_SAMPLE, ATTR_SAMPLE_PERIOD },
-		{ PERF_RECORD_MMAP, ATTR_MMAP }, { PERF_RECORD_MMAP, ATTR_MMAP_DATA },
-		{ PERF_RECORD_MMAP2, ATTR_MMAP2 }, { PERF_RECORD_COMM, ATTR_COMM },
-		{ PERF_RECORD_FORK, ATTR_TASK }, { PERF_RECORD_EXIT, ATTR_TASK },
-		{ PERF_RECORD_SWITCH, ATTR_CONTEXT_SWITCH },
-		{ PERF_RECORD_SWITCH_CPU_WIDE, ATTR_CONTEXT_SWITCH },
-		{ PERF_RECORD_NAMESPACES, ATTR_NAMESPACES },
-		{ PERF_RECORD_KSYMBOL, ATTR_KSYMBOL },
-		{ PERF_RECORD_BPF_EVENT, ATTR_BPF_EVENT },
-		{ PERF_RECORD_CGROUP, ATTR_CGROUP },
-		{ PERF_RECORD_TEXT_POKE, ATTR_TEXT_POKE },
-	};
-	bool listed = false;
-
-	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
-		if (bits[i].type != type)
-			continue;
-		listed = true;
-		if (attr_get(e, bits[i].bit))
-			return true;
-	}
-	return !listed; /* LOST, THROTTLE, ... come unasked */
-}
-
-/* Whether the record is as long as that format makes it. */
-static bool fits(const struct look *k, const struct record_format *f)
-{
-	struct sink s = { .ops = &sink_null_ops };
-
-	return record_emit(k->bytes, k->len, f, NULL, &s, NULL) == k->len;
-}
-
-/*
- * Several events with attrs of their own may write into one ring: the one
- * whose format finds its own id in the record is the one.  Without ids, the
- * one whose format fits the record; where several do, nobody can tell, and the
- * ring's own event stands for all.
- */
-static void try_writer(void *ctx, struct event *e)
-{
-	struct look *k = ctx;
-	struct record_format format;
-	struct record_id id;
-	enum match match;
-
-	record_format_of(&format, e->attr, e->attr_len, arch_native());
-	if (!record_identify(k->bytes, k->len, &format, &id))
-		return;
-	match = id.has_id && id.id == e->id ? MATCH_ID :
-		id.has_id || !asks_for(e, id.type) || !fits(k, &format) ?
-		MATCH_NONE : MATCH_SIZE;
-	k->tied = match == k->match && match == MATCH_SIZE;
-	if (match < k->match || (match == k->match && k->writer &&
-				 e != k->ring->event))
-		return;
-	k->match = match;
-	k->writer = e;
-	k->format = format;
-}
-
 static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct look *k = ctx;
+	struct writer w;
 
-	k->bytes = bytes;
-	k->len = len;
-	k->writer = NULL;
-	k->match = MATCH_NONE;
-	k->tied = false;
-	if (k->ring->event->nsources)
-		model_each_writer(k->looker->model, k->ring, try_writer, k);
-	if (!k->writer) {
-		k->writer = k->ring->event;
-		record_format_of(&k->format, k->writer->attr, k->writer->attr_len,
-				 arch_native());
-	}
-	model_recorded(k->ring, k->writer, bytes, len);
-	k->looker->ops->record(k->looker->ctx, k->ring, k->writer, !k->tied,
-			       &k->format, bytes, len);
+	writer_find(k->looker->model, k->ring, bytes, len, &w);
+	model_recorded(k->ring, w.event, bytes, len);
+	k->looker->ops->record(k->looker->ctx, k->ring, w.event, w.sure, &w.format,
+			       bytes, len);
 }
 
 static void forget_ended(struct looker *l)

@@ -336,7 +336,7 @@ int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
  * data_head; this waits until all CPUs have left such sections.  Not possible
  * on machines with nohz_full, and before 4.3.
  */
-static bool wait_for_writers(void *ctx)
+bool ring_settle(void *ctx)
 {
 	(void)ctx;
 	return !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
@@ -362,7 +362,7 @@ int ring_look(int fd, size_t length, bool backward, bool overwrite,
 		.length = length,
 		.backward = backward,
 		.overwrite = overwrite,
-		.settle = wait_for_writers,
+		.settle = ring_settle,
 	};
 	void *bytes;
 	int err;

@@ -111,6 +111,9 @@ struct ring_image {
 	void *settle_ctx;
 };
 
+/* For settle: waits until no CPU is inside of a write.  ctx is not looked at. */
+bool ring_settle(void *ctx);
+
 /* The part of ring_look() between mmap and munmap. */
 int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
 	      struct ring_result *out, ring_record_fn *record, void *ctx);

@@ -105,17 +105,19 @@ static void on_enter(struct view *v, const struct call *c)
 
 /*
  * A close has its effect at its beginning.  One that is under way may have
- * freed the number that this call was given: its beginning has to come first.
+ * freed the number that this call was given: its beginning has to come first,
+ * and that of all that began before it, as lines are in the order of time.
  */
 static void split_closes(struct dump_view *d, pid_t tid)
 {
-	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next) {
-		if (in->split || in->tid == tid ||
-		    ((struct begun *)in)->call->desc->id != CALL_CLOSE)
-			continue;
-		write_enter(d, in);
-		in->split = true;
-	}
+	uint64_t last = 0;
+
+	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next)
+		if (!in->split && in->tid != tid &&
+		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
+			last = in->enter_ns;
+	if (last)
+		inflight_split(&d->begun, last, 0, write_enter, d);
 }
 
 static void on_exit_of(struct view *v, const struct call *c)
@@ -129,11 +131,11 @@ static void on_exit_of(struct view *v, const struct call *c)
 	if (!inflight_get(&d->begun, c->tid))
 		return;
 	decoded = dump_call_decode_return(c, d->names);
+	if (call_result_kind(c) == RESULT_FD && !c->failed)
+		split_closes(d, c->tid);
 	b = take(d, c->tid);
 	split = b->in.split;
 	before(d, split ? c->exit_ns : c->enter_ns, c->tid);
-	if (call_result_kind(c) == RESULT_FD && !c->failed)
-		split_closes(d, c->tid);
 	o = dump_line(split ? KIND_EXIT : KIND_CALL);
 	if (split) {
 		dump_add_string(o, "call", c->desc->name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/host.h"
 
+#include <errno.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,25 @@ bool host_has_tracepoints(struct host *h)
 	if (!h->tracepoints.len)
 		read_tracepoints(h);
 	return h->tracepoints.len;
+}
+
+int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
+{
+	const char *tracefs = mounted_tracefs(h);
+
+	return tracefs ? tracepoint_id(tracefs, name, id) : -ENODEV;
+}
+
+void host_each_tracepoint(struct host *h,
+			  void (*hook)(void *ctx, uint64_t id, const char *name),
+			  void *ctx)
+{
+	const struct map_slot *slot;
+	size_t at = 0;
+
+	read_tracepoints(h);
+	while ((slot = map_next(&h->tracepoints, &at)))
+		hook(ctx, slot->key, slot->value);
 }
 
 const char *host_format(struct host *h, uint64_t id)

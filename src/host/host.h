@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct host;
+struct pmu;
 
 /*
  * sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs is, or NULL
@@ -30,6 +31,20 @@ bool host_has_tracepoints(struct host *h);
 
 /* The PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);
+
+/* All PMUs, as a list; NULL where sysfs tells of none.  Owned by the host. */
+const struct pmu *host_pmus(struct host *h);
+
+/*
+ * The id of the tracepoint "system:name": 0, or a negative errno, -ENODEV where
+ * no tracefs is mounted.
+ */
+int host_tracepoint_id(struct host *h, const char *name, uint64_t *id);
+
+/* Calls hook for each tracepoint, in no order. */
+void host_each_tracepoint(struct host *h,
+			  void (*hook)(void *ctx, uint64_t id, const char *name),
+			  void *ctx);
 
 /* "system:name" of the tracepoint with that id, or NULL.  Owned by the host. */
 const char *host_tracepoint(struct host *h, uint64_t id);

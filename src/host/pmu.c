@@ -78,6 +78,44 @@ static uint64_t gather(uint64_t word, uint64_t mask)
 	return out;
 }
 
+uint64_t pmu_term_max(const struct pmu_term *t)
+{
+	return gather(~0ULL, t->mask);
+}
+
+void pmu_term_set(const struct pmu_term *t, uint64_t v, uint64_t *config)
+{
+	config[t->config] = (config[t->config] & ~t->mask) | scatter(v, t->mask);
+}
+
+static bool is_called(const char *name, const char *word, size_t len)
+{
+	return strlen(name) == len && !memcmp(name, word, len);
+}
+
+const struct pmu *pmu_find(const struct pmu *list, const char *name, size_t len)
+{
+	while (list && !is_called(list->name, name, len))
+		list = list->next;
+	return list;
+}
+
+const struct pmu_term *pmu_term(const struct pmu *p, const char *name, size_t len)
+{
+	for (size_t i = 0; i < p->nterms; i++)
+		if (is_called(p->terms[i].name, name, len))
+			return &p->terms[i];
+	return NULL;
+}
+
+const struct pmu_alias *pmu_alias(const struct pmu *p, const char *name, size_t len)
+{
+	for (size_t i = 0; i < p->naliases; i++)
+		if (is_called(p->aliases[i].name, name, len))
+			return &p->aliases[i];
+	return NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	/* struct pmu_term and struct pmu_alias both start with their name */
@@ -114,10 +152,10 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 	for (char *term = strtok_r(text, ",", &save); term;
 	     term = strtok_r(NULL, ",", &save)) {
 		char *value = strchr(term, '=');
+		const struct pmu_term *known;
 		uint64_t v = 1;
 		const char *rest;
 		int word;
-		size_t i;
 
 		if (value) {
 			*value++ = '\0';
@@ -125,10 +163,9 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 			if (*value)
 				return false; /* "?": the user has to give it */
 		}
-		for (i = 0; i < p->nterms && strcmp(p->terms[i].name, term); i++)
-			;
-		if (i < p->nterms) {
-			a->config[p->terms[i].config] |= scatter(v, p->terms[i].mask);
+		known = pmu_term(p, term, strlen(term));
+		if (known) {
+			pmu_term_set(known, v, a->config);
 			continue;
 		}
 		word = parse_word(term, &rest);

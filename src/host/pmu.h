@@ -37,6 +37,17 @@ struct pmu {
 struct pmu *pmus_read(const char *sysfs);
 void pmus_free(struct pmu *list);
 
+/* The PMU, format term or alias of that name, or NULL. */
+const struct pmu *pmu_find(const struct pmu *list, const char *name, size_t len);
+const struct pmu_term *pmu_term(const struct pmu *p, const char *name, size_t len);
+const struct pmu_alias *pmu_alias(const struct pmu *p, const char *name, size_t len);
+
+/* The largest value that the term's bits hold. */
+uint64_t pmu_term_max(const struct pmu_term *t);
+
+/* Gives the term its value, of which bits beyond the largest are dropped. */
+void pmu_term_set(const struct pmu_term *t, uint64_t v, uint64_t *config);
+
 /* Appends "name/terms/" for these words; see host_terms(). */
 void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
 		  struct buf *out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/tracepoint.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,24 @@ void tracepoints_read(const char *tracefs, struct map *ids)
 		read_system(dirfd(d), system, ids);
 	if (d)
 		closedir(d);
+}
+
+int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
+{
+	const char *colon = strchr(name, ':');
+	char path[4096], text[32], *end;
+
+	/* a name is one directory, never a way through others */
+	if (!colon || colon == name || !colon[1] || *name == '.' || colon[1] == '.' ||
+	    strchr(name, '/'))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs, (int)(colon - name),
+		 name, colon + 1);
+	errno = EIO;
+	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
+		return -errno;
+	*id = strtoull(text, &end, 10);
+	return end == text || *end ? -EIO : 0;
 }
 
 char *tracepoint_format(const char *tracefs, const char *name)

@@ -3,6 +3,8 @@
 #ifndef PEVTRACE_HOST_TRACEPOINT_H
 #define PEVTRACE_HOST_TRACEPOINT_H
 
+#include <stdint.h>
+
 #include "lib/map.h"
 
 /*
@@ -10,6 +12,9 @@
  * allocated "system:name".  Nothing where tracefs is not mounted or readable.
  */
 void tracepoints_read(const char *tracefs, struct map *ids);
+
+/* The id of "system:name": 0, or a negative errno when it cannot be read. */
+int tracepoint_id(const char *tracefs, const char *name, uint64_t *id);
 
 /*
  * The text of the format file of "system:name", for the caller to free; NULL

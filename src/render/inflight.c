@@ -14,15 +14,11 @@ void inflights_free(struct inflights *l)
 
 void inflight_add(struct inflights *l, struct inflight *p, pid_t tid, uint64_t enter_ns)
 {
-	struct inflight *after = l->head.prev;
-
-	while (after != &l->head && after->enter_ns > enter_ns)
-		after = after->prev;
 	p->tid = tid;
 	p->enter_ns = enter_ns;
 	p->split = false;
-	p->prev = after;
-	p->next = after->next;
+	p->prev = l->head.prev;
+	p->next = &l->head;
 	p->prev->next = p->next->prev = p;
 	map_set(&l->by_tid, (uint64_t)tid, p);
 }

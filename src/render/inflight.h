@@ -29,10 +29,7 @@ void inflights_init(struct inflights *l);
 /* Frees the list, not what is in it. */
 void inflights_free(struct inflights *l);
 
-/*
- * Adds one; the task must not have one yet.  Of a dump, a close may come before
- * calls that began earlier.
- */
+/* Appends; the task must not have one. */
 void inflight_add(struct inflights *l, struct inflight *p, pid_t tid, uint64_t enter_ns);
 
 struct inflight *inflight_get(const struct inflights *l, pid_t tid);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace open: events of our own, counted or sampled. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/measure.h"
+#include "cmd/refusal.h"
+#include "host/rights.h"
+#include "lib/die.h"
+#include "render/figures.h"
+#include "xlat/constants.h"
+
+enum {
+	OPT_MMAP = MEASURE_OWN,
+	RATE = 4000,		/* samples a second, as perf record has it */
+};
+
+static const char help[] =
+"Usage: pevtrace open -e EVENTS [OPTION]... [--] COMMAND [ARG]...\n"
+"       pevtrace open -e EVENTS [OPTION]... -p PID | -C LIST | -a | -G CGROUP\n"
+"       pevtrace open -e EVENTS [OPTION]...\n"
+"Open events, print the calls that this takes, and what they counted.\n"
+"\n"
+"  -e, --event=EVENTS         perf's names: cycles:u, sched:sched_switch,\n"
+"                             msr/tsc/, mem:0x1000:rw, r1a8, {a,b}; and members\n"
+"                             of the attr: cpu-clock,sample_freq=99; repeatable\n"
+"      --mmap=PAGES           sample: rings of that many pages, a power of two,\n"
+"                             and the records in them as they come\n"
+"  -q, --quiet                no calls, only figures and records\n"
+"      --trace=SET            calls to show: see pevtrace --help; default perf\n"
+"\n"
+MEASURE_HELP
+"                             (nobody: pevtrace itself, and at once)\n"
+"\n"
+"How to show it:\n"
+MEASURE_HELP_SHOW
+"\n"
+"The exit status is COMMAND's own; 2 on misuse, or when nothing could be opened.\n";
+
+static const struct option long_options[] = {
+	MEASURE_LONG,
+	{ "event", required_argument, NULL, 'e' },
+	{ "mmap", required_argument, NULL, OPT_MMAP },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct opening {
+	struct measure m;	/* first: hooks get it back */
+	struct figure *figures;
+	char **texts;		/* of -e */
+	size_t ntexts;
+	bool user_only;		/* was said */
+	bool progress;		/* a line of it stands on the terminal */
+};
+
+/* Attrs ------------------------------------------------------------------------- */
+
+static void or_default(struct event_spec *e, unsigned int member, uint64_t bits)
+{
+	event_default(e, member, bits | event_get(e, member));
+}
+
+static uint64_t default_rate(void)
+{
+	long most = rights_sysctl("perf_event_max_sample_rate", RATE);
+
+	return most > 0 && most < RATE ? (uint64_t)most : RATE;
+}
+
+/* What perf record asks for, in each sample and beside the samples. */
+static void sample_defaults(struct event_spec *e, bool first, bool several)
+{
+	uint64_t type = event_get(e, ATTR_TYPE);
+	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			PERF_SAMPLE_PERIOD;
+	static const unsigned int beside[] = {
+		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
+	};
+
+	if (several)
+		what |= PERF_SAMPLE_IDENTIFIER;
+	if (type == PERF_TYPE_TRACEPOINT)
+		what |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
+	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+		event_default(e, ATTR_SAMPLE_PERIOD, 1);
+	else
+		event_default(e, ATTR_SAMPLE_FREQ, default_rate());
+	or_default(e, ATTR_SAMPLE_TYPE, what);
+	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
+	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
+		event_set(e, ATTR_USE_CLOCKID, 1);
+		event_set(e, ATTR_CLOCKID, CLOCK_MONOTONIC);
+	}
+	for (size_t i = 0; first && i < sizeof(beside) / sizeof(*beside); i++)
+		event_default(e, beside[i], 1);
+}
+
+/* What perf stat and perf record ask for, unless the user said otherwise. */
+static void defaults(struct opening *o)
+{
+	struct measure *m = &o->m;
+	bool command = measure_is_command(m);
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event_spec *e = &m->events.events[i];
+
+		or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING);
+		if (e->leader == i)
+			event_default(e, ATTR_DISABLED, 1);
+		if (e->leader == i && command)
+			event_default(e, ATTR_ENABLE_ON_EXEC, 1);
+		if (command || m->issuing.options.npids)
+			event_default(e, ATTR_INHERIT, 1);
+		if (!e->given[ATTR_EXCLUDE_HOST])
+			event_default(e, ATTR_EXCLUDE_GUEST, 1);
+		if (m->pages)
+			sample_defaults(e, !i, m->events.n > 1);
+	}
+}
+
+/* Not every PMU can leave guests out, and not every user may see the kernel. */
+static bool retry(void *ctx, struct event_spec *e, int error)
+{
+	struct opening *o = ctx;
+	struct buf rights = { 0 };
+
+	if ((error == EINVAL || error == EOPNOTSUPP) && !e->given[ATTR_EXCLUDE_GUEST] &&
+	    event_get(e, ATTR_EXCLUDE_GUEST)) {
+		event_set(e, ATTR_EXCLUDE_GUEST, 0);
+		return true;
+	}
+	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
+	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon())
+		return false;
+	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
+	event_default(e, ATTR_EXCLUDE_HV, 1);
+	if (!o->user_only) {
+		refusal_rights(&rights);
+		warn("leaving out the kernel: %s", buf_str(&rights));
+		buf_free(&rights);
+	}
+	o->user_only = true;
+	return true;
+}
+
+/* Figures -------------------------------------------------------------------------- */
+
+static void take_count(void *ctx, size_t target, size_t event, const struct read_value *v)
+{
+	struct opening *o = ctx;
+	const struct target *t = &o->m.targets[target];
+	/* a task's event for one CPU rests while the task is on another one */
+	bool rests = t->cpu >= 0 && t->pid != -1;
+
+	if (!v->timed)
+		figure_add(&o->figures[event], v->value, 1, 1);
+	else
+		figure_add(&o->figures[event], v->value, rests ? v->running : v->enabled,
+			   v->running);
+}
+
+static bool is_clock(const struct event_spec *e)
+{
+	uint64_t config = event_get(e, ATTR_CONFIG);
+
+	return event_get(e, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static void read_figures(struct opening *o, bool quiet)
+{
+	struct measure *m = &o->m;
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		o->figures[i] = (struct figure){
+			.name = m->events.events[i].attr.label,
+			.clock = is_clock(&m->events.events[i]),
+		};
+		for (size_t t = 0; t < m->ntargets; t++)
+			o->figures[i].opened |= batch_fd(&m->batch, t, i) >= 0;
+	}
+	batch_read(&m->batch, quiet, take_count, o);
+}
+
+/* On the terminal only, and where no records scroll by. */
+static void show_progress(struct measure *m, double seconds)
+{
+	struct opening *o = (struct opening *)m;
+	struct buf line = { 0 };
+
+	read_figures(o, true);
+	figures_line(o->figures, m->events.n, seconds, &line);
+	fprintf(stderr, "\r%.79s\033[K", buf_str(&line));
+	fflush(stderr);
+	buf_free(&line);
+	o->progress = true;
+}
+
+static void tell_counts(const struct measure *m)
+{
+	struct session *s = (struct session *)&m->issuing.session;
+
+	for (size_t t = 0; t < m->ntargets; t++) {
+		for (size_t i = 0; i < m->events.n; i++) {
+			int fd = batch_fd(&m->batch, t, i);
+			struct event *e = fd < 0 ? NULL : model_event(s->model, gettid(), fd);
+
+			if (e && e->count.known)
+				session_count(s, e);
+		}
+	}
+}
+
+static void print_figures(struct opening *o)
+{
+	struct measure *m = &o->m;
+	struct output *text = m->issuing.session.text;
+	struct buf table = { 0 };
+
+	if (o->progress)
+		fputs("\r\033[K", stderr);
+	read_figures(o, false);
+	tell_counts(m);
+	if (!text)
+		return;
+	figures_print(o->figures, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	output_write(text, getpid(), buf_str(&table), table.len);
+	buf_free(&table);
+}
+
+/* The verb ---------------------------------------------------------------------------- */
+
+static void parse(struct opening *o, int argc, char **argv)
+{
+	struct measure *m = &o->m;
+	int opt;
+
+	options_init(&m->issuing.options);
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, MEASURE_SHORT "e:", long_options,
+				  NULL)) != -1) {
+		switch (opt) {
+		case 'e':
+			o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
+			o->texts[o->ntexts++] = optarg;
+			break;
+		case OPT_MMAP:
+			m->pages = (size_t)option_number(optarg, "--mmap", 1, 1 << 20);
+			break;
+		default:
+			measure_option(m, opt, optarg, argv, "open", help);
+		}
+	}
+	measure_options_end(m, argc, argv);
+	if (!o->ntexts)
+		die("nothing to open: name events with -e; see pevtrace open --help");
+	if (m->pages & (m->pages - 1))
+		die("--mmap needs a power of two, as the kernel does, not %zu", m->pages);
+	m->once = !m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
+		  !measure_is_system(m);
+}
+
+static void read_events(struct opening *o)
+{
+	struct host *h = host_new("/sys", NULL);
+
+	for (size_t i = 0; i < o->ntexts; i++)
+		if (!event_list_add(&o->m.events, h, o->texts[i]))
+			die("-e '%s': at character %zu: %s", o->texts[i], o->m.events.at + 1,
+			    o->m.events.why);
+	host_free(h);
+	free(o->texts);
+}
+
+int cmd_open(int argc, char **argv)
+{
+	struct opening o = { 0 };
+	bool command, ran;
+	int status;
+
+	parse(&o, argc, argv);
+	read_events(&o);
+	o.figures = xcalloc(o.m.events.n, sizeof(*o.figures));
+	defaults(&o);
+	o.m.retry = retry;
+	if (isatty(STDERR_FILENO) && !o.m.pages && !o.m.issuing.options.json)
+		o.m.progress = show_progress;
+	ran = measure_open(&o.m) && measure_run(&o.m);
+	if (ran)
+		print_figures(&o);
+	command = o.m.work.pid;
+	if (!measure_end(&o.m))
+		ran = false;
+	status = o.m.work.status;
+	free(o.figures);
+	return !ran ? EXIT_TROUBLE : command ? end_like(status) : EXIT_YES;
+}

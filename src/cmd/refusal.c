@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cmd/refusal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "host/rights.h"
+#include "lib/die.h"
+#include "xlat/tables.h"
+
+enum { SYSTEM_LEVEL = 0, KERNEL_LEVEL = 1, USER_LEVEL = 2 };
+
+void refusal_rights(struct buf *out)
+{
+	buf_addf(out, "perf_event_paranoid is %ld here, and CAP_PERFMON (or root) would be "
+		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
+}
+
+static void add_advice(struct buf *out, int error, bool system)
+{
+	struct rlimit limit;
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		buf_adds(out, "; ");
+		refusal_rights(out);
+		if (system)
+			buf_addf(out, "; events of a whole CPU need a level of %d or less",
+				 SYSTEM_LEVEL);
+		else
+			buf_addf(out, "; processes of other users are measured with that "
+				 "only, the kernel's part up to a level of %d",
+				 KERNEL_LEVEL);
+		break;
+	case EMFILE:
+		if (!getrlimit(RLIMIT_NOFILE, &limit))
+			buf_addf(out, "; %llu are allowed (ulimit -n)",
+				 (unsigned long long)limit.rlim_cur);
+		break;
+	default:
+		break;
+	}
+}
+
+void refusal_open(const char *event, int error, bool system)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+	const char *name = strerrorname_np(error);
+	struct buf text = { 0 };
+
+	add_advice(&text, error, system);
+	warn("cannot open '%s': %s: %s%s", event, name ? name : "error",
+	     e ? e->meaning : strerror(error), buf_str(&text));
+	buf_free(&text);
+}
+
+void refusal_map(size_t rings, size_t pages, int error)
+{
+	unsigned long long kib = (1 + pages) * (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
+	struct rlimit limit = { 0 };
+
+	switch (error) {
+	case EPERM:
+		getrlimit(RLIMIT_MEMLOCK, &limit);
+		warn("cannot map %zu rings of %llu KiB: more than perf_event_mlock_kb (%ld KiB "
+		     "for each CPU) and ulimit -l (%llu KiB) allow; take fewer pages with "
+		     "--mmap, or have CAP_IPC_LOCK", rings, kib,
+		     rights_sysctl("perf_event_mlock_kb", 0),
+		     (unsigned long long)limit.rlim_cur / 1024);
+		break;
+	case EINVAL:
+		warn("cannot map a ring of %zu pages: EINVAL: their number is a power of two, "
+		     "an event of any CPU with inherit=1 can have none, and all events have "
+		     "the same clock (use_clockid, clockid)", pages);
+		break;
+	case ENOMEM:
+		warn("cannot map a ring of %llu KiB: out of memory; take fewer pages with "
+		     "--mmap", kib);
+		break;
+	default:
+		warn("cannot map a ring of %zu pages: %s", pages, strerror(error));
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Why the kernel said no, in words, with what can be done about it here. */
+#ifndef PEVTRACE_CMD_REFUSAL_H
+#define PEVTRACE_CMD_REFUSAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/buf.h"
+
+/* An event could not be opened; system: of whatever runs on a CPU. */
+void refusal_open(const char *event, int error, bool system);
+
+/* Rings of pages data pages each could not be mapped. */
+void refusal_map(size_t rings, size_t pages, int error);
+
+/* "perf_event_paranoid is 2 here" and what it takes to get round that. */
+void refusal_rights(struct buf *out);
+
+#endif

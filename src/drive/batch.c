@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "drive/ring.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+
+enum { READ_MAX = 16384 };	/* the kernel's limit on a group's counts */
+
+static int *fd_of(struct batch *b, size_t target, size_t event)
+{
+	return &b->fds[target * b->events->n + event];
+}
+
+/* 0, or the errno; a thread that has gone is no error of the event. */
+static int open_one(struct batch *b, size_t target, size_t event, batch_retry_fn *retry,
+		    void *ctx)
+{
+	struct event_spec *e = &b->events->events[event];
+	int group = e->leader == event ? -1 : batch_fd(b, target, e->leader);
+	int fd;
+
+	if (e->leader != event && group < 0)
+		return b->errors[e->leader];
+	do
+		fd = issue_open(b->issuer, &e->attr, b->targets[target].pid,
+				b->targets[target].cpu, group, b->flags);
+	while (fd < 0 && retry && retry(ctx, e, -fd));
+	if (fd < 0)
+		return -fd;
+	*fd_of(b, target, event) = fd;
+	b->nopen++;
+	return 0;
+}
+
+void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx)
+{
+	size_t n = b->events->n;
+	int error;
+
+	b->fds = xcalloc(b->ntargets * n, sizeof(*b->fds));
+	b->errors = xcalloc(n, sizeof(*b->errors));
+	for (size_t i = 0; i < b->ntargets * n; i++)
+		b->fds[i] = -1;
+	for (size_t t = 0; t < b->ntargets; t++) {
+		for (size_t i = 0; i < n; i++) {
+			error = open_one(b, t, i, retry, ctx);
+			if (error)
+				b->errors[i] = error;
+			if (error == EMFILE || error == ENFILE)
+				return;
+		}
+	}
+}
+
+/* A ring that events like this one may write into, or NULL. */
+static struct stream_ring *shared_ring(struct stream *s, const struct target *t,
+				       size_t target, bool backward)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct stream_ring *r = &s->rings[i];
+
+		if (r->backward == backward && r->cpu == t->cpu &&
+		    (t->cpu >= 0 || r->target == target))
+			return r;
+	}
+	return NULL;
+}
+
+/* Samples tell whose they are by the id only: somebody must have asked for it. */
+static void ask_id(struct batch *b, int fd)
+{
+	uint64_t id = 0;
+
+	issue_ioctl(b->issuer, fd, PERF_EVENT_IOC_ID, (uintptr_t)&id);
+}
+
+static int map_one(struct batch *b, struct stream *s, size_t target, size_t event,
+		   size_t pages)
+{
+	int fd = batch_fd(b, target, event), error = 0;
+	const struct target *t = &b->targets[target];
+	bool backward = event_get(&b->events->events[event], ATTR_WRITE_BACKWARD);
+	struct stream_ring *r = shared_ring(s, t, target, backward);
+	size_t length = (1 + pages) * (size_t)sysconf(_SC_PAGESIZE);
+	void *at;
+
+	if (r) {
+		ask_id(b, fd);
+		return (int)-issue_ioctl(b->issuer, fd, PERF_EVENT_IOC_SET_OUTPUT,
+					 (uint64_t)r->fd);
+	}
+	at = issue_map(b->issuer, fd, length, !backward, &error);
+	if (!at)
+		return error;
+	stream_add(s, &(struct stream_ring){
+		.fd = fd, .at = at, .length = length, .backward = backward,
+		.cpu = t->cpu, .target = target,
+	});
+	if (b->events->n > 1)
+		ask_id(b, fd);
+	return 0;
+}
+
+int batch_map(struct batch *b, struct stream *s, size_t pages)
+{
+	int error = 0;
+
+	for (size_t t = 0; !error && t < b->ntargets; t++)
+		for (size_t i = 0; !error && i < b->events->n; i++)
+			if (batch_fd(b, t, i) >= 0)
+				error = map_one(b, s, t, i, pages);
+	return error;
+}
+
+void batch_control(struct batch *b, uint32_t request)
+{
+	for (size_t t = 0; t < b->ntargets; t++)
+		for (size_t i = 0; i < b->events->n; i++)
+			if (b->events->events[i].leader == i && batch_fd(b, t, i) >= 0)
+				issue_ioctl(b->issuer, batch_fd(b, t, i), request, 0);
+}
+
+/* Bytes that a read of it gives; members: how many its group has open. */
+static size_t read_size(uint64_t format, size_t members)
+{
+	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+	size_t size = format & PERF_FORMAT_GROUP ? 8 * (1 + times + members * each) :
+		      8 * (times + each);
+
+	return size < READ_MAX ? size : READ_MAX;
+}
+
+/* The one value of a read that is the event's. */
+struct reading {
+	size_t index;		/* its place in the group */
+	struct read_value value;
+	bool found;
+};
+
+static void take(void *ctx, const struct read_value *v)
+{
+	struct reading *r = ctx;
+
+	if (v->index != r->index)
+		return;
+	r->value = *v;
+	r->found = true;
+}
+
+static bool read_one(struct batch *b, size_t target, size_t event, bool quiet,
+		     struct reading *r)
+{
+	const struct event_spec *e = &b->events->events[event];
+	uint64_t format = event_get(e, ATTR_READ_FORMAT);
+	uint8_t bytes[READ_MAX];
+	size_t members = 0, size;
+	ssize_t got;
+	int fd = batch_fd(b, target, event);
+
+	if (fd < 0)
+		return false;
+	*r = (struct reading){ 0 };
+	for (size_t i = e->leader; i < b->events->n; i++) {
+		if (b->events->events[i].leader != e->leader || batch_fd(b, target, i) < 0)
+			continue;
+		if (i == event && format & PERF_FORMAT_GROUP)
+			r->index = members;
+		members++;
+	}
+	size = read_size(format, members);
+	got = quiet ? ring_read_count(fd, bytes, size) :
+	      issue_read(b->issuer, fd, bytes, size);
+	if (got <= 0)
+		return false;
+	read_format_each(bytes, (size_t)got, format, take, r);
+	return r->found;
+}
+
+void batch_read(struct batch *b, bool quiet,
+		void (*hook)(void *ctx, size_t target, size_t event,
+			     const struct read_value *v),
+		void *ctx)
+{
+	struct reading r;
+
+	for (size_t t = 0; t < b->ntargets; t++)
+		for (size_t i = 0; i < b->events->n; i++)
+			if (read_one(b, t, i, quiet, &r))
+				hook(ctx, t, i, &r.value);
+}
+
+void batch_close(struct batch *b)
+{
+	for (size_t i = 0; b->fds && i < b->ntargets * b->events->n; i++)
+		if (b->fds[i] >= 0)
+			issue_close(b->issuer, b->fds[i]);
+	free(b->fds);
+	free(b->errors);
+	b->fds = b->errors = NULL;
+	b->nopen = 0;
+}

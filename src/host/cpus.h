@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sets of CPUs, as sysfs and users write them: "0-3,8". */
+#ifndef PEVTRACE_HOST_CPUS_H
+#define PEVTRACE_HOST_CPUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CPUS_MAX = 8192 };
+
+struct cpus {
+	int *of;	/* in the order written, each once; owned */
+	size_t n;
+};
+
+/* Reads all of text; false when it is no such list. */
+bool cpus_parse(struct cpus *c, const char *text);
+
+/* The CPUs that are online, from sysfs; the first one where it does not tell. */
+void cpus_online(struct cpus *c);
+bool cpus_have(const struct cpus *c, int cpu);
+void cpus_free(struct cpus *c);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The reader of event lists, shared by its own files only. */
+#ifndef PEVTRACE_HOST_EVENT_READING_H
+#define PEVTRACE_HOST_EVENT_READING_H
+
+#include <string.h>
+
+#include "abi/layout.h"
+#include "host/event_syntax.h"
+#include "host/event_words.h"
+#include "host/pmu.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+struct reading {
+	struct event_list *list;
+	struct host *host;
+	struct text_cursor c;
+	size_t first;		/* members go to the events from here on */
+	bool grouped;		/* within braces */
+};
+
+/* Trouble at that place of the text; false. */
+#define FAIL_AT(r, where, ...)							\
+	((r)->c.at = (where), text_cursor_fail(&(r)->c, __VA_ARGS__))
+
+static inline bool syntax_is(const char *word, size_t len, const char *name)
+{
+	return strlen(name) == len && !memcmp(word, name, len);
+}
+
+/* event_syntax.c: text, and events that are added to the list. */
+
+/* What comes next, behind blanks; NUL at the end. */
+char syntax_peek(struct reading *r);
+const char *syntax_behind_blanks(const char *at, const char *end);
+
+/* How far it is to one of stop outside of quotes, or to the end. */
+size_t syntax_reach(const char *at, const char *end, const char *stop);
+
+/* How far it is to the end of the item that at is in. */
+size_t syntax_item_reach(const struct reading *r, const char *at);
+
+/* An event; NULL, with the reason, when there are too many.  code may be NULL. */
+struct event_spec *syntax_add(struct reading *r, const struct event_code *code);
+void syntax_label(struct event_spec *e, const char *text, size_t len);
+
+/* Says what is not known, and what is near to it, or otherwise; false. */
+bool syntax_unknown(struct reading *r, const char *at, const char *what,
+		    const struct nearest *n, const char *otherwise);
+
+/* event_member.c: members and modifiers. */
+
+/* "name=value" or "name" at the cursor, a word of len bytes. */
+bool syntax_member(struct reading *r, size_t len);
+
+/* Gives the events from r->first on the member at f; without from: its bit is 1. */
+bool syntax_set_member(struct reading *r, const struct field *f, const char *from,
+		       const char *end);
+void syntax_near_members(struct nearest *n);
+
+/*
+ * Letters up to the item's end, for the events from first on.  Those of a group
+ * add to what its members have of their own.
+ */
+bool syntax_modifiers(struct reading *r, size_t first, bool of_group);
+
+/* The same behind a colon, if there is one. */
+bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
+
+/* event_pmu.c: PMUs and their terms. */
+
+/* "msr/tsc/u": the word of len bytes before the slash is a PMU or generic event. */
+bool syntax_with_terms(struct reading *r, size_t len);
+void syntax_alias(struct event_spec *e, const struct pmu_alias *a);
+
+/* event_names.c: an event of any kind at the cursor, whose first word is so long. */
+bool syntax_event(struct reading *r, size_t len);
+
+#endif

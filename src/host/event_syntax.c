@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/event_syntax.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/attr_member.h"
+#include "host/event_reading.h"
+#include "lib/die.h"
+
+static const struct layout *const attr = &layout_perf_event_attr;
+
+/* Events and members --------------------------------------------------------- */
+
+uint64_t event_get(const struct event_spec *e, unsigned int member)
+{
+	return layout_get(attr, member, e->attr.bytes, sizeof(e->attr.bytes));
+}
+
+static bool share_place(const struct field *a, const struct field *b)
+{
+	return a != b && a->offset == b->offset && a->width == b->width &&
+	       a->bit == b->bit && a->nbits == b->nbits;
+}
+
+/* The one bit that says which member is in this one's place; or NULL. */
+static const struct field *choosing_bit(const struct field *f)
+{
+	const struct field *bit = f->when.op == COND_EQ ? &attr->fields[f->when.field] : NULL;
+
+	return bit && bit->nbits == 1 ? bit : NULL;
+}
+
+void event_set(struct event_spec *e, unsigned int member, uint64_t v)
+{
+	const struct field *f = &attr->fields[member], *bit;
+
+	for (size_t i = 0; i < attr->n; i++) {
+		const struct field *o = &attr->fields[i];
+
+		bit = choosing_bit(o);
+		if (bit && share_place(o, f) && !e->given[o->when.field])
+			field_set(bit, !o->when.value, e->attr.bytes);
+	}
+	bit = choosing_bit(f);
+	if (bit && !e->given[f->when.field])
+		field_set(bit, f->when.value, e->attr.bytes);
+	field_set(f, v, e->attr.bytes);
+}
+
+void event_default(struct event_spec *e, unsigned int member, uint64_t v)
+{
+	const struct field *f = &attr->fields[member];
+
+	for (size_t i = 0; i < attr->n; i++)
+		if (e->given[i] && (i == member || share_place(f, &attr->fields[i])))
+			return;
+	event_set(e, member, v);
+}
+
+void event_list_free(struct event_list *l)
+{
+	free(l->events);
+	*l = (struct event_list){ 0 };
+}
+
+/* NULL, with the reason, when there are too many. */
+struct event_spec *syntax_add(struct reading *r, const struct event_code *code)
+{
+	struct event_list *l = r->list;
+	struct event_spec *e;
+
+	if (l->n == EVENT_LIST_MAX) {
+		text_cursor_fail(&r->c, "more than %d events; open them in several runs",
+				 EVENT_LIST_MAX);
+		return NULL;
+	}
+	if (!(l->n & (l->n - 1))) /* doubles at powers of two */
+		l->events = xrealloc(l->events, (l->n ? 2 * l->n : 1) * sizeof(*l->events));
+	e = &l->events[l->n];
+	memset(e, 0, sizeof(*e));
+	e->leader = l->n++;
+	field_set(&attr->fields[ATTR_SIZE], attr->size, e->attr.bytes);
+	if (code) {
+		event_set(e, ATTR_TYPE, code->type);
+		event_set(e, ATTR_CONFIG, code->config);
+		e->given[ATTR_TYPE] = e->given[ATTR_CONFIG] = true;
+	}
+	return e;
+}
+
+/* Text ------------------------------------------------------------------------- */
+
+const char *syntax_behind_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+		at++;
+	return at;
+}
+
+/* What comes next, behind blanks; NUL at the end. */
+char syntax_peek(struct reading *r)
+{
+	r->c.at = syntax_behind_blanks(r->c.at, r->c.end);
+	return r->c.at < r->c.end ? *r->c.at : '\0';
+}
+
+/* How far it is to one of stop outside of quotes, or to the end. */
+size_t syntax_reach(const char *at, const char *end, const char *stop)
+{
+	const char *p = at;
+	bool quoted = false;
+
+	for (; p < end && *p; p++) {
+		if (*p == '\\' && quoted && p + 1 < end)
+			p++;
+		else if (*p == '"')
+			quoted = !quoted;
+		else if (!quoted && strchr(stop, *p))
+			break;
+	}
+	return (size_t)(p - at);
+}
+
+size_t syntax_item_reach(const struct reading *r, const char *at)
+{
+	return syntax_reach(at, r->c.end, ",}");
+}
+
+void syntax_label(struct event_spec *e, const char *text, size_t len)
+{
+	if (len >= sizeof(e->attr.label))
+		len = sizeof(e->attr.label) - 1;
+	memcpy(e->attr.label, text, len);
+	e->attr.label[len] = '\0';
+}
+
+/* Says what is not known, and what is near to it. */
+bool syntax_unknown(struct reading *r, const char *at, const char *what,
+		    const struct nearest *n, const char *otherwise)
+{
+	if (*n->best)
+		return FAIL_AT(r, at, "%s '%s'; did you mean %s?", what, n->word, n->best);
+	return FAIL_AT(r, at, "%s '%s'; %s", what, n->word, otherwise);
+}
+
+/* Lists ---------------------------------------------------------------------------------- */
+
+static bool items(struct reading *r);
+
+static bool group(struct reading *r)
+{
+	const char *brace = r->c.at++;
+	size_t leader = r->list->n;
+
+	if (r->grouped)
+		return FAIL_AT(r, brace, "groups have no groups in them");
+	r->grouped = true;
+	r->first = leader;
+	if (!items(r))
+		return false;
+	r->grouped = false;
+	if (syntax_peek(r) != '}')
+		return FAIL_AT(r, brace, "there is no } behind the group");
+	r->c.at++;
+	for (size_t i = leader; i < r->list->n; i++)
+		r->list->events[i].leader = leader;
+	r->first = leader;
+	return syntax_may_modify(r, leader, true);
+}
+
+static bool item(struct reading *r)
+{
+	char ch = syntax_peek(r);
+	const char *end;
+	size_t len;
+
+	if (ch == '{')
+		return group(r);
+	len = syntax_reach(r->c.at, r->c.end, ",:/={}\" \t\n");
+	end = syntax_behind_blanks(r->c.at + len, r->c.end);
+	if (!len)
+		return ch && !strchr(",}", ch) ?
+		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :
+		       FAIL_AT(r, r->c.at, "an event is missing");
+	if (end < r->c.end && *end == '=')
+		return syntax_member(r, len);
+	if (attr_member(r->c.at, len) && (end == r->c.end || strchr(",}", *end)))
+		return syntax_member(r, len);
+	return syntax_event(r, len);
+}
+
+static bool items(struct reading *r)
+{
+	do {
+		if (!item(r))
+			return false;
+	} while (syntax_peek(r) == ',' && r->c.at++);
+	return true;
+}
+
+bool event_list_add(struct event_list *l, struct host *h, const char *text)
+{
+	size_t before = l->n;
+	struct reading r = {
+		.list = l, .host = h, .first = before,
+		.c = { .at = text, .end = text + strlen(text) },
+	};
+	bool ok = items(&r);
+
+	if (ok && r.c.at < r.c.end)
+		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are parted by commas",
+			     text_cursor_some(&r.c), r.c.at);
+	for (size_t i = before; ok && i < l->n; i++)
+		attr_member_done(&l->events[i].attr);
+	if (ok)
+		return true;
+	l->n = before;
+	l->at = (size_t)(r.c.at - text);
+	snprintf(l->why, sizeof(l->why), "%s", r.c.why);
+	return false;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/rights.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/sysfile.h"
+
+/* 5.8; before that CAP_SYS_ADMIN had to do. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+long rights_sysctl(const char *name, long otherwise)
+{
+	char path[128], text[32], *end;
+	long v;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
+		return otherwise;
+	v = strtol(text, &end, 10);
+	return end == text ? otherwise : v;
+}
+
+/* Capabilities of another user namespace (a container's) are none to perf. */
+static bool in_first_user_namespace(void)
+{
+	unsigned long long inside, outside, n;
+	char text[128];
+
+	/* no file: no such namespaces */
+	return !sysfile_read(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) ||
+	       (sscanf(text, "%llu %llu %llu", &inside, &outside, &n) == 3 && !inside &&
+		!outside && n == UINT32_MAX);
+}
+
+bool rights_perfmon(void)
+{
+	uint64_t wanted = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN, have = 0;
+	char text[4096];
+	const char *line;
+
+	if (!sysfile_read(AT_FDCWD, "/proc/self/status", text, sizeof(text)))
+		return false;
+	line = strstr(text, "\nCapEff:");
+	if (line)
+		have = strtoull(line + strlen("\nCapEff:"), NULL, 16);
+	return have & wanted && in_first_user_namespace();
+}
