@@ -16,6 +16,9 @@ uint64_t load_uint(const void *bytes, size_t width);
  */
 uint64_t field_get(const struct field *f, const void *bytes, size_t len);
 
+/* Makes the member 0, where len covers all of it. */
+void field_clear(const struct field *f, uint8_t *bytes, size_t len);
+
 /* Like field_get for the field with that index (see xlat/layouts.h). */
 static inline uint64_t layout_get(const struct layout *l, unsigned int index,
 				  const void *bytes, size_t len)

@@ -12,4 +12,7 @@ int cmd_diff(int argc, char **argv);
 /* pevtrace decode [OPTION]... DUMP, or one thing by an option */
 int cmd_decode(int argc, char **argv);
 
+/* pevtrace codegen [OPTION]... DUMP */
+int cmd_codegen(int argc, char **argv);
+
 #endif
