@@ -119,9 +119,9 @@ static bool tell_missing(const struct gathered *all)
 	const struct c_program *p = all->program;
 
 	if (all->left_out)
-		warn("the program makes the calls of process %d; %zu other%s opened events, "
+		warn("the program makes the calls of process %d; %zu other%s used events, "
 		     "too: --pid chooses", (int)all->pid, all->left_out,
-		     all->left_out == 1 ? " has" : "s have");
+		     all->left_out == 1 ? "" : "s");
 	if (p->missing)
 		warn("%zu call%s had to be left out; comments in the program say where and "
 		     "why", p->missing, p->missing == 1 ? "" : "s");
@@ -145,8 +145,12 @@ static int generate(struct generating *g, FILE *f, const char *path)
 		return status;
 	}
 	if (!c_program_choose(all.program, &g->choice)) {
-		warn("%s: process %d did not open event %u", path, (int)all.pid,
-		     g->choice.event);
+		if (g->choice.event)
+			warn("%s: process %d did not open event %u", path, (int)all.pid,
+			     g->choice.event);
+		else
+			warn("%s: all opens of process %d failed or were probes; --all "
+			     "generates these, too", path, (int)all.pid);
 	} else {
 		c_program_write(all.program, &text);
 		if (put(g, &text))

@@ -80,6 +80,7 @@ static struct c_step *add_step(struct gather *g, enum c_step_kind kind, const ch
 	s = &o->steps[o->nsteps++];
 	*s = (struct c_step){
 		.kind = kind, .text = text ? xstrdup(text) : NULL, .meaning = meaning,
+		.ns = kind == STEP_EXEC || kind == STEP_GONE ? 0 : g->call->enter_ns,
 		.events = { g->event, g->other }, .child = -1, .ring = -1,
 	};
 	return s;
@@ -133,12 +134,14 @@ static void name_fd(void *ctx, const char *key, int64_t fd, struct buf *out)
 	struct gather *g = ctx;
 	int event = event_at(g->p, fd);
 
-	if (!strcmp(key, "epfd")) {
+	if (key && !strcmp(key, "epfd")) {
 		g->p->program.epoll = true;
 		buf_adds(out, "epoll");
 		return;
 	}
-	if (event < 0 && !strcmp(key, "newfd")) {
+	/* a number that is to be free, or to be no descriptor */
+	if (event < 0 && fd >= 0 && ((key && !strcmp(key, "newfd")) ||
+				     (g->call->failed && g->call->ret == EBADF))) {
 		buf_addf(out, "%d", (int)(NEW_FDS + fd % NEW_FDS));
 		return;
 	}
@@ -191,9 +194,27 @@ static void add_target(struct gather *g, pid_t pid, struct buf *out)
 	} else if (pid == g->p->pid) {
 		o->self = true;
 		buf_adds(out, "getpid()");
+	} else if (g->call->failed) {
+		c_mark(out, MARK_NUMBER, pid); /* perhaps nobody's */
 	} else {
 		add_other(o, pid, out);
 	}
+}
+
+/* A cgroup is told by a descriptor of its directory. */
+static void add_cgroup(struct gather *g, int fd, struct buf *out)
+{
+	const char *path = g->names->fd ? g->names->fd(g->names, g->call, fd) : NULL;
+
+	if (!path || *path != '/') {
+		buf_addf(out, "%d", fd);
+		g->p->program.inexact += !g->call->failed;
+		return;
+	}
+	c_need_header(&g->p->program.needs, "fcntl.h");
+	buf_adds(out, "open(");
+	c_string(out, path, strlen(path));
+	buf_adds(out, ", O_RDONLY | O_CLOEXEC)");
 }
 
 /* The attr that the call passed, by its index; -1 where it could not be read. */
@@ -207,6 +228,9 @@ static int attr_of(struct gather *g, uint64_t addr)
 	struct c_attr source;
 	struct buf name = { 0 };
 
+	/* what was not readable then cannot be made unreadable in the same place */
+	if (bytes && (len < 8 || len < attr_wanted((uint32_t)load_uint(bytes + 4, 4))))
+		o->inexact++;
 	if (!bytes || !c_attr_make(&source, c, addr, g->names, &o->needs))
 		return -1;
 	for (n = 0; n < o->nattrs; n++) {
@@ -281,11 +305,12 @@ static void on_open(struct gather *g)
 	int index;
 
 	c_args_make(&args, c, g->names); /* group_fd and flags are of use */
+	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 && e.leader < 0;
 	buf_adds(&call, "open_event(");
 	add_attr_ref(&call, attr, c->args[0]);
 	buf_adds(&call, ", ");
 	if (c->args[4] & PERF_FLAG_PID_CGROUP)
-		buf_addf(&call, "%s", buf_str(&args.text[1]));
+		add_cgroup(g, call_int(c, 1), &call);
 	else
 		add_target(g, call_int(c, 1), &call);
 	buf_adds(&call, ", ");
@@ -318,6 +343,12 @@ static void on_open(struct gather *g)
 		o->opens++;
 	}
 	add_checked(&text, buf_str(&call), c);
+	if (c->failed && c->ret == E2BIG && attr >= 0) {
+		buf_adds(&text, "\n\t");
+		c_mark(&text, MARK_MEMBERS, attr);
+		buf_addf(&text, ".size = %u; /* where the kernel wrote the size that it knows */",
+			 (unsigned int)member(&o->attrs[attr], ATTR_SIZE));
+	}
 	g->other = g->event;
 	g->event = index;
 	if (g->strange)
@@ -413,8 +444,17 @@ static const char *ioctl_object(const struct call *c)
 /* What an ioctl is given or gives back that is no expression of a value. */
 static bool ioctl_pointer(struct gather *g, const struct ioctl_desc *d, struct buf *out)
 {
+	const struct call *c = g->call;
 	int attr;
 
+	if (d->request == PERF_EVENT_IOC_SET_OUTPUT && call_int(c, 2) == -1) {
+		/* as wide as the kernel takes it: 0xffffffff is another number */
+		buf_adds(out, c->args[2] == UINT32_MAX && c->arch->word == 8 ?
+			 "0xffffffffL" : "-1L");
+		return true;
+	}
+	if (d->dir == IOCTL_VALUE || (c->failed && c->ret == EFAULT && d->arg != IOCTL_ARG_ATTR))
+		return false;
 	switch (d->arg) {
 	case IOCTL_ARG_ATTR:
 		attr = attr_of(g, g->call->args[2]);
@@ -425,6 +465,8 @@ static bool ioctl_pointer(struct gather *g, const struct ioctl_desc *d, struct b
 		const uint8_t *p = call_bytes(g->call, AT_ENTER, g->call->args[2], 4, &len);
 		uint64_t ids = p && len == 4 ? load_uint(p, 4) : 0;
 
+		if (!p)
+			return false;
 		/* ids_len, prog_cnt, ids */
 		buf_addf(out, "(uint32_t[%llu]){ %llu }",
 			 (unsigned long long)(ids < 4096 ? ids + 2 : 4098),
@@ -460,7 +502,11 @@ static void own_pid(struct gather *g, struct c_args *args)
 	if (c->desc->class != CLASS_DESC || args->n < 3)
 		return;
 	note_signals(g);
-	if (cmd == F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
+	if (cmd == F_SETOWN && call_int(c, 2) < 0) {
+		buf_reset(&args->text[2]);
+		buf_adds(&args->text[2], "-getpgrp()");
+		g->p->program.inexact += !c->failed; /* it may have been another group */
+	} else if (cmd == F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "getpid()");
 	} else if (cmd == CMD_SETOWN_EX) {
@@ -512,6 +558,8 @@ static void on_plain(struct gather *g)
 	}
 	if (g->strange) {
 		add_note(g, "with a descriptor that the process had not opened");
+		if (makes_fd) /* dup2() to the number of an event */
+			map_del(&g->p->fds, (uint64_t)c->ret);
 		goto out;
 	}
 	c_need_header(&g->p->program.needs, d ? "sys/ioctl.h" :
@@ -624,6 +672,15 @@ static void on_enter(void *ctx, struct call *c)
 	model_enter(g->model, c);
 }
 
+/* What is passed on is used. */
+static void note_passed(struct gather *g)
+{
+	struct c_args args = { .needs = &g->p->program.needs, .fd = name_fd, .ctx = g };
+
+	c_args_make(&args, g->call, g->names);
+	c_args_free(&args);
+}
+
 static void returned(struct gather *g)
 {
 	const struct call *c = g->call;
@@ -641,6 +698,7 @@ static void returned(struct gather *g)
 			on_mmap(g);
 		break;
 	case CLASS_PASS:
+		note_passed(g);
 		add_note(g, "which passes events between processes");
 		break;
 	case CLASS_IOCTL:
@@ -779,6 +837,13 @@ static bool opened(const struct process *p, unsigned int event)
 	return false;
 }
 
+static bool opens_more(const struct process *a, const struct process *b)
+{
+	if (a->program.opens != b->program.opens)
+		return a->program.opens > b->program.opens;
+	return a->program.nevents > b->program.nevents; /* those that failed */
+}
+
 static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned int event)
 {
 	const struct gather *g = out->all;
@@ -787,8 +852,7 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct process *p = g->processes[i];
 
-		if (pid ? p->pid == pid : event ? opened(p, event) :
-		    p->program.opens && (!best || p->program.opens > best->program.opens))
+		if (pid ? p->pid == pid : event ? opened(p, event) : !best || opens_more(p, best))
 			best = p;
 	}
 	if (!best || !best->program.nevents) {
@@ -803,7 +867,7 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 		return false;
 	}
 	for (size_t i = 0; i < g->nprocesses; i++)
-		out->left_out += g->processes[i] != best && g->processes[i]->program.opens;
+		out->left_out += g->processes[i] != best && g->processes[i]->program.threads;
 	out->program = &best->program;
 	out->pid = best->pid;
 	return true;

@@ -12,7 +12,7 @@ struct gathered {
 	struct replay *replay;		/* owns what the program's strings point to */
 	struct c_program *program;	/* that of pid */
 	pid_t pid;
-	size_t left_out;		/* other processes that opened events */
+	size_t left_out;		/* other processes that used events */
 	struct gather *all;
 };
 

@@ -410,7 +410,8 @@ void c_parts_write(const struct c_parts *p, const char *drain_table, struct buf 
 {
 	if (p->children)
 		buf_adds(out, "static int status; /* the command's */\n\n");
-	buf_adds(out, must);
+	if (p->must)
+		buf_adds(out, must);
 	if (p->fails)
 		buf_adds(out, fails);
 	buf_adds(out, open_event);
@@ -426,6 +427,6 @@ void c_parts_write(const struct c_parts *p, const char *drain_table, struct buf 
 	write_watch(p, out);
 	if (p->reads)
 		write_counts(p, out);
-	if (p->work)
+	if (p->works)
 		buf_adds(out, work);
 }

@@ -28,7 +28,8 @@ struct c_parts {
 	bool watches;		/* waits while records come */
 	bool gaps;		/* some rings are unmapped by then */
 	bool until_signal;	/* nothing else ends it */
-	bool work;		/* measures itself */
+	bool work, works;	/* measures itself, and there is something to */
+	bool must;		/* makes calls that are to succeed */
 	bool handler;		/* gets signals */
 	bool reads;
 	uint64_t all_formats, common_format; /* bits that some or all reads have */

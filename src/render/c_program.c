@@ -102,7 +102,10 @@ bool c_program_choose(struct c_program *p, const struct c_choice *choice)
 	}
 	for (size_t i = 0; i < p->nsteps; i++)
 		p->missing += p->steps[i].kind == STEP_NOTE && kept(p, &p->steps[i]);
-	return true;
+	for (size_t i = 0; i < p->nevents; i++)
+		if (p->events[i].chosen)
+			return true;
+	return false;
 }
 
 /* Writing -------------------------------------------------------------------------- */
@@ -130,6 +133,8 @@ static void add_line(struct writer *w, const char *text, const char *meaning)
 		w->lines = xrealloc(w->lines, (w->nlines ? 2 * w->nlines : 1) *
 				    sizeof(*w->lines));
 	w->lines[w->nlines++] = (struct line){ xstrdup(text), meaning };
+	w->parts.must |= strstr(text, "MUST(") != NULL;
+	w->parts.works |= !strcmp(text, "work();");
 }
 
 /* Each is explained where it comes up first. */
@@ -161,9 +166,11 @@ static char *resolve(struct writer *w, const char *text)
 		}
 		n = strtol(text + 2, &end, 10);
 		text = end;
-		if (what == MARK_ATTR) {
+		if (what == MARK_ATTR || what == MARK_MEMBERS) {
 			p->attrs[n].used = true;
 			buf_adds(&out, p->attrs[n].name);
+			if (what == MARK_MEMBERS && is_larger(&p->attrs[n]))
+				buf_adds(&out, ".attr");
 			continue;
 		}
 		if (what == MARK_CHILD && w->nchildren == 1) {
@@ -215,8 +222,7 @@ static char *read_text(const struct writer *w, int event)
 	c_mark(&out, MARK_EVENT, event);
 	buf_adds(&out, "], ");
 	if (!plain) {
-		c_mark(&out, MARK_ATTR, (long)e->attr);
-		buf_adds(&out, is_larger(&p->attrs[e->attr]) ? ".attr" : "");
+		c_mark(&out, MARK_MEMBERS, (long)e->attr);
 		buf_adds(&out, ".read_format, ");
 	}
 	if (e->read_format & PERF_FORMAT_GROUP) {
@@ -235,6 +241,9 @@ static char *read_text(const struct writer *w, int event)
 struct places {
 	size_t opened, execed, gone, closed, polled, wait;
 };
+
+/* A program that does not wait for anybody goes on within this time. */
+#define AT_ONCE_NS 20000000
 
 static bool opens(const struct c_program *p, const struct c_step *s)
 {
@@ -276,6 +285,17 @@ static struct places find_places(const struct writer *w)
 			at.polled = i;
 	at.wait = at.polled != none ? at.polled : stop;
 	return at;
+}
+
+/* Did the traced program wait where this one would wait for ^C? */
+static bool lingers(const struct writer *w, const struct places *at)
+{
+	const struct c_step *steps = w->p->steps;
+
+	if (!w->nevents)
+		return false;
+	return at->polled != w->p->nsteps || at->wait == w->p->nsteps || !at->wait ||
+	       steps[at->wait].ns > steps[at->wait - 1].ns + AT_ONCE_NS;
 }
 
 static void add_go(struct writer *w)
@@ -445,6 +465,10 @@ static void add_steps(struct writer *w)
 	const struct places at = find_places(w);
 	bool gone = !w->nchildren, waited = false, armed = false;
 
+	if (w->parts.until_signal && !lingers(w, &at)) {
+		w->parts.until_signal = w->parts.watches = false;
+		waited = true;
+	}
 	if (!maps_later(p, at.wait))
 		sort_unmaps(p, at.wait);
 	for (size_t i = 0; i <= p->nsteps; i++) {
@@ -741,7 +765,7 @@ static void look_at_children(struct writer *w)
 		targets |= p->children[i].target;
 	for (size_t i = 0; i < p->nchildren; i++) {
 		bool in = targets ? p->children[i].target :
-			p->children[i].execed && !w->nchildren && !p->self && !p->nothers;
+			p->children[i].execed && !w->nchildren && !p->self;
 
 		w->children[i] = in ? w->nchildren++ : -1;
 	}
@@ -759,6 +783,7 @@ static void look(struct writer *w)
 	parts->watches = parts->records && !parts->work;
 	parts->until_signal = !parts->work && !parts->children;
 	parts->handler |= w->p->io_signal || w->p->signals;
+	parts->must = parts->children || parts->reads || w->p->epoll;
 }
 
 /* Around main() ------------------------------------------------------------------------ */

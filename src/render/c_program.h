@@ -18,7 +18,8 @@ enum c_mark {
 	MARK_EVENT = 'e',	/* index of c_program.events */
 	MARK_RING = 'r',	/* index of c_program.rings */
 	MARK_CHILD = 'c',	/* its pid */
-	MARK_ATTR = 'a',	/* its name */
+	MARK_ATTR = 'a',	/* the variable's name */
+	MARK_MEMBERS = 'm',	/* the same, for a member to follow */
 	MARK_NUMBER = 'n',
 };
 
@@ -66,6 +67,7 @@ struct c_step {
 	enum c_step_kind kind;
 	char *text;		/* statements, without indentation; may be NULL */
 	const char *meaning;	/* a comment before it; NULL: none */
+	uint64_t ns;		/* when the call began; 0: no call */
 	int events[2];		/* those that it is about, or -1 */
 	int child;		/* EXEC, GONE */
 	int ring;		/* that it unmaps, or -1 */
@@ -120,7 +122,7 @@ struct c_choice {
 	unsigned int event;	/* with its group and its ring; 0: all */
 };
 
-/* False when there is no such event. */
+/* False when there is no such event, or none at all is left. */
 bool c_program_choose(struct c_program *p, const struct c_choice *choice);
 
 /* The text, once c_program_choose() was there. */

@@ -497,7 +497,7 @@ static void args_begin(struct sink *s, const char *key, enum sink_shape shape)
 
 	if (out && !a->depth)
 		buf_addf(out, "&(%s%s){ ", shape == SINK_ARRAY ? "" : "struct ",
-			 shape == SINK_ARRAY ? "uint64_t" : a->object);
+			 shape == SINK_ARRAY ? "uint64_t" : a->object ? a->object : "any");
 	else if (out)
 		buf_adds(out, "{ ");
 	a->depth++;
