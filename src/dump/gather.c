@@ -290,33 +290,19 @@ static void add_attr_ref(struct buf *out, int attr, uint64_t addr)
 	}
 }
 
-static void on_open(struct gather *g)
+/* The event that the call made, or was to make. */
+static struct c_event new_event(struct gather *g, int attr)
 {
 	const struct call *c = g->call;
-	struct c_program *o = &g->p->program;
-	int attr = attr_of(g, c->args[0]), group = call_int(c, 3);
+	const struct c_program *o = &g->p->program;
+	const struct event *made = c->failed ? NULL :
+		model_event(g->model, c->tid, (int)c->ret);
 	struct c_event e = {
-		.attr = (size_t)attr, .leader = event_at(g->p, group), .output = -1,
+		.number = made ? made->number : 0, .name = name_of_event(o, attr, call_int(c, 2)),
+		.attr = attr, .leader = event_at(g->p, call_int(c, 3)), .output = -1,
 		.failed = c->failed,
 	};
-	struct c_args args = { .needs = &o->needs, .fd = name_fd, .ctx = g };
-	struct buf call = { 0 }, text = { 0 };
-	const struct event *made;
-	int index;
 
-	c_args_make(&args, c, g->names); /* group_fd and flags are of use */
-	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 && e.leader < 0;
-	buf_adds(&call, "open_event(");
-	add_attr_ref(&call, attr, c->args[0]);
-	buf_adds(&call, ", ");
-	if (c->args[4] & PERF_FLAG_PID_CGROUP)
-		add_cgroup(g, call_int(c, 1), &call);
-	else
-		add_target(g, call_int(c, 1), &call);
-	buf_adds(&call, ", ");
-	c_mark(&call, MARK_NUMBER, call_int(c, 2));
-	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
-	c_args_free(&args);
 	if (attr >= 0) {
 		const struct c_program_attr *a = &o->attrs[attr];
 
@@ -330,10 +316,33 @@ static void on_open(struct gather *g)
 		e.output = e.leader;
 	if (c->args[4] & PERF_FLAG_FD_NO_GROUP)
 		e.leader = -1;
-	made = c->failed ? NULL : model_event(g->model, c->tid, (int)c->ret);
-	e.number = made ? made->number : 0;
 	e.used = e.leader >= 0 && !c->failed;
-	e.name = name_of_event(o, attr, call_int(c, 2));
+	return e;
+}
+
+static void on_open(struct gather *g)
+{
+	const struct call *c = g->call;
+	struct c_program *o = &g->p->program;
+	int attr = attr_of(g, c->args[0]), index;
+	struct c_event e = new_event(g, attr);
+	struct c_args args = { .needs = &o->needs, .fd = name_fd, .ctx = g };
+	struct buf call = { 0 }, text = { 0 };
+
+	c_args_make(&args, c, g->names); /* group_fd and flags are of use */
+	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 &&
+		event_at(g->p, call_int(c, 3)) < 0;
+	buf_adds(&call, "open_event(");
+	add_attr_ref(&call, attr, c->args[0]);
+	buf_adds(&call, ", ");
+	if (c->args[4] & PERF_FLAG_PID_CGROUP)
+		add_cgroup(g, call_int(c, 1), &call);
+	else
+		add_target(g, call_int(c, 1), &call);
+	buf_adds(&call, ", ");
+	c_mark(&call, MARK_NUMBER, call_int(c, 2));
+	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
+	c_args_free(&args);
 	index = add_event(g->p, &e);
 	if (!c->failed) {
 		map_set(&g->p->fds, (uint64_t)c->ret, (void *)(uintptr_t)(index + 1));
@@ -534,6 +543,26 @@ static enum c_step_kind kind_of(const struct call *c, const struct ioctl_desc *d
 	return STEP_CALL;
 }
 
+/* Another descriptor of the event at hand. */
+static void add_duplicate(struct gather *g, struct buf *text)
+{
+	struct c_event e = { .attr = -1, .output = -1, .leader = -1 };
+	int index, of = g->event;
+
+	if (of >= 0)
+		e = g->p->program.events[of];
+	e.name = xstrdup(of >= 0 ? e.name : "event");
+	e.used = true;
+	e.closed = false;
+	index = add_event(g->p, &e);
+	map_set(&g->p->fds, (uint64_t)g->call->ret, (void *)(uintptr_t)(index + 1));
+	g->other = of;
+	g->event = index;
+	buf_adds(text, "fd[");
+	c_mark(text, MARK_EVENT, index);
+	buf_adds(text, "] = ");
+}
+
 /* Whatever can be written as it is: NAME(ARGUMENTS). */
 static void on_plain(struct gather *g)
 {
@@ -569,23 +598,8 @@ static void on_plain(struct gather *g)
 	for (size_t i = 0; i < args.n; i++)
 		buf_addf(&call, "%s%s", i ? ", " : "", buf_str(&args.text[i]));
 	buf_addc(&call, ')');
-	if (makes_fd) {
-		struct c_event e = { .output = -1, .leader = -1 };
-		int index, of = g->event;
-
-		if (of >= 0)
-			e = g->p->program.events[of];
-		e.name = xstrdup(of >= 0 ? e.name : "event");
-		e.used = true;
-		e.closed = false;
-		index = add_event(g->p, &e);
-		map_set(&g->p->fds, (uint64_t)c->ret, (void *)(uintptr_t)(index + 1));
-		g->other = of;
-		g->event = index;
-		buf_adds(&text, "fd[");
-		c_mark(&text, MARK_EVENT, index);
-		buf_adds(&text, "] = ");
-	}
+	if (makes_fd)
+		add_duplicate(g, &text);
 	if (d && d->request == PERF_EVENT_IOC_SET_OUTPUT && g->event >= 0 && !c->failed)
 		g->p->program.events[g->event].output = event_at(g->p, (int)c->args[2]);
 	add_checked(&text, buf_str(&call), c);

@@ -248,6 +248,10 @@ static const char print_part[] =
 "		fprintf(stderr, \"%18s counted for %.1f%% of the time\\n\", \"\",\n"
 "			100.0 * (double)count[2] / (double)count[1]);\n";
 
+static const char print_lost[] =
+"	if (count[%1$d])\n"
+"		fprintf(stderr, \"%%18\" PRIu64 \" of its samples lost\\n\", count[%1$d]);\n";
+
 static const char print_counts[] =
 "/* Prints what a read of the event returns; there are n names of events in its group. */\n"
 "static void print_counts(int event, uint64_t format, const char *const *names, uint64_t n)\n"
@@ -271,9 +275,14 @@ static const char print_counts[] =
 "		count = at;\n"
 "	}\n"
 "	for (uint64_t i = 0; i < n; i++) {\n"
-"		fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", *count, names[i]);\n"
-"		/* in a group each has its id and its lost samples behind it */\n"
-"		count += 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);\n"
+"		fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", *count++, names[i]);\n"
+"		/* what else each has stands behind it in a group, else behind the times */\n"
+"		if (!(format & PERF_FORMAT_GROUP))\n"
+"			count = at;\n"
+"		if (format & PERF_FORMAT_ID)\n"
+"			count++;\n"
+"		if (format & PERF_FORMAT_LOST && *count++)\n"
+"			fprintf(stderr, \"%18\" PRIu64 \" of its samples lost\\n\", count[-1]);\n"
 "	}\n"
 "	if (running < enabled)\n"
 "		fprintf(stderr, \"%18s counted for %.1f%% of the time\\n\", \"\",\n"
@@ -311,11 +320,8 @@ bool c_parts_mixed(const struct c_parts *p)
 
 bool c_parts_plain_counts(const struct c_parts *p)
 {
-	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-
-	/* times mean something where both are there, and those of all are alike */
-	return !(p->all_formats & PERF_FORMAT_GROUP) &&
-	       ((p->all_formats ^ p->common_format) & times) == 0;
+	/* where what is wanted stands behind the count is the same for all */
+	return !(p->all_formats & PERF_FORMAT_GROUP) && p->all_formats == p->common_format;
 }
 
 static void write_record(const struct c_parts *p, struct buf *out)
@@ -333,7 +339,8 @@ static void write_record(const struct c_parts *p, struct buf *out)
 	buf_adds(out, "\n	samples += h->type == PERF_RECORD_SAMPLE;\n"
 		 "	others += h->type != PERF_RECORD_SAMPLE;\n"
 		 "	if (h->type == PERF_RECORD_LOST || h->type == PERF_RECORD_LOST_SAMPLES)\n"
-		 "		lost += body[h->type == PERF_RECORD_LOST]; /* the former has an id first */\n");
+		 "		lost += body[h->type == PERF_RECORD_LOST]; "
+		 "/* the former has an id first */\n");
 	if (p->sample)
 		buf_addf(out, "	if (h->type == PERF_RECORD_SAMPLE)\n"
 			 "		printf(%s);\n", p->sample_print);
@@ -343,8 +350,8 @@ static void write_record(const struct c_parts *p, struct buf *out)
 static void write_drains(const struct c_parts *p, const char *table, struct buf *out)
 {
 	if (p->drains[DRAIN_OVERWRITTEN] || p->drains[DRAIN_BACKWARD])
-		buf_adds(out, "static uint64_t seen[RINGS], overrun; /* how far we have read; bytes "
-			 "lost */\n\n");
+		buf_adds(out, "static uint64_t seen[RINGS], overrun; "
+			 "/* how far we have read; bytes lost */\n\n");
 	if (p->records) {
 		write_record(p, out);
 		buf_adds(out, record_at);
@@ -403,6 +410,9 @@ static void write_counts(const struct c_parts *p, struct buf *out)
 	buf_adds(out, print_count);
 	if ((p->common_format & times) == times)
 		buf_adds(out, print_part);
+	if (p->common_format & PERF_FORMAT_LOST) /* the last of all */
+		buf_addf(out, print_lost, 1 + __builtin_popcountll((unsigned long long)(
+			 p->common_format & (times | PERF_FORMAT_ID))));
 	buf_adds(out, "}\n\n");
 }
 

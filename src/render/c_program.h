@@ -29,7 +29,7 @@ void c_mark(struct buf *out, enum c_mark what, long number);
 struct c_event {
 	unsigned int number;	/* the model's; 0: the open failed */
 	char *name;		/* "cpu-clock cpu0" */
-	size_t attr;
+	int attr;		/* index; -1: it could not be read */
 	int leader;		/* index; -1: leads itself */
 	int output;		/* index of the event whose ring takes its records, -1 */
 	uint64_t read_format, sample_type, sample_period;
