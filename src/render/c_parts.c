@@ -238,10 +238,9 @@ static const char print_count[] =
 "{\n"
 "	uint64_t count[5]; /* the count itself, then what read_format asks for */\n"
 "\n"
-"	if (MUST(read(event, count, sizeof(count))))\n"
-"		fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", count[0], name);\n"
-"	else\n"
-"		fprintf(stderr, \"       not counted %s\\n\", name);\n";
+"	if (!MUST(read(event, count, sizeof(count))))\n"
+"		errx(1, \"%s could not be put on its PMU\", name);\n"
+"	fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", count[0], name);\n";
 
 static const char print_part[] =
 "	if (count[2] < count[1]) /* times: enabled, running */\n"
@@ -260,10 +259,8 @@ static const char print_counts[] =
 "	/* behind the count, or in a group the number of counts, come the times */\n"
 "	const uint64_t *count = words, *at = words + 1;\n"
 "\n"
-"	if (!MUST(read(event, words, sizeof(words)))) {\n"
-"		fprintf(stderr, \"%18s %s\\n\", \"not counted\", names[0]);\n"
-"		return;\n"
-"	}\n"
+"	if (!MUST(read(event, words, sizeof(words))))\n"
+"		errx(1, \"%s could not be put on its PMU\", names[0]);\n"
 "	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)\n"
 "		enabled = *at++;\n"
 "	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)\n"
