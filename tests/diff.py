@@ -112,6 +112,19 @@ def evlist(path):
 	line = next(l for l in r.stdout.splitlines() if l.startswith("cpu-clock"))
 	return dict(re.findall(r"(\w+)(?: \})?: ([^,{}]+)", line.split(": ", 1)[1]))
 
+def no_probes(tap, tmp):
+	"""What was only tried is left out, and nothing else."""
+	path = os.path.join(tmp, "probes")
+	dump(path, PERF, "record", "-o", path + ".data", "-e", "cpu-clock", "true")
+	everything = normal(path).splitlines()
+	used = normal(path, "--no-probes").splitlines()
+	tried = [l for l in everything if b"/probe" in l or
+		 (b" perf_event_open " in l and re.search(rb"result=E[A-Z0-9]+$", l))]
+	tap.ok(tried and used == [l for l in everything if l not in tried] and
+	       any(b" perf_event_open " in l for l in used),
+	       "--no-probes leaves out %d of %d calls, those of probes"
+	       % (len(tried), len(everything) - 1), used)
+
 def names_fields(tap, tmp):
 	"""The fields that differ are those that perf says differ."""
 	plain, more = os.path.join(tmp, "plain"), os.path.join(tmp, "more")
@@ -436,6 +449,7 @@ def main():
 					  [PERF, "trace", "-o", "@t", "true"])
 			else:
 				tap.skip("perf trace", "needs root and tracefs")
+			no_probes(tap, tmp)
 			names_fields(tap, tmp)
 			data_files(tap, tmp)
 			data_edges(tap, tmp)

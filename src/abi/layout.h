@@ -29,6 +29,13 @@ static inline void field_set(const struct field *f, uint64_t v, uint8_t *bytes)
 	field_set_bits(f, f->bit, f->nbits ? f->nbits : 8u * f->width, v, bytes);
 }
 
+/* Makes the member 0, where len covers all of it. */
+static inline void field_clear(const struct field *f, uint8_t *bytes, size_t len)
+{
+	if (f->offset + (size_t)f->width <= len)
+		field_set(f, 0, bytes);
+}
+
 /* Like field_get for the field with that index (see xlat/layouts.h). */
 static inline uint64_t layout_get(const struct layout *l, unsigned int index,
 				  const void *bytes, size_t len)

@@ -21,4 +21,7 @@ int cmd_open(int argc, char **argv);
 /* pevtrace watch [OPTION]... [COMMAND] */
 int cmd_watch(int argc, char **argv);
 
+/* pevtrace codegen [OPTION]... DUMP */
+int cmd_codegen(int argc, char **argv);
+
 #endif

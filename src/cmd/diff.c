@@ -15,7 +15,8 @@
 #include "dump/perfdata.h"
 #include "lib/die.h"
 
-enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING };
+enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING,
+       OPT_NO_PROBES };
 
 static const char help[] =
 "Usage: pevtrace diff [OPTION]... DUMP DUMP\n"
@@ -33,6 +34,8 @@ static const char help[] =
 "      --only=FIELD      compare that field only; repeatable, or with commas\n"
 "                        FIELD: a field, a call, CALL.FIELD, errno, added,\n"
 "                        removed or order\n"
+"      --no-probes       without opens that failed, and events that were opened\n"
+"                        and closed with nothing done to them\n"
 "  -j, --json            one JSON object a line\n"
 "      --keep-going      pass over what cannot be read\n"
 "      --color[=WHEN]    always, never or auto\n"
@@ -49,6 +52,7 @@ static const struct option long_options[] = {
 	{ "ignore", required_argument, NULL, OPT_IGNORE },
 	{ "json", no_argument, NULL, 'j' },
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "no-probes", no_argument, NULL, OPT_NO_PROBES },
 	{ "normalize", no_argument, NULL, OPT_NORMALIZE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "version", no_argument, NULL, 'V' },
@@ -60,7 +64,8 @@ struct diffing {
 	char **words;		/* what the choice's names point into */
 	size_t nwords;
 	struct diff_print print;
-	bool normalize, keep_going;
+	bool normalize;
+	struct normal_reading how;
 	const char *expect;
 	bool trouble;
 	struct normal_forms *forms;
@@ -124,7 +129,10 @@ static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
 		d->expect = arg;
 		break;
 	case OPT_KEEP_GOING:
-		d->keep_going = true;
+		d->how.keep_going = true;
+		break;
+	case OPT_NO_PROBES:
+		d->how.no_probes = true;
 		break;
 	case ':':
 		die("option '%s' needs an argument; see pevtrace diff --help",
@@ -187,10 +195,10 @@ static struct side read_side(struct diffing *d, const char *path)
 	if (f && perfdata_is(f)) {
 		machine_open(&machine);
 		s.normal = normal_read_perfdata(f, name, d->forms, &machine.names,
-						d->keep_going, &whole, &s.ids);
+						d->how.keep_going, &whole, &s.ids);
 		machine_close(&machine);
 	} else if (f) {
-		s.normal = normal_read(f, name, d->forms, d->keep_going, &whole);
+		s.normal = normal_read(f, name, d->forms, &d->how, &whole);
 	}
 	close_file(f);
 	d->trouble |= !whole;

@@ -87,23 +87,6 @@ static void task_free(struct normal_task *t)
 
 /* Events --------------------------------------------------------------------- */
 
-static void field_clear(const struct field *f, uint8_t *bytes, size_t len)
-{
-	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
-	unsigned int shift = f->nbits ? f->bit : 0;
-
-	if (f->offset + (size_t)f->width > len)
-		return;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	shift = 8u * f->width - shift - bits;
-	for (unsigned int b = shift; b < shift + bits; b++)
-		bytes[f->offset + f->width - 1 - b / 8] &= (uint8_t)~(1u << b % 8);
-#else
-	for (unsigned int b = shift; b < shift + bits; b++)
-		bytes[f->offset + b / 8] &= (uint8_t)~(1u << b % 8);
-#endif
-}
-
 /*
  * What the event is, without what it leaves out, so that :u more or less
  * makes a changed event and not another one, and without addresses.

@@ -79,6 +79,7 @@ struct normal {
 	struct map displaced;		/* pid and fd to the event before */
 	struct normal_draft *spare;
 	unsigned int roots;
+	bool no_probes;			/* normal_seal() leaves them out */
 	bool attrs_only;		/* made by normal_attrs() */
 };
 
@@ -110,12 +111,19 @@ extern const struct replay_ops normal_ops;
 void normal_seal(struct normal *n);
 void normal_free(struct normal *n);
 
+/* How to read a dump. */
+struct normal_reading {
+	bool keep_going;	/* what is not whole is no reason to stop */
+	bool no_probes;		/* without opens that failed, and events that were
+				   opened and closed with nothing done to them */
+};
+
 /*
  * Reads a dump; NULL after a warn().  *whole: nothing was wrong with it.
  * Without keep_going what is not whole is NULL, too.
  */
 struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
-			   bool keep_going, bool *whole);
+			   const struct normal_reading *how, bool *whole);
 
 /*
  * The same of a perf.data file, whose normal form is that of normal_attrs().

@@ -319,8 +319,34 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 	free(late);
 }
 
+/* Whether the call does no more than to try what the kernel takes. */
+static bool only_tries(const struct normal *n, const struct normal_item *i)
+{
+	const struct normal_event *e = normal_subject(n, i);
+	const char *result = normal_get(normal_form(n, i), "result");
+
+	if (e)
+		return e->opened && !e->used && e->closed;
+	return is_open(n, i) && result && strcmp(result, "unfinished");
+}
+
+static void drop_probes(const struct normal *n, struct normal_task *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nitems; i++) {
+		if (!only_tries(n, &t->items[i]))
+			t->items[kept++] = t->items[i];
+		else if (normal_form(n, &t->items[i])->late)
+			t->nlate--;
+	}
+	t->nitems = kept;
+}
+
 void normal_seal(struct normal *n)
 {
+	for (size_t t = 0; t < n->ntasks && n->no_probes; t++)
+		drop_probes(n, n->tasks[t]);
 	for (size_t t = 0; t < n->ntasks; t++)
 		mask_probes(n, n->tasks[t]);
 	if (n->ntasks)
@@ -331,20 +357,21 @@ void normal_seal(struct normal *n)
 }
 
 struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
-			   bool keep_going, bool *whole)
+			   const struct normal_reading *how, bool *whole)
 {
-	struct replay *r = replay_open(f, path, keep_going);
+	struct replay *r = replay_open(f, path, how->keep_going);
 	struct normal *n = NULL;
 
 	*whole = false;
 	if (!r)
 		return NULL;
 	n = normal_new(replay_names(r), forms);
+	n->no_probes = how->no_probes;
 	*whole = replay_run(r, &normal_ops, n);
 	normal_seal(n);
 	n->names = NULL;
 	replay_close(r);
-	if (!*whole && !keep_going) {
+	if (!*whole && !how->keep_going) {
 		normal_free(n);
 		return NULL;
 	}
