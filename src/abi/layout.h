@@ -16,6 +16,19 @@ uint64_t load_uint(const void *bytes, size_t width);
  */
 uint64_t field_get(const struct field *f, const void *bytes, size_t len);
 
+/*
+ * Puts v into n bits, from first on, of the integer that holds the member.
+ * bytes must reach to the member's end.
+ */
+void field_set_bits(const struct field *f, unsigned int first, unsigned int n,
+		    uint64_t v, uint8_t *bytes);
+
+/* The member's value into bytes that reach to its end. */
+static inline void field_set(const struct field *f, uint64_t v, uint8_t *bytes)
+{
+	field_set_bits(f, f->bit, f->nbits ? f->nbits : 8u * f->width, v, bytes);
+}
+
 /* Like field_get for the field with that index (see xlat/layouts.h). */
 static inline uint64_t layout_get(const struct layout *l, unsigned int index,
 				  const void *bytes, size_t len)

@@ -82,8 +82,7 @@ int rule_tracepoint_id(const struct rule_input *in)
 
 int rule_tracepoint_sampling(const struct rule_input *in)
 {
-	return refuses_if((is_tracepoint(in, "irq_vectors:irq_work_entry") ||
-			   is_tracepoint(in, "irq_vectors:irq_work_exit")) &&
+	return refuses_if(is_tracepoint(in, "irq_vectors:irq_work_exit") &&
 			  rule_get(in, ATTR_SAMPLE_PERIOD));
 }
 

@@ -211,8 +211,9 @@ int rule_uprobe_pages(const struct rule_input *in)
 
 int rule_uprobe_offset(const struct rule_input *in)
 {
-	return refuses_if(is_uprobe(in) &&
-			  rule_get(in, ATTR_CONFIG2) > in->target->path.size);
+	/* the kernel compares them as signed numbers */
+	return refuses_if(is_uprobe(in) && (int64_t)rule_get(in, ATTR_CONFIG2) >
+						   (int64_t)in->target->path.size);
 }
 
 int rule_uprobe_counter(const struct rule_input *in)
