@@ -245,6 +245,13 @@ static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
 	}
 }
 
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s)
+{
+	const struct field *f = &w->layout->fields[index];
+
+	emit_value(w, f, field_get(f, w->bytes, w->len), s);
+}
+
 /* "ignored: needs sample_type&PERF_SAMPLE_BRANCH_STACK" */
 static void note_ignored(const struct walk *w, const struct field *of, uint64_t v,
 			 struct sink *s)

@@ -187,6 +187,9 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 			continue;
 		v->rule = &rule_descs[i];
 		v->error = rules_error(v, (enum rule_id)i);
+		/* the others look at an attr that the kernel does not get */
+		if (i <= RULE_ATTR_FAULT)
+			break;
 	}
 }
 

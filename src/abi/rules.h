@@ -120,7 +120,11 @@ enum {
 struct rule_verdict {
 	const struct rule_desc *rule;	/* the first that refuses; NULL: it opens */
 	int error;			/* positive errno; 0 */
-	int says[RULE_COUNT];		/* each, as if those before it had passed */
+	/*
+	 * Each, as if those before it had passed; RULE_PASSES for those behind
+	 * one that refuses before the attr is there to be looked at.
+	 */
+	int says[RULE_COUNT];
 };
 
 void rules_judge(const struct rule_ask *ask, struct rule_verdict *v);

@@ -175,5 +175,7 @@ int rule_task_exiting(const struct rule_input *in)
 
 int rule_cpu_offline(const struct rule_input *in)
 {
-	return in->task ? RULE_PASSES : refuses_unless(in->target->cpu_online);
+	/* those that do not exist are another rule's */
+	return in->task || (uint32_t)in->ask->cpu >= in->machine->cpus ?
+	       RULE_PASSES : refuses_unless(in->target->cpu_online);
 }

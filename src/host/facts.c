@@ -171,6 +171,13 @@ static void add_configs(struct facts *f, const struct pmu *p)
 	to->nconfigs = p->naliases;
 }
 
+static int by_type(const void *a, const void *b)
+{
+	const struct rule_pmu *x = a, *y = b;
+
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
@@ -188,6 +195,8 @@ static void find_pmus(struct facts *f)
 		add_pmu(f, CPU_CLOCK_TYPE, "cpu_clock");
 		add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
 	}
+	if (m->npmus)
+		qsort(f->pmus, m->npmus, sizeof(*f->pmus), by_type);
 	if (m->npmus && m->release >= KVER(4, 17, 0))
 		m->kprobes = fact(kprobes);
 }
