@@ -263,7 +263,8 @@ static void ask_kernel(const struct check *k, const struct check_call *c,
 {
 	const struct trial_leader leader = {
 		.attr = c->group.attr, .len = c->group.len, .pid = ask->pid,
-		.cpu = c->group.cpu, .ring = c->group.ring == FACT_YES,
+		.cpu = c->group.cpu, .flags = ask->flags & PERF_FLAG_PID_CGROUP,
+		.ring = c->group.ring == FACT_YES,
 	};
 
 	r->not_asked = k->offline ? "--offline" : c->not_here;

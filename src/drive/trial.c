@@ -28,7 +28,7 @@ static int open_leader(const struct trial_leader *l)
 	int fd;
 
 	memcpy(attr, l->attr, len);
-	fd = open_event(attr, len, l->pid, l->cpu, -1, 0);
+	fd = open_event(attr, len, l->pid, l->cpu, -1, l->flags);
 	if (fd >= 0 && l->ring &&
 	    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
 		return -errno;

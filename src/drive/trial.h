@@ -14,6 +14,7 @@ struct trial_leader {
 	const uint8_t *attr;
 	size_t len;
 	int32_t pid, cpu;
+	uint64_t flags;
 	bool ring;		/* is mapped as well */
 };
 

@@ -36,7 +36,7 @@ enum {
 	NOBODY_ROUNDS = 8000,	/* as an ordinary user */
 	NOBODY = 65534,
 	ATTR_ROOM = 4200,
-	LEADERS = 8,
+	LEADERS = 16,
 	BASES = 64,
 	SHOWN = 40,
 };
@@ -74,7 +74,7 @@ struct leader {
 	int fd;
 	pid_t pid;
 	int cpu;
-	bool leads, ring;
+	bool leads, ring, dead;
 	size_t siblings;
 };
 
@@ -94,7 +94,8 @@ struct run {
 	struct leader leaders[LEADERS];
 	size_t nleaders;
 	pid_t child, zombie, foreign;
-	char path[PATH_MAX];
+	int cgroup;		/* descriptor of one that events can be of; -1 */
+	char path[PATH_MAX], long_path[PATH_MAX + 10];
 	unsigned int rounds, wrong, opened, kinds;
 	bool agreed[RULE_COUNT];
 };
@@ -203,6 +204,7 @@ static struct leader *add_leader(struct run *r, pid_t pid, int cpu, int group_fd
 {
 	struct leader *l = &r->leaders[r->nleaders];
 
+	assert_true(r->nleaders < LEADERS);
 	*l = (struct leader){ .pid = pid, .cpu = cpu, .leads = group_fd == -1 };
 	put(l->attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
 	put(l->attr, ATTR_SIZE, PERF_ATTR_SIZE_VER8);
@@ -217,9 +219,34 @@ static struct leader *add_leader(struct run *r, pid_t pid, int cpu, int group_fd
 	return l->fd >= 0 ? l : NULL;
 }
 
+/* A cgroup of the hierarchy that has perf events. */
+static int find_cgroup(struct run *r)
+{
+	static const char *const places[] = {
+		"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event",
+	};
+
+	for (size_t i = 0; i < COUNT(places); i++) {
+		int fd = open(places[i], O_RDONLY | O_CLOEXEC);
+		struct rule_ask ask = {
+			.attr = r->bases[0], .len = sizeof(r->bases[0]), .pid = fd,
+			.group_fd = -1, .flags = PERF_FLAG_PID_CGROUP,
+			.facts = &r->facts.rules,
+		};
+
+		facts_target(&r->facts, &ask);
+		if (r->facts.rules.target.cgroup_perf == FACT_YES)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
 static void add_leaders(struct run *r)
 {
 	struct leader *l;
+	pid_t mortal = child(false);
 
 	add_leader(r, r->child, -1, -1, ATTR_DISABLED, 1);
 	add_leader(r, r->child, -1, -1, ATTR_INHERIT, 1);
@@ -229,6 +256,10 @@ static void add_leaders(struct run *r)
 	if (l && add_leader(r, 0, -1, l->fd, ATTR_DISABLED, 1))
 		l->siblings = 1;
 	add_leader(r, -1, 0, -1, ATTR_DISABLED, 1);
+	l = add_leader(r, mortal, -1, -1, ATTR_DISABLED, 1);
+	end_child(mortal);
+	if (l)
+		l->dead = true;
 	l = add_leader(r, r->child, -1, -1, ATTR_WATERMARK, 1);
 	if (l)
 		l->ring = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd, 0) !=
@@ -301,7 +332,8 @@ static void mutate(const struct run *r, uint8_t *attr)
 		if (f->offset == 56 && get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path &&
 		    any() % 4) {
 			put(attr, i, OF(0, 8, (uintptr_t)"", (uintptr_t)"/nonexistent",
-					(uintptr_t)"/proc/version", (uintptr_t)"/tmp"));
+					(uintptr_t)"/proc/version", (uintptr_t)"/tmp",
+					(uintptr_t)r->long_path));
 			continue;
 		}
 		if (i == ATTR_SAMPLE_TYPE)
@@ -339,6 +371,11 @@ static struct call_args arguments(const struct run *r)
 	if (chance(20)) {
 		c.flags = OF(PERF_FLAG_FD_CLOEXEC, PERF_FLAG_PID_CGROUP, 16, 1ULL << 31, 1, 2, 7);
 	}
+	if (r->cgroup >= 0 && chance(30)) {
+		c.pid = r->cgroup;
+		c.cpu = 0;
+		c.flags |= PERF_FLAG_PID_CGROUP;
+	}
 	if (chance(40)) {
 		c.leader = NULL;
 		c.group_fd = (int32_t)OF(-2, 0, 900);
@@ -365,7 +402,7 @@ static void tell_group(struct run *r, const struct call_args *c)
 	if (!l)
 		return;
 	tasks = !(c->flags & PERF_FLAG_PID_CGROUP) && c->pid != -1;
-	g->alive = FACT_YES;
+	g->alive = l->dead ? FACT_NO : FACT_YES;
 	g->leads = l->leads ? FACT_YES : FACT_NO;
 	g->same_task = (tasks ? c->pid : -1) == l->pid ? FACT_YES : FACT_NO;
 	g->same_cgroup = c->flags & PERF_FLAG_PID_CGROUP ? FACT_NO : FACT_YES;
@@ -495,6 +532,8 @@ static void begin(struct run *r)
 	if (getenv("PEVTRACE_SEED"))
 		seed = strtoull(getenv("PEVTRACE_SEED"), NULL, 0) | 1;
 	memset(r, 0, sizeof(*r));
+	r->cgroup = -1;
+	memset(r->long_path, 'x', sizeof(r->long_path) - 1);
 	r->host = host_new("/sys", NULL);
 	facts_open(&r->facts, r->host);
 	r->facts.rules.machine.attr_size = trial_attr_size();
@@ -536,7 +575,10 @@ static void test_as_ourselves(void **state)
 	}
 	begin(&r);
 	r.foreign = 1;
+	r.cgroup = find_cgroup(&r);
 	run_rounds(&r, ROUNDS);
+	if (r.cgroup >= 0)
+		close(r.cgroup);
 	finish(&r);
 	assert_true(r.rounds >= 20000);
 	assert_true(r.wrong * 100 <= r.rounds);
