@@ -96,21 +96,21 @@ static const struct rule_pmu *by_name(const struct rule_machine *m, const char *
 	return NULL;
 }
 
-/* The generic hardware events: of the PMU that config names, or of the CPU's. */
+/*
+ * The generic hardware events: of the PMU that config names, which must be one of
+ * a CPU; of the CPU's where it names none, or none that there is.
+ */
 static const struct rule_pmu *hardware(const struct rule_machine *m, uint64_t config)
 {
-	const struct rule_pmu *p = NULL;
 	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
+	const struct rule_pmu *p = type ? by_type(m, type) : NULL;
 
-	if (type)
-		p = by_type(m, type);
-	for (size_t i = 0; !type && !p && i < m->npmus; i++)
+	if (p)
+		return !p->desc || p->desc->traits & PMU_TRAIT_CORE ? p : NULL;
+	for (size_t i = 0; i < m->npmus; i++)
 		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
-			p = &m->pmus[i];
-	/* only the PMUs of CPUs know generic events */
-	if (p && p->desc && !(p->desc->traits & PMU_TRAIT_CORE))
-		return NULL;
-	return p;
+			return &m->pmus[i];
+	return NULL;
 }
 
 const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,

@@ -12,18 +12,29 @@ static bool branches(const struct rule_input *in)
 	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
 }
 
+/* Of a generic event: config names a PMU that is known, and no CPU's. */
+static bool names_other(const struct rule_input *in)
+{
+	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
+
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		if (in->machine->pmus[i].type == named)
+			return in->machine->pmus[i].desc;
+	return false;
+}
+
 /* A PMU of a kind that nobody has described may take what no other does. */
 int rule_no_pmu(const struct rule_input *in)
 {
-	uint64_t type = rule_get(in, ATTR_TYPE);
-	bool generic = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
-		       type == PERF_TYPE_RAW;
+	bool generic = is_type(in, PERF_TYPE_HARDWARE) || is_type(in, PERF_TYPE_HW_CACHE);
 
 	if (in->pmu)
 		return RULE_PASSES;
 	if (in->machine->pmus_known != FACT_YES)
 		return RULE_UNKNOWN;
-	for (size_t i = 0; generic && i < in->machine->npmus; i++)
+	if (!(generic && !names_other(in)) && !is_type(in, PERF_TYPE_RAW))
+		return RULE_REFUSES;
+	for (size_t i = 0; i < in->machine->npmus; i++)
 		if (!in->machine->pmus[i].desc)
 			return RULE_UNKNOWN;
 	return RULE_REFUSES;

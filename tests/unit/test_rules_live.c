@@ -98,6 +98,7 @@ struct run {
 	char path[PATH_MAX], long_path[PATH_MAX + 10];
 	unsigned int rounds, wrong, opened, kinds;
 	bool agreed[RULE_COUNT];
+	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
 };
 
 /* Children --------------------------------------------------------------------------- */
@@ -472,6 +473,7 @@ static void one_round(struct run *r)
 			r->agreed[v.rule->id] = true;
 		return;
 	}
+	r->wrong_by[v.rule ? v.rule->id : RULE_COUNT]++;
 	if (r->wrong++ < SHOWN)
 		show_wrong(r, attr, &ask, &v, fd < 0 ? -fd : 0);
 }
@@ -514,6 +516,10 @@ static void run_rounds(struct run *r, unsigned int rounds)
 	printf("# uid %d: %u attrs, %u opened, %u refused by %u rules, %u not as "
 	       "predicted\n", getuid(), r->rounds, r->opened,
 	       r->rounds - r->opened - r->wrong, r->kinds, r->wrong);
+	for (size_t i = 0; i <= RULE_COUNT; i++)
+		if (r->wrong_by[i])
+			printf("# not as predicted by %s: %u\n", i < RULE_COUNT ?
+			       rule_descs[i].name : "all rules, which pass", r->wrong_by[i]);
 	printf("# rules:");
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (r->agreed[i])
