@@ -7,6 +7,7 @@
 #ifndef PEVTRACE_ABI_RULES_H
 #define PEVTRACE_ABI_RULES_H
 
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +15,18 @@
 #include "abi/arch.h"
 #include "abi/xlat.h"
 
+/* Headers before 5.8 do not have it. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
 /* Zero is what nobody has found out. */
 enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
+
+static inline enum fact fact_of(bool yes)
+{
+	return yes ? FACT_YES : FACT_NO;
+}
 
 /* A PMU that is registered, whether sysfs shows it or not. */
 struct rule_pmu {

@@ -10,6 +10,12 @@ int rule_flags_unknown(const struct rule_input *in)
 	return rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags);
 }
 
+/* A patch that cannot be seen from outside; to others 3 is as 2. */
+int rule_paranoid_all(const struct rule_input *in)
+{
+	return rule_paranoid(in, 2) ? RULE_UNKNOWN : RULE_PASSES;
+}
+
 int rule_attr_head_fault(const struct rule_input *in)
 {
 	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];

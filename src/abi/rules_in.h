@@ -3,7 +3,6 @@
 #ifndef PEVTRACE_ABI_RULES_IN_H
 #define PEVTRACE_ABI_RULES_IN_H
 
-#include <linux/capability.h>
 #include <string.h>
 
 #include "abi/layout.h"
@@ -11,11 +10,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* Headers before 5.8 do not have it. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
 
 /* A call with what several rules need of it. */
 struct rule_input {

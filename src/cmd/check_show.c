@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What pevtrace check says: the call as in a trace, and why it ended so. */
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -11,11 +10,6 @@
 #include "render/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
-
-/* Headers before 5.8 do not have it. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
 
 struct show {
 	struct showing *out;

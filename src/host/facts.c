@@ -2,7 +2,6 @@
 #include "host/facts.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +49,6 @@ static bool file_has(const char *path, const char *word)
 	if (f)
 		fclose(f);
 	return found;
-}
-
-static enum fact fact(bool yes)
-{
-	return yes ? FACT_YES : FACT_NO;
 }
 
 /* The process --------------------------------------------------------------------- */
@@ -122,7 +116,7 @@ static enum fact lockdown(void)
 
 	if (!read_text("/sys/kernel/security/lockdown", text, sizeof(text)))
 		return FACT_UNKNOWN;
-	return fact(strstr(text, "[confidentiality]"));
+	return fact_of(strstr(text, "[confidentiality]"));
 }
 
 /* SELinux is the one that has something to say about perf events. */
@@ -198,7 +192,7 @@ static void find_pmus(struct facts *f)
 	if (m->npmus)
 		qsort(f->pmus, m->npmus, sizeof(*f->pmus), by_type);
 	if (m->npmus && m->release >= KVER(4, 17, 0))
-		m->kprobes = fact(kprobes);
+		m->kprobes = fact_of(kprobes);
 }
 
 void facts_open(struct facts *f, struct host *h)
@@ -214,10 +208,10 @@ void facts_open(struct facts *f, struct host *h)
 	m->arch = kernel_arch(u.machine);
 	m->user_end = user_end(m);
 	m->cpus = possible_cpus();
-	m->cgroups = fact(file_has("/proc/cgroups", "perf_event"));
-	m->wide_breakpoints = fact(file_has("/proc/cpuinfo", "bpext"));
+	m->cgroups = fact_of(file_has("/proc/cgroups", "perf_event"));
+	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
 	m->lockdown = lockdown();
-	m->security = fact(security());
+	m->security = fact_of(security());
 	facts_refresh(f);
 	find_pmus(f);
 }

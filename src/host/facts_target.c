@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/magic.h>
 #include <mntent.h>
 #include <signal.h>
@@ -22,11 +21,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-static enum fact fact(bool yes)
-{
-	return yes ? FACT_YES : FACT_NO;
-}
 
 static uint64_t member(const struct rule_ask *ask, unsigned int index)
 {
@@ -78,7 +72,7 @@ static enum fact may_attach(pid_t pid)
 		close(fd);
 	else if (errno != EACCES && errno != EPERM)
 		return FACT_UNKNOWN;
-	return fact(fd >= 0);
+	return fact_of(fd >= 0);
 }
 
 /* CAP_KILL counts in the task's user namespace. */
@@ -92,7 +86,7 @@ static enum fact may_kill(const struct facts *f, pid_t pid)
 	if (readlink(path, its, sizeof(its) - 1) > 0 &&
 	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && strcmp(its, ours))
 		return FACT_UNKNOWN;
-	return fact(f->own_caps >> CAP_KILL & 1);
+	return fact_of(f->own_caps >> CAP_KILL & 1);
 }
 
 static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
@@ -104,11 +98,11 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 		return;
 	}
 	/* groups of processes have negative numbers here, no task has */
-	t->exists = fact(pid > 0 && (!kill(pid, 0) || errno == EPERM));
+	t->exists = fact_of(pid > 0 && (!kill(pid, 0) || errno == EPERM));
 	if (t->exists == FACT_NO)
 		return;
 	is = state(pid);
-	t->living = is ? fact(is != 'Z' && is != 'X') : FACT_UNKNOWN;
+	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
 	t->readable = may_read(pid);
 	/* what has ended has no memory, but the same owner */
 	t->attachable = t->living == FACT_NO ? t->readable : may_attach(pid);
@@ -143,7 +137,7 @@ static enum fact cpu_online(int32_t cpu)
 		return FACT_NO;
 	if (!sysfile_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)))
 		return FACT_UNKNOWN;
-	return fact(in_list(text, (uint32_t)cpu));
+	return fact_of(in_list(text, (uint32_t)cpu));
 }
 
 static enum fact one_more_descriptor(void)
@@ -152,7 +146,7 @@ static enum fact one_more_descriptor(void)
 
 	if (fd >= 0)
 		close(fd);
-	return fact(fd >= 0 || errno != EMFILE);
+	return fact_of(fd >= 0 || errno != EMFILE);
 }
 
 static enum fact is_event(int fd)
@@ -163,7 +157,7 @@ static enum fact is_event(int fd)
 		return FACT_NO;
 	if (!proc_fd_link(getpid(), fd, link, sizeof(link)))
 		return FACT_UNKNOWN;
-	return fact(!strcmp(link, PROC_EVENT_LINK));
+	return fact_of(!strcmp(link, PROC_EVENT_LINK));
 }
 
 /* Cgroups ---------------------------------------------------------------------------- */
@@ -179,7 +173,7 @@ static enum fact mounted_with_perf(dev_t dev)
 	while (f && found == FACT_UNKNOWN && (m = getmntent(f)))
 		if (!strcmp(m->mnt_type, "cgroup") && !stat(m->mnt_dir, &st) &&
 		    st.st_dev == dev)
-			found = fact(hasmntopt(m, "perf_event"));
+			found = fact_of(hasmntopt(m, "perf_event"));
 	if (f)
 		endmntent(f);
 	return found;
@@ -195,7 +189,7 @@ static enum fact perf_in_version_2(void)
 
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "perf_event %u", &hierarchy) == 1)
-			found = fact(!hierarchy);
+			found = fact_of(!hierarchy);
 	if (f)
 		fclose(f);
 	return found;
@@ -247,7 +241,7 @@ static enum fact has_pages(const char *path)
 
 	if (statfs(path, &fs))
 		return FACT_UNKNOWN;
-	return fact(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
+	return fact_of(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
 		    fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC &&
 		    fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
 }
@@ -258,7 +252,7 @@ static void find_path(uint64_t addr, struct rule_path *p)
 	size_t len = read_string(addr, path, sizeof(path));
 	struct stat st;
 
-	p->readable = fact(len);
+	p->readable = fact_of(len);
 	p->too_long = len > sizeof(path);
 	p->empty = len == 1;
 	if (!len || p->too_long || p->empty)
@@ -267,7 +261,7 @@ static void find_path(uint64_t addr, struct rule_path *p)
 		p->error = errno;
 		return;
 	}
-	p->regular = fact(S_ISREG(st.st_mode));
+	p->regular = fact_of(S_ISREG(st.st_mode));
 	p->pages = has_pages(path);
 	p->size = (uint64_t)st.st_size;
 }

@@ -13,17 +13,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/capability.h>
 
 #include "abi/layout.h"
 #include "abi/rules.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
 
 #define CAP(name) (1ULL << (name))
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -288,6 +283,23 @@ static void test_privilege(void **state)
 	}
 }
 
+/* What some distributions have made of 3. */
+static void test_paranoid_all(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.facts.machine.paranoid = 3;
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EACCES), &rule_descs[RULE_PARANOID_ALL]);
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	expect(&w, "kernel_privilege", EACCES);
+	w.facts.machine.caps = CAP(CAP_PERFMON);
+	expect(&w, NULL, 0);
+	assert_null(rules_explain(&w.v, EACCES));
+}
+
 /* A signal needs more: CAP_KILL, too, or the right to attach. */
 static void test_sigtrap_privilege(void **state)
 {
@@ -484,7 +496,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_description), cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_releases), cmocka_unit_test(test_newer),
-		cmocka_unit_test(test_privilege), cmocka_unit_test(test_sigtrap_privilege),
+		cmocka_unit_test(test_privilege), cmocka_unit_test(test_paranoid_all),
+		cmocka_unit_test(test_sigtrap_privilege),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
 		cmocka_unit_test(test_hostile),

@@ -43,7 +43,9 @@ enum {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static uint64_t seed = 20240607;
+enum { SEED = 20240607 };
+
+static uint64_t seed;
 
 static uint64_t any(void)
 {
@@ -535,6 +537,7 @@ static void begin(struct run *r)
 {
 	int fd;
 
+	seed = SEED;
 	if (getenv("PEVTRACE_SEED"))
 		seed = strtoull(getenv("PEVTRACE_SEED"), NULL, 0) | 1;
 	memset(r, 0, sizeof(*r));
