@@ -10,6 +10,7 @@ static const struct verb {
 	{ "trace", cmd_trace },
 	{ "decode", cmd_decode },
 	{ "diff", cmd_diff },
+	{ "check", cmd_check },
 };
 
 int main(int argc, char **argv)

@@ -36,6 +36,21 @@ setup() {
 		one|open|always|-|fd:fd,what:enum/colour|Opens
 		two|read|held|-|fd:fd\|buf:read_buf,n:size|Reads
 		three|process|held|-|-|Forks
+		%table by flags prefix=RULE_BY_
+		RULE_BY_ATTR|1<<0|-|-|The attr
+		RULE_BY_CHANCE|1<<1|-|-|Chance
+		%table trait flags prefix=PMU_TRAIT_
+		PMU_TRAIT_CORE|1<<0|-|-|Core
+		%pmus
+		cpu_*|core|2.6.31|Counters
+		%rules
+		first|C_BLUE|2.6.31|attr|kind,what|Kind is wrong
+		second|-|5.1..6.2|attr,chance|-|Something is wrong
+		third|C_RED|6.1|chance|-|Bad luck
+		%layout perf_event_attr
+		kind|0/4|uint|-|-|-|-|-|-|Kind
+		%calls
+		perf_event_open|open|always|-|what:fd|Opens
 	END
 }
 
@@ -84,6 +99,11 @@ wrong() {
 	grep -q '"C_BLUE"' "$dir/out/tables.c"
 	grep -qx '#define B_HIGH 0xffffffff00000000ULL' "$dir/out/constants.h"
 	grep -qx '#define B_TWO 0x2' "$dir/out/constants.h"
+	grep -qx 'RULE(FIRST, first)' "$dir/out/rule_ids.h"
+	grep -qx 'RULE(SECOND, second)' "$dir/out/rule_ids.h"
+	grep -qx 'RULE_CHANCE(THIRD, third)' "$dir/out/rule_ids.h"
+	grep -q '"second", RULE_SECOND, 0, KVER(5, 1, 0), KVER(6, 2, 0),' "$dir/out/tables.c"
+	grep -qF '"cpu_*", PMU_TRAIT_CORE, ' "$dir/out/tables.c"
 	# a table of the system's is not defined again
 	! grep -q C_BLUE "$dir/out/constants.h"
 }
@@ -101,7 +121,8 @@ wrong() {
 		fi
 		first=${first:-$d}
 	done <"$dir/awks"
-	for f in tables.c tables.h constants.h layouts.h call_ids.h check.list; do
+	for f in tables.c tables.h constants.h layouts.h call_ids.h rule_ids.h \
+		check.list; do
 		[ -s "$first/$f" ]
 	done
 }
@@ -211,6 +232,19 @@ wrong() {
 	wrong 21 "not an argument" '21s/fd:fd/fd/'
 	wrong 22 "more than one" '22s/,/|/'
 	wrong 21 "more than 6" '21s/fd:fd/a:fd,b:fd,c:fd,d:fd,e:fd,f:fd/'
+}
+
+@test "PMUs and rules that are wrong" {
+	wrong 30 "unknown word hard" '30s/core/hard/'
+	wrong 30 "not the name of a PMU" '30s/cpu_/cpu-/'
+	wrong 33 "rule first stands twice" '33s/second/first/'
+	wrong 32 "not a name" '32s/first/First/'
+	wrong 32 "unknown error C_GREEN" '32s/C_BLUE/C_GREEN/'
+	wrong 32 "unknown word attrs" '32s/attr/attrs/'
+	wrong 32 "unknown field sort" '32s/kind,/sort,/'
+	wrong 33 "not a span" '33s/6.2/6.2..6.3/'
+	wrong 33 "not a release" '33s/5.1/5/'
+	wrong 34 "missing column" "s/${tab}Bad luck//"
 }
 
 @test "mistakes are told all at once" {

@@ -4,7 +4,7 @@
 #
 #	awk -v out=DIR -f gen.awk FILE.in...
 #
-# writes tables.c, tables.h, constants.h, layouts.h, call_ids.h and check.list
+# writes tables.c, tables.h, constants.h, layouts.h, call_ids.h, rule_ids.h and check.list
 # (the input of check.awk) into DIR, which must exist.  Nothing is written
 # unless all of the input is right.  README.md describes the input.
 #
@@ -197,7 +197,7 @@ function is_ours(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nfiles = 0
 	section = ""
 	failed = 0
 
@@ -248,6 +248,10 @@ FNR == 1 {
 		section = "ioctls"
 	else if (word[1] == "%calls" && n == 1)
 		section = "calls"
+	else if (word[1] == "%pmus" && n == 1)
+		section = "pmus"
+	else if (word[1] == "%rules" && n == 1)
+		section = "rules"
 	else
 		fail(at, "not a section: " $0)
 	if (section == "")
@@ -285,6 +289,18 @@ section == "ioctls" {
 section == "calls" {
 	if (columns(6))
 		call_row()
+	next
+}
+
+section == "pmus" {
+	if (columns(4))
+		pmu_row()
+	next
+}
+
+section == "rules" {
+	if (columns(6))
+		rule_row()
 	next
 }
 
@@ -515,6 +531,42 @@ function call_row(	c, args, n, i, part, a, k)
 	}
 }
 
+function pmu_row(	p)
+{
+	if ($1 !~ /^[A-Za-z_][A-Za-z0-9_]*\*?$/)
+		fail(at, "not the name of a PMU: " $1)
+	if ($1 in pmu_no)
+		fail(at, "PMU " $1 " stands twice, also at " pmu_at[pmu_no[$1]])
+	p = ++npmus
+	pmu_no[$1] = p
+	pmu_at[p] = at
+	pmu_name[p] = $1
+	pmu_traits[p] = $2
+	pmu_since[p] = kver($3, at)
+	pmu_meaning[p] = $4
+}
+
+function rule_row(	r, n, a)
+{
+	if ($1 !~ /^[a-z][a-z0-9_]*$/)
+		fail(at, "not a name: " $1)
+	if ($1 in rule_no)
+		fail(at, "rule " $1 " stands twice, also at " rule_at[rule_no[$1]])
+	r = ++nrules
+	rule_no[$1] = r
+	rule_at[r] = at
+	rule_name[r] = $1
+	rule_errno[r] = $2
+	n = split($3, a, /\.\./)
+	if (n > 2)
+		fail(at, "not a span of releases: " $3)
+	rule_since[r] = kver(a[1], at)
+	rule_until[r] = n == 2 ? kver(a[2], at) : "0"
+	rule_by[r] = $4
+	rule_fields[r] = $5
+	rule_meaning[r] = $6
+}
+
 END {
 	if (!failed)
 		check_tables()
@@ -522,6 +574,8 @@ END {
 		check_layouts()
 	if (!failed)
 		check_refs()
+	if (!failed)
+		check_rules()
 	if (!failed)
 		write_all()
 	close("cat 1>&2")
@@ -668,6 +722,55 @@ function check_refs(	l, f, i, c)
 			arg_xlat[c, i] = table_ref(arg_table[c, i], call_at[c])
 }
 
+# Words of a list as the names of constants: "a,b" with P_ is "P_A | P_B".
+function named_bits(list, prefix, at,	a, n, i, name, s)
+{
+	if (list == "-")
+		return "0"
+	n = split(list, a, /,/)
+	s = ""
+	for (i = 1; i <= n; i++) {
+		name = prefix toupper(a[i])
+		if (!(name in const_row))
+			fail(at, "unknown word " a[i])
+		s = s (i > 1 ? " | " : "") name
+	}
+	return s
+}
+
+# A rule speaks of members of the attr and of arguments of the call.
+function rule_field(name,	c, i)
+{
+	if (("perf_event_attr" in layout_no) &&
+	    ((layout_no["perf_event_attr"], name) in field_no))
+		return 1
+	if (!("perf_event_open" in call_no))
+		return 0
+	c = call_no["perf_event_open"]
+	for (i = 1; i <= call_nargs[c]; i++)
+		if (arg_name[c, i] == name)
+			return 1
+	return 0
+}
+
+function check_rules(	r, n, i, a)
+{
+	for (r = 1; r <= npmus; r++)
+		pmu_traits_c[r] = named_bits(pmu_traits[r], "PMU_TRAIT_", pmu_at[r])
+	for (r = 1; r <= nrules; r++) {
+		if (rule_errno[r] != "-" && !(rule_errno[r] in const_row))
+			fail(rule_at[r], "unknown error " rule_errno[r])
+		else
+			rule_error[r] = rule_errno[r] == "-" ? "0" : \
+				tonum(row_hex[const_row[rule_errno[r]]])
+		rule_by_c[r] = named_bits(rule_by[r], "RULE_BY_", rule_at[r])
+		n = rule_fields[r] == "-" ? 0 : split(rule_fields[r], a, /,/)
+		for (i = 1; i <= n; i++)
+			if (!rule_field(a[i]))
+				fail(rule_at[r], "unknown field " a[i])
+	}
+}
+
 function write_all(	f)
 {
 	license = "/* SPDX-License-Identifier: LGPL-2.1-or-later */\n" \
@@ -675,6 +778,7 @@ function write_all(	f)
 	write_constants(out "/constants.h")
 	write_layouts_h(out "/layouts.h")
 	write_call_ids(out "/call_ids.h")
+	write_rule_ids(out "/rule_ids.h")
 	write_tables_h(out "/tables.h")
 	write_list(out "/check.list")
 	write_tables_c(out "/tables.c")
@@ -746,6 +850,16 @@ function write_call_ids(f,	c)
 	close(f)
 }
 
+# RULE(ID, name) for each, RULE_CHANCE() where nothing can be looked at.
+function write_rule_ids(f,	r)
+{
+	print "/* Made by gen.awk from xlat/; do not edit. */" > f
+	for (r = 1; r <= nrules; r++)
+		print (rule_by[r] == "chance" ? "RULE_CHANCE" : "RULE") "(" \
+		      toupper(rule_name[r]) ", " rule_name[r] ")" > f
+	close(f)
+}
+
 function call_id(c,	s)
 {
 	s = toupper(call_name[c])
@@ -802,6 +916,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 {
 	print license > f
 	print "#include \"abi/xlat.h\"" > f
+	print "#include \"xlat/constants.h\"" > f
 	print "#include \"xlat/layouts.h\"" > f
 	print "#include \"xlat/tables.h\"" > f
 
@@ -898,6 +1013,22 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		print "\t\t.since = " call_since[c] "," > f
 		print "\t\t.meaning = " quoted(call_meaning[c]) "," > f
 		print "\t}," > f
+	}
+	print "};" > f
+
+	print "\nconst struct pmu_desc pmu_descs[] = {" > f
+	for (i = 1; i <= npmus; i++)
+		print "\t{ " quoted(pmu_name[i]) ", " pmu_traits_c[i] ", " \
+		      pmu_since[i] ",\n\t  " quoted(pmu_meaning[i]) " }," > f
+	print "\t{ .name = NULL }\n};" > f
+
+	print "\nconst struct rule_desc rule_descs[RULE_COUNT] = {" > f
+	for (r = 1; r <= nrules; r++) {
+		print "\t{ " quoted(rule_name[r]) ", RULE_" toupper(rule_name[r]) \
+		      ", " rule_error[r] ", " rule_since[r] ", " \
+		      rule_until[r] ",\n\t  " rule_by_c[r] ",\n\t  " \
+		      quoted(rule_fields[r] == "-" ? "" : rule_fields[r]) ",\n\t  " \
+		      quoted(rule_meaning[r]) " }," > f
 	}
 	print "};" > f
 	close(f)

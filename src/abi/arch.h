@@ -19,6 +19,7 @@ struct arch {
 	bool clone_tls_first;	/* clone's tls comes before child_tid */
 	const struct xlat *regs; /* bits of sample_regs_user and _intr */
 	uint64_t regs_extended;	/* those that need a PMU with extended registers */
+	uint64_t regs_refused;	/* those that its kernel has no values for */
 };
 
 /* Every ABI that pevtrace decodes; the last is NULL. */

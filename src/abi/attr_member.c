@@ -28,33 +28,6 @@ static unsigned int width_bits(const struct field *f)
 	return f->nbits ? f->nbits : 8u * f->width;
 }
 
-static void store_uint(uint8_t *p, size_t width, uint64_t v)
-{
-	uint8_t u8 = (uint8_t)v;
-	uint16_t u16 = (uint16_t)v;
-	uint32_t u32 = (uint32_t)v;
-
-	memcpy(p, width == 1 ? &u8 : width == 2 ? (const void *)&u16 :
-	       width == 4 ? (const void *)&u32 : (const void *)&v, width);
-}
-
-/* Puts v into bits first and up of the integer that holds the member. */
-static void store(const struct field *f, unsigned int first, unsigned int n,
-		  uint64_t v, uint8_t *bytes)
-{
-	uint64_t mask = n == 64 ? ~0ULL : (1ULL << n) - 1;
-	unsigned int shift = first;
-
-	if (f->nbits) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		shift = 8u * f->width - first - n;
-#endif
-		v = (v & mask) << shift |
-		    (load_uint(bytes + f->offset, f->width) & ~(mask << shift));
-	}
-	store_uint(bytes + f->offset, f->width, v);
-}
-
 static bool fits(const struct field *f, unsigned int bits, uint64_t v)
 {
 	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
@@ -84,7 +57,7 @@ static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 					"0x%llx and 0x%llx", f->name,
 					(unsigned long long)before, (unsigned long long)v);
 	if (v)
-		store(f, f->bit, bits, v, out->bytes);
+		field_set_bits(f, f->bit, bits, v, out->bytes);
 	return true;
 }
 
@@ -109,7 +82,7 @@ static bool set_range(struct text_cursor *c, const struct field *f,
 	if (first && last - first < 63 && v >> (last - first + 1))
 		return text_cursor_fail(c, "%s has %u bits, and 0x%llx needs more", f->name,
 					last - first + 1, (unsigned long long)v);
-	store(f, first, last - first + 1, v, out->bytes);
+	field_set_bits(f, first, last - first + 1, v, out->bytes);
 	return true;
 }
 

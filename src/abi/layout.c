@@ -55,6 +55,32 @@ uint64_t field_get(const struct field *f, const void *bytes, size_t len)
 	return f->nbits == 64 ? v : v & ((1ULL << f->nbits) - 1);
 }
 
+static void store_uint(uint8_t *p, size_t width, uint64_t v)
+{
+	uint8_t u8 = (uint8_t)v;
+	uint16_t u16 = (uint16_t)v;
+	uint32_t u32 = (uint32_t)v;
+
+	memcpy(p, width == 1 ? &u8 : width == 2 ? (const void *)&u16 :
+	       width == 4 ? (const void *)&u32 : (const void *)&v, width);
+}
+
+void field_set_bits(const struct field *f, unsigned int first, unsigned int n,
+		    uint64_t v, uint8_t *bytes)
+{
+	uint64_t mask = n == 64 ? ~0ULL : (1ULL << n) - 1;
+	unsigned int shift = first;
+
+	if (f->nbits) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		shift = 8u * f->width - first - n;
+#endif
+		v = (v & mask) << shift |
+		    (load_uint(bytes + f->offset, f->width) & ~(mask << shift));
+	}
+	store_uint(bytes + f->offset, f->width, v);
+}
+
 bool cond_holds(const struct walk *w, const struct cond *c)
 {
 	const char *pmu;
@@ -217,6 +243,13 @@ static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
 		attr_emit_size(f, v, s);
 		break;
 	}
+}
+
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s)
+{
+	const struct field *f = &w->layout->fields[index];
+
+	emit_value(w, f, field_get(f, w->bytes, w->len), s);
 }
 
 /* "ignored: needs sample_type&PERF_SAMPLE_BRANCH_STACK" */

@@ -16,6 +16,19 @@ uint64_t load_uint(const void *bytes, size_t width);
  */
 uint64_t field_get(const struct field *f, const void *bytes, size_t len);
 
+/*
+ * Puts v into n bits, from first on, of the integer that holds the member.
+ * bytes must reach to the member's end.
+ */
+void field_set_bits(const struct field *f, unsigned int first, unsigned int n,
+		    uint64_t v, uint8_t *bytes);
+
+/* The member's value into bytes that reach to its end. */
+static inline void field_set(const struct field *f, uint64_t v, uint8_t *bytes)
+{
+	field_set_bits(f, f->bit, f->nbits ? f->nbits : 8u * f->width, v, bytes);
+}
+
 /* Like field_get for the field with that index (see xlat/layouts.h). */
 static inline uint64_t layout_get(const struct layout *l, unsigned int index,
 				  const void *bytes, size_t len)
@@ -40,6 +53,9 @@ bool cond_holds(const struct walk *w, const struct cond *c);
  * the one whose WHEN holds.  Start with *at = 0; NULL at the end.
  */
 const struct field *layout_next(const struct walk *w, size_t *at);
+
+/* Hands the member with that index to the sink, whether it applies or not. */
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s);
 
 /*
  * Hands every member that applies to the sink: those that are not zero, those

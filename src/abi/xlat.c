@@ -138,3 +138,14 @@ const struct call_desc *call_by_name(const char *name)
 			return &call_descs[i];
 	return NULL;
 }
+
+const struct pmu_desc *pmu_desc_by_name(const char *name)
+{
+	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {
+		size_t n = strcspn(d->name, "*");
+
+		if (!strncmp(d->name, name, n) && (d->name[n] || !name[n]))
+			return d;
+	}
+	return NULL;
+}

@@ -249,4 +249,40 @@ extern const struct call_desc call_descs[CALL_COUNT];
 /* By name, or NULL. */
 const struct call_desc *call_by_name(const char *name);
 
+/* What is known of a kind of PMU beyond what sysfs shows. */
+struct pmu_desc {
+	const char *name;	/* in sysfs; a * at the end stands for the rest */
+	uint64_t traits;	/* PMU_TRAIT_* */
+	uint32_t since;
+	const char *meaning;
+};
+
+extern const struct pmu_desc pmu_descs[]; /* the last has no name */
+
+/* The description of the PMU of that name, or NULL. */
+const struct pmu_desc *pmu_desc_by_name(const char *name);
+
+enum rule_id {
+#define RULE(id, name) RULE_##id,
+#define RULE_CHANCE(id, name) RULE_##id,
+#include "xlat/rule_ids.h"
+#undef RULE
+#undef RULE_CHANCE
+	RULE_COUNT
+};
+
+/* One of the kernel's checks of perf_event_open(2); see abi/rules.h. */
+struct rule_desc {
+	const char *name;
+	enum rule_id id;
+	int error;		/* positive errno; 0: which depends */
+	uint32_t since;		/* KVER() of the first release that has it */
+	uint32_t until;		/* KVER() of the first that has not, 0: none */
+	uint64_t by;		/* RULE_BY_*: what decides it */
+	const char *fields;	/* members and arguments, "sample_type,pid" */
+	const char *meaning;	/* why the call is refused, one line, no full stop */
+};
+
+extern const struct rule_desc rule_descs[RULE_COUNT]; /* as the kernel checks */
+
 #endif

@@ -12,4 +12,7 @@ int cmd_diff(int argc, char **argv);
 /* pevtrace decode [OPTION]... DUMP, or one thing by an option */
 int cmd_decode(int argc, char **argv);
 
+/* pevtrace check [OPTION]... ATTR|DUMP:LINE */
+int cmd_check(int argc, char **argv);
+
 #endif

@@ -20,6 +20,7 @@ static const char help[] =
 "       pevtrace [OPTION]... -p PID\n"
 "       pevtrace decode [OPTION]... DUMP|perf.data\n"
 "       pevtrace diff [OPTION]... DUMP DUMP\n"
+"       pevtrace check [OPTION]... ATTR|DUMP:LINE\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -64,8 +65,8 @@ static const char help[] =
 "  -V, --version              print the version\n"
 "\n"
 "decode also takes single things (an attr, an ioctl, records, a config, an\n"
-"error), and diff has options of its own: see pevtrace-decode(1) and\n"
-"pevtrace-diff(1).\n"
+"error); diff, and check, which asks the kernel about one attr, have options of\n"
+"their own: see pevtrace-decode(1), pevtrace-diff(1) and pevtrace-check(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";

@@ -503,6 +503,11 @@ static bool tell_line(struct replay *r, struct scan_value *o)
 	return complain(r, "unknown kind of line: ", kind);
 }
 
+unsigned long replay_line(const struct replay *r)
+{
+	return dump_line_number(r->reader);
+}
+
 bool replay_run(struct replay *r, const struct replay_ops *ops, void *ctx)
 {
 	struct scan_value *o;

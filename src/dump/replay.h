@@ -66,6 +66,9 @@ const struct dump_facts *replay_facts(const struct replay *r);
 /* What the dump calls things; the hooks of struct names but read_format, event. */
 const struct names *replay_names(const struct replay *r);
 
+/* The number of the line that is being told, from 1 on. */
+unsigned long replay_line(const struct replay *r);
+
 /*
  * Tells everything.  True when the dump was whole: no bad line, and a last
  * line that says it is the last.  What was wrong has been warned of.

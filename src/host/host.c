@@ -2,7 +2,6 @@
 #include "host/host.h"
 
 #include <mntent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,16 +53,21 @@ void host_free(struct host *h)
 	free(h);
 }
 
-static const struct pmu *find_pmu(struct host *h, uint32_t type)
+const struct pmu *host_pmus(struct host *h)
 {
-	const struct pmu *p;
-
 	if (!h->pmus_known) {
 		h->pmus = pmus_read(h->sysfs);
 		h->pmus_known = true;
 	}
-	for (p = h->pmus; p && p->type != type; p = p->next)
-		;
+	return h->pmus;
+}
+
+static const struct pmu *find_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p = host_pmus(h);
+
+	while (p && p->type != type)
+		p = p->next;
 	return p;
 }
 
@@ -120,6 +124,13 @@ const char *host_tracepoint(struct host *h, uint64_t id)
 		return name;
 	read_tracepoints(h);
 	return map_get(&h->tracepoints, id);
+}
+
+bool host_has_tracepoints(struct host *h)
+{
+	if (!h->tracepoints.len)
+		read_tracepoints(h);
+	return h->tracepoints.len;
 }
 
 const char *host_format(struct host *h, uint64_t id)

@@ -7,6 +7,7 @@
 #ifndef PEVTRACE_HOST_HOST_H
 #define PEVTRACE_HOST_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,14 @@ struct host;
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);
+
+struct pmu;
+
+/* All PMUs (host/pmu.h), or NULL.  Owned by the host. */
+const struct pmu *host_pmus(struct host *h);
+
+/* Whether tracefs tells which tracepoints there are. */
+bool host_has_tracepoints(struct host *h);
 
 /* The PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);

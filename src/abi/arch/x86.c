@@ -17,4 +17,6 @@ const struct arch arch_x86 = {
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_x86,
 	.regs_extended = PERF_REGS_X86_EXTENDED_MASK,
+	/* R8 to R15 */
+	.regs_refused = 0xffULL << PERF_REG_X86_R8,
 };

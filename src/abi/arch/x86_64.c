@@ -14,4 +14,6 @@ const struct arch arch_x86_64 = {
 	.epoll_size = 12,
 	.regs = &xlat_perf_regs_x86,
 	.regs_extended = PERF_REGS_X86_EXTENDED_MASK,
+	.regs_refused = 1 << PERF_REG_X86_DS | 1 << PERF_REG_X86_ES |
+			1 << PERF_REG_X86_FS | 1 << PERF_REG_X86_GS,
 };

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the kernel says to a perf_event_open(2), and why, without asking it: its
+ * checks in their order (xlat/rules.in), over the call and what is known of the
+ * machine.  Nothing here asks the machine: struct rule_facts tells of it.
+ */
+#ifndef PEVTRACE_ABI_RULES_H
+#define PEVTRACE_ABI_RULES_H
+
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/arch.h"
+#include "abi/xlat.h"
+
+/* Headers before 5.8 do not have it. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+/* Zero is what nobody has found out. */
+enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
+
+static inline enum fact fact_of(bool yes)
+{
+	return yes ? FACT_YES : FACT_NO;
+}
+
+/* A PMU that is registered, whether sysfs shows it or not. */
+struct rule_pmu {
+	uint32_t type;
+	const char *name;
+	const struct pmu_desc *desc;	/* NULL: nothing is known of such PMUs */
+	const uint64_t *configs;	/* those of its events/, for msr */
+	size_t nconfigs;
+};
+
+/* What holds for every call of this process. */
+struct rule_machine {
+	uint32_t release;	/* KVER(); 0: as new as the tables */
+	uint32_t attr_size;	/* sizeof of the kernel's struct; 0: by release */
+	uint32_t page_size;	/* bytes */
+	const struct arch *arch; /* of the kernel */
+	int32_t paranoid;	/* kernel.perf_event_paranoid */
+	uint64_t caps;		/* effective, 1 << CAP_*, in the first user namespace */
+	uint64_t max_sample_rate, max_stack; /* kernel.perf_event_max_* */
+	uint32_t cpus;		/* one more than the highest number of a CPU */
+	uint64_t user_end;	/* first address that no program has; 0: not known */
+	enum fact cgroups;	/* built with cgroups of perf events */
+	enum fact kprobes;	/* built with kprobes */
+	enum fact wide_breakpoints; /* the CPU watches more than 8 bytes */
+	enum fact lockdown;	/* locked down to confidentiality */
+	enum fact security;	/* a security module judges perf events */
+	enum fact pmus_known;	/* pmus are all there are */
+	const struct rule_pmu *pmus;
+	size_t npmus;
+};
+
+/* The task that pid names; unused without one. */
+struct rule_task {
+	enum fact exists;
+	enum fact living;	/* not exiting */
+	enum fact readable;	/* PTRACE_MODE_READ_REALCREDS */
+	enum fact attachable;	/* PTRACE_MODE_ATTACH_REALCREDS */
+	enum fact killable;	/* CAP_KILL in its user namespace */
+};
+
+/* The event behind group_fd. */
+struct rule_group {
+	enum fact event;	/* it is an open perf event */
+	enum fact alive;	/* neither its task nor its PMU is gone */
+	enum fact leads;	/* it is no member of another's group */
+	enum fact same_task;	/* it measures what pid names, or both measure CPUs */
+	enum fact same_cgroup;	/* of the cgroup that pid names, or both of none */
+	enum fact ring;		/* it is mapped */
+	const uint8_t *attr;	/* it was opened with; NULL: not known, nor what follows */
+	size_t len;
+	int32_t cpu;
+	size_t siblings;	/* members besides the leader */
+	uint32_t formats;	/* bit N: one of them has N as its read_format */
+};
+
+/* The string that uprobe_path points to, and the file of that name. */
+struct rule_path {
+	enum fact readable;
+	bool empty, too_long;
+	int error;		/* positive errno of looking the path up; 0: none */
+	enum fact regular;
+	enum fact pages;	/* the file has pages in memory */
+	uint64_t size;		/* of the file, in bytes */
+};
+
+/* What holds for one call. */
+struct rule_target {
+	enum fact descriptor;	/* one more can be had */
+	enum fact cpu_online;
+	enum fact cgroup_dir;	/* pid is the descriptor of a cgroup's directory */
+	enum fact cgroup_perf;	/* of the hierarchy that has perf events */
+	enum fact breakpoint;	/* one more can be had there */
+	enum fact tracepoint;	/* config is one */
+	const char *tracepoint_name; /* "system:name"; NULL: not known */
+	struct rule_task task;
+	struct rule_group group;
+	struct rule_path path;
+};
+
+struct rule_facts {
+	struct rule_machine machine;
+	struct rule_target target;
+};
+
+/* A call, as made or to be made. */
+struct rule_ask {
+	const uint8_t *attr;	/* NULL: cannot be read at all */
+	size_t len;		/* bytes of it that can be read */
+	int32_t pid, cpu, group_fd;
+	uint64_t flags;
+	const struct rule_facts *facts;
+};
+
+/* What a rule says; a positive number is an errno. */
+enum {
+	RULE_PASSES = 0,
+	RULE_REFUSES = -1,	/* with the error of its description */
+	RULE_UNKNOWN = -2,	/* what it looks at is not known */
+	RULE_UNFORESEEN = -3,	/* nothing could be looked at */
+};
+
+struct rule_verdict {
+	const struct rule_desc *rule;	/* the first that refuses; NULL: it opens */
+	int error;			/* positive errno; 0 */
+	/*
+	 * Each, as if those before it had passed; RULE_PASSES for those behind
+	 * one that refuses before the attr is there to be looked at.
+	 */
+	int says[RULE_COUNT];
+};
+
+void rules_judge(const struct rule_ask *ask, struct rule_verdict *v);
+
+/* The error with which the rule refuses, or might; 0: not known. */
+int rules_error(const struct rule_verdict *v, enum rule_id id);
+
+/*
+ * The first rule that would explain an answer of the kernel that differs from
+ * the verdict: one that comes before the decisive one, could not be judged, and
+ * has that error.  NULL: none, so that rules and kernel disagree.
+ */
+const struct rule_desc *rules_explain(const struct rule_verdict *v, int error);
+
+/* sizeof(struct perf_event_attr) in that release; 0: in the newest known. */
+uint32_t rules_attr_size(uint32_t release);
+
+/* The PMU that takes an attr, by type and config; NULL: none that is known. */
+const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,
+				 size_t len);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is checked around the PMU's part: privilege, limits, task, CPU, clock. */
+#include <time.h>
+
+#include "abi/rules_in.h"
+
+/* Before the event is made ------------------------------------------------------ */
+
+int rule_security_open(const struct rule_input *in)
+{
+	/* that there is one does not tell what it says */
+	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
+}
+
+int rule_kernel_privilege(const struct rule_input *in)
+{
+	return refuses_if(!rule_get(in, ATTR_EXCLUDE_KERNEL) && rule_paranoid(in, 1));
+}
+
+int rule_namespaces_privilege(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_NAMESPACES) && !rule_perfmon(in));
+}
+
+int rule_freq_limit(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_FREQ) &&
+			  rule_get(in, ATTR_SAMPLE_FREQ) > in->machine->max_sample_rate);
+}
+
+int rule_period_sign(const struct rule_input *in)
+{
+	return refuses_if(!rule_get(in, ATTR_FREQ) &&
+			  rule_get(in, ATTR_SAMPLE_PERIOD) >> 63);
+}
+
+int rule_phys_addr_privilege(const struct rule_input *in)
+{
+	return refuses_if(rule_samples(in, PERF_SAMPLE_PHYS_ADDR) && rule_paranoid(in, 1));
+}
+
+int rule_lockdown(const struct rule_input *in)
+{
+	if (!rule_samples(in, PERF_SAMPLE_REGS_INTR) || in->machine->lockdown == FACT_NO)
+		return RULE_PASSES;
+	return in->machine->lockdown == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_cgroup_target(const struct rule_input *in)
+{
+	return refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1));
+}
+
+int rule_no_descriptor(const struct rule_input *in)
+{
+	return refuses_unless(in->target->descriptor);
+}
+
+int rule_group_not_event(const struct rule_input *in)
+{
+	return in->ask->group_fd == -1 ? RULE_PASSES :
+					 refuses_unless(in->target->group.event);
+}
+
+int rule_group_gone(const struct rule_input *in)
+{
+	return in->ask->group_fd == -1 ? RULE_PASSES :
+					 refuses_unless(in->target->group.alive);
+}
+
+int rule_no_task(const struct rule_input *in)
+{
+	return in->task ? refuses_unless(in->target->task.exists) : RULE_PASSES;
+}
+
+int rule_cpu_range(const struct rule_input *in)
+{
+	return refuses_if((uint32_t)in->ask->cpu >= in->machine->cpus &&
+			  (!in->task || in->ask->cpu != -1));
+}
+
+int rule_sigtrap_target(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task);
+}
+
+static bool inherits_reads(const struct rule_input *in)
+{
+	return rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ);
+}
+
+int rule_inherit_read(const struct rule_input *in)
+{
+	return refuses_if(inherits_reads(in));
+}
+
+int rule_inherit_read_tid(const struct rule_input *in)
+{
+	return refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID));
+}
+
+/* After a PMU has taken it ------------------------------------------------------- */
+
+int rule_cgroup_descriptor(const struct rule_input *in)
+{
+	return in->cgroup ? refuses_unless(in->target->cgroup_dir) : RULE_PASSES;
+}
+
+int rule_cgroup_hierarchy(const struct rule_input *in)
+{
+	return in->cgroup ? refuses_unless(in->target->cgroup_perf) : RULE_PASSES;
+}
+
+int rule_max_stack(const struct rule_input *in)
+{
+	return refuses_if(rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
+			  rule_get(in, ATTR_SAMPLE_MAX_STACK) > in->machine->max_stack);
+}
+
+/* 0: not for events; 1: not in an NMI; 2: everywhere. */
+static int clock_safety(uint64_t clockid)
+{
+	switch (clockid) {
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+		return 2;
+	case CLOCK_REALTIME:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int rule_clockid(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_USE_CLOCKID) &&
+			  !clock_safety(rule_get(in, ATTR_CLOCKID)));
+}
+
+int rule_clockid_nmi(const struct rule_input *in)
+{
+	if (!rule_get(in, ATTR_USE_CLOCKID) || !in->pmu ||
+	    clock_safety(rule_get(in, ATTR_CLOCKID)) != 1)
+		return RULE_PASSES;
+	return refuses_unless(rule_trait(in, PMU_TRAIT_NO_NMI));
+}
+
+int rule_task_privilege(const struct rule_input *in)
+{
+	const struct rule_task *t = &in->target->task;
+	bool sigtrap = rule_get(in, ATTR_SIGTRAP);
+	enum fact capable = rule_perfmon(in) ? FACT_YES : FACT_NO;
+	enum fact ptrace = sigtrap ? t->attachable : t->readable;
+
+	if (!in->task)
+		return RULE_PASSES;
+	if (sigtrap && capable == FACT_YES)
+		capable = t->killable;
+	if (capable == FACT_YES || ptrace == FACT_YES)
+		return RULE_PASSES;
+	return capable == FACT_NO && ptrace == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_cpu_privilege(const struct rule_input *in)
+{
+	return refuses_if(!in->task && rule_paranoid(in, 0));
+}
+
+int rule_task_exiting(const struct rule_input *in)
+{
+	return in->task ? refuses_unless(in->target->task.living) : RULE_PASSES;
+}
+
+int rule_cpu_offline(const struct rule_input *in)
+{
+	/* those that do not exist are another rule's */
+	return in->task || (uint32_t)in->ask->cpu >= in->machine->cpus ?
+	       RULE_PASSES : refuses_unless(in->target->cpu_online);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The choice of a PMU, what it checks, and what is checked for it. */
+#include "abi/rules_in.h"
+
+static bool is_type(const struct rule_input *in, uint64_t type)
+{
+	return rule_get(in, ATTR_TYPE) == type;
+}
+
+static bool branches(const struct rule_input *in)
+{
+	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
+}
+
+/* Of a generic event: config names a PMU that is known, and no CPU's. */
+static bool names_other(const struct rule_input *in)
+{
+	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
+
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		if (in->machine->pmus[i].type == named)
+			return in->machine->pmus[i].desc;
+	return false;
+}
+
+/* A PMU of a kind that nobody has described may take what no other does. */
+int rule_no_pmu(const struct rule_input *in)
+{
+	bool generic = is_type(in, PERF_TYPE_HARDWARE) || is_type(in, PERF_TYPE_HW_CACHE);
+
+	if (in->pmu)
+		return RULE_PASSES;
+	if (in->machine->pmus_known != FACT_YES)
+		return RULE_UNKNOWN;
+	if (!(generic && !names_other(in)) && !is_type(in, PERF_TYPE_RAW))
+		return RULE_REFUSES;
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		if (!in->machine->pmus[i].desc)
+			return RULE_UNKNOWN;
+	return RULE_REFUSES;
+}
+
+/* software and the two clocks ----------------------------------------------------- */
+
+static bool is_clock(const struct rule_input *in)
+{
+	return rule_is_pmu(in, "cpu_clock") || rule_is_pmu(in, "task_clock");
+}
+
+int rule_clock_config(const struct rule_input *in)
+{
+	return refuses_if(is_clock(in) && rule_get(in, ATTR_CONFIG) !=
+			  (rule_is_pmu(in, "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK :
+							  PERF_COUNT_SW_TASK_CLOCK));
+}
+
+int rule_software_branch(const struct rule_input *in)
+{
+	return refuses_if(branches(in) && (is_clock(in) || is_type(in, PERF_TYPE_SOFTWARE)));
+}
+
+int rule_software_config(const struct rule_input *in)
+{
+	uint64_t config = rule_get(in, ATTR_CONFIG);
+	const struct xlat_entry *e = xlat_find(&xlat_perf_sw_ids, config);
+
+	if (!is_type(in, PERF_TYPE_SOFTWARE))
+		return RULE_PASSES;
+	if (!e)
+		return rule_newer(in) ? RULE_UNKNOWN : RULE_REFUSES;
+	return refuses_if(in->machine->release && e->since > in->machine->release);
+}
+
+/* tracepoint ----------------------------------------------------------------------- */
+
+static bool is_tracepoint(const struct rule_input *in, const char *name)
+{
+	const char *is = in->target->tracepoint_name;
+
+	return is_type(in, PERF_TYPE_TRACEPOINT) && is && !strcmp(is, name);
+}
+
+int rule_tracepoint_branch(const struct rule_input *in)
+{
+	return refuses_if(branches(in) && is_type(in, PERF_TYPE_TRACEPOINT));
+}
+
+int rule_tracepoint_id(const struct rule_input *in)
+{
+	return is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
+						   RULE_PASSES;
+}
+
+int rule_tracepoint_sampling(const struct rule_input *in)
+{
+	return refuses_if(is_tracepoint(in, "irq_vectors:irq_work_exit") &&
+			  rule_get(in, ATTR_SAMPLE_PERIOD));
+}
+
+static bool is_function(const struct rule_input *in)
+{
+	return is_tracepoint(in, "ftrace:function");
+}
+
+int rule_function_privilege(const struct rule_input *in)
+{
+	return refuses_if(is_function(in) && rule_paranoid(in, -1));
+}
+
+int rule_function_callchain(const struct rule_input *in)
+{
+	return refuses_if(is_function(in) && rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER));
+}
+
+int rule_function_stack(const struct rule_input *in)
+{
+	return refuses_if(is_function(in) && rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			  rule_samples(in, PERF_SAMPLE_STACK_USER));
+}
+
+/* Events that the kernel flags so that every user may have a task's. */
+static enum fact everybodys(const struct rule_input *in)
+{
+	const char *name = in->target->tracepoint_name;
+
+	if (!in->task)
+		return FACT_NO;
+	if (!name)
+		return FACT_UNKNOWN;
+	return !strncmp(name, "syscalls:sys_", 13) || !strncmp(name, "raw_syscalls:sys_", 17) ?
+	       FACT_YES : FACT_NO;
+}
+
+int rule_raw_privilege(const struct rule_input *in)
+{
+	if (!is_type(in, PERF_TYPE_TRACEPOINT) || !rule_samples(in, PERF_SAMPLE_RAW) ||
+	    !rule_paranoid(in, -1))
+		return RULE_PASSES;
+	return refuses_unless(everybodys(in));
+}
+
+int rule_function_start(const struct rule_input *in)
+{
+	return is_function(in) ? RULE_UNKNOWN : RULE_PASSES;
+}
+
+/* msr and those that are not described ---------------------------------------------- */
+
+int rule_msr_sampling(const struct rule_input *in)
+{
+	return refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD));
+}
+
+int rule_msr_config(const struct rule_input *in)
+{
+	uint64_t config = rule_get(in, ATTR_CONFIG);
+
+	if (!rule_is_pmu(in, "msr"))
+		return RULE_PASSES;
+	/* events/ has those that the CPU has, and no others */
+	for (size_t i = 0; i < in->pmu->nconfigs; i++)
+		if (in->pmu->configs[i] == config)
+			return RULE_PASSES;
+	return in->pmu->nconfigs ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_pmu_own(const struct rule_input *in)
+{
+	return in->pmu && (!in->pmu->desc ||
+			   in->pmu->desc->traits & PMU_TRAIT_OWN_CHECKS) ?
+	       RULE_UNKNOWN : RULE_PASSES;
+}
+
+/* What the kernel's core checks for all -------------------------------------------- */
+
+/* Only PMUs with checks of their own can do such things. */
+static int unless_pmu_can(const struct rule_input *in, bool asked)
+{
+	if (!asked || !in->pmu)
+		return RULE_PASSES;
+	return rule_pmu_own(in) == RULE_UNKNOWN ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+/* What the PMU must not be. */
+static int unless_not(const struct rule_input *in, uint64_t trait)
+{
+	enum fact f = in->pmu ? rule_trait(in, trait) : FACT_NO;
+
+	return f == FACT_NO ? RULE_PASSES : f == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_extended_regs(const struct rule_input *in)
+{
+	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
+			rule_get(in, ATTR_SAMPLE_REGS_INTR);
+
+	return unless_pmu_can(in, regs & in->machine->arch->regs_extended);
+}
+
+int rule_no_exclude(const struct rule_input *in)
+{
+	static const unsigned int flags[] = {
+		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_EXCLUDE_HV,
+		ATTR_EXCLUDE_IDLE, ATTR_EXCLUDE_HOST, ATTR_EXCLUDE_GUEST,
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (rule_get(in, flags[i]))
+			return unless_not(in, PMU_TRAIT_NO_EXCLUDE);
+	return RULE_PASSES;
+}
+
+int rule_cpu_pmu_task(const struct rule_input *in)
+{
+	return in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES;
+}
+
+int rule_aux_output(const struct rule_input *in)
+{
+	return unless_pmu_can(in, rule_get(in, ATTR_AUX_OUTPUT));
+}
+
+int rule_aux_pause_resume(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME));
+}
+
+int rule_aux_start_paused(const struct rule_input *in)
+{
+	return unless_pmu_can(in, rule_get(in, ATTR_AUX_START_PAUSED));
+}
+
+int rule_no_interrupt(const struct rule_input *in)
+{
+	return rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) :
+						  RULE_PASSES;
+}

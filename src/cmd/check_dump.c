@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A call out of a dump, and the group that it was to join. */
+#include "cmd/check.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dump/replay.h"
+#include "lib/die.h"
+#include "model/model.h"
+#include "xlat/constants.h"
+
+struct picking {
+	struct replay *replay;
+	struct model *model;
+	struct check_call *into;
+	unsigned long line;
+	pid_t tid;		/* whose call it is, once it has begun */
+	bool begun, done;
+	const char *other;	/* the call there is another one */
+};
+
+static void copy_call(struct call *to, const struct call *from)
+{
+	memcpy(to->args, from->args, sizeof(to->args));
+	to->arch = from->arch;
+	for (size_t i = 0; i < from->ncaptures; i++) {
+		const struct capture *k = &from->captures[i];
+
+		if (k->phase == AT_ENTER)
+			call_add_capture(to, k->phase, k->addr, k->want,
+					 from->pool.data + k->at, k->len);
+	}
+}
+
+/* What an event measures: its opener's own thread where that was said by 0. */
+static pid_t target(pid_t pid, uint64_t flags, pid_t opener)
+{
+	if (flags & PERF_FLAG_PID_CGROUP)
+		return -1;
+	return pid ? pid : opener;
+}
+
+static void tell_members(const struct model *m, const struct event *leader,
+			 struct rule_group *g)
+{
+	struct event *const *list;
+	size_t n = model_events(m, &list);
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i]->leader != leader || list[i]->closed)
+			continue;
+		g->siblings++;
+		g->formats |= 1U << (list[i]->read_format & 31);
+	}
+}
+
+static void tell_group(struct picking *p, const struct call *c)
+{
+	const struct event *e = model_event(p->model, c->tid, call_int(c, 3));
+	struct check_call *to = p->into;
+	struct rule_group *g = &to->group;
+
+	if (call_int(c, 3) == -1)
+		return;
+	*g = (struct rule_group){ .event = e ? FACT_YES : FACT_NO };
+	if (!e || e->found) {
+		to->not_here = e ? "the event behind group_fd was opened before the dump "
+				   "begins" : NULL;
+		return;
+	}
+	g->alive = FACT_YES;
+	g->leads = e->leader ? FACT_NO : FACT_YES;
+	g->same_task = target(e->pid, e->flags, e->opener) ==
+		       target(call_int(c, 1), c->args[4], c->tid) ? FACT_YES : FACT_NO;
+	g->same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
+									  FACT_YES;
+	g->ring = e->mapped ? FACT_YES : FACT_NO;
+	g->cpu = e->cpu;
+	memcpy(to->leader_attr, e->attr, e->attr_len);
+	g->attr = to->leader_attr;
+	g->len = e->attr_len;
+	tell_members(p->model, e, g);
+	to->open_leader = true;
+	if (e->leader || g->same_task != FACT_YES)
+		to->not_here = "the event behind group_fd is a member of a group, or of "
+			       "another task";
+}
+
+static void take(struct picking *p, const struct call *c)
+{
+	struct check_call *to = p->into;
+
+	if (c->desc != to->call.desc) {
+		p->other = c->desc->name;
+		return;
+	}
+	if (!p->begun) {
+		copy_call(&to->call, c);
+		tell_group(p, c);
+		p->begun = true;
+		p->tid = c->tid;
+	}
+}
+
+static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	model_born(p->model, b);
+}
+
+static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+{
+	struct picking *p = ctx;
+
+	model_found(p->model, tid, fd, cloexec);
+}
+
+static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct picking *p = ctx;
+
+	model_found_ring(p->model, tid, start, end);
+}
+
+static void on_enter(void *ctx, struct call *c)
+{
+	struct picking *p = ctx;
+
+	if (replay_line(p->replay) == p->line)
+		take(p, c);
+	model_enter(p->model, c);
+}
+
+static void on_exit_of(void *ctx, struct call *c)
+{
+	struct picking *p = ctx;
+
+	if (replay_line(p->replay) == p->line)
+		take(p, c);
+	if (p->begun && !p->done && c->tid == p->tid) {
+		p->into->returned = true;
+		p->into->error = c->failed ? (int)c->ret : 0;
+		p->done = true;
+	}
+	model_exit(p->model, c);
+}
+
+static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	(void)exe;
+	model_execed(p->model, tid, former);
+}
+
+static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    struct call *c)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	(void)how;
+	(void)status;
+	(void)c;
+	model_gone(p->model, tid);
+}
+
+static const struct replay_ops ops = {
+	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
+	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+};
+
+static bool pick(struct picking *p, FILE *f, const char *path)
+{
+	p->replay = replay_open(f, path, true);
+	if (!p->replay)
+		return false;
+	p->model = model_new(replay_names(p->replay), true);
+	replay_run(p->replay, &ops, p);
+	model_free(p->model);
+	replay_close(p->replay);
+	if (p->other)
+		warn("%s:%lu: the call there is %s; check takes a perf_event_open", path,
+		     p->line, p->other);
+	else if (!p->begun)
+		warn("%s:%lu: there is no call on that line; name one that begins or ends "
+		     "a perf_event_open", path, p->line);
+	return p->begun;
+}
+
+bool check_call_of_dump(struct check_call *c, const char *path, unsigned long line)
+{
+	struct picking p = { .into = c, .line = line };
+	FILE *f = fopen(path, "re");
+	bool ok;
+
+	if (!f) {
+		warn("cannot read '%s': %s", path, strerror(errno));
+		return false;
+	}
+	c->from_dump = true;
+	ok = pick(&p, f, path);
+	fclose(f);
+	if (!ok)
+		return false;
+	/* what was no event there must be none here */
+	if (c->group.event == FACT_NO)
+		c->call.args[3] = INT_MAX;
+	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
+		c->not_here = "the cgroup is not told in the dump";
+	return true;
+}

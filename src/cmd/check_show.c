@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What pevtrace check says: the call as in a trace, and why it ended so. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "abi/attr_member.h"
+#include "abi/layout.h"
+#include "cmd/check.h"
+#include "dump/dump_line.h"
+#include "render/siginfo.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+struct show {
+	struct showing *out;
+	const struct machine *machine;
+	const struct facts *facts;
+	const struct check_call *c;
+	const struct check_result *r;
+};
+
+static const char *const verdict_words[] = {
+	[CHECK_OPENS] = "opens", [CHECK_REFUSED] = "refused",
+	[CHECK_UNFORESEEN] = "unforeseen", [CHECK_DISAGREEMENT] = "disagreement",
+};
+
+/* What became of it, as the call's line says it: the kernel's word goes first. */
+static int result(const struct check_result *r)
+{
+	return r->asked ? r->trial.error : r->judged.error;
+}
+
+static void release_text(uint32_t v, struct buf *out)
+{
+	buf_addf(out, "%u.%u", v >> 16, v >> 8 & 0xff);
+	if (v & 0xff)
+		buf_addf(out, ".%u", v & 0xff);
+}
+
+/* What a rule is about ------------------------------------------------------------ */
+
+/* The attr as it was given, with its own pointers. */
+static const uint8_t *given(const struct show *s, size_t *len)
+{
+	const uint8_t *bytes = call_bytes(&s->c->call, AT_ENTER, s->c->call.args[0],
+					  CHECK_ATTR_MAX, len);
+
+	*len = bytes ? *len : 0;
+	return bytes ? bytes : (const uint8_t *)"";
+}
+
+/* One member or argument, with its value. */
+static void emit_field(const struct show *s, const char *name, size_t len, struct sink *sink)
+{
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .call = &s->c->call,
+		.arch = s->c->call.arch, .names = &s->machine->names,
+	};
+	const struct field *f = attr_member(name, len);
+	const struct call_desc *d = s->c->call.desc;
+
+	w.bytes = given(s, &w.len);
+	if (f) {
+		layout_emit_member(&w, (unsigned int)(f - w.layout->fields), sink);
+		return;
+	}
+	for (unsigned int i = 0; i < d->nargs; i++) {
+		if (strlen(d->args[i].name) != len || memcmp(d->args[i].name, name, len))
+			continue;
+		if (d->args[i].xlat)
+			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat,
+					 s->c->call.args[i]);
+		else if (d->args[i].kind == ARG_ATTR)
+			sink->ops->addr(sink, d->args[i].name, s->c->call.args[i]);
+		else
+			sink->ops->sint(sink, d->args[i].name, call_int(&s->c->call, i));
+	}
+}
+
+static void emit_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
+{
+	for (const char *p = d->fields; *p; p += p[strcspn(p, ",")] ? strcspn(p, ",") + 1 :
+								      strcspn(p, ","))
+		emit_field(s, p, strcspn(p, ","), sink);
+}
+
+/* What it is on this machine ------------------------------------------------------- */
+
+static void here_caps(const struct show *s, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} caps[] = {
+		{ "CAP_PERFMON", CAP_PERFMON }, { "CAP_SYS_ADMIN", CAP_SYS_ADMIN },
+		{ "CAP_KILL", CAP_KILL },
+	};
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
+		buf_addf(out, "%s%s%s", i ? ", " : "",
+			 s->facts->rules.machine.caps >> caps[i].bit & 1 ? "" : "no ",
+			 caps[i].name);
+}
+
+static void here_pmus(const struct show *s, struct buf *out)
+{
+	const struct rule_machine *m = &s->facts->rules.machine;
+
+	buf_adds(out, "PMUs are");
+	for (size_t i = 0; i < m->npmus; i++)
+		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
+	if (!m->npmus)
+		buf_adds(out, " not known");
+}
+
+static void here_task(const struct show *s, struct buf *out)
+{
+	const struct rule_task *t = &s->facts->rules.target.task;
+
+	buf_adds(out, t->exists == FACT_NO ? "no such task" :
+		      t->living == FACT_NO ? "the task has ended" :
+		      t->readable == FACT_NO ? "the task may not be looked into by us" :
+		      t->attachable == FACT_NO ? "the task may not be traced by us" :
+		      t->readable == FACT_UNKNOWN ? "of the task nothing is known" :
+						    "the task may be looked into by us");
+}
+
+static void here_slots(const struct show *s, struct buf *out)
+{
+	enum fact f = s->facts->rules.target.breakpoint;
+
+	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
+		      f == FACT_NO ? "no breakpoint is free" :
+				     "whether a breakpoint is free is not known");
+}
+
+/* What one decider is here, in words; false where there is nothing to say. */
+static bool here(const struct show *s, uint64_t by, struct buf *out)
+{
+	const struct rule_machine *m = &s->facts->rules.machine;
+	const struct rule_target *t = &s->facts->rules.target;
+	struct rlimit limit = { 0, 0 };
+
+	switch (by) {
+	case RULE_BY_ARCH:
+		buf_addf(out, "the kernel is of %s", m->arch->name);
+		break;
+	case RULE_BY_KERNEL:
+		buf_addf(out, "the kernel is %s", s->facts->release);
+		break;
+	case RULE_BY_PARANOID:
+		buf_addf(out, "perf_event_paranoid is %d", m->paranoid);
+		break;
+	case RULE_BY_CAPS:
+		here_caps(s, out);
+		break;
+	case RULE_BY_LIMITS:
+		buf_addf(out, "perf_event_max_sample_rate is %llu, perf_event_max_stack "
+			      "is %llu", (unsigned long long)m->max_sample_rate,
+			 (unsigned long long)m->max_stack);
+		break;
+	case RULE_BY_RLIMIT:
+		getrlimit(RLIMIT_NOFILE, &limit);
+		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
+		break;
+	case RULE_BY_PMU:
+		here_pmus(s, out);
+		break;
+	case RULE_BY_TRACEPOINT:
+		buf_addf(out, "the tracepoint is %s", t->tracepoint_name ?
+			 t->tracepoint_name : t->tracepoint == FACT_NO ? "none" : "not known");
+		break;
+	case RULE_BY_CPU:
+		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
+		break;
+	case RULE_BY_SLOTS:
+		here_slots(s, out);
+		break;
+	case RULE_BY_TASK:
+		here_task(s, out);
+		break;
+	case RULE_BY_FILE:
+		if (t->path.error)
+			buf_addf(out, "to look it up fails: %s", strerror(t->path.error));
+		else
+			buf_addf(out, "the file has %llu bytes",
+				 (unsigned long long)t->path.size);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Text ------------------------------------------------------------------------------ */
+
+static struct buf *line(const struct show *s, const char *head)
+{
+	showing_begin(s->out, false);
+	buf_addf(&s->out->line, "  %s: ", head);
+	return &s->out->line;
+}
+
+static void text_call(const struct show *s)
+{
+	struct buf *out = &s->out->line, error = { 0 };
+	int e = result(s->r);
+
+	showing_begin(s->out, true);
+	if (*s->c->label) {
+		text_escaped(out, s->c->label);
+		buf_adds(out, ": ");
+	}
+	text_colored(out, s->out->text.color, COLOR_CALL, s->c->call.desc->name);
+	buf_addc(out, '(');
+	text_sink_top(&s->out->text, false, s->c->call.desc);
+	call_args(&s->c->call, AT_ENTER, &s->machine->names, s->out->sink);
+	buf_adds(out, ") = ");
+	if (e)
+		error_text(e, &error);
+	else
+		buf_adds(&error, "a descriptor");
+	text_colored(out, e && s->out->text.color, COLOR_ERROR, buf_str(&error));
+	call_result_notes(&s->c->call, &s->machine->names, s->out->sink);
+	buf_free(&error);
+	showing_end(s->out);
+}
+
+static void text_outcome(struct buf *out, int error)
+{
+	if (error)
+		error_text(error, out);
+	else
+		buf_adds(out, "it opens");
+}
+
+static void text_releases(const struct rule_desc *d, struct buf *out)
+{
+	buf_adds(out, "since Linux ");
+	release_text(d->since, out);
+	if (d->until) {
+		buf_adds(out, ", until ");
+		release_text(d->until, out);
+	}
+}
+
+static void text_rule(const struct show *s, const struct rule_desc *d)
+{
+	const struct xlat *x = &xlat_rule_by;
+	struct buf *out, words = { 0 };
+	const char *sep = "";
+
+	if (*d->fields) {
+		line(s, "fields");
+		s->out->sink->ops->begin(s->out->sink, NULL, SINK_OBJECT);
+		emit_fields(s, d, s->out->sink);
+		s->out->sink->ops->end(s->out->sink);
+		showing_end(s->out);
+	}
+	out = line(s, "checked");
+	text_releases(d, out);
+	buf_adds(out, "; decided by ");
+	for (size_t i = 0; i < x->n; i++) {
+		if (!(d->by & x->entries[i].value))
+			continue;
+		buf_addf(out, "%s%s", sep, x->entries[i].meaning);
+		sep = ", ";
+	}
+	showing_end(s->out);
+	sep = "";
+	for (size_t i = 0; i < x->n; i++) {
+		size_t before = words.len;
+
+		if (!(d->by & x->entries[i].value))
+			continue;
+		buf_adds(&words, sep);
+		if (here(s, x->entries[i].value, &words))
+			sep = "; ";
+		else if (words.len > before)
+			words.data[words.len = before] = '\0';
+	}
+	if (words.len) {
+		out = line(s, "here");
+		text_escaped(out, buf_str(&words));
+		showing_end(s->out);
+	}
+	buf_free(&words);
+}
+
+/* Rules that say the same, by name; the one that decides has its own lines. */
+static void text_rules(const struct show *s, const char *head, int says, bool before)
+{
+	struct buf *out = NULL;
+
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const struct rule_desc *d = &rule_descs[i];
+		bool it = says == RULE_REFUSES ? s->r->judged.says[i] == says ||
+						 s->r->judged.says[i] > 0 :
+						 s->r->judged.says[i] == says;
+
+		if (before && d == s->r->judged.rule)
+			break;
+		if (!it || d == s->r->judged.rule)
+			continue;
+		if (out)
+			buf_adds(out, ", ");
+		else
+			out = line(s, head);
+		buf_adds(out, d->name);
+		if (says != RULE_PASSES)
+			buf_addf(out, " (%s)", d->meaning);
+	}
+	if (out)
+		showing_end(s->out);
+}
+
+static void text_verdict(const struct show *s)
+{
+	const struct check_result *r = s->r;
+	struct buf *out = line(s, "verdict");
+
+	switch (r->verdict) {
+	case CHECK_OPENS:
+	case CHECK_REFUSED:
+		buf_addf(out, "%s%s", r->verdict == CHECK_OPENS ? "opens" : "refused",
+			 r->asked ? ", as predicted" : ", by the rules alone");
+		break;
+	case CHECK_UNFORESEEN:
+		buf_addf(out, "refused, by what could not be known: perhaps rule %s: %s",
+			 r->open->name, r->open->meaning);
+		break;
+	case CHECK_DISAGREEMENT:
+		text_colored(out, s->out->text.color, COLOR_ERROR, "DISAGREEMENT");
+		buf_adds(out, ": the rules are wrong about this kernel, or something that "
+			      "they do not know of, such as a seccomp filter, has answered");
+		break;
+	}
+	showing_end(s->out);
+}
+
+static void show_text(const struct show *s)
+{
+	const struct rule_desc *d = s->r->judged.rule;
+	struct buf *out;
+
+	text_call(s);
+	out = line(s, "predicted");
+	text_outcome(out, s->r->judged.error);
+	if (d)
+		buf_addf(out, ", by rule %s: %s", d->name, d->meaning);
+	showing_end(s->out);
+	if (d)
+		text_rule(s, d);
+	text_rules(s, "not known", RULE_UNKNOWN, true);
+	text_rules(s, "also refused by", RULE_REFUSES, false);
+	if (s->out->text.sink.full)
+		text_rules(s, "passed", RULE_PASSES, true);
+	if (s->c->from_dump && s->c->returned) {
+		out = line(s, "in the dump");
+		text_outcome(out, s->c->error);
+		showing_end(s->out);
+	}
+	out = line(s, "kernel");
+	if (s->r->asked)
+		text_outcome(out, s->r->trial.error);
+	else
+		buf_addf(out, "not asked (%s)", s->r->not_asked);
+	showing_end(s->out);
+	text_verdict(s);
+}
+
+/* JSON ------------------------------------------------------------------------------ */
+
+static void json_outcome(const struct show *s, int error)
+{
+	const struct json_sink *j = &s->out->object;
+	struct json_object *o = j->level[j->depth].object;
+	const char *name = error ? strerrorname_np(error) : NULL;
+
+	dump_add_bool(o, "opens", !error);
+	if (error)
+		dump_add_int(o, "errno", error);
+	if (name)
+		dump_add_string(o, "error", name);
+}
+
+static void json_release(struct sink *k, const char *key, uint32_t release)
+{
+	struct buf text = { 0 };
+
+	if (!release)
+		return;
+	release_text(release, &text);
+	k->ops->symbol(k, key, buf_str(&text));
+	buf_free(&text);
+}
+
+static void json_rule(const struct show *s, const struct rule_desc *d, struct sink *k)
+{
+	struct buf words = { 0 };
+
+	k->ops->symbol(k, "rule", d->name);
+	k->ops->symbol(k, "meaning", d->meaning);
+	k->ops->begin(k, "fields", SINK_OBJECT);
+	emit_fields(s, d, k);
+	k->ops->end(k);
+	json_release(k, "since", d->since);
+	json_release(k, "until", d->until);
+	k->ops->begin(k, "by", SINK_ARRAY);
+	for (size_t i = 0; i < xlat_rule_by.n; i++)
+		if (d->by & xlat_rule_by.entries[i].value)
+			k->ops->symbol(k, NULL, xlat_rule_by.entries[i].meaning);
+	k->ops->end(k);
+	k->ops->begin(k, "here", SINK_ARRAY);
+	for (size_t i = 0; i < xlat_rule_by.n; i++) {
+		buf_reset(&words);
+		if (d->by & xlat_rule_by.entries[i].value &&
+		    here(s, xlat_rule_by.entries[i].value, &words))
+			k->ops->symbol(k, NULL, buf_str(&words));
+	}
+	k->ops->end(k);
+	buf_free(&words);
+}
+
+static void json_rules(const struct show *s, struct sink *k, const char *key, bool refusing)
+{
+	k->ops->begin(k, key, SINK_ARRAY);
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		int says = s->r->judged.says[i];
+		bool it = refusing ? says == RULE_REFUSES || says > 0 : says == RULE_UNKNOWN;
+
+		if (&rule_descs[i] == s->r->judged.rule && !refusing)
+			break;
+		if (it && &rule_descs[i] != s->r->judged.rule)
+			k->ops->symbol(k, NULL, rule_descs[i].name);
+	}
+	k->ops->end(k);
+}
+
+static void show_json(const struct show *s)
+{
+	const uint8_t *bytes;
+	struct sink *k;
+	size_t len;
+
+	showing_begin(s->out, false);
+	k = s->out->sink;
+	bytes = given(s, &len);
+	k->ops->symbol(k, "call", s->c->call.desc->name);
+	if (*s->c->label)
+		k->ops->string(k, "label", s->c->label, strlen(s->c->label), false);
+	k->ops->begin(k, "args", SINK_OBJECT);
+	call_args(&s->c->call, AT_ENTER, &s->machine->names, k);
+	k->ops->end(k);
+	json_object_object_add(s->out->object.level[0].object, "attr_bytes",
+			       json_bytes(bytes, len));
+	k->ops->begin(k, "predicted", SINK_OBJECT);
+	json_outcome(s, s->r->judged.error);
+	if (s->r->judged.rule)
+		json_rule(s, s->r->judged.rule, k);
+	k->ops->end(k);
+	json_rules(s, k, "also", true);
+	json_rules(s, k, "unknown", false);
+	if (s->c->from_dump && s->c->returned) {
+		k->ops->begin(k, "dump", SINK_OBJECT);
+		json_outcome(s, s->c->error);
+		k->ops->end(k);
+	}
+	if (s->r->asked) {
+		k->ops->begin(k, "kernel", SINK_OBJECT);
+		json_outcome(s, s->r->trial.error);
+		k->ops->end(k);
+	} else {
+		k->ops->symbol(k, "not_asked", s->r->not_asked);
+	}
+	k->ops->symbol(k, "verdict", verdict_words[s->r->verdict]);
+	if (s->r->open)
+		k->ops->symbol(k, "perhaps", s->r->open->name);
+	showing_end(s->out);
+}
+
+void check_show(struct showing *out, const struct machine *machine,
+		const struct facts *facts, const struct check_call *c,
+		const struct check_result *r)
+{
+	const struct show s = { out, machine, facts, c, r };
+
+	if (out->json)
+		show_json(&s);
+	else
+		show_text(&s);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/facts.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "host/pmu.h"
+#include "host/sysfile.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+
+/* The inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
+#define FIRST_USER_NS "user:[4026531837]"
+
+/* From here on perf's clocks are PMUs of their own, with these numbers. */
+#define CLOCKS_SINCE KVER(6, 4, 0)
+enum { CPU_CLOCK_TYPE = PERF_TYPE_MAX, TASK_CLOCK_TYPE };
+
+static bool read_text(const char *path, char *text, size_t size)
+{
+	return sysfile_read(AT_FDCWD, path, text, size);
+}
+
+static long long read_number(const char *path, long long otherwise)
+{
+	char text[32];
+
+	return read_text(path, text, sizeof(text)) ? strtoll(text, NULL, 10) : otherwise;
+}
+
+/* Whether a line of /proc has the word among those after the colon. */
+static bool file_has(const char *path, const char *word)
+{
+	FILE *f = fopen(path, "re");
+	size_t len = strlen(word), cap = 0;
+	char *line = NULL, *at;
+	bool found = false;
+
+	while (f && !found && getline(&line, &cap, f) > 0)
+		for (at = line; !found && (at = strstr(at, word)); at += len)
+			found = (at == line || strchr(" \t,", at[-1])) &&
+				strchr(" \t,\n", at[len]);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The process --------------------------------------------------------------------- */
+
+static uint64_t effective_caps(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+/* Elsewhere root's capabilities are for things of its own namespace only. */
+static bool in_first_user_ns(void)
+{
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/user", link, sizeof(link) - 1);
+
+	link[n < 0 ? 0 : n] = '\0';
+	return n < 0 || !strcmp(link, FIRST_USER_NS);
+}
+
+void facts_refresh(struct facts *f)
+{
+	struct rule_machine *m = &f->rules.machine;
+
+	f->own_caps = effective_caps();
+	m->caps = in_first_user_ns() ? f->own_caps : 0;
+	m->paranoid = (int32_t)read_number("/proc/sys/kernel/perf_event_paranoid", 2);
+	m->max_sample_rate = (uint64_t)
+		read_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+	m->max_stack = (uint64_t)read_number("/proc/sys/kernel/perf_event_max_stack", 127);
+}
+
+/* The machine --------------------------------------------------------------------- */
+
+static uint32_t kernel_release(const char *text)
+{
+	unsigned int a = 0, b = 0, c = 0;
+
+	sscanf(text, "%u.%u.%u", &a, &b, &c);
+	return KVER(a, b, c > 255 ? 255 : c);
+}
+
+static const struct arch *kernel_arch(const char *machine)
+{
+	const struct arch *a = arch_by_name(machine);
+
+	return a ? a : arch_native();
+}
+
+static uint64_t user_end(const struct rule_machine *m)
+{
+	if (m->arch == &arch_x86_64)
+		return (1ULL << (file_has("/proc/cpuinfo", "la57") ? 56 : 47)) - m->page_size;
+	return m->arch == &arch_x86 ? 0xc0000000 : 0;
+}
+
+/* Only where securityfs is mounted can one know. */
+static enum fact lockdown(void)
+{
+	char text[128];
+
+	if (!read_text("/sys/kernel/security/lockdown", text, sizeof(text)))
+		return FACT_UNKNOWN;
+	return fact_of(strstr(text, "[confidentiality]"));
+}
+
+/* SELinux is the one that has something to say about perf events. */
+static bool security(void)
+{
+	return !access("/sys/fs/selinux/enforce", F_OK) ||
+	       file_has("/sys/kernel/security/lsm", "selinux");
+}
+
+/* "0-3,8": the number behind the last one. */
+static uint32_t possible_cpus(void)
+{
+	char text[256];
+	const char *last;
+
+	if (!read_text("/sys/devices/system/cpu/possible", text, sizeof(text)))
+		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	last = text + strlen(text);
+	while (last > text && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return (uint32_t)strtoul(last, NULL, 10) + 1;
+}
+
+static void add_pmu(struct facts *f, uint32_t type, const char *name)
+{
+	struct rule_machine *m = &f->rules.machine;
+
+	f->pmus = xrealloc(f->pmus, (m->npmus + 1) * sizeof(*f->pmus));
+	f->pmus[m->npmus++] = (struct rule_pmu){
+		.type = type, .name = name, .desc = pmu_desc_by_name(name),
+	};
+	m->pmus = f->pmus;
+}
+
+/* msr shows an event for each register that the CPU has. */
+static void add_configs(struct facts *f, const struct pmu *p)
+{
+	struct rule_pmu *to = &f->pmus[f->rules.machine.npmus - 1];
+
+	if (strcmp(p->name, "msr") || !p->naliases)
+		return;
+	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
+	for (size_t i = 0; i < p->naliases; i++)
+		f->configs[i] = p->aliases[i].config[0];
+	to->configs = f->configs;
+	to->nconfigs = p->naliases;
+}
+
+static int by_type(const void *a, const void *b)
+{
+	const struct rule_pmu *x = a, *y = b;
+
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+static void find_pmus(struct facts *f)
+{
+	struct rule_machine *m = &f->rules.machine;
+	const struct pmu *p = host_pmus(f->host);
+	bool shown = false, kprobes = false;
+
+	m->pmus_known = p ? FACT_YES : FACT_UNKNOWN;
+	for (; p; p = p->next) {
+		add_pmu(f, p->type, p->name);
+		add_configs(f, p);
+		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
+		kprobes |= !strcmp(p->name, "kprobe");
+	}
+	if (m->release >= CLOCKS_SINCE && !shown) {
+		add_pmu(f, CPU_CLOCK_TYPE, "cpu_clock");
+		add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
+	}
+	if (m->npmus)
+		qsort(f->pmus, m->npmus, sizeof(*f->pmus), by_type);
+	if (m->npmus && m->release >= KVER(4, 17, 0))
+		m->kprobes = fact_of(kprobes);
+}
+
+void facts_open(struct facts *f, struct host *h)
+{
+	struct rule_machine *m = &f->rules.machine;
+	struct utsname u;
+
+	*f = (struct facts){ .host = h };
+	uname(&u);
+	snprintf(f->release, sizeof(f->release), "%s", u.release);
+	m->release = kernel_release(u.release);
+	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	m->arch = kernel_arch(u.machine);
+	m->user_end = user_end(m);
+	m->cpus = possible_cpus();
+	m->cgroups = fact_of(file_has("/proc/cgroups", "perf_event"));
+	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
+	m->lockdown = lockdown();
+	m->security = fact_of(security());
+	facts_refresh(f);
+	find_pmus(f);
+}
+
+void facts_close(struct facts *f)
+{
+	free(f->pmus);
+	free(f->configs);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What one call names: a task, a CPU, a cgroup, an event, a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "host/facts.h"
+#include "host/proc.h"
+#include "host/sysfile.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static uint64_t member(const struct rule_ask *ask, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, ask->attr, ask->len);
+}
+
+/* Tasks ---------------------------------------------------------------------------- */
+
+static bool is_ours(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", pid);
+	return !pid || pid == getpid() || !access(path, F_OK);
+}
+
+/* 'R', 'S', 'Z' ...; 0 when it cannot be known. */
+static char state(pid_t pid)
+{
+	char path[64], text[256], *name_end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
+		return 0;
+	name_end = strrchr(text, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+/* Reading this link asks the kernel for PTRACE_MODE_READ. */
+static enum fact may_read(pid_t pid)
+{
+	char path[64], link[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	if (readlink(path, link, sizeof(link)) > 0)
+		return FACT_YES;
+	return errno == EACCES || errno == EPERM ? FACT_NO : FACT_UNKNOWN;
+}
+
+/* Opening its memory asks for PTRACE_MODE_ATTACH; nothing of it is read. */
+static enum fact may_attach(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	else if (errno != EACCES && errno != EPERM)
+		return FACT_UNKNOWN;
+	return fact_of(fd >= 0);
+}
+
+/* CAP_KILL counts in the task's user namespace. */
+static enum fact may_kill(const struct facts *f, pid_t pid)
+{
+	char path[64], its[64] = "", ours[64] = "";
+
+	if (f->rules.machine.caps >> CAP_KILL & 1)
+		return FACT_YES;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	if (readlink(path, its, sizeof(its) - 1) > 0 &&
+	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && strcmp(its, ours))
+		return FACT_UNKNOWN;
+	return fact_of(f->own_caps >> CAP_KILL & 1);
+}
+
+static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
+{
+	char is;
+
+	if (is_ours(pid)) {
+		*t = (struct rule_task){ FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_YES };
+		return;
+	}
+	/* groups of processes have negative numbers here, no task has */
+	t->exists = fact_of(pid > 0 && (!kill(pid, 0) || errno == EPERM));
+	if (t->exists == FACT_NO)
+		return;
+	is = state(pid);
+	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
+	t->readable = may_read(pid);
+	/* what has ended has no memory, but the same owner */
+	t->attachable = t->living == FACT_NO ? t->readable : may_attach(pid);
+	t->killable = may_kill(f, pid);
+}
+
+/* CPUs and descriptors --------------------------------------------------------------- */
+
+/* "0-3,8" */
+static bool in_list(const char *list, uint32_t n)
+{
+	char *end;
+
+	for (const char *p = list; *p; p = *end ? end + 1 : end) {
+		unsigned long first = strtoul(p, &end, 10), last = first;
+
+		if (end == p)
+			return false;
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (n >= first && n <= last)
+			return true;
+	}
+	return false;
+}
+
+static enum fact cpu_online(int32_t cpu)
+{
+	char text[256];
+
+	if (cpu < 0)
+		return FACT_NO;
+	if (!sysfile_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)))
+		return FACT_UNKNOWN;
+	return fact_of(in_list(text, (uint32_t)cpu));
+}
+
+static enum fact one_more_descriptor(void)
+{
+	int fd = open("/", O_PATH | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fact_of(fd >= 0 || errno != EMFILE);
+}
+
+static enum fact is_event(int fd)
+{
+	char link[64];
+
+	if (fd < 0 || fcntl(fd, F_GETFD) < 0)
+		return FACT_NO;
+	if (!proc_fd_link(getpid(), fd, link, sizeof(link)))
+		return FACT_UNKNOWN;
+	return fact_of(!strcmp(link, PROC_EVENT_LINK));
+}
+
+/* Cgroups ---------------------------------------------------------------------------- */
+
+/* Version 1: the mount says which controllers it has. */
+static enum fact mounted_with_perf(dev_t dev)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	enum fact found = FACT_UNKNOWN;
+	struct mntent *m;
+	struct stat st;
+
+	while (f && found == FACT_UNKNOWN && (m = getmntent(f)))
+		if (!strcmp(m->mnt_type, "cgroup") && !stat(m->mnt_dir, &st) &&
+		    st.st_dev == dev)
+			found = fact_of(hasmntopt(m, "perf_event"));
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+/* "perf_event <hierarchy> ...": 0 is that of version 2. */
+static enum fact perf_in_version_2(void)
+{
+	enum fact found = FACT_UNKNOWN;
+	FILE *f = fopen("/proc/cgroups", "re");
+	char line[256];
+	unsigned int hierarchy;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "perf_event %u", &hierarchy) == 1)
+			found = fact_of(!hierarchy);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void find_cgroup(int fd, struct rule_target *t)
+{
+	struct statfs fs;
+	struct stat st;
+
+	t->cgroup_dir = t->cgroup_perf = FACT_NO;
+	if (fd < 0 || fstat(fd, &st) || fstatfs(fd, &fs) || !S_ISDIR(st.st_mode))
+		return;
+	if (fs.f_type == CGROUP2_SUPER_MAGIC)
+		t->cgroup_perf = perf_in_version_2();
+	else if (fs.f_type == CGROUP_SUPER_MAGIC)
+		t->cgroup_perf = mounted_with_perf(st.st_dev);
+	else
+		return;
+	t->cgroup_dir = FACT_YES;
+}
+
+/* Probes ----------------------------------------------------------------------------- */
+
+/* Our own memory, which may not be there: at most size bytes up to a NUL. */
+static size_t read_string(uint64_t addr, char *text, size_t size)
+{
+	size_t have = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (have < size) {
+		size_t n = page - (size_t)((addr + have) % page);
+		struct iovec to = { text + have, n < size - have ? n : size - have };
+		struct iovec from = { (void *)(uintptr_t)(addr + have), to.iov_len };
+		ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+		if (got <= 0)
+			break;
+		if (memchr(text + have, '\0', (size_t)got))
+			return have + strlen(text + have) + 1;
+		have += (size_t)got;
+	}
+	return have == size ? size + 1 : 0;
+}
+
+/* Filesystems that make their files up have no pages of them. */
+static enum fact has_pages(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs))
+		return FACT_UNKNOWN;
+	return fact_of(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
+		    fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC &&
+		    fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
+}
+
+static void find_path(uint64_t addr, struct rule_path *p)
+{
+	char path[PATH_MAX];
+	size_t len = read_string(addr, path, sizeof(path));
+	struct stat st;
+
+	p->readable = fact_of(len);
+	p->too_long = len > sizeof(path);
+	p->empty = len == 1;
+	if (!len || p->too_long || p->empty)
+		return;
+	if (stat(path, &st)) {
+		p->error = errno;
+		return;
+	}
+	p->regular = fact_of(S_ISREG(st.st_mode));
+	p->pages = has_pages(path);
+	p->size = (uint64_t)st.st_size;
+}
+
+void facts_target(struct facts *f, const struct rule_ask *ask)
+{
+	const struct rule_pmu *pmu = rules_pmu(&f->rules.machine, ask->attr, ask->len);
+	struct rule_target *t = &f->rules.target;
+
+	*t = (struct rule_target){ .descriptor = one_more_descriptor() };
+	if (ask->flags & PERF_FLAG_PID_CGROUP)
+		find_cgroup(ask->pid, t);
+	else if (ask->pid != -1)
+		find_task(f, ask->pid, &t->task);
+	t->cpu_online = cpu_online(ask->cpu);
+	if (ask->group_fd != -1)
+		t->group.event = is_event(ask->group_fd);
+	if (member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
+		t->tracepoint_name = host_tracepoint(f->host, member(ask, ATTR_CONFIG));
+		t->tracepoint = t->tracepoint_name ? FACT_YES :
+				host_has_tracepoints(f->host) ? FACT_NO : FACT_UNKNOWN;
+	}
+	if (pmu && !strcmp(pmu->name, "uprobe"))
+		find_path(member(ask, ATTR_UPROBE_PATH), &t->path);
+}

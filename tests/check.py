@@ -1,0 +1,632 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace check against the kernel: every rule that can be provoked here, with
+attrs that are packed here and calls that this script makes itself."""
+
+import ctypes
+import errno
+import json
+import os
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE")
+TAP = sp.Tap()
+NOBODY = 65534
+NR = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
+LIBC = ctypes.CDLL(None, use_errno=True)
+SW, TP, BP = 1, 2, 5
+
+# offset and struct code of members, as the kernel's header has them
+FIELDS = {
+	"type": (0, "I"), "size": (4, "I"), "config": (8, "Q"),
+	"sample_period": (16, "Q"), "sample_freq": (16, "Q"), "sample_type": (24, "Q"),
+	"read_format": (32, "Q"), "bp_type": (52, "I"), "bp_addr": (56, "Q"),
+	"bp_len": (64, "Q"), "branch_sample_type": (72, "Q"), "sample_regs_user": (80, "Q"),
+	"sample_stack_user": (88, "I"), "clockid": (92, "i"), "sample_regs_intr": (96, "Q"),
+	"sample_max_stack": (108, "H"), "reserved_2": (110, "H"),
+	"aux_sample_size": (112, "I"), "aux_action": (116, "I"), "config3": (128, "Q"),
+	"tail": (136, "Q"),
+}
+BITS = {name: bit for bit, name in enumerate(
+	"disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv exclude_idle "
+	"mmap comm freq inherit_stat enable_on_exec task watermark precise_ip - mmap_data "
+	"sample_id_all exclude_host exclude_guest exclude_callchain_kernel "
+	"exclude_callchain_user mmap2 comm_exec use_clockid context_switch write_backward "
+	"namespaces ksymbol bpf_event aux_output cgroup text_poke build_id inherit_thread "
+	"remove_on_exec sigtrap".split()) if name != "-"}
+BITS["reserved_1"] = 63
+
+READ, TID, CALLCHAIN, RAW, BRANCH, REGS_USER, STACK_USER = 1 << 4, 2, 1 << 5, 1 << 10, \
+	1 << 11, 1 << 12, 1 << 13
+REGS_INTR, PHYS_ADDR = 1 << 18, 1 << 19
+
+def attr(type_=SW, size=136, **fields):
+	b = bytearray(max(size, 144))
+	struct.pack_into("<II", b, 0, type_, size)
+	for name, v in fields.items():
+		if name in BITS:
+			old, = struct.unpack_from("<Q", b, 40)
+			struct.pack_into("<Q", b, 40, old | v << BITS[name])
+		else:
+			struct.pack_into("<" + FIELDS[name][1], b, FIELDS[name][0], v)
+	return bytes(b[:size if 64 <= size <= 4096 else 64])
+
+def call(b, pid=0, cpu=-1, group_fd=-1, flags=0):
+	"""perf_event_open by ourselves: a descriptor or -errno."""
+	buf = ctypes.create_string_buffer(b, len(b)) if b is not None else None
+	fd = LIBC.syscall(NR, buf, pid, cpu, group_fd, ctypes.c_ulong(flags))
+	return fd if fd >= 0 else -ctypes.get_errno()
+
+def name_of(result):
+	names = {errno.EOPNOTSUPP: "EOPNOTSUPP"} # Python knows it as ENOTSUP
+	return "opens" if result >= 0 else names.get(-result, errno.errorcode[-result])
+
+def check(name, fn):
+	try:
+		why = fn() or []
+	except (AssertionError, OSError, ValueError, KeyError, IndexError,
+		struct.error, subprocess.SubprocessError) as e:
+		why = ["%s: %s" % (type(e).__name__, e)]
+	TAP.ok(not why, name, why[:20])
+
+def differ(got, want, what):
+	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
+
+def run(*args, program=None, **kw):
+	return subprocess.run([program or PEVTRACE, "check"] + list(args),
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      universal_newlines=True, **kw)
+
+def objects(*args, **kw):
+	r = run("--json", *args, **kw)
+	if r.stderr:
+		raise AssertionError("%s: %s" % (args, r.stderr))
+	return [json.loads(l) for l in r.stdout.splitlines()], r.returncode
+
+def judge(b, rule, args=(), oracle=None, **kw):
+	"""One attr: the rule and errno that are predicted, the kernel's and ours."""
+	text = b if isinstance(b, str) else b.hex()
+	all_, status = objects(*args, text, **kw)
+	o = all_[-1]
+	said = o["predicted"]
+	why = differ(said.get("rule"), rule, "rule")
+	why += differ(status, 0 if said["opens"] else 1, "status")
+	why += differ(o["verdict"], "opens" if said["opens"] else "refused", "verdict")
+	why += differ(said.get("error"), o["kernel"].get("error"), "kernel")
+	if oracle is not None:
+		why += differ(said.get("error", "opens"), name_of(oracle), "our own call")
+	return why and why + [str(o)[-900:]]
+
+def plain(b, rule, **kw):
+	"""An attr that we can try as well, with the arguments that nobody gives."""
+	fd = call(b)
+	if fd >= 0:
+		os.close(fd)
+	return judge(b, rule, oracle=fd, **kw)
+
+# ---- the attr ----------------------------------------------------------------
+
+def test_copy():
+	cases = [
+		(attr(size=63), "size_range"), (attr(size=4097), "size_range"),
+		(attr(size=144, tail=1), "size_tail"), (attr(reserved_1=1), "reserved_bits"),
+		(attr(reserved_2=1), "reserved_bits"), (attr(aux_action=8), "reserved_bits"),
+		(attr(sample_type=1 << 25), "sample_type_bits"),
+		(attr(read_format=1 << 5), "read_format_bits"),
+		(attr(sample_type=BRANCH, branch_sample_type=1 << 20), "branch_bits"),
+		(attr(sample_type=BRANCH, branch_sample_type=1), "branch_kind"),
+		(attr(sample_type=REGS_USER), "user_regs"),
+		(attr(sample_type=REGS_USER, sample_regs_user=1 << 12), "user_regs"),
+		(attr(sample_type=STACK_USER, sample_stack_user=13), "user_stack_size"),
+		(attr(sample_type=STACK_USER, sample_stack_user=65536), "user_stack_size"),
+		(attr(sample_type=STACK_USER, sample_stack_user=65528), None),
+		(attr(sample_type=REGS_INTR), "intr_regs"),
+		(attr(sample_type=1 << 14 | 1 << 24), "weights"),
+		(attr(inherit_thread=1), "inherit_thread"),
+		(attr(remove_on_exec=1, enable_on_exec=1), "remove_and_enable"),
+		(attr(sigtrap=1), "sigtrap_exec"),
+		(attr(size=64, config=9), None), (attr(size=0, config=9), None),
+		(attr(size=65), None), (attr(size=4096), None),
+	]
+	if os.uname().machine != "x86_64":
+		cases = [c for c in cases if c[1] != "user_regs"]
+	return sum((plain(b, rule) for b, rule in cases), [])
+
+def test_fault():
+	why = judge("NULL", "attr_head_fault", oracle=call(None))
+	why += judge(attr()[:100], "attr_fault")
+	o = objects(attr(size=60).hex())[0][0]
+	text = run(attr(size=60).hex()).stdout
+	if "kernel wrote back size=" not in text:
+		why.append("the size that the kernel wrote is not told: " + text)
+	return why + differ(o["kernel"]["error"], "E2BIG", "kernel")
+
+def test_limits():
+	def limit(name):
+		with open("/proc/sys/kernel/perf_event_" + name) as f:
+			return int(f.read())
+	rate, stack = limit("max_sample_rate"), limit("max_stack")
+	return plain(attr(freq=1, sample_freq=rate + 1), "freq_limit") + \
+		plain(attr(freq=1, sample_freq=rate, disabled=1), None) + \
+		plain(attr(sample_period=1 << 63), "period_sign") + \
+		plain(attr(sample_type=CALLCHAIN, sample_max_stack=stack + 1), "max_stack") + \
+		plain(attr(sample_max_stack=60000), None)
+
+def test_event():
+	cases = [
+		(attr(inherit=1, sample_type=READ), "inherit_read_tid"),
+		(attr(inherit=1, sample_type=READ | TID), None),
+		(attr(99), "no_pmu"), (attr(0, config=6 << 32), "no_pmu"),
+		(attr(config=99), "software_config"),
+		(attr(sample_type=BRANCH, branch_sample_type=8), "software_branch"),
+		(attr(config=9, precise_ip=3), None),
+		(attr(TP, config=1 << 40), "tracepoint_id"),
+		(attr(TP, config=1 << 40, sample_type=BRANCH, branch_sample_type=8),
+		 "tracepoint_branch"),
+		(attr(use_clockid=1, clockid=2), "clockid"), (attr(clockid=99), None),
+		(attr(use_clockid=1, clockid=0), None),
+		(attr(aux_output=1), "aux_output"), (attr(aux_action=6), "aux_pause_resume"),
+		(attr(aux_action=1), "aux_start_paused"),
+		(attr(aux_action=2), "aux_leader"), (attr(aux_sample_size=8), "aux_leader"),
+	]
+	if os.uname().machine == "x86_64":
+		cases.append((attr(sample_regs_intr=1 << 32), "extended_regs"))
+	if not os.path.exists("/sys/bus/event_source/devices/cpu"):
+		cases += [(attr(0), "no_pmu"), (attr(3), "no_pmu"), (attr(4), "no_pmu")]
+	return sum((plain(b, rule) for b, rule in cases), [])
+
+# ---- breakpoints, tracepoints, other PMUs ---------------------------------------
+
+def bp(bp_type=3, bp_addr=0x1000, bp_len=4, exclude_kernel=1, **kw):
+	return attr(BP, bp_type=bp_type, bp_addr=bp_addr, bp_len=bp_len,
+		    exclude_kernel=exclude_kernel, disabled=1, **kw)
+
+def test_breakpoints():
+	top = 0xffff800000000000
+	cases = [
+		(bp(), None), (bp(config=77), None), (bp(bp_addr=0), None),
+		(bp(sample_type=BRANCH, branch_sample_type=8), "breakpoint_branch"),
+		(bp(bp_type=0), "breakpoint_none"), (bp(bp_type=7), "breakpoint_none"),
+		(bp(bp_len=0), "breakpoint_wrap"),
+		(bp(bp_addr=(1 << 64) - 2), "breakpoint_wrap"),
+		(bp(bp_addr=0xfffffe0000000000), "breakpoint_entry"),
+		(bp(bp_type=1), "breakpoint_type"), (bp(bp_type=8), "breakpoint_type"),
+		(bp(bp_type=4), "breakpoint_exec_len"), (bp(bp_type=4, bp_len=8), None),
+		(bp(bp_len=3), "breakpoint_len"), (bp(bp_addr=0x1008, bp_len=16), "breakpoint_range"),
+		(bp(bp_addr=0x1001), "breakpoint_align"),
+		(bp(bp_addr=top), "breakpoint_kernel"), (bp(bp_addr=top, exclude_kernel=0), None),
+		(bp(use_clockid=1, clockid=0), "clockid_nmi"),
+	]
+	with open("/proc/cpuinfo") as f:
+		wide = "bpext" in f.read()
+	cases.append((bp(bp_len=16), None if wide else "breakpoint_range_cpu"))
+	return sum((plain(b, rule) for b, rule in cases), [])
+
+def test_slots():
+	"""A fifth breakpoint on one task, even one that is wrong in other ways."""
+	fds = []
+	try:
+		while len(fds) < 20:
+			fd = call(bp())
+			if fd < 0:
+				break
+			fds.append(fd)
+		me = "-p%d" % os.getpid()
+		return differ(name_of(fd), "ENOSPC", "the fifth") + \
+			judge(bp(), "breakpoint_slots", [me], oracle=fd) + \
+			judge(bp(bp_len=3), "breakpoint_slots", [me], oracle=call(bp(bp_len=3)))
+	finally:
+		for fd in fds:
+			os.close(fd)
+
+def test_uprobe(tmp):
+	kind = sp_pmu("uprobe")
+	if not kind:
+		return None
+	path = os.path.join(tmp, "probed")
+	with open(path, "wb") as f:
+		f.write(b"\0" * 4096)
+	def up(where, offset=0, config=0):
+		return "{type=%d, size=136, config=0x%x, uprobe_path=%s, probe_offset=%d}" % \
+			(kind, config, '"%s"' % where if where is not None else "NULL", offset)
+	cases = [
+		(up(path), None), (up(path, config=1), None), (up(None), "uprobe_no_path"),
+		(up(""), "uprobe_path_empty"), (up(tmp + "/none"), "uprobe_open"),
+		(up(path + "/x"), "uprobe_open"), (up(tmp), "uprobe_file"),
+		(up(path, 5000), "uprobe_offset"), (up(path, config=1 << 32), "uprobe_counter"),
+		(up("/proc/version"), "uprobe_pages"), (up("/" + "x" * 3000), "uprobe_open"),
+		("{type=%d, size=136, uprobe_path=0x10}" % kind, "uprobe_path_fault"),
+		("{type=%d, size=136, sample_type=PERF_SAMPLE_BRANCH_STACK, "
+		 "branch_sample_type=PERF_SAMPLE_BRANCH_ANY}" % kind, "probe_branch"),
+	]
+	return sum((judge(b, rule) for b, rule in cases), [])
+
+def sp_pmu(name):
+	try:
+		with open("/sys/bus/event_source/devices/%s/type" % name) as f:
+			return int(f.read())
+	except OSError:
+		return None
+
+def test_msr():
+	kind = sp_pmu("msr")
+	if not kind:
+		return None
+	return plain(attr(kind), None) + plain(attr(kind, sample_period=1), "msr_sampling") + \
+		plain(attr(kind, config=77), "msr_config") + \
+		plain(attr(kind, exclude_user=1), "no_exclude") + \
+		plain(attr(6, config=0), None) + plain(attr(6, config=1), "clock_config")
+
+# ---- the other arguments ----------------------------------------------------------
+
+def test_arguments():
+	zombie = subprocess.Popen(["true"])
+	os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+	b = attr(disabled=1)
+	cases = [
+		(["--flags=16"], (0, -1, -1, 16), "flags_unknown"),
+		(["--flags=0x80000000"], (0, -1, -1, 1 << 31), "flags_unknown"),
+		(["--flags=PERF_FLAG_PID_CGROUP", "-p-1", "-C0"], (-1, 0, -1, 4), "cgroup_target"),
+		(["--flags=PERF_FLAG_PID_CGROUP", "-p0"], (0, -1, -1, 4), "cgroup_target"),
+		(["--group-fd=-2"], (0, -1, -2, 0), "group_not_event"),
+		(["--group-fd=0"], (0, -1, 0, 0), "group_not_event"),
+		(["--group-fd=99", "--flags=FD_NO_GROUP"], (0, -1, 99, 1), "group_not_event"),
+		(["-p99999999"], (99999999, -1, -1, 0), "no_task"),
+		(["-p-2"], (-2, -1, -1, 0), "no_task"),
+		(["-p-1"], (-1, -1, -1, 0), "cpu_range"), (["-C9999"], (0, 9999, -1, 0), "cpu_range"),
+		(["-C-2"], (0, -2, -1, 0), "cpu_range"),
+		(["-p%d" % zombie.pid], (zombie.pid, -1, -1, 0), "task_exiting"),
+		(["-p-1", "-C0"], (-1, 0, -1, 0), None),
+		(["-p%d" % os.getpid(), "-C0"], (os.getpid(), 0, -1, 0), None),
+	]
+	why = []
+	for args, raw, rule in cases:
+		fd = call(b, *raw)
+		if fd >= 0:
+			os.close(fd)
+		why += judge(b, rule, args, oracle=fd)
+	why += judge("NULL", "flags_unknown", ["--flags=16"])
+	both = attr(sigtrap=1, remove_on_exec=1)
+	why += judge(both, "sigtrap_target", ["-p-1", "-C0"], oracle=call(both, -1, 0))
+	zombie.wait()
+	return why
+
+def test_order():
+	"""Where two things are wrong, the one that the kernel looks at first."""
+	cases = [
+		(attr(99, sample_type=1 << 25), ["-p99999999"], "sample_type_bits"),
+		(attr(99), ["-p99999999"], "no_task"), (attr(99), ["-C9999"], "cpu_range"),
+		(attr(99), ["--group-fd=-2", "-p99999999"], "group_not_event"),
+		(bp(bp_type=0, sample_type=BRANCH, branch_sample_type=8), [], "breakpoint_branch"),
+		(attr(99, use_clockid=1, clockid=99), [], "no_pmu"),
+		(attr(99), ["--cgroup=/tmp", "-C0"], "no_pmu"),
+	]
+	return sum((judge(b, rule, args) for b, args, rule in cases), [])
+
+def test_descriptors():
+	"""With as many descriptors open as the limit allows."""
+	# a program cannot start without descriptors: they are taken from it later
+	r, w = os.pipe()
+	p = subprocess.Popen([PEVTRACE, "check", "--json", "-"], stdin=r,
+			     stdout=subprocess.PIPE, universal_newlines=True)
+	os.close(r)
+	wait_for_read(p.pid)
+	used = [int(fd) for fd in os.listdir("/proc/%d/fd" % p.pid)]
+	resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (max(used) + 1, max(used) + 1))
+	os.write(w, attr().hex().encode())
+	os.close(w)
+	o = json.loads(p.communicate()[0])
+	return differ(o["predicted"].get("rule"), "no_descriptor", "rule") + \
+		differ(o["kernel"].get("error"), "EMFILE", "kernel") + \
+		differ(o["verdict"], "refused", "verdict")
+
+def wait_for_read(pid):
+	"""Until it reads its standard input."""
+	want = {"x86_64": "0 0x0 ", "aarch64": "63 0x0 "}[os.uname().machine]
+	while True:
+		with open("/proc/%d/syscall" % pid) as f:
+			if f.read().startswith(want):
+				return
+		os.sched_yield()
+
+def test_cgroup(tmp):
+	why = judge(attr(), "cgroup_descriptor", ["--cgroup=" + tmp, "-C0"])
+	for line in open("/proc/self/mounts"):
+		_, where, kind, options = line.split()[:4]
+		if kind == "cgroup":
+			perf = "perf_event" in options.split(",")
+			why += judge(attr(), None if perf else "cgroup_hierarchy",
+				     ["--cgroup=" + where, "-C0"])
+		elif kind == "cgroup2":
+			o = objects("--cgroup=" + where, "-C0", attr().hex())[0][0]
+			why += differ(o["verdict"] in ("opens", "refused"), True, where)
+	return why
+
+# ---- groups --------------------------------------------------------------------------
+
+def test_leader():
+	a = attr(config=9)
+	cases = [
+		(a, attr(), None), (a, attr(inherit=1), "group_inherit"),
+		(a, attr(use_clockid=1, clockid=1), "group_clock"),
+		(a, attr(pinned=1), "group_pinned"), (a, attr(exclusive=1), "group_pinned"),
+		(attr(use_clockid=1, clockid=1), attr(use_clockid=1, clockid=4), "group_clock"),
+		(a, bp(), None), (attr(pinned=1), attr(), None),
+	]
+	why = sum((judge(b, rule, ["--leader=" + l.hex()]) for l, b, rule in cases), [])
+	# FD_OUTPUT with a leader that nobody has mapped
+	return why + judge(attr(), "output_ring", ["--leader=" + a.hex(), "--flags=FD_OUTPUT"]) + \
+		judge(attr(write_backward=1), "output_backward",
+		      ["--leader=" + a.hex(), "--flags=FD_OUTPUT|FD_NO_GROUP"]) + \
+		judge(attr(), None, ["--leader=" + a.hex(), "--flags=FD_NO_GROUP"])
+
+GROUPS = """
+import ctypes, mmap, os, struct
+c = ctypes.CDLL(None, use_errno=True)
+def o(pid=0, cpu=-1, group=-1, flags=0, bits=0, config=9, rf=0, clock=0):
+	b = struct.pack("<IIQQQQQIIQQQQIi", 1, 96, config, 0, 0, rf, bits | 1, 0, 0, 0, 0, 0, 0,
+			0, clock)
+	return c.syscall(%d, ctypes.create_string_buffer(b, 96), pid, cpu, group,
+			 ctypes.c_ulong(flags))
+CLOCK = 1 << 25
+lead = o()
+member = o(group=lead)
+o(group=member)			# not a leader
+o(group=lead, bits=CLOCK, clock=1)
+o(cpu=0, group=lead)
+o(pid=os.getppid(), group=lead)
+o(group=lead, bits=4)		# pinned
+o(group=lead, bits=2)		# inherit
+wide = o(pid=-1, cpu=0)
+o(group=wide)
+o(pid=-1, cpu=0, group=wide)
+o(group=lead, flags=2)		# output without a ring
+m = mmap.mmap(lead, 8192)
+o(group=lead, flags=2)
+o(group=lead, flags=3, cpu=0)
+o(group=lead, flags=3, bits=1 << 27)
+os.close(member)
+o(group=member)			# closed
+big = o(rf=0x1f)
+while o(group=big, rf=0x1f) >= 0:
+	pass
+"""
+
+def test_dump(tmp):
+	"""Groups in a dump: every call as it was answered there."""
+	soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+	if min(hard, 1 << 20) < 1000 and hard != resource.RLIM_INFINITY:
+		return None
+	dump = os.path.join(tmp, "dump")
+	script = os.path.join(tmp, "groups.py")
+	with open(script, "w") as f:
+		f.write(GROUPS % NR)
+	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "trace=perf", sys.executable, script],
+		       check=True, preexec_fn=lambda:
+		       resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard)))
+	why, rules, n = [], set(), 0
+	lines = list(enumerate(open(dump), 1))
+	opens = [(i, o) for i, o in ((i, json.loads(l)) for i, l in lines)
+		 if o.get("call") == "perf_event_open"]
+	for i, o in opens:
+		if o["raw"][3] != "0xffffffffffffffff" and 0 <= o["ret"] and i > opens[25][0]:
+			continue # the many members of the large group
+		(got,), _ = objects("%s:%d" % (dump, i))
+		n += 1
+		rules.add(got["predicted"].get("rule"))
+		why += differ(got["predicted"].get("error"), o.get("error"), "line %d" % i)
+		why += differ(got["dump"].get("error"), o.get("error"), "line %d, dump" % i)
+		if "kernel" in got and got["predicted"].get("rule") != "group_size":
+			why += differ(got["kernel"].get("error"), o.get("error"),
+				      "line %d, kernel" % i)
+	want = {None, "group_member", "group_clock", "group_cpu", "group_task", "group_pinned",
+		"group_inherit", "output_ring", "output_cpu", "output_backward",
+		"group_not_event", "group_size"}
+	why += differ(sorted(map(str, rules)), sorted(map(str, want)), "rules")
+	why += differ(n > 15, True, "calls")
+	r = run("%s:1" % dump)
+	return why + differ((r.returncode, "no call" in r.stderr), (2, True), "line 1")
+
+def test_inherited():
+	"""An event that check has from us: what it cannot know, it says."""
+	child = subprocess.Popen(["sleep", "100"])
+	lead = call(attr(config=9, disabled=1), child.pid)
+	os.set_inheritable(lead, True)
+	args = ["--group-fd=%d" % lead, "-p%d" % child.pid]
+	(o,), status = objects(*args, attr(disabled=1).hex(), close_fds=False)
+	why = differ((o["verdict"], status), ("opens", 0), "living")
+	why += differ("group_task" in o["unknown"], True, "unknown")
+	child.kill()
+	child.wait()
+	(o,), status = objects(*args, attr(disabled=1).hex(), close_fds=False)
+	if o["kernel"].get("error") == "ENODEV":
+		# the leader's task is gone, which no file tells
+		why += differ(o["predicted"].get("rule"), "no_task", "dead")
+		why += differ((o["verdict"], o.get("perhaps"), status),
+			      ("unforeseen", "group_gone", 1), "dead")
+	os.close(lead)
+	return why
+
+# ---- as an ordinary user ---------------------------------------------------------------
+
+def paranoid():
+	with open("/proc/sys/kernel/perf_event_paranoid") as f:
+		return int(f.read())
+
+def test_nobody(tmp):
+	program = os.path.join(tmp, "pevtrace")
+	shutil.copy(PEVTRACE, program)
+	os.chmod(tmp, 0o755)
+	kw = {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+	level = paranoid()
+	def at(least, rule):
+		return rule if level >= least else None
+	ek = {"exclude_kernel": 1, "exclude_hv": 1}
+	uprobe = sp_pmu("uprobe")
+	cases = [
+		(attr(**ek), [], None), (attr(), [], at(2, "kernel_privilege")),
+		(attr(namespaces=1, **ek), [], "namespaces_privilege"),
+		(attr(sample_type=PHYS_ADDR, **ek), [], at(2, "phys_addr_privilege")),
+		(attr(sample_type=CALLCHAIN, **ek), [], None),
+		(attr(ksymbol=1, bpf_event=1, text_poke=1, cgroup=1, context_switch=1, **ek), [], None),
+		(attr(sample_type=BRANCH, branch_sample_type=8, exclude_kernel=1), [],
+		 at(2, "branch_privilege") or "software_branch"),
+		(attr(sample_type=BRANCH, branch_sample_type=8, **ek), [], "software_branch"),
+		(attr(**ek), ["-p-1", "-C0"], at(1, "cpu_privilege")),
+		(attr(99, **ek), ["-p-1", "-C0"], "no_pmu"),
+		(attr(99), [], at(2, "kernel_privilege") or "no_pmu"),
+		(attr(**ek), ["-p%d" % os.getpid()], "task_privilege"),
+		(attr(sigtrap=1, remove_on_exec=1, **ek), ["-p%d" % os.getpid()], "task_privilege"),
+		(attr(sample_type=1 << 25), [], "sample_type_bits"),
+		(bp(bp_addr=0xffff800000000000), [], "breakpoint_kernel"),
+	]
+	if level < 2:
+		cases.append((bp(bp_addr=0xffff800000000000, exclude_kernel=0), [],
+			      "breakpoint_kernel_privilege"))
+	if uprobe:
+		cases.append((attr(uprobe, **ek), [], "uprobe_privilege"))
+	return sum((judge(b, rule, args, **kw) for b, args, rule in cases), [])
+
+def test_raw():
+	"""Raw data of tracepoints without privilege; only root knows their names."""
+	ids = {}
+	for name in ("sched/sched_switch", "raw_syscalls/sys_enter"):
+		try:
+			with open("/sys/kernel/tracing/events/%s/id" % name) as f:
+				ids[name] = int(f.read())
+		except OSError:
+			return None
+	# capabilities given up, but still the owner of tracefs
+	pre = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
+	why = []
+	for name, want in (("sched/sched_switch", "raw_privilege" if paranoid() > -1 else None),
+			   ("raw_syscalls/sys_enter", None)):
+		b = attr(TP, config=ids[name], sample_type=RAW, exclude_kernel=1, disabled=1)
+		r = subprocess.run(pre + [PEVTRACE, "check", "--json", b.hex()],
+				   stdout=subprocess.PIPE, universal_newlines=True)
+		o = json.loads(r.stdout)
+		why += differ(o["predicted"].get("rule"), want, name)
+		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
+	return why
+
+# ---- the verb ----------------------------------------------------------------------------
+
+def test_offline():
+	"""With --offline no event is asked for: pevtrace watches itself."""
+	trace = [PEVTRACE, "-e", "trace=perf_event_open", "-o", "/dev/stdout", PEVTRACE, "check"]
+	quiet = subprocess.run(trace + ["--offline", bp().hex()], stdout=subprocess.PIPE,
+			       universal_newlines=True).stdout
+	loud = subprocess.run(trace + [bp().hex()], stdout=subprocess.PIPE,
+			      universal_newlines=True).stdout
+	made = [l for l in quiet.splitlines() if "perf_event_open(" in l and l[0].isdigit()]
+	(o,), status = objects("--offline", attr(sigtrap=1).hex())
+	return differ(made, [], "calls") + \
+		differ("= -1 E2BIG" in loud, True, "calls without --offline") + \
+		differ((o["verdict"], status, "kernel" in o), ("refused", 1, False), "refused") + \
+		differ(run("--offline", attr().hex()).returncode, 0, "opens")
+
+def test_disagreement():
+	"""A seccomp filter answers in the kernel's place."""
+	def forbid():
+		# A = nr; if A == perf_event_open return ERRNO(ENOSYS); return ALLOW
+		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
+			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | errno.ENOSYS) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
+		code = ctypes.create_string_buffer(prog, len(prog))
+		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		LIBC.prctl(38, 1, 0, 0, 0)
+		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
+			os._exit(99)
+	r = run(attr().hex(), preexec_fn=forbid)
+	(o,), status = objects(attr().hex(), preexec_fn=forbid)
+	return differ((o["verdict"], o["kernel"].get("error"), status),
+		      ("disagreement", "ENOSYS", 1), "json") + \
+		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
+
+def test_sigtrap():
+	"""An event that signals its task hits nobody: the task is check's child."""
+	b = attr(config=0, sample_period=1, sigtrap=1, remove_on_exec=1)
+	return judge(b, None)
+
+def test_forms(tmp):
+	"""Everything that decode --attr takes."""
+	b = attr(sample_type=1 << 25)
+	path = os.path.join(tmp, "attr")
+	with open(path, "wb") as f:
+		f.write(b)
+	why = []
+	for form in (b.hex(), "@" + path, "{type=PERF_TYPE_SOFTWARE, size=136, sample_type=1<<25}",
+		     "attr.type = PERF_TYPE_SOFTWARE; attr.size = 136; attr.sample_type = 1 << 25;",
+		     "cpu-clock: type: 1, size: 136, config: 0, sample_type: 0x2000000"):
+		why += judge(form, "sample_type_bits")
+	two = run("--json", "{type=1, size=136}\n{type=1, size=136, sigtrap=1}\n")
+	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]
+	why += differ((got, two.returncode), (["opens", "refused"], 1), "two attrs")
+	text = run(b.hex()).stdout
+	for word in ("perf_event_open({type=PERF_TYPE_SOFTWARE", ") = -1 EINVAL (Invalid argument)",
+		     "rule sample_type_bits", "since Linux 2.6.31; decided by the attr",
+		     "verdict: refused, as predicted"):
+		why += [] if word in text else ["'%s' is not in %s" % (word, text)]
+	return why
+
+def test_misuse():
+	why = []
+	for args, word in (([], "nothing to check"), (["1", "2"], "one argument too many"),
+			   (["nonsense"], "cannot read the attr"), (["--bogus"], "unknown option"),
+			   (["--flags=XYZ", "00"], "--flags needs"), (["-p", "x", "00"], "-p needs"),
+			   (["--cgroup=/nonexistent", "00"], "cannot open"),
+			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
+			   (["@/nonexistent"], "cannot read")):
+		r = run(*args)
+		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	return why + differ(run("--help").returncode, 0, "--help")
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	here = call(attr(config=9, exclude_kernel=1)) if NR else -1
+	if here < 0:
+		sp.skip_all("perf_event_open does not work here")
+	os.close(here)
+	tmp = tempfile.mkdtemp(prefix="pevtrace-check-")
+	x86 = os.uname().machine == "x86_64"
+	tests = [
+		("copying the attr", test_copy, False), ("attrs that cannot be read", test_fault, False),
+		("limits", test_limits, True), ("events and their PMUs", test_event, True),
+		("breakpoints", test_breakpoints if x86 else None, True),
+		("breakpoints in use", test_slots if x86 else None, False),
+		("uprobes", lambda: test_uprobe(tmp), True), ("msr and the clocks", test_msr, True),
+		("the other arguments", test_arguments, True), ("the order", test_order, True),
+		("no descriptor left", test_descriptors, False),
+		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
+		("groups in a dump", lambda: test_dump(tmp), True),
+		("--group-fd", test_inherited, True),
+		("an ordinary user", lambda: test_nobody(tmp), True),
+		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
+		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
+		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
+		("misuse", test_misuse, False),
+	]
+	words = sys.argv[1:]
+	for name, fn, root in tests:
+		if words and not any(w in name for w in words):
+			continue
+		if fn is None or (root and os.getuid()):
+			TAP.skip(name, "needs root" if fn else "not on this machine")
+		else:
+			check(name, fn)
+	shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

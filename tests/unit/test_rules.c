@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rules over machines that are made up: other releases, levels of paranoia,
+ * groups of every size.  What is expected is written out here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "abi/layout.h"
+#include "abi/rules.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#define CAP(name) (1ULL << (name))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* A call on a machine; every test changes what it is about. */
+struct world {
+	struct rule_facts facts;
+	struct rule_pmu pmus[8];
+	uint8_t attr[4096];
+	struct rule_ask ask;
+	struct rule_verdict v;
+};
+
+static void put(struct world *w, unsigned int index, uint64_t v)
+{
+	field_set(&layout_perf_event_attr.fields[index], v, w->attr);
+}
+
+static void add_pmu(struct world *w, uint32_t type, const char *name)
+{
+	struct rule_machine *m = &w->facts.machine;
+
+	w->pmus[m->npmus++] = (struct rule_pmu){
+		.type = type, .name = name, .desc = pmu_desc_by_name(name),
+	};
+}
+
+/* An ordinary user's dummy event on a task of theirs, which opens. */
+static void make(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->facts.machine = (struct rule_machine){
+		.release = KVER(6, 18, 0), .page_size = 4096, .arch = &arch_x86_64,
+		.paranoid = 2, .max_sample_rate = 100000, .max_stack = 127, .cpus = 2,
+		.user_end = (1ULL << 47) - 4096, .cgroups = FACT_YES, .kprobes = FACT_NO,
+		.wide_breakpoints = FACT_NO, .lockdown = FACT_NO, .security = FACT_NO,
+		.pmus_known = FACT_YES, .pmus = w->pmus,
+	};
+	add_pmu(w, 1, "software");
+	add_pmu(w, 2, "tracepoint");
+	add_pmu(w, 5, "breakpoint");
+	add_pmu(w, 6, "cpu_clock");
+	add_pmu(w, 7, "task_clock");
+	add_pmu(w, 8, "uprobe");
+	w->facts.target = (struct rule_target){
+		.descriptor = FACT_YES, .cpu_online = FACT_YES, .breakpoint = FACT_YES,
+		.cgroup_dir = FACT_YES, .cgroup_perf = FACT_YES,
+		.tracepoint = FACT_YES, .tracepoint_name = "sched:sched_switch",
+		.task = { FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_NO },
+		.group = { .event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
+			   .same_task = FACT_YES, .same_cgroup = FACT_YES,
+			   .ring = FACT_YES, .attr = w->attr, .len = 136, .cpu = -1 },
+	};
+	w->ask = (struct rule_ask){
+		.attr = w->attr, .len = 136, .pid = 7, .cpu = -1, .group_fd = -1,
+		.facts = &w->facts,
+	};
+	put(w, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	put(w, ATTR_SIZE, 136);
+	put(w, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	put(w, ATTR_EXCLUDE_KERNEL, 1);
+	put(w, ATTR_EXCLUDE_HV, 1);
+}
+
+static void expect(struct world *w, const char *rule, int error)
+{
+	rules_judge(&w->ask, &w->v);
+	if (strcmp(w->v.rule ? w->v.rule->name : "none", rule ? rule : "none"))
+		fail_msg("rule %s, not %s", w->v.rule ? w->v.rule->name : "none", rule);
+	assert_int_equal(w->v.error, error);
+}
+
+static void test_description(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	expect(&w, NULL, 0);
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		assert_int_equal(rule_descs[i].id, i);
+		assert_true(rule_descs[i].since > 0);
+		assert_true(rule_descs[i].by != 0);
+		assert_true(!rule_descs[i].until || rule_descs[i].until > rule_descs[i].since);
+		if (rule_descs[i].error)
+			assert_non_null(xlat_name(&xlat_perf_open_errno,
+						  (uint64_t)rule_descs[i].error));
+	}
+}
+
+/* Releases ------------------------------------------------------------------------ */
+
+static void test_sizes(void **state)
+{
+	static const struct {
+		uint32_t release, size;
+	} sizes[] = {
+		{ KVER(2, 6, 32), 64 }, { KVER(2, 6, 33), 72 }, { KVER(3, 4, 0), 80 },
+		{ KVER(3, 7, 0), 96 }, { KVER(3, 19, 0), 104 }, { KVER(4, 1, 0), 112 },
+		{ KVER(5, 5, 0), 120 }, { KVER(5, 13, 0), 128 }, { KVER(6, 3, 0), 136 },
+		{ KVER(6, 18, 44), 136 }, { KVER(6, 19, 0), 144 }, { 0, 144 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++)
+		assert_int_equal(rules_attr_size(sizes[i].release), sizes[i].size);
+}
+
+/* The same bytes on an older and on a newer kernel. */
+static void test_releases(void **state)
+{
+	static const struct {
+		unsigned int field;
+		uint64_t v;
+		uint32_t old, new;
+		const char *rule;
+		int error;
+	} cases[] = {
+		{ ATTR_DEFER_CALLCHAIN, 1, KVER(6, 18, 0), KVER(6, 19, 0), "reserved_bits", EINVAL },
+		{ ATTR_SIGTRAP, 1, KVER(5, 12, 0), 0, "reserved_bits", EINVAL },
+		{ ATTR_AUX_START_PAUSED, 1, KVER(6, 12, 0), 0, "reserved_bits", EINVAL },
+		{ ATTR_SAMPLE_MAX_STACK, 1, KVER(4, 7, 0), KVER(4, 8, 0), "reserved_bits", EINVAL },
+		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 19, 0), KVER(6, 0, 0),
+		  "read_format_bits", EINVAL },
+		{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_WEIGHT_STRUCT, KVER(5, 11, 0), KVER(5, 12, 0),
+		  "sample_type_bits", EINVAL },
+		{ ATTR_CONFIG, PERF_COUNT_SW_CGROUP_SWITCHES, KVER(5, 12, 0), KVER(5, 13, 0),
+		  "software_config", ENOENT },
+		{ ATTR_CONFIG3, 1, KVER(6, 2, 0), KVER(6, 3, 0), "size_tail", E2BIG },
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		make(&w);
+		put(&w, cases[i].field, cases[i].v);
+		w.facts.machine.release = cases[i].old;
+		expect(&w, cases[i].rule, cases[i].error);
+		w.facts.machine.release = cases[i].new;
+		if (cases[i].new)
+			expect(&w, NULL, 0);
+	}
+	make(&w);
+	put(&w, ATTR_INHERIT, 1);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ | PERF_SAMPLE_TID);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(6, 12, 0);
+	expect(&w, "inherit_read", EINVAL);
+	w.facts.machine.release = KVER(4, 12, 0);
+	expect(&w, NULL, 0);
+	/* FD_CLOEXEC came with 3.14 */
+	make(&w);
+	w.ask.flags = PERF_FLAG_FD_CLOEXEC;
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(3, 13, 0);
+	w.ask.len = 96;
+	put(&w, ATTR_SIZE, 96);
+	expect(&w, "flags_unknown", EINVAL);
+}
+
+/* Of a kernel that is newer than the tables, what has no name is not known. */
+static void test_newer(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.facts.machine.release = KVER(9, 0, 0);
+	put(&w, ATTR_SAMPLE_TYPE, 1ULL << 40);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_SAMPLE_TYPE_BITS], RULE_UNKNOWN);
+	assert_ptr_equal(rules_explain(&w.v, EINVAL), &rule_descs[RULE_SAMPLE_TYPE_BITS]);
+	assert_null(rules_explain(&w.v, ENODATA));
+}
+
+/* Privilege ----------------------------------------------------------------------- */
+
+enum { SELF, SELF_KERNEL, WIDE, OTHERS, RAW, RAW_SYSCALL, PHYS, BRANCHES, NAMESPACES,
+       KERNEL_BP, UPROBE, ACTIONS };
+
+static void act(struct world *w, int action)
+{
+	make(w);
+	switch (action) {
+	case SELF_KERNEL:
+		put(w, ATTR_EXCLUDE_KERNEL, 0);
+		break;
+	case WIDE:
+		w->ask.pid = -1;
+		w->ask.cpu = 0;
+		break;
+	case OTHERS:
+		w->facts.target.task.readable = w->facts.target.task.attachable = FACT_NO;
+		break;
+	case RAW_SYSCALL:
+		w->facts.target.tracepoint_name = "raw_syscalls:sys_enter";
+		/* fall through */
+	case RAW:
+		put(w, ATTR_TYPE, PERF_TYPE_TRACEPOINT);
+		put(w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_RAW);
+		break;
+	case PHYS:
+		put(w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_PHYS_ADDR);
+		break;
+	case BRANCHES:
+		put(w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
+		put(w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_ANY);
+		put(w, ATTR_EXCLUDE_HV, 0);
+		break;
+	case NAMESPACES:
+		put(w, ATTR_NAMESPACES, 1);
+		break;
+	case KERNEL_BP:
+		put(w, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
+		put(w, ATTR_EXCLUDE_KERNEL, 0);
+		put(w, ATTR_BP_TYPE, HW_BREAKPOINT_W);
+		put(w, ATTR_BP_ADDR, 0xffff888000000000);
+		put(w, ATTR_BP_LEN, 4);
+		break;
+	case UPROBE:
+		put(w, ATTR_TYPE, 8);
+		put(w, ATTR_UPROBE_PATH, 1);
+		w->facts.target.path = (struct rule_path){
+			.readable = FACT_YES, .regular = FACT_YES, .pages = FACT_YES,
+		};
+		break;
+	}
+}
+
+static void test_privilege(void **state)
+{
+	enum { OK, A = EACCES, P = EPERM, N = EOPNOTSUPP };
+	/* perf_event_paranoid -1, 0, 1, 2; then at 2 CAP_PERFMON, CAP_SYS_ADMIN */
+	static const int want[ACTIONS][6] = {
+		[SELF] = { OK, OK, OK, OK, OK, OK },
+		[SELF_KERNEL] = { OK, OK, OK, A, OK, OK },
+		[WIDE] = { OK, OK, A, A, OK, OK },
+		[OTHERS] = { A, A, A, A, OK, OK },
+		[RAW] = { OK, P, P, P, OK, OK },
+		[RAW_SYSCALL] = { OK, OK, OK, OK, OK, OK },
+		[PHYS] = { OK, OK, OK, A, OK, OK },
+		[BRANCHES] = { N, N, N, A, N, N },
+		[NAMESPACES] = { A, A, A, A, OK, OK },
+		[KERNEL_BP] = { P, P, P, A, P, OK },
+		[UPROBE] = { A, A, A, A, A, OK },
+	};
+	struct world w;
+
+	(void)state;
+	for (int action = 0; action < ACTIONS; action++) {
+		for (int i = 0; i < 6; i++) {
+			act(&w, action);
+			w.facts.machine.paranoid = i < 4 ? i - 1 : 2;
+			w.facts.machine.caps = i == 4 ? CAP(CAP_PERFMON) :
+					       i == 5 ? CAP(CAP_SYS_ADMIN) : 0;
+			rules_judge(&w.ask, &w.v);
+			if (w.v.error != want[action][i])
+				fail_msg("action %d, column %d: %d, not %d (rule %s)", action, i,
+					 w.v.error, want[action][i],
+					 w.v.rule ? w.v.rule->name : "none");
+		}
+	}
+}
+
+/* What some distributions have made of 3. */
+static void test_paranoid_all(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.facts.machine.paranoid = 3;
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EACCES), &rule_descs[RULE_PARANOID_ALL]);
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	expect(&w, "kernel_privilege", EACCES);
+	w.facts.machine.caps = CAP(CAP_PERFMON);
+	expect(&w, NULL, 0);
+	assert_null(rules_explain(&w.v, EACCES));
+}
+
+/* A signal needs more: CAP_KILL, too, or the right to attach. */
+static void test_sigtrap_privilege(void **state)
+{
+	struct world w;
+
+	(void)state;
+	act(&w, OTHERS);
+	put(&w, ATTR_SIGTRAP, 1);
+	put(&w, ATTR_REMOVE_ON_EXEC, 1);
+	w.facts.machine.caps = CAP(CAP_PERFMON);
+	expect(&w, "task_privilege", EACCES);
+	w.facts.target.task.killable = FACT_YES;
+	expect(&w, NULL, 0);
+	w.facts.machine.caps = 0;
+	w.facts.target.task.readable = FACT_YES;
+	expect(&w, "task_privilege", EACCES);
+	w.facts.target.task.attachable = FACT_UNKNOWN;
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_TASK_PRIVILEGE], RULE_UNKNOWN);
+	assert_ptr_equal(rules_explain(&w.v, EACCES), &rule_descs[RULE_TASK_PRIVILEGE]);
+}
+
+/* Order ---------------------------------------------------------------------------- */
+
+static void test_order(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.ask.len = 0;
+	w.ask.attr = NULL;
+	w.ask.flags = 16;
+	expect(&w, "flags_unknown", EINVAL);
+	w.ask.flags = 0;
+	expect(&w, "attr_head_fault", EFAULT);
+	make(&w);
+	w.ask.len = 100;
+	expect(&w, "attr_fault", EFAULT);
+	put(&w, ATTR_SIZE, 5000);
+	expect(&w, "size_range", E2BIG);
+	/* each mends what the one before was refused for */
+	make(&w);
+	put(&w, ATTR_SAMPLE_TYPE, 1ULL << 25 | PERF_SAMPLE_CALLCHAIN);
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	put(&w, ATTR_TYPE, 99);
+	put(&w, ATTR_SAMPLE_MAX_STACK, 128);
+	w.ask.cpu = 99;
+	w.ask.group_fd = 5;
+	w.facts.target.group.event = FACT_NO;
+	w.facts.target.descriptor = FACT_NO;
+	w.facts.target.task.exists = FACT_NO;
+	w.facts.target.task.readable = FACT_NO;
+	expect(&w, "sample_type_bits", EINVAL);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN);
+	expect(&w, "kernel_privilege", EACCES);
+	put(&w, ATTR_EXCLUDE_KERNEL, 1);
+	expect(&w, "no_descriptor", EMFILE);
+	w.facts.target.descriptor = FACT_YES;
+	expect(&w, "group_not_event", EBADF);
+	w.ask.group_fd = -1;
+	expect(&w, "no_task", ESRCH);
+	w.facts.target.task.exists = FACT_YES;
+	expect(&w, "cpu_range", EINVAL);
+	w.ask.cpu = 1;
+	expect(&w, "no_pmu", ENOENT);
+	put(&w, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	expect(&w, "max_stack", EOVERFLOW);
+	put(&w, ATTR_SAMPLE_MAX_STACK, 127);
+	expect(&w, "task_privilege", EACCES);
+	w.facts.target.task.readable = FACT_YES;
+	expect(&w, NULL, 0);
+}
+
+/* PMUs ----------------------------------------------------------------------------- */
+
+static void test_pmus(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	expect(&w, "no_pmu", ENOENT);
+	/* one that nobody has described may take it, or not */
+	add_pmu(&w, 10, "fancy_pmu");
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_NO_PMU], RULE_UNKNOWN);
+	add_pmu(&w, 4, "cpu");
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_NO_PMU], RULE_PASSES);
+	assert_int_equal(w.v.says[RULE_PMU_OWN], RULE_UNKNOWN);
+	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_PMU_OWN]);
+	/* software cannot be had as a kind of hardware */
+	put(&w, ATTR_CONFIG, 1ULL << 32);
+	expect(&w, "no_pmu", ENOENT);
+	assert_string_equal(pmu_desc_by_name("uncore_imc_0")->name, "uncore_*");
+	assert_null(pmu_desc_by_name("cpu_clock2"));
+	assert_null(pmu_desc_by_name("cp"));
+}
+
+/* Groups --------------------------------------------------------------------------- */
+
+/* The most members of a group, by read_format. */
+static void test_group_size(void **state)
+{
+	static const struct {
+		uint64_t format;
+		size_t most;
+	} sizes[] = { { 0x8, 2047 }, { 0xb, 2045 }, { 0xc, 1023 }, { 0x1c, 682 }, { 0x1f, 681 } };
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		make(&w);
+		w.ask.group_fd = 3;
+		put(&w, ATTR_READ_FORMAT, sizes[i].format);
+		w.facts.target.group.siblings = sizes[i].most - 2;
+		expect(&w, NULL, 0);
+		w.facts.target.group.siblings++;
+		expect(&w, "group_size", E2BIG);
+		/* the limit is that of every member */
+		put(&w, ATTR_READ_FORMAT, 0);
+		expect(&w, NULL, 0);
+		w.facts.target.group.formats = 1U << sizes[i].format;
+		expect(&w, "group_size", E2BIG);
+	}
+}
+
+static void test_unknown_group(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.ask.group_fd = 3;
+	w.facts.target.group = (struct rule_group){ .event = FACT_YES };
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_GROUP_TASK], RULE_UNKNOWN);
+	assert_int_equal(w.v.says[RULE_GROUP_SIZE], RULE_UNKNOWN);
+	assert_ptr_equal(rules_explain(&w.v, ENODEV), &rule_descs[RULE_GROUP_GONE]);
+	assert_ptr_equal(rules_explain(&w.v, E2BIG), &rule_descs[RULE_GROUP_SIZE]);
+	/* what no rule knows beforehand */
+	assert_ptr_equal(rules_explain(&w.v, ENFILE), &rule_descs[RULE_NO_FILE]);
+	assert_null(rules_explain(&w.v, ENOSYS));
+	/* with FD_NO_GROUP there is no group */
+	w.ask.flags = PERF_FLAG_FD_NO_GROUP;
+	put(&w, ATTR_PINNED, 1);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_GROUP_TASK], RULE_PASSES);
+	w.ask.flags = 0;
+	expect(&w, "group_pinned", EINVAL);
+}
+
+/* Bytes of any kind ----------------------------------------------------------------- */
+
+static void test_hostile(void **state)
+{
+	struct world w;
+	uint64_t seed = 88172645463325252ULL;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		uint8_t *exact;
+
+		make(&w);
+		for (size_t k = 0; k < 144; k++) {
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			if (seed % 3 == 0)
+				w.attr[k] = (uint8_t)(seed >> 32);
+		}
+		if (i % 2)
+			put(&w, ATTR_SIZE, (seed >> 8) % 200);
+		w.ask.len = (seed >> 16) % 200;
+		w.ask.group_fd = (int32_t)(seed >> 40) % 3 - 1;
+		w.ask.flags = seed >> 60;
+		/* no more than its bytes, so that reading behind them is noticed */
+		exact = malloc(w.ask.len + 1);
+		assert_non_null(exact);
+		memcpy(exact, w.attr, w.ask.len);
+		w.ask.attr = exact;
+		w.facts.target.group.attr = exact;
+		w.facts.target.group.len = w.ask.len;
+		rules_judge(&w.ask, &w.v);
+		assert_int_equal(!w.v.rule, !w.v.error);
+		free(exact);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_description), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_releases), cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_privilege), cmocka_unit_test(test_paranoid_all),
+		cmocka_unit_test(test_sigtrap_privilege),
+		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),
+		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
+		cmocka_unit_test(test_hostile),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

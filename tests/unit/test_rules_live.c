@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rules against the kernel: random attrs, nearly valid ones, are judged and
+ * then opened.  The seed is fixed, or PEVTRACE_SEED; PEVTRACE_ROUNDS makes more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "drive/open_event.h"
+#include "drive/trial.h"
+#include "host/facts.h"
+#include "host/pmu.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum {
+	ROUNDS = 24000,		/* as ourselves */
+	NOBODY_ROUNDS = 8000,	/* as an ordinary user */
+	NOBODY = 65534,
+	ATTR_ROOM = 4200,
+	LEADERS = 16,
+	BASES = 64,
+	SHOWN = 40,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+enum { SEED = 20240607 };
+
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* One in n. */
+static bool chance(unsigned int n)
+{
+	return any() % n == 0;
+}
+
+static void put(uint8_t *attr, unsigned int index, uint64_t v)
+{
+	field_set(&layout_perf_event_attr.fields[index], v, attr);
+}
+
+static uint64_t get(const uint8_t *attr, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, attr, ATTR_ROOM);
+}
+
+struct leader {
+	uint8_t attr[PERF_ATTR_SIZE_VER8];
+	int fd;
+	pid_t pid;
+	int cpu;
+	bool leads, ring, dead;
+	size_t siblings;
+};
+
+struct call_args {
+	int32_t pid, cpu, group_fd;
+	uint64_t flags;
+	const struct leader *leader;
+};
+
+struct run {
+	struct host *host;
+	struct facts facts;
+	uint8_t bases[BASES][PERF_ATTR_SIZE_VER8];
+	size_t nbases;
+	int keep[BASES];	/* one event of each tracepoint, so that closing is quick */
+	size_t nkeep;
+	struct leader leaders[LEADERS];
+	size_t nleaders;
+	pid_t child, zombie, foreign;
+	int cgroup;		/* descriptor of one that events can be of; -1 */
+	char path[PATH_MAX], long_path[PATH_MAX + 10];
+	unsigned int rounds, wrong, opened, kinds;
+	bool agreed[RULE_COUNT];
+	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
+};
+
+/* Children --------------------------------------------------------------------------- */
+
+/* A child of ours that is stopped, or has ended; nothing that hits it does harm. */
+static pid_t child(bool ends)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (ends)
+			_exit(0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info,
+				WSTOPPED | WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Valid attrs -------------------------------------------------------------------------- */
+
+static uint8_t *base(struct run *r, uint64_t type, uint64_t config)
+{
+	uint8_t *a;
+
+	assert_true(r->nbases < BASES);
+	a = r->bases[r->nbases++];
+	memset(a, 0, sizeof(r->bases[0]));
+	put(a, ATTR_TYPE, type);
+	put(a, ATTR_SIZE, PERF_ATTR_SIZE_VER8);
+	put(a, ATTR_CONFIG, config);
+	put(a, ATTR_DISABLED, 1);
+	return a;
+}
+
+static void add_tracepoint(struct run *r, const char *name)
+{
+	char path[PATH_MAX];
+	unsigned int id;
+	uint8_t *a;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%u", &id) != 1) {
+		if (f)
+			fclose(f);
+		return;
+	}
+	fclose(f);
+	a = base(r, PERF_TYPE_TRACEPOINT, id);
+	r->keep[r->nkeep] = open_event(a, PERF_ATTR_SIZE_VER8, 0, -1, -1, 0);
+	if (r->keep[r->nkeep] >= 0)
+		r->nkeep++;
+}
+
+static void add_bases(struct run *r)
+{
+	static const char *const tracepoints[] = {
+		"sched/sched_switch", "sched/sched_process_exit", "syscalls/sys_enter_sync",
+		"raw_syscalls/sys_enter", "irq_vectors/irq_work_exit", "signal/signal_deliver",
+	};
+	uint8_t *a;
+
+	for (uint64_t i = 0; i < PERF_COUNT_SW_MAX; i++)
+		base(r, PERF_TYPE_SOFTWARE, i);
+	for (size_t i = 0; i < COUNT(tracepoints); i++)
+		add_tracepoint(r, tracepoints[i]);
+	for (uint64_t i = 0; i < 4; i++) {
+		a = base(r, PERF_TYPE_BREAKPOINT, 0);
+		put(a, ATTR_BP_TYPE, i ? HW_BREAKPOINT_RW : HW_BREAKPOINT_X);
+		put(a, ATTR_BP_ADDR, (uintptr_t)&seed & ~63ULL);
+		put(a, ATTR_BP_LEN, i ? 1 << i : 8);
+		put(a, ATTR_EXCLUDE_KERNEL, 1);
+	}
+	for (const struct pmu *p = host_pmus(r->host); p; p = p->next) {
+		if (p->type <= PERF_TYPE_BREAKPOINT)
+			continue;
+		a = base(r, p->type, p->naliases ? p->aliases[0].config[0] : 0);
+		if (!strcmp(p->name, "uprobe"))
+			put(a, ATTR_UPROBE_PATH, (uintptr_t)r->path);
+	}
+	base(r, PERF_TYPE_HARDWARE, 0);
+	base(r, PERF_TYPE_HW_CACHE, 0);
+	base(r, PERF_TYPE_RAW, 0x1a8);
+	base(r, PERF_TYPE_MAX, PERF_COUNT_SW_CPU_CLOCK);
+	base(r, PERF_TYPE_MAX + 1, PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Events that others are opened with ----------------------------------------------------- */
+
+static struct leader *add_leader(struct run *r, pid_t pid, int cpu, int group_fd,
+				 unsigned int index, uint64_t v)
+{
+	struct leader *l = &r->leaders[r->nleaders];
+
+	assert_true(r->nleaders < LEADERS);
+	*l = (struct leader){ .pid = pid, .cpu = cpu, .leads = group_fd == -1 };
+	put(l->attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	put(l->attr, ATTR_SIZE, PERF_ATTR_SIZE_VER8);
+	put(l->attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	put(l->attr, ATTR_EXCLUDE_KERNEL, 1);
+	put(l->attr, index, v);
+	if (index == ATTR_CLOCKID)
+		put(l->attr, ATTR_USE_CLOCKID, 1);
+	l->fd = open_event(l->attr, sizeof(l->attr), pid, cpu, group_fd, 0);
+	if (l->fd >= 0)
+		r->nleaders++;
+	return l->fd >= 0 ? l : NULL;
+}
+
+/* A cgroup of the hierarchy that has perf events. */
+static int find_cgroup(struct run *r)
+{
+	static const char *const places[] = {
+		"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event",
+	};
+
+	for (size_t i = 0; i < COUNT(places); i++) {
+		int fd = open(places[i], O_RDONLY | O_CLOEXEC);
+		struct rule_ask ask = {
+			.attr = r->bases[0], .len = sizeof(r->bases[0]), .pid = fd,
+			.group_fd = -1, .flags = PERF_FLAG_PID_CGROUP,
+			.facts = &r->facts.rules,
+		};
+
+		facts_target(&r->facts, &ask);
+		if (r->facts.rules.target.cgroup_perf == FACT_YES)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+static void add_leaders(struct run *r)
+{
+	struct leader *l;
+	pid_t mortal = child(false);
+
+	add_leader(r, r->child, -1, -1, ATTR_DISABLED, 1);
+	add_leader(r, r->child, -1, -1, ATTR_INHERIT, 1);
+	add_leader(r, r->child, -1, -1, ATTR_CLOCKID, 1);
+	add_leader(r, r->child, 0, -1, ATTR_READ_FORMAT, PERF_FORMAT_GROUP);
+	l = add_leader(r, 0, -1, -1, ATTR_PINNED, 1);
+	if (l && add_leader(r, 0, -1, l->fd, ATTR_DISABLED, 1))
+		l->siblings = 1;
+	add_leader(r, -1, 0, -1, ATTR_DISABLED, 1);
+	l = add_leader(r, mortal, -1, -1, ATTR_DISABLED, 1);
+	end_child(mortal);
+	if (l)
+		l->dead = true;
+	l = add_leader(r, r->child, -1, -1, ATTR_WATERMARK, 1);
+	if (l)
+		l->ring = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd, 0) !=
+			  MAP_FAILED;
+}
+
+/* Mutations ------------------------------------------------------------------------------ */
+
+static uint64_t of(const uint64_t *list, size_t n)
+{
+	return list[any() % n];
+}
+
+#define OF(...) of((const uint64_t[]){ __VA_ARGS__ }, \
+		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* A value at an edge: of the member, or of what the kernel checks. */
+static uint64_t edge(const struct run *r, const struct field *f)
+{
+	const struct rule_machine *m = &r->facts.rules.machine;
+	unsigned int bits = f->nbits ? f->nbits : 8u * f->width, bit = any() % bits;
+
+	switch (any() % 3 ? f - layout_perf_event_attr.fields : -1) {
+	case ATTR_TYPE:
+		return any() % 12;
+	case ATTR_SIZE:
+		return OF(0, 1, 63, 64, 65, 72, 80, 96, 104, 112, 120, 128, 136, 137, 144,
+			  4096, 4097);
+	case ATTR_SAMPLE_FREQ:
+		return OF(1, m->max_sample_rate, m->max_sample_rate + 1, ~0ULL, 1ULL << 63);
+	case ATTR_BP_TYPE:
+		return any() % 9;
+	case ATTR_BP_ADDR:
+		return OF(0, 1, 2, 4, 8, m->user_end - 8, m->user_end - 1, m->user_end,
+			  0xffff800000000000, 0xfffffdffffffffff, 0xfffffe0000000000, ~0ULL);
+	case ATTR_BP_LEN:
+		return OF(0, 1, 2, 3, 4, 5, 8, 9, 16, 64, 1ULL << 40, ~0ULL);
+	case ATTR_CLOCKID:
+		return any() % 13;
+	case ATTR_SAMPLE_MAX_STACK:
+		return m->max_stack + any() % 3 - 1;
+	case ATTR_SAMPLE_STACK_USER:
+		return OF(8, 13, 65528, 65529, 65535, 65536);
+	case ATTR_SAMPLE_REGS_USER:
+	case ATTR_SAMPLE_REGS_INTR:
+		return OF(0, 0xff0fff, 1, 1 << 12, 1 << 24, 1ULL << 32, ~0ULL);
+	case ATTR_BRANCH_SAMPLE_TYPE:
+		return OF(0, 1, 2, 4, 7, 8, 9, 10, 1 << 19, 1 << 20);
+	default:
+		return OF(0, 1, 1ULL << bit, (1ULL << bit) - 1, ~0ULL, any());
+	}
+}
+
+static void mutate(const struct run *r, uint8_t *attr)
+{
+	/* those without which the kernel does not look at others */
+	static const unsigned int gates[] = {
+		ATTR_SAMPLE_TYPE, ATTR_FREQ, ATTR_USE_CLOCKID, ATTR_SIGTRAP,
+		ATTR_REMOVE_ON_EXEC, ATTR_INHERIT, ATTR_EXCLUDE_KERNEL,
+	};
+
+	for (unsigned int n = 1 + any() % 3; n; n--) {
+		unsigned int i = any() % layout_perf_event_attr.n;
+		const struct field *f;
+
+		if (chance(3))
+			i = gates[any() % COUNT(gates)];
+		f = &layout_perf_event_attr.fields[i];
+		/* a path must stay one of ours, lest it be of a program that runs */
+		if (f->offset == 56 && get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path &&
+		    any() % 4) {
+			put(attr, i, OF(0, 8, (uintptr_t)"", (uintptr_t)"/nonexistent",
+					(uintptr_t)"/proc/version", (uintptr_t)"/tmp",
+					(uintptr_t)r->long_path));
+			continue;
+		}
+		if (i == ATTR_SAMPLE_TYPE)
+			field_set(f, get(attr, i) ^ 1ULL << any() % 26, attr);
+		else if (f->nbits == 1)
+			field_set(f, !field_get(f, attr, ATTR_ROOM), attr);
+		else if (f->offset + f->width <= PERF_ATTR_SIZE_VER9)
+			field_set(f, edge(r, f), attr);
+	}
+}
+
+/* What goes with a leader most of the time, and anything now and then. */
+static struct call_args arguments(const struct run *r)
+{
+	struct call_args c = { .pid = 0, .cpu = -1, .group_fd = -1 };
+
+	if (chance(2))
+		c.pid = r->child;
+	if (chance(8)) {
+		c.pid = -1;
+		c.cpu = 0;
+	}
+	if (chance(6) && r->nleaders) {
+		c.leader = &r->leaders[any() % r->nleaders];
+		c.group_fd = c.leader->fd;
+		c.pid = c.leader->pid;
+		c.cpu = c.leader->cpu;
+		if (chance(4))
+			c.flags = any() % 4;
+	}
+	if (chance(12))
+		c.pid = (int32_t)OF(0, -1, -2, r->zombie, r->foreign, INT_MAX);
+	if (chance(12))
+		c.cpu = (int32_t)OF(0, 1, -1, -2, 9999, INT_MAX);
+	if (chance(20)) {
+		c.flags = OF(PERF_FLAG_FD_CLOEXEC, PERF_FLAG_PID_CGROUP, 16, 1ULL << 31, 1, 2, 7);
+	}
+	if (r->cgroup >= 0 && chance(30)) {
+		c.pid = r->cgroup;
+		c.cpu = 0;
+		c.flags |= PERF_FLAG_PID_CGROUP;
+	}
+	if (chance(40)) {
+		c.leader = NULL;
+		c.group_fd = (int32_t)OF(-2, 0, 900);
+	}
+	return c;
+}
+
+/* Where the kernel would work, or could hit us, it is off. */
+static void make_safe(const struct run *r, uint8_t *attr, const struct call_args *c)
+{
+	if (c->pid != r->child)
+		put(attr, ATTR_DISABLED, 1);
+}
+
+/* Judging and opening -------------------------------------------------------------------- */
+
+static void tell_group(struct run *r, const struct call_args *c)
+{
+	struct rule_group *g = &r->facts.rules.target.group;
+	const struct leader *l = c->leader;
+	bool tasks;
+
+	r->facts.rules.target.breakpoint = FACT_YES;
+	if (!l)
+		return;
+	tasks = !(c->flags & PERF_FLAG_PID_CGROUP) && c->pid != -1;
+	g->alive = l->dead ? FACT_NO : FACT_YES;
+	g->leads = l->leads ? FACT_YES : FACT_NO;
+	g->same_task = (tasks ? c->pid : -1) == l->pid ? FACT_YES : FACT_NO;
+	g->same_cgroup = c->flags & PERF_FLAG_PID_CGROUP ? FACT_NO : FACT_YES;
+	g->ring = l->ring ? FACT_YES : FACT_NO;
+	g->attr = l->attr;
+	g->len = sizeof(l->attr);
+	g->cpu = l->cpu;
+	g->siblings = l->siblings;
+	g->formats = 1;
+}
+
+/* Comments of TAP: what was asked, what was said. */
+static void show_wrong(const struct run *r, const uint8_t *attr, const struct rule_ask *ask,
+		       const struct rule_verdict *v, int error)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const struct rule_desc *open = rules_explain(v, error);
+
+	printf("# rule %s (%s) but the kernel says %s%s%s: pid=%d%s cpu=%d group_fd=%d "
+	       "flags=%llu", v->rule ? v->rule->name : "none",
+	       v->error ? strerrorname_np(v->error) : "opens",
+	       error ? strerrorname_np(error) : "opens", open ? "; not known: " : "",
+	       open ? open->name : "", ask->pid, ask->pid == r->child ? " (child)" : "",
+	       ask->cpu, ask->group_fd, (unsigned long long)ask->flags);
+	for (size_t i = 0; i < l->n; i++)
+		if (get(attr, (unsigned int)i) &&
+		    (!i || l->fields[i].offset != l->fields[i - 1].offset ||
+		     l->fields[i].nbits))
+			printf(" %s=0x%llx", l->fields[i].name,
+			       (unsigned long long)get(attr, (unsigned int)i));
+	printf("\n");
+}
+
+/* Of uprobes there are fewer: opening and closing one takes the kernel 30 ms. */
+static void one_round(struct run *r)
+{
+	uint8_t attr[ATTR_ROOM] = { 0 }, again[ATTR_ROOM];
+	struct call_args c = arguments(r);
+	struct rule_verdict v;
+	struct rule_ask ask = {
+		.attr = attr, .pid = c.pid, .cpu = c.cpu, .group_fd = c.group_fd,
+		.flags = c.flags, .facts = &r->facts.rules,
+	};
+	int fd;
+
+	do
+		memcpy(attr, r->bases[any() % r->nbases], sizeof(r->bases[0]));
+	while (get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path && !chance(6));
+	mutate(r, attr);
+	make_safe(r, attr, &c);
+	ask.len = (size_t)get(attr, ATTR_SIZE);
+	ask.len = ask.len < PERF_ATTR_SIZE_VER0 ? PERF_ATTR_SIZE_VER0 :
+		  ask.len > ATTR_ROOM ? ATTR_ROOM : ask.len;
+	if (chance(200))
+		ask.len = any() % ask.len;
+	facts_target(&r->facts, &ask);
+	tell_group(r, &c);
+	rules_judge(&ask, &v);
+	memcpy(again, attr, sizeof(attr));
+	fd = open_event(again, ask.len, c.pid, c.cpu, c.group_fd, c.flags);
+	if (fd >= 0)
+		close(fd);
+	r->rounds++;
+	r->opened += fd >= 0;
+	if ((fd < 0 ? -fd : 0) == v.error) {
+		if (v.rule)
+			r->agreed[v.rule->id] = true;
+		return;
+	}
+	r->wrong_by[v.rule ? v.rule->id : RULE_COUNT]++;
+	if (r->wrong++ < SHOWN)
+		show_wrong(r, attr, &ask, &v, fd < 0 ? -fd : 0);
+}
+
+/* Runs ------------------------------------------------------------------------------------- */
+
+static unsigned int open_fds(void)
+{
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static unsigned int wanted(unsigned int rounds)
+{
+	const char *factor = getenv("PEVTRACE_ROUNDS");
+
+	return factor ? rounds * (unsigned int)atoi(factor) : rounds;
+}
+
+static void run_rounds(struct run *r, unsigned int rounds)
+{
+	unsigned int before;
+
+	r->child = child(false);
+	r->zombie = child(true);
+	add_leaders(r);
+	before = open_fds();
+	rounds = wanted(rounds);
+	for (unsigned int i = 0; i < rounds; i++)
+		one_round(r);
+	if (open_fds() != before) {
+		printf("# descriptors: %u before, %u after\n", before, open_fds());
+		r->wrong = r->rounds;
+	}
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		r->kinds += r->agreed[i];
+	printf("# uid %d: %u attrs, %u opened, %u refused by %u rules, %u not as "
+	       "predicted\n", getuid(), r->rounds, r->opened,
+	       r->rounds - r->opened - r->wrong, r->kinds, r->wrong);
+	for (size_t i = 0; i <= RULE_COUNT; i++)
+		if (r->wrong_by[i])
+			printf("# not as predicted by %s: %u\n", i < RULE_COUNT ?
+			       rule_descs[i].name : "all rules, which pass", r->wrong_by[i]);
+	printf("# rules:");
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (r->agreed[i])
+			printf(" %s", rule_descs[i].name);
+	printf("\n");
+	for (size_t i = 0; i < r->nleaders; i++)
+		close(r->leaders[i].fd);
+	end_child(r->child);
+	end_child(r->zombie);
+}
+
+static void begin(struct run *r)
+{
+	int fd;
+
+	seed = SEED;
+	if (getenv("PEVTRACE_SEED"))
+		seed = strtoull(getenv("PEVTRACE_SEED"), NULL, 0) | 1;
+	memset(r, 0, sizeof(*r));
+	r->cgroup = -1;
+	memset(r->long_path, 'x', sizeof(r->long_path) - 1);
+	r->host = host_new("/sys", NULL);
+	facts_open(&r->facts, r->host);
+	r->facts.rules.machine.attr_size = trial_attr_size();
+	snprintf(r->path, sizeof(r->path), "/tmp/pevtrace-rules-XXXXXX");
+	fd = mkstemp(r->path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	close(fd);
+	add_bases(r);
+	/* read tracefs now, while we may */
+	host_has_tracepoints(r->host);
+	printf("# seed %llu, %zu valid attrs, kernel %s, perf_event_paranoid %d\n",
+	       (unsigned long long)seed, r->nbases, r->facts.release,
+	       r->facts.rules.machine.paranoid);
+}
+
+static void finish(struct run *r)
+{
+	for (size_t i = 0; i < r->nkeep; i++)
+		close(r->keep[i]);
+	unlink(r->path);
+	facts_close(&r->facts);
+	host_free(r->host);
+}
+
+static bool refused_everything(void)
+{
+	return !trial_attr_size();
+}
+
+static void test_as_ourselves(void **state)
+{
+	static struct run r;
+
+	(void)state;
+	if (refused_everything()) {
+		print_message("# perf_event_open is not there, or a filter hides it\n");
+		skip();
+	}
+	begin(&r);
+	r.foreign = 1;
+	r.cgroup = find_cgroup(&r);
+	run_rounds(&r, ROUNDS);
+	if (r.cgroup >= 0)
+		close(r.cgroup);
+	finish(&r);
+	assert_true(r.rounds >= 20000);
+	assert_true(r.wrong * 100 <= r.rounds);
+	assert_true(r.opened * 10 > r.rounds);
+	assert_true(r.kinds >= 40);
+}
+
+static bool become_nobody(void)
+{
+	return !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+	       !setresuid(NOBODY, NOBODY, NOBODY) && !prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void test_as_nobody(void **state)
+{
+	static struct run r;
+	pid_t roots, pid;
+	int status;
+
+	(void)state;
+	if (getuid() || refused_everything()) {
+		print_message("# only root can become nobody\n");
+		skip();
+	}
+	begin(&r);
+	roots = child(false);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (!become_nobody())
+			_exit(2);
+		r.foreign = roots;
+		facts_refresh(&r.facts);
+		run_rounds(&r, NOBODY_ROUNDS);
+		fflush(stdout);
+		_exit(r.wrong * 100 > r.rounds || r.kinds < 35);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	end_child(roots);
+	finish(&r);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_ourselves),
+		cmocka_unit_test(test_as_nobody),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
