@@ -91,12 +91,16 @@ struct feature *features_add(struct features *fs, const struct feature_kind *k,
 /* Opens what features are tried on. */
 void features_prepare(struct features *fs);
 
-/* The base that takes generic software events; an attr to begin with. */
+/* The first that opens; NULL: none does. */
+const struct feature_base *features_any(const struct features *fs);
+
+/* An attr to begin with, of which only this is filled in, and what we must leave out. */
 size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr);
 
 /* Sets a member by its index in xlat/layouts.h. */
 void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 
+#define FEATURES_NOTHING_OPENS "no event at all can be opened"
 #define FEATURES_NO_EFFECT "no event tried does anything else than without it"
 
 /*

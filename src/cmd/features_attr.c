@@ -181,13 +181,10 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	return false;
 }
 
-/* No event opens: what the first of them says. */
 static void nothing_opens(const struct features *fs, struct feature *f)
 {
-	for (size_t i = 0; i < fs->nbases; i++)
-		if (!fs->bases[i].error)
-			return;
-	features_found(f, FEATURE_UNTRIED, NULL, "no event at all can be opened");
+	if (!features_any(fs))
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 }
 
 void features_try_member(struct features *fs, struct feature *f)

@@ -142,15 +142,6 @@ void features_try_pmu(struct features *fs, struct feature *f)
 
 /* The call ------------------------------------------------------------------------------ */
 
-/* The event on which the others are tried: one that opens, and samples. */
-static const struct feature_base *any_base(const struct features *fs)
-{
-	for (size_t i = 0; i < fs->nbases; i++)
-		if (!fs->bases[i].error && !fs->bases[i].probe)
-			return &fs->bases[i];
-	return NULL;
-}
-
 void features_try_size(struct features *fs, struct feature *f)
 {
 	if (!fs->attr_size) {
@@ -163,17 +154,15 @@ void features_try_size(struct features *fs, struct feature *f)
 		buf_addf(&f->why, "the kernel's own struct has %u bytes", fs->attr_size);
 }
 
-static const char *const nothing_opens = "no event at all can be opened";
-
 /* On an event that works, beside another with a ring; without: the same but for this. */
 static void compare_calls(struct features *fs, struct feature *f, struct experiment x,
 			  struct experiment without)
 {
-	const struct feature_base *b = any_base(fs);
+	const struct feature_base *b = features_any(fs);
 	struct observed a;
 
 	if (!b) {
-		features_found(f, FEATURE_UNTRIED, NULL, nothing_opens);
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 		return;
 	}
 	x.attr = without.attr = b->attr;
@@ -216,13 +205,13 @@ void features_try_argument(struct features *fs, struct feature *f)
 		compare_calls(fs, f, grouped, x);
 		return;
 	}
-	if (!any_base(fs)) {
-		features_found(f, FEATURE_UNTRIED, NULL, nothing_opens);
+	if (!features_any(fs)) {
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 		return;
 	}
-	x.attr = any_base(fs)->attr;
-	x.len = any_base(fs)->len;
-	x.work = any_base(fs)->work;
+	x.attr = features_any(fs)->attr;
+	x.len = features_any(fs)->len;
+	x.work = features_any(fs)->work;
 	try_counting(fs, f, &x);
 }
 
@@ -304,6 +293,6 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 	}
 	if (f->result == FEATURE_NO && !base_of(fs, PERF_TYPE_TRACEPOINT))
 		buf_adds(&f->why, "there was no tracepoint to try it on");
-	if (!any_base(fs))
-		features_found(f, FEATURE_UNTRIED, NULL, nothing_opens);
+	if (!features_any(fs))
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 }

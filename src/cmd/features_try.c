@@ -132,6 +132,14 @@ void features_prepare(struct features *fs)
 		close(fd);
 }
 
+const struct feature_base *features_any(const struct features *fs)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (!fs->bases[i].error && !fs->bases[i].probe)
+			return &fs->bases[i];
+	return NULL;
+}
+
 /* What a trial says ------------------------------------------------------------------- */
 
 static bool records_differ(const struct observed *a, const struct observed *b, bool exact,
@@ -226,6 +234,8 @@ static enum fact known_by(const struct features *fs, const struct experiment *x,
 	facts.machine.release = 0;
 	facts.machine.attr_size = 0;
 	rules_judge(&ask, &v);
+	if (!features_any(fs)) /* it may not have been the kernel that answered */
+		return FACT_UNKNOWN;
 	if (error != EINVAL && error != E2BIG && error != ENOENT)
 		return FACT_YES;
 	return v.error == error || rules_explain(&v, error) ? FACT_UNKNOWN : FACT_NO;
