@@ -322,19 +322,36 @@ static bool is_woken(const struct lab *l)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLIN;
 }
 
-static void look(struct lab *l)
+static void look_at_counts(struct lab *l)
 {
 	struct observed *o = &l->told->seen;
 	uint64_t words[64] = { 0 };
 	bool group = get(l->x, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP;
-	ssize_t n;
+	ssize_t n = read(l->fd, words, sizeof(words));
 
-	o->cloexec = fcntl(l->fd, F_GETFD) & FD_CLOEXEC;
-	n = read(l->fd, words, sizeof(words));
 	o->read_len = n > 0 ? (size_t)n : 0;
 	o->count = group ? words[1] : words[0];
 	if (l->other >= 0 && read(l->other, words, sizeof(words)) > 0)
 		o->members = words[0];
+}
+
+/* The end of the task counts, too, and is not always the same: only an exec waits for it. */
+static void watch_task(struct lab *l)
+{
+	const struct experiment *x = l->x;
+	bool execs = x->work & WORK_EXEC;
+
+	if (x->ioctl && x->when == EXPERIMENT_BEFORE)
+		make_ioctl(l);
+	let_work(l);
+	l->told->seen.woken = is_woken(l);
+	if (x->ioctl && x->when == EXPERIMENT_AFTER)
+		make_ioctl(l);
+	if (!execs)
+		look_at_counts(l);
+	let_end(l);
+	if (execs)
+		look_at_counts(l);
 	look_at_ring(l);
 }
 
@@ -363,14 +380,8 @@ static _Noreturn void laboratory(const struct experiment *x, struct told *told)
 	}
 	if (!x->other)
 		map_ring(&l, fd);
-	if (x->ioctl && x->when == EXPERIMENT_BEFORE)
-		make_ioctl(&l);
-	let_work(&l);
-	told->seen.woken = is_woken(&l);
-	if (x->ioctl && x->when == EXPERIMENT_AFTER)
-		make_ioctl(&l);
-	let_end(&l);
-	look(&l);
+	told->seen.cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC;
+	watch_task(&l);
 	told->done = true;
 	_exit(0);
 }
