@@ -14,6 +14,7 @@ static const struct verb {
 	{ "open", cmd_open },
 	{ "watch", cmd_watch },
 	{ "codegen", cmd_codegen },
+	{ "features", cmd_features },
 };
 
 int main(int argc, char **argv)

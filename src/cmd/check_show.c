@@ -30,13 +30,6 @@ static int result(const struct check_result *r)
 	return r->asked ? r->trial.error : r->judged.error;
 }
 
-static void release_text(uint32_t v, struct buf *out)
-{
-	buf_addf(out, "%u.%u", v >> 16, v >> 8 & 0xff);
-	if (v & 0xff)
-		buf_addf(out, ".%u", v & 0xff);
-}
-
 /* What a rule is about ------------------------------------------------------------ */
 
 /* The attr as it was given, with its own pointers. */

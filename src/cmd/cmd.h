@@ -24,4 +24,7 @@ int cmd_watch(int argc, char **argv);
 /* pevtrace codegen [OPTION]... DUMP */
 int cmd_codegen(int argc, char **argv);
 
+/* pevtrace features [OPTION]... [WORD]... */
+int cmd_features(int argc, char **argv);
+
 #endif

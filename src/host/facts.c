@@ -83,6 +83,7 @@ void facts_refresh(struct facts *f)
 	m->max_sample_rate = (uint64_t)
 		read_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
 	m->max_stack = (uint64_t)read_number("/proc/sys/kernel/perf_event_max_stack", 127);
+	f->mlock_kb = (uint64_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", 516);
 }
 
 /* The machine --------------------------------------------------------------------- */
@@ -210,6 +211,7 @@ void facts_open(struct facts *f, struct host *h)
 	m->cpus = possible_cpus();
 	m->cgroups = fact_of(file_has("/proc/cgroups", "perf_event"));
 	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
+	f->virtual_machine = file_has("/proc/cpuinfo", "hypervisor");
 	m->lockdown = lockdown();
 	m->security = fact_of(security());
 	facts_refresh(f);

@@ -14,6 +14,8 @@ struct facts {
 	struct host *host;
 	char release[65];	/* of the kernel, as uname(2) tells it */
 	uint64_t own_caps;	/* in our own user namespace */
+	bool virtual_machine;	/* the CPU says that it is one's */
+	uint64_t mlock_kb;	/* kernel.perf_event_mlock_kb */
 	struct rule_pmu *pmus;	/* owned */
 	uint64_t *configs;	/* that some of them point to; owned */
 };

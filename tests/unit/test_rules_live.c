@@ -402,7 +402,8 @@ static void tell_group(struct run *r, const struct call_args *c)
 	const struct leader *l = c->leader;
 	bool tasks;
 
-	r->facts.rules.target.breakpoint = FACT_YES;
+	/* somebody else may have taken all of a CPU: that is ENOSPC, and no more */
+	r->facts.rules.target.breakpoint = FACT_UNKNOWN;
 	if (!l)
 		return;
 	tasks = !(c->flags & PERF_FLAG_PID_CGROUP) && c->pid != -1;

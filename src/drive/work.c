@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SELF "/proc/self/exe"
+
+enum { PAGES = 16, SPIN_NS = 2000000 };
+
+static volatile uint32_t watched;
+
+static struct work_told *teller;	/* of the handler; set in the child only */
+
+static __attribute__((noinline)) void called(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+uintptr_t work_watched(void)
+{
+	return (uintptr_t)&watched;
+}
+
+uintptr_t work_called(void)
+{
+	return (uintptr_t)called;
+}
+
+/* The first object is the program. */
+static int find_called(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	uint64_t *offset = ctx, at = work_called() - info->dlpi_addr;
+
+	(void)size;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && at >= p->p_vaddr &&
+		    at - p->p_vaddr < p->p_filesz)
+			*offset = at - p->p_vaddr + p->p_offset;
+	}
+	return 1;
+}
+
+uint64_t work_called_offset(void)
+{
+	uint64_t offset = 0;
+
+	dl_iterate_phdr(find_called, &offset);
+	return offset;
+}
+
+int work_cpu(void)
+{
+	cpu_set_t set;
+	int last = 0;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			last = i;
+	return last;
+}
+
+int work_bpf(void)
+{
+	const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr a;
+	long fd;
+
+	memset(&a, 0, sizeof(a));
+	a.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+	a.insns = (uintptr_t)code;
+	a.insn_cnt = sizeof(code) / sizeof(*code);
+	a.license = (uintptr_t)"GPL";
+	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void bind_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* The system's siginfo_t need not know si_perf_data, which follows si_addr. */
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	unsigned long data;
+
+	(void)sig;
+	(void)context;
+	memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof(data));
+	if (!teller->traps++)
+		teller->sig_data = data;
+}
+
+static void use(int times)
+{
+	for (int i = 0; i < times; i++) {
+		watched = (uint32_t)i;
+		called();
+	}
+}
+
+static void touch_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	for (size_t i = 0; i < PAGES; i++)
+		p[i * page] = 1;
+	munmap((void *)p, PAGES * page);
+}
+
+static void map_file(int prot)
+{
+	int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
+
+	if (p != MAP_FAILED)
+		munmap(p, 4096);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void have_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		use(WORK_CHILD_TIMES);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void move(void)
+{
+	cpu_set_t old;
+	int last = work_cpu();
+
+	CPU_ZERO(&old);
+	sched_getaffinity(0, sizeof(old), &old);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &old)) {
+			bind_to(i);
+			break;
+		}
+	bind_to(last);
+	sched_setaffinity(0, sizeof(old), &old);
+}
+
+/* Long enough in user mode that the clock's system call is nothing beside it. */
+static void spin(void)
+{
+	for (volatile int i = 0; i < 100000; i++)
+		;
+}
+
+static void exec_self(void)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	dup2(null, 1);
+	execve(SELF, (char *[]){ (char *)"pevtrace", (char *)"--version", NULL },
+	       (char *[]){ NULL });
+}
+
+void work_do(unsigned int what, int cpu, clockid_t clock, struct work_told *told)
+{
+	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO };
+	const struct timespec nap = { 0, 50000 };
+	uint64_t until;
+	int fd;
+
+	teller = told;
+	sigaction(SIGTRAP, &sa, NULL);
+	if (cpu >= 0)
+		bind_to(cpu);
+	told->started = now(clock);
+	use(WORK_TIMES);
+	touch_pages();
+	map_file(PROT_READ | PROT_EXEC);
+	map_file(PROT_READ);
+	prctl(PR_SET_NAME, "pevtrace work");
+	have_child();
+	nanosleep(&nap, NULL);
+	if (what & WORK_MOVE)
+		move();
+	if (what & WORK_BPF && (fd = work_bpf()) >= 0)
+		close(fd);
+	if (what & WORK_SPIN)
+		for (until = now(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;
+		     now(CLOCK_THREAD_CPUTIME_ID) < until;)
+			spin();
+	told->ended = now(clock);
+}
+
+void work_end(unsigned int what)
+{
+	if (what & WORK_EXEC)
+		exec_self();
+}

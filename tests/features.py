@@ -1,0 +1,495 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace features against what this script finds by itself: its own calls, the
+kernel's BTF, sysfs."""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import re
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import check as ck
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE")
+TAP = sp.Tap()
+BTF = "/sys/kernel/btf/vmlinux"
+DEVICES = "/sys/bus/event_source/devices"
+ROOT = os.getuid() == 0
+FAULTS = 2 # PERF_COUNT_SW_PAGE_FAULTS
+differ = ck.differ
+
+def check(name, fn):
+	try:
+		why = fn() or []
+	except (AssertionError, OSError, ValueError, KeyError, IndexError,
+		struct.error, subprocess.SubprocessError) as e:
+		why = ["%s: %s" % (type(e).__name__, e)]
+	TAP.ok(not why, name, why[:20])
+
+def run(*args, program=None, **kw):
+	return subprocess.run([program or PEVTRACE, "features"] + list(args),
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      universal_newlines=True, timeout=300, **kw)
+
+def objects(*args, **kw):
+	r = run("--json", *args, **kw)
+	if r.returncode or r.stderr:
+		raise AssertionError("%s: status %d: %s" % (args, r.returncode, r.stderr))
+	return [json.loads(l) for l in r.stdout.splitlines()]
+
+def named(all_, kind):
+	return {o["name"]: o for o in all_ if o["kind"] == kind}
+
+# ---- BTF -----------------------------------------------------------------------
+
+class Btf:
+	"""Enumerators and members by the name of their type."""
+	EXTRA = {1: 4, 3: 12, 14: 4, 17: 4} # int, array, var, decl_tag
+	EACH = {4: 12, 5: 12, 6: 8, 13: 8, 15: 12, 19: 12}
+
+	def __init__(self, data):
+		self.data = data
+		_, _, _, head, type_off, type_len, str_off, _ = struct.unpack_from("<HBBIIIII", data)
+		self.strings = head + str_off
+		self.types = [None]
+		at, end = head + type_off, head + type_off + type_len
+		while at < end:
+			name, info, size = struct.unpack_from("<III", data, at)
+			kind, n = info >> 24 & 31, info & 0xffff
+			self.types.append((kind, name, size, n, at + 12))
+			at += 12 + self.EXTRA.get(kind, 0) + self.EACH.get(kind, 0) * n
+
+	def text(self, off):
+		end = self.data.index(b"\0", self.strings + off)
+		return self.data[self.strings + off:end].decode()
+
+	def find(self, kinds, name):
+		for t in self.types[1:]:
+			if t[0] in kinds and self.text(t[1]) == name and t[3]:
+				return t
+		return None
+
+	def enumerators(self, name):
+		kind, _, _, n, at = self.find((6, 19), name)
+		step = self.EACH[kind]
+		return {self.text(struct.unpack_from("<I", self.data, at + i * step)[0]):
+			struct.unpack_from("<I", self.data, at + i * step + 4)[0] for i in range(n)}
+
+	def members(self, t):
+		"""Names, those of unnamed unions and structs among them."""
+		_, _, _, n, at = t
+		for i in range(n):
+			name, type_, _ = struct.unpack_from("<III", self.data, at + 12 * i)
+			if self.text(name):
+				yield self.text(name)
+			else:
+				yield from self.members(self.types[type_])
+
+def test_btf(all_):
+	with open(BTF, "rb") as f:
+		btf = Btf(f.read())
+	why = []
+	for kind, enum, end in (("sample_type", "perf_event_sample_format", "PERF_SAMPLE_MAX"),
+				("read_format", "perf_event_read_format", "PERF_FORMAT_MAX"),
+				("branch_sample_type", "perf_branch_sample_type",
+				 "PERF_SAMPLE_BRANCH_MAX"),
+				("software", "perf_sw_ids", "PERF_COUNT_SW_MAX")):
+		values = btf.enumerators(enum)
+		known = {n for n, v in values.items() if v < values[end] and
+			 (kind == "software" or v & (v - 1) == 0)}
+		got = named(all_, kind)
+		for n in known:
+			why += differ(got[n]["known"], "yes", n) if n in got else [n + " is missing"]
+		for n in set(got) - known:
+			why += differ(got[n]["known"], "no", n)
+	attr = btf.find((4,), "perf_event_attr")
+	members = set(btf.members(attr))
+	for name, o in named(all_, "attr").items():
+		plain = name.split(" ")[0]
+		# what is refused before, or belongs to a PMU that is not there, may be unclear
+		want = ("yes", "unclear") if plain in members else ("no",)
+		if o["known"] not in want:
+			why.append("%s: known %s, BTF: %s" % (name, o["known"], plain in members))
+	got = {o["name"].split(" ")[0] for o in all_ if o["kind"] == "attr"}
+	for name in members - got:
+		if not name.startswith("__reserved") and name not in ("aux_action", "size", "type"):
+			why.append("member %s is not listed" % name)
+	kernel = [o for o in all_ if o["kind"] == "kernel"][0]
+	return why + differ(kernel["attr_size"], attr[2], "size of the attr")
+
+# ---- calls of our own ------------------------------------------------------------
+
+def probe(**fields):
+	"""Our own call: None where it opens, else the errno's name."""
+	kernel = {} if ROOT else {"exclude_kernel": 1}
+	fd = ck.call(ck.attr(sample_period=1, **dict({"config": FAULTS}, **kernel, **fields)))
+	if fd >= 0:
+		os.close(fd)
+		return None
+	return ck.name_of(fd)
+
+def agree(o, mine, what):
+	"""Refused where we are, by the same error, and not where we are not."""
+	refused = o["result"] == "no"
+	error = {"ENOTSUP": "EOPNOTSUPP"}.get(o.get("error"), o.get("error"))
+	if refused != (mine is not None) or (refused and error != mine):
+		return ["%s: %s %s, our own call: %s" % (what, o["result"], o.get("error"), mine)]
+	return []
+
+def test_bits(all_):
+	got, why = named(all_, "attr"), []
+	# with what each of these must have beside it
+	beside = {"inherit_thread": {"inherit": 1}, "sigtrap": {"remove_on_exec": 1},
+		  "build_id": {"mmap2": 1}, "freq": {}}
+	for bit in ck.BITS:
+		if bit == "reserved_1":
+			continue
+		fields = {bit: 1}
+		fields.update(beside.get(bit, {}))
+		why += agree(got[bit], probe(**fields), bit)
+	for bit, action in (("aux_start_paused", 1), ("aux_pause", 2), ("aux_resume", 4)):
+		why += agree(got[bit], probe(aux_action=action), bit)
+	for name, at in (("defer_callchain", 38), ("defer_output", 39)):
+		b = bytearray(ck.attr(config=FAULTS, sample_type=ck.CALLCHAIN, exclude_kernel=1))
+		struct.pack_into("<Q", b, 40, struct.unpack_from("<Q", b, 40)[0] | 1 << at)
+		fd = ck.call(bytes(b))
+		why += agree(got[name], ck.name_of(fd) if fd < 0 else None, name)
+		if fd >= 0:
+			os.close(fd)
+	return why
+
+def test_samples(all_):
+	got, why = named(all_, "sample_type"), []
+	need = {11: {"branch_sample_type": 1 | 8}, 12: {"sample_regs_user": 1},
+		13: {"sample_stack_user": 64}, 18: {"sample_regs_intr": 1}}
+	for i, name in enumerate(n for n in got):
+		# the table goes by value, and has every bit
+		why += agree(got[name], probe(sample_type=1 << i, **need.get(i, {})), name)
+	for i, name in enumerate(named(all_, "read_format")):
+		why += agree(named(all_, "read_format")[name], probe(read_format=1 << i), name)
+	for i, name in enumerate(named(all_, "branch_sample_type")):
+		both = 1 << i | (8 if i < 3 else 1 | 8 if i not in (3, 11) else 1)
+		why += agree(named(all_, "branch_sample_type")[name],
+			     probe(sample_type=ck.BRANCH, branch_sample_type=both), name)
+	return why
+
+def test_clocks(all_):
+	ids = {"CLOCK_REALTIME": 0, "CLOCK_MONOTONIC": 1, "CLOCK_PROCESS_CPUTIME_ID": 2,
+	       "CLOCK_THREAD_CPUTIME_ID": 3, "CLOCK_MONOTONIC_RAW": 4, "CLOCK_REALTIME_COARSE": 5,
+	       "CLOCK_MONOTONIC_COARSE": 6, "CLOCK_BOOTTIME": 7, "CLOCK_REALTIME_ALARM": 8,
+	       "CLOCK_BOOTTIME_ALARM": 9, "CLOCK_TAI": 11}
+	got = named(all_, "clockid")
+	why = differ(sorted(got), sorted(ids), "clocks")
+	for name, v in ids.items():
+		mine = probe(use_clockid=1, clockid=v)
+		why += differ(got[name]["result"], "no" if mine else "yes", name)
+	return why
+
+def test_events(all_):
+	why = []
+	for kind, type_ in (("hardware", 0), ("software", 1)):
+		for i, (name, o) in enumerate(named(all_, kind).items()):
+			fd = ck.call(ck.attr(type_, config=i, exclude_kernel=0 if ROOT else 1))
+			why += agree(o, ck.name_of(fd) if fd < 0 else None, name)
+			if fd >= 0:
+				os.close(fd)
+	for name, o in named(all_, "breakpoint").items():
+		lengths = re.match(r"HW_BREAKPOINT_LEN_(\d)", name)
+		kinds = {"EMPTY": 0, "R": 1, "W": 2, "RW": 3, "X": 4, "INVALID": 7}
+		type_ = 2 if lengths else kinds[name[len("HW_BREAKPOINT_"):]]
+		length = int(lengths.group(1)) if lengths else 8 if type_ == 4 else 4
+		fd = ck.call(ck.attr(ck.BP, bp_type=type_, bp_len=length, bp_addr=0x1000,
+				     exclude_kernel=1))
+		why += agree(o, ck.name_of(fd) if fd < 0 else None, name)
+		if fd >= 0:
+			os.close(fd)
+	return why
+
+def test_ioctls(all_):
+	"""ENOTTY says that the kernel does not know one."""
+	nr = {"ENABLE": 0, "DISABLE": 1, "REFRESH": 2, "RESET": 3, "PERIOD": 4, "SET_OUTPUT": 5,
+	      "SET_FILTER": 6, "ID": 7, "SET_BPF": 8, "PAUSE_OUTPUT": 9, "QUERY_BPF": 10,
+	      "MODIFY_ATTRIBUTES": 11}
+	way = {4: 0x4008, 6: 0x4008, 7: 0x8008, 8: 0x4004, 9: 0x4004, 10: 0xc008, 11: 0x4008}
+	got = {n[len("PERF_EVENT_IOC_"):]: o for n, o in named(all_, "ioctl").items()}
+	why = differ(sorted(got), sorted(nr), "ioctls")
+	fd = ck.call(ck.attr(config=FAULTS, sample_period=1, exclude_kernel=1))
+	try:
+		for name, n in nr.items():
+			try:
+				fcntl.ioctl(fd, way.get(n, 0) << 16 | 0x2400 | n, 0)
+				known = True
+			except OSError as e:
+				known = e.errno != errno.ENOTTY
+			why += differ(got[name]["known"], "yes" if known else "no", name)
+	finally:
+		os.close(fd)
+	for name in ("ENABLE", "DISABLE", "REFRESH", "RESET", "PERIOD", "ID", "SET_OUTPUT",
+		     "PAUSE_OUTPUT"):
+		why += differ(got[name]["result"], "yes", name)
+	return why
+
+def test_pmus(all_):
+	return differ(sorted(named(all_, "pmu")), sorted(os.listdir(DEVICES)), "PMUs")
+
+def test_perf(all_):
+	"""What perf counts we must have seen count."""
+	why = []
+	for name in ("cpu-clock", "task-clock", "page-faults", "minor-faults"):
+		r = subprocess.run(["perf", "stat", "-x,", "-e", name + ("" if ROOT else ":u"), "true"],
+				   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+				   universal_newlines=True)
+		counts = r.stderr.split(",")[0]
+		own = {"minor-faults": "PAGE_FAULTS_MIN"}.get(name, name.upper().replace("-", "_"))
+		o = named(all_, "software")["PERF_COUNT_SW_" + own]
+		if re.match(r"[\d.]+$", counts) and float(counts) > 0:
+			why += differ(o["result"], "yes", name)
+	return why
+
+def test_effects(all_):
+	"""Accepted is not honoured; and what we know of software events."""
+	got, why = named(all_, "attr"), []
+	no_pmu = not os.path.exists(DEVICES + "/cpu")
+	for name in ("disabled", "inherit", "exclude_user", "mmap", "comm", "task", "freq",
+		     "enable_on_exec", "watermark", "mmap_data", "sample_id_all", "mmap2",
+		     "use_clockid", "context_switch", "write_backward", "inherit_thread",
+		     "remove_on_exec", "sigtrap", "wakeup_events", "wakeup_watermark", "sig_data",
+		     "sample_stack_user", "clockid", "inherit_stat"):
+		why += differ(got[name]["result"], "yes", name)
+	for name in ("comm_exec", "text_poke") + (("precise_ip", "exclude_hv", "config1", "config3",
+						   "aux_watermark") if no_pmu else ()):
+		why += differ(got[name]["result"], "accepted", name)
+	samples = named(all_, "sample_type")
+	for name in "IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID REGS_USER STACK_USER " \
+		    "IDENTIFIER REGS_INTR CGROUP".split():
+		why += differ(samples["PERF_SAMPLE_" + name]["result"], "yes", name)
+	for name in "WEIGHT DATA_SRC TRANSACTION WEIGHT_STRUCT AUX".split() if no_pmu else ():
+		why += differ(samples["PERF_SAMPLE_" + name]["result"], "accepted", name)
+	return why
+
+def test_release(all_):
+	o = [o for o in all_ if o["kind"] == "kernel"][0]
+	here = [int(n) for n in os.uname().release.split("-")[0].split(".")[:2]]
+	number = lambda text: [int(n) for n in text.split(".")[:2]]
+	why = differ(o["fits"], True, "fits " + os.uname().release)
+	if not number(o["has"]) <= here or ("before" in o and not here < number(o["before"])):
+		why.append("%s has %s, before %s" % (os.uname().release, o["has"], o.get("before")))
+	for f in all_:
+		if "known" in f and f["known"] == "no" and f["name"] not in o["missing"]:
+			why.append(f["name"] + " is not among the missing")
+	return why
+
+# ---- the form --------------------------------------------------------------------
+
+def test_text(all_):
+	"""Text and JSON tell the same."""
+	kind, rows = None, []
+	text = run().stdout
+	for line in text.splitlines():
+		if not line.startswith(" "):
+			kind = line.split(":")[0]
+			continue
+		m = re.match(r"  (\S+(?: \(\w+\))?) +(yes|accepted|no|untried) +([\d.]+|-)(?:  +(.*))?$",
+			     line)
+		if m and kind not in ("kernel", "here"):
+			rows.append((kind,) + m.groups())
+	want = [(o["kind"], o["name"], o["result"], o.get("since", "-"))
+		for o in all_ if "result" in o]
+	why = differ([r[:4] for r in rows], want, "rows")
+	by_name = {(r[0], r[1]): r[4] or "" for r in rows}
+	for o in all_:
+		if "result" not in o:
+			continue
+		said = by_name.get((o["kind"], o["name"]), "")
+		for key in ("error", "on", "rule", "why"):
+			word = o.get(key, "")
+			if word not in said and {"ENOTSUP": "EOPNOTSUPP"}.get(word, "") not in said:
+				why.append("%s: %s '%s' is not in '%s'" % (o["name"], key, o[key], said))
+	for o in all_:
+		for line in o.get("limits", []):
+			if "  " + line not in text.splitlines():
+				why.append("not in the text: " + line)
+	return why
+
+def test_stable():
+	one, two = run().stdout, run().stdout
+	return [] if one == two else \
+		[a + " | " + b for a, b in zip(one.splitlines(), two.splitlines()) if a != b]
+
+def test_words():
+	why = differ({o["kind"] for o in objects("read_format")}, {"read_format"}, "a kind")
+	for word, name in (("precise_ip", "precise_ip"), ("IDENTIFIER", "PERF_SAMPLE_IDENTIFIER"),
+			   ("SAMPLE_IP", "PERF_SAMPLE_IP"),
+			   ("perf_format_lost", "PERF_FORMAT_LOST")):
+		why += differ([o["name"] for o in objects(word)], [name], word)
+	kinds = [o["kind"] for o in objects("ioctl", "size")]
+	return why + differ(sorted(set(kinds)), ["ioctl", "size"], "two kinds")
+
+def test_misuse(tmp):
+	why = []
+	for args, word in ((["bogus"], "neither a kind nor a feature"), (["-x"], "unknown option"),
+			   (["-o"], "needs an argument"), (["--color=pink"], "always, never or auto"),
+			   (["-o", "/nonexistent/x", "size"], "cannot write")):
+		r = run(*args)
+		why += differ((r.returncode, word in r.stderr, r.stdout), (2, True, ""), str(args))
+	r = run("size", stdin=subprocess.DEVNULL)
+	out = os.path.join(tmp, "out")
+	why += differ((run("-o", out, "size").stdout, open(out).read()), ("", r.stdout), "-o")
+	why += differ("\033[" in run("--color", "size").stdout, True, "--color")
+	with open("/dev/full", "w") as full:
+		p = subprocess.run([PEVTRACE, "features", "size"], stdout=full,
+				   stderr=subprocess.PIPE)
+	why += differ(p.returncode, 2, "a full disk")
+	return why + differ(run("--help").returncode, 0, "--help")
+
+# ---- rights ----------------------------------------------------------------------
+
+def drop():
+	os.setgroups([])
+	os.setgid(ck.NOBODY)
+	os.setuid(ck.NOBODY)
+
+def for_all(tmp):
+	os.chmod(tmp, 0o755)
+	return shutil.copy(PEVTRACE, os.path.join(tmp, "pevtrace"))
+
+def test_nobody(tmp):
+	got = objects(program=for_all(tmp), preexec_fn=drop)
+	here = got[-1]
+	attr = named(got, "attr")
+	why = differ(here["capabilities"], "0x0", "capabilities")
+	for name, rule in (("namespaces", "namespaces_privilege"),
+			   ("uprobe_path", "uprobe_privilege")):
+		if attr[name]["result"] != "untried":
+			why += differ((attr[name]["result"], attr[name].get("error"),
+				       attr[name].get("rule")), ("no", "EACCES", rule), name)
+		if name == "namespaces":
+			why += differ(any("more rights" in l and name in l for l in here["limits"]),
+				      True, "limits: %s" % here["limits"])
+	with open("/proc/sys/kernel/perf_event_paranoid") as f:
+		if int(f.read()) == 2:
+			o = named(got, "sample_type")["PERF_SAMPLE_PHYS_ADDR"]
+			why += differ((o["result"], o.get("error")), ("no", "EACCES"), "PHYS_ADDR")
+			why += differ(any("paranoid is 2" in l for l in here["limits"]), True,
+				      "paranoid")
+	for name in ("comm", "mmap", "sigtrap", "inherit"):
+		why += differ(attr[name]["result"], "yes", name)
+	kernel = got[-2]
+	return why + differ((kernel["kind"], kernel["fits"]), ("kernel", True), "release")
+
+def deny():
+	"""A seccomp filter under which perf_event_open says EPERM, as in containers."""
+	libc = ck.LIBC
+	arch = {"x86_64": 0xc000003e, "aarch64": 0xc00000b7}[os.uname().machine]
+	code = b"".join(struct.pack("<HBBI", *i) for i in (
+		(0x20, 0, 0, 4), (0x15, 0, 3, arch), (0x20, 0, 0, 0), (0x15, 0, 1, ck.NR),
+		(0x06, 0, 0, 0x50000 | errno.EPERM), (0x06, 0, 0, 0x7fff0000)))
+	memory = ctypes.create_string_buffer(code, len(code))
+	prog = struct.pack("<HxxxxxxQ", 6, ctypes.addressof(memory))
+	libc.prctl(38, 1, 0, 0, 0)
+	if libc.prctl(22, 2, ctypes.create_string_buffer(prog, len(prog)), 0, 0):
+		os._exit(9)
+
+def test_denied():
+	got = objects(preexec_fn=deny)
+	why = []
+	for kind in ("attr", "sample_type", "read_format", "clockid", "ioctl"):
+		results = {o["result"] for o in named(got, kind).values()}
+		if not results <= {"untried", "no"}:
+			why.append("%s: %s" % (kind, results))
+	for o in got:
+		if o.get("known") == "no":
+			why.append("%s is said to be unknown to the kernel" % o["name"])
+	why += differ(any("seccomp" in l for l in got[-1]["limits"]), True, "seccomp")
+	return why + differ("has" in got[-2], False, "release")
+
+def test_few_descriptors():
+	"""What was left open would run out of them."""
+	def few():
+		resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+	return differ(run(preexec_fn=few).stdout, run().stdout, "with 16 descriptors")
+
+def test_leaves_nothing():
+	"""No event in the process itself, no child behind it."""
+	ck.LIBC.prctl(36, 1, 0, 0, 0) # orphans come to us
+	p = subprocess.Popen([PEVTRACE, "features"], stdout=subprocess.DEVNULL)
+	why, most, folder = [], 0, "/proc/%d/fd" % p.pid
+	while p.poll() is None:
+		try:
+			links = [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+		except OSError:
+			continue
+		most = max(most, len(links))
+		if any("perf_event" in l for l in links):
+			why.append("an event is open in pevtrace itself")
+			break
+		time.sleep(0.002)
+	p.wait()
+	try:
+		why.append("a child is left: %s" % (os.waitpid(-1, os.WNOHANG),))
+	except ChildProcessError:
+		pass
+	ck.LIBC.prctl(36, 0, 0, 0, 0)
+	return why + ([] if most < 12 else ["%d descriptors were open" % most])
+
+def test_all_cpus():
+	quiet = named(objects("call"), "call")
+	loud = named(objects("--all-cpus", "call"), "call")
+	why = differ(quiet["pid=-1"]["result"], "untried", "without the option")
+	return why + differ(loud["pid=-1"]["result"], "yes", "--all-cpus")
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	here = ck.call(ck.attr(config=9, exclude_kernel=1)) if ck.NR else -1
+	if here < 0:
+		sp.skip_all("perf_event_open does not work here")
+	os.close(here)
+	tmp = tempfile.mkdtemp(prefix="pevtrace-features-")
+	all_ = objects()
+	x86 = os.uname().machine == "x86_64"
+	tests = [
+		("the kernel's BTF", lambda: test_btf(all_), os.access(BTF, os.R_OK)),
+		("bits of the attr", lambda: test_bits(all_), True),
+		("bits of masks", lambda: test_samples(all_), True),
+		("clocks", lambda: test_clocks(all_), True),
+		("events", lambda: test_events(all_), x86),
+		("ioctls", lambda: test_ioctls(all_), True),
+		("PMUs", lambda: test_pmus(all_), os.path.isdir(DEVICES)),
+		("perf", lambda: test_perf(all_), shutil.which("perf")),
+		("what was seen", lambda: test_effects(all_), x86),
+		("the release", lambda: test_release(all_), True),
+		("text and JSON", lambda: test_text(all_), True),
+		("two runs", test_stable, True), ("words", test_words, True),
+		("misuse", lambda: test_misuse(tmp), True),
+		("an ordinary user", lambda: test_nobody(tmp), ROOT),
+		("a seccomp filter", test_denied, True),
+		("few descriptors", test_few_descriptors, True),
+		("nothing is left", test_leaves_nothing, True),
+		("--all-cpus", test_all_cpus, ROOT),
+	]
+	words = sys.argv[1:]
+	for name, fn, can in tests:
+		if words and not any(w in name for w in words):
+			continue
+		if can:
+			check(name, fn)
+		else:
+			TAP.skip(name, "not on this machine, or not as this user")
+	shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
