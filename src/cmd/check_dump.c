@@ -176,6 +176,13 @@ static const struct replay_ops ops = {
 	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
 };
 
+int32_t check_pid_here(const struct check_call *c)
+{
+	int32_t pid = call_int(&c->call, 1);
+
+	return pid > 0 && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
+}
+
 static bool pick(struct picking *p, FILE *f, const char *path)
 {
 	p->replay = replay_open(f, path, true);
