@@ -11,6 +11,7 @@ static const struct verb {
 	{ "decode", cmd_decode },
 	{ "diff", cmd_diff },
 	{ "check", cmd_check },
+	{ "why", cmd_why },
 };
 
 int main(int argc, char **argv)

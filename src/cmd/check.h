@@ -108,6 +108,28 @@ void check_call_prepare(struct check_call *c, const struct names *names);
  */
 bool check_call_of_dump(struct check_call *c, const char *path, unsigned long line);
 
+/* A call that failed in a program that was traced. */
+struct check_failed {
+	struct check_call call;
+	unsigned long line;	/* of the dump, where it failed first */
+	unsigned int times;
+	size_t attempt;		/* of the model */
+	/* another form of it that worked afterwards: its name, and what differs; or NULL */
+	char *instead, *differs;
+};
+
+/*
+ * All calls of a dump that failed, those that are alike once.  False after a
+ * warn(), or where no task was traced.  Free the list in any case.
+ */
+struct check_failures {
+	struct check_failed **list;
+	size_t n;
+};
+
+bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out);
+void check_failures_free(struct check_failures *l);
+
 /*
  * The pid of a call of a dump for us.  The tasks of a dump are not there any
  * more: what was asked of one is asked of ourselves.

@@ -54,7 +54,8 @@ const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 		.ring = c->group.ring == FACT_YES,
 	};
 
-	if (!trial_open(ask, c->open_leader ? &leader : NULL, out))
+	/* without a group there is nothing to be opened before */
+	if (!trial_open(ask, c->open_leader && ask->group_fd != -1 ? &leader : NULL, out))
 		return "there could be no child to make the call";
 	return out->leader_error ? "its group leader could not be opened here" : NULL;
 }

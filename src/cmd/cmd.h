@@ -15,4 +15,7 @@ int cmd_decode(int argc, char **argv);
 /* pevtrace check [OPTION]... ATTR|DUMP:LINE */
 int cmd_check(int argc, char **argv);
 
+/* pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND */
+int cmd_why(int argc, char **argv);
+
 #endif
