@@ -292,7 +292,7 @@ static void text_verdict(const struct telling *t)
 	if (r->there)
 		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
 			 r->there->meaning);
-	if (r->cause.gave_up)
+	if (r->cause.gave_up && !r->cause.n)
 		buf_adds(out, "; there were more changes to try than are tried");
 	showing_end(t->show.out);
 }
