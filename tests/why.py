@@ -273,6 +273,10 @@ def test_arguments():
 		bad += [name + ": " + w for w in broken(b, blame, rule, args=args, raw=raw)]
 	bad += broken(attr(sigtrap=1, remove_on_exec=1), ("sigtrap", "pid"), "sigtrap_target",
 		      args=["-p-1", "-C0"], raw=(-1, 0, -1, 0))
+	# without the flag, the number of the directory's descriptor is somebody's pid
+	bad += why(b, "flags", "cgroup_descriptor", ["--cgroup=/tmp", "-C0"], error="EBADF")
+	o, _ = ask("--cgroup=/tmp", "-C0", b.hex())
+	bad += ck.differ(o["works"]["args"]["pid"], 0, "whose event it is then")
 	bad += why("NULL", "attr_uptr", "attr_head_fault", error="EFAULT")
 	return bad + why(attr()[:100], ("attr_uptr", "size"), "attr_fault", error="EFAULT")
 

@@ -436,6 +436,9 @@ static void apply_arg(struct change_call *to, const struct change *c)
 		to->ask.group_fd = (int32_t)c->value;
 		break;
 	case ARG_NR_FLAGS:
+		/* the number of a cgroup's descriptor is that of a task, too: of anybody's */
+		if (to->ask.flags & ~c->value & PERF_FLAG_PID_CGROUP && to->ask.pid > 0)
+			to->ask.pid = 0;
 		to->ask.flags = c->value;
 		break;
 	}

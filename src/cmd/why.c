@@ -87,7 +87,9 @@ static int open_changed(void *ctx, const struct change *const *set, size_t n)
 	why = check_try(t->c, &call.ask, &trial);
 	if (!why)
 		return trial.error;
-	t->not_tried = why;
+	/* a leader that a change keeps from opening is a change that does not help */
+	if (!n)
+		t->not_tried = why;
 	return EAGAIN;
 }
 
@@ -149,6 +151,8 @@ static void search(struct trying *t, struct why_result *r)
 		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
 	cause_find(&ops, t, &r->changes, &r->cause);
 	r->not_tried = t->not_tried;
+	if (r->not_tried)
+		r->cause = (struct cause){ .n = 0 };
 	if (r->cause.n)
 		change_all(t, r->cause.changes, r->cause.n, &r->nearest);
 }
