@@ -480,8 +480,10 @@ def test_seccomp():
 
 def test_descriptors():
 	r, w = os.pipe()
+	# to look for leaks takes a descriptor, too
 	p = subprocess.Popen([PEVTRACE, "why", "--json", "-"], stdin=r, stdout=subprocess.PIPE,
-			     universal_newlines=True)
+			     universal_newlines=True,
+			     env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
 	os.close(r)
 	ck.wait_for_read(p.pid)
 	used = [int(fd) for fd in os.listdir("/proc/%d/fd" % p.pid)]
@@ -557,6 +559,16 @@ def test_perf(tmp):
 	return ck.differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
 			 ([["no_pmu"]] * unsupported, 0), r.stderr) + \
 		ck.differ(unsupported, 2, "events that perf could not have")
+
+def test_perf_nobody(tmp):
+	"""perf tries again without the kernel, which is a probe, and works."""
+	kw = as_nobody(tmp)
+	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
+	objects = [json.loads(l) for l in r.stdout.splitlines()]
+	return ck.differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
+			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
+			 r.stderr) + ck.differ(r.returncode, 0, "status") + \
+		ck.differ("task-clock:u" in r.stderr, True, r.stderr)
 
 def test_dump(tmp):
 	"""A line of a dump, with its group; and a call that only failed there."""
@@ -649,6 +661,8 @@ def main():
 		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
+		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
+		 if shutil.which("perf") and ck.paranoid() > 1 else None, True),
 		("a line of a dump", lambda: test_dump(tmp), True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]

@@ -118,15 +118,15 @@ struct check_failed {
 	char *instead, *differs;
 };
 
+struct check_failures {
+	struct check_failed **list;	/* owned */
+	size_t n;
+};
+
 /*
  * All calls of a dump that failed, those that are alike once.  False after a
  * warn(), or where no task was traced.  Free the list in any case.
  */
-struct check_failures {
-	struct check_failed **list;
-	size_t n;
-};
-
 bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out);
 void check_failures_free(struct check_failures *l);
 
