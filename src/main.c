@@ -15,6 +15,7 @@ static const struct verb {
 	{ "watch", cmd_watch },
 	{ "codegen", cmd_codegen },
 	{ "features", cmd_features },
+	{ "why", cmd_why },
 };
 
 int main(int argc, char **argv)

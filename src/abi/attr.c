@@ -145,6 +145,9 @@ void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 		call_emit_unreadable(key, addr, s);
 		return;
 	}
+	if (c->before)
+		w.before = call_bytes(c->before, phase, c->before->args[0],
+				      ATTR_MAX_SIZE, &w.before_len);
 	s->ops->begin(s, key, SINK_OBJECT);
 	layout_emit(&w, s);
 	emit_tail(w.bytes, w.len, s);

@@ -72,6 +72,10 @@ void call_args(const struct call *c, enum call_phase phase,
 		const struct arg a = { c, n, i };
 
 		arg_ops(c->desc->args[i].kind)->emit(&a, s);
+		if (c->before && c->before->args[i] != c->args[i] &&
+		    c->desc->args[i].kind != ARG_ATTR)
+			sink_notef(s, "was", c->desc->args[i].xlat ? "was 0x%x" : "was %d",
+				   call_int(c->before, i));
 	}
 }
 

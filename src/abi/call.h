@@ -44,6 +44,7 @@ struct call {
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */
 	bool shown;			/* for the one who drives: it is printed */
+	const struct call *before;	/* of which this is a changed form; NULL: none */
 	struct capture captures[CALL_MAX_CAPTURES];
 	size_t ncaptures;
 	struct buf pool;
@@ -111,7 +112,8 @@ const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 
 /*
  * Hands arguments to the sink, one value or object each, keyed by name.
- * AT_ENTER: the first desc->in_args; AT_EXIT: the others.
+ * AT_ENTER: the first desc->in_args; AT_EXIT: the others.  What differs from
+ * c->before is noted with what it was, and shown even where it is zero.
  */
 void call_args(const struct call *c, enum call_phase phase,
 	       const struct names *n, struct sink *s);

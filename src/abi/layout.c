@@ -277,6 +277,46 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 			   ops[c->op], (unsigned long long)c->value);
 }
 
+/* It is written in decimal. */
+static bool is_number(enum field_kind kind)
+{
+	return kind == FIELD_UINT || kind == FIELD_BOOL || kind == FIELD_WORDS ||
+	       kind == FIELD_SIZE || kind == FIELD_PMU;
+}
+
+/* "was PERF_SAMPLE_IP|PERF_SAMPLE_TID" */
+static void note_was(const struct walk *w, const struct field *f, struct sink *s)
+{
+	uint64_t v = field_get(f, w->before, w->before_len);
+	const struct xlat_entry *e;
+	struct text_line names;
+	size_t at = 0;
+
+	text_line_start(&names);
+	if (f->kind == FIELD_FLAGS) {
+		while ((e = xlat_next_flag(f->xlat, &v, &at)))
+			text_line_join(&names, "|", "%s", e->name);
+		if (v || !names.len)
+			text_line_join(&names, "|", "0x%llx", (unsigned long long)v);
+	} else if (f->kind != FIELD_WORDS && f->xlat && xlat_name(f->xlat, v)) {
+		text_line_join(&names, "", "%s", xlat_name(f->xlat, v));
+	} else if (f->kind == FIELD_STRING) {
+		text_line_join(&names, "", "another");
+	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {
+		text_line_join(&names, "", "%lld", (long long)sign_extend(v, f));
+	} else {
+		text_line_join(&names, "", is_number(f->kind) ? "%llu" : "0x%llx",
+			       (unsigned long long)v);
+	}
+	sink_notef(s, "was", "was %s", names.text);
+}
+
+/* It has another value than before. */
+static bool changed(const struct walk *w, const struct field *f, uint64_t v)
+{
+	return w->before && field_get(f, w->before, w->before_len) != v;
+}
+
 void layout_emit(const struct walk *w, struct sink *s)
 {
 	const struct field *f;
@@ -284,10 +324,14 @@ void layout_emit(const struct walk *w, struct sink *s)
 
 	while ((f = layout_next(w, &at))) {
 		uint64_t v = field_get(f, w->bytes, w->len);
+		bool marked = changed(w, f, v);
 
-		if (!v && !f->always && !(s->full && f->kind != FIELD_RESERVED))
+		if (!v && !f->always && !marked &&
+		    !(s->full && f->kind != FIELD_RESERVED))
 			continue;
 		emit_value(w, f, v, s);
+		if (marked)
+			note_was(w, f, s);
 		if (v && !cond_holds(w, &f->needs))
 			note_ignored(w, f, v, s);
 	}

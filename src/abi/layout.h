@@ -51,6 +51,9 @@ struct walk {
 	const struct call *call; /* for strings and descriptors; may be NULL */
 	const struct arch *arch; /* for register masks; may be NULL */
 	const struct names *names; /* may be NULL */
+	/* what the same struct held before; what differs is marked; may be NULL */
+	const uint8_t *before;
+	size_t before_len;
 };
 
 bool cond_holds(const struct walk *w, const struct cond *c);

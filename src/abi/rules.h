@@ -20,6 +20,9 @@
 #define CAP_PERFMON 38
 #endif
 
+/* Of sample_stack_user: the largest multiple of 8 that 16 bits hold. */
+enum { RULE_STACK_MAX = 65528 };
+
 /* Zero is what nobody has found out. */
 enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
 

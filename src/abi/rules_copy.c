@@ -2,9 +2,6 @@
 /* What is checked while the attr is copied: perf_copy_attr() of the kernel. */
 #include "abi/rules_in.h"
 
-/* The largest multiple of 8 that fits into the 16 bits of its length. */
-enum { STACK_MAX = 65528 };
-
 int rule_flags_unknown(const struct rule_input *in)
 {
 	return rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags);
@@ -159,7 +156,7 @@ int rule_user_stack_size(const struct rule_input *in)
 	uint64_t size = rule_get(in, ATTR_SAMPLE_STACK_USER);
 
 	return refuses_if(rule_samples(in, PERF_SAMPLE_STACK_USER) &&
-			  (size % 8 || size > STACK_MAX));
+			  (size % 8 || size > RULE_STACK_MAX));
 }
 
 /* What goes together ------------------------------------------------------------- */

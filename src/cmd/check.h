@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pevtrace check: one call, judged by the rules and by the kernel. */
+/*
+ * pevtrace check and why: calls of a command line, judged by the rules and by
+ * the kernel.
+ */
 #ifndef PEVTRACE_CMD_CHECK_H
 #define PEVTRACE_CMD_CHECK_H
 
@@ -30,6 +33,8 @@ struct check_call {
 	bool from_dump, returned;
 	int error;		/* positive errno, 0: it opened */
 	const char *not_here;	/* why it cannot be issued, or NULL */
+	bool leads;		/* it is --leader's own call */
+	bool opens;		/* what the verb found */
 };
 
 /* What came of it. */
@@ -48,6 +53,44 @@ struct check_result {
 	const struct rule_desc *open;	/* CHECK_UNFORESEEN: that it may have been */
 };
 
+struct check;
+
+/* A verb that takes calls. */
+struct check_verb {
+	const char *name, *help;
+	const char *does;	/* "nothing to %s" */
+	bool offline;		/* takes --offline */
+	/* One call; the exit status.  Sets c->opens. */
+	int (*one)(struct check *k, struct check_call *c);
+	/* k->command, which stood behind --; NULL: it takes none. */
+	int (*command)(struct check *k);
+};
+
+/* The command line of such a verb, and what stays for all of its calls. */
+struct check {
+	const struct check_verb *verb;
+	struct options options;
+	const char *what, *leader, *cgroup;
+	char **command;		/* NULL-terminated, or NULL */
+	int32_t pid, cpu, group_fd;
+	bool pid_given, cpu_given, flags_given;
+	uint64_t flags;
+	bool offline;
+	struct machine machine;
+	struct facts facts;
+	struct showing out;
+	uint32_t attr_size;	/* of the kernel, found out once; 0: not known */
+};
+
+/* Runs the verb: one() for every call that is named; the exit status. */
+int check_run(const struct check_verb *verb, int argc, char **argv);
+
+/* The highest counts. */
+static inline int check_worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 /* Emptied, without an attr, group or descriptor. */
 void check_call_init(struct check_call *c);
 void check_call_free(struct check_call *c);
@@ -60,10 +103,52 @@ void check_call_args(struct check_call *c, int32_t pid, int32_t cpu, int32_t gro
 void check_call_prepare(struct check_call *c, const struct names *names);
 
 /*
- * The call on that line of a dump, with what the dump tells of its group; the
- * pid is left to the caller.  False after a warn().
+ * The call on that line of a dump, with what the dump tells of its group.
+ * False after a warn().
  */
 bool check_call_of_dump(struct check_call *c, const char *path, unsigned long line);
+
+/* A call that failed in a program that was traced. */
+struct check_failed {
+	struct check_call call;
+	unsigned long line;	/* of the dump, where it failed first */
+	unsigned int times;
+	size_t attempt;		/* of the model */
+	/* another form of it that worked afterwards: its name, and what differs; or NULL */
+	char *instead, *differs;
+};
+
+struct check_failures {
+	struct check_failed **list;	/* owned */
+	size_t n;
+};
+
+/*
+ * All calls of a dump that failed, those that are alike once.  False after a
+ * warn(), or where no task was traced.  Free the list in any case.
+ */
+bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out);
+void check_failures_free(struct check_failures *l);
+
+/*
+ * The pid of a call of a dump for us.  The tasks of a dump are not there any
+ * more: what was asked of one is asked of ourselves.
+ */
+int32_t check_pid_here(const struct check_call *c);
+
+/* The call as it is issued here, prepared by check_call_prepare(). */
+struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c);
+
+/* Puts what is known of the call into k->facts; tries: by opening events, too. */
+void check_find_facts(struct check *k, const struct check_call *c,
+		      const struct rule_ask *ask, bool tries);
+
+/* Makes the call, with its leader if it needs one; NULL, or why it could not. */
+const char *check_try(const struct check_call *c, const struct rule_ask *ask,
+		      struct trial *out);
+
+/* Judges and asks; the call's result is what came of it. */
+void check_ask(struct check *k, struct check_call *c, struct check_result *r);
 
 /* Says what came of it, in text or as JSON. */
 void check_show(struct showing *out, const struct machine *machine,

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dump/replay.h"
 #include "lib/die.h"
+#include "model/attempt.h"
 #include "model/model.h"
 #include "xlat/constants.h"
 
@@ -20,6 +22,8 @@ struct picking {
 	pid_t tid;		/* whose call it is, once it has begun */
 	bool begun, done;
 	const char *other;	/* the call there is another one */
+	struct check_failures *failures; /* all that failed are wanted, not a line */
+	bool born;		/* there was a task at all */
 };
 
 static void copy_call(struct call *to, const struct call *from)
@@ -110,6 +114,7 @@ static void on_born(void *ctx, const struct birth *b, uint64_t ns)
 	struct picking *p = ctx;
 
 	(void)ns;
+	p->born = true;
 	model_born(p->model, b);
 }
 
@@ -131,16 +136,75 @@ static void on_enter(void *ctx, struct call *c)
 {
 	struct picking *p = ctx;
 
-	if (replay_line(p->replay) == p->line)
+	if (!p->failures && replay_line(p->replay) == p->line)
 		take(p, c);
 	model_enter(p->model, c);
+}
+
+/* What was no event there must be none here, and what cannot be known is not. */
+static void settle(struct check_call *c)
+{
+	if (c->group.event == FACT_NO)
+		c->call.args[3] = INT_MAX;
+	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
+		c->not_here = "the cgroup is not told in the dump";
+}
+
+static bool same_bytes(const struct call *a, const struct call *b)
+{
+	return a->pool.len == b->pool.len &&
+	       (!a->pool.len || !memcmp(a->pool.data, b->pool.data, a->pool.len));
+}
+
+/* They differ at most in which task and which CPU it was. */
+static bool alike(const struct check_call *a, const struct check_call *b)
+{
+	const struct rule_group *g = &a->group, *h = &b->group;
+
+	return a->error == b->error && same_bytes(&a->call, &b->call) &&
+	       (call_int(&a->call, 1) < 0) == (call_int(&b->call, 1) < 0) &&
+	       (call_int(&a->call, 2) < 0) == (call_int(&b->call, 2) < 0) &&
+	       a->call.args[4] == b->call.args[4] && g->event == h->event &&
+	       g->leads == h->leads && g->same_task == h->same_task && g->ring == h->ring &&
+	       g->siblings == h->siblings && g->len == h->len &&
+	       !memcmp(a->leader_attr, b->leader_attr, g->len);
+}
+
+static void take_failure(struct picking *p, const struct call *c)
+{
+	struct check_failures *l = p->failures;
+	struct check_failed *new = xcalloc(1, sizeof(*new));
+	const struct attempt *attempts;
+
+	p->into = &new->call;
+	check_call_init(&new->call);
+	copy_call(&new->call.call, c);
+	tell_group(p, c);
+	settle(&new->call);
+	new->call.from_dump = new->call.returned = true;
+	new->call.error = (int)c->ret;
+	new->times = 1;
+	new->line = replay_line(p->replay);
+	new->attempt = model_attempts(p->model, &attempts);
+	for (size_t i = 0; i < l->n; i++) {
+		if (!alike(&l->list[i]->call, &new->call))
+			continue;
+		l->list[i]->times++;
+		check_call_free(&new->call);
+		free(new);
+		return;
+	}
+	l->list = xrealloc(l->list, (l->n + 1) * sizeof(*l->list));
+	l->list[l->n++] = new;
 }
 
 static void on_exit_of(void *ctx, struct call *c)
 {
 	struct picking *p = ctx;
 
-	if (replay_line(p->replay) == p->line)
+	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
+		take_failure(p, c);
+	else if (!p->failures && replay_line(p->replay) == p->line)
 		take(p, c);
 	if (p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
@@ -176,6 +240,13 @@ static const struct replay_ops ops = {
 	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
 };
 
+int32_t check_pid_here(const struct check_call *c)
+{
+	int32_t pid = call_int(&c->call, 1);
+
+	return pid > 0 && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
+}
+
 static bool pick(struct picking *p, FILE *f, const char *path)
 {
 	p->replay = replay_open(f, path, true);
@@ -207,12 +278,55 @@ bool check_call_of_dump(struct check_call *c, const char *path, unsigned long li
 	c->from_dump = true;
 	ok = pick(&p, f, path);
 	fclose(f);
-	if (!ok)
+	if (ok)
+		settle(c);
+	return ok;
+}
+
+/* What was opened in place of each; another event is no other form of it. */
+static void find_instead(const struct model *m, struct check_failures *l)
+{
+	const struct attempt *attempts;
+	size_t n = model_attempts(m, &attempts);
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct check_failed *f = l->list[i];
+		const struct event *e = f->attempt < n ?
+			attempt_instead(m, &attempts[f->attempt]) : NULL;
+		struct buf differs = { 0 };
+
+		if (!e || !attempt_same_event(&attempts[f->attempt], e))
+			continue;
+		attempt_compare(&attempts[f->attempt], e, &differs);
+		f->instead = xstrdup(e->name);
+		f->differs = xstrdup(buf_str(&differs));
+		buf_free(&differs);
+	}
+}
+
+bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out)
+{
+	struct picking p = { .failures = out };
+
+	*out = (struct check_failures){ .n = 0 };
+	p.replay = replay_open(f, path, true);
+	if (!p.replay)
 		return false;
-	/* what was no event there must be none here */
-	if (c->group.event == FACT_NO)
-		c->call.args[3] = INT_MAX;
-	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
-		c->not_here = "the cgroup is not told in the dump";
-	return true;
+	p.model = model_new(replay_names(p.replay), true);
+	replay_run(p.replay, &ops, &p);
+	find_instead(p.model, out);
+	model_free(p.model);
+	replay_close(p.replay);
+	return p.born;
+}
+
+void check_failures_free(struct check_failures *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		check_call_free(&l->list[i]->call);
+		free(l->list[i]->instead);
+		free(l->list[i]->differs);
+		free(l->list[i]);
+	}
+	free(l->list);
 }

@@ -5,19 +5,11 @@
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"
-#include "cmd/check.h"
+#include "cmd/check_show.h"
 #include "dump/dump_line.h"
 #include "render/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
-
-struct show {
-	struct showing *out;
-	const struct machine *machine;
-	const struct facts *facts;
-	const struct check_call *c;
-	const struct check_result *r;
-};
 
 static const char *const verdict_words[] = {
 	[CHECK_OPENS] = "opens", [CHECK_REFUSED] = "refused",
@@ -32,27 +24,26 @@ static int result(const struct check_result *r)
 
 /* What a rule is about ------------------------------------------------------------ */
 
-/* The attr as it was given, with its own pointers. */
-static const uint8_t *given(const struct show *s, size_t *len)
+/* The attr as the call has it, with its own pointers. */
+static const uint8_t *given(const struct call *c, size_t *len)
 {
-	const uint8_t *bytes = call_bytes(&s->c->call, AT_ENTER, s->c->call.args[0],
-					  CHECK_ATTR_MAX, len);
+	const uint8_t *bytes = call_bytes(c, AT_ENTER, c->args[0], CHECK_ATTR_MAX, len);
 
 	*len = bytes ? *len : 0;
 	return bytes ? bytes : (const uint8_t *)"";
 }
 
-/* One member or argument, with its value. */
-static void emit_field(const struct show *s, const char *name, size_t len, struct sink *sink)
+void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
+		 struct sink *sink)
 {
 	struct walk w = {
-		.layout = &layout_perf_event_attr, .call = &s->c->call,
-		.arch = s->c->call.arch, .names = &s->machine->names,
+		.layout = &layout_perf_event_attr, .call = c, .arch = c->arch,
+		.names = &s->machine->names,
 	};
 	const struct field *f = attr_member(name, len);
-	const struct call_desc *d = s->c->call.desc;
+	const struct call_desc *d = c->desc;
 
-	w.bytes = given(s, &w.len);
+	w.bytes = given(c, &w.len);
 	if (f) {
 		layout_emit_member(&w, (unsigned int)(f - w.layout->fields), sink);
 		return;
@@ -62,11 +53,11 @@ static void emit_field(const struct show *s, const char *name, size_t len, struc
 			continue;
 		if (d->args[i].xlat)
 			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat,
-					 s->c->call.args[i]);
+					 c->args[i]);
 		else if (d->args[i].kind == ARG_ATTR)
-			sink->ops->addr(sink, d->args[i].name, s->c->call.args[i]);
+			sink->ops->addr(sink, d->args[i].name, c->args[i]);
 		else
-			sink->ops->sint(sink, d->args[i].name, call_int(&s->c->call, i));
+			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
 	}
 }
 
@@ -76,7 +67,7 @@ static void emit_fields(const struct show *s, const struct rule_desc *d, struct 
 
 	for (const char *p = d->fields; *p; p += n + (p[n] == ',')) {
 		n = strcspn(p, ",");
-		emit_field(s, p, n, sink);
+		show_member(s, &s->c->call, p, n, sink);
 	}
 }
 
@@ -130,8 +121,7 @@ static void here_slots(const struct show *s, struct buf *out)
 				     "whether a breakpoint is free is not known");
 }
 
-/* What one decider is here, in words; false where there is nothing to say. */
-static bool here(const struct show *s, uint64_t by, struct buf *out)
+bool show_here(const struct show *s, uint64_t by, struct buf *out)
 {
 	const struct rule_machine *m = &s->facts->rules.machine;
 	const struct rule_target *t = &s->facts->rules.target;
@@ -190,39 +180,38 @@ static bool here(const struct show *s, uint64_t by, struct buf *out)
 
 /* Text ------------------------------------------------------------------------------ */
 
-static struct buf *line(const struct show *s, const char *head)
+struct buf *show_line(const struct show *s, const char *head)
 {
 	showing_begin(s->out, false);
 	buf_addf(&s->out->line, "  %s: ", head);
 	return &s->out->line;
 }
 
-static void text_call(const struct show *s)
+void show_call(const struct show *s, const char *label, const struct call *c, int e)
 {
 	struct buf *out = &s->out->line, error = { 0 };
-	int e = result(s->r);
 
 	showing_begin(s->out, true);
-	if (*s->c->label) {
-		text_escaped(out, s->c->label);
+	if (*label) {
+		text_escaped(out, label);
 		buf_adds(out, ": ");
 	}
-	text_colored(out, s->out->text.color, COLOR_CALL, s->c->call.desc->name);
+	text_colored(out, s->out->text.color, COLOR_CALL, c->desc->name);
 	buf_addc(out, '(');
-	text_sink_top(&s->out->text, false, s->c->call.desc);
-	call_args(&s->c->call, AT_ENTER, &s->machine->names, s->out->sink);
+	text_sink_top(&s->out->text, false, c->desc);
+	call_args(c, AT_ENTER, &s->machine->names, s->out->sink);
 	buf_adds(out, ") = ");
 	if (e)
 		error_text(e, &error);
 	else
 		buf_adds(&error, "a descriptor");
 	text_colored(out, e && s->out->text.color, COLOR_ERROR, buf_str(&error));
-	call_result_notes(&s->c->call, &s->machine->names, s->out->sink);
+	call_result_notes(c, &s->machine->names, s->out->sink);
 	buf_free(&error);
 	showing_end(s->out);
 }
 
-static void text_outcome(struct buf *out, int error)
+void show_outcome(struct buf *out, int error)
 {
 	if (error)
 		error_text(error, out);
@@ -240,20 +229,24 @@ static void text_releases(const struct rule_desc *d, struct buf *out)
 	}
 }
 
-static void text_rule(const struct show *s, const struct rule_desc *d)
+static void text_fields(const struct show *s, const struct rule_desc *d)
+{
+	if (!*d->fields)
+		return;
+	show_line(s, "fields");
+	s->out->sink->ops->begin(s->out->sink, NULL, SINK_OBJECT);
+	emit_fields(s, d, s->out->sink);
+	s->out->sink->ops->end(s->out->sink);
+	showing_end(s->out);
+}
+
+void show_rule(const struct show *s, const struct rule_desc *d)
 {
 	const struct xlat *x = &xlat_rule_by;
 	struct buf *out, words = { 0 };
 	const char *sep = "";
 
-	if (*d->fields) {
-		line(s, "fields");
-		s->out->sink->ops->begin(s->out->sink, NULL, SINK_OBJECT);
-		emit_fields(s, d, s->out->sink);
-		s->out->sink->ops->end(s->out->sink);
-		showing_end(s->out);
-	}
-	out = line(s, "checked");
+	out = show_line(s, "checked");
 	text_releases(d, out);
 	buf_adds(out, "; decided by ");
 	for (size_t i = 0; i < x->n; i++) {
@@ -270,13 +263,13 @@ static void text_rule(const struct show *s, const struct rule_desc *d)
 		if (!(d->by & x->entries[i].value))
 			continue;
 		buf_adds(&words, sep);
-		if (here(s, x->entries[i].value, &words))
+		if (show_here(s, x->entries[i].value, &words))
 			sep = "; ";
 		else if (words.len > before)
 			words.data[words.len = before] = '\0';
 	}
 	if (words.len) {
-		out = line(s, "here");
+		out = show_line(s, "here");
 		text_escaped(out, buf_str(&words));
 		showing_end(s->out);
 	}
@@ -301,7 +294,7 @@ static void text_rules(const struct show *s, const char *head, int says, bool be
 		if (out)
 			buf_adds(out, ", ");
 		else
-			out = line(s, head);
+			out = show_line(s, head);
 		buf_adds(out, d->name);
 		if (says != RULE_PASSES)
 			buf_addf(out, " (%s)", d->meaning);
@@ -313,7 +306,7 @@ static void text_rules(const struct show *s, const char *head, int says, bool be
 static void text_verdict(const struct show *s)
 {
 	const struct check_result *r = s->r;
-	struct buf *out = line(s, "verdict");
+	struct buf *out = show_line(s, "verdict");
 
 	switch (r->verdict) {
 	case CHECK_OPENS:
@@ -339,26 +332,28 @@ static void show_text(const struct show *s)
 	const struct rule_desc *d = s->r->judged.rule;
 	struct buf *out;
 
-	text_call(s);
-	out = line(s, "predicted");
-	text_outcome(out, s->r->judged.error);
+	show_call(s, s->c->label, &s->c->call, result(s->r));
+	out = show_line(s, "predicted");
+	show_outcome(out, s->r->judged.error);
 	if (d)
 		buf_addf(out, ", by rule %s: %s", d->name, d->meaning);
 	showing_end(s->out);
-	if (d)
-		text_rule(s, d);
+	if (d) {
+		text_fields(s, d);
+		show_rule(s, d);
+	}
 	text_rules(s, "not known", RULE_UNKNOWN, true);
 	text_rules(s, "also refused by", RULE_REFUSES, false);
 	if (s->out->text.sink.full)
 		text_rules(s, "passed", RULE_PASSES, true);
 	if (s->c->from_dump && s->c->returned) {
-		out = line(s, "in the dump");
-		text_outcome(out, s->c->error);
+		out = show_line(s, "in the dump");
+		show_outcome(out, s->c->error);
 		showing_end(s->out);
 	}
-	out = line(s, "kernel");
+	out = show_line(s, "kernel");
 	if (s->r->asked)
-		text_outcome(out, s->r->trial.error);
+		show_outcome(out, s->r->trial.error);
 	else
 		buf_addf(out, "not asked (%s)", s->r->not_asked);
 	showing_end(s->out);
@@ -367,7 +362,7 @@ static void show_text(const struct show *s)
 
 /* JSON ------------------------------------------------------------------------------ */
 
-static void json_outcome(const struct show *s, int error)
+void show_json_outcome(const struct show *s, int error)
 {
 	const struct json_sink *j = &s->out->object;
 	struct json_object *o = j->level[j->depth].object;
@@ -391,7 +386,7 @@ static void json_release(struct sink *k, const char *key, uint32_t release)
 	buf_free(&text);
 }
 
-static void json_rule(const struct show *s, const struct rule_desc *d, struct sink *k)
+void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink *k)
 {
 	struct buf words = { 0 };
 
@@ -411,7 +406,7 @@ static void json_rule(const struct show *s, const struct rule_desc *d, struct si
 	for (size_t i = 0; i < xlat_rule_by.n; i++) {
 		buf_reset(&words);
 		if (d->by & xlat_rule_by.entries[i].value &&
-		    here(s, xlat_rule_by.entries[i].value, &words))
+		    show_here(s, xlat_rule_by.entries[i].value, &words))
 			k->ops->symbol(k, NULL, buf_str(&words));
 	}
 	k->ops->end(k);
@@ -433,38 +428,52 @@ static void json_rules(const struct show *s, struct sink *k, const char *key, bo
 	k->ops->end(k);
 }
 
-static void show_json(const struct show *s)
+void show_json_call(const struct show *s, const struct call *c, struct sink *k)
 {
+	const struct json_sink *j = &s->out->object;
 	const uint8_t *bytes;
-	struct sink *k;
 	size_t len;
+
+	bytes = given(c, &len);
+	k->ops->begin(k, "args", SINK_OBJECT);
+	call_args(c, AT_ENTER, &s->machine->names, k);
+	k->ops->end(k);
+	json_object_object_add(j->level[j->depth].object, "attr_bytes",
+			       json_bytes(bytes, len));
+}
+
+struct sink *show_json_begin(const struct show *s)
+{
+	struct sink *k;
 
 	showing_begin(s->out, false);
 	k = s->out->sink;
-	bytes = given(s, &len);
 	k->ops->symbol(k, "call", s->c->call.desc->name);
 	if (*s->c->label)
 		k->ops->string(k, "label", s->c->label, strlen(s->c->label), false);
-	k->ops->begin(k, "args", SINK_OBJECT);
-	call_args(&s->c->call, AT_ENTER, &s->machine->names, k);
-	k->ops->end(k);
-	json_object_object_add(s->out->object.level[0].object, "attr_bytes",
-			       json_bytes(bytes, len));
+	show_json_call(s, &s->c->call, k);
+	return k;
+}
+
+static void show_json(const struct show *s)
+{
+	struct sink *k = show_json_begin(s);
+
 	k->ops->begin(k, "predicted", SINK_OBJECT);
-	json_outcome(s, s->r->judged.error);
+	show_json_outcome(s, s->r->judged.error);
 	if (s->r->judged.rule)
-		json_rule(s, s->r->judged.rule, k);
+		show_json_rule(s, s->r->judged.rule, k);
 	k->ops->end(k);
 	json_rules(s, k, "also", true);
 	json_rules(s, k, "unknown", false);
 	if (s->c->from_dump && s->c->returned) {
 		k->ops->begin(k, "dump", SINK_OBJECT);
-		json_outcome(s, s->c->error);
+		show_json_outcome(s, s->c->error);
 		k->ops->end(k);
 	}
 	if (s->r->asked) {
 		k->ops->begin(k, "kernel", SINK_OBJECT);
-		json_outcome(s, s->r->trial.error);
+		show_json_outcome(s, s->r->trial.error);
 		k->ops->end(k);
 	} else {
 		k->ops->symbol(k, "not_asked", s->r->not_asked);

@@ -27,4 +27,7 @@ int cmd_codegen(int argc, char **argv);
 /* pevtrace features [OPTION]... [WORD]... */
 int cmd_features(int argc, char **argv);
 
+/* pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND */
+int cmd_why(int argc, char **argv);
+
 #endif

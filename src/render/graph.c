@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "model/attempt.h"
 #include "model/event_name.h"
 #include "render/siginfo.h"
 #include "render/text.h"
@@ -202,64 +203,6 @@ static void print_events(const struct model *m, struct buf *out)
 
 /* Failed opens -------------------------------------------------------------- */
 
-enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6 };
-
-/* How many members two attrs set alike, and which they set differently. */
-static size_t compare(const struct attempt *a, const struct event *e, size_t *shared,
-		      struct buf *different)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	size_t n = 0;
-
-	*shared = 0;
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *f = &l->fields[i];
-		uint64_t x = field_get(f, a->attr, a->attr_len);
-		uint64_t y = field_get(f, e->attr, e->attr_len);
-
-		/* of a union, the first name stands for all */
-		if (i && f->offset == f[-1].offset && f->bit == f[-1].bit &&
-		    f->nbits == f[-1].nbits)
-			continue;
-		*shared += x && x == y;
-		if (x == y)
-			continue;
-		n++;
-		if (different)
-			buf_addf(different, "%s%s", different->len ? ", " : "", f->name);
-	}
-	return n;
-}
-
-/*
- * The first event opened after the failure that asks for nearly the same; for
- * the same target, or else for another one.
- */
-static const struct event *find_instead(const struct model *m, const struct attempt *a,
-					bool same_pid)
-{
-	struct event *const *events;
-	size_t n = model_events(m, &events), shared;
-
-	for (size_t i = a->events; i < n; i++) {
-		const struct event *e = events[i];
-
-		if (e->opener == a->tid && (!same_pid || e->pid == a->pid) &&
-		    e->cpu == a->cpu &&
-		    compare(a, e, &shared, NULL) <= LIKE_DIFFERENT &&
-		    shared >= LIKE_SHARED)
-			return e;
-	}
-	return NULL;
-}
-
-static const struct event *instead_of(const struct model *m, const struct attempt *a)
-{
-	const struct event *e = find_instead(m, a, true);
-
-	return e ? e : find_instead(m, a, false);
-}
-
 static bool same_attempt(const struct attempt *a, const struct attempt *b)
 {
 	return a->tid == b->tid && a->error == b->error && a->attr_len == b->attr_len &&
@@ -269,9 +212,8 @@ static bool same_attempt(const struct attempt *a, const struct attempt *b)
 static void print_attempt(const struct model *m, const struct names *n,
 			  const struct attempt *a, size_t times, struct buf *out)
 {
-	const struct event *e = instead_of(m, a);
+	const struct event *e = attempt_instead(m, a);
 	struct buf text = { 0 };
-	size_t shared;
 
 	buf_adds(out, "  ");
 	event_name(a->attr, a->attr_len, n, &text);
@@ -284,9 +226,7 @@ static void print_attempt(const struct model *m, const struct names *n,
 	if (times > 1)
 		buf_addf(out, ", %zu times", times);
 	if (e) {
-		compare(a, e, &shared, &text);
-		if (e->pid != a->pid)
-			buf_addf(&text, "%spid", text.len ? ", " : "");
+		attempt_compare(a, e, &text);
 		buf_addf(out, "; then #%u ", e->number);
 		text_escaped(out, e->name);
 		buf_addf(out, " worked, which differs in %s",

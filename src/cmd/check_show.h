@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How check and why show calls, rules and outcomes: lines of text, or JSON. */
+#ifndef PEVTRACE_CMD_CHECK_SHOW_H
+#define PEVTRACE_CMD_CHECK_SHOW_H
+
+#include "cmd/check.h"
+
+struct show {
+	struct showing *out;
+	const struct machine *machine;
+	const struct facts *facts;
+	const struct check_call *c;
+	const struct check_result *r;	/* of check */
+};
+
+/* Begins the line "  head: ", which showing_end() ends. */
+struct buf *show_line(const struct show *s, const char *head);
+
+/* The whole line of a call that ended with that errno, or opened. */
+void show_call(const struct show *s, const char *label, const struct call *c, int error);
+
+/* "it opens" or the error. */
+void show_outcome(struct buf *out, int error);
+
+/* Lines: since when the rule is checked, what decides it, what that is here. */
+void show_rule(const struct show *s, const struct rule_desc *d);
+
+/* A member or argument of a call by its name, with its value there. */
+void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
+		 struct sink *sink);
+
+/* What one RULE_BY_ is here, in words; false where there is nothing to say. */
+bool show_here(const struct show *s, uint64_t by, struct buf *out);
+
+/* Begins the object of a call, with its name, label and arguments. */
+struct sink *show_json_begin(const struct show *s);
+
+/* These add to the object that is being filled. */
+void show_json_call(const struct show *s, const struct call *c, struct sink *k);
+void show_json_outcome(const struct show *s, int error);
+void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink *k);
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/cause.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+
+/* Pairs are tried up to here, so that something is left for larger sets. */
+enum { PAIR_TRIALS = CAUSE_TRIALS / 2 };
+
+/* A change, and what is known of it alone. */
+struct single {
+	const struct change *change;
+	unsigned int cost;	/* the least is nearest to what was asked for */
+	bool helps;		/* by the rules: the first refusal would be gone */
+	int error;		/* of the call with it; -1: not tried */
+};
+
+struct pair {
+	size_t a, b;
+	unsigned int cost;
+	bool opens;		/* by the rules */
+};
+
+struct search {
+	const struct cause_ops *ops;
+	void *ctx;
+	struct single *singles;	/* by cost */
+	size_t n;
+	const struct rule_desc *rule;	/* of the call as it is; NULL: unknown */
+	struct cause *out;
+};
+
+/* Asking --------------------------------------------------------------------------- */
+
+static bool may_try(const struct search *s, unsigned int limit)
+{
+	if (s->out->trials < limit)
+		return true;
+	s->out->gave_up = true;
+	return false;
+}
+
+static int open_with(struct search *s, const struct change *const *set, size_t n)
+{
+	s->out->trials++;
+	return s->ops->open(s->ctx, set, n);
+}
+
+static const struct rule_desc *rule_with(struct search *s, const struct change *const *set,
+					 size_t n)
+{
+	struct rule_verdict v;
+
+	s->ops->judge(s->ctx, set, n, &v);
+	return v.rule;
+}
+
+/* Comes later among the kernel's checks; none is last. */
+static bool later(const struct rule_desc *a, const struct rule_desc *b)
+{
+	return !a || (b && a->id > b->id);
+}
+
+/* The rule behind the kernel's answer to the call so changed. */
+static void explain(struct search *s, const struct change *const *set, size_t n,
+		    struct cause_fault *f)
+{
+	struct rule_verdict v;
+
+	s->ops->judge(s->ctx, set, n, &v);
+	f->sure = v.error == f->error;
+	f->rule = f->sure ? v.rule : rules_explain(&v, f->error);
+}
+
+/* Cost ------------------------------------------------------------------------------- */
+
+/* Where the name stands among the rule's fields: 0 for first; -1. */
+static int place_in(const struct rule_desc *rule, const char *name)
+{
+	const char *p = rule ? rule->fields : "";
+
+	for (int i = 0; *p; i++) {
+		size_t len = strcspn(p, ",");
+
+		if (strlen(name) == len && !memcmp(p, name, len))
+			return i;
+		p += len + (p[len] == ',');
+	}
+	return -1;
+}
+
+/*
+ * How much is changed counts most; then whether it is what the rule is about, and
+ * how far the value lies from what it was.
+ */
+static unsigned int cost_of(const struct search *s, const struct change *c)
+{
+	int place = place_in(s->rule, change_name(c));
+
+	return (unsigned int)c->how * 10000 + (place < 0 ? 9000 : (unsigned int)place * 100) +
+	       (c->far > 900 ? 900 : c->far);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct single *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? -1 : 1;
+	return x->change < y->change ? -1 : x->change > y->change;
+}
+
+static int pairs_by_hope(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->opens != y->opens)
+		return x->opens ? -1 : 1;
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? -1 : 1;
+	return x->a != y->a ? (x->a < y->a ? -1 : 1) : x->b < y->b ? -1 : x->b > y->b;
+}
+
+static void weigh(struct search *s, const struct change_list *list)
+{
+	s->singles = xcalloc(list->n ? list->n : 1, sizeof(*s->singles));
+	s->n = list->n;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct change *c = &list->list[i];
+
+		s->singles[i] = (struct single){
+			.change = c, .cost = cost_of(s, c), .error = -1,
+			.helps = later(rule_with(s, &c, 1), s->rule),
+		};
+	}
+	qsort(s->singles, s->n, sizeof(*s->singles), by_cost);
+}
+
+/* Sets of one, of two, of more ----------------------------------------------------------- */
+
+/* To ask for still more is tried where the rules say that it is missing. */
+static bool worth(const struct single *i)
+{
+	return i->helps || i->change->how != CHANGE_ADD;
+}
+
+static void take(struct cause *out, const struct change *const *set, size_t n)
+{
+	memcpy(out->changes, set, n * sizeof(*set));
+	out->n = n;
+}
+
+static bool has_place(const struct change *const *set, size_t n, const struct change *c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (change_same_place(set[i], c))
+			return true;
+	return false;
+}
+
+/* That another kind of event would open is worth telling only if nothing nearer is. */
+static void note_other(struct cause *out, const struct change *c)
+{
+	const struct change *first = out->changes[0];
+
+	if (out->nothers < CAUSE_OTHERS && !change_same_place(c, first) &&
+	    !has_place(out->others, out->nothers, c) &&
+	    (c->how <= CHANGE_DROP || c->how == first->how))
+		out->others[out->nothers++] = c;
+}
+
+/* To measure something else altogether is what is left when nothing else helps. */
+static bool gives_up(const struct single *i)
+{
+	return i->change->how == CHANGE_KIND;
+}
+
+/* Which singles are tried. */
+enum { LIKELY, GIVING_UP, UNLIKELY };
+
+static int class_of(const struct single *i)
+{
+	return gives_up(i) ? GIVING_UP : worth(i) ? LIKELY : UNLIKELY;
+}
+
+/* All of them, as each tells something. */
+static bool try_singles(struct search *s, int class)
+{
+	struct cause *out = s->out;
+
+	for (size_t i = 0; i < s->n && may_try(s, CAUSE_TRIALS); i++) {
+		struct single *it = &s->singles[i];
+
+		if (class_of(it) != class)
+			continue;
+		it->error = open_with(s, &it->change, 1);
+		if (it->error)
+			continue;
+		if (!out->n)
+			take(out, &it->change, 1);
+		else
+			note_other(out, it->change);
+	}
+	return out->n;
+}
+
+/* sure: only those that the rules let pass, and that give nothing up. */
+static size_t list_pairs(struct search *s, bool sure, struct pair *pairs)
+{
+	size_t n = 0;
+
+	for (size_t a = 0; a < s->n; a++) {
+		for (size_t b = a + 1; b < s->n; b++) {
+			const struct single *x = &s->singles[a], *y = &s->singles[b];
+			const struct change *const set[] = { x->change, y->change };
+			struct pair p = { .a = a, .b = b, .cost = x->cost + y->cost };
+
+			if (change_same_place(x->change, y->change) ||
+			    (sure && (gives_up(x) || gives_up(y))))
+				continue;
+			p.opens = !rule_with(s, set, 2);
+			if (p.opens || (!sure && worth(x) && worth(y)))
+				pairs[n++] = p;
+		}
+	}
+	qsort(pairs, n, sizeof(*pairs), pairs_by_hope);
+	return n;
+}
+
+static bool try_pairs(struct search *s, bool sure)
+{
+	struct pair *pairs = xcalloc(s->n * s->n / 2 + 1, sizeof(*pairs));
+	size_t n = list_pairs(s, sure, pairs);
+
+	for (size_t i = 0; i < n && !s->out->n && may_try(s, PAIR_TRIALS); i++) {
+		const struct change *const set[] = {
+			s->singles[pairs[i].a].change, s->singles[pairs[i].b].change,
+		};
+
+		if (!open_with(s, set, 2))
+			take(s->out, set, 2);
+	}
+	free(pairs);
+	return s->out->n;
+}
+
+/* Drops from a set that opens what it can do without. */
+static void take_least(struct search *s, const struct change **set, size_t n)
+{
+	for (size_t i = n; i-- && n > 1;) {
+		const struct change *left = set[i];
+
+		memmove(&set[i], &set[i + 1], (n - i - 1) * sizeof(*set));
+		if (may_try(s, CAUSE_TRIALS) && !open_with(s, set, n - 1)) {
+			n--;
+			continue;
+		}
+		memmove(&set[i + 1], &set[i], (n - i - 1) * sizeof(*set));
+		set[i] = left;
+	}
+	if (n <= CAUSE_CHANGES)
+		take(s->out, set, n);
+}
+
+/* One refusal after the other is got past, as the rules tell. */
+static bool follow_rules(struct search *s, bool sure)
+{
+	const struct change *set[CAUSE_CHANGES];
+	const struct rule_desc *rule = s->rule;
+	size_t n = 0;
+
+	while (n < CAUSE_CHANGES && rule) {
+		size_t i = 0;
+
+		for (; i < s->n; i++) {
+			set[n] = s->singles[i].change;
+			if (!has_place(set, n, set[n]) && !(sure && gives_up(&s->singles[i])) &&
+			    later(rule_with(s, set, n + 1), rule))
+				break;
+		}
+		if (i == s->n || !may_try(s, CAUSE_TRIALS))
+			return false;
+		rule = rule_with(s, set, ++n);
+		if (!open_with(s, set, n)) {
+			take_least(s, set, n);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Everything that could be changed is, and then one after the other not. */
+static bool try_all(struct search *s)
+{
+	const struct change **set = xcalloc(s->n ? s->n : 1, sizeof(*set));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->singles[i].change->how != CHANGE_ADD &&
+		    !has_place(set, n, s->singles[i].change))
+			set[n++] = s->singles[i].change;
+	if (n && may_try(s, CAUSE_TRIALS) && !open_with(s, set, n))
+		take_least(s, set, n);
+	free(set);
+	return s->out->n;
+}
+
+static void find_changes(struct search *s)
+{
+	const struct change *other;
+
+	if (try_singles(s, LIKELY))
+		return;
+	if (!try_singles(s, GIVING_UP)) {
+		if (!try_pairs(s, false) && !follow_rules(s, false) && !try_all(s))
+			try_singles(s, UNLIKELY);
+		return;
+	}
+	other = s->out->changes[0];
+	s->out->n = 0;
+	if (!try_pairs(s, true) && !follow_rules(s, true))
+		take(s->out, &other, 1);
+}
+
+/* What was wrong --------------------------------------------------------------------------- */
+
+static struct cause_fault *add_fault(struct search *s, const struct change *const *set,
+				     size_t n, int error)
+{
+	struct cause_fault *f = &s->out->faults[s->out->nfaults++];
+
+	*f = (struct cause_fault){ .error = error };
+	explain(s, set, n, f);
+	return f;
+}
+
+/*
+ * Where the one change that opens gives something up, the kernel's first refusal
+ * may have been about less: a change to what its rule is about that gets the
+ * kernel past it, to another refusal.
+ */
+static const struct single *hidden(struct search *s)
+{
+	struct rule_verdict v;
+
+	if (s->out->n != 1 || s->out->changes[0]->how < CHANGE_DROP)
+		return NULL;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct single *it = &s->singles[i];
+
+		if (it->change->how > CHANGE_ADD || !it->helps || it->error <= 0 ||
+		    it->error == s->out->error ||
+		    place_in(s->rule, change_name(it->change)) < 0)
+			continue;
+		s->ops->judge(s->ctx, &it->change, 1, &v);
+		if (v.error == it->error)
+			return it;
+	}
+	return NULL;
+}
+
+/* The one of the rest with which the kernel gets further than without. */
+static size_t next_past(struct search *s, const struct change **done, size_t n,
+			const struct change *const *rest, size_t nrest)
+{
+	const struct rule_desc *now = rule_with(s, done, n);
+
+	for (size_t i = 0; i < nrest; i++) {
+		done[n] = rest[i];
+		if (later(rule_with(s, done, n + 1), now))
+			return i;
+	}
+	return nrest;
+}
+
+/* Sorts the changes by the refusals that they get past. */
+static void find_faults(struct search *s)
+{
+	const struct change *rest[CAUSE_CHANGES], *done[CAUSE_CHANGES + 1];
+	size_t nrest = s->out->n, n = 0, i;
+	int error = s->out->error;
+
+	memcpy(rest, s->out->changes, nrest * sizeof(*rest));
+	while (nrest) {
+		struct cause_fault *f = add_fault(s, done, n, error);
+
+		i = next_past(s, done, n, rest, nrest);
+		if (i == nrest) {
+			/* only together do they help, or nobody knows how */
+			memcpy(f->past, rest, nrest * sizeof(*rest));
+			f->npast = nrest;
+			return;
+		}
+		f->past[f->npast++] = rest[i];
+		done[n++] = rest[i];
+		memmove(&rest[i], &rest[i + 1], (--nrest - i) * sizeof(*rest));
+		error = nrest ? open_with(s, done, n) : 0;
+	}
+}
+
+static void say_what(struct search *s)
+{
+	const struct single *first = hidden(s);
+	struct cause_fault *f;
+
+	if (!s->out->n) {
+		add_fault(s, NULL, 0, s->out->error);
+	} else if (first) {
+		f = add_fault(s, NULL, 0, s->out->error);
+		f->past[f->npast++] = first->change;
+		f = add_fault(s, &first->change, 1, first->error);
+		f->past[f->npast++] = s->out->changes[0];
+	} else {
+		find_faults(s);
+	}
+}
+
+void cause_find(const struct cause_ops *ops, void *ctx, const struct change_list *list,
+		struct cause *out)
+{
+	struct search s = { .ops = ops, .ctx = ctx, .out = out };
+	struct cause_fault as_is;
+
+	*out = (struct cause){ .n = 0 };
+	out->error = open_with(&s, NULL, 0);
+	if (!out->error)
+		return;
+	as_is.error = out->error;
+	explain(&s, NULL, 0, &as_is);
+	s.rule = as_is.rule;
+	weigh(&s, list);
+	find_changes(&s);
+	say_what(&s);
+	free(s.singles);
+}

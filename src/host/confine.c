@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/confine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a line "Name:\tvalue" the value, or NULL. */
+static const char *value_of(const char *line, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(line, name, len) && line[len] == ':' ? line + len + 1 : NULL;
+}
+
+static void read_status(struct confinement *c)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	const char *v;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if ((v = value_of(line, "Seccomp")))
+			c->seccomp = (int)strtol(v, NULL, 10);
+		else if ((v = value_of(line, "Seccomp_filters")))
+			c->filters = (int)strtol(v, NULL, 10);
+		else if ((v = value_of(line, "NoNewPrivs")))
+			c->no_new_privs = strtol(v, NULL, 10);
+		else if ((v = value_of(line, "CapBnd")))
+			c->bounding = strtoull(v, NULL, 16);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* x86 has a flag for it; others may have a file. */
+static bool is_virtual(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	size_t cap = 0;
+	bool found = false;
+
+	while (f && !found && getline(&line, &cap, f) > 0)
+		found = !strncmp(line, "flags", 5) && strstr(line, " hypervisor");
+	free(line);
+	if (f)
+		fclose(f);
+	return found || !access("/sys/hypervisor/type", F_OK);
+}
+
+void confinement_read(struct confinement *c)
+{
+	static const char *const signs[] = { "/run/.containerenv", "/.dockerenv" };
+
+	*c = (struct confinement){ .bounding = ~0ULL };
+	read_status(c);
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !c->container; i++)
+		if (!access(signs[i], F_OK))
+			c->container = signs[i];
+	c->virtual = is_virtual();
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/attempt.h"
+
+#include "abi/layout.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6 };
+
+/* How many members two attrs set alike, and which they set differently. */
+static size_t compare(const struct attempt *a, const struct event *e, size_t *shared,
+		      struct buf *different)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	size_t n = 0;
+
+	*shared = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+		uint64_t x = field_get(f, a->attr, a->attr_len);
+		uint64_t y = field_get(f, e->attr, e->attr_len);
+
+		/* of a union, the first name stands for all */
+		if (i && f->offset == f[-1].offset && f->bit == f[-1].bit &&
+		    f->nbits == f[-1].nbits)
+			continue;
+		*shared += x && x == y;
+		if (x == y)
+			continue;
+		n++;
+		if (different)
+			buf_addf(different, "%s%s", different->len ? ", " : "", f->name);
+	}
+	return n;
+}
+
+/*
+ * The first event opened after the failure that asks for nearly the same; for
+ * the same target, or else for another one.
+ */
+static const struct event *find_instead(const struct model *m, const struct attempt *a,
+					bool same_pid)
+{
+	struct event *const *events;
+	size_t n = model_events(m, &events), shared;
+
+	for (size_t i = a->events; i < n; i++) {
+		const struct event *e = events[i];
+
+		if (e->opener == a->tid && (!same_pid || e->pid == a->pid) &&
+		    e->cpu == a->cpu &&
+		    compare(a, e, &shared, NULL) <= LIKE_DIFFERENT &&
+		    shared >= LIKE_SHARED)
+			return e;
+	}
+	return NULL;
+}
+
+const struct event *attempt_instead(const struct model *m, const struct attempt *a)
+{
+	const struct event *e = find_instead(m, a, true);
+
+	return e ? e : find_instead(m, a, false);
+}
+
+void attempt_compare(const struct attempt *a, const struct event *e, struct buf *different)
+{
+	size_t shared;
+
+	compare(a, e, &shared, different);
+	if (e->pid != a->pid)
+		buf_addf(different, "%spid", different->len ? ", " : "");
+}
+
+bool attempt_same_event(const struct attempt *a, const struct event *e)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	return layout_get(l, ATTR_TYPE, a->attr, a->attr_len) ==
+	       layout_get(l, ATTR_TYPE, e->attr, e->attr_len) &&
+	       layout_get(l, ATTR_CONFIG, a->attr, a->attr_len) ==
+	       layout_get(l, ATTR_CONFIG, e->attr, e->attr_len);
+}

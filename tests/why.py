@@ -1,0 +1,689 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace why on calls that are broken on purpose: it must name what was broken,
+and what it says that works is opened by this script itself."""
+
+import ctypes
+import errno
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+import check as ck
+from check import attr, bp, SW, TP, BP
+
+PEVTRACE = os.environ.get("PEVTRACE")
+TAP = sp.Tap()
+NOBODY = 65534
+BRANCH_ANY = 8
+
+def run(*args, program=None, **kw):
+	return subprocess.run([program or PEVTRACE, "why"] + list(args),
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      universal_newlines=True, **kw)
+
+def ask(*args, **kw):
+	"""The last object and the exit status."""
+	r = run("--json", *args, **kw)
+	assert not r.stderr, "%s: %s" % (args, r.stderr)
+	return json.loads(r.stdout.splitlines()[-1]), r.returncode
+
+def number(v):
+	return int(v, 16) if isinstance(v, str) else v
+
+def reopen(works):
+	"""The call that is said to open, made by us: a descriptor or -errno."""
+	args = works["args"]
+	b = bytearray.fromhex(works["attr_bytes"])
+	b[40] |= 1 # disabled: it may be one that signals us
+	path = args["attr_uptr"].get("uprobe_path")
+	if isinstance(path, str) and not path.startswith("0x"):
+		keep = ctypes.create_string_buffer(path.encode())
+		struct.pack_into("<Q", b, 56, ctypes.addressof(keep))
+	return ck.call(bytes(b), args["pid"], args["cpu"], args["group_fd"],
+		       number(args["flags"]))
+
+def blamed(o):
+	return [f["blame"] for f in o["faults"]]
+
+def rules(o):
+	return [f.get("rule") for f in o["faults"]]
+
+def why(text, blame, rule, args=(), error=None, open_it=True, blocked=None, works=None, **kw):
+	"""blame: a member for each fault, or alternatives in a tuple."""
+	blame = [blame] if isinstance(blame, (str, tuple)) else blame
+	rule = [rule] if isinstance(rule, str) else rule
+	if isinstance(text, bytes):
+		text = text.hex()
+	o, status = ask(*args, text, **kw)
+	bad = ck.differ(status, 0, "status") + ck.differ(o["verdict"], "cause", "verdict")
+	got = blamed(o)
+	good = len(got) == len(blame) and all(
+		len(g) == 1 and g[0] in (b if isinstance(b, tuple) else (b,))
+		for g, b in zip(got, blame))
+	bad += ck.differ(good, True, "blamed %s, for %s" % (got, blame))
+	bad += ck.differ(rules(o), rule, "rules")
+	if error:
+		bad += ck.differ(o["kernel"].get("error"), error, "kernel")
+	if blocked is not None:
+		bad += ck.differ([b["by"] for b in o["blocked"]], blocked, "blocked")
+	for path, v in (works or {}).items():
+		bad += ck.differ(number(o["works"]["args"]["attr_uptr"].get(path)), v, path)
+	if open_it:
+		fd = reopen(o["works"])
+		bad += ck.differ(ck.name_of(fd), "opens", "what is said to work")
+		if fd >= 0:
+			os.close(fd)
+	if bad:
+		bad.append(json.dumps({k: o.get(k) for k in
+			("faults", "changes", "others", "blocked", "verdict")})[:1500])
+	return bad
+
+def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
+	"""The same, of a call that we can see fail ourselves."""
+	fd = ck.call(b, *raw)
+	if fd >= 0:
+		os.close(fd)
+		return ["it is not broken: " + str(rest)]
+	return why(b, *rest, args=args, error=ck.name_of(fd), **kw)
+
+# ---- one thing is wrong --------------------------------------------------------
+
+def limit(name):
+	with open("/proc/sys/kernel/perf_event_" + name) as f:
+		return int(f.read())
+
+def attr_cases():
+	rate, stack = limit("max_sample_rate"), limit("max_stack")
+	branch = dict(sample_type=ck.BRANCH)
+	return [
+		("a reserved bit", attr(reserved_1=1), "__reserved_1", "reserved_bits", {}),
+		("a reserved member", attr(reserved_2=1), "__reserved_2", "reserved_bits", {}),
+		("a reserved action", attr(aux_action=8), "__reserved_3", "reserved_bits", {}),
+		("a size too small", attr(size=60), "size", "size_range", {"size": 64}),
+		("a size above a page", attr(size=4097), "size", "size_range", {}),
+		("a dirty tail", attr(size=144, tail=1), "size", "size_tail", {}),
+		("a dirty tail beyond what anybody knows", attr(size=200)[:190] + b"\1" * 10, "size",
+		 "size_tail", {}),
+		("an unknown sample_type", attr(sample_type=1 << 25 | 7), "sample_type",
+		 "sample_type_bits", {"sample_type": 7}),
+		("an unknown read_format", attr(read_format=1 << 5 | 1), "read_format",
+		 "read_format_bits", {"read_format": 1}),
+		("no register at all", attr(sample_type=ck.REGS_USER), "sample_regs_user",
+		 "user_regs", {}),
+		("a register that is never there", attr(sample_type=ck.REGS_USER,
+		 sample_regs_user=1 << 12 | 1), "sample_regs_user", "user_regs",
+		 {"sample_regs_user": 1}),
+		("a stack of an odd size", attr(sample_type=ck.STACK_USER, sample_stack_user=13),
+		 "sample_stack_user", "user_stack_size", {"sample_stack_user": 8}),
+		("a stack too large", attr(sample_type=ck.STACK_USER, sample_stack_user=1 << 20),
+		 "sample_stack_user", "user_stack_size", {"sample_stack_user": 65528}),
+		("no interrupted register", attr(sample_type=ck.REGS_INTR), "sample_regs_intr",
+		 "intr_regs", {}),
+		("two kinds of weight", attr(sample_type=1 << 14 | 1 << 24 | 1), "sample_type",
+		 "weights", {}),
+		("inherit_thread without inherit", attr(inherit_thread=1),
+		 ("inherit", "inherit_thread"), "inherit_thread", {}),
+		("remove_on_exec and enable_on_exec", attr(remove_on_exec=1, enable_on_exec=1),
+		 ("remove_on_exec", "enable_on_exec"), "remove_and_enable", {}),
+		("sigtrap without remove_on_exec", attr(sigtrap=1), ("remove_on_exec", "sigtrap"),
+		 "sigtrap_exec", {}),
+		("inherit with SAMPLE_READ but no TID", attr(inherit=1, sample_type=ck.READ),
+		 ("sample_type", "inherit"), "inherit_read_tid", {"inherit": 1}),
+		("a freq too high", attr(freq=1, sample_freq=rate + 1), "sample_freq",
+		 "freq_limit", {"sample_freq": rate}),
+		("a negative period", attr(sample_period=1 << 63), "sample_period", "period_sign", {}),
+		("a sample_max_stack too large", attr(sample_type=ck.CALLCHAIN,
+		 sample_max_stack=stack + 1), "sample_max_stack", "max_stack",
+		 {"sample_max_stack": stack}),
+		("a type that nobody has", attr(99), "type", "no_pmu", {}),
+		("a software event that is none", attr(config=99), "config", "software_config", {}),
+		("branches of a software event", attr(branch_sample_type=BRANCH_ANY, **branch),
+		 "sample_type", "software_branch", {}),
+		("a clock that is not for events", attr(use_clockid=1, clockid=2), "clockid",
+		 "clockid", {"clockid": 1}),
+		("a tracepoint that is none", attr(TP, config=1 << 40), "config", "tracepoint_id", {}),
+		("an aux_output without AUX", attr(aux_output=1), "aux_output", "aux_output", {}),
+		("an AUX sample without AUX", attr(aux_sample_size=8), "aux_sample_size",
+		 "aux_leader", {}),
+		("an AUX event that is to start paused", attr(aux_action=1), "aux_start_paused",
+		 "aux_start_paused", {}),
+	]
+
+def test_attr():
+	bad = []
+	for name, b, blame, rule, works in attr_cases():
+		bad += [name + ": " + w for w in broken(b, blame, rule, works=works)]
+	return bad
+
+def test_machine():
+	"""What depends on the architecture and on what this machine has."""
+	bad = []
+	if os.uname().machine == "x86_64":
+		bad += broken(attr(sample_regs_intr=1 << 32 | 1), "sample_regs_intr", "extended_regs",
+			      works={"sample_regs_intr": 1})
+	if not os.path.exists("/sys/bus/event_source/devices/cpu"):
+		bad += broken(attr(0), "type", "no_pmu", blocked=["pmu"])
+		bad += broken(attr(4, config=0x1a8), "type", "no_pmu", blocked=["pmu"])
+	msr = ck.sp_pmu("msr")
+	if msr:
+		bad += broken(attr(msr, sample_period=1), "sample_period", "msr_sampling")
+		bad += broken(attr(msr, config=77), "config", "msr_config")
+		bad += broken(attr(msr, exclude_user=1), "exclude_user", "no_exclude")
+	return bad
+
+def tracepoint(name):
+	with open("/sys/kernel/tracing/events/%s/id" % name) as f:
+		return int(f.read())
+
+def test_clock():
+	"""CLOCK_REALTIME is for software events only."""
+	bad = broken(bp(use_clockid=1, clockid=0), "clockid", "clockid_nmi", works={"clockid": 1})
+	try:
+		at = tracepoint("sched/sched_switch")
+	except OSError:
+		return bad
+	return bad + broken(attr(TP, config=at, use_clockid=1, clockid=0), "clockid", "clockid_nmi",
+			    works={"clockid": 1, "config": at})
+
+def test_breakpoints():
+	top = 0xffff800000000000
+	cases = [
+		(bp(bp_type=0), "bp_type", "breakpoint_none", {}),
+		(bp(bp_type=1), "bp_type", "breakpoint_type", {"bp_type": 3}),
+		(bp(bp_type=4), "bp_len", "breakpoint_exec_len", {"bp_len": 8}),
+		(bp(bp_len=3), "bp_len", "breakpoint_len", {}),
+		(bp(bp_addr=0x1001), ("bp_addr", "bp_len"), "breakpoint_align", {"bp_addr": 0x1000}),
+		(bp(bp_addr=top), ("bp_addr", "exclude_kernel"), "breakpoint_kernel", {}),
+		(bp(bp_len=0), "bp_len", "breakpoint_wrap", {}),
+		(bp(sample_type=ck.BRANCH, branch_sample_type=BRANCH_ANY), "sample_type",
+		 "breakpoint_branch", {}),
+	]
+	return sum((broken(b, blame, rule, works=works) for b, blame, rule, works in cases), [])
+
+def test_fifth():
+	"""All breakpoints of a task are in use: of this one."""
+	fds = []
+	try:
+		while len(fds) < 20:
+			fd = ck.call(bp())
+			if fd < 0:
+				break
+			fds.append(fd)
+		me = os.getpid()
+		bad = broken(bp(), "pid", "breakpoint_slots", args=["-p%d" % me], raw=(me, -1, -1, 0),
+			     blocked=["breakpoints"], open_it=False)
+		# the one more is wrong besides
+		both = bp(bp_len=3)
+		bad += broken(both, ["pid", "bp_len"], ["breakpoint_slots", "breakpoint_len"],
+			      args=["-p%d" % me], raw=(me, -1, -1, 0), open_it=False)
+		return bad
+	finally:
+		for fd in fds:
+			os.close(fd)
+
+# ---- uprobes ---------------------------------------------------------------------
+
+def test_uprobe(tmp):
+	kind = ck.sp_pmu("uprobe")
+	if not kind:
+		return None
+	path = os.path.join(tmp, "probed")
+	with open(path, "wb") as f:
+		f.write(b"\0" * 4096)
+	def up(where, offset=0, config=0):
+		return '{type=%d, size=136, config=0x%x, uprobe_path="%s", probe_offset=%d}' % \
+			(kind, config, where, offset)
+	bad = why(up(tmp + "/none"), "uprobe_path", "uprobe_open", blocked=["file"], error="ENOENT")
+	bad += why(up(tmp), "uprobe_path", "uprobe_file", error="EINVAL")
+	bad += why(up(path, 5000), "probe_offset", "uprobe_offset", works={"probe_offset": 0})
+	bad += why(up(path, config=1 << 32), "config", "uprobe_counter")
+	return bad + why(up(tmp + "/none", config=1 << 32), ["uprobe_path", "config"],
+			 ["uprobe_open", "uprobe_counter"])
+
+# ---- the other arguments -----------------------------------------------------------
+
+def test_arguments():
+	b = attr(disabled=1)
+	cases = [
+		("cpu and pid both -1", ["-p-1"], (-1, -1, -1, 0), ("pid", "cpu"), "cpu_range"),
+		("no such CPU", ["-C9999"], (0, 9999, -1, 0), "cpu", "cpu_range"),
+		("CPU -2", ["-C-2"], (0, -2, -1, 0), "cpu", "cpu_range"),
+		("no such task", ["-p99999999"], (99999999, -1, -1, 0), "pid", "no_task"),
+		("group_fd is standard input", ["--group-fd=0"], (0, -1, 0, 0), "group_fd",
+		 "group_not_event"),
+		("group_fd is closed", ["--group-fd=77"], (0, -1, 77, 0), "group_fd",
+		 "group_not_event"),
+		("an unknown flag", ["--flags=16"], (0, -1, -1, 16), "flags", "flags_unknown"),
+		("a cgroup that is none", ["--flags=PID_CGROUP"], (0, -1, -1, 4), "flags",
+		 "cgroup_target"),
+	]
+	bad = []
+	for name, args, raw, blame, rule in cases:
+		bad += [name + ": " + w for w in broken(b, blame, rule, args=args, raw=raw)]
+	bad += broken(attr(sigtrap=1, remove_on_exec=1), ("sigtrap", "pid"), "sigtrap_target",
+		      args=["-p-1", "-C0"], raw=(-1, 0, -1, 0))
+	# without the flag, the number of the directory's descriptor is somebody's pid
+	bad += why(b, "flags", "cgroup_descriptor", ["--cgroup=/tmp", "-C0"], error="EBADF")
+	o, _ = ask("--cgroup=/tmp", "-C0", b.hex())
+	bad += ck.differ(o["works"]["args"]["pid"], 0, "whose event it is then")
+	bad += why("NULL", "attr_uptr", "attr_head_fault", error="EFAULT")
+	return bad + why(attr()[:100], ("attr_uptr", "size"), "attr_fault", error="EFAULT")
+
+def test_group():
+	a = attr(config=9)
+	cases = [
+		(a, attr(inherit=1), "inherit", "group_inherit"),
+		(a, attr(pinned=1), "pinned", "group_pinned"),
+		(a, attr(exclusive=1), "exclusive", "group_pinned"),
+		(a, attr(use_clockid=1, clockid=1), "use_clockid", "group_clock"),
+		(attr(use_clockid=1, clockid=1), attr(use_clockid=1, clockid=4), "clockid",
+		 "group_clock"),
+	]
+	# the leader is opened by pevtrace only: what works is not for us to open
+	bad = sum((why(b, blame, rule, ["--leader=" + l.hex()], open_it=False)
+		   for l, b, blame, rule in cases), [])
+	for l, b, blame, rule in cases:
+		o, _ = ask("--leader=" + l.hex(), b.hex())
+		lead = ck.call(l)
+		works = o["works"]
+		works["args"]["group_fd"] = lead
+		fd = reopen(works)
+		bad += ck.differ(ck.name_of(fd), "opens", "%s in a group of ours" % blame)
+		if fd >= 0:
+			os.close(fd)
+		os.close(lead)
+	o, _ = ask("--leader=" + attr(sigtrap=1).hex(), a.hex())
+	return bad + ck.differ(rules(o), ["sigtrap_exec"], "a leader that is broken itself")
+
+# ---- more than one thing -------------------------------------------------------------
+
+def test_two():
+	rate = limit("max_sample_rate")
+	cases = [
+		(attr(freq=1, sample_freq=rate + 1, use_clockid=1, clockid=2),
+		 ["sample_freq", "clockid"], ["freq_limit", "clockid"]),
+		(attr(reserved_1=1, config=99), ["__reserved_1", "config"],
+		 ["reserved_bits", "software_config"]),
+		(attr(sigtrap=1, inherit=1, sample_type=ck.READ),
+		 [("remove_on_exec", "sigtrap"), ("sample_type", "inherit")],
+		 ["sigtrap_exec", "inherit_read_tid"]),
+		(attr(aux_action=6), [("aux_pause", "aux_resume")] * 2,
+		 ["aux_pause_resume", "aux_leader"]),
+		(attr(sample_type=1 << 25, freq=1, sample_freq=rate + 1, use_clockid=1, clockid=2),
+		 ["sample_type", "sample_freq", "clockid"],
+		 ["sample_type_bits", "freq_limit", "clockid"]),
+		(attr(reserved_1=1, reserved_2=1, read_format=1 << 9, config=99),
+		 ["__reserved_1", "__reserved_2", "read_format", "config"],
+		 ["reserved_bits", "reserved_bits", "read_format_bits", "software_config"]),
+	]
+	bad = sum((broken(b, blame, rule) for b, blame, rule in cases[:5]), [])
+	# two reserved members are one rule: they may be told as one fault or as two
+	b = cases[5][0]
+	o, status = ask(b.hex())
+	bad += ck.differ(sorted(sum(blamed(o), [])), sorted(cases[5][1]), "four")
+	fd = reopen(o["works"])
+	bad += ck.differ((ck.name_of(fd), status), ("opens", 0), "four, mended")
+	if fd >= 0:
+		os.close(fd)
+	bad += broken(attr(freq=1, sample_freq=rate + 1), ["sample_freq", ("pid", "cpu")],
+		      ["freq_limit", "cpu_range"], args=["-p-1"], raw=(-1, -1, -1, 0))
+	return bad
+
+def test_random():
+	"""Breakages thrown together: all are named, and what is said to work does."""
+	rate = limit("max_sample_rate")
+	flaws = [
+		({"reserved_1": 1}, {"__reserved_1"}), ({"reserved_2": 3}, {"__reserved_2"}),
+		({"read_format": 1 << 40}, {"read_format"}), ({"config": 77}, {"config"}),
+		({"use_clockid": 1, "clockid": 3}, {"clockid", "use_clockid"}),
+		({"freq": 1, "sample_freq": rate * 2}, {"sample_freq", "freq"}),
+		({"sigtrap": 1}, {"sigtrap", "remove_on_exec"}),
+		({"inherit_thread": 1}, {"inherit", "inherit_thread"}),
+		({"aux_output": 1}, {"aux_output"}), ({"aux_sample_size": 64}, {"aux_sample_size"}),
+		({"sample_type": 1 << 13 | 7, "sample_stack_user": 99},
+		 {"sample_stack_user", "sample_type"}),
+	]
+	order, bad = random.Random(7), []
+	for i in range(40):
+		chosen = order.sample(flaws, order.choice((1, 2, 2, 3, 4)))
+		fields = {}
+		for f, _ in chosen:
+			fields.update(f)
+		b = attr(**fields)
+		if ck.call(b) >= 0:
+			return ["%s opens" % fields]
+		o, status = ask(b.hex())
+		named = set(sum(blamed(o), []))
+		fd = reopen(o["works"]) if "works" in o else -errno.ENODATA
+		if status or fd < 0 or not all(names & named for _, names in chosen) or \
+		   len(o["changes"]) > len(chosen):
+			bad.append("%d %s: %s %s %s" % (i, fields, ck.name_of(fd), blamed(o),
+							o.get("changes")))
+		if fd >= 0:
+			os.close(fd)
+	return bad
+
+# ---- as an ordinary user ----------------------------------------------------------------
+
+def as_nobody(tmp):
+	program = os.path.join(tmp, "pevtrace")
+	if not os.path.exists(program):
+		shutil.copy(PEVTRACE, program)
+		os.chmod(tmp, 0o755)
+	return {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [],
+		"cwd": "/"}
+
+def reopen_as_nobody(works):
+	"""In a child that gives its user up."""
+	pid = os.fork()
+	if not pid:
+		os.setgroups([])
+		os.setresgid(NOBODY, NOBODY, NOBODY)
+		os.setresuid(NOBODY, NOBODY, NOBODY)
+		os._exit(0 if reopen(works) >= 0 else 1)
+	return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+def test_nobody(tmp):
+	if ck.paranoid() < 2:
+		return None
+	kw = as_nobody(tmp)
+	ek = {"exclude_kernel": 1, "exclude_hv": 1}
+	branch = {"sample_type": ck.BRANCH, "branch_sample_type": BRANCH_ANY}
+	cases = [
+		("paranoid", attr(), [], "exclude_kernel", "kernel_privilege",
+		 ["paranoid", "capability"]),
+		("namespaces", attr(namespaces=1, **ek), [], "namespaces", "namespaces_privilege",
+		 ["capability"]),
+		("physical addresses", attr(sample_type=ck.PHYS_ADDR | 1, **ek), [], "sample_type",
+		 "phys_addr_privilege", ["paranoid", "capability"]),
+		("all tasks of a CPU", attr(**ek), ["-p-1", "-C0"], "pid", "cpu_privilege",
+		 ["paranoid", "capability"]),
+		("somebody else's task", attr(**ek), ["-p%d" % os.getpid()], "pid",
+		 "task_privilege", ["capability"]),
+		("a branch stack refused only for exclude_hv",
+		 attr(exclude_kernel=1, **branch), [], ["exclude_hv", "sample_type"],
+		 ["branch_privilege", "software_branch"], ["paranoid", "capability"]),
+		("two at once", attr(99), [], ["exclude_kernel", "type"],
+		 ["kernel_privilege", "no_pmu"], ["paranoid", "capability", "pmu"]),
+	]
+	if ck.sp_pmu("uprobe"):
+		cases.append(("a uprobe", attr(ck.sp_pmu("uprobe"), **ek), [], "type",
+			      "uprobe_privilege", ["capability"]))
+	bad = []
+	for name, b, args, blame, rule, blocked in cases:
+		bad += [name + ": " + w for w in
+			why(b, blame, rule, args, error="EACCES", open_it=False, blocked=blocked, **kw)]
+		o, _ = ask(*args, b.hex(), **kw)
+		bad += ck.differ(reopen_as_nobody(o["works"]), True, name + ", mended")
+	return bad
+
+def test_caps():
+	"""Root without capabilities, as in a container."""
+	pre = ["--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
+	r = subprocess.run(["setpriv"] + pre + [PEVTRACE, "why", "--json", attr(namespaces=1,
+			   exclude_kernel=1).hex()], stdout=subprocess.PIPE, universal_newlines=True)
+	o = json.loads(r.stdout)
+	words = [b["words"] for b in o["blocked"] if b["by"] == "capability"]
+	return ck.differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
+		ck.differ("no CAP_PERFMON" in words[0] and "bounding set" in words[0], True, words)
+
+def test_userns():
+	"""Root of a user namespace of its own."""
+	r = subprocess.run(["unshare", "-Ur", PEVTRACE, "why", "--json",
+			    attr(namespaces=1, exclude_kernel=1).hex()],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+	if "unshare" in r.stderr:
+		return None
+	o = json.loads(r.stdout)
+	words = [b["words"] for b in o["blocked"] if b["by"] == "capability"]
+	return ck.differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
+		ck.differ("user namespace" in words[0], True, words)
+
+# ---- what no attr can mend ------------------------------------------------------------------
+
+def forbid(error):
+	"""A seccomp filter for this process: perf_event_open fails with that error."""
+	def install():
+		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
+			struct.pack("<HBBI", 0x15, 0, 1, ck.NR) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
+		code = ctypes.create_string_buffer(prog, len(prog))
+		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		ck.LIBC.prctl(38, 1, 0, 0, 0)
+		if ck.LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
+			os._exit(99)
+	return install
+
+def test_seccomp():
+	bad = []
+	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES):
+		for b in (attr(), attr(sigtrap=1), attr(0)):
+			o, status = ask(b.hex(), preexec_fn=forbid(error))
+			bad += ck.differ((o["verdict"], [x["by"] for x in o["blocked"]], status),
+					 ("blocked", ["seccomp"], 0), os.strerror(error))
+			bad += ck.differ("Seccomp is 2" in o["blocked"][0]["words"], True, "words")
+			bad += ck.differ(o["experiments"] < 5, True, "experiments in vain")
+	text = run(attr().hex(), preexec_fn=forbid(errno.EPERM)).stdout
+	return bad + ck.differ("blocked by: something answers before the kernel" in text, True, text)
+
+def test_descriptors():
+	r, w = os.pipe()
+	# to look for leaks takes a descriptor, too
+	p = subprocess.Popen([PEVTRACE, "why", "--json", "-"], stdin=r, stdout=subprocess.PIPE,
+			     universal_newlines=True,
+			     env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+	os.close(r)
+	ck.wait_for_read(p.pid)
+	used = [int(fd) for fd in os.listdir("/proc/%d/fd" % p.pid)]
+	resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (max(used) + 1, max(used) + 1))
+	os.write(w, attr().hex().encode())
+	os.close(w)
+	o = json.loads(p.communicate()[0])
+	return ck.differ((o["kernel"].get("error"), o["verdict"], [b["by"] for b in o["blocked"]],
+			  p.returncode), ("EMFILE", "blocked", ["descriptors"], 0), "EMFILE")
+
+def test_opens():
+	o, status = ask(attr().hex())
+	text = run(attr().hex())
+	return ck.differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
+			 "json") + \
+		ck.differ("verdict: the call opens" in text.stdout and text.returncode == 1, True,
+			  text.stdout)
+
+# ---- commands and dumps -----------------------------------------------------------------------
+
+PROGRAM = """
+import ctypes, os, struct, sys
+c = ctypes.CDLL(None, use_errno=True)
+def o(bits=0, config=9, type=1, period=0, pid=0, cpu=-1, group=-1, flags=0, st=0):
+	b = struct.pack("<IIQQQQQIIQQ", type, 72, config, period, st, 0, bits | 1, 0, 0, 0, 0)
+	return c.syscall(%d, ctypes.create_string_buffer(b, 72), pid, cpu, group,
+			 ctypes.c_ulong(flags))
+print("out")
+print("err", file=sys.stderr)
+lead = o()
+# a probe: with a bit of tomorrow, then without
+o(bits=1 << 63, config=3)
+o(config=3)
+o(bits=1 << 37)			# sigtrap, three times
+o(bits=1 << 37)
+o(bits=1 << 37)
+o(bits=4, group=lead)		# pinned in a group
+o(config=55)
+o(group=99)
+sys.exit(7)
+"""
+
+def test_command(tmp):
+	script = os.path.join(tmp, "program.py")
+	with open(script, "w") as f:
+		f.write(PROGRAM % ck.NR)
+	out = os.path.join(tmp, "why.json")
+	r = run("--json", "-o", out, "--", sys.executable, script)
+	objects = [json.loads(l) for l in open(out)]
+	got = [(sum(blamed(o), []), o["command"]["times"], "probe" in o) for o in objects]
+	want = [(["__reserved_1"], 1, True), (["remove_on_exec"], 3, False), (["pinned"], 1, False),
+		(["config"], 1, False), (["group_fd"], 1, False)]
+	bad = ck.differ((r.stdout, r.stderr, r.returncode), ("out\n", "err\n", 0), "its own output")
+	bad += ck.differ(got, want, "what failed")
+	bad += ck.differ([o["command"]["error"] == o["kernel"]["error"] for o in objects],
+			 [True] * 5, "errors there and here")
+	bad += ck.differ(objects[0]["probe"]["differs"], "__reserved_1", "the probe")
+	r = run("--", sys.executable, "-c", "pass")
+	bad += ck.differ((r.stdout, r.returncode, "no perf_event_open failed" in r.stderr),
+			 ("", 1, True), "nothing failed")
+	r = run("--", "/nonexistent")
+	return bad + ck.differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
+
+def test_perf(tmp):
+	"""What perf stat says is not supported is what why explains."""
+	if os.path.exists("/sys/bus/event_source/devices/cpu"):
+		return None
+	out = os.path.join(tmp, "perf.json")
+	r = run("--json", "-o", out, "--", "perf", "stat", "-x,", "-e",
+		"cycles,task-clock,instructions", "true")
+	unsupported = r.stderr.count("<not supported>")
+	objects = [json.loads(l) for l in open(out)]
+	return ck.differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
+			 ([["no_pmu"]] * unsupported, 0), r.stderr) + \
+		ck.differ(unsupported, 2, "events that perf could not have")
+
+def test_perf_nobody(tmp):
+	"""perf tries again without the kernel, which is a probe, and works."""
+	kw = as_nobody(tmp)
+	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
+	objects = [json.loads(l) for l in r.stdout.splitlines()]
+	return ck.differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
+			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
+			 r.stderr) + ck.differ(r.returncode, 0, "status") + \
+		ck.differ("task-clock:u" in r.stderr, True, r.stderr)
+
+def test_dump(tmp):
+	"""A line of a dump, with its group; and a call that only failed there."""
+	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
+	with open(script, "w") as f:
+		f.write(PROGRAM % ck.NR)
+	subprocess.run([PEVTRACE, "--json", "-o", dump, sys.executable, script],
+		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	lines = [(i, json.loads(l)) for i, l in enumerate(open(dump), 1)]
+	failed = [i for i, o in lines if o.get("call") == "perf_event_open" and "error" in o]
+	bad = ck.differ(len(failed), 7, "failed")
+	o, status = ask("%s:%d" % (dump, failed[4]))
+	bad += ck.differ((rules(o), blamed(o), o["dump"]["error"], status),
+			 (["group_pinned"], [["pinned"]], "EINVAL", 0), "the group")
+	if os.uname().machine != "x86_64":
+		return bad
+	with open(script, "w") as f:
+		f.write(PROGRAM.split("print(")[0] % ck.NR + """
+b = struct.pack("<IIQQQQQIIQQ", 5, 72, 0, 0, 0, 0, 33, 0, 3, 4096, 4)
+while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulong(0)) >= 0:
+	pass
+""" % ck.NR)
+	out = os.path.join(tmp, "why.json")
+	run("--json", "-o", out, "--", sys.executable, script)
+	o = json.loads(open(out).read())
+	return bad + ck.differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
+			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")
+
+# ---- the verb ---------------------------------------------------------------------------------
+
+def test_text():
+	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
+	bad = []
+	for word in ("to blame: {sample_freq=1000000000}", "(rule freq_limit)", "since Linux 2.6.31",
+		     "helps: {sample_freq=", "verdict: the cause is found",
+		     "/* was 1000000000 */", "= a descriptor", "experiments: "):
+		bad += [] if word in text else ["'%s' is not in %s" % (word, text)]
+	works = [l for l in text.splitlines() if "works: " in l][0]
+	bad += ck.differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)
+	# what is shown can be taken again
+	again = run(re.search(r"\{.*\}", works).group(0))
+	return bad + ck.differ("the call opens" in again.stdout, True, again.stdout + again.stderr)
+
+def test_quiet(tmp):
+	"""It leaves nothing open, and enables nothing: pevtrace watches itself."""
+	path = os.path.join(tmp, "trace")
+	subprocess.run([PEVTRACE, "-e", "trace=perf_event_open", "-o", path, PEVTRACE, "why",
+			attr(sigtrap=1, config=2).hex()], stdout=subprocess.DEVNULL)
+	with open(path) as f:
+		trace = f.read()
+	opens = [l for l in trace.splitlines() if "perf_event_open(" in l]
+	# the one that asks for the size of the kernel's attr is refused for its own
+	opens = [l for l in opens if "too small" not in l]
+	whole = [l for l in opens if re.search(r"size=(PERF_ATTR_SIZE_VER|\d{2,})", l)]
+	on = [l for l in whole if "disabled=1" not in l and "type=PERF_TYPE_BREAKPOINT" not in l]
+	return ck.differ(len(whole) > 10, True, trace[:500]) + ck.differ(on, [], "enabled") + \
+		ck.differ(len(whole) < 1000, True, "bounded")
+
+def test_misuse():
+	bad = []
+	for args, word in (([], "nothing to try"), (["1", "2"], "one argument too many"),
+			   (["nonsense"], "cannot read the attr"), (["--bogus"], "unknown option"),
+			   (["--offline", "00"], "--offline is for"), (["-p1", "--", "true"], "a command"),
+			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
+			   (["@/nonexistent"], "cannot read")):
+		r = run(*args)
+		bad += ck.differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	return bad + ck.differ(run("--help").returncode, 0, "--help")
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	here = ck.call(attr(config=9, exclude_kernel=1)) if ck.NR else -1
+	if here < 0:
+		sp.skip_all("perf_event_open does not work here")
+	os.close(here)
+	tmp = tempfile.mkdtemp(prefix="pevtrace-why-")
+	x86 = os.uname().machine == "x86_64"
+	tests = [
+		("one member is wrong", test_attr, True), ("this machine", test_machine, True),
+		("clocks", test_clock, True), ("breakpoints", test_breakpoints if x86 else None, True),
+		("a fifth breakpoint", test_fifth if x86 else None, True),
+		("uprobes", (lambda: test_uprobe(tmp)) if ck.sp_pmu("uprobe") else None, True),
+		("the other arguments", test_arguments, True), ("groups", test_group, True),
+		("more than one thing is wrong", test_two, True),
+		("flaws thrown together", test_random, True),
+		("an ordinary user", (lambda: test_nobody(tmp)) if ck.paranoid() > 1 else None, True),
+		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
+		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
+		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
+		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
+		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
+		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
+		 if shutil.which("perf") and ck.paranoid() > 1 else None, True),
+		("a line of a dump", lambda: test_dump(tmp), True), ("text", test_text, True),
+		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
+	]
+	words = sys.argv[1:]
+	for name, fn, root in tests:
+		if words and not any(w in name for w in words):
+			continue
+		if fn is None or (root and os.getuid()):
+			TAP.skip(name, "needs root" if fn else "not on this machine")
+		else:
+			check(name, fn)
+	shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+def check(name, fn):
+	try:
+		bad = fn() or []
+	except (AssertionError, OSError, ValueError, KeyError, IndexError,
+		struct.error, subprocess.SubprocessError) as e:
+		bad = ["%s: %s" % (type(e).__name__, e)]
+	TAP.ok(not bad, name, bad[:30])
+
+if __name__ == "__main__":
+	sys.exit(main())
