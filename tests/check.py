@@ -573,6 +573,16 @@ def test_forms(tmp):
 		     "attr.type = PERF_TYPE_SOFTWARE; attr.size = 136; attr.sample_type = 1 << 25;",
 		     "cpu-clock: type: 1, size: 136, config: 0, sample_type: 0x2000000"):
 		why += judge(form, "sample_type_bits")
+	why += differ(run("-e", "cpu-clock:u").returncode, 0, "-e cpu-clock:u")
+	group = run("--json", "-e", "{cpu-clock:u,task-clock:u,clockid=3,use_clockid}")
+	got = [(o["label"], o["verdict"], o["predicted"].get("rule"))
+	       for o in map(json.loads, group.stdout.splitlines())]
+	why += differ((got, group.returncode),
+		      ([("cpu-clock:u", "opens", None),
+			("task-clock:u", "refused", "clockid")], 1), "-e {a,b}")
+	bad = run("-e", "cpuclock")
+	why += differ((bad.returncode, "did you mean cpu-clock" in bad.stderr), (2, True),
+		      "-e cpuclock")
 	two = run("--json", "{type=1, size=136, exclude_kernel=1}\n"
 			    "{type=1, size=136, exclude_kernel=1, sigtrap=1}\n")
 	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]

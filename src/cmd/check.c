@@ -10,6 +10,7 @@
 
 static const char help[] =
 "Usage: pevtrace check [OPTION]... ATTR\n"
+"       pevtrace check [OPTION]... -e EVENT\n"
 "       pevtrace check [OPTION]... DUMP:LINE\n"
 "Say what the kernel answers to a perf_event_open(2), and by which of its rules;\n"
 "then make the call, close the event at once, and compare.\n"
@@ -18,6 +19,9 @@ static const char help[] =
 "hexadecimal, or text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or -\n"
 "for standard input; NULL is the null pointer. DUMP:LINE is a call of a dump.\n"
 "\n"
+"  -e, --event=EVENT       an event by name: cycles:u, sched:sched_switch,\n"
+"                          cpu-clock,sample_freq=999 (see pevtrace(1), OPENING\n"
+"                          EVENTS); {a,b} is a group\n"
 "  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n"
 "  -C, --cpu=CPU           the CPU: -1, the default, is any\n"
 "      --cgroup=DIR        that cgroup's tasks, in place of -p\n"

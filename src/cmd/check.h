@@ -70,7 +70,7 @@ struct check_verb {
 struct check {
 	const struct check_verb *verb;
 	struct options options;
-	const char *what, *leader, *cgroup;
+	const char *what, *events, *leader, *cgroup;
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	bool pid_given, cpu_given, flags_given;

@@ -11,6 +11,7 @@
 #include "abi/attr_value.h"
 #include "cmd/check.h"
 #include "cmd/decode_one.h"
+#include "host/event_syntax.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
@@ -27,6 +28,7 @@ static const struct option long_options[] = {
 	{ "cgroup", required_argument, NULL, OPT_CGROUP },
 	{ "color", optional_argument, NULL, OPT_COLOR },
 	{ "cpu", required_argument, NULL, 'C' },
+	{ "event", required_argument, NULL, 'e' },
 	{ "flags", required_argument, NULL, OPT_FLAGS },
 	{ "group-fd", required_argument, NULL, OPT_GROUP_FD },
 	{ "help", no_argument, NULL, 'h' },
@@ -73,6 +75,9 @@ static void one_option(struct check *k, int opt, const char *arg)
 		k->cpu = int_of(arg, "-C");
 		k->cpu_given = true;
 		break;
+	case 'e':
+		k->events = arg;
+		break;
 	case 'j':
 		k->options.json = true;
 		break;
@@ -116,9 +121,11 @@ static void one_option(struct check *k, int opt, const char *arg)
 
 static void validate(struct check *k)
 {
-	if (!k->what && !k->command)
-		die("nothing to %s: name an attr or DUMP:LINE; see pevtrace %s --help",
-		    k->verb->does, k->verb->name);
+	if (!k->what && !k->command && !k->events)
+		die("nothing to %s: name an attr, DUMP:LINE or -e EVENT; see pevtrace %s "
+		    "--help", k->verb->does, k->verb->name);
+	if (k->events && (k->what || k->command))
+		die("-e says what to %s: nothing else with it", k->verb->does);
 	if (k->leader && k->group_fd != -1)
 		die("--leader opens the event that --group-fd would name: give one of them");
 	if (k->cgroup && k->pid_given)
@@ -163,7 +170,7 @@ static void parse(struct check *k, int argc, char **argv)
 
 	opterr = 0;
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "-:C:hjo:p:s:v", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "-:C:e:hjo:p:s:v", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
 			fputs(k->verb->help, stdout);
@@ -269,6 +276,26 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
 }
 
+/* A member of a group joins its leader, which is opened before. */
+static int check_events(struct check *k, const struct attr_text *leader)
+{
+	struct event_list l = { 0 };
+	int status = EXIT_YES;
+
+	if (!event_list_add(&l, k->machine.host, k->events)) {
+		warn("-e '%s': at character %zu: %s", k->events, l.at + 1, l.why);
+		status = EXIT_TROUBLE;
+	}
+	for (size_t i = 0; i < l.n; i++) {
+		const struct event_spec *e = &l.events[i];
+
+		status = check_worse(status, check_attr(k, &e->attr, e->leader == i ? leader :
+							&l.events[e->leader].attr, NULL));
+	}
+	event_list_free(&l);
+	return status;
+}
+
 static int check_operand(struct check *k)
 {
 	struct attr_text leader;
@@ -277,6 +304,8 @@ static int check_operand(struct check *k)
 
 	if (k->leader && !take_leader(k, &leader, &status))
 		return status;
+	if (k->events)
+		return check_events(k, k->leader ? &leader : NULL);
 	if (!strcmp(k->what, "NULL"))
 		return check_attr(k, NULL, k->leader ? &leader : NULL, NULL);
 	status = EXIT_TROUBLE;

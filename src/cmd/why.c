@@ -22,6 +22,7 @@ enum { TRACEPOINTS = 4096 };
 
 static const char help[] =
 "Usage: pevtrace why [OPTION]... ATTR\n"
+"       pevtrace why [OPTION]... -e EVENT\n"
 "       pevtrace why [OPTION]... DUMP:LINE\n"
 "       pevtrace why [OPTION]... -- COMMAND [ARG]...\n"
 "Find out by experiment why a perf_event_open(2) is refused: make it again with one\n"
@@ -30,6 +31,9 @@ static const char help[] =
 "ATTR is a struct perf_event_attr as pevtrace check takes it; DUMP:LINE is a call of\n"
 "a dump. A COMMAND is traced, and the calls that failed in it are taken.\n"
 "\n"
+"  -e, --event=EVENT       an event by name: cycles:u, sched:sched_switch,\n"
+"                          cpu-clock,sample_freq=999 (see pevtrace(1), OPENING\n"
+"                          EVENTS); {a,b} is a group\n"
 "  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n"
 "  -C, --cpu=CPU           the CPU: -1, the default, is any\n"
 "      --cgroup=DIR        that cgroup's tasks, in place of -p\n"
