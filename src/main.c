@@ -13,6 +13,7 @@ static const struct verb {
 	{ "check", cmd_check },
 	{ "open", cmd_open },
 	{ "watch", cmd_watch },
+	{ "replay", cmd_replay },
 };
 
 int main(int argc, char **argv)

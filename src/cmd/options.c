@@ -23,6 +23,7 @@ static const char help[] =
 "       pevtrace check [OPTION]... ATTR|DUMP:LINE\n"
 "       pevtrace open -e EVENTS [OPTION]... [COMMAND [ARG]...]\n"
 "       pevtrace watch [OPTION]... [COMMAND [ARG]...]\n"
+"       pevtrace replay [OPTION]... DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -67,8 +68,8 @@ static const char help[] =
 "  -V, --version              print the version\n"
 "\n"
 "decode also takes single things (an attr, an ioctl, records, a config, an\n"
-"error); diff, check, open and watch have options of their own: see their --help,\n"
-"pevtrace-decode(1), pevtrace-diff(1), pevtrace-check(1) and pevtrace(1).\n"
+"error); diff, check, open, watch and replay have options of their own: see their\n"
+"--help, pevtrace-decode(1), pevtrace-diff(1), pevtrace-check(1) and pevtrace(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
