@@ -16,6 +16,7 @@ static const struct verb {
 	{ "codegen", cmd_codegen },
 	{ "features", cmd_features },
 	{ "why", cmd_why },
+	{ "replay", cmd_replay },
 };
 
 int main(int argc, char **argv)

@@ -32,8 +32,8 @@ page_options() {
 	diff -u "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
 }
 
-@test "what open and watch take stands in their --help and in pevtrace.1" {
-	for verb in open watch; do
+@test "what open, watch and replay take stands in their --help and in pevtrace.1" {
+	for verb in open watch replay; do
 		"$PEVTRACE" $verb --help >"$BATS_TEST_TMPDIR/verb"
 		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' "$BATS_TEST_TMPDIR/verb" |
 			sed 's/  .*//' | names >"$BATS_TEST_TMPDIR/options"

@@ -18,6 +18,9 @@ int cmd_check(int argc, char **argv);
 /* pevtrace open -e EVENTS [OPTION]... [COMMAND] */
 int cmd_open(int argc, char **argv);
 
+/* pevtrace replay [OPTION]... DUMP */
+int cmd_replay(int argc, char **argv);
+
 /* pevtrace watch [OPTION]... [COMMAND] */
 int cmd_watch(int argc, char **argv);
 

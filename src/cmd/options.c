@@ -26,6 +26,7 @@ static const char help[] =
 "       pevtrace codegen [OPTION]... DUMP\n"
 "       pevtrace features [OPTION]... [KIND|NAME]...\n"
 "       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
+"       pevtrace replay [OPTION]... DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -71,7 +72,7 @@ static const char help[] =
 "\n"
 "decode also takes single things (an attr, an ioctl, records, a config, an\n"
 "error); the other verbs have options of their own: see their --help, and\n"
-"pevtrace-VERB(1) or, for open and watch, pevtrace(1).\n"
+"pevtrace-VERB(1) or, for open, watch and replay, pevtrace(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";

@@ -138,14 +138,20 @@ int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg)
 	});
 }
 
-void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error)
+int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags)
 {
 	int nr = seccomp_syscall_resolve_name("mmap2");
 	enum call_id id = arch_native()->mmap2_shift && nr >= 0 ? CALL_MMAP2 : CALL_MMAP;
-	int64_t at = issue(i, id, (const uint64_t[CALL_MAX_ARGS]){
-		0, length, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-		(uint64_t)fd, 0,
+
+	return issue(i, id, (const uint64_t[CALL_MAX_ARGS]){
+		0, length, (uint64_t)prot, (uint64_t)flags, (uint64_t)fd, 0,
 	});
+}
+
+void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error)
+{
+	int64_t at = issue_mmap(i, fd, length, write ? PROT_READ | PROT_WRITE : PROT_READ,
+				MAP_SHARED);
 
 	if (at < 0 && at >= -ERRORS) {
 		*error = (int)-at;

@@ -54,6 +54,10 @@ int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg);
  * data_tail, or for reading only.  NULL with *error, an errno.
  */
 void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error);
+
+/* The same with any protection and flags: an address, or a negative errno. */
+int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags);
+
 int64_t issue_unmap(struct issuer *i, void *at, size_t length);
 
 /* How many bytes, or a negative errno. */

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace replay: a dump's calls made again, and what the kernel says this time. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/issuing.h"
+#include "cmd/refusal.h"
+#include "drive/reissue.h"
+#include "dump/perfdata.h"
+#include "dump/replay.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+
+enum { REASONS = 32 };
+
+static const char help[] =
+"Usage: pevtrace replay [OPTION]... DUMP\n"
+"Make the perf calls of a dump again, in their order, and say where the kernel\n"
+"answers otherwise: with an error, with another one, with none, or with another\n"
+"length of a read. Descriptors, ids, counts and addresses may differ.\n"
+"\n"
+"  -p, --attach=PID           that process takes the place of those that were\n"
+"                             measured; else a process that sleeps, for each\n"
+"  -a, --all-cpus             events of whole CPUs, too, which are left out else\n"
+"  -q, --only-differences     neither calls nor what was left out\n"
+"      --trace=SET            calls to show: see pevtrace --help; default perf\n"
+"\n"
+"How to show the calls:\n"
+"  -o, --output=FILE          write there, not to standard error\n"
+"  -j, --json[=FILE]          a dump, as of a trace\n"
+"  -v -s -y -t -r -T --color  as in a trace; see pevtrace --help\n"
+"  -h, --help                 print this help\n"
+"  -V, --version              print the version\n"
+"\n"
+"A DUMP of - is standard input. The exit status is 0 where all is the same in\n"
+"kind, 1 where something differs, 2 on misuse and trouble.\n";
+
+static const struct option long_options[] = {
+	OPTIONS_SHOW_LONG,
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "attach", required_argument, NULL, 'p' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "only-differences", no_argument, NULL, 'q' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct replaying {
+	struct issuing issuing;
+	struct reissue again;
+	struct model *there;	/* what the dump's calls add up to */
+	struct replay *dump;
+	const char *path;
+	FILE *report;
+	bool quiet, stopped;
+	bool told_rights, told_memory;
+	unsigned long made, differ;
+	struct {
+		const char *why;
+		unsigned long n;
+	} left_out[REASONS];
+	size_t nreasons;
+};
+
+/* Options ------------------------------------------------------------------------- */
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+}
+
+static void one_option(struct replaying *r, int opt, const char *arg, char **argv)
+{
+	struct options *o = &r->issuing.options;
+
+	if (options_show(o, opt, arg))
+		return;
+	switch (opt) {
+	case 'a':
+		r->again.all_cpus = true;
+		break;
+	case 'h':
+		print_and_exit(help);
+	case 'p':
+		options_pids(o, arg);
+		break;
+	case 'q':
+		r->quiet = true;
+		for (size_t i = 0; i < CALL_COUNT; i++)
+			o->select.calls[i] = SELECT_NONE;
+		break;
+	case 'V':
+		print_and_exit(PACKAGE_STRING "\n");
+	case ':':
+		die("option '%s' needs an argument; see pevtrace replay --help",
+		    argv[optind - 1]);
+	default:
+		if (optopt && optopt < OPTIONS_FIRST)
+			die("unknown option '-%c'; see pevtrace replay --help", optopt);
+		die("unknown option '%s'; see pevtrace replay --help", argv[optind - 1]);
+	}
+}
+
+static void parse(struct replaying *r, int argc, char **argv)
+{
+	struct options *o = &r->issuing.options;
+	int opt;
+
+	options_init(o);
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":ahp:qV" OPTIONS_SHOW_SHORT, long_options,
+				  NULL)) != -1)
+		one_option(r, opt, optarg, argv);
+	options_check_show(o);
+	if (argc - optind != 1)
+		die("replay needs one dump, as pevtrace --json=DUMP writes it; "
+		    "see pevtrace replay --help");
+	if (o->npids > 1)
+		die("-p takes one process, which takes the place of all");
+	r->again.given = o->npids ? o->pids[0] : 0;
+	o->npids = 0; /* the session attaches to nobody */
+	r->path = argv[optind];
+	/* a dump on standard output is not to be mixed with anything */
+	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;
+}
+
+/* What differs ---------------------------------------------------------------------- */
+
+/* The name of what it is about, which the dump may have said in any bytes. */
+static void label(const struct replaying *r, const struct call *c, struct buf *out)
+{
+	const struct event *e = NULL;
+	const uint8_t *attr;
+	uint64_t at;
+	size_t len;
+
+	if (c->desc->class == CLASS_OPEN) {
+		at = c->arch->word == 4 ? (uint32_t)c->args[0] : c->args[0];
+		attr = call_bytes(c, AT_ENTER, at, EVENT_ATTR_MAX, &len);
+		if (attr)
+			event_name(attr, len, replay_names(r->dump), out);
+	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {
+		e = model_event(r->there, c->tid, call_int(c, 4));
+	} else if (c->desc->class != CLASS_MEMORY) {
+		e = model_event(r->there, c->tid, call_int(c, 0));
+	}
+	if (e && e->name)
+		buf_adds(out, e->name);
+	for (size_t i = 0; i < out->len; i++)
+		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
+			out->data[i] = '?';
+}
+
+static bool is_read(const struct call *c)
+{
+	return c->desc->class == CLASS_READ;
+}
+
+static void add_outcome(struct buf *out, const struct call *c, int64_t result)
+{
+	const char *name = result < 0 ? strerrorname_np((int)-result) : NULL;
+
+	if (name)
+		buf_adds(out, name);
+	else if (result < 0)
+		buf_addf(out, "error %lld", (long long)-result);
+	else if (is_read(c))
+		buf_addf(out, "%lld bytes", (long long)result);
+	else
+		buf_adds(out, "success");
+}
+
+static void tell_difference(struct replaying *r, const struct call *c, const char *what,
+			    int64_t there, int64_t here)
+{
+	struct buf line = { 0 };
+
+	buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, replay_line(r->dump), c->desc->name,
+		 *what ? " " : "", what);
+	add_outcome(&line, c, there);
+	buf_adds(&line, " there, ");
+	add_outcome(&line, c, here);
+	fprintf(r->report, "%s here\n", buf_str(&line));
+	buf_free(&line);
+	r->differ++;
+}
+
+/* Once each: what this user lacks. */
+static void explain(struct replaying *r, const struct call *c, int error)
+{
+	struct buf rights = { 0 };
+
+	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
+		if (!r->told_rights) {
+			refusal_rights(&rights);
+			warn("not all may be opened here: %s", buf_str(&rights));
+			buf_free(&rights);
+		}
+		r->told_rights = true;
+	} else if (c->desc->class == CLASS_MEMORY && (error == EPERM || error == ENOMEM)) {
+		uint64_t pages = c->args[1] / (uint64_t)sysconf(_SC_PAGESIZE);
+
+		if (!r->told_memory)
+			refusal_map(r->again.rings.len + 1, pages ? (size_t)pages - 1 : 0,
+				    error);
+		r->told_memory = true;
+	}
+}
+
+static void count_left_out(struct replaying *r, const char *why)
+{
+	size_t i = 0;
+
+	while (i < r->nreasons && strcmp(r->left_out[i].why, why))
+		i++;
+	if (i == REASONS)
+		return;
+	r->left_out[i].why = why;
+	r->left_out[i].n++;
+	if (i == r->nreasons)
+		r->nreasons++;
+}
+
+static void stop(struct replaying *r, const char *what, int error)
+{
+	warn("%s:%lu: %s: %s", r->path, replay_line(r->dump), what, strerror(error));
+	r->stopped = true;
+}
+
+static void compare(struct replaying *r, const struct call *c, const char *what,
+		    const struct reissued *a)
+{
+	int64_t there = c->failed ? -c->ret : c->ret, here = a->result;
+	bool same;
+
+	if (call_result_kind(c) == RESULT_ADDR && !c->failed)
+		there = 0; /* an address, of which any bit may be set */
+	same = there < 0 || here < 0 || is_read(c) ? there == here : true;
+	r->made++;
+	if (same)
+		return;
+	if (here == -EMFILE || here == -ENFILE) {
+		stop(r, "more descriptors than ulimit -n or fs.file-max allow", (int)-here);
+		return;
+	}
+	tell_difference(r, c, what, there, here);
+	if (here < 0)
+		explain(r, c, (int)-here);
+}
+
+/* The dump's story -------------------------------------------------------------------- */
+
+static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+{
+	(void)ns;
+	model_born(((struct replaying *)ctx)->there, b);
+}
+
+static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+{
+	model_found(((struct replaying *)ctx)->there, tid, fd, cloexec);
+}
+
+static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+{
+	model_found_ring(((struct replaying *)ctx)->there, tid, start, end);
+}
+
+static void on_enter(void *ctx, struct call *c)
+{
+	struct replaying *r = ctx;
+
+	if (!r->stopped)
+		reissue_enter(&r->again, c);
+}
+
+static void on_exit_of(void *ctx, struct call *c)
+{
+	struct replaying *r = ctx;
+	struct buf what = { 0 };
+	struct reissued a;
+
+	if (r->stopped)
+		return;
+	label(r, c, &what);
+	a = reissue_exit(&r->again, c);
+	if (a.trouble == EAGAIN)
+		stop(r, "too many processes are measured to let one stand for each (-p PID "
+		     "takes one for all)", a.trouble);
+	else if (a.trouble)
+		stop(r, "cannot make a process that is measured", a.trouble);
+	else if (a.left_out)
+		count_left_out(r, a.left_out);
+	else if (a.made)
+		compare(r, c, buf_str(&what), &a);
+	buf_free(&what);
+}
+
+static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+{
+	struct replaying *r = ctx;
+
+	(void)ns, (void)exe;
+	if (r->stopped)
+		return;
+	model_execed(r->there, tid, former);
+	reissue_settle(&r->again);
+}
+
+static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    struct call *c)
+{
+	struct replaying *r = ctx;
+
+	(void)ns, (void)how, (void)status, (void)c;
+	if (r->stopped)
+		return;
+	reissue_abandon(&r->again, tid);
+	model_gone(r->there, tid);
+	reissue_settle(&r->again);
+}
+
+static const struct replay_ops ops = {
+	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
+	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+};
+
+/* The verb ---------------------------------------------------------------------------- */
+
+static void on_trap(int sig)
+{
+	(void)sig;
+}
+
+/* Events with sigtrap on ourselves would kill us; and all descriptors are ours to use. */
+static void prepare(void)
+{
+	const struct sigaction trap = { .sa_handler = on_trap, .sa_flags = SA_RESTART };
+	struct rlimit files;
+
+	sigaction(SIGTRAP, &trap, NULL);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static void summarize(const struct replaying *r)
+{
+	fprintf(r->report, "%lu call%s made again: %lu with the same outcome, %lu with another\n",
+		r->made, r->made == 1 ? "" : "s", r->made - r->differ, r->differ);
+	for (size_t i = 0; i < r->nreasons; i++)
+		fprintf(r->report, "%lu left out: %s\n", r->left_out[i].n, r->left_out[i].why);
+}
+
+/* True when all calls were made and told. */
+static bool run(struct replaying *r)
+{
+	bool whole, written;
+	int error;
+
+	if (!issuing_start(&r->issuing))
+		return false;
+	r->there = model_new(replay_names(r->dump), false);
+	r->again.issuer = &r->issuing.issuer;
+	r->again.model = r->there;
+	r->again.names = replay_names(r->dump);
+	prepare();
+	error = reissue_init(&r->again);
+	if (error)
+		warn("no memory to make calls with: %s", strerror(-error));
+	whole = !error && replay_run(r->dump, &ops, r);
+	reissue_free(&r->again);
+	model_free(r->there);
+	written = issuing_end(&r->issuing);
+	if (!r->quiet)
+		summarize(r);
+	if (fflush(r->report) || ferror(r->report)) {
+		warn("cannot write what differs: %s", strerror(errno));
+		written = false;
+	}
+	return whole && written && !r->stopped;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replaying r = { 0 };
+	bool ran = false;
+	FILE *f;
+
+	parse(&r, argc, argv);
+	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
+		die("-p %d: there is no such process", r.again.given);
+	f = strcmp(r.path, "-") ? fopen(r.path, "re") : stdin;
+	if (!f)
+		die("cannot read '%s': %s", r.path, strerror(errno));
+	r.path = f == stdin ? "standard input" : r.path;
+	if (perfdata_is(f))
+		die("'%s' is a perf.data file, which has no calls: replay needs a dump, as "
+		    "pevtrace --json=DUMP writes it", r.path);
+	r.dump = replay_open(f, r.path, false);
+	if (r.dump) {
+		ran = run(&r);
+		replay_close(r.dump);
+	}
+	if (f != stdin)
+		fclose(f);
+	options_free(&r.issuing.options);
+	return !ran ? EXIT_TROUBLE : r.differ ? EXIT_NO : EXIT_YES;
+}

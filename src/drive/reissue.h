@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The perf calls of a dump made again by us, in the order of their returns:
+ * what is a descriptor, a ring or a process there becomes one of ours.
+ */
+#ifndef PEVTRACE_DRIVE_REISSUE_H
+#define PEVTRACE_DRIVE_REISSUE_H
+
+#include "drive/issue.h"
+#include "drive/standin.h"
+#include "lib/map.h"
+#include "model/model.h"
+
+/* Memory that ends where nothing can be read, as the caller's may have. */
+struct fence {
+	uint8_t *start, *end;
+};
+
+struct reissue {
+	struct issuer *issuer;	/* of ours; the caller's */
+	struct model *model;	/* of the dump; the caller's, fed with calls here */
+	const struct names *names;	/* the dump's; the caller's */
+	pid_t given;		/* who takes the place of other processes; 0: stand-ins */
+	bool all_cpus;		/* events of a whole CPU, too */
+	struct standins standins;
+	struct fence memory, string;
+	struct map by_fd;	/* pid and fd of the dump to struct reissued_fd */
+	struct map by_event;	/* the dump's number to the first of these */
+	struct map rings;	/* the dump's number to struct reissued_ring */
+	struct map pending;	/* tid to what its call is about */
+};
+
+struct reissued {
+	bool made;
+	const char *left_out;	/* why, where it concerns perf and was not made */
+	int64_t result;		/* or a negative errno */
+	int trouble;		/* an errno: no process or memory to make it with */
+};
+
+/*
+ * The caller has filled in issuer, model, names, given, all_cpus, and zero
+ * elsewhere.  A negative errno, or 0.
+ */
+int reissue_init(struct reissue *r);
+
+/* Closes, unmaps and ends what is left, by calls that are told, too. */
+void reissue_free(struct reissue *r);
+
+/* The dump's call begins; returns, and is made; or its task went inside it. */
+void reissue_enter(struct reissue *r, const struct call *c);
+struct reissued reissue_exit(struct reissue *r, const struct call *c);
+void reissue_abandon(struct reissue *r, pid_t tid);
+
+/* After an exec or exit: lets go of what these ended. */
+void reissue_settle(struct reissue *r);
+
+#endif

@@ -1,0 +1,324 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace replay: the kernel, asked the same again, says the same; where it
+cannot, or a dump was changed, that is told.
+
+  targets  tests/targets/attrs, most of whose opens fail, and pevtrace open
+  perf     perf stat, with groups, and perf record
+  same     a trace of the replay has the same opens, field by field, and what it
+           opens and maps is closed and unmapped
+  changed  dumps that say otherwise than the kernel; damaged ones
+  limits   whole CPUs, descriptors, locked memory, an ordinary user
+"""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import ringparse as rp
+
+PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
+TARGETS = os.environ.get("PEVTRACE_TARGETS", "")
+TALLY = re.compile(r"(\d+) calls? made again: (\d+) with the same outcome, (\d+) with another")
+
+def run(args, **how):
+	env = dict(os.environ, LC_ALL="C")
+	if args.count(PEVTRACE) > 1:	# LeakSanitizer does not work in what is traced
+		env["ASAN_OPTIONS"] = "detect_leaks=0"
+	return subprocess.run(args, env=env, text=True,
+			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+			      stderr=subprocess.PIPE, timeout=120, errors="replace", **how)
+
+class Replay:
+	"""A pevtrace replay that has ended: .status .lines (differences) .made
+	.differ .left_out (by reason) .calls (what was printed) .err"""
+
+	def __init__(self, args, trace=(), **how):
+		r = run(list(trace) + [PEVTRACE, "replay"] + args, **how)
+		self.status, self.err, self.out = r.returncode, r.stderr, r.stdout
+		self.calls = [l for l in r.stderr.split("\n") if re.match(r"\w+\(.*\) = ", l)]
+		self.lines, self.left_out, self.made, self.differ = [], {}, 0, 0
+		for line in r.stdout.split("\n"):
+			m, left = TALLY.match(line), re.match(r"(\d+) left out: (.*)", line)
+			if m:
+				self.made, self.differ = int(m.group(1)), int(m.group(3))
+			elif left:
+				self.left_out[left.group(2)] = int(left.group(1))
+			elif line:
+				self.lines.append(line)
+
+def calls_of(dump, name=None):
+	"""(line number, object) of each call."""
+	out = []
+	with open(dump, errors="surrogateescape") as f:
+		for n, line in enumerate(f, 1):
+			o = json.loads(line)
+			if o.get("kind") == "call" and name in (None, o["call"]):
+				out.append((n, o))
+	return out
+
+def record(tmp, name, command):
+	"""A dump of that command."""
+	dump = os.path.join(tmp, name + ".json")
+	r = run([PEVTRACE, "--json=" + dump, "-o", "/dev/null"] + command, cwd=tmp)
+	return dump, r
+
+def opened(tmp, name, args):
+	"""A dump of what pevtrace open did, which needs no perf."""
+	dump = os.path.join(tmp, name + ".json")
+	r = run([PEVTRACE, "open", "--json=" + dump, "-o", "/dev/null"] + args)
+	return dump, r
+
+def edited(dump, changes):
+	"""A copy in which the objects of lines are changed: {number: {key: value}}."""
+	to = dump + ".edited"
+	with open(dump, errors="surrogateescape") as f, \
+	     open(to, "w", errors="surrogateescape") as out:
+		for n, line in enumerate(f, 1):
+			if n in changes:
+				o = json.loads(line)
+				o.update(changes[n])
+				line = json.dumps({k: v for k, v in o.items()
+						   if v is not None}) + "\n"
+			out.write(line)
+	return to
+
+def attrs_dump(tmp):
+	target = os.path.join(TARGETS, "attrs")
+	cases = run([target, "list"]).stdout.split()
+	return record(tmp, "attrs", [target] + cases)[0]
+
+def same(tap, dump, what, least, **how):
+	r = Replay([dump], **how)
+	tap.ok(r.status == 0 and not r.lines and r.differ == 0 and r.made >= least and
+	       len(r.calls) == r.made, what + " is answered in the same way",
+	       [r.status, r.made, r.left_out] + r.lines[:5] + r.err.split("\n")[-5:])
+	return r
+
+# ---- targets ---------------------------------------------------------------------
+
+def attr_of(o):
+	"""The attr's bytes as they were passed; None where they could not be read."""
+	at = [m for m in o.get("memory", []) if m["at"] == "enter" and m["addr"] == o["raw"][0]]
+	return at[0]["hex"] if at else None
+
+def meaning(o):
+	"""What an open is, but for whom and which descriptor; and its outcome in kind."""
+	attr = attr_of(o)
+	path = (o["args"].get("attr_uptr") or {}) if attr else {}
+	path = path.get("uprobe_path", path.get("kprobe_func"))
+	if path is not None:	# an address, which differs: what is there does not
+		attr = attr[:112] + attr[128:] + str(path if "0x" not in str(path) else "bad")
+	return (attr, o["raw"][2], int(o["raw"][3], 16) & 0xffffffff == 0xffffffff,
+		o["raw"][4], o.get("errno", 0))
+
+def test_targets(tap, tmp):
+	dump = attrs_dump(tmp)
+	there = [o for _, o in calls_of(dump, "perf_event_open")]
+	failed = sum("errno" in o for o in there)
+	r = same(tap, dump, "tests/targets/attrs", len(there))
+	tap.ok(failed > 50 and sum(" = -1 E" in c for c in r.calls) == failed,
+	       "its %d failures of %d opens are failures again" % (failed, len(there)))
+	dump, r = opened(tmp, "sampled", ["-e", "{cpu-clock,page-faults}", "-e", "cs:u",
+					  "--mmap", "2", "--", "true"])
+	r = same(tap, dump, "pevtrace open with rings and a group", 10)
+	tap.ok(any(c.startswith("mmap(") for c in r.calls) and
+	       any(c.startswith("ioctl(") for c in r.calls) and
+	       any(c.startswith("read(") for c in r.calls), "with mmap, ioctl, read",
+	       r.calls)
+	r = Replay(["-q", dump])
+	tap.ok((r.status, r.out, r.err) == (0, "", ""), "-q: nothing differs, nothing is said",
+	       [r.status, r.out, r.err])
+	r = Replay(["-j", dump])
+	tap.ok(r.status == 0 and all(json.loads(l) for l in r.out.split("\n") if l) and
+	       "made again" in r.err, "-j: a dump alone on standard output", [r.err])
+	with open(dump) as f:
+		r = subprocess.run([PEVTRACE, "replay", "-q", "-"], stdin=f, timeout=60)
+	tap.ok(r.returncode == 0, "a dump on standard input")
+
+def test_whom(tap, tmp):
+	dump, _ = opened(tmp, "whom", ["-e", "cpu-clock:u", "--", "true"])
+	sleeper = subprocess.Popen(["sleep", "60"])
+	try:
+		r = Replay(["-p", str(sleeper.pid), dump])
+		tap.ok(r.status == 0 and ("}, %d, -1 " % sleeper.pid) in r.calls[0],
+		       "-p: that process takes the place of the one measured", r.calls)
+	finally:
+		sleeper.kill()
+		sleeper.wait()
+	r = Replay(["-p", str(sleeper.pid), dump])
+	tap.ok(r.status == 2 and "no such process" in r.err, "which has to be there", [r.err])
+
+# ---- same ------------------------------------------------------------------------
+
+def test_same(tap, tmp):
+	rings, _ = opened(tmp, "rings", ["-e", "{cpu-clock,cs}:u", "--mmap", "1", "--", "true"])
+	twice = rings + ".twice"
+	with open(rings) as f, open(twice, "w") as out:
+		for line in f:
+			out.write(line * (1 + ('"call":"mmap"' in line)))
+	for name, dump in (("attrs", attrs_dump(tmp)), ("rings", rings),
+			   ("rings twice at one address", twice)):
+		trace = os.path.join(tmp, "replayed.json")
+		r = Replay(["-q", dump], trace=[PEVTRACE, "--json=" + trace, "-o",
+						os.path.join(tmp, "trace")])
+		a = [meaning(o) for _, o in calls_of(dump, "perf_event_open")]
+		b = [meaning(o) for _, o in calls_of(trace, "perf_event_open")]
+		differ = [(x, y) for x, y in zip(a, b) if x != y]
+		tap.ok(r.status == 0 and a and len(a) == len(b) and not differ,
+		       "%s: %d opens are traced as they are in the dump" % (name, len(a)),
+		       [r.status, len(b)] + differ[:3] + [r.err])
+		fds, rings = set(), {}
+		for _, o in calls_of(trace):
+			if "errno" in o or "ret" not in o:
+				continue
+			ret = o["ret"]
+			if o["call"] == "perf_event_open":
+				fds.add(ret)
+			elif o["call"] == "close":
+				fds.discard(int(o["raw"][0], 16))
+			elif o["call"] == "mmap":
+				rings[int(ret, 16) if isinstance(ret, str) else ret] = o
+			elif o["call"] == "munmap":
+				rings.pop(int(o["raw"][0], 16), None)
+		tap.ok(not fds and not rings, name + ": all that it opened and mapped is let go",
+		       [fds, rings.keys()])
+		with open(trace) as f:
+			lines = [json.loads(l) for l in f]
+		born = {o["tid"] for o in lines if o["kind"] == "task"}
+		gone = {o["tid"] for o in lines if o["kind"] == "gone"}
+		tap.ok(len(born) > (name != "attrs") and born == gone, name + ": no process is left", [born ^ gone])
+
+# ---- changed ---------------------------------------------------------------------
+
+def test_changed(tap, tmp):
+	dump = attrs_dump(tmp)
+	opens = calls_of(dump, "perf_event_open")
+	bad = [n for n, o in opens if o.get("errno") == 22][0]
+	good = [n for n, o in opens if "errno" not in o][0]
+	r = Replay([edited(dump, {bad: {"errno": 13, "error": "EACCES"}})])
+	want = r"%s:%d: perf_event_open.*: EACCES there, EINVAL here$" % \
+		(re.escape(dump + ".edited"), bad)
+	tap.ok(r.status == 1 and r.differ == 1 and len(r.lines) == 1 and
+	       re.match(want, r.lines[0]), "another errno is told by call and line",
+	       [r.status, want] + r.lines)
+	r = Replay(["-q", edited(dump, {good: {"ret": -1, "errno": 2, "error": "ENOENT"}})])
+	tap.ok(r.status == 1 and len(r.lines) == 1 and
+	       re.search(r":%d: perf_event_open .*: ENOENT there, success here$" % good,
+			 r.lines[0]), "so is success for what was a failure", [r.status] + r.lines)
+	dump, _ = opened(tmp, "read", ["-e", "cs:u", "--", "true"])
+	read = calls_of(dump, "read")[0][0]
+	r = Replay(["-q", edited(dump, {read: {"ret": 16}})])
+	tap.ok(r.status == 1 and len(r.lines) == 1 and
+	       re.search(r":%d: read context-switches.*: 16 bytes there, 24 bytes here$"
+			 % read, r.lines[0]), "so is another length of a read",
+	       [r.status] + r.lines)
+
+def test_damaged(tap, tmp):
+	dump, _ = opened(tmp, "whole", ["-e", "{cpu-clock,cs}:u", "--", "true"])
+	with open(dump) as f:
+		lines = f.readlines()
+	at = calls_of(dump, "perf_event_open")[1][0]
+	for what, text, where in (
+			("a line cut short", lines[:at - 1] + [lines[at - 1][:99] + "\n"] +
+			 lines[at:], ":%d: " % at),
+			("no last line", lines[:-1], ":%d: " % (len(lines) - 1)),
+			("no dump", ["hello\n"], ":1: "), ("nothing", [], "")):
+		path = os.path.join(tmp, "damaged.json")
+		with open(path, "w") as f:
+			f.writelines(text)
+		r = Replay(["-q", path])
+		tap.ok(r.status == 2 and r.err.startswith("pevtrace: ") and path in r.err and
+		       where in r.err, what + ": said, and status 2",
+		       [r.status, r.err])
+	for cut in range(0, len(lines[at - 1]), 97):	# whatever it is, no crash
+		with open(path, "w") as f:
+			f.write("".join(lines[:at - 1]) + lines[at - 1][:cut])
+		r = Replay(["-q", path])
+		if r.status != 2:
+			break
+	tap.ok(r.status == 2, "cut anywhere: status 2", [cut, r.status, r.err])
+	for args in ([], [dump, dump], ["--bogus", dump], ["-p", "0", dump],
+		     ["/nonexistent/dump"]):
+		r = Replay(args)
+		tap.ok(r.status == 2 and len(r.err.strip().split("\n")) == 1,
+		       "replay %s: one line and status 2" % " ".join(args), [r.status, r.err])
+
+# ---- limits ----------------------------------------------------------------------
+
+def limited(what, n):
+	return lambda: resource.setrlimit(what, (n, n))
+
+def test_limits(tap, tmp):
+	dump, r = opened(tmp, "cpus", ["-a", "-e", "cpu-clock", "--for", "0.1"])
+	if r.returncode:
+		tap.skip("events of whole CPUs", "may not be opened here")
+	else:
+		r = Replay([dump])
+		tap.ok(r.status == 0 and r.made == 0 and
+		       any("--all-cpus" in w for w in r.left_out),
+		       "events of whole CPUs are left out, and said to be", [r.out])
+		r = Replay(["-a", dump])
+		tap.ok(r.status == 0 and r.made > 2 and not r.left_out, "but with --all-cpus",
+		       [r.out, r.err])
+	dump, _ = opened(tmp, "many", [a for _ in range(40) for a in ("-e", "cs:u")] +
+			 ["--", "true"])
+	r = Replay(["-q", dump], preexec_fn=limited(resource.RLIMIT_NOFILE, 24))
+	tap.ok(r.status == 2 and "ulimit -n" in r.err and len(r.err.strip().split("\n")) == 1,
+	       "out of descriptors: said, and status 2", [r.status, r.err])
+
+def test_nobody(tap, tmp):
+	if os.geteuid():
+		return tap.skip("an ordinary user", "needs root to become one")
+	if run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody()).returncode:
+		return tap.skip("an ordinary user", "who may not run this build")
+	with open("/proc/sys/kernel/perf_event_paranoid") as f:
+		if int(f.read()) != 2:
+			return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
+	os.chmod(tmp, 0o755)
+	dump, _ = opened(tmp, "root", ["-e", "cs", "-e", "cpu-clock:u", "--", "true"])
+	os.chmod(dump, 0o644)
+	r = Replay([dump], preexec_fn=rp.as_nobody())
+	tap.ok(r.status == 1 and len(r.lines) == 1 and
+	       r.lines[0].endswith(": success there, EACCES here") and "CAP_PERFMON" in r.err,
+	       "what an ordinary user may not have is told as a difference",
+	       [r.status, r.err] + r.lines)
+	dump, _ = opened(tmp, "large", ["-e", "cpu-clock:u", "--mmap", "2048", "--", "true"])
+	os.chmod(dump, 0o644)
+	def both():
+		resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+	r = Replay(["-q", dump], preexec_fn=rp.as_nobody(both))
+	tap.ok(r.status == 1 and any(": mmap " in l and l.endswith("success there, EPERM here")
+				     for l in r.lines) and "ulimit -l" in r.err,
+	       "so is a ring that is too large", [r.status, r.err] + r.lines)
+
+# ---- perf --------------------------------------------------------------------------
+
+def test_perf(tap, tmp):
+	for name, command, least in (
+			("stat", ["stat", "-e", "task-clock,page-faults", "true"], 4),
+			("group", ["stat", "-e", "{cpu-clock,page-faults,cs}", "true"], 6),
+			("record", ["record", "-e", "cpu-clock", "-o", "p.data", "true"], 8)):
+		dump, _ = record(tmp, "perf-" + name, [PERF] + command)
+		same(tap, dump, "perf " + name, least)
+
+def own_tests(tap, tmp):
+	return [("targets", lambda: test_targets(tap, tmp)),
+		("whom", lambda: test_whom(tap, tmp)),
+		("same", lambda: test_same(tap, tmp)),
+		("changed", lambda: test_changed(tap, tmp)),
+		("damaged", lambda: test_damaged(tap, tmp)),
+		("limits", lambda: test_limits(tap, tmp)),
+		("nobody", lambda: test_nobody(tap, tmp))]
+
+def perf_tests(tap, tmp, tracefs):
+	return [("perf", lambda: test_perf(tap, tmp))]
+
+if __name__ == "__main__":
+	sys.exit(rp.main("pevtrace-replay.", "perf's calls made again", own_tests, perf_tests))
