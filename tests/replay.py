@@ -11,6 +11,7 @@ cannot, or a dump was changed, that is told.
   limits   whole CPUs, descriptors, locked memory, an ordinary user
 """
 
+import collections
 import json
 import os
 import re
@@ -94,10 +95,11 @@ def attrs_dump(tmp):
 	cases = run([target, "list"]).stdout.split()
 	return record(tmp, "attrs", [target] + cases)[0]
 
-def same(tap, dump, what, least, **how):
-	r = Replay([dump], **how)
+def same(tap, dump, what, least, kept=0):
+	"""kept: so many descriptors of events its program left to its end to close."""
+	r = Replay([dump])
 	tap.ok(r.status == 0 and not r.lines and r.differ == 0 and r.made >= least and
-	       len(r.calls) == r.made, what + " is answered in the same way",
+	       len(r.calls) == r.made + kept, what + " is answered in the same way",
 	       [r.status, r.made, r.left_out] + r.lines[:5] + r.err.split("\n")[-5:])
 	return r
 
@@ -141,6 +143,81 @@ def test_targets(tap, tmp):
 	with open(dump) as f:
 		r = subprocess.run([PEVTRACE, "replay", "-q", "-"], stdin=f, timeout=60)
 	tap.ok(r.returncode == 0, "a dump on standard input")
+
+# Calls of each kind that can be made again, right ones and wrong ones; run under
+# pevtrace.  64 bits, as numbers of calls and requests tell.
+CALLS = r"""
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = libc.mmap.restype = ctypes.c_long
+libc.mmap.argtypes = [ctypes.c_long] * 6
+W, BAD = ctypes.c_long, 4096
+def call(nr, *args):
+	return libc.syscall(W(nr), *[W(a) for a in args])
+def opened(config=9, group=-1, pid=0, period=0, flags=8, read_format=0, size=128):
+	attr = struct.pack("IIQQQQQ", 1, size, config, period, 7, read_format, 1 | 1 << 5)
+	attr = ctypes.create_string_buffer(attr.ljust(128, bytes(1)), 128)
+	return call(298, ctypes.addressof(attr), pid, -1, group, flags)
+def ioctl(fd, request, arg=0):
+	return call(16, fd, request, arg)
+def u64(n):
+	u64.kept = ctypes.c_uint64(n)
+	return ctypes.addressof(u64.kept)
+room = ctypes.create_string_buffer(4096)
+at = ctypes.addressof(room)
+a, b = opened(0, period=1000, read_format=15), opened(9, period=5)
+c, d = opened(1, group=a, read_format=15), opened(3, group=a, flags=0)
+opened(group=999), opened(group=1), opened(group=-7), opened(pid=-5), opened(pid=0x7ffffff0)
+opened(size=72), opened(size=5000), opened(77), opened(flags=1 << 20), opened(pid=os.getpid())
+ring = libc.mmap(0, 3 * 4096, 3, 1, a, 0)
+other = libc.mmap(0, 3 * 4096, 3, 1, b, 0)
+for size, prot, flags in ((4 * 4096, 3, 1), (4096, 3, 2), (0, 3, 1), (100, 1, 2)):
+	libc.mmap(0, size, prot, flags, b, 0)
+for fd in (a, b, 999, 1):
+	for request, arg in ((0x2400, 0), (0x2401, 1), (0x2403, 0), (0x2402, 3), (0x2402, -1),
+			     (0x40082404, u64(7)), (0x40082404, u64(0)), (0x40082404, BAD),
+			     (0x80082407, at), (0x80082407, BAD), (0x2405, a), (0x2405, -1),
+			     (0x2405, 999), (0x40082406, ctypes.addressof(
+					ctypes.create_string_buffer(b"id > 3"))),
+			     (0x40082406, BAD), (0x40042409, 1), (0x40042409, 0)):
+		ioctl(fd, request, arg)
+for fd, to, n in ((a, at, 4096), (a, at, 24), (a, at, 8), (b, at, 8), (b, at, 7), (b, BAD, 8),
+		  (c, at, 1024), (a, at, 0)):
+	call(0, fd, to, n)
+call(17, b, at, 8, 0)
+e = call(32, b)
+f = call(33, b, 100)
+call(33, b, b), call(292, b, b, 0), call(292, b, 101, 0o2000000), call(292, b, 102, 77)
+call(33, a, 101), call(33, b, -1)
+g = call(72, b, 0, 50)
+call(72, b, 1030, 60), call(72, b, 1), call(72, b, 2, 1), call(72, b, 3), call(72, b, 4, 0o4000)
+for fd in (b, e, 101, g):
+	call(0, fd, at, 8), call(3, fd), call(0, fd, at, 8)
+call(11, ring, 3 * 4096), call(11, other, 3 * 4096)
+call(3, d), call(3, a), ioctl(c, 0x2403), call(3, c)
+"""
+
+def test_calls(tap, tmp):
+	if os.uname().machine != "x86_64":
+		return tap.skip("calls of each kind", "has the numbers of x86-64")
+	dump, ran = record(tmp, "calls", [sys.executable, "-c", CALLS])
+	held = set()
+	for _, o in calls_of(dump):
+		if "errno" not in o and (o["call"] in ("perf_event_open", "dup", "dup2", "dup3") or
+					 o["call"] == "fcntl" and o["raw"][1] in ("0x0", "0x406")):
+			held.add(o["ret"])
+		elif "errno" not in o and o["call"] == "close":
+			held.discard(int(o["raw"][0], 16))
+	r = same(tap, dump, "each kind of call", 100, kept=len(held))
+	names = collections.Counter(c.split("(")[0] for c in r.calls)
+	there = collections.Counter(o["call"] for _, o in calls_of(dump) if o["shown"])
+	want = {"perf_event_open": 14, "read": 12, "dup": 1, "dup2": 4, "dup3": 3, "mmap": 6,
+		"munmap": 2}
+	tap.ok(ran.returncode == 0 and all(names[n] >= k for n, k in want.items()),
+	       "and each is made", [ran.returncode, ran.stderr[-500:], names, there, r.left_out])
+	failed = collections.Counter(re.findall(r" = -1 (E\w+)", "\n".join(r.calls)))
+	tap.ok({"EINVAL", "EBADF", "EFAULT", "ESRCH", "E2BIG", "ENOSPC"} <= set(failed),
+	       "with the errors that they had", [failed])
 
 def test_whom(tap, tmp):
 	dump, _ = opened(tmp, "whom", ["-e", "cpu-clock:u", "--", "true"])
@@ -307,9 +384,13 @@ def test_perf(tap, tmp):
 			("record", ["record", "-e", "cpu-clock", "-o", "p.data", "true"], 8)):
 		dump, _ = record(tmp, "perf-" + name, [PERF] + command)
 		same(tap, dump, "perf " + name, least)
+	r = Replay([os.path.join(tmp, "p.data")])
+	tap.ok(r.status == 2 and "perf.data" in r.err, "a perf.data file is none to replay",
+	       [r.status, r.err])
 
 def own_tests(tap, tmp):
 	return [("targets", lambda: test_targets(tap, tmp)),
+		("calls", lambda: test_calls(tap, tmp)),
 		("whom", lambda: test_whom(tap, tmp)),
 		("same", lambda: test_same(tap, tmp)),
 		("changed", lambda: test_changed(tap, tmp)),

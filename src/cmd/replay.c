@@ -384,6 +384,8 @@ static bool run(struct replaying *r)
 	written = issuing_end(&r->issuing);
 	if (!r->quiet)
 		summarize(r);
+	if (whole && !r->stopped && !r->made)
+		warn("%s: it has no call that could be made again", r->path);
 	if (fflush(r->report) || ferror(r->report)) {
 		warn("cannot write what differs: %s", strerror(errno));
 		written = false;

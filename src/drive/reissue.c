@@ -316,8 +316,8 @@ static struct reissued again_read(struct reissue *r, const struct call *c)
 	if (c->desc->id != CALL_READ && c->desc->id != CALL_PREAD64)
 		return left_out("reads into several buffers");
 	/* the kernel writes no more than a group needs, whatever room there is */
-	return made(issue(r->issuer, CALL_READ, (const uint64_t[CALL_MAX_ARGS]){
-		(uint64_t)(int64_t)fd, room(r, c, 1), pointer(c, 2),
+	return made(issue(r->issuer, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)(int64_t)fd, room(r, c, 1), pointer(c, 2), c->args[3], c->args[4],
 	}));
 }
 
