@@ -63,7 +63,7 @@ page_options() {
 	for option in $(page_options); do
 		case $option in
 		-[peso] | --attach | --expr | --trace | --status | --signal | \
-		--string-limit | --output | -b | --detach-on | --look-every | --keep-going | \
+		--string-limit | --output | -b | --detach-on | --as-kernel | --look-every | --keep-going | \
 		-h | --help | -V | --version)
 			continue
 			;;

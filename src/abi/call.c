@@ -166,6 +166,8 @@ void call_result_notes(const struct call *c, const struct names *n,
 {
 	if (!c->returned)
 		return;
+	if (c->tamper.because[0])
+		s->ops->note(s, "injected", c->tamper.because);
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);

@@ -29,6 +29,19 @@ struct capture {
 
 enum { CALL_MAX_CAPTURES = 64 };
 
+/*
+ * What is done to a call on its way.  Who is told of its beginning asks for it;
+ * at its return it says what was done.
+ */
+struct tamper {
+	bool injected;		/* the kernel is not asked, and the task gets ret */
+	int64_t ret;		/* a negative errno for a failure */
+	uint64_t enter_delay_ns, exit_delay_ns;
+	int signal;		/* sent to the task as the call begins; 0: none */
+	uint32_t attr_size;	/* written into attr.size, as with E2BIG; 0: not */
+	char because[160];	/* one line for the reader, or "" */
+};
+
 struct call {
 	const struct call_desc *desc;	/* NULL: not a call we decode */
 	const struct arch *arch;
@@ -45,6 +58,7 @@ struct call {
 	int64_t ret;			/* result; a positive errno when failed */
 	bool shown;			/* for the one who drives: it is printed */
 	const struct call *before;	/* of which this is a changed form; NULL: none */
+	struct tamper tamper;
 	struct capture captures[CALL_MAX_CAPTURES];
 	size_t ncaptures;
 	struct buf pool;

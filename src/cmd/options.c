@@ -11,7 +11,7 @@
 /* Long options without a short one. */
 enum {
 	OPT_STATUS = OPTIONS_OWN, OPT_SIGNAL, OPT_NO_SECCOMP, OPT_RECORDS, OPT_SUMMARY,
-	OPT_LOOK_EVERY, OPT_KEEP_GOING,
+	OPT_LOOK_EVERY, OPT_KEEP_GOING, OPT_AS_KERNEL,
 };
 
 static const char help[] =
@@ -35,8 +35,15 @@ static const char help[] =
 "  -b, --detach-on=execve     let go of children that run another program\n"
 "      --no-seccomp           stop at all calls, without a seccomp filter\n"
 "\n"
+"What to do to it:\n"
+"  -e inject=SET:DO[:when=W]  DO: error=E retval=N delay_enter=T delay_exit=T\n"
+"                             signal=S; W: a count, or a condition such as\n"
+"                             'precise_ip>0'\n"
+"      --as-kernel=RELEASE    refuse what that older kernel would have refused\n"
+"\n"
 "What to show:\n"
-"  -e, --expr=EXPR            trace=SET, status=SET or signal=SET, see below\n"
+"  -e, --expr=EXPR            trace=SET, status=SET or signal=SET, see below, or\n"
+"                             inject=, see above\n"
 "      --trace=SET            calls: names, %open %ioctl %memory %poll %read\n"
 "                             %desc %pass %process, all; default perf: the\n"
 "                             calls that concern perf\n"
@@ -79,6 +86,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
 	OPTIONS_SHOW_LONG,
+	{ "as-kernel", required_argument, NULL, OPT_AS_KERNEL },
 	{ "attach", required_argument, NULL, 'p' },
 	{ "detach-on", required_argument, NULL, 'b' },
 	{ "expr", required_argument, NULL, 'e' },
@@ -196,13 +204,19 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 		o->count = o->summary = true;
 		break;
 	case 'e':
-		selection_parse(&o->select, arg);
+		if (!strncmp(arg, "inject=", 7))
+			injections_add(&o->inject, arg + 7);
+		else
+			selection_parse(&o->select, arg);
 		break;
 	case 'f':
 		++*forks;
 		break;
 	case 'F':
 		*forks = 2;
+		break;
+	case OPT_AS_KERNEL:
+		injections_as_kernel(&o->inject, arg);
 		break;
 	case OPT_KEEP_GOING:
 		o->keep_going = true;
@@ -258,9 +272,9 @@ static void check_decode(struct options *o)
 		    "pevtrace --help");
 	if (o->argv[1])
 		die("decode takes one dump, and '%s' is another", o->argv[1]);
-	if (o->npids || o->look_ms || o->no_seccomp || o->detach_on_exec)
-		die("-p, -b, --look-every and --no-seccomp are for tracing, not for "
-		    "a dump");
+	if (o->npids || o->look_ms || o->no_seccomp || o->detach_on_exec || o->inject)
+		die("-p, -b, --look-every, --no-seccomp, -e inject= and --as-kernel are for "
+		    "tracing, not for a dump");
 	o->to_stdout = true;
 }
 
@@ -333,4 +347,5 @@ void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 void options_free(struct options *o)
 {
 	free(o->pids);
+	injections_free(o->inject);
 }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "cmd/injections.h"
 #include "cmd/select.h"
 #include "render/text_view.h"
 
@@ -31,6 +32,7 @@ struct options {
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */
 	unsigned int look_ms;	/* --look-every, 0: at calls only */
+	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
 	char **argv;		/* the command or the dump, NULL if there is none */

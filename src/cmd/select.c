@@ -58,7 +58,7 @@ static void each_word(const char *set, const char *option,
 
 /* trace= ----------------------------------------------------------------- */
 
-static _Noreturn void unknown_call(const char *word)
+static _Noreturn void unknown_call(const char *word, const char *option)
 {
 	struct buf known = { 0 };
 
@@ -66,7 +66,7 @@ static _Noreturn void unknown_call(const char *word)
 		buf_addf(&known, "%s%s", i ? " " : "", classes[i].name);
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		buf_addf(&known, " %s", call_descs[i].name);
-	die("unknown call '%s' in -e trace=; known are perf all none %s", word,
+	die("unknown call '%s' in %s=; known are perf all none %s", word, option,
 	    buf_str(&known));
 }
 
@@ -77,7 +77,6 @@ static void add_call(void *ctx, const char *word, const char *option)
 	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
 	bool found = d || all || perf || !strcmp(word, "none");
 
-	(void)option;
 	if (d)
 		calls[d->id] = SELECT_ALL;
 	for (size_t i = 0; i < CALL_COUNT; i++) {
@@ -94,7 +93,12 @@ static void add_call(void *ctx, const char *word, const char *option)
 			calls[i] = SELECT_PERF;
 	}
 	if (!found)
-		unknown_call(word);
+		unknown_call(word, option);
+}
+
+void selection_calls(const char *set, const char *option, enum selected *calls)
+{
+	each_word(set, option, add_call, calls);
 }
 
 void selection_trace(struct selection *s, const char *set)
@@ -135,30 +139,33 @@ void selection_status(struct selection *s, const char *set)
 
 /* signal= ---------------------------------------------------------------- */
 
-static void add_signal(void *ctx, const char *word, const char *option)
+int signal_number(const char *word, const char *option)
 {
-	uint64_t *signals = ctx;
 	const char *name = !strncasecmp(word, "SIG", 3) ? word + 3 : word;
 	char *end;
 	long n;
 
-	if (!strcmp(word, "all"))
-		*signals = ~0ULL;
-	if (!strcmp(word, "all") || !strcmp(word, "none"))
-		return;
 	for (int sig = 1; sig <= 64; sig++) {
 		const char *known = sigabbrev_np(sig);
 
-		if (known && !strcasecmp(known, name)) {
-			*signals |= 1ULL << (sig - 1);
-			return;
-		}
+		if (known && !strcasecmp(known, name))
+			return sig;
 	}
 	n = strtol(word, &end, 10);
 	if (*end || n < 1 || n > 64)
-		die("unknown signal '%s' in %s=; use names such as SIGIO, numbers "
-		    "from 1 to 64, all or none", word, option);
-	*signals |= 1ULL << (n - 1);
+		die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers "
+		    "from 1 to 64", word, option);
+	return (int)n;
+}
+
+static void add_signal(void *ctx, const char *word, const char *option)
+{
+	uint64_t *signals = ctx;
+
+	if (!strcmp(word, "all"))
+		*signals = ~0ULL;
+	else if (strcmp(word, "none"))
+		*signals |= 1ULL << (signal_number(word, option) - 1);
 }
 
 void selection_signal(struct selection *s, const char *set)
@@ -188,6 +195,6 @@ void selection_parse(struct selection *s, const char *expr)
 		}
 	}
 	if (strchr(expr, '='))
-		die("unknown -e '%s'; known are trace=, status= and signal=", expr);
+		die("unknown -e '%s'; known are trace=, status=, signal= and inject=", expr);
 	selection_trace(s, expr);
 }

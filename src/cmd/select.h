@@ -34,6 +34,12 @@ void selection_trace(struct selection *s, const char *set);
 void selection_status(struct selection *s, const char *set);
 void selection_signal(struct selection *s, const char *set);
 
+/* Adds the calls of a set to those of an option; dies on an unknown word. */
+void selection_calls(const char *set, const char *option, enum selected *calls);
+
+/* The signal of that name or number; dies, naming the option, if there is none. */
+int signal_number(const char *word, const char *option);
+
 static inline bool selection_has_signal(const struct selection *s, int sig)
 {
 	return sig < 1 || sig > 64 || s->signals >> (sig - 1) & 1;

@@ -310,6 +310,8 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 		look_before(l, c);
 	if (l->options.summary && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
+	if (concerns)
+		injections_ask(l->options.inject, s->model, c);
 	passing = model_passing(s->model);
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
@@ -429,7 +431,8 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 
 		t->watch[i] = selected == SELECT_ALL ? WATCH_ALWAYS : call_descs[i].watch;
 		t->unwanted[i] = selected == SELECT_NONE && !all &&
-				 !model_needs((enum call_id)i);
+				 !model_needs((enum call_id)i) &&
+				 !injections_want(l->options.inject, (enum call_id)i);
 	}
 	t->unwanted[CALL_PTRACE] = false;
 	t->no_seccomp = l->options.no_seccomp;
@@ -472,6 +475,7 @@ int cmd_trace(int argc, char **argv)
 
 	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
 	machine_live(&l.machine, l.options.symbols);
+	injections_begin(l.options.inject, l.machine.host);
 	if (!session_start_here(&l.session, &l.options, &l.machine.names))
 		return EXIT_TROUBLE;
 	start_looking(&l);

@@ -145,6 +145,18 @@ static void add_result(struct json_object *o, const struct call *c)
 	}
 }
 
+static void add_tampering(struct json_object *o, const struct tamper *t)
+{
+	if (t->injected)
+		dump_add_bool(o, "injected", true);
+	if (t->because[0])
+		dump_add_string(o, "because", t->because);
+	if (t->enter_delay_ns)
+		dump_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
+	if (t->exit_delay_ns)
+		dump_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
+}
+
 /* Moves the members of from to to, and releases from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
@@ -162,6 +174,7 @@ void dump_call_return(struct json_object *o, const struct call *c, const struct 
 	dump_add_uint(o, "start_ns", c->start_ns);
 	dump_add_uint(o, "exit_ns", c->exit_ns);
 	add_result(o, c);
+	add_tampering(o, &c->tamper);
 	dump_add(o, "args", args ? args : decoded->args);
 	if (decoded->results)
 		dump_add(o, "results", decoded->results);

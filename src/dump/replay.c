@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +223,17 @@ static void tell_enter(struct line *l)
 	tell_stack(l, c->tid);
 }
 
+static void take_tampering(struct line *l, struct tamper *t)
+{
+	const char *because = dump_get_string(l->o, "because");
+
+	dump_get_bool(l->o, "injected", &t->injected);
+	dump_get_uint(l->o, "enter_delay_ns", &t->enter_delay_ns);
+	dump_get_uint(l->o, "exit_delay_ns", &t->exit_delay_ns);
+	if (because)
+		snprintf(t->because, sizeof(t->because), "%s", because);
+}
+
 static void finish_call(struct line *l, struct call *c)
 {
 	uint64_t addr;
@@ -240,6 +252,7 @@ static void finish_call(struct line *l, struct call *c)
 	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
 		l->wrong = "ret (no descriptor)";
+	take_tampering(l, &c->tamper);
 	take_memory(l, c, AT_EXIT);
 	if (l->wrong)
 		return;

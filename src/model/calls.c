@@ -143,7 +143,8 @@ static void failed_to_open(struct model *m, struct task *t, const struct call *c
 	m->attempts = xrealloc(m->attempts, (m->nattempts + 1) * sizeof(*a));
 	a = &m->attempts[m->nattempts++];
 	*a = (struct attempt){
-		.tid = c->tid, .error = (int)c->ret, .pid = call_int(c, 1),
+		.tid = c->tid, .error = (int)c->ret, .injected = c->tamper.injected,
+		.pid = call_int(c, 1),
 		.cpu = call_int(c, 2), .flags = c->args[4], .events = m->nevents,
 	};
 	a->attr_len = keep_attr(c, a->attr);
@@ -604,6 +605,9 @@ void model_exit(struct model *m, const struct call *c)
 	if (!t || !c->returned)
 		return;
 	m->now_ns = c->exit_ns;
+	/* the kernel knows nothing of a success that was injected */
+	if (!c->failed && c->tamper.injected)
+		return;
 	if (!c->failed)
 		after_success(m, t, c);
 	else if (c->desc->class == CLASS_OPEN)

@@ -96,6 +96,7 @@ struct ring {
 struct attempt {
 	pid_t tid;
 	int error;
+	bool injected;		/* by us, not by the kernel */
 	uint8_t attr[EVENT_ATTR_MAX];
 	size_t attr_len;
 	pid_t pid;

@@ -205,7 +205,8 @@ static void print_events(const struct model *m, struct buf *out)
 
 static bool same_attempt(const struct attempt *a, const struct attempt *b)
 {
-	return a->tid == b->tid && a->error == b->error && a->attr_len == b->attr_len &&
+	return a->tid == b->tid && a->error == b->error && a->injected == b->injected &&
+	       a->attr_len == b->attr_len &&
 	       a->pid == b->pid && !memcmp(a->attr, b->attr, a->attr_len);
 }
 
@@ -221,7 +222,8 @@ static void print_attempt(const struct model *m, const struct names *n,
 	buf_reset(&text);
 	error_text(a->error, &text);
 	/* without the "-1 " that stands before it as a result */
-	buf_addf(out, ": %s", buf_str(&text) + (*buf_str(&text) == '-' ? 3 : 0));
+	buf_addf(out, ": %s%s", buf_str(&text) + (*buf_str(&text) == '-' ? 3 : 0),
+		 a->injected ? ", injected" : "");
 	buf_reset(&text);
 	if (times > 1)
 		buf_addf(out, ", %zu times", times);

@@ -284,6 +284,15 @@ static void add_result(struct text_view *v, const struct call *c, struct text_si
 	}
 }
 
+/* What was done to the call on its way, as strace tells it. */
+static void add_tampering(const struct call *c, struct buf *out)
+{
+	if (c->tamper.injected)
+		buf_adds(out, " (INJECTED)");
+	if (c->tamper.enter_delay_ns || c->tamper.exit_delay_ns)
+		buf_adds(out, " (DELAYED)");
+}
+
 /* " (in [5], left {...})" where the kernel wrote more than its result. */
 static void add_results(struct text_view *v, const struct call *c, struct text_sink *t)
 {
@@ -349,6 +358,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 		call_args(c, AT_EXIT, v->names, &t.sink);
 		buf_addc(&v->line, ')');
 		add_result(v, c, &t);
+		add_tampering(c, &v->line);
 		add_results(v, c, &t);
 		call_result_notes(c, v->names, &t.sink);
 		if (v->o->duration)

@@ -17,6 +17,8 @@ enum {
 	BURST = 256,
 	/* How often we look around when nothing happens. */
 	PULSE_MS = 100,
+	/* Shorter delays are slept through. */
+	HOLD_NS = 2000000,
 };
 
 long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data)
@@ -59,6 +61,8 @@ void task_drop(struct tracer *t, struct task *task)
 	map_del(&t->tasks, (uint64_t)task->tid);
 	if (task->early)
 		t->nearly--;
+	if (task->held_ns)
+		t->nheld--;
 	if (task->call)
 		call_free(task->call);
 	free(task->call);
@@ -108,6 +112,16 @@ static void no_matter(int sig)
 	(void)sig;
 }
 
+static void set_pulse(const struct tracer *t)
+{
+	unsigned int tick = t->opts->tick_ms;
+	long ms = t->nheld ? 1 : tick && tick < PULSE_MS ? tick : PULSE_MS;
+	const struct timespec period = { .tv_nsec = ms * 1000000L };
+
+	if (timer_settime(t->pulse, 0, &(struct itimerspec){ period, period }, NULL))
+		die("cannot set a timer: %s", strerror(errno));
+}
+
 /*
  * To wait for children is one call where SIGCHLD is left alone, and three where
  * one waits for signals, too.  So the signals wait until this one, which comes
@@ -117,9 +131,6 @@ static void no_matter(int sig)
 static void start_pulse(struct tracer *t)
 {
 	const struct sigaction action = { .sa_handler = no_matter };
-	unsigned int tick = t->opts->tick_ms;
-	long ms = tick && tick < PULSE_MS ? tick : PULSE_MS;
-	const struct timespec period = { .tv_nsec = ms * 1000000L };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
 	sigset_t set;
 
@@ -127,9 +138,9 @@ static void start_pulse(struct tracer *t)
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMAX);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	if (timer_create(CLOCK_MONOTONIC, &event, &t->pulse) ||
-	    timer_settime(t->pulse, 0, &(struct itimerspec){ period, period }, NULL))
+	if (timer_create(CLOCK_MONOTONIC, &event, &t->pulse))
 		die("cannot have a timer: %s", strerror(errno));
+	set_pulse(t);
 }
 
 static void stop_pulse(struct tracer *t)
@@ -187,6 +198,53 @@ static void tick(struct tracer *t)
 	t->ops->tick(t->ctx);
 }
 
+bool task_hold(struct tracer *t, struct task *task, uint64_t ns)
+{
+	if (!ns || t->leaving)
+		return false;
+	if (ns < HOLD_NS) { /* the pulse is too slow for it */
+		const struct timespec ts = { .tv_nsec = (long)ns };
+
+		nanosleep(&ts, NULL);
+		return false;
+	}
+	task->held_ns = now_ns() + ns;
+	t->nheld++;
+	set_pulse(t);
+	return true;
+}
+
+/* One whose time has come; NULL if there is none. */
+static struct task *held_enough(const struct tracer *t)
+{
+	uint64_t now = now_ns();
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->tasks, &at))) {
+		struct task *task = slot->value;
+
+		if (task->held_ns && (t->leaving || task->held_ns <= now))
+			return task;
+	}
+	return NULL;
+}
+
+static void release_held(struct tracer *t)
+{
+	struct task *task;
+
+	while (t->nheld && (task = held_enough(t))) {
+		task->held_ns = 0;
+		t->nheld--;
+		if (task->in_call)
+			task->call->start_ns = now_ns();
+		task_resume(t, task, 0);
+	}
+	if (!t->nheld)
+		set_pulse(t);
+}
+
 static void loop(struct tracer *t)
 {
 	unsigned int stops = 0;
@@ -202,6 +260,8 @@ static void loop(struct tracer *t)
 		if (tid > 0 && ++stops % BURST)
 			continue;
 		heed_signals(t);
+		if (t->nheld)
+			release_held(t);
 		if (t->nearly)
 			birth_adopt(t);
 		tick(t);

@@ -8,6 +8,7 @@
 #include "trace/proc.h"
 #include "trace/remote.h"
 #include "trace/stack.h"
+#include "trace/tamper.h"
 #include "trace/task.h"
 
 /*
@@ -139,7 +140,8 @@ static bool describe(struct tracer *t, struct task *task, uint32_t audit,
 	       t->ops->close_watch(t->ctx, task->tid);
 }
 
-static void enter(struct tracer *t, struct task *task, uint32_t audit,
+/* False when the task is to stay in its stop. */
+static bool enter(struct tracer *t, struct task *task, uint32_t audit,
 		  uint64_t nr, const uint64_t *args)
 {
 	struct remote remote = remote_of(task->tid);
@@ -149,8 +151,11 @@ static void enter(struct tracer *t, struct task *task, uint32_t audit,
 	    describe(t, task, audit, nr, args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
-	if (task->in_call)
-		task->call->start_ns = now_ns();
+	if (!task->in_call)
+		return true;
+	tamper_begin(task->call);
+	task->call->start_ns = now_ns();
+	return !task_hold(t, task, task->call->tamper.enter_delay_ns);
 }
 
 /* False when the task is not ours to let go on. */
@@ -169,7 +174,8 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 	call->failed = is_error;
 	call->ret = is_error ? -rval : rval;
 	t->ops->exit(t->ctx, call, &remote.mem);
-	return t->leaving || guard_extend(t, task);
+	return (t->leaving || guard_extend(t, task)) &&
+	       !task_hold(t, task, call->tamper.exit_delay_ns);
 }
 
 /*
@@ -180,6 +186,7 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 static void syscall_stop(struct tracer *t, struct task *task)
 {
 	struct ptrace_syscall_info info = { .op = PTRACE_SYSCALL_INFO_NONE };
+	bool goes_on = true;
 
 	if (ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info),
 		      (uintptr_t)&info) < 0 &&
@@ -190,20 +197,20 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;
-		enter(t, task, info.arch, info.entry.nr,
-		      (const uint64_t *)info.entry.args);
+		goes_on = enter(t, task, info.arch, info.entry.nr,
+				(const uint64_t *)info.entry.args);
 		break;
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
-			enter(t, task, info.arch, info.seccomp.nr,
-			      (const uint64_t *)info.seccomp.args);
+			goes_on = enter(t, task, info.arch, info.seccomp.nr,
+					(const uint64_t *)info.seccomp.args);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
-		if (!leave_call(t, task, info.exit.rval, info.exit.is_error))
-			return;
+		goes_on = leave_call(t, task, info.exit.rval, info.exit.is_error);
 		break;
 	}
-	task_resume(t, task, 0);
+	if (goes_on)
+		task_resume(t, task, 0);
 }
 
 static void signal_stop(struct tracer *t, struct task *task, int sig)

@@ -28,6 +28,7 @@ struct task {
 	struct call *call; /* reused by every call; NULL at first */
 	struct stack_cache *stack; /* see stack.c */
 	struct guard *guard; /* see guard.h; NULL without a filter */
+	uint64_t held_ns; /* stays in its stop until then; 0: does not */
 	uint64_t early_ns; /* when an early task was first seen */
 	int status; /* of an early task that has ended */
 	bool in_call; /* enter was answered with TRACE_EXIT */
@@ -63,6 +64,7 @@ struct tracer {
 	sigset_t taken; /* signals that are blocked, and looked for now and then */
 	timer_t pulse; /* interrupts what we sleep in */
 	size_t nearly; /* early tasks */
+	size_t nheld; /* held ones */
 	pid_t launched; /* 0: none */
 	bool launched_ended;
 	int launched_status;
@@ -93,6 +95,9 @@ void task_gone(struct tracer *t, struct task *task, int status);
 
 /* stop.c: acts on one report of wait4(2). */
 void stop_handle(struct tracer *t, pid_t tid, int status);
+
+/* engine.c: keeps a task in its stop for so long; false when it may go on now. */
+bool task_hold(struct tracer *t, struct task *task, uint64_t ns);
 
 /* Lets a stopped task run on, the way its filter and close_watch ask for. */
 void task_resume(struct tracer *t, struct task *task, int sig);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/as_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* What the user may do is for the kernel that runs to judge, not for an older one. */
+static struct rule_facts of_anybody(const struct rule_machine *here)
+{
+	struct rule_facts f = { .machine = *here };
+
+	f.machine.paranoid = -1;
+	f.machine.caps = ~0ULL;
+	f.machine.max_sample_rate = f.machine.max_stack = UINT64_MAX;
+	return f;
+}
+
+void as_kernel_init(struct as_kernel *k, uint32_t release, const struct rule_machine *here)
+{
+	struct rule_machine *m = &k->then.machine;
+
+	*k = (struct as_kernel){
+		.release = release, .then = of_anybody(here), .today = of_anybody(here),
+	};
+	k->pmus = xcalloc(here->npmus + 1, sizeof(*k->pmus));
+	m->pmus = k->pmus;
+	m->npmus = 0;
+	for (size_t i = 0; i < here->npmus; i++)
+		if (!here->pmus[i].desc || here->pmus[i].desc->since <= release)
+			k->pmus[m->npmus++] = here->pmus[i];
+	m->release = release;
+	m->attr_size = rules_attr_size(release);
+}
+
+void as_kernel_free(struct as_kernel *k)
+{
+	free(k->pmus);
+}
+
+/* Appends "NAME (RELEASE)" for what came after the older kernel. */
+static void add_newer(const struct as_kernel *k, const char *name, uint32_t since,
+		      struct buf *out)
+{
+	if (since <= k->release)
+		return;
+	buf_addf(out, "%s%s (%u.%u", out->len ? ", " : "", name, since >> 16, since >> 8 & 255);
+	buf_addf(out, since & 255 ? ".%u)" : ")", since & 255);
+}
+
+static void add_newer_value(const struct as_kernel *k, const struct xlat *x, uint64_t v,
+			    struct buf *out)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+
+	if (e)
+		add_newer(k, e->name, e->since, out);
+}
+
+static void add_newer_flags(const struct as_kernel *k, const struct xlat *x, uint64_t v,
+			    struct buf *out)
+{
+	const struct xlat_entry *e;
+
+	for (size_t at = 0; (e = xlat_next_flag(x, &v, &at));)
+		add_newer(k, e->name, e->since, out);
+}
+
+static bool is_about(const struct rule_desc *d, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = d->fields; (at = strstr(at, name)); at += len)
+		if ((at == d->fields || at[-1] == ',') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* What in the call the older kernel does not know, as far as the check is about it. */
+static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
+		       const struct rule_desc *d, struct buf *out)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	bool members = d->id == RULE_RESERVED_BITS || d->id == RULE_SIZE_TAIL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+		uint64_t v = field_get(f, ask->attr, ask->len);
+
+		if (v && members && f->kind != FIELD_RESERVED)
+			add_newer(k, f->name, f->since, out);
+		if (!f->xlat || members || !is_about(d, f->name))
+			continue;
+		if (f->xlat->kind == XLAT_ENUM)
+			add_newer_value(k, f->xlat, v, out);
+		else if (f->xlat->kind == XLAT_FLAGS)
+			add_newer_flags(k, f->xlat, v, out);
+	}
+	if (d->id == RULE_SOFTWARE_CONFIG)
+		add_newer_value(k, &xlat_perf_sw_ids,
+				layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
+	if (is_about(d, "flags"))
+		add_newer_flags(k, &xlat_perf_event_open_flags, ask->flags, out);
+}
+
+static struct as_refusal refusal(int error, const char *because)
+{
+	struct as_refusal r = { .error = error };
+
+	snprintf(r.because, sizeof(r.because), "%s", because);
+	return r;
+}
+
+static struct as_refusal refuses_open(const struct as_kernel *k, const struct call *c,
+				      const uint8_t *attr, size_t len)
+{
+	struct rule_ask ask = {
+		.attr = attr, .len = len, .pid = call_int(c, 1), .cpu = call_int(c, 2),
+		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &k->then,
+	};
+	struct rule_verdict then, today;
+	struct buf newer = { 0 };
+	struct as_refusal r = { 0 };
+
+	rules_judge(&ask, &then);
+	if (!then.rule)
+		return r;
+	ask.facts = &k->today;
+	rules_judge(&ask, &today);
+	/* only the size that comes back with E2BIG tells one kernel from the other */
+	if (today.rule == then.rule && today.error == then.error && today.error != E2BIG)
+		return r;
+	newer_than(k, &ask, then.rule, &newer);
+	r = refusal(then.error, newer.len ? buf_str(&newer) : then.rule->meaning);
+	buf_free(&newer);
+	r.attr_size = r.error == E2BIG && (then.rule->id == RULE_SIZE_TAIL ||
+					   then.rule->id == RULE_SIZE_RANGE) ?
+		      k->then.machine.attr_size : 0;
+	return r;
+}
+
+struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
+				    const uint8_t *attr, size_t len)
+{
+	const struct ioctl_desc *d;
+
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		return refuses_open(k, c, attr, len);
+	d = c->desc->id == CALL_IOCTL ? ioctl_find((uint32_t)c->args[1], c->arch->word) : NULL;
+	if (d && d->since > k->release)
+		return refusal(ENOTTY, "it does not know this ioctl");
+	return (struct as_refusal){ 0 };
+}

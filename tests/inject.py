@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Calls answered in the kernel's place: -e inject= and --as-kernel.
+
+  strace   the same calls are hit, with the same results, as by strace's inject=
+  attr     conditions on the attr, which strace has not
+  event    calls on an event, chosen by what it is
+  time     delays are kept, and others run on meanwhile
+  kernel   what an older kernel would have refused, E2BIG with its size
+  perf     perf falls back as on such a kernel
+  shown    text, dump and summary say what was injected
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
+STRACE = shutil.which("strace")
+
+# The target: makes the calls named by its arguments, and prints what it got.
+TARGET = r"""
+import ctypes, fcntl, os, signal, struct, sys, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+NR = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+got = []
+signal.signal(signal.SIGUSR1, lambda *_: got.append(1))
+def attr(type=1, config=0, size=136, **at):
+	b = bytearray(size)
+	struct.pack_into("IIQ", b, 0, type, size, config)
+	for where, v in at.items():
+		struct.pack_into("Q", b, int(where[1:]), v)
+	return b
+def call(nr, *args):
+	ctypes.set_errno(0)
+	r = libc.syscall(nr, *args)
+	return r, ctypes.get_errno()
+def open_(b, pid=0, cpu=-1, group=-1, flags=0):
+	c = (ctypes.c_char * len(b)).from_buffer(b)
+	return call(NR, c, pid, cpu, group, ctypes.c_ulong(flags))
+def show(r):
+	print(r[0] if r[0] < 0 else "ok", r[1])
+"""
+
+def run(*command, **more):
+	more.setdefault("timeout", 120)
+	return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+			      stderr=subprocess.PIPE, text=True, errors="replace", **more)
+
+def said(r):
+	return "status %d, %s%s" % (r.returncode, r.stdout, r.stderr)
+
+def script(body):
+	return [sys.executable, "-c", TARGET + body]
+
+def traced(tmp, options, body):
+	"""What the target printed, and the lines of the trace."""
+	text = os.path.join(tmp, "text")
+	r = run(PEVTRACE, "-o", text, *options, *script(body))
+	with open(text) as f:
+		return r, f.read().splitlines()
+
+SEVEN = "for i in range(7): show(open_(attr(config=2)))"
+
+def strace(tap, tmp):
+	if not STRACE:
+		tap.skip("the same calls as strace's", "no strace")
+		return
+	for what in ("error=ENOSPC", "error=ENOSPC:when=2", "error=17:when=3+",
+		     "error=EBUSY:when=2+3", "error=EPERM:when=2..4", "retval=77:when=1..7+2",
+		     "retval=-5:when=7"):
+		expr = "inject=perf_event_open:" + what
+		theirs = run(STRACE, "-f", "-o", os.path.join(tmp, "s"), "-e",
+			     "trace=perf_event_open", "-e", expr, *script(SEVEN))
+		ours, lines = traced(tmp, ["-e", expr], SEVEN)
+		with open(os.path.join(tmp, "s")) as f:
+			marked = [" (INJECTED)" in l for l in f if "perf_event_open(" in l]
+		mine = [" (INJECTED)" in l for l in lines if "perf_event_open(" in l]
+		tap.ok(theirs.returncode == 0 and ours.stdout == theirs.stdout and
+		       mine == marked and any(mine), "%s: as strace does" % what,
+		       [said(theirs), said(ours), repr(marked), repr(mine)])
+
+def attr_conditions(tap, tmp):
+	body = """
+show(open_(attr(config=2)))
+show(open_(attr(config=2, _40=2 << 15)))
+show(open_(attr(config=3, _40=1 << 15)))
+show(open_(attr(config=2), cpu=0, pid=-1))
+show(open_(attr(config=2, _24=1)))
+"""
+	for when, hit in (("precise_ip>0", [1, 2]), ("precise_ip==2 || cpu==0", [1, 3]),
+			  ("config==PERF_COUNT_SW_CONTEXT_SWITCHES", [2]),
+			  ("sample_type&PERF_SAMPLE_IP", [4]), ("!precise_ip && cpu<0", [0, 4]),
+			  ("type==PERF_TYPE_HARDWARE", []),
+			  ("precise_ip>0:when=2", [2])):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EOPNOTSUPP:when=" + when],
+				  body)
+		want = ["-1 95" if i in hit else "ok 0" for i in range(5)]
+		tap.ok(r.stdout.split("\n")[:5] == want, "when=%s hits %s" % (when, hit), [said(r)])
+
+def event_conditions(tap, tmp):
+	body = """
+import errno
+a = open_(attr(config=2))[0]; b = open_(attr(config=3))[0]
+for fd in (a, b):
+	for op in (0x2400, 0x2401):
+		show(call({"x86_64": 16, "aarch64": 29}[os.uname().machine], fd, op, 0))
+for fd in (a, b):
+	try:
+		print(len(os.read(fd, 8)))
+	except OSError as e:
+		print(e.errno)
+"""
+	r, lines = traced(tmp, ["-e", "inject=ioctl:error=EIO:when=config==3 && "
+				"request==PERF_EVENT_IOC_DISABLE",
+				"-e", "inject=read:error=EAGAIN:when=config==2"], body)
+	tap.ok(r.stdout.split("\n")[:6] == ["ok 0", "ok 0", "ok 0", "-1 5", "11", "8"],
+	       "calls are chosen by the event that they are on", [said(r)])
+
+def timing(tap, tmp):
+	body = """
+t = time.monotonic()
+show(open_(attr(config=2)))
+print(time.monotonic() - t)
+"""
+	for what in ("delay_enter=300ms", "delay_exit=300000", "delay=0.3s"):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open:" + what], body)
+		out = r.stdout.split()
+		tap.ok(len(out) == 3 and out[:2] == ["ok", "0"] and float(out[2]) >= 0.3 and
+		       any(l.endswith(" (DELAYED)") for l in lines), what + " is kept", [said(r)] + lines)
+	# another thread goes on while one is held, for as long as it is held
+	body = """
+t = threading.Thread(target=lambda: open_(attr(config=2)))
+t.start()
+n = 0
+while t.is_alive():
+	os.getppid(); n += 1; time.sleep(0.001)
+print(n)
+"""
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:delay_enter=500ms"], body)
+	tap.ok(r.stdout.strip().isdigit() and int(r.stdout) > 3,
+	       "other threads run on while one is held", [said(r)])
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:signal=USR1:when=2"],
+			  SEVEN + "\nprint('signals', len(got))")
+	tap.ok("signals 1\n" in r.stdout and r.stdout.count("ok 0") == 7,
+	       "a signal is sent, and the call made", [said(r)])
+
+def killed_while_held(tap, tmp):
+	body = """
+pid = os.fork()
+if not pid:
+	open_(attr(config=2))
+	os._exit(0)
+time.sleep(0.2)
+os.kill(pid, 9)
+print(os.waitpid(pid, 0)[1])
+"""
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:delay_enter=60s"], body)
+	tap.ok(r.stdout == "9\n" and r.returncode == 0, "one that is held can be killed", [said(r)])
+
+def kernel(tap, tmp):
+	body = """
+b = attr(config=2, _128=1); r = open_(b); print(r[1], struct.unpack_from("I", b, 4)[0])
+b = attr(config=2, _104=1); r = open_(b); print(r[1], struct.unpack_from("I", b, 4)[0])
+show(open_(attr(config=2)))
+show(open_(attr(config=10)))
+show(open_(attr(config=2), flags=8))
+show(open_(attr(config=2), pid=-1, cpu=-1))
+"""
+	modern = ["0 136", "ok 0", "ok 0", "ok 0", "-1 22"]
+	for old, want, injected in (("5.12", ["7 120"] + modern, 1), ("5.4", ["7 112"] + modern, 1),
+				    ("4.4", ["7 112"] + modern, 1),
+				    ("3.2", ["7 72", "7 72", "ok 0", "-1 2", "-1 22", "-1 22"], 4)):
+		r, lines = traced(tmp, ["--as-kernel", old], body)
+		tap.ok(r.stdout.split("\n")[:6] == want,
+		       "--as-kernel %s: errors and sizes" % old, [said(r)])
+		# the last one is refused by any kernel, which is left to say so
+		tap.ok(sum("(INJECTED) /* Linux %s: " % old in l for l in lines) == injected,
+		       "--as-kernel %s: what it did is marked with why" % old, lines)
+
+def perf(tap, tmp):
+	if not PERF:
+		tap.skip("perf falls back", "no perf")
+		return
+	data = os.path.join(tmp, "perf.data")
+	text = os.path.join(tmp, "perf.txt")
+	for old, gone, kept in (("4.4", ("ksymbol=1", "bpf_event=1", "PERF_FORMAT_LOST"), "mmap2=1"),
+				("3.10", ("mmap2=1", "comm_exec=1", "PERF_FLAG_FD_CLOEXEC"), "mmap=1"),
+				("2.6.39", ("exclude_guest=1", "mmap2=1"), "mmap=1")):
+		r = run(PEVTRACE, "-o", text, "--as-kernel", old, PERF, "record", "-e", "cpu-clock",
+			"-o", data, "true")
+		with open(text) as f:
+			lines = f.read().splitlines()
+		opened = [l for l in lines if "perf_event_open(" in l and "sample_freq=" in l and
+			  re.search(r"\) = \d+", l)]
+		tap.ok(r.returncode == 0 and opened and kept in opened[0] and
+		       not any(g in l for g in gone for l in opened),
+		       "perf record under --as-kernel %s asks for less until it works" % old,
+		       [said(r)] + lines)
+		script_ = run(PERF, "script", "-i", data)
+		tap.ok(script_.returncode == 0, "... and its data can be read", [said(script_)])
+
+def shown(tap, tmp):
+	dump = os.path.join(tmp, "dump")
+	text = os.path.join(tmp, "shown")
+	options = ["--as-kernel", "5.4", "-e", "inject=read:error=EIO:delay_exit=10ms:when=1"]
+	body = "open_(attr(config=2, _128=1)); fd = open_(attr(config=2))[0]\n" \
+	       "for i in range(2):\n\ttry: os.read(fd, 8)\n\texcept OSError: pass\n"
+	r = run(PEVTRACE, "-o", text, "--summary", "--json=" + dump, *options, *script(body))
+	with open(text) as f:
+		live = f.read()
+	again = run(PEVTRACE, "decode", "--summary", dump)
+	tap.ok(live.count("(INJECTED)") == 2 and "(DELAYED)" in live and
+	       again.stdout.count("(INJECTED)") == 2 and
+	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in live.splitlines()) ==
+	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in again.stdout.splitlines()),
+	       "the dump tells the same", [live, again.stdout + again.stderr])
+	tap.ok("E2BIG (Argument list too long), injected;" in live, "the summary names it", [live])
+	with open(dump) as f:
+		calls = [o for o in map(json.loads, f) if o.get("injected")]
+	tap.ok(len(calls) == 2 and calls[0]["because"].startswith("Linux 5.4: ") and
+	       calls[1]["exit_delay_ns"] == 10000000 and calls[1]["error"] == "EIO",
+	       "the dump has it in members of its own", [repr(calls)])
+
+def attached(tap, tmp):
+	"""A held task of an attached process is let go unharmed."""
+	body = "print('up', flush=True)\ntime.sleep(1)\n" \
+	       "show(open_(attr(config=2)))\nprint('done')"
+	target = subprocess.Popen(script(body), stdout=subprocess.PIPE, text=True)
+	target.stdout.readline()
+	tracer = subprocess.Popen([PEVTRACE, "-q", "-o", os.path.join(tmp, "a"), "-p",
+				   str(target.pid), "-e",
+				   "inject=perf_event_open:error=EIO:delay_enter=100s"],
+				  stderr=subprocess.PIPE)
+	try:
+		# until the call is there to be held
+		path = "/proc/%d/syscall" % target.pid
+		for _ in range(600):
+			with open(path) as f:
+				if f.read().split()[0] in ("298", "241", "-1"):
+					break
+			subprocess.run(["sleep", "0.1"])
+		tracer.terminate()
+		tracer.wait(60)
+		out = target.communicate(timeout=60)[0]
+	finally:
+		tracer.kill()
+		target.kill()
+	tap.ok(out in ("-1 5\ndone\n", "ok 0\ndone\n") and target.returncode == 0,
+	       "an attached process that is held goes on when let go", [repr(out)])
+
+def misuse(tap):
+	for expr, word in (("inject=", "needs calls"), ("inject=nothing:error=EIO", "unknown call"),
+			   ("inject=read", "does nothing"), ("inject=read:error=ENOTHING", "ENOTHING"),
+			   ("inject=read:error=EIO:retval=1", "one of"),
+			   ("inject=read:error=EIO:when=0", "no count"),
+			   ("inject=read:error=EIO:when=sample_nothing", "sample_nothing"),
+			   ("inject=read:delay=1h", "1h"), ("inject=read:signal=99", "99"),
+			   ("inject=read:poke=1", "poke")):
+		r = run(PEVTRACE, "-e", expr, "true")
+		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
+		       "-e %s is refused with a reason" % expr, [said(r)])
+	for old in ("x", "5", "1.0", "99.0", "5.4.3.2"):
+		r = run(PEVTRACE, "--as-kernel", old, "true")
+		tap.ok(r.returncode == 2 and r.stderr.count("\n") == 1,
+		       "--as-kernel %s is refused" % old, [said(r)])
+
+def main():
+	tap = sp.Tap()
+	with tempfile.TemporaryDirectory() as tmp:
+		strace(tap, tmp)
+		attr_conditions(tap, tmp)
+		event_conditions(tap, tmp)
+		timing(tap, tmp)
+		killed_while_held(tap, tmp)
+		kernel(tap, tmp)
+		perf(tap, tmp)
+		shown(tap, tmp)
+		attached(tap, tmp)
+		misuse(tap)
+	return tap.done()
+
+sys.exit(main())
