@@ -167,6 +167,8 @@ static bool open_outputs(struct session *s)
 {
 	const struct options *o = s->options;
 
+	if (o->no_text)
+		return true;
 	if (o->json && !o->json_path) {
 		s->json = output_open(o->output, STDOUT_FILENO, false);
 		return s->json;
@@ -230,6 +232,11 @@ bool session_start(struct session *s, struct options *options,
 	if (s->json)
 		add_dump(s, facts);
 	return true;
+}
+
+void session_add_view(struct session *s, struct view *v)
+{
+	s->views[s->nviews++] = v;
 }
 
 uint64_t session_now(void)

@@ -13,7 +13,7 @@
 #include "render/output.h"
 #include "render/view.h"
 
-enum { SESSION_VIEWS = 2 };
+enum { SESSION_VIEWS = 3 };
 
 /* What is traced, and where. */
 struct session_facts {
@@ -59,6 +59,12 @@ bool session_start(struct session *s, struct options *options,
  */
 bool session_start_here(struct session *s, struct options *options,
 			const struct names *source);
+
+/*
+ * One more view, after the start and before anything happens.  session_end()
+ * frees it, while the model is still there.
+ */
+void session_add_view(struct session *s, struct view *v);
 
 /* CLOCK_MONOTONIC in ns. */
 uint64_t session_now(void);

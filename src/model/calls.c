@@ -429,10 +429,11 @@ static void note_polled(struct task *t, struct ring *r)
 }
 
 /* Waiting for an event is waiting for the ring that its records go to. */
-static void polls(struct task *t, int fd)
+static void polls(void *ctx, struct task *t, int fd)
 {
 	struct event *e = fdtab_event(t->files, fd);
 
+	(void)ctx;
 	if (!e)
 		return;
 	if (e->output)
@@ -442,37 +443,69 @@ static void polls(struct task *t, int fd)
 			note_polled(t, t->space->rings[i]);
 }
 
-/* At its beginning: it may never return. */
-static void begins_to_wait(struct task *t, const struct call *c)
+/* Calls hook for each descriptor that the call waits for. */
+static void each_waited(struct task *t, const struct call *c,
+			void (*hook)(void *ctx, struct task *t, int fd), void *ctx)
 {
 	struct file *ep;
 	struct map_slot *slot;
 	const uint8_t *p;
 	size_t len, at = 0;
 
-	if (t->info)
-		t->info->polls++;
 	switch (c->desc->id) {
 	case CALL_POLL:
 	case CALL_PPOLL:
 	case CALL_PPOLL_TIME64:
 		p = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
 		for (; p && len >= 8; p += 8, len -= 8)
-			polls(t, (int)layout_get(&layout_pollfd, POLLFD_FD, p, 8));
+			hook(ctx, t, (int)layout_get(&layout_pollfd, POLLFD_FD, p, 8));
 		break;
 	case CALL_EPOLL_WAIT:
 	case CALL_EPOLL_PWAIT:
 	case CALL_EPOLL_PWAIT2:
 		ep = fdtab_file(t->files, call_int(c, 0));
 		while (ep && (slot = map_next(&ep->watched, &at)))
-			polls(t, (int)slot->key);
+			hook(ctx, t, (int)slot->key);
 		break;
 	default:
 		p = call_bytes(c, AT_ENTER, pointer(c, 1), SIZE_MAX, &len);
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
 			if (p[fd / 8] >> fd % 8 & 1)
-				polls(t, (int)fd);
+				hook(ctx, t, (int)fd);
 	}
+}
+
+/* At its beginning: it may never return. */
+static void begins_to_wait(struct task *t, const struct call *c)
+{
+	if (t->info)
+		t->info->polls++;
+	each_waited(t, c, polls, NULL);
+}
+
+/* What to call with each event that is waited for. */
+struct waited {
+	void (*hook)(void *ctx, struct event *e);
+	void *ctx;
+};
+
+static void tell_waited(void *ctx, struct task *t, int fd)
+{
+	const struct waited *w = ctx;
+	struct event *e = fdtab_event(t->files, fd);
+
+	if (e)
+		w->hook(w->ctx, e);
+}
+
+void model_each_waited(const struct model *m, const struct call *c,
+		       void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	struct task *t = model_task(m, c->tid);
+	struct waited w = { hook, ctx };
+
+	if (t && c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
+		each_waited(t, c, tell_waited, &w);
 }
 
 /* Descriptors through sockets -------------------------------------------- */

@@ -218,6 +218,10 @@ void model_each_fd(struct model *m, pid_t tid,
 void model_each_mapping(struct model *m, pid_t tid,
 			void (*hook)(void *ctx, const struct ring *r), void *ctx);
 
+/* Calls hook for each event that a poll, select or epoll_wait waits for. */
+void model_each_waited(const struct model *m, const struct call *c,
+		       void (*hook)(void *ctx, struct event *e), void *ctx);
+
 /* Calls hook for each living event whose records go to that ring. */
 void model_each_writer(struct model *m, const struct ring *r,
 		       void (*hook)(void *ctx, struct event *e), void *ctx);

@@ -22,8 +22,7 @@ static void add_count(struct buf *out, uint64_t n, const char *what)
 	buf_addf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
-/* "perf[123]"; the number alone where the name is not known. */
-static void add_task(const struct model *m, pid_t tid, struct buf *out)
+void graph_add_task(const struct model *m, pid_t tid, struct buf *out)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(m, &tasks);
@@ -41,14 +40,13 @@ static void add_task(const struct model *m, pid_t tid, struct buf *out)
 
 /* Events ------------------------------------------------------------------ */
 
-/* Opened to see whether the kernel takes it, and closed again. */
-static bool is_probe(const struct event *e)
+bool graph_is_probe(const struct event *e)
 {
 	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
 	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
 }
 
-static void add_target(const struct model *m, const struct event *e, struct buf *out)
+void graph_add_target(const struct model *m, const struct event *e, struct buf *out)
 {
 	if (e->found)
 		return;
@@ -57,14 +55,14 @@ static void add_target(const struct model *m, const struct event *e, struct buf 
 	else if (e->pid == -1)
 		buf_adds(out, "every task");
 	else
-		add_task(m, e->pid ? e->pid : e->opener, out);
+		graph_add_task(m, e->pid ? e->pid : e->opener, out);
 	if (get(e, ATTR_INHERIT))
 		buf_adds(out, " and its children");
 	if (e->cpu >= 0)
 		buf_addf(out, " on cpu %d", e->cpu);
 }
 
-static void add_mode(const struct event *e, struct buf *out)
+void graph_add_mode(const struct event *e, struct buf *out)
 {
 	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
 
@@ -81,7 +79,7 @@ static void add_mode(const struct event *e, struct buf *out)
 		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
 }
 
-static void add_life(const struct model *m, const struct event *e, struct buf *out)
+void graph_add_life(const struct model *m, const struct event *e, struct buf *out)
 {
 	static const char *const starts[] = {
 		[START_NEVER] = "never started", [START_OPEN] = "runs from its opening",
@@ -92,7 +90,7 @@ static void add_life(const struct model *m, const struct event *e, struct buf *o
 
 	if (!e->found) {
 		buf_adds(out, "opened by ");
-		add_task(m, e->opener, out);
+		graph_add_task(m, e->opener, out);
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
 	} else {
 		buf_addf(out, "fd %d", e->fd);
@@ -106,7 +104,7 @@ static void add_life(const struct model *m, const struct event *e, struct buf *o
 	buf_adds(out, e->closed ? "; closed" : "; open to the end");
 }
 
-static void add_counter(const struct event *e, struct buf *out)
+void graph_add_counter(const struct event *e, struct buf *out)
 {
 	const struct event_count *c = &e->count;
 
@@ -126,8 +124,7 @@ static void add_counter(const struct event *e, struct buf *out)
 		buf_adds(out, ", never ran");
 }
 
-/* "12 MMAP2, 6 SAMPLE"; with what was lost on the way. */
-static void add_records(const struct event *e, struct buf *out)
+void graph_add_records(const struct event *e, struct buf *out)
 {
 	uint64_t lost = e->lost_read > e->lost_told ? e->lost_read : e->lost_told;
 	const char *sep = "";
@@ -160,18 +157,18 @@ static void print_event(const struct model *m, const struct event *e, struct buf
 	text_escaped(out, e->name);
 	if (!e->found)
 		buf_adds(out, ": ");
-	add_target(m, e, out);
-	add_mode(e, out);
+	graph_add_target(m, e, out);
+	graph_add_mode(e, out);
 	if (e->leader)
 		buf_addf(out, ", in the group of #%u", e->leader->number);
 	buf_addc(out, '\n');
-	add_life(m, e, &text);
+	graph_add_life(m, e, &text);
 	detail(out, "", &text);
 	buf_reset(&text);
-	add_counter(e, &text);
+	graph_add_counter(e, &text);
 	detail(out, "", &text);
 	buf_reset(&text);
-	add_records(e, &text);
+	graph_add_records(e, &text);
 	detail(out, "records: ", &text);
 	buf_free(&text);
 }
@@ -182,18 +179,18 @@ static void print_events(const struct model *m, struct buf *out)
 	size_t n = model_events(m, &events), probes = 0;
 
 	for (size_t i = 0; i < n; i++)
-		probes += is_probe(events[i]);
+		probes += graph_is_probe(events[i]);
 	if (n > probes) {
 		buf_addf(out, "Events: %zu\n", n - probes);
 		for (size_t i = 0; i < n; i++)
-			if (!is_probe(events[i]))
+			if (!graph_is_probe(events[i]))
 				print_event(m, events[i], out);
 	}
 	if (!probes)
 		return;
 	buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_probe(events[i]))
+		if (!graph_is_probe(events[i]))
 			continue;
 		buf_addf(out, "  #%-3u ", events[i]->number);
 		text_escaped(out, events[i]->name);
@@ -276,19 +273,10 @@ static void add_writers(const struct model *m, const struct ring *r, struct buf 
 	}
 }
 
-static void print_ring(const struct model *m, const struct ring *r, uint32_t page,
-		       struct buf *out)
+void graph_add_size(const struct ring *r, uint32_t page, struct buf *out)
 {
 	uint64_t pages = (r->end - r->start) / page;
 
-	buf_addf(out, "  %u of ", r->number);
-	if (r->event->found) {
-		buf_adds(out, "an event opened before we came");
-	} else {
-		buf_addf(out, "#%u ", r->event->number);
-		text_escaped(out, r->event->name);
-	}
-	buf_adds(out, ": ");
 	if (r->aux && !r->event->found)
 		buf_addf(out, "AUX area of %llu KiB", (unsigned long long)(pages * page / 1024));
 	else if (pages < 2)
@@ -297,6 +285,20 @@ static void print_ring(const struct model *m, const struct ring *r, uint32_t pag
 		buf_addf(out, "%llu KiB", (unsigned long long)((pages - 1) * page / 1024));
 	if (r->overwrite)
 		buf_adds(out, ", overwritten when full");
+}
+
+static void print_ring(const struct model *m, const struct ring *r, uint32_t page,
+		       struct buf *out)
+{
+	buf_addf(out, "  %u of ", r->number);
+	if (r->event->found) {
+		buf_adds(out, "an event opened before we came");
+	} else {
+		buf_addf(out, "#%u ", r->event->number);
+		text_escaped(out, r->event->name);
+	}
+	buf_adds(out, ": ");
+	graph_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
 	if (!r->aux)
 		add_writers(m, r, out);
@@ -327,7 +329,7 @@ static void print_task(const struct model *m, const struct task_info *t, struct 
 	const char *sep = "; waits for ring ";
 
 	buf_adds(out, "  ");
-	add_task(m, t->tid, out);
+	graph_add_task(m, t->tid, out);
 	buf_adds(out, ": ");
 	add_count(out, t->opens, "open");
 	if (t->failures)

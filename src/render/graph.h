@@ -13,4 +13,25 @@
  */
 void graph_print(const struct model *m, const struct names *n, struct buf *out);
 
+/* Its pieces, for those who show the same in another form: one line, escaped. */
+
+/* Opened to see whether the kernel takes it, and closed again. */
+bool graph_is_probe(const struct event *e);
+
+/* "perf[123]"; "task 123" where the name is not known. */
+void graph_add_task(const struct model *m, pid_t tid, struct buf *out);
+
+/*
+ * What it measures; ", sampling about 99 times a second"; how it began and
+ * ended; its count; "12 MMAP2, 6 SAMPLE", with what was lost on the way.
+ */
+void graph_add_target(const struct model *m, const struct event *e, struct buf *out);
+void graph_add_mode(const struct event *e, struct buf *out);
+void graph_add_life(const struct model *m, const struct event *e, struct buf *out);
+void graph_add_counter(const struct event *e, struct buf *out);
+void graph_add_records(const struct event *e, struct buf *out);
+
+/* "512 KiB"; page: bytes of a page. */
+void graph_add_size(const struct ring *r, uint32_t page, struct buf *out);
+
 #endif

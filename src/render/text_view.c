@@ -10,6 +10,7 @@
 #include "abi/layout.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "render/call_text.h"
 #include "render/inflight.h"
 #include "render/siginfo.h"
 #include "render/text.h"
@@ -222,11 +223,7 @@ static void on_enter(struct view *view, const struct call *c)
 		pending_done(v, p);
 	p = pending_new(v, c);
 	init_sink(v, &t, &p->args);
-	text_colored(&p->args, v->o->color, COLOR_CALL, c->desc->name);
-	buf_addc(&p->args, '(');
-	text_sink_top(&t, false, c->desc);
-	call_args(c, AT_ENTER, v->names, &t.sink);
-	p->any = t.level[0].any;
+	p->any = call_text_begin(c, v->names, &t);
 }
 
 /*
@@ -249,64 +246,6 @@ static void on_idle(struct view *view, uint64_t ns)
 	buf_adds(&v->line, buf_str(&p->args));
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
 	v->partial = p;
-}
-
-/* " = 5", " = -1 ENOENT (No such file or directory)", " = 0x7f...". */
-static void add_result(struct text_view *v, const struct call *c, struct text_sink *t)
-{
-	struct buf *out = &v->line, error = { 0 };
-
-	buf_adds(out, " = ");
-	if (!c->returned) {
-		buf_addc(out, '?');
-		return;
-	}
-	text_sink_top(t, true, NULL);
-	if (c->failed) {
-		error_text(c->ret, &error);
-		text_colored(out, v->o->color, COLOR_ERROR, buf_str(&error));
-		buf_free(&error);
-		return;
-	}
-	switch (call_result_kind(c)) {
-	case RESULT_FD:
-		t->sink.ops->fd(&t->sink, NULL, c->ret,
-				v->o->labels && v->names->fd ?
-				v->names->fd(v->names, c, c->ret) : NULL);
-		break;
-	case RESULT_ADDR:
-	case RESULT_FLAGS:
-		t->sink.ops->hex(&t->sink, NULL, (uint64_t)c->ret);
-		break;
-	case RESULT_NUMBER:
-		t->sink.ops->sint(&t->sink, NULL, c->ret);
-		break;
-	}
-}
-
-/* What was done to the call on its way, as strace tells it. */
-static void add_tampering(const struct call *c, struct buf *out)
-{
-	if (c->tamper.injected)
-		buf_adds(out, " (INJECTED)");
-	if (c->tamper.enter_delay_ns || c->tamper.exit_delay_ns)
-		buf_adds(out, " (DELAYED)");
-}
-
-/* " (in [5], left {...})" where the kernel wrote more than its result. */
-static void add_results(struct text_view *v, const struct call *c, struct text_sink *t)
-{
-	size_t start = v->line.len;
-
-	buf_adds(&v->line, " (");
-	text_sink_top(t, true, c->desc);
-	call_results(c, v->names, &t->sink);
-	if (t->level[0].any) {
-		buf_addc(&v->line, ')');
-		return;
-	}
-	v->line.len = start;
-	v->line.data[start] = '\0';
 }
 
 static unsigned int status_of(const struct call *c)
@@ -353,14 +292,9 @@ static void on_exit_of(struct view *view, const struct call *c)
 	if (v->o->status & status_of(c)) {
 		begin_last_line(v, p, c->exit_ns);
 		init_sink(v, &t, &v->line);
-		text_sink_top(&t, false, c->desc);
-		t.level[0].any = p->any && !p->in.split;
-		call_args(c, AT_EXIT, v->names, &t.sink);
-		buf_addc(&v->line, ')');
-		add_result(v, c, &t);
-		add_tampering(c, &v->line);
-		add_results(v, c, &t);
-		call_result_notes(c, v->names, &t.sink);
+		call_text_rest(c, p->any && !p->in.split, v->names, &t);
+		buf_addc(&v->line, ' ');
+		call_text_result(c, v->names, &t);
 		if (v->o->duration)
 			buf_addf(&v->line, " <%llu.%06llu>",
 				 (unsigned long long)((c->exit_ns - c->start_ns) / NS),
