@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace codegen DUMP: a C program that makes the calls of a dump. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "cmd/options.h"
 #include "dump/gather.h"
 #include "dump/perfdata.h"
+#include "lib/create.h"
 #include "lib/die.h"
 
 enum { OPT_ALL = 256, OPT_EVENT, OPT_PID };
@@ -100,12 +102,13 @@ static const char *parse(struct generating *g, int argc, char **argv)
 
 static bool put(const struct generating *g, const struct buf *text)
 {
-	FILE *f = g->output ? fopen(g->output, "we") : stdout;
+	int fd = g->output ? create_file(g->output, O_TRUNC) : -1;
+	FILE *f = !g->output ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = f && fwrite(text->data, 1, text->len, f) == text->len && !fflush(f);
 
 	if (!ok)
 		warn("cannot write to %s: %s", g->output ? g->output : "standard output",
-		     strerror(errno));
+		     create_error(errno));
 	if (f && f != stdout && fclose(f) && ok) {
 		warn("cannot write to %s: %s", g->output, strerror(errno));
 		ok = false;

@@ -2,20 +2,25 @@
 #include "cmd/showing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/create.h"
 #include "lib/die.h"
 
 bool showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
-	if (s->path)
-		s->out = fopen(s->path, "we");
+	if (s->path) {
+		int fd = create_file(s->path, O_TRUNC);
+
+		s->out = fd < 0 ? NULL : fdopen(fd, "w");
+	}
 	if (!s->out) {
 		warn("cannot write '%s': %s; name another file with -o", s->path,
-		     strerror(errno));
+		     create_error(errno));
 		return false;
 	}
 	text_sink_init(&s->text, &s->line);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/buf.h"
+#include "lib/create.h"
 #include "lib/die.h"
 #include "lib/map.h"
 
@@ -34,11 +35,11 @@ struct output {
 
 static int open_file(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = create_file(path, O_TRUNC);
 
 	if (fd < 0)
 		warn("cannot write '%s': %s; name another file with -o", path,
-		     strerror(errno));
+		     create_error(errno));
 	return fd;
 }
 
@@ -136,11 +137,10 @@ static struct stream *stream_of(struct output *o, pid_t tid)
 	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
 	/* a task's number may come again, and its file may have been closed */
 	flags = map_set(&o->begun, (uint64_t)tid, o) ? O_APPEND : O_TRUNC;
-	flags |= O_WRONLY | O_CREAT | O_CLOEXEC;
-	fd = open(path, flags, 0666);
+	fd = create_file(path, flags);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
 		finish_all(o);
-		fd = open(path, flags, 0666);
+		fd = create_file(path, flags);
 	}
 	if (fd < 0) {
 		fail(o);

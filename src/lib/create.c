@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+
+enum { MODE = 0666 };
+
+const char *create_error(int error)
+{
+	return error == EPERM ? "what is there under that name, in a directory that others "
+				"may write to, is not yours" : strerror(error);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Of the caller, and no second name for a file of somebody else. */
+static bool is_own(const struct stat *s)
+{
+	return s->st_uid == geteuid() && (!S_ISREG(s->st_mode) || s->st_nlink == 1);
+}
+
+/* What is there may be changed at any time: what was opened is looked at again. */
+static int open_own(int dir, const char *name, int flags)
+{
+	struct stat seen, got;
+	int fd;
+
+	if (fstatat(dir, name, &seen, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (!is_own(&seen)) {
+		errno = EPERM;
+		return -1;
+	}
+	/* a link of one's own leads where one wants it to */
+	if (S_ISLNK(seen.st_mode))
+		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
+	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & O_APPEND));
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &got) || !same_file(&seen, &got)) {
+		close(fd);
+		errno = EPERM;
+		return -1;
+	}
+	if (flags & O_TRUNC && S_ISREG(got.st_mode) && ftruncate(fd, 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int create_in(int dir, const char *name, int flags)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, MODE);
+
+	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, name, flags);
+}
+
+int create_file(const char *path, int flags)
+{
+	char *copy = xstrdup(path), *base = xstrdup(path);
+	int fd = -1, dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC), error;
+	struct stat s;
+
+	if (dir >= 0 && !fstat(dir, &s)) {
+		bool shared = s.st_mode & (S_IWOTH | S_IWGRP);
+
+		fd = shared ? create_in(dir, basename(base), flags) :
+			      open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
+	}
+	error = errno;
+	if (dir >= 0)
+		close(dir);
+	free(copy);
+	free(base);
+	errno = error;
+	return fd;
+}

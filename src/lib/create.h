@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Making the files that users name for output. */
+#ifndef PEVTRACE_LIB_CREATE_H
+#define PEVTRACE_LIB_CREATE_H
+
+/*
+ * Opens a file to write to, with the flags O_TRUNC or O_APPEND; makes it if it is
+ * not there.  In a directory where others may make files, such as /tmp, what they
+ * have put under that name is not written to: no link of theirs is followed and no
+ * file of theirs taken, whatever fs.protected_symlinks and fs.protected_regular
+ * say.  Returns a descriptor; -1 and errno: EPERM for what belongs to somebody
+ * else.
+ */
+int create_file(const char *path, int flags);
+
+/* The reason of a failure in words that say what to do: strerror() of most. */
+const char *create_error(int error);
+
+#endif
