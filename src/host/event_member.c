@@ -251,6 +251,7 @@ static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *ho
 		break;
 	case 'S':
 		event_set(e, ATTR_SAMPLE_TYPE, event_get(e, ATTR_SAMPLE_TYPE) | PERF_SAMPLE_READ);
+		e->reads = true;
 		return true;
 	case 'I':
 	case 'D':

@@ -174,6 +174,9 @@ static void test_modifiers(void **state)
 	has("{cycles:k,cs}:u", ATTR_EXCLUDE_KERNEL, 0);
 	has("{cycles:k,cs}:u", ATTR_EXCLUDE_HV, 1);
 	has("cycles:S", ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ);
+	has("cycles:S", ATTR_READ_FORMAT, PERF_FORMAT_ID);
+	has("{cycles,cs}:S", ATTR_READ_FORMAT, PERF_FORMAT_ID | PERF_FORMAT_GROUP);
+	has("{cycles,cs}:S,read_format=LOST", ATTR_READ_FORMAT, PERF_FORMAT_LOST);
 	refused("cycles:pppp", 10, "at most 3");
 	refused("cycles:q", 7, "no modifier");
 	refused("cycles:W", 7, "leave it out");
