@@ -231,6 +231,32 @@ def test_slots():
 		for fd in fds:
 			os.close(fd)
 
+def test_list():
+	"""Each event of a list meets those before it, as pevtrace open would have it."""
+	four = ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 5))
+	why = []
+	for text, want in ((four + ",mem:0x5000:w", [None] * 4 + ["breakpoint_slots"]),
+			   ("{%s,mem:0x5000}" % four, [None] * 4 + ["breakpoint_slots"]),
+			   ("cpu-clock,%s,dummy,mem:0x5000:x,dummy" % four,
+			    [None] * 6 + ["breakpoint_slots", None]),
+			   ("{cpu-clock,%s},{dummy,mem:0x5000}" % four, [None] * 6 + ["breakpoint_slots"]),
+			   ("mem:0x1000:w,mem:0x2000", [None, None])):
+		all_, status = objects("-e", text)
+		why += differ([o["predicted"].get("rule") for o in all_], want, text)
+		why += differ([o["verdict"] for o in all_],
+			      ["refused" if w else "opens" for w in want], text)
+		why += differ(status, 1 if any(want) else 0, text)
+	# a leader that is refused takes its group along
+	all_, _ = objects("-e", "{dummy,__reserved_1=1,cs}")
+	why += differ([o["kernel"]["error"] if "kernel" in o else o["not_asked"] for o in all_],
+		      ["EINVAL", "its group leader could not be opened here"], "a leader refused")
+	# as many as there are descriptors
+	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+	all_, _ = objects("-e", ",".join(["dummy"] * 30), preexec_fn=few)
+	got = [(o["predicted"].get("error"), o["kernel"].get("error")) for o in all_]
+	return why + differ((got[0], got[-1], [g for g in got if g[0] != g[1]]),
+			    ((None, None), ("EMFILE", "EMFILE"), []), "descriptors")
+
 def test_uprobe(tmp):
 	kind = sp_pmu("uprobe")
 	if not kind:
@@ -620,6 +646,7 @@ def main():
 		("limits", test_limits, True), ("events and their PMUs", test_event, True),
 		("breakpoints", test_breakpoints if x86 else None, True),
 		("breakpoints in use", test_slots if x86 else None, False),
+		("events of a list", test_list if x86 else None, True),
 		("uprobes", lambda: test_uprobe(tmp), True), ("msr and the clocks", test_msr, True),
 		("the other arguments", test_arguments, True), ("the order", test_order, True),
 		("no descriptor left", test_descriptors, False),

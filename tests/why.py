@@ -232,6 +232,17 @@ def test_fifth():
 		for fd in fds:
 			os.close(fd)
 
+def test_list():
+	"""The fifth of a list, which finds four before it."""
+	r = run("--json", "-e", ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 6)))
+	all_ = [json.loads(l) for l in r.stdout.splitlines()]
+	last = all_[-1]
+	return ck.differ(([o["verdict"] for o in all_], r.returncode),
+			 (["opens"] * 4 + ["cause"], 0), "verdicts") + \
+		ck.differ((rules(last), [b["by"] for b in last["blocked"]]),
+			  (["breakpoint_slots"], ["breakpoints"]), "the fifth") + \
+		ck.differ("4 events before it" in last["blocked"][0]["words"], True, last["blocked"])
+
 # ---- uprobes ---------------------------------------------------------------------
 
 def test_uprobe(tmp):
@@ -651,6 +662,7 @@ def main():
 		("one member is wrong", test_attr, True), ("this machine", test_machine, True),
 		("clocks", test_clock, True), ("breakpoints", test_breakpoints if x86 else None, True),
 		("a fifth breakpoint", test_fifth if x86 else None, True),
+		("a fifth of a list", test_list if x86 else None, True),
 		("uprobes", (lambda: test_uprobe(tmp)) if ck.sp_pmu("uprobe") else None, True),
 		("the other arguments", test_arguments, True), ("groups", test_group, True),
 		("more than one thing is wrong", test_two, True),

@@ -28,13 +28,21 @@ struct check_call {
 	/* what is known of the event behind group_fd; event FACT_UNKNOWN: nothing */
 	struct rule_group group;
 	uint8_t leader_attr[CHECK_ATTR_MAX]; /* that group.attr points to */
-	bool open_leader;	/* it is to be opened before, with leader's ring */
+	struct trial_state before; /* what is open then, the event behind group_fd too */
+	struct trial_event alone; /* that before is, where it is a dump's group leader */
 	/* of a dump: what was said then */
 	bool from_dump, returned;
 	int error;		/* positive errno, 0: it opened */
 	const char *not_here;	/* why it cannot be issued, or NULL */
 	bool leads;		/* it is --leader's own call */
 	bool opens;		/* what the verb found */
+};
+
+/* The calls of a list that opened: what the next ones meet. */
+struct check_opened {
+	struct check_call **calls;	/* owned; they have the attrs of the events */
+	struct trial_event *events;
+	size_t n;
 };
 
 /* What came of it. */
@@ -60,6 +68,7 @@ struct check_verb {
 	const char *name, *help;
 	const char *does;	/* "nothing to %s" */
 	bool offline;		/* takes --offline */
+	bool of_refused;	/* its status is of those calls of a list that are refused */
 	/* One call; the exit status.  Sets c->opens. */
 	int (*one)(struct check *k, struct check_call *c);
 	/* k->command, which stood behind --; NULL: it takes none. */
@@ -80,6 +89,7 @@ struct check {
 	struct facts facts;
 	struct showing out;
 	uint32_t attr_size;	/* of the kernel, found out once; 0: not known */
+	struct check_opened opened;
 };
 
 /* Runs the verb: one() for every call that is named; the exit status. */
@@ -143,7 +153,7 @@ struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c
 void check_find_facts(struct check *k, const struct check_call *c,
 		      const struct rule_ask *ask, bool tries);
 
-/* Makes the call, with its leader if it needs one; NULL, or why it could not. */
+/* Makes the call, after those before it; NULL, or why it could not. */
 const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 		      struct trial *out);
 

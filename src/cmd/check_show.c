@@ -119,6 +119,8 @@ static void here_slots(const struct show *s, struct buf *out)
 	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
 		      f == FACT_NO ? "no breakpoint is free" :
 				     "whether a breakpoint is free is not known");
+	if (f == FACT_NO && s->c->before.n)
+		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
 }
 
 bool show_here(const struct show *s, uint64_t by, struct buf *out)

@@ -293,7 +293,8 @@ static int why_one(struct check *k, struct check_call *c)
 }
 
 static const struct check_verb verb = {
-	.name = "why", .does = "try", .help = help, .one = why_one, .command = why_command,
+	.name = "why", .does = "try", .help = help, .of_refused = true, .one = why_one,
+	.command = why_command,
 };
 
 int cmd_why(int argc, char **argv)
