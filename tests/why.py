@@ -610,6 +610,32 @@ while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulon
 
 # ---- the verb ---------------------------------------------------------------------------------
 
+def test_agreement():
+	"""What is blamed is what the rule is about."""
+	r = random.Random(5)
+	bad, n = [], 0
+	while n < 40:
+		fields = {}
+		for _ in range(r.choice((1, 2, 3))):
+			k = r.choice(sorted(ck.BITS) + ["bp_type", "sample_type", "branch_sample_type",
+							"sample_regs_intr", "read_format"])
+			fields[k] = 1 if k in ck.BITS else 1 << r.choice((3, 11, 12, 13, 18, 25))
+		b = attr(r.choice((SW, SW, TP, BP, 9, 99)), **fields)
+		fd = ck.call(b)
+		if fd >= 0:
+			os.close(fd)
+			continue
+		n += 1
+		for f in ask(b.hex())[0]["faults"]:
+			if f.get("sure") and f["fields"] and not set(f["blame"]) & set(f["fields"]):
+				bad.append("%s: %s blamed by %s" % (fields, f["blame"], f["rule"]))
+	text = run("-e", "cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=1<<43").stdout
+	first = re.search("to blame: (.*)", text).group(1)
+	bad += ck.differ("{branch_sample_type=0x80000000000" in first, True, first)
+	text = run(attr()[:100].hex()).stdout
+	return bad + ck.differ(("100 bytes of it can be read" in text.split("because")[0],
+				"136 bytes of it can be read" in text.split("helps")[1]), (True, True), text)
+
 def test_text():
 	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
 	bad = []
@@ -675,7 +701,7 @@ def main():
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
 		 if shutil.which("perf") and ck.paranoid() > 1 else None, True),
-		("a line of a dump", lambda: test_dump(tmp), True), ("text", test_text, True),
+		("a line of a dump", lambda: test_dump(tmp), True), ("blame and rule agree", test_agreement, True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]
 	words = sys.argv[1:]

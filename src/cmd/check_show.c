@@ -33,6 +33,14 @@ static const uint8_t *given(const struct call *c, size_t *len)
 	return bytes ? bytes : (const uint8_t *)"";
 }
 
+/* What is wrong with it is how much lies there: it is the same address before and after. */
+static void show_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
+{
+	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
+	if (c->args[arg])
+		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
+}
+
 void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
 		 struct sink *sink)
 {
@@ -55,7 +63,7 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat,
 					 c->args[i]);
 		else if (d->args[i].kind == ARG_ATTR)
-			sink->ops->addr(sink, d->args[i].name, c->args[i]);
+			show_pointer(c, i, w.len, sink);
 		else
 			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
 	}
