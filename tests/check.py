@@ -627,9 +627,22 @@ def test_misuse():
 			   (["--flags=XYZ", "00"], "--flags needs"), (["-p", "x", "00"], "-p needs"),
 			   (["--cgroup=/nonexistent", "00"], "cannot open"),
 			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
-			   (["@/nonexistent"], "cannot read")):
+			   (["@/nonexistent"], "cannot read"),
+			   (["nofile.json:3"], "cannot read the dump 'nofile.json': No such file"),
+			   (["/nonexistent/x:12"], "cannot read the dump '/nonexistent/x'")):
 		r = run(*args)
 		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	# a dash is standard output, and no file
+	with tempfile.TemporaryDirectory() as d:
+		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
+			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
+					   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+			if os.getuid() == 0 or args[0] == "check":
+				why += differ((bool(r.stdout), r.stderr, os.listdir(d)), (True, b"", []),
+					      args[0] + " -o -")
+	if os.getuid() == 0:
+		text = run(attr(TP, config=1 << 40).hex()).stdout
+		why += differ("no tracepoint has that id" in text, True, text)
 	return why + differ(run("--help").returncode, 0, "--help")
 
 def main():

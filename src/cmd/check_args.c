@@ -413,6 +413,12 @@ static int check_operand(struct check *k)
 	return status;
 }
 
+/* Bytes in hexadecimal may have colons between them, and attrs have braces or "=". */
+static bool is_path(const char *what)
+{
+	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
+}
+
 /* "FILE:123", where there is such a file; its name for the caller to free. */
 static char *dump_of(const char *what, unsigned long *line)
 {
@@ -426,6 +432,9 @@ static char *dump_of(const char *what, unsigned long *line)
 	path[colon - what] = '\0';
 	if (!*end && !access(path, F_OK))
 		return path;
+	if (!*end && is_path(what))
+		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND makes one",
+		    path, strerror(errno));
 	free(path);
 	return NULL;
 }

@@ -163,8 +163,11 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 		here_pmus(s, out);
 		break;
 	case RULE_BY_TRACEPOINT:
-		buf_addf(out, "the tracepoint is %s", t->tracepoint_name ?
-			 t->tracepoint_name : t->tracepoint == FACT_NO ? "none" : "not known");
+		if (t->tracepoint_name)
+			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+		else
+			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+				      "tracepoints may not be looked up here");
 		break;
 	case RULE_BY_CPU:
 		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);

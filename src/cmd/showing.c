@@ -11,6 +11,8 @@
 bool showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	if (s->path && !strcmp(s->path, "-"))
+		s->path = NULL;
 	if (s->path)
 		s->out = fopen(s->path, "we");
 	if (!s->out) {

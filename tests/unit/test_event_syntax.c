@@ -117,6 +117,8 @@ static void test_generic(void **state)
 	is("1:0x9", 1, 9);
 	is("99:7:u", 99, 7);
 	has("cycles", ATTR_SIZE, layout_perf_event_attr.size);
+	refused("rZZ", 0, "up to 16 hexadecimal digits");
+	refused("r12345678901234567", 0, "up to 16 hexadecimal digits");
 }
 
 /* Names of libpfm4, where it is there. */
@@ -206,6 +208,9 @@ static void test_pmus(void **state)
 	refused("cpu/umusk=1/", 4, "did you mean umask");
 	refused("cpu/umask=1", 3, "no second /");
 	refused("cpx/umask=1/", 0, "did you mean cpu");
+	refused("kprobe/retprobe/", 0, "no PMU 'kprobe' (Probes in the kernel)");
+	refused("kprobe", 0, "no PMU 'kprobe'");
+	refused("uprobe,uprobe_path=/x", 0, "uprobe/config=1/");
 }
 
 static void test_strings(void **state)
@@ -261,6 +266,9 @@ static void test_tracepoints(void **state)
 	refused("sched:sched_swich", 0, "did you mean sched:sched_switch");
 	refused("sched_switch", 0, "did you mean sched:sched_switch");
 	refused("nosuch:*", 0, "no event or tracepoint");
+	refused("sched:nope", 0, "did you mean sched:sched_");
+	refused("sched:*nope", 0, "did you mean sched:sched_");
+	refused("nosuch:nope", 0, "available_events");
 	refused("../x:y", 0, "");
 }
 
