@@ -21,6 +21,7 @@ import pty
 import re
 import resource
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -630,6 +631,40 @@ def test_interrupt_key(tap):
 	       "^C reaches the command once, which may go on, and the figures come",
 	       [status, repr(text)])
 
+# ---- refusals ---------------------------------------------------------------------------
+
+def test_refusals(tap):
+	"""The rule is told, and the command that is told finds the same."""
+	cases = [("cpu-clock,sample_freq=99999999", "freq_limit"),
+		 ("{dummy,cs,pinned}", "group_pinned"), ("type=77,config=0x5000", "no_pmu"),
+		 ("software/config=2,name=it's/,__reserved_1=1", "reserved_bits"),
+		 ("cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=ANY", "software_branch"),
+		 ("dummy,clockid=12,use_clockid", "clockid"),
+		 ("{cs:u,dummy,sample_type=IDENTIFIER|1<<40}", "sample_type_bits")]
+	if os.uname().machine == "x86_64":
+		cases += [("mem:0x1001", "breakpoint_align"),
+			  ("mem:0x1000,{mem:0x2000,mem:0x3000:w:u},dummy,mem:0x4000,mem:0x5000",
+			   "breakpoint_slots")]
+	if os.path.exists("/sys/bus/event_source/devices/uprobe"):
+		cases += [('uprobe/retprobe/,uprobe_path="/nonexistent/a\\"b,c"', "uprobe_open")]
+	for text, rule in cases:
+		o = Opened(["-q", "-e", text, "true"])
+		errors = re.findall(r"cannot open '.*?': (\w+): .*\(rule (\w+)\)", o.err)
+		m = re.search(r"to find out more: pevtrace (why .*)", o.err)
+		words = shlex.split(m.group(1)) if m else ["why"]
+		r = subprocess.run([PEVTRACE, words[0], "--json"] + words[1:], text=True,
+				   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		last = json.loads(r.stdout.splitlines()[-1]) if r.stdout else {}
+		got = (last.get("kernel", {}).get("error"), [f.get("rule") for f in
+							     last.get("faults", [])][:1])
+		tap.ok(len(errors) == 1 and errors[0][1] == rule and
+		       got == (errors[0][0], [rule]) and "paranoid" not in o.err,
+		       "%s: %s, and pevtrace why finds that" % (text, rule),
+		       [o.err, got, r.stderr])
+	o = Opened(["-q", "-e", "{dummy,__reserved_1=1,cs}", "true"])
+	tap.ok("cannot open 'cs': its group leader was refused" in o.err,
+	       "a member goes with its leader", [o.err])
+
 # ---- limits ---------------------------------------------------------------------------------
 
 def limited(what, soft):
@@ -696,6 +731,7 @@ def own_tests(tap, tmp):
 		("signals", lambda: test_signals(tap)),
 		("key", lambda: test_interrupt_key(tap)),
 		("progress", lambda: test_progress(tap)),
+		("refusals", lambda: test_refusals(tap)),
 		("limits", lambda: test_limits(tap)),
 		("nobody", lambda: test_nobody(tap))]
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "cmd/reason.h"
 #include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "drive/writer.h"
@@ -288,6 +289,32 @@ static bool open_somewhere(const struct measure *m, size_t event)
 	return false;
 }
 
+/* Why is found out only where something failed, as that takes a look at the machine. */
+static void tell_refused(struct measure *m)
+{
+	const struct batch *b = &m->batch;
+	struct facts facts = { 0 };
+	struct reason r;
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		const struct event_spec *e = &m->events.events[i];
+
+		if (!b->errors[i] || (b->errors[i] == ESRCH && open_somewhere(m, i)))
+			continue;
+		if (e->leader != i && b->errors[e->leader] && !open_somewhere(m, e->leader)) {
+			warn("cannot open '%s': its group leader was refused", e->attr.label);
+			continue;
+		}
+		if (!facts.host)
+			facts_open(&facts, m->issuing.machine.host);
+		reason_find(&r, m, &facts, i, b->errors[i]);
+		refusal_open(e->attr.label, b->errors[i], measure_is_system(m) || m->cgroup, &r);
+		reason_free(&r);
+	}
+	if (facts.host)
+		facts_close(&facts);
+}
+
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -298,10 +325,7 @@ static bool open_all(struct measure *m)
 	b->ntargets = m->ntargets;
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
-	for (size_t i = 0; i < m->events.n; i++)
-		if (b->errors[i] && !(b->errors[i] == ESRCH && open_somewhere(m, i)))
-			refusal_open(m->events.events[i].attr.label, b->errors[i],
-				     measure_is_system(m) || m->cgroup);
+	tell_refused(m);
 	for (size_t i = 0; i < m->events.n; i++)
 		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
 			return false;
