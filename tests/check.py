@@ -84,8 +84,8 @@ def check(name, fn):
 def differ(got, want, what):
 	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
 
-def run(*args, program=None, **kw):
-	return subprocess.run([program or PEVTRACE, "check"] + list(args),
+def run(*args, program=None, verb="check", **kw):
+	return subprocess.run([program or PEVTRACE, verb] + list(args),
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      universal_newlines=True, **kw)
 
@@ -645,14 +645,31 @@ def test_misuse():
 		why += differ("no tracepoint has that id" in text, True, text)
 	return why + differ(run("--help").returncode, 0, "--help")
 
-def main():
+def run_all(tests, tmp):
+	"""(name, function or None, needs root): all, or those that arguments have a word of."""
+	words = sys.argv[1:]
+	for name, fn, root in tests:
+		if words and not any(w in name for w in words):
+			continue
+		if fn is None or (root and os.getuid()):
+			TAP.skip(name, "needs root" if fn else "not on this machine")
+		else:
+			check(name, fn)
+	shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+def start(prefix):
+	"""A directory for the tests, where the call works."""
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
 	here = call(attr(config=9, exclude_kernel=1)) if NR else -1
 	if here < 0:
 		sp.skip_all("perf_event_open does not work here")
 	os.close(here)
-	tmp = tempfile.mkdtemp(prefix="pevtrace-check-")
+	return tempfile.mkdtemp(prefix=prefix)
+
+def main():
+	tmp = start("pevtrace-check-")
 	x86 = os.uname().machine == "x86_64"
 	tests = [
 		("copying the attr", test_copy, False), ("attrs that cannot be read", test_fault, False),
@@ -672,16 +689,7 @@ def main():
 		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
 		("misuse", test_misuse, False),
 	]
-	words = sys.argv[1:]
-	for name, fn, root in tests:
-		if words and not any(w in name for w in words):
-			continue
-		if fn is None or (root and os.getuid()):
-			TAP.skip(name, "needs root" if fn else "not on this machine")
-		else:
-			check(name, fn)
-	shutil.rmtree(tmp, ignore_errors=True)
-	return TAP.done()
+	return run_all(tests, tmp)
 
 if __name__ == "__main__":
 	sys.exit(main())

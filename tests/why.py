@@ -14,23 +14,18 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import straceparse as sp
 import check as ck
 from check import attr, bp, SW, TP, BP
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 NOBODY = 65534
 BRANCH_ANY = 8
 
-def run(*args, program=None, **kw):
-	return subprocess.run([program or PEVTRACE, "why"] + list(args),
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      universal_newlines=True, **kw)
+def run(*args, **kw):
+	return ck.run(*args, verb="why", **kw)
 
 def ask(*args, **kw):
 	"""The last object and the exit status."""
@@ -634,7 +629,8 @@ def test_agreement():
 	bad += ck.differ("{branch_sample_type=0x80000000000" in first, True, first)
 	text = run(attr()[:100].hex()).stdout
 	return bad + ck.differ(("100 bytes of it can be read" in text.split("because")[0],
-				"136 bytes of it can be read" in text.split("helps")[1]), (True, True), text)
+				"136 bytes of it can be read" in text.split("helps")[1]),
+			       (True, True), text)
 
 def test_text():
 	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
@@ -676,13 +672,7 @@ def test_misuse():
 	return bad + ck.differ(run("--help").returncode, 0, "--help")
 
 def main():
-	if not PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	here = ck.call(attr(config=9, exclude_kernel=1)) if ck.NR else -1
-	if here < 0:
-		sp.skip_all("perf_event_open does not work here")
-	os.close(here)
-	tmp = tempfile.mkdtemp(prefix="pevtrace-why-")
+	tmp = ck.start("pevtrace-why-")
 	x86 = os.uname().machine == "x86_64"
 	tests = [
 		("one member is wrong", test_attr, True), ("this machine", test_machine, True),
@@ -704,24 +694,7 @@ def main():
 		("a line of a dump", lambda: test_dump(tmp), True), ("blame and rule agree", test_agreement, True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]
-	words = sys.argv[1:]
-	for name, fn, root in tests:
-		if words and not any(w in name for w in words):
-			continue
-		if fn is None or (root and os.getuid()):
-			TAP.skip(name, "needs root" if fn else "not on this machine")
-		else:
-			check(name, fn)
-	shutil.rmtree(tmp, ignore_errors=True)
-	return TAP.done()
-
-def check(name, fn):
-	try:
-		bad = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		bad = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not bad, name, bad[:30])
+	return ck.run_all(tests, tmp)
 
 if __name__ == "__main__":
 	sys.exit(main())

@@ -92,6 +92,23 @@ struct check {
 	struct check_opened opened;
 };
 
+/* What their --help has in common. */
+#define CHECK_HELP \
+"  -e, --event=EVENT       events by name: cycles:u, sched:sched_switch,\n" \
+"                          cpu-clock,sample_freq=999 (see pevtrace(1), EVENT\n" \
+"                          SYNTAX); {a,b} is a group; those before stay open\n" \
+"  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n" \
+"  -C, --cpu=CPU           the CPU: -1, the default, is any\n" \
+"      --cgroup=DIR        that cgroup's tasks, in place of -p\n" \
+"      --group-fd=FD       an event that pevtrace has inherited as FD\n" \
+"      --leader=ATTR       open ATTR first, and this as a member of its group\n" \
+"      --flags=FLAGS       PERF_FLAG_ names or a number\n"
+#define CHECK_HELP_SHOW \
+"  -s, --string-limit=N    bytes of a string to show (default 32)\n" \
+"  -o, --output=FILE       write there, not to standard output\n" \
+"      --color[=WHEN]      always, never or auto\n" \
+"  -h, --help              print this help\n"
+
 /* Runs the verb: one() for every call that is named; the exit status. */
 int check_run(const struct check_verb *verb, int argc, char **argv);
 

@@ -280,41 +280,6 @@ static bool has_heirs(const struct measure *m)
 	return false;
 }
 
-/* A thread may have ended since it was listed; the others count. */
-static bool open_somewhere(const struct measure *m, size_t event)
-{
-	for (size_t t = 0; t < m->ntargets; t++)
-		if (batch_fd(&m->batch, t, event) >= 0)
-			return true;
-	return false;
-}
-
-/* Why is found out only where something failed, as that takes a look at the machine. */
-static void tell_refused(struct measure *m)
-{
-	const struct batch *b = &m->batch;
-	struct facts facts = { 0 };
-	struct reason r;
-
-	for (size_t i = 0; i < m->events.n; i++) {
-		const struct event_spec *e = &m->events.events[i];
-
-		if (!b->errors[i] || (b->errors[i] == ESRCH && open_somewhere(m, i)))
-			continue;
-		if (e->leader != i && b->errors[e->leader] && !open_somewhere(m, e->leader)) {
-			warn("cannot open '%s': its group leader was refused", e->attr.label);
-			continue;
-		}
-		if (!facts.host)
-			facts_open(&facts, m->issuing.machine.host);
-		reason_find(&r, m, &facts, i, b->errors[i]);
-		refusal_open(e->attr.label, b->errors[i], measure_is_system(m) || m->cgroup, &r);
-		reason_free(&r);
-	}
-	if (facts.host)
-		facts_close(&facts);
-}
-
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -325,7 +290,7 @@ static bool open_all(struct measure *m)
 	b->ntargets = m->ntargets;
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
-	tell_refused(m);
+	reason_tell(m);
 	for (size_t i = 0; i < m->events.n; i++)
 		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
 			return false;

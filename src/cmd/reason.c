@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/refusal.h"
 #include "host/event_text.h"
+#include "host/facts.h"
+#include "lib/die.h"
 #include "xlat/constants.h"
 
 /* An event that was refused, and where. */
@@ -146,8 +149,8 @@ static void add_target(struct buf *out, const struct refused *r)
 		buf_addf(out, " -C %d", t->cpu);
 }
 
-void reason_find(struct reason *r, const struct measure *m, struct facts *facts,
-		 size_t event, int error)
+static void find_reason(struct reason *r, const struct measure *m, struct facts *facts,
+			size_t event, int error)
 {
 	struct refused what = find(m, event);
 	struct buf events = { 0 };
@@ -161,7 +164,39 @@ void reason_find(struct reason *r, const struct measure *m, struct facts *facts,
 	buf_free(&events);
 }
 
-void reason_free(struct reason *r)
+/* Telling ---------------------------------------------------------------------------- */
+
+/* A thread may have ended since it was listed; the others count. */
+static bool open_somewhere(const struct measure *m, size_t event)
 {
-	buf_free(&r->command);
+	for (size_t t = 0; t < m->ntargets; t++)
+		if (batch_fd(&m->batch, t, event) >= 0)
+			return true;
+	return false;
+}
+
+/* Why is found out only where something failed, as that takes a look at the machine. */
+void reason_tell(const struct measure *m)
+{
+	const struct batch *b = &m->batch;
+	struct facts facts = { 0 };
+	struct reason r;
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		const struct event_spec *e = &m->events.events[i];
+
+		if (!b->errors[i] || (b->errors[i] == ESRCH && open_somewhere(m, i)))
+			continue;
+		if (e->leader != i && b->errors[e->leader] && !open_somewhere(m, e->leader)) {
+			warn("cannot open '%s': its group leader was refused", e->attr.label);
+			continue;
+		}
+		if (!facts.host)
+			facts_open(&facts, m->issuing.machine.host);
+		find_reason(&r, m, &facts, i, b->errors[i]);
+		refusal_open(e->attr.label, b->errors[i], measure_is_system(m) || m->cgroup, &r);
+		buf_free(&r.command);
+	}
+	if (facts.host)
+		facts_close(&facts);
 }

@@ -4,7 +4,6 @@
 #define PEVTRACE_CMD_REASON_H
 
 #include "cmd/measure.h"
-#include "host/facts.h"
 
 struct reason {
 	const struct rule_desc *rule;	/* NULL: none that is known */
@@ -12,9 +11,7 @@ struct reason {
 	struct buf command;		/* pevtrace why, with the call */
 };
 
-/* The event, which failed with that errno on one of the targets. */
-void reason_find(struct reason *r, const struct measure *m, struct facts *facts,
-		 size_t event, int error);
-void reason_free(struct reason *r);
+/* Says of each event that could not be opened what is known of it. */
+void reason_tell(const struct measure *m);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct reason;
 
-/* An event could not be opened; system: of whatever runs on a CPU. */
+/* An event could not be opened, for that reason; system: of whatever runs on a CPU. */
 void refusal_open(const char *event, int error, bool system, const struct reason *r);
 
 /* Rings of pages data pages each could not be mapped. */

@@ -99,13 +99,10 @@ static void emit_changes(const struct telling *t, const struct change *const *se
 	call_free(&call);
 }
 
-/* The name of a member or argument. */
-struct word {
-	const char *at;
-	size_t len;
-};
-
 enum { BLAMED = 16 };
+
+/* The name of a member or argument. */
+struct word { const char *at; size_t len; };
 
 static bool is_zero(const struct telling *t, const struct word *w)
 {

@@ -26,18 +26,11 @@ static void put(const char *path, const char *text)
 	tree_put(root, path, text);
 }
 
-#define DEVICES "bus/event_source/devices/"
-
 static int setup(void **state)
 {
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	put(DEVICES "cpu/type", "4\n");
-	put(DEVICES "cpu/format/event", "config:0-7,32-35\n");
-	put(DEVICES "cpu/format/umask", "config:8-15\n");
-	put(DEVICES "cpu/format/edge", "config:18\n");
-	put(DEVICES "cpu/format/ldlat", "config1:0-15\n");
-	put(DEVICES "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	tree_put_cpu(root);
 	put(DEVICES "msr/type", "9\n");
 	put(DEVICES "msr/format/event", "config:0-63\n");
 	put(DEVICES "msr/events/tsc", "event=0x00\n");
