@@ -263,6 +263,10 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 			       "%.*s/config=1/", (int)len, word, (int)len, word);
 	if (syntax_absent_pmu(r, word, len))
 		return false;
+	if (syntax_is(word, len, "duration_time") || syntax_is(word, len, "user_time") ||
+	    syntax_is(word, len, "system_time"))
+		return FAIL_AT(r, word, "%.*s is measured by perf stat itself, and no event of the "
+			       "kernel; task-clock:u and :k come near", (int)len, word);
 	nearest_start(&n, word, len);
 	event_words_near(&n);
 	syntax_near_members(&n);

@@ -298,6 +298,9 @@ static void test_members(void **state)
 	refused("dummy,sample_typ=IP", 6, "did you mean sample_type");
 	refused("dummy,sample_type=IPP", 18, "did you mean IP");
 	refused("dummy,sample_type", 6, "needs a value");
+	refused("dummy,freq=99", 11, "did you mean sample_freq=99");
+	refused("dummy,period=99", 6, "did you mean sample_period");
+	refused("user_time", 0, "perf stat itself");
 	refused("dummy,precise_ip=4", 17, "has 2 bits");
 	refused("dummy,clockid=0x100000000", 14, "has 32 bits");
 	refused("dummy,clockid=-2147483649", 14, "has 32 bits");
