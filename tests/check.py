@@ -246,6 +246,9 @@ def test_list():
 		why += differ([o["verdict"] for o in all_],
 			      ["refused" if w else "opens" for w in want], text)
 		why += differ(status, 1 if any(want) else 0, text)
+	all_, _ = objects("-e", "{cs,dummy}", "-e", "faults", "-e", "{cs,dummy}")
+	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
+		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
 	# a leader that is refused takes its group along
 	all_, _ = objects("-e", "{dummy,__reserved_1=1,cs}")
 	why += differ([o["kernel"]["error"] if "kernel" in o else o["not_asked"] for o in all_],

@@ -224,6 +224,9 @@ def test_kinds(tap):
 	got = {x.type for x in rp.records(r.stderr.split("\n"))}
 	tap.ok(r.returncode == 0 and got == {"FORK", "EXIT", "COMM"}, "other words for kinds",
 	       [got, r.stderr[:300]])
+	r = watch(["--only=", "true"])
+	tap.ok(r.returncode == 2 and "needs kinds of records" in r.stderr, "no kind at all",
+	       [r.stderr])
 	r = watch(["--only=sdfghjk", "true"])
 	tap.ok(r.returncode == 2 and "there are task comm mmap" in r.stderr, "a word like none",
 	       [r.stderr])

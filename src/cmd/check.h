@@ -79,7 +79,9 @@ struct check_verb {
 struct check {
 	const struct check_verb *verb;
 	struct options options;
-	const char *what, *events, *leader, *cgroup;
+	const char *what, *leader, *cgroup;
+	const char **events;	/* of -e, owned */
+	size_t nevents;
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	bool pid_given, cpu_given, flags_given;
@@ -96,7 +98,7 @@ struct check {
 #define CHECK_HELP \
 "  -e, --event=EVENT       events by name: cycles:u, sched:sched_switch,\n" \
 "                          cpu-clock,sample_freq=999 (see pevtrace(1), EVENT\n" \
-"                          SYNTAX); {a,b} is a group; those before stay open\n" \
+"                          SYNTAX); {a,b} is a group; repeatable\n" \
 "  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n" \
 "  -C, --cpu=CPU           the CPU: -1, the default, is any\n" \
 "      --cgroup=DIR        that cgroup's tasks, in place of -p\n" \

@@ -77,7 +77,8 @@ static void one_option(struct check *k, int opt, const char *arg)
 		k->cpu_given = true;
 		break;
 	case 'e':
-		k->events = arg;
+		k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
+		k->events[k->nevents++] = arg;
 		break;
 	case 'j':
 		k->options.json = true;
@@ -351,7 +352,7 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 		status = check_worse(status, check_attr(k, &a, leader));
 	if (got == ATTR_BAD)
 		warn("cannot read the attr: %s; %s takes bytes, an attr as C, strace or "
-		     "perf write it, or DUMP:LINE", r.in.why, k->verb->name);
+		     "perf write it, @FILE with such, or DUMP:LINE", r.in.why, k->verb->name);
 	else if (!n)
 		warn("there is no attr in what %s was given", k->verb->name);
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
@@ -384,12 +385,16 @@ static int check_list(struct check *k, const struct event_list *l,
 static int check_events(struct check *k, const struct attr_text *leader)
 {
 	struct event_list l = { 0 };
-	int status = EXIT_TROUBLE;
+	int status = EXIT_YES;
 
-	if (event_list_add(&l, k->machine.host, k->events))
+	for (size_t i = 0; i < k->nevents && !status; i++) {
+		if (event_list_add(&l, k->machine.host, k->events[i]))
+			continue;
+		warn("-e '%s': at character %zu: %s", k->events[i], l.at + 1, l.why);
+		status = EXIT_TROUBLE;
+	}
+	if (!status)
 		status = check_list(k, &l, leader);
-	else
-		warn("-e '%s': at character %zu: %s", k->events, l.at + 1, l.why);
 	event_list_free(&l);
 	return status;
 }
@@ -486,6 +491,7 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 	status = k.command ? verb->command(&k) :
 		 path ? check_dump(&k, path, line) : check_operand(&k);
 	free_opened(&k.opened);
+	free(k.events);
 	facts_close(&k.facts);
 	machine_close(&k.machine);
 	free(path);
