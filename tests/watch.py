@@ -220,6 +220,16 @@ def test_kinds(tap):
 	tap.ok({"SWITCH", "FORK", "MMAP2"} <= got and
 	       any("PROT_WRITE" in str(x.value.get("prot")) for x in seen if x.type == "MMAP2"),
 	       "--also=context_switch,mmap_data", [got])
+	r = watch(["--only=exit,Exec"] + work)
+	got = {x.type for x in rp.records(r.stderr.split("\n"))}
+	tap.ok(r.returncode == 0 and got == {"FORK", "EXIT", "COMM"}, "other words for kinds",
+	       [got, r.stderr[:300]])
+	r = watch(["--only=", "true"])
+	tap.ok(r.returncode == 2 and "needs kinds of records" in r.stderr, "no kind at all",
+	       [r.stderr])
+	r = watch(["--only=sdfghjk", "true"])
+	tap.ok(r.returncode == 2 and "there are task comm mmap" in r.stderr, "a word like none",
+	       [r.stderr])
 	r = watch(["--only=taks", "true"])
 	tap.ok(r.returncode == 2 and "did you mean task" in r.stderr, "a word that is none",
 	       [r.stderr])

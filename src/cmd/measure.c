@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "cmd/reason.h"
 #include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "drive/writer.h"
@@ -279,15 +280,6 @@ static bool has_heirs(const struct measure *m)
 	return false;
 }
 
-/* A thread may have ended since it was listed; the others count. */
-static bool open_somewhere(const struct measure *m, size_t event)
-{
-	for (size_t t = 0; t < m->ntargets; t++)
-		if (batch_fd(&m->batch, t, event) >= 0)
-			return true;
-	return false;
-}
-
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -298,10 +290,7 @@ static bool open_all(struct measure *m)
 	b->ntargets = m->ntargets;
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
-	for (size_t i = 0; i < m->events.n; i++)
-		if (b->errors[i] && !(b->errors[i] == ESRCH && open_somewhere(m, i)))
-			refusal_open(m->events.events[i].attr.label, b->errors[i],
-				     measure_is_system(m) || m->cgroup);
+	reason_tell(m);
 	for (size_t i = 0; i < m->events.n; i++)
 		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
 			return false;

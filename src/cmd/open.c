@@ -72,15 +72,17 @@ static uint64_t default_rate(void)
 	return most > 0 && most < RATE ? (uint64_t)most : RATE;
 }
 
-/* What perf record asks for, in each sample and beside the samples. */
-static void sample_defaults(struct event_spec *e, bool first, bool several)
+static bool samples_counts(const struct event_spec *e)
+{
+	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
+}
+
+/* What perf record asks for in each sample, and how often. */
+static void sample_event(struct event_spec *e, bool several)
 {
 	uint64_t type = event_get(e, ATTR_TYPE);
 	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			PERF_SAMPLE_PERIOD;
-	static const unsigned int beside[] = {
-		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
-	};
 
 	if (several)
 		what |= PERF_SAMPLE_IDENTIFIER;
@@ -91,6 +93,20 @@ static void sample_defaults(struct event_spec *e, bool first, bool several)
 	else
 		event_default(e, ATTR_SAMPLE_FREQ, default_rate());
 	or_default(e, ATTR_SAMPLE_TYPE, what);
+}
+
+/* leader: its samples have the counts of e in them, and e has none; or NULL. */
+static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
+			    bool first, bool several)
+{
+	static const unsigned int beside[] = {
+		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
+	};
+
+	if (leader)
+		event_default(e, ATTR_SAMPLE_TYPE, event_get(leader, ATTR_SAMPLE_TYPE));
+	else
+		sample_event(e, several);
 	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
 	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
 		event_set(e, ATTR_USE_CLOCKID, 1);
@@ -100,28 +116,62 @@ static void sample_defaults(struct event_spec *e, bool first, bool several)
 		event_default(e, beside[i], 1);
 }
 
+/* Counts in samples are of one task: of groups always, of an event without TID. */
+static bool may_inherit(const struct event_list *l, size_t i)
+{
+	size_t leader = l->events[i].leader;
+	bool tid = event_get(&l->events[i], ATTR_SAMPLE_TYPE) & PERF_SAMPLE_TID;
+
+	if (!event_grouped(l, i))
+		return tid || !samples_counts(&l->events[i]);
+	for (size_t k = leader; k < l->n; k++)
+		if (l->events[k].leader == leader && samples_counts(&l->events[k]))
+			return false;
+	return true;
+}
+
+static void defaults_of(const struct opening *o, size_t i)
+{
+	const struct event_list *l = &o->m.events;
+	struct event_spec *e = &l->events[i], *leader = &l->events[e->leader];
+	bool command = measure_is_command(&o->m);
+
+	or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+		   PERF_FORMAT_TOTAL_TIME_RUNNING);
+	if (e == leader)
+		event_default(e, ATTR_DISABLED, 1);
+	if (e == leader && command)
+		event_default(e, ATTR_ENABLE_ON_EXEC, 1);
+	if (!e->given[ATTR_EXCLUDE_HOST])
+		event_default(e, ATTR_EXCLUDE_GUEST, 1);
+	if (o->m.pages)
+		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
+				l->n > 1);
+	else if (e->reads) /* there are no samples to have them */
+		event_default(e, ATTR_SAMPLE_TYPE,
+			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
+}
+
 /* What perf stat and perf record ask for, unless the user said otherwise. */
 static void defaults(struct opening *o)
 {
-	struct measure *m = &o->m;
-	bool command = measure_is_command(m);
+	struct event_list *l = &o->m.events;
 
-	for (size_t i = 0; i < m->events.n; i++) {
-		struct event_spec *e = &m->events.events[i];
+	for (size_t i = 0; i < l->n; i++)
+		defaults_of(o, i);
+	for (size_t i = 0; i < l->n; i++)
+		if ((measure_is_command(&o->m) || o->m.issuing.options.npids) &&
+		    may_inherit(l, i))
+			event_default(&l->events[i], ATTR_INHERIT, 1);
+}
 
-		or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
-			   PERF_FORMAT_TOTAL_TIME_RUNNING);
-		if (e->leader == i)
-			event_default(e, ATTR_DISABLED, 1);
-		if (e->leader == i && command)
-			event_default(e, ATTR_ENABLE_ON_EXEC, 1);
-		if (command || m->issuing.options.npids)
-			event_default(e, ATTR_INHERIT, 1);
-		if (!e->given[ATTR_EXCLUDE_HOST])
-			event_default(e, ATTR_EXCLUDE_GUEST, 1);
-		if (m->pages)
-			sample_defaults(e, !i, m->events.n > 1);
-	}
+/* An event of its own is inherited as it is; kernels before 6.13 take no counts then. */
+static bool give_up_heirs(struct event_spec *e)
+{
+	if (e->given[ATTR_INHERIT] || !event_get(e, ATTR_INHERIT) || !samples_counts(e))
+		return false;
+	event_set(e, ATTR_INHERIT, 0);
+	return true;
 }
 
 /* Not every PMU can leave guests out, and not every user may see the kernel. */
@@ -135,6 +185,8 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 		event_set(e, ATTR_EXCLUDE_GUEST, 0);
 		return true;
 	}
+	if (error == EINVAL && give_up_heirs(e))
+		return true;
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
 	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon())

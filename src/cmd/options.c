@@ -286,7 +286,7 @@ void options_check_show(const struct options *o)
 
 static void check(const struct options *o)
 {
-	if (o->separate && !o->output)
+	if (o->separate && (!o->output || !strcmp(o->output, "-")))
 		die("-ff needs a file name: add -o FILE");
 	if (o->separate && o->summary)
 		die("-ff does not go with -c or --summary: these speak of all tasks");

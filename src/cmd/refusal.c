@@ -6,11 +6,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cmd/reason.h"
 #include "host/rights.h"
 #include "lib/die.h"
+#include "xlat/constants.h"
 #include "xlat/tables.h"
 
-enum { SYSTEM_LEVEL = 0, KERNEL_LEVEL = 1, USER_LEVEL = 2 };
+enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
 
 void refusal_rights(struct buf *out)
 {
@@ -18,22 +20,26 @@ void refusal_rights(struct buf *out)
 		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
 }
 
-static void add_advice(struct buf *out, int error, bool system)
+static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)
 {
 	struct rlimit limit;
 
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		buf_adds(out, "; ");
-		refusal_rights(out);
-		if (system)
-			buf_addf(out, "; events of a whole CPU need a level of %d or less",
-				 SYSTEM_LEVEL);
-		else
-			buf_addf(out, "; processes of other users are measured with that "
-				 "only, the kernel's part up to a level of %d",
-				 KERNEL_LEVEL);
+		if (!rule)
+			break;
+		/* only where the rule looks at it: other refusals it cannot mend */
+		if (rule->by & RULE_BY_PARANOID) {
+			buf_adds(out, "; ");
+			refusal_rights(out);
+			if (system)
+				buf_addf(out, "; events of a whole CPU need a level of %d or "
+					 "less", SYSTEM_LEVEL);
+		} else if (rule->by & RULE_BY_TASK) {
+			buf_adds(out, "; processes of other users are measured with "
+				      "CAP_PERFMON (or as root) only");
+		}
 		break;
 	case EMFILE:
 		if (!getrlimit(RLIMIT_NOFILE, &limit))
@@ -45,15 +51,20 @@ static void add_advice(struct buf *out, int error, bool system)
 	}
 }
 
-void refusal_open(const char *event, int error, bool system)
+void refusal_open(const char *event, int error, bool system, const struct reason *r)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
 	const char *name = strerrorname_np(error);
 	struct buf text = { 0 };
 
-	add_advice(&text, error, system);
-	warn("cannot open '%s': %s: %s%s", event, name ? name : "error",
-	     e ? e->meaning : strerror(error), buf_str(&text));
+	if (r->rule)
+		buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ", r->rule->meaning,
+			 r->rule->name);
+	else
+		buf_adds(&text, e ? e->meaning : strerror(error));
+	add_advice(&text, error, system, r->rule);
+	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
+	warn("to find out more: %s", buf_str(&r->command));
 	buf_free(&text);
 }
 

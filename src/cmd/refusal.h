@@ -8,8 +8,10 @@
 
 #include "lib/buf.h"
 
-/* An event could not be opened; system: of whatever runs on a CPU. */
-void refusal_open(const char *event, int error, bool system);
+struct reason;
+
+/* An event could not be opened, for that reason; system: of whatever runs on a CPU. */
+void refusal_open(const char *event, int error, bool system, const struct reason *r);
 
 /* Rings of pages data pages each could not be mapped. */
 void refusal_map(size_t rings, size_t pages, int error);

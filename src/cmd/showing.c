@@ -13,6 +13,8 @@
 bool showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	if (s->path && !strcmp(s->path, "-"))
+		s->path = NULL;
 	if (s->path) {
 		int fd = create_file(s->path, O_TRUNC);
 

@@ -100,8 +100,7 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 	return ret;
 }
 
-/* Made-up addresses of strings become those of the strings. */
-static void place_strings(const struct attr_text *a, uint8_t *bytes)
+void issue_place_strings(const struct attr_text *a, uint8_t *bytes)
 {
 	const struct layout *l = &layout_perf_event_attr;
 
@@ -124,7 +123,7 @@ int issue_open(struct issuer *i, const struct attr_text *attr, pid_t pid, int cp
 	uint8_t bytes[ATTR_TEXT_MAX] __attribute__((aligned(8))) = { 0 };
 
 	memcpy(bytes, attr->bytes, attr->len);
-	place_strings(attr, bytes);
+	issue_place_strings(attr, bytes);
 	return (int)issue(i, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)bytes, (uint64_t)(int64_t)pid, (uint64_t)(int64_t)cpu,
 		(uint64_t)(int64_t)group_fd, flags,

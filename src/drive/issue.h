@@ -46,6 +46,9 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 int issue_open(struct issuer *i, const struct attr_text *attr, pid_t pid, int cpu,
 	       int group_fd, uint64_t flags);
 
+/* In a copy of the attr's bytes, made-up addresses of strings become those of the strings. */
+void issue_place_strings(const struct attr_text *a, uint8_t *bytes);
+
 /* 0 or more, or a negative errno.  arg is a value or an address, as request says. */
 int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg);
 
