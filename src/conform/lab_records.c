@@ -31,12 +31,11 @@ struct fields {
 static void add_key(struct fields *f, const char *key)
 {
 	buf_addc(f->out, '\n');
-	for (unsigned int i = 1; i < f->depth && i < DEPTH; i++)
+	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
 		if (*f->level[i].key)
 			buf_addf(f->out, "%s.", f->level[i].key);
 	if (f->depth && f->depth < DEPTH && f->level[f->depth].array)
-		buf_addf(f->out, "%s%u", *f->level[f->depth].key ? "" : "",
-			 f->level[f->depth].n++);
+		buf_addu(f->out, f->level[f->depth].n++);
 	else
 		buf_adds(f->out, key ? key : "");
 	buf_addc(f->out, '=');
@@ -172,7 +171,16 @@ struct search {
 	bool bad;
 };
 
-/* FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT" */
+/* Whether a line has the text, or with a * behind it begins so. */
+static bool is_text(const char *line, const char *text)
+{
+	size_t n = strcspn(text, "*");
+
+	return *line == '"' && !strncmp(line + 1, text, n) &&
+	       (text[n] == '*' || line[1 + n] == '\n');
+}
+
+/* FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT", FIELD="TEXT*" */
 static bool holds(struct search *s, const char *word)
 {
 	size_t n = strcspn(word, "=!<>&");
@@ -188,12 +196,8 @@ static bool holds(struct search *s, const char *word)
 	if (!at)
 		return false;
 	at += strlen(key);
-	if (!strcmp(op, "=")) {
-		const char *text = word + n + 1;
-
-		return *at == '"' && !strncmp(at + 1, text, strlen(text)) &&
-		       at[1 + strlen(text)] == '\n';
-	}
+	if (!strcmp(op, "="))
+		return is_text(at, word + n + 2);
 	if (!lab_value(s->l, word + n + width, &v) ||
 	    !lab_compare(strtoull(at, NULL, 10), op, v, &yes))
 		s->bad = true;

@@ -303,7 +303,7 @@ static bool expand(struct lab *l, const char *from, struct buf *to)
 	return true;
 }
 
-/* Takes text apart into words; a quote begins one that ends with the next. */
+/* Takes text apart into words; one with a quote ends with the next quote. */
 static bool split(struct lab *l, char *text)
 {
 	char *arrow = strstr(text, " -> ");
@@ -322,13 +322,12 @@ static bool split(struct lab *l, char *text)
 		if (l->nwords == LAB_WORDS)
 			return false;
 		l->words[l->nwords++] = text;
+		text += strcspn(text, " \"");
 		if (*text == '"') {
 			text = strchr(text + 1, '"');
 			if (!text)
 				return false;
 			*text++ = '\0';
-		} else {
-			text += strcspn(text, " ");
 		}
 	}
 	return l->nwords > 0;

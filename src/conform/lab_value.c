@@ -166,6 +166,19 @@ static uint64_t cgroup(void)
 			  open(path, O_RDONLY | O_CLOEXEC) : -1);
 }
 
+/* How many cgroups there are that perf can tell apart, by /proc/cgroups. */
+static uint64_t perf_cgroups(void)
+{
+	char text[4096];
+	const char *line;
+
+	if (!sysfile_read(AT_FDCWD, "/proc/cgroups", text, sizeof(text)))
+		return 0;
+	line = strstr(text, "\nperf_event\t");
+	line = line ? strchr(line + strlen("\nperf_event\t"), '\t') : NULL;
+	return line ? strtoull(line, NULL, 10) : 0;
+}
+
 static bool capability(unsigned int bit)
 {
 	char text[4096];
@@ -224,6 +237,8 @@ static bool builtin(struct lab *l, const char *name, uint64_t *v)
 		*v = (uint64_t)work_cpu();
 	else if (!strcmp(name, "othercpu"))
 		*v = other_cpu();
+	else if (!strcmp(name, "perfcgroups"))
+		*v = perf_cgroups();
 	else if (!strcmp(name, "bpfjit"))
 		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
 	else if (!strcmp(name, "longsize"))

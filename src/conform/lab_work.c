@@ -377,14 +377,18 @@ static void caught(int sig, siginfo_t *info, void *context)
 	}
 }
 
-/* catch SIGIO|SIGTRAP|SIGUSR1 */
+/* catch SIGNAL: counts what comes from here on. */
 enum lab_end lab_catch(struct lab *l)
 {
+	static const struct {
+		const char *name;
+		int sig;
+	} all[] = { { "SIGIO", SIGIO }, { "SIGTRAP", SIGTRAP }, { "SIGUSR1", SIGUSR1 } };
 	struct sigaction sa = { .sa_sigaction = caught, .sa_flags = SA_SIGINFO | SA_RESTART };
 
-	for (int sig = 1; l->nwords == 2 && sig < 32; sig++)
-		if (sigabbrev_np(sig) && !strcmp(sigabbrev_np(sig), l->words[1] + 3)) {
-			sigaction(sig, &sa, NULL);
+	for (size_t i = 0; l->nwords == 2 && i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, l->words[1])) {
+			sigaction(all[i].sig, &sa, NULL);
 			return LAB_GOES_ON;
 		}
 	return lab_bad(l, "%s", l->step);
