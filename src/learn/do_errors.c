@@ -51,9 +51,9 @@ bool learn_errors_big(struct learn *l)
 
 bool learn_errors_missing(struct learn *l)
 {
-	char event[32];
+	char event[64];
 
-	snprintf(event, sizeof(event), "type=%d", NO_PMU);
+	snprintf(event, sizeof(event), "type=%d,exclude_kernel,exclude_hv", NO_PMU);
 	learn_refused(l, "missing", event, 0, -1);
 	return true;
 }

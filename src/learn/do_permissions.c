@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "abi/rules.h"
 #include "learn/judge.h"
 #include "lessons/lessons.h"
 

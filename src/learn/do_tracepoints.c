@@ -2,7 +2,7 @@
 /* lessons/tracepoints.lesson */
 #include <string.h>
 
-#include "learn/learn.h"
+#include "learn/judge.h"
 #include "lessons/lessons.h"
 
 enum { COUNTER = 0, SAMPLER };
@@ -37,11 +37,8 @@ bool learn_tracepoints_open(struct learn *l)
 
 bool learn_tracepoints_refused(struct learn *l)
 {
-	int fd = learn_try_open(l, "type=PERF_TYPE_TRACEPOINT,config=1", l->task, -1, -1);
-
-	if (fd >= 0)
-		learn_close(l, fd);
-	learn_set(l, "refused", "%s", fd < 0 ? learn_error(fd) : "none");
+	learn_refused(l, "refused", "type=PERF_TYPE_TRACEPOINT,config=1,sample_type=RAW,"
+		      "exclude_kernel,exclude_hv", l->task, -1);
 	return true;
 }
 

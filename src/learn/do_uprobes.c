@@ -6,23 +6,29 @@
 #include <unistd.h>
 
 #include "drive/work.h"
-#include "learn/learn.h"
+#include "learn/judge.h"
 #include "lessons/lessons.h"
 
 enum { TIMES = 5, COUNTER = 0, RETURNS, SAMPLER, IP_AT = 8 };
 
-static int probe(struct learn *l, const char *more)
+/* The probe as an event, with more members; to be freed. */
+static char *event_of(const struct learn *l, const char *more)
 {
-	char exe[4096], *event = NULL;
+	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	int fd;
+	struct buf event = { 0 };
 
 	exe[n > 0 ? n : 0] = '\0';
-	if (asprintf(&event, "type=%s,uprobe_path=\"%s\",probe_offset=0x%llx%s",
-		     learn_get(l, "type"), exe, (unsigned long long)work_called_offset(),
-		     more) < 0)
-		return -1;
-	fd = learn_try_open(l, event, l->task, -1, -1);
+	buf_addf(&event, "type=%s,uprobe_path=\"%s\",probe_offset=0x%llx%s",
+		 learn_get(l, "type"), exe, (unsigned long long)work_called_offset(), more);
+	return event.data;
+}
+
+static int probe(struct learn *l, const char *more)
+{
+	char *event = event_of(l, more);
+	int fd = learn_try_open(l, event, l->task, -1, -1);
+
 	free(event);
 	return fd;
 }
@@ -44,11 +50,10 @@ bool learn_uprobes_prepare(struct learn *l)
 
 bool learn_uprobes_refused(struct learn *l)
 {
-	int fd = probe(l, "");
+	char *event = event_of(l, ",exclude_kernel,exclude_hv");
 
-	if (fd >= 0)
-		learn_close(l, fd);
-	learn_set(l, "refused", "%s", fd < 0 ? learn_error(fd) : "none");
+	learn_refused(l, "refused", event, l->task, -1);
+	free(event);
 	return true;
 }
 

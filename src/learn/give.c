@@ -149,15 +149,6 @@ static void tell_item(struct learn *l, const struct lesson_item *i)
 	free(text);
 }
 
-static unsigned int count_steps(const struct lesson *lesson)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < lesson->n; i++)
-		n += lesson->items[i].kind == LESSON_STEP;
-	return n;
-}
-
 static bool interrupted(void)
 {
 	const struct timespec now = { 0, 0 };
@@ -168,34 +159,50 @@ static bool interrupted(void)
 	return sigtimedwait(&interrupt, NULL, &now) == SIGINT;
 }
 
+static enum given give_item(struct learn *l, const struct lesson_item *i)
+{
+	switch (i->kind) {
+	case LESSON_TRY:
+		tell_heading(&l->tell, 0, "Try this");
+		break;
+	case LESSON_SHOW:
+		show_lines(l);
+		break;
+	case LESSON_ASK:
+		return ask(l, i) ? GIVEN : GIVEN_UP;
+	case LESSON_DO:
+	case LESSON_HOLD:
+		return do_item(l, i) ? GIVEN : GIVEN_NOT;
+	default:
+		tell_item(l, i);
+	}
+	return GIVEN;
+}
+
+/* A step of which nothing applies here has no heading either. */
 static enum given give_items(struct learn *l)
 {
-	unsigned int step = 0, of = count_steps(l->lesson);
+	const struct lesson_item *heading = NULL;
+	enum given how = GIVEN;
+	unsigned int step = 0;
 
-	for (size_t n = 0; n < l->lesson->n; n++) {
+	for (size_t n = 0; how == GIVEN && n < l->lesson->n; n++) {
 		const struct lesson_item *i = &l->lesson->items[n];
 
 		if (interrupted())
 			return GIVEN_UP;
-		if (!applies(l, i))
+		if (i->kind == LESSON_STEP || i->kind == LESSON_TRY)
+			heading = i->kind == LESSON_STEP ? i : NULL;
+		if (i->kind == LESSON_STEP || !applies(l, i))
 			continue;
-		if (i->kind == LESSON_STEP)
-			tell_heading(&l->tell, ++step, of, i->text);
-		else if (i->kind == LESSON_TRY)
-			tell_heading(&l->tell, 0, 0, "Try this");
-		else if (i->kind == LESSON_SHOW)
-			show_lines(l);
-		else if (i->kind == LESSON_ASK) {
-			if (!ask(l, i))
-				return GIVEN_UP;
-		} else if (i->run) {
-			if (!do_item(l, i))
-				return GIVEN_NOT;
-		} else
-			tell_item(l, i);
+		if (heading)
+			tell_heading(&l->tell, ++step, heading->text);
+		heading = NULL;
+		how = give_item(l, i);
 	}
-	tell_marked(&l->tell, "To read", l->lesson->man);
-	return GIVEN;
+	if (how == GIVEN)
+		tell_marked(&l->tell, "To read", l->lesson->man);
+	return how;
 }
 
 enum given give_lesson(struct learn *l)

@@ -23,12 +23,11 @@ void tell_title(const struct tell *t, const char *name, const char *title)
 		fprintf(t->out, "%s%s%s (%s)\n", paint(t, BOLD), title, paint(t, PLAIN), name);
 }
 
-void tell_heading(const struct tell *t, unsigned int number, unsigned int of,
-		  const char *text)
+void tell_heading(const struct tell *t, unsigned int number, const char *text)
 {
 	fprintf(t->out, "\n%s", t->markdown ? "## " : paint(t, BOLD));
 	if (number)
-		fprintf(t->out, t->markdown ? "%u. " : "%u of %u: ", number, of);
+		fprintf(t->out, "%u. ", number);
 	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : paint(t, PLAIN));
 }
 

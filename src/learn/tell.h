@@ -14,8 +14,7 @@ struct tell {
 void tell_title(const struct tell *t, const char *name, const char *title);
 
 /* number 0: a heading without one. */
-void tell_heading(const struct tell *t, unsigned int number, unsigned int of,
-		  const char *text);
+void tell_heading(const struct tell *t, unsigned int number, const char *text);
 
 /* A paragraph, broken into lines; with "- " at its start, an item of a list. */
 void tell_text(const struct tell *t, const char *text);
