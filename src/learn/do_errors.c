@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* lessons/errors.lesson */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -83,7 +84,7 @@ bool learn_errors_invalid(struct learn *l)
 {
 	struct learn_verdict v;
 
-	learn_judge(l, INVALID, 0, -1, &v);
+	learn_judge(l, INVALID, 0, -1, EINVAL, &v);
 	learn_set(l, "invalid_rule", "%s", v.rule);
 	learn_set(l, "invalid_why", "%s", v.meaning);
 	learn_say(l, "$ pevtrace check -e " INVALID);

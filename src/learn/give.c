@@ -64,8 +64,9 @@ static bool hear_answer(const struct learn *l, char line[LINE_MAX_])
 {
 	sigset_t interrupt;
 	struct pollfd from[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
-	size_t n = 0;
+	struct signalfd_siginfo info;
 	bool ended = false;
+	size_t n = 0;
 	char c;
 
 	fputs("> ", l->tell.out);
@@ -76,7 +77,9 @@ static bool hear_answer(const struct learn *l, char line[LINE_MAX_])
 	for (;;) {
 		if (poll(from, 2, -1) < 0 && errno != EINTR)
 			ended = true;
-		if (from[1].revents || ended || read(STDIN_FILENO, &c, 1) != 1) {
+		if (from[1].revents)
+			ended = read(from[1].fd, &info, sizeof(info)) > 0;
+		if (ended || read(STDIN_FILENO, &c, 1) != 1) {
 			ended = true;
 			break;
 		}

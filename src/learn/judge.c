@@ -8,10 +8,11 @@
 #include "host/facts.h"
 #include "lib/die.h"
 
-void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu,
+void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int error,
 		 struct learn_verdict *out)
 {
 	struct event_list list = { 0 };
+	const struct rule_desc *rule;
 	struct rule_verdict v;
 	struct facts facts;
 	struct rule_ask ask = {
@@ -26,10 +27,10 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu,
 	facts_open(&facts, l->issuing.machine.host);
 	facts_target(&facts, &ask);
 	rules_judge(&ask, &v);
+	rule = v.error == error ? v.rule : rules_explain(&v, error);
 	*out = (struct learn_verdict){
-		.rule = v.rule ? v.rule->name : "none",
-		.meaning = v.rule ? v.rule->meaning : "none refuses it",
-		.error = v.rule ? learn_error(-v.error) : "none",
+		.rule = rule ? rule->name : "none",
+		.meaning = rule ? rule->meaning : "none explains it",
 	};
 	facts_close(&facts);
 	event_list_free(&list);
@@ -41,7 +42,7 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 	struct learn_verdict v;
 	char key[64];
 
-	learn_judge(l, event, pid, cpu, &v);
+	learn_judge(l, event, pid, cpu, fd < 0 ? -fd : 0, &v);
 	learn_set(l, name, "%s", fd < 0 ? learn_error(fd) : "none");
 	snprintf(key, sizeof(key), "%s_rule", name);
 	learn_set(l, key, "%s", v.rule);

@@ -6,12 +6,14 @@
 #include "learn/learn.h"
 
 struct learn_verdict {
-	const char *rule, *meaning;	/* "none", where it would open */
-	const char *error;
+	const char *rule, *meaning;	/* "none", where no rule explains it */
 };
 
-/* Judges by the rules alone; a descriptor of a group is not looked at. */
-void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu,
+/*
+ * By which rule an event without a group is refused that the kernel refused
+ * with that errno, positive.
+ */
+void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int error,
 		 struct learn_verdict *out);
 
 /*

@@ -157,7 +157,9 @@ static void list(FILE *out, const struct command *c)
 
 /* Lessons ------------------------------------------------------------------------------ */
 
-static int give(const struct command *c, const struct lesson *lesson, FILE *out)
+/* One of them; *missed: an answer had to be told. */
+static enum given give(const struct command *c, const struct lesson *lesson, FILE *out,
+		       bool *missed)
 {
 	struct learn l = {
 		.lesson = lesson,
@@ -168,45 +170,28 @@ static int give(const struct command *c, const struct lesson *lesson, FILE *out)
 		.ask = !c->no_input && !c->markdown && !c->output &&
 		       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 	};
+	enum given how = give_lesson(&l);
 
-	switch (give_lesson(&l)) {
-	case GIVEN:
-		return l.missed ? EXIT_NO : EXIT_YES;
-	case GIVEN_UP:
-		return EXIT_NO;
-	default:
-		return EXIT_TROUBLE;
-	}
+	*missed |= l.missed;
+	return how;
 }
 
-static int give_all(const struct command *c, FILE *out)
+/* Those that were named, or all; the exit status. */
+static int give_them(const struct command *c, FILE *out)
 {
-	int status = EXIT_YES;
+	bool missed = false, trouble = false;
 
-	for (size_t i = 0; i < nlessons && status != EXIT_NO; i++) {
-		int one;
+	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
+		enum given how;
 
 		if (i)
 			putc('\n', out);
-		one = give(c, &lessons[i], out);
-		status = one > status ? one : status;
+		how = give(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, &missed);
+		if (how == GIVEN_UP)
+			return EXIT_NO;
+		trouble |= how == GIVEN_NOT;
 	}
-	return status;
-}
-
-static int give_named(const struct command *c, FILE *out)
-{
-	int status = EXIT_YES;
-
-	for (char **n = c->names; *n; n++) {
-		int one;
-
-		if (n != c->names)
-			putc('\n', out);
-		one = give(c, find_lesson(*n), out);
-		status = one > status ? one : status;
-	}
-	return status;
+	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
 }
 
 int cmd_learn(int argc, char **argv)
@@ -222,10 +207,8 @@ int cmd_learn(int argc, char **argv)
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c.output,
 		    strerror(errno));
-	if (c.all)
-		status = give_all(&c, out);
-	else if (*c.names)
-		status = give_named(&c, out);
+	if (c.all || *c.names)
+		status = give_them(&c, out);
 	else
 		list(out, &c);
 	failed = ferror(out);
