@@ -15,6 +15,7 @@ import glob
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import subprocess
@@ -439,6 +440,14 @@ def test_leaves_nothing():
 			why.append("%s: %s is left" % (name, new))
 	return why
 
+def test_full_queue():
+	"""Where no signal can be queued, SIGIO comes, and must not end the lesson."""
+	def limit():
+		resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+	r = run("signals", "--no-input", preexec_fn=limit)
+	return trouble_in("signals", r) + \
+	       ([] if "SIGPOLL" in r.stdout else ["no SIGPOLL came: " + r.stdout])
+
 def test_no_children():
 	"""Whatever a lesson starts is gone with it."""
 	import ctypes
@@ -484,6 +493,7 @@ def main():
 		  ("commands to try", test_try, None),
 		  ("nothing is left in tracefs", test_leaves_nothing,
 		   None if root else "needs root"),
+		  ("a full queue of signals", test_full_queue, None),
 		  ("no child is left", test_no_children, None)]
 	words = sys.argv[1:]
 	for name, fn, reason in tests:

@@ -96,6 +96,9 @@ static bool same(const char *wanted, const char *given)
 		return number(given, &b, &rest) && a == b && is_unit(rest);
 	if ((!strcmp(wanted, "yes") || !strcmp(wanted, "no")) && g == 1)
 		return *given == *wanted;
+	/* a bit with its value: inherit=1 */
+	if (g == w + 2 && !strncmp(wanted, given, w) && !strcmp(given + w, "_1"))
+		return true;
 	/* FORMAT_ID, or ID, for PERF_FORMAT_ID */
 	return g > 1 && w > g && wanted[w - g - 1] == '_' && !strcmp(wanted + w - g, given);
 }
