@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "learn/learn.h"
 
 static const struct verb {
 	const char *name;
@@ -17,6 +18,7 @@ static const struct verb {
 	{ "features", cmd_features },
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },
+	{ "learn", cmd_learn },
 };
 
 int main(int argc, char **argv)
