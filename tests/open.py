@@ -14,6 +14,7 @@
 """
 
 import collections
+import errno
 import fcntl
 import json
 import os
@@ -31,6 +32,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import check as ck
 import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
@@ -465,6 +467,18 @@ def test_targets(tap):
 			    "--for", "0.5"])
 		tap.ok(o.status == 0 and 5e7 < o.figures.get("cpu-clock", 0) < 1e9,
 		       "-G: the tasks of a cgroup", [o.err])
+		o = Opened(["-q", "-e", "cs", "-G", os.path.basename(group) + "x", "--for", "0.1"])
+		tap.ok(o.status == 2 and o.err.rstrip().endswith("is " + group) and
+		       "no cgroup" not in o.err and "below " + place in o.err,
+		       "-G: no such cgroup: the mount and the nearest", [o.err])
+		for name in ("/", ".", place):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 0 and "cs" in o.figures and not o.lines,
+			       "-G %s: the uppermost one" % name, [o.err])
+		for name in ("", "/tmp", "../.."):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 2 and o.err.startswith("pevtrace: -G '%s': it " % name)
+			       and not o.figures, "-G '%s' is none" % name, [o.err])
 	finally:
 		p.kill()
 		p.wait()
@@ -580,6 +594,18 @@ def test_limits(tap):
 		tap.ok(o.status == 2 and len(o.err.strip().split("\n")) == 1,
 		       " ".join(option) + " is one line and status 2", [o.status, o.err])
 
+def test_filter(tap):
+	"""A filter refuses in the kernel's place: nobody's rights are the matter."""
+	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		for verb, args in (("open", ["-q", "-e", "cs"]), ("watch", [])):
+			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
+					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
+			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
+			       "must allow perf_event_open" in r.stderr and
+			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and
+			       len(r.stderr.strip().split("\n")) == 1,
+			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
+
 def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
@@ -629,6 +655,7 @@ def own_tests(tap, tmp):
 		("key", lambda: test_interrupt_key(tap)),
 		("progress", lambda: test_progress(tap)),
 		("limits", lambda: test_limits(tap)),
+		("filter", lambda: test_filter(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
 #include "cmd/refusal.h"
+#include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
 #include "render/figures.h"
@@ -137,7 +138,7 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
-	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon())
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon() || trial_gate())
 		return false;
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_default(e, ATTR_EXCLUDE_HV, 1);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
 #include "xlat/tables.h"
@@ -16,6 +17,45 @@ void refusal_rights(struct buf *out)
 {
 	buf_addf(out, "perf_event_paranoid is %ld here, and CAP_PERFMON (or root) would be "
 		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
+}
+
+void refusal_gate(const struct confinement *c, struct buf *out)
+{
+	buf_adds(out, "something answers before the kernel does, whatever is asked for");
+	if (!c->seccomp) {
+		buf_adds(out, ", though this process has no seccomp filter");
+		return;
+	}
+	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
+	if (c->filters)
+		buf_addf(out, ", Seccomp_filters %d", c->filters);
+	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
+		      "must allow perf_event_open", c->no_new_privs);
+}
+
+void refusal_descriptors(const char *verb, size_t n)
+{
+	struct rlimit limit = { 0, 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	warn("%s needs %zu descriptors to try things with, and there are not so many (EMFILE): "
+	     "%llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
+	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+}
+
+bool refusal_add_gate(struct buf *out, int error)
+{
+	struct confinement c;
+
+	if (trial_gate() != error)
+		return false;
+	confinement_read(&c);
+	if (error == ENOSYS && !c.seccomp)
+		buf_adds(out, "the kernel is built without perf events");
+	else
+		refusal_gate(&c, out);
+	return true;
 }
 
 static void add_advice(struct buf *out, int error, bool system)
@@ -51,9 +91,11 @@ void refusal_open(const char *event, int error, bool system)
 	const char *name = strerrorname_np(error);
 	struct buf text = { 0 };
 
-	add_advice(&text, error, system);
-	warn("cannot open '%s': %s: %s%s", event, name ? name : "error",
-	     e ? e->meaning : strerror(error), buf_str(&text));
+	if (!refusal_add_gate(&text, error)) {
+		buf_adds(&text, e ? e->meaning : strerror(error));
+		add_advice(&text, error, system);
+	}
+	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
 	buf_free(&text);
 }
 

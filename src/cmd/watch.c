@@ -9,6 +9,7 @@
 #include "abi/attr_member.h"
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
+#include "drive/trial.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "xlat/constants.h"
@@ -177,7 +178,7 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	struct watching *w = ctx;
 	bool denied = error == EACCES || error == EPERM;
 
-	if (!denied && error != EINVAL)
+	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
 	for (size_t i = KINDS; i--;) {
 		if (!w->wanted[i] || w->named[i] || i < 3 ||
