@@ -393,7 +393,7 @@ def damaged(tap, tmp):
 
 def size(tap, tmp):
 	"""Programs that a person can read."""
-	for base, most, what in (("round0", 100, "counter"), ("round7", 200, "profiler")):
+	for base, most, what in (("round0", 90, "counter"), ("round7", 165, "profiler")):
 		source = read_bytes(os.path.join(tmp, base + ".c")).decode()
 		code = re.sub(r"/\*.*?\*/", "", source, flags=re.S).splitlines()
 		code = [l for l in code if l.strip() and not l.startswith("#")]

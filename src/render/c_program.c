@@ -16,6 +16,8 @@
 /* sizeof(struct perf_event_attr) where C_HEADERS come from. */
 enum { HEADER_ATTR = PERF_ATTR_SIZE_VER7 };
 
+enum { LINE = 86 };	/* bytes of a line that is filled, behind its indentation */
+
 void c_mark(struct buf *out, enum c_mark what, long number)
 {
 	buf_addf(out, "%c%c%ld%c", MARK_START, (char)what, number, MARK_STOP);
@@ -137,7 +139,7 @@ static void describe_sample(struct writer *w, struct buf *members, struct buf *p
 {
 	uint64_t fixed = 0;
 	struct buf args = { 0 };
-	int n = 0;
+	int n = 0, width = 0;
 
 	for (size_t i = 0; i < w->p->nevents; i++) {
 		const struct c_event *e = &w->p->events[i];
@@ -158,16 +160,21 @@ static void describe_sample(struct writer *w, struct buf *members, struct buf *p
 			const struct field *f = &s->layout->fields[i];
 			bool hex = f->kind == FIELD_ADDR || f->kind == FIELD_HEX;
 
-			buf_addf(members, "	uint%d_t %s;\n", 8 * f->width, f->name);
+			if (width != f->width)
+				buf_addf(members, "%s	%s", width ? ";\n" : "",
+					 f->width == 8 ? "unsigned long long" : "unsigned int");
+			buf_addf(members, "%s %s", width == f->width ? "," : "", f->name);
+			width = f->width;
 			if (f->kind == FIELD_RESERVED)
 				continue;
-			if (++n % 4 == 0)
+			if (++n % 6 == 0)
 				buf_adds(print, "\"\n		       \"");
-			buf_addf(print, " %s=%s%%\" PRI%c%d \"", f->name, hex ? "0x" : "",
-				 hex ? 'x' : 'u', 8 * f->width);
+			buf_addf(print, " %s=%s%%%s%c", f->name, hex ? "0x" : "",
+				 f->width == 8 ? "ll" : "", hex ? 'x' : 'u');
 			buf_addf(&args, ", s->%s", f->name);
 		}
 	}
+	buf_adds(members, ";\n");
 	buf_addf(print, "\\n\",\n		       %s", buf_str(&args) + 2);
 	w->parts.sample = buf_str(members);
 	w->parts.sample_print = buf_str(print);
@@ -331,7 +338,7 @@ static void put_includes(struct writer *w)
 	struct c_needs *n = &w->p->needs;
 	const struct c_parts *parts = &w->parts;
 	static const char *const always[] = {
-		"err.h", "inttypes.h", "linux/perf_event.h", "stdio.h", "sys/syscall.h",
+		"err.h", "linux/perf_event.h", "stdint.h", "stdio.h", "sys/syscall.h",
 		"unistd.h",
 	};
 
@@ -373,9 +380,22 @@ static void put_includes(struct writer *w)
 }
 
 /* A member is explained once, but for the event itself. */
-static void put_member(struct writer *w, const struct c_member *m)
+static void put_members(struct writer *w, const struct c_attr *a)
 {
-	c_member_write(w->out, m, c_say(w, "member", m->comment));
+	size_t line = 0;	/* where one begins that goes on */
+
+	for (size_t i = 0; i < a->nmembers; i++) {
+		const struct c_member *m = &a->members[i];
+		bool say = *m->comment && c_say(w, "member", m->comment);
+
+		if (line && !say && w->out->len - line + strlen(m->line) <= LINE) {
+			w->out->len--; /* the end of the line */
+			buf_addf(w->out, " %s\n", m->line + 1);
+			continue;
+		}
+		line = say ? 0 : w->out->len;
+		c_member_write(w->out, m, say);
+	}
 }
 
 static void put_attrs(struct writer *w)
@@ -385,24 +405,59 @@ static void put_attrs(struct writer *w)
 
 		if (!a->used)
 			continue;
-		buf_adds(w->out, "/* ");
-		c_comment(w->out, a->about, strlen(a->about));
-		buf_adds(w->out, " */\n");
 		if (c_attr_larger(a)) /* the bytes that the kernel reads behind it must be there */
 			buf_addf(w->out, "static union {\n	struct perf_event_attr attr;\n"
 				 "	unsigned char bytes[%zu];\n} %s = { .attr = {\n",
 				 a->source.size, a->name);
 		else
 			buf_addf(w->out, "static struct perf_event_attr %s = {\n", a->name);
-		for (size_t k = 0; k < a->source.nmembers; k++)
-			put_member(w, &a->source.members[k]);
+		put_members(w, &a->source);
 		buf_adds(w->out, c_attr_larger(a) ? "} };\n\n" : "};\n\n");
 	}
 }
 
-static void put_tables(struct writer *w)
+/* The last event whose name is printed, with its count. */
+static size_t last_read(const struct c_program *p)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct c_step *s = &p->steps[i];
+
+		if (s->kind != STEP_READ || !c_step_kept(p, s))
+			continue;
+		for (size_t k = 0; k < p->nevents; k++)
+			if (k > last && ((int)k == s->events[0] ||
+					 p->events[k].leader == s->events[0]))
+				last = k;
+	}
+	return last;
+}
+
+static void put_names(struct writer *w)
 {
 	const struct c_program *p = w->p;
+	size_t last = last_read(p), line = w->out->len;
+	struct buf name = { 0 };
+
+	buf_adds(w->out, "static const char *const names[] = {");
+	for (size_t i = 0; i <= last; i++) {
+		if (!p->events[i].chosen || p->events[i].failed)
+			continue;
+		buf_reset(&name);
+		c_string(&name, p->events[i].name, strlen(p->events[i].name));
+		if (w->out->len - line + name.len > LINE) {
+			buf_adds(w->out, "\n	");
+			line = w->out->len;
+		}
+		buf_addf(w->out, " %s,", buf_str(&name));
+	}
+	buf_adds(w->out, " };\n");
+	buf_free(&name);
+}
+
+static void put_tables(struct writer *w)
+{
 	struct buf *out = w->out;
 
 	buf_addf(out, "enum { EVENTS = %d", w->nevents);
@@ -413,17 +468,8 @@ static void put_tables(struct writer *w)
 	buf_adds(out, " };\n");
 	if (w->nevents)
 		buf_adds(out, "static int fd[EVENTS];\n");
-	if (w->parts.reads) {
-		buf_adds(out, "static const char *const names[EVENTS] = {\n");
-		for (size_t i = 0; i < p->nevents; i++) {
-			if (!p->events[i].chosen || p->events[i].failed)
-				continue;
-			buf_adds(out, "	");
-			c_string(out, p->events[i].name, strlen(p->events[i].name));
-			buf_adds(out, ",\n");
-		}
-		buf_adds(out, "};\n");
-	}
+	if (w->parts.reads)
+		put_names(w);
 	buf_addc(out, '\n');
 }
 
@@ -487,13 +533,11 @@ static void put_arguments(struct writer *w)
 	buf_addf(out, "int main(%s)\n{\n", least ? "int argc, char **argv" : "void");
 	if (others)
 		buf_addf(out, "	pid_t other[%zu];\n", others);
-	if (w->nchildren == 1)
-		buf_adds(out, "	pid_t child;\n	int go;\n");
-	else if (w->nchildren)
+	if (w->nchildren > 1)
 		buf_adds(out, "	pid_t child[CHILDREN];\n	int go[CHILDREN];\n");
 	if (w->p->epoll)
 		buf_adds(out, "	int epoll = (int)MUST(epoll_create1(EPOLL_CLOEXEC));\n");
-	if (others || w->nchildren || w->p->epoll)
+	if (others || w->nchildren > 1 || w->p->epoll)
 		buf_addc(out, '\n');
 	if (least)
 		buf_addf(out, "	if (argc < %zu)\n"
@@ -518,7 +562,8 @@ static void put_signals(struct writer *w)
 		buf_adds(out, "	signal(SIGINT, interrupt);\n"
 			 "	signal(SIGTERM, interrupt);\n");
 	if (w->nchildren == 1)
-		buf_addf(out, "	child = start_child(argv + %zu, &go);\n", w->p->nothers + 1);
+		buf_addf(out, "	int go;\n	pid_t child = start_child(argv + %zu, &go);\n",
+			 w->p->nothers + 1);
 	else if (w->nchildren)
 		buf_addf(out, "	for (int i = 0; i < CHILDREN; i++)\n"
 			 "		child[i] = start_child(argv + %zu, &go[i]);\n",
@@ -534,15 +579,14 @@ static void put_main(struct writer *w)
 	put_signals(w);
 	c_lines_write(w);
 	if (w->parts.records)
-		buf_adds(w->out, "	fprintf(stderr, \"%18\" PRIu64 \" samples, "
-			 "%\" PRIu64 \" other records, %\" PRIu64 \" lost\\n\",\n"
-			 "		samples, others, lost);\n");
+		buf_adds(w->out, "	fprintf(stderr, \"%18llu samples, %llu other records, "
+			 "%llu lost\\n\", samples, others, lost);\n");
 	if (w->parts.drains[DRAIN_OVERWRITTEN] || w->parts.drains[DRAIN_BACKWARD])
-		buf_adds(w->out, "	fprintf(stderr, \"%18\" PRIu64 \" bytes overwritten "
+		buf_adds(w->out, "	fprintf(stderr, \"%18llu bytes overwritten "
 			 "before they were read\\n\", overrun);\n");
 	if (w->parts.drains[DRAIN_AUX])
-		buf_adds(w->out, "	fprintf(stderr, \"%18\" PRIu64 "
-			 "\" bytes in AUX areas\\n\", aux_bytes);\n");
+		buf_adds(w->out, "	fprintf(stderr, \"%18llu bytes in AUX areas\\n\", "
+			 "aux_bytes);\n");
 	if (w->nchildren)
 		buf_adds(w->out, "	return WIFEXITED(status) ? WEXITSTATUS(status) : "
 			 "128 + WTERMSIG(status);\n}\n");
