@@ -394,6 +394,15 @@ def test_rings(tap):
 		tap.ok(n > 0 and lost > 0 and n + lost == o.figures["page-faults"],
 		       "a ring that is too small: samples and lost ones add up",
 		       [n, lost, o.figures])
+		tap.ok(o.figures.get("lost") == lost and " lost /* records" in o.err,
+		       "the sum is told", [lost, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "1", "--"] + argv)
+	told = sum(r.n("lost") for r in rp.records(o.lines) if r.type == "LOST")
+	tap.ok(0 < told <= o.figures.get("lost", 0), "without being asked for, too",
+	       [told, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "256", "--"] + argv)
+	tap.ok(o.status == 0 and "lost" not in o.figures, "and nothing where nothing was lost",
+	       [o.figures])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward", "--mmap", "256",
 		    "--"] + argv)
 	back = [r for r in rp.records(o.lines) if r.type == "SAMPLE"]

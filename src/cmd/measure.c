@@ -18,6 +18,7 @@
 #include "host/symbols.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 
 #define NS 1000000000ULL
 
@@ -136,6 +137,19 @@ static uint32_t record_type(const uint8_t *bytes)
 	return (uint32_t)load_uint(bytes, 4); /* the first member of the header */
 }
 
+/* Whose the records would have been does not matter. */
+static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = record_type(bytes);
+
+	if (type == PERF_RECORD_LOST)
+		m->lost += layout_get(&layout_perf_record_lost, PERF_RECORD_LOST_LOST, bytes,
+				      len);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		m->lost_samples += layout_get(&layout_perf_record_lost_samples,
+					      PERF_RECORD_LOST_SAMPLES_LOST, bytes, len);
+}
+
 static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
 		      size_t len)
 {
@@ -145,6 +159,7 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 	struct view_record record = { .ring = ring, .bytes = bytes, .len = len };
 	struct writer w;
 
+	count_lost(m, bytes, len);
 	if (m->wanted && !m->wanted(m, record_type(bytes)))
 		return;
 	writer_find(s->model, ring, bytes, len, &w);

@@ -40,6 +40,8 @@ struct measure {
 	struct ring **rings;	/* the model's, for each of stream.rings */
 	bool ordered;		/* records tell the time in ns of CLOCK_MONOTONIC */
 	struct workload work;
+	uint64_t lost;		/* records, as PERF_RECORD_LOST tells */
+	uint64_t lost_samples;	/* before they came to the ring: LOST_SAMPLES */
 	unsigned int interrupts;
 	uint64_t from_ns, to_ns; /* when it ran */
 };

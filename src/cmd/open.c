@@ -55,6 +55,7 @@ struct opening {
 	struct figure *figures;
 	char **texts;		/* of -e */
 	size_t ntexts;
+	uint64_t lost;		/* records, as PERF_FORMAT_LOST tells */
 	bool user_only;		/* was said */
 	bool progress;		/* a line of it stands on the terminal */
 };
@@ -111,7 +112,8 @@ static void defaults(struct opening *o)
 		struct event_spec *e = &m->events.events[i];
 
 		or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
-			   PERF_FORMAT_TOTAL_TIME_RUNNING);
+			   PERF_FORMAT_TOTAL_TIME_RUNNING |
+			   (m->pages ? PERF_FORMAT_LOST : 0));
 		if (e->leader == i)
 			event_default(e, ATTR_DISABLED, 1);
 		if (e->leader == i && command)
@@ -125,7 +127,10 @@ static void defaults(struct opening *o)
 	}
 }
 
-/* Not every PMU can leave guests out, and not every user may see the kernel. */
+/*
+ * Not every PMU can leave guests out, no kernel before 6.0 tells what was lost, and
+ * not every user may see the kernel.
+ */
 static bool retry(void *ctx, struct event_spec *e, int error)
 {
 	struct opening *o = ctx;
@@ -134,6 +139,12 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	if ((error == EINVAL || error == EOPNOTSUPP) && !e->given[ATTR_EXCLUDE_GUEST] &&
 	    event_get(e, ATTR_EXCLUDE_GUEST)) {
 		event_set(e, ATTR_EXCLUDE_GUEST, 0);
+		return true;
+	}
+	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
+	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
+		event_set(e, ATTR_READ_FORMAT,
+			  event_get(e, ATTR_READ_FORMAT) & ~(uint64_t)PERF_FORMAT_LOST);
 		return true;
 	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
@@ -160,6 +171,7 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 	/* a task's event for one CPU rests while the task is on another one */
 	bool rests = t->cpu >= 0 && t->pid != -1;
 
+	o->lost += v->has_lost ? v->lost : 0;
 	if (!v->timed)
 		figure_add(&o->figures[event], v->value, 1, 1);
 	else
@@ -179,6 +191,7 @@ static void read_figures(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
+	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
 		o->figures[i] = (struct figure){
 			.name = m->events.events[i].attr.label,
@@ -219,6 +232,23 @@ static void tell_counts(const struct measure *m)
 	}
 }
 
+/*
+ * Both ways of telling count the same ones: LOST records have the newest only when
+ * another record followed, reads only where the kernel has PERF_FORMAT_LOST.
+ */
+static void add_lost(const struct opening *o, struct buf *out)
+{
+	const struct measure *m = &o->m;
+	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
+
+	if (lost)
+		buf_addf(out, "%20llu  lost /* records that found no room: --mmap=%zu would "
+			 "have more */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->lost_samples)
+		buf_addf(out, "%20llu  lost-samples /* before they came to a ring */\n",
+			 (unsigned long long)m->lost_samples);
+}
+
 static void print_figures(struct opening *o)
 {
 	struct measure *m = &o->m;
@@ -232,6 +262,7 @@ static void print_figures(struct opening *o)
 	if (!text)
 		return;
 	figures_print(o->figures, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	add_lost(o, &table);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }

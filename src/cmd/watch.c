@@ -214,6 +214,9 @@ int cmd_watch(int argc, char **argv)
 	w.m.retry = retry;
 	w.m.wanted = wanted;
 	ran = measure_open(&w.m) && measure_run(&w.m);
+	if (w.m.lost)
+		warn("%llu records were lost: they came faster than they were taken",
+		     (unsigned long long)w.m.lost);
 	command = w.m.work.pid;
 	if (!measure_end(&w.m))
 		ran = false;
