@@ -603,6 +603,20 @@ def test_limits(tap):
 		tap.ok(o.status == 2 and len(o.err.strip().split("\n")) == 1,
 		       " ".join(option) + " is one line and status 2", [o.status, o.err])
 
+def test_aux(tap):
+	"""No PMU here makes AUX data, or so we take it; software events never do."""
+	for option, prot in (("--aux", "PROT_READ|PROT_WRITE"), ("--aux-snapshot", "PROT_READ")):
+		o = Opened(["-e", "cs", "--mmap", "2", option, "4", "true"])
+		maps = [l for l in o.lines if l.startswith("mmap(") and "AUX" in l]
+		page = os.sysconf("SC_PAGE_SIZE")
+		tap.ok(o.status == 2 and maps and all(
+			"NULL, %d, %s, MAP_SHARED" % (4 * page, prot) in l and
+			"%#x) = -1 EOPNOTSUPP" % (3 * page) in l for l in maps) and
+		       "no AUX area: EOPNOTSUPP" in o.err, option + " needs a PMU for it", [o.err])
+	for args, words in ((["--aux", "4"], "--mmap"), (["--aux", "3", "--mmap", "2"], "power of")):
+		o = Opened(["-e", "cs"] + args + ["true"])
+		tap.ok(o.status == 2 and words in o.err, " ".join(args) + " is misuse", [o.err])
+
 def test_filter(tap):
 	"""A filter refuses in the kernel's place: nobody's rights are the matter."""
 	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
@@ -665,6 +679,7 @@ def own_tests(tap, tmp):
 		("progress", lambda: test_progress(tap)),
 		("limits", lambda: test_limits(tap)),
 		("filter", lambda: test_filter(tap)),
+		("aux", lambda: test_aux(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):

@@ -17,7 +17,7 @@
 #include "xlat/constants.h"
 
 enum {
-	OPT_MMAP = MEASURE_OWN,
+	OPT_AUX = MEASURE_OWN, OPT_AUX_SNAPSHOT, OPT_MMAP,
 	RATE = 4000,		/* samples a second, as perf record has it */
 };
 
@@ -32,6 +32,9 @@ static const char help[] =
 "                             of the attr: cpu-clock,sample_freq=99; repeatable\n"
 "      --mmap=PAGES           sample: rings of that many pages, a power of two,\n"
 "                             and the records in them as they come\n"
+"      --aux=PAGES            with --mmap: an AUX area of that many pages beside\n"
+"                             each ring, for PMUs that have such data\n"
+"      --aux-snapshot=PAGES   the same, written over and read in the end\n"
 "  -q, --quiet                no calls, only figures and records\n"
 "      --trace=SET            calls to show: see pevtrace --help; default perf\n"
 "\n"
@@ -45,6 +48,8 @@ MEASURE_HELP_SHOW
 
 static const struct option long_options[] = {
 	MEASURE_LONG,
+	{ "aux", required_argument, NULL, OPT_AUX },
+	{ "aux-snapshot", required_argument, NULL, OPT_AUX_SNAPSHOT },
 	{ "event", required_argument, NULL, 'e' },
 	{ "mmap", required_argument, NULL, OPT_MMAP },
 	{ NULL, 0, NULL, 0 },
@@ -244,6 +249,10 @@ static void add_lost(const struct opening *o, struct buf *out)
 	if (lost)
 		buf_addf(out, "%20llu  lost /* records that found no room: --mmap=%zu would "
 			 "have more */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->aux_pages)
+		buf_addf(out, "%20llu  aux-bytes /* from AUX areas; %llu times there were gaps "
+			 "*/\n", (unsigned long long)m->aux_bytes,
+			 (unsigned long long)m->aux_cut);
 	if (m->lost_samples)
 		buf_addf(out, "%20llu  lost-samples /* before they came to a ring */\n",
 			 (unsigned long long)m->lost_samples);
@@ -284,6 +293,12 @@ static void parse(struct opening *o, int argc, char **argv)
 			o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
 			o->texts[o->ntexts++] = optarg;
 			break;
+		case OPT_AUX:
+		case OPT_AUX_SNAPSHOT:
+			m->aux_snapshot = opt == OPT_AUX_SNAPSHOT;
+			m->aux_pages = (size_t)option_number(optarg, m->aux_snapshot ?
+				"--aux-snapshot" : "--aux", 1, 1 << 20);
+			break;
 		case OPT_MMAP:
 			m->pages = (size_t)option_number(optarg, "--mmap", 1, 1 << 20);
 			break;
@@ -296,6 +311,10 @@ static void parse(struct opening *o, int argc, char **argv)
 		die("nothing to open: name events with -e; see pevtrace open --help");
 	if (m->pages & (m->pages - 1))
 		die("--mmap needs a power of two, as the kernel does, not %zu", m->pages);
+	if (m->aux_pages & (m->aux_pages - 1))
+		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
+	if (m->aux_pages && !m->pages)
+		die("an AUX area lies beside a ring: say how large that is, with --mmap=PAGES");
 	m->once = !m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }

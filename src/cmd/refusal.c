@@ -127,3 +127,19 @@ void refusal_map(size_t rings, size_t pages, int error)
 		warn("cannot map a ring of %zu pages: %s", pages, strerror(error));
 	}
 }
+
+void refusal_aux(size_t pages, int error)
+{
+	if (error == EOPNOTSUPP)
+		warn("no AUX area: EOPNOTSUPP: the PMU of no event here makes AUX data, as "
+		     "intel_pt, intel_bts, arm_spe and cs_etm do; leave out --aux");
+	else if (error == EPERM)
+		warn("no AUX area of %zu pages: EPERM: rings and areas are more than "
+		     "perf_event_mlock_kb and ulimit -l allow; take fewer pages with --aux, or "
+		     "have CAP_IPC_LOCK", pages);
+	else if (error == EINVAL)
+		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 can "
+		     "have none", pages);
+	else
+		warn("no AUX area of %zu pages: %s", pages, strerror(error));
+}

@@ -27,6 +27,9 @@ void refusal_gate(const struct confinement *c, struct buf *out);
 /* Less than n descriptors are left, which verb needs to try things. */
 void refusal_descriptors(const char *verb, size_t n);
 
+/* No AUX area of pages pages could be mapped. */
+void refusal_aux(size_t pages, int error);
+
 /* "perf_event_paranoid is 2 here" and what it takes to get round that. */
 void refusal_rights(struct buf *out);
 
