@@ -275,6 +275,11 @@ def other_process(tap, tmp):
 		     "0.1")
 		Round(base, base, [str(sleeper.pid)] + ["sleep", "0.1"]).all_compilers(
 			tap, "perf stat -p, the pid being an argument,")
+		for program in (base + ".gcc", base + ".clang"):
+			if os.path.exists(program):
+				r = run(program, "true", "true")
+				tap.ok(r.returncode == 2 and b"'true' is no PID" in r.stderr,
+				       "a word is no pid", [r.stderr.decode()])
 	finally:
 		sleeper.kill()
 		sleeper.wait()

@@ -416,6 +416,19 @@ def test_no_descriptors():
 	r = run("size", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 64)))
 	return why + differ((r.returncode, r.stdout), (0, run("size").stdout), "5, and 64 hard")
 
+def test_no_processes(tmp):
+	"""No child, no trial: nothing is told of the kernel."""
+	program = for_all(tmp)
+	why = []
+	for n in (1, 2):
+		def few():
+			drop()
+			resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
+		r = run("attr", program=program, preexec_fn=few)
+		why += differ((r.returncode, r.stdout, "ulimit -u" in r.stderr), (2, "", True),
+			      "%d: %s" % (n, r.stderr))
+	return why
+
 def test_leaves_nothing():
 	"""No event in the process itself, no child behind it."""
 	ck.LIBC.prctl(36, 1, 0, 0, 0) # orphans come to us
@@ -475,6 +488,7 @@ def main():
 		("a seccomp filter: ENOSYS", lambda: test_denied(errno.ENOSYS), True),
 		("few descriptors", test_few_descriptors, True),
 		("too few descriptors", test_no_descriptors, True),
+		("no processes", lambda: test_no_processes(tmp), ROOT),
 		("nothing is left", test_leaves_nothing, True),
 		("--all-cpus", test_all_cpus, ROOT),
 	]

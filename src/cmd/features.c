@@ -2,6 +2,7 @@
 /* pevtrace features: what kernel, machine and user can do, found by trying. */
 #include "cmd/features.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -166,7 +167,16 @@ static void blocked(struct features *fs)
 	buf_free(&why);
 }
 
-static void try_all(struct features *fs)
+/* Whether an experiment came to any end at all. */
+static bool has_children(const struct features *fs)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (fs->bases[i].error != ECHILD)
+			return true;
+	return false;
+}
+
+static bool try_all(struct features *fs)
 {
 	/* the children's end is for us to see, whatever our parent thinks of it */
 	signal(SIGCHLD, SIG_DFL);
@@ -174,15 +184,22 @@ static void try_all(struct features *fs)
 	if (fs->gate)
 		blocked(fs);
 	features_prepare(fs);
+	if (!fs->gate && !has_children(fs)) {
+		warn("nothing can be tried: processes cannot be made for that; raise their limit "
+		     "(ulimit -u, pids.max of the cgroup)");
+		return false;
+	}
 	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
 		fs->list[i].try(fs, &fs->list[i]);
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial came to no end");
 	}
+	return true;
 }
 
 int cmd_features(int argc, char **argv)
 {
 	struct features fs = { .bases = { { .error = 0 } } };
+	bool tried;
 
 	parse(&fs, argc, argv);
 	if (!descriptors_want(DESCRIPTORS)) {
@@ -194,15 +211,16 @@ int cmd_features(int argc, char **argv)
 	list(&fs);
 	if (!showing_open(&fs.out, &fs.options))
 		return EXIT_TROUBLE;
-	try_all(&fs);
+	tried = try_all(&fs);
 	if (fs.ran_out)
 		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
 		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs.ran_out));
-	features_show(&fs);
+	if (tried)
+		features_show(&fs);
 	for (size_t i = 0; i < fs.n; i++)
 		free_feature(&fs.list[i]);
 	free(fs.list);
 	facts_close(&fs.facts);
 	machine_close(&fs.machine);
-	return showing_close(&fs.out) && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
+	return showing_close(&fs.out) && tried && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -93,6 +93,8 @@ static void choose(struct watching *w, const char *list, const char *option)
 {
 	char *copy = xstrdup(list), *save, *word;
 
+	if (!list[strspn(list, ", ")])
+		die("%s: name a kind of records; pevtrace watch --help lists them", option);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		size_t i = find_kind(word, option);
 

@@ -298,8 +298,11 @@ static void put_arguments(struct writer *w)
 			 others ? others > 1 ? " PID..." : " PID" : "",
 			 w->nchildren ? " COMMAND [ARGUMENT]..." : "");
 	if (others)
-		buf_addf(out, "	for (int i = 0; i < %zu; i++)\n"
-			 "		other[i] = (pid_t)atoi(argv[i + 1]);\n", others);
+		buf_addf(out, "	for (int i = 0; i < %zu; i++) {\n"
+			 "		other[i] = (pid_t)atoi(argv[i + 1]);\n"
+			 "		if (other[i] <= 0)\n"
+			 "			errx(2, \"'%%s' is no PID\", argv[i + 1]);\n"
+			 "	}\n", others);
 }
 
 static void put_signals(struct writer *w)
