@@ -550,6 +550,20 @@ def test_raw():
 		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
 	return why
 
+def forbid(error):
+	"""A seccomp filter for this process: perf_event_open fails with that error."""
+	def install():
+		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
+			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
+		code = ctypes.create_string_buffer(prog, len(prog))
+		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		LIBC.prctl(38, 1, 0, 0, 0)
+		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
+			os._exit(99)
+	return install
+
 # ---- the verb ----------------------------------------------------------------------------
 
 def test_offline():
@@ -568,22 +582,24 @@ def test_offline():
 
 def test_disagreement():
 	"""A seccomp filter answers in the kernel's place."""
-	def forbid():
-		# A = nr; if A == perf_event_open return ERRNO(ENOSYS); return ALLOW
-		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | errno.ENOSYS) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
-		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
-		LIBC.prctl(38, 1, 0, 0, 0)
-		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
-			os._exit(99)
-	r = run(attr().hex(), preexec_fn=forbid)
-	(o,), status = objects(attr().hex(), preexec_fn=forbid)
+	forbidden = forbid(errno.ENOSYS)
+	r = run(attr().hex(), preexec_fn=forbidden)
+	(o,), status = objects(attr().hex(), preexec_fn=forbidden)
 	return differ((o["verdict"], o["kernel"].get("error"), status),
 		      ("disagreement", "ENOSYS", 1), "json") + \
 		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
+
+def test_no_descriptors():
+	"""Too few for a group would look as if the kernel disagreed."""
+	why = []
+	group = ("-e", "{cpu-clock,cs}")
+	for n in (4, 5):
+		r = run(*group, preexec_fn=lambda: resource.setrlimit(
+			resource.RLIMIT_NOFILE, (n, n)))
+		why += differ((r.returncode, r.stdout, "EMFILE" in r.stderr and
+			       "ulimit -n" in r.stderr), (2, "", True), "%d: %s" % (n, r.stderr))
+	r = run(*group, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 64)))
+	return why + differ((r.returncode, r.stdout), (0, run(*group).stdout), "5, and 64 hard")
 
 def test_sigtrap():
 	"""An event that signals its task hits nobody: the task is check's child."""
@@ -689,6 +705,7 @@ def main():
 		("an ordinary user", lambda: test_nobody(tmp), True),
 		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
 		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
+		("too few descriptors", test_no_descriptors, False),
 		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
 		("misuse", test_misuse, False),
 	]

@@ -14,6 +14,7 @@
 """
 
 import collections
+import errno
 import fcntl
 import json
 import os
@@ -32,6 +33,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import check as ck
 import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
@@ -460,6 +462,15 @@ def test_rings(tap):
 		tap.ok(n > 0 and lost > 0 and n + lost == o.figures["page-faults"],
 		       "a ring that is too small: samples and lost ones add up",
 		       [n, lost, o.figures])
+		tap.ok(o.figures.get("lost") == lost and " lost /* records" in o.err,
+		       "the sum is told", [lost, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "1", "--"] + argv)
+	told = sum(r.n("lost") for r in rp.records(o.lines) if r.type == "LOST")
+	tap.ok(0 < told <= o.figures.get("lost", 0), "without being asked for, too",
+	       [told, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "256", "--"] + argv)
+	tap.ok(o.status == 0 and "lost" not in o.figures, "and nothing where nothing was lost",
+	       [o.figures])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward", "--mmap", "256",
 		    "--"] + argv)
 	back = [r for r in rp.records(o.lines) if r.type == "SAMPLE"]
@@ -533,6 +544,18 @@ def test_targets(tap):
 			    "--for", "0.5"])
 		tap.ok(o.status == 0 and 5e7 < o.figures.get("cpu-clock", 0) < 1e9,
 		       "-G: the tasks of a cgroup", [o.err])
+		o = Opened(["-q", "-e", "cs", "-G", os.path.basename(group) + "x", "--for", "0.1"])
+		tap.ok(o.status == 2 and o.err.rstrip().endswith("is " + group) and
+		       "no cgroup" not in o.err and "below " + place in o.err,
+		       "-G: no such cgroup: the mount and the nearest", [o.err])
+		for name in ("/", ".", place):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 0 and "cs" in o.figures and not o.lines,
+			       "-G %s: the uppermost one" % name, [o.err])
+		for name in ("", "/tmp", "../.."):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 2 and o.err.startswith("pevtrace: -G '%s': it " % name)
+			       and not o.figures, "-G '%s' is none" % name, [o.err])
 	finally:
 		p.kill()
 		p.wait()
@@ -682,6 +705,32 @@ def test_limits(tap):
 		tap.ok(o.status == 2 and len(o.err.strip().split("\n")) == 1,
 		       " ".join(option) + " is one line and status 2", [o.status, o.err])
 
+def test_aux(tap):
+	"""No PMU here makes AUX data, or so we take it; software events never do."""
+	for option, prot in (("--aux", "PROT_READ|PROT_WRITE"), ("--aux-snapshot", "PROT_READ")):
+		o = Opened(["-e", "cs", "--mmap", "2", option, "4", "true"])
+		maps = [l for l in o.lines if l.startswith("mmap(") and "AUX" in l]
+		page = os.sysconf("SC_PAGE_SIZE")
+		tap.ok(o.status == 2 and maps and all(
+			"NULL, %d, %s, MAP_SHARED" % (4 * page, prot) in l and
+			"%#x) = -1 EOPNOTSUPP" % (3 * page) in l for l in maps) and
+		       "no AUX area: EOPNOTSUPP" in o.err, option + " needs a PMU for it", [o.err])
+	for args, words in ((["--aux", "4"], "--mmap"), (["--aux", "3", "--mmap", "2"], "power of")):
+		o = Opened(["-e", "cs"] + args + ["true"])
+		tap.ok(o.status == 2 and words in o.err, " ".join(args) + " is misuse", [o.err])
+
+def test_filter(tap):
+	"""A filter refuses in the kernel's place: nobody's rights are the matter."""
+	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		for verb, args in (("open", ["-q", "-e", "cs"]), ("watch", [])):
+			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
+					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
+			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
+			       "must allow perf_event_open" in r.stderr and
+			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and
+			       len(r.stderr.strip().split("\n")) == 1,
+			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
+
 def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
@@ -733,6 +782,8 @@ def own_tests(tap, tmp):
 		("progress", lambda: test_progress(tap)),
 		("refusals", lambda: test_refusals(tap)),
 		("limits", lambda: test_limits(tap)),
+		("filter", lambda: test_filter(tap)),
+		("aux", lambda: test_aux(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):

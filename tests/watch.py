@@ -260,12 +260,19 @@ def test_nobody(tap):
 
 # ------------------------------------------------------------------------------------------------
 
+def test_empty(tap):
+	for option in ("--only=", "--only=, ", "--also="):
+		r = watch([option, "true"])
+		tap.ok(r.returncode == 2 and "name a kind" in r.stderr, option + " is misuse",
+		       [r.returncode, r.stderr])
+
 def own_tests(tap, tmp):
 	return [("command", lambda: test_command(tap)),
 		("system", lambda: test_system(tap)),
 		("bpf", lambda: test_bpf(tap)),
 		("json", lambda: test_json(tap, tmp)),
 		("kinds", lambda: test_kinds(tap)),
+		("empty", lambda: test_empty(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):

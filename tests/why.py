@@ -458,30 +458,16 @@ def test_userns():
 
 # ---- what no attr can mend ------------------------------------------------------------------
 
-def forbid(error):
-	"""A seccomp filter for this process: perf_event_open fails with that error."""
-	def install():
-		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, ck.NR) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
-		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
-		ck.LIBC.prctl(38, 1, 0, 0, 0)
-		if ck.LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
-			os._exit(99)
-	return install
-
 def test_seccomp():
 	bad = []
 	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES):
 		for b in (attr(), attr(sigtrap=1), attr(0)):
-			o, status = ask(b.hex(), preexec_fn=forbid(error))
+			o, status = ask(b.hex(), preexec_fn=ck.forbid(error))
 			bad += ck.differ((o["verdict"], [x["by"] for x in o["blocked"]], status),
 					 ("blocked", ["seccomp"], 0), os.strerror(error))
 			bad += ck.differ("Seccomp is 2" in o["blocked"][0]["words"], True, "words")
 			bad += ck.differ(o["experiments"] < 5, True, "experiments in vain")
-	text = run(attr().hex(), preexec_fn=forbid(errno.EPERM)).stdout
+	text = run(attr().hex(), preexec_fn=ck.forbid(errno.EPERM)).stdout
 	return bad + ck.differ("blocked by: something answers before the kernel" in text, True, text)
 
 def test_descriptors():
@@ -499,6 +485,13 @@ def test_descriptors():
 	o = json.loads(p.communicate()[0])
 	return ck.differ((o["kernel"].get("error"), o["verdict"], [b["by"] for b in o["blocked"]],
 			  p.returncode), ("EMFILE", "blocked", ["descriptors"], 0), "EMFILE")
+
+def test_no_descriptors():
+	"""Too few to try anything with: no hundreds of experiments in vain."""
+	r = run("-e", "{cpu-clock,cs}", preexec_fn=lambda: resource.setrlimit(
+		resource.RLIMIT_NOFILE, (5, 5)))
+	return ck.differ((r.returncode, r.stdout, "EMFILE" in r.stderr and "ulimit -n" in r.stderr),
+			 (2, "", True), r.stderr)
 
 def test_opens():
 	o, status = ask(attr().hex())
@@ -687,6 +680,7 @@ def main():
 		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
 		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
 		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
+		("too few descriptors", test_no_descriptors, False),
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))

@@ -17,6 +17,9 @@
 
 enum { CHECK_ATTR_MAX = ATTR_TEXT_MAX };
 
+/* Open at a time when a call is tried, with what it is judged by. */
+enum { CHECK_DESCRIPTORS = 8 };
+
 /* A perf_event_open(2) to be judged; call holds it as a trace would. */
 struct check_call {
 	struct call call;

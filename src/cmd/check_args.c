@@ -12,6 +12,8 @@
 #include "abi/layout.h"
 #include "cmd/check.h"
 #include "cmd/decode_one.h"
+#include "cmd/refusal.h"
+#include "host/descriptors.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -484,6 +486,11 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 		path = dump_of(k.what, &line);
 	if (path && (k.leader || k.group_fd != -1))
 		die("the group of a call in a dump is told there: no --leader, no --group-fd");
+	/* a command runs within the limits that it was given */
+	if (!k.command && !k.offline && !descriptors_want(CHECK_DESCRIPTORS)) {
+		refusal_descriptors(verb->name, CHECK_DESCRIPTORS);
+		return EXIT_TROUBLE;
+	}
 	if (!showing_open(&k.out, &k.options))
 		return EXIT_TROUBLE;
 	machine_open(&k.machine);

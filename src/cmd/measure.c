@@ -19,6 +19,7 @@
 #include "host/symbols.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 
 #define NS 1000000000ULL
 
@@ -35,6 +36,9 @@ enum {
 	 */
 	SETTLE_NS = 1000000,
 };
+
+/* Of PERF_RECORD_AUX: what is there is not all that was. */
+#define CUT (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)
 
 /* Options ---------------------------------------------------------------------- */
 
@@ -137,6 +141,31 @@ static uint32_t record_type(const uint8_t *bytes)
 	return (uint32_t)load_uint(bytes, 4); /* the first member of the header */
 }
 
+static void on_aux(void *ctx, const struct stream_ring *r, const struct aux_result *result)
+{
+	struct measure *m = ctx;
+
+	(void)r;
+	m->aux_bytes += result->bytes;
+	m->aux_cut += result->missed || result->odd_head;
+}
+
+/* Whose the records would have been does not matter. */
+static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = record_type(bytes);
+
+	if (type == PERF_RECORD_LOST)
+		m->lost += layout_get(&layout_perf_record_lost, PERF_RECORD_LOST_LOST, bytes,
+				      len);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		m->lost_samples += layout_get(&layout_perf_record_lost_samples,
+					      PERF_RECORD_LOST_SAMPLES_LOST, bytes, len);
+	else if (type == PERF_RECORD_AUX)
+		m->aux_cut += (layout_get(&layout_perf_record_aux, PERF_RECORD_AUX_FLAGS, bytes,
+					  len) & CUT) != 0;
+}
+
 static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
 		      size_t len)
 {
@@ -146,6 +175,7 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 	struct view_record record = { .ring = ring, .bytes = bytes, .len = len };
 	struct writer w;
 
+	count_lost(m, bytes, len);
 	if (m->wanted && !m->wanted(m, record_type(bytes)))
 		return;
 	writer_find(s->model, ring, bytes, len, &w);
@@ -173,7 +203,9 @@ static void on_looked(void *ctx, const struct stream_ring *from,
 	session_looked(&m->issuing.session, gettid(), session_now(), &look);
 }
 
-static const struct stream_ops stream_ops = { .record = on_record, .looked = on_looked };
+static const struct stream_ops stream_ops = {
+	.record = on_record, .looked = on_looked, .aux = on_aux,
+};
 
 struct at { uint64_t start; struct ring *ring; };
 
@@ -232,6 +264,12 @@ static bool map(struct measure *m)
 	error = batch_map(&m->batch, &m->stream, m->pages);
 	if (error) {
 		refusal_map(m->stream.n + 1, m->pages, error);
+		return false;
+	}
+	if (m->aux_pages)
+		error = batch_map_aux(&m->batch, &m->stream, m->aux_pages, m->aux_snapshot);
+	if (error) {
+		refusal_aux(m->aux_pages, error);
 		return false;
 	}
 	find_rings(m);
@@ -444,6 +482,7 @@ bool measure_run(struct measure *m)
 	m->to_ns = session_now();
 	batch_control(&m->batch, PERF_EVENT_IOC_DISABLE);
 	look(m, true);
+	stream_snapshot(&m->stream);
 	return ran;
 }
 

@@ -10,13 +10,14 @@
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
 #include "cmd/refusal.h"
+#include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
 #include "render/figures.h"
 #include "xlat/constants.h"
 
 enum {
-	OPT_MMAP = MEASURE_OWN,
+	OPT_AUX = MEASURE_OWN, OPT_AUX_SNAPSHOT, OPT_MMAP,
 	RATE = 4000,		/* samples a second, as perf record has it */
 };
 
@@ -31,6 +32,9 @@ static const char help[] =
 "                             of the attr: cpu-clock,sample_freq=99; repeatable\n"
 "      --mmap=PAGES           sample: rings of that many pages, a power of two,\n"
 "                             and the records in them as they come\n"
+"      --aux=PAGES            with --mmap: an AUX area of that many pages beside\n"
+"                             each ring, for PMUs that have such data\n"
+"      --aux-snapshot=PAGES   the same, written over and read in the end\n"
 "  -q, --quiet                no calls, only figures and records\n"
 "      --trace=SET            calls to show: see pevtrace --help; default perf\n"
 "\n"
@@ -44,6 +48,8 @@ MEASURE_HELP_SHOW
 
 static const struct option long_options[] = {
 	MEASURE_LONG,
+	{ "aux", required_argument, NULL, OPT_AUX },
+	{ "aux-snapshot", required_argument, NULL, OPT_AUX_SNAPSHOT },
 	{ "event", required_argument, NULL, 'e' },
 	{ "mmap", required_argument, NULL, OPT_MMAP },
 	{ NULL, 0, NULL, 0 },
@@ -54,6 +60,7 @@ struct opening {
 	struct figure *figures;
 	char **texts;		/* of -e */
 	size_t ntexts;
+	uint64_t lost;		/* records, as PERF_FORMAT_LOST tells */
 	bool user_only;		/* was said */
 	bool progress;		/* a line of it stands on the terminal */
 };
@@ -137,7 +144,7 @@ static void defaults_of(const struct opening *o, size_t i)
 	bool command = measure_is_command(&o->m);
 
 	or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
-		   PERF_FORMAT_TOTAL_TIME_RUNNING);
+		   PERF_FORMAT_TOTAL_TIME_RUNNING | (o->m.pages ? PERF_FORMAT_LOST : 0));
 	if (e == leader)
 		event_default(e, ATTR_DISABLED, 1);
 	if (e == leader && command)
@@ -174,7 +181,10 @@ static bool give_up_heirs(struct event_spec *e)
 	return true;
 }
 
-/* Not every PMU can leave guests out, and not every user may see the kernel. */
+/*
+ * Not every PMU can leave guests out, no kernel before 6.0 tells what was lost, and
+ * not every user may see the kernel.
+ */
 static bool retry(void *ctx, struct event_spec *e, int error)
 {
 	struct opening *o = ctx;
@@ -187,9 +197,15 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	}
 	if (error == EINVAL && give_up_heirs(e))
 		return true;
+	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
+	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
+		event_set(e, ATTR_READ_FORMAT,
+			  event_get(e, ATTR_READ_FORMAT) & ~(uint64_t)PERF_FORMAT_LOST);
+		return true;
+	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
-	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon())
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon() || trial_gate())
 		return false;
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_default(e, ATTR_EXCLUDE_HV, 1);
@@ -211,6 +227,7 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 	/* a task's event for one CPU rests while the task is on another one */
 	bool rests = t->cpu >= 0 && t->pid != -1;
 
+	o->lost += v->has_lost ? v->lost : 0;
 	if (!v->timed)
 		figure_add(&o->figures[event], v->value, 1, 1);
 	else
@@ -230,6 +247,7 @@ static void read_figures(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
+	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
 		o->figures[i] = (struct figure){
 			.name = m->events.events[i].attr.label,
@@ -270,6 +288,27 @@ static void tell_counts(const struct measure *m)
 	}
 }
 
+/*
+ * Both ways of telling count the same ones: LOST records have the newest only when
+ * another record followed, reads only where the kernel has PERF_FORMAT_LOST.
+ */
+static void add_lost(const struct opening *o, struct buf *out)
+{
+	const struct measure *m = &o->m;
+	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
+
+	if (lost)
+		buf_addf(out, "%20llu  lost /* records that found no room: --mmap=%zu would "
+			 "have more */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->aux_pages)
+		buf_addf(out, "%20llu  aux-bytes /* from AUX areas; %llu times there were gaps "
+			 "*/\n", (unsigned long long)m->aux_bytes,
+			 (unsigned long long)m->aux_cut);
+	if (m->lost_samples)
+		buf_addf(out, "%20llu  lost-samples /* before they came to a ring */\n",
+			 (unsigned long long)m->lost_samples);
+}
+
 static void print_figures(struct opening *o)
 {
 	struct measure *m = &o->m;
@@ -283,6 +322,7 @@ static void print_figures(struct opening *o)
 	if (!text)
 		return;
 	figures_print(o->figures, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	add_lost(o, &table);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }
@@ -304,6 +344,12 @@ static void parse(struct opening *o, int argc, char **argv)
 			o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
 			o->texts[o->ntexts++] = optarg;
 			break;
+		case OPT_AUX:
+		case OPT_AUX_SNAPSHOT:
+			m->aux_snapshot = opt == OPT_AUX_SNAPSHOT;
+			m->aux_pages = (size_t)option_number(optarg, m->aux_snapshot ?
+				"--aux-snapshot" : "--aux", 1, 1 << 20);
+			break;
 		case OPT_MMAP:
 			m->pages = (size_t)option_number(optarg, "--mmap", 1, 1 << 20);
 			break;
@@ -316,6 +362,10 @@ static void parse(struct opening *o, int argc, char **argv)
 		die("nothing to open: name events with -e; see pevtrace open --help");
 	if (m->pages & (m->pages - 1))
 		die("--mmap needs a power of two, as the kernel does, not %zu", m->pages);
+	if (m->aux_pages & (m->aux_pages - 1))
+		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
+	if (m->aux_pages && !m->pages)
+		die("an AUX area lies beside a ring: say how large that is, with --mmap=PAGES");
 	m->once = !m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }

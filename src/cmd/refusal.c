@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/reason.h"
+#include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -18,6 +19,46 @@ void refusal_rights(struct buf *out)
 {
 	buf_addf(out, "perf_event_paranoid is %ld here, and CAP_PERFMON (or root) would be "
 		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
+}
+
+void refusal_gate(const struct confinement *c, struct buf *out)
+{
+	buf_adds(out, "something answers before the kernel does, whatever is asked for");
+	if (!c->seccomp) {
+		buf_adds(out, ", though this process has no seccomp filter");
+		return;
+	}
+	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
+	if (c->filters)
+		buf_addf(out, ", Seccomp_filters %d", c->filters);
+	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
+		      "must allow perf_event_open", c->no_new_privs);
+}
+
+void refusal_descriptors(const char *verb, size_t n)
+{
+	struct rlimit limit = { 0, 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	warn("%s needs %zu descriptors to try things with, and there are not so many (EMFILE): "
+	     "%llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
+	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+}
+
+bool refusal_add_gate(struct buf *out, int error)
+{
+	struct confinement c;
+
+	/* what filters say; others are not worth a call that a trace of us would show */
+	if ((error != EPERM && error != EACCES && error != ENOSYS) || trial_gate() != error)
+		return false;
+	confinement_read(&c);
+	if (error == ENOSYS && !c.seccomp)
+		buf_adds(out, "the kernel is built without perf events");
+	else
+		refusal_gate(&c, out);
+	return true;
 }
 
 static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)
@@ -57,12 +98,14 @@ void refusal_open(const char *event, int error, bool system, const struct reason
 	const char *name = strerrorname_np(error);
 	struct buf text = { 0 };
 
-	if (r->rule)
-		buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ", r->rule->meaning,
-			 r->rule->name);
-	else
-		buf_adds(&text, e ? e->meaning : strerror(error));
-	add_advice(&text, error, system, r->rule);
+	if (!refusal_add_gate(&text, error)) {
+		if (r->rule)
+			buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ",
+				 r->rule->meaning, r->rule->name);
+		else
+			buf_adds(&text, e ? e->meaning : strerror(error));
+		add_advice(&text, error, system, r->rule);
+	}
 	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
 	warn("to find out more: %s", buf_str(&r->command));
 	buf_free(&text);
@@ -94,4 +137,20 @@ void refusal_map(size_t rings, size_t pages, int error)
 	default:
 		warn("cannot map a ring of %zu pages: %s", pages, strerror(error));
 	}
+}
+
+void refusal_aux(size_t pages, int error)
+{
+	if (error == EOPNOTSUPP)
+		warn("no AUX area: EOPNOTSUPP: the PMU of no event here makes AUX data, as "
+		     "intel_pt, intel_bts, arm_spe and cs_etm do; leave out --aux");
+	else if (error == EPERM)
+		warn("no AUX area of %zu pages: EPERM: rings and areas are more than "
+		     "perf_event_mlock_kb and ulimit -l allow; take fewer pages with --aux, or "
+		     "have CAP_IPC_LOCK", pages);
+	else if (error == EINVAL)
+		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 can "
+		     "have none", pages);
+	else
+		warn("no AUX area of %zu pages: %s", pages, strerror(error));
 }

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
 #include "lib/buf.h"
+#include "drive/trial.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "xlat/constants.h"
@@ -201,7 +202,7 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	struct watching *w = ctx;
 	bool denied = error == EACCES || error == EPERM;
 
-	if (!denied && error != EINVAL)
+	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
 	for (size_t i = KINDS; i--;) {
 		if (!w->wanted[i] || w->named[i] || i < 3 ||
@@ -237,6 +238,9 @@ int cmd_watch(int argc, char **argv)
 	w.m.retry = retry;
 	w.m.wanted = wanted;
 	ran = measure_open(&w.m) && measure_run(&w.m);
+	if (w.m.lost)
+		warn("%llu records were lost: they came faster than they were taken",
+		     (unsigned long long)w.m.lost);
 	command = w.m.work.pid;
 	if (!measure_end(&w.m))
 		ran = false;

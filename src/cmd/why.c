@@ -14,9 +14,6 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* No kernel has this flag: its answer comes before it looks at anything else. */
-#define NO_SUCH_FLAG 0x40000000
-
 /* Ids of tracepoints to look among for one that perf can use. */
 enum { TRACEPOINTS = 4096 };
 
@@ -155,13 +152,10 @@ static void search(struct trying *t, struct why_result *r)
 /* Not even the simplest call opens: who answers? */
 static void find_gate(struct check *k, struct why_result *r)
 {
-	struct change_call call;
-	struct trial trial;
+	int gate = trial_gate();
 
-	change_simplest(&call, &k->facts.rules);
-	call.ask.flags = NO_SUCH_FLAG;
-	if (trial_open(&call.ask, NULL, &trial) && trial.error != EINVAL)
-		r->blocked[r->confinement.seccomp || trial.error != ENOSYS ?
+	if (gate)
+		r->blocked[r->confinement.seccomp || gate != ENOSYS ?
 			   WHY_SECCOMP : WHY_NO_SYSCALL] = true;
 	else if (r->simplest == EMFILE || r->simplest == ENFILE)
 		r->blocked[WHY_DESCRIPTORS] = true;

@@ -6,6 +6,7 @@
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "cmd/check_show.h"
+#include "cmd/refusal.h"
 #include "cmd/why.h"
 #include "dump/dump_line.h"
 #include "render/siginfo.h"
@@ -162,20 +163,6 @@ static void emit_blamed(const struct telling *t, const struct cause_fault *f, st
 
 /* What stands in the way ------------------------------------------------------------------- */
 
-static void seccomp_words(const struct confinement *c, struct buf *out)
-{
-	buf_adds(out, "something answers before the kernel does, whatever is asked for");
-	if (!c->seccomp) {
-		buf_adds(out, ", though this process has no seccomp filter");
-		return;
-	}
-	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
-	if (c->filters)
-		buf_addf(out, ", Seccomp_filters %d", c->filters);
-	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
-		      "must allow perf_event_open", c->no_new_privs);
-}
-
 static void capability_words(const struct telling *t, struct buf *out)
 {
 	const struct facts *f = t->show.facts;
@@ -195,7 +182,7 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 {
 	switch (b) {
 	case WHY_SECCOMP:
-		seccomp_words(&t->r->confinement, out);
+		refusal_gate(&t->r->confinement, out);
 		break;
 	case WHY_NO_SYSCALL:
 		buf_adds(out, "the kernel is built without perf events");

@@ -17,6 +17,7 @@
 #include "abi/layout.h"
 #include "drive/experiment.h"
 #include "drive/work.h"
+#include "host/cgroup.h"
 #include "host/cpus.h"
 #include "host/pmu.h"
 #include "host/rights.h"
@@ -162,7 +163,7 @@ static uint64_t cgroup(void)
 {
 	char path[256];
 
-	return (uint64_t)(experiment_cgroup(path, sizeof(path)) ?
+	return (uint64_t)(cgroup_mount(path, sizeof(path)) ?
 			  open(path, O_RDONLY | O_CLOEXEC) : -1);
 }
 

@@ -21,6 +21,7 @@
 
 #include "drive/experiment.h"
 #include "drive/work.h"
+#include "host/cgroup.h"
 
 /* A file that everybody may map and run. */
 #define PROGRAM "/bin/sh"
@@ -180,7 +181,7 @@ static void make_cgroup(uint64_t n)
 	char path[256], name[320];
 
 	(void)n;
-	if (!experiment_cgroup(path, sizeof(path)))
+	if (!cgroup_mount(path, sizeof(path)))
 		return;
 	snprintf(name, sizeof(name), "%s/pevtrace-claim-%d", path, (int)getpid());
 	if (!mkdir(name, 0700))

@@ -117,6 +117,37 @@ int batch_map(struct batch *b, struct stream *s, size_t pages)
 	return error;
 }
 
+/* The ring that the event's records go to is the one that it would share. */
+static int map_aux(struct batch *b, struct stream *s, size_t target, size_t event, size_t size,
+		   bool snapshot)
+{
+	bool backward = event_get(&b->events->events[event], ATTR_WRITE_BACKWARD);
+	struct stream_ring *r = shared_ring(s, &b->targets[target], target, backward);
+
+	if (!r || r->aux.bytes || backward)
+		return 0;
+	return aux_map(&r->aux, b->issuer, batch_fd(b, target, event), r->at, r->length, size,
+		       snapshot);
+}
+
+int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot)
+{
+	size_t size = pages * (size_t)sysconf(_SC_PAGESIZE), areas = 0;
+	int error = 0;
+
+	for (size_t t = 0; t < b->ntargets; t++)
+		for (size_t i = 0; i < b->events->n; i++) {
+			if (batch_fd(b, t, i) < 0)
+				continue;
+			error = map_aux(b, s, t, i, size, snapshot);
+			if (error && error != EOPNOTSUPP)
+				return error;
+		}
+	for (size_t i = 0; i < s->n; i++)
+		areas += s->rings[i].aux.bytes != NULL;
+	return areas ? 0 : EOPNOTSUPP;
+}
+
 void batch_control(struct batch *b, uint32_t request)
 {
 	for (size_t t = 0; t < b->ntargets; t++)

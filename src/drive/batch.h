@@ -50,6 +50,13 @@ static inline int batch_fd(const struct batch *b, size_t target, size_t event)
  */
 int batch_map(struct batch *b, struct stream *s, size_t pages);
 
+/*
+ * Gives each ring that can be written to an AUX area of pages pages beside it, by the
+ * first event there whose PMU makes such data.  0, or an errno: EOPNOTSUPP where no
+ * event has such a PMU.
+ */
+int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot);
+
 /* PERF_EVENT_IOC_ENABLE or _DISABLE for every leader. */
 void batch_control(struct batch *b, uint32_t request);
 

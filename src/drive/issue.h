@@ -58,6 +58,10 @@ int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg);
  */
 void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error);
 
+/* The same from an offset of the event on, which is in bytes. */
+void *issue_map_at(struct issuer *i, int fd, size_t length, uint64_t offset, bool write,
+		   int *error);
+
 /* The same with any protection and flags: an address, or a negative errno. */
 int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags);
 

@@ -15,6 +15,9 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+/* No kernel has this flag: its answer comes before it looks at anything else. */
+#define NO_SUCH_FLAG 0x40000000
+
 /* What the child tells, in memory that both have. */
 struct told {
 	struct trial trial;
@@ -121,6 +124,23 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 static void put(uint8_t *attr, unsigned int index, uint64_t v)
 {
 	field_set(&layout_perf_event_attr.fields[index], v, attr);
+}
+
+/* The flag is none that a kernel has, and is the first thing that it looks at. */
+int trial_gate(void)
+{
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	int fd;
+
+	put(attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	put(attr, ATTR_SIZE, sizeof(attr));
+	put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	put(attr, ATTR_DISABLED, 1);
+	put(attr, ATTR_EXCLUDE_KERNEL, 1);
+	fd = open_event(attr, sizeof(attr), 0, -1, -1, NO_SUCH_FLAG);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == -EINVAL ? 0 : -fd;
 }
 
 uint32_t trial_attr_size(void)

@@ -44,6 +44,12 @@ struct trial {
 bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out);
 
+/*
+ * The errno of what answers before the kernel does, whatever is asked for: a seccomp
+ * filter, or ENOSYS of a kernel without perf events.  0: the kernel answers.
+ */
+int trial_gate(void);
+
 /* sizeof the kernel's struct perf_event_attr, which it tells; 0: it did not. */
 uint32_t trial_attr_size(void);
 
