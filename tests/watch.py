@@ -224,9 +224,6 @@ def test_kinds(tap):
 	got = {x.type for x in rp.records(r.stderr.split("\n"))}
 	tap.ok(r.returncode == 0 and got == {"FORK", "EXIT", "COMM"}, "other words for kinds",
 	       [got, r.stderr[:300]])
-	r = watch(["--only=", "true"])
-	tap.ok(r.returncode == 2 and "needs kinds of records" in r.stderr, "no kind at all",
-	       [r.stderr])
 	r = watch(["--only=sdfghjk", "true"])
 	tap.ok(r.returncode == 2 and "there are task comm mmap" in r.stderr, "a word like none",
 	       [r.stderr])
@@ -263,7 +260,7 @@ def test_nobody(tap):
 def test_empty(tap):
 	for option in ("--only=", "--only=, ", "--also="):
 		r = watch([option, "true"])
-		tap.ok(r.returncode == 2 and "name a kind" in r.stderr, option + " is misuse",
+		tap.ok(r.returncode == 2 and "needs kinds of records" in r.stderr, option + " is misuse",
 		       [r.returncode, r.stderr])
 
 def own_tests(tap, tmp):

@@ -97,8 +97,9 @@ void refusal_open(const char *event, int error, bool system, const struct reason
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
 	const char *name = strerrorname_np(error);
 	struct buf text = { 0 };
+	bool gate = refusal_add_gate(&text, error);
 
-	if (!refusal_add_gate(&text, error)) {
+	if (!gate) {
 		if (r->rule)
 			buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ",
 				 r->rule->meaning, r->rule->name);
@@ -107,7 +108,8 @@ void refusal_open(const char *event, int error, bool system, const struct reason
 		add_advice(&text, error, system, r->rule);
 	}
 	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
-	warn("to find out more: %s", buf_str(&r->command));
+	if (!gate)
+		warn("to find out more: %s", buf_str(&r->command));
 	buf_free(&text);
 }
 
