@@ -75,8 +75,8 @@ static bool hear_answer(const struct learn *l, char line[LINE_BYTES])
 	sigaddset(&interrupt, SIGINT);
 	from[1] = (struct pollfd){ signalfd(-1, &interrupt, SFD_CLOEXEC), POLLIN, 0 };
 	for (;;) {
-		if (poll(from, 2, -1) < 0 && errno != EINTR)
-			ended = true;
+		if (poll(from, 2, -1) < 0 && errno == EINTR)
+			continue;
 		if (from[1].revents)
 			ended = read(from[1].fd, &info, sizeof(info)) > 0;
 		if (ended || read(STDIN_FILENO, &c, 1) != 1) {
