@@ -149,7 +149,7 @@ collecting == "ask" {
 }
 
 {
-	if (block || /^- /)
+	if (block)
 		flush_text()
 	text = text (text == "" ? "" : " ") $0
 }

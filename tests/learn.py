@@ -417,6 +417,44 @@ def test_try():
 				why.append("%s: there is no lesson %s" % (lesson, words[2]))
 	return why
 
+def generate(awk, tmp, *files):
+	"""(exit status, C, what it said)"""
+	out = tempfile.mkdtemp(dir=tmp)
+	r = subprocess.run(awk + ["-v", "out=" + out, "-f", "lessons/gen.awk"] + list(files),
+			   cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+			   env=dict(os.environ, LC_ALL="C"))
+	made = [open(p).read() for p in sorted(glob.glob(os.path.join(out, "*")))]
+	return r.returncode, made, r.stderr
+
+def test_awks(tmp):
+	"""Every awk makes the same of the lessons."""
+	files = ["lessons/%s.lesson" % n for n in sorted(lessons())]
+	first, why = None, []
+	for awk in (["mawk"], ["gawk", "--posix"], ["busybox", "awk"], ["original-awk"]):
+		if not shutil.which(awk[0]):
+			continue
+		status, made, said = generate(awk, tmp, *files)
+		if status or said:
+			why.append("%s: exit status %d: %s" % (awk, status, said))
+		elif first and made != first:
+			why.append("%s makes something else" % awk)
+		first = first or made
+	return why if first else why + ["there is no awk"]
+
+def test_mistakes(tmp):
+	"""What is wrong in a lesson is told with its place."""
+	why = []
+	for line, words in (("%frob", "unknown %frob"), ("%do No-Such", "no name"),
+			    ("%hint x", "belongs to an %ask"),
+			    ("%ask What?\n\n%step Next", "needs %answer")):
+		path = os.path.join(tmp, "bad.lesson")
+		with open(path, "w") as f:
+			f.write("%lesson bad\n" + line + "\n")
+		status, _, said = generate(["awk"], tmp, path)
+		if not status or words not in said or path + ":" not in said:
+			why.append("%s: exit status %d: %s" % (line, status, said))
+	return why
+
 # ---- nothing is left -----------------------------------------------------------------
 
 def tracefs():
@@ -491,6 +529,8 @@ def main():
 		  ("misuse", test_misuse, None), ("options", lambda: test_options(tmp), None),
 		  ("names in the texts", test_names, None),
 		  ("commands to try", test_try, None),
+		  ("awks", lambda: test_awks(tmp), None),
+		  ("mistakes in a lesson", lambda: test_mistakes(tmp), None),
 		  ("nothing is left in tracefs", test_leaves_nothing,
 		   None if root else "needs root"),
 		  ("a full queue of signals", test_full_queue, None),

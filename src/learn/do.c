@@ -36,13 +36,15 @@ struct buf *learn_lines(struct learn *l)
 
 void learn_say(struct learn *l, const char *fmt, ...)
 {
-	struct buf *lines = learn_lines(l);
+	struct buf *lines = learn_lines(l), text = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vaddf(lines, fmt, ap);
+	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
+	text_escaped(lines, buf_str(&text)); /* there may be a path in it */
 	buf_addc(lines, '\n');
+	buf_free(&text);
 }
 
 bool learn_fail(struct learn *l, const char *fmt, ...)

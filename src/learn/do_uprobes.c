@@ -15,12 +15,14 @@ enum { TIMES = 5, COUNTER = 0, RETURNS, SAMPLER, IP_AT = 8 };
 static char *event_of(const struct learn *l, const char *more)
 {
 	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
 	struct buf event = { 0 };
 
-	exe[n > 0 ? n : 0] = '\0';
-	buf_addf(&event, "type=%s,uprobe_path=\"%s\",probe_offset=0x%llx%s",
-		 learn_get(l, "type"), exe, (unsigned long long)work_called_offset(), more);
+	buf_addf(&event, "type=%s,uprobe_path=\"", learn_get(l, "type"));
+	for (ssize_t i = 0; i < n; i++)
+		buf_addf(&event, strchr("\"\\", exe[i]) ? "\\%c" : "%c", exe[i]);
+	buf_addf(&event, "\",probe_offset=0x%llx%s",
+		 (unsigned long long)work_called_offset(), more);
 	return event.data;
 }
 

@@ -13,7 +13,7 @@
 #include "learn/answer.h"
 #include "lib/die.h"
 
-enum { TRIES = 2, LINE_MAX_ = 256 };
+enum { TRIES = 2, LINE_BYTES = 256 };
 
 /* Texts ------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static bool applies(const struct learn *l, const struct lesson_item *i)
 /* Questions ---------------------------------------------------------------------------- */
 
 /* A line of the reader's; false at the end of input, ^C, and "quit". */
-static bool hear_answer(const struct learn *l, char line[LINE_MAX_])
+static bool hear_answer(const struct learn *l, char line[LINE_BYTES])
 {
 	sigset_t interrupt;
 	struct pollfd from[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
@@ -75,8 +75,8 @@ static bool hear_answer(const struct learn *l, char line[LINE_MAX_])
 	sigaddset(&interrupt, SIGINT);
 	from[1] = (struct pollfd){ signalfd(-1, &interrupt, SFD_CLOEXEC), POLLIN, 0 };
 	for (;;) {
-		if (poll(from, 2, -1) < 0 && errno != EINTR)
-			ended = true;
+		if (poll(from, 2, -1) < 0 && errno == EINTR)
+			continue;
 		if (from[1].revents)
 			ended = read(from[1].fd, &info, sizeof(info)) > 0;
 		if (ended || read(STDIN_FILENO, &c, 1) != 1) {
@@ -85,7 +85,7 @@ static bool hear_answer(const struct learn *l, char line[LINE_MAX_])
 		}
 		if (c == '\n')
 			break;
-		if (n < LINE_MAX_ - 1)
+		if (n < LINE_BYTES - 1)
 			line[n++] = c;
 	}
 	close(from[1].fd);
@@ -97,7 +97,7 @@ static bool ask(struct learn *l, const struct lesson_item *i)
 {
 	char *question = fill_in(l, i->text), *wanted = fill_in(l, i->answer);
 	char *hint = fill_in(l, i->hint), *told = fill_in(l, i->told);
-	char line[LINE_MAX_];
+	char line[LINE_BYTES];
 	bool here = true, right = false;
 
 	tell_marked(&l->tell, "Question", question);

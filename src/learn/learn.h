@@ -46,6 +46,7 @@ struct learn {
 	struct learn_value *values;
 	size_t nvalues;
 	int trace;		/* a file that the session writes lines into */
+	char path[32];		/* of it */
 	off_t told;		/* how much of it was taken */
 	struct buf lines;	/* to be shown */
 	struct buf why;		/* of learn_fail() */

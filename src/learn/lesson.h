@@ -19,7 +19,7 @@ typedef bool lesson_fn(struct learn *l);
 
 enum lesson_kind {
 	LESSON_STEP,	/* a heading */
-	LESSON_TEXT,	/* a paragraph; "- ": of a list */
+	LESSON_TEXT,	/* a paragraph */
 	LESSON_BLOCK,	/* lines as they stand */
 	LESSON_DO,	/* an experiment */
 	LESSON_HOLD,	/* one whose calls are shown later */

@@ -125,7 +125,6 @@ void learn_set_machine(struct learn *l)
 
 bool learn_start(struct learn *l)
 {
-	static char path[32];
 	struct options *o = &l->issuing.options;
 
 	l->trace = memfd_create("trace", MFD_CLOEXEC);
@@ -135,9 +134,9 @@ bool learn_start(struct learn *l)
 	}
 	for (size_t i = 0; i < LEARN_FDS; i++)
 		l->fds[i] = -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->trace);
+	snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", l->trace);
 	options_init(o);
-	o->output = path;
+	o->output = l->path;
 	o->records = true;
 	o->color = COLOR_NEVER;
 	o->text.quiet = 2;

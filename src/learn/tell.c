@@ -53,7 +53,8 @@ static size_t width_of(const struct tell *t, const char *word, size_t len)
 	return n;
 }
 
-static void wrap(const struct tell *t, const char *text, size_t at, size_t indent)
+/* The first line has at columns already. */
+static void wrap(const struct tell *t, const char *text, size_t at)
 {
 	bool code = false, first = true;
 
@@ -61,8 +62,8 @@ static void wrap(const struct tell *t, const char *text, size_t at, size_t inden
 		size_t len = strcspn(text, " "), width = width_of(t, text, len);
 
 		if (!first && at + 1 + width > WIDTH) {
-			fprintf(t->out, "\n%*s", (int)indent, "");
-			at = indent;
+			putc('\n', t->out);
+			at = 0;
 		} else if (!first) {
 			putc(' ', t->out);
 			at++;
@@ -77,13 +78,8 @@ static void wrap(const struct tell *t, const char *text, size_t at, size_t inden
 
 void tell_text(const struct tell *t, const char *text)
 {
-	bool item = !strncmp(text, "- ", 2);
-
-	if (!item)
-		putc('\n', t->out);
-	else
-		fputs("- ", t->out);
-	wrap(t, text + (item ? 2 : 0), item ? 2 : 0, item ? 2 : 0);
+	putc('\n', t->out);
+	wrap(t, text, 0);
 }
 
 void tell_marked(const struct tell *t, const char *mark, const char *text)
@@ -92,7 +88,7 @@ void tell_marked(const struct tell *t, const char *mark, const char *text)
 	const char *after = t->markdown ? "**" : paint(t, PLAIN);
 
 	fprintf(t->out, "\n%s%s:%s ", before, mark, after);
-	wrap(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0), 0);
+	wrap(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
 }
 
 static void begin_block(const struct tell *t)

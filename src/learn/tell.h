@@ -16,7 +16,7 @@ void tell_title(const struct tell *t, const char *name, const char *title);
 /* number 0: a heading without one. */
 void tell_heading(const struct tell *t, unsigned int number, const char *text);
 
-/* A paragraph, broken into lines; with "- " at its start, an item of a list. */
+/* A paragraph, broken into lines. */
 void tell_text(const struct tell *t, const char *text);
 
 /* The same behind a word that stands out: "Question", "Hint". */

@@ -14,7 +14,8 @@
 #include "learn/learn.h"
 #include "lib/die.h"
 
-enum { PATIENCE = 600, WARMING = 2 };
+/* Seconds that work may take; a reader may take longer. */
+enum { PATIENCE = 60, WARMING = 2 };
 
 static bool say(int link)
 {
@@ -35,9 +36,10 @@ static _Noreturn void be_worker(int link, void (*work)(struct chore *), struct c
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1); /* so that our parent may measure us */
-	alarm(PATIENCE);
 	while (hear(link)) {
+		alarm(PATIENCE);
 		work(chore);
+		alarm(0);
 		if (!say(link))
 			break;
 	}
