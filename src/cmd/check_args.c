@@ -16,9 +16,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Where the attr lies in the memory of the call that is shown. */
-#define AT 0x100000
-
 /* The descriptor that the leader of --leader would have. */
 enum { LEADER_FD = 3 };
 
@@ -199,8 +196,8 @@ static void parse(struct check *k, int argc, char **argv)
 static void take_attr(struct check_call *c, const struct attr_text *a)
 {
 	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = AT;
-	attr_text_capture(a, &c->call, AT);
+	c->call.args[0] = CHECK_ATTR_AT;
+	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
 }
 
 /* It is opened on the same task and CPU, so that only its attr can be at fault. */
@@ -315,8 +312,7 @@ static int check_operand(struct check *k)
 	return status;
 }
 
-/* "FILE:123", where there is such a file; its name for the caller to free. */
-static char *dump_of(const char *what, unsigned long *line)
+char *check_dump_of(const char *what, unsigned long *line)
 {
 	const char *colon = strrchr(what, ':');
 	char *path, *end;
@@ -369,7 +365,7 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 
 	parse(&k, argc, argv);
 	if (k.what)
-		path = dump_of(k.what, &line);
+		path = check_dump_of(k.what, &line);
 	if (path && (k.leader || k.group_fd != -1))
 		die("the group of a call in a dump is told there: no --leader, no --group-fd");
 	if (!showing_open(&k.out, &k.options))

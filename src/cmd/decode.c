@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "cmd/cmd.h"
+#include "cmd/decode.h"
 #include "cmd/decode_one.h"
 #include "cmd/decode_perfdata.h"
 #include "cmd/session.h"
@@ -14,7 +15,7 @@
 
 struct decoding {
 	struct session session;
-	struct options options;
+	struct options *options;
 };
 
 static struct session *of(void *ctx)
@@ -162,9 +163,10 @@ static const struct replay_ops ops = {
 	.execed = on_execed, .gone = on_gone,
 };
 
-static int decode(struct decoding *d, FILE *f, const char *path)
+int decode_dump(FILE *f, const char *path, struct options *options)
 {
-	struct replay *r = replay_open(f, path, d->options.keep_going);
+	struct decoding decoding = { .options = options }, *d = &decoding;
+	struct replay *r = replay_open(f, path, options->keep_going);
 	const struct dump_facts *facts;
 	struct session_facts about;
 	bool whole, written;
@@ -179,7 +181,7 @@ static int decode(struct decoding *d, FILE *f, const char *path)
 		.pids = facts->pids, .npids = facts->npids, .real_offset = facts->real_offset,
 		.start_ns = facts->start_ns,
 	};
-	if (!session_start(&d->session, &d->options, replay_names(r), &about)) {
+	if (!session_start(&d->session, options, replay_names(r), &about)) {
 		replay_close(r);
 		return EXIT_TROUBLE;
 	}
@@ -191,22 +193,25 @@ static int decode(struct decoding *d, FILE *f, const char *path)
 
 int cmd_decode(int argc, char **argv)
 {
-	struct decoding d = { 0 };
+	struct options options;
 	const char *path;
 	FILE *f;
 	int status;
 
 	if (decode_one_wanted(argc, argv))
 		return cmd_decode_one(argc, argv);
-	options_parse(&d.options, OPTIONS_DECODE, argc, argv);
-	path = d.options.argv[0];
+	options_parse(&options, OPTIONS_DECODE, argc, argv);
+	path = options.argv[0];
 	f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!f)
 		die("cannot read '%s': %s", path, strerror(errno));
 	path = f == stdin ? "standard input" : path;
-	status = perfdata_is(f) ? perfdata_decode(f, path, &d.options) : decode(&d, f, path);
+	if (options.explain)
+		die("--explain is for tracing; pevtrace explain %s tells a dump's story", path);
+	status = perfdata_is(f) ? perfdata_decode(f, path, &options) :
+				  decode_dump(f, path, &options);
 	if (f != stdin)
 		fclose(f);
-	options_free(&d.options);
+	options_free(&options);
 	return status;
 }

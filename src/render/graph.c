@@ -41,13 +41,6 @@ static void add_task(const struct model *m, pid_t tid, struct buf *out)
 
 /* Events ------------------------------------------------------------------ */
 
-/* Opened to see whether the kernel takes it, and closed again. */
-static bool is_probe(const struct event *e)
-{
-	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
-	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
-}
-
 static void add_target(const struct model *m, const struct event *e, struct buf *out)
 {
 	if (e->found)
@@ -182,18 +175,18 @@ static void print_events(const struct model *m, struct buf *out)
 	size_t n = model_events(m, &events), probes = 0;
 
 	for (size_t i = 0; i < n; i++)
-		probes += is_probe(events[i]);
+		probes += event_is_probe(events[i]);
 	if (n > probes) {
 		buf_addf(out, "Events: %zu\n", n - probes);
 		for (size_t i = 0; i < n; i++)
-			if (!is_probe(events[i]))
+			if (!event_is_probe(events[i]))
 				print_event(m, events[i], out);
 	}
 	if (!probes)
 		return;
 	buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_probe(events[i]))
+		if (!event_is_probe(events[i]))
 			continue;
 		buf_addf(out, "  #%-3u ", events[i]->number);
 		text_escaped(out, events[i]->name);
