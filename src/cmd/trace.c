@@ -205,7 +205,7 @@ static void learn_comm(struct live *l, pid_t tid)
 {
 	char comm[32];
 
-	if (l->options.keep && proc_comm(tid, comm, sizeof(comm)))
+	if ((l->options.keep || l->options.json) && proc_comm(tid, comm, sizeof(comm)))
 		session_comm(&l->session, tid, comm);
 }
 
@@ -308,7 +308,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 		call_capture(c, AT_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
-	if (l->options.keep && !map_set(&l->known, (uint64_t)c->tid, l))
+	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
 	passing = model_passing(s->model);
 	session_enter(s, c);

@@ -158,17 +158,20 @@ static void flags_in_words(const struct xlat *x, uint64_t v, const char *skip, s
 {
 	const struct xlat_entry *e;
 	uint64_t rest = v, n = 0, i = 0;
+	bool comma = false;
 	size_t at = 0;
 
-	while (xlat_next_flag(x, &rest, &at))
+	while ((e = xlat_next_flag(x, &rest, &at))) {
+		comma |= strchr(e->meaning, ',') || strstr(e->meaning, " and ");
 		n++;
+	}
 	at = 0;
 	while ((e = xlat_next_flag(x, &v, &at))) {
 		const char *meaning = e->meaning;
 
 		if (!strncmp(meaning, skip, strlen(skip)))
 			meaning += strlen(skip);
-		prose_adds(p, i + 1 == n && n > 1 ? "; and " : i ? "; " : "");
+		prose_adds(p, !i ? "" : !comma ? prose_sep(i, n) : i + 1 == n ? "; and " : "; ");
 		prose_meaning(p, meaning);
 		i++;
 	}
@@ -248,12 +251,23 @@ static void per_clock(struct prose *p, uint64_t freq, uint64_t period)
 		prose_addf(p, "for this clock the kernel makes a fixed period of it, "
 			      "%llu ns, so a sample is taken ",
 			   (unsigned long long)(1000000000 / freq));
-	if (freq)
-		prose_addf(p, "about %llu times in each second that the event is on a CPU.",
-			   (unsigned long long)freq);
-	else
+	if (freq) {
+		prose_adds(p, "about ");
+		prose_times(p, freq);
+		prose_adds(p, " in each second that the event is on a CPU.");
+	} else {
 		prose_addf(p, "a sample is taken after each %llu ns that the event is on a "
 			      "CPU.", (unsigned long long)period);
+	}
+}
+
+bool attr_every_hit(const struct attr_words *a)
+{
+	enum event_source s = attr_source(a);
+
+	return attr_word(a, ATTR_SAMPLE_PERIOD) == 1 && !attr_word(a, ATTR_FREQ) &&
+	       (s == SOURCE_TRACEPOINT || s == SOURCE_UPROBE || s == SOURCE_KPROBE ||
+		s == SOURCE_BREAKPOINT || s == SOURCE_SOFTWARE);
 }
 
 static void item_rate(const struct attr_words *a, bool deep, struct prose *p)
@@ -265,17 +279,19 @@ static void item_rate(const struct attr_words *a, bool deep, struct prose *p)
 
 	prose_item(p);
 	members(a, p, freq ? by_freq : by_period, freq ? 2 : 1);
-	if (!period)
+	if (attr_source(a) == SOURCE_DUMMY)
+		prose_adds(p, period ? "a dummy event counts nothing, so it never comes to a "
+				       "sample." : "it takes no samples.");
+	else if (!period)
 		prose_adds(p, "it only counts and takes no samples.");
-	else if (attr_source(a) == SOURCE_DUMMY)
-		prose_adds(p, "a dummy event counts nothing, so it never comes to a sample.");
 	else if (attr_source(a) == SOURCE_CLOCK)
 		per_clock(p, freq ? period : 0, period);
 	else if (freq)
 		prose_addf(p, "the kernel adjusts the period to take about %llu samples a "
 			      "second.", (unsigned long long)period);
 	else if (period == 1)
-		prose_adds(p, "a sample is taken at every single count.");
+		prose_adds(p, attr_every_hit(a) ? "a sample is taken at every hit." :
+						  "a sample is taken at every single count.");
 	else
 		prose_addf(p, "a sample is taken after each %llu counts.",
 			   (unsigned long long)period);
@@ -315,7 +331,7 @@ static void item_read(const struct attr_words *a, bool deep, struct prose *p)
 	prose_adds(p, v & PERF_FORMAT_GROUP ? "one read returns the counts of the whole group" :
 					      "a read returns the count");
 	if (rest) {
-		prose_adds(p, ", and ");
+		prose_adds(p, ", with ");
 		flags_in_words(&xlat_perf_event_read_format, rest, "Adds ", p);
 	}
 	prose_adds(p, ".");
@@ -335,6 +351,28 @@ static void item_start(const struct attr_words *a, bool deep, struct prose *p)
 		      off ? "it stands still until somebody enables it." :
 			    "it runs from the open on.");
 	more(deep, list, exec ? 2 : 1, p);
+}
+
+static void item_wakeup(const struct attr_words *a, bool deep, struct prose *p)
+{
+	static const unsigned int bytes[] = { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK };
+	static const unsigned int samples[] = { ATTR_WAKEUP_EVENTS };
+	uint64_t n = attr_word(a, ATTR_WAKEUP_EVENTS);
+	bool watermark = attr_word(a, ATTR_WATERMARK);
+
+	if (!n)
+		return;
+	prose_item(p);
+	members(a, p, watermark ? bytes : samples, watermark ? 2 : 1);
+	prose_adds(p, "whoever waits for the ring is woken ");
+	if (n == 1)
+		prose_adds(p, watermark ? "by every record." :
+					  "by every sample; other records wake nobody.");
+	else
+		prose_addf(p, watermark ? "when %llu bytes of records are new in it." :
+					  "by every %llu samples; other records wake nobody.",
+			   (unsigned long long)n);
+	more(deep, watermark ? bytes : samples, watermark ? 2 : 1, p);
 }
 
 /* Switches whose meanings begin alike, as one item: "Writes ...", "Leaves out ...". */
@@ -359,8 +397,8 @@ static void item_alike(const struct attr_words *a, const char *verb, const char 
 	for (size_t i = 0; i < n; i++) {
 		const char *rest = list[i]->meaning + strlen(verb);
 
-		prose_addf(p, "%s%.*s", i + 1 == n && n > 1 ? "; and " : i ? "; " : "",
-			   (int)strcspn(rest, *verb == 'L' ? "," : ""), rest);
+		prose_addf(p, "%s%.*s", i ? *verb == 'L' ? prose_sep(i, n) : "; " : "",
+			   (int)strcspn(rest, *verb == 'L' ? "," : ";"), rest);
 	}
 	prose_adds(p, ".");
 	for (size_t i = 0; i < n; i++) {
@@ -376,7 +414,7 @@ static bool told(const struct field *f)
 	static const unsigned int done[] = {
 		ATTR_TYPE, ATTR_SIZE, ATTR_CONFIG, ATTR_SAMPLE_PERIOD, ATTR_SAMPLE_FREQ,
 		ATTR_SAMPLE_TYPE, ATTR_READ_FORMAT, ATTR_DISABLED, ATTR_ENABLE_ON_EXEC,
-		ATTR_FREQ,
+		ATTR_FREQ, ATTR_WATERMARK, ATTR_WAKEUP_EVENTS, ATTR_WAKEUP_WATERMARK,
 	};
 
 	for (size_t i = 0; i < sizeof(done) / sizeof(*done); i++)
@@ -405,7 +443,10 @@ static void item_other(const struct attr_words *a, const struct field *f, bool a
 
 	prose_item(p);
 	members(a, p, &index, 1);
-	if (acts && f->kind == FIELD_FLAGS && f->xlat) {
+	if (index == ATTR_PRECISE_IP && attr_source(a) != SOURCE_CPU &&
+	    attr_source(a) != SOURCE_OTHER) {
+		prose_adds(p, "this changes nothing, as only counters of hardware have a skid");
+	} else if (acts && f->kind == FIELD_FLAGS && f->xlat) {
 		prose_meaning(p, f->meaning);
 		prose_adds(p, ": ");
 		flags_in_words(f->xlat, field_get(f, a->attr, a->len), "", p);
@@ -430,6 +471,7 @@ void attr_prose_fields(const struct attr_words *a, bool deep, struct prose *p)
 	item_sample(a, deep, p);
 	item_read(a, deep, p);
 	item_start(a, deep, p);
+	item_wakeup(a, deep, p);
 	item_alike(a, "Leaves out ", "it leaves out ", deep, p);
 	item_alike(a, "Writes ", "besides, the event writes ", deep, p);
 	while ((f = layout_next(&w, &at))) {

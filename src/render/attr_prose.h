@@ -34,6 +34,9 @@ uint64_t attr_word(const struct attr_words *a, unsigned int index);
 /* Whether it takes samples at all. */
 bool attr_samples(const struct attr_words *a);
 
+/* Whether it samples each thing that it counts, so that samples are no estimate. */
+bool attr_every_hit(const struct attr_words *a);
+
 /* "sample_freq=999" as a trace has it. */
 void attr_prose_member(const struct attr_words *a, unsigned int index, struct prose *p);
 

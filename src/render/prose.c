@@ -36,14 +36,17 @@ void prose_free(struct prose *p)
 
 /* Lines -------------------------------------------------------------------------- */
 
-/* Bytes and columns of the word at s, up to a blank that is seen. */
+/*
+ * Bytes and columns of the word at s, up to a blank that is seen; a line may end
+ * behind the | of a mask, too.
+ */
 static size_t word(const char *s, size_t *columns)
 {
 	bool hidden = false;
 	size_t n = 0;
 
 	*columns = 0;
-	for (; s[n] && (hidden || s[n] != ' '); n++) {
+	for (; s[n] && (hidden || s[n] != ' ') && !(n && s[n - 1] == '|'); n++) {
 		if (s[n] == HIDE || s[n] == SHOW)
 			hidden = s[n] == HIDE;
 		else if (!hidden && ((unsigned char)s[n] & 0xc0) != 0x80)
@@ -63,7 +66,7 @@ void prose_end(struct prose *p)
 {
 	const char *s = buf_str(&p->text);
 	size_t at = p->indent, columns, n;
-	bool first = true;
+	bool first = true, blank = true;
 
 	if (!p->text.len)
 		return;
@@ -72,18 +75,19 @@ void prose_end(struct prose *p)
 		n = word(s, &columns);
 		if (!n) {
 			n = 1;	/* a blank: how many there are in a line does not matter */
+			blank = true;
 			continue;
 		}
-		if (!first && p->width && at + 1 + columns > p->width) {
+		if (!first && p->width && at + blank + columns > p->width) {
 			buf_addf(p->out, "\n%*s", (int)p->hang, "");
 			at = p->hang;
-		} else if (!first) {
+		} else if (!first && blank) {
 			buf_addc(p->out, ' ');
 			at++;
 		}
 		put_word(p, s, n);
 		at += columns;
-		first = false;
+		first = blank = false;
 	}
 	buf_addc(p->out, '\n');
 	buf_reset(&p->text);
@@ -168,6 +172,14 @@ void prose_meaning(struct prose *p, const char *meaning)
 void prose_count(struct prose *p, uint64_t n, const char *what)
 {
 	prose_addf(p, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+void prose_times(struct prose *p, uint64_t n)
+{
+	if (n == 1 || n == 2)
+		prose_adds(p, n == 1 ? "once" : "twice");
+	else
+		prose_addf(p, "%llu times", (unsigned long long)n);
 }
 
 static void add_url(struct prose *p, const char *page)

@@ -48,6 +48,9 @@ void prose_meaning(struct prose *p, const char *meaning);
 /* "1 open", "11 opens"; an s is added. */
 void prose_count(struct prose *p, uint64_t n, const char *what);
 
+/* "once", "twice", "3 times". */
+void prose_times(struct prose *p, uint64_t n);
+
 /*
  * A page of the manual, "perf_event_open(2)", and the part of it to look into or
  * NULL: "perf_event_open(2), MMAP layout".

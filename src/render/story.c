@@ -50,7 +50,7 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 	else
 		story_who(s, e->pid ? e->pid : e->opener, p);
 	if (e->pid != -1 && attr_word(&a, ATTR_INHERIT))
-		prose_adds(p, " and every task that it makes from then on");
+		prose_adds(p, " and every task that it makes");
 }
 
 void story_event_name(const struct story *s, const struct event *e, struct prose *p)
@@ -89,6 +89,17 @@ const char *story_record(uint32_t type)
 	const char *name = xlat_name(&xlat_perf_event_type, type);
 
 	return name ? name + strlen(xlat_perf_event_type.prefix) : NULL;
+}
+
+bool story_looked(const struct story *s)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(s->m, &rings);
+
+	while (n--)
+		if (rings[n]->looks)
+			return true;
+	return false;
 }
 
 /* The kernel's side ------------------------------------------------------------------ */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How events begin, when they sample, and how what they find comes back. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/die.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-enum { LIST_MAX = 1024 };
 
 /* Starts ------------------------------------------------------------------------------ */
 
@@ -36,7 +36,7 @@ static void by_exec(const struct telling *t, const struct event *e)
 	const struct told_task *task = story_task(t->s, e->pid ? e->pid : e->opener);
 	struct prose *p = t->p;
 
-	prose_adds(p, "disabled=1 and enable_on_exec=1: the event waits for the exec of ");
+	prose_adds(p, "disabled=1 and enable_on_exec=1, to wait for the exec of ");
 	story_who(t->s, e->pid ? e->pid : e->opener, p);
 	if (task && task->execs) {
 		prose_adds(p, ", which came");
@@ -69,20 +69,24 @@ static void by_what(const struct telling *t, const struct event **list, size_t n
 		break;
 	case START_IOCTL:
 		prose_adds(p, "disabled=1, then started by ioctl: ");
-		if (enables)
-			prose_addf(p, "PERF_EVENT_IOC_ENABLE, %llu time%s.",
-				   (unsigned long long)enables, enables == 1 ? "" : "s");
-		else if (requests_of(t, list, n, PERF_EVENT_IOC_REFRESH))
+		if (enables) {
+			prose_adds(p, "PERF_EVENT_IOC_ENABLE, ");
+			prose_times(p, enables);
+			prose_adds(p, n == 1 ? "." : " in all.");
+		} else if (requests_of(t, list, n, PERF_EVENT_IOC_REFRESH)) {
 			prose_adds(p, "PERF_EVENT_IOC_REFRESH.");
-		else
+		} else {
 			prose_adds(p, "PERF_EVENT_IOC_ENABLE on the leader, with "
 				      "PERF_IOC_FLAG_GROUP.");
+		}
 		break;
 	case START_PRCTL:
 		prose_adds(p, "disabled=1, then started by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
 		break;
 	case START_LEADER:
-		prose_adds(p, "disabled=0, but in a group: they count when their leader does.");
+		prose_adds(p, n == 1 ? "disabled=0, but in a group: it counts when its leader does." :
+				       "disabled=0, but in groups: they count when their "
+				       "leaders do.");
 		break;
 	case START_NEVER:
 		prose_adds(p, "disabled=1, and nobody enabled them: they counted nothing.");
@@ -108,13 +112,26 @@ static void then(const struct telling *t, const struct event **list, size_t n)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		const struct event **some = xmalloc(n * sizeof(*some));
 		uint64_t times = requests_of(t, list, n, later[i].request);
+		size_t m = 0;
 
-		if (!times)
-			continue;
-		prose_addf(p, " %s %s, ", n == 1 ? "It was" : "They were", later[i].says);
-		prose_count(p, times, "time");
-		prose_adds(p, n == 1 ? "." : " in all.");
+		for (size_t k = 0; k < n; k++)
+			if (requests(t, list[k], later[i].request))
+				some[m++] = list[k];
+		if (m == n) {
+			prose_adds(p, n == 1 ? " It was " : " They were ");
+		} else if (m) {
+			prose_adds(p, " ");
+			story_fds(some, m, p);
+			prose_adds(p, m == 1 ? " was " : " were ");
+		}
+		if (m) {
+			prose_addf(p, "%s, ", later[i].says);
+			prose_times(p, times);
+			prose_adds(p, m == 1 ? "." : " in all.");
+		}
+		free(some);
 	}
 	if (list[0]->filter) {
 		prose_adds(p, " The filter ");
@@ -141,9 +158,9 @@ static void start_steps(const struct telling *t, bool exec, bool by_ioctl, bool 
 
 void story_starts(const struct telling *t)
 {
-	const struct event *list[LIST_MAX];
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events);
+	const struct event **list = xcalloc(all, sizeof(*list));
 	bool exec = false, by_ioctl = false, by_prctl = false;
 	struct prose *p = t->p;
 
@@ -157,7 +174,7 @@ void story_starts(const struct telling *t)
 		for (size_t k = 0; k < i && !done; k++)
 			done = !event_is_probe(events[k]) && !events[k]->found &&
 			       alike_started(events[k], events[i]);
-		for (size_t k = i; k < all && n < LIST_MAX && !done; k++)
+		for (size_t k = i; k < all && !done; k++)
 			if (!event_is_probe(events[k]) && alike_started(events[k], events[i]))
 				list[n++] = events[k];
 		if (done)
@@ -174,29 +191,62 @@ void story_starts(const struct telling *t)
 	}
 	prose_end(p);
 	start_steps(t, exec, by_ioctl, by_prctl);
+	free(list);
 }
 
 /* Samples ----------------------------------------------------------------------------- */
 
-static void tell_trigger(const struct telling *t, const struct family *f)
+static void trigger_text(const struct telling *t, const struct family *f, struct buf *out)
 {
 	struct attr_words a = story_words(t->s, f->events[0]);
-	struct prose *p = t->p;
-	uint64_t samples = 0;
+	struct prose p;
 
-	for (size_t i = 0; i < f->n; i++)
-		samples += f->events[i]->records[PERF_RECORD_SAMPLE];
-	prose_item(p);
-	story_event_name(t->s, f->events[0], p);
-	prose_adds(p, " (");
-	story_fds(f->events, f->n, p);
-	prose_adds(p, "): ");
-	attr_prose_trigger(&a, p);
+	prose_init(&p, out, 0);
+	if (!f->events[0]->found && attr_samples(&a))
+		attr_prose_trigger(&a, &p);
+	prose_free(&p);
+}
+
+/* For all families from that one on that sample alike, unless told before. */
+static void tell_trigger(const struct telling *t, size_t first)
+{
+	struct buf mine = { 0 }, other = { 0 };
+	uint64_t samples = 0;
+	bool told = false;
+	size_t n = 0;
+	struct prose *p = t->p;
+
+	trigger_text(t, &t->families[first], &mine);
+	for (size_t i = 0; i < t->nfamilies && mine.len; i++) {
+		const struct family *f = &t->families[i];
+
+		buf_reset(&other);
+		trigger_text(t, f, &other);
+		if (strcmp(buf_str(&mine), buf_str(&other)))
+			continue;
+		told |= i < first;
+		if (told)
+			break;
+		if (!n++)
+			prose_item(p);
+		else
+			prose_adds(p, ", ");
+		story_event_name(t->s, f->events[0], p);
+		prose_adds(p, " (");
+		story_fds(f->events, f->n, p);
+		prose_adds(p, ")");
+		for (size_t k = 0; k < f->n; k++)
+			samples += f->events[k]->records[PERF_RECORD_SAMPLE];
+	}
+	if (n)
+		prose_addf(p, ": %.*s", (int)mine.len - 1, mine.data);
 	if (samples) {
 		prose_adds(p, " ");
 		prose_count(p, samples, "sample");
 		prose_adds(p, samples == 1 ? " was seen." : " were seen.");
 	}
+	buf_free(&mine);
+	buf_free(&other);
 }
 
 /* What people take for the source of samples, and is not. */
@@ -228,7 +278,7 @@ void story_samples(const struct telling *t)
 
 		if (e->found || !attr_samples(&a))
 			continue;
-		tell_trigger(t, &t->families[i]);
+		tell_trigger(t, i);
 		any = true;
 		probes |= s != SOURCE_CLOCK && s != SOURCE_CPU && s != SOURCE_SOFTWARE;
 		tasks |= e->pid >= 0;
@@ -294,25 +344,26 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 		const char *one, *more;
 	} ends[] = {
 		{ task->woken, "was woken by records", "were woken by records" },
-		{ task->hung_up, "ended because the task of an event had ended (POLLHUP)",
-		  "ended because the task of an event had ended (POLLHUP)" },
-		{ task->timed_out, "ended with its time: nothing had come",
-		  "ended with their time: nothing had come" },
+		{ task->hung_up, "ended because the task of an event was gone (POLLHUP)",
+		  "ended because the task of an event was gone (POLLHUP)" },
+		{ task->timed_out, "ran out of time without a wakeup", "ran out of time without a wakeup" },
 		{ task->unfinished, "was broken off", "were broken off" },
 	};
 	bool any = false;
 
-	prose_adds(p, " Of ");
-	prose_count(p, task->waits, "wait");
-	prose_adds(p, ", ");
+	if (task->waits == 1)
+		prose_adds(p, " Its only wait ");
+	else
+		prose_addf(p, " Of its %u waits, ", task->waits);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (!ends[i].n)
 			continue;
-		prose_addf(p, "%s%u %s", any ? "; " : "", ends[i].n,
-			   ends[i].n == 1 ? ends[i].one : ends[i].more);
+		if (task->waits > 1)
+			prose_addf(p, "%s%u ", any ? "; " : "", ends[i].n);
+		prose_adds(p, ends[i].n == 1 ? ends[i].one : ends[i].more);
 		any = true;
 	}
-	prose_adds(p, any ? "." : "none has ended.");
+	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");
 }
 
 /* Who waits for them, and who that is. */
@@ -347,7 +398,7 @@ static void pollers(const struct telling *t, const struct ring *r)
 
 static void tell_rings(const struct telling *t, const struct ring **list, size_t n)
 {
-	const struct event *events[LIST_MAX];
+	const struct event **events = xcalloc(n, sizeof(*events));
 	uint64_t records = 0, missed = 0, kib = ring_kib(t, list[0]);
 	unsigned int reads = 0;
 	struct prose *p = t->p;
@@ -363,9 +414,11 @@ static void tell_rings(const struct telling *t, const struct ring **list, size_t
 		prose_count(p, n, "mapping");
 		prose_adds(p, " of events that were opened before the trace began; of these no "
 			      "more is known.");
+		free(events);
 		return;
 	}
 	story_fds(events, n, p);
+	free(events);
 	prose_adds(p, reads ? ": " : n == 1 ? " is never read: " : " are never read: ");
 	prose_adds(p, list[0]->aux ? "the PMU's own data comes through " :
 		      kib ? "records come through " : "only the control page was mapped, ");
@@ -393,9 +446,9 @@ static void tell_rings(const struct telling *t, const struct ring **list, size_t
 
 static void all_rings(const struct telling *t)
 {
-	const struct ring *list[LIST_MAX];
 	struct ring *const *rings;
 	size_t all = model_rings(t->s->m, &rings);
+	const struct ring **list = xcalloc(all, sizeof(*list));
 
 	for (size_t i = 0; i < all; i++) {
 		bool done = false;
@@ -403,66 +456,78 @@ static void all_rings(const struct telling *t)
 
 		for (size_t k = 0; k < i && !done; k++)
 			done = alike_rings(t, rings[k], rings[i]);
-		for (size_t k = i; k < all && n < LIST_MAX && !done; k++)
+		for (size_t k = i; k < all && !done; k++)
 			if (alike_rings(t, rings[k], rings[i]))
 				list[n++] = rings[k];
 		if (!done)
 			tell_rings(t, list, n);
 	}
+	free(list);
 }
 
 /* Redirections and reads ---------------------------------------------------------------- */
 
+static void tell_redirects(const struct event **list, size_t n, const struct event **to,
+			   size_t nto, struct prose *p)
+{
+	prose_item(p);
+	story_fds(list, n, p);
+	prose_adds(p, n == 1 ? " has no ring of its own: its records go into that of " :
+		      nto == 1 ? " have no ring of their own: their records go into that of " :
+				 " have no rings of their own: their records go into those of ");
+	story_fds(to, nto, p);
+	prose_adds(p, " (PERF_EVENT_IOC_SET_OUTPUT).");
+}
+
 static void redirects(const struct telling *t)
 {
-	const struct event *list[LIST_MAX];
 	struct event *const *events;
-	size_t all = model_events(t->s->m, &events);
-	struct prose *p = t->p;
+	size_t all = model_events(t->s->m, &events), n = 0, nto = 0;
+	const struct event **list = xcalloc(all, sizeof(*list));
+	const struct event **to = xcalloc(all, sizeof(*to));
 
 	for (size_t i = 0; i < all; i++) {
-		bool done = !events[i]->output;
-		size_t n = 0;
+		bool known = false;
 
-		for (size_t k = 0; k < i && !done; k++)
-			done = events[k]->output == events[i]->output;
-		for (size_t k = i; k < all && n < LIST_MAX && !done; k++)
-			if (events[k]->output == events[i]->output)
-				list[n++] = events[k];
-		if (done)
+		if (!events[i]->output)
 			continue;
-		prose_item(p);
-		story_fds(list, n, p);
-		prose_adds(p, n == 1 ? " has no ring of its own: its records go into that of " :
-				       " have no ring of their own: their records go into that "
-				       "of ");
-		story_fds((const struct event *[]){ events[i]->output }, 1, p);
-		prose_adds(p, " (PERF_EVENT_IOC_SET_OUTPUT).");
+		list[n++] = events[i];
+		for (size_t k = 0; k < nto && !known; k++)
+			known = to[k] == events[i]->output;
+		if (!known)
+			to[nto++] = events[i]->output;
 	}
+	if (n)
+		tell_redirects(list, n, to, nto, t->p);
+	free(list);
+	free(to);
 }
 
 static void reads(const struct telling *t)
 {
-	const struct event *list[LIST_MAX];
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0;
 	unsigned int times = 0;
 	bool group = false;
+	const struct event **list = xcalloc(all, sizeof(*list));
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < all && n < LIST_MAX; i++) {
+	for (size_t i = 0; i < all; i++) {
 		if (!events[i]->reads)
 			continue;
 		list[n++] = events[i];
 		times += events[i]->reads;
 		group |= events[i]->read_format & PERF_FORMAT_GROUP;
 	}
-	if (!n)
+	if (!n) {
+		free(list);
 		return;
+	}
 	prose_item(p);
 	story_fds(list, n, p);
+	free(list);
 	prose_adds(p, n == 1 ? " was read, " : " were read, ");
-	prose_count(p, times, "time");
+	prose_times(p, times);
 	prose_adds(p, n == 1 ? ". " : " in all. ");
 	prose_adds(p, "A read returns counts and what read_format adds to them, and never a "
 		      "sample.");
@@ -484,18 +549,21 @@ static bool read_with_leader(const struct event *e)
 
 static void neither(const struct telling *t)
 {
-	const struct event *list[LIST_MAX];
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0;
+	const struct event **list = xcalloc(all, sizeof(*list));
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < all && n < LIST_MAX; i++)
+	for (size_t i = 0; i < all; i++)
 		if (silent(events[i]) && !read_with_leader(events[i]))
 			list[n++] = events[i];
-	if (!n)
+	if (!n) {
+		free(list);
 		return;
+	}
 	prose_item(p);
 	story_fds(list, n, p);
+	free(list);
 	prose_adds(p, n == 1 ? " was neither read nor mapped" : " were neither read nor mapped");
 	prose_adds(p, ": what was counted was never asked for.");
 }
@@ -510,7 +578,7 @@ static void signals(const struct telling *t)
 		prose_item(p);
 		story_who(t->s, g->tid, p);
 		prose_addf(p, " got the signal %s from an event, ", strsignal(g->signo));
-		prose_count(p, g->times, "time");
+		prose_times(p, g->times);
 		prose_adds(p, ".");
 	}
 }

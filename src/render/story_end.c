@@ -11,6 +11,17 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+static bool any_asks(const struct telling *t, unsigned int member, bool samples)
+{
+	for (size_t i = 0; i < t->nfamilies; i++) {
+		struct attr_words a = story_words(t->s, t->families[i].events[0]);
+
+		if (attr_word(&a, member) && (!samples || attr_samples(&a)))
+			return true;
+	}
+	return false;
+}
+
 /* Tasks ------------------------------------------------------------------------------- */
 
 static bool uses_events(const struct telling *t, pid_t tid)
@@ -104,28 +115,15 @@ void story_tasks(const struct telling *t)
 	if (others) {
 		prose_item(p);
 		prose_count(p, others, "other task");
-		prose_adds(p, others == 1 ? " ran, which has no events and on which none was "
-					    "opened; what it inherited is counted with its "
-					    "parent's." :
-					    " ran, which have no events and on which none was "
-					    "opened; what they inherited is counted with their "
-					    "parents'.");
+		prose_adds(p, " ran, on which no event was opened by its id.");
+		if (any_asks(t, ATTR_INHERIT, false))
+			prose_adds(p, " Those that a measured task made have inherited its events, "
+				      "and are counted with it.");
 	}
 	prose_end(p);
 }
 
 /* Records at the start ------------------------------------------------------------------ */
-
-static bool any_asks(const struct telling *t, unsigned int member, bool samples)
-{
-	for (size_t i = 0; i < t->nfamilies; i++) {
-		struct attr_words a = story_words(t->s, t->families[i].events[0]);
-
-		if (attr_word(&a, member) && (!samples || attr_samples(&a)))
-			return true;
-	}
-	return false;
-}
 
 static void seen_maps(const struct telling *t)
 {
@@ -161,7 +159,7 @@ void story_records(const struct telling *t)
 			      "from the moment the event is enabled.");
 		if (t->s->maps)
 			seen_maps(t);
-		else
+		else if (story_looked(t->s))
 			prose_adds(p, " None was seen here.");
 		prose_adds(p, " Mappings made before that never come through a ring: a tool that "
 			      "wants them reads /proc/PID/maps and makes the records itself, as "
@@ -234,7 +232,7 @@ static void sampled(const struct telling *t)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events);
-	uint64_t samples = 0, lost = 0;
+	uint64_t samples = 0, lost = 0, every = 0, all = 0;
 	bool any = false;
 	struct prose *p = t->p;
 
@@ -244,6 +242,8 @@ static void sampled(const struct telling *t)
 		if (event_is_probe(events[i]) || events[i]->found || !attr_samples(&a))
 			continue;
 		any = true;
+		every += attr_every_hit(&a);
+		all++;
 		samples += events[i]->records[PERF_RECORD_SAMPLE];
 		lost += events[i]->lost_read > events[i]->lost_told ? events[i]->lost_read :
 								     events[i]->lost_told;
@@ -251,11 +251,18 @@ static void sampled(const struct telling *t)
 	if (!any)
 		return;
 	prose_item(p);
-	prose_adds(p, "Samples are an estimate: ");
-	prose_count(p, samples, "sample");
-	prose_adds(p, samples == 1 ? " was seen" : " were seen");
-	prose_adds(p, ", and each stands for all that happened since the one before. The more "
-		      "there are, the nearer their shares come to the truth.");
+	if (every == all)
+		prose_adds(p, "With sample_period=1 each hit has its sample, so nothing is "
+			      "estimated.");
+	else
+		prose_adds(p, "Samples are an estimate: each stands for all that happened since "
+			      "the one before, and the more there are, the nearer their shares "
+			      "come to the truth.");
+	if (story_looked(t->s)) {
+		prose_adds(p, " ");
+		prose_count(p, samples, "sample");
+		prose_adds(p, samples == 1 ? " was seen." : " were seen.");
+	}
 	if (lost) {
 		prose_adds(p, " ");
 		prose_count(p, lost, "sample");
@@ -297,7 +304,7 @@ static void add_value(const struct telling *t, const struct event *e)
 	else if (c->enabled && !c->running)
 		prose_adds(p, ", but was never on the PMU");
 	else
-		prose_addf(p, " in %.3f ms", (double)c->enabled / 1e6);
+		prose_addf(p, " in the %.3f ms that it was enabled", (double)c->enabled / 1e6);
 }
 
 static void add_records(const struct event *e, struct prose *p)
@@ -316,15 +323,19 @@ static void add_records(const struct event *e, struct prose *p)
 	}
 }
 
-static void tell_figures(const struct telling *t, const struct event *e)
+static bool tell_figures(const struct telling *t, const struct event *e, bool head)
 {
-	bool wrote = false;
+	struct attr_words a = story_words(t->s, e);
+	bool wrote = false, counted;
 	struct prose *p = t->p;
 
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
 		wrote |= e->records[type] > 0;
-	if (!e->count.known && !wrote)
-		return;
+	counted = e->count.known && attr_source(&a) != SOURCE_DUMMY;
+	if (!counted && !wrote)
+		return false;
+	if (head)
+		prose_head(p, "The figures at the end");
 	prose_item(p);
 	story_event_name(t->s, e, p);
 	if (e->cpu >= 0)
@@ -332,26 +343,24 @@ static void tell_figures(const struct telling *t, const struct event *e)
 	prose_adds(p, " (");
 	story_fds(&e, 1, p);
 	prose_adds(p, ") ");
-	if (e->count.known)
+	if (counted)
 		add_value(t, e);
 	if (wrote) {
-		prose_adds(p, e->count.known ? ", and wrote " : "wrote ");
+		prose_adds(p, counted ? ", and wrote " : "wrote ");
 		add_records(e, p);
 	}
 	prose_adds(p, ".");
+	return true;
 }
 
 void story_figures(const struct telling *t)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events);
-	struct prose *p = t->p;
+	bool any = false;
 
-	if (!t->nfamilies)
-		return;
-	prose_head(p, "The figures at the end");
 	for (size_t i = 0; i < n; i++)
 		if (!event_is_probe(events[i]) && !events[i]->found)
-			tell_figures(t, events[i]);
-	prose_end(p);
+			any |= tell_figures(t, events[i], !any);
+	prose_end(t->p);
 }

@@ -103,6 +103,10 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 /* The name of a record type without PERF_RECORD_. */
 const char *story_record(uint32_t type);
 
+/* Whether rings were looked into at all, and what to say where not. */
+bool story_looked(const struct story *s);
+#define NOT_LOOKED " The trace was made without --records, so it does not tell what they held."
+
 /* The functions of a step, as a list; nothing without --kernel. */
 void story_steps(const struct telling *t, const char *intro, const char *const *steps,
 		 size_t n);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What was opened: in short, what was tried before, and field by field. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "abi/layout.h"
+#include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
-#include "render/siginfo.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -18,41 +19,36 @@ static bool same_kind(const struct event *a, const struct event *b)
 	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
 }
 
-/* The events from i on that are of its kind; each kind is told at its first. */
-static size_t kind_of(const struct family *f, size_t i, const struct event **out, size_t max)
+/* Whether event i is the first of its kind. */
+static bool first_of_kind(const struct family *f, size_t i)
 {
-	size_t n = 0;
-
 	for (size_t k = 0; k < i; k++)
 		if (same_kind(f->events[k], f->events[i]))
-			return 0;
-	for (size_t k = i; k < f->n && n < max; k++)
-		if (same_kind(f->events[k], f->events[i]))
-			out[n++] = f->events[k];
-	return n;
+			return false;
+	return true;
 }
-
-enum { KIND_MAX = 4096 };
 
 static size_t kinds(const struct family *f)
 {
-	const struct event *list[KIND_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++)
-		n += kind_of(f, i, list, KIND_MAX) > 0;
+		n += first_of_kind(f, i);
 	return n;
 }
 
 /* "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 static void list_kinds(const struct telling *t, const struct family *f)
 {
-	const struct event *list[KIND_MAX];
+	const struct event **list = xcalloc(f->n, sizeof(*list));
 	size_t all = kinds(f), done = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
-		size_t n = kind_of(f, i, list, KIND_MAX);
+		size_t n = 0;
 
+		for (size_t k = first_of_kind(f, i) ? i : f->n; k < f->n; k++)
+			if (same_kind(f->events[k], f->events[i]))
+				list[n++] = f->events[k];
 		if (!n)
 			continue;
 		prose_adds(t->p, prose_sep(done++, all));
@@ -61,6 +57,7 @@ static void list_kinds(const struct telling *t, const struct family *f)
 		story_fds(list, n, t->p);
 		prose_adds(t->p, ")");
 	}
+	free(list);
 }
 
 /* CPUs and tasks that a family is spread over, each counted once. */
@@ -70,7 +67,7 @@ static void spread(const struct family *f, size_t *cpus, size_t *tasks)
 	for (size_t i = 0; i < f->n; i++) {
 		bool cpu = f->events[i]->cpu >= 0, task = f->events[i]->pid >= 0;
 
-		for (size_t k = 0; k < i; k++) {
+		for (size_t k = 0; k < i && (cpu || task); k++) {
 			cpu &= f->events[k]->cpu != f->events[i]->cpu;
 			task &= f->events[k]->pid != f->events[i]->pid;
 		}
@@ -91,7 +88,7 @@ static void add_spread(const struct telling *t, const struct family *f)
 		story_target(t->s, f->events[0], p);
 	if (!cpus)
 		return;
-	prose_adds(p, cpus == 1 ? " on CPU " : " on CPUs ");
+	prose_adds(p, cpus == 1 ? ", on CPU " : ", on CPUs ");
 	for (size_t i = 0; i < f->n; i++) {
 		bool seen = f->events[i]->cpu < 0;
 
@@ -110,19 +107,25 @@ static void add_mode(const struct telling *t, const struct family *f)
 	bool one = f->n == 1;
 
 	if (attr_source(&a) == SOURCE_DUMMY && kinds(f) == 1)
-		prose_adds(p, one ? "counts nothing and only carries records, of " :
-				    "count nothing and only carry records, of ");
+		prose_adds(p, one ? "counts nothing and only carries records, for " :
+				    "count nothing and only carry records, for ");
 	else if (!attr_samples(&a))
-		prose_adds(p, one ? "only counts, in " : "only count, in ");
-	else if (attr_word(&a, ATTR_FREQ))
-		prose_addf(p, "%s about %llu times a second ", one ? "samples" : "sample",
-			   (unsigned long long)period);
-	else if (period == 1)
-		prose_addf(p, "%s every single count of ", one ? "samples" : "sample");
+		prose_adds(p, one ? "only counts, for " : "only count, for ");
 	else
-		prose_addf(p, "%s every %llu%s of ", one ? "samples" : "sample",
-			   (unsigned long long)period,
-			   attr_source(&a) == SOURCE_CLOCK ? " ns" : " counts");
+		prose_adds(p, one ? "samples " : "sample ");
+	add_spread(t, f);
+	if (!attr_samples(&a))
+		return;
+	if (attr_word(&a, ATTR_FREQ)) {
+		prose_adds(p, ", about ");
+		prose_times(p, period);
+		prose_adds(p, " a second");
+	} else if (period == 1) {
+		prose_adds(p, attr_every_hit(&a) ? ", at every hit" : ", at every single count");
+	} else {
+		prose_addf(p, ", after each %llu %s", (unsigned long long)period,
+			   attr_source(&a) == SOURCE_CLOCK ? "ns" : "counts");
+	}
 }
 
 /* In short ---------------------------------------------------------------------------- */
@@ -138,7 +141,7 @@ static void short_task(const struct telling *t, const struct task_info *task)
 		probes += events[i]->opener == task->tid && event_is_probe(events[i]);
 	story_who(t->s, task->tid, p);
 	prose_adds(p, " called perf_event_open ");
-	prose_count(p, calls, "time");
+	prose_times(p, calls);
 	prose_adds(p, ": ");
 	if (task->opens) {
 		prose_count(p, task->opens, "event");
@@ -167,7 +170,6 @@ static void short_family(const struct telling *t, const struct family *f)
 	list_kinds(t, f);
 	prose_adds(p, " ");
 	add_mode(t, f);
-	add_spread(t, f);
 	if (f->events[0]->leader) {
 		prose_adds(p, ", in a group led by ");
 		story_fds((const struct event *[]){ f->events[0]->leader }, 1, p);
@@ -194,6 +196,8 @@ static void short_rings(const struct telling *t)
 	prose_adds(p, "Records come back through ");
 	prose_count(p, data, "ring");
 	prose_adds(p, " in memory, not through the descriptors.");
+	if (!story_looked(t->s))
+		prose_adds(p, NOT_LOOKED);
 	if (seen) {
 		prose_adds(p, " ");
 		prose_count(p, seen, "record");
@@ -267,14 +271,24 @@ static size_t differences(const struct telling *t, const struct try *y, const st
 	return n;
 }
 
-static bool same_try(const struct try *a, const struct try *b)
+/* They can be told as one: the same probe again, or failures alike. */
+static bool same_try(const struct telling *t, const struct try *a, const struct try *b)
 {
-	return !a->event == !b->event && a->tid == b->tid && a->len == b->len &&
-	       !memcmp(a->attr, b->attr, a->len) &&
-	       (a->event || a->attempt->error == b->attempt->error);
+	if (!a->event != !b->event || a->tid != b->tid)
+		return false;
+	if (!a->event)
+		return a->attempt->error == b->attempt->error &&
+		       attempt_instead(t->s->m, a->attempt) ==
+		       attempt_instead(t->s->m, b->attempt);
+	return a->len == b->len && !memcmp(a->attr, b->attr, a->len);
 }
 
-static void tell_instead(const struct telling *t, const struct attempt *a)
+static bool same_attr(const struct try *a, const struct try *b)
+{
+	return a->len == b->len && !memcmp(a->attr, b->attr, a->len);
+}
+
+static void tell_instead(const struct telling *t, const struct attempt *a, size_t names)
 {
 	const struct event *e = attempt_instead(t->s->m, a);
 	struct try was = { .attr = a->attr, .len = a->attr_len };
@@ -285,9 +299,10 @@ static void tell_instead(const struct telling *t, const struct attempt *a)
 		return;
 	is.attr = e->attr;
 	is.len = e->attr_len;
-	prose_adds(p, attempt_same_event(a, e) ? " The same event was opened later (" :
-						 " What worked in its place was ");
-	if (!attempt_same_event(a, e)) {
+	if (attempt_same_event(a, e)) {
+		prose_adds(p, " The same event was opened next (");
+	} else {
+		prose_addf(p, " The next open like %s that worked was ", names > 1 ? "them" : "it");
 		story_event_name(t->s, e, p);
 		prose_adds(p, " (");
 	}
@@ -303,35 +318,56 @@ static void tell_instead(const struct telling *t, const struct attempt *a)
 	prose_adds(p, ".");
 }
 
-static void tell_try(const struct telling *t, const struct try *y, size_t times,
+/* The events of a run, each once; how many there are. */
+static size_t run_names(const struct telling *t, const struct try *run, size_t n, bool say)
+{
+	size_t names = 0, all = say ? run_names(t, run, n, false) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = same_attr(&run[k], &run[i]);
+		if (seen)
+			continue;
+		if (say) {
+			prose_adds(t->p, prose_sep(names, all));
+			try_name(t, &run[i]);
+		}
+		names++;
+	}
+	return names;
+}
+
+static void tell_run(const struct telling *t, const struct try *run, size_t n,
 		     const struct try *before)
 {
 	const struct xlat_entry *e;
 	struct prose *p = t->p;
+	size_t names;
 
 	prose_item(p);
-	try_name(t, y);
-	if (y->cpu >= 0 && times == 1)
-		prose_addf(p, " on CPU %d", y->cpu);
-	if (times > 1)
-		prose_addf(p, ", %zu times", times);
-	if (before && before->tid == y->tid) {
+	names = run_names(t, run, n, true);
+	if (n > names)
+		prose_addf(p, ", %zu times", n);
+	else if (n == 1 && run->cpu >= 0)
+		prose_addf(p, " on CPU %d", run->cpu);
+	if (names == 1 && before && before->tid == run->tid) {
 		prose_adds(p, ", now with ");
-		if (!differences(t, y, before, p))
+		if (!differences(t, run, before, p))
 			prose_adds(p, "the same attr");
 	}
-	if (y->event) {
-		prose_adds(p, ": it opened, and was closed again. So the kernel takes such an "
-			      "event.");
+	if (run->event) {
+		prose_adds(p, ": it opened and was closed again, so the kernel takes it.");
 		return;
 	}
 	prose_adds(p, ": refused with ");
-	e = xlat_find(&xlat_perf_open_errno, (uint64_t)y->attempt->error);
+	e = xlat_find(&xlat_perf_open_errno, (uint64_t)run->attempt->error);
 	if (e)
-		prose_addf(p, "%s (%s).", e->name, strerror(y->attempt->error));
+		prose_addf(p, "%s (%s).", e->name, strerror(run->attempt->error));
 	else
-		prose_addf(p, "error %d.", y->attempt->error);
-	tell_instead(t, y->attempt);
+		prose_addf(p, "error %d.", run->attempt->error);
+	tell_instead(t, run[n - 1].attempt, names);
 }
 
 /* The next probe or failure: attempts stand between the events by their count. */
@@ -363,32 +399,38 @@ static bool next_try(const struct telling *t, size_t *event, size_t *attempt, st
 	return true;
 }
 
+/* All of them, in order; the caller frees. */
+static struct try *all_tries(const struct telling *t, size_t *n)
+{
+	size_t event = 0, attempt = 0;
+	struct try *list = NULL, one;
+
+	*n = 0;
+	while (next_try(t, &event, &attempt, &one)) {
+		list = xrealloc(list, (*n + 1) * sizeof(*list));
+		list[(*n)++] = one;
+	}
+	return list;
+}
+
 void story_tries(const struct telling *t)
 {
-	size_t event = 0, attempt = 0, times = 1;
-	struct try y, next, before;
-	bool more = next_try(t, &event, &attempt, &y), any = false;
+	size_t n, run;
+	struct try *list = all_tries(t, &n);
 	struct prose *p = t->p;
 
-	if (!more)
-		return;
-	prose_head(p, "What was tried");
-	prose_adds(p, "In this order, opens that failed and events that were closed again "
-		      "without being used:");
-	while (more) {
-		more = next_try(t, &event, &attempt, &next);
-		if (more && same_try(&y, &next)) {
-			times++;
-			y.cpu = next.cpu == y.cpu ? y.cpu : -1;
-			continue;
-		}
-		tell_try(t, &y, times, any ? &before : NULL);
-		before = y;
-		y = next;
-		any = true;
-		times = 1;
+	if (n) {
+		prose_head(p, "What was tried");
+		prose_adds(p, "Opens that failed, and events that were closed again without "
+			      "being used, in their order:");
+	}
+	for (size_t i = 0; i < n; i += run) {
+		for (run = 1; i + run < n && same_try(t, &list[i], &list[i + run]); run++)
+			;
+		tell_run(t, &list[i], run, i ? &list[i - 1] : NULL);
 	}
 	prose_end(p);
+	free(list);
 }
 
 /* Field by field ----------------------------------------------------------------------- */
@@ -421,9 +463,10 @@ static void tell_group(const struct telling *t, const struct family *f)
 	size_t n = model_events(t->s->m, &events), members = 0;
 
 	if (leader->leader) {
-		prose_adds(p, " Each joins a group: group_fd is ");
+		prose_adds(p, f->n > 1 ? " Each joins a group: group_fd is, for the first, " :
+					 " It joins a group: group_fd is ");
 		story_fds((const struct event *[]){ leader->leader }, 1, p);
-		prose_adds(p, f->n > 1 ? " for the first." : ".");
+		prose_adds(p, ".");
 		prose_adds(p, " The events of a group go onto the PMU together or not at all, so "
 			      "their counts belong to the same stretch of time.");
 		return;
@@ -439,9 +482,117 @@ static void tell_group(const struct telling *t, const struct family *f)
 	prose_adds(p, ".");
 }
 
+/* The items of a family's fields, one a line. */
+static void items_of(const struct telling *t, const struct family *f, struct buf *out)
+{
+	struct attr_words a = story_words(t->s, f->events[0]);
+	struct prose p;
+
+	prose_init(&p, out, 0);
+	attr_prose_fields(&a, t->o->level == STORY_DEEP, &p);
+	prose_free(&p);
+}
+
+/* Whether text has this line, of len bytes with its end. */
+static bool has_line(const struct buf *text, const char *line, size_t len)
+{
+	const char *s = buf_str(text);
+
+	for (size_t n; *s; s += n) {
+		n = strcspn(s, "\n") + 1;
+		if (n == len && !memcmp(s, line, len))
+			return true;
+	}
+	return false;
+}
+
+/* Whether an item of the text sets the member; heads end at ": ". */
+static bool sets(const struct buf *text, const char *name, size_t len)
+{
+	const char *end;
+
+	for (const char *s = buf_str(text); *s; s = end + (*end == '\n')) {
+		end = strchrnul(s, '\n');
+		for (const char *at = s; (at = memmem(at, (size_t)(end - at), name, len)); at++) {
+			if (strstr(s, ": ") < at)
+				break;
+			if (at[-1] == ' ' && at[len] == '=')
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the other family sets and this one does not. */
+static void tell_missing(const struct buf *mine, const struct buf *other, struct prose *p)
+{
+	bool any = false;
+	size_t n;
+
+	for (const char *s = buf_str(other); *s; s = strchrnul(s, '\n') + 1) {
+		const char *end = strstr(s, ": ");
+
+		for (const char *at = s + 4; end && at < end; at += strcspn(at, " ") + 1) {
+			n = strcspn(at, "=");
+			if (at + n > end || sets(mine, at, n))
+				continue;
+			prose_addf(p, "%s%.*s", any ? ", " : " But these are 0: ", (int)n, at);
+			any = true;
+		}
+	}
+	prose_adds(p, any ? "." : "");
+}
+
+/* Those that no earlier family has, if most of them are an earlier one's. */
+static void tell_fields(const struct telling *t, const struct family *f)
+{
+	const struct family *like = NULL;
+	struct buf mine = { 0 }, before = { 0 }, best = { 0 };
+	size_t lines = 0, most = 0, n;
+
+	items_of(t, f, &mine);
+	for (const char *s = buf_str(&mine); *s; s += strcspn(s, "\n") + 1)
+		lines++;
+	for (const struct family *g = t->families; g < f; g++) {
+		size_t shared = 0;
+
+		buf_reset(&before);
+		if (!g->events[0]->found)
+			items_of(t, g, &before);
+		for (const char *s = buf_str(&mine); *s; s += n) {
+			n = strcspn(s, "\n") + 1;
+			shared += has_line(&before, s, n);
+		}
+		if (shared <= most || 2 * shared < lines)
+			continue;
+		most = shared;
+		like = g;
+		buf_reset(&best);
+		buf_add(&best, buf_str(&before), before.len);
+	}
+	for (const char *s = buf_str(&mine); *s; s += n) {
+		n = strcspn(s, "\n") + 1;
+		if (has_line(&best, s, n))
+			continue;
+		prose_item(t->p);
+		prose_addf(t->p, "%.*s", (int)n - 5, s + 4);
+	}
+	if (like) {
+		prose_item(t->p);
+		prose_adds(t->p, lines == most ? "All other fields are those of " :
+						 "What else is set is as with ");
+		story_fds(like->events, 1, t->p);
+		prose_adds(t->p, ".");
+		tell_missing(&mine, &best, t->p);
+	}
+	prose_end(t->p);
+	buf_free(&mine);
+	buf_free(&before);
+	buf_free(&best);
+}
+
 static void tell_family(const struct telling *t, const struct family *f)
 {
-	const struct event *list[KIND_MAX];
 	struct attr_words a = story_words(t->s, f->events[0]);
 	const struct call_desc *open = call_by_name("perf_event_open");
 	const char *steps[] = { open ? "open" : NULL, attr_init_step(&a), "schedule" };
@@ -459,13 +610,13 @@ static void tell_family(const struct telling *t, const struct family *f)
 	why_so_many(t, f);
 	tell_group(t, f);
 	for (size_t i = 0; i < f->n; i++) {
-		if (!kind_of(f, i, list, KIND_MAX))
+		if (!first_of_kind(f, i))
 			continue;
 		a = story_words(t->s, f->events[i]);
 		attr_prose_event(&a, p);
 	}
 	a = story_words(t->s, f->events[0]);
-	attr_prose_fields(&a, t->o->level == STORY_DEEP, p);
+	tell_fields(t, f);
 	story_steps(t, "each open goes through these functions, the last ones later, when the "
 		       "task comes onto a CPU", steps, 3);
 }

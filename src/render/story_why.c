@@ -5,6 +5,7 @@
 
 #include "abi/rules.h"
 #include "lib/die.h"
+#include "model/attempt.h"
 #include "model/event_name.h"
 #include "render/siginfo.h"
 #include "render/story_in.h"
@@ -136,62 +137,106 @@ static void remedy(const struct rule_desc *d, struct prose *p)
 
 		if (!t)
 			continue;
-		prose_addf(p, "%s", any ? " Or: " : " What to do: ");
-		prose_addf(p, "%s", t->text);
+		prose_adds(p, any ? ", or " : " What to do: ");
+		prose_meaning(p, t->text);
 		if (x->entries[i].value == RULE_BY_ATTR && *d->fields)
 			prose_addf(p, " (%s)", d->fields);
-		prose_adds(p, ".");
 		any = true;
 	}
+	prose_adds(p, any ? "." : "");
 }
 
-static void tell_suspects(const struct telling *t, const struct attempt *a)
+static void tell_suspects(const struct suspects *s, int error, struct prose *p)
 {
-	struct suspects *s = xmalloc(sizeof(*s));
-	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
-	struct prose *p = t->p;
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
 
-	suspect(t->s, a, s);
 	if (!s->n) {
 		if (e)
 			prose_addf(p, " In general this error means: %s.", e->meaning);
-	} else if (s->certain) {
-		prose_addf(p, " The check that says so is %s: %s.", s->list[0]->name,
-			   s->list[0]->meaning);
-	} else {
-		prose_adds(p, s->n == 1 ? " One check fits, " : " These checks fit: ");
-		for (size_t i = 0; i < s->n; i++)
-			prose_addf(p, "%s%s: %s", i ? "; or " : "", s->list[i]->name,
-				   s->list[i]->meaning);
-		prose_adds(p, ".");
+		return;
 	}
-	if (s->n)
-		remedy(s->list[0], p);
-	free(s);
+	prose_adds(p, s->certain ? " The check that says so is " :
+		      s->n == 1 ? " One check fits, " : " These checks fit: ");
+	for (size_t i = 0; i < s->n; i++)
+		prose_addf(p, "%s%s: %s", i ? "; or " : "", s->list[i]->name,
+			   s->list[i]->meaning);
+	prose_adds(p, ".");
+	remedy(s->list[0], p);
 }
 
-static bool same_attempt(const struct attempt *a, const struct attempt *b)
+/* Failures of one error that the same checks may have made. */
+struct group {
+	const struct attempt **list;
+	size_t n, times;
+	struct suspects why;
+};
+
+static bool same_attr(const struct attempt *a, const struct attempt *b)
 {
-	return a->tid == b->tid && a->error == b->error && a->attr_len == b->attr_len &&
-	       a->flags == b->flags && (a->pid < 0) == (b->pid < 0) &&
-	       !memcmp(a->attr, b->attr, a->attr_len);
+	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
 }
 
-static void tell_attempt(const struct telling *t, const struct attempt *a, size_t times)
+static bool belongs(const struct group *g, const struct attempt *a, const struct suspects *s)
 {
-	struct buf name = { 0 };
+	return g->list[0]->error == a->error && g->why.n == s->n &&
+	       !memcmp(g->why.list, s->list, s->n * sizeof(*s->list));
+}
+
+static void add_to_group(struct group *g, const struct attempt *a)
+{
+	g->times++;
+	for (size_t i = 0; i < g->n; i++)
+		if (same_attr(g->list[i], a))
+			return;
+	g->list = xrealloc(g->list, (g->n + 1) * sizeof(*g->list));
+	g->list[g->n++] = a;
+}
+
+static size_t group_attempts(const struct story *s, struct group **out)
+{
+	const struct attempt *a;
+	size_t all = model_attempts(s->m, &a), n = 0, k;
+	struct suspects why;
+
+	*out = NULL;
+	for (size_t i = 0; i < all; i++) {
+		suspect(s, &a[i], &why);
+		for (k = 0; k < n && !belongs(&(*out)[k], &a[i], &why); k++)
+			;
+		if (k == n) {
+			*out = xrealloc(*out, ++n * sizeof(**out));
+			(*out)[k] = (struct group){ .why = why };
+		}
+		add_to_group(&(*out)[k], &a[i]);
+	}
+	return n;
+}
+
+static void tell_group(const struct telling *t, const struct group *g)
+{
 	struct prose *p = t->p;
+	struct buf name = { 0 };
+	bool went_on = false;
 
 	prose_item(p);
-	event_name(a->attr, a->attr_len, t->s->names, &name);
-	prose_name(p, buf_str(&name));
+	for (size_t i = 0; i < g->n; i++) {
+		prose_adds(p, prose_sep(i, g->n));
+		event_name(g->list[i]->attr, g->list[i]->attr_len, t->s->names, &name);
+		prose_name(p, buf_str(&name));
+		buf_reset(&name);
+		went_on |= attempt_instead(t->s->m, g->list[i]) != NULL;
+	}
 	buf_free(&name);
 	prose_adds(p, " could not be opened: ");
-	add_errno(p, a->error);
-	if (times > 1)
-		prose_addf(p, ", %zu times", times);
+	add_errno(p, g->list[0]->error);
+	if (g->times > g->n) {
+		prose_adds(p, ", ");
+		prose_times(p, g->times);
+	}
 	prose_adds(p, ".");
-	tell_suspects(t, a);
+	tell_suspects(&g->why, g->list[0]->error, p);
+	if (went_on)
+		prose_adds(p, " The program went on with another form of it, as told above.");
 }
 
 static void tell_failure(const struct telling *t, const struct told_failure *f)
@@ -211,8 +256,10 @@ static void tell_failure(const struct telling *t, const struct told_failure *f)
 	}
 	prose_adds(p, " failed: ");
 	add_errno(p, f->error);
-	if (f->times > 1)
-		prose_addf(p, ", %u times", f->times);
+	if (f->times > 1) {
+		prose_adds(p, ", ");
+		prose_times(p, f->times);
+	}
 	prose_adds(p, ".");
 	if (d)
 		prose_addf(p, " %s.", d->meaning);
@@ -220,24 +267,17 @@ static void tell_failure(const struct telling *t, const struct told_failure *f)
 
 void story_failures(const struct telling *t)
 {
-	const struct attempt *a;
-	size_t n = model_attempts(t->s->m, &a);
+	struct group *groups;
+	size_t n = group_attempts(t->s, &groups);
 	struct prose *p = t->p;
 
-	if (!n && !t->s->nfailures)
-		return;
-	prose_head(p, "What failed, and what to do");
+	if (n || t->s->nfailures)
+		prose_head(p, "What failed, and what to do");
 	for (size_t i = 0; i < n; i++) {
-		size_t times = 0;
-		bool done = false;
-
-		for (size_t k = 0; k < i && !done; k++)
-			done = same_attempt(&a[k], &a[i]);
-		for (size_t k = i; k < n && !done; k++)
-			times += same_attempt(&a[k], &a[i]);
-		if (!done)
-			tell_attempt(t, &a[i], times);
+		tell_group(t, &groups[i]);
+		free(groups[i].list);
 	}
+	free(groups);
 	for (size_t i = 0; i < t->s->nfailures; i++)
 		tell_failure(t, &t->s->failures[i]);
 	if (n) {
