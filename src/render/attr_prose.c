@@ -245,6 +245,9 @@ static void more(bool deep, const unsigned int *list, size_t n, struct prose *p)
 	}
 }
 
+/* A clock's timer does not go faster (perf_swevent_start_hrtimer), in ns. */
+enum { CLOCK_LEAST = 10000 };
+
 static void per_clock(struct prose *p, uint64_t freq, uint64_t period)
 {
 	if (freq && freq <= 1000000000)
@@ -257,7 +260,11 @@ static void per_clock(struct prose *p, uint64_t freq, uint64_t period)
 		prose_adds(p, " in each second that the event is on a CPU.");
 	} else {
 		prose_addf(p, "a sample is taken after each %llu ns that the event is on a "
-			      "CPU.", (unsigned long long)period);
+			      "CPU", (unsigned long long)period);
+		if (period < CLOCK_LEAST)
+			prose_addf(p, ", or rather after each %u, as the timer goes no faster",
+				   CLOCK_LEAST);
+		prose_adds(p, ".");
 	}
 }
 
@@ -485,9 +492,6 @@ void attr_prose_fields(const struct attr_words *a, bool deep, struct prose *p)
 }
 
 /* Triggers -------------------------------------------------------------------------- */
-
-/* A clock's timer does not go faster (perf_swevent_start_hrtimer), in ns. */
-enum { CLOCK_LEAST = 10000 };
 
 static void trigger_clock(const struct attr_words *a, struct prose *p)
 {

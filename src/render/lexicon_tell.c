@@ -139,6 +139,37 @@ static void tell_manual(struct prose *p, const char *page, const char *part)
 	prose_adds(p, ".");
 }
 
+static void manual_of_layout(struct prose *p, const struct layout *l)
+{
+	static const struct {
+		const char *layout, *page, *part;
+	} pages[] = {
+		{ "perf_event_attr", "perf_event_open(2)", "Arguments" },
+		{ "perf_event_query_bpf", "perf_event_open(2)", "perf_event ioctl calls" },
+		{ "pollfd", "poll(2)", NULL }, { "clone_args", "clone(2)", NULL },
+		{ "f_owner_ex", "fcntl(2)", NULL },
+		{ "perf_file_header", "pevtrace-decode(1)", NULL },
+		{ "perf_file_section", "pevtrace-decode(1)", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
+		if (!strcmp(l->name, pages[i].layout)) {
+			tell_manual(p, pages[i].page, pages[i].part);
+			return;
+		}
+	tell_manual(p, "perf_event_open(2)", "MMAP layout");
+}
+
+/* The first structure that has a member of that table. */
+static const struct layout *user_of(const struct xlat *x)
+{
+	for (size_t l = 0; layouts[l]; l++)
+		for (size_t i = 0; i < layouts[l]->n; i++)
+			if (layouts[l]->fields[i].xlat == x)
+				return layouts[l];
+	return NULL;
+}
+
 static void manual_of_table(struct prose *p, const struct xlat *x)
 {
 	static const struct {
@@ -159,33 +190,14 @@ static void manual_of_table(struct prose *p, const struct xlat *x)
 		}
 	if (x == &xlat_perf_open_errno)
 		tell_manual(p, "perf_event_open(2)", "ERRORS");
+	else if (user_of(x))
+		manual_of_layout(p, user_of(x));
 	else if (x->header)
 		tell_manual(p, "perf_event_open(2)", NULL);
 	else if (x == &xlat_rule_by || x == &xlat_pmu_trait)
 		tell_manual(p, "pevtrace-check(1)", NULL);
 	else
 		tell_manual(p, "pevtrace-decode(1)", NULL);
-}
-
-static void manual_of_layout(struct prose *p, const struct layout *l)
-{
-	static const struct {
-		const char *layout, *page, *part;
-	} pages[] = {
-		{ "perf_event_attr", "perf_event_open(2)", "Arguments" },
-		{ "perf_event_query_bpf", "perf_event_open(2)", "perf_event ioctl calls" },
-		{ "pollfd", "poll(2)", NULL }, { "clone_args", "clone(2)", NULL },
-		{ "f_owner_ex", "fcntl(2)", NULL },
-		{ "perf_file_header", "pevtrace-decode(1)", NULL },
-		{ "perf_file_section", "pevtrace-decode(1)", NULL },
-	};
-
-	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
-		if (!strcmp(l->name, pages[i].layout)) {
-			tell_manual(p, pages[i].page, pages[i].part);
-			return;
-		}
-	tell_manual(p, "perf_event_open(2)", "MMAP layout");
 }
 
 /* Rules and refusals ------------------------------------------------------------------ */
@@ -416,8 +428,11 @@ static void tell_dependants(struct prose *p, const struct lexicon_entry *e)
 static void tell_example(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct field *f = e->member;
-	const char *name = f->xlat && f->xlat->n ? f->xlat->entries[0].name : NULL;
+	const char *name = NULL;
 
+	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
+		if (!f->xlat->entries[i].traits && (!name || f->kind != FIELD_FLAGS))
+			name = f->xlat->entries[i].name;
 	if (strcmp(e->layout->name, "perf_event_attr"))
 		return;
 	label(p, "Default");

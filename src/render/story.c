@@ -125,13 +125,24 @@ void story_steps(const struct telling *t, const char *intro, const char *const *
 		list_steps(t->p, intro, steps, n);
 }
 
+void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STEPS])
+{
+	const char *steps[STORY_OPEN_STEPS] = {
+		"copy", a->pid >= 0 ? "target" : NULL, "pmu", attr_init_step(a),
+		a->pid >= 0 ? "rights" : NULL, "install", "schedule",
+	};
+
+	memcpy(out, steps, sizeof(steps));
+}
+
 void story_call_steps(const struct attr_words *a, struct prose *p)
 {
-	const char *open[] = { "open", attr_init_step(a), "schedule" };
 	const char *sample[] = { attr_sample_step(a), "record", "wakeup" };
+	const char *open[STORY_OPEN_STEPS];
 
-	list_steps(p, "the open goes through these functions, the last ones later, when the task "
-		      "comes onto a CPU", open, 3);
+	story_open_steps(a, open);
+	list_steps(p, "the open goes through these functions, and later, when the task or CPU "
+		      "runs, through the last ones", open, STORY_OPEN_STEPS);
 	if (attr_samples(a))
 		list_steps(p, "a sample comes about so", sample, 3);
 }

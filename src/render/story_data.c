@@ -347,6 +347,7 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 		{ task->hung_up, "ended because the task of an event was gone (POLLHUP)",
 		  "ended because the task of an event was gone (POLLHUP)" },
 		{ task->timed_out, "ran out of time without a wakeup", "ran out of time without a wakeup" },
+		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
 		{ task->unfinished, "was broken off", "were broken off" },
 	};
 	bool any = false;
@@ -583,9 +584,25 @@ static void signals(const struct telling *t)
 	}
 }
 
+/* Of mapping, waiting, reading and closing those that came about. */
+static void data_steps(const struct telling *t, const char *steps[4])
+{
+	struct event *const *events;
+	struct task_info *const *tasks;
+	size_t n = model_events(t->s->m, &events), m = model_tasks(t->s->m, &tasks);
+
+	for (size_t i = 0; i < n; i++) {
+		steps[0] = events[i]->maps ? "mmap" : steps[0];
+		steps[2] = events[i]->reads ? "read" : steps[2];
+		steps[3] = events[i]->closed ? "close" : steps[3];
+	}
+	for (size_t i = 0; i < m; i++)
+		steps[1] = tasks[i]->polls ? "poll" : steps[1];
+}
+
 void story_data(const struct telling *t)
 {
-	static const char *const steps[] = { "mmap", "poll", "read", "close" };
+	const char *steps[4] = { NULL };
 	struct ring *const *rings;
 	struct prose *p = t->p;
 
@@ -606,5 +623,6 @@ void story_data(const struct telling *t)
 	neither(t);
 	signals(t);
 	prose_end(p);
-	story_steps(t, "mapping, waiting, reading and closing go through", steps, 4);
+	data_steps(t, steps);
+	story_steps(t, "these calls go through", steps, 4);
 }

@@ -145,7 +145,7 @@ static void seen_maps(const struct telling *t)
 
 void story_records(const struct telling *t)
 {
-	static const char *const steps[] = { "side_mmap", "side_comm", "side_fork", "side_exit" };
+	const char *steps[4] = { NULL };
 	bool maps = any_asks(t, ATTR_MMAP, false) || any_asks(t, ATTR_MMAP_DATA, false);
 	bool tasks = any_asks(t, ATTR_TASK, false) || any_asks(t, ATTR_COMM, false);
 	struct ring *const *rings;
@@ -175,6 +175,12 @@ void story_records(const struct telling *t)
 				      "the sample, such as its CPU and period.");
 	}
 	prose_end(p);
+	steps[0] = maps ? "side_mmap" : NULL;
+	steps[1] = any_asks(t, ATTR_COMM, false) ? "side_comm" : NULL;
+	if (any_asks(t, ATTR_TASK, false)) {
+		steps[2] = "side_fork";
+		steps[3] = "side_exit";
+	}
 	story_steps(t, "such records are written by", steps, 4);
 }
 
@@ -274,6 +280,8 @@ static void sampled(const struct telling *t)
 void story_exactness(const struct telling *t)
 {
 	static const char *const steps[] = { "multiplex" };
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), shared = 0;
 
 	if (!t->nfamilies)
 		return;
@@ -281,7 +289,10 @@ void story_exactness(const struct telling *t)
 	counts(t);
 	sampled(t);
 	prose_end(t->p);
-	story_steps(t, "events that share counters take turns by", steps, 1);
+	for (size_t i = 0; i < n; i++)
+		shared += multiplexed(events[i]);
+	if (shared)
+		story_steps(t, "events that share counters take turns by", steps, 1);
 }
 
 /* Figures ------------------------------------------------------------------------------ */

@@ -30,7 +30,7 @@ struct told_task {
 	/* waits for events */
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one */
-	unsigned int waits, woken, hung_up, timed_out, unfinished;
+	unsigned int waits, woken, hung_up, timed_out, interrupted, unfinished;
 	/* what it is in the middle of making */
 	const struct call_desc *making;
 };
@@ -110,6 +110,10 @@ bool story_looked(const struct story *s);
 /* The functions of a step, as a list; nothing without --kernel. */
 void story_steps(const struct telling *t, const char *intro, const char *const *steps,
 		 size_t n);
+
+/* The steps of an open; NULL for those that it leaves out. */
+enum { STORY_OPEN_STEPS = 7, OPEN_INIT = 3 };
+void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STEPS]);
 
 /* The chapters. */
 void story_families(struct telling *t);

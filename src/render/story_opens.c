@@ -594,8 +594,6 @@ static void tell_fields(const struct telling *t, const struct family *f)
 static void tell_family(const struct telling *t, const struct family *f)
 {
 	struct attr_words a = story_words(t->s, f->events[0]);
-	const struct call_desc *open = call_by_name("perf_event_open");
-	const char *steps[] = { open ? "open" : NULL, attr_init_step(&a), "schedule" };
 	struct prose *p = t->p;
 
 	prose_para(p);
@@ -617,8 +615,32 @@ static void tell_family(const struct telling *t, const struct family *f)
 	}
 	a = story_words(t->s, f->events[0]);
 	tell_fields(t, f);
-	story_steps(t, "each open goes through these functions, the last ones later, when the "
-		       "task comes onto a CPU", steps, 3);
+}
+
+/* Once for all families that go the same way. */
+static void tell_steps(const struct telling *t)
+{
+	const char *first[STORY_OPEN_STEPS] = { NULL }, *steps[STORY_OPEN_STEPS];
+
+	for (size_t i = 0; i < t->nfamilies; i++) {
+		struct attr_words a = story_words(t->s, t->families[i].events[0]);
+
+		if (t->families[i].events[0]->found)
+			continue;
+		story_open_steps(&a, steps);
+		if (!*first) {
+			story_steps(t, "each open goes through these functions, and later, when "
+				       "the task or CPU runs, through the last ones", steps,
+				    STORY_OPEN_STEPS);
+			memcpy(first, steps, sizeof(first));
+		} else if (steps[OPEN_INIT] && steps[OPEN_INIT] != first[OPEN_INIT]) {
+			struct buf intro = { 0 };
+
+			buf_addf(&intro, "the PMU of fd %d is found by", t->families[i].events[0]->fd);
+			story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
+			buf_free(&intro);
+		}
+	}
 }
 
 void story_opens(const struct telling *t)
@@ -633,5 +655,6 @@ void story_opens(const struct telling *t)
 		any = true;
 		tell_family(t, &t->families[i]);
 	}
+	tell_steps(t);
 	prose_end(t->p);
 }

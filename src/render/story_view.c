@@ -139,7 +139,7 @@ static void waited(struct told_task *t, const struct call *c)
 {
 	t->waiting = false;
 	if (c->failed)
-		t->unfinished++;
+		t->interrupted++;
 	else if (!c->ret)
 		t->timed_out++;
 	else if (hung_up(c))

@@ -230,8 +230,7 @@ static void tell_group(const struct telling *t, const struct group *g)
 	prose_adds(p, " could not be opened: ");
 	add_errno(p, g->list[0]->error);
 	if (g->times > g->n) {
-		prose_adds(p, ", ");
-		prose_times(p, g->times);
+		prose_addf(p, ", in %zu calls", g->times);
 	}
 	prose_adds(p, ".");
 	tell_suspects(&g->why, g->list[0]->error, p);
