@@ -99,7 +99,7 @@ static void one_option(struct explaining *x, int opt, const char *arg)
 		o->color = option_color(arg);
 		break;
 	case OPT_WIDTH:
-		o->width = (unsigned int)option_number(arg, "--width", 20, 10000);
+		o->width = (unsigned int)option_number(arg, "--width", 20, 1 << 20);
 		break;
 	}
 }

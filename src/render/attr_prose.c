@@ -193,6 +193,12 @@ void attr_prose_what(const struct attr_words *a, struct prose *p)
 		e = xlat_find(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK);
 	if (e) {
 		prose_meaning(p, e->meaning);
+	} else if (type == PERF_TYPE_BREAKPOINT) {
+		e = xlat_find(&xlat_hw_breakpoint_type, attr_word(a, ATTR_BP_TYPE));
+		prose_meaning(p, e ? e->meaning : "Accesses of a kind that is not known");
+		prose_addf(p, " of the %llu bytes at 0x%llx, which the CPU itself watches",
+			   (unsigned long long)attr_word(a, ATTR_BP_LEN),
+			   (unsigned long long)attr_word(a, ATTR_BP_ADDR));
 	} else if (type == PERF_TYPE_TRACEPOINT) {
 		name = a->names && a->names->tracepoint ?
 			a->names->tracepoint(a->names, config) : NULL;
@@ -221,10 +227,15 @@ void attr_prose_what(const struct attr_words *a, struct prose *p)
 
 void attr_prose_event(const struct attr_words *a, struct prose *p)
 {
-	static const unsigned int list[] = { ATTR_TYPE, ATTR_CONFIG };
+	static const unsigned int usual[] = { ATTR_TYPE, ATTR_CONFIG };
+	static const unsigned int breakpoint[] = { ATTR_TYPE, ATTR_BP_TYPE, ATTR_BP_ADDR,
+						   ATTR_BP_LEN };
 
 	prose_item(p);
-	members(a, p, list, attr_word(a, ATTR_TYPE) == PERF_TYPE_BREAKPOINT ? 1 : 2);
+	if (attr_word(a, ATTR_TYPE) == PERF_TYPE_BREAKPOINT)
+		members(a, p, breakpoint, 4);
+	else
+		members(a, p, usual, 2);
 	attr_prose_what(a, p);
 	prose_adds(p, ".");
 	prose_end(p);
@@ -422,6 +433,7 @@ static bool told(const struct field *f)
 		ATTR_TYPE, ATTR_SIZE, ATTR_CONFIG, ATTR_SAMPLE_PERIOD, ATTR_SAMPLE_FREQ,
 		ATTR_SAMPLE_TYPE, ATTR_READ_FORMAT, ATTR_DISABLED, ATTR_ENABLE_ON_EXEC,
 		ATTR_FREQ, ATTR_WATERMARK, ATTR_WAKEUP_EVENTS, ATTR_WAKEUP_WATERMARK,
+		ATTR_BP_TYPE, ATTR_BP_ADDR, ATTR_BP_LEN,
 	};
 
 	for (size_t i = 0; i < sizeof(done) / sizeof(*done); i++)
@@ -540,6 +552,8 @@ void attr_prose_trigger(const struct attr_words *a, struct prose *p)
 		trigger_clock(a, p);
 	else if (s < sizeof(texts) / sizeof(*texts) && texts[s])
 		prose_adds(p, texts[s]);
+	if (attr_word(a, ATTR_SIGTRAP))
+		prose_adds(p, " As sigtrap=1, the task gets a SIGTRAP for it.");
 	if (s != SOURCE_CLOCK && attr_word(a, ATTR_FREQ) && s != SOURCE_MSR)
 		prose_adds(p, " As freq=1 asks for a rate, the kernel sets the period anew at the "
 			      "ticks of the clock.");

@@ -512,6 +512,7 @@ static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
 static void tell_call(struct prose *p, const struct lexicon_entry *e)
 {
 	char page[64];
+	size_t len;
 
 	head(p, e, "a system call");
 	tell_meaning(p, e->call->meaning);
@@ -523,7 +524,9 @@ static void tell_call(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, e->call->nargs ? "." : "");
 	tell_since(p, e->call->since);
 	refusals_of(p, e->name, NULL);
-	snprintf(page, sizeof(page), "%s(2)", e->name);
+	/* on 32-bit machines, another form of the same call */
+	len = strstr(e->name, "_time64") ? strlen(e->name) - strlen("_time64") : strlen(e->name);
+	snprintf(page, sizeof(page), "%.*s(2)", (int)len, e->name);
 	tell_manual(p, page, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "render/siginfo.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -388,7 +389,7 @@ static void pollers(const struct telling *t, const struct ring *r)
 		if (told->parent && told->by) {
 			prose_adds(p, "; ");
 			story_who(t->s, told->parent, p);
-			prose_addf(p, " made it with %s for that", told->by->name);
+			prose_addf(p, " made it with %s", told->by->name);
 		}
 		prose_adds(p, ".");
 		wait_ends(told, p);
@@ -575,10 +576,12 @@ static void signals(const struct telling *t)
 
 	for (size_t i = 0; i < t->s->nsignals; i++) {
 		const struct told_signal *g = &t->s->signals[i];
+		char name[32];
 
 		prose_item(p);
 		story_who(t->s, g->tid, p);
-		prose_addf(p, " got the signal %s from an event, ", strsignal(g->signo));
+		signal_name(g->signo, name, sizeof(name));
+		prose_addf(p, " got the signal %s from an event, ", name);
 		prose_times(p, g->times);
 		prose_adds(p, ".");
 	}

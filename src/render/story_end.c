@@ -245,7 +245,8 @@ static void sampled(const struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		struct attr_words a = story_words(t->s, events[i]);
 
-		if (event_is_probe(events[i]) || events[i]->found || !attr_samples(&a))
+		if (event_is_probe(events[i]) || events[i]->found || !attr_samples(&a) ||
+		    !(events[i]->maps || events[i]->output))
 			continue;
 		any = true;
 		every += attr_every_hit(&a);
