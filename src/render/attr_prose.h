@@ -29,6 +29,9 @@ enum event_source attr_source(const struct attr_words *a);
 const char *attr_init_step(const struct attr_words *a);
 const char *attr_sample_step(const struct attr_words *a);
 
+/* A clock's timer does not go faster (perf_swevent_start_hrtimer), in ns. */
+enum { ATTR_CLOCK_LEAST = 10000 };
+
 uint64_t attr_word(const struct attr_words *a, unsigned int index);
 
 /* Whether it takes samples at all. */

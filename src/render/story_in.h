@@ -115,6 +115,14 @@ void story_steps(const struct telling *t, const char *intro, const char *const *
 enum { STORY_OPEN_STEPS = 7, OPEN_INIT = 3 };
 void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STEPS]);
 
+/* "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
+void story_list_kinds(const struct telling *t, const struct family *f);
+/* Whether no event before i in the family has its attr. */
+bool story_first_of_kind(const struct family *f, size_t i);
+/* CPUs and tasks that the family is spread over; told as "sh[12], on CPUs 0 and 1". */
+void story_spread(const struct family *f, size_t *cpus, size_t *tasks);
+void story_add_spread(const struct telling *t, const struct family *f);
+
 /* The chapters. */
 void story_families(struct telling *t);
 void story_families_free(struct telling *t);
