@@ -15,6 +15,7 @@ static const struct verb {
 	{ "open", cmd_open },
 	{ "watch", cmd_watch },
 	{ "codegen", cmd_codegen },
+	{ "explain", cmd_explain },
 	{ "features", cmd_features },
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },

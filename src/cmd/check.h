@@ -15,7 +15,10 @@
 #include "host/facts.h"
 #include "lib/buf.h"
 
-enum { CHECK_ATTR_MAX = ATTR_TEXT_MAX };
+enum {
+	CHECK_ATTR_MAX = ATTR_TEXT_MAX,
+	CHECK_ATTR_AT = 0x100000, /* where the attr lies in the memory of the call that is shown */
+};
 
 /* Open at a time when a call is tried, with what it is judged by. */
 enum { CHECK_DESCRIPTORS = 8 };
@@ -116,6 +119,9 @@ struct check {
 
 /* Runs the verb: one() for every call that is named; the exit status. */
 int check_run(const struct check_verb *verb, int argc, char **argv);
+
+/* Of "FILE:123" the name, for the caller to free; NULL where there is no such file. */
+char *check_dump_of(const char *what, unsigned long *line);
 
 /* The highest counts. */
 static inline int check_worse(int a, int b)

@@ -19,9 +19,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Where the attr lies in the memory of the call that is shown. */
-#define AT 0x100000
-
 /* The descriptor that the leader of --leader would have. */
 enum { LEADER_FD = 3 };
 
@@ -203,8 +200,8 @@ static void parse(struct check *k, int argc, char **argv)
 static void take_attr(struct check_call *c, const struct attr_text *a)
 {
 	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = AT;
-	attr_text_capture(a, &c->call, AT);
+	c->call.args[0] = CHECK_ATTR_AT;
+	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
 }
 
 /* No opened call leads the group. */
@@ -426,8 +423,7 @@ static bool is_path(const char *what)
 	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
 }
 
-/* "FILE:123", where there is such a file; its name for the caller to free. */
-static char *dump_of(const char *what, unsigned long *line)
+char *check_dump_of(const char *what, unsigned long *line)
 {
 	const char *colon = strrchr(what, ':');
 	char *path, *end;
@@ -483,7 +479,7 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 
 	parse(&k, argc, argv);
 	if (k.what)
-		path = dump_of(k.what, &line);
+		path = check_dump_of(k.what, &line);
 	if (path && (k.leader || k.group_fd != -1))
 		die("the group of a call in a dump is told there: no --leader, no --group-fd");
 	/* a command runs within the limits that it was given */

@@ -67,13 +67,6 @@ void showing_end(struct showing *s)
 		json_object_put(s->object.level[0].object);
 }
 
-void release_text(uint32_t v, struct buf *out)
-{
-	buf_addf(out, "%u.%u", v >> 16, v >> 8 & 0xff);
-	if (v & 0xff)
-		buf_addf(out, ".%u", v & 0xff);
-}
-
 bool showing_close(struct showing *s)
 {
 	bool ok = s->path ? !fclose(s->out) : !fflush(s->out);
