@@ -49,6 +49,7 @@ static _Noreturn void child(const struct tracer *t, const struct launch *l)
 	ssize_t n;
 	int err;
 
+	close(l->go[1]); /* or the tracer's sudden end would not be noticed */
 	do
 		n = read(l->go[0], &byte, 1);
 	while (n < 0 && errno == EINTR);

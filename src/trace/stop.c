@@ -81,7 +81,7 @@ static unsigned int how_to_go_on(struct tracer *t, struct task *task)
 		nudge_others(t);
 	}
 	task->every = (task->close && !guard_covers(t, task)) || task->in_call ||
-		      task->entered;
+		      task->entered || task->veil.strict;
 	return task->every ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
@@ -139,16 +139,18 @@ static bool describe(struct tracer *t, struct task *task, uint32_t audit,
 	       t->ops->close_watch(t->ctx, task->tid);
 }
 
-static void enter(struct tracer *t, struct task *task, uint32_t audit,
-		  uint64_t nr, const uint64_t *args)
+static void enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
 	struct remote remote = remote_of(task->tid);
 
 	task->in_call = false;
+	/* entry and seccomp: number and arguments are in the same place */
 	if (!task->starting && !t->leaving &&
-	    describe(t, task, audit, nr, args))
+	    describe(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
+	if (task->filtered && !task->starting && veil_enter(t, task, info))
+		task->entered = true; /* the exit is to stop */
 	if (task->in_call)
 		task->call->start_ns = now_ns();
 }
@@ -161,6 +163,7 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 	struct call *call = task->call;
 
 	task->entered = false;
+	veil_lift(task);
 	if (!task->in_call)
 		return true;
 	task->in_call = false;
@@ -190,13 +193,12 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;
-		enter(t, task, info.arch, info.entry.nr,
-		      (const uint64_t *)info.entry.args);
+		enter(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
-			enter(t, task, info.arch, info.seccomp.nr,
-			      (const uint64_t *)info.seccomp.args);
+			enter(t, task, &info);
+		veil_refuse(task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		if (!leave_call(t, task, info.exit.rval, info.exit.is_error))
@@ -219,6 +221,7 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 /* A new task, one that we interrupted, or a change of job control. */
 static void trap_stop(struct tracer *t, struct task *task, int sig)
 {
+	veil_lift(task); /* of a new task */
 	if (sig == SIGTRAP || t->leaving)
 		task_resume(t, task, 0);
 	else

@@ -17,6 +17,7 @@
 #include "trace/guard.h"
 #include "trace/nr.h"
 #include "trace/trace.h"
+#include "trace/veil.h"
 
 /*
  * A thread that we follow.  The kernel reports a new thread and its maker's
@@ -28,6 +29,7 @@ struct task {
 	struct call *call; /* reused by every call; NULL at first */
 	struct stack_cache *stack; /* see stack.c */
 	struct guard *guard; /* see guard.h; NULL without a filter */
+	struct veil veil; /* see veil.h */
 	uint64_t early_ns; /* when an early task was first seen */
 	int status; /* of an early task that has ended */
 	bool in_call; /* enter was answered with TRACE_EXIT */
@@ -79,7 +81,7 @@ long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
 uint64_t now_ns(void);
 
 /* The options of PTRACE_SEIZE. */
-uintptr_t seize_options(bool exitkill);
+uintptr_t seize_options(bool filtered);
 
 /* engine.c: the task table. */
 struct task *task_find(const struct tracer *t, pid_t tid);
