@@ -32,11 +32,11 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-uintptr_t seize_options(bool filtered)
+uintptr_t seize_options(bool launched, bool filtered)
 {
 	return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
 	       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-	       (filtered ? PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL : 0);
+	       (filtered ? PTRACE_O_TRACESECCOMP : 0) | (launched ? PTRACE_O_EXITKILL : 0);
 }
 
 struct task *task_find(const struct tracer *t, pid_t tid)

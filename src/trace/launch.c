@@ -133,7 +133,7 @@ static int seize(pid_t pid, bool filtered)
 {
 	int err;
 
-	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(filtered)))
+	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(true, filtered)))
 		return 0;
 	err = errno;
 	if (err == EPERM && proc_status(getpid(), "TracerPid") > 0)

@@ -81,7 +81,7 @@ long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
 uint64_t now_ns(void);
 
 /* The options of PTRACE_SEIZE. */
-uintptr_t seize_options(bool filtered);
+uintptr_t seize_options(bool launched, bool filtered);
 
 /* engine.c: the task table. */
 struct task *task_find(const struct tracer *t, pid_t tid);
