@@ -151,13 +151,12 @@ class Rounds:
 		"""What must be true a while later."""
 		if whom == "tracee":
 			# what it left may wait for it for ever, traced or not
-			if wait_left(2, tracer.pid) and tracer.poll() is None:
-				for pid in below(tracer.pid):
-					self.kill(pid)
+			for pid in wait_left(2, tracer.pid):
+				self.kill(pid)
 		try:
 			tracer.wait(PATIENCE)
 		except subprocess.TimeoutExpired:
-			self.bad("pevtrace hangs: %s" % argv)
+			self.bad("pevtrace hangs: %s, %s" % (argv, describe(left(tracer.pid))))
 			tracer.kill()
 			tracer.wait()
 		rest = wait_left(PATIENCE if whom == "tracer" else 2)

@@ -54,6 +54,11 @@ struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
 	return task;
 }
 
+void task_ask(struct task *task)
+{
+	task->asked = !ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
+}
+
 void task_drop(struct tracer *t, struct task *task)
 {
 	map_del(&t->tasks, (uint64_t)task->tid);

@@ -36,7 +36,7 @@ static void nudge_others(struct tracer *t)
 				  proc_syscall(task->tid)))
 			continue;
 		task->every = true;
-		ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
+		task_ask(task);
 	}
 }
 
@@ -201,7 +201,8 @@ static void syscall_stop(struct tracer *t, struct task *task)
 		veil_refuse(task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
-		if (!leave_call(t, task, info.exit.rval, info.exit.is_error))
+		/* let go of inside the call: it has not returned */
+		if (!(t->leaving && veil_restart(t, task, info.arch)) && !leave_call(t, task, info.exit.rval, info.exit.is_error))
 			return;
 		break;
 	}
@@ -221,6 +222,12 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 /* A new task, one that we interrupted, or a change of job control. */
 static void trap_stop(struct tracer *t, struct task *task, int sig)
 {
+	struct ptrace_syscall_info info;
+
+	if (sig == SIGTRAP && task->asked &&
+	    ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), (uintptr_t)&info) > 0)
+		veil_restart(t, task, info.arch);
+	task->asked = false;
 	veil_lift(task); /* of a new task */
 	if (sig == SIGTRAP || t->leaving)
 		task_resume(t, task, 0);

@@ -37,6 +37,7 @@ struct task {
 	bool filtered; /* carries our seccomp filter */
 	bool close; /* last answer of close_watch was not TRACE_FAR */
 	bool every; /* stops at every call, or is about to stop anyway */
+	bool asked; /* to stop, by task_ask() */
 	bool root; /* of a program we launched or attached to */
 	bool starting; /* ours, but not yet the launched program */
 	bool early; /* seen before its birth; held if it lives */
@@ -92,6 +93,9 @@ void task_drop(struct tracer *t, struct task *task);
 
 /* Calls gone() and drops the task. */
 void task_gone(struct tracer *t, struct task *task, int status);
+
+/* Asks a task to stop, for no reason of its own. */
+void task_ask(struct task *task);
 
 /* stop.c: acts on one report of wait4(2). */
 void stop_handle(struct tracer *t, pid_t tid, int status);

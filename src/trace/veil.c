@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "trace/veil.h"
 
+#include <errno.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -117,7 +118,29 @@ void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info
 		ptrace_do(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
 }
 
+bool veil_restart(struct tracer *t, const struct task *task, uint32_t audit)
+{
+	enum { ERESTARTNOHAND = 514 }; /* what the kernel has where no handler ran */
+	struct user_regs_struct regs;
+	const struct arch *arch;
+
+	if (!task->asked || ptrace_do(PTRACE_GETREGS, task->tid, 0, (uintptr_t)&regs))
+		return false;
+	arch = arch_find(audit, regs.orig_rax);
+	return (int)regs.rax == -EINTR && arch &&
+	       nr_is_fragile(&t->nrs, arch, (long)(regs.orig_rax & ~arch->nr_bit)) &&
+	       !ptrace_do(PTRACE_POKEUSR, task->tid, RESULT_AT, (uintptr_t)-ERESTARTNOHAND);
+}
+
 #else /* elsewhere these differences stay */
+
+bool veil_restart(struct tracer *t, const struct task *task, uint32_t audit)
+{
+	(void)t;
+	(void)task;
+	(void)audit;
+	return false;
+}
 
 bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {

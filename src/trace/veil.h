@@ -8,6 +8,8 @@
  *   a filter's own SECCOMP_RET_TRACE	without a tracer it means ENOSYS
  *   the strict mode of seccomp		cannot be entered with a filter: it is
  *					enforced by us
+ *   epoll_wait and its like		fail with EINTR when a tracer stops the task
+ *					inside: they begin again
  */
 #ifndef PEVTRACE_TRACE_VEIL_H
 #define PEVTRACE_TRACE_VEIL_H
@@ -39,6 +41,13 @@ bool veil_enter(struct tracer *t, struct task *task,
 
 /* A SECCOMP stop: if it is none of ours, the call fails as without a tracer. */
 void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info);
+
+/*
+ * A task that was asked to stop is behind a call, of that audit architecture,
+ * perhaps inside of it until we came: if it failed only for that, it begins again,
+ * with the whole of its timeout, and the answer is true.
+ */
+bool veil_restart(struct tracer *t, const struct task *task, uint32_t audit);
 
 /* Puts back what veil_enter() changed: at the return, and in a new child. */
 void veil_lift(struct task *task);

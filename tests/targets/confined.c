@@ -87,6 +87,33 @@ static int filters(const char *arg)
 	return 0;
 }
 
+/* A filter says that an event was opened, and names a descriptor of another kind. */
+static int made_up(const char *arg)
+{
+	pid_t pid;
+	int p[2];
+
+	(void)arg;
+	CHECK(!pipe(p) && dup2(p[0], 0) == 0 && write(p[1], "precious", 8) == 8);
+	pid = fork_clean();
+	if (!pid) {
+		char text[9] = "";
+
+		if (filter(SYS_perf_event_open, SECCOMP_RET_ERRNO, 0))
+			leave(CANNOT);
+		printf("open: %d\n", clock_open());
+		ioctl(0, PERF_EVENT_IOC_DISABLE, 0);
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0);
+		finish("child", fork_clean() ?: (_exit(0), 0));
+		printf("read: %zd %s\n", read(0, text, 8), text);
+		leave(0);
+	}
+	finish("deceived", pid);
+	close(p[0]);
+	close(p[1]);
+	return 0;
+}
+
 /* Only read, write and the end are left; all else kills. */
 static int strict(const char *arg)
 {
@@ -369,7 +396,7 @@ static int traceme(const char *arg)
 }
 
 static const struct verb verbs[] = {
-	{ "filter", filters }, { "strict", strict }, { "notify", notified }, { "ids", ids },
+	{ "filter", filters }, { "made_up", made_up }, { "strict", strict }, { "notify", notified }, { "ids", ids },
 	{ "set_user_id", set_user_id }, { "chroot", chroots }, { "namespace", namespaces },
 	{ "subreaper", subreaper }, { "daemon", daemonises }, { "untraced", untraced },
 	{ "traceme", traceme }, { NULL, NULL },

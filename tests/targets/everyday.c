@@ -7,9 +7,11 @@
 #include <sched.h>
 #include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -348,6 +350,56 @@ static int restart_block(const char *arg)
 	return 0;
 }
 
+/* Wakes the parent from each of its sleeps, after a while. */
+static void wake_up(int fd, int semaphore, int queue)
+{
+	struct sembuf give = { 0, 1, 0 };
+	long message[2] = { 1, 2 };
+
+	pause_us(20000);
+	CHECK(write(fd, "x", 1) == 1);
+	pause_us(20000);
+	kill(getppid(), SIGUSR2);
+	pause_us(20000);
+	CHECK(!semop(semaphore, &give, 1));
+	pause_us(20000);
+	CHECK(!msgsnd(queue, message, sizeof(message[1]), 0));
+	_exit(0);
+}
+
+/* Calls that fail when somebody stops the task inside them. */
+static int sleepers(const char *arg)
+{
+	int p[2], semaphore = semget(IPC_PRIVATE, 1, 0600), queue = msgget(IPC_PRIVATE, 0600);
+	int ep = epoll_create1(0);
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct sembuf take = { 0, -1, 0 };
+	long message[2];
+	sigset_t set;
+	pid_t pid;
+
+	(void)arg;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	CHECK(!sigprocmask(SIG_BLOCK, &set, NULL));
+	CHECK(!pipe(p) && semaphore >= 0 && queue >= 0);
+	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &ev));
+	pid = fork_clean();
+	if (!pid)
+		wake_up(p[1], semaphore, queue);
+	outcome("epoll_wait", epoll_wait(ep, &ev, 1, -1));
+	outcome("sigwaitinfo", sigwaitinfo(&set, NULL));
+	outcome("semop", semop(semaphore, &take, 1));
+	outcome("msgrcv", msgrcv(queue, message, sizeof(message[1]), 0, 0));
+	finish("waker", pid);
+	semctl(semaphore, 0, IPC_RMID);
+	msgctl(queue, IPC_RMID, NULL);
+	close(p[0]);
+	close(p[1]);
+	close(ep);
+	return 0;
+}
+
 static int signalfds(const char *arg)
 {
 	struct signalfd_siginfo info;
@@ -425,7 +477,8 @@ static const struct verb verbs[] = {
 	{ "thread_exec", thread_exec }, { "leaderless", leaderless }, { "stop", stops },
 	{ "trap", traps }, { "timer", timers }, { "interrupt", restarts },
 	{ "restart_block", restart_block }, { "signalfd", signalfds },
-	{ "inherited", inherited }, { NULL, NULL },
+	{ "inherited", inherited },
+	{ "sleepers", sleepers }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
