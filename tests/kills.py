@@ -52,7 +52,7 @@ QUIET = ["everyday -e -n 30 fork", "everyday -n 30 vfork", "everyday -e -n 30 th
 def stat_of(pid):
 	"""Parent, state and process group; None when it is gone."""
 	try:
-		with open("/proc/%d/stat" % pid) as f:
+		with open("/proc/%d/stat" % pid, errors="replace") as f:
 			fields = f.read().rsplit(")", 1)[1].split()
 		return int(fields[1]), fields[0], int(fields[2])
 	except (OSError, IndexError):

@@ -32,7 +32,8 @@ TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 CANNOT = 77
 NATIVES = 6
-MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"]}
+MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
+	 "every call stops": ["--no-seccomp", "--records"]}
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 
@@ -108,12 +109,15 @@ def outcome(case, status, out):
 	return status, case.normal(out.decode("utf-8", "replace"))
 
 def run(argv, cwd, timeout=60):
-	r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=cwd,
-			   stderr=subprocess.STDOUT, env=ENV, timeout=timeout)
+	try:
+		r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=cwd,
+				   stderr=subprocess.STDOUT, env=ENV, timeout=timeout)
+	except subprocess.TimeoutExpired as e:
+		return None, (e.stdout or b"") + b"\nran for more than %d seconds" % timeout
 	return r.returncode, r.stdout
 
 def differences(mode, want, got):
-	return ["%s: status %d, not %d" % (mode, got[0], want[0])] + list(difflib.unified_diff(
+	return ["%s: status %s, not %s" % (mode, got[0], want[0])] + list(difflib.unified_diff(
 		want[1].split("\n"), got[1].split("\n"), "alone", "traced", n=1, lineterm=""))
 
 class Harness:

@@ -202,7 +202,9 @@ static void syscall_stop(struct tracer *t, struct task *task)
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		/* let go of inside the call: it has not returned */
-		if (!(t->leaving && veil_restart(t, task, info.arch)) && !leave_call(t, task, info.exit.rval, info.exit.is_error))
+		if (t->leaving && veil_restart(t, task, info.arch))
+			break;
+		if (!leave_call(t, task, info.exit.rval, info.exit.is_error))
 			return;
 		break;
 	}

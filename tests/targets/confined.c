@@ -396,7 +396,8 @@ static int traceme(const char *arg)
 }
 
 static const struct verb verbs[] = {
-	{ "filter", filters }, { "made_up", made_up }, { "strict", strict }, { "notify", notified }, { "ids", ids },
+	{ "filter", filters }, { "made_up", made_up }, { "strict", strict },
+	{ "notify", notified }, { "ids", ids },
 	{ "set_user_id", set_user_id }, { "chroot", chroots }, { "namespace", namespaces },
 	{ "subreaper", subreaper }, { "daemon", daemonises }, { "untraced", untraced },
 	{ "traceme", traceme }, { NULL, NULL },
