@@ -29,7 +29,7 @@ static const struct {
 	{ "flag_output_broken", "FD_OUTPUT works" },
 	{ "sample_id_leader", "the id is the event's own" },
 	{ "sample_id_group_leader", "the id is the event's own" },
-	{ "sample_period", "with SAMPLE_PERIOD software events and breakpoints overflow each time" },
+	{ "sample_period", "SAMPLE_PERIOD makes software events and breakpoints overflow each time" },
 	{ "stream_id_inherited", "the stream id is that of the child's event" },
 	{ "format_id_group", "the id is the event's own" },
 	{ "inherit_format_group", "it opens, and counts what children do" },
