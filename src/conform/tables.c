@@ -86,11 +86,14 @@ static void add_layout(struct said *out, const struct layout *l)
 		add_fields(st, more, 8 * l->size);
 }
 
-static bool is_flags(const struct layout *l)
+/* Not of perf's interface, not what a record or file holds, not a part of another. */
+static bool is_struct(const struct layout *l)
 {
 	size_t n = strlen(l->name);
 
-	return n > 6 && !strcmp(l->name + n - 6, "_flags");
+	return !strncmp(l->name, "perf_", 5) && strncmp(l->name, "perf_record_", 12) &&
+	       strncmp(l->name, "perf_file_", 10) &&
+	       (n < 6 || strcmp(l->name + n - 6, "_flags"));
 }
 
 void tables_read(struct said *out)
@@ -103,7 +106,7 @@ void tables_read(struct said *out)
 		add_name(out, ioctl_descs[i].name, ioctl_descs[i].request, ioctl_descs[i].since,
 			 "ioctls", "linux/perf_event.h", 0);
 	for (size_t i = 0; layouts[i]; i++)
-		if (!is_flags(layouts[i]) && strncmp(layouts[i]->name, "perf_record_", 12))
+		if (is_struct(layouts[i]))
 			add_layout(out, layouts[i]);
 	out->release = tables_newest();
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pevtrace conform: what is said of the interface, side by side. */
+#ifndef PEVTRACE_CMD_CONFORM_H
+#define PEVTRACE_CMD_CONFORM_H
+
+#include "cmd/showing.h"
+#include "conform/compare.h"
+
+enum { CONFORM_HEADERS = 16 };
+
+enum conform_format { CONFORM_TEXT, CONFORM_JSON, CONFORM_TAP, CONFORM_MARKDOWN };
+
+struct conform_cmd {
+	/* what was asked for */
+	const char *man;		/* NULL: the installed page */
+	const char *headers[CONFORM_HEADERS];
+	size_t nheaders;		/* 0: the system's */
+	const char *btf;		/* NULL: the running kernel's */
+	bool no_headers, no_btf, self;
+	bool verbose, show_excepted;
+	const char *section;		/* only findings of sections with it; or NULL */
+	uint32_t since;			/* only those of that release or later, KVER() */
+	enum conform_format format;
+	struct options options;
+	/* what came out */
+	struct conform c;
+	char kernel[65];		/* that BTF is of, "" if it is not known */
+	struct showing out;
+};
+
+/* Whether --section and --since let it through. */
+bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f);
+
+/* How many findings of a severity are wanted. */
+size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity);
+
+/* Writes the findings in the format that was asked for. */
+void conform_show(struct conform_cmd *cmd);
+void conform_markdown(struct conform_cmd *cmd);
+
+/* A line of output out of text that may be hostile. */
+void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif
