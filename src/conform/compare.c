@@ -188,13 +188,14 @@ static bool word_differs(const char *a, const char *b)
 	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
 		if (a[i] == '_')
 			n = i + 1;
-	while (tail < na - n && tail < nb - n && a[na - 1 - tail] == b[nb - 1 - tail])
-		tail++;
-	/* what is the same at the end begins with a "_" */
-	while (tail && a[na - tail] != '_')
-		tail--;
-	return n && tail && !memchr(a + n, '_', na - tail - n) &&
-	       (nb < tail + n || !memchr(b + n, '_', nb - tail > n ? nb - tail - n : 0));
+	if (!n)
+		return false;
+	/* what is the same at the end begins with a "_"; it may be the one that n is behind */
+	for (size_t i = 1; i < na - n + 2 && i < nb - n + 2 && a[na - i] == b[nb - i]; i++)
+		if (a[na - i] == '_')
+			tail = i;
+	return tail && !memchr(a + n, '_', na - tail < n ? 0 : na - tail - n) &&
+	       !memchr(b + n, '_', nb - tail < n ? 0 : nb - tail - n);
 }
 
 /* One begins with the other: sample_freq, sample_frequency. */

@@ -6,6 +6,7 @@
 #include "conform/compare.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
+#include "lib/die.h"
 #include "xlat/tables.h"
 
 /* What a table begins with needs no "since" of its own; nor what came with perf. */
@@ -21,7 +22,21 @@ static uint32_t first_of(const struct conform *c, const char *set)
 	return first < FIRST_PERF ? FIRST_PERF : first;
 }
 
-/* The entry of a name of the same table that stands next before it, or next at all. */
+/* Words of the page that are no name of perf's, though they look so. */
+struct misname {
+	const struct page_word *word;
+	const char *near;	/* what is meant, or NULL */
+};
+
+struct misnames {
+	struct misname *all;
+	size_t n;
+};
+
+/*
+ * The entry, or else another place, of a name of the same table: that which
+ * stands next before it in the table, or next at all.
+ */
 static const struct page_entry *sibling(const struct conform *c, const struct said_name *n)
 {
 	const struct page_entry *found = NULL;
@@ -35,6 +50,23 @@ static const struct page_entry *sibling(const struct conform *c, const struct sa
 		e = page_entry(&c->page, other->name);
 		if (e && (!found || i < (size_t)(n - c->tables.names)))
 			found = e;
+	}
+	return found;
+}
+
+static const struct page_word *sibling_word(const struct conform *c, const struct said_name *n)
+{
+	const struct page_word *found = NULL;
+
+	for (size_t i = 0; i < c->tables.nnames; i++) {
+		const struct said_name *other = &c->tables.names[i];
+		const struct page_word *w;
+
+		if (strcmp(other->set, n->set))
+			continue;
+		w = page_word(&c->page, other->name);
+		if (w && (!found || i < (size_t)(n - c->tables.names)))
+			found = w;
 	}
 	return found;
 }
@@ -77,11 +109,11 @@ static bool member_like(const struct conform *c, const struct page_word *w)
 	       compare_nearest(c, w->name, true);
 }
 
-static void unknown_name(struct conform *c, const struct page_word *w)
+static void unknown_name(struct conform *c, const struct page_word *w, const char *near)
 {
-	const char *near = compare_nearest(c, w->name, !w->constant);
 	struct finding *f;
 
+	compare_begin(c, "page", w->name);
 	f = compare_find(c, "page-unknown", w->name, FINDING_ERROR,
 			 page_section(&c->page, w->section), "There is no %s%s%s%s", w->name,
 			 near ? "; " : "", near ? near : "", near ? " is meant, it seems" : "");
@@ -90,7 +122,7 @@ static void unknown_name(struct conform *c, const struct page_word *w)
 		place_name(c, f, near);
 }
 
-static void unknown_names(struct conform *c)
+static void unknown_names(struct conform *c, struct misnames *m)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
 		const struct page_word *w = &c->page.words[i];
@@ -100,24 +132,20 @@ static void unknown_names(struct conform *c)
 		if (w->constant ? compare_knows(c, w->name) || !claims_to_be(c, w) :
 				  w->code || !member_like(c, w))
 			continue;
-		compare_begin(c, "page", w->name);
-		unknown_name(c, w);
+		m->all = page_grow(m->all, m->n, sizeof(*m->all));
+		m->all[m->n] = (struct misname){
+			w, compare_nearest(c, w->name, !w->constant),
+		};
+		unknown_name(c, w, m->all[m->n++].near);
 	}
 }
 
 /* A wrong name stands in for it, so that it is not missing besides. */
-static bool misspelt(const struct conform *c, const char *name)
+static bool misspelt(const struct misnames *m, const char *name)
 {
-	for (size_t i = 0; i < c->page.nwords; i++) {
-		const struct page_word *w = &c->page.words[i];
-		const char *near;
-
-		if (!w->constant || w->code || compare_knows(c, w->name) || !claims_to_be(c, w))
-			continue;
-		near = compare_nearest(c, w->name, false);
-		if (near && !strcmp(near, name))
+	for (size_t i = 0; i < m->n; i++)
+		if (m->all[i].near && !strcmp(m->all[i].near, name))
 			return true;
-	}
 	return false;
 }
 
@@ -185,16 +213,25 @@ static void claims(struct conform *c, const struct said_name *n)
 	}
 }
 
-static void name_missing(struct conform *c, const struct said_name *n, const char *section)
+static void name_missing(struct conform *c, const struct said_name *n)
 {
-	struct finding *f = compare_find(c, "page-missing", n->name, FINDING_MISSING, section,
-					 "%s is missing", n->name);
+	const struct page_entry *e = sibling(c, n);
+	const struct page_word *w = e ? NULL : sibling_word(c, n);
+	const char *behind = e ? e->name : w ? w->name : NULL;
+	struct finding *f;
 
+	f = compare_find(c, "page-missing", n->name, FINDING_MISSING,
+			 page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
+			 "%s is missing%s%s", n->name, behind ? ", perhaps behind " : "",
+			 behind ? behind : "");
 	compare_since(f, n->since);
+	if (behind)
+		place_page(c, f, e ? e->line : w->line);
 	place_name(c, f, n->name);
 }
 
-static void compare_name(struct conform *c, const struct said_name *n)
+static void compare_name(struct conform *c, const struct misnames *m,
+			 const struct said_name *n)
 {
 	const struct page_entry *e = page_entry(&c->page, n->name);
 	const struct page_entry *other = sibling(c, n);
@@ -205,8 +242,8 @@ static void compare_name(struct conform *c, const struct said_name *n)
 	claims(c, n);
 	if (e) {
 		entry_found(c, n, e);
-	} else if (!w && !misspelt(c, n->name)) {
-		name_missing(c, n, other ? page_section(&c->page, other->section) : "");
+	} else if (!w && !misspelt(m, n->name)) {
+		name_missing(c, n);
 	} else if (w && other) {
 		f = compare_find(c, "page-undescribed", n->name, FINDING_MISSING,
 				 page_section(&c->page, other->section),
@@ -220,42 +257,63 @@ static void compare_name(struct conform *c, const struct said_name *n)
 
 /* Whole tables -------------------------------------------------------------------------- */
 
-static bool is_mentioned(const struct conform *c, const char *set)
+static bool is_mentioned(const struct conform *c, const struct misnames *m, const char *set)
 {
 	for (size_t i = 0; i < c->tables.nnames; i++)
 		if (!strcmp(c->tables.names[i].set, set) &&
 		    (page_word(&c->page, c->tables.names[i].name) ||
-		     misspelt(c, c->tables.names[i].name)))
+		     misspelt(m, c->tables.names[i].name)))
 			return true;
 	return false;
 }
 
+/* One that nobody would look for on a page: how many there are, and where they end. */
+static bool is_limit(const char *name)
+{
+	return strstr(name, "_MAX") || !strncmp(name, "NR_", 3);
+}
+
+/* The names of a table that are for programs; of one without such, all but limits. */
+static bool of_table(const struct said_name *n, const char *set, bool any)
+{
+	return !strcmp(n->set, set) && (any ? !is_limit(n->name) : !n->traits);
+}
+
+static void table_names(const struct conform *c, const char *set, bool any, struct buf *out,
+			const struct said_name **first, const struct said_name **last)
+{
+	*first = *last = NULL;
+	for (size_t i = 0; i < c->tables.nnames; i++) {
+		const struct said_name *n = &c->tables.names[i];
+
+		if (!of_table(n, set, any))
+			continue;
+		*first = *first ? *first : n;
+		*last = n;
+		buf_addf(out, "%s%s", out->len ? "\n" : "", n->name);
+	}
+}
+
 static void table_missing(struct conform *c, const char *set)
 {
+	const struct said_name *first, *last;
 	struct buf names = { 0 };
 	struct finding *f;
-	uint32_t since = 0;
-	size_t n = 0;
 
-	compare_begin(c, "page", set);
-	f = compare_find(c, "page-missing", set, FINDING_MISSING, "",
-			 "Nothing is said of the values of %s", set);
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *m = &c->tables.names[i];
-
-		if (strcmp(m->set, set) || m->traits)
-			continue;
-		if (!n++)
-			place_name(c, f, m->name);
-		if (!since || m->since < since)
-			since = m->since;
-		buf_addf(&names, "%s%s", names.len ? "\n" : "", m->name);
+	table_names(c, set, false, &names, &first, &last);
+	if (!first)
+		table_names(c, set, true, &names, &first, &last);
+	if (first) {
+		compare_begin(c, "page", set);
+		f = compare_find(c, "page-missing", set, FINDING_MISSING, "",
+				 "Nothing is said of %s%s%s", first->name,
+				 last == first ? "" : " to ", last == first ? "" : last->name);
+		compare_since(f, first->since);
+		place_name(c, f, first->name);
+		if (!f->detail && last != first)
+			f->detail = xstrdup(names.data);
 	}
-	compare_since(f, since);
-	if (!f->detail)
-		f->detail = names.data;
-	else
-		buf_free(&names);
+	buf_free(&names);
 }
 
 /* Names that other sources have and our tables do not. */
@@ -268,33 +326,13 @@ static void newer_names(struct conform *c, const struct said *s)
 		    (s == &c->btf && said_name(&c->header, n->name)))
 			continue;
 		compare_begin(c, "page", n->name);
-		name_missing(c, n, "");
+		name_missing(c, n);
 	}
 }
 
-void compare_page_names(struct conform *c)
+/* Of what perf's headers do not define, as the length of a BPF tag. */
+static void other_claims(struct conform *c)
 {
-	const char *set = "";
-	bool mentioned = false;
-
-	unknown_names(c);
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *n = &c->tables.names[i];
-
-		if (strcmp(n->set, set)) {
-			set = n->set;
-			mentioned = is_mentioned(c, set);
-			if (!mentioned)
-				table_missing(c, set);
-		}
-		if (mentioned && !n->traits)
-			compare_name(c, n);
-		else if (mentioned && page_word(&c->page, n->name))
-			compare_begin(c, "page", n->name), claims(c, n);
-	}
-	newer_names(c, &c->header);
-	newer_names(c, &c->btf);
-	/* what perf's headers do not define, as the length of a BPF tag */
 	for (size_t i = 0; i < c->page.nclaims; i++)
 		for (size_t t = 0; xlat_tables[t]; t++) {
 			const struct page_claim *p = &c->page.claims[i];
@@ -307,4 +345,31 @@ void compare_page_names(struct conform *c)
 			compare_begin(c, "page", p->name);
 			claims(c, &n);
 		}
+}
+
+void compare_page_names(struct conform *c)
+{
+	struct misnames m = { .n = 0 };
+	const char *set = "";
+	bool mentioned = false;
+
+	unknown_names(c, &m);
+	for (size_t i = 0; i < c->tables.nnames; i++) {
+		const struct said_name *n = &c->tables.names[i];
+
+		if (strcmp(n->set, set)) {
+			set = n->set;
+			mentioned = is_mentioned(c, &m, set);
+			if (!mentioned)
+				table_missing(c, set);
+		}
+		if (mentioned && !n->traits)
+			compare_name(c, &m, n);
+		else if (mentioned && page_word(&c->page, n->name))
+			compare_begin(c, "page", n->name), claims(c, n);
+	}
+	newer_names(c, &c->header);
+	newer_names(c, &c->btf);
+	other_claims(c);
+	free(m.all);
 }

@@ -244,8 +244,8 @@ static void compare_age(struct sources *x)
 	}
 	compare_begin(x->c, x->kind, "age");
 	if (n) {
-		buf_addf(&text, "The %s has the interface of Linux %s, and not the %zu names "
-			 "that came after it up to %s", x->kind, tables_release(x->release, a), n,
+		buf_addf(&text, "The newest that the %s has came with Linux %s; %zu names came "
+			 "after it, up to %s", x->kind, tables_release(x->release, a), n,
 			 tables_release(x->c->tables.release, b));
 		f = find(x, "older", a, FINDING_NOTE, text.data);
 		finding_place(f, x->s->source, x->s->file, 0, NULL);

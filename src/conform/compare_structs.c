@@ -48,16 +48,64 @@ static struct finding *missing(struct differing *d, const char *subject,
 	f = compare_find(d->c, "page-member-missing", subject,
 			 right->reserved ? FINDING_NOTE : FINDING_MISSING,
 			 page_section(&d->c->page, d->section), "%s lacks %s%s%s", d->what,
-			 right->name, right->when ? ", which is there with " : "",
+			 right->name, right->when ? ", with " : "",
 			 right->when ? right->when : "");
 	compare_since(f, right->since);
 	place_page(d->c, f, d->said->line);
 	return f;
 }
 
+/* Another name of it is still one: this is how it was called. */
+static bool is_old(const struct differing *d, const struct said_member *m)
+{
+	const struct said_struct *right = said_struct(&d->c->tables, d->what);
+
+	for (size_t i = 0; i < d->said->n; i++) {
+		const struct said_member *other = &d->said->members[i];
+
+		if (right && other != m && other->line == m->line && other->placed &&
+		    other->start == m->start && said_member(right, other->name))
+			return true;
+	}
+	return false;
+}
+
+/* The word stands where the tag has it, too. */
+static bool in_own_entry(const struct page *p, const struct page_word *w)
+{
+	for (size_t i = 0; i < p->nentries && w->entry != SIZE_MAX; i++)
+		if (p->entries[i].line == p->entries[w->entry].line &&
+		    !strcmp(p->entries[i].name, w->name))
+			return true;
+	return false;
+}
+
+/* Where an old name is used beyond its own entry, and code that shows the structure. */
+static struct finding *old_name(struct differing *d, const char *subject,
+				const struct said_member *said)
+{
+	const struct page *p = &d->c->page;
+	struct finding *f;
+
+	f = compare_find(d->c, "page-member-old", subject, FINDING_ERROR,
+			 page_section(p, d->section),
+			 "%s has no %s any more, but it is used as if it had", d->what,
+			 said->name);
+	for (size_t i = 0; i < p->nwords; i++) {
+		const struct page_word *w = &p->words[i];
+
+		if (!strcmp(w->name, said->name) && w->line != said->line &&
+		    !in_own_entry(p, w))
+			place_page(d->c, f, w->line);
+	}
+	return f;
+}
+
 static struct finding *extra(struct differing *d, const char *subject,
 			     const struct said_member *said)
 {
+	if (is_old(d, said))
+		return old_name(d, subject, said);
 	return compare_find(d->c, "page-member-extra", subject, FINDING_ERROR,
 			    page_section(&d->c->page, d->section), "%s has no %s", d->what,
 			    said->name);
@@ -122,7 +170,7 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 		f = differs(d, kind, subject.data, right, said);
 	if (kind == MEMBER_LEFT_OVER)
 		place_page(d->c, f, d->said->left_line);
-	else if (said)
+	else if (said && (right || !is_old(d, said)))
 		place_page(d->c, f, said->line);
 	if (right)
 		place_member(d->c, f, d->what, right->name);
@@ -140,58 +188,77 @@ void compare_page_struct(struct conform *c, const struct said_struct *right,
 
 /* Entries of members -------------------------------------------------------------------- */
 
-/* The entry of a member in the section where its structure is told. */
-static const struct page_entry *member_entry(const struct conform *c, const char *name,
+/* The structure that was drawn last before a line and has such a member; NULL: none. */
+static const struct said_struct *drawn_before(const struct conform *c, const char *name,
+					      unsigned int line)
+{
+	const struct said_struct *found = NULL;
+
+	for (size_t i = 0; i < c->page.said.nstructs; i++) {
+		const struct said_struct *st = &c->page.said.structs[i];
+
+		if (st->line < line && (!found || st->line > found->line) &&
+		    said_member(st, name))
+			found = st;
+	}
+	return found;
+}
+
+/*
+ * The entry of a member in the section where its structure is told.  Members
+ * of one name are told apart by the structures that stand before the entries.
+ */
+static const struct page_entry *member_entry(const struct conform *c,
+					     const struct said_struct *st, const char *name,
 					     size_t section)
 {
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
+		const struct said_struct *of;
 
-		if (e->italic && !strcmp(e->name, name) &&
-		    (section == SIZE_MAX || e->section == section))
+		if (!e->italic || strcmp(e->name, name) || e->section != section)
+			continue;
+		of = drawn_before(c, name, e->line);
+		if (!of || !strcmp(of->name, st->name))
 			return e;
 	}
 	return NULL;
 }
 
-/* Whether one that is described there came with that release. */
-static bool dated(const struct conform *c, const char *name, size_t section, uint32_t since)
+/* What a structure had from its beginning needs no release of its own. */
+static uint32_t first_of(const struct said_struct *st)
 {
-	for (size_t i = 0; i < c->page.nentries; i++) {
-		const struct page_entry *e = &c->page.entries[i];
+	uint32_t first = UINT32_MAX;
 
-		if (e->italic && !strcmp(e->name, name) && e->section == section &&
-		    e->since == since)
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < st->n; i++)
+		if (st->members[i].since && st->members[i].since < first)
+			first = st->members[i].since;
+	return first < KVER(2, 6, 32) ? KVER(2, 6, 32) : first;
 }
 
-static void member_release(struct conform *c, const struct page_entry *e, const char *what,
-			   const struct said_member *m)
+static void member_release(struct conform *c, const struct page_entry *e,
+			   const struct said_struct *st, const struct said_member *m)
 {
 	char a[16], b[16];
 	struct buf subject = { 0 };
 	struct finding *f;
 
-	if (!m->since || e->since == m->since || dated(c, e->name, e->section, m->since))
+	if (!m->since || e->since == m->since || (!e->since && m->since <= first_of(st)))
 		return;
-	if (!e->since && m->since <= KVER(2, 6, 32))
-		return;
-	buf_addf(&subject, "%s.%s", what, m->name);
+	buf_addf(&subject, "%s.%s", st->name, m->name);
 	if (e->since)
 		f = compare_find(c, "page-since", subject.data, FINDING_ERROR,
 				 page_section(&c->page, e->section),
-				 "%s of %s came with Linux %s, not with %s", m->name, what,
+				 "%s of %s came with Linux %s, not with %s", m->name, st->name,
 				 tables_release(m->since, a), tables_release(e->since, b));
 	else
 		f = compare_find(c, "page-undated", subject.data, FINDING_NOTE,
 				 page_section(&c->page, e->section),
-				 "%s of %s came with Linux %s, which is not said", m->name, what,
-				 tables_release(m->since, a));
+				 "%s of %s came with Linux %s, which is not said", m->name,
+				 st->name, tables_release(m->since, a));
 	compare_since(f, m->since);
 	place_page(c, f, e->line);
-	place_member(c, f, what, m->name);
+	place_member(c, f, st->name, m->name);
 	buf_free(&subject);
 }
 
@@ -212,13 +279,27 @@ static void undescribed(struct conform *c, const struct said_struct *right,
 	buf_free(&subject);
 }
 
+/* Where what is new would go: behind the entry of the last member before it that has one. */
+static unsigned int line_before(const struct conform *c, const struct said_struct *st,
+				const struct said_member *m, size_t section)
+{
+	const struct page_entry *e = NULL;
+
+	for (const struct said_member *s = st->members; s < m; s++) {
+		const struct page_entry *at = member_entry(c, st, s->name, section);
+
+		e = at ? at : e;
+	}
+	return e ? e->line : 0;
+}
+
 /* Members that the structure lacks there were told of already. */
 static void compare_entries(struct conform *c, const struct said_struct *right,
 			    const struct said_struct *said, size_t section)
 {
 	for (size_t i = 0; i < right->n; i++) {
 		const struct said_member *m = &right->members[i];
-		const struct page_entry *e = member_entry(c, m->name, section);
+		const struct page_entry *e = member_entry(c, right, m->name, section);
 		const struct said_member *there = said ? said_member(said, m->name) : NULL;
 		struct buf what = { 0 };
 
@@ -227,14 +308,15 @@ static void compare_entries(struct conform *c, const struct said_struct *right,
 		buf_addf(&what, "%s.%s", right->name, m->name);
 		compare_begin(c, "page", what.data);
 		if (e)
-			member_release(c, e, right->name, m);
+			member_release(c, e, right, m);
 		else if (!said || there)
-			undescribed(c, right, m, section, there ? there->line : 0);
+			undescribed(c, right, m, section,
+				    there ? there->line : line_before(c, right, m, section));
 		buf_free(&what);
 	}
 }
 
-/* How many of the members have entries, of those that could. */
+/* Half of the members have entries, of those that could. */
 static bool described(const struct conform *c, const struct said_struct *st, size_t section)
 {
 	size_t with = 0, all = 0;
@@ -243,9 +325,9 @@ static bool described(const struct conform *c, const struct said_struct *st, siz
 		if (st->members[i].reserved)
 			continue;
 		all++;
-		with += member_entry(c, st->members[i].name, section) != NULL;
+		with += member_entry(c, st, st->members[i].name, section) != NULL;
 	}
-	return all > 3 && 2 * with >= all;
+	return all > 2 && 2 * with >= all;
 }
 
 /* Structures ---------------------------------------------------------------------------- */

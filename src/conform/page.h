@@ -85,6 +85,9 @@ const char *page_section(const struct page *p, size_t section);
 bool page_is_constant(const char *word);
 bool page_is_errno(const char *word);
 
+/* Room for one more element; it doubles at powers of two. */
+void *page_grow(void *p, size_t n, size_t size);
+
 void page_free(struct page *p);
 
 #endif

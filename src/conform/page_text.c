@@ -223,10 +223,33 @@ static void add_word(struct page_reader *r, char *word, const struct roff_line *
 	};
 }
 
+/* Not bold, as functions are; not what has arguments; not in <>. */
+static bool is_plain(const struct roff_line *l, size_t i, size_t n)
+{
+	return l->fonts[i] == 'R' && (i + n == l->len || !strchr("(.", l->text[i + n])) &&
+	       (!i || l->text[i - 1] != '<');
+}
+
+/* All of a line in italics, of words without a "_": it may be one that lost it. */
+static bool is_phrase(const struct roff_line *l)
+{
+	bool blank = false;
+
+	for (size_t i = 0; i < l->len; i++) {
+		if (l->fonts[i] != 'I' || (!islower((unsigned char)l->text[i]) &&
+					   l->text[i] != ' '))
+			return false;
+		blank |= l->text[i] == ' ';
+	}
+	return blank && l->macro;
+}
+
 void page_text_words(struct page_reader *r, const struct roff_line *l, bool code)
 {
 	const char *s = l->text;
 
+	if (!code && is_phrase(l))
+		add_word(r, xstrdup(s), l, false);
 	for (size_t i = 0, n; i < l->len; i += n) {
 		char *word;
 
@@ -255,7 +278,7 @@ void page_text_words(struct page_reader *r, const struct roff_line *l, bool code
 			claim_word(r, word, l->line);
 		/* PERF_* stands for many, a word in a path for none */
 		if ((page_is_constant(word) && (i + n == l->len || s[i + n] != '*')) ||
-		    (!code && l->fonts[i] == 'I' && strchr(word, '_') &&
+		    (!code && strchr(word, '_') && (l->fonts[i] == 'I' || is_plain(l, i, n)) &&
 		     (!i || s[i - 1] != '/') && (i + n == l->len || s[i + n] != '/')) ||
 		    (code && strchr(word, '_')))
 			add_word(r, word, l, code);

@@ -24,9 +24,6 @@ struct page_reader {
 	struct page_pending pending;
 };
 
-/* Room for one more element; it doubles at powers of two. */
-void *page_grow(void *p, size_t n, size_t size);
-
 /* Index of the section that is open; SIZE_MAX: none yet. */
 size_t page_text_section(const struct page *p);
 
