@@ -3,10 +3,43 @@
 #include <string.h>
 
 #include "cmd/conform.h"
+#include "lib/utf8.h"
 
 static const enum text_color severity_colors[] = {
 	[FINDING_ERROR] = COLOR_ERROR, [FINDING_MISSING] = COLOR_CALL, [FINDING_NOTE] = COLOR_NOTE,
 };
+
+/* Characters that move the cursor, or what stands to its left and right: C1, bidi. */
+static bool is_control(const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s, d = n > 1 ? (unsigned char)s[1] : 0;
+
+	if (n == 1)
+		return c < ' ' || c == 0x7f;
+	if (n == 2)
+		return c == 0xc2 && d < 0xa0;
+	return n == 3 && c == 0xe2 && (d == 0x80 || d == 0x81) && (unsigned char)s[2] > 0x8d;
+}
+
+/* Pages have other languages in them: what is UTF-8 and no control passes. */
+static void printable(const char *s, struct buf *out)
+{
+	size_t left = strlen(s);
+
+	while (left) {
+		size_t n = utf8_at(s, left);
+
+		if (n && !is_control(s, n)) {
+			buf_add(out, s, n);
+		} else {
+			n = n ? n : 1;
+			for (size_t i = 0; i < n; i++)
+				buf_addf(out, "\\%03o", (unsigned char)s[i]);
+		}
+		s += n;
+		left -= n;
+	}
+}
 
 void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
 {
@@ -17,7 +50,7 @@ void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	showing_begin(&cmd->out, true);
-	text_escaped(&cmd->out.line, buf_str(&text));
+	printable(buf_str(&text), &cmd->out.line);
 	showing_end(&cmd->out);
 	buf_free(&text);
 }
@@ -79,7 +112,7 @@ static void text_finding(struct conform_cmd *cmd, const struct finding *f)
 		buf_addf(line, "%5u  ", at);
 	else
 		buf_adds(line, "    -  ");
-	text_escaped(line, f->text);
+	printable(f->text, line);
 	showing_end(&cmd->out);
 	if (cmd->verbose) {
 		conform_line(cmd, "             %s%s%s", f->id, f->since ? ", Linux " : "",
@@ -107,11 +140,13 @@ static void text_section(struct conform_cmd *cmd, size_t first)
 {
 	const struct findings *fs = &cmd->c.found;
 	const char *name = fs->all[first].section;
+	struct buf heading = { 0 };
 
 	showing_begin(&cmd->out, true);
-	text_colored(&cmd->out.line, cmd->out.text.color, COLOR_CALL,
-		     *name ? name : cmd->self ? "Tables" : "No section");
+	printable(*name ? name : cmd->self ? "Tables" : "No section", &heading);
+	text_colored(&cmd->out.line, cmd->out.text.color, COLOR_CALL, buf_str(&heading));
 	showing_end(&cmd->out);
+	buf_free(&heading);
 	for (int severity = FINDING_ERROR; severity <= FINDING_NOTE; severity++)
 		for (size_t i = first; i < fs->n; i++)
 			if ((int)fs->all[i].severity == severity &&

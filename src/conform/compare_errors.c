@@ -45,6 +45,15 @@ static bool says(const struct conform *c, const struct page_entry *e, const char
 	return false;
 }
 
+/* Whether a list has that word. */
+static bool lists(const char *fields, const char *word, size_t len)
+{
+	for (const char *s = fields; *s; s += strcspn(s, ","), s += *s == ',')
+		if (strcspn(s, ",") == len && !memcmp(s, word, len))
+			return true;
+	return false;
+}
+
 static bool told_by(const struct conform *c, const struct page_entry *e, const char *words)
 {
 	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
@@ -56,11 +65,27 @@ static bool told_by(const struct conform *c, const struct page_entry *e, const c
 	return false;
 }
 
+/* Words of a language, not of C: none that the rule is about, and no "_" in them. */
+static bool has_prose(const char *words, const struct rule_desc *rule)
+{
+	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
+		size_t len = strcspn(s, ",");
+
+		if (!memchr(s, '_', len) && !lists(rule->fields, s, len))
+			return true;
+	}
+	return false;
+}
+
 static bool told(const struct conform *c, const struct page_entry *e,
 		 const struct rule_desc *rule)
 {
 	const char *words = tables_pair(told_descs, rule->name);
 
+	/* what an English word would tell, a translation may tell by any */
+	if (words && strcmp(page_section(&c->page, e->section), "ERRORS") &&
+	    has_prose(words, rule))
+		return true;
 	return told_by(c, e, words ? words : rule->fields);
 }
 
@@ -139,16 +164,6 @@ static void error_cases(struct conform *c, const struct xlat_entry *error,
 		set_detail(f, &detail);
 }
 
-static bool rule_has(const struct rule_desc *rule, const char *field)
-{
-	size_t n = strlen(field);
-
-	for (const char *s = rule->fields; *s; s += strcspn(s, ","), s += *s == ',')
-		if (strcspn(s, ",") == n && !memcmp(s, field, n))
-			return true;
-	return false;
-}
-
 /* A member that rules of other errors are about, and none of this one. */
 static void error_member(struct conform *c, const struct xlat_entry *error,
 			 const struct page_word *w)
@@ -158,7 +173,7 @@ static void error_member(struct conform *c, const struct xlat_entry *error,
 	size_t others = 0;
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!rule_has(&rule_descs[i], w->name))
+		if (!lists(rule_descs[i].fields, w->name, strlen(w->name)))
 			continue;
 		others++;
 		if (rule_descs[i].error == (int)error->value || !rule_descs[i].error)
@@ -172,7 +187,7 @@ static void error_member(struct conform *c, const struct xlat_entry *error,
 			 "No check of %s ends in %s", w->name, error->name);
 	place_page(c, f, w->line);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (rule_has(&rule_descs[i], w->name))
+		if (lists(rule_descs[i].fields, w->name, strlen(w->name)))
 			buf_addf(&detail, "%s%s: %s: %s", detail.len ? "\n" : "",
 				 rule_descs[i].name, strerrorname_np(rule_descs[i].error),
 				 rule_descs[i].meaning);
