@@ -197,7 +197,7 @@ function is_ours(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
 	section = ""
 	failed = 0
 
@@ -255,6 +255,8 @@ FNR == 1 {
 	else if ((word[1] == "%parts" || word[1] == "%told" || \
 		  word[1] == "%exceptions") && n == 1)
 		section = substr(word[1], 2)
+	else if (word[1] == "%claims" && n == 1)
+		section = "claims"
 	else
 		fail(at, "not a section: " $0)
 	if (section == "")
@@ -311,6 +313,17 @@ section == "rules" {
 section == "parts" || section == "told" || section == "exceptions" {
 	if (columns(2))
 		pair_row(section)
+	next
+}
+
+section == "claims" && /^\t/ {
+	claim_step()
+	next
+}
+
+section == "claims" {
+	if (columns(5))
+		claim_row()
 	next
 }
 
@@ -588,6 +601,46 @@ function pair_row(set,	i)
 	pair_text[set, i] = $2 == "-" ? "" : $2
 }
 
+function claim_row(	c, n, a)
+{
+	if ($1 !~ /^[a-z][a-z0-9_]*$/)
+		fail(at, "not a name: " $1)
+	if ($1 in claim_no)
+		fail(at, "claim " $1 " stands twice, also at " claim_at[claim_no[$1]])
+	c = ++nclaims
+	claim_no[$1] = c
+	claim_at[c] = at
+	claim_name[c] = $1
+	claim_section[c] = $2
+	n = split($3, a, /\.\./)
+	if (n > 2)
+		fail(at, "not a span of releases: " $3)
+	claim_since[c] = kver(a[1], at)
+	claim_until[c] = n == 2 ? kver(a[2], at) : "0"
+	claim_place[c] = $4
+	claim_meaning[c] = $5
+	claim_nsteps[c] = 0
+}
+
+# A line of the experiment of the claim above it.
+function claim_step(	s)
+{
+	s = $0
+	sub(/^\t+/, "", s)
+	sub(/[ \t]+$/, "", s)
+	if (!nclaims)
+		fail(at, "a step without a claim")
+	else
+		claim_steps[nclaims, ++claim_nsteps[nclaims]] = s
+}
+
+function check_claims(	c)
+{
+	for (c = 1; c <= nclaims; c++)
+		if (!claim_nsteps[c])
+			fail(claim_at[c], "claim " claim_name[c] " has no experiment")
+}
+
 END {
 	if (!failed)
 		check_tables()
@@ -597,6 +650,8 @@ END {
 		check_refs()
 	if (!failed)
 		check_rules()
+	if (!failed)
+		check_claims()
 	if (!failed)
 		write_all()
 	close("cat 1>&2")
@@ -1058,6 +1113,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	write_pairs(f, "parts", "part_descs")
 	write_pairs(f, "told", "told_descs")
 	write_pairs(f, "exceptions", "exception_descs")
+	write_claims(f)
 	close(f)
 }
 
@@ -1067,4 +1123,19 @@ function write_pairs(f, set, name,	i)
 	for (i = 1; i <= npairs[set]; i++)
 		print "\t{ " quoted(pair_name[set, i]) ", " quoted(pair_text[set, i]) " }," > f
 	print "\t{ .name = NULL }\n};" > f
+}
+
+function write_claims(f,	c, i)
+{
+	print "\nconst struct claim_desc claim_descs[] = {" > f
+	for (c = 1; c <= nclaims; c++) {
+		print "\t{ " quoted(claim_name[c]) ", " quoted(claim_section[c]) ", " \
+		      claim_since[c] ", " claim_until[c] ",\n\t  " \
+		      quoted(claim_place[c]) ",\n\t  " quoted(claim_meaning[c]) "," > f
+		for (i = 1; i <= claim_nsteps[c]; i++)
+			print "\t  " quoted(claim_steps[c, i]) " \"\\n\"" > f
+		print "\t}," > f
+	}
+	print "\t{ .name = NULL }\n};" > f
+	print "const size_t claim_ndescs = " nclaims ";" > f
 }

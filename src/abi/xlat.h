@@ -295,4 +295,18 @@ struct pair_desc {
 /* See %parts, %told and %exceptions in xlat/README.md. */
 extern const struct pair_desc part_descs[], told_descs[], exception_descs[];
 
+/* A statement of perf_event_open(2), and how to try whether it is true. */
+struct claim_desc {
+	const char *name;
+	const char *section;	/* heading in the page that it stands under */
+	uint32_t since;		/* KVER() of the first release that it is about, 0: all */
+	uint32_t until;		/* KVER() of the first that it no longer is about, 0: none */
+	const char *place;	/* words of the page, there, by which to find it */
+	const char *meaning;	/* the claim in our words, one line, no full stop */
+	const char *steps;	/* the experiment, a step a line; see xlat/README.md */
+};
+
+extern const struct claim_desc claim_descs[]; /* the last has no name */
+extern const size_t claim_ndescs;
+
 #endif
