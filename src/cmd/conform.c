@@ -15,13 +15,15 @@
 #include "lib/die.h"
 
 enum { OPT_MAN = 256, OPT_HEADER, OPT_BTF, OPT_SELF, OPT_SINCE, OPT_SECTION, OPT_TAP,
-       OPT_MARKDOWN, OPT_NO_HEADERS, OPT_NO_BTF, OPT_EXCEPTED, OPT_COLOR };
+       OPT_MARKDOWN, OPT_NO_HEADERS, OPT_NO_BTF, OPT_EXCEPTED, OPT_COLOR,
+       OPT_NO_BEHAVIOUR, OPT_NOBODY, OPT_CLAIM };
 
 static const char help[] =
 "Usage: pevtrace conform [OPTION]...\n"
 "Compare what is said of perf_event_open(2): by its manual page, by C headers, by\n"
 "the types of the kernel, and by pevtrace's own tables, which know the release of\n"
-"everything.  Each difference is told with its place in each of them.\n"
+"everything; and try what the page says that the kernel does.  Each difference is\n"
+"told with its place.\n"
 "\n"
 "      --man=FILE          the page's source, plain or packed by gzip or xz, in any\n"
 "                          language (default: the installed one)\n"
@@ -31,6 +33,9 @@ static const char help[] =
 "                          it (default: " BTF_KERNEL ")\n"
 "      --no-headers        leave headers out, which need a C compiler\n"
 "      --no-btf            leave the kernel's types out\n"
+"      --no-behaviour      try nothing on the kernel\n"
+"      --claim=PATTERN     try only claims of such a name\n"
+"      --nobody            try them as an ordinary user, which takes root\n"
 "      --self              compare pevtrace's tables with headers and types, so that\n"
 "                          what a new kernel has added is named; no page is read\n"
 "      --section=WORD      only what belongs into sections whose heading has WORD\n"
@@ -49,6 +54,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
 	{ "btf", required_argument, NULL, OPT_BTF },
+	{ "claim", required_argument, NULL, OPT_CLAIM },
 	{ "color", optional_argument, NULL, OPT_COLOR },
 	{ "excepted", no_argument, NULL, OPT_EXCEPTED },
 	{ "header", required_argument, NULL, OPT_HEADER },
@@ -56,8 +62,10 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "man", required_argument, NULL, OPT_MAN },
 	{ "markdown", no_argument, NULL, OPT_MARKDOWN },
+	{ "no-behaviour", no_argument, NULL, OPT_NO_BEHAVIOUR },
 	{ "no-btf", no_argument, NULL, OPT_NO_BTF },
 	{ "no-headers", no_argument, NULL, OPT_NO_HEADERS },
+	{ "nobody", no_argument, NULL, OPT_NOBODY },
 	{ "output", required_argument, NULL, 'o' },
 	{ "section", required_argument, NULL, OPT_SECTION },
 	{ "self", no_argument, NULL, OPT_SELF },
@@ -135,6 +143,15 @@ static void take(struct conform_cmd *cmd, int opt, char **argv)
 	case OPT_NO_BTF:
 		cmd->no_btf = true;
 		break;
+	case OPT_NO_BEHAVIOUR:
+		cmd->no_behaviour = true;
+		break;
+	case OPT_CLAIM:
+		cmd->claim = optarg;
+		break;
+	case OPT_NOBODY:
+		cmd->nobody = true;
+		break;
 	case OPT_EXCEPTED:
 		cmd->show_excepted = true;
 		break;
@@ -161,6 +178,11 @@ static void parse(struct conform_cmd *cmd, int argc, char **argv)
 		die("conform takes no '%s'; a page is named by --man", argv[optind]);
 	if (cmd->self && (cmd->man || cmd->section))
 		die("--self reads no page: --man and --section do not go with it");
+	if (cmd->no_behaviour && (cmd->claim || cmd->nobody))
+		die("--claim and --nobody are about what --no-behaviour leaves out");
+	if (cmd->nobody && geteuid())
+		die("--nobody takes root, to become another user; without it, what is tried is "
+		    "tried as the user that you are");
 	if ((cmd->nheaders && cmd->no_headers) || (cmd->btf && cmd->no_btf))
 		die("--header and --no-headers, --btf and --no-btf exclude each other");
 }
@@ -206,7 +228,6 @@ static void read_headers(struct conform_cmd *cmd)
 static void read_btf(struct conform_cmd *cmd)
 {
 	const char *path = cmd->btf ? cmd->btf : BTF_KERNEL;
-	struct utsname u;
 
 	cmd->c.btf.source = FINDING_BTF;
 	if (cmd->no_btf)
@@ -216,8 +237,6 @@ static void read_btf(struct conform_cmd *cmd)
 		return;
 	}
 	cmd->c.btf.file = xstrdup(path);
-	if (!cmd->btf && !uname(&u))
-		memcpy(cmd->kernel, u.release, sizeof(u.release));
 }
 
 static void compare(struct conform_cmd *cmd)
@@ -226,6 +245,8 @@ static void compare(struct conform_cmd *cmd)
 
 	if (!cmd->self)
 		compare_page(c);
+	if (!cmd->self && !cmd->no_behaviour)
+		conform_try_claims(cmd);
 	if (c->header.file)
 		compare_source(c, &c->header);
 	if (c->btf.file)
@@ -254,9 +275,12 @@ size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severi
 int cmd_conform(int argc, char **argv)
 {
 	struct conform_cmd cmd = { .man = NULL };
+	struct utsname u;
 	bool ok, found;
 
 	parse(&cmd, argc, argv);
+	if (!uname(&u))
+		snprintf(cmd.kernel, sizeof(cmd.kernel), "%s", u.release);
 	tables_read(&cmd.c.tables);
 	if (!cmd.self && !page_read(cmd.man ? cmd.man : installed_page(), &cmd.c.page))
 		return EXIT_TROUBLE;

@@ -4,6 +4,7 @@
 #define PEVTRACE_CMD_CONFORM_H
 
 #include "cmd/showing.h"
+#include "conform/claims.h"
 #include "conform/compare.h"
 
 enum { CONFORM_HEADERS = 16 };
@@ -16,7 +17,8 @@ struct conform_cmd {
 	const char *headers[CONFORM_HEADERS];
 	size_t nheaders;		/* 0: the system's */
 	const char *btf;		/* NULL: the running kernel's */
-	bool no_headers, no_btf, self;
+	bool no_headers, no_btf, no_behaviour, self, nobody;
+	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
 	bool verbose, show_excepted;
 	const char *section;		/* only findings of sections with it; or NULL */
 	uint32_t since;			/* only those of that release or later, KVER() */
@@ -24,7 +26,8 @@ struct conform_cmd {
 	struct options options;
 	/* what came out */
 	struct conform c;
-	char kernel[65];		/* that BTF is of, "" if it is not known */
+	size_t claims[CLAIM_FALSE + 1];	/* by verdict */
+	char kernel[65];		/* that runs, and BTF is of unless that was named */
 	struct showing out;
 };
 
@@ -33,6 +36,9 @@ bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f);
 
 /* How many findings of a severity are wanted. */
 size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity);
+
+/* Tries what the page claims of behaviour. */
+void conform_try_claims(struct conform_cmd *cmd);
 
 /* Writes the findings in the format that was asked for. */
 void conform_show(struct conform_cmd *cmd);

@@ -138,8 +138,8 @@ void conform_markdown(struct conform_cmd *cmd)
 	if (c->header.file)
 		escaped_line(cmd, "- Header: ", c->header.file, "");
 	if (c->btf.file)
-		escaped_line(cmd, "- Types of the kernel: ",
-			     *cmd->kernel ? cmd->kernel : c->btf.file, "");
+		escaped_line(cmd, "- Types of the kernel: ", c->btf.file, "");
+	escaped_line(cmd, "- Kernel that runs: ", cmd->kernel, "");
 	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
 		     ", up to Linux %s", tables_release(c->tables.release, newest));
 	conform_line(cmd, "%s", "");

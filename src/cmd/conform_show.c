@@ -155,6 +155,11 @@ static void text_section(struct conform_cmd *cmd, size_t first)
 				text_finding(cmd, &fs->all[i]);
 }
 
+static size_t claims_of(const struct conform_cmd *cmd)
+{
+	return cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] + cmd->claims[CLAIM_UNTRIED];
+}
+
 static void text_sources(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
@@ -165,8 +170,19 @@ static void text_sources(struct conform_cmd *cmd)
 	if (c->header.file)
 		conform_line(cmd, "header  %s: %zu names", c->header.file, c->header.nnames);
 	if (c->btf.file)
-		conform_line(cmd, "btf     %s%s%s: %zu names", c->btf.file,
-			     *cmd->kernel ? " of " : "", cmd->kernel, c->btf.nnames);
+		conform_line(cmd, "btf     %s: %zu names", c->btf.file, c->btf.nnames);
+	if (claims_of(cmd))
+		conform_line(cmd, "kernel  %s: of %zu claims %zu true, %zu false, %zu untried",
+			     cmd->kernel, claims_of(cmd), cmd->claims[CLAIM_TRUE],
+			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
+}
+
+static void text_untried(struct conform_cmd *cmd)
+{
+	for (size_t i = 0; cmd->verbose && i < cmd->c.nchecks; i++)
+		if (cmd->c.checks[i].untried)
+			conform_line(cmd, "  untried  %s: %s", cmd->c.checks[i].what,
+				     cmd->c.checks[i].untried);
 }
 
 static void text_excepted(struct conform_cmd *cmd)
@@ -186,6 +202,7 @@ static void show_text(struct conform_cmd *cmd)
 	for (size_t i = 0; i < fs->n; i++)
 		if (conform_wanted(cmd, &fs->all[i]) && !section_before(cmd, i))
 			text_section(cmd, i);
+	text_untried(cmd);
 	text_excepted(cmd);
 	conform_line(cmd, "%zu things compared: %zu errors, %zu missing, %zu notes; %zu excepted",
 		     cmd->c.nchecks, conform_count(cmd, FINDING_ERROR),
@@ -236,6 +253,18 @@ static void json_finding(struct conform_cmd *cmd, const char *kind, const struct
 	showing_end(&cmd->out);
 }
 
+static void json_untried(struct conform_cmd *cmd, const struct conform_check *check)
+{
+	struct sink *k;
+
+	showing_begin(&cmd->out, false);
+	k = cmd->out.sink;
+	k->ops->symbol(k, "kind", "untried");
+	json_text_of(k, "what", check->what);
+	json_text_of(k, "reason", check->untried);
+	showing_end(&cmd->out);
+}
+
 static void show_json(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
@@ -246,6 +275,9 @@ static void show_json(struct conform_cmd *cmd)
 			json_finding(cmd, "finding", &c->found.all[i]);
 	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
 		json_finding(cmd, "excepted", &c->excepted.all[i]);
+	for (size_t i = 0; i < c->nchecks; i++)
+		if (c->checks[i].untried)
+			json_untried(cmd, &c->checks[i]);
 	showing_begin(&cmd->out, false);
 	k = cmd->out.sink;
 	k->ops->symbol(k, "kind", "summary");
@@ -253,9 +285,11 @@ static void show_json(struct conform_cmd *cmd)
 	json_text_of(k, "title", c->page.title);
 	json_text_of(k, "header", c->header.file);
 	json_text_of(k, "btf", c->btf.file);
-	if (*cmd->kernel)
-		json_text_of(k, "kernel", cmd->kernel);
+	json_text_of(k, "kernel", cmd->kernel);
 	k->ops->uint(k, "compared", c->nchecks);
+	k->ops->uint(k, "claims_true", cmd->claims[CLAIM_TRUE]);
+	k->ops->uint(k, "claims_false", cmd->claims[CLAIM_FALSE]);
+	k->ops->uint(k, "claims_untried", cmd->claims[CLAIM_UNTRIED]);
 	k->ops->uint(k, "errors", conform_count(cmd, FINDING_ERROR));
 	k->ops->uint(k, "missing", conform_count(cmd, FINDING_MISSING));
 	k->ops->uint(k, "notes", conform_count(cmd, FINDING_NOTE));
@@ -274,7 +308,9 @@ static void tap_check(struct conform_cmd *cmd, size_t n)
 	for (size_t i = c->checks[n].first; i < end; i++)
 		ok &= c->found.all[i].severity == FINDING_NOTE ||
 		      !conform_wanted(cmd, &c->found.all[i]);
-	conform_line(cmd, "%s %zu - %s", ok ? "ok" : "not ok", n + 1, c->checks[n].what);
+	conform_line(cmd, "%s %zu - %s%s%s", ok ? "ok" : "not ok", n + 1, c->checks[n].what,
+		     c->checks[n].untried ? " # SKIP " : "",
+		     c->checks[n].untried ? c->checks[n].untried : "");
 	for (size_t i = c->checks[n].first; i < end; i++) {
 		const struct finding *f = &c->found.all[i];
 

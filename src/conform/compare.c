@@ -24,7 +24,9 @@ void compare_begin(struct conform *c, const char *what, const char *name)
 		c->checks = xrealloc(c->checks,
 				     (c->nchecks ? 2 * c->nchecks : 1) * sizeof(*c->checks));
 	buf_addf(&b, "%s: %s", what, name);
-	c->checks[c->nchecks++] = (struct conform_check){ b.data, c->found.n };
+	c->checks[c->nchecks++] = (struct conform_check){
+		.what = b.data, .first = c->found.n,
+	};
 }
 
 static const char *excepted(const char *id)
@@ -260,8 +262,10 @@ void compare_page(struct conform *c)
 
 void conform_free(struct conform *c)
 {
-	for (size_t i = 0; i < c->nchecks; i++)
+	for (size_t i = 0; i < c->nchecks; i++) {
 		free(c->checks[i].what);
+		free(c->checks[i].untried);
+	}
 	free(c->checks);
 	findings_free(&c->found);
 	findings_free(&c->excepted);

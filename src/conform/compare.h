@@ -11,6 +11,7 @@
 struct conform_check {
 	char *what;		/* owned: "page: PERF_SAMPLE_IP" */
 	size_t first;
+	char *untried;		/* owned: why it could not be; NULL: it was */
 };
 
 struct conform {
