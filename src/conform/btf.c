@@ -62,7 +62,8 @@ static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
 		if (said_name(r->out, name))
 			continue;
 		n = said_add_name(r->out, name, name_at(r, t->name_off));
-		n->valued = true;
+		/* older compilers cut enums of eight bytes to what an entry holds */
+		n->valued = btf_is_enum64(t) || t->size <= 4;
 		n->value = value;
 		n->line = id;
 	}

@@ -307,7 +307,8 @@ static void table_missing(struct conform *c, const char *set)
 		compare_begin(c, "page", set);
 		f = compare_find(c, "page-missing", set, FINDING_MISSING, "",
 				 "Nothing is said of %s%s%s", first->name,
-				 last == first ? "" : " to ", last == first ? "" : last->name);
+				 last == first ? "" : last == first + 1 ? " and " : " to ",
+				 last == first ? "" : last->name);
 		compare_since(f, first->since);
 		place_name(c, f, first->name);
 		if (!f->detail && last != first)
