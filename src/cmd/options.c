@@ -25,6 +25,7 @@ static const char help[] =
 "       pevtrace watch [OPTION]... [COMMAND [ARG]...]\n"
 "       pevtrace codegen [OPTION]... DUMP\n"
 "       pevtrace features [OPTION]... [KIND|NAME]...\n"
+"       pevtrace conform [OPTION]...\n"
 "       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
 "       pevtrace replay [OPTION]... DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"

@@ -12,6 +12,7 @@ struct diff {
 	const struct said_struct *right, *said;
 	size_t *of_right;	/* by index: whom it belongs to in said; SIZE_MAX: nobody */
 	size_t *of_said;
+	bool shifts;		/* something was told that moves all behind it */
 	void (*hook)(void *ctx, enum member_diff_kind kind, const struct said_member *right,
 		     const struct said_member *said);
 	void *ctx;
@@ -107,6 +108,7 @@ static void align(struct diff *d)
 static void tell(struct diff *d, enum member_diff_kind kind, const struct said_member *right,
 		 const struct said_member *said)
 {
+	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH || kind == MEMBER_EXTRA;
 	d->hook(d->ctx, kind, right, said);
 }
 
@@ -207,7 +209,8 @@ void member_diff(const struct said_struct *right, const struct said_struct *said
 	match_moved(&d);
 	tell_unmatched(&d);
 	tell_matched(&d);
-	tell_place(&d);
+	if (!d.shifts)
+		tell_place(&d);
 	if (said->left_over)
 		tell(&d, MEMBER_LEFT_OVER, NULL, NULL);
 	free(d.of_right);

@@ -12,7 +12,7 @@ enum member_diff_kind {
 	MEMBER_NAME,		/* seems to have another name */
 	MEMBER_WHEN,		/* depends on something else */
 	MEMBER_ORDER,		/* stands elsewhere among the others */
-	MEMBER_PLACE,		/* begins elsewhere: the first of them that does */
+	MEMBER_PLACE,		/* begins elsewhere: the first, unless others explain it */
 	MEMBER_LEFT_OVER,	/* bits of a word belong to no bit-field; no members */
 };
 
