@@ -108,7 +108,7 @@ static void align(struct diff *d)
 static void tell(struct diff *d, enum member_diff_kind kind, const struct said_member *right,
 		 const struct said_member *said)
 {
-	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH || kind == MEMBER_EXTRA;
+	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH;
 	d->hook(d->ctx, kind, right, said);
 }
 
