@@ -311,7 +311,7 @@ def test_formats(all_):
 	text = run("--no-behaviour").stdout.decode()
 	missing = [f["text"] for f in all_ if f["text"] not in text]
 	markdown = run("--no-behaviour", "--markdown").stdout.decode()
-	missing += [f["text"] for f in all_ if f["text"] not in markdown.replace("\\", "")]
+	missing += [f["text"] for f in all_ if f["text"] not in markdown.replace("`", "")]
 	return why + missing[:5]
 
 def test_selection(all_):

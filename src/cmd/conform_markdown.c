@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What pevtrace conform found, as a report for those who write the page. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/conform.h"
 #include "conform/tables.h"
 
-/* What would be markup is text. */
-static void escape(const char *s, struct buf *out)
+/*
+ * Readers of a report may see it as plain text, too: so what would be markup stands
+ * between backticks, word by word, rather than behind backslashes.
+ */
+static void add_word(const char *word, size_t len, struct buf *out)
 {
-	for (; *s; s++) {
-		if (strchr("\\`*_<>[]#|", *s))
-			buf_addc(out, '\\');
-		buf_addc(out, *s);
-	}
+	size_t tail = len;
+	bool code = false;
+
+	while (tail && strchr(",.;:", word[tail - 1]))
+		tail--;
+	for (size_t i = 0; i < tail; i++)
+		code |= strchr("_*<>[]#|`\\", word[i]) != NULL;
+	buf_adds(out, code ? "`" : "");
+	for (size_t i = 0; i < tail; i++)
+		buf_addc(out, word[i] == '`' ? '\'' : word[i]);
+	buf_adds(out, code ? "`" : "");
+	buf_add(out, word + tail, len - tail);
 }
 
-static void escaped_line(struct conform_cmd *cmd, const char *before, const char *text,
-			 const char *after)
+static void marked_line(struct conform_cmd *cmd, const char *before, const char *text,
+			const char *after)
 {
 	struct buf b = { 0 };
 
-	escape(text, &b);
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		add_word(text, n, &b);
+		text += n;
+		for (; *text == ' '; text++)
+			buf_addc(&b, ' ');
+	}
 	conform_line(cmd, "%s%s%s", before, buf_str(&b), after);
 	buf_free(&b);
 }
@@ -36,54 +54,75 @@ static void code_lines(struct conform_cmd *cmd, const struct finding *f)
 			continue;
 		if (!any)
 			conform_line(cmd, "%s", "");
-		conform_line(cmd, "      %5u  %s", p->line, p->quote);
+		conform_line(cmd, "      %5u: %s", p->line, p->quote);
 		any = true;
 	}
 	if (any)
 		conform_line(cmd, "%s", "");
 }
 
-/* What the others say, on one line. */
-static void evidence(struct conform_cmd *cmd, const struct finding *f)
+static const struct finding_place *place_of(const struct finding *f, enum finding_source source)
 {
-	for (size_t i = 0; i < f->nplaces; i++) {
-		const struct finding_place *p = &f->places[i];
-		struct buf b = { 0 };
-
-		if (p->source == FINDING_PAGE || !p->quote)
-			continue;
-		escape(p->source == FINDING_XLAT ? "pevtrace" : p->file, &b);
-		if (p->line)
-			buf_addf(&b, p->source == FINDING_BTF ? " (type %u)" : ":%u", p->line);
-		buf_adds(&b, ": ");
-		escape(p->quote, &b);
-		conform_line(cmd, "  - %s", buf_str(&b));
-		buf_free(&b);
-	}
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == source && f->places[i].quote)
+			return &f->places[i];
+	return NULL;
 }
 
-static void details(struct conform_cmd *cmd, const char *text)
+/* What shows it best: the header, else the kernel's types; our tables know releases. */
+static void evidence(struct conform_cmd *cmd, const struct finding *f)
 {
+	const struct finding_place *header = place_of(f, FINDING_HEADER);
+	const struct finding_place *btf = place_of(f, FINDING_BTF);
+	const struct finding_place *tables = place_of(f, FINDING_XLAT);
+	struct buf b = { 0 };
+
+	if (header)
+		buf_addf(&b, "%s:%u: %s", header->file, header->line, header->quote);
+	else if (btf)
+		buf_addf(&b, "kernel types: %s", btf->quote);
+	else if (tables)
+		buf_addf(&b, "Linux: %s", tables->quote);
+	if (b.len)
+		marked_line(cmd, "  ", buf_str(&b), "");
+	buf_free(&b);
+}
+
+/* Calls as they are; cases of an error as a list. */
+static void details(struct conform_cmd *cmd, const struct finding *f)
+{
+	bool calls = place_of(f, FINDING_KERNEL) != NULL;
+	const char *text = f->detail;
+
+	if (calls)
+		conform_line(cmd, "%s", "");
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 		struct buf line = { 0 };
 
 		buf_add(&line, text, n);
-		escaped_line(cmd, "  - ", buf_str(&line), "");
+		if (calls)
+			conform_line(cmd, "      %s", buf_str(&line));
+		else
+			marked_line(cmd, "  - ", buf_str(&line), "");
 		buf_free(&line);
 		text += n + (text[n] == '\n');
 	}
+	if (calls)
+		conform_line(cmd, "%s", "");
 }
 
 static void finding(struct conform_cmd *cmd, const struct finding *f)
 {
-	escaped_line(cmd, "- ", f->text, f->since && !strstr(f->text, "Linux") ? "" : ".");
+	char since[32] = ".";
+
 	if (f->since && !strstr(f->text, "Linux"))
-		conform_line(cmd, "  (since Linux %s).", f->since);
+		snprintf(since, sizeof(since), " (since Linux %.15s).", f->since);
+	marked_line(cmd, "- ", f->text, since);
 	code_lines(cmd, f);
-	/* the rules of an errno stand in the detail with more about them */
+	/* the rules of an error stand in the detail with more about them */
 	if (f->detail)
-		details(cmd, f->detail);
+		details(cmd, f);
 	else
 		evidence(cmd, f);
 }
@@ -115,7 +154,7 @@ static void part(struct conform_cmd *cmd, int severity, const char *heading)
 		if (!begins_section(cmd, i, severity))
 			continue;
 		conform_line(cmd, "%s", "");
-		escaped_line(cmd, "### ", *section ? section : "In no section yet", "");
+		marked_line(cmd, "### ", *section ? section : "In no section yet", "");
 		conform_line(cmd, "%s", "");
 		for (size_t j = i; j < fs->n; j++)
 			if ((int)fs->all[j].severity == severity &&
@@ -134,12 +173,12 @@ void conform_markdown(struct conform_cmd *cmd)
 		     "perf_event_open(2): where the page and the kernel differ");
 	conform_line(cmd, "%s", "");
 	if (c->page.title)
-		escaped_line(cmd, "- Page: ", c->page.title, "");
+		marked_line(cmd, "- Page: ", c->page.title, "");
 	if (c->header.file)
-		escaped_line(cmd, "- Header: ", c->header.file, "");
+		marked_line(cmd, "- Header: ", c->header.file, "");
 	if (c->btf.file)
-		escaped_line(cmd, "- Types of the kernel: ", c->btf.file, "");
-	escaped_line(cmd, "- Kernel that runs: ", cmd->kernel, "");
+		marked_line(cmd, "- Types of the kernel: ", c->btf.file, "");
+	marked_line(cmd, "- Kernel that runs: ", cmd->kernel, "");
 	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
 		     ", up to Linux %s", tables_release(c->tables.release, newest));
 	conform_line(cmd, "%s", "");

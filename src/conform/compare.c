@@ -79,6 +79,17 @@ void place_page(struct conform *c, struct finding *f, unsigned int line)
 	buf_free(&quote);
 }
 
+/* Pages name the commit that brought a thing in a comment below it. */
+void place_commit(struct conform *c, struct finding *f, unsigned int line)
+{
+	struct buf quote = { 0 };
+
+	page_quote(&c->page, line + 1, &quote);
+	if (!strncmp(buf_str(&quote), ".\\\" commit ", 11))
+		finding_place(f, FINDING_PAGE, c->page.said.file, line + 1, quote.data);
+	buf_free(&quote);
+}
+
 void place_words(struct conform *c, struct finding *f, const char *name)
 {
 	unsigned int last = 0, n = 0;

@@ -162,6 +162,7 @@ static void wrong_since(struct conform *c, const char *name, uint32_t right, uin
 			 tables_release(said, b));
 	compare_since(f, right);
 	place_page(c, f, line);
+	place_commit(c, f, line);
 	place_name(c, f, name);
 }
 

@@ -258,6 +258,7 @@ static void member_release(struct conform *c, const struct page_entry *e,
 				 st->name, tables_release(m->since, a));
 	compare_since(f, m->since);
 	place_page(c, f, e->line);
+	place_commit(c, f, e->line);
 	place_member(c, f, st->name, m->name);
 	buf_free(&subject);
 }
