@@ -10,8 +10,8 @@
 /*
  * Reads BTF, raw or out of an ELF file: enums that share a name with those in
  * known, and structures that known has, too; all, where known is NULL.
- * out->file and source are the caller's.  False after a warn(): it cannot be read, or pevtrace was built
- * without libbpf.
+ * out->file and source are the caller's.  False after a warn(): it cannot be read,
+ * or pevtrace was built without libbpf.
  */
 bool btf_read(const char *path, const struct said *known, struct said *out);
 

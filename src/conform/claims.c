@@ -54,9 +54,10 @@ static void try_once(const struct claim_desc *c, bool nobody, struct lab_told *t
 		 "the experiment came to no end" : "no process could be had for it");
 }
 
-static void try_claim(const struct claim_desc *c, bool nobody, struct lab_told *told,
-		      struct claim_result *r)
+static void try_claim(const struct claim_desc *c, const struct claims_options *o,
+		      struct lab_told *told, struct claim_result *r)
 {
+	unsigned int tries = o->tries ? o->tries : TRIES;
 	uint32_t release = running_release();
 
 	*r = (struct claim_result){ .claim = c };
@@ -69,8 +70,8 @@ static void try_claim(const struct claim_desc *c, bool nobody, struct lab_told *
 			 c->until >> 16, c->until >> 8 & 255);
 	} else {
 		do
-			try_once(c, nobody, told);
-		while (++r->tries < TRIES && (told->verdict == CLAIM_FALSE || !told->done));
+			try_once(c, o->nobody, told);
+		while (++r->tries < tries && (told->verdict == CLAIM_FALSE || !told->done));
 	}
 	r->verdict = told->verdict;
 	r->reason = r->verdict == CLAIM_UNTRIED ? told->reason : "";
@@ -93,7 +94,7 @@ int conform_claims(const struct claims_options *opts,
 	for (const struct claim_desc *c = all; c->name; c++) {
 		if (!is_chosen(opts, c))
 			continue;
-		try_claim(c, opts->nobody, told, &r);
+		try_claim(c, opts, told, &r);
 		wrong += r.verdict == CLAIM_FALSE;
 		report(ctx, &r);
 	}

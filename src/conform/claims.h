@@ -36,6 +36,7 @@ struct claims_options {
 	const char *section;	/* only those of headings that have it in them; or NULL */
 	const char *name;	/* only those whose name fits this fnmatch(3) pattern; or NULL */
 	bool nobody;		/* as an ordinary user: takes root to become one */
+	unsigned int tries;	/* how often a false claim is tried; 0: four times */
 	const struct claim_desc *claims; /* others than claim_descs, ended alike; or NULL */
 };
 

@@ -109,6 +109,7 @@ static void name_of(struct finding *f, const struct said *s, const char *name)
 {
 	const struct said_name *n = said_name(s, name);
 	struct buf quote = { 0 };
+	const char *file;
 	char since[16];
 
 	if (!n)
@@ -119,8 +120,8 @@ static void name_of(struct finding *f, const struct said *s, const char *name)
 			 (unsigned long long)n->value);
 	if (n->since)
 		buf_addf(&quote, ", since %s", tables_release(n->since, since));
-	finding_place(f, s->source, s->source == FINDING_XLAT ? n->set : n->file ? n->file : s->file,
-		      n->line, quote.data);
+	file = s->source == FINDING_XLAT ? n->set : n->file ? n->file : s->file;
+	finding_place(f, s->source, file, n->line, quote.data);
 	buf_free(&quote);
 }
 

@@ -48,7 +48,7 @@ struct finding *compare_find(struct conform *c, const char *kind, const char *su
 
 void compare_since(struct finding *f, uint32_t since);	/* 0: nothing */
 
-/* Places: a line of the page; the commit named below it; what knows a name; what knows a member of a struct. */
+/* Places: a line of the page; the commit named below it; what knows a name, or a member. */
 void place_page(struct conform *c, struct finding *f, unsigned int line);
 void place_commit(struct conform *c, struct finding *f, unsigned int line);
 void place_words(struct conform *c, struct finding *f, const char *name);

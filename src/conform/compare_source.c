@@ -110,9 +110,12 @@ static bool expected(const struct sources *x, const struct said_name *n)
 	if (x->s->source == FINDING_HEADER) {
 		if (!strcmp(base(n->file), base(x->s->file)))
 			return true;
-		for (size_t i = 0; i < x->s->nnames; i++)
-			if (x->s->names[i].file && !strcmp(base(n->file), base(x->s->names[i].file)))
+		for (size_t i = 0; i < x->s->nnames; i++) {
+			const char *file = x->s->names[i].file;
+
+			if (file && !strcmp(base(n->file), base(file)))
 				return true;
+		}
 		return false;
 	}
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {

@@ -151,8 +151,8 @@ static void value_source(const char *include, const struct said *s, size_t first
 	buf_adds(out, "enum pevtrace_values {\n");
 	for (size_t i = first; i < first + n; i++)
 		for (int p = 0; p < PIECES; p++)
-			buf_addf(out, "\tpevtrace_%zu_%d = (int)((unsigned long long)(%s) >> %d & 0xffffff),\n",
-				 i, p, s->names[i].name, p * PIECE_BITS);
+			buf_addf(out, "\tpevtrace_%zu_%d = (int)((unsigned long long)(%s) >> %d & "
+				 "0xffffff),\n", i, p, s->names[i].name, p * PIECE_BITS);
 	buf_adds(out, "} pevtrace_values;\n");
 }
 
@@ -217,7 +217,8 @@ static void includes(const char *const *headers, size_t n, struct buf *out)
 /* Capitals: enumerators of more than 32 bits are not in the BTF of every compiler. */
 static bool constant(const char *s)
 {
-	return isupper((unsigned char)*s) && strchr(s, '_') && !s[strcspn(s, "abcdefghijklmnopqrstuvwxyz")];
+	return isupper((unsigned char)*s) && strchr(s, '_') &&
+	       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
 }
 
 static void keep_names(const struct said *all, const struct words *w, struct said *out)

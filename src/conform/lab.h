@@ -25,7 +25,10 @@ struct lab_told {
 };
 
 /* LAB_MEMORY: more than a page, so that an attr of any stated size can be passed. */
-enum { LAB_MEMORY = 12288, LAB_NAME = 24, LAB_EVENTS = 24, LAB_VARS = 32, LAB_WORDS = 16, LAB_ATTR = 256 };
+enum {
+	LAB_MEMORY = 12288, LAB_NAME = 24, LAB_EVENTS = 24, LAB_VARS = 32, LAB_WORDS = 16,
+	LAB_ATTR = 256,
+};
 
 struct lab_event {
 	char name[LAB_NAME];

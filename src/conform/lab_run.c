@@ -21,7 +21,7 @@
  * Seconds for one experiment; how many of many times are shown; the user and group that root
  * becomes.
  */
-enum { PATIENCE = 10, SHOWN = 4, NOBODY = 65534 };
+enum { PATIENCE = 5, SHOWN = 4, NOBODY = 65534 };
 
 /* How it ends ------------------------------------------------------------------------ */
 
@@ -341,7 +341,7 @@ static enum lab_end one_step(struct lab *l)
 
 	if (!expand(l, l->step, &text))
 		goto out;
-	if (!split(l, text.data)) {
+	if (!text.len || !split(l, text.data)) {
 		end = lab_bad(l, "%s", l->step);
 		goto out;
 	}
@@ -391,6 +391,9 @@ _Noreturn void lab_run(const struct claim_desc *c, bool nobody, struct lab_told 
 {
 	struct lab *l = xcalloc(1, sizeof(*l));
 
+	/* what our parent does about signals is its own affair */
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(PATIENCE);
 	l->told = told;

@@ -56,7 +56,8 @@ static int read_place(const struct lab_event *e, const char *what)
 
 		if (each[i].bit && !(format & each[i].bit))
 			continue;
-		if (!strncmp(what, each[i].name, n) && (!what[n] || isdigit((unsigned char)what[n])))
+		if (!strncmp(what, each[i].name, n) &&
+		    (!what[n] || isdigit((unsigned char)what[n])))
 			place = width;
 		width++;
 	}

@@ -217,7 +217,8 @@ static const struct {
 	void (*run)(uint64_t n);
 } works[] = {
 	{ "write", write_often }, { "load", read_often }, { "call", call_often },
-	{ "fault", fault }, { "spin", spin }, { "nap", nap }, { "code", map_code }, { "codeat", map_code_at },
+	{ "fault", fault }, { "spin", spin }, { "nap", nap },
+	{ "code", map_code }, { "codeat", map_code_at },
 	{ "data", map_data }, { "anonymous", map_anonymous }, { "fork", have_child },
 	{ "thread", have_thread }, { "bind", bind_to }, { "namespace", leave_namespace },
 	{ "bpf", load_bpf }, { "cgroup", make_cgroup }, { "comm", name_by_call },

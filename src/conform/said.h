@@ -26,7 +26,8 @@ struct said_member {
 	char *type;		/* "__u64"; NULL: not told */
 	char *array;		/* what stands in its brackets; NULL: it is no array */
 	char *when;		/* constants it depends on, blanks between them; or NULL */
-	uint32_t start, bits;	/* place from the struct's start, of all of it; 0 bits: not known */
+	uint32_t start;		/* bits from the struct's start */
+	uint32_t bits;		/* of all of it; 0: not known */
 	bool placed;		/* start is known */
 	bool bitfield;
 	bool reserved;
@@ -40,7 +41,7 @@ struct said_struct {
 	size_t n, cap;
 	uint32_t bytes;		/* 0: not known */
 	unsigned int line;
-	unsigned int left_over;	/* bits that no bit-field of a word takes, of the first such */
+	unsigned int left_over;	/* bits of a word that no bit-field takes, of the first */
 	unsigned int left_line;
 };
 
