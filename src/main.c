@@ -20,6 +20,7 @@ static const struct verb {
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },
 	{ "learn", cmd_learn },
+	{ "conform", cmd_conform },
 };
 
 int main(int argc, char **argv)

@@ -291,6 +291,15 @@ struct rule_desc {
 
 extern const struct rule_desc rule_descs[RULE_COUNT]; /* as the kernel checks */
 
+/* A row that is a name and a text; the last of each list has no name. */
+struct pair_desc {
+	const char *name;
+	const char *text;
+};
+
+/* See %parts, %told and %exceptions in xlat/README.md. */
+extern const struct pair_desc part_descs[], told_descs[], exception_descs[];
+
 /* A statement of perf_event_open(2), and how to try whether it is true. */
 struct claim_desc {
 	const char *name;

@@ -26,6 +26,7 @@ static const char help[] =
 "       pevtrace codegen [OPTION]... DUMP\n"
 "       pevtrace explain [OPTION]... WORD|DUMP|DUMP:LINE\n"
 "       pevtrace features [OPTION]... [KIND|NAME]...\n"
+"       pevtrace conform [OPTION]...\n"
 "       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
 "       pevtrace replay [OPTION]... DUMP\n"
 "       pevtrace learn [OPTION]... [LESSON]...\n"
