@@ -17,6 +17,7 @@ static const struct verb {
 	{ "features", cmd_features },
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

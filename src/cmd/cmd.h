@@ -33,4 +33,7 @@ int cmd_features(int argc, char **argv);
 /* pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND */
 int cmd_why(int argc, char **argv);
 
+/* pevtrace report [OPTION]... DUMP */
+int cmd_report(int argc, char **argv);
+
 #endif
