@@ -21,7 +21,13 @@ const ok = (good, text, ...why) => {
 };
 
 const data = mkdtempSync(join(tmpdir(), 'pevtrace-report-browser.'));
-const launch = (options) => browserType.launchPersistentContext(mkdtempSync(join(data, 'u')), {
+const browsers = [];
+const launch = async (options) => {
+	const browser = await start(options);
+	browsers.push(browser);
+	return browser;
+};
+const start = (options) => browserType.launchPersistentContext(mkdtempSync(join(data, 'u')), {
 	executablePath: chromium, headless: true, viewport: { width: 1280, height: 900 },
 	args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
 	       '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -44,6 +50,15 @@ const open = async (browser, path) => {
 const ready = (tab) => tab.waitForSelector('html[data-ready]');
 const frames = (tab) => tab.evaluate(() => new Promise((done) =>
 	requestAnimationFrame(() => requestAnimationFrame(done))));
+// Until it is so in the page.  Playwright's own way to wait needs eval().
+const until = async (tab, is, about) => {
+	for (let i = 0; i < 600; i++) {
+		if (await tab.evaluate(is, about))
+			return;
+		await new Promise((done) => setTimeout(done, 50));
+	}
+	throw new Error(`never came true: ${is}`);
+};
 const shownSpan = async (tab) => {
 	await frames(tab);
 	return tab.evaluate(() => view.to - view.from);
@@ -67,7 +82,7 @@ const testZoom = async (tab) => {
 	await lanes.focus();
 	await tab.mouse.move(box.x + box.width / 2, box.y + 40);
 	await tab.mouse.wheel(0, -300);
-	await tab.waitForFunction((span) => view.to - view.from < span, all);
+	await until(tab, (span) => view.to - view.from < span, all);
 	ok(true, 'with the focus on the timeline, the wheel zooms');
 	await lanes.press('0');
 	ok(await shownSpan(tab) === all, 'the key 0 shows all');
@@ -102,7 +117,7 @@ const testHover = async (tab) => {
 	await frames(tab);
 	const box = await tab.locator('#lanes').boundingBox();
 	await tab.mouse.move(box.x + at.x, box.y + at.y);
-	await tab.waitForFunction(() => !byId('tip').hidden);
+	await until(tab, () => !byId('tip').hidden);
 	const tip = await tab.locator('#tip').innerText();
 	ok(/perf_event_open\(\{type=PERF_TYPE_/.test(tip), 'hovering tells the decoded call', tip);
 	await tab.mouse.click(box.x + at.x, box.y + at.y);
@@ -148,7 +163,7 @@ const testFilter = async (tab) => {
 		list.map((row) => [row.cells[2]?.textContent, row.cells[3]?.textContent]));
 	const all = await tab.evaluate(() => found.length);
 	await tab.fill('#search', 'enoent -close');
-	await tab.waitForFunction((n) => found.length < n, all);
+	await until(tab, (n) => found.length < n, all);
 	const some = await results();
 	ok(some.length && some.every(([call, result]) => /enoent/i.test(call + result) && !/close/.test(call)),
 	   'the search finds, and leaves out', some.slice(0, 3));
@@ -168,7 +183,7 @@ const testFilter = async (tab) => {
 	await tab.selectOption('#by-event', '1');
 	ok(await tab.evaluate(() => found.length) === 1, 'one event');
 	await tab.fill('#search', 'nothing is called so');
-	await tab.waitForFunction(() => !found.length);
+	await until(tab, () => !found.length);
 	await tab.click('#clear');
 	ok(await tab.evaluate(() => found.length) === all, 'Clear shows all again');
 };
@@ -330,5 +345,6 @@ try {
 } catch (e) {
 	ok(false, 'the browser does as it is told', e.stack ?? String(e));
 } finally {
+	await Promise.all(browsers.map((browser) => browser.close().catch(() => {})));
 	rmSync(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }

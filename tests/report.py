@@ -20,7 +20,7 @@ import json
 import os
 import re
 import shutil
-import struct
+import signal
 import subprocess
 import sys
 
@@ -414,6 +414,23 @@ def why_no_browser(chromium):
 			"playwright-core, in the build directory"
 	return rp.missing("demo")
 
+def drive(args, tmp):
+	"""What report.mjs says; neither it nor its browsers outlive this."""
+	p = subprocess.Popen(["node", os.path.join(HERE, "report.mjs")] + args, text=True,
+			     env=dict(os.environ, TMPDIR=tmp), stdin=subprocess.DEVNULL,
+			     stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace",
+			     start_new_session=True)
+	try:
+		return p.communicate(timeout=400)
+	except subprocess.TimeoutExpired:
+		return "not ok ends in time", ""
+	finally:
+		try:
+			os.killpg(p.pid, signal.SIGKILL)
+		except ProcessLookupError:
+			pass
+		p.wait()
+
 def test_browser(tap, tmp):
 	chromium = shutil.which("chromium") or shutil.which("chromium-browser")
 	why = why_no_browser(chromium)
@@ -423,9 +440,9 @@ def test_browser(tap, tmp):
 	for dump in (demo(tmp), hostile_dump(tmp)):
 		pages.append(dump[:-5] + ".html")
 		run([PEVTRACE, "report", "-o", pages[-1], dump])
-	r = run(["node", os.path.join(HERE, "report.mjs"), playwright(), chromium] + pages)
+	out, err = drive([playwright(), chromium] + pages, tmp)
 	results, told = [], []
-	for line in r.stdout.decode(errors="replace").split("\n"):
+	for line in out.split("\n"):
 		m = re.match(r"(not )?ok (.*)", line)
 		if m:
 			told = []
@@ -434,7 +451,7 @@ def test_browser(tap, tmp):
 			told.append(line)
 	for good, text, why in results:
 		tap.ok(good, "browser: " + text, why)
-	tap.ok(len(results) > 30, "browser: all of it was tried", [r.stderr.decode()[-500:]])
+	tap.ok(len(results) > 30, "browser: all of it was tried", [err[-500:]])
 
 # ---- perf ------------------------------------------------------------------------------------
 

@@ -39,11 +39,11 @@ static struct report *self(struct view *v)
 
 /* Tasks ------------------------------------------------------------------ */
 
-static size_t add_task(struct report *r, pid_t tid, pid_t pid, pid_t parent, uint64_t ns)
+static size_t add_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
 {
 	GROW(r->tasks, r->ntasks);
 	r->tasks[r->ntasks] = (struct report_task){
-		.tid = tid, .pid = pid, .parent = parent, .born_ns = ns,
+		.tid = tid, .pid = pid, .born_ns = ns,
 	};
 	map_set(&r->by_tid, (uint64_t)tid, (void *)(r->ntasks + 1));
 	return r->ntasks++;
@@ -53,7 +53,7 @@ static uint32_t task_of(struct report *r, pid_t tid, uint64_t ns)
 {
 	size_t found = (size_t)map_get(&r->by_tid, (uint64_t)tid);
 
-	return (uint32_t)(found ? found - 1 : add_task(r, tid, tid, 0, ns));
+	return (uint32_t)(found ? found - 1 : add_task(r, tid, tid, ns));
 }
 
 static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
@@ -65,7 +65,7 @@ static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
 
 static void pass(struct report *r, uint64_t ns)
 {
-	life_tick(r, ns);
+	life_tick(r);
 	if (ns > r->last_ns)
 		r->last_ns = ns;
 }
@@ -93,7 +93,7 @@ static void on_born(struct view *v, const struct birth *b, uint64_t ns)
 	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
 
 	pass(r, ns);
-	i = add_task(r, b->tid, b->pid, b->parent, ns);
+	i = add_task(r, b->tid, b->pid, ns);
 	if (from) /* until it says otherwise, a child is called as its parent */
 		r->tasks[i].name = r->tasks[from - 1].name;
 	else if (!b->parent && !b->attached && r->facts->command && r->facts->command[0])
@@ -139,9 +139,8 @@ struct about_events {
 static void add_event(void *ctx, struct event *e)
 {
 	struct about_events *a = ctx;
-	char number[16], text[20];
+	char text[20];
 
-	snprintf(number, sizeof(number), "%u", e->number);
 	snprintf(text, sizeof(text), ",%u,", e->number);
 	if (!a->list.len)
 		buf_addc(&a->list, ',');
@@ -286,7 +285,6 @@ static void opened(struct report *r, const struct call *c)
 	life = life_event(r, e->number);
 	life->attr = attr_of(r, c);
 	life->line = (uint32_t)replay_line(r->about.replay);
-	life->task = task_of(r, c->tid, c->exit_ns);
 }
 
 static void on_exit_of(struct view *v, const struct call *c)

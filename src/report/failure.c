@@ -62,6 +62,16 @@ static const struct rule_desc *decide(struct rule_ask *ask, struct rule_facts *f
 	return v->rule && v->error == error ? v->rule : NULL;
 }
 
+/* The first check with that error that the dump does not decide; NULL: none. */
+static const struct rule_desc *suspect(const struct rule_verdict *v, int error)
+{
+	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
+		if ((v->says[i] == RULE_UNKNOWN || v->says[i] == RULE_UNFORESEEN) &&
+		    rule_descs[i].error == error)
+			return &rule_descs[i];
+	return NULL;
+}
+
 void failure_explain(const struct report *r, const struct call *c, struct buf *out)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->ret);
@@ -86,8 +96,8 @@ void failure_explain(const struct report *r, const struct call *c, struct buf *o
 		add_rule(d, "", out);
 		return;
 	}
-	d = rules_explain(&v, (int)c->ret);
-	if (d && rules_error(&v, d->id))
+	d = suspect(&v, (int)c->ret);
+	if (d)
 		add_rule(d, "Perhaps: ", out);
 	else if (e)
 		html_add(out, e->meaning);

@@ -119,11 +119,10 @@ void life_execed(struct report *r, uint64_t ns)
 	r->exec_ns = ns; /* the model is told after us */
 }
 
-void life_tick(struct report *r, uint64_t ns)
+void life_tick(struct report *r)
 {
 	uint64_t at = r->exec_ns;
 
-	(void)ns;
 	if (!at)
 		return;
 	r->exec_ns = 0;
@@ -208,7 +207,7 @@ void life_end(struct report *r)
 	struct event *const *events;
 	size_t n = model_events(r->model, &events);
 
-	life_tick(r, r->last_ns);
+	life_tick(r);
 	look_at_events(r, r->last_ns);
 	for (size_t i = 0; i < n; i++) {
 		struct report_event *life = life_event(r, events[i]->number);

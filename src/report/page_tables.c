@@ -13,12 +13,6 @@
 #include "report/escape.h"
 #include "report/page_in.h"
 
-/* Escaped for a terminal first, as these are names that a target may choose. */
-static void add_name(struct buf *out, const char *name)
-{
-	html_add(out, name);
-}
-
 static void link_event(struct buf *out, const struct event *e)
 {
 	buf_addf(out, "<a href=\"#event-%u\">#%u</a>", e->number, e->number);
@@ -53,7 +47,7 @@ static void relations(const struct event *e, struct buf *out)
 	}
 	if (e->filter) {
 		buf_adds(out, " filter <code>");
-		add_name(out, e->filter);
+		html_add(out, e->filter);
 		buf_adds(out, "</code>");
 	}
 }
@@ -64,7 +58,7 @@ static void event_row(const struct report *r, const struct event *e, struct buf 
 	struct buf text = { 0 };
 
 	buf_addf(out, "<tr id=\"event-%u\"><th scope=\"row\">#%u <code>", e->number, e->number);
-	add_name(out, e->name);
+	html_add(out, e->name);
 	buf_adds(out, "</code>");
 	if (graph_is_probe(e))
 		buf_adds(out, " <span class=\"tag\">probe</span>");
@@ -136,7 +130,7 @@ static void add_users(const struct report *r, uint32_t attr, struct buf *out)
 			name = events[i]->name;
 	}
 	buf_adds(out, "<code>");
-	add_name(out, name ? name : "");
+	html_add(out, name ? name : "");
 	buf_adds(out, "</code>");
 	if (users > 1)
 		buf_addf(out, " and %zu more", users - 1);
@@ -216,7 +210,7 @@ static void add_instead(const struct report *r, const struct attempt *a, struct 
 	}
 	link_event(out, e);
 	buf_adds(out, " <code>");
-	add_name(out, e->name);
+	html_add(out, e->name);
 	buf_adds(out, "</code>, which differs in ");
 	attempt_compare(a, e, &text);
 	html_add(out, text.len ? buf_str(&text) : "nothing");
@@ -235,7 +229,7 @@ static void failure_row(const struct report *r, const struct report_failure *f,
 	event_name(a->attr, a->attr_len, r->names, &name);
 	error = strerrorname_np(a->error);
 	buf_adds(out, "<tr><th scope=\"row\"><code>");
-	add_name(out, buf_str(&name));
+	html_add(out, buf_str(&name));
 	buf_adds(out, "</code>");
 	if (f->times > 1)
 		buf_addf(out, " <span class=\"tag\">%u times</span>", f->times);
@@ -311,7 +305,7 @@ static void ring_row(const struct report *r, const struct ring *ring, struct buf
 	buf_adds(out, "</td><td>");
 	link_event(out, ring->event);
 	buf_adds(out, " <code>");
-	add_name(out, ring->event->name);
+	html_add(out, ring->event->name);
 	buf_adds(out, "</code></td><td>");
 	add_writers(r, ring, out);
 	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
@@ -431,7 +425,7 @@ static void call_row(const struct report *r, const struct report_row *row, struc
 	buf_addf(out, "<tr%s><td class=\"num\">%.6f</td><td>",
 		 row->error ? " class=\"failed\"" : "",
 		 (double)(int64_t)(row->ns - r->facts->start_ns) / 1e6);
-	add_name(out, pool_get(&r->pool, t->name));
+	html_add(out, pool_get(&r->pool, t->name));
 	buf_addf(out, "[%d]</td><td class=\"call\"><code>", (int)t->tid);
 	html_add(out, pool_get(&r->pool, row->text));
 	buf_adds(out, "</code></td><td class=\"call\"><code>");

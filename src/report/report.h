@@ -27,7 +27,7 @@ struct report_row {
 };
 
 struct report_task {
-	pid_t tid, pid, parent;
+	pid_t tid, pid;
 	uint64_t born_ns, gone_ns; /* gone 0: lived to the end */
 	uint32_t name;		/* text; the last one */
 };
@@ -41,7 +41,6 @@ struct report_span {
 struct report_event {
 	uint32_t attr;		/* text: rows of a table, HTML; 0: not seen */
 	uint32_t line;		/* of the dump */
-	uint32_t task;		/* opener */
 	bool on;
 	struct report_span *enabled;
 	size_t nenabled;
@@ -121,11 +120,14 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 /* The page. */
 void page_write(struct report *r);
 
-/* Spans of events, rings and records in time (life.c). */
+/*
+ * Spans of events, rings and records in time (life.c).  The model learns of an exec
+ * and of an end after the views: life_execed() remembers it, life_tick() looks.
+ */
 struct report_event *life_event(struct report *r, unsigned int number);
 void life_after(struct report *r, const struct call *c);
 void life_execed(struct report *r, uint64_t ns);
-void life_tick(struct report *r, uint64_t ns);
+void life_tick(struct report *r);
 void life_record(struct report *r, uint64_t ns, const struct view_record *rec);
 void life_looked(struct report *r, const struct view_look *l);
 void life_end(struct report *r);

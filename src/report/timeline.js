@@ -4,7 +4,8 @@
 const LANE = 26, AXIS = 24, MAP = 34, NEAR = 6, LEAST_SPAN = 100;
 const view = { from: traceStart, to: traceEnd };
 const lanes = [];
-let colors = {}, laneFocus = 0, hovered = null, drag = null, drawing = 0;
+const colors = {};
+let laneFocus = 0, drag = null, drawing = 0;
 
 // Lanes -----------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ const drawLabel = (ctx, s, lane, y) => {
 
 // Where the lines of the grid are: about one for each 110 pixels, at round times.
 const ticks = (s) => {
-	const rough = (view.to - view.from) / Math.max(2, s.plot / 110);
+	const rough = (view.to - view.from) / Math.max(3, s.plot / 110);
 	const power = 10 ** Math.floor(Math.log10(rough));
 	const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough) ?? 10 * power;
 	const first = Math.ceil(view.from / step);
@@ -418,8 +419,7 @@ const onMove = (event) => {
 		redraw();
 		return;
 	}
-	hovered = pick(x, y);
-	showTip(hovered, x, y + byId('lanes').offsetTop);
+	showTip(pick(x, y), x, y + byId('lanes').offsetTop);
 };
 
 const onDown = (event) => {
