@@ -184,17 +184,6 @@ static void on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t
 
 /* Calls -------------------------------------------------------------------- */
 
-static const char *class_name(enum call_class class)
-{
-	static const char *const names[] = {
-		[CLASS_OPEN] = "open", [CLASS_IOCTL] = "ioctl", [CLASS_MEMORY] = "memory",
-		[CLASS_POLL] = "poll", [CLASS_READ] = "read", [CLASS_DESC] = "desc",
-		[CLASS_PASS] = "pass", [CLASS_PROCESS] = "process",
-	};
-
-	return names[class];
-}
-
 static void on_enter(struct view *view, const struct call *c)
 {
 	struct chrome *v = self(view);
@@ -223,7 +212,7 @@ static void on_enter(struct view *view, const struct call *c)
 /* A complete event, and the end of b. */
 static void complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
 {
-	struct json_object *o = event(v, "X", b->desc->name, class_name(b->desc->class),
+	struct json_object *o = event(v, "X", b->desc->name, call_class_name(b->desc->class),
 				      b->tid, from);
 
 	pass(v, to);

@@ -10,7 +10,7 @@ set -eu
 LC_ALL=C
 export LC_ALL
 cd "$1"
-scripts='data.js calls.js timeline.js page.js'
+scripts='data.js calls.js timeline.js pointing.js page.js'
 
 # text NAME FILE...: the files, one behind the other
 text() {

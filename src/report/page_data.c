@@ -85,17 +85,11 @@ static void add_rows(const struct report *r, struct texts *t, struct buf *out)
 
 static void add_kinds(const struct report *r, struct buf *out)
 {
-	static const char *const classes[] = {
-		[CLASS_OPEN] = "open", [CLASS_IOCTL] = "ioctl", [CLASS_MEMORY] = "memory",
-		[CLASS_POLL] = "poll", [CLASS_READ] = "read", [CLASS_DESC] = "desc",
-		[CLASS_PASS] = "pass", [CLASS_PROCESS] = "process",
-	};
-
 	(void)r;
 	buf_adds(out, "\"kinds\":[");
 	for (uint32_t i = 0; i < ROW_KINDS; i++)
 		buf_addf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", page_kind(i),
-			 i < CALL_COUNT ? classes[call_descs[i].class] : "task");
+			 i < CALL_COUNT ? call_class_name(call_descs[i].class) : "task");
 	buf_adds(out, "],\n");
 }
 
