@@ -45,11 +45,6 @@ static void relations(const struct event *e, struct buf *out)
 		buf_adds(out, " to the ring of ");
 		link_event(out, e->output);
 	}
-	if (e->filter) {
-		buf_adds(out, " filter <code>");
-		html_add(out, e->filter);
-		buf_adds(out, "</code>");
-	}
 }
 
 static void event_row(const struct report *r, const struct event *e, struct buf *out)
