@@ -21,6 +21,7 @@ static const struct verb {
 	{ "replay", cmd_replay },
 	{ "learn", cmd_learn },
 	{ "conform", cmd_conform },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

@@ -255,6 +255,9 @@ extern const struct call_desc call_descs[CALL_COUNT];
 /* By name, or NULL. */
 const struct call_desc *call_by_name(const char *name);
 
+/* "open", "ioctl": the word in -e trace=%WORD; NULL for what is no class. */
+const char *call_class_name(enum call_class class);
+
 /* What is known of a kind of PMU beyond what sysfs shows. */
 struct pmu_desc {
 	const char *name;	/* in sysfs; a * at the end stands for the rest */

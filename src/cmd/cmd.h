@@ -39,4 +39,7 @@ int cmd_why(int argc, char **argv);
 /* pevtrace conform [OPTION]... */
 int cmd_conform(int argc, char **argv);
 
+/* pevtrace report [OPTION]... DUMP */
+int cmd_report(int argc, char **argv);
+
 #endif

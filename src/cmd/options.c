@@ -30,6 +30,7 @@ static const char help[] =
 "       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
 "       pevtrace replay [OPTION]... DUMP\n"
 "       pevtrace learn [OPTION]... [LESSON]...\n"
+"       pevtrace report [OPTION]... DUMP\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
