@@ -242,9 +242,9 @@ static void reads(const struct telling *t)
 			      "group.");
 }
 
-static bool silent(const struct event *e)
+static bool silent(const struct telling *t, const struct event *e)
 {
-	return !e->reads && !e->maps && !e->output && !event_is_probe(e) && !e->found;
+	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && !e->found;
 }
 
 /* Members whose leader is read are read with it. */
@@ -261,7 +261,7 @@ static void neither(const struct telling *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < all; i++)
-		if (silent(events[i]) && !read_with_leader(events[i]))
+		if (silent(t, events[i]) && !read_with_leader(events[i]))
 			list[n++] = events[i];
 	if (!n) {
 		free(list);

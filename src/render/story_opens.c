@@ -163,8 +163,10 @@ static void tell_fields(const struct telling *t, const struct family *f)
 
 static void tell_family(const struct telling *t, const struct family *f)
 {
-	struct attr_words a = story_words(t->s, f->events[0]);
+	const struct event *kinds[TOLD_MANY];
+	struct attr_words a;
 	struct prose *p = t->p;
+	size_t n;
 
 	prose_para(p);
 	prose_count(p, f->n, "open");
@@ -177,13 +179,11 @@ static void tell_family(const struct telling *t, const struct family *f)
 	prose_adds(p, ".");
 	why_so_many(t, f);
 	tell_group(t, f);
-	for (size_t i = 0; i < f->n; i++) {
-		if (!story_first_of_kind(f, i))
-			continue;
-		a = story_words(t->s, f->events[i]);
+	n = story_kinds(f, kinds);
+	for (size_t i = 0; i < n; i++) {
+		a = story_words(t->s, kinds[i]);
 		attr_prose_event(&a, p);
 	}
-	a = story_words(t->s, f->events[0]);
 	tell_fields(t, f);
 }
 
@@ -192,7 +192,7 @@ static void tell_steps(const struct telling *t)
 {
 	const char *first[STORY_OPEN_STEPS] = { NULL }, *steps[STORY_OPEN_STEPS];
 
-	for (size_t i = 0; i < t->nfamilies; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
 		struct attr_words a = story_words(t->s, t->families[i].events[0]);
 
 		if (t->families[i].events[0]->found)
@@ -217,7 +217,7 @@ void story_opens(const struct telling *t)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < t->nfamilies; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
 		if (t->families[i].events[0]->found)
 			continue;
 		if (!any)
@@ -225,6 +225,7 @@ void story_opens(const struct telling *t)
 		any = true;
 		tell_family(t, &t->families[i]);
 	}
+	story_rest(t, t->nfamilies, "more kind");
 	tell_steps(t);
 	prose_end(t->p);
 }

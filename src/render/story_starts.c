@@ -161,23 +161,25 @@ void story_starts(const struct telling *t)
 	size_t all = model_events(t->s->m, &events);
 	const struct event **list = xcalloc(all, sizeof(*list));
 	bool exec = false, by_ioctl = false, by_prctl = false;
+	size_t items = 0;
 	struct prose *p = t->p;
 
 	if (!t->nfamilies)
 		return;
 	prose_head(p, "How the events start");
-	for (size_t i = 0; i < all; i++) {
-		bool done = event_is_probe(events[i]) || events[i]->found;
+	for (size_t i = 0; i < all && items < TOLD_MANY; i++) {
+		bool done = story_probe(t->s, events[i]) || events[i]->found;
 		size_t n = 0;
 
 		for (size_t k = 0; k < i && !done; k++)
-			done = !event_is_probe(events[k]) && !events[k]->found &&
+			done = !story_probe(t->s, events[k]) && !events[k]->found &&
 			       alike_started(events[k], events[i]);
 		for (size_t k = i; k < all && !done; k++)
-			if (!event_is_probe(events[k]) && alike_started(events[k], events[i]))
+			if (!story_probe(t->s, events[k]) && alike_started(events[k], events[i]))
 				list[n++] = events[k];
 		if (done)
 			continue;
+		items++;
 		exec |= list[0]->start == START_EXEC;
 		by_ioctl |= list[0]->start == START_IOCTL ||
 			    requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
@@ -216,7 +218,7 @@ static void tell_trigger(const struct telling *t, size_t first)
 	struct prose *p = t->p;
 
 	trigger_text(t, &t->families[first], &mine);
-	for (size_t i = 0; i < t->nfamilies && mine.len; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY && mine.len; i++) {
 		const struct family *f = &t->families[i];
 
 		buf_reset(&other);
@@ -270,7 +272,7 @@ void story_samples(const struct telling *t)
 	if (!t->nfamilies)
 		return;
 	prose_head(p, "When a sample is taken");
-	for (size_t i = 0; i < t->nfamilies; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
 		const struct event *e = t->families[i].events[0];
 		struct attr_words a = story_words(t->s, e);
 		enum event_source s = attr_source(&a);

@@ -105,10 +105,24 @@ static bool is_wait(const struct call *c)
 	       c->desc->id != CALL_EPOLL_CREATE && c->desc->id != CALL_EPOLL_CREATE1;
 }
 
+static struct told_event *event_of(struct story *s, const struct event *e)
+{
+	struct told_event *told = map_get(&s->by_number, e->number);
+
+	if (!told) {
+		told = xcalloc(1, sizeof(*told));
+		map_set(&s->by_number, e->number, told);
+	}
+	return told;
+}
+
 static void on_enter(struct view *v, const struct call *c)
 {
 	struct told_task *t = task_of(of(v), c->tid);
+	const struct event *e;
 
+	if (c->desc->id == CALL_CLOSE && (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
+		event_of(of(v), e)->closes++;
 	if (!t)
 		return;
 	if (makes_tasks(c->desc->id))
@@ -146,18 +160,6 @@ static void waited(struct told_task *t, const struct call *c)
 		t->hung_up++;
 	else
 		t->woken++;
-}
-
-static struct told_event *event_of(struct story *s, const struct event *e)
-{
-	struct told_event *told = map_get(&s->by_number, e->number);
-
-	if (!told) {
-		told = xcalloc(1, sizeof(*told));
-		told->number = e->number;
-		map_set(&s->by_number, e->number, told);
-	}
-	return told;
 }
 
 const struct told_event *story_event(const struct story *s, const struct event *e)
