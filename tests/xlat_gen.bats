@@ -51,6 +51,18 @@ setup() {
 		kind|0/4|uint|-|-|-|-|-|-|Kind
 		%calls
 		perf_event_open|open|always|-|what:fd|Opens
+		%steps
+		go|fn_a|2.6.31|symbol|does a
+		go|fn_b|-|inlined|does b
+		stop|fn_c|6.1|x86|does c
+		%terms
+		C_BLUE|go,stop|Bluer. Than others
+		paint.size|-|Size of the paint
+		perf_event_open.what|stop|What to open
+		I_ONE|go|The first one
+		%refusals
+		two|-|EINVAL|Something is wrong
+		one|I_ONE|EPERM|Not allowed
 	END
 }
 
@@ -104,6 +116,9 @@ wrong() {
 	grep -qx 'RULE_CHANCE(THIRD, third)' "$dir/out/rule_ids.h"
 	grep -q '"second", RULE_SECOND, 0, KVER(5, 1, 0), KVER(6, 2, 0),' "$dir/out/tables.c"
 	grep -qF '"cpu_*", PMU_TRAIT_CORE, ' "$dir/out/tables.c"
+	grep -qF '"go", "fn_b", 0, STEP_INLINED' "$dir/out/tables.c"
+	grep -qF '"C_BLUE", "go,stop",' "$dir/out/tables.c"
+	grep -qF '"one", "I_ONE", EPERM, "EPERM",' "$dir/out/tables.c"
 	# a table of the system's is not defined again
 	! grep -q C_BLUE "$dir/out/constants.h"
 }
@@ -245,6 +260,22 @@ wrong() {
 	wrong 33 "not a span" '33s/6.2/6.2..6.3/'
 	wrong 33 "not a release" '33s/5.1/5/'
 	wrong 34 "missing column" "s/${tab}Bad luck//"
+}
+
+@test "steps, terms and refusals that are wrong" {
+	wrong 41 "fn_a stands twice" '41s/fn_b/fn_a/'
+	wrong 42 "not a step and a function" '42s/stop/Stop/'
+	wrong 42 "unknown step kind arm" '42s/x86/arm/'
+	wrong 42 "stands in two places" '41s/go/halt/;42s/stop/go/'
+	wrong 44 "unknown term C_GREEN" '44s/C_BLUE/C_GREEN/'
+	wrong 44 "unknown step jump" '44s/stop/jump/'
+	wrong 45 "unknown term paint.sort" '45s/size/sort/'
+	wrong 46 "unknown term perf_event_open.which" '46s/what/which/'
+	wrong 47 "term C_BLUE stands twice" '47s/I_ONE/C_BLUE/'
+	wrong 49 "unknown call none" '49s/two/none/'
+	wrong 49 "not an error: WRONG" '49s/EINVAL/WRONG/'
+	wrong 50 "unknown ioctl I_ZERO" '50s/I_ONE/I_ZERO/'
+	wrong 50 "missing column" "50s/${tab}Not allowed//"
 }
 
 @test "mistakes are told all at once" {
