@@ -17,6 +17,7 @@
   words    every name of xlat/*.in has an entry that says what the file says;
            letters, prefixes, words that are none; manual pages that are there
   one      one call, by its attr, its event, its line
+  attached what is not known of a process that was running before
   shape    width, terminal, links, levels, a dump and the run it is of
   hostile  escapes in names, dumps cut short
 """
@@ -591,6 +592,32 @@ def test_one(tap, tmp):
 		tap.ok(r.returncode == 2 and r.stderr.startswith("pevtrace: "),
 		       "misuse: %s" % args[:2], [r.returncode, r.stderr])
 
+ATTACHED = FAILING.replace("for word in", """
+fd = open_(period=10000000)
+ring = mmap.mmap(fd, 8192, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+fcntl.ioctl(fd, 0x2401, 0)
+os.read(open_(config=2), 8)
+for word in""")
+
+def test_attached(tap, tmp):
+	t = subprocess.Popen(["/usr/bin/python3", "-c", ATTACHED], text=True,
+			     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	path = os.path.join(tmp, "attached.json")
+	p = subprocess.Popen([PEVTRACE, "-o", "/dev/null", "--json=" + path, "-p",
+			      t.stdout.readline().strip()], text=True, stderr=subprocess.PIPE)
+	p.stderr.readline()	# "attached to process"
+	t.stdin.write("go\n")
+	t.stdin.close()
+	t.wait()
+	p.communicate()
+	story = Story(path)
+	tap.ok(story.has("In short", r"fds? .* (is|are) of (an )?events? that w\w+ opened before the trace began") and
+	       story.has("When a sample is taken", "^No event that was opened while the trace ran") and
+	       "Never: " not in story.text and "so there are no records" not in story.text,
+	       "of an event that was there before, nothing is claimed", [story.text])
+
 # ---- shape -----------------------------------------------------------------------------------------
 
 def on_terminal(args):
@@ -679,6 +706,7 @@ def own_tests(tap, tmp):
 		("kernel", lambda: test_symbols(tap)),
 		("words", lambda: (test_words(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
+		("attached", lambda: test_attached(tap, tmp)),
 		("shape", lambda: test_shape(tap, tmp)),
 		("hostile", lambda: test_hostile(tap, tmp)),
 		("python", lambda: test_python(tap, tmp))]

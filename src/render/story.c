@@ -118,6 +118,21 @@ void story_rest(const struct telling *t, size_t n, const char *what)
 	prose_adds(t->p, ".");
 }
 
+size_t story_found(const struct story *s, const struct event **list)
+{
+	struct event *const *events;
+	size_t n = model_events(s->m, &events), found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!events[i]->found)
+			continue;
+		if (list)
+			list[found] = events[i];
+		found++;
+	}
+	return found;
+}
+
 bool story_looked(const struct story *s)
 {
 	struct ring *const *rings;

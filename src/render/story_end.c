@@ -151,7 +151,7 @@ void story_records(const struct telling *t)
 	struct ring *const *rings;
 	struct prose *p = t->p;
 
-	if (!model_rings(t->s->m, &rings) || (!maps && !tasks))
+	if (!model_rings(t->s->m, &rings) || (!maps && (!tasks || story_found(t->s, NULL))))
 		return;
 	prose_head(p, "The mmap records");
 	if (maps) {

@@ -32,7 +32,7 @@ struct told_task {
 	/* waits for events */
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one */
-	unsigned int waits, woken, hung_up, timed_out, interrupted, unfinished;
+	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished;
 	/* what it is in the middle of making */
 	const struct call_desc *making;
 };
@@ -107,6 +107,9 @@ void story_fds(const struct event *const *events, size_t n, struct prose *p);
 void story_event_name(const struct story *s, const struct event *e, struct prose *p);
 /* The name of a record type without PERF_RECORD_. */
 const char *story_record(uint32_t type);
+
+/* Events that were there before the trace: list, of all there are, gets them. */
+size_t story_found(const struct story *s, const struct event **list);
 
 /* Whether rings were looked into at all, and what to say where not. */
 bool story_looked(const struct story *s);

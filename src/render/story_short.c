@@ -200,6 +200,25 @@ static void short_family(const struct telling *t, const struct family *f)
 	prose_adds(p, ".");
 }
 
+/* Of events that were opened before, nobody told what they are. */
+static void short_found(const struct telling *t)
+{
+	size_t n = story_found(t->s, NULL);
+	const struct event **list = xcalloc(n ? n : 1, sizeof(*list));
+	struct prose *p = t->p;
+
+	story_found(t->s, list);
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? " is of an event that was opened before the trace began: "
+				       "what it asks for is not known." :
+				       " are of events that were opened before the trace began: "
+				       "what they ask for is not known.");
+	}
+	free(list);
+}
+
 static void short_rings(const struct telling *t)
 {
 	struct ring *const *rings;
@@ -212,8 +231,10 @@ static void short_rings(const struct telling *t)
 	}
 	prose_para(p);
 	if (!data) {
-		prose_adds(p, "No ring was mapped, so there are no records: whatever came back "
-			      "came by read.");
+		prose_adds(p, story_found(t->s, NULL) ?
+			   "No ring was mapped while the trace ran." :
+			   "No ring was mapped, so there are no records: whatever came back "
+			   "came by read.");
 		return;
 	}
 	prose_adds(p, "Records come back through ");
@@ -241,6 +262,7 @@ void story_short(const struct telling *t)
 	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++)
 		if (!t->families[i].events[0]->found)
 			short_family(t, &t->families[i]);
+	short_found(t);
 	story_rest(t, t->nfamilies, "more kind");
 	if (t->nfamilies)
 		short_rings(t);

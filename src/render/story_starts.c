@@ -288,8 +288,10 @@ void story_samples(const struct telling *t)
 			steps[n++] = attr_sample_step(&a);
 	}
 	if (!any) {
-		prose_adds(p, "Never: every event here only counts (sample_period is 0), or "
-			      "is a dummy. No interrupt is asked for, and nothing is sampled.");
+		prose_adds(p, story_found(t->s, NULL) ?
+			   "No event that was opened while the trace ran takes samples." :
+			   "Never: every event here only counts (sample_period is 0), or "
+			   "is a dummy. No interrupt is asked for, and nothing is sampled.");
 		prose_end(p);
 		return;
 	}
