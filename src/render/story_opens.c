@@ -187,29 +187,42 @@ static void tell_family(const struct telling *t, const struct family *f)
 	tell_fields(t, f);
 }
 
-/* Once for all families that go the same way. */
+/* The way that the first went is told whole, of others the PMU that took them. */
+static void tell_way(const struct telling *t, const struct event *e, const char **told,
+		     size_t *ntold)
+{
+	struct attr_words a = story_words(t->s, e);
+	const char *steps[STORY_OPEN_STEPS];
+	struct buf intro = { 0 };
+
+	story_open_steps(&a, steps);
+	for (size_t i = 0; i < *ntold; i++)
+		if (told[i] == steps[OPEN_INIT])
+			return;
+	if (*ntold == TOLD_MANY)
+		return;
+	if (!*ntold) {
+		buf_addf(&intro, "each open goes through these functions (here fd %d), and later, "
+				 "when the task or CPU runs, through the last ones", e->fd);
+		story_steps(t, buf_str(&intro), steps, STORY_OPEN_STEPS);
+	} else if (steps[OPEN_INIT]) {
+		buf_addf(&intro, "the PMU that takes fd %d and its like is asked by", e->fd);
+		story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
+	}
+	buf_free(&intro);
+	told[(*ntold)++] = steps[OPEN_INIT];
+}
+
 static void tell_steps(const struct telling *t)
 {
-	const char *first[STORY_OPEN_STEPS] = { NULL }, *steps[STORY_OPEN_STEPS];
+	const struct event *kinds[TOLD_MANY];
+	const char *told[TOLD_MANY];
+	size_t ntold = 0, n;
 
 	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
-		struct attr_words a = story_words(t->s, t->families[i].events[0]);
-
-		if (t->families[i].events[0]->found)
-			continue;
-		story_open_steps(&a, steps);
-		if (!*first) {
-			story_steps(t, "each open goes through these functions, and later, when "
-				       "the task or CPU runs, through the last ones", steps,
-				    STORY_OPEN_STEPS);
-			memcpy(first, steps, sizeof(first));
-		} else if (steps[OPEN_INIT] && steps[OPEN_INIT] != first[OPEN_INIT]) {
-			struct buf intro = { 0 };
-
-			buf_addf(&intro, "the PMU of fd %d is found by", t->families[i].events[0]->fd);
-			story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
-			buf_free(&intro);
-		}
+		n = t->families[i].events[0]->found ? 0 : story_kinds(&t->families[i], kinds);
+		for (size_t k = 0; k < n; k++)
+			tell_way(t, kinds[k], told, &ntold);
 	}
 }
 

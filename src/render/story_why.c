@@ -241,7 +241,8 @@ static void tell_group(const struct telling *t, const struct group *g)
 	prose_adds(p, ".");
 	tell_suspects(&g->why, g->list[0]->error, p);
 	if (went_on)
-		prose_adds(p, " The program went on with another form of it, as told above.");
+		prose_addf(p, " The program went on with another form of it%s.",
+			   t->o->level == STORY_BRIEF ? "" : ", as told above");
 }
 
 static void tell_failure(const struct telling *t, const struct told_failure *f)
