@@ -26,6 +26,7 @@ import glob
 import json
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
@@ -695,6 +696,22 @@ def test_hostile(tap, tmp):
 		if r.returncode != 2 or not r.stderr.startswith("pevtrace: "):
 			bad.append((i, r.returncode, r.stderr[:200]))
 	tap.ok(not bad, "a dump cut short is told as far as it goes, with status 2", bad[:3])
+	rng, bad = random.Random(9), []
+	for i in range(30):
+		lines = text.split("\n")
+		for j in range(rng.randint(1, 6)):
+			at = rng.randrange(1, len(lines))
+			if rng.random() < 0.5:
+				lines[at] = lines[rng.randrange(1, len(lines))]
+			elif lines[at]:
+				n = rng.randrange(len(lines[at]))
+				lines[at] = lines[at][:n] + rng.choice("0179ae") + lines[at][n + 1:]
+		with open(evil, "w") as f:
+			f.write("\n".join(lines))
+		r = explain(["--deep", "--kernel", evil])
+		if r.returncode not in (0, 2):
+			bad.append((r.returncode, r.stderr[:500]))
+	tap.ok(not bad, "a dump with lines and digits changed is told or refused", bad[:2])
 	r = explain([PEVTRACE])
 	tap.ok(r.returncode == 2, "what is no dump is refused", [r.returncode, r.stderr])
 

@@ -52,7 +52,8 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 		{ task->hung_up, "ended because the task of an event was gone (POLLHUP)",
 		  "ended because the task of an event was gone (POLLHUP)" },
 		{ task->ready, "ended with something ready", "ended with something ready" },
-		{ task->timed_out, "ran out of time without a wakeup", "ran out of time without a wakeup" },
+		{ task->timed_out, "ran out of time without a wakeup",
+		  "ran out of time without a wakeup" },
 		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
 		{ task->unfinished, "was broken off", "were broken off" },
 	};

@@ -11,7 +11,7 @@ enum {
 	TOLD_IOCTLS = 16,	/* more than there are */
 	TOLD_PATHS = 8,		/* mapped files that are told by name */
 	TOLD_FDS = 24,		/* descriptors, or runs of them, in a sentence */
-	TOLD_MANY = 64,		/* items of a list that are told before the rest is counted */
+	TOLD_MANY = 64,		/* items of a list; the rest is counted */
 };
 
 /* What the model does not keep of an event. */

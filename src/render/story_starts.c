@@ -83,9 +83,9 @@ static void by_what(const struct telling *t, const struct event **list, size_t n
 		prose_adds(p, "disabled=1, then started by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
 		break;
 	case START_LEADER:
-		prose_adds(p, n == 1 ? "disabled=0, but in a group: it counts when its leader does." :
-				       "disabled=0, but in groups: they count when their "
-				       "leaders do.");
+		prose_adds(p, "disabled=0, but in a group: ");
+		prose_adds(p, n == 1 ? "it counts when its leader does." :
+				       "each counts when its leader does.");
 		break;
 	case START_NEVER:
 		prose_adds(p, "disabled=1, and nobody enabled them: they counted nothing.");
@@ -135,7 +135,8 @@ static void then(const struct telling *t, const struct event **list, size_t n)
 	if (list[0]->filter) {
 		prose_adds(p, " The filter ");
 		prose_quoted(p, list[0]->filter);
-		prose_adds(p, " was set: the kernel evaluates it at each hit and drops the others.");
+		prose_adds(p, " was set: the kernel tries it at each hit, and passes over those "
+			      "that do not match.");
 	}
 }
 
@@ -159,13 +160,14 @@ void story_starts(const struct telling *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events);
-	const struct event **list = xcalloc(all, sizeof(*list));
+	const struct event **list;
 	bool exec = false, by_ioctl = false, by_prctl = false;
 	size_t items = 0;
 	struct prose *p = t->p;
 
 	if (!t->nfamilies)
 		return;
+	list = xcalloc(all, sizeof(*list));
 	prose_head(p, "How the events start");
 	for (size_t i = 0; i < all && items < TOLD_MANY; i++) {
 		bool done = story_probe(t->s, events[i]) || events[i]->found;
