@@ -491,6 +491,9 @@ def test_told(tap, tmp):
 
 # ---- words ------------------------------------------------------------------------------------
 
+# Sections whose rows say something about names that stand elsewhere.
+ABOUT_OTHERS = ("%terms", "%refusals", "%claims", "%parts", "%told", "%exceptions")
+
 def names_of_tables():
 	"""(word to ask for, meaning) of every row of xlat/*.in."""
 	out = []
@@ -505,7 +508,7 @@ def names_of_tables():
 					if section in ("%table", "%layout"):
 						out.append((words[1], ""))
 					continue
-				if not line or line.startswith("#") or section in ("%terms", "%refusals"):
+				if not line or line.startswith("#") or section in ABOUT_OTHERS:
 					continue
 				row = re.split("\t+", line)
 				if section == "%layout":

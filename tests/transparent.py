@@ -195,11 +195,12 @@ def verbs(program, names, options, tmp):
 				   inheritance if verb == "inherited" else None)
 
 def perf_cases():
+	# perf does not wait for a child that ends before it has come to that: hence sleep
 	yield Case("perf stat", [PERF, "stat", "-e", "task-clock,page-faults,cs", "sh", "-c",
-				 "true; exit 4"], numbers)
+				 "sleep 0.3; exit 4"], numbers)
 	yield Case("perf stat -a -I", [PERF, "stat", "-a", "-e", "cpu-clock", "sleep", "0.1"],
 		   numbers)
-	yield Case("perf stat, killed", [PERF, "stat", "-e", "cs", "sh", "-c", "kill -9 $$"],
+	yield Case("perf stat, killed", [PERF, "stat", "-e", "cs", "sh", "-c", "sleep 0.3; kill -9 $$"],
 		   numbers)
 	yield Case("perf record", ["sh", "-c", PERF + " record -o d.$$ -e page-faults -c 1 -g "
 				   "sh -c 'true; exit 5'; r=$?; " + PERF +

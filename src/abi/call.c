@@ -83,6 +83,7 @@ enum call_result call_result_kind(const struct call *c)
 {
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
+		return c->no_event ? RESULT_NUMBER : RESULT_FD;
 	case CALL_DUP:
 	case CALL_DUP2:
 	case CALL_DUP3:
@@ -171,6 +172,9 @@ void call_result_notes(const struct call *c, const struct names *n,
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);
+		if (c->no_event)
+			s->ops->note(s, "words", "no event: the number was made up, by a "
+				     "seccomp filter or another tracer");
 		break;
 	case CALL_IOCTL:
 		ioctl_result_notes(c, s);

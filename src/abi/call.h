@@ -56,6 +56,7 @@ struct call {
 	bool returned;			/* false: the task died or exec'd inside */
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */
+	bool no_event;			/* an open that returned the number of none */
 	bool shown;			/* for the one who drives: it is printed */
 	const struct call *before;	/* of which this is a changed form; NULL: none */
 	struct tamper tamper;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace COMMAND: the engine feeds a session with what it sees. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,10 +339,23 @@ static void watch_new_fds(struct live *l, const struct call *c)
 			trace_watch_fd(l->tracer, fds[i]);
 }
 
+/* A filter of the program can make its open return any number. */
+static bool is_made_up(const struct call *c)
+{
+	char link[sizeof(PROC_EVENT_LINK) + 1];
+
+	if (c->failed || c->desc->id != CALL_PERF_EVENT_OPEN)
+		return false;
+	return c->ret < 0 || c->ret > INT_MAX ||
+	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
+		strcmp(link, PROC_EVENT_LINK));
+}
+
 static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
 
+	c->no_event = is_made_up(c);
 	call_capture(c, AT_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
 	watch_new_fds(l, c);

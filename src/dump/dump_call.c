@@ -143,6 +143,8 @@ static void add_result(struct json_object *o, const struct call *c)
 	} else {
 		dump_add_int(o, "ret", c->ret);
 	}
+	if (c->no_event)
+		dump_add_bool(o, "no_event", true);
 }
 
 static void add_tampering(struct json_object *o, const struct tamper *t)

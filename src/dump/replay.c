@@ -243,6 +243,7 @@ static void finish_call(struct line *l, struct call *c)
 	c->start_ns = need_uint(l, "start_ns");
 	c->exit_ns = need_uint(l, "exit_ns");
 	c->failed = dump_get_int(l->o, "errno", &error);
+	dump_get_bool(l->o, "no_event", &c->no_event);
 	if (c->failed)
 		c->ret = error;
 	else if (dump_get_hex(l->o, "ret", &addr))

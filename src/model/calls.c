@@ -600,7 +600,8 @@ static void after_success(struct model *m, struct task *t, const struct call *c)
 {
 	switch (c->desc->class) {
 	case CLASS_OPEN:
-		opened(m, t, c);
+		if (!c->no_event)
+			opened(m, t, c);
 		break;
 	case CLASS_IOCTL:
 		after_ioctl(m, t, c);

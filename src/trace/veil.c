@@ -100,10 +100,10 @@ bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall
 	const struct nr_table *table = arch ? nr_table(&t->nrs, arch) : NULL;
 	const struct call_desc *desc = table ? nr_find(&t->nrs, arch, nr) : NULL;
 
-	if (!table)
-		return false;
 	if (task->veil.strict)
 		enforce_strict(task, arch, nr);
+	else if (!table)
+		return false;
 	else if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
 		return make_traced(task, arch, desc->id, args);
 	else if (asks_for_strict(table, desc, nr, args))

@@ -2,11 +2,14 @@
 /* Programs that mean harm to whoever looks at them, or do harm by accident. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -223,6 +226,54 @@ static int races(const char *arg)
 	return 0;
 }
 
+/* A supervisor, a thread, that answers every open with a number of its own. */
+static void *answer(void *ctx)
+{
+	static const int64_t values[] = { 0, 1, 77, 1LL << 40, INT64_MAX };
+	struct seccomp_notif request;
+	size_t n = 0;
+
+	while (n < sizeof(values) / sizeof(*values)) {
+		struct seccomp_notif_resp response = { .val = values[n] };
+
+		memset(&request, 0, sizeof(request));
+		if (ioctl(*(int *)ctx, SECCOMP_IOCTL_NOTIF_RECV, &request))
+			continue;
+		response.id = request.id;
+		n += !ioctl(*(int *)ctx, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	}
+	return NULL;
+}
+
+/* perf_event_open returns what is no event, and no descriptor even. */
+static int made_up(const char *arg)
+{
+	struct sock_filter insns[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog prog = { sizeof(insns) / sizeof(*insns), insns };
+	struct perf_event_attr attr = software(PERF_COUNT_SW_TASK_CLOCK);
+	pthread_t id;
+	int fd;
+
+	(void)arg;
+	CHECK(clock_open() >= 0);
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			  &prog);
+	if (fd < 0)
+		return CANNOT;
+	CHECK(!pthread_create(&id, NULL, answer, &fd));
+	for (int i = 0; i < 5; i++)
+		printf("opened: %ld\n", syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0));
+	CHECK(!pthread_join(id, NULL));
+	ioctl(1, PERF_EVENT_IOC_DISABLE, 0);
+	return 0;
+}
+
 static volatile sig_atomic_t got;
 
 static void on_signal(int sig)
@@ -331,7 +382,7 @@ static int mayflies(const char *arg)
 
 static const struct verb verbs[] = {
 	{ "names", names }, { "said", said }, { "sizes", sizes }, { "races", races },
-	{ "storm", storm }, { "forks", forks }, { "mayflies", mayflies }, { NULL, NULL },
+	{ "made_up", made_up }, { "storm", storm }, { "forks", forks }, { "mayflies", mayflies }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
