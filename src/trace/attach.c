@@ -118,7 +118,7 @@ static int seize(struct tracer *t, pid_t tid, pid_t pid)
 
 	if (ptrace_do(PTRACE_SEIZE, tid, 0, seize_options(false)))
 		return errno;
-	ptrace_do(PTRACE_INTERRUPT, tid, 0, 0);
+	ptrace_must(PTRACE_INTERRUPT, tid, 0, 0);
 	task = task_add(t, tid, pid);
 	task->root = true;
 	birth.shares_files = birth.shares_memory = tid != pid;

@@ -51,7 +51,7 @@ void leave_task(struct tracer *t, struct task *task, int sig)
 	 * A stopped process stays stopped: the kernel sees to that.  If this
 	 * fails, the task was killed and its end will be reported.
 	 */
-	if (!ptrace_do(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
+	if (ptrace_must(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
 		task_gone(t, task, TRACE_DETACHED);
 }
 
@@ -63,8 +63,7 @@ void leave_start(struct tracer *t)
 	t->leaving = true;
 	kill_filtered(t);
 	while ((slot = map_next(&t->tasks, &at)))
-		ptrace_do(PTRACE_INTERRUPT, ((struct task *)slot->value)->tid,
-			  0, 0);
+		ptrace_must(PTRACE_INTERRUPT, ((struct task *)slot->value)->tid, 0, 0);
 }
 
 void leave_forget(struct tracer *t)
