@@ -129,19 +129,29 @@ class Runner:
 
 	def attached(self, case, fault):
 		"""The target goes on once it is traced, or once it is clear that it will not be."""
-		target = subprocess.Popen(case.attach, stdin=subprocess.PIPE, text=True,
-					  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-		ready = target.stdout.readline()
+		path = os.path.join(self.tmp, "said")
+		with open(path, "w") as out:
+			target = subprocess.Popen(case.attach, stdin=subprocess.PIPE, stdout=out,
+						  stderr=out)
+		while "ready" not in self.said(path):
+			time.sleep(0.001)
 		ours = self.start(case, fault, target.pid)
 		while ours.poll() is None and not self.traced(target.pid):
 			time.sleep(0.001)
+		hung = ""
 		try:
-			said = target.communicate("x", timeout=PATIENCE)[0]
+			target.communicate(b"x", timeout=PATIENCE)
 		except subprocess.TimeoutExpired:
+			hung = "hung"
 			ours.kill()
-			said = "hung: " + target.communicate(timeout=PATIENCE)[0]
-		said = re.sub(r"^\d+ |ready \d+", "", ready + said, flags=re.M)
+			target.communicate(timeout=PATIENCE)
+		said = re.sub(r"^\d+ |ready \d+", "", hung + self.said(path), flags=re.M)
 		return ours, (target.returncode, sorted(said.split("\n")))
+
+	@staticmethod
+	def said(path):
+		with open(path, errors="replace") as f:
+			return f.read()
 
 	@staticmethod
 	def traced(pid):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/dump_call.h"
 
-#include <json-c/linkhash.h>
+#include <json-c/json_object_iterator.h>
 #include <string.h>
 
 #include "dump/dump_line.h"
@@ -160,8 +160,12 @@ static void add_tampering(struct json_object *o, const struct tamper *t)
 /* Moves the members of from to to, and releases from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
-	json_object_object_foreach(from, key, value)
-		json_add(to, key, json_object_get(value));
+	struct json_object_iterator at = json_object_iter_begin(from);
+	const struct json_object_iterator end = json_object_iter_end(from);
+
+	for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+		json_add(to, json_object_iter_peek_name(&at),
+			 json_object_get(json_object_iter_peek_value(&at)));
 	json_object_put(from);
 }
 

@@ -78,7 +78,7 @@ const char *json_line(struct json_object *o, size_t *len)
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, len);
 
 	/* its end is missing where memory for it was */
-	if (!text || !*len || !strchr("}]", text[*len - 1]))
+	if (!text || !*len || !strchr("}]\"", text[*len - 1]))
 		die("out of memory for JSON");
 	return text;
 }
