@@ -11,7 +11,8 @@
  * FUZZ_SEED	where the random numbers begin: 1
  *
  * An input that brings it down, or takes it SECONDS of processor time, is left in
- * fuzz_NAME.input in the current directory.
+ * fuzz_NAME.input in the current directory.  Built with -DLIBFUZZER, there is
+ * nothing here.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,6 +25,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+
+#ifndef LIBFUZZER
 
 enum {
 	INPUT_MAX = 1 << 16,
@@ -308,3 +311,5 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	_exit(0); /* exit() on the way here is what we look for */
 }
+
+#endif
