@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "learn/learn.h"
 
 static const struct verb {
 	const char *name;
@@ -14,9 +15,11 @@ static const struct verb {
 	{ "open", cmd_open },
 	{ "watch", cmd_watch },
 	{ "codegen", cmd_codegen },
+	{ "explain", cmd_explain },
 	{ "features", cmd_features },
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },
+	{ "learn", cmd_learn },
 };
 
 int main(int argc, char **argv)

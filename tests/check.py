@@ -84,8 +84,8 @@ def check(name, fn):
 def differ(got, want, what):
 	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
 
-def run(*args, program=None, **kw):
-	return subprocess.run([program or PEVTRACE, "check"] + list(args),
+def run(*args, program=None, verb="check", **kw):
+	return subprocess.run([program or PEVTRACE, verb] + list(args),
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      universal_newlines=True, **kw)
 
@@ -230,6 +230,35 @@ def test_slots():
 	finally:
 		for fd in fds:
 			os.close(fd)
+
+def test_list():
+	"""Each event of a list meets those before it, as pevtrace open would have it."""
+	four = ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 5))
+	why = []
+	for text, want in ((four + ",mem:0x5000:w", [None] * 4 + ["breakpoint_slots"]),
+			   ("{%s,mem:0x5000}" % four, [None] * 4 + ["breakpoint_slots"]),
+			   ("cpu-clock,%s,dummy,mem:0x5000:x,dummy" % four,
+			    [None] * 6 + ["breakpoint_slots", None]),
+			   ("{cpu-clock,%s},{dummy,mem:0x5000}" % four, [None] * 6 + ["breakpoint_slots"]),
+			   ("mem:0x1000:w,mem:0x2000", [None, None])):
+		all_, status = objects("-e", text)
+		why += differ([o["predicted"].get("rule") for o in all_], want, text)
+		why += differ([o["verdict"] for o in all_],
+			      ["refused" if w else "opens" for w in want], text)
+		why += differ(status, 1 if any(want) else 0, text)
+	all_, _ = objects("-e", "{cs,dummy}", "-e", "faults", "-e", "{cs,dummy}")
+	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
+		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
+	# a leader that is refused takes its group along
+	all_, _ = objects("-e", "{dummy,__reserved_1=1,cs}")
+	why += differ([o["kernel"]["error"] if "kernel" in o else o["not_asked"] for o in all_],
+		      ["EINVAL", "its group leader could not be opened here"], "a leader refused")
+	# as many as there are descriptors
+	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+	all_, _ = objects("-e", ",".join(["dummy"] * 30), preexec_fn=few)
+	got = [(o["predicted"].get("error"), o["kernel"].get("error")) for o in all_]
+	return why + differ((got[0], got[-1], [g for g in got if g[0] != g[1]]),
+			    ((None, None), ("EMFILE", "EMFILE"), []), "descriptors")
 
 def test_uprobe(tmp):
 	kind = sp_pmu("uprobe")
@@ -521,6 +550,20 @@ def test_raw():
 		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
 	return why
 
+def forbid(error):
+	"""A seccomp filter for this process: perf_event_open fails with that error."""
+	def install():
+		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
+			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
+			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
+		code = ctypes.create_string_buffer(prog, len(prog))
+		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		LIBC.prctl(38, 1, 0, 0, 0)
+		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
+			os._exit(99)
+	return install
+
 # ---- the verb ----------------------------------------------------------------------------
 
 def test_offline():
@@ -539,22 +582,24 @@ def test_offline():
 
 def test_disagreement():
 	"""A seccomp filter answers in the kernel's place."""
-	def forbid():
-		# A = nr; if A == perf_event_open return ERRNO(ENOSYS); return ALLOW
-		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | errno.ENOSYS) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
-		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
-		LIBC.prctl(38, 1, 0, 0, 0)
-		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
-			os._exit(99)
-	r = run(attr().hex(), preexec_fn=forbid)
-	(o,), status = objects(attr().hex(), preexec_fn=forbid)
+	forbidden = forbid(errno.ENOSYS)
+	r = run(attr().hex(), preexec_fn=forbidden)
+	(o,), status = objects(attr().hex(), preexec_fn=forbidden)
 	return differ((o["verdict"], o["kernel"].get("error"), status),
 		      ("disagreement", "ENOSYS", 1), "json") + \
 		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
+
+def test_no_descriptors():
+	"""Too few for a group would look as if the kernel disagreed."""
+	why = []
+	group = ("-e", "{cpu-clock,cs}")
+	for n in (4, 5):
+		r = run(*group, preexec_fn=lambda: resource.setrlimit(
+			resource.RLIMIT_NOFILE, (n, n)))
+		why += differ((r.returncode, r.stdout, "EMFILE" in r.stderr and
+			       "ulimit -n" in r.stderr), (2, "", True), "%d: %s" % (n, r.stderr))
+	r = run(*group, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 64)))
+	return why + differ((r.returncode, r.stdout), (0, run(*group).stdout), "5, and 64 hard")
 
 def test_sigtrap():
 	"""An event that signals its task hits nobody: the task is check's child."""
@@ -601,37 +646,26 @@ def test_misuse():
 			   (["--flags=XYZ", "00"], "--flags needs"), (["-p", "x", "00"], "-p needs"),
 			   (["--cgroup=/nonexistent", "00"], "cannot open"),
 			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
-			   (["@/nonexistent"], "cannot read")):
+			   (["@/nonexistent"], "cannot read"),
+			   (["nofile.json:3"], "cannot read the dump 'nofile.json': No such file"),
+			   (["/nonexistent/x:12"], "cannot read the dump '/nonexistent/x'")):
 		r = run(*args)
 		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	# a dash is standard output, and no file
+	with tempfile.TemporaryDirectory() as d:
+		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
+			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
+					   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+			if os.getuid() == 0 or args[0] == "check":
+				why += differ((bool(r.stdout), r.stderr, os.listdir(d)), (True, b"", []),
+					      args[0] + " -o -")
+	if os.getuid() == 0:
+		text = run(attr(TP, config=1 << 40).hex()).stdout
+		why += differ("no tracepoint has that id" in text, True, text)
 	return why + differ(run("--help").returncode, 0, "--help")
 
-def main():
-	if not PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	here = call(attr(config=9, exclude_kernel=1)) if NR else -1
-	if here < 0:
-		sp.skip_all("perf_event_open does not work here")
-	os.close(here)
-	tmp = tempfile.mkdtemp(prefix="pevtrace-check-")
-	x86 = os.uname().machine == "x86_64"
-	tests = [
-		("copying the attr", test_copy, False), ("attrs that cannot be read", test_fault, False),
-		("limits", test_limits, True), ("events and their PMUs", test_event, True),
-		("breakpoints", test_breakpoints if x86 else None, True),
-		("breakpoints in use", test_slots if x86 else None, False),
-		("uprobes", lambda: test_uprobe(tmp), True), ("msr and the clocks", test_msr, True),
-		("the other arguments", test_arguments, True), ("the order", test_order, True),
-		("no descriptor left", test_descriptors, False),
-		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
-		("groups in a dump", lambda: test_dump(tmp), True),
-		("--group-fd", test_inherited, True),
-		("an ordinary user", lambda: test_nobody(tmp), True),
-		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
-		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
-		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
-		("misuse", test_misuse, False),
-	]
+def run_all(tests, tmp):
+	"""(name, function or None, needs root): all, or those that arguments have a word of."""
 	words = sys.argv[1:]
 	for name, fn, root in tests:
 		if words and not any(w in name for w in words):
@@ -642,6 +676,40 @@ def main():
 			check(name, fn)
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
+
+def start(prefix):
+	"""A directory for the tests, where the call works."""
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	here = call(attr(config=9, exclude_kernel=1)) if NR else -1
+	if here < 0:
+		sp.skip_all("perf_event_open does not work here")
+	os.close(here)
+	return tempfile.mkdtemp(prefix=prefix)
+
+def main():
+	tmp = start("pevtrace-check-")
+	x86 = os.uname().machine == "x86_64"
+	tests = [
+		("copying the attr", test_copy, False), ("attrs that cannot be read", test_fault, False),
+		("limits", test_limits, True), ("events and their PMUs", test_event, True),
+		("breakpoints", test_breakpoints if x86 else None, True),
+		("breakpoints in use", test_slots if x86 else None, False),
+		("events of a list", test_list if x86 else None, True),
+		("uprobes", lambda: test_uprobe(tmp), True), ("msr and the clocks", test_msr, True),
+		("the other arguments", test_arguments, True), ("the order", test_order, True),
+		("no descriptor left", test_descriptors, False),
+		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
+		("groups in a dump", lambda: test_dump(tmp), True),
+		("--group-fd", test_inherited, True),
+		("an ordinary user", lambda: test_nobody(tmp), True),
+		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
+		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
+		("too few descriptors", test_no_descriptors, False),
+		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
+		("misuse", test_misuse, False),
+	]
+	return run_all(tests, tmp)
 
 if __name__ == "__main__":
 	sys.exit(main())

@@ -3,7 +3,6 @@
 """pevtrace features against what this script finds by itself: its own calls, the
 kernel's BTF, sysfs."""
 
-import ctypes
 import errno
 import fcntl
 import json
@@ -389,30 +388,16 @@ def test_nobody(tmp):
 	kernel = got[-2]
 	return why + differ((kernel["kind"], kernel["fits"]), ("kernel", True), "release")
 
-def deny():
-	"""A seccomp filter under which perf_event_open says EPERM, as in containers."""
-	libc = ck.LIBC
-	arch = {"x86_64": 0xc000003e, "aarch64": 0xc00000b7}[os.uname().machine]
-	code = b"".join(struct.pack("<HBBI", *i) for i in (
-		(0x20, 0, 0, 4), (0x15, 0, 3, arch), (0x20, 0, 0, 0), (0x15, 0, 1, ck.NR),
-		(0x06, 0, 0, 0x50000 | errno.EPERM), (0x06, 0, 0, 0x7fff0000)))
-	memory = ctypes.create_string_buffer(code, len(code))
-	prog = struct.pack("<HxxxxxxQ", 6, ctypes.addressof(memory))
-	libc.prctl(38, 1, 0, 0, 0)
-	if libc.prctl(22, 2, ctypes.create_string_buffer(prog, len(prog)), 0, 0):
-		os._exit(9)
-
-def test_denied():
-	got = objects(preexec_fn=deny)
-	why = []
-	for kind in ("attr", "sample_type", "read_format", "clockid", "ioctl"):
-		results = {o["result"] for o in named(got, kind).values()}
-		if not results <= {"untried", "no"}:
-			why.append("%s: %s" % (kind, results))
+def test_denied(error):
+	"""Of the kernel nothing is known: nothing is said to be refused by it."""
+	got = objects(preexec_fn=ck.forbid(error))
+	why = differ({(o["result"], errno.errorcode[error] in o["why"]) for o in got
+		      if "result" in o}, {("untried", True)}, "results")
 	for o in got:
 		if o.get("known") == "no":
 			why.append("%s is said to be unknown to the kernel" % o["name"])
-	why += differ(any("seccomp" in l for l in got[-1]["limits"]), True, "seccomp")
+	why += differ(any("must allow perf_event_open" in l for l in got[-1]["limits"]), True,
+		      "seccomp")
 	return why + differ("has" in got[-2], False, "release")
 
 def test_few_descriptors():
@@ -420,6 +405,29 @@ def test_few_descriptors():
 	def few():
 		resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 	return differ(run(preexec_fn=few).stdout, run().stdout, "with 16 descriptors")
+
+def test_no_descriptors():
+	"""So few that wrong things would be found: said, unless the hard limit allows more."""
+	why = []
+	for n in (4, 5, 8):
+		r = run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+		why += differ((r.returncode, r.stdout, "EMFILE" in r.stderr and
+			       "ulimit -n" in r.stderr), (2, "", True), "%d: %s" % (n, r.stderr))
+	r = run("size", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 64)))
+	return why + differ((r.returncode, r.stdout), (0, run("size").stdout), "5, and 64 hard")
+
+def test_no_processes(tmp):
+	"""No child, no trial: nothing is told of the kernel."""
+	program = for_all(tmp)
+	why = []
+	for n in (1, 2):
+		def few():
+			drop()
+			resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
+		r = run("attr", program=program, preexec_fn=few)
+		why += differ((r.returncode, r.stdout, "ulimit -u" in r.stderr), (2, "", True),
+			      "%d: %s" % (n, r.stderr))
+	return why
 
 def test_leaves_nothing():
 	"""No event in the process itself, no child behind it."""
@@ -475,8 +483,12 @@ def main():
 		("two runs", test_stable, True), ("words", test_words, True),
 		("misuse", lambda: test_misuse(tmp), True),
 		("an ordinary user", lambda: test_nobody(tmp), ROOT),
-		("a seccomp filter", test_denied, True),
+		("a seccomp filter: EPERM", lambda: test_denied(errno.EPERM), True),
+		("a seccomp filter: EACCES", lambda: test_denied(errno.EACCES), True),
+		("a seccomp filter: ENOSYS", lambda: test_denied(errno.ENOSYS), True),
 		("few descriptors", test_few_descriptors, True),
+		("too few descriptors", test_no_descriptors, True),
+		("no processes", lambda: test_no_processes(tmp), ROOT),
 		("nothing is left", test_leaves_nothing, True),
 		("--all-cpus", test_all_cpus, ROOT),
 	]

@@ -14,6 +14,7 @@
 """
 
 import collections
+import errno
 import fcntl
 import json
 import os
@@ -21,6 +22,7 @@ import pty
 import re
 import resource
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -31,6 +33,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import check as ck
 import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
@@ -198,6 +201,73 @@ def test_syntax(tap, tmp, tracefs):
 	       (len(texts) - len(untaken)), wrong)
 	# perf refuses few, or nothing is compared
 	tap.ok(len(untaken) <= 3, "perf takes them, too", untaken)
+
+SAMPLE_READ, SAMPLE_ID, SAMPLE_IDENTIFIER, SAMPLE_CPU = 1 << 4, 1 << 6, 1 << 16, 1 << 7
+FORMAT_ID, FORMAT_GROUP = 4, 8
+
+def leader_sampling(attr):
+	"""What :S decides: who samples, and which counts are in the samples.  perf asks
+	for ids in another place, and for the CPU of one event where it opens on each."""
+	config, freq, sample_type, read_format, word = struct.unpack_from("QQQQQ", attr, 8)
+	return {"type": struct.unpack_from("I", attr)[0], "config": config,
+		"sample_freq": freq, "freq": word >> 10 & 1, "inherit": word >> 1 & 1,
+		"sample_type": sample_type & ~(SAMPLE_ID | SAMPLE_IDENTIFIER | SAMPLE_CPU),
+		"read_format": read_format & (FORMAT_ID | FORMAT_GROUP)}
+
+def opened_once(args, dump):
+	"""The attrs that opened for a task, each type and config once."""
+	subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+		       stderr=subprocess.DEVNULL, timeout=120)
+	out = collections.OrderedDict()
+	for attr, pid, group, errno in attrs_of(dump):
+		if not errno and pid > 0:
+			out.setdefault(attr[:4] + attr[8:16], leader_sampling(attr))
+	os.unlink(dump)
+	return list(out.values())
+
+def test_leader_sampling(tap, tmp):
+	dump, data = os.path.join(tmp, "s.json"), os.path.join(tmp, "s.data")
+	wrong = []
+	for text in ("{cpu-clock,page-faults}:S", "{cpu-clock:u,page-faults,cs}:S", "cpu-clock:S",
+		     "{task-clock,cs:u}:Su"):
+		theirs = opened_once([PEVTRACE, "--json=" + dump, "-o", "/dev/null", PERF,
+				      "record", "-o", data, "-e", text, "true"], dump)
+		ours = opened_once([PEVTRACE, "open", "--json=" + dump, "-o", "/dev/null",
+				    "--mmap", "16", "-e", text, "true"], dump)
+		if not ours or theirs != ours:
+			wrong.append("%s: perf %s, pevtrace %s" % (text, theirs, ours))
+		theirs = opened_once([PEVTRACE, "--json=" + dump, "-o", "/dev/null", PERF, "stat",
+				      "-e", text, "true"], dump)
+		ours = opened_once([PEVTRACE, "open", "--json=" + dump, "-o", "/dev/null",
+				    "-e", text, "true"], dump)
+		# perf stat needs no id of an event that stands alone
+		strip = lambda l: [{k: v for k, v in a.items() if k != "sample_type" and
+				    (k != "read_format" or len(l) > 1)} for a in l]
+		if not ours or strip(theirs) != strip(ours):
+			wrong.append("stat %s: perf %s, pevtrace %s" % (text, theirs, ours))
+	if os.path.exists(data):
+		os.unlink(data)
+	tap.ok(not wrong, "events with :S are opened as perf record and perf stat open them", wrong)
+
+def test_group_samples(tap):
+	o = Opened(["-e", "{page-faults,sample_period=50,sample_type=IP|TID|TIME,minor-faults}:S", "--mmap",
+		    "64", "--", rp.target("counted"), "2000", "0", "0"])
+	# with PERF_SAMPLE_PERIOD the kernel makes a sample of each fault
+	values = [[int(v) for v in re.findall(r"\{value=(\d+)", l)] for l in o.lines
+		  if "PERF_RECORD_SAMPLE" in l]
+	tap.ok(o.status == 0 and len(values) >= 40 and all(len(v) == 2 for v in values) and
+	       [v[0] for v in values] == list(range(50, 50 * len(values) + 1, 50)) and
+	       values[-1][1] <= o.figures["minor-faults"],
+	       "the leader's samples have the counts of the group", [values[:3], o.err[-500:]])
+	reads = re.findall(r"^read\(.*nr=2.*$", o.err, re.M)
+	tap.ok(len(reads) == 1 and len(re.findall(r"^read\(", o.err, re.M)) == 1,
+	       "and one read has the figures of all", [reads])
+	for args in (["-e", "cpu-clock,sample_type=READ"], ["-e", "cpu-clock:S"],
+		     ["-e", "{cpu-clock,cs,sample_type=READ}"],
+		     ["-e", "cpu-clock,sample_type=READ", "--mmap", "4"]):
+		o = Opened(args + ["true"])
+		tap.ok(o.status == 0 and "EINVAL" not in o.err, "%s opens" % " ".join(args),
+		       [o.err[-400:]])
 
 def test_members(tap, tmp):
 	dump = os.path.join(tmp, "members.json")
@@ -392,6 +462,15 @@ def test_rings(tap):
 		tap.ok(n > 0 and lost > 0 and n + lost == o.figures["page-faults"],
 		       "a ring that is too small: samples and lost ones add up",
 		       [n, lost, o.figures])
+		tap.ok(o.figures.get("lost") == lost and " lost /* records" in o.err,
+		       "the sum is told", [lost, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "1", "--"] + argv)
+	told = sum(r.n("lost") for r in rp.records(o.lines) if r.type == "LOST")
+	tap.ok(0 < told <= o.figures.get("lost", 0), "without being asked for, too",
+	       [told, o.figures])
+	o = Opened(["-q", "-e", "page-faults,sample_period=1,inherit=0", "--mmap", "256", "--"] + argv)
+	tap.ok(o.status == 0 and "lost" not in o.figures, "and nothing where nothing was lost",
+	       [o.figures])
 	o = Opened(["-q", "-e", "page-faults,sample_period=1,write_backward", "--mmap", "256",
 		    "--"] + argv)
 	back = [r for r in rp.records(o.lines) if r.type == "SAMPLE"]
@@ -465,6 +544,18 @@ def test_targets(tap):
 			    "--for", "0.5"])
 		tap.ok(o.status == 0 and 5e7 < o.figures.get("cpu-clock", 0) < 1e9,
 		       "-G: the tasks of a cgroup", [o.err])
+		o = Opened(["-q", "-e", "cs", "-G", os.path.basename(group) + "x", "--for", "0.1"])
+		tap.ok(o.status == 2 and o.err.rstrip().endswith("is " + group) and
+		       "no cgroup" not in o.err and "below " + place in o.err,
+		       "-G: no such cgroup: the mount and the nearest", [o.err])
+		for name in ("/", ".", place):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 0 and "cs" in o.figures and not o.lines,
+			       "-G %s: the uppermost one" % name, [o.err])
+		for name in ("", "/tmp", "../.."):
+			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
+			tap.ok(o.status == 2 and o.err.startswith("pevtrace: -G '%s': it " % name)
+			       and not o.figures, "-G '%s' is none" % name, [o.err])
 	finally:
 		p.kill()
 		p.wait()
@@ -563,6 +654,40 @@ def test_interrupt_key(tap):
 	       "^C reaches the command once, which may go on, and the figures come",
 	       [status, repr(text)])
 
+# ---- refusals ---------------------------------------------------------------------------
+
+def test_refusals(tap):
+	"""The rule is told, and the command that is told finds the same."""
+	cases = [("cpu-clock,sample_freq=99999999", "freq_limit"),
+		 ("{dummy,cs,pinned}", "group_pinned"), ("type=77,config=0x5000", "no_pmu"),
+		 ("software/config=2,name=it's/,__reserved_1=1", "reserved_bits"),
+		 ("cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=ANY", "software_branch"),
+		 ("dummy,clockid=12,use_clockid", "clockid"),
+		 ("{cs:u,dummy,sample_type=IDENTIFIER|1<<40}", "sample_type_bits")]
+	if os.uname().machine == "x86_64":
+		cases += [("mem:0x1001", "breakpoint_align"),
+			  ("mem:0x1000,{mem:0x2000,mem:0x3000:w:u},dummy,mem:0x4000,mem:0x5000",
+			   "breakpoint_slots")]
+	if os.path.exists("/sys/bus/event_source/devices/uprobe"):
+		cases += [('uprobe/retprobe/,uprobe_path="/nonexistent/a\\"b,c"', "uprobe_open")]
+	for text, rule in cases:
+		o = Opened(["-q", "-e", text, "true"])
+		errors = re.findall(r"cannot open '.*?': (\w+): .*\(rule (\w+)\)", o.err)
+		m = re.search(r"to find out more: pevtrace (why .*)", o.err)
+		words = shlex.split(m.group(1)) if m else ["why"]
+		r = subprocess.run([PEVTRACE, words[0], "--json"] + words[1:], text=True,
+				   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		last = json.loads(r.stdout.splitlines()[-1]) if r.stdout else {}
+		got = (last.get("kernel", {}).get("error"), [f.get("rule") for f in
+							     last.get("faults", [])][:1])
+		tap.ok(len(errors) == 1 and errors[0][1] == rule and
+		       got == (errors[0][0], [rule]) and "paranoid" not in o.err,
+		       "%s: %s, and pevtrace why finds that" % (text, rule),
+		       [o.err, got, r.stderr])
+	o = Opened(["-q", "-e", "{dummy,__reserved_1=1,cs}", "true"])
+	tap.ok("cannot open 'cs': its group leader was refused" in o.err,
+	       "a member goes with its leader", [o.err])
+
 # ---- limits ---------------------------------------------------------------------------------
 
 def limited(what, soft):
@@ -579,6 +704,32 @@ def test_limits(tap):
 			   ([] if option[0] != "--mmap" else ["true"]))
 		tap.ok(o.status == 2 and len(o.err.strip().split("\n")) == 1,
 		       " ".join(option) + " is one line and status 2", [o.status, o.err])
+
+def test_aux(tap):
+	"""No PMU here makes AUX data, or so we take it; software events never do."""
+	for option, prot in (("--aux", "PROT_READ|PROT_WRITE"), ("--aux-snapshot", "PROT_READ")):
+		o = Opened(["-e", "cs", "--mmap", "2", option, "4", "true"])
+		maps = [l for l in o.lines if l.startswith("mmap(") and "AUX" in l]
+		page = os.sysconf("SC_PAGE_SIZE")
+		tap.ok(o.status == 2 and maps and all(
+			"NULL, %d, %s, MAP_SHARED" % (4 * page, prot) in l and
+			"%#x) = -1 EOPNOTSUPP" % (3 * page) in l for l in maps) and
+		       "no AUX area: EOPNOTSUPP" in o.err, option + " needs a PMU for it", [o.err])
+	for args, words in ((["--aux", "4"], "--mmap"), (["--aux", "3", "--mmap", "2"], "power of")):
+		o = Opened(["-e", "cs"] + args + ["true"])
+		tap.ok(o.status == 2 and words in o.err, " ".join(args) + " is misuse", [o.err])
+
+def test_filter(tap):
+	"""A filter refuses in the kernel's place: nobody's rights are the matter."""
+	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		for verb, args in (("open", ["-q", "-e", "cs"]), ("watch", [])):
+			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
+					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
+			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
+			       "must allow perf_event_open" in r.stderr and
+			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and
+			       len(r.stderr.strip().split("\n")) == 1,
+			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
 
 def test_nobody(tap):
 	if os.geteuid():
@@ -621,6 +772,7 @@ def own_tests(tap, tmp):
 	return [("members", lambda: test_members(tap, tmp)),
 		("same", lambda: test_same(tap, tmp)),
 		("rings", lambda: test_rings(tap)),
+		("group samples", lambda: test_group_samples(tap)),
 		("shared", lambda: test_shared_ring(tap)),
 		("command", lambda: test_command(tap)),
 		("targets", lambda: test_targets(tap)),
@@ -628,11 +780,15 @@ def own_tests(tap, tmp):
 		("signals", lambda: test_signals(tap)),
 		("key", lambda: test_interrupt_key(tap)),
 		("progress", lambda: test_progress(tap)),
+		("refusals", lambda: test_refusals(tap)),
 		("limits", lambda: test_limits(tap)),
+		("filter", lambda: test_filter(tap)),
+		("aux", lambda: test_aux(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):
 	return [("syntax", lambda: test_syntax(tap, tmp, tracefs)),
+		("leader", lambda: test_leader_sampling(tap, tmp)),
 		("counts", lambda: test_counts(tap, tmp, tracefs)),
 		("commands", lambda: test_command_counts(tap, tracefs))]
 

@@ -338,9 +338,13 @@ def test_limits(tap, tmp):
 		tap.skip("events of whole CPUs", "may not be opened here")
 	else:
 		r = Replay([dump])
-		tap.ok(r.status == 0 and r.made == 0 and
+		tap.ok(r.status == 2 and r.made == 0 and
 		       any("--all-cpus" in w for w in r.left_out),
 		       "events of whole CPUs are left out, and said to be", [r.out])
+		r = Replay(["-q", dump])
+		tap.ok(r.status == 2 and not r.out and "--all-cpus" in r.err and
+		       len(r.err.strip().split("\n")) == 1,
+		       "with -q, too: nothing made again is not all the same", [r.out, r.err])
 		r = Replay(["-a", dump])
 		tap.ok(r.status == 0 and r.made > 2 and not r.left_out, "but with --all-cpus",
 		       [r.out, r.err])

@@ -220,6 +220,13 @@ def test_kinds(tap):
 	tap.ok({"SWITCH", "FORK", "MMAP2"} <= got and
 	       any("PROT_WRITE" in str(x.value.get("prot")) for x in seen if x.type == "MMAP2"),
 	       "--also=context_switch,mmap_data", [got])
+	r = watch(["--only=exit,Exec"] + work)
+	got = {x.type for x in rp.records(r.stderr.split("\n"))}
+	tap.ok(r.returncode == 0 and got == {"FORK", "EXIT", "COMM"}, "other words for kinds",
+	       [got, r.stderr[:300]])
+	r = watch(["--only=sdfghjk", "true"])
+	tap.ok(r.returncode == 2 and "there are task comm mmap" in r.stderr, "a word like none",
+	       [r.stderr])
 	r = watch(["--only=taks", "true"])
 	tap.ok(r.returncode == 2 and "did you mean task" in r.stderr, "a word that is none",
 	       [r.stderr])
@@ -250,12 +257,19 @@ def test_nobody(tap):
 
 # ------------------------------------------------------------------------------------------------
 
+def test_empty(tap):
+	for option in ("--only=", "--only=, ", "--also="):
+		r = watch([option, "true"])
+		tap.ok(r.returncode == 2 and "needs kinds of records" in r.stderr, option + " is misuse",
+		       [r.returncode, r.stderr])
+
 def own_tests(tap, tmp):
 	return [("command", lambda: test_command(tap)),
 		("system", lambda: test_system(tap)),
 		("bpf", lambda: test_bpf(tap)),
 		("json", lambda: test_json(tap, tmp)),
 		("kinds", lambda: test_kinds(tap)),
+		("empty", lambda: test_empty(tap)),
 		("nobody", lambda: test_nobody(tap))]
 
 def perf_tests(tap, tmp, tracefs):

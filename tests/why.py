@@ -14,23 +14,18 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import straceparse as sp
 import check as ck
 from check import attr, bp, SW, TP, BP
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 NOBODY = 65534
 BRANCH_ANY = 8
 
-def run(*args, program=None, **kw):
-	return subprocess.run([program or PEVTRACE, "why"] + list(args),
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      universal_newlines=True, **kw)
+def run(*args, **kw):
+	return ck.run(*args, verb="why", **kw)
 
 def ask(*args, **kw):
 	"""The last object and the exit status."""
@@ -231,6 +226,17 @@ def test_fifth():
 	finally:
 		for fd in fds:
 			os.close(fd)
+
+def test_list():
+	"""The fifth of a list, which finds four before it."""
+	r = run("--json", "-e", ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 6)))
+	all_ = [json.loads(l) for l in r.stdout.splitlines()]
+	last = all_[-1]
+	return ck.differ(([o["verdict"] for o in all_], r.returncode),
+			 (["opens"] * 4 + ["cause"], 0), "verdicts") + \
+		ck.differ((rules(last), [b["by"] for b in last["blocked"]]),
+			  (["breakpoint_slots"], ["breakpoints"]), "the fifth") + \
+		ck.differ("4 events before it" in last["blocked"][0]["words"], True, last["blocked"])
 
 # ---- uprobes ---------------------------------------------------------------------
 
@@ -452,30 +458,16 @@ def test_userns():
 
 # ---- what no attr can mend ------------------------------------------------------------------
 
-def forbid(error):
-	"""A seccomp filter for this process: perf_event_open fails with that error."""
-	def install():
-		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, ck.NR) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
-		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
-		ck.LIBC.prctl(38, 1, 0, 0, 0)
-		if ck.LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
-			os._exit(99)
-	return install
-
 def test_seccomp():
 	bad = []
 	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES):
 		for b in (attr(), attr(sigtrap=1), attr(0)):
-			o, status = ask(b.hex(), preexec_fn=forbid(error))
+			o, status = ask(b.hex(), preexec_fn=ck.forbid(error))
 			bad += ck.differ((o["verdict"], [x["by"] for x in o["blocked"]], status),
 					 ("blocked", ["seccomp"], 0), os.strerror(error))
 			bad += ck.differ("Seccomp is 2" in o["blocked"][0]["words"], True, "words")
 			bad += ck.differ(o["experiments"] < 5, True, "experiments in vain")
-	text = run(attr().hex(), preexec_fn=forbid(errno.EPERM)).stdout
+	text = run(attr().hex(), preexec_fn=ck.forbid(errno.EPERM)).stdout
 	return bad + ck.differ("blocked by: something answers before the kernel" in text, True, text)
 
 def test_descriptors():
@@ -493,6 +485,13 @@ def test_descriptors():
 	o = json.loads(p.communicate()[0])
 	return ck.differ((o["kernel"].get("error"), o["verdict"], [b["by"] for b in o["blocked"]],
 			  p.returncode), ("EMFILE", "blocked", ["descriptors"], 0), "EMFILE")
+
+def test_no_descriptors():
+	"""Too few to try anything with: no hundreds of experiments in vain."""
+	r = run("-e", "{cpu-clock,cs}", preexec_fn=lambda: resource.setrlimit(
+		resource.RLIMIT_NOFILE, (5, 5)))
+	return ck.differ((r.returncode, r.stdout, "EMFILE" in r.stderr and "ulimit -n" in r.stderr),
+			 (2, "", True), r.stderr)
 
 def test_opens():
 	o, status = ask(attr().hex())
@@ -599,6 +598,33 @@ while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulon
 
 # ---- the verb ---------------------------------------------------------------------------------
 
+def test_agreement():
+	"""What is blamed is what the rule is about."""
+	r = random.Random(5)
+	bad, n = [], 0
+	while n < 40:
+		fields = {}
+		for _ in range(r.choice((1, 2, 3))):
+			k = r.choice(sorted(ck.BITS) + ["bp_type", "sample_type", "branch_sample_type",
+							"sample_regs_intr", "read_format"])
+			fields[k] = 1 if k in ck.BITS else 1 << r.choice((3, 11, 12, 13, 18, 25))
+		b = attr(r.choice((SW, SW, TP, BP, 9, 99)), **fields)
+		fd = ck.call(b)
+		if fd >= 0:
+			os.close(fd)
+			continue
+		n += 1
+		for f in ask(b.hex())[0]["faults"]:
+			if f.get("sure") and f["fields"] and not set(f["blame"]) & set(f["fields"]):
+				bad.append("%s: %s blamed by %s" % (fields, f["blame"], f["rule"]))
+	text = run("-e", "cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=1<<43").stdout
+	first = re.search("to blame: (.*)", text).group(1)
+	bad += ck.differ("{branch_sample_type=0x80000000000" in first, True, first)
+	text = run(attr()[:100].hex()).stdout
+	return bad + ck.differ(("100 bytes of it can be read" in text.split("because")[0],
+				"136 bytes of it can be read" in text.split("helps")[1]),
+			       (True, True), text)
+
 def test_text():
 	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
 	bad = []
@@ -639,18 +665,13 @@ def test_misuse():
 	return bad + ck.differ(run("--help").returncode, 0, "--help")
 
 def main():
-	if not PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	here = ck.call(attr(config=9, exclude_kernel=1)) if ck.NR else -1
-	if here < 0:
-		sp.skip_all("perf_event_open does not work here")
-	os.close(here)
-	tmp = tempfile.mkdtemp(prefix="pevtrace-why-")
+	tmp = ck.start("pevtrace-why-")
 	x86 = os.uname().machine == "x86_64"
 	tests = [
 		("one member is wrong", test_attr, True), ("this machine", test_machine, True),
 		("clocks", test_clock, True), ("breakpoints", test_breakpoints if x86 else None, True),
 		("a fifth breakpoint", test_fifth if x86 else None, True),
+		("a fifth of a list", test_list if x86 else None, True),
 		("uprobes", (lambda: test_uprobe(tmp)) if ck.sp_pmu("uprobe") else None, True),
 		("the other arguments", test_arguments, True), ("groups", test_group, True),
 		("more than one thing is wrong", test_two, True),
@@ -659,31 +680,15 @@ def main():
 		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
 		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
 		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
+		("too few descriptors", test_no_descriptors, False),
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
 		 if shutil.which("perf") and ck.paranoid() > 1 else None, True),
-		("a line of a dump", lambda: test_dump(tmp), True), ("text", test_text, True),
+		("a line of a dump", lambda: test_dump(tmp), True), ("blame and rule agree", test_agreement, True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]
-	words = sys.argv[1:]
-	for name, fn, root in tests:
-		if words and not any(w in name for w in words):
-			continue
-		if fn is None or (root and os.getuid()):
-			TAP.skip(name, "needs root" if fn else "not on this machine")
-		else:
-			check(name, fn)
-	shutil.rmtree(tmp, ignore_errors=True)
-	return TAP.done()
-
-def check(name, fn):
-	try:
-		bad = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		bad = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not bad, name, bad[:30])
+	return ck.run_all(tests, tmp)
 
 if __name__ == "__main__":
 	sys.exit(main())

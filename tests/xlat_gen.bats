@@ -51,6 +51,11 @@ setup() {
 		kind|0/4|uint|-|-|-|-|-|-|Kind
 		%calls
 		perf_event_open|open|always|-|what:fd|Opens
+		%claims
+		one_claim|ARGUMENTS|2.6.31|some words|Something is so
+		|open a dummy -> ok
+		two_claims|ERRORS|5.1..6.2|more words|So is this
+		|open a "x" -> EINVAL
 	END
 }
 
@@ -245,6 +250,17 @@ wrong() {
 	wrong 33 "not a span" '33s/6.2/6.2..6.3/'
 	wrong 33 "not a release" '33s/5.1/5/'
 	wrong 34 "missing column" "s/${tab}Bad luck//"
+}
+
+@test "claims that are wrong" {
+	wrong 42 "claim one_claim stands twice" '42s/two_claims/one_claim/'
+	wrong 40 "not a name" '40s/one/One/'
+	wrong 42 "not a span" '42s/6.2/6.2..6.3/'
+	wrong 40 "not a release" '40s/2.6.31/2/'
+	wrong 40 "missing column" "40s/${tab}some words//"
+	wrong 40 "has no experiment" '41d'
+	wrong 40 "a step without a claim" '40d'
+	wrong 40 "full stop" '40s/so$/so./'
 }
 
 @test "mistakes are told all at once" {

@@ -197,7 +197,8 @@ function is_ours(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
+	nsteps = nterms = nrefusals = 0
 	section = ""
 	failed = 0
 
@@ -217,6 +218,8 @@ BEGIN {
 	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
 	      "clone_flags status mremap_addr prctl_arg msghdr " \
 	      "open_flags pos_high")
+
+	allow("step_kind", "STEP_", "symbol inlined optional x86")
 
 	if (out == "") {
 		fail("gen.awk", "-v out=DIR is missing")
@@ -252,6 +255,14 @@ FNR == 1 {
 		section = "pmus"
 	else if (word[1] == "%rules" && n == 1)
 		section = "rules"
+	else if (word[1] == "%claims" && n == 1)
+		section = "claims"
+	else if (word[1] == "%steps" && n == 1)
+		section = "steps"
+	else if (word[1] == "%terms" && n == 1)
+		section = "terms"
+	else if (word[1] == "%refusals" && n == 1)
+		section = "refusals"
 	else
 		fail(at, "not a section: " $0)
 	if (section == "")
@@ -301,6 +312,35 @@ section == "pmus" {
 section == "rules" {
 	if (columns(6))
 		rule_row()
+	next
+}
+
+section == "claims" && /^\t/ {
+	claim_step()
+	next
+}
+
+section == "claims" {
+	if (columns(5))
+		claim_row()
+	next
+}
+
+section == "steps" {
+	if (columns(5))
+		step_row()
+	next
+}
+
+section == "terms" {
+	if (columns(3))
+		term_row()
+	next
+}
+
+section == "refusals" {
+	if (columns(4))
+		refusal_row()
 	next
 }
 
@@ -567,6 +607,92 @@ function rule_row(	r, n, a)
 	rule_meaning[r] = $6
 }
 
+function claim_row(	c, n, a)
+{
+	if ($1 !~ /^[a-z][a-z0-9_]*$/)
+		fail(at, "not a name: " $1)
+	if ($1 in claim_no)
+		fail(at, "claim " $1 " stands twice, also at " claim_at[claim_no[$1]])
+	c = ++nclaims
+	claim_no[$1] = c
+	claim_at[c] = at
+	claim_name[c] = $1
+	claim_section[c] = $2
+	n = split($3, a, /\.\./)
+	if (n > 2)
+		fail(at, "not a span of releases: " $3)
+	claim_since[c] = kver(a[1], at)
+	claim_until[c] = n == 2 ? kver(a[2], at) : "0"
+	claim_place[c] = $4
+	claim_meaning[c] = $5
+	claim_nsteps[c] = 0
+}
+
+# A line of the experiment of the claim above it.
+function claim_step(	s)
+{
+	s = $0
+	sub(/^\t+/, "", s)
+	sub(/[ \t]+$/, "", s)
+	if (!nclaims)
+		fail(at, "a step without a claim")
+	else
+		claim_steps[nclaims, ++claim_nsteps[nclaims]] = s
+}
+
+function check_claims(	c)
+{
+	for (c = 1; c <= nclaims; c++)
+		if (!claim_nsteps[c])
+			fail(claim_at[c], "claim " claim_name[c] " has no experiment")
+}
+
+function step_row(	i)
+{
+	if ($1 !~ /^[a-z][a-z0-9_]*$/ || $2 !~ /^[A-Za-z_][A-Za-z0-9_]*$/)
+		fail(at, "not a step and a function: " $1 " " $2)
+	if (($1, $2) in step_no)
+		fail(at, $2 " stands twice in " $1 ", also at " step_at[step_no[$1, $2]])
+	if ($1 in step_known && $1 != step_name[nsteps])
+		fail(at, "the step " $1 " stands in two places")
+	i = ++nsteps
+	step_no[$1, $2] = i
+	step_known[$1] = 1
+	step_at[i] = at
+	step_name[i] = $1
+	step_function[i] = $2
+	step_since[i] = kver($3, at)
+	step_kind[i] = kind("step_kind", $4, at)
+	step_meaning[i] = $5
+}
+
+function term_row(	i)
+{
+	if ($1 in term_no)
+		fail(at, "term " $1 " stands twice, also at " term_at[term_no[$1]])
+	i = ++nterms
+	term_no[$1] = i
+	term_at[i] = at
+	term_name[i] = $1
+	term_steps[i] = $2
+	term_text[i] = $3
+}
+
+function refusal_row(	i)
+{
+	i = ++nrefusals
+	refusal_at[i] = at
+	refusal_call[i] = $1
+	refusal_request[i] = $2
+	refusal_errno[i] = $3
+	refusal_meaning[i] = $4
+	if ($3 !~ /^E[A-Z0-9]+$/)
+		fail(at, "not an error: " $3)
+	if (i > 1 && $1 == refusal_call[i - 1] && $2 == refusal_request[i - 1] &&
+	    $3 == refusal_errno[i - 1])
+		fail(at, "the refusal stands twice")
+}
+
 END {
 	if (!failed)
 		check_tables()
@@ -576,6 +702,9 @@ END {
 		check_refs()
 	if (!failed)
 		check_rules()
+	if (!failed)
+		check_claims()
+		check_terms()
 	if (!failed)
 		write_all()
 	close("cat 1>&2")
@@ -771,6 +900,43 @@ function check_rules(	r, n, i, a)
 	}
 }
 
+# A term is a constant, an ioctl, a call, LAYOUT.MEMBER or CALL.ARGUMENT.
+function is_term(name,	i, p, c)
+{
+	if (name in const_row || name in call_no)
+		return 1
+	for (i = 1; i <= nioctls; i++)
+		if (ioctl_name[i] == name)
+			return 1
+	p = index(name, ".")
+	c = p && (substr(name, 1, p - 1) in call_no) ? call_no[substr(name, 1, p - 1)] : 0
+	for (i = 1; c && i <= call_nargs[c]; i++)
+		if (arg_name[c, i] == substr(name, p + 1))
+			return 1
+	return p && (substr(name, 1, p - 1) in layout_no) &&
+	       ((layout_no[substr(name, 1, p - 1)], substr(name, p + 1)) in field_no)
+}
+
+function check_terms(	i, j, n, a, known)
+{
+	for (i = 1; i <= nterms; i++) {
+		if (!is_term(term_name[i]))
+			fail(term_at[i], "unknown term " term_name[i])
+		n = term_steps[i] == "-" ? 0 : split(term_steps[i], a, /,/)
+		for (j = 1; j <= n; j++)
+			if (!(a[j] in step_known))
+				fail(term_at[i], "unknown step " a[j])
+	}
+	for (i = 1; i <= nioctls; i++)
+		known[ioctl_name[i]] = 1
+	for (i = 1; i <= nrefusals; i++) {
+		if (!(refusal_call[i] in call_no))
+			fail(refusal_at[i], "unknown call " refusal_call[i])
+		if (refusal_request[i] != "-" && !(refusal_request[i] in known))
+			fail(refusal_at[i], "unknown ioctl " refusal_request[i])
+	}
+}
+
 function write_all(	f)
 {
 	license = "/* SPDX-License-Identifier: LGPL-2.1-or-later */\n" \
@@ -915,6 +1081,7 @@ function write_list(f,	t, i, r, l)
 function write_tables_c(f,	t, i, r, l, c, h, n)
 {
 	print license > f
+	print "#include <errno.h>\n" > f
 	print "#include \"abi/xlat.h\"" > f
 	print "#include \"xlat/constants.h\"" > f
 	print "#include \"xlat/layouts.h\"" > f
@@ -1031,5 +1198,43 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		      quoted(rule_meaning[r]) " }," > f
 	}
 	print "};" > f
+	write_claims(f)
+
+	print "\nconst struct step_desc step_descs[] = {" > f
+	for (i = 1; i <= nsteps; i++)
+		print "\t{ " quoted(step_name[i]) ", " quoted(step_function[i]) ", " \
+		      step_since[i] ", " step_kind[i] ",\n\t  " \
+		      quoted(step_meaning[i]) " }," > f
+	print "\t{ .step = NULL }\n};" > f
+
+	print "\nconst struct term_desc term_descs[] = {" > f
+	for (i = 1; i <= nterms; i++)
+		print "\t{ " quoted(term_name[i]) ", " \
+		      quoted(term_steps[i] == "-" ? "" : term_steps[i]) ",\n\t  " \
+		      quoted(term_text[i]) " }," > f
+	print "\t{ .name = NULL }\n};" > f
+
+	print "\nconst struct refusal_desc refusal_descs[] = {" > f
+	for (i = 1; i <= nrefusals; i++)
+		print "\t{ " quoted(refusal_call[i]) ", " \
+		      (refusal_request[i] == "-" ? "NULL" : quoted(refusal_request[i])) \
+		      ", " refusal_errno[i] ", " quoted(refusal_errno[i]) ",\n\t  " \
+		      quoted(refusal_meaning[i]) " }," > f
+	print "\t{ .call = NULL }\n};" > f
 	close(f)
+}
+
+function write_claims(f,	c, i)
+{
+	print "\nconst struct claim_desc claim_descs[] = {" > f
+	for (c = 1; c <= nclaims; c++) {
+		print "\t{ " quoted(claim_name[c]) ", " quoted(claim_section[c]) ", " \
+		      claim_since[c] ", " claim_until[c] ",\n\t  " \
+		      quoted(claim_place[c]) ",\n\t  " quoted(claim_meaning[c]) "," > f
+		for (i = 1; i <= claim_nsteps[c]; i++)
+			print "\t  " quoted(claim_steps[c, i]) " \"\\n\"" > f
+		print "\t}," > f
+	}
+	print "\t{ .name = NULL }\n};" > f
+	print "const size_t claim_ndescs = " nclaims ";" > f
 }

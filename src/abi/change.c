@@ -79,6 +79,9 @@ static void flags(struct listing *l, const struct xlat *x)
 		if (known(l, &x->entries[i]))
 			all |= x->entries[i].mask;
 	offer(l, CHANGE_MEND, l->value & all, 0);
+	/* without the bits that nobody knows there may be no kind left */
+	if (x == &xlat_perf_branch_sample_type && l->value & ~all)
+		offer(l, CHANGE_MEND, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
 	for (size_t i = 0; i < x->n; i++) {
 		uint64_t bits = x->entries[i].mask;
 

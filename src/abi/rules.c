@@ -193,6 +193,20 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 	}
 }
 
+int rules_place(const struct rule_desc *rule, const char *name)
+{
+	const char *p = rule ? rule->fields : "";
+
+	for (int i = 0; *p; i++) {
+		size_t len = strcspn(p, ",");
+
+		if (strlen(name) == len && !memcmp(p, name, len))
+			return i;
+		p += len + (p[len] == ',');
+	}
+	return -1;
+}
+
 const struct rule_desc *rules_explain(const struct rule_verdict *v, int error)
 {
 	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++) {

@@ -153,6 +153,9 @@ int rules_error(const struct rule_verdict *v, enum rule_id id);
  */
 const struct rule_desc *rules_explain(const struct rule_verdict *v, int error);
 
+/* Where the member or argument stands among the rule's fields: 0 for first; -1. */
+int rules_place(const struct rule_desc *rule, const char *name);
+
 /* sizeof(struct perf_event_attr) in that release; 0: in the newest known. */
 uint32_t rules_attr_size(uint32_t release);
 

@@ -256,13 +256,13 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 	struct when *w = any_of(&r);
 
 	skip_blanks(c);
-	/* cppcheck-suppress-begin returnDanglingLifetime ; w is allocated, r only read by */
 	if (w && c->at != c->end) {
 		text_cursor_fail(c, "'%.*s' is neither a comparison nor && or ||",
 				 text_cursor_some(c), c->at);
 		when_free(w);
 		return NULL;
 	}
+	/* cppcheck-suppress returnDanglingLifetime ; w is allocated, and holds nothing of r */
 	return w;
 }
 

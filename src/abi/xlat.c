@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+#include "lib/buf.h"
+
+void release_text(uint32_t v, struct buf *out)
+{
+	buf_addf(out, "%u.%u", v >> 16, v >> 8 & 0xff);
+	if (v & 0xff)
+		buf_addf(out, ".%u", v & 0xff);
+}
+
 const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value)
 {
 	size_t lo = 0, hi;
@@ -148,4 +157,35 @@ const struct pmu_desc *pmu_desc_by_name(const char *name)
 			return d;
 	}
 	return NULL;
+}
+
+const struct term_desc *term_by_name(const char *name)
+{
+	for (const struct term_desc *t = term_descs; t->name; t++)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+const struct step_desc *step_by_name(const char *step)
+{
+	for (const struct step_desc *d = step_descs; d->step; d++)
+		if (!strcmp(d->step, step))
+			return d;
+	return NULL;
+}
+
+const struct refusal_desc *refusal_find(const char *call, const char *request, int error)
+{
+	const struct refusal_desc *general = NULL;
+
+	for (const struct refusal_desc *d = refusal_descs; d->call; d++) {
+		if (d->error != error || strcmp(d->call, call))
+			continue;
+		if (!d->request)
+			general = d;
+		else if (request && !strcmp(d->request, request))
+			return d;
+	}
+	return general;
 }

@@ -13,6 +13,11 @@
 /* A kernel release as one number that compares as releases do. */
 #define KVER(a, b, c) (((uint32_t)(a) << 16) | ((uint32_t)(b) << 8) | (uint32_t)(c))
 
+struct buf;
+
+/* Appends a release, KVER(), as it is written: "6.18", "2.6.31". */
+void release_text(uint32_t v, struct buf *out);
+
 enum xlat_kind {
 	XLAT_ENUM,	/* one value, one name */
 	XLAT_FLAGS,	/* a set of masks; an entry may be a value under a mask */
@@ -285,5 +290,69 @@ struct rule_desc {
 };
 
 extern const struct rule_desc rule_descs[RULE_COUNT]; /* as the kernel checks */
+
+/* A statement of perf_event_open(2), and how to try whether it is true. */
+struct claim_desc {
+	const char *name;
+	const char *section;	/* heading in the page that it stands under */
+	uint32_t since;		/* KVER() of the first release that it is about, 0: all */
+	uint32_t until;		/* KVER() of the first that it no longer is about, 0: none */
+	const char *place;	/* words of the page, there, by which to find it */
+	const char *meaning;	/* the claim in our words, one line, no full stop */
+	const char *steps;	/* the experiment, a step a line; see xlat/README.md */
+};
+
+extern const struct claim_desc claim_descs[]; /* the last has no name */
+extern const size_t claim_ndescs;
+
+/* Whether a function of the kernel can be found by its name in its symbols. */
+enum step_kind {
+	STEP_SYMBOL,	/* yes, in every kernel since */
+	STEP_INLINED,	/* compilers may fold it into its only caller */
+	STEP_OPTIONAL,	/* where the kernel is built with that part */
+	STEP_X86,	/* on x86; other architectures have one of their own */
+};
+
+/* A function of the kernel, in the order in which a step comes to it. */
+struct step_desc {
+	const char *step;	/* "open", "mmap", ...: rows of one step stand together */
+	const char *function;
+	uint32_t since;		/* KVER() of the first release, 0 unknown */
+	enum step_kind kind;
+	const char *meaning;	/* what it does there, no full stop */
+};
+
+extern const struct step_desc step_descs[]; /* the last has no step */
+
+/* More about a name of the tables than its meaning says. */
+struct term_desc {
+	const char *name;	/* of a constant, ioctl or call, or "layout.member" */
+	const char *steps;	/* where the kernel deals with it, with commas */
+	const char *text;	/* sentences, without the last full stop */
+};
+
+extern const struct term_desc term_descs[]; /* the last has no name */
+
+/* Why calls other than perf_event_open fail. */
+struct refusal_desc {
+	const char *call;
+	const char *request;	/* of an ioctl; NULL: any, or no ioctl */
+	int error;		/* positive errno */
+	const char *errno_name;
+	const char *meaning;	/* no full stop */
+};
+
+extern const struct refusal_desc refusal_descs[]; /* the last has no call */
+
+/* By its full name; NULL where there is no more to say. */
+const struct term_desc *term_by_name(const char *name);
+
+/* The first row of a step; the others follow it.  NULL: no such step. */
+const struct step_desc *step_by_name(const char *step);
+
+/*
+ * Why that call fails so; request is looked at for ioctls.  NULL: not known.
+ */
+const struct refusal_desc *refusal_find(const char *call, const char *request, int error);
 
 #endif

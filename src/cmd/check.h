@@ -15,7 +15,13 @@
 #include "host/facts.h"
 #include "lib/buf.h"
 
-enum { CHECK_ATTR_MAX = ATTR_TEXT_MAX };
+enum {
+	CHECK_ATTR_MAX = ATTR_TEXT_MAX,
+	CHECK_ATTR_AT = 0x100000, /* where the attr lies in the memory of the call that is shown */
+};
+
+/* Open at a time when a call is tried, with what it is judged by. */
+enum { CHECK_DESCRIPTORS = 8 };
 
 /* A perf_event_open(2) to be judged; call holds it as a trace would. */
 struct check_call {
@@ -28,13 +34,21 @@ struct check_call {
 	/* what is known of the event behind group_fd; event FACT_UNKNOWN: nothing */
 	struct rule_group group;
 	uint8_t leader_attr[CHECK_ATTR_MAX]; /* that group.attr points to */
-	bool open_leader;	/* it is to be opened before, with leader's ring */
+	struct trial_state before; /* what is open then, the event behind group_fd too */
+	struct trial_event alone; /* that before is, where it is a dump's group leader */
 	/* of a dump: what was said then */
 	bool from_dump, returned;
 	int error;		/* positive errno, 0: it opened */
 	const char *not_here;	/* why it cannot be issued, or NULL */
 	bool leads;		/* it is --leader's own call */
 	bool opens;		/* what the verb found */
+};
+
+/* The calls of a list that opened: what the next ones meet. */
+struct check_opened {
+	struct check_call **calls;	/* owned; they have the attrs of the events */
+	struct trial_event *events;
+	size_t n;
 };
 
 /* What came of it. */
@@ -60,6 +74,7 @@ struct check_verb {
 	const char *name, *help;
 	const char *does;	/* "nothing to %s" */
 	bool offline;		/* takes --offline */
+	bool of_refused;	/* its status is of those calls of a list that are refused */
 	/* One call; the exit status.  Sets c->opens. */
 	int (*one)(struct check *k, struct check_call *c);
 	/* k->command, which stood behind --; NULL: it takes none. */
@@ -70,7 +85,9 @@ struct check_verb {
 struct check {
 	const struct check_verb *verb;
 	struct options options;
-	const char *what, *events, *leader, *cgroup;
+	const char *what, *leader, *cgroup;
+	const char **events;	/* of -e, owned */
+	size_t nevents;
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	bool pid_given, cpu_given, flags_given;
@@ -80,10 +97,31 @@ struct check {
 	struct facts facts;
 	struct showing out;
 	uint32_t attr_size;	/* of the kernel, found out once; 0: not known */
+	struct check_opened opened;
 };
+
+/* What their --help has in common. */
+#define CHECK_HELP \
+"  -e, --event=EVENT       events by name: cycles:u, sched:sched_switch,\n" \
+"                          cpu-clock,sample_freq=999 (see pevtrace(1), EVENT\n" \
+"                          SYNTAX); {a,b} is a group; repeatable\n" \
+"  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n" \
+"  -C, --cpu=CPU           the CPU: -1, the default, is any\n" \
+"      --cgroup=DIR        that cgroup's tasks, in place of -p\n" \
+"      --group-fd=FD       an event that pevtrace has inherited as FD\n" \
+"      --leader=ATTR       open ATTR first, and this as a member of its group\n" \
+"      --flags=FLAGS       PERF_FLAG_ names or a number\n"
+#define CHECK_HELP_SHOW \
+"  -s, --string-limit=N    bytes of a string to show (default 32)\n" \
+"  -o, --output=FILE       write there, not to standard output\n" \
+"      --color[=WHEN]      always, never or auto\n" \
+"  -h, --help              print this help\n"
 
 /* Runs the verb: one() for every call that is named; the exit status. */
 int check_run(const struct check_verb *verb, int argc, char **argv);
+
+/* Of "FILE:123" the name, for the caller to free; NULL where there is no such file. */
+char *check_dump_of(const char *what, unsigned long *line);
 
 /* The highest counts. */
 static inline int check_worse(int a, int b)
@@ -143,7 +181,7 @@ struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c
 void check_find_facts(struct check *k, const struct check_call *c,
 		      const struct rule_ask *ask, bool tries);
 
-/* Makes the call, with its leader if it needs one; NULL, or why it could not. */
+/* Makes the call, after those before it; NULL, or why it could not. */
 const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 		      struct trial *out);
 

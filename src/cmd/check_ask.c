@@ -17,7 +17,7 @@ struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c
 }
 
 /* What can only be found out by opening events of our own. */
-static void try_facts(struct check *k, const struct rule_ask *ask)
+static void try_facts(struct check *k, const struct check_call *c, const struct rule_ask *ask)
 {
 	struct rule_facts *f = &k->facts.rules;
 	const struct layout *l = &layout_perf_event_attr;
@@ -27,8 +27,7 @@ static void try_facts(struct check *k, const struct rule_ask *ask)
 	f->machine.attr_size = k->attr_size;
 	if (layout_get(l, ATTR_TYPE, ask->attr, ask->len) == PERF_TYPE_BREAKPOINT &&
 	    !(ask->flags & PERF_FLAG_PID_CGROUP))
-		f->target.breakpoint = trial_breakpoint(ask->pid, ask->cpu,
-			layout_get(l, ATTR_BP_TYPE, ask->attr, ask->len));
+		f->target.breakpoint = trial_breakpoint(ask, &c->before);
 }
 
 void check_find_facts(struct check *k, const struct check_call *c,
@@ -37,27 +36,24 @@ void check_find_facts(struct check *k, const struct check_call *c,
 	struct rule_target *t = &k->facts.rules.target;
 
 	facts_target(&k->facts, ask);
+	if (c->before.n)
+		t->descriptor = facts_descriptors(c->before.n + 1);
 	if (c->group.event != FACT_UNKNOWN)
 		t->group = c->group;
 	if (c->from_dump && ask->flags & PERF_FLAG_PID_CGROUP && !k->cgroup)
 		t->cgroup_dir = t->cgroup_perf = FACT_UNKNOWN;
 	if (tries)
-		try_facts(k, ask);
+		try_facts(k, c, ask);
 }
 
 const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 		      struct trial *out)
 {
-	const struct trial_leader leader = {
-		.attr = c->group.attr, .len = c->group.len, .pid = ask->pid,
-		.cpu = c->group.cpu, .flags = ask->flags & PERF_FLAG_PID_CGROUP,
-		.ring = c->group.ring == FACT_YES,
-	};
-
-	/* without a group there is nothing to be opened before */
-	if (!trial_open(ask, c->open_leader && ask->group_fd != -1 ? &leader : NULL, out))
+	if (!trial_open(ask, &c->before, out))
 		return "there could be no child to make the call";
-	return out->leader_error ? "its group leader could not be opened here" : NULL;
+	return !out->before_error ? NULL : c->before.n > 1 ?
+	       "an event before it could not be opened along with it" :
+	       "its group leader could not be opened here";
 }
 
 static enum check_verdict verdict(struct check_result *r)

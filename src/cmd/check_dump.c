@@ -87,7 +87,11 @@ static void tell_group(struct picking *p, const struct call *c)
 	g->attr = to->leader_attr;
 	g->len = e->attr_len;
 	tell_members(p->model, e, g);
-	to->open_leader = true;
+	to->alone = (struct trial_event){
+		.attr = g->attr, .len = g->len, .cpu = g->cpu, .leader = TRIAL_NONE,
+		.ring = e->mapped,
+	};
+	to->before = (struct trial_state){ .events = &to->alone, .n = 1 };
 	if (e->leader || g->same_task != FACT_YES)
 		to->not_here = "the event behind group_fd is a member of a group, or of "
 			       "another task";

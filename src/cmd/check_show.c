@@ -33,6 +33,14 @@ static const uint8_t *given(const struct call *c, size_t *len)
 	return bytes ? bytes : (const uint8_t *)"";
 }
 
+/* What is wrong with it is how much lies there: it is the same address before and after. */
+static void show_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
+{
+	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
+	if (c->args[arg])
+		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
+}
+
 void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
 		 struct sink *sink)
 {
@@ -55,7 +63,7 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat,
 					 c->args[i]);
 		else if (d->args[i].kind == ARG_ATTR)
-			sink->ops->addr(sink, d->args[i].name, c->args[i]);
+			show_pointer(c, i, w.len, sink);
 		else
 			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
 	}
@@ -119,6 +127,8 @@ static void here_slots(const struct show *s, struct buf *out)
 	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
 		      f == FACT_NO ? "no breakpoint is free" :
 				     "whether a breakpoint is free is not known");
+	if (f == FACT_NO && s->c->before.n)
+		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
 }
 
 bool show_here(const struct show *s, uint64_t by, struct buf *out)
@@ -153,8 +163,11 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 		here_pmus(s, out);
 		break;
 	case RULE_BY_TRACEPOINT:
-		buf_addf(out, "the tracepoint is %s", t->tracepoint_name ?
-			 t->tracepoint_name : t->tracepoint == FACT_NO ? "none" : "not known");
+		if (t->tracepoint_name)
+			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+		else
+			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+				      "tracepoints may not be looked up here");
 		break;
 	case RULE_BY_CPU:
 		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);

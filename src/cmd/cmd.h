@@ -27,6 +27,9 @@ int cmd_watch(int argc, char **argv);
 /* pevtrace codegen [OPTION]... DUMP */
 int cmd_codegen(int argc, char **argv);
 
+/* pevtrace explain [OPTION]... WORD|DUMP|DUMP:LINE */
+int cmd_explain(int argc, char **argv);
+
 /* pevtrace features [OPTION]... [WORD]... */
 int cmd_features(int argc, char **argv);
 

@@ -63,7 +63,7 @@ static void one_option(struct generating *g, int opt, const char *arg, char **ar
 	case 'V':
 		print_and_exit(PACKAGE_STRING "\n");
 	case 'o':
-		g->output = arg;
+		g->output = strcmp(arg, "-") ? arg : NULL;
 		break;
 	case OPT_ALL:
 		g->choice.all = true;

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/decode.h"
 #include "cmd/decode_one.h"
 #include "cmd/decode_perfdata.h"
 #include "cmd/retell.h"
 #include "dump/perfdata.h"
 #include "lib/die.h"
 
-static int decode(struct options *options, FILE *f, const char *path)
+int decode_dump(FILE *f, const char *path, struct options *options)
 {
 	struct replay *r = replay_open(f, path, options->keep_going);
 	struct session session;
@@ -43,7 +44,10 @@ int cmd_decode(int argc, char **argv)
 	if (!f)
 		die("cannot read '%s': %s", path, strerror(errno));
 	path = f == stdin ? "standard input" : path;
-	status = perfdata_is(f) ? perfdata_decode(f, path, &options) : decode(&options, f, path);
+	if (options.explain)
+		die("--explain is for tracing; pevtrace explain %s tells a dump's story", path);
+	status = perfdata_is(f) ? perfdata_decode(f, path, &options) :
+				  decode_dump(f, path, &options);
 	if (f != stdin)
 		fclose(f);
 	options_free(&options);

@@ -2,6 +2,7 @@
 /* pevtrace features: what kernel, machine and user can do, found by trying. */
 #include "cmd/features.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +10,13 @@
 #include <strings.h>
 
 #include "cmd/cmd.h"
+#include "cmd/refusal.h"
+#include "drive/trial.h"
+#include "host/descriptors.h"
 #include "lib/die.h"
+
+/* What an experiment has open at a time is less. */
+enum { DESCRIPTORS = 12 };
 
 enum { OPT_ALL_CPUS = 256, OPT_COLOR };
 
@@ -25,7 +32,7 @@ static const char help[] =
 "  yes       it works: what it is for was seen\n"
 "  accepted  the kernel takes it, and nothing came of it\n"
 "  no        the kernel refuses it; the reason follows\n"
-"  untried   there was nothing to try it on\n"
+"  untried   there was nothing to try it on, or a filter answers for the kernel\n"
 "\n"
 "      --all-cpus          try what takes in tasks of others, too: whole CPUs,\n"
 "                          cgroups, PMUs outside of CPUs\n"
@@ -148,33 +155,72 @@ static void list(struct features *fs)
 	fs->n = n;
 }
 
-static void try_all(struct features *fs)
+/* Nothing can be learnt of the kernel where it is not asked. */
+static void blocked(struct features *fs)
+{
+	struct buf why = { 0 };
+
+	buf_addf(&why, "blocked: what is asked of the kernel is answered before, with %s",
+		 strerrorname_np(fs->gate));
+	for (size_t i = 0; i < fs->n; i++)
+		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
+	buf_free(&why);
+}
+
+/* Whether an experiment came to any end at all. */
+static bool has_children(const struct features *fs)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (fs->bases[i].error != ECHILD)
+			return true;
+	return false;
+}
+
+static bool try_all(struct features *fs)
 {
 	/* the children's end is for us to see, whatever our parent thinks of it */
 	signal(SIGCHLD, SIG_DFL);
+	fs->gate = trial_gate();
+	if (fs->gate)
+		blocked(fs);
 	features_prepare(fs);
-	for (size_t i = 0; i < fs->n; i++) {
+	if (!fs->gate && !has_children(fs)) {
+		warn("nothing can be tried: processes cannot be made for that; raise their limit "
+		     "(ulimit -u, pids.max of the cgroup)");
+		return false;
+	}
+	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
 		fs->list[i].try(fs, &fs->list[i]);
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial came to no end");
 	}
+	return true;
 }
 
 int cmd_features(int argc, char **argv)
 {
 	struct features fs = { .bases = { { .error = 0 } } };
+	bool tried;
 
 	parse(&fs, argc, argv);
+	if (!descriptors_want(DESCRIPTORS)) {
+		refusal_descriptors("features", DESCRIPTORS);
+		return EXIT_TROUBLE;
+	}
 	machine_open(&fs.machine);
 	facts_open(&fs.facts, fs.machine.host);
 	list(&fs);
 	if (!showing_open(&fs.out, &fs.options))
 		return EXIT_TROUBLE;
-	try_all(&fs);
-	features_show(&fs);
+	tried = try_all(&fs);
+	if (fs.ran_out)
+		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
+		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs.ran_out));
+	if (tried)
+		features_show(&fs);
 	for (size_t i = 0; i < fs.n; i++)
 		free_feature(&fs.list[i]);
 	free(fs.list);
 	facts_close(&fs.facts);
 	machine_close(&fs.machine);
-	return showing_close(&fs.out) ? EXIT_YES : EXIT_TROUBLE;
+	return showing_close(&fs.out) && tried && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
 }

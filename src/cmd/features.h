@@ -79,6 +79,8 @@ struct features {
 	struct feature_base bases[FEATURE_BASES];
 	size_t nbases;
 	int bpf_error;		/* why no BPF program can be loaded, 0 */
+	int gate;		/* what is said in the kernel's place; trial_gate() */
+	int ran_out;		/* EMFILE or ENFILE of an experiment, 0 */
 	uint32_t attr_size;	/* of the kernel; 0: it did not tell */
 };
 

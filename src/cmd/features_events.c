@@ -6,6 +6,7 @@
 #include "abi/layout.h"
 #include "cmd/features.h"
 #include "drive/work.h"
+#include "host/cgroup.h"
 #include "host/pmu.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -228,7 +229,7 @@ void features_try_cpu(struct features *fs, struct feature *f)
 
 	if (!fs->all_cpus)
 		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
-	else if (x.whom == EXPERIMENT_CGROUP && !experiment_cgroup(path, sizeof(path)))
+	else if (x.whom == EXPERIMENT_CGROUP && !cgroup_mount(path, sizeof(path)))
 		features_found(f, FEATURE_UNTRIED, NULL, "no cgroups of perf are mounted");
 	else
 		try_counting(fs, f, &x);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "cmd/features.h"
+#include "cmd/refusal.h"
 #include "host/host.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
@@ -109,8 +110,9 @@ static void container(const struct features *fs, struct buf *out)
 
 static void seccomp(const struct features *fs, struct buf *out)
 {
-	(void)fs;
-	if (prctl(PR_GET_SECCOMP) == 2)
+	if (fs->gate)
+		refusal_add_gate(out, fs->gate);
+	else if (prctl(PR_GET_SECCOMP) == 2)
 		buf_adds(out, "a seccomp filter is in force, as containers have: it may refuse "
 			      "what the kernel would not");
 }

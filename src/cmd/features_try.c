@@ -258,6 +258,8 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 	known = known_by(fs, x, error);
 	if (f->known == FACT_UNKNOWN || known == FACT_YES)
 		f->known = known;
+	if (error == EMFILE || error == ENFILE)
+		fs->ran_out = error;
 	if (!features_found(f, FEATURE_NO, on, NULL))
 		return;
 	rules_judge(&ask, &v);

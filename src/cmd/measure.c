@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "cmd/reason.h"
 #include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "drive/writer.h"
 #include "host/symbols.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 
 #define NS 1000000000ULL
 
@@ -34,6 +36,9 @@ enum {
 	 */
 	SETTLE_NS = 1000000,
 };
+
+/* Of PERF_RECORD_AUX: what is there is not all that was. */
+#define CUT (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)
 
 /* Options ---------------------------------------------------------------------- */
 
@@ -136,6 +141,31 @@ static uint32_t record_type(const uint8_t *bytes)
 	return (uint32_t)load_uint(bytes, 4); /* the first member of the header */
 }
 
+static void on_aux(void *ctx, const struct stream_ring *r, const struct aux_result *result)
+{
+	struct measure *m = ctx;
+
+	(void)r;
+	m->aux_bytes += result->bytes;
+	m->aux_cut += result->missed || result->odd_head;
+}
+
+/* Whose the records would have been does not matter. */
+static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = record_type(bytes);
+
+	if (type == PERF_RECORD_LOST)
+		m->lost += layout_get(&layout_perf_record_lost, PERF_RECORD_LOST_LOST, bytes,
+				      len);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		m->lost_samples += layout_get(&layout_perf_record_lost_samples,
+					      PERF_RECORD_LOST_SAMPLES_LOST, bytes, len);
+	else if (type == PERF_RECORD_AUX)
+		m->aux_cut += (layout_get(&layout_perf_record_aux, PERF_RECORD_AUX_FLAGS, bytes,
+					  len) & CUT) != 0;
+}
+
 static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
 		      size_t len)
 {
@@ -145,6 +175,7 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 	struct view_record record = { .ring = ring, .bytes = bytes, .len = len };
 	struct writer w;
 
+	count_lost(m, bytes, len);
 	if (m->wanted && !m->wanted(m, record_type(bytes)))
 		return;
 	writer_find(s->model, ring, bytes, len, &w);
@@ -172,7 +203,9 @@ static void on_looked(void *ctx, const struct stream_ring *from,
 	session_looked(&m->issuing.session, gettid(), session_now(), &look);
 }
 
-static const struct stream_ops stream_ops = { .record = on_record, .looked = on_looked };
+static const struct stream_ops stream_ops = {
+	.record = on_record, .looked = on_looked, .aux = on_aux,
+};
 
 struct at { uint64_t start; struct ring *ring; };
 
@@ -233,6 +266,12 @@ static bool map(struct measure *m)
 		refusal_map(m->stream.n + 1, m->pages, error);
 		return false;
 	}
+	if (m->aux_pages)
+		error = batch_map_aux(&m->batch, &m->stream, m->aux_pages, m->aux_snapshot);
+	if (error) {
+		refusal_aux(m->aux_pages, error);
+		return false;
+	}
 	find_rings(m);
 	return true;
 }
@@ -279,15 +318,6 @@ static bool has_heirs(const struct measure *m)
 	return false;
 }
 
-/* A thread may have ended since it was listed; the others count. */
-static bool open_somewhere(const struct measure *m, size_t event)
-{
-	for (size_t t = 0; t < m->ntargets; t++)
-		if (batch_fd(&m->batch, t, event) >= 0)
-			return true;
-	return false;
-}
-
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -298,10 +328,7 @@ static bool open_all(struct measure *m)
 	b->ntargets = m->ntargets;
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
-	for (size_t i = 0; i < m->events.n; i++)
-		if (b->errors[i] && !(b->errors[i] == ESRCH && open_somewhere(m, i)))
-			refusal_open(m->events.events[i].attr.label, b->errors[i],
-				     measure_is_system(m) || m->cgroup);
+	reason_tell(m);
 	for (size_t i = 0; i < m->events.n; i++)
 		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
 			return false;
@@ -455,6 +482,7 @@ bool measure_run(struct measure *m)
 	m->to_ns = session_now();
 	batch_control(&m->batch, PERF_EVENT_IOC_DISABLE);
 	look(m, true);
+	stream_snapshot(&m->stream);
 	return ran;
 }
 

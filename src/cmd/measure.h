@@ -24,6 +24,8 @@ struct measure {
 	double seconds;		/* --for, 0: until the end */
 	/* set by the verb before measure_open() */
 	size_t pages;		/* of each ring, 0: none */
+	size_t aux_pages;	/* of each AUX area, 0: none */
+	bool aux_snapshot;	/* it is written over, and read in the end */
 	bool once;		/* ourselves, for no time unless --for says so */
 	batch_retry_fn *retry;
 	bool (*wanted)(const struct measure *m, uint32_t type); /* records; NULL: all */
@@ -40,6 +42,10 @@ struct measure {
 	struct ring **rings;	/* the model's, for each of stream.rings */
 	bool ordered;		/* records tell the time in ns of CLOCK_MONOTONIC */
 	struct workload work;
+	uint64_t lost;		/* records, as PERF_RECORD_LOST tells */
+	uint64_t aux_bytes;	/* taken out of AUX areas */
+	uint64_t aux_cut;	/* AUX records that tell of gaps: room, or the PMU, was short */
+	uint64_t lost_samples;	/* before they came to the ring: LOST_SAMPLES */
 	unsigned int interrupts;
 	uint64_t from_ns, to_ns; /* when it ran */
 };

@@ -10,13 +10,14 @@
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
 #include "cmd/refusal.h"
+#include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
 #include "render/figures.h"
 #include "xlat/constants.h"
 
 enum {
-	OPT_MMAP = MEASURE_OWN,
+	OPT_AUX = MEASURE_OWN, OPT_AUX_SNAPSHOT, OPT_MMAP,
 	RATE = 4000,		/* samples a second, as perf record has it */
 };
 
@@ -31,6 +32,9 @@ static const char help[] =
 "                             of the attr: cpu-clock,sample_freq=99; repeatable\n"
 "      --mmap=PAGES           sample: rings of that many pages, a power of two,\n"
 "                             and the records in them as they come\n"
+"      --aux=PAGES            with --mmap: an AUX area of that many pages beside\n"
+"                             each ring, for PMUs that have such data\n"
+"      --aux-snapshot=PAGES   the same, written over and read in the end\n"
 "  -q, --quiet                no calls, only figures and records\n"
 "      --trace=SET            calls to show: see pevtrace --help; default perf\n"
 "\n"
@@ -44,6 +48,8 @@ MEASURE_HELP_SHOW
 
 static const struct option long_options[] = {
 	MEASURE_LONG,
+	{ "aux", required_argument, NULL, OPT_AUX },
+	{ "aux-snapshot", required_argument, NULL, OPT_AUX_SNAPSHOT },
 	{ "event", required_argument, NULL, 'e' },
 	{ "mmap", required_argument, NULL, OPT_MMAP },
 	{ NULL, 0, NULL, 0 },
@@ -54,6 +60,7 @@ struct opening {
 	struct figure *figures;
 	char **texts;		/* of -e */
 	size_t ntexts;
+	uint64_t lost;		/* records, as PERF_FORMAT_LOST tells */
 	bool user_only;		/* was said */
 	bool progress;		/* a line of it stands on the terminal */
 };
@@ -72,15 +79,17 @@ static uint64_t default_rate(void)
 	return most > 0 && most < RATE ? (uint64_t)most : RATE;
 }
 
-/* What perf record asks for, in each sample and beside the samples. */
-static void sample_defaults(struct event_spec *e, bool first, bool several)
+static bool samples_counts(const struct event_spec *e)
+{
+	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
+}
+
+/* What perf record asks for in each sample, and how often. */
+static void sample_event(struct event_spec *e, bool several)
 {
 	uint64_t type = event_get(e, ATTR_TYPE);
 	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			PERF_SAMPLE_PERIOD;
-	static const unsigned int beside[] = {
-		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
-	};
 
 	if (several)
 		what |= PERF_SAMPLE_IDENTIFIER;
@@ -91,6 +100,20 @@ static void sample_defaults(struct event_spec *e, bool first, bool several)
 	else
 		event_default(e, ATTR_SAMPLE_FREQ, default_rate());
 	or_default(e, ATTR_SAMPLE_TYPE, what);
+}
+
+/* leader: its samples have the counts of e in them, and e has none; or NULL. */
+static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
+			    bool first, bool several)
+{
+	static const unsigned int beside[] = {
+		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
+	};
+
+	if (leader)
+		event_default(e, ATTR_SAMPLE_TYPE, event_get(leader, ATTR_SAMPLE_TYPE));
+	else
+		sample_event(e, several);
 	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
 	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
 		event_set(e, ATTR_USE_CLOCKID, 1);
@@ -100,31 +123,68 @@ static void sample_defaults(struct event_spec *e, bool first, bool several)
 		event_default(e, beside[i], 1);
 }
 
+/* Counts in samples are of one task: of groups always, of an event without TID. */
+static bool may_inherit(const struct event_list *l, size_t i)
+{
+	size_t leader = l->events[i].leader;
+	bool tid = event_get(&l->events[i], ATTR_SAMPLE_TYPE) & PERF_SAMPLE_TID;
+
+	if (!event_grouped(l, i))
+		return tid || !samples_counts(&l->events[i]);
+	for (size_t k = leader; k < l->n; k++)
+		if (l->events[k].leader == leader && samples_counts(&l->events[k]))
+			return false;
+	return true;
+}
+
+static void defaults_of(const struct opening *o, size_t i)
+{
+	const struct event_list *l = &o->m.events;
+	struct event_spec *e = &l->events[i], *leader = &l->events[e->leader];
+	bool command = measure_is_command(&o->m);
+
+	or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+		   PERF_FORMAT_TOTAL_TIME_RUNNING | (o->m.pages ? PERF_FORMAT_LOST : 0));
+	if (e == leader)
+		event_default(e, ATTR_DISABLED, 1);
+	if (e == leader && command)
+		event_default(e, ATTR_ENABLE_ON_EXEC, 1);
+	if (!e->given[ATTR_EXCLUDE_HOST])
+		event_default(e, ATTR_EXCLUDE_GUEST, 1);
+	if (o->m.pages)
+		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
+				l->n > 1);
+	else if (e->reads) /* there are no samples to have them */
+		event_default(e, ATTR_SAMPLE_TYPE,
+			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
+}
+
 /* What perf stat and perf record ask for, unless the user said otherwise. */
 static void defaults(struct opening *o)
 {
-	struct measure *m = &o->m;
-	bool command = measure_is_command(m);
+	struct event_list *l = &o->m.events;
 
-	for (size_t i = 0; i < m->events.n; i++) {
-		struct event_spec *e = &m->events.events[i];
-
-		or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
-			   PERF_FORMAT_TOTAL_TIME_RUNNING);
-		if (e->leader == i)
-			event_default(e, ATTR_DISABLED, 1);
-		if (e->leader == i && command)
-			event_default(e, ATTR_ENABLE_ON_EXEC, 1);
-		if (command || m->issuing.options.npids)
-			event_default(e, ATTR_INHERIT, 1);
-		if (!e->given[ATTR_EXCLUDE_HOST])
-			event_default(e, ATTR_EXCLUDE_GUEST, 1);
-		if (m->pages)
-			sample_defaults(e, !i, m->events.n > 1);
-	}
+	for (size_t i = 0; i < l->n; i++)
+		defaults_of(o, i);
+	for (size_t i = 0; i < l->n; i++)
+		if ((measure_is_command(&o->m) || o->m.issuing.options.npids) &&
+		    may_inherit(l, i))
+			event_default(&l->events[i], ATTR_INHERIT, 1);
 }
 
-/* Not every PMU can leave guests out, and not every user may see the kernel. */
+/* An event of its own is inherited as it is; kernels before 6.13 take no counts then. */
+static bool give_up_heirs(struct event_spec *e)
+{
+	if (e->given[ATTR_INHERIT] || !event_get(e, ATTR_INHERIT) || !samples_counts(e))
+		return false;
+	event_set(e, ATTR_INHERIT, 0);
+	return true;
+}
+
+/*
+ * Not every PMU can leave guests out, no kernel before 6.0 tells what was lost, and
+ * not every user may see the kernel.
+ */
 static bool retry(void *ctx, struct event_spec *e, int error)
 {
 	struct opening *o = ctx;
@@ -135,9 +195,17 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 		event_set(e, ATTR_EXCLUDE_GUEST, 0);
 		return true;
 	}
+	if (error == EINVAL && give_up_heirs(e))
+		return true;
+	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
+	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
+		event_set(e, ATTR_READ_FORMAT,
+			  event_get(e, ATTR_READ_FORMAT) & ~(uint64_t)PERF_FORMAT_LOST);
+		return true;
+	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
-	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon())
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon() || trial_gate())
 		return false;
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_default(e, ATTR_EXCLUDE_HV, 1);
@@ -159,6 +227,7 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 	/* a task's event for one CPU rests while the task is on another one */
 	bool rests = t->cpu >= 0 && t->pid != -1;
 
+	o->lost += v->has_lost ? v->lost : 0;
 	if (!v->timed)
 		figure_add(&o->figures[event], v->value, 1, 1);
 	else
@@ -178,6 +247,7 @@ static void read_figures(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
+	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
 		o->figures[i] = (struct figure){
 			.name = m->events.events[i].attr.label,
@@ -218,6 +288,27 @@ static void tell_counts(const struct measure *m)
 	}
 }
 
+/*
+ * Both ways of telling count the same ones: LOST records have the newest only when
+ * another record followed, reads only where the kernel has PERF_FORMAT_LOST.
+ */
+static void add_lost(const struct opening *o, struct buf *out)
+{
+	const struct measure *m = &o->m;
+	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
+
+	if (lost)
+		buf_addf(out, "%20llu  lost /* records that found no room: --mmap=%zu would "
+			 "have more */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->aux_pages)
+		buf_addf(out, "%20llu  aux-bytes /* from AUX areas; %llu times there were gaps "
+			 "*/\n", (unsigned long long)m->aux_bytes,
+			 (unsigned long long)m->aux_cut);
+	if (m->lost_samples)
+		buf_addf(out, "%20llu  lost-samples /* before they came to a ring */\n",
+			 (unsigned long long)m->lost_samples);
+}
+
 static void print_figures(struct opening *o)
 {
 	struct measure *m = &o->m;
@@ -231,6 +322,7 @@ static void print_figures(struct opening *o)
 	if (!text)
 		return;
 	figures_print(o->figures, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	add_lost(o, &table);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }
@@ -252,6 +344,12 @@ static void parse(struct opening *o, int argc, char **argv)
 			o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
 			o->texts[o->ntexts++] = optarg;
 			break;
+		case OPT_AUX:
+		case OPT_AUX_SNAPSHOT:
+			m->aux_snapshot = opt == OPT_AUX_SNAPSHOT;
+			m->aux_pages = (size_t)option_number(optarg, m->aux_snapshot ?
+				"--aux-snapshot" : "--aux", 1, 1 << 20);
+			break;
 		case OPT_MMAP:
 			m->pages = (size_t)option_number(optarg, "--mmap", 1, 1 << 20);
 			break;
@@ -264,6 +362,10 @@ static void parse(struct opening *o, int argc, char **argv)
 		die("nothing to open: name events with -e; see pevtrace open --help");
 	if (m->pages & (m->pages - 1))
 		die("--mmap needs a power of two, as the kernel does, not %zu", m->pages);
+	if (m->aux_pages & (m->aux_pages - 1))
+		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
+	if (m->aux_pages && !m->pages)
+		die("an AUX area lies beside a ring: say how large that is, with --mmap=PAGES");
 	m->once = !m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }

@@ -11,7 +11,7 @@
 /* Long options without a short one. */
 enum {
 	OPT_STATUS = OPTIONS_OWN, OPT_SIGNAL, OPT_NO_SECCOMP, OPT_RECORDS, OPT_SUMMARY,
-	OPT_LOOK_EVERY, OPT_KEEP_GOING, OPT_AS_KERNEL,
+	OPT_LOOK_EVERY, OPT_KEEP_GOING, OPT_AS_KERNEL, OPT_EXPLAIN,
 };
 
 static const char help[] =
@@ -24,9 +24,11 @@ static const char help[] =
 "       pevtrace open -e EVENTS [OPTION]... [COMMAND [ARG]...]\n"
 "       pevtrace watch [OPTION]... [COMMAND [ARG]...]\n"
 "       pevtrace codegen [OPTION]... DUMP\n"
+"       pevtrace explain [OPTION]... WORD|DUMP|DUMP:LINE\n"
 "       pevtrace features [OPTION]... [KIND|NAME]...\n"
 "       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
 "       pevtrace replay [OPTION]... DUMP\n"
+"       pevtrace learn [OPTION]... [LESSON]...\n"
 "Show what a program asks of perf_event_open(2), and what became of it.\n"
 "\n"
 "What to trace:\n"
@@ -59,6 +61,8 @@ static const char help[] =
 "      --look-every=MS        look into the rings that often, too\n"
 "      --summary              at the end: every event, its group and ring, how\n"
 "                             it was started, read, and what it counted\n"
+"      --explain[=HOW]        no calls: their story in English, at the end; HOW\n"
+"                             is brief, deep or kernel, see pevtrace-explain(1)\n"
 "  -c, --summary-only         no calls: the summary, and a table of calls,\n"
 "                             errors and times\n"
 "\n"
@@ -89,6 +93,7 @@ static const struct option long_options[] = {
 	{ "as-kernel", required_argument, NULL, OPT_AS_KERNEL },
 	{ "attach", required_argument, NULL, 'p' },
 	{ "detach-on", required_argument, NULL, 'b' },
+	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
 	{ "expr", required_argument, NULL, 'e' },
 	{ "follow-forks", no_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
@@ -190,6 +195,24 @@ bool options_show(struct options *o, int opt, const char *arg)
 	}
 }
 
+void options_explain(struct options *o, const char *words)
+{
+	char *copy = xstrdup(words ? words : ""), *save, *word;
+
+	o->explain = true;
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		if (!strcmp(word, "brief"))
+			o->story.level = STORY_BRIEF;
+		else if (!strcmp(word, "deep"))
+			o->story.level = STORY_DEEP;
+		else if (!strcmp(word, "kernel"))
+			o->story.kernel = true;
+		else
+			die("--explain takes brief, deep and kernel, not '%s'", word);
+	}
+	free(copy);
+}
+
 static void one_option(struct options *o, int opt, const char *arg, int *forks)
 {
 	if (options_show(o, opt, arg))
@@ -217,6 +240,9 @@ static void one_option(struct options *o, int opt, const char *arg, int *forks)
 		break;
 	case OPT_AS_KERNEL:
 		injections_as_kernel(&o->inject, arg);
+		break;
+	case OPT_EXPLAIN:
+		options_explain(o, arg);
 		break;
 	case OPT_KEEP_GOING:
 		o->keep_going = true;
@@ -260,8 +286,8 @@ static void check_trace(const struct options *o)
 		die("a command and -p do not go together; run pevtrace twice");
 	if (o->keep_going)
 		die("--keep-going is for pevtrace decode");
-	if (o->look_ms && !o->records && !o->summary)
-		die("--look-every needs something to look for: add --records or "
+	if (o->look_ms && !o->records && !o->keep)
+		die("--look-every needs something to look for: add --records, --explain or "
 		    "--summary");
 }
 
@@ -286,22 +312,22 @@ void options_check_show(const struct options *o)
 
 static void check(const struct options *o)
 {
-	if (o->separate && !o->output)
+	if (o->separate && (!o->output || !strcmp(o->output, "-")))
 		die("-ff needs a file name: add -o FILE");
-	if (o->separate && o->summary)
-		die("-ff does not go with -c or --summary: these speak of all tasks");
+	if (o->separate && o->keep)
+		die("-ff does not go with -c, --explain or --summary: these speak of all tasks");
 	if (o->separate && o->json && !o->json_path)
 		die("-ff does not go with --json: a dump is one file; "
 		    "--json=FILE writes it beside the text");
 	options_check_show(o);
-	if (o->count && o->json && !o->json_path)
-		die("-c does not go with --json, which prints no tables; "
-		    "--json=FILE writes the dump beside them");
+	if ((o->count || o->explain) && o->json && !o->json_path)
+		die("%s does not go with --json, which prints no %s; --json=FILE writes the dump "
+		    "beside it", o->count ? "-c" : "--explain", o->count ? "tables" : "story");
 }
 
 void options_init(struct options *o)
 {
-	*o = (struct options){ .text.max_string = 32 };
+	*o = (struct options){ .text.max_string = 32, .story.level = STORY_NORMAL };
 	selection_init(&o->select);
 	o->text.status = o->select.status;
 }
@@ -335,6 +361,7 @@ void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 	}
 	o->separate = forks > 1;
 	o->text.status = o->select.status;
+	o->keep = o->summary || o->explain;
 	if (optind < argc)
 		o->argv = argv + optind;
 	check(o);

@@ -7,6 +7,7 @@
 
 #include "cmd/injections.h"
 #include "cmd/select.h"
+#include "render/story.h"
 #include "render/text_view.h"
 
 /* Whose command line it is. */
@@ -30,6 +31,10 @@ struct options {
 	bool stacks;		/* -k */
 	bool count;		/* -c */
 	bool summary;		/* --summary, or -c */
+	bool explain;		/* --explain: a story in place of the calls */
+	struct story_options story; /* how it is told */
+	unsigned int width;	/* columns of running text; 0: what fits */
+	bool keep;		/* the model is to keep what has ended, for one of these */
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */
 	unsigned int look_ms;	/* --look-every, 0: at calls only */
@@ -74,6 +79,9 @@ bool options_show(struct options *o, int opt, const char *arg);
 
 /* Dies unless they go together. */
 void options_check_show(const struct options *o);
+
+/* Takes the words of --explain; NULL: none. */
+void options_explain(struct options *o, const char *words);
 
 /* Takes a list of pids for -p. */
 void options_pids(struct options *o, const char *list);

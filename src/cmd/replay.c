@@ -40,7 +40,8 @@ static const char help[] =
 "  -V, --version              print the version\n"
 "\n"
 "A DUMP of - is standard input. The exit status is 0 where all is the same in\n"
-"kind, 1 where something differs, 2 on misuse and trouble.\n";
+"kind, 1 where something differs, 2 on misuse and trouble, and where no call at all\n"
+"could be made again.\n";
 
 static const struct option long_options[] = {
 	OPTIONS_SHOW_LONG,
@@ -201,7 +202,8 @@ static void explain(struct replaying *r, const struct call *c, int error)
 
 	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
 		if (!r->told_rights) {
-			refusal_rights(&rights);
+			if (!refusal_add_gate(&rights, error))
+				refusal_rights(&rights);
 			warn("not all may be opened here: %s", buf_str(&rights));
 			buf_free(&rights);
 		}
@@ -354,6 +356,19 @@ static void prepare(void)
 	}
 }
 
+/* Nothing could be compared: what would have let us. */
+static void tell_nothing_made(const struct replaying *r)
+{
+	struct buf why = { 0 };
+
+	for (size_t i = 0; i < r->nreasons; i++)
+		buf_addf(&why, "%s%lu %s", i ? "; " : ": left out were ", r->left_out[i].n,
+			 r->left_out[i].why);
+	warn("%s: nothing was made again, and nothing is known%s", r->path,
+	     r->nreasons ? buf_str(&why) : ": no perf call is in it");
+	buf_free(&why);
+}
+
 static void summarize(const struct replaying *r)
 {
 	fprintf(r->report, "%lu call%s made again: %lu with the same outcome, %lu with another\n",
@@ -385,12 +400,12 @@ static bool run(struct replaying *r)
 	if (!r->quiet)
 		summarize(r);
 	if (whole && !r->stopped && !r->made)
-		warn("%s: it has no call that could be made again", r->path);
+		tell_nothing_made(r);
 	if (fflush(r->report) || ferror(r->report)) {
 		warn("cannot write what differs: %s", strerror(errno));
 		written = false;
 	}
-	return whole && written && !r->stopped;
+	return whole && written && !r->stopped && r->made;
 }
 
 int cmd_replay(int argc, char **argv)

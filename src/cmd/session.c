@@ -2,6 +2,7 @@
 #include "cmd/session.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "host/rawdata.h"
 #include "lib/hash.h"
 #include "render/graph.h"
+#include "render/story.h"
 #include "render/text_view.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -195,6 +197,14 @@ static void add_dump(struct session *s, const struct session_facts *f)
 	s->views[s->nviews++] = dump_view_new(&h, s->model, &s->names, s->json);
 }
 
+/* KVER() of "6.18.44-fc"; 0: not known. */
+static uint32_t release_of(const char *text)
+{
+	unsigned int a, b, c = 0;
+
+	return text && sscanf(text, "%u.%u.%u", &a, &b, &c) >= 2 ? KVER(a, b, c & 0xff) : 0;
+}
+
 static void add_text(struct session *s, const struct session_facts *f)
 {
 	struct text_options *text = &s->options->text;
@@ -204,7 +214,10 @@ static void add_text(struct session *s, const struct session_facts *f)
 	text->records = s->options->records;
 	text->pid_always = s->options->output;
 	text->pid_never = s->options->separate;
-	if (!s->options->count)
+	if (s->options->explain)
+		s->views[s->nviews++] = s->story = story_view_new(s->model, &s->names, f->arch,
+								  release_of(f->release));
+	else if (!s->options->count)
 		s->views[s->nviews++] = text_view_new(text, &s->names, s->text,
 						      f->real_offset);
 }
@@ -226,7 +239,7 @@ bool session_start(struct session *s, struct options *options,
 	if (options->symbols && source->symbol)
 		s->hooks.symbol = record_symbol;
 	s->rawdata = rawdata_new(format_of, s);
-	s->model = model_new(&s->names, options->summary);
+	s->model = model_new(&s->names, options->keep);
 	if (s->text)
 		add_text(s, facts);
 	if (s->json)
@@ -285,9 +298,25 @@ void session_tick(struct session *s, uint64_t ns)
 		output_flush(s->json);
 }
 
+static void tell_story(struct session *s, struct buf *out)
+{
+	struct prose p;
+
+	prose_init(&p, out, s->options->width ? s->options->width :
+			    prose_width(output_is_terminal(s->text) ?
+					(s->options->to_stdout ? STDOUT_FILENO : STDERR_FILENO) :
+					-1));
+	p.color = p.links = s->options->text.color;
+	story_tell(s->story, &s->options->story, &p);
+	prose_free(&p);
+}
+
 static void write_tables(struct session *s)
 {
 	struct buf table = { 0 };
+
+	if (s->story)
+		tell_story(s, &table);
 
 	if (s->options->summary)
 		graph_print(s->model, &s->names, &table);

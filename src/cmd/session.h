@@ -39,6 +39,7 @@ struct session {
 	struct output *json;		/* the dump; NULL: none */
 	struct view *views[SESSION_VIEWS];
 	size_t nviews;
+	struct view *story;	/* one of them, or NULL */
 	struct counts counts;
 	struct map shown;		/* tids that something was shown of */
 	struct map named;		/* keys of names that the views know */

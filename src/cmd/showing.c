@@ -13,6 +13,8 @@
 bool showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	if (s->path && !strcmp(s->path, "-"))
+		s->path = NULL;
 	if (s->path) {
 		int fd = create_file(s->path, O_TRUNC);
 
@@ -63,13 +65,6 @@ void showing_end(struct showing *s)
 	}
 	if (s->json)
 		json_object_put(s->object.level[0].object);
-}
-
-void release_text(uint32_t v, struct buf *out)
-{
-	buf_addf(out, "%u.%u", v >> 16, v >> 8 & 0xff);
-	if (v & 0xff)
-		buf_addf(out, ".%u", v & 0xff);
 }
 
 bool showing_close(struct showing *s)

@@ -29,9 +29,6 @@ bool showing_open(struct showing *s, const struct options *o);
 void showing_begin(struct showing *s, bool plain);
 void showing_end(struct showing *s);
 
-/* Appends a release, KVER(), as it is written: "6.18", "2.6.31". */
-void release_text(uint32_t v, struct buf *out);
-
 /* True when everything could be written; else that was said. */
 bool showing_close(struct showing *s);
 

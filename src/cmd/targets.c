@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "host/cgroup.h"
 #include "host/sysfile.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -50,42 +50,15 @@ static bool add_threads(struct measure *m, pid_t pid, const struct cpus *cpus)
 	return true;
 }
 
-/* Where the hierarchy is mounted that perf events know; false: nowhere. */
-static bool cgroup_mount(char *path, size_t size)
-{
-	FILE *f = setmntent("/proc/self/mounts", "re");
-	struct mntent *e;
-	bool found = false;
-
-	while (f && (e = getmntent(f))) {
-		bool v1 = !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
-
-		if (!v1 && strcmp(e->mnt_type, "cgroup2"))
-			continue;
-		snprintf(path, size, "%s", e->mnt_dir);
-		found = true;
-		if (v1) /* then version 2 has no perf events */
-			break;
-	}
-	if (f)
-		endmntent(f);
-	return found;
-}
-
 static bool open_cgroup(struct measure *m)
 {
-	char mount[512], path[1024];
+	struct buf why = { 0 };
 
-	m->cgroup_fd = open(m->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (m->cgroup_fd < 0 && cgroup_mount(mount, sizeof(mount))) {
-		snprintf(path, sizeof(path), "%s/%s", mount, m->cgroup);
-		m->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
-	if (m->cgroup_fd >= 0)
-		return true;
-	warn("no cgroup '%s': %s; name its directory, or its path below where cgroups "
-	     "are mounted", m->cgroup, strerror(errno));
-	return false;
+	m->cgroup_fd = cgroup_open(m->cgroup, &why);
+	if (m->cgroup_fd < 0)
+		warn("-G '%s': %s", m->cgroup, buf_str(&why));
+	buf_free(&why);
+	return m->cgroup_fd >= 0;
 }
 
 /* One descriptor for each event and target: better told before than half-way. */
@@ -96,9 +69,13 @@ static bool enough_fds(const struct measure *m)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || need <= limit.rlim_cur)
 		return true;
+	if (need <= limit.rlim_max) { /* the command has its own by now */
+		limit.rlim_cur = limit.rlim_max;
+		return !setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	warn("%zu events on %zu targets (a thread or CPU each) need %llu descriptors, and "
 	     "%llu are allowed; raise that (ulimit -n), or name fewer", m->events.n,
-	     m->ntargets, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+	     m->ntargets, (unsigned long long)need, (unsigned long long)limit.rlim_max);
 	return false;
 }
 

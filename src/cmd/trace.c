@@ -205,7 +205,7 @@ static void learn_comm(struct live *l, pid_t tid)
 {
 	char comm[32];
 
-	if (l->options.summary && proc_comm(tid, comm, sizeof(comm)))
+	if ((l->options.keep || l->options.json) && proc_comm(tid, comm, sizeof(comm)))
 		session_comm(&l->session, tid, comm);
 }
 
@@ -308,7 +308,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 		call_capture(c, AT_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
-	if (l->options.summary && !map_set(&l->known, (uint64_t)c->tid, l))
+	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
 	if (concerns)
 		injections_ask(l->options.inject, s->model, c);
@@ -424,7 +424,7 @@ static const struct trace_ops ops = {
 
 static void plan_stops(const struct live *l, struct trace_options *t)
 {
-	bool all = l->options.summary || l->options.records;
+	bool all = l->options.keep || l->options.records;
 
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		enum selected selected = l->options.select.calls[i];
@@ -444,7 +444,7 @@ static void start_looking(struct live *l)
 {
 	const char *why;
 
-	if (!l->options.records && !l->options.summary)
+	if (!l->options.records && !l->options.keep)
 		return;
 	why = look_refusal();
 	if (!why)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace watch: what happens to processes, in the records beside samples. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "abi/attr_member.h"
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
+#include "lib/buf.h"
+#include "drive/trial.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "xlat/constants.h"
@@ -22,7 +25,8 @@ static const char help[] =
 "exits, names, mappings, and what becomes of the kernel's code.\n"
 "\n"
 "      --only=LIST            these kinds: task comm mmap mmap_data namespaces\n"
-"                             cgroup ksymbol bpf_event text_poke context_switch\n"
+"                             cgroup ksymbol bpf_event text_poke context_switch;\n"
+"                             or fork exit (task), exec (comm), bpf, switch\n"
 "      --also=LIST            more than the default, which is all that may be\n"
 "                             seen but mmap_data and context_switch\n"
 "      --trace=SET            the calls that this takes, too: perf, or as in\n"
@@ -74,24 +78,45 @@ static const char *kind_name(size_t i)
 	return layout_perf_event_attr.fields[kinds[i].member].name;
 }
 
-static size_t find_kind(const char *word, const char *option)
+/* What people call them who think of the records, in their small letters. */
+static const struct { const char *word; unsigned int member; } others[] = {
+	{ "fork", ATTR_TASK }, { "exit", ATTR_TASK }, { "exec", ATTR_COMM },
+	{ "mmap2", ATTR_MMAP }, { "namespace", ATTR_NAMESPACES }, { "bpf", ATTR_BPF_EVENT },
+	{ "switch", ATTR_CONTEXT_SWITCH },
+};
+
+static size_t find_kind(char *word, const char *option)
 {
+	struct buf words = { 0 };
 	struct nearest n;
 
-	for (size_t i = 0; i < KINDS; i++)
+	for (char *p = word; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+	for (size_t i = 0; i < KINDS; i++) {
 		if (!strcmp(kind_name(i), word))
 			return i;
+		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+			if (others[k].member == kinds[i].member && !strcmp(others[k].word, word))
+				return i;
+	}
 	nearest_start(&n, word, strlen(word));
 	for (size_t i = 0; i < KINDS; i++)
 		nearest_try(&n, kind_name(i));
-	die("%s: no kind of records is called '%s'; %s%s", option, word,
-	    *n.best ? "did you mean " : "pevtrace watch --help lists them", n.best);
+	if (*n.best)
+		die("%s: no kind of records is called '%s'; did you mean %s?", option, word,
+		    n.best);
+	for (size_t i = 0; i < KINDS; i++)
+		buf_addf(&words, " %s", kind_name(i));
+	die("%s: no kind of records is called '%s'; there are%s", option, word,
+	    buf_str(&words));
 }
 
 static void choose(struct watching *w, const char *list, const char *option)
 {
 	char *copy = xstrdup(list), *save, *word;
 
+	if (!list[strspn(list, ", ")])
+		die("%s needs kinds of records; pevtrace watch --help lists them", option);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		size_t i = find_kind(word, option);
 
@@ -177,7 +202,7 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 	struct watching *w = ctx;
 	bool denied = error == EACCES || error == EPERM;
 
-	if (!denied && error != EINVAL)
+	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
 	for (size_t i = KINDS; i--;) {
 		if (!w->wanted[i] || w->named[i] || i < 3 ||
@@ -213,6 +238,9 @@ int cmd_watch(int argc, char **argv)
 	w.m.retry = retry;
 	w.m.wanted = wanted;
 	ran = measure_open(&w.m) && measure_run(&w.m);
+	if (w.m.lost)
+		warn("%llu records were lost: they came faster than they were taken",
+		     (unsigned long long)w.m.lost);
 	command = w.m.work.pid;
 	if (!measure_end(&w.m))
 		ran = false;

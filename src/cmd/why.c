@@ -14,9 +14,6 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* No kernel has this flag: its answer comes before it looks at anything else. */
-#define NO_SUCH_FLAG 0x40000000
-
 /* Ids of tracepoints to look among for one that perf can use. */
 enum { TRACEPOINTS = 4096 };
 
@@ -31,22 +28,11 @@ static const char help[] =
 "ATTR is a struct perf_event_attr as pevtrace check takes it; DUMP:LINE is a call of\n"
 "a dump. A COMMAND is traced, and the calls that failed in it are taken.\n"
 "\n"
-"  -e, --event=EVENT       an event by name: cycles:u, sched:sched_switch,\n"
-"                          cpu-clock,sample_freq=999 (see pevtrace(1), OPENING\n"
-"                          EVENTS); {a,b} is a group\n"
-"  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n"
-"  -C, --cpu=CPU           the CPU: -1, the default, is any\n"
-"      --cgroup=DIR        that cgroup's tasks, in place of -p\n"
-"      --group-fd=FD       an event that pevtrace has inherited as FD\n"
-"      --leader=ATTR       open ATTR first, and this as a member of its group\n"
-"      --flags=FLAGS       PERF_FLAG_ names or a number\n"
+CHECK_HELP
 "\n"
 "  -j, --json              as JSON, one object a line\n"
 "  -v, --no-abbrev         every field\n"
-"  -s, --string-limit=N    bytes of a string to show (default 32)\n"
-"  -o, --output=FILE       write there, not to standard output\n"
-"      --color[=WHEN]      always, never or auto\n"
-"  -h, --help              print this help\n"
+CHECK_HELP_SHOW
 "\n"
 "The exit status is 0 where the cause was found, 1 where it was not, or where the\n"
 "call opens, 2 on misuse and trouble.\n";
@@ -166,13 +152,10 @@ static void search(struct trying *t, struct why_result *r)
 /* Not even the simplest call opens: who answers? */
 static void find_gate(struct check *k, struct why_result *r)
 {
-	struct change_call call;
-	struct trial trial;
+	int gate = trial_gate();
 
-	change_simplest(&call, &k->facts.rules);
-	call.ask.flags = NO_SUCH_FLAG;
-	if (trial_open(&call.ask, NULL, &trial) && trial.error != EINVAL)
-		r->blocked[r->confinement.seccomp || trial.error != ENOSYS ?
+	if (gate)
+		r->blocked[r->confinement.seccomp || gate != ENOSYS ?
 			   WHY_SECCOMP : WHY_NO_SYSCALL] = true;
 	else if (r->simplest == EMFILE || r->simplest == ENFILE)
 		r->blocked[WHY_DESCRIPTORS] = true;
@@ -293,7 +276,8 @@ static int why_one(struct check *k, struct check_call *c)
 }
 
 static const struct check_verb verb = {
-	.name = "why", .does = "try", .help = help, .one = why_one, .command = why_command,
+	.name = "why", .does = "try", .help = help, .of_refused = true, .one = why_one,
+	.command = why_command,
 };
 
 int cmd_why(int argc, char **argv)

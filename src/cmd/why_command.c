@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/refusal.h"
 #include "cmd/why.h"
+#include "host/descriptors.h"
 #include "lib/die.h"
 
 /* What trace is called with before the command. */
@@ -99,7 +101,9 @@ int why_command(struct check *k)
 		     strerror(errno));
 	else
 		wait_for(pid);
-	if (pid > 0 && check_failures_of_dump(f, "the trace", &failures))
+	if (!descriptors_want(CHECK_DESCRIPTORS))
+		refusal_descriptors("why", CHECK_DESCRIPTORS);
+	else if (pid > 0 && check_failures_of_dump(f, "the trace", &failures))
 		status = explain_all(k, &failures);
 	check_failures_free(&failures);
 	fclose(f);

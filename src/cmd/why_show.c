@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "cmd/check_show.h"
+#include "cmd/refusal.h"
 #include "cmd/why.h"
 #include "dump/dump_line.h"
 #include "render/siginfo.h"
@@ -98,34 +100,68 @@ static void emit_changes(const struct telling *t, const struct change *const *se
 	call_free(&call);
 }
 
-/* The members and arguments that are to blame, as they were given. */
-static void emit_blamed(const struct telling *t, const struct cause_fault *f,
-			const char *key, struct sink *k)
-{
-	k->ops->begin(k, key, SINK_OBJECT);
-	for (size_t i = 0; i < f->npast; i++) {
-		const char *name = change_name(f->past[i]);
+enum { BLAMED = 16 };
 
-		show_member(&t->show, &t->c->call, name, strlen(name), k);
+/* The name of a member or argument. */
+struct word { const char *at; size_t len; };
+
+static bool is_zero(const struct telling *t, const struct word *w)
+{
+	const struct field *f = attr_member(w->at, w->len);
+
+	return f && !field_get(f, t->r->ask.attr, t->r->ask.len);
+}
+
+/* What the rule is about: of several that which was asked for. */
+static size_t fields_of(const struct telling *t, const struct rule_desc *d, struct word *out)
+{
+	size_t all = 0, n = 0;
+	struct word words[BLAMED];
+
+	for (const char *p = d->fields; *p && all < BLAMED; p += *p == ',') {
+		words[all++] = (struct word){ p, strcspn(p, ",") };
+		p += words[all - 1].len;
 	}
+	for (size_t i = 0; i < all; i++)
+		if (!is_zero(t, &words[i]))
+			out[n++] = words[i];
+	if (n)
+		return n;
+	memcpy(out, words, all * sizeof(*out));
+	return all;
+}
+
+/*
+ * The members and arguments that are to blame: what has to be changed, or, where
+ * that is something else altogether, what the rule is about.
+ */
+static size_t blamed(const struct telling *t, const struct cause_fault *f, struct word *out)
+{
+	bool about = !f->rule || !f->sure || !*f->rule->fields;
+
+	for (size_t i = 0; i < f->npast; i++)
+		about |= rules_place(f->rule, change_name(f->past[i])) >= 0;
+	if (!about && f->npast)
+		return fields_of(t, f->rule, out);
+	for (size_t i = 0; i < f->npast; i++)
+		out[i] = (struct word){ change_name(f->past[i]),
+					strlen(change_name(f->past[i])) };
+	return f->npast;
+}
+
+/* As they were given. */
+static void emit_blamed(const struct telling *t, const struct cause_fault *f, struct sink *k)
+{
+	struct word words[BLAMED];
+	size_t n = blamed(t, f, words);
+
+	k->ops->begin(k, NULL, SINK_OBJECT);
+	for (size_t i = 0; i < n; i++)
+		show_member(&t->show, &t->c->call, words[i].at, words[i].len, k);
 	k->ops->end(k);
 }
 
 /* What stands in the way ------------------------------------------------------------------- */
-
-static void seccomp_words(const struct confinement *c, struct buf *out)
-{
-	buf_adds(out, "something answers before the kernel does, whatever is asked for");
-	if (!c->seccomp) {
-		buf_adds(out, ", though this process has no seccomp filter");
-		return;
-	}
-	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
-	if (c->filters)
-		buf_addf(out, ", Seccomp_filters %d", c->filters);
-	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
-		      "must allow perf_event_open", c->no_new_privs);
-}
 
 static void capability_words(const struct telling *t, struct buf *out)
 {
@@ -146,7 +182,7 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 {
 	switch (b) {
 	case WHY_SECCOMP:
-		seccomp_words(&t->r->confinement, out);
+		refusal_gate(&t->r->confinement, out);
 		break;
 	case WHY_NO_SYSCALL:
 		buf_adds(out, "the kernel is built without perf events");
@@ -211,7 +247,7 @@ static void text_fault(const struct telling *t, size_t i)
 	}
 	if (f->npast) {
 		show_line(s, "to blame");
-		emit_blamed(t, f, NULL, s->out->sink);
+		emit_blamed(t, f, s->out->sink);
 		showing_end(s->out);
 	}
 	text_because(t, f);
@@ -332,10 +368,20 @@ static void json_names(const struct change *const *set, size_t n, const char *ke
 static void json_fault(const struct telling *t, const struct cause_fault *f, struct sink *k)
 {
 	const struct json_sink *j = &t->show.out->object;
+	struct word words[BLAMED];
+	size_t n = blamed(t, f, words);
+	struct buf name = { 0 };
 
 	k->ops->begin(k, NULL, SINK_OBJECT);
 	show_json_outcome(&t->show, f->error);
-	json_names(f->past, f->npast, "blame", k);
+	k->ops->begin(k, "blame", SINK_ARRAY);
+	for (size_t i = 0; i < n; i++) {
+		buf_reset(&name);
+		buf_add(&name, words[i].at, words[i].len);
+		k->ops->symbol(k, NULL, buf_str(&name));
+	}
+	k->ops->end(k);
+	buf_free(&name);
 	emit_changes(t, f->past, f->npast, "helps", k);
 	if (f->rule) {
 		show_json_rule(&t->show, f->rule, k);

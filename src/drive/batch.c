@@ -117,6 +117,37 @@ int batch_map(struct batch *b, struct stream *s, size_t pages)
 	return error;
 }
 
+/* The ring that the event's records go to is the one that it would share. */
+static int map_aux(struct batch *b, struct stream *s, size_t target, size_t event, size_t size,
+		   bool snapshot)
+{
+	bool backward = event_get(&b->events->events[event], ATTR_WRITE_BACKWARD);
+	struct stream_ring *r = shared_ring(s, &b->targets[target], target, backward);
+
+	if (!r || r->aux.bytes || backward)
+		return 0;
+	return aux_map(&r->aux, b->issuer, batch_fd(b, target, event), r->at, r->length, size,
+		       snapshot);
+}
+
+int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot)
+{
+	size_t size = pages * (size_t)sysconf(_SC_PAGESIZE), areas = 0;
+	int error = 0;
+
+	for (size_t t = 0; t < b->ntargets; t++)
+		for (size_t i = 0; i < b->events->n; i++) {
+			if (batch_fd(b, t, i) < 0)
+				continue;
+			error = map_aux(b, s, t, i, size, snapshot);
+			if (error && error != EOPNOTSUPP)
+				return error;
+		}
+	for (size_t i = 0; i < s->n; i++)
+		areas += s->rings[i].aux.bytes != NULL;
+	return areas ? 0 : EOPNOTSUPP;
+}
+
 void batch_control(struct batch *b, uint32_t request)
 {
 	for (size_t t = 0; t < b->ntargets; t++)
@@ -137,63 +168,69 @@ static size_t read_size(uint64_t format, size_t members)
 	return size < READ_MAX ? size : READ_MAX;
 }
 
-/* The one value of a read that is the event's. */
+/* A read of an event, and who is told of what is in it. */
 struct reading {
-	size_t index;		/* its place in the group */
-	struct read_value value;
-	bool found;
+	const struct batch *b;
+	size_t target, event;
+	batch_value_fn *hook;
+	void *ctx;
 };
 
-static void take(void *ctx, const struct read_value *v)
+static bool is_open_member(const struct batch *b, size_t target, size_t event, size_t leader)
 {
-	struct reading *r = ctx;
-
-	if (v->index != r->index)
-		return;
-	r->value = *v;
-	r->found = true;
+	return b->events->events[event].leader == leader && batch_fd(b, target, event) >= 0;
 }
 
-static bool read_one(struct batch *b, size_t target, size_t event, bool quiet,
-		     struct reading *r)
+static bool reads_group(const struct batch *b, size_t event)
 {
-	const struct event_spec *e = &b->events->events[event];
+	return event_get(&b->events->events[event], ATTR_READ_FORMAT) & PERF_FORMAT_GROUP;
+}
+
+/* A leader is read for all of its group, a member for itself only. */
+static void take(void *ctx, const struct read_value *v)
+{
+	const struct reading *r = ctx;
+	size_t leader = r->b->events->events[r->event].leader, at = r->event, n = v->index;
+
+	if (reads_group(r->b, r->event))
+		for (at = leader; at < r->b->events->n; at++)
+			if (is_open_member(r->b, r->target, at, leader) && !n--)
+				break;
+	if (at == r->event || (leader == r->event && at < r->b->events->n))
+		r->hook(r->ctx, r->target, at, v);
+}
+
+static void read_one(struct reading *r, struct issuer *issuer, bool quiet)
+{
+	const struct batch *b = r->b;
+	const struct event_spec *e = &b->events->events[r->event];
 	uint64_t format = event_get(e, ATTR_READ_FORMAT);
+	int fd = batch_fd(b, r->target, r->event);
 	uint8_t bytes[READ_MAX];
 	size_t members = 0, size;
 	ssize_t got;
-	int fd = batch_fd(b, target, event);
 
-	if (fd < 0)
-		return false;
-	*r = (struct reading){ 0 };
-	for (size_t i = e->leader; i < b->events->n; i++) {
-		if (b->events->events[i].leader != e->leader || batch_fd(b, target, i) < 0)
-			continue;
-		if (i == event && format & PERF_FORMAT_GROUP)
-			r->index = members;
-		members++;
-	}
+	for (size_t i = e->leader; i < b->events->n; i++)
+		members += is_open_member(b, r->target, i, e->leader);
 	size = read_size(format, members);
-	got = quiet ? ring_read_count(fd, bytes, size) :
-	      issue_read(b->issuer, fd, bytes, size);
-	if (got <= 0)
-		return false;
-	read_format_each(bytes, (size_t)got, format, take, r);
-	return r->found;
+	got = quiet ? ring_read_count(fd, bytes, size) : issue_read(issuer, fd, bytes, size);
+	if (got > 0)
+		read_format_each(bytes, (size_t)got, format, take, r);
 }
 
-void batch_read(struct batch *b, bool quiet,
-		void (*hook)(void *ctx, size_t target, size_t event,
-			     const struct read_value *v),
-		void *ctx)
+void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx)
 {
-	struct reading r;
+	struct reading r = { .b = b, .hook = hook, .ctx = ctx };
 
-	for (size_t t = 0; t < b->ntargets; t++)
-		for (size_t i = 0; i < b->events->n; i++)
-			if (read_one(b, t, i, quiet, &r))
-				hook(ctx, t, i, &r.value);
+	for (r.target = 0; r.target < b->ntargets; r.target++) {
+		for (r.event = 0; r.event < b->events->n; r.event++) {
+			size_t leader = b->events->events[r.event].leader;
+
+			if (batch_fd(b, r.target, r.event) >= 0 &&
+			    (leader == r.event || !reads_group(b, leader)))
+				read_one(&r, b->issuer, quiet);
+		}
+	}
 }
 
 void batch_close(struct batch *b)

@@ -50,17 +50,25 @@ static inline int batch_fd(const struct batch *b, size_t target, size_t event)
  */
 int batch_map(struct batch *b, struct stream *s, size_t pages);
 
+/*
+ * Gives each ring that can be written to an AUX area of pages pages beside it, by the
+ * first event there whose PMU makes such data.  0, or an errno: EOPNOTSUPP where no
+ * event has such a PMU.
+ */
+int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot);
+
 /* PERF_EVENT_IOC_ENABLE or _DISABLE for every leader. */
 void batch_control(struct batch *b, uint32_t request);
 
+/* What was counted by that event on that target. */
+typedef void batch_value_fn(void *ctx, size_t target, size_t event,
+			    const struct read_value *v);
+
 /*
- * Reads every event: hook gets its place, and what was counted there.  quiet:
- * past the issuer, so that nobody is told.
+ * Reads every event, those of a group at once where its leader has
+ * PERF_FORMAT_GROUP.  quiet: past the issuer, so that nobody is told.
  */
-void batch_read(struct batch *b, bool quiet,
-		void (*hook)(void *ctx, size_t target, size_t event,
-			     const struct read_value *v),
-		void *ctx);
+void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx);
 
 /* Closes what is open and frees what is ours. */
 void batch_close(struct batch *b);

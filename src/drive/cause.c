@@ -76,28 +76,13 @@ static void explain(struct search *s, const struct change *const *set, size_t n,
 
 /* Cost ------------------------------------------------------------------------------- */
 
-/* Where the name stands among the rule's fields: 0 for first; -1. */
-static int place_in(const struct rule_desc *rule, const char *name)
-{
-	const char *p = rule ? rule->fields : "";
-
-	for (int i = 0; *p; i++) {
-		size_t len = strcspn(p, ",");
-
-		if (strlen(name) == len && !memcmp(p, name, len))
-			return i;
-		p += len + (p[len] == ',');
-	}
-	return -1;
-}
-
 /*
  * How much is changed counts most; then whether it is what the rule is about, and
  * how far the value lies from what it was.
  */
 static unsigned int cost_of(const struct search *s, const struct change *c)
 {
-	int place = place_in(s->rule, change_name(c));
+	int place = rules_place(s->rule, change_name(c));
 
 	return (unsigned int)c->how * 10000 + (place < 0 ? 9000 : (unsigned int)place * 100) +
 	       (c->far > 900 ? 900 : c->far);
@@ -352,7 +337,7 @@ static const struct single *hidden(struct search *s)
 
 		if (it->change->how > CHANGE_ADD || !it->helps || it->error <= 0 ||
 		    it->error == s->out->error ||
-		    place_in(s->rule, change_name(it->change)) < 0)
+		    rules_place(s->rule, change_name(it->change)) < 0)
 			continue;
 		s->ops->judge(s->ctx, &it->change, 1, &v);
 		if (v.error == it->error)

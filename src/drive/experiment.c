@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "drive/open_event.h"
 #include "drive/ring.h"
 #include "drive/work.h"
+#include "host/cgroup.h"
 #include "host/sysfile.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -169,23 +169,6 @@ static int open_other(int32_t pid, int32_t cpu)
 	return open_event(attr, sizeof(attr), pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool experiment_cgroup(char *path, size_t size)
-{
-	FILE *f = setmntent("/proc/self/mounts", "re");
-	const struct mntent *m;
-	bool found = false;
-
-	while (f && !found && (m = getmntent(f))) {
-		found = !strcmp(m->mnt_type, "cgroup2") ||
-			(!strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "perf_event"));
-		if (found)
-			snprintf(path, size, "%s", m->mnt_dir);
-	}
-	if (f)
-		endmntent(f);
-	return found;
-}
-
 static int open_it(struct lab *l)
 {
 	const struct experiment *x = l->x;
@@ -198,7 +181,7 @@ static int open_it(struct lab *l)
 	if (x->whom == EXPERIMENT_CPU)
 		pid = -1;
 	if (x->whom == EXPERIMENT_CGROUP) {
-		pid = experiment_cgroup(path, sizeof(path)) ?
+		pid = cgroup_mount(path, sizeof(path)) ?
 		      open(path, O_RDONLY | O_CLOEXEC) : -1;
 		flags |= PERF_FLAG_PID_CGROUP;
 	}

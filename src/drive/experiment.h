@@ -65,9 +65,6 @@ struct observed {
 	int cpu;		/* where it was */
 };
 
-/* Where cgroups that perf can measure are mounted, into path; false: nowhere. */
-bool experiment_cgroup(char *path, size_t size);
-
 /* False: there could be no child, or it came to no end. */
 bool experiment_run(const struct experiment *x, struct observed *out);
 

@@ -100,8 +100,7 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 	return ret;
 }
 
-/* Made-up addresses of strings become those of the strings. */
-static void place_strings(const struct attr_text *a, uint8_t *bytes)
+void issue_place_strings(const struct attr_text *a, uint8_t *bytes)
 {
 	const struct layout *l = &layout_perf_event_attr;
 
@@ -124,7 +123,7 @@ int issue_open(struct issuer *i, const struct attr_text *attr, pid_t pid, int cp
 	uint8_t bytes[ATTR_TEXT_MAX] __attribute__((aligned(8))) = { 0 };
 
 	memcpy(bytes, attr->bytes, attr->len);
-	place_strings(attr, bytes);
+	issue_place_strings(attr, bytes);
 	return (int)issue(i, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)bytes, (uint64_t)(int64_t)pid, (uint64_t)(int64_t)cpu,
 		(uint64_t)(int64_t)group_fd, flags,
@@ -138,20 +137,32 @@ int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg)
 	});
 }
 
-int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags)
+static int64_t map_at(struct issuer *i, int fd, uint64_t length, uint64_t offset, int prot,
+		      int flags)
 {
 	int nr = seccomp_syscall_resolve_name("mmap2");
-	enum call_id id = arch_native()->mmap2_shift && nr >= 0 ? CALL_MMAP2 : CALL_MMAP;
+	unsigned int shift = nr >= 0 ? arch_native()->mmap2_shift : 0;
 
-	return issue(i, id, (const uint64_t[CALL_MAX_ARGS]){
-		0, length, (uint64_t)prot, (uint64_t)flags, (uint64_t)fd, 0,
+	return issue(i, shift ? CALL_MMAP2 : CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
+		0, length, (uint64_t)prot, (uint64_t)flags, (uint64_t)fd, offset >> shift,
 	});
+}
+
+int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags)
+{
+	return map_at(i, fd, length, 0, prot, flags);
 }
 
 void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error)
 {
-	int64_t at = issue_mmap(i, fd, length, write ? PROT_READ | PROT_WRITE : PROT_READ,
-				MAP_SHARED);
+	return issue_map_at(i, fd, length, 0, write, error);
+}
+
+void *issue_map_at(struct issuer *i, int fd, size_t length, uint64_t offset, bool write,
+		   int *error)
+{
+	int64_t at = map_at(i, fd, length, offset, write ? PROT_READ | PROT_WRITE : PROT_READ,
+			    MAP_SHARED);
 
 	if (at < 0 && at >= -ERRORS) {
 		*error = (int)-at;

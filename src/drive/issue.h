@@ -46,6 +46,9 @@ int64_t issue(struct issuer *i, enum call_id id, const uint64_t args[CALL_MAX_AR
 int issue_open(struct issuer *i, const struct attr_text *attr, pid_t pid, int cpu,
 	       int group_fd, uint64_t flags);
 
+/* In a copy of the attr's bytes, made-up addresses of strings become those of the strings. */
+void issue_place_strings(const struct attr_text *a, uint8_t *bytes);
+
 /* 0 or more, or a negative errno.  arg is a value or an address, as request says. */
 int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg);
 
@@ -54,6 +57,10 @@ int64_t issue_ioctl(struct issuer *i, int fd, uint32_t request, uint64_t arg);
  * data_tail, or for reading only.  NULL with *error, an errno.
  */
 void *issue_map(struct issuer *i, int fd, size_t length, bool write, int *error);
+
+/* The same from an offset of the event on, which is in bytes. */
+void *issue_map_at(struct issuer *i, int fd, size_t length, uint64_t offset, bool write,
+		   int *error);
 
 /* The same with any protection and flags: an address, or a negative errno. */
 int64_t issue_mmap(struct issuer *i, int fd, uint64_t length, int prot, int flags);

@@ -2,12 +2,14 @@
 #include "drive/look.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "abi/read_format.h"
 #include "drive/borrow.h"
 #include "drive/writer.h"
+#include "host/proc.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "xlat/constants.h"
@@ -68,12 +70,23 @@ static uint64_t attr_get(const struct event *e, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
 }
 
-/* Our own copy of the event's descriptor; negative: there is none to be had. */
+/*
+ * Our own copy of the event's descriptor; negative: there is none to be had.
+ * Another thread may have put something else in its place, or a filter made up the
+ * number that perf_event_open returned: to read from that could take input away
+ * from the target, or wait for ever.
+ */
 static int borrow(const struct look *k, const struct event *e)
 {
-	int fd = model_fd_of(k->looker->model, k->tid, e);
+	int its_fd = model_fd_of(k->looker->model, k->tid, e), fd;
+	char link[sizeof(PROC_EVENT_LINK) + 1];
 
-	return fd < 0 ? -1 : borrow_fd(k->pid, k->tid, fd);
+	fd = its_fd < 0 ? -1 : borrow_fd(k->pid, k->tid, its_fd);
+	if (fd < 0 || (proc_fd_link(getpid(), fd, link, sizeof(link)) &&
+		       !strcmp(link, PROC_EVENT_LINK)))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* Samples tell their event by its id: ask for those that nobody asked for. */

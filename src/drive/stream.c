@@ -50,6 +50,25 @@ static void let_go(const struct stream_ring *r)
 			 __ATOMIC_RELEASE);
 }
 
+static void tell_aux(struct stream *s, const struct stream_ring *r,
+		     const struct aux_result *aux)
+{
+	if (s->ops->aux && (aux->bytes || aux->missed || aux->odd_head))
+		s->ops->aux(s->ctx, r, aux);
+}
+
+void stream_snapshot(struct stream *s)
+{
+	struct aux_result aux;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->rings[i].aux.snapshot)
+			continue;
+		aux_snapshot(&s->rings[i].aux, &aux, NULL, NULL);
+		tell_aux(s, &s->rings[i], &aux);
+	}
+}
+
 static void look_ring(struct stream *s, size_t i)
 {
 	struct stream_ring *r = &s->rings[i];
@@ -59,9 +78,12 @@ static void look_ring(struct stream *s, size_t i)
 		.overwrite = r->backward, .settle = ring_settle,
 	};
 	struct ring_result result;
+	struct aux_result aux;
 
 	if (ring_walk(&image, &r->seen, &result, hold, &l))
 		return;
+	aux_look(&r->aux, &aux, NULL, NULL);
+	tell_aux(s, r, &aux);
 	if (!r->backward && r->seen.started)
 		let_go(r);
 	if ((result.records || result.missed || result.torn) && s->ops->looked)
@@ -124,8 +146,13 @@ void stream_look(struct stream *s, uint64_t before)
 
 void stream_close(struct stream *s, struct issuer *i)
 {
-	for (size_t n = 0; n < s->n; n++)
-		issue_unmap(i, s->rings[n].at, s->rings[n].length);
+	for (size_t n = 0; n < s->n; n++) {
+		const struct stream_ring *r = &s->rings[n];
+
+		if (r->aux.bytes)
+			issue_unmap(i, (void *)r->aux.bytes, r->aux.size);
+		issue_unmap(i, r->at, r->length);
+	}
 	free(s->rings);
 	free(s->held);
 	buf_free(&s->pool);

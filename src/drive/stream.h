@@ -7,6 +7,7 @@
 #define PEVTRACE_DRIVE_STREAM_H
 
 #include "abi/record.h"
+#include "drive/aux.h"
 #include "drive/issue.h"
 #include "drive/ring.h"
 #include "lib/buf.h"
@@ -18,6 +19,7 @@ struct stream_ring {
 	bool backward;
 	int cpu;		/* of the events that write there, -1: any */
 	size_t target;		/* for the one who maps */
+	struct aux_area aux;
 	/* ours */
 	struct ring_seen seen;
 };
@@ -37,6 +39,8 @@ struct stream_ops {
 	/* A look into a ring that found something, before its records. */
 	void (*looked)(void *ctx, const struct stream_ring *r,
 		       const struct ring_result *result);
+	/* What is new in its AUX area, behind the records that came before. */
+	void (*aux)(void *ctx, const struct stream_ring *r, const struct aux_result *result);
 };
 
 /* Zero-initialised but for these three. */
@@ -61,6 +65,9 @@ void stream_add(struct stream *s, const struct stream_ring *r);
  * hands on everything.
  */
 void stream_look(struct stream *s, uint64_t before);
+
+/* Hands on what the AUX areas hold that are snapshots, once their events are disabled. */
+void stream_snapshot(struct stream *s);
 
 /* Unmaps all, and drops what waits. */
 void stream_close(struct stream *s, struct issuer *i);

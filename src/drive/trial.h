@@ -9,35 +9,54 @@
 
 #include "abi/rules.h"
 
-/* The event that is opened before, and whose descriptor is then group_fd. */
-struct trial_leader {
+/* An event that is opened before, on the same task or cgroup. */
+struct trial_event {
 	const uint8_t *attr;
 	size_t len;
-	int32_t pid, cpu;
-	uint64_t flags;
+	int32_t cpu;
+	int leader;		/* place of its group's leader; TRIAL_NONE: it leads */
 	bool ring;		/* is mapped as well */
+	/* it has a counter or breakpoint that others miss, or leads one that has */
+	bool holds;
 };
+
+/* The events that are open when a call is tried; all zero but leader: none. */
+struct trial_state {
+	const struct trial_event *events;
+	size_t n;
+	int leader;		/* whose descriptor is then group_fd, or TRIAL_NONE */
+};
+
+/* Those that hold nothing and are of another group are but descriptors in a trial. */
+
+enum { TRIAL_NONE = -1 };
 
 struct trial {
 	int error;		/* positive errno; 0: it opened */
 	uint32_t size;		/* attr.size as it was afterwards */
-	int leader_error;	/* the leader did not open: nothing else was tried */
+	int before_error;	/* one of the state did not open: nothing else was tried */
 };
 
 /*
- * pid 0 is the child, on which nothing runs but this.  leader: NULL for none.
+ * pid 0 is the child, on which nothing runs but this.  before: NULL for nothing.
  * False when there could be no child.
  */
-bool trial_open(const struct rule_ask *ask, const struct trial_leader *leader,
+bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out);
+
+/*
+ * The errno of what answers before the kernel does, whatever is asked for: a seccomp
+ * filter, or ENOSYS of a kernel without perf events.  0: the kernel answers.
+ */
+int trial_gate(void);
 
 /* sizeof the kernel's struct perf_event_attr, which it tells; 0: it did not. */
 uint32_t trial_attr_size(void);
 
 /*
- * Whether one more breakpoint can be had on pid and cpu, of the kind that
- * bp_type is of: found by having it.
+ * Whether one more breakpoint can be had where ask wants one, of the kind that
+ * its attr is of: found by having it.
  */
-enum fact trial_breakpoint(int32_t pid, int32_t cpu, uint64_t bp_type);
+enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before);
 
 #endif

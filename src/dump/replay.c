@@ -494,7 +494,7 @@ static bool complain(struct replay *r, const char *what, const char *detail)
 	r->whole = false;
 	warn("%s:%lu: %s%s%s", r->path, dump_line_number(r->reader), what, detail,
 	     r->keep_going ? "; passed over" :
-			     "; --keep-going shows what can still be read");
+			     "; pevtrace decode --keep-going shows what can still be read");
 	return r->keep_going;
 }
 

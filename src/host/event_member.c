@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Members of the attr by name, and perf's modifiers, which stand for some. */
+#include <stdio.h>
+
 #include "abi/arch.h"
 #include "abi/attr_member.h"
 #include "abi/attr_value.h"
@@ -76,6 +78,15 @@ static bool read_regs(struct reading *r, const struct field *f, const char *from
 	return true;
 }
 
+/* perf's terms period and freq lack what the members of the attr begin with. */
+static const struct field *prefixed(const char *word, size_t len)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "sample_%.*s", (int)len, word);
+	return attr_member(name, strlen(name));
+}
+
 static bool fits(const struct field *f, uint64_t v)
 {
 	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
@@ -100,6 +111,9 @@ static bool read_number(struct reading *r, const struct event_spec *e,
 		*v = p->type;
 	else if (!value_read(&c, x, v))
 		return bad_value(r, f, x, &c, from);
+	if (!fits(f, *v) && prefixed(f->name, strlen(f->name)))
+		return FAIL_AT(r, from, "%s is a bit; did you mean sample_%s=%llu?", f->name,
+			       f->name, (unsigned long long)*v);
 	return fits(f, *v) ||
 	       FAIL_AT(r, from, "%s has %u bits, and 0x%llx needs more", f->name,
 		       f->nbits ? f->nbits : 8u * f->width, (unsigned long long)*v);
@@ -164,7 +178,10 @@ static bool unknown_member(struct reading *r, const char *word, size_t len)
 	struct nearest n;
 
 	nearest_start(&n, word, len);
-	syntax_near_members(&n);
+	if (prefixed(word, len))
+		snprintf(n.best, sizeof(n.best), "%s", prefixed(word, len)->name);
+	else
+		syntax_near_members(&n);
 	return syntax_unknown(r, word, "struct perf_event_attr has no member", &n,
 		       "pevtrace(1) lists where to find them");
 }
@@ -251,6 +268,7 @@ static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *ho
 		break;
 	case 'S':
 		event_set(e, ATTR_SAMPLE_TYPE, event_get(e, ATTR_SAMPLE_TYPE) | PERF_SAMPLE_READ);
+		e->reads = true;
 		return true;
 	case 'I':
 	case 'D':

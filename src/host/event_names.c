@@ -87,6 +87,7 @@ struct glob {
 	size_t n;
 	char pattern[256];
 	struct nearest *near;
+	size_t system;		/* near those whose so many first bytes are the word's */
 };
 
 static void match_tracepoint(void *ctx, uint64_t id, const char *name)
@@ -94,7 +95,8 @@ static void match_tracepoint(void *ctx, uint64_t id, const char *name)
 	struct glob *g = ctx;
 
 	if (g->near) {
-		nearest_try(g->near, name);
+		if (!strncmp(name, g->near->word, g->system))
+			nearest_try(g->near, name);
 		return;
 	}
 	if (fnmatch(g->pattern, name, 0))
@@ -136,6 +138,11 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 			       "/sys/kernel/tracing'", name);
 	nearest_start(&n, name, strlen(name));
 	host_each_tracepoint(r->host, match_tracepoint, &g);
+	if (!*n.best) { /* at least there may be such a system */
+		g.system = strcspn(n.word, ":") + 1;
+		nearest_start_any(&n, name, strlen(name));
+		host_each_tracepoint(r->host, match_tracepoint, &g);
+	}
 	return syntax_unknown(r, at, "no event or tracepoint is called", &n,
 		       "available_events in tracefs has the tracepoints");
 }
@@ -251,6 +258,15 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 {
 	struct nearest n;
 
+	if (pmu_find(host_pmus(r->host), word, len))
+		return FAIL_AT(r, word, "%.*s is a PMU: its terms stand behind a slash, as in "
+			       "%.*s/config=1/", (int)len, word, (int)len, word);
+	if (syntax_absent_pmu(r, word, len))
+		return false;
+	if (syntax_is(word, len, "duration_time") || syntax_is(word, len, "user_time") ||
+	    syntax_is(word, len, "system_time"))
+		return FAIL_AT(r, word, "%.*s is measured by perf stat itself, and no event of the "
+			       "kernel; task-clock:u and :k come near", (int)len, word);
 	nearest_start(&n, word, len);
 	event_words_near(&n);
 	syntax_near_members(&n);
@@ -258,6 +274,9 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 		for (size_t i = 0; i < p->naliases; i++)
 			nearest_try(&n, p->aliases[i].name);
 	host_each_tracepoint(r->host, near_tracepoint_name, &n);
+	if (*word == 'r' && !*n.best)
+		return FAIL_AT(r, word, "no event is called '%s', and a raw event is r and up to "
+			       "16 hexadecimal digits, as in r1a8", n.word);
 	return syntax_unknown(r, word, "no event is called", &n, "perf list has those of this machine");
 }
 

@@ -131,10 +131,25 @@ static bool terms(struct reading *r, const struct pmu *p)
 	return true;
 }
 
+bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
+{
+	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {
+		if (!syntax_is(word, len, d->name))
+			continue;
+		FAIL_AT(r, word, "this kernel has no PMU '%s' (%s); "
+			"/sys/bus/event_source/devices has those of this machine",
+			d->name, d->meaning);
+		return true;
+	}
+	return false;
+}
+
 static bool unknown_pmu(struct reading *r, const char *word, size_t len)
 {
 	struct nearest n;
 
+	if (syntax_absent_pmu(r, word, len))
+		return false;
 	nearest_start(&n, word, len);
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		nearest_try(&n, p->name);

@@ -72,6 +72,9 @@ bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
 
 /* "msr/tsc/u": the word of len bytes before the slash is a PMU or generic event. */
 bool syntax_with_terms(struct reading *r, size_t len);
+
+/* True, with the reason, where the word is the name of a PMU that is not here. */
+bool syntax_absent_pmu(struct reading *r, const char *word, size_t len);
 void syntax_alias(struct event_spec *e, const struct pmu_alias *a);
 
 /* event_names.c: an event of any kind at the cursor, whose first word is so long. */

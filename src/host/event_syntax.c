@@ -200,6 +200,24 @@ static bool items(struct reading *r)
 	return true;
 }
 
+bool event_grouped(const struct event_list *l, size_t i)
+{
+	size_t leader = l->events[i].leader;
+
+	return leader != i || (i + 1 < l->n && l->events[i + 1].leader == i);
+}
+
+/* Counts in samples tell by ids whose they are. */
+static void finish(struct event_list *l, size_t i)
+{
+	struct event_spec *e = &l->events[i];
+
+	if (e->reads && !e->given[ATTR_READ_FORMAT])
+		event_set(e, ATTR_READ_FORMAT, PERF_FORMAT_ID |
+			  (event_grouped(l, i) ? PERF_FORMAT_GROUP : 0));
+	attr_member_done(&e->attr);
+}
+
 bool event_list_add(struct event_list *l, struct host *h, const char *text)
 {
 	size_t before = l->n;
@@ -213,7 +231,7 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are parted by commas",
 			     text_cursor_some(&r.c), r.c.at);
 	for (size_t i = before; ok && i < l->n; i++)
-		attr_member_done(&l->events[i].attr);
+		finish(l, i);
 	if (ok)
 		return true;
 	l->n = before;

@@ -26,6 +26,7 @@ struct event_spec {
 	struct attr_text attr;	/* label: as it was written, without members */
 	size_t leader;		/* place in the list of its group's leader; its own */
 	bool given[ATTR_NFIELDS]; /* the text says what the member is */
+	bool reads;		/* :S, its samples have counts in them: those of its group */
 };
 
 /* Zero-initialised is empty. */
@@ -45,6 +46,9 @@ struct event_list {
  */
 bool event_list_add(struct event_list *l, struct host *h, const char *text);
 void event_list_free(struct event_list *l);
+
+/* Whether the i-th is of a group with others in it. */
+bool event_grouped(const struct event_list *l, size_t i);
 
 /* A member by its index (ATTR_TYPE, ...). */
 uint64_t event_get(const struct event_spec *e, unsigned int member);

@@ -34,4 +34,7 @@ void facts_refresh(struct facts *f);
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
 
+/* Whether this process can have so many more descriptors. */
+enum fact facts_descriptors(size_t n);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -147,6 +148,22 @@ static enum fact one_more_descriptor(void)
 	if (fd >= 0)
 		close(fd);
 	return fact_of(fd >= 0 || errno != EMFILE);
+}
+
+enum fact facts_descriptors(size_t n)
+{
+	DIR *d = sysfile_dir(AT_FDCWD, "/proc/self/fd");
+	struct rlimit limit;
+
+	if (!d || getrlimit(RLIMIT_NOFILE, &limit)) {
+		if (d)
+			closedir(d);
+		return FACT_UNKNOWN;
+	}
+	while (sysfile_next(d))
+		n++;
+	closedir(d);
+	return fact_of(n - 1 <= limit.rlim_cur); /* that of the directory is free again */
 }
 
 static enum fact is_event(int fd)

@@ -49,7 +49,15 @@ void nearest_start(struct nearest *n, const char *word, size_t len)
 	memcpy(n->word, word, len);
 	n->word[len] = '\0';
 	n->best[0] = '\0';
+	n->any = false;
 	n->distance = 2 + (unsigned int)len / 5; /* what is that far is too far */
+}
+
+void nearest_start_any(struct nearest *n, const char *word, size_t len)
+{
+	nearest_start(n, word, len);
+	n->distance = 2 * NEAREST_MAX;
+	n->any = true;
 }
 
 void nearest_try(struct nearest *n, const char *candidate)
@@ -62,7 +70,7 @@ void nearest_try(struct nearest *n, const char *candidate)
 		return;
 	d = distance(n->word, word, candidate, len);
 	/* a word of which nothing is left is another word */
-	if (d >= n->distance || d >= word)
+	if (d >= n->distance || (d >= word && !n->any))
 		return;
 	n->distance = d;
 	memcpy(n->best, candidate, len + 1);

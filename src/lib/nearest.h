@@ -3,6 +3,7 @@
 #ifndef PEVTRACE_LIB_NEAREST_H
 #define PEVTRACE_LIB_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { NEAREST_MAX = 80 };	/* bytes of a word worth comparing */
@@ -11,10 +12,14 @@ struct nearest {
 	char word[NEAREST_MAX + 1];
 	char best[NEAREST_MAX + 1];	/* "" while nothing is near enough */
 	unsigned int distance;		/* of best; anything farther is no help */
+	bool any;			/* is a help, however far */
 };
 
 /* What was written; it is copied. */
 void nearest_start(struct nearest *n, const char *word, size_t len);
+
+/* The same, where any candidate is better than none. */
+void nearest_start_any(struct nearest *n, const char *word, size_t len);
 
 /*
  * Remembers the candidate, which is copied, if it is nearer than all before:

@@ -144,8 +144,8 @@ static void failed_to_open(struct model *m, struct task *t, const struct call *c
 	a = &m->attempts[m->nattempts++];
 	*a = (struct attempt){
 		.tid = c->tid, .error = (int)c->ret, .injected = c->tamper.injected,
-		.pid = call_int(c, 1),
-		.cpu = call_int(c, 2), .flags = c->args[4], .events = m->nevents,
+		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
+		.flags = c->args[4], .events = m->nevents,
 	};
 	a->attr_len = keep_attr(c, a->attr);
 	if (t->info)

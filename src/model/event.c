@@ -59,6 +59,12 @@ void event_redirect(struct event *e, struct event *output)
 	}
 }
 
+bool event_is_probe(const struct event *e)
+{
+	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
+	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
+}
+
 void event_unref(struct event *e)
 {
 	if (!e || --e->refs)

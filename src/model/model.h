@@ -100,7 +100,7 @@ struct attempt {
 	uint8_t attr[EVENT_ATTR_MAX];
 	size_t attr_len;
 	pid_t pid;
-	int cpu;
+	int cpu, group_fd;
 	uint64_t flags;
 	unsigned int events;	/* opened before it */
 };
@@ -172,6 +172,9 @@ bool model_passing(const struct model *m);
 
 /* The task holds something, or is what some event measures. */
 bool model_involved(const struct model *m, pid_t tid);
+
+/* Opened only to see whether the kernel takes it, and closed again. */
+bool event_is_probe(const struct event *e);
 
 /* The event behind a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);

@@ -4,13 +4,7 @@
 #include "xlat/constants.h"
 
 static const char must[] =
-"static long must(long result, const char *call)\n"
-"{\n"
-"	if (result < 0)\n"
-"		err(1, \"%s\", call);\n"
-"	return result;\n"
-"}\n"
-"#define MUST(call) must((call), #call)\n"
+"#define MUST(call) ({ long got = (call); if (got < 0) err(1, \"%s\", #call); got; })\n"
 "\n";
 
 static const char fails[] =
@@ -56,19 +50,16 @@ static const char start_child[] =
 "static pid_t start_child(char **command, int *go)\n"
 "{\n"
 "	int hold[2];\n"
-"	char byte;\n"
-"	pid_t pid;\n"
 "\n"
 "	MUST(pipe2(hold, O_CLOEXEC));\n"
+"	pid_t pid = MUST(fork());\n"
+"	close(hold[pid ? 0 : 1]);\n"
 "	*go = hold[1];\n"
-"	pid = (pid_t)MUST(fork());\n"
 "	if (pid)\n"
 "		return pid;\n"
-"	close(hold[1]);\n"
-"	if (read(hold[0], &byte, 1) == 1)\n"
+"	if (read(hold[0], &(char){ 0 }, 1) == 1)\n"
 "		execvp(command[0], command);\n"
-"	warn(\"%s\", command[0]);\n"
-"	_exit(127);\n"
+"	err(127, \"%s\", command[0]);\n"
 "}\n"
 "\n";
 
@@ -110,7 +101,7 @@ static const char map_ring[] =
 /* What is in an AUX area, only the decoder of its PMU can tell. */
 static const char map_aux[] =
 "static struct perf_event_mmap_page *aux_of[RINGS];\n"
-"static uint64_t aux_bytes;\n"
+"static unsigned long long aux_bytes;\n"
 "\n"
 "/* The page of the event's ring is told first where the AUX area is to be. */\n"
 "static void map_aux(int i, int event, size_t length, int prot, int flags, off_t offset)\n"
@@ -141,23 +132,20 @@ static const char map_aux[] =
 "\n";
 
 static const char record_at[] =
-"/* The record at a place in the ring, put together where it goes on at the start. */\n"
-"static const struct perf_event_header *record_at(const struct perf_event_mmap_page *page,\n"
-"						 uint64_t place, uint64_t most)\n"
+"/* A copy of the record at a place in the ring, which may go on at the ring's start. */\n"
+"static const struct perf_event_header *record_at(int i, uint64_t place, uint64_t most)\n"
 "{\n"
-"	static uint64_t whole[65536 / sizeof(uint64_t)]; /* no record is larger */\n"
-"	const unsigned char *data = (const unsigned char *)page + page->data_offset;\n"
-"	uint64_t at = place % page->data_size, left = page->data_size - at;\n"
-"	const struct perf_event_header *h = (const void *)(data + at);\n"
-"	uint64_t size = h->size;\n"
+"	static uint64_t copy[65536 / sizeof(uint64_t)]; /* no record is larger */\n"
+"	const char *data = (const char *)ring[i] + ring[i]->data_offset;\n"
+"	uint64_t at = place % ring[i]->data_size, left = ring[i]->data_size - at;\n"
+"	uint16_t size = ((const struct perf_event_header *)(data + at))->size;\n"
 "\n"
-"	if (size < sizeof(*h) || size > most)\n"
+"	if (size < sizeof(struct perf_event_header) || size > most)\n"
 "		return NULL;\n"
-"	if (size <= left)\n"
-"		return h;\n"
-"	memcpy(whole, h, left);\n"
-"	memcpy((char *)whole + left, data, size - left);\n"
-"	return (const void *)whole;\n"
+"	memcpy(copy, data + at, size < left ? size : left);\n"
+"	if (size > left)\n"
+"		memcpy((char *)copy + left, data, size - left);\n"
+"	return (const void *)copy;\n"
 "}\n"
 "\n";
 
@@ -165,13 +153,12 @@ static const char drain[] =
 "/* Takes the records that are new, and gives their room back. */\n"
 "static void drain(int i)\n"
 "{\n"
-"	const struct perf_event_header *h;\n"
 "	/* acquire: the records are read after the head that covers them */\n"
 "	uint64_t head = __atomic_load_n(&ring[i]->data_head, __ATOMIC_ACQUIRE);\n"
 "	uint64_t tail = ring[i]->data_tail;\n"
 "\n"
-"	for (; tail != head; tail += h->size) {\n"
-"		h = record_at(ring[i], tail, head - tail);\n"
+"	for (const struct perf_event_header *h; tail != head; tail += h->size) {\n"
+"		h = record_at(i, tail, head - tail);\n"
 "		if (!h)\n"
 "			errx(1, \"damaged record in ring %d\", i);\n"
 "		on_record(h);\n"
@@ -193,7 +180,7 @@ static const char drain_overwritten[] =
 "		seen[i] = head;\n"
 "	}\n"
 "	for (; seen[i] != head; seen[i] += h->size) {\n"
-"		h = record_at(ring[i], seen[i], head - seen[i]);\n"
+"		h = record_at(i, seen[i], head - seen[i]);\n"
 "		if (!h)\n"
 "			break;\n"
 "		on_record(h);\n"
@@ -212,7 +199,7 @@ static const char drain_backward[] =
 "	uint64_t end = seen[i] - head < size ? seen[i] : head + size;\n"
 "\n"
 "	for (; at != end; at += h->size) {\n"
-"		h = record_at(ring[i], at, end - at);\n"
+"		h = record_at(i, at, end - at);\n"
 "		if (!h)\n"
 "			break; /* the oldest is overwritten in part */\n"
 "		on_record(h);\n"
@@ -229,18 +216,18 @@ static const char watch_rings[] =
 "			if (polled[i].revents & POLLHUP)\n"
 "				polled[i].fd = -1; /* whom it measured is gone */\n"
 "		}\n"
-"	} while (!ended);\n"
+"	}\n"
 "}\n"
 "\n";
 
 static const char print_count[] =
 "static void print_count(int event, const char *name)\n"
 "{\n"
-"	uint64_t count[5]; /* the count itself, then what read_format asks for */\n"
+"	unsigned long long count[5]; /* the count itself, then what read_format asks for */\n"
 "\n"
 "	if (!MUST(read(event, count, sizeof(count))))\n"
 "		errx(1, \"%s could not be put on its PMU\", name);\n"
-"	fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", count[0], name);\n";
+"	fprintf(stderr, \"%18llu %s\\n\", count[0], name);\n";
 
 static const char print_part[] =
 "	if (count[2] < count[1]) /* times: enabled, running */\n"
@@ -249,15 +236,15 @@ static const char print_part[] =
 
 static const char print_lost[] =
 "	if (count[%1$d])\n"
-"		fprintf(stderr, \"%%18\" PRIu64 \" of its samples lost\\n\", count[%1$d]);\n";
+"		fprintf(stderr, \"%%18llu of its samples lost\\n\", count[%1$d]);\n";
 
 static const char print_counts[] =
 "/* Prints what a read of the event returns; there are n names of events in its group. */\n"
 "static void print_counts(int event, uint64_t format, const char *const *names, uint64_t n)\n"
 "{\n"
-"	uint64_t words[3 + 3 * (EVENTS + 1)], enabled = 0, running = 0;\n"
+"	unsigned long long words[3 + 3 * (EVENTS + 1)], enabled = 0, running = 0;\n"
 "	/* behind the count, or in a group the number of counts, come the times */\n"
-"	const uint64_t *count = words, *at = words + 1;\n"
+"	const unsigned long long *count = words, *at = words + 1;\n"
 "\n"
 "	if (!MUST(read(event, words, sizeof(words))))\n"
 "		errx(1, \"%s could not be put on its PMU\", names[0]);\n"
@@ -272,14 +259,14 @@ static const char print_counts[] =
 "		count = at;\n"
 "	}\n"
 "	for (uint64_t i = 0; i < n; i++) {\n"
-"		fprintf(stderr, \"%18\" PRIu64 \" %s\\n\", *count++, names[i]);\n"
+"		fprintf(stderr, \"%18llu %s\\n\", *count++, names[i]);\n"
 "		/* what else each has stands behind it in a group, else behind the times */\n"
 "		if (!(format & PERF_FORMAT_GROUP))\n"
 "			count = at;\n"
 "		if (format & PERF_FORMAT_ID)\n"
 "			count++;\n"
 "		if (format & PERF_FORMAT_LOST && *count++)\n"
-"			fprintf(stderr, \"%18\" PRIu64 \" of its samples lost\\n\", count[-1]);\n"
+"			fprintf(stderr, \"%18llu of its samples lost\\n\", count[-1]);\n"
 "	}\n"
 "	if (running < enabled)\n"
 "		fprintf(stderr, \"%18s counted for %.1f%% of the time\\n\", \"\",\n"
@@ -328,16 +315,14 @@ static void write_record(const struct c_parts *p, struct buf *out)
 			 "order. */\n"
 			 "struct sample {\n	struct perf_event_header header;\n%s};\n\n",
 			 p->sample);
-	buf_adds(out, "static uint64_t samples, others, lost;\n\n"
-		 "static void on_record(const struct perf_event_header *h)\n{\n"
-		 "	const uint64_t *body = (const uint64_t *)(h + 1);\n");
+	buf_adds(out, "static unsigned long long samples, others, lost;\n\n"
+		 "static void on_record(const struct perf_event_header *h)\n{\n");
 	if (p->sample)
-		buf_adds(out, "	const struct sample *s = (const struct sample *)h;\n");
-	buf_adds(out, "\n	samples += h->type == PERF_RECORD_SAMPLE;\n"
+		buf_adds(out, "	const struct sample *s = (const void *)h;\n\n");
+	buf_adds(out, "	samples += h->type == PERF_RECORD_SAMPLE;\n"
 		 "	others += h->type != PERF_RECORD_SAMPLE;\n"
 		 "	if (h->type == PERF_RECORD_LOST || h->type == PERF_RECORD_LOST_SAMPLES)\n"
-		 "		lost += body[h->type == PERF_RECORD_LOST]; "
-		 "/* the former has an id first */\n");
+		 "		lost += ((const uint64_t *)(h + 1))[h->type == PERF_RECORD_LOST];\n");
 	if (p->sample)
 		buf_addf(out, "	if (h->type == PERF_RECORD_SAMPLE)\n"
 			 "		printf(%s);\n", p->sample_print);
@@ -347,7 +332,7 @@ static void write_record(const struct c_parts *p, struct buf *out)
 static void write_drains(const struct c_parts *p, const char *table, struct buf *out)
 {
 	if (p->drains[DRAIN_OVERWRITTEN] || p->drains[DRAIN_BACKWARD])
-		buf_adds(out, "static uint64_t seen[RINGS], overrun; "
+		buf_adds(out, "static unsigned long long seen[RINGS], overrun; "
 			 "/* how far we have read; bytes lost */\n\n");
 	if (p->records) {
 		write_record(p, out);
@@ -381,7 +366,7 @@ static void write_watch(const struct c_parts *p, struct buf *out)
 	if (!p->watches)
 		return;
 	buf_addf(out, "/* Takes records as they come, until %s. */\n"
-		 "static void watch(%s)\n{\n	bool ended;\n\n	do {\n",
+		 "static void watch(%s)\n{\n	for (bool ended = false; !ended;) {\n",
 		 p->children ? "the command ends" : "^C, or nobody is left to measure",
 		 p->children == 1 ? "pid_t child" : "void");
 	if (p->children)

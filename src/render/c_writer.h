@@ -43,6 +43,21 @@ bool c_say(struct writer *w, const char *what, const char *more);
 /* Makes lines of the steps, with the waits between them. */
 void c_steps_write(struct writer *w);
 
+/* Gives each attr the name of its variable. */
+void c_text_name_attrs(struct c_program *p);
+
+/* Is there an attr that has bits without a member? */
+bool c_text_needs_bits(const struct c_program *p);
+
+/* Everything above the functions. */
+void c_text_top(struct writer *w);
+
+/* Which function takes the records of which ring, where that is not one for all. */
+void c_text_drain_table(const struct writer *w, struct buf *out);
+
+/* main(), with the lines. */
+void c_text_main(struct writer *w);
+
 /* Writes the lines, those that repeat as loops. */
 void c_lines_write(struct writer *w);
 

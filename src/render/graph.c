@@ -40,12 +40,6 @@ void graph_add_task(const struct model *m, pid_t tid, struct buf *out)
 
 /* Events ------------------------------------------------------------------ */
 
-bool graph_is_probe(const struct event *e)
-{
-	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
-	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
-}
-
 void graph_add_target(const struct model *m, const struct event *e, struct buf *out)
 {
 	if (e->found)
@@ -179,18 +173,18 @@ static void print_events(const struct model *m, struct buf *out)
 	size_t n = model_events(m, &events), probes = 0;
 
 	for (size_t i = 0; i < n; i++)
-		probes += graph_is_probe(events[i]);
+		probes += event_is_probe(events[i]);
 	if (n > probes) {
 		buf_addf(out, "Events: %zu\n", n - probes);
 		for (size_t i = 0; i < n; i++)
-			if (!graph_is_probe(events[i]))
+			if (!event_is_probe(events[i]))
 				print_event(m, events[i], out);
 	}
 	if (!probes)
 		return;
 	buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
 	for (size_t i = 0; i < n; i++) {
-		if (!graph_is_probe(events[i]))
+		if (!event_is_probe(events[i]))
 			continue;
 		buf_addf(out, "  #%-3u ", events[i]->number);
 		text_escaped(out, events[i]->name);

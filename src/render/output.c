@@ -60,6 +60,10 @@ struct output *output_open(const char *path, int standard, bool separate)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 
+	if (path && !strcmp(path, "-")) {
+		path = NULL;
+		standard = STDOUT_FILENO;
+	}
 	o->path = path;
 	o->separate = path && separate;
 	o->buffered = path || standard == STDOUT_FILENO;

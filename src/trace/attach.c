@@ -116,10 +116,10 @@ static int seize(struct tracer *t, pid_t tid, pid_t pid)
 	struct trace_birth birth = { .tid = tid, .pid = pid, .attached = true };
 	struct task *task;
 
-	if (ptrace_do(PTRACE_SEIZE, tid, 0, seize_options(false)))
+	if (ptrace_do(PTRACE_SEIZE, tid, 0, seize_options(false, false)))
 		return errno;
-	ptrace_must(PTRACE_INTERRUPT, tid, 0, 0);
 	task = task_add(t, tid, pid);
+	task_ask(task);
 	task->root = true;
 	birth.shares_files = birth.shares_memory = tid != pid;
 	t->ops->born(t->ctx, &birth);

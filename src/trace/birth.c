@@ -50,6 +50,7 @@ static void no_longer_early(struct tracer *t, struct task *task)
 {
 	task->early = false;
 	t->nearly--;
+	veil_lift(task);
 	if (task->ended)
 		task_gone(t, task, task->status);
 	else
@@ -71,6 +72,7 @@ void birth_event(struct tracer *t, struct task *parent, unsigned int event)
 	if (!early)
 		task = task_add(t, (pid_t)child, (pid_t)child);
 	announce(t, task, parent, event == PTRACE_EVENT_VFORK);
+	veil_pass_on(parent, task);
 	if (early)
 		no_longer_early(t, task);
 }

@@ -11,6 +11,7 @@
 
 #include "lib/buf.h"
 #include "trace/filter.h"
+#include "trace/veil.h"
 
 /* Which argument is the descriptor that matters, or -1: none. */
 static int fd_arg(enum call_watch watch)
@@ -59,7 +60,7 @@ static void test_call(struct buf *b, uint32_t nr, enum call_watch watch, bool he
 		return;
 	add(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
 	if (arg < 0)
-		answer(b, SECCOMP_RET_TRACE);
+		answer(b, SECCOMP_RET_TRACE | VEIL_DATA);
 	else
 		add(b, BPF_JMP | BPF_JA, to_arg + (uint32_t)arg, 0, 0);
 }
@@ -108,7 +109,7 @@ static void test_ranges(struct buf *b, int arg, const struct fd_range *ranges, s
 	for (size_t i = 0; i < n; i++) {
 		add(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
 		add(b, BPF_JMP | BPF_JGT | BPF_K, ranges[i].last, 1, 0);
-		answer(b, SECCOMP_RET_TRACE);
+		answer(b, SECCOMP_RET_TRACE | VEIL_DATA);
 	}
 	answer(b, SECCOMP_RET_ALLOW);
 }

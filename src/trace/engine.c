@@ -44,11 +44,11 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-uintptr_t seize_options(bool exitkill)
+uintptr_t seize_options(bool launched, bool filtered)
 {
 	return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
 	       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-	       PTRACE_O_TRACESECCOMP | (exitkill ? PTRACE_O_EXITKILL : 0);
+	       (filtered ? PTRACE_O_TRACESECCOMP : 0) | (launched ? PTRACE_O_EXITKILL : 0);
 }
 
 struct task *task_find(const struct tracer *t, pid_t tid)
@@ -64,6 +64,11 @@ struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
 	task->pid = pid;
 	map_set(&t->tasks, (uint64_t)tid, task);
 	return task;
+}
+
+void task_ask(struct task *task)
+{
+	task->asked = ptrace_must(PTRACE_INTERRUPT, task->tid, 0, 0);
 }
 
 void task_drop(struct tracer *t, struct task *task)

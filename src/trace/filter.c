@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "trace/veil.h"
 
 enum {
 	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
@@ -51,7 +52,7 @@ static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 	for (size_t i = 0; i < FIRST_ARGS && !err; i++)
 		if (first_args[i].watch == watch)
 			/* what is above an int does not count */
-			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(0), nr, 1,
+			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(VEIL_DATA), nr, 1,
 					       SCMP_A0(SCMP_CMP_MASKED_EQ,
 						       UINT32_MAX,
 						       first_args[i].value));
@@ -74,7 +75,7 @@ static struct unsharing unsharing(enum call_id id)
 static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id,
 		     enum call_watch watch)
 {
-	uint32_t trace = SCMP_ACT_TRACE(0);
+	uint32_t trace = SCMP_ACT_TRACE(VEIL_DATA);
 	struct unsharing u;
 
 	switch (watch) {
@@ -160,6 +161,32 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 	return 0;
 }
 
+/* What veil_enter() has to see, whether it is watched or not. */
+static int add_veiled(scmp_filter_ctx ctx)
+{
+	static const struct {
+		const char *name;
+		struct scmp_arg_cmp test;
+		unsigned int tests;
+	} rules[] = {
+		{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_UNTRACED, CLONE_UNTRACED), 1 },
+		{ "clone3", { 0 }, 0 },
+		{ "prctl", SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, PR_SET_SECCOMP), 1 },
+		{ "seccomp", SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, SECCOMP_SET_MODE_STRICT), 1 },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !err; i++) {
+		int nr = seccomp_syscall_resolve_name(rules[i].name);
+
+		err = seccomp_rule_add_array(ctx, SCMP_ACT_TRACE(VEIL_DATA), nr, rules[i].tests,
+					     &rules[i].test);
+		if (err == -EEXIST)
+			err = 0; /* it is watched anyway */
+	}
+	return err;
+}
+
 /* A filter for one architecture alone, as each has its own rules. */
 static scmp_filter_ctx one_arch(const struct nr_table *table,
 				const struct trace_options *opts)
@@ -178,6 +205,8 @@ static scmp_filter_ctx one_arch(const struct nr_table *table,
 	}
 	if (!err)
 		err = add_calls(ctx, table, opts);
+	if (!err)
+		err = add_veiled(ctx);
 	if (!err)
 		return ctx;
 	seccomp_release(ctx);

@@ -87,6 +87,11 @@ static bool has_own_filters(const struct guard *g, pid_t tid)
 	return proc_status(tid, filters_key) != g->filters;
 }
 
+bool guard_is_alone(const struct task *task)
+{
+	return task->guard && !has_own_filters(task->guard, task->tid);
+}
+
 static bool copy_out(pid_t tid, uint64_t addr, const void *data, size_t len)
 {
 	struct iovec local = { (void *)data, len };

@@ -27,6 +27,9 @@ struct guard *guard_inherit(const struct guard *g, pid_t tid, pid_t parent);
 
 void guard_free(struct guard *g);
 
+/* Has the process no filters but ours? */
+bool guard_is_alone(const struct task *task);
+
 /* Does the filter stop the task wherever close watch needs it to stop? */
 bool guard_covers(const struct tracer *t, const struct task *task);
 

@@ -49,6 +49,7 @@ static _Noreturn void child(const struct tracer *t, const struct launch *l)
 	ssize_t n;
 	int err;
 
+	close(l->go[1]); /* or the tracer's sudden end would not be noticed */
 	do
 		n = read(l->go[0], &byte, 1);
 	while (n < 0 && errno == EINTR);
@@ -134,7 +135,7 @@ static int seize(pid_t pid, bool filtered)
 {
 	int err;
 
-	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(filtered)))
+	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(true, filtered)))
 		return 0;
 	err = errno;
 	if (err == EPERM && proc_status(getpid(), "TracerPid") > 0)

@@ -63,7 +63,7 @@ void leave_start(struct tracer *t)
 	t->leaving = true;
 	kill_filtered(t);
 	while ((slot = map_next(&t->tasks, &at)))
-		ptrace_must(PTRACE_INTERRUPT, ((struct task *)slot->value)->tid, 0, 0);
+		task_ask(slot->value);
 }
 
 void leave_forget(struct tracer *t)

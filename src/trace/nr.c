@@ -10,6 +10,7 @@
 static void fill(struct nr_table *table, const struct arch *arch)
 {
 	table->arch = arch;
+	table->seccomp = seccomp_syscall_resolve_name_arch(table->token, "seccomp");
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		const struct call_desc *desc = &call_descs[i];
 		int nr = seccomp_syscall_resolve_name_arch(table->token,
@@ -52,17 +53,24 @@ void nr_free(struct nr_tables *n)
 	n->of = NULL;
 }
 
+const struct nr_table *nr_table(const struct nr_tables *n, const struct arch *arch)
+{
+	for (const struct nr_table *table = n->of; table->arch; table++)
+		if (table->arch == arch)
+			return table;
+	return NULL;
+}
+
 const struct call_desc *nr_find(const struct nr_tables *n,
 				const struct arch *arch, uint64_t nr)
 {
 	uint64_t index = nr & ~arch->nr_bit;
+	const struct nr_table *table;
 
 	if (index >= NR_CALLS)
 		return NULL;
-	for (const struct nr_table *table = n->of; table->arch; table++)
-		if (table->arch == arch)
-			return table->desc[index];
-	return NULL;
+	table = nr_table(n, arch);
+	return table ? table->desc[index] : NULL;
 }
 
 bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
@@ -73,13 +81,11 @@ bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
 		"semtimedop_time64", "msgrcv", "msgsnd", "io_getevents",
 		"io_pgetevents", "ipc",
 	};
-	const struct nr_table *table = n->of;
+	const struct nr_table *table = nr_table(n, arch);
 	bool fragile = false;
 	char *name;
 
-	while (table->arch && table->arch != arch)
-		table++;
-	if (nr < 0 || !table->arch)
+	if (nr < 0 || !table)
 		return false;
 	name = seccomp_syscall_resolve_num_arch(table->token, (int)nr);
 	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)

@@ -17,6 +17,7 @@ enum {
 struct nr_table {
 	const struct arch *arch; /* NULL ends the list */
 	uint32_t token; /* libseccomp's name for it */
+	int seccomp; /* number of that call; negative: none */
 	const struct call_desc *desc[NR_CALLS];
 };
 
@@ -33,6 +34,9 @@ void nr_free(struct nr_tables *n);
  * calls are restarted; signal(7) lists those that are not.
  */
 bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr);
+
+/* The table of an architecture; NULL if there is none. */
+const struct nr_table *nr_table(const struct nr_tables *n, const struct arch *arch);
 
 /* The description of call nr of that architecture, or NULL. */
 const struct call_desc *nr_find(const struct nr_tables *n,

@@ -37,7 +37,7 @@ static void nudge_others(struct tracer *t)
 				  proc_syscall(task->tid)))
 			continue;
 		task->every = true;
-		ptrace_must(PTRACE_INTERRUPT, task->tid, 0, 0);
+		task_ask(task);
 	}
 }
 
@@ -82,7 +82,7 @@ static unsigned int how_to_go_on(struct tracer *t, struct task *task)
 		nudge_others(t);
 	}
 	task->every = (task->close && !guard_covers(t, task)) || task->in_call ||
-		      task->entered;
+		      task->entered || task->veil.strict;
 	return task->every ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
@@ -141,16 +141,18 @@ static bool describe(struct tracer *t, struct task *task, uint32_t audit,
 }
 
 /* False when the task is to stay in its stop. */
-static bool enter(struct tracer *t, struct task *task, uint32_t audit,
-		  uint64_t nr, const uint64_t *args)
+static bool enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
 	struct remote remote = remote_of(task->tid);
 
 	task->in_call = false;
+	/* entry and seccomp: number and arguments are in the same place */
 	if (!task->starting && !t->leaving &&
-	    describe(t, task, audit, nr, args))
+	    describe(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
+	if (task->filtered && !task->starting && veil_enter(t, task, info))
+		task->entered = true; /* the exit is to stop */
 	if (!task->in_call)
 		return true;
 	tamper_begin(task->call);
@@ -166,6 +168,7 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 	struct call *call = task->call;
 
 	task->entered = false;
+	veil_lift(task);
 	if (!task->in_call)
 		return true;
 	task->in_call = false;
@@ -197,15 +200,17 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;
-		goes_on = enter(t, task, info.arch, info.entry.nr,
-				(const uint64_t *)info.entry.args);
+		goes_on = enter(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
-			goes_on = enter(t, task, info.arch, info.seccomp.nr,
-					(const uint64_t *)info.seccomp.args);
+			goes_on = enter(t, task, &info);
+		veil_refuse(task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
+		/* let go of inside the call: it has not returned */
+		if (t->leaving && veil_restart(t, task, info.arch))
+			break;
 		goes_on = leave_call(t, task, info.exit.rval, info.exit.is_error);
 		break;
 	}
@@ -226,6 +231,13 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 /* A new task, one that we interrupted, or a change of job control. */
 static void trap_stop(struct tracer *t, struct task *task, int sig)
 {
+	struct ptrace_syscall_info info;
+
+	if (sig == SIGTRAP && task->asked &&
+	    ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), (uintptr_t)&info) > 0)
+		veil_restart(t, task, info.arch);
+	task->asked = false;
+	veil_lift(task); /* of a new task */
 	if (sig == SIGTRAP || t->leaving)
 		task_resume(t, task, 0);
 	else

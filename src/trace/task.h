@@ -17,6 +17,7 @@
 #include "trace/guard.h"
 #include "trace/nr.h"
 #include "trace/trace.h"
+#include "trace/veil.h"
 
 /*
  * A thread that we follow.  The kernel reports a new thread and its maker's
@@ -29,6 +30,7 @@ struct task {
 	struct stack_cache *stack; /* see stack.c */
 	struct guard *guard; /* see guard.h; NULL without a filter */
 	uint64_t held_ns; /* stays in its stop until then; 0: does not */
+	struct veil veil; /* see veil.h */
 	uint64_t early_ns; /* when an early task was first seen */
 	int status; /* of an early task that has ended */
 	bool in_call; /* enter was answered with TRACE_EXIT */
@@ -36,6 +38,7 @@ struct task {
 	bool filtered; /* carries our seccomp filter */
 	bool close; /* last answer of close_watch was not TRACE_FAR */
 	bool every; /* stops at every call, or is about to stop anyway */
+	bool asked; /* to stop, by task_ask() */
 	bool root; /* of a program we launched or attached to */
 	bool starting; /* ours, but not yet the launched program */
 	bool early; /* seen before its birth; held if it lives */
@@ -88,7 +91,7 @@ bool ptrace_must(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data
 uint64_t now_ns(void);
 
 /* The options of PTRACE_SEIZE. */
-uintptr_t seize_options(bool exitkill);
+uintptr_t seize_options(bool launched, bool filtered);
 
 /* engine.c: the task table. */
 struct task *task_find(const struct tracer *t, pid_t tid);
@@ -99,6 +102,9 @@ void task_drop(struct tracer *t, struct task *task);
 
 /* Calls gone() and drops the task. */
 void task_gone(struct tracer *t, struct task *task, int status);
+
+/* Asks a task to stop, for no reason of its own. */
+void task_ask(struct task *task);
 
 /* stop.c: acts on one report of wait4(2). */
 void stop_handle(struct tracer *t, pid_t tid, int status);

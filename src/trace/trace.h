@@ -139,7 +139,7 @@ int trace_attach(struct tracer *t, pid_t pid);
  * kills it.  Those of a terminal have reached it already.  Once it has ended,
  * what it left behind is killed at the second signal, as it cannot run without
  * a tracer.  Attached tasks are let go at the first signal, unharmed.  A
- * launched program dies with the tracer unless it has no filter (no_seccomp).
+ * launched program dies with the tracer.
  *
  * Returns the wait status of the launched program, 0 if only attached.
  */

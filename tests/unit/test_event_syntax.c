@@ -26,18 +26,11 @@ static void put(const char *path, const char *text)
 	tree_put(root, path, text);
 }
 
-#define DEVICES "bus/event_source/devices/"
-
 static int setup(void **state)
 {
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	put(DEVICES "cpu/type", "4\n");
-	put(DEVICES "cpu/format/event", "config:0-7,32-35\n");
-	put(DEVICES "cpu/format/umask", "config:8-15\n");
-	put(DEVICES "cpu/format/edge", "config:18\n");
-	put(DEVICES "cpu/format/ldlat", "config1:0-15\n");
-	put(DEVICES "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	tree_put_cpu(root);
 	put(DEVICES "msr/type", "9\n");
 	put(DEVICES "msr/format/event", "config:0-63\n");
 	put(DEVICES "msr/events/tsc", "event=0x00\n");
@@ -117,6 +110,8 @@ static void test_generic(void **state)
 	is("1:0x9", 1, 9);
 	is("99:7:u", 99, 7);
 	has("cycles", ATTR_SIZE, layout_perf_event_attr.size);
+	refused("rZZ", 0, "up to 16 hexadecimal digits");
+	refused("r12345678901234567", 0, "up to 16 hexadecimal digits");
 }
 
 /* Names of libpfm4, where it is there. */
@@ -174,6 +169,9 @@ static void test_modifiers(void **state)
 	has("{cycles:k,cs}:u", ATTR_EXCLUDE_KERNEL, 0);
 	has("{cycles:k,cs}:u", ATTR_EXCLUDE_HV, 1);
 	has("cycles:S", ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ);
+	has("cycles:S", ATTR_READ_FORMAT, PERF_FORMAT_ID);
+	has("{cycles,cs}:S", ATTR_READ_FORMAT, PERF_FORMAT_ID | PERF_FORMAT_GROUP);
+	has("{cycles,cs}:S,read_format=LOST", ATTR_READ_FORMAT, PERF_FORMAT_LOST);
 	refused("cycles:pppp", 10, "at most 3");
 	refused("cycles:q", 7, "no modifier");
 	refused("cycles:W", 7, "leave it out");
@@ -203,6 +201,9 @@ static void test_pmus(void **state)
 	refused("cpu/umusk=1/", 4, "did you mean umask");
 	refused("cpu/umask=1", 3, "no second /");
 	refused("cpx/umask=1/", 0, "did you mean cpu");
+	refused("kprobe/retprobe/", 0, "no PMU 'kprobe' (Probes in the kernel)");
+	refused("kprobe", 0, "no PMU 'kprobe'");
+	refused("uprobe,uprobe_path=/x", 0, "uprobe/config=1/");
 }
 
 static void test_strings(void **state)
@@ -258,6 +259,9 @@ static void test_tracepoints(void **state)
 	refused("sched:sched_swich", 0, "did you mean sched:sched_switch");
 	refused("sched_switch", 0, "did you mean sched:sched_switch");
 	refused("nosuch:*", 0, "no event or tracepoint");
+	refused("sched:nope", 0, "did you mean sched:sched_");
+	refused("sched:*nope", 0, "did you mean sched:sched_");
+	refused("nosuch:nope", 0, "available_events");
 	refused("../x:y", 0, "");
 }
 
@@ -294,6 +298,9 @@ static void test_members(void **state)
 	refused("dummy,sample_typ=IP", 6, "did you mean sample_type");
 	refused("dummy,sample_type=IPP", 18, "did you mean IP");
 	refused("dummy,sample_type", 6, "needs a value");
+	refused("dummy,freq=99", 11, "did you mean sample_freq=99");
+	refused("dummy,period=99", 6, "did you mean sample_period");
+	refused("user_time", 0, "perf stat itself");
 	refused("dummy,precise_ip=4", 17, "has 2 bits");
 	refused("dummy,clockid=0x100000000", 14, "has 32 bits");
 	refused("dummy,clockid=-2147483649", 14, "has 32 bits");

@@ -22,21 +22,14 @@ static void put(const char *path, const char *text)
 	tree_put(root, path, text);
 }
 
-#define DEVICES "bus/event_source/devices/"
-
 static int setup(void **state)
 {
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	put(DEVICES "cpu/type", "4\n");
-	put(DEVICES "cpu/format/event", "config:0-7,32-35\n");
-	put(DEVICES "cpu/format/umask", "config:8-15\n");
-	put(DEVICES "cpu/format/edge", "config:18\n");
-	put(DEVICES "cpu/format/ldlat", "config1:0-15\n");
+	tree_put_cpu(root);
 	put(DEVICES "cpu/format/broken", "config:9-3\n");
 	put(DEVICES "cpu/format/far", "config:60-70\n");
 	put(DEVICES "cpu/events/cpu-cycles", "event=0x3c\n");
-	put(DEVICES "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	put(DEVICES "cpu/events/open-ended", "event=0xcd,ldlat=?\n");
 	put(DEVICES "odd/type", "33\n");
 	put("events/sched/sched_switch/id", "318\n");

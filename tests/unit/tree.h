@@ -26,6 +26,19 @@ static inline void tree_put(const char *root, const char *path, const char *text
 	fclose(f);
 }
 
+#define DEVICES "bus/event_source/devices/"
+
+/* The PMU of a CPU, in a sysfs. */
+static inline void tree_put_cpu(const char *root)
+{
+	tree_put(root, DEVICES "cpu/type", "4\n");
+	tree_put(root, DEVICES "cpu/format/event", "config:0-7,32-35\n");
+	tree_put(root, DEVICES "cpu/format/umask", "config:8-15\n");
+	tree_put(root, DEVICES "cpu/format/edge", "config:18\n");
+	tree_put(root, DEVICES "cpu/format/ldlat", "config1:0-15\n");
+	tree_put(root, DEVICES "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+}
+
 /* Removes it all, but nothing that is mounted there. rm's status. */
 static inline int tree_remove(const char *root)
 {

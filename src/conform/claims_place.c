@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finding a claim's sentence in the source of the page. */
+#include "conform/claims.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+
+/* The page's words, one blank between them, and the line that each byte is of. */
+struct words {
+	struct buf text;
+	unsigned int *lines;
+	size_t cap;
+};
+
+static void add(struct words *w, char c, unsigned int line)
+{
+	size_t at = w->text.len;
+
+	if (c == ' ' && (!at || w->text.data[at - 1] == ' '))
+		return;
+	if (at >= w->cap) {
+		w->cap = w->cap ? 2 * w->cap : 4096;
+		w->lines = xrealloc(w->lines, w->cap * sizeof(*w->lines));
+	}
+	w->lines[at] = line;
+	buf_addc(&w->text, c);
+}
+
+/* What an escape at p (behind its backslash) stands for; moves p behind it. */
+static char escape(const char **p, const char *end)
+{
+	const char *at = *p;
+
+	if (at == end)
+		return ' ';
+	*p = at + 1;
+	switch (*at) {
+	case '-':
+		return '-';
+	case 'e':
+		return '\\';
+	case 'f':		/* \fB, \f[B], \f(XX */
+	case '[':
+	case '(':
+		if (*at == '(' || (at + 1 < end && at[1] == '('))
+			*p = end - at > 3 ? at + (*at == '(' ? 3 : 4) : end;
+		else if (*at == '[' || (at + 1 < end && at[1] == '[')) {
+			while (*p < end && **p != ']')
+				++*p;
+			*p += *p < end;
+		} else {
+			*p = at + 2 <= end ? at + 2 : end;
+		}
+		return *at == 'f' ? '\0' : !strncmp(at, "[aq]", 4) ? '\'' :
+		       !strncmp(at, "[ha]", 4) ? '^' : ' ';
+	default:
+		return '\0';
+	}
+}
+
+/* Text of a line; the arguments of a macro with two fonts stand close. */
+static void add_line(struct words *w, const char *p, const char *end, unsigned int line)
+{
+	bool macro = *p == '.', close = false, quoted = false;
+
+	if (macro) {
+		p++;
+		close = end - p > 2 && isupper((unsigned char)p[0]) &&
+			isupper((unsigned char)p[1]) && strchr("BIR", p[0]) &&
+			strchr("BIR", p[1]);
+		if (!close && (end - p < 2 || p[1] != ' ' || !strchr("BI", p[0])))
+			return; /* a request that has no text */
+		while (p < end && *p != ' ')
+			p++;
+		while (p < end && *p == ' ')
+			p++;
+	}
+	while (p < end) {
+		char c = *p++;
+
+		if (c == '\\') {
+			c = escape(&p, end);
+			if (c)
+				add(w, c, line);
+		} else if (macro && c == '"') {
+			quoted = !quoted;
+		} else if (!isspace((unsigned char)c)) {
+			add(w, c, line);
+		} else if (!close || quoted) {
+			add(w, ' ', line);
+		}
+	}
+	add(w, ' ', line);
+}
+
+/* The heading that a line is, or NULL. */
+static bool is_heading(const char *p, const char *end, const char *heading, bool *ours)
+{
+	size_t n = strlen(heading);
+
+	if (end - p < 4 || (strncmp(p, ".SH", 3) && strncmp(p, ".SS", 3)))
+		return false;
+	for (p += 3; p < end && (*p == ' ' || *p == '"');)
+		p++;
+	*ours = (size_t)(end - p) >= n && !memcmp(p, heading, n);
+	return true;
+}
+
+unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len)
+{
+	const char *end = source + len, *next, *found;
+	struct words w = { .cap = 0 };
+	unsigned int line = 0, result = 0;
+	bool ours = false;
+
+	for (const char *p = source; p < end; p = next + 1) {
+		line++;
+		next = memchr(p, '\n', (size_t)(end - p));
+		if (!next)
+			next = end;
+		if (p == next || !strncmp(p, ".\\\"", 3) ||
+		    is_heading(p, next, c->section, &ours) || !ours)
+			continue;
+		add_line(&w, p, next, line);
+	}
+	found = strstr(buf_str(&w.text), c->place);
+	if (found)
+		result = w.lines[found - w.text.data];
+	buf_free(&w.text);
+	free(w.lines);
+	return result;
+}

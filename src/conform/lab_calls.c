@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Steps of experiments that are calls. */
+#include "conform/lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "host/event_syntax.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* "key=EXPRESSION" among the words: 1, 0 when it is not there, -1 when it is wrong. */
+static int option(struct lab *l, const char *key, uint64_t *v)
+{
+	size_t n = strlen(key);
+	const struct lab_event *e;
+
+	for (size_t i = 1; i < l->nwords; i++) {
+		if (strncmp(l->words[i], key, n) || l->words[i][n] != '=')
+			continue;
+		e = lab_event(l, l->words[i] + n + 1);
+		if (e)
+			*v = (uint64_t)(int64_t)e->fd;
+		else if (!lab_value(l, l->words[i] + n + 1, v))
+			return -1;
+		return 1;
+	}
+	return 0;
+}
+
+static bool has_word(const struct lab *l, const char *word)
+{
+	for (size_t i = 1; i < l->nwords; i++)
+		if (!strcmp(l->words[i], word))
+			return true;
+	return false;
+}
+
+/* The event that word 1 names; NULL after the reason is told. */
+static struct lab_event *subject(struct lab *l)
+{
+	struct lab_event *e = l->nwords > 1 ? lab_event(l, l->words[1]) : NULL;
+
+	if (!e)
+		lab_bad(l, "no event: %s", l->step);
+	return e;
+}
+
+/* open ------------------------------------------------------------------------------- */
+
+struct opening {
+	uint64_t pid, cpu, group, flags;
+};
+
+static bool arguments(struct lab *l, struct opening *o)
+{
+	*o = (struct opening){ .cpu = UINT64_MAX, .group = UINT64_MAX };
+	return option(l, "pid", &o->pid) >= 0 && option(l, "cpu", &o->cpu) >= 0 &&
+	       option(l, "group", &o->group) >= 0 && option(l, "flags", &o->flags) >= 0;
+}
+
+/* poke=OFFSET/BYTES:VALUE changes the attr's bytes behind what its text says. */
+static bool poke_bytes(struct lab *l, uint8_t *bytes)
+{
+	unsigned int at, width;
+	uint64_t v;
+	int n;
+
+	for (size_t i = 3; i < l->nwords; i++) {
+		if (strncmp(l->words[i], "poke=", 5))
+			continue;
+		if (sscanf(l->words[i], "poke=%u/%u:%n", &at, &width, &n) != 2 || width > 8 ||
+		    at + width > LAB_MEMORY)
+			return lab_bad(l, "%s", l->step), false;
+		if (!lab_value(l, l->words[i] + n, &v))
+			return false;
+		memcpy(bytes + at, &v, width); /* as little-endian machines have it */
+	}
+	return true;
+}
+
+static int open_at(struct lab *l, const void *attr, const struct opening *o)
+{
+	return (int)issue(&l->issuer, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+		(uintptr_t)attr, o->pid, o->cpu, o->group, o->flags,
+	});
+}
+
+static int open_bytes(struct lab *l, const struct attr_text *attr, const struct opening *o,
+		      uint8_t *seen)
+{
+	uint8_t *bytes = xcalloc(1, LAB_MEMORY);
+	int fd = -1;
+
+	memcpy(bytes, attr->bytes, attr->len < LAB_MEMORY ? attr->len : LAB_MEMORY);
+	if (poke_bytes(l, bytes)) {
+		memcpy(seen, bytes, LAB_ATTR);
+		fd = attr->nstrings ? issue_open(&l->issuer, attr, (pid_t)o->pid, (int)o->cpu,
+						 (int)o->group, o->flags) :
+		     open_at(l, bytes, o);
+		l->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, bytes, LAB_ATTR);
+	}
+	free(bytes);
+	return fd;
+}
+
+static struct lab_event *new_event(struct lab *l, const char *name)
+{
+	struct lab_event *e = lab_event(l, name);
+
+	if (!e && l->nevents < LAB_EVENTS)
+		e = &l->events[l->nevents++];
+	if (!e)
+		return NULL;
+	buf_free(&e->record);
+	*e = (struct lab_event){ .fd = -1 };
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	return e;
+}
+
+/* open NAME EVENT|null|bad [pid=] [cpu=] [group=] [flags=] [poke=] */
+enum lab_end lab_open(struct lab *l)
+{
+	struct event_list list = { 0 };
+	struct lab_event *e;
+	struct opening o;
+
+	if (l->nwords < 3)
+		return lab_bad(l, "%s", l->step);
+	if (!arguments(l, &o))
+		return LAB_UNTRIED;
+	e = new_event(l, l->words[1]);
+	if (!e)
+		return lab_bad(l, "too many events: %s", l->step);
+	if (!strcmp(l->words[2], "null") || !strcmp(l->words[2], "bad"))
+		return lab_judge(l, open_at(l, (void *)(uintptr_t)(*l->words[2] == 'b'), &o));
+	if (!event_list_add(&list, l->host, l->words[2]))
+		return lab_untried(l, "%s: %s", l->words[2], list.why);
+	e->fd = open_bytes(l, &list.events[0].attr, &o, e->attr);
+	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);
+	event_list_free(&list);
+	return *l->told->reason ? LAB_UNTRIED : lab_judge(l, e->fd);
+}
+
+/* The others ------------------------------------------------------------------------- */
+
+enum lab_end lab_close(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	int fd;
+
+	if (!e)
+		return LAB_UNTRIED;
+	fd = e->fd;
+	e->fd = -1;
+	return lab_judge(l, issue_close(&l->issuer, fd));
+}
+
+/* read NAME [BYTES] */
+enum lab_end lab_read(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	uint64_t size = sizeof(e->words);
+
+	if (!e || (l->nwords > 2 && !lab_value(l, l->words[2], &size)))
+		return LAB_UNTRIED;
+	if (size > sizeof(e->words))
+		return lab_bad(l, "%s", l->step);
+	return lab_judge(l, issue_read(&l->issuer, e->fd, e->words, size));
+}
+
+/* The bytes of the event that text describes, for MODIFY_ATTRIBUTES. */
+static bool attr_argument(struct lab *l, const char *text, uint8_t *memory)
+{
+	struct event_list list = { 0 };
+
+	if (!event_list_add(&list, l->host, text)) {
+		lab_untried(l, "%s: %s", text, list.why);
+		return false;
+	}
+	memcpy(memory, list.events[0].attr.bytes, list.events[0].attr.len);
+	event_list_free(&list);
+	return true;
+}
+
+/*
+ * EVENT: its descriptor; &EXPRESSION: the address of that; "TEXT": of that; @EVENT: of its
+ * attr; query:N: of a struct perf_event_query_bpf with room for N; EXPRESSION: itself.
+ */
+static bool ioctl_argument(struct lab *l, const char *word, uint8_t *memory, uint64_t *arg)
+{
+	const struct lab_event *e = lab_event(l, word);
+	uint64_t v;
+
+	*arg = (uintptr_t)memory;
+	if (e) {
+		*arg = (uint64_t)(int64_t)e->fd;
+		return true;
+	}
+	switch (*word) {
+	case '"':
+		snprintf((char *)memory, ATTR_TEXT_MAX, "%s", word + 1);
+		return true;
+	case '@':
+		return attr_argument(l, word + 1, memory);
+	case '&':
+		if (!lab_value(l, word + 1, &v))
+			return false;
+		memcpy(memory, &v, sizeof(v));
+		return true;
+	}
+	if (strncmp(word, "query:", 6))
+		return lab_value(l, word, arg);
+	memset(memory, 0xee, sizeof(l->query));
+	return lab_value(l, word + 6, &v) && memcpy(memory, &v, 4);
+}
+
+/* ioctl NAME REQUEST [ARGUMENT]; REQUEST as in the header without PERF_EVENT_IOC_ */
+enum lab_end lab_ioctl(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	uint64_t request = 0, arg = 0;
+	int64_t result;
+
+	if (!e || l->nwords < 3)
+		return lab_bad(l, "%s", l->step);
+	for (size_t i = 0; i < ioctl_ndescs && !request; i++)
+		if (!strcmp(ioctl_descs[i].name + strlen("PERF_EVENT_IOC_"), l->words[2]))
+			request = sizeof(long) == 8 ? ioctl_descs[i].request :
+				  ioctl_descs[i].compat;
+	memset(l->memory, 0, sizeof(l->memory));
+	if ((!request && !lab_value(l, l->words[2], &request)) ||
+	    (l->nwords > 3 && !ioctl_argument(l, l->words[3], l->memory, &arg)))
+		return LAB_UNTRIED;
+	result = issue_ioctl(&l->issuer, e->fd, (uint32_t)request, arg);
+	memcpy(&l->out, l->memory, sizeof(l->out));
+	memcpy(l->query, l->memory, sizeof(l->query));
+	l->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, l->memory, LAB_ATTR);
+	return lab_judge(l, result);
+}
+
+/* map NAME PAGES [r|w|rw|rwx] [private] [at=BYTES]: from at 0 on it is the ring */
+enum lab_end lab_map(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	uint64_t pages, at = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int prot = PROT_READ | PROT_WRITE;
+	int64_t result;
+
+	if (!e || l->nwords < 3 || !lab_value(l, l->words[2], &pages) ||
+	    option(l, "at", &at) < 0)
+		return *l->told->reason ? LAB_UNTRIED : lab_bad(l, "%s", l->step);
+	if (has_word(l, "r"))
+		prot = PROT_READ;
+	if (has_word(l, "w"))
+		prot = PROT_WRITE;
+	if (has_word(l, "rwx"))
+		prot |= PROT_EXEC;
+	result = issue(&l->issuer, CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
+		0, pages * page, (uint64_t)prot, has_word(l, "private") ? MAP_PRIVATE : MAP_SHARED,
+		(uint64_t)(int64_t)e->fd, at,
+	});
+	if (!(result < 0 && result > -4096) && !at && !e->ring) {
+		e->ring = (uint8_t *)(uintptr_t)result;
+		e->ring_len = pages * page;
+		e->overwrite = !(prot & PROT_WRITE);
+	}
+	return lab_judge(l, result < 0 && result > -4096 ? result : 0);
+}
+
+enum lab_end lab_unmap(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	uint8_t *ring;
+
+	if (!e)
+		return LAB_UNTRIED;
+	ring = e->ring;
+	e->ring = NULL;
+	return lab_judge(l, issue_unmap(&l->issuer, ring, e->ring_len));
+}
+
+/* poke NAME FIELD EXPRESSION: writes into the first page of what is mapped. */
+enum lab_end lab_poke(struct lab *l)
+{
+	const struct layout *p = &layout_perf_event_mmap_page;
+	struct lab_event *e = subject(l);
+	uint64_t v;
+	size_t i = 0;
+
+	if (!e || l->nwords != 4 || !e->ring || e->overwrite)
+		return lab_bad(l, "%s", l->step);
+	if (!lab_value(l, l->words[3], &v))
+		return LAB_UNTRIED;
+	while (i < p->n && strcmp(p->fields[i].name, l->words[2]))
+		i++;
+	if (i == p->n)
+		return lab_bad(l, "%s", l->step);
+	lab_trace_note(l->trace, l->step);
+	field_set(&p->fields[i], v, e->ring);
+	return LAB_GOES_ON;
+}
+
+/* poll NAME: what it says at once. */
+enum lab_end lab_poll(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+	struct pollfd p = { .fd = e ? e->fd : -1, .events = POLLIN };
+	struct timespec now = { 0, 0 };
+	int64_t n;
+
+	if (!e)
+		return LAB_UNTRIED;
+	n = issue(&l->issuer, CALL_PPOLL, (const uint64_t[CALL_MAX_ARGS]){
+		(uintptr_t)&p, 1, (uintptr_t)&now, 0, 8,
+	});
+	return lab_judge(l, n < 0 ? n : p.revents);
+}
+
+/* prctl OPERATION */
+enum lab_end lab_prctl(struct lab *l)
+{
+	uint64_t op;
+
+	if (l->nwords != 2 || !lab_value(l, l->words[1], &op))
+		return LAB_UNTRIED;
+	return lab_judge(l, issue(&l->issuer, CALL_PRCTL,
+				  (const uint64_t[CALL_MAX_ARGS]){ op }));
+}
+
+/* fcntl NAME COMMAND [EXPRESSION|owner]; owner: a struct f_owner_ex of this thread */
+enum lab_end lab_fcntl(struct lab *l)
+{
+	const struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = gettid() };
+	struct lab_event *e = subject(l);
+	uint64_t cmd, arg = 0;
+
+	if (!e || l->nwords < 3 || !lab_value(l, l->words[2], &cmd))
+		return LAB_UNTRIED;
+	if (l->nwords > 3 && !strcmp(l->words[3], "owner"))
+		arg = (uintptr_t)&owner;
+	else if (l->nwords > 3 && !lab_value(l, l->words[3], &arg))
+		return LAB_UNTRIED;
+	return lab_judge(l, issue(&l->issuer, CALL_FCNTL, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)(int64_t)e->fd, cmd, arg,
+	}));
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/aux.h"
+
+#include "abi/layout.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* A member of the user page. */
+static uint64_t *mark(const struct aux_area *a, unsigned int index)
+{
+	return (uint64_t *)((uint8_t *)a->page +
+			    layout_perf_event_mmap_page.fields[index].offset);
+}
+
+/* What was written before the head was published is seen after this. */
+static uint64_t load_head(const struct aux_area *a)
+{
+	return __atomic_load_n(mark(a, PERF_EVENT_MMAP_PAGE_AUX_HEAD), __ATOMIC_ACQUIRE);
+}
+
+static void hand_on(const struct aux_area *a, uint64_t from, uint64_t to,
+		    struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	while (from != to) {
+		uint64_t at = from & (a->size - 1), n = a->size - at;
+
+		if (n > to - from)
+			n = to - from;
+		out->bytes += n;
+		if (piece)
+			piece(ctx, a->bytes + at, n, from);
+		from += n;
+	}
+}
+
+void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	uint64_t head, from = a->seen;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes || a->snapshot)
+		return;
+	head = load_head(a);
+	if (head < from) {
+		out->odd_head = true;
+		from = head;
+	}
+	if (head - from > a->size) {
+		out->missed = head - from - a->size;
+		from = head - a->size;
+	}
+	hand_on(a, from, head, out, piece, ctx);
+	a->seen = head;
+	/* release: all has been read when the PMU sees that it may write there */
+	__atomic_store_n(mark(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
+}
+
+/* Some PMUs count on in aux_head, others begin anew with each round. */
+void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn *piece,
+		  void *ctx)
+{
+	uint64_t head, at, first;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes)
+		return;
+	head = load_head(a);
+	at = head & (a->size - 1);
+	first = at;
+	while (first < a->size && !a->bytes[first])
+		first++;
+	if (first < a->size)
+		hand_on(a, at, a->size, out, piece, ctx);
+	hand_on(a, 0, at, out, piece, ctx);
+}
+
+int aux_map(struct aux_area *a, struct issuer *i, int fd, void *page, size_t ring_len,
+	    size_t size, bool snapshot)
+{
+	int error = 0;
+
+	*a = (struct aux_area){ .page = page, .size = size, .snapshot = snapshot };
+	/* where the kernel is to expect it: behind the ring */
+	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
+	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
+	a->bytes = issue_map_at(i, fd, size, ring_len, !snapshot, &error);
+	return error;
+}

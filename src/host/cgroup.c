@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/nearest.h"
+
+bool cgroup_mount(char *path, size_t size)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	const struct mntent *e;
+	bool found = false;
+
+	while (f && (e = getmntent(f))) {
+		bool v1 = !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
+
+		if (!v1 && strcmp(e->mnt_type, "cgroup2"))
+			continue;
+		if ((size_t)snprintf(path, size, "%s", e->mnt_dir) < size)
+			found = true;
+		if (v1) /* then version 2 has no perf events */
+			break;
+	}
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+/* A directory of the hierarchy, not one beside it: -1 and errno, ENODEV for that. */
+static int open_within(const char *mount, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat top, at;
+
+	if (fd < 0)
+		return -1;
+	if (!stat(mount, &top) && !fstat(fd, &at) && top.st_dev == at.st_dev)
+		return fd;
+	close(fd);
+	errno = ENODEV;
+	return -1;
+}
+
+/* What of the path there is, and which of what is in it was perhaps meant. */
+static void add_nearest(const char *mount, char *path, struct buf *why)
+{
+	char *slash = path + strlen(path);
+	struct nearest n;
+	const struct dirent *e;
+	DIR *d = NULL;
+
+	while (!d && (slash = memrchr(path, '/', (size_t)(slash - path))) &&
+	       slash >= path + strlen(mount)) {
+		*slash = '\0';
+		d = opendir(path);
+		if (!d)
+			*slash = '/';
+	}
+	if (!d)
+		return;
+	nearest_start(&n, slash + 1, strcspn(slash + 1, "/"));
+	while ((e = readdir(d)))
+		if (e->d_type == DT_DIR && *e->d_name != '.')
+			nearest_try(&n, e->d_name);
+	closedir(d);
+	buf_addf(why, "; the nearest that is there is %s%s%s", path, *n.best ? "/" : "", n.best);
+}
+
+int cgroup_open(const char *name, struct buf *why)
+{
+	char mount[PATH_MAX / 2], path[PATH_MAX];
+	int fd = -1, error;
+
+	if (!*name) {
+		buf_adds(why, "it has no name; / is the uppermost one");
+		return -1;
+	}
+	if (!cgroup_mount(mount, sizeof(mount))) {
+		buf_adds(why, "no cgroups that perf events know are mounted (cgroup2, or cgroup "
+			      "with perf_event)");
+		return -1;
+	}
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", mount, name) >= sizeof(path))
+		errno = ENAMETOOLONG;
+	else
+		fd = open_within(mount, path);
+	error = errno;
+	if (fd < 0 && error == ENOENT && *name == '/')
+		fd = open_within(mount, name);
+	if (fd >= 0)
+		return fd;
+	if (error == ENOENT && *name == '/' && errno != ENOENT)
+		error = errno;
+	buf_addf(why, "%s; the cgroups that perf events know are below %s",
+		 error == ENODEV ? "it is none of them" :
+		 error == ENOENT ? "there is none of that name" : strerror(error), mount);
+	if (error == ENOENT)
+		add_nearest(mount, path, why);
+	return -1;
+}

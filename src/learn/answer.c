@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "learn/answer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_MAX = 256 };
+
+/* Small letters, one '_' for what parts words, none at either end. */
+static void normalise(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < ANSWER_MAX - 1; i++) {
+		unsigned char c = (unsigned char)text[i];
+		bool part = isspace(c) || strchr("-_=`'\",.;!?()", c);
+
+		if (!part)
+			out[n++] = (char)tolower(c);
+		else if (n && out[n - 1] != '_')
+			out[n++] = '_';
+	}
+	while (n && out[n - 1] == '_')
+		n--;
+	out[n] = '\0';
+}
+
+static const char *skip_article(const char *text)
+{
+	static const char *const articles[] = { "the_", "a_", "an_" };
+
+	for (size_t i = 0; i < sizeof(articles) / sizeof(*articles); i++)
+		if (!strncmp(text, articles[i], strlen(articles[i])))
+			return text + strlen(articles[i]);
+	return text;
+}
+
+/* A number at the start; *rest is what stands behind it. */
+static bool number(const char *text, unsigned long long *v, const char **rest)
+{
+	static const char *const words[] = {
+		"zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
+		"nine", "ten", "eleven", "twelve",
+	};
+	char digits[ANSWER_MAX];
+	size_t n = 0, skipped = 0, len = strcspn(text, "_");
+	char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strlen(words[i]) == len && !strncmp(text, words[i], len)) {
+			*v = i;
+			*rest = text + len;
+			return true;
+		}
+	}
+	if (!isdigit((unsigned char)*text))
+		return false;
+	/* 1_000 was 1,000: a part of three digits belongs to the number */
+	while (isxdigit((unsigned char)text[n + skipped]) || text[n + skipped] == 'x' ||
+	       (text[n + skipped] == '_' && strspn(text + n + skipped + 1, "0123456789") == 3)) {
+		if (text[n + skipped] == '_') {
+			skipped++;
+			continue;
+		}
+		digits[n] = text[n + skipped];
+		n++;
+	}
+	digits[n] = '\0';
+	errno = 0;
+	*v = strtoull(digits, &end, digits[0] == '0' && digits[1] == 'x' ? 16 : 10);
+	*rest = text + (end - digits) + skipped;
+	return !errno;
+}
+
+/* One more word is a unit. */
+static bool is_unit(const char *rest)
+{
+	rest += *rest == '_';
+	return !rest[strspn(rest, "abcdefghijklmnopqrstuvwxyz")];
+}
+
+static bool same(const char *wanted, const char *given)
+{
+	unsigned long long a, b;
+	const char *rest;
+	size_t w = strlen(wanted), g = strlen(given);
+
+	if (!g)
+		return false;
+	if (!strcmp(wanted, given))
+		return true;
+	if (number(wanted, &a, &rest) && !*rest)
+		return number(given, &b, &rest) && a == b && is_unit(rest);
+	if ((!strcmp(wanted, "yes") || !strcmp(wanted, "no")) && g == 1)
+		return *given == *wanted;
+	/* a bit with its value: inherit=1 */
+	if (g == w + 2 && !strncmp(wanted, given, w) && !strcmp(given + w, "_1"))
+		return true;
+	/* FORMAT_ID, or ID, for PERF_FORMAT_ID */
+	return g > 1 && w > g && wanted[w - g - 1] == '_' && !strcmp(wanted + w - g, given);
+}
+
+bool answer_accepts(const char *wanted, const char *given)
+{
+	char right[ANSWER_MAX], said[ANSWER_MAX];
+
+	normalise(given, strlen(given), said);
+	for (;; wanted++) {
+		size_t len = strcspn(wanted, "|");
+
+		normalise(wanted, len, right);
+		if (same(skip_article(right), skip_article(said)))
+			return true;
+		wanted += len;
+		if (!*wanted)
+			return false;
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What experiments make calls with. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "drive/writer.h"
+#include "host/event_syntax.h"
+#include "learn/learn.h"
+#include "lib/die.h"
+#include "render/text.h"
+
+/* Lines -------------------------------------------------------------------------------- */
+
+/* What the session wrote in the meantime. */
+static void take_trace(struct learn *l)
+{
+	char part[4096];
+	ssize_t n;
+
+	output_flush(l->issuing.session.text);
+	while ((n = pread(l->trace, part, sizeof(part), l->told)) > 0) {
+		buf_add(&l->lines, part, (size_t)n);
+		l->told += n;
+	}
+}
+
+struct buf *learn_lines(struct learn *l)
+{
+	take_trace(l);
+	return &l->lines;
+}
+
+void learn_say(struct learn *l, const char *fmt, ...)
+{
+	struct buf *lines = learn_lines(l), text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	text_escaped(lines, buf_str(&text)); /* there may be a path in it */
+	buf_addc(lines, '\n');
+	buf_free(&text);
+}
+
+bool learn_fail(struct learn *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	buf_reset(&l->why);
+	va_start(ap, fmt);
+	buf_vaddf(&l->why, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *words)
+{
+	int fd = memfd_create("lesson", MFD_CLOEXEC), argc = 0;
+	char path[32], part[4096], *argv[16];
+	ssize_t n;
+
+	if (fd < 0)
+		return learn_fail(l, "there is no memory for a file");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	argv[argc++] = (char *)words[0];
+	argv[argc++] = (char *)"-o";
+	argv[argc++] = path;
+	while (words[argc - 2] && argc < 15) {
+		argv[argc] = (char *)words[argc - 2];
+		argc++;
+	}
+	argv[argc] = NULL;
+	verb(argc, argv);
+	lseek(fd, 0, SEEK_SET);
+	learn_lines(l);
+	while ((n = read(fd, part, sizeof(part))) > 0)
+		buf_add(&l->lines, part, (size_t)n);
+	close(fd);
+	return true;
+}
+
+/* Calls -------------------------------------------------------------------------------- */
+
+const char *learn_error(int64_t result)
+{
+	const char *name = strerrorname_np((int)-result);
+
+	return name ? name : "an error";
+}
+
+int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int group)
+{
+	struct event_list list = { 0 };
+	int fd;
+
+	if (!event_list_add(&list, l->issuing.machine.host, event))
+		die("lesson %s: '%s': %s", l->lesson->name, event, list.why);
+	fd = issue_open(&l->issuing.issuer, &list.events[0].attr, pid, cpu, group,
+			PERF_FLAG_FD_CLOEXEC);
+	event_list_free(&list);
+	return fd;
+}
+
+int learn_open(struct learn *l, const char *event, pid_t pid, int cpu, int group)
+{
+	int fd = learn_try_open(l, event, pid, cpu, group);
+
+	if (fd < 0)
+		learn_fail(l, "the kernel does not open '%s' (%s); pevtrace why -e '%s' finds "
+			   "out more", event, learn_error(fd), event);
+	return fd;
+}
+
+bool learn_read(struct learn *l, int fd, uint64_t *count)
+{
+	uint64_t words[64] = { 0 };
+	ssize_t n = issue_read(&l->issuing.issuer, fd, words, sizeof(words));
+
+	*count = words[0];
+	return n > 0 || learn_fail(l, "the event cannot be read (%s)",
+				   n ? learn_error(n) : "it is in error state");
+}
+
+int64_t learn_ioctl(struct learn *l, int fd, uint32_t request, uint64_t arg)
+{
+	return issue_ioctl(&l->issuing.issuer, fd, request, arg);
+}
+
+void learn_close(struct learn *l, int fd)
+{
+	issue_close(&l->issuing.issuer, fd);
+}
+
+/* Rings -------------------------------------------------------------------------------- */
+
+static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
+		      size_t len)
+{
+	struct learn *l = ctx;
+	struct session *s = &l->issuing.session;
+	uint64_t at = (uintptr_t)from->at;
+	struct ring *ring = model_ring_at(s->model, gettid(), at, at + from->length);
+	struct view_record shown = { .ring = ring, .bytes = bytes, .len = len };
+	struct learn_record record = { .bytes = bytes, .len = len };
+	struct writer w;
+
+	if (!ring)
+		return;
+	writer_find(s->model, ring, bytes, len, &w);
+	shown.event = record.event = w.event;
+	shown.sure = w.sure;
+	shown.format = record.format = &w.format;
+	record.type = (uint32_t)load_uint(bytes, 4);
+	model_recorded(ring, w.event, bytes, len);
+	if (!l->each || l->each(l->each_ctx, &record))
+		session_record(s, gettid(), session_now(), &shown);
+}
+
+static const struct stream_ops stream_ops = { .record = on_record };
+
+bool learn_map(struct learn *l, int fd, size_t pages)
+{
+	size_t length = (1 + pages) * (size_t)sysconf(_SC_PAGESIZE);
+	struct stream_ring ring = { .fd = fd, .length = length, .cpu = -1 };
+	int error = 0;
+
+	l->stream.ops = &stream_ops;
+	l->stream.ctx = l;
+	ring.at = issue_map(&l->issuing.issuer, fd, length, true, &error);
+	if (!ring.at)
+		return learn_fail(l, "the ring cannot be mapped (%s); is 'ulimit -l' or "
+				  "perf_event_mlock_kb too low?", strerrorname_np(error));
+	stream_add(&l->stream, &ring);
+	return true;
+}
+
+void learn_look(struct learn *l, learn_record_fn *each, void *ctx)
+{
+	l->each = each;
+	l->each_ctx = ctx;
+	stream_look(&l->stream, UINT64_MAX);
+}
+
+bool learn_first(void *left, const struct learn_record *r)
+{
+	(void)r;
+	return (*(int *)left)-- > 0;
+}
+
+bool learn_count(void *n, const struct learn_record *r)
+{
+	(void)r;
+	++*(unsigned int *)n;
+	return false;
+}
+
+void learn_unmap(struct learn *l)
+{
+	stream_close(&l->stream, &l->issuing.issuer);
+}
+
+void learn_page(struct learn *l, const struct stream_ring *r, const unsigned int *members,
+		size_t n)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_mmap_page, .bytes = r->at, .len = RING_PAGE_BYTES,
+	};
+	struct buf text = { 0 };
+	struct text_sink sink;
+
+	text_sink_init(&sink, &text);
+	sink.sink.full = true;
+	text_sink_top(&sink, true, NULL);
+	for (size_t i = 0; i < n; i++)
+		layout_emit_member(&w, members[i], &sink.sink);
+	learn_say(l, "%s", buf_str(&text));
+	buf_free(&text);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* lessons/groups.lesson */
+#include <sched.h>
+
+#include "learn/learn.h"
+#include "lessons/lessons.h"
+
+enum { PAGES = 20, MS = 10, MANY = 12, LEADER = 0, MEMBER, CLOCK, FIRST };
+
+#define FORMAT "read_format=GROUP|ID"
+#define TIMES "read_format=TOTAL_TIME_ENABLED|TOTAL_TIME_RUNNING"
+
+/* The lowest one that we may run on, and how many there are. */
+static int first_cpu(int *count)
+{
+	cpu_set_t allowed;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)cpu, &allowed))
+		cpu++;
+	*count = CPU_COUNT(&allowed);
+	return cpu;
+}
+
+bool learn_groups_prepare(struct learn *l)
+{
+	int count;
+
+	learn_set(l, "cpu", "%d", first_cpu(&count));
+	if (count > 1)
+		learn_set(l, "moved", "yes");
+	learn_set(l, "pages", "%d", PAGES);
+	learn_set(l, "members", "2");
+	learn_set(l, "many", "%d", MANY);
+	learn_set(l, "ms", "%d", MS);
+	learn_set(l, "both", "%d", 2 * MS);
+	return learn_worker(l, chore_touch, PAGES);
+}
+
+bool learn_groups_open(struct learn *l)
+{
+	l->fds[LEADER] = learn_open(l, "page-faults:u,disabled," FORMAT, l->task, -1, -1);
+	if (l->fds[LEADER] < 0)
+		return false;
+	l->fds[MEMBER] = learn_open(l, "task-clock:u," FORMAT, l->task, -1, l->fds[LEADER]);
+	return l->fds[MEMBER] >= 0;
+}
+
+bool learn_groups_run(struct learn *l)
+{
+	uint64_t nr;
+	bool worked;
+
+	learn_ioctl(l, l->fds[LEADER], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	worked = learn_work(l);
+	learn_ioctl(l, l->fds[LEADER], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	return worked && learn_read(l, l->fds[LEADER], &nr);
+}
+
+bool learn_groups_wrong(struct learn *l)
+{
+	int fd = learn_try_open(l, "dummy:u", l->task, -1, l->fds[MEMBER]);
+
+	if (fd >= 0)
+		learn_close(l, fd);
+	learn_set(l, "wrong", "%s", fd < 0 ? learn_error(fd) : "none");
+	return true;
+}
+
+/* As many as it takes to run out of counters, or one that says that there are none. */
+bool learn_groups_hardware(struct learn *l)
+{
+	int many = learn_get(l, "hardware") ? MANY : 1;
+	uint64_t count;
+	bool worked = true;
+
+	if (!learn_worker(l, chore_spin, MS))
+		return false;
+	for (int i = 0; i < many; i++)
+		l->fds[FIRST + i] = learn_try_open(l, "cpu-cycles:u," TIMES, l->task, -1, -1);
+	if (l->fds[FIRST] >= 0)
+		worked = learn_work(l);
+	for (int i = 0; i < many; i++) {
+		if (l->fds[FIRST + i] < 0)
+			continue;
+		if (!learn_read(l, l->fds[FIRST + i], &count))
+			return false;
+		learn_close(l, l->fds[FIRST + i]);
+		l->fds[FIRST + i] = -1;
+	}
+	return worked;
+}
+
+bool learn_groups_move(struct learn *l)
+{
+	uint64_t words[3] = { 0 };
+	int count, cpu = first_cpu(&count);
+	bool worked;
+
+	if (!learn_worker(l, chore_move, 0))
+		return false;
+	l->chore->cpu = cpu;
+	l->chore->times = MS;
+	l->fds[CLOCK] = learn_open(l, "task-clock:u,disabled," TIMES, l->task, cpu, -1);
+	if (l->fds[CLOCK] < 0)
+		return false;
+	learn_ioctl(l, l->fds[CLOCK], PERF_EVENT_IOC_ENABLE, 0);
+	worked = learn_work(l);
+	learn_ioctl(l, l->fds[CLOCK], PERF_EVENT_IOC_DISABLE, 0);
+	if (!worked || issue_read(&l->issuing.issuer, l->fds[CLOCK], words, sizeof(words)) < 0)
+		return false;
+	learn_set(l, "percent", "%llu", words[1] ? (unsigned long long)
+		  (100 * words[2] / words[1]) : 0ULL);
+	return true;
+}

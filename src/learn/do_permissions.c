@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* lessons/permissions.lesson */
+#include <grp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "abi/rules.h"
+#include "learn/judge.h"
+#include "lessons/lessons.h"
+
+enum { NOBODY = 65534, INIT = 1 };
+
+bool learn_permissions_prepare(struct learn *l)
+{
+	learn_set(l, "nobody", "%d", NOBODY);
+	return true;
+}
+
+/* In a child: what is given up is given up for good. */
+static bool become_nobody(struct learn *l)
+{
+	if (!learn_get(l, "root"))
+		return true;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return learn_fail(l, "this process cannot become another user");
+	prctl(PR_SET_DUMPABLE, 1); /* so that it may measure itself */
+	return true;
+}
+
+static bool own(struct learn *l)
+{
+	int fd;
+
+	if (!become_nobody(l))
+		return false;
+	fd = learn_try_open(l, "page-faults:u", 0, -1, -1);
+	if (fd >= 0)
+		learn_close(l, fd);
+	learn_set(l, "own_may", "%s", fd >= 0 ? "yes" : "no");
+	return true;
+}
+
+static bool kernel(struct learn *l)
+{
+	if (!become_nobody(l))
+		return false;
+	learn_refused(l, "kernel", "page-faults", 0, -1);
+	return true;
+}
+
+static bool whole(struct learn *l)
+{
+	if (!become_nobody(l))
+		return false;
+	learn_refused(l, "system", "page-faults:u", -1, 0);
+	return true;
+}
+
+static bool other(struct learn *l)
+{
+	if (!become_nobody(l))
+		return false;
+	learn_refused(l, "other", "page-faults:u", INIT, -1);
+	return true;
+}
+
+bool learn_permissions_own(struct learn *l)
+{
+	return learn_apart(l, own);
+}
+
+bool learn_permissions_kernel(struct learn *l)
+{
+	return learn_apart(l, kernel);
+}
+
+bool learn_permissions_system(struct learn *l)
+{
+	return learn_apart(l, whole);
+}
+
+bool learn_permissions_other(struct learn *l)
+{
+	return learn_apart(l, other);
+}
+
+/* What there is of it in our own effective set. */
+bool learn_permissions_caps(struct learn *l)
+{
+	static const struct {
+		int bit;
+		const char *name;
+	} caps[] = {
+		{ CAP_PERFMON, "CAP_PERFMON" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
+	};
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long effective = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			learn_say(l, "/proc/self/status: CapEff %016llx", effective);
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
+		learn_say(l, "%-14s (bit %d): %s", caps[i].name, caps[i].bit,
+			  effective >> caps[i].bit & 1 ? "here" : "not here");
+	return true;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* lessons/rdpmc.lesson */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "learn/learn.h"
+#include "lessons/lessons.h"
+
+enum { READS = 10000, COUNTER = 0, TSC, SAMPLER, TIME_AT = 8 };
+
+#if defined(__x86_64__) || defined(__i386__)
+enum { HAVE_CLOCK = 1 };
+
+static uint64_t rdpmc(uint32_t counter)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t clock_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+#else
+enum { HAVE_CLOCK = 0 };
+
+static uint64_t rdpmc(uint32_t counter)
+{
+	(void)counter;
+	return 0;
+}
+
+static uint64_t clock_cycles(void)
+{
+	return 0;
+}
+#endif
+
+/* What a reader takes out of the page, in one piece. */
+struct page_view {
+	uint32_t lock, index, mult;
+	uint16_t shift;
+	uint64_t offset, zero;
+	bool rdpmc, time, time_zero;
+	unsigned int looks;
+};
+
+static uint64_t member(const struct learn *l, unsigned int index)
+{
+	const struct field *f = &layout_perf_event_mmap_page.fields[index];
+	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at;
+
+	return field_get(f, at, RING_PAGE_BYTES);
+}
+
+static uint32_t lock_of(const struct learn *l)
+{
+	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at +
+			    layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
+
+	return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+}
+
+static struct page_view look(const struct learn *l)
+{
+	struct page_view v = { .looks = 0 };
+
+	do {
+		v.looks++;
+		v.lock = lock_of(l);
+		v.index = (uint32_t)member(l, PERF_EVENT_MMAP_PAGE_INDEX);
+		v.offset = member(l, PERF_EVENT_MMAP_PAGE_OFFSET);
+		v.rdpmc = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
+		v.time = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
+		v.time_zero = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
+		v.shift = (uint16_t)member(l, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
+		v.mult = (uint32_t)member(l, PERF_EVENT_MMAP_PAGE_TIME_MULT);
+		v.zero = member(l, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while ((v.lock & 1) || lock_of(l) != v.lock);
+	return v;
+}
+
+bool learn_rdpmc_open(struct learn *l)
+{
+	l->fds[COUNTER] = learn_open(l, learn_get(l, "hardware") ? "instructions:u" :
+				     "task-clock:u", 0, -1, -1);
+	return l->fds[COUNTER] >= 0;
+}
+
+bool learn_rdpmc_reads(struct learn *l)
+{
+	struct timespec from, to;
+	uint64_t count;
+	double ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < READS; i++)
+		if (read(l->fds[COUNTER], &count, sizeof(count)) != sizeof(count))
+			return learn_fail(l, "the event cannot be read");
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	ns = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
+	learn_say(l, "%d reads: %.0f ns each", READS, ns / READS);
+	return true;
+}
+
+bool learn_rdpmc_page(struct learn *l)
+{
+	static const unsigned int members[] = {
+		PERF_EVENT_MMAP_PAGE_LOCK, PERF_EVENT_MMAP_PAGE_INDEX,
+		PERF_EVENT_MMAP_PAGE_OFFSET, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC,
+		PERF_EVENT_MMAP_PAGE_CAP_USER_TIME, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO,
+		PERF_EVENT_MMAP_PAGE_PMC_WIDTH, PERF_EVENT_MMAP_PAGE_TIME_SHIFT,
+		PERF_EVENT_MMAP_PAGE_TIME_MULT, PERF_EVENT_MMAP_PAGE_TIME_ZERO,
+	};
+	struct page_view v;
+
+	if (!learn_map(l, l->fds[COUNTER], 0))
+		return false;
+	learn_page(l, &l->stream.rings[0], members, sizeof(members) / sizeof(*members));
+	v = look(l);
+	learn_set(l, "index", "%u", v.index);
+	learn_set(l, "may", "%s", v.index && v.rdpmc ? "yes" : "no");
+	if (HAVE_CLOCK && v.time && v.time_zero && v.shift < 64)
+		learn_set(l, "usertime", "yes");
+	return true;
+}
+
+/* The counter by hand, and by the kernel. */
+bool learn_rdpmc_counter(struct learn *l)
+{
+	uint64_t count;
+	struct page_view v = look(l);
+	unsigned int width = (unsigned int)member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
+
+	if (HAVE_CLOCK && v.index && v.rdpmc && width && width <= 64) {
+		uint64_t raw = rdpmc(v.index - 1) << (64 - width);
+
+		learn_say(l, "rdpmc: %llu", (unsigned long long)
+			  (v.offset + (uint64_t)((int64_t)raw >> (64 - width))));
+	}
+	return learn_read(l, l->fds[COUNTER], &count);
+}
+
+bool learn_rdpmc_lock(struct learn *l)
+{
+	struct page_view before = look(l), after;
+
+	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_DISABLE, 0);
+	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_ENABLE, 0);
+	after = look(l);
+	learn_set(l, "lock", "%u", before.lock);
+	learn_set(l, "lock_after", "%u", after.lock);
+	learn_set(l, "looks", "%u", before.looks + after.looks);
+	learn_set(l, "again", "%u", before.looks + after.looks - 2);
+	return true;
+}
+
+/* The time of the samples, out of the page alone; in parts, as the product is too long. */
+static uint64_t time_now(const struct page_view *v)
+{
+	uint64_t cycles = clock_cycles(), rest = cycles & ((1ULL << v->shift) - 1);
+
+	return v->zero + (cycles >> v->shift) * v->mult + (rest * v->mult >> v->shift);
+}
+
+static bool take(void *ctx, const struct learn_record *r)
+{
+	if (r->type == PERF_RECORD_SAMPLE && r->len >= TIME_AT + 8)
+		*(uint64_t *)ctx = load_uint(r->bytes + TIME_AT, 8);
+	return true;
+}
+
+bool learn_rdpmc_time(struct learn *l)
+{
+	uint64_t before, sample = 0, after;
+	struct page_view v;
+
+	learn_unmap(l);
+	if (!learn_worker(l, chore_touch, 1))
+		return false;
+	l->fds[SAMPLER] = learn_open(l, "page-faults:u,sample_period=1,sample_type=TIME",
+				     l->task, -1, -1);
+	if (l->fds[SAMPLER] < 0 || !learn_map(l, l->fds[SAMPLER], 1))
+		return false;
+	v = look(l);
+	before = time_now(&v);
+	if (!learn_work(l))
+		return false;
+	after = time_now(&v);
+	learn_say(l, "before: %llu ns", (unsigned long long)before);
+	learn_look(l, take, &sample);
+	learn_say(l, "after:  %llu ns", (unsigned long long)after);
+	learn_unmap(l);
+	learn_set(l, "between", "%s", before <= sample && sample <= after ? "yes" : "no");
+	learn_set(l, "mult", "%u", v.mult);
+	learn_set(l, "shift", "%u", v.shift);
+	learn_set(l, "mhz", "%.0f", 1000 / ((double)v.mult / (double)(1ULL << v.shift)));
+	return true;
+}
+
+bool learn_rdpmc_tsc(struct learn *l)
+{
+	uint64_t first, second;
+
+	if (l->stream.n)
+		learn_unmap(l);
+	l->fds[TSC] = learn_try_open(l, "msr/tsc/", 0, -1, -1);
+	if (l->fds[TSC] < 0)
+		return true;
+	if (!learn_read(l, l->fds[TSC], &first) || !learn_read(l, l->fds[TSC], &second))
+		return false;
+	learn_set(l, "tsc", "yes");
+	learn_set(l, "cycles", "%llu", (unsigned long long)(second - first));
+	return true;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* lessons/read-formats.lesson */
+#include "abi/layout.h"
+#include "learn/learn.h"
+#include "lessons/lessons.h"
+
+enum { PAGES = 10, SINGLE = 0, LEADER, MEMBER, SMALL = 16 };
+
+#define FORMAT "PERF_FORMAT_TOTAL_TIME_ENABLED|PERF_FORMAT_TOTAL_TIME_RUNNING|PERF_FORMAT_ID"
+
+bool learn_read_formats_prepare(struct learn *l)
+{
+	learn_set(l, "buffer", "%d", SMALL);
+	return learn_worker(l, chore_touch, PAGES);
+}
+
+bool learn_read_formats_single(struct learn *l)
+{
+	uint64_t count;
+
+	l->fds[SINGLE] = learn_open(l, "page-faults:u,read_format=" FORMAT, l->task, -1, -1);
+	if (l->fds[SINGLE] < 0 || !learn_work(l) || !learn_read(l, l->fds[SINGLE], &count))
+		return false;
+	learn_set(l, "single", "%lld", (long long)l->issuing.issuer.call.ret);
+	return true;
+}
+
+bool learn_read_formats_bytes(struct learn *l)
+{
+	static const char *const names[] = { "value", "time_enabled", "time_running", "id" };
+	const struct call *c = &l->issuing.issuer.call;
+	const uint8_t *bytes;
+	size_t len;
+
+	bytes = call_bytes(c, AT_EXIT, c->args[1], (size_t)c->ret, &len);
+	for (size_t at = 0; bytes && at + 8 <= len; at += 8) {
+		struct buf line = { 0 };
+
+		for (size_t i = 0; i < 8; i++)
+			buf_addf(&line, "%02x ", bytes[at + i]);
+		learn_say(l, "%2zu: %s  %-13s %llu", at, buf_str(&line), names[at / 8 % 4],
+			  (unsigned long long)load_uint(bytes + at, 8));
+		buf_free(&line);
+	}
+	return true;
+}
+
+bool learn_read_formats_group(struct learn *l)
+{
+	uint64_t nr;
+
+	l->fds[LEADER] = learn_open(l, "page-faults:u,read_format=GROUP|ID", l->task, -1, -1);
+	l->fds[MEMBER] = l->fds[LEADER] < 0 ? -1 :
+			 learn_open(l, "task-clock:u,read_format=GROUP|ID", l->task, -1,
+				    l->fds[LEADER]);
+	if (l->fds[MEMBER] < 0 || !learn_work(l) || !learn_read(l, l->fds[LEADER], &nr))
+		return false;
+	learn_set(l, "group", "%lld", (long long)l->issuing.issuer.call.ret);
+	return true;
+}
+
+bool learn_read_formats_id(struct learn *l)
+{
+	uint64_t id = 0;
+
+	learn_ioctl(l, l->fds[MEMBER], PERF_EVENT_IOC_ID, (uintptr_t)&id);
+	learn_set(l, "id", "%llu", (unsigned long long)id);
+	return true;
+}
+
+bool learn_read_formats_small(struct learn *l)
+{
+	uint64_t words[SMALL / 8];
+	ssize_t n = issue_read(&l->issuing.issuer, l->fds[LEADER], words, SMALL);
+
+	learn_set(l, "small", "%s", n < 0 ? learn_error(n) : "none");
+	return true;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "learn/give.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "learn/answer.h"
+#include "lib/die.h"
+
+enum { TRIES = 2, LINE_BYTES = 256 };
+
+/* Texts ------------------------------------------------------------------------------- */
+
+static bool is_name(char c)
+{
+	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
+}
+
+/* {name} becomes its value; to be freed. */
+static char *fill_in(const struct learn *l, const char *text)
+{
+	struct buf out = { 0 };
+	char name[64];
+	const char *value;
+	size_t n;
+
+	while (*text) {
+		for (n = 0; *text == '{' && is_name(text[1 + n]); n++)
+			;
+		if (!n || text[1 + n] != '}' || n >= sizeof(name)) {
+			buf_addc(&out, *text++);
+			continue;
+		}
+		memcpy(name, text + 1, n);
+		name[n] = '\0';
+		value = learn_get(l, name);
+		if (!value)
+			die("lesson %s: nothing says what {%s} is", l->lesson->name, name);
+		buf_adds(&out, value);
+		text += n + 2;
+	}
+	if (!out.data)
+		buf_adds(&out, "");
+	return out.data;
+}
+
+static bool applies(const struct learn *l, const struct lesson_item *i)
+{
+	if (!i->when)
+		return true;
+	return *i->when == '!' ? !learn_get(l, i->when + 1) : !!learn_get(l, i->when);
+}
+
+/* Questions ---------------------------------------------------------------------------- */
+
+/* A line of the reader's; false at the end of input, ^C, and "quit". */
+static bool hear_answer(const struct learn *l, char line[LINE_BYTES])
+{
+	sigset_t interrupt;
+	struct pollfd from[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	bool ended = false;
+	size_t n = 0;
+	char c;
+
+	fputs("> ", l->tell.out);
+	fflush(l->tell.out);
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	from[1] = (struct pollfd){ signalfd(-1, &interrupt, SFD_CLOEXEC), POLLIN, 0 };
+	for (;;) {
+		if (poll(from, 2, -1) < 0 && errno == EINTR)
+			continue;
+		if (from[1].revents)
+			ended = read(from[1].fd, &info, sizeof(info)) > 0;
+		if (ended || read(STDIN_FILENO, &c, 1) != 1) {
+			ended = true;
+			break;
+		}
+		if (c == '\n')
+			break;
+		if (n < LINE_BYTES - 1)
+			line[n++] = c;
+	}
+	close(from[1].fd);
+	line[n] = '\0';
+	return !ended && strcmp(line, "quit") && strcmp(line, "q");
+}
+
+static bool ask(struct learn *l, const struct lesson_item *i)
+{
+	char *question = fill_in(l, i->text), *wanted = fill_in(l, i->answer);
+	char *hint = fill_in(l, i->hint), *told = fill_in(l, i->told);
+	char line[LINE_BYTES];
+	bool here = true, right = false;
+
+	tell_marked(&l->tell, "Question", question);
+	for (int n = 0; l->ask && here && !right && n < TRIES; n++) {
+		if (n)
+			tell_marked(&l->tell, "Not quite", hint);
+		here = hear_answer(l, line);
+		right = here && answer_accepts(wanted, line);
+	}
+	/* the first of several is what is told */
+	wanted[strcspn(wanted, "|")] = '\0';
+	if (here) {
+		tell_marked(&l->tell, right ? "Yes" : "Answer", wanted);
+		tell_text(&l->tell, told);
+		l->missed += l->ask && !right;
+	}
+	free(question);
+	free(wanted);
+	free(hint);
+	free(told);
+	return here;
+}
+
+/* Items -------------------------------------------------------------------------------- */
+
+static void show_lines(struct learn *l)
+{
+	struct buf *lines = learn_lines(l);
+
+	if (lines->len)
+		tell_trace(&l->tell, buf_str(lines));
+	buf_reset(lines);
+}
+
+static bool do_item(struct learn *l, const struct lesson_item *i)
+{
+	bool ok = i->run(l);
+
+	if (i->kind == LESSON_DO || !ok)
+		show_lines(l);
+	return ok;
+}
+
+static void tell_item(struct learn *l, const struct lesson_item *i)
+{
+	char *text = fill_in(l, i->text);
+
+	if (i->kind == LESSON_BLOCK)
+		tell_block(&l->tell, text);
+	else
+		tell_text(&l->tell, text);
+	free(text);
+}
+
+static bool interrupted(void)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t interrupt;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	return sigtimedwait(&interrupt, NULL, &now) == SIGINT;
+}
+
+static enum given give_item(struct learn *l, const struct lesson_item *i)
+{
+	switch (i->kind) {
+	case LESSON_TRY:
+		tell_heading(&l->tell, 0, "Try this");
+		break;
+	case LESSON_SHOW:
+		show_lines(l);
+		break;
+	case LESSON_ASK:
+		return ask(l, i) ? GIVEN : GIVEN_UP;
+	case LESSON_DO:
+	case LESSON_HOLD:
+		return do_item(l, i) ? GIVEN : GIVEN_NOT;
+	default:
+		tell_item(l, i);
+	}
+	return GIVEN;
+}
+
+/* A step of which nothing applies here has no heading either. */
+static enum given give_items(struct learn *l)
+{
+	const struct lesson_item *heading = NULL;
+	enum given how = GIVEN;
+	unsigned int step = 0;
+
+	for (size_t n = 0; how == GIVEN && n < l->lesson->n; n++) {
+		const struct lesson_item *i = &l->lesson->items[n];
+
+		if (interrupted())
+			return GIVEN_UP;
+		if (i->kind == LESSON_STEP || i->kind == LESSON_TRY)
+			heading = i->kind == LESSON_STEP ? i : NULL;
+		if (i->kind == LESSON_STEP || !applies(l, i))
+			continue;
+		if (heading)
+			tell_heading(&l->tell, ++step, heading->text);
+		heading = NULL;
+		how = give_item(l, i);
+	}
+	if (how == GIVEN)
+		tell_marked(&l->tell, "To read", l->lesson->man);
+	return how;
+}
+
+enum given give_lesson(struct learn *l)
+{
+	enum given how = GIVEN_NOT;
+	sigset_t interrupt, before;
+
+	if (!learn_start(l))
+		return GIVEN_NOT;
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &before);
+	tell_title(&l->tell, l->lesson->name, l->lesson->title);
+	how = give_items(l);
+	if (how == GIVEN_NOT) {
+		char *text = xstrdup(buf_str(&l->why));
+
+		fflush(l->tell.out);
+		warn("lesson %s ends here: %s", l->lesson->name, text);
+		free(text);
+	} else if (how == GIVEN_UP) {
+		fprintf(l->tell.out, "\nSo long; 'pevtrace learn %s' begins anew.\n",
+			l->lesson->name);
+	}
+	if (!learn_end(l))
+		how = GIVEN_NOT;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return how;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace learn: lessons in the interface, on the reader's own kernel. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "learn/give.h"
+#include "lib/die.h"
+#include "lib/nearest.h"
+
+enum { OPT_ALL = 256, OPT_COLOR, OPT_MARKDOWN, OPT_NO_INPUT };
+
+static const char help[] =
+"Usage: pevtrace learn\n"
+"       pevtrace learn [OPTION]... LESSON...\n"
+"       pevtrace learn [OPTION]... --all\n"
+"Learn perf_event_open(2) by doing: each lesson makes real calls on this kernel,\n"
+"shows them as a trace would, and asks you about them. Without a lesson, list\n"
+"them all.\n"
+"\n"
+"      --all          every lesson, one after the other\n"
+"      --no-input     ask nothing: tell the answers and go on; so it is, too,\n"
+"                     where input or output is no terminal\n"
+"      --markdown     write each lesson as a document; asks nothing\n"
+"  -o, --output=FILE  write there, not to standard output; asks nothing\n"
+"      --color[=WHEN] always, never or auto\n"
+"  -h, --help         print this help\n"
+"  -V, --version      print the version\n"
+"\n"
+"An answer may be any usual spelling: 24, 0x18, \"24 bytes\"; a name with or\n"
+"without its PERF_ prefix. After a wrong one comes a hint, after a second the\n"
+"solution. \"quit\", ^D and ^C end the lesson.\n"
+"\n"
+"The exit status is 0 at the end of a lesson; 1 when an answer had to be told to\n"
+"you, or you left before the end; 2 on misuse, or when this machine cannot do\n"
+"what a lesson needs at least.\n";
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "color", optional_argument, NULL, OPT_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ "markdown", no_argument, NULL, OPT_MARKDOWN },
+	{ "no-input", no_argument, NULL, OPT_NO_INPUT },
+	{ "output", required_argument, NULL, 'o' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct command {
+	bool all, no_input, markdown;
+	const char *output;
+	enum color_when color;
+	char **names;		/* NULL-terminated */
+};
+
+static const struct lesson *find_lesson(const char *name)
+{
+	struct nearest n;
+
+	for (size_t i = 0; i < nlessons; i++)
+		if (!strcmp(lessons[i].name, name))
+			return &lessons[i];
+	nearest_start(&n, name, strlen(name));
+	for (size_t i = 0; i < nlessons; i++)
+		nearest_try(&n, lessons[i].name);
+	die("there is no lesson '%s'; %s%s", name,
+	    *n.best ? "did you mean " : "pevtrace learn lists them", n.best);
+}
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+}
+
+static void parse(struct command *c, int argc, char **argv)
+{
+	int opt;
+
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			print_and_exit(help);
+		case 'V':
+			print_and_exit(PACKAGE_STRING "\n");
+		case 'o':
+			c->output = optarg;
+			break;
+		case OPT_ALL:
+			c->all = true;
+			break;
+		case OPT_COLOR:
+			c->color = option_color(optarg);
+			break;
+		case OPT_MARKDOWN:
+			c->markdown = true;
+			break;
+		case OPT_NO_INPUT:
+			c->no_input = true;
+			break;
+		case ':':
+			die("option '%s' needs an argument; see pevtrace learn --help",
+			    argv[optind - 1]);
+		default:
+			die("unknown option '%s'; see pevtrace learn --help",
+			    argv[optind - 1]);
+		}
+	}
+	c->names = argv + optind;
+	if (c->all && *c->names)
+		die("--all is every lesson: '%s' is one of them", *c->names);
+	for (char **n = c->names; *n; n++)
+		find_lesson(*n);
+}
+
+/* The list ----------------------------------------------------------------------------- */
+
+static const struct learn_need *find_need(const char *word, size_t len)
+{
+	for (size_t i = 0; i < nlearn_needs; i++)
+		if (strlen(learn_needs[i].name) == len &&
+		    !strncmp(learn_needs[i].name, word, len))
+			return &learn_needs[i];
+	die("lessons: nothing is known of the need '%.*s'", (int)len, word);
+}
+
+/* "needs root and tracefs: here", a line for each */
+static void list_needs(const struct lesson *lesson, struct host *h, FILE *out)
+{
+	const char *at = lesson->needs ? lesson->needs : "";
+
+	for (size_t len; *at; at += len, at += strspn(at, " ")) {
+		const struct learn_need *need = find_need(at, len = strcspn(at, " "));
+
+		fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning, need->here(h) ?
+			"here" : "not here; it uses what there is");
+	}
+}
+
+static void list(FILE *out, const struct command *c)
+{
+	struct host *h = host_new("/sys", NULL);
+
+	if (c->markdown)
+		fputs("# Lessons\n\n```\n", out);
+	for (size_t i = 0; i < nlessons; i++) {
+		fprintf(out, "%-15s %s\n", lessons[i].name, lessons[i].summary);
+		list_needs(&lessons[i], h, out);
+	}
+	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' begins a lesson.\n", out);
+	host_free(h);
+}
+
+/* Lessons ------------------------------------------------------------------------------ */
+
+/* One of them; *missed: an answer had to be told. */
+static enum given give(const struct command *c, const struct lesson *lesson, FILE *out,
+		       bool *missed)
+{
+	struct learn l = {
+		.lesson = lesson,
+		.tell = {
+			.out = out, .markdown = c->markdown,
+			.color = !c->markdown && color_wanted(c->color, isatty(fileno(out))),
+		},
+		.ask = !c->no_input && !c->markdown && !c->output &&
+		       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+	};
+	enum given how = give_lesson(&l);
+
+	*missed |= l.missed;
+	return how;
+}
+
+/* Those that were named, or all; the exit status. */
+static int give_them(const struct command *c, FILE *out)
+{
+	bool missed = false, trouble = false;
+
+	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
+		enum given how;
+
+		if (i)
+			putc('\n', out);
+		how = give(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, &missed);
+		if (how == GIVEN_UP)
+			return EXIT_NO;
+		trouble |= how == GIVEN_NOT;
+	}
+	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
+}
+
+int cmd_learn(int argc, char **argv)
+{
+	struct command c = { 0 };
+	FILE *out = stdout;
+	int status = EXIT_YES;
+	bool failed;
+
+	parse(&c, argc, argv);
+	if (c.output)
+		out = fopen(c.output, "we");
+	if (!out)
+		die("cannot write '%s': %s; name another file with -o", c.output,
+		    strerror(errno));
+	if (c.all || *c.names)
+		status = give_them(&c, out);
+	else
+		list(out, &c);
+	failed = ferror(out);
+	if ((c.output ? fclose(out) : fflush(out)) || failed) {
+		warn("cannot write to %s: %s", c.output ? c.output : "standard output",
+		     strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	return status;
+}

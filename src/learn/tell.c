@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "learn/tell.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };
+
+#define BOLD "\033[1m"
+#define CODE "\033[36m"
+#define PLAIN "\033[m"
+
+static const char *paint(const struct tell *t, const char *how)
+{
+	return t->color ? how : "";
+}
+
+void tell_title(const struct tell *t, const char *name, const char *title)
+{
+	if (t->markdown)
+		fprintf(t->out, "# %s\n", title);
+	else
+		fprintf(t->out, "%s%s%s (%s)\n", paint(t, BOLD), title, paint(t, PLAIN), name);
+}
+
+void tell_heading(const struct tell *t, unsigned int number, const char *text)
+{
+	fprintf(t->out, "\n%s", t->markdown ? "## " : paint(t, BOLD));
+	if (number)
+		fprintf(t->out, "%u. ", number);
+	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : paint(t, PLAIN));
+}
+
+/* Code stands between backquotes: a document keeps them, a terminal has colors. */
+static void put_word(const struct tell *t, const char *word, size_t len, bool *code)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (word[i] != '`' || t->markdown) {
+			putc(word[i], t->out);
+			continue;
+		}
+		*code = !*code;
+		fputs(paint(t, *code ? CODE : PLAIN), t->out);
+	}
+}
+
+static size_t width_of(const struct tell *t, const char *word, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += word[i] != '`' || t->markdown;
+	return n;
+}
+
+/* The first line has at columns already. */
+static void wrap(const struct tell *t, const char *text, size_t at)
+{
+	bool code = false, first = true;
+
+	while (*(text += strspn(text, " "))) {
+		size_t len = strcspn(text, " "), width = width_of(t, text, len);
+
+		if (!first && at + 1 + width > WIDTH) {
+			putc('\n', t->out);
+			at = 0;
+		} else if (!first) {
+			putc(' ', t->out);
+			at++;
+		}
+		put_word(t, text, len, &code);
+		at += width;
+		text += len;
+		first = false;
+	}
+	fputs("\n", t->out);
+}
+
+void tell_text(const struct tell *t, const char *text)
+{
+	putc('\n', t->out);
+	wrap(t, text, 0);
+}
+
+void tell_marked(const struct tell *t, const char *mark, const char *text)
+{
+	const char *before = t->markdown ? "**" : paint(t, BOLD);
+	const char *after = t->markdown ? "**" : paint(t, PLAIN);
+
+	fprintf(t->out, "\n%s%s:%s ", before, mark, after);
+	wrap(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
+}
+
+static void begin_block(const struct tell *t)
+{
+	fputs(t->markdown ? "\n```\n" : "\n", t->out);
+}
+
+static void end_block(const struct tell *t)
+{
+	fputs(t->markdown ? "```\n" : "", t->out);
+}
+
+void tell_block(const struct tell *t, const char *lines)
+{
+	begin_block(t);
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+
+		fprintf(t->out, "%*s%.*s\n", t->markdown || !len ? 0 : INDENT, "", (int)len,
+			lines);
+		lines += len + (lines[len] == '\n');
+	}
+	end_block(t);
+}
+
+/* The last place up to columns behind a comma or '|', or at any blank; 0: none. */
+static size_t last_break(const char *text, size_t columns, bool any)
+{
+	for (size_t at = columns; at > LEAST; at--) {
+		bool blank = text[at] == ' ', piece = text[at - 1] == '|';
+
+		if (piece || (blank && (any || text[at - 1] == ',')))
+			return at;
+	}
+	return 0;
+}
+
+/* How many of the bytes go on a line: up to a comma, if that leaves no great hole. */
+static size_t break_at(const char *text, size_t len, size_t columns)
+{
+	size_t at;
+
+	if (len <= columns)
+		return len;
+	at = last_break(text, columns, false);
+	if (at < columns / 2)
+		at = last_break(text, columns, true);
+	return at ? at : columns - 1;
+}
+
+static void trace_line(const struct tell *t, const char *text, size_t len)
+{
+	size_t indent = t->markdown ? 0 : INDENT;
+
+	while (len) {
+		size_t n = break_at(text, len, WIDTH - indent);
+		bool blank = n < len && text[n] == ' ';
+		bool torn = n < len && !blank && text[n - 1] != '|';
+
+		fprintf(t->out, "%*s%.*s%s\n", (int)indent, "", (int)n, text,
+			torn ? "\\" : "");
+		text += n + blank;
+		len -= n + blank;
+		indent = t->markdown ? DEEPER - INDENT : DEEPER;
+	}
+}
+
+void tell_trace(const struct tell *t, const char *lines)
+{
+	begin_block(t);
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+
+		trace_line(t, lines, len);
+		lines += len + (lines[len] == '\n');
+	}
+	end_block(t);
+}

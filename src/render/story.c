@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "render/story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+#include "render/story_in.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Names --------------------------------------------------------------------------- */
+
+struct attr_words story_words(const struct story *s, const struct event *e)
+{
+	return (struct attr_words){
+		.attr = e->attr, .len = e->attr_len, .names = s->names, .arch = s->arch,
+		.pid = e->flags & PERF_FLAG_PID_CGROUP ? -1 : e->pid, .flags = e->flags,
+	};
+}
+
+
+void story_who(const struct story *s, pid_t tid, struct prose *p)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(s->m, &tasks);
+
+	/* a tid may come twice: the later one is meant nearly always */
+	while (n--) {
+		if (tasks[n]->tid != tid || !*tasks[n]->comm)
+			continue;
+		prose_name(p, tasks[n]->comm);
+		prose_addf(p, "[%d]", (int)tid);
+		return;
+	}
+	prose_addf(p, "task %d", (int)tid);
+}
+
+void story_target(const struct story *s, const struct event *e, struct prose *p)
+{
+	struct attr_words a = story_words(s, e);
+
+	if (e->flags & PERF_FLAG_PID_CGROUP)
+		prose_addf(p, "the tasks of the cgroup behind fd %d", (int)e->pid);
+	else if (e->pid == -1)
+		prose_adds(p, "every task");
+	else
+		story_who(s, e->pid ? e->pid : e->opener, p);
+	if (e->pid != -1 && attr_word(&a, ATTR_INHERIT))
+		prose_adds(p, " and every task that it makes");
+}
+
+void story_event_name(const struct story *s, const struct event *e, struct prose *p)
+{
+	struct buf name = { 0 };
+
+	if (e->found) {
+		prose_adds(p, "an event opened before the trace began");
+		return;
+	}
+	event_name(e->attr, e->attr_len, s->names, &name);
+	prose_name(p, buf_str(&name));
+	buf_free(&name);
+}
+
+void story_fds(const struct event *const *events, size_t n, struct prose *p)
+{
+	prose_adds(p, n == 1 ? "fd " : "fds ");
+	for (size_t i = 0; i < n; i++) {
+		size_t run = 1;
+
+		while (i + run < n && events[i + run]->fd == events[i]->fd + (int)run)
+			run++;
+		if (run > 2) {
+			prose_addf(p, "%s%d to %d", prose_sep(i, n - run + 1), events[i]->fd,
+				   events[i + run - 1]->fd);
+			i += run - 1;
+		} else {
+			prose_addf(p, "%s%d", prose_sep(i, n), events[i]->fd);
+		}
+	}
+}
+
+const char *story_record(uint32_t type)
+{
+	const char *name = xlat_name(&xlat_perf_event_type, type);
+
+	return name ? name + strlen(xlat_perf_event_type.prefix) : NULL;
+}
+
+bool story_looked(const struct story *s)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(s->m, &rings);
+
+	while (n--)
+		if (rings[n]->looks)
+			return true;
+	return false;
+}
+
+/* The kernel's side ------------------------------------------------------------------ */
+
+static void list_steps(struct prose *p, const char *intro, const char *const *steps, size_t n)
+{
+	prose_para(p);
+	prose_addf(p, "In the kernel, %s:", intro);
+	for (size_t i = 0; i < n; i++) {
+		const struct step_desc *d = steps[i] ? step_by_name(steps[i]) : NULL;
+
+		for (; d && d->step && !strcmp(d->step, steps[i]); d++) {
+			prose_line(p, 4, 8);
+			prose_addf(p, "%s: %s.", d->function, d->meaning);
+		}
+	}
+	prose_end(p);
+}
+
+void story_steps(const struct telling *t, const char *intro, const char *const *steps, size_t n)
+{
+	if (t->o->kernel)
+		list_steps(t->p, intro, steps, n);
+}
+
+void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STEPS])
+{
+	const char *steps[STORY_OPEN_STEPS] = {
+		"copy", a->pid >= 0 ? "target" : NULL, "pmu", attr_init_step(a),
+		a->pid >= 0 ? "rights" : NULL, "install", "schedule",
+	};
+
+	memcpy(out, steps, sizeof(steps));
+}
+
+void story_call_steps(const struct attr_words *a, struct prose *p)
+{
+	const char *sample[] = { attr_sample_step(a), "record", "wakeup" };
+	const char *open[STORY_OPEN_STEPS];
+
+	story_open_steps(a, open);
+	list_steps(p, "the open goes through these functions, and later, when the task or CPU "
+		      "runs, through the last ones", open, STORY_OPEN_STEPS);
+	if (attr_samples(a))
+		list_steps(p, "a sample comes about so", sample, 3);
+}
+
+/* Families -------------------------------------------------------------------------- */
+
+/* The attr without what tells which event it is. */
+static void bare(const struct event *e, uint8_t *attr)
+{
+	static const unsigned int which[] = {
+		ATTR_TYPE, ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2, ATTR_CONFIG3,
+		ATTR_CONFIG4, ATTR_BP_TYPE,
+	};
+
+	memset(attr, 0, EVENT_ATTR_MAX);
+	memcpy(attr, e->attr, e->attr_len);
+	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
+		field_clear(&layout_perf_event_attr.fields[which[i]], attr, EVENT_ATTR_MAX);
+}
+
+static bool kin(const struct story *s, const struct event *a, const struct event *b)
+{
+	struct attr_words x = story_words(s, a), y = story_words(s, b);
+	uint8_t one[EVENT_ATTR_MAX], other[EVENT_ATTR_MAX];
+
+	if (a->opener != b->opener || a->flags != b->flags || (a->pid < 0) != (b->pid < 0) ||
+	    !a->leader != !b->leader || a->found != b->found)
+		return false;
+	/* what a period means depends on what is counted */
+	if (attr_word(&x, ATTR_SAMPLE_PERIOD) && attr_source(&x) != attr_source(&y))
+		return false;
+	bare(a, one);
+	bare(b, other);
+	return !memcmp(one, other, sizeof(one));
+}
+
+void story_families(struct telling *t)
+{
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), k;
+
+	for (size_t i = 0; i < n; i++) {
+		struct family *f;
+
+		if (event_is_probe(events[i]))
+			continue;
+		for (k = 0; k < t->nfamilies; k++)
+			if (kin(t->s, t->families[k].events[0], events[i]))
+				break;
+		if (k == t->nfamilies) {
+			t->families = xrealloc(t->families, (k + 1) * sizeof(*f));
+			t->families[t->nfamilies++] = (struct family){ .n = 0 };
+		}
+		f = &t->families[k];
+		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
+		f->events[f->n++] = events[i];
+	}
+}
+
+void story_families_free(struct telling *t)
+{
+	for (size_t i = 0; i < t->nfamilies; i++)
+		free(t->families[i].events);
+	free(t->families);
+}
+
+/* The whole ------------------------------------------------------------------------- */
+
+static void read_on(const struct telling *t)
+{
+	struct prose *p = t->p;
+
+	prose_head(p, "To read on");
+	prose_item(p);
+	prose_page(p, "perf_event_open(2)", NULL);
+	prose_adds(p, " describes the call: Arguments, Reading results, MMAP layout, Overflow "
+		      "handling, perf_event ioctl calls, ERRORS.");
+	prose_item(p);
+	prose_adds(p, "pevtrace explain WORD tells more of any word above: sample_freq, "
+		      "PERF_EVENT_IOC_ENABLE, ENOENT.");
+	if (t->o->level != STORY_DEEP || !t->o->kernel) {
+		prose_item(p);
+		prose_addf(p, "%s%s%s tells more of this session.",
+			   t->o->level != STORY_DEEP ? "--deep" : "",
+			   t->o->level != STORY_DEEP && !t->o->kernel ? " or " : "",
+			   t->o->kernel ? "" : "--kernel");
+	}
+	prose_end(p);
+}
+
+void story_tell(const struct view *v, const struct story_options *o, struct prose *p)
+{
+	struct telling t = { .s = (const struct story *)v, .o = o, .p = p };
+	struct event *const *events;
+	const struct attempt *attempts;
+	size_t n = model_events(t.s->m, &events) + model_attempts(t.s->m, &attempts);
+
+	if (!n) {
+		prose_adds(p, "No event was opened, and no call to perf_event_open failed: "
+			      "there is nothing to explain.");
+		prose_end(p);
+		return;
+	}
+	story_families(&t);
+	story_short(&t);
+	if (o->level != STORY_BRIEF) {
+		story_tries(&t);
+		story_opens(&t);
+		story_starts(&t);
+		story_samples(&t);
+		story_data(&t);
+		story_records(&t);
+		story_tasks(&t);
+		story_exactness(&t);
+	}
+	story_failures(&t);
+	if (o->level != STORY_BRIEF) {
+		story_figures(&t);
+		read_on(&t);
+	}
+	story_families_free(&t);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What was opened, in short; and how a family of events is named. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+#include "render/story_in.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+/* Kinds in a family ------------------------------------------------------------------- */
+
+static bool same_kind(const struct event *a, const struct event *b)
+{
+	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
+}
+
+/* Whether event i is the first of its kind. */
+bool story_first_of_kind(const struct family *f, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (same_kind(f->events[k], f->events[i]))
+			return false;
+	return true;
+}
+
+static size_t kinds(const struct family *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		n += story_first_of_kind(f, i);
+	return n;
+}
+
+/* "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
+void story_list_kinds(const struct telling *t, const struct family *f)
+{
+	const struct event **list = xcalloc(f->n, sizeof(*list));
+	size_t all = kinds(f), done = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		size_t n = 0;
+
+		for (size_t k = story_first_of_kind(f, i) ? i : f->n; k < f->n; k++)
+			if (same_kind(f->events[k], f->events[i]))
+				list[n++] = f->events[k];
+		if (!n)
+			continue;
+		prose_adds(t->p, prose_sep(done++, all));
+		story_event_name(t->s, list[0], t->p);
+		prose_adds(t->p, " (");
+		story_fds(list, n, t->p);
+		prose_adds(t->p, ")");
+	}
+	free(list);
+}
+
+/* CPUs and tasks that a family is spread over, each counted once. */
+void story_spread(const struct family *f, size_t *cpus, size_t *tasks)
+{
+	*cpus = *tasks = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		bool cpu = f->events[i]->cpu >= 0, task = f->events[i]->pid >= 0;
+
+		for (size_t k = 0; k < i && (cpu || task); k++) {
+			cpu &= f->events[k]->cpu != f->events[i]->cpu;
+			task &= f->events[k]->pid != f->events[i]->pid;
+		}
+		*cpus += cpu;
+		*tasks += task;
+	}
+}
+
+void story_add_spread(const struct telling *t, const struct family *f)
+{
+	struct prose *p = t->p;
+	size_t cpus, tasks, done = 0;
+
+	story_spread(f, &cpus, &tasks);
+	if (tasks > 1)
+		prose_addf(p, "%zu tasks", tasks);
+	else
+		story_target(t->s, f->events[0], p);
+	if (!cpus)
+		return;
+	prose_adds(p, cpus == 1 ? ", on CPU " : ", on CPUs ");
+	for (size_t i = 0; i < f->n; i++) {
+		bool seen = f->events[i]->cpu < 0;
+
+		for (size_t k = 0; k < i; k++)
+			seen |= f->events[k]->cpu == f->events[i]->cpu;
+		if (!seen)
+			prose_addf(p, "%s%d", prose_sep(done++, cpus), f->events[i]->cpu);
+	}
+}
+
+static void add_mode(const struct telling *t, const struct family *f)
+{
+	struct attr_words a = story_words(t->s, f->events[0]);
+	uint64_t period = attr_word(&a, ATTR_SAMPLE_PERIOD);
+	struct prose *p = t->p;
+	bool one = f->n == 1;
+
+	if (attr_source(&a) == SOURCE_DUMMY && kinds(f) == 1)
+		prose_adds(p, one ? "counts nothing and only carries records, for " :
+				    "count nothing and only carry records, for ");
+	else if (!attr_samples(&a))
+		prose_adds(p, one ? "only counts, for " : "only count, for ");
+	else
+		prose_adds(p, one ? "samples " : "sample ");
+	story_add_spread(t, f);
+	if (!attr_samples(&a))
+		return;
+	if (attr_word(&a, ATTR_FREQ)) {
+		prose_adds(p, ", about ");
+		prose_times(p, period);
+		prose_adds(p, " a second");
+	} else if (period == 1) {
+		prose_adds(p, attr_every_hit(&a) ? ", at every hit" : ", at every single count");
+	} else {
+		prose_addf(p, ", after each %llu %s", (unsigned long long)period,
+			   attr_source(&a) == SOURCE_CLOCK ? "ns" : "counts");
+	}
+}
+
+/* In short ---------------------------------------------------------------------------- */
+
+static void short_task(const struct telling *t, const struct task_info *task)
+{
+	struct prose *p = t->p;
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), probes = 0;
+	unsigned int calls = task->opens + task->failures;
+
+	for (size_t i = 0; i < n; i++)
+		probes += events[i]->opener == task->tid && event_is_probe(events[i]);
+	story_who(t->s, task->tid, p);
+	prose_adds(p, " called perf_event_open ");
+	prose_times(p, calls);
+	prose_adds(p, ": ");
+	if (task->opens) {
+		prose_count(p, task->opens, "event");
+		prose_adds(p, task->opens == 1 ? " was opened" : " were opened");
+	}
+	if (task->failures) {
+		prose_adds(p, task->opens ? ", and " : "");
+		prose_count(p, task->failures, "call");
+		prose_adds(p, task->failures == 1 ? " was refused" : " were refused");
+	}
+	prose_adds(p, ".");
+	if (probes) {
+		prose_addf(p, " %zu of the events %s, closed again without use: ", probes,
+			   probes == 1 ? "was a probe" : "were probes");
+		prose_adds(p, probes == 1 ? "it only showed what the kernel takes." :
+					    "they only showed what the kernel takes.");
+	}
+	prose_adds(p, " ");
+}
+
+static void short_family(const struct telling *t, const struct family *f)
+{
+	struct prose *p = t->p;
+
+	prose_item(p);
+	story_list_kinds(t, f);
+	prose_adds(p, " ");
+	add_mode(t, f);
+	if (f->events[0]->leader) {
+		prose_adds(p, ", in a group led by ");
+		story_fds((const struct event *[]){ f->events[0]->leader }, 1, p);
+	}
+	prose_adds(p, ".");
+}
+
+static void short_rings(const struct telling *t)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(t->s->m, &rings), data = 0, seen = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < n; i++) {
+		data += !rings[i]->aux;
+		seen += rings[i]->records;
+	}
+	prose_para(p);
+	if (!data) {
+		prose_adds(p, "No ring was mapped, so there are no records: whatever came back "
+			      "came by read.");
+		return;
+	}
+	prose_adds(p, "Records come back through ");
+	prose_count(p, data, "ring");
+	prose_adds(p, " in memory, not through the descriptors.");
+	if (!story_looked(t->s))
+		prose_adds(p, NOT_LOOKED);
+	if (seen) {
+		prose_adds(p, " ");
+		prose_count(p, seen, "record");
+		prose_adds(p, seen == 1 ? " was seen in " : " were seen in ");
+		prose_adds(p, data == 1 ? "it." : "them.");
+	}
+}
+
+void story_short(const struct telling *t)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(t->s->m, &tasks);
+
+	prose_head(t->p, "In short");
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i]->opens || tasks[i]->failures)
+			short_task(t, tasks[i]);
+	for (size_t i = 0; i < t->nfamilies; i++)
+		if (!t->families[i].events[0]->found)
+			short_family(t, &t->families[i]);
+	if (t->nfamilies)
+		short_rings(t);
+	prose_end(t->p);
+}

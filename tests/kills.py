@@ -1,0 +1,246 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""kill -9 at any moment, of the tracer or of a program under it.
+
+Programs that pevtrace started die with it; those that it attached to run on and
+come out as if nothing had been.  Whoever was killed: no task stays behind,
+stopped or not, no zombie; the terminal is as it was, and tracefs, too.
+
+KILLS=N: so many in place of 60, in three parts; SEED=N: other moments.
+"""
+
+import ctypes
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
+PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
+KILLS = int(os.environ.get("KILLS", "60"))
+SEED = os.environ.get("SEED", "1")
+PATIENCE = 30
+PR_SET_CHILD_SUBREAPER = 36
+OPTIONS = [[], ["--json"], ["--records"], ["-k"], ["--no-seccomp"], ["--summary"],
+	   ["--records", "--look-every=5"], ["--trace=all"]]
+LASTING = ["everyday -e -n 40 fork", "everyday -n 40 vfork", "everyday -e -n 40 thread_exec",
+	   "everyday -e -n 20 leaderless", "everyday -e -n 8 stop", "everyday -e -n 10 timer",
+	   "everyday -n 6 restart_block", "everyday -e signalfd", "confined -e -n 4 filter",
+	   "confined -n 20 untraced", "confined -n 10 namespace", "confined -n 10 daemon",
+	   "confined -n 20 subreaper", "confined -n 10 strict", "eventful -n 20 running_group",
+	   "eventful -n 20 overflows", "eventful emfile 20000", "eventful -n 9 waits",
+	   "guarded race 1000", "guarded threads", "guarded stop", "execs", "crowd"]
+PERFS = ["record -o @data -F 4000 -e cpu-clock -g seq 3000000", "stat -a -e cpu-clock sleep 0.5",
+	 "trace -o @out true", "record -o @data -a -e sched:sched_switch sleep 0.3"]
+# what they print does not depend on time, and a signal that they get ends none
+QUIET = ["everyday -e -n 30 fork", "everyday -n 30 vfork", "everyday -e -n 30 thread_exec",
+	 "everyday -e -n 6 stop", "everyday -e -n 5 timer", "confined -e -n 4 filter",
+	 "confined -n 20 untraced", "confined -n 10 subreaper", "confined -n 10 strict",
+	 "eventful -n 20 overflows", "eventful -n 4 leader", "eventful emfile 20000"]
+
+def stat_of(pid):
+	"""Parent, state and process group; None when it is gone."""
+	try:
+		with open("/proc/%d/stat" % pid, errors="replace") as f:
+			fields = f.read().rsplit(")", 1)[1].split()
+		return int(fields[1]), fields[0], int(fields[2])
+	except (OSError, IndexError):
+		return None
+
+def below(root):
+	"""All processes below one, with their states."""
+	known = {int(p): stat_of(int(p)) for p in os.listdir("/proc") if p.isdigit()}
+	found, new = {}, {root}
+	while new:
+		new = {p for p, s in known.items() if s and s[0] in new}
+		found.update((p, known[p][1]) for p in new)
+	return found
+
+def reap(but):
+	"""Buries orphans that came to us; not the one that somebody waits for."""
+	for pid, state in below(os.getpid()).items():
+		status = stat_of(pid)
+		if state == "Z" and pid != but and status and status[0] == os.getpid():
+			os.waitpid(pid, os.WNOHANG)
+
+def left(but=0):
+	reap(but)
+	return below(os.getpid())
+
+def wait_left(seconds, but=0):
+	"""Those still there when the time is up, or none."""
+	end = time.monotonic() + seconds
+	while True:
+		rest = {p: s for p, s in left(but).items() if p != but}
+		if not rest or time.monotonic() > end:
+			return rest
+		time.sleep(0.005)
+
+def describe(pids):
+	out = []
+	for pid, state in pids.items():
+		try:
+			with open("/proc/%d/cmdline" % pid, "rb") as f:
+				name = f.read().replace(b"\0", b" ").decode("utf-8", "replace")
+			with open("/proc/%d/wchan" % pid) as f:
+				name += " in " + f.read()
+		except OSError:
+			name = "gone by now"
+		out.append("%d %s %s" % (pid, state, name))
+	return out
+
+def tracefs_state():
+	found = {}
+	for name in ("kprobe_events", "uprobe_events", "dynamic_events", "set_event_pid"):
+		try:
+			with open(os.path.join(sp.Tracefs.PLACES[0], name)) as f:
+				found[name] = f.read()
+		except OSError:
+			pass
+	return found
+
+class Rounds:
+	def __init__(self, tmp):
+		self.tmp = tmp
+		self.rnd = random.Random(SEED)
+		self.why = []
+		self.kills = 0
+		self.master, self.slave = pty.openpty()
+		self.mode = termios.tcgetattr(self.slave)
+
+	def command(self, names):
+		words = self.rnd.choice(names).split()
+		words = [os.path.join(self.tmp, w[1:]) if w[0] == "@" else w for w in words]
+		if words[0] in ("record", "stat", "trace"):
+			return [PERF] + words
+		return [os.path.join(TARGETS, words[0])] + words[1:]
+
+	def bad(self, what):
+		self.why.append("kill %d: %s" % (self.kills, what))
+
+	def start(self, argv, out):
+		return subprocess.Popen(argv, stdin=self.slave, stdout=out, stderr=subprocess.DEVNULL,
+					cwd=self.tmp, start_new_session=False)
+
+	def moment(self, seconds):
+		"""More often early than late: much happens at the start."""
+		time.sleep(self.rnd.random() ** 2 * seconds)
+
+	def victim(self, whom, tracer):
+		if whom == "tracer":
+			return tracer.pid
+		for _ in range(100):
+			some = sorted(below(tracer.pid))
+			if some or tracer.poll() is not None:
+				break
+			time.sleep(0.002)
+		return self.rnd.choice(some) if some else 0
+
+	def after(self, whom, tracer, argv):
+		"""What must be true a while later."""
+		if whom == "tracee":
+			# what it left may wait for it for ever, traced or not
+			for pid in wait_left(2, tracer.pid):
+				self.kill(pid)
+		try:
+			tracer.wait(PATIENCE)
+		except subprocess.TimeoutExpired:
+			self.bad("pevtrace hangs: %s, %s" % (argv, describe(left(tracer.pid))))
+			tracer.kill()
+			tracer.wait()
+		rest = wait_left(PATIENCE if whom == "tracer" else 2)
+		if whom == "tracer" and rest:
+			self.bad("left behind by %s: %s" % (argv, describe(rest)))
+		for pid in rest:
+			self.kill(pid)
+		if wait_left(PATIENCE):
+			self.bad("cannot be killed: %s" % describe(left()))
+		if termios.tcgetattr(self.slave) != self.mode:
+			self.bad("the terminal has another mode")
+			termios.tcsetattr(self.slave, termios.TCSANOW, self.mode)
+
+	@staticmethod
+	def kill(pid):
+		try:
+			os.kill(pid, signal.SIGKILL)
+		except ProcessLookupError:
+			pass
+
+	def launched(self, whom):
+		names = LASTING + (PERFS if PERF else [])
+		argv = [PEVTRACE, "-o", os.path.join(self.tmp, "trace")] + \
+		       self.rnd.choice(OPTIONS) + self.command(names)
+		tracer = self.start(argv, subprocess.DEVNULL)
+		self.moment(0.3)
+		self.kills += 1
+		pid = self.victim(whom, tracer)
+		if pid:
+			self.kill(pid)
+		self.after(whom, tracer, argv)
+
+	def attached(self, natives):
+		argv = self.command(QUIET)
+		key = " ".join(argv)
+		if key not in natives:
+			r = subprocess.run(argv, stdin=self.slave, stdout=subprocess.PIPE,
+					   stderr=subprocess.DEVNULL, timeout=60)
+			natives[key] = (r.returncode, r.stdout)
+		target = self.start(argv, subprocess.PIPE)
+		self.moment(0.03)
+		tracer = self.start([PEVTRACE, "-q", "-o", os.path.join(self.tmp, "trace"), "-p",
+				     str(target.pid)] + self.rnd.choice(OPTIONS), subprocess.DEVNULL)
+		self.moment(0.1)
+		self.kills += 1
+		self.kill(tracer.pid)
+		tracer.wait()
+		try:
+			out, _ = target.communicate(timeout=PATIENCE)
+			if (target.returncode, out) != natives[key]:
+				self.bad("%s came out as %d: %r" % (key, target.returncode, out))
+		except subprocess.TimeoutExpired:
+			self.bad("%s hangs: %s" % (key, describe(left())))
+			for pid in left():
+				self.kill(pid)
+			target.wait()
+		if wait_left(PATIENCE):
+			self.bad("left behind by %s: %s" % (key, describe(left())))
+
+def main():
+	tap = sp.Tap()
+	tmp = tempfile.mkdtemp()
+	tracefs = sp.Tracefs()
+	before = tracefs_state()
+	# orphans come to us, so that we find them
+	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	try:
+		rounds = Rounds(tmp)
+		natives = {}
+		for name, one in (("of the tracer", lambda: rounds.launched("tracer")),
+				  ("of a tracee", lambda: rounds.launched("tracee")),
+				  ("of the tracer of a process that was there before it",
+				   lambda: rounds.attached(natives))):
+			rounds.why, start = [], rounds.kills
+			for _ in range(KILLS // 3 + (name == "of the tracer") * (KILLS % 3)):
+				one()
+			tap.ok(not rounds.why, "%d kills %s: nobody left, nothing changed" %
+			       (rounds.kills - start, name), rounds.why)
+		after = tracefs_state()
+		tap.ok(after == before, "tracefs is as it was", [before, after])
+	finally:
+		tracefs.end()
+		shutil.rmtree(tmp)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

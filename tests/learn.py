@@ -1,0 +1,551 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace learn: each lesson
+
+  runs through, as root and as an ordinary user, no line wider than 80 columns
+  tells of the calls that strace sees it make: members, arguments, results
+  takes right answers and wrong ones, and ^D, ^C and quit, through a terminal
+  is a document with --markdown
+  leaves nothing behind in tracefs, and no child
+  names only constants, members, lessons and verbs that there are
+"""
+
+import errno
+import glob
+import os
+import pty
+import re
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+ROOT = os.path.dirname(HERE)
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+STRACE = sp.find_program("strace")
+NOBODY = 65534
+WIDTH = 80
+PATIENCE = 120
+TRACEFS = "/sys/kernel/tracing"
+
+def run(*args, user=None, **how):
+	kw = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+		  stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+		  env=dict(os.environ, LC_ALL="C"))
+	kw.update(how)
+	if user is not None:
+		kw.update(user=user, group=user, extra_groups=[])
+	return subprocess.run([PEVTRACE, "learn"] + list(args), **kw)
+
+def lessons():
+	return [os.path.splitext(os.path.basename(p))[0]
+		for p in glob.glob(os.path.join(ROOT, "lessons", "*.lesson"))]
+
+def text_of(name):
+	return open(os.path.join(ROOT, "lessons", name + ".lesson")).read()
+
+# ---- running through ------------------------------------------------------------
+
+def trouble_in(name, r):
+	why = []
+	if r.returncode:
+		why.append("exit status %d" % r.returncode)
+	if r.stderr:
+		why.append("said on standard error: " + r.stderr)
+	wide = [l for l in r.stdout.split("\n") if len(l.expandtabs()) > WIDTH]
+	why += ["wider than %d: %s" % (WIDTH, l) for l in wide]
+	if not re.search(r"^To read: ", r.stdout, re.M):
+		why.append("does not come to its end")
+	questions = r.stdout.count("\nQuestion: ")
+	if not questions or questions != r.stdout.count("\nAnswer: "):
+		why.append("%d questions" % questions)
+	if re.search(r"\{[a-z_]+\}", r.stdout.replace("{a,b}", "")):
+		why.append("a value is missing")
+	if "\x1b" in r.stdout:
+		why.append("colors in a pipe")
+	steps = [int(n) for n in re.findall(r"^(\d+)\. ", r.stdout, re.M)]
+	if steps != list(range(1, len(steps) + 1)) or not steps:
+		why.append("steps are %s" % steps)
+	return why
+
+def test_through(name):
+	return trouble_in(name, run(name, "--no-input"))
+
+def test_through_nobody(name):
+	return trouble_in(name, run(name, "--no-input", user=NOBODY))
+
+# ---- strace ---------------------------------------------------------------------
+
+def unwrap(text):
+	"""The lines of calls in a lesson, put together again."""
+	lines, out = text.split("\n"), []
+	for line in lines:
+		if line.startswith(" " * 8) and out and out[-1] is not None:
+			rest = line[8:]
+			if out[-1].endswith("\\"):
+				out[-1] = out[-1][:-1] + rest
+			else:
+				out[-1] += ("" if out[-1].endswith("|") else " ") + rest
+		elif re.match(r"    (\d+ +)?(perf_event_open|ioctl)\(", line):
+			out.append(line[4:])
+		else:
+			out.append(None)
+	return [o for o in out if o]
+
+def is_ours(call):
+	return call.name == "perf_event_open" or \
+	       (call.name == "ioctl" and "PERF_EVENT_IOC" in str(call.arg(1)))
+
+def differ_attr(a, b):
+	"""strace's attr, all of it, beside the lesson's, without what is zero."""
+	why = []
+	if a.kind != "struct" or b.kind != "struct":
+		return [] if a.kind == b.kind else ["attr: strace %s, lesson %s" % (a, b)]
+	for name, want in a.items:
+		shown, got = sp.field(b, name)
+		x, y = sp.number(want), sp.number(got)
+		if got is None:
+			if x:
+				why.append("%s=%s is not shown" % (name, want))
+		elif got.kind == "atom" and x != y:
+			# text behind a pointer is a number there
+			why.append("%s: strace %s, lesson %s" % (shown, want, got))
+	return why
+
+def differ(theirs, ours):
+	"""What is not alike in two accounts of a call."""
+	if theirs.name != ours.name:
+		return ["%s is %s" % (theirs.name, ours.name)]
+	why = [] if theirs.result == ours.result else \
+	      ["result: strace %s, lesson %s" % (theirs.result, ours.result)]
+	if ours.name == "ioctl":
+		for i in (0, 1):
+			if str(theirs.arg(i)) != str(ours.arg(i)):
+				why.append("argument %d: strace %s, lesson %s" %
+					   (i, theirs.arg(i), ours.arg(i)))
+		return why
+	why += differ_attr(theirs.arg(0), ours.arg(0))
+	for i, what in ((1, "pid"), (2, "cpu"), (3, "group_fd"), (4, "flags")):
+		if sp.number(theirs.arg(i)) != sp.number(ours.arg(i)):
+			why.append("%s: strace %s, lesson %s" %
+				   (what, theirs.arg(i), ours.arg(i)))
+	return why
+
+def asks_other_verbs(name):
+	return "learn_verb(" in open(os.path.join(ROOT, "src", "learn", "do_%s.c" %
+						  name.replace("-", "_"))).read()
+
+def test_strace(name, tmp):
+	path = os.path.join(tmp, name)
+	r = subprocess.run([STRACE, "-f", "-v", "-o", path,
+			    "-e", "trace=perf_event_open,ioctl", PEVTRACE, "learn", name,
+			    "--no-input"], stdin=subprocess.DEVNULL, text=True,
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			   timeout=PATIENCE, env=dict(os.environ, LC_ALL="C"))
+	if r.returncode:
+		return ["exit status %d under strace: %s" % (r.returncode, r.stderr)]
+	theirs = [c for c in sp.parse_file(path) if is_ours(c)]
+	ours = sp.parse(unwrap(r.stdout))
+	ours = [c for c in ours if is_ours(c)]
+	if not ours:
+		return ["no call is told"]
+	if asks_other_verbs(name):
+		# check and why try out more than is told: what is told is among it
+		at = 0
+		for c in ours:
+			while at < len(theirs) and differ(theirs[at], c):
+				at += 1
+			if at == len(theirs):
+				return ["strace has not seen " + c.line]
+			at += 1
+		return []
+	why = []
+	if len(theirs) != len(ours):
+		why.append("strace saw %d calls, the lesson tells of %d" %
+			   (len(theirs), len(ours)))
+	for a, b in zip(theirs, ours):
+		why += differ(a, b)
+	return why
+
+# ---- answers --------------------------------------------------------------------
+
+class Reader:
+	"""A lesson at a terminal."""
+
+	def __init__(self, *args):
+		self.pid, self.fd = pty.fork()
+		if not self.pid:
+			os.execve(PEVTRACE, [PEVTRACE, "learn"] + list(args),
+				  dict(os.environ, LC_ALL="C", NO_COLOR="1"))
+		self.text = ""
+		self.seen = 0
+
+	def until(self, what):
+		"""Reads on until that comes; None: until the end.  False: it did not."""
+		end = time.monotonic() + PATIENCE
+		while time.monotonic() < end:
+			if what:
+				at = self.text.find(what, self.seen)
+				if at >= 0:
+					self.before = self.text[self.seen:at]
+					self.seen = at + len(what)
+					return True
+			if not select.select([self.fd], [], [], 1)[0]:
+				continue
+			try:
+				more = os.read(self.fd, 65536)
+			except OSError as e:
+				if e.errno != errno.EIO:
+					raise
+				more = b""
+			if not more:
+				return what is None
+			self.text += more.decode().replace("\r\n", "\n")
+		return False
+
+	def say(self, text):
+		os.write(self.fd, text.encode())
+
+	def status(self):
+		self.until(None)
+		_, status = os.waitpid(self.pid, 0)
+		os.close(self.fd)
+		return os.waitstatus_to_exitcode(status)
+
+PROMPT = "\n> "
+
+def test_right():
+	"""Right answers in several spellings, for what is the same everywhere."""
+	r = Reader("counting")
+	for answer in ("zero", " 8 bytes", None, "einval"):
+		if not r.until(PROMPT):
+			return ["no question: " + r.text[-300:]]
+		if answer is None:
+			count = int(re.findall(r"value=(\d+)", r.text)[-1])
+			answer = "0x%x" % (2 * count)
+		r.say(answer + "\n")
+	status = r.status()
+	why = [] if status == 0 else ["exit status %d" % status]
+	if r.text.count("\nYes: ") != 4 or "Not quite" in r.text:
+		why.append("answers were not taken: " + r.text)
+	return why
+
+def test_second_chance():
+	r = Reader("read-formats")
+	r.until(PROMPT)
+	r.say("31\n")
+	if not r.until("Not quite: "):
+		return ["no hint for a wrong answer"]
+	r.until(PROMPT)
+	r.say("32\n")
+	if not r.until("\nYes: 32\n"):
+		return ["the second answer does not count"]
+	for answer in ("running", "40"):
+		r.until(PROMPT)
+		r.say(answer + "\n")
+	r.until(PROMPT)
+	r.say(re.findall(r"PERF_EVENT_IOC_ID, \[(\d+)\]", r.text)[-1] + "\n")
+	r.until(PROMPT)
+	r.say("enospc\n")
+	status = r.status()
+	return [] if status == 0 else ["exit status %d: %s" % (status, r.text[-500:])]
+
+def test_wrong(name):
+	"""Two wrong answers to each question: a hint, then what is right."""
+	r = Reader(name)
+	asked = 0
+	while r.until(PROMPT):
+		r.say("no such thing\n")
+		asked += 1
+	status = r.status()
+	why = [] if status == 1 else ["exit status %d" % status]
+	answers, hints = r.text.count("\nAnswer: "), r.text.count("\nNot quite: ")
+	if not answers or asked != 2 * answers or hints != answers:
+		why.append("%d times asked, %d hints, %d answers" % (asked, hints, answers))
+	if not re.search(r"^To read: ", r.text, re.M):
+		why.append("does not come to its end")
+	return why
+
+def test_leaving():
+	why = []
+	for what, keys in (("^D", "\x04"), ("^C", "\x03"), ("quit", "quit\n"), ("q", "q\n")):
+		r = Reader("counting")
+		r.until(PROMPT)
+		r.say(keys)
+		status = r.status()
+		if status != 1 or "So long" not in r.text:
+			why.append("%s: exit status %d, %s" % (what, status, r.text[-200:]))
+		if "\nAnswer" in r.text:
+			why.append("%s tells the answer" % what)
+	return why
+
+def test_no_terminal():
+	"""Where nobody can answer, nobody is asked."""
+	r = run("counting", input="8\n", stdin=None)
+	return [] if r.returncode == 0 and PROMPT not in r.stdout else ["it waits for answers"]
+
+# ---- what it looks like ------------------------------------------------------------
+
+def test_markdown():
+	r = run("--all", "--markdown")
+	why = [] if r.returncode == 0 else ["exit status %d" % r.returncode]
+	inside, titles, steps = False, 0, 0
+	for line in r.stdout.split("\n"):
+		if line == "```":
+			inside = not inside
+		elif not inside:
+			titles += line.startswith("# ")
+			steps += bool(re.match(r"## \d+\. ", line))
+			if line.startswith("    "):
+				why.append("indented: " + line)
+	if inside:
+		why.append("a block is not closed")
+	if titles != len(lessons()):
+		why.append("%d titles" % titles)
+	if steps < 5 * len(lessons()):
+		why.append("%d steps" % steps)
+	return why
+
+def test_list():
+	r = run()
+	why = [] if r.returncode == 0 else ["exit status %d" % r.returncode]
+	named = re.findall(r"^([a-z-]+)  ", r.stdout, re.M)
+	if sorted(named) != sorted(lessons()):
+		why.append("lists %s" % named)
+	why += ["too wide: " + l for l in r.stdout.split("\n") if len(l) > WIDTH]
+	hardware = any(d.startswith("cpu") for d in os.listdir("/sys/bus/event_source/devices"))
+	if ("hardware counters: here" in r.stdout) != hardware:
+		why.append("is wrong about hardware counters")
+	nobody = run(user=NOBODY).stdout if os.getuid() == 0 else ""
+	if "tracefs: here" in nobody:
+		why.append("is wrong about what a user has")
+	return why
+
+def test_misuse():
+	why = []
+	for args, words in ((["countin"], "did you mean counting"),
+			    (["xyzzy"], "lists them"), (["--frob"], "unknown option"),
+			    (["--all", "counting"], "every lesson"),
+			    (["-o"], "needs an argument"),
+			    (["counting", "-o", "/nonexistent/x"], "cannot write"),
+			    (["--color=pink", "counting"], "always, never or auto")):
+		r = run(*args)
+		if r.returncode != 2 or words not in r.stderr or r.stdout:
+			why.append("%s: exit status %d, %s" % (args, r.returncode, r.stderr))
+	r = run("counting", "-o", "/dev/full")
+	if r.returncode != 2:
+		why.append("/dev/full: exit status %d" % r.returncode)
+	return why
+
+def test_options(tmp):
+	why = []
+	path = os.path.join(tmp, "out")
+	r = run("counting", "--no-input", "-o", path)
+	if r.returncode or r.stdout or "To read" not in open(path).read():
+		why.append("-o does not write there")
+	if "\x1b[1m" not in run("counting", "--color=always", "--no-input").stdout:
+		why.append("--color=always has no colors")
+	both = run("counting", "errors", "--no-input").stdout
+	if both.count("\nTo read: ") != 2:
+		why.append("two names are not two lessons")
+	return why
+
+# ---- what is in the texts ------------------------------------------------------------
+
+def described():
+	"""All names in xlat/: constants and members."""
+	names, fields, errors = set(), set(), set()
+	for path in glob.glob(os.path.join(ROOT, "xlat", "*.in")):
+		kind = ""
+		for line in open(path):
+			if line.startswith("%"):
+				kind = line.split()[0]
+			elif line.strip() and not line.startswith("#"):
+				word = line.split("\t")[0]
+				(fields if kind == "%layout" else names).add(word)
+				if os.path.basename(path) == "errno.in":
+					errors.add(word)
+	return names, fields, errors
+
+def test_names():
+	names, fields, errors = described()
+	why = []
+	for lesson in lessons():
+		text = text_of(lesson)
+		body = "\n".join(l for l in text.split("\n") if not l.startswith("#"))
+		for word in re.findall(r"\b(?:PERF|HW)_[A-Z0-9_]+\b", body):
+			if word not in names and word != "PERF_":
+				why.append("%s: there is no %s" % (lesson, word))
+		for word in re.findall(r"\bE[A-Z0-9]{2,}\b", body):
+			if word not in errors and not hasattr(errno, word):
+				if word not in ("ERRORS", "EVENTS", "EXIT"):
+					why.append("%s: there is no %s" % (lesson, word))
+		for word in re.findall(r"`([a-z][a-z0-9_]*)=[^`]*`", body):
+			if word not in fields:
+				why.append("%s: no member is called %s" % (lesson, word))
+		for word in re.findall(r"\b((?:exclude|sample|wakeup|inherit|enable|remove|bp|"
+				       r"cap_user|time|data)_[a-z0-9_]+)\b", body):
+			if word not in fields and word not in names:
+				why.append("%s: no member is called %s" % (lesson, word))
+	return why
+
+def test_try():
+	"""The commands at the end: verbs, lessons and options that there are."""
+	why = []
+	help_ = subprocess.run([PEVTRACE, "--help"], stdout=subprocess.PIPE, text=True).stdout
+	verbs = set(re.findall(r"^ +pevtrace ([a-z]+) ", help_, re.M)) | {"learn", "trace"}
+	for lesson in lessons():
+		part = text_of(lesson).split("%try")[1]
+		commands = [l.strip() for l in part.split("\n") if l.startswith("\t")]
+		if not any(c.startswith("pevtrace ") for c in commands):
+			why.append(lesson + " tries nothing")
+		for c in commands:
+			words = re.split(r"\s{2,}", c)[0].split()
+			if words[0] != "pevtrace" or words[1].startswith("-"):
+				continue
+			if words[1] not in verbs and not shutil.which(words[1]):
+				why.append("%s: %s is no verb" % (lesson, words[1]))
+			if words[1] == "learn" and len(words) > 2 and words[2] not in lessons():
+				why.append("%s: there is no lesson %s" % (lesson, words[2]))
+	return why
+
+def generate(awk, tmp, *files):
+	"""(exit status, C, what it said)"""
+	out = tempfile.mkdtemp(dir=tmp)
+	r = subprocess.run(awk + ["-v", "out=" + out, "-f", "lessons/gen.awk"] + list(files),
+			   cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+			   env=dict(os.environ, LC_ALL="C"))
+	made = [open(p).read() for p in sorted(glob.glob(os.path.join(out, "*")))]
+	return r.returncode, made, r.stderr
+
+def test_awks(tmp):
+	"""Every awk makes the same of the lessons."""
+	files = ["lessons/%s.lesson" % n for n in sorted(lessons())]
+	first, why = None, []
+	for awk in (["mawk"], ["gawk", "--posix"], ["busybox", "awk"], ["original-awk"]):
+		if not shutil.which(awk[0]):
+			continue
+		status, made, said = generate(awk, tmp, *files)
+		if status or said:
+			why.append("%s: exit status %d: %s" % (awk, status, said))
+		elif first and made != first:
+			why.append("%s makes something else" % awk)
+		first = first or made
+	return why if first else why + ["there is no awk"]
+
+def test_mistakes(tmp):
+	"""What is wrong in a lesson is told with its place."""
+	why = []
+	for line, words in (("%frob", "unknown %frob"), ("%do No-Such", "no name"),
+			    ("%hint x", "belongs to an %ask"),
+			    ("%ask What?\n\n%step Next", "needs %answer")):
+		path = os.path.join(tmp, "bad.lesson")
+		with open(path, "w") as f:
+			f.write("%lesson bad\n" + line + "\n")
+		status, _, said = generate(["awk"], tmp, path)
+		if not status or words not in said or path + ":" not in said:
+			why.append("%s: exit status %d: %s" % (line, status, said))
+	return why
+
+# ---- nothing is left -----------------------------------------------------------------
+
+def tracefs():
+	out = {}
+	for name in ("uprobe_events", "kprobe_events", "dynamic_events", "set_event"):
+		try:
+			out[name] = open(os.path.join(TRACEFS, name)).read()
+		except OSError:
+			out[name] = None
+	return out
+
+def test_leaves_nothing():
+	before = tracefs()
+	r = run("tracepoints", "uprobes", "--no-input")
+	why = [] if r.returncode == 0 else ["exit status %d" % r.returncode]
+	after = tracefs()
+	# others may work with tracefs at the same time: what is ours has our name
+	for name in before:
+		new = set((after[name] or "").split("\n")) - set((before[name] or "").split("\n"))
+		if any("pevtrace" in line for line in new):
+			why.append("%s: %s is left" % (name, new))
+	return why
+
+def test_full_queue():
+	"""Where no signal can be queued, SIGIO comes, and must not end the lesson."""
+	def limit():
+		resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+	r = run("signals", "--no-input", preexec_fn=limit)
+	return trouble_in("signals", r) + \
+	       ([] if "SIGPOLL" in r.stdout else ["no SIGPOLL came: " + r.stdout])
+
+def test_no_children():
+	"""Whatever a lesson starts is gone with it."""
+	import ctypes
+	libc = ctypes.CDLL(None)
+	libc.prctl(36, 1, 0, 0, 0)	# PR_SET_CHILD_SUBREAPER
+	why = []
+	r = Reader("sampling")
+	r.until(PROMPT)
+	r.say("\x03")
+	r.status()
+	run("--all", "--no-input")
+	try:
+		left = os.waitpid(-1, os.WNOHANG)
+		why.append("a child is left: %s" % (left,))
+	except ChildProcessError:
+		pass
+	libc.prctl(36, 0, 0, 0, 0)
+	return why
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	if run("counting", "--no-input").returncode == 2:
+		sp.skip_all("no event can be opened here")
+	tmp = tempfile.mkdtemp(prefix="pevtrace-learn-")
+	tap = sp.Tap()
+	root = os.getuid() == 0
+	names = sorted(lessons())
+	tests = [("%s runs through" % n, lambda n=n: test_through(n), None) for n in names]
+	tests += [("%s as an ordinary user" % n, lambda n=n: test_through_nobody(n),
+		   None if root else "needs root to become another user") for n in names]
+	tests += [("%s against strace" % n, lambda n=n: test_strace(n, tmp),
+		   None if STRACE else "strace is not installed") for n in names]
+	tests += [("%s with wrong answers" % n, lambda n=n: test_wrong(n), None)
+		  for n in names]
+	tests += [("right answers", test_right, None),
+		  ("a second chance", test_second_chance, None),
+		  ("leaving", test_leaving, None),
+		  ("no terminal", test_no_terminal, None),
+		  ("documents", test_markdown, None), ("the list", test_list, None),
+		  ("misuse", test_misuse, None), ("options", lambda: test_options(tmp), None),
+		  ("names in the texts", test_names, None),
+		  ("commands to try", test_try, None),
+		  ("awks", lambda: test_awks(tmp), None),
+		  ("mistakes in a lesson", lambda: test_mistakes(tmp), None),
+		  ("nothing is left in tracefs", test_leaves_nothing,
+		   None if root else "needs root"),
+		  ("a full queue of signals", test_full_queue, None),
+		  ("no child is left", test_no_children, None)]
+	words = sys.argv[1:]
+	for name, fn, reason in tests:
+		if words and not any(w in name for w in words):
+			continue
+		if reason:
+			tap.skip(name, reason)
+			continue
+		why = fn()
+		tap.ok(not why, name, why)
+	shutil.rmtree(tmp, ignore_errors=True)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

@@ -1,0 +1,277 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Programs must not notice that they are traced.
+
+Each target runs by itself and then under pevtrace: with text, --json and
+--records, and attached to and let go again in mid-run.  Its output, its exit
+status or the signal that it died of, and what it says of what its calls, its
+children and its signals did must be the same.  Numbers that differ from run to
+run (pids, times, counts) are replaced; where runs without pevtrace differ among
+themselves, each of their outcomes will do.
+
+Only PTRACE_TRACEME and its like come out differently; that is said once.
+"""
+
+import difflib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
+PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
+CANNOT = 77
+NATIVES = 6
+MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
+	 "every call stops": ["--no-seccomp", "--records"]}
+RND = random.Random(os.environ.get("SEED", "1"))
+ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
+
+EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "trap", "timer", "interrupt",
+	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers"]
+CONFINED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
+	    "namespace", "subreaper", "daemon", "untraced"]
+EVENTFUL = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",
+	    "child_pid", "sigtrap", "waits"]
+PERF_TESTS = """Detect openat syscall event
+Detect openat syscall event on all cpus
+mmap interface tests
+Parse sched tracepoints fields
+syscalls:sys_enter_openat event fields
+Breakpoint overflow signal handler
+Breakpoint overflow sampling
+Breakpoint accounting
+Watchpoint
+Software clock events period values
+Parse with no sample_id_all bit set
+Share thread maps
+Track with sched_switch
+Thread map
+Session topology
+Synthesize thread map
+Event times
+Read backward ring buffer
+Event expansion for cgroups
+Convert perf time to TSC
+Sigtrap""".split("\n")
+PYTHON = """
+import os, signal, subprocess, sys, threading, time, multiprocessing
+print(subprocess.run(["sh", "-c", "exit 3"]).returncode)
+print(subprocess.run(["cat"], input=b"piped", stdout=subprocess.PIPE).stdout)
+signal.signal(signal.SIGALRM, lambda *a: print("alarm"))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+time.sleep(0.05)
+t = [threading.Thread(target=time.sleep, args=(0.01,)) for i in range(5)]
+[x.start() for x in t]; [x.join() for x in t]
+with multiprocessing.Pool(2) as p:
+	print(p.map(abs, range(-5, 5)))
+try:
+	os.execv("/no/such", ["x"])
+except OSError as e:
+	print(e.errno)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+class Case:
+	def __init__(self, name, argv, normal=None, attaches=2, attempts=1):
+		self.name, self.argv, self.normal = name, argv, normal or (lambda s: s)
+		self.attaches = attaches	# how often, at other moments each time
+		self.attempts = attempts	# more where a busy machine may fail it
+
+def numbers(text):
+	"""A text without its numbers, and without the blanks that go with their width."""
+	text = re.sub(r"(0x)?[0-9][0-9a-f]*([.,][0-9]+)*", "N", text)
+	return re.sub(r"[ \t]+", " ", re.sub(r"[KMG]/sec", "/sec", text))
+
+def calls_only(text):
+	"""The calls of a perf trace, without what was interrupted by what."""
+	return "\n".join(sorted(set(re.findall(r"\b([a-z_0-9]+)\(", text))))
+
+def inheritance(text):
+	"""What a shell in between adds to the environment, and its order, left out."""
+	return "\n".join(sorted(s for s in text.split("\n")
+				if not re.match(r"environment: (PWD|OLDPWD|SHLVL)=", s)))
+
+def samples(text):
+	return "\n".join(sorted(set(numbers(text).split("\n"))))
+
+def outcome(case, status, out):
+	return status, case.normal(out.decode("utf-8", "replace"))
+
+def run(argv, cwd, timeout=60):
+	try:
+		r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=cwd,
+				   stderr=subprocess.STDOUT, env=ENV, timeout=timeout)
+	except subprocess.TimeoutExpired as e:
+		return None, (e.stdout or b"") + b"\nran for more than %d seconds" % timeout
+	return r.returncode, r.stdout
+
+def differences(mode, want, got):
+	return ["%s: status %s, not %s" % (mode, got[0], want[0])] + list(difflib.unified_diff(
+		want[1].split("\n"), got[1].split("\n"), "alone", "traced", n=1, lineterm=""))
+
+class Harness:
+	def __init__(self, tap, tmp):
+		self.tap, self.tmp = tap, tmp
+		self.targets = self.compared = 0
+
+	def native(self, case):
+		return outcome(case, *run(case.argv, self.tmp))
+
+	def traced(self, case, mode):
+		out = os.path.join(self.tmp, "trace")
+		return outcome(case, *run([PEVTRACE, "-o", out] + MODES[mode] + case.argv, self.tmp))
+
+	def attached(self, case, seconds):
+		"""Starts it behind a shell that waits for us, attaches, and lets go in mid-run."""
+		target = subprocess.Popen(["sh", "-c", 'read -r go; exec "$@" </dev/null', "sh"] +
+					  case.argv, stdin=subprocess.PIPE, cwd=self.tmp, env=ENV,
+					  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+		late = RND.random() < 0.5
+		if late:
+			os.write(target.stdin.fileno(), b"\n")
+			time.sleep(RND.uniform(0, seconds / 2))
+		tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(self.tmp, "trace"), "-p",
+					   str(target.pid)], stdin=subprocess.DEVNULL,
+					  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+		said = tracer.stderr.readline()
+		if not late:
+			os.write(target.stdin.fileno(), b"\n")
+		try:
+			out, _ = target.communicate(timeout=RND.uniform(0, seconds))
+		except subprocess.TimeoutExpired:
+			tracer.send_signal(signal.SIGINT)
+			out, _ = target.communicate(timeout=60)
+		rest = tracer.communicate(timeout=60)[1]
+		if tracer.returncode and not late:
+			raise RuntimeError("pevtrace -p ended with %d: %r" %
+					   (tracer.returncode, said + rest))
+		return outcome(case, target.returncode, out)
+
+	def may_be(self, case, natives, got):
+		"""Is it what comes out without pevtrace, too, sooner or later?"""
+		while got not in natives and len(natives) < NATIVES:
+			natives.append(self.native(case))
+		return got in natives
+
+	def compare(self, case):
+		began = time.monotonic()
+		natives = [self.native(case)]
+		seconds = time.monotonic() - began
+		if natives[0][0] == CANNOT:
+			self.tap.skip(case.name, "cannot be tried here")
+			return
+		why, modes = [], 0
+		for mode in list(MODES) + ["attach"] * case.attaches:
+			modes += 1
+			for attempt in range(case.attempts):
+				got = self.traced(case, mode) if mode in MODES else \
+				      self.attached(case, seconds)
+				if self.may_be(case, natives, got):
+					break
+			else:
+				why += differences(mode, natives[0], got)
+		self.targets += 1
+		self.compared += modes
+		self.tap.ok(not why, "%s: the same in %d modes" % (case.name, modes), why)
+
+def verbs(program, names, options, tmp):
+	path = os.path.join(TARGETS, program)
+	for verb in names:
+		for option in options:
+			argv = [path] + option + [os.path.join(tmp, a[1:]) if a[0] == "@" else a
+						  for a in verb.split()]
+			yield Case(" ".join([program] + option + [verb]), argv,
+				   inheritance if verb == "inherited" else None)
+
+def perf_cases():
+	yield Case("perf stat", [PERF, "stat", "-e", "task-clock,page-faults,cs", "sh", "-c",
+				 "true; exit 4"], numbers)
+	yield Case("perf stat -a -I", [PERF, "stat", "-a", "-e", "cpu-clock", "sleep", "0.1"],
+		   numbers)
+	yield Case("perf stat, killed", [PERF, "stat", "-e", "cs", "sh", "-c", "kill -9 $$"],
+		   numbers)
+	yield Case("perf record", ["sh", "-c", PERF + " record -o d.$$ -e page-faults -c 1 -g "
+				   "sh -c 'true; exit 5'; r=$?; " + PERF +
+				   " script -i d.$$ -F comm,event; rm d.$$; exit $r"], samples)
+	yield Case("perf record -a", ["sh", "-c", PERF + " record -o d.$$ -a -e sched:sched_switch "
+				      "sleep 0.1 >/dev/null 2>&1; r=$?; " + PERF + " script -i d.$$ "
+				      "-F event | sort -u; rm d.$$; exit $r"], samples)
+	yield Case("perf trace", [PERF, "trace", "true"], calls_only)
+	yield Case("perf script report", ["sh", "-c", PERF + " record -o d.$$ -e cs:u true; " +
+					  PERF + " report -i d.$$ --stdio >/dev/null; r=$?; rm d.$$; exit $r"],
+		   samples)
+	for name in PERF_TESTS:
+		argv = perf_test(name)
+		if argv:
+			yield Case("perf test %s (%s)" % (argv[2], name), argv, attaches=0, attempts=3)
+
+def perf_test(name):
+	"""The command of a test of perf's own, whose numbers change; or nothing."""
+	listed = run([PERF, "test", "list"], "/")[1].decode() if PERF else ""
+	found = re.search(r"^ *(\d+): %s$" % re.escape(name), listed, re.M)
+	return [PERF, "test", found.group(1)] if found else []
+
+def cases(tmp):
+	yield from verbs("everyday", EVERYDAY, ([], ["-e"]), tmp)
+	yield from verbs("confined", CONFINED, ([], ["-e"]), tmp)
+	yield from verbs("eventful", EVENTFUL, ([],), tmp)
+	if os.path.exists(os.path.join(TARGETS, "everyday32")):
+		yield from verbs("everyday32", EVERYDAY, (["-e"],), tmp)
+		yield from verbs("confined32", [v for v in CONFINED if "suid" not in v], (["-e"],), tmp)
+	yield Case("python", [sys.executable, "-c", PYTHON])
+	yield Case("a shell's pipes", ["sh", "-c", "seq 1000 | sort -n | tail -1; (exit 3); echo $?; "
+				       "trap 'echo trapped' USR1; kill -USR1 $$; wait; exit 9"])
+	if PERF:
+		yield from perf_cases()
+
+def said_once(tap, tmp):
+	"""What asks for a tracer cannot have one, and pevtrace says so one time."""
+	for name, argv in (("traceme", [os.path.join(TARGETS, "confined"), "traceme"]),
+			   ("perf test", perf_test("x86 bp modify")),
+			   ("strace", ["strace", "-f", "-o", "/dev/null", "true"]),
+			   ("gdb", ["gdb", "-nx", "-batch", "-ex", "run", "true"])):
+		if not argv or not shutil.which(argv[0]):
+			tap.skip(name + " as a target", "is not there")
+			continue
+		out = run([PEVTRACE, "-o", os.path.join(tmp, "trace")] + argv, tmp)[1].decode()
+		tap.ok(len(re.findall("pevtrace: .*one tracer", out)) == 1,
+		       name + " as a target: told once that it cannot trace", [out])
+
+def set_up(tmp):
+	os.mkdir(os.path.join(tmp, "root"))
+	os.chmod(tmp, 0o755)
+	suid = os.path.join(tmp, "suid")
+	shutil.copy(os.path.join(TARGETS, "confined"), suid)
+	os.chmod(suid, 0o4755)
+
+def main():
+	tap = sp.Tap()
+	tmp = tempfile.mkdtemp()
+	tracefs = sp.Tracefs()
+	words = sys.argv[1:]
+	try:
+		set_up(tmp)
+		harness = Harness(tap, tmp)
+		for case in cases(tmp):
+			if not words or any(w in case.name for w in words):
+				harness.compare(case)
+		said_once(tap, tmp)
+		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
+	finally:
+		tracefs.end()
+		shutil.rmtree(tmp)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

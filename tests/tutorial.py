@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""doc/tutorial.md: its commands work, and give lines of the shape that it quotes.
+
+Blocks of lines that are set in by four blanks are sessions: a line that begins with
+"$ " is run, all in one directory, and each line below it must be among what comes,
+but for numbers, with anything in place of [...].  The functions of the kernel that
+the page names must be in the kernel.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PAGE = os.path.join(os.path.dirname(HERE), "doc", "tutorial.md")
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
+DEVICES = "/sys/bus/event_source/devices"
+
+def sessions(text):
+	"""(command, lines below it)"""
+	out, below = [], None
+	for line in text.split("\n"):
+		if not line.startswith("    "):
+			below = None
+		elif line.startswith("    $ "):
+			below = []
+			out.append((line[6:], below))
+		elif below is not None:
+			below.append(line[4:])
+	return out
+
+def shape(line):
+	"""Without what differs from run to run."""
+	line = re.sub(r"0x[0-9a-f]+", "N", line)
+	return re.sub(r"\d+", "N", line)
+
+def pattern(line):
+	parts = shape(line).split("[...]")
+	return re.compile(".*".join(re.escape(p) for p in parts) + "$")
+
+def test_session(command, below, tmp, env):
+	r = subprocess.run(["sh", "-c", command], cwd=tmp, env=env, text=True,
+			   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+			   stderr=subprocess.STDOUT, timeout=120, errors="replace")
+	got = [shape(line) for line in r.stdout.split("\n")]
+	why = []
+	for line in below:
+		if line == "[...]":
+			continue
+		want = pattern(line)
+		if not any(want.match(g) for g in got):
+			why.append("not there: " + line)
+	return why + (["it was:\n" + r.stdout] if why else [])
+
+def test_functions(text):
+	"""Names of functions of the kernel, in the part about it."""
+	part = text.split("## 3.")[1].split("## 4.")[0]
+	names = set(re.findall(r"`(perf_[a-z_]+)`", part)) - {"perf_event_paranoid"}
+	symbols = set()
+	for line in open("/proc/kallsyms"):
+		symbols.add(line.split()[2].split(".")[0])
+	# system calls have prefixes there
+	symbols |= {re.sub(r"^__(?:do|se|x64|arm64)_sys_", "", s) for s in symbols}
+	return ["the kernel has no " + n for n in sorted(names) if n not in symbols] or \
+	       ([] if len(names) > 5 else ["only %s are named" % names])
+
+def reason_not_to():
+	if not PERF:
+		return "perf is not installed"
+	version = subprocess.run([PERF, "version"], stdout=subprocess.PIPE, text=True).stdout
+	if " 6.1." not in version:
+		return "the page is of perf 6.1, and this is " + version.strip()
+	if os.getuid():
+		return "needs root"
+	if os.cpu_count() < 2:
+		return "needs two CPUs"
+	if any(d.startswith("cpu") for d in os.listdir(DEVICES)):
+		return "this machine has hardware counters, the page's had none"
+	return None
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	text = open(PAGE).read()
+	tap = sp.Tap()
+	tmp = tempfile.mkdtemp(prefix="pevtrace-tutorial-")
+	path = os.path.dirname(os.path.abspath(PEVTRACE)) + ":" + os.environ.get("PATH", "")
+	env = dict(os.environ, LC_ALL="C", PATH=path)
+	reason = reason_not_to()
+	for command, below in sessions(text):
+		if reason:
+			tap.skip(command, reason)
+			continue
+		why = test_session(command, below, tmp, env)
+		tap.ok(not why, command, why)
+	why = test_functions(text)
+	tap.ok(not why, "functions of the kernel", why)
+	shutil.rmtree(tmp, ignore_errors=True)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
