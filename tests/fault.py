@@ -78,6 +78,7 @@ def cases(dump, data):
 		Case("diff", "diff", "--normalize", dump, exact=True),
 		Case("diff2", "diff", dump, dump, exact=True),
 		Case("codegen", "codegen", dump, exact=True),
+		Case("explain", "explain", dump, exact=True),
 		Case("open", "open", "-e", "{{cpu-clock,page-faults}}", "--", "true"),
 		Case("watch", "watch", "-o", "{tmp}/text", "--", "true"),
 		Case("check", "check", "-e", "cpu-clock:u", may=(1,)),
