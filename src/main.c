@@ -20,6 +20,8 @@ static const struct verb {
 	{ "why", cmd_why },
 	{ "replay", cmd_replay },
 	{ "learn", cmd_learn },
+	{ "conform", cmd_conform },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

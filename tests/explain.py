@@ -17,6 +17,7 @@
   words    every name of xlat/*.in has an entry that says what the file says;
            letters, prefixes, words that are none; manual pages that are there
   one      one call, by its attr, its event, its line
+  attached what is not known of a process that was running before
   shape    width, terminal, links, levels, a dump and the run it is of
   hostile  escapes in names, dumps cut short
 """
@@ -25,6 +26,7 @@ import glob
 import json
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
@@ -591,6 +593,32 @@ def test_one(tap, tmp):
 		tap.ok(r.returncode == 2 and r.stderr.startswith("pevtrace: "),
 		       "misuse: %s" % args[:2], [r.returncode, r.stderr])
 
+ATTACHED = FAILING.replace("for word in", """
+fd = open_(period=10000000)
+ring = mmap.mmap(fd, 8192, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+fcntl.ioctl(fd, 0x2401, 0)
+os.read(open_(config=2), 8)
+for word in""")
+
+def test_attached(tap, tmp):
+	t = subprocess.Popen(["/usr/bin/python3", "-c", ATTACHED], text=True,
+			     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	path = os.path.join(tmp, "attached.json")
+	p = subprocess.Popen([PEVTRACE, "-o", "/dev/null", "--json=" + path, "-p",
+			      t.stdout.readline().strip()], text=True, stderr=subprocess.PIPE)
+	p.stderr.readline()	# "attached to process"
+	t.stdin.write("go\n")
+	t.stdin.close()
+	t.wait()
+	p.communicate()
+	story = Story(path)
+	tap.ok(story.has("In short", r"fds? .* (is|are) of (an )?events? that w\w+ opened before the trace began") and
+	       story.has("When a sample is taken", "^No event that was opened while the trace ran") and
+	       "Never: " not in story.text and "so there are no records" not in story.text,
+	       "of an event that was there before, nothing is claimed", [story.text])
+
 # ---- shape -----------------------------------------------------------------------------------------
 
 def on_terminal(args):
@@ -668,6 +696,22 @@ def test_hostile(tap, tmp):
 		if r.returncode != 2 or not r.stderr.startswith("pevtrace: "):
 			bad.append((i, r.returncode, r.stderr[:200]))
 	tap.ok(not bad, "a dump cut short is told as far as it goes, with status 2", bad[:3])
+	rng, bad = random.Random(9), []
+	for i in range(30):
+		lines = text.split("\n")
+		for j in range(rng.randint(1, 6)):
+			at = rng.randrange(1, len(lines))
+			if rng.random() < 0.5:
+				lines[at] = lines[rng.randrange(1, len(lines))]
+			elif lines[at]:
+				n = rng.randrange(len(lines[at]))
+				lines[at] = lines[at][:n] + rng.choice("0179ae") + lines[at][n + 1:]
+		with open(evil, "w") as f:
+			f.write("\n".join(lines))
+		r = explain(["--deep", "--kernel", evil])
+		if r.returncode not in (0, 2):
+			bad.append((r.returncode, r.stderr[:500]))
+	tap.ok(not bad, "a dump with lines and digits changed is told or refused", bad[:2])
 	r = explain([PEVTRACE])
 	tap.ok(r.returncode == 2, "what is no dump is refused", [r.returncode, r.stderr])
 
@@ -679,6 +723,7 @@ def own_tests(tap, tmp):
 		("kernel", lambda: test_symbols(tap)),
 		("words", lambda: (test_words(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
+		("attached", lambda: test_attached(tap, tmp)),
 		("shape", lambda: test_shape(tap, tmp)),
 		("hostile", lambda: test_hostile(tap, tmp)),
 		("python", lambda: test_python(tap, tmp))]

@@ -56,6 +56,18 @@ setup() {
 		|open a dummy -> ok
 		two_claims|ERRORS|5.1..6.2|more words|So is this
 		|open a "x" -> EINVAL
+		%steps
+		go|fn_a|2.6.31|symbol|does a
+		go|fn_b|-|inlined|does b
+		stop|fn_c|6.1|x86|does c
+		%terms
+		C_BLUE|go,stop|Bluer. Than others
+		paint.size|-|Size of the paint
+		perf_event_open.what|stop|What to open
+		I_ONE|go|The first one
+		%refusals
+		two|-|EINVAL|Something is wrong
+		one|I_ONE|EPERM|Not allowed
 	END
 }
 
@@ -109,6 +121,9 @@ wrong() {
 	grep -qx 'RULE_CHANCE(THIRD, third)' "$dir/out/rule_ids.h"
 	grep -q '"second", RULE_SECOND, 0, KVER(5, 1, 0), KVER(6, 2, 0),' "$dir/out/tables.c"
 	grep -qF '"cpu_*", PMU_TRAIT_CORE, ' "$dir/out/tables.c"
+	grep -qF '"go", "fn_b", 0, STEP_INLINED' "$dir/out/tables.c"
+	grep -qF '"C_BLUE", "go,stop",' "$dir/out/tables.c"
+	grep -qF '"one", "I_ONE", EPERM, "EPERM",' "$dir/out/tables.c"
 	# a table of the system's is not defined again
 	! grep -q C_BLUE "$dir/out/constants.h"
 }
@@ -261,6 +276,22 @@ wrong() {
 	wrong 40 "has no experiment" '41d'
 	wrong 40 "a step without a claim" '40d'
 	wrong 40 "full stop" '40s/so$/so./'
+}
+
+@test "steps, terms and refusals that are wrong" {
+	wrong 46 "fn_a stands twice" '46s/fn_b/fn_a/'
+	wrong 47 "not a step and a function" '47s/stop/Stop/'
+	wrong 47 "unknown step kind arm" '47s/x86/arm/'
+	wrong 47 "stands in two places" '46s/go/halt/;47s/stop/go/'
+	wrong 49 "unknown term C_GREEN" '49s/C_BLUE/C_GREEN/'
+	wrong 49 "unknown step jump" '49s/stop/jump/'
+	wrong 50 "unknown term paint.sort" '50s/size/sort/'
+	wrong 51 "unknown term perf_event_open.which" '51s/what/which/'
+	wrong 52 "term C_BLUE stands twice" '52s/I_ONE/C_BLUE/'
+	wrong 54 "unknown call none" '54s/two/none/'
+	wrong 54 "not an error: WRONG" '54s/EINVAL/WRONG/'
+	wrong 55 "unknown ioctl I_ZERO" '55s/I_ONE/I_ZERO/'
+	wrong 55 "missing column" "55s/${tab}Not allowed//"
 }
 
 @test "mistakes are told all at once" {

@@ -255,6 +255,9 @@ FNR == 1 {
 		section = "pmus"
 	else if (word[1] == "%rules" && n == 1)
 		section = "rules"
+	else if ((word[1] == "%parts" || word[1] == "%told" || \
+		  word[1] == "%exceptions") && n == 1)
+		section = substr(word[1], 2)
 	else if (word[1] == "%claims" && n == 1)
 		section = "claims"
 	else if (word[1] == "%steps" && n == 1)
@@ -312,6 +315,13 @@ section == "pmus" {
 section == "rules" {
 	if (columns(6))
 		rule_row()
+	next
+}
+
+# Rows of a name and a text, of a section each.
+section == "parts" || section == "told" || section == "exceptions" {
+	if (columns(2))
+		pair_row(section)
 	next
 }
 
@@ -607,6 +617,17 @@ function rule_row(	r, n, a)
 	rule_meaning[r] = $6
 }
 
+function pair_row(set,	i)
+{
+	if ((set, $1) in pair_no)
+		fail(at, $1 " stands twice, also at " pair_at[set, pair_no[set, $1]])
+	i = ++npairs[set]
+	pair_no[set, $1] = i
+	pair_at[set, i] = at
+	pair_name[set, i] = $1
+	pair_text[set, i] = $2 == "-" ? "" : $2
+}
+
 function claim_row(	c, n, a)
 {
 	if ($1 !~ /^[a-z][a-z0-9_]*$/)
@@ -898,6 +919,9 @@ function check_rules(	r, n, i, a)
 			if (!rule_field(a[i]))
 				fail(rule_at[r], "unknown field " a[i])
 	}
+	for (i = 1; i <= npairs["told"]; i++)
+		if (!(pair_name["told", i] in rule_no))
+			fail(pair_at["told", i], "unknown rule " pair_name["told", i])
 }
 
 # A term is a constant, an ioctl, a call, LAYOUT.MEMBER or CALL.ARGUMENT.
@@ -1198,6 +1222,9 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		      quoted(rule_meaning[r]) " }," > f
 	}
 	print "};" > f
+	write_pairs(f, "parts", "part_descs")
+	write_pairs(f, "told", "told_descs")
+	write_pairs(f, "exceptions", "exception_descs")
 	write_claims(f)
 
 	print "\nconst struct step_desc step_descs[] = {" > f
@@ -1222,6 +1249,14 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		      quoted(refusal_meaning[i]) " }," > f
 	print "\t{ .call = NULL }\n};" > f
 	close(f)
+}
+
+function write_pairs(f, set, name,	i)
+{
+	print "\nconst struct pair_desc " name "[] = {" > f
+	for (i = 1; i <= npairs[set]; i++)
+		print "\t{ " quoted(pair_name[set, i]) ", " quoted(pair_text[set, i]) " }," > f
+	print "\t{ .name = NULL }\n};" > f
 }
 
 function write_claims(f,	c, i)

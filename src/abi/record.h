@@ -72,4 +72,7 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 		   const struct record_format *f, const struct names *n,
 		   struct sink *s, const struct record_hooks *hooks);
 
+/* The layout that a record of that type begins with, behind its header; NULL: none. */
+const struct layout *record_layout(uint32_t type);
+
 #endif

@@ -185,6 +185,11 @@ const struct xlat *record_misc_flags(uint32_t type)
 	return body_of(type)->misc;
 }
 
+const struct layout *record_layout(uint32_t type)
+{
+	return body_of(type)->layout;
+}
+
 void record_body(struct record *r)
 {
 	const struct body *b = body_of(r->type);

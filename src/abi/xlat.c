@@ -148,6 +148,17 @@ const struct call_desc *call_by_name(const char *name)
 	return NULL;
 }
 
+const char *call_class_name(enum call_class class)
+{
+	static const char *const names[] = {
+		[CLASS_OPEN] = "open", [CLASS_IOCTL] = "ioctl", [CLASS_MEMORY] = "memory",
+		[CLASS_POLL] = "poll", [CLASS_READ] = "read", [CLASS_DESC] = "desc",
+		[CLASS_PASS] = "pass", [CLASS_PROCESS] = "process",
+	};
+
+	return (size_t)class < sizeof(names) / sizeof(*names) ? names[class] : NULL;
+}
+
 const struct pmu_desc *pmu_desc_by_name(const char *name)
 {
 	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {

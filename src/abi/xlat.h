@@ -255,6 +255,9 @@ extern const struct call_desc call_descs[CALL_COUNT];
 /* By name, or NULL. */
 const struct call_desc *call_by_name(const char *name);
 
+/* "open", "ioctl": the word in -e trace=%WORD; NULL for what is no class. */
+const char *call_class_name(enum call_class class);
+
 /* What is known of a kind of PMU beyond what sysfs shows. */
 struct pmu_desc {
 	const char *name;	/* in sysfs; a * at the end stands for the rest */
@@ -290,6 +293,15 @@ struct rule_desc {
 };
 
 extern const struct rule_desc rule_descs[RULE_COUNT]; /* as the kernel checks */
+
+/* A row that is a name and a text; the last of each list has no name. */
+struct pair_desc {
+	const char *name;
+	const char *text;
+};
+
+/* See %parts, %told and %exceptions in xlat/README.md. */
+extern const struct pair_desc part_descs[], told_descs[], exception_descs[];
 
 /* A statement of perf_event_open(2), and how to try whether it is true. */
 struct claim_desc {

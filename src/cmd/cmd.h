@@ -36,4 +36,10 @@ int cmd_features(int argc, char **argv);
 /* pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND */
 int cmd_why(int argc, char **argv);
 
+/* pevtrace conform [OPTION]... */
+int cmd_conform(int argc, char **argv);
+
+/* pevtrace report [OPTION]... DUMP */
+int cmd_report(int argc, char **argv);
+
 #endif

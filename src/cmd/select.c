@@ -12,16 +12,6 @@
 
 static const struct {
 	const char *name;
-	enum call_class class;
-} classes[] = {
-	{ "%open", CLASS_OPEN },     { "%ioctl", CLASS_IOCTL },
-	{ "%memory", CLASS_MEMORY }, { "%poll", CLASS_POLL },
-	{ "%read", CLASS_READ },     { "%desc", CLASS_DESC },
-	{ "%pass", CLASS_PASS },     { "%process", CLASS_PROCESS },
-};
-
-static const struct {
-	const char *name;
 	unsigned int status;
 } statuses[] = {
 	{ "successful", STATUS_SUCCESSFUL },   { "failed", STATUS_FAILED },
@@ -62,8 +52,8 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 {
 	struct buf known = { 0 };
 
-	for (size_t i = 0; i < COUNT(classes); i++)
-		buf_addf(&known, "%s%s", i ? " " : "", classes[i].name);
+	for (unsigned int i = 0; call_class_name(i); i++)
+		buf_addf(&known, "%s%%%s", i ? " " : "", call_class_name(i));
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		buf_addf(&known, " %s", call_descs[i].name);
 	die("unknown call '%s' in %s=; known are perf all none %s", word, option,
@@ -80,13 +70,10 @@ static void add_call(void *ctx, const char *word, const char *option)
 	if (d)
 		calls[d->id] = SELECT_ALL;
 	for (size_t i = 0; i < CALL_COUNT; i++) {
-		bool in_class = false;
+		bool in_class = *word == '%' &&
+			!strcmp(word + 1, call_class_name(call_descs[i].class));
 
-		for (size_t k = 0; k < COUNT(classes); k++)
-			if (!strcmp(word, classes[k].name)) {
-				found = true;
-				in_class = call_descs[i].class == classes[k].class;
-			}
+		found = found || in_class;
 		if (all || in_class)
 			calls[i] = SELECT_ALL;
 		else if (perf && calls[i] == SELECT_NONE)

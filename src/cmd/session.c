@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,6 +228,7 @@ bool session_start(struct session *s, struct options *options,
 {
 	*s = (struct session){
 		.options = options, .source = source, .arch = facts->arch,
+		.program = facts->command ? facts->command[0] : NULL,
 		.hooks = { .ctx = s, .event = record_event, .raw = record_raw },
 		.names = {
 			.pmu = name_pmu, .tracepoint = name_tracepoint,
@@ -353,9 +355,19 @@ bool session_shows(const struct session *s, const struct call *c, bool concerns)
 	return selected == SELECT_ALL || (selected == SELECT_PERF && concerns);
 }
 
+/* What the kernel calls a task that runs the program of that path. */
+static const char *path_end(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 void session_born(struct session *s, const struct birth *b, uint64_t ns)
 {
 	model_born(s->model, b);
+	if (s->program && !b->parent && !b->attached) /* its exec came before us */
+		model_comm(s->model, b->tid, path_end(s->program));
 	TELL(s, born, b, ns);
 }
 
@@ -439,6 +451,8 @@ void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
 		map_set(&s->shown, (uint64_t)tid, s);
 	TELL(s, execed, tid, former, ns, exe, shown);
 	model_execed(s->model, tid, former);
+	if (exe)
+		model_comm(s->model, tid, path_end(exe));
 }
 
 void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,

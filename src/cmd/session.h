@@ -35,6 +35,7 @@ struct session {
 	const struct event *recording;	/* whose record the views are told of */
 	struct model *model;
 	const struct arch *arch;
+	const char *program;		/* that was started; NULL: none */
 	struct output *text;		/* lines and tables; NULL: none */
 	struct output *json;		/* the dump; NULL: none */
 	struct view *views[SESSION_VIEWS];
@@ -47,7 +48,7 @@ struct session {
 };
 
 /*
- * options and source must outlive the session.  source may have the hooks pmu,
+ * options, source and the command's words must outlive the session.  source may have the hooks pmu,
  * tracepoint, terms and fd, and page_size.  facts are used here only.  False
  * after a warn().
  */

@@ -15,9 +15,6 @@ void graph_print(const struct model *m, const struct names *n, struct buf *out);
 
 /* Its pieces, for those who show the same in another form: one line, escaped. */
 
-/* Opened to see whether the kernel takes it, and closed again. */
-bool graph_is_probe(const struct event *e);
-
 /* "perf[123]"; "task 123" where the name is not known. */
 void graph_add_task(const struct model *m, pid_t tid, struct buf *out);
 

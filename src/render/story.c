@@ -6,6 +6,7 @@
 
 #include "abi/layout.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "model/event_name.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
@@ -22,6 +23,13 @@ struct attr_words story_words(const struct story *s, const struct event *e)
 	};
 }
 
+
+bool story_probe(const struct story *s, const struct event *e)
+{
+	const struct told_event *told = event_is_probe(e) ? story_event(s, e) : NULL;
+
+	return told && told->closes;
+}
 
 void story_who(const struct story *s, pid_t tid, struct prose *p)
 {
@@ -66,21 +74,30 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 	buf_free(&name);
 }
 
+/* Up to there they count on one by one; how many that are. */
+static size_t fd_run(const struct event *const *events, size_t n)
+{
+	size_t run = 1;
+
+	while (run < n && events[run]->fd == events[0]->fd + (int)run)
+		run++;
+	return run > 2 ? run : 1;
+}
+
 void story_fds(const struct event *const *events, size_t n, struct prose *p)
 {
-	prose_adds(p, n == 1 ? "fd " : "fds ");
-	for (size_t i = 0; i < n; i++) {
-		size_t run = 1;
+	size_t items = 0, run;
 
-		while (i + run < n && events[i + run]->fd == events[i]->fd + (int)run)
-			run++;
-		if (run > 2) {
-			prose_addf(p, "%s%d to %d", prose_sep(i, n - run + 1), events[i]->fd,
-				   events[i + run - 1]->fd);
-			i += run - 1;
-		} else {
-			prose_addf(p, "%s%d", prose_sep(i, n), events[i]->fd);
+	prose_adds(p, n == 1 ? "fd " : "fds ");
+	for (size_t i = 0; i < n; i += run) {
+		run = fd_run(&events[i], n - i);
+		if (++items > TOLD_FDS) {
+			prose_addf(p, " and %zu more", n - i);
+			return;
 		}
+		prose_adds(p, !i ? "" : i + run == n ? " and " : ", ");
+		prose_addf(p, run > 1 ? "%d to %d" : "%d", events[i]->fd,
+			   events[i + run - 1]->fd);
 	}
 }
 
@@ -89,6 +106,31 @@ const char *story_record(uint32_t type)
 	const char *name = xlat_name(&xlat_perf_event_type, type);
 
 	return name ? name + strlen(xlat_perf_event_type.prefix) : NULL;
+}
+
+void story_rest(const struct telling *t, size_t n, const char *what)
+{
+	if (n <= TOLD_MANY)
+		return;
+	prose_item(t->p);
+	prose_adds(t->p, "And ");
+	prose_count(t->p, n - TOLD_MANY, what);
+	prose_adds(t->p, ".");
+}
+
+size_t story_found(const struct story *s, const struct event **list)
+{
+	struct event *const *events;
+	size_t n = model_events(s->m, &events), found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!events[i]->found)
+			continue;
+		if (list)
+			list[found] = events[i];
+		found++;
+	}
+	return found;
 }
 
 bool story_looked(const struct story *s)
@@ -179,27 +221,57 @@ static bool kin(const struct story *s, const struct event *a, const struct event
 	return !memcmp(one, other, sizeof(one));
 }
 
+static uint64_t kin_hash(const struct event *e)
+{
+	uint64_t hash = hash_word(HASH_START, (uint64_t)e->opener);
+	uint8_t attr[EVENT_ATTR_MAX];
+
+	bare(e, attr);
+	for (size_t i = 0; i < sizeof(attr); i += sizeof(uint64_t))
+		hash = hash_word(hash, load_uint(attr + i, sizeof(uint64_t)));
+	hash = hash_word(hash, e->flags);
+	return hash_word(hash, (uint64_t)(e->pid < 0) << 1 | !e->leader);
+}
+
+/* Its family's index; the number of families where it is the first of one. */
+static size_t find_family(const struct telling *t, const struct map *by_hash,
+			  const struct event *e, uint64_t hash)
+{
+	size_t k = (size_t)(uintptr_t)map_get(by_hash, hash);
+
+	if (k && kin(t->s, t->families[k - 1].events[0], e))
+		return k - 1;
+	/* kin differ in what the hash does not hold: the source of samples */
+	for (k = 0; k < t->nfamilies && k < TOLD_MANY; k++)
+		if (kin(t->s, t->families[k].events[0], e))
+			return k;
+	return t->nfamilies;
+}
+
 void story_families(struct telling *t)
 {
 	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), k;
+	size_t n = model_events(t->s->m, &events);
+	struct map by_hash = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = story_probe(t->s, events[i]) ? 0 : kin_hash(events[i]);
 		struct family *f;
+		size_t k;
 
-		if (event_is_probe(events[i]))
+		if (!hash)
 			continue;
-		for (k = 0; k < t->nfamilies; k++)
-			if (kin(t->s, t->families[k].events[0], events[i]))
-				break;
+		k = find_family(t, &by_hash, events[i], hash);
 		if (k == t->nfamilies) {
 			t->families = xrealloc(t->families, (k + 1) * sizeof(*f));
 			t->families[t->nfamilies++] = (struct family){ .n = 0 };
+			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
 		f = &t->families[k];
 		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
 		f->events[f->n++] = events[i];
 	}
+	map_free(&by_hash);
 }
 
 void story_families_free(struct telling *t)

@@ -51,7 +51,9 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 		{ task->woken, "was woken by records", "were woken by records" },
 		{ task->hung_up, "ended because the task of an event was gone (POLLHUP)",
 		  "ended because the task of an event was gone (POLLHUP)" },
-		{ task->timed_out, "ran out of time without a wakeup", "ran out of time without a wakeup" },
+		{ task->ready, "ended with something ready", "ended with something ready" },
+		{ task->timed_out, "ran out of time without a wakeup",
+		  "ran out of time without a wakeup" },
 		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
 		{ task->unfinished, "was broken off", "were broken off" },
 	};
@@ -242,9 +244,9 @@ static void reads(const struct telling *t)
 			      "group.");
 }
 
-static bool silent(const struct event *e)
+static bool silent(const struct telling *t, const struct event *e)
 {
-	return !e->reads && !e->maps && !e->output && !event_is_probe(e) && !e->found;
+	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && !e->found;
 }
 
 /* Members whose leader is read are read with it. */
@@ -261,7 +263,7 @@ static void neither(const struct telling *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < all; i++)
-		if (silent(events[i]) && !read_with_leader(events[i]))
+		if (silent(t, events[i]) && !read_with_leader(events[i]))
 			list[n++] = events[i];
 	if (!n) {
 		free(list);

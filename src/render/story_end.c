@@ -96,7 +96,6 @@ static void tell_task(const struct telling *t, const struct told_task *task)
 
 void story_tasks(const struct telling *t)
 {
-	enum { MANY = 12 };
 	struct prose *p = t->p;
 	size_t others = 0, told = 0;
 
@@ -105,7 +104,7 @@ void story_tasks(const struct telling *t)
 		const struct told_task *task = &t->s->tasks[i];
 		bool matters = uses_events(t, task->tid) || is_target(t, task->tid);
 
-		if (!matters && (t->o->level != STORY_DEEP || told >= MANY)) {
+		if (told >= TOLD_MANY || (!matters && t->o->level != STORY_DEEP)) {
 			others++;
 			continue;
 		}
@@ -115,7 +114,8 @@ void story_tasks(const struct telling *t)
 	if (others) {
 		prose_item(p);
 		prose_count(p, others, "other task");
-		prose_adds(p, " ran, on which no event was opened by its id.");
+		prose_adds(p, told < TOLD_MANY ? " ran, on which no event was opened by its id." :
+						 " took part.");
 		if (any_asks(t, ATTR_INHERIT, false))
 			prose_adds(p, " Those that a measured task made have inherited its events, "
 				      "and are counted with it.");
@@ -151,7 +151,7 @@ void story_records(const struct telling *t)
 	struct ring *const *rings;
 	struct prose *p = t->p;
 
-	if (!model_rings(t->s->m, &rings) || (!maps && !tasks))
+	if (!model_rings(t->s->m, &rings) || (!maps && (!tasks || story_found(t->s, NULL))))
 		return;
 	prose_head(p, "The mmap records");
 	if (maps) {
@@ -201,7 +201,7 @@ static void counts(const struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		struct attr_words a = story_words(t->s, events[i]);
 
-		if (event_is_probe(events[i]) || events[i]->found || attr_samples(&a) ||
+		if (story_probe(t->s, events[i]) || events[i]->found || attr_samples(&a) ||
 		    attr_source(&a) == SOURCE_DUMMY)
 			continue;
 		counting++;
@@ -245,7 +245,7 @@ static void sampled(const struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		struct attr_words a = story_words(t->s, events[i]);
 
-		if (event_is_probe(events[i]) || events[i]->found || !attr_samples(&a) ||
+		if (story_probe(t->s, events[i]) || events[i]->found || !attr_samples(&a) ||
 		    !(events[i]->maps || events[i]->output))
 			continue;
 		any = true;
@@ -335,16 +335,31 @@ static void add_records(const struct event *e, struct prose *p)
 	}
 }
 
-static bool tell_figures(const struct telling *t, const struct event *e, bool head)
+static bool wrote(const struct event *e)
+{
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
+		if (e->records[type])
+			return true;
+	return false;
+}
+
+static bool counted(const struct telling *t, const struct event *e)
 {
 	struct attr_words a = story_words(t->s, e);
-	bool wrote = false, counted;
+
+	return e->count.known && attr_source(&a) != SOURCE_DUMMY;
+}
+
+static bool has_figures(const struct telling *t, const struct event *e)
+{
+	return counted(t, e) || wrote(e);
+}
+
+static bool tell_figures(const struct telling *t, const struct event *e, bool head)
+{
 	struct prose *p = t->p;
 
-	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
-		wrote |= e->records[type] > 0;
-	counted = e->count.known && attr_source(&a) != SOURCE_DUMMY;
-	if (!counted && !wrote)
+	if (!has_figures(t, e))
 		return false;
 	if (head)
 		prose_head(p, "The figures at the end");
@@ -355,10 +370,10 @@ static bool tell_figures(const struct telling *t, const struct event *e, bool he
 	prose_adds(p, " (");
 	story_fds(&e, 1, p);
 	prose_adds(p, ") ");
-	if (counted)
+	if (counted(t, e))
 		add_value(t, e);
-	if (wrote) {
-		prose_adds(p, counted ? ", and wrote " : "wrote ");
+	if (wrote(e)) {
+		prose_adds(p, counted(t, e) ? ", and wrote " : "wrote ");
 		add_records(e, p);
 	}
 	prose_adds(p, ".");
@@ -368,11 +383,12 @@ static bool tell_figures(const struct telling *t, const struct event *e, bool he
 void story_figures(const struct telling *t)
 {
 	struct event *const *events;
-	size_t n = model_events(t->s->m, &events);
-	bool any = false;
+	size_t n = model_events(t->s->m, &events), told = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!event_is_probe(events[i]) && !events[i]->found)
-			any |= tell_figures(t, events[i], !any);
+		if (!story_probe(t->s, events[i]) && !events[i]->found)
+			told += told < TOLD_MANY ? tell_figures(t, events[i], !told) :
+						   has_figures(t, events[i]);
+	story_rest(t, told, "more event");
 	prose_end(t->p);
 }

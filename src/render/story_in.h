@@ -10,11 +10,13 @@
 enum {
 	TOLD_IOCTLS = 16,	/* more than there are */
 	TOLD_PATHS = 8,		/* mapped files that are told by name */
+	TOLD_FDS = 24,		/* descriptors, or runs of them, in a sentence */
+	TOLD_MANY = 64,		/* items of a list; the rest is counted */
 };
 
 /* What the model does not keep of an event. */
 struct told_event {
-	unsigned int number;
+	unsigned int closes;		/* calls of close on its descriptors */
 	unsigned int ioctls[TOLD_IOCTLS]; /* that succeeded, by place in ioctl_descs */
 };
 
@@ -30,7 +32,7 @@ struct told_task {
 	/* waits for events */
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one */
-	unsigned int waits, woken, hung_up, timed_out, interrupted, unfinished;
+	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished;
 	/* what it is in the middle of making */
 	const struct call_desc *making;
 };
@@ -92,6 +94,9 @@ const struct told_event *story_event(const struct story *s, const struct event *
 const struct told_task *story_task(const struct story *s, pid_t tid);
 
 
+/* Opened only to see whether the kernel takes it: closed again, and not by an exit. */
+bool story_probe(const struct story *s, const struct event *e);
+
 /* "perf[12]". */
 void story_who(const struct story *s, pid_t tid, struct prose *p);
 /* "sh[12] and every task that it makes", "every task of CPU 0". */
@@ -103,9 +108,15 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 /* The name of a record type without PERF_RECORD_. */
 const char *story_record(uint32_t type);
 
+/* Events that were there before the trace: list, of all there are, gets them. */
+size_t story_found(const struct story *s, const struct event **list);
+
 /* Whether rings were looked into at all, and what to say where not. */
 bool story_looked(const struct story *s);
 #define NOT_LOOKED " The trace was made without --records, so it does not tell what they held."
+
+/* An item that counts what a list of n leaves out, if it does. */
+void story_rest(const struct telling *t, size_t n, const char *what);
 
 /* The functions of a step, as a list; nothing without --kernel. */
 void story_steps(const struct telling *t, const char *intro, const char *const *steps,
@@ -117,8 +128,9 @@ void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STE
 
 /* "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 void story_list_kinds(const struct telling *t, const struct family *f);
-/* Whether no event before i in the family has its attr. */
-bool story_first_of_kind(const struct family *f, size_t i);
+/* Of its events the first of each attr, as many as are told; how many these are. */
+size_t story_kinds(const struct family *f, const struct event *out[TOLD_MANY]);
+bool story_same_kind(const struct event *a, const struct event *b);
 /* CPUs and tasks that the family is spread over; told as "sh[12], on CPUs 0 and 1". */
 void story_spread(const struct family *f, size_t *cpus, size_t *tasks);
 void story_add_spread(const struct telling *t, const struct family *f);

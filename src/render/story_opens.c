@@ -163,8 +163,10 @@ static void tell_fields(const struct telling *t, const struct family *f)
 
 static void tell_family(const struct telling *t, const struct family *f)
 {
-	struct attr_words a = story_words(t->s, f->events[0]);
+	const struct event *kinds[TOLD_MANY];
+	struct attr_words a;
 	struct prose *p = t->p;
+	size_t n;
 
 	prose_para(p);
 	prose_count(p, f->n, "open");
@@ -177,39 +179,50 @@ static void tell_family(const struct telling *t, const struct family *f)
 	prose_adds(p, ".");
 	why_so_many(t, f);
 	tell_group(t, f);
-	for (size_t i = 0; i < f->n; i++) {
-		if (!story_first_of_kind(f, i))
-			continue;
-		a = story_words(t->s, f->events[i]);
+	n = story_kinds(f, kinds);
+	for (size_t i = 0; i < n; i++) {
+		a = story_words(t->s, kinds[i]);
 		attr_prose_event(&a, p);
 	}
-	a = story_words(t->s, f->events[0]);
 	tell_fields(t, f);
 }
 
-/* Once for all families that go the same way. */
+/* The way that the first went is told whole, of others the PMU that took them. */
+static void tell_way(const struct telling *t, const struct event *e, const char **told,
+		     size_t *ntold)
+{
+	struct attr_words a = story_words(t->s, e);
+	const char *steps[STORY_OPEN_STEPS];
+	struct buf intro = { 0 };
+
+	story_open_steps(&a, steps);
+	for (size_t i = 0; i < *ntold; i++)
+		if (told[i] == steps[OPEN_INIT])
+			return;
+	if (*ntold == TOLD_MANY)
+		return;
+	if (!*ntold) {
+		buf_addf(&intro, "each open goes through these functions (here fd %d), and later, "
+				 "when the task or CPU runs, through the last ones", e->fd);
+		story_steps(t, buf_str(&intro), steps, STORY_OPEN_STEPS);
+	} else if (steps[OPEN_INIT]) {
+		buf_addf(&intro, "the PMU that takes fd %d and its like is asked by", e->fd);
+		story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
+	}
+	buf_free(&intro);
+	told[(*ntold)++] = steps[OPEN_INIT];
+}
+
 static void tell_steps(const struct telling *t)
 {
-	const char *first[STORY_OPEN_STEPS] = { NULL }, *steps[STORY_OPEN_STEPS];
+	const struct event *kinds[TOLD_MANY];
+	const char *told[TOLD_MANY];
+	size_t ntold = 0, n;
 
-	for (size_t i = 0; i < t->nfamilies; i++) {
-		struct attr_words a = story_words(t->s, t->families[i].events[0]);
-
-		if (t->families[i].events[0]->found)
-			continue;
-		story_open_steps(&a, steps);
-		if (!*first) {
-			story_steps(t, "each open goes through these functions, and later, when "
-				       "the task or CPU runs, through the last ones", steps,
-				    STORY_OPEN_STEPS);
-			memcpy(first, steps, sizeof(first));
-		} else if (steps[OPEN_INIT] && steps[OPEN_INIT] != first[OPEN_INIT]) {
-			struct buf intro = { 0 };
-
-			buf_addf(&intro, "the PMU of fd %d is found by", t->families[i].events[0]->fd);
-			story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
-			buf_free(&intro);
-		}
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
+		n = t->families[i].events[0]->found ? 0 : story_kinds(&t->families[i], kinds);
+		for (size_t k = 0; k < n; k++)
+			tell_way(t, kinds[k], told, &ntold);
 	}
 }
 
@@ -217,7 +230,7 @@ void story_opens(const struct telling *t)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < t->nfamilies; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
 		if (t->families[i].events[0]->found)
 			continue;
 		if (!any)
@@ -225,6 +238,7 @@ void story_opens(const struct telling *t)
 		any = true;
 		tell_family(t, &t->families[i]);
 	}
+	story_rest(t, t->nfamilies, "more kind");
 	tell_steps(t);
 	prose_end(t->p);
 }

@@ -10,99 +10,126 @@
 
 /* Kinds in a family ------------------------------------------------------------------- */
 
-static bool same_kind(const struct event *a, const struct event *b)
+bool story_same_kind(const struct event *a, const struct event *b)
 {
 	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
 }
 
-/* Whether event i is the first of its kind. */
-bool story_first_of_kind(const struct family *f, size_t i)
+size_t story_kinds(const struct family *f, const struct event *out[TOLD_MANY])
 {
-	for (size_t k = 0; k < i; k++)
-		if (same_kind(f->events[k], f->events[i]))
-			return false;
-	return true;
-}
+	size_t n = 0, k;
 
-static size_t kinds(const struct family *f)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->n; i++)
-		n += story_first_of_kind(f, i);
+	for (size_t i = 0; i < f->n && n < TOLD_MANY; i++) {
+		for (k = 0; k < n && !story_same_kind(out[k], f->events[i]); k++)
+			;
+		if (k == n)
+			out[n++] = f->events[i];
+	}
 	return n;
 }
 
-/* "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 void story_list_kinds(const struct telling *t, const struct family *f)
 {
-	const struct event **list = xcalloc(f->n, sizeof(*list));
-	size_t all = kinds(f), done = 0;
+	const struct event *kinds[TOLD_MANY], **list = xcalloc(f->n, sizeof(*list));
+	size_t all = story_kinds(f, kinds), told = 0;
 
-	for (size_t i = 0; i < f->n; i++) {
+	for (size_t i = 0; i < all; i++) {
 		size_t n = 0;
 
-		for (size_t k = story_first_of_kind(f, i) ? i : f->n; k < f->n; k++)
-			if (same_kind(f->events[k], f->events[i]))
+		for (size_t k = 0; k < f->n; k++)
+			if (story_same_kind(kinds[i], f->events[k]))
 				list[n++] = f->events[k];
-		if (!n)
-			continue;
-		prose_adds(t->p, prose_sep(done++, all));
-		story_event_name(t->s, list[0], t->p);
+		prose_adds(t->p, all == TOLD_MANY && i ? ", " : prose_sep(i, all));
+		story_event_name(t->s, kinds[i], t->p);
 		prose_adds(t->p, " (");
 		story_fds(list, n, t->p);
 		prose_adds(t->p, ")");
+		told += n;
 	}
+	if (told < f->n)
+		prose_addf(t->p, " and %zu more", f->n - told);
 	free(list);
 }
 
-/* CPUs and tasks that a family is spread over, each counted once. */
-void story_spread(const struct family *f, size_t *cpus, size_t *tasks)
+static int by_number(const void *a, const void *b)
 {
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts them, each to stand once; how many are left. */
+static size_t distinct(int *list, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(list, n, sizeof(*list), by_number);
+	for (size_t i = 0; i < n; i++)
+		if (!i || list[i] != list[i - 1])
+			list[kept++] = list[i];
+	return kept;
+}
+
+/* The CPUs, for the caller to free, and how many CPUs and tasks there are. */
+static int *spread(const struct family *f, size_t *cpus, size_t *tasks)
+{
+	int *cpu = xcalloc(f->n, sizeof(*cpu)), *task = xcalloc(f->n, sizeof(*task));
+
 	*cpus = *tasks = 0;
 	for (size_t i = 0; i < f->n; i++) {
-		bool cpu = f->events[i]->cpu >= 0, task = f->events[i]->pid >= 0;
-
-		for (size_t k = 0; k < i && (cpu || task); k++) {
-			cpu &= f->events[k]->cpu != f->events[i]->cpu;
-			task &= f->events[k]->pid != f->events[i]->pid;
-		}
-		*cpus += cpu;
-		*tasks += task;
+		if (f->events[i]->cpu >= 0)
+			cpu[(*cpus)++] = f->events[i]->cpu;
+		if (f->events[i]->pid >= 0)
+			task[(*tasks)++] = f->events[i]->pid;
 	}
+	*cpus = distinct(cpu, *cpus);
+	*tasks = distinct(task, *tasks);
+	free(task);
+	return cpu;
+}
+
+void story_spread(const struct family *f, size_t *cpus, size_t *tasks)
+{
+	free(spread(f, cpus, tasks));
 }
 
 void story_add_spread(const struct telling *t, const struct family *f)
 {
 	struct prose *p = t->p;
-	size_t cpus, tasks, done = 0;
+	size_t cpus, tasks;
+	int *cpu = spread(f, &cpus, &tasks);
 
-	story_spread(f, &cpus, &tasks);
 	if (tasks > 1)
 		prose_addf(p, "%zu tasks", tasks);
 	else
 		story_target(t->s, f->events[0], p);
-	if (!cpus)
-		return;
-	prose_adds(p, cpus == 1 ? ", on CPU " : ", on CPUs ");
-	for (size_t i = 0; i < f->n; i++) {
-		bool seen = f->events[i]->cpu < 0;
+	if (cpus)
+		prose_adds(p, cpus == 1 ? ", on CPU " : ", on CPUs ");
+	for (size_t i = 0; i < cpus; i++) {
+		size_t run = 1;
 
-		for (size_t k = 0; k < i; k++)
-			seen |= f->events[k]->cpu == f->events[i]->cpu;
-		if (!seen)
-			prose_addf(p, "%s%d", prose_sep(done++, cpus), f->events[i]->cpu);
+		while (i + run < cpus && cpu[i + run] == cpu[i] + (int)run)
+			run++;
+		if (run > 2) {
+			prose_addf(p, "%s%d to %d", prose_sep(i, cpus - run + 1), cpu[i],
+				   cpu[i] + (int)run - 1);
+			i += run - 1;
+		} else {
+			prose_addf(p, "%s%d", prose_sep(i, cpus), cpu[i]);
+		}
 	}
+	free(cpu);
 }
 
 static void add_mode(const struct telling *t, const struct family *f)
 {
+	const struct event *kinds[TOLD_MANY];
 	struct attr_words a = story_words(t->s, f->events[0]);
 	uint64_t period = attr_word(&a, ATTR_SAMPLE_PERIOD);
 	struct prose *p = t->p;
 	bool one = f->n == 1;
 
-	if (attr_source(&a) == SOURCE_DUMMY && kinds(f) == 1)
+	if (attr_source(&a) == SOURCE_DUMMY && story_kinds(f, kinds) == 1)
 		prose_adds(p, one ? "counts nothing and only carries records, for " :
 				    "count nothing and only carry records, for ");
 	else if (!attr_samples(&a))
@@ -134,7 +161,7 @@ static void short_task(const struct telling *t, const struct task_info *task)
 	unsigned int calls = task->opens + task->failures;
 
 	for (size_t i = 0; i < n; i++)
-		probes += events[i]->opener == task->tid && event_is_probe(events[i]);
+		probes += events[i]->opener == task->tid && story_probe(t->s, events[i]);
 	story_who(t->s, task->tid, p);
 	prose_adds(p, " called perf_event_open ");
 	prose_times(p, calls);
@@ -173,6 +200,25 @@ static void short_family(const struct telling *t, const struct family *f)
 	prose_adds(p, ".");
 }
 
+/* Of events that were opened before, nobody told what they are. */
+static void short_found(const struct telling *t)
+{
+	size_t n = story_found(t->s, NULL);
+	const struct event **list = xcalloc(n ? n : 1, sizeof(*list));
+	struct prose *p = t->p;
+
+	story_found(t->s, list);
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? " is of an event that was opened before the trace began: "
+				       "what it asks for is not known." :
+				       " are of events that were opened before the trace began: "
+				       "what they ask for is not known.");
+	}
+	free(list);
+}
+
 static void short_rings(const struct telling *t)
 {
 	struct ring *const *rings;
@@ -185,8 +231,10 @@ static void short_rings(const struct telling *t)
 	}
 	prose_para(p);
 	if (!data) {
-		prose_adds(p, "No ring was mapped, so there are no records: whatever came back "
-			      "came by read.");
+		prose_adds(p, story_found(t->s, NULL) ?
+			   "No ring was mapped while the trace ran." :
+			   "No ring was mapped, so there are no records: whatever came back "
+			   "came by read.");
 		return;
 	}
 	prose_adds(p, "Records come back through ");
@@ -211,9 +259,11 @@ void story_short(const struct telling *t)
 	for (size_t i = 0; i < n; i++)
 		if (tasks[i]->opens || tasks[i]->failures)
 			short_task(t, tasks[i]);
-	for (size_t i = 0; i < t->nfamilies; i++)
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++)
 		if (!t->families[i].events[0]->found)
 			short_family(t, &t->families[i]);
+	short_found(t);
+	story_rest(t, t->nfamilies, "more kind");
 	if (t->nfamilies)
 		short_rings(t);
 	prose_end(t->p);

@@ -83,9 +83,9 @@ static void by_what(const struct telling *t, const struct event **list, size_t n
 		prose_adds(p, "disabled=1, then started by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
 		break;
 	case START_LEADER:
-		prose_adds(p, n == 1 ? "disabled=0, but in a group: it counts when its leader does." :
-				       "disabled=0, but in groups: they count when their "
-				       "leaders do.");
+		prose_adds(p, "disabled=0, but in a group: ");
+		prose_adds(p, n == 1 ? "it counts when its leader does." :
+				       "each counts when its leader does.");
 		break;
 	case START_NEVER:
 		prose_adds(p, "disabled=1, and nobody enabled them: they counted nothing.");
@@ -135,7 +135,8 @@ static void then(const struct telling *t, const struct event **list, size_t n)
 	if (list[0]->filter) {
 		prose_adds(p, " The filter ");
 		prose_quoted(p, list[0]->filter);
-		prose_adds(p, " was set: the kernel evaluates it at each hit and drops the others.");
+		prose_adds(p, " was set: the kernel tries it at each hit, and passes over those "
+			      "that do not match.");
 	}
 }
 
@@ -159,25 +160,28 @@ void story_starts(const struct telling *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events);
-	const struct event **list = xcalloc(all, sizeof(*list));
+	const struct event **list;
 	bool exec = false, by_ioctl = false, by_prctl = false;
+	size_t items = 0;
 	struct prose *p = t->p;
 
 	if (!t->nfamilies)
 		return;
+	list = xcalloc(all, sizeof(*list));
 	prose_head(p, "How the events start");
-	for (size_t i = 0; i < all; i++) {
-		bool done = event_is_probe(events[i]) || events[i]->found;
+	for (size_t i = 0; i < all && items < TOLD_MANY; i++) {
+		bool done = story_probe(t->s, events[i]) || events[i]->found;
 		size_t n = 0;
 
 		for (size_t k = 0; k < i && !done; k++)
-			done = !event_is_probe(events[k]) && !events[k]->found &&
+			done = !story_probe(t->s, events[k]) && !events[k]->found &&
 			       alike_started(events[k], events[i]);
 		for (size_t k = i; k < all && !done; k++)
-			if (!event_is_probe(events[k]) && alike_started(events[k], events[i]))
+			if (!story_probe(t->s, events[k]) && alike_started(events[k], events[i]))
 				list[n++] = events[k];
 		if (done)
 			continue;
+		items++;
 		exec |= list[0]->start == START_EXEC;
 		by_ioctl |= list[0]->start == START_IOCTL ||
 			    requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
@@ -216,7 +220,7 @@ static void tell_trigger(const struct telling *t, size_t first)
 	struct prose *p = t->p;
 
 	trigger_text(t, &t->families[first], &mine);
-	for (size_t i = 0; i < t->nfamilies && mine.len; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY && mine.len; i++) {
 		const struct family *f = &t->families[i];
 
 		buf_reset(&other);
@@ -270,7 +274,7 @@ void story_samples(const struct telling *t)
 	if (!t->nfamilies)
 		return;
 	prose_head(p, "When a sample is taken");
-	for (size_t i = 0; i < t->nfamilies; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
 		const struct event *e = t->families[i].events[0];
 		struct attr_words a = story_words(t->s, e);
 		enum event_source s = attr_source(&a);
@@ -286,8 +290,10 @@ void story_samples(const struct telling *t)
 			steps[n++] = attr_sample_step(&a);
 	}
 	if (!any) {
-		prose_adds(p, "Never: every event here only counts (sample_period is 0), or "
-			      "is a dummy. No interrupt is asked for, and nothing is sampled.");
+		prose_adds(p, story_found(t->s, NULL) ?
+			   "No event that was opened while the trace ran takes samples." :
+			   "Never: every event here only counts (sample_period is 0), or "
+			   "is a dummy. No interrupt is asked for, and nothing is sampled.");
 		prose_end(p);
 		return;
 	}

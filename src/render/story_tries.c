@@ -108,7 +108,7 @@ static size_t run_names(const struct telling *t, const struct try *run, size_t n
 {
 	size_t names = 0, all = say ? run_names(t, run, n, false) : 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && i < TOLD_MANY; i++) {
 		bool seen = false;
 
 		for (size_t k = 0; k < i && !seen; k++)
@@ -173,7 +173,7 @@ static bool next_try(const struct telling *t, size_t *event, size_t *attempt, st
 		if (*event >= ne)
 			return false;
 		++*event;
-		if (event_is_probe(events[*event - 1]))
+		if (story_probe(t->s, events[*event - 1]))
 			break;
 	}
 	*y = (struct try){
@@ -200,7 +200,7 @@ static struct try *all_tries(const struct telling *t, size_t *n)
 
 void story_tries(const struct telling *t)
 {
-	size_t n, run;
+	size_t n, run, runs = 0;
 	struct try *list = all_tries(t, &n);
 	struct prose *p = t->p;
 
@@ -209,11 +209,13 @@ void story_tries(const struct telling *t)
 		prose_adds(p, "Opens that failed, and events that were closed again without "
 			      "being used, in their order:");
 	}
-	for (size_t i = 0; i < n; i += run) {
+	for (size_t i = 0; i < n; i += run, runs++) {
 		for (run = 1; i + run < n && same_try(t, &list[i], &list[i + run]); run++)
 			;
-		tell_run(t, &list[i], run, i ? &list[i - 1] : NULL);
+		if (runs < TOLD_MANY)
+			tell_run(t, &list[i], run, i ? &list[i - 1] : NULL);
 	}
+	story_rest(t, runs, "more attempt");
 	prose_end(p);
 	free(list);
 }

@@ -105,10 +105,24 @@ static bool is_wait(const struct call *c)
 	       c->desc->id != CALL_EPOLL_CREATE && c->desc->id != CALL_EPOLL_CREATE1;
 }
 
+static struct told_event *event_of(struct story *s, const struct event *e)
+{
+	struct told_event *told = map_get(&s->by_number, e->number);
+
+	if (!told) {
+		told = xcalloc(1, sizeof(*told));
+		map_set(&s->by_number, e->number, told);
+	}
+	return told;
+}
+
 static void on_enter(struct view *v, const struct call *c)
 {
 	struct told_task *t = task_of(of(v), c->tid);
+	const struct event *e;
 
+	if (c->desc->id == CALL_CLOSE && (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
+		event_of(of(v), e)->closes++;
 	if (!t)
 		return;
 	if (makes_tasks(c->desc->id))
@@ -120,44 +134,39 @@ static void on_enter(struct view *v, const struct call *c)
 	t->wait = c->desc;
 }
 
-/* poll and ppoll tell for each descriptor what happened to it. */
-static bool hung_up(const struct call *c)
+/* What events had to do with the end of a poll or ppoll; other waits do not tell. */
+static uint64_t revents(const struct story *s, const struct call *c)
 {
 	const uint8_t *fds;
+	uint64_t all = 0;
 	size_t len;
 
-	if (c->desc->id != CALL_POLL && c->desc->id != CALL_PPOLL)
-		return false;
+	if (c->desc->id != CALL_POLL && c->desc->id != CALL_PPOLL &&
+	    c->desc->id != CALL_PPOLL_TIME64)
+		return 0;
 	fds = call_bytes(c, AT_EXIT, c->args[0], SIZE_MAX, &len);
 	for (; fds && len >= 8; fds += 8, len -= 8)
-		if (layout_get(&layout_pollfd, POLLFD_REVENTS, fds, 8) & POLLHUP)
-			return true;
-	return false;
+		if (model_event(s->m, c->tid,
+				(int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
+			all |= layout_get(&layout_pollfd, POLLFD_REVENTS, fds, 8);
+	return all;
 }
 
-static void waited(struct told_task *t, const struct call *c)
+static void waited(const struct story *s, struct told_task *t, const struct call *c)
 {
+	uint64_t events = !c->failed && c->ret ? revents(s, c) : 0;
+
 	t->waiting = false;
 	if (c->failed)
 		t->interrupted++;
 	else if (!c->ret)
 		t->timed_out++;
-	else if (hung_up(c))
+	else if (events & POLLIN)
+		t->woken++;
+	else if (events & POLLHUP)
 		t->hung_up++;
 	else
-		t->woken++;
-}
-
-static struct told_event *event_of(struct story *s, const struct event *e)
-{
-	struct told_event *told = map_get(&s->by_number, e->number);
-
-	if (!told) {
-		told = xcalloc(1, sizeof(*told));
-		told->number = e->number;
-		map_set(&s->by_number, e->number, told);
-	}
-	return told;
+		t->ready++;
 }
 
 const struct told_event *story_event(const struct story *s, const struct event *e)
@@ -203,7 +212,7 @@ static void on_exit_of(struct view *v, const struct call *c)
 	if (t && makes_tasks(c->desc->id))
 		t->making = NULL;
 	if (t && t->waiting && is_wait(c))
-		waited(t, c);
+		waited(s, t, c);
 	if (!e)
 		return;
 	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;

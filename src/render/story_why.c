@@ -168,6 +168,7 @@ static void tell_suspects(const struct suspects *s, int error, struct prose *p)
 struct group {
 	const struct attempt **list;
 	size_t n, times;
+	bool more;	/* than are in the list */
 	struct suspects why;
 };
 
@@ -188,6 +189,10 @@ static void add_to_group(struct group *g, const struct attempt *a)
 	for (size_t i = 0; i < g->n; i++)
 		if (same_attr(g->list[i], a))
 			return;
+	if (g->n == TOLD_MANY) {
+		g->more = true;
+		return;
+	}
 	g->list = xrealloc(g->list, (g->n + 1) * sizeof(*g->list));
 	g->list[g->n++] = a;
 }
@@ -227,6 +232,7 @@ static void tell_group(const struct telling *t, const struct group *g)
 		went_on |= attempt_instead(t->s->m, g->list[i]) != NULL;
 	}
 	buf_free(&name);
+	prose_adds(p, g->more ? " and others" : "");
 	prose_adds(p, " could not be opened: ");
 	add_errno(p, g->list[0]->error);
 	if (g->times > g->n) {
@@ -235,7 +241,8 @@ static void tell_group(const struct telling *t, const struct group *g)
 	prose_adds(p, ".");
 	tell_suspects(&g->why, g->list[0]->error, p);
 	if (went_on)
-		prose_adds(p, " The program went on with another form of it, as told above.");
+		prose_addf(p, " The program went on with another form of it%s.",
+			   t->o->level == STORY_BRIEF ? "" : ", as told above");
 }
 
 static void tell_failure(const struct telling *t, const struct told_failure *f)

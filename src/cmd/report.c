@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace report DUMP: a dump as one page for a browser, or for Perfetto. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/retell.h"
+#include "dump/perfdata.h"
+#include "lib/die.h"
+#include "report/chrome.h"
+#include "report/report.h"
+
+enum { OPT_CALLS = 256, OPT_FORMAT, OPT_KEEP_GOING, MAX_CALLS = 200000 };
+
+static const char help[] =
+"Usage: pevtrace report [OPTION]... DUMP\n"
+"Show a dump that pevtrace --json=DUMP has recorded as one HTML page, which needs\n"
+"no network and no server: a timeline of tasks and events, the graph of events and\n"
+"rings, the fields of each attr, what failed and why, and every call.\n"
+"\n"
+"  -o, --output=FILE     write to FILE, not to standard output\n"
+"      --format=FORMAT   html, or chrome: trace events, which ui.perfetto.dev and\n"
+"                        chrome://tracing open\n"
+"      --calls=N         html: the first N calls only; 200000 unless told\n"
+"      --keep-going      pass over lines that cannot be read\n"
+"  -h, --help            print this help\n"
+"  -V, --version         print the version\n"
+"\n"
+"A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.\n";
+
+static const struct option long_options[] = {
+	{ "calls", required_argument, NULL, OPT_CALLS },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "help", no_argument, NULL, 'h' },
+	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "output", required_argument, NULL, 'o' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct reporting {
+	struct options options;
+	size_t max_calls;
+	bool chrome;
+};
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+}
+
+static bool is_chrome(const char *format)
+{
+	if (strcmp(format, "html") && strcmp(format, "chrome"))
+		die("--format takes html or chrome, not '%s'", format);
+	return !strcmp(format, "chrome");
+}
+
+static void one_option(struct reporting *g, int opt, const char *arg, char **argv)
+{
+	switch (opt) {
+	case 'h':
+		print_and_exit(help);
+	case 'V':
+		print_and_exit(PACKAGE_STRING "\n");
+	case 'o':
+		g->options.output = arg;
+		break;
+	case OPT_CALLS:
+		g->max_calls = (size_t)option_number(arg, "--calls", 1, INT_MAX);
+		break;
+	case OPT_FORMAT:
+		g->chrome = is_chrome(arg);
+		break;
+	case OPT_KEEP_GOING:
+		g->options.keep_going = true;
+		break;
+	case ':':
+		die("option '%s' needs an argument; see pevtrace report --help",
+		    argv[optind - 1]);
+	default:
+		if (optopt && optopt < 256)
+			die("unknown option '-%c'; see pevtrace report --help", optopt);
+		die("unknown option '%s'; see pevtrace report --help", argv[optind - 1]);
+	}
+}
+
+static const char *parse(struct reporting *g, int argc, char **argv)
+{
+	int opt;
+
+	options_init(&g->options);
+	g->options.no_text = g->options.summary = true;
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1)
+		one_option(g, opt, optarg, argv);
+	if (argc - optind != 1)
+		die("pevtrace report takes one dump, not %d; see pevtrace report --help",
+		    argc - optind);
+	return argv[optind];
+}
+
+static bool tell(struct reporting *g, struct replay *r, const char *path, struct output *out)
+{
+	const struct report_about about = {
+		.replay = r, .dump = path, .max_calls = g->max_calls,
+	};
+	struct session s;
+	bool whole;
+
+	if (!retell_start(&s, &g->options, r))
+		return false;
+	session_add_view(&s, g->chrome ? chrome_view_new(&s.names, replay_facts(r), out) :
+					 report_view_new(&about, s.model, &s.names, out));
+	whole = retell(&s, r);
+	return session_end(&s) && whole;
+}
+
+static int report(struct reporting *g, FILE *f, const char *path)
+{
+	struct replay *r = replay_open(f, path, g->options.keep_going);
+	struct output *out = NULL;
+	bool ok = false;
+
+	if (r)
+		out = output_open(g->options.output, STDOUT_FILENO, false);
+	if (out) {
+		ok = tell(g, r, path, out);
+		ok = output_close(out) && ok;
+	}
+	if (r)
+		replay_close(r);
+	return ok ? EXIT_YES : EXIT_TROUBLE;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct reporting g = { .max_calls = MAX_CALLS };
+	const char *path = parse(&g, argc, argv);
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	int status = EXIT_TROUBLE;
+
+	if (!f)
+		die("cannot read '%s': %s", path, strerror(errno));
+	path = f == stdin ? "standard input" : path;
+	if (perfdata_is(f))
+		warn("%s is a perf.data file, which has no calls; pevtrace --json=DUMP "
+		     "records them", path);
+	else
+		status = report(&g, f, path);
+	if (f != stdin)
+		fclose(f);
+	options_free(&g.options);
+	return status;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/btf.h"
+
+#include "lib/die.h"
+
+#ifdef HAVE_LIBBPF
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
+
+struct reader {
+	const struct btf *btf;
+	const struct said *known;	/* NULL: everything is wanted */
+	struct said *out;
+};
+
+static const char *name_at(const struct reader *r, __u32 off)
+{
+	const char *s = btf__name_by_offset(r->btf, off);
+
+	return s ? s : "";
+}
+
+/* Enums ----------------------------------------------------------------------------------- */
+
+static const char *enumerator(const struct reader *r, const struct btf_type *t, unsigned int i,
+			      uint64_t *value)
+{
+	if (btf_is_enum64(t)) {
+		*value = btf_enum64_value(&btf_enum64(t)[i]);
+		return name_at(r, btf_enum64(t)[i].name_off);
+	}
+	*value = btf_kflag(t) ? (uint64_t)(int64_t)btf_enum(t)[i].val :
+				(uint32_t)btf_enum(t)[i].val;
+	return name_at(r, btf_enum(t)[i].name_off);
+}
+
+static bool wanted_enum(const struct reader *r, const struct btf_type *t)
+{
+	uint64_t value;
+
+	if (!r->known)
+		return true;
+	for (unsigned int i = 0; i < btf_vlen(t); i++)
+		if (said_name(r->known, enumerator(r, t, i, &value)))
+			return true;
+	return false;
+}
+
+static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
+{
+	for (unsigned int i = 0; i < btf_vlen(t); i++) {
+		struct said_name *n;
+		uint64_t value;
+		const char *name = enumerator(r, t, i, &value);
+
+		if (said_name(r->out, name))
+			continue;
+		n = said_add_name(r->out, name, name_at(r, t->name_off));
+		/* older compilers cut enums of eight bytes to what an entry holds */
+		n->valued = btf_is_enum64(t) || t->size <= 4;
+		n->value = value;
+		n->line = id;
+	}
+}
+
+/* Structures ------------------------------------------------------------------------------ */
+
+static const struct btf_type *resolved(const struct reader *r, __u32 id)
+{
+	__s32 to = btf__resolve_type(r->btf, id);
+
+	return to < 0 ? NULL : btf__type_by_id(r->btf, (__u32)to);
+}
+
+/* Members of structures without a name are the outer one's own. */
+static void add_members(struct reader *r, const struct btf_type *t, __u32 base, __u32 id,
+			struct said_struct *st, unsigned int depth)
+{
+	for (unsigned int i = 0; i < btf_vlen(t) && st->n < MEMBERS_MAX; i++) {
+		const struct btf_member *bm = &btf_members(t)[i];
+		const struct btf_type *of = resolved(r, bm->type);
+		const char *name = name_at(r, bm->name_off);
+		__u32 start = base + btf_member_bit_offset(t, i);
+		__u32 field = btf_member_bitfield_size(t, i);
+		struct said_member *m;
+		__s64 bytes;
+
+		if (!of)
+			continue;
+		if (!*name) {
+			if (btf_is_composite(of) && depth < DEPTH_MAX)
+				add_members(r, of, start, id, st, depth + 1);
+			continue;
+		}
+		bytes = btf__resolve_size(r->btf, bm->type);
+		m = said_add_member(st, name);
+		m->start = start;
+		m->bits = field ? field : bytes > 0 && bytes < 1 << 28 ? 8 * (__u32)bytes : 0;
+		m->placed = true;
+		m->bitfield = field;
+		m->array = btf_is_array(of) ? xstrdup("") : NULL;
+		m->line = id;
+	}
+}
+
+static bool wanted_struct(const struct reader *r, const struct btf_type *t)
+{
+	const char *name = name_at(r, t->name_off);
+
+	return *name && btf_vlen(t) && !said_struct(r->out, name) &&
+	       (!r->known || said_struct(r->known, name));
+}
+
+static void read_types(struct reader *r)
+{
+	for (__u32 id = 1; id < btf__type_cnt(r->btf); id++) {
+		const struct btf_type *t = btf__type_by_id(r->btf, id);
+
+		if (btf_is_any_enum(t)) {
+			if (wanted_enum(r, t))
+				add_enum(r, id, t);
+		} else if (btf_is_composite(t) && wanted_struct(r, t)) {
+			struct said_struct *st = said_add_struct(r->out,
+								 name_at(r, t->name_off));
+
+			st->bytes = t->size;
+			st->line = id;
+			add_members(r, t, 0, id, st, 0);
+		}
+	}
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+bool btf_read(const char *path, const struct said *known, struct said *out)
+{
+	struct reader r = { .known = known, .out = out };
+	struct btf *btf;
+	long error;
+
+	libbpf_set_print(quiet);
+	btf = btf__parse(path, NULL);
+	error = libbpf_get_error(btf);
+	if (error) {
+		warn("cannot read the types in '%s': %s; a kernel with CONFIG_DEBUG_INFO_BTF has "
+		     BTF_KERNEL, path, strerror((int)-error));
+		return false;
+	}
+	r.btf = btf;
+	read_types(&r);
+	btf__free(btf);
+	return true;
+}
+
+#else
+
+bool btf_read(const char *path, const struct said *known, struct said *out)
+{
+	(void)known, (void)out;
+	warn("cannot read the types in '%s': pevtrace was built without libbpf (libbpf-dev)", path);
+	return false;
+}
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conform/textfile.h"
+#include "lib/die.h"
+
+extern char **environ;
+
+enum { MORE_ARGS = 12 };
+
+static const char *const files[] = { "source.c", "source.i", "source.o", "errors" };
+enum { SOURCE, PREPROCESSED, OBJECT, ERRORS };
+
+static void path_of(const struct compiler *c, int file, struct buf *out)
+{
+	buf_reset(out);
+	buf_addf(out, "%s/%s", c->dir, files[file]);
+}
+
+/* Runs the compiler with these arguments; true when it ends with 0. */
+static bool run(struct compiler *c, const char *const *args)
+{
+	char *argv[COMPILER_ARGS + MORE_ARGS];
+	posix_spawn_file_actions_t fa;
+	struct buf errors = { 0 };
+	size_t n = 0;
+	int status = -1, rc;
+	pid_t pid;
+
+	for (; c->words[n]; n++)
+		argv[n] = c->words[n];
+	for (; *args; args++)
+		argv[n++] = (char *)*args;
+	argv[n] = NULL;
+	path_of(c, ERRORS, &errors);
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 2, errors.data, O_WRONLY | O_CREAT | O_TRUNC,
+					 0600);
+	rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	buf_free(&errors);
+	if (rc)
+		return false;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0;
+}
+
+static bool write_source(struct compiler *c, const char *source)
+{
+	struct buf path = { 0 };
+	FILE *f;
+	bool ok;
+
+	path_of(c, SOURCE, &path);
+	f = fopen(path.data, "we");
+	ok = f && fputs(source, f) >= 0;
+	if (f)
+		ok = !fclose(f) && ok;
+	if (!ok)
+		warn("cannot write '%s': %s; name another directory in TMPDIR", path.data,
+		     strerror(errno));
+	buf_free(&path);
+	return ok;
+}
+
+static void take_errors(struct compiler *c, struct buf *errors)
+{
+	struct buf path = { 0 };
+
+	path_of(c, ERRORS, &path);
+	buf_reset(errors);
+	if (!access(path.data, R_OK))
+		textfile_read(path.data, errors);
+	buf_free(&path);
+}
+
+bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out,
+			 struct buf *errors)
+{
+	struct buf from = { 0 }, to = { 0 };
+	bool ok = write_source(c, source);
+
+	path_of(c, SOURCE, &from);
+	path_of(c, PREPROCESSED, &to);
+	ok = ok && run(c, (const char *[]){ "-E", "-dD", "-o", to.data, from.data, NULL });
+	if (ok)
+		ok = textfile_read(to.data, out);
+	else
+		take_errors(c, errors);
+	buf_free(&from);
+	buf_free(&to);
+	return ok;
+}
+
+bool compiler_types(struct compiler *c, const char *source, struct buf *object,
+		    struct buf *errors)
+{
+	struct buf from = { 0 };
+	bool ok = write_source(c, source);
+
+	path_of(c, SOURCE, &from);
+	path_of(c, OBJECT, object);
+	ok = ok && run(c, (const char *[]){ "-gbtf", "-fno-eliminate-unused-debug-types", "-w",
+					    "-c", "-o", object->data, from.data, NULL });
+	if (!ok)
+		take_errors(c, errors);
+	buf_free(&from);
+	return ok;
+}
+
+static bool try_compiler(struct compiler *c, const char *command)
+{
+	struct buf object = { 0 }, errors = { 0 };
+	char *save = NULL, *word;
+	size_t n = 0;
+	bool ok;
+
+	free(c->command);
+	c->command = xstrdup(command);
+	for (word = strtok_r(c->command, " \t", &save); word && n < COMPILER_ARGS - 1;
+	     word = strtok_r(NULL, " \t", &save))
+		c->words[n++] = word;
+	c->words[n] = NULL;
+	ok = n && compiler_types(c, "enum e { E } e;\n", &object, &errors);
+	buf_free(&object);
+	buf_free(&errors);
+	return ok;
+}
+
+bool compiler_open(struct compiler *c)
+{
+	const char *tmp = getenv("TMPDIR"), *cc = getenv("CC");
+
+	*c = (struct compiler){ .command = NULL };
+	if (!tmp || !*tmp || strlen(tmp) > sizeof(c->dir) - 24)
+		tmp = "/tmp";
+	snprintf(c->dir, sizeof(c->dir), "%s/pevtrace-XXXXXX", tmp);
+	if (!mkdtemp(c->dir)) {
+		warn("cannot make a directory in %s: %s; name another one in TMPDIR", tmp,
+		     strerror(errno));
+		return false;
+	}
+	if ((cc && *cc && try_compiler(c, cc)) || try_compiler(c, "cc") || try_compiler(c, "gcc"))
+		return true;
+	warn("no C compiler here writes types as BTF: a gcc from 12 on does (option -gbtf); "
+	     "name one in CC, or leave headers out with --no-headers");
+	compiler_close(c);
+	return false;
+}
+
+void compiler_close(struct compiler *c)
+{
+	struct buf path = { 0 };
+
+	for (int i = 0; i < (int)(sizeof(files) / sizeof(*files)); i++) {
+		path_of(c, i, &path);
+		unlink(path.data);
+	}
+	rmdir(c->dir);
+	buf_free(&path);
+	free(c->command);
+	*c = (struct compiler){ .command = NULL };
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/header.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/btf.h"
+#include "conform/compiler.h"
+#include "lib/die.h"
+
+/* A value goes through enumerators, which are 32 bits wide, in pieces. */
+enum { PIECES = 3, PIECE_BITS = 24 };
+
+/* A word of the headers themselves, each time it stands there. */
+struct word {
+	char *name;
+	size_t file;
+	unsigned int line;
+	bool macro;		/* that stands for something */
+};
+
+struct words {
+	struct word *all;
+	size_t n;
+	char **files;		/* the headers, as the compiler found them */
+	size_t nfiles;
+};
+
+/* What the preprocessor leaves ------------------------------------------------------------ */
+
+static char *copy(const char *s, size_t len)
+{
+	char *text = xmalloc(len + 1);
+
+	memcpy(text, s, len);
+	text[len] = '\0';
+	return text;
+}
+
+static void add_word(struct words *w, const char *s, size_t len, unsigned int line, bool macro)
+{
+	if (!(w->n & (w->n - 1)))
+		w->all = xrealloc(w->all, (w->n ? 2 * w->n : 1) * sizeof(*w->all));
+	w->all[w->n++] = (struct word){
+		.name = copy(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
+	};
+}
+
+/* Where the preprocessor is. */
+struct place {
+	unsigned int line, depth;
+	bool ours;		/* at depth 0 it is our source, not what the compiler adds */
+};
+
+/* "# 12 "file" 1": the line that follows; 1 enters a file, 2 comes back from one. */
+static void marker(struct words *w, const char *s, const char *end, struct place *at)
+{
+	const char *name = memchr(s, '"', (size_t)(end - s)), *close;
+
+	at->line = (unsigned int)strtoul(s + 1, NULL, 10);
+	close = name ? memchr(name + 1, '"', (size_t)(end - name) - 1) : NULL;
+	if (!close)
+		return;
+	if (memmem(close, (size_t)(end - close), " 1", 2)) {
+		at->depth++;
+		if (at->depth == 1 && at->ours) {
+			w->files = xrealloc(w->files, (w->nfiles + 1) * sizeof(*w->files));
+			w->files[w->nfiles++] = copy(name + 1, (size_t)(close - name) - 1);
+		}
+	} else if (memmem(close, (size_t)(end - close), " 2", 2) && at->depth) {
+		at->depth--;
+	}
+	if (!at->depth)
+		at->ours = name[1] != '<';
+}
+
+static size_t word_len(const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return n;
+}
+
+/* #define NAME VALUE; those with arguments, and those without a value, are no constants. */
+static void define(struct words *w, const char *s, unsigned int line)
+{
+	size_t n = word_len(s);
+	const char *value = s + n + strspn(s + n, " \t");
+
+	if (n && s[n] != '(' && *value && *value != '\n')
+		add_word(w, s, n, line, true);
+}
+
+static void line_words(struct words *w, const char *s, size_t len, unsigned int line)
+{
+	for (size_t i = 0, n; i < len; i += n ? n : 1) {
+		n = word_len(s + i);
+		if (n && !isdigit((unsigned char)s[i]))
+			add_word(w, s + i, n, line, false);
+	}
+}
+
+/* Words at the depth of the headers that our source includes. */
+static void read_words(const char *text, struct words *w)
+{
+	struct place at = { .ours = false };
+
+	for (const char *s = text, *end; *s; s = *end ? end + 1 : end) {
+		end = strchrnul(s, '\n');
+		if (!strncmp(s, "# ", 2)) {
+			marker(w, s, end, &at);
+			continue;
+		}
+		if (at.depth == 1 && at.ours && !strncmp(s, "#define ", 8))
+			define(w, s + 8, at.line);
+		else if (at.depth == 1 && at.ours && *s != '#')
+			line_words(w, s, (size_t)(end - s), at.line);
+		at.line++;
+	}
+}
+
+/* The first from that one on; NULL: none. */
+static const struct word *find_word(const struct words *w, size_t from, const char *name)
+{
+	for (size_t i = from; i < w->n; i++)
+		if (!strcmp(w->all[i].name, name))
+			return &w->all[i];
+	return NULL;
+}
+
+static void words_free(struct words *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->all[i].name);
+	for (size_t i = 0; i < w->nfiles; i++)
+		free(w->files[i]);
+	free(w->all);
+	free(w->files);
+}
+
+/* Values ---------------------------------------------------------------------------------- */
+
+static void value_source(const char *include, const struct said *s, size_t first, size_t n,
+			 struct buf *out)
+{
+	buf_adds(out, include);
+	buf_adds(out, "enum pevtrace_values {\n");
+	for (size_t i = first; i < first + n; i++)
+		for (int p = 0; p < PIECES; p++)
+			buf_addf(out, "\tpevtrace_%zu_%d = (int)((unsigned long long)(%s) >> %d & "
+				 "0xffffff),\n", i, p, s->names[i].name, p * PIECE_BITS);
+	buf_adds(out, "} pevtrace_values;\n");
+}
+
+static void take_values(const struct said *pieces, struct said *s, size_t first, size_t n)
+{
+	for (size_t i = first; i < first + n; i++) {
+		uint64_t v = 0;
+		bool all = true;
+
+		for (int p = 0; p < PIECES; p++) {
+			const struct said_name *piece;
+			char name[64];
+
+			snprintf(name, sizeof(name), "pevtrace_%zu_%d", i, p);
+			piece = said_name(pieces, name);
+			all &= piece != NULL;
+			v |= piece ? piece->value << p * PIECE_BITS : 0;
+		}
+		s->names[i].valued = all;
+		s->names[i].value = v;
+	}
+}
+
+/* What is no integer stops the compilation: the half without it still has values. */
+static void find_values(struct compiler *c, const char *include, struct said *s, size_t first,
+			size_t n)
+{
+	struct buf source = { 0 }, object = { 0 }, errors = { 0 };
+	struct said pieces = { 0 };
+
+	if (!n)
+		return;
+	value_source(include, s, first, n, &source);
+	if (compiler_types(c, source.data, &object, &errors)) {
+		if (btf_read(object.data, NULL, &pieces))
+			take_values(&pieces, s, first, n);
+	} else if (n > 1) {
+		find_values(c, include, s, first, n / 2);
+		find_values(c, include, s, first + n / 2, n - n / 2);
+	}
+	said_free(&pieces);
+	buf_free(&source);
+	buf_free(&object);
+	buf_free(&errors);
+}
+
+/* Headers --------------------------------------------------------------------------------- */
+
+static void includes(const char *const *headers, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *path = *headers[i] == '<' ? NULL : realpath(headers[i], NULL);
+
+		if (*headers[i] == '<')
+			buf_addf(out, "#include %s\n", headers[i]);
+		else
+			buf_addf(out, "#include \"%s\"\n", path ? path : headers[i]);
+		free(path);
+	}
+}
+
+/* Capitals: enumerators of more than 32 bits are not in the BTF of every compiler. */
+static bool constant(const char *s)
+{
+	return isupper((unsigned char)*s) && strchr(s, '_') &&
+	       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
+}
+
+static void keep_names(const struct said *all, const struct words *w, struct said *out)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct word *word = &w->all[i];
+		const struct said_name *n = said_name(all, word->name);
+		struct said_name *to;
+
+		if ((!n && !word->macro && !constant(word->name)) || said_name(out, word->name))
+			continue;
+		to = said_add_name(out, word->name, n ? n->set : NULL);
+		to->line = word->line;
+		to->file = word->file ? xstrdup(w->files[word->file]) : NULL;
+	}
+}
+
+/* Moves it over. */
+static void keep_struct(struct said_struct *from, const struct words *w,
+			const struct word *at, struct said *out)
+{
+	struct said_struct *to = said_add_struct(out, "");
+	struct said_struct empty = *to;
+
+	*to = *from;
+	*from = empty;
+	to->line = at->line;
+	for (size_t i = 0; i < to->n; i++) {
+		const struct word *word = find_word(w, (size_t)(at - w->all), to->members[i].name);
+
+		to->members[i].line = word ? word->line : to->line;
+	}
+}
+
+/* Of everything that was compiled, what the headers themselves have. */
+static void keep_own(struct said *all, const struct words *w, struct said *out)
+{
+	keep_names(all, w, out);
+	for (size_t i = 0; i < all->nstructs; i++) {
+		const struct word *word = find_word(w, 0, all->structs[i].name);
+
+		if (word)
+			keep_struct(&all->structs[i], w, word, out);
+	}
+}
+
+/* The compiler's first line about an error says most. */
+static bool no_header(const char *header, const struct buf *errors)
+{
+	const char *s = strstr(buf_str(errors), "error:");
+
+	s = s ? s : buf_str(errors);
+	warn("%s does not compile: %.*s; name another with --header, or leave headers out with "
+	     "--no-headers", header, (int)strcspn(s, "\n"), s);
+	return false;
+}
+
+bool header_read(const char *const *headers, size_t n, struct said *out)
+{
+	struct buf include = { 0 }, text = { 0 }, object = { 0 }, errors = { 0 };
+	struct said all = { 0 };
+	struct words w = { 0 };
+	struct compiler c;
+	bool ok;
+
+	if (!compiler_open(&c))
+		return false;
+	includes(headers, n, &include);
+	ok = (compiler_preprocess(&c, include.data, &text, &errors) &&
+	      compiler_types(&c, include.data, &object, &errors)) ||
+	     no_header(headers[0], &errors);
+	ok = ok && btf_read(object.data, NULL, &all);
+	if (ok) {
+		read_words(text.data, &w);
+		keep_own(&all, &w, out);
+		free(out->file);
+		out->file = xstrdup(w.nfiles ? w.files[0] : headers[0]);
+		find_values(&c, include.data, out, 0, out->nnames);
+	}
+	words_free(&w);
+	said_free(&all);
+	compiler_close(&c);
+	buf_free(&include);
+	buf_free(&text);
+	buf_free(&object);
+	buf_free(&errors);
+	return ok;
+}

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/pseudo.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+
+enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_COMMENT, TOKEN_PUNCTUATION };
+
+struct token {
+	enum token_kind kind;
+	const char *text;
+	size_t len;
+	unsigned int line;
+};
+
+struct reader {
+	const char *at;
+	unsigned int line;
+	struct token now;
+	struct said_struct *out;
+	const struct said *known; /* structures that came before; or NULL */
+	size_t begun;		/* first member that a comment would be about */
+};
+
+/* A structure or union that is being laid out; places are in bits. */
+struct frame {
+	bool is_union;
+	uint32_t base, at, end;	/* of it; of the next member; of the longest so far */
+	uint32_t align;		/* bits */
+	bool lost;		/* something of unknown size came before */
+	uint32_t unit;		/* of the bit-field before, 0: it was none */
+};
+
+/* Words ----------------------------------------------------------------------------------- */
+
+static bool word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static void take(struct reader *r, enum token_kind kind, size_t len)
+{
+	r->now = (struct token){ kind, r->at, len, r->line };
+	for (size_t i = 0; i < len; i++)
+		r->line += r->at[i] == '\n';
+	r->at += len;
+}
+
+static void advance(struct reader *r)
+{
+	const char *close;
+	size_t n = 0;
+
+	for (; *r->at && isspace((unsigned char)*r->at); r->at++)
+		r->line += *r->at == '\n';
+	if (!*r->at) {
+		take(r, TOKEN_END, 0);
+	} else if (!strncmp(r->at, "/*", 2)) {
+		close = strstr(r->at + 2, "*/");
+		take(r, TOKEN_COMMENT, close ? (size_t)(close - r->at) + 2 : strlen(r->at));
+	} else if (!strncmp(r->at, "//", 2)) {
+		take(r, TOKEN_COMMENT, strcspn(r->at, "\n"));
+	} else if (word_char(*r->at)) {
+		while (word_char(r->at[n]))
+			n++;
+		take(r, TOKEN_WORD, n);
+	} else {
+		take(r, TOKEN_PUNCTUATION, 1);
+	}
+}
+
+static bool is(const struct reader *r, const char *text)
+{
+	return r->now.len == strlen(text) && r->now.kind != TOKEN_COMMENT &&
+	       !memcmp(r->now.text, text, r->now.len);
+}
+
+static char *copy(const struct token *t)
+{
+	char *s = xmalloc(t->len + 1);
+
+	memcpy(s, t->text, t->len);
+	s[t->len] = '\0';
+	return s;
+}
+
+/* Conditions ------------------------------------------------------------------------------ */
+
+/* Capitals with a "_" in them: the only words of a comment that no translator changes. */
+static bool constant(const char *s, size_t len)
+{
+	bool bar = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (islower((unsigned char)s[i]))
+			return false;
+		bar |= s[i] == '_' && i;
+	}
+	return bar && isupper((unsigned char)*s);
+}
+
+/* The constants of ours in a comment; a member may have more than one comment. */
+static void condition(struct reader *r, size_t from)
+{
+	const char *s = r->now.text, *end = s + r->now.len;
+
+	while (s < end) {
+		size_t n = 0;
+
+		while (s + n < end && word_char(s[n]))
+			n++;
+		if (n && constant(s, n) && !strncmp(s, "PERF_", 5))
+			for (size_t i = from; i < r->out->n; i++) {
+				struct said_member *m = &r->out->members[i];
+				struct buf b = { 0 };
+
+				if (m->when)
+					buf_addf(&b, "%s ", m->when);
+				buf_addf(&b, "%.*s", (int)n, s);
+				free(m->when);
+				m->when = b.data;
+			}
+		s += n ? n : 1;
+	}
+}
+
+/* Comments are about what came before them, since the last comma or semicolon. */
+static void skip_comments(struct reader *r)
+{
+	while (r->now.kind == TOKEN_COMMENT) {
+		condition(r, r->begun);
+		advance(r);
+	}
+}
+
+/* Places ---------------------------------------------------------------------------------- */
+
+/* Bits of a type of C or of the kernel; 0: not known. */
+static uint32_t type_bits(const char *type)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} types[] = {
+		{ "char", 8 }, { "u8", 8 }, { "s8", 8 }, { "u16", 16 }, { "s16", 16 },
+		{ "short", 16 }, { "u32", 32 }, { "s32", 32 }, { "int", 32 }, { "unsigned", 32 },
+		{ "pid_t", 32 }, { "u64", 64 }, { "s64", 64 }, { "long", 64 }, { "uint8_t", 8 },
+		{ "uint16_t", 16 }, { "uint32_t", 32 }, { "uint64_t", 64 }, { "int64_t", 64 },
+		{ "int32_t", 32 },
+	};
+
+	type += strncmp(type, "__", 2) ? 0 : 2;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(types[i].name, type))
+			return types[i].bits;
+	return 0;
+}
+
+/* The same, with "struct X" for those that came before. */
+static uint32_t known_bits(const struct reader *r, const char *type)
+{
+	const char *name = strrchr(type, ' ');
+	const struct said_struct *st = NULL;
+	uint32_t bits = type_bits(name ? name + 1 : type);
+
+	if (name && !bits && r->known)
+		st = said_struct(r->known, name + 1);
+	return st ? 8 * st->bytes : bits;
+}
+
+static uint32_t up(uint32_t at, uint32_t to)
+{
+	return to ? (at + to - 1) / to * to : at;
+}
+
+/* Moves behind a member of that size; returns where it begins. */
+static uint32_t place(struct frame *f, uint32_t bits, uint32_t align)
+{
+	uint32_t at;
+
+	if (f->is_union)
+		f->at = f->base;
+	at = up(f->at, align);
+	/* what is larger than any page is not laid out */
+	if (bits > UINT32_MAX / 2 - at)
+		f->lost = true;
+	else
+		f->at = at + bits;
+	if (align > f->align)
+		f->align = align;
+	if (f->at > f->end)
+		f->end = f->at;
+	return at;
+}
+
+/* A word of bit-fields ends: what they leave over is remembered. */
+static void end_bits(struct reader *r, struct frame *f)
+{
+	uint32_t used = f->unit ? f->at % f->unit : 0;
+
+	if (used && !r->out->left_over) {
+		r->out->left_over = f->unit - used;
+		r->out->left_line = r->now.line;
+	}
+	f->unit = 0;
+}
+
+static void place_bits(struct frame *f, struct said_member *m, uint32_t unit, uint32_t bits)
+{
+	m->bitfield = true;
+	m->bits = bits;
+	f->unit = unit;
+	if (!unit) {
+		f->lost = true;
+		return;
+	}
+	if (f->is_union)
+		f->at = f->base;
+	/* none crosses the border of its word */
+	if (f->at / unit != (f->at + (bits ? bits - 1 : 0)) / unit)
+		f->at = up(f->at, unit);
+	m->start = place(f, bits, 1);
+	if (unit > f->align)
+		f->align = unit;
+}
+
+/* Members --------------------------------------------------------------------------------- */
+
+/* [...]: what stands in it, owned; "" where that is nothing. */
+static char *brackets(struct reader *r)
+{
+	struct buf b = { 0 };
+	unsigned int depth = 0;
+
+	buf_adds(&b, "");
+	while (r->now.kind != TOKEN_END) {
+		if (is(r, "]") && !--depth) {
+			advance(r);
+			break;
+		}
+		if (depth && r->now.kind != TOKEN_COMMENT)
+			buf_add(&b, r->now.text, r->now.len);
+		depth += is(r, "[");
+		if (depth > DEPTH_MAX)
+			break;
+		advance(r);
+	}
+	if (b.data)
+		return b.data;
+	return xstrdup("");
+}
+
+/* An array's length makes its size where it is a number. */
+static uint32_t array_bits(const char *array, uint32_t bits)
+{
+	unsigned long n = strtoul(array, NULL, 10);
+
+	return isdigit((unsigned char)*array) && n <= 65536 ? bits * (uint32_t)n : 0;
+}
+
+static void place_member(struct reader *r, struct frame *f, struct said_member *m)
+{
+	uint32_t bits = known_bits(r, m->type), all = bits;
+
+	end_bits(r, f);
+	if (m->array)
+		all = array_bits(m->array, bits);
+	m->placed = !f->lost;
+	m->bits = m->array ? all : bits;
+	m->start = place(f, all, bits < 64 ? bits : 64);
+	/* an array without elements takes no room; one of unknown length, who knows */
+	if (!all && !(m->array && isdigit((unsigned char)*m->array)))
+		f->lost = true;
+}
+
+/* A member ends by what follows it: , ; : [ / or the closing brace. */
+static void declarator(struct reader *r, struct frame *f, const char *type,
+		       const struct token *name, size_t first)
+{
+	char *text = copy(name);
+	struct said_member *m;
+	size_t i;
+
+	if (r->out->n >= MEMBERS_MAX) {
+		free(text);
+		return;
+	}
+	m = said_add_member(r->out, text);
+	free(text);
+	m->line = name->line;
+	m->type = xstrdup(type);
+	if (is(r, "/"))
+		return;		/* another name of it follows */
+	if (is(r, "[")) {
+		m->array = brackets(r);
+		place_member(r, f, m);
+	} else if (is(r, ":")) {
+		advance(r);
+		m->placed = !f->lost;
+		place_bits(f, m, known_bits(r, type),
+			   (uint32_t)strtoul(r->now.text, NULL, 10) & 127);
+		if (r->now.kind == TOKEN_WORD)
+			advance(r);
+	} else {
+		place_member(r, f, m);
+	}
+	/* its other names stand for the same */
+	for (i = first; i + 1 < r->out->n; i++) {
+		struct said_member *other = &r->out->members[i];
+
+		other->start = m->start;
+		other->bits = m->bits;
+		other->placed = m->placed;
+		other->bitfield = m->bitfield;
+	}
+}
+
+/* "__u32", "struct perf_event_header", "unsigned int": all words but the last. */
+static bool words(struct reader *r, struct buf *type, struct token *name)
+{
+	unsigned int n = 0;
+
+	while (r->now.kind == TOKEN_WORD || is(r, "*")) {
+		if (n)
+			buf_addf(type, "%s%.*s", type->len ? " " : "", (int)name->len, name->text);
+		*name = r->now;
+		n++;
+		advance(r);
+		if (is(r, "{"))
+			return false;	/* struct or union begins */
+	}
+	return n;
+}
+
+static void block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth);
+
+/* The names that a type is followed by. */
+static void declarators(struct reader *r, struct frame *f, const char *type, struct token name)
+{
+	size_t first = r->out->n, all = first;
+	bool more = true;
+
+	r->begun = first;
+	while (more) {
+		declarator(r, f, type, &name, first);
+		if (!is(r, "/"))
+			first = r->out->n;
+		skip_comments(r);
+		more = is(r, ",") || is(r, "/");
+		if (!more)
+			break;
+		advance(r);
+		/* a comment behind the comma is about what is before it */
+		skip_comments(r);
+		if (r->now.kind != TOKEN_WORD)
+			break;
+		name = r->now;
+		if (first == r->out->n)
+			r->begun = first;
+		advance(r);
+	}
+	if (is(r, ";"))
+		advance(r);
+	/* of "u32 pid, tid;" both; of bit-fields, each has its own line */
+	if (all < r->out->n && !r->out->members[all].bitfield)
+		r->begun = all;
+	skip_comments(r);
+}
+
+static void member(struct reader *r, struct frame *f, unsigned int depth)
+{
+	struct token name = { .kind = TOKEN_END };
+	struct buf type = { 0 };
+
+	if (r->now.kind == TOKEN_COMMENT) {
+		advance(r);
+	} else if (is(r, "{")) {
+		block(r, f, false, depth + 1);
+	} else if (words(r, &type, &name)) {
+		declarators(r, f, buf_str(&type), name);
+	} else if (is(r, "{") && name.len) {
+		bool is_union = type.len ? !strncmp(type.data, "union", 5) :
+					   name.len == 5 && !memcmp(name.text, "union", 5);
+
+		block(r, f, is_union, depth + 1);
+	} else {
+		advance(r);
+	}
+	buf_free(&type);
+}
+
+/* What a block needs is known at its end only: all of it moves up. */
+static void align_block(struct reader *r, struct frame *f, size_t first)
+{
+	uint32_t by = up(f->base, f->align) - f->base;
+
+	for (size_t i = first; i < r->out->n; i++)
+		r->out->members[i].start += by;
+	f->base += by;
+	f->end += by;
+}
+
+/* From { to what follows }: the names of the block and a comment about all of it. */
+static void block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth)
+{
+	struct frame f = {
+		.is_union = is_union, .lost = outer->lost, .align = 8,
+	};
+	size_t first = r->out->n;
+	struct token about;
+
+	end_bits(r, outer);
+	if (outer->is_union)
+		outer->at = outer->base;
+	/* nothing in pages needs more than eight bytes, and all that has a struct in it is so */
+	f.base = f.at = f.end = outer->is_union ? outer->base : outer->at;
+	advance(r);
+	about = r->now;
+	if (about.kind == TOKEN_COMMENT)
+		advance(r);
+	while (r->now.kind != TOKEN_END && !is(r, "}") && depth < DEPTH_MAX)
+		member(r, &f, depth);
+	end_bits(r, &f);
+	if (about.kind == TOKEN_COMMENT) {
+		struct token now = r->now;
+
+		r->now = about;
+		condition(r, first);
+		r->now = now;
+	}
+	advance(r);
+	while (r->now.kind == TOKEN_WORD || is(r, "[")) {
+		/* as many as who knows */
+		if (is(r, "["))
+			free(brackets(r)), f.lost = true;
+		else
+			advance(r);
+	}
+	if (is(r, ";") || is(r, ","))
+		advance(r);
+	r->begun = first;
+	skip_comments(r);
+	outer->lost = f.lost;
+	align_block(r, &f, first);
+	outer->at = outer->is_union ? outer->at : f.base;
+	place(outer, up(f.end - f.base, f.align), 1);
+}
+
+static void outermost(struct reader *r, bool is_union)
+{
+	struct frame f = { .is_union = false, .align = 8 };
+
+	block(r, &f, is_union, 0);
+	r->out->bytes = f.lost ? 0 : f.end / 8;
+}
+
+void pseudo_structs(const char *text, unsigned int line, struct said *out)
+{
+	struct reader r = { .at = text, .line = line, .known = out };
+	struct token before = { .kind = TOKEN_END }, last = before;
+
+	for (advance(&r); r.now.kind != TOKEN_END;) {
+		bool named = before.kind == TOKEN_WORD;
+		const struct token *kind = named ? &before : &last;
+		bool is_union = kind->len == 5 && !memcmp(kind->text, "union", 5);
+		bool is_struct = kind->len == 6 && !memcmp(kind->text, "struct", 6);
+		char *name;
+
+		if (is(&r, "{") && (is_union || is_struct)) {
+			name = named ? copy(&last) : xstrdup("");
+			r.out = said_add_struct(out, name);
+			r.out->line = kind->line;
+			free(name);
+			outermost(&r, is_union);
+			before = last = (struct token){ .kind = TOKEN_END };
+			continue;
+		}
+		before = last;
+		last = r.now;
+		advance(&r);
+	}
+}
+
+void pseudo_members(const char *text, unsigned int line, struct said_struct *out)
+{
+	struct reader r = { .at = text, .line = line, .out = out };
+	struct frame f = { .align = 8 };
+
+	advance(&r);
+	while (r.now.kind != TOKEN_END)
+		member(&r, &f, 0);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/said.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+
+/* Makes room for one more. */
+static void *grow(void *p, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return p;
+	*cap = *cap ? 2 * *cap : 16;
+	return xrealloc(p, *cap * size);
+}
+
+struct said_name *said_add_name(struct said *s, const char *name, const char *set)
+{
+	s->names = grow(s->names, s->nnames, &s->names_cap, sizeof(*s->names));
+	s->names[s->nnames] = (struct said_name){
+		.name = xstrdup(name), .set = xstrdup(set ? set : ""),
+	};
+	return &s->names[s->nnames++];
+}
+
+struct said_struct *said_add_struct(struct said *s, const char *name)
+{
+	s->structs = grow(s->structs, s->nstructs, &s->structs_cap, sizeof(*s->structs));
+	s->structs[s->nstructs] = (struct said_struct){ .name = xstrdup(name) };
+	return &s->structs[s->nstructs++];
+}
+
+struct said_member *said_add_member(struct said_struct *st, const char *name)
+{
+	st->members = grow(st->members, st->n, &st->cap, sizeof(*st->members));
+	st->members[st->n] = (struct said_member){
+		.name = xstrdup(name), .reserved = said_reserved(name),
+	};
+	return &st->members[st->n++];
+}
+
+const struct said_name *said_name(const struct said *s, const char *name)
+{
+	for (size_t i = 0; i < s->nnames; i++)
+		if (!strcmp(s->names[i].name, name))
+			return &s->names[i];
+	return NULL;
+}
+
+const struct said_struct *said_struct(const struct said *s, const char *name)
+{
+	for (size_t i = 0; i < s->nstructs; i++)
+		if (!strcmp(s->structs[i].name, name))
+			return &s->structs[i];
+	return NULL;
+}
+
+const struct said_member *said_member(const struct said_struct *st, const char *name)
+{
+	for (size_t i = 0; i < st->n; i++)
+		if (!strcmp(st->members[i].name, name))
+			return &st->members[i];
+	return NULL;
+}
+
+bool said_has_member(const struct said *s, const char *name)
+{
+	for (size_t i = 0; i < s->nstructs; i++)
+		if (said_member(&s->structs[i], name))
+			return true;
+	return false;
+}
+
+bool said_reserved(const char *name)
+{
+	return !strncmp(name, "__reserved", 10) || !strcmp(name, "reserved") ||
+	       !strcmp(name, "res") || strstr(name, "__res") || strstr(name, "_rsvd");
+}
+
+void said_struct_free(struct said_struct *st)
+{
+	for (size_t i = 0; i < st->n; i++) {
+		free(st->members[i].name);
+		free(st->members[i].type);
+		free(st->members[i].array);
+		free(st->members[i].when);
+	}
+	free(st->members);
+	free(st->name);
+}
+
+void said_free(struct said *s)
+{
+	for (size_t i = 0; i < s->nnames; i++) {
+		free(s->names[i].name);
+		free(s->names[i].set);
+		free(s->names[i].file);
+	}
+	for (size_t i = 0; i < s->nstructs; i++)
+		said_struct_free(&s->structs[i]);
+	free(s->names);
+	free(s->structs);
+	free(s->file);
+	*s = (struct said){ .source = s->source };
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/tables.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/read_format.h"
+#include "abi/record_walk.h"
+#include "conform/pseudo.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { RECORD_BYTES = 256, READ_BYTES = 64 };
+
+/* Names ----------------------------------------------------------------------------------- */
+
+static bool perf_header(const char *header)
+{
+	return header && (!strcmp(header, "linux/perf_event.h") ||
+			  !strcmp(header, "linux/hw_breakpoint.h") ||
+			  !strcmp(header, "asm/perf_regs.h"));
+}
+
+static void add_name(struct said *out, const char *name, uint64_t value, uint32_t since,
+		     const char *set, const char *header, uint32_t traits)
+{
+	struct said_name *n = said_add_name(out, name, set);
+
+	n->valued = true;
+	n->value = value;
+	n->since = since;
+	n->traits = traits;
+	n->file = xstrdup(header);
+}
+
+static void add_table(struct said *out, const struct xlat *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct xlat_entry *e = &x->entries[i];
+
+		/* of a value under a mask, no header has more than the value */
+		add_name(out, e->name, e->value, e->since, x->name, x->header, e->traits);
+	}
+}
+
+/* Structures ------------------------------------------------------------------------------ */
+
+static void add_field(struct said_struct *st, const struct field *f, uint32_t base)
+{
+	struct said_member *m;
+
+	/* it may stand there twice, under two conditions */
+	if (said_member(st, f->name))
+		return;
+	m = said_add_member(st, f->name);
+	m->start = base + 8u * f->offset + f->bit;
+	m->bits = f->nbits ? f->nbits : 8u * f->width;
+	m->placed = true;
+	m->bitfield = f->nbits;
+	m->reserved = f->kind == FIELD_RESERVED;
+	m->since = f->since;
+}
+
+static void add_fields(struct said_struct *st, const struct layout *l, uint32_t base)
+{
+	for (size_t i = 0; i < l->n; i++)
+		add_field(st, &l->fields[i], base);
+}
+
+/* X_flags is the word of bits that X ends with. */
+static void add_layout(struct said *out, const struct layout *l)
+{
+	char flags[64];
+	struct said_struct *st = said_add_struct(out, l->btf ? l->btf : l->name);
+	const struct layout *more;
+
+	snprintf(flags, sizeof(flags), "%s_flags", l->name);
+	more = layout_by_name(flags);
+	add_fields(st, l, 0);
+	if (more)
+		add_fields(st, more, 8 * l->size);
+}
+
+/* Not of perf's interface, not what a record or file holds, not a part of another. */
+static bool is_struct(const struct layout *l)
+{
+	size_t n = strlen(l->name);
+
+	return !strncmp(l->name, "perf_", 5) && strncmp(l->name, "perf_record_", 12) &&
+	       strncmp(l->name, "perf_file_", 10) &&
+	       (n < 6 || strcmp(l->name + n - 6, "_flags"));
+}
+
+void tables_read(struct said *out)
+{
+	*out = (struct said){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
+	for (size_t i = 0; xlat_tables[i]; i++)
+		if (perf_header(xlat_tables[i]->header))
+			add_table(out, xlat_tables[i]);
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		add_name(out, ioctl_descs[i].name, ioctl_descs[i].request, ioctl_descs[i].since,
+			 "ioctls", "linux/perf_event.h", 0);
+	for (size_t i = 0; layouts[i]; i++)
+		if (is_struct(layouts[i]))
+			add_layout(out, layouts[i]);
+	out->release = tables_newest();
+}
+
+uint32_t tables_newest(void)
+{
+	uint32_t newest = 0;
+
+	for (size_t i = 0; xlat_tables[i]; i++)
+		for (size_t j = 0; j < xlat_tables[i]->n; j++)
+			if (xlat_tables[i]->entries[j].since > newest)
+				newest = xlat_tables[i]->entries[j].since;
+	return newest;
+}
+
+const char *tables_pair(const struct pair_desc *list, const char *name)
+{
+	for (; list->name; list++)
+		if (!strcmp(list->name, name))
+			return list->text;
+	return NULL;
+}
+
+const char *tables_release(uint32_t since, char *text)
+{
+	if (since & 0xff)
+		snprintf(text, 16, "%u.%u.%u", since >> 16 & 255, since >> 8 & 255, since & 255);
+	else
+		snprintf(text, 16, "%u.%u", since >> 16 & 255, since >> 8 & 255);
+	return text;
+}
+
+/* What decoders find --------------------------------------------------------------------- */
+
+/* The keys of an object, in order; those inside of it only where deep. */
+struct keys {
+	struct sink sink;
+	struct buf all;		/* each with a NUL behind it */
+	unsigned int depth;
+	bool deep;
+};
+
+static void key(struct sink *s, const char *name)
+{
+	struct keys *k = (struct keys *)s;
+
+	if (name && (k->deep ? k->depth : k->depth == 1))
+		buf_add(&k->all, name, strlen(name) + 1);
+}
+
+static void key_begin(struct sink *s, const char *name, enum sink_shape shape)
+{
+	struct keys *k = (struct keys *)s;
+
+	(void)shape;
+	if (!k->deep)
+		key(s, name);
+	k->depth++;
+}
+
+static void key_end(struct sink *s)
+{
+	((struct keys *)s)->depth--;
+}
+
+static void key_u64(struct sink *s, const char *name, uint64_t v)
+{
+	(void)v;
+	key(s, name);
+}
+
+static void key_sint(struct sink *s, const char *name, int64_t v)
+{
+	(void)v;
+	key(s, name);
+}
+
+static void key_table(struct sink *s, const char *name, const struct xlat *x, uint64_t v)
+{
+	(void)x, (void)v;
+	key(s, name);
+}
+
+static void key_string(struct sink *s, const char *name, const char *bytes, size_t len, bool cut)
+{
+	(void)bytes, (void)len, (void)cut;
+	key(s, name);
+}
+
+static void key_bytes(struct sink *s, const char *name, const void *bytes, size_t len, bool cut)
+{
+	(void)bytes, (void)len, (void)cut;
+	key(s, name);
+}
+
+static void key_symbol(struct sink *s, const char *name, const char *word)
+{
+	(void)word;
+	key(s, name);
+}
+
+static void keys_init(struct keys *k, struct sink_ops *ops, bool deep)
+{
+	*ops = sink_null_ops;
+	ops->begin = key_begin;
+	ops->end = key_end;
+	ops->uint = ops->hex = ops->addr = key_u64;
+	ops->sint = key_sint;
+	ops->enumeration = ops->flags = key_table;
+	ops->string = key_string;
+	ops->bytes = key_bytes;
+	ops->symbol = key_symbol;
+	*k = (struct keys){ .sink = { .ops = ops, .full = true, .max_string = 64 }, .deep = deep };
+}
+
+static const char *next_key(const struct keys *k, const char *at)
+{
+	at = at ? at + strlen(at) + 1 : k->all.data;
+	return at && at < k->all.data + k->all.len ? at : NULL;
+}
+
+/* Records --------------------------------------------------------------------------------- */
+
+/* A part that varies, as members; false: there is no such part. */
+static bool add_part(struct said_struct *st, const char *name)
+{
+	const char *members = tables_pair(part_descs, name);
+
+	if (members)
+		pseudo_members(members, 0, st);
+	return members;
+}
+
+/* Members from first on are there only with these bits. */
+static void depend(struct said_struct *st, size_t first, const struct xlat *x, uint64_t bits)
+{
+	for (size_t i = first; i < st->n; i++) {
+		const struct xlat_entry *e;
+		struct said_member *m = &st->members[i];
+		struct buf when = { 0 };
+		uint64_t rest = bits;
+		size_t at = 0;
+
+		m->placed = false;
+		if (m->when)
+			buf_adds(&when, m->when);
+		while ((e = xlat_next_flag(x, &rest, &at)))
+			buf_addf(&when, "%s%s", when.len ? " " : "", e->name);
+		free(m->when);
+		m->when = when.data;
+	}
+}
+
+/* Parts of a sample may have the same members: they are told by what they depend on. */
+static void add_slots(struct said_struct *st, const struct slot *slots)
+{
+	for (; slots->bits; slots++) {
+		size_t first = st->n;
+		struct said_struct part = { .name = NULL };
+
+		if (slots->layout)
+			add_fields(&part, slots->layout, 0);
+		else
+			add_part(&part, slots->key);
+		for (size_t i = 0; i < part.n; i++) {
+			struct said_member *m = said_add_member(st, part.members[i].name);
+
+			free(m->name);
+			*m = part.members[i];
+		}
+		free(part.members);
+		depend(st, first, &xlat_perf_event_sample_format, slots->bits);
+	}
+}
+
+static void add_header(struct said_struct *out)
+{
+	struct said_member *m = said_add_member(out, "header");
+
+	m->type = xstrdup("struct perf_event_header");
+	m->bits = 8 * layout_perf_event_header.size;
+	m->placed = true;
+}
+
+static void record_bytes(uint32_t type, uint64_t misc, uint8_t *bytes)
+{
+	const struct field *f = layout_perf_event_header.fields;
+	uint64_t values[] = { type, misc, RECORD_BYTES };
+
+	memset(bytes, 0, RECORD_BYTES);
+	for (size_t i = 0; i < layout_perf_event_header.n; i++)
+		memcpy(bytes + f[i].offset, (uint8_t *)&values[i]
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		       + 8 - f[i].width
+#endif
+		       , f[i].width);
+}
+
+static bool begins_another(const struct layout *l)
+{
+	for (uint32_t type = 0; type < PERF_RECORD_MAX; type++)
+		if (record_layout(type) == l)
+			return true;
+	return false;
+}
+
+/* The layouts that only records of this type have: perf_record_NAME, perf_record_NAME_... */
+static void add_own_layouts(uint32_t type, const struct layout *head, struct said_struct *out)
+{
+	const char *name = xlat_name(&xlat_perf_event_type, type);
+	char own[64];
+	size_t n;
+
+	if (!name)
+		return;
+	snprintf(own, sizeof(own), "perf_record_%s", name + strlen("PERF_RECORD_"));
+	for (char *s = own; *s; s++)
+		*s = (char)tolower((unsigned char)*s);
+	n = strlen(own);
+	for (size_t i = 0; layouts[i]; i++)
+		if (layouts[i] != head && !strncmp(layouts[i]->name, own, n) &&
+		    (!layouts[i]->name[n] || layouts[i]->name[n] == '_') &&
+		    !begins_another(layouts[i]))
+			add_fields(out, layouts[i], 0);
+}
+
+/* Members of a part go behind the member with that index, and what is reserved there. */
+static void insert_part(struct said_struct *out, const char *name, size_t behind)
+{
+	struct said_struct part = { .name = NULL };
+
+	while (behind + 1 < out->n && out->members[behind + 1].reserved)
+		behind++;
+	add_part(&part, name);
+	for (size_t i = 0; i < part.n; i++) {
+		struct said_member *m = said_add_member(out, "");
+
+		free(m->name);
+		behind++;
+		m = &out->members[behind];
+		memmove(m + 1, m, (out->n - 1 - behind) * sizeof(*m));
+		*m = part.members[i];
+		m->placed = false;
+	}
+	free(part.members);
+}
+
+/* What the decoder finds in a record of that type and misc beyond the layouts' members. */
+static void add_decoded(uint32_t type, uint64_t misc, struct said_struct *out)
+{
+	const struct record_format format = { .sample_id_all = true,
+					      .sample_type = PERF_SAMPLE_TIME };
+	uint8_t bytes[RECORD_BYTES];
+	struct sink_ops ops;
+	struct keys k;
+	size_t last = 0;
+
+	keys_init(&k, &ops, false);
+	record_bytes(type, misc, bytes);
+	record_emit(bytes, sizeof(bytes), &format, NULL, &k.sink, NULL);
+	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
+		const struct said_member *m = said_member(out, s);
+		size_t before = out->n;
+
+		if (m) {
+			last = (size_t)(m - out->members);
+			continue;
+		}
+		insert_part(out, s, last);
+		last += out->n - before;
+	}
+	buf_free(&k.all);
+}
+
+void tables_record(uint32_t type, struct said_struct *out)
+{
+	const struct layout *head = record_layout(type);
+	const struct xlat *misc = record_misc_flags(type);
+
+	*out = (struct said_struct){ .name = xstrdup("") };
+	add_header(out);
+	if (type == PERF_RECORD_SAMPLE) {
+		add_slots(out, sample_slots);
+		return;
+	}
+	if (head)
+		add_fields(out, head, 0);
+	add_own_layouts(type, head, out);
+	add_decoded(type, 0, out);
+	/* a bit of misc may stand for another layout */
+	for (size_t i = 0; misc && i < misc->n; i++)
+		add_decoded(type, misc->entries[i].value, out);
+}
+
+void tables_sample_id(struct said_struct *out)
+{
+	*out = (struct said_struct){ .name = xstrdup("sample_id") };
+	add_slots(out, sample_id_slots);
+}
+
+/* What is read --------------------------------------------------------------------------- */
+
+static void read_keys(uint64_t format, struct keys *k, struct sink_ops *ops)
+{
+	uint8_t bytes[READ_BYTES];
+
+	keys_init(k, ops, true);
+	/* of a group, one event */
+	memset(bytes, 0, sizeof(bytes));
+	bytes[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 7 : 0] = 1;
+	read_format_emit(bytes, sizeof(bytes), format, "values", NULL, &k->sink);
+}
+
+static bool has_key(const struct keys *k, const char *name)
+{
+	for (const char *s = next_key(k, NULL); s; s = next_key(k, s))
+		if (!strcmp(s, name))
+			return true;
+	return false;
+}
+
+void tables_read_format(bool group, struct said_struct *out)
+{
+	const struct xlat *x = &xlat_perf_event_read_format;
+	uint64_t as = group ? PERF_FORMAT_GROUP : 0;
+	struct sink_ops ops, one_ops;
+	struct keys k, one;
+
+	*out = (struct said_struct){ .name = xstrdup("read_format") };
+	read_keys(as | ((PERF_FORMAT_MAX - 1) & ~(uint64_t)PERF_FORMAT_GROUP), &k, &ops);
+	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
+		struct said_member *m;
+
+		if (!strcmp(s, "rest") || said_member(out, s))
+			continue;
+		m = said_add_member(out, s);
+		m->bits = 64;
+		/* the bit without which it is not there */
+		for (uint64_t bit = 1; bit < PERF_FORMAT_MAX; bit <<= 1) {
+			if (bit == PERF_FORMAT_GROUP)
+				continue;
+			read_keys(as | bit, &one, &one_ops);
+			if (has_key(&one, s) && !m->when)
+				depend(out, out->n - 1, x, bit);
+			buf_free(&one.all);
+		}
+	}
+	/* some are always there */
+	read_keys(as, &one, &one_ops);
+	for (size_t i = 0; i < out->n; i++)
+		if (has_key(&one, out->members[i].name)) {
+			free(out->members[i].when);
+			out->members[i].when = NULL;
+		}
+	buf_free(&one.all);
+	buf_free(&k.all);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "report/attr_rows.h"
+
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/attr_member.h"
+#include "render/text.h"
+#include "report/escape.h"
+
+static const char set_row[] = "<tr class=\"set\">", zero_row[] = "<tr class=\"zero\">";
+
+/* A sink that makes a row of each member. */
+struct rows {
+	struct sink sink;
+	struct buf *out;
+	const char *key;	/* of the row at hand; NULL: none */
+	bool zero;
+	struct buf value, notes, terms; /* HTML */
+	size_t nterms;
+	unsigned int depth;	/* 1: in the attr itself */
+};
+
+static struct rows *self(struct sink *s)
+{
+	return (struct rows *)s; /* sink is its first member */
+}
+
+static void end_row(struct rows *r)
+{
+	const struct field *f = r->key ? attr_member(r->key, strlen(r->key)) : NULL;
+
+	if (!r->key)
+		return;
+	buf_adds(r->out, r->zero ? zero_row : set_row);
+	buf_adds(r->out, "<th scope=\"row\"><code>");
+	html_add(r->out, r->key);
+	buf_adds(r->out, "</code></th><td><code>");
+	buf_adds(r->out, buf_str(&r->value));
+	buf_adds(r->out, "</code>");
+	buf_adds(r->out, buf_str(&r->notes));
+	buf_adds(r->out, "</td><td>");
+	html_add(r->out, f ? f->meaning : "");
+	if (r->nterms)
+		buf_addf(r->out, "<details><summary>%zu value%s</summary><dl>%s</dl></details>",
+			 r->nterms, r->nterms == 1 ? "" : "s", buf_str(&r->terms));
+	buf_adds(r->out, "</td></tr>\n");
+	r->key = NULL;
+}
+
+/* A value begins: a row of its own in the attr, a part of one further down. */
+static struct buf *value(struct sink *s, const char *key, bool zero)
+{
+	struct rows *r = self(s);
+
+	if (r->depth > 1) {
+		if (r->value.len)
+			buf_addc(&r->value, ' ');
+		if (key)
+			html_addf(&r->value, "%s=", key);
+		return &r->value;
+	}
+	end_row(r);
+	r->key = key ? key : "attr";
+	r->zero = zero;
+	r->nterms = 0;
+	buf_reset(&r->value);
+	buf_reset(&r->notes);
+	buf_reset(&r->terms);
+	return &r->value;
+}
+
+static void begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	(void)shape;
+	if (self(s)->depth == 1)
+		value(s, key, false);
+	self(s)->depth++;
+}
+
+static void end(struct sink *s)
+{
+	if (--self(s)->depth == 0)
+		end_row(self(s));
+}
+
+static void put_uint(struct sink *s, const char *key, uint64_t v)
+{
+	buf_addu(value(s, key, !v), v);
+}
+
+static void put_sint(struct sink *s, const char *key, int64_t v)
+{
+	buf_addf(value(s, key, !v), "%lld", (long long)v);
+}
+
+static void put_hex(struct sink *s, const char *key, uint64_t v)
+{
+	buf_addf(value(s, key, !v), v ? "0x%llx" : "0", (unsigned long long)v);
+}
+
+static void add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
+{
+	buf_adds(out, "<abbr title=\"");
+	html_add(out, e->meaning);
+	buf_adds(out, "\">");
+	html_add(out, e->name);
+	buf_adds(out, "</abbr>");
+	if (!*e->meaning)
+		return;
+	buf_adds(&r->terms, "<dt><code>");
+	html_add(&r->terms, e->name);
+	buf_adds(&r->terms, "</code></dt><dd>");
+	html_add(&r->terms, e->meaning);
+	buf_adds(&r->terms, "</dd>");
+	r->nterms++;
+}
+
+static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+	struct buf *out = value(s, key, !v);
+
+	if (e)
+		add_term(self(s), out, e);
+	else
+		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
+}
+
+static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct buf *out = value(s, key, !v);
+	const struct xlat_entry *e;
+	const char *sep = "";
+	uint64_t rest = v;
+	size_t at = 0;
+
+	if (!v)
+		buf_addc(out, '0');
+	while ((e = xlat_next_flag(x, &rest, &at))) {
+		buf_adds(out, sep);
+		add_term(self(s), out, e);
+		sep = "|<wbr>";
+	}
+	if (rest)
+		buf_addf(out, "%s0x%llx", sep, (unsigned long long)rest);
+}
+
+static void put_packed(struct sink *s, const char *key, uint64_t raw,
+		       const struct sink_part *parts, size_t n)
+{
+	struct buf *out = value(s, key, !raw);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct xlat_entry *e = parts[i].xlat ?
+			xlat_find(parts[i].xlat, parts[i].value) : NULL;
+
+		buf_adds(out, i ? "|<wbr>" : "");
+		if (e)
+			add_term(self(s), out, e);
+		else
+			buf_addf(out, "0x%llx", (unsigned long long)parts[i].value);
+		if (parts[i].shift)
+			buf_addf(out, "&lt;&lt;%u", parts[i].shift);
+	}
+}
+
+static void put_symbol(struct sink *s, const char *key, const char *word)
+{
+	html_add(value(s, key, false), word);
+}
+
+static void put_string(struct sink *s, const char *key, const char *bytes, size_t len,
+		       bool cut)
+{
+	struct buf text = { 0 };
+
+	text_quoted(&text, bytes, len, s->max_string, cut);
+	html_add(value(s, key, false), buf_str(&text));
+	buf_free(&text);
+}
+
+static void put_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+		      bool cut)
+{
+	put_string(s, key, bytes, len, cut);
+}
+
+static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct buf *out = value(s, key, !fd);
+
+	buf_addf(out, "%lld", (long long)fd);
+	if (label)
+		html_addf(out, "<%s>", label);
+}
+
+static void put_note(struct sink *s, const char *key, const char *text)
+{
+	struct rows *r = self(s);
+
+	(void)key;
+	if (!r->key) /* of the attr as a whole */
+		value(s, "attr", false);
+	buf_adds(&r->notes, " <span class=\"note\">");
+	html_add(&r->notes, text);
+	buf_adds(&r->notes, "</span>");
+}
+
+static const struct sink_ops ops = {
+	.begin = begin, .end = end, .uint = put_uint, .sint = put_sint, .hex = put_hex,
+	.addr = put_hex, .enumeration = put_enum, .flags = put_flags, .packed = put_packed,
+	.symbol = put_symbol, .string = put_string, .bytes = put_bytes, .fd = put_fd,
+	.note = put_note,
+};
+
+void attr_rows(const struct call *c, const struct names *n, struct buf *out)
+{
+	struct rows r = {
+		.sink = { .ops = &ops, .full = true, .max_string = 256 }, .out = out,
+	};
+
+	attr_emit(c, AT_ENTER, "attr", c->args[0], n, &r.sink);
+	end_row(&r);
+	buf_free(&r.value);
+	buf_free(&r.notes);
+	buf_free(&r.terms);
+}
+
+void attr_rows_count(const char *rows, size_t *set, size_t *unset)
+{
+	*set = *unset = 0;
+	for (const char *p = rows; (p = strstr(p, "<tr class=")); p++) {
+		*set += !strncmp(p, set_row, sizeof(set_row) - 1);
+		*unset += !strncmp(p, zero_row, sizeof(zero_row) - 1);
+	}
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "report/chrome.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "abi/layout.h"
+#include "dump/dump_line.h"
+#include "dump/json_sink.h"
+#include "lib/die.h"
+#include "lib/map.h"
+#include "render/siginfo.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* A call that has begun. */
+struct begun {
+	const struct call_desc *desc;
+	pid_t tid, pid;
+	uint64_t ns;
+	struct json_object *args;
+};
+
+struct chrome {
+	struct view view;
+	const struct names *names;
+	struct output *out;
+	bool any;		/* an event is written: the next needs a comma */
+	uint64_t last_ns;
+	struct map pids;	/* of tids */
+	struct map begun;	/* by tid */
+};
+
+static struct chrome *self(struct view *v)
+{
+	return (struct chrome *)v; /* view is its first member */
+}
+
+/* Microseconds, exactly: a double could not hold all of them. */
+static struct json_object *micros(uint64_t ns)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
+		 (unsigned long long)(ns % 1000));
+	return json_object_new_double_s((double)ns / 1000, text);
+}
+
+static pid_t pid_of(const struct chrome *v, pid_t tid)
+{
+	pid_t pid = (pid_t)(uintptr_t)map_get(&v->pids, (uint64_t)tid);
+
+	return pid ? pid : tid;
+}
+
+/* A new event of that phase; cat may be NULL. */
+static struct json_object *event(const struct chrome *v, const char *phase,
+				 const char *name, const char *cat, pid_t tid, uint64_t ns)
+{
+	struct json_object *o = json_object_new_object();
+
+	dump_add_string(o, "ph", phase);
+	dump_add_string(o, "name", name);
+	if (cat)
+		dump_add_string(o, "cat", cat);
+	dump_add_int(o, "pid", pid_of(v, tid));
+	dump_add_int(o, "tid", tid);
+	dump_add(o, "ts", micros(ns));
+	return o;
+}
+
+/* Writes and releases it. */
+static void put(struct chrome *v, struct json_object *o)
+{
+	size_t len;
+	const char *text = json_line(o, &len);
+
+	output_write(v->out, 0, v->any ? ",\n" : "\n", v->any ? 2 : 1);
+	output_write(v->out, 0, text, len);
+	json_object_put(o);
+	v->any = true;
+}
+
+static void pass(struct chrome *v, uint64_t ns)
+{
+	if (ns > v->last_ns)
+		v->last_ns = ns;
+}
+
+/* Tasks ------------------------------------------------------------------ */
+
+static void name_it(struct chrome *v, const char *what, pid_t tid, const char *name)
+{
+	struct json_object *o = event(v, "M", what, NULL, tid, 0);
+	struct json_object *args = json_object_new_object();
+
+	dump_add_string(args, "name", name);
+	dump_add(o, "args", args);
+	put(v, o);
+}
+
+static void on_born(struct view *view, const struct birth *b, uint64_t ns)
+{
+	struct chrome *v = self(view);
+
+	pass(v, ns);
+	map_set(&v->pids, (uint64_t)b->tid, (void *)(uintptr_t)b->pid);
+}
+
+static void on_comm(struct view *view, pid_t tid, const char *comm)
+{
+	struct chrome *v = self(view);
+
+	if (pid_of(v, tid) == tid)
+		name_it(v, "process_name", tid, comm);
+	name_it(v, "thread_name", tid, comm);
+}
+
+/* Something at one time; args are taken over. */
+static void instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
+		    uint64_t ns, struct json_object *args)
+{
+	struct json_object *o = event(v, "i", name, cat, tid, ns);
+
+	pass(v, ns);
+	dump_add_string(o, "s", "t");
+	if (args)
+		dump_add(o, "args", args);
+	put(v, o);
+}
+
+static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe, bool shown)
+{
+	struct chrome *v = self(view);
+	struct json_object *args = json_object_new_object();
+	struct begun *b = map_del(&v->begun, (uint64_t)former);
+
+	(void)shown;
+	if (b) {
+		b->tid = tid;
+		b = map_set(&v->begun, (uint64_t)tid, b);
+	}
+	if (b) { /* of the thread that had this number */
+		json_object_put(b->args);
+		free(b);
+	}
+	dump_add_string(args, "exe", exe);
+	instant(v, "exec", "task", tid, ns, args);
+}
+
+static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    bool shown)
+{
+	struct json_object *args = json_object_new_object();
+	char name[32];
+
+	(void)shown;
+	if (how == END_EXIT && WIFEXITED(status)) {
+		dump_add_int(args, "status", WEXITSTATUS(status));
+	} else if (how == END_EXIT) {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		dump_add_string(args, "signal", name);
+	}
+	instant(self(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns, args);
+}
+
+static void on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
+		      bool shown)
+{
+	struct json_object *args = json_object_new_object();
+	struct json_sink j;
+	char name[32];
+
+	(void)shown;
+	signal_name(info->si_signo, name, sizeof(name));
+	json_sink_init(&j, args);
+	siginfo_emit(info, &j.sink);
+	instant(self(view), name, "signal", tid, ns, args);
+}
+
+/* Calls -------------------------------------------------------------------- */
+
+static void on_enter(struct view *view, const struct call *c)
+{
+	struct chrome *v = self(view);
+	struct json_sink j;
+	struct begun *b;
+
+	pass(v, c->enter_ns);
+	if (!c->shown)
+		return;
+	b = xcalloc(1, sizeof(*b));
+	b->desc = c->desc;
+	b->tid = c->tid;
+	b->pid = c->pid;
+	b->ns = c->enter_ns;
+	b->args = json_object_new_object();
+	json_sink_init(&j, b->args);
+	j.sink.full = false;
+	call_args(c, AT_ENTER, v->names, &j.sink);
+	b = map_set(&v->begun, (uint64_t)c->tid, b);
+	if (!b)
+		return;
+	json_object_put(b->args); /* its end was not seen */
+	free(b);
+}
+
+/* A complete event, and the end of b. */
+static void complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
+{
+	struct json_object *o = event(v, "X", b->desc->name, call_class_name(b->desc->class),
+				      b->tid, from);
+
+	pass(v, to);
+	dump_add_int(o, "pid", b->pid);
+	dump_add(o, "dur", micros(to > from ? to - from : 0));
+	dump_add(o, "args", b->args);
+	put(v, o);
+	free(b);
+}
+
+static void add_result(struct json_object *args, const struct call *c)
+{
+	const char *name;
+
+	if (c->failed) {
+		name = strerrorname_np((int)c->ret);
+		dump_add_int(args, "ret", -1);
+		if (name)
+			dump_add_string(args, "error", name);
+		else
+			dump_add_int(args, "errno", c->ret);
+	} else if (call_result_kind(c) == RESULT_ADDR) {
+		dump_add(args, "ret", json_hex((uint64_t)c->ret));
+	} else {
+		dump_add_int(args, "ret", c->ret);
+	}
+}
+
+static void on_exit_of(struct view *view, const struct call *c)
+{
+	struct chrome *v = self(view);
+	struct begun *b = map_del(&v->begun, (uint64_t)c->tid);
+	struct json_object *results;
+	struct json_sink j;
+
+	pass(v, c->exit_ns);
+	if (!b)
+		return;
+	json_sink_init(&j, b->args);
+	j.sink.full = false;
+	call_args(c, AT_EXIT, v->names, &j.sink);
+	results = json_object_new_object();
+	json_sink_init(&j, results);
+	call_results(c, v->names, &j.sink);
+	if (json_object_object_length(results))
+		dump_add(b->args, "results", results);
+	else
+		json_object_put(results);
+	add_result(b->args, c);
+	complete(v, b, c->start_ns, c->exit_ns);
+}
+
+static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+{
+	struct begun *b = map_del(&self(view)->begun, (uint64_t)c->tid);
+
+	(void)let_go;
+	if (b)
+		complete(self(view), b, b->ns, ns);
+}
+
+/* Rings ---------------------------------------------------------------------- */
+
+static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+{
+	struct chrome *v = self(view);
+	struct json_object *args = json_object_new_object();
+	struct record_id id;
+	struct json_sink j;
+	const char *name = NULL;
+
+	if (record_identify(r->bytes, r->len, r->format, &id))
+		name = xlat_name(&xlat_perf_event_type, id.type);
+	dump_add_uint(args, "ring", r->ring->number);
+	dump_add_string(args, "event", r->event->name);
+	json_sink_init(&j, args);
+	j.sink.full = false;
+	record_emit(r->bytes, r->len, r->format, v->names, &j.sink, r->hooks);
+	instant(v, name ? name : "record", "record", tid, ns, args);
+}
+
+/* How many bytes wait in the ring for its reader. */
+static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
+{
+	const struct layout *page = &layout_perf_event_mmap_page;
+	struct chrome *v = self(view);
+	struct json_object *o, *args;
+	uint64_t head, tail;
+	char name[40];
+
+	pass(v, ns);
+	if (!l->page_len || l->ring->overwrite)
+		return;
+	head = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->page, l->page_len);
+	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
+	snprintf(name, sizeof(name), "ring %u", l->ring->number);
+	o = event(v, "C", name, NULL, tid, ns);
+	args = json_object_new_object();
+	dump_add_uint(args, "bytes waiting", head > tail ? head - tail : 0);
+	dump_add(o, "args", args);
+	put(v, o);
+}
+
+/* The beginning and the end ---------------------------------------------------- */
+
+static void free_view(struct view *view)
+{
+	static const char end[] = "\n]}\n";
+	struct chrome *v = self(view);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&v->begun, &at)))
+		complete(v, slot->value, ((struct begun *)slot->value)->ns, v->last_ns);
+	output_write(v->out, 0, end, sizeof(end) - 1);
+	map_free(&v->begun);
+	map_free(&v->pids);
+	free(v);
+}
+
+static const struct view_ops ops = {
+	.born = on_born,
+	.comm = on_comm,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.abandon = on_abandon,
+	.record = on_record,
+	.looked = on_looked,
+	.signalled = on_signal,
+	.execed = on_exec,
+	.gone = on_gone,
+	.free = free_view,
+};
+
+struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
+			     struct output *out)
+{
+	struct chrome *v = xcalloc(1, sizeof(*v));
+	struct json_object *about = json_object_new_object();
+	struct buf head = { 0 };
+	size_t len;
+
+	v->view.ops = &ops;
+	v->names = names;
+	v->out = out;
+	dump_add_string(about, "by", PACKAGE_STRING);
+	dump_add_string(about, "release", facts->release);
+	dump_add_string(about, "machine", facts->machine);
+	buf_addf(&head, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[",
+		 json_line(about, &len));
+	output_write(out, 0, head.data, head.len);
+	buf_free(&head);
+	json_object_put(about);
+	return &v->view;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A trace in the Trace Event Format of Chrome, which Perfetto opens.  Written as
+ * it is told: memory does not grow with it.
+ */
+#ifndef PEVTRACE_REPORT_CHROME_H
+#define PEVTRACE_REPORT_CHROME_H
+
+#include "dump/replay.h"
+#include "render/output.h"
+#include "render/view.h"
+
+/* names, facts and out must outlive the view, which ends the file when freed. */
+struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
+			     struct output *out);
+
+#endif

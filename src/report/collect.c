@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The view: what happens, as rows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "abi/attr.h"
+#include "lib/die.h"
+#include "render/call_text.h"
+#include "render/siginfo.h"
+#include "report/attr_rows.h"
+#include "report/escape.h"
+#include "report/report.h"
+
+enum {
+	STRING_MAX = 200,	/* bytes of a target's string in a row */
+	COMM_MAX = 15,		/* of a task's name */
+};
+
+/* A call that has begun. */
+struct pending {
+	struct report_row row;
+	struct buf text;	/* "name(first, args" */
+	bool any;		/* there is an argument before the next one */
+};
+
+static struct report *self(struct view *v)
+{
+	return (struct report *)v; /* view is its first member */
+}
+
+/* Room is made in powers of two. */
+#define GROW(list, n)								\
+	do {									\
+		if (!((n) & ((n) - 1)))						\
+			(list) = xrealloc(list, ((n) ? 2 * (n) : 1) * sizeof(*(list))); \
+	} while (0)
+
+/* Tasks ------------------------------------------------------------------ */
+
+static size_t add_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
+{
+	GROW(r->tasks, r->ntasks);
+	r->tasks[r->ntasks] = (struct report_task){
+		.tid = tid, .pid = pid, .born_ns = ns,
+	};
+	map_set(&r->by_tid, (uint64_t)tid, (void *)(r->ntasks + 1));
+	return r->ntasks++;
+}
+
+static uint32_t task_of(struct report *r, pid_t tid, uint64_t ns)
+{
+	size_t found = (size_t)map_get(&r->by_tid, (uint64_t)tid);
+
+	return (uint32_t)(found ? found - 1 : add_task(r, tid, tid, ns));
+}
+
+static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
+{
+	size_t i = task_of(r, tid, ns); /* which may move them */
+
+	return &r->tasks[i];
+}
+
+static void pass(struct report *r, uint64_t ns)
+{
+	life_tick(r);
+	if (ns > r->last_ns)
+		r->last_ns = ns;
+}
+
+static void on_comm(struct view *v, pid_t tid, const char *comm)
+{
+	struct report *r = self(v);
+	char name[COMM_MAX + 1];
+
+	snprintf(name, sizeof(name), "%s", comm);
+	task_at(r, tid, r->last_ns)->name = pool_add(&r->pool, name);
+}
+
+/* It runs the program of that path, whose name the kernel gives it. */
+static void name_by_path(struct view *v, pid_t tid, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	on_comm(v, tid, slash ? slash + 1 : path);
+}
+
+static void on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct report *r = self(v);
+	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
+
+	pass(r, ns);
+	i = add_task(r, b->tid, b->pid, ns);
+	if (from) /* until it says otherwise, a child is called as its parent */
+		r->tasks[i].name = r->tasks[from - 1].name;
+	else if (!b->parent && !b->attached && r->facts->command && r->facts->command[0])
+		name_by_path(v, b->tid, r->facts->command[0]);
+}
+
+/* Rows --------------------------------------------------------------------- */
+
+static void add_row(struct report *r, const struct report_row *row)
+{
+	if (row->end_ns > r->last_ns)
+		r->last_ns = row->end_ns;
+	if (r->nrows >= r->about.max_calls) {
+		r->left_out++;
+		return;
+	}
+	GROW(r->rows, r->nrows);
+	r->rows[r->nrows] = *row;
+	r->rows[r->nrows].order = r->nrows;
+	r->nrows++;
+}
+
+static void add_other(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
+		      const char *text)
+{
+	const struct report_row row = {
+		.ns = ns, .end_ns = ns, .kind = kind, .task = task_of(r, tid, ns),
+		.text = pool_add(&r->pool, text),
+		.line = (uint32_t)replay_line(r->about.replay),
+	};
+
+	add_row(r, &row);
+}
+
+/* Which events a call is about: their numbers, in no order, each once. */
+struct about_events {
+	struct sink sink;	/* is handed the descriptors */
+	const struct report *r;
+	const struct call *c;
+	struct buf list;
+};
+
+static void add_event(void *ctx, struct event *e)
+{
+	struct about_events *a = ctx;
+	char text[20];
+
+	snprintf(text, sizeof(text), ",%u,", e->number);
+	if (!a->list.len)
+		buf_addc(&a->list, ',');
+	if (!strstr(a->list.data, text))
+		buf_adds(&a->list, text + 1);
+}
+
+static void take_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct about_events *a = (struct about_events *)s; /* sink is its first member */
+	struct event *e = fd < 0 ? NULL : model_event(a->r->model, a->c->tid, (int)fd);
+
+	(void)key;
+	(void)label;
+	if (e)
+		add_event(a, e);
+}
+
+static uint32_t events_of(struct report *r, const struct call *c, enum call_phase phase,
+			  uint32_t before)
+{
+	struct sink_ops ops = sink_null_ops;
+	struct about_events a = { .sink = { .ops = &ops }, .r = r, .c = c };
+	const struct ring *ring = NULL;
+	uint32_t list;
+
+	ops.fd = take_fd;
+	if (*pool_get(&r->pool, before))
+		buf_addf(&a.list, ",%s,", pool_get(&r->pool, before));
+	call_args(c, phase, r->names, &a.sink);
+	if (phase == AT_ENTER) {
+		model_each_waited(r->model, c, add_event, &a);
+		if (c->desc->id == CALL_MUNMAP)
+			ring = model_ring_at(r->model, c->tid, c->args[0],
+					     c->args[0] + c->args[1]);
+	} else if (!c->failed && call_result_kind(c) == RESULT_FD) {
+		take_fd(&a.sink, NULL, c->ret, NULL);
+	}
+	if (ring)
+		add_event(&a, ring->event);
+	if (a.list.len) /* without the commas at both ends */
+		a.list.data[a.list.len - 1] = '\0';
+	list = pool_add(&r->pool, a.list.len ? a.list.data + 1 : "");
+	buf_free(&a.list);
+	return list;
+}
+
+static void init_sink(struct text_sink *t, struct buf *out)
+{
+	text_sink_init(t, out);
+	t->sink.max_string = STRING_MAX;
+	t->labels = true;
+}
+
+static struct pending *take(struct report *r, pid_t tid)
+{
+	return map_del(&r->pending, (uint64_t)tid);
+}
+
+static void done(struct report *r, struct pending *p, const char *result)
+{
+	if (!strncmp(result, "= ?", 3))
+		buf_addc(&p->text, ')');
+	p->row.text = pool_add(&r->pool, buf_str(&p->text));
+	p->row.result = pool_add(&r->pool, result);
+	p->row.line = (uint32_t)replay_line(r->about.replay);
+	add_row(r, &p->row);
+	buf_free(&p->text);
+	free(p);
+}
+
+static void on_enter(struct view *v, const struct call *c)
+{
+	struct report *r = self(v);
+	struct pending *p;
+	struct text_sink t;
+
+	pass(r, c->enter_ns);
+	p = take(r, c->tid);
+	if (p) /* its end was not seen */
+		done(r, p, "= ?");
+	if (!c->shown)
+		return;
+	p = xcalloc(1, sizeof(*p));
+	p->row.kind = (uint32_t)c->desc->id;
+	p->row.task = task_of(r, c->tid, c->enter_ns);
+	p->row.ns = p->row.end_ns = c->enter_ns;
+	init_sink(&t, &p->text);
+	p->any = call_text_begin(c, r->names, &t);
+	p->row.events = events_of(r, c, AT_ENTER, 0);
+	map_set(&r->pending, (uint64_t)c->tid, p);
+}
+
+/* The attr of an open, as HTML rows. */
+static uint32_t attr_of(struct report *r, const struct call *c)
+{
+	struct buf rows = { 0 };
+	uint32_t number;
+
+	attr_rows(c, r->names, &rows);
+	number = pool_add(&r->pool, buf_str(&rows));
+	buf_free(&rows);
+	return number;
+}
+
+static void failed(struct report *r, const struct call *c)
+{
+	const struct attempt *attempts;
+	size_t n = model_attempts(r->model, &attempts);
+	struct report_failure *last = r->nfailures ? &r->failures[r->nfailures - 1] : NULL;
+	struct report_failure f = {
+		.attempt = n - 1, .line = (uint32_t)replay_line(r->about.replay), .times = 1,
+	};
+	struct buf why = { 0 };
+
+	if (n == r->nattempts) /* of a task that the model does not know */
+		return;
+	r->nattempts = n;
+	f.attr = attr_of(r, c);
+	if (last && last->attr == f.attr &&
+	    attempts[last->attempt].error == attempts[f.attempt].error &&
+	    attempts[last->attempt].tid == attempts[f.attempt].tid) {
+		last->times++;
+		return;
+	}
+	failure_explain(r, c, &why);
+	f.why = pool_add(&r->pool, buf_str(&why));
+	buf_free(&why);
+	GROW(r->failures, r->nfailures);
+	r->failures[r->nfailures++] = f;
+}
+
+static void opened(struct report *r, const struct call *c)
+{
+	const struct event *e = c->failed ? NULL : model_event(r->model, c->tid, (int)c->ret);
+	struct report_event *life;
+
+	if (c->failed)
+		failed(r, c);
+	if (!e)
+		return;
+	life = life_event(r, e->number);
+	life->attr = attr_of(r, c);
+	life->line = (uint32_t)replay_line(r->about.replay);
+}
+
+static void on_exit_of(struct view *v, const struct call *c)
+{
+	struct report *r = self(v);
+	struct pending *p = take(r, c->tid);
+	struct buf result = { 0 };
+	struct text_sink t;
+
+	pass(r, c->exit_ns);
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		opened(r, c);
+	life_after(r, c);
+	if (!p)
+		return;
+	counts_add(&r->counts, c);
+	init_sink(&t, &p->text);
+	call_text_rest(c, p->any, r->names, &t);
+	init_sink(&t, &result);
+	call_text_result(c, r->names, &t);
+	p->row.ns = c->start_ns;
+	p->row.end_ns = c->exit_ns;
+	p->row.error = c->failed ? (int)c->ret : 0;
+	p->row.events = events_of(r, c, AT_EXIT, p->row.events);
+	done(r, p, buf_str(&result));
+	buf_free(&result);
+}
+
+static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+{
+	struct report *r = self(v);
+	struct pending *p = take(r, c->tid);
+
+	pass(r, ns);
+	if (!p)
+		return;
+	p->row.end_ns = ns;
+	done(r, p, let_go ? "<detached ...>" :
+	     strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
+}
+
+static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+		      bool shown)
+{
+	struct report *r = self(v);
+	struct buf text = { 0 };
+	struct text_sink t;
+	char name[32];
+
+	pass(r, ns);
+	if (!shown)
+		return;
+	signal_name(info->si_signo, name, sizeof(name));
+	buf_addf(&text, "%s ", name);
+	init_sink(&t, &text);
+	siginfo_emit(info, &t.sink);
+	add_other(r, ROW_SIGNAL, tid, ns, buf_str(&text));
+	buf_free(&text);
+}
+
+static void on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
+		    bool shown)
+{
+	struct report *r = self(v);
+	struct pending *p = former == tid ? NULL : take(r, former);
+	struct buf text = { 0 };
+
+	pass(r, ns);
+	if (former != tid) {
+		map_set(&r->by_tid, (uint64_t)tid,
+			(void *)((uintptr_t)task_of(r, former, ns) + 1));
+		map_del(&r->by_tid, (uint64_t)former);
+		if (p)
+			p = map_set(&r->pending, (uint64_t)tid, p);
+		if (p) /* of the thread that had this number */
+			done(r, p, "= ?");
+	}
+	life_execed(r, ns);
+	if (exe)
+		name_by_path(v, tid, exe);
+	if (!shown || !exe)
+		return;
+	buf_adds(&text, "now runs ");
+	text_escaped(&text, exe);
+	add_other(r, ROW_EXEC, tid, ns, buf_str(&text));
+	buf_free(&text);
+}
+
+static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    bool shown)
+{
+	struct report *r = self(v);
+	char text[80] = "superseded by another thread's exec", name[32];
+
+	pass(r, ns);
+	task_at(r, tid, ns)->gone_ns = ns;
+	life_execed(r, ns); /* its descriptors and rings may have ended, too */
+	if (how == END_DETACHED)
+		snprintf(text, sizeof(text), "detached");
+	else if (how == END_EXIT && WIFEXITED(status))
+		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));
+	else if (how == END_EXIT) {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		snprintf(text, sizeof(text), "killed by %s%s", name,
+			 WCOREDUMP(status) ? " (core dumped)" : "");
+	}
+	if (shown)
+		add_other(r, ROW_END, tid, ns, text);
+}
+
+static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *rec)
+{
+	(void)tid;
+	pass(self(v), ns);
+	life_record(self(v), ns, rec);
+}
+
+static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+{
+	(void)tid;
+	pass(self(v), ns);
+	life_looked(self(v), l);
+}
+
+/* The beginning and the end ------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct report_row *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void free_view(struct view *v)
+{
+	struct report *r = self(v);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&r->pending, &at))) {
+		((struct pending *)slot->value)->row.end_ns = r->last_ns;
+		done(r, slot->value, "= ?");
+	}
+	life_end(r);
+	if (r->nrows)
+		qsort(r->rows, r->nrows, sizeof(*r->rows), by_time);
+	page_write(r);
+	life_free(r);
+	pool_free(&r->pool);
+	map_free(&r->by_tid);
+	map_free(&r->pending);
+	free(r->rows);
+	free(r->tasks);
+	free(r->failures);
+	free(r);
+}
+
+static const struct view_ops ops = {
+	.born = on_born,
+	.comm = on_comm,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.abandon = on_abandon,
+	.record = on_record,
+	.looked = on_looked,
+	.signalled = on_signal,
+	.execed = on_exec,
+	.gone = on_gone,
+	.free = free_view,
+};
+
+struct view *report_view_new(const struct report_about *about, const struct model *m,
+			     const struct names *names, struct output *out)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->view.ops = &ops;
+	r->about = *about;
+	r->facts = replay_facts(about->replay);
+	r->model = m;
+	r->names = names;
+	r->out = out;
+	r->last_ns = r->facts->start_ns;
+	pool_add(&r->pool, ""); /* number 0 */
+	return &r->view;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Why an open failed, as far as the dump tells: the rules of its kernel's
+ * release, without what only the machine would know.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/layout.h"
+#include "abi/rules.h"
+#include "report/escape.h"
+#include "report/report.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { PARANOID_MOST = 4 };	/* some distributions go beyond the kernel's 2 */
+
+static uint32_t release_of(const struct report *r)
+{
+	unsigned int a, b, c = 0;
+
+	if (!r->facts->release || sscanf(r->facts->release, "%u.%u.%u", &a, &b, &c) < 2)
+		return 0;
+	return KVER(a & 0xffff, b & 0xff, c & 0xff);
+}
+
+static void tell_group(const struct report *r, const struct call *c, struct rule_group *g)
+{
+	const struct event *e = model_event(r->model, c->tid, call_int(c, 3));
+
+	if (call_int(c, 3) == -1)
+		return;
+	g->event = fact_of(e);
+	if (!e || e->found)
+		return;
+	g->alive = FACT_YES;
+	g->leads = fact_of(!e->leader);
+	g->attr = e->attr;
+	g->len = e->attr_len;
+	g->cpu = e->cpu;
+}
+
+static void add_rule(const struct rule_desc *d, const char *before, struct buf *out)
+{
+	html_addf(out, "%s%s ", before, d->meaning);
+	buf_adds(out, "<span class=\"rule\">");
+	html_addf(out, "rule %s", d->name);
+	buf_adds(out, "</span>");
+}
+
+/* The rule that decides it, for a caller of all rights and one of none. */
+static const struct rule_desc *decide(struct rule_ask *ask, struct rule_facts *f, int error,
+				      struct rule_verdict *v)
+{
+	rules_judge(ask, v);
+	if (v->rule && v->error == error)
+		return v->rule;
+	f->machine.caps = 0;
+	f->machine.paranoid = PARANOID_MOST;
+	rules_judge(ask, v);
+	return v->rule && v->error == error ? v->rule : NULL;
+}
+
+/* The first check with that error that the dump does not decide; NULL: none. */
+static const struct rule_desc *suspect(const struct rule_verdict *v, int error)
+{
+	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
+		if ((v->says[i] == RULE_UNKNOWN || v->says[i] == RULE_UNFORESEEN) &&
+		    rule_descs[i].error == error)
+			return &rule_descs[i];
+	return NULL;
+}
+
+void failure_explain(const struct report *r, const struct call *c, struct buf *out)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->ret);
+	struct rule_facts facts = {
+		.machine = {
+			.release = release_of(r), .page_size = r->facts->page_size,
+			.arch = r->facts->arch, .caps = UINT64_MAX, .paranoid = -1,
+			.cpus = UINT32_MAX,
+		},
+	};
+	struct rule_ask ask = {
+		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
+		.flags = c->args[4], .facts = &facts,
+	};
+	const struct rule_desc *d;
+	struct rule_verdict v;
+
+	ask.attr = call_bytes(c, AT_ENTER, c->args[0], SIZE_MAX, &ask.len);
+	tell_group(r, c, &facts.target.group);
+	d = decide(&ask, &facts, (int)c->ret, &v);
+	if (d) {
+		add_rule(d, "", out);
+		return;
+	}
+	d = suspect(&v, (int)c->ret);
+	if (d)
+		add_rule(d, "Perhaps: ", out);
+	else if (e)
+		html_add(out, e->meaning);
+	else
+		buf_adds(out, "Nothing is known of this error here.");
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The page: the template with its parts filled in. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/graph.h"
+#include "report/escape.h"
+#include "report/page_in.h"
+
+enum { FLUSH = 1 << 20 };
+
+void page_flush(const struct report *r, struct buf *out)
+{
+	if (out->len < FLUSH)
+		return;
+	output_write(r->out, 0, out->data, out->len);
+	buf_reset(out);
+}
+
+const char *page_kind(uint32_t kind)
+{
+	static const char *const others[] = {
+		[ROW_EXEC - CALL_COUNT] = "exec", [ROW_END - CALL_COUNT] = "exit",
+		[ROW_SIGNAL - CALL_COUNT] = "signal",
+	};
+
+	return kind < CALL_COUNT ? call_descs[kind].name : others[kind - CALL_COUNT];
+}
+
+void page_time(struct buf *out, uint64_t ns)
+{
+	if (ns < 1000000000)
+		buf_addf(out, "%.3f ms", (double)ns / 1e6);
+	else
+		buf_addf(out, "%.3f s", (double)ns / 1e9);
+}
+
+/* As a shell takes it. */
+static void add_argument(const char *arg, struct buf *out)
+{
+	bool plain = *arg && !arg[strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					 "0123456789_-+=.,:/@%^")];
+
+	if (plain) {
+		html_add(out, arg);
+		return;
+	}
+	html_add(out, "'");
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			html_add(out, "'\\''");
+		else
+			html_addf(out, "%c", *arg);
+	}
+	html_add(out, "'");
+}
+
+/* The command line, or what was attached to. */
+static void add_command(const struct report *r, struct buf *out)
+{
+	const struct dump_facts *f = r->facts;
+
+	if (f->command && f->command[0]) {
+		for (size_t i = 0; f->command[i]; i++) {
+			buf_adds(out, i ? " " : "");
+			add_argument(f->command[i], out);
+		}
+		return;
+	}
+	for (size_t i = 0; i < f->npids; i++)
+		buf_addf(out, "%s%d", i ? ", " : "process ", (int)f->pids[i]);
+	if (!f->npids)
+		html_add(out, r->about.dump);
+}
+
+static void part_title(const struct report *r, struct buf *out)
+{
+	add_command(r, out);
+}
+
+static void part_meta(const struct report *r, struct buf *out)
+{
+	const struct dump_facts *f = r->facts;
+	time_t started = (time_t)((f->start_ns + (uint64_t)f->real_offset) / 1000000000);
+	char text[64] = "";
+	struct tm tm;
+
+	if (gmtime_r(&started, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	buf_addf(out, "<li><time>%s</time></li>", text);
+	buf_adds(out, "<li>");
+	html_addf(out, "%s %s, %s", f->sysname ? f->sysname : "Linux",
+		  f->release ? f->release : "", f->arch->name);
+	buf_adds(out, "</li><li>");
+	html_addf(out, "pevtrace %s", f->pevtrace ? f->pevtrace : "");
+	buf_adds(out, "</li><li>");
+	html_add(out, r->about.dump);
+	buf_adds(out, "</li>");
+}
+
+static void part_version(const struct report *r, struct buf *out)
+{
+	(void)r;
+	buf_adds(out, PACKAGE_STRING);
+}
+
+static void part_dump(const struct report *r, struct buf *out)
+{
+	html_add(out, r->about.dump);
+}
+
+static void part_style(const struct report *r, struct buf *out)
+{
+	(void)r;
+	buf_adds(out, page_style);
+}
+
+static void part_script(const struct report *r, struct buf *out)
+{
+	(void)r;
+	buf_adds(out, page_script);
+}
+
+static void part_style_hash(const struct report *r, struct buf *out)
+{
+	(void)r;
+	buf_adds(out, page_style_sha256);
+}
+
+static void part_script_hash(const struct report *r, struct buf *out)
+{
+	(void)r;
+	buf_adds(out, page_script_sha256);
+}
+
+/* Overview ------------------------------------------------------------------ */
+
+static void card(struct buf *out, const char *href, const char *what, const char *number,
+		 const char *more)
+{
+	buf_addf(out, "<li><a href=\"#%s\"><span class=\"n\">%s</span> <span class=\"what\">"
+		 "%s</span> <span class=\"more\">%s</span></a></li>\n", href, number, what,
+		 more);
+}
+
+static void count_card(struct buf *out, const char *href, const char *one,
+		       const char *many, uint64_t n, const char *more)
+{
+	char number[32];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
+	card(out, href, n == 1 ? one : many, number, more);
+}
+
+static void part_overview(const struct report *r, struct buf *out)
+{
+	uint64_t calls = 0, errors = 0, probes = 0, groups = 0;
+	struct ring *const *rings;
+	struct event *const *events;
+	size_t nevents = model_events(r->model, &events);
+	const struct attempt *attempts;
+	size_t nattempts = model_attempts(r->model, &attempts);
+	struct buf text = { 0 };
+	char more[80];
+
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		calls += r->counts.of[i].calls;
+		errors += r->counts.of[i].errors;
+	}
+	for (size_t i = 0; i < nevents; i++) {
+		probes += event_is_probe(events[i]);
+		groups += events[i]->leader != NULL;
+	}
+	page_time(&text, r->last_ns - r->facts->start_ns);
+	snprintf(more, sizeof(more), "%zu task%s", r->ntasks, r->ntasks == 1 ? "" : "s");
+	card(out, "timeline", "from start to end", buf_str(&text), more);
+	snprintf(more, sizeof(more), "%llu failed", (unsigned long long)errors);
+	count_card(out, "calls", "call", "calls", calls, more);
+	snprintf(more, sizeof(more), "%llu as probe%s, %llu in groups",
+		 (unsigned long long)probes, probes == 1 ? "" : "s",
+		 (unsigned long long)groups);
+	count_card(out, "events", "event opened", "events opened", nevents, more);
+	count_card(out, "failures", "open refused", "opens refused", nattempts,
+		   nattempts ? "with reasons" : "all went well");
+	count_card(out, "rings", "ring mapped", "rings mapped",
+		   model_rings(r->model, &rings), "");
+	count_card(out, "timeline", "record seen", "records seen", r->records_seen, "");
+	buf_free(&text);
+}
+
+/* The template ---------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	void (*write)(const struct report *r, struct buf *out);
+} parts[] = {
+	{ "attrs", part_attrs }, { "calls", part_calls }, { "counts", part_counts },
+	{ "data", part_data }, { "dump", part_dump }, { "events", part_events },
+	{ "failures", part_failures }, { "graph", part_graph }, { "meta", part_meta },
+	{ "overview", part_overview }, { "rings", part_rings }, { "script", part_script },
+	{ "script-hash", part_script_hash }, { "style", part_style },
+	{ "style-hash", part_style_hash }, { "tasks", part_tasks }, { "title", part_title },
+	{ "version", part_version },
+};
+
+static void write_part(const struct report *r, const char *name, size_t len,
+		       struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len))
+			parts[i].write(r, out);
+}
+
+void page_write(struct report *r)
+{
+	const char *p = page_template, *begin, *end;
+	struct buf out = { 0 };
+
+	while ((begin = strstr(p, "{{")) && (end = strstr(begin, "}}"))) {
+		buf_add(&out, p, (size_t)(begin - p));
+		write_part(r, begin + 2, (size_t)(end - begin - 2), &out);
+		page_flush(r, &out);
+		p = end + 2;
+	}
+	buf_adds(&out, p);
+	output_write(r->out, 0, out.data, out.len);
+	buf_free(&out);
+}

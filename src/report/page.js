@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The page as a whole: what needs scripts appears, theme, the drawing of events.
+
+const THEMES = ['system', 'light', 'dark'];
+
+// A page opened from a file may have no storage.
+const stored = (set) => {
+	try {
+		if (set !== undefined)
+			localStorage.setItem('pevtrace-theme', set);
+		return localStorage.getItem('pevtrace-theme');
+	} catch {
+		return null;
+	}
+};
+
+const setTheme = (theme) => {
+	if (theme === 'system')
+		delete document.documentElement.dataset.theme;
+	else
+		document.documentElement.dataset.theme = theme;
+	byId('theme').textContent = `Theme: ${theme}`;
+	tell('theme');
+};
+
+const startTheme = () => {
+	let theme = THEMES.includes(stored()) ? stored() : 'system';
+	setTheme(theme);
+	byId('theme').addEventListener('click', () => {
+		theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+		stored(theme);
+		setTheme(theme);
+	});
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => tell('theme'));
+};
+
+// What a node of the drawing is connected with stands out when it is pointed at.
+const startGraph = () => {
+	const svg = document.querySelector('.graph svg');
+	if (!svg)
+		return;
+	const mark = (node) => {
+		svg.classList.toggle('marking', Boolean(node));
+		for (const edge of svg.querySelectorAll('.edge'))
+			edge.classList.toggle('marked', Boolean(node) &&
+				(edge.dataset.a === node || edge.dataset.b === node));
+	};
+	for (const node of svg.querySelectorAll('.node')) {
+		node.addEventListener('pointerenter', () => mark(node.dataset.node));
+		node.addEventListener('pointerleave', () => mark(null));
+		node.parentElement.addEventListener('focus', () => mark(node.dataset.node));
+		node.parentElement.addEventListener('blur', () => mark(null));
+	}
+};
+
+// A link to an attr opens it.
+const openTarget = () => {
+	const target = location.hash && byId(location.hash.slice(1));
+	if (target instanceof HTMLDetailsElement)
+		target.open = true;
+};
+
+const start = () => {
+	for (const element of document.querySelectorAll('.script'))
+		element.hidden = false;
+	for (const element of document.querySelectorAll('.noscript'))
+		element.hidden = true;
+	startTheme();
+	startCalls();
+	startTimeline();
+	startGraph();
+	openTarget();
+	window.addEventListener('hashchange', openTarget);
+	document.addEventListener('keydown', (event) => {
+		if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
+			return;
+		event.preventDefault();
+		byId('search').focus();
+	});
+	document.documentElement.dataset.ready = 'true';
+};
+
+start();

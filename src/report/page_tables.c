@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events, attrs, failures, rings, tasks, counts and calls as HTML tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "lib/die.h"
+#include "model/attempt.h"
+#include "model/event_name.h"
+#include "render/graph.h"
+#include "render/text.h"
+#include "report/attr_rows.h"
+#include "report/escape.h"
+#include "report/page_in.h"
+
+static void link_event(struct buf *out, const struct event *e)
+{
+	buf_addf(out, "<a href=\"#event-%u\">#%u</a>", e->number, e->number);
+}
+
+static void cell(struct buf *out, const struct buf *text)
+{
+	buf_adds(out, "<td>");
+	html_add(out, buf_str(text));
+	buf_adds(out, "</td>");
+}
+
+static const struct report_event *life_of(const struct report *r, const struct event *e)
+{
+	static const struct report_event none;
+
+	return e->number < r->nevents ? &r->events[e->number] : &none;
+}
+
+/* Events ------------------------------------------------------------------------ */
+
+static void relations(const struct event *e, struct buf *out)
+{
+	if (e->leader) {
+		buf_adds(out, "in the group of ");
+		link_event(out, e->leader);
+	}
+	if (e->output) {
+		buf_adds(out, e->leader ? "; writes" : "writes");
+		buf_adds(out, " to the ring of ");
+		link_event(out, e->output);
+	}
+}
+
+static void event_row(const struct report *r, const struct event *e, struct buf *out)
+{
+	const struct report_event *life = life_of(r, e);
+	struct buf text = { 0 };
+
+	buf_addf(out, "<tr id=\"event-%u\"><th scope=\"row\">#%u <code>", e->number, e->number);
+	html_add(out, e->name);
+	buf_adds(out, "</code>");
+	if (event_is_probe(e))
+		buf_adds(out, " <span class=\"tag\">probe</span>");
+	buf_adds(out, "</th>");
+	graph_add_target(r->model, e, &text);
+	graph_add_mode(e, &text);
+	cell(out, &text);
+	buf_reset(&text);
+	graph_add_life(r->model, e, &text);
+	cell(out, &text);
+	buf_adds(out, "<td>");
+	relations(e, out);
+	buf_adds(out, "</td>");
+	buf_reset(&text);
+	graph_add_counter(e, &text);
+	cell(out, &text);
+	buf_reset(&text);
+	graph_add_records(e, &text);
+	cell(out, &text);
+	buf_adds(out, "<td>");
+	if (life->attr)
+		buf_addf(out, "<a href=\"#attr-%u\">attr</a>", life->attr);
+	if (life->line)
+		buf_addf(out, " <span class=\"note\">line %u</span>", life->line);
+	buf_adds(out, "</td></tr>\n");
+	buf_free(&text);
+}
+
+void part_events(const struct report *r, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(r->model, &events);
+
+	if (!n) {
+		buf_adds(out, "<p>No event was opened.</p>\n");
+		return;
+	}
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Table of events\">\n<table>\n<caption>What each successful "
+		 "perf_event_open made</caption>\n<thead><tr><th scope=\"col\">Event</th>"
+		 "<th scope=\"col\">Measures</th><th scope=\"col\">Life</th>"
+		 "<th scope=\"col\">Relations</th><th scope=\"col\">Count</th>"
+		 "<th scope=\"col\">Records</th><th scope=\"col\">Fields</th></tr></thead>\n"
+		 "<tbody>\n");
+	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++) {
+		event_row(r, events[i], out);
+		page_flush(r, out);
+	}
+	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	if (n > PAGE_EVENTS)
+		buf_addf(out, "<p class=\"rest\">The first %d of %zu events. "
+			 "<code>pevtrace decode --summary</code> lists all.</p>\n",
+			 (int)PAGE_EVENTS, n);
+}
+
+/* Attrs ---------------------------------------------------------------------------- */
+
+/* Links to the events that were opened with it. */
+static void add_users(const struct report *r, uint32_t attr, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(r->model, &events), users = 0;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (life_of(r, events[i])->attr != attr)
+			continue;
+		if (!users++)
+			name = events[i]->name;
+	}
+	buf_adds(out, "<code>");
+	html_add(out, name ? name : "");
+	buf_adds(out, "</code>");
+	if (users > 1)
+		buf_addf(out, " and %zu more", users - 1);
+}
+
+static void list_users(const struct report *r, uint32_t attr, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(r->model, &events), users = 0;
+
+	buf_adds(out, "<p>Opened with it: ");
+	for (size_t i = 0; i < n && users < 100; i++) {
+		if (life_of(r, events[i])->attr != attr)
+			continue;
+		buf_adds(out, users++ ? ", " : "");
+		link_event(out, events[i]);
+	}
+	buf_adds(out, users == 100 ? ", ...</p>\n" : "</p>\n");
+}
+
+static void attr_table(const struct report *r, uint32_t attr, bool open, struct buf *out)
+{
+	const char *rows = pool_get(&r->pool, attr);
+	size_t set, unset;
+
+	attr_rows_count(rows, &set, &unset);
+	buf_addf(out, "<details class=\"attr\" id=\"attr-%u\"%s><summary>", attr,
+		 open ? " open" : "");
+	add_users(r, attr, out);
+	buf_addf(out, " <span class=\"note\">%zu fields set, %zu unset</span></summary>\n", set,
+		 unset);
+	list_users(r, attr, out);
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Fields of the attr\"><table>\n<caption>struct "
+		 "perf_event_attr</caption>\n<thead><tr><th scope=\"col\">Field</th>"
+		 "<th scope=\"col\">Value</th><th scope=\"col\">Meaning</th></tr></thead>\n"
+		 "<tbody>\n");
+	buf_adds(out, rows);
+	buf_adds(out, "</tbody></table></div></details>\n");
+}
+
+void part_attrs(const struct report *r, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(r->model, &events), shown = 0;
+	bool *seen = xcalloc(r->pool.n, sizeof(*seen));
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t attr = life_of(r, events[i])->attr;
+
+		if (!attr || seen[attr])
+			continue;
+		seen[attr] = true;
+		if (shown++ < PAGE_ATTRS)
+			attr_table(r, attr, shown == 1, out);
+		page_flush(r, out);
+	}
+	free(seen);
+	if (!shown)
+		buf_adds(out, "<p>No attr was seen.</p>\n");
+	if (shown > PAGE_ATTRS)
+		buf_addf(out, "<p class=\"rest\">The first %d of %zu different attrs. "
+			 "<code>pevtrace decode -v -e trace=perf_event_open</code> shows "
+			 "all.</p>\n", (int)PAGE_ATTRS, shown);
+}
+
+/* Failures --------------------------------------------------------------------------- */
+
+static void add_instead(const struct report *r, const struct attempt *a, struct buf *out)
+{
+	const struct event *e = attempt_instead(r->model, a);
+	struct buf text = { 0 };
+
+	if (!e) {
+		buf_adds(out, "Nothing like it worked.");
+		return;
+	}
+	link_event(out, e);
+	buf_adds(out, " <code>");
+	html_add(out, e->name);
+	buf_adds(out, "</code>, which differs in ");
+	attempt_compare(a, e, &text);
+	html_add(out, text.len ? buf_str(&text) : "nothing");
+	buf_free(&text);
+}
+
+static void failure_row(const struct report *r, const struct report_failure *f,
+			struct buf *out)
+{
+	const struct attempt *attempts, *a;
+	struct buf name = { 0 };
+	const char *error;
+
+	model_attempts(r->model, &attempts);
+	a = &attempts[f->attempt];
+	event_name(a->attr, a->attr_len, r->names, &name);
+	error = strerrorname_np(a->error);
+	buf_adds(out, "<tr><th scope=\"row\"><code>");
+	html_add(out, buf_str(&name));
+	buf_adds(out, "</code>");
+	if (f->times > 1)
+		buf_addf(out, " <span class=\"tag\">%u times</span>", f->times);
+	buf_adds(out, "<details><summary>its fields</summary><table><tbody>");
+	buf_adds(out, pool_get(&r->pool, f->attr));
+	buf_adds(out, "</tbody></table></details></th><td><strong class=\"error\">");
+	if (error)
+		buf_adds(out, error);
+	else
+		buf_addf(out, "%d", a->error);
+	buf_adds(out, "</strong></td><td>");
+	buf_adds(out, pool_get(&r->pool, f->why));
+	buf_adds(out, "</td><td>");
+	add_instead(r, a, out);
+	buf_adds(out, "</td><td>");
+	PAGE_ESCAPED(out, graph_add_task, r->model, a->tid);
+	buf_addf(out, " <span class=\"note\">line %u</span></td></tr>\n", f->line);
+	buf_free(&name);
+}
+
+void part_failures(const struct report *r, struct buf *out)
+{
+	if (!r->nfailures) {
+		buf_adds(out, "<p>Every perf_event_open of this trace succeeded.</p>\n");
+		return;
+	}
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Table of failed opens\">\n<table>\n<caption>What the kernel "
+		 "refused, by which of its checks, and what worked instead</caption>\n"
+		 "<thead><tr><th scope=\"col\">Asked for</th><th scope=\"col\">Error</th>"
+		 "<th scope=\"col\">Why</th><th scope=\"col\">What worked instead</th>"
+		 "<th scope=\"col\">By</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < r->nfailures && i < PAGE_EVENTS; i++) {
+		failure_row(r, &r->failures[i], out);
+		page_flush(r, out);
+	}
+	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	if (r->nfailures > PAGE_EVENTS)
+		buf_addf(out, "<p class=\"rest\">The first %d of %zu. <code>pevtrace decode "
+			 "-e trace=%%open -e status=failed</code> shows all.</p>\n",
+			 (int)PAGE_EVENTS, r->nfailures);
+	buf_adds(out, "<p class=\"hint\">The reasons follow from the dump and from the "
+		 "checks of its kernel's release. On the machine itself, <code>pevtrace check "
+		 "DUMP:LINE</code> asks the kernel, and <code>pevtrace why DUMP:LINE</code> "
+		 "finds the nearest event that opens.</p>\n");
+}
+
+/* Rings and tasks -------------------------------------------------------------------- */
+
+static void add_writers(const struct report *r, const struct ring *ring, struct buf *out)
+{
+	struct event *const *events;
+	size_t n = model_events(r->model, &events), writers = 0;
+
+	for (size_t i = 0; i < n && !ring->aux; i++) {
+		const struct event *to = events[i]->output ? events[i]->output : events[i];
+
+		if (to != ring->event)
+			continue;
+		buf_adds(out, writers++ ? ", " : "");
+		link_event(out, events[i]);
+	}
+}
+
+static void ring_row(const struct report *r, const struct ring *ring, struct buf *out)
+{
+	const struct report_ring *life = ring->number < r->nrings ?
+		&r->rings[ring->number] : NULL;
+
+	buf_addf(out, "<tr id=\"ring-%u\"><th scope=\"row\">ring %u</th><td>", ring->number,
+		 ring->number);
+	PAGE_ESCAPED(out, graph_add_size, ring, r->names->page_size);
+	buf_adds(out, "</td><td>");
+	link_event(out, ring->event);
+	buf_adds(out, " <code>");
+	html_add(out, ring->event->name);
+	buf_adds(out, "</code></td><td>");
+	add_writers(r, ring, out);
+	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
+		 "<td class=\"num\">%llu</td><td class=\"num\">", ring->polls,
+		 (unsigned long long)ring->records, (unsigned long long)ring->missed);
+	if (life && life->measured)
+		buf_addf(out, "%llu", (unsigned long long)life->most);
+	buf_adds(out, "</td></tr>\n");
+}
+
+void part_rings(const struct report *r, struct buf *out)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(r->model, &rings);
+
+	if (!n) {
+		buf_adds(out, "<p>No ring buffer was mapped: counts were read, or nothing "
+			 "was.</p>\n");
+		return;
+	}
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Table of rings\">\n<table>\n<caption>Ring buffers, and what "
+		 "was seen in them (with --records)</caption>\n<thead><tr>"
+		 "<th scope=\"col\">Ring</th><th scope=\"col\">Size</th>"
+		 "<th scope=\"col\">Of event</th><th scope=\"col\">Written by</th>"
+		 "<th scope=\"col\" class=\"num\">Waits</th>"
+		 "<th scope=\"col\" class=\"num\">Records</th>"
+		 "<th scope=\"col\" class=\"num\">Bytes missed</th>"
+		 "<th scope=\"col\" class=\"num\">Most bytes waiting</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++)
+		ring_row(r, rings[i], out);
+	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	if (n > PAGE_EVENTS)
+		buf_addf(out, "<p class=\"rest\">The first %d of %zu rings.</p>\n",
+			 (int)PAGE_EVENTS, n);
+}
+
+static void task_row(const struct report *r, const struct task_info *t, struct buf *out)
+{
+	const char *sep = "";
+
+	buf_adds(out, "<tr><th scope=\"row\">");
+	PAGE_ESCAPED(out, graph_add_task, r->model, t->tid);
+	buf_addf(out, "</th><td class=\"num\">%d</td><td class=\"num\">%u</td>"
+		 "<td class=\"num\">%u</td><td class=\"num\">%u</td><td class=\"num\">%u</td>"
+		 "<td>", (int)t->pid, t->opens, t->failures, t->reads, t->polls);
+	for (size_t i = 0; i < t->npolled; i++) {
+		buf_addf(out, "%s<a href=\"#ring-%u\">ring %u</a>", sep,
+			 t->polled[i]->number, t->polled[i]->number);
+		sep = ", ";
+	}
+	buf_adds(out, "</td></tr>\n");
+}
+
+void part_tasks(const struct report *r, struct buf *out)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(r->model, &tasks), shown = 0;
+
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Table of tasks\">\n<table>\n<caption>Tasks that use events"
+		 "</caption>\n<thead><tr><th scope=\"col\">Task</th>"
+		 "<th scope=\"col\" class=\"num\">Process</th>"
+		 "<th scope=\"col\" class=\"num\">Opens</th>"
+		 "<th scope=\"col\" class=\"num\">Failed</th>"
+		 "<th scope=\"col\" class=\"num\">Reads</th>"
+		 "<th scope=\"col\" class=\"num\">Waits</th>"
+		 "<th scope=\"col\">Waits for</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < n && shown < PAGE_EVENTS; i++) {
+		if (!tasks[i]->opens && !tasks[i]->failures && !tasks[i]->reads &&
+		    !tasks[i]->polls)
+			continue;
+		task_row(r, tasks[i], out);
+		shown++;
+	}
+	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+}
+
+/* Counts and calls ------------------------------------------------------------------- */
+
+void part_counts(const struct report *r, struct buf *out)
+{
+	struct call_count all = { 0 };
+
+	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		 "aria-label=\"Table of counts\">\n<table>\n<caption>How often each call was "
+		 "made, and how long it took</caption>\n<thead><tr><th scope=\"col\">Call</th>"
+		 "<th scope=\"col\">Meaning</th><th scope=\"col\" class=\"num\">Calls</th>"
+		 "<th scope=\"col\" class=\"num\">Errors</th>"
+		 "<th scope=\"col\" class=\"num\">Time, &#181;s</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		const struct call_count *n = &r->counts.of[i];
+
+		if (!n->calls)
+			continue;
+		all.calls += n->calls;
+		all.errors += n->errors;
+		all.ns += n->ns;
+		buf_addf(out, "<tr data-call=\"%s\"><th scope=\"row\"><code>%s</code></th><td>",
+			 call_descs[i].name, call_descs[i].name);
+		html_add(out, call_descs[i].meaning);
+		buf_addf(out, "</td><td class=\"num\">%llu</td><td class=\"num\">%llu</td>"
+			 "<td class=\"num\">%.3f</td></tr>\n", (unsigned long long)n->calls,
+			 (unsigned long long)n->errors, (double)n->ns / 1e3);
+	}
+	buf_addf(out, "</tbody>\n<tfoot><tr><th scope=\"row\">total</th><td></td>"
+		 "<td class=\"num\">%llu</td><td class=\"num\">%llu</td>"
+		 "<td class=\"num\">%.3f</td></tr></tfoot>\n</table>\n</div>\n",
+		 (unsigned long long)all.calls, (unsigned long long)all.errors,
+		 (double)all.ns / 1e3);
+}
+
+static void call_row(const struct report *r, const struct report_row *row, struct buf *out)
+{
+	const struct report_task *t = &r->tasks[row->task];
+
+	buf_addf(out, "<tr%s><td class=\"num\">%.6f</td><td>",
+		 row->error ? " class=\"failed\"" : "",
+		 (double)(int64_t)(row->ns - r->facts->start_ns) / 1e6);
+	html_add(out, pool_get(&r->pool, t->name));
+	buf_addf(out, "[%d]</td><td class=\"call\"><code>", (int)t->tid);
+	html_add(out, pool_get(&r->pool, row->text));
+	buf_adds(out, "</code></td><td class=\"call\"><code>");
+	html_add(out, pool_get(&r->pool, row->result));
+	buf_addf(out, "</code></td><td class=\"num\">%.3f</td></tr>\n",
+		 row->kind < CALL_COUNT ? (double)(row->end_ns - row->ns) / 1e3 : 0.0);
+}
+
+void part_calls(const struct report *r, struct buf *out)
+{
+	size_t n = r->nrows < PAGE_CALLS ? r->nrows : PAGE_CALLS;
+
+	for (size_t i = 0; i < n; i++) {
+		call_row(r, &r->rows[i], out);
+		page_flush(r, out);
+	}
+	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	if (r->left_out)
+		buf_addf(out, "<p class=\"rest\">This page holds %zu of %zu calls; "
+			 "<code>pevtrace report --calls=%zu</code> takes in all.</p>\n", r->nrows,
+			 r->nrows + r->left_out, r->nrows + r->left_out);
+	if (r->nrows > n)
+		buf_addf(out, "<p class=\"rest noscript\">Without scripts, this table ends after "
+			 "the first %zu of %zu calls. <code>pevtrace decode -y -ttt ", n,
+			 r->nrows);
+	if (r->nrows > n) {
+		html_add(out, r->about.dump);
+		buf_adds(out, "</code> prints all.</p>\n");
+	}
+}

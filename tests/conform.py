@@ -1,0 +1,404 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace conform: what is found in the installed page against mandoc's rendering
+of it, headers as text, and the kernel's BTF; and edits of page and header, each of
+which must be told."""
+
+import fnmatch
+import gzip
+import json
+import lzma
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import conform_edits
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE")
+TAP = sp.Tap()
+PAGE = "/usr/share/man/man2/perf_event_open.2.gz"
+FRENCH = "/usr/share/man/fr/man2/perf_event_open.2.gz"
+HEADER = "/usr/include/linux/perf_event.h"
+BTF = "/sys/kernel/btf/vmlinux"
+KNOWN_TITLE = "Linux man-pages 6.03"
+PAGE_ALONE = ["--no-behaviour", "--no-headers", "--no-btf"]
+
+def check(name, fn):
+	try:
+		why = fn() or []
+	except (AssertionError, OSError, ValueError, KeyError, IndexError,
+		subprocess.SubprocessError) as e:
+		why = ["%s: %s" % (type(e).__name__, e)]
+	TAP.ok(not why, name, why[:20])
+
+def run(*args, **kw):
+	return subprocess.run([PEVTRACE, "conform"] + list(args), stdout=subprocess.PIPE,
+			      stderr=subprocess.PIPE, timeout=300, **kw)
+
+def objects(*args, status=(0, 1), **kw):
+	r = run("--json", *args, **kw)
+	if r.returncode not in status:
+		raise AssertionError("%s: status %d: %s" % (args, r.returncode, r.stderr))
+	return [json.loads(l) for l in r.stdout.decode().splitlines()]
+
+def findings(*args, kind="finding", **kw):
+	return [o for o in objects(*args, **kw) if o["kind"] == kind]
+
+def key(f):
+	return f["id"], f["text"], f.get("detail"), \
+	       tuple(p.get("quote") for p in f["places"] if p["source"] == "page")
+
+def source(path):
+	return gzip.open(path).read().decode()
+
+def write(path, text):
+	with open(path, "wb") as f:
+		f.write(text if isinstance(text, bytes) else text.encode())
+	return path
+
+# ---- what is found ----------------------------------------------------------------
+
+def test_known(all_):
+	"""What a reader of the page found by himself, before there was a tool."""
+	ids = {f["id"] for f in all_}
+	return [i for i in conform_edits.READ_BY_HAND if i not in ids]
+
+def rows(path):
+	with open(path) as f:
+		for line in f:
+			if line.strip() and not line.startswith("#"):
+				yield line.rstrip("\n").split("\t")
+
+def test_sample(all_):
+	"""Each finding in the page was judged by hand; there is none besides."""
+	sample = {i: verdict for i, verdict, _ in rows(os.path.join(HERE, "conform.sample"))}
+	page = {f["id"] for f in all_ if f["id"].startswith("page-")}
+	why = ["not judged: " + i for i in sorted(page - set(sample))]
+	why += ["judged, and not found: " + i for i in sorted(set(sample) - page)]
+	why += ["a false alarm: " + i for i, v in sample.items() if v != "true"]
+	return why + (["only %d" % len(sample)] if len(sample) < 50 else [])
+
+def rendered(path):
+	r = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=400", "/dev/stdin"],
+			   input=source(path).encode(), stdout=subprocess.PIPE, timeout=100)
+	return re.sub(r".\x08", "", r.stdout.decode())
+
+def words(text):
+	return set(re.findall(r"[A-Za-z_]\w*", text))
+
+def header_words():
+	text = open(HEADER).read() + open(HEADER.replace("perf_event", "hw_breakpoint")).read()
+	return words(re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+
+def test_oracles(all_):
+	"""Missing names are not on the page as mandoc shows it; wrong names are, and not
+	in the header."""
+	page, header, why = words(rendered(PAGE)), header_words(), []
+	btf = words(open(BTF, "rb").read().decode("latin-1")) if os.path.exists(BTF) else set()
+	for f in all_:
+		kind, name = f["id"].split(":")
+		if kind == "page-missing" and name.isupper():
+			if name in page:
+				why.append("%s is on the page" % name)
+			since = tuple(map(int, f["since"].split(".")))
+			if name not in header | btf and since <= (6, 1):
+				why.append("nobody has %s" % name)
+		if kind == "page-unknown" and " " not in name:
+			if name not in page or name in header:
+				why.append("%s is right" % name)
+		if kind == "page-undescribed" and "." not in name and name not in page:
+			why.append("%s is not on the page" % name)
+	return why
+
+def test_every_name(all_):
+	"""Every constant of the header that mandoc does not show is told."""
+	page, told, why = words(rendered(PAGE)), "", []
+	for f in findings("--man", PAGE, "--no-behaviour", "--excepted") + \
+		 findings("--man", PAGE, "--no-behaviour", "--excepted", kind="excepted"):
+		told += " %s %s %s" % (f["id"], f["text"], f.get("detail", ""))
+	ids = objects("--man", PAGE, "--no-behaviour")
+	for name in header_words():
+		if re.match(r"(PERF|HW_BREAKPOINT)_[A-Z0-9_]+$", name) and name not in page and \
+		   not re.search(r"_MAX(_SHIFT)?$|_MASK$|ABORT|^PERF_MEM_S?$|_CONTEXTS_", name) and \
+		   not re.search(r"\b%s\b" % name, told):
+			why.append(name)
+	# those of sets that are excepted as a whole are not listed one by one
+	return [n for n in why if not re.match(
+		r"PERF_(SAMPLE_BRANCH_\w+_SHIFT|BR_ARM64_\w+|RECORD_MISC_FORK_EXEC|SAMPLE_WEIGHT_TYPE|MAX_STACK_DEPTH)$", n)
+		and ids]
+
+def test_lines(all_):
+	"""The quotes are the lines that they say they are."""
+	lines = source(PAGE).split("\n")
+	return ["%s: %s" % (f["id"], p) for f in all_ for p in f["places"]
+		if p["source"] == "page" and lines[p["line"] - 1].strip() != p["quote"]]
+
+def record_page():
+	"""A page whose structures are those of the header and its comments."""
+	text = open(HEADER).read()
+	page = '.TH perf_event_open 2 today "made of a header"\n.SH DESCRIPTION\n'
+	attr = re.search(r"\nstruct perf_event_attr \{.*?\n\};", text, re.S).group(0)
+	attr = re.sub(r"/\*.*?\*/", "", attr, flags=re.S)
+	page += ".EX\nstruct perf_event_header {\n__u32 type;\n__u16 misc;\n__u16 size;\n};%s\n.EE\n" \
+		% attr.replace("\\", "\\e")
+	enum = re.search(r"enum perf_event_type \{.*?\n\};", text, re.S).group(0)
+	for comment, name in re.findall(r"/\*((?:(?!\*/).)*)\*/\s*(PERF_RECORD_\w+)\s*=", enum, re.S):
+		body = re.search(r"struct \{.*?\n\t \* \};?", comment, re.S)
+		if not body:
+			continue
+		lines = [re.sub(r"^\s*\*", "", l) for l in body.group(0).split("\n")]
+		lines = [l for l in lines if not re.match(r"\s*#", l)]
+		code = "\n".join(lines)
+		code = re.sub(r"\}\s*&&\s*(PERF_\w+)( \|\| (PERF_\w+))?", r"} /* if \1 \2 */", code)
+		# what the kernel wrote for readers only
+		page += ".TP\n.B %s\n.EX\n%s\n.EE\n" % (name, code.replace("\\", "\\e"))
+	return page
+
+def test_records(tmp):
+	"""The structures of records as the kernel's own comments have them."""
+	path = write(os.path.join(tmp, "records.2"), record_page())
+	got = [f for f in findings("--man", path, *PAGE_ALONE)
+	       if re.match(r"page-(member|bits|layout)", f["id"])]
+	had = sum(1 for o in objects("--man", path, *PAGE_ALONE) if "page-layout" in o.get("id", ""))
+	return [f["id"] + ": " + f["text"] for f in got
+		if not fnmatch.fnmatch(f["id"], "page-member-missing:perf_event_attr.*")
+		and f["id"] not in conform_edits.COMMENT_DIFFERS] + (["no layouts"] if had > 3 else [])
+
+# ---- edits ------------------------------------------------------------------------
+
+def told(before, after, expected):
+	"""What is new after an edit, and is as expected."""
+	old = {key(f) for f in before}
+	return [f for f in after if key(f) not in old and
+		any(fnmatch.fnmatch(f["id"], e) for e in expected.split())]
+
+def test_edits(tmp, edits, text, args, least):
+	path = os.path.join(tmp, "perf_event.h")
+	args = [path if a is None else a for a in args]
+	before, why, done = [], [], 0
+	write(path, text)
+	before = findings(*args)
+	for what, pattern, by, expected in edits:
+		edited, n = re.subn(pattern, by, text, count=1, flags=re.S | re.M)
+		if not n or edited == text:
+			why.append("%s: nothing there to edit" % what)
+			continue
+		write(path, edited)
+		done += 1
+		after = findings(*args)
+		if not told(before, after, expected):
+			why.append("%s: not told; new: %s" % (what, [
+				f["id"] for f in after if key(f) not in {key(b) for b in before}]))
+		if any(told(before, before, expected)):
+			why.append("%s: told unedited" % what)
+	if done < least:
+		why.append("only %d edits" % done)
+	return why
+
+def test_page_edits(tmp):
+	return test_edits(tmp, conform_edits.PAGE_EDITS, source(PAGE),
+			  ["--man", None] + PAGE_ALONE, 60)
+
+def test_header_edits(tmp):
+	return test_edits(tmp, conform_edits.HEADER_EDITS, open(HEADER).read(),
+			  ["--self", "--no-btf", "--header", None], 15)
+
+def test_all_entries(tmp):
+	"""Each constant's entry in turn loses a letter of its name."""
+	text, path, why = source(PAGE), os.path.join(tmp, "perf_event.h"), []
+	write(path, text)
+	before = findings("--man", path, *PAGE_ALONE)
+	entries = re.findall(r"^\.BR? (PERF_[A-Z0-9_]+)", text, re.M)
+	for name in sorted(set(entries))[::5]:
+		wrong = name[:-2] + name[-1]
+		write(path, re.sub(r"\b%s\b" % name, wrong, text))
+		new = told(before, findings("--man", path, *PAGE_ALONE),
+			   "page-unknown:%s page-missing:%s page-undescribed:%s" % (wrong, name, name))
+		if not new:
+			why.append(name)
+	return why
+
+# ---- a new kernel ------------------------------------------------------------------
+
+def test_news(tmp):
+	"""What a header and the types of a newer kernel have is named, and no more."""
+	text = open(HEADER).read()
+	text = text.replace("PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,",
+			    "PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,\n\tPERF_COUNT_SW_NOVEL = 12,")
+	text = text.replace("__u64\tsig_data;", "__u64\tsig_data;\n\t__u32\tnovel_member;\n"
+			    "\t__u32\t__reserved_9;")
+	path = write(os.path.join(tmp, "perf_event.h"), text)
+	want = {"unknown:PERF_COUNT_SW_NOVEL", "member-unknown:perf_event_attr.novel_member"}
+	got = {f["id"].replace("header-", "") for f in findings("--self", "--no-btf", "--header", path)
+	       if f["severity"] != "note"}
+	obj = os.path.join(tmp, "new.o")
+	subprocess.run(["gcc", "-gbtf", "-fno-eliminate-unused-debug-types", "-c", "-o", obj,
+			"-x", "c", path], check=True, timeout=60)
+	btf = {f["id"].replace("btf-", "") for f in findings("--self", "--no-headers", "--btf", obj)
+	       if f["severity"] != "note"}
+	return [] if got == want and btf == want else [str(got), str(btf)]
+
+def test_self():
+	r = run("--self")
+	return [r.stdout.decode()[-2000:] + r.stderr.decode()] if r.returncode else []
+
+# ---- pages that are none ------------------------------------------------------------
+
+def survives(path, *args):
+	r = run("--man", path, *PAGE_ALONE, *args)
+	return r.returncode in (0, 1, 2) and b"\x1b" not in r.stdout + r.stderr, r.returncode
+
+def test_hostile(tmp):
+	text, path, why = gzip.open(PAGE).read(), os.path.join(tmp, "bad.2"), []
+	rnd = random.Random(8)
+	pages = [text[:n] for n in range(0, len(text), 9973)]
+	pages += [bytes(rnd.randrange(256) for _ in range(5000)) for _ in range(5)]
+	for _ in range(15):
+		bad = bytearray(text)
+		for _ in range(300):
+			bad[rnd.randrange(len(bad))] = rnd.choice(b"\\.\"\n{};:[]/*\0\xff\x1bfB(")
+		pages.append(bytes(bad))
+	block = b".EX\nstruct perf_event_attr {\n%s};\n.EE\n.TP\n.B PERF_SAMPLE_IP\nx\n"
+	pages += [block % (b"struct {" * 50000), block % (b"u64 a[" * 50000),
+		  block % (b"u64 a : 99999999999999;\n" * 5000), block % (b"u64 a[99999999];\n" * 99),
+		  block % b"/* if PERF_SAMPLE_IP" + b"A" * 100000,
+		  b".TP\n.BR " + b"\"a\" " * 100000 + block % b"u64 a;",
+		  b".de XX\n" * 1000 + block % b"u64 a;", b".TP\n.B PERF_" + b"X" * 1000000 +
+		  b"\n" + block % b"u64 a;", b"\\\n" * 100000,
+		  block % b"u64 \x1b[31m;" + b".SS \x1b[2J\xc2\x9b31m\n.TP\n.B PERF_SAMPLE_NEIN\x1b\nx\n"]
+	for i, page in enumerate(pages):
+		ok, status = survives(write(path, page), *(["-v"] if i % 2 else []))
+		if not ok:
+			why.append("page %d of %d bytes: %s" % (i, len(page), status))
+	return why
+
+def test_packed(tmp):
+	text = gzip.open(PAGE).read()
+	plain = write(os.path.join(tmp, "page.2"), text)
+	gz = write(os.path.join(tmp, "page.gz"), gzip.compress(text))
+	xz = write(os.path.join(tmp, "page.xz"), lzma.compress(text))
+	got = [[(f["id"], f["text"]) for f in findings("--man", p, *PAGE_ALONE)]
+	       for p in (plain, gz, xz)]
+	why = [] if got[0] == got[1] == got[2] and got[0] else ["packed pages differ"]
+	for name, data in (("cut.gz", gzip.compress(text)[:-3000]), ("cut.xz", lzma.compress(text)[:-3000]),
+			   ("bomb.gz", gzip.compress(b"a" * (64 << 20)))):
+		r = run("--man", write(os.path.join(tmp, name), data), *PAGE_ALONE)
+		if r.returncode != 2 or not r.stderr:
+			why.append("%s: status %d" % (name, r.returncode))
+	return why
+
+# ---- output ---------------------------------------------------------------------------
+
+def test_formats(all_):
+	tap = run("--no-behaviour", "--tap").stdout.decode().splitlines()
+	points = [l for l in tap if re.match(r"(not )?ok \d+ - ", l)]
+	summary = objects("--no-behaviour")[-1]
+	bad = sum(1 for l in points if l.startswith("not"))
+	why = []
+	if tap[0] != "1..%d" % len(points) or len(points) != summary["compared"]:
+		why.append("the plan is %s, and there are %d" % (tap[0], len(points)))
+	if [int(re.search(r"ok (\d+)", l).group(1)) for l in points] != list(range(1, len(points) + 1)):
+		why.append("the numbers are not in order")
+	if not 0 < bad <= summary["errors"] + summary["missing"]:
+		why.append("%d are not ok" % bad)
+	text = run("--no-behaviour").stdout.decode()
+	missing = [f["text"] for f in all_ if f["text"] not in text]
+	markdown = run("--no-behaviour", "--markdown").stdout.decode()
+	missing += [f["text"] for f in all_ if f["text"] not in markdown.replace("`", "")]
+	return why + missing[:5]
+
+def test_selection(all_):
+	why = []
+	got = {f["id"] for f in findings("--no-behaviour", "--since=5.13")}
+	want = {f["id"] for f in all_ if "since" in f and
+		tuple(map(int, f["since"].split("."))) >= (5, 13)}
+	if got != want or not got:
+		why.append("--since: %s" % sorted(got ^ want))
+	got = {f["section"] for f in findings("--no-behaviour", "--section=errors")}
+	if got != {"ERRORS"}:
+		why.append("--section: %s" % got)
+	for args, status in ((["--section=no such"], 0), (["--section=errors"], 1), ([], 1)):
+		r = run("--no-behaviour", *args)
+		if r.returncode != status:
+			why.append("%s: status %d" % (args, r.returncode))
+	return why
+
+def test_misuse(tmp):
+	empty = write(os.path.join(tmp, "empty.2"), "")
+	bad_h = write(os.path.join(tmp, "bad.h"), "enum {")
+	why = []
+	for args in (["--man", empty], ["--man", tmp], ["--man", tmp + "/none"], ["x"], ["--since=new"],
+		     ["--since=5.1x"], ["--self", "--man", PAGE], ["--tap", "--json"], ["--nonsense"],
+		     ["--header", bad_h], ["--header", tmp + "/none"], ["--btf", empty],
+		     ["--self", "--no-headers", "--no-btf"], ["--header", bad_h, "--no-headers"],
+		     ["-o", tmp + "/none/x", "--no-behaviour"], ["--no-behaviour", "--nobody"]):
+		r = run(*args)
+		if r.returncode != 2 or not r.stderr.startswith(b"pevtrace: "):
+			why.append("%s: status %d: %s" % (args, r.returncode, r.stderr))
+	r = run("--self", "--no-btf", env=dict(os.environ, CC="false", PATH="/nonexistent"))
+	if r.returncode != 2 or b"no C compiler" not in r.stderr:
+		why.append("without a compiler: %d %s" % (r.returncode, r.stderr))
+	return why
+
+def test_french():
+	"""The translation has the same, and mistakes of its own."""
+	ids = {f["id"] for f in findings("--man", FRENCH, "--no-behaviour")}
+	return [i for i in conform_edits.FRENCH_ALONE + ["page-since:PERF_SAMPLE_PHYS_ADDR"]
+		if i not in ids]
+
+def test_offline(tmp):
+	r = subprocess.run(["unshare", "-n", PEVTRACE, "conform", "--no-behaviour"],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+	return [] if r.returncode == 1 and not r.stderr else [str(r)]
+
+def main():
+	tmp = tempfile.mkdtemp(prefix="pevtrace-conform-")
+	env_tmp = os.path.join(tmp, "tmp")
+	os.mkdir(env_tmp)
+	os.environ["TMPDIR"] = env_tmp
+	page = os.path.exists(PAGE) and KNOWN_TITLE in source(PAGE)
+	gcc = shutil.which("gcc")
+	mandoc = shutil.which("mandoc")
+	all_ = findings("--no-behaviour", "--man", PAGE) if page else []
+	tests = [
+		("what a reader found", lambda: test_known(all_), page),
+		("every finding, judged by hand", lambda: test_sample(all_), page and gcc),
+		("mandoc, header and BTF", lambda: test_oracles(all_), page and mandoc),
+		("every name that mandoc does not show", lambda: test_every_name(all_), page and mandoc),
+		("lines that are quoted", lambda: test_lines(all_), page),
+		("records of the header's comments", lambda: test_records(tmp), True),
+		("edits of the page", lambda: test_page_edits(tmp), page),
+		("edits of the header", lambda: test_header_edits(tmp), gcc),
+		("letters lost", lambda: test_all_entries(tmp), page),
+		("a new kernel", lambda: test_news(tmp), gcc),
+		("the tables", test_self, gcc),
+		("bad pages", lambda: test_hostile(tmp), page),
+		("packed pages", lambda: test_packed(tmp), page),
+		("formats", lambda: test_formats(all_), page and gcc),
+		("selection", lambda: test_selection(all_), page and gcc),
+		("misuse", lambda: test_misuse(tmp), page and gcc),
+		("a translation", test_french, os.path.exists(FRENCH) and KNOWN_TITLE.replace(
+			"Linux man-pages", "Linux") in source(FRENCH) and gcc),
+		("without a network", lambda: test_offline(tmp), page and os.getuid() == 0),
+		("nothing is left", lambda: os.listdir(env_tmp), True),
+	]
+	only = sys.argv[1:]
+	for name, fn, can in tests:
+		if only and not any(w in name for w in only):
+			continue
+		if can:
+			check(name, fn)
+		else:
+			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc")
+	shutil.rmtree(tmp, ignore_errors=True)
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())

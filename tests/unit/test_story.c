@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The story of calls that this test makes up: counts that shared a counter, names
+ * and records that mean harm, lines and their breaks, the dictionary's words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fake.h"
+#include "render/lexicon.h"
+#include "render/story.h"
+
+enum { WIDTH = 60 };
+
+static struct model *m;
+static struct view *story;
+
+static int setup(void **state)
+{
+	const struct birth b = { .tid = 100, .pid = 100 };
+
+	(void)state;
+	m = model_new(&fake_names, true);
+	story = story_view_new(m, &fake_names, &arch_x86_64, KVER(6, 1, 0));
+	model_born(m, &b);
+	story->ops->born(story, &b, 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	story->ops->free(story);
+	model_free(m);
+	return 0;
+}
+
+/* As the session would tell them. */
+static void happens(struct call *c)
+{
+	story->ops->enter(story, c);
+	model_enter(m, c);
+	model_exit(m, c);
+	story->ops->exit(story, c);
+	call_free(c);
+}
+
+static void opened(int ret, const uint8_t attr[128], int32_t pid)
+{
+	struct call c = {
+		.desc = call_by_name("perf_event_open"), .arch = &arch_x86_64, .tid = 100,
+		.pid = 100, .returned = true, .ret = ret < 0 ? -ret : ret, .failed = ret < 0,
+		.args = { 0x1000, (uint64_t)(int64_t)pid, (uint64_t)-1, (uint64_t)-1, 0 },
+	};
+
+	call_add_capture(&c, AT_ENTER, 0x1000, 128, attr, 128);
+	happens(&c);
+}
+
+static void put(uint8_t *attr, size_t at, uint64_t v)
+{
+	memcpy(attr + at, &v, sizeof(v));
+}
+
+static void read_of(int fd, const uint64_t *values, uint32_t n)
+{
+	struct call c = {
+		.desc = call_by_name("read"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .ret = 8 * n, .args = { (uint64_t)fd, 0x2000, 8 * n },
+	};
+
+	call_add_capture(&c, AT_EXIT, 0x2000, 8 * n, values, 8 * n);
+	happens(&c);
+}
+
+/* The whole as one line of words, for the caller to free. */
+static char *told(unsigned int width, enum story_level level, bool kernel)
+{
+	const struct story_options o = { .level = level, .kernel = kernel };
+	struct buf out = { 0 };
+	struct prose p;
+
+	prose_init(&p, &out, width);
+	story_tell(story, &o, &p);
+	prose_free(&p);
+	return out.data;
+}
+
+static void has(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("no '%s' in:\n%s", words, text);
+}
+
+static void test_nothing(void **state)
+{
+	char *text = told(0, STORY_NORMAL, false);
+
+	(void)state;
+	has(text, "nothing to explain");
+	free(text);
+}
+
+static void test_shared_counter(void **state)
+{
+	static const uint64_t values[] = { 1000, 2000000, 500000 };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put(attr, 0, 128ULL << 32);	/* PERF_TYPE_HARDWARE */
+	put(attr, 8, 1);		/* instructions */
+	put(attr, 32, 3);		/* both times */
+	put(attr, 40, 1 << 5);
+	opened(3, attr, 0);
+	read_of(3, values, 3);
+	text = told(0, STORY_NORMAL, true);
+	has(text, "But 1 of them shared counters with others");
+	has(text, "counted 1000, on the PMU for 25.0 % of its time; scaled, 4000");
+	has(text, "perf_mux_hrtimer_handler: ");
+	has(text, "x86_pmu_event_init: ");
+	free(text);
+}
+
+static void test_refused(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put(attr, 0, 128ULL << 32 | 1);
+	put(attr, 8, 0);
+	put(attr, 24, 1ULL << 50);
+	opened(-22, attr, 0);
+	text = told(0, STORY_NORMAL, false);
+	has(text, "The check that says so is sample_type_bits: ");
+	has(text, "change the attr (sample_type)");
+	free(text);
+	/* and what no rule explains is not explained */
+	put(attr, 24, 0);
+	opened(-99, attr, 0);
+	text = told(0, STORY_BRIEF, false);
+	has(text, "EADDRNOTAVAIL");
+	free(text);
+}
+
+/* Any attr, any level, any width: no crash, nothing that a terminal would obey. */
+static void test_any_attr(void **state)
+{
+	uint8_t attr[128];
+	char *text;
+
+	(void)state;
+	srandom(1);
+	for (int i = 0; i < 300; i++) {
+		for (size_t k = 0; k < sizeof(attr); k++)
+			attr[k] = (uint8_t)(random() & random() & (i & 1 ? 0xff : random()));
+		if (i & 2)
+			put(attr, 0, 128ULL << 32 | (uint64_t)(i / 4 % 10));
+		opened(i % 3 ? 3 + i : -(1 + i % 40), attr, i % 5 ? 0 : -1);
+	}
+	for (int i = 0; i < 6; i++) {
+		text = told(20U * (unsigned int)i, (enum story_level)(i % 3), i & 1);
+		for (const char *c = text; *c; c++)
+			assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
+		free(text);
+	}
+}
+
+static void recorded(const struct event *e, const uint8_t *bytes, size_t len)
+{
+	const struct view_record r = { .event = e, .bytes = bytes, .len = len, .sure = true };
+
+	story->ops->record(story, 100, 0, &r);
+}
+
+/* Names of mapped files are bytes of the target's, with or without an end. */
+static void test_hostile_records(void **state)
+{
+	static const char evil[] = "/tmp/\033]0;x\007\nfile";
+	uint8_t attr[128] = { 0 }, bytes[200] = { 10 };
+	char *text;
+
+	(void)state;
+	put(attr, 0, 128ULL << 32 | 1);
+	put(attr, 8, 9);
+	put(attr, 40, 1 << 5 | 1 << 8 | 1 << 23);
+	opened(3, attr, 0);
+	happens(&(struct call){
+		.desc = call_by_name("mmap"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .ret = 0x7000000,
+		.args = { 0, 3 * 4096, 3, 1, 3, 0 },
+	});
+	memcpy(bytes + 72, evil, sizeof(evil));
+	recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
+	memset(bytes + 72, 'x', sizeof(bytes) - 72);
+	for (size_t len = 0; len <= sizeof(bytes); len++)
+		recorded(model_event(m, 100, 3), bytes, len);
+	text = told(0, STORY_NORMAL, false);
+	has(text, "/tmp/\\033]0;x\\007\\012file");
+	assert_null(strchr(text, '\033'));
+	has(text, "1 ring of 8 KiB");
+	free(text);
+}
+
+/* Prose --------------------------------------------------------------------------- */
+
+static void test_lines(void **state)
+{
+	struct buf out = { 0 };
+	struct prose p;
+	const char *s;
+
+	(void)state;
+	prose_init(&p, &out, WIDTH);
+	prose_para(&p);
+	for (int i = 0; i < 50; i++)
+		prose_addf(&p, "%s%.*s", i ? " " : "", 1 + i % 9, "abcdefghij");
+	prose_item(&p);
+	for (int i = 0; i < 12; i++)
+		prose_addf(&p, "%sPERF_SAMPLE_%d", i ? "|" : "flags=", i);
+	prose_free(&p);
+	for (s = buf_str(&out); *s; s += strcspn(s, "\n") + 1) {
+		assert_true(strcspn(s, "\n") <= WIDTH);
+		assert_true(s[strcspn(s, "\n") - 1] != ' ');
+	}
+	assert_non_null(strstr(buf_str(&out), "\n  - flags=PERF_SAMPLE_0|"));
+	assert_non_null(strstr(buf_str(&out), "|\n    PERF_SAMPLE_"));
+	buf_free(&out);
+}
+
+static void test_links(void **state)
+{
+	struct buf plain = { 0 }, linked = { 0 };
+	struct prose p;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		prose_init(&p, i ? &linked : &plain, 31);
+		p.links = i;
+		prose_adds(&p, "It is described in ");
+		prose_page(&p, "perf_event_open(2)", "ERRORS");
+		prose_adds(&p, ", and in ");
+		prose_page(&p, "pevtrace-check(1)", NULL);
+		prose_free(&p);
+	}
+	assert_string_equal(buf_str(&plain), "It is described in\nperf_event_open(2), ERRORS, "
+					     "and\nin pevtrace-check(1)\n");
+	has(buf_str(&linked), "\033]8;;https://man7.org/linux/man-pages/man2/perf_event_open.2.html"
+			      "\033\\perf_event_open(2)\033]8;;\033\\, ERRORS, and\n");
+	buf_free(&plain);
+	buf_free(&linked);
+}
+
+static void test_words(void **state)
+{
+	struct buf out = { 0 };
+	struct prose p;
+
+	(void)state;
+	prose_init(&p, &out, 0);
+	prose_meaning(&p, "Id of it");
+	prose_adds(&p, "; ");
+	prose_meaning(&p, "TLB for data");
+	prose_adds(&p, "; ");
+	prose_count(&p, 1, "open");
+	prose_adds(&p, "; ");
+	prose_count(&p, 11, "open");
+	prose_adds(&p, "; ");
+	prose_times(&p, 2);
+	prose_free(&p);
+	assert_string_equal(buf_str(&out), "id of it; TLB for data; 1 open; 11 opens; twice\n");
+	buf_free(&out);
+}
+
+/* The dictionary -------------------------------------------------------------------- */
+
+static void tell_all(void *ctx, const struct lexicon_entry *e)
+{
+	struct buf out = { 0 };
+	struct prose p;
+	char word[128];
+
+	prose_init(&p, &out, 0);
+	lexicon_tell(e, &p);
+	prose_free(&p);
+	/* more than its own name, and it means itself */
+	assert_true(out.len > strlen(e->name) + 20);
+	assert_true(lexicon_means(e, e->name));
+	snprintf(word, sizeof(word), "%sx", e->name);
+	assert_false(lexicon_means(e, word));
+	assert_null(strstr(buf_str(&out), ".. "));
+	assert_null(strstr(buf_str(&out), "..\n"));
+	assert_null(strstr(buf_str(&out), "(null)"));
+	++*(size_t *)ctx;
+	buf_free(&out);
+}
+
+static void test_dictionary(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	lexicon_each(tell_all, &n);
+	assert_true(n > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared_counter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_dictionary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
