@@ -8,7 +8,7 @@ listed() {
 	for file in "$@"; do
 		[ -e "$file" ] || continue
 		case $file in
-		tests/unit/*.c | tests/targets/*.c | bench/*.c) file=${file%.c} ;;
+		tests/unit/*.c | tests/targets/*.c | tests/fuzz/fuzz_*.c | bench/*.c) file=${file%.c} ;;
 		esac
 		grep -qE "(^|[[:blank:]])${file//./\\.}([[:blank:]]|\$)" Makefile.am || {
 			echo "not in Makefile.am: $file"
@@ -24,12 +24,13 @@ setup() {
 
 @test "every source, description and test is listed in Makefile.am" {
 	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] xlat/*.in xlat/*.awk lessons/* \
-		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] bench/*.c
+		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
+		tests/fault/*.c bench/*.c
 }
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck quickstart autogen.sh .ci/run tests/run bench/run bench/*.sh
+	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run tests/run bench/run bench/*.sh
 }
 
 @test "the page passes mandoc -Tlint" {

@@ -130,7 +130,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	s->ops->begin(s, key, SINK_ARRAY);
 	/* longs of bits; on little-endian machines that is bytes of bits */
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
-		if (p[fd / 8] >> fd % 8 & 1)
+		if (p && p[fd / 8] >> fd % 8 & 1)
 			s->ops->fd(s, NULL, fd, arg_fd_label(a, fd));
 	s->ops->end(s);
 }

@@ -5,16 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-bool text_cursor_fail(struct text_cursor *c, const char *fmt, ...)
+void text_cursor_note(struct text_cursor *c, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (*c->why)
-		return false;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(c->why, sizeof(c->why), fmt, ap);
 	va_end(ap);
-	return false;
 }
 
 static bool is_blank(char ch)
@@ -145,8 +144,8 @@ static bool read_digits(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 			return text_cursor_fail(c, "a run of %zu hexadecimal digits: "
 						"two make a byte", n);
 		for (; run < c->at; run += 2)
-			if (!put(c, out, max, len, (unsigned int)
-				 (digit(run[0]) << 4 | digit(run[1]))))
+			if (!put(c, out, max, len, (unsigned int)digit(run[0]) << 4 |
+				 (unsigned int)digit(run[1])))
 				return false;
 	}
 	return true;

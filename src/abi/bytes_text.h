@@ -13,9 +13,12 @@ struct text_cursor {
 	char why[200];		/* one line without a full stop, "" while all is well */
 };
 
-/* Notes the first trouble; always false. */
-bool text_cursor_fail(struct text_cursor *c, const char *fmt, ...)
+/* Notes the first trouble. */
+void text_cursor_note(struct text_cursor *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The same; always false, which compilers and analysers are to see, too. */
+#define text_cursor_fail(...) ({ text_cursor_note(__VA_ARGS__); false; })
 
 /* How much of what follows a message is to quote: for "%.*s" with c->at. */
 static inline int text_cursor_some(const struct text_cursor *c)

@@ -115,7 +115,7 @@ static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
 	const char *name = xlat_name(regs, bit);
 	char unnamed[16];
 
-	if (name) {
+	if (regs && name) {
 		name += strlen(regs->prefix);
 	} else {
 		snprintf(unnamed, sizeof(unnamed), "bit%u", bit);

@@ -262,6 +262,7 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 		when_free(w);
 		return NULL;
 	}
+	/* cppcheck-suppress returnDanglingLifetime ; w is allocated, and holds nothing of r */
 	return w;
 }
 

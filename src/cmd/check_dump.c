@@ -196,6 +196,7 @@ static void take_failure(struct picking *p, const struct call *c)
 		l->list[i]->times++;
 		check_call_free(&new->call);
 		free(new);
+		p->into = NULL;
 		return;
 	}
 	l->list = xrealloc(l->list, (l->n + 1) * sizeof(*l->list));
@@ -210,7 +211,7 @@ static void on_exit_of(void *ctx, struct call *c)
 		take_failure(p, c);
 	else if (!p->failures && replay_line(p->replay) == p->line)
 		take(p, c);
-	if (p->begun && !p->done && c->tid == p->tid) {
+	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
 		p->into->error = c->failed ? (int)c->ret : 0;
 		p->done = true;

@@ -451,7 +451,7 @@ void show_json_call(const struct show *s, const struct call *c, struct sink *k)
 	k->ops->begin(k, "args", SINK_OBJECT);
 	call_args(c, AT_ENTER, &s->machine->names, k);
 	k->ops->end(k);
-	json_object_object_add(j->level[j->depth].object, "attr_bytes",
+	json_add(j->level[j->depth].object, "attr_bytes",
 			       json_bytes(bytes, len));
 }
 

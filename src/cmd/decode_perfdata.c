@@ -52,9 +52,9 @@ static void begin(struct perfdata_decoding *d, const char *kind,
 		return;
 	}
 	top = d->out.object.level[0].object;
-	json_object_object_add(top, "kind", json_object_new_string(kind));
+	json_add(top, "kind", json_new_string(kind));
 	if (name)
-		json_object_object_add(top, "name", json_text(name, strlen(name), &clean));
+		json_add(top, "name", json_text(name, strlen(name), &clean));
 }
 
 static void show_event(struct perfdata_decoding *d, const struct perfdata_event *e)
@@ -70,7 +70,7 @@ static void show_event(struct perfdata_decoding *d, const struct perfdata_event 
 	s = d->out.sink;
 	attr_emit(&c, AT_ENTER, "attr", AT, perfdata_names(d->data), s);
 	if (d->out.json)
-		json_object_object_add(d->out.object.level[0].object, "attr_bytes",
+		json_add(d->out.object.level[0].object, "attr_bytes",
 				       json_bytes(a.bytes, a.len));
 	d->out.text.results = true;
 	s->ops->begin(s, "ids", SINK_ARRAY);
@@ -109,7 +109,7 @@ static void on_record(void *ctx, const struct perfdata_record *r)
 	begin(d, "record", r->event);
 	if (d->out.json) {
 		top = d->out.object.level[0].object;
-		json_object_object_add(top, "offset", json_object_new_uint64(r->offset));
+		json_add(top, "offset", json_new_uint(r->offset));
 	}
 	if (r->type >= PERF_RECORD_HEADER_ATTR)
 		emit_own(r, d->out.sink);

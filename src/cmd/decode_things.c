@@ -33,7 +33,7 @@ static void show_attr(struct decode_one *d, const struct attr_text *a)
 	showing_begin(&d->out, true);
 	s = d->out.sink;
 	if (*a->label && d->out.json)
-		json_object_object_add(d->out.object.level[0].object, "label",
+		json_add(d->out.object.level[0].object, "label",
 				       json_text(a->label, strlen(a->label), &clean));
 	else if (*a->label) {
 		text_escaped(&d->out.line, a->label);
@@ -46,7 +46,7 @@ static void show_attr(struct decode_one *d, const struct attr_text *a)
 		sink_notef(s, "left_over", "%zu bytes behind that size are not looked at",
 			   a->given - a->len);
 	if (d->out.json)
-		json_object_object_add(d->out.object.level[0].object, "attr_bytes",
+		json_add(d->out.object.level[0].object, "attr_bytes",
 				       json_bytes(a->bytes, a->len));
 	showing_end(&d->out);
 	call_free(&c);
@@ -297,7 +297,7 @@ static bool type_of(const char *word, uint64_t *type)
 	char upper[64];
 	size_t n = 0;
 
-	for (; word[n] && n < sizeof(upper) - 1; n++)
+	for (; n < sizeof(upper) - 1 && word[n]; n++)
 		upper[n] = word[n] >= 'a' && word[n] <= 'z' ? (char)(word[n] - 32) : word[n];
 	upper[n] = 0;
 	e = xlat_by_name(&xlat_perf_type_id, upper);
@@ -330,7 +330,7 @@ static bool config_of(uint64_t type, const char *word, uint64_t *config)
 		warn("--config: tracefs has no tracepoint '%s' that can be read here", word);
 		return false;
 	}
-	for (; word[n] && n < sizeof(upper) - 1; n++)
+	for (; n < sizeof(upper) - 1 && word[n]; n++)
 		upper[n] = word[n] == '-' ? '_' : word[n] >= 'a' && word[n] <= 'z' ?
 			   (char)(word[n] - 32) : word[n];
 	upper[n] = 0;

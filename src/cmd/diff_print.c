@@ -26,20 +26,20 @@ static void add_text(struct json_object *o, const char *key, const char *text)
 	bool clean;
 
 	if (text)
-		json_object_object_add(o, key, json_text(text, strlen(text), &clean));
+		json_add(o, key, json_text(text, strlen(text), &clean));
 }
 
 /* " one two" as an array. */
 static void add_words(struct json_object *o, const char *key, const char *words)
 {
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = json_new_array();
 
 	for (size_t n; *words; words += n) {
 		words++;
 		n = strcspn(words, " ");
-		json_object_array_add(list, json_object_new_string_len(words, (int)n));
+		json_append(list, json_new_string_len(words, n));
 	}
-	json_object_object_add(o, key, list);
+	json_add(o, key, list);
 }
 
 static void write_json(struct json_object *o)
@@ -58,7 +58,7 @@ static void json_difference(const struct difference *d)
 		[DIFF_CHANGED] = "changed", [DIFF_REMOVED] = "removed",
 		[DIFF_ADDED] = "added", [DIFF_ORDER] = "order",
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 	struct buf added = { 0 }, removed = { 0 };
 
 	add_text(o, "kind", kinds[d->kind]);
@@ -131,7 +131,7 @@ static void begin(struct diff_print *p, const char *a, const char *b)
 
 void diff_print_scope(struct diff_print *p, uint64_t left_out)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 	struct buf text = { 0 };
 
 	buf_adds(&text, "only the attrs of events that were opened and used are compared: a "
@@ -249,11 +249,11 @@ static void json_mismatch(const struct mismatch *m)
 		[EXPECT_FIELD] = "field", [EXPECT_MISSING] = "missing",
 		[EXPECT_SURPLUS] = "unexpected",
 	};
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 
 	add_text(o, "kind", kinds[m->kind]);
 	if (m->number)
-		json_object_object_add(o, "line", json_object_new_uint64(m->number));
+		json_add(o, "line", json_new_uint(m->number));
 	if (m->kind == EXPECT_FIELD) {
 		add_text(o, "field", m->field);
 		add_text(o, "expected", m->wanted ? m->wanted : "0");
@@ -305,8 +305,8 @@ void diff_print_mismatch(void *ctx, const struct mismatch *m)
 static void json_item(const struct normal *n, const struct normal_task *t,
 		      const struct normal_item *i, const struct normal_choice *choice)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *fields = json_object_new_object();
+	struct json_object *o = json_new_object();
+	struct json_object *fields = json_new_object();
 	const struct normal_form *f = normal_form(n, i);
 	struct buf value = { 0 };
 
@@ -319,7 +319,7 @@ static void json_item(const struct normal *n, const struct normal_task *t,
 		normal_value(n, t, i, f->fields[k].value, &value);
 		add_text(fields, f->fields[k].key, buf_str(&value));
 	}
-	json_object_object_add(o, "fields", fields);
+	json_add(o, "fields", fields);
 	write_json(o);
 	buf_free(&value);
 }

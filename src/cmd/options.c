@@ -298,7 +298,7 @@ static void check_decode(struct options *o)
 	if (!o->argv)
 		die("nothing to decode: name a dump or a perf.data file, or - for standard input; see "
 		    "pevtrace --help");
-	if (o->argv[1])
+	else if (o->argv[1])
 		die("decode takes one dump, and '%s' is another", o->argv[1]);
 	if (o->npids || o->look_ms || o->no_seccomp || o->detach_on_exec || o->inject)
 		die("-p, -b, --look-every, --no-seccomp, -e inject= and --as-kernel are for "

@@ -21,10 +21,12 @@ static _Noreturn void child(int go, int report, char *const *argv, const sigset_
 	do
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1)
+	if (!n)
 		_exit(EXIT_TROUBLE); /* nothing could be measured, which was said */
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	if (n > 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		execvp(argv[0], argv);
+	}
 	err = errno;
 	n = write(report, &err, sizeof(err));
 	_exit(n < 0 ? EXIT_TROUBLE : 127);
@@ -77,6 +79,10 @@ bool workload_go(struct workload *w)
 	do
 		n = write(w->go, "", 1);
 	while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		warn("cannot start '%s': %s", w->name, strerror(errno));
+		return false;
+	}
 	shut(&w->go);
 	do
 		n = read(w->report, &err, sizeof(err));

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/die.h"
+
 static int call(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
 		uint64_t flags)
 {
@@ -28,12 +30,9 @@ int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t grou
 		return call(NULL, pid, cpu, group_fd, flags);
 	/* its end is the end of what is mapped to read */
 	map = mmap(NULL, room + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (map == MAP_FAILED)
-		return -ENOMEM;
-	if (mprotect(map, room, PROT_READ | PROT_WRITE)) {
-		munmap(map, room + page);
-		return -ENOMEM;
-	}
+	/* not to be taken for what the kernel says to the call */
+	if (map == MAP_FAILED || mprotect(map, room, PROT_READ | PROT_WRITE))
+		die("cannot map memory for an attr: %s", strerror(errno));
 	copy = map + room - len;
 	memcpy(copy, attr, len);
 	fd = call(copy, pid, cpu, group_fd, flags);

@@ -104,6 +104,7 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 {
 	struct told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
 	bool known;
 	pid_t pid;
 
@@ -112,10 +113,10 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 	pid = fork();
 	if (!pid)
 		child(ask, before, told);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	/* only an event that opened can have killed it */
-	known = pid > 0 && (told->done || told->opening);
+	known = pid > 0 && (told->done || (told->opening && WIFSIGNALED(status)));
 	*out = told->trial;
 	munmap(told, sizeof(*told));
 	return known;

@@ -344,11 +344,11 @@ static void pair_items(const struct comparison *c, struct pairing *p)
 {
 	struct cursor a = { .n = c->a, .t = p->t.a }, b = { .n = c->b, .t = p->t.b };
 
-	if (p->t.a && p->t.b)
+	if (a.t && b.t)
 		pair_ends(c, p, &a, &b);
-	align_init(&p->a, (p->t.a ? p->t.a->nitems : 0) - p->head - p->tail, 2);
-	align_init(&p->b, (p->t.b ? p->t.b->nitems : 0) - p->head - p->tail, 2);
-	if (!p->t.a || !p->t.b)
+	align_init(&p->a, (a.t ? a.t->nitems : 0) - p->head - p->tail, 2);
+	align_init(&p->b, (b.t ? b.t->nitems : 0) - p->head - p->tail, 2);
+	if (!a.t || !b.t)
 		return;
 	item_tokens(c, a, true, &p->a);
 	item_tokens(c, b, false, &p->b);
@@ -433,7 +433,7 @@ static void followers(struct lone *l, size_t open, struct buf *out)
 		const struct normal_form *f = normal_form(l->n, &l->t->items[i]);
 		const char *request = normal_get(f, "request");
 
-		if (f->desc == last && !request)
+		if (!f->desc || (f->desc == last && !request))
 			continue;
 		buf_addf(out, "%s%s%s%s", out->len ? ", " : "", f->desc->name,
 			 request ? " " : "", request ? request : "");

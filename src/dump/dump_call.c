@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/dump_call.h"
 
-#include <json-c/linkhash.h>
+#include <json-c/json_object_iterator.h>
 #include <string.h>
 
 #include "dump/dump_line.h"
@@ -9,7 +9,7 @@
 
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit)
 {
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = json_new_array();
 
 	for (size_t i = 0; i < c->ncaptures; i++) {
 		const struct capture *k = &c->captures[i];
@@ -17,12 +17,12 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 
 		if (k->phase == AT_ENTER ? !enter : !exit)
 			continue;
-		o = json_object_new_object();
+		o = json_new_object();
 		dump_add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
 		dump_add(o, "addr", json_hex(k->addr));
 		dump_add_uint(o, "want", k->want);
 		dump_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
-		json_object_array_add(list, o);
+		json_append(list, o);
 	}
 	return list;
 }
@@ -30,7 +30,7 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 void dump_call_beginning(struct json_object *o, const struct call *c,
 			 struct json_object *stack)
 {
-	struct json_object *raw = json_object_new_array();
+	struct json_object *raw = json_new_array();
 
 	dump_add_string(o, "call", c->desc->name);
 	dump_add_int(o, "tid", c->tid);
@@ -38,7 +38,7 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add_string(o, "arch", c->arch->name);
 	dump_add_uint(o, "nr", c->nr);
 	for (size_t i = 0; i < c->desc->nargs; i++)
-		json_object_array_add(raw, json_hex(c->args[i]));
+		json_append(raw, json_hex(c->args[i]));
 	dump_add(o, "raw", raw);
 	dump_add_uint(o, "enter_ns", c->enter_ns);
 	dump_add_bool(o, "shown", c->shown);
@@ -66,7 +66,7 @@ static void add_ring(struct json_object *o, const struct ring *r)
 
 struct json_object *dump_call_about(const struct call *c, const struct model *m)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 	const struct ring *r;
 
 	switch (c->desc->class) {
@@ -113,7 +113,7 @@ static struct json_object *unless_empty(struct json_object *o)
 struct dump_return dump_call_decode_return(const struct call *c, const struct names *n)
 {
 	struct dump_return r = {
-		json_object_new_object(), json_object_new_object(), json_object_new_object(),
+		json_new_object(), json_new_object(), json_new_object(),
 	};
 	struct json_sink j;
 
@@ -162,8 +162,12 @@ static void add_tampering(struct json_object *o, const struct tamper *t)
 /* Moves the members of from to to, and releases from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
-	json_object_object_foreach(from, key, value)
-		json_object_object_add(to, key, json_object_get(value));
+	struct json_object_iterator at = json_object_iter_begin(from);
+	const struct json_object_iterator end = json_object_iter_end(from);
+
+	for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+		json_add(to, json_object_iter_peek_name(&at),
+			 json_object_get(json_object_iter_peek_value(&at)));
 	json_object_put(from);
 }
 

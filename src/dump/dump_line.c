@@ -8,30 +8,30 @@
 
 struct json_object *dump_line(const char *kind)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 
-	dump_add(o, "kind", json_object_new_string(kind));
+	dump_add(o, "kind", json_new_string(kind));
 	return o;
 }
 
 void dump_add(struct json_object *o, const char *key, struct json_object *v)
 {
-	json_object_object_add_ex(o, key, v, JSON_C_OBJECT_KEY_IS_CONSTANT);
+	json_add_literal(o, key, v);
 }
 
 void dump_add_int(struct json_object *o, const char *key, int64_t v)
 {
-	dump_add(o, key, json_object_new_int64(v));
+	dump_add(o, key, json_new_int(v));
 }
 
 void dump_add_uint(struct json_object *o, const char *key, uint64_t v)
 {
-	dump_add(o, key, json_object_new_uint64(v));
+	dump_add(o, key, json_new_uint(v));
 }
 
 void dump_add_bool(struct json_object *o, const char *key, bool v)
 {
-	dump_add(o, key, json_object_new_boolean(v));
+	dump_add(o, key, json_new_bool(v));
 }
 
 /* A string, with its bytes beside it where it is not UTF-8; null: none. */
@@ -44,7 +44,7 @@ void dump_add_string(struct json_object *o, const char *key, const char *v)
 	if (clean)
 		return;
 	snprintf(hex, sizeof(hex), "%s_hex", key);
-	json_object_object_add(o, hex, json_bytes(v, strlen(v)));
+	json_add(o, hex, json_bytes(v, strlen(v)));
 }
 
 struct json_object *dump_task_line(const char *kind, pid_t tid, uint64_t ns)

@@ -60,7 +60,7 @@ static bool fill(struct dump_reader *r)
 
 	if (r->eof)
 		return false;
-	if (r->at) {
+	if (r->at && r->text.data) {
 		memmove(r->text.data, r->text.data + r->at, r->text.len - r->at);
 		r->text.len -= r->at;
 		r->at = 0;
@@ -96,7 +96,7 @@ static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 	for (;;) {
 		char *start = r->text.data ? r->text.data + r->at : NULL;
 		size_t have = r->text.len - r->at;
-		char *nl = have ? memchr(start + searched, '\n', have - searched) : NULL;
+		char *nl = start && have ? memchr(start + searched, '\n', have - searched) : NULL;
 
 		if (nl || (r->eof && have)) {
 			*len = nl ? (size_t)(nl - start) : have;

@@ -96,7 +96,7 @@ static void on_enter(struct view *v, const struct call *c)
 	begun_free(take(d, c->tid)); /* its end was not seen */
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
-	b->args = json_object_new_object();
+	b->args = json_new_object();
 	b->about = dump_call_about(c, d->model);
 	json_sink_init(&j, b->args);
 	call_args(c, AT_ENTER, d->names, &j.sink);
@@ -199,21 +199,21 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 
 	if (!b)
 		return;
-	b->stack = json_object_new_array();
+	b->stack = json_new_array();
 	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_object_new_object();
+		struct json_object *o = json_new_object();
 
 		dump_add_string(o, "module", frames[i].module);
 		dump_add_string(o, "symbol", frames[i].symbol);
 		dump_add(o, "offset", json_hex(frames[i].offset));
 		dump_add(o, "ip", json_hex(frames[i].ip));
-		json_object_array_add(b->stack, o);
+		json_append(b->stack, o);
 	}
 	if (why) {
-		struct json_object *o = json_object_new_object();
+		struct json_object *o = json_new_object();
 
 		dump_add_string(o, "why", why);
-		json_object_array_add(b->stack, o);
+		json_append(b->stack, o);
 	}
 }
 
@@ -340,7 +340,7 @@ static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_
 	dump_add_uint(o, "ring", r->ring->number);
 	dump_add_uint(o, "event", r->event->number);
 	dump_add_bool(o, "sure", r->sure);
-	decoded = json_object_new_object();
+	decoded = json_new_object();
 	json_sink_init(&j, decoded);
 	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
 	dump_add(o, "record",
@@ -440,11 +440,11 @@ static void on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
 			  size_t nconfigs, const char *name)
 {
 	struct json_object *o = name_line("terms", name);
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = json_new_array();
 
 	dump_add_uint(o, "type", type);
 	for (size_t i = 0; i < nconfigs; i++)
-		json_object_array_add(list, json_hex(config[i]));
+		json_append(list, json_hex(config[i]));
 	dump_add(o, "config", list);
 	write_line(self(v), 0, o);
 }
@@ -476,8 +476,8 @@ static void add_started(struct json_object *o, uint64_t real_ns)
 
 static void write_header(struct dump_view *d, const struct dump_header *h)
 {
-	struct json_object *o = dump_line(KIND_HEADER), *kernel = json_object_new_object();
-	struct json_object *command = json_object_new_array(), *pids = json_object_new_array();
+	struct json_object *o = dump_line(KIND_HEADER), *kernel = json_new_object();
+	struct json_object *command = json_new_array(), *pids = json_new_array();
 	bool clean;
 
 	dump_add_int(o, "schema", DUMP_SCHEMA);
@@ -491,11 +491,11 @@ static void write_header(struct dump_view *d, const struct dump_header *h)
 	dump_add_uint(o, "page_size", h->page_size);
 	/* what is not UTF-8 is for people only: nobody runs it from here */
 	for (size_t i = 0; h->command && h->command[i]; i++)
-		json_object_array_add(command, json_text(h->command[i],
+		json_append(command, json_text(h->command[i],
 							 strlen(h->command[i]), &clean));
 	dump_add(o, "command", command);
 	for (size_t i = 0; i < h->npids; i++)
-		json_object_array_add(pids, json_object_new_int64(h->pids[i]));
+		json_append(pids, json_new_int(h->pids[i]));
 	dump_add(o, "attached", pids);
 	add_started(o, h->start_ns + (uint64_t)h->real_offset);
 	dump_add_uint(o, "start_ns", h->start_ns);

@@ -397,7 +397,7 @@ static bool walk(const struct matching *m,
 				tell_alone(EXPECT_SURPLUS, is, tell, ctx);
 			i++;
 		} else {
-			if (!want->any)
+			if (want && !want->any)
 				tell_alone(EXPECT_MISSING, want, tell, ctx);
 			w++;
 		}

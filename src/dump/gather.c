@@ -228,14 +228,17 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 {
 	const struct gather *g = out->all;
 	struct process *best = NULL;
+	bool found = false;
 
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct process *p = g->processes[i];
 
-		if (pid ? p->pid == pid : event ? opened(p, event) : !best || opens_more(p, best))
+		if (pid ? p->pid == pid : event ? opened(p, event) : !found || opens_more(p, best)) {
 			best = p;
+			found = true;
+		}
 	}
-	if (!best || !best->program.nevents) {
+	if (!found || !best->program.nevents) {
 		if (pid)
 			warn("%s: process %d opens no event", path, (int)pid);
 		else if (event)

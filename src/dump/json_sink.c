@@ -28,7 +28,7 @@ struct json_object *json_hex(uint64_t v)
 	while (v >>= 4);
 	*--p = 'x';
 	*--p = '0';
-	return json_object_new_string_len(p, (int)(end - p));
+	return json_new_string_len(p, (size_t)(end - p));
 }
 
 struct json_object *json_bytes(const void *bytes, size_t len)
@@ -41,7 +41,7 @@ struct json_object *json_bytes(const void *bytes, size_t len)
 		text[2 * i] = digits[p[i] >> 4];
 		text[2 * i + 1] = digits[p[i] & 15];
 	}
-	o = json_object_new_string_len(text, (int)(2 * len));
+	o = json_new_string_len(text, (size_t)(2 * len));
 	free(text);
 	return o;
 }
@@ -56,7 +56,7 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 		good += n;
 	*clean = good == len;
 	if (*clean)
-		return json_object_new_string_len(text, (int)len);
+		return json_new_string_len(text, len);
 	buf_add(&out, text, good);
 	for (size_t i = good; i < len; i += n) {
 		n = utf8_at(text + i, len - i);
@@ -67,7 +67,7 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 		buf_adds(&out, "\xef\xbf\xbd");
 		n = 1;
 	}
-	o = json_object_new_string_len(buf_str(&out), (int)out.len);
+	o = json_new_string_len(buf_str(&out), out.len);
 	buf_free(&out);
 	return o;
 }
@@ -92,9 +92,13 @@ const char *json_line(struct json_object *o, size_t *len)
 {
 	const char *text = json_object_to_json_string_length(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, len);
-	const char *end = text + *len, *at = next_control(text, end);
+	const char *end = text + *len, *at;
 	struct buf out = { 0 };
 
+	/* its end is missing where memory for it was */
+	if (!text || !*len || !strchr("}]\"", end[-1]))
+		die("out of memory for JSON");
+	at = next_control(text, end);
 	if (at == end)
 		return text;
 	while (at < end) {
@@ -128,7 +132,7 @@ static void add_beside(struct json_sink *j, const char *key, const char *suffix,
 		snprintf(name, sizeof(name), "%s_%s", key, suffix);
 	else
 		snprintf(name, sizeof(name), "%s", suffix);
-	json_object_object_add(j->level[depth].object, name, value);
+	json_add(j->level[depth].object, name, value);
 }
 
 static void put(struct json_sink *j, const char *key, struct json_object *value)
@@ -136,17 +140,17 @@ static void put(struct json_sink *j, const char *key, struct json_object *value)
 	struct json_object *in = j->level[j->depth].object;
 
 	if (json_object_is_type(in, json_type_array))
-		json_object_array_add(in, value);
+		json_append(in, value);
 	else
-		json_object_object_add(in, key ? key : "value", value);
+		json_add(in, key ? key : "value", value);
 	j->last = key;
 }
 
 static void begin(struct sink *s, const char *key, enum sink_shape shape)
 {
 	struct json_sink *j = self(s);
-	struct json_object *o = shape == SINK_OBJECT ? json_object_new_object() :
-						       json_object_new_array();
+	struct json_object *o = shape == SINK_OBJECT ? json_new_object() :
+						       json_new_array();
 
 	put(j, key, o);
 	if (j->depth + 1 == JSON_DEPTH) {
@@ -180,7 +184,7 @@ static bool is_config(const char *key)
 
 static struct json_object *number(const char *key, uint64_t v)
 {
-	return is_config(key) ? json_hex(v) : json_object_new_uint64(v);
+	return is_config(key) ? json_hex(v) : json_new_uint(v);
 }
 
 static void put_uint(struct sink *s, const char *key, uint64_t v)
@@ -190,7 +194,7 @@ static void put_uint(struct sink *s, const char *key, uint64_t v)
 
 static void put_sint(struct sink *s, const char *key, int64_t v)
 {
-	put(self(s), key, json_object_new_int64(v));
+	put(self(s), key, json_new_int(v));
 }
 
 static void put_hex(struct sink *s, const char *key, uint64_t v)
@@ -205,19 +209,19 @@ static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint
 
 	put(j, key, v < EXACT ? number(key, v) : json_hex(v));
 	if (name)
-		add_beside(j, key, "name", json_object_new_string(name));
+		add_beside(j, key, "name", json_new_string(name));
 }
 
 static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
-	struct json_object *names = json_object_new_array();
+	struct json_object *names = json_new_array();
 	struct json_sink *j = self(s);
 	const struct xlat_entry *e;
 	uint64_t rest = v;
 	size_t at = 0;
 
 	while ((e = xlat_next_flag(x, &rest, &at)))
-		json_object_array_add(names, json_object_new_string(e->name));
+		json_append(names, json_new_string(e->name));
 	put(j, key, json_hex(v));
 	add_beside(j, key, "names", names);
 	if (rest)
@@ -227,7 +231,7 @@ static void put_flags(struct sink *s, const char *key, const struct xlat *x, uin
 static void put_packed(struct sink *s, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n)
 {
-	struct json_object *names = json_object_new_array();
+	struct json_object *names = json_new_array();
 	struct json_sink *j = self(s);
 
 	for (size_t i = 0; i < n; i++) {
@@ -235,7 +239,7 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 			xlat_name(parts[i].xlat, parts[i].value) : NULL;
 
 		if (name)
-			json_object_array_add(names, json_object_new_string(name));
+			json_append(names, json_new_string(name));
 	}
 	put(j, key, json_hex(raw));
 	add_beside(j, key, "names", names);
@@ -243,7 +247,7 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 
 static void put_symbol(struct sink *s, const char *key, const char *word)
 {
-	put(self(s), key, json_object_new_string(word));
+	put(self(s), key, json_new_string(word));
 }
 
 static void put_string(struct sink *s, const char *key, const char *bytes,
@@ -256,7 +260,7 @@ static void put_string(struct sink *s, const char *key, const char *bytes,
 	if (!clean)
 		add_beside(j, key, "hex", json_bytes(bytes, len));
 	if (cut)
-		add_beside(j, key, "cut", json_object_new_boolean(1));
+		add_beside(j, key, "cut", json_new_bool(1));
 }
 
 static void put_bytes(struct sink *s, const char *key, const void *bytes,
@@ -266,7 +270,7 @@ static void put_bytes(struct sink *s, const char *key, const void *bytes,
 
 	put(j, key, json_bytes(bytes, len));
 	if (cut)
-		add_beside(j, key, "cut", json_object_new_boolean(1));
+		add_beside(j, key, "cut", json_new_bool(1));
 }
 
 static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
@@ -274,7 +278,7 @@ static void put_fd(struct sink *s, const char *key, int64_t fd, const char *labe
 	struct json_sink *j = self(s);
 	bool clean;
 
-	put(j, key, json_object_new_int64(fd));
+	put(j, key, json_new_int(fd));
 	if (label)
 		add_beside(j, key, "label", json_text(label, strlen(label), &clean));
 }

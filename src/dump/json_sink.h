@@ -6,6 +6,7 @@
 #include <json-c/json_object.h>
 
 #include "abi/sink.h"
+#include "dump/json_new.h"
 
 enum { JSON_DEPTH = 16 };
 

@@ -175,12 +175,12 @@ static struct normal_event **numbered(struct normal *n, unsigned int number)
 struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 				     const struct event *e)
 {
-	struct normal_event **at = numbered(n, e->number);
+	struct normal_event **at = numbered(n, e->number), *known = *at;
 	struct buf found = { 0 };
 	char *name;
 
-	if (*at)
-		return *at;
+	if (known)
+		return known;
 	if (e->found) {
 		buf_addf(&found, "found%u", ++t->founds);
 		name = found.data;

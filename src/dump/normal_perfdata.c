@@ -160,7 +160,7 @@ struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out)
 	normal_ops.born(list.normal, &task, 0);
 	for (size_t t = 0; t < n->ntasks; t++)
 		collect(&list, n, n->tasks[t]);
-	for (size_t i = 0; i < list.normal->nevents; i++)
+	for (size_t i = 0; list.forms && i < list.normal->nevents; i++)
 		put_attr(&list, normal_event_at(list.normal, i));
 	normal_seal(list.normal);
 	list.normal->attrs_only = true;

@@ -26,7 +26,7 @@ struct reading {
 
 static inline bool syntax_is(const char *word, size_t len, const char *name)
 {
-	return strlen(name) == len && !memcmp(word, name, len);
+	return word && strlen(name) == len && !memcmp(word, name, len);
 }
 
 /* event_syntax.c: text, and events that are added to the list. */

@@ -39,7 +39,7 @@ static void people_form(const struct xlat *x, const struct xlat_entry *e, char *
 	const char *name = e->name + strlen(x->prefix);
 	size_t i;
 
-	for (i = 0; name[i] && i < WORD_MAX - 1; i++)
+	for (i = 0; i < WORD_MAX - 1 && name[i]; i++)
 		out[i] = (char)(name[i] == '_' ? '-' : name[i] >= 'A' && name[i] <= 'Z' ?
 				name[i] - 'A' + 'a' : name[i]);
 	out[i] = '\0';

@@ -212,6 +212,7 @@ int cmd_learn(int argc, char **argv)
 	else
 		list(out, &c);
 	failed = ferror(out);
+	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
 	if ((c.output ? fclose(out) : fflush(out)) || failed) {
 		warn("cannot write to %s: %s", c.output ? c.output : "standard output",
 		     strerror(errno));

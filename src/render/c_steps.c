@@ -213,11 +213,10 @@ static void add_work(struct writer *w, const struct c_step *s, bool *armed)
 
 static void add_step(struct writer *w, const struct c_step *s)
 {
-	char *marked = NULL, *text;
+	bool reads = s->kind == STEP_READ;
+	char *marked = reads ? read_text(w, s->events[0]) : NULL;
+	char *text = resolve(w, reads ? marked : s->text);
 
-	if (s->kind == STEP_READ)
-		marked = read_text(w, s->events[0]);
-	text = resolve(w, marked ? marked : s->text);
 	add_line(w, text, s->meaning);
 	free(marked);
 	free(text);

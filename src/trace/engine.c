@@ -26,6 +26,16 @@ long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data)
 	return syscall(SYS_ptrace, (long)request, (long)tid, addr, data);
 }
 
+bool ptrace_must(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data)
+{
+	if (!ptrace_do(request, tid, addr, data))
+		return true;
+	if (errno != ESRCH)
+		die("cannot go on with task %d: ptrace request %#x: %s", (int)tid, request,
+		    strerror(errno));
+	return false;
+}
+
 uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -58,7 +68,7 @@ struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
 
 void task_ask(struct task *task)
 {
-	task->asked = !ptrace_do(PTRACE_INTERRUPT, task->tid, 0, 0);
+	task->asked = ptrace_must(PTRACE_INTERRUPT, task->tid, 0, 0);
 }
 
 void task_drop(struct tracer *t, struct task *task)
@@ -255,7 +265,7 @@ static void loop(struct tracer *t)
 	unsigned int stops = 0;
 
 	while (t->tasks.len) {
-		int status;
+		int status = 0;
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
 		if (tid > 0)

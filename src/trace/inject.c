@@ -7,11 +7,13 @@
 #include "trace/inject.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/die.h"
 #include "trace/proc.h"
 #include "trace/remote.h"
 #include "trace/task.h"
@@ -75,7 +77,7 @@ static bool to_return(struct inject *in)
 	struct ptrace_syscall_info info;
 
 	for (;;) {
-		ptrace_do(PTRACE_SYSCALL, in->tid, 0, 0);
+		ptrace_must(PTRACE_SYSCALL, in->tid, 0, 0);
 		if (!next_stop(in))
 			return false;
 		if (in->status >> 16 == PTRACE_EVENT_SECCOMP)
@@ -85,7 +87,9 @@ static bool to_return(struct inject *in)
 			continue;
 		}
 		info.op = PTRACE_SYSCALL_INFO_NONE;
-		ptrace_do(PTRACE_GET_SYSCALL_INFO, in->tid, sizeof(info), (uintptr_t)&info);
+		if (ptrace_do(PTRACE_GET_SYSCALL_INFO, in->tid, sizeof(info), (uintptr_t)&info) < 0 &&
+		    errno != ESRCH)
+			die("cannot see what task %d does: %s", (int)in->tid, strerror(errno));
 		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
 			return true;
 	}
@@ -115,13 +119,13 @@ void inject_end(struct inject *in)
 {
 	if (in->gone)
 		return;
-	ptrace_do(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
-	ptrace_do(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
+	ptrace_must(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
+	ptrace_must(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
 	if (in->stop_signal)
 		syscall(SYS_tkill, (long)in->tid, (long)SIGSTOP);
 	/* reports a group stop again, if it lasts */
 	if (in->interrupted)
-		ptrace_do(PTRACE_INTERRUPT, in->tid, 0, 0);
+		ptrace_must(PTRACE_INTERRUPT, in->tid, 0, 0);
 }
 
 #else /* other architectures go without */

@@ -53,6 +53,8 @@ static _Noreturn void child(const struct tracer *t, const struct launch *l)
 	do
 		n = read(l->go[0], &byte, 1);
 	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		report(l, AT_EXEC, errno);
 	if (n != 1)
 		_exit(EXIT_TROUBLE); /* the tracer gave up, and said why */
 	setrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
@@ -155,11 +157,12 @@ static int seize(pid_t pid, bool filtered)
 
 /*
  * Sees the child through to its exec, or to its end: the exec's stop is
- * handled here, and the task left in it until heed() has spoken.
+ * handled here, and the task left in it until heed() has spoken.  err: it was
+ * killed for that.
  */
-static int see_off(struct tracer *t, struct launch *l, pid_t pid)
+static int see_off(struct tracer *t, struct launch *l, pid_t pid, int err)
 {
-	int status, err;
+	int status = 0;
 
 	for (;;) {
 		unsigned int event;
@@ -177,7 +180,8 @@ static int see_off(struct tracer *t, struct launch *l, pid_t pid)
 		}
 		stop_handle(t, pid, status);
 	}
-	err = heed(t, l, NULL);
+	if (!err)
+		err = heed(t, l, NULL);
 	if (!err) {
 		/* A signal came between: the program had a short life. */
 		struct trace_birth birth = { .tid = pid, .pid = pid };
@@ -205,9 +209,12 @@ static int parent(struct tracer *t, struct launch *l, pid_t pid)
 	if (l->filtered)
 		task->guard = guard_new();
 	t->launched = pid;
-	if (write(l->go[1], "", 1) != 1)
+	if (write(l->go[1], "", 1) != 1) {
+		err = errno;
+		warn("cannot start '%s': %s", l->argv[0], strerror(err));
 		kill(pid, SIGKILL);
-	return see_off(t, l, pid);
+	}
+	return see_off(t, l, pid, err);
 }
 
 static void close_pipe(int p[2])

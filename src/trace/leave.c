@@ -51,7 +51,7 @@ void leave_task(struct tracer *t, struct task *task, int sig)
 	 * A stopped process stays stopped: the kernel sees to that.  If this
 	 * fails, the task was killed and its end will be reported.
 	 */
-	if (!ptrace_do(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
+	if (ptrace_must(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
 		task_gone(t, task, TRACE_DETACHED);
 }
 

@@ -92,7 +92,7 @@ void task_resume(struct tracer *t, struct task *task, int sig)
 		leave_task(t, task, sig);
 		return;
 	}
-	ptrace_do(how_to_go_on(t, task), task->tid, 0, (uintptr_t)sig);
+	ptrace_must(how_to_go_on(t, task), task->tid, 0, (uintptr_t)sig);
 }
 
 /* i386 has calls that take a pointer to their arguments. */
@@ -193,10 +193,10 @@ static void syscall_stop(struct tracer *t, struct task *task)
 
 	if (ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info),
 		      (uintptr_t)&info) < 0 &&
-	    errno == EIO)
-		die("this kernel does not tell tracers about system calls "
-		    "(PTRACE_GET_SYSCALL_INFO): tracing needs Linux 5.3 or "
-		    "later");
+	    errno != ESRCH)
+		die("cannot see what task %d does: PTRACE_GET_SYSCALL_INFO: %s%s",
+		    (int)task->tid, strerror(errno),
+		    errno == EIO ? "; tracing needs Linux 5.3 or later" : "");
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;
@@ -241,7 +241,7 @@ static void trap_stop(struct tracer *t, struct task *task, int sig)
 	if (sig == SIGTRAP || t->leaving)
 		task_resume(t, task, 0);
 	else
-		ptrace_do(PTRACE_LISTEN, task->tid, 0, 0);
+		ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
 }
 
 static void exec_stop(struct tracer *t, pid_t tid)

@@ -80,6 +80,13 @@ struct tracer {
 /* ptrace(2) without libc's idea of its types; 0 or -1 and errno. */
 long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
 
+/*
+ * The same for a task in a stop that would be left in it, or harmed, if this did
+ * not work.  False: the task was killed, and its end will be reported.  Dies of
+ * other failures, which frees those that we attached to and kills the others.
+ */
+bool ptrace_must(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
+
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t now_ns(void);
 

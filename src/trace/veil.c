@@ -72,8 +72,8 @@ static bool enter_strict(struct task *task)
 {
 	if (!guard_is_alone(task))
 		return false;
-	ptrace_do(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
-	ptrace_do(PTRACE_POKEUSR, task->tid, RESULT_AT, 0);
+	ptrace_must(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
+	ptrace_must(PTRACE_POKEUSR, task->tid, RESULT_AT, 0);
 	return task->veil.strict = true;
 }
 
@@ -115,7 +115,7 @@ void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info
 {
 	/* what it returns is ENOSYS then, already */
 	if (!task->filtered || info->seccomp.ret_data != VEIL_DATA)
-		ptrace_do(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
+		ptrace_must(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
 }
 
 bool veil_restart(struct tracer *t, const struct task *task, uint32_t audit)
@@ -162,8 +162,10 @@ void veil_lift(struct task *task)
 {
 	if (task->veil.what == VEIL_NOTHING)
 		return;
-	ptrace_do(task->veil.what == VEIL_MEMORY ? PTRACE_POKEDATA : PTRACE_POKEUSR, task->tid,
-		  task->veil.addr, task->veil.word);
+	if (task->veil.what == VEIL_MEMORY) /* which may be gone by now */
+		ptrace_do(PTRACE_POKEDATA, task->tid, task->veil.addr, task->veil.word);
+	else
+		ptrace_must(PTRACE_POKEUSR, task->tid, task->veil.addr, task->veil.word);
 	task->veil.what = VEIL_NOTHING;
 }
 

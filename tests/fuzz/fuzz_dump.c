@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A target for libFuzzer: the reader of dumps and all that decoding makes of
- * them.  Each line must be to the scanner what it is to json-c; of the whole,
- * text, counts and a new dump are made.  CONTRIBUTING.md tells how to run it.
+ * The reader of dumps and all that decoding makes of them.  Each line must be to
+ * the scanner what it is to json-c; of the whole, text, counts and a new dump are
+ * made.
  */
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../unit/scan_oracle.h"
 #include "cmd/cmd.h"
-#include "scan_oracle.h"
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+const unsigned long fuzz_inputs = 3000;
 
 static void try_lines(const char *data, size_t len)
 {
@@ -23,9 +23,8 @@ static void try_lines(const char *data, size_t len)
 		const char *wrong = oracle_disagrees(s, data, n);
 
 		if (wrong) {
-			printf("%s: %.*s\n", wrong, (int)n, data);
-			fflush(stdout);
-			abort();
+			printf("# %.*s\n", (int)n, data);
+			fuzz_wrong(wrong, "the line above");
 		}
 		n += !!nl;
 		data += n;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * json-c's objects, made and put together.  json-c returns NULL or -1 when memory
+ * is out, and NULL is also its null: these die instead.
+ */
+#ifndef PEVTRACE_DUMP_JSON_NEW_H
+#define PEVTRACE_DUMP_JSON_NEW_H
+
+#include <json-c/json_object.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* New objects, the caller's to put. */
+struct json_object *json_new_object(void);
+struct json_object *json_new_array(void);
+struct json_object *json_new_string(const char *text);
+struct json_object *json_new_string_len(const char *text, size_t len);
+struct json_object *json_new_int(int64_t v);
+struct json_object *json_new_uint(uint64_t v);
+struct json_object *json_new_bool(bool v);
+
+/* The object or array takes the value over; NULL is null. */
+void json_add(struct json_object *o, const char *key, struct json_object *value);
+void json_append(struct json_object *array, struct json_object *value);
+
+/* The same with a key that is not copied: a literal. */
+void json_add_literal(struct json_object *o, const char *key, struct json_object *value);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the fuzzers have in common. */
+#ifndef PEVTRACE_TESTS_FUZZ_H
+#define PEVTRACE_TESTS_FUZZ_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/json_sink.h"
+#include "render/text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* How many inputs are worth their time in make check, where that is fewer. */
+extern const unsigned long fuzz_inputs __attribute__((weak));
+
+/* Takes what is there, up to n bytes, from the front; the rest of out is zero. */
+static inline void fuzz_take(const uint8_t **data, size_t *len, void *out, size_t n)
+{
+	size_t have = n < *len ? n : *len;
+
+	memset(out, 0, n);
+	if (have)
+		memcpy(out, *data, have);
+	*data += have;
+	*len -= have;
+}
+
+static inline uint64_t fuzz_word(const uint8_t **data, size_t *len)
+{
+	uint64_t v;
+
+	fuzz_take(data, len, &v, sizeof(v));
+	return v;
+}
+
+_Noreturn static inline void fuzz_wrong(const char *what, const char *text)
+{
+	printf("# %s: %.2000s\n", what, text);
+	fflush(stdout);
+	abort();
+}
+
+/* Nothing that a terminal would obey: text is printed as it is. */
+static inline void fuzz_check_text(const struct buf *out)
+{
+	for (size_t i = 0; i < out->len; i++)
+		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
+			fuzz_wrong("a control byte in", out->data);
+}
+
+/* Calls emit with each kind of sink; all that it begins, it must end. */
+static inline void fuzz_sinks(void (*emit)(void *ctx, struct sink *s), void *ctx)
+{
+	static struct buf out;
+	struct text_sink t;
+	struct json_sink j;
+
+	for (int how = 0; how < 4; how++) {
+		buf_reset(&out);
+		text_sink_init(&t, &out);
+		t.sink.full = how & 1;
+		t.sink.raw = how & 2;
+		t.sink.max_string = how & 2 ? 4096 : 32;
+		text_sink_top(&t, true, NULL);
+		emit(ctx, &t.sink);
+		if (t.depth)
+			fuzz_wrong("not ended", buf_str(&out));
+		fuzz_check_text(&out);
+	}
+	json_sink_init(&j, json_object_new_object());
+	emit(ctx, &j.sink);
+	if (j.depth)
+		fuzz_wrong("not ended", "JSON");
+	json_object_put(j.level[0].object);
+}
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Attrs, as bytes and as text in all forms that are read.  What an attr is printed
+ * as is read back and printed the same.
+ */
+#include "../unit/fake.h"
+#include "abi/attr.h"
+#include "abi/attr_text.h"
+#include "fuzz.h"
+
+enum { ADDR = 0x10000 };
+
+static void emit(void *ctx, struct sink *s)
+{
+	const struct call *c = ctx;
+
+	s->ops->begin(s, "call", SINK_OBJECT);
+	attr_emit(c, AT_ENTER, "attr", ADDR, &fake_names, s);
+	s->ops->end(s);
+}
+
+static void show(const struct attr_text *a, struct buf *out)
+{
+	struct call c = { .desc = call_by_name("perf_event_open"), .arch = arch_native() };
+	struct text_sink t;
+
+	attr_text_capture(a, &c, ADDR);
+	if (!out) {
+		fuzz_sinks(emit, &c);
+	} else {
+		buf_reset(out);
+		text_sink_init(&t, out);
+		t.sink.full = true;
+		t.sink.max_string = 2 * ATTR_TEXT_MAX;
+		text_sink_top(&t, false, c.desc);
+		attr_emit(&c, AT_ENTER, "attr", ADDR, &fake_names, &t.sink);
+	}
+	call_free(&c);
+}
+
+static void there_and_back(const struct attr_text *a)
+{
+	static struct attr_text again;
+	static struct buf first, second;
+	struct attr_reader r;
+
+	show(a, &first);
+	if (strstr(buf_str(&first), "/* unreadable"))
+		return; /* there were not as many bytes as it says */
+	attr_reader_init(&r, buf_str(&first), first.len);
+	if (attr_reader_next(&r, &again) != ATTR_READ)
+		return; /* text has forms for less than there can be in memory */
+	show(&again, &second);
+	if (strcmp(buf_str(&first), buf_str(&second))) {
+		printf("# %s\n", buf_str(&first));
+		fuzz_wrong("read back as", buf_str(&second));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct attr_text a;
+	struct attr_reader r;
+	struct text_cursor c = { 0 };
+
+	if (attr_text_bytes(&c, data, len, &a)) {
+		show(&a, NULL);
+		there_and_back(&a);
+	}
+	attr_reader_init(&r, (const char *)data, len);
+	for (int i = 0; i < 64 && attr_reader_next(&r, &a) == ATTR_READ; i++)
+		show(&a, NULL);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A call of a target, out of bytes: six arguments, a result, and its memory. */
+#ifndef PEVTRACE_TESTS_FUZZ_CALL_H
+#define PEVTRACE_TESTS_FUZZ_CALL_H
+
+#include "../unit/fake.h"
+#include "abi/args.h"
+#include "fuzz.h"
+
+enum { FUZZ_MEMORY = 0x10000 };	/* where the target's memory begins */
+
+static inline void fuzz_emit_call(void *ctx, struct sink *s)
+{
+	const struct call *c = ctx;
+
+	s->ops->begin(s, "call", SINK_OBJECT);
+	call_args(c, AT_ENTER, &fake_names, s);
+	call_args(c, AT_EXIT, &fake_names, s);
+	call_results(c, &fake_names, s);
+	call_result_notes(c, &fake_names, s);
+	s->ops->end(s);
+}
+
+/*
+ * Captures and decodes the call.  More of the bytes: 8 for each argument, 8 for the
+ * result, negative for a failure; what is left is the memory, and changes while
+ * the call is under way if the result is odd.
+ */
+static inline void fuzz_call(const struct call_desc *desc, const uint8_t *data, size_t len)
+{
+	struct call c = { .desc = desc, .arch = arch_native(), .returned = true };
+	struct fake_mem m;
+
+	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
+		c.args[i] = fuzz_word(&data, &len);
+	c.ret = (int64_t)fuzz_word(&data, &len);
+	m = fake_mem(FUZZ_MEMORY, data, len);
+	call_capture(&c, AT_ENTER, &m.mem, &fake_names);
+	if (c.ret & 1)
+		m = fake_mem(FUZZ_MEMORY, data + len / 2, len - len / 2);
+	c.failed = c.ret < 0;
+	c.ret = c.failed ? -(c.ret | -4096) : c.ret;
+	call_capture(&c, AT_EXIT, &m.mem, &fake_names);
+	fuzz_sinks(fuzz_emit_call, &c);
+	call_free(&c);
+}
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records, by the formats of any attr: four words and a byte, then the records. */
+#include "../unit/fake.h"
+#include "abi/record.h"
+#include "fuzz.h"
+
+struct shown {
+	const uint8_t *bytes;
+	size_t len, used;
+	struct record_format format;
+};
+
+static void emit(void *ctx, struct sink *s)
+{
+	struct shown *r = ctx;
+
+	s->ops->begin(s, "record", SINK_OBJECT);
+	r->used = record_emit(r->bytes, r->len, &r->format, &fake_names, s, NULL);
+	s->ops->end(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct shown r = { .format.arch = arch_native() };
+	struct record_id id;
+	uint8_t flags;
+
+	r.format.sample_type = fuzz_word(&data, &len);
+	r.format.read_format = fuzz_word(&data, &len);
+	r.format.branch_sample_type = fuzz_word(&data, &len);
+	r.format.sample_regs_user = r.format.sample_regs_intr = fuzz_word(&data, &len);
+	fuzz_take(&data, &len, &flags, 1);
+	r.format.sample_id_all = flags & 1;
+	if (flags & 2)
+		r.format.arch = NULL;
+	for (int i = 0; i < 64 && len; i++) {
+		r.bytes = data;
+		r.len = len;
+		fuzz_sinks(emit, &r);
+		if (!record_identify(data, len, &r.format, &id) || id.size > len)
+			break;
+		data += id.size;
+		len -= id.size;
+	}
+	return 0;
+}
