@@ -149,7 +149,8 @@ static void start_pulse(struct tracer *t)
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
 	sigset_t set;
 
-	sigaction(SIGRTMAX, &action, &t->inherited.pulse);
+	if (sigaction(SIGRTMAX, &action, &t->inherited.pulse))
+		die("cannot handle a timer's signal: %s", strerror(errno));
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMAX);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
