@@ -79,7 +79,7 @@ static void skip_line(struct dump_reader *r)
 {
 	do {
 		char *start = r->text.data + r->at;
-		char *nl = memchr(start, '\n', r->text.len - r->at);
+		char *nl = r->text.data ? memchr(start, '\n', r->text.len - r->at) : NULL;
 
 		r->at = nl ? (size_t)(nl - r->text.data) + 1 : r->text.len;
 		if (nl)

@@ -78,6 +78,8 @@ static size_t fill(const struct perffile *p, void *to, size_t len, uint64_t offs
 		else if (n > 0)
 			have += (size_t)n;
 	}
+	if (n < 0)
+		warn("cannot read %s: %s", p->path, strerror(errno));
 	return have;
 }
 

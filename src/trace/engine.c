@@ -122,6 +122,9 @@ static void take_signals(struct tracer *t)
 	sigprocmask(SIG_BLOCK, &t->taken, &t->inherited.mask);
 }
 
+/* Nobody sends it by accident; valgrind keeps the last one for itself. */
+#define PULSE_SIGNAL (SIGRTMAX - 1)
+
 static void no_matter(int sig)
 {
 	(void)sig;
@@ -146,12 +149,13 @@ static void set_pulse(const struct tracer *t)
 static void start_pulse(struct tracer *t)
 {
 	const struct sigaction action = { .sa_handler = no_matter };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = PULSE_SIGNAL };
 	sigset_t set;
 
-	sigaction(SIGRTMAX, &action, &t->inherited.pulse);
+	if (sigaction(PULSE_SIGNAL, &action, &t->inherited.pulse))
+		die("cannot handle a timer's signal: %s", strerror(errno));
 	sigemptyset(&set);
-	sigaddset(&set, SIGRTMAX);
+	sigaddset(&set, PULSE_SIGNAL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	if (timer_create(CLOCK_MONOTONIC, &event, &t->pulse))
 		die("cannot have a timer: %s", strerror(errno));
@@ -161,7 +165,7 @@ static void start_pulse(struct tracer *t)
 static void stop_pulse(struct tracer *t)
 {
 	timer_delete(t->pulse);
-	sigaction(SIGRTMAX, &t->inherited.pulse, NULL);
+	sigaction(PULSE_SIGNAL, &t->inherited.pulse, NULL);
 }
 
 static void give_back_signals(struct tracer *t)

@@ -8,7 +8,7 @@
 #include "conform/tables.h"
 #include "fuzz.h"
 
-const unsigned long fuzz_inputs = 5000;
+const unsigned long fuzz_inputs = 2000;
 
 static void take_line(void *ctx, const struct roff_line *l)
 {
