@@ -550,15 +550,18 @@ def test_raw():
 		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
 	return why
 
-def forbid(error):
-	"""A seccomp filter for this process: perf_event_open fails with that error."""
+def forbid(error, at=0, value=NR):
+	"""A seccomp filter for this process: perf_event_open fails with that error, or only
+	where the word at that place of struct seccomp_data has the value."""
 	def install():
 		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
+			struct.pack("<HBBI", 0x15, 0, 3, NR) + \
+			struct.pack("<HBBI", 0x20, 0, 0, at) + \
+			struct.pack("<HBBI", 0x15, 0, 1, value) + \
 			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
 			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
 		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		fprog = struct.pack("<HxxxxxxQ", 6, ctypes.addressof(code))
 		LIBC.prctl(38, 1, 0, 0, 0)
 		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
 			os._exit(99)
@@ -580,13 +583,34 @@ def test_offline():
 		differ((o["verdict"], status, "kernel" in o), ("refused", 1, False), "refused") + \
 		differ(run("--offline", attr().hex()).returncode, 0, "opens")
 
+def test_blocked():
+	"""A seccomp filter answers all calls in the kernel's place: the rules are not to blame."""
+	why = []
+	for error in (errno.ENOSYS, errno.EPERM, errno.EACCES, errno.EINVAL):
+		name, forbidden = errno.errorcode[error], forbid(error)
+		r = run(attr().hex(), preexec_fn=forbidden)
+		(o,), status = objects(attr().hex(), preexec_fn=forbidden)
+		# what the kernel says as well to bad flags tells nothing
+		want = "disagreement" if error == errno.EINVAL else "blocked"
+		why += differ((o["verdict"], o["kernel"].get("error"), status,
+			       "seccomp" in o.get("blocked", "")),
+			      (want, name, 1, want == "blocked"), name)
+		why += differ(("verdict: blocked" in r.stdout, "DISAGREEMENT" in r.stdout,
+			       "their profile must allow" in r.stdout, r.returncode),
+			      (want == "blocked", want != "blocked", want == "blocked", 1),
+			      r.stdout)
+	refused = attr(sigtrap=1).hex()
+	(o,), status = objects(refused, preexec_fn=forbid(errno.EPERM))
+	return why + differ((o["verdict"], o["predicted"].get("rule"), status),
+			    ("blocked", "sigtrap_exec", 1), "refused anyway")
+
 def test_disagreement():
-	"""A seccomp filter answers in the kernel's place."""
-	forbidden = forbid(errno.ENOSYS)
+	"""Something that the rules do not know of answers this one call: flags are 0."""
+	forbidden = forbid(errno.EPERM, at=48, value=0)
 	r = run(attr().hex(), preexec_fn=forbidden)
 	(o,), status = objects(attr().hex(), preexec_fn=forbidden)
 	return differ((o["verdict"], o["kernel"].get("error"), status),
-		      ("disagreement", "ENOSYS", 1), "json") + \
+		      ("disagreement", "EPERM", 1), "json") + \
 		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
 
 def test_no_descriptors():
@@ -704,7 +728,8 @@ def main():
 		("--group-fd", test_inherited, True),
 		("an ordinary user", lambda: test_nobody(tmp), True),
 		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
-		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
+		("--offline", test_offline, False), ("a filter for all calls", test_blocked, False),
+		("a disagreement is shown", test_disagreement, False),
 		("too few descriptors", test_no_descriptors, False),
 		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
 		("misuse", test_misuse, False),
