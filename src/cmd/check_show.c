@@ -71,10 +71,33 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 	}
 }
 
+/* Those that are set and that this release does not have; false: none. */
+static bool emit_reserved(const struct show *s, struct sink *sink)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const struct call *c = &s->c->call;
+	bool any = false;
+	size_t len;
+	const uint8_t *attr = given(c, &len);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+
+		if (!rules_reserved(f, s->facts->rules.machine.release) ||
+		    !field_get(f, attr, len))
+			continue;
+		show_member(s, c, f->name, strlen(f->name), sink);
+		any = true;
+	}
+	return any;
+}
+
 static void emit_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
 {
 	size_t n;
 
+	if (d->id == RULE_RESERVED_BITS && emit_reserved(s, sink))
+		return;
 	for (const char *p = d->fields; *p; p += n + (p[n] == ',')) {
 		n = strcspn(p, ",");
 		show_member(s, &s->c->call, p, n, sink);
