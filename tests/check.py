@@ -250,9 +250,13 @@ def test_list():
 	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
 		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
 	# a leader that is refused takes its group along
-	all_, _ = objects("-e", "{dummy,__reserved_1=1,cs}")
-	why += differ([o["kernel"]["error"] if "kernel" in o else o["not_asked"] for o in all_],
-		      ["EINVAL", "its group leader could not be opened here"], "a leader refused")
+	for options in ([], ["--offline"]):
+		all_, status = objects(*options, "-e", "{dummy,__reserved_1=1,cs}")
+		why += differ(([(o["verdict"], o["predicted"].get("rule")) for o in all_], status),
+			      ([("refused", "reserved_bits"), ("refused", "group_not_event")], 1),
+			      "a leader refused %s" % options)
+		why += differ(all_[1].get("not_asked"), "--offline" if options else
+			      "its group leader is refused", "not asked")
 	# as many as there are descriptors
 	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 	all_, _ = objects("-e", ",".join(["dummy"] * 30), preexec_fn=few)
@@ -652,6 +656,14 @@ def test_forms(tmp):
 	bad = run("-e", "cpuclock")
 	why += differ((bad.returncode, "did you mean cpu-clock" in bad.stderr), (2, True),
 		      "-e cpuclock")
+	bad = run(path + ".no")
+	why += differ((bad.returncode, "is a file" in bad.stderr), (2, False), "no file")
+	bad = run(path)
+	why += differ((bad.returncode, path + ":LINE" in bad.stderr, "@" + path in bad.stderr),
+		      (2, True, True), "a file, and no line of it")
+	bad = run("-e", "mem:0x1000:rw8")
+	why += differ((bad.returncode, "mem:ADDR[/LENGTH][:ACCESS]" in bad.stderr), (2, True),
+		      "mem:0x1000:rw8")
 	two = run("--json", "{type=1, size=136, exclude_kernel=1}\n"
 			    "{type=1, size=136, exclude_kernel=1, sigtrap=1}\n")
 	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]

@@ -296,6 +296,12 @@ static bool bad_modifier(struct reading *r, const char *at)
 	case 'b':
 		return FAIL_AT(r, at, "modifier %c is a way of perf to open events, not a "
 			       "member of attr; leave it out", *at);
+	case 'r':
+	case 'w':
+	case 'x':
+		return FAIL_AT(r, at, "'%c' is no modifier but an access of a breakpoint, which "
+			       "stands by itself: mem:ADDR[/LENGTH][:ACCESS][:MODIFIERS], as in "
+			       "mem:0x1000/8:rw:u", *at);
 	default:
 		return FAIL_AT(r, at, "no modifier is called '%c'; there are u k h G H I p "
 			       "S D e", *at);
