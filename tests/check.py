@@ -664,6 +664,13 @@ def test_forms(tmp):
 	bad = run("-e", "mem:0x1000:rw8")
 	why += differ((bad.returncode, "mem:ADDR[/LENGTH][:ACCESS]" in bad.stderr), (2, True),
 		      "mem:0x1000:rw8")
+	for text, want in (("sample_freq=abc", "neither a number nor a constant"),
+			   ("sample_type=IP+TID", "'+TID' is left over; values are joined by |\n")):
+		bad = run("-e", "cpu-clock," + text)
+		why += differ((bad.returncode, want in bad.stderr), (2, True), bad.stderr)
+	bad = run("cpu-clock")
+	why += differ((bad.returncode, "-e with an event's name" in bad.stderr), (2, True),
+		      "an event without -e")
 	two = run("--json", "{type=1, size=136, exclude_kernel=1}\n"
 			    "{type=1, size=136, exclude_kernel=1, sigtrap=1}\n")
 	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]

@@ -357,7 +357,8 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 		     buf_str(text), buf_str(text), buf_str(text));
 	else if (got == ATTR_BAD)
 		warn("cannot read the attr: %s; %s takes bytes, an attr as C, strace or "
-		     "perf write it, @FILE with such, or DUMP:LINE", r.in.why, k->verb->name);
+		     "perf write it, @FILE with such, DUMP:LINE, or -e with an event's name",
+		     r.in.why, k->verb->name);
 	else if (!n)
 		warn("there is no attr in what %s was given", k->verb->name);
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;

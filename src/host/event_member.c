@@ -38,14 +38,17 @@ static bool bad_value(struct reading *r, const struct field *f, const struct xla
 {
 	const char *word = v->at;
 	struct nearest n;
+	size_t len;
 
 	while (word > from && is_word(word[-1]))
 		word--;
-	nearest_start(&n, word, (size_t)(v->at - word));
+	len = (size_t)(v->at - word);
+	nearest_start(&n, word, len);
 	for (size_t i = 0; x && i < x->n; i++)
 		if (!(x->entries[i].traits & XLAT_NONABI))
 			nearest_try(&n, x->entries[i].name + strlen(x->prefix));
-	if (*n.best)
+	/* the name itself is right where something else is wrong behind it */
+	if (*n.best && (strncmp(n.best, word, len) || n.best[len]))
 		return FAIL_AT(r, word, "%s: %s; did you mean %s?", f->name, v->why, n.best);
 	return FAIL_AT(r, word, "%s: %s", f->name, v->why);
 }
