@@ -40,8 +40,8 @@ void refusal_descriptors(const char *verb, size_t n)
 	struct rlimit limit = { 0, 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	warn("%s needs %zu more descriptors to try things with, and there are not so many (EMFILE): "
-	     "%llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	warn("%s needs %zu more descriptors to try things with, and there are not so many "
+	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
 	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
 	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
 }
