@@ -250,9 +250,13 @@ def test_list():
 	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
 		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
 	# a leader that is refused takes its group along
-	all_, _ = objects("-e", "{dummy,__reserved_1=1,cs}")
-	why += differ([o["kernel"]["error"] if "kernel" in o else o["not_asked"] for o in all_],
-		      ["EINVAL", "its group leader could not be opened here"], "a leader refused")
+	for options in ([], ["--offline"]):
+		all_, status = objects(*options, "-e", "{dummy,__reserved_1=1,cs}")
+		why += differ(([(o["verdict"], o["predicted"].get("rule")) for o in all_], status),
+			      ([("refused", "reserved_bits"), ("refused", "group_not_event")], 1),
+			      "a leader refused %s" % options)
+		why += differ(all_[1].get("not_asked"), "--offline" if options else
+			      "its group leader is refused", "not asked")
 	# as many as there are descriptors
 	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 	all_, _ = objects("-e", ",".join(["dummy"] * 30), preexec_fn=few)
@@ -550,15 +554,18 @@ def test_raw():
 		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
 	return why
 
-def forbid(error):
-	"""A seccomp filter for this process: perf_event_open fails with that error."""
+def forbid(error, at=0, value=NR):
+	"""A seccomp filter for this process: perf_event_open fails with that error, or only
+	where the word at that place of struct seccomp_data has the value."""
 	def install():
 		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 1, NR) + \
+			struct.pack("<HBBI", 0x15, 0, 3, NR) + \
+			struct.pack("<HBBI", 0x20, 0, 0, at) + \
+			struct.pack("<HBBI", 0x15, 0, 1, value) + \
 			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
 			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
 		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(code))
+		fprog = struct.pack("<HxxxxxxQ", 6, ctypes.addressof(code))
 		LIBC.prctl(38, 1, 0, 0, 0)
 		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
 			os._exit(99)
@@ -580,13 +587,34 @@ def test_offline():
 		differ((o["verdict"], status, "kernel" in o), ("refused", 1, False), "refused") + \
 		differ(run("--offline", attr().hex()).returncode, 0, "opens")
 
+def test_blocked():
+	"""A seccomp filter answers all calls in the kernel's place: the rules are not to blame."""
+	why = []
+	for error in (errno.ENOSYS, errno.EPERM, errno.EACCES, errno.EINVAL):
+		name, forbidden = errno.errorcode[error], forbid(error)
+		r = run(attr().hex(), preexec_fn=forbidden)
+		(o,), status = objects(attr().hex(), preexec_fn=forbidden)
+		# what the kernel says as well to bad flags tells nothing
+		want = "disagreement" if error == errno.EINVAL else "blocked"
+		why += differ((o["verdict"], o["kernel"].get("error"), status,
+			       "seccomp" in o.get("blocked", "")),
+			      (want, name, 1, want == "blocked"), name)
+		why += differ(("verdict: blocked" in r.stdout, "DISAGREEMENT" in r.stdout,
+			       "their profile must allow" in r.stdout, r.returncode),
+			      (want == "blocked", want != "blocked", want == "blocked", 1),
+			      r.stdout)
+	refused = attr(sigtrap=1).hex()
+	(o,), status = objects(refused, preexec_fn=forbid(errno.EPERM))
+	return why + differ((o["verdict"], o["predicted"].get("rule"), status),
+			    ("blocked", "sigtrap_exec", 1), "refused anyway")
+
 def test_disagreement():
-	"""A seccomp filter answers in the kernel's place."""
-	forbidden = forbid(errno.ENOSYS)
+	"""Something that the rules do not know of answers this one call: flags are 0."""
+	forbidden = forbid(errno.EPERM, at=48, value=0)
 	r = run(attr().hex(), preexec_fn=forbidden)
 	(o,), status = objects(attr().hex(), preexec_fn=forbidden)
 	return differ((o["verdict"], o["kernel"].get("error"), status),
-		      ("disagreement", "ENOSYS", 1), "json") + \
+		      ("disagreement", "EPERM", 1), "json") + \
 		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
 
 def test_no_descriptors():
@@ -628,6 +656,21 @@ def test_forms(tmp):
 	bad = run("-e", "cpuclock")
 	why += differ((bad.returncode, "did you mean cpu-clock" in bad.stderr), (2, True),
 		      "-e cpuclock")
+	bad = run(path + ".no")
+	why += differ((bad.returncode, "is a file" in bad.stderr), (2, False), "no file")
+	bad = run(path)
+	why += differ((bad.returncode, path + ":LINE" in bad.stderr, "@" + path in bad.stderr),
+		      (2, True, True), "a file, and no line of it")
+	bad = run("-e", "mem:0x1000:rw8")
+	why += differ((bad.returncode, "mem:ADDR[/LENGTH][:ACCESS]" in bad.stderr), (2, True),
+		      "mem:0x1000:rw8")
+	for text, want in (("sample_freq=abc", "neither a number nor a constant"),
+			   ("sample_type=IP+TID", "'+TID' is left over; values are joined by |\n")):
+		bad = run("-e", "cpu-clock," + text)
+		why += differ((bad.returncode, want in bad.stderr), (2, True), bad.stderr)
+	bad = run("cpu-clock")
+	why += differ((bad.returncode, "-e with an event's name" in bad.stderr), (2, True),
+		      "an event without -e")
 	two = run("--json", "{type=1, size=136, exclude_kernel=1}\n"
 			    "{type=1, size=136, exclude_kernel=1, sigtrap=1}\n")
 	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]
@@ -704,7 +747,8 @@ def main():
 		("--group-fd", test_inherited, True),
 		("an ordinary user", lambda: test_nobody(tmp), True),
 		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
-		("--offline", test_offline, False), ("a disagreement is shown", test_disagreement, False),
+		("--offline", test_offline, False), ("a filter for all calls", test_blocked, False),
+		("a disagreement is shown", test_disagreement, False),
 		("too few descriptors", test_no_descriptors, False),
 		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
 		("misuse", test_misuse, False),

@@ -698,6 +698,15 @@ def test_limits(tap):
 	o = Opened(["-e", many, "true"], preexec_fn=limited(resource.RLIMIT_NOFILE, 32))
 	tap.ok(o.status == 2 and "ulimit -n" in o.err and "32 are allowed" in o.err,
 	       "more events than descriptors", [o.status, o.err])
+	o = Opened(["-e", "cs", "true"], preexec_fn=limited(resource.RLIMIT_NOFILE, 8))
+	tap.ok("1 event on 1 target (" in o.err and "ulimit -n" in o.err, "one of each", [o.err])
+	for verb in (["open", "-e", "cs"], ["watch"], []):
+		r = subprocess.run([PEVTRACE] + verb + ["--", "true"], stderr=subprocess.PIPE,
+				   stdout=subprocess.PIPE, universal_newlines=True,
+				   preexec_fn=limited(resource.RLIMIT_NOFILE, 5))
+		tap.ok(r.returncode == 2 and "cannot start 'true'" in r.stderr and
+		       "ulimit -n" in r.stderr, "none to start a command with: %s" % verb,
+		       [r.returncode, r.stderr])
 	for option in (["--mmap", "3"], ["--mmap", "0"], ["--for", "x"], ["-C", "z"],
 		       ["-C", "8000"], ["-p", str(1 << 22)], ["-G", "no/such"]):
 		o = Opened(["-q", "-e", "cs"] + option +

@@ -353,6 +353,9 @@ def test_limits(tap, tmp):
 	r = Replay(["-q", dump], preexec_fn=limited(resource.RLIMIT_NOFILE, 24))
 	tap.ok(r.status == 2 and "ulimit -n" in r.err and len(r.err.strip().split("\n")) == 1,
 	       "out of descriptors: said, and status 2", [r.status, r.err])
+	r = Replay(["-q", dump], preexec_fn=limited(resource.RLIMIT_NOFILE, 5))
+	tap.ok(r.status == 2 and "ulimit -n" in r.err and len(r.err.strip().split("\n")) == 1,
+	       "none left for a stand-in: said, and status 2", [r.status, r.err])
 
 def test_nobody(tap, tmp):
 	if os.geteuid():

@@ -97,7 +97,8 @@ static bool name_value(struct expression *x, const char *word, size_t len, uint6
 			return true;
 		}
 	}
-	return text_cursor_fail(c, "no constant is called '%.*s'",
+	return text_cursor_fail(c, x->xlat ? "no constant is called '%.*s'" :
+				"'%.*s' is neither a number nor a constant",
 				len < 60 ? (int)len : 60, word);
 }
 
@@ -194,6 +195,6 @@ bool value_read(struct text_cursor *c, const struct xlat *x, uint64_t *v)
 
 	if (!any_of(&e, v))
 		return false;
-	return !next(c) || text_cursor_fail(c, "'%.*s' is left over",
+	return !next(c) || text_cursor_fail(c, "'%.*s' is left over; values are joined by |",
 					     text_cursor_some(c), c->at);
 }

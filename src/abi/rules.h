@@ -153,6 +153,12 @@ int rules_error(const struct rule_verdict *v, enum rule_id id);
  */
 const struct rule_desc *rules_explain(const struct rule_verdict *v, int error);
 
+/*
+ * Whether a kernel of that release, 0: not known, refuses what is set in that member
+ * of perf_event_attr by rule reserved_bits: it is reserved, or came later.
+ */
+bool rules_reserved(const struct field *f, uint32_t release);
+
 /* Where the member or argument stands among the rule's fields: 0 for first; -1. */
 int rules_place(const struct rule_desc *rule, const char *name);
 

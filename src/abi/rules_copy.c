@@ -57,6 +57,12 @@ static bool has_older(const struct field *f, uint32_t release)
 	return false;
 }
 
+bool rules_reserved(const struct field *f, uint32_t release)
+{
+	return f->kind == FIELD_RESERVED ||
+	       (release && f->since > release && !has_older(f, release));
+}
+
 int rule_reserved_bits(const struct rule_input *in)
 {
 	const struct layout *l = &layout_perf_event_attr;
@@ -67,10 +73,9 @@ int rule_reserved_bits(const struct rule_input *in)
 
 		if (!rule_get(in, (unsigned int)i) || f->size > rule_attr_size(in))
 			continue;
-		if (f->kind == FIELD_RESERVED)
-			return rule_newer(in) ? RULE_UNKNOWN : RULE_REFUSES;
-		if (release && f->since > release && !has_older(f, release))
-			return RULE_REFUSES;
+		if (rules_reserved(f, release))
+			return f->kind == FIELD_RESERVED && rule_newer(in) ? RULE_UNKNOWN :
+									     RULE_REFUSES;
 	}
 	return RULE_PASSES;
 }

@@ -55,6 +55,7 @@ struct check_opened {
 enum check_verdict {
 	CHECK_OPENS, CHECK_REFUSED,
 	CHECK_UNFORESEEN,	/* refused by what the rules could not know */
+	CHECK_BLOCKED,		/* not the kernel has answered (trial_gate()) */
 	CHECK_DISAGREEMENT,
 };
 

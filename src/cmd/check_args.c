@@ -231,10 +231,12 @@ static void join(const struct check *k, struct check_call *c, const struct attr_
 		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
 		.attr = c->leader_attr, .len = leader->len, .cpu = k->cpu,
 	};
-	if (at == NO_LEADER)
-		c->not_here = "its group leader could not be opened here";
-	else
+	if (at == NO_LEADER) {
+		c->not_here = "its group leader is refused";
+		c->group.event = FACT_NO; /* no descriptor comes of that */
+	} else {
 		tell_group(k, at, &c->group);
+	}
 	c->before.leader = at;
 }
 
@@ -349,9 +351,14 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 	attr_reader_init(&r, buf_str(text), text->len);
 	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
 		status = check_worse(status, check_attr(k, &a, leader));
-	if (got == ATTR_BAD)
+	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
+		warn("'%s' is a file: name a line of it if it is a dump, %s:LINE (grep -n "
+		     "perf_event_open finds them), or @%s for an attr that is in it",
+		     buf_str(text), buf_str(text), buf_str(text));
+	else if (got == ATTR_BAD)
 		warn("cannot read the attr: %s; %s takes bytes, an attr as C, strace or "
-		     "perf write it, @FILE with such, or DUMP:LINE", r.in.why, k->verb->name);
+		     "perf write it, @FILE with such, DUMP:LINE, or -e with an event's name",
+		     r.in.why, k->verb->name);
 	else if (!n)
 		warn("there is no attr in what %s was given", k->verb->name);
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;

@@ -2,6 +2,7 @@
 /* What the rules say to a call, and what the kernel says. */
 #include "abi/layout.h"
 #include "cmd/check.h"
+#include "cmd/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -56,8 +57,19 @@ const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 	       "its group leader could not be opened here";
 }
 
+/* What a filter says, or anything else that the rules did not foresee, may be no rule's. */
+static bool blocked(const struct check_result *r)
+{
+	int error = r->trial.error;
+
+	return error && (error == r->judged.error ? refusal_is_gate(error) :
+						    trial_gate() == error);
+}
+
 static enum check_verdict verdict(struct check_result *r)
 {
+	if (r->asked && blocked(r))
+		return CHECK_BLOCKED;
 	if (r->asked && r->trial.error != r->judged.error) {
 		r->open = rules_explain(&r->judged, r->trial.error);
 		return r->open ? CHECK_UNFORESEEN : CHECK_DISAGREEMENT;

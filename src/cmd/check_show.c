@@ -6,6 +6,7 @@
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "cmd/check_show.h"
+#include "cmd/refusal.h"
 #include "dump/dump_line.h"
 #include "render/siginfo.h"
 #include "xlat/constants.h"
@@ -13,7 +14,8 @@
 
 static const char *const verdict_words[] = {
 	[CHECK_OPENS] = "opens", [CHECK_REFUSED] = "refused",
-	[CHECK_UNFORESEEN] = "unforeseen", [CHECK_DISAGREEMENT] = "disagreement",
+	[CHECK_UNFORESEEN] = "unforeseen", [CHECK_BLOCKED] = "blocked",
+	[CHECK_DISAGREEMENT] = "disagreement",
 };
 
 /* What became of it, as the call's line says it: the kernel's word goes first. */
@@ -69,10 +71,33 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 	}
 }
 
+/* Those that are set and that this release does not have; false: none. */
+static bool emit_reserved(const struct show *s, struct sink *sink)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const struct call *c = &s->c->call;
+	bool any = false;
+	size_t len;
+	const uint8_t *attr = given(c, &len);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+
+		if (!rules_reserved(f, s->facts->rules.machine.release) ||
+		    !field_get(f, attr, len))
+			continue;
+		show_member(s, c, f->name, strlen(f->name), sink);
+		any = true;
+	}
+	return any;
+}
+
 static void emit_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
 {
 	size_t n;
 
+	if (d->id == RULE_RESERVED_BITS && emit_reserved(s, sink))
+		return;
 	for (const char *p = d->fields; *p; p += n + (p[n] == ',')) {
 		n = strcspn(p, ",");
 		show_member(s, &s->c->call, p, n, sink);
@@ -331,6 +356,10 @@ static void text_verdict(const struct show *s)
 		buf_addf(out, "refused, by what could not be known: perhaps rule %s: %s",
 			 r->open->name, r->open->meaning);
 		break;
+	case CHECK_BLOCKED:
+		buf_adds(out, "blocked, whatever the rules say: ");
+		refusal_gate_words(out, r->trial.error);
+		break;
 	case CHECK_DISAGREEMENT:
 		text_colored(out, s->out->text.color, COLOR_ERROR, "DISAGREEMENT");
 		buf_adds(out, ": the rules are wrong about this kernel, or something that "
@@ -492,6 +521,13 @@ static void show_json(const struct show *s)
 		k->ops->symbol(k, "not_asked", s->r->not_asked);
 	}
 	k->ops->symbol(k, "verdict", verdict_words[s->r->verdict]);
+	if (s->r->verdict == CHECK_BLOCKED) {
+		struct buf words = { 0 };
+
+		refusal_gate_words(&words, s->r->trial.error);
+		k->ops->symbol(k, "blocked", buf_str(&words));
+		buf_free(&words);
+	}
 	if (s->r->open)
 		k->ops->symbol(k, "perhaps", s->r->open->name);
 	showing_end(s->out);

@@ -361,7 +361,8 @@ static void parse(struct opening *o, int argc, char **argv)
 	if (!o->ntexts)
 		die("nothing to open: name events with -e; see pevtrace open --help");
 	if (m->pages & (m->pages - 1))
-		die("--mmap needs a power of two, as the kernel does, not %zu", m->pages);
+		die("--mmap needs a power of two, as the kernel does (1, 2, 4, 8, ...), not %zu",
+		    m->pages);
 	if (m->aux_pages & (m->aux_pages - 1))
 		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
 	if (m->aux_pages && !m->pages)

@@ -40,25 +40,36 @@ void refusal_descriptors(const char *verb, size_t n)
 	struct rlimit limit = { 0, 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	warn("%s needs %zu descriptors to try things with, and there are not so many (EMFILE): "
-	     "%llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	warn("%s needs %zu more descriptors to try things with, and there are not so many "
+	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
 	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
 	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
 }
 
-bool refusal_add_gate(struct buf *out, int error)
+bool refusal_is_gate(int error)
+{
+	/* what filters say; others are not worth a call that a trace of us would show */
+	return (error == EPERM || error == EACCES || error == ENOSYS) && trial_gate() == error;
+}
+
+void refusal_gate_words(struct buf *out, int error)
 {
 	struct confinement c;
 
-	/* what filters say; others are not worth a call that a trace of us would show */
-	if ((error != EPERM && error != EACCES && error != ENOSYS) || trial_gate() != error)
-		return false;
 	confinement_read(&c);
 	if (error == ENOSYS && !c.seccomp)
 		buf_adds(out, "the kernel is built without perf events");
 	else
 		refusal_gate(&c, out);
-	return true;
+}
+
+bool refusal_add_gate(struct buf *out, int error)
+{
+	bool gate = refusal_is_gate(error);
+
+	if (gate)
+		refusal_gate_words(out, error);
+	return gate;
 }
 
 static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)

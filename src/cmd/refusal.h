@@ -17,10 +17,13 @@ void refusal_open(const char *event, int error, bool system, const struct reason
 /* Rings of pages data pages each could not be mapped. */
 void refusal_map(size_t rings, size_t pages, int error);
 
-/*
- * True where the error is nobody's rights, but that no call comes to the kernel
- * (trial_gate()): then says so.
- */
+/* Whether the error is nobody's rights, but that no call comes to the kernel (trial_gate()). */
+bool refusal_is_gate(int error);
+
+/* Of an error that is so: what answers. */
+void refusal_gate_words(struct buf *out, int error);
+
+/* Both: true where it is so, and then says so. */
 bool refusal_add_gate(struct buf *out, int error);
 
 /* Something answers in the kernel's place (trial_gate()): what that may be. */

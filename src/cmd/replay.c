@@ -238,6 +238,14 @@ static void stop(struct replaying *r, const char *what, int error)
 	r->stopped = true;
 }
 
+static bool no_descriptors(struct replaying *r, int error)
+{
+	if (error != EMFILE && error != ENFILE)
+		return false;
+	stop(r, "more descriptors than ulimit -n or fs.file-max allow", error);
+	return true;
+}
+
 static void compare(struct replaying *r, const struct call *c, const char *what,
 		    const struct reissued *a)
 {
@@ -250,11 +258,8 @@ static void compare(struct replaying *r, const struct call *c, const char *what,
 	r->made++;
 	if (same)
 		return;
-	if (here == -EMFILE || here == -ENFILE) {
-		stop(r, "more descriptors than ulimit -n or fs.file-max allow", (int)-here);
-		return;
-	}
-	tell_difference(r, c, what, there, here);
+	if (!no_descriptors(r, (int)-here))
+		tell_difference(r, c, what, there, here);
 	if (here < 0)
 		explain(r, c, (int)-here);
 }
@@ -298,7 +303,7 @@ static void on_exit_of(void *ctx, struct call *c)
 	if (a.trouble == EAGAIN)
 		stop(r, "too many processes are measured to let one stand for each (-p PID "
 		     "takes one for all)", a.trouble);
-	else if (a.trouble)
+	else if (a.trouble && !no_descriptors(r, a.trouble))
 		stop(r, "cannot make a process that is measured", a.trouble);
 	else if (a.left_out)
 		count_left_out(r, a.left_out);

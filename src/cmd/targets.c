@@ -73,9 +73,9 @@ static bool enough_fds(const struct measure *m)
 		limit.rlim_cur = limit.rlim_max;
 		return !setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	warn("%zu events on %zu targets (a thread or CPU each) need %llu descriptors, and "
-	     "%llu are allowed; raise that (ulimit -n), or name fewer", m->events.n,
-	     m->ntargets, (unsigned long long)need, (unsigned long long)limit.rlim_max);
+	warn("%zu event%s on %zu target%s (a thread or CPU each) need %llu descriptors, "
+	     "and %llu are allowed; raise that (ulimit -n), or name fewer", m->events.n,
+	     m->events.n == 1 ? "" : "s", m->ntargets, m->ntargets == 1 ? "" : "s", (unsigned long long)need, (unsigned long long)limit.rlim_max);
 	return false;
 }
 

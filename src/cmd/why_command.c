@@ -97,8 +97,8 @@ int why_command(struct check *k)
 	if (!pid)
 		trace(k->command, fd);
 	if (pid < 0)
-		warn("cannot make a process to trace '%s': %s", k->command[0],
-		     strerror(errno));
+		warn("cannot make a process to trace '%s': %s%s", k->command[0],
+		     strerror(errno), error_advice(errno));
 	else
 		wait_for(pid);
 	if (!descriptors_want(CHECK_DESCRIPTORS))

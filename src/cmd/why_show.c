@@ -137,7 +137,9 @@ static size_t fields_of(const struct telling *t, const struct rule_desc *d, stru
  */
 static size_t blamed(const struct telling *t, const struct cause_fault *f, struct word *out)
 {
-	bool about = !f->rule || !f->sure || !*f->rule->fields;
+	/* reserved is, too, what this release does not have yet */
+	bool about = !f->rule || !f->sure || !*f->rule->fields ||
+		     f->rule->id == RULE_RESERVED_BITS;
 
 	for (size_t i = 0; i < f->npast; i++)
 		about |= rules_place(f->rule, change_name(f->past[i])) >= 0;

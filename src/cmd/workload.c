@@ -32,17 +32,22 @@ static _Noreturn void child(int go, int report, char *const *argv, const sigset_
 	_exit(n < 0 ? EXIT_TROUBLE : 127);
 }
 
+static void cannot_start(const char *name)
+{
+	warn("cannot start '%s': %s%s", name, strerror(errno), error_advice(errno));
+}
+
 bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
 {
 	int go[2], report[2];
 
 	*w = (struct workload){ .go = -1, .report = -1, .name = argv[0] };
 	if (pipe2(go, O_CLOEXEC)) {
-		warn("cannot start '%s': %s", argv[0], strerror(errno));
+		cannot_start(argv[0]);
 		return false;
 	}
 	if (pipe2(report, O_CLOEXEC)) {
-		warn("cannot start '%s': %s", argv[0], strerror(errno));
+		cannot_start(argv[0]);
 		close(go[0]);
 		close(go[1]);
 		return false;
@@ -58,7 +63,7 @@ bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
 	w->report = report[0];
 	if (w->pid > 0)
 		return true;
-	warn("cannot start '%s': %s", argv[0], strerror(errno));
+	cannot_start(argv[0]);
 	w->pid = 0;
 	workload_end(w);
 	return false;

@@ -38,14 +38,17 @@ static bool bad_value(struct reading *r, const struct field *f, const struct xla
 {
 	const char *word = v->at;
 	struct nearest n;
+	size_t len;
 
 	while (word > from && is_word(word[-1]))
 		word--;
-	nearest_start(&n, word, (size_t)(v->at - word));
+	len = (size_t)(v->at - word);
+	nearest_start(&n, word, len);
 	for (size_t i = 0; x && i < x->n; i++)
 		if (!(x->entries[i].traits & XLAT_NONABI))
 			nearest_try(&n, x->entries[i].name + strlen(x->prefix));
-	if (*n.best)
+	/* the name itself is right where something else is wrong behind it */
+	if (*n.best && (strncmp(n.best, word, len) || n.best[len]))
 		return FAIL_AT(r, word, "%s: %s; did you mean %s?", f->name, v->why, n.best);
 	return FAIL_AT(r, word, "%s: %s", f->name, v->why);
 }
@@ -296,6 +299,12 @@ static bool bad_modifier(struct reading *r, const char *at)
 	case 'b':
 		return FAIL_AT(r, at, "modifier %c is a way of perf to open events, not a "
 			       "member of attr; leave it out", *at);
+	case 'r':
+	case 'w':
+	case 'x':
+		return FAIL_AT(r, at, "'%c' is no modifier but an access of a breakpoint, which "
+			       "stands by itself: mem:ADDR[/LENGTH][:ACCESS][:MODIFIERS], as in "
+			       "mem:0x1000/8:rw:u", *at);
 	default:
 		return FAIL_AT(r, at, "no modifier is called '%c'; there are u k h G H I p "
 			       "S D e", *at);

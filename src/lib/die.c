@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/die.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,20 @@ void die(const char *fmt, ...)
 	vwarn(fmt, ap);
 	va_end(ap);
 	exit(EXIT_TROUBLE);
+}
+
+const char *error_advice(int error)
+{
+	switch (error) {
+	case EMFILE:
+		return "; raise the limit of open files (ulimit -n)";
+	case ENFILE:
+		return "; the whole machine has as many open files as fs.file-max allows";
+	case EAGAIN:
+		return "; raise the limit of processes (ulimit -u, pids.max of the cgroup)";
+	default:
+		return "";
+	}
 }
 
 static void *or_die(void *p, size_t size)

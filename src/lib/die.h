@@ -22,6 +22,9 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* warn(), then exit with EXIT_TROUBLE. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* "; " and what to do about an errno of a limit that is reached, or "". */
+const char *error_advice(int error);
+
 /* Allocation that dies instead of returning NULL.  free() releases. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);

@@ -246,7 +246,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 		}
 	}
 	if (err) {
-		warn("cannot start '%s': %s", argv[0], strerror(err));
+		warn("cannot start '%s': %s%s", argv[0], strerror(err), error_advice(err));
 		return err;
 	}
 	close(l.report[1]);
