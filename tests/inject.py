@@ -90,6 +90,17 @@ def strace(tap, tmp):
 		       mine == marked and any(mine), "%s: as strace does" % what,
 		       [said(theirs), said(ours), repr(marked), repr(mine)])
 
+	# each name is counted on its own
+	body = SEVEN.replace("show(", "got.append(") + "\nfor i in range(7): os.getppid(); " \
+	       "show(call({'x86_64': 16, 'aarch64': 29}[os.uname().machine], got[0][0], 0x2400, 0))"
+	expr = "inject=perf_event_open,ioctl:error=EPERM:when=3..4"
+	theirs = run(STRACE, "-f", "-o", os.path.join(tmp, "s"), "-e",
+		     "trace=perf_event_open,ioctl", "-P", "anon_inode:[perf_event]", "-e", expr,
+		     *script(body))
+	ours, lines = traced(tmp, ["-e", expr], body)
+	tap.ok(theirs.stdout.count("-1 1") == 2 and ours.stdout == theirs.stdout,
+	       "each call is counted by itself: as strace does", [said(theirs), said(ours)])
+
 def attr_conditions(tap, tmp):
 	body = """
 show(open_(attr(config=2)))

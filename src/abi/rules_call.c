@@ -84,6 +84,12 @@ int rule_sigtrap_target(const struct rule_input *in)
 	return refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task);
 }
 
+int rule_inherit_group(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_INHERIT) &&
+			  rule_get(in, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP);
+}
+
 static bool inherits_reads(const struct rule_input *in)
 {
 	return rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ);

@@ -63,6 +63,16 @@ bool rules_reserved(const struct field *f, uint32_t release)
 	       (release && f->since > release && !has_older(f, release));
 }
 
+/*
+ * Before 5.4 the flags had to be clean, but padding behind them was not looked at:
+ * what is a member today passed without effect.
+ */
+static bool looked_at(const struct field *f, uint32_t release)
+{
+	return !release || release >= KVER(5, 4, 0) || release < KVER(2, 6, 33) ||
+	       f->offset == layout_perf_event_attr.fields[ATTR_DISABLED].offset;
+}
+
 int rule_reserved_bits(const struct rule_input *in)
 {
 	const struct layout *l = &layout_perf_event_attr;
@@ -71,7 +81,8 @@ int rule_reserved_bits(const struct rule_input *in)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct field *f = &l->fields[i];
 
-		if (!rule_get(in, (unsigned int)i) || f->size > rule_attr_size(in))
+		if (!rule_get(in, (unsigned int)i) || f->size > rule_attr_size(in) ||
+		    !looked_at(f, release))
 			continue;
 		if (rules_reserved(f, release))
 			return f->kind == FIELD_RESERVED && rule_newer(in) ? RULE_UNKNOWN :

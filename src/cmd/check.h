@@ -38,6 +38,7 @@ struct check_call {
 	struct trial_event alone; /* that before is, where it is a dump's group leader */
 	/* of a dump: what was said then */
 	bool from_dump, returned;
+	bool injected;		/* by pevtrace: the kernel was not asked */
 	int error;		/* positive errno, 0: it opened */
 	const char *not_here;	/* why it cannot be issued, or NULL */
 	bool leads;		/* it is --leader's own call */

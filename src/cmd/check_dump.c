@@ -165,7 +165,8 @@ static bool alike(const struct check_call *a, const struct check_call *b)
 {
 	const struct rule_group *g = &a->group, *h = &b->group;
 
-	return a->error == b->error && same_bytes(&a->call, &b->call) &&
+	return a->error == b->error && a->injected == b->injected &&
+	       same_bytes(&a->call, &b->call) &&
 	       (call_int(&a->call, 1) < 0) == (call_int(&b->call, 1) < 0) &&
 	       (call_int(&a->call, 2) < 0) == (call_int(&b->call, 2) < 0) &&
 	       a->call.args[4] == b->call.args[4] && g->event == h->event &&
@@ -187,6 +188,7 @@ static void take_failure(struct picking *p, const struct call *c)
 	settle(&new->call);
 	new->call.from_dump = new->call.returned = true;
 	new->call.error = (int)c->ret;
+	new->call.injected = c->tamper.injected;
 	new->times = 1;
 	new->line = replay_line(p->replay);
 	new->attempt = model_attempts(p->model, &attempts);
@@ -214,6 +216,7 @@ static void on_exit_of(void *ctx, struct call *c)
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
 		p->into->error = c->failed ? (int)c->ret : 0;
+		p->into->injected = c->tamper.injected;
 		p->done = true;
 	}
 	model_exit(p->model, c);

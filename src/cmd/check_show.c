@@ -257,6 +257,13 @@ void show_outcome(struct buf *out, int error)
 		buf_adds(out, "it opens");
 }
 
+void show_seen(struct buf *out, const struct check_call *c)
+{
+	show_outcome(out, c->error);
+	if (c->injected)
+		buf_adds(out, " (injected: the kernel was not asked)");
+}
+
 static void text_releases(const struct rule_desc *d, struct buf *out)
 {
 	buf_adds(out, "since Linux ");
@@ -390,7 +397,7 @@ static void show_text(const struct show *s)
 		text_rules(s, "passed", RULE_PASSES, true);
 	if (s->c->from_dump && s->c->returned) {
 		out = show_line(s, "in the dump");
-		show_outcome(out, s->c->error);
+		show_seen(out, s->c);
 		showing_end(s->out);
 	}
 	out = show_line(s, "kernel");
@@ -511,6 +518,8 @@ static void show_json(const struct show *s)
 	if (s->c->from_dump && s->c->returned) {
 		k->ops->begin(k, "dump", SINK_OBJECT);
 		show_json_outcome(s, s->c->error);
+		if (s->c->injected)
+			k->ops->uint(k, "injected", 1);
 		k->ops->end(k);
 	}
 	if (s->r->asked) {

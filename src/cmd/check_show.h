@@ -22,6 +22,9 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 /* "it opens" or the error. */
 void show_outcome(struct buf *out, int error);
 
+/* The same of a call of a dump, and whether it was the kernel that said so. */
+void show_seen(struct buf *out, const struct check_call *c);
+
 /* Lines: since when the rule is checked, what decides it, what that is here. */
 void show_rule(const struct show *s, const struct rule_desc *d);
 

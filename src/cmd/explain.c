@@ -174,6 +174,10 @@ static void tell_result(struct prose *p, const struct check_call *c)
 	}
 	e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->error);
 	prose_addf(p, "The call failed: %s.", strerror(c->error));
+	if (c->injected) {
+		prose_adds(p, " That was injected by pevtrace: the kernel was not asked.");
+		return;
+	}
 	if (e)
 		prose_addf(p, " %s: %s.", e->name, e->meaning);
 	prose_adds(p, " pevtrace why finds out what it was refused for.");

@@ -28,7 +28,7 @@ struct injection {
 	struct tamper does;
 	struct when *when;		/* NULL: always */
 	struct occasions at;
-	struct map seen;		/* tid -> how many, as a number, not a pointer */
+	struct map seen;		/* call and tid -> how many, as a number, not a pointer */
 };
 
 struct injections {
@@ -264,12 +264,13 @@ static const uint8_t *attr_of(const struct model *m, const struct call *c, size_
 	return e ? e->attr : NULL;
 }
 
-static bool is_time(struct injection *in, pid_t tid)
+static bool is_time(struct injection *in, const struct call *c)
 {
+	uint64_t key = (uint64_t)c->desc->id << 32 | (uint32_t)c->tid;
 	const struct occasions *at = &in->at;
-	uint64_t n = (uint64_t)(uintptr_t)map_get(&in->seen, (uint64_t)tid) + 1;
+	uint64_t n = (uintptr_t)map_get(&in->seen, key) + 1;
 
-	map_set(&in->seen, (uint64_t)tid, (void *)(uintptr_t)n);
+	map_set(&in->seen, key, (void *)(uintptr_t)n);
 	if (n < at->first || n > at->last)
 		return false;
 	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
@@ -304,7 +305,7 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 		struct injection *in = &i->list[k];
 
 		if (!in->calls[c->desc->id] ||
-		    (in->when && !when_holds(in->when, c, attr, len)) || !is_time(in, c->tid))
+		    (in->when && !when_holds(in->when, c, attr, len)) || !is_time(in, c))
 			continue;
 		c->tamper = in->does;
 		return;

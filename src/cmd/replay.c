@@ -188,7 +188,7 @@ static void tell_difference(struct replaying *r, const struct call *c, const cha
 	buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, replay_line(r->dump), c->desc->name,
 		 *what ? " " : "", what);
 	add_outcome(&line, c, there);
-	buf_adds(&line, c->tamper.injected ? " (injected) there, " : " there, ");
+	buf_adds(&line, " there, ");
 	add_outcome(&line, c, here);
 	fprintf(r->report, "%s here\n", buf_str(&line));
 	buf_free(&line);

@@ -393,8 +393,7 @@ void session_enter(struct session *s, const struct call *c)
 	if (c->shown)
 		map_set(&s->shown, (uint64_t)c->tid, s);
 	TELL(s, enter, c);
-	if (!c->tamper.injected)
-		model_enter(s->model, c);
+	model_enter(s->model, c);
 }
 
 void session_exit(struct session *s, const struct call *c)

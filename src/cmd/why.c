@@ -236,7 +236,7 @@ static void experiment(struct trying *t, struct why_result *r)
 		return;
 	if (r->cause.error)
 		conclude(r);
-	else if (t->c->from_dump && t->c->error)
+	else if (t->c->from_dump && t->c->error && !t->c->injected)
 		explain_there(t, r);
 }
 

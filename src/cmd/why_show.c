@@ -297,7 +297,7 @@ static void text_seen(const struct telling *t)
 
 	if (t->c->from_dump && t->c->returned) {
 		out = show_line(&t->show, seen->times ? "in the command" : "in the dump");
-		show_outcome(out, t->c->error);
+		show_seen(out, t->c);
 		if (seen->times > 1)
 			buf_addf(out, ", %u times", seen->times);
 		showing_end(t->show.out);
@@ -418,6 +418,8 @@ static void json_seen(const struct telling *t, struct sink *k)
 	if (t->c->from_dump && t->c->returned) {
 		k->ops->begin(k, seen->times ? "command" : "dump", SINK_OBJECT);
 		show_json_outcome(&t->show, t->c->error);
+		if (t->c->injected)
+			k->ops->uint(k, "injected", 1);
 		if (seen->times)
 			k->ops->uint(k, "times", seen->times);
 		k->ops->end(k);

@@ -437,7 +437,7 @@ void reissue_enter(struct reissue *r, const struct call *c)
 	struct pending *p = xcalloc(1, sizeof(*p));
 
 	p->concerns = model_concerns(r->model, c);
-	if (c->desc->id == CALL_CLOSE) {
+	if (c->desc->id == CALL_CLOSE && !c->tamper.injected) {
 		p->closing = fd_exact(r, c, call_int(c, 0));
 		if (p->closing)
 			p->closing->closing = true;
@@ -452,7 +452,8 @@ struct reissued reissue_exit(struct reissue *r, const struct call *c)
 	struct reissued a = { 0 };
 
 	if (p && p->concerns && c->returned)
-		a = again(r, c, p);
+		a = c->tamper.injected ? left_out("injected, so that the kernel got none") :
+					 again(r, c, p);
 	else if (p && p->closing)
 		p->closing->closing = false;
 	model_exit(r->model, c);

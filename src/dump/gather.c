@@ -40,7 +40,7 @@ static void on_enter(void *ctx, struct call *c)
 {
 	struct gather *g = ctx;
 
-	if (model_concerns(g->model, c)) {
+	if (!c->tamper.injected && model_concerns(g->model, c)) {
 		begin_call(g, c);
 		if (c->desc->id == CALL_CLOSE) {
 			note_thread(g);
@@ -119,6 +119,12 @@ static void on_exit_of(void *ctx, struct call *c)
 	struct gather *g = ctx;
 	bool concerns = model_concerns(g->model, c);
 
+	/* the kernel got none of it: nor does it get it again */
+	if (c->tamper.injected) {
+		process_of(g, c->pid)->program.ninjected += concerns;
+		model_exit(g->model, c);
+		return;
+	}
 	/* the descriptors and mappings that it is about, before and after */
 	if (concerns)
 		begin_call(g, c);

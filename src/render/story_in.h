@@ -42,6 +42,7 @@ struct told_failure {
 	const struct call_desc *call;
 	const struct ioctl_desc *request; /* or NULL */
 	int error;
+	bool injected;
 	unsigned int times;
 	const struct event *event;	/* the first; NULL: unknown */
 };

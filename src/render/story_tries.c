@@ -63,6 +63,7 @@ static bool same_try(const struct telling *t, const struct try *a, const struct 
 		return false;
 	if (!a->event)
 		return a->attempt->error == b->attempt->error &&
+		       a->attempt->injected == b->attempt->injected &&
 		       attempt_instead(t->s->m, a->attempt) ==
 		       attempt_instead(t->s->m, b->attempt);
 	return a->len == b->len && !memcmp(a->attr, b->attr, a->len);
@@ -149,9 +150,10 @@ static void tell_run(const struct telling *t, const struct try *run, size_t n,
 	prose_adds(p, ": refused with ");
 	e = xlat_find(&xlat_perf_open_errno, (uint64_t)run->attempt->error);
 	if (e)
-		prose_addf(p, "%s (%s).", e->name, strerror(run->attempt->error));
+		prose_addf(p, "%s (%s)", e->name, strerror(run->attempt->error));
 	else
-		prose_addf(p, "error %d.", run->attempt->error);
+		prose_addf(p, "error %d", run->attempt->error);
+	prose_adds(p, run->attempt->injected ? ", which was injected." : ".");
 	tell_instead(t, run[n - 1].attempt, names);
 }
 

@@ -190,7 +190,8 @@ static void note_failure(struct story *s, const struct call *c, const struct eve
 	for (size_t i = 0; i < s->nfailures; i++) {
 		struct told_failure *f = &s->failures[i];
 
-		if (f->call == c->desc && f->request == request && f->error == c->ret) {
+		if (f->call == c->desc && f->request == request && f->error == c->ret &&
+		    f->injected == c->tamper.injected) {
 			f->times++;
 			return;
 		}
@@ -198,7 +199,7 @@ static void note_failure(struct story *s, const struct call *c, const struct eve
 	s->failures = xrealloc(s->failures, (s->nfailures + 1) * sizeof(*s->failures));
 	s->failures[s->nfailures++] = (struct told_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
-		.event = e,
+		.injected = c->tamper.injected, .event = e,
 	};
 }
 

@@ -99,6 +99,8 @@ static void suspect(const struct story *s, const struct attempt *a, struct suspe
 	struct rule_verdict strict, kind;
 
 	*out = (struct suspects){ .n = 0 };
+	if (a->injected)
+		return;
 	judge(s, a, true, &strict);
 	judge(s, a, false, &kind);
 	for (size_t i = 0; i < RULE_COUNT; i++) {
@@ -115,6 +117,8 @@ static void suspect(const struct story *s, const struct attempt *a, struct suspe
 }
 
 /* Telling ------------------------------------------------------------------------------ */
+
+static const char INJECTED[] = " That was injected by pevtrace: the kernel was not asked.";
 
 static void add_errno(struct prose *p, int error)
 {
@@ -179,7 +183,8 @@ static bool same_attr(const struct attempt *a, const struct attempt *b)
 
 static bool belongs(const struct group *g, const struct attempt *a, const struct suspects *s)
 {
-	return g->list[0]->error == a->error && g->why.n == s->n &&
+	return g->list[0]->error == a->error && g->list[0]->injected == a->injected &&
+	       g->why.n == s->n &&
 	       !memcmp(g->why.list, s->list, s->n * sizeof(*s->list));
 }
 
@@ -239,7 +244,10 @@ static void tell_group(const struct telling *t, const struct group *g)
 		prose_addf(p, ", in %zu calls", g->times);
 	}
 	prose_adds(p, ".");
-	tell_suspects(&g->why, g->list[0]->error, p);
+	if (g->list[0]->injected)
+		prose_adds(p, INJECTED);
+	else
+		tell_suspects(&g->why, g->list[0]->error, p);
 	if (went_on)
 		prose_addf(p, " The program went on with another form of it%s.",
 			   t->o->level == STORY_BRIEF ? "" : ", as told above");
@@ -267,7 +275,9 @@ static void tell_failure(const struct telling *t, const struct told_failure *f)
 		prose_times(p, f->times);
 	}
 	prose_adds(p, ".");
-	if (d)
+	if (f->injected)
+		prose_adds(p, INJECTED);
+	else if (d)
 		prose_addf(p, " %s.", d->meaning);
 }
 
@@ -276,17 +286,19 @@ void story_failures(const struct telling *t)
 	struct group *groups;
 	size_t n = group_attempts(t->s, &groups);
 	struct prose *p = t->p;
+	bool refused = false;
 
 	if (n || t->s->nfailures)
 		prose_head(p, "What failed, and what to do");
 	for (size_t i = 0; i < n; i++) {
 		tell_group(t, &groups[i]);
+		refused |= !groups[i].list[0]->injected;
 		free(groups[i].list);
 	}
 	free(groups);
 	for (size_t i = 0; i < t->s->nfailures; i++)
 		tell_failure(t, &t->s->failures[i]);
-	if (n) {
+	if (refused) {
 		prose_para(p);
 		prose_adds(p, "pevtrace check judges such a call on this machine by all of the "
 			      "kernel's checks; pevtrace why finds by experiment what would "

@@ -262,6 +262,7 @@ static void failed(struct report *r, const struct call *c)
 	f.attr = attr_of(r, c);
 	if (last && last->attr == f.attr &&
 	    attempts[last->attempt].error == attempts[f.attempt].error &&
+	    attempts[last->attempt].injected == attempts[f.attempt].injected &&
 	    attempts[last->attempt].tid == attempts[f.attempt].tid) {
 		last->times++;
 		return;

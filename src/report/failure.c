@@ -89,6 +89,11 @@ void failure_explain(const struct report *r, const struct call *c, struct buf *o
 	const struct rule_desc *d;
 	struct rule_verdict v;
 
+	if (c->tamper.injected) {
+		buf_adds(out, "Injected by pevtrace: the kernel was not asked");
+		html_addf(out, "%s%s.", c->tamper.because[0] ? ". " : "", c->tamper.because);
+		return;
+	}
 	ask.attr = call_bytes(c, AT_ENTER, c->args[0], SIZE_MAX, &ask.len);
 	tell_group(r, c, &facts.target.group);
 	d = decide(&ask, &facts, (int)c->ret, &v);

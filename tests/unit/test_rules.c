@@ -141,7 +141,7 @@ static void test_releases(void **state)
 		  EINVAL },
 		{ ATTR_SIGTRAP, 1, KVER(5, 12, 0), 0, "reserved_bits", EINVAL },
 		{ ATTR_AUX_START_PAUSED, 1, KVER(6, 12, 0), 0, "reserved_bits", EINVAL },
-		{ ATTR_SAMPLE_MAX_STACK, 1, KVER(4, 7, 0), KVER(4, 8, 0), "reserved_bits", EINVAL },
+		{ ATTR_AUX_SAMPLE_SIZE, 1, KVER(5, 4, 0), 0, "size_tail", E2BIG },
 		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 19, 0), KVER(6, 0, 0),
 		  "read_format_bits", EINVAL },
 		{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_WEIGHT_STRUCT, KVER(5, 11, 0), KVER(5, 12, 0),
@@ -169,6 +169,26 @@ static void test_releases(void **state)
 	w.facts.machine.release = KVER(6, 12, 0);
 	expect(&w, "inherit_read", EINVAL);
 	w.facts.machine.release = KVER(4, 12, 0);
+	expect(&w, NULL, 0);
+	/* padding that became a member passed without effect before 5.4 */
+	make(&w);
+	put(&w, ATTR_SAMPLE_MAX_STACK, 8);
+	w.facts.machine.release = KVER(4, 4, 0);
+	expect(&w, NULL, 0);
+	make(&w);
+	put(&w, ATTR_RESERVED_2, 8);
+	w.facts.machine.release = KVER(5, 0, 0);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(5, 4, 0);
+	expect(&w, "reserved_bits", EINVAL);
+	/* a group that is inherited could not be read before 4.13, which perf falls back for */
+	make(&w);
+	put(&w, ATTR_INHERIT, 1);
+	put(&w, ATTR_READ_FORMAT, PERF_FORMAT_GROUP);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(4, 12, 0);
+	expect(&w, "inherit_group", EINVAL);
+	w.facts.machine.release = KVER(4, 13, 0);
 	expect(&w, NULL, 0);
 	/* FD_CLOEXEC came with 3.14 */
 	make(&w);
