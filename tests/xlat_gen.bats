@@ -56,6 +56,8 @@ setup() {
 		|open a dummy -> ok
 		two_claims|ERRORS|5.1..6.2|more words|So is this
 		|open a "x" -> EINVAL
+		%unsaid
+		one_claim|word,a phrase
 	END
 }
 
@@ -261,6 +263,7 @@ wrong() {
 	wrong 40 "has no experiment" '41d'
 	wrong 40 "a step without a claim" '40d'
 	wrong 40 "full stop" '40s/so$/so./'
+	wrong 45 "unknown claim no_claim" '45s/one/no/'
 }
 
 @test "mistakes are told all at once" {
