@@ -188,7 +188,8 @@ static void paragraph(const struct words *w, size_t at, size_t *from, size_t *to
 			continue;
 		*from = w->marks[j].at;
 		outer = w->marks[j].depth;
-		while (i < w->nmarks && (!w->marks[i].tag || w->marks[i].depth > outer))
+		while (i < w->nmarks && w->marks[i].depth >= outer &&
+		       !(w->marks[i].tag && w->marks[i].depth == outer))
 			i++;
 		if (i < w->nmarks)
 			*to = w->marks[i].at;

@@ -236,23 +236,20 @@ static bool tells_refusal(const struct conform *c, const struct page_entry *entr
 			  const struct refusal_desc *r)
 {
 	const char *prose = buf_str(&c->page.prose);
-	size_t n = strlen(r->errno_name);
+	size_t n = strlen(r->errno_name), at = 0;
 
 	if (entry)
 		return said_phrase(prose + entry->text, entry->text_len, r->errno_name, n);
-	for (size_t i = 0, at = 0; i <= c->page.nentries; i++) {
+	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
-		bool end = i == c->page.nentries;
 
-		if (!end && !page_is_errno(e->name))
+		if (!page_is_errno(e->name))
 			continue;
-		if (said_phrase(prose + at, (end ? c->page.prose.len : e->text) - at,
-				r->errno_name, n))
+		if (e->text > at && said_phrase(prose + at, e->text - at, r->errno_name, n))
 			return true;
-		if (!end)
-			at = e->text + e->text_len;
+		at = e->text + e->text_len;
 	}
-	return false;
+	return said_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
 }
 
 /* Rows from first on that are about the same call; returns how many. */
