@@ -85,6 +85,25 @@ def test_sample(all_):
 	why += ["a false alarm: " + i for i, v in sample.items() if v != "true"]
 	return why + (["only %d" % len(sample)] if len(sample) < 50 else [])
 
+def test_behaviour():
+	"""What a reader of the page tried by programs of his own is told."""
+	ids = {f["id"] for f in findings("--man", PAGE, "--no-headers", "--no-btf")}
+	return [i for i in conform_edits.BEHAVIOUR_BY_HAND if i not in ids]
+
+def test_unsaid(tmp):
+	"""What is not told is told as soon as its paragraph has the word, not another one."""
+	text, claim, why = source(PAGE), "ioctl_set_filter_again", []
+	for tag, want in (("PERF_EVENT_IOC_SET_FILTER", []), ("PERF_EVENT_IOC_ID", ["unsaid:" + claim])):
+		edited = re.sub(r"(\.BR %s .*?\n\.\\\" commit.*?\n)" % tag,
+				r"\1The second time it fails with\n.BR EEXIST .\n", text, count=1)
+		assert edited != text
+		path = write(os.path.join(tmp, "unsaid.2"), edited)
+		got = [f["id"] for f in findings("--man", path, "--claim", claim, "--no-headers",
+						 "--no-btf") if f["id"].startswith("unsaid:")]
+		if got != want:
+			why.append("%s: %s" % (tag, got))
+	return why
+
 def rendered(path):
 	r = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=400", "/dev/stdin"],
 			   input=source(path).encode(), stdout=subprocess.PIPE, timeout=100)
@@ -370,6 +389,9 @@ def main():
 	tests = [
 		("what a reader found", lambda: test_known(all_), page),
 		("every finding, judged by hand", lambda: test_sample(all_), page and gcc),
+		("what a reader tried", test_behaviour, page and os.getuid() == 0 and
+		 os.uname().machine == "x86_64" and os.uname().release.startswith("6.18.")),
+		("what the page does not tell", lambda: test_unsaid(tmp), page),
 		("mandoc, header and BTF", lambda: test_oracles(all_), page and mandoc),
 		("every name that mandoc does not show", lambda: test_every_name(all_), page and mandoc),
 		("lines that are quoted", lambda: test_lines(all_), page),
@@ -396,7 +418,8 @@ def main():
 		if can:
 			check(name, fn)
 		else:
-			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc")
+			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc, or for "
+				 "what was tried root and Linux 6.18 on x86_64")
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
 

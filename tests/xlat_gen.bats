@@ -68,6 +68,8 @@ setup() {
 		%refusals
 		two|-|EINVAL|Something is wrong
 		one|I_ONE|EPERM|Not allowed
+		%unsaid
+		one_claim|word,a phrase
 	END
 }
 
@@ -276,6 +278,7 @@ wrong() {
 	wrong 40 "has no experiment" '41d'
 	wrong 40 "a step without a claim" '40d'
 	wrong 40 "full stop" '40s/so$/so./'
+	wrong 57 "unknown claim no_claim" '57s/one/no/'
 }
 
 @test "steps, terms and refusals that are wrong" {

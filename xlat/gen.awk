@@ -256,7 +256,7 @@ FNR == 1 {
 	else if (word[1] == "%rules" && n == 1)
 		section = "rules"
 	else if ((word[1] == "%parts" || word[1] == "%told" || \
-		  word[1] == "%exceptions") && n == 1)
+		  word[1] == "%unsaid" || word[1] == "%exceptions") && n == 1)
 		section = substr(word[1], 2)
 	else if (word[1] == "%claims" && n == 1)
 		section = "claims"
@@ -319,7 +319,7 @@ section == "rules" {
 }
 
 # Rows of a name and a text, of a section each.
-section == "parts" || section == "told" || section == "exceptions" {
+section == "parts" || section == "told" || section == "unsaid" || section == "exceptions" {
 	if (columns(2))
 		pair_row(section)
 	next
@@ -666,6 +666,9 @@ function check_claims(	c)
 	for (c = 1; c <= nclaims; c++)
 		if (!claim_nsteps[c])
 			fail(claim_at[c], "claim " claim_name[c] " has no experiment")
+	for (c = 1; c <= npairs["unsaid"]; c++)
+		if (!(pair_name["unsaid", c] in claim_no))
+			fail(pair_at["unsaid", c], "unknown claim " pair_name["unsaid", c])
 }
 
 function step_row(	i)
@@ -725,6 +728,7 @@ END {
 		check_rules()
 	if (!failed)
 		check_claims()
+	if (!failed)
 		check_terms()
 	if (!failed)
 		write_all()
@@ -1224,6 +1228,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	print "};" > f
 	write_pairs(f, "parts", "part_descs")
 	write_pairs(f, "told", "told_descs")
+	write_pairs(f, "unsaid", "unsaid_descs")
 	write_pairs(f, "exceptions", "exception_descs")
 	write_claims(f)
 

@@ -300,8 +300,8 @@ struct pair_desc {
 	const char *text;
 };
 
-/* See %parts, %told and %exceptions in xlat/README.md. */
-extern const struct pair_desc part_descs[], told_descs[], exception_descs[];
+/* See %parts, %told, %unsaid and %exceptions in xlat/README.md. */
+extern const struct pair_desc part_descs[], told_descs[], unsaid_descs[], exception_descs[];
 
 /* A statement of perf_event_open(2), and how to try whether it is true. */
 struct claim_desc {

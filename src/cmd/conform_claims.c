@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cmd/conform.h"
+#include "conform/tables.h"
 #include "lib/die.h"
+#include "xlat/tables.h"
 
 /* How the calls went that show it. */
 static void add_detail(struct finding *f, const struct claim_result *r)
@@ -40,6 +42,26 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 	add_detail(f, r);
 }
 
+/* The page does not say so, and what was tried does not deny it. */
+static void unsaid_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const struct buf *source = &cmd->c.page.source;
+	const char *words = tables_pair(unsaid_descs, d->name);
+	struct finding *f;
+
+	if (!words || !claim_unsaid(d, buf_str(source), source->len, words))
+		return;
+	f = compare_find(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
+			 "Not told: %s", d->meaning);
+	compare_since(f, d->since);
+	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
+	if (r->verdict == CLAIM_TRUE)
+		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "seen to be so");
+	if (!f->detail)
+		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
+}
+
 static void report(void *ctx, const struct claim_result *r)
 {
 	struct conform_cmd *cmd = ctx;
@@ -48,7 +70,9 @@ static void report(void *ctx, const struct claim_result *r)
 	cmd->claims[r->verdict]++;
 	if (r->verdict == CLAIM_FALSE)
 		false_claim(cmd, r);
-	else if (r->verdict == CLAIM_UNTRIED)
+	else
+		unsaid_claim(cmd, r);
+	if (r->verdict == CLAIM_UNTRIED)
 		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
 }
 

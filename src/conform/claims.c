@@ -77,7 +77,7 @@ static void try_claim(const struct claim_desc *c, const struct claims_options *o
 	r->reason = r->verdict == CLAIM_UNTRIED ? told->reason : "";
 	r->expected = r->verdict == CLAIM_FALSE ? told->expected : "";
 	r->seen = r->verdict == CLAIM_FALSE ? told->seen : "";
-	r->calls = r->verdict == CLAIM_FALSE ? told->calls : "";
+	r->calls = told->calls;
 }
 
 int conform_claims(const struct claims_options *opts,

@@ -27,7 +27,7 @@ struct claim_result {
 	const char *reason;	/* untried: why */
 	const char *expected;	/* false: what should have been, and what was */
 	const char *seen;
-	const char *calls;	/* false: the calls made, as a trace of them, in lines */
+	const char *calls;	/* the calls made, as a trace of them, in lines */
 };
 
 /* Zero-initialised: all claims, as who we are. */
@@ -52,5 +52,12 @@ int conform_claims(const struct claims_options *opts,
  * 0: it is not there.
  */
 unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len);
+
+/*
+ * Whether none of these words (with commas between them) stands in the paragraph that the
+ * claim's sentence is of, from its tag to the next, or in the section where it has no tag.
+ * False where the sentence is not there, as in a translation: nothing can be said of it.
+ */
+bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words);
 
 #endif

@@ -6,14 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conform/said.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+
+/* Where a tag is, or the nesting of paragraphs changes, and how deep it is then. */
+struct mark {
+	size_t at;
+	int depth;
+	bool tag;
+};
 
 /* The page's words, one blank between them, and the line that each byte is of. */
 struct words {
 	struct buf text;
 	unsigned int *lines;
 	size_t cap;
+	struct mark *marks;
+	size_t nmarks;
+	int depth;
 };
 
 static void add(struct words *w, char c, unsigned int line)
@@ -110,11 +121,24 @@ static bool is_heading(const char *p, const char *end, const char *heading, bool
 	return true;
 }
 
-unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len)
+/* What .TP, .RS and .RE do to the nesting of paragraphs. */
+static void add_mark(struct words *w, const char *p)
 {
-	const char *end = source + len, *next, *found;
-	struct words w = { .cap = 0 };
-	unsigned int line = 0, result = 0;
+	bool tag = !strncmp(p, ".TP", 3);
+
+	if (!tag && strncmp(p, ".RS", 3) && strncmp(p, ".RE", 3))
+		return;
+	w->depth += tag ? 0 : p[2] == 'S' ? 1 : -1;
+	w->marks = xrealloc(w->marks, (w->nmarks + 1) * sizeof(*w->marks));
+	w->marks[w->nmarks++] = (struct mark){ w->text.len, w->depth, tag };
+}
+
+/* The words of the claim's section; returns where its sentence begins, NULL: nowhere. */
+static const char *find_place(struct words *w, const struct claim_desc *c, const char *source,
+			      size_t len)
+{
+	const char *end = source + len, *next;
+	unsigned int line = 0;
 	bool ours = false;
 
 	for (const char *p = source; p < end; p = next + 1) {
@@ -125,12 +149,65 @@ unsigned int claim_line(const struct claim_desc *c, const char *source, size_t l
 		if (p == next || !strncmp(p, ".\\\"", 3) ||
 		    is_heading(p, next, c->section, &ours) || !ours)
 			continue;
-		add_line(&w, p, next, line);
+		if (next - p >= 3)
+			add_mark(w, p);
+		add_line(w, p, next, line);
 	}
-	found = strstr(buf_str(&w.text), c->place);
-	if (found)
-		result = w.lines[found - w.text.data];
-	buf_free(&w.text);
-	free(w.lines);
-	return result;
+	return strstr(buf_str(&w->text), c->place);
+}
+
+static void words_free(struct words *w)
+{
+	buf_free(&w->text);
+	free(w->lines);
+	free(w->marks);
+}
+
+unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len)
+{
+	struct words w = { .cap = 0 };
+	const char *found = find_place(&w, c, source, len);
+	unsigned int line = found ? w.lines[found - w.text.data] : 0;
+
+	words_free(&w);
+	return line;
+}
+
+/* From the tag before at to the next one that is not within; all, where there is none. */
+static void paragraph(const struct words *w, size_t at, size_t *from, size_t *to)
+{
+	int depth = 0, outer;
+	size_t i = 0;
+
+	while (i < w->nmarks && w->marks[i].at <= at)
+		depth = w->marks[i++].depth;
+	*from = 0;
+	*to = w->text.len;
+	for (size_t j = i; j--;) {
+		if (!w->marks[j].tag || w->marks[j].depth > depth)
+			continue;
+		*from = w->marks[j].at;
+		outer = w->marks[j].depth;
+		while (i < w->nmarks && w->marks[i].depth >= outer &&
+		       !(w->marks[i].tag && w->marks[i].depth == outer))
+			i++;
+		if (i < w->nmarks)
+			*to = w->marks[i].at;
+		return;
+	}
+}
+
+bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words)
+{
+	struct words w = { .cap = 0 };
+	const char *found = find_place(&w, c, source, len);
+	bool unsaid = false;
+	size_t from, to;
+
+	if (found) {
+		paragraph(&w, (size_t)(found - w.text.data), &from, &to);
+		unsaid = !said_any(w.text.data + from, to - from, words);
+	}
+	words_free(&w);
+	return unsaid;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The page's list of errors against the kernel's checks. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +22,6 @@ static bool has_word(const struct conform *c, size_t entry, const char *word, si
 	return false;
 }
 
-/* In the text of an entry, as words of their own, whatever their capitals. */
-static bool says(const struct conform *c, const struct page_entry *e, const char *phrase,
-		 size_t len)
-{
-	const char *text = buf_str(&c->page.prose) + e->text;
-
-	for (size_t i = 0; i + len <= e->text_len; i++) {
-		size_t n = 0;
-
-		if (i && (isalnum((unsigned char)text[i - 1]) || text[i - 1] == '_'))
-			continue;
-		/* lines are broken anywhere */
-		while (n < len && (tolower((unsigned char)text[i + n]) ==
-					   tolower((unsigned char)phrase[n]) ||
-				   (phrase[n] == ' ' && text[i + n] == '\n')))
-			n++;
-		if (n == len && !isalnum((unsigned char)text[i + n]) && text[i + n] != '_')
-			return true;
-	}
-	return false;
-}
-
 /* Whether a list has that word. */
 static bool lists(const char *fields, const char *word, size_t len)
 {
@@ -59,7 +36,8 @@ static bool told_by(const struct conform *c, const struct page_entry *e, const c
 	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
 		size_t len = strcspn(s, ",");
 
-		if (has_word(c, (size_t)(e - c->page.entries), s, len) || says(c, e, s, len))
+		if (has_word(c, (size_t)(e - c->page.entries), s, len) ||
+		    said_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
 	}
 	return false;
@@ -251,6 +229,57 @@ static void compare_error(struct conform *c, const struct xlat_entry *error)
 	error_since(c, error, e);
 }
 
+/* Other calls --------------------------------------------------------------------------- */
+
+/* An ioctl's entry tells its errors; those of other calls may stand anywhere else. */
+static bool tells_refusal(const struct conform *c, const struct page_entry *entry,
+			  const struct refusal_desc *r)
+{
+	const char *prose = buf_str(&c->page.prose);
+	size_t n = strlen(r->errno_name), at = 0;
+
+	if (entry)
+		return said_phrase(prose + entry->text, entry->text_len, r->errno_name, n);
+	for (size_t i = 0; i < c->page.nentries; i++) {
+		const struct page_entry *e = &c->page.entries[i];
+
+		if (!page_is_errno(e->name))
+			continue;
+		if (e->text > at && said_phrase(prose + at, e->text - at, r->errno_name, n))
+			return true;
+		at = e->text + e->text_len;
+	}
+	return said_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
+}
+
+/* Rows from first on that are about the same call; returns how many. */
+static size_t compare_call(struct conform *c, const struct refusal_desc *first)
+{
+	const char *name = first->request ? first->request : first->call;
+	const struct page_entry *e = first->request ? page_entry(&c->page, name) : NULL;
+	const struct refusal_desc *r = first;
+	struct buf detail = { 0 };
+	struct finding *f;
+
+	for (; r->call && !strcmp(r->call, first->call) &&
+	       (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
+		if ((e || !first->request) && !tells_refusal(c, e, r))
+			buf_addf(&detail, "%s%s: %s", detail.len ? "\n" : "", r->errno_name,
+				 r->meaning);
+	if (e || !first->request)
+		compare_begin(c, "page", name);
+	if (detail.len) {
+		f = compare_find(c, "page-call-errors", name, FINDING_MISSING,
+				 e ? page_section(&c->page, e->section) : "", e ?
+				 "The entry of %s does not tell all its errors" :
+				 "Some errors of %s(2) are told nowhere", name);
+		if (e)
+			place_page(c, f, e->line);
+		set_detail(f, &detail);
+	}
+	return (size_t)(r - first);
+}
+
 /* In the list, and nothing that perf_event_open returns. */
 static void unknown_error(struct conform *c, const struct page_entry *e)
 {
@@ -275,4 +304,6 @@ void compare_page_errors(struct conform *c)
 		if (page_is_errno(e->name) && !xlat_by_name(errors, e->name))
 			unknown_error(c, e);
 	}
+	for (const struct refusal_desc *r = refusal_descs; r->call;)
+		r += compare_call(c, r);
 }

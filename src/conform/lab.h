@@ -106,6 +106,7 @@ enum lab_end lab_ioctl(struct lab *l);
 enum lab_end lab_map(struct lab *l);
 enum lab_end lab_unmap(struct lab *l);
 enum lab_end lab_poke(struct lab *l);
+enum lab_end lab_protect(struct lab *l);
 enum lab_end lab_poll(struct lab *l);
 enum lab_end lab_prctl(struct lab *l);
 enum lab_end lab_fcntl(struct lab *l);

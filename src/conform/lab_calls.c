@@ -193,9 +193,36 @@ static bool attr_argument(struct lab *l, const char *text, uint8_t *memory)
 	return true;
 }
 
+/* ids_len ends a page that is read-only, and prog_cnt begins the next one; 0: cannot be. */
+static uint64_t kept_query(uint32_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return 0;
+	memcpy(p + page - sizeof(n), &n, sizeof(n));
+	return mprotect(p, page, PROT_READ) ? 0 : (uintptr_t)p + page - sizeof(n);
+}
+
+/* "TEXT" N: with blanks behind it, N bytes long. */
+static bool pad_text(struct lab *l, const char *bytes)
+{
+	char *text = (char *)l->memory;
+	size_t len = strlen(text);
+	uint64_t n;
+
+	if (!lab_value(l, bytes, &n) || n < len || n >= LAB_MEMORY)
+		return false;
+	memset(text + len, ' ', n - len);
+	text[n] = '\0';
+	return true;
+}
+
 /*
  * EVENT: its descriptor; &EXPRESSION: the address of that; "TEXT": of that; @EVENT: of its
- * attr; query:N: of a struct perf_event_query_bpf with room for N; EXPRESSION: itself.
+ * attr; query:N: of a struct perf_event_query_bpf with room for N; kept:N: of one whose
+ * ids_len cannot be written; EXPRESSION: itself.
  */
 static bool ioctl_argument(struct lab *l, const char *word, uint8_t *memory, uint64_t *arg)
 {
@@ -219,13 +246,15 @@ static bool ioctl_argument(struct lab *l, const char *word, uint8_t *memory, uin
 		memcpy(memory, &v, sizeof(v));
 		return true;
 	}
+	if (!strncmp(word, "kept:", 5))
+		return lab_value(l, word + 5, &v) && (*arg = kept_query((uint32_t)v));
 	if (strncmp(word, "query:", 6))
 		return lab_value(l, word, arg);
 	memset(memory, 0xee, sizeof(l->query));
 	return lab_value(l, word + 6, &v) && memcpy(memory, &v, 4);
 }
 
-/* ioctl NAME REQUEST [ARGUMENT]; REQUEST as in the header without PERF_EVENT_IOC_ */
+/* ioctl NAME REQUEST [ARGUMENT [BYTES]]; REQUEST as in the header without PERF_EVENT_IOC_ */
 enum lab_end lab_ioctl(struct lab *l)
 {
 	struct lab_event *e = subject(l);
@@ -240,8 +269,9 @@ enum lab_end lab_ioctl(struct lab *l)
 				  ioctl_descs[i].compat;
 	memset(l->memory, 0, sizeof(l->memory));
 	if ((!request && !lab_value(l, l->words[2], &request)) ||
-	    (l->nwords > 3 && !ioctl_argument(l, l->words[3], l->memory, &arg)))
-		return LAB_UNTRIED;
+	    (l->nwords > 3 && !ioctl_argument(l, l->words[3], l->memory, &arg)) ||
+	    (l->nwords > 4 && !pad_text(l, l->words[4])))
+		return *l->told->reason ? LAB_UNTRIED : lab_bad(l, "%s", l->step);
 	result = issue_ioctl(&l->issuer, e->fd, (uint32_t)request, arg);
 	memcpy(&l->out, l->memory, sizeof(l->out));
 	memcpy(l->query, l->memory, sizeof(l->query));
@@ -288,6 +318,17 @@ enum lab_end lab_unmap(struct lab *l)
 	ring = e->ring;
 	e->ring = NULL;
 	return lab_judge(l, issue_unmap(&l->issuer, ring, e->ring_len));
+}
+
+/* protect NAME: makes the mapping writable that was not. */
+enum lab_end lab_protect(struct lab *l)
+{
+	struct lab_event *e = subject(l);
+
+	if (!e || !e->ring)
+		return lab_bad(l, "%s", l->step);
+	lab_trace_note(l->trace, "mprotect(ring, PROT_READ|PROT_WRITE)");
+	return lab_judge(l, mprotect(e->ring, e->ring_len, PROT_READ | PROT_WRITE) ? -errno : 0);
 }
 
 /* poke NAME FIELD EXPRESSION: writes into the first page of what is mapped. */

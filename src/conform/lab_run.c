@@ -258,7 +258,7 @@ static const struct {
 } verbs[] = {
 	{ "open", lab_open }, { "close", lab_close }, { "read", lab_read },
 	{ "ioctl", lab_ioctl }, { "map", lab_map }, { "unmap", lab_unmap },
-	{ "poke", lab_poke }, { "poll", lab_poll }, { "prctl", lab_prctl },
+	{ "poke", lab_poke }, { "protect", lab_protect }, { "poll", lab_poll }, { "prctl", lab_prctl },
 	{ "fcntl", lab_fcntl }, { "find", lab_find }, { "work", lab_work },
 	{ "task", lab_task }, { "shell", lab_shell }, { "catch", lab_catch },
 	{ "let", let }, { "expect", expect }, { "needs", needs },

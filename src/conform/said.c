@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "conform/said.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,36 @@ bool said_reserved(const char *name)
 {
 	return !strncmp(name, "__reserved", 10) || !strcmp(name, "reserved") ||
 	       !strcmp(name, "res") || strstr(name, "__res") || strstr(name, "_rsvd");
+}
+
+static bool part_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+bool said_phrase(const char *text, size_t len, const char *phrase, size_t n)
+{
+	for (size_t i = 0; n && i + n <= len; i++) {
+		size_t same = 0;
+
+		if (i && part_of_word(text[i - 1]))
+			continue;
+		while (same < n && (tolower((unsigned char)text[i + same]) ==
+					    tolower((unsigned char)phrase[same]) ||
+				    (phrase[same] == ' ' && text[i + same] == '\n')))
+			same++;
+		if (same == n && (i + n == len || !part_of_word(text[i + n])))
+			return true;
+	}
+	return false;
+}
+
+bool said_any(const char *text, size_t len, const char *words)
+{
+	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',')
+		if (said_phrase(text, len, s, strcspn(s, ",")))
+			return true;
+	return false;
 }
 
 void said_struct_free(struct said_struct *st)

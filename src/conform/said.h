@@ -72,6 +72,13 @@ bool said_has_member(const struct said *s, const char *name);
 /* Names that stand for room that nobody uses yet: "__reserved_1", "res", "cap_____res". */
 bool said_reserved(const char *name);
 
+/*
+ * Whether a text has a phrase, or any of those that words has with commas between
+ * them: as words of their own, whatever their capitals, lines broken anywhere.
+ */
+bool said_phrase(const char *text, size_t len, const char *phrase, size_t n);
+bool said_any(const char *text, size_t len, const char *words);
+
 void said_struct_free(struct said_struct *st);
 void said_free(struct said *s);
 

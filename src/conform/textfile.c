@@ -14,6 +14,8 @@
 
 #include "lib/die.h"
 
+#if defined(HAVE_ZLIB) || defined(HAVE_LZMA)
+
 /* Unpacked text comes in pieces; 0 at the end, -1 when the data is not right. */
 typedef int piece_fn(void *from, char *to, unsigned int room);
 
@@ -36,6 +38,7 @@ static bool take_pieces(const char *path, const char *as, void *from, piece_fn *
 	return n == 0;
 }
 
+#endif
 #ifdef HAVE_ZLIB
 
 struct gzip {

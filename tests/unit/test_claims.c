@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ static const struct {
 	{ "refresh_siblings", "they stay disabled" },
 	{ "ioctl_set_output_int", "it must be 64 bits wide" },
 	{ "ioctl_set_bpf_right", "only loading the program takes a capability" },
+	{ "ioctl_query_bpf_ids_len", "it is left as it was: prog_cnt tells" },
 	{ "prctl_leaders_only", "members are enabled, too" },
 	{ "mlock_pages", "it is in KiB" },
 	{ "e2big_size_always", "a group that is too large does not write it" },
@@ -144,6 +146,33 @@ static void a_place_is_told_by_its_line(void **state)
 	assert_int_equal(claim_line(&c, page, strlen(page)), 0);
 }
 
+/* What a page does not say is looked for in the paragraph that should say it. */
+static void what_is_unsaid_is_told_by_paragraph(void **state)
+{
+	static const char page[] =
+		".SH ONE\n.TP\n.B A\nFirst text.\n.RS\n.TP\n.B 2\ninner EINVAL.\n.RE\n"
+		".IP\nMore\ntext here.\n.TP\n.B B\nOther ENOENT text.\n.SH TWO\nNo tag.\n"
+		".PP\nBut EIO\nand so on.\n";
+	struct claim_desc c = { .name = "x", .section = "ONE", .place = "First text" };
+
+	(void)state;
+	assert_false(claim_unsaid(&c, page, strlen(page), "EINVAL"));
+	assert_false(claim_unsaid(&c, page, strlen(page), "nothing,more text"));
+	assert_true(claim_unsaid(&c, page, strlen(page), "ENOENT,EINVALID,INVAL"));
+	c.place = "text here";
+	assert_false(claim_unsaid(&c, page, strlen(page), "einval"));
+	c.place = "inner";
+	assert_true(claim_unsaid(&c, page, strlen(page), "More"));
+	c.place = "Other";
+	assert_true(claim_unsaid(&c, page, strlen(page), "EINVAL"));
+	c.place = "nowhere";
+	assert_false(claim_unsaid(&c, page, 9, "EINVAL"));
+	c.section = "TWO";
+	c.place = "No tag";
+	assert_false(claim_unsaid(&c, page, strlen(page), "EIO"));
+	assert_true(claim_unsaid(&c, page, strlen(page), "ENOENT"));
+}
+
 /* Trying them ---------------------------------------------------------------------------- */
 
 struct tally {
@@ -170,12 +199,26 @@ static void count(void *ctx, const struct claim_result *r)
 
 static struct tally as_we_are;
 
+/* What is known to be wrong was seen on one release and architecture. */
+static void need_the_kernel_that_is_known(void)
+{
+	struct utsname u;
+
+	assert_int_equal(uname(&u), 0);
+	if (!strncmp(u.release, "6.18.", 5) && !strcmp(u.machine, "x86_64"))
+		return;
+	print_message("[          ] skipped: which claims are false is known of Linux 6.18 on "
+		      "x86_64, this is %s on %s\n", u.release, u.machine);
+	skip();
+}
+
 static void only_what_is_known_to_be_wrong_is_false(void **state)
 {
 	const struct claims_options o = { .since = 0 };
 	int n;
 
 	(void)state;
+	need_the_kernel_that_is_known();
 	n = conform_claims(&o, count, &as_we_are);
 	assert_int_equal(n, as_we_are.n[CLAIM_FALSE]);
 	print_message("[          ] %u true, %u false, %u untried\n", as_we_are.n[CLAIM_TRUE],
@@ -196,6 +239,7 @@ static void the_same_as_an_ordinary_user(void **state)
 		print_message("[          ] skipped: only root can become another user\n");
 		skip();
 	}
+	need_the_kernel_that_is_known();
 	conform_claims(&o, count, &t);
 	print_message("[          ] %u true, %u false, %u untried\n", t.n[CLAIM_TRUE],
 		      t.n[CLAIM_FALSE], t.n[CLAIM_UNTRIED]);
@@ -308,6 +352,7 @@ static void a_changed_expectation_is_seen(void **state)
 	const char *end;
 
 	(void)state;
+	need_the_kernel_that_is_known();
 	for (const struct claim_desc *c = claim_descs; c->name; c++) {
 		if (!as_we_are.is_true[c - claim_descs])
 			continue;
@@ -410,7 +455,7 @@ static void claims_are_selected(void **state)
 	o = (struct claims_options){ .since = KVER(6, 0, 0) };
 	n = 0;
 	conform_claims(&o, count_all, &n);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 3);
 }
 
 /* By hand ------------------------------------------------------------------------------------ */
@@ -435,6 +480,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(claims_are_enough_and_each_checks_something),
 		cmocka_unit_test(each_claim_is_found_in_the_page),
 		cmocka_unit_test(a_place_is_told_by_its_line),
+		cmocka_unit_test(what_is_unsaid_is_told_by_paragraph),
 		cmocka_unit_test(only_what_is_known_to_be_wrong_is_false),
 		cmocka_unit_test(the_same_as_an_ordinary_user),
 		cmocka_unit_test(calls_are_shown_as_a_trace),
