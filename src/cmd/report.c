@@ -95,7 +95,7 @@ static const char *parse(struct reporting *g, int argc, char **argv)
 	int opt;
 
 	options_init(&g->options);
-	g->options.no_text = g->options.summary = true;
+	g->options.no_text = g->options.keep = true;
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1)
