@@ -32,16 +32,38 @@ page_options() {
 	diff -u "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
 }
 
-@test "what open, watch and replay take stands in their --help and in pevtrace.1" {
+# Verbs, as the usage of --help lists them; trace's page is pevtrace.1 itself.
+verbs() {
+	"$PEVTRACE" --help | sed -nE 's/^ +pevtrace ([a-z]+) .*/\1/p' | grep -vx trace
+}
+
+@test "every verb has a page of its own, in pevtrace.1 and NEWS, too" {
+	[ "$(verbs | wc -l)" -gt 12 ]
+	for verb in $(verbs); do
+		echo "$verb"
+		[ -f "$srcdir/man/pevtrace-$verb.1" ]
+		grep -qE "^\.B pevtrace $verb( |\$)" "$srcdir/man/pevtrace.1"
+		grep -q "pevtrace.\?-$verb (1)" "$srcdir/man/pevtrace.1"
+		grep -qi "$verb" "$srcdir/NEWS"
+	done
+}
+
+@test "what open, watch and replay take stands in their --help and on their page" {
 	for verb in open watch replay; do
 		"$PEVTRACE" $verb --help >"$BATS_TEST_TMPDIR/verb"
 		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' "$BATS_TEST_TMPDIR/verb" |
 			sed 's/  .*//' | names >"$BATS_TEST_TMPDIR/options"
 		[ "$(wc -l <"$BATS_TEST_TMPDIR/options")" -gt 15 ]
+		pages=("$srcdir/man/pevtrace-$verb.1")
+		if [ $verb != open ]; then # which refer to that of open
+			pages+=("$srcdir/man/pevtrace-open.1")
+		fi
+		sed -E 's/\\f[A-Z]//g; s/\\-/-/g' "${pages[@]}" >"$BATS_TEST_TMPDIR/page"
 		while read -r option; do
 			echo "$verb $option"
-			sed -E 's/\\f[A-Z]//g; s/\\-/-/g' "$srcdir/man/pevtrace.1" |
-				grep -qE -- "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)"
+			[[ $option == --output || $option == --json ]] || # by -o and -j
+				grep -qE -- "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)" \
+					"$BATS_TEST_TMPDIR/page"
 			[ "$("$PEVTRACE" $verb "$option" x 2>&1 | grep -c 'unknown option')" -eq 0 ]
 		done <"$BATS_TEST_TMPDIR/options"
 	done

@@ -33,9 +33,9 @@ setup() {
 	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run tests/run bench/run bench/*.sh
 }
 
-@test "the page passes mandoc -Tlint" {
+@test "the pages pass mandoc -Tlint" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
-	run mandoc -Tlint man/pevtrace.1
+	run mandoc -Tlint man/*.[15]
 	echo "$output"
 	[ -z "$output" ]
 }

@@ -85,7 +85,7 @@ static const char help[] =
 "\n"
 "decode also takes single things (an attr, an ioctl, records, a config, an\n"
 "error); the other verbs have options of their own: see their --help, and\n"
-"pevtrace-VERB(1) or, for open, watch and replay, pevtrace(1).\n"
+"pevtrace-VERB(1).\n"
 "\n"
 "A SET is a list with commas; ! before it turns it round. The exit status is\n"
 "COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
