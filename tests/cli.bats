@@ -430,3 +430,25 @@ one_line_with() {
 		[ -s "$dir/$name" ]
 	done
 }
+
+@test "in the directory of another user no link of theirs is followed" {
+	[ "$(id -u)" -eq 0 ] || skip "needs another user to be attacked by"
+	mkdir "$dir/home"
+	echo precious >"$dir/victim"
+	ln -s "$dir/victim" "$dir/home/link"
+	ln "$dir/victim" "$dir/home/hard"
+	: >"$dir/home/plain"
+	chown -h 65534 "$dir/home" "$dir/home/link" "$dir/home/plain" || skip "cannot chown"
+	for name in link hard; do
+		run timeout 20 "$PEVTRACE" -o "$dir/home/$name" "$demo"
+		[ "$status" -eq 2 ]
+		one_line_with "is not yours"
+	done
+	[ "$(cat "$dir/victim")" = precious ]
+	# the owner's own plain file, as with sudo, and a new one
+	for name in plain new; do
+		run "$PEVTRACE" -o "$dir/home/$name" "$demo"
+		[ "$status" -eq 0 ]
+		[ -s "$dir/home/$name" ]
+	done
+}

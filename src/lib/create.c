@@ -25,21 +25,32 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Of the caller, and no second name for a file of somebody else. */
-static bool is_own(const struct stat *s)
+/*
+ * Of the caller, and no second name for a file of somebody else.  Who owns the
+ * directory may have plain files of his own written there, but leads nowhere else.
+ */
+static bool is_own(const struct stat *s, const struct stat *in)
 {
-	return s->st_uid == geteuid() && (!S_ISREG(s->st_mode) || s->st_nlink == 1);
+	return (s->st_uid == geteuid() || (S_ISREG(s->st_mode) && s->st_uid == in->st_uid)) &&
+	       (!S_ISREG(s->st_mode) || s->st_nlink == 1);
+}
+
+/* Others than the caller and the administrator may make files there. */
+static bool is_shared(const struct stat *dir)
+{
+	return dir->st_mode & (S_IWOTH | S_IWGRP) ||
+	       (dir->st_uid && dir->st_uid != geteuid());
 }
 
 /* What is there may be changed at any time: what was opened is looked at again. */
-static int open_own(int dir, const char *name, int flags)
+static int open_own(int dir, const struct stat *in, const char *name, int flags)
 {
 	struct stat seen, got;
 	int fd;
 
 	if (fstatat(dir, name, &seen, AT_SYMLINK_NOFOLLOW))
 		return -1;
-	if (!is_own(&seen)) {
+	if (!is_own(&seen, in)) {
 		errno = EPERM;
 		return -1;
 	}
@@ -61,11 +72,11 @@ static int open_own(int dir, const char *name, int flags)
 	return fd;
 }
 
-static int create_in(int dir, const char *name, int flags)
+static int create_in(int dir, const struct stat *in, const char *name, int flags)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, MODE);
 
-	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, name, flags);
+	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, in, name, flags);
 }
 
 int create_file(const char *path, int flags)
@@ -75,10 +86,8 @@ int create_file(const char *path, int flags)
 	struct stat s;
 
 	if (dir >= 0 && !fstat(dir, &s)) {
-		bool shared = s.st_mode & (S_IWOTH | S_IWGRP);
-
-		fd = shared ? create_in(dir, basename(base), flags) :
-			      open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
+		fd = is_shared(&s) ? create_in(dir, &s, basename(base), flags) :
+				     open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
 	}
 	error = errno;
 	if (dir >= 0)

@@ -5,11 +5,11 @@
 
 /*
  * Opens a file to write to, with the flags O_TRUNC or O_APPEND; makes it if it is
- * not there.  In a directory where others may make files, such as /tmp, what they
- * have put under that name is not written to: no link of theirs is followed and no
- * file of theirs taken, whatever fs.protected_symlinks and fs.protected_regular
- * say.  Returns a descriptor; -1 and errno: EPERM for what belongs to somebody
- * else.
+ * not there.  In a directory where others may make files, such as /tmp and that of
+ * another user, what they have put under that name is not written to: no link of
+ * theirs is followed and no file of theirs taken, but a plain one of the owner of
+ * the directory, whatever fs.protected_symlinks and fs.protected_regular say.
+ * Returns a descriptor; -1 and errno: EPERM for what belongs to somebody else.
  */
 int create_file(const char *path, int flags);
 
