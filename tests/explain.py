@@ -492,7 +492,8 @@ def test_told(tap, tmp):
 # ---- words ------------------------------------------------------------------------------------
 
 # Sections whose rows say something about names that stand elsewhere.
-ABOUT_OTHERS = ("%terms", "%refusals", "%claims", "%parts", "%told", "%exceptions")
+ABOUT_OTHERS = ("%terms", "%refusals", "%claims", "%parts", "%told", "%unsaid",
+		"%exceptions")
 
 def names_of_tables():
 	"""(word to ask for, meaning) of every row of xlat/*.in."""

@@ -3,24 +3,40 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/utf8.h"
+
+/* Bytes of a character that does nothing to a terminal; 0: it is none of those. */
+static size_t harmless(const char *p, size_t len)
+{
+	size_t n = utf8_at(p, len);
+	unsigned char first = (unsigned char)p[0];
+	bool control = n == 1 ? first < ' ' || first == 0x7f :
+		       n == 2 && first == 0xc2 && (unsigned char)p[1] < 0xa0;
+
+	return control ? 0 : n;
+}
+
 /* One write, so that a line stays whole beside a target's own output. */
 static void vwarn(const char *fmt, va_list ap)
 {
 	char text[2048], line[4 * sizeof(text) + 16];
-	size_t n = 0;
+	size_t n = 0, len, step;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	len = strlen(text);
 	n += (size_t)sprintf(line, "pevtrace: ");
-	for (const unsigned char *p = (unsigned char *)text; *p; p++) {
-		if (*p < ' ' || *p == 0x7f)
-			n += (size_t)sprintf(line + n, "\\%03o", *p);
-		else
-			line[n++] = (char)*p;
+	for (size_t i = 0; i < len; i += step ? step : 1) {
+		step = harmless(text + i, len - i);
+		if (!step)
+			n += (size_t)sprintf(line + n, "\\%03o", (unsigned char)text[i]);
+		memcpy(line + n, text + i, step);
+		n += step;
 	}
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)

@@ -14,8 +14,8 @@ enum {
 
 /*
  * One line: what is wrong, where, and what to do.  The text takes no newline
- * and no program name.  Control bytes in it are printed as \ooo, so that a
- * hostile file name cannot drive the user's terminal.
+ * and no program name.  Control characters in it, and what is no UTF-8, are
+ * printed as \ooo, so that a hostile file name cannot drive the user's terminal.
  */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
