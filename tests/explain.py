@@ -354,6 +354,12 @@ def test_failing(tap, tmp):
 		       error in chapter and re.search(r"\b%s:" % rule, chapter) and
 		       "What to do: " in chapter,
 		       "%s: %s, by %s" % (code, error, rule), [chapter, dump.failures()[:1]])
+	kernel = Story(path, ["--kernel"]).text
+	tap.ok("perf_try_init_event: " in kernel and "fd_install: " in kernel and
+	       "__perf_event_task_sched_in: " not in kernel,
+	       "where all was refused, --kernel tells the way of an open all the same", [kernel])
+	tap.ok(story.has("In short", r"got no event to measure with"), "and that nothing is measured",
+	       [story.text[:600]])
 	others = [("refresh", "fcntl.ioctl(open_(), 0x2402, 1)", "PERF_EVENT_IOC_REFRESH", "EINVAL",
 		   "does not sample"),
 		  ("pages", "mmap.mmap(open_(period=1 << 30), 4 * 4096)", "mmap", "EINVAL",

@@ -213,6 +213,25 @@ static void tell_way(const struct telling *t, const struct event *e, const char 
 	told[(*ntold)++] = steps[OPEN_INIT];
 }
 
+/* Where nothing but probes opened: the way of the last call that was refused. */
+static void tell_refused_way(const struct telling *t)
+{
+	const char *steps[STORY_OPEN_STEPS];
+	const struct attempt *attempts;
+	size_t n = model_attempts(t->s->m, &attempts);
+	struct attr_words a = { .names = t->s->names, .arch = t->s->arch };
+
+	if (!n)
+		return;
+	a.attr = attempts[n - 1].attr;
+	a.len = attempts[n - 1].attr_len;
+	a.pid = attempts[n - 1].pid;
+	a.flags = attempts[n - 1].flags;
+	story_open_steps(&a, steps);
+	story_steps(t, "an open goes through these functions (here the last that failed), and "
+		       "ends at the first that refuses it", steps, STORY_OPEN_STEPS - 1);
+}
+
 static void tell_steps(const struct telling *t)
 {
 	const struct event *kinds[TOLD_MANY];
@@ -224,6 +243,8 @@ static void tell_steps(const struct telling *t)
 		for (size_t k = 0; k < n; k++)
 			tell_way(t, kinds[k], told, &ntold);
 	}
+	if (!ntold)
+		tell_refused_way(t);
 }
 
 void story_opens(const struct telling *t)

@@ -182,6 +182,8 @@ static void short_task(const struct telling *t, const struct task_info *task)
 		prose_adds(p, probes == 1 ? "it only showed what the kernel takes." :
 					    "they only showed what the kernel takes.");
 	}
+	if (probes == task->opens)
+		prose_adds(p, " So it got no event to measure with.");
 	prose_adds(p, " ");
 }
 

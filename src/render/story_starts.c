@@ -44,8 +44,8 @@ static void by_exec(const struct telling *t, const struct event *e)
 			prose_name(p, task->exe);
 			prose_adds(p, ")");
 		}
-		prose_adds(p, ". So the command is measured from its first instruction, and "
-			      "what the task did before is not.");
+		prose_adds(p, ". So the command is measured from within its exec, which "
+			      "loads it, and what the task did before is not.");
 	} else {
 		prose_adds(p, ", and the trace shows none.");
 	}
