@@ -5,7 +5,7 @@
   strace   the same calls are hit, with the same results, as by strace's inject=
   attr     conditions on the attr, which strace has not
   event    calls on an event, chosen by what it is
-  time     delays are kept, and others run on meanwhile
+  time     delays are kept, others run on meanwhile, and ^C ends them
   kernel   what an older kernel would have refused, E2BIG with its size
   perf     perf falls back as on such a kernel
   shown    text, dump and summary say what was injected
