@@ -5,19 +5,22 @@
   strace   the same calls are hit, with the same results, as by strace's inject=
   attr     conditions on the attr, which strace has not
   event    calls on an event, chosen by what it is
-  time     delays are kept, and others run on meanwhile
+  time     delays are kept, others run on meanwhile, and ^C ends them
   kernel   what an older kernel would have refused, E2BIG with its size
   perf     perf falls back as on such a kernel
   shown    text, dump and summary say what was injected
+  blame    nothing that is made of a dump holds the kernel for what was injected
 """
 
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -179,6 +182,29 @@ print(os.waitpid(pid, 0)[1])
 	r, lines = traced(tmp, ["-e", "inject=perf_event_open:delay_enter=60s"], body)
 	tap.ok(r.stdout == "9\n" and r.returncode == 0, "one that is held can be killed", [said(r)])
 
+def interrupted(tap, tmp):
+	"""^C, which the terminal sends to both, ends a delay of days."""
+	for part in ("delay_enter", "delay_exit"):
+		both = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "c"), "-e",
+					 "inject=perf_event_open:%s=900000s" % part,
+					 *script("print(os.getpid(), flush=True)\n"
+						 "open_(attr(config=2))")],
+					stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+					start_new_session=True, text=True)
+		path = "/proc/%s/stat" % both.stdout.readline().strip()
+		stopped = 0
+		while stopped < 10:
+			with open(path) as f:
+				stopped = stopped + 1 if f.read().split()[2] == "t" else 0
+			time.sleep(0.05)
+		os.killpg(both.pid, signal.SIGINT)
+		try:
+			status = both.wait(60)
+		except subprocess.TimeoutExpired:
+			status = None
+			os.killpg(both.pid, signal.SIGKILL)
+		tap.ok(status == -signal.SIGINT or status == 130, part + ": ^C ends it", [repr(status)])
+
 def kernel(tap, tmp):
 	body = """
 b = attr(config=2, _128=1); r = open_(b); print(r[1], struct.unpack_from("I", b, 4)[0])
@@ -205,6 +231,12 @@ def perf(tap, tmp):
 		return
 	data = os.path.join(tmp, "perf.data")
 	text = os.path.join(tmp, "perf.txt")
+	r = run(PEVTRACE, "-o", text, "--as-kernel", "4.4", PERF, "stat", "-e",
+		"{task-clock,page-faults}", "true")
+	with open(text) as f:
+		lines = [l for l in f if "perf_event_open(" in l and "INJECTED" not in l]
+	tap.ok(r.returncode == 0 and lines and not any("PERF_FORMAT_GROUP" in l for l in lines),
+	       "perf stat of a group reads its events one by one", [said(r)] + lines)
 	for old, gone, kept in (("4.4", ("ksymbol=1", "bpf_event=1", "PERF_FORMAT_LOST"), "mmap2=1"),
 				("3.10", ("mmap2=1", "comm_exec=1", "PERF_FLAG_FD_CLOEXEC"), "mmap=1"),
 				("2.6.39", ("exclude_guest=1", "mmap2=1"), "mmap=1")):
@@ -242,6 +274,36 @@ def shown(tap, tmp):
 	tap.ok(len(calls) == 2 and calls[0]["because"].startswith("Linux 5.4: ") and
 	       calls[1]["exit_delay_ns"] == 10000000 and calls[1]["error"] == "EIO",
 	       "the dump has it in members of its own", [repr(calls)])
+
+def blame(tap, tmp):
+	dump = os.path.join(tmp, "blame")
+	body = "fd = open_(attr(config=2))[0]\nopen_(attr(config=2))\n" \
+	       "try: os.read(fd, 8)\nexcept OSError: pass\n" \
+	       "call({'x86_64': 3, 'aarch64': 57}[os.uname().machine], fd)\nos.read(fd, 8)"
+	r = run(PEVTRACE, "-o", os.path.join(tmp, "text"), "--json=" + dump, "-e",
+		"inject=perf_event_open:error=EACCES:when=2", "-e", "inject=close:error=EINTR",
+		"-e", "inject=read:error=EIO:when=1", *script(body))
+	with open(dump) as f:
+		lines = [n for n, l in enumerate(f, 1) if '"injected":true' in l]
+	tap.ok(r.returncode == 0 and len(lines) == 3, "an open, a read and a close are injected",
+	       [said(r), repr(lines)])
+	where = "%s:%d" % (dump, min(lines, default=1))
+	for verb in ("why", "check", "explain"):
+		r = run(PEVTRACE, verb, where)
+		tap.ok(r.returncode != 2 and "injected" in r.stdout and
+		       "kernel_privilege" not in r.stdout,
+		       verb + ": the kernel was not asked", [said(r)])
+	r = run(PEVTRACE, "explain", dump)
+	tap.ok(" ".join(r.stdout.split()).count("That was injected") == 2 and "kernel_privilege" not in r.stdout,
+	       "explain: no check is suspected", [said(r)])
+	r = run(PEVTRACE, "codegen", "--all", dump)
+	tap.ok(r.returncode == 0 and "calls that were injected" in r.stdout and "EACCES" not in r.stdout and
+	       r.stdout.count("close(fd") <= 1, "codegen: the program does without", [said(r)])
+	r = run(PEVTRACE, "report", dump)
+	tap.ok("Injected by pevtrace" in r.stdout and "rule kernel_privilege" not in r.stdout,
+	       "report: it is among the failures, without a rule", [r.stderr])
+	r = run(PEVTRACE, "replay", "-q", dump)
+	tap.ok(r.returncode == 0, "replay: it is not made", [said(r)])
 
 def attached(tap, tmp):
 	"""A held task of an attached process is let go unharmed."""
@@ -294,9 +356,11 @@ def main():
 		event_conditions(tap, tmp)
 		timing(tap, tmp)
 		killed_while_held(tap, tmp)
+		interrupted(tap, tmp)
 		kernel(tap, tmp)
 		perf(tap, tmp)
 		shown(tap, tmp)
+		blame(tap, tmp)
 		attached(tap, tmp)
 		misuse(tap)
 	return tap.done()

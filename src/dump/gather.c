@@ -121,7 +121,7 @@ static void on_exit_of(void *ctx, struct call *c)
 
 	/* the kernel got none of it: nor does it get it again */
 	if (c->tamper.injected) {
-		process_of(g, c->pid)->program.ninjected += concerns;
+		process_of(g, c->pid)->program.injected |= concerns;
 		model_exit(g->model, c);
 		return;
 	}

@@ -85,7 +85,7 @@ struct c_program {
 	/* what the comment on top tells; strings are not owned */
 	const char *release, *machine;
 	char *const *command;
-	size_t ninjected;	/* calls that concern perf and were none of the kernel's */
+	bool injected;		/* calls were, which are left out */
 	size_t nprobes, nfailed;	/* left out; filled in by c_program_choose() */
 
 	struct c_needs needs;

@@ -66,9 +66,9 @@ static void put_title(struct writer *w)
 	if (p->nprobes || p->nfailed)
 		buf_addf(out, " * Left out: %zu probes, opened and closed unused, and %zu opens "
 			 "that failed.\n", p->nprobes, p->nfailed);
-	if (p->ninjected)
-		buf_addf(out, " * Left out: what was injected, %zu calls, which the kernel did "
-			 "not get.\n", p->ninjected);
+	if (p->injected)
+		buf_adds(out, " * Left out: calls that were injected, which the kernel did "
+			 "not get.\n");
 	if (p->threads > 1)
 		buf_addf(out, " * %zu threads made these calls; here it is one.\n", p->threads);
 	buf_adds(out, " *\n * Build: cc -Wall -Wextra -o NAME THIS_FILE.c\n * Run:   ./NAME");

@@ -196,14 +196,30 @@ struct tracer *trace_new(const struct trace_options *opts,
 	return t;
 }
 
+/* Who sends a signal such as ^C will not wait for them. */
+static void end_holds(struct tracer *t)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while (t->nheld && (slot = map_next(&t->tasks, &at))) {
+		struct task *task = slot->value;
+
+		if (task->held_ns)
+			task->held_ns = 1;
+	}
+}
+
 /* What comes to us by signals that are blocked. */
 static void heed_signals(struct tracer *t)
 {
 	static const struct timespec at_once;
 	siginfo_t info;
 
-	while (sigtimedwait(&t->taken, &info, &at_once) > 0)
+	while (sigtimedwait(&t->taken, &info, &at_once) > 0) {
 		leave_signal(t, &info);
+		end_holds(t);
+	}
 }
 
 /* Ticks if it is time to. */
