@@ -114,7 +114,8 @@ static void decode(struct learn *l, int which)
 	text_sink_top(&sink, false, NULL);
 	record_emit((const uint8_t *)l->kept.data, l->kept.len, &format, NULL, &sink.sink,
 		    NULL);
-	learn_say(l, "%s", buf_str(&text));
+	/* the sink has escaped it */
+	buf_addf(learn_lines(l), "%s\n", buf_str(&text));
 	buf_free(&text);
 }
 
