@@ -213,7 +213,6 @@ static void test_old(void **state)
 		int error;
 		uint32_t size;
 	} rows[] = {
-		{ ATTR_CLOCKID, 1, KVER(4, 0, 0), KVER(4, 1, 0), EINVAL, 0 },
 		{ ATTR_USE_CLOCKID, 1, KVER(4, 0, 0), KVER(4, 1, 0), EINVAL, 0 },
 		{ ATTR_AUX_WATERMARK, 1, KVER(4, 0, 0), KVER(4, 1, 0), E2BIG, 104 },
 		{ ATTR_SIG_DATA, 1, KVER(5, 12, 0), KVER(5, 13, 0), E2BIG, 120 },
