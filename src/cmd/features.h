@@ -106,7 +106,7 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 #define FEATURES_NO_EFFECT "no event tried does anything else than without it"
 
 /*
- * Whether what two events do differs, twice: a busy machine makes a difference
+ * Whether what two events do differs, in two runs of three: a busy machine makes a difference
  * now and then.  That the first opens is known; that the second does not is one.
  * exact: counts are the same each time; chains: the length of callchains counts.
  */
