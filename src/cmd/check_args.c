@@ -174,8 +174,7 @@ static void parse(struct check *k, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "-:C:e:hjo:p:s:v", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			fputs(k->verb->help, stdout);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(k->verb->help);
 		case ':':
 			die("option '%s' needs an argument; see pevtrace %s --help",
 			    argv[optind - 1], k->verb->name);

@@ -49,19 +49,13 @@ struct generating {
 	const char *output;
 };
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 static void one_option(struct generating *g, int opt, const char *arg, char **argv)
 {
 	switch (opt) {
 	case 'h':
-		print_and_exit(help);
+		options_say(help);
 	case 'V':
-		print_and_exit(PACKAGE_STRING "\n");
+		options_say(PACKAGE_STRING "\n");
 	case 'o':
 		g->output = strcmp(arg, "-") ? arg : NULL;
 		break;
@@ -74,13 +68,8 @@ static void one_option(struct generating *g, int opt, const char *arg, char **ar
 	case OPT_PID:
 		g->pid = (pid_t)option_number(arg, "--pid", 1, INT_MAX);
 		break;
-	case ':':
-		die("option '%s' needs an argument; see pevtrace codegen --help",
-		    argv[optind - 1]);
 	default:
-		if (optopt && optopt < 256)
-			die("unknown option '-%c'; see pevtrace codegen --help", optopt);
-		die("unknown option '%s'; see pevtrace codegen --help", argv[optind - 1]);
+		options_wrong(opt, argv, "codegen");
 	}
 }
 

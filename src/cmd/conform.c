@@ -100,8 +100,7 @@ static void take(struct conform_cmd *cmd, int opt, char **argv)
 {
 	switch (opt) {
 	case 'h':
-		fputs(help, stdout);
-		exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+		options_say(help);
 	case 'j':
 		set_format(cmd, CONFORM_JSON);
 		break;

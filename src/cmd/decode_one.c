@@ -193,8 +193,7 @@ static void parse(struct decode_one *d, int argc, char **argv)
 		if (opt == -1)
 			break;
 		if (opt == 'h') {
-			fputs(help, stdout);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(help);
 		}
 		if (opt == ':')
 			die("option '%s' needs an argument; see pevtrace decode --attr=x "

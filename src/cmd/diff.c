@@ -97,19 +97,13 @@ static void choose(struct diffing *d, const char ***list, size_t *n, const char 
 	}
 }
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
 {
 	switch (opt) {
 	case 'h':
-		print_and_exit(help);
+		options_say(help);
 	case 'V':
-		print_and_exit(PACKAGE_STRING "\n");
+		options_say(PACKAGE_STRING "\n");
 	case 'j':
 		d->print.json = true;
 		break;
@@ -134,13 +128,8 @@ static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
 	case OPT_NO_PROBES:
 		d->how.no_probes = true;
 		break;
-	case ':':
-		die("option '%s' needs an argument; see pevtrace diff --help",
-		    argv[optind - 1]);
 	default:
-		if (optopt && optopt < 256)
-			die("unknown option '-%c'; see pevtrace diff --help", optopt);
-		die("unknown option '%s'; see pevtrace diff --help", argv[optind - 1]);
+		options_wrong(opt, argv, "diff");
 	}
 }
 

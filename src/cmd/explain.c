@@ -114,8 +114,7 @@ static void parse(struct explaining *x, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":e:ho:", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			fputs(help, stdout);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(help);
 		case ':':
 			die("option '%s' needs an argument; see pevtrace explain --help",
 			    argv[optind - 1]);

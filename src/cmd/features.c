@@ -61,8 +61,7 @@ static void parse(struct features *fs, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":hjo:", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			fputs(help, stdout);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(help);
 		case 'j':
 			fs->options.json = true;
 			break;

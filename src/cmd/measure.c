@@ -52,12 +52,6 @@ static double option_seconds(const char *arg)
 	return v;
 }
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 		    const char *verb, const char *help)
 {
@@ -78,7 +72,7 @@ void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 		m->cgroup = arg;
 		break;
 	case 'h':
-		print_and_exit(help);
+		options_say(help);
 	case 'p':
 		options_pids(o, arg);
 		break;
@@ -87,7 +81,7 @@ void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 			o->select.calls[i] = SELECT_NONE;
 		break;
 	case 'V':
-		print_and_exit(PACKAGE_STRING "\n");
+		options_say(PACKAGE_STRING "\n");
 	case MEASURE_FOR:
 		m->seconds = option_seconds(arg);
 		break;

@@ -114,6 +114,23 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+void options_say(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+}
+
+void options_wrong(int opt, char *const *argv, const char *verb)
+{
+	const char *word = argv[optind - 1];
+
+	if (opt == ':')
+		die("option '%s' needs an argument; see pevtrace %s --help", word, verb);
+	if (optopt && optopt < OPTIONS_FIRST)
+		die("unknown option '-%c'; see pevtrace %s --help", optopt, verb);
+	die("unknown option '%s'; see pevtrace %s --help", word, verb);
+}
+
 long option_number(const char *text, const char *option, long least, long most)
 {
 	char *end;
@@ -345,11 +362,9 @@ void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 				  long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			fputs(help, stdout);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(help);
 		case 'V':
-			puts(PACKAGE_STRING);
-			exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+			options_say(PACKAGE_STRING "\n");
 		case ':':
 			die("option '%s' needs an argument; see pevtrace --help",
 			    argv[optind - 1]);

@@ -71,6 +71,15 @@ enum { OPTIONS_FIRST = 256, OPTIONS_COLOR = OPTIONS_FIRST, OPTIONS_SYMBOLS, OPTI
 	{ "syscall-times", no_argument, NULL, 'T' },			\
 	{ "trace", required_argument, NULL, OPTIONS_SET }
 
+/* Prints help or a version, and exits with 0. */
+_Noreturn void options_say(const char *text);
+
+/*
+ * Dies of what getopt_long() has returned for an option that the verb cannot take:
+ * ':' where its argument is missing, '?' where there is no such option.
+ */
+_Noreturn void options_wrong(int opt, char *const *argv, const char *verb);
+
 /* As they are before any option is read. */
 void options_init(struct options *o);
 

@@ -72,12 +72,6 @@ struct replaying {
 
 /* Options ------------------------------------------------------------------------- */
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 static void one_option(struct replaying *r, int opt, const char *arg, char **argv)
 {
 	struct options *o = &r->issuing.options;
@@ -89,7 +83,7 @@ static void one_option(struct replaying *r, int opt, const char *arg, char **arg
 		r->again.all_cpus = true;
 		break;
 	case 'h':
-		print_and_exit(help);
+		options_say(help);
 	case 'p':
 		options_pids(o, arg);
 		break;
@@ -99,14 +93,9 @@ static void one_option(struct replaying *r, int opt, const char *arg, char **arg
 			o->select.calls[i] = SELECT_NONE;
 		break;
 	case 'V':
-		print_and_exit(PACKAGE_STRING "\n");
-	case ':':
-		die("option '%s' needs an argument; see pevtrace replay --help",
-		    argv[optind - 1]);
+		options_say(PACKAGE_STRING "\n");
 	default:
-		if (optopt && optopt < OPTIONS_FIRST)
-			die("unknown option '-%c'; see pevtrace replay --help", optopt);
-		die("unknown option '%s'; see pevtrace replay --help", argv[optind - 1]);
+		options_wrong(opt, argv, "replay");
 	}
 }
 

@@ -48,12 +48,6 @@ struct reporting {
 	bool chrome;
 };
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 static bool is_chrome(const char *format)
 {
 	if (strcmp(format, "html") && strcmp(format, "chrome"))
@@ -65,9 +59,9 @@ static void one_option(struct reporting *g, int opt, const char *arg, char **arg
 {
 	switch (opt) {
 	case 'h':
-		print_and_exit(help);
+		options_say(help);
 	case 'V':
-		print_and_exit(PACKAGE_STRING "\n");
+		options_say(PACKAGE_STRING "\n");
 	case 'o':
 		g->options.output = arg;
 		break;
@@ -80,13 +74,8 @@ static void one_option(struct reporting *g, int opt, const char *arg, char **arg
 	case OPT_KEEP_GOING:
 		g->options.keep_going = true;
 		break;
-	case ':':
-		die("option '%s' needs an argument; see pevtrace report --help",
-		    argv[optind - 1]);
 	default:
-		if (optopt && optopt < 256)
-			die("unknown option '-%c'; see pevtrace report --help", optopt);
-		die("unknown option '%s'; see pevtrace report --help", argv[optind - 1]);
+		options_wrong(opt, argv, "report");
 	}
 }
 

@@ -69,12 +69,6 @@ static const struct lesson *find_lesson(const char *name)
 	    *n.best ? "did you mean " : "pevtrace learn lists them", n.best);
 }
 
-static _Noreturn void print_and_exit(const char *text)
-{
-	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
-}
-
 static void parse(struct command *c, int argc, char **argv)
 {
 	int opt;
@@ -84,9 +78,9 @@ static void parse(struct command *c, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			print_and_exit(help);
+			options_say(help);
 		case 'V':
-			print_and_exit(PACKAGE_STRING "\n");
+			options_say(PACKAGE_STRING "\n");
 		case 'o':
 			c->output = optarg;
 			break;
