@@ -263,7 +263,6 @@ def set_up(tmp):
 def main():
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp()
-	tracefs = sp.Tracefs()
 	words = sys.argv[1:]
 	try:
 		set_up(tmp)
@@ -274,7 +273,6 @@ def main():
 		said_once(tap, tmp)
 		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
 	finally:
-		tracefs.end()
 		shutil.rmtree(tmp)
 	return tap.done()
 
