@@ -433,6 +433,11 @@ def find_program(name, extra=()):
 			return p
 	return None
 
+def sanitized():
+	"""Was pevtrace built with the sanitizers, which take memory and time?"""
+	with open(os.environ["PEVTRACE"], "rb") as f:
+		return b"__asan_init" in f.read()
+
 # tests/run mounts it, if it may.
 TRACEFS = "/sys/kernel/tracing"
 
