@@ -176,11 +176,8 @@ static void parse(struct check *k, int argc, char **argv)
 		case 'h':
 			options_say(k->verb->help);
 		case ':':
-			die("option '%s' needs an argument; see pevtrace %s --help",
-			    argv[optind - 1], k->verb->name);
 		case '?':
-			die("unknown option '%s'; see pevtrace %s --help",
-			    argv[optind - 1], k->verb->name);
+			options_wrong(opt, argv, k->verb->name);
 		case 1:
 			if (k->what)
 				die_of_more(k, optarg);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/decode.h"
 #include "cmd/decode_one.h"
+#include "cmd/input.h"
 #include "dump/perfdata.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
@@ -116,11 +116,8 @@ static void parse(struct explaining *x, int argc, char **argv)
 		case 'h':
 			options_say(help);
 		case ':':
-			die("option '%s' needs an argument; see pevtrace explain --help",
-			    argv[optind - 1]);
 		case '?':
-			die("unknown option '%s'; see pevtrace explain --help",
-			    argv[optind - 1]);
+			options_wrong(opt, argv, "explain");
 		default:
 			one_option(x, opt, optarg);
 		}
@@ -315,19 +312,17 @@ static int explain_word(struct explaining *x, const char *word)
 
 static int explain_dump(struct explaining *x, const char *path)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	struct options *o = &x->options;
+	const char *name;
+	FILE *f = input_open(path, &name);
 	int status;
 
-	if (!f)
-		die("cannot read '%s': %s", path, strerror(errno));
 	if (perfdata_is(f))
 		die("'%s' is a perf.data file, which holds no calls; explain takes a dump: "
 		    "pevtrace --json=FILE perf record ...", path);
 	o->explain = o->keep = o->to_stdout = true;
-	status = decode_dump(f, f == stdin ? "standard input" : path, o);
-	if (f != stdin)
-		fclose(f);
+	status = decode_dump(f, name, o);
+	input_close(f);
 	return status;
 }
 

@@ -85,13 +85,8 @@ void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 	case MEASURE_FOR:
 		m->seconds = option_seconds(arg);
 		break;
-	case ':':
-		die("option '%s' needs an argument; see pevtrace %s --help",
-		    argv[optind - 1], verb);
 	default:
-		if (optopt && optopt < OPTIONS_FIRST)
-			die("unknown option '-%c'; see pevtrace %s --help", optopt, verb);
-		die("unknown option '%s'; see pevtrace %s --help", argv[optind - 1], verb);
+		options_wrong(opt, argv, verb);
 	}
 }
 

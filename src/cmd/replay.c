@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/issuing.h"
 #include "cmd/refusal.h"
 #include "drive/reissue.h"
@@ -411,10 +412,7 @@ int cmd_replay(int argc, char **argv)
 	parse(&r, argc, argv);
 	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
 		die("-p %d: there is no such process", r.again.given);
-	f = strcmp(r.path, "-") ? fopen(r.path, "re") : stdin;
-	if (!f)
-		die("cannot read '%s': %s", r.path, strerror(errno));
-	r.path = f == stdin ? "standard input" : r.path;
+	f = input_open(r.path, &r.path);
 	if (perfdata_is(f))
 		die("'%s' is a perf.data file, which has no calls: replay needs a dump, as "
 		    "pevtrace --json=DUMP writes it", r.path);
@@ -423,8 +421,7 @@ int cmd_replay(int argc, char **argv)
 		ran = run(&r);
 		replay_close(r.dump);
 	}
-	if (f != stdin)
-		fclose(f);
+	input_close(f);
 	options_free(&r.issuing.options);
 	return !ran ? EXIT_TROUBLE : r.differ ? EXIT_NO : EXIT_YES;
 }
