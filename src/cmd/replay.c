@@ -131,12 +131,10 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 {
 	const struct event *e = NULL;
 	const uint8_t *attr;
-	uint64_t at;
 	size_t len;
 
 	if (c->desc->class == CLASS_OPEN) {
-		at = c->arch->word == 4 ? (uint32_t)c->args[0] : c->args[0];
-		attr = call_bytes(c, AT_ENTER, at, EVENT_ATTR_MAX, &len);
+		attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
 		if (attr)
 			event_name(attr, len, replay_names(r->dump), out);
 	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {

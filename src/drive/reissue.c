@@ -44,11 +44,6 @@ struct pending {
 static const char before[] = "events that were opened before the dump began";
 static const char absent[] = "events that are not open here";
 
-static uint64_t pointer(const struct call *c, unsigned int i)
-{
-	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
-}
-
 static struct reissued left_out(const char *why)
 {
 	return (struct reissued){ .left_out = why };
@@ -126,7 +121,7 @@ static uint64_t attr_again(struct reissue *r, const struct call *c, uint64_t add
 /* Where the kernel is to write; a call that could not have it written fails again. */
 static uint64_t room(struct reissue *r, const struct call *c, unsigned int arg)
 {
-	if (!pointer(c, arg))
+	if (!call_word(c, arg))
 		return 0;
 	return (uintptr_t)(c->failed && c->ret == EFAULT ? r->memory.end : r->memory.start);
 }
@@ -241,7 +236,7 @@ static struct reissued again_open(struct reissue *r, const struct call *c)
 	if (pid > 0 && own < 0)
 		return (struct reissued){ .trouble = -own };
 	return made(issue(r->issuer, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
-		attr_again(r, c, pointer(c, 0)), (uint64_t)(int64_t)own,
+		attr_again(r, c, call_word(c, 0)), (uint64_t)(int64_t)own,
 		c->args[2], (uint64_t)(int64_t)group, c->args[4],
 	}));
 }
@@ -264,11 +259,11 @@ static struct reissued again_ioctl(struct reissue *r, const struct call *c)
 		if (why)
 			return left_out(why);
 	} else if (d->arg == IOCTL_ARG_ATTR) {
-		arg = attr_again(r, c, pointer(c, 2));
+		arg = attr_again(r, c, call_word(c, 2));
 	} else if (d->dir == IOCTL_OUT) {
 		arg = room(r, c, 2);
 	} else if (d->dir != IOCTL_VALUE) {
-		arg = bytes_again(&r->memory, c, pointer(c, 2),
+		arg = bytes_again(&r->memory, c, call_word(c, 2),
 				  d->arg == IOCTL_ARG_STRING ? STRING_MAX : 8);
 	}
 	return made(issue_ioctl(r->issuer, fd, ioctl_find(d->request, 8) == d &&
@@ -282,18 +277,18 @@ static struct reissued again_mmap(struct reissue *r, const struct call *c)
 
 	if (why)
 		return left_out(why);
-	if (pointer(c, 5))
+	if (call_word(c, 5))
 		return left_out("AUX areas, whose place the dump does not tell");
 	if (c->args[3] & MAP_ANONYMOUS)
 		return left_out("mappings of no file");
 	/* never over something of ours */
-	return made(issue_mmap(r->issuer, fd, pointer(c, 1), (int)c->args[2],
+	return made(issue_mmap(r->issuer, fd, call_word(c, 1), (int)c->args[2],
 			       (int)c->args[3] & ~(MAP_FIXED | MAP_FIXED_NOREPLACE)));
 }
 
 static struct reissued again_munmap(struct reissue *r, const struct call *c)
 {
-	uint64_t start = pointer(c, 0), len = pointer(c, 1);
+	uint64_t start = call_word(c, 0), len = call_word(c, 1);
 	struct ring *ring = model_ring_at(r->model, c->tid, start, start + len);
 	struct reissued_ring *own = ring ? map_get(&r->rings, ring->number) : NULL;
 	int64_t result;
@@ -317,7 +312,7 @@ static struct reissued again_read(struct reissue *r, const struct call *c)
 		return left_out("reads into several buffers");
 	/* the kernel writes no more than a group needs, whatever room there is */
 	return made(issue(r->issuer, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
-		(uint64_t)(int64_t)fd, room(r, c, 1), pointer(c, 2), c->args[3], c->args[4],
+		(uint64_t)(int64_t)fd, room(r, c, 1), call_word(c, 2), c->args[3], c->args[4],
 	}));
 }
 
@@ -418,13 +413,13 @@ static void keep(struct reissue *r, const struct call *c, const struct reissued 
 		return;
 	}
 	ring = c->failed ? NULL : model_ring_at(r->model, c->tid, (uint64_t)c->ret,
-						(uint64_t)c->ret + pointer(c, 1));
+						(uint64_t)c->ret + call_word(c, 1));
 	if (!ring) {
-		issue_unmap(r->issuer, (void *)(uintptr_t)a->result, pointer(c, 1));
+		issue_unmap(r->issuer, (void *)(uintptr_t)a->result, call_word(c, 1));
 	} else {
 		struct reissued_ring *own = xcalloc(1, sizeof(*own)), *was;
 
-		*own = (struct reissued_ring){ (uint64_t)a->result, pointer(c, 1) };
+		*own = (struct reissued_ring){ (uint64_t)a->result, call_word(c, 1) };
 		was = map_set(&r->rings, ring->number, own);
 		if (was) /* the dump has it mapped twice at one address */
 			issue_unmap(r->issuer, (void *)(uintptr_t)was->at, was->len);
