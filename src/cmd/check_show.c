@@ -10,6 +10,7 @@
 #include "dump/dump_line.h"
 #include "render/siginfo.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 static const char *const verdict_words[] = {
@@ -113,10 +114,11 @@ static void here_caps(const struct show *s, struct buf *out)
 		unsigned int bit;
 	} caps[] = {
 		{ "CAP_PERFMON", CAP_PERFMON }, { "CAP_SYS_ADMIN", CAP_SYS_ADMIN },
-		{ "CAP_KILL", CAP_KILL },
+		{ "CAP_KILL", CAP_KILL }, /* matters for a signal only */
 	};
+	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
 
-	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps) - !signals; i++)
 		buf_addf(out, "%s%s%s", i ? ", " : "",
 			 s->facts->rules.machine.caps >> caps[i].bit & 1 ? "" : "no ",
 			 caps[i].name);

@@ -64,7 +64,7 @@ struct explaining {
 	const char *attr, *events;
 	char **words;
 	int nwords;
-	struct machine machine;
+	struct check check;	/* what calls are judged with; never made */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -161,7 +161,7 @@ static void tell_result(struct prose *p, const struct check_call *c)
 {
 	const struct xlat_entry *e;
 
-	if (!c->from_dump || !c->returned)
+	if (!c->returned)
 		return;
 	prose_para(p);
 	if (!c->error) {
@@ -179,10 +179,38 @@ static void tell_result(struct prose *p, const struct check_call *c)
 	prose_adds(p, " pevtrace why finds out what it was refused for.");
 }
 
+/* Of a call that nobody has made: whether it would open here, by the rules alone. */
+static void tell_refusal(struct explaining *x, struct check_call *c)
+{
+	struct prose *p = &x->prose;
+	struct check_result r;
+	const struct rule_desc *d;
+
+	facts_open(&x->check.facts, x->check.machine.host);
+	x->check.offline = true;
+	check_ask(&x->check, c, &r);
+	facts_close(&x->check.facts);
+	d = r.judged.rule;
+	if (!d)
+		return;
+	prose_para(p);
+	prose_addf(p, "This kernel would refuse it with %s (%s), by rule %s: %s. pevtrace why",
+		   strerrorname_np(r.judged.error), strerror(r.judged.error), d->name,
+		   d->meaning);
+	if (x->events) {
+		prose_adds(p, " -e '");
+		prose_name(p, x->events);
+		prose_adds(p, "'");
+	} else {
+		prose_adds(p, ", given this attr,");
+	}
+	prose_adds(p, " finds what would open.");
+}
+
 static void tell_call(struct explaining *x, struct check_call *c)
 {
 	struct attr_words a = {
-		.names = &x->machine.names, .arch = c->call.arch, .call = &c->call,
+		.names = &x->check.machine.names, .arch = c->call.arch, .call = &c->call,
 		.pid = call_int(&c->call, 1), .flags = c->call.args[4],
 	};
 	struct prose *p = &x->prose;
@@ -211,7 +239,10 @@ static void tell_call(struct explaining *x, struct check_call *c)
 		prose_adds(p, "When a sample is taken: ");
 		attr_prose_trigger(&a, p);
 	}
-	tell_result(p, c);
+	if (c->from_dump)
+		tell_result(p, c);
+	else
+		tell_refusal(x, c);
 	prose_end(p);
 	if (x->options.story.kernel)
 		story_call_steps(&a, p);
@@ -245,7 +276,7 @@ static int explain_events(struct explaining *x)
 	struct event_list l = { 0 };
 	int status = EXIT_YES;
 
-	if (!event_list_add(&l, x->machine.host, x->events)) {
+	if (!event_list_add(&l, x->check.machine.host, x->events)) {
 		warn("-e '%s': at character %zu: %s", x->events, l.at + 1, l.why);
 		status = EXIT_TROUBLE;
 	}
@@ -336,7 +367,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_init(&x->prose, &x->text, x->options.width ? x->options.width :
 					prose_width(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
-	machine_open(&x->machine);
+	machine_open(&x->check.machine);
 	if (path)
 		status = explain_line(x, path, line);
 	else if (x->attr)
@@ -348,7 +379,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
 	buf_free(&x->text);
-	machine_close(&x->machine);
+	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }
 
