@@ -530,7 +530,14 @@ def test_nobody(tmp):
 			      "breakpoint_kernel_privilege"))
 	if uprobe:
 		cases.append((attr(uprobe, **ek), [], "uprobe_privilege"))
-	return sum((judge(b, rule, args, **kw) for b, args, rule in cases), [])
+	why = []
+	# the capability to send signals is told of where there is a signal only
+	for signal in (0, 1):
+		b = attr(sigtrap=signal, remove_on_exec=signal, **ek)
+		o = objects("-p%d" % os.getpid(), b.hex(), **kw)[0][0]
+		why += differ("CAP_KILL" in " ".join(o["predicted"]["here"]), bool(signal),
+			      "sigtrap=%d: %s" % (signal, o["predicted"]))
+	return why + sum((judge(b, rule, args, **kw) for b, args, rule in cases), [])
 
 def test_raw():
 	"""Raw data of tracepoints without privilege; only root knows their names."""

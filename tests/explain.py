@@ -360,6 +360,12 @@ def test_failing(tap, tmp):
 	       "where all was refused, --kernel tells the way of an open all the same", [kernel])
 	tap.ok(story.has("In short", r"got no event to measure with"), "and that nothing is measured",
 	       [story.text[:600]])
+	path, r = failing(tmp, "words", "quiet(lambda: open_(config=77)); open_(period=7)")
+	story = Story(path)
+	tap.ok(story.has("To read on", r"any word above: sample_period, .*ENOENT\.$") and
+	       not story.has("To read on", "PERF_EVENT_IOC"),
+	       "the words to read on with are of this session",
+	       [story.chapters.get("To read on")])
 	others = [("refresh", "fcntl.ioctl(open_(), 0x2402, 1)", "PERF_EVENT_IOC_REFRESH", "EINVAL",
 		   "does not sample"),
 		  ("pages", "mmap.mmap(open_(period=1 << 30), 4 * 4096)", "mmap", "EINVAL",
@@ -591,6 +597,16 @@ def test_one(tap, tmp):
 	text = squash(r.stdout)
 	tap.ok(r.returncode == 0 and "after each 1000 counts" in text and
 	       "leaves out kernel mode" in text, "an event", [r.stdout, r.stderr])
+	tap.ok("would refuse" not in text, "and not that it is refused, as it opens", [text])
+	for args, how in ((["-e", "cpu-clock:u,read_format=0x8000"],
+			   "pevtrace why -e 'cpu-clock:u,read_format=0x8000' finds"),
+			  (["--attr", "{type=1, size=136, exclude_kernel=1, read_format=0x8000}"],
+			   "pevtrace why, given this attr, finds")):
+		r = explain(args)
+		text = squash(r.stdout)
+		tap.ok(r.returncode == 0 and "would refuse it with EINVAL (Invalid argument), by rule "
+		       "read_format_bits: " in text and how in text,
+		       "what would be refused, by which rule: %s" % args[1], [r.stdout, r.stderr])
 	path, r = failing(tmp, "one", "open_(pid=4194303)")
 	with open(path) as f:
 		line = next(i for i, x in enumerate(f, 1) if '"perf_event_open"' in x)

@@ -339,6 +339,18 @@ def test_passed(tap):
 	       name + ": its records are shown, its tail and wake-ups untouched",
 	       [run.out] + [r.line for r in run.records])
 
+def test_clock(tap):
+	"""What a period is of: of a clock, of time."""
+	for event, words in (("cpu-clock:u,sample_period=3000000", "every 3000000 ns"),
+			     ("task-clock:u,sample_period=1", "every 1 ns"),
+			     ("page-faults:u,sample_period=3000000", "every 3000000 events"),
+			     ("page-faults:u,sample_period=1", "every event"),
+			     ("cpu-clock:u,sample_freq=99", "about 99 times a second")):
+		run = rp.Run(["--summary"], [rp.PEVTRACE, "open", "-q", "-e", event, "true"])
+		e = run.summary.events.get(1)
+		tap.ok(e and e.text.endswith(", sampling " + words), "%s: %s" % (event, words),
+		       run.summary.lines + run.err.split("\n"))
+
 def test_sigtrap(tap):
 	name = "breakpoint with sigtrap"
 	if rp.missing("sigtrapbp"):
@@ -524,6 +536,7 @@ def test_undisturbed(tap):
 
 def own_tests(tap, tmp):
 	return [("passed", lambda: test_passed(tap)),
+		("clock", lambda: test_clock(tap)),
 		("sigtrap", lambda: test_sigtrap(tap)),
 		("reuse", lambda: test_reuse(tap)),
 		("attach", lambda: test_attach(tap, tmp)),

@@ -27,12 +27,6 @@ const char *arg_fd_label(const struct arg *a, int64_t fd)
 	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
 }
 
-/* An unsigned long of the caller's ABI. */
-static uint64_t word(const struct arg *a)
-{
-	return a->call->arch->word == 4 ? (uint32_t)arg_value(a) : arg_value(a);
-}
-
 static void emit_uint(const struct arg *a, struct sink *s)
 {
 	s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a));
@@ -45,12 +39,12 @@ static void emit_sint(const struct arg *a, struct sink *s)
 
 static void emit_hex(const struct arg *a, struct sink *s)
 {
-	s->ops->hex(s, arg_name(a), word(a));
+	s->ops->hex(s, arg_name(a), arg_word(a));
 }
 
 static void emit_addr(const struct arg *a, struct sink *s)
 {
-	s->ops->addr(s, arg_name(a), word(a));
+	s->ops->addr(s, arg_name(a), arg_word(a));
 }
 
 static void emit_enum(const struct arg *a, struct sink *s)
@@ -60,7 +54,7 @@ static void emit_enum(const struct arg *a, struct sink *s)
 
 static void emit_flags(const struct arg *a, struct sink *s)
 {
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, word(a));
+	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a));
 }
 
 static void emit_fd(const struct arg *a, struct sink *s)
@@ -72,33 +66,33 @@ static void emit_fd(const struct arg *a, struct sink *s)
 
 static void emit_size(const struct arg *a, struct sink *s)
 {
-	s->ops->uint(s, arg_name(a), word(a));
+	s->ops->uint(s, arg_name(a), arg_word(a));
 }
 
 static void capture_path(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_ENTER)
-		capture_string(c, phase, word(a), m);
+		capture_string(c, phase, arg_word(a), m);
 }
 
 static void emit_path(const struct arg *a, struct sink *s)
 {
-	call_emit_string(a->call, AT_ENTER, arg_name(a), word(a), s);
+	call_emit_string(a->call, AT_ENTER, arg_name(a), arg_word(a), s);
 }
 
 static void capture_attr(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_ENTER)
-		attr_capture(c, phase, word(a), m, a->names);
+		attr_capture(c, phase, arg_word(a), m, a->names);
 	else if (c->failed)
-		capture_bytes(c, phase, word(a) + 4, 4, m); /* size, for E2BIG */
+		capture_bytes(c, phase, arg_word(a) + 4, 4, m); /* size, for E2BIG */
 }
 
 static void emit_attr(const struct arg *a, struct sink *s)
 {
-	attr_emit(a->call, AT_ENTER, arg_name(a), word(a), a->names, s);
+	attr_emit(a->call, AT_ENTER, arg_name(a), arg_word(a), a->names, s);
 }
 
 /* perf_event_open's pid is a descriptor of a cgroup when the flag says so. */
@@ -148,12 +142,12 @@ static void emit_ioctl_request(const struct arg *a, struct sink *s)
 static void capture_ioctl_arg(const struct arg *a, struct call *c,
 			      enum call_phase phase, const struct mem *m)
 {
-	ioctl_capture(c, phase, word(a), m, a->names);
+	ioctl_capture(c, phase, arg_word(a), m, a->names);
 }
 
 static void emit_ioctl_arg(const struct arg *a, struct sink *s)
 {
-	ioctl_emit_arg(a->call, arg_name(a), word(a), a->names, s);
+	ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s);
 }
 
 /* In bytes, whatever unit the call counts in. */
@@ -162,7 +156,7 @@ static void emit_mmap_offset(const struct arg *a, struct sink *s)
 	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?
 		a->call->arch->mmap2_shift : 0;
 
-	s->ops->hex(s, arg_name(a), word(a) << shift);
+	s->ops->hex(s, arg_name(a), arg_word(a) << shift);
 }
 
 static void emit_open_flags(const struct arg *a, struct sink *s)

@@ -30,6 +30,12 @@ static inline uint64_t arg_value(const struct arg *a)
 	return a->call->args[a->i];
 }
 
+/* As a pointer or unsigned long of the caller's ABI. */
+static inline uint64_t arg_word(const struct arg *a)
+{
+	return call_word(a->call, a->i);
+}
+
 static inline const struct arg_desc *arg_desc(const struct arg *a)
 {
 	return &a->call->desc->args[a->i];

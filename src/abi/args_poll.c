@@ -16,13 +16,6 @@
 #define FDSET_MAX_BYTES 8192
 #define SHORT_POLL 64		/* entries in short form */
 
-static uint64_t pointer(const struct arg *a, unsigned int i)
-{
-	uint64_t v = a->call->args[i];
-
-	return a->call->arch->word == 4 ? (uint32_t)v : v;
-}
-
 /* poll ---------------------------------------------------------------- */
 
 static void capture_pollfds(const struct arg *a, struct call *c,
@@ -32,7 +25,7 @@ static void capture_pollfds(const struct arg *a, struct call *c,
 
 	if (phase == AT_EXIT && (c->failed || c->ret <= 0))
 		return;
-	capture_bytes(c, phase, pointer(a, a->i), n * POLLFD_SIZE, m);
+	capture_bytes(c, phase, arg_word(a), n * POLLFD_SIZE, m);
 }
 
 static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
@@ -52,17 +45,16 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 {
 	uint64_t n = (uint32_t)a->call->args[a->i + 1];
 	size_t len, got;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, pointer(a, a->i),
-				      SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), SIZE_MAX, &len);
 
 	got = len / POLLFD_SIZE;
-	if (!n && pointer(a, a->i)) {
+	if (!n && arg_word(a)) {
 		s->ops->begin(s, arg_name(a), SINK_ARRAY);
 		s->ops->end(s);
 		return;
 	}
 	if (!p || !got) {
-		call_emit_unreadable(arg_name(a), pointer(a, a->i), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
@@ -80,8 +72,7 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 static void result_pollfds(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, pointer(a, a->i),
-				      SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (!p)
 		return;
@@ -112,7 +103,7 @@ static void capture_fdset(const struct arg *a, struct call *c,
 {
 	if (phase == AT_EXIT && (c->failed || c->ret <= 0))
 		return;
-	capture_bytes(c, phase, pointer(a, a->i), fdset_bytes(c), m);
+	capture_bytes(c, phase, arg_word(a), fdset_bytes(c), m);
 }
 
 static void emit_set(const struct arg *a, enum call_phase phase, const char *key,
@@ -120,11 +111,10 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 {
 	int nfds = call_int(a->call, 0);
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, phase, pointer(a, a->i),
-				      fdset_bytes(a->call), &len);
+	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
 	if (!p && fdset_bytes(a->call)) {
-		call_emit_unreadable(key, pointer(a, a->i), s);
+		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
 	s->ops->begin(s, key, SINK_ARRAY);
@@ -137,7 +127,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 
 static void emit_fdset(const struct arg *a, struct sink *s)
 {
-	if (pointer(a, a->i))
+	if (arg_word(a))
 		emit_set(a, AT_ENTER, arg_name(a), s);
 	else
 		s->ops->addr(s, arg_name(a), 0);
@@ -147,8 +137,7 @@ static void result_fdset(const struct arg *a, struct sink *s)
 {
 	static const char *const words[] = { NULL, "in", "out", "except" };
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, pointer(a, a->i),
-				      SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (!p)
 		return;
@@ -170,11 +159,10 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 		      struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, phase, pointer(a, a->i),
-				      2 * word, &len);
+	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), 2 * word, &len);
 
 	if (!p || len < 2 * word) {
-		call_emit_unreadable(key, pointer(a, a->i), s);
+		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
 	s->ops->begin(s, key, SINK_OBJECT);
@@ -192,7 +180,7 @@ static void capture_time(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_ENTER || (!c->failed && c->ret > 0))
-		capture_bytes(c, phase, pointer(a, a->i), 16, m);
+		capture_bytes(c, phase, arg_word(a), 16, m);
 }
 
 static void emit_timespec(const struct arg *a, struct sink *s)
@@ -217,7 +205,7 @@ static void result_left(const struct arg *a, size_t word, const char *sub,
 	size_t len;
 
 	if (a->call->desc->id != CALL_EPOLL_PWAIT2 &&
-	    call_bytes(a->call, AT_EXIT, pointer(a, a->i), 1, &len))
+	    call_bytes(a->call, AT_EXIT, arg_word(a), 1, &len))
 		emit_time(a, AT_EXIT, "left", word, sub, s);
 }
 
@@ -246,19 +234,19 @@ static void capture_sigset(const struct arg *a, struct call *c,
 			   enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_ENTER)
-		capture_bytes(c, phase, pointer(a, a->i), 8, m);
+		capture_bytes(c, phase, arg_word(a), 8, m);
 }
 
 static void emit_sigset(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, pointer(a, a->i), 8, &len);
+	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), 8, &len);
 	char text[sizeof(struct text_line) + 8];
 	struct text_line names;
 	uint64_t mask, listed;
 
 	if (!p || len < 8) {
-		call_emit_unreadable(arg_name(a), pointer(a, a->i), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	mask = load_uint(p, 8);
@@ -301,16 +289,16 @@ static void capture_epoll_event(const struct arg *a, struct call *c,
 				enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_ENTER)
-		capture_bytes(c, phase, pointer(a, a->i), c->arch->epoll_size, m);
+		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m);
 }
 
 static void emit_epoll_event(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, pointer(a, a->i), size, &len);
+	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), size, &len);
 
 	if (!p || len < size)
-		call_emit_unreadable(arg_name(a), pointer(a, a->i), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 	else
 		emit_one_epoll(p, size, s);
 }
@@ -321,8 +309,7 @@ static void capture_epoll_events(const struct arg *a, struct call *c,
 				 enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_EXIT && !c->failed && c->ret > 0)
-		capture_bytes(c, phase, pointer(a, a->i),
-			      (uint64_t)c->ret * c->arch->epoll_size, m);
+		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m);
 }
 
 static void emit_epoll_events(const struct arg *a, struct sink *s)
@@ -331,10 +318,10 @@ static void emit_epoll_events(const struct arg *a, struct sink *s)
 	const uint8_t *p;
 
 	if (a->call->failed || !a->call->returned) {
-		s->ops->addr(s, arg_name(a), pointer(a, a->i));
+		s->ops->addr(s, arg_name(a), arg_word(a));
 		return;
 	}
-	p = call_bytes(a->call, AT_EXIT, pointer(a, a->i), SIZE_MAX, &len);
+	p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= size; len -= size, p += size)
 		emit_one_epoll(p, size, s);

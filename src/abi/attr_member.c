@@ -48,8 +48,8 @@ static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 	unsigned int bits = width_bits(f);
 
 	if (!fits(f, bits, v))
-		return text_cursor_fail(c, "%s has %u bits, and 0x%llx needs more",
-					f->name, bits, (unsigned long long)v);
+		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more",
+					f->name, bits, bits == 1 ? "" : "s", (unsigned long long)v);
 	if (bits < 64)
 		v &= (1ULL << bits) - 1;
 	if (before && v && before != v)
@@ -80,8 +80,9 @@ static bool set_range(struct text_cursor *c, const struct field *f,
 	if (!i || last < first || last >= 8u * f->width)
 		return text_cursor_fail(c, "cannot tell which bits of %s these are", f->name);
 	if (first && last - first < 63 && v >> (last - first + 1))
-		return text_cursor_fail(c, "%s has %u bits, and 0x%llx needs more", f->name,
-					last - first + 1, (unsigned long long)v);
+		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more", f->name,
+					last - first + 1, last == first ? "" : "s",
+					(unsigned long long)v);
 	field_set_bits(f, first, last - first + 1, v, out->bytes);
 	return true;
 }

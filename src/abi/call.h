@@ -158,4 +158,10 @@ static inline int32_t call_int(const struct call *c, unsigned int i)
 	return (int32_t)c->args[i];
 }
 
+/* Argument i as a pointer or unsigned long of the caller's ABI. */
+static inline uint64_t call_word(const struct call *c, unsigned int i)
+{
+	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
+}
+
 #endif

@@ -18,15 +18,10 @@ struct message_at {
 	uint64_t len;
 };
 
-static uint64_t header(const struct call *c, unsigned int i)
-{
-	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
-}
-
 static bool locate(const struct call *c, enum call_phase phase, struct message_at *at)
 {
 	size_t word = c->arch->word, len;
-	const uint8_t *p = call_bytes(c, phase, header(c, 1), 7 * word, &len);
+	const uint8_t *p = call_bytes(c, phase, call_word(c, 1), 7 * word, &len);
 
 	if (!p || len < 6 * word)
 		return false;
@@ -43,7 +38,7 @@ static void capture_msghdr(const struct arg *a, struct call *c,
 
 	if (phase == AT_EXIT && c->failed)
 		return;
-	capture_bytes(c, phase, header(c, a->i), 7u * c->arch->word, m);
+	capture_bytes(c, phase, call_word(c, a->i), 7u * c->arch->word, m);
 	if (locate(c, phase, &at) && at.len)
 		capture_bytes(c, phase, at.control,
 			      at.len < CONTROL_MAX ? at.len : CONTROL_MAX, m);
@@ -85,7 +80,7 @@ static void emit_msghdr(const struct arg *a, struct sink *s)
 	size_t n = call_passed_fds(a->call, phase, fds);
 
 	if (!n) {
-		s->ops->addr(s, arg_name(a), header(a->call, a->i));
+		s->ops->addr(s, arg_name(a), call_word(a->call, a->i));
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_OBJECT);

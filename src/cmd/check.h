@@ -122,6 +122,9 @@ struct check {
 /* Runs the verb: one() for every call that is named; the exit status. */
 int check_run(const struct check_verb *verb, int argc, char **argv);
 
+/* Reads the command line, and dies of one that makes no sense (check_args.c). */
+void check_parse(struct check *k, int argc, char **argv);
+
 /* Of "FILE:123" the name, for the caller to free; NULL where there is no such file. */
 char *check_dump_of(const char *what, unsigned long *line);
 

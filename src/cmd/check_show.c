@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What pevtrace check says: the call as in a trace, and why it ended so. */
 #include <string.h>
-#include <sys/resource.h>
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "cmd/check_show.h"
 #include "cmd/refusal.h"
-#include "dump/dump_line.h"
 #include "render/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
-
-static const char *const verdict_words[] = {
-	[CHECK_OPENS] = "opens", [CHECK_REFUSED] = "refused",
-	[CHECK_UNFORESEEN] = "unforeseen", [CHECK_BLOCKED] = "blocked",
-	[CHECK_DISAGREEMENT] = "disagreement",
-};
 
 /* What became of it, as the call's line says it: the kernel's word goes first. */
 static int result(const struct check_result *r)
@@ -26,8 +18,7 @@ static int result(const struct check_result *r)
 
 /* What a rule is about ------------------------------------------------------------ */
 
-/* The attr as the call has it, with its own pointers. */
-static const uint8_t *given(const struct call *c, size_t *len)
+const uint8_t *show_attr(const struct call *c, size_t *len)
 {
 	const uint8_t *bytes = call_bytes(c, AT_ENTER, c->args[0], CHECK_ATTR_MAX, len);
 
@@ -53,7 +44,7 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 	const struct field *f = attr_member(name, len);
 	const struct call_desc *d = c->desc;
 
-	w.bytes = given(c, &w.len);
+	w.bytes = show_attr(c, &w.len);
 	if (f) {
 		layout_emit_member(&w, (unsigned int)(f - w.layout->fields), sink);
 		return;
@@ -78,7 +69,7 @@ static bool emit_reserved(const struct show *s, struct sink *sink)
 	const struct call *c = &s->c->call;
 	bool any = false;
 	size_t len;
-	const uint8_t *attr = given(c, &len);
+	const uint8_t *attr = show_attr(c, &len);
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct field *f = &l->fields[i];
@@ -92,7 +83,7 @@ static bool emit_reserved(const struct show *s, struct sink *sink)
 	return any;
 }
 
-static void emit_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
+void show_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
 {
 	size_t n;
 
@@ -102,118 +93,6 @@ static void emit_fields(const struct show *s, const struct rule_desc *d, struct 
 		n = strcspn(p, ",");
 		show_member(s, &s->c->call, p, n, sink);
 	}
-}
-
-/* What it is on this machine ------------------------------------------------------- */
-
-static void here_caps(const struct show *s, struct buf *out)
-{
-	static const struct {
-		const char *name;
-		unsigned int bit;
-	} caps[] = {
-		{ "CAP_PERFMON", CAP_PERFMON }, { "CAP_SYS_ADMIN", CAP_SYS_ADMIN },
-		{ "CAP_KILL", CAP_KILL },
-	};
-
-	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
-		buf_addf(out, "%s%s%s", i ? ", " : "",
-			 s->facts->rules.machine.caps >> caps[i].bit & 1 ? "" : "no ",
-			 caps[i].name);
-}
-
-static void here_pmus(const struct show *s, struct buf *out)
-{
-	const struct rule_machine *m = &s->facts->rules.machine;
-
-	buf_adds(out, "PMUs are");
-	for (size_t i = 0; i < m->npmus; i++)
-		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
-	if (!m->npmus)
-		buf_adds(out, " not known");
-}
-
-static void here_task(const struct show *s, struct buf *out)
-{
-	const struct rule_task *t = &s->facts->rules.target.task;
-
-	buf_adds(out, t->exists == FACT_NO ? "no such task" :
-		      t->living == FACT_NO ? "the task has ended" :
-		      t->readable == FACT_NO ? "the task may not be looked into by us" :
-		      t->attachable == FACT_NO ? "the task may not be traced by us" :
-		      t->readable == FACT_UNKNOWN ? "of the task nothing is known" :
-						    "the task may be looked into by us");
-}
-
-static void here_slots(const struct show *s, struct buf *out)
-{
-	enum fact f = s->facts->rules.target.breakpoint;
-
-	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
-		      f == FACT_NO ? "no breakpoint is free" :
-				     "whether a breakpoint is free is not known");
-	if (f == FACT_NO && s->c->before.n)
-		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
-}
-
-bool show_here(const struct show *s, uint64_t by, struct buf *out)
-{
-	const struct rule_machine *m = &s->facts->rules.machine;
-	const struct rule_target *t = &s->facts->rules.target;
-	struct rlimit limit = { 0, 0 };
-
-	switch (by) {
-	case RULE_BY_ARCH:
-		buf_addf(out, "the kernel is of %s", m->arch->name);
-		break;
-	case RULE_BY_KERNEL:
-		buf_addf(out, "the kernel is %s", s->facts->release);
-		break;
-	case RULE_BY_PARANOID:
-		buf_addf(out, "perf_event_paranoid is %d", m->paranoid);
-		break;
-	case RULE_BY_CAPS:
-		here_caps(s, out);
-		break;
-	case RULE_BY_LIMITS:
-		buf_addf(out, "perf_event_max_sample_rate is %llu, perf_event_max_stack "
-			      "is %llu", (unsigned long long)m->max_sample_rate,
-			 (unsigned long long)m->max_stack);
-		break;
-	case RULE_BY_RLIMIT:
-		getrlimit(RLIMIT_NOFILE, &limit);
-		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
-		break;
-	case RULE_BY_PMU:
-		here_pmus(s, out);
-		break;
-	case RULE_BY_TRACEPOINT:
-		if (t->tracepoint_name)
-			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
-		else
-			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
-				      "tracepoints may not be looked up here");
-		break;
-	case RULE_BY_CPU:
-		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
-		break;
-	case RULE_BY_SLOTS:
-		here_slots(s, out);
-		break;
-	case RULE_BY_TASK:
-		here_task(s, out);
-		break;
-	case RULE_BY_FILE:
-		if (t->path.error)
-			buf_addf(out, "to look it up fails: %s", strerror(t->path.error));
-		else
-			buf_addf(out, "the file has %llu bytes",
-				 (unsigned long long)t->path.size);
-		break;
-	default:
-		return false;
-	}
-	return true;
 }
 
 /* Text ------------------------------------------------------------------------------ */
@@ -280,7 +159,7 @@ static void text_fields(const struct show *s, const struct rule_desc *d)
 		return;
 	show_line(s, "fields");
 	s->out->sink->ops->begin(s->out->sink, NULL, SINK_OBJECT);
-	emit_fields(s, d, s->out->sink);
+	show_fields(s, d, s->out->sink);
 	s->out->sink->ops->end(s->out->sink);
 	showing_end(s->out);
 }
@@ -409,139 +288,6 @@ static void show_text(const struct show *s)
 	text_verdict(s);
 }
 
-/* JSON ------------------------------------------------------------------------------ */
-
-void show_json_outcome(const struct show *s, int error)
-{
-	const struct json_sink *j = &s->out->object;
-	struct json_object *o = j->level[j->depth].object;
-	const char *name = error ? strerrorname_np(error) : NULL;
-
-	dump_add_bool(o, "opens", !error);
-	if (error)
-		dump_add_int(o, "errno", error);
-	if (name)
-		dump_add_string(o, "error", name);
-}
-
-static void json_release(struct sink *k, const char *key, uint32_t release)
-{
-	struct buf text = { 0 };
-
-	if (!release)
-		return;
-	release_text(release, &text);
-	k->ops->symbol(k, key, buf_str(&text));
-	buf_free(&text);
-}
-
-void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink *k)
-{
-	struct buf words = { 0 };
-
-	k->ops->symbol(k, "rule", d->name);
-	k->ops->symbol(k, "meaning", d->meaning);
-	k->ops->begin(k, "fields", SINK_OBJECT);
-	emit_fields(s, d, k);
-	k->ops->end(k);
-	json_release(k, "since", d->since);
-	json_release(k, "until", d->until);
-	k->ops->begin(k, "by", SINK_ARRAY);
-	for (size_t i = 0; i < xlat_rule_by.n; i++)
-		if (d->by & xlat_rule_by.entries[i].value)
-			k->ops->symbol(k, NULL, xlat_rule_by.entries[i].meaning);
-	k->ops->end(k);
-	k->ops->begin(k, "here", SINK_ARRAY);
-	for (size_t i = 0; i < xlat_rule_by.n; i++) {
-		buf_reset(&words);
-		if (d->by & xlat_rule_by.entries[i].value &&
-		    show_here(s, xlat_rule_by.entries[i].value, &words))
-			k->ops->symbol(k, NULL, buf_str(&words));
-	}
-	k->ops->end(k);
-	buf_free(&words);
-}
-
-static void json_rules(const struct show *s, struct sink *k, const char *key, bool refusing)
-{
-	k->ops->begin(k, key, SINK_ARRAY);
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		int says = s->r->judged.says[i];
-		bool it = refusing ? says == RULE_REFUSES || says > 0 : says == RULE_UNKNOWN;
-
-		if (&rule_descs[i] == s->r->judged.rule && !refusing)
-			break;
-		if (it && &rule_descs[i] != s->r->judged.rule)
-			k->ops->symbol(k, NULL, rule_descs[i].name);
-	}
-	k->ops->end(k);
-}
-
-void show_json_call(const struct show *s, const struct call *c, struct sink *k)
-{
-	const struct json_sink *j = &s->out->object;
-	const uint8_t *bytes;
-	size_t len;
-
-	bytes = given(c, &len);
-	k->ops->begin(k, "args", SINK_OBJECT);
-	call_args(c, AT_ENTER, &s->machine->names, k);
-	k->ops->end(k);
-	json_add(j->level[j->depth].object, "attr_bytes",
-			       json_bytes(bytes, len));
-}
-
-struct sink *show_json_begin(const struct show *s)
-{
-	struct sink *k;
-
-	showing_begin(s->out, false);
-	k = s->out->sink;
-	k->ops->symbol(k, "call", s->c->call.desc->name);
-	if (*s->c->label)
-		k->ops->string(k, "label", s->c->label, strlen(s->c->label), false);
-	show_json_call(s, &s->c->call, k);
-	return k;
-}
-
-static void show_json(const struct show *s)
-{
-	struct sink *k = show_json_begin(s);
-
-	k->ops->begin(k, "predicted", SINK_OBJECT);
-	show_json_outcome(s, s->r->judged.error);
-	if (s->r->judged.rule)
-		show_json_rule(s, s->r->judged.rule, k);
-	k->ops->end(k);
-	json_rules(s, k, "also", true);
-	json_rules(s, k, "unknown", false);
-	if (s->c->from_dump && s->c->returned) {
-		k->ops->begin(k, "dump", SINK_OBJECT);
-		show_json_outcome(s, s->c->error);
-		if (s->c->injected)
-			k->ops->uint(k, "injected", 1);
-		k->ops->end(k);
-	}
-	if (s->r->asked) {
-		k->ops->begin(k, "kernel", SINK_OBJECT);
-		show_json_outcome(s, s->r->trial.error);
-		k->ops->end(k);
-	} else {
-		k->ops->symbol(k, "not_asked", s->r->not_asked);
-	}
-	k->ops->symbol(k, "verdict", verdict_words[s->r->verdict]);
-	if (s->r->verdict == CHECK_BLOCKED) {
-		struct buf words = { 0 };
-
-		refusal_gate_words(&words, s->r->trial.error);
-		k->ops->symbol(k, "blocked", buf_str(&words));
-		buf_free(&words);
-	}
-	if (s->r->open)
-		k->ops->symbol(k, "perhaps", s->r->open->name);
-	showing_end(s->out);
-}
-
 void check_show(struct showing *out, const struct machine *machine,
 		const struct facts *facts, const struct check_call *c,
 		const struct check_result *r)
@@ -549,7 +295,7 @@ void check_show(struct showing *out, const struct machine *machine,
 	const struct show s = { out, machine, facts, c, r };
 
 	if (out->json)
-		show_json(&s);
+		show_json_check(&s);
 	else
 		show_text(&s);
 }

@@ -32,11 +32,20 @@ void show_rule(const struct show *s, const struct rule_desc *d);
 void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
 		 struct sink *sink);
 
+/* The attr as the call has it, with its own pointers; no bytes where there is none. */
+const uint8_t *show_attr(const struct call *c, size_t *len);
+
+/* The members and arguments that a rule is about. */
+void show_fields(const struct show *s, const struct rule_desc *d, struct sink *sink);
+
 /* What one RULE_BY_ is here, in words; false where there is nothing to say. */
 bool show_here(const struct show *s, uint64_t by, struct buf *out);
 
 /* Begins the object of a call, with its name, label and arguments. */
 struct sink *show_json_begin(const struct show *s);
+
+/* The whole object of a call that was checked. */
+void show_json_check(const struct show *s);
 
 /* These add to the object that is being filled. */
 void show_json_call(const struct show *s, const struct call *c, struct sink *k);

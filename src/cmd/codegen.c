@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/options.h"
 #include "dump/gather.h"
-#include "dump/perfdata.h"
 #include "lib/create.h"
 #include "lib/die.h"
 
@@ -157,18 +157,9 @@ int cmd_codegen(int argc, char **argv)
 {
 	struct generating g = { .pid = 0 };
 	const char *path = parse(&g, argc, argv);
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	int status = EXIT_TROUBLE;
+	FILE *f = input_open(path, &path);
+	int status = input_has_calls(f, path) ? generate(&g, f, path) : EXIT_TROUBLE;
 
-	if (!f)
-		die("cannot read '%s': %s", path, strerror(errno));
-	path = f == stdin ? "standard input" : path;
-	if (perfdata_is(f))
-		warn("%s is a perf.data file, which has no calls; pevtrace --json=DUMP "
-		     "records them", path);
-	else
-		status = generate(&g, f, path);
-	if (f != stdin)
-		fclose(f);
+	input_close(f);
 	return status;
 }

@@ -157,11 +157,8 @@ static void take(struct conform_cmd *cmd, int opt, char **argv)
 	case OPT_COLOR:
 		cmd->options.color = option_color(optarg);
 		break;
-	case ':':
-		die("option '%s' needs an argument; see pevtrace conform --help",
-		    argv[optind - 1]);
 	default:
-		die("unknown option '%s'; see pevtrace conform --help", argv[optind - 1]);
+		options_wrong(opt, argv, "conform");
 	}
 }
 

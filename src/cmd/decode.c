@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace decode DUMP: a dump feeds a session, as a traced program would. */
-#include <errno.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/decode.h"
 #include "cmd/decode_one.h"
 #include "cmd/decode_perfdata.h"
+#include "cmd/input.h"
 #include "cmd/retell.h"
 #include "dump/perfdata.h"
 #include "lib/die.h"
@@ -40,16 +39,12 @@ int cmd_decode(int argc, char **argv)
 		return cmd_decode_one(argc, argv);
 	options_parse(&options, OPTIONS_DECODE, argc, argv);
 	path = options.argv[0];
-	f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	if (!f)
-		die("cannot read '%s': %s", path, strerror(errno));
-	path = f == stdin ? "standard input" : path;
+	f = input_open(path, &path);
 	if (options.explain)
 		die("--explain is for tracing; pevtrace explain %s tells a dump's story", path);
 	status = perfdata_is(f) ? perfdata_decode(f, path, &options) :
 				  decode_dump(f, path, &options);
-	if (f != stdin)
-		fclose(f);
+	input_close(f);
 	options_free(&options);
 	return status;
 }

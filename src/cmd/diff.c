@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/diff_print.h"
+#include "cmd/input.h"
 #include "cmd/machine.h"
 #include "cmd/options.h"
 #include "dump/compare.h"
@@ -157,39 +158,23 @@ static void parse(struct diffing *d, int argc, char **argv)
 
 /* Work ------------------------------------------------------------------------ */
 
-static void close_file(FILE *f)
-{
-	if (f && f != stdin)
-		fclose(f);
-}
-
-static FILE *open_file(const char *path, const char **name)
-{
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-
-	*name = f == stdin ? "standard input" : path;
-	if (!f)
-		warn("cannot read '%s': %s", path, strerror(errno));
-	return f;
-}
-
 static struct side read_side(struct diffing *d, const char *path)
 {
 	struct side s = { .normal = NULL };
 	struct machine machine;
 	const char *name;
 	bool whole = false;
-	FILE *f = open_file(path, &name);
+	FILE *f = input_open(path, &name);
 
-	if (f && perfdata_is(f)) {
+	if (perfdata_is(f)) {
 		machine_open(&machine);
 		s.normal = normal_read_perfdata(f, name, d->forms, &machine.names,
 						d->how.keep_going, &whole, &s.ids);
 		machine_close(&machine);
-	} else if (f) {
+	} else {
 		s.normal = normal_read(f, name, d->forms, &d->how, &whole);
 	}
-	close_file(f);
+	input_close(f);
 	d->trouble |= !whole;
 	return s;
 }
@@ -208,15 +193,15 @@ static struct expectation *read_expectation(struct diffing *d)
 {
 	struct expectation *x = NULL;
 	const char *name;
-	FILE *f = open_file(d->expect, &name);
+	FILE *f = input_open(d->expect, &name);
 
 	d->print.a = name;
-	if (f && perfdata_is(f))
+	if (perfdata_is(f))
 		warn("%s is a perf.data file; --expect takes what pevtrace diff --normalize "
 		     "writes of it", name);
-	else if (f)
+	else
 		x = expect_read(f, name, &d->choice);
-	close_file(f);
+	input_close(f);
 	return x;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/decode.h"
 #include "cmd/decode_one.h"
+#include "cmd/input.h"
 #include "dump/perfdata.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
@@ -64,7 +64,7 @@ struct explaining {
 	const char *attr, *events;
 	char **words;
 	int nwords;
-	struct machine machine;
+	struct check check;	/* what calls are judged with; never made */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -116,11 +116,8 @@ static void parse(struct explaining *x, int argc, char **argv)
 		case 'h':
 			options_say(help);
 		case ':':
-			die("option '%s' needs an argument; see pevtrace explain --help",
-			    argv[optind - 1]);
 		case '?':
-			die("unknown option '%s'; see pevtrace explain --help",
-			    argv[optind - 1]);
+			options_wrong(opt, argv, "explain");
 		default:
 			one_option(x, opt, optarg);
 		}
@@ -164,7 +161,7 @@ static void tell_result(struct prose *p, const struct check_call *c)
 {
 	const struct xlat_entry *e;
 
-	if (!c->from_dump || !c->returned)
+	if (!c->returned)
 		return;
 	prose_para(p);
 	if (!c->error) {
@@ -182,10 +179,38 @@ static void tell_result(struct prose *p, const struct check_call *c)
 	prose_adds(p, " pevtrace why finds out what it was refused for.");
 }
 
+/* Of a call that nobody has made: whether it would open here, by the rules alone. */
+static void tell_refusal(struct explaining *x, struct check_call *c)
+{
+	struct prose *p = &x->prose;
+	struct check_result r;
+	const struct rule_desc *d;
+
+	facts_open(&x->check.facts, x->check.machine.host);
+	x->check.offline = true;
+	check_ask(&x->check, c, &r);
+	facts_close(&x->check.facts);
+	d = r.judged.rule;
+	if (!d)
+		return;
+	prose_para(p);
+	prose_addf(p, "This kernel would refuse it with %s (%s), by rule %s: %s. pevtrace why",
+		   strerrorname_np(r.judged.error), strerror(r.judged.error), d->name,
+		   d->meaning);
+	if (x->events) {
+		prose_adds(p, " -e '");
+		prose_name(p, x->events);
+		prose_adds(p, "'");
+	} else {
+		prose_adds(p, ", given this attr,");
+	}
+	prose_adds(p, " finds what would open.");
+}
+
 static void tell_call(struct explaining *x, struct check_call *c)
 {
 	struct attr_words a = {
-		.names = &x->machine.names, .arch = c->call.arch, .call = &c->call,
+		.names = &x->check.machine.names, .arch = c->call.arch, .call = &c->call,
 		.pid = call_int(&c->call, 1), .flags = c->call.args[4],
 	};
 	struct prose *p = &x->prose;
@@ -214,7 +239,10 @@ static void tell_call(struct explaining *x, struct check_call *c)
 		prose_adds(p, "When a sample is taken: ");
 		attr_prose_trigger(&a, p);
 	}
-	tell_result(p, c);
+	if (c->from_dump)
+		tell_result(p, c);
+	else
+		tell_refusal(x, c);
 	prose_end(p);
 	if (x->options.story.kernel)
 		story_call_steps(&a, p);
@@ -248,7 +276,7 @@ static int explain_events(struct explaining *x)
 	struct event_list l = { 0 };
 	int status = EXIT_YES;
 
-	if (!event_list_add(&l, x->machine.host, x->events)) {
+	if (!event_list_add(&l, x->check.machine.host, x->events)) {
 		warn("-e '%s': at character %zu: %s", x->events, l.at + 1, l.why);
 		status = EXIT_TROUBLE;
 	}
@@ -315,19 +343,17 @@ static int explain_word(struct explaining *x, const char *word)
 
 static int explain_dump(struct explaining *x, const char *path)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	struct options *o = &x->options;
+	const char *name;
+	FILE *f = input_open(path, &name);
 	int status;
 
-	if (!f)
-		die("cannot read '%s': %s", path, strerror(errno));
 	if (perfdata_is(f))
 		die("'%s' is a perf.data file, which holds no calls; explain takes a dump: "
 		    "pevtrace --json=FILE perf record ...", path);
 	o->explain = o->keep = o->to_stdout = true;
-	status = decode_dump(f, f == stdin ? "standard input" : path, o);
-	if (f != stdin)
-		fclose(f);
+	status = decode_dump(f, name, o);
+	input_close(f);
 	return status;
 }
 
@@ -341,7 +367,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_init(&x->prose, &x->text, x->options.width ? x->options.width :
 					prose_width(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
-	machine_open(&x->machine);
+	machine_open(&x->check.machine);
 	if (path)
 		status = explain_line(x, path, line);
 	else if (x->attr)
@@ -353,7 +379,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
 	buf_free(&x->text);
-	machine_close(&x->machine);
+	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }
 

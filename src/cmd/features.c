@@ -74,12 +74,8 @@ static void parse(struct features *fs, int argc, char **argv)
 		case OPT_COLOR:
 			fs->options.color = option_color(optarg);
 			break;
-		case ':':
-			die("option '%s' needs an argument; see pevtrace features --help",
-			    argv[optind - 1]);
 		default:
-			die("unknown option '%s'; see pevtrace features --help",
-			    argv[optind - 1]);
+			options_wrong(opt, argv, "features");
 		}
 	}
 	fs->words = (const char *const *)argv + optind;

@@ -7,6 +7,7 @@
 
 #include "abi/layout.h"
 #include "cmd/features.h"
+#include "drive/bpf.h"
 #include "drive/trial.h"
 #include "drive/work.h"
 #include "host/pmu.h"
@@ -126,7 +127,7 @@ void features_prepare(struct features *fs)
 		x.len = fs->bases[i].len;
 		fs->bases[i].error = experiment_run(&x, &o) ? o.error : ECHILD;
 	}
-	fd = work_bpf();
+	fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
 	fs->bpf_error = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		close(fd);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/issuing.h"
 #include "cmd/refusal.h"
 #include "drive/reissue.h"
@@ -130,12 +131,10 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 {
 	const struct event *e = NULL;
 	const uint8_t *attr;
-	uint64_t at;
 	size_t len;
 
 	if (c->desc->class == CLASS_OPEN) {
-		at = c->arch->word == 4 ? (uint32_t)c->args[0] : c->args[0];
-		attr = call_bytes(c, AT_ENTER, at, EVENT_ATTR_MAX, &len);
+		attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
 		if (attr)
 			event_name(attr, len, replay_names(r->dump), out);
 	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {
@@ -411,10 +410,7 @@ int cmd_replay(int argc, char **argv)
 	parse(&r, argc, argv);
 	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
 		die("-p %d: there is no such process", r.again.given);
-	f = strcmp(r.path, "-") ? fopen(r.path, "re") : stdin;
-	if (!f)
-		die("cannot read '%s': %s", r.path, strerror(errno));
-	r.path = f == stdin ? "standard input" : r.path;
+	f = input_open(r.path, &r.path);
 	if (perfdata_is(f))
 		die("'%s' is a perf.data file, which has no calls: replay needs a dump, as "
 		    "pevtrace --json=DUMP writes it", r.path);
@@ -423,8 +419,7 @@ int cmd_replay(int argc, char **argv)
 		ran = run(&r);
 		replay_close(r.dump);
 	}
-	if (f != stdin)
-		fclose(f);
+	input_close(f);
 	options_free(&r.issuing.options);
 	return !ran ? EXIT_TROUBLE : r.differ ? EXIT_NO : EXIT_YES;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace report DUMP: a dump as one page for a browser, or for Perfetto. */
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,8 +7,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/retell.h"
-#include "dump/perfdata.h"
 #include "lib/die.h"
 #include "report/chrome.h"
 #include "report/report.h"
@@ -132,19 +131,10 @@ int cmd_report(int argc, char **argv)
 {
 	struct reporting g = { .max_calls = MAX_CALLS };
 	const char *path = parse(&g, argc, argv);
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	int status = EXIT_TROUBLE;
+	FILE *f = input_open(path, &path);
+	int status = input_has_calls(f, path) ? report(&g, f, path) : EXIT_TROUBLE;
 
-	if (!f)
-		die("cannot read '%s': %s", path, strerror(errno));
-	path = f == stdin ? "standard input" : path;
-	if (perfdata_is(f))
-		warn("%s is a perf.data file, which has no calls; pevtrace --json=DUMP "
-		     "records them", path);
-	else
-		status = report(&g, f, path);
-	if (f != stdin)
-		fclose(f);
+	input_close(f);
 	options_free(&g.options);
 	return status;
 }

@@ -120,9 +120,6 @@ enum lab_end lab_catch(struct lab *l);
 pid_t lab_task_pid(struct lab *l);
 void lab_task_end(struct lab *l);
 
-/* A BPF program of that type (BPF_PROG_TYPE_*); a descriptor or a negative errno. */
-int lab_bpf(unsigned int type);
-
 /* The text of the calls that are made. */
 struct lab_trace *lab_trace_new(struct lab *l);
 /* Calls are not shown for a while, which the text says. */

@@ -15,6 +15,7 @@
 
 #include "abi/arch.h"
 #include "abi/layout.h"
+#include "drive/bpf.h"
 #include "drive/experiment.h"
 #include "drive/work.h"
 #include "host/cgroup.h"
@@ -284,7 +285,7 @@ static bool of_group(struct lab *l, const char *name, const char *rest, uint64_t
 	else if (!strcmp(name, "query"))
 		*v = l->query[atoi(rest) & 15];
 	else if (!strcmp(name, "bpf"))
-		*v = (uint64_t)(int64_t)lab_bpf((unsigned int)atoi(rest));
+		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
 	else if (!strcmp(name, "sig"))
 		return of_signals(rest, v);
 	else

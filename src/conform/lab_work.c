@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,11 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "drive/bpf.h"
 #include "drive/experiment.h"
 #include "drive/work.h"
 #include "host/cgroup.h"
@@ -170,7 +169,7 @@ static void leave_namespace(uint64_t n)
 
 static void load_bpf(uint64_t type)
 {
-	int fd = lab_bpf((unsigned int)type);
+	int fd = bpf_load((uint32_t)type, 1);
 
 	if (fd >= 0)
 		close(fd);
@@ -394,22 +393,4 @@ enum lab_end lab_catch(struct lab *l)
 			return LAB_GOES_ON;
 		}
 	return lab_bad(l, "%s", l->step);
-}
-
-int lab_bpf(unsigned int type)
-{
-	const struct bpf_insn code[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr a;
-	long fd;
-
-	memset(&a, 0, sizeof(a));
-	a.prog_type = type;
-	a.insns = (uintptr_t)code;
-	a.insn_cnt = sizeof(code) / sizeof(*code);
-	a.license = (uintptr_t)"GPL";
-	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
-	return fd < 0 ? -errno : (int)fd;
 }

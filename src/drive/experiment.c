@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "drive/bpf.h"
 #include "drive/open_event.h"
 #include "drive/ring.h"
 #include "drive/work.h"
@@ -210,7 +211,7 @@ static unsigned long argument(const struct lab *l, uint8_t *memory)
 	case IOCTL_ARG_FLAGS:
 		return 0;
 	case IOCTL_ARG_FD:
-		return (unsigned long)(x->bpf ? work_bpf() : l->other);
+		return (unsigned long)(x->bpf ? bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0) : l->other);
 	case IOCTL_ARG_U64:
 		memcpy(memory, &period, sizeof(period));
 		break;

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "drive/fence.h"
 #include "lib/die.h"
 
 static int call(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
@@ -21,22 +21,19 @@ static int call(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
 int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t group_fd,
 	       uint64_t flags)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t room = (len + page - 1) / page * page;
-	uint8_t *map, *copy;
-	int fd;
+	struct fence f;
+	uint8_t *copy;
+	int fd, error;
 
 	if (!attr)
 		return call(NULL, pid, cpu, group_fd, flags);
-	/* its end is the end of what is mapped to read */
-	map = mmap(NULL, room + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	error = fence_make(&f, len);
 	/* not to be taken for what the kernel says to the call */
-	if (map == MAP_FAILED || mprotect(map, room, PROT_READ | PROT_WRITE))
-		die("cannot map memory for an attr: %s", strerror(errno));
-	copy = map + room - len;
-	memcpy(copy, attr, len);
+	if (error)
+		die("cannot map memory for an attr: %s", strerror(-error));
+	copy = fence_put(&f, attr, len);
 	fd = call(copy, pid, cpu, group_fd, flags);
 	memcpy(attr, copy, len);
-	munmap(map, room + page);
+	fence_free(&f);
 	return fd;
 }

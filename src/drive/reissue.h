@@ -6,15 +6,11 @@
 #ifndef PEVTRACE_DRIVE_REISSUE_H
 #define PEVTRACE_DRIVE_REISSUE_H
 
+#include "drive/fence.h"
 #include "drive/issue.h"
 #include "drive/standin.h"
 #include "lib/map.h"
 #include "model/model.h"
-
-/* Memory that ends where nothing can be read, as the caller's may have. */
-struct fence {
-	uint8_t *start, *end;
-};
 
 struct reissue {
 	struct issuer *issuer;	/* of ours; the caller's */
@@ -23,7 +19,7 @@ struct reissue {
 	pid_t given;		/* who takes the place of other processes; 0: stand-ins */
 	bool all_cpus;		/* events of a whole CPU, too */
 	struct standins standins;
-	struct fence memory, string;
+	struct fence memory, string; /* as the caller's, which may end anywhere */
 	struct map by_fd;	/* pid and fd of the dump to struct reissued_fd */
 	struct map by_event;	/* the dump's number to the first of these */
 	struct map rings;	/* the dump's number to struct reissued_ring */

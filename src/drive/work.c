@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/bpf.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "drive/bpf.h"
 
 #define SELF "/proc/self/exe"
 
@@ -72,24 +72,6 @@ int work_cpu(void)
 		if (CPU_ISSET(i, &set))
 			last = i;
 	return last;
-}
-
-int work_bpf(void)
-{
-	const struct bpf_insn code[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr a;
-	long fd;
-
-	memset(&a, 0, sizeof(a));
-	a.prog_type = BPF_PROG_TYPE_PERF_EVENT;
-	a.insns = (uintptr_t)code;
-	a.insn_cnt = sizeof(code) / sizeof(*code);
-	a.license = (uintptr_t)"GPL";
-	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
-	return fd < 0 ? -errno : (int)fd;
 }
 
 static uint64_t now(clockid_t clock)
@@ -218,7 +200,7 @@ void work_do(unsigned int what, int cpu, clockid_t clock, struct work_told *told
 	nanosleep(&nap, NULL);
 	if (what & WORK_MOVE)
 		move();
-	if (what & WORK_BPF && (fd = work_bpf()) >= 0)
+	if (what & WORK_BPF && (fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0)) >= 0)
 		close(fd);
 	if (what & WORK_SPIN)
 		for (until = now(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;

@@ -40,9 +40,6 @@ void work_do(unsigned int what, int cpu, clockid_t clock, struct work_told *told
 /* What comes last; does not come back if it execs. */
 void work_end(unsigned int what);
 
-/* A BPF program for events, that lets no sample through; a negative errno. */
-int work_bpf(void);
-
 /* The highest CPU that we may run on. */
 int work_cpu(void);
 

@@ -7,6 +7,7 @@
 #include "abi/ioctl.h"
 #include "dump/gather_steps.h"
 #include "lib/die.h"
+#include "render/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -12,6 +12,7 @@
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "lib/die.h"
+#include "render/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

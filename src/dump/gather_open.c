@@ -10,6 +10,7 @@
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "model/event_name.h"
+#include "render/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

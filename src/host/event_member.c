@@ -118,8 +118,9 @@ static bool read_number(struct reading *r, const struct event_spec *e,
 		return FAIL_AT(r, from, "%s is a bit; did you mean sample_%s=%llu?", f->name,
 			       f->name, (unsigned long long)*v);
 	return fits(f, *v) ||
-	       FAIL_AT(r, from, "%s has %u bits, and 0x%llx needs more", f->name,
-		       f->nbits ? f->nbits : 8u * f->width, (unsigned long long)*v);
+	       FAIL_AT(r, from, "%s has %u bit%s, and 0x%llx needs more", f->name,
+		       f->nbits ? f->nbits : 8u * f->width, f->nbits == 1 ? "" : "s",
+		       (unsigned long long)*v);
 }
 
 /* A path or function name, in quotes or not. */

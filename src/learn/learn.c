@@ -96,12 +96,8 @@ static void parse(struct command *c, int argc, char **argv)
 		case OPT_NO_INPUT:
 			c->no_input = true;
 			break;
-		case ':':
-			die("option '%s' needs an argument; see pevtrace learn --help",
-			    argv[optind - 1]);
 		default:
-			die("unknown option '%s'; see pevtrace learn --help",
-			    argv[optind - 1]);
+			options_wrong(opt, argv, "learn");
 		}
 	}
 	c->names = argv + optind;

@@ -8,21 +8,14 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#define RANGE_UNSHARE 2		/* CLOSE_RANGE_UNSHARE */
-#define UNSHARE_FILES 0x400	/* CLONE_FILES */
 #define PERF_IOCTL_TYPE 0x2400	/* '$' in the second byte */
-
-static uint64_t pointer(const struct call *c, unsigned int i)
-{
-	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
-}
 
 /* Whether a call is about perf ------------------------------------------ */
 
 static bool polls_event(const struct task *t, const struct call *c)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, 0), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(c, AT_ENTER, call_word(c, 0), SIZE_MAX, &len);
 
 	for (; p && len >= 8; p += 8, len -= 8)
 		if (fdtab_event(t->files,
@@ -35,7 +28,7 @@ static bool selects_event(const struct task *t, const struct call *c)
 {
 	for (unsigned int set = 1; set <= 3; set++) {
 		size_t len;
-		const uint8_t *p = call_bytes(c, AT_ENTER, pointer(c, set),
+		const uint8_t *p = call_bytes(c, AT_ENTER, call_word(c, set),
 					      SIZE_MAX, &len);
 
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
@@ -52,9 +45,9 @@ static bool is_event(const struct task *t, const struct call *c, unsigned int i)
 
 static bool touches_ring(const struct task *t, const struct call *c)
 {
-	uint64_t start = pointer(c, 0);
+	uint64_t start = call_word(c, 0);
 
-	return space_find(t->space, start, start + pointer(c, 1));
+	return space_find(t->space, start, start + call_word(c, 1));
 }
 
 static bool concerns_desc(const struct task *t, const struct call *c)

@@ -11,7 +11,7 @@
 #define PEVTRACE_RENDER_C_PROGRAM_H
 
 #include "render/c_parts.h"
-#include "render/c_source.h"
+#include "render/c_attr.h"
 
 /* What a mark in a step's text stands for. */
 enum c_mark {

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "render/c_source.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/attr.h"
-#include "abi/attr_member.h"
-#include "abi/layout.h"
 #include "lib/die.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
-
-/* A line is not to be longer than this; tabs count 8. */
-enum { COLUMNS = 100 };
 
 /* What the file needs ---------------------------------------------------------- */
 
@@ -109,22 +100,21 @@ void c_identifier(struct buf *out, const char *name)
 
 /* Values ------------------------------------------------------------------------ */
 
-static void add_hex(struct buf *out, uint64_t v)
+void c_add_hex(struct buf *out, uint64_t v)
 {
 	buf_addx(out, v);
 	if (v > INT32_MAX)
 		buf_adds(out, v > UINT32_MAX ? "ULL" : "U");
 }
 
-static void add_number(struct buf *out, uint64_t v)
+void c_add_number(struct buf *out, uint64_t v)
 {
 	buf_addu(out, v);
 	if (v > INT32_MAX)
 		buf_adds(out, v > INT64_MAX ? "ULL" : v > UINT32_MAX ? "LL" : "U");
 }
 
-/* The name of a value that C source may use; NULL: write the number. */
-static const char *constant(struct c_needs *n, const struct xlat *x, uint64_t v)
+const char *c_constant(struct c_needs *n, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e = x && x->header ? xlat_find(x, v) : NULL;
 
@@ -133,17 +123,17 @@ static const char *constant(struct c_needs *n, const struct xlat *x, uint64_t v)
 	return e ? e->name : NULL;
 }
 
-static void add_enum(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v)
+void c_add_enum(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v)
 {
-	const char *name = constant(n, x, v);
+	const char *name = c_constant(n, x, v);
 
 	if (name)
 		buf_adds(out, name);
 	else
-		add_number(out, v);
+		c_add_number(out, v);
 }
 
-static void add_flags(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v)
+void c_add_flags(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
 	size_t start = out->len, at = 0;
@@ -157,485 +147,8 @@ static void add_flags(struct buf *out, struct c_needs *n, const struct xlat *x, 
 		if (out->len > start)
 			buf_adds(out, " | ");
 		if (rest)
-			add_hex(out, rest);
+			c_add_hex(out, rest);
 		else
 			buf_addc(out, '0');
 	}
-}
-
-static void add_packed(struct buf *out, struct c_needs *n, const struct sink_part *parts,
-		       size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *name = constant(n, parts[i].xlat, parts[i].value);
-
-		buf_adds(out, i ? " | " : "");
-		if (parts[i].shift)
-			buf_adds(out, parts[i].shift >= 31 ? "(uint64_t)" : "(");
-		if (name)
-			buf_adds(out, name);
-		else
-			buf_addx(out, parts[i].value);
-		if (parts[i].shift)
-			buf_addf(out, " << %u%s", parts[i].shift,
-				 parts[i].shift >= 31 ? "" : ")");
-	}
-}
-
-/* An attr's members --------------------------------------------------------------- */
-
-struct attr_sink {
-	struct sink sink;
-	struct c_attr *attr;
-	struct c_needs *needs;
-	unsigned int depth;
-	/* the member that came last, until its notes have come */
-	const struct field *field;
-	struct buf value, comment;
-	bool unnamed;
-};
-
-static struct attr_sink *attr_self(struct sink *s)
-{
-	return (struct attr_sink *)s; /* sink is its first member */
-}
-
-static size_t columns(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n = *text == '\t' ? (n | 7) + 1 : n + 1;
-	return n;
-}
-
-/* Breaks a long value behind a "|". */
-static void add_wrapped(struct buf *line, const char *value)
-{
-	size_t at = columns(buf_str(line));
-	const char *bar;
-
-	while ((bar = strstr(value, " | "))) {
-		size_t n = (size_t)(bar - value) + 2, next = strcspn(bar + 3, " ");
-
-		buf_add(line, value, n);
-		at += n + 1;
-		value = bar + 3;
-		if (at + next + 2 > COLUMNS) {
-			buf_adds(line, "\n\t\t");
-			at = 16;
-		} else {
-			buf_addc(line, ' ');
-		}
-	}
-	buf_adds(line, value);
-}
-
-/* The comment stands behind the line where there is room, else before it. */
-void c_member_write(struct buf *out, const struct c_member *m, bool comment)
-{
-	size_t width = columns(m->line), more = strlen(m->comment) + strlen("/*  */");
-	const char *gap = width < 24 ? "\t\t" : "\t";
-	bool behind = width + 1 + more <= COLUMNS && !strchr(m->line, '\n');
-
-	if (!comment || !*m->comment)
-		buf_addf(out, "%s\n", m->line);
-	else if (!behind)
-		buf_addf(out, "\t/* %s */\n%s\n", m->comment, m->line);
-	else
-		buf_addf(out, "%s%s/* %s */\n", m->line, width < 32 && 32 + more <= COLUMNS ?
-			 gap : " ", m->comment);
-}
-
-static void flush_member(struct attr_sink *a)
-{
-	struct c_attr *attr = a->attr;
-	struct buf line = { 0 };
-
-	if (a->field && !a->unnamed) {
-		buf_addf(&line, "\t.%s = ", a->field->name);
-		add_wrapped(&line, buf_str(&a->value));
-		buf_addc(&line, ',');
-		attr->members = xrealloc(attr->members, (attr->nmembers + 1) *
-					 sizeof(*attr->members));
-		attr->members[attr->nmembers++] = (struct c_member){
-			line.data, xstrdup(buf_str(&a->comment)),
-		};
-	}
-	a->field = NULL;
-	buf_reset(&a->value);
-	buf_reset(&a->comment);
-}
-
-/*
- * Begins a member; NULL for what is none, or what the headers have none for.
- * Reserved bits have names, but stand elsewhere in other headers.
- */
-static struct buf *begin_member(struct attr_sink *a, const char *key)
-{
-	const struct field *f = key && a->depth == 1 ? attr_member(key, strlen(key)) : NULL;
-
-	flush_member(a);
-	if (!f)
-		return NULL;
-	a->field = f;
-	a->unnamed = f->since > C_HEADERS || f->kind == FIELD_RESERVED;
-	if (a->unnamed) {
-		buf_addf(&a->attr->unnamed, "%s%s", a->attr->unnamed.len ? ", " : "", key);
-		return NULL;
-	}
-	field_clear(f, a->attr->rest, a->attr->size);
-	if (*f->meaning)
-		c_comment(&a->comment, f->meaning, strlen(f->meaning));
-	return &a->value;
-}
-
-/* The meaning of the value says more than that of the member. */
-static void comment_value(struct attr_sink *a, const struct xlat *x, uint64_t v)
-{
-	const struct xlat_entry *e = xlat_find(x, v);
-
-	if (!e || !*e->meaning)
-		return;
-	buf_reset(&a->comment);
-	c_comment(&a->comment, e->meaning, strlen(e->meaning));
-}
-
-static void attr_begin(struct sink *s, const char *key, enum sink_shape shape)
-{
-	struct attr_sink *a = attr_self(s);
-
-	(void)key, (void)shape;
-	flush_member(a);
-	a->depth++;
-}
-
-static void attr_end(struct sink *s)
-{
-	flush_member(attr_self(s));
-	attr_self(s)->depth--;
-}
-
-static void attr_uint(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		add_number(out, v);
-}
-
-static void attr_sint(struct sink *s, const char *key, int64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		buf_addf(out, "%" PRId64, v);
-}
-
-static void attr_hex(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		add_hex(out, v);
-}
-
-static void attr_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	if (!out)
-		return;
-	add_enum(out, a->needs, x, v);
-	comment_value(a, x, v);
-}
-
-static void attr_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	if (!out)
-		return;
-	add_flags(out, a->needs, x, v);
-	if (v && !(v & (v - 1)))
-		comment_value(a, x, v);
-}
-
-static void attr_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	(void)raw;
-	if (out)
-		add_packed(out, a->needs, parts, n);
-}
-
-static void attr_symbol(struct sink *s, const char *key, const char *word)
-{
-	/* none of attr's members is one; runs of unknown bytes are in the rest */
-	(void)begin_member(attr_self(s), key);
-	(void)word;
-}
-
-/* An initializer of static storage cannot hold its address in an integer. */
-static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			bool cut)
-{
-	struct attr_sink *a = attr_self(s);
-	struct c_attr *attr = a->attr;
-
-	(void)cut;
-	if (!begin_member(a, key) || attr->nstrings == 2)
-		return;
-	attr->string_member[attr->nstrings] = a->field->name;
-	c_string(&attr->string_value[attr->nstrings++], bytes, len);
-	a->unnamed = true;	/* no line of its own */
-}
-
-static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		       bool cut)
-{
-	(void)bytes, (void)len, (void)cut;
-	attr_symbol(s, key, "");
-}
-
-static void attr_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	(void)label;
-	attr_sint(s, key, fd);
-}
-
-static void attr_note(struct sink *s, const char *key, const char *text)
-{
-	struct attr_sink *a = attr_self(s);
-
-	if (!a->field)
-		return;
-	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
-		buf_reset(&a->comment); /* what it is says more than that it is one */
-	if (a->comment.len)
-		buf_adds(&a->comment, "; ");
-	c_comment(&a->comment, text, strlen(text));
-}
-
-static const struct sink_ops attr_ops = {
-	.begin = attr_begin, .end = attr_end, .uint = attr_uint, .sint = attr_sint,
-	.hex = attr_hex, .addr = attr_hex, .enumeration = attr_enum, .flags = attr_flags,
-	.packed = attr_packed, .symbol = attr_symbol, .string = attr_string,
-	.bytes = attr_bytes, .fd = attr_fd, .note = attr_note,
-};
-
-bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
-		 const struct names *names, struct c_needs *needs)
-{
-	struct attr_sink s = {
-		.sink = { .ops = &attr_ops, .max_string = SIZE_MAX }, .attr = a,
-		.needs = needs,
-	};
-	size_t len, known = layout_perf_event_attr.size;
-	const uint8_t *bytes = call_bytes(c, AT_ENTER, addr, ATTR_TEXT_MAX, &len);
-
-	*a = (struct c_attr){ 0 };
-	if (!bytes || len < 8)
-		return false;
-	a->size = ((len > known ? len : known) + 7) & ~(size_t)7;
-	a->rest = xcalloc(1, a->size);
-	memcpy(a->rest, bytes, len);
-	attr_emit(c, AT_ENTER, "attr", addr, names, &s.sink);
-	flush_member(&s);
-	buf_free(&s.value);
-	buf_free(&s.comment);
-	return true;
-}
-
-void c_attr_free(struct c_attr *a)
-{
-	for (size_t i = 0; i < a->nmembers; i++) {
-		free(a->members[i].line);
-		free(a->members[i].comment);
-	}
-	free(a->members);
-	buf_free(&a->unnamed);
-	buf_free(&a->string_value[0]);
-	buf_free(&a->string_value[1]);
-	free(a->rest);
-}
-
-/* Arguments ---------------------------------------------------------------------- */
-
-static struct c_args *args_self(struct sink *s)
-{
-	return (struct c_args *)s;
-}
-
-/* Where the next value goes: an argument of its own, or a member of the last. */
-static struct buf *begin_value(struct c_args *a, const char *key)
-{
-	struct buf *out;
-
-	if (!a->depth)
-		return a->n < CALL_MAX_ARGS ? &a->text[a->n++] : NULL;
-	if (!a->n || (key && !strcmp(key, "u32"))) /* shares its place with u64 */
-		return NULL;
-	out = &a->text[a->n - 1];
-	if (a->any)
-		buf_adds(out, ", ");
-	if (key)
-		buf_addf(out, ".%s = ", key);
-	a->any = true;
-	return out;
-}
-
-static void args_begin(struct sink *s, const char *key, enum sink_shape shape)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
-
-	if (out && !a->depth)
-		buf_addf(out, "&(%s%s){ ", shape == SINK_ARRAY ? "" : "struct ",
-			 shape == SINK_ARRAY ? "uint64_t" : a->object ? a->object : "any");
-	else if (out)
-		buf_adds(out, "{ ");
-	a->depth++;
-	a->any = false;
-}
-
-static void args_end(struct sink *s)
-{
-	struct c_args *a = args_self(s);
-
-	a->depth--;
-	if (a->n)
-		buf_adds(&a->text[a->n - 1], " }");
-	a->any = true;
-}
-
-static void args_uint(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	if (out)
-		add_number(out, v);
-}
-
-static void args_sint(struct sink *s, const char *key, int64_t v)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	if (out)
-		buf_addf(out, "%" PRId64, v);
-}
-
-static void args_hex(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	if (out && v)
-		add_hex(out, v);
-	else if (out)
-		buf_addc(out, '0');
-}
-
-static void args_addr(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	if (!out)
-		return;
-	buf_adds(out, v ? "(void *)" : "NULL");
-	if (v)
-		add_hex(out, v);
-}
-
-static void args_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
-
-	/* an ioctl's request comes with a table of its own, out of perf_event.h */
-	if (out && !x->header && xlat_name(x, v))
-		buf_adds(out, xlat_name(x, v));
-	else if (out)
-		add_enum(out, a->needs, x, v);
-}
-
-static void args_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
-
-	if (out)
-		add_flags(out, a->needs, x, v);
-}
-
-static void args_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
-{
-	(void)parts, (void)n;
-	args_hex(s, key, raw);
-}
-
-static void args_symbol(struct sink *s, const char *key, const char *word)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	/* signals come by name */
-	c_need_header(args_self(s)->needs, "signal.h");
-	if (out)
-		c_comment(out, word, strlen(word));
-}
-
-static void args_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			bool cut)
-{
-	struct buf *out = begin_value(args_self(s), key);
-
-	(void)cut;
-	if (out)
-		c_string(out, bytes, len);
-}
-
-static void args_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		       bool cut)
-{
-	args_string(s, key, bytes, len, cut);
-}
-
-static void args_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
-
-	(void)label;
-	if (out)
-		a->fd(a->ctx, key, fd, out);
-}
-
-static void args_note(struct sink *s, const char *key, const char *text)
-{
-	(void)s, (void)key, (void)text;
-}
-
-static const struct sink_ops args_ops = {
-	.begin = args_begin, .end = args_end, .uint = args_uint, .sint = args_sint,
-	.hex = args_hex, .addr = args_addr, .enumeration = args_enum, .flags = args_flags,
-	.packed = args_packed, .symbol = args_symbol, .string = args_string,
-	.bytes = args_bytes, .fd = args_fd, .note = args_note,
-};
-
-void c_args_make(struct c_args *a, const struct call *c, const struct names *names)
-{
-	a->sink = (struct sink){ .ops = &args_ops, .max_string = SIZE_MAX };
-	call_args(c, AT_ENTER, names, &a->sink);
-	call_args(c, AT_EXIT, names, &a->sink);
-}
-
-void c_args_free(struct c_args *a)
-{
-	for (size_t i = 0; i < CALL_MAX_ARGS; i++)
-		buf_free(&a->text[i]);
 }

@@ -6,8 +6,7 @@
 #ifndef PEVTRACE_RENDER_C_SOURCE_H
 #define PEVTRACE_RENDER_C_SOURCE_H
 
-#include "abi/call.h"
-#include "abi/sink.h"
+#include "abi/xlat.h"
 #include "lib/buf.h"
 
 /* The release whose headers C source is written for; what is newer is defined. */
@@ -33,49 +32,13 @@ void c_comment(struct buf *out, const char *text, size_t len);
 /* An identifier made of a name, such as cpu_clock_u of cpu-clock:u. */
 void c_identifier(struct buf *out, const char *name);
 
-/*
- * An attr as initializer.  What the headers have no member for, be it bits,
- * members or bytes behind, is left over and has to be put into place by
- * statements: words of 8 bytes.
- */
-struct c_attr {
-	struct c_member {
-		char *line;		/* ".name = value," */
-		char *comment;		/* "" for none */
-	} *members;
-	size_t nmembers;
-	const char *string_member[2];
-	struct buf string_value[2];
-	size_t nstrings;
-	uint8_t *rest;		/* size bytes, a multiple of 8 */
-	size_t size;		/* at least what the kernel reads */
-	struct buf unnamed;	/* "defer_output, ...": members in rest, by name */
-};
+/* Values: as numbers, or by the names that tables have for them. */
+void c_add_hex(struct buf *out, uint64_t v);
+void c_add_number(struct buf *out, uint64_t v);
+void c_add_enum(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v);
+void c_add_flags(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v);
 
-/* Appends the lines of a member, comment and all where told. */
-void c_member_write(struct buf *out, const struct c_member *m, bool comment);
-
-/* The attr that c passed at addr; false where it could not be read. */
-bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
-		 const struct names *names, struct c_needs *needs);
-void c_attr_free(struct c_attr *a);
-
-/* The call's arguments as C expressions. */
-struct c_args {
-	struct sink sink;		/* first member */
-	struct c_needs *needs;
-	const char *object;		/* type of what a pointer points to */
-	/* a descriptor of the caller as an expression */
-	void (*fd)(void *ctx, const char *key, int64_t fd, struct buf *out);
-	void *ctx;
-	struct buf text[CALL_MAX_ARGS];
-	size_t n;
-	unsigned int depth;
-	bool any;
-};
-
-/* Walks over the arguments of a call that has returned; attrs are left empty. */
-void c_args_make(struct c_args *a, const struct call *c, const struct names *names);
-void c_args_free(struct c_args *a);
+/* The name of a value that C source may use; NULL: write the number. */
+const char *c_constant(struct c_needs *n, const struct xlat *x, uint64_t v);
 
 #endif

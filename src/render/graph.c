@@ -6,6 +6,7 @@
 #include "abi/layout.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
+#include "render/attr_prose.h"
 #include "render/siginfo.h"
 #include "render/text.h"
 #include "xlat/constants.h"
@@ -56,8 +57,9 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 		buf_addf(out, " on cpu %d", e->cpu);
 }
 
-void graph_add_mode(const struct event *e, struct buf *out)
+void graph_add_mode(const struct names *names, const struct event *e, struct buf *out)
 {
+	const struct attr_words a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
 
 	if (e->found)
@@ -67,6 +69,8 @@ void graph_add_mode(const struct event *e, struct buf *out)
 	else if (get(e, ATTR_FREQ))
 		buf_addf(out, ", sampling about %llu times a second",
 			 (unsigned long long)period);
+	else if (attr_source(&a) == SOURCE_CLOCK)
+		buf_addf(out, ", sampling every %llu ns", (unsigned long long)period);
 	else if (period == 1)
 		buf_adds(out, ", sampling every event");
 	else
@@ -143,7 +147,8 @@ static void detail(struct buf *out, const char *what, const struct buf *text)
 		buf_addf(out, "       %s%s\n", what, buf_str(text));
 }
 
-static void print_event(const struct model *m, const struct event *e, struct buf *out)
+static void print_event(const struct model *m, const struct names *names,
+			const struct event *e, struct buf *out)
 {
 	struct buf text = { 0 };
 
@@ -152,7 +157,7 @@ static void print_event(const struct model *m, const struct event *e, struct buf
 	if (!e->found)
 		buf_adds(out, ": ");
 	graph_add_target(m, e, out);
-	graph_add_mode(e, out);
+	graph_add_mode(names, e, out);
 	if (e->leader)
 		buf_addf(out, ", in the group of #%u", e->leader->number);
 	buf_addc(out, '\n');
@@ -167,7 +172,7 @@ static void print_event(const struct model *m, const struct event *e, struct buf
 	buf_free(&text);
 }
 
-static void print_events(const struct model *m, struct buf *out)
+static void print_events(const struct model *m, const struct names *names, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events), probes = 0;
@@ -178,7 +183,7 @@ static void print_events(const struct model *m, struct buf *out)
 		buf_addf(out, "Events: %zu\n", n - probes);
 		for (size_t i = 0; i < n; i++)
 			if (!event_is_probe(events[i]))
-				print_event(m, events[i], out);
+				print_event(m, names, events[i], out);
 	}
 	if (!probes)
 		return;
@@ -359,7 +364,7 @@ void graph_print(const struct model *m, const struct names *n, struct buf *out)
 		buf_adds(out, "No event was opened.\n");
 		return;
 	}
-	print_events(m, out);
+	print_events(m, n, out);
 	print_attempts(m, n, out);
 	print_rings(m, n, out);
 	print_tasks(m, out);

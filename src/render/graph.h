@@ -23,7 +23,7 @@ void graph_add_task(const struct model *m, pid_t tid, struct buf *out);
  * ended; its count; "12 MMAP2, 6 SAMPLE", with what was lost on the way.
  */
 void graph_add_target(const struct model *m, const struct event *e, struct buf *out);
-void graph_add_mode(const struct event *e, struct buf *out);
+void graph_add_mode(const struct names *names, const struct event *e, struct buf *out);
 void graph_add_life(const struct model *m, const struct event *e, struct buf *out);
 void graph_add_counter(const struct event *e, struct buf *out);
 void graph_add_records(const struct event *e, struct buf *out);

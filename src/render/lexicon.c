@@ -7,62 +7,61 @@
 
 /* All of them ---------------------------------------------------------------------- */
 
-static void each_constant(void (*hook)(void *, const struct lexicon_entry *), void *ctx)
-{
-	for (size_t t = 0; xlat_tables[t]; t++) {
-		struct lexicon_entry e = { .table = xlat_tables[t] };
+/* Whom to tell of each. */
+struct teller {
+	void (*hook)(void *ctx, const struct lexicon_entry *e);
+	void *ctx;
+};
 
-		e.kind = LEXICON_TABLE;
-		e.name = e.table->name;
-		hook(ctx, &e);
-		e.kind = LEXICON_CONSTANT;
+static void tell(const struct teller *t, struct lexicon_entry *e, enum lexicon_kind kind,
+		 const char *name)
+{
+	e->kind = kind;
+	e->name = name;
+	t->hook(t->ctx, e);
+}
+
+static void each_constant(const struct teller *t)
+{
+	for (size_t x = 0; xlat_tables[x]; x++) {
+		struct lexicon_entry e = { .table = xlat_tables[x] };
+
+		tell(t, &e, LEXICON_TABLE, e.table->name);
 		for (size_t i = 0; i < e.table->n; i++) {
 			e.constant = &e.table->entries[i];
-			e.name = e.constant->name;
-			hook(ctx, &e);
+			tell(t, &e, LEXICON_CONSTANT, e.constant->name);
 		}
 	}
 }
 
-static void each_member(void (*hook)(void *, const struct lexicon_entry *), void *ctx)
+static void each_member(const struct teller *t)
 {
 	for (size_t l = 0; layouts[l]; l++) {
 		struct lexicon_entry e = { .layout = layouts[l] };
 
-		e.kind = LEXICON_LAYOUT;
-		e.name = e.layout->name;
-		hook(ctx, &e);
-		e.kind = LEXICON_MEMBER;
+		tell(t, &e, LEXICON_LAYOUT, e.layout->name);
 		for (size_t i = 0; i < e.layout->n; i++) {
 			e.member = &e.layout->fields[i];
-			e.name = e.member->name;
-			hook(ctx, &e);
+			tell(t, &e, LEXICON_MEMBER, e.member->name);
 		}
 	}
 }
 
-static void each_call(void (*hook)(void *, const struct lexicon_entry *), void *ctx)
+static void each_call(const struct teller *t)
 {
 	for (size_t c = 0; c < CALL_COUNT; c++) {
 		struct lexicon_entry e = { .call = &call_descs[c] };
 
-		e.kind = LEXICON_CALL;
-		e.name = e.call->name;
-		hook(ctx, &e);
-		e.kind = LEXICON_ARGUMENT;
-		for (e.argument = 0; e.argument < e.call->nargs; e.argument++) {
-			e.name = e.call->args[e.argument].name;
-			if (e.call->class == CLASS_OPEN)
-				hook(ctx, &e);
-		}
+		tell(t, &e, LEXICON_CALL, e.call->name);
+		if (e.call->class != CLASS_OPEN)
+			continue;
+		for (e.argument = 0; e.argument < e.call->nargs; e.argument++)
+			tell(t, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
 	}
 	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		struct lexicon_entry e = {
-			.kind = LEXICON_IOCTL, .name = ioctl_descs[i].name,
-			.ioctl = &ioctl_descs[i],
-		};
+		struct lexicon_entry e = { .ioctl = &ioctl_descs[i] };
 
-		hook(ctx, &e);
+		tell(t, &e, LEXICON_IOCTL, e.ioctl->name);
 	}
 }
 
@@ -75,34 +74,29 @@ static bool is_first(const struct step_desc *d)
 	return true;
 }
 
-static void each_other(void (*hook)(void *, const struct lexicon_entry *), void *ctx)
+static void each_other(const struct teller *t)
 {
-	struct lexicon_entry e = { .kind = LEXICON_RULE };
+	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 };
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		e.rule = &rule_descs[i];
-		e.name = e.rule->name;
-		hook(ctx, &e);
+		rule.rule = &rule_descs[i];
+		tell(t, &rule, LEXICON_RULE, rule.rule->name);
 	}
-	e = (struct lexicon_entry){ .kind = LEXICON_PMU };
-	for (e.pmu = pmu_descs; e.pmu->name; e.pmu++) {
-		e.name = e.pmu->name;
-		hook(ctx, &e);
-	}
-	e = (struct lexicon_entry){ .kind = LEXICON_STEP };
-	for (e.step = step_descs; e.step->step; e.step++) {
-		e.name = e.step->function;
-		if (is_first(e.step))
-			hook(ctx, &e);
-	}
+	for (pmu.pmu = pmu_descs; pmu.pmu->name; pmu.pmu++)
+		tell(t, &pmu, LEXICON_PMU, pmu.pmu->name);
+	for (step.step = step_descs; step.step->step; step.step++)
+		if (is_first(step.step))
+			tell(t, &step, LEXICON_STEP, step.step->function);
 }
 
 void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *ctx)
 {
-	each_member(hook, ctx);
-	each_constant(hook, ctx);
-	each_call(hook, ctx);
-	each_other(hook, ctx);
+	const struct teller t = { hook, ctx };
+
+	each_member(&t);
+	each_constant(&t);
+	each_call(&t);
+	each_other(&t);
 }
 
 /* Words ---------------------------------------------------------------------------- */

@@ -283,28 +283,6 @@ void story_families_free(struct telling *t)
 
 /* The whole ------------------------------------------------------------------------- */
 
-static void read_on(const struct telling *t)
-{
-	struct prose *p = t->p;
-
-	prose_head(p, "To read on");
-	prose_item(p);
-	prose_page(p, "perf_event_open(2)", NULL);
-	prose_adds(p, " describes the call: Arguments, Reading results, MMAP layout, Overflow "
-		      "handling, perf_event ioctl calls, ERRORS.");
-	prose_item(p);
-	prose_adds(p, "pevtrace explain WORD tells more of any word above: sample_freq, "
-		      "PERF_EVENT_IOC_ENABLE, ENOENT.");
-	if (t->o->level != STORY_DEEP || !t->o->kernel) {
-		prose_item(p);
-		prose_addf(p, "%s%s%s tells more of this session.",
-			   t->o->level != STORY_DEEP ? "--deep" : "",
-			   t->o->level != STORY_DEEP && !t->o->kernel ? " or " : "",
-			   t->o->kernel ? "" : "--kernel");
-	}
-	prose_end(p);
-}
-
 void story_tell(const struct view *v, const struct story_options *o, struct prose *p)
 {
 	struct telling t = { .s = (const struct story *)v, .o = o, .p = p };
@@ -333,7 +311,7 @@ void story_tell(const struct view *v, const struct story_options *o, struct pros
 	story_failures(&t);
 	if (o->level != STORY_BRIEF) {
 		story_figures(&t);
-		read_on(&t);
+		story_read_on(&t);
 	}
 	story_families_free(&t);
 }

@@ -150,5 +150,6 @@ void story_records(const struct telling *t);
 void story_tasks(const struct telling *t);
 void story_failures(const struct telling *t);
 void story_figures(const struct telling *t);
+void story_read_on(const struct telling *t);
 
 #endif

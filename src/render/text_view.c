@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "render/text_view.h"
+#include "render/text_view_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "abi/layout.h"
-#include "lib/buf.h"
 #include "lib/die.h"
 #include "render/call_text.h"
-#include "render/inflight.h"
 #include "render/siginfo.h"
-#include "render/text.h"
-#include "xlat/tables.h"
 
 #define NS 1000000000ULL
 
@@ -30,21 +25,6 @@ struct pending {
 	bool any;		/* there is an argument before the next one */
 };
 
-struct text_view {
-	struct view view;
-	const struct text_options *o;
-	const struct names *names;
-	struct output *out;
-	int64_t real_offset;
-	bool many;
-	size_t tasks;			/* born so far */
-	uint64_t last_ns;		/* time of the line before, for -r */
-	struct inflights pending;	/* of struct pending */
-	struct inflight *spare;		/* finished ones, to be used again */
-	struct pending *partial;	/* its line is written, but for the end */
-	struct buf line, extra;
-};
-
 static void pending_free(struct pending *p)
 {
 	buf_free(&p->args);
@@ -52,14 +32,9 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
-static struct text_view *self(struct view *v)
-{
-	return (struct text_view *)v; /* view is its first member */
-}
-
 static void free_view(struct view *view)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
@@ -80,7 +55,7 @@ static void free_view(struct view *view)
 /* Lines carry a pid once there is more than one task. */
 static void on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 
 	(void)b;
 	(void)ns;
@@ -88,8 +63,7 @@ static void on_born(struct view *view, const struct birth *b, uint64_t ns)
 		v->many = true;
 }
 
-/* What stands at the start of every line: pid and time. */
-static void start_line(struct text_view *v, pid_t tid, uint64_t ns)
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 {
 	uint64_t real = (uint64_t)((int64_t)ns + v->real_offset), delta;
 	time_t seconds = (time_t)(real / NS);
@@ -136,7 +110,7 @@ static void close_partial(struct text_view *v)
 	output_write(v->out, p->in.tid, buf_str(&v->extra), v->extra.len);
 }
 
-static void end_line(struct text_view *v, pid_t tid)
+void text_end_line(struct text_view *v, pid_t tid)
 {
 	close_partial(v);
 	buf_addc(&v->line, '\n');
@@ -158,15 +132,15 @@ static void write_split(void *ctx, struct inflight *in)
 		close_partial(v);
 		return;
 	}
-	start_line(v, in->tid, in->enter_ns);
+	text_start_line(v, in->tid, in->enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
 	if (p->any && p->desc->in_args < p->desc->nargs)
 		buf_addc(&v->line, ',');
 	buf_adds(&v->line, " <unfinished ...>");
-	end_line(v, in->tid);
+	text_end_line(v, in->tid);
 }
 
-static void split_older(struct text_view *v, uint64_t ns, pid_t tid)
+void text_split_older(struct text_view *v, uint64_t ns, pid_t tid)
 {
 	if (!must_wait(v) && !v->o->pid_never)
 		inflight_split(&v->pending, ns, tid, write_split, v);
@@ -201,7 +175,7 @@ static void pending_done(struct text_view *v, struct pending *p)
 	v->spare = &p->in;
 }
 
-static void init_sink(const struct text_view *v, struct text_sink *t, struct buf *out)
+void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *out)
 {
 	text_sink_init(t, out);
 	t->sink.full = v->o->full;
@@ -212,7 +186,7 @@ static void init_sink(const struct text_view *v, struct text_sink *t, struct buf
 
 static void on_enter(struct view *view, const struct call *c)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct pending *p;
 	struct text_sink t;
 
@@ -222,7 +196,7 @@ static void on_enter(struct view *view, const struct call *c)
 	if (p) /* its end was not seen */
 		pending_done(v, p);
 	p = pending_new(v, c);
-	init_sink(v, &t, &p->args);
+	text_init_sink(v, &t, &p->args);
 	p->any = call_text_begin(c, v->names, &t);
 }
 
@@ -232,7 +206,7 @@ static void on_enter(struct view *view, const struct call *c)
  */
 static void on_idle(struct view *view, uint64_t ns)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct inflight *in = v->pending.head.next;
 	struct pending *p;
 
@@ -242,7 +216,7 @@ static void on_idle(struct view *view, uint64_t ns)
 	    in == &v->pending.head || ns - in->enter_ns < IDLE_NS)
 		return;
 	p = (struct pending *)in;
-	start_line(v, p->in.tid, p->in.enter_ns);
+	text_start_line(v, p->in.tid, p->in.enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
 	v->partial = p;
@@ -266,8 +240,8 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_reset(&v->line);
 		return;
 	}
-	split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
-	start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
+	text_split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
+	text_start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
 	if (p->in.split)
 		buf_addf(&v->line, "<... %s resumed>", p->desc->name);
 	else
@@ -276,14 +250,14 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 
 static void finish(struct text_view *v, struct pending *p)
 {
-	end_line(v, p->in.tid);
+	text_end_line(v, p->in.tid);
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
 }
 
 static void on_exit_of(struct view *view, const struct call *c)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
 	struct text_sink t;
 
@@ -291,7 +265,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 		return;
 	if (v->o->status & status_of(c)) {
 		begin_last_line(v, p, c->exit_ns);
-		init_sink(v, &t, &v->line);
+		text_init_sink(v, &t, &v->line);
 		call_text_rest(c, p->any && !p->in.split, v->names, &t);
 		buf_addc(&v->line, ' ');
 		call_text_result(c, v->names, &t);
@@ -306,7 +280,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 
 static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
 	bool ends;
 
@@ -341,7 +315,7 @@ static void add_frame(struct buf *out, const struct view_frame *f)
 static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
 		     size_t n, const char *why)
 {
-	struct pending *p = (struct pending *)inflight_get(&self(view)->pending, tid);
+	struct pending *p = (struct pending *)inflight_get(&text_self(view)->pending, tid);
 
 	if (!p)
 		return;
@@ -353,99 +327,37 @@ static void on_stack(struct view *view, pid_t tid, const struct view_frame *fram
 
 static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)
 {
-	split_older(v, ns, 0);
-	start_line(v, tid, ns);
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
 	buf_adds(&v->line, "+++ ");
 	text_escaped(&v->line, text);
 	buf_adds(&v->line, " +++");
-	end_line(v, tid);
-}
-
-static void start_ring_line(struct text_view *v, pid_t tid, uint64_t ns, unsigned int ring)
-{
-	split_older(v, ns, tid);
-	start_line(v, tid, ns);
-	buf_addf(&v->line, "ring %u: ", ring);
-}
-
-static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
-{
-	struct text_view *v = self(view);
-	struct text_sink t;
-
-	if (!v->o->records)
-		return;
-	start_ring_line(v, tid, ns, r->ring->number);
-	buf_addc(&v->line, '<');
-	text_escaped(&v->line, r->event->name);
-	buf_adds(&v->line, r->sure ? "> " : "?> ");
-	init_sink(v, &t, &v->line);
-	text_sink_top(&t, true, NULL);
-	record_emit(r->bytes, r->len, r->format, v->names, &t.sink, r->hooks);
-	end_line(v, tid);
-}
-
-/* The first page, as the kernel keeps it for the ring's readers. */
-static void page_line(struct text_view *v, pid_t tid, uint64_t ns, const struct view_look *l)
-{
-	const struct walk w = {
-		.layout = &layout_perf_event_mmap_page, .bytes = l->page, .len = l->page_len,
-	};
-	struct text_sink t;
-
-	start_ring_line(v, tid, ns, l->ring->number);
-	init_sink(v, &t, &v->line);
-	text_sink_top(&t, true, NULL);
-	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
-	layout_emit(&w, &t.sink);
-	t.sink.ops->end(&t.sink);
-	end_line(v, tid);
-}
-
-static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
-{
-	struct text_view *v = self(view);
-
-	if (!v->o->records)
-		return;
-	if (v->o->full && l->page_len)
-		page_line(v, tid, ns, l);
-	if (l->missed) {
-		start_ring_line(v, tid, ns, l->ring->number);
-		buf_addf(&v->line, "%llu bytes were overwritten before they could be seen",
-			 (unsigned long long)l->missed);
-		end_line(v, tid);
-	}
-	if (l->torn) {
-		start_ring_line(v, tid, ns, l->ring->number);
-		buf_adds(&v->line, "holds bytes that are no records; skipped");
-		end_line(v, tid);
-	}
+	text_end_line(v, tid);
 }
 
 static void on_signal(struct view *view, pid_t tid, uint64_t ns,
 		      const siginfo_t *info, bool shown)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	struct text_sink t;
 	char name[32];
 
 	if (!shown)
 		return;
-	split_older(v, ns, 0);
-	start_line(v, tid, ns);
-	init_sink(v, &t, &v->line);
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	text_init_sink(v, &t, &v->line);
 	signal_name(info->si_signo, name, sizeof(name));
 	buf_addf(&v->line, "--- %s ", name);
 	siginfo_emit(info, &t.sink);
 	buf_adds(&v->line, " ---");
-	end_line(v, tid);
+	text_end_line(v, tid);
 }
 
 static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe, bool shown)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	bool told = inflight_get(&v->pending, former);
 	struct inflight *stale = inflight_rename(&v->pending, former, tid);
 	char text[4200];
@@ -461,7 +373,7 @@ static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
 		    int status, bool shown)
 {
-	struct text_view *v = self(view);
+	struct text_view *v = text_self(view);
 	char text[80], name[32];
 
 	if (!shown || how == END_DETACHED || v->o->quiet > 1) {
@@ -487,8 +399,8 @@ static const struct view_ops ops = {
 	.exit = on_exit_of,
 	.abandon = on_abandon,
 	.stack = on_stack,
-	.record = on_record,
-	.looked = on_looked,
+	.record = text_on_record,
+	.looked = text_on_looked,
 	.signalled = on_signal,
 	.execed = on_exec,
 	.gone = on_gone,

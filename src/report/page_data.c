@@ -35,16 +35,6 @@ static void add_time(struct buf *out, const struct report *r, uint64_t ns)
 	buf_addf(out, "%lld", (long long)(int64_t)(ns - r->facts->start_ns));
 }
 
-static void add_text_of(struct buf *out, void (*add)(const struct event *, struct buf *),
-			const struct event *e)
-{
-	struct buf text = { 0 };
-
-	add(e, &text);
-	script_add(out, buf_str(&text) + (*buf_str(&text) == ',' ? 2 : 0));
-	buf_free(&text);
-}
-
 /* Rows --------------------------------------------------------------------------- */
 
 /* A column: "key":[one number for each row], from(i). */
@@ -142,6 +132,15 @@ static void add_target(const struct report *r, const struct event *e, struct buf
 	buf_free(&text);
 }
 
+static void add_mode(const struct report *r, const struct event *e, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	graph_add_mode(r->names, e, &text);
+	script_add(out, buf_str(&text) + (*buf_str(&text) == ',' ? 2 : 0));
+	buf_free(&text);
+}
+
 static void add_event(const struct report *r, const struct event *e, struct buf *out)
 {
 	const struct report_event *life = &r->events[e->number];
@@ -158,7 +157,7 @@ static void add_event(const struct report *r, const struct event *e, struct buf 
 	buf_adds(out, ",\"target\":");
 	add_target(r, e, out);
 	buf_adds(out, ",\"mode\":");
-	add_text_of(out, graph_add_mode, e);
+	add_mode(r, e, out);
 	buf_adds(out, ",\"enabled\":[");
 	for (size_t i = 0; i < life->nenabled; i++) {
 		buf_adds(out, i ? "," : "");

@@ -257,7 +257,7 @@ static void draw_events(struct drawing *d)
 		struct buf one = { 0 }, two = { 0 };
 
 		buf_addf(&one, "#%u %s", e->number, e->name);
-		graph_add_mode(e, &two);
+		graph_add_mode(d->r->names, e, &two);
 		box(d, EVENTS, n, "event", "event", buf_str(&one),
 		    two.len ? two.data + 2 : "opened before the trace");
 		buf_free(&one);

@@ -59,7 +59,7 @@ static void event_row(const struct report *r, const struct event *e, struct buf 
 		buf_adds(out, " <span class=\"tag\">probe</span>");
 	buf_adds(out, "</th>");
 	graph_add_target(r->model, e, &text);
-	graph_add_mode(e, &text);
+	graph_add_mode(r->names, e, &text);
 	cell(out, &text);
 	buf_reset(&text);
 	graph_add_life(r->model, e, &text);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Lines about tasks. */
+#include <sys/wait.h>
+
+#include "dump/dump_view_in.h"
+#include "render/siginfo.h"
+
+void dump_on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_task_line(KIND_TASK, b->tid, ns);
+
+	dump_before(d, ns, b->tid);
+	dump_add_int(o, "pid", b->pid);
+	dump_add_int(o, "parent", b->parent);
+	dump_add_bool(o, "attached", b->attached);
+	dump_add_bool(o, "shares_files", b->shares_files);
+	dump_add_bool(o, "shares_memory", b->shares_memory);
+	dump_write(d, b->tid, o);
+	d->tasks++;
+}
+
+void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
+		   const struct event *e)
+{
+	struct json_object *o = dump_line(KIND_FOUND);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_int(o, "fd", fd);
+	dump_add_bool(o, "cloexec", cloexec);
+	dump_add_uint(o, "event", e->number);
+	dump_write(dump_self(v), tid, o);
+}
+
+void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r)
+{
+	struct json_object *o = dump_line(KIND_FOUND_RING);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_uint(o, "ring", r->number);
+	dump_add(o, "start", json_hex(r->start));
+	dump_add(o, "end", json_hex(r->end));
+	dump_write(dump_self(v), tid, o);
+}
+
+void dump_on_comm(struct view *v, pid_t tid, const char *comm)
+{
+	struct json_object *o = dump_line(KIND_COMM);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_string(o, "comm", comm);
+	dump_write(dump_self(v), tid, o);
+}
+
+void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+		  const char *exe, bool shown)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_task_line(KIND_EXEC, tid, ns);
+
+	dump_split_own(d, former); /* the execve itself, which has yet to return */
+	dump_before(d, ns, former);
+	begun_free((struct begun *)inflight_rename(&d->begun, former, tid));
+	dump_add_int(o, "former", former);
+	dump_add_string(o, "exe", exe);
+	dump_add_bool(o, "shown", shown);
+	dump_write(d, tid, o);
+}
+
+void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+		  int status, bool shown)
+{
+	static const char *const hows[] = {
+		[END_EXIT] = "exit", [END_DETACHED] = "detached",
+		[END_SUPERSEDED] = "superseded",
+	};
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_task_line(KIND_GONE, tid, ns);
+	char name[32];
+
+	dump_before(d, ns, tid);
+	dump_add_string(o, "how", hows[how]);
+	if (how == END_EXIT) {
+		dump_add_int(o, "status", status);
+		if (WIFEXITED(status)) {
+			dump_add_int(o, "exit", WEXITSTATUS(status));
+		} else {
+			signal_name(WTERMSIG(status), name, sizeof(name));
+			dump_add_string(o, "signal", name);
+			dump_add_bool(o, "core", WCOREDUMP(status));
+		}
+	}
+	dump_add_bool(o, "shown", shown);
+	dump_write(d, tid, o);
+}
+
+void dump_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+		    bool shown)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_task_line(KIND_SIGNAL, tid, ns);
+	struct json_sink j;
+	char name[32];
+
+	dump_before(d, ns, tid);
+	signal_name(info->si_signo, name, sizeof(name));
+	dump_add_string(o, "signal", name);
+	json_sink_init(&j, o);
+	siginfo_emit(info, &j.sink);
+	dump_add(o, "info", json_object_get(json_object_object_get(o, "value")));
+	json_object_object_del(o, "value");
+	dump_add(o, "hex", json_bytes(info, sizeof(*info)));
+	dump_add_bool(o, "shown", shown);
+	dump_write(d, tid, o);
+}

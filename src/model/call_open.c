@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* perf_event_open: what it makes, or that it failed. */
+#include <string.h>
+
+#include "abi/layout.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "model/calls.h"
+#include "model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* "cpu-clock:u cpu0", and from the second of that name on " #2". */
+static char *name_event(struct model *m, const struct event *e,
+			const uint8_t *attr, size_t len)
+{
+	struct buf name = { 0 };
+	uint64_t key;
+	uintptr_t count;
+
+	event_name(attr, len, m->names, &name);
+	if (e->cpu >= 0)
+		buf_addf(&name, " cpu%d", e->cpu);
+	key = hash_text(HASH_START, buf_str(&name));
+	count = (uintptr_t)map_get(&m->name_counts, key) + 1;
+	map_set(&m->name_counts, key, (void *)count);
+	if (count > 1)
+		buf_addf(&name, " #%zu", (size_t)count);
+	return name.data;
+}
+
+/* The task that an event counts is of interest from now on. */
+static void mark_measured(struct model *m, const struct call *c, const struct event *e)
+{
+	struct task *target;
+
+	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0)
+		return;
+	target = model_task(m, e->pid ? e->pid : c->tid);
+	if (target)
+		target->measured = true;
+}
+
+static uint64_t attr_get(const struct event *e, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
+}
+
+/* The attr as the call passed it, as much as is kept. */
+static size_t keep_attr(const struct call *c, uint8_t kept[EVENT_ATTR_MAX])
+{
+	size_t len;
+	const uint8_t *attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
+
+	if (attr)
+		memcpy(kept, attr, len);
+	return len;
+}
+
+static void set_start(struct event *e)
+{
+	if (attr_get(e, ATTR_ENABLE_ON_EXEC))
+		e->start = START_EXEC;
+	else if (!attr_get(e, ATTR_DISABLED))
+		e->start = START_OPEN;
+	e->enabled = !attr_get(e, ATTR_DISABLED);
+}
+
+/* A member counts only while its leader does. */
+static void follow_leader(struct event *e)
+{
+	if (e->leader && e->start == START_OPEN && e->leader->start != START_OPEN) {
+		e->start = START_LEADER;
+		e->enabled = e->leader->enabled;
+	}
+}
+
+/* group_fd leads the group, or with FD_OUTPUT lends its ring. */
+static void join(struct event *e, const struct task *t, const struct call *c)
+{
+	struct event *other = fdtab_event(t->files, call_int(c, 3));
+
+	if (!other)
+		return;
+	if (e->flags & PERF_FLAG_FD_OUTPUT)
+		event_redirect(e, other);
+	if (!(e->flags & PERF_FLAG_FD_NO_GROUP))
+		e->leader = event_ref(other->leader ? other->leader : other);
+}
+
+void model_opened(struct model *m, struct task *t, const struct call *c)
+{
+	struct event *e = event_new(m);
+
+	e->attr_len = keep_attr(c, e->attr);
+	e->read_format = attr_get(e, ATTR_READ_FORMAT);
+	e->format_known = true;
+	e->pid = call_int(c, 1);
+	e->cpu = call_int(c, 2);
+	e->flags = c->args[4];
+	e->opener = c->tid;
+	e->fd = (int)c->ret;
+	e->name = name_event(m, e, e->attr, e->attr_len);
+	set_start(e);
+	join(e, t, c);
+	follow_leader(e);
+	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
+	mark_measured(m, c, e);
+	if (t->info)
+		t->info->opens++;
+}
+
+void model_open_failed(struct model *m, struct task *t, const struct call *c)
+{
+	struct attempt *a;
+
+	if (!m->keep)
+		return;
+	m->attempts = xrealloc(m->attempts, (m->nattempts + 1) * sizeof(*a));
+	a = &m->attempts[m->nattempts++];
+	*a = (struct attempt){
+		.tid = c->tid, .error = (int)c->ret, .injected = c->tamper.injected,
+		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
+		.flags = c->args[4], .events = m->nevents,
+	};
+	a->attr_len = keep_attr(c, a->attr);
+	if (t->info)
+		t->info->failures++;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Descriptors through sockets. */
+#include <stdlib.h>
+
+#include "abi/pass.h"
+#include "lib/die.h"
+#include "model/calls.h"
+
+#define MSG_CLOEXEC 0x40000000	/* MSG_CMSG_CLOEXEC */
+
+void model_sent(struct model *m, struct task *t, const struct call *c)
+{
+	struct message *msg, **last = &m->passing;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_ENTER, fds), events = 0;
+
+	for (size_t i = 0; i < n; i++)
+		events += fdtab_event(t->files, fds[i]) != NULL;
+	if (!events)
+		return;
+	msg = xcalloc(1, sizeof(*msg));
+	msg->n = n;
+	msg->files = xcalloc(n, sizeof(struct file *));
+	for (size_t i = 0; i < n; i++)
+		if (fdtab_event(t->files, fds[i]))
+			msg->files[i] = file_ref(fdtab_file(t->files, fds[i]));
+	while (*last)
+		last = &(*last)->next;
+	*last = msg;
+}
+
+/* The oldest message under way with as many descriptors is taken for this one. */
+void model_received(struct model *m, struct task *t, const struct call *c)
+{
+	struct message **at = &m->passing, *msg;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_EXIT, fds);
+
+	while (*at && (*at)->n != n)
+		at = &(*at)->next;
+	msg = *at;
+	if (!n || !msg)
+		return;
+	*at = msg->next;
+	for (size_t i = 0; i < n; i++) {
+		if (!msg->files[i])
+			continue;
+		fdtab_set(t->files, fds[i], msg->files[i], c->args[2] & MSG_CLOEXEC);
+		file_unref(msg->files[i]);
+	}
+	free(msg->files);
+	free(msg);
+}
