@@ -81,9 +81,10 @@ void call_args(const struct call *c, enum call_phase phase,
 
 enum call_result call_result_kind(const struct call *c)
 {
+	if (c->no_event || c->tamper.injected)
+		return RESULT_NUMBER; /* it stands for nothing */
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
-		return c->no_event ? RESULT_NUMBER : RESULT_FD;
 	case CALL_DUP:
 	case CALL_DUP2:
 	case CALL_DUP3:
@@ -169,6 +170,9 @@ void call_result_notes(const struct call *c, const struct names *n,
 		return;
 	if (c->tamper.because[0])
 		s->ops->note(s, "injected", c->tamper.because);
+	/* what the kernel meant: here it said nothing, but for a size in its name */
+	if (c->tamper.injected && c->desc->class != CLASS_OPEN)
+		return;
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);

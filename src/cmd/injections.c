@@ -264,9 +264,14 @@ static const uint8_t *attr_of(const struct model *m, const struct call *c, size_
 	return e ? e->attr : NULL;
 }
 
+static uint64_t seen_key(enum call_id id, pid_t tid)
+{
+	return (uint64_t)id << 32 | (uint32_t)tid;
+}
+
 static bool is_time(struct injection *in, const struct call *c)
 {
-	uint64_t key = (uint64_t)c->desc->id << 32 | (uint32_t)c->tid;
+	uint64_t key = seen_key(c->desc->id, c->tid);
 	const struct occasions *at = &in->at;
 	uint64_t n = (uintptr_t)map_get(&in->seen, key) + 1;
 
@@ -274,6 +279,32 @@ static bool is_time(struct injection *in, const struct call *c)
 	if (n < at->first || n > at->last)
 		return false;
 	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
+}
+
+/* What task from has done until now counts for task to; 0: for nobody. */
+static void hand_counts(struct injections *i, pid_t from, pid_t to)
+{
+	for (size_t k = 0; i && k < i->n; k++) {
+		struct injection *in = &i->list[k];
+
+		for (enum call_id id = 0; in->seen.len && id < CALL_COUNT; id++) {
+			void *n = map_del(&in->seen, seen_key(id, from));
+
+			if (n && to)
+				map_set(&in->seen, seen_key(id, to), n);
+		}
+	}
+}
+
+void injections_execed(struct injections *i, pid_t tid, pid_t former)
+{
+	if (former != tid)
+		hand_counts(i, former, tid);
+}
+
+void injections_gone(struct injections *i, pid_t tid)
+{
+	hand_counts(i, tid, 0);
 }
 
 static void be_older(const struct injections *i, struct call *c, const uint8_t *attr,
@@ -308,8 +339,9 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 		    (in->when && !when_holds(in->when, c, attr, len)) || !is_time(in, c))
 			continue;
 		c->tamper = in->does;
+		c->tamper.injected &= tamper_possible(c->arch);
 		return;
 	}
-	if (i->old.release)
+	if (i->old.release && tamper_possible(c->arch))
 		be_older(i, c, attr, len);
 }
