@@ -10,6 +10,8 @@
   perf     perf falls back as on such a kernel
   shown    text, dump and summary say what was injected
   blame    nothing that is made of a dump holds the kernel for what was injected
+  believed descriptors and rings are what they really are, live and decoded
+  reused   a task's calls are not counted for another one with its number
 """
 
 import json
@@ -265,8 +267,7 @@ def shown(tap, tmp):
 	again = run(PEVTRACE, "decode", "--summary", dump)
 	tap.ok(live.count("(INJECTED)") == 2 and "(DELAYED)" in live and
 	       again.stdout.count("(INJECTED)") == 2 and
-	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in live.splitlines()) ==
-	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in again.stdout.splitlines()),
+	       lines_of(live) == lines_of(again.stdout),
 	       "the dump tells the same", [live, again.stdout + again.stderr])
 	tap.ok("E2BIG (Argument list too long), injected;" in live, "the summary names it", [live])
 	with open(dump) as f:
@@ -274,6 +275,146 @@ def shown(tap, tmp):
 	tap.ok(len(calls) == 2 and calls[0]["because"].startswith("Linux 5.4: ") and
 	       calls[1]["exit_delay_ns"] == 10000000 and calls[1]["error"] == "EIO",
 	       "the dump has it in members of its own", [repr(calls)])
+
+def lines_of(text):
+	"""Of a trace, without who did it: one task's number stands before or not."""
+	return sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in text.splitlines())
+
+def signalled(tap, tmp):
+	"""What only got a signal is marked, whether it came back or not."""
+	dump = os.path.join(tmp, "dump")
+	end = "signal.signal(signal.SIGUSR2, signal.SIG_DFL)\nopen_(attr(config=3))"
+	r, lines = traced(tmp, ["--json=" + dump, "-e", "inject=perf_event_open:signal=USR1:when=2",
+				"-e", "inject=perf_event_open:signal=SIGRT_5:error=EPERM:when=config==1",
+				"-e", "inject=perf_event_open:signal=12:delay=1ms:when=config==3"],
+			  "signal.signal(37, lambda *_: 0)\n" + SEVEN + "\nopen_(attr(config=1))\n" + end)
+	again = run(PEVTRACE, "decode", dump)
+	marked = [re.sub(r".* = ", "", l) for l in lines if "INJECTED" in l]
+	tap.ok(len(marked) == 3 and re.fullmatch(r"\d+ \(INJECTED: SIGUSR1\)", marked[0]) and
+	       marked[1].endswith(") (INJECTED) (INJECTED: SIGRT_5)") and
+	       re.search(r"\(INJECTED: SIGUSR2\) \(DELAYED\)$", marked[2]),
+	       "a signal is marked, by its name", [said(r)] + lines)
+	tap.ok(lines_of("\n".join(lines)) == lines_of(again.stdout), "... and decoded as it was",
+	       lines + [said(again)])
+	with open(dump) as f:
+		sent = [(o["kind"], o["injected_signal"]) for o in map(json.loads, f)
+			if "injected_signal" in o]
+	tap.ok([name for _, name in sent] == ["SIGUSR1", "SIGRT_5", "SIGUSR2"],
+	       "... and told in the dump", [repr(sent)])
+
+BELIEVED = r"""
+libc.syscall.restype = ctypes.c_long
+nr = dict(zip(("read", "close", "mmap", "munmap", "ppoll", "ioctl", "dup", "clone", "fcntl"),
+	  {"x86_64": (0, 3, 9, 11, 271, 16, 32, 56, 72),
+	   "aarch64": (63, 57, 222, 215, 73, 29, 23, 220, 25)}[os.uname().machine]))
+fd = open_(attr(config=2))[0]
+long = ctypes.c_long
+at = call(nr["mmap"], long(0), long(8192), 3, 1, fd, long(0))[0]
+if at != -1:
+	call(nr["munmap"], long(at), long(8192))
+call(nr["read"], fd, ctypes.create_string_buffer(b"" * 64), long(64))
+t = (long * 2)()
+call(nr["ppoll"], ctypes.create_string_buffer(struct.pack("ihh", ctypes.c_int(fd).value, 1, 0)), 1, t,
+     None, 8)
+call(nr["ioctl"], fd, 0x2400, 0)
+call(nr["fcntl"], fd, 0, 50)
+got = call(nr["dup"], fd)[0]
+r = call(nr["clone"], 17, long(0), long(0), long(0), long(0))[0]
+if r == 0: os._exit(0)
+call(nr["close"], fd)
+call(nr["read"], fd, ctypes.create_string_buffer(64), long(64))
+call(nr["read"], got, ctypes.create_string_buffer(64), long(64))
+"""
+
+def believed(tap, tmp):
+	"""What was injected changed nothing in the kernel, and so in what we know."""
+	dump, decoded = os.path.join(tmp, "dump"), os.path.join(tmp, "decoded")
+	for what, there, absent in (
+			("close:error=EIO", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"] , []),
+			("close:retval=0", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"], []),
+			("munmap:error=EINVAL", [r"munmap\(.* EINVAL .*\(INJECTED\)$"], []),
+			("munmap:retval=0", [r"munmap\(.* = 0 \(INJECTED\)$"], []),
+			("mmap:error=EPERM", [r"mmap\(.* EPERM .*\(INJECTED\)$"], ["munmap", "^Rings: "]),
+			("mmap:retval=0x10000", [r"mmap\(.* = 0x10000 \(INJECTED\)$"], ["munmap", "^Rings: "]),
+			("read:retval=8", [r"read\(3<page-faults>, 0x[0-9a-f]+, 64\) = 8 \(INJECTED\)$"],
+			 ["value=", r"\d reads?; count"]),
+			("ppoll:retval=1", [r"ppoll\(.* = 1 \(INJECTED\)$"], ["revents"]),
+			("ioctl:retval=0", [r"ioctl\(.* = 0 \(INJECTED\)$"], []),
+			("dup,fcntl:retval=77", [r"dup\(.* = 77 \(INJECTED\)$"], ["77<"]),
+			("dup:retval=3", [r"dup\(.* = 3 \(INJECTED\)$"], []),
+			("clone:error=EAGAIN", [r"clone\(.* EAGAIN .*\(INJECTED\)$"], []),
+			("clone:retval=99", [r"clone\(.* = 99 \(INJECTED\)$"], []),
+			("perf_event_open:retval=77", [r"perf_event_open\(.* = 77 \(INJECTED\)$",
+						       "No event was opened"], ["made up"]),
+			("perf_event_open:retval=5000000000", [r" = 5000000000 \(INJECTED\)$"], [])):
+		for how in ([], ["--no-seccomp"], ["--records"]):
+			r, lines = traced(tmp, ["-q", "-y", "--summary", "--json=" + dump, "-e",
+						"inject=" + what, *how], BELIEVED)
+			d = run(PEVTRACE, "decode", "-q", "-y", "--summary", "-o", decoded, *how[-1:]
+				if how == ["--records"] else [], dump)
+			with open(decoded) as f:
+				same = f.read().splitlines() == lines
+			live = "\n".join(lines)
+			tap.ok(r.returncode == 0 and same and
+			       all(re.search(p, live, re.M) for p in there) and
+			       not any(re.search(p, live, re.M) for p in absent),
+			       " ".join([what, *how]) + ": nothing came of it, live and decoded",
+			       [said(r), said(d), "same: %s" % same] + lines)
+
+def differ(tap, tmp):
+	"""Of two runs, what was injected into one is a difference."""
+	plain, dump = os.path.join(tmp, "plain"), os.path.join(tmp, "dump")
+	body = "fd = open_(attr(config=2))[0]\nopen_(attr(config=3))\n" \
+	       "call({'x86_64': 16, 'aarch64': 29}[os.uname().machine], fd, 0x2403, 0)"
+	traced(tmp, ["--json=" + plain], body)
+	for what in ("perf_event_open:error=EACCES:when=2", "perf_event_open:retval=88:when=2",
+		     "ioctl:retval=0"):
+		traced(tmp, ["--json=" + dump, "-e", "inject=" + what], body)
+		r = run(PEVTRACE, "diff", plain, dump)
+		tap.ok(r.returncode == 1 and "injected: 0 -> 1" in r.stdout,
+		       "diff tells of " + what, [said(r)])
+		r = run(PEVTRACE, "diff", dump, dump)
+		tap.ok(r.returncode == 0, "... and of nothing between one and the same", [said(r)])
+	r = run(PEVTRACE, "diff", "--ignore=injected", plain, dump)
+	tap.ok(r.returncode == 0, "... unless it is to leave that out", [said(r)])
+
+def reused(tap, tmp):
+	"""A new task that gets the number of one that ended begins to count at 1."""
+	body = """
+def child():
+	pid = os.fork()
+	if not pid:
+		os._exit(open_(attr(config=2))[1])
+	return pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+for i in range(200):
+	first = child()
+	with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+		f.write(str(first[0] - 1))
+	second = child()
+	if first[0] == second[0]:
+		print(first[1], second[1])
+		break
+else:
+	print("none")
+"""
+	if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
+		tap.skip("a number that comes again", "cannot choose the next pid")
+		return
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EXDEV:when=2"], body)
+	if r.stdout == "none\n":
+		tap.skip("a number that comes again", "too many tasks are born here")
+		return
+	tap.ok(r.stdout == "0 0\n", "calls are not counted for the next task of a number", [said(r)])
+	# and an exec does not end a task, whichever of its threads does it
+	again = "TARGET = %r\n" % TARGET + """
+def run_again():
+	open_(attr(config=2))
+	os.execv(sys.executable, [sys.executable, "-c", TARGET + "show(open_(attr(config=2)))"])
+"""
+	for how in ("run_again()", "threading.Thread(target=run_again).start(); time.sleep(60)"):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EXDEV:when=2"], again + how)
+		tap.ok(r.stdout == "-1 18\n", "a task's count goes on over its exec: " + how[:9],
+		       [said(r)] + lines)
 
 def blame(tap, tmp):
 	dump = os.path.join(tmp, "blame")
@@ -360,6 +501,10 @@ def main():
 		kernel(tap, tmp)
 		perf(tap, tmp)
 		shown(tap, tmp)
+		signalled(tap, tmp)
+		believed(tap, tmp)
+		differ(tap, tmp)
+		reused(tap, tmp)
 		blame(tap, tmp)
 		attached(tap, tmp)
 		misuse(tap)

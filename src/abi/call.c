@@ -79,10 +79,8 @@ void call_args(const struct call *c, enum call_phase phase,
 	}
 }
 
-enum call_result call_result_kind(const struct call *c)
+static enum call_result result_of(const struct call *c)
 {
-	if (c->no_event || c->tamper.injected)
-		return RESULT_NUMBER; /* it stands for nothing */
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
 	case CALL_DUP:
@@ -101,6 +99,14 @@ enum call_result call_result_kind(const struct call *c)
 	default:
 		return RESULT_NUMBER;
 	}
+}
+
+enum call_result call_result_kind(const struct call *c)
+{
+	enum call_result kind = result_of(c);
+
+	/* a descriptor that was made up stands for nothing */
+	return kind == RESULT_FD && (c->no_event || c->tamper.injected) ? RESULT_NUMBER : kind;
 }
 
 void call_results(const struct call *c, const struct names *n, struct sink *s)

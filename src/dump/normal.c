@@ -312,7 +312,7 @@ static void add_result(struct normal_sink *s, const struct call *c)
 	}
 	draft_add(s->draft, "result", buf_str(text));
 	if (c->tamper.injected)
-		draft_add(s->draft, "injected", "yes");
+		draft_add(s->draft, "injected", "1");
 }
 
 /* Pausing, resuming, rearming go on for as long as the program runs. */

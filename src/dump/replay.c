@@ -256,8 +256,7 @@ static void finish_call(struct line *l, struct call *c)
 		c->ret = (int64_t)addr;
 	else
 		c->ret = need_int(l, "ret");
-	if (!c->failed && !c->no_event && !c->tamper.injected &&
-	    call_result_kind(c) == RESULT_FD &&
+	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
 		l->wrong = "ret (no descriptor)";
 	take_memory(l, c, AT_EXIT);
