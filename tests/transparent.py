@@ -37,7 +37,7 @@ MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 
-EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "trap", "timer", "interrupt",
+EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
 	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers"]
 CONFINED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
 	    "namespace", "subreaper", "daemon", "untraced"]
@@ -249,6 +249,17 @@ def said_once(tap, tmp):
 		tap.ok(len(re.findall("pevtrace: .*one tracer", out)) == 1,
 		       name + " as a target: told once that it cannot trace", [out])
 
+def slowly_stopped(tap, tmp):
+	"""A tracer that takes its time does not turn round the order of SIGSTOP and SIGCONT."""
+	if not shutil.which("strace"):
+		tap.skip("SIGCONT is not undone", "no strace")
+		return
+	status, out = run(["strace", "-o", "/dev/null", "-e", "inject=ptrace:delay_exit=2000",
+			   PEVTRACE, "-o", os.path.join(tmp, "trace"),
+			   os.path.join(TARGETS, "everyday"), "go_on"], tmp)
+	tap.ok(status == 0 and out.count(b"child: exited with 0\n") == 24,
+	       "SIGCONT is not undone by a slow tracer", [repr(status), out.decode()])
+
 def written_to_the_end(tap, tmp):
 	"""A signal that meets the end of what is traced does not take the trace along."""
 	command = 'read -r go; exec "$0" child_pid'
@@ -307,6 +318,7 @@ def main():
 			if not words or any(w in case.name for w in words):
 				harness.compare(case)
 		said_once(tap, tmp)
+		slowly_stopped(tap, tmp)
 		written_to_the_end(tap, tmp)
 		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
 	finally:
