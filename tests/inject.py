@@ -75,6 +75,30 @@ def traced(tmp, options, body):
 	with open(text) as f:
 		return r, f.read().splitlines()
 
+NUMBERS = r"""
+libc.syscall.restype = long = ctypes.c_long
+nr = dict(zip(("read", "close", "mmap", "munmap", "ppoll", "ioctl", "dup", "clone", "fcntl"),
+	  {"x86_64": (0, 3, 9, 11, 271, 16, 32, 56, 72),
+	   "aarch64": (63, 57, 222, 215, 73, 29, 23, 220, 25)}[os.uname().machine]))
+"""
+
+# Calls on an event, four times each, and what came of them.
+ON_EVENTS = NUMBERS + r"""
+buf = ctypes.create_string_buffer(64)
+fd = open_(attr(config=2))[0]
+for i in range(4):
+	print("read", call(nr["read"], fd, buf, long(64)))
+	r = call(nr["mmap"], long(0), long(8192), 3, 1, fd, long(0))
+	print("mmap", "there" if r[0] > 9 else r[0], r[1])
+	print("dup", call(nr["dup"], fd))
+	print("ioctl", call(nr["ioctl"], fd, 0x2400, 0), call(nr["ioctl"], fd, 0x2403, 0))
+	print("fcntl", call(nr["fcntl"], fd, 1, 0))
+	p = ctypes.create_string_buffer(struct.pack("ihh", fd, 1, 0))
+	print("ppoll", call(nr["ppoll"], p, 1, (long * 2)(), None, 8), p.raw)
+for i in range(3):
+	print("close", call(nr["close"], fd))
+"""
+
 SEVEN = "for i in range(7): show(open_(attr(config=2)))"
 
 def strace(tap, tmp):
@@ -94,6 +118,26 @@ def strace(tap, tmp):
 		tap.ok(theirs.returncode == 0 and ours.stdout == theirs.stdout and
 		       mine == marked and any(mine), "%s: as strace does" % what,
 		       [said(theirs), said(ours), repr(marked), repr(mine)])
+
+	for what in ("read:error=EIO:when=2", "read:retval=3:when=2+2", "mmap:error=ENOMEM:when=1",
+		     "mmap:retval=5", "dup:retval=900", "dup:error=EMFILE:when=3",
+		     "ioctl:error=EINVAL:when=3+", "ioctl:retval=7", "fcntl:error=EBADF",
+		     "close:error=EINTR:when=1", "close:retval=0:when=1", "ppoll:retval=1:when=2..3",
+		     "ppoll:error=4095"):
+		expr = "inject=" + what
+		theirs = run(STRACE, "-f", "-o", os.path.join(tmp, "s"), "-e",
+			     "trace=read,mmap,dup,ioctl,fcntl,close,ppoll", "-P",
+			     "anon_inode:[perf_event]", "-e", expr, *script(ON_EVENTS))
+		ours, lines = traced(tmp, ["-e", expr], ON_EVENTS)
+		tap.ok(theirs.returncode == 0 and ours.stdout == theirs.stdout and
+		       any("(INJECTED)" in l for l in lines), what + ": as strace does",
+		       [said(theirs), said(ours)] + lines)
+
+	# whatever is not named
+	r, lines = traced(tmp, ["-e", "inject=!%open,close,exit_group:error=EIO"], ON_EVENTS)
+	tap.ok("open" not in r.stdout and sum("(INJECTED)" in l for l in lines) == 28 and
+	       not any("INJECTED" in l for l in lines if "close(" in l or "_open(" in l),
+	       "a set may be turned round by !", [said(r)] + lines)
 
 	# each name is counted on its own
 	body = SEVEN.replace("show(", "got.append(") + "\nfor i in range(7): os.getppid(); " \
@@ -302,13 +346,8 @@ def signalled(tap, tmp):
 	tap.ok([name for _, name in sent] == ["SIGUSR1", "SIGRT_5", "SIGUSR2"],
 	       "... and told in the dump", [repr(sent)])
 
-BELIEVED = r"""
-libc.syscall.restype = ctypes.c_long
-nr = dict(zip(("read", "close", "mmap", "munmap", "ppoll", "ioctl", "dup", "clone", "fcntl"),
-	  {"x86_64": (0, 3, 9, 11, 271, 16, 32, 56, 72),
-	   "aarch64": (63, 57, 222, 215, 73, 29, 23, 220, 25)}[os.uname().machine]))
+BELIEVED = NUMBERS + r"""
 fd = open_(attr(config=2))[0]
-long = ctypes.c_long
 at = call(nr["mmap"], long(0), long(8192), 3, 1, fd, long(0))[0]
 if at != -1:
 	call(nr["munmap"], long(at), long(8192))
@@ -473,11 +512,42 @@ def attached(tap, tmp):
 	tap.ok(out in ("-1 5\ndone\n", "ok 0\ndone\n") and target.returncode == 0,
 	       "an attached process that is held goes on when let go", [repr(out)])
 
+def attached_abis(tap, tmp):
+	"""An attached program has no filter, and may be of another ABI: it gets the same."""
+	for name in ("everyday", "everyday32"):
+		program = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), name)
+		if not os.path.exists(program):
+			tap.skip("attached: " + name, "was not built")
+			continue
+		for expr, want in (("perf_event_open:error=EACCES", 77), ("perf_event_open:retval=1000", 4),
+				   ("ioctl:error=EIO", 4)):
+			target = subprocess.Popen(["sh", "-c", 'read -r go; exec "$0" -e said it', program],
+						  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+			text = os.path.join(tmp, "abi")
+			tracer = subprocess.Popen([PEVTRACE, "-o", text, "-p", str(target.pid), "-e",
+						   "inject=" + expr], stderr=subprocess.PIPE)
+			tracer.stderr.readline()
+			out = target.communicate(b"\n", timeout=60)[0]
+			said_ = tracer.communicate(timeout=60)[1]
+			with open(text) as f:
+				lines = f.read()
+			tap.ok(target.returncode == want and tracer.returncode == 0 and
+			       ("(INJECTED)" in lines) == ("perf" in expr),
+			       "attached: %s, %s" % (name, expr), [repr(out), repr(said_), lines])
+
 def misuse(tap):
 	for expr, word in (("inject=", "needs calls"), ("inject=nothing:error=EIO", "unknown call"),
 			   ("inject=read", "does nothing"), ("inject=read:error=ENOTHING", "ENOTHING"),
 			   ("inject=read:error=EIO:retval=1", "one of"),
 			   ("inject=read:error=EIO:when=0", "no count"),
+			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),
+			   ("inject=read:error=EIO:when=1:when=2", "one count"),
+			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "one condition"),
+			   ("inject=read:error=EIO:when=", "missing"),
+			   ("inject=read:error", "unknown error ''"),
+			   ("inject=read:signal=USR1:signal=USR2", "once"),
+			   ("inject=read:delay=1:delay_enter=2", "once"),
+			   ("inject=!nothing:error=EIO", "'nothing'"),
 			   ("inject=read:error=EIO:when=sample_nothing", "sample_nothing"),
 			   ("inject=read:delay=1h", "1h"), ("inject=read:signal=99", "99"),
 			   ("inject=read:poke=1", "poke")):
@@ -507,6 +577,7 @@ def main():
 		reused(tap, tmp)
 		blame(tap, tmp)
 		attached(tap, tmp)
+		attached_abis(tap, tmp)
 		misuse(tap)
 	return tap.done()
 

@@ -86,18 +86,18 @@ static void add_call(void *ctx, const char *word, const char *option)
 
 void selection_calls(const char *set, const char *option, enum selected *calls)
 {
-	each_word(set, option, add_call, calls);
+	bool negate = *set == '!';
+
+	memset(calls, 0, CALL_COUNT * sizeof(*calls));
+	each_word(set + negate, option, add_call, calls);
+	for (size_t i = 0; negate && i < CALL_COUNT; i++)
+		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }
 
 void selection_trace(struct selection *s, const char *set)
 {
-	enum selected named[CALL_COUNT] = { 0 };
-	bool negate = *set == '!';
-
 	s->chosen = true;
-	each_word(set + negate, "-e trace", add_call, named);
-	for (size_t i = 0; i < CALL_COUNT; i++)
-		s->calls[i] = !negate ? named[i] : named[i] ? SELECT_NONE : SELECT_PERF;
+	selection_calls(set, "-e trace", s->calls);
 }
 
 /* status= ---------------------------------------------------------------- */
