@@ -168,6 +168,31 @@ show(open_(attr(config=2, _24=1)))
 		want = ["-1 95" if i in hit else "ok 0" for i in range(5)]
 		tap.ok(r.stdout.split("\n")[:5] == want, "when=%s hits %s" % (when, hit), [said(r)])
 
+def several(tap, tmp):
+	"""The first option that fits a call has it, and all of them count it."""
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EPERM:when=2", "-e",
+				"inject=perf_event_open:error=EBUSY:when=1+2"], SEVEN)
+	tap.ok(r.stdout.split("\n")[:6] == ["-1 16", "-1 1", "-1 16", "ok 0", "-1 16", "ok 0"],
+	       "two options on one call", [said(r)])
+	body = """
+lead = open_(attr(config=2, _32=4))[0]
+show(open_(attr(config=3), group=lead))
+show(open_(attr(config=2, _40=2)))
+if not os.fork():
+	libc.syscall.restype = ctypes.c_long
+	nr = {"x86_64": 0, "aarch64": 63}[os.uname().machine]
+	show(call(nr, lead, ctypes.create_string_buffer(64), ctypes.c_long(64)))
+	sys.stdout.flush(); os._exit(0)
+os.wait()
+"""
+	for when, want in (("group_fd>=0", ["-1 5", "ok 0", "ok 0"]),
+			   ("inherit", ["ok 0", "-1 5", "ok 0"]),
+			   ("read_format==PERF_FORMAT_ID && !inherit", ["ok 0", "ok 0", "-1 5"]),
+			   ("count==64 || group_fd==-1 && inherit==1", ["ok 0", "-1 5", "-1 5"])):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open,read:error=EIO:when=%s%s" %
+					("count==64 && " if "read" in when else "", when)], body)
+		tap.ok(sorted(r.stdout.split("\n")[:3]) == sorted(want), "when=" + when, [said(r)] + lines)
+
 def event_conditions(tap, tmp):
 	body = """
 import errno
@@ -564,6 +589,7 @@ def main():
 	with tempfile.TemporaryDirectory() as tmp:
 		strace(tap, tmp)
 		attr_conditions(tap, tmp)
+		several(tap, tmp)
 		event_conditions(tap, tmp)
 		timing(tap, tmp)
 		killed_while_held(tap, tmp)

@@ -338,22 +338,24 @@ static void be_older(const struct injections *i, struct call *c, const uint8_t *
 
 void injections_ask(struct injections *i, const struct model *m, struct call *c)
 {
+	const struct injection *first = NULL;
 	const uint8_t *attr;
 	size_t len;
 
 	if (!i)
 		return;
 	attr = attr_of(m, c, &len);
+	/* all of them count it, whoever has it */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];
 
-		if (!in->calls[c->desc->id] ||
-		    (in->when && !when_holds(in->when, c, attr, len)) || !is_time(in, c))
-			continue;
-		c->tamper = in->does;
-		c->tamper.injected &= tamper_possible(c->arch);
-		return;
+		if (in->calls[c->desc->id] &&
+		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c) && !first)
+			first = in;
 	}
-	if (i->old.release && tamper_possible(c->arch))
+	if (first)
+		c->tamper = first->does;
+	c->tamper.injected &= tamper_possible(c->arch);
+	if (!first && i->old.release && tamper_possible(c->arch))
 		be_older(i, c, attr, len);
 }
