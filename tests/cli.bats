@@ -170,6 +170,52 @@ one_line_with() {
 	[ ! -e "$dir/no" ]
 }
 
+@test "output to a pipe that nobody reads is told to wait" {
+	mkfifo "$dir/fifo"
+	"$PEVTRACE" -o "$dir/fifo" sh -c '"$0" true; echo ran' "$demo" >"$dir/out" 2>"$dir/err" 3>&- &
+	tracer=$!
+	for i in $(seq 200); do
+		grep -q "nobody reads '$dir/fifo'" "$dir/err" && break
+		sleep 0.05
+	done
+	[ "$(wc -l <"$dir/err")" -eq 1 ]
+	[ ! -s "$dir/out" ]
+	grep -q perf_event_open "$dir/fifo"
+	wait "$tracer"
+	grep -qx ran "$dir/out"
+	# with somebody there it says nothing of it
+	exec 5<>"$dir/fifo"
+	run "$PEVTRACE" -o "$dir/fifo" sh -c '"$0" true >"$1"' "$demo" "$dir/out"
+	exec 5>&-
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"nobody reads"* ]]
+}
+
+@test "output to a directory, and to a file system that is read only" {
+	for option in -o --json=; do
+		run "$PEVTRACE" "$option$dir" sh -c 'echo ran'
+		[ "$status" -eq 2 ]
+		one_line_with "Is a directory"
+	done
+	[ "$(id -u)" -eq 0 ] && unshare -m true || skip "cannot mount"
+	mkdir "$dir/ro"
+	for option in "-o $dir/ro/t" "-ff -o $dir/ro/t" "--json=$dir/ro/t"; do
+		run unshare -m sh -c "mount -t tmpfs -o ro none '$dir/ro' && exec '$PEVTRACE' $option sh -c 'echo ran'"
+		[ "$status" -eq 2 ]
+		one_line_with "Read-only file system"
+	done
+}
+
+@test "help and version onto a full device fail with a word" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	for words in --help --version "diff --help"; do
+		# shellcheck disable=SC2086
+		run bash -c '"$0" "$@" 2>&1 >/dev/full' "$PEVTRACE" $words
+		[ "$status" -eq 2 ]
+		one_line_with "No space left"
+	done
+}
+
 @test "a full disk is said once, the target still runs to its end" {
 	[ -c /dev/full ] || skip "no /dev/full"
 	run "$PEVTRACE" -o /dev/full "$demo" true
@@ -179,8 +225,15 @@ one_line_with() {
 }
 
 @test "a broken pipe is said once, the target still runs to its end" {
-	run bash -c '{ "$0" "$1" true >"$2/out"; echo $? >"$2/status"; } 2>&1 | head -n 1' "$PEVTRACE" "$demo" "$dir"
-	[ "$(cat "$dir/status")" -eq 2 ]
+	# a pipe whose reader has gone before anything is written
+	mkfifo "$dir/fifo"
+	exec 5<>"$dir/fifo" 6>"$dir/fifo" 5>&-
+	code=0
+	"$PEVTRACE" -o - sh -c '"$0" true >"$1"' "$demo" "$dir/out" >&6 2>"$dir/err" || code=$?
+	exec 6>&-
+	[ "$code" -eq 2 ]
+	[ "$(grep -c 'standard output: Broken pipe; the rest of it is lost' "$dir/err")" -eq 1 ]
+	[ "$(wc -l <"$dir/err")" -eq 1 ]
 	grep -q samples "$dir/out"
 }
 

@@ -288,6 +288,10 @@ def check_schema(b, schema):
 	if target("demo"):
 		check_dump(b, schema, "demo, all that there is", FULL,
 			   [target("demo")], 20, "demo")
+		check_dump(b, schema, "demo, some of it injected",
+			   ["-e", "inject=poll:signal=WINCH:delay=1ms:delay_exit=1ms",
+			    "-e", "inject=close:error=EIO:when=1", "--as-kernel=4.4"],
+			   [target("demo")], 20)
 		check_dump(b, schema, "demo --symbols -v", ["--symbols", "-v"],
 			   [target("demo")], 20)
 	for name, argv in TASKS:

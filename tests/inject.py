@@ -10,6 +10,8 @@
   perf     perf falls back as on such a kernel
   shown    text, dump and summary say what was injected
   blame    nothing that is made of a dump holds the kernel for what was injected
+  believed descriptors and rings are what they really are, live and decoded
+  reused   a task's calls are not counted for another one with its number
 """
 
 import json
@@ -73,6 +75,30 @@ def traced(tmp, options, body):
 	with open(text) as f:
 		return r, f.read().splitlines()
 
+NUMBERS = r"""
+libc.syscall.restype = long = ctypes.c_long
+nr = dict(zip(("read", "close", "mmap", "munmap", "ppoll", "ioctl", "dup", "clone", "fcntl"),
+	  {"x86_64": (0, 3, 9, 11, 271, 16, 32, 56, 72),
+	   "aarch64": (63, 57, 222, 215, 73, 29, 23, 220, 25)}[os.uname().machine]))
+"""
+
+# Calls on an event, four times each, and what came of them.
+ON_EVENTS = NUMBERS + r"""
+buf = ctypes.create_string_buffer(64)
+fd = open_(attr(config=2))[0]
+for i in range(4):
+	print("read", call(nr["read"], fd, buf, long(64)))
+	r = call(nr["mmap"], long(0), long(8192), 3, 1, fd, long(0))
+	print("mmap", "there" if r[0] > 9 else r[0], r[1])
+	print("dup", call(nr["dup"], fd))
+	print("ioctl", call(nr["ioctl"], fd, 0x2400, 0), call(nr["ioctl"], fd, 0x2403, 0))
+	print("fcntl", call(nr["fcntl"], fd, 1, 0))
+	p = ctypes.create_string_buffer(struct.pack("ihh", fd, 1, 0))
+	print("ppoll", call(nr["ppoll"], p, 1, (long * 2)(), None, 8), p.raw)
+for i in range(3):
+	print("close", call(nr["close"], fd))
+"""
+
 SEVEN = "for i in range(7): show(open_(attr(config=2)))"
 
 def strace(tap, tmp):
@@ -92,6 +118,26 @@ def strace(tap, tmp):
 		tap.ok(theirs.returncode == 0 and ours.stdout == theirs.stdout and
 		       mine == marked and any(mine), "%s: as strace does" % what,
 		       [said(theirs), said(ours), repr(marked), repr(mine)])
+
+	for what in ("read:error=EIO:when=2", "read:retval=3:when=2+2", "mmap:error=ENOMEM:when=1",
+		     "mmap:retval=5", "dup:retval=900", "dup:error=EMFILE:when=3",
+		     "ioctl:error=EINVAL:when=3+", "ioctl:retval=7", "fcntl:error=EBADF",
+		     "close:error=EINTR:when=1", "close:retval=0:when=1", "ppoll:retval=1:when=2..3",
+		     "ppoll:error=4095"):
+		expr = "inject=" + what
+		theirs = run(STRACE, "-f", "-o", os.path.join(tmp, "s"), "-e",
+			     "trace=read,mmap,dup,ioctl,fcntl,close,ppoll", "-P",
+			     "anon_inode:[perf_event]", "-e", expr, *script(ON_EVENTS))
+		ours, lines = traced(tmp, ["-e", expr], ON_EVENTS)
+		tap.ok(theirs.returncode == 0 and ours.stdout == theirs.stdout and
+		       any("(INJECTED)" in l for l in lines), what + ": as strace does",
+		       [said(theirs), said(ours)] + lines)
+
+	# whatever is not named
+	r, lines = traced(tmp, ["-e", "inject=!%open,close,exit_group:error=EIO"], ON_EVENTS)
+	tap.ok("open" not in r.stdout and sum("(INJECTED)" in l for l in lines) == 28 and
+	       not any("INJECTED" in l for l in lines if "close(" in l or "_open(" in l),
+	       "a set may be turned round by !", [said(r)] + lines)
 
 	# each name is counted on its own
 	body = SEVEN.replace("show(", "got.append(") + "\nfor i in range(7): os.getppid(); " \
@@ -121,6 +167,31 @@ show(open_(attr(config=2, _24=1)))
 				  body)
 		want = ["-1 95" if i in hit else "ok 0" for i in range(5)]
 		tap.ok(r.stdout.split("\n")[:5] == want, "when=%s hits %s" % (when, hit), [said(r)])
+
+def several(tap, tmp):
+	"""The first option that fits a call has it, and all of them count it."""
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EPERM:when=2", "-e",
+				"inject=perf_event_open:error=EBUSY:when=1+2"], SEVEN)
+	tap.ok(r.stdout.split("\n")[:6] == ["-1 16", "-1 1", "-1 16", "ok 0", "-1 16", "ok 0"],
+	       "two options on one call", [said(r)])
+	body = """
+lead = open_(attr(config=2, _32=4))[0]
+show(open_(attr(config=3), group=lead))
+show(open_(attr(config=2, _40=2)))
+if not os.fork():
+	libc.syscall.restype = ctypes.c_long
+	nr = {"x86_64": 0, "aarch64": 63}[os.uname().machine]
+	show(call(nr, lead, ctypes.create_string_buffer(64), ctypes.c_long(64)))
+	sys.stdout.flush(); os._exit(0)
+os.wait()
+"""
+	for when, want in (("group_fd>=0", ["-1 5", "ok 0", "ok 0"]),
+			   ("inherit", ["ok 0", "-1 5", "ok 0"]),
+			   ("read_format==PERF_FORMAT_ID && !inherit", ["ok 0", "ok 0", "-1 5"]),
+			   ("count==64 || group_fd==-1 && inherit==1", ["ok 0", "-1 5", "-1 5"])):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open,read:error=EIO:when=%s%s" %
+					("count==64 && " if "read" in when else "", when)], body)
+		tap.ok(sorted(r.stdout.split("\n")[:3]) == sorted(want), "when=" + when, [said(r)] + lines)
 
 def event_conditions(tap, tmp):
 	body = """
@@ -265,8 +336,7 @@ def shown(tap, tmp):
 	again = run(PEVTRACE, "decode", "--summary", dump)
 	tap.ok(live.count("(INJECTED)") == 2 and "(DELAYED)" in live and
 	       again.stdout.count("(INJECTED)") == 2 and
-	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in live.splitlines()) ==
-	       sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in again.stdout.splitlines()),
+	       lines_of(live) == lines_of(again.stdout),
 	       "the dump tells the same", [live, again.stdout + again.stderr])
 	tap.ok("E2BIG (Argument list too long), injected;" in live, "the summary names it", [live])
 	with open(dump) as f:
@@ -274,6 +344,141 @@ def shown(tap, tmp):
 	tap.ok(len(calls) == 2 and calls[0]["because"].startswith("Linux 5.4: ") and
 	       calls[1]["exit_delay_ns"] == 10000000 and calls[1]["error"] == "EIO",
 	       "the dump has it in members of its own", [repr(calls)])
+
+def lines_of(text):
+	"""Of a trace, without who did it: one task's number stands before or not."""
+	return sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in text.splitlines())
+
+def signalled(tap, tmp):
+	"""What only got a signal is marked, whether it came back or not."""
+	dump = os.path.join(tmp, "dump")
+	end = "signal.signal(signal.SIGUSR2, signal.SIG_DFL)\nopen_(attr(config=3))"
+	r, lines = traced(tmp, ["--json=" + dump, "-e", "inject=perf_event_open:signal=USR1:when=2",
+				"-e", "inject=perf_event_open:signal=SIGRT_5:error=EPERM:when=config==1",
+				"-e", "inject=perf_event_open:signal=12:delay=1ms:when=config==3"],
+			  "signal.signal(37, lambda *_: 0)\n" + SEVEN + "\nopen_(attr(config=1))\n" + end)
+	again = run(PEVTRACE, "decode", dump)
+	marked = [re.sub(r".* = ", "", l) for l in lines if "INJECTED" in l]
+	tap.ok(len(marked) == 3 and re.fullmatch(r"\d+ \(INJECTED: SIGUSR1\)", marked[0]) and
+	       marked[1].endswith(") (INJECTED) (INJECTED: SIGRT_5)") and
+	       re.search(r"\(INJECTED: SIGUSR2\) \(DELAYED\)$", marked[2]),
+	       "a signal is marked, by its name", [said(r)] + lines)
+	tap.ok(lines_of("\n".join(lines)) == lines_of(again.stdout), "... and decoded as it was",
+	       lines + [said(again)])
+	with open(dump) as f:
+		sent = [(o["kind"], o["injected_signal"]) for o in map(json.loads, f)
+			if "injected_signal" in o]
+	tap.ok([name for _, name in sent] == ["SIGUSR1", "SIGRT_5", "SIGUSR2"],
+	       "... and told in the dump", [repr(sent)])
+
+BELIEVED = NUMBERS + r"""
+fd = open_(attr(config=2))[0]
+at = call(nr["mmap"], long(0), long(8192), 3, 1, fd, long(0))[0]
+if at != -1:
+	call(nr["munmap"], long(at), long(8192))
+call(nr["read"], fd, ctypes.create_string_buffer(b"" * 64), long(64))
+t = (long * 2)()
+call(nr["ppoll"], ctypes.create_string_buffer(struct.pack("ihh", ctypes.c_int(fd).value, 1, 0)), 1, t,
+     None, 8)
+call(nr["ioctl"], fd, 0x2400, 0)
+call(nr["fcntl"], fd, 0, 50)
+got = call(nr["dup"], fd)[0]
+r = call(nr["clone"], 17, long(0), long(0), long(0), long(0))[0]
+if r == 0: os._exit(0)
+call(nr["close"], fd)
+call(nr["read"], fd, ctypes.create_string_buffer(64), long(64))
+call(nr["read"], got, ctypes.create_string_buffer(64), long(64))
+"""
+
+def believed(tap, tmp):
+	"""What was injected changed nothing in the kernel, and so in what we know."""
+	dump, decoded = os.path.join(tmp, "dump"), os.path.join(tmp, "decoded")
+	for what, there, absent in (
+			("close:error=EIO", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"] , []),
+			("close:retval=0", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"], []),
+			("munmap:error=EINVAL", [r"munmap\(.* EINVAL .*\(INJECTED\)$"], []),
+			("munmap:retval=0", [r"munmap\(.* = 0 \(INJECTED\)$"], []),
+			("mmap:error=EPERM", [r"mmap\(.* EPERM .*\(INJECTED\)$"], ["munmap", "^Rings: "]),
+			("mmap:retval=0x10000", [r"mmap\(.* = 0x10000 \(INJECTED\)$"], ["munmap", "^Rings: "]),
+			("read:retval=8", [r"read\(3<page-faults>, 0x[0-9a-f]+, 64\) = 8 \(INJECTED\)$"],
+			 ["value=", r"\d reads?; count"]),
+			("ppoll:retval=1", [r"ppoll\(.* = 1 \(INJECTED\)$"], ["revents"]),
+			("ioctl:retval=0", [r"ioctl\(.* = 0 \(INJECTED\)$"], []),
+			("dup,fcntl:retval=77", [r"dup\(.* = 77 \(INJECTED\)$"], ["77<"]),
+			("dup:retval=3", [r"dup\(.* = 3 \(INJECTED\)$"], []),
+			("clone:error=EAGAIN", [r"clone\(.* EAGAIN .*\(INJECTED\)$"], []),
+			("clone:retval=99", [r"clone\(.* = 99 \(INJECTED\)$"], []),
+			("perf_event_open:retval=77", [r"perf_event_open\(.* = 77 \(INJECTED\)$",
+						       "No event was opened"], ["made up"]),
+			("perf_event_open:retval=5000000000", [r" = 5000000000 \(INJECTED\)$"], [])):
+		for how in ([], ["--no-seccomp"], ["--records"]):
+			r, lines = traced(tmp, ["-q", "-y", "--summary", "--json=" + dump, "-e",
+						"inject=" + what, *how], BELIEVED)
+			d = run(PEVTRACE, "decode", "-q", "-y", "--summary", "-o", decoded, *how[-1:]
+				if how == ["--records"] else [], dump)
+			with open(decoded) as f:
+				same = f.read().splitlines() == lines
+			live = "\n".join(lines)
+			tap.ok(r.returncode == 0 and same and
+			       all(re.search(p, live, re.M) for p in there) and
+			       not any(re.search(p, live, re.M) for p in absent),
+			       " ".join([what, *how]) + ": nothing came of it, live and decoded",
+			       [said(r), said(d), "same: %s" % same] + lines)
+
+def differ(tap, tmp):
+	"""Of two runs, what was injected into one is a difference."""
+	plain, dump = os.path.join(tmp, "plain"), os.path.join(tmp, "dump")
+	body = "fd = open_(attr(config=2))[0]\nopen_(attr(config=3))\n" \
+	       "call({'x86_64': 16, 'aarch64': 29}[os.uname().machine], fd, 0x2403, 0)"
+	traced(tmp, ["--json=" + plain], body)
+	for what in ("perf_event_open:error=EACCES:when=2", "perf_event_open:retval=88:when=2",
+		     "ioctl:retval=0"):
+		traced(tmp, ["--json=" + dump, "-e", "inject=" + what], body)
+		r = run(PEVTRACE, "diff", plain, dump)
+		tap.ok(r.returncode == 1 and "injected: 0 -> 1" in r.stdout,
+		       "diff tells of " + what, [said(r)])
+		r = run(PEVTRACE, "diff", dump, dump)
+		tap.ok(r.returncode == 0, "... and of nothing between one and the same", [said(r)])
+	r = run(PEVTRACE, "diff", "--ignore=injected", plain, dump)
+	tap.ok(r.returncode == 0, "... unless it is to leave that out", [said(r)])
+
+def reused(tap, tmp):
+	"""A new task that gets the number of one that ended begins to count at 1."""
+	body = """
+def child():
+	pid = os.fork()
+	if not pid:
+		os._exit(open_(attr(config=2))[1])
+	return pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+for i in range(200):
+	first = child()
+	with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+		f.write(str(first[0] - 1))
+	second = child()
+	if first[0] == second[0]:
+		print(first[1], second[1])
+		break
+else:
+	print("none")
+"""
+	if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
+		tap.skip("a number that comes again", "cannot choose the next pid")
+		return
+	r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EXDEV:when=2"], body)
+	if r.stdout == "none\n":
+		tap.skip("a number that comes again", "too many tasks are born here")
+		return
+	tap.ok(r.stdout == "0 0\n", "calls are not counted for the next task of a number", [said(r)])
+	# and an exec does not end a task, whichever of its threads does it
+	again = "TARGET = %r\n" % TARGET + """
+def run_again():
+	open_(attr(config=2))
+	os.execv(sys.executable, [sys.executable, "-c", TARGET + "show(open_(attr(config=2)))"])
+"""
+	for how in ("run_again()", "threading.Thread(target=run_again).start(); time.sleep(60)"):
+		r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EXDEV:when=2"], again + how)
+		tap.ok(r.stdout == "-1 18\n", "a task's count goes on over its exec: " + how[:9],
+		       [said(r)] + lines)
 
 def blame(tap, tmp):
 	dump = os.path.join(tmp, "blame")
@@ -332,11 +537,42 @@ def attached(tap, tmp):
 	tap.ok(out in ("-1 5\ndone\n", "ok 0\ndone\n") and target.returncode == 0,
 	       "an attached process that is held goes on when let go", [repr(out)])
 
+def attached_abis(tap, tmp):
+	"""An attached program has no filter, and may be of another ABI: it gets the same."""
+	for name in ("everyday", "everyday32"):
+		program = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), name)
+		if not os.path.exists(program):
+			tap.skip("attached: " + name, "was not built")
+			continue
+		for expr, want in (("perf_event_open:error=EACCES", 77), ("perf_event_open:retval=1000", 4),
+				   ("ioctl:error=EIO", 4)):
+			target = subprocess.Popen(["sh", "-c", 'read -r go; exec "$0" -e said it', program],
+						  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+			text = os.path.join(tmp, "abi")
+			tracer = subprocess.Popen([PEVTRACE, "-o", text, "-p", str(target.pid), "-e",
+						   "inject=" + expr], stderr=subprocess.PIPE)
+			tracer.stderr.readline()
+			out = target.communicate(b"\n", timeout=60)[0]
+			said_ = tracer.communicate(timeout=60)[1]
+			with open(text) as f:
+				lines = f.read()
+			tap.ok(target.returncode == want and tracer.returncode == 0 and
+			       ("(INJECTED)" in lines) == ("perf" in expr),
+			       "attached: %s, %s" % (name, expr), [repr(out), repr(said_), lines])
+
 def misuse(tap):
 	for expr, word in (("inject=", "needs calls"), ("inject=nothing:error=EIO", "unknown call"),
 			   ("inject=read", "does nothing"), ("inject=read:error=ENOTHING", "ENOTHING"),
 			   ("inject=read:error=EIO:retval=1", "one of"),
 			   ("inject=read:error=EIO:when=0", "no count"),
+			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),
+			   ("inject=read:error=EIO:when=1:when=2", "one count"),
+			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "one condition"),
+			   ("inject=read:error=EIO:when=", "missing"),
+			   ("inject=read:error", "unknown error ''"),
+			   ("inject=read:signal=USR1:signal=USR2", "once"),
+			   ("inject=read:delay=1:delay_enter=2", "once"),
+			   ("inject=!nothing:error=EIO", "'nothing'"),
 			   ("inject=read:error=EIO:when=sample_nothing", "sample_nothing"),
 			   ("inject=read:delay=1h", "1h"), ("inject=read:signal=99", "99"),
 			   ("inject=read:poke=1", "poke")):
@@ -353,6 +589,7 @@ def main():
 	with tempfile.TemporaryDirectory() as tmp:
 		strace(tap, tmp)
 		attr_conditions(tap, tmp)
+		several(tap, tmp)
 		event_conditions(tap, tmp)
 		timing(tap, tmp)
 		killed_while_held(tap, tmp)
@@ -360,8 +597,13 @@ def main():
 		kernel(tap, tmp)
 		perf(tap, tmp)
 		shown(tap, tmp)
+		signalled(tap, tmp)
+		believed(tap, tmp)
+		differ(tap, tmp)
+		reused(tap, tmp)
 		blame(tap, tmp)
 		attached(tap, tmp)
+		attached_abis(tap, tmp)
 		misuse(tap)
 	return tap.done()
 

@@ -79,11 +79,10 @@ void call_args(const struct call *c, enum call_phase phase,
 	}
 }
 
-enum call_result call_result_kind(const struct call *c)
+static enum call_result result_of(const struct call *c)
 {
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
-		return c->no_event ? RESULT_NUMBER : RESULT_FD;
 	case CALL_DUP:
 	case CALL_DUP2:
 	case CALL_DUP3:
@@ -100,6 +99,14 @@ enum call_result call_result_kind(const struct call *c)
 	default:
 		return RESULT_NUMBER;
 	}
+}
+
+enum call_result call_result_kind(const struct call *c)
+{
+	enum call_result kind = result_of(c);
+
+	/* a descriptor that was made up stands for nothing */
+	return kind == RESULT_FD && (c->no_event || c->tamper.injected) ? RESULT_NUMBER : kind;
 }
 
 void call_results(const struct call *c, const struct names *n, struct sink *s)
@@ -169,6 +176,9 @@ void call_result_notes(const struct call *c, const struct names *n,
 		return;
 	if (c->tamper.because[0])
 		s->ops->note(s, "injected", c->tamper.because);
+	/* what the kernel meant: here it said nothing, but for a size in its name */
+	if (c->tamper.injected && c->desc->class != CLASS_OPEN)
+		return;
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);

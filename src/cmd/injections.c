@@ -104,8 +104,7 @@ static bool read_occasions(const char *text, struct occasions *at)
 	const char *rest;
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
-		return false;
+	errno = 0;
 	first = strtoull(text, &end, 10);
 	rest = end;
 	if (!strncmp(rest, "..", 2) && isdigit((unsigned char)rest[2])) {
@@ -120,7 +119,7 @@ static bool read_occasions(const char *text, struct occasions *at)
 			return false;
 	}
 	*at = (struct occasions){ first, last, step };
-	return !*rest && first && last >= first;
+	return !*rest && !errno && first && last >= first;
 }
 
 static void read_when(struct injection *in, const char *text)
@@ -130,6 +129,8 @@ static void read_when(struct injection *in, const char *text)
 	size_t n = 0;
 
 	if (isdigit((unsigned char)*text)) {
+		if (in->at.first)
+			die("-e inject= takes one count of calls; '%s' is another one", text);
 		if (!read_occasions(text, &in->at))
 			die("'%s' in -e inject= is no count of calls: use N, N+, N+STEP, N..M "
 			    "or N..M+STEP", text);
@@ -145,27 +146,36 @@ static void read_when(struct injection *in, const char *text)
 		die("when=%s in -e inject=: %s", text, c.why);
 }
 
+static void take_once(bool taken, const char *what)
+{
+	if (taken)
+		die("-e inject= takes %s once; for other calls or times give the option again",
+		    what);
+}
+
 /* One of the parts between the colons. */
 static void read_part(struct injection *in, const char *part)
 {
 	struct tamper *t = &in->does;
 	const char *eq = strchr(part, '=');
-	size_t len = eq ? (size_t)(eq - part) : 0;
-	const char *value = eq ? eq + 1 : NULL;
+	size_t len = eq ? (size_t)(eq - part) : strlen(part);
+	const char *value = eq ? eq + 1 : "";
 
 #define IS(word) (len == strlen(word) && !strncmp(part, word, len))
 	if (IS("when")) {
 		read_when(in, value);
 	} else if (IS("error") || IS("retval")) {
-		if (t->injected)
-			die("-e inject= takes one of error= and retval=, once");
+		take_once(t->injected, "one of error= and retval=,");
 		t->injected = true;
 		t->ret = IS("error") ? -error_number(value) : any_number(value, "retval=");
 	} else if (IS("delay") || IS("delay_enter")) {
+		take_once(t->enter_delay_ns, "delay_enter=");
 		t->enter_delay_ns = duration(value, "delay_enter=");
 	} else if (IS("delay_exit")) {
+		take_once(t->exit_delay_ns, "delay_exit=");
 		t->exit_delay_ns = duration(value, "delay_exit=");
 	} else if (IS("signal")) {
+		take_once(t->signal, "signal=");
 		t->signal = signal_number(value, "-e inject=:signal");
 	} else {
 		die("unknown part '%s' of -e inject=; known are error=, retval=, delay_enter=, "
@@ -183,7 +193,7 @@ void injections_add(struct injections **i, const char *expr)
 
 	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 	in = &all->list[all->n++];
-	*in = (struct injection){ .at = { 1, UINT64_MAX, 1 } };
+	*in = (struct injection){ 0 };
 	if (!word)
 		die("-e inject= needs calls and what to do to them, such as "
 		    "-e inject=perf_event_open:error=EINVAL:when='precise_ip>0'");
@@ -191,6 +201,8 @@ void injections_add(struct injections **i, const char *expr)
 	while ((word = strtok_r(NULL, ":", &save)))
 		read_part(in, word);
 	free(copy);
+	if (!in->at.first)
+		in->at = (struct occasions){ 1, UINT64_MAX, 1 };
 	t = &in->does;
 	if (!t->injected && !t->signal && !t->enter_delay_ns && !t->exit_delay_ns)
 		die("-e inject=%s does nothing: add error=, retval=, delay_enter=, delay_exit= "
@@ -264,9 +276,14 @@ static const uint8_t *attr_of(const struct model *m, const struct call *c, size_
 	return e ? e->attr : NULL;
 }
 
+static uint64_t seen_key(enum call_id id, pid_t tid)
+{
+	return (uint64_t)id << 32 | (uint32_t)tid;
+}
+
 static bool is_time(struct injection *in, const struct call *c)
 {
-	uint64_t key = (uint64_t)c->desc->id << 32 | (uint32_t)c->tid;
+	uint64_t key = seen_key(c->desc->id, c->tid);
 	const struct occasions *at = &in->at;
 	uint64_t n = (uintptr_t)map_get(&in->seen, key) + 1;
 
@@ -274,6 +291,32 @@ static bool is_time(struct injection *in, const struct call *c)
 	if (n < at->first || n > at->last)
 		return false;
 	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
+}
+
+/* What task from has done until now counts for task to; 0: for nobody. */
+static void hand_counts(struct injections *i, pid_t from, pid_t to)
+{
+	for (size_t k = 0; i && k < i->n; k++) {
+		struct injection *in = &i->list[k];
+
+		for (enum call_id id = 0; in->seen.len && id < CALL_COUNT; id++) {
+			void *n = map_del(&in->seen, seen_key(id, from));
+
+			if (n && to)
+				map_set(&in->seen, seen_key(id, to), n);
+		}
+	}
+}
+
+void injections_execed(struct injections *i, pid_t tid, pid_t former)
+{
+	if (former != tid)
+		hand_counts(i, former, tid);
+}
+
+void injections_gone(struct injections *i, pid_t tid)
+{
+	hand_counts(i, tid, 0);
 }
 
 static void be_older(const struct injections *i, struct call *c, const uint8_t *attr,
@@ -295,21 +338,24 @@ static void be_older(const struct injections *i, struct call *c, const uint8_t *
 
 void injections_ask(struct injections *i, const struct model *m, struct call *c)
 {
+	const struct injection *first = NULL;
 	const uint8_t *attr;
 	size_t len;
 
 	if (!i)
 		return;
 	attr = attr_of(m, c, &len);
+	/* all of them count it, whoever has it */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];
 
-		if (!in->calls[c->desc->id] ||
-		    (in->when && !when_holds(in->when, c, attr, len)) || !is_time(in, c))
-			continue;
-		c->tamper = in->does;
-		return;
+		if (in->calls[c->desc->id] &&
+		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c) && !first)
+			first = in;
 	}
-	if (i->old.release)
+	if (first)
+		c->tamper = first->does;
+	c->tamper.injected &= tamper_possible(c->arch);
+	if (!first && i->old.release && tamper_possible(c->arch))
 		be_older(i, c, attr, len);
 }

@@ -30,6 +30,13 @@ bool injections_want(const struct injections *i, enum call_id id);
  */
 void injections_ask(struct injections *i, const struct model *m, struct call *c);
 
+/*
+ * Occasions are counted by task, from its birth to its end, whatever programs it
+ * runs: its number may come again.  As in struct trace_ops.
+ */
+void injections_execed(struct injections *i, pid_t tid, pid_t former);
+void injections_gone(struct injections *i, pid_t tid);
+
 void injections_free(struct injections *i);
 
 #endif

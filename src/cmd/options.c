@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cmd/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,9 @@ static const struct option long_options[] = {
 void options_say(const char *text)
 {
 	fputs(text, stdout);
-	exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_YES);
+	if (fflush(stdout))
+		die("cannot write to standard output: %s", strerror(errno));
+	exit(EXIT_YES);
 }
 
 void options_wrong(int opt, char *const *argv, const char *verb)

@@ -8,6 +8,7 @@
 
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "render/siginfo.h"
 #include "render/text_view.h"
 
 static const struct {
@@ -85,18 +86,18 @@ static void add_call(void *ctx, const char *word, const char *option)
 
 void selection_calls(const char *set, const char *option, enum selected *calls)
 {
-	each_word(set, option, add_call, calls);
+	bool negate = *set == '!';
+
+	memset(calls, 0, CALL_COUNT * sizeof(*calls));
+	each_word(set + negate, option, add_call, calls);
+	for (size_t i = 0; negate && i < CALL_COUNT; i++)
+		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }
 
 void selection_trace(struct selection *s, const char *set)
 {
-	enum selected named[CALL_COUNT] = { 0 };
-	bool negate = *set == '!';
-
 	s->chosen = true;
-	each_word(set + negate, "-e trace", add_call, named);
-	for (size_t i = 0; i < CALL_COUNT; i++)
-		s->calls[i] = !negate ? named[i] : named[i] ? SELECT_NONE : SELECT_PERF;
+	selection_calls(set, "-e trace", s->calls);
 }
 
 /* status= ---------------------------------------------------------------- */
@@ -128,21 +129,12 @@ void selection_status(struct selection *s, const char *set)
 
 int signal_number(const char *word, const char *option)
 {
-	const char *name = !strncasecmp(word, "SIG", 3) ? word + 3 : word;
-	char *end;
-	long n;
+	int sig = signal_by_name(word);
 
-	for (int sig = 1; sig <= 64; sig++) {
-		const char *known = sigabbrev_np(sig);
-
-		if (known && !strcasecmp(known, name))
-			return sig;
-	}
-	n = strtol(word, &end, 10);
-	if (*end || n < 1 || n > 64)
+	if (!sig)
 		die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers "
 		    "from 1 to 64", word, option);
-	return (int)n;
+	return sig;
 }
 
 static void add_signal(void *ctx, const char *word, const char *option)

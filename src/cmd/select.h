@@ -34,7 +34,7 @@ void selection_trace(struct selection *s, const char *set);
 void selection_status(struct selection *s, const char *set);
 void selection_signal(struct selection *s, const char *set);
 
-/* Adds the calls of a set to those of an option; dies on an unknown word. */
+/* The CALL_COUNT calls as a set, or its contrary behind !, has them; dies on an unknown word. */
 void selection_calls(const char *set, const char *option, enum selected *calls);
 
 /* The signal of that name or number; dies, naming the option, if there is none. */

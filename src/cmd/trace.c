@@ -344,7 +344,7 @@ static bool is_made_up(const struct call *c)
 {
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
-	if (c->failed || c->desc->id != CALL_PERF_EVENT_OPEN)
+	if (c->failed || c->tamper.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
 		return false;
 	return c->ret < 0 || c->ret > INT_MAX ||
 	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
@@ -356,7 +356,9 @@ static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 	struct live *l = ctx;
 
 	c->no_event = is_made_up(c);
-	call_capture(c, AT_EXIT, mem, &l->session.names);
+	/* a success that was injected wrote nothing: what is there is older */
+	if (c->failed || !c->tamper.injected)
+		call_capture(c, AT_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
@@ -371,6 +373,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 	/* text has a line only for programs that have to do with events */
 	bool told = l->options.json || model_involved(l->session.model, former);
 
+	injections_execed(l->options.inject, tid, former);
 	if (l->machine.symbols)
 		symbols_forget(l->machine.symbols, tid);
 	session_execed(&l->session, tid, former, session_now(),
@@ -401,6 +404,7 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 
 	session_gone(&l->session, tid, session_now(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
+	injections_gone(l->options.inject, tid);
 	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
 		warn("let go of process %d", (int)tid);
 }

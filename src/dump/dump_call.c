@@ -6,6 +6,7 @@
 
 #include "dump/dump_line.h"
 #include "dump/json_sink.h"
+#include "render/siginfo.h"
 
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit)
 {
@@ -27,6 +28,24 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 	return list;
 }
 
+static void add_tampering(struct json_object *o, const struct tamper *t)
+{
+	char name[32];
+
+	if (t->injected)
+		dump_add_bool(o, "injected", true);
+	if (t->because[0])
+		dump_add_string(o, "because", t->because);
+	if (t->signal) {
+		signal_name(t->signal, name, sizeof(name));
+		dump_add_string(o, "injected_signal", name);
+	}
+	if (t->enter_delay_ns)
+		dump_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
+	if (t->exit_delay_ns)
+		dump_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
+}
+
 void dump_call_beginning(struct json_object *o, const struct call *c,
 			 struct json_object *stack)
 {
@@ -42,6 +61,7 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add(o, "raw", raw);
 	dump_add_uint(o, "enter_ns", c->enter_ns);
 	dump_add_bool(o, "shown", c->shown);
+	add_tampering(o, &c->tamper);
 	if (stack)
 		dump_add(o, "stack", json_object_get(stack));
 }
@@ -93,10 +113,10 @@ struct json_object *dump_call_about(const struct call *c, const struct model *m)
 /* What it made. */
 static void add_made(struct json_object *o, const struct call *c, const struct model *m)
 {
-	if (c->failed)
+	if (c->failed || c->tamper.injected)
 		return;
 	if (c->desc->class == CLASS_OPEN)
-		add_event(o, model_event(m, c->tid, (int)c->ret));
+		add_event(o, model_opened(m, c));
 	else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
 		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
 }
@@ -147,18 +167,6 @@ static void add_result(struct json_object *o, const struct call *c)
 		dump_add_bool(o, "no_event", true);
 }
 
-static void add_tampering(struct json_object *o, const struct tamper *t)
-{
-	if (t->injected)
-		dump_add_bool(o, "injected", true);
-	if (t->because[0])
-		dump_add_string(o, "because", t->because);
-	if (t->enter_delay_ns)
-		dump_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
-	if (t->exit_delay_ns)
-		dump_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
-}
-
 /* Moves the members of from to to, and releases from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
@@ -180,7 +188,6 @@ void dump_call_return(struct json_object *o, const struct call *c, const struct 
 	dump_add_uint(o, "start_ns", c->start_ns);
 	dump_add_uint(o, "exit_ns", c->exit_ns);
 	add_result(o, c);
-	add_tampering(o, &c->tamper);
 	dump_add(o, "args", args ? args : decoded->args);
 	if (decoded->results)
 		dump_add(o, "results", decoded->results);

@@ -311,6 +311,8 @@ static void add_result(struct normal_sink *s, const struct call *c)
 		buf_addf(text, "%lld", (long long)c->ret);
 	}
 	draft_add(s->draft, "result", buf_str(text));
+	if (c->tamper.injected)
+		draft_add(s->draft, "injected", "1");
 }
 
 /* Pausing, resuming, rearming go on for as long as the program runs. */
@@ -377,7 +379,7 @@ void normal_item_add(struct normal *n, struct normal_task *t, const struct norma
 static void opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
 		   const struct call *c)
 {
-	const struct event *e = c->failed ? NULL : model_event(n->model, c->tid, (int)c->ret);
+	const struct event *e = model_opened(n->model, c);
 	bool grouped = d->subject;
 
 	d->subject = e ? normal_event_of(n, t, e) : NULL;
@@ -385,7 +387,7 @@ static void opened(struct normal *n, struct normal_task *t, struct normal_draft 
 		d->subject->opened = true;
 		d->subject->used = grouped; /* a place in a group is a use */
 	}
-	d->probe = c->failed && !grouped; /* as far as we know now */
+	d->probe = c->failed && !c->tamper.injected && !grouped; /* as far as we know now */
 }
 
 static void on_exit_of(void *ctx, struct call *c)
@@ -393,8 +395,7 @@ static void on_exit_of(void *ctx, struct call *c)
 	struct normal *n = ctx;
 	struct normal_task *t = task_of(n, c->tid, c->pid);
 	struct normal_draft *d = t->pending;
-	const struct event *before = c->desc->class == CLASS_OPEN && !c->failed ?
-		model_event(n->model, c->tid, (int)c->ret) : NULL;
+	const struct event *before = model_opened(n->model, c); /* whose number it takes */
 	struct normal_sink s;
 
 	if (before)

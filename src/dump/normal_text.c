@@ -44,7 +44,7 @@ static bool known_to(const struct call_desc *d, const char *name)
 	for (size_t i = 0; i < d->nargs; i++)
 		if (!strcmp(d->args[i].name, name))
 			return true;
-	return !strcmp(name, "result") || !strcmp(name, "errno");
+	return !strcmp(name, "result") || !strcmp(name, "errno") || !strcmp(name, "injected");
 }
 
 bool normal_known(const char *name)

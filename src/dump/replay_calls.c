@@ -6,6 +6,7 @@
 
 #include "dump/replay_in.h"
 #include "lib/die.h"
+#include "render/siginfo.h"
 
 enum { FRAMES = 64 };
 
@@ -69,6 +70,21 @@ static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 	}
 }
 
+/* What was done to the call, or is going to be. */
+static void take_tampering(struct line *l, struct tamper *t)
+{
+	const char *because = dump_get_string(l->o, "because");
+	const char *sent = dump_get_string(l->o, "injected_signal");
+
+	dump_get_bool(l->o, "injected", &t->injected);
+	dump_get_uint(l->o, "enter_delay_ns", &t->enter_delay_ns);
+	dump_get_uint(l->o, "exit_delay_ns", &t->exit_delay_ns);
+	if (because)
+		snprintf(t->because, sizeof(t->because), "%s", because);
+	if (sent && !(t->signal = signal_by_name(sent)))
+		l->wrong = "injected_signal";
+}
+
 static struct call *begin_call(struct line *l)
 {
 	const char *name = need_string(l, "call"), *arch = need_string(l, "arch");
@@ -91,6 +107,7 @@ static struct call *begin_call(struct line *l)
 		l->wrong = "arch (a name that this version does not know)";
 	else
 		take_raw(l, c);
+	take_tampering(l, &c->tamper);
 	take_memory(l, c, AT_ENTER);
 	if (!l->wrong)
 		return c;
@@ -137,17 +154,6 @@ void replay_tell_enter(struct line *l)
 	tell_stack(l, c->tid);
 }
 
-static void take_tampering(struct line *l, struct tamper *t)
-{
-	const char *because = dump_get_string(l->o, "because");
-
-	dump_get_bool(l->o, "injected", &t->injected);
-	dump_get_uint(l->o, "enter_delay_ns", &t->enter_delay_ns);
-	dump_get_uint(l->o, "exit_delay_ns", &t->exit_delay_ns);
-	if (because)
-		snprintf(t->because, sizeof(t->because), "%s", because);
-}
-
 static void finish_call(struct line *l, struct call *c)
 {
 	uint64_t addr;
@@ -167,7 +173,6 @@ static void finish_call(struct line *l, struct call *c)
 	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
 		l->wrong = "ret (no descriptor)";
-	take_tampering(l, &c->tamper);
 	take_memory(l, c, AT_EXIT);
 	if (l->wrong)
 		return;

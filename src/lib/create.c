@@ -57,7 +57,7 @@ static int open_own(int dir, const struct stat *in, const char *name, int flags)
 	/* a link of one's own leads where one wants it to */
 	if (S_ISLNK(seen.st_mode))
 		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
-	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & O_APPEND));
+	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &got) || !same_file(&seen, &got)) {
@@ -79,7 +79,7 @@ static int create_in(int dir, const struct stat *in, const char *name, int flags
 	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, in, name, flags);
 }
 
-int create_file(const char *path, int flags)
+static int create_at(const char *path, int flags)
 {
 	char *copy = xstrdup(path), *base = xstrdup(path);
 	int fd = -1, dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC), error;
@@ -96,4 +96,19 @@ int create_file(const char *path, int flags)
 	free(base);
 	errno = error;
 	return fd;
+}
+
+int create_file(const char *path, int flags)
+{
+	int fd = create_at(path, flags | O_NONBLOCK);
+	struct stat s;
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+		return fd;
+	}
+	if (errno != ENXIO || stat(path, &s) || !S_ISFIFO(s.st_mode))
+		return -1;
+	warn("nobody reads '%s', which is a pipe: waiting until somebody does", path);
+	return create_at(path, flags);
 }

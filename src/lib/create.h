@@ -9,6 +9,7 @@
  * another user, what they have put under that name is not written to: no link of
  * theirs is followed and no file of theirs taken, but a plain one of the owner of
  * the directory, whatever fs.protected_symlinks and fs.protected_regular say.
+ * Says that it waits, where it has to, for the reader of a pipe.
  * Returns a descriptor; -1 and errno: EPERM for what belongs to somebody else.
  */
 int create_file(const char *path, int flags);

@@ -90,7 +90,7 @@ static void join(struct event *e, const struct task *t, const struct call *c)
 		e->leader = event_ref(other->leader ? other->leader : other);
 }
 
-void model_opened(struct model *m, struct task *t, const struct call *c)
+void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
 	struct event *e = event_new(m);
 

@@ -259,7 +259,7 @@ static void after_success(struct model *m, struct task *t, const struct call *c)
 	switch (c->desc->class) {
 	case CLASS_OPEN:
 		if (!c->no_event)
-			model_opened(m, t, c);
+			model_after_open(m, t, c);
 		break;
 	case CLASS_IOCTL:
 		after_ioctl(m, t, c);

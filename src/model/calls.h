@@ -6,7 +6,7 @@
 #include "model/state.h"
 
 /* Opening (call_open.c). */
-void model_opened(struct model *m, struct task *t, const struct call *c);
+void model_after_open(struct model *m, struct task *t, const struct call *c);
 void model_open_failed(struct model *m, struct task *t, const struct call *c);
 
 /* Reading, and waiting, which counts from its beginning: it may never return (call_read.c). */

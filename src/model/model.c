@@ -220,6 +220,14 @@ struct event *model_event(const struct model *m, pid_t tid, int fd)
 	return t ? fdtab_event(t->files, fd) : NULL;
 }
 
+struct event *model_opened(const struct model *m, const struct call *c)
+{
+	/* a number that was made up may be that of an older event */
+	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->tamper.injected)
+		return NULL;
+	return model_event(m, c->tid, (int)c->ret);
+}
+
 struct event *model_event_by_id(const struct model *m, uint64_t id)
 {
 	return map_get(&m->by_id, id);

@@ -179,6 +179,12 @@ bool event_is_probe(const struct event *e);
 /* The event behind a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 
+/*
+ * The event that this open made, once model_exit() was called; before, what its
+ * number stood for until then.  NULL: none.
+ */
+struct event *model_opened(const struct model *m, const struct call *c);
+
 /* The event with that kernel id, or NULL. */
 struct event *model_event_by_id(const struct model *m, uint64_t id);
 

@@ -54,8 +54,14 @@ static void add_value(const struct call *c, const struct names *n, struct text_s
 /* What was done to the call on its way, as strace tells it. */
 static void add_tampering(const struct call *c, struct buf *out)
 {
+	char name[32];
+
 	if (c->tamper.injected)
 		buf_adds(out, " (INJECTED)");
+	if (c->tamper.signal) {
+		signal_name(c->tamper.signal, name, sizeof(name));
+		buf_addf(out, " (INJECTED: %s)", name);
+	}
 	if (c->tamper.enter_delay_ns || c->tamper.exit_delay_ns)
 		buf_adds(out, " (DELAYED)");
 }

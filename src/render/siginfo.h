@@ -8,8 +8,11 @@
 #include "abi/sink.h"
 #include "lib/buf.h"
 
-/* "SIGIO", "SIGRTMIN+2", or the number. */
+/* "SIGIO", "SIGRT_2", or the number. */
 void signal_name(int sig, char *text, size_t size);
+
+/* The other way; SIG may be missing, and letters be small.  0: there is none of that name. */
+int signal_by_name(const char *name);
 
 /*
  * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an event's wakeup, si_perf_data and

@@ -55,6 +55,8 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 		{ task->timed_out, "ran out of time without a wakeup",
 		  "ran out of time without a wakeup" },
 		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
+		{ task->answered, "was answered by pevtrace in the kernel's place",
+		  "were answered by pevtrace in the kernel's place" },
 		{ task->unfinished, "was broken off", "were broken off" },
 	};
 	bool any = false;

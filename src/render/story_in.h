@@ -32,7 +32,8 @@ struct told_task {
 	/* waits for events */
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one */
-	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished;
+	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished,
+		     answered;	/* by injection */
 	/* what it is in the middle of making */
 	const struct call_desc *making;
 };

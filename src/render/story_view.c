@@ -121,7 +121,7 @@ static void on_enter(struct view *v, const struct call *c)
 	struct told_task *t = task_of(of(v), c->tid);
 	const struct event *e;
 
-	if (c->desc->id == CALL_CLOSE && (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
+	if (c->desc->id == CALL_CLOSE && !c->tamper.injected && (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
 		event_of(of(v), e)->closes++;
 	if (!t)
 		return;
@@ -157,7 +157,9 @@ static void waited(const struct story *s, struct told_task *t, const struct call
 	uint64_t events = !c->failed && c->ret ? revents(s, c) : 0;
 
 	t->waiting = false;
-	if (c->failed)
+	if (c->tamper.injected)
+		t->answered++;
+	else if (c->failed)
 		t->interrupted++;
 	else if (!c->ret)
 		t->timed_out++;
@@ -219,7 +221,7 @@ static void on_exit_of(struct view *v, const struct call *c)
 	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		note_failure(s, c, e);
-	else if (!c->failed && d && d - ioctl_descs < TOLD_IOCTLS)
+	else if (!c->failed && !c->tamper.injected && d && d - ioctl_descs < TOLD_IOCTLS)
 		event_of(s, e)->ioctls[d - ioctl_descs]++;
 }
 

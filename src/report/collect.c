@@ -276,7 +276,7 @@ static void failed(struct report *r, const struct call *c)
 
 static void opened(struct report *r, const struct call *c)
 {
-	const struct event *e = c->failed ? NULL : model_event(r->model, c->tid, (int)c->ret);
+	const struct event *e = model_opened(r->model, c);
 	struct report_event *life;
 
 	if (c->failed)

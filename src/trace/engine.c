@@ -168,10 +168,18 @@ static void stop_pulse(struct tracer *t)
 	sigaction(PULSE_SIGNAL, &t->inherited.pulse, NULL);
 }
 
+/*
+ * One that comes now asks for what is happening anyway: the end.  It must not take
+ * with it what is still to be written.  Another one like it acts as before us.
+ */
 static void give_back_signals(struct tracer *t)
 {
+	const struct sigaction once = { .sa_handler = no_matter, .sa_flags = (int)SA_RESETHAND };
 	static const struct timespec at_once;
 
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		if (sigismember(&t->taken, sig) == 1)
+			sigaction(sig, &once, NULL);
 	/* What came while we let go has been answered by that. */
 	while (sigtimedwait(&t->taken, NULL, &at_once) > 0)
 		;

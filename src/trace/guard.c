@@ -161,6 +161,8 @@ bool guard_extend(struct tracer *t, struct task *task)
 	}
 	g->refused = !install(&in, &f);
 	inject_end(&in);
+	if (in.stop.si_signo)
+		t->ops->signalled(t->ctx, task->tid, &in.stop);
 	filter_free(&f);
 	if (!g->refused) {
 		g->filters++;

@@ -2,14 +2,15 @@
 /*
  * The task stands behind the instruction that made its call.  It is set back
  * to that instruction with other registers, and afterwards gets its own again.
- * All signals are blocked meanwhile; what cannot be blocked is put off.
+ * All signals are blocked meanwhile.  A SIGSTOP cannot be: it is delivered, as to
+ * send it again later might undo a SIGCONT that has come since.  The task does its
+ * calls all the same, and stands still afterwards if the stop lasts.
  */
 #include "trace/inject.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,26 +65,34 @@ static bool next_stop(struct inject *in)
 	return !in->gone;
 }
 
-/* A stop that is no part of the call: it is looked after when we are through. */
-static void put_off(struct inject *in)
+/*
+ * A stop that is no part of the call: it is looked after when we are through.
+ * Returns the signal to be delivered, or 0.
+ */
+static int put_off(struct inject *in)
 {
 	in->interrupted = true;
-	in->stop_signal |= !(in->status >> 16) && WSTOPSIG(in->status) == SIGSTOP;
+	if (in->status >> 16)
+		return 0;
+	ptrace_do(PTRACE_GETSIGINFO, in->tid, 0, (uintptr_t)&in->stop);
+	return WSTOPSIG(in->status);
 }
 
 /* Runs the task to the return of the call that its registers are set for. */
 static bool to_return(struct inject *in)
 {
 	struct ptrace_syscall_info info;
+	int sig = 0;
 
 	for (;;) {
-		ptrace_must(PTRACE_SYSCALL, in->tid, 0, 0);
+		ptrace_must(PTRACE_SYSCALL, in->tid, 0, (uintptr_t)sig);
+		sig = 0;
 		if (!next_stop(in))
 			return false;
 		if (in->status >> 16 == PTRACE_EVENT_SECCOMP)
 			continue;
 		if (WSTOPSIG(in->status) != (SIGTRAP | 0x80)) {
-			put_off(in);
+			sig = put_off(in);
 			continue;
 		}
 		info.op = PTRACE_SYSCALL_INFO_NONE;
@@ -121,8 +130,6 @@ void inject_end(struct inject *in)
 		return;
 	ptrace_must(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
 	ptrace_must(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
-	if (in->stop_signal)
-		syscall(SYS_tkill, (long)in->tid, (long)SIGSTOP);
 	/* reports a group stop again, if it lasts */
 	if (in->interrupted)
 		ptrace_must(PTRACE_INTERRUPT, in->tid, 0, 0);

@@ -20,7 +20,7 @@ struct inject {
 	bool ended;	/* ... and status, from wait4(2), says how */
 	int status;
 	bool interrupted; /* a stop came between */
-	bool stop_signal; /* ... by a SIGSTOP, which is to be sent again */
+	siginfo_t stop; /* the last SIGSTOP that was delivered meanwhile; si_signo 0: none */
 	uint64_t mask;	/* the task's signal mask */
 #ifdef __x86_64__
 	struct user_regs_struct regs;

@@ -20,12 +20,13 @@
 
 #if defined(__x86_64__)
 
-static bool answer(const struct call *c)
+/* One that was killed needs no answer. */
+static void answer(const struct call *c)
 {
-	return !ptrace_do(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, rax),
-			  (uintptr_t)c->tamper.ret) &&
-	       !ptrace_do(PTRACE_POKEUSR, c->tid,
-			  offsetof(struct user_regs_struct, orig_rax), (uintptr_t)-1);
+	ptrace_must(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, rax),
+		    (uintptr_t)c->tamper.ret);
+	ptrace_must(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, orig_rax),
+		    (uintptr_t)-1);
 }
 
 bool tamper_possible(const struct arch *arch)
@@ -39,18 +40,18 @@ bool tamper_possible(const struct arch *arch)
 #define NT_ARM_SYSTEM_CALL 0x404
 #endif
 
-static bool answer(const struct call *c)
+static void answer(const struct call *c)
 {
 	struct user_regs_struct regs;
 	struct iovec all = { &regs, sizeof(regs) };
 	int none = -1;
 	struct iovec nr = { &none, sizeof(none) };
 
-	if (ptrace_do(PTRACE_GETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all))
-		return false;
+	if (!ptrace_must(PTRACE_GETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all))
+		return;
 	regs.regs[0] = (unsigned long long)c->tamper.ret;
-	return !ptrace_do(PTRACE_SETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all) &&
-	       !ptrace_do(PTRACE_SETREGSET, c->tid, NT_ARM_SYSTEM_CALL, (uintptr_t)&nr);
+	ptrace_must(PTRACE_SETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all);
+	ptrace_must(PTRACE_SETREGSET, c->tid, NT_ARM_SYSTEM_CALL, (uintptr_t)&nr);
 }
 
 /* A 32-bit ARM task has other registers. */
@@ -61,10 +62,9 @@ bool tamper_possible(const struct arch *arch)
 
 #else
 
-static bool answer(const struct call *c)
+static void answer(const struct call *c)
 {
 	(void)c;
-	return false;
 }
 
 bool tamper_possible(const struct arch *arch)
@@ -86,13 +86,13 @@ static void write_size(const struct call *c)
 	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
 }
 
-void tamper_begin(struct call *c)
+void tamper_begin(const struct call *c)
 {
-	struct tamper *t = &c->tamper;
+	const struct tamper *t = &c->tamper;
 
-	if (t->injected && (!tamper_possible(c->arch) || !answer(c)))
-		t->injected = false;
-	else if (t->injected && t->attr_size)
+	if (t->injected)
+		answer(c);
+	if (t->injected && t->attr_size)
 		write_size(c);
 	if (t->signal)
 		syscall(SYS_tkill, (long)c->tid, (long)t->signal);

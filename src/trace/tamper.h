@@ -7,12 +7,14 @@
 
 /*
  * In the stop at the beginning of the call: answers it and sends the signal.
- * Where it cannot be answered, call->tamper.injected becomes false.  Delays are
- * the engine's.
+ * Delays are the engine's.
  */
-void tamper_begin(struct call *call);
+void tamper_begin(const struct call *call);
 
-/* Can calls of this ABI be answered in the kernel's place, on this machine? */
+/*
+ * Can calls of this ABI be answered in the kernel's place, on this machine?  To
+ * be asked before call->tamper.injected is set.
+ */
 bool tamper_possible(const struct arch *arch);
 
 #endif

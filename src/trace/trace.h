@@ -174,7 +174,9 @@ const char *trace_stack(struct tracer *t, pid_t tid,
 
 /*
  * Lets go of everything (kills what cannot run without a tracer), gives signals
- * back as trace_new() found them, and frees.
+ * back as trace_new() found them, and frees.  But the next SIGINT, SIGTERM, SIGHUP
+ * and SIGQUIT, once each, interrupt a call and do nothing more: what was traced can
+ * be written to its end.
  */
 void trace_free(struct tracer *t);
 

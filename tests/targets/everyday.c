@@ -181,6 +181,27 @@ static int stops(const char *arg)
 	return 0;
 }
 
+/* Stopped and let go on while it comes to hold events, and so is changed by a tracer. */
+static int stops_and_goes(const char *arg)
+{
+	(void)arg;
+	for (useconds_t i = 0; i < 24; i++) {
+		pid_t pid = fork_clean();
+
+		if (!pid) {
+			for (int k = 0; k < 4; k++)
+				clock_open();
+			leave(0);
+		}
+		usleep(4000 * i);
+		CHECK(!kill(pid, SIGSTOP));
+		usleep(6000);
+		CHECK(!kill(pid, SIGCONT));
+		finish("child", pid);
+	}
+	return 0;
+}
+
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	char line[64];
@@ -475,6 +496,7 @@ static int inherited(const char *arg)
 static const struct verb verbs[] = {
 	{ "fork", forks }, { "vfork", vforks }, { "said", said },
 	{ "thread_exec", thread_exec }, { "leaderless", leaderless }, { "stop", stops },
+	{ "go_on", stops_and_goes },
 	{ "trap", traps }, { "timer", timers }, { "interrupt", restarts },
 	{ "restart_block", restart_block }, { "signalfd", signalfds },
 	{ "inherited", inherited },
