@@ -499,12 +499,14 @@ int cmd_trace(int argc, char **argv)
 	start_looking(&l);
 	plan_stops(&l, &t);
 	l.tracer = trace_new(&t, &ops, &l);
+	/* a write that fails is told of; the target gets what was there before trace_new() */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	begun = begin(&l);
-	if (begun) {
-		/* only now: the target keeps what we inherited */
-		signal(SIGPIPE, SIG_IGN);
+	if (begun)
 		status = trace_run(l.tracer);
-	}
+	/* what is left to be said is not to stop us in the background */
+	signal(SIGTTOU, SIG_IGN);
 	trace_free(l.tracer);
 	looker_free(l.looker);
 	map_free(&l.known);
