@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What other verbs than decode make of a dump: its normal form, with which it
- * compares as the same, a program, a page, a story, and what Perfetto reads.
+ * compares as the same, a program, a page, a story, what Perfetto reads, and the
+ * calls that failed.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmd/check.h"
 #include "cmd/cmd.h"
 #include "dump/compare.h"
 #include "dump/gather.h"
 #include "fuzz.h"
 
-const unsigned long fuzz_inputs = 500;
+const unsigned long fuzz_inputs = 1500;
 
 static FILE *file_of(const uint8_t *data, size_t len)
 {
@@ -75,6 +77,15 @@ static void compare_forms(FILE *f)
 	buf_free(&out);
 }
 
+static void find_failures(FILE *f)
+{
+	struct check_failures failures;
+
+	rewind(f);
+	check_failures_of_dump(f, "dump", &failures);
+	check_failures_free(&failures);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	FILE *f = file_of(data, len);
@@ -83,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
 	make_program(f);
 	compare_forms(f);
+	find_failures(f);
 	cmd_report(5, (char *[]){ "report", "--keep-going", "-o", "/dev/null", path, NULL });
 	cmd_report(6, (char *[]){ "report", "--keep-going", "--format=chrome", "-o", "/dev/null",
 				  path, NULL });
