@@ -273,16 +273,16 @@ static int timers(const char *arg)
 	return 0;
 }
 
-/* Signals the parent in a while, and lets it go on. */
+/* Signals the parent in a while, and lets it go on; not whoever comes after it. */
 static pid_t disturb(int sig, int fd)
 {
-	pid_t pid = fork_clean();
+	pid_t parent = getpid(), pid = fork_clean();
 
 	if (pid)
 		return pid;
 	for (int i = 0; i < 3; i++) {
 		pause_us(4000);
-		kill(getppid(), sig);
+		kill(parent, sig);
 	}
 	if (fd >= 0)
 		CHECK(write(fd, "x", 1) == 1);
@@ -372,7 +372,7 @@ static int restart_block(const char *arg)
 }
 
 /* Wakes the parent from each of its sleeps, after a while. */
-static void wake_up(int fd, int semaphore, int queue)
+static void wake_up(pid_t parent, int fd, int semaphore, int queue)
 {
 	struct sembuf give = { 0, 1, 0 };
 	long message[2] = { 1, 2 };
@@ -380,7 +380,7 @@ static void wake_up(int fd, int semaphore, int queue)
 	pause_us(20000);
 	CHECK(write(fd, "x", 1) == 1);
 	pause_us(20000);
-	kill(getppid(), SIGUSR2);
+	kill(parent, SIGUSR2);
 	pause_us(20000);
 	CHECK(!semop(semaphore, &give, 1));
 	pause_us(20000);
@@ -397,7 +397,7 @@ static int sleepers(const char *arg)
 	struct sembuf take = { 0, -1, 0 };
 	long message[2];
 	sigset_t set;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	(void)arg;
 	sigemptyset(&set);
@@ -407,7 +407,7 @@ static int sleepers(const char *arg)
 	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &ev));
 	pid = fork_clean();
 	if (!pid)
-		wake_up(p[1], semaphore, queue);
+		wake_up(parent, p[1], semaphore, queue);
 	outcome("epoll_wait", epoll_wait(ep, &ev, 1, -1));
 	outcome("sigwaitinfo", sigwaitinfo(&set, NULL));
 	outcome("semop", semop(semaphore, &take, 1));
@@ -427,7 +427,7 @@ static int signalfds(const char *arg)
 	const struct timespec soon = { 5, 0 };
 	siginfo_t si;
 	sigset_t set;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 	int fd;
 
 	(void)arg;
@@ -440,7 +440,7 @@ static int signalfds(const char *arg)
 	pid = fork_clean();
 	if (!pid) {
 		for (int i = 0; i < 5; i++)
-			CHECK(!sigqueue(getppid(), SIGRTMIN, (union sigval){ .sival_int = i }));
+			CHECK(!sigqueue(parent, SIGRTMIN, (union sigval){ .sival_int = i }));
 		_exit(6);
 	}
 	for (int i = 0; i < 6; i++) {
