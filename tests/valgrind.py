@@ -31,6 +31,7 @@ def main():
 			("trace as text", 0, ["-o", text, *DEMO]),
 			("trace with records and a dump", 0,
 			 ["-o", text, "--json=" + dump, "--records", "--summary", *DEMO]),
+			("stacks and symbols", 0, ["-o", text, "-k", "--symbols", *DEMO]),
 			("decode", 0, ["decode", "-v", "--records", "--summary", dump]),
 			("diff", 0, ["diff", dump, dump]),
 			("open", 0, ["open", "-e", "{cpu-clock,page-faults}", "--", "true"]),
