@@ -63,8 +63,7 @@ void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 		options_pids(o, arg);
 		break;
 	case 'q':
-		for (size_t i = 0; i < CALL_COUNT; i++)
-			o->select.calls[i] = SELECT_NONE;
+		selection_no_calls(&o->select);
 		break;
 	case 'V':
 		options_say(PACKAGE_STRING "\n");

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "xlat/tables.h"
 
@@ -19,6 +20,18 @@ void signal_name(int sig, char *text, size_t size)
 		snprintf(text, size, "SIGRT_%d", sig - KERNEL_RTMIN);
 	else
 		snprintf(text, size, "%d", sig);
+}
+
+void status_text(int status, char *text, size_t size)
+{
+	char name[32];
+
+	if (WIFEXITED(status)) {
+		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_name(WTERMSIG(status), name, sizeof(name));
+	snprintf(text, size, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
 }
 
 /* Codes from -60 to 0 and SI_KERNEL mean the same for every signal. */

@@ -11,9 +11,12 @@
 /* "SIGIO", "SIGRTMIN+2", or the number. */
 void signal_name(int sig, char *text, size_t size);
 
+/* "exited with 1", "killed by SIGSEGV (core dumped)"; status as wait(2) gives it. */
+void status_text(int status, char *text, size_t size);
+
 /*
- * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an event's wakeup, si_perf_data and
- * si_perf_type of a sigtrap event among it.
+ * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an
+ * event's wakeup, si_perf_data and si_perf_type of a sigtrap event among it.
  */
 void siginfo_emit(const siginfo_t *info, struct sink *s);
 
