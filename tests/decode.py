@@ -344,7 +344,6 @@ def main():
 		sp.skip_all("PEVTRACE is not set")
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp(prefix="pevtrace-decode.")
-	tracefs = sp.Tracefs()
 	try:
 		for name, program, why in programs(tmp):
 			if why:
@@ -357,7 +356,6 @@ def main():
 					continue
 				run_case(tap, name, program, case, tmp)
 	finally:
-		tracefs.end()
 		shutil.rmtree(tmp, ignore_errors=True)
 	return tap.done()
 

@@ -249,7 +249,7 @@ for cpu in perf.cpu_map():
 	evlist.read_on_cpu(cpu)
 """
 
-def check_schema(b, schema, tracefs):
+def check_schema(b, schema):
 	if not schema.validator:
 		b.tap.skip("schema", "no python3-jsonschema")
 		return
@@ -263,7 +263,7 @@ def check_schema(b, schema, tracefs):
 			   record + ["-e", "cpu-clock", "-g", "true"], 20, "record")
 		check_dump(b, schema, "perf stat", ["--summary"],
 			   [PERF, "stat", "-o", "/dev/null", "true"], 8)
-		if tracefs.ok:
+		if sp.tracefs():
 			check_dump(b, schema, "perf trace", ["--records"],
 				   [PERF, "trace", "-o", "/dev/null", "true"], 10)
 			check_dump(b, schema, "perf record -a sched_switch",
@@ -548,12 +548,12 @@ ATTR_CASES = [
 				    "sched:sched_switch", "true"], True),
 ]
 
-def check_attrs(b, tracefs):
+def check_attrs(b):
 	for name, argv, needs in ATTR_CASES:
 		what = "attr: perf " + name
 		if not b.wanted(what):
 			continue
-		if not PERF or needs and not tracefs.ok:
+		if not PERF or needs and not sp.tracefs():
 			b.tap.skip(what, "no tracefs" if PERF else "no perf")
 			continue
 		notes = b.path("attrs")
@@ -1162,16 +1162,14 @@ def main():
 		sp.skip_all("PEVTRACE is not set")
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp(prefix="pevtrace-dump.")
-	tracefs = sp.Tracefs()
 	try:
 		b = Bench(tap, tmp, sys.argv[1:])
 		schema = Schema()
-		check_schema(b, schema, tracefs)
-		check_attrs(b, tracefs)
+		check_schema(b, schema)
+		check_attrs(b)
 		check_same(b, schema)
 		check_bad(b, schema)
 	finally:
-		tracefs.end()
 		shutil.rmtree(tmp, ignore_errors=True)
 	return tap.done()
 

@@ -6,7 +6,6 @@ What cannot be read raises ParseError: a line is never skipped in silence.
 """
 
 import collections
-import ctypes
 import json
 import os
 import re
@@ -377,17 +376,6 @@ def as_nobody(more=None):
 
 # ---- the machine --------------------------------------------------------------
 
-def own_tracefs():
-	"""A tracefs that nobody else sees or takes away; False if not to be had."""
-	place = "/sys/kernel/tracing"
-	libc = ctypes.CDLL(None, use_errno=True)
-	quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-	if os.geteuid() == 0 and not libc.unshare(0x20000):	# CLONE_NEWNS
-		subprocess.run(["mount", "--make-rprivate", "/"], **quiet)
-		subprocess.run(["mount", "-t", "tracefs", "pevtrace-test", place],
-			       **quiet)
-	return os.path.exists(place + "/events/sched/sched_switch/id")
-
 def target(name):
 	return os.path.join(TARGETS, name)
 
@@ -411,7 +399,7 @@ def main(prefix, what, own, with_perf):
 	tests = own(tap, tmp)
 	if PERF and not subprocess.run([PERF, "--version"], stdout=subprocess.DEVNULL,
 				       stderr=subprocess.DEVNULL).returncode:
-		tests += with_perf(tap, tmp, own_tracefs())
+		tests += with_perf(tap, tmp, sp.tracefs())
 	else:
 		tap.skip(what, "no perf that runs on this machine")
 	try:

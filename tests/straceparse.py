@@ -433,27 +433,17 @@ def find_program(name, extra=()):
 			return p
 	return None
 
-class Tracefs:
-	"""Where tracepoints are; mounted for the length of the test if allowed."""
-	PLACES = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+def sanitized():
+	"""Was pevtrace built with the sanitizers, which take memory and time?"""
+	with open(os.environ["PEVTRACE"], "rb") as f:
+		return b"__asan_init" in f.read()
 
-	def __init__(self):
-		self.was = self.there()
-		self.ok = self.was
-		if not self.was and os.geteuid() == 0:
-			subprocess.run(["mount", "-t", "tracefs", "nodev",
-					self.PLACES[0]],
-				       stderr=subprocess.DEVNULL)
-			self.ok = self.there()
+# tests/run mounts it, if it may.
+TRACEFS = "/sys/kernel/tracing"
 
-	def there(self):
-		return any(os.path.exists(p + "/events/sched/sched_switch/id")
-			   for p in self.PLACES)
-
-	def end(self):
-		if self.ok and not self.was:
-			subprocess.run(["umount", self.PLACES[0]],
-				       stderr=subprocess.DEVNULL)
+def tracefs():
+	"""Are there tracepoints?"""
+	return os.path.exists(TRACEFS + "/events/sched/sched_switch/id")
 
 # ---- TAP -----------------------------------------------------------------
 

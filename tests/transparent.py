@@ -34,6 +34,7 @@ CANNOT = 77
 NATIVES = 6
 MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
 	 "every call stops": ["--no-seccomp", "--records"]}
+PATIENCE = 240 if sp.sanitized() else 60	# seconds
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 
@@ -108,12 +109,12 @@ def samples(text):
 def outcome(case, status, out):
 	return status, case.normal(out.decode("utf-8", "replace"))
 
-def run(argv, cwd, timeout=60):
+def run(argv, cwd):
 	try:
 		r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=cwd,
-				   stderr=subprocess.STDOUT, env=ENV, timeout=timeout)
+				   stderr=subprocess.STDOUT, env=ENV, timeout=PATIENCE)
 	except subprocess.TimeoutExpired as e:
-		return None, (e.stdout or b"") + b"\nran for more than %d seconds" % timeout
+		return None, (e.stdout or b"") + b"\nran for more than %d seconds" % PATIENCE
 	return r.returncode, r.stdout
 
 def differences(mode, want, got):
@@ -153,8 +154,8 @@ class Harness:
 		except subprocess.TimeoutExpired:
 			asked = True
 			tracer.send_signal(signal.SIGINT)
-			out, _ = target.communicate(timeout=60)
-		rest = tracer.communicate(timeout=60)[1]
+			out, _ = target.communicate(timeout=PATIENCE)
+		rest = tracer.communicate(timeout=PATIENCE)[1]
 		# where the target ends just then, nobody is left for whom to catch the signal
 		met = asked and tracer.returncode == -signal.SIGINT
 		if tracer.returncode and not late and not met:
@@ -263,7 +264,6 @@ def set_up(tmp):
 def main():
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp()
-	tracefs = sp.Tracefs()
 	words = sys.argv[1:]
 	try:
 		set_up(tmp)
@@ -274,7 +274,6 @@ def main():
 		said_once(tap, tmp)
 		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
 	finally:
-		tracefs.end()
 		shutil.rmtree(tmp)
 	return tap.done()
 

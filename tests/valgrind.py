@@ -22,9 +22,8 @@ FOUND = 99
 def main():
 	if not VALGRIND:
 		sp.skip_all("valgrind is not installed")
-	with open(PEVTRACE, "rb") as f:
-		if b"__asan_init" in f.read():
-			sp.skip_all("the sanitizers look after this build")
+	if sp.sanitized():
+		sp.skip_all("the sanitizers look after this build")
 	tap = sp.Tap()
 	with tempfile.TemporaryDirectory() as tmp:
 		text, dump, log = (os.path.join(tmp, n) for n in ("text", "dump", "log"))

@@ -160,7 +160,7 @@ bool measure_open(struct measure *m)
 	struct options *o = &m->issuing.options;
 
 	m->signals = m->cgroup_fd = -1;
-	m->work.go = m->work.report = -1;
+	m->work.go[0] = m->work.go[1] = m->work.report = -1;
 	o->records = m->pages;
 	if (!issuing_start(&m->issuing))
 		exit(EXIT_TROUBLE);

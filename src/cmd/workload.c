@@ -39,27 +39,24 @@ static void cannot_start(const char *name)
 
 bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
 {
-	int go[2], report[2];
+	int report[2];
 
-	*w = (struct workload){ .go = -1, .report = -1, .name = argv[0] };
-	if (pipe2(go, O_CLOEXEC)) {
+	*w = (struct workload){ .go = { -1, -1 }, .report = -1, .name = argv[0] };
+	if (pipe2(w->go, O_CLOEXEC)) {
 		cannot_start(argv[0]);
 		return false;
 	}
 	if (pipe2(report, O_CLOEXEC)) {
 		cannot_start(argv[0]);
-		close(go[0]);
-		close(go[1]);
+		workload_end(w);
 		return false;
 	}
 	w->pid = fork();
 	if (!w->pid) {
-		close(go[1]);
-		child(go[0], report[1], argv, mask);
+		close(w->go[1]);
+		child(w->go[0], report[1], argv, mask);
 	}
-	close(go[0]);
 	close(report[1]);
-	w->go = go[1];
 	w->report = report[0];
 	if (w->pid > 0)
 		return true;
@@ -81,14 +78,16 @@ bool workload_go(struct workload *w)
 	int err;
 	ssize_t n;
 
+	/* ours is a reader, too: no SIGPIPE where the child was killed */
 	do
-		n = write(w->go, "", 1);
+		n = write(w->go[1], "", 1);
 	while (n < 0 && errno == EINTR);
 	if (n < 0) {
 		warn("cannot start '%s': %s", w->name, strerror(errno));
 		return false;
 	}
-	shut(&w->go);
+	shut(&w->go[0]);
+	shut(&w->go[1]);
 	do
 		n = read(w->report, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
@@ -120,7 +119,8 @@ void workload_reap(struct workload *w)
 
 void workload_end(struct workload *w)
 {
-	shut(&w->go);
+	shut(&w->go[0]);
+	shut(&w->go[1]);
 	shut(&w->report);
 	workload_reap(w);
 	if (w->pid && !w->ended)

@@ -9,7 +9,7 @@
 
 struct workload {
 	pid_t pid;		/* 0: there is none */
-	int go, report;		/* pipes, -1 when closed */
+	int go[2], report;	/* pipes, -1 when closed */
 	const char *name;
 	bool ended;
 	int status;		/* of waitpid(2), once ended */

@@ -118,9 +118,9 @@ static long call_between(const struct perf_event_attr *attr, struct registers *o
 		"movdqu %%xmm15, 120(%%r15)\n\t"
 		"pop %%rbx\n\t"
 		"pop %%rbp\n\t"
-		: "=a"(ret)
+		: "=a"(ret), [out] "+c"(out)	/* syscall changes rcx */
 		: "0"((long)SYS_perf_event_open), "D"(attr), "S"(0L), "d"(-1L),
-		  [out] "c"(out), [x0] "m"(xmm[0]), [x1] "m"(xmm[1])
+		  [x0] "m"(xmm[0]), [x1] "m"(xmm[1])
 		: "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm3", "xmm15",
 		  "memory", "cc");
 	return ret;
