@@ -3,16 +3,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/reason.h"
-#include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "lib/die.h"
 #include "xlat/constants.h"

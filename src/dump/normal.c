@@ -7,12 +7,10 @@
 #include <string.h>
 
 #include "abi/ioctl.h"
-#include "abi/layout.h"
 #include "dump/normal_sink.h"
 #include "lib/die.h"
 #include "lib/hash.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* Tasks ---------------------------------------------------------------------- */
