@@ -8,7 +8,6 @@
 
 #include "dump/dump_call.h"
 #include "lib/die.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 #define IDLE_NS 1000000000ULL
