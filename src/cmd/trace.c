@@ -484,6 +484,24 @@ static bool begin(struct live *l)
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
 }
 
+/* False where it could not begin. */
+static bool trace(struct live *l, const struct trace_options *t, int *status)
+{
+	bool begun;
+
+	l->tracer = trace_new(t, &ops, l);
+	begun = begin(l);
+	if (begun) {
+		/* only now: the target keeps what we inherited */
+		signal(SIGPIPE, SIG_IGN);
+		*status = trace_run(l->tracer);
+	}
+	trace_free(l->tracer);
+	looker_free(l->looker);
+	map_free(&l->known);
+	return begun;
+}
+
 int cmd_trace(int argc, char **argv)
 {
 	struct live l = { 0 };
@@ -494,21 +512,13 @@ int cmd_trace(int argc, char **argv)
 	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
 	machine_live(&l.machine, l.options.symbols);
 	injections_begin(l.options.inject, l.machine.host);
-	if (!session_start_here(&l.session, &l.options, &l.machine.names))
-		return EXIT_TROUBLE;
-	start_looking(&l);
-	plan_stops(&l, &t);
-	l.tracer = trace_new(&t, &ops, &l);
-	begun = begin(&l);
+	begun = written = session_start_here(&l.session, &l.options, &l.machine.names);
 	if (begun) {
-		/* only now: the target keeps what we inherited */
-		signal(SIGPIPE, SIG_IGN);
-		status = trace_run(l.tracer);
+		start_looking(&l);
+		plan_stops(&l, &t);
+		begun = trace(&l, &t, &status);
+		written = session_end(&l.session);
 	}
-	trace_free(l.tracer);
-	looker_free(l.looker);
-	map_free(&l.known);
-	written = session_end(&l.session);
 	machine_close(&l.machine);
 	options_free(&l.options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
