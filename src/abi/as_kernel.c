@@ -147,15 +147,27 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ca
 	return r;
 }
 
+static struct as_refusal refuses_ioctl(const struct as_kernel *k, const struct call *c,
+				       const uint8_t *attr, size_t len)
+{
+	const struct ioctl_desc *d = ioctl_find((uint32_t)c->args[1], c->arch->word);
+	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
+
+	if (d && d->since > k->release)
+		return refusal(ENOTTY, "it does not know this ioctl");
+	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
+		if (t->request == d->request && t->since > k->release &&
+		    cond_holds(&w, &t->events))
+			return refusal(EINVAL, t->meaning);
+	return (struct as_refusal){ 0 };
+}
+
 struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
 				    const uint8_t *attr, size_t len)
 {
-	const struct ioctl_desc *d;
-
 	if (c->desc->id == CALL_PERF_EVENT_OPEN)
 		return refuses_open(k, c, attr, len);
-	d = c->desc->id == CALL_IOCTL ? ioctl_find((uint32_t)c->args[1], c->arch->word) : NULL;
-	if (d && d->since > k->release)
-		return refusal(ENOTTY, "it does not know this ioctl");
+	if (c->desc->id == CALL_IOCTL)
+		return refuses_ioctl(k, c, attr, len);
 	return (struct as_refusal){ 0 };
 }

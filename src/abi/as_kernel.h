@@ -31,8 +31,8 @@ void as_kernel_free(struct as_kernel *k);
 
 /*
  * Whether that kernel would have refused the call for being older.  attr: what
- * perf_event_open is called with, of which len bytes can be read; others have
- * none.  What any kernel refuses is left to the one that runs, unless the older
+ * perf_event_open is called with, or the event of an ioctl was opened with, of
+ * which len bytes can be read; NULL where that is not known.  What any kernel refuses is left to the one that runs, unless the older
  * one would have found it in another place, with another error.
  */
 struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,

@@ -68,8 +68,18 @@ int rule_group_gone(const struct rule_input *in)
 					 refuses_unless(in->target->group.alive);
 }
 
+/* Before 2.6.37, -1 without a CPU was looked up as any other number is. */
+static bool no_cpu_either(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	return release && release < KVER(2, 6, 37) && in->ask->pid == -1 && in->ask->cpu == -1;
+}
+
 int rule_no_task(const struct rule_input *in)
 {
+	if (no_cpu_either(in))
+		return RULE_REFUSES;
 	return in->task ? refuses_unless(in->target->task.exists) : RULE_PASSES;
 }
 
