@@ -87,10 +87,19 @@ static bool differs_by_machine(const struct base *b, const uint8_t *attr)
 	       config != layout_get(l, ATTR_CONFIG, b->attr, ATTR_ROOM);
 }
 
+/* The end of the memory at PLACE, which the compiler does not know. */
+static uint8_t *end_of_place(void)
+{
+	uintptr_t end = PLACE + ATTR_ROOM;
+
+	__asm__("" : "+r"(end));
+	return (uint8_t *)end;
+}
+
 void ask(const struct asked *a)
 {
 	/* ends where memory ends */
-	uint8_t *copy = (uint8_t *)(uintptr_t)PLACE + ATTR_ROOM - size_of(a->attr);
+	uint8_t *copy = end_of_place() - size_of(a->attr);
 	uint32_t size = (uint32_t)layout_get(l, ATTR_SIZE, a->attr, ATTR_ROOM), now;
 	int64_t fd;
 

@@ -21,6 +21,7 @@
 struct opened {
 	uint8_t attr[PERF_ATTR_SIZE_VER7];
 	struct call call;
+	struct rule_target target;
 };
 
 static void set(struct opened *o, unsigned int member, uint64_t v)
@@ -197,7 +198,7 @@ static struct as_refusal ask(const struct opened *o, uint32_t release)
 		known[i].desc = pmu_desc_by_name(pmus[i].name);
 	}
 	as_kernel_init(&k, release, &here);
-	r = as_kernel_refuses(&k, &o->call, o->attr, sizeof(o->attr));
+	r = as_kernel_refuses(&k, &o->call, o->attr, sizeof(o->attr), &o->target);
 	as_kernel_free(&k);
 	return r;
 }
@@ -317,6 +318,26 @@ static void test_first(void **state)
 	assert_int_equal(ask(&o, KVER(2, 6, 37)).error, ENOENT);
 }
 
+/* What is found before what came later is found by both, and left to this one. */
+static void test_found_before(void **state)
+{
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	set(&o, ATTR_CONFIG, PERF_COUNT_SW_BPF_OUTPUT);
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, ENOENT);
+	o.target.task.exists = FACT_NO;
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, 0);
+	o.target.task.exists = FACT_YES;
+	o.call.args[3] = (uint64_t)-2;
+	o.target.group.event = FACT_NO;
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, 0);
+	/* but not before a bit of the attr */
+	set(&o, ATTR_USE_CLOCKID, 1);
+	assert_int_equal(ask(&o, KVER(4, 0, 0)).error, EINVAL);
+}
+
 /* Who takes a filter or a program depends on the release. */
 static void test_takers(void **state)
 {
@@ -377,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_left_alone),
 		cmocka_unit_test(test_old_calls),
 		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_found_before),
 		cmocka_unit_test(test_takers),
 		cmocka_unit_test(test_order),
 	};
