@@ -214,8 +214,8 @@ int rule_extended_regs(const struct rule_input *in)
 	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
 			rule_get(in, ATTR_SAMPLE_REGS_INTR);
 
-	/* both were looked at, and the second one's error was kept */
-	if (in->machine->release && in->machine->release < KVER(6, 15, 0) &&
+	/* until 6.15, and an update of 6.12, the second one's error was kept */
+	if (in->machine->release && in->machine->release < KVER(6, 12, 31) &&
 	    rule_no_exclude(in) == RULE_REFUSES)
 		return RULE_PASSES;
 	return unless_pmu_can(in, regs & in->machine->arch->regs_extended);

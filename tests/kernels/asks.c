@@ -247,6 +247,8 @@ struct arguments {
 	size_t npids, ncpus, ngroups;
 };
 
+static const char cgroup[] = "cgroup";
+
 static int32_t ended_child(void)
 {
 	int32_t pid = fork();
@@ -283,11 +285,11 @@ static int leader(struct arguments *g, int32_t pid, int32_t cpu, int group_fd,
 
 static void arguments_make(struct arguments *g, int32_t child)
 {
-	int cgroup = open("/sys/fs/cgroup/unified", O_RDONLY), fd;
+	int dir = open("/sys/fs/cgroup/unified", O_RDONLY), fd;
 
 	*g = (struct arguments){ .npids = 0 };
-	if (cgroup < 0)
-		cgroup = open("/sys/fs/cgroup", O_RDONLY);
+	if (dir < 0)
+		dir = open("/sys/fs/cgroup", O_RDONLY);
 	add(g->pids, &g->npids, child, "child");
 	add(g->pids, &g->npids, 0, "0");
 	add(g->pids, &g->npids, -1, "-1");
@@ -295,7 +297,7 @@ static void arguments_make(struct arguments *g, int32_t child)
 	add(g->pids, &g->npids, ended_child(), "zombie");
 	add(g->pids, &g->npids, 1, "1");
 	add(g->pids, &g->npids, INT_MAX, "INT_MAX");
-	add(g->pids, &g->npids, cgroup, "cgroup");
+	add(g->pids, &g->npids, dir, cgroup);
 	add(g->cpus, &g->ncpus, -1, "-1");
 	add(g->cpus, &g->ncpus, 0, "0");
 	add(g->cpus, &g->ncpus, -2, "-2");
@@ -331,7 +333,10 @@ static void ask_arguments(const struct base *b, const struct arguments *g)
 						 "%s pid=%s cpu=%s group=%s flags=%" PRIu64,
 						 b->name, g->pids[p].text, g->cpus[c].text,
 						 g->groups[o].text, a.flags);
-					ask(&a);
+					/* as a task's number it could be anybody's */
+					if (a.flags & PERF_FLAG_PID_CGROUP ||
+					    g->pids[p].text != cgroup)
+						ask(&a);
 				}
 	a = asked_of(b->attr, (int32_t)g->pids[0].value);
 	for (unsigned int bit = 0; bit < 64; bit++) {

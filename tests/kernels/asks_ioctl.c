@@ -198,7 +198,7 @@ void ask_ioctls(const struct base *bases, size_t n, int32_t child)
 	static const uint64_t million = 1000000;
 	uint8_t other[ATTR_ROOM];
 	struct argument args[] = {
-		{ "0", 0 }, { "1", 1 }, { "-1", ~0ULL }, { "bad", 16 },
+		{ "0", 0 }, { "1", 1 }, { "-1", ~0ULL }, { "bad", 900 },
 		{ "million", (uintptr_t)&million }, { "empty", (uintptr_t)"" },
 		{ "filter", (uintptr_t)"common_pid == 1" }, { "nofield", (uintptr_t)"nothing == 1" },
 		{ "range", (uintptr_t)"filter 0x0/16@/tmp/pevtrace-asks" },
