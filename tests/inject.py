@@ -284,15 +284,19 @@ show(open_(attr(config=2)))
 show(open_(attr(config=10)))
 show(open_(attr(config=2), flags=8))
 show(open_(attr(config=2), pid=-1, cpu=-1))
+show(open_(attr(config=10), pid=2 ** 22 + 1))
+show(open_(attr(config=10), group=-2))
 """
-	modern = ["0 136", "ok 0", "ok 0", "ok 0", "-1 22"]
+	modern = ["0 136", "ok 0", "ok 0", "ok 0", "-1 22", "-1 3", "-1 9"]
 	for old, want, injected in (("5.12", ["7 120"] + modern, 1), ("5.4", ["7 112"] + modern, 1),
 				    ("4.4", ["7 112"] + modern, 1),
-				    ("3.2", ["7 72", "7 72", "ok 0", "-1 2", "-1 22", "-1 22"], 4)):
+				    ("3.2", ["7 72", "7 72", "ok 0", "-1 2", "-1 22", "-1 22", "-1 3", "-1 9"], 4),
+				    ("2.6.36", ["7 72", "7 72", "ok 0", "-1 22", "-1 22", "-1 3", "-1 3",
+						"-1 9"], 5)):
 		r, lines = traced(tmp, ["--as-kernel", old], body)
-		tap.ok(r.stdout.split("\n")[:6] == want,
+		tap.ok(r.stdout.splitlines() == want,
 		       "--as-kernel %s: errors and sizes" % old, [said(r)])
-		# the last one is refused by any kernel, which is left to say so
+		# the last ones are refused by any kernel, which is left to say so
 		tap.ok(sum("(INJECTED) /* Linux %s: " % old in l for l in lines) == injected,
 		       "--as-kernel %s: what it did is marked with why" % old, lines)
 
