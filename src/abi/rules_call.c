@@ -18,29 +18,33 @@ int rule_kernel_privilege(const struct rule_input *in)
 }
 
 /*
- * What updates bring to several series at once.  Where the number does not tell
- * (Debian's 6.1.0 may be any 6.1), nobody knows; those known to have it are named.
+ * What updates bring to several series at once: updates are those known to have it
+ * first in theirs, up to 0.  Of other series the number tells nothing.
  */
-static int if_updated(const struct rule_input *in, bool wrong, uint32_t update)
+static int if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates)
 {
 	uint32_t release = in->machine->release;
 
-	if (!wrong)
-		return RULE_PASSES;
-	return release >> 8 == update >> 8 && release >= update ? RULE_REFUSES : RULE_UNKNOWN;
+	for (; wrong && *updates; updates++)
+		if (release >> 8 == *updates >> 8)
+			return refuses_if(release >= *updates);
+	return wrong ? RULE_UNKNOWN : RULE_PASSES;
 }
 
 int rule_text_poke_privilege(const struct rule_input *in)
 {
-	return if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1),
-			  KVER(6, 12, 113));
+	static const uint32_t updates[] = { KVER(6, 1, 191), KVER(6, 12, 113), 0 };
+
+	return if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
 }
 
 int rule_callchain_privilege(const struct rule_input *in)
 {
+	static const uint32_t updates[] = { KVER(6, 12, 113), 0 };
+
 	return if_updated(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) && rule_paranoid(in, 1),
-			  KVER(6, 12, 113));
+			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) &&
+			  rule_paranoid(in, 1), updates);
 }
 
 int rule_namespaces_privilege(const struct rule_input *in)
@@ -91,11 +95,12 @@ int rule_group_not_event(const struct rule_input *in)
 int rule_group_gone(const struct rule_input *in)
 {
 	enum fact alive = in->ask->group_fd == -1 ? FACT_YES : in->target->group.alive;
+	static const uint32_t updates[] = { KVER(6, 12, 108), 0 };
 	uint32_t release = in->machine->release;
 
-	/* since 6.15, and since an update of 6.12 */
+	/* of 6.15, and of an update of 6.12 */
 	if (alive == FACT_NO && release && release < KVER(6, 15, 0))
-		return if_updated(in, true, KVER(6, 12, 108));
+		return if_updated(in, true, updates);
 	return refuses_unless(alive);
 }
 

@@ -171,7 +171,7 @@ static void ask_member(const struct base *b, int32_t pid, size_t i)
 /* Two bits at once: what excludes what. */
 static void ask_pairs(const struct base *b, int32_t pid)
 {
-	struct { size_t field; unsigned int bit; } bits[200];
+	struct { size_t field; unsigned int bit; } bits[200] = { { 0, 0 } };
 	uint8_t attr[ATTR_ROOM];
 	struct asked a = asked_of(attr, pid);
 	size_t n = 0;

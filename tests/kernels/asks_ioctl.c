@@ -67,7 +67,7 @@ static void probe(struct base *all, size_t *n)
 {
 	struct base *b = base(all, n, "uprobe",
 			      number_in(DEVICES "/%s/type", "uprobe"), 0);
-	int fd = open(probed, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(probed, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd >= 0 && !ftruncate(fd, 4096))
 		close(fd);
