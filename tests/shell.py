@@ -3,12 +3,14 @@
 """A shell with job control, on a terminal: by itself, under pevtrace, attached to.
 
 What is typed and what comes back must be the same, and the terminal's modes and
-foreground group, too.
+foreground group, too.  So must what becomes of a program when its pid is signalled,
+which is pevtrace's, or its group.
 """
 
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -49,12 +51,29 @@ SCRIPT = [
 	b"exit 7\n",
 ]
 
+# what to wait for, and what is typed then; $T is pevtrace or nothing
+SCREEN = [
+	(PROMPT, b"$T " + os.path.join(TARGETS, "screen").encode() + b"\n"),
+	(b"<ready>", b"a"), (b"<key a>", b"\x1a"),
+	(PROMPT, b"stty -a | grep -o -- '-*icanon'; jobs\n"),
+	(PROMPT, b"fg\n"), (b"<resumed>", b"b"), (b"<key b>", b"\x1a"),
+	(PROMPT, b"kill -CONT %1; sleep 0.5; fg\n"), (b"<resumed>", b"c"), (b"<key c>", b"q"),
+	(PROMPT, b"echo $?; stty -a | grep -o -- '-*icanon'\n"),
+	(PROMPT, b"$T sh -c 'read x; exit 3'\n"), (b"\n", b"...\x1a"),
+	(PROMPT, b"fg\n"), (b"read x", b"...y\n"),
+	(PROMPT, b"echo $?\n"),
+	(PROMPT, b"$T sh -c 'read x; exit 3' & sleep 1; jobs\n"),
+	(PROMPT, b"fg\n"), (b"read x", b"...y\n"),
+	(PROMPT, b"exit $?\n"),
+]
+
 class Terminal:
-	def __init__(self, argv):
+	def __init__(self, argv, words=""):
 		self.pid, self.fd = pty.fork()
 		if not self.pid:
 			os.execve(argv[0], argv, {"PATH": os.environ["PATH"], "PS1": PROMPT.decode(),
-						  "TERM": "dumb", "HOME": "/", "LC_ALL": "C"})
+						  "TERM": "dumb", "HOME": "/", "LC_ALL": "C",
+						  "T": words})
 		self.said = b""
 		self.seen = 0
 
@@ -138,6 +157,119 @@ def session(before, attach, tmp):
 		return "%s\n%s" % (normal(term.said), e), False, None
 	return normal(term.said), same, status
 
+def untraced_shell(words, script):
+	"""What is on the screen of a shell by itself that runs something by $T, and its end."""
+	term = Terminal([BASH, "--norc", "--noprofile", "--noediting", "-i"], words)
+	try:
+		term.expect(PROMPT)
+		term.seen -= len(PROMPT)
+		shell = os.tcgetpgrp(term.fd)
+		for what, text in script:
+			term.expect(what)
+			if text.startswith(b"..."):
+				term.foreground(shell)
+				time.sleep(0.5)
+				text = text[3:]
+			os.write(term.fd, text)
+		return normal(term.said), term.end()
+	except TimeoutError as e:
+		os.kill(term.pid, signal.SIGKILL)
+		term.end()
+		return normal(term.said), repr(e)
+
+def to_pid(sig):
+	return lambda p: os.kill(p.pid, sig)
+
+def to_group(sig):
+	return lambda p: os.killpg(p.pid, sig)
+
+def handlers(*signals):
+	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
+
+ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
+# a script for sh, and what is sent when it has said go
+SENT = {
+	"SIGUSR1 to the pid": (handlers("USR1") + ROUNDS, to_pid(signal.SIGUSR1)),
+	"SIGUSR1 that kills": (ROUNDS, to_pid(signal.SIGUSR1)),
+	"SIGALRM to the pid": (handlers("ALRM") + ROUNDS, to_pid(signal.SIGALRM)),
+	"SIGWINCH to the pid": (handlers("WINCH") + ROUNDS, to_pid(signal.SIGWINCH)),
+	"SIGCONT to the pid": (handlers("CONT") + ROUNDS, to_pid(signal.SIGCONT)),
+	"a real-time signal to the pid": (handlers("36") + ROUNDS, to_pid(36)),
+	"SIGXFSZ to the pid": (handlers("XFSZ") + ROUNDS, to_pid(signal.SIGXFSZ)),
+	"SIGPIPE to the pid": (handlers("PIPE") + ROUNDS, to_pid(signal.SIGPIPE)),
+	"SIGTERM to the group": (handlers("TERM") + ROUNDS, to_group(signal.SIGTERM)),
+	"SIGUSR2 to the group": (handlers("USR2") + ROUNDS, to_group(signal.SIGUSR2)),
+	"SIGUSR2 ignored by the group": ("trap '' USR2; " + ROUNDS, to_group(signal.SIGUSR2)),
+	"SIGTERM from within": (handlers("TERM") + "echo go; kill -TERM 0; sleep 0.5; exit 5", None),
+	"SIGTERM from a child that ends": (handlers("TERM") + "echo go; sh -c 'kill -TERM 0'; sleep 0.5; "
+					   "exit 5", None),
+	"SIGUSR1 from within": ("trap '' USR1; echo go; kill -USR1 0; sleep 0.3; exit 5", None),
+	"SIGTERM from within that kills": ("echo go; kill -TERM 0; sleep 1", None),
+	"signal 32": ("echo go; kill -32 $$", None),
+	"SIGSYS": ("echo go; kill -SYS $$", None),
+}
+
+def sent(before, script, send):
+	"""What a program prints that gets a signal, and how it ends."""
+	p = subprocess.Popen(before + ["sh", "-c", script], stdin=subprocess.DEVNULL,
+			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+	try:
+		said = p.stdout.readline()
+		if send:
+			time.sleep(0.2)
+			send(p)
+		rest, _ = p.communicate(timeout=PATIENCE)
+		return said + rest, p.returncode
+	except subprocess.TimeoutExpired:
+		p.kill()
+		return b"hangs", p.wait()
+
+def with_alarm(before):
+	"""alarm(2) outlives exec."""
+	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(1); "
+		     "os.execvp(sys.argv[1], sys.argv[1:])"] + before,
+		    "trap 'echo alarm; exit 7' ALRM; echo go; while :; do sleep 0.1; done", None)
+
+def limited(tap, out):
+	"""Where the trace may grow no further, the program goes on."""
+	opens = [os.path.join(TARGETS, "eventful"), "-n", "50", "overflows"]
+	r = subprocess.run([PEVTRACE, "--json", "-o", out, "sh", "-c", "%s >/dev/null; echo went on" %
+			    " ".join(opens)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+			   stderr=subprocess.PIPE, timeout=PATIENCE, preexec_fn=lambda:
+			   resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+	tap.ok(r.returncode == 2 and r.stdout == b"went on\n" and
+	       b"File too large" in r.stderr and os.path.getsize(out) == 8192,
+	       "a limit on the size of files ends the trace alone", [repr(r)])
+
+def written_from_background(tap):
+	"""A terminal that stops those who write from the background does not stop pevtrace."""
+	script = [(PROMPT, b"stty tostop\n"),
+		  (PROMPT, b"$T " + os.path.join(TARGETS, "demo").encode() +
+		   b" true </dev/null >/dev/null 2>&1 & wait $!; echo over: $?\n"),
+		  (PROMPT, b"exit 3\n")]
+	said, status = untraced_shell(PEVTRACE + " -o /dev/tty", script)
+	tap.ok("over: 0\n" in said and "perf_event_open" in said and "Stopped" not in said and
+	       status == 3 << 8, "the trace is written from the background", [said, status])
+
+def as_the_program(tap, tmp):
+	"""Signals to pevtrace, which stands where the program would."""
+	out = os.path.join(tmp, "trace")
+	words = "%s -o %s" % (PEVTRACE, out)
+	alone = untraced_shell("", SCREEN)
+	tap.ok(alone[1] == 3 << 8, "a program that takes the screen", alone)
+	for name, more in (("text", ""), ("every call stops", " --no-seccomp")):
+		got = untraced_shell(words + more, SCREEN)
+		tap.ok(got == alone, "a program with the screen, stopped and continued: " + name,
+		       ["alone:", *alone, "traced:", *got])
+	for name, (script, send) in SENT.items():
+		alone = sent([], script, send)
+		got = sent([PEVTRACE, "-o", out], script, send)
+		tap.ok(alone == got and b"go" in alone[0], name + " comes out the same", [alone, got])
+	alone, got = with_alarm([]), with_alarm([PEVTRACE, "-o", out])
+	tap.ok(alone == got and got[1] == 7, "an alarm set before the exec", [alone, got])
+	limited(tap, out)
+	written_from_background(tap)
+
 def main():
 	if not BASH:
 		sp.skip_all("bash is not installed")
@@ -156,6 +288,7 @@ def main():
 			got = session(before, attach, tmp)
 			tap.ok(got == alone, "the same on the terminal: " + name,
 			       ["alone:"] + list(alone) + ["traced:"] + list(got))
+		as_the_program(tap, tmp)
 	return tap.done()
 
 if __name__ == "__main__":

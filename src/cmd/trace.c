@@ -490,12 +490,14 @@ static bool trace(struct live *l, const struct trace_options *t, int *status)
 	bool begun;
 
 	l->tracer = trace_new(t, &ops, l);
+	/* a write that fails is told of; the target gets what was there before trace_new() */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	begun = begin(l);
-	if (begun) {
-		/* only now: the target keeps what we inherited */
-		signal(SIGPIPE, SIG_IGN);
+	if (begun)
 		*status = trace_run(l->tracer);
-	}
+	/* what is left to be said is not to stop us in the background */
+	signal(SIGTTOU, SIG_IGN);
 	trace_free(l->tracer);
 	looker_free(l->looker);
 	map_free(&l->known);

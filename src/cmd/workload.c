@@ -130,11 +130,16 @@ void workload_end(struct workload *w)
 
 int end_like(int status)
 {
+	sigset_t set;
+
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	/* it has left its core dump; ours would overwrite it */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status); /* it was blocked */
+	sigemptyset(&set);
+	sigaddset(&set, WTERMSIG(status));
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	kill(getpid(), WTERMSIG(status)); /* raise(3) does not send libc's own two */
+	return 128 + WTERMSIG(status); /* the first process of a namespace lives on */
 }

@@ -104,8 +104,8 @@ void task_gone(struct tracer *t, struct task *task, int status)
 /* What the signals do that ended up with us and belong to the target too. */
 static void take_signals(struct tracer *t)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action;
+	sigset_t held;
 
 	sigemptyset(&t->inherited.ignored);
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
@@ -116,10 +116,13 @@ static void take_signals(struct tracer *t)
 	/* An ignored SIGCHLD would have the kernel reap our children. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&t->taken);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (!sigismember(&t->inherited.ignored, ending[i]))
-			sigaddset(&t->taken, ending[i]); /* nohup and & */
-	sigprocmask(SIG_BLOCK, &t->taken, &t->inherited.mask);
+	sigemptyset(&t->stops);
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		if (relay_is_end(sig) && !sigismember(&t->inherited.ignored, sig))
+			sigaddset(&t->taken, sig); /* nohup and & */
+	held = t->taken;
+	sigaddset(&held, SIGTTOU); /* we may write from the background */
+	sigprocmask(SIG_BLOCK, &held, &t->inherited.mask);
 }
 
 /* Nobody sends it by accident; valgrind keeps the last one for itself. */
@@ -176,12 +179,15 @@ static void give_back_signals(struct tracer *t)
 {
 	const struct sigaction once = { .sa_handler = no_matter, .sa_flags = (int)SA_RESETHAND };
 	static const struct timespec at_once;
+	struct sigaction action;
 
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (sigismember(&t->taken, sig) == 1)
+		if (sigismember(&t->taken, sig) == 1 && !sigismember(&t->stops, sig) &&
+		    !sigaction(sig, NULL, &action) && action.sa_handler == SIG_DFL)
 			sigaction(sig, &once, NULL);
 	/* What came while we let go has been answered by that. */
-	while (sigtimedwait(&t->taken, NULL, &at_once) > 0)
+	while (sigtimedwait(&t->taken, NULL, &at_once) > 0 ||
+	       sigtimedwait(&t->stops, NULL, &at_once) > 0)
 		;
 	if (sigismember(&t->inherited.ignored, SIGCHLD))
 		signal(SIGCHLD, SIG_IGN);
@@ -296,6 +302,11 @@ static void loop(struct tracer *t)
 		int status = 0;
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
+		/* While the task that may have sent us something is known. */
+		if (tid > 0 && !WIFSTOPPED(status))
+			heed_signals(t);
+		if (!t->tasks.len)
+			break;
 		if (tid > 0)
 			stop_handle(t, tid, status);
 		else if (errno == ECHILD)

@@ -229,6 +229,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 	pid_t pid = -1;
 	int err = 0;
 
+	relay_take(t);
 	l.filtered = want_filter(t);
 	if (pipe2(l.go, O_CLOEXEC)) {
 		err = errno;

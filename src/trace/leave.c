@@ -12,11 +12,8 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "trace/relay.h"
 #include "trace/task.h"
-
-/* So many requests to stop within so long mean: now. */
-enum { URGES = 3 };
-static const uint64_t urge_ns = 2000000000;
 
 static size_t count_filtered(const struct tracer *t)
 {
@@ -81,29 +78,6 @@ void leave_forget(struct tracer *t)
 	}
 }
 
-/* Counts requests that come in quick succession. */
-static bool urgent(struct tracer *t)
-{
-	uint64_t now = now_ns();
-
-	if (now - t->urged_ns > urge_ns)
-		t->urges = 0;
-	t->urged_ns = now;
-	return ++t->urges >= URGES;
-}
-
-/* The launched program lives: whatever ends it will end us. */
-static void pass_on(struct tracer *t, const siginfo_t *info)
-{
-	/*
-	 * A terminal signals the whole job: the program has it already, unless
-	 * it has left our process group (as timeout(1) does).
-	 */
-	if (info->si_code == SI_KERNEL && getpgid(t->launched) == getpgrp())
-		return;
-	kill(t->launched, urgent(t) ? SIGKILL : info->si_signo);
-}
-
 /* Only what the launched program left behind is still there. */
 static void leave_remains(struct tracer *t, size_t n)
 {
@@ -120,14 +94,16 @@ void leave_signal(struct tracer *t, const siginfo_t *info)
 {
 	size_t filtered;
 
+	if (t->launched && !t->launched_ended && !t->leaving) {
+		relay_signal(t, info);
+		return;
+	}
+	if (!relay_is_end(info->si_signo))
+		return; /* whom it was meant for is gone */
 	if (t->leaving) {
 		/* Some task does not stop; our own end will free it. */
 		kill_filtered(t);
 		leave_forget(t);
-		return;
-	}
-	if (t->launched && !t->launched_ended) {
-		pass_on(t, info);
 		return;
 	}
 	filtered = count_filtered(t);

@@ -223,8 +223,10 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 	siginfo_t info;
 
 	if (!task->starting &&
-	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info))
+	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
+		relay_saw(t, task, &info);
 		t->ops->signalled(t->ctx, task->tid, &info);
+	}
 	task_resume(t, task, sig);
 }
 
@@ -238,10 +240,13 @@ static void trap_stop(struct tracer *t, struct task *task, int sig)
 		veil_restart(t, task, info.arch);
 	task->asked = false;
 	veil_lift(task); /* of a new task */
-	if (sig == SIGTRAP || t->leaving)
+	if (sig == SIGTRAP || t->leaving) {
 		task_resume(t, task, 0);
-	else
-		ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
+		return;
+	}
+	task->listening = ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
+	if (task->pid == t->launched)
+		relay_halt(t);
 }
 
 static void exec_stop(struct tracer *t, pid_t tid)
@@ -271,6 +276,7 @@ static void stopped(struct tracer *t, struct task *task, int status)
 	int sig = WSTOPSIG(status);
 	unsigned int event = (unsigned int)status >> 16;
 
+	task->listening = false;
 	switch (event) {
 	case 0:
 		if (sig == (SIGTRAP | 0x80))

@@ -16,6 +16,7 @@
 #include "trace/filter.h"
 #include "trace/guard.h"
 #include "trace/nr.h"
+#include "trace/relay.h"
 #include "trace/trace.h"
 #include "trace/veil.h"
 
@@ -43,6 +44,7 @@ struct task {
 	bool starting; /* ours, but not yet the launched program */
 	bool early; /* seen before its birth; held if it lives */
 	bool ended; /* early, and dead already */
+	bool listening; /* stopped with its process, as job control has it */
 };
 
 /* What a launched program gets back, as we found it in ourselves. */
@@ -65,6 +67,8 @@ struct tracer {
 	bool grown; /* ... one of late */
 	struct inherited inherited;
 	sigset_t taken; /* signals that are blocked, and looked for now and then */
+	sigset_t stops; /* of these, the ones that job control stops us with */
+	struct relay_reached reached[RELAY_SIGNALS];
 	timer_t pulse; /* interrupts what we sleep in */
 	size_t nearly; /* early tasks */
 	size_t nheld; /* held ones */

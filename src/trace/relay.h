@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Signals that reached us and are meant for the program that we launched. */
+#ifndef PEVTRACE_TRACE_RELAY_H
+#define PEVTRACE_TRACE_RELAY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct task;
+struct tracer;
+
+enum { RELAY_SIGNALS = 65 };
+
+/* Who sent a signal that the launched program got, and when. */
+struct relay_reached {
+	pid_t from;
+	uint64_t ns;
+};
+
+/* From now on whatever can be caught waits for us; what was ignored stays so. */
+void relay_take(struct tracer *t);
+
+/* Is it one of those that ask a program to end? */
+bool relay_is_end(int sig);
+
+/* Acts on a signal to us while the launched program lives. */
+void relay_signal(struct tracer *t, const siginfo_t *info);
+
+/* A task is handed a signal. */
+void relay_saw(struct tracer *t, const struct task *task, const siginfo_t *info);
+
+/* The launched program has stopped: now we may, if a stop is waiting for us. */
+void relay_halt(struct tracer *t);
+
+#endif
