@@ -297,7 +297,7 @@ static void loop(struct tracer *t)
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
 		if (tid > 0)
-			stop_handle(t, tid, status);
+			fair_handle(t, tid, status);
 		else if (errno == ECHILD)
 			break;
 		if (tid > 0 && ++stops % BURST)
@@ -329,6 +329,7 @@ void trace_free(struct tracer *t)
 	map_free(&t->tasks);
 	nr_free(&t->nrs);
 	filter_free(&t->filter);
+	free(t->fair.late);
 	free(t->ranges);
 	free(t);
 }
