@@ -69,6 +69,7 @@ struct tracer {
 	void *ctx;
 	struct map tasks; /* tid -> struct task */
 	struct nr_tables nrs;
+	uint16_t mark; /* of our filters' stops */
 	struct filter filter;
 	struct fd_range *ranges; /* descriptors of WATCH_FD calls, as they came up */
 	size_t nranges;

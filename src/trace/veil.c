@@ -111,10 +111,11 @@ bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall
 	return false;
 }
 
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info)
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info)
 {
 	/* what it returns is ENOSYS then, already */
-	if (!task->filtered || info->seccomp.ret_data != VEIL_DATA)
+	if (!task->filtered || info->seccomp.ret_data != t->mark)
 		ptrace_must(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
 }
 
@@ -150,8 +151,10 @@ bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall
 	return false;
 }
 
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info)
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info)
 {
+	(void)t;
 	(void)task;
 	(void)info;
 }

@@ -21,7 +21,7 @@
 struct task;
 struct tracer;
 
-/* What our filters give with SECCOMP_RET_TRACE, to tell them from others. */
+/* What our filters give with SECCOMP_RET_TRACE before filter_mark(). */
 enum { VEIL_DATA = 0x7065 };
 
 /* What was changed for the time of a call. */
@@ -40,7 +40,8 @@ bool veil_enter(struct tracer *t, struct task *task,
 		const struct ptrace_syscall_info *info);
 
 /* A SECCOMP stop: if it is none of ours, the call fails as without a tracer. */
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info);
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info);
 
 /*
  * A task that was asked to stop is behind a call, of that audit architecture,
