@@ -8,8 +8,8 @@
  *   a filter's own SECCOMP_RET_TRACE	without a tracer it means ENOSYS
  *   the strict mode of seccomp		cannot be entered with a filter: it is
  *					enforced by us
- *   epoll_wait and its like		fail with EINTR when a tracer stops the task
- *					inside: they begin again
+ *   epoll_wait and its like, calls	fail with EINTR when a tracer stops the task
+ *   on sockets with a timeout		inside: they begin again
  */
 #ifndef PEVTRACE_TRACE_VEIL_H
 #define PEVTRACE_TRACE_VEIL_H
