@@ -39,7 +39,7 @@ RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 
 EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
-	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers"]
+	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers", "timeouts"]
 CONFINED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
 	    "namespace", "subreaper", "daemon", "untraced"]
 EVENTFUL = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -204,6 +205,10 @@ struct tracer *trace_new(const struct trace_options *opts,
 	t->ops = ops;
 	t->ctx = ctx;
 	nr_build(&t->nrs);
+	/* early in a machine's life nothing is random yet */
+	if (getrandom(&t->mark, sizeof(t->mark), GRND_NONBLOCK) != sizeof(t->mark))
+		t->mark = VEIL_DATA;
+	t->mark |= 0x8000; /* small numbers are what others use */
 	getrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
 	take_signals(t);
 	start_pulse(t);
@@ -308,7 +313,7 @@ static void loop(struct tracer *t)
 		if (!t->tasks.len)
 			break;
 		if (tid > 0)
-			stop_handle(t, tid, status);
+			fair_handle(t, tid, status);
 		else if (errno == ECHILD)
 			break;
 		if (tid > 0 && ++stops % BURST)
@@ -340,6 +345,7 @@ void trace_free(struct tracer *t)
 	map_free(&t->tasks);
 	nr_free(&t->nrs);
 	filter_free(&t->filter);
+	free(t->fair.late);
 	free(t->ranges);
 	free(t);
 }

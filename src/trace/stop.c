@@ -205,7 +205,7 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
 			goes_on = enter(t, task, &info);
-		veil_refuse(task, &info);
+		veil_refuse(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		/* let go of inside the call: it has not returned */

@@ -60,7 +60,8 @@ static int filters(const char *arg)
 {
 	static const uint32_t actions[] = {
 		SECCOMP_RET_LOG, SECCOMP_RET_ERRNO | EXDEV, SECCOMP_RET_TRACE,
-		SECCOMP_RET_TRACE | 7, SECCOMP_RET_TRAP | 3, SECCOMP_RET_KILL_PROCESS,
+		SECCOMP_RET_TRACE | 7, SECCOMP_RET_TRACE | 0x7065 /* a tracer's own? */,
+		SECCOMP_RET_TRAP | 3, SECCOMP_RET_KILL_PROCESS,
 		SECCOMP_RET_KILL_THREAD, SECCOMP_RET_ERRNO,
 	};
 	const struct sigaction action = { .sa_sigaction = on_sys, .sa_flags = SA_SIGINFO };

@@ -2,6 +2,7 @@
 /* What programs do with processes, signals and time, and what they see of it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -421,6 +423,32 @@ static int sleepers(const char *arg)
 	return 0;
 }
 
+/* The same, of calls that give up after a while. */
+static int timeouts(const char *arg)
+{
+	const struct timeval patience = { 0, 300000 };
+	struct __kernel_timespec ts = { 0, 300000000 };
+	struct io_uring_getevents_arg wait = { .ts = (uintptr_t)&ts };
+	struct io_uring_params params = { 0 };
+	int s[2], ring;
+	char byte;
+
+	(void)arg;
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+	CHECK(!setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
+	outcome("recv", recv(s[0], &byte, 1, 0));
+	outcome("read", read(s[0], &byte, 1));
+	ring = (int)syscall(SYS_io_uring_setup, 4, &params);
+	if (ring >= 0 && params.features & IORING_FEAT_EXT_ARG)
+		outcome("io_uring_enter", syscall(SYS_io_uring_enter, ring, 0, 1,
+						  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+						  &wait, sizeof(wait)));
+	close(ring);
+	close(s[0]);
+	close(s[1]);
+	return 0;
+}
+
 static int signalfds(const char *arg)
 {
 	struct signalfd_siginfo info;
@@ -500,7 +528,7 @@ static const struct verb verbs[] = {
 	{ "trap", traps }, { "timer", timers }, { "interrupt", restarts },
 	{ "restart_block", restart_block }, { "signalfd", signalfds },
 	{ "inherited", inherited },
-	{ "sleepers", sleepers }, { NULL, NULL },
+	{ "sleepers", sleepers }, { "timeouts", timeouts }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
