@@ -36,6 +36,7 @@ struct live {
 	pid_t looking;		/* the tid at whose stop we look */
 	struct map known;	/* tids whose name is learnt */
 	bool told_of_ptrace;
+	bool told_of_rings;
 };
 
 /* Rings ------------------------------------------------------------------- */
@@ -67,6 +68,21 @@ static void on_looked(void *ctx, const struct ring *r, const struct ring_result 
 	session_looked(&l->session, l->looking, session_now(), &look);
 }
 
+static void on_blind(void *ctx, const struct ring *r, int error)
+{
+	struct live *l = ctx;
+	const struct view_look look = { .ring = r, .error = error };
+	char comm[32] = "?";
+
+	session_looked(&l->session, l->looking, session_now(), &look);
+	if (l->told_of_rings || error == ESRCH)
+		return;
+	l->told_of_rings = true;
+	proc_comm(l->looking, comm, sizeof(comm));
+	warn("cannot look into the ring buffer of %s[%d]: %s; its records are not shown",
+	     comm, (int)r->pid, strerror(error));
+}
+
 static void on_learnt(void *ctx, const struct event *e)
 {
 	session_learnt_id(&((struct live *)ctx)->session, e);
@@ -78,7 +94,7 @@ static void on_counted(void *ctx, const struct event *e)
 }
 
 static const struct look_ops look_ops = {
-	.record = on_record, .looked = on_looked, .learnt = on_learnt,
+	.record = on_record, .looked = on_looked, .blind = on_blind, .learnt = on_learnt,
 	.counted = on_counted,
 };
 

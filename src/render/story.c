@@ -139,7 +139,7 @@ bool story_looked(const struct story *s)
 	size_t n = model_rings(s->m, &rings);
 
 	while (n--)
-		if (rings[n]->looks)
+		if (rings[n]->looks || rings[n]->blind)
 			return true;
 	return false;
 }
@@ -211,7 +211,8 @@ static bool kin(const struct story *s, const struct event *a, const struct event
 	uint8_t one[EVENT_ATTR_MAX], other[EVENT_ATTR_MAX];
 
 	if (a->opener != b->opener || a->flags != b->flags || (a->pid < 0) != (b->pid < 0) ||
-	    !a->leader != !b->leader || a->found != b->found)
+	    !a->leader != !b->leader || a->found != b->found ||
+	    a->unread != b->unread)
 		return false;
 	/* what a period means depends on what is counted */
 	if (attr_word(&x, ATTR_SAMPLE_PERIOD) && attr_source(&x) != attr_source(&y))

@@ -82,7 +82,7 @@ void task_drop(struct tracer *t, struct task *task)
 	if (task->call)
 		call_free(task->call);
 	free(task->call);
-	stack_forget(&task->stack);
+	stack_forget(t, task);
 	guard_free(task->guard);
 	free(task);
 }
@@ -323,6 +323,7 @@ static void loop(struct tracer *t)
 			release_held(t);
 		if (t->nearly)
 			birth_adopt(t);
+		stack_rest(t);
 		tick(t);
 	}
 	/* Tasks without a child to wait for: someone else reaped them. */
@@ -341,6 +342,7 @@ void trace_free(struct tracer *t)
 		leave_start(t);
 		loop(t);
 	}
+	stack_end(t);
 	give_back_signals(t);
 	map_free(&t->tasks);
 	nr_free(&t->nrs);

@@ -28,7 +28,7 @@ struct task {
 	pid_t tid, pid;
 	const struct arch *arch; /* of the last call seen, or NULL */
 	struct call *call; /* reused by every call; NULL at first */
-	struct stack_cache *stack; /* see stack.c */
+	pid_t walked; /* what stack.c calls it to the walker; 0: it never did */
 	struct guard *guard; /* see guard.h; NULL without a filter */
 	uint64_t held_ns; /* stays in its stop until then; 0: does not */
 	struct veil veil; /* see veil.h */
@@ -45,6 +45,7 @@ struct task {
 	bool early; /* seen before its birth; held if it lives */
 	bool ended; /* early, and dead already */
 	bool listening; /* stopped with its process, as job control has it */
+	bool unwalkable; /* its program is too much for libunwind */
 	uint64_t round; /* the last one that it was served in: see fair.c */
 };
 
@@ -73,6 +74,7 @@ struct tracer {
 	struct nr_tables nrs;
 	uint16_t mark; /* of our filters' stops */
 	struct filter filter;
+	struct stacks *stacks; /* see stack.c; NULL before the first */
 	struct fd_range *ranges; /* descriptors of WATCH_FD calls, as they came up */
 	size_t nranges;
 	bool grown; /* ... one of late */
