@@ -364,6 +364,12 @@ def test_misuse(tmp):
 	r = run("--self", "--no-btf", env=dict(os.environ, CC="false", PATH="/nonexistent"))
 	if r.returncode != 2 or b"no C compiler" not in r.stderr:
 		why.append("without a compiler: %d %s" % (r.returncode, r.stderr))
+	mute = write(os.path.join(tmp, "mute"), '#!/bin/sh\n'
+		     '[ "$1" != -E ] || exec true >"$4"\nexec gcc "$@"\n')
+	os.chmod(mute, 0o755)
+	r = run("--self", "--no-btf", env=dict(os.environ, CC=mute))
+	if r.returncode != 2 or b"not to be found" not in r.stderr:
+		why.append("with one that preprocesses to nothing: %d %s" % (r.returncode, r.stderr))
 	return why
 
 def test_french():

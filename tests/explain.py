@@ -504,7 +504,7 @@ def test_told(tap, tmp):
 # ---- words ------------------------------------------------------------------------------------
 
 # Sections whose rows say something about names that stand elsewhere.
-ABOUT_OTHERS = ("%terms", "%refusals", "%claims", "%parts", "%told", "%unsaid",
+ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%told", "%unsaid",
 		"%exceptions")
 
 def names_of_tables():

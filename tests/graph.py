@@ -11,10 +11,13 @@ and -y's names on descriptors that come to stand for other events.
 """
 
 import collections
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -504,6 +507,63 @@ def test_attach(tap, tmp):
 	tap.ok(len(old) == 2 and all(e.id for e in old),
 	       name + ": and have their ids", run.summary.lines)
 
+# ---- what cannot be looked into ------------------------------------------------------
+
+def test_undumpable(tap, tmp):
+	"""Neither its memory nor its descriptors are ours: that is said, and nothing
+	is made up."""
+	name = "not dumpable"
+	if rp.missing("confined"):
+		tap.skip(name, rp.missing("confined"))
+		return
+	place = tempfile.mkdtemp(dir=tmp)
+	for path in (tmp, place):
+		os.chmod(path, 0o755)
+	user = {}
+	if not os.getuid():
+		os.chown(place, 65534, 65534)
+		user = {"user": 65534, "group": 65534, "extra_groups": []}
+	copies = []
+	for program in (rp.PEVTRACE, rp.target("confined")):
+		copies.append(shutil.copy(program, place))
+	def run(*argv):
+		return subprocess.run(argv, cwd=place, stdin=subprocess.DEVNULL, text=True,
+				      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+				      env=dict(os.environ, LC_ALL="C"), timeout=60, **user)
+	argv = [copies[1], "undumpable"]
+	native = run(*argv)
+	if native.returncode:
+		tap.skip(name, native.stderr.strip())
+		return
+	r = run(copies[0], "--records", "--summary", "-o", "text", *argv)
+	with open(os.path.join(place, "text")) as f:
+		text = f.read()
+	summary = text[text.find("\nEvents: "):]
+	tap.ok((r.returncode, r.stdout) == (0, native.stdout), name + ": runs as alone",
+	       [r.returncode, r.stdout, r.stderr])
+	tap.ok(r.stderr.count("cannot look into the ring buffer") == 1,
+	       name + ": a warning, once", r.stderr.split("\n"))
+	tap.ok("event with an unreadable attr" in summary and "; how it starts is not known" in
+	       summary and "event with an unreadable attr: E2BIG" in
+	       summary.replace("EINVAL", "E2BIG") and
+	       not re.search("cycles|counting|runs from|nothing like it", summary),
+	       name + ": no attr, no guess", summary.split("\n"))
+	tap.ok(re.search(r"\n +[1-9]\d* looks? failed \(Operation not permitted\)", summary),
+	       name + ": the summary tells what was not seen", summary.split("\n"))
+	r = run(copies[0], "--records", "--json", "-o", "json", *argv)
+	with open(os.path.join(place, "json")) as f:
+		lines = [json.loads(line) for line in f]
+	looks = [line for line in lines if line["kind"] == "look"]
+	tap.ok(looks and all(line.get("error") == 1 for line in looks) and
+	       lines[-1]["unseen"] == len(looks), name + ": so does a dump", looks + lines[-1:])
+	told = run(copies[0], "decode", "--records", "--summary", "json").stdout
+	tap.ok("%d look" % len(looks) in told and "failed (Operation not permitted)" in told,
+	       name + ": and its decoding", told.split("\n"))
+	told = run(copies[0], "explain", "json").stdout
+	tap.ok("attr could not be read" in told and "could not, %d time" % len(looks) in
+	       " ".join(told.split()) and not re.search("only counts|CPU_CYCLES|cpu-cycles", told),
+	       name + ": and explain", told.split("\n"))
+
 # ---- nobody notices ------------------------------------------------------------------
 
 def test_undisturbed(tap):
@@ -540,6 +600,7 @@ def own_tests(tap, tmp):
 		("sigtrap", lambda: test_sigtrap(tap)),
 		("reuse", lambda: test_reuse(tap)),
 		("attach", lambda: test_attach(tap, tmp)),
+		("undumpable", lambda: test_undumpable(tap, tmp)),
 		("undisturbed", lambda: test_undisturbed(tap))]
 
 def perf_tests(tap, tmp, tracefs):

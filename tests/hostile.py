@@ -15,6 +15,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ EVIL = b"\033[31m\033]0;x\007\r\n\x9b1m\xc2\x9b2J\x7f\xff"
 # all of C0 but newline, DEL, and C1, as a byte that is no part of a character or as one
 CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 ENV = dict(os.environ, NO_COLOR="1", LC_ALL="C")
-VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300"]
+VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng"]
 MODES = {
 	"text": [],
 	"verbose": ["-v", "-y", "-s", "4096", "--trace=all"],
@@ -117,6 +118,36 @@ def one(tap, tmp, verb):
 		why += ["%s: %s" % (name, b) for b in bad]
 	tap.ok(not why, "%s: %d modes, nothing but what is true and harmless" %
 	       (verb.split()[0], len(MODES)), why)
+
+def spoil(path, field, value):
+	"""Puts a value into the header of each symbol table of an ELF file of 64 bits."""
+	with open(path, "r+b") as f:
+		data = bytearray(f.read())
+		at, = struct.unpack_from("<Q", data, 0x28)
+		n, = struct.unpack_from("<H", data, 0x3c)
+		for header in range(at, at + 64 * n, 64):
+			if struct.unpack_from("<I", data, header + 4)[0] == 2:
+				struct.pack_into("<Q", data, header + field, value)
+		f.seek(0)
+		f.write(data)
+
+def symbols(tap, tmp):
+	"""Programs that run, but whose symbol tables lie: a stack may be lost, no more."""
+	for name, field, value in (("a size beyond all files", 32, 1 << 40),
+				   ("entries of no size", 56, 0),
+				   ("a place beyond all files", 24, 1 << 63)):
+		path, trace = os.path.join(tmp, "liar"), os.path.join(tmp, "trace")
+		shutil.copy(HOSTILE, path)
+		spoil(path, field, value)
+		argv = [path, "sizes"]
+		native = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+		status, out, size = watch([PEVTRACE, "-k", "--trace=perf_event_open", "-o", trace] +
+					  argv, tmp)
+		with open(trace) as f:
+			seen = f.read()
+		tap.ok((status, out) == (native.returncode, native.stdout) and " > " in seen and
+		       (size < LIMIT or sp.sanitized()), "-k and a symbol table with " + name,
+		       [status, out, size, seen[:1000]])
 
 def cgroup(tap, tmp):
 	"""A cgroup of an evil name, in records and elsewhere."""
@@ -207,6 +238,7 @@ def main():
 	try:
 		for verb in VERBS:
 			one(tap, tmp, verb)
+		symbols(tap, tmp)
 		cgroup(tap, tmp)
 		held_by_evil(tap, tmp)
 		attach_to_the_dying(tap, tmp)

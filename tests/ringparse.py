@@ -187,9 +187,14 @@ class Ring:
 		self.writers = [int(w) for w in
 				re.findall(r"#(\d+)", m.group(2) or "")]
 		self.overwrite = ", overwritten when full" in self.text
-		self.looks = self.seen = self.missed = 0
+		self.looks = self.seen = self.missed = self.blind = 0
+		self.why_blind = None
 
 	def detail(self, line):
+		m = re.match(r"(\d+) looks? failed \((.*)\): what there was is not known$", line)
+		if m:
+			self.blind, self.why_blind = int(m.group(1)), m.group(2)
+			return
 		m = re.match(r"(\d+) looks?, (\d+) records? seen, (\d+) bytes missed$",
 			     line)
 		if not m:

@@ -34,12 +34,12 @@ CANNOT = 77
 NATIVES = 6
 MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
 	 "every call stops": ["--no-seccomp", "--records"]}
-PATIENCE = 240 if sp.sanitized() else 60	# seconds
+PATIENCE = 240	# seconds, for a machine that is busy, and the sanitizers
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 
 EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
-	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers"]
+	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers", "timeouts"]
 CONFINED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
 	    "namespace", "subreaper", "daemon", "untraced"]
 EVENTFUL = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",
@@ -142,8 +142,9 @@ class Harness:
 		if late:
 			os.write(target.stdin.fileno(), b"\n")
 			time.sleep(RND.uniform(0, seconds / 2))
-		tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(self.tmp, "trace"), "-p",
-					   str(target.pid)], stdin=subprocess.DEVNULL,
+		options = RND.choice(([], ["--json"], ["--records", "--summary"], ["-k"]))
+		tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(self.tmp, "trace"), *options,
+					   "-p", str(target.pid)], stdin=subprocess.DEVNULL,
 					  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 		said = tracer.stderr.readline()
 		if not late:

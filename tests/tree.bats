@@ -25,7 +25,7 @@ setup() {
 @test "every source, description and test is listed in Makefile.am" {
 	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] xlat/*.in xlat/*.awk lessons/* \
 		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
-		tests/fault/*.c bench/*.c
+		tests/fault/*.c tests/kernels/* bench/*.c
 }
 
 @test "scripts pass shellcheck" {

@@ -70,6 +70,8 @@ setup() {
 		one|I_ONE|EPERM|Not allowed
 		%unsaid
 		one_claim|word,a phrase
+		%takers
+		I_TWO|kind!=C_RED|4.7|Red ones do not
 	END
 }
 
@@ -281,7 +283,7 @@ wrong() {
 	wrong 57 "unknown claim no_claim" '57s/one/no/'
 }
 
-@test "steps, terms and refusals that are wrong" {
+@test "steps, terms, refusals and takers that are wrong" {
 	wrong 46 "fn_a stands twice" '46s/fn_b/fn_a/'
 	wrong 47 "not a step and a function" '47s/stop/Stop/'
 	wrong 47 "unknown step kind arm" '47s/x86/arm/'
@@ -295,6 +297,9 @@ wrong() {
 	wrong 54 "not an error: WRONG" '54s/EINVAL/WRONG/'
 	wrong 55 "unknown ioctl I_ZERO" '55s/I_ONE/I_ZERO/'
 	wrong 55 "missing column" "55s/${tab}Not allowed//"
+	wrong 59 "unknown ioctl I_ZERO" '59s/I_TWO/I_ZERO/'
+	wrong 59 "unknown field colour" '59s/kind/colour/'
+	wrong 59 "no condition" '59s/kind!=C_RED/-/'
 }
 
 @test "mistakes are told all at once" {

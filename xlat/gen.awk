@@ -198,7 +198,7 @@ function is_ours(header)
 BEGIN {
 	FS = "\t+"
 	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
-	nsteps = nterms = nrefusals = 0
+	nsteps = nterms = nrefusals = ntakers = 0
 	section = ""
 	failed = 0
 
@@ -266,6 +266,8 @@ FNR == 1 {
 		section = "terms"
 	else if (word[1] == "%refusals" && n == 1)
 		section = "refusals"
+	else if (word[1] == "%takers" && n == 1)
+		section = "takers"
 	else
 		fail(at, "not a section: " $0)
 	if (section == "")
@@ -351,6 +353,12 @@ section == "terms" {
 section == "refusals" {
 	if (columns(4))
 		refusal_row()
+	next
+}
+
+section == "takers" {
+	if (columns(4))
+		taker_row()
 	next
 }
 
@@ -717,6 +725,18 @@ function refusal_row(	i)
 		fail(at, "the refusal stands twice")
 }
 
+function taker_row(	i)
+{
+	i = ++ntakers
+	taker_at[i] = at
+	taker_request[i] = $1
+	taker_events[i] = $2
+	taker_since[i] = kver($3, at)
+	taker_meaning[i] = $4
+	if ($2 == "-")
+		fail(at, "no condition: every event takes it")
+}
+
 END {
 	if (!failed)
 		check_tables()
@@ -962,6 +982,12 @@ function check_terms(	i, j, n, a, known)
 			fail(refusal_at[i], "unknown call " refusal_call[i])
 		if (refusal_request[i] != "-" && !(refusal_request[i] in known))
 			fail(refusal_at[i], "unknown ioctl " refusal_request[i])
+	}
+	for (i = 1; i <= ntakers; i++) {
+		if (!(taker_request[i] in known))
+			fail(taker_at[i], "unknown ioctl " taker_request[i])
+		taker_events_c[i] = condition(layout_no["perf_event_attr"], taker_events[i],
+					      taker_at[i])
 	}
 }
 
@@ -1245,6 +1271,13 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		      quoted(term_steps[i] == "-" ? "" : term_steps[i]) ",\n\t  " \
 		      quoted(term_text[i]) " }," > f
 	print "\t{ .name = NULL }\n};" > f
+
+	print "\nconst struct taker_desc taker_descs[] = {" > f
+	for (i = 1; i <= ntakers; i++)
+		print "\t{ " chex(ioctl_request[ioctl_no[taker_request[i]]], "U") ", " \
+		      taker_events_c[i] ", " taker_since[i] ",\n\t  " \
+		      quoted(taker_meaning[i]) " }," > f
+	print "\t{ .meaning = NULL },\n};" > f
 
 	print "\nconst struct refusal_desc refusal_descs[] = {" > f
 	for (i = 1; i <= nrefusals; i++)

@@ -14,19 +14,19 @@
 #include "xlat/tables.h"
 
 /* What the user may do is for the kernel that runs to judge, not for an older one. */
-static struct rule_facts of_anybody(const struct rule_machine *here)
+static struct rule_machine of_anybody(const struct rule_machine *here)
 {
-	struct rule_facts f = { .machine = *here };
+	struct rule_machine m = *here;
 
-	f.machine.paranoid = -1;
-	f.machine.caps = ~0ULL;
-	f.machine.max_sample_rate = f.machine.max_stack = UINT64_MAX;
-	return f;
+	m.paranoid = -1;
+	m.caps = ~0ULL;
+	m.max_sample_rate = m.max_stack = UINT64_MAX;
+	return m;
 }
 
 void as_kernel_init(struct as_kernel *k, uint32_t release, const struct rule_machine *here)
 {
-	struct rule_machine *m = &k->then.machine;
+	struct rule_machine *m = &k->then;
 
 	*k = (struct as_kernel){
 		.release = release, .then = of_anybody(here), .today = of_anybody(here),
@@ -120,42 +120,58 @@ static struct as_refusal refusal(int error, const char *because)
 }
 
 static struct as_refusal refuses_open(const struct as_kernel *k, const struct call *c,
-				      const uint8_t *attr, size_t len)
+				      const uint8_t *attr, size_t len,
+				      const struct rule_target *target)
 {
+	struct rule_facts then = { k->then, *target };
+	struct rule_facts now = { k->today, *target };
 	struct rule_ask ask = {
 		.attr = attr, .len = len, .pid = call_int(c, 1), .cpu = call_int(c, 2),
-		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &k->then,
+		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &then,
 	};
-	struct rule_verdict then, today;
+	struct rule_verdict old, today;
 	struct buf newer = { 0 };
 	struct as_refusal r = { 0 };
 
-	rules_judge(&ask, &then);
-	if (!then.rule)
+	rules_judge(&ask, &old);
+	if (!old.rule)
 		return r;
-	ask.facts = &k->today;
+	ask.facts = &now;
 	rules_judge(&ask, &today);
 	/* only the size that comes back with E2BIG tells one kernel from the other */
-	if (today.rule == then.rule && today.error == then.error && today.error != E2BIG)
+	if (today.rule == old.rule && today.error == old.error && today.error != E2BIG)
 		return r;
-	newer_than(k, &ask, then.rule, &newer);
-	r = refusal(then.error, newer.len ? buf_str(&newer) : then.rule->meaning);
+	newer_than(k, &ask, old.rule, &newer);
+	r = refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
 	buf_free(&newer);
-	r.attr_size = r.error == E2BIG && (then.rule->id == RULE_SIZE_TAIL ||
-					   then.rule->id == RULE_SIZE_RANGE) ?
-		      k->then.machine.attr_size : 0;
+	r.attr_size = r.error == E2BIG && (old.rule->id == RULE_SIZE_TAIL ||
+					   old.rule->id == RULE_SIZE_RANGE) ?
+		      k->then.attr_size : 0;
 	return r;
 }
 
-struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
-				    const uint8_t *attr, size_t len)
+static struct as_refusal refuses_ioctl(const struct as_kernel *k, const struct call *c,
+				       const uint8_t *attr, size_t len)
 {
-	const struct ioctl_desc *d;
+	const struct ioctl_desc *d = ioctl_find((uint32_t)c->args[1], c->arch->word);
+	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
 
-	if (c->desc->id == CALL_PERF_EVENT_OPEN)
-		return refuses_open(k, c, attr, len);
-	d = c->desc->id == CALL_IOCTL ? ioctl_find((uint32_t)c->args[1], c->arch->word) : NULL;
 	if (d && d->since > k->release)
 		return refusal(ENOTTY, "it does not know this ioctl");
+	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
+		if (t->request == d->request && t->since > k->release &&
+		    cond_holds(&w, &t->events))
+			return refusal(EINVAL, t->meaning);
+	return (struct as_refusal){ 0 };
+}
+
+struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
+				    const uint8_t *attr, size_t len,
+				    const struct rule_target *target)
+{
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		return refuses_open(k, c, attr, len, target);
+	if (c->desc->id == CALL_IOCTL)
+		return refuses_ioctl(k, c, attr, len);
 	return (struct as_refusal){ 0 };
 }

@@ -11,7 +11,7 @@
 
 struct as_kernel {
 	uint32_t release;		/* KVER() of the older one */
-	struct rule_facts then, today;	/* this machine with it, and as it is */
+	struct rule_machine then, today; /* this machine with it, and as it is */
 	struct rule_pmu *pmus;		/* those that it knows; owned */
 };
 
@@ -31,11 +31,15 @@ void as_kernel_free(struct as_kernel *k);
 
 /*
  * Whether that kernel would have refused the call for being older.  attr: what
- * perf_event_open is called with, of which len bytes can be read; others have
- * none.  What any kernel refuses is left to the one that runs, unless the older
- * one would have found it in another place, with another error.
+ * perf_event_open is called with, or the event of an ioctl was opened with, of
+ * which len bytes can be read; NULL where that is not known.  What any kernel
+ * refuses is left to the one that runs, unless the older one would have found it in
+ * another place, with another error.  target: what is known of the task and group
+ * that perf_event_open names; what is wrong with these both kernels say, and before
+ * much else.
  */
 struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
-				    const uint8_t *attr, size_t len);
+				    const uint8_t *attr, size_t len,
+				    const struct rule_target *target);
 
 #endif

@@ -17,6 +17,36 @@ int rule_kernel_privilege(const struct rule_input *in)
 	return refuses_if(!rule_get(in, ATTR_EXCLUDE_KERNEL) && rule_paranoid(in, 1));
 }
 
+/*
+ * What updates bring to several series at once: updates are those known to have it
+ * first in theirs, up to 0.  Of other series the number tells nothing.
+ */
+static int if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates)
+{
+	uint32_t release = in->machine->release;
+
+	for (; wrong && *updates; updates++)
+		if (release >> 8 == *updates >> 8)
+			return refuses_if(release >= *updates);
+	return wrong ? RULE_UNKNOWN : RULE_PASSES;
+}
+
+int rule_text_poke_privilege(const struct rule_input *in)
+{
+	static const uint32_t updates[] = { KVER(6, 1, 191), KVER(6, 12, 113), 0 };
+
+	return if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
+}
+
+int rule_callchain_privilege(const struct rule_input *in)
+{
+	static const uint32_t updates[] = { KVER(6, 12, 113), 0 };
+
+	return if_updated(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
+			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) &&
+			  rule_paranoid(in, 1), updates);
+}
+
 int rule_namespaces_privilege(const struct rule_input *in)
 {
 	return refuses_if(rule_get(in, ATTR_NAMESPACES) && !rule_perfmon(in));
@@ -64,12 +94,28 @@ int rule_group_not_event(const struct rule_input *in)
 
 int rule_group_gone(const struct rule_input *in)
 {
-	return in->ask->group_fd == -1 ? RULE_PASSES :
-					 refuses_unless(in->target->group.alive);
+	enum fact alive = in->ask->group_fd == -1 ? FACT_YES : in->target->group.alive;
+	static const uint32_t updates[] = { KVER(6, 12, 108), 0 };
+	uint32_t release = in->machine->release;
+
+	/* of 6.15, and of an update of 6.12 */
+	if (alive == FACT_NO && release && release < KVER(6, 15, 0))
+		return if_updated(in, true, updates);
+	return refuses_unless(alive);
+}
+
+/* Before 2.6.37, -1 without a CPU was looked up as any other number is. */
+static bool no_cpu_either(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	return release && release < KVER(2, 6, 37) && in->ask->pid == -1 && in->ask->cpu == -1;
 }
 
 int rule_no_task(const struct rule_input *in)
 {
+	if (no_cpu_either(in))
+		return RULE_REFUSES;
 	return in->task ? refuses_unless(in->target->task.exists) : RULE_PASSES;
 }
 

@@ -42,6 +42,13 @@ int rule_size_tail(const struct rule_input *in)
 	return RULE_PASSES;
 }
 
+int rule_type_range(const struct rule_input *in)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_type_id, rule_get(in, ATTR_TYPE));
+
+	return refuses_if(!e || e->since > in->machine->release);
+}
+
 /* A member that came later than the release may stand where an older one did. */
 static bool has_older(const struct field *f, uint32_t release)
 {

@@ -59,6 +59,12 @@ int rule_software_branch(const struct rule_input *in)
 	return refuses_if(branches(in) && (is_clock(in) || is_type(in, PERF_TYPE_SOFTWARE)));
 }
 
+/* Software events had no PMU of their own then. */
+int rule_software_none(const struct rule_input *in)
+{
+	return rule_software_config(in);
+}
+
 int rule_software_config(const struct rule_input *in)
 {
 	uint64_t config = rule_get(in, ATTR_CONFIG);
@@ -190,14 +196,6 @@ static int unless_not(const struct rule_input *in, uint64_t trait)
 	return f == FACT_NO ? RULE_PASSES : f == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
-int rule_extended_regs(const struct rule_input *in)
-{
-	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
-			rule_get(in, ATTR_SAMPLE_REGS_INTR);
-
-	return unless_pmu_can(in, regs & in->machine->arch->regs_extended);
-}
-
 int rule_no_exclude(const struct rule_input *in)
 {
 	static const unsigned int flags[] = {
@@ -209,6 +207,18 @@ int rule_no_exclude(const struct rule_input *in)
 		if (rule_get(in, flags[i]))
 			return unless_not(in, PMU_TRAIT_NO_EXCLUDE);
 	return RULE_PASSES;
+}
+
+int rule_extended_regs(const struct rule_input *in)
+{
+	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
+			rule_get(in, ATTR_SAMPLE_REGS_INTR);
+
+	/* until 6.15, and an update of 6.12, the second one's error was kept */
+	if (in->machine->release && in->machine->release < KVER(6, 12, 31) &&
+	    rule_no_exclude(in) == RULE_REFUSES)
+		return RULE_PASSES;
+	return unless_pmu_can(in, regs & in->machine->arch->regs_extended);
 }
 
 int rule_cpu_pmu_task(const struct rule_input *in)

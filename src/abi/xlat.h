@@ -173,6 +173,16 @@ extern const size_t ioctl_ndescs;
 /* By request number, as a task of that word size (4 or 8) passes it; or NULL. */
 const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word);
 
+/* Events that take a request from a later release on than that of the request. */
+struct taker_desc {
+	uint32_t request;	/* as a 64-bit program passes it */
+	struct cond events;	/* on their attr */
+	uint32_t since;		/* before, they refuse it with EINVAL */
+	const char *meaning;	/* why, one line, no full stop */
+};
+
+extern const struct taker_desc taker_descs[]; /* the last has no meaning */
+
 /* When the tracer must stop for a call; see trace_filter in trace/filter.h. */
 enum call_watch {
 	WATCH_ALWAYS,	/* from the start */

@@ -296,6 +296,23 @@ static int check_dump(struct check *k, const char *path, unsigned long line)
 	return status;
 }
 
+static int run(struct check *k, const char *path, unsigned long line)
+{
+	int status;
+
+	showing_open(&k->out, &k->options);
+	machine_open(&k->machine);
+	facts_open(&k->facts, k->machine.host);
+	status = k->command ? k->verb->command(k) :
+		 path ? check_dump(k, path, line) : check_operand(k);
+	free_opened(&k->opened);
+	facts_close(&k->facts);
+	machine_close(&k->machine);
+	if (k->cgroup)
+		close(k->pid);
+	return showing_close(&k->out) ? status : EXIT_TROUBLE;
+}
+
 int check_run(const struct check_verb *verb, int argc, char **argv)
 {
 	struct check k = {
@@ -303,7 +320,7 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 	};
 	unsigned long line = 0;
 	char *path = NULL;
-	int status;
+	int status = EXIT_TROUBLE;
 
 	check_parse(&k, argc, argv);
 	if (k.what)
@@ -311,22 +328,11 @@ int check_run(const struct check_verb *verb, int argc, char **argv)
 	if (path && (k.leader || k.group_fd != -1))
 		die("the group of a call in a dump is told there: no --leader, no --group-fd");
 	/* a command runs within the limits that it was given */
-	if (!k.command && !k.offline && !descriptors_want(CHECK_DESCRIPTORS)) {
+	if (!k.command && !k.offline && !descriptors_want(CHECK_DESCRIPTORS))
 		refusal_descriptors(verb->name, CHECK_DESCRIPTORS);
-		return EXIT_TROUBLE;
-	}
-	if (!showing_open(&k.out, &k.options))
-		return EXIT_TROUBLE;
-	machine_open(&k.machine);
-	facts_open(&k.facts, k.machine.host);
-	status = k.command ? verb->command(&k) :
-		 path ? check_dump(&k, path, line) : check_operand(&k);
-	free_opened(&k.opened);
+	else
+		status = run(&k, path, line);
 	free(k.events);
-	facts_close(&k.facts);
-	machine_close(&k.machine);
 	free(path);
-	if (k.cgroup)
-		close(k.pid);
-	return showing_close(&k.out) ? status : EXIT_TROUBLE;
+	return status;
 }

@@ -7,7 +7,6 @@
 #include "cmd/check_show.h"
 #include "cmd/refusal.h"
 #include "render/siginfo.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 /* What became of it, as the call's line says it: the kernel's word goes first. */

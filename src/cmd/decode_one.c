@@ -225,8 +225,7 @@ int cmd_decode_one(int argc, char **argv)
 	bool ok;
 
 	parse(&d, argc, argv);
-	if (!showing_open(&d.out, &d.options))
-		return EXIT_TROUBLE;
+	showing_open(&d.out, &d.options);
 	machine_open(&d.machine);
 	ok = decode(&d);
 	machine_close(&d.machine);

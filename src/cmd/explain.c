@@ -361,8 +361,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 {
 	int status = EXIT_YES;
 
-	if (!showing_open(&x->out, &x->options))
-		return EXIT_TROUBLE;
+	showing_open(&x->out, &x->options);
 	prose_init(&x->prose, &x->text, x->options.width ? x->options.width :
 					prose_width(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;

@@ -15,6 +15,7 @@
 #include "lib/die.h"
 #include "lib/map.h"
 #include "trace/tamper.h"
+#include "xlat/constants.h"
 
 enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
 
@@ -319,10 +320,32 @@ void injections_gone(struct injections *i, pid_t tid)
 	hand_counts(i, tid, 0);
 }
 
-static void be_older(const struct injections *i, struct call *c, const uint8_t *attr,
-		     size_t len)
+/* What the call's task and group are like; a cgroup's descriptor is not ours. */
+static struct rule_target target_of(struct injections *i, const struct model *m,
+				    const struct call *c)
 {
-	struct as_refusal r = as_kernel_refuses(&i->old, c, attr, len);
+	const struct rule_ask ask = { .pid = call_int(c, 1), .cpu = -1, .group_fd = -1 };
+	struct rule_target t = { .descriptor = FACT_UNKNOWN };
+	int group_fd = call_int(c, 3);
+
+	if (c->desc->id != CALL_PERF_EVENT_OPEN)
+		return t;
+	if (!(c->args[4] & PERF_FLAG_PID_CGROUP)) {
+		facts_target(&i->facts, &ask);
+		t.task.exists = i->facts.rules.target.task.exists;
+	}
+	if (model_event(m, c->tid, group_fd))
+		t.group.event = FACT_YES;
+	else if (group_fd < 0)
+		t.group.event = FACT_NO;
+	return t;
+}
+
+static void be_older(struct injections *i, const struct model *m, struct call *c,
+		     const uint8_t *attr, size_t len)
+{
+	struct rule_target target = target_of(i, m, c);
+	struct as_refusal r = as_kernel_refuses(&i->old, c, attr, len, &target);
 	struct buf because = { 0 };
 
 	if (!r.error)
@@ -357,5 +380,5 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 		c->tamper = first->does;
 	c->tamper.injected &= tamper_possible(c->arch);
 	if (!first && i->old.release && tamper_possible(c->arch))
-		be_older(i, c, attr, len);
+		be_older(i, m, c, attr, len);
 }

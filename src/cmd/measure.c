@@ -3,16 +3,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/reason.h"
-#include "cmd/refusal.h"
 #include "cmd/targets.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -63,8 +60,7 @@ void measure_option(struct measure *m, int opt, const char *arg, char **argv,
 		options_pids(o, arg);
 		break;
 	case 'q':
-		for (size_t i = 0; i < CALL_COUNT; i++)
-			o->select.calls[i] = SELECT_NONE;
+		selection_no_calls(&o->select);
 		break;
 	case 'V':
 		options_say(PACKAGE_STRING "\n");

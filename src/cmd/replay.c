@@ -90,8 +90,7 @@ static void one_option(struct replaying *r, int opt, const char *arg, char **arg
 		break;
 	case 'q':
 		r->quiet = true;
-		for (size_t i = 0; i < CALL_COUNT; i++)
-			o->select.calls[i] = SELECT_NONE;
+		selection_no_calls(&o->select);
 		break;
 	case 'V':
 		options_say(PACKAGE_STRING "\n");

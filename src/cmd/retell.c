@@ -82,17 +82,21 @@ static void on_record(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 }
 
 static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		      uint64_t missed, bool torn, const uint8_t *page, size_t len)
+		      uint64_t missed, bool torn, const uint8_t *page, size_t len, int error)
 {
 	struct session *s = of(ctx);
 	struct ring *r = model_ring(s->model, ring);
 	const struct view_look look = {
 		.ring = r, .page = page, .page_len = len, .missed = missed, .torn = torn,
+		.error = error,
 	};
 
 	if (!r)
 		return;
-	model_looked(r, missed, torn);
+	if (error)
+		model_blind(r, error);
+	else
+		model_looked(r, missed, torn);
 	session_looked(s, tid, ns, &look);
 }
 
@@ -116,7 +120,7 @@ static void on_count(void *ctx, unsigned int event, uint64_t id,
 		return;
 	model_set_id(s->model, e, id); /* a read told it; nobody asked */
 	e->count = *count;
-	if (read_format && e->found) {
+	if (read_format && !event_told(e)) {
 		e->read_format = *read_format;
 		e->format_known = true;
 	}

@@ -31,6 +31,12 @@ void selection_init(struct selection *s)
 	s->signals = ~0ULL;
 }
 
+void selection_no_calls(struct selection *s)
+{
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		s->calls[i] = SELECT_NONE;
+}
+
 /* Hands each word of a comma-separated set to add; "!" before it all negates. */
 static void each_word(const char *set, const char *option,
 		      void (*add)(void *ctx, const char *word, const char *option),

@@ -24,6 +24,9 @@ struct selection {
 /* Everything that concerns perf, every outcome, every signal. */
 void selection_init(struct selection *s);
 
+/* No calls: for -q. */
+void selection_no_calls(struct selection *s);
+
 /*
  * One -e argument: "trace=SET", "status=SET" or "signal=SET"; a bare SET is
  * trace's.  Dies with a message on a word that it does not know.

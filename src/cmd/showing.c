@@ -10,7 +10,7 @@
 #include "lib/create.h"
 #include "lib/die.h"
 
-bool showing_open(struct showing *s, const struct options *o)
+void showing_open(struct showing *s, const struct options *o)
 {
 	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
 	if (s->path && !strcmp(s->path, "-"))
@@ -20,17 +20,14 @@ bool showing_open(struct showing *s, const struct options *o)
 
 		s->out = fd < 0 ? NULL : fdopen(fd, "w");
 	}
-	if (!s->out) {
-		warn("cannot write '%s': %s; name another file with -o", s->path,
-		     create_error(errno));
-		return false;
-	}
+	if (!s->out)
+		die("cannot write '%s': %s; name another file with -o", s->path,
+		    create_error(errno));
 	text_sink_init(&s->text, &s->line);
 	s->text.sink.full = o->text.full;
 	s->text.sink.max_string = o->text.max_string;
 	s->text.labels = true;
 	s->text.color = color_wanted(o->color, isatty(fileno(s->out)));
-	return true;
 }
 
 void showing_begin(struct showing *s, bool plain)

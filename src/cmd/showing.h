@@ -19,8 +19,8 @@ struct showing {
 	struct json_sink object;
 };
 
-/* False after a warn(). */
-bool showing_open(struct showing *s, const struct options *o);
+/* Dies where it cannot be written to. */
+void showing_open(struct showing *s, const struct options *o);
 
 /*
  * Begins a line.  Values at the top have their keys before them unless plain

@@ -36,6 +36,7 @@ struct live {
 	pid_t looking;		/* the tid at whose stop we look */
 	struct map known;	/* tids whose name is learnt */
 	bool told_of_ptrace;
+	bool told_of_rings;
 };
 
 /* Rings ------------------------------------------------------------------- */
@@ -67,6 +68,21 @@ static void on_looked(void *ctx, const struct ring *r, const struct ring_result 
 	session_looked(&l->session, l->looking, session_now(), &look);
 }
 
+static void on_blind(void *ctx, const struct ring *r, int error)
+{
+	struct live *l = ctx;
+	const struct view_look look = { .ring = r, .error = error };
+	char comm[32] = "?";
+
+	session_looked(&l->session, l->looking, session_now(), &look);
+	if (l->told_of_rings || error == ESRCH)
+		return;
+	l->told_of_rings = true;
+	proc_comm(l->looking, comm, sizeof(comm));
+	warn("cannot look into the ring buffer of %s[%d]: %s; its records are not shown",
+	     comm, (int)r->pid, strerror(error));
+}
+
 static void on_learnt(void *ctx, const struct event *e)
 {
 	session_learnt_id(&((struct live *)ctx)->session, e);
@@ -78,7 +94,7 @@ static void on_counted(void *ctx, const struct event *e)
 }
 
 static const struct look_ops look_ops = {
-	.record = on_record, .looked = on_looked, .learnt = on_learnt,
+	.record = on_record, .looked = on_looked, .blind = on_blind, .learnt = on_learnt,
 	.counted = on_counted,
 };
 
@@ -484,6 +500,26 @@ static bool begin(struct live *l)
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
 }
 
+/* False where it could not begin. */
+static bool trace(struct live *l, const struct trace_options *t, int *status)
+{
+	bool begun;
+
+	l->tracer = trace_new(t, &ops, l);
+	/* a write that fails is told of; the target gets what was there before trace_new() */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	begun = begin(l);
+	if (begun)
+		*status = trace_run(l->tracer);
+	/* what is left to be said is not to stop us in the background */
+	signal(SIGTTOU, SIG_IGN);
+	trace_free(l->tracer);
+	looker_free(l->looker);
+	map_free(&l->known);
+	return begun;
+}
+
 int cmd_trace(int argc, char **argv)
 {
 	struct live l = { 0 };
@@ -494,23 +530,13 @@ int cmd_trace(int argc, char **argv)
 	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
 	machine_live(&l.machine, l.options.symbols);
 	injections_begin(l.options.inject, l.machine.host);
-	if (!session_start_here(&l.session, &l.options, &l.machine.names))
-		return EXIT_TROUBLE;
-	start_looking(&l);
-	plan_stops(&l, &t);
-	l.tracer = trace_new(&t, &ops, &l);
-	/* a write that fails is told of; the target gets what was there before trace_new() */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	begun = begin(&l);
-	if (begun)
-		status = trace_run(l.tracer);
-	/* what is left to be said is not to stop us in the background */
-	signal(SIGTTOU, SIG_IGN);
-	trace_free(l.tracer);
-	looker_free(l.looker);
-	map_free(&l.known);
-	written = session_end(&l.session);
+	begun = written = session_start_here(&l.session, &l.options, &l.machine.names);
+	if (begun) {
+		start_looking(&l);
+		plan_stops(&l, &t);
+		begun = trace(&l, &t, &status);
+		written = session_end(&l.session);
+	}
 	machine_close(&l.machine);
 	options_free(&l.options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;

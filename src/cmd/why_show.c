@@ -288,6 +288,7 @@ static void text_blocks(const struct telling *t)
 		text_escaped(show_line(&t->show, "blocked by"), buf_str(&words));
 		showing_end(t->show.out);
 	}
+	buf_free(&words);
 }
 
 static void text_seen(const struct telling *t)

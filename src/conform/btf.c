@@ -17,6 +17,7 @@ struct reader {
 	const struct btf *btf;
 	const struct said *known;	/* NULL: everything is wanted */
 	struct said *out;
+	unsigned int left;		/* members that a structure may still have */
 };
 
 static const char *name_at(const struct reader *r, __u32 off)
@@ -78,11 +79,14 @@ static const struct btf_type *resolved(const struct reader *r, __u32 id)
 	return to < 0 ? NULL : btf__type_by_id(r->btf, (__u32)to);
 }
 
-/* Members of structures without a name are the outer one's own. */
+/*
+ * Members of structures without a name are the outer one's own.  These are counted,
+ * too: a liar's that are many in each other would never end.
+ */
 static void add_members(struct reader *r, const struct btf_type *t, __u32 base, __u32 id,
 			struct said_struct *st, unsigned int depth)
 {
-	for (unsigned int i = 0; i < btf_vlen(t) && st->n < MEMBERS_MAX; i++) {
+	for (unsigned int i = 0; i < btf_vlen(t) && r->left; i++) {
 		const struct btf_member *bm = &btf_members(t)[i];
 		const struct btf_type *of = resolved(r, bm->type);
 		const char *name = name_at(r, bm->name_off);
@@ -91,6 +95,7 @@ static void add_members(struct reader *r, const struct btf_type *t, __u32 base, 
 		struct said_member *m;
 		__s64 bytes;
 
+		r->left--;
 		if (!of)
 			continue;
 		if (!*name) {
@@ -131,6 +136,7 @@ static void read_types(struct reader *r)
 
 			st->bytes = t->size;
 			st->line = id;
+			r->left = MEMBERS_MAX;
 			add_members(r, t, 0, id, st, 0);
 		}
 	}

@@ -188,14 +188,15 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 	struct buf subject = { 0 }, text = { 0 };
 	struct finding *f;
 
-	if (kind == MEMBER_WHEN || kind == MEMBER_LEFT_OVER || m->reserved ||
-	    (kind == MEMBER_MISSING && ours->since > x->release) ||
-	    (kind == MEMBER_EXTRA && (theirs->array || taken_apart(x->ours, theirs))))
+	/* bits that are left over have no member */
+	if (!m || kind == MEMBER_WHEN || m->reserved ||
+	    (!theirs && m->since > x->release) ||
+	    (!ours && (m->array || taken_apart(x->ours, m))))
 		return;
 	buf_addf(&subject, "%s.%s", x->ours->name, m->name);
-	if (kind == MEMBER_MISSING)
+	if (!theirs)
 		buf_addf(&text, "%s of %s is missing", m->name, x->ours->name);
-	else if (kind == MEMBER_EXTRA)
+	else if (!ours)
 		buf_addf(&text, "The tables do not have %s of %s", m->name, x->ours->name);
 	else if (kind == MEMBER_NAME)
 		buf_addf(&text, "%s of %s is called %s in the tables", theirs->name,
@@ -205,8 +206,7 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 			 "tables", m->name, x->ours->name, theirs->bits, theirs->start,
 			 ours->bits, ours->start);
 	f = find(x, kinds[kind], subject.data,
-		 kind == MEMBER_MISSING || kind == MEMBER_EXTRA ? FINDING_MISSING : FINDING_ERROR,
-		 text.data);
+		 ours && theirs ? FINDING_ERROR : FINDING_MISSING, text.data);
 	compare_since(f, m->since);
 	place_member(x->c, f, x->ours->name, m->name);
 	if (theirs && ours && strcmp(theirs->name, ours->name))

@@ -148,6 +148,8 @@ static struct finding *differs(struct differing *d, enum member_diff_kind kind,
 static void member_differs(void *ctx, enum member_diff_kind kind,
 			   const struct said_member *right, const struct said_member *said)
 {
+	/* bits that are left over have no member */
+	const struct said_member *m = said && (!right || kind == MEMBER_NAME) ? said : right;
 	struct differing *d = ctx;
 	struct buf subject = { 0 };
 	struct finding *f;
@@ -155,20 +157,20 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 	if (said && !right && known_elsewhere(d, said))
 		return;
 	buf_addf(&subject, "%s", d->what);
-	if (right || said)
-		buf_addf(&subject, ".%s", right && kind != MEMBER_NAME ? right->name : said->name);
-	if (kind == MEMBER_LEFT_OVER)
+	if (m)
+		buf_addf(&subject, ".%s", m->name);
+	if (!m)
 		f = compare_find(d->c, "page-bits", subject.data, FINDING_ERROR,
 				 page_section(&d->c->page, d->section),
 				 "The bit-fields of %s leave %u bits of their word unaccounted for",
 				 d->what, d->said->left_over);
-	else if (kind == MEMBER_MISSING)
+	else if (!said)
 		f = missing(d, subject.data, right);
-	else if (kind == MEMBER_EXTRA)
+	else if (!right)
 		f = extra(d, subject.data, said);
 	else
 		f = differs(d, kind, subject.data, right, said);
-	if (kind == MEMBER_LEFT_OVER)
+	if (!m)
 		place_page(d->c, f, d->said->left_line);
 	else if (said && (right || !is_old(d, said)))
 		place_page(d->c, f, said->line);

@@ -140,37 +140,48 @@ static bool try_compiler(struct compiler *c, const char *command)
 	return ok;
 }
 
-bool compiler_open(struct compiler *c)
+void compiler_close(struct compiler *c)
+{
+	char path[sizeof(c->dir) + 16];
+
+	for (int i = 0; *c->dir && i < (int)(sizeof(files) / sizeof(*files)); i++) {
+		snprintf(path, sizeof(path), "%s/%s", c->dir, files[i]);
+		unlink(path);
+	}
+	if (*c->dir)
+		rmdir(c->dir);
+	*c->dir = '\0';
+	free(c->command);
+	c->command = NULL;
+}
+
+/* Where something dies between the two, the directory must not stay behind. */
+static void close_at_exit(int status, void *c)
+{
+	(void)status;
+	compiler_close(c);
+	free(c);
+}
+
+struct compiler *compiler_open(void)
 {
 	const char *tmp = getenv("TMPDIR"), *cc = getenv("CC");
+	struct compiler *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct compiler){ .command = NULL };
+	on_exit(close_at_exit, c);
 	if (!tmp || !*tmp || strlen(tmp) > sizeof(c->dir) - 24)
 		tmp = "/tmp";
 	snprintf(c->dir, sizeof(c->dir), "%s/pevtrace-XXXXXX", tmp);
 	if (!mkdtemp(c->dir)) {
 		warn("cannot make a directory in %s: %s; name another one in TMPDIR", tmp,
 		     strerror(errno));
-		return false;
+		*c->dir = '\0';
+		return NULL;
 	}
 	if ((cc && *cc && try_compiler(c, cc)) || try_compiler(c, "cc") || try_compiler(c, "gcc"))
-		return true;
+		return c;
 	warn("no C compiler here writes types as BTF: a gcc from 12 on does (option -gbtf); "
 	     "name one in CC, or leave headers out with --no-headers");
 	compiler_close(c);
-	return false;
-}
-
-void compiler_close(struct compiler *c)
-{
-	struct buf path = { 0 };
-
-	for (int i = 0; i < (int)(sizeof(files) / sizeof(*files)); i++) {
-		path_of(c, i, &path);
-		unlink(path.data);
-	}
-	rmdir(c->dir);
-	buf_free(&path);
-	free(c->command);
-	*c = (struct compiler){ .command = NULL };
+	return NULL;
 }

@@ -11,16 +11,18 @@ enum { COMPILER_ARGS = 16 };
 
 /* A compiler, and a directory of our own for its files. */
 struct compiler {
-	char dir[64];
+	char dir[64];			/* "": there is none */
 	char *command;			/* owned; words is made of it */
 	char *words[COMPILER_ARGS];	/* "ccache", "gcc", NULL */
 };
 
 /*
- * Finds one that writes BTF: $CC, else cc, else gcc.  False after a warn():
- * there is none, or no directory can be made.
+ * Finds one that writes BTF: $CC, else cc, else gcc.  NULL after a warn(): there
+ * is none, or no directory can be made.  What is not closed is closed by exit().
  */
-bool compiler_open(struct compiler *c);
+struct compiler *compiler_open(void);
+
+/* Its files are gone then; c itself lives on. */
 void compiler_close(struct compiler *c);
 
 /* Preprocesses a source; what comes out, with macros (-dD), goes to out. */

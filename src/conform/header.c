@@ -276,31 +276,41 @@ static bool no_header(const char *header, const struct buf *errors)
 	return false;
 }
 
+/* A compiler may leave out where it is, or everything. */
+static bool has_words(const char *text, const char *header, struct words *w)
+{
+	read_words(text, w);
+	if (!w->nfiles)
+		warn("%s is not to be found in what the compiler makes of it; name another one in "
+		     "CC, or leave headers out with --no-headers", header);
+	return w->nfiles;
+}
+
 bool header_read(const char *const *headers, size_t n, struct said *out)
 {
 	struct buf include = { 0 }, text = { 0 }, object = { 0 }, errors = { 0 };
 	struct said all = { 0 };
 	struct words w = { 0 };
-	struct compiler c;
+	struct compiler *c = compiler_open();
 	bool ok;
 
-	if (!compiler_open(&c))
+	if (!c)
 		return false;
 	includes(headers, n, &include);
-	ok = (compiler_preprocess(&c, include.data, &text, &errors) &&
-	      compiler_types(&c, include.data, &object, &errors)) ||
+	ok = (compiler_preprocess(c, include.data, &text, &errors) &&
+	      compiler_types(c, include.data, &object, &errors)) ||
 	     no_header(headers[0], &errors);
-	ok = ok && btf_read(object.data, NULL, &all);
+	ok = ok && btf_read(object.data, NULL, &all) &&
+	     has_words(buf_str(&text), headers[0], &w);
 	if (ok) {
-		read_words(text.data, &w);
 		keep_own(&all, &w, out);
 		free(out->file);
-		out->file = xstrdup(w.nfiles ? w.files[0] : headers[0]);
-		find_values(&c, include.data, out, 0, out->nnames);
+		out->file = xstrdup(w.files[0]);
+		find_values(c, include.data, out, 0, out->nnames);
 	}
 	words_free(&w);
 	said_free(&all);
-	compiler_close(&c);
+	compiler_close(c);
 	buf_free(&include);
 	buf_free(&text);
 	buf_free(&object);

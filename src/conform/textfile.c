@@ -49,13 +49,16 @@ struct gzip {
 static int gzip_next(void *from, char *to, unsigned int room)
 {
 	struct gzip *g = from;
-	int rc = Z_OK;
+	int rc;
 
+	if (g->done)
+		return 0;
 	g->z.next_out = (Bytef *)to;
 	g->z.avail_out = room;
-	while (!g->done && rc == Z_OK && g->z.avail_out == room)
+	do
 		rc = inflate(&g->z, Z_NO_FLUSH);
-	g->done |= rc == Z_STREAM_END;
+	while (rc == Z_OK && g->z.avail_out == room);
+	g->done = rc == Z_STREAM_END;
 	if (rc != Z_OK && rc != Z_STREAM_END)
 		return -1;
 	return (int)(room - g->z.avail_out);

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "drive/experiment.h"
 
+
+#include "abi/layout.h"
+#include "drive/bpf.h"
+#include "drive/experiment.h"
+#include "drive/open_event.h"
+#include "drive/ring.h"
+#include "drive/turns.h"
+#include "drive/work.h"
+#include "host/cgroup.h"
+#include "host/sysfile.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,17 +25,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "abi/layout.h"
-#include "drive/bpf.h"
-#include "drive/open_event.h"
-#include "drive/ring.h"
-#include "drive/work.h"
-#include "host/cgroup.h"
-#include "host/sysfile.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Seconds after which an experiment is given up. */
 enum { PATIENCE = 20, RING_PAGES = 1 + 16, HEADER = 8, ATTR_MAX = 4096 };
@@ -60,21 +61,6 @@ static uint64_t get(const struct experiment *x, unsigned int index)
 
 /* The task --------------------------------------------------------------------------- */
 
-static bool say(int link)
-{
-	return send(link, "", 1, MSG_NOSIGNAL) == 1;
-}
-
-static bool hear(int link)
-{
-	char c;
-	ssize_t n;
-
-	while ((n = read(link, &c, 1)) < 0 && errno == EINTR)
-		;
-	return n == 1;
-}
-
 static _Noreturn void be_task(const struct lab *l, int link)
 {
 	const struct experiment *x = l->x;
@@ -83,11 +69,11 @@ static _Noreturn void be_task(const struct lab *l, int link)
 	prctl(PR_SET_DUMPABLE, 1); /* so that our parent may measure us */
 	alarm(PATIENCE);
 	/* twice, so that the second time no page of it is new */
-	if (say(link) && hear(link) && say(link) && hear(link)) {
+	if (turn_pass(link) && turn_wait(link) && turn_pass(link) && turn_wait(link)) {
 		work_do(x->work, x->whom == EXPERIMENT_TASK ? -1 : l->told->seen.cpu,
 			x->clock, &l->told->work);
 		/* an event whose task is gone tells no wakeups */
-		if (say(link) && hear(link))
+		if (turn_pass(link) && turn_wait(link))
 			work_end(x->work);
 	}
 	_exit(0);
@@ -128,18 +114,19 @@ static bool start_task(struct lab *l)
 	}
 	close(ends[1]);
 	l->link = ends[0];
-	return l->task > 0 && hear(l->link) && say(l->link) && hear(l->link) && sleeps(l->task);
+	return l->task > 0 && turn_wait(l->link) && turn_pass(l->link) && turn_wait(l->link) &&
+	       sleeps(l->task);
 }
 
 static void let_work(const struct lab *l)
 {
-	if (say(l->link))
-		hear(l->link);
+	if (turn_pass(l->link))
+		turn_wait(l->link);
 }
 
 static void let_end(const struct lab *l)
 {
-	say(l->link);
+	turn_pass(l->link);
 	close(l->link);
 	while (waitpid(l->task, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "drive/look.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -71,7 +72,7 @@ static uint64_t attr_get(const struct event *e, unsigned int index)
 }
 
 /*
- * Our own copy of the event's descriptor; negative: there is none to be had.
+ * Our own copy of the event's descriptor, or a negative errno.
  * Another thread may have put something else in its place, or a filter made up the
  * number that perf_event_open returned: to read from that could take input away
  * from the target, or wait for ever.
@@ -81,12 +82,12 @@ static int borrow(const struct look *k, const struct event *e)
 	int its_fd = model_fd_of(k->looker->model, k->tid, e), fd;
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
-	fd = its_fd < 0 ? -1 : borrow_fd(k->pid, k->tid, its_fd);
+	fd = its_fd < 0 ? -EBADF : borrow_fd(k->pid, k->tid, its_fd);
 	if (fd < 0 || (proc_fd_link(getpid(), fd, link, sizeof(link)) &&
 		       !strcmp(link, PROC_EVENT_LINK)))
 		return fd;
 	close(fd);
-	return -1;
+	return -EBADF;
 }
 
 /* Samples tell their event by its id: ask for those that nobody asked for. */
@@ -153,6 +154,16 @@ static bool wanted(const struct look *k, const struct ring *r)
 	return !k->end || (r->start < k->end && k->start < r->end);
 }
 
+/* One that the program has closed was looked into before. */
+static void not_seen(const struct look *k, struct ring *r, int error)
+{
+	if (error == EBADF)
+		return;
+	model_blind(r, error);
+	if (k->looker->ops->blind)
+		k->looker->ops->blind(k->looker->ctx, r, error);
+}
+
 static void look_ring(void *ctx, struct ring *r)
 {
 	struct look *k = ctx;
@@ -163,16 +174,20 @@ static void look_ring(void *ctx, struct ring *r)
 	if (!wanted(k, r))
 		return;
 	fd = borrow(k, r->event);
-	if (fd < 0)
+	if (fd < 0) {
+		not_seen(k, r, -fd);
 		return;
+	}
 	k->ring = r;
 	model_each_writer(l->model, r, learn_id, k);
 	error = ring_look(fd, (size_t)(r->end - r->start),
 			  attr_get(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
 			  seen_of(l, r), &result, got_record, k);
 	close(fd);
-	if (error)
+	if (error) {
+		not_seen(k, r, -error);
 		return;
+	}
 	model_looked(r, result.missed, result.torn);
 	if (l->ops->looked)
 		l->ops->looked(l->ctx, r, &result);

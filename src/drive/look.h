@@ -22,6 +22,8 @@ struct look_ops {
 		       const uint8_t *bytes, size_t len);
 	/* One look at a ring is over.  May be NULL. */
 	void (*looked)(void *ctx, const struct ring *r, const struct ring_result *result);
+	/* A look failed: nobody knows what there is.  error is a positive errno.  May be NULL. */
+	void (*blind)(void *ctx, const struct ring *r, int error);
 	/* The kernel's id of an event was asked for.  May be NULL. */
 	void (*learnt)(void *ctx, const struct event *e);
 	/* The count of an event was read.  May be NULL. */
@@ -34,9 +36,9 @@ void looker_free(struct looker *l);
 
 /*
  * Looks into all rings that the task's process has mapped, or into those of
- * one event, or the one mapping that a range of addresses touches.  What
- * cannot be looked into (a ring whose descriptors are all closed) is passed
- * over.  Records and losses are counted in the model.
+ * one event, or the one mapping that a range of addresses touches.  A ring whose
+ * descriptors are all closed is passed over.  Records and losses are counted in the
+ * model, and the looks that fail (for want of rights, or of descriptors of ours).
  */
 void look_all(struct looker *l, pid_t pid, pid_t tid);
 void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e);

@@ -10,7 +10,6 @@
 #include "abi/layout.h"
 #include "drive/reissue_in.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* More than a name in an attr or a filter can have. */

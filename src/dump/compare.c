@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/die.h"
-#include "xlat/tables.h"
 
 static void tell(struct comparison *c, struct difference *d, const struct normal *n,
 		 const struct normal_task *t, const struct normal_item *i)

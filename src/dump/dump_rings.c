@@ -33,8 +33,11 @@ void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_lo
 	dump_add_uint(o, "missed", l->missed);
 	dump_add_bool(o, "torn", l->torn);
 	dump_add(o, "page", json_bytes(l->page, l->page_len));
+	if (l->error)
+		dump_add_int(o, "error", l->error);
 	dump_write(d, tid, o);
 	d->missed += l->missed;
+	d->unseen += !!l->error;
 }
 
 void dump_on_learnt_id(struct view *v, const struct event *e)
@@ -53,7 +56,7 @@ void dump_on_count(struct view *v, const struct event *e)
 	dump_add_uint(o, "event", e->number);
 	dump_add_uint(o, "id", e->id);
 	dump_add_uint(o, "count", e->count.value);
-	if (e->found && e->format_known)
+	if (!event_told(e) && e->format_known)
 		dump_add(o, "read_format", json_hex(e->read_format));
 	if (e->count.timed) {
 		dump_add_uint(o, "time_enabled", e->count.enabled);

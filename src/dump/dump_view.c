@@ -8,7 +8,6 @@
 
 #include "dump/dump_call.h"
 #include "lib/die.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 #define IDLE_NS 1000000000ULL
@@ -244,6 +243,7 @@ static void free_view(struct view *v)
 	dump_add_uint(o, "calls", d->calls);
 	dump_add_uint(o, "records", d->records);
 	dump_add_uint(o, "missed", d->missed);
+	dump_add_uint(o, "unseen", d->unseen);
 	dump_add_uint(o, "tasks", d->tasks);
 	dump_write(d, 0, o);
 	while ((slot = map_next(&d->begun.by_tid, &at)))

@@ -15,7 +15,7 @@ struct dump_view {
 	const struct names *names;
 	struct output *out;
 	struct inflights begun;
-	uint64_t calls, records, missed, tasks, last_ns;
+	uint64_t calls, records, missed, unseen, tasks, last_ns;
 };
 
 static inline struct dump_view *dump_self(struct view *v)

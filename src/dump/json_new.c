@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/json_new.h"
 
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "lib/buf.h"
 #include "lib/die.h"
 
 static struct json_object *made(struct json_object *o)
@@ -45,6 +49,11 @@ struct json_object *json_new_bool(bool v)
 	return made(json_object_new_boolean(v));
 }
 
+struct json_object *json_new_double(double v, const char *text)
+{
+	return made(json_object_new_double_s(v, text));
+}
+
 void json_add(struct json_object *o, const char *key, struct json_object *value)
 {
 	if (json_object_object_add(o, key, value))
@@ -61,4 +70,129 @@ void json_add_literal(struct json_object *o, const char *key, struct json_object
 {
 	if (json_object_object_add_ex(o, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT))
 		die("out of memory for JSON");
+}
+
+/* Lines ------------------------------------------------------------------------ */
+
+/* A character that is written otherwise, and its bytes; 0: it stands for itself. */
+static size_t special_at(const char *p, size_t len, unsigned int *c)
+{
+	*c = (uint8_t)*p;
+	if (*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f)
+		return 1;
+	/* U+0080 to U+009F are controls, too, that JSON lets through */
+	if (*c != 0xc2 || len < 2 || (uint8_t)p[1] >= 0xa0)
+		return 0;
+	*c = (uint8_t)p[1];
+	return 2;
+}
+
+static void put_special(struct buf *out, unsigned int c)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+	const char *known = c ? strchr(plain, (int)c) : NULL;
+
+	if (known)
+		buf_addf(out, "\\%c", names[known - plain]);
+	else
+		buf_addf(out, "\\u%04x", c);
+}
+
+static void put_string(struct buf *out, const char *text, size_t len)
+{
+	const char *end = text + len, *at = text;
+	unsigned int c;
+
+	buf_addc(out, '"');
+	while (at < end) {
+		size_t n = special_at(at, (size_t)(end - at), &c);
+
+		if (!n) {
+			at++;
+			continue;
+		}
+		buf_add(out, text, (size_t)(at - text));
+		put_special(out, c);
+		text = at += n;
+	}
+	buf_add(out, text, (size_t)(end - text));
+	buf_addc(out, '"');
+}
+
+static void put_value(struct buf *out, struct json_object *o);
+
+static void put_members(struct buf *out, struct json_object *o)
+{
+	const char *between = "{";
+
+	json_object_object_foreach(o, key, value) {
+		buf_adds(out, between);
+		put_string(out, key, strlen(key));
+		buf_addc(out, ':');
+		put_value(out, value);
+		between = ",";
+	}
+	buf_adds(out, *between == '{' ? "{}" : "}");
+}
+
+static void put_elements(struct buf *out, struct json_object *o)
+{
+	size_t n = json_object_array_length(o);
+
+	buf_addc(out, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_addc(out, ',');
+		put_value(out, json_object_array_get_idx(o, i));
+	}
+	buf_addc(out, ']');
+}
+
+static void put_int(struct buf *out, struct json_object *o)
+{
+	int64_t v = json_object_get_int64(o);
+
+	if (v < 0)
+		buf_addf(out, "%lld", (long long)v);
+	else	/* which may be more than that holds */
+		buf_addu(out, json_object_get_uint64(o));
+}
+
+static void put_value(struct buf *out, struct json_object *o)
+{
+	switch (json_object_get_type(o)) {
+	case json_type_object:
+		put_members(out, o);
+		break;
+	case json_type_array:
+		put_elements(out, o);
+		break;
+	case json_type_string:
+		put_string(out, json_object_get_string(o),
+			   (size_t)json_object_get_string_len(o));
+		break;
+	case json_type_int:
+		put_int(out, o);
+		break;
+	case json_type_double:	/* made with its text */
+		buf_adds(out, json_object_get_userdata(o));
+		break;
+	case json_type_boolean:
+		buf_adds(out, json_object_get_boolean(o) ? "true" : "false");
+		break;
+	case json_type_null:
+		buf_adds(out, "null");
+		break;
+	}
+}
+
+/* json-c's own leaves out, and does not say so, what it has no memory for. */
+const char *json_line(struct json_object *o, size_t *len)
+{
+	struct buf out = { 0 };
+
+	put_value(&out, o);
+	*len = out.len;
+	json_object_set_userdata(o, out.data, json_object_free_userdata);
+	return out.data;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * json-c's objects, made and put together.  json-c returns NULL or -1 when memory
- * is out, and NULL is also its null: these die instead.
+ * json-c's objects: made, put together, and written.  json-c returns NULL or -1 when
+ * memory is out, and NULL is also its null: these die instead.
  */
 #ifndef PEVTRACE_DUMP_JSON_NEW_H
 #define PEVTRACE_DUMP_JSON_NEW_H
@@ -20,11 +20,20 @@ struct json_object *json_new_int(int64_t v);
 struct json_object *json_new_uint(uint64_t v);
 struct json_object *json_new_bool(bool v);
 
+/* One that is written as the text says. */
+struct json_object *json_new_double(double v, const char *text);
+
 /* The object or array takes the value over; NULL is null. */
 void json_add(struct json_object *o, const char *key, struct json_object *value);
 void json_append(struct json_object *array, struct json_object *value);
 
 /* The same with a key that is not copied: a literal. */
 void json_add_literal(struct json_object *o, const char *key, struct json_object *value);
+
+/*
+ * The whole of an object on one line, for writing, with all control characters
+ * escaped; owned by the object.
+ */
+const char *json_line(struct json_object *o, size_t *len);
 
 #endif

@@ -72,50 +72,6 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 	return o;
 }
 
-/* DEL, or one of U+0080 to U+009F: controls that JSON lets through. */
-static size_t control_at(const char *p, size_t len)
-{
-	if (*p == 0x7f)
-		return 1;
-	return len > 1 && (uint8_t)p[0] == 0xc2 && (uint8_t)p[1] < 0xa0 ? 2 : 0;
-}
-
-/* Where the next one is, or the end. */
-static const char *next_control(const char *p, const char *end)
-{
-	while (p < end && !control_at(p, (size_t)(end - p)))
-		p++;
-	return p;
-}
-
-const char *json_line(struct json_object *o, size_t *len)
-{
-	const char *text = json_object_to_json_string_length(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, len);
-	const char *end = text + *len, *at;
-	struct buf out = { 0 };
-
-	/* its end is missing where memory for it was */
-	if (!text || !*len || !strchr("}]\"", end[-1]))
-		die("out of memory for JSON");
-	at = next_control(text, end);
-	if (at == end)
-		return text;
-	while (at < end) {
-		size_t n = control_at(at, (size_t)(end - at));
-
-		buf_add(&out, text, (size_t)(at - text));
-		buf_addf(&out, "\\u%04x", (uint8_t)at[n - 1]);
-		text = at + n;
-		at = next_control(text, end);
-	}
-	buf_add(&out, text, (size_t)(end - text));
-	*len = out.len;
-	buf_str(&out);
-	json_object_set_userdata(o, out.data, json_object_free_userdata);
-	return out.data;
-}
-
 /* Adds under "key_suffix" to the object that holds key; nothing in arrays. */
 static void add_beside(struct json_sink *j, const char *key, const char *suffix,
 		       struct json_object *value)

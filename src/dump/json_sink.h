@@ -41,10 +41,4 @@ struct json_object *json_bytes(const void *bytes, size_t len);
  */
 struct json_object *json_text(const char *text, size_t len, bool *clean);
 
-/*
- * The whole of an object on one line, for writing, with all control characters
- * escaped; owned by the object.
- */
-const char *json_line(struct json_object *o, size_t *len);
-
 #endif

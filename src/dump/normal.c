@@ -7,17 +7,11 @@
 #include <string.h>
 
 #include "abi/ioctl.h"
-#include "abi/layout.h"
 #include "dump/normal_sink.h"
 #include "lib/die.h"
 #include "lib/hash.h"
-#include "model/event_name.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* So many events are allocated at once: they stay where they are. */
-enum { EVENTS_BLOCK = 256 };
 
 /* Tasks ---------------------------------------------------------------------- */
 
@@ -83,116 +77,6 @@ static void task_free(struct normal_task *t)
 	free(t->items);
 	free(t->name);
 	free(t);
-}
-
-/* Events --------------------------------------------------------------------- */
-
-/*
- * What the event is, without what it leaves out, so that :u more or less
- * makes a changed event and not another one, and without addresses.
- */
-static char *base_name(const struct normal *n, const struct event *e)
-{
-	static const unsigned int modifiers[] = {
-		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_PRECISE_IP,
-	};
-	struct walk w = { .layout = &layout_perf_event_attr, .names = n->names };
-	uint8_t attr[EVENT_ATTR_MAX] = { 0 };
-	struct buf name = { 0 };
-	const struct field *f;
-	size_t at = 0;
-
-	memcpy(attr, e->attr, e->attr_len);
-	w.bytes = e->attr;
-	w.len = e->attr_len;
-	for (size_t i = 0; i < sizeof(modifiers) / sizeof(*modifiers); i++)
-		field_clear(&w.layout->fields[modifiers[i]], attr, sizeof(attr));
-	while ((f = layout_next(&w, &at)))
-		if (f->kind == FIELD_ADDR || f->kind == FIELD_STRING)
-			field_clear(f, attr, sizeof(attr));
-	event_name(attr, e->attr_len, n->names, &name);
-	for (size_t i = 0; i < name.len; i++)
-		if ((unsigned char)name.data[i] <= ' ' || strchr("*|\"\\\177#", name.data[i]))
-			name.data[i] = '_';
-	return name.data ? name.data : xstrdup("event");
-}
-
-/* Many events go by one name: it is kept once. */
-static const char *shared_name(struct normal *n, const char *name)
-{
-	uint64_t h = hash_text(HASH_START, name);
-	char *known;
-
-	while ((known = map_get(&n->bases, h)) && strcmp(known, name))
-		h++;
-	if (!known) {
-		known = xstrdup(name);
-		map_set(&n->bases, h, known);
-	}
-	return known;
-}
-
-struct normal_event *normal_event_at(const struct normal *n, size_t index)
-{
-	return &n->events[index / EVENTS_BLOCK][index % EVENTS_BLOCK];
-}
-
-struct normal_event *normal_event_new(struct normal *n, const struct normal_task *t,
-				      const char *base)
-{
-	size_t block = n->nevents / EVENTS_BLOCK;
-	struct normal_event *e;
-
-	if (n->nevents % EVENTS_BLOCK == 0) {
-		n->events = xrealloc(n->events, (block + 1) * sizeof(struct normal_event *));
-		n->events[block] = xcalloc(EVENTS_BLOCK, sizeof(*e));
-	}
-	e = normal_event_at(n, n->nevents);
-	e->index = (uint32_t)n->nevents++;
-	e->opener = t;
-	e->base = shared_name(n, base);
-	e->cpu = -1;
-	e->opens = 1;
-	return e;
-}
-
-/* Where the event of that number of the model's is kept: they count from 1 on. */
-static struct normal_event **numbered(struct normal *n, unsigned int number)
-{
-	size_t room = n->nnumbers ? n->nnumbers : 16;
-
-	while (room <= number)
-		room *= 2;
-	if (room > n->nnumbers) {
-		n->by_number = xrealloc(n->by_number, room * sizeof(struct normal_event *));
-		memset(n->by_number + n->nnumbers, 0,
-		       (room - n->nnumbers) * sizeof(struct normal_event *));
-		n->nnumbers = room;
-	}
-	return &n->by_number[number];
-}
-
-struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
-				     const struct event *e)
-{
-	struct normal_event **at = numbered(n, e->number), *known = *at;
-	struct buf found = { 0 };
-	char *name;
-
-	if (known)
-		return known;
-	if (e->found) {
-		buf_addf(&found, "found%u", ++t->founds);
-		name = found.data;
-	} else {
-		name = base_name(n, e);
-	}
-	*at = normal_event_new(n, t, name);
-	if (!e->found)
-		(*at)->cpu = e->cpu;
-	(*at)->told_id = e->read_format & PERF_FORMAT_ID; /* each read tells */
-	free(name);
-	return *at;
 }
 
 /* Calls ---------------------------------------------------------------------- */
@@ -481,26 +365,17 @@ struct normal *normal_new(const struct names *names, struct normal_forms *forms)
 
 void normal_free(struct normal *n)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!n)
 		return;
 	for (size_t i = 0; i < n->ntasks; i++)
 		task_free(n->tasks[i]);
-	for (size_t i = 0; i < n->nevents; i += EVENTS_BLOCK)
-		free(n->events[i / EVENTS_BLOCK]);
-	while ((slot = map_next(&n->bases, &at)))
-		free(slot->value);
+	normal_events_free(n);
 	if (n->spare)
 		draft_free(n->spare);
 	model_free(n->model);
 	map_free(&n->by_tid);
-	map_free(&n->bases);
 	map_free(&n->displaced);
-	free(n->by_number);
 	free(n->refs);
 	free(n->tasks);
-	free(n->events);
 	free(n);
 }

@@ -39,7 +39,7 @@ struct replay_ops {
 	void (*record)(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 		       unsigned int event, bool sure, const uint8_t *bytes, size_t len);
 	void (*looked)(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		       uint64_t missed, bool torn, const uint8_t *page, size_t len);
+		       uint64_t missed, bool torn, const uint8_t *page, size_t len, int error);
 	void (*learnt_id)(void *ctx, unsigned int event, uint64_t id);
 	/* read_format: of an event that was there before, or NULL */
 	void (*count)(void *ctx, unsigned int event, uint64_t id,

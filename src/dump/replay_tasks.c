@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines about tasks, and about events and rings apart from calls. */
+#include <limits.h>
 #include <string.h>
 
 #include "dump/replay_in.h"
@@ -142,14 +143,19 @@ void replay_tell_look(struct line *l)
 	unsigned int ring = need_number(l, "ring");
 	bool torn = need_bool(l, "torn");
 	const uint8_t *page;
+	int64_t error = 0;
 	size_t len;
 
 	if (!dump_get_bytes(l->o, "page", &page, &len)) {
 		l->wrong = "page";
 		return;
 	}
+	/* dumps from before it was told have none */
+	if (dump_get_int(l->o, "error", &error) && (error < 0 || error > INT_MAX))
+		l->wrong = "error";
 	if (!l->wrong && l->r->ops->looked)
-		l->r->ops->looked(l->r->ctx, tid, ns, ring, missed, torn, page, len);
+		l->r->ops->looked(l->r->ctx, tid, ns, ring, missed, torn, page, len,
+				 (int)error);
 }
 
 void replay_tell_id(struct line *l)

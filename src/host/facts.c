@@ -88,11 +88,14 @@ void facts_refresh(struct facts *f)
 
 /* The machine --------------------------------------------------------------------- */
 
-static uint32_t kernel_release(const char *text)
+/* Debian's releases do not count updates: 6.1.0-56 is "... Debian 6.1.192-2 (...)". */
+static uint32_t kernel_release(const struct utsname *u)
 {
+	const char *debian = strstr(u->version, "Debian ");
 	unsigned int a = 0, b = 0, c = 0;
 
-	sscanf(text, "%u.%u.%u", &a, &b, &c);
+	if (!debian || sscanf(debian, "Debian %u.%u.%u", &a, &b, &c) != 3)
+		sscanf(u->release, "%u.%u.%u", &a, &b, &c);
 	return KVER(a, b, c > 255 ? 255 : c);
 }
 
@@ -204,7 +207,7 @@ void facts_open(struct facts *f, struct host *h)
 	*f = (struct facts){ .host = h };
 	uname(&u);
 	snprintf(f->release, sizeof(f->release), "%s", u.release);
-	m->release = kernel_release(u.release);
+	m->release = kernel_release(&u);
 	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	m->arch = kernel_arch(u.machine);
 	m->user_end = user_end(m);

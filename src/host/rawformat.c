@@ -223,7 +223,7 @@ static bool add_line(struct raw_format *f, char *line)
 	return true;
 }
 
-bool raw_format_parse_plain(struct raw_format *f, const char *text, size_t len)
+bool raw_format_parse(struct raw_format *f, const char *text, size_t len)
 {
 	char *copy = xmalloc(len + 1), *save, *line;
 	bool good = true;
@@ -243,11 +243,4 @@ bool raw_format_parse_plain(struct raw_format *f, const char *text, size_t len)
 	if (!good)
 		raw_format_free(f);
 	return f->nfields;
-}
-
-bool raw_format_parse(struct raw_format *f, const char *text, size_t len)
-{
-	/* what the library makes nothing of is not lost to it */
-	return raw_format_parse_tep(f, text, len) ||
-	       raw_format_parse_plain(f, text, len);
 }

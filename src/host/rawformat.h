@@ -42,19 +42,15 @@ struct raw_format {
 };
 
 /*
- * Parses the len bytes of text with what this program was built with:
- * libtraceevent, or our own parser.  False: they do not describe an event, and
- * f holds nothing.  raw_format_free() releases f.
+ * Parses the len bytes of text, which may be made to harm: a dump brings its own.
+ * False: they do not describe an event, and f holds nothing.  raw_format_free()
+ * releases f.
  */
 bool raw_format_parse(struct raw_format *f, const char *text, size_t len);
 void raw_format_free(struct raw_format *f);
 
-/* Our own parser, and libtraceevent's where it is built in (else false). */
-bool raw_format_parse_plain(struct raw_format *f, const char *text, size_t len);
-bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len);
-
 /*
- * For parsers.  type is what stands before the name, without the count of an
+ * For parsers, of which a test has another.  type is what stands before the name, without the count of an
  * array; count is that count, 0 when there is none or it is not a number.
  * Sets from them all that a field is beyond name, offset, size, is_signed and
  * array, and adds it.  Takes over the name.

@@ -105,7 +105,7 @@ static bool same(const char *wanted, const char *given)
 
 bool answer_accepts(const char *wanted, const char *given)
 {
-	char right[ANSWER_MAX], said[ANSWER_MAX];
+	char right[ANSWER_MAX] = "", said[ANSWER_MAX] = "";
 
 	normalise(given, strlen(given), said);
 	for (;; wanted++) {

@@ -32,12 +32,7 @@ bool learn_counting_peek(struct learn *l)
 
 bool learn_counting_run(struct learn *l)
 {
-	bool worked;
-
-	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_ENABLE, 0);
-	worked = learn_work(l);
-	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_DISABLE, 0);
-	return worked;
+	return learn_work_counted(l, l->fds[COUNTER], 0);
 }
 
 bool learn_counting_read(struct learn *l)

@@ -50,12 +50,9 @@ bool learn_groups_open(struct learn *l)
 bool learn_groups_run(struct learn *l)
 {
 	uint64_t nr;
-	bool worked;
 
-	learn_ioctl(l, l->fds[LEADER], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-	worked = learn_work(l);
-	learn_ioctl(l, l->fds[LEADER], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
-	return worked && learn_read(l, l->fds[LEADER], &nr);
+	return learn_work_counted(l, l->fds[LEADER], PERF_IOC_FLAG_GROUP) &&
+	       learn_read(l, l->fds[LEADER], &nr);
 }
 
 bool learn_groups_wrong(struct learn *l)
@@ -96,7 +93,6 @@ bool learn_groups_move(struct learn *l)
 {
 	uint64_t words[3] = { 0 };
 	int count, cpu = first_cpu(&count);
-	bool worked;
 
 	if (!learn_worker(l, chore_move, 0))
 		return false;
@@ -105,10 +101,8 @@ bool learn_groups_move(struct learn *l)
 	l->fds[CLOCK] = learn_open(l, "task-clock:u,disabled," TIMES, l->task, cpu, -1);
 	if (l->fds[CLOCK] < 0)
 		return false;
-	learn_ioctl(l, l->fds[CLOCK], PERF_EVENT_IOC_ENABLE, 0);
-	worked = learn_work(l);
-	learn_ioctl(l, l->fds[CLOCK], PERF_EVENT_IOC_DISABLE, 0);
-	if (!worked || issue_read(&l->issuing.issuer, l->fds[CLOCK], words, sizeof(words)) < 0)
+	if (!learn_work_counted(l, l->fds[CLOCK], 0) ||
+	    issue_read(&l->issuing.issuer, l->fds[CLOCK], words, sizeof(words)) < 0)
 		return false;
 	learn_set(l, "percent", "%llu", words[1] ? (unsigned long long)
 		  (100 * words[2] / words[1]) : 0ULL);

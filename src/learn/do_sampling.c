@@ -44,22 +44,12 @@ static bool measure(void *ctx, const struct learn_record *r)
 	return true;
 }
 
-static bool run(struct learn *l)
-{
-	bool worked;
-
-	learn_ioctl(l, l->fds[SAMPLER], PERF_EVENT_IOC_ENABLE, 0);
-	worked = learn_work(l);
-	learn_ioctl(l, l->fds[SAMPLER], PERF_EVENT_IOC_DISABLE, 0);
-	return worked;
-}
-
 bool learn_sampling_run(struct learn *l)
 {
 	size_t seen[2] = { 0 };
 	uint64_t count;
 
-	if (!run(l) || !learn_read(l, l->fds[SAMPLER], &count))
+	if (!learn_work_counted(l, l->fds[SAMPLER], 0) || !learn_read(l, l->fds[SAMPLER], &count))
 		return false;
 	learn_look(l, measure, seen);
 	learn_set(l, "count", "%llu", (unsigned long long)count);
@@ -86,7 +76,7 @@ bool learn_sampling_poll(struct learn *l)
 	int64_t ready;
 
 	l->chore->times = PERIOD;
-	if (!run(l))
+	if (!learn_work_counted(l, l->fds[SAMPLER], 0))
 		return false;
 	ready = issue(&l->issuing.issuer, CALL_POLL, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)&p, 1, 0,

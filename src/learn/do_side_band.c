@@ -39,11 +39,8 @@ static bool take(void *ctx, const struct learn_record *r)
 
 static bool run(struct learn *l, int which, struct kinds *k)
 {
-	bool worked;
+	bool worked = learn_work_counted(l, l->fds[which], 0);
 
-	learn_ioctl(l, l->fds[which], PERF_EVENT_IOC_ENABLE, 0);
-	worked = learn_work(l);
-	learn_ioctl(l, l->fds[which], PERF_EVENT_IOC_DISABLE, 0);
 	learn_look(l, take, k);
 	learn_unmap(l);
 	return worked;

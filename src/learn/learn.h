@@ -141,6 +141,9 @@ struct chore *learn_worker(struct learn *l, void (*work)(struct chore *c),
 
 /* Lets it work once, and waits until it is done. */
 bool learn_work(struct learn *l);
+
+/* The same between enabling and disabling an event; flags: of both ioctls. */
+bool learn_work_counted(struct learn *l, int fd, uint64_t flags);
 void learn_end_worker(struct learn *l);
 
 /* Does fn in a child of ours, which shows its own calls; what it sets is lost. */

@@ -11,36 +11,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drive/turns.h"
 #include "learn/learn.h"
 #include "lib/die.h"
 
 /* Seconds that work may take; a reader may take longer. */
 enum { PATIENCE = 60, WARMING = 2 };
 
-static bool say(int link)
-{
-	return send(link, "", 1, MSG_NOSIGNAL) == 1;
-}
-
-static bool hear(int link)
-{
-	char c;
-	ssize_t n;
-
-	while ((n = read(link, &c, 1)) < 0 && errno == EINTR)
-		;
-	return n == 1;
-}
-
 static _Noreturn void be_worker(int link, void (*work)(struct chore *), struct chore *chore)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1); /* so that our parent may measure us */
-	while (hear(link)) {
+	while (turn_wait(link)) {
 		alarm(PATIENCE);
 		work(chore);
 		alarm(0);
-		if (!say(link))
+		if (!turn_pass(link))
 			break;
 	}
 	_exit(0);
@@ -80,8 +66,18 @@ struct chore *learn_worker(struct learn *l, void (*work)(struct chore *c),
 
 bool learn_work(struct learn *l)
 {
-	return (say(l->link) && hear(l->link)) ||
+	return (turn_pass(l->link) && turn_wait(l->link)) ||
 	       learn_fail(l, "the child that is measured has ended");
+}
+
+bool learn_work_counted(struct learn *l, int fd, uint64_t flags)
+{
+	bool worked;
+
+	learn_ioctl(l, fd, PERF_EVENT_IOC_ENABLE, flags);
+	worked = learn_work(l);
+	learn_ioctl(l, fd, PERF_EVENT_IOC_DISABLE, flags);
+	return worked;
 }
 
 void learn_end_worker(struct learn *l)

@@ -61,6 +61,10 @@ static size_t keep_attr(const struct call *c, uint8_t kept[EVENT_ATTR_MAX])
 
 static void set_start(struct event *e)
 {
+	if (e->unread) {
+		e->start = START_UNKNOWN;
+		return;
+	}
 	if (attr_get(e, ATTR_ENABLE_ON_EXEC))
 		e->start = START_EXEC;
 	else if (!attr_get(e, ATTR_DISABLED))
@@ -95,8 +99,9 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	struct event *e = event_new(m);
 
 	e->attr_len = keep_attr(c, e->attr);
+	e->unread = !event_name_knows(e->attr_len);
 	e->read_format = attr_get(e, ATTR_READ_FORMAT);
-	e->format_known = true;
+	e->format_known = !e->unread;
 	e->pid = call_int(c, 1);
 	e->cpu = call_int(c, 2);
 	e->flags = c->args[4];

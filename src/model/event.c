@@ -65,6 +65,11 @@ bool event_is_probe(const struct event *e)
 	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
 }
 
+bool event_told(const struct event *e)
+{
+	return !e->found && !e->unread;
+}
+
 void event_unref(struct event *e)
 {
 	if (!e || --e->refs)

@@ -118,12 +118,23 @@ static void add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 		buf_addc(out, 'p');
 }
 
+bool event_name_knows(size_t len)
+{
+	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
+
+	return len >= size->offset + size->width;
+}
+
 void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		struct buf *out)
 {
 	uint32_t type = (uint32_t)get(attr, len, ATTR_TYPE);
 	uint64_t config = get(attr, len, ATTR_CONFIG);
 
+	if (!event_name_knows(len)) {
+		buf_adds(out, "event with an unreadable attr");
+		return;
+	}
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
 		add_generic(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK,

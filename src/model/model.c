@@ -324,6 +324,12 @@ void model_looked(struct ring *r, uint64_t missed, bool torn)
 	r->torn += torn;
 }
 
+void model_blind(struct ring *r, int error)
+{
+	r->blind++;
+	r->blind_error = error;
+}
+
 /* Numbers are given out from 1 on, without a gap. */
 struct ring *model_ring(const struct model *m, unsigned int number)
 {

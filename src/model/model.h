@@ -24,6 +24,7 @@ enum event_start {
 	START_IOCTL,	/* PERF_EVENT_IOC_ENABLE or REFRESH */
 	START_PRCTL,	/* PR_TASK_PERF_EVENTS_ENABLE */
 	START_LEADER,	/* opened enabled, but its leader was not */
+	START_UNKNOWN,	/* its attr could not be read */
 };
 
 enum {
@@ -43,6 +44,7 @@ struct event {
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
 	bool found;		/* opened before we came: only its fd is known */
+	bool unread;		/* its attr could not be read: no member of it is known */
 	bool format_known;	/* read_format is */
 	uint8_t attr[EVENT_ATTR_MAX];
 	size_t attr_len;
@@ -90,6 +92,8 @@ struct ring {
 	unsigned int looks, polls;
 	uint64_t records, missed; /* seen by us; bytes that we came too late for */
 	unsigned int torn;
+	unsigned int blind;	/* looks that failed: what there was is not known */
+	int blind_error;	/* errno of the last of them */
 };
 
 /* A perf_event_open that failed. */
@@ -176,6 +180,9 @@ bool model_involved(const struct model *m, pid_t tid);
 /* Opened only to see whether the kernel takes it, and closed again. */
 bool event_is_probe(const struct event *e);
 
+/* Whether attr tells what it asks for: it is neither found nor unread. */
+bool event_told(const struct event *e);
+
 /* The event behind a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 
@@ -199,6 +206,9 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 
 /* A look into the ring is over. */
 void model_looked(struct ring *r, uint64_t missed, bool torn);
+
+/* A look into the ring failed with that errno. */
+void model_blind(struct ring *r, int error);
 
 /* The ring or event of that number; NULL where it has ended and is not kept. */
 struct ring *model_ring(const struct model *m, unsigned int number);

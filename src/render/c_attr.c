@@ -9,7 +9,6 @@
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "lib/die.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* A line is not to be longer than this; tabs count 8. */

@@ -62,7 +62,7 @@ void graph_add_mode(const struct names *names, const struct event *e, struct buf
 	const struct attr_words a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
 
-	if (e->found)
+	if (!event_told(e))
 		return;
 	if (!period)
 		buf_adds(out, ", counting");
@@ -84,6 +84,7 @@ void graph_add_life(const struct model *m, const struct event *e, struct buf *ou
 		[START_EXEC] = "starts on exec", [START_IOCTL] = "started by ioctl",
 		[START_PRCTL] = "started by prctl",
 		[START_LEADER] = "starts with its leader",
+		[START_UNKNOWN] = "how it starts is not known",
 	};
 
 	if (!e->found) {
@@ -229,7 +230,7 @@ static void print_attempt(const struct model *m, const struct names *n,
 		text_escaped(out, e->name);
 		buf_addf(out, " worked, which differs in %s",
 			 text.len ? buf_str(&text) : "nothing");
-	} else {
+	} else if (event_name_knows(a->attr_len)) {
 		buf_adds(out, "; nothing like it worked");
 	}
 	buf_addc(out, '\n');
@@ -286,6 +287,14 @@ void graph_add_size(const struct ring *r, uint32_t page, struct buf *out)
 		buf_adds(out, ", overwritten when full");
 }
 
+static void print_blind(const struct ring *r, struct buf *out)
+{
+	buf_adds(out, "       ");
+	add_count(out, r->blind, "look");
+	buf_addf(out, " failed (%s): what there was is not known\n",
+		 strerror(r->blind_error));
+}
+
 static void print_ring(const struct model *m, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
@@ -302,14 +311,16 @@ static void print_ring(const struct model *m, const struct ring *r, uint32_t pag
 	if (!r->aux)
 		add_writers(m, r, out);
 	buf_addc(out, '\n');
-	if (!r->looks)
-		return;
-	buf_adds(out, "       ");
-	add_count(out, r->looks, "look");
-	buf_adds(out, ", ");
-	add_count(out, r->records, "record");
-	buf_addf(out, " seen, %llu bytes missed%s\n", (unsigned long long)r->missed,
-		 r->torn ? ", and bytes that are no records" : "");
+	if (r->looks) {
+		buf_adds(out, "       ");
+		add_count(out, r->looks, "look");
+		buf_adds(out, ", ");
+		add_count(out, r->records, "record");
+		buf_addf(out, " seen, %llu bytes missed%s\n", (unsigned long long)r->missed,
+			 r->torn ? ", and bytes that are no records" : "");
+	}
+	if (r->blind)
+		print_blind(r, out);
 }
 
 static void print_rings(const struct model *m, const struct names *n, struct buf *out)

@@ -241,6 +241,15 @@ static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
 	if (d->xlat)
 		entry_names(p, d->xlat);
 	entry_since(p, d->since);
+	for (const struct taker_desc *t = taker_descs; t->meaning; t++) {
+		/* rows of one request and release stand together */
+		if (t->request != d->request ||
+		    (t[1].meaning && t[1].request == t->request && t[1].since == t->since))
+			continue;
+		entry_label(p, "Before");
+		entry_release(p, t->since);
+		prose_addf(p, ": %s.", t->meaning);
+	}
 	entry_refusals_of(p, "ioctl", e->name);
 	entry_manual(p, "perf_event_open(2)", "perf_event ioctl calls");
 	entry_label(p, "Example");

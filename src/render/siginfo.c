@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
 
 #include "xlat/tables.h"
 
@@ -39,6 +40,18 @@ int signal_by_name(const char *name)
 			return sig;
 	}
 	return 0;
+}
+
+void status_text(int status, char *text, size_t size)
+{
+	char name[32];
+
+	if (WIFEXITED(status)) {
+		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_name(WTERMSIG(status), name, sizeof(name));
+	snprintf(text, size, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
 }
 
 /* Codes from -60 to 0 and SI_KERNEL mean the same for every signal. */

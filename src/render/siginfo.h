@@ -14,9 +14,12 @@ void signal_name(int sig, char *text, size_t size);
 /* The other way; SIG may be missing, and letters be small.  0: there is none of that name. */
 int signal_by_name(const char *name);
 
+/* "exited with 1", "killed by SIGSEGV (core dumped)"; status as wait(2) gives it. */
+void status_text(int status, char *text, size_t size);
+
 /*
- * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an event's wakeup, si_perf_data and
- * si_perf_type of a sigtrap event among it.
+ * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an
+ * event's wakeup, si_perf_data and si_perf_type of a sigtrap event among it.
  */
 void siginfo_emit(const siginfo_t *info, struct sink *s);
 

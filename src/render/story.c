@@ -139,7 +139,7 @@ bool story_looked(const struct story *s)
 	size_t n = model_rings(s->m, &rings);
 
 	while (n--)
-		if (rings[n]->looks)
+		if (rings[n]->looks || rings[n]->blind)
 			return true;
 	return false;
 }
@@ -211,7 +211,8 @@ static bool kin(const struct story *s, const struct event *a, const struct event
 	uint8_t one[EVENT_ATTR_MAX], other[EVENT_ATTR_MAX];
 
 	if (a->opener != b->opener || a->flags != b->flags || (a->pid < 0) != (b->pid < 0) ||
-	    !a->leader != !b->leader || a->found != b->found)
+	    !a->leader != !b->leader || a->found != b->found ||
+	    a->unread != b->unread)
 		return false;
 	/* what a period means depends on what is counted */
 	if (attr_word(&x, ATTR_SAMPLE_PERIOD) && attr_source(&x) != attr_source(&y))
@@ -233,19 +234,26 @@ static uint64_t kin_hash(const struct event *e)
 	return hash_word(hash, (uint64_t)(e->pid < 0) << 1 | !e->leader);
 }
 
-/* Its family's index; the number of families where it is the first of one. */
-static size_t find_family(const struct telling *t, const struct map *by_hash,
-			  const struct event *e, uint64_t hash)
+/* Its family; NULL where it is the first of one. */
+static struct family *find_family(const struct telling *t, const struct map *by_hash,
+				  const struct event *e, uint64_t hash)
 {
 	size_t k = (size_t)(uintptr_t)map_get(by_hash, hash);
 
 	if (k && kin(t->s, t->families[k - 1].events[0], e))
-		return k - 1;
+		return &t->families[k - 1];
 	/* kin differ in what the hash does not hold: the source of samples */
 	for (k = 0; k < t->nfamilies && k < TOLD_MANY; k++)
 		if (kin(t->s, t->families[k].events[0], e))
-			return k;
-	return t->nfamilies;
+			return &t->families[k];
+	return NULL;
+}
+
+static struct family *new_family(struct telling *t)
+{
+	t->families = xrealloc(t->families, (t->nfamilies + 1) * sizeof(*t->families));
+	t->families[t->nfamilies] = (struct family){ .n = 0 };
+	return &t->families[t->nfamilies++];
 }
 
 void story_families(struct telling *t)
@@ -257,17 +265,14 @@ void story_families(struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = story_probe(t->s, events[i]) ? 0 : kin_hash(events[i]);
 		struct family *f;
-		size_t k;
 
 		if (!hash)
 			continue;
-		k = find_family(t, &by_hash, events[i], hash);
-		if (k == t->nfamilies) {
-			t->families = xrealloc(t->families, (k + 1) * sizeof(*f));
-			t->families[t->nfamilies++] = (struct family){ .n = 0 };
+		f = find_family(t, &by_hash, events[i], hash);
+		if (!f) {
+			f = new_family(t);
 			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
-		f = &t->families[k];
 		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
 		f->events[f->n++] = events[i];
 	}

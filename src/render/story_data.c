@@ -109,7 +109,7 @@ static void pollers(const struct telling *t, const struct ring *r)
 static void tell_rings(const struct telling *t, const struct ring **list, size_t n)
 {
 	const struct event **events = xcalloc(n, sizeof(*events));
-	uint64_t records = 0, missed = 0, kib = ring_kib(t, list[0]);
+	uint64_t records = 0, missed = 0, blind = 0, kib = ring_kib(t, list[0]);
 	unsigned int reads = 0;
 	struct prose *p = t->p;
 
@@ -118,6 +118,7 @@ static void tell_rings(const struct telling *t, const struct ring **list, size_t
 		reads += events[i]->reads;
 		records += list[i]->records;
 		missed += list[i]->missed;
+		blind += list[i]->blind;
 	}
 	prose_item(p);
 	if (list[0]->event->found) {
@@ -152,6 +153,10 @@ static void tell_rings(const struct telling *t, const struct ring **list, size_t
 	if (missed)
 		prose_addf(p, " %llu bytes were gone before it could look.",
 			   (unsigned long long)missed);
+	if (blind)
+		prose_addf(p, " pevtrace tried to look into %s and could not, %llu time%s: what "
+			      "records there were then is not known.", n == 1 ? "it" : "them",
+			   (unsigned long long)blind, blind == 1 ? "" : "s");
 }
 
 static void all_rings(const struct telling *t)

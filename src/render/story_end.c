@@ -201,7 +201,7 @@ static void counts(const struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		struct attr_words a = story_words(t->s, events[i]);
 
-		if (story_probe(t->s, events[i]) || events[i]->found || attr_samples(&a) ||
+		if (story_probe(t->s, events[i]) || !event_told(events[i]) || attr_samples(&a) ||
 		    attr_source(&a) == SOURCE_DUMMY)
 			continue;
 		counting++;
@@ -245,7 +245,7 @@ static void sampled(const struct telling *t)
 	for (size_t i = 0; i < n; i++) {
 		struct attr_words a = story_words(t->s, events[i]);
 
-		if (story_probe(t->s, events[i]) || events[i]->found || !attr_samples(&a) ||
+		if (story_probe(t->s, events[i]) || !event_told(events[i]) || !attr_samples(&a) ||
 		    !(events[i]->maps || events[i]->output))
 			continue;
 		any = true;

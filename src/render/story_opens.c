@@ -127,7 +127,7 @@ static void tell_fields(const struct telling *t, const struct family *f)
 		size_t shared = 0;
 
 		buf_reset(&before);
-		if (!g->events[0]->found)
+		if (event_told(g->events[0]))
 			items_of(t, g, &before);
 		for (const char *s = buf_str(&mine); *s; s += n) {
 			n = strcspn(s, "\n") + 1;
@@ -177,6 +177,12 @@ static void tell_family(const struct telling *t, const struct family *f)
 	prose_adds(p, ", for ");
 	story_add_spread(t, f);
 	prose_adds(p, ".");
+	if (f->events[0]->unread) {
+		prose_item(p);
+		prose_adds(p, "The attr could not be read in the memory of the program: what it "
+			      "asks for is not known.");
+		return;
+	}
 	why_so_many(t, f);
 	tell_group(t, f);
 	n = story_kinds(f, kinds);
@@ -239,7 +245,8 @@ static void tell_steps(const struct telling *t)
 	size_t ntold = 0, n;
 
 	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
-		n = t->families[i].events[0]->found ? 0 : story_kinds(&t->families[i], kinds);
+		n = event_told(t->families[i].events[0]) ?
+			story_kinds(&t->families[i], kinds) : 0;
 		for (size_t k = 0; k < n; k++)
 			tell_way(t, kinds[k], told, &ntold);
 	}

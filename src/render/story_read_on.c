@@ -46,7 +46,7 @@ static void offer_event(const struct telling *t, const struct event *e, struct w
 	const struct field *f;
 	size_t at = 0;
 
-	while (!e->found && (f = layout_next(&w, &at)))
+	while (event_told(e) && (f = layout_next(&w, &at)))
 		if (f != &w.layout->fields[ATTR_TYPE] && f != &w.layout->fields[ATTR_SIZE] &&
 		    f->kind != FIELD_RESERVED && field_get(f, e->attr, e->attr_len))
 			offer(out, f->name, f->since);

@@ -129,7 +129,9 @@ static void add_mode(const struct telling *t, const struct family *f)
 	struct prose *p = t->p;
 	bool one = f->n == 1;
 
-	if (attr_source(&a) == SOURCE_DUMMY && story_kinds(f, kinds) == 1)
+	if (f->events[0]->unread)
+		prose_adds(p, one ? "does what is not known, for " : "do what is not known, for ");
+	else if (attr_source(&a) == SOURCE_DUMMY && story_kinds(f, kinds) == 1)
 		prose_adds(p, one ? "counts nothing and only carries records, for " :
 				    "count nothing and only carry records, for ");
 	else if (!attr_samples(&a))

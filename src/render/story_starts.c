@@ -87,6 +87,11 @@ static void by_what(const struct telling *t, const struct event **list, size_t n
 		prose_adds(p, n == 1 ? "it counts when its leader does." :
 				       "each counts when its leader does.");
 		break;
+	case START_UNKNOWN:
+		prose_adds(p, n == 1 ? "its attr could not be read: how it starts is not known." :
+				       "their attrs could not be read: how they start is not "
+				       "known.");
+		break;
 	case START_NEVER:
 		prose_adds(p, "disabled=1, and nobody enabled them: they counted nothing.");
 		break;
@@ -205,7 +210,7 @@ static void trigger_text(const struct telling *t, const struct family *f, struct
 	struct prose p;
 
 	prose_init(&p, out, 0);
-	if (!f->events[0]->found && attr_samples(&a))
+	if (event_told(f->events[0]) && attr_samples(&a))
 		attr_prose_trigger(&a, &p);
 	prose_free(&p);
 }
@@ -267,7 +272,7 @@ static void not_by(const struct telling *t, bool context)
 void story_samples(const struct telling *t)
 {
 	const char *steps[8] = { NULL };
-	bool any = false, probes = false, tasks = false, freq = false;
+	bool any = false, probes = false, tasks = false, freq = false, unread = false;
 	size_t n = 0;
 	struct prose *p = t->p;
 
@@ -279,7 +284,8 @@ void story_samples(const struct telling *t)
 		struct attr_words a = story_words(t->s, e);
 		enum event_source s = attr_source(&a);
 
-		if (e->found || !attr_samples(&a))
+		unread |= e->unread;
+		if (!event_told(e) || !attr_samples(&a))
 			continue;
 		tell_trigger(t, i);
 		any = true;
@@ -290,7 +296,8 @@ void story_samples(const struct telling *t)
 			steps[n++] = attr_sample_step(&a);
 	}
 	if (!any) {
-		prose_adds(p, story_found(t->s, NULL) ?
+		prose_adds(p, unread ? "No event whose attr could be read takes samples." :
+			   story_found(t->s, NULL) ?
 			   "No event that was opened while the trace ran takes samples." :
 			   "Never: every event here only counts (sample_period is 0), or "
 			   "is a dummy. No interrupt is asked for, and nothing is sampled.");

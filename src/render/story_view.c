@@ -121,7 +121,8 @@ static void on_enter(struct view *v, const struct call *c)
 	struct told_task *t = task_of(of(v), c->tid);
 	const struct event *e;
 
-	if (c->desc->id == CALL_CLOSE && !c->tamper.injected && (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
+	if (c->desc->id == CALL_CLOSE && !c->tamper.injected &&
+	    (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
 		event_of(of(v), e)->closes++;
 	if (!t)
 		return;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "lib/die.h"
@@ -374,21 +373,14 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 		    int status, bool shown)
 {
 	struct text_view *v = text_self(view);
-	char text[80], name[32];
+	char text[80] = "superseded by another thread's exec";
 
 	if (!shown || how == END_DETACHED || v->o->quiet > 1) {
 		output_done(v->out, tid);
 		return;
 	}
-	if (how == END_SUPERSEDED) {
-		snprintf(text, sizeof(text), "superseded by another thread's exec");
-	} else if (WIFEXITED(status)) {
-		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));
-	} else {
-		signal_name(WTERMSIG(status), name, sizeof(name));
-		snprintf(text, sizeof(text), "killed by %s%s", name,
-			 WCOREDUMP(status) ? " (core dumped)" : "");
-	}
+	if (how == END_EXIT)
+		status_text(status, text, sizeof(text));
 	event_line(v, tid, ns, text);
 	output_done(v->out, tid);
 }

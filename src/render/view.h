@@ -38,6 +38,7 @@ struct view_look {
 	size_t page_len;
 	uint64_t missed;	/* bytes overwritten before they could be seen */
 	bool torn;		/* there were bytes that are no records */
+	int error;		/* not 0: the errno that it failed with, and no more is known */
 };
 
 /* The end of a task for us. */

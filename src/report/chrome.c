@@ -46,7 +46,7 @@ static struct json_object *micros(uint64_t ns)
 
 	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
 		 (unsigned long long)(ns % 1000));
-	return json_object_new_double_s((double)ns / 1000, text);
+	return json_new_double((double)ns / 1000, text);
 }
 
 static pid_t pid_of(const struct chrome *v, pid_t tid)
@@ -60,7 +60,7 @@ static pid_t pid_of(const struct chrome *v, pid_t tid)
 static struct json_object *event(const struct chrome *v, const char *phase,
 				 const char *name, const char *cat, pid_t tid, uint64_t ns)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new_object();
 
 	dump_add_string(o, "ph", phase);
 	dump_add_string(o, "name", name);
@@ -95,7 +95,7 @@ static void pass(struct chrome *v, uint64_t ns)
 static void name_it(struct chrome *v, const char *what, pid_t tid, const char *name)
 {
 	struct json_object *o = event(v, "M", what, NULL, tid, 0);
-	struct json_object *args = json_object_new_object();
+	struct json_object *args = json_new_object();
 
 	dump_add_string(args, "name", name);
 	dump_add(o, "args", args);
@@ -136,7 +136,7 @@ static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe, bool shown)
 {
 	struct chrome *v = self(view);
-	struct json_object *args = json_object_new_object();
+	struct json_object *args = json_new_object();
 	struct begun *b = map_del(&v->begun, (uint64_t)former);
 
 	(void)shown;
@@ -155,7 +155,7 @@ static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
 		    bool shown)
 {
-	struct json_object *args = json_object_new_object();
+	struct json_object *args = json_new_object();
 	char name[32];
 
 	(void)shown;
@@ -171,7 +171,7 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 static void on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
 		      bool shown)
 {
-	struct json_object *args = json_object_new_object();
+	struct json_object *args = json_new_object();
 	struct json_sink j;
 	char name[32];
 
@@ -198,7 +198,7 @@ static void on_enter(struct view *view, const struct call *c)
 	b->tid = c->tid;
 	b->pid = c->pid;
 	b->ns = c->enter_ns;
-	b->args = json_object_new_object();
+	b->args = json_new_object();
 	json_sink_init(&j, b->args);
 	j.sink.full = false;
 	call_args(c, AT_ENTER, v->names, &j.sink);
@@ -254,7 +254,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 	json_sink_init(&j, b->args);
 	j.sink.full = false;
 	call_args(c, AT_EXIT, v->names, &j.sink);
-	results = json_object_new_object();
+	results = json_new_object();
 	json_sink_init(&j, results);
 	call_results(c, v->names, &j.sink);
 	if (json_object_object_length(results))
@@ -279,7 +279,7 @@ static void on_abandon(struct view *view, const struct call *c, bool let_go, uin
 static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
 {
 	struct chrome *v = self(view);
-	struct json_object *args = json_object_new_object();
+	struct json_object *args = json_new_object();
 	struct record_id id;
 	struct json_sink j;
 	const char *name = NULL;
@@ -310,7 +310,7 @@ static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct vi
 	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
 	o = event(v, "C", name, NULL, tid, ns);
-	args = json_object_new_object();
+	args = json_new_object();
 	dump_add_uint(args, "bytes waiting", head > tail ? head - tail : 0);
 	dump_add(o, "args", args);
 	put(v, o);
@@ -351,7 +351,7 @@ struct view *chrome_view_new(const struct names *names, const struct dump_facts 
 			     struct output *out)
 {
 	struct chrome *v = xcalloc(1, sizeof(*v));
-	struct json_object *about = json_object_new_object();
+	struct json_object *about = json_new_object();
 	struct buf head = { 0 };
 	size_t len;
 

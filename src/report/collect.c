@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "abi/attr.h"
 #include "lib/die.h"
@@ -378,20 +377,15 @@ static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, i
 		    bool shown)
 {
 	struct report *r = self(v);
-	char text[80] = "superseded by another thread's exec", name[32];
+	char text[80] = "superseded by another thread's exec";
 
 	pass(r, ns);
 	task_at(r, tid, ns)->gone_ns = ns;
 	life_execed(r, ns); /* its descriptors and rings may have ended, too */
 	if (how == END_DETACHED)
 		snprintf(text, sizeof(text), "detached");
-	else if (how == END_EXIT && WIFEXITED(status))
-		snprintf(text, sizeof(text), "exited with %d", WEXITSTATUS(status));
-	else if (how == END_EXIT) {
-		signal_name(WTERMSIG(status), name, sizeof(name));
-		snprintf(text, sizeof(text), "killed by %s%s", name,
-			 WCOREDUMP(status) ? " (core dumped)" : "");
-	}
+	else if (how == END_EXIT)
+		status_text(status, text, sizeof(text));
 	if (shown)
 		add_other(r, ROW_END, tid, ns, text);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -81,7 +82,7 @@ void task_drop(struct tracer *t, struct task *task)
 	if (task->call)
 		call_free(task->call);
 	free(task->call);
-	stack_forget(&task->stack);
+	stack_forget(t, task);
 	guard_free(task->guard);
 	free(task);
 }
@@ -204,6 +205,10 @@ struct tracer *trace_new(const struct trace_options *opts,
 	t->ops = ops;
 	t->ctx = ctx;
 	nr_build(&t->nrs);
+	/* early in a machine's life nothing is random yet */
+	if (getrandom(&t->mark, sizeof(t->mark), GRND_NONBLOCK) != sizeof(t->mark))
+		t->mark = VEIL_DATA;
+	t->mark |= 0x8000; /* small numbers are what others use */
 	getrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
 	take_signals(t);
 	start_pulse(t);
@@ -308,7 +313,7 @@ static void loop(struct tracer *t)
 		if (!t->tasks.len)
 			break;
 		if (tid > 0)
-			stop_handle(t, tid, status);
+			fair_handle(t, tid, status);
 		else if (errno == ECHILD)
 			break;
 		if (tid > 0 && ++stops % BURST)
@@ -318,6 +323,7 @@ static void loop(struct tracer *t)
 			release_held(t);
 		if (t->nearly)
 			birth_adopt(t);
+		stack_rest(t);
 		tick(t);
 	}
 	/* Tasks without a child to wait for: someone else reaped them. */
@@ -336,10 +342,12 @@ void trace_free(struct tracer *t)
 		leave_start(t);
 		loop(t);
 	}
+	stack_end(t);
 	give_back_signals(t);
 	map_free(&t->tasks);
 	nr_free(&t->nrs);
 	filter_free(&t->filter);
+	free(t->fair.late);
 	free(t->ranges);
 	free(t);
 }

@@ -294,6 +294,14 @@ int filter_install(const struct filter *f)
 	return install(f, flags);
 }
 
+void filter_mark(struct filter *f, uint16_t mark)
+{
+	for (size_t i = 0; i < f->len; i++)
+		if (f->insns[i].code == (BPF_RET | BPF_K) &&
+		    f->insns[i].k == (SECCOMP_RET_TRACE | VEIL_DATA))
+			f->insns[i].k = SECCOMP_RET_TRACE | mark;
+}
+
 void filter_free(struct filter *f)
 {
 	free(f->insns);

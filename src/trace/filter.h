@@ -4,6 +4,7 @@
 #define PEVTRACE_TRACE_FILTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "abi/call.h"
 #include "trace/nr.h"
@@ -44,6 +45,12 @@ struct fd_range {
 bool filter_build_close(struct filter *f, const struct trace_options *opts,
 			const struct nr_tables *nrs, const struct fd_range *ranges,
 			size_t nranges, bool held);
+
+/*
+ * What the program says with SECCOMP_RET_TRACE, VEIL_DATA as it was built, becomes
+ * that: a target with filters of its own is not to know it.
+ */
+void filter_mark(struct filter *f, uint16_t mark);
 
 void filter_free(struct filter *f);
 

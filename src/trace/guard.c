@@ -159,6 +159,7 @@ bool guard_extend(struct tracer *t, struct task *task)
 		filter_free(&f);
 		return true;
 	}
+	filter_mark(&f, t->mark);
 	g->refused = !install(&in, &f);
 	inject_end(&in);
 	if (in.stop.si_signo)

@@ -84,6 +84,8 @@ static bool want_filter(struct tracer *t)
 		warn("cannot make a seccomp filter: %s; every system call of "
 		     "the program will stop it, so it will run slower",
 		     strerror(err));
+	else
+		filter_mark(&t->filter, t->mark);
 	return !err;
 }
 

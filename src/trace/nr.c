@@ -73,23 +73,41 @@ const struct call_desc *nr_find(const struct nr_tables *n,
 	return table ? table->desc[index] : NULL;
 }
 
+static bool is_one_of(const struct nr_tables *n, const struct arch *arch, long nr,
+		      const char *const *names)
+{
+	const struct nr_table *table = nr_table(n, arch);
+	bool is = false;
+	char *name;
+
+	if (nr < 0 || !table)
+		return false;
+	name = seccomp_syscall_resolve_num_arch(table->token, (int)nr);
+	for (; name && *names && !is; names++)
+		is = !strcmp(name, *names);
+	free(name);
+	return is;
+}
+
 bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
 {
 	static const char *const names[] = {
 		"epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait",
 		"rt_sigtimedwait_time64", "semop", "semtimedop",
 		"semtimedop_time64", "msgrcv", "msgsnd", "io_getevents",
-		"io_pgetevents", "ipc",
+		"io_pgetevents", "io_pgetevents_time64", "io_uring_enter", "ipc", NULL,
 	};
-	const struct nr_table *table = nr_table(n, arch);
-	bool fragile = false;
-	char *name;
 
-	if (nr < 0 || !table)
-		return false;
-	name = seccomp_syscall_resolve_num_arch(table->token, (int)nr);
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-		fragile |= !strcmp(name, names[i]);
-	free(name);
-	return fragile;
+	return is_one_of(n, arch, nr, names);
+}
+
+bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr)
+{
+	static const char *const names[] = {
+		"read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg",
+		"recvmmsg_time64", "write", "writev", "send", "sendto", "sendmsg",
+		"sendmmsg", "accept", "accept4", "connect", "socketcall", NULL,
+	};
+
+	return is_one_of(n, arch, nr, names);
 }

@@ -35,6 +35,12 @@ void nr_free(struct nr_tables *n);
  */
 bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr);
 
+/*
+ * The same where it is made on a socket that has a timeout (SO_RCVTIMEO,
+ * SO_SNDTIMEO); without one it is restarted.
+ */
+bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr);
+
 /* The table of an architecture; NULL if there is none. */
 const struct nr_table *nr_table(const struct nr_tables *n, const struct arch *arch);
 

@@ -4,194 +4,280 @@
 #include "trace/task.h"
 
 #ifdef HAVE_LIBUNWIND
+#include <errno.h>
+#include <fcntl.h>
 #include <libunwind-ptrace.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/die.h"
+#include "trace/walker.h"
 
-enum { MAX_FRAMES = 64, MAX_SYMBOL = 512 };
+/* Programs that mean harm may be many, and each costs the time of a walk. */
+enum { MAX_DEATHS = 8 };
 
-struct mapping {
-	uint64_t start, end, offset;
-	char *path;
+/* A walker that has nothing to do for so long is in the way of ECHILD. */
+static const uint64_t rest_ns = 2000000000;
+
+struct stacks {
+	pid_t walker;		/* a child of ours; 0: there is none */
+	int socket;		/* to it */
+	uint64_t used_ns;
+	unsigned int deaths;
+	unw_addr_space_t space;	/* to read registers */
 };
 
-/*
- * One address space for each task: libunwind caches unwind information by
- * address, which means something else in another process or after exec.
- */
-struct stack_cache {
-	unw_addr_space_t space;
-	void *upt;
-	struct mapping *maps;
-	size_t nmaps;
-};
-
-static void free_maps(struct stack_cache *c)
+static bool start_walker(struct stacks *s)
 {
-	for (size_t i = 0; i < c->nmaps; i++)
-		free(c->maps[i].path);
-	free(c->maps);
-	c->maps = NULL;
-	c->nmaps = 0;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return false;
+	s->walker = fork();
+	if (!s->walker)
+		walker_run(pair[1]);
+	close(pair[1]);
+	s->socket = pair[0];
+	if (s->walker > 0)
+		return true;
+	s->walker = 0;
+	close(s->socket);
+	return false;
 }
 
-void stack_forget(struct stack_cache **cache)
+static struct stacks *stacks_of(struct tracer *t)
 {
-	struct stack_cache *c = *cache;
+	struct stacks *s = t->stacks;
 
-	if (!c)
-		return;
-	free_maps(c);
-	_UPT_destroy(c->upt);
-	unw_destroy_addr_space(c->space);
-	free(c);
-	*cache = NULL;
-}
-
-static struct stack_cache *make_cache(pid_t tid)
-{
-	struct stack_cache *c = xcalloc(1, sizeof(*c));
-
-	c->space = unw_create_addr_space(&_UPT_accessors, 0);
-	c->upt = c->space ? _UPT_create(tid) : NULL;
-	if (!c->upt) {
-		if (c->space)
-			unw_destroy_addr_space(c->space);
-		free(c);
-		return NULL;
+	if (!s) {
+		s = t->stacks = xcalloc(1, sizeof(*s));
+		s->space = unw_create_addr_space(&_UPT_accessors, 0);
 	}
-	unw_set_caching_policy(c->space, UNW_CACHE_GLOBAL);
-	return c;
+	s->used_ns = now_ns();
+	return s->space && (s->walker || start_walker(s)) ? s : NULL;
 }
 
-/* Executable mappings only: frames are nowhere else. */
-static void read_maps(struct stack_cache *c, pid_t tid)
+static void end_walker(struct stacks *s)
 {
-	char path[32], line[4400];
-	size_t cap = 0;
-	FILE *f;
-
-	free_maps(c);
-	unw_flush_cache(c->space, 0, 0);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
-	f = fopen(path, "re");
-	if (!f)
+	if (!s->walker)
 		return;
-	while (fgets(line, sizeof(line), f)) {
-		unsigned long long start, end, offset;
-		char x;
-		int name = 0;
+	close(s->socket);
+	kill(s->walker, SIGKILL);
+	while (waitpid(s->walker, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->walker = 0;
+}
 
-		if (sscanf(line, "%llx-%llx %*c%*c%c%*c %llx %*s %*s %n",
-			   &start, &end, &x, &offset, &name) != 4 ||
-		    x != 'x' || !name)
+void stack_end(struct tracer *t)
+{
+	struct stacks *s = t->stacks;
+
+	if (!s)
+		return;
+	end_walker(s);
+	if (s->space)
+		unw_destroy_addr_space(s->space);
+	free(s);
+	t->stacks = NULL;
+}
+
+void stack_rest(struct tracer *t)
+{
+	if (t->stacks && now_ns() - t->stacks->used_ns > rest_ns)
+		end_walker(t->stacks);
+}
+
+bool stack_is_walker(struct tracer *t, pid_t tid)
+{
+	struct stacks *s = t->stacks;
+
+	if (!s || !s->walker || tid != s->walker)
+		return false;
+	close(s->socket);
+	s->walker = 0;
+	return true;
+}
+
+static bool send_request(const struct stacks *s, struct walk_request *r, int memory)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { r, sizeof(*r) };
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t n;
+
+	if (memory >= 0) {
+		struct cmsghdr *c = &control.header;
+
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &memory, sizeof(memory));
+	}
+	do
+		n = sendmsg(s->socket, &msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*r);
+}
+
+void stack_forget(struct tracer *t, struct task *task)
+{
+	struct walk_request r = { .tid = task->walked, .forget = true };
+
+	if (task->walked && t->stacks && t->stacks->walker)
+		send_request(t->stacks, &r, -1);
+	task->walked = 0;
+	task->unwalkable = false;
+}
+
+/* False: it has died, says nothing, or nonsense. */
+static bool next_answer(const struct stacks *s, struct walk_answer *a, uint64_t until)
+{
+	for (;;) {
+		struct pollfd p = { .fd = s->socket, .events = POLLIN };
+		uint64_t now = now_ns();
+		ssize_t n;
+
+		if (now >= until)
+			return false;
+		poll(&p, 1, (int)((until - now) / 1000000 + 1));
+		n = recv(s->socket, a, sizeof(*a), MSG_DONTWAIT);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		line[strcspn(line, "\n")] = '\0';
-		if (c->nmaps == cap) {
-			cap = cap ? 2 * cap : 16;
-			c->maps = xrealloc(c->maps, cap * sizeof(*c->maps));
-		}
-		c->maps[c->nmaps++] = (struct mapping){ start, end, offset,
-							xstrdup(line + name) };
-	}
-	fclose(f);
-}
-
-static const struct mapping *find_in(const struct stack_cache *c, uint64_t ip)
-{
-	for (size_t i = 0; i < c->nmaps; i++)
-		if (c->maps[i].start <= ip && ip < c->maps[i].end)
-			return &c->maps[i];
-	return NULL;
-}
-
-/* *fresh: the maps were read in this walk, and need not be again. */
-static const struct mapping *find_mapping(struct stack_cache *c, pid_t tid,
-					  uint64_t ip, bool *fresh)
-{
-	const struct mapping *m = find_in(c, ip);
-
-	if (m || *fresh)
-		return m;
-	*fresh = true;
-	read_maps(c, tid);
-	return find_in(c, ip);
-}
-
-static void describe(struct stack_cache *c, pid_t tid, unw_cursor_t *cursor,
-		     struct trace_frame *f, char *symbol, bool *fresh)
-{
-	const struct mapping *m = find_mapping(c, tid, f->ip, fresh);
-	unw_word_t offset = 0;
-	int err = unw_get_proc_name(cursor, symbol, MAX_SYMBOL, &offset);
-
-	f->module = m && *m->path ? m->path : NULL;
-	if ((!err || err == -UNW_ENOMEM) && *symbol) {
-		f->symbol = symbol;
-		f->offset = offset;
-	} else if (f->module) {
-		f->offset = f->ip - m->start + m->offset;
+		if (n != sizeof(*a) || a->end >= WALK_ENDS)
+			return false;
+		a->module[sizeof(a->module) - 1] = a->symbol[sizeof(a->symbol) - 1] = '\0';
+		return true;
 	}
 }
 
-static const char *walk(struct stack_cache *c, pid_t tid,
-			void (*frame)(void *ctx, const struct trace_frame *f),
-			void *ctx)
+static enum walk_end take_answers(const struct stacks *s,
+				  void (*frame)(void *ctx, const struct trace_frame *f),
+				  void *ctx)
 {
-	unw_cursor_t cursor;
-	bool fresh = false;
+	/* a little later than it ends itself */
+	uint64_t until = now_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
+	struct walk_answer a;
 
-	if (unw_init_remote(&cursor, c->space, c->upt))
-		return "the registers of the task cannot be read";
-	for (int i = 0; i < MAX_FRAMES; i++) {
-		struct trace_frame f = { 0 };
-		char symbol[MAX_SYMBOL] = "";
-		unw_word_t ip;
-		int more;
+	for (int i = 0; i <= WALK_FRAMES && next_answer(s, &a, until); i++) {
+		struct trace_frame f = {
+			.module = *a.module ? a.module : NULL,
+			.symbol = *a.symbol ? a.symbol : NULL,
+			.ip = a.ip, .offset = a.offset,
+		};
 
-		if (unw_get_reg(&cursor, UNW_REG_IP, &ip))
-			return "the instruction pointer cannot be read";
-		if (!ip)
-			return NULL;
-		f.ip = ip;
-		describe(c, tid, &cursor, &f, symbol, &fresh);
+		if (a.end != WALK_GOES_ON)
+			return a.end;
 		frame(ctx, &f);
-		more = unw_step(&cursor);
-		if (!more)
-			return NULL;
-		if (more < 0)
-			return i ? "the stack goes on, but without unwind "
-				   "information"
-				 : "no unwind information at this address";
 	}
-	return "the stack is deeper than 64 frames";
+	return WALK_GOES_ON;
+}
+
+static void read_registers(const struct stacks *s, pid_t tid, struct walk_request *r)
+{
+	void *upt = _UPT_create(tid);
+
+	for (int i = 0; upt && i <= UNW_REG_LAST && i < WALK_REGISTERS; i++) {
+		unw_word_t word;
+
+		r->known[i] = !_UPT_access_reg(s->space, i, &word, 0, upt);
+		if (r->known[i])
+			r->registers[i] = word;
+	}
+	if (upt)
+		_UPT_destroy(upt);
+}
+
+static bool ask(const struct stacks *s, pid_t tid)
+{
+	struct walk_request r = { .tid = tid };
+	char path[32];
+	bool sent;
+	int memory;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
+	memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0)
+		return false;
+	read_registers(s, tid, &r);
+	sent = send_request(s, &r, memory);
+	close(memory);
+	return sent;
 }
 
 const char *trace_stack(struct tracer *t, pid_t tid,
 			void (*frame)(void *ctx, const struct trace_frame *f),
 			void *ctx)
 {
+	static const char *const ends[WALK_ENDS] = {
+		[WALK_GOES_ON] = "libunwind crashed or hung over the files of this program",
+		[WALK_NO_LIBUNWIND] = "libunwind cannot look into the task",
+		[WALK_NO_REGISTERS] = "the registers of the task cannot be read",
+		[WALK_NO_POINTER] = "the instruction pointer cannot be read",
+		[WALK_NO_INFORMATION] = "no unwind information at this address",
+		[WALK_CUT_OFF] = "the stack goes on, but without unwind information",
+		[WALK_DEEP] = "the stack is deeper than 64 frames",
+	};
 	struct task *task = task_find(t, tid);
+	enum walk_end end;
+	struct stacks *s;
 
 	if (!task)
 		return "the task is gone";
 	if (task->arch && task->arch != arch_native())
 		return "the program is of another architecture than pevtrace";
-	if (!task->stack)
-		task->stack = make_cache(tid);
-	if (!task->stack)
-		return "libunwind cannot look into the task";
-	return walk(task->stack, tid, frame, ctx);
+	if (task->unwalkable)
+		return ends[WALK_GOES_ON];
+	if (t->stacks && t->stacks->deaths >= MAX_DEATHS)
+		return "libunwind crashed or hung too often in this trace";
+	s = stacks_of(t);
+	if (!s)
+		return "no process can be made to walk the stack in";
+	if (!ask(s, tid))
+		return "the memory of the task cannot be read";
+	task->walked = tid;
+	end = take_answers(s, frame, ctx);
+	if (end == WALK_GOES_ON) {
+		end_walker(s);
+		s->deaths++;
+		task->unwalkable = true;
+	}
+	return ends[end];
 }
 
 #else
 
-void stack_forget(struct stack_cache **cache)
+void stack_forget(struct tracer *t, struct task *task)
 {
-	(void)cache;
+	(void)t;
+	(void)task;
+}
+
+void stack_end(struct tracer *t)
+{
+	(void)t;
+}
+
+void stack_rest(struct tracer *t)
+{
+	(void)t;
+}
+
+bool stack_is_walker(struct tracer *t, pid_t tid)
+{
+	(void)t;
+	(void)tid;
+	return false;
 }
 
 const char *trace_stack(struct tracer *t, pid_t tid,

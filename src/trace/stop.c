@@ -205,7 +205,7 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
 			goes_on = enter(t, task, &info);
-		veil_refuse(task, &info);
+		veil_refuse(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		/* let go of inside the call: it has not returned */
@@ -257,7 +257,7 @@ static void exec_stop(struct tracer *t, pid_t tid)
 
 	if (!task)
 		return;
-	stack_forget(&task->stack);
+	stack_forget(t, task);
 	if (task->starting) {
 		task->starting = false;
 		t->ops->born(t->ctx, &birth);
@@ -308,6 +308,8 @@ void stop_handle(struct tracer *t, pid_t tid, int status)
 	if (WIFSTOPPED(status) &&
 	    (unsigned int)status >> 16 == PTRACE_EVENT_EXEC)
 		exec_stop(t, tid);
+	else if (!task && stack_is_walker(t, tid))
+		return;
 	else if (!task || task->early)
 		birth_early(t, task, tid, status);
 	else if (WIFSTOPPED(status))

@@ -28,7 +28,7 @@ struct task {
 	pid_t tid, pid;
 	const struct arch *arch; /* of the last call seen, or NULL */
 	struct call *call; /* reused by every call; NULL at first */
-	struct stack_cache *stack; /* see stack.c */
+	pid_t walked; /* what stack.c calls it to the walker; 0: it never did */
 	struct guard *guard; /* see guard.h; NULL without a filter */
 	uint64_t held_ns; /* stays in its stop until then; 0: does not */
 	struct veil veil; /* see veil.h */
@@ -45,6 +45,17 @@ struct task {
 	bool early; /* seen before its birth; held if it lives */
 	bool ended; /* early, and dead already */
 	bool listening; /* stopped with its process, as job control has it */
+	bool unwalkable; /* its program is too much for libunwind */
+	uint64_t round; /* the last one that it was served in: see fair.c */
+};
+
+/* See fair.c.  A round ends when so many stops came from tasks served in it before. */
+struct fairness {
+	uint64_t round;
+	size_t again; /* so many came */
+	size_t patience; /* so many may */
+	pid_t *late; /* room for the tasks that were not served */
+	size_t room;
 };
 
 /* What a launched program gets back, as we found it in ourselves. */
@@ -61,7 +72,9 @@ struct tracer {
 	void *ctx;
 	struct map tasks; /* tid -> struct task */
 	struct nr_tables nrs;
+	uint16_t mark; /* of our filters' stops */
 	struct filter filter;
+	struct stacks *stacks; /* see stack.c; NULL before the first */
 	struct fd_range *ranges; /* descriptors of WATCH_FD calls, as they came up */
 	size_t nranges;
 	bool grown; /* ... one of late */
@@ -72,6 +85,7 @@ struct tracer {
 	timer_t pulse; /* interrupts what we sleep in */
 	size_t nearly; /* early tasks */
 	size_t nheld; /* held ones */
+	struct fairness fair;
 	pid_t launched; /* 0: none */
 	bool launched_ended;
 	int launched_status;
@@ -112,6 +126,9 @@ void task_ask(struct task *task);
 
 /* stop.c: acts on one report of wait4(2). */
 void stop_handle(struct tracer *t, pid_t tid, int status);
+
+/* fair.c: the same; and then on those that others did not let through, if it is time to. */
+void fair_handle(struct tracer *t, pid_t tid, int status);
 
 /* engine.c: keeps a task in its stop for so long; false when it may go on now. */
 bool task_hold(struct tracer *t, struct task *task, uint64_t ns);

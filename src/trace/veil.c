@@ -111,10 +111,11 @@ bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall
 	return false;
 }
 
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info)
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info)
 {
 	/* what it returns is ENOSYS then, already */
-	if (!task->filtered || info->seccomp.ret_data != VEIL_DATA)
+	if (!task->filtered || info->seccomp.ret_data != t->mark)
 		ptrace_must(PTRACE_POKEUSR, task->tid, NR_AT, (uintptr_t)-1);
 }
 
@@ -123,12 +124,15 @@ bool veil_restart(struct tracer *t, const struct task *task, uint32_t audit)
 	enum { ERESTARTNOHAND = 514 }; /* what the kernel has where no handler ran */
 	struct user_regs_struct regs;
 	const struct arch *arch;
+	long nr;
 
 	if (!task->asked || ptrace_do(PTRACE_GETREGS, task->tid, 0, (uintptr_t)&regs))
 		return false;
 	arch = arch_find(audit, regs.orig_rax);
-	return (int)regs.rax == -EINTR && arch &&
-	       nr_is_fragile(&t->nrs, arch, (long)(regs.orig_rax & ~arch->nr_bit)) &&
+	if ((int)regs.rax != -EINTR || !arch)
+		return false;
+	nr = (long)(regs.orig_rax & ~arch->nr_bit);
+	return (nr_is_fragile(&t->nrs, arch, nr) || nr_may_time_out(&t->nrs, arch, nr)) &&
 	       !ptrace_do(PTRACE_POKEUSR, task->tid, RESULT_AT, (uintptr_t)-ERESTARTNOHAND);
 }
 
@@ -150,8 +154,10 @@ bool veil_enter(struct tracer *t, struct task *task, const struct ptrace_syscall
 	return false;
 }
 
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info)
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info)
 {
+	(void)t;
 	(void)task;
 	(void)info;
 }

@@ -8,8 +8,8 @@
  *   a filter's own SECCOMP_RET_TRACE	without a tracer it means ENOSYS
  *   the strict mode of seccomp		cannot be entered with a filter: it is
  *					enforced by us
- *   epoll_wait and its like		fail with EINTR when a tracer stops the task
- *					inside: they begin again
+ *   epoll_wait and its like, calls	fail with EINTR when a tracer stops the task
+ *   on sockets with a timeout		inside: they begin again
  */
 #ifndef PEVTRACE_TRACE_VEIL_H
 #define PEVTRACE_TRACE_VEIL_H
@@ -21,7 +21,7 @@
 struct task;
 struct tracer;
 
-/* What our filters give with SECCOMP_RET_TRACE, to tell them from others. */
+/* What our filters give with SECCOMP_RET_TRACE before filter_mark(). */
 enum { VEIL_DATA = 0x7065 };
 
 /* What was changed for the time of a call. */
@@ -40,7 +40,8 @@ bool veil_enter(struct tracer *t, struct task *task,
 		const struct ptrace_syscall_info *info);
 
 /* A SECCOMP stop: if it is none of ours, the call fails as without a tracer. */
-void veil_refuse(const struct task *task, const struct ptrace_syscall_info *info);
+void veil_refuse(const struct tracer *t, const struct task *task,
+		 const struct ptrace_syscall_info *info);
 
 /*
  * A task that was asked to stop is behind a call, of that audit architecture,

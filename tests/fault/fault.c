@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,6 +54,8 @@ static const char *const names[] = {
 	FUNCTIONS(NAME)
 	"ptrace", "syscall",
 };
+
+enum { ERROR_SEEN = 0x20 };	/* what ferror() looks at in glibc */
 
 typedef long function(long, long, long, long, long, long, long);
 
@@ -106,6 +109,8 @@ static function *really(enum function f)
 		\
 		if (failing && anyway) \
 			really(F_##name)(a, b, c, d, e, f, g); \
+		if (failing && F_##name == F_fread) \
+			((FILE *)d)->_flags |= ERROR_SEEN; \
 		if (failing) \
 			errno = error; \
 		return failing ? value : really(F_##name)(a, b, c, d, e, f, g); \

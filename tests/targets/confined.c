@@ -60,7 +60,8 @@ static int filters(const char *arg)
 {
 	static const uint32_t actions[] = {
 		SECCOMP_RET_LOG, SECCOMP_RET_ERRNO | EXDEV, SECCOMP_RET_TRACE,
-		SECCOMP_RET_TRACE | 7, SECCOMP_RET_TRAP | 3, SECCOMP_RET_KILL_PROCESS,
+		SECCOMP_RET_TRACE | 7, SECCOMP_RET_TRACE | 0x7065 /* a tracer's own? */,
+		SECCOMP_RET_TRAP | 3, SECCOMP_RET_KILL_PROCESS,
 		SECCOMP_RET_KILL_THREAD, SECCOMP_RET_ERRNO,
 	};
 	const struct sigaction action = { .sa_sigaction = on_sys, .sa_flags = SA_SIGINFO };
@@ -395,8 +396,32 @@ static int traceme(const char *arg)
 	return 0;
 }
 
+/* Nobody but root may look into it. */
+static int undumpable(const char *arg)
+{
+	struct perf_event_attr attr = software(PERF_COUNT_SW_PAGE_FAULTS);
+	const size_t size = 17 * 4096;
+	char *page;
+	int fd;
+
+	(void)arg;
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP;
+	CHECK(!prctl(PR_SET_DUMPABLE, 0));
+	fd = event_open(&attr, 0, -1);
+	CHECK(fd >= 0);
+	CHECK(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	*page = 1;
+	attr.sample_type = -1;
+	outcome("one that is refused", event_open(&attr, 0, -1));
+	CHECK(!close(fd));
+	return 0;
+}
+
 static const struct verb verbs[] = {
-	{ "filter", filters }, { "made_up", made_up }, { "strict", strict },
+	{ "undumpable", undumpable }, { "filter", filters }, { "made_up", made_up }, { "strict", strict },
 	{ "notify", notified }, { "ids", ids },
 	{ "set_user_id", set_user_id }, { "chroot", chroots }, { "namespace", namespaces },
 	{ "subreaper", subreaper }, { "daemon", daemonises }, { "untraced", untraced },

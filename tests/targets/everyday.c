@@ -2,6 +2,7 @@
 /* What programs do with processes, signals and time, and what they see of it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -273,16 +275,16 @@ static int timers(const char *arg)
 	return 0;
 }
 
-/* Signals the parent in a while, and lets it go on. */
+/* Signals the parent in a while, and lets it go on; not whoever comes after it. */
 static pid_t disturb(int sig, int fd)
 {
-	pid_t pid = fork_clean();
+	pid_t parent = getpid(), pid = fork_clean();
 
 	if (pid)
 		return pid;
 	for (int i = 0; i < 3; i++) {
 		pause_us(4000);
-		kill(getppid(), sig);
+		kill(parent, sig);
 	}
 	if (fd >= 0)
 		CHECK(write(fd, "x", 1) == 1);
@@ -372,7 +374,7 @@ static int restart_block(const char *arg)
 }
 
 /* Wakes the parent from each of its sleeps, after a while. */
-static void wake_up(int fd, int semaphore, int queue)
+static void wake_up(pid_t parent, int fd, int semaphore, int queue)
 {
 	struct sembuf give = { 0, 1, 0 };
 	long message[2] = { 1, 2 };
@@ -380,7 +382,7 @@ static void wake_up(int fd, int semaphore, int queue)
 	pause_us(20000);
 	CHECK(write(fd, "x", 1) == 1);
 	pause_us(20000);
-	kill(getppid(), SIGUSR2);
+	kill(parent, SIGUSR2);
 	pause_us(20000);
 	CHECK(!semop(semaphore, &give, 1));
 	pause_us(20000);
@@ -397,7 +399,7 @@ static int sleepers(const char *arg)
 	struct sembuf take = { 0, -1, 0 };
 	long message[2];
 	sigset_t set;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	(void)arg;
 	sigemptyset(&set);
@@ -407,7 +409,7 @@ static int sleepers(const char *arg)
 	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &ev));
 	pid = fork_clean();
 	if (!pid)
-		wake_up(p[1], semaphore, queue);
+		wake_up(parent, p[1], semaphore, queue);
 	outcome("epoll_wait", epoll_wait(ep, &ev, 1, -1));
 	outcome("sigwaitinfo", sigwaitinfo(&set, NULL));
 	outcome("semop", semop(semaphore, &take, 1));
@@ -421,13 +423,39 @@ static int sleepers(const char *arg)
 	return 0;
 }
 
+/* The same, of calls that give up after a while. */
+static int timeouts(const char *arg)
+{
+	const struct timeval patience = { 0, 300000 };
+	struct __kernel_timespec ts = { 0, 300000000 };
+	struct io_uring_getevents_arg wait = { .ts = (uintptr_t)&ts };
+	struct io_uring_params params = { 0 };
+	int s[2], ring;
+	char byte;
+
+	(void)arg;
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+	CHECK(!setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
+	outcome("recv", recv(s[0], &byte, 1, 0));
+	outcome("read", read(s[0], &byte, 1));
+	ring = (int)syscall(SYS_io_uring_setup, 4, &params);
+	if (ring >= 0 && params.features & IORING_FEAT_EXT_ARG)
+		outcome("io_uring_enter", syscall(SYS_io_uring_enter, ring, 0, 1,
+						  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+						  &wait, sizeof(wait)));
+	close(ring);
+	close(s[0]);
+	close(s[1]);
+	return 0;
+}
+
 static int signalfds(const char *arg)
 {
 	struct signalfd_siginfo info;
 	const struct timespec soon = { 5, 0 };
 	siginfo_t si;
 	sigset_t set;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 	int fd;
 
 	(void)arg;
@@ -440,7 +468,7 @@ static int signalfds(const char *arg)
 	pid = fork_clean();
 	if (!pid) {
 		for (int i = 0; i < 5; i++)
-			CHECK(!sigqueue(getppid(), SIGRTMIN, (union sigval){ .sival_int = i }));
+			CHECK(!sigqueue(parent, SIGRTMIN, (union sigval){ .sival_int = i }));
 		_exit(6);
 	}
 	for (int i = 0; i < 6; i++) {
@@ -500,7 +528,7 @@ static const struct verb verbs[] = {
 	{ "trap", traps }, { "timer", timers }, { "interrupt", restarts },
 	{ "restart_block", restart_block }, { "signalfd", signalfds },
 	{ "inherited", inherited },
-	{ "sleepers", sleepers }, { NULL, NULL },
+	{ "sleepers", sleepers }, { "timeouts", timeouts }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)

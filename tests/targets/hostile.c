@@ -380,9 +380,55 @@ static int mayflies(const char *arg)
 	return 0;
 }
 
+static atomic_bool over;
+
+static void *never_still(void *ctx)
+{
+	while (!over)
+		syscall(SYS_getppid);
+	return ctx;
+}
+
+static void crowded_out(void)
+{
+	enum { N = 30 };
+	pthread_t ids[N];
+	int opened = 0;
+
+	for (int i = 0; i < N; i++)
+		CHECK(!pthread_create(&ids[i], NULL, never_still, NULL));
+	for (int i = 0; i < 100; i++) {
+		int fd = clock_open();
+
+		opened += fd >= 0;
+		close(fd);
+	}
+	over = true;
+	for (int i = 0; i < N; i++)
+		CHECK(!pthread_join(ids[i], NULL));
+	printf("throng: %d opened\n", opened);
+	leave(0);
+}
+
+/*
+ * Threads that stop again as soon as they go on, and an older one that has work
+ * to do; in a child, as a tracer's own child is found before all others.
+ */
+static int throng(const char *arg)
+{
+	pid_t pid = fork_clean();
+
+	(void)arg;
+	if (!pid)
+		crowded_out();
+	finish("throng", pid);
+	return 0;
+}
+
 static const struct verb verbs[] = {
 	{ "names", names }, { "said", said }, { "sizes", sizes }, { "races", races },
-	{ "made_up", made_up }, { "storm", storm }, { "forks", forks }, { "mayflies", mayflies }, { NULL, NULL },
+	{ "made_up", made_up }, { "storm", storm }, { "forks", forks }, { "mayflies", mayflies },
+	{ "throng", throng }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)

@@ -72,18 +72,18 @@ static inline bool oracle_same_members(struct scan_value *v, struct json_object 
 	struct scan_value *m;
 	bool cut = false;
 
+	/* json-c's names end at a NUL: such a member may take the place of any other */
+	scan_for_each(m, v) {
+		if (!m->key || m->key[m->key_len])
+			return false;
+		cut |= memchr(m->key, '\0', m->key_len) != NULL;
+	}
 	scan_for_each(m, v) {
 		struct json_object *other;
 
-		if (!m->key || m->key[m->key_len])
-			return false;
-		/* json-c's names end at a NUL */
-		if (memchr(m->key, '\0', m->key_len)) {
-			cut = true;
-			continue;
-		}
-		if (!json_object_object_get_ex(o, m->key, &other) ||
-		    (!oracle_same(m, other) && !cut))
+		if (!memchr(m->key, '\0', m->key_len) &&
+		    (!json_object_object_get_ex(o, m->key, &other) ||
+		     (!oracle_same(m, other) && !cut)))
 			return false;
 	}
 	return cut || (size_t)json_object_object_length(o) == v->len;

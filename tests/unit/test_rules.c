@@ -200,6 +200,51 @@ static void test_releases(void **state)
 	expect(&w, "flags_unknown", EINVAL);
 }
 
+/* Checks that updates brought to several series: some are known, of others none. */
+static void test_updates(void **state)
+{
+	static const struct {
+		unsigned int member;
+		uint64_t value;
+		uint32_t without, with;
+		const char *rule;
+		int error;
+	} rows[] = {
+		{ ATTR_TEXT_POKE, 1, KVER(6, 12, 112), KVER(6, 12, 113),
+		  "text_poke_privilege", EACCES },
+		{ ATTR_TEXT_POKE, 1, KVER(6, 1, 190), KVER(6, 1, 191),
+		  "text_poke_privilege", EACCES },
+		{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN, KVER(6, 12, 112), KVER(6, 12, 113),
+		  "callchain_privilege", EACCES },
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		make(&w);
+		put(&w, rows[i].member, rows[i].value);
+		w.facts.machine.release = rows[i].without;
+		expect(&w, NULL, 0);
+		assert_null(rules_explain(&w.v, rows[i].error));
+		w.facts.machine.release = rows[i].with;
+		expect(&w, rows[i].rule, rows[i].error);
+		w.facts.machine.release = KVER(6, 18, 0);
+		expect(&w, NULL, 0);
+		assert_string_equal(rules_explain(&w.v, rows[i].error)->name, rows[i].rule);
+		w.facts.machine.release = rows[i].with;
+		w.facts.machine.caps = CAP(CAP_PERFMON);
+		expect(&w, NULL, 0);
+	}
+	make(&w);
+	w.ask.group_fd = 3;
+	w.facts.target.group.alive = FACT_NO;
+	expect(&w, "group_gone", ENODEV);
+	w.facts.machine.release = KVER(6, 12, 108);
+	expect(&w, "group_gone", ENODEV);
+	w.facts.machine.release = KVER(6, 12, 107);
+	expect(&w, NULL, 0);
+}
+
 /* Of a kernel that is newer than the tables, what has no name is not known. */
 static void test_newer(void **state)
 {
@@ -517,6 +562,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_description), cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_releases), cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_updates),
 		cmocka_unit_test(test_privilege), cmocka_unit_test(test_paranoid_all),
 		cmocka_unit_test(test_sigtrap_privilege),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),

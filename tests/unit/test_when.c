@@ -21,6 +21,7 @@
 struct opened {
 	uint8_t attr[PERF_ATTR_SIZE_VER7];
 	struct call call;
+	struct rule_target target;
 };
 
 static void set(struct opened *o, unsigned int member, uint64_t v)
@@ -177,25 +178,27 @@ static void test_without_attr(void **state)
 
 static const struct rule_pmu pmus[] = {
 	{ .type = PERF_TYPE_SOFTWARE, .name = "software" }, { .type = 9, .name = "uprobe" },
+	{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" }, { .type = 10, .name = "msr" },
 };
+enum { NPMUS = sizeof(pmus) / sizeof(*pmus) };
 
 static struct as_refusal ask(const struct opened *o, uint32_t release)
 {
-	struct rule_pmu known[2];
+	struct rule_pmu known[NPMUS];
 	const struct rule_machine here = {
 		.release = KVER(6, 18, 0), .attr_size = 136, .page_size = 4096,
-		.arch = arch_native(), .paranoid = 4, .cpus = 4, .pmus = known, .npmus = 2,
+		.arch = arch_native(), .paranoid = 4, .cpus = 4, .pmus = known, .npmus = NPMUS,
 		.pmus_known = FACT_YES,
 	};
 	struct as_kernel k;
 	struct as_refusal r;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < NPMUS; i++) {
 		known[i] = pmus[i];
 		known[i].desc = pmu_desc_by_name(pmus[i].name);
 	}
 	as_kernel_init(&k, release, &here);
-	r = as_kernel_refuses(&k, &o->call, o->attr, sizeof(o->attr));
+	r = as_kernel_refuses(&k, &o->call, o->attr, sizeof(o->attr), &o->target);
 	as_kernel_free(&k);
 	return r;
 }
@@ -275,6 +278,114 @@ static void test_old_calls(void **state)
 	assert_int_equal(ask(&o, KVER(2, 6, 32)).error, 0);
 }
 
+/* As the kernels' sources have it, where there is no older one to be asked. */
+static void test_first(void **state)
+{
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	set(&o, ATTR_PRECISE_IP, 0);
+	o.call.args[4] = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT;
+	assert_int_equal(ask(&o, KVER(2, 6, 32)).error, 0);
+	o.call.args[4] = PERF_FLAG_PID_CGROUP;
+	assert_int_equal(ask(&o, KVER(2, 6, 38)).error, EINVAL);
+	/* a task number -1 there is none; today's kernel has an error of its own for it */
+	begin(&o);
+	set(&o, ATTR_PRECISE_IP, 0);
+	o.call.args[1] = (uint64_t)-1;
+	assert_int_equal(ask(&o, KVER(2, 6, 36)).error, ESRCH);
+	assert_int_equal(ask(&o, KVER(2, 6, 37)).error, 0);
+	/* dynamic PMUs came with 2.6.38: type 9 is one here, 1000 nowhere */
+	begin(&o);
+	set(&o, ATTR_PRECISE_IP, 0);
+	set(&o, ATTR_TYPE, 9);
+	assert_int_equal(ask(&o, KVER(2, 6, 37)).error, EINVAL);
+	assert_int_equal(ask(&o, KVER(2, 6, 38)).error, ENOENT);
+	set(&o, ATTR_TYPE, 1000);
+	assert_int_equal(ask(&o, KVER(2, 6, 37)).error, EINVAL);
+	assert_int_equal(ask(&o, KVER(2, 6, 38)).error, 0);
+	set(&o, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
+	set(&o, ATTR_BP_TYPE, HW_BREAKPOINT_RW);
+	assert_int_equal(ask(&o, KVER(2, 6, 32)).error, EINVAL);
+	set(&o, ATTR_BP_LEN, 4);
+	assert_int_equal(ask(&o, KVER(2, 6, 32)).error, E2BIG);
+	assert_int_equal(ask(&o, KVER(2, 6, 33)).error, 0);
+	/* and the software events' own one with 2.6.37 */
+	set(&o, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	set(&o, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	assert_int_equal(ask(&o, KVER(2, 6, 36)).error, EINVAL);
+	assert_int_equal(ask(&o, KVER(2, 6, 37)).error, ENOENT);
+}
+
+/* What is found before what came later is found by both, and left to this one. */
+static void test_found_before(void **state)
+{
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	set(&o, ATTR_CONFIG, PERF_COUNT_SW_BPF_OUTPUT);
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, ENOENT);
+	o.target.task.exists = FACT_NO;
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, 0);
+	o.target.task.exists = FACT_YES;
+	o.call.args[3] = (uint64_t)-2;
+	o.target.group.event = FACT_NO;
+	assert_int_equal(ask(&o, KVER(4, 3, 0)).error, 0);
+	/* but not before a bit of the attr */
+	set(&o, ATTR_USE_CLOCKID, 1);
+	assert_int_equal(ask(&o, KVER(4, 0, 0)).error, EINVAL);
+}
+
+/* Who takes a filter or a program depends on the release. */
+static void test_takers(void **state)
+{
+	static const struct {
+		uint64_t type, request;
+		uint32_t before, since;
+	} rows[] = {
+		{ PERF_TYPE_SOFTWARE, PERF_EVENT_IOC_SET_BPF, KVER(4, 8, 0), KVER(4, 9, 0) },
+		{ PERF_TYPE_HARDWARE, PERF_EVENT_IOC_SET_BPF, KVER(4, 8, 0), KVER(4, 9, 0) },
+		{ PERF_TYPE_RAW, PERF_EVENT_IOC_SET_BPF, KVER(4, 12, 0), KVER(4, 13, 0) },
+		{ PERF_TYPE_BREAKPOINT, PERF_EVENT_IOC_SET_BPF, KVER(4, 12, 0), KVER(4, 13, 0) },
+		{ PERF_TYPE_RAW, PERF_EVENT_IOC_SET_FILTER, KVER(4, 6, 0), KVER(4, 7, 0) },
+	};
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	o.call.desc = call_by_name("ioctl");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		o.call.args[1] = rows[i].request;
+		set(&o, ATTR_TYPE, rows[i].type);
+		assert_int_equal(ask(&o, rows[i].before).error, EINVAL);
+		assert_int_equal(ask(&o, rows[i].since).error, 0);
+		set(&o, ATTR_TYPE, PERF_TYPE_TRACEPOINT);
+		assert_int_equal(ask(&o, rows[i].before).error, 0);
+	}
+	o.call.args[1] = PERF_EVENT_IOC_SET_BPF;
+	assert_int_equal(ask(&o, KVER(4, 0, 0)).error, ENOTTY);
+}
+
+/*
+ * Two refusals at once: once the later one's error was kept.  Linux 6.1 said EINVAL
+ * to this; 6.12.117 and 6.18 say EOPNOTSUPP.
+ */
+static void test_order(void **state)
+{
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	set(&o, ATTR_PRECISE_IP, 0);
+	set(&o, ATTR_TYPE, 10);
+	set(&o, ATTR_EXCLUDE_USER, 1);
+	set(&o, ATTR_SAMPLE_REGS_USER, 1ULL << 50);
+	assert_int_equal(ask(&o, KVER(6, 1, 0)).error, EINVAL);
+	assert_int_equal(ask(&o, KVER(6, 12, 117)).error, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +397,10 @@ int main(void)
 		cmocka_unit_test(test_old),
 		cmocka_unit_test(test_left_alone),
 		cmocka_unit_test(test_old_calls),
+		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_found_before),
+		cmocka_unit_test(test_takers),
+		cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,21 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-/* Event formats by libtraceevent, the parser that perf and trace-cmd share. */
-#include "host/rawformat.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Event formats by libtraceevent, the parser that perf and trace-cmd share.  In
+ * pevtrace it has no place: a format that is made to harm brings it down (1.7.1).
+ */
+#ifndef PEVTRACE_TESTS_TEP_ORACLE_H
+#define PEVTRACE_TESTS_TEP_ORACLE_H
 
-#ifdef HAVE_LIBTRACEEVENT
 #include <event-parse.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/rawformat.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 
 /* The library leaves the brackets in the type: "unsigned long[6]". */
-static void add_field(struct raw_format *f, const struct tep_format_field *t)
+static inline void tep_add_field(struct raw_format *f, const struct tep_format_field *t)
 {
 	struct raw_field field = {
 		.name = xstrdup(t->name),
@@ -29,17 +33,18 @@ static void add_field(struct raw_format *f, const struct tep_format_field *t)
 	free(type);
 }
 
-static bool add_fields(struct raw_format *f, const struct tep_format_field *t)
+static inline bool tep_add_fields(struct raw_format *f, const struct tep_format_field *t)
 {
 	for (; t; t = t->next) {
 		if (t->offset < 0 || t->size < 0)
 			return false;
-		add_field(f, t);
+		tep_add_field(f, t);
 	}
 	return true;
 }
 
-bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len)
+/* As raw_format_parse(). */
+static inline bool tep_parse(struct raw_format *f, const char *text, size_t len)
 {
 	static const char print[] = "\nprint fmt: ";
 	const char *end = memmem(text, len, print, sizeof(print) - 1);
@@ -63,18 +68,11 @@ bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len)
 	buf_free(&fields);
 	if (e && (e->flags & TEP_EVENT_FL_FAILED))
 		e = NULL;
-	if (e && !(add_fields(f, e->format.common_fields) &&
-		   add_fields(f, e->format.fields)))
+	if (e && !(tep_add_fields(f, e->format.common_fields) &&
+		   tep_add_fields(f, e->format.fields)))
 		raw_format_free(f);
 	tep_free(tep);
 	return f->nfields;
 }
-#else
-bool raw_format_parse_tep(struct raw_format *f, const char *text, size_t len)
-{
-	(void)text;
-	(void)len;
-	*f = (struct raw_format){ 0 };
-	return false;
-}
+
 #endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What other verbs than decode make of a dump: its normal form, with which it
+ * compares as the same, a program, a page, a story, what Perfetto reads, and the
+ * calls that failed.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cmd/check.h"
+#include "cmd/cmd.h"
+#include "dump/compare.h"
+#include "dump/gather.h"
+#include "fuzz.h"
+
+const unsigned long fuzz_inputs = 1500;
+
+static FILE *file_of(const uint8_t *data, size_t len)
+{
+	int fd = memfd_create("dump", 0);
+	FILE *f;
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET) ||
+	    !(f = fdopen(fd, "r")))
+		abort();
+	return f;
+}
+
+static void make_program(FILE *f)
+{
+	const struct c_choice choice = { .all = true };
+	struct buf text = { 0 };
+	struct gathered g;
+
+	if (gather_read(&g, f, "dump", 0, 0) && c_program_choose(g.program, &choice))
+		c_program_write(g.program, &text);
+	for (size_t i = 0; i < text.len; i++)
+		if (!strchr("\t\n", text.data[i]) && (text.data[i] < ' ' || text.data[i] > '~'))
+			fuzz_wrong("a byte that is not ASCII's in", text.data);
+	buf_free(&text);
+	gathered_free(&g);
+}
+
+static struct normal *normal_of(FILE *f, struct normal_forms *forms, bool no_probes)
+{
+	const struct normal_reading how = { .keep_going = true, .no_probes = no_probes };
+	bool whole;
+
+	rewind(f);
+	return normal_read(f, "dump", forms, &how, &whole);
+}
+
+static void tell(void *ctx, const struct difference *d)
+{
+	struct buf *out = ctx;
+
+	buf_addf(out, "%s %s %s", d->call, d->line, d->field ? d->field : "");
+}
+
+static void compare_forms(FILE *f)
+{
+	const struct normal_choice choice = { .ignore = NULL };
+	struct normal_forms *forms = normal_forms_new();
+	struct normal *a = normal_of(f, forms, false), *b = normal_of(f, forms, false);
+	struct buf out = { 0 };
+
+	if (a && b && !compare(a, b, &choice, tell, &out))
+		fuzz_wrong("not the same as itself", buf_str(&out));
+	normal_free(b);
+	b = normal_of(f, forms, true);
+	if (a && b)
+		compare(a, b, &choice, tell, &out);
+	fuzz_check_text(&out);
+	normal_free(a);
+	normal_free(b);
+	normal_forms_free(forms);
+	buf_free(&out);
+}
+
+static void find_failures(FILE *f)
+{
+	struct check_failures failures;
+
+	rewind(f);
+	check_failures_of_dump(f, "dump", &failures);
+	check_failures_free(&failures);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	FILE *f = file_of(data, len);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
+	make_program(f);
+	compare_forms(f);
+	find_failures(f);
+	cmd_report(5, (char *[]){ "report", "--keep-going", "-o", "/dev/null", path, NULL });
+	cmd_report(6, (char *[]){ "report", "--keep-going", "--format=chrome", "-o", "/dev/null",
+				  path, NULL });
+	cmd_explain(5, (char *[]){ "explain", "--deep", "-o", "/dev/null", path, NULL });
+	fclose(f);
+	return 0;
+}
