@@ -38,7 +38,7 @@ EVIL = b"\033[31m\033]0;x\007\r\n\x9b1m\xc2\x9b2J\x7f\xff"
 # all of C0 but newline, DEL, and C1, as a byte that is no part of a character or as one
 CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 ENV = dict(os.environ, NO_COLOR="1", LC_ALL="C")
-VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng"]
+VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng", "lazy"]
 MODES = {
 	"text": [],
 	"verbose": ["-v", "-y", "-s", "4096", "--trace=all"],

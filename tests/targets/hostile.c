@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -425,10 +426,59 @@ static int throng(const char *arg)
 	return 0;
 }
 
+/* Gives every page that is asked for an attr. */
+static void *provide(void *ctx)
+{
+	static _Alignas(4096) char page[4096];
+	const struct perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
+	struct pollfd pfd = { *(int *)ctx, POLLIN, 0 };
+	struct uffd_msg msg;
+
+	memcpy(page, &attr, sizeof(attr));
+	while (poll(&pfd, 1, -1) > 0 && read(pfd.fd, &msg, sizeof(msg)) == sizeof(msg)) {
+		struct uffdio_copy copy = {
+			.dst = msg.arg.pagefault.address & ~(uint64_t)4095,
+			.src = (uintptr_t)page,
+			.len = sizeof(page),
+		};
+
+		ioctl(pfd.fd, UFFDIO_COPY, &copy);
+	}
+	return NULL;
+}
+
+/* Memory that is there once another thread, which a tracer may stop, has seen to it. */
+static int lazy(const char *arg)
+{
+	enum { PAGES = 3 };
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	static int fd;
+	char *at;
+	pthread_t id;
+
+	(void)arg;
+	fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0)
+		return CANNOT;
+	CHECK(!ioctl(fd, UFFDIO_API, &api));
+	at = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(at != MAP_FAILED);
+	range.range.start = (uintptr_t)at;
+	range.range.len = PAGES * 4096;
+	CHECK(!ioctl(fd, UFFDIO_REGISTER, &range));
+	CHECK(!pthread_create(&id, NULL, provide, &fd));
+	usleep(20000);
+	for (int i = 0; i < PAGES; i++)
+		printf("lazy: opened %d\n",
+		       syscall(SYS_perf_event_open, at + i * 4096, 0, -1, -1, 0) >= 0);
+	return 0;
+}
+
 static const struct verb verbs[] = {
 	{ "names", names }, { "said", said }, { "sizes", sizes }, { "races", races },
 	{ "made_up", made_up }, { "storm", storm }, { "forks", forks }, { "mayflies", mayflies },
-	{ "throng", throng }, { NULL, NULL },
+	{ "throng", throng }, { "lazy", lazy }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
