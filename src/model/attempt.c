@@ -5,7 +5,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6 };
+enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
 /* How many members two attrs set alike, and which they set differently. */
 static size_t compare(const struct attempt *a, const struct event *e, size_t *shared,
@@ -34,6 +34,14 @@ static size_t compare(const struct attempt *a, const struct event *e, size_t *sh
 	return n;
 }
 
+static bool is_one_of(const uint8_t *attr, const uint8_t *const list[REMEMBERED])
+{
+	for (size_t i = 0; i < REMEMBERED; i++)
+		if (list[i] == attr)
+			return true;
+	return false;
+}
+
 /*
  * The first event opened after the failure that asks for nearly the same; for
  * the same target, or else for another one.
@@ -42,16 +50,19 @@ static const struct event *find_instead(const struct model *m, const struct atte
 					bool same_pid)
 {
 	struct event *const *events;
-	size_t n = model_events(m, &events), shared;
+	/* attrs that are equal are one: thousands of events have a few */
+	const uint8_t *unlike[REMEMBERED] = { NULL };
+	size_t n = model_events(m, &events), shared, nunlike = 0;
 
 	for (size_t i = a->events; i < n; i++) {
 		const struct event *e = events[i];
 
-		if (e->opener == a->tid && (!same_pid || e->pid == a->pid) &&
-		    e->cpu == a->cpu &&
-		    compare(a, e, &shared, NULL) <= LIKE_DIFFERENT &&
-		    shared >= LIKE_SHARED)
+		if (e->opener != a->tid || (same_pid && e->pid != a->pid) ||
+		    e->cpu != a->cpu || is_one_of(e->attr, unlike))
+			continue;
+		if (compare(a, e, &shared, NULL) <= LIKE_DIFFERENT && shared >= LIKE_SHARED)
 			return e;
+		unlike[nunlike++ % REMEMBERED] = e->attr;
 	}
 	return NULL;
 }

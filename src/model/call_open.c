@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* perf_event_open: what it makes, or that it failed. */
-#include <string.h>
-
 #include "abi/layout.h"
 #include "lib/buf.h"
 #include "lib/die.h"
@@ -19,6 +17,7 @@ static char *name_event(struct model *m, const struct event *e,
 	struct buf name = { 0 };
 	uint64_t key;
 	uintptr_t count;
+	char *exact;
 
 	event_name(attr, len, m->names, &name);
 	if (e->cpu >= 0)
@@ -28,7 +27,9 @@ static char *name_event(struct model *m, const struct event *e,
 	map_set(&m->name_counts, key, (void *)count);
 	if (count > 1)
 		buf_addf(&name, " #%zu", (size_t)count);
-	return name.data;
+	exact = xstrdup(buf_str(&name));
+	buf_free(&name);
+	return exact;
 }
 
 /* The task that an event counts is of interest from now on. */
@@ -49,14 +50,11 @@ static uint64_t attr_get(const struct event *e, unsigned int index)
 }
 
 /* The attr as the call passed it, as much as is kept. */
-static size_t keep_attr(const struct call *c, uint8_t kept[EVENT_ATTR_MAX])
+static const uint8_t *keep_attr(struct model *m, const struct call *c, size_t *len)
 {
-	size_t len;
-	const uint8_t *attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
+	const uint8_t *attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
 
-	if (attr)
-		memcpy(kept, attr, len);
-	return len;
+	return attr_keep(m, attr, *len);
 }
 
 static void set_start(struct event *e)
@@ -98,7 +96,8 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
 	struct event *e = event_new(m);
 
-	e->attr_len = keep_attr(c, e->attr);
+	attr_forget(m, e->attr);
+	e->attr = keep_attr(m, c, &e->attr_len);
 	e->unread = !event_name_knows(e->attr_len);
 	e->read_format = attr_get(e, ATTR_READ_FORMAT);
 	e->format_known = !e->unread;
@@ -123,14 +122,16 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 
 	if (!m->keep)
 		return;
-	m->attempts = xrealloc(m->attempts, (m->nattempts + 1) * sizeof(*a));
+	if (!(m->nattempts & (m->nattempts - 1))) /* full at each power of two */
+		m->attempts = xrealloc(m->attempts, (m->nattempts ? 2 * m->nattempts : 1) *
+				       sizeof(*a));
 	a = &m->attempts[m->nattempts++];
 	*a = (struct attempt){
 		.tid = c->tid, .error = (int)c->ret, .injected = c->tamper.injected,
 		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .events = m->nevents,
 	};
-	a->attr_len = keep_attr(c, a->attr);
+	a->attr = keep_attr(m, c, &a->attr_len);
 	if (t->info)
 		t->info->failures++;
 }

@@ -19,6 +19,7 @@ struct event *event_new(struct model *m)
 	e->owner = m;
 	e->number = ++m->nevents;
 	e->opened_ns = m->now_ns;
+	e->attr = attr_keep(m, NULL, 0);
 	map_set(&m->event_numbers, e->number, e);
 	if (m->keep)
 		list_add(&m->events, event_ref(e));
@@ -65,6 +66,11 @@ bool event_is_probe(const struct event *e)
 	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
 }
 
+uint64_t event_records(const struct event *e, uint32_t type)
+{
+	return e->records ? e->records[type] : 0;
+}
+
 bool event_told(const struct event *e)
 {
 	return !e->found && !e->unread;
@@ -83,6 +89,8 @@ void event_unref(struct event *e)
 	}
 	event_unref(e->leader);
 	free(e->sources);
+	attr_forget(e->owner, e->attr);
+	free(e->records);
 	free(e->filter);
 	free(e->name);
 	free(e);

@@ -76,7 +76,10 @@ void model_free(struct model *m)
 	free(m->tasks_seen.items);
 	free(m->rings.items);
 	free(m->events.items);
+	for (size_t i = 0; i < m->nattempts; i++)
+		attr_forget(m, m->attempts[i].attr);
 	free(m->attempts);
+	map_free(&m->attrs);
 	map_free(&m->tasks);
 	map_free(&m->by_id);
 	map_free(&m->event_numbers);
@@ -310,6 +313,8 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;
 
 	r->records++;
+	if (!e->records)
+		e->records = xcalloc(EVENT_RECORD_TYPES, sizeof(*e->records));
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
 	if (type == PERF_RECORD_LOST && len >= 24)
 		e->lost_told += load_uint(bytes + 16, 8);

@@ -46,7 +46,7 @@ struct event {
 	bool found;		/* opened before we came: only its fd is known */
 	bool unread;		/* its attr could not be read: no member of it is known */
 	bool format_known;	/* read_format is */
-	uint8_t attr[EVENT_ATTR_MAX];
+	const uint8_t *attr;	/* shared with those that are equal */
 	size_t attr_len;
 	uint64_t read_format;
 	/* the caller's other arguments */
@@ -69,7 +69,7 @@ struct event {
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
 	struct event_count count;
-	uint64_t records[EVENT_RECORD_TYPES];
+	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
 	uint64_t lost_told;	/* by LOST and LOST_SAMPLES records */
 	uint64_t lost_read;	/* by PERF_FORMAT_LOST, which counts the same */
 	/* the model's own: events whose output is this one */
@@ -101,7 +101,7 @@ struct attempt {
 	pid_t tid;
 	int error;
 	bool injected;		/* by us, not by the kernel */
-	uint8_t attr[EVENT_ATTR_MAX];
+	const uint8_t *attr;	/* shared with those that are equal */
 	size_t attr_len;
 	pid_t pid;
 	int cpu, group_fd;
@@ -179,6 +179,9 @@ bool model_involved(const struct model *m, pid_t tid);
 
 /* Opened only to see whether the kernel takes it, and closed again. */
 bool event_is_probe(const struct event *e);
+
+/* How many records of that type it wrote, as far as seen; 0: those of other types. */
+uint64_t event_records(const struct event *e, uint32_t type);
 
 /* Whether attr tells what it asks for: it is neither found nor unread. */
 bool event_told(const struct event *e);

@@ -47,6 +47,7 @@ struct model {
 	struct map by_id;	/* kernel id to struct event */
 	struct map event_numbers, ring_numbers; /* to those that are not freed */
 	unsigned int nevents, nrings;	/* numbers given out */
+	struct map attrs;	/* hash of an attr to struct attr_kept (attr_keep.c) */
 	struct map name_counts;	/* hash of an event's name to how often it came */
 	struct message *passing; /* sent and not yet received, oldest first */
 	/* with keep */
@@ -58,6 +59,13 @@ struct model {
 struct task *model_task(const struct model *m, pid_t tid);
 
 void list_add(struct list *l, void *item);
+
+/*
+ * A copy of an attr, which all share whose attrs are equal, to be given back as
+ * often as it was asked for.
+ */
+const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len);
+void attr_forget(struct model *m, const uint8_t *kept);
 
 /* Gives the task a descriptor table of its own (exec, unshare). */
 void task_own_files(struct task *t);

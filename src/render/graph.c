@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "render/graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "abi/layout.h"
+#include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
 #include "render/attr_prose.h"
@@ -131,9 +133,9 @@ void graph_add_records(const struct event *e, struct buf *out)
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
 		const char *name = xlat_name(&xlat_perf_event_type, type);
 
-		if (!e->records[type])
+		if (!event_records(e, type))
 			continue;
-		buf_addf(out, "%s%llu ", sep, (unsigned long long)e->records[type]);
+		buf_addf(out, "%s%llu ", sep, (unsigned long long)event_records(e, type));
 		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of other types");
 		sep = ", ";
 	}
@@ -256,19 +258,35 @@ static void print_attempts(const struct model *m, const struct names *n, struct 
 
 /* Rings and tasks ------------------------------------------------------------ */
 
-/* Who wrote there in the end; ended events remember where. */
-static void add_writers(const struct model *m, const struct ring *r, struct buf *out)
+/*
+ * Who wrote where in the end; ended events remember it.  By an event's number: the
+ * first that writes to its ring, and behind that one the next that writes there, too.
+ */
+struct writers {
+	unsigned int *first, *next;
+};
+
+static void find_writers(const struct model *m, struct writers *w)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events);
+
+	w->first = xcalloc(n + 1, sizeof(*w->first));
+	w->next = xcalloc(n + 1, sizeof(*w->next));
+	while (n--) { /* numbers count from 1 on, in this order */
+		const struct event *e = events[n], *to = e->output ? e->output : e;
+
+		w->next[e->number] = w->first[to->number];
+		w->first[to->number] = e->number;
+	}
+}
+
+static void add_writers(const struct writers *w, const struct ring *r, struct buf *out)
+{
 	const char *sep = "; written by ";
 
-	for (size_t i = 0; i < n; i++) {
-		const struct event *to = events[i]->output ? events[i]->output : events[i];
-
-		if (to != r->event)
-			continue;
-		buf_addf(out, "%s#%u", sep, events[i]->number);
+	for (unsigned int i = w->first[r->event->number]; i; i = w->next[i]) {
+		buf_addf(out, "%s#%u", sep, i);
 		sep = ", ";
 	}
 }
@@ -295,7 +313,7 @@ static void print_blind(const struct ring *r, struct buf *out)
 		 strerror(r->blind_error));
 }
 
-static void print_ring(const struct model *m, const struct ring *r, uint32_t page,
+static void print_ring(const struct writers *w, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
 	buf_addf(out, "  %u of ", r->number);
@@ -309,7 +327,7 @@ static void print_ring(const struct model *m, const struct ring *r, uint32_t pag
 	graph_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
 	if (!r->aux)
-		add_writers(m, r, out);
+		add_writers(w, r, out);
 	buf_addc(out, '\n');
 	if (r->looks) {
 		buf_adds(out, "       ");
@@ -327,11 +345,16 @@ static void print_rings(const struct model *m, const struct names *n, struct buf
 {
 	struct ring *const *rings;
 	size_t count = model_rings(m, &rings);
+	struct writers w;
 
-	if (count)
-		buf_addf(out, "Rings: %zu\n", count);
+	if (!count)
+		return;
+	buf_addf(out, "Rings: %zu\n", count);
+	find_writers(m, &w);
 	for (size_t i = 0; i < count; i++)
-		print_ring(m, rings[i], n->page_size, out);
+		print_ring(&w, rings[i], n->page_size, out);
+	free(w.first);
+	free(w.next);
 }
 
 static void print_task(const struct model *m, const struct task_info *t, struct buf *out)

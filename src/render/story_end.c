@@ -251,7 +251,7 @@ static void sampled(const struct telling *t)
 		any = true;
 		every += attr_every_hit(&a);
 		all++;
-		samples += events[i]->records[PERF_RECORD_SAMPLE];
+		samples += event_records(events[i], PERF_RECORD_SAMPLE);
 		lost += events[i]->lost_read > events[i]->lost_told ? events[i]->lost_read :
 								     events[i]->lost_told;
 	}
@@ -324,21 +324,21 @@ static void add_records(const struct event *e, struct prose *p)
 	size_t kinds = 0, done = 0;
 
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
-		kinds += e->records[type] > 0;
+		kinds += event_records(e, type) > 0;
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
 		const char *name = story_record(type);
 
-		if (!e->records[type])
+		if (!event_records(e, type))
 			continue;
 		prose_addf(p, "%s%llu %s", prose_sep(done++, kinds),
-			   (unsigned long long)e->records[type], name ? name : "of other types");
+			   (unsigned long long)event_records(e, type), name ? name : "of other types");
 	}
 }
 
 static bool wrote(const struct event *e)
 {
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
-		if (e->records[type])
+		if (event_records(e, type))
 			return true;
 	return false;
 }

@@ -244,7 +244,7 @@ static void tell_trigger(const struct telling *t, size_t first)
 		story_fds(f->events, f->n, p);
 		prose_adds(p, ")");
 		for (size_t k = 0; k < f->n; k++)
-			samples += f->events[k]->records[PERF_RECORD_SAMPLE];
+			samples += event_records(f->events[k], PERF_RECORD_SAMPLE);
 	}
 	if (n)
 		prose_addf(p, ": %.*s", (int)mine.len - 1, mine.data);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the model makes of calls that this test makes up. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "abi/call.h"
 #include "fake.h"
 #include "model/model.h"
+#include "render/graph.h"
 
 static struct model *m;
 
@@ -252,6 +256,48 @@ static void test_nonsense(void **state)
 	assert_false(model_holds(m, 100));
 }
 
+/* What n events with rings, all gone again, cost to keep and to tell of. */
+static void cost(size_t n, double *seconds, size_t *bytes)
+{
+	size_t before = mallinfo2().uordblks;
+	struct buf out = { 0 };
+	clock_t start;
+
+	model_free(m);
+	setup(NULL);
+	start = clock();
+	for (size_t i = 0; i < n; i++) {
+		open_event(100, 5, i % 2, 0, -1, 0);
+		call(100, "mmap", 0x10000, 0, 0x3000, PROT_READ | PROT_WRITE, MAP_SHARED, 5);
+		call(100, "munmap", 0, 0x10000, 0x3000, 0, 0, 0);
+		call(100, "close", 0, 5, 0, 0, 0, 0);
+	}
+	*bytes = (mallinfo2().uordblks - before) / n;
+	graph_print(m, &fake_names, &out);
+	*seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+	buf_free(&out);
+}
+
+/* Twenty times as many may take twenty times as long, not four hundred times. */
+static void test_many(void **state)
+{
+	enum { FEW = 2000, MANY = 20 * FEW };
+	double few, many, ratio = 1e9;
+	size_t bytes;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		cost(FEW, &few, &bytes);
+		cost(MANY, &many, &bytes);
+		if (many / few < ratio)
+			ratio = many / few;
+	}
+	print_message("# %zu bytes for each, %g times the time for %d times as many\n",
+		      bytes, ratio, MANY / FEW);
+	assert_true(ratio < 60);
+	assert_true(bytes < 600); /* of the sanitizers' heaps nothing is told */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
 	};
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Attrs: programs open events by the thousand, and most are alike. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "model/state.h"
+
+struct attr_kept {
+	size_t refs;
+	uint64_t hash;
+	size_t len;
+	uint8_t bytes[];
+};
+
+static struct attr_kept *kept_of(const uint8_t *bytes)
+{
+	return (struct attr_kept *)(bytes - offsetof(struct attr_kept, bytes));
+}
+
+const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len)
+{
+	uint64_t hash = hash_bytes(HASH_START, attr, len);
+	struct attr_kept *k = map_get(&m->attrs, hash);
+
+	if (k && k->len == len && (!len || !memcmp(k->bytes, attr, len))) {
+		k->refs++;
+		return k->bytes;
+	}
+	k = xcalloc(1, sizeof(*k) + len);
+	k->refs = 1;
+	k->hash = hash;
+	k->len = len;
+	if (len)
+		memcpy(k->bytes, attr, len);
+	map_set(&m->attrs, hash, k); /* of two with one hash, the newer is shared */
+	return k->bytes;
+}
+
+void attr_forget(struct model *m, const uint8_t *kept)
+{
+	struct attr_kept *k = kept_of(kept);
+
+	if (--k->refs)
+		return;
+	if (map_get(&m->attrs, k->hash) == k)
+		map_del(&m->attrs, k->hash);
+	free(k);
+}
