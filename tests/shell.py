@@ -187,7 +187,7 @@ def handlers(*signals):
 	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
 
 ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
-# a script for sh, and what is sent when it has said go
+# a script for bash, and what is sent when it has said go
 SENT = {
 	"SIGUSR1 to the pid": (handlers("USR1") + ROUNDS, to_pid(signal.SIGUSR1)),
 	"SIGUSR1 that kills": (ROUNDS, to_pid(signal.SIGUSR1)),
@@ -211,7 +211,7 @@ SENT = {
 
 def sent(before, script, send):
 	"""What a program prints that gets a signal, and how it ends."""
-	p = subprocess.Popen(before + ["sh", "-c", script], stdin=subprocess.DEVNULL,
+	p = subprocess.Popen(before + [BASH, "-c", script], stdin=subprocess.DEVNULL,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
 	try:
 		said = p.stdout.readline()

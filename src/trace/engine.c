@@ -230,7 +230,7 @@ static void end_holds(struct tracer *t)
 }
 
 /* What comes to us by signals that are blocked. */
-static void heed_signals(struct tracer *t)
+void tracer_heed(struct tracer *t)
 {
 	static const struct timespec at_once;
 	siginfo_t info;
@@ -309,7 +309,7 @@ static void loop(struct tracer *t)
 
 		/* While the task that may have sent us something is known. */
 		if (tid > 0 && !WIFSTOPPED(status))
-			heed_signals(t);
+			tracer_heed(t);
 		if (!t->tasks.len)
 			break;
 		if (tid > 0)
@@ -318,7 +318,7 @@ static void loop(struct tracer *t)
 			break;
 		if (tid > 0 && ++stops % BURST)
 			continue;
-		heed_signals(t);
+		tracer_heed(t);
 		if (t->nheld)
 			release_held(t);
 		if (t->nearly)

@@ -49,6 +49,10 @@ static void end_round(struct tracer *t)
 		if (wait4(fair->late[i], &status, WNOHANG | __WALL, NULL) <= 0)
 			continue;
 		any = true;
+		if (!WIFSTOPPED(status))
+			tracer_heed(t);
+		if (!t->tasks.len)
+			return;
 		stop_handle(t, fair->late[i], status);
 	}
 	fair->patience = any ? 0 : fair->patience * 2 + 1;

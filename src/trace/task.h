@@ -130,6 +130,12 @@ void stop_handle(struct tracer *t, pid_t tid, int status);
 /* fair.c: the same; and then on those that others did not let through, if it is time to. */
 void fair_handle(struct tracer *t, pid_t tid, int status);
 
+/*
+ * Acts on the signals that wait for us.  To be done before the end of a task is: it may
+ * have sent one.  All tasks may be gone after it.
+ */
+void tracer_heed(struct tracer *t);
+
 /* engine.c: keeps a task in its stop for so long; false when it may go on now. */
 bool task_hold(struct tracer *t, struct task *task, uint64_t ns);
 
