@@ -87,13 +87,11 @@ size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 static size_t mem_read(const struct mem *m, uint64_t addr, void *dst,
 		       size_t len)
 {
-	const struct remote *r = (const struct remote *)m; /* it is the first member */
-
-	return r->warily ? remote_read_warily(r->tid, addr, dst, len)
-			 : remote_read(r->tid, addr, dst, len);
+	/* mem is the first member */
+	return remote_read_warily(((const struct remote *)m)->tid, addr, dst, len);
 }
 
-struct remote remote_of(pid_t tid, bool warily)
+struct remote remote_of(pid_t tid)
 {
-	return (struct remote){ { mem_read }, tid, warily };
+	return (struct remote){ { mem_read }, tid };
 }

@@ -3,7 +3,6 @@
 #ifndef PEVTRACE_TRACE_REMOTE_H
 #define PEVTRACE_TRACE_REMOTE_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "abi/call.h"
@@ -11,14 +10,10 @@
 struct remote {
 	struct mem mem;
 	pid_t tid;
-	bool warily;
 };
 
-/*
- * A reader of tid's memory; lives as long as the caller keeps it.  Warily: see
- * remote_read_warily().
- */
-struct remote remote_of(pid_t tid, bool warily);
+/* A reader of tid's memory, by remote_read_warily(); lives as long as the caller keeps it. */
+struct remote remote_of(pid_t tid);
 
 /*
  * Copies len bytes at addr; returns how many could be had before the first
@@ -27,9 +22,9 @@ struct remote remote_of(pid_t tid, bool warily);
 size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len);
 
 /*
- * The same where other threads of the target are kept waiting for us, one of which
- * may have to provide what is not there yet: what is not had within a fifth
- * of a second is told as not mapped.  Costs one call more.
+ * The same where a thread of the target that has to provide what is not there yet
+ * may be waiting for us: what is not had within a fifth of a second is told as
+ * not mapped.  Costs one call more.
  */
 size_t remote_read_warily(pid_t tid, uint64_t addr, void *dst, size_t len);
 

@@ -140,16 +140,10 @@ static bool describe(struct tracer *t, struct task *task, uint32_t audit,
 	       t->ops->close_watch(t->ctx, task->tid);
 }
 
-/* Do other threads of its process stop at every call, too? */
-static bool keeps_others(const struct tracer *t, const struct task *task)
-{
-	return !task->filtered || (task->close && !guard_covers(t, task));
-}
-
 /* False when the task is to stay in its stop. */
 static bool enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
-	struct remote remote = remote_of(task->tid, keeps_others(t, task));
+	struct remote remote = remote_of(task->tid);
 
 	task->in_call = false;
 	/* entry and seccomp: number and arguments are in the same place */
@@ -170,7 +164,7 @@ static bool enter(struct tracer *t, struct task *task, const struct ptrace_sysca
 static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 		       bool is_error)
 {
-	struct remote remote = remote_of(task->tid, keeps_others(t, task));
+	struct remote remote = remote_of(task->tid);
 	struct call *call = task->call;
 
 	task->entered = false;
