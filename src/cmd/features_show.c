@@ -7,7 +7,7 @@
 #include "render/siginfo.h"
 #include "xlat/tables.h"
 
-enum { RESULT_WIDTH = 8, SINCE_WIDTH = 6 };
+enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };
 
 const char *const feature_results[FEATURE_RESULTS] = {
 	[FEATURE_UNTRIED] = "untried", [FEATURE_NO] = "no",
