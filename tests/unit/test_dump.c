@@ -217,7 +217,7 @@ static void on_record(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 }
 
 static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		      uint64_t missed, bool torn, const uint8_t *page, size_t len)
+		      uint64_t missed, bool torn, const uint8_t *page, size_t len, int error)
 {
 	struct told *t = ctx;
 
@@ -225,6 +225,7 @@ static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
 	(void)ns;
 	(void)ring;
 	(void)torn;
+	(void)error;
 	tell(ctx, 'l');
 	t->last = missed;
 	touch(ctx, page, len);
