@@ -31,6 +31,9 @@ void relay_signal(struct tracer *t, const siginfo_t *info);
 /* A task is handed a signal. */
 void relay_saw(struct tracer *t, const struct task *task, const siginfo_t *info);
 
+/* We got one of tracer.stops: stops us as soon as the launched program has stopped or ended. */
+void relay_stop(struct tracer *t, int sig);
+
 /* The launched program has stopped: now we may, if a stop is waiting for us. */
 void relay_halt(struct tracer *t);
 
