@@ -192,10 +192,28 @@ def queued(sig, times):
 def to_group(sig):
 	return lambda p: os.killpg(p.pid, sig)
 
+def to_group_again(sig, times):
+	def send(p):
+		for _ in range(times):
+			os.killpg(p.pid, sig)
+			time.sleep(0.03)
+	return send
+
 def handlers(*signals):
 	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
 
 ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
+# a shell does not count them
+COUNTED = "exec '%s' -c '%s'" % (sys.executable, """
+import signal, time
+got = []
+signal.signal(36, lambda *_: got.append(0))
+print("go", flush=True)
+end = time.monotonic() + 2
+while time.monotonic() < end:
+	time.sleep(0.005)
+print(len(got))
+""")
 # a script for bash, and what is sent when it has said go
 SENT = {
 	"SIGUSR1 to the pid": (handlers("USR1") + ROUNDS, to_pid(signal.SIGUSR1)),
@@ -209,6 +227,7 @@ SENT = {
 	"SIGPIPE to the pid": (handlers("PIPE") + ROUNDS, to_pid(signal.SIGPIPE)),
 	"SIGTERM to the group": (handlers("TERM") + ROUNDS, to_group(signal.SIGTERM)),
 	"SIGUSR2 to the group": (handlers("USR2") + ROUNDS, to_group(signal.SIGUSR2)),
+	"real-time signals to the group": (COUNTED, to_group_again(36, 5)),
 	"SIGUSR2 ignored by the group": ("trap '' USR2; " + ROUNDS, to_group(signal.SIGUSR2)),
 	"SIGTERM from within": (handlers("TERM") + "echo go; kill -TERM 0; sleep 0.5; exit 5", None),
 	"SIGTERM from a child that ends": (handlers("TERM") + "echo go; sh -c 'kill -TERM 0'; sleep 0.5; "

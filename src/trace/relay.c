@@ -54,8 +54,13 @@ void relay_take(struct tracer *t)
 
 void relay_saw(struct tracer *t, const struct task *task, const siginfo_t *info)
 {
-	if (task->pid == t->launched && info->si_signo < RELAY_SIGNALS)
-		t->reached[info->si_signo] = (struct relay_reached){ info->si_pid, now_ns() };
+	const int sig = info->si_signo;
+	struct relay_reached *r = &t->reached[sig < RELAY_SIGNALS ? sig : 0];
+	uint64_t now = now_ns();
+	bool more = sig >= SIGRTMIN && r->from == info->si_pid && now - r->ns <= same_ns;
+
+	if (task->pid == t->launched)
+		*r = (struct relay_reached){ info->si_pid, now, more ? r->times + 1 : 1 };
 }
 
 /* It came from the kernel: has the program got it, too, or one of its own? */
@@ -85,9 +90,9 @@ static bool sender_told(struct tracer *t, const siginfo_t *info)
 	/* it signals its own group, or its parent, which the program is not */
 	if (task_find(t, info->si_pid))
 		return true;
-	if (r->from != info->si_pid || now_ns() - r->ns > same_ns)
+	if (!r->times || r->from != info->si_pid || now_ns() - r->ns > same_ns)
 		return false;
-	r->from = 0;
+	r->times--;
 	return true;
 }
 

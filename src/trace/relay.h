@@ -17,6 +17,7 @@ enum { RELAY_SIGNALS = 65 };
 struct relay_reached {
 	pid_t from;
 	uint64_t ns;
+	unsigned int times;	/* of late; those that queue count more than once */
 };
 
 /* From now on whatever can be caught waits for us; what was ignored stays so. */
