@@ -185,6 +185,19 @@ def attach_to_the_dying(tap, tmp):
 			why.append("pevtrace ended with %d: %s" % (tracer.returncode, said))
 	tap.ok(not why, "attached %d times to what was about to end" % ATTACHES, why)
 
+def busy_among_sleepers(tap, tmp):
+	"""To look after those that sleep must not cost those that do not their time."""
+	cpu = min(os.sched_getaffinity(0)) # of two, each would wait for the other
+	calls = {}
+	for sleepers in (0, 2000, 2000, 2000): # it happens most of the time
+		r = subprocess.run([PEVTRACE, "--no-seccomp", "-o", os.path.join(tmp, "trace"),
+				    HOSTILE, "sleepers", str(sleepers)],
+				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300,
+				   preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+		calls.setdefault(sleepers, []).append(int(r.stdout))
+	tap.ok(min(calls[2000]) > calls[0][0] / 8, "thousands that sleep do not slow down the others",
+	       [repr(calls)])
+
 def attach_to_a_crowd(tap, tmp):
 	"""Threads and processes come and go all the time while it attaches and lets go."""
 	rnd = random.Random(SEED)
@@ -243,6 +256,7 @@ def main():
 		held_by_evil(tap, tmp)
 		attach_to_the_dying(tap, tmp)
 		attach_to_a_crowd(tap, tmp)
+		busy_among_sleepers(tap, tmp)
 	finally:
 		shutil.rmtree(tmp)
 	return tap.done()

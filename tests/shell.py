@@ -7,6 +7,7 @@ foreground group, too.  So must what becomes of a program when its pid is signal
 which is pevtrace's, or its group.
 """
 
+import ctypes
 import os
 import pty
 import re
@@ -180,13 +181,39 @@ def untraced_shell(words, script):
 def to_pid(sig):
 	return lambda p: os.kill(p.pid, sig)
 
+def queued(sig, times):
+	"""One after the other has been handled: none may take the next one's place."""
+	def send(p):
+		for n in range(times):
+			ctypes.CDLL(None).sigqueue(p.pid, sig, ctypes.c_void_p(n))
+			time.sleep(0.4)
+	return send
+
 def to_group(sig):
 	return lambda p: os.killpg(p.pid, sig)
+
+def to_group_again(sig, times):
+	def send(p):
+		for _ in range(times):
+			os.killpg(p.pid, sig)
+			time.sleep(0.03)
+	return send
 
 def handlers(*signals):
 	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
 
 ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
+# a shell does not count them
+COUNTED = "exec '%s' -c '%s'" % (sys.executable, """
+import signal, time
+got = []
+signal.signal(36, lambda *_: got.append(0))
+print("go", flush=True)
+end = time.monotonic() + 2
+while time.monotonic() < end:
+	time.sleep(0.005)
+print(len(got))
+""")
 # a script for bash, and what is sent when it has said go
 SENT = {
 	"SIGUSR1 to the pid": (handlers("USR1") + ROUNDS, to_pid(signal.SIGUSR1)),
@@ -195,10 +222,12 @@ SENT = {
 	"SIGWINCH to the pid": (handlers("WINCH") + ROUNDS, to_pid(signal.SIGWINCH)),
 	"SIGCONT to the pid": (handlers("CONT") + ROUNDS, to_pid(signal.SIGCONT)),
 	"a real-time signal to the pid": (handlers("36") + ROUNDS, to_pid(36)),
+	"signals queued to the pid": (handlers("USR1") + ROUNDS, queued(signal.SIGUSR1, 3)),
 	"SIGXFSZ to the pid": (handlers("XFSZ") + ROUNDS, to_pid(signal.SIGXFSZ)),
 	"SIGPIPE to the pid": (handlers("PIPE") + ROUNDS, to_pid(signal.SIGPIPE)),
 	"SIGTERM to the group": (handlers("TERM") + ROUNDS, to_group(signal.SIGTERM)),
 	"SIGUSR2 to the group": (handlers("USR2") + ROUNDS, to_group(signal.SIGUSR2)),
+	"real-time signals to the group": (COUNTED, to_group_again(36, 5)),
 	"SIGUSR2 ignored by the group": ("trap '' USR2; " + ROUNDS, to_group(signal.SIGUSR2)),
 	"SIGTERM from within": (handlers("TERM") + "echo go; kill -TERM 0; sleep 0.5; exit 5", None),
 	"SIGTERM from a child that ends": (handlers("TERM") + "echo go; sh -c 'kill -TERM 0'; sleep 0.5; "
@@ -251,6 +280,42 @@ def written_from_background(tap):
 	tap.ok("over: 0\n" in said and "perf_event_open" in said and "Stopped" not in said and
 	       status == 3 << 8, "the trace is written from the background", [said, status])
 
+def state_of(pid):
+	with open("/proc/%d/stat" % pid) as f:
+		return f.read().rpartition(")")[2].split()[0]
+
+def stops(p):
+	"""A job of which one process does not stop keeps the terminal from the shell."""
+	os.killpg(p.pid, signal.SIGTSTP)
+	end = time.monotonic() + PATIENCE
+	while state_of(p.pid) != "T" and time.monotonic() < end:
+		time.sleep(0.05)
+	stopped = state_of(p.pid) == "T"
+	os.killpg(p.pid, signal.SIGCONT)
+	return stopped
+
+def stopped_without_the_program(tap, out):
+	"""It has ended and left something behind, or waits for us, who wait for a reader."""
+	def start(*argv, **kwargs):
+		return subprocess.Popen([PEVTRACE, *argv], stdin=subprocess.DEVNULL,
+					preexec_fn=lambda: os.setpgid(0, 0), **kwargs)
+
+	read, write = os.pipe()
+	p = start("-o", out, "sh", "-c", "read x <&%d & echo" % read, pass_fds=[read],
+		  stdout=subprocess.PIPE)
+	p.stdout.readline()
+	time.sleep(0.5)
+	tap.ok(stops(p), "stopped where the program has left others behind", [state_of(p.pid)])
+	os.close(write)
+	p.wait(PATIENCE)
+	os.close(read)
+	p = start("-e", "all", "sh", "-c", "while :; do read x </dev/null; done",
+		  stderr=subprocess.PIPE)
+	time.sleep(1) # the pipe is full
+	tap.ok(stops(p), "stopped where nobody reads the trace", [state_of(p.pid)])
+	p.kill()
+	p.communicate()
+
 def as_the_program(tap, tmp):
 	"""Signals to pevtrace, which stands where the program would."""
 	out = os.path.join(tmp, "trace")
@@ -269,6 +334,7 @@ def as_the_program(tap, tmp):
 	tap.ok(alone == got and got[1] == 7, "an alarm set before the exec", [alone, got])
 	limited(tap, out)
 	written_from_background(tap)
+	stopped_without_the_program(tap, out)
 
 def main():
 	if not BASH:

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 #include "lib/die.h"
 #include "lib/map.h"
 
-enum { ROOM = 64 << 10 };
+enum {
+	ROOM = 64 << 10,
+	PULSES = 5, /* of the engine's: a reader that takes nothing meanwhile is slow */
+};
 
 /* One place to write to, and what has not been written yet. */
 struct stream {
@@ -87,20 +91,42 @@ static void fail(struct output *o)
 	o->failed = true;
 }
 
+/*
+ * A stop that we hold back (see relay.c) waits for a program that waits for us: no
+ * longer where the reader that we wait for may have been stopped by it, too.
+ */
+static void heed_stops(void)
+{
+	sigset_t stops, before;
+
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGTSTP);
+	sigaddset(&stops, SIGTTIN);
+	sigaddset(&stops, SIGTTOU);
+	sigprocmask(SIG_UNBLOCK, &stops, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* What cannot be written is forgotten.  Signals come often: see engine.c. */
 static void drain(struct output *o, struct stream *s)
 {
 	size_t done = 0;
+	int waits = 0;
 
 	while (done < s->pending.len) {
 		ssize_t n = write(s->fd, s->pending.data + done, s->pending.len - done);
 
-		if (n >= 0)
+		if (n >= 0) {
 			done += (size_t)n;
-		else if (errno == EAGAIN)
+			waits = 0;
+			continue;
+		}
+		if (errno == EAGAIN)
 			poll(&(struct pollfd){ .fd = s->fd, .events = POLLOUT }, 1, -1);
 		else if (errno != EINTR)
 			break;
+		if (++waits >= PULSES)
+			heed_stops();
 	}
 	if (done < s->pending.len)
 		fail(o);

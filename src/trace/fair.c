@@ -17,6 +17,9 @@
  */
 enum { STOPS_A_CALL = 4 };
 
+/* However many tasks sleep: a stop costs no more than so many calls that find nothing. */
+enum { CALLS_A_STOP = 16 };
+
 /* Serving one can end others, so they are noted by number. */
 static size_t find_late(struct tracer *t)
 {
@@ -55,7 +58,7 @@ static void end_round(struct tracer *t)
 			return;
 		stop_handle(t, fair->late[i], status);
 	}
-	fair->patience = any ? 0 : fair->patience * 2 + 1;
+	fair->patience = any ? late / CALLS_A_STOP : fair->patience * 2 + 1;
 	if (fair->patience > late * STOPS_A_CALL)
 		fair->patience = late * STOPS_A_CALL;
 	fair->again = 0;

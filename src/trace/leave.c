@@ -98,6 +98,8 @@ void leave_signal(struct tracer *t, const siginfo_t *info)
 		relay_signal(t, info);
 		return;
 	}
+	if (sigismember(&t->stops, info->si_signo) == 1)
+		relay_stop(t, info->si_signo);
 	if (!relay_is_end(info->si_signo))
 		return; /* whom it was meant for is gone */
 	if (t->leaving) {

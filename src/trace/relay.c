@@ -54,8 +54,13 @@ void relay_take(struct tracer *t)
 
 void relay_saw(struct tracer *t, const struct task *task, const siginfo_t *info)
 {
-	if (task->pid == t->launched && info->si_signo < RELAY_SIGNALS)
-		t->reached[info->si_signo] = (struct relay_reached){ info->si_pid, now_ns() };
+	const int sig = info->si_signo;
+	struct relay_reached *r = &t->reached[sig < RELAY_SIGNALS ? sig : 0];
+	uint64_t now = now_ns();
+	bool more = sig >= SIGRTMIN && r->from == info->si_pid && now - r->ns <= same_ns;
+
+	if (task->pid == t->launched)
+		*r = (struct relay_reached){ info->si_pid, now, more ? r->times + 1 : 1 };
 }
 
 /* It came from the kernel: has the program got it, too, or one of its own? */
@@ -85,9 +90,9 @@ static bool sender_told(struct tracer *t, const siginfo_t *info)
 	/* it signals its own group, or its parent, which the program is not */
 	if (task_find(t, info->si_pid))
 		return true;
-	if (r->from != info->si_pid || now_ns() - r->ns > same_ns)
+	if (!r->times || r->from != info->si_pid || now_ns() - r->ns > same_ns)
 		return false;
-	r->from = 0;
+	r->times--;
 	return true;
 }
 
@@ -115,14 +120,21 @@ static bool urgent(struct tracer *t)
 	return ++t->urges >= URGES;
 }
 
+/* With its value, but from us: else relay_saw() would take it for one sent to both. */
+static void queue(pid_t to, siginfo_t info)
+{
+	info.si_pid = getpid();
+	syscall(SYS_rt_sigqueueinfo, to, info.si_signo, &info);
+}
+
 static void pass_on(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
 	if (relay_is_end(sig) && urgent(t))
 		kill(t->launched, SIGKILL);
-	else if (info->si_code == SI_QUEUE) /* with its value */
-		syscall(SYS_rt_sigqueueinfo, t->launched, sig, info);
+	else if (info->si_code == SI_QUEUE)
+		queue(t->launched, *info);
 	else
 		kill(t->launched, sig);
 }
@@ -161,11 +173,11 @@ void relay_halt(struct tracer *t)
  * and the shell must not have the terminal before.  So the signal stays in our
  * queue until then.  If SIGCONT comes first, the kernel takes it away.
  */
-static void halt_later(struct tracer *t, int sig)
+void relay_stop(struct tracer *t, int sig)
 {
 	look_for_stops(t, false);
 	kill(getpid(), sig);
-	if (has_stopped(t))
+	if (t->launched_ended || has_stopped(t))
 		relay_halt(t);
 }
 
@@ -176,7 +188,7 @@ void relay_signal(struct tracer *t, const siginfo_t *info)
 	if (!has_it(t, info))
 		pass_on(t, info);
 	if (is_stop(sig))
-		halt_later(t, sig);
+		relay_stop(t, sig);
 	else if (sig == SIGCONT)
 		look_for_stops(t, true);
 }

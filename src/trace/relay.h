@@ -17,6 +17,7 @@ enum { RELAY_SIGNALS = 65 };
 struct relay_reached {
 	pid_t from;
 	uint64_t ns;
+	unsigned int times;	/* of late; those that queue count more than once */
 };
 
 /* From now on whatever can be caught waits for us; what was ignored stays so. */
@@ -30,6 +31,9 @@ void relay_signal(struct tracer *t, const siginfo_t *info);
 
 /* A task is handed a signal. */
 void relay_saw(struct tracer *t, const struct task *task, const siginfo_t *info);
+
+/* We got one of tracer.stops: stops us as soon as the launched program has stopped or ended. */
+void relay_stop(struct tracer *t, int sig);
 
 /* The launched program has stopped: now we may, if a stop is waiting for us. */
 void relay_halt(struct tracer *t);

@@ -356,6 +356,40 @@ static void *end_soon(void *ctx)
 }
 
 /* Threads and processes that end as soon as they are there; ARG milliseconds long. */
+static atomic_bool had_enough;
+static atomic_long calls;
+
+static void *sleeps(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static void *calls_on(void *unused)
+{
+	for (; !had_enough; calls++)
+		close(-1);
+	return unused;
+}
+
+/* Three threads that make as many calls as they can in a second, beside so many. */
+static int sleepers(const char *arg)
+{
+	pthread_attr_t small;
+	pthread_t id;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 * 1024);
+	for (long n = strtol(arg, NULL, 10); n; n--)
+		CHECK(!pthread_create(&id, &small, sleeps, NULL));
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&id, &small, calls_on, NULL));
+	sleep(1);
+	had_enough = true;
+	printf("%ld\n", calls);
+	return 0;
+}
+
 static int mayflies(const char *arg)
 {
 	struct timespec now, end;
@@ -478,6 +512,7 @@ static int lazy(const char *arg)
 static const struct verb verbs[] = {
 	{ "names", names }, { "said", said }, { "sizes", sizes }, { "races", races },
 	{ "made_up", made_up }, { "storm", storm }, { "forks", forks }, { "mayflies", mayflies },
+	{ "sleepers", sleepers },
 	{ "throng", throng }, { "lazy", lazy }, { NULL, NULL },
 };
 
