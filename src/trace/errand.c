@@ -78,12 +78,12 @@ static bool in_time(struct errand *e)
 	struct timespec end;
 	int err;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_nsec += PATIENCE_NS;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
 	do
-		err = sem_timedwait(&e->done, &end) ? errno : 0;
+		err = sem_clockwait(&e->done, CLOCK_MONOTONIC, &end) ? errno : 0;
 	while (err == EINTR);
 	return !err;
 }

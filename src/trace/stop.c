@@ -105,7 +105,7 @@ static void fetch_args(struct call *call)
 
 	if (!call->arch->old_mmap || !n)
 		return;
-	remote_read(call->tid, call->args[0], words, n * sizeof(*words));
+	remote_read_warily(call->tid, call->args[0], words, n * sizeof(*words));
 	for (unsigned int i = 0; i < n; i++)
 		call->args[i] = words[i];
 }

@@ -49,7 +49,7 @@ static bool make_traced(struct task *task, const struct arch *arch, enum call_id
 	if (id == CALL_CLONE3) {
 		what = VEIL_MEMORY;
 		at = args[0];
-		if (remote_read(task->tid, at, &flags, sizeof(flags)) != sizeof(flags))
+		if (remote_read_warily(task->tid, at, &flags, sizeof(flags)) != sizeof(flags))
 			return false;
 	}
 	if (!(flags & CLONE_UNTRACED))
