@@ -195,10 +195,11 @@ void injections_add(struct injections **i, const char *expr)
 	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 	in = &all->list[all->n++];
 	*in = (struct injection){ 0 };
-	if (!word)
+	if (word)
+		selection_calls(word, "-e inject", in->calls);
+	else
 		die("-e inject= needs calls and what to do to them, such as "
 		    "-e inject=perf_event_open:error=EINVAL:when='precise_ip>0'");
-	selection_calls(word, "-e inject", in->calls);
 	while ((word = strtok_r(NULL, ":", &save)))
 		read_part(in, word);
 	free(copy);

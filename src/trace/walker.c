@@ -340,7 +340,7 @@ static void seclude(int socket)
 
 _Noreturn void walker_run(int socket)
 {
-	struct walk_request r;
+	struct walk_request r = { 0 };
 	struct map tasks = { 0 };
 
 	seclude(socket);
