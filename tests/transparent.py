@@ -37,6 +37,7 @@ MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "
 PATIENCE = 240	# seconds, for a machine that is busy, and the sanitizers
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
+ENV.update((k, v) for k, v in os.environ.items() if k in ("ASAN_OPTIONS", "UBSAN_OPTIONS"))
 
 EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
 	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers", "timeouts"]

@@ -35,7 +35,7 @@ static void copy_call(struct call *to, const struct call *from)
 
 		if (k->phase == AT_ENTER)
 			call_add_capture(to, k->phase, k->addr, k->want,
-					 from->pool.data + k->at, k->len);
+					 k->len ? from->pool.data + k->at : NULL, k->len);
 	}
 }
 
