@@ -241,7 +241,8 @@ SENT = {
 def sent(before, script, send):
 	"""What a program prints that gets a signal, and how it ends."""
 	p = subprocess.Popen(before + [BASH, "-c", script], stdin=subprocess.DEVNULL,
-			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+			     bufsize=0) # communicate() does not see what readline() has read ahead
 	try:
 		said = p.stdout.readline()
 		if send:

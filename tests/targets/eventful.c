@@ -345,23 +345,30 @@ static int waits(const char *arg)
 	uint64_t value[2];
 	struct iovec iov[2] = { { value, 8 }, { value + 1, 8 } };
 	struct pollfd pfd = { -1, POLLIN, 0 };
-	pid_t pid;
+	pid_t parent = getpid(), pid;
+	int p[2], ready;
+	char byte;
 
 	(void)arg;
+	CHECK(!pipe(p));
 	attr.comm = attr.watermark = attr.wakeup_watermark = 1;
 	attr.inherit = 0;
 	pid = fork_clean();
 	if (!pid) {
-		pause_us(15000);
+		close(p[1]);
+		await_sleep(parent);
 		prctl(PR_SET_NAME, "renamed");
-		pause_us(15000);
+		CHECK(read(p[0], &byte, 1) == 0); /* to live until the parent has looked */
 		_exit(0);
 	}
+	close(p[0]);
 	pfd.fd = event_open(&attr, pid, -1);
 	CHECK(pfd.fd >= 0);
 	CHECK(mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, pfd.fd, 0) != MAP_FAILED);
-	printf("poll: %d %x\n", poll(&pfd, 1, 10000), pfd.revents);
+	ready = poll(&pfd, 1, 10000);
+	printf("poll: %d %x\n", ready, pfd.revents);
 	printf("readv: %zd\n", readv(pfd.fd, iov, 2));
+	close(p[1]);
 	finish("child", pid);
 	printf("after its end: %d\n", poll(&pfd, 1, 10000));
 	close(pfd.fd);

@@ -275,7 +275,7 @@ static int timers(const char *arg)
 	return 0;
 }
 
-/* Signals the parent in a while, and lets it go on; not whoever comes after it. */
+/* Signals the parent when it sleeps, and lets it go on; not whoever comes after it. */
 static pid_t disturb(int sig, int fd)
 {
 	pid_t parent = getpid(), pid = fork_clean();
@@ -283,7 +283,7 @@ static pid_t disturb(int sig, int fd)
 	if (pid)
 		return pid;
 	for (int i = 0; i < 3; i++) {
-		pause_us(4000);
+		await_sleep(parent);
 		kill(parent, sig);
 	}
 	if (fd >= 0)

@@ -70,6 +70,24 @@ static inline void pause_us(long us)
 		;
 }
 
+/* Waits until it sleeps in the kernel, by itself and not for a tracer; 10 s at most. */
+static inline void await_sleep(pid_t pid)
+{
+	char path[32], line[128], *end;
+	int seen = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 10000 && seen < 2; i++) {
+		FILE *f = fopen(path, "re");
+
+		CHECK(f && fgets(line, sizeof(line), f));
+		fclose(f);
+		end = strrchr(line, ')');
+		seen = end && end[1] == ' ' && end[2] == 'S' ? seen + 1 : 0;
+		pause_us(1000);
+	}
+}
+
 static inline void show_status(const char *whose, int status)
 {
 	if (WIFEXITED(status))
