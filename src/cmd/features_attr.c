@@ -53,8 +53,8 @@ static const struct recipe recipes[] = {
 	{ ATTR_EXCLUDE_CALLCHAIN_USER, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
 	{ ATTR_MMAP2, .with = { { ATTR_MMAP, 1 } } },
 	{ ATTR_COMM_EXEC, .work = WORK_EXEC },
-	{ ATTR_USE_CLOCKID, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME },
-				      { ATTR_CLOCKID, CLOCK_MONOTONIC } } },
+	/* CLOCK_REALTIME: the usual clock of events may be near to any other */
+	{ ATTR_USE_CLOCKID, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
 	{ ATTR_CLOCKID, CLOCK_MONOTONIC, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
 	{ ATTR_KSYMBOL, .work = WORK_BPF },
 	{ ATTR_BPF_EVENT, .work = WORK_BPF },
@@ -150,7 +150,6 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	struct experiment x = {
 		.attr = with, .len = b->len, .work = b->work | r->work,
 		.whom = r->one_cpu ? EXPERIMENT_TASK_CPU : EXPERIMENT_TASK,
-		.clock = CLOCK_MONOTONIC,
 	};
 	struct experiment y;
 	struct observed a;
@@ -160,6 +159,7 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	memcpy(with, without, sizeof(with));
 	field_set(field, value_of(fs, field, b->attr), with);
 	field_set(field, 0, without);
+	x.clock = (clockid_t)layout_get(layout, ATTR_CLOCKID, with, b->len);
 	if (!applies(fs, field, with))
 		return false;
 	if (!experiment_run(&x, &a))
