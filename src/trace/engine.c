@@ -307,11 +307,6 @@ static void loop(struct tracer *t)
 		int status = 0;
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
-		/* While the task that may have sent us something is known. */
-		if (tid > 0 && !WIFSTOPPED(status))
-			tracer_heed(t);
-		if (!t->tasks.len)
-			break;
 		if (tid > 0)
 			fair_handle(t, tid, status);
 		else if (errno == ECHILD)

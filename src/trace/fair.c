@@ -40,23 +40,28 @@ static size_t find_late(struct tracer *t)
 	return n;
 }
 
+/* Before a task's end comes what it may have sent us; all may be gone after that. */
+static void serve(struct tracer *t, pid_t tid, int status)
+{
+	if (!WIFSTOPPED(status))
+		tracer_heed(t);
+	if (t->tasks.len)
+		stop_handle(t, tid, status);
+}
+
 static void end_round(struct tracer *t)
 {
 	struct fairness *fair = &t->fair;
 	size_t late = find_late(t);
 	bool any = false;
 
-	for (size_t i = 0; i < late; i++) {
+	for (size_t i = 0; i < late && t->tasks.len; i++) {
 		int status = 0;
 
 		if (wait4(fair->late[i], &status, WNOHANG | __WALL, NULL) <= 0)
 			continue;
 		any = true;
-		if (!WIFSTOPPED(status))
-			tracer_heed(t);
-		if (!t->tasks.len)
-			return;
-		stop_handle(t, fair->late[i], status);
+		serve(t, fair->late[i], status);
 	}
 	fair->patience = any ? late / CALLS_A_STOP : fair->patience * 2 + 1;
 	if (fair->patience > late * STOPS_A_CALL)
@@ -80,7 +85,7 @@ void fair_handle(struct tracer *t, pid_t tid, int status)
 {
 	bool again = count_in(t, tid);
 
-	stop_handle(t, tid, status);
+	serve(t, tid, status);
 	if (!again || t->fair.again++ < t->fair.patience)
 		return;
 	end_round(t);

@@ -127,13 +127,13 @@ void task_ask(struct task *task);
 /* stop.c: acts on one report of wait4(2). */
 void stop_handle(struct tracer *t, pid_t tid, int status);
 
-/* fair.c: the same; and then on those that others did not let through, if it is time to. */
+/*
+ * fair.c: the same, for an end after tracer_heed(), as the task may have sent us
+ * something; and then on those that others did not let through, if it is time to.
+ */
 void fair_handle(struct tracer *t, pid_t tid, int status);
 
-/*
- * Acts on the signals that wait for us.  To be done before the end of a task is: it may
- * have sent one.  All tasks may be gone after it.
- */
+/* engine.c: acts on the signals that wait for us.  All tasks may be gone after it. */
 void tracer_heed(struct tracer *t);
 
 /* engine.c: keeps a task in its stop for so long; false when it may go on now. */
