@@ -59,9 +59,7 @@ void die(const char *fmt, ...)
 	va_start(ap, fmt);
 	vwarn(fmt, ap);
 	va_end(ap);
-	/* whoever looks for leaks at exit(3) would find all that the callers hold */
-	fflush(NULL);
-	_exit(EXIT_TROUBLE);
+	exit(EXIT_TROUBLE);
 }
 
 const char *error_advice(int error)
