@@ -39,6 +39,9 @@ EVIL = b"\033[31m\033]0;x\007\r\n\x9b1m\xc2\x9b2J\x7f\xff"
 CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 ENV = dict(os.environ, NO_COLOR="1", LC_ALL="C")
 VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng", "lazy"]
+# what races may have it say: another event has taken a ring's place meanwhile
+BLIND = re.compile(rb"pevtrace: cannot look into the ring buffer of hostile\[\d+\]: "
+		   rb"Invalid argument; its records are not shown\n")
 MODES = {
 	"text": [],
 	"verbose": ["-v", "-y", "-s", "4096", "--trace=all"],
@@ -104,6 +107,8 @@ def one(tap, tmp, verb):
 		with open(trace, "rb") as f:
 			seen = f.read()
 		bad = controls(seen)
+		if verb == "races":
+			out = BLIND.sub(b"", out, count=1)
 		if (status, out) != (native.returncode, native.stdout):
 			bad.append("ended with %d: %r" % (status, out))
 		if b"perf_event_open" not in seen and verb != "forks":
