@@ -17,7 +17,6 @@ What cannot be read raises ParseError: a line is never skipped in silence.
 
 import os
 import re
-import subprocess
 
 class ParseError(Exception):
 	pass
