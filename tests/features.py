@@ -19,23 +19,14 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check as ck
+from check import check, differ, TAP
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 BTF = "/sys/kernel/btf/vmlinux"
 DEVICES = "/sys/bus/event_source/devices"
 ROOT = os.getuid() == 0
 FAULTS = 2 # PERF_COUNT_SW_PAGE_FAULTS
-differ = ck.differ
-
-def check(name, fn):
-	try:
-		why = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		why = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not why, name, why[:20])
 
 def run(*args, program=None, **kw):
 	return subprocess.run([program or PEVTRACE, "features"] + list(args),
