@@ -20,7 +20,6 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
 TAP = sp.Tap()
-NOBODY = 65534
 NR = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
 LIBC = ctypes.CDLL(None, use_errno=True)
 SW, TP, BP = 1, 2, 5
@@ -502,7 +501,8 @@ def test_nobody(tmp):
 	program = os.path.join(tmp, "pevtrace")
 	shutil.copy(PEVTRACE, program)
 	os.chmod(tmp, 0o755)
-	kw = {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+	kw = {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
+	      "cwd": "/"}
 	level = paranoid()
 	def at(least, rule):
 		return rule if level >= least else None

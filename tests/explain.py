@@ -35,6 +35,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 XLAT = os.path.join(HERE, "..", "xlat")
@@ -392,7 +393,7 @@ def test_nobody(tap, tmp):
 	open(path, "w").close()
 	os.chmod(path, 0o666)
 	r = run(["-o", "/dev/null", "--json=" + path, "/usr/bin/python3", "-c", FAILING,
-		 "open_(flags=0)"], preexec_fn=rp.as_nobody())
+		 "open_(flags=0)"], preexec_fn=sp.as_nobody())
 	if r.returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
 	story, dump = Story(path), Dump(path)

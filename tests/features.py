@@ -346,17 +346,12 @@ def test_misuse(tmp):
 
 # ---- rights ----------------------------------------------------------------------
 
-def drop():
-	os.setgroups([])
-	os.setgid(ck.NOBODY)
-	os.setuid(ck.NOBODY)
-
 def for_all(tmp):
 	os.chmod(tmp, 0o755)
 	return shutil.copy(PEVTRACE, os.path.join(tmp, "pevtrace"))
 
 def test_nobody(tmp):
-	got = objects(program=for_all(tmp), preexec_fn=drop)
+	got = objects(program=for_all(tmp), preexec_fn=sp.as_nobody())
 	here = got[-1]
 	attr = named(got, "attr")
 	why = differ(here["capabilities"], "0x0", "capabilities")
@@ -413,7 +408,7 @@ def test_no_processes(tmp):
 	why = []
 	for n in (1, 2):
 		def few():
-			drop()
+			sp.as_nobody()()
 			resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
 		r = run("attr", program=program, preexec_fn=few)
 		why += differ((r.returncode, r.stdout, "ulimit -u" in r.stderr), (2, "", True),

@@ -31,7 +31,6 @@ import straceparse as sp
 ROOT = os.path.dirname(HERE)
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 STRACE = sp.find_program("strace")
-NOBODY = 65534
 WIDTH = 80
 PATIENCE = 120
 TRACEFS = "/sys/kernel/tracing"
@@ -80,7 +79,7 @@ def test_through(name):
 	return trouble_in(name, run(name, "--no-input"))
 
 def test_through_nobody(name):
-	return trouble_in(name, run(name, "--no-input", user=NOBODY))
+	return trouble_in(name, run(name, "--no-input", user=sp.NOBODY))
 
 # ---- strace ---------------------------------------------------------------------
 
@@ -324,7 +323,7 @@ def test_list():
 	hardware = any(d.startswith("cpu") for d in os.listdir("/sys/bus/event_source/devices"))
 	if ("hardware counters: here" in r.stdout) != hardware:
 		why.append("is wrong about hardware counters")
-	nobody = run(user=NOBODY).stdout if os.getuid() == 0 else ""
+	nobody = run(user=sp.NOBODY).stdout if os.getuid() == 0 else ""
 	if "tracefs: here" in nobody:
 		why.append("is wrong about what a user has")
 	return why

@@ -367,18 +367,6 @@ def check_schema(tap, name, dump):
 			for e in check.iter_errors(json.loads(line))]
 	tap.ok(not bad, name + ": the dump is as the schema says", bad[:3])
 
-NOBODY = 65534
-
-def as_nobody(more=None):
-	"""For preexec_fn: an ordinary user, after more was done."""
-	def become():
-		if more:
-			more()
-		os.setgroups([])
-		os.setresgid(NOBODY, NOBODY, NOBODY)
-		os.setresuid(NOBODY, NOBODY, NOBODY)
-	return become
-
 # ---- the machine --------------------------------------------------------------
 
 def target(name):

@@ -444,6 +444,20 @@ def tracefs():
 	"""Are there tracepoints?"""
 	return os.path.exists(TRACEFS + "/events/sched/sched_switch/id")
 
+# ---- another user ---------------------------------------------------------
+
+NOBODY = 65534
+
+def as_nobody(more=None):
+	"""For preexec_fn: an ordinary user, after more was done."""
+	def become():
+		if more:
+			more()
+		os.setgroups([])
+		os.setresgid(NOBODY, NOBODY, NOBODY)
+		os.setresuid(NOBODY, NOBODY, NOBODY)
+	return become
+
 # ---- TAP -----------------------------------------------------------------
 
 class Tap:

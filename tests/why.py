@@ -19,9 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check as ck
 from check import attr, bp, SW, TP, BP
+import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-NOBODY = 65534
 BRANCH_ANY = 8
 
 def run(*args, **kw):
@@ -396,16 +396,14 @@ def as_nobody(tmp):
 	if not os.path.exists(program):
 		shutil.copy(PEVTRACE, program)
 		os.chmod(tmp, 0o755)
-	return {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [],
+	return {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
 		"cwd": "/"}
 
 def reopen_as_nobody(works):
 	"""In a child that gives its user up."""
 	pid = os.fork()
 	if not pid:
-		os.setgroups([])
-		os.setresgid(NOBODY, NOBODY, NOBODY)
-		os.setresuid(NOBODY, NOBODY, NOBODY)
+		sp.as_nobody()()
 		os._exit(0 if reopen(works) >= 0 else 1)
 	return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
