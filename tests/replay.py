@@ -363,9 +363,8 @@ def test_nobody(tap, tmp):
 		return tap.skip("an ordinary user", "needs root to become one")
 	if run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody()).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if int(f.read()) != 2:
-			return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
+	if sp.setting("paranoid") != 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
 	os.chmod(tmp, 0o755)
 	dump, _ = opened(tmp, "root", ["-e", "cs", "-e", "cpu-clock:u", "--", "true"])
 	os.chmod(dump, 0o644)

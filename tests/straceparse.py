@@ -437,6 +437,11 @@ def sanitized():
 	with open(os.environ["PEVTRACE"], "rb") as f:
 		return b"__asan_init" in f.read()
 
+def setting(name):
+	"""The kernel's perf_event_NAME."""
+	with open("/proc/sys/kernel/perf_event_" + name) as f:
+		return int(f.read())
+
 # tests/run mounts it, if it may.
 TRACEFS = "/sys/kernel/tracing"
 

@@ -240,9 +240,8 @@ def test_nobody(tap):
 	if subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
 			  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if not 1 <= int(f.read()) <= 2:
-			return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
+	if not 1 <= sp.setting("paranoid") <= 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
 	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=sp.as_nobody())
 	got = collections.Counter(x.type for x in rp.records(r.stderr.split("\n")))
 	tap.ok(r.returncode == 0 and got["FORK"] == 1 and got["COMM"] == 2 and
