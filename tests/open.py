@@ -531,8 +531,7 @@ def test_targets(tap):
 	       "-a: all of them, as long as the command runs", [o.err])
 	o = Opened(["-q", "-e", "task-clock", "--for", "0.1"])
 	tap.ok(o.status == 0 and o.figures.get("task-clock", 0) > 0, "itself", [o.err])
-	place = next((l.split()[1] for l in open("/proc/self/mounts")
-		      if l.split()[2] == "cgroup2"), None)
+	place = rp.cgroup2()
 	group = place and os.path.join(place, "pevtrace-open-%d" % os.getpid())
 	try:
 		os.mkdir(group)

@@ -123,13 +123,6 @@ def test_command(tap):
 
 # ---- the system ----------------------------------------------------------------------
 
-def cgroup2():
-	for line in open("/proc/self/mounts"):
-		p = line.split()
-		if p[2] == "cgroup2" and os.access(p[1], os.W_OK):
-			return p[1]
-	return None
-
 def in_background(args, work):
 	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -143,7 +136,7 @@ def test_system(tap):
 	if os.geteuid():
 		return tap.skip("the system", "needs root")
 	name = "pevtrace-watch-%d" % os.getpid()
-	place = cgroup2()
+	place = rp.cgroup2()
 
 	def work():
 		subprocess.run(["unshare", "-u", "true"], stderr=subprocess.DEVNULL)
