@@ -20,7 +20,6 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
 TAP = sp.Tap()
-NOBODY = 65534
 NR = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
 LIBC = ctypes.CDLL(None, use_errno=True)
 SW, TP, BP = 1, 2, 5
@@ -154,10 +153,7 @@ def test_fault():
 	return why + differ(o["kernel"]["error"], "E2BIG", "kernel")
 
 def test_limits():
-	def limit(name):
-		with open("/proc/sys/kernel/perf_event_" + name) as f:
-			return int(f.read())
-	rate, stack = limit("max_sample_rate"), limit("max_stack")
+	rate, stack = sp.setting("max_sample_rate"), sp.setting("max_stack")
 	return plain(attr(freq=1, sample_freq=rate + 1), "freq_limit") + \
 		plain(attr(freq=1, sample_freq=rate, disabled=1), None) + \
 		plain(attr(sample_period=1 << 63), "period_sign") + \
@@ -494,16 +490,13 @@ def test_inherited():
 
 # ---- as an ordinary user ---------------------------------------------------------------
 
-def paranoid():
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		return int(f.read())
-
 def test_nobody(tmp):
 	program = os.path.join(tmp, "pevtrace")
 	shutil.copy(PEVTRACE, program)
 	os.chmod(tmp, 0o755)
-	kw = {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
-	level = paranoid()
+	kw = {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
+	      "cwd": "/"}
+	level = sp.setting("paranoid")
 	def at(least, rule):
 		return rule if level >= least else None
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
@@ -551,8 +544,8 @@ def test_raw():
 	# capabilities given up, but still the owner of tracefs
 	pre = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
 	why = []
-	for name, want in (("sched/sched_switch", "raw_privilege" if paranoid() > -1 else None),
-			   ("raw_syscalls/sys_enter", None)):
+	privilege = "raw_privilege" if sp.setting("paranoid") > -1 else None
+	for name, want in (("sched/sched_switch", privilege), ("raw_syscalls/sys_enter", None)):
 		b = attr(TP, config=ids[name], sample_type=RAW, exclude_kernel=1, disabled=1)
 		r = subprocess.run(pre + [PEVTRACE, "check", "--json", b.hex()],
 				   stdout=subprocess.PIPE, universal_newlines=True)

@@ -24,7 +24,6 @@ import straceparse as sp
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
 PERF = shutil.which("perf")
-TRACEFS = "/sys/kernel/tracing/events/raw_syscalls"
 COMPILERS = ("gcc", "clang")
 FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
 # what perf does: its arguments, how many events it opens for good on two CPUs or
@@ -424,7 +423,7 @@ def main():
 			size(tap, tmp)
 		else:
 			tap.skip("perf", "there is no perf here")
-		if os.geteuid() == 0 and os.path.exists(TRACEFS):
+		if os.geteuid() == 0 and sp.tracefs():
 			escapes(tap, tmp)
 			if PERF:
 				counts(tap, tmp)

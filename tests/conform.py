@@ -18,25 +18,16 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from check import check, TAP
 import conform_edits
-import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 PAGE = "/usr/share/man/man2/perf_event_open.2.gz"
 FRENCH = "/usr/share/man/fr/man2/perf_event_open.2.gz"
 HEADER = "/usr/include/linux/perf_event.h"
 BTF = "/sys/kernel/btf/vmlinux"
 KNOWN_TITLE = "Linux man-pages 6.03"
 PAGE_ALONE = ["--no-behaviour", "--no-headers", "--no-btf"]
-
-def check(name, fn):
-	try:
-		why = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		subprocess.SubprocessError) as e:
-		why = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not why, name, why[:20])
 
 def run(*args, **kw):
 	return subprocess.run([PEVTRACE, "conform"] + list(args), stdout=subprocess.PIPE,

@@ -16,10 +16,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from check import check, differ, TAP
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 
 def decode(*args, stdin=b"", rc=0):
 	r = subprocess.run([PEVTRACE, "decode"] + list(args), input=stdin,
@@ -34,17 +34,6 @@ def objects(*args, **kw):
 
 def attr_bytes(*args, **kw):
 	return [o["attr_bytes"] for o in objects(*args, **kw)]
-
-def check(name, fn):
-	try:
-		why = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		why = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not why, name, why[:20])
-
-def differ(got, want, what):
-	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
 
 # bit numbers of the flags, as the kernel's header has them
 BITS = ("disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv "

@@ -39,7 +39,6 @@ RECORDS = (
 	("breakpoints", ["-e", "mem:0x1000:rw,mem:0x2000:x", "true"]),
 	("tracepoints", ["-e", "sched:sched_switch,sched:sched_wakeup", "true"]),
 )
-TRACEFS = "/sys/kernel/tracing/events/raw_syscalls"
 
 # Four threads that each open, set up and close events at the same time.
 THREADS = """
@@ -185,7 +184,7 @@ def ids_of(path):
 def data_files(tap, tmp):
 	"""What perf asked for and what it stored, and two files of one command."""
 	for i, (name, args) in enumerate(RECORDS):
-		if name == "tracepoints" and (os.geteuid() or not os.path.exists(TRACEFS)):
+		if name == "tracepoints" and (os.geteuid() or not sp.tracefs()):
 			tap.skip("perf.data: " + name, "needs root and tracefs")
 			continue
 		path, again, pipe = (os.path.join(tmp, "%s%d" % (n, i)) for n in
@@ -446,7 +445,7 @@ def main():
 				("perf record -a", ["record", "-a", "-o", "@d", "-e",
 						    "cpu-clock", "true"])):
 				same_runs(tap, name, tmp, [PERF] + command)
-			if os.geteuid() == 0 and os.path.exists(TRACEFS):
+			if os.geteuid() == 0 and sp.tracefs():
 				same_runs(tap, "perf trace", tmp,
 					  [PERF, "trace", "-o", "@t", "true"])
 			else:

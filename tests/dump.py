@@ -1111,7 +1111,7 @@ def no_file(b):
 		if "empty" not in probe.err:
 			why.append("an empty file: %s" % probe)
 		try:
-			d = decode_file(b, path, user=65534)
+			d = decode_file(b, path, user=sp.NOBODY)
 		except PermissionError:
 			return why	# the build directory is closed to others
 	else:

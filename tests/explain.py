@@ -35,6 +35,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 XLAT = os.path.join(HERE, "..", "xlat")
@@ -384,15 +385,14 @@ def test_failing(tap, tmp):
 def test_nobody(tap, tmp):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if int(f.read()) < 2:
-			return tap.skip("an ordinary user", "perf_event_paranoid is below 2")
+	if sp.setting("paranoid") < 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is below 2")
 	os.chmod(tmp, 0o755)
 	path = os.path.join(tmp, "nobody.json")
 	open(path, "w").close()
 	os.chmod(path, 0o666)
 	r = run(["-o", "/dev/null", "--json=" + path, "/usr/bin/python3", "-c", FAILING,
-		 "open_(flags=0)"], preexec_fn=rp.as_nobody())
+		 "open_(flags=0)"], preexec_fn=sp.as_nobody())
 	if r.returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
 	story, dump = Story(path), Dump(path)

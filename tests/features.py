@@ -19,23 +19,14 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check as ck
+from check import check, differ, TAP
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
 BTF = "/sys/kernel/btf/vmlinux"
 DEVICES = "/sys/bus/event_source/devices"
 ROOT = os.getuid() == 0
 FAULTS = 2 # PERF_COUNT_SW_PAGE_FAULTS
-differ = ck.differ
-
-def check(name, fn):
-	try:
-		why = fn() or []
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		why = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not why, name, why[:20])
 
 def run(*args, program=None, **kw):
 	return subprocess.run([program or PEVTRACE, "features"] + list(args),
@@ -355,17 +346,12 @@ def test_misuse(tmp):
 
 # ---- rights ----------------------------------------------------------------------
 
-def drop():
-	os.setgroups([])
-	os.setgid(ck.NOBODY)
-	os.setuid(ck.NOBODY)
-
 def for_all(tmp):
 	os.chmod(tmp, 0o755)
 	return shutil.copy(PEVTRACE, os.path.join(tmp, "pevtrace"))
 
 def test_nobody(tmp):
-	got = objects(program=for_all(tmp), preexec_fn=drop)
+	got = objects(program=for_all(tmp), preexec_fn=sp.as_nobody())
 	here = got[-1]
 	attr = named(got, "attr")
 	why = differ(here["capabilities"], "0x0", "capabilities")
@@ -377,12 +363,10 @@ def test_nobody(tmp):
 		if name == "namespaces":
 			why += differ(any("more rights" in l and name in l for l in here["limits"]),
 				      True, "limits: %s" % here["limits"])
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if int(f.read()) == 2:
-			o = named(got, "sample_type")["PERF_SAMPLE_PHYS_ADDR"]
-			why += differ((o["result"], o.get("error")), ("no", "EACCES"), "PHYS_ADDR")
-			why += differ(any("paranoid is 2" in l for l in here["limits"]), True,
-				      "paranoid")
+	if sp.setting("paranoid") == 2:
+		o = named(got, "sample_type")["PERF_SAMPLE_PHYS_ADDR"]
+		why += differ((o["result"], o.get("error")), ("no", "EACCES"), "PHYS_ADDR")
+		why += differ(any("paranoid is 2" in l for l in here["limits"]), True, "paranoid")
 	for name in ("comm", "mmap", "sigtrap", "inherit"):
 		why += differ(attr[name]["result"], "yes", name)
 	kernel = got[-2]
@@ -422,7 +406,7 @@ def test_no_processes(tmp):
 	why = []
 	for n in (1, 2):
 		def few():
-			drop()
+			sp.as_nobody()()
 			resource.setrlimit(resource.RLIMIT_NPROC, (n, n))
 		r = run("attr", program=program, preexec_fn=few)
 		why += differ((r.returncode, r.stdout, "ulimit -u" in r.stderr), (2, "", True),

@@ -521,8 +521,8 @@ def test_undumpable(tap, tmp):
 		os.chmod(path, 0o755)
 	user = {}
 	if not os.getuid():
-		os.chown(place, 65534, 65534)
-		user = {"user": 65534, "group": 65534, "extra_groups": []}
+		os.chown(place, sp.NOBODY, sp.NOBODY)
+		user = {"user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": []}
 	copies = []
 	for program in (rp.PEVTRACE, rp.target("confined")):
 		copies.append(shutil.copy(program, place))

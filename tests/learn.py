@@ -31,10 +31,8 @@ import straceparse as sp
 ROOT = os.path.dirname(HERE)
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 STRACE = sp.find_program("strace")
-NOBODY = 65534
 WIDTH = 80
 PATIENCE = 120
-TRACEFS = "/sys/kernel/tracing"
 
 def run(*args, user=None, **how):
 	kw = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -80,7 +78,7 @@ def test_through(name):
 	return trouble_in(name, run(name, "--no-input"))
 
 def test_through_nobody(name):
-	return trouble_in(name, run(name, "--no-input", user=NOBODY))
+	return trouble_in(name, run(name, "--no-input", user=sp.NOBODY))
 
 # ---- strace ---------------------------------------------------------------------
 
@@ -324,7 +322,7 @@ def test_list():
 	hardware = any(d.startswith("cpu") for d in os.listdir("/sys/bus/event_source/devices"))
 	if ("hardware counters: here" in r.stdout) != hardware:
 		why.append("is wrong about hardware counters")
-	nobody = run(user=NOBODY).stdout if os.getuid() == 0 else ""
+	nobody = run(user=sp.NOBODY).stdout if os.getuid() == 0 else ""
 	if "tracefs: here" in nobody:
 		why.append("is wrong about what a user has")
 	return why
@@ -457,26 +455,11 @@ def test_mistakes(tmp):
 
 # ---- nothing is left -----------------------------------------------------------------
 
-def tracefs():
-	out = {}
-	for name in ("uprobe_events", "kprobe_events", "dynamic_events", "set_event"):
-		try:
-			out[name] = open(os.path.join(TRACEFS, name)).read()
-		except OSError:
-			out[name] = None
-	return out
-
 def test_leaves_nothing():
-	before = tracefs()
+	before = sp.tracefs_lines()
 	r = run("tracepoints", "uprobes", "--no-input")
-	why = [] if r.returncode == 0 else ["exit status %d" % r.returncode]
-	after = tracefs()
-	# others may work with tracefs at the same time: what is ours has our name
-	for name in before:
-		new = set((after[name] or "").split("\n")) - set((before[name] or "").split("\n"))
-		if any("pevtrace" in line for line in new):
-			why.append("%s: %s is left" % (name, new))
-	return why
+	return ([] if r.returncode == 0 else ["exit status %d" % r.returncode]) + \
+	       sp.tracefs_changes(before)
 
 def test_full_queue():
 	"""Where no signal can be queued, SIGIO comes, and must not end the lesson."""
@@ -532,7 +515,7 @@ def main():
 		  ("awks", lambda: test_awks(tmp), None),
 		  ("mistakes in a lesson", lambda: test_mistakes(tmp), None),
 		  ("nothing is left in tracefs", test_leaves_nothing,
-		   None if root else "needs root"),
+		   None if root and sp.tracefs() else "needs root and tracefs"),
 		  ("a full queue of signals", test_full_queue, None),
 		  ("no child is left", test_no_children, None)]
 	words = sys.argv[1:]

@@ -35,6 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check as ck
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 
@@ -530,8 +531,7 @@ def test_targets(tap):
 	       "-a: all of them, as long as the command runs", [o.err])
 	o = Opened(["-q", "-e", "task-clock", "--for", "0.1"])
 	tap.ok(o.status == 0 and o.figures.get("task-clock", 0) > 0, "itself", [o.err])
-	place = next((l.split()[1] for l in open("/proc/self/mounts")
-		      if l.split()[2] == "cgroup2"), None)
+	place = rp.cgroup2()
 	group = place and os.path.join(place, "pevtrace-open-%d" % os.getpid())
 	try:
 		os.mkdir(group)
@@ -744,34 +744,33 @@ def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
 	try:
-		with open("/proc/sys/kernel/perf_event_paranoid") as f:
-			level = int(f.read())
+		level = sp.setting("paranoid")
 	except OSError:
 		return tap.skip("an ordinary user", "no perf_event_paranoid")
 	if level != 2 or not os.access(PEVTRACE, os.X_OK):
 		return tap.skip("an ordinary user", "perf_event_paranoid is %d, not 2" % level)
-	probe = subprocess.run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody(),
+	probe = subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
 			       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	if probe.returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	o = Opened(["-q", "-e", "task-clock,page-faults", "true"], preexec_fn=rp.as_nobody())
+	o = Opened(["-q", "-e", "task-clock,page-faults", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 0 and o.figures.get("page-faults", 0) > 10 and
 	       "leaving out the kernel: perf_event_paranoid is 2" in o.err,
 	       "an ordinary user counts the user's part, and is told so", [o.err])
-	o = Opened(["-q", "-e", "task-clock:u", "true"], preexec_fn=rp.as_nobody())
+	o = Opened(["-q", "-e", "task-clock:u", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 0 and "leaving out" not in o.err, "and is not, who asked for that",
 	       [o.err])
-	o = Opened(["-q", "-e", "task-clock:k", "true"], preexec_fn=rp.as_nobody())
+	o = Opened(["-q", "-e", "task-clock:k", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 2 and "CAP_PERFMON" in o.err, "the kernel's part needs more",
 	       [o.status, o.err])
-	o = Opened(["-q", "-e", "cs", "-a", "--for", "0.1"], preexec_fn=rp.as_nobody())
+	o = Opened(["-q", "-e", "cs", "-a", "--for", "0.1"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 2 and "need a level of 0 or less" in o.err,
 	       "whole CPUs need more", [o.status, o.err])
-	o = Opened(["-q", "-e", "cs:u", "-p", "1", "--for", "0.1"], preexec_fn=rp.as_nobody())
+	o = Opened(["-q", "-e", "cs:u", "-p", "1", "--for", "0.1"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 2 and "other users" in o.err, "so do processes of others",
 	       [o.status, o.err])
 	o = Opened(["-q", "-e", "cpu-clock:u", "--mmap", "2048", "true"],
-		   preexec_fn=rp.as_nobody(limited(resource.RLIMIT_MEMLOCK, 65536)))
+		   preexec_fn=sp.as_nobody(limited(resource.RLIMIT_MEMLOCK, 65536)))
 	tap.ok(o.status == 2 and "perf_event_mlock_kb" in o.err and "ulimit -l" in o.err,
 	       "large rings need more", [o.status, o.err])
 

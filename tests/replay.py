@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "")
@@ -360,15 +361,14 @@ def test_limits(tap, tmp):
 def test_nobody(tap, tmp):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
-	if run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody()).returncode:
+	if run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody()).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if int(f.read()) != 2:
-			return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
+	if sp.setting("paranoid") != 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
 	os.chmod(tmp, 0o755)
 	dump, _ = opened(tmp, "root", ["-e", "cs", "-e", "cpu-clock:u", "--", "true"])
 	os.chmod(dump, 0o644)
-	r = Replay([dump], preexec_fn=rp.as_nobody())
+	r = Replay([dump], preexec_fn=sp.as_nobody())
 	tap.ok(r.status == 1 and len(r.lines) == 1 and
 	       r.lines[0].endswith(": success there, EACCES here") and "CAP_PERFMON" in r.err,
 	       "what an ordinary user may not have is told as a difference",
@@ -377,7 +377,7 @@ def test_nobody(tap, tmp):
 	os.chmod(dump, 0o644)
 	def both():
 		resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
-	r = Replay(["-q", dump], preexec_fn=rp.as_nobody(both))
+	r = Replay(["-q", dump], preexec_fn=sp.as_nobody(both))
 	tap.ok(r.status == 1 and any(": mmap " in l and l.endswith("success there, EPERM here")
 				     for l in r.lines) and "ulimit -l" in r.err,
 	       "so is a ring that is too large", [r.status, r.err] + r.lines)

@@ -282,14 +282,16 @@ Theirs = collections.namedtuple("Theirs", "type time size text more")
 DUMPED = re.compile(r"((?:-?\d+ )*)0x[0-9a-f]+ (?:\[\S*\] )?\[(0x[0-9a-f]+)\]: "
 		    r"PERF_RECORD_([A-Z0-9_]+)(.*)$")
 
+def perf_dump(path):
+	return subprocess.run([PERF, "report", "-D", "-i", path], stdout=subprocess.PIPE,
+			      stderr=subprocess.DEVNULL, text=True, errors="replace",
+			      timeout=120).stdout
+
 def dump(path):
 	"""What came from the kernel, as perf report -D has it.  perf itself adds
 	records: those have no time, or a type that no kernel writes."""
-	r = subprocess.run([PERF, "report", "-D", "-i", path],
-			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-			   text=True, errors="replace", timeout=120)
 	out = []
-	for line in r.stdout.split("\n"):
+	for line in perf_dump(path).split("\n"):
 		m = DUMPED.match(line)
 		if m:
 			t = m.group(1).split()
@@ -303,22 +305,16 @@ def dump(path):
 def lost_samples(path):
 	"""What each event lost, by id, as perf read it from the event at the end;
 	empty where kernel or perf are too old to know."""
-	r = subprocess.run([PERF, "report", "-D", "-i", path],
-			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-			   text=True, errors="replace", timeout=120)
 	out = collections.Counter()
 	for id, n in re.findall(r"PERF_RECORD_LOST_SAMPLES: id:(\d+): "
-				r"lost samples :(\d+)", r.stdout):
+				r"lost samples :(\d+)", perf_dump(path)):
 		out[int(id)] += int(n)
 	return dict(out)
 
 def data_ids(path):
 	"""The kernel's ids of the events that perf wrote."""
-	r = subprocess.run([PERF, "report", "-D", "-i", path],
-			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-			   text=True, errors="replace", timeout=120)
 	ids = set()
-	for line in r.stdout.split("\n"):
+	for line in perf_dump(path).split("\n"):
 		m = re.match(r" *\.\.\. id: +(\d+) +idx:", line)
 		if m:
 			ids.add(int(m.group(1)))
@@ -367,19 +363,15 @@ def check_schema(tap, name, dump):
 			for e in check.iter_errors(json.loads(line))]
 	tap.ok(not bad, name + ": the dump is as the schema says", bad[:3])
 
-NOBODY = 65534
-
-def as_nobody(more=None):
-	"""For preexec_fn: an ordinary user, after more was done."""
-	def become():
-		if more:
-			more()
-		os.setgroups([])
-		os.setresgid(NOBODY, NOBODY, NOBODY)
-		os.setresuid(NOBODY, NOBODY, NOBODY)
-	return become
-
 # ---- the machine --------------------------------------------------------------
+
+def cgroup2():
+	"""Where cgroup2 is mounted and can be written to, or None."""
+	for line in open("/proc/self/mounts"):
+		p = line.split()
+		if p[2] == "cgroup2" and os.access(p[1], os.W_OK):
+			return p[1]
+	return None
 
 def target(name):
 	return os.path.join(TARGETS, name)

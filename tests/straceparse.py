@@ -17,7 +17,6 @@ What cannot be read raises ParseError: a line is never skipped in silence.
 
 import os
 import re
-import subprocess
 
 class ParseError(Exception):
 	pass
@@ -438,12 +437,51 @@ def sanitized():
 	with open(os.environ["PEVTRACE"], "rb") as f:
 		return b"__asan_init" in f.read()
 
+def setting(name):
+	"""The kernel's perf_event_NAME."""
+	with open("/proc/sys/kernel/perf_event_" + name) as f:
+		return int(f.read())
+
 # tests/run mounts it, if it may.
 TRACEFS = "/sys/kernel/tracing"
 
 def tracefs():
 	"""Are there tracepoints?"""
 	return os.path.exists(TRACEFS + "/events/sched/sched_switch/id")
+
+def tracefs_lines():
+	"""The probes that somebody made by way of tracefs, and the tasks chosen there."""
+	out = set()
+	for name in ("kprobe_events", "uprobe_events", "dynamic_events", "set_event_pid"):
+		try:
+			with open(os.path.join(TRACEFS, name)) as f:
+				out |= {name + ": " + line for line in f.read().splitlines()}
+		except OSError:
+			pass
+	return out
+
+PERF_PROBE = re.compile(r"\w+: [pr]\d*:probe(_\w*)?/")
+
+def tracefs_changes(before):
+	"""Which of these lines came or went since.  Somebody else may use perf probe
+	meanwhile, which no test does: its probes count where they are in our programs only."""
+	ours = "pevtrace", os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
+	return sorted(line for line in before ^ tracefs_lines()
+		      if not PERF_PROBE.match(line) or any(o in line for o in ours))
+
+# ---- another user ---------------------------------------------------------
+
+NOBODY = 65534
+
+def as_nobody(more=None):
+	"""For preexec_fn: an ordinary user, after more was done."""
+	def become():
+		if more:
+			more()
+		os.setgroups([])
+		os.setresgid(NOBODY, NOBODY, NOBODY)
+		os.setresuid(NOBODY, NOBODY, NOBODY)
+	return become
 
 # ---- TAP -----------------------------------------------------------------
 

@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 
@@ -122,13 +123,6 @@ def test_command(tap):
 
 # ---- the system ----------------------------------------------------------------------
 
-def cgroup2():
-	for line in open("/proc/self/mounts"):
-		p = line.split()
-		if p[2] == "cgroup2" and os.access(p[1], os.W_OK):
-			return p[1]
-	return None
-
 def in_background(args, work):
 	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -142,7 +136,7 @@ def test_system(tap):
 	if os.geteuid():
 		return tap.skip("the system", "needs root")
 	name = "pevtrace-watch-%d" % os.getpid()
-	place = cgroup2()
+	place = rp.cgroup2()
 
 	def work():
 		subprocess.run(["unshare", "-u", "true"], stderr=subprocess.DEVNULL)
@@ -236,22 +230,21 @@ def test_kinds(tap):
 def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
-	if subprocess.run([PEVTRACE, "--version"], preexec_fn=rp.as_nobody(),
+	if subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
 			  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	with open("/proc/sys/kernel/perf_event_paranoid") as f:
-		if not 1 <= int(f.read()) <= 2:
-			return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
-	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=rp.as_nobody())
+	if not 1 <= sp.setting("paranoid") <= 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
+	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=sp.as_nobody())
 	got = collections.Counter(x.type for x in rp.records(r.stderr.split("\n")))
 	tap.ok(r.returncode == 0 and got["FORK"] == 1 and got["COMM"] == 2 and
 	       "leaving out namespaces records" in r.stderr,
 	       "an ordinary user sees all but namespaces, and is told so",
 	       [r.returncode, got, r.stderr[:300]])
-	r = watch(["--only=namespaces", "true"], preexec_fn=rp.as_nobody())
+	r = watch(["--only=namespaces", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(r.returncode == 2 and "CAP_PERFMON" in r.stderr,
 	       "what was asked for by name is not left out", [r.returncode, r.stderr])
-	r = watch(["-a"], preexec_fn=rp.as_nobody())
+	r = watch(["-a"], preexec_fn=sp.as_nobody())
 	tap.ok(r.returncode == 2 and "need a level of 0 or less" in r.stderr,
 	       "the system needs more", [r.returncode, r.stderr])
 

@@ -19,9 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check as ck
 from check import attr, bp, SW, TP, BP
+import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-NOBODY = 65534
 BRANCH_ANY = 8
 
 def run(*args, **kw):
@@ -94,12 +94,8 @@ def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
 
 # ---- one thing is wrong --------------------------------------------------------
 
-def limit(name):
-	with open("/proc/sys/kernel/perf_event_" + name) as f:
-		return int(f.read())
-
 def attr_cases():
-	rate, stack = limit("max_sample_rate"), limit("max_stack")
+	rate, stack = sp.setting("max_sample_rate"), sp.setting("max_stack")
 	branch = dict(sample_type=ck.BRANCH)
 	return [
 		("a reserved bit", attr(reserved_1=1), "__reserved_1", "reserved_bits", {}),
@@ -324,7 +320,7 @@ def test_group():
 # ---- more than one thing -------------------------------------------------------------
 
 def test_two():
-	rate = limit("max_sample_rate")
+	rate = sp.setting("max_sample_rate")
 	cases = [
 		(attr(freq=1, sample_freq=rate + 1, use_clockid=1, clockid=2),
 		 ["sample_freq", "clockid"], ["freq_limit", "clockid"]),
@@ -357,7 +353,7 @@ def test_two():
 
 def test_random():
 	"""Breakages thrown together: all are named, and what is said to work does."""
-	rate = limit("max_sample_rate")
+	rate = sp.setting("max_sample_rate")
 	flaws = [
 		({"reserved_1": 1}, {"__reserved_1"}), ({"reserved_2": 3}, {"__reserved_2"}),
 		({"read_format": 1 << 40}, {"read_format"}), ({"config": 77}, {"config"}),
@@ -396,21 +392,19 @@ def as_nobody(tmp):
 	if not os.path.exists(program):
 		shutil.copy(PEVTRACE, program)
 		os.chmod(tmp, 0o755)
-	return {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": [],
+	return {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
 		"cwd": "/"}
 
 def reopen_as_nobody(works):
 	"""In a child that gives its user up."""
 	pid = os.fork()
 	if not pid:
-		os.setgroups([])
-		os.setresgid(NOBODY, NOBODY, NOBODY)
-		os.setresuid(NOBODY, NOBODY, NOBODY)
+		sp.as_nobody()()
 		os._exit(0 if reopen(works) >= 0 else 1)
 	return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 def test_nobody(tmp):
-	if ck.paranoid() < 2:
+	if sp.setting("paranoid") < 2:
 		return None
 	kw = as_nobody(tmp)
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
@@ -685,7 +679,8 @@ def main():
 		("the other arguments", test_arguments, True), ("groups", test_group, True),
 		("more than one thing is wrong", test_two, True),
 		("flaws thrown together", test_random, True),
-		("an ordinary user", (lambda: test_nobody(tmp)) if ck.paranoid() > 1 else None, True),
+		("an ordinary user", (lambda: test_nobody(tmp)) if sp.setting("paranoid") > 1
+		 else None, True),
 		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
 		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
 		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
@@ -693,7 +688,7 @@ def main():
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
-		 if shutil.which("perf") and ck.paranoid() > 1 else None, True),
+		 if shutil.which("perf") and sp.setting("paranoid") > 1 else None, True),
 		("a line of a dump", lambda: test_dump(tmp), True), ("blame and rule agree", test_agreement, True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]

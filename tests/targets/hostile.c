@@ -355,7 +355,6 @@ static void *end_soon(void *ctx)
 	return ctx;
 }
 
-/* Threads and processes that end as soon as they are there; ARG milliseconds long. */
 static atomic_bool had_enough;
 static atomic_long calls;
 
@@ -390,6 +389,7 @@ static int sleepers(const char *arg)
 	return 0;
 }
 
+/* Threads and processes that end as soon as they are there; ARG milliseconds long. */
 static int mayflies(const char *arg)
 {
 	struct timespec now, end;
