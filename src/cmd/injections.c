@@ -274,6 +274,8 @@ static const uint8_t *attr_of(const struct model *m, const struct call *c, size_
 	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
 		if (c->desc->args[i].kind == ARG_FD)
 			e = model_event(m, c->tid, call_int(c, i));
+	if (e && !event_told(e))
+		e = NULL;
 	*len = e ? e->attr_len : 0;
 	return e ? e->attr : NULL;
 }
