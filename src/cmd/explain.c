@@ -11,7 +11,6 @@
 #include "cmd/decode.h"
 #include "cmd/decode_one.h"
 #include "cmd/input.h"
-#include "dump/perfdata.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
 #include "render/attr_prose.h"
@@ -345,13 +344,11 @@ static int explain_dump(struct explaining *x, const char *path)
 	struct options *o = &x->options;
 	const char *name;
 	FILE *f = input_open(path, &name);
-	int status;
+	int status = EXIT_TROUBLE;
 
-	if (perfdata_is(f))
-		die("'%s' is a perf.data file, which holds no calls; explain takes a dump: "
-		    "pevtrace --json=FILE perf record ...", path);
 	o->explain = o->keep = o->to_stdout = true;
-	status = decode_dump(f, name, o);
+	if (input_has_calls(f, name))
+		status = decode_dump(f, name, o);
 	input_close(f);
 	return status;
 }
