@@ -184,10 +184,7 @@ static void tell_refusal(struct explaining *x, struct check_call *c)
 	struct check_result r;
 	const struct rule_desc *d;
 
-	facts_open(&x->check.facts, x->check.machine.host);
-	x->check.offline = true;
 	check_ask(&x->check, c, &r);
-	facts_close(&x->check.facts);
 	d = r.judged.rule;
 	if (!d)
 		return;
@@ -356,6 +353,7 @@ static int explain_dump(struct explaining *x, const char *path)
 /* All but stories write here, and what they write is of one prose. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
+	bool judged = x->attr || x->events;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -363,6 +361,8 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 					prose_width(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
 	machine_open(&x->check.machine);
+	if (judged)
+		facts_open(&x->check.facts, x->check.machine.host);
 	if (path)
 		status = explain_line(x, path, line);
 	else if (x->attr)
@@ -374,13 +374,15 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
 	buf_free(&x->text);
+	if (judged)
+		facts_close(&x->check.facts);
 	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }
 
 int cmd_explain(int argc, char **argv)
 {
-	struct explaining x = { 0 };
+	struct explaining x = { .check.offline = true };
 	unsigned long line = 0;
 	char *path = NULL;
 	int status;
