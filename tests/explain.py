@@ -740,6 +740,11 @@ def test_hostile(tap, tmp):
 	tap.ok(not bad, "a dump with lines and digits changed is told or refused", bad[:2])
 	r = explain([PEVTRACE])
 	tap.ok(r.returncode == 2, "what is no dump is refused", [r.returncode, r.stderr])
+	with open(evil, "wb") as f:
+		f.write(b"PERFILE2" + bytes(200))
+	r = explain([evil])
+	tap.ok(r.returncode == 2 and "is a perf.data file" in r.stderr and not r.stdout,
+	       "... and so is perf.data", [r.returncode, r.stdout, r.stderr])
 
 # ------------------------------------------------------------------------------------------------------
 

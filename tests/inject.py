@@ -11,6 +11,7 @@
   shown    text, dump and summary say what was injected
   blame    nothing that is made of a dump holds the kernel for what was injected
   believed descriptors and rings are what they really are, live and decoded
+  before   of an event that was opened before we came, nothing is taken for known
   reused   a task's calls are not counted for another one with its number
 """
 
@@ -299,6 +300,9 @@ show(open_(attr(config=10), group=-2))
 		# the last ones are refused by any kernel, which is left to say so
 		tap.ok(sum("(INJECTED) /* Linux %s: " % old in l for l in lines) == injected,
 		       "--as-kernel %s: what it did is marked with why" % old, lines)
+		if injected > 1: # for 2.6.36 it is one check, for 3.2 another
+			tap.ok(any(": PERF_COUNT_SW_BPF_OUTPUT (4.4) */" in l for l in lines),
+			       "--as-kernel %s: an event that came later is named" % old, lines)
 
 def perf(tap, tmp):
 	if not PERF:
@@ -543,6 +547,43 @@ def attached(tap, tmp):
 	tap.ok(out in ("-1 5\ndone\n", "ok 0\ndone\n") and target.returncode == 0,
 	       "an attached process that is held goes on when let go", [repr(out)])
 
+BEFORE = """
+which = int(sys.argv[1])
+b = attr(type=2 if which else 1, config=which or 3)
+fd = open_(b)[0]
+print(fd, flush=True)
+sys.stdin.readline()
+nr = {"x86_64": 16, "aarch64": 29}[os.uname().machine]
+show(call(nr, fd, 0x40082406, ctypes.c_char_p(b"common_pid == 0")))
+show(call(nr, fd, 0x2400, 0))
+"""
+
+def before(tap, tmp):
+	"""Nobody knows what an event is that was there before us: neither type nor config."""
+	kinds = [("an event", "0", "-1 22")]
+	if sp.tracefs():
+		with open(sp.TRACEFS + "/events/sched/sched_switch/id", encoding="ascii") as f:
+			kinds.append(("a tracepoint", f.read().strip(), "ok 0"))
+	else:
+		tap.skip("a tracepoint opened before takes its filter", "no tracefs")
+	text = os.path.join(tmp, "before")
+	for what, which, filtered in kinds:
+		for option in (["--as-kernel=4.4"], ["-e", "inject=ioctl:error=EIO:when=config==0"],
+			       ["-e", "inject=ioctl:error=EIO:when=type<3 || type>=3"]):
+			target = subprocess.Popen(script(BEFORE) + [which], stdin=subprocess.PIPE,
+						  stdout=subprocess.PIPE, text=True)
+			opened = target.stdout.readline()
+			tracer = subprocess.Popen([PEVTRACE, "-o", text, "-p", str(target.pid), *option],
+						  stderr=subprocess.PIPE, text=True)
+			tracer.stderr.readline()
+			out = target.communicate("\n", timeout=60)[0]
+			said_ = tracer.communicate(timeout=60)[1]
+			with open(text, encoding="utf-8") as f:
+				lines = f.read()
+			tap.ok(int(opened) >= 0 and out == filtered + "\nok 0\n" and
+			       lines.count("ioctl(") == 2 and "INJECTED" not in lines,
+			       "%s opened before: %s" % (what, option[-1]), [opened, out, said_, lines])
+
 def attached_abis(tap, tmp):
 	"""An attached program has no filter, and may be of another ABI: it gets the same."""
 	for name in ("everyday", "everyday32"):
@@ -609,6 +650,7 @@ def main():
 		reused(tap, tmp)
 		blame(tap, tmp)
 		attached(tap, tmp)
+		before(tap, tmp)
 		attached_abis(tap, tmp)
 		misuse(tap)
 	return tap.done()

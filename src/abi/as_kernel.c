@@ -104,7 +104,7 @@ static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 		else if (f->xlat->kind == XLAT_FLAGS)
 			add_newer_flags(k, f->xlat, v, out);
 	}
-	if (d->id == RULE_SOFTWARE_CONFIG)
+	if (d->id == RULE_SOFTWARE_CONFIG || d->id == RULE_SOFTWARE_NONE)
 		add_newer_value(k, &xlat_perf_sw_ids,
 				layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
 	if (is_about(d, "flags"))

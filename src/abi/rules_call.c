@@ -17,11 +17,7 @@ int rule_kernel_privilege(const struct rule_input *in)
 	return refuses_if(!rule_get(in, ATTR_EXCLUDE_KERNEL) && rule_paranoid(in, 1));
 }
 
-/*
- * What updates bring to several series at once: updates are those known to have it
- * first in theirs, up to 0.  Of other series the number tells nothing.
- */
-static int if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates)
+int rule_if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates)
 {
 	uint32_t release = in->machine->release;
 
@@ -35,16 +31,16 @@ int rule_text_poke_privilege(const struct rule_input *in)
 {
 	static const uint32_t updates[] = { KVER(6, 1, 191), KVER(6, 12, 113), 0 };
 
-	return if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
+	return rule_if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
 }
 
 int rule_callchain_privilege(const struct rule_input *in)
 {
 	static const uint32_t updates[] = { KVER(6, 12, 113), 0 };
 
-	return if_updated(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) &&
-			  rule_paranoid(in, 1), updates);
+	return rule_if_updated(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
+			       !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) &&
+			       rule_paranoid(in, 1), updates);
 }
 
 int rule_namespaces_privilege(const struct rule_input *in)
@@ -100,7 +96,7 @@ int rule_group_gone(const struct rule_input *in)
 
 	/* of 6.15, and of an update of 6.12 */
 	if (alive == FACT_NO && release && release < KVER(6, 15, 0))
-		return if_updated(in, true, updates);
+		return rule_if_updated(in, true, updates);
 	return refuses_unless(alive);
 }
 

@@ -84,6 +84,12 @@ enum fact rule_trait(const struct rule_input *in, uint64_t trait);
 /* v has bits that no entry of x names; by the kernel's release. */
 int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x);
 
+/*
+ * What updates bring to several series at once: updates are those known to have it
+ * first in theirs, up to 0.  Of other series the number tells nothing.
+ */
+int rule_if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates);
+
 /* The kernel is newer than the tables, and may know more than they do. */
 bool rule_newer(const struct rule_input *in);
 

@@ -211,14 +211,21 @@ int rule_no_exclude(const struct rule_input *in)
 
 int rule_extended_regs(const struct rule_input *in)
 {
+	static const uint32_t updates[] = { KVER(6, 12, 31), 0 };
 	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
 			rule_get(in, ATTR_SAMPLE_REGS_INTR);
+	int says = unless_pmu_can(in, regs & in->machine->arch->regs_extended);
+	uint32_t release = in->machine->release;
+	int updated;
 
-	/* until 6.15, and an update of 6.12, the second one's error was kept */
-	if (in->machine->release && in->machine->release < KVER(6, 12, 31) &&
-	    rule_no_exclude(in) == RULE_REFUSES)
+	/* until 6.15, and updates before it, the error of no_exclude took this one's place */
+	if (says == RULE_PASSES || !release || release >= KVER(6, 15, 0) ||
+	    rule_no_exclude(in) != RULE_REFUSES)
+		return says;
+	if (release < KVER(6, 12, 0))
 		return RULE_PASSES;
-	return unless_pmu_can(in, regs & in->machine->arch->regs_extended);
+	updated = rule_if_updated(in, true, updates);
+	return updated == RULE_REFUSES ? says : updated;
 }
 
 int rule_cpu_pmu_task(const struct rule_input *in)

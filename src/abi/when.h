@@ -25,8 +25,8 @@ void when_free(struct when *w);
 
 /*
  * Whether it holds for the call, whose memory is not looked at.  attr: of the
- * event that it opens or is about; NULL where there is none.  A comparison with
- * what the call does not have is false.
+ * event that it opens or is about; NULL where there is none, or it is not known.  A
+ * comparison with what the call does not have is false.
  */
 bool when_holds(const struct when *w, const struct call *c, const uint8_t *attr,
 		size_t len);

@@ -11,7 +11,6 @@
 #include "cmd/decode.h"
 #include "cmd/decode_one.h"
 #include "cmd/input.h"
-#include "dump/perfdata.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
 #include "render/attr_prose.h"
@@ -185,10 +184,7 @@ static void tell_refusal(struct explaining *x, struct check_call *c)
 	struct check_result r;
 	const struct rule_desc *d;
 
-	facts_open(&x->check.facts, x->check.machine.host);
-	x->check.offline = true;
 	check_ask(&x->check, c, &r);
-	facts_close(&x->check.facts);
 	d = r.judged.rule;
 	if (!d)
 		return;
@@ -345,13 +341,11 @@ static int explain_dump(struct explaining *x, const char *path)
 	struct options *o = &x->options;
 	const char *name;
 	FILE *f = input_open(path, &name);
-	int status;
+	int status = EXIT_TROUBLE;
 
-	if (perfdata_is(f))
-		die("'%s' is a perf.data file, which holds no calls; explain takes a dump: "
-		    "pevtrace --json=FILE perf record ...", path);
 	o->explain = o->keep = o->to_stdout = true;
-	status = decode_dump(f, name, o);
+	if (input_has_calls(f, name))
+		status = decode_dump(f, name, o);
 	input_close(f);
 	return status;
 }
@@ -359,6 +353,7 @@ static int explain_dump(struct explaining *x, const char *path)
 /* All but stories write here, and what they write is of one prose. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
+	bool judged = x->attr || x->events;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -366,6 +361,8 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 					prose_width(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
 	machine_open(&x->check.machine);
+	if (judged)
+		facts_open(&x->check.facts, x->check.machine.host);
 	if (path)
 		status = explain_line(x, path, line);
 	else if (x->attr)
@@ -377,13 +374,15 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
 	buf_free(&x->text);
+	if (judged)
+		facts_close(&x->check.facts);
 	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }
 
 int cmd_explain(int argc, char **argv)
 {
-	struct explaining x = { 0 };
+	struct explaining x = { .check.offline = true };
 	unsigned long line = 0;
 	char *path = NULL;
 	int status;

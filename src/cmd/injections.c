@@ -274,6 +274,8 @@ static const uint8_t *attr_of(const struct model *m, const struct call *c, size_
 	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
 		if (c->desc->args[i].kind == ARG_FD)
 			e = model_event(m, c->tid, call_int(c, i));
+	if (e && !event_told(e))
+		e = NULL;
 	*len = e ? e->attr_len : 0;
 	return e ? e->attr : NULL;
 }
@@ -322,19 +324,15 @@ void injections_gone(struct injections *i, pid_t tid)
 }
 
 /* What the call's task and group are like; a cgroup's descriptor is not ours. */
-static struct rule_target target_of(struct injections *i, const struct model *m,
-				    const struct call *c)
+static struct rule_target target_of(const struct model *m, const struct call *c)
 {
-	const struct rule_ask ask = { .pid = call_int(c, 1), .cpu = -1, .group_fd = -1 };
 	struct rule_target t = { .descriptor = FACT_UNKNOWN };
 	int group_fd = call_int(c, 3);
 
 	if (c->desc->id != CALL_PERF_EVENT_OPEN)
 		return t;
-	if (!(c->args[4] & PERF_FLAG_PID_CGROUP)) {
-		facts_target(&i->facts, &ask);
-		t.task.exists = i->facts.rules.target.task.exists;
-	}
+	if (!(c->args[4] & PERF_FLAG_PID_CGROUP))
+		t.task.exists = facts_task_exists(call_int(c, 1));
 	if (model_event(m, c->tid, group_fd))
 		t.group.event = FACT_YES;
 	else if (group_fd < 0)
@@ -345,7 +343,7 @@ static struct rule_target target_of(struct injections *i, const struct model *m,
 static void be_older(struct injections *i, const struct model *m, struct call *c,
 		     const uint8_t *attr, size_t len)
 {
-	struct rule_target target = target_of(i, m, c);
+	struct rule_target target = target_of(m, c);
 	struct as_refusal r = as_kernel_refuses(&i->old, c, attr, len, &target);
 	struct buf because = { 0 };
 

@@ -98,24 +98,13 @@ static const struct stream_ops stream_ops = {
 	.record = on_record, .looked = on_looked, .aux = on_aux,
 };
 
-struct at { uint64_t start; struct ring *ring; };
-
-static void match_ring(void *ctx, struct ring *r)
-{
-	struct at *at = ctx;
-
-	if (r->start == at->start)
-		at->ring = r;
-}
-
 static void find_rings(struct measure *m)
 {
 	m->rings = xcalloc(m->stream.n, sizeof(*m->rings));
 	for (size_t i = 0; i < m->stream.n; i++) {
-		struct at at = { .start = (uintptr_t)m->stream.rings[i].at };
+		uint64_t at = (uintptr_t)m->stream.rings[i].at;
 
-		model_each_ring(m->issuing.session.model, gettid(), match_ring, &at);
-		m->rings[i] = at.ring;
+		m->rings[i] = model_ring_at(m->issuing.session.model, gettid(), at, at + 1);
 	}
 }
 

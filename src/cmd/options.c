@@ -125,13 +125,14 @@ void options_say(const char *text)
 
 void options_wrong(int opt, char *const *argv, const char *verb)
 {
-	const char *word = argv[optind - 1];
+	const char *word = argv[optind - 1], *space = verb ? " " : "";
 
+	verb = verb ? verb : "";
 	if (opt == ':')
-		die("option '%s' needs an argument; see pevtrace %s --help", word, verb);
+		die("option '%s' needs an argument; see pevtrace%s%s --help", word, space, verb);
 	if (optopt && optopt < OPTIONS_FIRST)
-		die("unknown option '-%c'; see pevtrace %s --help", optopt, verb);
-	die("unknown option '%s'; see pevtrace %s --help", word, verb);
+		die("unknown option '-%c'; see pevtrace%s%s --help", optopt, space, verb);
+	die("unknown option '%s'; see pevtrace%s%s --help", word, space, verb);
 }
 
 long option_number(const char *text, const char *option, long least, long most)
@@ -369,12 +370,8 @@ void options_parse(struct options *o, enum options_of of, int argc, char **argv)
 		case 'V':
 			options_say(PACKAGE_STRING "\n");
 		case ':':
-			die("option '%s' needs an argument; see pevtrace --help",
-			    argv[optind - 1]);
 		case '?':
-			if (optopt && optopt < 256)
-				die("unknown option '-%c'; see pevtrace --help", optopt);
-			die("unknown option '%s'; see pevtrace --help", argv[optind - 1]);
+			options_wrong(opt, argv, NULL);
 		default:
 			one_option(o, opt, optarg, &forks);
 		}

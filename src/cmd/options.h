@@ -76,7 +76,8 @@ _Noreturn void options_say(const char *text);
 
 /*
  * Dies of what getopt_long() has returned for an option that the verb cannot take:
- * ':' where its argument is missing, '?' where there is no such option.
+ * ':' where its argument is missing, '?' where there is no such option.  verb: whose
+ * --help is named; NULL: pevtrace's own.
  */
 _Noreturn void options_wrong(int opt, char *const *argv, const char *verb);
 

@@ -14,7 +14,6 @@
 #include "cmd/issuing.h"
 #include "cmd/refusal.h"
 #include "drive/reissue.h"
-#include "dump/perfdata.h"
 #include "dump/replay.h"
 #include "lib/die.h"
 #include "model/event_name.h"
@@ -410,10 +409,7 @@ int cmd_replay(int argc, char **argv)
 	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
 		die("-p %d: there is no such process", r.again.given);
 	f = input_open(r.path, &r.path);
-	if (perfdata_is(f))
-		die("'%s' is a perf.data file, which has no calls: replay needs a dump, as "
-		    "pevtrace --json=DUMP writes it", r.path);
-	r.dump = replay_open(f, r.path, false);
+	r.dump = input_has_calls(f, r.path) ? replay_open(f, r.path, false) : NULL;
 	if (r.dump) {
 		ran = run(&r);
 		replay_close(r.dump);

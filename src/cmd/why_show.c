@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What pevtrace why says. */
-#include <errno.h>
 #include <string.h>
 
 #include "abi/attr_member.h"

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-
-
-#include "abi/layout.h"
-#include "drive/bpf.h"
 #include "drive/experiment.h"
-#include "drive/open_event.h"
-#include "drive/ring.h"
-#include "drive/turns.h"
-#include "drive/work.h"
-#include "host/cgroup.h"
-#include "host/sysfile.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +13,18 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "abi/layout.h"
+#include "drive/bpf.h"
+#include "drive/open_event.h"
+#include "drive/ring.h"
+#include "drive/turns.h"
+#include "drive/work.h"
+#include "host/cgroup.h"
+#include "host/sysfile.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Seconds after which an experiment is given up. */
 enum { PATIENCE = 20, RING_PAGES = 1 + 16, HEADER = 8, ATTR_MAX = 4096 };

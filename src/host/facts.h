@@ -6,6 +6,8 @@
 #ifndef PEVTRACE_HOST_FACTS_H
 #define PEVTRACE_HOST_FACTS_H
 
+#include <sys/types.h>
+
 #include "abi/rules.h"
 #include "host/host.h"
 
@@ -33,6 +35,9 @@ void facts_refresh(struct facts *f);
  * stays unknown.  The tracepoint's name belongs to the host.
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
+
+/* Whether there is such a task; 0 is who asks. */
+enum fact facts_task_exists(pid_t pid);
 
 /* Whether this process can have so many more descriptors. */
 enum fact facts_descriptors(size_t n);

@@ -90,6 +90,12 @@ static enum fact may_kill(const struct facts *f, pid_t pid)
 	return fact_of(f->own_caps >> CAP_KILL & 1);
 }
 
+enum fact facts_task_exists(pid_t pid)
+{
+	/* groups of processes have negative numbers here, no task has */
+	return fact_of(!pid || (pid > 0 && (!kill(pid, 0) || errno == EPERM)));
+}
+
 static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 {
 	char is;
@@ -98,8 +104,7 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 		*t = (struct rule_task){ FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_YES };
 		return;
 	}
-	/* groups of processes have negative numbers here, no task has */
-	t->exists = fact_of(pid > 0 && (!kill(pid, 0) || errno == EPERM));
+	t->exists = facts_task_exists(pid);
 	if (t->exists == FACT_NO)
 		return;
 	is = state(pid);

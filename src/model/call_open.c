@@ -50,11 +50,9 @@ static uint64_t attr_get(const struct event *e, unsigned int index)
 }
 
 /* The attr as the call passed it, as much as is kept. */
-static const uint8_t *keep_attr(struct model *m, const struct call *c, size_t *len)
+static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
-	const uint8_t *attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
-
-	return attr_keep(m, attr, *len);
+	return call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
 }
 
 static void set_start(struct event *e)
@@ -94,10 +92,10 @@ static void join(struct event *e, const struct task *t, const struct call *c)
 
 void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
-	struct event *e = event_new(m);
+	size_t len;
+	const uint8_t *attr = passed_attr(c, &len);
+	struct event *e = event_new(m, attr, len);
 
-	attr_forget(m, e->attr);
-	e->attr = keep_attr(m, c, &e->attr_len);
 	e->unread = !event_name_knows(e->attr_len);
 	e->read_format = attr_get(e, ATTR_READ_FORMAT);
 	e->format_known = !e->unread;
@@ -118,6 +116,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 
 void model_open_failed(struct model *m, struct task *t, const struct call *c)
 {
+	const uint8_t *attr;
 	struct attempt *a;
 
 	if (!m->keep)
@@ -131,7 +130,8 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .events = m->nevents,
 	};
-	a->attr = keep_attr(m, c, &a->attr_len);
+	attr = passed_attr(c, &a->attr_len);
+	a->attr = attr_keep(m, attr, a->attr_len);
 	if (t->info)
 		t->info->failures++;
 }

@@ -12,14 +12,15 @@ void list_add(struct list *l, void *item)
 	l->items[l->n++] = item;
 }
 
-struct event *event_new(struct model *m)
+struct event *event_new(struct model *m, const uint8_t *attr, size_t len)
 {
 	struct event *e = xcalloc(1, sizeof(*e));
 
 	e->owner = m;
 	e->number = ++m->nevents;
 	e->opened_ns = m->now_ns;
-	e->attr = attr_keep(m, NULL, 0);
+	e->attr = attr_keep(m, attr, len);
+	e->attr_len = len;
 	map_set(&m->event_numbers, e->number, e);
 	if (m->keep)
 		list_add(&m->events, event_ref(e));

@@ -394,7 +394,7 @@ struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
 
 	if (!t)
 		return NULL;
-	e = event_new(m);
+	e = event_new(m, NULL, 0);
 	e->found = true;
 	e->cpu = -1;
 	e->opener = t->pid;

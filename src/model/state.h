@@ -70,8 +70,8 @@ void attr_forget(struct model *m, const uint8_t *kept);
 /* Gives the task a descriptor table of its own (exec, unshare). */
 void task_own_files(struct task *t);
 
-/* Events and rings are counted by reference; the last one frees. */
-struct event *event_new(struct model *m);
+/* Events and rings are counted by reference; the last one frees.  attr is copied. */
+struct event *event_new(struct model *m, const uint8_t *attr, size_t len);
 struct event *event_ref(struct event *e);
 void event_unref(struct event *e);
 

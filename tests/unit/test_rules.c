@@ -245,6 +245,40 @@ static void test_updates(void **state)
 	expect(&w, NULL, 0);
 }
 
+/* Two checks that are wrong: whose error it is, an update changed. */
+static void test_update_of_order(void **state)
+{
+	enum { HIDDEN = RULE_PASSES };
+	static const struct {
+		uint32_t release;
+		int says;
+	} rows[] = {
+		{ KVER(6, 1, 170), HIDDEN }, { KVER(6, 12, 30), HIDDEN },
+		{ KVER(6, 12, 31), RULE_REFUSES }, { KVER(6, 13, 0), RULE_UNKNOWN },
+		{ KVER(6, 14, 12), RULE_UNKNOWN }, { KVER(6, 15, 0), RULE_REFUSES },
+		{ 0, RULE_REFUSES },
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool first = rows[i].says == RULE_REFUSES;
+
+		make(&w);
+		add_pmu(&w, 9, "msr");
+		put(&w, ATTR_TYPE, 9);
+		put(&w, ATTR_SAMPLE_REGS_INTR, 1ULL << 40);
+		w.facts.machine.release = rows[i].release;
+		expect(&w, first ? "extended_regs" : "no_exclude", first ? EOPNOTSUPP : EINVAL);
+		assert_int_equal(w.v.says[RULE_EXTENDED_REGS], rows[i].says);
+		/* alone, it is any kernel's */
+		put(&w, ATTR_EXCLUDE_KERNEL, 0);
+		put(&w, ATTR_EXCLUDE_HV, 0);
+		w.facts.machine.paranoid = 1;
+		expect(&w, "extended_regs", EOPNOTSUPP);
+	}
+}
+
 /* Of a kernel that is newer than the tables, what has no name is not known. */
 static void test_newer(void **state)
 {
@@ -563,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_description), cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_releases), cmocka_unit_test(test_newer),
 		cmocka_unit_test(test_updates),
+		cmocka_unit_test(test_update_of_order),
 		cmocka_unit_test(test_privilege), cmocka_unit_test(test_paranoid_all),
 		cmocka_unit_test(test_sigtrap_privilege),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),
