@@ -114,8 +114,8 @@ void normal_free(struct normal *n);
 /* How to read a dump. */
 struct normal_reading {
 	bool keep_going;	/* what is not whole is no reason to stop */
-	bool no_probes;		/* without opens that failed, and events that were
-				   opened and closed with nothing done to them */
+	bool no_probes;		/* without opens that the kernel refused, and events that
+				   were opened and closed with nothing done to them */
 };
 
 /*

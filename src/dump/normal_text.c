@@ -319,15 +319,17 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 	free(late);
 }
 
-/* Whether the call does no more than to try what the kernel takes. */
+/* Whether the call does no more than to try what the kernel takes: it was asked. */
 static bool only_tries(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_event *e = normal_subject(n, i);
-	const char *result = normal_get(normal_form(n, i), "result");
+	const struct normal_form *f = normal_form(n, i);
+	const char *result = normal_get(f, "result");
 
 	if (e)
 		return e->opened && !e->used && e->closed;
-	return is_open(n, i) && result && strcmp(result, "unfinished");
+	return is_open(n, i) && result && strcmp(result, "unfinished") &&
+	       !normal_get(f, "injected");
 }
 
 static void drop_probes(const struct normal *n, struct normal_task *t)
