@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/layout.h"
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
@@ -14,11 +13,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-static uint64_t get(const struct event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
-}
 
 static void add_count(struct buf *out, uint64_t n, const char *what)
 {
@@ -53,7 +47,7 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 		buf_adds(out, "every task");
 	else
 		graph_add_task(m, e->pid ? e->pid : e->opener, out);
-	if (get(e, ATTR_INHERIT))
+	if (event_attr(e, ATTR_INHERIT))
 		buf_adds(out, " and its children");
 	if (e->cpu >= 0)
 		buf_addf(out, " on cpu %d", e->cpu);
@@ -62,13 +56,13 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 void graph_add_mode(const struct names *names, const struct event *e, struct buf *out)
 {
 	const struct attr_words a = { .attr = e->attr, .len = e->attr_len, .names = names };
-	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
+	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
 
 	if (!event_told(e))
 		return;
 	if (!period)
 		buf_adds(out, ", counting");
-	else if (get(e, ATTR_FREQ))
+	else if (event_attr(e, ATTR_FREQ))
 		buf_addf(out, ", sampling about %llu times a second",
 			 (unsigned long long)period);
 	else if (attr_source(&a) == SOURCE_CLOCK)
