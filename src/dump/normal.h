@@ -149,6 +149,9 @@ struct normal_event *normal_ref(const struct normal *n, const struct normal_item
 /* Whom the call is about, or what it made; NULL: nobody. */
 struct normal_event *normal_subject(const struct normal *n, const struct normal_item *i);
 
+/* Whether it is one that opens events. */
+bool normal_is_open(const struct normal *n, const struct normal_item *i);
+
 /* The value of one of its fields with events by name, as its task sees them. */
 void normal_value(const struct normal *n, const struct normal_task *t,
 		  const struct normal_item *i, const char *value, struct buf *out);
