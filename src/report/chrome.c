@@ -46,7 +46,7 @@ static struct json_object *micros(uint64_t ns)
 
 	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
 		 (unsigned long long)(ns % 1000));
-	return json_new_double((double)ns / 1000, text);
+	return json_new_decimal(text);
 }
 
 static pid_t pid_of(const struct chrome *v, pid_t tid)
