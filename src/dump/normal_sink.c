@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "abi/ioctl.h"
-#include "lib/die.h"
 
 /* Characters that a value outside quotes must not have: they mean something. */
 #define SPECIAL "*|\"\\ "

@@ -7,7 +7,6 @@
 #include "dump/normal.h"
 #include "lib/die.h"
 #include "lib/hash.h"
-#include "xlat/layouts.h"
 
 /* Which fields count ----------------------------------------------------------- */
 
