@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "render/siginfo.h"
+#include "abi/strings.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "abi/layout.h"
+#include "abi/strings.h"
 #include "dump/dump_line.h"
 #include "dump/json_sink.h"
 #include "lib/die.h"
