@@ -73,6 +73,11 @@ uint64_t event_records(const struct event *e, uint32_t type)
 	return e->records ? e->records[type] : 0;
 }
 
+const struct event *event_writes_to(const struct event *e)
+{
+	return e->output ? e->output : e;
+}
+
 uint64_t event_attr(const struct event *e, unsigned int member)
 {
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);

@@ -252,15 +252,7 @@ static void print_attempts(const struct model *m, const struct names *n, struct 
 
 /* Rings and tasks ------------------------------------------------------------ */
 
-/*
- * Who wrote where in the end; ended events remember it.  By an event's number: the
- * first that writes to its ring, and behind that one the next that writes there, too.
- */
-struct writers {
-	unsigned int *first, *next;
-};
-
-static void find_writers(const struct model *m, struct writers *w)
+void graph_find_writers(const struct model *m, struct graph_writers *w)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events);
@@ -268,18 +260,29 @@ static void find_writers(const struct model *m, struct writers *w)
 	w->first = xcalloc(n + 1, sizeof(*w->first));
 	w->next = xcalloc(n + 1, sizeof(*w->next));
 	while (n--) { /* numbers count from 1 on, in this order */
-		const struct event *e = events[n], *to = e->output ? e->output : e;
+		const struct event *e = events[n], *to = event_writes_to(e);
 
 		w->next[e->number] = w->first[to->number];
 		w->first[to->number] = e->number;
 	}
 }
 
-static void add_writers(const struct writers *w, const struct ring *r, struct buf *out)
+void graph_free_writers(struct graph_writers *w)
+{
+	free(w->first);
+	free(w->next);
+}
+
+unsigned int graph_first_writer(const struct graph_writers *w, const struct ring *r)
+{
+	return r->aux ? 0 : w->first[r->event->number];
+}
+
+static void add_writers(const struct graph_writers *w, const struct ring *r, struct buf *out)
 {
 	const char *sep = "; written by ";
 
-	for (unsigned int i = w->first[r->event->number]; i; i = w->next[i]) {
+	for (unsigned int i = graph_first_writer(w, r); i; i = w->next[i]) {
 		buf_addf(out, "%s#%u", sep, i);
 		sep = ", ";
 	}
@@ -307,7 +310,7 @@ static void print_blind(const struct ring *r, struct buf *out)
 		 strerror(r->blind_error));
 }
 
-static void print_ring(const struct writers *w, const struct ring *r, uint32_t page,
+static void print_ring(const struct graph_writers *w, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
 	buf_addf(out, "  %u of ", r->number);
@@ -320,8 +323,7 @@ static void print_ring(const struct writers *w, const struct ring *r, uint32_t p
 	buf_adds(out, ": ");
 	graph_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
-	if (!r->aux)
-		add_writers(w, r, out);
+	add_writers(w, r, out);
 	buf_addc(out, '\n');
 	if (r->looks) {
 		buf_adds(out, "       ");
@@ -339,16 +341,15 @@ static void print_rings(const struct model *m, const struct names *n, struct buf
 {
 	struct ring *const *rings;
 	size_t count = model_rings(m, &rings);
-	struct writers w;
+	struct graph_writers w;
 
 	if (!count)
 		return;
 	buf_addf(out, "Rings: %zu\n", count);
-	find_writers(m, &w);
+	graph_find_writers(m, &w);
 	for (size_t i = 0; i < count; i++)
 		print_ring(&w, rings[i], n->page_size, out);
-	free(w.first);
-	free(w.next);
+	graph_free_writers(&w);
 }
 
 static void print_task(const struct model *m, const struct task_info *t, struct buf *out)
