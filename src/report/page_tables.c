@@ -301,8 +301,12 @@ static void ring_row(const struct report *r, const struct graph_writers *w,
 	buf_adds(out, "</code></td><td>");
 	add_writers(r, w, ring, out);
 	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
-		 "<td class=\"num\">%llu</td><td class=\"num\">", ring->polls,
-		 (unsigned long long)ring->records, (unsigned long long)ring->missed);
+		 "<td class=\"num\">%llu", ring->polls, (unsigned long long)ring->records,
+		 (unsigned long long)ring->missed);
+	if (ring->blind)
+		buf_addf(out, " <span class=\"note\">%u look%s failed (%s)</span>", ring->blind,
+			 ring->blind == 1 ? "" : "s", strerror(ring->blind_error));
+	buf_adds(out, "</td><td class=\"num\">");
 	if (life && life->measured)
 		buf_addf(out, "%llu", (unsigned long long)life->most);
 	buf_adds(out, "</td></tr>\n");
