@@ -468,6 +468,31 @@ def test_dump(tmp):
 	r = run("%s:1" % dump)
 	return why + differ((r.returncode, "no call" in r.stderr), (2, True), "line 1")
 
+UNREAD = GROUPS[:GROUPS.index("lead = o()")] + """
+lead = o(bits=CLOCK, clock=1)
+o(group=lead, bits=CLOCK, clock=1)
+"""
+
+def test_unread(tmp):
+	"""A leader whose attr the dump has not: no member of it is taken for 0."""
+	dump, script = os.path.join(tmp, "unread"), os.path.join(tmp, "unread.py")
+	with open(script, "w") as f:
+		f.write(UNREAD % NR)
+	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "trace=perf", sys.executable, script],
+		       check=True)
+	with open(dump) as f:
+		lines = [json.loads(l) for l in f]
+	(lead, at), (member, line) = [(o, i) for i, o in enumerate(lines, 1)
+				      if o.get("call") == "perf_event_open"]
+	why = differ((lead["ret"] >= 0, member["ret"] >= 0), (True, True), "both opened")
+	lead["memory"] = []
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(o) + "\n" for o in lines)
+	(got,), _ = objects("%s:%d" % (dump, line))
+	return why + differ(got["predicted"], {"opens": True}, "predicted") + \
+		differ("kernel" in got, False, "asked") + \
+		differ("could not be read" in json.dumps(got), True, "why not")
+
 def test_inherited():
 	"""An event that check has from us: what it cannot know, it says."""
 	child = subprocess.Popen(["sleep", "100"])
@@ -744,6 +769,7 @@ def main():
 		("no descriptor left", test_descriptors, False),
 		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
 		("groups in a dump", lambda: test_dump(tmp), True),
+		("a leader that could not be read", lambda: test_unread(tmp), False),
 		("--group-fd", test_inherited, True),
 		("an ordinary user", lambda: test_nobody(tmp), True),
 		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),

@@ -543,6 +543,8 @@ def test_undumpable(tap, tmp):
 	       [r.returncode, r.stdout, r.stderr])
 	tap.ok(r.stderr.count("cannot look into the ring buffer") == 1,
 	       name + ": a warning, once", r.stderr.split("\n"))
+	tap.ok(re.search(r"^\d+ ring 1: could not be looked into: Operation not permitted$", text,
+			 re.M), name + ": each look that failed has a line", text.split("\n"))
 	tap.ok("event with an unreadable attr" in summary and "; how it starts is not known" in
 	       summary and "event with an unreadable attr: E2BIG" in
 	       summary.replace("EINVAL", "E2BIG") and
@@ -559,6 +561,9 @@ def test_undumpable(tap, tmp):
 	told = run(copies[0], "decode", "--records", "--summary", "json").stdout
 	tap.ok("%d look" % len(looks) in told and "failed (Operation not permitted)" in told,
 	       name + ": and its decoding", told.split("\n"))
+	told = run(copies[0], "report", "json").stdout
+	tap.ok("%d look%s failed (Operation not permitted)" % (len(looks), "s"[:len(looks) != 1])
+	       in told, name + ": and the report's table of rings", re.findall(r"<tr id=.ring.*", told))
 	told = run(copies[0], "explain", "json").stdout
 	tap.ok("attr could not be read" in told and "could not, %d time" % len(looks) in
 	       " ".join(told.split()) and not re.search("only counts|CPU_CYCLES|cpu-cycles", told),

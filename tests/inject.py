@@ -444,9 +444,10 @@ def differ(tap, tmp):
 	for what in ("perf_event_open:error=EACCES:when=2", "perf_event_open:retval=88:when=2",
 		     "ioctl:retval=0"):
 		traced(tmp, ["--json=" + dump, "-e", "inject=" + what], body)
-		r = run(PEVTRACE, "diff", plain, dump)
-		tap.ok(r.returncode == 1 and "injected: 0 -> 1" in r.stdout,
-		       "diff tells of " + what, [said(r)])
+		for options in [], ["--no-probes"]:
+			r = run(PEVTRACE, "diff", *options, plain, dump)
+			tap.ok(r.returncode == 1 and "injected: 0 -> 1" in r.stdout,
+			       " ".join(["diff"] + options) + " tells of " + what, [said(r)])
 		r = run(PEVTRACE, "diff", dump, dump)
 		tap.ok(r.returncode == 0, "... and of nothing between one and the same", [said(r)])
 	r = run(PEVTRACE, "diff", "--ignore=injected", plain, dump)

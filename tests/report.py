@@ -4,6 +4,7 @@
 
   page     counts against the dump and -c, the policy's hashes against hashlib,
            tags against html.parser, the data for scripts against the tables
+  unread   a group whose leader has an attr that could not be read
   hostile  names, paths, attr strings, filters and errors that are markup
   chrome   the rules of the Trace Event Format, counts against the dump
   damaged  dumps that are cut off, or none
@@ -302,6 +303,33 @@ def test_hostile(tap, tmp):
 	tap.ok(status == 0, "forged: is written", [err])
 	test_frame(tap, "forged", text)
 
+# A pinned event is to join a group of the same clock, which is no default.
+GROUP = r"""
+import ctypes, struct
+libc = ctypes.CDLL(None, use_errno=True)
+def open_event(group, bits):
+	attr = struct.pack("IIQ24xQ44xi", 1, 96, 9, 1 << 25 | 1 | bits, 1)
+	buf = ctypes.create_string_buffer(attr, 96)
+	return libc.syscall(298, buf, 0, -1, group, ctypes.c_ulong(0))
+open_event(open_event(-1, 0), 4)
+"""
+
+def test_unread(tap, tmp):
+	"""A leader whose attr the dump has not: no member of it is taken for 0."""
+	dump, _ = record(tmp, "unread", [sys.executable, "-c", GROUP])
+	lines = lines_of(dump)
+	leader, member = calls_of(lines)
+	tap.ok(leader["ret"] >= 0 and member.get("error") == "EINVAL",
+	       "leader unread: its member is refused", [leader, member])
+	for name in "read", "unread":
+		status, text, err = report(dump)
+		p = Page(text.decode())
+		tap.ok("rule group_pinned" in p.rows["failures"][1][2],
+		       "leader %s: by the rule that refused it" % name, p.rows["failures"])
+		leader["memory"] = []
+		with open(dump, "w") as f:
+			f.writelines(json.dumps(o) + "\n" for o in lines)
+
 # ---- trace events -----------------------------------------------------------------
 
 def unique(pairs):
@@ -473,6 +501,7 @@ def test_perf(tap, tmp, tracefs):
 def own_tests(tap, tmp):
 	return [("demo", lambda: test_demo(tap, tmp)),
 		("attrs", lambda: test_attrs(tap, tmp)),
+		("unread", lambda: test_unread(tap, tmp)),
 		("hostile", lambda: test_hostile(tap, tmp)),
 		("chrome", lambda: test_chrome(tap, tmp)),
 		("damaged", lambda: test_damaged(tap, tmp)),

@@ -241,7 +241,7 @@ static void emit_sigset(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), 8, &len);
-	char text[sizeof(struct text_line) + 8];
+	char text[sizeof(struct text_line) + 8], name[32];
 	struct text_line names;
 	uint64_t mask, listed;
 
@@ -253,16 +253,9 @@ static void emit_sigset(const struct arg *a, struct sink *s)
 	/* of many, those that are missing make the shorter list */
 	listed = __builtin_popcountll(mask) > 32 ? ~mask : mask;
 	text_line_start(&names);
-	for (int sig = 1; sig <= 64; sig++) {
-		const char *name = sigabbrev_np(sig);
-
-		if (!(listed >> (sig - 1) & 1))
-			continue;
-		if (name)
-			text_line_join(&names, " ", "%s", name);
-		else
-			text_line_join(&names, " ", "RT_%d", sig - 32);
-	}
+	for (int sig = 1; sig <= 64; sig++)
+		if (listed >> (sig - 1) & 1 && signal_name(sig, name, sizeof(name)))
+			text_line_join(&names, " ", "%s", name + strlen("SIG"));
 	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
 	s->ops->symbol(s, arg_name(a), text);
 }

@@ -88,12 +88,12 @@ const struct arg_ops arg_envp = { capture_envp, emit_envp, NULL };
 
 static void note_exit_signal(uint64_t sig, struct sink *s)
 {
-	const char *name = sigabbrev_np((int)sig);
+	char name[32];
 
-	if (name)
-		sink_notef(s, "exit_signal", "exit signal SIG%s", name);
-	else if (sig)
-		sink_notef(s, "exit_signal", "exit signal %d", (int)sig);
+	if (!sig)
+		return;
+	signal_name((int)sig, name, sizeof(name));
+	sink_notef(s, "exit_signal", "exit signal %s", name);
 }
 
 static void emit_clone_flags(const struct arg *a, struct sink *s)

@@ -3,10 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* libc keeps the first two of the kernel's real-time signals for itself. */
-#define KERNEL_RTMIN 32
+enum { KERNEL_RTMIN = 32, SIGNAL_MAX = 64 };
 
 void text_line_start(struct text_line *l)
 {
@@ -66,16 +68,39 @@ void call_emit_string(const struct call *c, enum call_phase phase,
 		call_emit_unreadable(key, addr, s);
 }
 
+bool signal_name(int sig, char *text, size_t size)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name)
+		snprintf(text, size, "SIG%s", name);
+	else if (sig >= KERNEL_RTMIN && sig <= SIGNAL_MAX)
+		snprintf(text, size, "SIGRT_%d", sig - KERNEL_RTMIN);
+	else
+		snprintf(text, size, "%d", sig);
+	return *text == 'S';
+}
+
+int signal_by_name(const char *name)
+{
+	char known[32], *end;
+	long n = strtol(name, &end, 10);
+
+	if (end != name && !*end)
+		return n > 0 && n <= SIGNAL_MAX ? (int)n : 0;
+	if (!strncasecmp(name, "SIG", 3))
+		name += 3;
+	for (int sig = 1; sig <= SIGNAL_MAX; sig++)
+		if (signal_name(sig, known, sizeof(known)) && !strcasecmp(known + 3, name))
+			return sig;
+	return 0;
+}
+
 void emit_signal(const char *key, int sig, struct sink *s)
 {
-	const char *abbrev = sigabbrev_np(sig);
 	char name[32];
 
-	if (abbrev)
-		snprintf(name, sizeof(name), "SIG%s", abbrev);
-	else if (sig >= KERNEL_RTMIN && sig <= 64)
-		snprintf(name, sizeof(name), "SIGRT_%d", sig - KERNEL_RTMIN);
-	if (abbrev || (sig >= KERNEL_RTMIN && sig <= 64))
+	if (signal_name(sig, name, sizeof(name)))
 		s->ops->symbol(s, key, name);
 	else
 		s->ops->sint(s, key, sig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Strings of a bounded length, and strings that calls captured. */
+/* Strings of a bounded length, strings that calls captured, and signals by name. */
 #ifndef PEVTRACE_ABI_STRINGS_H
 #define PEVTRACE_ABI_STRINGS_H
 
@@ -27,6 +27,12 @@ const char *call_string(const struct call *c, enum call_phase phase,
 /* Hands the string at addr to the sink, or the address and why not. */
 void call_emit_string(const struct call *c, enum call_phase phase,
 		      const char *key, uint64_t addr, struct sink *s);
+
+/* "SIGIO", "SIGRT_2"; false: it has no name, and the text is the number. */
+bool signal_name(int sig, char *text, size_t size);
+
+/* The other way; SIG may be missing, and letters be small.  0: there is none of that name. */
+int signal_by_name(const char *name);
 
 /* Hands a signal over by name: SIGCHLD; 0 and unknown ones as numbers. */
 void emit_signal(const char *key, int sig, struct sink *s);

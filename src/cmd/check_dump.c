@@ -57,7 +57,8 @@ static void tell_members(const struct model *m, const struct event *leader,
 		if (list[i]->leader != leader || list[i]->closed)
 			continue;
 		g->siblings++;
-		g->formats |= 1U << (list[i]->read_format & 31);
+		if (list[i]->format_known)
+			g->formats |= 1U << (list[i]->read_format & 31);
 	}
 }
 
@@ -82,6 +83,10 @@ static void tell_group(struct picking *p, const struct call *c)
 	g->same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
 									  FACT_YES;
 	g->ring = e->mapped ? FACT_YES : FACT_NO;
+	if (e->unread) {
+		to->not_here = "the attr of the event behind group_fd could not be read";
+		return;
+	}
 	g->cpu = e->cpu;
 	memcpy(to->leader_attr, e->attr, e->attr_len);
 	g->attr = to->leader_attr;

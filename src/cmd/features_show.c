@@ -4,7 +4,6 @@
 
 #include "cmd/features.h"
 #include "dump/dump_line.h"
-#include "render/siginfo.h"
 #include "xlat/tables.h"
 
 enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "abi/strings.h"
 #include "lib/buf.h"
 #include "lib/die.h"
-#include "render/siginfo.h"
 #include "render/text_view.h"
 
 static const struct {

@@ -8,7 +8,6 @@
 #include "cmd/refusal.h"
 #include "cmd/why.h"
 #include "dump/dump_line.h"
-#include "render/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

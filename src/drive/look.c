@@ -15,7 +15,6 @@
 #include "lib/map.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	COUNT_MAX = 16384,	/* the kernel's limit on a group's counts */
@@ -64,11 +63,6 @@ void looker_free(struct looker *l)
 const char *look_refusal(void)
 {
 	return borrow_refusal();
-}
-
-static uint64_t attr_get(const struct event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
 }
 
 /*
@@ -181,7 +175,7 @@ static void look_ring(void *ctx, struct ring *r)
 	k->ring = r;
 	model_each_writer(l->model, r, learn_id, k);
 	error = ring_look(fd, (size_t)(r->end - r->start),
-			  attr_get(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
+			  event_attr(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
 			  seen_of(l, r), &result, got_record, k);
 	close(fd);
 	if (error) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "drive/writer.h"
 
-#include "abi/layout.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* How sure it is that an event wrote a record. */
 enum match { MATCH_NONE, MATCH_SIZE, MATCH_ID };
@@ -19,11 +17,6 @@ struct search {
 	enum match match;
 	bool tied;			/* another one matches as well */
 };
-
-static uint64_t attr_get(const struct event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
-}
 
 /* The bit of attr that asks for that type of record; samples need a period. */
 static bool asks_for(const struct event *e, uint32_t type)
@@ -55,7 +48,7 @@ static bool asks_for(const struct event *e, uint32_t type)
 		if (bits[i].type != type)
 			continue;
 		listed = true;
-		if (attr_get(e, bits[i].bit))
+		if (event_attr(e, bits[i].bit))
 			return true;
 	}
 	return !listed; /* LOST, THROTTLE, ... come unasked */

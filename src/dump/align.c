@@ -2,7 +2,6 @@
 #include "dump/align.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/die.h"
 #include "lib/map.h"

@@ -74,7 +74,7 @@ static void item_tokens(const struct comparison *c, struct cursor at, bool first
 	for (size_t i = 0; i < s->n; i++, at.item++) {
 		const struct normal_item *x = &at.t->items[at.item];
 
-		if (is_open(at.n, x)) {
+		if (normal_is_open(at.n, x)) {
 			s->token[0][i] = hash_word(0, open_mate(&at, first));
 			at.open++;
 		} else {
@@ -89,21 +89,21 @@ static bool like(const struct comparison *c, const struct cursor *a, const struc
 {
 	const struct normal_item *x = &a->t->items[a->item], *y = &b->t->items[b->item];
 
-	if (is_open(a->n, x) || is_open(b->n, y))
-		return is_open(a->n, x) && is_open(b->n, y) && open_mate(a, true) &&
+	if (normal_is_open(a->n, x) || normal_is_open(b->n, y))
+		return normal_is_open(a->n, x) && normal_is_open(b->n, y) && open_mate(a, true) &&
 		       open_mate(a, true) == open_mate(b, false);
 	return compare_same_item(c, x, y) || line_token(c, a->n, x) == line_token(c, b->n, y);
 }
 
 static void forward(struct cursor *at)
 {
-	at->open += is_open(at->n, &at->t->items[at->item++]);
+	at->open += normal_is_open(at->n, &at->t->items[at->item++]);
 }
 
 /* To what stands before, which is there. */
 static void back(struct cursor *at)
 {
-	at->open -= is_open(at->n, &at->t->items[--at->item]);
+	at->open -= normal_is_open(at->n, &at->t->items[--at->item]);
 }
 
 static void pair_ends(const struct comparison *c, struct pairing *p, struct cursor *a,

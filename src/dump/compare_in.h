@@ -21,11 +21,6 @@ struct both {
 	struct normal_task *a, *b;
 };
 
-static inline bool is_open(const struct normal *n, const struct normal_item *i)
-{
-	return normal_form(n, i)->desc->class == CLASS_OPEN;
-}
-
 /* Learns from the tables which members say which event it is. */
 void compare_learn_roles(struct comparison *c);
 

@@ -93,12 +93,12 @@ static const struct normal_item **opens_of(const struct comparison *c, const str
 	size_t count = 0;
 
 	for (size_t i = 0; i < t->nitems; i++)
-		count += is_open(n, &t->items[i]);
+		count += normal_is_open(n, &t->items[i]);
 	opens = xcalloc(count + 1, sizeof(*opens));
 	align_init(s, count, ALIGN_LEVELS);
 	count = 0;
 	for (size_t i = 0; i < t->nitems; i++)
-		if (is_open(n, &t->items[i]))
+		if (normal_is_open(n, &t->items[i]))
 			opens[count++] = &t->items[i];
 	for (size_t i = 0; i < count; i++)
 		for (int level = 0; level < ALIGN_LEVELS; level++)

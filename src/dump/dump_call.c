@@ -4,9 +4,9 @@
 #include <json-c/json_object_iterator.h>
 #include <string.h>
 
+#include "abi/strings.h"
 #include "dump/dump_line.h"
 #include "dump/json_sink.h"
-#include "render/siginfo.h"
 
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit)
 {

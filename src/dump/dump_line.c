@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dump/json_sink.h"
+#include "lib/die.h"
 
 struct json_object *dump_line(const char *kind)
 {
@@ -16,7 +17,8 @@ struct json_object *dump_line(const char *kind)
 
 void dump_add(struct json_object *o, const char *key, struct json_object *v)
 {
-	json_add_literal(o, key, v);
+	if (json_object_object_add_ex(o, key, v, JSON_C_OBJECT_KEY_IS_CONSTANT))
+		die("out of memory for JSON");
 }
 
 void dump_add_int(struct json_object *o, const char *key, int64_t v)

@@ -2,6 +2,7 @@
 /* Lines about tasks. */
 #include <sys/wait.h>
 
+#include "abi/strings.h"
 #include "dump/dump_view_in.h"
 #include "render/siginfo.h"
 

@@ -70,7 +70,8 @@ static bool match_one(const char *p, const char *end, const char *text)
 	}
 }
 
-bool expect_match(const char *pattern, const char *text)
+/* Does the text match the pattern? */
+static bool matches(const char *pattern, const char *text)
 {
 	const char *p = pattern;
 
@@ -292,7 +293,7 @@ static unsigned int differing(const struct row *want, const struct row *is,
 		m.field = want->fields[i].key;
 		m.wanted = want->fields[i].value;
 		m.is = field_of(is, m.field);
-		if (expect_match(m.wanted, m.is ? m.is : "0"))
+		if (matches(m.wanted, m.is ? m.is : "0"))
 			continue;
 		n++;
 		if (tell)
@@ -313,8 +314,8 @@ static unsigned int differing(const struct row *want, const struct row *is,
 
 static bool same_call(const struct row *want, const struct row *is)
 {
-	return !want->any && expect_match(want->call, is->call) &&
-	       expect_match(want->task, is->task);
+	return !want->any && matches(want->call, is->call) &&
+	       matches(want->task, is->task);
 }
 
 /* What it costs to take the one for the other; more than two alone: do not. */

@@ -39,7 +39,4 @@ int expect_check(const struct expectation *x, const struct normal *n,
 		 const struct normal_choice *choice,
 		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx);
 
-/* Does the text match the pattern? */
-bool expect_match(const char *pattern, const char *text);
-
 #endif

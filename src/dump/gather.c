@@ -2,7 +2,6 @@
 #include "dump/gather.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "abi/ioctl.h"
 #include "dump/gather_steps.h"

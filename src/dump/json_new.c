@@ -49,9 +49,9 @@ struct json_object *json_new_bool(bool v)
 	return made(json_object_new_boolean(v));
 }
 
-struct json_object *json_new_double(double v, const char *text)
+struct json_object *json_new_decimal(const char *text)
 {
-	return made(json_object_new_double_s(v, text));
+	return made(json_object_new_double_s(0, text));
 }
 
 void json_add(struct json_object *o, const char *key, struct json_object *value)
@@ -63,12 +63,6 @@ void json_add(struct json_object *o, const char *key, struct json_object *value)
 void json_append(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, value))
-		die("out of memory for JSON");
-}
-
-void json_add_literal(struct json_object *o, const char *key, struct json_object *value)
-{
-	if (json_object_object_add_ex(o, key, value, JSON_C_OBJECT_KEY_IS_CONSTANT))
 		die("out of memory for JSON");
 }
 

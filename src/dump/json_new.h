@@ -20,15 +20,12 @@ struct json_object *json_new_int(int64_t v);
 struct json_object *json_new_uint(uint64_t v);
 struct json_object *json_new_bool(bool v);
 
-/* One that is written as the text says. */
-struct json_object *json_new_double(double v, const char *text);
+/* A number that is written as the text says. */
+struct json_object *json_new_decimal(const char *text);
 
 /* The object or array takes the value over; NULL is null. */
 void json_add(struct json_object *o, const char *key, struct json_object *value);
 void json_append(struct json_object *array, struct json_object *value);
-
-/* The same with a key that is not copied: a literal. */
-void json_add_literal(struct json_object *o, const char *key, struct json_object *value);
 
 /*
  * The whole of an object on one line, for writing, with all control characters

@@ -114,8 +114,8 @@ void normal_free(struct normal *n);
 /* How to read a dump. */
 struct normal_reading {
 	bool keep_going;	/* what is not whole is no reason to stop */
-	bool no_probes;		/* without opens that failed, and events that were
-				   opened and closed with nothing done to them */
+	bool no_probes;		/* without opens that the kernel refused, and events that
+				   were opened and closed with nothing done to them */
 };
 
 /*
@@ -148,6 +148,9 @@ struct normal_event *normal_ref(const struct normal *n, const struct normal_item
 
 /* Whom the call is about, or what it made; NULL: nobody. */
 struct normal_event *normal_subject(const struct normal *n, const struct normal_item *i);
+
+/* Whether it is one that opens events. */
+bool normal_is_open(const struct normal *n, const struct normal_item *i);
 
 /* The value of one of its fields with events by name, as its task sees them. */
 void normal_value(const struct normal *n, const struct normal_task *t,

@@ -126,11 +126,11 @@ static void add_open(struct attrs *list, const struct normal_event *e,
 static void collect(struct attrs *list, const struct normal *n, const struct normal_task *t)
 {
 	for (size_t i = 0; i < t->nitems; i++) {
-		const struct normal_form *f = normal_form(n, &t->items[i]);
-		const struct normal_event *e = normal_subject(n, &t->items[i]);
+		const struct normal_item *x = &t->items[i];
+		const struct normal_event *e = normal_subject(n, x);
 
-		if (f->desc->class == CLASS_OPEN && e && (e->used || !e->closed))
-			add_open(list, e, f);
+		if (e && normal_is_open(n, x) && (e->used || !e->closed))
+			add_open(list, e, normal_form(n, x));
 	}
 }
 

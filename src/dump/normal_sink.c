@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "abi/ioctl.h"
-#include "lib/die.h"
 
 /* Characters that a value outside quotes must not have: they mean something. */
 #define SPECIAL "*|\"\\ "
@@ -186,6 +185,15 @@ static void note_ring(void *ctx, struct ring *r)
 		h->ring = r;
 }
 
+/* "\1N\2", and the draft refers to it. */
+static void refer(struct normal_draft *d, const struct normal_event *e, struct buf *out)
+{
+	d->refers = true;
+	buf_addc(out, REF_START);
+	buf_addu(out, e->index);
+	buf_addc(out, REF_END);
+}
+
 /* Unmapped or moved: the ring at that address, by its event. */
 static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 {
@@ -199,7 +207,7 @@ static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 		return false;
 	d->subject = normal_event_of(s->normal, s->task, h.ring->event);
 	buf_adds(out, "ring:");
-	normal_refer(d, d->subject, out);
+	refer(d, d->subject, out);
 	return true;
 }
 
@@ -352,14 +360,6 @@ static void put_bytes(struct sink *sink, const char *key, const void *bytes, siz
 	put_value(sink, key);
 }
 
-void normal_refer(struct normal_draft *d, const struct normal_event *e, struct buf *out)
-{
-	d->refers = true;
-	buf_addc(out, REF_START);
-	buf_addu(out, e->index);
-	buf_addc(out, REF_END);
-}
-
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
 {
 	const struct event *e = fd < 0 || fd > INT32_MAX ? NULL :
@@ -368,9 +368,9 @@ void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
 	if (fd < 0)
 		buf_addf(out, "%lld", (long long)fd);
 	else if (s->displaced)
-		normal_refer(s->draft, s->displaced, out);
+		refer(s->draft, s->displaced, out);
 	else if (e)
-		normal_refer(s->draft, normal_event_of(s->normal, s->task, e), out);
+		refer(s->draft, normal_event_of(s->normal, s->task, e), out);
 	else
 		buf_adds(out, "fd");
 }

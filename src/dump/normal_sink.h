@@ -36,7 +36,4 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 /* Frees them all, with their names. */
 void normal_events_free(struct normal *n);
 
-/* "\1N\2", and the draft refers to it. */
-void normal_refer(struct normal_draft *d, const struct normal_event *e, struct buf *out);
-
 #endif

@@ -7,7 +7,6 @@
 #include "dump/normal.h"
 #include "lib/die.h"
 #include "lib/hash.h"
-#include "xlat/layouts.h"
 
 /* Which fields count ----------------------------------------------------------- */
 
@@ -88,6 +87,11 @@ struct normal_event *normal_subject(const struct normal *n, const struct normal_
 	return normal_form(n, i)->subject ? normal_ref(n, i, 0) : NULL;
 }
 
+bool normal_is_open(const struct normal *n, const struct normal_item *i)
+{
+	return normal_form(n, i)->desc->class == CLASS_OPEN;
+}
+
 /* Which CPUs mean something ------------------------------------------------------ */
 
 /* The same text, and the same events in it? */
@@ -132,11 +136,6 @@ static bool same_series(const struct normal *n, const struct normal_item *a,
 	return true;
 }
 
-static bool is_open(const struct normal *n, const struct normal_item *i)
-{
-	return normal_form(n, i)->desc->class == CLASS_OPEN;
-}
-
 /*
  * A probe asks whether the kernel takes an event: it fails, or is closed with
  * nothing done to it.  perf opens its first on whatever CPU it runs on, so
@@ -162,7 +161,7 @@ static void mask_probes(const struct normal *n, struct normal_task *t)
 	for (size_t i = 0; i <= t->nitems; i++) {
 		struct normal_item *after = i < t->nitems ? &t->items[i] : NULL;
 
-		if (after && !is_open(n, after))
+		if (after && !normal_is_open(n, after))
 			continue;
 		if (open) {
 			now = *open;
@@ -216,7 +215,7 @@ static void count_events(struct normal *n)
 		struct map counts = { 0 };
 
 		for (size_t i = 0; i < task->nitems; i++) {
-			struct normal_event *e = is_open(n, &task->items[i]) ?
+			struct normal_event *e = normal_is_open(n, &task->items[i]) ?
 				normal_subject(n, &task->items[i]) : NULL;
 
 			if (!e || e->count)
@@ -319,15 +318,17 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 	free(late);
 }
 
-/* Whether the call does no more than to try what the kernel takes. */
+/* Whether the call does no more than to try what the kernel takes: it was asked. */
 static bool only_tries(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_event *e = normal_subject(n, i);
-	const char *result = normal_get(normal_form(n, i), "result");
+	const struct normal_form *f = normal_form(n, i);
+	const char *result = normal_get(f, "result");
 
 	if (e)
 		return e->opened && !e->used && e->closed;
-	return is_open(n, i) && result && strcmp(result, "unfinished");
+	return normal_is_open(n, i) && result && strcmp(result, "unfinished") &&
+	       !normal_get(f, "injected");
 }
 
 static void drop_probes(const struct normal *n, struct normal_task *t)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/strings.h"
 #include "dump/replay_in.h"
 #include "lib/die.h"
-#include "render/siginfo.h"
 
 enum { FRAMES = 64 };
 

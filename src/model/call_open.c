@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* perf_event_open: what it makes, or that it failed. */
-#include "abi/layout.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -8,7 +7,6 @@
 #include "model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* "cpu-clock:u cpu0", and from the second of that name on " #2". */
 static char *name_event(struct model *m, const struct event *e,
@@ -44,11 +42,6 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 		target->measured = true;
 }
 
-static uint64_t attr_get(const struct event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
-}
-
 /* The attr as the call passed it, as much as is kept. */
 static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
@@ -61,11 +54,11 @@ static void set_start(struct event *e)
 		e->start = START_UNKNOWN;
 		return;
 	}
-	if (attr_get(e, ATTR_ENABLE_ON_EXEC))
+	if (event_attr(e, ATTR_ENABLE_ON_EXEC))
 		e->start = START_EXEC;
-	else if (!attr_get(e, ATTR_DISABLED))
+	else if (!event_attr(e, ATTR_DISABLED))
 		e->start = START_OPEN;
-	e->enabled = !attr_get(e, ATTR_DISABLED);
+	e->enabled = !event_attr(e, ATTR_DISABLED);
 }
 
 /* A member counts only while its leader does. */
@@ -97,7 +90,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	struct event *e = event_new(m, attr, len);
 
 	e->unread = !event_name_knows(e->attr_len);
-	e->read_format = attr_get(e, ATTR_READ_FORMAT);
+	e->read_format = event_attr(e, ATTR_READ_FORMAT);
 	e->format_known = !e->unread;
 	e->pid = call_int(c, 1);
 	e->cpu = call_int(c, 2);

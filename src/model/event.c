@@ -2,8 +2,10 @@
 /* Events and rings: their making, their counting, their end. */
 #include <stdlib.h>
 
+#include "abi/layout.h"
 #include "lib/die.h"
 #include "model/state.h"
+#include "xlat/tables.h"
 
 void list_add(struct list *l, void *item)
 {
@@ -70,6 +72,16 @@ bool event_is_probe(const struct event *e)
 uint64_t event_records(const struct event *e, uint32_t type)
 {
 	return e->records ? e->records[type] : 0;
+}
+
+const struct event *event_writes_to(const struct event *e)
+{
+	return e->output ? e->output : e;
+}
+
+uint64_t event_attr(const struct event *e, unsigned int member)
+{
+	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
 }
 
 bool event_told(const struct event *e)

@@ -186,6 +186,12 @@ uint64_t event_records(const struct event *e, uint32_t type);
 /* Whether attr tells what it asks for: it is neither found nor unread. */
 bool event_told(const struct event *e);
 
+/* To whose ring its records go; an ended event still tells where they went. */
+const struct event *event_writes_to(const struct event *e);
+
+/* A member of the attr (ATTR_TYPE, ...); 0 where the attr has it not or is not known. */
+uint64_t event_attr(const struct event *e, unsigned int member);
+
 /* The event behind a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 

@@ -115,7 +115,8 @@ struct places {
 /* A program that does not wait for anybody goes on within this time. */
 #define AT_ONCE_NS 20000000
 
-bool c_step_opens(const struct c_program *p, const struct c_step *s)
+/* Did it open an event? */
+static bool opens_event(const struct c_program *p, const struct c_step *s)
 {
 	return s->kind == STEP_OPEN && !p->events[s->events[0]].failed;
 }
@@ -130,7 +131,7 @@ static struct places find_places(const struct writer *w)
 	for (size_t i = 0; i < p->nsteps; i++) {
 		const struct c_step *s = &p->steps[i];
 
-		if (c_step_opens(p, s) && c_step_kept(p, s))
+		if (opens_event(p, s) && c_step_kept(p, s))
 			at.opened = i;
 		if (s->kind == STEP_EXEC && w->children[s->child] >= 0)
 			at.execed = i;
@@ -208,7 +209,7 @@ static void add_work(struct writer *w, const struct c_step *s, bool *armed)
 		add_line(w, "work();", "What is measured");
 		*armed = false;
 	}
-	*armed |= c_step_opens(w->p, s) || s->kind == STEP_START;
+	*armed |= opens_event(w->p, s) || s->kind == STEP_START;
 }
 
 static void add_step(struct writer *w, const struct c_step *s)

@@ -31,9 +31,6 @@ struct writer {
 /* Is the step about events that are in the program, or about none? */
 bool c_step_kept(const struct c_program *p, const struct c_step *s);
 
-/* Did it open an event? */
-bool c_step_opens(const struct c_program *p, const struct c_step *s);
-
 /* Is the attr larger than the struct of the headers? */
 bool c_attr_larger(const struct c_program_attr *a);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "render/call_text.h"
 
+#include "abi/strings.h"
 #include "render/siginfo.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)

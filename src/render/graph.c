@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/layout.h"
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
@@ -14,11 +13,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-static uint64_t get(const struct event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, e->attr_len);
-}
 
 static void add_count(struct buf *out, uint64_t n, const char *what)
 {
@@ -53,7 +47,7 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 		buf_adds(out, "every task");
 	else
 		graph_add_task(m, e->pid ? e->pid : e->opener, out);
-	if (get(e, ATTR_INHERIT))
+	if (event_attr(e, ATTR_INHERIT))
 		buf_adds(out, " and its children");
 	if (e->cpu >= 0)
 		buf_addf(out, " on cpu %d", e->cpu);
@@ -62,13 +56,13 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 void graph_add_mode(const struct names *names, const struct event *e, struct buf *out)
 {
 	const struct attr_words a = { .attr = e->attr, .len = e->attr_len, .names = names };
-	uint64_t period = get(e, ATTR_SAMPLE_PERIOD);
+	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
 
 	if (!event_told(e))
 		return;
 	if (!period)
 		buf_adds(out, ", counting");
-	else if (get(e, ATTR_FREQ))
+	else if (event_attr(e, ATTR_FREQ))
 		buf_addf(out, ", sampling about %llu times a second",
 			 (unsigned long long)period);
 	else if (attr_source(&a) == SOURCE_CLOCK)
@@ -258,15 +252,7 @@ static void print_attempts(const struct model *m, const struct names *n, struct 
 
 /* Rings and tasks ------------------------------------------------------------ */
 
-/*
- * Who wrote where in the end; ended events remember it.  By an event's number: the
- * first that writes to its ring, and behind that one the next that writes there, too.
- */
-struct writers {
-	unsigned int *first, *next;
-};
-
-static void find_writers(const struct model *m, struct writers *w)
+void graph_find_writers(const struct model *m, struct graph_writers *w)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events);
@@ -274,18 +260,29 @@ static void find_writers(const struct model *m, struct writers *w)
 	w->first = xcalloc(n + 1, sizeof(*w->first));
 	w->next = xcalloc(n + 1, sizeof(*w->next));
 	while (n--) { /* numbers count from 1 on, in this order */
-		const struct event *e = events[n], *to = e->output ? e->output : e;
+		const struct event *e = events[n], *to = event_writes_to(e);
 
 		w->next[e->number] = w->first[to->number];
 		w->first[to->number] = e->number;
 	}
 }
 
-static void add_writers(const struct writers *w, const struct ring *r, struct buf *out)
+void graph_free_writers(struct graph_writers *w)
+{
+	free(w->first);
+	free(w->next);
+}
+
+unsigned int graph_first_writer(const struct graph_writers *w, const struct ring *r)
+{
+	return r->aux ? 0 : w->first[r->event->number];
+}
+
+static void add_writers(const struct graph_writers *w, const struct ring *r, struct buf *out)
 {
 	const char *sep = "; written by ";
 
-	for (unsigned int i = w->first[r->event->number]; i; i = w->next[i]) {
+	for (unsigned int i = graph_first_writer(w, r); i; i = w->next[i]) {
 		buf_addf(out, "%s#%u", sep, i);
 		sep = ", ";
 	}
@@ -313,7 +310,7 @@ static void print_blind(const struct ring *r, struct buf *out)
 		 strerror(r->blind_error));
 }
 
-static void print_ring(const struct writers *w, const struct ring *r, uint32_t page,
+static void print_ring(const struct graph_writers *w, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
 	buf_addf(out, "  %u of ", r->number);
@@ -326,8 +323,7 @@ static void print_ring(const struct writers *w, const struct ring *r, uint32_t p
 	buf_adds(out, ": ");
 	graph_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
-	if (!r->aux)
-		add_writers(w, r, out);
+	add_writers(w, r, out);
 	buf_addc(out, '\n');
 	if (r->looks) {
 		buf_adds(out, "       ");
@@ -345,16 +341,15 @@ static void print_rings(const struct model *m, const struct names *n, struct buf
 {
 	struct ring *const *rings;
 	size_t count = model_rings(m, &rings);
-	struct writers w;
+	struct graph_writers w;
 
 	if (!count)
 		return;
 	buf_addf(out, "Rings: %zu\n", count);
-	find_writers(m, &w);
+	graph_find_writers(m, &w);
 	for (size_t i = 0; i < count; i++)
 		print_ring(&w, rings[i], n->page_size, out);
-	free(w.first);
-	free(w.next);
+	graph_free_writers(&w);
 }
 
 static void print_task(const struct model *m, const struct task_info *t, struct buf *out)

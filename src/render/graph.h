@@ -28,6 +28,20 @@ void graph_add_life(const struct model *m, const struct event *e, struct buf *ou
 void graph_add_counter(const struct event *e, struct buf *out);
 void graph_add_records(const struct event *e, struct buf *out);
 
+/*
+ * Who writes where, by numbers of events, counted from 1 on: the first that writes to
+ * an event's ring, and behind that one the next that writes there, too; 0: none.
+ */
+struct graph_writers {
+	unsigned int *first, *next;
+};
+
+void graph_find_writers(const struct model *m, struct graph_writers *w);
+void graph_free_writers(struct graph_writers *w);
+
+/* 0: none, as for every AUX area. */
+unsigned int graph_first_writer(const struct graph_writers *w, const struct ring *r);
+
 /* "512 KiB"; page: bytes of a page. */
 void graph_add_size(const struct ring *r, uint32_t page, struct buf *out);
 

@@ -2,45 +2,11 @@
 #include "render/siginfo.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 
+#include "abi/strings.h"
 #include "xlat/tables.h"
-
-/* libc's SIGRTMIN is 34: it keeps two of the kernel's for itself. */
-#define KERNEL_RTMIN 32
-#define SIGNAL_MAX 64
-
-void signal_name(int sig, char *text, size_t size)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name)
-		snprintf(text, size, "SIG%s", name);
-	else if (sig >= KERNEL_RTMIN && sig <= SIGNAL_MAX)
-		snprintf(text, size, "SIGRT_%d", sig - KERNEL_RTMIN);
-	else
-		snprintf(text, size, "%d", sig);
-}
-
-int signal_by_name(const char *name)
-{
-	char known[32], *end;
-	long n = strtol(name, &end, 10);
-
-	if (end != name && !*end)
-		return n > 0 && n <= SIGNAL_MAX ? (int)n : 0;
-	if (!strncasecmp(name, "SIG", 3))
-		name += 3;
-	for (int sig = 1; sig <= SIGNAL_MAX; sig++) {
-		signal_name(sig, known, sizeof(known));
-		if (!strcasecmp(known + 3, name))
-			return sig;
-	}
-	return 0;
-}
 
 void status_text(int status, char *text, size_t size)
 {

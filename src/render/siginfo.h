@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals and errors by name. */
+/* What signals and ends of processes tell, and errors by name. */
 #ifndef PEVTRACE_RENDER_SIGINFO_H
 #define PEVTRACE_RENDER_SIGINFO_H
 
@@ -7,12 +7,6 @@
 
 #include "abi/sink.h"
 #include "lib/buf.h"
-
-/* "SIGIO", "SIGRT_2", or the number. */
-void signal_name(int sig, char *text, size_t size);
-
-/* The other way; SIG may be missing, and letters be small.  0: there is none of that name. */
-int signal_by_name(const char *name);
 
 /* "exited with 1", "killed by SIGSEGV (core dumped)"; status as wait(2) gives it. */
 void status_text(int status, char *text, size_t size);

@@ -256,7 +256,7 @@ static struct family *new_family(struct telling *t)
 	return &t->families[t->nfamilies++];
 }
 
-void story_families(struct telling *t)
+static void make_families(struct telling *t)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events);
@@ -279,7 +279,7 @@ void story_families(struct telling *t)
 	map_free(&by_hash);
 }
 
-void story_families_free(struct telling *t)
+static void free_families(struct telling *t)
 {
 	for (size_t i = 0; i < t->nfamilies; i++)
 		free(t->families[i].events);
@@ -301,7 +301,7 @@ void story_tell(const struct view *v, const struct story_options *o, struct pros
 		prose_end(p);
 		return;
 	}
-	story_families(&t);
+	make_families(&t);
 	story_short(&t);
 	if (o->level != STORY_BRIEF) {
 		story_tries(&t);
@@ -318,5 +318,5 @@ void story_tell(const struct view *v, const struct story_options *o, struct pros
 		story_figures(&t);
 		story_read_on(&t);
 	}
-	story_families_free(&t);
+	free_families(&t);
 }

@@ -2,8 +2,8 @@
 /* How what events find comes back: rings, waits, reads, signals. */
 #include <stdlib.h>
 
+#include "abi/strings.h"
 #include "lib/die.h"
-#include "render/siginfo.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What was measured, what the records at the start are, and what the numbers say. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "lib/die.h"
-#include "render/siginfo.h"
+#include "abi/strings.h"
 #include "render/story_in.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

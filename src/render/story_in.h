@@ -132,14 +132,11 @@ void story_open_steps(const struct attr_words *a, const char *out[STORY_OPEN_STE
 void story_list_kinds(const struct telling *t, const struct family *f);
 /* Of its events the first of each attr, as many as are told; how many these are. */
 size_t story_kinds(const struct family *f, const struct event *out[TOLD_MANY]);
-bool story_same_kind(const struct event *a, const struct event *b);
 /* CPUs and tasks that the family is spread over; told as "sh[12], on CPUs 0 and 1". */
 void story_spread(const struct family *f, size_t *cpus, size_t *tasks);
 void story_add_spread(const struct telling *t, const struct family *f);
 
 /* The chapters. */
-void story_families(struct telling *t);
-void story_families_free(struct telling *t);
 void story_short(const struct telling *t);
 void story_opens(const struct telling *t);
 void story_tries(const struct telling *t);

@@ -10,7 +10,7 @@
 
 /* Kinds in a family ------------------------------------------------------------------- */
 
-bool story_same_kind(const struct event *a, const struct event *b)
+static bool same_kind(const struct event *a, const struct event *b)
 {
 	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
 }
@@ -20,7 +20,7 @@ size_t story_kinds(const struct family *f, const struct event *out[TOLD_MANY])
 	size_t n = 0, k;
 
 	for (size_t i = 0; i < f->n && n < TOLD_MANY; i++) {
-		for (k = 0; k < n && !story_same_kind(out[k], f->events[i]); k++)
+		for (k = 0; k < n && !same_kind(out[k], f->events[i]); k++)
 			;
 		if (k == n)
 			out[n++] = f->events[i];
@@ -37,7 +37,7 @@ void story_list_kinds(const struct telling *t, const struct family *f)
 		size_t n = 0;
 
 		for (size_t k = 0; k < f->n; k++)
-			if (story_same_kind(kinds[i], f->events[k]))
+			if (same_kind(kinds[i], f->events[k]))
 				list[n++] = f->events[k];
 		prose_adds(t->p, all == TOLD_MANY && i ? ", " : prose_sep(i, all));
 		story_event_name(t->s, kinds[i], t->p);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines about rings: records, and looks at the first page. */
+#include <errno.h>
+#include <string.h>
+
 #include "abi/layout.h"
 #include "render/text_view_in.h"
 #include "xlat/tables.h"
@@ -51,6 +54,11 @@ void text_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view
 
 	if (!v->o->records)
 		return;
+	if (l->error && l->error != ESRCH) { /* not where the task was simply gone */
+		start_ring_line(v, tid, ns, l->ring->number);
+		buf_addf(&v->line, "could not be looked into: %s", strerror(l->error));
+		text_end_line(v, tid);
+	}
 	if (v->o->full && l->page_len)
 		page_line(v, tid, ns, l);
 	if (l->missed) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/strings.h"
 #include "render/text_view_in.h"
 
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "abi/layout.h"
+#include "abi/strings.h"
 #include "dump/dump_line.h"
 #include "dump/json_sink.h"
 #include "lib/die.h"
@@ -46,7 +47,7 @@ static struct json_object *micros(uint64_t ns)
 
 	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
 		 (unsigned long long)(ns % 1000));
-	return json_new_double((double)ns / 1000, text);
+	return json_new_decimal(text);
 }
 
 static pid_t pid_of(const struct chrome *v, pid_t tid)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/attr.h"
+#include "abi/strings.h"
 #include "lib/die.h"
 #include "render/call_text.h"
 #include "render/siginfo.h"

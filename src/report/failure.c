@@ -36,6 +36,8 @@ static void tell_group(const struct report *r, const struct call *c, struct rule
 		return;
 	g->alive = FACT_YES;
 	g->leads = fact_of(!e->leader);
+	if (!event_told(e))
+		return;
 	g->attr = e->attr;
 	g->len = e->attr_len;
 	g->cpu = e->cpu;

@@ -133,12 +133,11 @@ void life_tick(struct report *r)
 /* The clock of an event's records; 0: there are too many. */
 static uint16_t clock_of(struct report *r, const struct event *e)
 {
-	const struct layout *l = &layout_perf_event_attr;
 	uint64_t id = 0;
 	size_t i;
 
-	if (layout_get(l, ATTR_USE_CLOCKID, e->attr, e->attr_len))
-		id = layout_get(l, ATTR_CLOCKID, e->attr, e->attr_len) + 1;
+	if (event_attr(e, ATTR_USE_CLOCKID))
+		id = event_attr(e, ATTR_CLOCKID) + 1;
 	for (i = 0; i < r->nclocks; i++)
 		if (r->clocks[i].id == id)
 			return (uint16_t)(i + 1);

@@ -143,7 +143,7 @@ static void draw_edges(struct drawing *d)
 	for (size_t i = 0; i < d->n[EVENTS]; i++) {
 		const struct node *n = &d->nodes[EVENTS][i], *other;
 		const struct event *e = model_event_number(d->r->model, (unsigned int)n->key);
-		const struct event *to = e->output ? e->output : e;
+		const struct event *to = event_writes_to(e);
 
 		other = e->found ? NULL : find(d, OPENERS, (uint64_t)e->opener);
 		if (other)

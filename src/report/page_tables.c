@@ -274,22 +274,19 @@ void part_failures(const struct report *r, struct buf *out)
 
 /* Rings and tasks -------------------------------------------------------------------- */
 
-static void add_writers(const struct report *r, const struct ring *ring, struct buf *out)
+static void add_writers(const struct report *r, const struct graph_writers *w,
+			const struct ring *ring, struct buf *out)
 {
-	struct event *const *events;
-	size_t n = model_events(r->model, &events), writers = 0;
+	const char *sep = "";
 
-	for (size_t i = 0; i < n && !ring->aux; i++) {
-		const struct event *to = events[i]->output ? events[i]->output : events[i];
-
-		if (to != ring->event)
-			continue;
-		buf_adds(out, writers++ ? ", " : "");
-		link_event(out, events[i]);
+	for (unsigned int i = graph_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
+		buf_adds(out, sep);
+		link_event(out, model_event_number(r->model, i));
 	}
 }
 
-static void ring_row(const struct report *r, const struct ring *ring, struct buf *out)
+static void ring_row(const struct report *r, const struct graph_writers *w,
+		     const struct ring *ring, struct buf *out)
 {
 	const struct report_ring *life = ring->number < r->nrings ?
 		&r->rings[ring->number] : NULL;
@@ -302,10 +299,14 @@ static void ring_row(const struct report *r, const struct ring *ring, struct buf
 	buf_adds(out, " <code>");
 	html_add(out, ring->event->name);
 	buf_adds(out, "</code></td><td>");
-	add_writers(r, ring, out);
+	add_writers(r, w, ring, out);
 	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
-		 "<td class=\"num\">%llu</td><td class=\"num\">", ring->polls,
-		 (unsigned long long)ring->records, (unsigned long long)ring->missed);
+		 "<td class=\"num\">%llu", ring->polls, (unsigned long long)ring->records,
+		 (unsigned long long)ring->missed);
+	if (ring->blind)
+		buf_addf(out, " <span class=\"note\">%u look%s failed (%s)</span>", ring->blind,
+			 ring->blind == 1 ? "" : "s", strerror(ring->blind_error));
+	buf_adds(out, "</td><td class=\"num\">");
 	if (life && life->measured)
 		buf_addf(out, "%llu", (unsigned long long)life->most);
 	buf_adds(out, "</td></tr>\n");
@@ -315,6 +316,7 @@ void part_rings(const struct report *r, struct buf *out)
 {
 	struct ring *const *rings;
 	size_t n = model_rings(r->model, &rings);
+	struct graph_writers writers;
 
 	if (!n) {
 		buf_adds(out, "<p>No ring buffer was mapped: counts were read, or nothing "
@@ -330,8 +332,10 @@ void part_rings(const struct report *r, struct buf *out)
 		 "<th scope=\"col\" class=\"num\">Records</th>"
 		 "<th scope=\"col\" class=\"num\">Bytes missed</th>"
 		 "<th scope=\"col\" class=\"num\">Most bytes waiting</th></tr></thead>\n<tbody>\n");
+	graph_find_writers(r->model, &writers);
 	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++)
-		ring_row(r, rings[i], out);
+		ring_row(r, &writers, rings[i], out);
+	graph_free_writers(&writers);
 	buf_adds(out, "</tbody>\n</table>\n</div>\n");
 	if (n > PAGE_EVENTS)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu rings.</p>\n",
