@@ -8,6 +8,7 @@ which is pevtrace's, or its group.
 """
 
 import ctypes
+import fcntl
 import os
 import pty
 import re
@@ -316,6 +317,12 @@ def written_from_background(tap):
 	tap.ok("over: 0\n" in said and "perf_event_open" in said and "Stopped" not in said and
 	       status == 3 << 8, "the trace is written from the background", [said, status])
 
+def waiting(pipe):
+	"""How many bytes nobody has read."""
+	n = bytearray(4)
+	fcntl.ioctl(pipe, termios.FIONREAD, n)
+	return int.from_bytes(n, sys.byteorder)
+
 def stops(p):
 	"""A job of which one process does not stop keeps the terminal from the shell."""
 	os.killpg(p.pid, signal.SIGTSTP)
@@ -343,7 +350,10 @@ def stopped_without_the_program(tap, out):
 	os.close(read)
 	p = start("-e", "all", "sh", "-c", "while :; do read x </dev/null; done",
 		  stderr=subprocess.PIPE)
-	time.sleep(1) # the pipe is full
+	held = 0
+	while p.poll() is None and (held < 4096 or held != waiting(p.stderr)):
+		held = waiting(p.stderr) # until the pipe is full
+		time.sleep(1)
 	tap.ok(stops(p), "stopped where nobody reads the trace", [status_of(p.pid)[0]])
 	p.kill()
 	p.communicate()
