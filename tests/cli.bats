@@ -30,6 +30,30 @@ teardown() {
 	done
 }
 
+# Waits, 30 s at most, until that command succeeds.
+await() {
+	for i in $(seq 600); do
+		"$@" 2>/dev/null && return
+		sleep 0.05
+	done
+	return 1
+}
+
+# Attaches with these options to a demo that has opened and mapped all that it will,
+# which goes on then and ends.
+attach_to_demo() {
+	"$demo" sh -c ': >"$0/up"; while [ -d "$0" ] && [ ! -e "$0/go" ]; do sleep 0.05; done' \
+		"$dir" >/dev/null 3>&- &
+	target=$!
+	await test -e "$dir/up"
+	"$PEVTRACE" "$@" -p "$target" 2>"$dir/err" 3>&- &
+	tracer=$!
+	await grep -q "attached to process $target" "$dir/err"
+	touch "$dir/go"
+	wait "$tracer"
+	wait "$target"
+}
+
 # One line on standard error that names pevtrace and contains $1.
 one_line_with() {
 	[ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ] || return 1
@@ -104,12 +128,10 @@ one_line_with() {
 @test "a process that somebody traces already" {
 	"$PEVTRACE" -o "$dir/first" sleep 30 3>&- &
 	tracer=$!
-	for i in $(seq 100); do
-		pid=$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null)
-		pid=${pid%% *}
-		[ -n "$pid" ] && grep -q sleep "/proc/$pid/comm" && break
-		sleep 0.05
-	done
+	await grep -q . "/proc/$tracer/task/$tracer/children"
+	pid=$(cat "/proc/$tracer/task/$tracer/children")
+	pid=${pid%% *}
+	await grep -q sleep "/proc/$pid/comm"
 	run "$PEVTRACE" -p "$pid"
 	kill "$pid"
 	wait "$tracer" || true
@@ -174,10 +196,7 @@ one_line_with() {
 	mkfifo "$dir/fifo"
 	"$PEVTRACE" -o "$dir/fifo" sh -c '"$0" true; echo ran' "$demo" >"$dir/out" 2>"$dir/err" 3>&- &
 	tracer=$!
-	for i in $(seq 200); do
-		grep -q "nobody reads '$dir/fifo'" "$dir/err" && break
-		sleep 0.05
-	done
+	await grep -q "nobody reads '$dir/fifo'" "$dir/err"
 	[ "$(wc -l <"$dir/err")" -eq 1 ]
 	[ ! -s "$dir/out" ]
 	grep -q perf_event_open "$dir/fifo"
@@ -358,10 +377,7 @@ one_line_with() {
 	target=$!
 	"$PEVTRACE" -o "$dir/t" -p "$target" 2>"$dir/err" 3>&- &
 	tracer=$!
-	for i in $(seq 200); do
-		grep -q "attached to process $target" "$dir/err" && break
-		sleep 0.05
-	done
+	await grep -q "attached to process $target" "$dir/err"
 	grep -q "^TracerPid:[[:space:]]*$tracer" "/proc/$target/status"
 	kill -TERM "$tracer"
 	wait "$tracer"
@@ -374,24 +390,25 @@ one_line_with() {
 }
 
 @test "attach to a program that opened its events before" {
-	"$demo" sleep 1 >/dev/null 3>&- &
-	target=$!
-	sleep 0.4
-	"$PEVTRACE" -y -o "$dir/t" -p "$target" 2>/dev/null
-	wait "$target"
+	attach_to_demo -y -o "$dir/t"
 	grep -qE '<event [0-9]+, opened before we came>' "$dir/t"
 	grep -q '+++ exited with 0 +++' "$dir/t"
 }
 
 @test "a call that blocks is shown while it blocks" {
 	perf record -e cpu-clock -o "$dir/p" true >/dev/null 2>&1 || skip "perf record does not work here"
-	"$PEVTRACE" -o "$dir/t" perf record -e cpu-clock -o "$dir/p" sleep 3 >/dev/null 2>&1 3>&- &
+	mkfifo "$dir/fifo"
+	exec 5<>"$dir/fifo"
+	"$PEVTRACE" -o "$dir/t" perf record -e cpu-clock -o "$dir/p" head -n 1 "$dir/fifo" \
+		>/dev/null 2>&1 3>&- 5>&- &
 	tracer=$!
-	for i in $(seq 40); do
-		grep -q 'poll(\[{fd=.*\], [0-9]*, -\?[0-9]*$' "$dir/t" 2>/dev/null && break
+	for i in $(seq 600); do
+		blocked=$(tail -n 1 "$dir/t" 2>/dev/null) || :
+		grep -q 'poll(\[{fd=.*\], [0-9]*, -\?[0-9]*$' <<<"$blocked" && break
 		sleep 0.05
 	done
-	blocked=$(tail -n 1 "$dir/t")
+	echo >&5
+	exec 5>&-
 	wait "$tracer"
 	# the line was there without its end, and the end came on the same line
 	[[ "$blocked" == *"poll([{fd="* ]]
@@ -428,11 +445,7 @@ one_line_with() {
 }
 
 @test "a dump of an attached process gives the text again" {
-	"$demo" sleep 2 >/dev/null 3>&- &
-	target=$!
-	sleep 0.4
-	"$PEVTRACE" -q -y --summary --json="$dir/d" -o "$dir/live" -p "$target"
-	wait "$target"
+	attach_to_demo -y --summary --json="$dir/d" -o "$dir/live"
 	grep -q 'opened before we came' "$dir/live"
 	"$PEVTRACE" decode -q -y --summary -o "$dir/again" "$dir/d"
 	diff "$dir/live" "$dir/again"

@@ -181,7 +181,7 @@ class Runner:
 		return Result(status, out, err, target, self.left())
 
 	def left(self):
-		end = time.monotonic() + 5
+		end = time.monotonic() + PATIENCE / 2
 		left = []
 		while children() and time.monotonic() < end:
 			time.sleep(0.01)

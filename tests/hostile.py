@@ -156,7 +156,8 @@ def symbols(tap, tmp):
 
 def cgroup(tap, tmp):
 	"""A cgroup of an evil name, in records and elsewhere."""
-	path = os.path.join(CGROUPS.encode(), b"pevtrace" + EVIL.replace(b"\n", b""))
+	path = os.path.join(CGROUPS.encode(), b"pevtrace%d" % os.getpid() +
+			    EVIL.replace(b"\n", b""))
 	name = "a cgroup's name with escapes"
 	try:
 		os.mkdir(path)
@@ -194,13 +195,13 @@ def busy_among_sleepers(tap, tmp):
 	"""To look after those that sleep must not cost those that do not their time."""
 	cpu = min(os.sched_getaffinity(0)) # of two, each would wait for the other
 	calls = {}
-	for sleepers in (0, 2000, 2000, 2000): # it happens most of the time
+	for sleepers in (0, 2000) * 3: # it happens most of the time
 		r = subprocess.run([PEVTRACE, "--no-seccomp", "-o", os.path.join(tmp, "trace"),
 				    HOSTILE, "sleepers", str(sleepers)],
 				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300,
 				   preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
 		calls.setdefault(sleepers, []).append(int(r.stdout))
-	tap.ok(min(calls[2000]) > calls[0][0] / 8, "thousands that sleep do not slow down the others",
+	tap.ok(min(calls[2000]) > min(calls[0]) / 8, "thousands that sleep do not slow down the others",
 	       [repr(calls)])
 
 def attach_to_a_crowd(tap, tmp):

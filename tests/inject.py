@@ -247,7 +247,11 @@ pid = os.fork()
 if not pid:
 	open_(attr(config=2))
 	os._exit(0)
-time.sleep(0.2)
+stopped = 0
+while stopped < 10:
+	with open("/proc/%d/stat" % pid) as f:
+		stopped = stopped + 1 if f.read().split()[2] == "t" else 0
+	time.sleep(0.02)
 os.kill(pid, 9)
 print(os.waitpid(pid, 0)[1])
 """
@@ -523,15 +527,18 @@ def blame(tap, tmp):
 
 def attached(tap, tmp):
 	"""A held task of an attached process is let go unharmed."""
-	body = "print('up', flush=True)\ntime.sleep(1)\n" \
+	body = "print('up', flush=True)\nsys.stdin.readline()\n" \
 	       "show(open_(attr(config=2)))\nprint('done')"
-	target = subprocess.Popen(script(body), stdout=subprocess.PIPE, text=True)
+	target = subprocess.Popen(script(body), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+				  bufsize=0)
 	target.stdout.readline()
-	tracer = subprocess.Popen([PEVTRACE, "-q", "-o", os.path.join(tmp, "a"), "-p",
+	tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "a"), "-p",
 				   str(target.pid), "-e",
 				   "inject=perf_event_open:error=EIO:delay_enter=100s"],
 				  stderr=subprocess.PIPE)
 	try:
+		tracer.stderr.readline()
+		os.write(target.stdin.fileno(), b"\n")
 		# until the call is there to be held
 		path = "/proc/%d/syscall" % target.pid
 		for _ in range(600):
@@ -545,7 +552,7 @@ def attached(tap, tmp):
 	finally:
 		tracer.kill()
 		target.kill()
-	tap.ok(out in ("-1 5\ndone\n", "ok 0\ndone\n") and target.returncode == 0,
+	tap.ok(out in (b"-1 5\ndone\n", b"ok 0\ndone\n") and target.returncode == 0,
 	       "an attached process that is held goes on when let go", [repr(out)])
 
 BEFORE = """

@@ -8,6 +8,7 @@ which is pevtrace's, or its group.
 """
 
 import ctypes
+import fcntl
 import os
 import pty
 import re
@@ -30,12 +31,13 @@ BASH = sp.find_program("bash")
 PROMPT = b"@>"
 PATIENCE = 60
 EVERYDAY = os.path.join(TARGETS, "everyday")
+STOPPED = b"until jobs -s | grep -q .; do sleep 0.1; done"
 # what is typed; None before it: wait for the prompt first
 SCRIPT = [
 	b"sleep 1000 & jobs\n",
 	b"fg\n", b"...\x1a",
 	b"bg; jobs -r | wc -l\n",
-	b"kill -STOP %1; sleep 0.3; jobs\n",
+	b"kill -STOP %1; " + STOPPED + b"; jobs\n",
 	b"kill -CONT %1; kill %1; wait; jobs\n",
 	b"cat\n", b"...\x1a",
 	b"fg\n", b"...\x04",
@@ -45,7 +47,7 @@ SCRIPT = [
 	b"fg; echo $?\n",
 	b"stty -echo; stty -a | grep -c -- -echo; stty echo\n",
 	b"trap 'echo winch' WINCH; kill -WINCH $$; trap - WINCH\n",
-	b"(sleep 0.1; kill -INT $$) & wait; echo $?; wait\n",
+	b"(sleep 1; kill -INT $$) & wait; echo $?; wait\n",
 	EVERYDAY.encode() + b" -e said here; echo $?\n",
 	b"read -t 0.2 x; echo $?\n",
 	b"(exit 5); echo $?\n",
@@ -63,10 +65,29 @@ SCREEN = [
 	(PROMPT, b"$T sh -c 'read x; exit 3'\n"), (b"\n", b"...\x1a"),
 	(PROMPT, b"fg\n"), (b"read x", b"...y\n"),
 	(PROMPT, b"echo $?\n"),
-	(PROMPT, b"$T sh -c 'read x; exit 3' & sleep 1; jobs\n"),
+	(PROMPT, b"$T sh -c 'read x; exit 3' & " + STOPPED + b"; jobs\n"),
 	(PROMPT, b"fg\n"), (b"read x", b"...y\n"),
 	(PROMPT, b"exit $?\n"),
 ]
+
+def status_of(pid):
+	"""State, parent, group and so on, as stat has them."""
+	with open("/proc/%d/stat" % pid) as f:
+		return f.read().rpartition(")")[2].split()
+
+def asleep(group):
+	"""Who is in it, if all of them sleep by themselves and there are some."""
+	pids = []
+	for pid in filter(str.isdigit, os.listdir("/proc")):
+		try:
+			state, _, its = status_of(int(pid))[:3]
+		except OSError:
+			continue
+		if its == str(group) and state not in "SZ":
+			return []
+		if its == str(group):
+			pids.append(pid)
+	return pids
 
 class Terminal:
 	def __init__(self, argv, words=""):
@@ -96,18 +117,22 @@ class Terminal:
 				raise TimeoutError("%r did not come" % what)
 		self.seen = self.said.index(what, self.seen) + len(what)
 
-	def foreground(self, other):
-		"""Waits until somebody else than that group has the terminal."""
+	def foreground(self, shell):
+		"""Waits until a job has the terminal and sleeps, as the shell does."""
 		end = time.monotonic() + PATIENCE
-		while os.tcgetpgrp(self.fd) == other:
-			self.read(0.01)
+		seen = before = None
+		while not seen or seen != before:
+			before = seen
+			self.read(0.05)
+			job = os.tcgetpgrp(self.fd)
+			both = asleep(shell), asleep(job)
+			seen = job != shell and all(both) and both
 			if time.monotonic() > end:
 				raise TimeoutError("no job in the foreground")
 
 	def type(self, text, shell):
 		if text.startswith(b"..."):
 			self.foreground(shell)
-			time.sleep(0.2)	# for it to sleep, as a user would see it do
 			os.write(self.fd, text[3:])
 			return
 		self.expect(PROMPT)
@@ -169,7 +194,6 @@ def untraced_shell(words, script):
 			term.expect(what)
 			if text.startswith(b"..."):
 				term.foreground(shell)
-				time.sleep(0.5)
 				text = text[3:]
 			os.write(term.fd, text)
 		return normal(term.said), term.end()
@@ -184,9 +208,11 @@ def to_pid(sig):
 def queued(sig, times):
 	"""One after the other has been handled: none may take the next one's place."""
 	def send(p):
+		said = b""
 		for n in range(times):
 			ctypes.CDLL(None).sigqueue(p.pid, sig, ctypes.c_void_p(n))
-			time.sleep(0.4)
+			said += p.stdout.readline()
+		return said
 	return send
 
 def to_group(sig):
@@ -203,16 +229,26 @@ def handlers(*signals):
 	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
 
 ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
-# a shell does not count them
+# a shell does not count them, nor does Python what its handlers are called for
 COUNTED = "exec '%s' -c '%s'" % (sys.executable, """
-import signal, time
-got = []
-signal.signal(36, lambda *_: got.append(0))
+import os, signal, time
+def wait(seconds, n):
+	end = time.monotonic() + seconds
+	got = 0
+	while time.monotonic() < end and got < n:
+		time.sleep(0.005)
+		try:
+			got += len(os.read(out, 99))
+		except BlockingIOError:
+			pass
+	return got
+out, to = os.pipe()
+os.set_blocking(out, False)
+os.set_blocking(to, False)
+signal.signal(36, lambda *_: 0)
+signal.set_wakeup_fd(to)
 print("go", flush=True)
-end = time.monotonic() + 2
-while time.monotonic() < end:
-	time.sleep(0.005)
-print(len(got))
+print(wait(30, 5), wait(1, 99))
 """)
 # a script for bash, and what is sent when it has said go
 SENT = {
@@ -247,7 +283,7 @@ def sent(before, script, send):
 		said = p.stdout.readline()
 		if send:
 			time.sleep(0.2)
-			send(p)
+			said += send(p) or b""
 		rest, _ = p.communicate(timeout=PATIENCE)
 		return said + rest, p.returncode
 	except subprocess.TimeoutExpired:
@@ -256,7 +292,7 @@ def sent(before, script, send):
 
 def with_alarm(before):
 	"""alarm(2) outlives exec."""
-	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(1); "
+	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(5); "
 		     "os.execvp(sys.argv[1], sys.argv[1:])"] + before,
 		    "trap 'echo alarm; exit 7' ALRM; echo go; while :; do sleep 0.1; done", None)
 
@@ -281,17 +317,19 @@ def written_from_background(tap):
 	tap.ok("over: 0\n" in said and "perf_event_open" in said and "Stopped" not in said and
 	       status == 3 << 8, "the trace is written from the background", [said, status])
 
-def state_of(pid):
-	with open("/proc/%d/stat" % pid) as f:
-		return f.read().rpartition(")")[2].split()[0]
+def waiting(pipe):
+	"""How many bytes nobody has read."""
+	n = bytearray(4)
+	fcntl.ioctl(pipe, termios.FIONREAD, n)
+	return int.from_bytes(n, sys.byteorder)
 
 def stops(p):
 	"""A job of which one process does not stop keeps the terminal from the shell."""
 	os.killpg(p.pid, signal.SIGTSTP)
 	end = time.monotonic() + PATIENCE
-	while state_of(p.pid) != "T" and time.monotonic() < end:
+	while status_of(p.pid)[0] != "T" and time.monotonic() < end:
 		time.sleep(0.05)
-	stopped = state_of(p.pid) == "T"
+	stopped = status_of(p.pid)[0] == "T"
 	os.killpg(p.pid, signal.SIGCONT)
 	return stopped
 
@@ -306,14 +344,17 @@ def stopped_without_the_program(tap, out):
 		  stdout=subprocess.PIPE)
 	p.stdout.readline()
 	time.sleep(0.5)
-	tap.ok(stops(p), "stopped where the program has left others behind", [state_of(p.pid)])
+	tap.ok(stops(p), "stopped where the program has left others behind", [status_of(p.pid)[0]])
 	os.close(write)
 	p.wait(PATIENCE)
 	os.close(read)
 	p = start("-e", "all", "sh", "-c", "while :; do read x </dev/null; done",
 		  stderr=subprocess.PIPE)
-	time.sleep(1) # the pipe is full
-	tap.ok(stops(p), "stopped where nobody reads the trace", [state_of(p.pid)])
+	held = 0
+	while p.poll() is None and (held < 4096 or held != waiting(p.stderr)):
+		held = waiting(p.stderr) # until the pipe is full
+		time.sleep(1)
+	tap.ok(stops(p), "stopped where nobody reads the trace", [status_of(p.pid)[0]])
 	p.kill()
 	p.communicate()
 

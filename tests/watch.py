@@ -14,6 +14,7 @@
 import collections
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -123,14 +124,19 @@ def test_command(tap):
 
 # ---- the system ----------------------------------------------------------------------
 
-def in_background(args, work):
-	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
+def in_background(args, work, *words):
+	"""Ends it when it has told of what was done, in these words."""
+	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, bufsize=0,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-	ready = rp.holds_events(p.pid, 1)
+	ready = rp.holds_events(p.pid, os.sysconf("SC_NPROCESSORS_ONLN"))
 	work()
-	time.sleep(0.5)
+	said, end = b"", time.monotonic() + 10
+	while not all(w in said for w in words) and time.monotonic() < end:
+		if select.select([p.stderr], [], [], 0.1)[0]:
+			said += p.stderr.read(65536)
 	p.send_signal(signal.SIGINT)
-	return ready, p.communicate(timeout=30)[1], p.returncode
+	said += p.communicate(timeout=60)[1]
+	return ready, said.decode(), p.returncode
 
 def test_system(tap):
 	if os.geteuid():
@@ -143,7 +149,8 @@ def test_system(tap):
 		if place:
 			os.mkdir(os.path.join(place, name))
 			os.rmdir(os.path.join(place, name))
-	ready, err, status = in_background(["-a"], work)
+	ready, err, status = in_background(["-a"], work, b"PERF_RECORD_NAMESPACES",
+					   name.encode() if place else b"")
 	seen = rp.records(err.split("\n"))
 	tap.ok(ready and status == 0, "-a until SIGINT, which is no failure",
 	       [status, err[-300:]])
@@ -173,7 +180,8 @@ raise SystemExit(0 if fd >= 0 else 1)
 	if subprocess.run([sys.executable, "-c", code]).returncode:
 		return tap.skip("BPF programs", "bpf(2) does not load one here")
 	ready, err, _ = in_background(["-a", "--only=bpf_event,ksymbol"], lambda:
-				      subprocess.run([sys.executable, "-c", code]))
+				      subprocess.run([sys.executable, "-c", code]),
+				      b"PERF_BPF_EVENT_PROG_LOAD", b"PERF_BPF_EVENT_PROG_UNLOAD")
 	seen = rp.records(err.split("\n"))
 	kinds = collections.Counter(r.type for r in seen)
 	tap.ok(ready and kinds["BPF_EVENT"] >= 2, "a BPF program is loaded and unloaded",

@@ -269,8 +269,10 @@ static int timers(const char *arg)
 	CHECK(read(fd, &expired, sizeof(expired)) == sizeof(expired) && expired);
 	close(fd);
 	got = 0;
-	CHECK(!setitimer(ITIMER_REAL, &(struct itimerval){ .it_value = { 0, 30000 } }, NULL));
+	/* again and again: the first may come before we wait for it */
+	CHECK(!setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 30000 }, { 0, 30000 } }, NULL));
 	pause();
+	CHECK(!setitimer(ITIMER_REAL, &never, NULL));
 	printf("timers: %s\n", got ? "all of them" : "none");
 	return 0;
 }
@@ -373,19 +375,25 @@ static int restart_block(const char *arg)
 	return 0;
 }
 
-/* Wakes the parent from each of its sleeps, after a while. */
+static void let_sleep(pid_t pid)
+{
+	await_sleep(pid);
+	pause_us(20000);
+}
+
+/* Wakes the parent from each of its sleeps, when that has lasted for a while. */
 static void wake_up(pid_t parent, int fd, int semaphore, int queue)
 {
 	struct sembuf give = { 0, 1, 0 };
 	long message[2] = { 1, 2 };
 
-	pause_us(20000);
+	let_sleep(parent);
 	CHECK(write(fd, "x", 1) == 1);
-	pause_us(20000);
+	let_sleep(parent);
 	kill(parent, SIGUSR2);
-	pause_us(20000);
+	let_sleep(parent);
 	CHECK(!semop(semaphore, &give, 1));
-	pause_us(20000);
+	let_sleep(parent);
 	CHECK(!msgsnd(queue, message, sizeof(message[1]), 0));
 	_exit(0);
 }

@@ -10,12 +10,15 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "mark.h"
 
 static const char *self;
+static bool orphan;
 
 static void *idle(void *unused)
 {
@@ -25,10 +28,23 @@ static void *idle(void *unused)
 	return NULL;
 }
 
-static void *changer(void *unused)
+static bool leader_ended(void)
 {
-	(void)unused;
+	FILE *f = fopen("/proc/self/stat", "r");
+	char state = '?';
+
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	if (f)
+		fclose(f);
+	return state == 'Z';
+}
+
+static void *changer(void *alone)
+{
 	usleep(20000);
+	for (int i = 0; alone && i < 1000 && !leader_ended(); i++)
+		usleep(10000);
 	mark(1);
 	execl(self, self, "after", (char *)NULL);
 	return NULL;
@@ -50,8 +66,9 @@ int main(int argc, char **argv)
 		changer(NULL);
 	if (!strcmp(what, "headless"))
 		pthread_exit(NULL);
-	pthread_create(&id, NULL, changer, NULL);
-	if (!strcmp(what, "orphan"))
+	orphan = !strcmp(what, "orphan");
+	pthread_create(&id, NULL, changer, orphan ? &orphan : NULL);
+	if (orphan)
 		pthread_exit(NULL);
 	idle(NULL);
 	return 1;

@@ -6,16 +6,11 @@
  * Exit status 0: all went as it would without a tracer.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <stdbool.h>
 
 #include "mark.h"
+#include "verbs.h"
 
 static volatile sig_atomic_t seen;
 
@@ -67,30 +62,44 @@ static char state_of(pid_t pid)
 	return state;
 }
 
-/*
- * Stopped from outside in the middle of a wait: the wait goes on where it
- * was.  'T' is a stopped task, 't' one whose stop a tracer keeps.
- */
+/* 'T' is a stopped task, 't' one whose stop a tracer keeps. */
+static bool is_stopped(pid_t pid)
+{
+	char state = state_of(pid);
+
+	return state == 'T' || state == 't';
+}
+
+/* Waits, 10 s at most, until it is stopped; does it stay so? */
+static bool stays_stopped(pid_t pid)
+{
+	for (int i = 0; i < 1000 && !is_stopped(pid); i++)
+		pause_us(10000);
+	pause_us(100000);
+	return is_stopped(pid);
+}
+
+/* Stopped from outside in the middle of a wait: the wait goes on where it was. */
 static int do_stop(void)
 {
 	double start = now();
 	pid_t me = getpid(), pid = fork();
 	int status;
-	char state;
 
 	if (pid == 0) {
-		usleep(50000);
+		bool stopped;
+
+		await_sleep(me);
 		kill(me, SIGSTOP);
-		usleep(100000);
-		state = state_of(me);
+		stopped = stays_stopped(me);
 		kill(me, SIGCONT);
-		_exit(state == 'T' || state == 't' ? 0 : 1);
+		_exit(stopped ? 0 : 1);
 	}
 	mark(1);
-	if (poll(NULL, 0, 400))
+	if (poll(NULL, 0, 1000))
 		return 1;
 	mark(2);
-	if (now() - start < 0.39)
+	if (now() - start < 0.99)
 		return 2;
 	if (waitpid(pid, &status, 0) != pid || status)
 		return 3;
@@ -100,28 +109,31 @@ static int do_stop(void)
 /* A child that stops itself: its parent must hear of it. */
 static int do_tstp(void)
 {
-	int status;
+	int status, p[2];
 	pid_t pid;
+	char byte;
 
 	setpgid(0, 0);
+	CHECK(!pipe(p));
 	pid = fork();
 	if (pid == 0) {
 		signal(SIGTSTP, SIG_DFL);
 		setpgid(0, 0);
 		raise(SIGTSTP);
-		usleep(100000);
+		/* its parent is to see that it goes on, not only that it has ended */
+		CHECK(read(p[0], &byte, 1) == 1);
 		mark(2);
 		_exit(6);
 	}
 	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status) ||
 	    WSTOPSIG(status) != SIGTSTP)
 		return 1;
-	usleep(50000);
-	if (waitpid(pid, &status, WNOHANG))
-		return 2; /* it did not stay stopped */
+	if (!stays_stopped(pid) || waitpid(pid, &status, WNOHANG))
+		return 2;
 	kill(pid, SIGCONT);
 	if (waitpid(pid, &status, WCONTINUED) != pid || !WIFCONTINUED(status))
 		return 3;
+	CHECK(write(p[1], "x", 1) == 1);
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) != 6)
 		return 4;

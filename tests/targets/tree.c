@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,13 +170,20 @@ static int do_mmap(void)
 	return munmap(p, 4096);
 }
 
-static volatile int over;
+static atomic_int polls;
+static atomic_bool over;
 
 static void *poller(void *unused)
 {
-	while (!over)
+	for (; !over; polls++)
 		poll(NULL, 0, 2);
 	return unused;
+}
+
+static void await_polls(int more)
+{
+	for (int until = polls + more; polls < until;)
+		usleep(1000);
 }
 
 /* A thread that makes calls of its own all the time, around our one mark. */
@@ -184,10 +193,10 @@ static int do_poll(void)
 
 	if (pthread_create(&id, NULL, poller, NULL))
 		return 1;
-	usleep(30000);
+	await_polls(5);
 	mark(1);
-	usleep(100000);
-	over = 1;
+	await_polls(50);
+	over = true;
 	return pthread_join(id, NULL);
 }
 

@@ -111,6 +111,8 @@ static void test_attach_stopped(void **state)
 	trace_free(r.t);
 	assert_int_equal(count(&r, ENTER, ANY), 0);
 	assert_int_equal(count(&r, GONE, -1), 7);
+	for (int i = 0; i < 1000 && state_of(pid) != 'T'; i++)
+		usleep(10000);
 	usleep(50000);
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 	assert_int_equal(state_of(pid), 'T');
