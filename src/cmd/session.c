@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/layout.h"
 #include "dump/dump_view.h"
 #include "host/rawdata.h"
 #include "lib/hash.h"
@@ -18,7 +17,6 @@
 #include "render/text_view.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Calls a hook of every view that has it. */
 #define TELL(s, hook, ...)							\
@@ -139,11 +137,9 @@ static bool record_raw(void *ctx, const uint8_t *data, size_t len, struct sink *
 {
 	struct session *s = ctx;
 	const struct event *e = s->recording;
-	const struct layout *l = &layout_perf_event_attr;
 
-	return layout_get(l, ATTR_TYPE, e->attr, e->attr_len) == PERF_TYPE_TRACEPOINT &&
-	       rawdata_emit(s->rawdata, layout_get(l, ATTR_CONFIG, e->attr, e->attr_len),
-			    data, len, sink);
+	return event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT &&
+	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
 }
 
 static const char *record_symbol(void *ctx, int32_t pid, uint64_t ip,

@@ -103,7 +103,7 @@ static void look_last(struct live *l, const struct call *c, int fd)
 
 	if (!e || e->handles > 1)
 		return;
-	look_event(l->looker, c->pid, c->tid, e->output ? e->output : e);
+	look_event(l->looker, c->pid, c->tid, event_writes_to(e));
 	look_count(l->looker, c->pid, c->tid, e);
 }
 
@@ -120,7 +120,7 @@ static void look_before(struct live *l, const struct call *c)
 		if (e && (c->args[1] == PERF_EVENT_IOC_DISABLE ||
 			  c->args[1] == PERF_EVENT_IOC_PAUSE_OUTPUT ||
 			  c->args[1] == PERF_EVENT_IOC_SET_OUTPUT))
-			look_event(l->looker, c->pid, c->tid, e->output ? e->output : e);
+			look_event(l->looker, c->pid, c->tid, event_writes_to(e));
 		break;
 	case CALL_MUNMAP:
 	case CALL_MREMAP:
