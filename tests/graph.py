@@ -543,7 +543,7 @@ def test_undumpable(tap, tmp):
 	       [r.returncode, r.stdout, r.stderr])
 	tap.ok(r.stderr.count("cannot look into the ring buffer") == 1,
 	       name + ": a warning, once", r.stderr.split("\n"))
-	tap.ok(re.search(r"^\d+ ring 1: could not be looked into: Operation not permitted$", text,
+	tap.ok(re.search(r"^\d+ +ring 1: could not be looked into: Operation not permitted$", text,
 			 re.M), name + ": each look that failed has a line", text.split("\n"))
 	tap.ok("event with an unreadable attr" in summary and "; how it starts is not known" in
 	       summary and "event with an unreadable attr: E2BIG" in
