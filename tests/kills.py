@@ -45,10 +45,10 @@ PERFS = ["record -o @data -F 4000 -e cpu-clock -g seq 3000000", "stat -a -e cpu-
 	 "trace -o @out true", "record -o @data -a -e sched:sched_switch sleep 0.3"]
 # What they print does not depend on time, and none waits for one signal: what is on
 # its way to a task when its tracer is killed, the kernel throws away.
-QUIET = ["everyday -e -n 30 fork", "everyday -n 30 vfork", "everyday -e -n 30 thread_exec",
-	 "everyday -e -n 20 leaderless", "eventful -n 5 sigtrap", "confined -e -n 4 filter",
-	 "confined -n 20 untraced", "confined -n 10 subreaper", "confined -n 10 strict",
-	 "eventful -n 20 overflows", "eventful -n 4 leader", "eventful emfile 20000"]
+QUIET = ["everyday -n 30 vfork", "everyday -e -n 30 thread_exec",
+	 "everyday -e -n 20 leaderless", "confined -n 20 untraced",
+	 "confined -n 10 subreaper", "confined -n 10 strict", "eventful -n 20 overflows",
+	 "eventful -n 4 leader", "eventful emfile 20000"]
 
 def stat_of(pid):
 	"""Parent, state and process group; None when it is gone."""
