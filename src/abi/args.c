@@ -72,19 +72,19 @@ static void emit_size(const struct arg *a, struct sink *s)
 static void capture_path(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		capture_string(c, phase, arg_word(a), m);
 }
 
 static void emit_path(const struct arg *a, struct sink *s)
 {
-	call_emit_string(a->call, AT_ENTER, arg_name(a), arg_word(a), s);
+	call_emit_string(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
 }
 
 static void capture_attr(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		attr_capture(c, phase, arg_word(a), m, a->names);
 	else if (c->failed)
 		capture_bytes(c, phase, arg_word(a) + 4, 4, m); /* size, for E2BIG */
@@ -92,7 +92,7 @@ static void capture_attr(const struct arg *a, struct call *c,
 
 static void emit_attr(const struct arg *a, struct sink *s)
 {
-	attr_emit(a->call, AT_ENTER, arg_name(a), arg_word(a), a->names, s);
+	attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s);
 }
 
 /* perf_event_open's pid is a descriptor of a cgroup when the flag says so. */

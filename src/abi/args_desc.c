@@ -51,14 +51,14 @@ static void emit_content(const struct arg *a, const char *key,
 static void capture_read_buf(const struct arg *a, struct call *c,
 			     enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_EXIT && !c->failed && c->ret > 0)
+	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_value(a), (uint64_t)c->ret, m);
 }
 
 static void emit_read_buf(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, arg_value(a), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_value(a), SIZE_MAX, &len);
 
 	if (p)
 		emit_content(a, arg_name(a), p, len, s);
@@ -79,7 +79,7 @@ static uint64_t iov_count(const struct arg *a)
 static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *len)
 {
 	size_t got, word = a->call->arch->word;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER,
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER,
 				      arg_value(a) + i * 2 * word, 2 * word, &got);
 
 	if (!p || got < 2 * word)
@@ -94,7 +94,7 @@ static void capture_read_iov(const struct arg *a, struct call *c,
 {
 	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
 
-	if (phase == AT_ENTER) {
+	if (phase == AT_SYSCALL_ENTER) {
 		capture_bytes(c, phase, arg_value(a),
 			      iov_count(a) * 2 * c->arch->word, m);
 		return;
@@ -112,7 +112,7 @@ static void emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
 			struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, base, iov_len, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);
 
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
 	s->ops->begin(s, NULL, SINK_OBJECT);
@@ -134,7 +134,7 @@ static void emit_joined(const struct arg *a, struct sink *s)
 
 	for (uint64_t i = 0; i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
 		size_t got;
-		const uint8_t *p = call_bytes(a->call, AT_EXIT, base, len, &got);
+		const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, len, &got);
 
 		if (!p)
 			continue;
@@ -207,7 +207,7 @@ static void capture_fcntl_arg(const struct arg *a, struct call *c,
 {
 	int cmd = call_int(c, 1);
 
-	if (takes_owner(cmd) && (phase == AT_ENTER) == (cmd == CMD_SETOWN_EX))
+	if (takes_owner(cmd) && (phase == AT_SYSCALL_ENTER) == (cmd == CMD_SETOWN_EX))
 		capture_bytes(c, phase, arg_value(a), 8, m);
 }
 
@@ -253,10 +253,10 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 			s->ops->note(s, "signal", "SIGIO");
 		break;
 	case CMD_SETOWN_EX:
-		emit_owner(a, AT_ENTER, s);
+		emit_owner(a, AT_SYSCALL_ENTER, s);
 		break;
 	case CMD_GETOWN_EX:
-		emit_owner(a, AT_EXIT, s);
+		emit_owner(a, AT_SYSCALL_EXIT, s);
 		break;
 	default:
 		s->ops->hex(s, arg_name(a), arg_value(a));

@@ -23,7 +23,7 @@ static void capture_pollfds(const struct arg *a, struct call *c,
 {
 	uint64_t n = (uint32_t)c->args[a->i + 1];
 
-	if (phase == AT_EXIT && (c->failed || c->ret <= 0))
+	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
 		return;
 	capture_bytes(c, phase, arg_word(a), n * POLLFD_SIZE, m);
 }
@@ -45,7 +45,7 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 {
 	uint64_t n = (uint32_t)a->call->args[a->i + 1];
 	size_t len, got;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), SIZE_MAX, &len);
 
 	got = len / POLLFD_SIZE;
 	if (!n && arg_word(a)) {
@@ -72,7 +72,7 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 static void result_pollfds(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (!p)
 		return;
@@ -101,7 +101,7 @@ static size_t fdset_bytes(const struct call *c)
 static void capture_fdset(const struct arg *a, struct call *c,
 			  enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_EXIT && (c->failed || c->ret <= 0))
+	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
 		return;
 	capture_bytes(c, phase, arg_word(a), fdset_bytes(c), m);
 }
@@ -128,7 +128,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 static void emit_fdset(const struct arg *a, struct sink *s)
 {
 	if (arg_word(a))
-		emit_set(a, AT_ENTER, arg_name(a), s);
+		emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
 	else
 		s->ops->addr(s, arg_name(a), 0);
 }
@@ -137,13 +137,13 @@ static void result_fdset(const struct arg *a, struct sink *s)
 {
 	static const char *const words[] = { NULL, "in", "out", "except" };
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (!p)
 		return;
 	for (size_t i = 0; i < len; i++) {
 		if (p[i]) {
-			emit_set(a, AT_EXIT, words[a->i], s);
+			emit_set(a, AT_SYSCALL_EXIT, words[a->i], s);
 			return;
 		}
 	}
@@ -179,23 +179,23 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 static void capture_time(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER || (!c->failed && c->ret > 0))
+	if (phase == AT_SYSCALL_ENTER || (!c->failed && c->ret > 0))
 		capture_bytes(c, phase, arg_word(a), 16, m);
 }
 
 static void emit_timespec(const struct arg *a, struct sink *s)
 {
-	emit_time(a, AT_ENTER, arg_name(a), a->call->arch->word, "tv_nsec", s);
+	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_nsec", s);
 }
 
 static void emit_timespec64(const struct arg *a, struct sink *s)
 {
-	emit_time(a, AT_ENTER, arg_name(a), 8, "tv_nsec", s);
+	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), 8, "tv_nsec", s);
 }
 
 static void emit_timeval(const struct arg *a, struct sink *s)
 {
-	emit_time(a, AT_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
+	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
 }
 
 /* The kernel writes back what is left of the time (epoll's it leaves alone). */
@@ -205,8 +205,8 @@ static void result_left(const struct arg *a, size_t word, const char *sub,
 	size_t len;
 
 	if (a->call->desc->id != CALL_EPOLL_PWAIT2 &&
-	    call_bytes(a->call, AT_EXIT, arg_word(a), 1, &len))
-		emit_time(a, AT_EXIT, "left", word, sub, s);
+	    call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), 1, &len))
+		emit_time(a, AT_SYSCALL_EXIT, "left", word, sub, s);
 }
 
 static void result_timespec(const struct arg *a, struct sink *s)
@@ -233,14 +233,14 @@ const struct arg_ops arg_timeval = { capture_time, emit_timeval, result_timeval 
 static void capture_sigset(const struct arg *a, struct call *c,
 			   enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), 8, m);
 }
 
 static void emit_sigset(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), 8, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), 8, &len);
 	char text[sizeof(struct text_line) + 8], name[32];
 	struct text_line names;
 	uint64_t mask, listed;
@@ -281,14 +281,14 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 static void capture_epoll_event(const struct arg *a, struct call *c,
 				enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m);
 }
 
 static void emit_epoll_event(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
-	const uint8_t *p = call_bytes(a->call, AT_ENTER, arg_word(a), size, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), size, &len);
 
 	if (!p || len < size)
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
@@ -301,7 +301,7 @@ const struct arg_ops arg_epoll_event = { capture_epoll_event, emit_epoll_event, 
 static void capture_epoll_events(const struct arg *a, struct call *c,
 				 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_EXIT && !c->failed && c->ret > 0)
+	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m);
 }
 
@@ -314,7 +314,7 @@ static void emit_epoll_events(const struct arg *a, struct sink *s)
 		s->ops->addr(s, arg_name(a), arg_word(a));
 		return;
 	}
-	p = call_bytes(a->call, AT_EXIT, arg_word(a), SIZE_MAX, &len);
+	p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= size; len -= size, p += size)
 		emit_one_epoll(p, size, s);

@@ -19,7 +19,7 @@
 static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 {
 	size_t len, word = a->call->arch->word;
-	const uint8_t *b = call_bytes(a->call, AT_ENTER,
+	const uint8_t *b = call_bytes(a->call, AT_SYSCALL_ENTER,
 				      arg_value(a) + i * word, word, &len);
 
 	if (!b || len < word)
@@ -33,7 +33,7 @@ static void capture_argv(const struct arg *a, struct call *c,
 {
 	uint64_t p;
 
-	if (phase != AT_ENTER)
+	if (phase != AT_SYSCALL_ENTER)
 		return;
 	capture_bytes(c, phase, arg_value(a), (ARGV_MAX + 1) * c->arch->word, m);
 	for (size_t i = 0; i < ARGV_MAX && vector_at(a, i, &p) && p; i++)
@@ -55,7 +55,7 @@ static void emit_argv(const struct arg *a, struct sink *s)
 			s->ops->note(s, "more", "and more");
 			break;
 		}
-		call_emit_string(a->call, AT_ENTER, NULL, p, s);
+		call_emit_string(a->call, AT_SYSCALL_ENTER, NULL, p, s);
 	}
 	s->ops->end(s);
 }
@@ -66,7 +66,7 @@ const struct arg_ops arg_argv = { capture_argv, emit_argv, NULL };
 static void capture_envp(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_value(a),
 			      (ENVP_MAX + 1) * c->arch->word, m);
 }
@@ -111,7 +111,7 @@ static void capture_clone_args(const struct arg *a, struct call *c,
 {
 	uint64_t size = c->args[a->i + 1];
 
-	if (phase == AT_ENTER)
+	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_value(a),
 			      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
 }
@@ -123,7 +123,7 @@ static void emit_clone_args(const struct arg *a, struct sink *s)
 		.arch = a->call->arch, .names = a->names,
 	};
 
-	w.bytes = call_bytes(a->call, AT_ENTER, arg_value(a), CLONE_ARGS_MAX, &w.len);
+	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_value(a), CLONE_ARGS_MAX, &w.len);
 	if (!w.bytes) {
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;

@@ -160,8 +160,8 @@ void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 void attr_note_size(const struct call *c, uint64_t addr, struct sink *s)
 {
 	size_t before_len, after_len;
-	const uint8_t *before = call_bytes(c, AT_ENTER, addr, 8, &before_len);
-	const uint8_t *after = call_bytes(c, AT_EXIT, addr + 4, 4, &after_len);
+	const uint8_t *before = call_bytes(c, AT_SYSCALL_ENTER, addr, 8, &before_len);
+	const uint8_t *after = call_bytes(c, AT_SYSCALL_EXIT, addr + 4, 4, &after_len);
 	uint64_t size;
 	const char *name;
 

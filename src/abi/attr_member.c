@@ -212,9 +212,9 @@ bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)
 {
-	call_add_capture(c, AT_ENTER, addr, (uint32_t)a->len, a->bytes, (uint32_t)a->len);
+	call_add_capture(c, AT_SYSCALL_ENTER, addr, (uint32_t)a->len, a->bytes, (uint32_t)a->len);
 	for (size_t i = 0; i < a->nstrings; i++)
-		call_add_capture(c, AT_ENTER, a->strings[i].addr,
+		call_add_capture(c, AT_SYSCALL_ENTER, a->strings[i].addr,
 				 (uint32_t)a->strings[i].len, a->pool + a->strings[i].at,
 				 (uint32_t)a->strings[i].len);
 }

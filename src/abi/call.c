@@ -65,8 +65,8 @@ void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
 void call_args(const struct call *c, enum call_phase phase,
 	       const struct names *n, struct sink *s)
 {
-	unsigned int i = phase == AT_ENTER ? 0 : c->desc->in_args;
-	unsigned int end = phase == AT_ENTER ? c->desc->in_args : c->desc->nargs;
+	unsigned int i = phase == AT_SYSCALL_ENTER ? 0 : c->desc->in_args;
+	unsigned int end = phase == AT_SYSCALL_ENTER ? c->desc->in_args : c->desc->nargs;
 
 	for (; i < end; i++) {
 		const struct arg a = { c, n, i };
@@ -106,7 +106,7 @@ enum call_result call_result_kind(const struct call *c)
 	enum call_result kind = result_of(c);
 
 	/* a descriptor that was made up stands for nothing */
-	return kind == RESULT_FD && (c->no_event || c->tamper.injected) ? RESULT_NUMBER : kind;
+	return kind == RESULT_FD && (c->no_event || c->inject.injected) ? RESULT_NUMBER : kind;
 }
 
 void call_results(const struct call *c, const struct names *n, struct sink *s)
@@ -174,10 +174,10 @@ void call_result_notes(const struct call *c, const struct names *n,
 {
 	if (!c->returned)
 		return;
-	if (c->tamper.because[0])
-		s->ops->note(s, "injected", c->tamper.because);
+	if (c->inject.because[0])
+		s->ops->note(s, "injected", c->inject.because);
 	/* what the kernel meant: here it said nothing, but for a size in its name */
-	if (c->tamper.injected && c->desc->class != CLASS_OPEN)
+	if (c->inject.injected && c->desc->class != CLASS_OPEN)
 		return;
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:

@@ -16,7 +16,7 @@
 #include "abi/xlat.h"
 #include "lib/buf.h"
 
-enum call_phase { AT_ENTER, AT_EXIT };
+enum call_phase { AT_SYSCALL_ENTER, AT_SYSCALL_EXIT };
 
 /* Bytes copied from the target: pool.data[at .. at + len). */
 struct capture {
@@ -33,7 +33,7 @@ enum { CALL_MAX_CAPTURES = 64 };
  * What is done to a call on its way.  Who is told of its beginning asks for it;
  * at its return it says what was done.
  */
-struct tamper {
+struct inject {
 	bool injected;		/* the kernel is not asked, and the task gets ret */
 	int64_t ret;		/* a negative errno for a failure */
 	uint64_t enter_delay_ns, exit_delay_ns;
@@ -59,7 +59,7 @@ struct call {
 	bool no_event;			/* an open that returned the number of none */
 	bool shown;			/* for the one who drives: it is printed */
 	const struct call *before;	/* of which this is a changed form; NULL: none */
-	struct tamper tamper;
+	struct inject inject;
 	struct capture captures[CALL_MAX_CAPTURES];
 	size_t ncaptures;
 	struct buf pool;
@@ -106,8 +106,8 @@ void call_reset(struct call *c);
 void call_free(struct call *c);
 
 /*
- * Copies what the arguments point to.  At AT_ENTER what the kernel will
- * read, at AT_EXIT what it wrote (c->ret must be set).  Lengths come from
+ * Copies what the arguments point to.  At AT_SYSCALL_ENTER what the kernel will
+ * read, at AT_SYSCALL_EXIT what it wrote (c->ret must be set).  Lengths come from
  * the target and are cut to sane limits; unreadable memory is remembered as
  * such.  n tells which dynamic PMUs take pointers.  Never fails.
  */
@@ -127,7 +127,7 @@ const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 
 /*
  * Hands arguments to the sink, one value or object each, keyed by name.
- * AT_ENTER: the first desc->in_args; AT_EXIT: the others.  What differs from
+ * AT_SYSCALL_ENTER: the first desc->in_args; AT_SYSCALL_EXIT: the others.  What differs from
  * c->before is noted with what it was, and shown even where it is zero.
  */
 void call_args(const struct call *c, enum call_phase phase,

@@ -78,10 +78,10 @@ static void flags(struct listing *l, const struct xlat *x)
 	for (size_t i = 0; i < x->n; i++)
 		if (known(l, &x->entries[i]))
 			all |= x->entries[i].mask;
-	offer(l, CHANGE_MEND, l->value & all, 0);
+	offer(l, CHANGE_FIX, l->value & all, 0);
 	/* without the bits that nobody knows there may be no kind left */
 	if (x == &xlat_perf_branch_sample_type && l->value & ~all)
-		offer(l, CHANGE_MEND, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
+		offer(l, CHANGE_FIX, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
 	for (size_t i = 0; i < x->n; i++) {
 		uint64_t bits = x->entries[i].mask;
 
@@ -120,23 +120,23 @@ static void number(struct listing *l)
 	switch (l->field - layout->fields) {
 	case ATTR_SAMPLE_FREQ:
 		if (l->value > m->max_sample_rate)
-			offer(l, CHANGE_MEND, m->max_sample_rate, 0);
+			offer(l, CHANGE_FIX, m->max_sample_rate, 0);
 		break;
 	case ATTR_SAMPLE_PERIOD:
 		if (l->value >> 63)
-			offer(l, CHANGE_MEND, INT64_MAX, 0);
+			offer(l, CHANGE_FIX, INT64_MAX, 0);
 		break;
 	case ATTR_SAMPLE_MAX_STACK:
 		if (l->value > m->max_stack)
-			offer(l, CHANGE_MEND, m->max_stack, 0);
+			offer(l, CHANGE_FIX, m->max_stack, 0);
 		break;
 	case ATTR_SAMPLE_STACK_USER:
-		offer(l, CHANGE_MEND, l->value > RULE_STACK_MAX ? RULE_STACK_MAX :
+		offer(l, CHANGE_FIX, l->value > RULE_STACK_MAX ? RULE_STACK_MAX :
 								  l->value & ~7ULL, 0);
 		break;
 	}
 	if (l->value)
-		offer(l, l->field->kind == FIELD_RESERVED ? CHANGE_MEND : CHANGE_DROP, 0, 0);
+		offer(l, l->field->kind == FIELD_RESERVED ? CHANGE_FIX : CHANGE_DROP, 0, 0);
 }
 
 static void registers(struct listing *l)
@@ -151,15 +151,15 @@ static void registers(struct listing *l)
 	while (xlat_next_flag(a->regs, &rest, &at))
 		;
 	named = l->value & ~rest & ~a->regs_refused;
-	offer(l, CHANGE_MEND, named, 0);
-	offer(l, CHANGE_MEND, l->value & ~a->regs_extended, 0);
-	offer(l, CHANGE_MEND, named & ~a->regs_extended, 1);
+	offer(l, CHANGE_FIX, named, 0);
+	offer(l, CHANGE_FIX, l->value & ~a->regs_extended, 0);
+	offer(l, CHANGE_FIX, named & ~a->regs_extended, 1);
 	for (size_t i = 0; i < a->regs->n; i++) {
 		e = &a->regs->entries[i];
 		if (known(l, e) && e->value < 64)
 			all |= 1ULL << e->value;
 	}
-	offer(l, CHANGE_MEND, all & ~a->regs_refused & ~a->regs_extended, 2);
+	offer(l, CHANGE_FIX, all & ~a->regs_refused & ~a->regs_extended, 2);
 }
 
 /* Where a breakpoint could be: nearby, or at least in the program. */
@@ -170,7 +170,7 @@ static void address(struct listing *l)
 	if (l->field - layout->fields != ATTR_BP_ADDR)
 		return;
 	if (len && !(len & (len - 1)))
-		offer(l, CHANGE_MEND, l->value & ~(len - 1), 0);
+		offer(l, CHANGE_FIX, l->value & ~(len - 1), 0);
 	offer(l, CHANGE_EVENT, SOME_ADDRESS, 1);
 }
 
@@ -198,11 +198,11 @@ static void config(struct listing *l)
 		return;
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
-		offer(l, CHANGE_MEND, (uint32_t)l->value, 0);
+		offer(l, CHANGE_FIX, (uint32_t)l->value, 0);
 		break;
 	}
 	if (p && !strcmp(p->name, "uprobe"))
-		offer(l, CHANGE_MEND, l->value & ~(1ULL << 32), 0);
+		offer(l, CHANGE_FIX, l->value & ~(1ULL << 32), 0);
 	if (p && !strcmp(p->name, "task_clock"))
 		offer(l, CHANGE_EVENT, PERF_COUNT_SW_TASK_CLOCK, 0);
 	for (size_t i = 0; p && i < p->nconfigs; i++)
@@ -227,11 +227,11 @@ static void size(struct listing *l)
 			above = v;
 	}
 	if (own)
-		offer(l, CHANGE_MEND, own, distance(own, l->value));
+		offer(l, CHANGE_FIX, own, distance(own, l->value));
 	if (readable && readable != own)
-		offer(l, CHANGE_MEND, readable, distance(readable, l->value));
+		offer(l, CHANGE_FIX, readable, distance(readable, l->value));
 	if (above && above != own)
-		offer(l, CHANGE_MEND, above, distance(above, l->value));
+		offer(l, CHANGE_FIX, above, distance(above, l->value));
 }
 
 static void member(struct listing *l)
@@ -246,11 +246,11 @@ static void member(struct listing *l)
 		flags(l, l->field->xlat);
 		break;
 	case FIELD_ENUM:
-		enumeration(l, l->field->xlat, CHANGE_MEND);
+		enumeration(l, l->field->xlat, CHANGE_FIX);
 		break;
 	case FIELD_WORDS:
 		for (uint64_t v = l->value; v--;)
-			offer(l, CHANGE_MEND, v, distance(v, l->value));
+			offer(l, CHANGE_FIX, v, distance(v, l->value));
 		break;
 	case FIELD_REGS:
 		registers(l);
@@ -283,7 +283,7 @@ static void like_leader(struct listing *l)
 	bool alike = l->field->kind == FIELD_ENUM || l->field->kind == FIELD_UINT;
 
 	if (l->ask->group_fd != -1 && g->attr && alike)
-		offer(l, CHANGE_MEND, field_get(l->field, g->attr, g->len), 0);
+		offer(l, CHANGE_FIX, field_get(l->field, g->attr, g->len), 0);
 }
 
 /* Arguments ------------------------------------------------------------------------ */
@@ -297,7 +297,7 @@ static void arguments(struct listing *l)
 	if (a->pid && task)
 		offer_arg(l, ARG_NR_PID, CHANGE_TARGET, 0, 0);
 	if (a->group_fd != -1 && g->attr && g->cpu != a->cpu)
-		offer_arg(l, ARG_NR_CPU, CHANGE_MEND, (uint32_t)g->cpu, 0);
+		offer_arg(l, ARG_NR_CPU, CHANGE_FIX, (uint32_t)g->cpu, 0);
 	if (a->cpu != -1)
 		offer_arg(l, ARG_NR_CPU, CHANGE_TARGET, UINT32_MAX, 0);
 	if (a->cpu)
@@ -308,12 +308,12 @@ static void arguments(struct listing *l)
 		if (a->flags >> bit & 1)
 			offer_arg(l, ARG_NR_FLAGS,
 				  xlat_find(&xlat_perf_event_open_flags, 1ULL << bit) ?
-				  CHANGE_DROP : CHANGE_MEND, a->flags & ~(1ULL << bit), 0);
+				  CHANGE_DROP : CHANGE_FIX, a->flags & ~(1ULL << bit), 0);
 	l->value = 0;
 	for (size_t i = 0; i < xlat_perf_event_open_flags.n; i++)
 		l->value |= xlat_perf_event_open_flags.entries[i].mask;
 	if (a->flags & ~l->value)
-		offer_arg(l, ARG_NR_FLAGS, CHANGE_MEND, a->flags & l->value, 1);
+		offer_arg(l, ARG_NR_FLAGS, CHANGE_FIX, a->flags & l->value, 1);
 }
 
 /* An attr that cannot be read as far as its size tells. */
@@ -322,7 +322,7 @@ static void unreadable(struct listing *l)
 	uint64_t want = get(l, ATTR_SIZE);
 
 	if (l->ask->len < 8 || (l->ask->len < want && want <= CHANGE_ATTR_MAX))
-		offer_arg(l, ARG_NR_ATTR, CHANGE_MEND, 1, 0);
+		offer_arg(l, ARG_NR_ATTR, CHANGE_FIX, 1, 0);
 }
 
 void change_list(const struct rule_ask *ask, const struct names *names,

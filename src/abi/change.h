@@ -14,7 +14,7 @@ enum { CHANGE_ATTR_MAX = 4096 };
 
 /* The nearest first. */
 enum change_how {
-	CHANGE_MEND,	/* a value near to what was asked for */
+	CHANGE_FIX,	/* a value near to what was asked for */
 	CHANGE_ADD,	/* something more is asked for */
 	CHANGE_DROP,	/* something is not asked for any more */
 	CHANGE_TARGET,	/* another task or CPU is measured */

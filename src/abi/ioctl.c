@@ -22,9 +22,9 @@ static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
 			  const struct mem *m)
 {
 	size_t len, want = QUERY_BPF_HEAD;
-	const uint8_t *head = call_bytes(c, AT_ENTER, arg, QUERY_BPF_HEAD, &len);
+	const uint8_t *head = call_bytes(c, AT_SYSCALL_ENTER, arg, QUERY_BPF_HEAD, &len);
 
-	if (phase == AT_EXIT && head && len == QUERY_BPF_HEAD) {
+	if (phase == AT_SYSCALL_EXIT && head && len == QUERY_BPF_HEAD) {
 		uint64_t ids = load_uint(head, 4);
 
 		if (ids > QUERY_BPF_MAX_IDS)
@@ -38,7 +38,7 @@ void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 		   const struct mem *m, const struct names *n)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
-	bool in = phase == AT_ENTER;
+	bool in = phase == AT_SYSCALL_ENTER;
 
 	if (!d || d->dir == IOCTL_VALUE)
 		return;
@@ -91,7 +91,7 @@ static void emit_u64(const struct call *c, enum call_phase phase,
 static void emit_query(const struct call *c, const char *key, uint64_t arg,
 		       const struct names *n, struct sink *s)
 {
-	enum call_phase phase = AT_EXIT;
+	enum call_phase phase = AT_SYSCALL_EXIT;
 	struct walk w = {
 		.layout = &layout_perf_event_query_bpf, .call = c, .names = n,
 	};
@@ -99,7 +99,7 @@ static void emit_query(const struct call *c, const char *key, uint64_t arg,
 
 	w.bytes = call_bytes(c, phase, arg, SIZE_MAX, &w.len);
 	if (!w.bytes || w.len < QUERY_BPF_HEAD)
-		w.bytes = call_bytes(c, AT_ENTER, arg, SIZE_MAX, &w.len);
+		w.bytes = call_bytes(c, AT_SYSCALL_ENTER, arg, SIZE_MAX, &w.len);
 	if (!w.bytes || w.len < QUERY_BPF_HEAD) {
 		call_emit_unreadable(key, arg, s);
 		return;
@@ -162,10 +162,10 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 	}
 	switch (d->arg) {
 	case IOCTL_ARG_STRING:
-		call_emit_string(c, AT_ENTER, key, arg, s);
+		call_emit_string(c, AT_SYSCALL_ENTER, key, arg, s);
 		break;
 	case IOCTL_ARG_ATTR:
-		attr_emit(c, AT_ENTER, key, arg, n, s);
+		attr_emit(c, AT_SYSCALL_ENTER, key, arg, n, s);
 		break;
 	case IOCTL_ARG_QUERY_BPF:
 		emit_query(c, key, arg, n, s);
@@ -174,7 +174,7 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		if (d->dir == IOCTL_OUT && c->failed)
 			s->ops->addr(s, key, arg);
 		else
-			emit_u64(c, d->dir == IOCTL_OUT ? AT_EXIT : AT_ENTER,
+			emit_u64(c, d->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
 				 key, arg, s);
 	}
 }

@@ -176,7 +176,7 @@ static void emit_string(const struct walk *w, const struct field *f,
 			uint64_t v, struct sink *s)
 {
 	if (w->call)
-		call_emit_string(w->call, AT_ENTER, f->name, v, s);
+		call_emit_string(w->call, AT_SYSCALL_ENTER, f->name, v, s);
 	else
 		s->ops->addr(s, f->name, v);
 }

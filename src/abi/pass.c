@@ -36,7 +36,7 @@ static void capture_msghdr(const struct arg *a, struct call *c,
 {
 	struct message_at at;
 
-	if (phase == AT_EXIT && c->failed)
+	if (phase == AT_SYSCALL_EXIT && c->failed)
 		return;
 	capture_bytes(c, phase, call_word(c, a->i), 7u * c->arch->word, m);
 	if (locate(c, phase, &at) && at.len)
@@ -75,7 +75,7 @@ size_t call_passed_fds(const struct call *c, enum call_phase phase,
 /* Only the descriptors: what else a message holds is not our business. */
 static void emit_msghdr(const struct arg *a, struct sink *s)
 {
-	enum call_phase phase = a->call->desc->id == CALL_RECVMSG ? AT_EXIT : AT_ENTER;
+	enum call_phase phase = a->call->desc->id == CALL_RECVMSG ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
 	int fds[CALL_MAX_PASSED];
 	size_t n = call_passed_fds(a->call, phase, fds);
 

@@ -8,7 +8,7 @@
 enum { CALL_MAX_PASSED = 253 };	/* SCM_MAX_FD of the kernel */
 
 /*
- * The descriptors in the message of a sendmsg (AT_ENTER) or recvmsg (AT_EXIT):
+ * The descriptors in the message of a sendmsg (AT_SYSCALL_ENTER) or recvmsg (AT_SYSCALL_EXIT):
  * how many, at most CALL_MAX_PASSED of them in fds.
  */
 size_t call_passed_fds(const struct call *c, enum call_phase phase,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/rules.h"
 
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 static rule_fn *const predicates[RULE_COUNT] = {
 #define RULE(id, name) [RULE_##id] = rule_##name,

@@ -2,7 +2,7 @@
 /* What is checked around the PMU's part: privilege, limits, task, CPU, clock. */
 #include <time.h>
 
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 /* Before the event is made ------------------------------------------------------ */
 

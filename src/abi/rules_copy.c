@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is checked while the attr is copied: perf_copy_attr() of the kernel. */
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 int rule_flags_unknown(const struct rule_input *in)
 {

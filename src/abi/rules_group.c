@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is checked against the event behind group_fd. */
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 /* A group that cannot be read at once is refused, in bytes. */
 enum { READ_MAX = 16384 };

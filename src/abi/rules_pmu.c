@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The choice of a PMU, what it checks, and what is checked for it. */
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 static bool is_type(const struct rule_input *in, uint64_t type)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What breakpoints (the kernel's arch/x86/kernel/hw_breakpoint.c) and probes check. */
-#include "abi/rules_in.h"
+#include "abi/rules_internal.h"
 
 /* Where x86-64 maps the code by which it enters the kernel: 512 GiB. */
 #define ENTRY_BASE 0xfffffe0000000000ULL

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
+#include "cli/options.h"
 #include "cmd/cmd.h"
-#include "cmd/input.h"
-#include "cmd/options.h"
-#include "dump/gather.h"
+#include "codegen/gather.h"
 #include "lib/create.h"
 #include "lib/die.h"
 

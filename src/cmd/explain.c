@@ -6,15 +6,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cmd/check.h"
+#include "cli/input.h"
+#include "cmd/check/check.h"
 #include "cmd/cmd.h"
-#include "cmd/decode.h"
-#include "cmd/decode_one.h"
-#include "cmd/input.h"
+#include "cmd/decode/decode.h"
+#include "cmd/decode/decode_one.h"
+#include "explain/attr_prose.h"
+#include "explain/lexicon.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
-#include "render/attr_prose.h"
-#include "render/lexicon.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -210,7 +210,7 @@ static void tell_call(struct explaining *x, struct check_call *c)
 	};
 	struct prose *p = &x->prose;
 
-	a.attr = call_bytes(&c->call, AT_ENTER, c->call.args[0], CHECK_ATTR_MAX, &a.len);
+	a.attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0], CHECK_ATTR_MAX, &a.len);
 	prose_para(p);
 	if (!a.attr) {
 		prose_adds(p, "The attr could not be read: the kernel says EFAULT.");

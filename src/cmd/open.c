@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/measure.h"
-#include "cmd/refusal.h"
 #include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
-#include "render/figures.h"
+#include "measure/measure.h"
+#include "measure/refusal.h"
+#include "text/figures.h"
 #include "xlat/constants.h"
 
 enum {
@@ -167,7 +167,7 @@ static void defaults(struct opening *o)
 	for (size_t i = 0; i < l->n; i++)
 		defaults_of(o, i);
 	for (size_t i = 0; i < l->n; i++)
-		if ((measure_is_command(&o->m) || o->m.issuing.options.npids) &&
+		if ((measure_is_command(&o->m) || o->m.own_session.options.npids) &&
 		    may_inherit(l, i))
 			event_default(&l->events[i], ATTR_INHERIT, 1);
 }
@@ -275,7 +275,7 @@ static void show_progress(struct measure *m, double seconds)
 
 static void tell_counts(const struct measure *m)
 {
-	struct session *s = (struct session *)&m->issuing.session;
+	struct session *s = (struct session *)&m->own_session.session;
 
 	for (size_t t = 0; t < m->ntargets; t++) {
 		for (size_t i = 0; i < m->events.n; i++) {
@@ -312,7 +312,7 @@ static void add_lost(const struct opening *o, struct buf *out)
 static void print_figures(struct opening *o)
 {
 	struct measure *m = &o->m;
-	struct output *text = m->issuing.session.text;
+	struct output *text = m->own_session.session.text;
 	struct buf table = { 0 };
 
 	if (o->progress)
@@ -334,7 +334,7 @@ static void parse(struct opening *o, int argc, char **argv)
 	struct measure *m = &o->m;
 	int opt;
 
-	options_init(&m->issuing.options);
+	options_init(&m->own_session.options);
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, MEASURE_SHORT "e:", long_options,
@@ -367,7 +367,7 @@ static void parse(struct opening *o, int argc, char **argv)
 		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
 	if (m->aux_pages && !m->pages)
 		die("an AUX area lies beside a ring: say how large that is, with --mmap=PAGES");
-	m->once = !m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
+	m->once = !m->own_session.options.argv && !m->own_session.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }
 
@@ -394,7 +394,7 @@ int cmd_open(int argc, char **argv)
 	o.figures = xcalloc(o.m.events.n, sizeof(*o.figures));
 	defaults(&o);
 	o.m.retry = retry;
-	if (isatty(STDERR_FILENO) && !o.m.pages && !o.m.issuing.options.json)
+	if (isatty(STDERR_FILENO) && !o.m.pages && !o.m.own_session.options.json)
 		o.m.progress = show_progress;
 	ran = measure_open(&o.m) && measure_run(&o.m);
 	if (ran)

@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/input.h"
 #include "cmd/cmd.h"
-#include "cmd/input.h"
-#include "cmd/issuing.h"
-#include "cmd/refusal.h"
-#include "drive/reissue.h"
-#include "dump/replay.h"
+#include "drive/replay_engine.h"
+#include "dump/reader.h"
 #include "lib/die.h"
+#include "measure/own_session.h"
+#include "measure/refusal.h"
 #include "model/event_name.h"
 
 enum { REASONS = 32 };
@@ -54,10 +54,10 @@ static const struct option long_options[] = {
 };
 
 struct replaying {
-	struct issuing issuing;
-	struct reissue again;
+	struct own_session own_session;
+	struct replay_engine again;
 	struct model *there;	/* what the dump's calls add up to */
-	struct replay *dump;
+	struct reader *dump;
 	const char *path;
 	FILE *report;
 	bool quiet, stopped;
@@ -74,7 +74,7 @@ struct replaying {
 
 static void one_option(struct replaying *r, int opt, const char *arg, char **argv)
 {
-	struct options *o = &r->issuing.options;
+	struct options *o = &r->own_session.options;
 
 	if (options_show(o, opt, arg))
 		return;
@@ -100,7 +100,7 @@ static void one_option(struct replaying *r, int opt, const char *arg, char **arg
 
 static void parse(struct replaying *r, int argc, char **argv)
 {
-	struct options *o = &r->issuing.options;
+	struct options *o = &r->own_session.options;
 	int opt;
 
 	options_init(o);
@@ -132,9 +132,9 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 	size_t len;
 
 	if (c->desc->class == CLASS_OPEN) {
-		attr = call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
+		attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
 		if (attr)
-			event_name(attr, len, replay_names(r->dump), out);
+			event_name(attr, len, reader_names(r->dump), out);
 	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {
 		e = model_event(r->there, c->tid, call_int(c, 4));
 	} else if (c->desc->class != CLASS_MEMORY) {
@@ -171,7 +171,7 @@ static void tell_difference(struct replaying *r, const struct call *c, const cha
 {
 	struct buf line = { 0 };
 
-	buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, replay_line(r->dump), c->desc->name,
+	buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, reader_line(r->dump), c->desc->name,
 		 *what ? " " : "", what);
 	add_outcome(&line, c, there);
 	buf_adds(&line, " there, ");
@@ -220,7 +220,7 @@ static void count_left_out(struct replaying *r, const char *why)
 
 static void stop(struct replaying *r, const char *what, int error)
 {
-	warn("%s:%lu: %s: %s", r->path, replay_line(r->dump), what, strerror(error));
+	warn("%s:%lu: %s: %s", r->path, reader_line(r->dump), what, strerror(error));
 	r->stopped = true;
 }
 
@@ -273,7 +273,7 @@ static void on_enter(void *ctx, struct call *c)
 	struct replaying *r = ctx;
 
 	if (!r->stopped)
-		reissue_enter(&r->again, c);
+		replay_engine_enter(&r->again, c);
 }
 
 static void on_exit_of(void *ctx, struct call *c)
@@ -285,7 +285,7 @@ static void on_exit_of(void *ctx, struct call *c)
 	if (r->stopped)
 		return;
 	label(r, c, &what);
-	a = reissue_exit(&r->again, c);
+	a = replay_engine_exit(&r->again, c);
 	if (a.trouble == EAGAIN)
 		stop(r, "too many processes are measured to let one stand for each (-p PID "
 		     "takes one for all)", a.trouble);
@@ -306,7 +306,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const cha
 	if (r->stopped)
 		return;
 	model_execed(r->there, tid, former);
-	reissue_settle(&r->again);
+	replay_engine_settle(&r->again);
 }
 
 static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
@@ -317,12 +317,12 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 	(void)ns, (void)how, (void)status, (void)c;
 	if (r->stopped)
 		return;
-	reissue_abandon(&r->again, tid);
+	replay_engine_abandon(&r->again, tid);
 	model_gone(r->there, tid);
-	reissue_settle(&r->again);
+	replay_engine_settle(&r->again);
 }
 
-static const struct replay_ops ops = {
+static const struct reader_ops ops = {
 	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
 	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
 };
@@ -374,20 +374,20 @@ static bool run(struct replaying *r)
 	bool whole, written;
 	int error;
 
-	if (!issuing_start(&r->issuing))
+	if (!own_session_start(&r->own_session))
 		return false;
-	r->there = model_new(replay_names(r->dump), false);
-	r->again.issuer = &r->issuing.issuer;
+	r->there = model_new(reader_names(r->dump), false);
+	r->again.own_calls = &r->own_session.own_calls;
 	r->again.model = r->there;
-	r->again.names = replay_names(r->dump);
+	r->again.names = reader_names(r->dump);
 	prepare();
-	error = reissue_init(&r->again);
+	error = replay_engine_init(&r->again);
 	if (error)
 		warn("no memory to make calls with: %s", strerror(-error));
-	whole = !error && replay_run(r->dump, &ops, r);
-	reissue_free(&r->again);
+	whole = !error && reader_run(r->dump, &ops, r);
+	replay_engine_free(&r->again);
 	model_free(r->there);
-	written = issuing_end(&r->issuing);
+	written = own_session_end(&r->own_session);
 	if (!r->quiet)
 		summarize(r);
 	if (whole && !r->stopped && !r->made)
@@ -409,12 +409,12 @@ int cmd_replay(int argc, char **argv)
 	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
 		die("-p %d: there is no such process", r.again.given);
 	f = input_open(r.path, &r.path);
-	r.dump = input_has_calls(f, r.path) ? replay_open(f, r.path, false) : NULL;
+	r.dump = input_has_calls(f, r.path) ? reader_open(f, r.path, false) : NULL;
 	if (r.dump) {
 		ran = run(&r);
-		replay_close(r.dump);
+		reader_close(r.dump);
 	}
 	input_close(f);
-	options_free(&r.issuing.options);
+	options_free(&r.own_session.options);
 	return !ran ? EXIT_TROUBLE : r.differ ? EXIT_NO : EXIT_YES;
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/input.h"
 #include "cmd/cmd.h"
-#include "cmd/input.h"
-#include "cmd/retell.h"
 #include "lib/die.h"
 #include "report/chrome.h"
 #include "report/report.h"
+#include "session/retell.h"
 
 enum { OPT_CALLS = 256, OPT_FORMAT, OPT_KEEP_GOING, MAX_CALLS = 200000 };
 
@@ -94,7 +94,7 @@ static const char *parse(struct reporting *g, int argc, char **argv)
 	return argv[optind];
 }
 
-static bool tell(struct reporting *g, struct replay *r, const char *path, struct output *out)
+static bool tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
 {
 	const struct report_about about = {
 		.replay = r, .dump = path, .max_calls = g->max_calls,
@@ -104,7 +104,7 @@ static bool tell(struct reporting *g, struct replay *r, const char *path, struct
 
 	if (!retell_start(&s, &g->options, r))
 		return false;
-	session_add_view(&s, g->chrome ? chrome_view_new(&s.names, replay_facts(r), out) :
+	session_add_view(&s, g->chrome ? chrome_view_new(&s.names, reader_facts(r), out) :
 					 report_view_new(&about, s.model, &s.names, out));
 	whole = retell(&s, r);
 	return session_end(&s) && whole;
@@ -112,7 +112,7 @@ static bool tell(struct reporting *g, struct replay *r, const char *path, struct
 
 static int report(struct reporting *g, FILE *f, const char *path)
 {
-	struct replay *r = replay_open(f, path, g->options.keep_going);
+	struct reader *r = reader_open(f, path, g->options.keep_going);
 	struct output *out = NULL;
 	bool ok = false;
 
@@ -123,7 +123,7 @@ static int report(struct reporting *g, FILE *f, const char *path)
 		ok = output_close(out) && ok;
 	}
 	if (r)
-		replay_close(r);
+		reader_close(r);
 	return ok ? EXIT_YES : EXIT_TROUBLE;
 }
 

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "abi/pass.h"
+#include "cli/machine.h"
+#include "cli/options.h"
 #include "cmd/cmd.h"
-#include "cmd/machine.h"
-#include "cmd/options.h"
-#include "cmd/session.h"
-#include "cmd/workload.h"
 #include "drive/look.h"
 #include "host/proc.h"
 #include "host/symbols.h"
 #include "lib/die.h"
+#include "measure/workload.h"
+#include "session/session.h"
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
@@ -314,13 +314,13 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	bool concerns, passing;
 
 	if (early)
-		call_capture(c, AT_ENTER, mem, &s->names);
+		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	concerns = model_concerns(s->model, c);
 	c->shown = session_shows(s, c, concerns);
 	if (!concerns && !c->shown && !model_learns(s->model, c))
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
-		call_capture(c, AT_ENTER, mem, &s->names);
+		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
 	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
@@ -345,7 +345,7 @@ static void watch_new_fds(struct live *l, const struct call *c)
 	if (c->failed)
 		return;
 	if (c->desc->id == CALL_RECVMSG)
-		n = call_passed_fds(c, AT_EXIT, fds);
+		n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 	else if (c->desc->class == CLASS_OPEN || c->desc->class == CLASS_DESC)
 		fds[n++] = (int)c->ret;
 	for (size_t i = 0; i < n; i++)
@@ -358,7 +358,7 @@ static bool is_made_up(const struct call *c)
 {
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
-	if (c->failed || c->tamper.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
+	if (c->failed || c->inject.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
 		return false;
 	return c->ret < 0 || c->ret > INT_MAX ||
 	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
@@ -371,8 +371,8 @@ static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 
 	c->no_event = is_made_up(c);
 	/* a success that was injected wrote nothing: what is there is older */
-	if (c->failed || !c->tamper.injected)
-		call_capture(c, AT_EXIT, mem, &l->session.names);
+	if (c->failed || !c->inject.injected)
+		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
@@ -428,7 +428,7 @@ static enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 	const struct model *m = ((struct live *)ctx)->session.model;
 
 	/* an event on its way may be received by anybody, but only once */
-	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_FAR;
+	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_DISTANT;
 }
 
 /* Lets others read the file as it grows, and looks where no call gives cause. */

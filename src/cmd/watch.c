@@ -9,11 +9,11 @@
 
 #include "abi/attr_member.h"
 #include "cmd/cmd.h"
-#include "cmd/measure.h"
-#include "lib/buf.h"
 #include "drive/trial.h"
+#include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
+#include "measure/measure.h"
 #include "xlat/constants.h"
 
 enum { OPT_ONLY = MEASURE_OWN, OPT_ALSO, PAGES = 64 };
@@ -130,9 +130,9 @@ static void parse(struct watching *w, int argc, char **argv)
 	struct measure *m = &w->m;
 	int opt;
 
-	options_init(&m->issuing.options);
-	selection_trace(&m->issuing.options.select, "none");
-	m->issuing.options.text.max_string = PATH_MAX;
+	options_init(&m->own_session.options);
+	selection_trace(&m->own_session.options.select, "none");
+	m->own_session.options.text.max_string = PATH_MAX;
 	for (size_t i = 0; i < KINDS; i++)
 		w->wanted[i] = kinds[i].by_default;
 	opterr = 0;
@@ -151,7 +151,7 @@ static void parse(struct watching *w, int argc, char **argv)
 		}
 	}
 	measure_options_end(m, argc, argv);
-	if (!m->issuing.options.argv && !m->issuing.options.npids && !m->cgroup &&
+	if (!m->own_session.options.argv && !m->own_session.options.npids && !m->cgroup &&
 	    !measure_is_system(m))
 		die("nobody to watch: name a command, a process with -p, or say -a for "
 		    "everybody; see pevtrace watch --help");
@@ -189,7 +189,7 @@ static void make_event(struct watching *w, struct host *h)
 	event_set(e, ATTR_WAKEUP_WATERMARK, 1);
 	event_set(e, ATTR_DISABLED, 1);
 	event_set(e, ATTR_ENABLE_ON_EXEC, measure_is_command(m));
-	event_set(e, ATTR_INHERIT, measure_is_command(m) || m->issuing.options.npids);
+	event_set(e, ATTR_INHERIT, measure_is_command(m) || m->own_session.options.npids);
 	set_kinds(w, e);
 }
 

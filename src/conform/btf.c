@@ -15,8 +15,8 @@ enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 
 struct reader {
 	const struct btf *btf;
-	const struct said *known;	/* NULL: everything is wanted */
-	struct said *out;
+	const struct api_desc *known;	/* NULL: everything is wanted */
+	struct api_desc *out;
 	unsigned int left;		/* members that a structure may still have */
 };
 
@@ -48,7 +48,7 @@ static bool wanted_enum(const struct reader *r, const struct btf_type *t)
 	if (!r->known)
 		return true;
 	for (unsigned int i = 0; i < btf_vlen(t); i++)
-		if (said_name(r->known, enumerator(r, t, i, &value)))
+		if (api_name(r->known, enumerator(r, t, i, &value)))
 			return true;
 	return false;
 }
@@ -56,13 +56,13 @@ static bool wanted_enum(const struct reader *r, const struct btf_type *t)
 static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
 {
 	for (unsigned int i = 0; i < btf_vlen(t); i++) {
-		struct said_name *n;
+		struct api_name *n;
 		uint64_t value;
 		const char *name = enumerator(r, t, i, &value);
 
-		if (said_name(r->out, name))
+		if (api_name(r->out, name))
 			continue;
-		n = said_add_name(r->out, name, name_at(r, t->name_off));
+		n = api_desc_add_name(r->out, name, name_at(r, t->name_off));
 		/* older compilers cut enums of eight bytes to what an entry holds */
 		n->valued = btf_is_enum64(t) || t->size <= 4;
 		n->value = value;
@@ -84,7 +84,7 @@ static const struct btf_type *resolved(const struct reader *r, __u32 id)
  * too: a liar's that are many in each other would never end.
  */
 static void add_members(struct reader *r, const struct btf_type *t, __u32 base, __u32 id,
-			struct said_struct *st, unsigned int depth)
+			struct api_struct *st, unsigned int depth)
 {
 	for (unsigned int i = 0; i < btf_vlen(t) && r->left; i++) {
 		const struct btf_member *bm = &btf_members(t)[i];
@@ -92,7 +92,7 @@ static void add_members(struct reader *r, const struct btf_type *t, __u32 base, 
 		const char *name = name_at(r, bm->name_off);
 		__u32 start = base + btf_member_bit_offset(t, i);
 		__u32 field = btf_member_bitfield_size(t, i);
-		struct said_member *m;
+		struct api_member *m;
 		__s64 bytes;
 
 		r->left--;
@@ -104,7 +104,7 @@ static void add_members(struct reader *r, const struct btf_type *t, __u32 base, 
 			continue;
 		}
 		bytes = btf__resolve_size(r->btf, bm->type);
-		m = said_add_member(st, name);
+		m = api_desc_add_member(st, name);
 		m->start = start;
 		m->bits = field ? field : bytes > 0 && bytes < 1 << 28 ? 8 * (__u32)bytes : 0;
 		m->placed = true;
@@ -118,8 +118,8 @@ static bool wanted_struct(const struct reader *r, const struct btf_type *t)
 {
 	const char *name = name_at(r, t->name_off);
 
-	return *name && btf_vlen(t) && !said_struct(r->out, name) &&
-	       (!r->known || said_struct(r->known, name));
+	return *name && btf_vlen(t) && !api_struct(r->out, name) &&
+	       (!r->known || api_struct(r->known, name));
 }
 
 static void read_types(struct reader *r)
@@ -131,7 +131,7 @@ static void read_types(struct reader *r)
 			if (wanted_enum(r, t))
 				add_enum(r, id, t);
 		} else if (btf_is_composite(t) && wanted_struct(r, t)) {
-			struct said_struct *st = said_add_struct(r->out,
+			struct api_struct *st = api_desc_add_struct(r->out,
 								 name_at(r, t->name_off));
 
 			st->bytes = t->size;
@@ -148,7 +148,7 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
-bool btf_read(const char *path, const struct said *known, struct said *out)
+bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out)
 {
 	struct reader r = { .known = known, .out = out };
 	struct btf *btf;
@@ -170,7 +170,7 @@ bool btf_read(const char *path, const struct said *known, struct said *out)
 
 #else
 
-bool btf_read(const char *path, const struct said *known, struct said *out)
+bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out)
 {
 	(void)known, (void)out;
 	warn("cannot read the types in '%s': pevtrace was built without libbpf (libbpf-dev)", path);

@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CONFORM_BTF_H
 #define PEVTRACE_CONFORM_BTF_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 
 #define BTF_KERNEL "/sys/kernel/btf/vmlinux"
 
@@ -13,6 +13,6 @@
  * out->file and source are the caller's.  False after a warn(): it cannot be read,
  * or pevtrace was built without libbpf.
  */
-bool btf_read(const char *path, const struct said *known, struct said *out);
+bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "conform/lab.h"
+#include "conform/claim.h"
 #include "xlat/tables.h"
 
 /*
@@ -36,7 +36,7 @@ static bool is_chosen(const struct claims_options *o, const struct claim_desc *c
 	       (!o->name || !fnmatch(o->name, c->name, 0));
 }
 
-static void try_once(const struct claim_desc *c, bool nobody, struct lab_told *told)
+static void try_once(const struct claim_desc *c, bool nobody, struct claim_told *told)
 {
 	pid_t pid;
 
@@ -44,7 +44,7 @@ static void try_once(const struct claim_desc *c, bool nobody, struct lab_told *t
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		lab_run(c, nobody, told);
+		claim_run(c, nobody, told);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (pid > 0 && told->done)
@@ -55,7 +55,7 @@ static void try_once(const struct claim_desc *c, bool nobody, struct lab_told *t
 }
 
 static void try_claim(const struct claim_desc *c, const struct claims_options *o,
-		      struct lab_told *told, struct claim_result *r)
+		      struct claim_told *told, struct claim_result *r)
 {
 	unsigned int tries = o->tries ? o->tries : TRIES;
 	uint32_t release = running_release();
@@ -84,7 +84,7 @@ int conform_claims(const struct claims_options *opts,
 		   void (*report)(void *ctx, const struct claim_result *r), void *ctx)
 {
 	const struct claim_desc *all = opts->claims ? opts->claims : claim_descs;
-	struct lab_told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+	struct claim_told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct claim_result r;
 	int wrong = 0;

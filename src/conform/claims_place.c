@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 
@@ -206,7 +206,7 @@ bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, co
 
 	if (found) {
 		paragraph(&w, (size_t)(found - w.text.data), &from, &to);
-		unsaid = !said_any(w.text.data + from, to - from, words);
+		unsaid = !api_desc_any(w.text.data + from, to - from, words);
 	}
 	words_free(&w);
 	return unsaid;

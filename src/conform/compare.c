@@ -105,9 +105,9 @@ void place_words(struct conform *c, struct finding *f, const char *name)
 	}
 }
 
-static void name_of(struct finding *f, const struct said *s, const char *name)
+static void name_of(struct finding *f, const struct api_desc *s, const char *name)
 {
-	const struct said_name *n = said_name(s, name);
+	const struct api_name *n = api_name(s, name);
 	struct buf quote = { 0 };
 	const char *file;
 	char since[16];
@@ -132,11 +132,11 @@ void place_name(struct conform *c, struct finding *f, const char *name)
 	name_of(f, &c->tables, name);
 }
 
-static void member_of(struct finding *f, const struct said *s, const char *structure,
+static void member_of(struct finding *f, const struct api_desc *s, const char *structure,
 		      const char *member)
 {
-	const struct said_struct *st = said_struct(s, structure);
-	const struct said_member *m = st ? said_member(st, member) : NULL;
+	const struct api_struct *st = api_struct(s, structure);
+	const struct api_member *m = st ? api_member(st, member) : NULL;
 	struct buf quote = { 0 };
 	char since[16];
 
@@ -174,8 +174,8 @@ bool compare_knows(const struct conform *c, const char *name)
 		if (e && !strcmp(e->name, name))
 			return true;
 	}
-	return said_name(&c->tables, name) || said_name(&c->header, name) ||
-	       said_name(&c->btf, name);
+	return api_name(&c->tables, name) || api_name(&c->header, name) ||
+	       api_name(&c->btf, name);
 }
 
 static bool layout_has(const struct layout *l, const char *name)
@@ -191,7 +191,7 @@ bool compare_knows_member(const struct conform *c, const char *name)
 	for (size_t i = 0; layouts[i]; i++)
 		if (layout_has(layouts[i], name))
 			return true;
-	return said_has_member(&c->header, name) || said_has_member(&c->btf, name);
+	return api_desc_has_member(&c->header, name) || api_desc_has_member(&c->btf, name);
 }
 
 /* One word of NAME_WITH_WORDS left out, or another one in its place. */
@@ -259,7 +259,7 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 		for (size_t i = 0; i < c->tables.nnames; i++)
 			search_try(&s, c->tables.names[i].name);
 		if (*s.near.best)
-			near = said_name(&c->tables, s.near.best)->name;
+			near = api_name(&c->tables, s.near.best)->name;
 	}
 	return near ? near : s.like;
 }
@@ -281,8 +281,8 @@ void conform_free(struct conform *c)
 	free(c->checks);
 	findings_free(&c->found);
 	findings_free(&c->excepted);
-	said_free(&c->tables);
-	said_free(&c->header);
-	said_free(&c->btf);
+	api_desc_free(&c->tables);
+	api_desc_free(&c->header);
+	api_desc_free(&c->btf);
 	page_free(&c->page);
 }

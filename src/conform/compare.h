@@ -3,9 +3,9 @@
 #ifndef PEVTRACE_CONFORM_COMPARE_H
 #define PEVTRACE_CONFORM_COMPARE_H
 
+#include "conform/api_desc.h"
 #include "conform/finding.h"
 #include "conform/page.h"
-#include "conform/said.h"
 
 /* One thing that was compared; its findings begin with that one. */
 struct conform_check {
@@ -15,8 +15,8 @@ struct conform_check {
 };
 
 struct conform {
-	struct said tables;
-	struct said header, btf;	/* without a file: not read */
+	struct api_desc tables;
+	struct api_desc header, btf;	/* without a file: not read */
 	struct page page;		/* without source: not read */
 	/* what came out */
 	struct findings found;
@@ -29,7 +29,7 @@ struct conform {
 void compare_page(struct conform *c);
 
 /* A header or BTF against our tables. */
-void compare_source(struct conform *c, const struct said *s);
+void compare_source(struct conform *c, const struct api_desc *s);
 
 void conform_free(struct conform *c);
 
@@ -69,7 +69,7 @@ void compare_page_records(struct conform *c);
 void compare_page_errors(struct conform *c);
 
 /* A structure of the page against what is right; section and what stand in findings. */
-void compare_page_struct(struct conform *c, const struct said_struct *right,
-			 const struct said_struct *said, size_t section, const char *what);
+void compare_page_struct(struct conform *c, const struct api_struct *right,
+			 const struct api_struct *said, size_t section, const char *what);
 
 #endif

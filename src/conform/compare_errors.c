@@ -37,7 +37,7 @@ static bool told_by(const struct conform *c, const struct page_entry *e, const c
 		size_t len = strcspn(s, ",");
 
 		if (has_word(c, (size_t)(e - c->page.entries), s, len) ||
-		    said_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
+		    api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
 	}
 	return false;
@@ -239,17 +239,17 @@ static bool tells_refusal(const struct conform *c, const struct page_entry *entr
 	size_t n = strlen(r->errno_name), at = 0;
 
 	if (entry)
-		return said_phrase(prose + entry->text, entry->text_len, r->errno_name, n);
+		return api_desc_phrase(prose + entry->text, entry->text_len, r->errno_name, n);
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
 
 		if (!page_is_errno(e->name))
 			continue;
-		if (e->text > at && said_phrase(prose + at, e->text - at, r->errno_name, n))
+		if (e->text > at && api_desc_phrase(prose + at, e->text - at, r->errno_name, n))
 			return true;
 		at = e->text + e->text_len;
 	}
-	return said_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
+	return api_desc_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
 }
 
 /* Rows from first on that are about the same call; returns how many. */

@@ -37,12 +37,12 @@ struct misnames {
  * The entry, or else another place, of a name of the same table: that which
  * stands next before it in the table, or next at all.
  */
-static const struct page_entry *sibling(const struct conform *c, const struct said_name *n)
+static const struct page_entry *sibling(const struct conform *c, const struct api_name *n)
 {
 	const struct page_entry *found = NULL;
 
 	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *other = &c->tables.names[i];
+		const struct api_name *other = &c->tables.names[i];
 		const struct page_entry *e;
 
 		if (strcmp(other->set, n->set) || other->traits)
@@ -54,12 +54,12 @@ static const struct page_entry *sibling(const struct conform *c, const struct sa
 	return found;
 }
 
-static const struct page_word *sibling_word(const struct conform *c, const struct said_name *n)
+static const struct page_word *sibling_word(const struct conform *c, const struct api_name *n)
 {
 	const struct page_word *found = NULL;
 
 	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *other = &c->tables.names[i];
+		const struct api_name *other = &c->tables.names[i];
 		const struct page_word *w;
 
 		if (strcmp(other->set, n->set))
@@ -104,8 +104,8 @@ static bool member_like(const struct conform *c, const struct page_word *w)
 	for (size_t i = 0; xlat_tables[i]; i++)
 		if (!strcmp(xlat_tables[i]->name, w->name))
 			return false;
-	return !compare_knows_member(c, w->name) && !said_has_member(&c->page.said, w->name) &&
-	       !said_struct(&c->page.said, w->name) && !said_struct(&c->tables, w->name) &&
+	return !compare_knows_member(c, w->name) && !api_desc_has_member(&c->page.said, w->name) &&
+	       !api_struct(&c->page.said, w->name) && !api_struct(&c->tables, w->name) &&
 	       compare_nearest(c, w->name, true);
 }
 
@@ -166,7 +166,7 @@ static void wrong_since(struct conform *c, const char *name, uint32_t right, uin
 	place_name(c, f, name);
 }
 
-static void entry_found(struct conform *c, const struct said_name *n,
+static void entry_found(struct conform *c, const struct api_name *n,
 			const struct page_entry *e)
 {
 	char since[16];
@@ -192,7 +192,7 @@ static void entry_found(struct conform *c, const struct said_name *n,
 	}
 }
 
-static void claims(struct conform *c, const struct said_name *n)
+static void claims(struct conform *c, const struct api_name *n)
 {
 	for (size_t i = 0; i < c->page.nclaims; i++) {
 		const struct page_claim *p = &c->page.claims[i];
@@ -214,7 +214,7 @@ static void claims(struct conform *c, const struct said_name *n)
 	}
 }
 
-static void name_missing(struct conform *c, const struct said_name *n)
+static void name_missing(struct conform *c, const struct api_name *n)
 {
 	const struct page_entry *e = sibling(c, n);
 	const struct page_word *w = e ? NULL : sibling_word(c, n);
@@ -232,7 +232,7 @@ static void name_missing(struct conform *c, const struct said_name *n)
 }
 
 static void compare_name(struct conform *c, const struct misnames *m,
-			 const struct said_name *n)
+			 const struct api_name *n)
 {
 	const struct page_entry *e = page_entry(&c->page, n->name);
 	const struct page_entry *other = sibling(c, n);
@@ -275,17 +275,17 @@ static bool is_limit(const char *name)
 }
 
 /* The names of a table that are for programs; of one without such, all but limits. */
-static bool of_table(const struct said_name *n, const char *set, bool any)
+static bool of_table(const struct api_name *n, const char *set, bool any)
 {
 	return !strcmp(n->set, set) && (any ? !is_limit(n->name) : !n->traits);
 }
 
 static void table_names(const struct conform *c, const char *set, bool any, struct buf *out,
-			const struct said_name **first, const struct said_name **last)
+			const struct api_name **first, const struct api_name **last)
 {
 	*first = *last = NULL;
 	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *n = &c->tables.names[i];
+		const struct api_name *n = &c->tables.names[i];
 
 		if (!of_table(n, set, any))
 			continue;
@@ -297,7 +297,7 @@ static void table_names(const struct conform *c, const char *set, bool any, stru
 
 static void table_missing(struct conform *c, const char *set)
 {
-	const struct said_name *first, *last;
+	const struct api_name *first, *last;
 	struct buf names = { 0 };
 	struct finding *f;
 
@@ -319,13 +319,13 @@ static void table_missing(struct conform *c, const char *set)
 }
 
 /* Names that other sources have and our tables do not. */
-static void newer_names(struct conform *c, const struct said *s)
+static void newer_names(struct conform *c, const struct api_desc *s)
 {
 	for (size_t i = 0; i < s->nnames; i++) {
-		const struct said_name *n = &s->names[i];
+		const struct api_name *n = &s->names[i];
 
-		if (said_name(&c->tables, n->name) || page_word(&c->page, n->name) ||
-		    (s == &c->btf && said_name(&c->header, n->name)))
+		if (api_name(&c->tables, n->name) || page_word(&c->page, n->name) ||
+		    (s == &c->btf && api_name(&c->header, n->name)))
 			continue;
 		compare_begin(c, "page", n->name);
 		name_missing(c, n);
@@ -339,11 +339,11 @@ static void other_claims(struct conform *c)
 		for (size_t t = 0; xlat_tables[t]; t++) {
 			const struct page_claim *p = &c->page.claims[i];
 			const struct xlat_entry *e = xlat_by_name(xlat_tables[t], p->name);
-			struct said_name n;
+			struct api_name n;
 
-			if (!e || said_name(&c->tables, p->name) || strcmp(e->name, p->name))
+			if (!e || api_name(&c->tables, p->name) || strcmp(e->name, p->name))
 				continue;
-			n = (struct said_name){ .name = p->name, .value = e->value };
+			n = (struct api_name){ .name = p->name, .value = e->value };
 			compare_begin(c, "page", p->name);
 			claims(c, &n);
 		}
@@ -357,7 +357,7 @@ void compare_page_names(struct conform *c)
 
 	unknown_names(c, &m);
 	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *n = &c->tables.names[i];
+		const struct api_name *n = &c->tables.names[i];
 
 		if (strcmp(n->set, set)) {
 			set = n->set;

@@ -11,10 +11,10 @@
 
 struct sources {
 	struct conform *c;
-	const struct said *s;
+	const struct api_desc *s;
 	const char *kind;	/* "header", "btf" */
 	uint32_t release;	/* newest that it knows something of */
-	const struct said_struct *ours, *theirs;
+	const struct api_struct *ours, *theirs;
 };
 
 static struct finding *find(struct sources *x, const char *what, const char *subject,
@@ -30,22 +30,22 @@ static struct finding *find(struct sources *x, const char *what, const char *sub
 }
 
 /* The newest name or member that both have tells how old the source is. */
-static uint32_t release_of(const struct conform *c, const struct said *s)
+static uint32_t release_of(const struct conform *c, const struct api_desc *s)
 {
 	uint32_t newest = 0;
 
 	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct said_name *n = &c->tables.names[i];
+		const struct api_name *n = &c->tables.names[i];
 
-		if (n->since > newest && !n->traits && said_name(s, n->name))
+		if (n->since > newest && !n->traits && api_name(s, n->name))
 			newest = n->since;
 	}
 	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		const struct said_struct *a = &c->tables.structs[i];
-		const struct said_struct *b = said_struct(s, a->name);
+		const struct api_struct *a = &c->tables.structs[i];
+		const struct api_struct *b = api_struct(s, a->name);
 
 		for (size_t j = 0; b && j < a->n; j++)
-			if (a->members[j].since > newest && said_member(b, a->members[j].name))
+			if (a->members[j].since > newest && api_member(b, a->members[j].name))
 				newest = a->members[j].since;
 	}
 	return newest;
@@ -54,7 +54,7 @@ static uint32_t release_of(const struct conform *c, const struct said *s)
 /* Names --------------------------------------------------------------------------------- */
 
 /* Limits grow with releases. */
-static bool is_limit(const struct said_name *n)
+static bool is_limit(const struct api_name *n)
 {
 	size_t len = strlen(n->name);
 
@@ -63,8 +63,8 @@ static bool is_limit(const struct said_name *n)
 		!strncmp(n->name, "NR_", 3));
 }
 
-static void wrong_value(struct sources *x, const struct said_name *ours,
-			const struct said_name *theirs)
+static void wrong_value(struct sources *x, const struct api_name *ours,
+			const struct api_name *theirs)
 {
 	struct buf text = { 0 };
 	struct finding *f;
@@ -77,7 +77,7 @@ static void wrong_value(struct sources *x, const struct said_name *ours,
 	buf_free(&text);
 }
 
-static void lacks_name(struct sources *x, const struct said_name *ours)
+static void lacks_name(struct sources *x, const struct api_name *ours)
 {
 	struct buf text = { 0 };
 	struct finding *f;
@@ -103,7 +103,7 @@ static const char *base(const char *path)
  * Whether the source should have it: a header what its namesake has; BTF the
  * enums that it has a part of.
  */
-static bool expected(const struct sources *x, const struct said_name *n)
+static bool expected(const struct sources *x, const struct api_name *n)
 {
 	if (n->since > x->release || !n->since)
 		return false;
@@ -119,9 +119,9 @@ static bool expected(const struct sources *x, const struct said_name *n)
 		return false;
 	}
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct said_name *other = &x->c->tables.names[i];
+		const struct api_name *other = &x->c->tables.names[i];
 
-		if (!strcmp(other->set, n->set) && said_name(x->s, other->name))
+		if (!strcmp(other->set, n->set) && api_name(x->s, other->name))
 			return true;
 	}
 	return false;
@@ -130,8 +130,8 @@ static bool expected(const struct sources *x, const struct said_name *n)
 static void compare_names(struct sources *x)
 {
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct said_name *ours = &x->c->tables.names[i];
-		const struct said_name *theirs = said_name(x->s, ours->name);
+		const struct api_name *ours = &x->c->tables.names[i];
+		const struct api_name *theirs = api_name(x->s, ours->name);
 
 		if (!theirs && !(expected(x, ours) && !ours->traits))
 			continue;
@@ -146,11 +146,11 @@ static void compare_names(struct sources *x)
 static void compare_news(struct sources *x)
 {
 	for (size_t i = 0; i < x->s->nnames; i++) {
-		const struct said_name *n = &x->s->names[i];
+		const struct api_name *n = &x->s->names[i];
 		struct buf text = { 0 };
 		struct finding *f;
 
-		if (said_name(&x->c->tables, n->name))
+		if (api_name(&x->c->tables, n->name))
 			continue;
 		compare_begin(x->c, x->kind, n->name);
 		buf_addf(&text, "The tables do not have %s", n->name);
@@ -163,10 +163,10 @@ static void compare_news(struct sources *x)
 /* Structures ---------------------------------------------------------------------------- */
 
 /* A word of theirs that is taken apart in ours, or the other way round. */
-static bool taken_apart(const struct said_struct *st, const struct said_member *m)
+static bool taken_apart(const struct api_struct *st, const struct api_member *m)
 {
 	for (size_t i = 0; i < st->n; i++) {
-		const struct said_member *s = &st->members[i];
+		const struct api_member *s = &st->members[i];
 
 		if (s->start >= m->start && s->start + s->bits <= m->start + m->bits &&
 		    s->bits < m->bits)
@@ -176,7 +176,7 @@ static bool taken_apart(const struct said_struct *st, const struct said_member *
 }
 
 static void member_differs(void *ctx, enum member_diff_kind kind,
-			   const struct said_member *ours, const struct said_member *theirs)
+			   const struct api_member *ours, const struct api_member *theirs)
 {
 	struct sources *x = ctx;
 	static const char *const kinds[] = {
@@ -184,7 +184,7 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 		[MEMBER_WIDTH] = "member-width", [MEMBER_NAME] = "member-name",
 		[MEMBER_ORDER] = "member-order", [MEMBER_PLACE] = "member-place",
 	};
-	const struct said_member *m = ours ? ours : theirs;
+	const struct api_member *m = ours ? ours : theirs;
 	struct buf subject = { 0 }, text = { 0 };
 	struct finding *f;
 
@@ -219,7 +219,7 @@ static void compare_structs(struct sources *x)
 {
 	for (size_t i = 0; i < x->c->tables.nstructs; i++) {
 		x->ours = &x->c->tables.structs[i];
-		x->theirs = said_struct(x->s, x->ours->name);
+		x->theirs = api_struct(x->s, x->ours->name);
 		if (!x->theirs)
 			continue;
 		compare_begin(x->c, x->kind, x->ours->name);
@@ -238,9 +238,9 @@ static void compare_age(struct sources *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct said_name *m = &x->c->tables.names[i];
+		const struct api_name *m = &x->c->tables.names[i];
 
-		if (m->since <= x->release || m->traits || said_name(x->s, m->name))
+		if (m->since <= x->release || m->traits || api_name(x->s, m->name))
 			continue;
 		buf_addf(&names, "%s%s, since %s", n++ ? "\n" : "", m->name,
 			 tables_release(m->since, a));
@@ -259,7 +259,7 @@ static void compare_age(struct sources *x)
 	buf_free(&text);
 }
 
-void compare_source(struct conform *c, const struct said *s)
+void compare_source(struct conform *c, const struct api_desc *s)
 {
 	struct sources x = {
 		.c = c, .s = s, .kind = finding_sources[s->source], .release = release_of(c, s),

@@ -14,12 +14,12 @@
 
 struct differing {
 	struct conform *c;
-	const struct said_struct *said;
+	const struct api_struct *said;
 	size_t section;
 	const char *what;	/* "perf_event_attr", "PERF_RECORD_MMAP" */
 };
 
-static void width_text(const struct said_member *m, struct buf *out)
+static void width_text(const struct api_member *m, struct buf *out)
 {
 	if (m->type && (strchr(m->type, ' ') || !m->bits))
 		buf_adds(out, m->type);
@@ -32,16 +32,16 @@ static void width_text(const struct said_member *m, struct buf *out)
 }
 
 /* In BTF and headers, the page's alone may be missing in our tables. */
-static bool known_elsewhere(const struct differing *d, const struct said_member *m)
+static bool known_elsewhere(const struct differing *d, const struct api_member *m)
 {
-	const struct said_struct *h = said_struct(&d->c->header, d->what);
-	const struct said_struct *b = said_struct(&d->c->btf, d->what);
+	const struct api_struct *h = api_struct(&d->c->header, d->what);
+	const struct api_struct *b = api_struct(&d->c->btf, d->what);
 
-	return (h && said_member(h, m->name)) || (b && said_member(b, m->name));
+	return (h && api_member(h, m->name)) || (b && api_member(b, m->name));
 }
 
 static struct finding *missing(struct differing *d, const char *subject,
-			       const struct said_member *right)
+			       const struct api_member *right)
 {
 	struct finding *f;
 
@@ -56,15 +56,15 @@ static struct finding *missing(struct differing *d, const char *subject,
 }
 
 /* Another name of it is still one: this is how it was called. */
-static bool is_old(const struct differing *d, const struct said_member *m)
+static bool is_old(const struct differing *d, const struct api_member *m)
 {
-	const struct said_struct *right = said_struct(&d->c->tables, d->what);
+	const struct api_struct *right = api_struct(&d->c->tables, d->what);
 
 	for (size_t i = 0; i < d->said->n; i++) {
-		const struct said_member *other = &d->said->members[i];
+		const struct api_member *other = &d->said->members[i];
 
 		if (right && other != m && other->line == m->line && other->placed &&
-		    other->start == m->start && said_member(right, other->name))
+		    other->start == m->start && api_member(right, other->name))
 			return true;
 	}
 	return false;
@@ -82,7 +82,7 @@ static bool in_own_entry(const struct page *p, const struct page_word *w)
 
 /* Where an old name is used beyond its own entry, and code that shows the structure. */
 static struct finding *old_name(struct differing *d, const char *subject,
-				const struct said_member *said)
+				const struct api_member *said)
 {
 	const struct page *p = &d->c->page;
 	struct finding *f;
@@ -102,7 +102,7 @@ static struct finding *old_name(struct differing *d, const char *subject,
 }
 
 static struct finding *extra(struct differing *d, const char *subject,
-			     const struct said_member *said)
+			     const struct api_member *said)
 {
 	if (is_old(d, said))
 		return old_name(d, subject, said);
@@ -112,8 +112,8 @@ static struct finding *extra(struct differing *d, const char *subject,
 }
 
 static struct finding *differs(struct differing *d, enum member_diff_kind kind,
-			       const char *subject, const struct said_member *right,
-			       const struct said_member *said)
+			       const char *subject, const struct api_member *right,
+			       const struct api_member *said)
 {
 	const char *section = page_section(&d->c->page, d->section);
 	struct buf a = { 0 }, b = { 0 };
@@ -146,10 +146,10 @@ static struct finding *differs(struct differing *d, enum member_diff_kind kind,
 }
 
 static void member_differs(void *ctx, enum member_diff_kind kind,
-			   const struct said_member *right, const struct said_member *said)
+			   const struct api_member *right, const struct api_member *said)
 {
 	/* bits that are left over have no member */
-	const struct said_member *m = said && (!right || kind == MEMBER_NAME) ? said : right;
+	const struct api_member *m = said && (!right || kind == MEMBER_NAME) ? said : right;
 	struct differing *d = ctx;
 	struct buf subject = { 0 };
 	struct finding *f;
@@ -179,8 +179,8 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 	buf_free(&subject);
 }
 
-void compare_page_struct(struct conform *c, const struct said_struct *right,
-			 const struct said_struct *said, size_t section, const char *what)
+void compare_page_struct(struct conform *c, const struct api_struct *right,
+			 const struct api_struct *said, size_t section, const char *what)
 {
 	struct differing d = { c, said, section, what };
 
@@ -191,16 +191,16 @@ void compare_page_struct(struct conform *c, const struct said_struct *right,
 /* Entries of members -------------------------------------------------------------------- */
 
 /* The structure that was drawn last before a line and has such a member; NULL: none. */
-static const struct said_struct *drawn_before(const struct conform *c, const char *name,
+static const struct api_struct *drawn_before(const struct conform *c, const char *name,
 					      unsigned int line)
 {
-	const struct said_struct *found = NULL;
+	const struct api_struct *found = NULL;
 
 	for (size_t i = 0; i < c->page.said.nstructs; i++) {
-		const struct said_struct *st = &c->page.said.structs[i];
+		const struct api_struct *st = &c->page.said.structs[i];
 
 		if (st->line < line && (!found || st->line > found->line) &&
-		    said_member(st, name))
+		    api_member(st, name))
 			found = st;
 	}
 	return found;
@@ -211,12 +211,12 @@ static const struct said_struct *drawn_before(const struct conform *c, const cha
  * of one name are told apart by the structures that stand before the entries.
  */
 static const struct page_entry *member_entry(const struct conform *c,
-					     const struct said_struct *st, const char *name,
+					     const struct api_struct *st, const char *name,
 					     size_t section)
 {
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
-		const struct said_struct *of;
+		const struct api_struct *of;
 
 		if (!e->italic || strcmp(e->name, name) || e->section != section)
 			continue;
@@ -228,7 +228,7 @@ static const struct page_entry *member_entry(const struct conform *c,
 }
 
 /* What a structure had from its beginning needs no release of its own. */
-static uint32_t first_of(const struct said_struct *st)
+static uint32_t first_of(const struct api_struct *st)
 {
 	uint32_t first = UINT32_MAX;
 
@@ -239,7 +239,7 @@ static uint32_t first_of(const struct said_struct *st)
 }
 
 static void member_release(struct conform *c, const struct page_entry *e,
-			   const struct said_struct *st, const struct said_member *m)
+			   const struct api_struct *st, const struct api_member *m)
 {
 	char a[16], b[16];
 	struct buf subject = { 0 };
@@ -265,8 +265,8 @@ static void member_release(struct conform *c, const struct page_entry *e,
 	buf_free(&subject);
 }
 
-static void undescribed(struct conform *c, const struct said_struct *right,
-			const struct said_member *m, size_t section, unsigned int line)
+static void undescribed(struct conform *c, const struct api_struct *right,
+			const struct api_member *m, size_t section, unsigned int line)
 {
 	struct buf subject = { 0 };
 	struct finding *f;
@@ -283,12 +283,12 @@ static void undescribed(struct conform *c, const struct said_struct *right,
 }
 
 /* Where what is new would go: behind the entry of the last member before it that has one. */
-static unsigned int line_before(const struct conform *c, const struct said_struct *st,
-				const struct said_member *m, size_t section)
+static unsigned int line_before(const struct conform *c, const struct api_struct *st,
+				const struct api_member *m, size_t section)
 {
 	const struct page_entry *e = NULL;
 
-	for (const struct said_member *s = st->members; s < m; s++) {
+	for (const struct api_member *s = st->members; s < m; s++) {
 		const struct page_entry *at = member_entry(c, st, s->name, section);
 
 		e = at ? at : e;
@@ -297,13 +297,13 @@ static unsigned int line_before(const struct conform *c, const struct said_struc
 }
 
 /* Members that the structure lacks there were told of already. */
-static void compare_entries(struct conform *c, const struct said_struct *right,
-			    const struct said_struct *said, size_t section)
+static void compare_entries(struct conform *c, const struct api_struct *right,
+			    const struct api_struct *said, size_t section)
 {
 	for (size_t i = 0; i < right->n; i++) {
-		const struct said_member *m = &right->members[i];
+		const struct api_member *m = &right->members[i];
 		const struct page_entry *e = member_entry(c, right, m->name, section);
-		const struct said_member *there = said ? said_member(said, m->name) : NULL;
+		const struct api_member *there = said ? api_member(said, m->name) : NULL;
 		struct buf what = { 0 };
 
 		if (m->reserved)
@@ -320,7 +320,7 @@ static void compare_entries(struct conform *c, const struct said_struct *right,
 }
 
 /* Half of the members have entries, of those that could. */
-static bool described(const struct conform *c, const struct said_struct *st, size_t section)
+static bool described(const struct conform *c, const struct api_struct *st, size_t section)
 {
 	size_t with = 0, all = 0;
 
@@ -335,13 +335,13 @@ static bool described(const struct conform *c, const struct said_struct *st, siz
 
 /* Structures ---------------------------------------------------------------------------- */
 
-static void compare_block(struct conform *c, const struct said_struct *said, size_t section)
+static void compare_block(struct conform *c, const struct api_struct *said, size_t section)
 {
-	const struct said_struct *known = said_struct(&c->tables, said->name);
-	struct said_struct made = { .name = NULL };
+	const struct api_struct *known = api_struct(&c->tables, said->name);
+	struct api_struct made = { .name = NULL };
 
 	if (!strcmp(said->name, "read_format"))
-		tables_read_format(said_member(said, "nr"), &made);
+		tables_read_format(api_member(said, "nr"), &made);
 	else if (!strcmp(said->name, "sample_id"))
 		tables_sample_id(&made);
 	else if (!known)
@@ -349,16 +349,16 @@ static void compare_block(struct conform *c, const struct said_struct *said, siz
 	compare_page_struct(c, known ? known : &made, said, section, said->name);
 	if (known && described(c, known, section))
 		compare_entries(c, known, said, section);
-	said_struct_free(&made);
+	api_desc_struct_free(&made);
 }
 
 /* Structures whose members are described without showing them. */
 static void compare_undrawn(struct conform *c)
 {
 	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		const struct said_struct *st = &c->tables.structs[i];
+		const struct api_struct *st = &c->tables.structs[i];
 
-		if (said_struct(&c->page.said, st->name))
+		if (api_struct(&c->page.said, st->name))
 			continue;
 		for (size_t s = 0; s < c->page.nsections; s++)
 			if (described(c, st, s)) {
@@ -378,17 +378,17 @@ void compare_page_structs(struct conform *c)
 /* Records ------------------------------------------------------------------------------- */
 
 static void compare_record(struct conform *c, const struct xlat_entry *type,
-			   const struct said_struct *said, size_t section)
+			   const struct api_struct *said, size_t section)
 {
-	struct said_struct right;
+	struct api_struct right;
 
 	tables_record((uint32_t)type->value, &right);
 	compare_page_struct(c, &right, said, section, type->name);
-	said_struct_free(&right);
+	api_desc_struct_free(&right);
 }
 
 /* The first structure behind the tag that names the record. */
-static const struct said_struct *drawn(const struct conform *c, const struct page_entry *e)
+static const struct api_struct *drawn(const struct conform *c, const struct page_entry *e)
 {
 	size_t at = (size_t)(e - c->page.entries);
 
@@ -407,7 +407,7 @@ void compare_page_records(struct conform *c)
 	for (size_t i = 0; i < xlat_perf_event_type.n; i++) {
 		const struct xlat_entry *type = &xlat_perf_event_type.entries[i];
 		const struct page_entry *e = page_entry(&c->page, type->name);
-		const struct said_struct *st;
+		const struct api_struct *st;
 		struct finding *f;
 
 		if (type->traits || !e)

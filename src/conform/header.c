@@ -144,7 +144,7 @@ static void words_free(struct words *w)
 
 /* Values ---------------------------------------------------------------------------------- */
 
-static void value_source(const char *include, const struct said *s, size_t first, size_t n,
+static void value_source(const char *include, const struct api_desc *s, size_t first, size_t n,
 			 struct buf *out)
 {
 	buf_adds(out, include);
@@ -156,18 +156,18 @@ static void value_source(const char *include, const struct said *s, size_t first
 	buf_adds(out, "} pevtrace_values;\n");
 }
 
-static void take_values(const struct said *pieces, struct said *s, size_t first, size_t n)
+static void take_values(const struct api_desc *pieces, struct api_desc *s, size_t first, size_t n)
 {
 	for (size_t i = first; i < first + n; i++) {
 		uint64_t v = 0;
 		bool all = true;
 
 		for (int p = 0; p < PIECES; p++) {
-			const struct said_name *piece;
+			const struct api_name *piece;
 			char name[64];
 
 			snprintf(name, sizeof(name), "pevtrace_%zu_%d", i, p);
-			piece = said_name(pieces, name);
+			piece = api_name(pieces, name);
 			all &= piece != NULL;
 			v |= piece ? piece->value << p * PIECE_BITS : 0;
 		}
@@ -177,11 +177,11 @@ static void take_values(const struct said *pieces, struct said *s, size_t first,
 }
 
 /* What is no integer stops the compilation: the half without it still has values. */
-static void find_values(struct compiler *c, const char *include, struct said *s, size_t first,
+static void find_values(struct compiler *c, const char *include, struct api_desc *s, size_t first,
 			size_t n)
 {
 	struct buf source = { 0 }, object = { 0 }, errors = { 0 };
-	struct said pieces = { 0 };
+	struct api_desc pieces = { 0 };
 
 	if (!n)
 		return;
@@ -193,7 +193,7 @@ static void find_values(struct compiler *c, const char *include, struct said *s,
 		find_values(c, include, s, first, n / 2);
 		find_values(c, include, s, first + n / 2, n - n / 2);
 	}
-	said_free(&pieces);
+	api_desc_free(&pieces);
 	buf_free(&source);
 	buf_free(&object);
 	buf_free(&errors);
@@ -221,27 +221,27 @@ static bool constant(const char *s)
 	       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
 }
 
-static void keep_names(const struct said *all, const struct words *w, struct said *out)
+static void keep_names(const struct api_desc *all, const struct words *w, struct api_desc *out)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct word *word = &w->all[i];
-		const struct said_name *n = said_name(all, word->name);
-		struct said_name *to;
+		const struct api_name *n = api_name(all, word->name);
+		struct api_name *to;
 
-		if ((!n && !word->macro && !constant(word->name)) || said_name(out, word->name))
+		if ((!n && !word->macro && !constant(word->name)) || api_name(out, word->name))
 			continue;
-		to = said_add_name(out, word->name, n ? n->set : NULL);
+		to = api_desc_add_name(out, word->name, n ? n->set : NULL);
 		to->line = word->line;
 		to->file = word->file ? xstrdup(w->files[word->file]) : NULL;
 	}
 }
 
 /* Moves it over. */
-static void keep_struct(struct said_struct *from, const struct words *w,
-			const struct word *at, struct said *out)
+static void keep_struct(struct api_struct *from, const struct words *w,
+			const struct word *at, struct api_desc *out)
 {
-	struct said_struct *to = said_add_struct(out, "");
-	struct said_struct empty = *to;
+	struct api_struct *to = api_desc_add_struct(out, "");
+	struct api_struct empty = *to;
 
 	*to = *from;
 	*from = empty;
@@ -254,7 +254,7 @@ static void keep_struct(struct said_struct *from, const struct words *w,
 }
 
 /* Of everything that was compiled, what the headers themselves have. */
-static void keep_own(struct said *all, const struct words *w, struct said *out)
+static void keep_own(struct api_desc *all, const struct words *w, struct api_desc *out)
 {
 	keep_names(all, w, out);
 	for (size_t i = 0; i < all->nstructs; i++) {
@@ -286,10 +286,10 @@ static bool has_words(const char *text, const char *header, struct words *w)
 	return w->nfiles;
 }
 
-bool header_read(const char *const *headers, size_t n, struct said *out)
+bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 {
 	struct buf include = { 0 }, text = { 0 }, object = { 0 }, errors = { 0 };
-	struct said all = { 0 };
+	struct api_desc all = { 0 };
 	struct words w = { 0 };
 	struct compiler *c = compiler_open();
 	bool ok;
@@ -309,7 +309,7 @@ bool header_read(const char *const *headers, size_t n, struct said *out)
 		find_values(c, include.data, out, 0, out->nnames);
 	}
 	words_free(&w);
-	said_free(&all);
+	api_desc_free(&all);
 	compiler_close(c);
 	buf_free(&include);
 	buf_free(&text);

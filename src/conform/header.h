@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CONFORM_HEADER_H
 #define PEVTRACE_CONFORM_HEADER_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 
 /*
  * Compiles the headers, each a path, or "<name>" to have the compiler look for
@@ -13,6 +13,6 @@
  * no compiler that writes BTF ($CC, cc or gcc), a header does not compile, or
  * we were built without libbpf.
  */
-bool header_read(const char *const *headers, size_t n, struct said *out);
+bool header_read(const char *const *headers, size_t n, struct api_desc *out);
 
 #endif

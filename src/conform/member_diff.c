@@ -9,12 +9,12 @@
 enum { SAME_NAME = 6, SAME_BITS = 2, SAME_WHEN = 3, OTHER_NAME = 3 };
 
 struct diff {
-	const struct said_struct *right, *said;
+	const struct api_struct *right, *said;
 	size_t *of_right;	/* by index: whom it belongs to in said; SIZE_MAX: nobody */
 	size_t *of_said;
 	bool shifts;		/* something was told that moves all behind it */
-	void (*hook)(void *ctx, enum member_diff_kind kind, const struct said_member *right,
-		     const struct said_member *said);
+	void (*hook)(void *ctx, enum member_diff_kind kind, const struct api_member *right,
+		     const struct api_member *said);
 	void *ctx;
 };
 
@@ -39,7 +39,7 @@ static bool is_type(const char *type, const char *kind)
 	return type && !strncmp(type, kind, strlen(kind));
 }
 
-static bool same_width(const struct said_member *a, const struct said_member *b)
+static bool same_width(const struct api_member *a, const struct api_member *b)
 {
 	if (a->reserved && b->reserved)
 		return true;
@@ -51,13 +51,13 @@ static bool same_width(const struct said_member *a, const struct said_member *b)
 	return !a->bits || !b->bits || a->bits == b->bits;
 }
 
-static bool same_place(const struct said_member *a, const struct said_member *b)
+static bool same_place(const struct api_member *a, const struct api_member *b)
 {
 	return a->start == b->start && a->bits == b->bits;
 }
 
 /* How well two members go together; 0: not at all. */
-static unsigned int fits(const struct said_member *a, const struct said_member *b)
+static unsigned int fits(const struct api_member *a, const struct api_member *b)
 {
 	bool when = when_meets(a->when, b->when) || !a->when;
 
@@ -105,8 +105,8 @@ static void align(struct diff *d)
 	free(best);
 }
 
-static void tell(struct diff *d, enum member_diff_kind kind, const struct said_member *right,
-		 const struct said_member *said)
+static void tell(struct diff *d, enum member_diff_kind kind, const struct api_member *right,
+		 const struct api_member *said)
 {
 	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH;
 	d->hook(d->ctx, kind, right, said);
@@ -116,10 +116,10 @@ static void tell(struct diff *d, enum member_diff_kind kind, const struct said_m
 static void match_moved(struct diff *d)
 {
 	for (size_t i = 0; i < d->right->n; i++) {
-		const struct said_member *a = &d->right->members[i];
+		const struct api_member *a = &d->right->members[i];
 
 		for (size_t j = 0; j < d->said->n && d->of_right[i] == SIZE_MAX; j++) {
-			const struct said_member *b = &d->said->members[j];
+			const struct api_member *b = &d->said->members[j];
 
 			if (d->of_said[j] != SIZE_MAX || strcmp(a->name, b->name) ||
 			    (a->when && !when_meets(a->when, b->when)))
@@ -133,10 +133,10 @@ static void match_moved(struct diff *d)
 }
 
 /* A word of reserved bytes in said covers it. */
-static bool covered(const struct diff *d, const struct said_member *m)
+static bool covered(const struct diff *d, const struct api_member *m)
 {
 	for (size_t i = 0; i < d->said->n; i++) {
-		const struct said_member *s = &d->said->members[i];
+		const struct api_member *s = &d->said->members[i];
 
 		if (s->reserved && s->placed && s->start <= m->start &&
 		    m->start + m->bits <= s->start + s->bits)
@@ -148,7 +148,7 @@ static bool covered(const struct diff *d, const struct said_member *m)
 static void tell_unmatched(struct diff *d)
 {
 	for (size_t i = 0; i < d->right->n; i++) {
-		const struct said_member *m = &d->right->members[i];
+		const struct api_member *m = &d->right->members[i];
 
 		if (d->of_right[i] == SIZE_MAX &&
 		    !(m->reserved && (covered(d, m) || d->said->left_over)))
@@ -162,7 +162,7 @@ static void tell_unmatched(struct diff *d)
 static void tell_matched(struct diff *d)
 {
 	for (size_t i = 0; i < d->right->n; i++) {
-		const struct said_member *a = &d->right->members[i], *b;
+		const struct api_member *a = &d->right->members[i], *b;
 
 		if (d->of_right[i] == SIZE_MAX)
 			continue;
@@ -180,7 +180,7 @@ static void tell_matched(struct diff *d)
 static void tell_place(struct diff *d)
 {
 	for (size_t i = 0; i < d->right->n; i++) {
-		const struct said_member *a = &d->right->members[i], *b;
+		const struct api_member *a = &d->right->members[i], *b;
 
 		if (d->of_right[i] == SIZE_MAX || a->reserved)
 			continue;
@@ -192,9 +192,9 @@ static void tell_place(struct diff *d)
 	}
 }
 
-void member_diff(const struct said_struct *right, const struct said_struct *said,
+void member_diff(const struct api_struct *right, const struct api_struct *said,
 		 void (*hook)(void *ctx, enum member_diff_kind kind,
-			      const struct said_member *right, const struct said_member *said),
+			      const struct api_member *right, const struct api_member *said),
 		 void *ctx)
 {
 	struct diff d = {

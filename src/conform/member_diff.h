@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CONFORM_MEMBER_DIFF_H
 #define PEVTRACE_CONFORM_MEMBER_DIFF_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 
 enum member_diff_kind {
 	MEMBER_MISSING,		/* is only in what is right */
@@ -21,9 +21,9 @@ enum member_diff_kind {
  * member.  Members that share a place may stand in any order, and reserved
  * ones have any width: they give way to new members.
  */
-void member_diff(const struct said_struct *right, const struct said_struct *said,
+void member_diff(const struct api_struct *right, const struct api_struct *said,
 		 void (*hook)(void *ctx, enum member_diff_kind kind,
-			      const struct said_member *right, const struct said_member *said),
+			      const struct api_member *right, const struct api_member *said),
 		 void *ctx);
 
 #endif

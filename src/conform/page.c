@@ -126,7 +126,7 @@ bool page_read(const char *path, struct page *p)
 
 	if (ok) {
 		page_parse(buf_str(&text), text.len, path, p);
-		ok = p->nentries && said_struct(&p->said, "perf_event_attr");
+		ok = p->nentries && api_struct(&p->said, "perf_event_attr");
 		if (!ok) {
 			warn("'%s' is not perf_event_open(2): it has no struct perf_event_attr; "
 			     "the page's source in man(7) markup is wanted", path);
@@ -199,6 +199,6 @@ void page_free(struct page *p)
 	free(p->title);
 	buf_free(&p->source);
 	buf_free(&p->prose);
-	said_free(&p->said);
+	api_desc_free(&p->said);
 	*p = (struct page){ .title = NULL };
 }

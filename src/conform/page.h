@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CONFORM_PAGE_H
 #define PEVTRACE_CONFORM_PAGE_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 #include "lib/buf.h"
 
 struct page_section {
@@ -51,7 +51,7 @@ struct page {
 	struct buf source;	/* as it is in the file, unpacked */
 	struct buf prose;	/* the text of it, without code */
 	char *title;		/* arguments of .TH */
-	struct said said;	/* its structures; said.file is the path */
+	struct api_desc said;	/* its structures; said.file is the path */
 	struct page_struct *structs;
 	struct page_section *sections;
 	struct page_entry *entries;

@@ -23,8 +23,8 @@ struct reader {
 	const char *at;
 	unsigned int line;
 	struct token now;
-	struct said_struct *out;
-	const struct said *known; /* structures that came before; or NULL */
+	struct api_struct *out;
+	const struct api_desc *known; /* structures that came before; or NULL */
 	size_t begun;		/* first member that a comment would be about */
 };
 
@@ -117,7 +117,7 @@ static void condition(struct reader *r, size_t from)
 			n++;
 		if (n && constant(s, n) && !strncmp(s, "PERF_", 5))
 			for (size_t i = from; i < r->out->n; i++) {
-				struct said_member *m = &r->out->members[i];
+				struct api_member *m = &r->out->members[i];
 				struct buf b = { 0 };
 
 				if (m->when)
@@ -166,11 +166,11 @@ static uint32_t type_bits(const char *type)
 static uint32_t known_bits(const struct reader *r, const char *type)
 {
 	const char *name = strrchr(type, ' ');
-	const struct said_struct *st = NULL;
+	const struct api_struct *st = NULL;
 	uint32_t bits = type_bits(name ? name + 1 : type);
 
 	if (name && !bits && r->known)
-		st = said_struct(r->known, name + 1);
+		st = api_struct(r->known, name + 1);
 	return st ? 8 * st->bytes : bits;
 }
 
@@ -211,7 +211,7 @@ static void end_bits(struct reader *r, struct frame *f)
 	f->unit = 0;
 }
 
-static void place_bits(struct frame *f, struct said_member *m, uint32_t unit, uint32_t bits)
+static void place_bits(struct frame *f, struct api_member *m, uint32_t unit, uint32_t bits)
 {
 	m->bitfield = true;
 	m->bits = bits;
@@ -264,7 +264,7 @@ static uint32_t array_bits(const char *array, uint32_t bits)
 	return isdigit((unsigned char)*array) && n <= 65536 ? bits * (uint32_t)n : 0;
 }
 
-static void place_member(struct reader *r, struct frame *f, struct said_member *m)
+static void place_member(struct reader *r, struct frame *f, struct api_member *m)
 {
 	uint32_t bits = known_bits(r, m->type), all = bits;
 
@@ -284,14 +284,14 @@ static void declarator(struct reader *r, struct frame *f, const char *type,
 		       const struct token *name, size_t first)
 {
 	char *text = copy(name);
-	struct said_member *m;
+	struct api_member *m;
 	size_t i;
 
 	if (r->out->n >= MEMBERS_MAX) {
 		free(text);
 		return;
 	}
-	m = said_add_member(r->out, text);
+	m = api_desc_add_member(r->out, text);
 	free(text);
 	m->line = name->line;
 	m->type = xstrdup(type);
@@ -312,7 +312,7 @@ static void declarator(struct reader *r, struct frame *f, const char *type,
 	}
 	/* its other names stand for the same */
 	for (i = first; i + 1 < r->out->n; i++) {
-		struct said_member *other = &r->out->members[i];
+		struct api_member *other = &r->out->members[i];
 
 		other->start = m->start;
 		other->bits = m->bits;
@@ -460,7 +460,7 @@ static void outermost(struct reader *r, bool is_union)
 	r->out->bytes = f.lost ? 0 : f.end / 8;
 }
 
-void pseudo_structs(const char *text, unsigned int line, struct said *out)
+void pseudo_structs(const char *text, unsigned int line, struct api_desc *out)
 {
 	struct reader r = { .at = text, .line = line, .known = out };
 	struct token before = { .kind = TOKEN_END }, last = before;
@@ -474,7 +474,7 @@ void pseudo_structs(const char *text, unsigned int line, struct said *out)
 
 		if (is(&r, "{") && (is_union || is_struct)) {
 			name = named ? copy(&last) : xstrdup("");
-			r.out = said_add_struct(out, name);
+			r.out = api_desc_add_struct(out, name);
 			r.out->line = kind->line;
 			free(name);
 			outermost(&r, is_union);
@@ -487,7 +487,7 @@ void pseudo_structs(const char *text, unsigned int line, struct said *out)
 	}
 }
 
-void pseudo_members(const char *text, unsigned int line, struct said_struct *out)
+void pseudo_members(const char *text, unsigned int line, struct api_struct *out)
 {
 	struct reader r = { .at = text, .line = line, .out = out };
 	struct frame f = { .align = 8 };

@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CONFORM_PSEUDO_H
 #define PEVTRACE_CONFORM_PSEUDO_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 
 /*
  * Reads every structure in the text, the first line of which is line, and adds
@@ -14,9 +14,9 @@
  * What C does not allow, but pages have: several names with "/" between them
  * for one member, missing semicolons, a group in braces without a type.
  */
-void pseudo_structs(const char *text, unsigned int line, struct said *out);
+void pseudo_structs(const char *text, unsigned int line, struct api_desc *out);
 
 /* Reads members, without "struct" and braces around them. */
-void pseudo_members(const char *text, unsigned int line, struct said_struct *out);
+void pseudo_members(const char *text, unsigned int line, struct api_struct *out);
 
 #endif

@@ -26,10 +26,10 @@ static bool perf_header(const char *header)
 			  !strcmp(header, "asm/perf_regs.h"));
 }
 
-static void add_name(struct said *out, const char *name, uint64_t value, uint32_t since,
+static void add_name(struct api_desc *out, const char *name, uint64_t value, uint32_t since,
 		     const char *set, const char *header, uint32_t traits)
 {
-	struct said_name *n = said_add_name(out, name, set);
+	struct api_name *n = api_desc_add_name(out, name, set);
 
 	n->valued = true;
 	n->value = value;
@@ -38,7 +38,7 @@ static void add_name(struct said *out, const char *name, uint64_t value, uint32_
 	n->file = xstrdup(header);
 }
 
-static void add_table(struct said *out, const struct xlat *x)
+static void add_table(struct api_desc *out, const struct xlat *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		const struct xlat_entry *e = &x->entries[i];
@@ -50,14 +50,14 @@ static void add_table(struct said *out, const struct xlat *x)
 
 /* Structures ------------------------------------------------------------------------------ */
 
-static void add_field(struct said_struct *st, const struct field *f, uint32_t base)
+static void add_field(struct api_struct *st, const struct field *f, uint32_t base)
 {
-	struct said_member *m;
+	struct api_member *m;
 
 	/* it may stand there twice, under two conditions */
-	if (said_member(st, f->name))
+	if (api_member(st, f->name))
 		return;
-	m = said_add_member(st, f->name);
+	m = api_desc_add_member(st, f->name);
 	m->start = base + 8u * f->offset + f->bit;
 	m->bits = f->nbits ? f->nbits : 8u * f->width;
 	m->placed = true;
@@ -66,17 +66,17 @@ static void add_field(struct said_struct *st, const struct field *f, uint32_t ba
 	m->since = f->since;
 }
 
-static void add_fields(struct said_struct *st, const struct layout *l, uint32_t base)
+static void add_fields(struct api_struct *st, const struct layout *l, uint32_t base)
 {
 	for (size_t i = 0; i < l->n; i++)
 		add_field(st, &l->fields[i], base);
 }
 
 /* X_flags is the word of bits that X ends with. */
-static void add_layout(struct said *out, const struct layout *l)
+static void add_layout(struct api_desc *out, const struct layout *l)
 {
 	char flags[64];
-	struct said_struct *st = said_add_struct(out, l->btf ? l->btf : l->name);
+	struct api_struct *st = api_desc_add_struct(out, l->btf ? l->btf : l->name);
 	const struct layout *more;
 
 	snprintf(flags, sizeof(flags), "%s_flags", l->name);
@@ -96,9 +96,9 @@ static bool is_struct(const struct layout *l)
 	       (n < 6 || strcmp(l->name + n - 6, "_flags"));
 }
 
-void tables_read(struct said *out)
+void tables_read(struct api_desc *out)
 {
-	*out = (struct said){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
+	*out = (struct api_desc){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
 	for (size_t i = 0; xlat_tables[i]; i++)
 		if (perf_header(xlat_tables[i]->header))
 			add_table(out, xlat_tables[i]);
@@ -231,7 +231,7 @@ static const char *next_key(const struct keys *k, const char *at)
 /* Records --------------------------------------------------------------------------------- */
 
 /* A part that varies, as members; false: there is no such part. */
-static bool add_part(struct said_struct *st, const char *name)
+static bool add_part(struct api_struct *st, const char *name)
 {
 	const char *members = tables_pair(part_descs, name);
 
@@ -241,11 +241,11 @@ static bool add_part(struct said_struct *st, const char *name)
 }
 
 /* Members from first on are there only with these bits. */
-static void depend(struct said_struct *st, size_t first, const struct xlat *x, uint64_t bits)
+static void depend(struct api_struct *st, size_t first, const struct xlat *x, uint64_t bits)
 {
 	for (size_t i = first; i < st->n; i++) {
 		const struct xlat_entry *e;
-		struct said_member *m = &st->members[i];
+		struct api_member *m = &st->members[i];
 		struct buf when = { 0 };
 		uint64_t rest = bits;
 		size_t at = 0;
@@ -261,18 +261,18 @@ static void depend(struct said_struct *st, size_t first, const struct xlat *x, u
 }
 
 /* Parts of a sample may have the same members: they are told by what they depend on. */
-static void add_slots(struct said_struct *st, const struct slot *slots)
+static void add_slots(struct api_struct *st, const struct slot *slots)
 {
 	for (; slots->bits; slots++) {
 		size_t first = st->n;
-		struct said_struct part = { .name = NULL };
+		struct api_struct part = { .name = NULL };
 
 		if (slots->layout)
 			add_fields(&part, slots->layout, 0);
 		else
 			add_part(&part, slots->key);
 		for (size_t i = 0; i < part.n; i++) {
-			struct said_member *m = said_add_member(st, part.members[i].name);
+			struct api_member *m = api_desc_add_member(st, part.members[i].name);
 
 			free(m->name);
 			*m = part.members[i];
@@ -282,9 +282,9 @@ static void add_slots(struct said_struct *st, const struct slot *slots)
 	}
 }
 
-static void add_header(struct said_struct *out)
+static void add_header(struct api_struct *out)
 {
-	struct said_member *m = said_add_member(out, "header");
+	struct api_member *m = api_desc_add_member(out, "header");
 
 	m->type = xstrdup("struct perf_event_header");
 	m->bits = 8 * layout_perf_event_header.size;
@@ -314,7 +314,7 @@ static bool begins_another(const struct layout *l)
 }
 
 /* The layouts that only records of this type have: perf_record_NAME, perf_record_NAME_... */
-static void add_own_layouts(uint32_t type, const struct layout *head, struct said_struct *out)
+static void add_own_layouts(uint32_t type, const struct layout *head, struct api_struct *out)
 {
 	const char *name = xlat_name(&xlat_perf_event_type, type);
 	char own[64];
@@ -334,15 +334,15 @@ static void add_own_layouts(uint32_t type, const struct layout *head, struct sai
 }
 
 /* Members of a part go behind the member with that index, and what is reserved there. */
-static void insert_part(struct said_struct *out, const char *name, size_t behind)
+static void insert_part(struct api_struct *out, const char *name, size_t behind)
 {
-	struct said_struct part = { .name = NULL };
+	struct api_struct part = { .name = NULL };
 
 	while (behind + 1 < out->n && out->members[behind + 1].reserved)
 		behind++;
 	add_part(&part, name);
 	for (size_t i = 0; i < part.n; i++) {
-		struct said_member *m = said_add_member(out, "");
+		struct api_member *m = api_desc_add_member(out, "");
 
 		free(m->name);
 		behind++;
@@ -355,7 +355,7 @@ static void insert_part(struct said_struct *out, const char *name, size_t behind
 }
 
 /* What the decoder finds in a record of that type and misc beyond the layouts' members. */
-static void add_decoded(uint32_t type, uint64_t misc, struct said_struct *out)
+static void add_decoded(uint32_t type, uint64_t misc, struct api_struct *out)
 {
 	const struct record_format format = { .sample_id_all = true,
 					      .sample_type = PERF_SAMPLE_TIME };
@@ -368,7 +368,7 @@ static void add_decoded(uint32_t type, uint64_t misc, struct said_struct *out)
 	record_bytes(type, misc, bytes);
 	record_emit(bytes, sizeof(bytes), &format, NULL, &k.sink, NULL);
 	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
-		const struct said_member *m = said_member(out, s);
+		const struct api_member *m = api_member(out, s);
 		size_t before = out->n;
 
 		if (m) {
@@ -381,12 +381,12 @@ static void add_decoded(uint32_t type, uint64_t misc, struct said_struct *out)
 	buf_free(&k.all);
 }
 
-void tables_record(uint32_t type, struct said_struct *out)
+void tables_record(uint32_t type, struct api_struct *out)
 {
 	const struct layout *head = record_layout(type);
 	const struct xlat *misc = record_misc_flags(type);
 
-	*out = (struct said_struct){ .name = xstrdup("") };
+	*out = (struct api_struct){ .name = xstrdup("") };
 	add_header(out);
 	if (type == PERF_RECORD_SAMPLE) {
 		add_slots(out, sample_slots);
@@ -401,9 +401,9 @@ void tables_record(uint32_t type, struct said_struct *out)
 		add_decoded(type, misc->entries[i].value, out);
 }
 
-void tables_sample_id(struct said_struct *out)
+void tables_sample_id(struct api_struct *out)
 {
-	*out = (struct said_struct){ .name = xstrdup("sample_id") };
+	*out = (struct api_struct){ .name = xstrdup("sample_id") };
 	add_slots(out, sample_id_slots);
 }
 
@@ -428,21 +428,21 @@ static bool has_key(const struct keys *k, const char *name)
 	return false;
 }
 
-void tables_read_format(bool group, struct said_struct *out)
+void tables_read_format(bool group, struct api_struct *out)
 {
 	const struct xlat *x = &xlat_perf_event_read_format;
 	uint64_t as = group ? PERF_FORMAT_GROUP : 0;
 	struct sink_ops ops, one_ops;
 	struct keys k, one;
 
-	*out = (struct said_struct){ .name = xstrdup("read_format") };
+	*out = (struct api_struct){ .name = xstrdup("read_format") };
 	read_keys(as | ((PERF_FORMAT_MAX - 1) & ~(uint64_t)PERF_FORMAT_GROUP), &k, &ops);
 	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
-		struct said_member *m;
+		struct api_member *m;
 
-		if (!strcmp(s, "rest") || said_member(out, s))
+		if (!strcmp(s, "rest") || api_member(out, s))
 			continue;
-		m = said_add_member(out, s);
+		m = api_desc_add_member(out, s);
 		m->bits = 64;
 		/* the bit without which it is not there */
 		for (uint64_t bit = 1; bit < PERF_FORMAT_MAX; bit <<= 1) {

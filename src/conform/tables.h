@@ -3,22 +3,22 @@
 #ifndef PEVTRACE_CONFORM_TABLES_H
 #define PEVTRACE_CONFORM_TABLES_H
 
-#include "conform/said.h"
+#include "conform/api_desc.h"
 
 /*
  * Constants of perf's headers, ioctls, and the structures that headers have.
  * Names have their table as set and the header that defines them as file.
  */
-void tables_read(struct said *out);
+void tables_read(struct api_desc *out);
 
 /* A record of that type with its header, as "struct" without a name. */
-void tables_record(uint32_t type, struct said_struct *out);
+void tables_record(uint32_t type, struct api_struct *out);
 
 /* What records other than samples end with. */
-void tables_sample_id(struct said_struct *out);
+void tables_sample_id(struct api_struct *out);
 
 /* What a read returns, with all that read_format can ask for. */
-void tables_read_format(bool group, struct said_struct *out);
+void tables_read_format(bool group, struct api_struct *out);
 
 /* The text of a row of a list, by its name; NULL: there is none. */
 const char *tables_pair(const struct pair_desc *list, const char *name);

@@ -74,7 +74,7 @@ void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn
 	hand_on(a, 0, at, out, piece, ctx);
 }
 
-int aux_map(struct aux_area *a, struct issuer *i, int fd, void *page, size_t ring_len,
+int aux_map(struct aux_area *a, struct own_calls *i, int fd, void *page, size_t ring_len,
 	    size_t size, bool snapshot)
 {
 	int error = 0;
@@ -83,6 +83,6 @@ int aux_map(struct aux_area *a, struct issuer *i, int fd, void *page, size_t rin
 	/* where the kernel is to expect it: behind the ring */
 	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
 	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
-	a->bytes = issue_map_at(i, fd, size, ring_len, !snapshot, &error);
+	a->bytes = own_call_map_at(i, fd, size, ring_len, !snapshot, &error);
 	return error;
 }

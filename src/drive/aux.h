@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drive/issue.h"
+#include "drive/own_call.h"
 
 struct aux_area {
 	void *page;		/* the user page of the ring beside it, to be written to */
@@ -48,7 +48,7 @@ void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn
  * Maps an area of size bytes for the event fd, whose ring is ring_len bytes at page.
  * 0 or an errno: EOPNOTSUPP where its PMU makes no AUX data.
  */
-int aux_map(struct aux_area *a, struct issuer *i, int fd, void *page, size_t ring_len,
+int aux_map(struct aux_area *a, struct own_calls *i, int fd, void *page, size_t ring_len,
 	    size_t size, bool snapshot);
 
 #endif

@@ -27,7 +27,7 @@ static int open_one(struct batch *b, size_t target, size_t event, batch_retry_fn
 	if (e->leader != event && group < 0)
 		return b->errors[e->leader];
 	do
-		fd = issue_open(b->issuer, &e->attr, b->targets[target].pid,
+		fd = own_call_open(b->own_calls, &e->attr, b->targets[target].pid,
 				b->targets[target].cpu, group, b->flags);
 	while (fd < 0 && retry && retry(ctx, e, -fd));
 	if (fd < 0)
@@ -76,7 +76,7 @@ static void ask_id(struct batch *b, int fd)
 {
 	uint64_t id = 0;
 
-	issue_ioctl(b->issuer, fd, PERF_EVENT_IOC_ID, (uintptr_t)&id);
+	own_call_ioctl(b->own_calls, fd, PERF_EVENT_IOC_ID, (uintptr_t)&id);
 }
 
 static int map_one(struct batch *b, struct stream *s, size_t target, size_t event,
@@ -91,10 +91,10 @@ static int map_one(struct batch *b, struct stream *s, size_t target, size_t even
 
 	if (r) {
 		ask_id(b, fd);
-		return (int)-issue_ioctl(b->issuer, fd, PERF_EVENT_IOC_SET_OUTPUT,
+		return (int)-own_call_ioctl(b->own_calls, fd, PERF_EVENT_IOC_SET_OUTPUT,
 					 (uint64_t)r->fd);
 	}
-	at = issue_map(b->issuer, fd, length, !backward, &error);
+	at = own_call_map(b->own_calls, fd, length, !backward, &error);
 	if (!at)
 		return error;
 	stream_add(s, &(struct stream_ring){
@@ -126,7 +126,7 @@ static int map_aux(struct batch *b, struct stream *s, size_t target, size_t even
 
 	if (!r || r->aux.bytes || backward)
 		return 0;
-	return aux_map(&r->aux, b->issuer, batch_fd(b, target, event), r->at, r->length, size,
+	return aux_map(&r->aux, b->own_calls, batch_fd(b, target, event), r->at, r->length, size,
 		       snapshot);
 }
 
@@ -153,7 +153,7 @@ void batch_control(struct batch *b, uint32_t request)
 	for (size_t t = 0; t < b->ntargets; t++)
 		for (size_t i = 0; i < b->events->n; i++)
 			if (b->events->events[i].leader == i && batch_fd(b, t, i) >= 0)
-				issue_ioctl(b->issuer, batch_fd(b, t, i), request, 0);
+				own_call_ioctl(b->own_calls, batch_fd(b, t, i), request, 0);
 }
 
 /* Bytes that a read of it gives; members: how many its group has open. */
@@ -200,7 +200,7 @@ static void take(void *ctx, const struct read_value *v)
 		r->hook(r->ctx, r->target, at, v);
 }
 
-static void read_one(struct reading *r, struct issuer *issuer, bool quiet)
+static void read_one(struct reading *r, struct own_calls *own_calls, bool quiet)
 {
 	const struct batch *b = r->b;
 	const struct event_spec *e = &b->events->events[r->event];
@@ -213,7 +213,7 @@ static void read_one(struct reading *r, struct issuer *issuer, bool quiet)
 	for (size_t i = e->leader; i < b->events->n; i++)
 		members += is_open_member(b, r->target, i, e->leader);
 	size = read_size(format, members);
-	got = quiet ? ring_read_count(fd, bytes, size) : issue_read(issuer, fd, bytes, size);
+	got = quiet ? ring_read_count(fd, bytes, size) : own_call_read(own_calls, fd, bytes, size);
 	if (got > 0)
 		read_format_each(bytes, (size_t)got, format, take, r);
 }
@@ -228,7 +228,7 @@ void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx)
 
 			if (batch_fd(b, r.target, r.event) >= 0 &&
 			    (leader == r.event || !reads_group(b, leader)))
-				read_one(&r, b->issuer, quiet);
+				read_one(&r, b->own_calls, quiet);
 		}
 	}
 }
@@ -237,7 +237,7 @@ void batch_close(struct batch *b)
 {
 	for (size_t i = 0; b->fds && i < b->ntargets * b->events->n; i++)
 		if (b->fds[i] >= 0)
-			issue_close(b->issuer, b->fds[i]);
+			own_call_close(b->own_calls, b->fds[i]);
 	free(b->fds);
 	free(b->errors);
 	b->fds = b->errors = NULL;

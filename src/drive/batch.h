@@ -4,7 +4,7 @@
 #define PEVTRACE_DRIVE_BATCH_H
 
 #include "abi/read_format.h"
-#include "drive/issue.h"
+#include "drive/own_call.h"
 #include "drive/stream.h"
 #include "host/event_syntax.h"
 
@@ -16,7 +16,7 @@ struct target {
 
 struct batch {
 	/* the caller's, which must outlive it */
-	struct issuer *issuer;
+	struct own_calls *own_calls;
 	struct event_list *events;
 	const struct target *targets;
 	size_t ntargets;

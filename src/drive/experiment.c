@@ -39,7 +39,7 @@ struct told {
 	bool done;
 };
 
-struct lab {
+struct claim_run {
 	const struct experiment *x;
 	struct told *told;
 	uint64_t sample_type;
@@ -61,7 +61,7 @@ static uint64_t get(const struct experiment *x, unsigned int index)
 
 /* The task --------------------------------------------------------------------------- */
 
-static _Noreturn void be_task(const struct lab *l, int link)
+static _Noreturn void be_task(const struct claim_run *l, int link)
 {
 	const struct experiment *x = l->x;
 
@@ -101,7 +101,7 @@ static bool sleeps(pid_t pid)
 	return true;
 }
 
-static bool start_task(struct lab *l)
+static bool start_task(struct claim_run *l)
 {
 	int ends[2];
 
@@ -118,13 +118,13 @@ static bool start_task(struct lab *l)
 	       sleeps(l->task);
 }
 
-static void let_work(const struct lab *l)
+static void let_work(const struct claim_run *l)
 {
 	if (turn_pass(l->link))
 		turn_wait(l->link);
 }
 
-static void let_end(const struct lab *l)
+static void let_end(const struct claim_run *l)
 {
 	turn_pass(l->link);
 	close(l->link);
@@ -136,7 +136,7 @@ static void let_end(const struct lab *l)
 
 /* Opening ---------------------------------------------------------------------------- */
 
-static void map_ring(struct lab *l, int fd)
+static void map_ring(struct claim_run *l, int fd)
 {
 	l->ring_len = RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
 	l->ring = mmap(NULL, l->ring_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -157,7 +157,7 @@ static int open_other(int32_t pid, int32_t cpu)
 	return open_event(attr, sizeof(attr), pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_it(struct lab *l)
+static int open_it(struct claim_run *l)
 {
 	const struct experiment *x = l->x;
 	uint64_t flags = x->flags;
@@ -186,7 +186,7 @@ static int open_it(struct lab *l)
 /* An ioctl ---------------------------------------------------------------------------- */
 
 /* The argument, by what the ioctl takes; what it points to is in memory. */
-static unsigned long argument(const struct lab *l, uint8_t *memory)
+static unsigned long argument(const struct claim_run *l, uint8_t *memory)
 {
 	const struct experiment *x = l->x;
 	const uint64_t period = 2;
@@ -218,7 +218,7 @@ static unsigned long argument(const struct lab *l, uint8_t *memory)
 	return (uintptr_t)memory;
 }
 
-static void make_ioctl(struct lab *l)
+static void make_ioctl(struct claim_run *l)
 {
 	uint8_t memory[ATTR_MAX] = { 0 }, before[ATTR_MAX];
 	const struct ioctl_desc *d = l->x->ioctl;
@@ -247,7 +247,7 @@ static void look_at_chain(struct observed *o, const uint8_t *bytes, size_t len)
 
 static void look_at_record(void *ctx, const uint8_t *bytes, size_t len)
 {
-	struct lab *l = ctx;
+	struct claim_run *l = ctx;
 	struct observed *o = &l->told->seen;
 	uint64_t type = load_uint(bytes, 4), time;
 
@@ -270,7 +270,7 @@ static void look_at_record(void *ctx, const uint8_t *bytes, size_t len)
 		look_at_chain(o, bytes, len);
 }
 
-static void look_at_ring(struct lab *l)
+static void look_at_ring(struct claim_run *l)
 {
 	const struct ring_image image = {
 		.bytes = l->ring, .length = l->ring_len,
@@ -286,14 +286,14 @@ static void look_at_ring(struct lab *l)
 	o->backward = ring_page_get(&result.page, PERF_EVENT_MMAP_PAGE_DATA_HEAD) >> 63;
 }
 
-static bool is_woken(const struct lab *l)
+static bool is_woken(const struct claim_run *l)
 {
 	struct pollfd p = { .fd = l->other >= 0 ? l->other : l->fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) > 0 && p.revents & POLLIN;
 }
 
-static void look_at_counts(struct lab *l)
+static void look_at_counts(struct claim_run *l)
 {
 	struct observed *o = &l->told->seen;
 	uint64_t words[64] = { 0 };
@@ -307,7 +307,7 @@ static void look_at_counts(struct lab *l)
 }
 
 /* The end of the task counts, too, and is not always the same: only an exec waits for it. */
-static void watch_task(struct lab *l)
+static void watch_task(struct claim_run *l)
 {
 	const struct experiment *x = l->x;
 	bool execs = x->work & WORK_EXEC;
@@ -330,7 +330,7 @@ static void watch_task(struct lab *l)
 
 static _Noreturn void laboratory(const struct experiment *x, struct told *told)
 {
-	struct lab l = {
+	struct claim_run l = {
 		.x = x, .told = told, .fd = -1, .other = -1,
 		.sample_type = get(x, ATTR_SAMPLE_TYPE),
 	};

@@ -144,14 +144,14 @@ void stream_look(struct stream *s, uint64_t before)
 	keep_from(s, i);
 }
 
-void stream_close(struct stream *s, struct issuer *i)
+void stream_close(struct stream *s, struct own_calls *i)
 {
 	for (size_t n = 0; n < s->n; n++) {
 		const struct stream_ring *r = &s->rings[n];
 
 		if (r->aux.bytes)
-			issue_unmap(i, (void *)r->aux.bytes, r->aux.size);
-		issue_unmap(i, r->at, r->length);
+			own_call_unmap(i, (void *)r->aux.bytes, r->aux.size);
+		own_call_unmap(i, r->at, r->length);
 	}
 	free(s->rings);
 	free(s->held);

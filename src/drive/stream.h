@@ -8,7 +8,7 @@
 
 #include "abi/record.h"
 #include "drive/aux.h"
-#include "drive/issue.h"
+#include "drive/own_call.h"
 #include "drive/ring.h"
 #include "lib/buf.h"
 
@@ -70,6 +70,6 @@ void stream_look(struct stream *s, uint64_t before);
 void stream_snapshot(struct stream *s);
 
 /* Unmaps all, and drops what waits. */
-void stream_close(struct stream *s, struct issuer *i);
+void stream_close(struct stream *s, struct own_calls *i);
 
 #endif

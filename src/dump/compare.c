@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tells what differs between calls that belong together, and which have no mate. */
-#include "dump/compare_in.h"
+#include "dump/compare_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

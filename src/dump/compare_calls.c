@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which calls of both sides are each other's likes. */
-#include "dump/compare_in.h"
+#include "dump/compare_internal.h"
 
 #include "lib/hash.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which opens, and so which events, of both sides are the same. */
-#include "dump/compare_in.h"
+#include "dump/compare_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,10 +16,10 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 		const struct capture *k = &c->captures[i];
 		struct json_object *o;
 
-		if (k->phase == AT_ENTER ? !enter : !exit)
+		if (k->phase == AT_SYSCALL_ENTER ? !enter : !exit)
 			continue;
 		o = json_new_object();
-		dump_add_string(o, "at", k->phase == AT_ENTER ? "enter" : "exit");
+		dump_add_string(o, "at", k->phase == AT_SYSCALL_ENTER ? "enter" : "exit");
 		dump_add(o, "addr", json_hex(k->addr));
 		dump_add_uint(o, "want", k->want);
 		dump_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
@@ -28,7 +28,7 @@ struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit
 	return list;
 }
 
-static void add_tampering(struct json_object *o, const struct tamper *t)
+static void add_injection(struct json_object *o, const struct inject *t)
 {
 	char name[32];
 
@@ -61,7 +61,7 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add(o, "raw", raw);
 	dump_add_uint(o, "enter_ns", c->enter_ns);
 	dump_add_bool(o, "shown", c->shown);
-	add_tampering(o, &c->tamper);
+	add_injection(o, &c->inject);
 	if (stack)
 		dump_add(o, "stack", json_object_get(stack));
 }
@@ -113,7 +113,7 @@ struct json_object *dump_call_about(const struct call *c, const struct model *m)
 /* What it made. */
 static void add_made(struct json_object *o, const struct call *c, const struct model *m)
 {
-	if (c->failed || c->tamper.injected)
+	if (c->failed || c->inject.injected)
 		return;
 	if (c->desc->class == CLASS_OPEN)
 		add_event(o, model_opened(m, c));
@@ -138,7 +138,7 @@ struct dump_return dump_call_decode_return(const struct call *c, const struct na
 	struct json_sink j;
 
 	json_sink_init(&j, r.args);
-	call_args(c, AT_EXIT, n, &j.sink);
+	call_args(c, AT_SYSCALL_EXIT, n, &j.sink);
 	json_sink_init(&j, r.results);
 	call_results(c, n, &j.sink);
 	json_sink_init(&j, r.notes);

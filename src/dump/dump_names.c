@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines about what the machine calls things. */
-#include "dump/dump_view_in.h"
+#include "dump/dump_view_internal.h"
 
 static struct json_object *name_line(const char *of, const char *name)
 {

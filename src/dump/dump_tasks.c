@@ -3,8 +3,8 @@
 #include <sys/wait.h>
 
 #include "abi/strings.h"
-#include "dump/dump_view_in.h"
-#include "render/siginfo.h"
+#include "dump/dump_view_internal.h"
+#include "text/siginfo.h"
 
 void dump_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "dump/dump_view_in.h"
+#include "dump/dump_view_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void on_enter(struct view *v, const struct call *c)
 	b->args = json_new_object();
 	b->about = dump_call_about(c, d->model);
 	json_sink_init(&j, b->args);
-	call_args(c, AT_ENTER, d->names, &j.sink);
+	call_args(c, AT_SYSCALL_ENTER, d->names, &j.sink);
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 

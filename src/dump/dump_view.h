@@ -3,8 +3,8 @@
 #ifndef PEVTRACE_DUMP_DUMP_VIEW_H
 #define PEVTRACE_DUMP_DUMP_VIEW_H
 
-#include "render/output.h"
-#include "render/view.h"
+#include "session/view.h"
+#include "text/output.h"
 
 /* What the first line tells.  Strings must live during dump_view_new() only. */
 struct dump_header {

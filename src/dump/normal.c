@@ -163,7 +163,7 @@ static void on_enter(void *ctx, struct call *c)
 			d->late = c->desc->id == CALL_MUNMAP;
 			normal_sink_init(&s, n, t, d, c);
 			s.displaced = displaced;
-			call_args(c, AT_ENTER, n->names, &s.sink);
+			call_args(c, AT_SYSCALL_ENTER, n->names, &s.sink);
 		}
 	}
 	if (!displaced)
@@ -195,7 +195,7 @@ static void add_result(struct normal_sink *s, const struct call *c)
 		buf_addf(text, "%lld", (long long)c->ret);
 	}
 	draft_add(s->draft, "result", buf_str(text));
-	if (c->tamper.injected)
+	if (c->inject.injected)
 		draft_add(s->draft, "injected", "1");
 }
 
@@ -271,7 +271,7 @@ static void opened(struct normal *n, struct normal_task *t, struct normal_draft 
 		d->subject->opened = true;
 		d->subject->used = grouped; /* a place in a group is a use */
 	}
-	d->probe = c->failed && !c->tamper.injected && !grouped; /* as far as we know now */
+	d->probe = c->failed && !c->inject.injected && !grouped; /* as far as we know now */
 }
 
 static void on_exit_of(void *ctx, struct call *c)
@@ -287,7 +287,7 @@ static void on_exit_of(void *ctx, struct call *c)
 	model_exit(n->model, c);
 	if (d && d->desc == c->desc) {
 		normal_sink_init(&s, n, t, d, c);
-		call_args(c, AT_EXIT, n->names, &s.sink);
+		call_args(c, AT_SYSCALL_EXIT, n->names, &s.sink);
 		add_result(&s, c);
 		if (c->desc->class == CLASS_OPEN)
 			opened(n, t, d, c);
@@ -348,7 +348,7 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 	model_gone(n->model, tid);
 }
 
-const struct replay_ops normal_ops = {
+const struct reader_ops normal_ops = {
 	.born = on_born, .found = on_found, .enter = on_enter, .exit = on_exit_of,
 	.execed = on_execed, .gone = on_gone,
 };

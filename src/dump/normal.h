@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "dump/normal_form.h"
-#include "dump/replay.h"
+#include "dump/reader.h"
 #include "lib/buf.h"
 #include "lib/map.h"
 
@@ -107,7 +107,7 @@ bool normal_known(const char *name);
  * must outlive normal_seal(), forms all.
  */
 struct normal *normal_new(const struct names *names, struct normal_forms *forms);
-extern const struct replay_ops normal_ops;
+extern const struct reader_ops normal_ops;
 void normal_seal(struct normal *n);
 void normal_free(struct normal *n);
 

@@ -360,18 +360,18 @@ void normal_seal(struct normal *n)
 struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
 			   const struct normal_reading *how, bool *whole)
 {
-	struct replay *r = replay_open(f, path, how->keep_going);
+	struct reader *r = reader_open(f, path, how->keep_going);
 	struct normal *n = NULL;
 
 	*whole = false;
 	if (!r)
 		return NULL;
-	n = normal_new(replay_names(r), forms);
+	n = normal_new(reader_names(r), forms);
 	n->no_probes = how->no_probes;
-	*whole = replay_run(r, &normal_ops, n);
+	*whole = reader_run(r, &normal_ops, n);
 	normal_seal(n);
 	n->names = NULL;
-	replay_close(r);
+	reader_close(r);
 	if (!*whole && !how->keep_going) {
 		normal_free(n);
 		return NULL;

@@ -118,7 +118,7 @@ static int some(const struct scan_value *v)
 	return (int)n;
 }
 
-static bool said_twice(struct scan *s, const struct scan_value *v)
+static bool api_desc_twice(struct scan *s, const struct scan_value *v)
 {
 	wrong(s, v->key - 1, "\"%.*s\" stands twice in one object", some(v), v->key);
 	return true;
@@ -145,7 +145,7 @@ static bool same_names(struct scan *s, struct scan_value *object)
 
 		for (; s->slots[i]; i = (i + 1) & (slots - 1))
 			if (same_name(v, object + s->slots[i]))
-				return said_twice(s, v);
+				return api_desc_twice(s, v);
 		s->slots[i] = (uint32_t)(v - object);
 	}
 	return false;

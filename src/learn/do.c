@@ -11,7 +11,7 @@
 #include "host/event_syntax.h"
 #include "learn/learn.h"
 #include "lib/die.h"
-#include "render/text.h"
+#include "text/text.h"
 
 /* Lines -------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static void take_trace(struct learn *l)
 	char part[4096];
 	ssize_t n;
 
-	output_flush(l->issuing.session.text);
+	output_flush(l->own_session.session.text);
 	while ((n = pread(l->trace, part, sizeof(part), l->told)) > 0) {
 		buf_add(&l->lines, part, (size_t)n);
 		l->told += n;
@@ -98,9 +98,9 @@ int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int g
 	struct event_list list = { 0 };
 	int fd;
 
-	if (!event_list_add(&list, l->issuing.machine.host, event))
+	if (!event_list_add(&list, l->own_session.machine.host, event))
 		die("lesson %s: '%s': %s", l->lesson->name, event, list.why);
-	fd = issue_open(&l->issuing.issuer, &list.events[0].attr, pid, cpu, group,
+	fd = own_call_open(&l->own_session.own_calls, &list.events[0].attr, pid, cpu, group,
 			PERF_FLAG_FD_CLOEXEC);
 	event_list_free(&list);
 	return fd;
@@ -119,7 +119,7 @@ int learn_open(struct learn *l, const char *event, pid_t pid, int cpu, int group
 bool learn_read(struct learn *l, int fd, uint64_t *count)
 {
 	uint64_t words[64] = { 0 };
-	ssize_t n = issue_read(&l->issuing.issuer, fd, words, sizeof(words));
+	ssize_t n = own_call_read(&l->own_session.own_calls, fd, words, sizeof(words));
 
 	*count = words[0];
 	return n > 0 || learn_fail(l, "the event cannot be read (%s)",
@@ -128,12 +128,12 @@ bool learn_read(struct learn *l, int fd, uint64_t *count)
 
 int64_t learn_ioctl(struct learn *l, int fd, uint32_t request, uint64_t arg)
 {
-	return issue_ioctl(&l->issuing.issuer, fd, request, arg);
+	return own_call_ioctl(&l->own_session.own_calls, fd, request, arg);
 }
 
 void learn_close(struct learn *l, int fd)
 {
-	issue_close(&l->issuing.issuer, fd);
+	own_call_close(&l->own_session.own_calls, fd);
 }
 
 /* Rings -------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 		      size_t len)
 {
 	struct learn *l = ctx;
-	struct session *s = &l->issuing.session;
+	struct session *s = &l->own_session.session;
 	uint64_t at = (uintptr_t)from->at;
 	struct ring *ring = model_ring_at(s->model, gettid(), at, at + from->length);
 	struct view_record shown = { .ring = ring, .bytes = bytes, .len = len };
@@ -171,7 +171,7 @@ bool learn_map(struct learn *l, int fd, size_t pages)
 
 	l->stream.ops = &stream_ops;
 	l->stream.ctx = l;
-	ring.at = issue_map(&l->issuing.issuer, fd, length, true, &error);
+	ring.at = own_call_map(&l->own_session.own_calls, fd, length, true, &error);
 	if (!ring.at)
 		return learn_fail(l, "the ring cannot be mapped (%s); is 'ulimit -l' or "
 				  "perf_event_mlock_kb too low?", strerrorname_np(error));
@@ -201,7 +201,7 @@ bool learn_count(void *n, const struct learn_record *r)
 
 void learn_unmap(struct learn *l)
 {
-	stream_close(&l->stream, &l->issuing.issuer);
+	stream_close(&l->stream, &l->own_session.own_calls);
 }
 
 void learn_page(struct learn *l, const struct stream_ring *r, const unsigned int *members,

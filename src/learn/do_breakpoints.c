@@ -22,7 +22,7 @@ static uint64_t variable(const struct learn *l)
 
 bool learn_breakpoints_prepare(struct learn *l)
 {
-	if (!learn_worker(l, chore_write, TIMES))
+	if (!learn_worker(l, child_write, TIMES))
 		return false;
 	learn_set(l, "times", "%d", TIMES);
 	learn_set(l, "address", "0x%llx", (unsigned long long)variable(l));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* lessons/counting.lesson */
-#include "lessons/lessons.h"
 #include "learn/learn.h"
+#include "lessons/lessons.h"
 
 enum { PAGES = 25, COUNTER = 0 };
 
 bool learn_counting_prepare(struct learn *l)
 {
-	if (!learn_worker(l, chore_touch, PAGES))
+	if (!learn_worker(l, child_touch, PAGES))
 		return false;
 	learn_set(l, "task", "%d", (int)l->task);
 	learn_set(l, "pages", "%d", PAGES);
@@ -42,7 +42,7 @@ bool learn_counting_read(struct learn *l)
 	if (!learn_read(l, l->fds[COUNTER], &count))
 		return false;
 	learn_set(l, "count", "%llu", (unsigned long long)count);
-	learn_set(l, "bytes", "%lld", (long long)l->issuing.issuer.call.ret);
+	learn_set(l, "bytes", "%lld", (long long)l->own_session.own_calls.call.ret);
 	if (count == PAGES)
 		learn_set(l, "exact", "yes");
 	return true;

@@ -42,7 +42,7 @@ bool learn_errors_big(struct learn *l)
 	field_set(&layout_perf_event_attr.fields[ATTR_TYPE], PERF_TYPE_SOFTWARE, attr);
 	field_set(&layout_perf_event_attr.fields[ATTR_SIZE], size, attr);
 	attr[size - 1] = 1;
-	got = issue(&l->issuing.issuer, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+	got = own_call(&l->own_session.own_calls, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)attr, 0, (uint64_t)-1, (uint64_t)-1, PERF_FLAG_FD_CLOEXEC,
 	});
 	learn_set(l, "big", "%s", got < 0 ? learn_error(got) : "none");

@@ -35,7 +35,7 @@ bool learn_groups_prepare(struct learn *l)
 	learn_set(l, "many", "%d", MANY);
 	learn_set(l, "ms", "%d", MS);
 	learn_set(l, "both", "%d", 2 * MS);
-	return learn_worker(l, chore_touch, PAGES);
+	return learn_worker(l, child_touch, PAGES);
 }
 
 bool learn_groups_open(struct learn *l)
@@ -72,7 +72,7 @@ bool learn_groups_hardware(struct learn *l)
 	uint64_t count;
 	bool worked = true;
 
-	if (!learn_worker(l, chore_spin, MS))
+	if (!learn_worker(l, child_spin, MS))
 		return false;
 	for (int i = 0; i < many; i++)
 		l->fds[FIRST + i] = learn_try_open(l, "cpu-cycles:u," TIMES, l->task, -1, -1);
@@ -94,7 +94,7 @@ bool learn_groups_move(struct learn *l)
 	uint64_t words[3] = { 0 };
 	int count, cpu = first_cpu(&count);
 
-	if (!learn_worker(l, chore_move, 0))
+	if (!learn_worker(l, child_move, 0))
 		return false;
 	l->chore->cpu = cpu;
 	l->chore->times = MS;
@@ -102,7 +102,7 @@ bool learn_groups_move(struct learn *l)
 	if (l->fds[CLOCK] < 0)
 		return false;
 	if (!learn_work_counted(l, l->fds[CLOCK], 0) ||
-	    issue_read(&l->issuing.issuer, l->fds[CLOCK], words, sizeof(words)) < 0)
+	    own_call_read(&l->own_session.own_calls, l->fds[CLOCK], words, sizeof(words)) < 0)
 		return false;
 	learn_set(l, "percent", "%llu", words[1] ? (unsigned long long)
 		  (100 * words[2] / words[1]) : 0ULL);

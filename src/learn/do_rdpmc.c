@@ -183,7 +183,7 @@ bool learn_rdpmc_time(struct learn *l)
 	struct page_view v;
 
 	learn_unmap(l);
-	if (!learn_worker(l, chore_touch, 1))
+	if (!learn_worker(l, child_touch, 1))
 		return false;
 	l->fds[SAMPLER] = learn_open(l, "page-faults:u,sample_period=1,sample_type=TIME",
 				     l->task, -1, -1);

@@ -11,7 +11,7 @@ enum { PAGES = 10, SINGLE = 0, LEADER, MEMBER, SMALL = 16 };
 bool learn_read_formats_prepare(struct learn *l)
 {
 	learn_set(l, "buffer", "%d", SMALL);
-	return learn_worker(l, chore_touch, PAGES);
+	return learn_worker(l, child_touch, PAGES);
 }
 
 bool learn_read_formats_single(struct learn *l)
@@ -21,18 +21,18 @@ bool learn_read_formats_single(struct learn *l)
 	l->fds[SINGLE] = learn_open(l, "page-faults:u,read_format=" FORMAT, l->task, -1, -1);
 	if (l->fds[SINGLE] < 0 || !learn_work(l) || !learn_read(l, l->fds[SINGLE], &count))
 		return false;
-	learn_set(l, "single", "%lld", (long long)l->issuing.issuer.call.ret);
+	learn_set(l, "single", "%lld", (long long)l->own_session.own_calls.call.ret);
 	return true;
 }
 
 bool learn_read_formats_bytes(struct learn *l)
 {
 	static const char *const names[] = { "value", "time_enabled", "time_running", "id" };
-	const struct call *c = &l->issuing.issuer.call;
+	const struct call *c = &l->own_session.own_calls.call;
 	const uint8_t *bytes;
 	size_t len;
 
-	bytes = call_bytes(c, AT_EXIT, c->args[1], (size_t)c->ret, &len);
+	bytes = call_bytes(c, AT_SYSCALL_EXIT, c->args[1], (size_t)c->ret, &len);
 	for (size_t at = 0; bytes && at + 8 <= len; at += 8) {
 		struct buf line = { 0 };
 
@@ -55,7 +55,7 @@ bool learn_read_formats_group(struct learn *l)
 				    l->fds[LEADER]);
 	if (l->fds[MEMBER] < 0 || !learn_work(l) || !learn_read(l, l->fds[LEADER], &nr))
 		return false;
-	learn_set(l, "group", "%lld", (long long)l->issuing.issuer.call.ret);
+	learn_set(l, "group", "%lld", (long long)l->own_session.own_calls.call.ret);
 	return true;
 }
 
@@ -71,7 +71,7 @@ bool learn_read_formats_id(struct learn *l)
 bool learn_read_formats_small(struct learn *l)
 {
 	uint64_t words[SMALL / 8];
-	ssize_t n = issue_read(&l->issuing.issuer, l->fds[LEADER], words, SMALL);
+	ssize_t n = own_call_read(&l->own_session.own_calls, l->fds[LEADER], words, SMALL);
 
 	learn_set(l, "small", "%s", n < 0 ? learn_error(n) : "none");
 	return true;

@@ -4,7 +4,7 @@
 
 #include "learn/learn.h"
 #include "lessons/lessons.h"
-#include "render/text.h"
+#include "text/text.h"
 #include "xlat/tables.h"
 
 enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6, SAMPLER = 0, NAMER, CPU };
@@ -13,7 +13,7 @@ enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6, SAMPLER = 0, NAMER, CP
 
 bool learn_records_prepare(struct learn *l)
 {
-	return learn_worker(l, chore_touch, 1);
+	return learn_worker(l, child_touch, 1);
 }
 
 /* Keeps the first sample as it was; it is shown later. */
@@ -104,7 +104,7 @@ bool learn_records_fields(struct learn *l)
 /* What the decoder makes of the bytes that were kept, by the event's attr. */
 static void decode(struct learn *l, int which)
 {
-	const struct event *e = model_event(l->issuing.session.model, getpid(), l->fds[which]);
+	const struct event *e = model_event(l->own_session.session.model, getpid(), l->fds[which]);
 	struct record_format format;
 	struct buf text = { 0 };
 	struct text_sink sink;
@@ -128,7 +128,7 @@ bool learn_records_decoded(struct learn *l)
 
 bool learn_records_other(struct learn *l)
 {
-	if (!learn_worker(l, chore_rename, 1))
+	if (!learn_worker(l, child_rename, 1))
 		return false;
 	strcpy(l->chore->names[0], NAME);
 	learn_set(l, "name", "%s", NAME);
@@ -144,7 +144,7 @@ bool learn_records_mistaken(struct learn *l)
 {
 	const uint32_t type = PERF_RECORD_MMAP;
 
-	if (!learn_worker(l, chore_touch, 1) ||
+	if (!learn_worker(l, child_touch, 1) ||
 	    !open_and_work(l, CPU, "page-faults:u,sample_period=1,sample_type=TID|CPU|PERIOD") ||
 	    !keep_sample(l))
 		return false;

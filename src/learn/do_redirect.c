@@ -11,10 +11,10 @@ enum { FIRST = 0, SECOND, BOUND };
 #define IDS "sample_id_all,sample_type=IDENTIFIER|TID|TIME"
 
 /* A page and a name. */
-static void both(struct chore *c)
+static void both(struct child_task *c)
 {
-	chore_touch(c);
-	chore_rename(c);
+	child_touch(c);
+	child_rename(c);
 }
 
 bool learn_redirect_prepare(struct learn *l)

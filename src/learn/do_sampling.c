@@ -16,7 +16,7 @@ bool learn_sampling_prepare(struct learn *l)
 	learn_set(l, "period", "%d", PERIOD);
 	learn_set(l, "touched", "%d", TOUCHED);
 	learn_set(l, "pages", "%d", RING);
-	return learn_worker(l, chore_touch, TOUCHED);
+	return learn_worker(l, child_touch, TOUCHED);
 }
 
 bool learn_sampling_open(struct learn *l)
@@ -78,7 +78,7 @@ bool learn_sampling_poll(struct learn *l)
 	l->chore->times = PERIOD;
 	if (!learn_work_counted(l, l->fds[SAMPLER], 0))
 		return false;
-	ready = issue(&l->issuing.issuer, CALL_POLL, (const uint64_t[CALL_MAX_ARGS]){
+	ready = own_call(&l->own_session.own_calls, CALL_POLL, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)&p, 1, 0,
 	});
 	learn_set(l, "ready", "%lld", (long long)ready);
@@ -95,7 +95,7 @@ bool learn_sampling_lose(struct learn *l)
 	l->fds[LOSER] = learn_open(l, "page-faults:u,sample_period=1,sample_type=IP|TID|TIME,"
 				   "read_format=LOST", l->task, -1, -1);
 	if (l->fds[LOSER] < 0 || !learn_map(l, l->fds[LOSER], 1) || !learn_work(l) ||
-	    issue_read(&l->issuing.issuer, l->fds[LOSER], words, sizeof(words)) < 0)
+	    own_call_read(&l->own_session.own_calls, l->fds[LOSER], words, sizeof(words)) < 0)
 		return false;
 	learn_look(l, learn_count, &kept);
 	learn_unmap(l);
@@ -109,7 +109,7 @@ bool learn_sampling_frequency(struct learn *l)
 {
 	int left = FEW;
 
-	if (!learn_worker(l, chore_spin, MS))
+	if (!learn_worker(l, child_spin, MS))
 		return false;
 	l->fds[CLOCK] = learn_open(l, "cpu-clock:u,sample_freq=500,sample_type=TIME|PERIOD",
 				   l->task, -1, -1);

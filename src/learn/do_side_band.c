@@ -17,7 +17,7 @@ struct kinds {
 
 bool learn_side_band_prepare(struct learn *l)
 {
-	if (!learn_worker(l, chore_live, 1))
+	if (!learn_worker(l, child_live, 1))
 		return false;
 	strcpy(l->chore->names[0], NAME);
 	learn_set(l, "name", "%s", NAME);

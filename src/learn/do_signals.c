@@ -10,7 +10,7 @@
 #include "abi/strings.h"
 #include "learn/judge.h"
 #include "lessons/lessons.h"
-#include "render/text.h"
+#include "text/text.h"
 
 enum { FAULTS = 6, REFRESH = 3, TIMES = 3, ASYNC = 0, TRAP };
 
@@ -23,12 +23,12 @@ bool learn_signals_prepare(struct learn *l)
 	learn_set(l, "refresh", "%d", REFRESH);
 	learn_set(l, "times", "%d", TIMES);
 	learn_set(l, "data", "0x%x", DATA);
-	return learn_worker(l, chore_touch, FAULTS);
+	return learn_worker(l, child_touch, FAULTS);
 }
 
 static int64_t call_fcntl(struct learn *l, int fd, int cmd, long arg)
 {
-	return issue(&l->issuing.issuer, CALL_FCNTL, (const uint64_t[CALL_MAX_ARGS]){
+	return own_call(&l->own_session.own_calls, CALL_FCNTL, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)fd, (uint64_t)cmd, (uint64_t)arg,
 	});
 }
@@ -109,7 +109,7 @@ bool learn_signals_refresh(struct learn *l)
 
 bool learn_signals_trap(struct learn *l)
 {
-	struct chore *c = learn_worker(l, chore_trap, TIMES);
+	struct child_task *c = learn_worker(l, child_trap, TIMES);
 	char event[128];
 
 	if (!c)

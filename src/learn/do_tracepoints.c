@@ -17,14 +17,14 @@ bool learn_tracepoints_prepare(struct learn *l)
 {
 	uint64_t id = 0;
 
-	if (!learn_worker(l, chore_rename, 1))
+	if (!learn_worker(l, child_rename, 1))
 		return false;
 	for (size_t i = 0; i < 3; i++)
 		strcpy(l->chore->names[i], names[i]);
 	learn_set(l, "names", "%s, %s, %s", names[0], names[1], names[2]);
 	learn_set(l, "filter", "%s", FILTER);
 	if (learn_get(l, "tracepoint") &&
-	    !host_tracepoint_id(l->issuing.machine.host, POINT, &id))
+	    !host_tracepoint_id(l->own_session.machine.host, POINT, &id))
 		learn_set(l, "id", "%llu", (unsigned long long)id);
 	return learn_work(l);
 }

@@ -39,7 +39,7 @@ bool learn_uprobes_prepare(struct learn *l)
 {
 	uint64_t type = 0;
 
-	if (!learn_worker(l, chore_call, TIMES))
+	if (!learn_worker(l, child_call, TIMES))
 		return false;
 	if (!machine_pmu_type("uprobe", &type))
 		type = PERF_TYPE_MAX;

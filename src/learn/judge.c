@@ -20,11 +20,11 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 		.facts = &facts.rules,
 	};
 
-	if (!event_list_add(&list, l->issuing.machine.host, event))
+	if (!event_list_add(&list, l->own_session.machine.host, event))
 		die("lesson %s: '%s': %s", l->lesson->name, event, list.why);
 	ask.attr = list.events[0].attr.bytes;
 	ask.len = list.events[0].attr.len;
-	facts_open(&facts, l->issuing.machine.host);
+	facts_open(&facts, l->own_session.machine.host);
 	facts_target(&facts, &ask);
 	rules_judge(&ask, &v);
 	rule = v.error == error ? v.rule : rules_explain(&v, error);

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cmd/issuing.h"
 #include "drive/stream.h"
 #include "host/host.h"
-#include "learn/chore.h"
 #include "learn/lesson.h"
+#include "learn/lesson_child.h"
 #include "learn/tell.h"
+#include "measure/own_session.h"
 #include "xlat/constants.h"
 
 /* pevtrace learn [OPTION]... [LESSON]... */
@@ -41,7 +41,7 @@ struct learn {
 	struct tell tell;
 	bool ask;		/* there is somebody to answer */
 	/* what experiments use */
-	struct issuing issuing;
+	struct own_session own_session;
 	struct stream stream;	/* our rings */
 	struct learn_value *values;
 	size_t nvalues;
@@ -53,7 +53,7 @@ struct learn {
 	struct buf kept;	/* bytes that an experiment keeps for the next */
 	pid_t task;		/* of learn_worker(), 0: there is none */
 	int link;
-	struct chore *chore;
+	struct child_task *chore;
 	int fds[LEARN_FDS];	/* kept from one experiment to the next */
 	learn_record_fn *each;	/* of the look under way */
 	void *each_ctx;
@@ -136,7 +136,7 @@ const char *learn_error(int64_t result);
  * does it twice at first, so that what it touches is there.  The chore is in
  * memory of both; NULL after learn_fail().
  */
-struct chore *learn_worker(struct learn *l, void (*work)(struct chore *c),
+struct child_task *learn_worker(struct learn *l, void (*work)(struct child_task *c),
 			   unsigned int times);
 
 /* Lets it work once, and waits until it is done. */

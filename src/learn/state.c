@@ -115,7 +115,7 @@ const size_t nlearn_needs = sizeof(learn_needs) / sizeof(*learn_needs);
 void learn_set_machine(struct learn *l)
 {
 	for (size_t i = 0; i < nlearn_needs; i++)
-		if (learn_needs[i].here(l->issuing.machine.host))
+		if (learn_needs[i].here(l->own_session.machine.host))
 			learn_set(l, learn_needs[i].name, "yes");
 	learn_set(l, "page", "%ld", sysconf(_SC_PAGESIZE));
 	learn_set(l, "paranoid", "%ld", rights_sysctl("perf_event_paranoid", 2));
@@ -125,7 +125,7 @@ void learn_set_machine(struct learn *l)
 
 bool learn_start(struct learn *l)
 {
-	struct options *o = &l->issuing.options;
+	struct options *o = &l->own_session.options;
 
 	l->trace = memfd_create("trace", MFD_CLOEXEC);
 	if (l->trace < 0) {
@@ -140,7 +140,7 @@ bool learn_start(struct learn *l)
 	o->records = true;
 	o->color = COLOR_NEVER;
 	o->text.quiet = 2;
-	if (!issuing_start(&l->issuing)) {
+	if (!own_session_start(&l->own_session)) {
 		close(l->trace);
 		return false;
 	}
@@ -159,8 +159,8 @@ bool learn_end(struct learn *l)
 	for (size_t i = 0; i < LEARN_FDS; i++)
 		if (l->fds[i] >= 0)
 			close(l->fds[i]);
-	written = issuing_end(&l->issuing);
-	options_free(&l->issuing.options);
+	written = own_session_end(&l->own_session);
+	options_free(&l->own_session.options);
 	close(l->trace);
 	for (size_t i = 0; i < l->nvalues; i++) {
 		free(l->values[i].name);

@@ -17,7 +17,7 @@
 /* Seconds that work may take; a reader may take longer. */
 enum { PATIENCE = 60, WARMING = 2 };
 
-static _Noreturn void be_worker(int link, void (*work)(struct chore *), struct chore *chore)
+static _Noreturn void be_worker(int link, void (*work)(struct child_task *), struct child_task *chore)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1); /* so that our parent may measure us */
@@ -31,7 +31,7 @@ static _Noreturn void be_worker(int link, void (*work)(struct chore *), struct c
 	_exit(0);
 }
 
-struct chore *learn_worker(struct learn *l, void (*work)(struct chore *c),
+struct child_task *learn_worker(struct learn *l, void (*work)(struct child_task *c),
 			   unsigned int times)
 {
 	int ends[2];
@@ -125,12 +125,12 @@ bool learn_apart(struct learn *l, bool (*fn)(struct learn *l))
 	pid = told ? fork() : -1;
 	if (!pid) {
 		alarm(PATIENCE);
-		l->issuing.options.text.pid_never = false;
-		session_born(&l->issuing.session, &(const struct birth){
+		l->own_session.options.text.pid_never = false;
+		session_born(&l->own_session.session, &(const struct birth){
 			.tid = getpid(), .pid = getpid(), .parent = getppid(),
 		}, session_now());
 		ok = fn(l);
-		output_flush(l->issuing.session.text);
+		output_flush(l->own_session.session.text);
 		send_values(l, told);
 		_exit(!ok);
 	}

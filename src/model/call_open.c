@@ -45,7 +45,7 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 /* The attr as the call passed it, as much as is kept. */
 static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
-	return call_bytes(c, AT_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
+	return call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
 }
 
 static void set_start(struct event *e)
@@ -119,7 +119,7 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 				       sizeof(*a));
 	a = &m->attempts[m->nattempts++];
 	*a = (struct attempt){
-		.tid = c->tid, .error = (int)c->ret, .injected = c->tamper.injected,
+		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
 		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .events = m->nevents,
 	};

@@ -12,7 +12,7 @@ void model_sent(struct model *m, struct task *t, const struct call *c)
 {
 	struct message *msg, **last = &m->passing;
 	int fds[CALL_MAX_PASSED];
-	size_t n = call_passed_fds(c, AT_ENTER, fds), events = 0;
+	size_t n = call_passed_fds(c, AT_SYSCALL_ENTER, fds), events = 0;
 
 	for (size_t i = 0; i < n; i++)
 		events += fdtab_event(t->files, fds[i]) != NULL;
@@ -34,7 +34,7 @@ void model_received(struct model *m, struct task *t, const struct call *c)
 {
 	struct message **at = &m->passing, *msg;
 	int fds[CALL_MAX_PASSED];
-	size_t n = call_passed_fds(c, AT_EXIT, fds);
+	size_t n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 
 	while (*at && (*at)->n != n)
 		at = &(*at)->next;

@@ -62,7 +62,7 @@ void model_after_read(struct model *m, struct task *t, const struct call *c)
 	e->reads++;
 	if (t->info)
 		t->info->reads++;
-	p = call_bytes(c, AT_EXIT, call_word(c, 1), SIZE_MAX, &len);
+	p = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 1), SIZE_MAX, &len);
 	r.group = e->read_format & PERF_FORMAT_GROUP;
 	r.leader = r.group && e->leader ? e->leader : e;
 	if (p && e->format_known)
@@ -110,7 +110,7 @@ static void each_waited(struct task *t, const struct call *c,
 	case CALL_POLL:
 	case CALL_PPOLL:
 	case CALL_PPOLL_TIME64:
-		p = call_bytes(c, AT_ENTER, call_word(c, 0), SIZE_MAX, &len);
+		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), SIZE_MAX, &len);
 		for (; p && len >= 8; p += 8, len -= 8)
 			hook(ctx, t, (int)layout_get(&layout_pollfd, POLLFD_FD, p, 8));
 		break;
@@ -122,7 +122,7 @@ static void each_waited(struct task *t, const struct call *c,
 			hook(ctx, t, (int)slot->key);
 		break;
 	default:
-		p = call_bytes(c, AT_ENTER, call_word(c, 1), SIZE_MAX, &len);
+		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 1), SIZE_MAX, &len);
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
 			if (p[fd / 8] >> fd % 8 & 1)
 				hook(ctx, t, (int)fd);

@@ -72,7 +72,7 @@ static void control(struct model *m, struct event *e, const struct call *c, bool
 static void set_filter(struct event *e, const struct call *c)
 {
 	size_t len;
-	const uint8_t *text = call_bytes(c, AT_ENTER, call_word(c, 2), SIZE_MAX, &len);
+	const uint8_t *text = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 2), SIZE_MAX, &len);
 
 	if (!text || !memchr(text, '\0', len))
 		return;
@@ -104,7 +104,7 @@ static void perf_ioctl(struct model *m, struct task *t, struct event *e,
 		set_filter(e, c);
 		break;
 	case PERF_EVENT_IOC_ID:
-		id = call_bytes(c, AT_EXIT, call_word(c, 2), 8, &len);
+		id = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 2), 8, &len);
 		if (id && len == 8)
 			model_set_id(m, e, load_uint(id, 8));
 		break;
@@ -221,7 +221,7 @@ void model_enter(struct model *m, const struct call *c)
 
 	m->now_ns = c->enter_ns;
 	/* the kernel does not get what is answered in its place */
-	if (!t || c->tamper.injected)
+	if (!t || c->inject.injected)
 		return;
 	if (c->desc->id == CALL_CLOSE)
 		fdtab_close(t->files, call_int(c, 0));
@@ -298,7 +298,7 @@ void model_exit(struct model *m, const struct call *c)
 		return;
 	m->now_ns = c->exit_ns;
 	/* the kernel knows nothing of a success that was injected */
-	if (!c->failed && c->tamper.injected)
+	if (!c->failed && c->inject.injected)
 		return;
 	if (!c->failed)
 		after_success(m, t, c);

@@ -2,8 +2,8 @@
 /* Which calls have to do with perf. */
 #include <sys/prctl.h>
 
-#include "abi/pass.h"
 #include "abi/layout.h"
+#include "abi/pass.h"
 #include "model/state.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -15,7 +15,7 @@
 static bool polls_event(const struct task *t, const struct call *c)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(c, AT_ENTER, call_word(c, 0), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), SIZE_MAX, &len);
 
 	for (; p && len >= 8; p += 8, len -= 8)
 		if (fdtab_event(t->files,
@@ -28,7 +28,7 @@ static bool selects_event(const struct task *t, const struct call *c)
 {
 	for (unsigned int set = 1; set <= 3; set++) {
 		size_t len;
-		const uint8_t *p = call_bytes(c, AT_ENTER, call_word(c, set),
+		const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, set),
 					      SIZE_MAX, &len);
 
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
@@ -102,7 +102,7 @@ static bool passes_event(const struct model *m, const struct task *t,
 
 	if (c->desc->id == CALL_RECVMSG)
 		return m->passing;
-	n = call_passed_fds(c, AT_ENTER, fds);
+	n = call_passed_fds(c, AT_SYSCALL_ENTER, fds);
 	for (size_t i = 0; i < n; i++)
 		if (fdtab_event(t->files, fds[i]))
 			return true;

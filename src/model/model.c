@@ -226,7 +226,7 @@ struct event *model_event(const struct model *m, pid_t tid, int fd)
 struct event *model_opened(const struct model *m, const struct call *c)
 {
 	/* a number that was made up may be that of an older event */
-	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->tamper.injected)
+	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->inject.injected)
 		return NULL;
 	return model_event(m, c->tid, (int)c->ret);
 }

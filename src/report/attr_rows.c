@@ -5,8 +5,8 @@
 
 #include "abi/attr.h"
 #include "abi/attr_member.h"
-#include "render/text.h"
 #include "report/escape.h"
+#include "text/text.h"
 
 static const char set_row[] = "<tr class=\"set\">", zero_row[] = "<tr class=\"zero\">";
 
@@ -220,7 +220,7 @@ void attr_rows(const struct call *c, const struct names *n, struct buf *out)
 		.sink = { .ops = &ops, .full = true, .max_string = 256 }, .out = out,
 	};
 
-	attr_emit(c, AT_ENTER, "attr", c->args[0], n, &r.sink);
+	attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
 	end_row(&r);
 	buf_free(&r.value);
 	buf_free(&r.notes);

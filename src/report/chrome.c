@@ -13,7 +13,7 @@
 #include "dump/json_sink.h"
 #include "lib/die.h"
 #include "lib/map.h"
-#include "render/siginfo.h"
+#include "text/siginfo.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -202,7 +202,7 @@ static void on_enter(struct view *view, const struct call *c)
 	b->args = json_new_object();
 	json_sink_init(&j, b->args);
 	j.sink.full = false;
-	call_args(c, AT_ENTER, v->names, &j.sink);
+	call_args(c, AT_SYSCALL_ENTER, v->names, &j.sink);
 	b = map_set(&v->begun, (uint64_t)c->tid, b);
 	if (!b)
 		return;
@@ -254,7 +254,7 @@ static void on_exit_of(struct view *view, const struct call *c)
 		return;
 	json_sink_init(&j, b->args);
 	j.sink.full = false;
-	call_args(c, AT_EXIT, v->names, &j.sink);
+	call_args(c, AT_SYSCALL_EXIT, v->names, &j.sink);
 	results = json_new_object();
 	json_sink_init(&j, results);
 	call_results(c, v->names, &j.sink);

@@ -6,9 +6,9 @@
 #ifndef PEVTRACE_REPORT_CHROME_H
 #define PEVTRACE_REPORT_CHROME_H
 
-#include "dump/replay.h"
-#include "render/output.h"
-#include "render/view.h"
+#include "dump/reader.h"
+#include "session/view.h"
+#include "text/output.h"
 
 /* names, facts and out must outlive the view, which ends the file when freed. */
 struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,

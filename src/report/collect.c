@@ -7,11 +7,11 @@
 #include "abi/attr.h"
 #include "abi/strings.h"
 #include "lib/die.h"
-#include "render/call_text.h"
-#include "render/siginfo.h"
 #include "report/attr_rows.h"
 #include "report/escape.h"
 #include "report/report.h"
+#include "text/call_text.h"
+#include "text/siginfo.h"
 
 enum {
 	STRING_MAX = 200,	/* bytes of a target's string in a row */
@@ -122,7 +122,7 @@ static void add_other(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
 	const struct report_row row = {
 		.ns = ns, .end_ns = ns, .kind = kind, .task = task_of(r, tid, ns),
 		.text = pool_add(&r->pool, text),
-		.line = (uint32_t)replay_line(r->about.replay),
+		.line = (uint32_t)reader_line(r->about.replay),
 	};
 
 	add_row(r, &row);
@@ -171,7 +171,7 @@ static uint32_t events_of(struct report *r, const struct call *c, enum call_phas
 	if (*pool_get(&r->pool, before))
 		buf_addf(&a.list, ",%s,", pool_get(&r->pool, before));
 	call_args(c, phase, r->names, &a.sink);
-	if (phase == AT_ENTER) {
+	if (phase == AT_SYSCALL_ENTER) {
 		model_each_waited(r->model, c, add_event, &a);
 		if (c->desc->id == CALL_MUNMAP)
 			ring = model_ring_at(r->model, c->tid, c->args[0],
@@ -206,7 +206,7 @@ static void done(struct report *r, struct pending *p, const char *result)
 		buf_addc(&p->text, ')');
 	p->row.text = pool_add(&r->pool, buf_str(&p->text));
 	p->row.result = pool_add(&r->pool, result);
-	p->row.line = (uint32_t)replay_line(r->about.replay);
+	p->row.line = (uint32_t)reader_line(r->about.replay);
 	add_row(r, &p->row);
 	buf_free(&p->text);
 	free(p);
@@ -230,7 +230,7 @@ static void on_enter(struct view *v, const struct call *c)
 	p->row.ns = p->row.end_ns = c->enter_ns;
 	init_sink(&t, &p->text);
 	p->any = call_text_begin(c, r->names, &t);
-	p->row.events = events_of(r, c, AT_ENTER, 0);
+	p->row.events = events_of(r, c, AT_SYSCALL_ENTER, 0);
 	map_set(&r->pending, (uint64_t)c->tid, p);
 }
 
@@ -252,7 +252,7 @@ static void failed(struct report *r, const struct call *c)
 	size_t n = model_attempts(r->model, &attempts);
 	struct report_failure *last = r->nfailures ? &r->failures[r->nfailures - 1] : NULL;
 	struct report_failure f = {
-		.attempt = n - 1, .line = (uint32_t)replay_line(r->about.replay), .times = 1,
+		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.replay), .times = 1,
 	};
 	struct buf why = { 0 };
 
@@ -285,7 +285,7 @@ static void opened(struct report *r, const struct call *c)
 		return;
 	life = life_event(r, e->number);
 	life->attr = attr_of(r, c);
-	life->line = (uint32_t)replay_line(r->about.replay);
+	life->line = (uint32_t)reader_line(r->about.replay);
 }
 
 static void on_exit_of(struct view *v, const struct call *c)
@@ -309,7 +309,7 @@ static void on_exit_of(struct view *v, const struct call *c)
 	p->row.ns = c->start_ns;
 	p->row.end_ns = c->exit_ns;
 	p->row.error = c->failed ? (int)c->ret : 0;
-	p->row.events = events_of(r, c, AT_EXIT, p->row.events);
+	p->row.events = events_of(r, c, AT_SYSCALL_EXIT, p->row.events);
 	done(r, p, buf_str(&result));
 	buf_free(&result);
 }
@@ -461,7 +461,7 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 
 	r->view.ops = &ops;
 	r->about = *about;
-	r->facts = replay_facts(about->replay);
+	r->facts = reader_facts(about->replay);
 	r->model = m;
 	r->names = names;
 	r->out = out;

@@ -52,7 +52,7 @@ if grep -n -i -e '</s' -e '<!--' $scripts page.css >&2; then
 	exit 1
 fi
 echo "/* Made by src/report/embed.sh. */"
-echo '#include "report/page_in.h"'
+echo '#include "report/page_internal.h"'
 text template page.html
 text style page.css
 hash style page.css

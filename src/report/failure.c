@@ -91,12 +91,12 @@ void failure_explain(const struct report *r, const struct call *c, struct buf *o
 	const struct rule_desc *d;
 	struct rule_verdict v;
 
-	if (c->tamper.injected) {
+	if (c->inject.injected) {
 		buf_adds(out, "Injected by pevtrace: the kernel was not asked");
-		html_addf(out, "%s%s.", c->tamper.because[0] ? ". " : "", c->tamper.because);
+		html_addf(out, "%s%s.", c->inject.because[0] ? ". " : "", c->inject.because);
 		return;
 	}
-	ask.attr = call_bytes(c, AT_ENTER, c->args[0], SIZE_MAX, &ask.len);
+	ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], SIZE_MAX, &ask.len);
 	tell_group(r, c, &facts.target.group);
 	d = decide(&ask, &facts, (int)c->ret, &v);
 	if (d) {

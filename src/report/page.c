@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "render/graph.h"
 #include "report/escape.h"
-#include "report/page_in.h"
+#include "report/page_internal.h"
+#include "text/graph.h"
 
 enum { FLUSH = 1 << 20 };
 

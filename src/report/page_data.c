@@ -7,9 +7,9 @@
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "lib/hash.h"
-#include "render/graph.h"
 #include "report/escape.h"
-#include "report/page_in.h"
+#include "report/page_internal.h"
+#include "text/graph.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "lib/die.h"
-#include "render/graph.h"
 #include "report/escape.h"
-#include "report/page_in.h"
+#include "report/page_internal.h"
+#include "text/graph.h"
 
 /* Columns, from left to right. */
 enum column { OPENERS, EVENTS, RINGS, READERS, COLUMNS };

@@ -7,11 +7,11 @@
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
-#include "render/graph.h"
-#include "render/text.h"
 #include "report/attr_rows.h"
 #include "report/escape.h"
-#include "report/page_in.h"
+#include "report/page_internal.h"
+#include "text/graph.h"
+#include "text/text.h"
 
 static void link_event(struct buf *out, const struct event *e)
 {

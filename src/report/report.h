@@ -6,11 +6,11 @@
 #ifndef PEVTRACE_REPORT_REPORT_H
 #define PEVTRACE_REPORT_REPORT_H
 
-#include "dump/replay.h"
-#include "render/counts.h"
-#include "render/output.h"
-#include "render/view.h"
+#include "dump/reader.h"
 #include "report/pool.h"
+#include "session/view.h"
+#include "text/counts.h"
+#include "text/output.h"
 
 /* What a row is: enum call_id, or one of these. */
 enum { ROW_EXEC = CALL_COUNT, ROW_END, ROW_SIGNAL, ROW_KINDS };
@@ -76,7 +76,7 @@ struct report_failure {
 
 /* What is to be made.  Everything must outlive the view. */
 struct report_about {
-	const struct replay *replay;
+	const struct reader *replay;
 	const char *dump;	/* its name */
 	size_t max_calls;	/* rows that the page takes */
 };

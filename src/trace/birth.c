@@ -35,8 +35,8 @@ static void announce(struct tracer *t, struct task *task,
 
 	task->pid = thread ? parent->pid : task->tid;
 	task->filtered = parent->filtered;
-	task->guard = thread ? guard_share(parent->guard)
-			     : guard_inherit(parent->guard, task->tid, parent->tid);
+	task->guard = thread ? second_filter_share(parent->guard)
+			     : second_filter_inherit(parent->guard, task->tid, parent->tid);
 	task->root = parent->root && thread;
 	task->arch = parent->arch;
 	b.pid = task->pid;
@@ -50,7 +50,7 @@ static void no_longer_early(struct tracer *t, struct task *task)
 {
 	task->early = false;
 	t->nearly--;
-	veil_lift(task);
+	conceal_lift(task);
 	if (task->ended)
 		task_gone(t, task, task->status);
 	else
@@ -72,7 +72,7 @@ void birth_event(struct tracer *t, struct task *parent, unsigned int event)
 	if (!early)
 		task = task_add(t, (pid_t)child, (pid_t)child);
 	announce(t, task, parent, event == PTRACE_EVENT_VFORK);
-	veil_pass_on(parent, task);
+	conceal_pass_on(parent, task);
 	if (early)
 		no_longer_early(t, task);
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "lib/buf.h"
+#include "trace/conceal.h"
 #include "trace/filter.h"
-#include "trace/veil.h"
 
 /* Which argument is the descriptor that matters, or -1: none. */
 static int fd_arg(enum call_watch watch)

@@ -83,7 +83,7 @@ void task_drop(struct tracer *t, struct task *task)
 		call_free(task->call);
 	free(task->call);
 	stack_forget(t, task);
-	guard_free(task->guard);
+	second_filter_free(task->guard);
 	free(task);
 }
 
@@ -119,7 +119,7 @@ static void take_signals(struct tracer *t)
 	sigemptyset(&t->taken);
 	sigemptyset(&t->stops);
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (relay_is_end(sig) && !sigismember(&t->inherited.ignored, sig))
+		if (signal_forward_is_end(sig) && !sigismember(&t->inherited.ignored, sig))
 			sigaddset(&t->taken, sig); /* nohup and & */
 	held = t->taken;
 	sigaddset(&held, SIGTTOU); /* we may write from the background */
@@ -308,7 +308,7 @@ static void loop(struct tracer *t)
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
 		if (tid > 0)
-			fair_handle(t, tid, status);
+			wait_rounds_handle(t, tid, status);
 		else if (errno == ECHILD)
 			break;
 		if (tid > 0 && ++stops % BURST)

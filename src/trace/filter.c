@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
-#include "trace/veil.h"
+#include "trace/conceal.h"
 
 enum {
 	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
@@ -161,7 +161,7 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 	return 0;
 }
 
-/* What veil_enter() has to see, whether it is watched or not. */
+/* What conceal_enter() has to see, whether it is watched or not. */
 static int add_veiled(scmp_filter_ctx ctx)
 {
 	static const struct {

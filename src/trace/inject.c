@@ -1,160 +1,99 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The task stands behind the instruction that made its call.  It is set back
- * to that instruction with other registers, and afterwards gets its own again.
- * All signals are blocked meanwhile.  A SIGSTOP cannot be: it is delivered, as to
- * send it again later might undo a SIGCONT that has come since.  The task does its
- * calls all the same, and stands still afterwards if the stop lasts.
+ * A task that stands at the beginning of a call gets -1 for the call's number,
+ * which makes the kernel pass it over, and the result in the register that has
+ * it at the return: that is true of the architectures below.  So nothing is left
+ * to be done at the return, and a tracer that goes away does no harm.
  */
 #include "trace/inject.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
+#include <elf.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <unistd.h>
 
-#include "lib/die.h"
-#include "trace/proc.h"
-#include "trace/remote.h"
 #include "trace/task.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
-#ifdef __x86_64__
+#if defined(__x86_64__)
 
-enum {
-	SYSCALL_BYTES = 2,	/* 0f 05 */
-	CODE_64BIT = 0x33,	/* selector of 64-bit user code */
-};
-
-static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
+/* One that was killed needs no answer. */
+static void answer(const struct call *c)
 {
-	uint8_t code[SYSCALL_BYTES];
-
-	return regs->cs == CODE_64BIT &&
-	       remote_read(tid, regs->rip - SYSCALL_BYTES, code, sizeof(code)) ==
-		       sizeof(code) &&
-	       code[0] == 0x0f && code[1] == 0x05;
+	ptrace_must(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, rax),
+		    (uintptr_t)c->inject.ret);
+	ptrace_must(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, orig_rax),
+		    (uintptr_t)-1);
 }
 
-bool inject_begin(struct inject *in, pid_t tid)
+bool inject_possible(const struct arch *arch)
 {
-	const uint64_t all = ~0ULL;
-
-	*in = (struct inject){ .tid = tid };
-	return !ptrace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)&in->regs) &&
-	       behind_syscall(tid, &in->regs) &&
-	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(in->mask), (uintptr_t)&in->mask) &&
-	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
+	return arch;
 }
 
-/*
- * Waits for the task's next stop.  One that exec of another thread killed may
- * stay a zombie until its siblings have been waited for, which is not our
- * business here: then it is given up.
- */
-static bool next_stop(struct inject *in)
+#elif defined(__aarch64__)
+
+#ifndef NT_ARM_SYSTEM_CALL
+#define NT_ARM_SYSTEM_CALL 0x404
+#endif
+
+static void answer(const struct call *c)
 {
-	pid_t got;
+	struct user_regs_struct regs;
+	struct iovec all = { &regs, sizeof(regs) };
+	int none = -1;
+	struct iovec nr = { &none, sizeof(none) };
 
-	/* interrupted regularly: see start_pulse() */
-	do
-		got = wait4(in->tid, &in->status, __WALL, NULL);
-	while (got < 0 && errno == EINTR && !proc_is_zombie(in->tid));
-	in->gone = got != in->tid || !WIFSTOPPED(in->status);
-	in->ended = in->gone && got == in->tid;
-	return !in->gone;
-}
-
-/*
- * A stop that is no part of the call: it is looked after when we are through.
- * Returns the signal to be delivered, or 0.
- */
-static int put_off(struct inject *in)
-{
-	in->interrupted = true;
-	if (in->status >> 16)
-		return 0;
-	ptrace_do(PTRACE_GETSIGINFO, in->tid, 0, (uintptr_t)&in->stop);
-	return WSTOPSIG(in->status);
-}
-
-/* Runs the task to the return of the call that its registers are set for. */
-static bool to_return(struct inject *in)
-{
-	struct ptrace_syscall_info info;
-	int sig = 0;
-
-	for (;;) {
-		ptrace_must(PTRACE_SYSCALL, in->tid, 0, (uintptr_t)sig);
-		sig = 0;
-		if (!next_stop(in))
-			return false;
-		if (in->status >> 16 == PTRACE_EVENT_SECCOMP)
-			continue;
-		if (WSTOPSIG(in->status) != (SIGTRAP | 0x80)) {
-			sig = put_off(in);
-			continue;
-		}
-		info.op = PTRACE_SYSCALL_INFO_NONE;
-		if (ptrace_do(PTRACE_GET_SYSCALL_INFO, in->tid, sizeof(info), (uintptr_t)&info) < 0 &&
-		    errno != ESRCH)
-			die("cannot see what task %d does: %s", (int)in->tid, strerror(errno));
-		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
-			return true;
-	}
-}
-
-bool inject_call(struct inject *in, long nr, const uint64_t args[6], int64_t *ret)
-{
-	struct user_regs_struct regs = in->regs;
-
-	regs.rip -= SYSCALL_BYTES;
-	regs.orig_rax = (unsigned long long)-1; /* in no call: nothing to restart */
-	regs.rax = (unsigned long long)nr;
-	regs.rdi = args[0];
-	regs.rsi = args[1];
-	regs.rdx = args[2];
-	regs.r10 = args[3];
-	regs.r8 = args[4];
-	regs.r9 = args[5];
-	if (ptrace_do(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&regs) || !to_return(in) ||
-	    ptrace_do(PTRACE_GETREGS, in->tid, 0, (uintptr_t)&regs))
-		return false;
-	*ret = (int64_t)regs.rax;
-	return true;
-}
-
-void inject_end(struct inject *in)
-{
-	if (in->gone)
+	if (!ptrace_must(PTRACE_GETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all))
 		return;
-	ptrace_must(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
-	ptrace_must(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
-	/* reports a group stop again, if it lasts */
-	if (in->interrupted)
-		ptrace_must(PTRACE_INTERRUPT, in->tid, 0, 0);
+	regs.regs[0] = (unsigned long long)c->inject.ret;
+	ptrace_must(PTRACE_SETREGSET, c->tid, NT_PRSTATUS, (uintptr_t)&all);
+	ptrace_must(PTRACE_SETREGSET, c->tid, NT_ARM_SYSTEM_CALL, (uintptr_t)&nr);
 }
 
-#else /* other architectures go without */
-
-bool inject_begin(struct inject *in, pid_t tid)
+/* A 32-bit ARM task has other registers. */
+bool inject_possible(const struct arch *arch)
 {
-	*in = (struct inject){ .tid = tid };
+	return arch == arch_native();
+}
+
+#else
+
+static void answer(const struct call *c)
+{
+	(void)c;
+}
+
+bool inject_possible(const struct arch *arch)
+{
+	(void)arch;
 	return false;
-}
-
-bool inject_call(struct inject *in, long nr, const uint64_t args[6], int64_t *ret)
-{
-	(void)in;
-	(void)nr;
-	(void)args;
-	*ret = -ENOSYS;
-	return false;
-}
-
-void inject_end(struct inject *in)
-{
-	(void)in;
 }
 
 #endif
+
+/* As the kernel does with E2BIG: what cannot be written is left. */
+static void write_size(const struct call *c)
+{
+	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
+	uint32_t value = c->inject.attr_size;
+	struct iovec from = { &value, sizeof(value) };
+	struct iovec to = { (void *)(uintptr_t)(c->args[0] + size->offset), sizeof(value) };
+
+	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
+}
+
+void inject_begin(const struct call *c)
+{
+	const struct inject *t = &c->inject;
+
+	if (t->injected)
+		answer(c);
+	if (t->injected && t->attr_size)
+		write_size(c);
+	if (t->signal)
+		syscall(SYS_tkill, (long)c->tid, (long)t->signal);
+}

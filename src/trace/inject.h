@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * System calls that a traced task is made to do for us, without a trace of it
- * in what the task sees of itself.
- */
+/* Doing to a call of a traced task what the enter hook asked for (call->inject). */
 #ifndef PEVTRACE_TRACE_INJECT_H
 #define PEVTRACE_TRACE_INJECT_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-#ifdef __x86_64__
-#include <sys/user.h>
-#endif
-
-struct inject {
-	pid_t tid;
-	bool gone;	/* the task is out of our hands: touch it no more */
-	bool ended;	/* ... and status, from wait4(2), says how */
-	int status;
-	bool interrupted; /* a stop came between */
-	siginfo_t stop; /* the last SIGSTOP that was delivered meanwhile; si_signo 0: none */
-	uint64_t mask;	/* the task's signal mask */
-#ifdef __x86_64__
-	struct user_regs_struct regs;
-#endif
-};
+#include "abi/call.h"
 
 /*
- * Prepares a task that is in the stop at the return of a call of the native
- * ABI, one that succeeded and has no signal mask of its own (as ppoll has).
- * False, and nothing changed, where that cannot be done.
+ * In the stop at the beginning of the call: answers it and sends the signal.
+ * Delays are the engine's.
  */
-bool inject_begin(struct inject *in, pid_t tid);
+void inject_begin(const struct call *call);
 
 /*
- * Makes the task do one call, which must not sleep.  False when the task was
- * killed meanwhile.  *ret is what the kernel returned: a negative errno for a
- * failure.
+ * Can calls of this ABI be answered in the kernel's place, on this machine?  To
+ * be asked before call->inject.injected is set.
  */
-bool inject_call(struct inject *in, long nr, const uint64_t args[6], int64_t *ret);
-
-/* Puts everything back, but for a task that is gone. */
-void inject_end(struct inject *in);
+bool inject_possible(const struct arch *arch);
 
 #endif

@@ -209,7 +209,7 @@ static int parent(struct tracer *t, struct launch *l, pid_t pid)
 	task->root = true;
 	task->filtered = l->filtered;
 	if (l->filtered)
-		task->guard = guard_new();
+		task->guard = second_filter_new();
 	t->launched = pid;
 	if (write(l->go[1], "", 1) != 1) {
 		err = errno;
@@ -231,7 +231,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 	pid_t pid = -1;
 	int err = 0;
 
-	relay_take(t);
+	signal_forward_take(t);
 	l.filtered = want_filter(t);
 	if (pipe2(l.go, O_CLOEXEC)) {
 		err = errno;

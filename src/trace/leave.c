@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
-#include "trace/relay.h"
+#include "trace/signal_forward.h"
 #include "trace/task.h"
 
 static size_t count_filtered(const struct tracer *t)
@@ -95,12 +95,12 @@ void leave_signal(struct tracer *t, const siginfo_t *info)
 	size_t filtered;
 
 	if (t->launched && !t->launched_ended && !t->leaving) {
-		relay_signal(t, info);
+		signal_forward_signal(t, info);
 		return;
 	}
 	if (sigismember(&t->stops, info->si_signo) == 1)
-		relay_stop(t, info->si_signo);
-	if (!relay_is_end(info->si_signo))
+		signal_forward_stop(t, info->si_signo);
+	if (!signal_forward_is_end(info->si_signo))
 		return; /* whom it was meant for is gone */
 	if (t->leaving) {
 		/* Some task does not stop; our own end will free it. */

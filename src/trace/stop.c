@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 
 #include "lib/die.h"
+#include "trace/inject.h"
 #include "trace/proc.h"
 #include "trace/remote.h"
 #include "trace/stack.h"
-#include "trace/tamper.h"
 #include "trace/task.h"
 
 /*
@@ -31,7 +31,7 @@ static void nudge_others(struct tracer *t)
 		struct task *task = slot->value;
 
 		if (task->every || task->early || task->starting || !task->filtered ||
-		    guard_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
+		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
 			continue;
 		if (nr_is_fragile(&t->nrs, task->arch ? task->arch : arch_native(),
 				  proc_syscall(task->tid)))
@@ -75,13 +75,13 @@ static unsigned int how_to_go_on(struct tracer *t, struct task *task)
 		return PTRACE_CONT;
 	if (!task->filtered)
 		return PTRACE_SYSCALL;
-	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_FAR;
+	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_DISTANT;
 	if (t->grown || (task->close && !before)) {
 		t->grown = false;
 		task->every = true;
 		nudge_others(t);
 	}
-	task->every = (task->close && !guard_covers(t, task)) || task->in_call ||
+	task->every = (task->close && !second_filter_covers(t, task)) || task->in_call ||
 		      task->entered || task->veil.strict;
 	return task->every ? PTRACE_SYSCALL : PTRACE_CONT;
 }
@@ -151,13 +151,13 @@ static bool enter(struct tracer *t, struct task *task, const struct ptrace_sysca
 	    describe(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
-	if (task->filtered && !task->starting && veil_enter(t, task, info))
+	if (task->filtered && !task->starting && conceal_enter(t, task, info))
 		task->entered = true; /* the exit is to stop */
 	if (!task->in_call)
 		return true;
-	tamper_begin(task->call);
+	inject_begin(task->call);
 	task->call->start_ns = now_ns();
-	return !task_hold(t, task, task->call->tamper.enter_delay_ns);
+	return !task_hold(t, task, task->call->inject.enter_delay_ns);
 }
 
 /* False when the task is not ours to let go on. */
@@ -168,7 +168,7 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 	struct call *call = task->call;
 
 	task->entered = false;
-	veil_lift(task);
+	conceal_lift(task);
 	if (!task->in_call)
 		return true;
 	task->in_call = false;
@@ -177,8 +177,8 @@ static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
 	call->failed = is_error;
 	call->ret = is_error ? -rval : rval;
 	t->ops->exit(t->ctx, call, &remote.mem);
-	return (t->leaving || guard_extend(t, task)) &&
-	       !task_hold(t, task, call->tamper.exit_delay_ns);
+	return (t->leaving || second_filter_extend(t, task)) &&
+	       !task_hold(t, task, call->inject.exit_delay_ns);
 }
 
 /*
@@ -205,11 +205,11 @@ static void syscall_stop(struct tracer *t, struct task *task)
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
 			goes_on = enter(t, task, &info);
-		veil_refuse(t, task, &info);
+		conceal_refuse(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		/* let go of inside the call: it has not returned */
-		if (t->leaving && veil_restart(t, task, info.arch))
+		if (t->leaving && conceal_restart(t, task, info.arch))
 			break;
 		goes_on = leave_call(t, task, info.exit.rval, info.exit.is_error);
 		break;
@@ -224,7 +224,7 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 
 	if (!task->starting &&
 	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
-		relay_saw(t, task, &info);
+		signal_forward_saw(t, task, &info);
 		t->ops->signalled(t->ctx, task->tid, &info);
 	}
 	task_resume(t, task, sig);
@@ -237,16 +237,16 @@ static void trap_stop(struct tracer *t, struct task *task, int sig)
 
 	if (sig == SIGTRAP && task->asked &&
 	    ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), (uintptr_t)&info) > 0)
-		veil_restart(t, task, info.arch);
+		conceal_restart(t, task, info.arch);
 	task->asked = false;
-	veil_lift(task); /* of a new task */
+	conceal_lift(task); /* of a new task */
 	if (sig == SIGTRAP || t->leaving) {
 		task_resume(t, task, 0);
 		return;
 	}
 	task->listening = ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
 	if (task->pid == t->launched)
-		relay_halt(t);
+		signal_forward_halt(t);
 }
 
 static void exec_stop(struct tracer *t, pid_t tid)

@@ -13,12 +13,12 @@
 
 #include "abi/call.h"
 #include "lib/map.h"
+#include "trace/conceal.h"
 #include "trace/filter.h"
-#include "trace/guard.h"
 #include "trace/nr.h"
-#include "trace/relay.h"
+#include "trace/second_filter.h"
+#include "trace/signal_forward.h"
 #include "trace/trace.h"
-#include "trace/veil.h"
 
 /*
  * A thread that we follow.  The kernel reports a new thread and its maker's
@@ -29,9 +29,9 @@ struct task {
 	const struct arch *arch; /* of the last call seen, or NULL */
 	struct call *call; /* reused by every call; NULL at first */
 	pid_t walked; /* what stack.c calls it to the walker; 0: it never did */
-	struct guard *guard; /* see guard.h; NULL without a filter */
+	struct second_filter *guard; /* see guard.h; NULL without a filter */
 	uint64_t held_ns; /* stays in its stop until then; 0: does not */
-	struct veil veil; /* see veil.h */
+	struct conceal veil; /* see veil.h */
 	uint64_t early_ns; /* when an early task was first seen */
 	int status; /* of an early task that has ended */
 	bool in_call; /* enter was answered with TRACE_EXIT */
@@ -81,7 +81,7 @@ struct tracer {
 	struct inherited inherited;
 	sigset_t taken; /* signals that are blocked, and looked for now and then */
 	sigset_t stops; /* of these, the ones that job control stops us with */
-	struct relay_reached reached[RELAY_SIGNALS];
+	struct signal_forward_reached reached[RELAY_SIGNALS];
 	timer_t pulse; /* interrupts what we sleep in */
 	size_t nearly; /* early tasks */
 	size_t nheld; /* held ones */
@@ -131,7 +131,7 @@ void stop_handle(struct tracer *t, pid_t tid, int status);
  * fair.c: the same, for an end after tracer_heed(), as the task may have sent us
  * something; and then on those that others did not let through, if it is time to.
  */
-void fair_handle(struct tracer *t, pid_t tid, int status);
+void wait_rounds_handle(struct tracer *t, pid_t tid, int status);
 
 /* engine.c: acts on the signals that wait for us.  All tasks may be gone after it. */
 void tracer_heed(struct tracer *t);

@@ -25,7 +25,7 @@ enum trace_next {
 
 /* Answer of close_watch: at which calls must the task stop? */
 enum trace_closeness {
-	TRACE_FAR,	/* only at those that the filter names */
+	TRACE_DISTANT,	/* only at those that the filter names */
 	TRACE_NEAR,	/* for a while at every wanted call */
 	/*
 	 * From now on at WATCH_HELD calls, and at calls on one of the

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dump/json_sink.h"
-#include "render/text.h"
+#include "text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -15,7 +15,7 @@ static void emit(void *ctx, struct sink *s)
 	const struct call *c = ctx;
 
 	s->ops->begin(s, "call", SINK_OBJECT);
-	attr_emit(c, AT_ENTER, "attr", ADDR, &fake_names, s);
+	attr_emit(c, AT_SYSCALL_ENTER, "attr", ADDR, &fake_names, s);
 	s->ops->end(s);
 }
 
@@ -33,7 +33,7 @@ static void show(const struct attr_text *a, struct buf *out)
 		t.sink.full = true;
 		t.sink.max_string = 2 * ATTR_TEXT_MAX;
 		text_sink_top(&t, false, c.desc);
-		attr_emit(&c, AT_ENTER, "attr", ADDR, &fake_names, &t.sink);
+		attr_emit(&c, AT_SYSCALL_ENTER, "attr", ADDR, &fake_names, &t.sink);
 	}
 	call_free(&c);
 }

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct conform c = { .nchecks = 0 };
 	int fd = memfd_create("btf", 0);
-	struct said all = { 0 };
+	struct api_desc all = { 0 };
 	char path[32];
 
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (btf_read(path, &c.tables, &c.btf))
 		compare_source(&c, &c.btf);
 	btf_read(path, NULL, &all);
-	said_free(&all);
+	api_desc_free(&all);
 	conform_free(&c);
 	close(fd);
 	return 0;

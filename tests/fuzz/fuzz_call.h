@@ -14,8 +14,8 @@ static inline void fuzz_emit_call(void *ctx, struct sink *s)
 	const struct call *c = ctx;
 
 	s->ops->begin(s, "call", SINK_OBJECT);
-	call_args(c, AT_ENTER, &fake_names, s);
-	call_args(c, AT_EXIT, &fake_names, s);
+	call_args(c, AT_SYSCALL_ENTER, &fake_names, s);
+	call_args(c, AT_SYSCALL_EXIT, &fake_names, s);
 	call_results(c, &fake_names, s);
 	call_result_notes(c, &fake_names, s);
 	s->ops->end(s);
@@ -35,12 +35,12 @@ static inline void fuzz_call(const struct call_desc *desc, const uint8_t *data, 
 		c.args[i] = fuzz_word(&data, &len);
 	c.ret = (int64_t)fuzz_word(&data, &len);
 	m = fake_mem(FUZZ_MEMORY, data, len);
-	call_capture(&c, AT_ENTER, &m.mem, &fake_names);
+	call_capture(&c, AT_SYSCALL_ENTER, &m.mem, &fake_names);
 	if (c.ret & 1)
 		m = fake_mem(FUZZ_MEMORY, data + len / 2, len - len / 2);
 	c.failed = c.ret < 0;
 	c.ret = c.failed ? -(c.ret | -4096) : c.ret;
-	call_capture(&c, AT_EXIT, &m.mem, &fake_names);
+	call_capture(&c, AT_SYSCALL_EXIT, &m.mem, &fake_names);
 	fuzz_sinks(fuzz_emit_call, &c);
 	call_free(&c);
 }

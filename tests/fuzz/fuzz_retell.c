@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/check.h"
+#include "cmd/check/check.h"
 #include "cmd/cmd.h"
+#include "codegen/gather.h"
 #include "dump/compare.h"
-#include "dump/gather.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 1500;

@@ -15,7 +15,7 @@
 #include "abi/attr.h"
 #include "abi/attr_text.h"
 #include "fake.h"
-#include "render/text.h"
+#include "text/text.h"
 
 #define AT 0x100000
 
@@ -238,7 +238,7 @@ static void to_text(const struct attr_text *a, struct buf *out)
 	text_sink_init(&t, out);
 	t.sink.full = true;
 	t.sink.max_string = ATTR_TEXT_MAX;
-	attr_emit(&c, AT_ENTER, "attr", AT, &fake_names, &t.sink);
+	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, &fake_names, &t.sink);
 	call_free(&c);
 }
 

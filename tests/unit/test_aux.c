@@ -292,9 +292,9 @@ static void test_stream(void **state)
 			.aux = { .page = p, .bytes = map_zeros(page), .size = page,
 				 .snapshot = snapshot },
 		};
-		struct issuer i;
+		struct own_calls i;
 
-		issuer_init(&i, NULL, NULL, NULL);
+		own_calls_init(&i, NULL, NULL, NULL);
 		stream_add(&s, &ring);
 		memcpy((uint8_t *)p + page, &record, sizeof(record));
 		memset((void *)ring.aux.bytes, 1, 100);
@@ -314,7 +314,7 @@ static void test_stream(void **state)
 		/* both are unmapped */
 		assert_int_equal(msync(p, page, MS_ASYNC), -1);
 		assert_int_equal(msync((void *)ring.aux.bytes, page, MS_ASYNC), -1);
-		issuer_free(&i);
+		own_calls_free(&i);
 	}
 }
 
@@ -329,19 +329,19 @@ static void test_no_aux(void **state)
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	struct perf_event_mmap_page *p;
 	struct aux_area a;
-	struct issuer i;
+	struct own_calls i;
 
 	(void)state;
 	if (fd < 0)
 		skip(); /* perf_event_open does not work here */
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
-	issuer_init(&i, NULL, NULL, NULL);
+	own_calls_init(&i, NULL, NULL, NULL);
 	assert_int_equal(aux_map(&a, &i, fd, p, len, 4 * page, false), EOPNOTSUPP);
 	assert_null(a.bytes);
 	assert_int_equal(p->aux_offset, len);
 	assert_int_equal(p->aux_size, 4 * page);
-	issuer_free(&i);
+	own_calls_free(&i);
 	munmap(p, len);
 	close(fd);
 }

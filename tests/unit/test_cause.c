@@ -79,7 +79,7 @@ static void make(struct kernel *k, size_t nflaws, bool known)
 	for (unsigned int i = 0; i < PLACES; i++)
 		for (unsigned int v = 1; v <= 3; v++)
 			k->list[k->changes.n++] = (struct change){
-				.arg = i, .value = v, .how = v == 1 ? CHANGE_MEND : CHANGE_DROP,
+				.arg = i, .value = v, .how = v == 1 ? CHANGE_FIX : CHANGE_DROP,
 				.far = v,
 			};
 	for (size_t i = 0; i < nflaws; i++) {

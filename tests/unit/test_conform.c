@@ -95,9 +95,9 @@ static const char oracle_text[] =
 	"	u32 last;\n"
 	"}\n";
 
-static const struct said_member *member(const struct said_struct *st, const char *name)
+static const struct api_member *member(const struct api_struct *st, const char *name)
 {
-	const struct said_member *m = said_member(st, name);
+	const struct api_member *m = api_member(st, name);
 
 	assert_non_null(m);
 	assert_true(m->placed);
@@ -106,8 +106,8 @@ static const struct said_member *member(const struct said_struct *st, const char
 
 static void structures(void **state)
 {
-	struct said s = { .file = NULL };
-	const struct said_struct *st;
+	struct api_desc s = { .file = NULL };
+	const struct api_struct *st;
 	struct oracle o;
 	uint8_t *bytes = (uint8_t *)&o;
 
@@ -133,13 +133,13 @@ static void structures(void **state)
 #endif
 	assert_int_equal(member(st, "bits_other")->start, member(st, "bits_b")->start);
 	assert_int_equal(member(st, "bits_b")->bits, 60);
-	said_free(&s);
+	api_desc_free(&s);
 }
 
 static void conditions(void **state)
 {
-	struct said s = { .file = NULL };
-	const struct said_struct *st;
+	struct api_desc s = { .file = NULL };
+	const struct api_struct *st;
 
 	(void)state;
 	pseudo_structs("struct {\n"
@@ -153,20 +153,20 @@ static void conditions(void **state)
 		       "};", 1, &s);
 	assert_int_equal(s.nstructs, 1);
 	st = &s.structs[0];
-	assert_string_equal(said_member(st, "pid")->when, "PERF_SAMPLE_TID");
-	assert_string_equal(said_member(st, "cpu")->when, "PERF_SAMPLE_CPU");
-	assert_string_equal(said_member(st, "w")->when,
+	assert_string_equal(api_member(st, "pid")->when, "PERF_SAMPLE_TID");
+	assert_string_equal(api_member(st, "cpu")->when, "PERF_SAMPLE_CPU");
+	assert_string_equal(api_member(st, "w")->when,
 			    "PERF_SAMPLE_WEIGHT PERF_SAMPLE_WEIGHT_STRUCT");
-	assert_string_equal(said_member(st, "a")->when, "PERF_X");
-	assert_non_null(said_member(st, "inode"));
-	assert_null(said_member(st, "inode")->when);
-	said_free(&s);
+	assert_string_equal(api_member(st, "a")->when, "PERF_X");
+	assert_non_null(api_member(st, "inode"));
+	assert_null(api_member(st, "inode")->when);
+	api_desc_free(&s);
 }
 
 /* Differences --------------------------------------------------------------------------- */
 
-static void note_diff(void *ctx, enum member_diff_kind kind, const struct said_member *right,
-		      const struct said_member *said)
+static void note_diff(void *ctx, enum member_diff_kind kind, const struct api_member *right,
+		      const struct api_member *said)
 {
 	static const char kinds[] = "-+wncop<";
 
@@ -175,7 +175,7 @@ static void note_diff(void *ctx, enum member_diff_kind kind, const struct said_m
 
 static void differ(const char *right, const char *said, const char *expected)
 {
-	struct said_struct a = { .name = NULL }, b = { .name = NULL };
+	struct api_struct a = { .name = NULL }, b = { .name = NULL };
 	struct buf got = { 0 };
 
 	pseudo_members(right, 1, &a);
@@ -183,8 +183,8 @@ static void differ(const char *right, const char *said, const char *expected)
 	member_diff(&a, &b, note_diff, &got);
 	assert_string_equal(buf_str(&got), expected);
 	buf_free(&got);
-	said_struct_free(&a);
-	said_struct_free(&b);
+	api_desc_struct_free(&a);
+	api_desc_struct_free(&b);
 }
 
 static void differences(void **state)

@@ -13,7 +13,7 @@
 #include "abi/attr.h"
 #include "abi/read_format.h"
 #include "fake.h"
-#include "render/text.h"
+#include "text/text.h"
 
 #define ADDR 0x10000
 
@@ -28,17 +28,17 @@ static const char *decode(const char *name, const struct arch *arch,
 
 	assert_non_null(c.desc);
 	memcpy(c.args, args, sizeof(c.args));
-	call_capture(&c, AT_ENTER, &m->mem, &fake_names);
+	call_capture(&c, AT_SYSCALL_ENTER, &m->mem, &fake_names);
 	c.ret = ret;
 	c.failed = failed;
 	c.returned = true;
-	call_capture(&c, AT_EXIT, &m->mem, &fake_names);
+	call_capture(&c, AT_SYSCALL_EXIT, &m->mem, &fake_names);
 	buf_reset(&out);
 	text_sink_init(&t, &out);
 	t.sink.full = full;
 	text_sink_top(&t, false, c.desc);
-	call_args(&c, AT_ENTER, &fake_names, &t.sink);
-	call_args(&c, AT_EXIT, &fake_names, &t.sink);
+	call_args(&c, AT_SYSCALL_ENTER, &fake_names, &t.sink);
+	call_args(&c, AT_SYSCALL_EXIT, &fake_names, &t.sink);
 	buf_adds(&out, " -> ");
 	text_sink_top(&t, true, c.desc);
 	call_results(&c, &fake_names, &t.sink);
@@ -263,8 +263,8 @@ static void test_size_written_back(void **state)
 	(void)state;
 	put32(before, 4, 200);
 	put32(after, 0, 136);
-	call_capture(&c, AT_ENTER, &m.mem, &fake_names);
-	call_add_capture(&c, AT_EXIT, ADDR + 4, 4, after, 4);
+	call_capture(&c, AT_SYSCALL_ENTER, &m.mem, &fake_names);
+	call_add_capture(&c, AT_SYSCALL_EXIT, ADDR + 4, 4, after, 4);
 	c.returned = c.failed = true;
 	c.ret = 7;
 	text_sink_init(&t, &out);

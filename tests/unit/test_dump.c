@@ -15,7 +15,7 @@
 #include "dump/dump_call.h"
 #include "dump/dump_read.h"
 #include "dump/json_sink.h"
-#include "dump/replay.h"
+#include "dump/reader.h"
 #include "fake.h"
 #include "lib/buf.h"
 #include "lib/map.h"
@@ -165,8 +165,8 @@ static void touch_call(struct told *t, const struct call *c)
 		touch(t, c->pool.data ? c->pool.data + c->captures[i].at : NULL,
 		      c->captures[i].len);
 	json_sink_init(&j, o);
-	call_args(c, AT_ENTER, &fake_names, &j.sink);
-	call_args(c, AT_EXIT, &fake_names, &j.sink);
+	call_args(c, AT_SYSCALL_ENTER, &fake_names, &j.sink);
+	call_args(c, AT_SYSCALL_EXIT, &fake_names, &j.sink);
 	call_results(c, &fake_names, &j.sink);
 	call_result_notes(c, &fake_names, &j.sink);
 	touch_text(t, json_line(o, &len));
@@ -284,7 +284,7 @@ static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int st
 		touch_call(ctx, c);
 }
 
-static const struct replay_ops ops = {
+static const struct reader_ops ops = {
 	.born = on_born, .found = on_found, .comm = on_comm, .enter = on_enter,
 	.exit = on_exit_of, .stack = on_stack, .record = on_record,
 	.looked = on_looked, .learnt_id = on_learnt_id, .count = on_count, .signalled = on_signalled,
@@ -295,29 +295,29 @@ static const struct replay_ops ops = {
 static bool run(const char *data, size_t len, bool keep_going, struct told *t)
 {
 	FILE *f = fmemopen((void *)data, len ? len : 1, "r");
-	struct replay *r;
+	struct reader *r;
 	bool whole = false;
 
 	memset(t, 0, sizeof(*t));
 	assert_non_null(f);
 	if (!len)
 		fseek(f, 0, SEEK_END);
-	r = replay_open(f, "memory", keep_going);
+	r = reader_open(f, "memory", keep_going);
 	if (r) {
-		const struct names *n = replay_names(r);
+		const struct names *n = reader_names(r);
 		const uint64_t config[4] = { 1 };
 
-		whole = replay_run(r, &ops, t);
+		whole = reader_run(r, &ops, t);
 		touch_text(t, n->pmu(n, 4));
 		touch_text(t, n->tracepoint(n, 318));
 		touch_text(t, n->format(n, 318));
 		touch_text(t, n->terms(n, 4, config, 4));
 		touch_text(t, n->symbol(n, -1, 0x400000, 2));
-		for (char **word = replay_facts(r)->command; *word; word++)
+		for (char **word = reader_facts(r)->command; *word; word++)
 			touch_text(t, *word);
 	}
 	map_free(&t->begun);
-	replay_close(r);
+	reader_close(r);
 	fclose(f);
 	return whole;
 }
@@ -338,7 +338,7 @@ static void test_names(void **state)
 {
 	static const char dump[] = HEADER NAMES END;
 	FILE *f = fmemopen((void *)dump, strlen(dump), "r");
-	struct replay *r = replay_open(f, "memory", false);
+	struct reader *r = reader_open(f, "memory", false);
 	const uint64_t one[4] = { 1 }, two[4] = { 2 };
 	struct call c = { .tid = 7 };
 	const struct names *n;
@@ -346,9 +346,9 @@ static void test_names(void **state)
 
 	(void)state;
 	assert_non_null(r);
-	n = replay_names(r);
+	n = reader_names(r);
 	assert_null(n->pmu(n, 4));
-	assert_true(replay_run(r, &ops, &t));
+	assert_true(reader_run(r, &ops, &t));
 	assert_string_equal(n->pmu(n, 4), "cpu");
 	assert_null(n->pmu(n, 99));
 	assert_null(n->pmu(n, 5));
@@ -362,11 +362,11 @@ static void test_names(void **state)
 	assert_string_equal(n->fd(n, &c, 3), "/x");
 	assert_null(n->fd(n, &c, 4));
 	assert_int_equal(n->page_size, 4096);
-	assert_string_equal(replay_facts(r)->release, "6.1");
-	assert_int_equal(replay_facts(r)->real_offset, -5);
-	assert_string_equal(replay_facts(r)->command[1], "b c");
-	assert_null(replay_facts(r)->command[2]);
-	replay_close(r);
+	assert_string_equal(reader_facts(r)->release, "6.1");
+	assert_int_equal(reader_facts(r)->real_offset, -5);
+	assert_string_equal(reader_facts(r)->command[1], "b c");
+	assert_null(reader_facts(r)->command[2]);
+	reader_close(r);
 	fclose(f);
 }
 
@@ -887,7 +887,7 @@ static void test_empty_memory(void **state)
 	struct call c = { 0 };
 
 	(void)state;
-	call_add_capture(&c, AT_ENTER, 0x10, 8, NULL, 0);
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x10, 8, NULL, 0);
 	expect(dump_call_memory(&c, true, true),
 	       "[{\"at\":\"enter\",\"addr\":\"0x10\",\"want\":8,\"hex\":\"\"}]");
 	call_free(&c);

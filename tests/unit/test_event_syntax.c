@@ -14,9 +14,9 @@
 #include "host/cpus.h"
 #include "host/event_syntax.h"
 #include "lib/nearest.h"
+#include "tree.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
-#include "tree.h"
 
 static char root[] = "/tmp/pevtrace-syntax-XXXXXX";
 static struct host *host;

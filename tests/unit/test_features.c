@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/features.h"
+#include "cmd/features/features.h"
 
 static const struct feature_kind dated = { .name = "attr", .dated = true };
 static const struct feature_kind undated = { .name = "clockid" };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "render/figures.h"
+#include "text/figures.h"
 
 static void test_add(void **state)
 {

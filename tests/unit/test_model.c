@@ -14,7 +14,7 @@
 #include "abi/call.h"
 #include "fake.h"
 #include "model/model.h"
-#include "render/graph.h"
+#include "text/graph.h"
 
 static struct model *m;
 
@@ -73,7 +73,7 @@ static void open_event(pid_t tid, int fd, uint64_t config, pid_t target, int cpu
 	attr[4] = 128;
 	memcpy(attr + 8, &config, 8);
 	attr[40] = 1 << 5; /* exclude_kernel */
-	call_add_capture(&c, AT_ENTER, 0x1000, 128, attr, 128);
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 128, attr, 128);
 	assert_true(model_concerns(m, &c));
 	model_enter(m, &c);
 	model_exit(m, &c);
@@ -202,7 +202,7 @@ static bool polls(const char *what, const void *bytes, size_t len, uint64_t n)
 		c.args[0] = n;
 		c.args[1] = 0x1000;
 	}
-	call_add_capture(&c, AT_ENTER, 0x1000, (uint32_t)len, bytes, (uint32_t)len);
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, (uint32_t)len, bytes, (uint32_t)len);
 	concerns = model_concerns(m, &c);
 	call_free(&c);
 	return concerns;

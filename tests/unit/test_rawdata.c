@@ -26,7 +26,7 @@
 #include "host/rawdata.h"
 #include "host/rawformat.h"
 #include "host/sysfile.h"
-#include "render/text.h"
+#include "text/text.h"
 #ifdef HAVE_LIBTRACEEVENT
 #include "tep_oracle.h"
 #endif

@@ -15,7 +15,7 @@
 #include "abi/arch.h"
 #include "abi/record.h"
 #include "fake.h"
-#include "render/text.h"
+#include "text/text.h"
 
 /* A record that grows; done() fills in its size. */
 struct rec {

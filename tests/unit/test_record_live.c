@@ -32,7 +32,7 @@
 #include "abi/record.h"
 #include "abi/xlat.h"
 #include "fake.h"
-#include "render/text.h"
+#include "text/text.h"
 #include "xlat/tables.h"
 
 enum { RING_PAGES = 64, MAX_IDS = 8 };

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "explain/lexicon.h"
+#include "explain/story.h"
 #include "fake.h"
-#include "render/lexicon.h"
-#include "render/story.h"
 
 enum { WIDTH = 60 };
 
@@ -58,7 +58,7 @@ static void opened(int ret, const uint8_t attr[128], int32_t pid)
 		.args = { 0x1000, (uint64_t)(int64_t)pid, (uint64_t)-1, (uint64_t)-1, 0 },
 	};
 
-	call_add_capture(&c, AT_ENTER, 0x1000, 128, attr, 128);
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 128, attr, 128);
 	happens(&c);
 }
 
@@ -74,7 +74,7 @@ static void read_of(int fd, const uint64_t *values, uint32_t n)
 		.returned = true, .ret = 8 * n, .args = { (uint64_t)fd, 0x2000, 8 * n },
 	};
 
-	call_add_capture(&c, AT_EXIT, 0x2000, 8 * n, values, 8 * n);
+	call_add_capture(&c, AT_SYSCALL_EXIT, 0x2000, 8 * n, values, 8 * n);
 	happens(&c);
 }
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "trace/conceal.h"
 #include "trace/filter.h"
 #include "trace/nr.h"
-#include "trace/veil.h"
 
 enum { OURS = SECCOMP_RET_TRACE | VEIL_DATA };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "cmd/workload.h"
+#include "measure/workload.h"
 
 static struct workload held(const char *name)
 {

@@ -163,7 +163,7 @@ static inline enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 	(void)tid;
 	if (r->guard && r->opened)
 		return TRACE_CLOSE;
-	return r->close || (r->near && r->opened) ? TRACE_NEAR : TRACE_FAR;
+	return r->close || (r->near && r->opened) ? TRACE_NEAR : TRACE_DISTANT;
 }
 
 static const struct trace_ops ops = {

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/injections.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/as_kernel.h"
+#include "abi/when.h"
+#include "cli/select.h"
+#include "cli/showing.h"
+#include "host/facts.h"
+#include "lib/die.h"
+#include "lib/map.h"
+#include "trace/inject.h"
+#include "xlat/constants.h"
+
+enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
+
+/* Of the calls for which the condition holds, which: first, first + step, ... last. */
+struct occasions {
+	uint64_t first, last, step;	/* step 0: the first only */
+};
+
+struct injection {
+	enum selected calls[CALL_COUNT];
+	struct inject does;
+	struct when *when;		/* NULL: always */
+	struct occasions at;
+	struct map seen;		/* call and tid -> how many, as a number, not a pointer */
+};
+
+struct injections {
+	struct injection *list;
+	size_t n;
+	struct as_kernel old;		/* release 0: none */
+	struct facts facts;		/* that it points into */
+};
+
+static struct injections *made(struct injections **i)
+{
+	if (!inject_possible(arch_native()))
+		die("-e inject= and --as-kernel are not supported on this architecture");
+	if (!*i)
+		*i = xcalloc(1, sizeof(**i));
+	return *i;
+}
+
+/* Reading ---------------------------------------------------------------------- */
+
+static int64_t error_number(const char *word)
+{
+	char *end;
+	long n = strtol(word, &end, 10);
+
+	if (end != word && !*end && n > 0 && n <= ERRNO_MAX)
+		return n;
+	for (int e = 1; e <= ERRNO_MAX; e++) {
+		const char *name = strerrorname_np(e);
+
+		if (name && !strcmp(name, word))
+			return e;
+	}
+	die("unknown error '%s' in -e inject=; use names such as EINVAL, or numbers from 1 "
+	    "to %d", word, ERRNO_MAX);
+}
+
+static int64_t any_number(const char *word, const char *what)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(word, &end, 0);
+	if (end == word || *end || errno)
+		die("%s in -e inject= needs a number, not '%s'", what, word);
+	return n;
+}
+
+/* In microseconds, unless it says otherwise. */
+static uint64_t duration(const char *word, const char *what)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {
+		{ "", 1e3 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "ns", 1 },
+	};
+	char *end;
+	double n = strtod(word, &end);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (end != word && !strcmp(end, units[i].unit) && n >= 0 && n * units[i].ns < 1e15)
+			return (uint64_t)(n * units[i].ns);
+	die("%s in -e inject= needs a time such as 500, 20ms or 1.5s (without a unit: "
+	    "microseconds), not '%s'", what, word);
+}
+
+/* FIRST, FIRST+, FIRST+STEP, FIRST..LAST, FIRST..LAST+STEP; false if it is none. */
+static bool read_occasions(const char *text, struct occasions *at)
+{
+	unsigned long long first, last = UINT64_MAX, step = 0;
+	const char *rest;
+	char *end;
+
+	errno = 0;
+	first = strtoull(text, &end, 10);
+	rest = end;
+	if (!strncmp(rest, "..", 2) && isdigit((unsigned char)rest[2])) {
+		last = strtoull(rest + 2, &end, 10);
+		rest = end;
+		step = 1;
+	}
+	if (*rest == '+') {
+		step = isdigit((unsigned char)rest[1]) ? strtoull(rest + 1, &end, 10) : 1;
+		rest = isdigit((unsigned char)rest[1]) ? end : rest + 1;
+		if (!step)
+			return false;
+	}
+	*at = (struct occasions){ first, last, step };
+	return !*rest && !errno && first && last >= first;
+}
+
+static void read_when(struct injection *in, const char *text)
+{
+	const struct call_desc *calls[CALL_COUNT];
+	struct text_cursor c = { .at = text, .end = text + strlen(text) };
+	size_t n = 0;
+
+	if (isdigit((unsigned char)*text)) {
+		if (in->at.first)
+			die("-e inject= takes one count of calls; '%s' is another one", text);
+		if (!read_occasions(text, &in->at))
+			die("'%s' in -e inject= is no count of calls: use N, N+, N+STEP, N..M "
+			    "or N..M+STEP", text);
+		return;
+	}
+	if (in->when)
+		die("-e inject= takes one condition: join '%s' to the other one with &&", text);
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		if (in->calls[i])
+			calls[n++] = &call_descs[i];
+	in->when = when_read(&c, calls, n);
+	if (!in->when)
+		die("when=%s in -e inject=: %s", text, c.why);
+}
+
+static void take_once(bool taken, const char *what)
+{
+	if (taken)
+		die("-e inject= takes %s once; for other calls or times give the option again",
+		    what);
+}
+
+/* One of the parts between the colons. */
+static void read_part(struct injection *in, const char *part)
+{
+	struct inject *t = &in->does;
+	const char *eq = strchr(part, '=');
+	size_t len = eq ? (size_t)(eq - part) : strlen(part);
+	const char *value = eq ? eq + 1 : "";
+
+#define IS(word) (len == strlen(word) && !strncmp(part, word, len))
+	if (IS("when")) {
+		read_when(in, value);
+	} else if (IS("error") || IS("retval")) {
+		take_once(t->injected, "one of error= and retval=,");
+		t->injected = true;
+		t->ret = IS("error") ? -error_number(value) : any_number(value, "retval=");
+	} else if (IS("delay") || IS("delay_enter")) {
+		take_once(t->enter_delay_ns, "delay_enter=");
+		t->enter_delay_ns = duration(value, "delay_enter=");
+	} else if (IS("delay_exit")) {
+		take_once(t->exit_delay_ns, "delay_exit=");
+		t->exit_delay_ns = duration(value, "delay_exit=");
+	} else if (IS("signal")) {
+		take_once(t->signal, "signal=");
+		t->signal = signal_number(value, "-e inject=:signal");
+	} else {
+		die("unknown part '%s' of -e inject=; known are error=, retval=, delay_enter=, "
+		    "delay_exit=, signal= and when=", part);
+	}
+#undef IS
+}
+
+void injections_add(struct injections **i, const char *expr)
+{
+	struct injections *all = made(i);
+	struct injection *in;
+	char *copy = xstrdup(expr), *save, *word = strtok_r(copy, ":", &save);
+	const struct inject *t;
+
+	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
+	in = &all->list[all->n++];
+	*in = (struct injection){ 0 };
+	if (word)
+		selection_calls(word, "-e inject", in->calls);
+	else
+		die("-e inject= needs calls and what to do to them, such as "
+		    "-e inject=perf_event_open:error=EINVAL:when='precise_ip>0'");
+	while ((word = strtok_r(NULL, ":", &save)))
+		read_part(in, word);
+	free(copy);
+	if (!in->at.first)
+		in->at = (struct occasions){ 1, UINT64_MAX, 1 };
+	t = &in->does;
+	if (!t->injected && !t->signal && !t->enter_delay_ns && !t->exit_delay_ns)
+		die("-e inject=%s does nothing: add error=, retval=, delay_enter=, delay_exit= "
+		    "or signal=", expr);
+}
+
+void injections_as_kernel(struct injections **i, const char *release)
+{
+	struct injections *all = made(i);
+	uint32_t since = call_by_name("perf_event_open")->since;
+	unsigned int a, b, c = 0;
+	char rest;
+	int n = sscanf(release, "%u.%u.%u%c", &a, &b, &c, &rest);
+
+	if ((n != 2 && n != 3) || a > 255 || b > 255 || c > 255)
+		die("--as-kernel needs a release such as 5.4 or 2.6.32, not '%s'", release);
+	if (KVER(a, b, c) < since)
+		die("Linux %s has no perf_event_open: it came with %u.%u.%u", release,
+		    since >> 16, since >> 8 & 255, since & 255);
+	all->old.release = KVER(a, b, c);
+}
+
+void injections_begin(struct injections *i, struct host *host)
+{
+	uint32_t release = i ? i->old.release : 0;
+
+	if (!release)
+		return;
+	facts_open(&i->facts, host);
+	if (i->facts.rules.machine.release && release > i->facts.rules.machine.release)
+		die("--as-kernel cannot make a newer kernel of this one, which is %s",
+		    i->facts.release);
+	as_kernel_init(&i->old, release, &i->facts.rules.machine);
+}
+
+void injections_free(struct injections *i)
+{
+	if (!i)
+		return;
+	for (size_t k = 0; k < i->n; k++) {
+		when_free(i->list[k].when);
+		map_free(&i->list[k].seen);
+	}
+	as_kernel_free(&i->old);
+	facts_close(&i->facts);
+	free(i->list);
+	free(i);
+}
+
+/* Deciding --------------------------------------------------------------------- */
+
+bool injections_want(const struct injections *i, enum call_id id)
+{
+	for (size_t k = 0; i && k < i->n; k++)
+		if (i->list[k].calls[id])
+			return true;
+	return i && i->old.release && (id == CALL_PERF_EVENT_OPEN || id == CALL_IOCTL);
+}
+
+/* The attr of the event that the call opens or is about; NULL: none, or not known. */
+static const uint8_t *attr_of(const struct model *m, const struct call *c, size_t *len)
+{
+	const struct event *e = NULL;
+
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		return call_bytes(c, AT_SYSCALL_ENTER, c->args[0], 4096, len);
+	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
+		if (c->desc->args[i].kind == ARG_FD)
+			e = model_event(m, c->tid, call_int(c, i));
+	if (e && !event_told(e))
+		e = NULL;
+	*len = e ? e->attr_len : 0;
+	return e ? e->attr : NULL;
+}
+
+static uint64_t seen_key(enum call_id id, pid_t tid)
+{
+	return (uint64_t)id << 32 | (uint32_t)tid;
+}
+
+static bool is_time(struct injection *in, const struct call *c)
+{
+	uint64_t key = seen_key(c->desc->id, c->tid);
+	const struct occasions *at = &in->at;
+	uint64_t n = (uintptr_t)map_get(&in->seen, key) + 1;
+
+	map_set(&in->seen, key, (void *)(uintptr_t)n);
+	if (n < at->first || n > at->last)
+		return false;
+	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
+}
+
+/* What task from has done until now counts for task to; 0: for nobody. */
+static void hand_counts(struct injections *i, pid_t from, pid_t to)
+{
+	for (size_t k = 0; i && k < i->n; k++) {
+		struct injection *in = &i->list[k];
+
+		for (enum call_id id = 0; in->seen.len && id < CALL_COUNT; id++) {
+			void *n = map_del(&in->seen, seen_key(id, from));
+
+			if (n && to)
+				map_set(&in->seen, seen_key(id, to), n);
+		}
+	}
+}
+
+void injections_execed(struct injections *i, pid_t tid, pid_t former)
+{
+	if (former != tid)
+		hand_counts(i, former, tid);
+}
+
+void injections_gone(struct injections *i, pid_t tid)
+{
+	hand_counts(i, tid, 0);
+}
+
+/* What the call's task and group are like; a cgroup's descriptor is not ours. */
+static struct rule_target target_of(const struct model *m, const struct call *c)
+{
+	struct rule_target t = { .descriptor = FACT_UNKNOWN };
+	int group_fd = call_int(c, 3);
+
+	if (c->desc->id != CALL_PERF_EVENT_OPEN)
+		return t;
+	if (!(c->args[4] & PERF_FLAG_PID_CGROUP))
+		t.task.exists = facts_task_exists(call_int(c, 1));
+	if (model_event(m, c->tid, group_fd))
+		t.group.event = FACT_YES;
+	else if (group_fd < 0)
+		t.group.event = FACT_NO;
+	return t;
+}
+
+static void be_older(struct injections *i, const struct model *m, struct call *c,
+		     const uint8_t *attr, size_t len)
+{
+	struct rule_target target = target_of(m, c);
+	struct as_refusal r = as_kernel_refuses(&i->old, c, attr, len, &target);
+	struct buf because = { 0 };
+
+	if (!r.error)
+		return;
+	buf_adds(&because, "Linux ");
+	release_text(i->old.release, &because);
+	c->inject = (struct inject){ .injected = true, .ret = -r.error,
+				     .attr_size = r.attr_size };
+	buf_addf(&because, ": %s", r.because);
+	snprintf(c->inject.because, sizeof(c->inject.because), "%s", buf_str(&because));
+	buf_free(&because);
+}
+
+void injections_ask(struct injections *i, const struct model *m, struct call *c)
+{
+	const struct injection *first = NULL;
+	const uint8_t *attr;
+	size_t len;
+
+	if (!i)
+		return;
+	attr = attr_of(m, c, &len);
+	/* all of them count it, whoever has it */
+	for (size_t k = 0; k < i->n; k++) {
+		struct injection *in = &i->list[k];
+
+		if (in->calls[c->desc->id] &&
+		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c) && !first)
+			first = in;
+	}
+	if (first)
+		c->inject = first->does;
+	c->inject.injected &= inject_possible(c->arch);
+	if (!first && i->old.release && inject_possible(c->arch))
+		be_older(i, m, c, attr, len);
+}

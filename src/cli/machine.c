@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/host.h"
+#include "host/proc.h"
+#include "host/symbols.h"
+#include "xlat/constants.h"
+
+static struct machine *self(const struct names *n)
+{
+	return (struct machine *)n; /* names is its first member */
+}
+
+static struct host *of(const struct names *n)
+{
+	return self(n)->host;
+}
+
+static const char *name_pmu(const struct names *n, uint32_t type)
+{
+	return host_pmu(of(n), type);
+}
+
+static const char *name_tracepoint(const struct names *n, uint64_t id)
+{
+	return host_tracepoint(of(n), id);
+}
+
+static const char *name_terms(const struct names *n, uint32_t type,
+			      const uint64_t *config, size_t nconfigs)
+{
+	return host_terms(of(n), type, config, nconfigs);
+}
+
+static const char *name_format(const struct names *n, uint64_t id)
+{
+	return host_format(of(n), id);
+}
+
+static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+{
+	struct machine *m = self(n);
+
+	return proc_fd_link(c->tid, (int)fd, m->link, sizeof(m->link)) ? m->link : NULL;
+}
+
+static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
+			       unsigned int cpumode)
+{
+	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+
+	/* where the record does not tell: the upper half is the kernel's */
+	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
+		kernel = (int64_t)ip < 0;
+	return symbols_name(self(n)->symbols, pid, ip, kernel);
+}
+
+void machine_open(struct machine *m)
+{
+	*m = (struct machine){
+		.names = {
+			.pmu = name_pmu, .tracepoint = name_tracepoint,
+			.terms = name_terms, .format = name_format,
+			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+		},
+		.host = host_new("/sys", NULL),
+	};
+}
+
+void machine_live(struct machine *m, bool symbols)
+{
+	machine_open(m);
+	m->names.fd = name_fd;
+	if (!symbols)
+		return;
+	m->symbols = symbols_new(NULL);
+	m->names.symbol = name_symbol;
+}
+
+void machine_close(struct machine *m)
+{
+	host_free(m->host);
+	symbols_free(m->symbols);
+}
+
+static bool read_number(const char *path, uint64_t *v)
+{
+	FILE *f = fopen(path, "re");
+	char text[32], *end;
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fgets(text, sizeof(text), f);
+	fclose(f);
+	if (!ok)
+		return false;
+	*v = strtoull(text, &end, 10);
+	return end != text;
+}
+
+/* A name is one directory, never a way through others. */
+static bool is_name(const char *name, size_t len)
+{
+	return len && len < 128 && *name != '.' && !memchr(name, '/', len);
+}
+
+bool machine_pmu_type(const char *name, uint64_t *type)
+{
+	char path[256];
+
+	if (!is_name(name, strlen(name)))
+		return false;
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	return read_number(path, type);
+}
+
+bool machine_tracepoint_id(const char *name, uint64_t *id)
+{
+	static const char *const tracefs[] = {
+		"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
+	};
+	const char *colon = strchr(name, ':');
+	char path[512];
+
+	if (!colon || !is_name(name, (size_t)(colon - name)) ||
+	    !is_name(colon + 1, strlen(colon + 1)))
+		return false;
+	for (size_t i = 0; i < sizeof(tracefs) / sizeof(*tracefs); i++) {
+		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs[i],
+			 (int)(colon - name), name, colon + 1);
+		if (read_number(path, id))
+			return true;
+	}
+	return false;
+}

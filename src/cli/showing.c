@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/showing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/create.h"
+#include "lib/die.h"
+
+void showing_open(struct showing *s, const struct options *o)
+{
+	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	if (s->path && !strcmp(s->path, "-"))
+		s->path = NULL;
+	if (s->path) {
+		int fd = create_file(s->path, O_TRUNC);
+
+		s->out = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	if (!s->out)
+		die("cannot write '%s': %s; name another file with -o", s->path,
+		    create_error(errno));
+	text_sink_init(&s->text, &s->line);
+	s->text.sink.full = o->text.full;
+	s->text.sink.max_string = o->text.max_string;
+	s->text.labels = true;
+	s->text.color = color_wanted(o->color, isatty(fileno(s->out)));
+}
+
+void showing_begin(struct showing *s, bool plain)
+{
+	if (s->json) {
+		json_sink_init(&s->object, json_new_object());
+		s->sink = &s->object.sink;
+		return;
+	}
+	buf_reset(&s->line);
+	text_sink_top(&s->text, !plain, NULL);
+	s->sink = &s->text.sink;
+}
+
+void showing_end(struct showing *s)
+{
+	const char *line;
+	size_t len;
+
+	if (s->json) {
+		line = json_line(s->object.level[0].object, &len);
+	} else {
+		buf_addc(&s->line, '\n');
+		line = buf_str(&s->line);
+		len = s->line.len;
+	}
+	if (!s->failed && (fwrite(line, 1, len, s->out) != len ||
+			   (s->json && putc('\n', s->out) == EOF))) {
+		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
+		     strerror(errno));
+		s->failed = true;
+	}
+	if (s->json)
+		json_object_put(s->object.level[0].object);
+}
+
+bool showing_close(struct showing *s)
+{
+	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
+	bool ok = s->path ? !fclose(s->out) : !fflush(s->out);
+
+	if (!ok && !s->failed)
+		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
+		     strerror(errno));
+	buf_free(&s->line);
+	return ok && !s->failed;
+}

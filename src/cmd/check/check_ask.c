@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the rules say to a call, and what the kernel says. */
+#include "abi/layout.h"
+#include "cmd/check/check.h"
+#include "measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c)
+{
+	return (struct rule_ask){
+		.attr = c->len ? c->attr : NULL, .len = c->len,
+		.pid = call_int(&c->call, 1), .cpu = call_int(&c->call, 2),
+		.group_fd = call_int(&c->call, 3), .flags = c->call.args[4],
+		.facts = &k->facts.rules,
+	};
+}
+
+/* What can only be found out by opening events of our own. */
+static void try_facts(struct check *k, const struct check_call *c, const struct rule_ask *ask)
+{
+	struct rule_facts *f = &k->facts.rules;
+	const struct layout *l = &layout_perf_event_attr;
+
+	if (!k->attr_size)
+		k->attr_size = trial_attr_size();
+	f->machine.attr_size = k->attr_size;
+	if (layout_get(l, ATTR_TYPE, ask->attr, ask->len) == PERF_TYPE_BREAKPOINT &&
+	    !(ask->flags & PERF_FLAG_PID_CGROUP))
+		f->target.breakpoint = trial_breakpoint(ask, &c->before);
+}
+
+void check_find_facts(struct check *k, const struct check_call *c,
+		      const struct rule_ask *ask, bool tries)
+{
+	struct rule_target *t = &k->facts.rules.target;
+
+	facts_target(&k->facts, ask);
+	if (c->before.n)
+		t->descriptor = facts_descriptors(c->before.n + 1);
+	if (c->group.event != FACT_UNKNOWN)
+		t->group = c->group;
+	if (c->from_dump && ask->flags & PERF_FLAG_PID_CGROUP && !k->cgroup)
+		t->cgroup_dir = t->cgroup_perf = FACT_UNKNOWN;
+	if (tries)
+		try_facts(k, c, ask);
+}
+
+const char *check_try(const struct check_call *c, const struct rule_ask *ask,
+		      struct trial *out)
+{
+	if (!trial_open(ask, &c->before, out))
+		return "there could be no child to make the call";
+	return !out->before_error ? NULL : c->before.n > 1 ?
+	       "an event before it could not be opened along with it" :
+	       "its group leader could not be opened here";
+}
+
+/* What a filter says, or anything else that the rules did not foresee, may be no rule's. */
+static bool blocked(const struct check_result *r)
+{
+	int error = r->trial.error;
+
+	return error && (error == r->judged.error ? refusal_is_gate(error) :
+						    trial_gate() == error);
+}
+
+static enum check_verdict verdict(struct check_result *r)
+{
+	if (r->asked && blocked(r))
+		return CHECK_BLOCKED;
+	if (r->asked && r->trial.error != r->judged.error) {
+		r->open = rules_explain(&r->judged, r->trial.error);
+		return r->open ? CHECK_UNFORESEEN : CHECK_DISAGREEMENT;
+	}
+	return r->judged.error ? CHECK_REFUSED : CHECK_OPENS;
+}
+
+void check_ask(struct check *k, struct check_call *c, struct check_result *r)
+{
+	struct rule_ask ask;
+
+	*r = (struct check_result){ .asked = false };
+	check_call_prepare(c, &k->machine.names);
+	ask = check_rule_ask(k, c);
+	check_find_facts(k, c, &ask, !k->offline);
+	rules_judge(&ask, &r->judged);
+	r->not_asked = k->offline ? "--offline" : c->not_here;
+	if (!r->not_asked)
+		r->not_asked = check_try(c, &ask, &r->trial);
+	r->asked = !r->not_asked;
+	r->verdict = verdict(r);
+	c->call.failed = r->asked ? r->trial.error : r->judged.error;
+	c->call.ret = r->asked ? r->trial.error : r->judged.error;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A call out of a dump, and the group that it was to join. */
+#include "cmd/check/check.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/reader.h"
+#include "lib/die.h"
+#include "model/attempt.h"
+#include "model/model.h"
+#include "xlat/constants.h"
+
+struct picking {
+	struct reader *replay;
+	struct model *model;
+	struct check_call *into;
+	unsigned long line;
+	pid_t tid;		/* whose call it is, once it has begun */
+	bool begun, done;
+	const char *other;	/* the call there is another one */
+	struct check_failures *failures; /* all that failed are wanted, not a line */
+	bool born;		/* there was a task at all */
+};
+
+static void copy_call(struct call *to, const struct call *from)
+{
+	memcpy(to->args, from->args, sizeof(to->args));
+	to->arch = from->arch;
+	for (size_t i = 0; i < from->ncaptures; i++) {
+		const struct capture *k = &from->captures[i];
+
+		if (k->phase == AT_SYSCALL_ENTER)
+			call_add_capture(to, k->phase, k->addr, k->want,
+					 k->len ? from->pool.data + k->at : NULL, k->len);
+	}
+}
+
+/* What an event measures: its opener's own thread where that was said by 0. */
+static pid_t target(pid_t pid, uint64_t flags, pid_t opener)
+{
+	if (flags & PERF_FLAG_PID_CGROUP)
+		return -1;
+	return pid ? pid : opener;
+}
+
+static void tell_members(const struct model *m, const struct event *leader,
+			 struct rule_group *g)
+{
+	struct event *const *list;
+	size_t n = model_events(m, &list);
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i]->leader != leader || list[i]->closed)
+			continue;
+		g->siblings++;
+		if (list[i]->format_known)
+			g->formats |= 1U << (list[i]->read_format & 31);
+	}
+}
+
+static void tell_group(struct picking *p, const struct call *c)
+{
+	const struct event *e = model_event(p->model, c->tid, call_int(c, 3));
+	struct check_call *to = p->into;
+	struct rule_group *g = &to->group;
+
+	if (call_int(c, 3) == -1)
+		return;
+	*g = (struct rule_group){ .event = e ? FACT_YES : FACT_NO };
+	if (!e || e->found) {
+		to->not_here = e ? "the event behind group_fd was opened before the dump "
+				   "begins" : NULL;
+		return;
+	}
+	g->alive = FACT_YES;
+	g->leads = e->leader ? FACT_NO : FACT_YES;
+	g->same_task = target(e->pid, e->flags, e->opener) ==
+		       target(call_int(c, 1), c->args[4], c->tid) ? FACT_YES : FACT_NO;
+	g->same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
+									  FACT_YES;
+	g->ring = e->mapped ? FACT_YES : FACT_NO;
+	if (e->unread) {
+		to->not_here = "the attr of the event behind group_fd could not be read";
+		return;
+	}
+	g->cpu = e->cpu;
+	memcpy(to->leader_attr, e->attr, e->attr_len);
+	g->attr = to->leader_attr;
+	g->len = e->attr_len;
+	tell_members(p->model, e, g);
+	to->alone = (struct trial_event){
+		.attr = g->attr, .len = g->len, .cpu = g->cpu, .leader = TRIAL_NONE,
+		.ring = e->mapped,
+	};
+	to->before = (struct trial_state){ .events = &to->alone, .n = 1 };
+	if (e->leader || g->same_task != FACT_YES)
+		to->not_here = "the event behind group_fd is a member of a group, or of "
+			       "another task";
+}
+
+static void take(struct picking *p, const struct call *c)
+{
+	struct check_call *to = p->into;
+
+	if (c->desc != to->call.desc) {
+		p->other = c->desc->name;
+		return;
+	}
+	if (!p->begun) {
+		copy_call(&to->call, c);
+		tell_group(p, c);
+		p->begun = true;
+		p->tid = c->tid;
+	}
+}
+
+static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	p->born = true;
+	model_born(p->model, b);
+}
+
+static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+{
+	struct picking *p = ctx;
+
+	model_found(p->model, tid, fd, cloexec);
+}
+
+static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct picking *p = ctx;
+
+	model_found_ring(p->model, tid, start, end);
+}
+
+static void on_enter(void *ctx, struct call *c)
+{
+	struct picking *p = ctx;
+
+	if (!p->failures && reader_line(p->replay) == p->line)
+		take(p, c);
+	model_enter(p->model, c);
+}
+
+/* What was no event there must be none here, and what cannot be known is not. */
+static void settle(struct check_call *c)
+{
+	if (c->group.event == FACT_NO)
+		c->call.args[3] = INT_MAX;
+	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
+		c->not_here = "the cgroup is not told in the dump";
+}
+
+static bool same_bytes(const struct call *a, const struct call *b)
+{
+	return a->pool.len == b->pool.len &&
+	       (!a->pool.len || !memcmp(a->pool.data, b->pool.data, a->pool.len));
+}
+
+/* They differ at most in which task and which CPU it was. */
+static bool alike(const struct check_call *a, const struct check_call *b)
+{
+	const struct rule_group *g = &a->group, *h = &b->group;
+
+	return a->error == b->error && a->injected == b->injected &&
+	       same_bytes(&a->call, &b->call) &&
+	       (call_int(&a->call, 1) < 0) == (call_int(&b->call, 1) < 0) &&
+	       (call_int(&a->call, 2) < 0) == (call_int(&b->call, 2) < 0) &&
+	       a->call.args[4] == b->call.args[4] && g->event == h->event &&
+	       g->leads == h->leads && g->same_task == h->same_task && g->ring == h->ring &&
+	       g->siblings == h->siblings && g->len == h->len &&
+	       !memcmp(a->leader_attr, b->leader_attr, g->len);
+}
+
+static void take_failure(struct picking *p, const struct call *c)
+{
+	struct check_failures *l = p->failures;
+	struct check_failed *new = xcalloc(1, sizeof(*new));
+	const struct attempt *attempts;
+
+	p->into = &new->call;
+	check_call_init(&new->call);
+	copy_call(&new->call.call, c);
+	tell_group(p, c);
+	settle(&new->call);
+	new->call.from_dump = new->call.returned = true;
+	new->call.error = (int)c->ret;
+	new->call.injected = c->inject.injected;
+	new->times = 1;
+	new->line = reader_line(p->replay);
+	new->attempt = model_attempts(p->model, &attempts);
+	for (size_t i = 0; i < l->n; i++) {
+		if (!alike(&l->list[i]->call, &new->call))
+			continue;
+		l->list[i]->times++;
+		check_call_free(&new->call);
+		free(new);
+		p->into = NULL;
+		return;
+	}
+	l->list = xrealloc(l->list, (l->n + 1) * sizeof(*l->list));
+	l->list[l->n++] = new;
+}
+
+static void on_exit_of(void *ctx, struct call *c)
+{
+	struct picking *p = ctx;
+
+	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
+		take_failure(p, c);
+	else if (!p->failures && reader_line(p->replay) == p->line)
+		take(p, c);
+	if (p->into && p->begun && !p->done && c->tid == p->tid) {
+		p->into->returned = true;
+		p->into->error = c->failed ? (int)c->ret : 0;
+		p->into->injected = c->inject.injected;
+		p->done = true;
+	}
+	model_exit(p->model, c);
+}
+
+static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	(void)exe;
+	model_execed(p->model, tid, former);
+}
+
+static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    struct call *c)
+{
+	struct picking *p = ctx;
+
+	(void)ns;
+	(void)how;
+	(void)status;
+	(void)c;
+	model_gone(p->model, tid);
+}
+
+static const struct reader_ops ops = {
+	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
+	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+};
+
+int32_t check_pid_here(const struct check_call *c)
+{
+	int32_t pid = call_int(&c->call, 1);
+
+	return pid > 0 && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
+}
+
+static bool pick(struct picking *p, FILE *f, const char *path)
+{
+	p->replay = reader_open(f, path, true);
+	if (!p->replay)
+		return false;
+	p->model = model_new(reader_names(p->replay), true);
+	reader_run(p->replay, &ops, p);
+	model_free(p->model);
+	reader_close(p->replay);
+	if (p->other)
+		warn("%s:%lu: the call there is %s; check takes a perf_event_open", path,
+		     p->line, p->other);
+	else if (!p->begun)
+		warn("%s:%lu: there is no call on that line; name one that begins or ends "
+		     "a perf_event_open", path, p->line);
+	return p->begun;
+}
+
+bool check_call_of_dump(struct check_call *c, const char *path, unsigned long line)
+{
+	struct picking p = { .into = c, .line = line };
+	FILE *f = fopen(path, "re");
+	bool ok;
+
+	if (!f) {
+		warn("cannot read '%s': %s", path, strerror(errno));
+		return false;
+	}
+	c->from_dump = true;
+	ok = pick(&p, f, path);
+	fclose(f);
+	if (ok)
+		settle(c);
+	return ok;
+}
+
+/* What was opened in place of each; another event is no other form of it. */
+static void find_instead(const struct model *m, struct check_failures *l)
+{
+	const struct attempt *attempts;
+	size_t n = model_attempts(m, &attempts);
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct check_failed *f = l->list[i];
+		const struct event *e = f->attempt < n ?
+			attempt_instead(m, &attempts[f->attempt]) : NULL;
+		struct buf differs = { 0 };
+
+		if (!e || !attempt_same_event(&attempts[f->attempt], e))
+			continue;
+		attempt_compare(&attempts[f->attempt], e, &differs);
+		f->instead = xstrdup(e->name);
+		f->differs = xstrdup(buf_str(&differs));
+		buf_free(&differs);
+	}
+}
+
+bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out)
+{
+	struct picking p = { .failures = out };
+
+	*out = (struct check_failures){ .n = 0 };
+	p.replay = reader_open(f, path, true);
+	if (!p.replay)
+		return false;
+	p.model = model_new(reader_names(p.replay), true);
+	reader_run(p.replay, &ops, &p);
+	find_instead(p.model, out);
+	model_free(p.model);
+	reader_close(p.replay);
+	return p.born;
+}
+
+void check_failures_free(struct check_failures *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		check_call_free(&l->list[i]->call);
+		free(l->list[i]->instead);
+		free(l->list[i]->differs);
+		free(l->list[i]);
+	}
+	free(l->list);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What that which decides a rule is on this machine, in words. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "abi/layout.h"
+#include "cmd/check/check_show.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static void here_caps(const struct show *s, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} caps[] = {
+		{ "CAP_PERFMON", CAP_PERFMON }, { "CAP_SYS_ADMIN", CAP_SYS_ADMIN },
+		{ "CAP_KILL", CAP_KILL }, /* matters for a signal only */
+	};
+	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps) - !signals; i++)
+		buf_addf(out, "%s%s%s", i ? ", " : "",
+			 s->facts->rules.machine.caps >> caps[i].bit & 1 ? "" : "no ",
+			 caps[i].name);
+}
+
+static void here_pmus(const struct show *s, struct buf *out)
+{
+	const struct rule_machine *m = &s->facts->rules.machine;
+
+	buf_adds(out, "PMUs are");
+	for (size_t i = 0; i < m->npmus; i++)
+		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
+	if (!m->npmus)
+		buf_adds(out, " not known");
+}
+
+static void here_task(const struct show *s, struct buf *out)
+{
+	const struct rule_task *t = &s->facts->rules.target.task;
+
+	buf_adds(out, t->exists == FACT_NO ? "no such task" :
+		      t->living == FACT_NO ? "the task has ended" :
+		      t->readable == FACT_NO ? "the task may not be looked into by us" :
+		      t->attachable == FACT_NO ? "the task may not be traced by us" :
+		      t->readable == FACT_UNKNOWN ? "of the task nothing is known" :
+						    "the task may be looked into by us");
+}
+
+static void here_slots(const struct show *s, struct buf *out)
+{
+	enum fact f = s->facts->rules.target.breakpoint;
+
+	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
+		      f == FACT_NO ? "no breakpoint is free" :
+				     "whether a breakpoint is free is not known");
+	if (f == FACT_NO && s->c->before.n)
+		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
+}
+
+bool show_here(const struct show *s, uint64_t by, struct buf *out)
+{
+	const struct rule_machine *m = &s->facts->rules.machine;
+	const struct rule_target *t = &s->facts->rules.target;
+	struct rlimit limit = { 0, 0 };
+
+	switch (by) {
+	case RULE_BY_ARCH:
+		buf_addf(out, "the kernel is of %s", m->arch->name);
+		break;
+	case RULE_BY_KERNEL:
+		buf_addf(out, "the kernel is %s", s->facts->release);
+		break;
+	case RULE_BY_PARANOID:
+		buf_addf(out, "perf_event_paranoid is %d", m->paranoid);
+		break;
+	case RULE_BY_CAPS:
+		here_caps(s, out);
+		break;
+	case RULE_BY_LIMITS:
+		buf_addf(out, "perf_event_max_sample_rate is %llu, perf_event_max_stack "
+			      "is %llu", (unsigned long long)m->max_sample_rate,
+			 (unsigned long long)m->max_stack);
+		break;
+	case RULE_BY_RLIMIT:
+		getrlimit(RLIMIT_NOFILE, &limit);
+		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
+		break;
+	case RULE_BY_PMU:
+		here_pmus(s, out);
+		break;
+	case RULE_BY_TRACEPOINT:
+		if (t->tracepoint_name)
+			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+		else
+			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+				      "tracepoints may not be looked up here");
+		break;
+	case RULE_BY_CPU:
+		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
+		break;
+	case RULE_BY_SLOTS:
+		here_slots(s, out);
+		break;
+	case RULE_BY_TASK:
+		here_task(s, out);
+		break;
+	case RULE_BY_FILE:
+		if (t->path.error)
+			buf_addf(out, "to look it up fails: %s", strerror(t->path.error));
+		else
+			buf_addf(out, "the file has %llu bytes",
+				 (unsigned long long)t->path.size);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}

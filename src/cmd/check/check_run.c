@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The calls that a command line names, one after the other. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "cmd/check/check.h"
+#include "cmd/decode/decode_one.h"
+#include "host/descriptors.h"
+#include "host/event_syntax.h"
+#include "lib/die.h"
+#include "measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* The descriptor that the leader of --leader would have. */
+enum { LEADER_FD = 3 };
+
+static void take_attr(struct check_call *c, const struct attr_text *a)
+{
+	memcpy(c->label, a->label, sizeof(c->label));
+	c->call.args[0] = CHECK_ATTR_AT;
+	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
+}
+
+/* No opened call leads the group. */
+enum { NO_LEADER = TRIAL_NONE };
+
+/* What its group has in it: those that were opened on the same task and CPU. */
+static void tell_group(const struct check *k, int leader, struct rule_group *g)
+{
+	for (size_t i = 0; i < k->opened.n; i++) {
+		const struct trial_event *e = &k->opened.events[i];
+
+		if (e->leader != leader)
+			continue;
+		g->siblings++;
+		g->formats |= 1U << (layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT,
+						e->attr, e->len) & 31);
+	}
+}
+
+/* at: the leader's place among what was opened, or NO_LEADER: it was refused. */
+static void join(const struct check *k, struct check_call *c, const struct attr_text *leader,
+		 int at)
+{
+	memcpy(c->leader_attr, leader->bytes, leader->len);
+	c->group = (struct rule_group){
+		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
+		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
+		.attr = c->leader_attr, .len = leader->len, .cpu = k->cpu,
+	};
+	if (at == NO_LEADER) {
+		c->not_here = "its group leader is refused";
+		c->group.event = FACT_NO; /* no descriptor comes of that */
+	} else {
+		tell_group(k, at, &c->group);
+	}
+	c->before.leader = at;
+}
+
+/* What few can have, unlike events that the kernel makes up by software. */
+static bool holds(const struct check *k, const struct check_call *c)
+{
+	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
+
+	return !p || p->type == PERF_TYPE_BREAKPOINT || !p->desc ||
+	       !(p->desc->traits & PMU_TRAIT_SOFTWARE);
+}
+
+/* It stays, and is open before all that come. */
+static int keep(struct check *k, struct check_call *c, int leader)
+{
+	struct check_opened *o = &k->opened;
+
+	o->calls = xrealloc(o->calls, (o->n + 1) * sizeof(*o->calls));
+	o->events = xrealloc(o->events, (o->n + 1) * sizeof(*o->events));
+	o->calls[o->n] = c;
+	o->events[o->n] = (struct trial_event){
+		.attr = c->attr, .len = c->len, .cpu = k->cpu, .leader = leader,
+		.holds = holds(k, c),
+	};
+	if (leader != TRIAL_NONE)
+		o->events[leader].holds |= o->events[o->n].holds;
+	return (int)o->n++;
+}
+
+static void free_opened(struct check_opened *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		check_call_free(o->calls[i]);
+		free(o->calls[i]);
+	}
+	free(o->calls);
+	free(o->events);
+}
+
+/* An attr of those that were named, and the group that it is to join. */
+struct named {
+	const struct attr_text *attr;	/* NULL: the null pointer */
+	const struct attr_text *leader;	/* NULL: it is to join none */
+	int leader_at;			/* among what was opened, or NO_LEADER */
+	bool leads;			/* it is that of --leader */
+	bool stays;			/* if it opens */
+	/* what came of it */
+	bool opens;
+	int at;				/* its own place; stays and opens only */
+};
+
+static int check_named(struct check *k, struct named *n)
+{
+	struct check_call *c = xmalloc(sizeof(*c));
+	int status;
+
+	check_call_init(c);
+	c->leads = n->leads;
+	c->before = (struct trial_state){ k->opened.events, k->opened.n, TRIAL_NONE };
+	if (n->attr)
+		take_attr(c, n->attr);
+	if (n->leader)
+		join(k, c, n->leader, n->leader_at);
+	check_call_args(c, k->pid, k->cpu, n->leader ? LEADER_FD : k->group_fd, k->flags);
+	status = k->verb->one(k, c);
+	n->opens = c->opens;
+	n->at = NO_LEADER;
+	if (n->stays && c->opens && !c->not_here) {
+		n->at = keep(k, c, n->leader ? n->leader_at : TRIAL_NONE);
+		return status;
+	}
+	check_call_free(c);
+	free(c);
+	return status;
+}
+
+static int check_attr(struct check *k, const struct attr_text *a, const struct attr_text *leader)
+{
+	struct named n = { .attr = a, .leader = leader, .leader_at = 0 };
+
+	return check_named(k, &n);
+}
+
+/* The leader first, as a call of its own; the others only if it opens. */
+static bool take_leader(struct check *k, struct attr_text *leader, int *status)
+{
+	struct named n = { .attr = leader, .leads = true, .stays = true };
+
+	if (!decode_one_single_attr(k->leader, "--leader", leader)) {
+		*status = EXIT_TROUBLE;
+		return false;
+	}
+	*status = check_named(k, &n);
+	return n.opens;
+}
+
+static int check_text(struct check *k, const struct buf *text, const struct attr_text *leader)
+{
+	struct text_cursor cursor = { .why = "" };
+	struct attr_text a;
+	struct attr_reader r;
+	enum attr_read got = ATTR_END;
+	int status = EXIT_YES;
+	size_t n = 0;
+
+	if (decode_one_binary(text)) {
+		if (attr_text_bytes(&cursor, (const uint8_t *)text->data, text->len, &a))
+			return check_attr(k, &a, leader);
+		warn("cannot read the attr: %s", cursor.why);
+		return EXIT_TROUBLE;
+	}
+	attr_reader_init(&r, buf_str(text), text->len);
+	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
+		status = check_worse(status, check_attr(k, &a, leader));
+	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
+		warn("'%s' is a file: name a line of it if it is a dump, %s:LINE (grep -n "
+		     "perf_event_open finds them), or @%s for an attr that is in it",
+		     buf_str(text), buf_str(text), buf_str(text));
+	else if (got == ATTR_BAD)
+		warn("cannot read the attr: %s; %s takes bytes, an attr as C, strace or "
+		     "perf write it, @FILE with such, DUMP:LINE, or -e with an event's name",
+		     r.in.why, k->verb->name);
+	else if (!n)
+		warn("there is no attr in what %s was given", k->verb->name);
+	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
+}
+
+/* One after the other, as they would be opened: what opens stays open. */
+static int check_list(struct check *k, const struct event_list *l,
+		      const struct attr_text *leader)
+{
+	int *at = xcalloc(l->n, sizeof(*at)), status = EXIT_YES, refused = -1;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct event_spec *e = &l->events[i];
+		bool leads = e->leader == i;
+		struct named n = {
+			.attr = &e->attr, .stays = true, .leader_at = leads ? 0 : at[e->leader],
+			.leader = leads ? leader : &l->events[e->leader].attr,
+		};
+		int one = check_named(k, &n);
+
+		at[i] = n.at;
+		status = check_worse(status, one);
+		if (!n.opens)
+			refused = check_worse(refused, one);
+	}
+	free(at);
+	return k->verb->of_refused && refused >= 0 ? refused : status;
+}
+
+static int check_events(struct check *k, const struct attr_text *leader)
+{
+	struct event_list l = { 0 };
+	int status = EXIT_YES;
+
+	for (size_t i = 0; i < k->nevents && !status; i++) {
+		if (event_list_add(&l, k->machine.host, k->events[i]))
+			continue;
+		warn("-e '%s': at character %zu: %s", k->events[i], l.at + 1, l.why);
+		status = EXIT_TROUBLE;
+	}
+	if (!status)
+		status = check_list(k, &l, leader);
+	event_list_free(&l);
+	return status;
+}
+
+static int check_operand(struct check *k)
+{
+	struct attr_text leader;
+	struct buf text = { 0 };
+	int status = EXIT_YES;
+
+	if (k->leader && !take_leader(k, &leader, &status))
+		return status;
+	if (k->events)
+		return check_events(k, k->leader ? &leader : NULL);
+	if (!strcmp(k->what, "NULL"))
+		return check_attr(k, NULL, k->leader ? &leader : NULL);
+	status = EXIT_TROUBLE;
+	if (decode_one_read(k->what, k->verb->name, &text))
+		status = check_text(k, &text, k->leader ? &leader : NULL);
+	buf_free(&text);
+	return status;
+}
+
+/* Bytes in hexadecimal may have colons between them, and attrs have braces or "=". */
+static bool is_path(const char *what)
+{
+	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
+}
+
+char *check_dump_of(const char *what, unsigned long *line)
+{
+	const char *colon = strrchr(what, ':');
+	char *path, *end;
+
+	if (!colon || colon[1] < '0' || colon[1] > '9')
+		return NULL;
+	*line = strtoul(colon + 1, &end, 10);
+	path = xstrdup(what);
+	path[colon - what] = '\0';
+	if (!*end && !access(path, F_OK))
+		return path;
+	if (!*end && is_path(what))
+		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND makes one",
+		    path, strerror(errno));
+	free(path);
+	return NULL;
+}
+
+/* With what was given beside it. */
+static int check_dump(struct check *k, const char *path, unsigned long line)
+{
+	struct check_call *c = xmalloc(sizeof(*c));
+	int status = EXIT_TROUBLE;
+	uint64_t flags;
+	int32_t pid;
+
+	check_call_init(c);
+	if (check_call_of_dump(c, path, line)) {
+		flags = k->flags_given ? k->flags : c->call.args[4];
+		if (k->cgroup) {
+			c->not_here = NULL;
+			flags |= PERF_FLAG_PID_CGROUP;
+		}
+		pid = check_pid_here(c);
+		check_call_args(c, k->pid_given ? k->pid : pid,
+				k->cpu_given ? k->cpu : call_int(&c->call, 2),
+				call_int(&c->call, 3), flags);
+		status = k->verb->one(k, c);
+	}
+	check_call_free(c);
+	free(c);
+	return status;
+}
+
+static int run(struct check *k, const char *path, unsigned long line)
+{
+	int status;
+
+	showing_open(&k->out, &k->options);
+	machine_open(&k->machine);
+	facts_open(&k->facts, k->machine.host);
+	status = k->command ? k->verb->command(k) :
+		 path ? check_dump(k, path, line) : check_operand(k);
+	free_opened(&k->opened);
+	facts_close(&k->facts);
+	machine_close(&k->machine);
+	if (k->cgroup)
+		close(k->pid);
+	return showing_close(&k->out) ? status : EXIT_TROUBLE;
+}
+
+int check_run(const struct check_verb *verb, int argc, char **argv)
+{
+	struct check k = {
+		.verb = verb, .cpu = -1, .group_fd = -1, .options.text.max_string = 32,
+	};
+	unsigned long line = 0;
+	char *path = NULL;
+	int status = EXIT_TROUBLE;
+
+	check_parse(&k, argc, argv);
+	if (k.what)
+		path = check_dump_of(k.what, &line);
+	if (path && (k.leader || k.group_fd != -1))
+		die("the group of a call in a dump is told there: no --leader, no --group-fd");
+	/* a command runs within the limits that it was given */
+	if (!k.command && !k.offline && !descriptors_want(CHECK_DESCRIPTORS))
+		refusal_descriptors(verb->name, CHECK_DESCRIPTORS);
+	else
+		status = run(&k, path, line);
+	free(k.events);
+	free(path);
+	return status;
+}

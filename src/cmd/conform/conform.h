@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pevtrace conform: what is said of the interface, side by side. */
+#ifndef PEVTRACE_CMD_CONFORM_CONFORM_H
+#define PEVTRACE_CMD_CONFORM_CONFORM_H
+
+#include "cli/showing.h"
+#include "conform/claims.h"
+#include "conform/compare.h"
+
+enum { CONFORM_HEADERS = 16 };
+
+enum conform_format { CONFORM_TEXT, CONFORM_JSON, CONFORM_TAP, CONFORM_MARKDOWN };
+
+struct conform_cmd {
+	/* what was asked for */
+	const char *man;		/* NULL: the installed page */
+	const char *headers[CONFORM_HEADERS];
+	size_t nheaders;		/* 0: the system's */
+	const char *btf;		/* NULL: the running kernel's */
+	bool no_headers, no_btf, no_behaviour, self, nobody;
+	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
+	bool verbose, show_excepted;
+	const char *section;		/* only findings of sections with it; or NULL */
+	uint32_t since;			/* only those of that release or later, KVER() */
+	enum conform_format format;
+	struct options options;
+	/* what came out */
+	struct conform c;
+	size_t claims[CLAIM_FALSE + 1];	/* by verdict */
+	char kernel[65];		/* that runs, and BTF is of unless that was named */
+	struct showing out;
+};
+
+/* Whether --section and --since let it through. */
+bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f);
+
+/* How many findings of a severity are wanted. */
+size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity);
+
+/* Tries what the page claims of behaviour. */
+void conform_try_claims(struct conform_cmd *cmd);
+
+/* Writes the findings in the format that was asked for. */
+void conform_show(struct conform_cmd *cmd);
+void conform_markdown(struct conform_cmd *cmd);
+
+/* A line of output out of text that may be hostile. */
+void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

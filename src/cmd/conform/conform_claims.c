@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the page claims of behaviour, tried on the kernel that runs. */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/conform/conform.h"
+#include "conform/tables.h"
+#include "lib/die.h"
+#include "xlat/tables.h"
+
+/* How the calls went that show it. */
+static void add_detail(struct finding *f, const struct claim_result *r)
+{
+	struct buf b = { 0 };
+
+	if (f->detail)
+		return;
+	if (*r->expected)
+		buf_addf(&b, "expected: %s\n", r->expected);
+	if (*r->seen)
+		buf_addf(&b, "seen: %s\n", r->seen);
+	buf_adds(&b, r->calls);
+	f->detail = b.data;
+}
+
+static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	struct conform *c = &cmd->c;
+	struct finding *f;
+	unsigned int line;
+
+	f = compare_find(c, "claim", d->name, FINDING_ERROR, d->section, "Not so here: %s",
+			 d->meaning);
+	compare_since(f, d->since);
+	line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
+	if (line)
+		place_page(c, f, line);
+	else
+		finding_place(f, FINDING_PAGE, c->page.said.file, 0, d->place);
+	finding_place(f, FINDING_KERNEL, cmd->kernel, 0, *r->seen ? r->seen : NULL);
+	add_detail(f, r);
+}
+
+/* The page does not say so, and what was tried does not deny it. */
+static void unsaid_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const struct buf *source = &cmd->c.page.source;
+	const char *words = tables_pair(unsaid_descs, d->name);
+	struct finding *f;
+
+	if (!words || !claim_unsaid(d, buf_str(source), source->len, words))
+		return;
+	f = compare_find(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
+			 "Not told: %s", d->meaning);
+	compare_since(f, d->since);
+	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
+	if (r->verdict == CLAIM_TRUE)
+		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "seen to be so");
+	if (!f->detail)
+		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
+}
+
+static void report(void *ctx, const struct claim_result *r)
+{
+	struct conform_cmd *cmd = ctx;
+
+	compare_begin(&cmd->c, "kernel", r->claim->name);
+	cmd->claims[r->verdict]++;
+	if (r->verdict == CLAIM_FALSE)
+		false_claim(cmd, r);
+	else
+		unsaid_claim(cmd, r);
+	if (r->verdict == CLAIM_UNTRIED)
+		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
+}
+
+void conform_try_claims(struct conform_cmd *cmd)
+{
+	const struct claims_options options = {
+		.since = cmd->since, .section = cmd->section, .name = cmd->claim,
+		.nobody = cmd->nobody,
+	};
+
+	if (conform_claims(&options, report, cmd) < 0)
+		die("cannot try claims: %s", strerror(ENOMEM));
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What pevtrace conform found, as a report for those who write the page. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/conform/conform.h"
+#include "conform/tables.h"
+
+/*
+ * Readers of a report may see it as plain text, too: so what would be markup stands
+ * between backticks, word by word, rather than behind backslashes.
+ */
+static void add_word(const char *word, size_t len, struct buf *out)
+{
+	size_t tail = len;
+	bool code = false;
+
+	while (tail && strchr(",.;:", word[tail - 1]))
+		tail--;
+	for (size_t i = 0; i < tail; i++)
+		code |= strchr("_*<>[]#|`\\", word[i]) != NULL;
+	buf_adds(out, code ? "`" : "");
+	for (size_t i = 0; i < tail; i++)
+		buf_addc(out, word[i] == '`' ? '\'' : word[i]);
+	buf_adds(out, code ? "`" : "");
+	buf_add(out, word + tail, len - tail);
+}
+
+static void marked_line(struct conform_cmd *cmd, const char *before, const char *text,
+			const char *after)
+{
+	struct buf b = { 0 };
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		add_word(text, n, &b);
+		text += n;
+		for (; *text == ' '; text++)
+			buf_addc(&b, ' ');
+	}
+	conform_line(cmd, "%s%s%s", before, buf_str(&b), after);
+	buf_free(&b);
+}
+
+static void code_lines(struct conform_cmd *cmd, const struct finding *f)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < f->nplaces; i++) {
+		const struct finding_place *p = &f->places[i];
+
+		if (p->source != FINDING_PAGE || !p->quote)
+			continue;
+		if (!any)
+			conform_line(cmd, "%s", "");
+		conform_line(cmd, "      %5u: %s", p->line, p->quote);
+		any = true;
+	}
+	if (any)
+		conform_line(cmd, "%s", "");
+}
+
+static const struct finding_place *place_of(const struct finding *f, enum finding_source source)
+{
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == source && f->places[i].quote)
+			return &f->places[i];
+	return NULL;
+}
+
+/* What shows it best: the header, else the kernel's types; our tables know releases. */
+static void evidence(struct conform_cmd *cmd, const struct finding *f)
+{
+	const struct finding_place *header = place_of(f, FINDING_HEADER);
+	const struct finding_place *btf = place_of(f, FINDING_BTF);
+	const struct finding_place *tables = place_of(f, FINDING_XLAT);
+	struct buf b = { 0 };
+
+	if (header)
+		buf_addf(&b, "%s:%u: %s", header->file, header->line, header->quote);
+	else if (btf)
+		buf_addf(&b, "kernel types: %s", btf->quote);
+	else if (tables)
+		buf_addf(&b, "Linux: %s", tables->quote);
+	if (b.len)
+		marked_line(cmd, "  ", buf_str(&b), "");
+	buf_free(&b);
+}
+
+/* Calls as they are; cases of an error as a list. */
+static void details(struct conform_cmd *cmd, const struct finding *f)
+{
+	bool calls = place_of(f, FINDING_KERNEL) != NULL;
+	const char *text = f->detail;
+
+	if (calls)
+		conform_line(cmd, "%s", "");
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		struct buf line = { 0 };
+
+		buf_add(&line, text, n);
+		if (calls)
+			conform_line(cmd, "      %s", buf_str(&line));
+		else
+			marked_line(cmd, "  - ", buf_str(&line), "");
+		buf_free(&line);
+		text += n + (text[n] == '\n');
+	}
+	if (calls)
+		conform_line(cmd, "%s", "");
+}
+
+static void finding(struct conform_cmd *cmd, const struct finding *f)
+{
+	char since[32] = ".";
+
+	if (f->since && !strstr(f->text, "Linux"))
+		snprintf(since, sizeof(since), " (since Linux %.15s).", f->since);
+	marked_line(cmd, "- ", f->text, since);
+	code_lines(cmd, f);
+	/* the rules of an error stand in the detail with more about them */
+	if (f->detail)
+		details(cmd, f);
+	else
+		evidence(cmd, f);
+}
+
+static bool begins_section(const struct conform_cmd *cmd, size_t i, int severity)
+{
+	const struct findings *fs = &cmd->c.found;
+
+	if ((int)fs->all[i].severity != severity || !conform_wanted(cmd, &fs->all[i]))
+		return false;
+	for (size_t j = 0; j < i; j++)
+		if ((int)fs->all[j].severity == severity && conform_wanted(cmd, &fs->all[j]) &&
+		    !strcmp(fs->all[j].section, fs->all[i].section))
+			return false;
+	return true;
+}
+
+static void part(struct conform_cmd *cmd, int severity, const char *heading)
+{
+	const struct findings *fs = &cmd->c.found;
+
+	if (!conform_count(cmd, (enum finding_severity)severity))
+		return;
+	conform_line(cmd, "%s", "");
+	conform_line(cmd, "## %s", heading);
+	for (size_t i = 0; i < fs->n; i++) {
+		const char *section = fs->all[i].section;
+
+		if (!begins_section(cmd, i, severity))
+			continue;
+		conform_line(cmd, "%s", "");
+		marked_line(cmd, "### ", *section ? section : "In no section yet", "");
+		conform_line(cmd, "%s", "");
+		for (size_t j = i; j < fs->n; j++)
+			if ((int)fs->all[j].severity == severity &&
+			    !strcmp(fs->all[j].section, section) &&
+			    conform_wanted(cmd, &fs->all[j]))
+				finding(cmd, &fs->all[j]);
+	}
+}
+
+void conform_markdown(struct conform_cmd *cmd)
+{
+	const struct conform *c = &cmd->c;
+	char newest[16];
+
+	conform_line(cmd, "# %s", cmd->self ? "pevtrace's tables against kernel and headers" :
+		     "perf_event_open(2): where the page and the kernel differ");
+	conform_line(cmd, "%s", "");
+	if (c->page.title)
+		marked_line(cmd, "- Page: ", c->page.title, "");
+	if (c->header.file)
+		marked_line(cmd, "- Header: ", c->header.file, "");
+	if (c->btf.file)
+		marked_line(cmd, "- Types of the kernel: ", c->btf.file, "");
+	marked_line(cmd, "- Kernel that runs: ", cmd->kernel, "");
+	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
+		     ", up to Linux %s", tables_release(c->tables.release, newest));
+	conform_line(cmd, "%s", "");
+	conform_line(cmd, "%zu statements are wrong, %zu things are missing, and %zu are worth a "
+		     "note.  Numbers are lines of the page's source.",
+		     conform_count(cmd, FINDING_ERROR), conform_count(cmd, FINDING_MISSING),
+		     conform_count(cmd, FINDING_NOTE));
+	part(cmd, FINDING_ERROR, "Wrong");
+	part(cmd, FINDING_MISSING, "Missing");
+	part(cmd, FINDING_NOTE, "Notes");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pevtrace decode --attr and its like: one thing, with no dump around it. */
+#ifndef PEVTRACE_CMD_DECODE_DECODE_ONE_H
+#define PEVTRACE_CMD_DECODE_DECODE_ONE_H
+
+#include <stdbool.h>
+
+#include "cli/machine.h"
+#include "cli/showing.h"
+
+/* Whether the arguments of decode ask for single things. */
+bool decode_one_wanted(int argc, char **argv);
+
+/* Decodes them; returns the exit status.  argv[0] is not looked at. */
+int cmd_decode_one(int argc, char **argv);
+
+/* What is to be decoded; one of them, but for an attr that goes with a record. */
+struct decode_one {
+	struct options options;
+	const char *attr, *ioctl, *record, *config, *error;
+	const char *operand;	/* ARG of --ioctl */
+	struct machine machine;
+	struct showing out;
+};
+
+/* Each shows what it is named for; false after a warn(). */
+bool decode_one_attr(struct decode_one *d);
+bool decode_one_ioctl(struct decode_one *d);
+bool decode_one_record(struct decode_one *d);
+bool decode_one_config(struct decode_one *d);
+bool decode_one_error(struct decode_one *d);
+
+/*
+ * The text of an argument: itself, of @FILE the file, of - standard input.
+ * False after a warn().
+ */
+bool decode_one_read(const char *arg, const char *option, struct buf *text);
+
+/* Whether these bytes are no text, but what text would describe. */
+bool decode_one_binary(const struct buf *text);
+
+struct attr_text;
+
+/* The one attr that arg is of; false after a warn(). */
+bool decode_one_single_attr(const char *arg, const char *option, struct attr_text *out);
+
+#endif

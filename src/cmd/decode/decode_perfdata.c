@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cmd/decode/decode_perfdata.h"
+
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/attr_text.h"
+#include "abi/layout.h"
+#include "cli/machine.h"
+#include "cli/showing.h"
+#include "dump/perfdata.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Where the memory is that our made-up calls point to. */
+#define AT 0x100000
+
+struct perfdata_decoding {
+	struct machine machine;
+	struct showing out;
+	struct perfdata *data;
+	struct buf name;
+};
+
+/* The file's name for it, else ours. */
+static const char *name_of(struct perfdata_decoding *d, const struct perfdata_event *e)
+{
+	if (e->name)
+		return e->name;
+	buf_reset(&d->name);
+	event_name(e->attr, e->attr_len, perfdata_names(d->data), &d->name);
+	return buf_str(&d->name);
+}
+
+/* "name: " before the text; what else it says of itself in the object. */
+static void begin(struct perfdata_decoding *d, const char *kind,
+		  const struct perfdata_event *e)
+{
+	struct json_object *top;
+	const char *name = e ? name_of(d, e) : NULL;
+	bool clean;
+
+	showing_begin(&d->out, true);
+	if (!d->out.json) {
+		if (!name)
+			return;
+		text_escaped(&d->out.line, name);
+		buf_adds(&d->out.line, ": ");
+		return;
+	}
+	top = d->out.object.level[0].object;
+	json_add(top, "kind", json_new_string(kind));
+	if (name)
+		json_add(top, "name", json_text(name, strlen(name), &clean));
+}
+
+static void show_event(struct perfdata_decoding *d, const struct perfdata_event *e)
+{
+	struct call c = { .arch = e->format.arch };
+	struct text_cursor why = { .why = "" };
+	struct attr_text a;
+	struct sink *s;
+
+	attr_text_bytes(&why, e->attr, e->attr_len, &a);
+	attr_text_capture(&a, &c, AT);
+	begin(d, "event", e);
+	s = d->out.sink;
+	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, perfdata_names(d->data), s);
+	if (d->out.json)
+		json_add(d->out.object.level[0].object, "attr_bytes",
+				       json_bytes(a.bytes, a.len));
+	d->out.text.results = true;
+	s->ops->begin(s, "ids", SINK_ARRAY);
+	for (size_t i = 0; i < e->nids; i++)
+		s->ops->uint(s, NULL, e->ids[i]);
+	s->ops->end(s);
+	showing_end(&d->out);
+	call_free(&c);
+}
+
+/* Records that perf made up: what they are, and how long. */
+static void emit_own(const struct perfdata_record *r, struct sink *s)
+{
+	const struct field *f = layout_perf_event_header.fields;
+	const struct xlat_entry *e = xlat_find(&xlat_perf_user_event_type, r->type);
+
+	s->ops->begin(s, "record", SINK_OBJECT);
+	s->ops->enumeration(s, f[PERF_EVENT_HEADER_TYPE].name, &xlat_perf_user_event_type,
+			    r->type);
+	if (e && s->full)
+		s->ops->note(s, "meaning", e->meaning);
+	s->ops->uint(s, f[PERF_EVENT_HEADER_SIZE].name, r->len);
+	if (r->behind)
+		sink_notef(s, "behind", "and %llu bytes behind it",
+			   (unsigned long long)r->behind);
+	s->ops->end(s);
+}
+
+/* A record's object has no key in a trace, and so has none here in text. */
+static void on_record(void *ctx, const struct perfdata_record *r)
+{
+	static const struct record_format none;
+	struct perfdata_decoding *d = ctx;
+	struct json_object *top;
+
+	begin(d, "record", r->event);
+	if (d->out.json) {
+		top = d->out.object.level[0].object;
+		json_add(top, "offset", json_new_uint(r->offset));
+	}
+	if (r->type >= PERF_RECORD_HEADER_ATTR)
+		emit_own(r, d->out.sink);
+	else
+		record_emit(r->bytes, r->len, r->event ? &r->event->format : &none,
+			    perfdata_names(d->data), d->out.sink, NULL);
+	showing_end(&d->out);
+}
+
+/* Options that speak of calls, of which such a file has none. */
+static bool fits(const struct options *o, const char *path)
+{
+	if (o->json_path)
+		warn("--json=FILE does not go with %s, a perf.data file; use --json and "
+		     "-o FILE", path);
+	else if (o->summary || o->separate || o->stacks || o->symbols || o->select.chosen)
+		warn("%s is a perf.data file and has no calls: only --records, --json, -v, "
+		     "-s, -o and --color go with it", path);
+	else
+		return true;
+	return false;
+}
+
+int perfdata_decode(FILE *f, const char *path, const struct options *o)
+{
+	struct perfdata_decoding d = { .data = NULL };
+	bool ok = false;
+
+	if (!fits(o, path))
+		return EXIT_TROUBLE;
+	showing_open(&d.out, o);
+	machine_open(&d.machine);
+	d.data = perfdata_open(f, path, &d.machine.names);
+	if (d.data) {
+		for (size_t i = 0; i < perfdata_nevents(d.data); i++)
+			show_event(&d, perfdata_event(d.data, i));
+		if (o->records)
+			perfdata_records(d.data, on_record, &d);
+		ok = perfdata_whole(d.data);
+		perfdata_close(d.data);
+	}
+	machine_close(&d.machine);
+	buf_free(&d.name);
+	return showing_close(&d.out) && ok ? EXIT_YES : EXIT_TROUBLE;
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The single things that pevtrace decode knows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/attr_text.h"
+#include "abi/attr_value.h"
+#include "abi/config.h"
+#include "abi/ioctl.h"
+#include "abi/layout.h"
+#include "abi/record.h"
+#include "cmd/decode/decode_one.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Where the memory is that our made-up calls point to. */
+#define AT 0x100000
+
+/* attrs ---------------------------------------------------------------------- */
+
+static void show_attr(struct decode_one *d, const struct attr_text *a)
+{
+	struct call c = { .arch = arch_native() };
+	struct sink *s;
+	bool clean;
+
+	attr_text_capture(a, &c, AT);
+	showing_begin(&d->out, true);
+	s = d->out.sink;
+	if (*a->label && d->out.json)
+		json_add(d->out.object.level[0].object, "label",
+				       json_text(a->label, strlen(a->label), &clean));
+	else if (*a->label) {
+		text_escaped(&d->out.line, a->label);
+		buf_adds(&d->out.line, ": ");
+	}
+	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, &d->machine.names, s);
+	if (a->elided)
+		s->ops->note(s, "elided", "what the text leaves out is taken for zero");
+	if (a->given > a->len)
+		sink_notef(s, "left_over", "%zu bytes behind that size are not looked at",
+			   a->given - a->len);
+	if (d->out.json)
+		json_add(d->out.object.level[0].object, "attr_bytes",
+				       json_bytes(a->bytes, a->len));
+	showing_end(&d->out);
+	call_free(&c);
+}
+
+static bool is_attr(struct text_cursor *c, const char *option)
+{
+	warn("cannot read %s: %s; it takes bytes or an attr as C, strace or perf write "
+	     "it", option, c->why);
+	return false;
+}
+
+static bool attrs_of_text(struct decode_one *d, const struct buf *text)
+{
+	struct attr_text a;
+	struct attr_reader r;
+	enum attr_read got;
+	size_t n = 0;
+
+	attr_reader_init(&r, buf_str(text), text->len);
+	while ((got = attr_reader_next(&r, &a)) == ATTR_READ) {
+		show_attr(d, &a);
+		n++;
+	}
+	if (got == ATTR_BAD)
+		return is_attr(&r.in, "--attr");
+	if (!n)
+		warn("there is no attr in the text of --attr");
+	return n;
+}
+
+bool decode_one_attr(struct decode_one *d)
+{
+	struct text_cursor c = { .why = "" };
+	struct buf text = { 0 };
+	struct attr_text a;
+	bool ok = decode_one_read(d->attr, "--attr", &text);
+
+	if (ok && decode_one_binary(&text)) {
+		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
+		     is_attr(&c, "--attr");
+		if (ok)
+			show_attr(d, &a);
+	} else if (ok) {
+		ok = attrs_of_text(d, &text);
+	}
+	buf_free(&text);
+	return ok;
+}
+
+bool decode_one_single_attr(const char *arg, const char *option, struct attr_text *out)
+{
+	struct text_cursor c = { .why = "" };
+	struct buf text = { 0 };
+	struct attr_reader r;
+	bool ok = decode_one_read(arg, option, &text);
+
+	if (ok && decode_one_binary(&text)) {
+		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, out) ||
+		     is_attr(&c, option);
+	} else if (ok) {
+		attr_reader_init(&r, buf_str(&text), text.len);
+		ok = attr_reader_next(&r, out) == ATTR_READ || is_attr(&r.in, option);
+	}
+	buf_free(&text);
+	return ok;
+}
+
+/* ioctls --------------------------------------------------------------------- */
+
+static bool number(const char *text, const struct xlat *x, const char *option,
+		   uint64_t *v)
+{
+	struct text_cursor c = { .at = text, .end = text + strlen(text) };
+
+	if (value_read(&c, x, v))
+		return true;
+	warn("%s needs a number or a name, not '%s': %s", option, text, c.why);
+	return false;
+}
+
+/* By name, or by the number that a program of either word size passes. */
+static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
+{
+	const char *prefix = "PERF_EVENT_IOC_";
+
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		const struct ioctl_desc *d = &ioctl_descs[i];
+		bool named = !strcmp(d->name, text) ||
+			     (!strncmp(d->name, prefix, strlen(prefix)) &&
+			      !strcasecmp(d->name + strlen(prefix), text));
+
+		if (named) {
+			*request = d->request;
+			return d;
+		}
+	}
+	if (*text < '0' || *text > '9') {
+		warn("--ioctl: no ioctl of perf is called '%s'; see perf_event_open(2)", text);
+		return NULL;
+	}
+	if (!number(text, NULL, "--ioctl", request))
+		return NULL;
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		if (ioctl_descs[i].request == *request || ioctl_descs[i].compat == *request)
+			return &ioctl_descs[i];
+	warn("--ioctl: 0x%llx is no ioctl of perf", (unsigned long long)*request);
+	return NULL;
+}
+
+/* What the argument points to becomes the memory of the call. */
+static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct call *c)
+{
+	enum call_phase phase = io->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
+	const char *text = d->operand;
+	struct text_cursor bytes = { .at = text, .end = text + strlen(text) };
+	uint8_t room[512];
+	struct attr_text a;
+	uint64_t v;
+	size_t n;
+
+	c->args[2] = AT;
+	switch (io->dir == IOCTL_VALUE ? IOCTL_ARG_UINT : io->arg) {
+	case IOCTL_ARG_STRING:
+		call_add_capture(c, AT_SYSCALL_ENTER, AT, (uint32_t)strlen(text) + 1, text,
+				 (uint32_t)strlen(text) + 1);
+		return true;
+	case IOCTL_ARG_ATTR:
+		if (!decode_one_single_attr(text, "--ioctl's argument", &a))
+			return false;
+		attr_text_capture(&a, c, AT);
+		return true;
+	case IOCTL_ARG_QUERY_BPF:
+		if (!bytes_read(&bytes, room, sizeof(room), &n)) {
+			warn("--ioctl's argument is no struct perf_event_query_bpf in "
+			     "hexadecimal: %s", bytes.why);
+			return false;
+		}
+		call_add_capture(c, AT_SYSCALL_EXIT, AT, (uint32_t)n, room, (uint32_t)n);
+		return true;
+	default:
+		if (!number(text, io->xlat, "--ioctl's argument", &v))
+			return false;
+		if (io->dir == IOCTL_VALUE)
+			c->args[2] = v;
+		else
+			call_add_capture(c, phase, AT, 8, &v, 8);
+		return true;
+	}
+}
+
+bool decode_one_ioctl(struct decode_one *d)
+{
+	/* names in ioctls.in are those of a native program */
+	struct call c = { .arch = arch_native(), .returned = true };
+	uint64_t request;
+	const struct ioctl_desc *io = find_ioctl(d->ioctl, &request);
+	struct sink *s;
+	bool ok = io;
+
+	if (!io)
+		return false;
+	c.args[1] = c.arch->word == 4 ? io->compat : io->request;
+	if (d->operand)
+		ok = fill_arg(d, io, &c);
+	if (ok) {
+		showing_begin(&d->out, true);
+		s = d->out.sink;
+		ioctl_emit_request(&c, "request", s);
+		s->ops->note(s, "meaning", io->meaning);
+		d->out.text.results = true;
+		s->ops->hex(s, "request64", io->request);
+		s->ops->hex(s, "request32", io->compat);
+		if (d->operand)
+			ioctl_emit_arg(&c, "argument", c.args[2], &d->machine.names, s);
+		showing_end(&d->out);
+	}
+	call_free(&c);
+	return ok;
+}
+
+/* records -------------------------------------------------------------------- */
+
+static bool show_records(struct decode_one *d, const uint8_t *bytes, size_t len,
+			 const struct record_format *f)
+{
+	size_t at = 0, size;
+
+	while (len - at >= 8) {
+		size = (size_t)layout_get(&layout_perf_event_header,
+					  PERF_EVENT_HEADER_SIZE, bytes + at, len - at);
+		showing_begin(&d->out, true);
+		if (size < 8 || size > len - at)
+			size = len - at;
+		record_emit(bytes + at, size, f, &d->machine.names, d->out.sink, NULL);
+		showing_end(&d->out);
+		if (layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE,
+			       bytes + at, len - at) != size)
+			break;
+		at += size;
+	}
+	if (at == len)
+		return len || (warn("--record: there is no record"), false);
+	warn("--record: what begins at byte %zu is no whole record; %zu bytes are left",
+	     at, len - at);
+	return false;
+}
+
+bool decode_one_record(struct decode_one *d)
+{
+	struct record_format f = { .arch = arch_native() };
+	struct attr_text a;
+	struct buf text = { 0 };
+	uint8_t *bytes = NULL;
+	struct text_cursor c = { .why = "" };
+	bool ok = true;
+	size_t n;
+
+	if (d->attr) {
+		ok = decode_one_single_attr(d->attr, "--attr", &a);
+		if (ok)
+			record_format_of(&f, a.bytes, a.len, arch_native());
+	}
+	ok = ok && decode_one_read(d->record, "--record", &text);
+	if (ok && decode_one_binary(&text)) {
+		ok = show_records(d, (const uint8_t *)text.data, text.len, &f);
+	} else if (ok) {
+		bytes = xmalloc(text.len + 1);
+		c.at = buf_str(&text);
+		c.end = c.at + text.len;
+		ok = bytes_read(&c, bytes, text.len, &n);
+		if (!ok)
+			warn("cannot read --record: %s; it takes bytes in hexadecimal, or "
+			     "@FILE", c.why);
+		ok = ok && show_records(d, bytes, n, &f);
+	}
+	free(bytes);
+	buf_free(&text);
+	return ok;
+}
+
+/* type and config ------------------------------------------------------------ */
+
+static bool type_of(const char *word, uint64_t *type)
+{
+	const struct xlat_entry *e;
+	struct text_cursor c = { .at = word, .end = word + strlen(word) };
+	char upper[64];
+	size_t n = 0;
+
+	for (; n < sizeof(upper) - 1 && word[n]; n++)
+		upper[n] = word[n] >= 'a' && word[n] <= 'z' ? (char)(word[n] - 32) : word[n];
+	upper[n] = 0;
+	e = xlat_by_name(&xlat_perf_type_id, upper);
+	if (e) {
+		*type = e->value;
+		return true;
+	}
+	if (*word >= '0' && *word <= '9' && value_read(&c, NULL, type) &&
+	    *type <= UINT32_MAX)
+		return true;
+	if (machine_pmu_type(word, type))
+		return true;
+	warn("--config: '%s' is neither an attr.type nor a PMU of this machine; see "
+	     "/sys/bus/event_source/devices", word);
+	return false;
+}
+
+/* "cpu-clock" is CPU_CLOCK in its table. */
+static bool config_of(uint64_t type, const char *word, uint64_t *config)
+{
+	const struct xlat *x = type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
+			       type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids : NULL;
+	const struct xlat_entry *e;
+	char upper[80];
+	size_t n = 0;
+
+	if (type == PERF_TYPE_TRACEPOINT && strchr(word, ':')) {
+		if (machine_tracepoint_id(word, config))
+			return true;
+		warn("--config: tracefs has no tracepoint '%s' that can be read here", word);
+		return false;
+	}
+	for (; n < sizeof(upper) - 1 && word[n]; n++)
+		upper[n] = word[n] == '-' ? '_' : word[n] >= 'a' && word[n] <= 'z' ?
+			   (char)(word[n] - 32) : word[n];
+	upper[n] = 0;
+	e = xlat_by_name(x, upper);
+	if (e) {
+		*config = e->value;
+		return true;
+	}
+	return number(word, x, "--config's value", config);
+}
+
+static void show_config(struct decode_one *d, uint64_t type, uint64_t config)
+{
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	const struct layout *l = &layout_perf_event_attr;
+	struct walk w = {
+		.layout = l, .bytes = attr, .len = sizeof(attr), .arch = arch_native(),
+		.names = &d->machine.names,
+	};
+	const uint32_t head[] = { (uint32_t)type, PERF_ATTR_SIZE_VER0 };
+	struct buf name = { 0 };
+	struct sink *s;
+
+	memcpy(attr, head, sizeof(head));
+	memcpy(attr + l->fields[ATTR_CONFIG].offset, &config, sizeof(config));
+	event_name(attr, sizeof(attr), &d->machine.names, &name);
+	showing_begin(&d->out, false);
+	s = d->out.sink;
+	config_emit_type(&w, &l->fields[ATTR_TYPE], (uint32_t)type, s);
+	config_emit(&w, &l->fields[ATTR_CONFIG], config, s);
+	if (s->full)
+		s->ops->hex(s, "raw", config);
+	s->ops->string(s, "event", buf_str(&name), name.len, false);
+	showing_end(&d->out);
+	buf_free(&name);
+}
+
+bool decode_one_config(struct decode_one *d)
+{
+	const char *colon = strchr(d->config, ':');
+	uint64_t type, config;
+	char *word;
+	bool ok;
+
+	if (!colon) {
+		warn("--config needs TYPE:VALUE, as in software:0, not '%s'", d->config);
+		return false;
+	}
+	word = xstrdup(d->config);
+	word[colon - d->config] = 0;
+	ok = type_of(word, &type) && config_of(type, colon + 1, &config);
+	free(word);
+	if (ok)
+		show_config(d, type, config);
+	return ok;
+}
+
+/* errors --------------------------------------------------------------------- */
+
+enum { ERRNO_MAX = 4095 };	/* what system calls can return */
+
+static bool errno_of(const char *text, uint64_t *v)
+{
+	for (int i = 1; i <= ERRNO_MAX; i++) {
+		const char *name = strerrorname_np(i);
+
+		if (name && !strcasecmp(name, text)) {
+			*v = (uint64_t)i;
+			return true;
+		}
+	}
+	if (!number(text, &xlat_perf_open_errno, "--errno", v))
+		return false;
+	if ((int64_t)*v < 0)
+		*v = -*v; /* as the kernel returns it */
+	if (*v && *v <= ERRNO_MAX)
+		return true;
+	warn("--errno: %s is no error: these are 1 to %d", text, ERRNO_MAX);
+	return false;
+}
+
+bool decode_one_error(struct decode_one *d)
+{
+	const struct xlat_entry *e;
+	const char *name, *text;
+	struct sink *s;
+	uint64_t v;
+
+	if (!errno_of(d->error, &v))
+		return false;
+	name = strerrorname_np((int)v);
+	text = strerrordesc_np((int)v);
+	e = xlat_find(&xlat_perf_open_errno, v);
+	showing_begin(&d->out, true);
+	s = d->out.sink;
+	if (name)
+		s->ops->symbol(s, "name", name);
+	d->out.text.results = true;
+	s->ops->uint(s, "errno", v);
+	if (text)
+		s->ops->note(s, "text", text);
+	if (e)
+		s->ops->note(s, "perf_event_open", e->meaning);
+	showing_end(&d->out);
+	return true;
+}

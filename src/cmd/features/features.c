@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace features: what kernel, machine and user can do, found by trying. */
+#include "cmd/features/features.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cmd/cmd.h"
+#include "drive/trial.h"
+#include "host/descriptors.h"
+#include "lib/die.h"
+#include "measure/refusal.h"
+
+/* What an experiment has open at a time is less. */
+enum { DESCRIPTORS = 12 };
+
+enum { OPT_ALL_CPUS = 256, OPT_COLOR };
+
+static const char help[] =
+"Usage: pevtrace features [OPTION]... [KIND|NAME]...\n"
+"Say what perf_event_open(2) can do here: every member and bit is tried, on a\n"
+"process of pevtrace's own, and what came of it is looked at.\n"
+"\n"
+"A KIND is attr, size, sample_type, branch_sample_type, read_format, clockid,\n"
+"call, ioctl, type, hardware, cache, software, breakpoint or pmu; a NAME is that\n"
+"of one feature, with or without what all of its kind begin with. Default: all.\n"
+"\n"
+"  yes       it works: what it is for was seen\n"
+"  accepted  the kernel takes it, and nothing came of it\n"
+"  no        the kernel refuses it; the reason follows\n"
+"  untried   there was nothing to try it on, or a filter answers for the kernel\n"
+"\n"
+"      --all-cpus          try what takes in tasks of others, too: whole CPUs,\n"
+"                          cgroups, PMUs outside of CPUs\n"
+"  -j, --json              as JSON, one object a line\n"
+"  -o, --output=FILE       write there, not to standard output\n"
+"      --color[=WHEN]      always, never or auto\n"
+"  -h, --help              print this help\n"
+"\n"
+"The exit status is 0, or 2 on misuse and trouble.\n";
+
+static const struct option long_options[] = {
+	{ "all-cpus", no_argument, NULL, OPT_ALL_CPUS },
+	{ "color", optional_argument, NULL, OPT_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "output", required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void parse(struct features *fs, int argc, char **argv)
+{
+	int opt;
+
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":hjo:", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			options_say(help);
+		case 'j':
+			fs->options.json = true;
+			break;
+		case 'o':
+			fs->options.output = optarg;
+			break;
+		case OPT_ALL_CPUS:
+			fs->all_cpus = true;
+			break;
+		case OPT_COLOR:
+			fs->options.color = option_color(optarg);
+			break;
+		default:
+			options_wrong(opt, argv, "features");
+		}
+	}
+	fs->words = (const char *const *)argv + optind;
+}
+
+/* Which ones ---------------------------------------------------------------------------- */
+
+static const struct feature_kind *kind_of(const char *word)
+{
+	for (const struct feature_kind *k = feature_kinds; k->name; k++)
+		if (!strcmp(k->name, word))
+			return k;
+	return NULL;
+}
+
+/* A word is a kind, or a name: whole, without its PERF_, or without all of its prefix. */
+static bool called(const struct feature *f, const char *word)
+{
+	const char *name = buf_str(&f->name);
+	size_t n = strlen(f->prefix);
+
+	if (kind_of(word))
+		return f->kind == kind_of(word);
+	return !strcasecmp(name, word) || (n && !strcasecmp(name + n, word)) ||
+	       (!strncmp(name, "PERF_", 5) && !strcasecmp(name + 5, word));
+}
+
+static bool wanted(const struct features *fs, const struct feature *f)
+{
+	if (!fs->words[0])
+		return true;
+	for (const char *const *w = fs->words; *w; w++)
+		if (called(f, *w))
+			return true;
+	return false;
+}
+
+/* A kind is one even where this machine has nothing of it. */
+static bool is_known(const struct features *fs, const char *word)
+{
+	if (kind_of(word))
+		return true;
+	for (size_t i = 0; i < fs->n; i++)
+		if (called(&fs->list[i], word))
+			return true;
+	return false;
+}
+
+static void free_feature(struct feature *f)
+{
+	buf_free(&f->name);
+	buf_free(&f->why);
+}
+
+/* All that there are, and then those that were asked for. */
+static void list(struct features *fs)
+{
+	size_t n = 0;
+
+	for (const struct feature_kind *k = feature_kinds; k->name; k++)
+		k->add(fs, k);
+	for (const char *const *w = fs->words; *w; w++)
+		if (!is_known(fs, *w))
+			die("there is neither a kind nor a feature '%s'; pevtrace features "
+			    "--help lists the kinds, and pevtrace features KIND what is in "
+			    "one", *w);
+	for (size_t i = 0; i < fs->n; i++)
+		if (wanted(fs, &fs->list[i]))
+			fs->list[n++] = fs->list[i];
+		else
+			free_feature(&fs->list[i]);
+	fs->n = n;
+}
+
+/* Nothing can be learnt of the kernel where it is not asked. */
+static void blocked(struct features *fs)
+{
+	struct buf why = { 0 };
+
+	buf_addf(&why, "blocked: what is asked of the kernel is answered before, with %s",
+		 strerrorname_np(fs->gate));
+	for (size_t i = 0; i < fs->n; i++)
+		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
+	buf_free(&why);
+}
+
+/* Whether an experiment came to any end at all. */
+static bool has_children(const struct features *fs)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (fs->bases[i].error != ECHILD)
+			return true;
+	return false;
+}
+
+static bool try_all(struct features *fs)
+{
+	/* the children's end is for us to see, whatever our parent thinks of it */
+	signal(SIGCHLD, SIG_DFL);
+	fs->gate = trial_gate();
+	if (fs->gate)
+		blocked(fs);
+	features_prepare(fs);
+	if (!fs->gate && !has_children(fs)) {
+		warn("nothing can be tried: processes cannot be made for that; raise their limit "
+		     "(ulimit -u, pids.max of the cgroup)");
+		return false;
+	}
+	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
+		fs->list[i].try(fs, &fs->list[i]);
+		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial came to no end");
+	}
+	return true;
+}
+
+int cmd_features(int argc, char **argv)
+{
+	struct features fs = { .bases = { { .error = 0 } } };
+	bool tried;
+
+	parse(&fs, argc, argv);
+	if (!descriptors_want(DESCRIPTORS)) {
+		refusal_descriptors("features", DESCRIPTORS);
+		return EXIT_TROUBLE;
+	}
+	machine_open(&fs.machine);
+	facts_open(&fs.facts, fs.machine.host);
+	list(&fs);
+	showing_open(&fs.out, &fs.options);
+	tried = try_all(&fs);
+	if (fs.ran_out)
+		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
+		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs.ran_out));
+	if (tried)
+		features_show(&fs);
+	for (size_t i = 0; i < fs.n; i++)
+		free_feature(&fs.list[i]);
+	free(fs.list);
+	facts_close(&fs.facts);
+	machine_close(&fs.machine);
+	return showing_close(&fs.out) && tried && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
+}

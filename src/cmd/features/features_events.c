@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Event types, events, PMUs, and what goes with a call or a descriptor. */
+#include <errno.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "cmd/features/features.h"
+#include "drive/work.h"
+#include "host/cgroup.h"
+#include "host/pmu.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#define NOTHING_COUNTED "it opens; what was done while it ran counted nothing"
+
+static const char *const system_wide = "it takes in tasks of others: --all-cpus tries it";
+
+/* Whether it opens and counts. */
+static void try_counting(struct features *fs, struct feature *f, const struct experiment *x)
+{
+	struct observed o;
+
+	if (!experiment_run(x, &o))
+		features_found(f, FEATURE_UNTRIED, NULL, "the trial came to no end");
+	else if (o.error)
+		features_refused(fs, f, x, o.error, NULL);
+	else
+		features_found(f, o.count ? FEATURE_YES : FEATURE_ACCEPTED, NULL,
+			       o.count ? NULL : NOTHING_COUNTED);
+}
+
+/* One event: the feature's value is its config, and what points to its type. */
+void features_try_event(struct features *fs, struct feature *f)
+{
+	const uint32_t *type = f->what;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	const struct experiment x = {
+		.attr = attr, .len = features_attr(fs, *type, f->value, attr),
+		.work = WORK_SPIN | WORK_MOVE,
+	};
+
+	try_counting(fs, f, &x);
+}
+
+/* Of a type, the event that every machine is most likely to have. */
+void features_try_type(struct features *fs, struct feature *f)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct experiment x = { .attr = attr, .work = WORK_SPIN };
+
+	for (size_t i = 0; i < fs->nbases; i++) {
+		const struct feature_base *b = &fs->bases[i];
+
+		if (b->probe || layout_get(&layout_perf_event_attr, ATTR_TYPE, b->attr,
+					   b->len) != f->value)
+			continue;
+		memcpy(attr, b->attr, sizeof(attr));
+		x.len = b->len;
+		try_counting(fs, f, &x);
+	}
+	if (f->result != FEATURE_UNTRIED)
+		return;
+	if (f->value == PERF_TYPE_TRACEPOINT) {
+		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "
+			       "numbers of tracepoints");
+		return;
+	}
+	/* in a cache event these are the first level, reads, all of them */
+	x.len = features_attr(fs, (uint32_t)f->value, 0, attr);
+	try_counting(fs, f, &x);
+}
+
+/* A kind of access (what is NULL), or a length (what is the table of lengths). */
+void features_try_breakpoint(struct features *fs, struct feature *f)
+{
+	bool length = f->what;
+	uint64_t type = length ? HW_BREAKPOINT_W : f->value;
+	bool code = type == HW_BREAKPOINT_X;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	const struct experiment x = {
+		.attr = attr, .len = features_attr(fs, PERF_TYPE_BREAKPOINT, 0, attr),
+	};
+
+	features_put(attr, ATTR_EXCLUDE_KERNEL, 1);
+	features_put(attr, ATTR_BP_TYPE, type);
+	features_put(attr, ATTR_BP_ADDR, code ? work_called() : work_watched());
+	features_put(attr, ATTR_BP_LEN, length ? f->value : code ? sizeof(long) :
+		     HW_BREAKPOINT_LEN_4);
+	try_counting(fs, f, &x);
+}
+
+/* PMUs --------------------------------------------------------------------------------- */
+
+static const struct feature_base *base_of(const struct features *fs, uint32_t type)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (layout_get(&layout_perf_event_attr, ATTR_TYPE, fs->bases[i].attr,
+			       fs->bases[i].len) == type)
+			return &fs->bases[i];
+	return NULL;
+}
+
+/* The first event that sysfs names, else config 0. */
+static size_t pmu_attr(struct features *fs, const struct pmu *p, uint8_t *attr)
+{
+	static const unsigned int members[PMU_CONFIGS] = {
+		ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2, ATTR_CONFIG3, ATTR_CONFIG4,
+	};
+	const struct feature_base *b = base_of(fs, p->type);
+	size_t len = features_attr(fs, p->type, 0, attr);
+	const struct pmu_desc *d = pmu_desc_by_name(p->name);
+
+	if (b)
+		memcpy(attr, b->attr, FEATURE_ATTR_MAX);
+	else if (p->naliases)
+		for (size_t i = 0; i < PMU_CONFIGS; i++)
+			features_put(attr, members[i], p->aliases[0].config[i]);
+	if (d && d->traits & PMU_TRAIT_NO_EXCLUDE)
+		features_put(attr, ATTR_EXCLUDE_KERNEL, 0);
+	return len;
+}
+
+void features_try_pmu(struct features *fs, struct feature *f)
+{
+	const struct pmu *p = f->what;
+	const struct pmu_desc *d = pmu_desc_by_name(p->name);
+	bool cpus = d && d->traits & PMU_TRAIT_CPU_ONLY;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	const struct experiment x = {
+		.attr = attr, .len = pmu_attr(fs, p, attr), .work = WORK_SPIN,
+		.whom = cpus ? EXPERIMENT_CPU : EXPERIMENT_TASK,
+	};
+
+	if (cpus && !fs->all_cpus)
+		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
+	else if (p->type == PERF_TYPE_TRACEPOINT && !base_of(fs, p->type))
+		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "
+			       "numbers of tracepoints");
+	else
+		try_counting(fs, f, &x);
+}
+
+/* The call ------------------------------------------------------------------------------ */
+
+void features_try_size(struct features *fs, struct feature *f)
+{
+	if (!fs->attr_size) {
+		features_found(f, FEATURE_UNTRIED, NULL, "the kernel does not tell");
+		return;
+	}
+	f->known = fact_of(fs->attr_size >= f->value);
+	features_found(f, f->known == FACT_YES ? FEATURE_YES : FEATURE_NO, NULL, NULL);
+	if (f->result == FEATURE_NO)
+		buf_addf(&f->why, "the kernel's own struct has %u bytes", fs->attr_size);
+}
+
+/* On an event that works, beside another with a ring; without: the same but for this. */
+static void compare_calls(struct features *fs, struct feature *f, struct experiment x,
+			  struct experiment without)
+{
+	const struct feature_base *b = features_any(fs);
+	struct observed a;
+
+	if (!b) {
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+		return;
+	}
+	x.attr = without.attr = b->attr;
+	x.len = without.len = b->len;
+	x.work = without.work = b->work;
+	if (!experiment_run(&x, &a))
+		return;
+	if (a.error)
+		features_refused(fs, f, &x, a.error, NULL);
+	else if (features_differ(&x, &without, b->exact, false))
+		features_found(f, FEATURE_YES, NULL, NULL);
+	else
+		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
+}
+
+/* Flags of the call; those that choose the target are features_try_cpu's. */
+void features_try_flag(struct features *fs, struct feature *f)
+{
+	const struct experiment without = {
+		.whom = EXPERIMENT_TASK_CPU, .other = true, .grouped = true,
+	};
+	struct experiment x = without;
+
+	x.flags = f->value;
+	compare_calls(fs, f, x, without);
+}
+
+/* Arguments of the call: what is a task, and a group. */
+void features_try_argument(struct features *fs, struct feature *f)
+{
+	const struct arg_desc *a = f->what;
+	struct experiment x = {
+		.whom = a->kind == ARG_EVENT_PID ? EXPERIMENT_TASK : EXPERIMENT_TASK_CPU,
+		.other = a->kind == ARG_GROUP_FD,
+	};
+	struct experiment grouped = x;
+
+	grouped.grouped = true;
+	if (a->kind == ARG_GROUP_FD) {
+		compare_calls(fs, f, grouped, x);
+		return;
+	}
+	if (!features_any(fs)) {
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+		return;
+	}
+	x.attr = features_any(fs)->attr;
+	x.len = features_any(fs)->len;
+	x.work = features_any(fs)->work;
+	try_counting(fs, f, &x);
+}
+
+/* Every task of a CPU, or of a cgroup. */
+void features_try_cpu(struct features *fs, struct feature *f)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	const struct experiment x = {
+		.attr = attr, .work = WORK_SPIN,
+		.len = features_attr(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, attr),
+		.whom = f->value == PERF_FLAG_PID_CGROUP ? EXPERIMENT_CGROUP : EXPERIMENT_CPU,
+	};
+	char path[256];
+
+	if (!fs->all_cpus)
+		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
+	else if (x.whom == EXPERIMENT_CGROUP && !cgroup_mount(path, sizeof(path)))
+		features_found(f, FEATURE_UNTRIED, NULL, "no cgroups of perf are mounted");
+	else
+		try_counting(fs, f, &x);
+}
+
+/* ioctls -------------------------------------------------------------------------------- */
+
+/* One way to make it: on this event, which is on or off, before or after the work. */
+static void ioctl_on(struct feature *f, const struct feature_base *b, bool disabled,
+		     struct experiment x)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct experiment y;
+	struct observed a;
+
+	memcpy(attr, b->attr, sizeof(attr));
+	features_put(attr, ATTR_DISABLED, disabled);
+	x.attr = attr;
+	x.len = b->len;
+	x.work = b->work;
+	if (!experiment_run(&x, &a) || a.error)
+		return;
+	if (a.ioctl_error) {
+		if (a.ioctl_error != ENOTTY)
+			f->known = FACT_YES;
+		else if (f->known == FACT_UNKNOWN)
+			f->known = FACT_NO;
+		if (features_found(f, FEATURE_NO, b->name, NULL))
+			f->error = a.ioctl_error;
+		return;
+	}
+	y = x;
+	y.ioctl = NULL;
+	if (features_differ(&x, &y, b->exact, false))
+		features_found(f, FEATURE_YES, b->name, NULL);
+	else
+		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
+}
+
+void features_try_ioctl(struct features *fs, struct feature *f)
+{
+	const struct ioctl_desc *d = f->what;
+	bool takes_fd = d->arg == IOCTL_ARG_FD;
+
+	/* each bit is one choice */
+	for (size_t i = 0; i < 8 * fs->nbases && f->result != FEATURE_YES; i++) {
+		const struct feature_base *b = &fs->bases[i / 8];
+		const struct experiment x = {
+			.ioctl = d, .when = i & 1 ? EXPERIMENT_AFTER : EXPERIMENT_BEFORE,
+			.bpf = i & 4, .other = takes_fd && !(i & 4),
+		};
+
+		if (b->error || b->probe || (x.bpf && (!takes_fd || fs->bpf_error)))
+			continue;
+		ioctl_on(f, b, i & 2, x);
+	}
+	if (takes_fd && f->result == FEATURE_NO && f->error != ENOTTY && fs->bpf_error) {
+		f->result = FEATURE_UNTRIED;
+		f->error = 0;
+		f->on = NULL;
+		buf_adds(&f->why, "it takes no other event, and no BPF program can be loaded here");
+	}
+	if (f->result == FEATURE_NO && !base_of(fs, PERF_TYPE_TRACEPOINT))
+		buf_adds(&f->why, "there was no tracepoint to try it on");
+	if (!features_any(fs))
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events to try features on, and what to make of a trial. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "cmd/features/features.h"
+#include "drive/bpf.h"
+#include "drive/trial.h"
+#include "drive/work.h"
+#include "host/pmu.h"
+#include "model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* In which mode samples fell differs from run to run. */
+#define MISC_OWN (~(uint16_t)PERF_RECORD_MISC_CPUMODE_MASK)
+
+static const struct layout *const attr_layout = &layout_perf_event_attr;
+
+void features_put(uint8_t *attr, unsigned int index, uint64_t v)
+{
+	field_set(&attr_layout->fields[index], v, attr);
+}
+
+/* Of the kernel only where we may: else nothing could be tried at all. */
+static bool may_count_kernel(const struct features *fs)
+{
+	const struct rule_machine *m = &fs->facts.rules.machine;
+
+	return m->paranoid < 2 || m->caps & (1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN);
+}
+
+size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr)
+{
+	memset(attr, 0, FEATURE_ATTR_MAX);
+	features_put(attr, ATTR_TYPE, type);
+	features_put(attr, ATTR_SIZE, attr_layout->size);
+	features_put(attr, ATTR_CONFIG, config);
+	features_put(attr, ATTR_EXCLUDE_KERNEL, !may_count_kernel(fs));
+	return attr_layout->size;
+}
+
+/* Bases ------------------------------------------------------------------------------- */
+
+static struct feature_base *add_base(struct features *fs, uint32_t type, uint64_t config,
+				     uint64_t period)
+{
+	struct feature_base *b = &fs->bases[fs->nbases++];
+	struct buf name = { 0 };
+
+	*b = (struct feature_base){ .error = 0 };
+	b->len = features_attr(fs, type, config, b->attr);
+	features_put(b->attr, ATTR_EXCLUDE_KERNEL, 0); /* no modifiers in the name */
+	event_name(b->attr, b->len, &fs->machine.names, &name);
+	snprintf(b->name, sizeof(b->name), "%s", buf_str(&name));
+	buf_free(&name);
+	b->len = features_attr(fs, type, config, b->attr);
+	features_put(b->attr, ATTR_SAMPLE_PERIOD, period);
+	return b;
+}
+
+static void add_breakpoint(struct features *fs)
+{
+	struct feature_base *b = add_base(fs, PERF_TYPE_BREAKPOINT, 0, 1);
+
+	/* its own name would have the address */
+	snprintf(b->name, sizeof(b->name), "breakpoint");
+	features_put(b->attr, ATTR_BP_TYPE, HW_BREAKPOINT_W);
+	features_put(b->attr, ATTR_BP_ADDR, work_watched());
+	features_put(b->attr, ATTR_BP_LEN, HW_BREAKPOINT_LEN_4);
+	features_put(b->attr, ATTR_EXCLUDE_KERNEL, 1);
+	b->exact = true;
+}
+
+/* One that a task meets whenever it calls the kernel, if we may know its number. */
+static void add_tracepoint(struct features *fs)
+{
+	uint64_t id;
+
+	if (machine_tracepoint_id("raw_syscalls:sys_enter", &id) ||
+	    machine_tracepoint_id("sched:sched_switch", &id))
+		add_base(fs, PERF_TYPE_TRACEPOINT, id, 1);
+}
+
+static void add_probe(struct features *fs, const char *pmu)
+{
+	struct feature_base *b;
+	uint64_t type;
+
+	if (!machine_pmu_type(pmu, &type))
+		return;
+	b = add_base(fs, (uint32_t)type, 0, 1);
+	snprintf(b->name, sizeof(b->name), "%s", pmu);
+	b->probe = true;
+	if (!strcmp(pmu, "uprobe")) {
+		features_put(b->attr, ATTR_UPROBE_PATH, (uintptr_t)"/proc/self/exe");
+		features_put(b->attr, ATTR_PROBE_OFFSET, work_called_offset());
+	} else {
+		/* a disabled one changes nothing in the kernel's code */
+		features_put(b->attr, ATTR_KPROBE_FUNC, (uintptr_t)"vfs_read");
+		features_put(b->attr, ATTR_DISABLED, 1);
+	}
+}
+
+void features_prepare(struct features *fs)
+{
+	struct experiment x = { .whom = EXPERIMENT_TASK };
+	struct observed o;
+	int fd;
+
+	fs->attr_size = trial_attr_size();
+	fs->facts.rules.machine.attr_size = fs->attr_size;
+	add_base(fs, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100000)->work = WORK_SPIN;
+	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	add_breakpoint(fs);
+	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1);
+	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 100000)->work = WORK_SPIN;
+	add_tracepoint(fs);
+	add_probe(fs, "uprobe");
+	add_probe(fs, "kprobe");
+	for (size_t i = 0; i < fs->nbases; i++) {
+		x.attr = fs->bases[i].attr;
+		x.len = fs->bases[i].len;
+		fs->bases[i].error = experiment_run(&x, &o) ? o.error : ECHILD;
+	}
+	fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
+	fs->bpf_error = fd < 0 ? -fd : 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+const struct feature_base *features_any(const struct features *fs)
+{
+	for (size_t i = 0; i < fs->nbases; i++)
+		if (!fs->bases[i].error && !fs->bases[i].probe)
+			return &fs->bases[i];
+	return NULL;
+}
+
+/* What a trial says ------------------------------------------------------------------- */
+
+static bool records_differ(const struct observed *a, const struct observed *b, bool exact,
+			   bool chains)
+{
+	/* what a busy machine adds now and then */
+	const uint64_t chance = 1ULL << PERF_RECORD_LOST | 1ULL << PERF_RECORD_THROTTLE |
+				1ULL << PERF_RECORD_UNTHROTTLE;
+
+	if ((a->types ^ b->types) & ~chance || a->backward != b->backward ||
+	    !a->samples != !b->samples || (exact && a->samples != b->samples) ||
+	    a->kernel_chain != b->kernel_chain || a->user_chain != b->user_chain ||
+	    (chains && a->longest != b->longest) ||
+	    a->in_clock != b->in_clock)
+		return true;
+	for (size_t i = 0; i < OBSERVED_TYPES; i++) {
+		if (!a->sizes[i] || !b->sizes[i])
+			continue;
+		if ((a->misc[i] ^ b->misc[i]) & MISC_OWN)
+			return true;
+		/* the first callchain may be of any length */
+		if (a->sizes[i] != b->sizes[i] &&
+		    !(i == PERF_RECORD_SAMPLE && (a->longest || b->longest)))
+			return true;
+	}
+	return false;
+}
+
+static bool differ(const struct observed *a, const struct observed *b, bool exact,
+		   bool chains)
+{
+	if (!a->error != !b->error || !a->count != !b->count ||
+	    (exact && a->count != b->count) || a->read_len != b->read_len ||
+	    a->cloexec != b->cloexec || a->traps != b->traps ||
+	    a->sig_data != b->sig_data || a->members != b->members ||
+	    a->wrote != b->wrote || (exact && a->woken != b->woken))
+		return true;
+	return a->ring && b->ring && records_differ(a, b, exact, chains);
+}
+
+bool features_differ(const struct experiment *x, const struct experiment *y, bool exact,
+		     bool chains)
+{
+	struct observed a, b;
+	unsigned int same = 0, different = 0;
+
+	/* two of three: now and then a machine that is busy loses a sample */
+	while (same < 2 && different < 2) {
+		if (!experiment_run(x, &a) || !experiment_run(y, &b) || a.error)
+			return false;
+		if (differ(&a, &b, exact, chains))
+			different++;
+		else
+			same++;
+	}
+	return different == 2;
+}
+
+bool features_found(struct feature *f, enum feature_result r, const char *on,
+		    const char *why)
+{
+	if (r > FEATURE_NO)
+		f->known = FACT_YES;
+	if (r <= f->result && !(f->result == FEATURE_UNTRIED && !f->why.len))
+		return false;
+	f->result = r;
+	f->on = on;
+	f->error = 0;
+	f->rule = NULL;
+	buf_reset(&f->why);
+	if (why)
+		buf_adds(&f->why, why);
+	return true;
+}
+
+/* The descriptor that a group leader has for the rules. */
+enum { OTHER_FD = 3 };
+
+static struct rule_ask ask_of(const struct experiment *x, const struct rule_facts *facts)
+{
+	return (struct rule_ask){
+		.attr = x->attr, .len = x->len, .pid = x->whom == EXPERIMENT_CPU ? -1 : 0,
+		.cpu = x->whom == EXPERIMENT_TASK ? -1 : 0, .group_fd = x->grouped ? OTHER_FD : -1,
+		.flags = x->flags, .facts = facts,
+	};
+}
+
+/*
+ * Whether the refusal is one of a kernel that does not know what was asked: what
+ * no rule of the newest kernel would refuse like that.
+ */
+static enum fact known_by(const struct features *fs, const struct experiment *x, int error)
+{
+	struct rule_facts facts = fs->facts.rules;
+	struct rule_ask ask = ask_of(x, &facts);
+	struct rule_verdict v;
+
+	facts.machine.release = 0;
+	facts.machine.attr_size = 0;
+	rules_judge(&ask, &v);
+	if (!features_any(fs)) /* it may not have been the kernel that answered */
+		return FACT_UNKNOWN;
+	if (error != EINVAL && error != E2BIG && error != ENOENT)
+		return FACT_YES;
+	return v.error == error || rules_explain(&v, error) ? FACT_UNKNOWN : FACT_NO;
+}
+
+void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
+		      int error, const char *on)
+{
+	struct rule_ask ask = ask_of(x, &fs->facts.rules);
+	struct rule_verdict v;
+	enum fact known;
+
+	facts_target(&fs->facts, &ask);
+	/* of the leader's attr nothing is told: rules about it are not known */
+	fs->facts.rules.target.group = (struct rule_group){
+		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
+		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_YES,
+	};
+	fs->facts.rules.target.breakpoint = FACT_YES; /* the child has none */
+	known = known_by(fs, x, error);
+	if (f->known == FACT_UNKNOWN || known == FACT_YES)
+		f->known = known;
+	if (error == EMFILE || error == ENFILE)
+		fs->ran_out = error;
+	if (!features_found(f, FEATURE_NO, on, NULL))
+		return;
+	rules_judge(&ask, &v);
+	f->error = error;
+	f->rule = v.error == error ? v.rule : rules_explain(&v, error);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace why -- COMMAND: its trace is a dump that nobody else sees. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/why/why.h"
+#include "host/descriptors.h"
+#include "lib/die.h"
+#include "measure/refusal.h"
+
+/* What trace is called with before the command. */
+enum { TRACE_WORDS = 5 };
+
+static _Noreturn void trace(char **command, int fd)
+{
+	char path[64];
+	size_t n = 0;
+	char **argv;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	while (command[n])
+		n++;
+	argv = xcalloc(n + TRACE_WORDS + 1, sizeof(*argv));
+	argv[0] = (char *)"trace";
+	argv[1] = (char *)"--json";
+	argv[2] = (char *)"-o";
+	argv[3] = path;
+	argv[4] = (char *)"--";
+	memcpy(argv + TRACE_WORDS, command, n * sizeof(*argv));
+	exit(cmd_trace((int)n + TRACE_WORDS, argv));
+}
+
+/* A terminal's ^C is for the command; what failed until then is of interest. */
+static void wait_for(pid_t pid)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction was_int, was_quit;
+
+	sigaction(SIGINT, &ignore, &was_int);
+	sigaction(SIGQUIT, &ignore, &was_quit);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	sigaction(SIGINT, &was_int, NULL);
+	sigaction(SIGQUIT, &was_quit, NULL);
+}
+
+static int explain(struct check *k, struct check_failed *f)
+{
+	const struct why_seen seen = {
+		.times = f->times, .instead = f->instead, .differs = f->differs,
+	};
+	struct call *c = &f->call.call;
+
+	check_call_args(&f->call, check_pid_here(&f->call), call_int(c, 2), call_int(c, 3),
+			c->args[4]);
+	return why_call(k, &f->call, &seen);
+}
+
+/* What was meant counts; probes do only where nothing else failed. */
+static int explain_all(struct check *k, const struct check_failures *l)
+{
+	int meant = -1, probes = -1;
+
+	for (size_t i = 0; i < l->n; i++) {
+		int status = explain(k, l->list[i]);
+		int *of = l->list[i]->instead ? &probes : &meant;
+
+		*of = check_worse(*of, status);
+	}
+	if (meant >= 0)
+		return meant;
+	if (probes < 0)
+		warn("no perf_event_open failed in '%s'", k->command[0]);
+	return probes < 0 ? EXIT_NO : probes;
+}
+
+int why_command(struct check *k)
+{
+	struct check_failures failures = { .n = 0 };
+	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	pid_t pid;
+
+	if (!f) {
+		warn("there is no memory for the trace of '%s': %s", k->command[0],
+		     strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	pid = fork();
+	if (!pid)
+		trace(k->command, fd);
+	if (pid < 0)
+		warn("cannot make a process to trace '%s': %s%s", k->command[0],
+		     strerror(errno), error_advice(errno));
+	else
+		wait_for(pid);
+	if (!descriptors_want(CHECK_DESCRIPTORS))
+		refusal_descriptors("why", CHECK_DESCRIPTORS);
+	else if (pid > 0 && check_failures_of_dump(f, "the trace", &failures))
+		status = explain_all(k, &failures);
+	check_failures_free(&failures);
+	fclose(f);
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A call's arguments as C source. */
+#ifndef PEVTRACE_CODEGEN_C_ARGS_H
+#define PEVTRACE_CODEGEN_C_ARGS_H
+
+#include "abi/call.h"
+#include "abi/sink.h"
+#include "codegen/c_source.h"
+
+/* The call's arguments as C expressions. */
+struct c_args {
+	struct sink sink;		/* first member */
+	struct c_needs *needs;
+	const char *object;		/* type of what a pointer points to */
+	/* a descriptor of the caller as an expression */
+	void (*fd)(void *ctx, const char *key, int64_t fd, struct buf *out);
+	void *ctx;
+	struct buf text[CALL_MAX_ARGS];
+	size_t n;
+	unsigned int depth;
+	bool any;
+};
+
+/* Walks over the arguments of a call that has returned; attrs are left empty. */
+void c_args_make(struct c_args *a, const struct call *c, const struct names *names);
+void c_args_free(struct c_args *a);
+
+#endif

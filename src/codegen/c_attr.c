@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "codegen/c_attr.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/attr_member.h"
+#include "abi/layout.h"
+#include "lib/die.h"
+#include "xlat/tables.h"
+
+/* A line is not to be longer than this; tabs count 8. */
+enum { COLUMNS = 100 };
+
+struct attr_sink {
+	struct sink sink;
+	struct c_attr *attr;
+	struct c_needs *needs;
+	unsigned int depth;
+	/* the member that came last, until its notes have come */
+	const struct field *field;
+	struct buf value, comment;
+	bool unnamed;
+};
+
+static struct attr_sink *attr_self(struct sink *s)
+{
+	return (struct attr_sink *)s; /* sink is its first member */
+}
+
+static size_t columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n = *text == '\t' ? (n | 7) + 1 : n + 1;
+	return n;
+}
+
+/* Breaks a long value behind a "|". */
+static void add_wrapped(struct buf *line, const char *value)
+{
+	size_t at = columns(buf_str(line));
+	const char *bar;
+
+	while ((bar = strstr(value, " | "))) {
+		size_t n = (size_t)(bar - value) + 2, next = strcspn(bar + 3, " ");
+
+		buf_add(line, value, n);
+		at += n + 1;
+		value = bar + 3;
+		if (at + next + 2 > COLUMNS) {
+			buf_adds(line, "\n\t\t");
+			at = 16;
+		} else {
+			buf_addc(line, ' ');
+		}
+	}
+	buf_adds(line, value);
+}
+
+/* The comment stands behind the line where there is room, else before it. */
+void c_member_write(struct buf *out, const struct c_member *m, bool comment)
+{
+	size_t width = columns(m->line), more = strlen(m->comment) + strlen("/*  */");
+	const char *gap = width < 24 ? "\t\t" : "\t";
+	bool behind = width + 1 + more <= COLUMNS && !strchr(m->line, '\n');
+
+	if (!comment || !*m->comment)
+		buf_addf(out, "%s\n", m->line);
+	else if (!behind)
+		buf_addf(out, "\t/* %s */\n%s\n", m->comment, m->line);
+	else
+		buf_addf(out, "%s%s/* %s */\n", m->line, width < 32 && 32 + more <= COLUMNS ?
+			 gap : " ", m->comment);
+}
+
+static void flush_member(struct attr_sink *a)
+{
+	struct c_attr *attr = a->attr;
+	struct buf line = { 0 };
+
+	if (a->field && !a->unnamed) {
+		buf_addf(&line, "\t.%s = ", a->field->name);
+		add_wrapped(&line, buf_str(&a->value));
+		buf_addc(&line, ',');
+		attr->members = xrealloc(attr->members, (attr->nmembers + 1) *
+					 sizeof(*attr->members));
+		attr->members[attr->nmembers++] = (struct c_member){
+			line.data, xstrdup(buf_str(&a->comment)),
+		};
+	}
+	a->field = NULL;
+	buf_reset(&a->value);
+	buf_reset(&a->comment);
+}
+
+/*
+ * Begins a member; NULL for what is none, or what the headers have none for.
+ * Reserved bits have names, but stand elsewhere in other headers.
+ */
+static struct buf *begin_member(struct attr_sink *a, const char *key)
+{
+	const struct field *f = key && a->depth == 1 ? attr_member(key, strlen(key)) : NULL;
+
+	flush_member(a);
+	if (!f)
+		return NULL;
+	a->field = f;
+	a->unnamed = f->since > C_HEADERS || f->kind == FIELD_RESERVED;
+	if (a->unnamed) {
+		buf_addf(&a->attr->unnamed, "%s%s", a->attr->unnamed.len ? ", " : "", key);
+		return NULL;
+	}
+	field_clear(f, a->attr->rest, a->attr->size);
+	if (*f->meaning)
+		c_comment(&a->comment, f->meaning, strlen(f->meaning));
+	return &a->value;
+}
+
+static void add_packed(struct buf *out, struct c_needs *n, const struct sink_part *parts,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = c_constant(n, parts[i].xlat, parts[i].value);
+
+		buf_adds(out, i ? " | " : "");
+		if (parts[i].shift)
+			buf_adds(out, parts[i].shift >= 31 ? "(uint64_t)" : "(");
+		if (name)
+			buf_adds(out, name);
+		else
+			buf_addx(out, parts[i].value);
+		if (parts[i].shift)
+			buf_addf(out, " << %u%s", parts[i].shift,
+				 parts[i].shift >= 31 ? "" : ")");
+	}
+}
+
+/* The meaning of the value says more than that of the member. */
+static void comment_value(struct attr_sink *a, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+
+	if (!e || !*e->meaning)
+		return;
+	buf_reset(&a->comment);
+	c_comment(&a->comment, e->meaning, strlen(e->meaning));
+}
+
+static void attr_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	struct attr_sink *a = attr_self(s);
+
+	(void)key, (void)shape;
+	flush_member(a);
+	a->depth++;
+}
+
+static void attr_end(struct sink *s)
+{
+	flush_member(attr_self(s));
+	attr_self(s)->depth--;
+}
+
+static void attr_uint(struct sink *s, const char *key, uint64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		c_add_number(out, v);
+}
+
+static void attr_sint(struct sink *s, const char *key, int64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		buf_addf(out, "%" PRId64, v);
+}
+
+static void attr_hex(struct sink *s, const char *key, uint64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		c_add_hex(out, v);
+}
+
+static void attr_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	if (!out)
+		return;
+	c_add_enum(out, a->needs, x, v);
+	comment_value(a, x, v);
+}
+
+static void attr_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	if (!out)
+		return;
+	c_add_flags(out, a->needs, x, v);
+	if (v && !(v & (v - 1)))
+		comment_value(a, x, v);
+}
+
+static void attr_packed(struct sink *s, const char *key, uint64_t raw,
+			const struct sink_part *parts, size_t n)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	(void)raw;
+	if (out)
+		add_packed(out, a->needs, parts, n);
+}
+
+static void attr_symbol(struct sink *s, const char *key, const char *word)
+{
+	/* none of attr's members is one; runs of unknown bytes are in the rest */
+	(void)begin_member(attr_self(s), key);
+	(void)word;
+}
+
+/* An initializer of static storage cannot hold its address in an integer. */
+static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
+			bool cut)
+{
+	struct attr_sink *a = attr_self(s);
+	struct c_attr *attr = a->attr;
+
+	(void)cut;
+	if (!begin_member(a, key) || attr->nstrings == 2)
+		return;
+	attr->string_member[attr->nstrings] = a->field->name;
+	c_string(&attr->string_value[attr->nstrings++], bytes, len);
+	a->unnamed = true;	/* no line of its own */
+}
+
+static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+		       bool cut)
+{
+	(void)bytes, (void)len, (void)cut;
+	attr_symbol(s, key, "");
+}
+
+static void attr_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	(void)label;
+	attr_sint(s, key, fd);
+}
+
+static void attr_note(struct sink *s, const char *key, const char *text)
+{
+	struct attr_sink *a = attr_self(s);
+
+	if (!a->field)
+		return;
+	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
+		buf_reset(&a->comment); /* what it is says more than that it is one */
+	if (a->comment.len)
+		buf_adds(&a->comment, "; ");
+	c_comment(&a->comment, text, strlen(text));
+}
+
+static const struct sink_ops attr_ops = {
+	.begin = attr_begin, .end = attr_end, .uint = attr_uint, .sint = attr_sint,
+	.hex = attr_hex, .addr = attr_hex, .enumeration = attr_enum, .flags = attr_flags,
+	.packed = attr_packed, .symbol = attr_symbol, .string = attr_string,
+	.bytes = attr_bytes, .fd = attr_fd, .note = attr_note,
+};
+
+bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
+		 const struct names *names, struct c_needs *needs)
+{
+	struct attr_sink s = {
+		.sink = { .ops = &attr_ops, .max_string = SIZE_MAX }, .attr = a,
+		.needs = needs,
+	};
+	size_t len, known = layout_perf_event_attr.size;
+	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, ATTR_TEXT_MAX, &len);
+
+	*a = (struct c_attr){ 0 };
+	if (!bytes || len < 8)
+		return false;
+	a->size = ((len > known ? len : known) + 7) & ~(size_t)7;
+	a->rest = xcalloc(1, a->size);
+	memcpy(a->rest, bytes, len);
+	attr_emit(c, AT_SYSCALL_ENTER, "attr", addr, names, &s.sink);
+	flush_member(&s);
+	buf_free(&s.value);
+	buf_free(&s.comment);
+	return true;
+}
+
+void c_attr_free(struct c_attr *a)
+{
+	for (size_t i = 0; i < a->nmembers; i++) {
+		free(a->members[i].line);
+		free(a->members[i].comment);
+	}
+	free(a->members);
+	buf_free(&a->unnamed);
+	buf_free(&a->string_value[0]);
+	buf_free(&a->string_value[1]);
+	free(a->rest);
+}

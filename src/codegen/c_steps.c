@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From the steps of a program to the lines of its main(). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/c_writer.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+
+static void add_line(struct writer *w, const char *text, const char *meaning)
+{
+	if (!(w->nlines & (w->nlines - 1)))
+		w->lines = xrealloc(w->lines, (w->nlines ? 2 * w->nlines : 1) *
+				    sizeof(*w->lines));
+	w->lines[w->nlines++] = (struct line){ xstrdup(text), meaning };
+	w->parts.must |= strstr(text, "MUST(") != NULL;
+	w->parts.works |= !strcmp(text, "work();");
+}
+
+/* A step's text with everything in its place; marks of numbers stay. */
+static char *resolve(struct writer *w, const char *text)
+{
+	struct c_program *p = w->p;
+	struct buf out = { 0 };
+
+	for (; *text; text++) {
+		char what = text[0] == MARK_START ? text[1] : 0;
+		char *end = NULL;
+		long n;
+
+		if (!what) {
+			buf_addc(&out, *text);
+			continue;
+		}
+		n = strtol(text + 2, &end, 10);
+		text = end;
+		if (what == MARK_ATTR || what == MARK_MEMBERS) {
+			p->attrs[n].used = true;
+			buf_adds(&out, p->attrs[n].name);
+			if (what == MARK_MEMBERS && c_attr_larger(&p->attrs[n]))
+				buf_adds(&out, ".attr");
+			continue;
+		}
+		if (what == MARK_CHILD && w->nchildren == 1) {
+			buf_adds(&out, "child");
+			continue;
+		}
+		if (what == MARK_CHILD)
+			buf_adds(&out, "child[");
+		if (what == MARK_EVENT)
+			n = p->events[n].place;
+		else if (what == MARK_RING)
+			n = p->rings[n].place;
+		else if (what == MARK_CHILD)
+			n = w->children[n];
+		buf_addf(&out, "%c%ld%c", MARK_START, n, MARK_STOP);
+		if (what == MARK_CHILD)
+			buf_addc(&out, ']');
+	}
+	return out.data ? out.data : xstrdup("");
+}
+
+/* The reads of a group name all of its members, in the order of their opening. */
+static void add_group(const struct c_program *p, int event, struct buf *out)
+{
+	size_t n = 1;
+
+	buf_adds(out, "(const char *[]){ names[");
+	c_mark(out, MARK_EVENT, event);
+	buf_addc(out, ']');
+	for (size_t i = 0; i < p->nevents; i++) {
+		if (!p->events[i].chosen || p->events[i].failed || p->events[i].leader != event)
+			continue;
+		buf_adds(out, ", names[");
+		c_mark(out, MARK_EVENT, (long)i);
+		buf_addc(out, ']');
+		n++;
+	}
+	buf_addf(out, " }, %zu);", n);
+}
+
+static char *read_text(const struct writer *w, int event)
+{
+	const struct c_program *p = w->p;
+	const struct c_event *e = &p->events[event];
+	bool plain = c_parts_plain_counts(&w->parts);
+	struct buf out = { 0 };
+
+	buf_adds(&out, plain ? "print_count(fd[" : "print_counts(fd[");
+	c_mark(&out, MARK_EVENT, event);
+	buf_adds(&out, "], ");
+	if (!plain && e->attr >= 0) {
+		c_mark(&out, MARK_MEMBERS, e->attr);
+		buf_adds(&out, ".read_format, ");
+	} else if (!plain) {
+		buf_adds(&out, "0, ");
+	}
+	if (e->read_format & PERF_FORMAT_GROUP) {
+		add_group(p, event, &out);
+		return out.data;
+	}
+	buf_adds(&out, plain ? "names[" : "&names[");
+	c_mark(&out, MARK_EVENT, event);
+	buf_adds(&out, plain ? "]);" : "], 1);");
+	return out.data;
+}
+
+/* Where the program waits, and what it does there -------------------------------- */
+
+/* The places of steps that decide it, as indexes of steps; nsteps: none. */
+struct places {
+	size_t opened, execed, gone, closed, polled, wait;
+};
+
+/* A program that does not wait for anybody goes on within this time. */
+#define AT_ONCE_NS 20000000
+
+/* Did it open an event? */
+static bool opens_event(const struct c_program *p, const struct c_step *s)
+{
+	return s->kind == STEP_OPEN && !p->events[s->events[0]].failed;
+}
+
+static struct places find_places(const struct writer *w)
+{
+	const struct c_program *p = w->p;
+	const size_t none = p->nsteps;
+	struct places at = { none, none, none, none, none, none };
+	size_t start = 0, stop;
+
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct c_step *s = &p->steps[i];
+
+		if (opens_event(p, s) && c_step_kept(p, s))
+			at.opened = i;
+		if (s->kind == STEP_EXEC && w->children[s->child] >= 0)
+			at.execed = i;
+	}
+	if (at.execed != none)
+		start = at.execed;
+	else if (at.opened != none)
+		start = at.opened;
+	for (size_t i = start; i < p->nsteps; i++) {
+		const struct c_step *s = &p->steps[i];
+
+		if (s->kind == STEP_GONE && w->children[s->child] >= 0)
+			at.gone = i;
+		if (at.closed == none && c_step_kept(p, s) &&
+		    (s->kind == STEP_CLOSE || (!w->nchildren && (s->kind == STEP_READ ||
+							       s->kind == STEP_STOP))))
+			at.closed = i;
+	}
+	stop = at.gone < at.closed ? at.gone : at.closed;
+	for (size_t i = start; i < stop; i++)
+		if (p->steps[i].kind == STEP_POLL)
+			at.polled = i;
+	at.wait = at.polled != none ? at.polled : stop;
+	return at;
+}
+
+/* Did the traced program wait where this one would wait for ^C? */
+static bool lingers(const struct writer *w, const struct places *at)
+{
+	const struct c_step *steps = w->p->steps;
+
+	if (!w->nevents)
+		return false;
+	return at->polled != w->p->nsteps || at->wait == w->p->nsteps || !at->wait ||
+	       steps[at->wait].ns > steps[at->wait - 1].ns + AT_ONCE_NS;
+}
+
+static void add_go(struct writer *w)
+{
+	struct buf text = { 0 };
+
+	for (int i = 0; i < w->nchildren; i++) {
+		buf_reset(&text);
+		if (w->nchildren == 1)
+			buf_adds(&text, "MUST(write(go, \"\", 1));");
+		else
+			buf_addf(&text, "MUST(write(go[%c%d%c], \"\", 1));", MARK_START, i,
+				 MARK_STOP);
+		add_line(w, buf_str(&text), "Lets the command run: it is between its fork and "
+			 "its exec");
+	}
+	buf_free(&text);
+}
+
+static void add_wait(struct writer *w)
+{
+	const char *why = w->nchildren ? "Takes records until the command ends" :
+		"Takes records until there is nobody left to measure, or ^C";
+
+	if (w->parts.watches)
+		add_line(w, w->nchildren == 1 ? "watch(child);" : "watch();", why);
+	else if (w->nchildren)
+		add_line(w, w->nchildren == 1 ? "MUST(waitpid(child, &status, 0));" :
+			 "children_ended(0);", "Waits until the command ends");
+	else if (!w->p->self)
+		add_line(w, "while (!interrupted)\n\t\tpause();", "Counts until ^C");
+}
+
+/* Work of our own lies between what enables and what disables, reads or closes. */
+static void add_work(struct writer *w, const struct c_step *s, bool *armed)
+{
+	if (!w->parts.work)
+		return;
+	if (*armed && (s->kind == STEP_STOP || s->kind == STEP_READ || s->kind == STEP_CLOSE)) {
+		add_line(w, "work();", "What is measured");
+		*armed = false;
+	}
+	*armed |= opens_event(w->p, s) || s->kind == STEP_START;
+}
+
+static void add_step(struct writer *w, const struct c_step *s)
+{
+	bool reads = s->kind == STEP_READ;
+	char *marked = reads ? read_text(w, s->events[0]) : NULL;
+	char *text = resolve(w, reads ? marked : s->text);
+
+	add_line(w, text, s->meaning);
+	free(marked);
+	free(text);
+}
+
+/* A backward ring is read while it is paused, when the traced program had it so. */
+static bool pauses(const struct c_step *s)
+{
+	return s->kind == STEP_CALL && s->text &&
+	       strstr(s->text, "PERF_EVENT_IOC_PAUSE_OUTPUT, 1)");
+}
+
+static void add_drain(struct writer *w, const struct c_ring *r, const char *why)
+{
+	struct buf text = { 0 };
+
+	if (c_parts_mixed(&w->parts))
+		buf_addf(&text, "drains[%c%d%c](%c%d%c);", MARK_START, r->place, MARK_STOP,
+			 MARK_START, r->place, MARK_STOP);
+	else
+		buf_addf(&text, "%s(%c%d%c);", c_drain_name(r->drain), MARK_START, r->place,
+			 MARK_STOP);
+	add_line(w, buf_str(&text), why);
+	buf_free(&text);
+}
+
+static void add_paused(struct writer *w, const struct c_step *s)
+{
+	for (size_t i = 0; i < w->p->nrings; i++) {
+		const struct c_ring *r = &w->p->rings[i];
+
+		if (r->chosen && r->event == s->events[0] && r->data)
+			add_drain(w, r, "Takes records while nothing is written");
+	}
+}
+
+/* What is in the ring is taken before it goes, unless watch() has done that. */
+static void add_unmap(struct writer *w, const struct c_step *s, bool waited)
+{
+	struct c_ring *r = &w->p->rings[s->ring];
+
+	if (r->data && !(waited && w->parts.watches))
+		add_drain(w, r, "Takes what is in the ring");
+	add_step(w, s);
+	r->unmapped = true;
+	if (w->parts.watches && !waited) {
+		struct buf text = { 0 };
+
+		buf_addf(&text, "ring[%c%d%c] = NULL;", MARK_START, r->place, MARK_STOP);
+		add_line(w, buf_str(&text), NULL);
+		w->parts.gaps = true;
+		buf_free(&text);
+	}
+}
+
+static void add_one(struct writer *w, const struct c_step *s, bool waited, bool *armed)
+{
+	if (!c_step_kept(w->p, s) || !(s->text || s->kind == STEP_READ))
+		return;
+	add_work(w, s, armed);
+	if (s->ring >= 0)
+		add_unmap(w, s, waited);
+	else
+		add_step(w, s);
+	if (pauses(s))
+		add_paused(w, s);
+}
+
+static int by_ring(const void *a, const void *b)
+{
+	const struct c_step *const *x = a, *const *y = b;
+
+	return (*x)->ring - (*y)->ring;
+}
+
+/*
+ * When a program unmaps each of its rings at the end depends on when it sees a
+ * hang-up: here it is one after the other.
+ */
+static void sort_unmaps(struct c_program *p, size_t from)
+{
+	struct c_step **unmaps = xcalloc(p->nsteps + 1, sizeof(*unmaps)), *sorted;
+	size_t n = 0, first = p->nsteps, kept_on = 0;
+
+	for (size_t i = from; i < p->nsteps; i++) {
+		if (p->steps[i].ring < 0)
+			continue;
+		first = first == p->nsteps ? i : first;
+		unmaps[n++] = &p->steps[i];
+	}
+	qsort(unmaps, n, sizeof(*unmaps), by_ring);
+	sorted = xcalloc(p->nsteps - first + 1, sizeof(*sorted));
+	while (kept_on < n) {
+		sorted[kept_on] = *unmaps[kept_on];
+		kept_on++;
+	}
+	for (size_t i = first; i < p->nsteps; i++)
+		if (p->steps[i].ring < 0)
+			sorted[kept_on++] = p->steps[i];
+	if (n)
+		memcpy(&p->steps[first], sorted, kept_on * sizeof(*sorted));
+	free(unmaps);
+	free(sorted);
+}
+
+static bool maps_later(const struct c_program *p, size_t from)
+{
+	for (size_t i = from; i < p->nsteps; i++)
+		if (p->steps[i].kind == STEP_OPEN || p->steps[i].maps)
+			return true;
+	return false;
+}
+
+void c_steps_write(struct writer *w)
+{
+	struct c_program *p = w->p;
+	const struct places at = find_places(w);
+	bool gone = !w->nchildren, waited = false, armed = false;
+
+	if (w->parts.until_signal && !lingers(w, &at)) {
+		w->parts.until_signal = w->parts.watches = false;
+		waited = true;
+	}
+	if (!maps_later(p, at.wait))
+		sort_unmaps(p, at.wait);
+	for (size_t i = 0; i <= p->nsteps; i++) {
+		if (!gone && (i == at.execed || i == at.wait || i == p->nsteps)) {
+			add_go(w);
+			gone = true;
+		}
+		if (!waited && i >= at.wait) {
+			add_wait(w);
+			waited = true;
+		}
+		if (i < p->nsteps)
+			add_one(w, &p->steps[i], waited, &armed);
+	}
+	if (armed && w->parts.work)
+		add_line(w, "work();", "What is measured");
+	for (size_t i = 0; i < p->nrings && !w->parts.watches; i++)
+		if (p->rings[i].chosen && p->rings[i].data && !p->rings[i].unmapped)
+			add_drain(w, &p->rings[i], "Takes what is in the ring");
+}

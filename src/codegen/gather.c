@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "codegen/gather.h"
+
+#include <stdlib.h>
+
+#include "abi/ioctl.h"
+#include "codegen/c_args.h"
+#include "codegen/gather_steps.h"
+#include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+static struct process *process_of(struct gather *g, pid_t pid)
+{
+	struct process *p = map_get(&g->by_pid, (uint64_t)pid);
+
+	if (p)
+		return p;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	map_set(&g->by_pid, (uint64_t)pid, p);
+	g->processes = xrealloc(g->processes, (g->nprocesses + 1) * sizeof(*g->processes));
+	return g->processes[g->nprocesses++] = p;
+}
+static void begin_call(struct gather *g, struct call *c)
+{
+	g->p = process_of(g, c->pid);
+	g->call = c;
+	g->event = g->other = -1;
+	g->strange = false;
+}
+
+static void note_thread(struct gather *g)
+{
+	if (!map_set(&g->p->tids, (uint64_t)g->call->tid, g))
+		g->p->program.threads++;
+}
+
+static void on_enter(void *ctx, struct call *c)
+{
+	struct gather *g = ctx;
+
+	if (!c->inject.injected && model_concerns(g->model, c)) {
+		begin_call(g, c);
+		if (c->desc->id == CALL_CLOSE) {
+			note_thread(g);
+			gather_close(g);
+		} else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL) {
+			gather_step(g, STEP_POLL, NULL, NULL);
+		}
+	}
+	model_enter(g->model, c);
+}
+
+/* What is passed on is used. */
+static void note_passed(struct gather *g)
+{
+	struct c_args args = { .needs = &g->p->program.needs, .fd = gather_name_fd, .ctx = g };
+
+	c_args_make(&args, g->call, g->names);
+	c_args_free(&args);
+}
+
+static void returned(struct gather *g)
+{
+	const struct call *c = g->call;
+
+	switch (c->desc->class) {
+	case CLASS_OPEN:
+		gather_open(g);
+		break;
+	case CLASS_MEMORY:
+		if (c->desc->id == CALL_MUNMAP)
+			gather_munmap(g);
+		else if (c->desc->id == CALL_MREMAP)
+			gather_note(g, "which moves a ring");
+		else
+			gather_mmap(g);
+		break;
+	case CLASS_PASS:
+		note_passed(g);
+		gather_note(g, "which passes events between processes");
+		break;
+	case CLASS_IOCTL:
+		if (ioctl_of(c) && ioctl_of(c)->request == PERF_EVENT_IOC_SET_BPF)
+			gather_note(g, "PERF_EVENT_IOC_SET_BPF, which needs the BPF program");
+		else
+			gather_plain(g);
+		break;
+	case CLASS_DESC:
+		if (c->desc->id == CALL_CLOSE_RANGE)
+			gather_note(g, "whose numbers would mean other descriptors");
+		else
+			gather_plain(g);
+		break;
+	default:
+		gather_plain(g);
+		break;
+	}
+}
+
+/* Does the program make the call at its place? */
+static bool makes(const struct call *c)
+{
+	switch (c->desc->class) {
+	case CLASS_PROCESS:
+		return c->desc->id == CALL_PRCTL;
+	case CLASS_POLL:
+		return c->desc->id == CALL_EPOLL_CTL;
+	case CLASS_READ:
+		return false;
+	default:
+		return c->desc->id != CALL_CLOSE;
+	}
+}
+
+static void on_exit_of(void *ctx, struct call *c)
+{
+	struct gather *g = ctx;
+	bool concerns = model_concerns(g->model, c);
+
+	/* the kernel got none of it: nor does it get it again */
+	if (c->inject.injected) {
+		process_of(g, c->pid)->program.injected |= concerns;
+		model_exit(g->model, c);
+		return;
+	}
+	/* the descriptors and mappings that it is about, before and after */
+	if (concerns)
+		begin_call(g, c);
+	if (c->desc->class == CLASS_OPEN)
+		model_exit(g->model, c);
+	if (concerns && c->desc->class == CLASS_READ)
+		gather_read_count(g);
+	else if (concerns && makes(c)) {
+		note_thread(g);
+		returned(g);
+	}
+	if (c->desc->class != CLASS_OPEN)
+		model_exit(g->model, c);
+}
+
+static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+{
+	struct gather *g = ctx;
+	struct process *p = b->parent ? map_get(&g->by_pid, (uint64_t)b->parent) : NULL;
+	struct c_program *o;
+
+	(void)ns;
+	model_born(g->model, b);
+	if (b->pid != b->tid) {
+		map_set(&g->by_pid, (uint64_t)b->tid, process_of(g, b->pid));
+		return;
+	}
+	if (p) {
+		o = &p->program;
+		o->children = xrealloc(o->children, (o->nchildren + 1) * sizeof(*o->children));
+		o->children[o->nchildren++] = (struct c_child){ .pid = b->tid };
+	}
+	map_del(&g->by_pid, (uint64_t)b->tid); /* a number that comes again */
+	process_of(g, b->pid);
+}
+
+static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+{
+	struct gather *g = ctx;
+
+	model_found(g->model, tid, fd, cloexec);
+}
+
+static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct gather *g = ctx;
+
+	model_found_ring(g->model, tid, start, end);
+}
+
+/* What a process does that is some other's child. */
+static void tell_parents(struct gather *g, pid_t pid, enum c_step_kind kind)
+{
+	for (size_t i = 0; i < g->nprocesses; i++) {
+		struct c_child *child = gather_child(g->processes[i], pid);
+
+		if (!child || (kind == STEP_EXEC && child->execed))
+			continue;
+		child->execed |= kind == STEP_EXEC;
+		g->p = g->processes[i];
+		g->event = g->other = -1;
+		gather_step(g, kind, NULL, NULL)->child =
+			(int)(child - g->p->program.children);
+	}
+}
+
+static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+{
+	struct gather *g = ctx;
+
+	(void)ns, (void)exe;
+	model_execed(g->model, tid, former);
+	tell_parents(g, tid, STEP_EXEC);
+}
+
+static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    struct call *c)
+{
+	struct gather *g = ctx;
+
+	(void)ns, (void)how, (void)status, (void)c;
+	model_gone(g->model, tid);
+	tell_parents(g, tid, STEP_GONE);
+}
+
+static const struct reader_ops ops = {
+	.born = on_born, .found = on_found, .found_ring = on_found_ring,
+	.enter = on_enter, .exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+};
+
+static bool opened(const struct process *p, unsigned int event)
+{
+	for (size_t i = 0; i < p->program.nevents; i++)
+		if (p->program.events[i].number == event)
+			return true;
+	return false;
+}
+
+static bool opens_more(const struct process *a, const struct process *b)
+{
+	if (a->program.opens != b->program.opens)
+		return a->program.opens > b->program.opens;
+	return a->program.nevents > b->program.nevents; /* those that failed */
+}
+
+static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned int event)
+{
+	const struct gather *g = out->all;
+	struct process *best = NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < g->nprocesses; i++) {
+		struct process *p = g->processes[i];
+
+		if (pid ? p->pid == pid : event ? opened(p, event) : !found || opens_more(p, best)) {
+			best = p;
+			found = true;
+		}
+	}
+	if (!found || !best->program.nevents) {
+		if (pid)
+			warn("%s: process %d opens no event", path, (int)pid);
+		else if (event)
+			warn("%s: there is no event %u; pevtrace decode --summary numbers "
+			     "them", path, event);
+		else
+			warn("%s: no event is opened in it, there is nothing to generate",
+			     path);
+		return false;
+	}
+	for (size_t i = 0; i < g->nprocesses; i++)
+		out->left_out += g->processes[i] != best && g->processes[i]->program.threads;
+	out->program = &best->program;
+	out->pid = best->pid;
+	return true;
+}
+
+bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
+		 unsigned int event)
+{
+	const struct dump_facts *facts;
+	struct gather *g;
+
+	*out = (struct gathered){ .replay = reader_open(f, path, false) };
+	if (!out->replay)
+		return false;
+	facts = reader_facts(out->replay);
+	g = out->all = xcalloc(1, sizeof(*g));
+	g->names = reader_names(out->replay);
+	g->page_size = facts->page_size ? facts->page_size : 4096;
+	g->model = model_new(g->names, false);
+	if (!reader_run(out->replay, &ops, g) || !choose(out, path, pid, event))
+		return false;
+	out->program->release = facts->release;
+	out->program->machine = facts->machine;
+	out->program->command = facts->command;
+	return true;
+}
+
+static void process_free(struct process *p)
+{
+	c_program_free(&p->program);
+	map_free(&p->fds);
+	map_free(&p->tids);
+	free(p->mapped);
+	free(p);
+}
+
+void gathered_free(struct gathered *out)
+{
+	struct gather *g = out->all;
+
+	for (size_t i = 0; g && i < g->nprocesses; i++)
+		process_free(g->processes[i]);
+	if (g) {
+		map_free(&g->by_pid);
+		model_free(g->model);
+		free(g->processes);
+		free(g);
+	}
+	if (out->replay)
+		reader_close(out->replay);
+}

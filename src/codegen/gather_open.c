@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Opens, and whom they measure. */
+#include "codegen/gather_steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/attr.h"
+#include "abi/layout.h"
+#include "codegen/c_args.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static void add_other(struct c_program *o, pid_t pid, struct buf *out)
+{
+	size_t i = 0;
+
+	while (i < o->nothers && o->others[i] != pid)
+		i++;
+	if (i == o->nothers) {
+		o->others = xrealloc(o->others, (o->nothers + 1) * sizeof(*o->others));
+		o->others[o->nothers++] = pid;
+	}
+	buf_adds(out, "other[");
+	c_mark(out, MARK_NUMBER, (long)i);
+	buf_addc(out, ']');
+}
+
+/* Whom an event measures. */
+static void add_target(struct gather *g, pid_t pid, struct buf *out)
+{
+	struct c_program *o = &g->p->program;
+	struct c_child *child = gather_child(g->p, pid);
+
+	if (pid <= 0) {
+		o->self |= !pid;
+		c_mark(out, MARK_NUMBER, pid);
+	} else if (child) {
+		child->target = true;
+		c_mark(out, MARK_CHILD, child - o->children);
+	} else if (pid == g->p->pid) {
+		o->self = true;
+		buf_adds(out, "getpid()");
+	} else if (g->call->failed) {
+		c_mark(out, MARK_NUMBER, pid); /* perhaps nobody's */
+	} else {
+		add_other(o, pid, out);
+	}
+}
+
+/* A cgroup is told by a descriptor of its directory. */
+static void add_cgroup(struct gather *g, int fd, struct buf *out)
+{
+	const char *path = g->names->fd ? g->names->fd(g->names, g->call, fd) : NULL;
+
+	if (!path || *path != '/') {
+		buf_addf(out, "%d", fd);
+		g->p->program.inexact += !g->call->failed;
+		return;
+	}
+	c_need_header(&g->p->program.needs, "fcntl.h");
+	buf_adds(out, "open(");
+	c_string(out, path, strlen(path));
+	buf_adds(out, ", O_RDONLY | O_CLOEXEC)");
+}
+
+/* The attr that the call passed, by its index; -1 where it could not be read. */
+int gather_attr(struct gather *g, uint64_t addr)
+{
+	struct c_program *o = &g->p->program;
+	const struct call *c = g->call;
+	size_t len, n;
+	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, SIZE_MAX, &len);
+	struct c_program_attr *a;
+	struct c_attr source;
+	struct buf name = { 0 };
+
+	/* what was not readable then cannot be made unreadable in the same place */
+	if (bytes && (len < 8 || len < attr_wanted((uint32_t)load_uint(bytes + 4, 4))))
+		o->inexact++;
+	if (!bytes || !c_attr_make(&source, c, addr, g->names, &o->needs))
+		return -1;
+	for (n = 0; n < o->nattrs; n++) {
+		a = &o->attrs[n];
+		if (a->len == len && !memcmp(a->bytes, bytes, len) &&
+		    !strcmp(buf_str(&a->source.string_value[0]),
+			    buf_str(&source.string_value[0]))) {
+			c_attr_free(&source);
+			return (int)n;
+		}
+	}
+	o->attrs = xrealloc(o->attrs, (o->nattrs + 1) * sizeof(*o->attrs));
+	a = &o->attrs[o->nattrs++];
+	*a = (struct c_program_attr){ .source = source, .len = len };
+	a->bytes = xmalloc(len);
+	memcpy(a->bytes, bytes, len);
+	event_name(bytes, len, g->names, &name);
+	a->about = name.data ? name.data : xstrdup("event");
+	return (int)n;
+}
+
+static uint64_t member(const struct c_program_attr *a, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, a->bytes, a->len);
+}
+
+static char *name_of_event(const struct c_program *o, int attr, int cpu)
+{
+	struct buf name = { 0 };
+
+	buf_adds(&name, attr < 0 ? "event" : o->attrs[attr].about);
+	if (cpu >= 0)
+		buf_addf(&name, " cpu%d", cpu);
+	return name.data;
+}
+
+/* Whether the call did now what it did then is asked of those that succeeded. */
+void gather_checked(struct buf *out, const char *text, const struct call *c)
+{
+	const char *error = c->failed ? strerrorname_np((int)c->ret) : NULL;
+
+	if (!c->failed)
+		buf_addf(out, "MUST(%s);", text);
+	else
+		buf_addf(out, "FAILS(%s); /* then %s */", text, error ? error : "an error");
+}
+
+void gather_attr_ref(struct buf *out, int attr, uint64_t addr)
+{
+	if (attr >= 0) {
+		buf_addc(out, '&');
+		c_mark(out, MARK_ATTR, attr);
+	} else if (addr) {
+		buf_addf(out, "(void *)0x%llx", (unsigned long long)addr);
+	} else {
+		buf_adds(out, "NULL");
+	}
+}
+
+/* The event that the call made, or was to make. */
+static struct c_event new_event(struct gather *g, int attr)
+{
+	const struct call *c = g->call;
+	const struct c_program *o = &g->p->program;
+	const struct event *made = c->failed ? NULL :
+		model_event(g->model, c->tid, (int)c->ret);
+	struct c_event e = {
+		.number = made ? made->number : 0, .name = name_of_event(o, attr, call_int(c, 2)),
+		.attr = attr, .leader = gather_event_at(g->p, call_int(c, 3)), .output = -1,
+		.failed = c->failed,
+	};
+
+	if (attr >= 0) {
+		const struct c_program_attr *a = &o->attrs[attr];
+
+		e.read_format = member(a, ATTR_READ_FORMAT);
+		e.sample_type = member(a, ATTR_SAMPLE_TYPE);
+		e.sample_period = member(a, ATTR_SAMPLE_PERIOD);
+		e.backward = member(a, ATTR_WRITE_BACKWARD);
+		e.sigtrap = member(a, ATTR_SIGTRAP);
+	}
+	if (c->args[4] & PERF_FLAG_FD_OUTPUT)
+		e.output = e.leader;
+	if (c->args[4] & PERF_FLAG_FD_NO_GROUP)
+		e.leader = -1;
+	e.used = e.leader >= 0 && !c->failed;
+	return e;
+}
+
+void gather_open(struct gather *g)
+{
+	const struct call *c = g->call;
+	struct c_program *o = &g->p->program;
+	int attr = gather_attr(g, c->args[0]), index;
+	struct c_event e = new_event(g, attr);
+	struct c_args args = { .needs = &o->needs, .fd = gather_name_fd, .ctx = g };
+	struct buf call = { 0 }, text = { 0 };
+
+	c_args_make(&args, c, g->names); /* group_fd and flags are of use */
+	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 &&
+		gather_event_at(g->p, call_int(c, 3)) < 0;
+	buf_adds(&call, "open_event(");
+	gather_attr_ref(&call, attr, c->args[0]);
+	buf_adds(&call, ", ");
+	if (c->args[4] & PERF_FLAG_PID_CGROUP)
+		add_cgroup(g, call_int(c, 1), &call);
+	else
+		add_target(g, call_int(c, 1), &call);
+	buf_adds(&call, ", ");
+	c_mark(&call, MARK_NUMBER, call_int(c, 2));
+	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
+	c_args_free(&args);
+	index = gather_add_event(g->p, &e);
+	if (!c->failed) {
+		map_set(&g->p->fds, (uint64_t)c->ret, (void *)(uintptr_t)(index + 1));
+		buf_adds(&text, "fd[");
+		c_mark(&text, MARK_EVENT, index);
+		buf_adds(&text, "] = ");
+		o->opens++;
+	}
+	gather_checked(&text, buf_str(&call), c);
+	if (c->failed && c->ret == E2BIG && attr >= 0) {
+		buf_adds(&text, "\n\t");
+		c_mark(&text, MARK_MEMBERS, attr);
+		buf_addf(&text, ".size = %u; /* where the kernel wrote the size that it knows */",
+			 (unsigned int)member(&o->attrs[attr], ATTR_SIZE));
+	}
+	g->other = g->event;
+	g->event = index;
+	if (g->strange)
+		o->inexact++;
+	gather_step(g, STEP_OPEN, text.data, c->desc->meaning);
+	buf_free(&call);
+	buf_free(&text);
+}

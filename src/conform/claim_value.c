@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Numbers in the steps of experiments: names, members, and sums of them. */
+#include "conform/claim.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/arch.h"
+#include "abi/layout.h"
+#include "drive/bpf.h"
+#include "drive/experiment.h"
+#include "drive/work.h"
+#include "host/cgroup.h"
+#include "host/cpus.h"
+#include "host/pmu.h"
+#include "host/rights.h"
+#include "host/sysfile.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Of an event ------------------------------------------------------------------------ */
+
+static uint64_t attr_get(const struct claim_event *e, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, e->attr, sizeof(e->attr));
+}
+
+/* Where a number of what read(2) gave stands: "value", "id1", "lost", ...; or -1. */
+static int read_place(const struct claim_event *e, const char *what)
+{
+	static const struct {
+		const char *name;
+		uint64_t bit;
+	} each[] = { { "value", 0 }, { "id", PERF_FORMAT_ID }, { "lost", PERF_FORMAT_LOST } };
+	uint64_t format = attr_get(e, ATTR_READ_FORMAT);
+	int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED), at, width = 0, place = -1;
+	bool group = format & PERF_FORMAT_GROUP;
+
+	/* the value alone goes before the times */
+	if (!strcmp(what, "enabled"))
+		return times ? 1 : -1;
+	times += !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	if (!strcmp(what, "running"))
+		return format & PERF_FORMAT_TOTAL_TIME_RUNNING ? times : -1;
+	if (!strcmp(what, "nr"))
+		return group ? 0 : -1;
+	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {
+		size_t n = strlen(each[i].name);
+
+		if (each[i].bit && !(format & each[i].bit))
+			continue;
+		if (!strncmp(what, each[i].name, n) &&
+		    (!what[n] || isdigit((unsigned char)what[n])))
+			place = width;
+		width++;
+	}
+	if (place < 0)
+		return -1;
+	if (!group)
+		return place ? place + times : 0;
+	at = atoi(what + strcspn(what, "0123456789"));
+	return 1 + times + at * width + place;
+}
+
+static bool record_field(const struct claim_event *e, const char *name, uint64_t *v)
+{
+	char key[80];
+	const char *at;
+
+	snprintf(key, sizeof(key), "\n%s=", name);
+	at = strstr(buf_str(&e->record), key);
+	if (!at)
+		return false;
+	*v = strtoull(at + strlen(key), NULL, 10);
+	return true;
+}
+
+static bool page_field(const struct claim_event *e, const char *name, uint64_t *v)
+{
+	const struct layout *l = &layout_perf_event_mmap_page;
+
+	for (size_t i = 0; e->ring && i < l->n; i++)
+		if (!strcmp(l->fields[i].name, name)) {
+			*v = layout_get(l, (unsigned int)i, e->ring, l->size);
+			return true;
+		}
+	return false;
+}
+
+static bool of_event(const struct claim_event *e, const char *what, uint64_t *v)
+{
+	int place;
+
+	if (!strcmp(what, "fd"))
+		*v = (uint64_t)(int64_t)e->fd;
+	else if (!strcmp(what, "found"))
+		*v = e->found;
+	else if (!strcmp(what, "ring"))
+		*v = (uintptr_t)e->ring;
+	else if (!strncmp(what, "rec.", 4))
+		return record_field(e, what + 4, v);
+	else if (!strncmp(what, "page.", 5))
+		return page_field(e, what + 5, v);
+	else {
+		place = read_place(e, what);
+		if (place < 0 || place >= (int)(sizeof(e->words) / 8))
+			return false;
+		*v = e->words[place];
+	}
+	return true;
+}
+
+/* Names ------------------------------------------------------------------------------ */
+
+static bool of_signals(const char *what, uint64_t *v)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} all[] = {
+		{ "count", claim_signals.count }, { "first", claim_signals.first_code },
+		{ "code", claim_signals.code }, { "signo", claim_signals.signo },
+		{ "fd", claim_signals.fd }, { "addr", claim_signals.addr },
+		{ "data", claim_signals.data }, { "type", claim_signals.type },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, what)) {
+			*v = all[i].value;
+			return true;
+		}
+	return false;
+}
+
+static uint64_t clock_now(int id)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t online(void)
+{
+	struct cpus c = { 0 };
+	uint64_t n;
+
+	cpus_online(&c);
+	n = c.n;
+	cpus_free(&c);
+	return n;
+}
+
+/* A descriptor of the uppermost cgroup; -1: there are none. */
+static uint64_t cgroup(void)
+{
+	char path[256];
+
+	return (uint64_t)(cgroup_mount(path, sizeof(path)) ?
+			  open(path, O_RDONLY | O_CLOEXEC) : -1);
+}
+
+/* How many cgroups there are that perf can tell apart, by /proc/cgroups. */
+static uint64_t perf_cgroups(void)
+{
+	char text[4096];
+	const char *line;
+
+	if (!sysfile_read(AT_FDCWD, "/proc/cgroups", text, sizeof(text)))
+		return 0;
+	line = strstr(text, "\nperf_event\t");
+	line = line ? strchr(line + strlen("\nperf_event\t"), '\t') : NULL;
+	return line ? strtoull(line, NULL, 10) : 0;
+}
+
+static bool capability(unsigned int bit)
+{
+	char text[4096];
+	const char *line;
+
+	if (!sysfile_read(AT_FDCWD, "/proc/self/status", text, sizeof(text)))
+		return false;
+	line = strstr(text, "\nCapEff:");
+	return line && strtoull(line + strlen("\nCapEff:"), NULL, 16) >> bit & 1;
+}
+
+/* A CPU that we may run on and work_cpu() is not; -1: there is none. */
+static uint64_t other_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int i = 0; i < work_cpu(); i++)
+		if (CPU_ISSET(i, &set))
+			return (uint64_t)i;
+	return UINT64_MAX;
+}
+
+/* Whose process it is. */
+static uint64_t owner(const char *pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%.20s", pid);
+	return stat(path, &st) ? UINT64_MAX : st.st_uid;
+}
+
+static bool builtin(struct claim_run *l, const char *name, uint64_t *v)
+{
+	enum { CAP_OF_ADMIN = 21 };
+
+	if (!strcmp(name, "pid"))
+		*v = (uint64_t)getpid();
+	else if (!strcmp(name, "tid"))
+		*v = (uint64_t)gettid();
+	else if (!strcmp(name, "ppid"))
+		*v = (uint64_t)getppid();
+	else if (!strcmp(name, "uid"))
+		*v = getuid();
+	else if (!strcmp(name, "task"))
+		*v = (uint64_t)claim_task_pid(l);
+	else if (!strcmp(name, "page"))
+		*v = (uint64_t)sysconf(_SC_PAGESIZE);
+	else if (!strcmp(name, "watched"))
+		*v = work_watched();
+	else if (!strcmp(name, "called"))
+		*v = work_called();
+	else if (!strcmp(name, "mycpu"))
+		*v = (uint64_t)work_cpu();
+	else if (!strcmp(name, "othercpu"))
+		*v = other_cpu();
+	else if (!strcmp(name, "perfcgroups"))
+		*v = perf_cgroups();
+	else if (!strcmp(name, "bpfjit"))
+		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
+	else if (!strcmp(name, "longsize"))
+		*v = sizeof(long);
+	else if (!strcmp(name, "calledat"))
+		*v = work_called_offset();
+	else if (!strcmp(name, "x86"))
+		*v = arch_native()->regs == &xlat_perf_regs_x86;
+	else if (!strcmp(name, "ncpus"))
+		*v = online();
+	else if (!strcmp(name, "cgroup"))
+		*v = cgroup();
+	else if (!strcmp(name, "perfmon"))
+		*v = rights_perfmon();
+	else if (!strcmp(name, "admin"))
+		*v = capability(CAP_OF_ADMIN);
+	else if (!strcmp(name, "ret"))
+		*v = (uint64_t)l->ret;
+	else if (!strcmp(name, "size"))
+		*v = l->size;
+	else if (!strcmp(name, "out"))
+		*v = l->out;
+	else
+		return false;
+	return true;
+}
+
+static bool of_group(struct claim_run *l, const char *name, const char *rest, uint64_t *v)
+{
+	const struct pmu *p;
+
+	if (!strcmp(name, "sys"))
+		*v = (uint64_t)rights_sysctl(rest, -1000);
+	else if (!strcmp(name, "pmu")) {
+		p = pmu_find(host_pmus(l->host), rest, strlen(rest));
+		*v = p ? p->type : UINT64_MAX;
+	} else if (!strcmp(name, "owner"))
+		*v = owner(rest);
+	else if (!strcmp(name, "now"))
+		*v = clock_now(atoi(rest));
+	else if (!strcmp(name, "query"))
+		*v = l->query[atoi(rest) & 15];
+	else if (!strcmp(name, "bpf"))
+		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
+	else if (!strcmp(name, "sig"))
+		return of_signals(rest, v);
+	else
+		return claim_event(l, name) && of_event(claim_event(l, name), rest, v);
+	return true;
+}
+
+static bool constant(const char *name, uint64_t *v)
+{
+	for (const struct xlat *const *x = xlat_tables; *x; x++)
+		for (size_t i = 0; i < (*x)->n; i++)
+			if (!strcmp((*x)->entries[i].name, name)) {
+				*v = (*x)->entries[i].value;
+				return true;
+			}
+	return false;
+}
+
+static bool named(struct claim_run *l, char *name, uint64_t *v)
+{
+	char *dot = strchr(name, '.');
+
+	for (size_t i = 0; i < l->nvars; i++)
+		if (!strcmp(l->vars[i].name, name)) {
+			*v = l->vars[i].value;
+			return true;
+		}
+	if (!dot)
+		return builtin(l, name, v) || constant(name, v);
+	*dot = '\0';
+	return of_group(l, name, dot + 1, v);
+}
+
+void claim_set(struct claim_run *l, const char *name, uint64_t v)
+{
+	size_t i = 0;
+
+	while (i < l->nvars && strcmp(l->vars[i].name, name))
+		i++;
+	if (i == CLAIM_VARS)
+		return;
+	if (i == l->nvars)
+		l->nvars++;
+	snprintf(l->vars[i].name, CLAIM_NAME, "%s", name);
+	l->vars[i].value = v;
+}
+
+/* Expressions ------------------------------------------------------------------------ */
+
+static bool term(struct claim_run *l, const char **at, uint64_t *v)
+{
+	char name[80];
+	size_t n = 0;
+	char *end;
+
+	if (**at == '-' || **at == '~') {
+		char sign = *(*at)++;
+
+		if (!term(l, at, v))
+			return false;
+		*v = sign == '-' ? -*v : ~*v;
+		return true;
+	}
+	if (isdigit((unsigned char)**at)) {
+		*v = strtoull(*at, &end, 0);
+		*at = end;
+		return true;
+	}
+	while (n + 1 < sizeof(name) &&
+	       (isalnum((unsigned char)(*at)[n]) || (*at)[n] == '_' || (*at)[n] == '.'))
+		n++;
+	memcpy(name, *at, n);
+	name[n] = '\0';
+	*at += n;
+	return n && named(l, name, v);
+}
+
+static bool apply(const char **at, uint64_t *a, char op, uint64_t b)
+{
+	switch (op) {
+	case '+': *a += b; break;
+	case '-': *a -= b; break;
+	case '*': *a *= b; break;
+	case '/': *a = b ? *a / b : 0; break;
+	case '%': *a = b ? *a % b : 0; break;
+	case '&': *a &= b; break;
+	case '|': *a |= b; break;
+	case '<': *a = b < 64 ? *a << b : 0; break;
+	case '>': *a = b < 64 ? *a >> b : 0; break;
+	default: return false;
+	}
+	(void)at;
+	return true;
+}
+
+/* Operators bind alike, from left to right. */
+bool claim_value(struct claim_run *l, const char *text, uint64_t *v)
+{
+	const char *at = text;
+	uint64_t b;
+	char op;
+
+	if (!term(l, &at, v))
+		return claim_bad(l, "no such number: %s", text), false;
+	while (*at) {
+		op = *at++;
+		if ((op == '<' || op == '>') && *at == op)
+			at++;
+		if (!term(l, &at, &b) || !apply(&at, v, op, b))
+			return claim_bad(l, "no such number: %s", text), false;
+	}
+	return true;
+}
+
+bool claim_compare(uint64_t a, const char *op, uint64_t b, bool *holds)
+{
+	if (!strcmp(op, "=="))
+		*holds = a == b;
+	else if (!strcmp(op, "!="))
+		*holds = a != b;
+	else if (!strcmp(op, ">="))
+		*holds = (int64_t)a >= (int64_t)b;
+	else if (!strcmp(op, "<="))
+		*holds = (int64_t)a <= (int64_t)b;
+	else if (!strcmp(op, ">"))
+		*holds = (int64_t)a > (int64_t)b;
+	else if (!strcmp(op, "<"))
+		*holds = (int64_t)a < (int64_t)b;
+	else if (!strcmp(op, "&"))
+		*holds = a & b;
+	else if (!strcmp(op, "!&"))
+		*holds = !(a & b);
+	else
+		return false;
+	return true;
+}

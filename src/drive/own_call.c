@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/own_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { ERRORS = 4095 };	/* a result from -ERRORS to -1 is an error */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static size_t read_by_file(uint64_t addr, void *dst, size_t len)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = pread(fd, dst, len, (off_t)addr);
+	close(fd);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+/* Our own memory, where an address may be bad on purpose. */
+static size_t read_own(const struct mem *m, uint64_t addr, void *dst, size_t len)
+{
+	struct iovec to = { dst, len }, from = { (void *)(uintptr_t)addr, len };
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	(void)m;
+	if (n < 0 && (errno == EPERM || errno == ENOSYS))
+		return read_by_file(addr, dst, len); /* a container's filter */
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static const struct mem own = { .read = read_own };
+
+void own_calls_init(struct own_calls *i, const struct own_call_ops *ops, void *ctx,
+		 const struct names *names)
+{
+	*i = (struct own_calls){ .ops = ops, .ctx = ctx, .names = names };
+}
+
+void own_calls_free(struct own_calls *i)
+{
+	call_free(&i->call);
+}
+
+int64_t own_call(struct own_calls *i, enum call_id id, const uint64_t args[CALL_MAX_ARGS])
+{
+	struct call *c = &i->call;
+	const struct call_desc *d = &call_descs[id];
+	int nr = seccomp_syscall_resolve_name(d->name);
+	long ret;
+
+	if (nr < 0)
+		return -ENOSYS;
+	call_reset(c);
+	c->desc = d;
+	c->arch = arch_native();
+	c->nr = (uint64_t)nr;
+	/* as wide as the registers that they travel in */
+	for (size_t a = 0; a < CALL_MAX_ARGS; a++)
+		c->args[a] = (unsigned long)args[a];
+	c->tid = gettid();
+	c->pid = getpid();
+	c->enter_ns = now_ns();
+	if (i->ops) {
+		call_capture(c, AT_SYSCALL_ENTER, &own, i->names);
+		i->ops->enter(i->ctx, c);
+	}
+	c->start_ns = now_ns();
+	ret = syscall(nr, (long)args[0], (long)args[1], (long)args[2], (long)args[3],
+		      (long)args[4], (long)args[5]);
+	c->exit_ns = now_ns();
+	c->returned = true;
+	c->failed = ret == -1;
+	c->ret = c->failed ? errno : call_result_kind(c) == RESULT_ADDR ?
+		 (int64_t)(unsigned long)ret : ret;
+	ret = c->failed ? -errno : ret;
+	if (i->ops) {
+		call_capture(c, AT_SYSCALL_EXIT, &own, i->names);
+		i->ops->exit(i->ctx, c);
+	}
+	return ret;
+}
+
+void own_call_place_strings(const struct attr_text *a, uint8_t *bytes)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	for (size_t f = 0; f < l->n; f++) {
+		if (l->fields[f].kind != FIELD_STRING)
+			continue;
+		for (size_t s = 0; s < a->nstrings; s++)
+			if (layout_get(l, (unsigned int)f, a->bytes, a->len) ==
+			    a->strings[s].addr) {
+				field_set(&l->fields[f],
+					  (uintptr_t)(a->pool + a->strings[s].at), bytes);
+				return; /* it shares its place with the others */
+			}
+	}
+}
+
+int own_call_open(struct own_calls *i, const struct attr_text *attr, pid_t pid, int cpu,
+	       int group_fd, uint64_t flags)
+{
+	uint8_t bytes[ATTR_TEXT_MAX] __attribute__((aligned(8))) = { 0 };
+
+	memcpy(bytes, attr->bytes, attr->len);
+	own_call_place_strings(attr, bytes);
+	return (int)own_call(i, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+		(uintptr_t)bytes, (uint64_t)(int64_t)pid, (uint64_t)(int64_t)cpu,
+		(uint64_t)(int64_t)group_fd, flags,
+	});
+}
+
+int64_t own_call_ioctl(struct own_calls *i, int fd, uint32_t request, uint64_t arg)
+{
+	return own_call(i, CALL_IOCTL, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)fd, request, arg,
+	});
+}
+
+static int64_t map_at(struct own_calls *i, int fd, uint64_t length, uint64_t offset, int prot,
+		      int flags)
+{
+	int nr = seccomp_syscall_resolve_name("mmap2");
+	unsigned int shift = nr >= 0 ? arch_native()->mmap2_shift : 0;
+
+	return own_call(i, shift ? CALL_MMAP2 : CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
+		0, length, (uint64_t)prot, (uint64_t)flags, (uint64_t)fd, offset >> shift,
+	});
+}
+
+int64_t own_call_mmap(struct own_calls *i, int fd, uint64_t length, int prot, int flags)
+{
+	return map_at(i, fd, length, 0, prot, flags);
+}
+
+void *own_call_map(struct own_calls *i, int fd, size_t length, bool write, int *error)
+{
+	return own_call_map_at(i, fd, length, 0, write, error);
+}
+
+void *own_call_map_at(struct own_calls *i, int fd, size_t length, uint64_t offset, bool write,
+		   int *error)
+{
+	int64_t at = map_at(i, fd, length, offset, write ? PROT_READ | PROT_WRITE : PROT_READ,
+			    MAP_SHARED);
+
+	if (at < 0 && at >= -ERRORS) {
+		*error = (int)-at;
+		return NULL;
+	}
+	return (void *)(uintptr_t)at;
+}
+
+int64_t own_call_unmap(struct own_calls *i, void *at, size_t length)
+{
+	return own_call(i, CALL_MUNMAP, (const uint64_t[CALL_MAX_ARGS]){
+		(uintptr_t)at, length,
+	});
+}
+
+ssize_t own_call_read(struct own_calls *i, int fd, void *buf, size_t size)
+{
+	return (ssize_t)own_call(i, CALL_READ, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)fd, (uintptr_t)buf, size,
+	});
+}
+
+int own_call_close(struct own_calls *i, int fd)
+{
+	return (int)own_call(i, CALL_CLOSE, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)fd,
+	});
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/stand_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The same on every architecture; C libraries learnt it late. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* The events that we hold would live on in its copies of our descriptors. */
+static _Noreturn void sleep_on(pid_t parent, int ready)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	dup2(ready, 0);
+	/* kernels before 5.9 can do it one by one only */
+	if (syscall(SYS_close_range, 1, ~0U, 0))
+		for (int fd = (int)sysconf(_SC_OPEN_MAX); fd > 0; fd--)
+			close(fd);
+	close(0);
+	for (;;)
+		pause();
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* It is ready once the pipe has no writer any more. */
+static pid_t start(void)
+{
+	pid_t parent = getpid(), child;
+	int ends[2], error;
+	char none;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	error = errno;
+	if (!child)
+		sleep_on(parent, ends[1]);
+	close(ends[1]);
+	while (child > 0 && read(ends[0], &none, 1) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	return child < 0 ? -error : child;
+}
+
+pid_t stand_in_for(struct stand_ins *s, pid_t pid)
+{
+	pid_t child = (pid_t)(intptr_t)map_get(&s->children, (uint64_t)pid);
+
+	if (child)
+		return child;
+	if (s->children.len >= STAND_INS_MAX)
+		return -EAGAIN;
+	child = start();
+	if (child > 0)
+		map_set(&s->children, (uint64_t)pid, (void *)(intptr_t)child);
+	return child;
+}
+
+pid_t stand_in_nobody(struct stand_ins *s)
+{
+	pid_t child;
+
+	if (s->nobody && kill(s->nobody, 0) && errno == ESRCH)
+		return s->nobody;
+	child = start();
+	if (child < 0)
+		return child;
+	end(child);
+	return s->nobody = child;
+}
+
+void stand_ins_end(struct stand_ins *s)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&s->children, &at)))
+		end((pid_t)(intptr_t)slot->value);
+	map_free(&s->children);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The view that writes a dump: what its lines have in common. */
+#ifndef PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
+#define PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
+
+#include "dump/dump_line.h"
+#include "dump/dump_view.h"
+#include "dump/json_sink.h"
+#include "dump/keys.h"
+#include "text/inflight.h"
+
+struct dump_view {
+	struct view view;
+	const struct model *model;
+	const struct names *names;
+	struct output *out;
+	struct inflights begun;
+	uint64_t calls, records, missed, unseen, tasks, last_ns;
+};
+
+static inline struct dump_view *dump_self(struct view *v)
+{
+	return (struct dump_view *)v; /* view is its first member */
+}
+
+/* A call that has begun: the call itself stays where it is until it returns. */
+struct begun {
+	struct inflight in;
+	const struct call *call;
+	struct json_object *args, *about; /* decoded when it began */
+	struct json_object *stack;	/* NULL: none */
+};
+
+void begun_free(struct begun *b);
+
+/* Writes and releases it. */
+void dump_write(struct dump_view *d, pid_t tid, struct json_object *o);
+
+/* To be called before a line of that time: calls that began before are told of. */
+void dump_before(struct dump_view *d, uint64_t ns, pid_t tid);
+
+/* The beginning of the task's call gets a line of its own: something follows. */
+void dump_split_own(struct dump_view *d, pid_t tid);
+
+/* Tasks (dump_tasks.c). */
+void dump_on_born(struct view *v, const struct birth *b, uint64_t ns);
+void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
+		   const struct event *e);
+void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r);
+void dump_on_comm(struct view *v, pid_t tid, const char *comm);
+void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+		  const char *exe, bool shown);
+void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+		  int status, bool shown);
+void dump_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+		    bool shown);
+
+/* Rings, and what was asked of events (dump_rings.c). */
+void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
+void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
+void dump_on_learnt_id(struct view *v, const struct event *e);
+void dump_on_count(struct view *v, const struct event *e);
+
+/* Names (dump_names.c). */
+void dump_on_name_pmu(struct view *v, uint32_t type, const char *name);
+void dump_on_name_tracepoint(struct view *v, uint64_t id, const char *name);
+void dump_on_name_format(struct view *v, uint64_t id, const char *text);
+void dump_on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
+			 unsigned int cpumode, const char *name);
+void dump_on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
+			size_t nconfigs, const char *name);
+void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name);
+
+#endif

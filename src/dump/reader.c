@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/keys.h"
+#include "dump/reader_internal.h"
+#include "lib/die.h"
+
+static void reader_tell_name(struct line *l)
+{
+	if (!reader_names_add(l->r->names, l->o))
+		l->wrong = "of, or what goes with it";
+}
+
+static void reader_tell_end(struct line *l)
+{
+	l->r->ended = true;
+}
+
+static const struct {
+	const char *kind;
+	void (*tell)(struct line *l);
+} kinds[] = {
+	{ KIND_CALL, reader_tell_call },
+	{ KIND_ENTER, reader_tell_enter },
+	{ KIND_EXIT, reader_tell_exit },
+	{ KIND_ABANDONED, reader_tell_abandoned },
+	{ KIND_NAME, reader_tell_name },
+	{ KIND_TASK, reader_tell_task },
+	{ KIND_FOUND, reader_tell_found },
+	{ KIND_FOUND_RING, reader_tell_found_ring },
+	{ KIND_COMM, reader_tell_comm },
+	{ KIND_EXEC, reader_tell_exec },
+	{ KIND_GONE, reader_tell_gone },
+	{ KIND_SIGNAL, reader_tell_signal },
+	{ KIND_RECORD, reader_tell_record },
+	{ KIND_LOOK, reader_tell_look },
+	{ KIND_ID, reader_tell_id },
+	{ KIND_COUNT, reader_tell_count },
+	{ KIND_END, reader_tell_end },
+};
+
+/* Says what is wrong with the line; true when reading shall go on. */
+static bool complain(struct reader *r, const char *what, const char *detail)
+{
+	r->whole = false;
+	warn("%s:%lu: %s%s%s", r->path, dump_line_number(r->reader), what, detail,
+	     r->keep_going ? "; passed over" :
+			     "; pevtrace decode --keep-going shows what can still be read");
+	return r->keep_going;
+}
+
+static bool tell_line(struct reader *r, struct scan_value *o)
+{
+	struct line l = { .r = r, .o = o };
+	const char *kind = dump_get_string(o, "kind");
+
+	if (!kind)
+		return complain(r, "not a line of a dump: ", "it has no \"kind\"");
+	if (r->ended)
+		return complain(r, "a line behind the end: ", kind);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(kind, kinds[i].kind))
+			continue;
+		kinds[i].tell(&l);
+		return !l.wrong || complain(r, "missing or not as it should be: ", l.wrong);
+	}
+	return complain(r, "unknown kind of line: ", kind);
+}
+
+unsigned long reader_line(const struct reader *r)
+{
+	return dump_line_number(r->reader);
+}
+
+bool reader_run(struct reader *r, const struct reader_ops *ops, void *ctx)
+{
+	struct scan_value *o;
+	enum dump_line got;
+
+	r->ops = ops;
+	r->ctx = ctx;
+	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
+		bool go_on = got == DUMP_LINE ? tell_line(r, o) :
+			complain(r, "", dump_error(r->reader));
+
+		if (!go_on)
+			return false;
+	}
+	if (!r->ended) {
+		warn("%s:%lu: the dump is cut off: its last line is missing", r->path,
+		     dump_line_number(r->reader));
+		r->whole = false;
+	}
+	return r->whole;
+}
+
+static void take_command(struct dump_facts *f, struct scan_value *o)
+{
+	struct scan_value *list = dump_get_array(o, "command"), *word;
+	size_t n = 0;
+
+	f->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
+	if (!list)
+		return;
+	scan_for_each(word, list)
+		f->command[n++] = xstrdup(word->type == SCAN_STRING ? word->text : "");
+}
+
+static void take_pids(struct dump_facts *f, struct scan_value *o)
+{
+	struct scan_value *list = dump_get_array(o, "attached"), *pid;
+
+	f->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
+	if (!list)
+		return;
+	scan_for_each(pid, list) {
+		int64_t n;
+
+		if (dump_int(pid, &n) && n > 0 && n <= INT32_MAX)
+			f->pids[f->npids++] = (pid_t)n;
+	}
+}
+
+static char *copy(struct scan_value *o, const char *key)
+{
+	const char *text = o ? dump_get_string(o, key) : NULL;
+
+	return xstrdup(text ? text : "?");
+}
+
+/* NULL, or what is wrong. */
+static const char *take_header(struct reader *r, struct scan_value *o)
+{
+	struct dump_facts *f = &r->facts;
+	struct scan_value *kernel = dump_get_object(o, "kernel");
+	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
+	uint64_t page_size;
+	int64_t schema;
+
+	if (!kind || strcmp(kind, KIND_HEADER) || !dump_get_int(o, "schema", &schema))
+		return "this is no dump of pevtrace: its first line is no header";
+	if (schema != DUMP_SCHEMA)
+		return "a dump of another schema version; use the pevtrace that "
+		       "wrote it, or a newer one";
+	if (!arch || !(f->arch = arch_by_name(arch)) ||
+	    !dump_get_uint(o, "page_size", &page_size) || !page_size ||
+	    page_size > 1 << 30 || !dump_get_int(o, "real_offset_ns", &f->real_offset) ||
+	    !dump_get_uint(o, "start_ns", &f->start_ns))
+		return "a header without arch, page_size, real_offset_ns or start_ns";
+	f->page_size = (uint32_t)page_size;
+	f->pevtrace = r->strings[0] = copy(o, "pevtrace");
+	f->release = r->strings[1] = copy(kernel, "release");
+	f->machine = r->strings[2] = copy(kernel, "machine");
+	f->sysname = r->strings[3] = copy(kernel, "sysname");
+	f->version = r->strings[4] = copy(kernel, "version");
+	take_command(f, o);
+	take_pids(f, o);
+	return NULL;
+}
+
+struct reader *reader_open(FILE *f, const char *path, bool keep_going)
+{
+	struct reader *r = xcalloc(1, sizeof(*r));
+	struct scan_value *o;
+	const char *wrong;
+	enum dump_line got;
+
+	r->reader = dump_reader_new(f);
+	r->path = path;
+	r->keep_going = keep_going;
+	r->whole = true;
+	got = dump_next(r->reader, &o);
+	wrong = got == DUMP_EOF ? "the file is empty" :
+		got == DUMP_BAD ? dump_error(r->reader) : take_header(r, o);
+	if (wrong) {
+		warn("%s:1: %s", path, wrong);
+		reader_close(r);
+		return NULL;
+	}
+	r->names = reader_names_new(r->facts.page_size);
+	return r;
+}
+
+void reader_close(struct reader *r)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!r)
+		return;
+	while ((slot = map_next(&r->begun, &at)))
+		reader_free_call(slot->value);
+	map_free(&r->begun);
+	for (size_t i = 0; i < 5; i++)
+		free(r->strings[i]);
+	for (size_t i = 0; r->facts.command && r->facts.command[i]; i++)
+		free(r->facts.command[i]);
+	free(r->facts.command);
+	free(r->facts.pids);
+	reader_names_free(r->names);
+	dump_reader_free(r->reader);
+	free(r);
+}
+
+const struct dump_facts *reader_facts(const struct reader *r)
+{
+	return &r->facts;
+}
+
+const struct names *reader_names(const struct reader *r)
+{
+	return reader_names_hooks(r->names);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Lines about calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/strings.h"
+#include "dump/reader_internal.h"
+#include "lib/die.h"
+
+enum { FRAMES = 64 };
+
+struct call *reader_call_of(struct reader *r, pid_t tid)
+{
+	return map_get(&r->begun, (uint64_t)tid);
+}
+
+void reader_free_call(struct call *c)
+{
+	if (!c)
+		return;
+	call_free(c);
+	free(c);
+}
+
+void reader_drop_call(struct reader *r, pid_t tid)
+{
+	reader_free_call(map_del(&r->begun, (uint64_t)tid));
+}
+
+/* One for each argument that the call has: what else is in registers is not told. */
+static void take_raw(struct line *l, struct call *c)
+{
+	struct scan_value *raw = dump_get_array(l->o, "raw"), *word;
+	size_t i = 0;
+
+	if (!raw || raw->len != c->desc->nargs) {
+		l->wrong = "raw";
+		return;
+	}
+	scan_for_each(word, raw)
+		if (!dump_hex(word, &c->args[i++]))
+			l->wrong = "raw";
+}
+
+/* Copies of memory that belong to that phase; of both on a "call" line. */
+static void take_memory(struct line *l, struct call *c, enum call_phase phase)
+{
+	struct scan_value *list = dump_get_array(l->o, "memory"), *m;
+
+	if (!list) {
+		l->wrong = "memory";
+		return;
+	}
+	scan_for_each(m, list) {
+		const uint8_t *bytes;
+		uint64_t addr, want;
+		const char *at;
+		size_t len;
+
+		if (m->type != SCAN_OBJECT ||
+		    !(at = dump_get_string(m, "at")) || !dump_get_hex(m, "addr", &addr) ||
+		    !dump_get_uint(m, "want", &want) ||
+		    !dump_get_bytes(m, "hex", &bytes, &len)) {
+			l->wrong = "memory";
+			return;
+		}
+		if (!strcmp(at, "enter") == (phase == AT_SYSCALL_ENTER))
+			call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
+	}
+}
+
+/* What was done to the call, or is going to be. */
+static void take_injection(struct line *l, struct inject *t)
+{
+	const char *because = dump_get_string(l->o, "because");
+	const char *sent = dump_get_string(l->o, "injected_signal");
+
+	dump_get_bool(l->o, "injected", &t->injected);
+	dump_get_uint(l->o, "enter_delay_ns", &t->enter_delay_ns);
+	dump_get_uint(l->o, "exit_delay_ns", &t->exit_delay_ns);
+	if (because)
+		snprintf(t->because, sizeof(t->because), "%s", because);
+	if (sent && !(t->signal = signal_by_name(sent)))
+		l->wrong = "injected_signal";
+}
+
+static struct call *begin_call(struct line *l)
+{
+	const char *name = need_string(l, "call"), *arch = need_string(l, "arch");
+	pid_t tid = need_pid(l, "tid");
+	struct call *c;
+
+	if (l->wrong)
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
+	c->desc = call_by_name(name);
+	c->arch = arch_by_name(arch);
+	c->tid = tid;
+	c->pid = need_pid(l, "pid");
+	c->nr = need_uint(l, "nr");
+	c->enter_ns = need_uint(l, "enter_ns");
+	c->shown = need_bool(l, "shown");
+	if (!c->desc)
+		l->wrong = "call (a name that this version does not know)";
+	else if (!c->arch)
+		l->wrong = "arch (a name that this version does not know)";
+	else
+		take_raw(l, c);
+	take_injection(l, &c->inject);
+	take_memory(l, c, AT_SYSCALL_ENTER);
+	if (!l->wrong)
+		return c;
+	reader_free_call(c);
+	return NULL;
+}
+
+static void tell_stack(struct line *l, pid_t tid)
+{
+	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
+	struct view_frame frames[FRAMES];
+	const char *why = NULL;
+	size_t kept = 0;
+
+	if (!list || !l->r->ops->stack)
+		return;
+	scan_for_each(f, list) {
+		if (f->type != SCAN_OBJECT || kept == FRAMES)
+			continue;
+		if (dump_get_string(f, "why")) {
+			why = dump_get_string(f, "why");
+			continue;
+		}
+		frames[kept] = (struct view_frame){
+			.module = dump_get_text(f, "module"),
+			.symbol = dump_get_text(f, "symbol"),
+		};
+		dump_get_hex(f, "offset", &frames[kept].offset);
+		dump_get_hex(f, "ip", &frames[kept].ip);
+		kept++;
+	}
+	l->r->ops->stack(l->r->ctx, tid, frames, kept, why);
+}
+
+void reader_tell_enter(struct line *l)
+{
+	struct call *c = begin_call(l), *before;
+
+	if (!c)
+		return;
+	before = map_set(&l->r->begun, (uint64_t)c->tid, c);
+	l->r->ops->enter(l->r->ctx, c);
+	reader_free_call(before);
+	tell_stack(l, c->tid);
+}
+
+static void finish_call(struct line *l, struct call *c)
+{
+	uint64_t addr;
+	int64_t error;
+
+	c->returned = true;
+	c->start_ns = need_uint(l, "start_ns");
+	c->exit_ns = need_uint(l, "exit_ns");
+	c->failed = dump_get_int(l->o, "errno", &error);
+	dump_get_bool(l->o, "no_event", &c->no_event);
+	if (c->failed)
+		c->ret = error;
+	else if (dump_get_hex(l->o, "ret", &addr))
+		c->ret = (int64_t)addr;
+	else
+		c->ret = need_int(l, "ret");
+	if (!c->failed && call_result_kind(c) == RESULT_FD &&
+	    (c->ret < 0 || c->ret > INT32_MAX))
+		l->wrong = "ret (no descriptor)";
+	take_memory(l, c, AT_SYSCALL_EXIT);
+	if (l->wrong)
+		return;
+	l->r->ops->exit(l->r->ctx, c);
+	reader_drop_call(l->r, c->tid);
+}
+
+void reader_tell_exit(struct line *l)
+{
+	struct call *c = reader_call_of(l->r, need_pid(l, "tid"));
+
+	if (c)
+		finish_call(l, c);
+	else
+		l->wrong = "tid (no call of that task has begun)";
+}
+
+void reader_tell_call(struct line *l)
+{
+	struct call *c;
+
+	reader_tell_enter(l);
+	c = l->wrong ? NULL : reader_call_of(l->r, need_pid(l, "tid"));
+	if (c)
+		finish_call(l, c);
+}
+
+/* The task's end follows, and takes the call with it. */
+void reader_tell_abandoned(struct line *l)
+{
+	if (!reader_call_of(l->r, need_pid(l, "tid")))
+		l->wrong = "tid (no call of that task has begun)";
+}

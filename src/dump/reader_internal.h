@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A dump that is being told, and how its kinds of lines are. */
+#ifndef PEVTRACE_DUMP_READER_INTERNAL_H
+#define PEVTRACE_DUMP_READER_INTERNAL_H
+
+#include "dump/dump_read.h"
+#include "dump/reader.h"
+#include "dump/reader_names.h"
+#include "lib/map.h"
+
+struct reader {
+	struct dump_reader *reader;
+	const char *path;
+	bool keep_going, whole, ended;
+	struct dump_facts facts;
+	char *strings[5];		/* that facts point to */
+	struct reader_names *names;
+	struct map begun;		/* tid to struct call */
+	const struct reader_ops *ops;
+	void *ctx;
+};
+
+/* One line on its way.  Once something is wrong, nothing is told of it. */
+struct line {
+	struct reader *r;
+	struct scan_value *o;
+	const char *wrong;	/* the member that is missing or not as it should be */
+};
+
+/* Members that must be there; a pid, and the number of a ring or event, in their range. */
+int64_t need_int(struct line *l, const char *key);
+uint64_t need_uint(struct line *l, const char *key);
+unsigned int need_number(struct line *l, const char *key);
+bool need_bool(struct line *l, const char *key);
+pid_t need_pid(struct line *l, const char *key);
+const char *need_string(struct line *l, const char *key);
+
+/* The call that the task is in, or NULL. */
+struct call *reader_call_of(struct reader *r, pid_t tid);
+void reader_free_call(struct call *c);
+
+/*
+ * Only when its end has been told: those who were told of its beginning look at
+ * it until then.
+ */
+void reader_drop_call(struct reader *r, pid_t tid);
+
+/* One for each kind of line. */
+void reader_tell_enter(struct line *l);
+void reader_tell_exit(struct line *l);
+void reader_tell_call(struct line *l);
+void reader_tell_abandoned(struct line *l);
+void reader_tell_task(struct line *l);
+void reader_tell_found(struct line *l);
+void reader_tell_found_ring(struct line *l);
+void reader_tell_comm(struct line *l);
+void reader_tell_exec(struct line *l);
+void reader_tell_gone(struct line *l);
+void reader_tell_signal(struct line *l);
+void reader_tell_record(struct line *l);
+void reader_tell_look(struct line *l);
+void reader_tell_id(struct line *l);
+void reader_tell_count(struct line *l);
+
+#endif

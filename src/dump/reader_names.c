@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dump/reader_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/dump_read.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "lib/map.h"
+
+enum { CONFIGS = 8 };
+
+struct reader_names {
+	struct names hooks;	/* first: the hooks get it back */
+	/* keys to allocated names */
+	struct map pmus, tracepoints, terms, fds, formats, symbols;
+};
+
+static const struct reader_names *self(const struct names *n)
+{
+	return (const struct reader_names *)n;
+}
+
+/* A name under a hash of its parts: a dump that makes two collide lies to itself. */
+static uint64_t terms_key(uint64_t type, const uint64_t *config, size_t n)
+{
+	uint64_t key = hash_word(HASH_START, type);
+
+	for (size_t i = 0; i < n; i++)
+		key = hash_word(key, config[i]);
+	return key;
+}
+
+static uint64_t fd_key(int64_t tid, int64_t fd)
+{
+	return (uint64_t)tid << 32 | (uint32_t)fd;
+}
+
+static const char *name_pmu(const struct names *n, uint32_t type)
+{
+	return map_get(&self(n)->pmus, type);
+}
+
+static const char *name_tracepoint(const struct names *n, uint64_t id)
+{
+	return map_get(&self(n)->tracepoints, id);
+}
+
+static const char *name_terms(const struct names *n, uint32_t type,
+			      const uint64_t *config, size_t nconfigs)
+{
+	return map_get(&self(n)->terms, terms_key(type, config, nconfigs));
+}
+
+static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+{
+	return map_get(&self(n)->fds, fd_key(c->tid, fd));
+}
+
+static const char *name_format(const struct names *n, uint64_t id)
+{
+	return map_get(&self(n)->formats, id);
+}
+
+static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode)
+{
+	return hash_word(hash_word(hash_word(0xcbf29ce484222325ULL, (uint64_t)pid), ip), cpumode);
+}
+
+static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
+			       unsigned int cpumode)
+{
+	return map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode));
+}
+
+/* name NULL: it has none (any more). */
+static void put(struct map *m, uint64_t key, const char *name)
+{
+	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
+}
+
+static bool add_terms(struct reader_names *n, struct scan_value *o, const char *name)
+{
+	struct scan_value *list = dump_get_array(o, "config"), *word;
+	uint64_t type, config[CONFIGS];
+	size_t count = 0;
+
+	if (!dump_get_uint(o, "type", &type) || !list || !list->len || list->len > CONFIGS)
+		return false;
+	scan_for_each(word, list)
+		if (!dump_hex(word, &config[count++]))
+			return false;
+	put(&n->terms, terms_key(type, config, count), name);
+	return true;
+}
+
+bool reader_names_add(struct reader_names *n, struct scan_value *o)
+{
+	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
+	uint64_t key, ip;
+	int64_t tid, fd;
+
+	if (of && !strcmp(of, "pmu") && dump_get_uint(o, "type", &key))
+		put(&n->pmus, key, name);
+	else if (of && !strcmp(of, "tracepoint") && dump_get_uint(o, "id", &key))
+		put(&n->tracepoints, key, name);
+	else if (of && !strcmp(of, "format") && dump_get_uint(o, "id", &key))
+		put(&n->formats, key, name);
+	else if (of && !strcmp(of, "symbol") && dump_get_int(o, "pid", &tid) &&
+		 dump_get_hex(o, "ip", &ip) && dump_get_uint(o, "cpumode", &key))
+		put(&n->symbols, symbol_key(tid, ip, key), name);
+	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
+		 dump_get_int(o, "fd", &fd))
+		put(&n->fds, fd_key(tid, fd), name);
+	else
+		return of && !strcmp(of, "terms") && add_terms(n, o, name);
+	return true;
+}
+
+const struct names *reader_names_hooks(const struct reader_names *n)
+{
+	return &n->hooks;
+}
+
+struct reader_names *reader_names_new(uint32_t page_size)
+{
+	struct reader_names *n = xcalloc(1, sizeof(*n));
+
+	n->hooks = (struct names){
+		.pmu = name_pmu, .tracepoint = name_tracepoint, .terms = name_terms,
+		.fd = name_fd, .format = name_format, .symbol = name_symbol,
+		.page_size = page_size,
+	};
+	return n;
+}
+
+static void free_all(struct map *m)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(m, &at)))
+		free(slot->value);
+	map_free(m);
+}
+
+void reader_names_free(struct reader_names *n)
+{
+	if (!n)
+		return;
+	free_all(&n->pmus);
+	free_all(&n->tracepoints);
+	free_all(&n->terms);
+	free_all(&n->fds);
+	free_all(&n->formats);
+	free_all(&n->symbols);
+	free(n);
+}

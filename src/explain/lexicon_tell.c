@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* An entry of the dictionary: what it is, means, and belongs to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "explain/lexicon_internal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* Entries --------------------------------------------------------------------------- */
+
+static const char *kind_words(const struct xlat *x)
+{
+	return x->kind == XLAT_ENUM ? "a value" : x->kind == XLAT_FLAGS ? "a flag" :
+								       "the number of a bit";
+}
+
+static void tell_value(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct xlat *x = e->table;
+	uint64_t v = e->constant->value;
+
+	entry_label(p, "Value");
+	if (x->kind == XLAT_FLAGS)
+		prose_addf(p, "0x%llx", (unsigned long long)v);
+	else
+		prose_addf(p, "%lld", (long long)v);
+	if (x->kind == XLAT_FLAGS && v && !(v & (v - 1)))
+		prose_addf(p, ", bit %d", __builtin_ctzll(v));
+	if (x->kind == XLAT_FLAGS && e->constant->mask != v)
+		prose_addf(p, ", of the bits 0x%llx", (unsigned long long)e->constant->mask);
+	prose_addf(p, "; %s of the table %s", kind_words(x), x->name);
+	if (e->constant->traits & XLAT_NONABI)
+		prose_adds(p, ", which stands for no value that a program passes");
+	if (e->constant->traits & XLAT_ALIAS)
+		prose_adds(p, ", where it is another name of one that stands there too");
+	prose_adds(p, ".");
+}
+
+static void constant_example(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const struct field *f = NULL;
+
+	for (size_t i = 0; i < l->n && !f; i++)
+		if (l->fields[i].xlat == e->table && l->fields[i].kind == FIELD_FLAGS)
+			f = &l->fields[i];
+	if (e->constant->traits || (!f && e->table != &xlat_perf_open_errno &&
+				    e->table != &xlat_perf_event_type))
+		return;
+	entry_label(p, "Example");
+	if (f)
+		prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows what this machine's kernel "
+			      "says to it.", f->name, e->name);
+	else if (e->table == &xlat_perf_event_type)
+		prose_adds(p, "pevtrace --records COMMAND shows the records of a command's rings.");
+	else
+		prose_adds(p, "pevtrace why -- COMMAND finds what a command is refused for.");
+}
+
+static void tell_constant(struct prose *p, const struct lexicon_entry *e)
+{
+	bool error = e->table == &xlat_perf_open_errno;
+
+	entry_head(p, e, error ? "an error" : "a constant");
+	entry_meaning(p, e->constant->meaning);
+	entry_term(p, e->name);
+	tell_value(p, e);
+	entry_users(p, e->table);
+	entry_since(p, e->constant->since);
+	if (error) {
+		entry_rules_of_error(p, (int)e->constant->value);
+		entry_refusals_of_error(p, (int)e->constant->value);
+	}
+	entry_rules_of_value(p, e->table, e->constant);
+	entry_manual_of_table(p, e->table);
+	constant_example(p, e);
+}
+
+static void tell_table(struct prose *p, const struct lexicon_entry *e)
+{
+	entry_head(p, e, "a table of constants");
+	entry_users(p, e->table);
+	for (size_t i = 0; i < e->table->n; i++) {
+		const struct xlat_entry *c = &e->table->entries[i];
+
+		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
+		prose_addf(p, "%s: %s.", c->name, c->meaning);
+	}
+	entry_manual_of_table(p, e->table);
+}
+
+static const char *condition_op(const struct cond *c)
+{
+	return c->op == COND_EQ ? "=" : c->op == COND_NE ? "!=" : "&";
+}
+
+static void add_condition(struct prose *p, const struct layout *l, const struct cond *c)
+{
+	const struct field *f = &l->fields[c->field];
+	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
+
+	if (c->op == COND_PMU)
+		prose_addf(p, "the type is that of the PMU %s", c->pmu);
+	else if (name)
+		prose_addf(p, "%s%s%s", f->name, condition_op(c), name);
+	else
+		prose_addf(p, "%s%s%llu", f->name, condition_op(c),
+			   (unsigned long long)c->value);
+}
+
+static void tell_place(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct field *f = e->member;
+
+	entry_label(p, "Where");
+	if (f->nbits == 1)
+		prose_addf(p, "bit %u of the %u bytes", f->bit, f->width);
+	else if (f->nbits)
+		prose_addf(p, "bits %u to %u of the %u bytes", f->bit, f->bit + f->nbits - 1,
+			   f->width);
+	else
+		prose_addf(p, "%u byte%s", f->width, f->width == 1 ? "" : "s");
+	prose_addf(p, " at offset %u of %s", f->offset, e->layout->name);
+	if (f->size)
+		prose_addf(p, ", in structures of at least %u bytes", (unsigned int)f->size);
+	prose_adds(p, ".");
+	if (f->when.op != COND_NONE) {
+		entry_label(p, "Shares its place");
+		prose_adds(p, "it is the one there if ");
+		add_condition(p, e->layout, &f->when);
+		prose_adds(p, ".");
+	}
+	if (f->needs.op != COND_NONE) {
+		entry_label(p, "Acts only if");
+		add_condition(p, e->layout, &f->needs);
+		prose_adds(p, ".");
+	}
+}
+
+/* What is looked at only with this one. */
+static void tell_dependants(struct prose *p, const struct lexicon_entry *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->layout->n; i++) {
+		const struct field *f = &e->layout->fields[i];
+		bool needs = f->needs.op != COND_NONE && f->needs.op != COND_PMU &&
+			     !strcmp(e->layout->fields[f->needs.field].name, e->name);
+		bool when = f->when.op != COND_NONE && f->when.op != COND_PMU &&
+			    !strcmp(e->layout->fields[f->when.field].name, e->name);
+
+		if (!needs && !when)
+			continue;
+		if (!n++)
+			entry_label(p, "It decides about");
+		else
+			prose_adds(p, ", ");
+		prose_adds(p, f->name);
+	}
+	if (n)
+		prose_adds(p, ".");
+}
+
+/* A value to show the member with, if it is one that can be given to an event. */
+static void tell_example(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct field *f = e->member;
+	const char *name = NULL;
+
+	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
+		if (!f->xlat->entries[i].traits && (!name || f->kind != FIELD_FLAGS))
+			name = f->xlat->entries[i].name;
+	if (strcmp(e->layout->name, "perf_event_attr"))
+		return;
+	entry_label(p, "Default");
+	prose_adds(p, "0, as of all members that a program does not set.");
+	if (f->kind != FIELD_BOOL && f->kind != FIELD_UINT && f->kind != FIELD_FLAGS &&
+	    f->kind != FIELD_ENUM && f->kind != FIELD_WORDS)
+		return;
+	entry_label(p, "Example");
+	prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows what this machine's kernel says "
+		      "to it.", e->name, name ? name : "1");
+}
+
+static void tell_member(struct prose *p, const struct lexicon_entry *e)
+{
+	char name[96];
+	bool attr = !strcmp(e->layout->name, "perf_event_attr");
+
+	snprintf(name, sizeof(name), "%s.%s", e->layout->name, e->name);
+	entry_head(p, e, attr ? "a field of the attr" : "a member");
+	entry_meaning(p, e->member->meaning);
+	entry_term(p, name);
+	if (e->member->xlat)
+		entry_names(p, e->member->xlat);
+	tell_place(p, e);
+	tell_dependants(p, e);
+	entry_since(p, e->member->since);
+	if (attr)
+		entry_rules_of_field(p, e->name);
+	entry_manual_of_layout(p, e->layout);
+	tell_example(p, e);
+}
+
+static void tell_layout(struct prose *p, const struct lexicon_entry *e)
+{
+	entry_head(p, e, "a structure");
+	prose_addf(p, " of %u bytes, as far as it is known here.", (unsigned int)e->layout->size);
+	for (size_t i = 0; i < e->layout->n; i++) {
+		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
+		prose_addf(p, "%s: %s.", e->layout->fields[i].name,
+			   e->layout->fields[i].meaning);
+	}
+	entry_manual_of_layout(p, e->layout);
+}
+
+static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
+{
+	static const char *const args[] = {
+		[IOCTL_ARG_UINT] = "a number", [IOCTL_ARG_SINT] = "a number",
+		[IOCTL_ARG_FLAGS] = "flags", [IOCTL_ARG_FD] = "a descriptor",
+		[IOCTL_ARG_U64] = "64 bits", [IOCTL_ARG_STRING] = "a string",
+		[IOCTL_ARG_ATTR] = "a struct perf_event_attr",
+		[IOCTL_ARG_QUERY_BPF] = "a struct perf_event_query_bpf",
+	};
+	const struct ioctl_desc *d = e->ioctl;
+
+	entry_head(p, e, "an ioctl of an event's descriptor");
+	entry_meaning(p, d->meaning);
+	entry_term(p, e->name);
+	entry_label(p, "Request");
+	prose_addf(p, "0x%x", d->request);
+	if (d->compat != d->request)
+		prose_addf(p, ", and 0x%x from 32-bit programs", d->compat);
+	prose_adds(p, ".");
+	entry_label(p, "Argument");
+	prose_addf(p, "%s%s", d->dir == IOCTL_VALUE ? "" : "a pointer to ", args[d->arg]);
+	prose_addf(p, "%s.", d->dir == IOCTL_OUT ? ", written by the kernel" :
+			     d->dir == IOCTL_INOUT ? ", read and written by the kernel" : "");
+	if (d->xlat)
+		entry_names(p, d->xlat);
+	entry_since(p, d->since);
+	for (const struct taker_desc *t = taker_descs; t->meaning; t++) {
+		/* rows of one request and release stand together */
+		if (t->request != d->request ||
+		    (t[1].meaning && t[1].request == t->request && t[1].since == t->since))
+			continue;
+		entry_label(p, "Before");
+		entry_release(p, t->since);
+		prose_addf(p, ": %s.", t->meaning);
+	}
+	entry_refusals_of(p, "ioctl", e->name);
+	entry_manual(p, "perf_event_open(2)", "perf_event ioctl calls");
+	entry_label(p, "Example");
+	prose_addf(p, "pevtrace -e trace=ioctl COMMAND shows where a program makes it.");
+}
+
+static void tell_call(struct prose *p, const struct lexicon_entry *e)
+{
+	char page[64];
+	size_t len;
+
+	entry_head(p, e, "a system call");
+	entry_meaning(p, e->call->meaning);
+	entry_term(p, e->name);
+	if (e->call->nargs)
+		entry_label(p, "Arguments");
+	for (unsigned int i = 0; i < e->call->nargs; i++)
+		prose_addf(p, "%s%s", i ? ", " : "", e->call->args[i].name);
+	prose_adds(p, e->call->nargs ? "." : "");
+	entry_since(p, e->call->since);
+	entry_refusals_of(p, e->name, NULL);
+	/* on 32-bit machines, another form of the same call */
+	len = strstr(e->name, "_time64") ? strlen(e->name) - strlen("_time64") : strlen(e->name);
+	snprintf(page, sizeof(page), "%.*s(2)", (int)len, e->name);
+	entry_manual(p, page, NULL);
+}
+
+static void tell_argument(struct prose *p, const struct lexicon_entry *e)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "%s.%s", e->call->name, e->name);
+	entry_head(p, e, "an argument of perf_event_open");
+	prose_line(p, ENTRY_LABEL, ENTRY_LABEL);
+	entry_term(p, name);
+	if (e->call->args[e->argument].xlat)
+		entry_names(p, e->call->args[e->argument].xlat);
+	entry_rules_of_field(p, e->name);
+	entry_manual(p, "perf_event_open(2)", "Arguments");
+}
+
+static void tell_rule(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct xlat *x = &xlat_rule_by;
+	const char *error = xlat_name(&xlat_perf_open_errno, (uint64_t)e->rule->error);
+	const char *sep = "";
+
+	entry_head(p, e, "a check that the kernel makes in perf_event_open");
+	entry_meaning(p, e->rule->meaning);
+	entry_label(p, "Error");
+	prose_adds(p, error ? error : "it depends");
+	prose_adds(p, ".");
+	if (*e->rule->fields) {
+		entry_label(p, "About");
+		prose_addf(p, "%s.", e->rule->fields);
+	}
+	entry_label(p, "Decided by");
+	for (size_t i = 0; i < x->n; i++)
+		if (e->rule->by & x->entries[i].value) {
+			prose_addf(p, "%s%s", sep, x->entries[i].meaning);
+			sep = ", ";
+		}
+	prose_adds(p, ".");
+	entry_since(p, e->rule->since);
+	if (e->rule->until) {
+		entry_label(p, "Until");
+		entry_release(p, e->rule->until);
+		prose_adds(p, ".");
+	}
+	entry_manual(p, "pevtrace-check(1)", NULL);
+}
+
+static void tell_pmu(struct prose *p, const struct lexicon_entry *e)
+{
+	uint64_t rest = e->pmu->traits;
+	const struct xlat_entry *c;
+	size_t at = 0;
+
+	entry_head(p, e, "a PMU: what counts events");
+	entry_meaning(p, e->pmu->meaning);
+	while ((c = xlat_next_flag(&xlat_pmu_trait, &rest, &at)))
+		prose_addf(p, " %s.", c->meaning);
+	entry_since(p, e->pmu->since);
+	entry_label(p, "Example");
+	prose_adds(p, "pevtrace features events lists the PMUs of this machine.");
+}
+
+static void tell_step(struct prose *p, const struct lexicon_entry *e)
+{
+	entry_head(p, e, "a function of the kernel");
+	for (const struct step_desc *d = step_descs; d->step; d++) {
+		if (strcmp(d->function, e->name))
+			continue;
+		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
+		prose_addf(p, "In the step %s it %s.", d->step, d->meaning);
+	}
+	entry_since(p, e->step->since);
+	entry_label(p, "Example");
+	prose_adds(p, "pevtrace explain --kernel DUMP shows the steps in their order.");
+}
+
+void lexicon_tell(const struct lexicon_entry *e, struct prose *p)
+{
+	static void (*const tell[])(struct prose *p, const struct lexicon_entry *e) = {
+		[LEXICON_CONSTANT] = tell_constant, [LEXICON_MEMBER] = tell_member,
+		[LEXICON_IOCTL] = tell_ioctl, [LEXICON_CALL] = tell_call,
+		[LEXICON_ARGUMENT] = tell_argument, [LEXICON_RULE] = tell_rule,
+		[LEXICON_PMU] = tell_pmu, [LEXICON_TABLE] = tell_table,
+		[LEXICON_LAYOUT] = tell_layout, [LEXICON_STEP] = tell_step,
+	};
+
+	tell[e->kind](p, e);
+	prose_end(p);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "explain/prose.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "text/text.h"
+
+/*
+ * In a paragraph, what takes no columns stands between these two.  Hostile text
+ * is escaped before it comes in and has neither.
+ */
+#define HIDE '\001'
+#define SHOW '\002'
+
+enum { WIDTH = 80, WIDTH_LEAST = 40 };
+
+unsigned int prose_width(int fd)
+{
+	struct winsize w;
+
+	return !ioctl(fd, TIOCGWINSZ, &w) && w.ws_col >= WIDTH_LEAST ? w.ws_col : WIDTH;
+}
+
+void prose_init(struct prose *p, struct buf *out, unsigned int width)
+{
+	*p = (struct prose){ .out = out, .width = width };
+}
+
+void prose_free(struct prose *p)
+{
+	prose_end(p);
+	buf_free(&p->text);
+}
+
+/* Lines -------------------------------------------------------------------------- */
+
+/*
+ * Bytes and columns of the word at s, up to a blank that is seen; a line may end
+ * behind the | of a mask, too.
+ */
+static size_t word(const char *s, size_t *columns)
+{
+	bool hidden = false;
+	size_t n = 0;
+
+	*columns = 0;
+	for (; s[n] && (hidden || s[n] != ' ') && !(n && s[n - 1] == '|'); n++) {
+		if (s[n] == HIDE || s[n] == SHOW)
+			hidden = s[n] == HIDE;
+		else if (!hidden && ((unsigned char)s[n] & 0xc0) != 0x80)
+			++*columns;
+	}
+	return n;
+}
+
+static void put_word(struct prose *p, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] != HIDE && s[i] != SHOW)
+			buf_addc(p->out, s[i]);
+}
+
+void prose_end(struct prose *p)
+{
+	const char *s = buf_str(&p->text);
+	size_t at = p->indent, columns, n;
+	bool first = true, blank = true;
+
+	if (!p->text.len)
+		return;
+	buf_addf(p->out, "%*s", (int)p->indent, "");
+	for (; *s; s += n) {
+		n = word(s, &columns);
+		if (!n) {
+			n = 1;	/* a blank: how many there are in a line does not matter */
+			blank = true;
+			continue;
+		}
+		if (!first && p->width && at + blank + columns > p->width) {
+			buf_addf(p->out, "\n%*s", (int)p->hang, "");
+			at = p->hang;
+		} else if (!first && blank) {
+			buf_addc(p->out, ' ');
+			at++;
+		}
+		put_word(p, s, n);
+		at += columns;
+		first = blank = false;
+	}
+	buf_addc(p->out, '\n');
+	buf_reset(&p->text);
+	p->any = true;
+}
+
+void prose_line(struct prose *p, unsigned int indent, unsigned int hang)
+{
+	prose_end(p);
+	p->indent = indent;
+	p->hang = hang;
+}
+
+void prose_para(struct prose *p)
+{
+	prose_line(p, 0, 0);
+	if (p->any)
+		buf_addc(p->out, '\n');
+	p->any = false;
+}
+
+void prose_item(struct prose *p)
+{
+	prose_line(p, 2, 4);
+	prose_adds(p, "- ");
+}
+
+void prose_head(struct prose *p, const char *title)
+{
+	prose_para(p);
+	text_colored(p->out, p->color, COLOR_CALL, title);
+	buf_addc(p->out, '\n');
+	if (!p->color) {
+		for (size_t i = strlen(title); i; i--)
+			buf_addc(p->out, '-');
+		buf_addc(p->out, '\n');
+	}
+}
+
+/* Text --------------------------------------------------------------------------- */
+
+void prose_adds(struct prose *p, const char *s)
+{
+	buf_adds(&p->text, s);
+}
+
+void prose_addf(struct prose *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&p->text, fmt, ap);
+	va_end(ap);
+}
+
+void prose_name(struct prose *p, const char *hostile)
+{
+	text_escaped(&p->text, hostile);
+}
+
+void prose_quoted(struct prose *p, const char *hostile)
+{
+	text_quoted(&p->text, hostile, strlen(hostile), 200, false);
+}
+
+/* "Id of the event" loses its capital, "TLB", "BPF program" and "x86" keep theirs. */
+void prose_meaning(struct prose *p, const char *meaning)
+{
+	size_t n = strcspn(meaning, " ,;:");
+	bool name = false;
+
+	for (size_t i = 1; i < n; i++)
+		name |= isupper((unsigned char)meaning[i]) || meaning[i] == '_' ||
+			isdigit((unsigned char)meaning[i]);
+	if (!name && *meaning) {
+		buf_addc(&p->text, (char)tolower((unsigned char)*meaning));
+		meaning++;
+	}
+	buf_adds(&p->text, meaning);
+}
+
+void prose_count(struct prose *p, uint64_t n, const char *what)
+{
+	prose_addf(p, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+void prose_times(struct prose *p, uint64_t n)
+{
+	if (n == 1 || n == 2)
+		prose_adds(p, n == 1 ? "once" : "twice");
+	else
+		prose_addf(p, "%llu times", (unsigned long long)n);
+}
+
+static void add_url(struct prose *p, const char *page)
+{
+	const char *section = strchr(page, '(');
+
+	if (!section)
+		return;
+	buf_addf(&p->text, "%c\033]8;;https://man7.org/linux/man-pages/man%c/%.*s.%c.html\033\\%c",
+		 HIDE, section[1], (int)(section - page), page, section[1], SHOW);
+}
+
+void prose_page(struct prose *p, const char *page, const char *part)
+{
+	bool ours = !strncmp(page, "pevtrace", 8);
+
+	if (p->links && !ours)
+		add_url(p, page);
+	buf_adds(&p->text, page);
+	if (p->links && !ours)
+		buf_addf(&p->text, "%c\033]8;;\033\\%c", HIDE, SHOW);
+	if (part)
+		buf_addf(&p->text, ", %s", part);
+}
+
+const char *prose_sep(uint64_t i, uint64_t count)
+{
+	return !i ? "" : i + 1 == count ? " and " : ", ";
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "learn/lesson_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drive/work.h"
+
+void child_touch(struct child_task *c)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), len = c->times * page;
+	char *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return;
+	madvise(at, len, MADV_NOHUGEPAGE);
+	for (unsigned int i = 0; i < c->times; i++)
+		((volatile char *)at)[i * page] = 1;
+	munmap(at, len);
+}
+
+void child_spin(struct child_task *c)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000 <
+	       (long)c->times);
+}
+
+static void be_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+void child_move(struct child_task *c)
+{
+	cpu_set_t allowed;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	be_on(c->cpu);
+	child_spin(c);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &allowed) && (int)cpu != c->cpu) {
+			be_on((int)cpu);
+			break;
+		}
+	}
+	child_spin(c);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
+void child_write(struct child_task *c)
+{
+	volatile uint64_t *v = &c->variable;
+
+	for (unsigned int i = 0; i < c->times; i++)
+		*v = i;
+	for (unsigned int i = 0; i < c->times; i++)
+		(void)*v;
+}
+
+/* Where a handler finds it: a signal brings no pointer of ours. */
+static struct child_task *trapped;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	trapped->traps++;
+	trapped->addr = (uintptr_t)info->si_addr;
+	/* si_perf_data, which older C libraries do not know */
+	memcpy(&trapped->sig_data, (char *)&info->si_addr + sizeof(info->si_addr),
+	       sizeof(unsigned long));
+}
+
+void child_trap(struct child_task *c)
+{
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+
+	trapped = c;
+	sigaction(SIGTRAP, &action, NULL);
+	child_write(c);
+}
+
+void child_call(struct child_task *c)
+{
+	void (*volatile called)(void) = (void (*)(void))work_called();
+
+	for (unsigned int i = 0; i < c->times; i++)
+		called();
+}
+
+void child_rename(struct child_task *c)
+{
+	for (size_t i = 0; i < CHILD_NAMES; i++)
+		if (*c->names[i])
+			prctl(PR_SET_NAME, c->names[i]);
+}
+
+void child_live(struct child_task *c)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), status;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *code;
+	pid_t pid;
+
+	child_rename(c);
+	code = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (code != MAP_FAILED)
+		munmap(code, page);
+	close(fd);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "measure/measure_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+#include "measure/reason.h"
+#include "measure/targets.h"
+#include "xlat/constants.h"
+
+#define NS 1000000000ULL
+
+/* The same on every architecture; C libraries learnt it late. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum { TICK_MS = 100 };	/* between two looks that nothing calls for */
+
+/* Options ---------------------------------------------------------------------- */
+
+static double option_seconds(const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v > 0) || v > 1e9)
+		die("--for needs a number of seconds above 0, not '%s'", arg);
+	return v;
+}
+
+void measure_option(struct measure *m, int opt, const char *arg, char **argv,
+		    const char *verb, const char *help)
+{
+	struct options *o = &m->own_session.options;
+
+	if (options_show(o, opt, arg))
+		return;
+	switch (opt) {
+	case 'a':
+		m->all = true;
+		break;
+	case 'C':
+		cpus_free(&m->cpus);
+		if (!cpus_parse(&m->cpus, arg))
+			die("-C needs a list of CPUs as in 0-3,8, not '%s'", arg);
+		break;
+	case 'G':
+		m->cgroup = arg;
+		break;
+	case 'h':
+		options_say(help);
+	case 'p':
+		options_pids(o, arg);
+		break;
+	case 'q':
+		selection_no_calls(&o->select);
+		break;
+	case 'V':
+		options_say(PACKAGE_STRING "\n");
+	case MEASURE_FOR:
+		m->seconds = option_seconds(arg);
+		break;
+	default:
+		options_wrong(opt, argv, verb);
+	}
+}
+
+bool measure_is_system(const struct measure *m)
+{
+	return !m->cgroup && !m->own_session.options.npids && (m->all || m->cpus.n);
+}
+
+bool measure_is_command(const struct measure *m)
+{
+	return m->own_session.options.argv && !m->cgroup && !m->own_session.options.npids &&
+	       !measure_is_system(m);
+}
+
+void measure_options_end(struct measure *m, int argc, char **argv)
+{
+	struct options *o = &m->own_session.options;
+
+	if (optind < argc)
+		o->argv = argv + optind;
+	options_check_show(o);
+	if (m->all && (m->cgroup || o->npids))
+		die("-a is everything: it does not go with -p or -G");
+	if (m->cgroup && o->npids)
+		die("-p and -G do not go together; run pevtrace twice");
+	if (m->all && m->cpus.n)
+		die("-a is every CPU: it does not go with -C");
+	if (m->seconds > 0 && o->argv)
+		die("--for and a command do not go together: the command says how long");
+}
+
+/* Opening -------------------------------------------------------------------------- */
+
+static bool catch_signals(struct measure *m)
+{
+	sigset_t wanted;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGHUP);
+	sigaddset(&wanted, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &wanted, &m->mask);
+	m->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (m->signals < 0)
+		warn("cannot wait for signals: %s", strerror(errno));
+	return m->signals >= 0;
+}
+
+static void watch_pids(struct measure *m)
+{
+	const struct options *o = &m->own_session.options;
+
+	m->pidfds = xcalloc(o->npids, sizeof(*m->pidfds));
+	for (size_t i = 0; i < o->npids; i++)
+		m->pidfds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+}
+
+static bool has_heirs(const struct measure *m)
+{
+	for (size_t i = 0; i < m->events.n; i++)
+		if (event_get(&m->events.events[i], ATTR_INHERIT))
+			return true;
+	return false;
+}
+
+static bool open_all(struct measure *m)
+{
+	struct batch *b = &m->batch;
+
+	b->own_calls = &m->own_session.own_calls;
+	b->events = &m->events;
+	b->targets = m->targets;
+	b->ntargets = m->ntargets;
+	b->flags |= PERF_FLAG_FD_CLOEXEC;
+	batch_open(b, m->retry, m);
+	reason_tell(m);
+	for (size_t i = 0; i < m->events.n; i++)
+		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
+			return false;
+	return b->nopen;
+}
+
+bool measure_open(struct measure *m)
+{
+	struct options *o = &m->own_session.options;
+
+	m->signals = m->cgroup_fd = -1;
+	m->work.go[0] = m->work.go[1] = m->work.report = -1;
+	o->records = m->pages;
+	if (!own_session_start(&m->own_session))
+		exit(EXIT_TROUBLE);
+	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, o->argv, &m->mask)))
+		return false;
+	watch_pids(m);
+	return targets_find(m, m->pages && has_heirs(m)) && open_all(m) &&
+	       (!m->pages || measure_map(m));
+}
+
+/* Running --------------------------------------------------------------------------- */
+
+/* What a terminal sends has reached the command as well. */
+static void pass_on(struct measure *m, const struct signalfd_siginfo *info)
+{
+	if (!m->work.pid || m->work.ended)
+		return;
+	if (m->interrupts == 1 && info->ssi_code == SI_KERNEL)
+		return;
+	kill(m->work.pid, m->interrupts > 1 ? SIGKILL : (int)info->ssi_signo);
+}
+
+static void take_signals(struct measure *m)
+{
+	struct signalfd_siginfo info;
+
+	while (read(m->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			workload_reap(&m->work);
+			continue;
+		}
+		m->interrupts++;
+		pass_on(m, &info);
+	}
+}
+
+static bool pid_ended(const struct measure *m, size_t i)
+{
+	struct pollfd p = { .fd = m->pidfds[i], .events = POLLIN };
+
+	if (p.fd < 0) /* before 5.3 */
+		return kill(m->own_session.options.pids[i], 0) && errno == ESRCH;
+	return poll(&p, 1, 0) > 0;
+}
+
+static bool pids_ended(const struct measure *m)
+{
+	size_t n = m->own_session.options.npids;
+
+	for (size_t i = 0; i < n; i++)
+		if (!pid_ended(m, i))
+			return false;
+	return n;
+}
+
+/* Nothing more is to come, or nobody wants it. */
+static bool is_over(const struct measure *m, uint64_t now)
+{
+	if (m->work.pid)
+		return m->work.ended;
+	return m->interrupts || pids_ended(m) ||
+	       (m->seconds > 0 && (double)(now - m->from_ns) >= m->seconds * 1e9) ||
+	       (m->once && !(m->seconds > 0));
+}
+
+static int wait_ms(const struct measure *m, uint64_t now)
+{
+	double left = m->seconds * 1e3 - (double)(now - m->from_ns) / 1e6;
+
+	return m->seconds > 0 && left < TICK_MS ? (int)left + 1 : TICK_MS;
+}
+
+static void wait_for_more(struct measure *m, struct pollfd *fds, size_t n)
+{
+	poll(fds, n, wait_ms(m, session_now()));
+	take_signals(m);
+}
+
+/* The rings, and our signals behind them. */
+static struct pollfd *poll_set(const struct measure *m)
+{
+	struct pollfd *fds = xcalloc(m->stream.n + 1, sizeof(*fds));
+
+	for (size_t i = 0; i < m->stream.n; i++)
+		fds[i] = (struct pollfd){ m->stream.rings[i].fd, POLLIN, 0 };
+	fds[m->stream.n] = (struct pollfd){ m->signals, POLLIN, 0 };
+	return fds;
+}
+
+/* An event whose task has ended is always ready: it is not waited for any more. */
+static void leave_out_ended(struct pollfd *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].revents & (POLLHUP | POLLERR))
+			fds[i].fd = -1;
+}
+
+static void go_on(struct measure *m)
+{
+	struct pollfd *fds = poll_set(m);
+	uint64_t told = m->from_ns, now;
+
+	while (now = session_now(), !is_over(m, now)) {
+		wait_for_more(m, fds, m->stream.n + 1);
+		leave_out_ended(fds, m->stream.n);
+		measure_look(m, false);
+		session_tick(&m->own_session.session, session_now());
+		if (m->progress && now - told >= NS) {
+			told = now;
+			m->progress(m, (double)(now - m->from_ns) / 1e9);
+		}
+	}
+	free(fds);
+}
+
+/* Whether some leader waits for PERF_EVENT_IOC_ENABLE. */
+static bool waits(const struct measure *m)
+{
+	for (size_t i = 0; i < m->events.n; i++) {
+		const struct event_spec *e = &m->events.events[i];
+
+		if (e->leader == i && event_get(e, ATTR_DISABLED) &&
+		    !event_get(e, ATTR_ENABLE_ON_EXEC))
+			return true;
+	}
+	return false;
+}
+
+bool measure_run(struct measure *m)
+{
+	bool ran;
+
+	if (waits(m))
+		batch_control(&m->batch, PERF_EVENT_IOC_ENABLE);
+	m->from_ns = session_now();
+	ran = !m->work.pid || workload_go(&m->work);
+	if (ran)
+		go_on(m);
+	m->to_ns = session_now();
+	batch_control(&m->batch, PERF_EVENT_IOC_DISABLE);
+	measure_look(m, true);
+	stream_snapshot(&m->stream);
+	return ran;
+}
+
+bool measure_end(struct measure *m)
+{
+	bool written;
+
+	stream_close(&m->stream, &m->own_session.own_calls);
+	batch_close(&m->batch);
+	workload_end(&m->work);
+	for (size_t i = 0; m->pidfds && i < m->own_session.options.npids; i++)
+		if (m->pidfds[i] >= 0)
+			close(m->pidfds[i]);
+	if (m->cgroup_fd >= 0)
+		close(m->cgroup_fd);
+	if (m->signals >= 0)
+		close(m->signals);
+	free(m->pidfds);
+	free(m->targets);
+	free(m->rings);
+	cpus_free(&m->cpus);
+	event_list_free(&m->events);
+	written = own_session_end(&m->own_session);
+	options_free(&m->own_session.options);
+	sigprocmask(SIG_SETMASK, &m->mask, NULL);
+	return written;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "measure/refusal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "drive/trial.h"
+#include "host/rights.h"
+#include "lib/die.h"
+#include "measure/reason.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
+
+void refusal_rights(struct buf *out)
+{
+	buf_addf(out, "perf_event_paranoid is %ld here, and CAP_PERFMON (or root) would be "
+		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
+}
+
+void refusal_gate(const struct confinement *c, struct buf *out)
+{
+	buf_adds(out, "something answers before the kernel does, whatever is asked for");
+	if (!c->seccomp) {
+		buf_adds(out, ", though this process has no seccomp filter");
+		return;
+	}
+	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
+	if (c->filters)
+		buf_addf(out, ", Seccomp_filters %d", c->filters);
+	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
+		      "must allow perf_event_open", c->no_new_privs);
+}
+
+void refusal_descriptors(const char *verb, size_t n)
+{
+	struct rlimit limit = { 0, 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	warn("%s needs %zu more descriptors to try things with, and there are not so many "
+	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
+	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+}
+
+bool refusal_is_gate(int error)
+{
+	/* what filters say; others are not worth a call that a trace of us would show */
+	return (error == EPERM || error == EACCES || error == ENOSYS) && trial_gate() == error;
+}
+
+void refusal_gate_words(struct buf *out, int error)
+{
+	struct confinement c;
+
+	confinement_read(&c);
+	if (error == ENOSYS && !c.seccomp)
+		buf_adds(out, "the kernel is built without perf events");
+	else
+		refusal_gate(&c, out);
+}
+
+bool refusal_add_gate(struct buf *out, int error)
+{
+	bool gate = refusal_is_gate(error);
+
+	if (gate)
+		refusal_gate_words(out, error);
+	return gate;
+}
+
+static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)
+{
+	struct rlimit limit;
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		if (!rule)
+			break;
+		/* only where the rule looks at it: other refusals it cannot mend */
+		if (rule->by & RULE_BY_PARANOID) {
+			buf_adds(out, "; ");
+			refusal_rights(out);
+			if (system)
+				buf_addf(out, "; events of a whole CPU need a level of %d or "
+					 "less", SYSTEM_LEVEL);
+		} else if (rule->by & RULE_BY_TASK) {
+			buf_adds(out, "; processes of other users are measured with "
+				      "CAP_PERFMON (or as root) only");
+		}
+		break;
+	case EMFILE:
+		if (!getrlimit(RLIMIT_NOFILE, &limit))
+			buf_addf(out, "; %llu are allowed (ulimit -n)",
+				 (unsigned long long)limit.rlim_cur);
+		break;
+	default:
+		break;
+	}
+}
+
+void refusal_open(const char *event, int error, bool system, const struct reason *r)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+	const char *name = strerrorname_np(error);
+	struct buf text = { 0 };
+	bool gate = refusal_add_gate(&text, error);
+
+	if (!gate) {
+		if (r->rule)
+			buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ",
+				 r->rule->meaning, r->rule->name);
+		else
+			buf_adds(&text, e ? e->meaning : strerror(error));
+		add_advice(&text, error, system, r->rule);
+	}
+	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
+	if (!gate)
+		warn("to find out more: %s", buf_str(&r->command));
+	buf_free(&text);
+}
+
+void refusal_map(size_t rings, size_t pages, int error)
+{
+	unsigned long long kib = (1 + pages) * (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
+	struct rlimit limit = { 0 };
+
+	switch (error) {
+	case EPERM:
+		getrlimit(RLIMIT_MEMLOCK, &limit);
+		warn("cannot map %zu rings of %llu KiB: more than perf_event_mlock_kb (%ld KiB "
+		     "for each CPU) and ulimit -l (%llu KiB) allow; take fewer pages with "
+		     "--mmap, or have CAP_IPC_LOCK", rings, kib,
+		     rights_sysctl("perf_event_mlock_kb", 0),
+		     (unsigned long long)limit.rlim_cur / 1024);
+		break;
+	case EINVAL:
+		warn("cannot map a ring of %zu pages: EINVAL: their number is a power of two, "
+		     "an event of any CPU with inherit=1 can have none, and all events have "
+		     "the same clock (use_clockid, clockid)", pages);
+		break;
+	case ENOMEM:
+		warn("cannot map a ring of %llu KiB: out of memory; take fewer pages with "
+		     "--mmap", kib);
+		break;
+	default:
+		warn("cannot map a ring of %zu pages: %s", pages, strerror(error));
+	}
+}
+
+void refusal_aux(size_t pages, int error)
+{
+	if (error == EOPNOTSUPP)
+		warn("no AUX area: EOPNOTSUPP: the PMU of no event here makes AUX data, as "
+		     "intel_pt, intel_bts, arm_spe and cs_etm do; leave out --aux");
+	else if (error == EPERM)
+		warn("no AUX area of %zu pages: EPERM: rings and areas are more than "
+		     "perf_event_mlock_kb and ulimit -l allow; take fewer pages with --aux, or "
+		     "have CAP_IPC_LOCK", pages);
+	else if (error == EINVAL)
+		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 can "
+		     "have none", pages);
+	else
+		warn("no AUX area of %zu pages: %s", pages, strerror(error));
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "text/call_text.h"
+
+#include "abi/strings.h"
+#include "text/siginfo.h"
+
+bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	text_colored(t->out, t->color, COLOR_CALL, c->desc->name);
+	buf_addc(t->out, '(');
+	text_sink_top(t, false, c->desc);
+	call_args(c, AT_SYSCALL_ENTER, n, &t->sink);
+	return t->level[0].any;
+}
+
+void call_text_rest(const struct call *c, bool any, const struct names *n,
+		    struct text_sink *t)
+{
+	text_sink_top(t, false, c->desc);
+	t->level[0].any = any;
+	call_args(c, AT_SYSCALL_EXIT, n, &t->sink);
+	buf_addc(t->out, ')');
+}
+
+static void add_value(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	struct buf error = { 0 };
+
+	if (!c->returned) {
+		buf_addc(t->out, '?');
+		return;
+	}
+	text_sink_top(t, true, NULL);
+	if (c->failed) {
+		error_text(c->ret, &error);
+		text_colored(t->out, t->color, COLOR_ERROR, buf_str(&error));
+		buf_free(&error);
+		return;
+	}
+	switch (call_result_kind(c)) {
+	case RESULT_FD:
+		t->sink.ops->fd(&t->sink, NULL, c->ret,
+				t->labels && n->fd ? n->fd(n, c, c->ret) : NULL);
+		break;
+	case RESULT_ADDR:
+	case RESULT_FLAGS:
+		t->sink.ops->hex(&t->sink, NULL, (uint64_t)c->ret);
+		break;
+	case RESULT_NUMBER:
+		t->sink.ops->sint(&t->sink, NULL, c->ret);
+		break;
+	}
+}
+
+/* What was done to the call on its way, as strace tells it. */
+static void add_injection(const struct call *c, struct buf *out)
+{
+	char name[32];
+
+	if (c->inject.injected)
+		buf_adds(out, " (INJECTED)");
+	if (c->inject.signal) {
+		signal_name(c->inject.signal, name, sizeof(name));
+		buf_addf(out, " (INJECTED: %s)", name);
+	}
+	if (c->inject.enter_delay_ns || c->inject.exit_delay_ns)
+		buf_adds(out, " (DELAYED)");
+}
+
+/* " (in [5], left {...})" where the kernel wrote more than its result. */
+static void add_results(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	size_t start = t->out->len;
+
+	buf_adds(t->out, " (");
+	text_sink_top(t, true, c->desc);
+	call_results(c, n, &t->sink);
+	if (t->level[0].any) {
+		buf_addc(t->out, ')');
+		return;
+	}
+	t->out->len = start;
+	t->out->data[start] = '\0';
+}
+
+void call_text_result(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	buf_adds(t->out, "= ");
+	add_value(c, n, t);
+	add_injection(c, t->out);
+	add_results(c, n, t);
+	call_result_notes(c, n, &t->sink);
+}

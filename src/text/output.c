@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "text/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/buf.h"
+#include "lib/create.h"
+#include "lib/die.h"
+#include "lib/map.h"
+
+enum {
+	ROOM = 64 << 10,
+	PULSES = 5, /* of the engine's: a reader that takes nothing meanwhile is slow */
+};
+
+/* One place to write to, and what has not been written yet. */
+struct stream {
+	int fd;
+	struct buf pending;
+};
+
+struct output {
+	const char *path;
+	bool separate;
+	bool buffered;
+	bool failed;
+	struct stream one;	/* without separate */
+	struct map streams;	/* separate: tid to stream */
+	struct map begun;	/* separate: tids whose file we have made */
+};
+
+static int open_file(const char *path)
+{
+	int fd = create_file(path, O_TRUNC);
+
+	if (fd < 0)
+		warn("cannot write '%s': %s; name another file with -o", path,
+		     create_error(errno));
+	return fd;
+}
+
+/* Whether the directory takes new files: to be said before the target runs. */
+static bool can_make_files(const char *path)
+{
+	char *copy = xstrdup(path);
+	bool ok = !access(dirname(copy), W_OK | X_OK);
+
+	if (!ok)
+		warn("cannot write '%s.PID': %s; name another file with -o", path,
+		     strerror(errno));
+	free(copy);
+	return ok;
+}
+
+struct output *output_open(const char *path, int standard, bool separate)
+{
+	struct output *o = xcalloc(1, sizeof(*o));
+
+	if (path && !strcmp(path, "-")) {
+		path = NULL;
+		standard = STDOUT_FILENO;
+	}
+	o->path = path;
+	o->separate = path && separate;
+	o->buffered = path || standard == STDOUT_FILENO;
+	if (o->separate)
+		o->failed = !can_make_files(path);
+	else
+		o->one.fd = path ? open_file(path) : standard;
+	if (!o->failed && o->one.fd >= 0)
+		return o;
+	free(o);
+	return NULL;
+}
+
+/* Said once; the target goes on, and pevtrace fails at the end. */
+static void fail(struct output *o)
+{
+	if (!o->failed)
+		warn("cannot write the trace to %s: %s; the rest of it is lost",
+		     o->path ? o->path : o->one.fd == STDOUT_FILENO ? "standard output" :
+		     "standard error", strerror(errno));
+	o->failed = true;
+}
+
+/*
+ * A stop that we hold back (see relay.c) waits for a program that waits for us: no
+ * longer where the reader that we wait for may have been stopped by it, too.
+ */
+static void heed_stops(void)
+{
+	sigset_t stops, before;
+
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGTSTP);
+	sigaddset(&stops, SIGTTIN);
+	sigaddset(&stops, SIGTTOU);
+	sigprocmask(SIG_UNBLOCK, &stops, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* What cannot be written is forgotten.  Signals come often: see engine.c. */
+static void drain(struct output *o, struct stream *s)
+{
+	size_t done = 0;
+	int waits = 0;
+
+	while (done < s->pending.len) {
+		ssize_t n = write(s->fd, s->pending.data + done, s->pending.len - done);
+
+		if (n >= 0) {
+			done += (size_t)n;
+			waits = 0;
+			continue;
+		}
+		if (errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = s->fd, .events = POLLOUT }, 1, -1);
+		else if (errno != EINTR)
+			break;
+		if (++waits >= PULSES)
+			heed_stops();
+	}
+	if (done < s->pending.len)
+		fail(o);
+	buf_reset(&s->pending);
+}
+
+static void finish(struct output *o, struct stream *s)
+{
+	drain(o, s);
+	if (close(s->fd))
+		fail(o);
+	buf_free(&s->pending);
+	free(s);
+}
+
+/* Out of descriptors: those of other tasks can be opened again to append. */
+static void finish_all(struct output *o)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&o->streams, &at)))
+		finish(o, slot->value);
+	map_free(&o->streams);
+}
+
+static struct stream *stream_of(struct output *o, pid_t tid)
+{
+	char path[4096];
+	struct stream *s;
+	int fd, flags;
+
+	if (!o->separate)
+		return &o->one;
+	s = map_get(&o->streams, (uint64_t)tid);
+	if (s)
+		return s;
+	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
+	/* a task's number may come again, and its file may have been closed */
+	flags = map_set(&o->begun, (uint64_t)tid, o) ? O_APPEND : O_TRUNC;
+	fd = create_file(path, flags);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		finish_all(o);
+		fd = create_file(path, flags);
+	}
+	if (fd < 0) {
+		fail(o);
+		return NULL;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->fd = fd;
+	map_set(&o->streams, (uint64_t)tid, s);
+	return s;
+}
+
+void output_done(struct output *o, pid_t tid)
+{
+	struct stream *s = o->separate ? map_del(&o->streams, (uint64_t)tid) : NULL;
+
+	if (s)
+		finish(o, s);
+}
+
+void output_write(struct output *o, pid_t tid, const char *text, size_t len)
+{
+	struct stream *s;
+
+	if (o->failed || !len)
+		return;
+	s = stream_of(o, tid);
+	if (!s)
+		return;
+	buf_add(&s->pending, text, len);
+	if (!o->buffered || s->pending.len >= ROOM)
+		drain(o, s);
+}
+
+void output_flush(struct output *o)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	drain(o, &o->one);
+	while ((slot = map_next(&o->streams, &at)))
+		drain(o, slot->value);
+}
+
+bool output_is_terminal(const struct output *o)
+{
+	return !o->separate && isatty(o->one.fd);
+}
+
+bool output_close(struct output *o)
+{
+	bool ok;
+
+	finish_all(o);
+	map_free(&o->begun);
+	drain(o, &o->one);
+	buf_free(&o->one.pending);
+	/* the standard streams are not ours to close */
+	if (o->path && !o->separate && close(o->one.fd))
+		fail(o);
+	ok = !o->failed;
+	free(o);
+	return ok;
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/strings.h"
+#include "text/text_view_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/die.h"
+#include "text/call_text.h"
+#include "text/siginfo.h"
+
+#define NS 1000000000ULL
+
+/* A call that takes so long is shown before it returns. */
+#define IDLE_NS 200000000ULL
+
+/* A call that has begun and not yet returned. */
+struct pending {
+	struct inflight in;
+	const struct call_desc *desc;
+	struct buf args;	/* "name(first, args" */
+	struct buf stack;	/* lines to come behind it */
+	bool any;		/* there is an argument before the next one */
+};
+
+static void pending_free(struct pending *p)
+{
+	buf_free(&p->args);
+	buf_free(&p->stack);
+	free(p);
+}
+
+static void free_view(struct view *view)
+{
+	struct text_view *v = text_self(view);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&v->pending.by_tid, &at)))
+		pending_free(slot->value);
+	while (v->spare) {
+		struct inflight *next = v->spare->next;
+
+		pending_free((struct pending *)v->spare);
+		v->spare = next;
+	}
+	inflights_free(&v->pending);
+	buf_free(&v->line);
+	buf_free(&v->extra);
+	free(v);
+}
+
+/* Lines carry a pid once there is more than one task. */
+static void on_born(struct view *view, const struct birth *b, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+
+	(void)b;
+	(void)ns;
+	if (v->tasks++)
+		v->many = true;
+}
+
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
+{
+	uint64_t real = (uint64_t)((int64_t)ns + v->real_offset), delta;
+	time_t seconds = (time_t)(real / NS);
+	struct tm tm;
+	char text[32];
+
+	buf_reset(&v->line);
+	if (v->many && !v->o->pid_never)
+		buf_addf(&v->line, v->o->pid_always ? "%-5d " : "[pid %5d] ", (int)tid);
+	if (v->o->relative) {
+		delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
+		v->last_ns = ns;
+		buf_addf(&v->line, "%6llu.%06llu ", (unsigned long long)(delta / NS),
+			 (unsigned long long)(delta % NS / 1000));
+	}
+	if (v->o->clock == CLOCK_OFF)
+		return;
+	if (v->o->clock == CLOCK_EPOCH) {
+		buf_addf(&v->line, "%lld.%06llu ", (long long)seconds,
+			 (unsigned long long)(real % NS / 1000));
+		return;
+	}
+	localtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	buf_adds(&v->line, text);
+	if (v->o->clock == CLOCK_MICROS)
+		buf_addf(&v->line, ".%06llu", (unsigned long long)(real % NS / 1000));
+	buf_addc(&v->line, ' ');
+}
+
+/* The line that on_idle() left open ends here, for another one to begin. */
+static void close_partial(struct text_view *v)
+{
+	struct pending *p = v->partial;
+	const char *comma;
+
+	if (!p)
+		return;
+	v->partial = NULL;
+	p->in.split = true;
+	comma = p->any && p->desc->in_args < p->desc->nargs ? "," : "";
+	buf_reset(&v->extra);
+	buf_addf(&v->extra, "%s <unfinished ...>\n", comma);
+	output_write(v->out, p->in.tid, buf_str(&v->extra), v->extra.len);
+}
+
+void text_end_line(struct text_view *v, pid_t tid)
+{
+	close_partial(v);
+	buf_addc(&v->line, '\n');
+	output_write(v->out, tid, buf_str(&v->line), v->line.len);
+}
+
+/* With a choice of outcomes a line is written only once that is known. */
+static bool must_wait(const struct text_view *v)
+{
+	return v->o->status != STATUS_ALL;
+}
+
+static void write_split(void *ctx, struct inflight *in)
+{
+	const struct pending *p = (struct pending *)in;
+	struct text_view *v = ctx;
+
+	if (v->partial == p) {
+		close_partial(v);
+		return;
+	}
+	text_start_line(v, in->tid, in->enter_ns);
+	buf_adds(&v->line, buf_str(&p->args));
+	if (p->any && p->desc->in_args < p->desc->nargs)
+		buf_addc(&v->line, ',');
+	buf_adds(&v->line, " <unfinished ...>");
+	text_end_line(v, in->tid);
+}
+
+void text_split_older(struct text_view *v, uint64_t ns, pid_t tid)
+{
+	if (!must_wait(v) && !v->o->pid_never)
+		inflight_split(&v->pending, ns, tid, write_split, v);
+}
+
+static struct pending *pending_new(struct text_view *v, const struct call *c)
+{
+	struct pending *p = (struct pending *)v->spare;
+
+	if (p) {
+		v->spare = p->in.next;
+		buf_reset(&p->args);
+		buf_reset(&p->stack);
+	} else {
+		p = xcalloc(1, sizeof(*p));
+	}
+	p->desc = c->desc;
+	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
+	return p;
+}
+
+static struct pending *pending_take(struct text_view *v, pid_t tid)
+{
+	return (struct pending *)inflight_take(&v->pending, tid);
+}
+
+static void pending_done(struct text_view *v, struct pending *p)
+{
+	if (v->partial == p)
+		close_partial(v);
+	p->in.next = v->spare;
+	v->spare = &p->in;
+}
+
+void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *out)
+{
+	text_sink_init(t, out);
+	t->sink.full = v->o->full;
+	t->sink.max_string = v->o->max_string;
+	t->labels = v->o->labels;
+	t->color = v->o->color;
+}
+
+static void on_enter(struct view *view, const struct call *c)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p;
+	struct text_sink t;
+
+	if (!c->shown)
+		return;
+	p = pending_take(v, c->tid);
+	if (p) /* its end was not seen */
+		pending_done(v, p);
+	p = pending_new(v, c);
+	text_init_sink(v, &t, &p->args);
+	p->any = call_text_begin(c, v->names, &t);
+}
+
+/*
+ * Nothing has happened for a while: whoever looks on wants to know in what the
+ * target waits.  The line is what it would be anyway; its end comes later.
+ */
+static void on_idle(struct view *view, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+	struct inflight *in = v->pending.head.next;
+	struct pending *p;
+
+	while (in != &v->pending.head && in->split)
+		in = in->next;
+	if (v->partial || must_wait(v) || v->o->pid_never ||
+	    in == &v->pending.head || ns - in->enter_ns < IDLE_NS)
+		return;
+	p = (struct pending *)in;
+	text_start_line(v, p->in.tid, p->in.enter_ns);
+	buf_adds(&v->line, buf_str(&p->args));
+	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
+	v->partial = p;
+}
+
+static unsigned int status_of(const struct call *c)
+{
+	if (!c->returned)
+		return STATUS_UNAVAILABLE;
+	return c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL;
+}
+
+/*
+ * The start of the line that ends a call: all of it, or "<... resumed>", or
+ * nothing where that stands there already.
+ */
+static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
+{
+	if (v->partial == p) {
+		v->partial = NULL;
+		buf_reset(&v->line);
+		return;
+	}
+	text_split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
+	text_start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
+	if (p->in.split)
+		buf_addf(&v->line, "<... %s resumed>", p->desc->name);
+	else
+		buf_adds(&v->line, buf_str(&p->args));
+}
+
+static void finish(struct text_view *v, struct pending *p)
+{
+	text_end_line(v, p->in.tid);
+	if (p->stack.len)
+		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
+}
+
+static void on_exit_of(struct view *view, const struct call *c)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p = pending_take(v, c->tid);
+	struct text_sink t;
+
+	if (!p)
+		return;
+	if (v->o->status & status_of(c)) {
+		begin_last_line(v, p, c->exit_ns);
+		text_init_sink(v, &t, &v->line);
+		call_text_rest(c, p->any && !p->in.split, v->names, &t);
+		buf_addc(&v->line, ' ');
+		call_text_result(c, v->names, &t);
+		if (v->o->duration)
+			buf_addf(&v->line, " <%llu.%06llu>",
+				 (unsigned long long)((c->exit_ns - c->start_ns) / NS),
+				 (unsigned long long)((c->exit_ns - c->start_ns) % NS / 1000));
+		finish(v, p);
+	}
+	pending_done(v, p);
+}
+
+static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p = pending_take(v, c->tid);
+	bool ends;
+
+	if (!p)
+		return;
+	ends = !strncmp(p->desc->name, "exit", 4);
+	if (v->o->status & (let_go ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
+			    STATUS_UNFINISHED)) {
+		begin_last_line(v, p, ns);
+		if (let_go)
+			buf_adds(&v->line, " <detached ...>");
+		else if (ends)
+			buf_adds(&v->line, ") = ?");
+		else
+			buf_adds(&v->line, " <unfinished ...>) = ?");
+		finish(v, p);
+	}
+	pending_done(v, p);
+}
+
+static void add_frame(struct buf *out, const struct view_frame *f)
+{
+	buf_adds(out, " > ");
+	text_escaped(out, f->module ? f->module : "unmapped memory");
+	buf_addc(out, '(');
+	if (f->symbol)
+		text_escaped(out, f->symbol);
+	buf_addf(out, "+0x%llx) [0x%llx]\n", (unsigned long long)f->offset,
+		 (unsigned long long)f->ip);
+}
+
+static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
+		     size_t n, const char *why)
+{
+	struct pending *p = (struct pending *)inflight_get(&text_self(view)->pending, tid);
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < n; i++)
+		add_frame(&p->stack, &frames[i]);
+	if (why)
+		buf_addf(&p->stack, " > (%s)\n", why);
+}
+
+static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)
+{
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	buf_adds(&v->line, "+++ ");
+	text_escaped(&v->line, text);
+	buf_adds(&v->line, " +++");
+	text_end_line(v, tid);
+}
+
+static void on_signal(struct view *view, pid_t tid, uint64_t ns,
+		      const siginfo_t *info, bool shown)
+{
+	struct text_view *v = text_self(view);
+	struct text_sink t;
+	char name[32];
+
+	if (!shown)
+		return;
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	text_init_sink(v, &t, &v->line);
+	signal_name(info->si_signo, name, sizeof(name));
+	buf_addf(&v->line, "--- %s ", name);
+	siginfo_emit(info, &t.sink);
+	buf_adds(&v->line, " ---");
+	text_end_line(v, tid);
+}
+
+static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe, bool shown)
+{
+	struct text_view *v = text_self(view);
+	bool told = inflight_get(&v->pending, former);
+	struct inflight *stale = inflight_rename(&v->pending, former, tid);
+	char text[4200];
+
+	if (stale)
+		pending_done(v, (struct pending *)stale);
+	if (!shown || told || !exe)
+		return; /* the execve's own line says it, or nobody wants to know */
+	snprintf(text, sizeof(text), "now runs %s", exe);
+	event_line(v, tid, ns, text);
+}
+
+static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
+		    int status, bool shown)
+{
+	struct text_view *v = text_self(view);
+	char text[80] = "superseded by another thread's exec";
+
+	if (!shown || how == END_DETACHED || v->o->quiet > 1) {
+		output_done(v->out, tid);
+		return;
+	}
+	if (how == END_EXIT)
+		status_text(status, text, sizeof(text));
+	event_line(v, tid, ns, text);
+	output_done(v->out, tid);
+}
+
+static const struct view_ops ops = {
+	.born = on_born,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.abandon = on_abandon,
+	.stack = on_stack,
+	.record = text_on_record,
+	.looked = text_on_looked,
+	.signalled = on_signal,
+	.execed = on_exec,
+	.gone = on_gone,
+	.idle = on_idle,
+	.free = free_view,
+};
+
+struct view *text_view_new(const struct text_options *o,
+			   const struct names *names, struct output *out,
+			   int64_t real_offset)
+{
+	struct text_view *v = xcalloc(1, sizeof(*v));
+
+	v->view.ops = &ops;
+	v->o = o;
+	v->names = names;
+	v->out = out;
+	v->real_offset = real_offset;
+	v->many = o->pid_always;
+	inflights_init(&v->pending);
+	return &v->view;
+}
