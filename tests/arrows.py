@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The arrows of doc/architecture.md: which file needs which, as the linker sees it.
+
+A room may need the rooms below it only, and no files of one room need each other
+in a circle.  What a file needs is read from the objects' symbols, so that a header
+that is included and not used does not count, and a hidden declaration does.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+SRCDIR = os.environ.get("srcdir", ".")
+BUILDDIR = os.environ.get("builddir", ".")
+
+
+def rooms():
+	"""{room: the rooms that it may need}, from the table in the design."""
+	may, below = {}, {}
+	with open(os.path.join(SRCDIR, "doc/architecture.md"), encoding="utf-8") as f:
+		for line in f:
+			m = re.match(r"\| `src/(\w+)/` \|.*\|([\w, ]*)\|$", line)
+			if m:
+				below[m[1]] = re.findall(r"\w+", m[2])
+
+	def all_below(room):
+		if room not in may:
+			may[room] = {room}
+			for r in below[room]:
+				may[room] |= all_below(r)
+		return may[room]
+	for room in below:
+		all_below(room)
+	return may
+
+
+def objects():
+	"""{source file below src/: (symbols defined, symbols needed)}."""
+	found = {}
+	for top, _, files in os.walk(os.path.join(BUILDDIR, "src")):
+		for name in files:
+			if not name.endswith(".o"):
+				continue
+			source = os.path.relpath(os.path.join(top, name), os.path.join(BUILDDIR, "src"))
+			source = re.sub(r"[^/]*-([^/]*)\.o$|\.o$", lambda m: (m[1] or "") + ".c", source)
+			if not os.path.exists(os.path.join(SRCDIR, "src", source)):
+				continue
+			out = subprocess.run(["nm", os.path.join(top, name)], check=True,
+					     capture_output=True, text=True).stdout
+			defined, needed = set(), set()
+			for line in out.splitlines():
+				kind, symbol = line.split()[-2:]
+				(needed if kind == "U" else defined if kind.isupper() else set()).add(symbol)
+			found[source] = (defined, needed)
+	return found
+
+
+def circles(needs):
+	"""Sets of files that need each other, by Tarjan's algorithm."""
+	index, low, stack, out = {}, {}, [], []
+
+	def visit(v):
+		index[v] = low[v] = len(index)
+		stack.append(v)
+		for w in needs[v]:
+			if w not in index:
+				visit(w)
+			if w in stack:
+				low[v] = min(low[v], low[w])
+		if low[v] == index[v]:
+			circle = []
+			while not circle or circle[-1] != v:
+				circle.append(stack.pop())
+			if len(circle) > 1:
+				out.append(sorted(circle))
+	for v in needs:
+		if v not in index:
+			visit(v)
+	return out
+
+
+def room_of(source):
+	return source.split("/")[0]
+
+
+def main():
+	sys.setrecursionlimit(10000)
+	found, may = objects(), rooms()
+	home = {s: f for f, (defined, _) in found.items() for s in defined}
+	needs = {f: {home[s] for s in needed if s in home} - {f} for f, (_, needed) in found.items()}
+	wrong = sorted(f"{f} needs {g}" for f in needs for g in needs[f]
+		       if "/" in f and "/" in g and room_of(g) not in may.get(room_of(f), {room_of(g)}))
+	missing = sorted({room_of(f) for f in found if "/" in f} - set(may))
+	round_ = circles(needs)
+	print("1..3")
+	for n, (title, bad) in enumerate((
+			("every room is in the table of doc/architecture.md", missing),
+			("a room needs only those below it", wrong),
+			("no files need each other in a circle", [" ".join(c) for c in round_])), 1):
+		print("not ok" if bad or not found else "ok", n, "-", title)
+		for line in bad:
+			print("#  ", line)
+	return any((missing, wrong, round_)) or not found
+
+
+if __name__ == "__main__":
+	sys.exit(main())
