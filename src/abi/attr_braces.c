@@ -62,7 +62,7 @@ static bool take_value(struct text_cursor *c, char *value, size_t *len,
 	while (c->at < c->end && !strchr(",;}", *c->at))
 		if (!skip_comment(c, NULL))
 			c->at++;
-	while (*len && text_is_blank(value[*len - 1]))
+	while (*len && scan_is_blank(value[*len - 1]))
 		--*len;
 	return true;
 }
@@ -140,7 +140,7 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 	if (!open)
 		return ATTR_END;
 	for (c->at = open; c->at < c->end; ) {
-		if (text_is_blank(*c->at) || *c->at == ',' || *c->at == ';') {
+		if (scan_is_blank(*c->at) || *c->at == ',' || *c->at == ';') {
 			c->at++;
 		} else if (skip_comment(c, NULL)) {
 			;
@@ -172,7 +172,7 @@ enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out
 		const char *key;
 		size_t n;
 
-		if (text_is_blank(*c->at) || strchr(",;{}", *c->at)) {
+		if (scan_is_blank(*c->at) || strchr(",;{}", *c->at)) {
 			c->at++;
 			continue;
 		}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abi/attr_text.h"
+#include "lib/scan_text.h"
 
 /* {type=..., size=..., ...}: pevtrace, strace, C's initializers. */
 enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out);
@@ -29,17 +30,6 @@ const char *attr_line_members(const char *at, const char *end);
 /* PERF_TEST_ATTR: "[event-1-0-5]" and type=1 and so on. */
 enum attr_read attr_next_section(struct text_cursor *c, struct attr_text *out);
 
-static inline bool text_is_blank(char ch)
-{
-	return ch == ' ' || (ch >= '\t' && ch <= '\r');
-}
-
-static inline bool text_is_word(char ch)
-{
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || ch == '_';
-}
-
 static inline bool text_ahead(const struct text_cursor *c, const char *what)
 {
 	size_t n = strlen(what);
@@ -54,17 +44,12 @@ static inline const char *text_find(const char *at, const char *end, const char 
 
 static inline void text_skip_blanks(struct text_cursor *c)
 {
-	while (c->at < c->end && text_is_blank(*c->at))
-		c->at++;
+	c->at = scan_blanks(c->at, c->end);
 }
 
 static inline size_t text_word_at(const struct text_cursor *c)
 {
-	size_t n = 0;
-
-	while (c->at + n < c->end && text_is_word(c->at[n]))
-		n++;
-	return n;
+	return scan_word(c->at, c->end);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "abi/attr.h"
 #include "abi/attr_value.h"
 #include "abi/layout.h"
+#include "lib/scan_text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -65,25 +66,18 @@ static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 static bool set_range(struct text_cursor *c, const struct field *f,
 		      const struct text_cursor *bits, uint64_t v, struct attr_text *out)
 {
-	unsigned int n[2] = { 0 }, last, first, i = 0;
+	const char *at = bits->at;
+	uint64_t last, first;
 
-	for (const char *p = bits->at; p < bits->end && i < 2; p++) {
-		if (*p >= '0' && *p <= '9' && n[i] < 100)
-			n[i] = 10 * n[i] + (unsigned int)(*p - '0');
-		else if (*p != '.' || i)
-			break;
-		else
-			i += p[-1] == '.';
-	}
-	last = n[0];
-	first = n[1];
-	if (!i || last < first || last >= 8u * f->width)
+	if (!scan_number(&at, bits->end, SCAN_DECIMAL, &last) || bits->end - at < 2 ||
+	    memcmp(at, "..", 2) || (at += 2, !scan_number(&at, bits->end, SCAN_DECIMAL, &first)) ||
+	    last < first || last >= 8u * f->width)
 		return text_cursor_fail(c, "cannot tell which bits of %s these are", f->name);
 	if (first && last - first < 63 && v >> (last - first + 1))
 		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more", f->name,
-					last - first + 1, last == first ? "" : "s",
+					(unsigned int)(last - first + 1), last == first ? "" : "s",
 					(unsigned long long)v);
-	field_set_bits(f, first, last - first + 1, v, out->bytes);
+	field_set_bits(f, (unsigned int)first, (unsigned int)(last - first + 1), v, out->bytes);
 	return true;
 }
 

@@ -7,9 +7,9 @@
 
 static void take_label(struct attr_text *out, const char *from, const char *to)
 {
-	while (from < to && text_is_blank(*from))
+	while (from < to && scan_is_blank(*from))
 		from++;
-	while (to > from && (text_is_blank(to[-1]) || to[-1] == ':'))
+	while (to > from && (scan_is_blank(to[-1]) || to[-1] == ':'))
 		to--;
 	snprintf(out->label, sizeof(out->label), "%.*s",
 		 to - from < 255 ? (int)(to - from) : 255, from);
@@ -47,7 +47,7 @@ static bool perf_member(struct text_cursor *c, const char *key, size_t n,
 	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
 		c->at++;
 	value = c->at;
-	while (c->at < c->end && !text_is_blank(*c->at) && *c->at != ',')
+	while (c->at < c->end && !scan_is_blank(*c->at) && *c->at != ',')
 		c->at++;
 	end = c->at;
 	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
@@ -97,7 +97,7 @@ const char *attr_line_members(const char *at, const char *end)
 		struct text_cursor c = { .at = p, .end = end };
 		size_t n;
 
-		if (p > at && !text_is_blank(p[-1]))
+		if (p > at && !scan_is_blank(p[-1]))
 			continue;
 		n = text_word_at(&c);
 		if (n && end - p > (long)n + 1 && p[n] == ':' && p[n + 1] == ' ' &&
@@ -121,7 +121,7 @@ enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out)
 			continue;
 		take_label(out, from, line.at);
 		for (; line.at < line.end; text_skip_blanks(&line)) {
-			if (text_is_blank(*line.at) || *line.at == ',') {
+			if (scan_is_blank(*line.at) || *line.at == ',') {
 				line.at++;
 				continue;
 			}
@@ -165,7 +165,7 @@ static bool assignment(struct text_cursor *c, struct attr_text *out)
 	if (!n || c->at == c->end || *c->at != '=')
 		return text_cursor_fail(c, "member=value was expected");
 	value = ++c->at;
-	while (c->at < c->end && !text_is_blank(*c->at))
+	while (c->at < c->end && !scan_is_blank(*c->at))
 		c->at++;
 	if (is_argument(key, n))
 		return true;

@@ -13,7 +13,7 @@ static bool has_section(const char *text, const char *end)
 	for (const char *p = text; p < end; p++) {
 		if (*p == '[' && p + 1 < end && p[1] >= 'a' && p[1] <= 'z')
 			return true;
-		if (text_is_blank(*p))
+		if (scan_is_blank(*p))
 			continue;
 		p = memchr(p, '\n', (size_t)(end - p));
 		if (!p)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/scan_text.h"
 #include "xlat/tables.h"
 
 enum { DEPTH = 16 };	/* of brackets and signs */
@@ -13,56 +14,29 @@ struct expression {
 	unsigned int depth;
 };
 
-static bool is_word(char ch)
+/* Skip blanks and return the next character, NUL at the end. */
+static char value_next(struct text_cursor *c)
 {
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || ch == '_';
-}
-
-static char next(struct text_cursor *c)
-{
-	while (c->at < c->end && (*c->at == ' ' || (*c->at >= '\t' && *c->at <= '\r')))
-		c->at++;
+	c->at = scan_blanks(c->at, c->end);
 	return c->at < c->end ? *c->at : 0;
 }
 
-static unsigned int digit_of(char ch)
+/* Read a number by C's rules, with a suffix of U and L, that is all of the word. */
+static bool value_number(struct text_cursor *c, const char *word, size_t len, uint64_t *v)
 {
-	if (ch >= '0' && ch <= '9')
-		return (unsigned int)(ch - '0');
-	ch = (char)(ch | ' ');
-	return ch >= 'a' && ch <= 'z' ? (unsigned int)(ch - 'a') + 10 : 99;
-}
+	const char *at = word;
 
-/* A number by C's rules, with its suffix of U and L. */
-static bool number(struct text_cursor *c, const char *word, size_t len, uint64_t *v)
-{
-	unsigned int base = 10;
-	size_t i = 0;
-
-	while (len > 1 && ((word[len - 1] | ' ') == 'u' || (word[len - 1] | ' ') == 'l'))
+	while (len > 1 && strchr("uUlL", word[len - 1]))
 		len--;
-	if (len > 2 && word[0] == '0' && (word[1] | ' ') == 'x') {
-		base = 16;
-		i = 2;
-	} else if (len > 1 && word[0] == '0') {
-		base = 8;
-	}
-	for (*v = 0; i < len; i++) {
-		unsigned int d = digit_of(word[i]);
-
-		if (d >= base)
-			return text_cursor_fail(c, "'%.*s' is no number", (int)len, word);
-		if (*v > (UINT64_MAX - d) / base)
-			return text_cursor_fail(c, "%.*s is more than 64 bits",
-						(int)len, word);
-		*v = *v * base + d;
-	}
-	return true;
+	if (scan_number(&at, word + len, SCAN_C, v) && at == word + len)
+		return true;
+	return at == word + len ?
+	       text_cursor_fail(c, "%.*s is more than 64 bits", (int)len, word) :
+	       text_cursor_fail(c, "'%.*s' is no number", (int)len, word);
 }
 
 /* The constant of that name; a short name counts in its own table only. */
-static const struct xlat_entry *constant(const struct xlat *own, const char *name)
+static const struct xlat_entry *value_constant(const struct xlat *own, const char *name)
 {
 	const struct xlat_entry *e = xlat_by_name(own, name);
 
@@ -74,7 +48,7 @@ static const struct xlat_entry *constant(const struct xlat *own, const char *nam
 	return e;
 }
 
-static bool name_value(struct expression *x, const char *word, size_t len, uint64_t *v)
+static bool value_of_name(struct expression *x, const char *word, size_t len, uint64_t *v)
 {
 	const struct xlat_entry *e;
 	struct text_cursor *c = x->c;
@@ -91,7 +65,7 @@ static bool name_value(struct expression *x, const char *word, size_t len, uint6
 			*v = 1;
 			return true;
 		}
-		e = constant(x->xlat, name);
+		e = value_constant(x->xlat, name);
 		if (e) {
 			*v = e->value;
 			return true;
@@ -103,11 +77,11 @@ static bool name_value(struct expression *x, const char *word, size_t len, uint6
 }
 
 /* sizeof(...): whatever it is of, an attr says so of itself. */
-static bool size_of(struct text_cursor *c, uint64_t *v)
+static bool value_sizeof(struct text_cursor *c, uint64_t *v)
 {
 	unsigned int depth = 0;
 
-	if (next(c) != '(')
+	if (value_next(c) != '(')
 		return text_cursor_fail(c, "sizeof without its bracket");
 	do {
 		depth += *c->at == '(';
@@ -118,12 +92,12 @@ static bool size_of(struct text_cursor *c, uint64_t *v)
 	return !depth || text_cursor_fail(c, "sizeof without its closing bracket");
 }
 
-static bool any_of(struct expression *x, uint64_t *v);
+static bool value_any_of(struct expression *x, uint64_t *v);
 
-static bool primary(struct expression *x, uint64_t *v)
+static bool value_primary(struct expression *x, uint64_t *v)
 {
 	struct text_cursor *c = x->c;
-	char ch = next(c);
+	char ch = value_next(c);
 	const char *word = c->at;
 	bool ok;
 
@@ -131,40 +105,39 @@ static bool primary(struct expression *x, uint64_t *v)
 		if (++x->depth > DEPTH)
 			return text_cursor_fail(c, "brackets are nested too deep");
 		c->at++;
-		ok = ch == '(' ? any_of(x, v) : primary(x, v);
+		ok = ch == '(' ? value_any_of(x, v) : value_primary(x, v);
 		x->depth--;
 		if (!ok)
 			return false;
 		if (ch == '(') {
-			if (next(c) != ')')
+			if (value_next(c) != ')')
 				return text_cursor_fail(c, "a bracket is not closed");
 			c->at++;
 		}
 		*v = ch == '-' ? -*v : ch == '~' ? ~*v : *v;
 		return true;
 	}
-	while (c->at < c->end && is_word(*c->at))
-		c->at++;
+	c->at += scan_word(c->at, c->end);
 	if (c->at == word)
 		return ch ? text_cursor_fail(c, "a number or a name is missing at '%c'", ch) :
 			    text_cursor_fail(c, "a number or a name is missing");
-	if (*word >= '0' && *word <= '9')
-		return number(c, word, (size_t)(c->at - word), v);
+	if (scan_is_digit(*word))
+		return value_number(c, word, (size_t)(c->at - word), v);
 	if (c->at - word == 6 && !memcmp(word, "sizeof", 6))
-		return size_of(c, v);
-	return name_value(x, word, (size_t)(c->at - word), v);
+		return value_sizeof(c, v);
+	return value_of_name(x, word, (size_t)(c->at - word), v);
 }
 
-static bool shifted(struct expression *x, uint64_t *v)
+static bool value_shifted(struct expression *x, uint64_t *v)
 {
 	struct text_cursor *c = x->c;
 	uint64_t by;
 
-	if (!primary(x, v))
+	if (!value_primary(x, v))
 		return false;
-	while (next(c) == '<' && c->end - c->at >= 2 && c->at[1] == '<') {
+	while (value_next(c) == '<' && c->end - c->at >= 2 && c->at[1] == '<') {
 		c->at += 2;
-		if (!primary(x, &by))
+		if (!value_primary(x, &by))
 			return false;
 		if (by > 63)
 			return text_cursor_fail(c, "a shift by %llu bits",
@@ -174,15 +147,15 @@ static bool shifted(struct expression *x, uint64_t *v)
 	return true;
 }
 
-static bool any_of(struct expression *x, uint64_t *v)
+static bool value_any_of(struct expression *x, uint64_t *v)
 {
 	uint64_t more;
 
-	if (!shifted(x, v))
+	if (!value_shifted(x, v))
 		return false;
-	while (next(x->c) == '|') {
+	while (value_next(x->c) == '|') {
 		x->c->at++;
-		if (!shifted(x, &more))
+		if (!value_shifted(x, &more))
 			return false;
 		*v |= more;
 	}
@@ -193,8 +166,8 @@ bool value_read(struct text_cursor *c, const struct xlat *x, uint64_t *v)
 {
 	struct expression e = { .c = c, .xlat = x };
 
-	if (!any_of(&e, v))
+	if (!value_any_of(&e, v))
 		return false;
-	return !next(c) || text_cursor_fail(c, "'%.*s' is left over; values are joined by |",
+	return !value_next(c) || text_cursor_fail(c, "'%.*s' is left over; values are joined by |",
 					     text_cursor_some(c), c->at);
 }

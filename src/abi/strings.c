@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/scan_text.h"
+
 /* libc keeps the first two of the kernel's real-time signals for itself. */
 enum { KERNEL_RTMIN = 32, SIGNAL_MAX = 64 };
 
@@ -83,11 +85,11 @@ bool signal_name(int sig, char *text, size_t size)
 
 int signal_by_name(const char *name)
 {
-	char known[32], *end;
-	long n = strtol(name, &end, 10);
+	char known[32];
+	uint64_t n;
 
-	if (end != name && !*end)
-		return n > 0 && n <= SIGNAL_MAX ? (int)n : 0;
+	if (scan_whole(name, SCAN_DECIMAL, 1, SIGNAL_MAX, &n))
+		return (int)n;
 	if (!strncasecmp(name, "SIG", 3))
 		name += 3;
 	for (int sig = 1; sig <= SIGNAL_MAX; sig++)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/when.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "abi/attr_value.h"
 #include "abi/layout.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 #include "xlat/tables.h"
 
 enum { WHEN_DEPTH = 64 };	/* brackets within brackets, and !s */
@@ -57,8 +57,7 @@ static struct when *node(enum when_op op, struct when *a, struct when *b)
 
 static void skip_blanks(struct text_cursor *c)
 {
-	while (c->at < c->end && isspace((unsigned char)*c->at))
-		c->at++;
+	c->at = scan_blanks(c->at, c->end);
 }
 
 /* Moves behind the word if it is next. */
@@ -101,7 +100,7 @@ static struct text_cursor slice_value(struct text_cursor *c)
 			break;
 	}
 	part.end = c->at;
-	while (part.end > part.at && isspace((unsigned char)part.end[-1]))
+	while (part.end > part.at && scan_is_blank(part.end[-1]))
 		part.end--;
 	return part;
 }
@@ -168,10 +167,9 @@ static struct when *comparison(struct reader *r)
 	size_t len;
 
 	skip_blanks(r->c);
-	for (start = r->c->at; r->c->at < r->c->end &&
-	     (isalnum((unsigned char)*r->c->at) || *r->c->at == '_'); r->c->at++)
-		;
-	len = (size_t)(r->c->at - start);
+	start = r->c->at;
+	len = scan_word(start, r->c->end);
+	r->c->at += len;
 	if (len && len < sizeof(w->name)) {
 		memcpy(w->name, start, len);
 		w->field = attr_member(start, len);

@@ -5,6 +5,23 @@
 #include <string.h>
 
 #include "lib/buf.h"
+#include "lib/scan_text.h"
+
+uint32_t release_read(const char **at)
+{
+	uint64_t part[3] = { 0 };
+	const char *p = *at;
+	int n;
+
+	for (n = 0; n < 3; n++) {
+		if ((n && *p++ != '.') || !scan_number(&p, NULL, SCAN_DECIMAL, &part[n]))
+			break;
+		*at = p;
+	}
+	if (n < 2 || part[0] > 255 || part[1] > 255)
+		return 0;
+	return KVER(part[0], part[1], part[2] > 255 ? 255 : part[2]);
+}
 
 void release_text(uint32_t v, struct buf *out)
 {

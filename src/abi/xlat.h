@@ -15,6 +15,12 @@
 
 struct buf;
 
+/*
+ * Read a release such as "6.18.44-fc" or "2.6.31" and move *at behind its numbers.
+ * Return KVER() of it, with 255 for a higher update as the kernel has it, or 0.
+ */
+uint32_t release_read(const char **at);
+
 /* Appends a release, KVER(), as it is written: "6.18", "2.6.31". */
 void release_text(uint32_t v, struct buf *out);
 

@@ -14,6 +14,7 @@
 #include "host/facts.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "lib/scan_text.h"
 #include "trace/inject.h"
 #include "xlat/constants.h"
 
@@ -52,11 +53,10 @@ static struct injections *made(struct injections **i)
 
 static int64_t error_number(const char *word)
 {
-	char *end;
-	long n = strtol(word, &end, 10);
+	uint64_t n;
 
-	if (end != word && !*end && n > 0 && n <= ERRNO_MAX)
-		return n;
+	if (scan_whole(word, SCAN_DECIMAL, 1, ERRNO_MAX, &n))
+		return (int64_t)n;
 	for (int e = 1; e <= ERRNO_MAX; e++) {
 		const char *name = strerrorname_np(e);
 
@@ -69,12 +69,9 @@ static int64_t error_number(const char *word)
 
 static int64_t any_number(const char *word, const char *what)
 {
-	char *end;
-	long long n;
+	int64_t n;
 
-	errno = 0;
-	n = strtoll(word, &end, 0);
-	if (end == word || *end || errno)
+	if (!scan_signed(word, SCAN_C, INT64_MIN, INT64_MAX, &n))
 		die("%s in -e inject= needs a number, not '%s'", what, word);
 	return n;
 }
@@ -101,26 +98,25 @@ static uint64_t duration(const char *word, const char *what)
 /* FIRST, FIRST+, FIRST+STEP, FIRST..LAST, FIRST..LAST+STEP; false if it is none. */
 static bool read_occasions(const char *text, struct occasions *at)
 {
-	unsigned long long first, last = UINT64_MAX, step = 0;
-	const char *rest;
-	char *end;
+	uint64_t first, last = UINT64_MAX, step = 0;
 
-	errno = 0;
-	first = strtoull(text, &end, 10);
-	rest = end;
-	if (!strncmp(rest, "..", 2) && isdigit((unsigned char)rest[2])) {
-		last = strtoull(rest + 2, &end, 10);
-		rest = end;
+	if (!scan_number(&text, NULL, SCAN_DECIMAL, &first))
+		return false;
+	if (!strncmp(text, "..", 2)) {
+		text += 2;
+		if (!scan_number(&text, NULL, SCAN_DECIMAL, &last))
+			return false;
 		step = 1;
 	}
-	if (*rest == '+') {
-		step = isdigit((unsigned char)rest[1]) ? strtoull(rest + 1, &end, 10) : 1;
-		rest = isdigit((unsigned char)rest[1]) ? end : rest + 1;
+	if (*text == '+') {
+		step = 1;
+		if (*++text && !scan_number(&text, NULL, SCAN_DECIMAL, &step))
+			return false;
 		if (!step)
 			return false;
 	}
 	*at = (struct occasions){ first, last, step };
-	return !*rest && !errno && first && last >= first;
+	return !*text && first && last >= first;
 }
 
 static void read_when(struct injection *in, const char *text)
@@ -129,7 +125,7 @@ static void read_when(struct injection *in, const char *text)
 	struct text_cursor c = { .at = text, .end = text + strlen(text) };
 	size_t n = 0;
 
-	if (isdigit((unsigned char)*text)) {
+	if (scan_is_digit(*text)) {
 		if (in->at.first)
 			die("-e inject= takes one count of calls; '%s' is another one", text);
 		if (!read_occasions(text, &in->at))
@@ -215,16 +211,15 @@ void injections_as_kernel(struct injections **i, const char *release)
 {
 	struct injections *all = made(i);
 	uint32_t since = call_by_name("perf_event_open")->since;
-	unsigned int a, b, c = 0;
-	char rest;
-	int n = sscanf(release, "%u.%u.%u%c", &a, &b, &c, &rest);
+	const char *end = release;
+	uint32_t old = release_read(&end);
 
-	if ((n != 2 && n != 3) || a > 255 || b > 255 || c > 255)
+	if (!old || *end)
 		die("--as-kernel needs a release such as 5.4 or 2.6.32, not '%s'", release);
-	if (KVER(a, b, c) < since)
+	if (old < since)
 		die("Linux %s has no perf_event_open: it came with %u.%u.%u", release,
 		    since >> 16, since >> 8 & 255, since & 255);
-	all->old.release = KVER(a, b, c);
+	all->old.release = old;
 }
 
 void injections_begin(struct injections *i, struct host *host)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/machine.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "host/host.h"
 #include "host/proc.h"
 #include "host/symbols.h"
+#include "host/sysfile.h"
 #include "xlat/constants.h"
 
 static struct machine *self(const struct names *n)
@@ -88,20 +90,14 @@ void machine_close(struct machine *m)
 	symbols_free(m->symbols);
 }
 
-static bool read_number(const char *path, uint64_t *v)
+static bool machine_number(const char *path, uint64_t *v)
 {
-	FILE *f = fopen(path, "re");
-	char text[32], *end;
-	bool ok;
+	int64_t n;
 
-	if (!f)
+	if (!sysfile_number(AT_FDCWD, path, &n))
 		return false;
-	ok = fgets(text, sizeof(text), f);
-	fclose(f);
-	if (!ok)
-		return false;
-	*v = strtoull(text, &end, 10);
-	return end != text;
+	*v = (uint64_t)n;
+	return true;
 }
 
 /* A name is one directory, never a way through others. */
@@ -117,7 +113,7 @@ bool machine_pmu_type(const char *name, uint64_t *type)
 	if (!is_name(name, strlen(name)))
 		return false;
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	return read_number(path, type);
+	return machine_number(path, type);
 }
 
 bool machine_tracepoint_id(const char *name, uint64_t *id)
@@ -134,7 +130,7 @@ bool machine_tracepoint_id(const char *name, uint64_t *id)
 	for (size_t i = 0; i < sizeof(tracefs) / sizeof(*tracefs); i++) {
 		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs[i],
 			 (int)(colon - name), name, colon + 1);
-		if (read_number(path, id))
+		if (machine_number(path, id))
 			return true;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* Long options without a short one. */
 enum {
@@ -137,13 +138,12 @@ void options_wrong(int opt, char *const *argv, const char *verb)
 
 long option_number(const char *text, const char *option, long least, long most)
 {
-	char *end;
-	long n = strtol(text, &end, 10);
+	uint64_t n;
 
-	if (end == text || *end || *text == '-' || n < least || n > most)
+	if (!scan_whole(text, SCAN_DECIMAL, (uint64_t)least, (uint64_t)most, &n))
 		die("%s needs a number from %ld to %ld, not '%s'", option, least,
 		    most, text);
-	return n;
+	return (long)n;
 }
 
 void options_pids(struct options *o, const char *list)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* Makes room for one more. */
 static void *grow(void *p, size_t n, size_t *cap, size_t size)
@@ -79,23 +80,18 @@ bool api_desc_reserved(const char *name)
 	       !strcmp(name, "res") || strstr(name, "__res") || strstr(name, "_rsvd");
 }
 
-static bool part_of_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 bool api_desc_phrase(const char *text, size_t len, const char *phrase, size_t n)
 {
 	for (size_t i = 0; n && i + n <= len; i++) {
 		size_t same = 0;
 
-		if (i && part_of_word(text[i - 1]))
+		if (i && scan_is_word(text[i - 1]))
 			continue;
 		while (same < n && (tolower((unsigned char)text[i + same]) ==
 					    tolower((unsigned char)phrase[same]) ||
 				    (phrase[same] == ' ' && text[i + same] == '\n')))
 			same++;
-		if (same == n && (i + n == len || !part_of_word(text[i + n])))
+		if (same == n && (i + n == len || !scan_is_word(text[i + n])))
 			return true;
 	}
 	return false;

@@ -21,12 +21,11 @@ enum { TRIES = 4 };
 
 static uint32_t running_release(void)
 {
-	unsigned int a = 0, b = 0, c = 0;
-	struct utsname u;
+	struct utsname u = { 0 };
+	const char *release = u.release;
 
-	if (!uname(&u))
-		sscanf(u.release, "%u.%u.%u", &a, &b, &c);
-	return KVER(a, b, c > 255 ? 255 : c);
+	uname(&u);
+	return release_read(&release);
 }
 
 static bool is_chosen(const struct claims_options *o, const struct claim_desc *c)

@@ -9,6 +9,7 @@
 #include "conform/btf.h"
 #include "conform/compiler.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* A value goes through enumerators, which are 32 bits wide, in pieces. */
 enum { PIECES = 3, PIECE_BITS = 24 };
@@ -76,19 +77,10 @@ static void marker(struct words *w, const char *s, const char *end, struct place
 		at->ours = name[1] != '<';
 }
 
-static size_t word_len(const char *s)
-{
-	size_t n = 0;
-
-	while (isalnum((unsigned char)s[n]) || s[n] == '_')
-		n++;
-	return n;
-}
-
 /* #define NAME VALUE; those with arguments, and those without a value, are no constants. */
 static void define(struct words *w, const char *s, unsigned int line)
 {
-	size_t n = word_len(s);
+	size_t n = scan_word(s, NULL);
 	const char *value = s + n + strspn(s + n, " \t");
 
 	if (n && s[n] != '(' && *value && *value != '\n')
@@ -98,7 +90,7 @@ static void define(struct words *w, const char *s, unsigned int line)
 static void line_words(struct words *w, const char *s, size_t len, unsigned int line)
 {
 	for (size_t i = 0, n; i < len; i += n ? n : 1) {
-		n = word_len(s + i);
+		n = scan_word(s + i, NULL);
 		if (n && !isdigit((unsigned char)s[i]))
 			add_word(w, s + i, n, line, false);
 	}

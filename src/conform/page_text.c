@@ -34,26 +34,6 @@ static char *copy(const char *s, size_t len)
 	return text;
 }
 
-/* "6.1", "2.6.31", as KVER(); 0: it is none. */
-static uint32_t release(const char *s)
-{
-	unsigned long part[3] = { 0 };
-	int n = 0;
-
-	for (; n < 3 && isdigit((unsigned char)*s); n++) {
-		char *end;
-
-		part[n] = strtoul(s, &end, 10);
-		s = end;
-		if (part[n] > 255)
-			return 0;
-		if (*s != '.')
-			return KVER(part[0], part[1], part[2]);
-		s++;
-	}
-	return n > 1 ? KVER(part[0], part[1], part[2]) : 0;
-}
-
 /* Entries --------------------------------------------------------------------------------- */
 
 static void add_entry(struct page_reader *r, const char *name, size_t len,
@@ -88,7 +68,7 @@ static uint32_t since_in(const char *text)
 			s += n + 6;
 			while (*s == ' ' || !strncmp(s, "\xc2\xa0", 2))
 				s += *s == ' ' ? 1 : 2;
-			return release(s);
+			return release_read(&s);
 		}
 	}
 	return 0;
@@ -188,7 +168,7 @@ static void claim_number(struct page_reader *r, const char *s)
 	if (!c->name)
 		return;
 	if (c->valued && c->linux_said) {
-		uint32_t since = release(s);
+		uint32_t since = release_read(&s);
 
 		end_claim(r);
 		r->page->claims[r->page->nclaims - 1].since = since;

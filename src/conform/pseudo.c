@@ -7,6 +7,7 @@
 
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 
@@ -39,11 +40,6 @@ struct frame {
 
 /* Words ----------------------------------------------------------------------------------- */
 
-static bool word_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 static void take(struct reader *r, enum token_kind kind, size_t len)
 {
 	r->now = (struct token){ kind, r->at, len, r->line };
@@ -66,8 +62,8 @@ static void advance(struct reader *r)
 		take(r, TOKEN_COMMENT, close ? (size_t)(close - r->at) + 2 : strlen(r->at));
 	} else if (!strncmp(r->at, "//", 2)) {
 		take(r, TOKEN_COMMENT, strcspn(r->at, "\n"));
-	} else if (word_char(*r->at)) {
-		while (word_char(r->at[n]))
+	} else if (scan_is_word(*r->at)) {
+		while (scan_is_word(r->at[n]))
 			n++;
 		take(r, TOKEN_WORD, n);
 	} else {
@@ -113,7 +109,7 @@ static void condition(struct reader *r, size_t from)
 	while (s < end) {
 		size_t n = 0;
 
-		while (s + n < end && word_char(s[n]))
+		while (s + n < end && scan_is_word(s[n]))
 			n++;
 		if (n && constant(s, n) && !strncmp(s, "PERF_", 5))
 			for (size_t i = from; i < r->out->n; i++) {

@@ -6,6 +6,7 @@
 
 #include "host/sysfile.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 bool cpus_have(const struct cpus *c, int cpu)
 {
@@ -15,29 +16,13 @@ bool cpus_have(const struct cpus *c, int cpu)
 	return false;
 }
 
-static bool take_number(const char **p, int *v)
-{
-	const char *from = *p;
-
-	for (*v = 0; **p >= '0' && **p <= '9' && *v < CPUS_MAX; ++*p)
-		*v = *v * 10 + (**p - '0');
-	return *p > from && *v < CPUS_MAX;
-}
-
 bool cpus_parse(struct cpus *c, const char *text)
 {
-	*c = (struct cpus){ 0 };
-	do {
-		int first, last;
+	uint64_t first, last;
 
-		if (!take_number(&text, &first))
-			break;
-		last = first;
-		if (*text == '-' && (text++, !take_number(&text, &last)))
-			break;
-		if (last < first)
-			break;
-		for (int cpu = first; cpu <= last; cpu++) {
+	*c = (struct cpus){ 0 };
+	while (scan_range(&text, &first, &last) && last < CPUS_MAX) {
+		for (int cpu = (int)first; cpu <= (int)last; cpu++) {
 			if (cpus_have(c, cpu))
 				continue;
 			c->of = xrealloc(c->of, (c->n + 1) * sizeof(*c->of));
@@ -45,7 +30,7 @@ bool cpus_parse(struct cpus *c, const char *text)
 		}
 		if (!*text)
 			return true;
-	} while (*text++ == ',');
+	}
 	cpus_free(c);
 	return false;
 }

@@ -6,6 +6,7 @@
 #include "abi/attr_member.h"
 #include "abi/attr_value.h"
 #include "host/event_reading.h"
+#include "lib/scan_text.h"
 
 static const struct layout *const attr = &layout_perf_event_attr;
 
@@ -26,12 +27,6 @@ static const struct xlat *names_of(const struct event_spec *e, const struct fiel
 	}
 }
 
-static bool is_word(char ch)
-{
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || ch == '_';
-}
-
 /* Which constant of x was meant by the word that ends where v stopped. */
 static bool bad_value(struct reading *r, const struct field *f, const struct xlat *x,
 		      const struct text_cursor *v, const char *from)
@@ -40,7 +35,7 @@ static bool bad_value(struct reading *r, const struct field *f, const struct xla
 	struct nearest n;
 	size_t len;
 
-	while (word > from && is_word(word[-1]))
+	while (word > from && scan_is_word(word[-1]))
 		word--;
 	len = (size_t)(v->at - word);
 	nearest_start(&n, word, len);
@@ -150,7 +145,7 @@ bool syntax_set_member(struct reading *r, const struct field *f, const char *fro
 		       const char *end)
 {
 	unsigned int index = (unsigned int)(f - attr->fields);
-	bool number = from && from < end && ((*from >= '0' && *from <= '9') || *from == '-');
+	bool number = from && from < end && (scan_is_digit(*from) || *from == '-');
 
 	if (!from && f->nbits != 1)
 		return FAIL_AT(r, r->c.at, "%s needs a value: %s=...", f->name, f->name);

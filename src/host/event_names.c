@@ -9,6 +9,7 @@
 #include "abi/attr_value.h"
 #include "host/event_reading.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 static const struct layout *const attr = &layout_perf_event_attr;
 
@@ -221,25 +222,14 @@ static bool tracepoint(struct reading *r, size_t len)
 /* "r1a8" */
 static bool raw(const char *word, size_t len, struct event_code *out)
 {
-	static const char digits[] = "0123456789abcdef";
+	const char *end = word + len, *at = word + 1;
 
 	*out = (struct event_code){ .type = PERF_TYPE_RAW };
 	if (len < 2 || *word != 'r')
 		return false;
-	if (len > 3 && word[1] == '0' && (word[2] | ' ') == 'x') {
-		word += 2;
-		len -= 2;
-	}
-	if (len > 17)
-		return false;
-	for (size_t i = 1; i < len; i++) {
-		const char *d = strchr(digits, word[i] >= 'A' ? word[i] | ' ' : word[i]);
-
-		if (!d || !*d)
-			return false;
-		out->config = out->config << 4 | (uint64_t)(d - digits);
-	}
-	return true;
+	if (len > 3 && at[0] == '0' && (at[1] | ' ') == 'x')
+		at += 2;
+	return end - at <= 16 && scan_number(&at, end, SCAN_HEX, &out->config) && at == end;
 }
 
 static void near_tracepoint_name(void *ctx, uint64_t id, const char *name)
@@ -321,11 +311,6 @@ static bool by_numbers(struct reading *r, size_t len)
 	return true;
 }
 
-static bool is_digit(char ch)
-{
-	return ch >= '0' && ch <= '9';
-}
-
 /* "L1D:READ:MISS", as pevtrace writes it: how long it is, 0 when it is not that. */
 static size_t cache_triple(const struct reading *r, size_t len, struct event_code *code)
 {
@@ -348,7 +333,7 @@ static bool named(struct reading *r, size_t len)
 	size_t first = r->list->n, triple;
 	struct event_code code;
 
-	if (colon && is_digit(*word)) {
+	if (colon && scan_is_digit(*word)) {
 		if (!by_numbers(r, len))
 			return false;
 		return syntax_may_modify(r, first, false);

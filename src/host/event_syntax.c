@@ -8,6 +8,7 @@
 #include "abi/attr_member.h"
 #include "host/event_reading.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 static const struct layout *const attr = &layout_perf_event_attr;
 
@@ -94,9 +95,7 @@ struct event_spec *syntax_add(struct reading *r, const struct event_code *code)
 
 const char *syntax_behind_blanks(const char *at, const char *end)
 {
-	while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
-		at++;
-	return at;
+	return scan_blanks(at, end);
 }
 
 /* What comes next, behind blanks; NUL at the end. */

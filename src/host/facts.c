@@ -12,6 +12,7 @@
 #include "host/pmu.h"
 #include "host/sysfile.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 #include "xlat/constants.h"
 
 /* The inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
@@ -28,9 +29,9 @@ static bool read_text(const char *path, char *text, size_t size)
 
 static long long read_number(const char *path, long long otherwise)
 {
-	char text[32];
+	int64_t v;
 
-	return read_text(path, text, sizeof(text)) ? strtoll(text, NULL, 10) : otherwise;
+	return sysfile_number(AT_FDCWD, path, &v) ? v : otherwise;
 }
 
 /* Whether a line of /proc has the word among those after the colon. */
@@ -92,11 +93,14 @@ void facts_refresh(struct facts *f)
 static uint32_t kernel_release(const struct utsname *u)
 {
 	const char *debian = strstr(u->version, "Debian ");
-	unsigned int a = 0, b = 0, c = 0;
+	const char *plain = u->release;
+	uint32_t release = 0;
 
-	if (!debian || sscanf(debian, "Debian %u.%u.%u", &a, &b, &c) != 3)
-		sscanf(u->release, "%u.%u.%u", &a, &b, &c);
-	return KVER(a, b, c > 255 ? 255 : c);
+	if (debian) {
+		debian += strlen("Debian ");
+		release = release_read(&debian);
+	}
+	return release ? release : release_read(&plain);
 }
 
 static const struct arch *kernel_arch(const char *machine)
@@ -133,15 +137,15 @@ static bool security(void)
 /* "0-3,8": the number behind the last one. */
 static uint32_t possible_cpus(void)
 {
+	uint64_t first, last = 0;
+	const char *at;
 	char text[256];
-	const char *last;
 
 	if (!read_text("/sys/devices/system/cpu/possible", text, sizeof(text)))
 		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-	last = text + strlen(text);
-	while (last > text && last[-1] >= '0' && last[-1] <= '9')
-		last--;
-	return (uint32_t)strtoul(last, NULL, 10) + 1;
+	for (at = text; scan_range(&at, &first, &last);)
+		;
+	return (uint32_t)last + 1;
 }
 
 static void add_pmu(struct facts *f, uint32_t type, const char *name)

@@ -19,6 +19,7 @@
 #include "host/facts.h"
 #include "host/proc.h"
 #include "host/sysfile.h"
+#include "lib/scan_text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -120,18 +121,11 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 /* "0-3,8" */
 static bool in_list(const char *list, uint32_t n)
 {
-	char *end;
+	uint64_t first, last;
 
-	for (const char *p = list; *p; p = *end ? end + 1 : end) {
-		unsigned long first = strtoul(p, &end, 10), last = first;
-
-		if (end == p)
-			return false;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
+	while (scan_range(&list, &first, &last))
 		if (n >= first && n <= last)
 			return true;
-	}
 	return false;
 }
 

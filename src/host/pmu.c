@@ -9,26 +9,25 @@
 
 #include "host/sysfile.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* "config", "config1" ...: the index of the word, and what follows it. */
 static int parse_word(const char *text, const char **rest)
 {
-	char *end;
-	long i = 0;
+	uint64_t i = 0;
 
 	if (strncmp(text, "config", 6))
 		return -1;
 	*rest = text + 6;
-	if (**rest >= '0' && **rest <= '9') {
-		i = strtol(*rest, &end, 10);
-		*rest = end;
-	}
+	if (scan_is_digit(**rest) && !scan_number(rest, NULL, SCAN_DECIMAL, &i))
+		return -1;
 	return i < PMU_CONFIGS ? (int)i : -1;
 }
 
 /* "config:0-7,32-35": the bits of one word that a term is spread over. */
 static bool parse_format(const char *text, struct pmu_term *t)
 {
+	uint64_t first, last;
 	const char *p;
 	int word = parse_word(text, &p);
 
@@ -36,19 +35,9 @@ static bool parse_format(const char *text, struct pmu_term *t)
 		return false;
 	t->config = (unsigned int)word;
 	while (*p) {
-		char *end;
-		unsigned long first = strtoul(p, &end, 10), last = first;
-
-		if (end == p)
-			return false;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (last > 63 || first > last)
+		if (!scan_range(&p, &first, &last) || last > 63)
 			return false;
 		t->mask |= (~0ULL >> (63 - (last - first))) << first;
-		p = *end == ',' ? end + 1 : end;
-		if (p == end && *p)
-			return false;
 	}
 	return t->mask;
 }
@@ -159,8 +148,7 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 
 		if (value) {
 			*value++ = '\0';
-			v = strtoull(value, &value, 0);
-			if (*value)
+			if (!scan_whole(value, SCAN_C, 0, UINT64_MAX, &v))
 				return false; /* "?": the user has to give it */
 		}
 		known = pmu_term(p, term, strlen(term));

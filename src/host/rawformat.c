@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* No event has as many; a file that claims more is not tracefs'. */
 enum { MAX_FIELDS = 4096 };
@@ -32,18 +33,13 @@ static const struct {
 	{ "int", 4 }, { "unsigned", 4 }, { "signed", 4 },
 };
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Whether word stands in type, and not as part of another word. */
 static bool has_word(const char *type, const char *word)
 {
 	size_t len = strlen(word);
 
 	for (const char *p = type; (p = strstr(p, word)); p += len)
-		if ((p == type || !is_word(p[-1])) && !is_word(p[len]))
+		if ((p == type || !scan_is_word(p[-1])) && !scan_is_word(p[len]))
 			return true;
 	return false;
 }
@@ -158,14 +154,15 @@ static char *cut_spaces(char *s)
 static bool number_of(const char *line, const char *word, uint32_t *v)
 {
 	const char *p = strstr(line, word);
-	unsigned long n;
-	char *end;
+	uint64_t n;
 
-	if (!p || !isdigit((unsigned char)p[strlen(word)]))
+	if (!p)
 		return false;
-	n = strtoul(p + strlen(word), &end, 10);
+	p += strlen(word);
+	if (!scan_number(&p, NULL, SCAN_DECIMAL, &n))
+		return false;
 	*v = (uint32_t)n;
-	return *end == ';' && n == *v;
+	return *p == ';' && n == *v;
 }
 
 /* Takes "type name[count]" apart; false when there is no name. */
@@ -189,7 +186,7 @@ static bool split(char *decl, char **type, char **name, unsigned long *count,
 		decl = cut_spaces(decl);
 		end = decl + strlen(decl);
 	}
-	for (p = end; p > decl && is_word(p[-1]); p--)
+	for (p = end; p > decl && scan_is_word(p[-1]); p--)
 		;
 	if (p == end || p == decl)
 		return false;

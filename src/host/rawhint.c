@@ -11,6 +11,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "lib/scan_text.h"
+
 enum { MAX_ARGS = 64 };
 
 /* What each argument is printed as. */
@@ -105,7 +107,7 @@ static void set_base(struct raw_format *f, const char *p, const char *end,
 	if (end - p < 5 || strncmp(p, "REC->", 5))
 		return;
 	p += 5;
-	while (p + len < end && (isalnum((unsigned char)p[len]) || p[len] == '_'))
+	while (p + len < end && (scan_is_word(p[len])))
 		len++;
 	for (q = p + len; q < end && (*q == ' ' || *q == ')'); q++)
 		;

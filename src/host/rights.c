@@ -17,14 +17,11 @@
 
 long rights_sysctl(const char *name, long otherwise)
 {
-	char path[128], text[32], *end;
-	long v;
+	char path[128];
+	int64_t v;
 
 	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
-	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
-		return otherwise;
-	v = strtol(text, &end, 10);
-	return end == text ? otherwise : v;
+	return sysfile_number(AT_FDCWD, path, &v) ? (long)v : otherwise;
 }
 
 /* Capabilities of another user namespace (a container's) are none to perf. */

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "lib/scan_text.h"
+
 bool sysfile_read(int dirfd, const char *name, char *text, size_t size)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
@@ -19,6 +21,14 @@ bool sysfile_read(int dirfd, const char *name, char *text, size_t size)
 		n--;
 	text[n] = '\0';
 	return true;
+}
+
+bool sysfile_number(int dirfd, const char *name, int64_t *v)
+{
+	char text[32];
+
+	return sysfile_read(dirfd, name, text, sizeof(text)) &&
+	       scan_signed(text, SCAN_DECIMAL, INT64_MIN, INT64_MAX, v);
 }
 
 DIR *sysfile_dir(int dirfd, const char *name)

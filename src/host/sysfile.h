@@ -6,12 +6,16 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Reads the file name below dirfd into text, NUL-terminated and without its
  * final newline; what does not fit is cut.  False when it cannot be read.
  */
 bool sysfile_read(int dirfd, const char *name, char *text, size_t size);
+
+/* Read a file that is one decimal number; return false where it is not. */
+bool sysfile_number(int dirfd, const char *name, int64_t *v);
 
 /* Opens a directory below dirfd for reading its entries; NULL on failure. */
 DIR *sysfile_dir(int dirfd, const char *name);

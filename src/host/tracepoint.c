@@ -11,6 +11,7 @@
 #include "host/sysfile.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* The longest formats of Linux are a few pages. */
 enum { MAX_FORMAT = 1 << 20 };
@@ -18,21 +19,18 @@ enum { MAX_FORMAT = 1 << 20 };
 static void read_system(int events, const char *system, struct map *ids)
 {
 	DIR *d = sysfile_dir(events, system);
-	char path[300], text[32], full[600];
+	char path[300], full[600];
 	const char *name;
 
 	while (d && (name = sysfile_next(d))) {
-		unsigned long long id;
+		int64_t id;
 
 		snprintf(path, sizeof(path), "%s/id", name);
 		/* "enable" and "filter" are files, not events */
-		if (!sysfile_read(dirfd(d), path, text, sizeof(text)))
-			continue;
-		id = strtoull(text, NULL, 10);
-		if (map_get(ids, id))
+		if (!sysfile_number(dirfd(d), path, &id) || map_get(ids, (uint64_t)id))
 			continue;
 		snprintf(full, sizeof(full), "%s:%s", system, name);
-		map_set(ids, id, xstrdup(full));
+		map_set(ids, (uint64_t)id, xstrdup(full));
 	}
 	if (d)
 		closedir(d);
@@ -55,7 +53,7 @@ void tracepoints_read(const char *tracefs, struct map *ids)
 int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
 {
 	const char *colon = strchr(name, ':');
-	char path[4096], text[32], *end;
+	char path[4096], text[32];
 
 	/* a name is one directory, never a way through others */
 	if (!colon || colon == name || !colon[1] || *name == '.' || colon[1] == '.' ||
@@ -66,8 +64,7 @@ int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
 	errno = EIO;
 	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
 		return -errno;
-	*id = strtoull(text, &end, 10);
-	return end == text || *end ? -EIO : 0;
+	return scan_whole(text, SCAN_DECIMAL, 0, UINT64_MAX, id) ? 0 : -EIO;
 }
 
 char *tracepoint_format(const char *tracefs, const char *name)

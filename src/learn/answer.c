@@ -2,10 +2,10 @@
 #include "learn/answer.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "lib/scan_text.h"
 
 enum { ANSWER_MAX = 256 };
 
@@ -39,15 +39,15 @@ static const char *skip_article(const char *text)
 }
 
 /* A number at the start; *rest is what stands behind it. */
-static bool number(const char *text, unsigned long long *v, const char **rest)
+static bool answer_number(const char *text, uint64_t *v, const char **rest)
 {
 	static const char *const words[] = {
 		"zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 		"nine", "ten", "eleven", "twelve",
 	};
 	char digits[ANSWER_MAX];
+	const char *end = digits;
 	size_t n = 0, skipped = 0, len = strcspn(text, "_");
-	char *end;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		if (strlen(words[i]) == len && !strncmp(text, words[i], len)) {
@@ -56,7 +56,7 @@ static bool number(const char *text, unsigned long long *v, const char **rest)
 			return true;
 		}
 	}
-	if (!isdigit((unsigned char)*text))
+	if (!scan_is_digit(*text))
 		return false;
 	/* 1_000 was 1,000: a part of three digits belongs to the number */
 	while (isxdigit((unsigned char)text[n + skipped]) || text[n + skipped] == 'x' ||
@@ -69,10 +69,12 @@ static bool number(const char *text, unsigned long long *v, const char **rest)
 		n++;
 	}
 	digits[n] = '\0';
-	errno = 0;
-	*v = strtoull(digits, &end, digits[0] == '0' && digits[1] == 'x' ? 16 : 10);
+	if (digits[0] == '0' && digits[1] == 'x')
+		end += 2;
+	if (!scan_number(&end, NULL, end > digits ? SCAN_HEX : SCAN_DECIMAL, v))
+		return false;
 	*rest = text + (end - digits) + skipped;
-	return !errno;
+	return true;
 }
 
 /* One more word is a unit. */
@@ -84,7 +86,7 @@ static bool is_unit(const char *rest)
 
 static bool same(const char *wanted, const char *given)
 {
-	unsigned long long a, b;
+	uint64_t a, b;
 	const char *rest;
 	size_t w = strlen(wanted), g = strlen(given);
 
@@ -92,8 +94,8 @@ static bool same(const char *wanted, const char *given)
 		return false;
 	if (!strcmp(wanted, given))
 		return true;
-	if (number(wanted, &a, &rest) && !*rest)
-		return number(given, &b, &rest) && a == b && is_unit(rest);
+	if (answer_number(wanted, &a, &rest) && !*rest)
+		return answer_number(given, &b, &rest) && a == b && is_unit(rest);
 	if ((!strcmp(wanted, "yes") || !strcmp(wanted, "no")) && g == 1)
 		return *given == *wanted;
 	/* a bit with its value: inherit=1 */

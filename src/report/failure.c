@@ -18,11 +18,9 @@ enum { PARANOID_MOST = 4 };	/* some distributions go beyond the kernel's 2 */
 
 static uint32_t release_of(const struct report *r)
 {
-	unsigned int a, b, c = 0;
+	const char *release = r->facts->release;
 
-	if (!r->facts->release || sscanf(r->facts->release, "%u.%u.%u", &a, &b, &c) < 2)
-		return 0;
-	return KVER(a & 0xffff, b & 0xff, c & 0xff);
+	return release ? release_read(&release) : 0;
 }
 
 static void tell_group(const struct report *r, const struct call *c, struct rule_group *g)

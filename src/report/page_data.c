@@ -7,6 +7,7 @@
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "lib/hash.h"
+#include "lib/scan_text.h"
 #include "report/escape.h"
 #include "report/page_internal.h"
 #include "text/graph.h"
@@ -301,26 +302,20 @@ static void learn_words(struct words *w)
 				 xlat_tables[i]->entries[k].meaning);
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 static void use_words(struct words *w, const char *text)
 {
 	while (*text) {
 		const char *start = text;
 		size_t found;
 
-		while (is_word(*text))
-			text++;
+		text += scan_word(text, NULL);
 		found = text - start > 2 ?
 			(size_t)map_get(&w->by_hash, word_hash(start, (size_t)(text - start))) : 0;
 		if (found && strlen(w->list[found - 1].name) == (size_t)(text - start) &&
 		    !strncmp(w->list[found - 1].name, start, (size_t)(text - start)))
 			w->list[found - 1].used = true;
 		text += *text && text == start;
-		while (*text && !is_word(*text))
+		while (*text && !scan_is_word(*text))
 			text++;
 	}
 }

@@ -197,9 +197,7 @@ static void add_dump(struct session *s, const struct session_facts *f)
 /* KVER() of "6.18.44-fc"; 0: not known. */
 static uint32_t release_of(const char *text)
 {
-	unsigned int a, b, c = 0;
-
-	return text && sscanf(text, "%u.%u.%u", &a, &b, &c) >= 2 ? KVER(a, b, c & 0xff) : 0;
+	return text ? release_read(&text) : 0;
 }
 
 static void add_text(struct session *s, const struct session_facts *f)

@@ -10,6 +10,7 @@
 
 #include "lib/buf.h"
 #include "lib/map.h"
+#include "lib/scan_text.h"
 #include "lib/utf8.h"
 
 static void test_buf(void **state)
@@ -114,12 +115,68 @@ static void test_utf8(void **state)
 			assert_int_equal(utf8_at((char[4]){ (char)c, -128, -128, -128 }, 4), 0);
 }
 
+static void test_scan_number(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int base;
+		bool ok;
+		uint64_t v;
+		size_t read;
+	} cases[] = {
+		{ "12,", SCAN_DECIMAL, true, 12, 2 }, { "0x1f", SCAN_C, true, 31, 4 },
+		{ "017", SCAN_C, true, 15, 3 }, { "08", SCAN_C, true, 0, 1 },
+		{ "0xg", SCAN_C, true, 0, 1 }, { "fF", SCAN_HEX, true, 255, 2 },
+		{ "-1", SCAN_DECIMAL, false, 0, 0 }, { "", SCAN_C, false, 0, 0 },
+		{ " 1", SCAN_DECIMAL, false, 0, 0 },
+		{ "18446744073709551615", SCAN_DECIMAL, true, UINT64_MAX, 20 },
+		{ "18446744073709551616", SCAN_DECIMAL, false, 0, 20 },
+	};
+	static const char cut[] = { '1', '2', '3' };
+	const char *at = cut;
+	uint64_t v;
+	int64_t s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		at = cases[i].text;
+		assert_int_equal(scan_number(&at, NULL, cases[i].base, &v), cases[i].ok);
+		assert_int_equal(at - cases[i].text, cases[i].read);
+		if (cases[i].ok)
+			assert_true(v == cases[i].v);
+	}
+	at = cut;
+	assert_true(scan_number(&at, cut + 2, SCAN_C, &v) && v == 12 && at == cut + 2);
+	assert_true(scan_signed("-9223372036854775808", SCAN_DECIMAL, INT64_MIN, INT64_MAX, &s));
+	assert_true(s == INT64_MIN);
+	assert_false(scan_signed("9223372036854775808", SCAN_DECIMAL, INT64_MIN, INT64_MAX, &s));
+	assert_false(scan_signed("--1", SCAN_DECIMAL, -5, 5, &s));
+	assert_false(scan_whole("5x", SCAN_DECIMAL, 0, 9, &v));
+}
+
+static void test_scan_range(void **state)
+{
+	static const char *const bad[] = { "", "a", "1-", "3-1", "1,", "1,,2", "-1", "1 2" };
+	const char *at = "0-3,8";
+	uint64_t first, last;
+
+	(void)state;
+	assert_true(scan_range(&at, &first, &last) && first == 0 && last == 3);
+	assert_true(scan_range(&at, &first, &last) && first == 8 && last == 8 && !*at);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		at = bad[i];
+		assert_false(scan_range(&at, &first, &last));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buf),
 		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_scan_number),
+		cmocka_unit_test(test_scan_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "abi/attr_value.h"
 #include "cmd/check/check.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -36,12 +37,9 @@ static const struct option long_options[] = {
 /* An int as the call takes it; may be negative. */
 static int32_t int_of(const char *text, const char *option)
 {
-	char *end;
-	long v;
+	int64_t v;
 
-	errno = 0;
-	v = strtol(text, &end, 0);
-	if (end == text || *end || errno || v < INT_MIN || v > INT_MAX)
+	if (!scan_signed(text, SCAN_C, INT32_MIN, INT32_MAX, &v))
 		die("%s needs a number, not '%s'", option, text);
 	return (int32_t)v;
 }

@@ -11,6 +11,7 @@
 #include "host/descriptors.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
@@ -254,16 +255,17 @@ static bool is_path(const char *what)
 char *check_dump_of(const char *what, unsigned long *line)
 {
 	const char *colon = strrchr(what, ':');
-	char *path, *end;
+	uint64_t number;
+	char *path;
 
-	if (!colon || colon[1] < '0' || colon[1] > '9')
+	if (!colon || !scan_whole(colon + 1, SCAN_DECIMAL, 0, UINT64_MAX, &number))
 		return NULL;
-	*line = strtoul(colon + 1, &end, 10);
+	*line = number;
 	path = xstrdup(what);
 	path[colon - what] = '\0';
-	if (!*end && !access(path, F_OK))
+	if (!access(path, F_OK))
 		return path;
-	if (!*end && is_path(what))
+	if (is_path(what))
 		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND makes one",
 		    path, strerror(errno));
 	free(path);

@@ -78,14 +78,12 @@ static const struct option long_options[] = {
 /* "5.13", "2.6.31" */
 static uint32_t release_option(const char *text)
 {
-	unsigned int a, b, c = 0;
-	char more;
-	int n = sscanf(text, "%3u.%3u.%3u%c", &a, &b, &c, &more);
+	const char *end = text;
+	uint32_t release = release_read(&end);
 
-	if (n < 2 || n > 3 || a > 255 || b > 255 || c > 255 ||
-	    (n == 2 && sscanf(text, "%*u.%*u%c", &more) == 1))
+	if (!release || *end)
 		die("--since=%s: that is no release of Linux; write it like 5.13", text);
-	return KVER(a, b, c);
+	return release;
 }
 
 static void set_format(struct conform_cmd *cmd, enum conform_format format)
