@@ -5,7 +5,7 @@ setup() {
 	tree=$BATS_TEST_TMPDIR
 	mkdir -p "$tree/tests/unit" "$tree/build/tests/unit"
 	runner=$srcdir/tests/run
-	unset TESTS TIMEOUT PEVTRACE PEVTRACE_TARGETS HAVE_CMOCKA
+	unset TESTS TIMEOUT JOBS PEVTRACE PEVTRACE_TARGETS HAVE_CMOCKA
 }
 
 # script NAME: makes a test of standard input
@@ -48,8 +48,8 @@ counts() {
 	script b <<<'echo 1..3; echo ok 1'
 	script c <<<'echo 1..1; echo ok 1; exit 3'
 	counts "2 passed, 3 failed, 0 skipped" 1
-	[[ $output == *"no TAP plan"* ]]
-	[[ $output == *"planned 3 tests, ran 1"* ]]
+	[[ $output == *"No plan found"* ]]
+	[[ $output == *"planned 3 tests but ran 1"* ]]
 	[[ $output == *"exit status 3"* ]]
 }
 
@@ -70,6 +70,8 @@ counts() {
 @test "bailing out is a failure with its reason" {
 	script a <<<'echo 1..2; echo "Bail out! no kernel"; exit 1'
 	counts "0 passed, 1 failed, 0 skipped" 1
+	export JOBS=1
+	counts "0 passed, 1 failed, 0 skipped" 1
 	[[ $output == *"bailed out: no kernel"* ]]
 }
 
@@ -85,17 +87,19 @@ counts() {
 	counts "1 passed, 0 failed, 0 skipped" 0
 }
 
-@test "cmocka: several groups, a skip, a failed set-up" {
-	: >"$tree/tests/unit/test_a.c"
+@test "cmocka: a skip, a failed set-up" {
+	: >"$tree/tests/unit/test_a.c" >"$tree/tests/unit/test_b.c"
 	cat >"$tree/build/tests/unit/test_a" <<-'EOF'
 		#!/bin/sh
 		[ "$CMOCKA_MESSAGE_OUTPUT" = TAP ] || exit 9
-		printf '1..3\nok 1 - a\nnot ok 2 - b\n# 1 != 2\n# no perf\nnot ok 3 # SKIP c\n# not ok - A\n'
-		printf '1..1\nok 1 - d\n# ok - B\n'
-		printf '1..3\nnot ok 0 - C [  FAILED  ] GROUP SETUP\n# ok - C\n'
+		printf '1..3\nok 1 - a\nok 2 - b\n# no perf\nnot ok 3 # SKIP c\n# ok - A\n'
+	EOF
+	cat >"$tree/build/tests/unit/test_b" <<-'EOF'
+		#!/bin/sh
+		printf '1..3\nnot ok 0 - B [  FAILED  ] GROUP SETUP\n# ok - B\n'
 		exit 2
 	EOF
-	chmod +x "$tree/build/tests/unit/test_a"
+	chmod +x "$tree/build/tests/unit/"*
 	counts "2 passed, 2 failed, 1 skipped" 1
 	[[ $output == *"skipped: c: no perf"* ]]
 }
@@ -124,7 +128,44 @@ counts() {
 	counts "0 passed, 1 failed, 0 skipped" 1
 	TESTS="plum"
 	counts "0 passed, 0 failed, 0 skipped" 1
-	[[ $output == *"none has a name with any of: plum"* ]]
+	[[ $output == *"no test has a name with any of: plum"* ]]
+}
+
+@test "what a sanitizer reports is a failure" {
+	# shellcheck disable=SC2016
+	script a <<<'echo 1..1; echo ok 1; echo leak >"${ASAN_OPTIONS##*log_path=}.$$"'
+	counts "1 passed, 1 failed, 0 skipped" 1
+	[[ $output == *"a sanitizer reported:"*leak* ]]
+}
+
+@test "when the runner ends, the test that it runs ends" {
+	script a <<-EOF
+		echo \$\$ >$tree/pid; sleep 60
+	EOF
+	srcdir=$tree builddir=$tree/build "$runner" >"$tree/out" &
+	until [ -s "$tree/pid" ]; do sleep 0.05; done
+	kill -TERM $!
+	! wait $!
+	while kill -0 "$(cat "$tree/pid")" 2>/dev/null; do sleep 0.05; done
+	[ "$(tail -n 1 "$tree/out")" = "0 passed, 1 failed, 0 skipped" ]
+}
+
+@test "a test that runs alone runs after the others, beside none" {
+	: >"$tree/log"
+	for name in b c; do
+		script $name <<-EOF
+			echo 1..1; echo + >>$tree/log; sleep 0.2; echo - >>$tree/log; echo ok 1
+		EOF
+	done
+	for name in a d; do
+		script $name <<-EOF
+			# Runs alone: measures time.
+			echo 1..1; echo $name >>$tree/log; sleep 0.2; echo $name >>$tree/log; echo ok 1
+		EOF
+	done
+	export JOBS=2
+	counts "4 passed, 0 failed, 0 skipped" 0
+	[ "$(tr '\n' ' ' <"$tree/log")" = "+ + - - a a d d " ]
 }
 
 @test "tests see where they are" {

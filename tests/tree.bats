@@ -30,7 +30,7 @@ setup() {
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run tests/run bench/run bench/*.sh \
+	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
 		src/report/embed.sh
 }
 
