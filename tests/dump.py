@@ -609,7 +609,7 @@ def same_targets():
 		     ["signals", "kids", "3"], ["signals", "die", "15"],
 		     ["execs", "thread"], ["execs", "leader"], ["passfd"],
 		     ["reuse"], ["sigtrapbp"], ["mixedring", "id"],
-		     ["undisturbed"], ["guarded", "race", "40"]):
+		     ["undisturbed"], ["filtered", "race", "40"]):
 		if target(argv[0]):
 			out.append((" ".join(argv),
 				    [target(argv[0])] + argv[1:]))

@@ -40,7 +40,7 @@ LASTING = ["everyday -e -n 40 fork", "everyday -n 40 vfork", "everyday -e -n 40 
 	   "confined -n 20 untraced", "confined -n 10 namespace", "confined -n 10 daemon",
 	   "confined -n 20 subreaper", "confined -n 10 strict", "eventful -n 20 running_group",
 	   "eventful -n 20 overflows", "eventful emfile 20000", "eventful -n 9 waits",
-	   "guarded race 1000", "guarded threads", "guarded stop", "execs", "crowd"]
+	   "filtered race 1000", "filtered threads", "filtered stop", "execs", "crowd"]
 PERFS = ["record -o @data -F 4000 -e cpu-clock -g seq 3000000", "stat -a -e cpu-clock sleep 0.5",
 	 "trace -o @out true", "record -o @data -a -e sched:sched_switch sleep 0.3"]
 # What they print does not depend on time, and none waits for one signal: what is on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Taking hold of a process that runs already, thread by thread. */
+/* Attaching to a running process, thread by thread. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include "lib/die.h"
 #include "trace/proc.h"
+#include "trace/ptrace.h"
 #include "trace/task.h"
 
 static int refuse_traced(pid_t pid, pid_t by)
@@ -17,12 +18,12 @@ static int refuse_traced(pid_t pid, pid_t by)
 	char name[64];
 
 	if (by == getpid()) {
-		warn("process %d is traced already, by this command", (int)pid);
+		warn("cannot attach to process %d: already traced by this command; "
+		     "name it once", (int)pid);
 	} else {
 		proc_name(by, name, sizeof(name));
-		warn("cannot attach to process %d: it is traced already, by "
-		     "process %d (%s); a process has one tracer only",
-		     (int)pid, (int)by, name);
+		warn("cannot attach to process %d: already traced by process %d (%s); "
+		     "detach that tracer first", (int)pid, (int)by, name);
 	}
 	return EPERM;
 }
@@ -48,25 +49,18 @@ static void refuse_permission(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (geteuid() && !stat(path, &st) && st.st_uid != geteuid())
-		warn("cannot attach to process %d: it belongs to user %u, not "
-		     "to you (%u), or is set-user-ID; try as root",
-		     (int)pid, (unsigned int)st.st_uid,
-		     (unsigned int)geteuid());
+		warn("cannot attach to process %d: user %u owns it, not you (user %u), "
+		     "or it is set-user-ID; try as root",
+		     (int)pid, (unsigned int)st.st_uid, (unsigned int)geteuid());
 	else if (scope >= 3)
-		warn("cannot attach to process %d: "
-		     "kernel.yama.ptrace_scope=%d forbids all tracing until "
-		     "the next boot",
-		     (int)pid, scope);
+		warn("cannot attach to process %d: kernel.yama.ptrace_scope=%d forbids all "
+		     "tracing; reboot with another value", (int)pid, scope);
 	else if (scope >= 1 && geteuid())
-		warn("cannot attach to process %d: kernel.yama.ptrace_scope="
-		     "%d; try as root, or as root: "
-		     "sysctl kernel.yama.ptrace_scope=0",
-		     (int)pid, scope);
+		warn("cannot attach to process %d: kernel.yama.ptrace_scope=%d; try as root, "
+		     "or run as root: sysctl kernel.yama.ptrace_scope=0", (int)pid, scope);
 	else
-		warn("cannot attach to process %d: not permitted; in a "
-		     "container this needs the SYS_PTRACE capability, and a "
-		     "security module (AppArmor, SELinux) may forbid it",
-		     (int)pid);
+		warn("cannot attach to process %d: not permitted; check CAP_SYS_PTRACE of "
+		     "the container, and AppArmor or SELinux", (int)pid);
 }
 
 static int refuse(pid_t pid, int err)
@@ -74,9 +68,7 @@ static int refuse(pid_t pid, int err)
 	long by = proc_status(pid, "TracerPid");
 
 	if (proc_is_zombie(pid)) {
-		warn("cannot attach to process %d: it has ended, and only "
-		     "waits for its parent to notice",
-		     (int)pid);
+		warn("cannot attach to process %d: it is a zombie", (int)pid);
 		return ESRCH;
 	}
 	if (err == ESRCH)
@@ -86,19 +78,17 @@ static int refuse(pid_t pid, int err)
 	else if (err == EPERM)
 		refuse_permission(pid);
 	else
-		warn("cannot attach to process %d: %s", (int)pid,
-		     strerror(err));
+		warn("cannot attach to process %d: %s", (int)pid, strerror(err));
 	return err;
 }
 
-/* What SEIZE would refuse without a good reason, or should not be done. */
-static int check(pid_t pid)
+/* Refuse what PTRACE_SEIZE would refuse without an explanation. */
+static int check_target(pid_t pid)
 {
 	char name[64];
 
 	if (pid == getpid()) {
-		warn("cannot attach to process %d: that is pevtrace itself",
-		     (int)pid);
+		warn("cannot attach to process %d: it is pevtrace itself", (int)pid);
 		return EINVAL;
 	}
 	if (proc_is_kernel(pid)) {
@@ -110,16 +100,17 @@ static int check(pid_t pid)
 	return 0;
 }
 
-/* 0 or an errno.  The task runs on until the stop that we ask for here. */
-static int seize(struct tracer *t, pid_t tid, pid_t pid)
+/* Seize and interrupt one thread; return 0 or an errno. */
+static int attach_thread(struct tracer *t, pid_t tid, pid_t pid)
 {
 	struct trace_birth birth = { .tid = tid, .pid = pid, .attached = true };
+	int err = ptrace_seize(tid, false, false);
 	struct task *task;
 
-	if (ptrace_do(PTRACE_SEIZE, tid, 0, seize_options(false, false)))
-		return errno;
+	if (err)
+		return err;
 	task = task_add(t, tid, pid);
-	task_ask(task);
+	task_interrupt(task);
 	task->root = true;
 	birth.shares_files = birth.shares_memory = tid != pid;
 	t->ops->born(t->ctx, &birth);
@@ -127,11 +118,10 @@ static int seize(struct tracer *t, pid_t tid, pid_t pid)
 }
 
 /*
- * Seizes the threads that are not ours yet; how many that were.  A thread
- * that a seized one makes is traced from birth: SEIZE refuses it, and its
- * maker will announce it.
+ * Seize the threads that are not traced yet; return how many.  PTRACE_SEIZE refuses a new
+ * thread of a seized one, which is traced from birth: its parent's event reports it.
  */
-static size_t seize_threads(struct tracer *t, pid_t pid)
+static size_t attach_threads(struct tracer *t, pid_t pid)
 {
 	char path[32];
 	struct dirent *entry;
@@ -145,7 +135,7 @@ static size_t seize_threads(struct tracer *t, pid_t pid)
 	while ((entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && !task_find(t, tid) && !seize(t, tid, pid))
+		if (tid > 0 && !task_find(t, tid) && !attach_thread(t, tid, pid))
 			n++;
 	}
 	closedir(dir);
@@ -158,22 +148,22 @@ int trace_attach(struct tracer *t, pid_t pid)
 	int err;
 
 	if (group > 0 && group != pid) {
-		warn("%d is a thread of process %ld: attaching to the process",
-		     (int)pid, group);
+		warn("%d is a thread of process %ld: attaching to the process", (int)pid,
+		     group);
 		pid = (pid_t)group;
 	}
 	if (pid <= 0)
 		return refuse(pid, ESRCH);
-	err = check(pid);
+	err = check_target(pid);
 	if (err)
 		return err;
-	err = seize(t, pid, pid);
-	/* The first thread may have ended, and others go on. */
-	if (err && proc_is_zombie(pid) && seize_threads(t, pid))
+	err = attach_thread(t, pid, pid);
+	/* The leader may have ended while other threads run. */
+	if (err && proc_is_zombie(pid) && attach_threads(t, pid))
 		err = 0;
 	if (err)
 		return refuse(pid, err);
-	while (seize_threads(t, pid))
+	while (attach_threads(t, pid))
 		;
 	return 0;
 }

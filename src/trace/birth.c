@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How tasks come to be, and how exec makes one of another. */
+#include "trace/birth.h"
+
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "trace/proc.h"
+#include "trace/ptrace.h"
+#include "trace/resume.h"
 #include "trace/task.h"
 
-/* How long an unannounced task is held before we take it in as it is. */
+/* How long an early task waits for the event of its parent. */
 static const uint64_t early_limit_ns = 300 * 1000000ULL;
 
 static bool in_group(pid_t pid, pid_t tid)
@@ -17,8 +21,8 @@ static bool in_group(pid_t pid, pid_t tid)
 	return !syscall(SYS_tgkill, (long)pid, (long)tid, 0L) || errno != ESRCH;
 }
 
-/* kcmp(2): 1 same, 0 different, -1 cannot tell. */
-static int same(pid_t a, pid_t b, int type)
+/* Return 1 if kcmp(2) finds the resource shared, 0 if not, -1 if it cannot tell. */
+static int is_shared(pid_t a, pid_t b, int type)
 {
 	long order = syscall(SYS_kcmp, (long)a, (long)b, (long)type, 0L, 0L);
 
@@ -30,13 +34,13 @@ static void announce(struct tracer *t, struct task *task,
 {
 	struct trace_birth b = { .tid = task->tid, .parent = parent->tid };
 	bool thread = in_group(parent->pid, task->tid);
-	int files = same(parent->tid, task->tid, KCMP_FILES);
-	int memory = same(parent->tid, task->tid, KCMP_VM);
+	int files = is_shared(parent->tid, task->tid, KCMP_FILES);
+	int memory = is_shared(parent->tid, task->tid, KCMP_VM);
 
 	task->pid = thread ? parent->pid : task->tid;
 	task->filtered = parent->filtered;
-	task->guard = thread ? second_filter_share(parent->guard)
-			     : second_filter_inherit(parent->guard, task->tid, parent->tid);
+	task->second_filter = thread ? second_filter_share(parent->second_filter) :
+			      second_filter_inherit(parent->second_filter, task->tid, parent->tid);
 	task->root = parent->root && thread;
 	task->arch = parent->arch;
 	b.pid = task->pid;
@@ -45,16 +49,16 @@ static void announce(struct tracer *t, struct task *task,
 	t->ops->born(t->ctx, &b);
 }
 
-/* An early task has been born: let it run, or bury it. */
+/* Resume an early task after its born hook, or report its end. */
 static void no_longer_early(struct tracer *t, struct task *task)
 {
 	task->early = false;
-	t->nearly--;
-	conceal_lift(task);
+	t->early_tasks--;
+	conceal_undo(task);
 	if (task->ended)
 		task_gone(t, task, task->status);
 	else
-		task_resume(t, task, 0);
+		resume_task(t, task, 0);
 }
 
 void birth_event(struct tracer *t, struct task *parent, unsigned int event)
@@ -67,12 +71,12 @@ void birth_event(struct tracer *t, struct task *parent, unsigned int event)
 		return;
 	task = task_find(t, (pid_t)child);
 	if (task && !task->early)
-		return; /* taken in by birth_adopt() */
+		return; /* birth_adopt() has added it */
 	early = task;
 	if (!early)
 		task = task_add(t, (pid_t)child, (pid_t)child);
 	announce(t, task, parent, event == PTRACE_EVENT_VFORK);
-	conceal_pass_on(parent, task);
+	conceal_fork(parent, task);
 	if (early)
 		no_longer_early(t, task);
 }
@@ -82,8 +86,8 @@ void birth_early(struct tracer *t, struct task *task, pid_t tid, int status)
 	if (!task) {
 		task = task_add(t, tid, tid);
 		task->early = true;
-		task->early_ns = now_ns();
-		t->nearly++;
+		task->early_ns = clock_ns();
+		t->early_tasks++;
 	}
 	if (!WIFSTOPPED(status)) {
 		task->ended = true;
@@ -91,7 +95,7 @@ void birth_early(struct tracer *t, struct task *task, pid_t tid, int status)
 	}
 }
 
-/* Its maker died before telling: find out what we can. */
+/* Call the born hook for a task whose parent was killed before its event. */
 static void adopt(struct tracer *t, struct task *task)
 {
 	struct trace_birth b = { .tid = task->tid };
@@ -117,7 +121,7 @@ static void adopt(struct tracer *t, struct task *task)
 
 void birth_adopt(struct tracer *t)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 	struct map_slot *slot;
 	size_t at = 0;
 
@@ -127,15 +131,15 @@ void birth_adopt(struct tracer *t)
 		if (!task->early || now - task->early_ns < early_limit_ns)
 			continue;
 		if (task->ended)
-			task_drop(t, task); /* perhaps no task of ours at all */
+			task_drop(t, task); /* perhaps never a tracee */
 		else
 			adopt(t, task);
 		at = 0; /* the map has changed */
 	}
 }
 
-/* A thread that exec has killed: it may have left its exit status. */
-static void bury(struct tracer *t, struct task *task)
+/* Report the end of a thread that exec killed, with its wait status if it left one. */
+static void superseded(struct tracer *t, struct task *task)
 {
 	int status = -1;
 	pid_t tid;
@@ -149,7 +153,7 @@ static void bury(struct tracer *t, struct task *task)
 		task_gone(t, task, tid > 0 ? status : TRACE_SUPERSEDED);
 }
 
-static void bury_threads(struct tracer *t, pid_t pid, const struct task *but)
+static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
 {
 	struct map_slot *slot;
 	size_t at = 0;
@@ -157,14 +161,14 @@ static void bury_threads(struct tracer *t, pid_t pid, const struct task *but)
 	while ((slot = map_next(&t->tasks, &at))) {
 		struct task *task = slot->value;
 
-		if (task == but || task->pid != pid || task->tid == pid)
+		if (task == except || task->pid != pid || task->tid == pid)
 			continue;
-		bury(t, task);
+		superseded(t, task);
 		at = 0;
 	}
 }
 
-struct task *exec_event(struct tracer *t, pid_t tid, pid_t *former)
+struct task *birth_exec(struct tracer *t, pid_t tid, pid_t *former)
 {
 	struct task *leader = task_find(t, tid), *task = leader;
 	unsigned long msg;
@@ -176,11 +180,11 @@ struct task *exec_event(struct tracer *t, pid_t tid, pid_t *former)
 		task = task_find(t, *former);
 	if (!task || task->early)
 		return NULL;
-	bury_threads(t, tid, task);
+	drop_threads(t, tid, task);
 	if (task == leader)
 		return task;
 
-	/* Its number now means another thread: the old one has no status. */
+	/* The former leader leaves no wait status: its tid is another thread's now. */
 	if (leader)
 		task_gone(t, leader, TRACE_SUPERSEDED);
 	map_del(&t->tasks, (uint64_t)task->tid);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls that would come out differently because the task has a tracer, or the
- * tracer's filter: they are made to come out as they would without.
+ * System calls that would behave differently because of the tracer or its filter,
+ * and what is done to conceal the difference:
  *
- *   clone, clone3 with CLONE_UNTRACED	the child would have our filter and no
- *					tracer: the flag is taken away, unseen
- *   a filter's own SECCOMP_RET_TRACE	without a tracer it means ENOSYS
- *   the strict mode of seccomp		cannot be entered with a filter: it is
- *					enforced by us
- *   epoll_wait and its like, calls	fail with EINTR when a tracer stops the task
- *   on sockets with a timeout		inside: they begin again
+ *   clone, clone3 with CLONE_UNTRACED	The child would have the filter and no tracer:
+ *					clear the flag while the call runs.
+ *   SECCOMP_RET_TRACE of a filter	Means ENOSYS without a tracer: fail the call.
+ *     of the program itself
+ *   seccomp's strict mode		Cannot be entered with a filter: enforce it here.
+ *   epoll_wait and the like, socket	Fail with EINTR when a tracer interrupts them:
+ *     calls with a timeout		restart them.
+ *
+ * On x86 only.
  */
 #ifndef PEVTRACE_TRACE_CONCEAL_H
 #define PEVTRACE_TRACE_CONCEAL_H
@@ -21,42 +23,39 @@
 struct task;
 struct tracer;
 
-/* What our filters give with SECCOMP_RET_TRACE before filter_mark(). */
-enum { VEIL_DATA = 0x7065 };
-
-/* What was changed for the time of a call. */
+/* What conceal_enter() changed in a task. */
 struct conceal {
-	enum { VEIL_NOTHING, VEIL_REGISTER, VEIL_MEMORY } what;
-	uintptr_t addr;		/* or offset into the registers */
-	unsigned long word;	/* that was there */
-	bool strict;		/* it entered the strict mode */
+	enum { CONCEAL_NOTHING, CONCEAL_REGISTER, CONCEAL_MEMORY } what;
+	uintptr_t addr;		/* in memory, or offset of the register */
+	unsigned long word;	/* the former value */
+	bool strict;		/* the task is in seccomp's strict mode */
 };
 
 /*
- * A task with our filter is at the beginning of a call, which nobody has looked
- * at yet (op is ENTRY or SECCOMP).  True if its return is to be seen, too.
+ * Change the call that a filtered task is about to make, if necessary.  info is of a
+ * syscall-enter-stop or seccomp stop.  Return whether the exit of the call must stop, too.
  */
 bool conceal_enter(struct tracer *t, struct task *task,
-		const struct ptrace_syscall_info *info);
+		   const struct ptrace_syscall_info *info);
 
-/* A SECCOMP stop: if it is none of ours, the call fails as without a tracer. */
+/* In a seccomp stop: fail the call if the stop is not caused by the tracer's filters. */
 void conceal_refuse(const struct tracer *t, const struct task *task,
-		 const struct ptrace_syscall_info *info);
+		    const struct ptrace_syscall_info *info);
 
 /*
- * A task that was asked to stop is behind a call, of that audit architecture,
- * perhaps inside of it until we came: if it failed only for that, it begins again,
- * with the whole of its timeout, and the answer is true.
+ * After a task was interrupted: restart its call, with its full timeout, if it failed
+ * with EINTR only because of that.  audit: AUDIT_ARCH_* of the task.  Return
+ * whether the call is restarted.
  */
 bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit);
 
-/* Puts back what conceal_enter() changed: at the return, and in a new child. */
-void conceal_lift(struct task *task);
+/* Undo what conceal_enter() changed: at the exit of the call, and in a new child. */
+void conceal_undo(struct task *task);
 
 /*
- * The parent is in the stop that tells of the child, which has not run yet: puts
- * things back in the parent, and leaves to do so in the child what is its own.
+ * In the event stop of a clone, before the child runs: undo the change in the parent
+ * and, if the child has a copy, let conceal_undo() do so in the child.
  */
-void conceal_pass_on(struct task *parent, struct task *child);
+void conceal_fork(struct task *parent, struct task *child);
 
 #endif

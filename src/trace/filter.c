@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "lib/die.h"
-#include "trace/conceal.h"
 
 enum {
 	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
@@ -25,13 +24,13 @@ enum {
 	SHARED_MASK = MAP_SHARED | MAP_ANONYMOUS,
 };
 
-/* The pointer form of i386's mmap and select hides what a filter would test. */
+/* Return whether a filter cannot see the arguments: i386's old mmap passes a pointer to them. */
 static bool args_hidden(const struct arch *arch, enum call_id id)
 {
 	return arch->old_mmap && id == CALL_MMAP;
 }
 
-/* Calls that are watched for some values of their first argument, an int. */
+/* Values of the first argument, an int, for which a call is watched. */
 static const struct {
 	enum call_watch watch;
 	uint32_t value;
@@ -51,15 +50,14 @@ static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 
 	for (size_t i = 0; i < FIRST_ARGS && !err; i++)
 		if (first_args[i].watch == watch)
-			/* what is above an int does not count */
-			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(VEIL_DATA), nr, 1,
+			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 1,
 					       SCMP_A0(SCMP_CMP_MASKED_EQ,
 						       UINT32_MAX,
 						       first_args[i].value));
 	return err;
 }
 
-/* The bit that gives a thread a descriptor table of its own. */
+/* The flag by which a call unshares the descriptor table. */
 struct unsharing {
 	unsigned int arg;
 	uint32_t bit;
@@ -71,11 +69,11 @@ static struct unsharing unsharing(enum call_id id)
 				      : (struct unsharing){ 0, CLONE_FILES };
 }
 
-/* The tests of one call: any of them makes it a watched one. */
+/* Add the tests of one call. */
 static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id,
 		     enum call_watch watch)
 {
-	uint32_t trace = SCMP_ACT_TRACE(VEIL_DATA);
+	uint32_t trace = SCMP_ACT_TRACE(FILTER_DATA);
 	struct unsharing u;
 
 	switch (watch) {
@@ -150,7 +148,7 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 		watch = opts->watch[desc->id];
 		if (watch == WATCH_SHARED && args_hidden(table->arch, desc->id))
 			watch = WATCH_ALWAYS;
-		/* Rules speak of native numbers, real or stand-in. */
+		/* Rules take native numbers; libseccomp has negative ones for foreign calls. */
 		nr = seccomp_syscall_resolve_name(desc->name);
 		if (nr == __NR_SCMP_ERROR)
 			continue;
@@ -161,8 +159,8 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 	return 0;
 }
 
-/* What conceal_enter() has to see, whether it is watched or not. */
-static int add_veiled(scmp_filter_ctx ctx)
+/* Add the calls that conceal_enter() changes, watched or not. */
+static int add_concealed(scmp_filter_ctx ctx)
 {
 	static const struct {
 		const char *name;
@@ -179,15 +177,15 @@ static int add_veiled(scmp_filter_ctx ctx)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !err; i++) {
 		int nr = seccomp_syscall_resolve_name(rules[i].name);
 
-		err = seccomp_rule_add_array(ctx, SCMP_ACT_TRACE(VEIL_DATA), nr, rules[i].tests,
+		err = seccomp_rule_add_array(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, rules[i].tests,
 					     &rules[i].test);
 		if (err == -EEXIST)
-			err = 0; /* it is watched anyway */
+			err = 0; /* already watched */
 	}
 	return err;
 }
 
-/* A filter for one architecture alone, as each has its own rules. */
+/* Build the filter of one architecture: each has rules of its own. */
 static scmp_filter_ctx one_arch(const struct nr_table *table,
 				const struct trace_options *opts)
 {
@@ -196,7 +194,7 @@ static scmp_filter_ctx one_arch(const struct nr_table *table,
 
 	if (!ctx)
 		return NULL;
-	/* Foreign programs run untouched rather than die. */
+	/* Programs of unknown architectures run untraced. */
 	err = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
 	if (!err && table->token != seccomp_arch_native()) {
 		err = seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE);
@@ -206,7 +204,7 @@ static scmp_filter_ctx one_arch(const struct nr_table *table,
 	if (!err)
 		err = add_calls(ctx, table, opts);
 	if (!err)
-		err = add_veiled(ctx);
+		err = add_concealed(ctx);
 	if (!err)
 		return ctx;
 	seccomp_release(ctx);
@@ -222,7 +220,7 @@ static scmp_filter_ctx all_arches(const struct trace_options *opts,
 		scmp_filter_ctx one = one_arch(table, opts);
 
 		if (!one)
-			continue; /* of another byte order */
+			continue; /* libseccomp cannot merge another byte order */
 		if (!all)
 			all = one;
 		else if (seccomp_merge(all, one))
@@ -231,8 +229,8 @@ static scmp_filter_ctx all_arches(const struct trace_options *opts,
 	return all;
 }
 
-/* Reads back what libseccomp made. */
-static int export(struct filter *f, scmp_filter_ctx ctx, int fd)
+/* Copy the program out of libseccomp. */
+static int filter_export(struct filter *f, scmp_filter_ctx ctx, int fd)
 {
 	struct stat st;
 	int err = -seccomp_export_bpf(ctx, fd);
@@ -263,14 +261,14 @@ int filter_build(struct filter *f, const struct trace_options *opts,
 	if (fd < 0) {
 		err = errno;
 	} else {
-		err = export(f, ctx, fd);
+		err = filter_export(f, ctx, fd);
 		close(fd);
 	}
 	seccomp_release(ctx);
 	return err;
 }
 
-static int install(const struct filter *f, unsigned int flags)
+static int seccomp_filter(const struct filter *f, unsigned int flags)
 {
 	struct sock_fprog prog = { f->len, f->insns };
 
@@ -281,25 +279,25 @@ static int install(const struct filter *f, unsigned int flags)
 
 int filter_install(const struct filter *f)
 {
-	/* Without this flag some kernels slow the program down for safety. */
+	/* Without this flag some kernels disable speculative store bypass in the program. */
 	unsigned int flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-	int err = install(f, flags);
+	int err = seccomp_filter(f, flags);
 
 	if (err == EINVAL)
-		err = install(f, flags = 0);
+		err = seccomp_filter(f, flags = 0);
 	if (err != EACCES)
 		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return errno;
-	return install(f, flags);
+	return seccomp_filter(f, flags);
 }
 
-void filter_mark(struct filter *f, uint16_t mark)
+void filter_set_data(struct filter *f, uint16_t data)
 {
 	for (size_t i = 0; i < f->len; i++)
 		if (f->insns[i].code == (BPF_RET | BPF_K) &&
-		    f->insns[i].k == (SECCOMP_RET_TRACE | VEIL_DATA))
-			f->insns[i].k = SECCOMP_RET_TRACE | mark;
+		    f->insns[i].k == (SECCOMP_RET_TRACE | FILTER_DATA))
+			f->insns[i].k = SECCOMP_RET_TRACE | data;
 }
 
 void filter_free(struct filter *f)

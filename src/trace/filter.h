@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which calls stop a task: as a seccomp program, and as a plain test. */
+/* Which calls stop a task: as a seccomp filter, and as a test of one call. */
 #ifndef PEVTRACE_TRACE_FILTER_H
 #define PEVTRACE_TRACE_FILTER_H
 
@@ -12,24 +12,14 @@
 
 struct sock_filter;
 
-/* A classic BPF program; zero-initialised is none. */
+/* A classic BPF program; zero-initialised is empty. */
 struct filter {
 	struct sock_filter *insns;
 	unsigned short len;
 };
 
-/*
- * Makes the program that reports (SECCOMP_RET_TRACE) the watched calls of
- * every known architecture and allows all else.  0 or a positive errno.
- */
-int filter_build(struct filter *f, const struct trace_options *opts,
-		 const struct nr_tables *nrs);
-
-/*
- * Installs it in the calling thread, with no_new_privs only where the kernel
- * insists.  0 or a positive errno.  Safe after fork(): allocates nothing.
- */
-int filter_install(const struct filter *f);
+/* The SECCOMP_RET_DATA that filters are built with; filter_set_data() replaces it. */
+enum { FILTER_DATA = 0x7065 };
 
 /* Descriptors from first to last. */
 struct fd_range {
@@ -37,26 +27,29 @@ struct fd_range {
 };
 
 /*
- * Makes a program to be added to the first one in processes that are watched
- * closely: it reports WATCH_FD, WATCH_IOCTL and WATCH_SHARED calls on a
- * descriptor in one of the ranges and, with held, all WATCH_HELD calls.  False
- * where it would be too long.
+ * Build the first filter: SECCOMP_RET_TRACE for the watched calls of every known
+ * architecture, SECCOMP_RET_ALLOW for all others.  Return 0 or a positive errno.
  */
-bool filter_build_close(struct filter *f, const struct trace_options *opts,
-			const struct nr_tables *nrs, const struct fd_range *ranges,
-			size_t nranges, bool held);
+int filter_build(struct filter *f, const struct trace_options *opts,
+		 const struct nr_tables *nrs);
 
 /*
- * What the program says with SECCOMP_RET_TRACE, VEIL_DATA as it was built, becomes
- * that: a target with filters of its own is not to know it.
+ * Install a filter in the calling thread.  Set no_new_privs only if the kernel
+ * requires it.  Return 0 or a positive errno.  Safe after fork(): allocates nothing.
  */
-void filter_mark(struct filter *f, uint16_t mark);
+int filter_install(const struct filter *f);
+
+/*
+ * Replace FILTER_DATA, so that a tracee with filters of its own cannot use the same
+ * SECCOMP_RET_DATA.
+ */
+void filter_set_data(struct filter *f, uint16_t data);
 
 void filter_free(struct filter *f);
 
 /*
- * Would the filter report this call?  Arguments must be those of the call
- * itself where the architecture passes a pointer to them.
+ * Return whether the first filter stops this call.  args must be the arguments
+ * themselves where the architecture passes a pointer to them.
  */
 bool filter_matches(const struct trace_options *opts, const struct call *call);
 

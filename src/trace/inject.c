@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A task that stands at the beginning of a call gets -1 for the call's number,
- * which makes the kernel pass it over, and the result in the register that has
- * it at the return: that is true of the architectures below.  So nothing is left
- * to be done at the return, and a tracer that goes away does no harm.
+ * In a syscall-enter-stop, -1 as the number of the call makes the kernel skip it and
+ * leave the register of the result alone, on the architectures below.  So
+ * nothing remains to be done at the exit, or if the tracer dies.
  */
 #include "trace/inject.h"
 
@@ -14,14 +13,13 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include "trace/task.h"
+#include "trace/ptrace.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 #if defined(__x86_64__)
 
-/* One that was killed needs no answer. */
-static void answer(const struct call *c)
+static void skip_call(const struct call *c)
 {
 	ptrace_must(PTRACE_POKEUSR, c->tid, offsetof(struct user_regs_struct, rax),
 		    (uintptr_t)c->inject.ret);
@@ -40,7 +38,7 @@ bool inject_possible(const struct arch *arch)
 #define NT_ARM_SYSTEM_CALL 0x404
 #endif
 
-static void answer(const struct call *c)
+static void skip_call(const struct call *c)
 {
 	struct user_regs_struct regs;
 	struct iovec all = { &regs, sizeof(regs) };
@@ -54,7 +52,7 @@ static void answer(const struct call *c)
 	ptrace_must(PTRACE_SETREGSET, c->tid, NT_ARM_SYSTEM_CALL, (uintptr_t)&nr);
 }
 
-/* A 32-bit ARM task has other registers. */
+/* 32-bit ARM tasks have other registers. */
 bool inject_possible(const struct arch *arch)
 {
 	return arch == arch_native();
@@ -62,7 +60,7 @@ bool inject_possible(const struct arch *arch)
 
 #else
 
-static void answer(const struct call *c)
+static void skip_call(const struct call *c)
 {
 	(void)c;
 }
@@ -75,8 +73,8 @@ bool inject_possible(const struct arch *arch)
 
 #endif
 
-/* As the kernel does with E2BIG: what cannot be written is left. */
-static void write_size(const struct call *c)
+/* Write attr.size, as the kernel does with E2BIG; ignore failures, as it does. */
+static void write_attr_size(const struct call *c)
 {
 	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
 	uint32_t value = c->inject.attr_size;
@@ -86,14 +84,14 @@ static void write_size(const struct call *c)
 	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
 }
 
-void inject_begin(const struct call *c)
+void inject_enter(const struct call *c)
 {
-	const struct inject *t = &c->inject;
+	const struct inject *i = &c->inject;
 
-	if (t->injected)
-		answer(c);
-	if (t->injected && t->attr_size)
-		write_size(c);
-	if (t->signal)
-		syscall(SYS_tkill, (long)c->tid, (long)t->signal);
+	if (i->injected)
+		skip_call(c);
+	if (i->injected && i->attr_size)
+		write_attr_size(c);
+	if (i->signal)
+		syscall(SYS_tkill, (long)c->tid, (long)i->signal);
 }

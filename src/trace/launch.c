@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Starting a program under trace, so that it finds nothing changed. */
+/* Launching a program under trace, with everything that pevtrace inherited. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,149 +8,146 @@
 
 #include "lib/die.h"
 #include "trace/proc.h"
+#include "trace/ptrace.h"
+#include "trace/stop.h"
 #include "trace/task.h"
 
-enum trouble_at { AT_FILTER, AT_EXEC };
-
-/* What the child has to say, through a pipe that its exec closes. */
-struct trouble {
-	enum trouble_at at;
+/* What the child reports through a pipe that its exec closes. */
+struct child_error {
+	enum { AT_FILTER, AT_EXEC } at;
 	int err;
 };
 
 struct launch {
-	int go[2]; /* parent to child: we trace you now */
-	int report[2]; /* child to parent: struct trouble */
+	int go[2]; /* parent to child: a byte once it is traced */
+	int report[2]; /* child to parent: struct child_error */
 	char *const *argv;
 	bool filtered;
 };
 
-static void report(const struct launch *l, enum trouble_at at, int err)
+static void child_report(const struct launch *l, int at, int err)
 {
-	struct trouble trouble = { at, err };
+	struct child_error error = { at, err };
 	ssize_t n;
 
 	do
-		n = write(l->report[1], &trouble, sizeof(trouble));
+		n = write(l->report[1], &error, sizeof(error));
 	while (n < 0 && errno == EINTR);
 }
 
-/* Only what was ignored stays so across exec: undo what we did since. */
-static void restore_signals(const struct inherited *in)
+/* Restore the actions that exec keeps: ignored signals. */
+static void child_restore_signals(const struct inherited *in)
 {
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig,
-		       sigismember(&in->ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
+		signal(sig, sigismember(&in->ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
 }
 
-static _Noreturn void child(const struct tracer *t, const struct launch *l)
+static _Noreturn void child_run(const struct tracer *t, const struct launch *l)
 {
 	char byte;
 	ssize_t n;
 	int err;
 
-	close(l->go[1]); /* or the tracer's sudden end would not be noticed */
+	close(l->go[1]); /* so that read() ends if the tracer dies */
 	do
 		n = read(l->go[0], &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		report(l, AT_EXEC, errno);
+		child_report(l, AT_EXEC, errno);
 	if (n != 1)
-		_exit(EXIT_TROUBLE); /* the tracer gave up, and said why */
+		_exit(EXIT_TROUBLE); /* the tracer has warned */
 	setrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
-	restore_signals(&t->inherited);
+	child_restore_signals(&t->inherited);
 	if (l->filtered) {
 		err = filter_install(&t->filter);
 		if (err)
-			report(l, AT_FILTER, err);
+			child_report(l, AT_FILTER, err);
 	}
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
 	execvp(l->argv[0], l->argv);
-	report(l, AT_EXEC, errno);
+	child_report(l, AT_EXEC, errno);
 	_exit(127);
+}
+
+static void warn_slow(const char *what, int err)
+{
+	warn("cannot %s a seccomp filter: %s; expect the program to run slower, as every "
+	     "system call stops it", what, strerror(err));
 }
 
 static bool want_filter(struct tracer *t)
 {
 	int err;
 
-	/* A child that is let go would be left with a filter: see leave.c. */
+	/* Tasks that have a filter cannot be detached: see leave.h. */
 	if (t->opts->no_seccomp || t->opts->detach_on_exec)
 		return false;
 	if (t->filter.len)
 		return true;
 	err = filter_build(&t->filter, t->opts, &t->nrs);
 	if (err)
-		warn("cannot make a seccomp filter: %s; every system call of "
-		     "the program will stop it, so it will run slower",
-		     strerror(err));
+		warn_slow("build", err);
 	else
-		filter_mark(&t->filter, t->mark);
+		filter_set_data(&t->filter, t->mark);
 	return !err;
 }
 
-static const char *advice(const char *file, int err)
+static const char *exec_advice(const char *file, int err)
 {
 	switch (err) {
 	case ENOENT:
 		if (!strchr(file, '/'))
-			return "; no directory of PATH has it";
+			return "; not found in PATH";
 		if (!access(file, F_OK))
-			return "; the file is there, but the interpreter or "
-			       "loader that it names is not";
+			return "; install the interpreter or loader that the file names";
 		return "; check the path";
 	case EACCES:
-		return "; is it an executable file, and may you run it?";
+		return "; check that it is an executable file that you may run";
 	case ENOEXEC:
-		return "; it is not a program for this machine";
+		return "; use a program for this machine";
 	case E2BIG:
 		return "; shorten the arguments or the environment";
 	}
 	return "";
 }
 
-/* Takes the child's words, if it left any; true if it could exec. */
-static int heed(struct tracer *t, struct launch *l, struct task *task)
+/* Warn of what the child reported; return 0, or the errno of its exec. */
+static int read_report(struct tracer *t, struct launch *l, struct task *task)
 {
-	struct trouble trouble;
+	struct child_error error;
 	int err = 0;
 
-	while (read(l->report[0], &trouble, sizeof(trouble)) ==
-	       (ssize_t)sizeof(trouble)) {
-		if (trouble.at == AT_EXEC) {
-			err = trouble.err;
+	while (read(l->report[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
+		if (error.at == AT_EXEC) {
+			err = error.err;
 			warn("cannot run '%s': %s%s", l->argv[0], strerror(err),
-			     advice(l->argv[0], err));
+			     exec_advice(l->argv[0], err));
 			continue;
 		}
 		if (task)
 			task->filtered = false;
 		filter_free(&t->filter);
-		warn("cannot install a seccomp filter: %s; every system call "
-		     "of the program will stop it, so it will run slower",
-		     strerror(trouble.err));
+		warn_slow("install", error.err);
 	}
 	return err;
 }
 
-static int seize(pid_t pid, bool filtered)
+static int seize_child(pid_t pid, bool filtered)
 {
-	int err;
+	int err = ptrace_seize(pid, true, filtered);
+	long by;
 
-	if (!ptrace_do(PTRACE_SEIZE, pid, 0, seize_options(true, filtered)))
+	if (!err)
 		return 0;
-	err = errno;
-	if (err == EPERM && proc_status(getpid(), "TracerPid") > 0)
-		warn("cannot trace the program: pevtrace itself is traced by "
-		     "process %ld, and so is all that it starts; a task has "
-		     "one tracer",
-		     proc_status(getpid(), "TracerPid"));
+	by = proc_status(getpid(), "TracerPid");
+	if (err == EPERM && by > 0)
+		warn("cannot trace the program: process %ld traces pevtrace, and so its "
+		     "children; run pevtrace without that tracer", by);
 	else
 		warn("cannot trace the program: %s%s", strerror(err),
-		     err == EPERM || err == ENOSYS || err == EACCES
-			     ? "; does a container, a security module or "
-			       "kernel.yama.ptrace_scope forbid ptrace?"
-			     : "");
+		     err == EPERM || err == ENOSYS || err == EACCES ?
+		     "; check whether the container, AppArmor, SELinux or "
+		     "kernel.yama.ptrace_scope forbids ptrace" : "");
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -158,11 +155,10 @@ static int seize(pid_t pid, bool filtered)
 }
 
 /*
- * Sees the child through to its exec, or to its end: the exec's stop is
- * handled here, and the task left in it until heed() has spoken.  err: it was
- * killed for that.
+ * Trace the child to the stop of its exec, or to its end; return 0 or an errno.  The
+ * report is read before the exec stop is handled.  err: why the child was killed, or 0.
  */
-static int see_off(struct tracer *t, struct launch *l, pid_t pid, int err)
+static int trace_to_exec(struct tracer *t, struct launch *l, pid_t pid, int err)
 {
 	int status = 0;
 
@@ -176,16 +172,16 @@ static int see_off(struct tracer *t, struct launch *l, pid_t pid, int err)
 			break;
 		event = (unsigned int)status >> 16;
 		if (event == PTRACE_EVENT_EXEC) {
-			err = heed(t, l, task_find(t, pid));
+			err = read_report(t, l, task_find(t, pid));
 			stop_handle(t, pid, status);
 			return err;
 		}
 		stop_handle(t, pid, status);
 	}
 	if (!err)
-		err = heed(t, l, NULL);
+		err = read_report(t, l, NULL);
 	if (!err) {
-		/* A signal came between: the program had a short life. */
+		/* A signal killed the child before its exec: report it as the program. */
 		struct trace_birth birth = { .tid = pid, .pid = pid };
 
 		task_find(t, pid)->starting = false;
@@ -197,10 +193,10 @@ static int see_off(struct tracer *t, struct launch *l, pid_t pid, int err)
 	return err;
 }
 
-static int parent(struct tracer *t, struct launch *l, pid_t pid)
+static int trace_child(struct tracer *t, struct launch *l, pid_t pid)
 {
 	struct task *task;
-	int err = seize(pid, l->filtered);
+	int err = seize_child(pid, l->filtered);
 
 	if (err)
 		return err;
@@ -209,14 +205,14 @@ static int parent(struct tracer *t, struct launch *l, pid_t pid)
 	task->root = true;
 	task->filtered = l->filtered;
 	if (l->filtered)
-		task->guard = second_filter_new();
+		task->second_filter = second_filter_new();
 	t->launched = pid;
 	if (write(l->go[1], "", 1) != 1) {
 		err = errno;
 		warn("cannot start '%s': %s", l->argv[0], strerror(err));
 		kill(pid, SIGKILL);
 	}
-	return see_off(t, l, pid, err);
+	return trace_to_exec(t, l, pid, err);
 }
 
 static void close_pipe(int p[2])
@@ -231,7 +227,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 	pid_t pid = -1;
 	int err = 0;
 
-	signal_forward_take(t);
+	signal_forward_block(t);
 	l.filtered = want_filter(t);
 	if (pipe2(l.go, O_CLOEXEC)) {
 		err = errno;
@@ -241,7 +237,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 	} else {
 		pid = fork();
 		if (pid == 0)
-			child(t, &l);
+			child_run(t, &l);
 		if (pid < 0) {
 			err = errno;
 			close_pipe(l.report);
@@ -253,7 +249,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 		return err;
 	}
 	close(l.report[1]);
-	err = parent(t, &l, pid);
+	err = trace_child(t, &l, pid);
 	close(l.report[0]);
 	close_pipe(l.go);
 	return err;

@@ -7,7 +7,7 @@
 
 #include "lib/die.h"
 
-static void fill(struct nr_table *table, const struct arch *arch)
+static void nr_fill(struct nr_table *table, const struct arch *arch)
 {
 	table->arch = arch;
 	table->seccomp = seccomp_syscall_resolve_name_arch(table->token, "seccomp");
@@ -17,20 +17,20 @@ static void fill(struct nr_table *table, const struct arch *arch)
 							   desc->name);
 		uint64_t index = (uint64_t)nr & ~arch->nr_bit;
 
-		/* Negative: the architecture has no such call. */
+		/* A negative number means that the architecture lacks the call. */
 		if (nr >= 0 && index < NR_CALLS)
 			table->desc[index] = desc;
 	}
 }
 
-static size_t add(struct nr_tables *n, size_t at, const struct arch *arch)
+static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
 {
 	uint32_t token = seccomp_arch_resolve_name(arch->name);
 
 	if (!token || at == NR_ARCHES - 1)
 		return at;
 	n->of[at].token = token;
-	fill(&n->of[at], arch);
+	nr_fill(&n->of[at], arch);
 	return at + 1;
 }
 
@@ -41,10 +41,10 @@ void nr_build(struct nr_tables *n)
 
 	n->of = xcalloc(NR_ARCHES, sizeof(*n->of));
 	if (native)
-		at = add(n, at, native);
+		at = nr_add(n, at, native);
 	for (const struct arch *const *a = arches; *a; a++)
 		if (*a != native)
-			at = add(n, at, *a);
+			at = nr_add(n, at, *a);
 }
 
 void nr_free(struct nr_tables *n)
@@ -73,7 +73,7 @@ const struct call_desc *nr_find(const struct nr_tables *n,
 	return table ? table->desc[index] : NULL;
 }
 
-static bool is_one_of(const struct nr_tables *n, const struct arch *arch, long nr,
+static bool nr_is_named(const struct nr_tables *n, const struct arch *arch, long nr,
 		      const char *const *names)
 {
 	const struct nr_table *table = nr_table(n, arch);
@@ -89,7 +89,7 @@ static bool is_one_of(const struct nr_tables *n, const struct arch *arch, long n
 	return is;
 }
 
-bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
+bool nr_is_interruptible(const struct nr_tables *n, const struct arch *arch, long nr)
 {
 	static const char *const names[] = {
 		"epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait",
@@ -98,7 +98,7 @@ bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr)
 		"io_pgetevents", "io_pgetevents_time64", "io_uring_enter", "ipc", NULL,
 	};
 
-	return is_one_of(n, arch, nr, names);
+	return nr_is_named(n, arch, nr, names);
 }
 
 bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr)
@@ -109,5 +109,5 @@ bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr
 		"sendmmsg", "accept", "accept4", "connect", "socketcall", NULL,
 	};
 
-	return is_one_of(n, arch, nr, names);
+	return nr_is_named(n, arch, nr, names);
 }

@@ -17,11 +17,11 @@ enum {
 struct nr_table {
 	const struct arch *arch; /* NULL ends the list */
 	uint32_t token; /* libseccomp's name for it */
-	int seccomp; /* number of that call; negative: none */
+	int seccomp; /* number of seccomp(2); negative: none */
 	const struct call_desc *desc[NR_CALLS];
 };
 
-/* One table for each of arches[] that libseccomp knows, the native one first. */
+/* One table for each of arches[] that libseccomp knows, the native one first, then an end mark. */
 struct nr_tables {
 	struct nr_table *of;
 };
@@ -30,21 +30,18 @@ void nr_build(struct nr_tables *n);
 void nr_free(struct nr_tables *n);
 
 /*
- * Does call nr fail with EINTR when a tracer stops a task inside it?  Most
- * calls are restarted; signal(7) lists those that are not.
+ * Return whether call nr fails with EINTR when a tracer stops a task in it.  The kernel
+ * restarts most calls; signal(7) lists those that it does not.
  */
-bool nr_is_fragile(const struct nr_tables *n, const struct arch *arch, long nr);
+bool nr_is_interruptible(const struct nr_tables *n, const struct arch *arch, long nr);
 
-/*
- * The same where it is made on a socket that has a timeout (SO_RCVTIMEO,
- * SO_SNDTIMEO); without one it is restarted.
- */
+/* Return whether it does so on a socket with a timeout (SO_RCVTIMEO, SO_SNDTIMEO). */
 bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr);
 
-/* The table of an architecture; NULL if there is none. */
+/* Return the table of an architecture, or NULL. */
 const struct nr_table *nr_table(const struct nr_tables *n, const struct arch *arch);
 
-/* The description of call nr of that architecture, or NULL. */
+/* Return the description of call nr of an architecture, or NULL. */
 const struct call_desc *nr_find(const struct nr_tables *n,
 				const struct arch *arch, uint64_t nr);
 

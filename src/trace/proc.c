@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads /proc/TID/FILE as a string; false if there is none. */
-static bool slurp(pid_t tid, const char *file, char *text, size_t size)
+/* Read /proc/TID/FILE as a string; return false if it is empty or unreadable. */
+static bool proc_read(pid_t tid, const char *file, char *text, size_t size)
 {
 	char path[64];
 	ssize_t n;
@@ -29,7 +29,7 @@ long proc_status(pid_t tid, const char *key)
 	char text[4096];
 	size_t len = strlen(key);
 
-	if (!slurp(tid, "status", text, sizeof(text)))
+	if (!proc_read(tid, "status", text, sizeof(text)))
 		return -1;
 	for (char *line = text; line; line = strchr(line, '\n')) {
 		if (*line == '\n')
@@ -46,7 +46,7 @@ long proc_syscall(pid_t tid)
 	long nr;
 
 	/* "running", or a number and its arguments */
-	if (!slurp(tid, "syscall", text, sizeof(text)))
+	if (!proc_read(tid, "syscall", text, sizeof(text)))
 		return -1;
 	nr = strtol(text, &end, 10);
 	return end == text ? -1 : nr;
@@ -54,19 +54,19 @@ long proc_syscall(pid_t tid)
 
 void proc_name(pid_t tid, char *name, size_t size)
 {
-	if (!slurp(tid, "comm", name, size))
+	if (!proc_read(tid, "comm", name, size))
 		snprintf(name, size, "?");
 	name[strcspn(name, "\n")] = '\0';
 }
 
-/* The fields of /proc/TID/stat behind the name: state, ppid, ... */
-static bool stat_fields(pid_t tid, char *state, unsigned int *flags)
+/* Read the state and the flags (PF_*) from /proc/TID/stat. */
+static bool proc_stat(pid_t tid, char *state, unsigned int *flags)
 {
 	char text[1024], *p;
 
-	if (!slurp(tid, "stat", text, sizeof(text)))
+	if (!proc_read(tid, "stat", text, sizeof(text)))
 		return false;
-	p = strrchr(text, ')'); /* the name may hold anything */
+	p = strrchr(text, ')'); /* the name may contain parentheses */
 	return p &&
 	       sscanf(p + 1, " %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
 }
@@ -77,7 +77,7 @@ bool proc_is_kernel(pid_t tid)
 	unsigned int flags;
 	char state;
 
-	return stat_fields(tid, &state, &flags) && (flags & KTHREAD);
+	return proc_stat(tid, &state, &flags) && (flags & KTHREAD);
 }
 
 bool proc_is_zombie(pid_t tid)
@@ -85,6 +85,6 @@ bool proc_is_zombie(pid_t tid)
 	unsigned int flags;
 	char state;
 
-	return stat_fields(tid, &state, &flags) &&
+	return proc_stat(tid, &state, &flags) &&
 	       (state == 'Z' || state == 'X');
 }

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 enum {
-	PAGE = 4096, /* every architecture's page is a multiple of it */
+	PAGE = 4096,	/* the page size of every architecture is a multiple */
 	BATCH = 32,
 };
 
 /*
- * The kernel copies each piece of the remote vector whole or not at all, so
- * pieces end where pages do: what is mapped arrives.
+ * Fill a remote vector with pieces that end at page boundaries: process_vm_readv(2)
+ * copies each whole or not at all.
  */
-static size_t split(struct iovec *iov, uint64_t addr, size_t len, size_t *bytes)
+static size_t remote_split(struct iovec *iov, uint64_t addr, size_t len, size_t *bytes)
 {
 	size_t n = 0;
 
@@ -33,8 +33,8 @@ static size_t split(struct iovec *iov, uint64_t addr, size_t len, size_t *bytes)
 	return n;
 }
 
-/* For where process_vm_readv(2) is missing or forbidden. */
-static size_t read_proc(pid_t tid, uint64_t addr, char *dst, size_t len)
+/* Read /proc/TID/mem: process_vm_readv(2) may be missing or forbidden. */
+static size_t remote_read_file(pid_t tid, uint64_t addr, char *dst, size_t len)
 {
 	char path[32];
 	size_t done = 0;
@@ -69,12 +69,12 @@ size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 		size_t bytes, n;
 		ssize_t got;
 
-		n = split(remote, addr + done, len - done, &bytes);
+		n = remote_split(remote, addr + done, len - done, &bytes);
 		local = (struct iovec){ (char *)dst + done, bytes };
 		got = process_vm_readv(tid, &local, 1, remote, n, 0);
 		if (got < 0 && (errno == EPERM || errno == ENOSYS))
-			return done + read_proc(tid, addr + done,
-						(char *)dst + done, len - done);
+			return done + remote_read_file(tid, addr + done, (char *)dst + done,
+						       len - done);
 		if (got <= 0)
 			break;
 		done += (size_t)got;
@@ -82,16 +82,4 @@ size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 			break;
 	}
 	return done;
-}
-
-static size_t mem_read(const struct mem *m, uint64_t addr, void *dst,
-		       size_t len)
-{
-	/* mem is the first member */
-	return remote_read_warily(((const struct remote *)m)->tid, addr, dst, len);
-}
-
-struct remote remote_of(pid_t tid)
-{
-	return (struct remote){ { mem_read }, tid };
 }

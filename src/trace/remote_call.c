@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The task stands behind the instruction that made its call.  It is set back
- * to that instruction with other registers, and afterwards gets its own again.
- * All signals are blocked meanwhile.  A SIGSTOP cannot be: it is delivered, as to
- * send it again later might undo a SIGCONT that has come since.  The task does its
- * calls all the same, and stands still afterwards if the stop lasts.
+ * The task is behind its syscall instruction: it is set back to it with other registers.
+ * Signals are blocked.  SIGSTOP cannot be blocked, and is delivered at once: a SIGSTOP
+ * sent again later could follow the SIGCONT that was to end it.  The calls are made
+ * nevertheless, and the task is in group-stop afterwards if the stop lasts.
  */
 #include "trace/remote_call.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/die.h"
 #include "trace/proc.h"
+#include "trace/ptrace.h"
 #include "trace/remote.h"
-#include "trace/task.h"
 
 #ifdef __x86_64__
 
 enum {
 	SYSCALL_BYTES = 2,	/* 0f 05 */
-	CODE_64BIT = 0x33,	/* selector of 64-bit user code */
+	CODE_64BIT = 0x33,	/* code segment selector of 64-bit programs */
 };
 
 static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
@@ -36,80 +32,73 @@ static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
 	       code[0] == 0x0f && code[1] == 0x05;
 }
 
-bool remote_call_begin(struct remote_call *in, pid_t tid)
+bool remote_call_begin(struct remote_call *r, pid_t tid)
 {
 	const uint64_t all = ~0ULL;
 
-	*in = (struct remote_call){ .tid = tid };
-	return !ptrace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)&in->regs) &&
-	       behind_syscall(tid, &in->regs) &&
-	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(in->mask), (uintptr_t)&in->mask) &&
+	*r = (struct remote_call){ .tid = tid };
+	return !ptrace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)&r->regs) &&
+	       behind_syscall(tid, &r->regs) &&
+	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(r->mask), (uintptr_t)&r->mask) &&
 	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
 }
 
 /*
- * Waits for the task's next stop.  One that exec of another thread killed may
- * stay a zombie until its siblings have been waited for, which is not our
- * business here: then it is given up.
+ * Wait for the next ptrace stop; return false if the task ended.  A thread that was
+ * killed by another one's exec may stay a zombie until others are waited for: give it up.
  */
-static bool next_stop(struct remote_call *in)
+static bool next_stop(struct remote_call *r)
 {
 	pid_t got;
 
-	/* interrupted regularly: see start_pulse() */
+	/* pulse.c interrupts wait4() regularly */
 	do
-		got = wait4(in->tid, &in->status, __WALL, NULL);
-	while (got < 0 && errno == EINTR && !proc_is_zombie(in->tid));
-	in->gone = got != in->tid || !WIFSTOPPED(in->status);
-	in->ended = in->gone && got == in->tid;
-	return !in->gone;
+		got = wait4(r->tid, &r->status, __WALL, NULL);
+	while (got < 0 && errno == EINTR && !proc_is_zombie(r->tid));
+	r->gone = got != r->tid || !WIFSTOPPED(r->status);
+	r->ended = r->gone && got == r->tid;
+	return !r->gone;
 }
 
-/*
- * A stop that is no part of the call: it is looked after when we are through.
- * Returns the signal to be delivered, or 0.
- */
-static int put_off(struct remote_call *in)
+/* Note a stop that is not part of the call; return the signal to deliver, or 0. */
+static int note_stop(struct remote_call *r)
 {
-	in->interrupted = true;
-	if (in->status >> 16)
+	r->interrupted = true;
+	if (r->status >> 16)
 		return 0;
-	ptrace_do(PTRACE_GETSIGINFO, in->tid, 0, (uintptr_t)&in->stop);
-	return WSTOPSIG(in->status);
+	ptrace_do(PTRACE_GETSIGINFO, r->tid, 0, (uintptr_t)&r->stop);
+	return WSTOPSIG(r->status);
 }
 
-/* Runs the task to the return of the call that its registers are set for. */
-static bool to_return(struct remote_call *in)
+/* Run the task to the syscall-exit-stop of the call that is set in its registers. */
+static bool run_to_exit(struct remote_call *r)
 {
 	struct ptrace_syscall_info info;
 	int sig = 0;
 
 	for (;;) {
-		ptrace_must(PTRACE_SYSCALL, in->tid, 0, (uintptr_t)sig);
+		ptrace_must(PTRACE_SYSCALL, r->tid, 0, (uintptr_t)sig);
 		sig = 0;
-		if (!next_stop(in))
+		if (!next_stop(r))
 			return false;
-		if (in->status >> 16 == PTRACE_EVENT_SECCOMP)
+		if (r->status >> 16 == PTRACE_EVENT_SECCOMP)
 			continue;
-		if (WSTOPSIG(in->status) != (SIGTRAP | 0x80)) {
-			sig = put_off(in);
+		if (WSTOPSIG(r->status) != (SIGTRAP | 0x80)) {
+			sig = note_stop(r);
 			continue;
 		}
-		info.op = PTRACE_SYSCALL_INFO_NONE;
-		if (ptrace_do(PTRACE_GET_SYSCALL_INFO, in->tid, sizeof(info), (uintptr_t)&info) < 0 &&
-		    errno != ESRCH)
-			die("cannot see what task %d does: %s", (int)in->tid, strerror(errno));
+		ptrace_syscall_info(r->tid, &info);
 		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
 			return true;
 	}
 }
 
-bool remote_call(struct remote_call *in, long nr, const uint64_t args[6], int64_t *ret)
+bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret)
 {
-	struct user_regs_struct regs = in->regs;
+	struct user_regs_struct regs = r->regs;
 
 	regs.rip -= SYSCALL_BYTES;
-	regs.orig_rax = (unsigned long long)-1; /* in no call: nothing to restart */
+	regs.orig_rax = (unsigned long long)-1; /* not in a call: no restart */
 	regs.rax = (unsigned long long)nr;
 	regs.rdi = args[0];
 	regs.rsi = args[1];
@@ -117,44 +106,44 @@ bool remote_call(struct remote_call *in, long nr, const uint64_t args[6], int64_
 	regs.r10 = args[3];
 	regs.r8 = args[4];
 	regs.r9 = args[5];
-	if (ptrace_do(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&regs) || !to_return(in) ||
-	    ptrace_do(PTRACE_GETREGS, in->tid, 0, (uintptr_t)&regs))
+	if (ptrace_do(PTRACE_SETREGS, r->tid, 0, (uintptr_t)&regs) || !run_to_exit(r) ||
+	    ptrace_do(PTRACE_GETREGS, r->tid, 0, (uintptr_t)&regs))
 		return false;
 	*ret = (int64_t)regs.rax;
 	return true;
 }
 
-void remote_call_end(struct remote_call *in)
+void remote_call_end(struct remote_call *r)
 {
-	if (in->gone)
+	if (r->gone)
 		return;
-	ptrace_must(PTRACE_SETREGS, in->tid, 0, (uintptr_t)&in->regs);
-	ptrace_must(PTRACE_SETSIGMASK, in->tid, sizeof(in->mask), (uintptr_t)&in->mask);
-	/* reports a group stop again, if it lasts */
-	if (in->interrupted)
-		ptrace_must(PTRACE_INTERRUPT, in->tid, 0, 0);
+	ptrace_must(PTRACE_SETREGS, r->tid, 0, (uintptr_t)&r->regs);
+	ptrace_must(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), (uintptr_t)&r->mask);
+	/* Report a group-stop again, if it lasts. */
+	if (r->interrupted)
+		ptrace_must(PTRACE_INTERRUPT, r->tid, 0, 0);
 }
 
-#else /* other architectures go without */
+#else
 
-bool remote_call_begin(struct remote_call *in, pid_t tid)
+bool remote_call_begin(struct remote_call *r, pid_t tid)
 {
-	*in = (struct remote_call){ .tid = tid };
+	*r = (struct remote_call){ .tid = tid };
 	return false;
 }
 
-bool remote_call(struct remote_call *in, long nr, const uint64_t args[6], int64_t *ret)
+bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret)
 {
-	(void)in;
+	(void)r;
 	(void)nr;
 	(void)args;
 	*ret = -ENOSYS;
 	return false;
 }
 
-void remote_call_end(struct remote_call *in)
+void remote_call_end(struct remote_call *r)
 {
-	(void)in;
+	(void)r;
 }
 
 #endif

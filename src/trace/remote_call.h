@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * System calls that a traced task is made to do for us, without a trace of it
- * in what the task sees of itself.
+ * System calls that a tracee makes for the tracer.  Its registers, memory, signal mask
+ * and pending signals are as before afterwards.  x86-64 only.
  */
 #ifndef PEVTRACE_TRACE_REMOTE_CALL_H
 #define PEVTRACE_TRACE_REMOTE_CALL_H
@@ -16,11 +16,11 @@
 
 struct remote_call {
 	pid_t tid;
-	bool gone;	/* the task is out of our hands: touch it no more */
-	bool ended;	/* ... and status, from wait4(2), says how */
+	bool gone;	/* the task ended: make no more requests */
+	bool ended;	/* gone, and status is its wait status */
 	int status;
-	bool interrupted; /* a stop came between */
-	siginfo_t stop; /* the last SIGSTOP that was delivered meanwhile; si_signo 0: none */
+	bool interrupted; /* by another ptrace stop */
+	siginfo_t stop;	/* the last SIGSTOP delivered meanwhile; si_signo 0: none */
 	uint64_t mask;	/* the task's signal mask */
 #ifdef __x86_64__
 	struct user_regs_struct regs;
@@ -28,20 +28,19 @@ struct remote_call {
 };
 
 /*
- * Prepares a task that is in the stop at the return of a call of the native
- * ABI, one that succeeded and has no signal mask of its own (as ppoll has).
- * False, and nothing changed, where that cannot be done.
+ * Prepare a task in the syscall-exit-stop of a native call that succeeded and did not
+ * replace the signal mask (as ppoll does).  Return false, with nothing changed, if
+ * that is not possible.
  */
-bool remote_call_begin(struct remote_call *in, pid_t tid);
+bool remote_call_begin(struct remote_call *r, pid_t tid);
 
 /*
- * Makes the task do one call, which must not sleep.  False when the task was
- * killed meanwhile.  *ret is what the kernel returned: a negative errno for a
- * failure.
+ * Make one call, which must not sleep, and store what the kernel returned, a negative
+ * errno for a failure.  Return false if the task was killed.
  */
-bool remote_call(struct remote_call *in, long nr, const uint64_t args[6], int64_t *ret);
+bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret);
 
-/* Puts everything back, but for a task that is gone. */
-void remote_call_end(struct remote_call *in);
+/* Restore registers and signal mask unless the task is gone. */
+void remote_call_end(struct remote_call *r);
 
 #endif

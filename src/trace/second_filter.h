@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The second filter, for processes that are watched closely: which process has
- * it, and how it gets there.
+ * The second filter: seccomp filters that a process gets when it opens or receives
+ * its first event, for calls on the descriptors of events.
  */
 #ifndef PEVTRACE_TRACE_SECOND_FILTER_H
 #define PEVTRACE_TRACE_SECOND_FILTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct task;
 struct tracer;
-struct second_filter;
 
-/* For a program that is launched with the first filter, by us: see second_filter_free(). */
+/* The filters of a process.  Its threads have the same ones (SECCOMP_FILTER_FLAG_TSYNC). */
+struct second_filter {
+	unsigned int refs;
+	long filters;	/* how many seccomp filters the tracer expects in it */
+	size_t ranges;	/* how many of tracer.ranges they cover */
+	bool held;	/* they stop at WATCH_HELD calls */
+	bool refused;	/* the process cannot have a second filter */
+};
+
+/* Return the state of a launched program, which has the first filter only. */
 struct second_filter *second_filter_new(void);
 
-/* For another thread of the process. */
-struct second_filter *second_filter_share(struct second_filter *g);
+/* Return the same state for another thread of the process. */
+struct second_filter *second_filter_share(struct second_filter *f);
 
-/*
- * For a child process, which has the filters that its parent had when it was
- * made; tid and parent are known to ptrace.
- */
-struct second_filter *second_filter_inherit(const struct second_filter *g, pid_t tid, pid_t parent);
+/* Return the state of a child process: it inherits the filters of its parent. */
+struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t tid, pid_t parent);
 
-void second_filter_free(struct second_filter *g);
+void second_filter_free(struct second_filter *f);
 
-/* Has the process no filters but ours? */
+/* Return whether the process has no filters but those of the tracer. */
 bool second_filter_is_alone(const struct task *task);
 
-/* Does the filter stop the task wherever close watch needs it to stop? */
+/* Return whether the filters stop the task wherever TRACE_CLOSE requires. */
 bool second_filter_covers(const struct tracer *t, const struct task *task);
-
-/*
- * At the return of task->call: gives the task's process the filter that close
- * watch needs, where it has none.  Where that fails, the process stays without.
- * False when the task ended meanwhile: it must not be touched any more.
- */
-bool second_filter_extend(struct tracer *t, struct task *task);
 
 #endif

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * We stand where the launched program would stand: whoever signals it has our
- * pid, and our process group is its own.  What was sent to us alone is handed
- * on; what the whole group got is not, and neither does it harm us.
+ * To its parent, pevtrace is the launched program: who signals the program has the pid
+ * of pevtrace, and both are in one process group.  A signal to pevtrace alone is
+ * forwarded; one that the whole group got is not.  Neither ends pevtrace.
  */
 #include "trace/signal_forward.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "trace/task.h"
 
-/* So many requests to end within so long mean: now. */
-enum { URGES = 3 };
-static const uint64_t urge_ns = 2000000000;
+/* So many requests to end within this time kill the program. */
+enum { END_REQUESTS = 3 };
+static const uint64_t end_requests_ns = 2000000000;
 
-/* A group gets its signal at one time; we look at ours up to a pulse later. */
+/* Deliveries of one signal to a process group differ by less; pevtrace fetches its own late. */
 static const uint64_t same_ns = 1000000000;
 
 bool signal_forward_is_end(int sig)
@@ -28,113 +29,116 @@ static bool is_stop(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* What a terminal sends to the whole of its foreground group, or a background one. */
-static bool is_terminals(int sig)
+/* Return whether a terminal sends the signal, to the whole of a process group. */
+static bool is_from_terminal(int sig)
 {
 	return sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
 	       sig == SIGWINCH || is_stop(sig);
 }
 
-void signal_forward_take(struct tracer *t)
+void signal_forward_block(struct tracer *t)
 {
 	struct sigaction action;
 
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
-		/* the pulse is ours, and a sanitizer has some for itself */
+		/* pulse.c and sanitizers handle some signals */
 		if (sig == SIGCHLD || sigismember(&t->inherited.ignored, sig) ||
 		    sigaction(sig, NULL, &action) ||
 		    (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
 			continue;
-		sigaddset(&t->taken, sig);
+		sigaddset(&t->fetched, sig);
 		if (is_stop(sig))
-			sigaddset(&t->stops, sig);
+			sigaddset(&t->stop_signals, sig);
 	}
-	sigprocmask(SIG_BLOCK, &t->taken, NULL);
+	sigprocmask(SIG_BLOCK, &t->fetched, NULL);
 }
 
-void signal_forward_saw(struct tracer *t, const struct task *task, const siginfo_t *info)
+void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info)
 {
 	const int sig = info->si_signo;
-	struct signal_forward_reached *r = &t->reached[sig < RELAY_SIGNALS ? sig : 0];
-	uint64_t now = now_ns();
-	bool more = sig >= SIGRTMIN && r->from == info->si_pid && now - r->ns <= same_ns;
+	struct signal_delivery *d = &t->delivered[sig < FORWARD_SIGNALS ? sig : 0];
+	uint64_t now = clock_ns();
+	bool more = sig >= SIGRTMIN && d->from == info->si_pid && now - d->ns <= same_ns;
 
 	if (task->pid == t->launched)
-		*r = (struct signal_forward_reached){ info->si_pid, now, more ? r->times + 1 : 1 };
+		*d = (struct signal_delivery){ info->si_pid, now, more ? d->times + 1 : 1 };
 }
 
-/* It came from the kernel: has the program got it, too, or one of its own? */
-static bool kernel_told(const struct tracer *t, int sig)
+/* Return whether the kernel sent a signal to the program as well. */
+static bool kernel_sent(const struct tracer *t, int sig)
 {
-	/* a hangup is told to the leader of the session alone */
+	/* the kernel sends a hangup to the session leader only */
 	if (sig == SIGHUP && getsid(0) == getpid())
 		return false;
-	/* A program like timeout(1) leaves our group, and so the terminal's. */
-	if (is_terminals(sig))
+	/* A program like timeout(1) leaves the process group, and so that of the terminal. */
+	if (is_from_terminal(sig))
 		return getpgid(t->launched) == getpgrp();
-	return sig == SIGXCPU; /* each has a limit of its own */
+	return sig == SIGXCPU; /* every process has its own limit */
 }
 
 /*
- * One that waits in the program yet is no concern: another one of its kind adds
- * nothing to it.
+ * Return whether the sender signalled the program as well.  A signal that is still pending
+ * in the program need not be known: a second one adds nothing to it.
  */
-static bool sender_told(struct tracer *t, const siginfo_t *info)
+static bool sender_sent(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
-	struct signal_forward_reached *r = &t->reached[sig];
+	struct signal_delivery *d = &t->delivered[sig];
 
-	/* a write of ours that failed */
+	/* a write of pevtrace failed */
 	if (info->si_pid == getpid() && (sig == SIGPIPE || sig == SIGXFSZ))
 		return true;
-	/* it signals its own group, or its parent, which the program is not */
+	/* a tracee signals its own process group, or its parent, which is pevtrace */
 	if (task_find(t, info->si_pid))
 		return true;
-	if (!r->times || r->from != info->si_pid || now_ns() - r->ns > same_ns)
+	if (!d->times || d->from != info->si_pid || clock_ns() - d->ns > same_ns)
 		return false;
-	r->times--;
+	d->times--;
 	return true;
 }
 
-static bool has_it(struct tracer *t, const siginfo_t *info)
+static bool program_has_it(struct tracer *t, const siginfo_t *info)
 {
 	switch (info->si_code) {
 	case SI_KERNEL:
-		return kernel_told(t, info->si_signo);
+		return kernel_sent(t, info->si_signo);
 	case SI_USER:
 	case SI_QUEUE:
 	case SI_TKILL:
-		return sender_told(t, info);
+		return sender_sent(t, info);
 	}
 	return false;
 }
 
-/* Counts requests that come in quick succession. */
-static bool urgent(struct tracer *t)
+/* Count requests in quick succession; return whether there are enough. */
+static bool end_at_once(struct tracer *t)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 
-	if (now - t->urged_ns > urge_ns)
-		t->urges = 0;
-	t->urged_ns = now;
-	return ++t->urges >= URGES;
+	if (now - t->end_request_ns > end_requests_ns)
+		t->end_requests = 0;
+	t->end_request_ns = now;
+	return ++t->end_requests >= END_REQUESTS;
 }
 
-/* With its value, but from us: else signal_forward_saw() would take it for one sent to both. */
-static void queue(pid_t to, siginfo_t info)
+/*
+ * Forward a signal with its value, but from pevtrace: signal_forward_note() must not take
+ * it for one sent to both.
+ */
+static void queue_signal(pid_t to, siginfo_t info)
 {
 	info.si_pid = getpid();
 	syscall(SYS_rt_sigqueueinfo, to, info.si_signo, &info);
 }
 
-static void pass_on(struct tracer *t, const siginfo_t *info)
+static void send_on(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
-	if (signal_forward_is_end(sig) && urgent(t))
+	if (signal_forward_is_end(sig) && end_at_once(t))
 		kill(t->launched, SIGKILL);
 	else if (info->si_code == SI_QUEUE)
-		queue(t->launched, *info);
+		queue_signal(t->launched, *info);
 	else
 		kill(t->launched, sig);
 }
@@ -147,48 +151,48 @@ static bool has_stopped(const struct tracer *t)
 	while ((slot = map_next(&t->tasks, &at))) {
 		const struct task *task = slot->value;
 
-		if (task->pid == t->launched && task->listening)
+		if (task->pid == t->launched && task->group_stopped)
 			return true;
 	}
 	return false;
 }
 
-static void look_for_stops(struct tracer *t, bool look)
+static void fetch_stop_signals(struct tracer *t, bool fetch)
 {
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (sigismember(&t->stops, sig) == 1)
-			look ? sigaddset(&t->taken, sig) : sigdelset(&t->taken, sig);
+		if (sigismember(&t->stop_signals, sig) == 1)
+			fetch ? sigaddset(&t->fetched, sig) : sigdelset(&t->fetched, sig);
 }
 
-void signal_forward_halt(struct tracer *t)
+void signal_forward_group_stop(struct tracer *t)
 {
-	sigprocmask(SIG_UNBLOCK, &t->stops, NULL);
-	/* here we are stopped, until SIGCONT: that one is looked at as others are */
-	sigprocmask(SIG_BLOCK, &t->stops, NULL);
-	look_for_stops(t, true);
+	sigprocmask(SIG_UNBLOCK, &t->stop_signals, NULL);
+	/* A pending signal stops pevtrace here until SIGCONT, which is fetched like others. */
+	sigprocmask(SIG_BLOCK, &t->stop_signals, NULL);
+	fetch_stop_signals(t, true);
 }
 
 /*
- * The program may have a handler that sets the terminal right before it stops,
- * and the shell must not have the terminal before.  So the signal stays in our
- * queue until then.  If SIGCONT comes first, the kernel takes it away.
+ * A handler of the program may reset the terminal before it stops, and the shell must
+ * not get the terminal earlier.  So the signal stays pending until the program has
+ * stopped.  If SIGCONT comes first, the kernel discards the signal.
  */
 void signal_forward_stop(struct tracer *t, int sig)
 {
-	look_for_stops(t, false);
+	fetch_stop_signals(t, false);
 	kill(getpid(), sig);
 	if (t->launched_ended || has_stopped(t))
-		signal_forward_halt(t);
+		signal_forward_group_stop(t);
 }
 
-void signal_forward_signal(struct tracer *t, const siginfo_t *info)
+void signal_forward(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
-	if (!has_it(t, info))
-		pass_on(t, info);
+	if (!program_has_it(t, info))
+		send_on(t, info);
 	if (is_stop(sig))
 		signal_forward_stop(t, sig);
 	else if (sig == SIGCONT)
-		look_for_stops(t, true);
+		fetch_stop_signals(t, true);
 }

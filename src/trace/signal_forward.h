@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals that reached us and are meant for the program that we launched. */
+/* Signals that pevtrace receives in place of the program that it launched. */
 #ifndef PEVTRACE_TRACE_SIGNAL_FORWARD_H
 #define PEVTRACE_TRACE_SIGNAL_FORWARD_H
 
@@ -11,31 +11,31 @@
 struct task;
 struct tracer;
 
-enum { RELAY_SIGNALS = 65 };
+enum { FORWARD_SIGNALS = 65 };
 
-/* Who sent a signal that the launched program got, and when. */
-struct signal_forward_reached {
+/* The last delivery of a signal to the launched program. */
+struct signal_delivery {
 	pid_t from;
 	uint64_t ns;
-	unsigned int times;	/* of late; those that queue count more than once */
+	unsigned int times;	/* in quick succession; more than 1 for signals that queue */
 };
 
-/* From now on whatever can be caught waits for us; what was ignored stays so. */
-void signal_forward_take(struct tracer *t);
+/* Block all signals that are neither ignored nor handled, and fetch them from now on. */
+void signal_forward_block(struct tracer *t);
 
-/* Is it one of those that ask a program to end? */
+/* Return whether the signal asks a program to end. */
 bool signal_forward_is_end(int sig);
 
-/* Acts on a signal to us while the launched program lives. */
-void signal_forward_signal(struct tracer *t, const siginfo_t *info);
+/* Act on a signal to pevtrace while the launched program lives. */
+void signal_forward(struct tracer *t, const siginfo_t *info);
 
-/* A task is handed a signal. */
-void signal_forward_saw(struct tracer *t, const struct task *task, const siginfo_t *info);
+/* Note that a signal is delivered to a task. */
+void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info);
 
-/* We got one of tracer.stops: stops us as soon as the launched program has stopped or ended. */
+/* Stop pevtrace by one of tracer.stop_signals once the launched program has stopped or ended. */
 void signal_forward_stop(struct tracer *t, int sig);
 
-/* The launched program has stopped: now we may, if a stop is waiting for us. */
-void signal_forward_halt(struct tracer *t);
+/* The launched program is in group-stop: let a pending stop signal stop pevtrace. */
+void signal_forward_group_stop(struct tracer *t);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "trace/walker.h"
 
@@ -59,7 +60,7 @@ static struct stacks *stacks_of(struct tracer *t)
 		s = t->stacks = xcalloc(1, sizeof(*s));
 		s->space = unw_create_addr_space(&_UPT_accessors, 0);
 	}
-	s->used_ns = now_ns();
+	s->used_ns = clock_ns();
 	return s->space && (s->walker || start_walker(s)) ? s : NULL;
 }
 
@@ -89,7 +90,7 @@ void stack_end(struct tracer *t)
 
 void stack_rest(struct tracer *t)
 {
-	if (t->stacks && now_ns() - t->stacks->used_ns > rest_ns)
+	if (t->stacks && clock_ns() - t->stacks->used_ns > rest_ns)
 		end_walker(t->stacks);
 }
 
@@ -145,7 +146,7 @@ static bool next_answer(const struct stacks *s, struct walk_answer *a, uint64_t 
 {
 	for (;;) {
 		struct pollfd p = { .fd = s->socket, .events = POLLIN };
-		uint64_t now = now_ns();
+		uint64_t now = clock_ns();
 		ssize_t n;
 
 		if (now >= until)
@@ -166,7 +167,7 @@ static enum walk_end take_answers(const struct stacks *s,
 				  void *ctx)
 {
 	/* a little later than it ends itself */
-	uint64_t until = now_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
+	uint64_t until = clock_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
 	struct walk_answer a;
 
 	for (int i = 0; i <= WALK_FRAMES && next_answer(s, &a, until); i++) {

@@ -1,102 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a stop means, and how the task goes on from it. */
-#include <errno.h>
-#include <string.h>
+#include "trace/stop.h"
+
 #include <sys/wait.h>
 
+#include "lib/clock.h"
 #include "lib/die.h"
+#include "trace/birth.h"
+#include "trace/delay.h"
 #include "trace/inject.h"
-#include "trace/proc.h"
-#include "trace/remote.h"
+#include "trace/leave.h"
+#include "trace/ptrace.h"
+#include "trace/remote_read_timeout.h"
+#include "trace/resume.h"
+#include "trace/second_filter_install.h"
 #include "trace/stack.h"
 #include "trace/task.h"
 
 /*
- * ESRCH from any request means that the task was killed in its stop: its end
- * will be reported.  So the results of most requests need no look.
+ * A request that fails with ESRCH hit a task that was killed in its stop: wait4(2)
+ * reports its end.  So most results are not checked.
  */
 
-/*
- * A process that begins to hold something of perf may have other threads
- * that run past the calls we now want to see: stop those once.  One that
- * sleeps in a call which a stop would make fail is left alone: we see it from
- * its next stop on, and the target does not see us.
- */
-static void nudge_others(struct tracer *t)
-{
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
-		if (task->every || task->early || task->starting || !task->filtered ||
-		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
-			continue;
-		if (nr_is_fragile(&t->nrs, task->arch ? task->arch : arch_native(),
-				  proc_syscall(task->tid)))
-			continue;
-		task->every = true;
-		task_ask(task);
-	}
-}
-
-void trace_recheck(struct tracer *t)
-{
-	nudge_others(t);
-}
-
-/*
- * Descriptors come in runs.  A range for each would make many filters, and one
- * that reaches too far makes calls stop that need not: a quarter more than
- * there are.
- */
-void trace_watch_fd(struct tracer *t, int fd)
-{
-	uint32_t first = (uint32_t)fd, all = 0;
-
-	for (size_t i = 0; i < t->nranges; i++) {
-		const struct fd_range *r = &t->ranges[i];
-
-		if (first >= r->first && first <= r->last)
-			return;
-		all += r->last - r->first + 1;
-	}
-	t->ranges = xrealloc(t->ranges, (t->nranges + 1) * sizeof(*t->ranges));
-	t->ranges[t->nranges++] = (struct fd_range){ first, first + all / 4 };
-	t->grown = true;
-}
-
-static unsigned int how_to_go_on(struct tracer *t, struct task *task)
-{
-	bool before = task->close;
-
-	if (task->starting)
-		return PTRACE_CONT;
-	if (!task->filtered)
-		return PTRACE_SYSCALL;
-	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_DISTANT;
-	if (t->grown || (task->close && !before)) {
-		t->grown = false;
-		task->every = true;
-		nudge_others(t);
-	}
-	task->every = (task->close && !second_filter_covers(t, task)) || task->in_call ||
-		      task->entered || task->veil.strict;
-	return task->every ? PTRACE_SYSCALL : PTRACE_CONT;
-}
-
-void task_resume(struct tracer *t, struct task *task, int sig)
-{
-	if (t->leaving) {
-		leave_task(t, task, sig);
-		return;
-	}
-	ptrace_must(how_to_go_on(t, task), task->tid, 0, (uintptr_t)sig);
-}
-
-/* i386 has calls that take a pointer to their arguments. */
-static void fetch_args(struct call *call)
+/* Read the arguments of i386's old calls, which take a pointer to them. */
+static void read_old_args(struct call *call)
 {
 	unsigned int n = call->desc->id == CALL_MMAP	 ? 6
 			 : call->desc->id == CALL_SELECT ? 5
@@ -105,13 +31,13 @@ static void fetch_args(struct call *call)
 
 	if (!call->arch->old_mmap || !n)
 		return;
-	remote_read_warily(call->tid, call->args[0], words, n * sizeof(*words));
+	remote_read_timeout(call->tid, call->args[0], words, n * sizeof(*words));
 	for (unsigned int i = 0; i < n; i++)
 		call->args[i] = words[i];
 }
 
-/* Is this a call to report?  Then the task's call describes it. */
-static bool describe(struct tracer *t, struct task *task, uint32_t audit,
+/* Describe the call in task->call; return whether it is one to report. */
+static bool describe_call(struct tracer *t, struct task *task, uint32_t audit,
 		     uint64_t nr, const uint64_t *args)
 {
 	const struct arch *arch = arch_find(audit, nr);
@@ -131,91 +57,85 @@ static bool describe(struct tracer *t, struct task *task, uint32_t audit,
 	call->nr = nr;
 	call->tid = task->tid;
 	call->pid = task->pid;
-	call->enter_ns = now_ns();
+	call->enter_ns = clock_ns();
 	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
 		call->args[i] = args[i];
-	fetch_args(call);
-	/* Judged here too, so that all ways of stopping show the same calls. */
+	read_old_args(call);
+	/* Test it here, too: a task may stop for other reasons than the filter. */
 	return filter_matches(t->opts, call) ||
 	       t->ops->close_watch(t->ctx, task->tid);
 }
 
-/* False when the task is to stay in its stop. */
-static bool enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
+/* Return false if the task must stay in its stop. */
+static bool enter_call(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
 	struct remote remote = remote_of(task->tid);
 
 	task->in_call = false;
-	/* entry and seccomp: number and arguments are in the same place */
+	/* info->seccomp has the number and the arguments at the same offsets */
 	if (!task->starting && !t->leaving &&
-	    describe(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
+	    describe_call(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
 	if (task->filtered && !task->starting && conceal_enter(t, task, info))
-		task->entered = true; /* the exit is to stop */
+		task->entered = true;
 	if (!task->in_call)
 		return true;
-	inject_begin(task->call);
-	task->call->start_ns = now_ns();
-	return !task_hold(t, task, task->call->inject.enter_delay_ns);
+	inject_enter(task->call);
+	task->call->start_ns = clock_ns();
+	return !delay_task(t, task, task->call->inject.enter_delay_ns);
 }
 
-/* False when the task is not ours to let go on. */
-static bool leave_call(struct tracer *t, struct task *task, int64_t rval,
-		       bool is_error)
+/* Return false if the task must stay in its stop, or has ended. */
+static bool exit_call(struct tracer *t, struct task *task, int64_t rval, bool is_error)
 {
 	struct remote remote = remote_of(task->tid);
 	struct call *call = task->call;
 
 	task->entered = false;
-	conceal_lift(task);
+	conceal_undo(task);
 	if (!task->in_call)
 		return true;
 	task->in_call = false;
-	call->exit_ns = now_ns();
+	call->exit_ns = clock_ns();
 	call->returned = true;
 	call->failed = is_error;
 	call->ret = is_error ? -rval : rval;
 	t->ops->exit(t->ctx, call, &remote.mem);
 	return (t->leaving || second_filter_extend(t, task)) &&
-	       !task_hold(t, task, call->inject.exit_delay_ns);
+	       !delay_task(t, task, call->inject.exit_delay_ns);
 }
 
 /*
- * Under PTRACE_SYSCALL a call may stop at its entry and then once more for
- * the filter.  We go on from every entry by PTRACE_SYSCALL, so an exit stop
- * will end the pair and "entered" tells the second stop from a first.
+ * Under PTRACE_SYSCALL a call may have a syscall-enter-stop and then a seccomp stop.
+ * Every syscall-enter-stop is resumed by PTRACE_SYSCALL, so that a syscall-exit-stop
+ * follows: until then, task->entered tells the second stop from the first.
  */
 static void syscall_stop(struct tracer *t, struct task *task)
 {
-	struct ptrace_syscall_info info = { .op = PTRACE_SYSCALL_INFO_NONE };
+	struct ptrace_syscall_info info;
 	bool goes_on = true;
 
-	if (ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info),
-		      (uintptr_t)&info) < 0 &&
-	    errno != ESRCH)
-		die("cannot see what task %d does: PTRACE_GET_SYSCALL_INFO: %s%s",
-		    (int)task->tid, strerror(errno),
-		    errno == EIO ? "; tracing needs Linux 5.3 or later" : "");
+	ptrace_syscall_info(task->tid, &info);
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_ENTRY:
 		task->entered = true;
-		goes_on = enter(t, task, &info);
+		goes_on = enter_call(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		if (!task->entered)
-			goes_on = enter(t, task, &info);
+			goes_on = enter_call(t, task, &info);
 		conceal_refuse(t, task, &info);
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
-		/* let go of inside the call: it has not returned */
+		/* a call that is restarted has not returned */
 		if (t->leaving && conceal_restart(t, task, info.arch))
 			break;
-		goes_on = leave_call(t, task, info.exit.rval, info.exit.is_error);
+		goes_on = exit_call(t, task, info.exit.rval, info.exit.is_error);
 		break;
 	}
 	if (goes_on)
-		task_resume(t, task, 0);
+		resume_task(t, task, 0);
 }
 
 static void signal_stop(struct tracer *t, struct task *task, int sig)
@@ -224,35 +144,35 @@ static void signal_stop(struct tracer *t, struct task *task, int sig)
 
 	if (!task->starting &&
 	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
-		signal_forward_saw(t, task, &info);
+		signal_forward_note(t, task, &info);
 		t->ops->signalled(t->ctx, task->tid, &info);
 	}
-	task_resume(t, task, sig);
+	resume_task(t, task, sig);
 }
 
-/* A new task, one that we interrupted, or a change of job control. */
-static void trap_stop(struct tracer *t, struct task *task, int sig)
+/* PTRACE_EVENT_STOP: a new or interrupted task, or a group-stop. */
+static void event_stop(struct tracer *t, struct task *task, int sig)
 {
 	struct ptrace_syscall_info info;
 
-	if (sig == SIGTRAP && task->asked &&
+	if (sig == SIGTRAP && task->interrupted &&
 	    ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), (uintptr_t)&info) > 0)
 		conceal_restart(t, task, info.arch);
-	task->asked = false;
-	conceal_lift(task); /* of a new task */
+	task->interrupted = false;
+	conceal_undo(task); /* in a new child */
 	if (sig == SIGTRAP || t->leaving) {
-		task_resume(t, task, 0);
+		resume_task(t, task, 0);
 		return;
 	}
-	task->listening = ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
+	task->group_stopped = ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
 	if (task->pid == t->launched)
-		signal_forward_halt(t);
+		signal_forward_group_stop(t);
 }
 
 static void exec_stop(struct tracer *t, pid_t tid)
 {
 	pid_t former;
-	struct task *task = exec_event(t, tid, &former);
+	struct task *task = birth_exec(t, tid, &former);
 	struct trace_birth birth = { .tid = tid, .pid = tid };
 
 	if (!task)
@@ -268,15 +188,15 @@ static void exec_stop(struct tracer *t, pid_t tid)
 			return;
 		}
 	}
-	task_resume(t, task, 0);
+	resume_task(t, task, 0);
 }
 
-static void stopped(struct tracer *t, struct task *task, int status)
+static void handle_stop(struct tracer *t, struct task *task, int status)
 {
 	int sig = WSTOPSIG(status);
 	unsigned int event = (unsigned int)status >> 16;
 
-	task->listening = false;
+	task->group_stopped = false;
 	switch (event) {
 	case 0:
 		if (sig == (SIGTRAP | 0x80))
@@ -291,13 +211,13 @@ static void stopped(struct tracer *t, struct task *task, int status)
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
 		birth_event(t, task, event);
-		task_resume(t, task, 0);
+		resume_task(t, task, 0);
 		break;
 	case PTRACE_EVENT_STOP:
-		trap_stop(t, task, sig);
+		event_stop(t, task, sig);
 		break;
 	default:
-		task_resume(t, task, 0);
+		resume_task(t, task, 0);
 	}
 }
 
@@ -313,7 +233,7 @@ void stop_handle(struct tracer *t, pid_t tid, int status)
 	else if (!task || task->early)
 		birth_early(t, task, tid, status);
 	else if (WIFSTOPPED(status))
-		stopped(t, task, status);
+		handle_stop(t, task, status);
 	else
 		task_gone(t, task, status);
 }

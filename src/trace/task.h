@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the engine share; nobody else includes this. */
+/* The state of the tracer and of its tracees.  Private to this directory. */
 #ifndef PEVTRACE_TRACE_TASK_H
 #define PEVTRACE_TRACE_TASK_H
 
-#include <linux/ptrace.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,149 +20,95 @@
 #include "trace/trace.h"
 
 /*
- * A thread that we follow.  The kernel reports a new thread and its maker's
- * fork event in either order, so a task may be known before it is born.
+ * A traced thread.  The kernel may report its first stop before the
+ * PTRACE_EVENT_FORK, VFORK or CLONE stop of its parent: until that comes, the task is
+ * "early" and stays in its stop.
  */
 struct task {
 	pid_t tid, pid;
-	const struct arch *arch; /* of the last call seen, or NULL */
-	struct call *call; /* reused by every call; NULL at first */
-	pid_t walked; /* what stack.c calls it to the walker; 0: it never did */
-	struct second_filter *guard; /* see guard.h; NULL without a filter */
-	uint64_t held_ns; /* stays in its stop until then; 0: does not */
-	struct conceal veil; /* see veil.h */
-	uint64_t early_ns; /* when an early task was first seen */
-	int status; /* of an early task that has ended */
-	bool in_call; /* enter was answered with TRACE_EXIT */
-	bool entered; /* stopped at entry: the exit will stop too */
-	bool filtered; /* carries our seccomp filter */
-	bool close; /* last answer of close_watch was not TRACE_FAR */
-	bool every; /* stops at every call, or is about to stop anyway */
-	bool asked; /* to stop, by task_ask() */
-	bool root; /* of a program we launched or attached to */
-	bool starting; /* ours, but not yet the launched program */
-	bool early; /* seen before its birth; held if it lives */
-	bool ended; /* early, and dead already */
-	bool listening; /* stopped with its process, as job control has it */
-	bool unwalkable; /* its program is too much for libunwind */
-	uint64_t round; /* the last one that it was served in: see fair.c */
+	const struct arch *arch;	/* of the last call seen, or NULL */
+	struct call *call;		/* reused by every call; NULL at first */
+	struct second_filter *second_filter;	/* of the process; NULL without a filter */
+	struct conceal conceal;
+	pid_t walked;			/* its number in the stack walker; 0: none yet */
+	uint64_t delayed_until_ns;	/* stays in its stop until then; 0: not delayed */
+	uint64_t early_ns;		/* when an early task was first reported */
+	uint64_t round;			/* the last that served it: see wait_rounds.c */
+	int status;			/* wait status of an early task that has ended */
+	bool in_call;			/* the enter hook returned TRACE_EXIT */
+	bool entered;			/* was in a syscall-enter-stop: the exit stops too */
+	bool filtered;			/* has the first seccomp filter */
+	bool close;			/* the last close_watch() was not TRACE_DISTANT */
+	bool every_call;		/* stops at every call, or was interrupted to begin */
+	bool interrupted;		/* by task_interrupt() */
+	bool root;			/* in a process that was launched or attached to */
+	bool starting;			/* launched, before its exec */
+	bool early;
+	bool ended;			/* early, and has ended */
+	bool group_stopped;		/* in a group-stop, under PTRACE_LISTEN */
+	bool unwalkable;		/* the stack walker failed on its program */
 };
 
-/* See fair.c.  A round ends when so many stops came from tasks served in it before. */
-struct fairness {
+/* Rounds of waiting: see wait_rounds.c. */
+struct wait_rounds {
 	uint64_t round;
-	size_t again; /* so many came */
-	size_t patience; /* so many may */
-	pid_t *late; /* room for the tasks that were not served */
+	size_t repeats;		/* stops in this round of tasks that it had served before */
+	size_t max_repeats;	/* so many end the round */
+	pid_t *late;		/* buffer for the tasks that the round did not serve */
 	size_t room;
 };
 
-/* What a launched program gets back, as we found it in ourselves. */
+/* What pevtrace inherited, and a launched program is to inherit. */
 struct inherited {
 	sigset_t mask;
 	sigset_t ignored;
 	struct rlimit nofile;
-	struct sigaction pulse; /* of the signal that we use for it */
+	struct sigaction pulse;	/* action of the signal that pulse.c uses */
 };
 
 struct tracer {
 	const struct trace_options *opts;
 	const struct trace_ops *ops;
 	void *ctx;
-	struct map tasks; /* tid -> struct task */
+	struct map tasks;	/* tid -> struct task */
 	struct nr_tables nrs;
-	uint16_t mark; /* of our filters' stops */
-	struct filter filter;
-	struct stacks *stacks; /* see stack.c; NULL before the first */
-	struct fd_range *ranges; /* descriptors of WATCH_FD calls, as they came up */
+	uint16_t mark;		/* SECCOMP_RET_DATA of the filters */
+	struct filter filter;	/* the first filter */
+	struct stacks *stacks;	/* see stack.c; NULL before the first stack */
+	struct fd_range *ranges; /* for the second filter; see trace_watch_fd() */
 	size_t nranges;
-	bool grown; /* ... one of late */
+	bool ranges_grown;	/* since a task was last resumed */
 	struct inherited inherited;
-	sigset_t taken; /* signals that are blocked, and looked for now and then */
-	sigset_t stops; /* of these, the ones that job control stops us with */
-	struct signal_forward_reached reached[RELAY_SIGNALS];
-	timer_t pulse; /* interrupts what we sleep in */
-	size_t nearly; /* early tasks */
-	size_t nheld; /* held ones */
-	struct fairness fair;
-	pid_t launched; /* 0: none */
+	sigset_t fetched;	/* blocked signals that own_signals_handle() fetches */
+	sigset_t stop_signals;	/* those of them that stop pevtrace with its job */
+	struct signal_delivery delivered[FORWARD_SIGNALS];
+	timer_t pulse;		/* interrupts wait4() */
+	size_t early_tasks, delayed_tasks;
+	struct wait_rounds rounds;
+	pid_t launched;		/* 0: none */
 	bool launched_ended;
 	int launched_status;
-	bool leaving; /* detaching everything */
-	uint64_t tick_ns; /* when the next tick is due */
-	unsigned int urges; /* how often we were asked to stop of late */
-	uint64_t urged_ns;
+	bool leaving;		/* detaching from all tasks */
+	uint64_t tick_ns;	/* when the next tick is due */
+	unsigned int end_requests; /* signals such as SIGINT in quick succession */
+	uint64_t end_request_ns;
 };
 
-/* ptrace(2) without libc's idea of its types; 0 or -1 and errno. */
-long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
+/* Return the task, or NULL. */
+static inline struct task *task_find(const struct tracer *t, pid_t tid)
+{
+	return map_get(&t->tasks, (uint64_t)tid);
+}
 
-/*
- * The same for a task in a stop that would be left in it, or harmed, if this did
- * not work.  False: the task was killed, and its end will be reported.  Dies of
- * other failures, which frees those that we attached to and kills the others.
- */
-bool ptrace_must(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t now_ns(void);
-
-/* The options of PTRACE_SEIZE. */
-uintptr_t seize_options(bool launched, bool filtered);
-
-/* engine.c: the task table. */
-struct task *task_find(const struct tracer *t, pid_t tid);
 struct task *task_add(struct tracer *t, pid_t tid, pid_t pid);
 
-/* Takes a task out of the table and frees it; no hook. */
+/* Take a task out of the table and free it, without a hook. */
 void task_drop(struct tracer *t, struct task *task);
 
-/* Calls gone() and drops the task. */
+/* Call the gone hook and drop the task. */
 void task_gone(struct tracer *t, struct task *task, int status);
 
-/* Asks a task to stop, for no reason of its own. */
-void task_ask(struct task *task);
-
-/* stop.c: acts on one report of wait4(2). */
-void stop_handle(struct tracer *t, pid_t tid, int status);
-
-/*
- * fair.c: the same, for an end after tracer_heed(), as the task may have sent us
- * something; and then on those that others did not let through, if it is time to.
- */
-void wait_rounds_handle(struct tracer *t, pid_t tid, int status);
-
-/* engine.c: acts on the signals that wait for us.  All tasks may be gone after it. */
-void tracer_heed(struct tracer *t);
-
-/* engine.c: keeps a task in its stop for so long; false when it may go on now. */
-bool task_hold(struct tracer *t, struct task *task, uint64_t ns);
-
-/* Lets a stopped task run on, the way its filter and close_watch ask for. */
-void task_resume(struct tracer *t, struct task *task, int sig);
-
-/* birth.c: fork events, their children, and exec's change of identity. */
-void birth_event(struct tracer *t, struct task *parent, unsigned int event);
-
-/* A report about a task that nobody has announced yet. */
-void birth_early(struct tracer *t, struct task *task, pid_t tid, int status);
-
-/* Gives up waiting for the announcement of tasks that are early for long. */
-void birth_adopt(struct tracer *t);
-
-/* The task that now stands for process tid; NULL if it is none of ours. */
-struct task *exec_event(struct tracer *t, pid_t tid, pid_t *former);
-
-/* leave.c: the tracer's own signals, and letting go. */
-void leave_signal(struct tracer *t, const siginfo_t *info);
-
-/* Asks every task to stop, to be detached there. */
-void leave_start(struct tracer *t);
-
-/* Detaches a task that is in a stop, handing sig on. */
-void leave_task(struct tracer *t, struct task *task, int sig);
-
-/* Tells of the end of every task that is left, and waits for none. */
-void leave_forget(struct tracer *t);
+/* Make a running task enter a PTRACE_EVENT_STOP. */
+void task_interrupt(struct task *task);
 
 #endif

@@ -1,93 +1,95 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * wait4() finds the youngest task that has something to report, and where some
- * stop again at once, it never comes to the others.  So tasks are served in
- * rounds: when those that had their turn come back, the others are asked one by
- * one.  Nothing is collected in advance: a report that waits here could be of a
- * task that has been killed or has become another by exec.
+ * wait4(-1) reports the youngest task that has something to report.  Tasks that stop
+ * again at once would keep it from ever reporting others.  So tasks are served in
+ * rounds: when enough stops came from tasks that the round has served, the others are
+ * waited for one by one.  No wait status is stored: the task could be
+ * killed, or exec could change its tid, before the status is used.
  */
+#include "trace/wait_rounds.h"
+
 #include <sys/wait.h>
 
 #include "lib/die.h"
+#include "trace/own_signals.h"
+#include "trace/stop.h"
 #include "trace/task.h"
 
-/*
- * As long as nobody is late, we look less and less often: in the end, with one
- * call that finds nothing for so many stops.
- */
-enum { STOPS_A_CALL = 4 };
+enum {
+	/* While no task is late, rounds grow until each wait4() in vain follows so many stops. */
+	STOPS_PER_CALL = 4,
+	/* Bound the calls in vain for each stop, however many tasks sleep. */
+	CALLS_PER_STOP = 16,
+};
 
-/* However many tasks sleep: a stop costs no more than so many calls that find nothing. */
-enum { CALLS_A_STOP = 16 };
-
-/* Serving one can end others, so they are noted by number. */
+/* Fill rounds.late with tids, not tasks: serving one task may end others. */
 static size_t find_late(struct tracer *t)
 {
-	struct fairness *fair = &t->fair;
+	struct wait_rounds *w = &t->rounds;
 	struct map_slot *slot;
 	size_t at = 0, n = 0;
 
-	if (fair->room < t->tasks.len) {
-		fair->room = t->tasks.len * 2;
-		fair->late = xrealloc(fair->late, fair->room * sizeof(*fair->late));
+	if (w->room < t->tasks.len) {
+		w->room = t->tasks.len * 2;
+		w->late = xrealloc(w->late, w->room * sizeof(*w->late));
 	}
 	while ((slot = map_next(&t->tasks, &at))) {
 		const struct task *task = slot->value;
 
-		if (task->round != fair->round)
-			fair->late[n++] = task->tid;
+		if (task->round != w->round)
+			w->late[n++] = task->tid;
 	}
 	return n;
 }
 
-/* Before a task's end comes what it may have sent us; all may be gone after that. */
-static void serve(struct tracer *t, pid_t tid, int status)
+/* Handle signals before the end of a task: it may have sent them.  All tasks may be gone then. */
+static void serve_task(struct tracer *t, pid_t tid, int status)
 {
 	if (!WIFSTOPPED(status))
-		tracer_heed(t);
+		own_signals_handle(t);
 	if (t->tasks.len)
 		stop_handle(t, tid, status);
 }
 
 static void end_round(struct tracer *t)
 {
-	struct fairness *fair = &t->fair;
+	struct wait_rounds *w = &t->rounds;
 	size_t late = find_late(t);
 	bool any = false;
 
 	for (size_t i = 0; i < late && t->tasks.len; i++) {
 		int status = 0;
 
-		if (wait4(fair->late[i], &status, WNOHANG | __WALL, NULL) <= 0)
+		if (wait4(w->late[i], &status, WNOHANG | __WALL, NULL) <= 0)
 			continue;
 		any = true;
-		serve(t, fair->late[i], status);
+		serve_task(t, w->late[i], status);
 	}
-	fair->patience = any ? late / CALLS_A_STOP : fair->patience * 2 + 1;
-	if (fair->patience > late * STOPS_A_CALL)
-		fair->patience = late * STOPS_A_CALL;
-	fair->again = 0;
-	fair->round++;
+	w->max_repeats = any ? late / CALLS_PER_STOP : w->max_repeats * 2 + 1;
+	if (w->max_repeats > late * STOPS_PER_CALL)
+		w->max_repeats = late * STOPS_PER_CALL;
+	w->repeats = 0;
+	w->round++;
 }
 
-/* In the round that is now; was it served in that before? */
-static bool count_in(struct tracer *t, pid_t tid)
+/* Mark the task as served in this round; return whether it was already. */
+static bool mark_served(struct tracer *t, pid_t tid)
 {
 	struct task *task = task_find(t, tid);
-	bool again = task && task->round == t->fair.round;
+	bool again = task && task->round == t->rounds.round;
 
 	if (task)
-		task->round = t->fair.round;
+		task->round = t->rounds.round;
 	return again;
 }
 
 void wait_rounds_handle(struct tracer *t, pid_t tid, int status)
 {
-	bool again = count_in(t, tid);
+	bool again = mark_served(t, tid);
 
-	serve(t, tid, status);
-	if (!again || t->fair.again++ < t->fair.patience)
+	serve_task(t, tid, status);
+	if (!again || t->rounds.repeats++ < t->rounds.max_repeats)
 		return;
 	end_round(t);
-	count_in(t, tid); /* this stop was one too many in the last */
+	mark_served(t, tid); /* its stop counts in the new round */
 }

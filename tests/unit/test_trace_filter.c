@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "trace/conceal.h"
 #include "trace/filter.h"
 #include "trace/nr.h"
+#include "trace/second_filter_program.h"
 
-enum { OURS = SECCOMP_RET_TRACE | VEIL_DATA };
+enum { OURS = SECCOMP_RET_TRACE | FILTER_DATA };
 
 static uint32_t load(const struct seccomp_data *data, uint32_t offset)
 {
@@ -116,8 +116,8 @@ static const uint64_t values[] = {
 };
 enum { NVALUES = sizeof(values) / sizeof(*values) };
 
-/* Calls that veil.h is about. */
-static bool is_veiled(enum call_id id, uint64_t first)
+/* Return whether conceal.h changes the call. */
+static bool is_concealed(enum call_id id, uint64_t first)
 {
 	switch (id) {
 	case CALL_CLONE:
@@ -148,7 +148,7 @@ static void try_call(const struct filter *f, const struct trace_options *opts,
 		want = filter_matches(opts, &call) && !opts->unwanted[desc->id];
 		if (arch->old_mmap && desc->id == CALL_MMAP)
 			want = true;
-		want |= is_veiled(desc->id, call.args[0]);
+		want |= is_concealed(desc->id, call.args[0]);
 		if (run(f, &data) != (want ? OURS : SECCOMP_RET_ALLOW))
 			fail_msg("%s %s: argument %zu is 0x%llx, wanted %d",
 				 arch->name, desc->name, i / NVALUES,
@@ -210,7 +210,7 @@ static void try_close(bool held, const struct fd_range *ranges, size_t nranges)
 
 	opts.unwanted[CALL_DUP] = true;
 	nr_build(&nrs);
-	assert_true(filter_build_close(&f, &opts, &nrs, ranges, nranges, held));
+	assert_true(second_filter_build(&f, &opts, &nrs, ranges, nranges, held));
 	for (const struct nr_table *t = nrs.of; t->arch; t++)
 		for (size_t at = 0; at < NR_CALLS * 6 * NVALUES; at++) {
 			size_t nr = at / (6 * NVALUES), arg = at / NVALUES % 6;
@@ -266,7 +266,7 @@ static void test_close_too_long(void **state)
 
 	(void)state;
 	nr_build(&nrs);
-	assert_false(filter_build_close(&f, &opts, &nrs, ranges, BPF_MAXINSNS, true));
+	assert_false(second_filter_build(&f, &opts, &nrs, ranges, BPF_MAXINSNS, true));
 	assert_null(f.insns);
 	nr_free(&nrs);
 	free(ranges);

@@ -44,7 +44,7 @@ struct run {
 	/* What the hooks do beside recording. */
 	bool close; /* close_watch for all, from the start: TRACE_NEAR */
 	bool near; /* ... from the first open on */
-	bool guard; /* ... TRACE_CLOSE, with all descriptors that opens return */
+	bool second_filter; /* ... TRACE_CLOSE, with all descriptors that opens return */
 	bool opened;
 	bool close_later; /* ... once mark 10 was seen */
 	bool skip; /* enter answers TRACE_SKIP */
@@ -125,7 +125,7 @@ static inline void on_exit_hook(void *ctx, struct call *call,
 	(void)mem;
 	if (call->desc->id == CALL_PERF_EVENT_OPEN && !call->failed) {
 		r->opened = true;
-		if (r->guard)
+		if (r->second_filter)
 			trace_watch_fd(r->t, (int)call->ret);
 	}
 	e->id = (int)call->desc->id;
@@ -161,7 +161,7 @@ static inline enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 	const struct run *r = ctx;
 
 	(void)tid;
-	if (r->guard && r->opened)
+	if (r->second_filter && r->opened)
 		return TRACE_CLOSE;
 	return r->close || (r->near && r->opened) ? TRACE_NEAR : TRACE_DISTANT;
 }

@@ -16,14 +16,14 @@ void __wrap_stop_handle(struct tracer *t, pid_t tid, int status)
 	__real_stop_handle(t, tid, status);
 }
 
-static size_t run_quiet(const char *rounds, bool guard, size_t *calls)
+static size_t run_quiet(const char *rounds, bool second_filter, size_t *calls)
 {
 	struct run r = make_run(false);
 
-	r.guard = guard;
-	r.near = !guard;
+	r.second_filter = second_filter;
+	r.near = !second_filter;
 	reports = 0;
-	launch(&r, "guarded", "quiet", rounds);
+	launch(&r, "filtered", "quiet", rounds);
 	assert_exit(&r, 0);
 	assert_sane(&r);
 	*calls = count(&r, EXIT, ANY);
@@ -71,9 +71,9 @@ static void test_many(void **state)
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (files.rlim_cur < n + 10)
 		skip();
-	r.guard = true;
+	r.second_filter = true;
 	reports = 0;
-	launch(&r, "guarded", "many", "3000");
+	launch(&r, "filtered", "many", "3000");
 	assert_exit(&r, 0);
 	for (size_t i = 0; i < r.n; i++)
 		if (r.events[i].what == EXIT)

@@ -3,7 +3,7 @@
  * Opens counters while much goes on that a tracer might disturb when it gives
  * the process another filter, and looks whether anything was disturbed.
  *
- * usage: guarded registers | maps | signals | stop | threads | vfork | fork |
+ * usage: filtered registers | maps | signals | stop | threads | vfork | fork |
  *		  filter | nobody | forever | unshare | close_range |
  *		  many N | turns N | race N | quiet N
  * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
@@ -39,7 +39,7 @@ enum { CANNOT = 77, BELOW = 16384 };
 #define CHECK(what)							\
 	do {								\
 		if (!(what)) {						\
-			fprintf(stderr, "guarded: line %d: %s (%s)\n",	\
+			fprintf(stderr, "filtered: line %d: %s (%s)\n",	\
 				__LINE__, #what, strerror(errno));	\
 			_exit(1);					\
 		}							\
@@ -572,6 +572,6 @@ int main(int argc, char **argv)
 		return race(n);
 	if (!strcmp(verb, "quiet") && n > 0)
 		return quiet(n);
-	fputs("usage: guarded VERB [N]\n", stderr);
+	fputs("usage: filtered VERB [N]\n", stderr);
 	return 2;
 }

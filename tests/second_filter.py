@@ -25,8 +25,8 @@ sys.path.insert(0, HERE)
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
-GUARDED = os.path.realpath(os.path.join(
-	os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "guarded"))
+FILTERED = os.path.realpath(os.path.join(
+	os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "filtered"))
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 CANNOT = 77
 KILLS = 40
@@ -58,7 +58,7 @@ def same_calls(tap, name, tmp, command):
 	       name + ": the same calls with filters and without", [said(r)])
 
 def target(tap, tmp, verb, certain):
-	command = [GUARDED] + verb.split()
+	command = [FILTERED] + verb.split()
 	native = run(*command)
 	if native.returncode == CANNOT:
 		tap.skip(verb + ": nothing disturbed", "cannot be tried here")
@@ -73,7 +73,7 @@ def leaves(tap, tmp, verb):
 	"""A thread with descriptors of its own: the same number is two things."""
 	text = os.path.join(tmp, "text")
 	dump = os.path.join(tmp, "json")
-	run(PEVTRACE, "-o", text, "--json=" + dump, GUARDED, verb)
+	run(PEVTRACE, "-o", text, "--json=" + dump, FILTERED, verb)
 	with open(text) as f:
 		live = f.read()
 	calls = re.findall(r"^\d+ +([a-z_]+)\(", live, re.M)
@@ -101,7 +101,7 @@ def wait_target(tracer):
 	while time.monotonic() < end:
 		with open("/proc/%d/task/%d/children" % (tracer, tracer)) as f:
 			for child in f.read().split():
-				if os.readlink("/proc/%s/exe" % child) == GUARDED:
+				if os.readlink("/proc/%s/exe" % child) == FILTERED:
 					return int(child)
 		time.sleep(0.001)
 	raise TimeoutError("no target within 20 s")
@@ -112,7 +112,7 @@ def killed(tap, tmp, whom):
 	why = []
 	for _ in range(KILLS):
 		text = os.path.join(tmp, "text")
-		tracer = subprocess.Popen([PEVTRACE, "-o", text, GUARDED, "forever"],
+		tracer = subprocess.Popen([PEVTRACE, "-o", text, FILTERED, "forever"],
 					  stdin=subprocess.DEVNULL,
 					  stdout=subprocess.DEVNULL,
 					  stderr=subprocess.DEVNULL)
@@ -135,7 +135,7 @@ def killed(tap, tmp, whom):
 def peak(tmp, options, verb):
 	"""The tracer's largest size in KiB.  (rusage counts what it was forked from.)"""
 	tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "text")] +
-				  options + [GUARDED] + verb.split())
+				  options + [FILTERED] + verb.split())
 	size = 0
 	while tracer.poll() is None:
 		with open("/proc/%d/status" % tracer.pid) as f:

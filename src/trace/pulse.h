@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The timer that interrupts wait4(2), so that the engine sees signals and ticks. */
+#ifndef PEVTRACE_TRACE_PULSE_H
+#define PEVTRACE_TRACE_PULSE_H
+
+struct tracer;
+
+void pulse_start(struct tracer *t);
+void pulse_stop(struct tracer *t);
+
+/* Set the period: a millisecond while tasks are delayed, otherwise a tick at most. */
+void pulse_set(const struct tracer *t);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PEVTRACE_TRACE_RESUME_H
+#define PEVTRACE_TRACE_RESUME_H
+
+struct task;
+struct tracer;
+
+/*
+ * Resume a task in a ptrace stop and deliver sig to it: with PTRACE_SYSCALL or
+ * PTRACE_CONT, as its filters and close_watch() require.  Detach from it while leaving.
+ */
+void resume_task(struct tracer *t, struct task *task, int sig);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The program is assembled by hand because the tracee waits for it, several times if
+ * it opens many events: libseccomp needs 0.7 ms for a similar one, this code
+ * a few microseconds.
+ */
+#include "trace/second_filter_program.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/buf.h"
+
+/* Return which argument is the descriptor to test, or -1. */
+static int fd_arg(enum call_watch watch)
+{
+	switch (watch) {
+	case WATCH_FD:
+	case WATCH_IOCTL:
+		return 0;
+	case WATCH_SHARED:
+		return 4;
+	default:
+		return -1;
+	}
+}
+
+/* Jump offsets that stand for the test of an argument until its place is known. */
+static const uint32_t jump_to_arg = UINT32_MAX - CALL_MAX_ARGS;
+
+static void bpf_add(struct buf *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+	const struct sock_filter insn = { code, jt, jf, k };
+
+	buf_add(b, &insn, sizeof(insn));
+}
+
+static void bpf_load(struct buf *b, uint32_t offset)
+{
+	bpf_add(b, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+}
+
+static void bpf_return(struct buf *b, uint32_t action)
+{
+	bpf_add(b, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static size_t bpf_length(const struct buf *b)
+{
+	return b->len / sizeof(struct sock_filter);
+}
+
+static void test_call(struct buf *b, uint32_t nr, enum call_watch watch, bool held)
+{
+	int arg = fd_arg(watch);
+
+	if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
+		return;
+	bpf_add(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
+	if (arg < 0)
+		bpf_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+	else
+		bpf_add(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
+}
+
+/* Test the call number if the call is of this architecture; skip the tests otherwise. */
+static void test_calls(struct buf *b, const struct nr_table *table,
+		       const struct trace_options *opts, bool held)
+{
+	const struct arch *arch = table->arch;
+	size_t over;
+
+	bpf_load(b, offsetof(struct seccomp_data, arch));
+	bpf_add(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
+	over = bpf_length(b);
+	bpf_add(b, BPF_JMP | BPF_JA, 0, 0, 0);
+	bpf_load(b, offsetof(struct seccomp_data, nr));
+	for (size_t nr = 0; nr < NR_CALLS; nr++) {
+		const struct call_desc *desc = table->desc[nr];
+
+		if (desc && !opts->unwanted[desc->id])
+			test_call(b, (uint32_t)(nr | arch->nr_bit), opts->watch[desc->id],
+				  held);
+	}
+	((struct sock_filter *)b->data)[over].k = (uint32_t)(bpf_length(b) - over - 1);
+}
+
+/* Let the jumps to the test of this argument lead to the end of the program. */
+static void bpf_land(struct buf *b, int arg)
+{
+	struct sock_filter *insns = (struct sock_filter *)b->data;
+	size_t here = bpf_length(b);
+
+	for (size_t i = 0; i < here; i++)
+		if (insns[i].code == (BPF_JMP | BPF_JA) &&
+		    insns[i].k == jump_to_arg + (uint32_t)arg)
+			insns[i].k = (uint32_t)(here - i - 1);
+}
+
+/* Stop the call if the argument is a descriptor in one of the ranges. */
+static void test_ranges(struct buf *b, int arg, const struct fd_range *ranges, size_t n)
+{
+	const uint32_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+
+	bpf_land(b, arg);
+	bpf_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
+	for (size_t i = 0; i < n; i++) {
+		bpf_add(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
+		bpf_add(b, BPF_JMP | BPF_JGT | BPF_K, ranges[i].last, 1, 0);
+		bpf_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+	}
+	bpf_return(b, SECCOMP_RET_ALLOW);
+}
+
+bool second_filter_build(struct filter *f, const struct trace_options *opts,
+			 const struct nr_tables *nrs, const struct fd_range *ranges,
+			 size_t nranges, bool held)
+{
+	struct buf b = { 0 };
+
+	for (const struct nr_table *table = nrs->of; table->arch; table++)
+		test_calls(&b, table, opts, held);
+	bpf_return(&b, SECCOMP_RET_ALLOW);
+	test_ranges(&b, 0, ranges, nranges);
+	test_ranges(&b, 4, ranges, nranges);
+	if (bpf_length(&b) > BPF_MAXINSNS) {
+		buf_free(&b);
+		return false;
+	}
+	*f = (struct filter){ (struct sock_filter *)b.data, (unsigned short)bpf_length(&b) };
+	return true;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PEVTRACE_TRACE_STOP_H
+#define PEVTRACE_TRACE_STOP_H
+
+#include <sys/types.h>
+
+struct tracer;
+
+/* Act on a wait status: call the hooks and resume the task, or drop it. */
+void stop_handle(struct tracer *t, pid_t tid, int status);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PEVTRACE_TRACE_WAIT_ROUNDS_H
+#define PEVTRACE_TRACE_WAIT_ROUNDS_H
+
+#include <sys/types.h>
+
+struct tracer;
+
+/*
+ * Handle a wait status; then, if the round is over, those of tasks that had no turn.
+ * Signals to the tracer are handled before the end of a task.
+ */
+void wait_rounds_handle(struct tracer *t, pid_t tid, int status);
+
+#endif
