@@ -14,7 +14,7 @@ setup() {
 	# A description with one of everything, for mistakes to be put into.
 	rows good.in <<-'END'
 		%table colour enum prefix=C_ header=colour.h btf=colour
-		C_RED|0|2.6.31|-|Red
+		C_RED|0|2.6.31|c|Red
 		C_ROUGE|0|2.6.31|alias|Red too
 		C_BLUE|7|5.13|-|Blue
 		C_MAX|8|-|nonabi|Number of colours
@@ -128,7 +128,8 @@ wrong() {
 	grep -qF '"go", "fn_b", 0, STEP_INLINED' "$dir/out/tables.c"
 	grep -qF '"C_BLUE", "go,stop",' "$dir/out/tables.c"
 	grep -qF '"one", "I_ONE", EPERM, "EPERM",' "$dir/out/tables.c"
-	# a table of the system's is not defined again
+	# of a table of the system's only what C needs
+	grep -qx '#define ABI_C_RED 0' "$dir/out/constants.h"
 	! grep -q C_BLUE "$dir/out/constants.h"
 }
 
@@ -206,7 +207,7 @@ wrong() {
 
 @test "an unknown kind" {
 	wrong 1 "unknown table kind set" 's/ enum/ set/'
-	wrong 2 "unknown trait odd" "2s/${tab}-${tab}/${tab}odd${tab}/"
+	wrong 2 "unknown trait odd" "2s/${tab}c${tab}/${tab}odd${tab}/"
 	wrong 12 "unknown field kind length" "12s/size${tab}-/length${tab}-/"
 	wrong 18 "unknown ioctl argument" "18s/flags/flag/"
 	wrong 18 "unknown direction" "18s/value/by/"
@@ -252,6 +253,7 @@ wrong() {
 	wrong 1 "not a section" '1s/%table/%tables/'
 	wrong 1 "unknown word" '1s/btf=/bft=/'
 	wrong 2 "full stop" '2s/Red/Red./'
+	wrong 11 "overlaps the record's header" '10s/paint/perf_record_paint/'
 	wrong 11 "needs a table" "11s/pmu${tab}colour/enum${tab}-/"
 	wrong 21 "not an argument" '21s/fd:fd/fd/'
 	wrong 22 "more than one" '22s/,/|/'

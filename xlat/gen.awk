@@ -203,7 +203,7 @@ BEGIN {
 	failed = 0
 
 	allow("table_kind", "XLAT_", "enum flags bits")
-	allow("trait", "XLAT_", "nonabi alias")
+	allow("trait", "XLAT_", "nonabi alias c")
 	allow("field_kind", "FIELD_", "uint sint hex bool enum flags words " \
 	      "addr string regs config configx pmu size reserved fd pid signal")
 	allow("direction", "IOCTL_", "value in out inout")
@@ -796,7 +796,7 @@ function check_tables(	t, i, r, v, m, at, prev, key, seen)
 			prev = v
 			row_traits_c[r] = traits(row_traits[r])
 			row_since_c[r] = kver(row_since[r], at)
-			if (row_traits[r] != "-")
+			if (row_traits[r] ~ /nonabi|alias/)
 				continue
 			key = t ",x" v "&x" m
 			if (key in seen)
@@ -813,8 +813,9 @@ function traits(text,	a, n, i, s)
 	n = split(text, a, /,/)
 	s = ""
 	for (i = 1; i <= n; i++)
-		s = s (i > 1 ? " | " : "") "XLAT_" toupper(a[i])
-	return s
+		if (a[i] != "c")
+			s = s (s != "" ? " | " : "") "XLAT_" toupper(a[i])
+	return s == "" ? "0" : s
 }
 
 function check_layouts(	l, f, g, at)
@@ -829,6 +830,8 @@ function check_layouts(	l, f, g, at)
 				fail(at, "not sorted by offset and bit")
 			if (field_offset[l, f] + field_width[l, f] > layout_size[l])
 				layout_size[l] = field_offset[l, f] + field_width[l, f]
+			if (layout_name[l] ~ /^perf_record_/ && field_offset[l, f] < 8)
+				fail(at, field_name[l, f] " overlaps the record's header of 8 bytes")
 			# Of members in one place the last one needs no WHEN.
 			for (g = f + 1; g <= layout_n[l]; g++)
 				if (field_start[l, g] < field_end[l, f] &&
@@ -1004,17 +1007,18 @@ function write_all(	f)
 	write_tables_c(out "/tables.c")
 }
 
-function write_constants(f,	t, i, r, h)
+function write_constants(f,	t, i, r, h, prefix, title)
 {
 	print license > f
 	print "#ifndef PEVTRACE_XLAT_CONSTANTS_H" > f
 	print "#define PEVTRACE_XLAT_CONSTANTS_H" > f
 	for (t = 1; t <= ntables; t++) {
-		if (!is_ours(table_header[t]))
-			continue
-		print "\n/* " table_name[t] " */" > f
+		prefix = is_ours(table_header[t]) ? "" : "ABI_"
+		title = "\n/* " table_name[t] " */\n"
 		for (i = 1; i <= table_n[t]; i++) {
 			r = table_row_no[t, i]
+			if (prefix != "" && row_traits[r] !~ /(^|,)c$/)
+				continue
 			h = row_hex[r]
 			if (less("000000007fffffff", h))
 				h = chex(h, "ULL")
@@ -1022,7 +1026,8 @@ function write_constants(f,	t, i, r, h)
 				h = chex(h, "")
 			else
 				h = tonum(h) ""
-			print "#define " row_name[r] " " h > f
+			print title "#define " prefix row_name[r] " " h > f
+			title = ""
 		}
 	}
 	if (nioctls)

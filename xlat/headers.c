@@ -7,12 +7,15 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include <linux/perf_event.h>
 #include <linux/hw_breakpoint.h>
+#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mman.h>
 

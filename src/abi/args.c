@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/args.h"
 
-#include <sys/mman.h>
-#include <sys/prctl.h>
-
 #include "abi/attr.h"
 #include "abi/capture.h"
 #include "abi/ioctl.h"
@@ -175,7 +172,7 @@ static void emit_pos_high(const struct arg *a, struct sink *s)
 
 static void emit_mremap_addr(const struct arg *a, struct sink *s)
 {
-	if (a->call->args[3] & MREMAP_FIXED)
+	if (a->call->args[3] & ABI_MREMAP_FIXED)
 		emit_addr(a, s);
 }
 
@@ -183,7 +180,7 @@ static void emit_prctl_arg(const struct arg *a, struct sink *s)
 {
 	uint64_t op = a->call->args[0];
 
-	if (op != PR_TASK_PERF_EVENTS_DISABLE && op != PR_TASK_PERF_EVENTS_ENABLE)
+	if (op != ABI_PR_TASK_PERF_EVENTS_DISABLE && op != ABI_PR_TASK_PERF_EVENTS_ENABLE)
 		emit_hex(a, s);
 }
 

@@ -2,7 +2,6 @@
 /* Arguments of the calls that read and change descriptors. */
 #include "abi/args.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "abi/capture.h"
@@ -12,12 +11,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* The kernel's own names; libc keeps some of them to itself. */
-#define CMD_SETOWN_EX 15
-#define CMD_GETOWN_EX 16
-#define CMD_SETSIG 10
-#define CMD_GETSIG 11
 
 #define READ_IOV_MAX 16
 
@@ -179,11 +172,11 @@ const struct arg_ops arg_read_iov = { capture_read_iov, emit_read_iov, NULL };
 enum call_result fcntl_result(int cmd)
 {
 	switch (cmd) {
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
 		return RESULT_FD;
-	case F_GETFL:
-	case F_GETFD:
+	case ABI_F_GETFL:
+	case ABI_F_GETFD:
 		return RESULT_FLAGS;
 	default:
 		return RESULT_NUMBER;
@@ -199,7 +192,7 @@ const struct arg_ops arg_fcntl_cmd = { .emit = emit_fcntl_cmd };
 
 static bool takes_owner(int cmd)
 {
-	return cmd == CMD_SETOWN_EX || cmd == CMD_GETOWN_EX;
+	return cmd == ABI_F_SETOWN_EX || cmd == ABI_F_GETOWN_EX;
 }
 
 static void capture_fcntl_arg(const struct arg *a, struct call *c,
@@ -207,7 +200,7 @@ static void capture_fcntl_arg(const struct arg *a, struct call *c,
 {
 	int cmd = call_int(c, 1);
 
-	if (takes_owner(cmd) && (phase == AT_SYSCALL_ENTER) == (cmd == CMD_SETOWN_EX))
+	if (takes_owner(cmd) && (phase == AT_SYSCALL_ENTER) == (cmd == ABI_F_SETOWN_EX))
 		capture_bytes(c, phase, arg_value(a), 8, m);
 }
 
@@ -231,31 +224,31 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	int cmd = call_int(a->call, 1);
 
 	switch (cmd) {
-	case F_GETFD:
-	case F_GETFL:
-	case F_GETOWN:
-	case CMD_GETSIG:
+	case ABI_F_GETFD:
+	case ABI_F_GETFL:
+	case ABI_F_GETOWN:
+	case ABI_F_GETSIG:
 		break; /* none of these looks at it */
-	case F_SETFL:
+	case ABI_F_SETFL:
 		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
 		break;
-	case F_SETFD:
+	case ABI_F_SETFD:
 		s->ops->flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
 		break;
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-	case F_SETOWN:
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
+	case ABI_F_SETOWN:
 		s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
 		break;
-	case CMD_SETSIG:
+	case ABI_F_SETSIG:
 		emit_signal(arg_name(a), call_int(a->call, a->i), s);
 		if (!call_int(a->call, a->i))
 			s->ops->note(s, "signal", "SIGIO");
 		break;
-	case CMD_SETOWN_EX:
+	case ABI_F_SETOWN_EX:
 		emit_owner(a, AT_SYSCALL_ENTER, s);
 		break;
-	case CMD_GETOWN_EX:
+	case ABI_F_GETOWN_EX:
 		emit_owner(a, AT_SYSCALL_EXIT, s);
 		break;
 	default:
@@ -265,8 +258,8 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 
 static void result_fcntl_arg(const struct arg *a, struct sink *s)
 {
-	const struct xlat *x = call_int(a->call, 1) == F_GETFD ? &xlat_fd_flags :
-		call_int(a->call, 1) == F_GETFL ? &xlat_open_status_flags : NULL;
+	const struct xlat *x = call_int(a->call, 1) == ABI_F_GETFD ? &xlat_fd_flags :
+		call_int(a->call, 1) == ABI_F_GETFL ? &xlat_open_status_flags : NULL;
 
 	if (x && (a->call->ret || x == &xlat_open_status_flags))
 		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);

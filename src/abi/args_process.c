@@ -7,13 +7,13 @@
 #include "abi/capture.h"
 #include "abi/layout.h"
 #include "abi/strings.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 #define ARGV_MAX 32		/* strings worth copying */
 #define ENVP_MAX 1024		/* pointers worth counting */
 #define CLONE_ARGS_MAX 256
-#define CSIGNAL 0xff		/* clone(2): the signal sent at the child's end */
 
 /* The i-th pointer of the vector at addr, as captured; false: there is none. */
 static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
@@ -100,8 +100,8 @@ static void emit_clone_flags(const struct arg *a, struct sink *s)
 {
 	uint64_t flags = arg_value(a);
 
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, flags & ~(uint64_t)CSIGNAL);
-	note_exit_signal(flags & CSIGNAL, s);
+	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, flags & ~(uint64_t)ABI_CSIGNAL);
+	note_exit_signal(flags & ABI_CSIGNAL, s);
 }
 
 const struct arg_ops arg_clone_flags = { .emit = emit_clone_flags };

@@ -4,12 +4,19 @@
 #define PEVTRACE_ABI_IOCTL_H
 
 #include "abi/call.h"
+#include "xlat/constants.h"
 
 /* The description of the ioctl call's request; NULL for one that is not perf's. */
 const struct ioctl_desc *ioctl_of(const struct call *c);
 
 void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 		   const struct mem *m, const struct names *n);
+
+/* Return whether a request has the type of perf's ioctls, whichever it is. */
+static inline bool ioctl_is_perf(uint64_t request)
+{
+	return (request & 0xff00) == (PERF_EVENT_IOC_ENABLE & 0xff00);
+}
 
 /* The request number, by name where known. */
 void ioctl_emit_request(const struct call *c, const char *key, struct sink *s);

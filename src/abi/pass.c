@@ -6,11 +6,9 @@
 #include "abi/capture.h"
 #include "abi/layout.h"
 #include "abi/strings.h"
+#include "xlat/constants.h"
 
-/* From the kernel's socket.h; the same everywhere that we decode. */
-#define LEVEL_SOCKET 1
-#define TYPE_RIGHTS 1
-#define CONTROL_MAX 4096
+enum { CONTROL_MAX = 4096 };
 
 /* struct msghdr is made of words, but for namelen; so is struct cmsghdr's length. */
 struct message_at {
@@ -59,8 +57,8 @@ size_t call_passed_fds(const struct call *c, enum call_phase phase,
 
 		if (len < word + 8 || len > left)
 			break;
-		if (load_uint(p + word, 4) == LEVEL_SOCKET &&
-		    load_uint(p + word + 4, 4) == TYPE_RIGHTS)
+		if (load_uint(p + word, 4) == ABI_SOL_SOCKET &&
+		    load_uint(p + word + 4, 4) == ABI_SCM_RIGHTS)
 			for (size_t at_fd = word + 8; at_fd + 4 <= len && n < CALL_MAX_PASSED; at_fd += 4)
 				fds[n++] = (int)load_uint(p + at_fd, 4);
 		step = (len + word - 1) / word * word;

@@ -7,18 +7,12 @@
 #ifndef PEVTRACE_ABI_RULES_H
 #define PEVTRACE_ABI_RULES_H
 
-#include <linux/capability.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "abi/arch.h"
 #include "abi/xlat.h"
-
-/* Headers before 5.8 do not have it. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
 
 /* Of sample_stack_user: the largest multiple of 8 that 16 bits hold. */
 enum { RULE_STACK_MAX = 65528 };

@@ -63,7 +63,7 @@ static inline bool rule_has_cap(const struct rule_input *in, unsigned int cap)
 /* The kernel's perfmon_capable(); CAP_PERFMON came with 5.8. */
 static inline bool rule_perfmon(const struct rule_input *in)
 {
-	return rule_has_cap(in, CAP_PERFMON) || rule_has_cap(in, CAP_SYS_ADMIN);
+	return rule_has_cap(in, ABI_CAP_PERFMON) || rule_has_cap(in, ABI_CAP_SYS_ADMIN);
 }
 
 /* Whether paranoid is above the level to which everybody may do something. */

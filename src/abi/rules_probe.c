@@ -143,7 +143,7 @@ int rule_breakpoint_kernel(const struct rule_input *in)
 
 int rule_breakpoint_kernel_privilege(const struct rule_input *in)
 {
-	return refuses_if(kernel_address(in) && !rule_has_cap(in, CAP_SYS_ADMIN));
+	return refuses_if(kernel_address(in) && !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
 }
 
 int rule_breakpoint_arch(const struct rule_input *in)
@@ -160,7 +160,7 @@ static bool is_uprobe(const struct rule_input *in)
 
 int rule_uprobe_privilege(const struct rule_input *in)
 {
-	return refuses_if(is_uprobe(in) && !rule_has_cap(in, CAP_SYS_ADMIN));
+	return refuses_if(is_uprobe(in) && !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
 }
 
 int rule_kprobe_privilege(const struct rule_input *in)

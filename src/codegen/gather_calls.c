@@ -3,11 +3,8 @@
 #include "codegen/gather_steps.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "abi/ioctl.h"
 #include "abi/layout.h"
@@ -16,10 +13,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* libc keeps these to itself or to _GNU_SOURCE, by other names on 32 bits. */
-#define CMD_SETSIG 10
-#define CMD_SETOWN_EX 15
 
 static struct mapped *mapping_at(struct process *p, uint64_t start)
 {
@@ -54,7 +47,7 @@ void gather_mmap(struct gather *g)
 		o->rings[o->nrings] = (struct c_ring){
 			.event = g->event, .aux = aux,
 			.data = !aux && c->args[1] > g->page_size,
-			.overwrite = !(c->args[2] & PROT_WRITE),
+			.overwrite = !(c->args[2] & ABI_PROT_WRITE),
 		};
 		p->mapped = xrealloc(p->mapped, (p->nmapped + 1) * sizeof(*p->mapped));
 		p->mapped[p->nmapped++] = (struct mapped){
@@ -148,9 +141,9 @@ static void note_signals(struct gather *g)
 	const struct call *c = g->call;
 	int cmd = call_int(c, 1);
 
-	if (cmd == F_SETFL && c->args[2] & O_ASYNC)
+	if (cmd == ABI_F_SETFL && c->args[2] & ABI_O_ASYNC)
 		g->p->program.io_signal = true;
-	if (cmd == CMD_SETSIG)
+	if (cmd == ABI_F_SETSIG)
 		g->p->program.signals = true;
 }
 
@@ -163,14 +156,14 @@ static void own_pid(struct gather *g, struct c_args *args)
 	if (c->desc->class != CLASS_DESC || args->n < 3)
 		return;
 	note_signals(g);
-	if (cmd == F_SETOWN && call_int(c, 2) < 0) {
+	if (cmd == ABI_F_SETOWN && call_int(c, 2) < 0) {
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "-getpgrp()");
 		g->p->program.inexact += !c->failed; /* it may have been another group */
-	} else if (cmd == F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
+	} else if (cmd == ABI_F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "getpid()");
-	} else if (cmd == CMD_SETOWN_EX) {
+	} else if (cmd == ABI_F_SETOWN_EX) {
 		size_t len;
 		const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 8, &len);
 		uint64_t pid = p && len == 8 ? load_uint(p + 4, 4) : 0;
@@ -178,7 +171,7 @@ static void own_pid(struct gather *g, struct c_args *args)
 		if (pid == (uint64_t)c->pid || pid == (uint64_t)c->tid) {
 			buf_reset(&args->text[2]);
 			buf_addf(&args->text[2], "&(struct f_owner_ex){ %s, getpid() }",
-				 load_uint(p, 4) == F_OWNER_TID ? "F_OWNER_TID" :
+				 load_uint(p, 4) == ABI_F_OWNER_TID ? "F_OWNER_TID" :
 								  "F_OWNER_PID");
 		}
 	}
@@ -191,7 +184,7 @@ static enum c_step_kind kind_of(const struct call *c, const struct ioctl_desc *d
 	if (d && d->request == PERF_EVENT_IOC_DISABLE)
 		return STEP_STOP;
 	if (c->desc->id == CALL_PRCTL)
-		return c->args[0] == PR_TASK_PERF_EVENTS_ENABLE ? STEP_START : STEP_STOP;
+		return c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE ? STEP_START : STEP_STOP;
 	return STEP_CALL;
 }
 

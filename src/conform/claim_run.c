@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "xlat/constants.h"
 
 /*
  * Seconds for one experiment; how many of many times are shown; the user and group that root
@@ -236,8 +237,8 @@ static enum step_end drop(struct claim_run *l)
 		return claim_untried(l, "capget: %s", strerror(errno));
 	for (size_t i = 0; i < 2; i++)
 		data[i].inheritable = 0;
-	data[0].effective &= ~(1U << CAP_SYS_ADMIN);
-	data[0].permitted &= ~(1U << CAP_SYS_ADMIN);
+	data[0].effective &= ~(1U << ABI_CAP_SYS_ADMIN);
+	data[0].permitted &= ~(1U << ABI_CAP_SYS_ADMIN);
 	return syscall(SYS_capset, &head, data) ? claim_untried(l, "capset: %s", strerror(errno)) :
 	       STEP_GOES_ON;
 }

@@ -218,8 +218,6 @@ static uint64_t owner(const char *pid)
 
 static bool builtin(struct claim_run *l, const char *name, uint64_t *v)
 {
-	enum { CAP_OF_ADMIN = 21 };
-
 	if (!strcmp(name, "pid"))
 		*v = (uint64_t)getpid();
 	else if (!strcmp(name, "tid"))
@@ -257,7 +255,7 @@ static bool builtin(struct claim_run *l, const char *name, uint64_t *v)
 	else if (!strcmp(name, "perfmon"))
 		*v = rights_perfmon();
 	else if (!strcmp(name, "admin"))
-		*v = capability(CAP_OF_ADMIN);
+		*v = capability(ABI_CAP_SYS_ADMIN);
 	else if (!strcmp(name, "ret"))
 		*v = (uint64_t)l->ret;
 	else if (!strcmp(name, "size"))

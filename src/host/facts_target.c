@@ -82,13 +82,13 @@ static enum fact may_kill(const struct facts *f, pid_t pid)
 {
 	char path[64], its[64] = "", ours[64] = "";
 
-	if (f->rules.machine.caps >> CAP_KILL & 1)
+	if (f->rules.machine.caps >> ABI_CAP_KILL & 1)
 		return FACT_YES;
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 	if (readlink(path, its, sizeof(its) - 1) > 0 &&
 	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && strcmp(its, ours))
 		return FACT_UNKNOWN;
-	return fact_of(f->own_caps >> CAP_KILL & 1);
+	return fact_of(f->own_caps >> ABI_CAP_KILL & 1);
 }
 
 enum fact facts_task_exists(pid_t pid)

@@ -2,18 +2,13 @@
 #include "host/rights.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/sysfile.h"
-
-/* 5.8; before that CAP_SYS_ADMIN had to do. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
+#include "xlat/constants.h"
 
 long rights_sysctl(const char *name, long otherwise)
 {
@@ -38,7 +33,7 @@ static bool in_first_user_namespace(void)
 
 bool rights_perfmon(void)
 {
-	uint64_t wanted = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN, have = 0;
+	uint64_t wanted = 1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN, have = 0;
 	char text[4096];
 	const char *line;
 

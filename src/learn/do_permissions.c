@@ -93,8 +93,8 @@ bool learn_permissions_caps(struct learn *l)
 		int bit;
 		const char *name;
 	} caps[] = {
-		{ CAP_PERFMON, "CAP_PERFMON" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
-		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
+		{ ABI_CAP_PERFMON, "CAP_PERFMON" }, { ABI_CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+		{ ABI_CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
 	};
 	FILE *f = fopen("/proc/self/status", "re");
 	unsigned long long effective = 0;

@@ -5,8 +5,8 @@
 #include "abi/pass.h"
 #include "lib/die.h"
 #include "model/calls.h"
+#include "xlat/constants.h"
 
-#define MSG_CLOEXEC 0x40000000	/* MSG_CMSG_CLOEXEC */
 
 void model_sent(struct model *m, struct task *t, const struct call *c)
 {
@@ -45,7 +45,7 @@ void model_received(struct model *m, struct task *t, const struct call *c)
 	for (size_t i = 0; i < n; i++) {
 		if (!msg->files[i])
 			continue;
-		fdtab_set(t->files, fds[i], msg->files[i], c->args[2] & MSG_CLOEXEC);
+		fdtab_set(t->files, fds[i], msg->files[i], c->args[2] & ABI_MSG_CMSG_CLOEXEC);
 		file_unref(msg->files[i]);
 	}
 	free(msg->files);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What each call changes. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "abi/ioctl.h"
 #include "abi/layout.h"
@@ -13,12 +10,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Kernel ABI that no table of ours prints, from the uapi headers. */
-#define EPOLL_ADD 1
-#define EPOLL_DEL 2
-#define RANGE_CLOEXEC 4
-#define CMD_FIOCLEX 0x5451
-#define CMD_FIONCLEX 0x5450
 
 static void duplicate(struct task *t, const struct call *c, bool cloexec)
 {
@@ -35,12 +26,12 @@ static void duplicate(struct task *t, const struct call *c, bool cloexec)
 static void after_fcntl(struct task *t, const struct call *c)
 {
 	switch (call_int(c, 1)) {
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-		duplicate(t, c, call_int(c, 1) == F_DUPFD_CLOEXEC);
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
+		duplicate(t, c, call_int(c, 1) == ABI_F_DUPFD_CLOEXEC);
 		break;
-	case F_SETFD:
-		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[2] & FD_CLOEXEC);
+	case ABI_F_SETFD:
+		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[2] & ABI_FD_CLOEXEC);
 		break;
 	}
 }
@@ -116,8 +107,8 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 	const struct ioctl_desc *d = ioctl_of(c);
 	struct event *e = fdtab_event(t->files, call_int(c, 0));
 
-	if (c->args[1] == CMD_FIOCLEX || c->args[1] == CMD_FIONCLEX)
-		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[1] == CMD_FIOCLEX);
+	if (c->args[1] == ABI_FIOCLEX || c->args[1] == ABI_FIONCLEX)
+		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[1] == ABI_FIOCLEX);
 	else if (d && e)
 		perf_ioctl(m, t, e, d, c);
 }
@@ -125,9 +116,9 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 /* All events that the process opened, siblings too (perf_event_task_enable). */
 static void after_prctl(struct model *m, const struct call *c)
 {
-	bool on = c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
+	bool on = c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE;
 
-	if (!on && c->args[0] != PR_TASK_PERF_EVENTS_DISABLE)
+	if (!on && c->args[0] != ABI_PR_TASK_PERF_EVENTS_DISABLE)
 		return;
 	for (size_t i = 0; i < m->events.n; i++) {
 		struct event *e = m->events.items[i];
@@ -141,9 +132,9 @@ static void after_close_range(struct task *t, const struct call *c)
 {
 	uint32_t first = (uint32_t)c->args[0], last = (uint32_t)c->args[1];
 
-	if (c->args[2] & RANGE_UNSHARE)
+	if (c->args[2] & ABI_CLOSE_RANGE_UNSHARE)
 		task_own_files(t);
-	if (c->args[2] & RANGE_CLOEXEC)
+	if (c->args[2] & ABI_CLOSE_RANGE_CLOEXEC)
 		fdtab_cloexec_range(t->files, first, last);
 	else
 		fdtab_close_range(t->files, first, last);
@@ -154,7 +145,7 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	struct file *ep = fdtab_file(t->files, call_int(c, 0));
 	uint64_t fd = (uint32_t)c->args[2];
 
-	if (call_int(c, 1) == EPOLL_ADD && fdtab_event(t->files, (int)fd)) {
+	if (call_int(c, 1) == ABI_EPOLL_CTL_ADD && fdtab_event(t->files, (int)fd)) {
 		if (!ep && call_int(c, 0) < 0)
 			return;
 		if (!ep) { /* made before the process held any event */
@@ -162,7 +153,7 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 			fdtab_set(t->files, call_int(c, 0), ep, false);
 		}
 		map_set(&ep->watched, fd, ep);
-	} else if (call_int(c, 1) == EPOLL_DEL && ep) {
+	} else if (call_int(c, 1) == ABI_EPOLL_CTL_DEL && ep) {
 		map_del(&ep->watched, fd);
 	}
 }
@@ -176,7 +167,7 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	r->start = (uint64_t)c->ret;
 	r->end = r->start + call_word(c, 1);
 	r->aux = call_word(c, 5) != 0;
-	r->overwrite = !(c->args[2] & PROT_WRITE);
+	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
 	e->maps++;
 	space_add(t->space, r);
 }
@@ -240,7 +231,7 @@ static void after_desc(struct task *t, const struct call *c)
 		duplicate(t, c, false);
 		break;
 	case CALL_DUP3:
-		duplicate(t, c, c->args[2] & O_CLOEXEC);
+		duplicate(t, c, c->args[2] & ABI_O_CLOEXEC);
 		break;
 	case CALL_FCNTL:
 	case CALL_FCNTL64:
@@ -282,7 +273,7 @@ static void after_success(struct model *m, struct task *t, const struct call *c)
 			model_received(m, t, c);
 		break;
 	case CLASS_PROCESS:
-		if (c->desc->id == CALL_UNSHARE && c->args[0] & UNSHARE_FILES)
+		if (c->desc->id == CALL_UNSHARE && c->args[0] & ABI_CLONE_FILES)
 			task_own_files(t);
 		else if (c->desc->id == CALL_PRCTL)
 			after_prctl(m, c);

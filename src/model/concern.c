@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which calls have to do with perf. */
-#include <sys/prctl.h>
-
+#include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/pass.h"
 #include "model/state.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-#define PERF_IOCTL_TYPE 0x2400	/* '$' in the second byte */
 
 /* Whether a call is about perf ------------------------------------------ */
 
@@ -54,7 +52,7 @@ static bool concerns_desc(const struct task *t, const struct call *c)
 {
 	switch (c->desc->id) {
 	case CALL_CLOSE_RANGE:
-		return (c->args[2] & RANGE_UNSHARE && t->files->events) ||
+		return (c->args[2] & ABI_CLOSE_RANGE_UNSHARE && t->files->events) ||
 		       fdtab_event_in_range(t->files, (uint32_t)c->args[0],
 					    (uint32_t)c->args[1]);
 	case CALL_DUP2:
@@ -111,8 +109,8 @@ static bool passes_event(const struct model *m, const struct task *t,
 
 static bool is_perf_prctl(const struct call *c)
 {
-	return c->args[0] == PR_TASK_PERF_EVENTS_DISABLE ||
-	       c->args[0] == PR_TASK_PERF_EVENTS_ENABLE;
+	return c->args[0] == ABI_PR_TASK_PERF_EVENTS_DISABLE ||
+	       c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE;
 }
 
 static bool concerns_process(const struct model *m, const struct call *c)
@@ -123,7 +121,7 @@ static bool concerns_process(const struct model *m, const struct call *c)
 	case CALL_PTRACE:
 		return false;
 	case CALL_UNSHARE: /* of what can be unshared, descriptors matter */
-		return c->args[0] & UNSHARE_FILES && model_involved(m, c->tid);
+		return c->args[0] & ABI_CLONE_FILES && model_involved(m, c->tid);
 	default:
 		return model_involved(m, c->tid);
 	}
@@ -139,7 +137,7 @@ bool model_concerns(struct model *m, const struct call *c)
 	case CLASS_OPEN:
 		return true;
 	case CLASS_IOCTL:
-		return (c->args[1] & 0xff00) == PERF_IOCTL_TYPE || is_event(t, c, 0);
+		return ioctl_is_perf(c->args[1]) || is_event(t, c, 0);
 	case CLASS_MEMORY:
 		return concerns_memory(t, c);
 	case CLASS_POLL:
@@ -162,8 +160,8 @@ bool model_learns(const struct model *m, const struct call *c)
 
 	if (!t || t->files->refs == 1)
 		return false;
-	return c->desc->id == CALL_CLOSE_RANGE ? c->args[2] & RANGE_UNSHARE :
-	       c->desc->id == CALL_UNSHARE && c->args[0] & UNSHARE_FILES;
+	return c->desc->id == CALL_CLOSE_RANGE ? c->args[2] & ABI_CLOSE_RANGE_UNSHARE :
+	       c->desc->id == CALL_UNSHARE && c->args[0] & ABI_CLONE_FILES;
 }
 
 bool model_needs(enum call_id id)

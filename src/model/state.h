@@ -7,10 +7,6 @@
 #include "model/fdtab.h"
 #include "model/model.h"
 
-/* Kernel ABI that no table of ours prints. */
-#define RANGE_UNSHARE 2		/* CLOSE_RANGE_UNSHARE */
-#define UNSHARE_FILES 0x400	/* CLONE_FILES */
-
 /* An address space, as far as rings go. */
 struct space {
 	unsigned int refs;

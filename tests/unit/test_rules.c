@@ -232,7 +232,7 @@ static void test_updates(void **state)
 		expect(&w, NULL, 0);
 		assert_string_equal(rules_explain(&w.v, rows[i].error)->name, rows[i].rule);
 		w.facts.machine.release = rows[i].with;
-		w.facts.machine.caps = CAP(CAP_PERFMON);
+		w.facts.machine.caps = CAP(ABI_CAP_PERFMON);
 		expect(&w, NULL, 0);
 	}
 	make(&w);
@@ -372,8 +372,8 @@ static void test_privilege(void **state)
 		for (int i = 0; i < 6; i++) {
 			act(&w, action);
 			w.facts.machine.paranoid = i < 4 ? i - 1 : 2;
-			w.facts.machine.caps = i == 4 ? CAP(CAP_PERFMON) :
-					       i == 5 ? CAP(CAP_SYS_ADMIN) : 0;
+			w.facts.machine.caps = i == 4 ? CAP(ABI_CAP_PERFMON) :
+					       i == 5 ? CAP(ABI_CAP_SYS_ADMIN) : 0;
 			rules_judge(&w.ask, &w.v);
 			if (w.v.error != want[action][i])
 				fail_msg("action %d, column %d: %d, not %d (rule %s)", action, i,
@@ -395,7 +395,7 @@ static void test_paranoid_all(void **state)
 	assert_ptr_equal(rules_explain(&w.v, EACCES), &rule_descs[RULE_PARANOID_ALL]);
 	put(&w, ATTR_EXCLUDE_KERNEL, 0);
 	expect(&w, "kernel_privilege", EACCES);
-	w.facts.machine.caps = CAP(CAP_PERFMON);
+	w.facts.machine.caps = CAP(ABI_CAP_PERFMON);
 	expect(&w, NULL, 0);
 	assert_null(rules_explain(&w.v, EACCES));
 }
@@ -409,7 +409,7 @@ static void test_sigtrap_privilege(void **state)
 	act(&w, OTHERS);
 	put(&w, ATTR_SIGTRAP, 1);
 	put(&w, ATTR_REMOVE_ON_EXEC, 1);
-	w.facts.machine.caps = CAP(CAP_PERFMON);
+	w.facts.machine.caps = CAP(ABI_CAP_PERFMON);
 	expect(&w, "task_privilege", EACCES);
 	w.facts.target.task.killable = FACT_YES;
 	expect(&w, NULL, 0);

@@ -15,8 +15,8 @@ static void here_caps(const struct show *s, struct buf *out)
 		const char *name;
 		unsigned int bit;
 	} caps[] = {
-		{ "CAP_PERFMON", CAP_PERFMON }, { "CAP_SYS_ADMIN", CAP_SYS_ADMIN },
-		{ "CAP_KILL", CAP_KILL }, /* matters for a signal only */
+		{ "CAP_PERFMON", ABI_CAP_PERFMON }, { "CAP_SYS_ADMIN", ABI_CAP_SYS_ADMIN },
+		{ "CAP_KILL", ABI_CAP_KILL }, /* matters for a signal only */
 	};
 	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the features add up to: a kernel release, and what stands in the way. */
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -49,7 +48,7 @@ static void paranoid(const struct features *fs, struct buf *out)
 {
 	int32_t level = fs->facts.rules.machine.paranoid;
 
-	if (has(fs, CAP_PERFMON) || has(fs, CAP_SYS_ADMIN))
+	if (has(fs, ABI_CAP_PERFMON) || has(fs, ABI_CAP_SYS_ADMIN))
 		return;
 	buf_addf(out, "perf_event_paranoid is %d, and there is no CAP_PERFMON: ", level);
 	buf_adds(out, level > 1 ? "no counting of the kernel, so that what is counted there "
@@ -60,7 +59,7 @@ static void paranoid(const struct features *fs, struct buf *out)
 
 static void administrator(const struct features *fs, struct buf *out)
 {
-	if (!has(fs, CAP_SYS_ADMIN))
+	if (!has(fs, ABI_CAP_SYS_ADMIN))
 		buf_adds(out, "no CAP_SYS_ADMIN: no uprobes, no breakpoints in the kernel");
 }
 
@@ -68,7 +67,7 @@ static void memory(const struct features *fs, struct buf *out)
 {
 	struct rlimit limit = { 0, 0 };
 
-	if (has(fs, CAP_IPC_LOCK) || fs->facts.rules.machine.paranoid < 0)
+	if (has(fs, ABI_CAP_IPC_LOCK) || fs->facts.rules.machine.paranoid < 0)
 		return;
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	buf_addf(out, "no CAP_IPC_LOCK: rings of this user may have %llu KiB for each CPU "

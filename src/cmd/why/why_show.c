@@ -171,7 +171,7 @@ static void capability_words(const struct telling *t, struct buf *out)
 	show_here(&t->show, RULE_BY_CAPS, out);
 	if (f->own_caps & ~f->rules.machine.caps)
 		buf_adds(out, "; what there is counts in this user namespace only");
-	if (!(c->bounding >> CAP_PERFMON & 1) && !(c->bounding >> CAP_SYS_ADMIN & 1))
+	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
 		buf_adds(out, "; the bounding set has neither, as in a container: whoever "
 			      "starts it has to give them");
 	else if (c->no_new_privs)
