@@ -120,20 +120,20 @@ def trace(tmp, name, argv, options=(), **how):
 def opens_told(tap, story, dump):
 	opens, used = dump.opens(), dump.used()
 	probes = [c for c in opens if c["event"] not in used]
-	short = "\n".join(story.chapters.get("In short", []))
-	m = re.search(r"called perf_event_open (once|twice|(\d+) times): (\d+) events? w\w+ "
-		      r"opened(?:, and (\d+) calls? w\w+ refused)?", short)
+	short = "\n".join(story.chapters.get("Summary", []))
+	m = re.search(r"called perf_event_open (once|twice|(\d+) times): (\d+) events? "
+		      r"opened(?:, (\d+) calls? failed)?", short)
 	got = m and (int(m.group(3)), int(m.group(4) or 0))
 	tap.ok(got == (len(opens), len(dump.failures())),
 	       "perf record: as many opens and refusals as were made",
 	       [got, len(opens), len(dump.failures()), short])
-	m = re.search(r"(\d+) of the events w\w+ (?:a )?probe", short)
+	m = re.search(r"(\d+) events? w\w+ (?:a )?probe", short)
 	tap.ok(int(m.group(1) if m else 0) == len(probes),
 	       "as many probes as were never used", [short, len(probes)])
 	tap.ok(len(story.chapters.get("What was tried", [])) > 1 or
 	       not probes and not dump.failures(), "each is told of", [story.chapters])
 	told = set()
-	for line in story.chapters.get("What was opened, and for what", []):
+	for line in story.chapters.get("Events opened", []):
 		if re.match(r"\d+ opens? by ", line):
 			for part in re.findall(r"\(fds? ([^)]*)\)", line):
 				told |= numbers(part)
@@ -143,8 +143,8 @@ def opens_told(tap, story, dump):
 def rings_told(tap, story, dump):
 	maps = [c for c in dump.named("mmap") if "ring" in c]
 	sizes = {(c["args"]["length"] - 4096) // 1024 for c in maps}
-	back = "How the data comes back"
-	n = sum(int(x) for x in re.findall(r"records come through (\d+) rings? of %d KiB"
+	back = "How data is read"
+	n = sum(int(x) for x in re.findall(r"records are written to (\d+) rings? of %d KiB"
 					   % sizes.pop(), "\n".join(story.chapters[back])))
 	tap.ok(n == len(maps), "as many rings, of that size, as were mapped", [n, len(maps)])
 	read = {c["args"]["fd"] for c in dump.named("read") if "event" in c}
@@ -161,13 +161,13 @@ def threads_told(tap, story, dump):
 	polls = {c["tid"] for c in dump.lines if c["kind"] in ("call", "enter") and
 		 c.get("call") == "poll"}
 	made = {c["ret"]: c["tid"] for c in dump.named("clone3", "clone")}
-	back = "\n".join(story.chapters["How the data comes back"])
-	told = {int(x) for x in re.findall(r"\[(\d+)\] sleeps in poll", back)}
+	back = "\n".join(story.chapters["How data is read"])
+	told = {int(x) for x in re.findall(r"\[(\d+)\] waits for records with poll", back)}
 	tap.ok(told == polls and polls, "who polls is who was seen to poll", [told, polls, back])
 	for tid, parent in made.items():
 		if tid in polls:
-			tap.ok(re.search(r"Thread perf\[%d\] sleeps in poll[^.]*; perf\[%d\] made "
-					 r"it with clone" % (tid, parent), back),
+			tap.ok(re.search(r"Thread perf\[%d\] waits for records with poll[^.]*; perf\[%d\] "
+					 r"created it with clone" % (tid, parent), back),
 			       "what clone3 and poll were for: a thread that waits for rings",
 			       [back])
 			break
@@ -177,24 +177,24 @@ def threads_told(tap, story, dump):
 def samples_told(tap, story, data):
 	out = subprocess.run([PERF, "script", "-i", data, "-F", "period"], text=True,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split()
-	m = story.has("When a sample is taken",
-		      r"timer of the kernel interrupts the CPU every (\d+) ns")
+	m = story.has("When samples are taken",
+		      r"timer expires every (\d+) ns")
 	tap.ok(m and {m.group(1)} == set(out),
 	       "a clock's samples come by a timer, at the period that perf script shows",
 	       [m and m.group(0), set(out)])
-	m = story.has("When a sample is taken", r"(\d+) samples? w\w+ seen")
+	m = story.has("When samples are taken", r"(\d+) samples? w\w+ seen")
 	tap.ok(m and int(m.group(1)) == len(out), "as many samples as perf wrote",
 	       [m and m.group(0), len(out)])
-	tap.ok(story.has("When a sample is taken", "No kprobe and no tracepoint") and
-	       story.has("How exact the numbers are", "Samples are an estimate"),
+	tap.ok(story.has("When samples are taken", "No kprobe or tracepoint") and
+	       story.has("Accuracy", "Samples are an estimate"),
 	       "neither kprobes nor exactness is claimed")
 
 def maps_told(tap, story, data):
 	out = subprocess.run([PERF, "script", "-i", data, "--show-mmap-events"], text=True,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 	wrote = re.findall(r"PERF_RECORD_MMAP2? (-?\d+)/\d+: .*?\]: \S+ (.*?)\s*$", out, re.M)
-	chapter = "\n".join(story.chapters.get("The mmap records", []))
-	m = re.search(r"(\d+) records? of (?:a )?mappings? w\w+ seen, (?:among them )?of (.*?)\. An",
+	chapter = "\n".join(story.chapters.get("MMAP records", []))
+	m = re.search(r"(\d+) MMAP records? w\w+ seen, (?:among others )?for (.*?)\. An",
 		      chapter)
 	names = re.split(r", | and ", m.group(2)) if m else []
 	files = {name for pid, name in wrote}
@@ -216,12 +216,12 @@ def test_record(tap, tmp):
 	samples_told(tap, story, data)
 	maps_told(tap, story, data)
 	exe = [x.get("exe") for x in dump.lines if x["kind"] == "exec" and x.get("exe")]
-	m = story.has("How the events start", r"the exec of sh\[\d+\], which came \((\S+)\)")
+	m = story.has("How events are enabled", r"the exec of sh\[\d+\] \((\S+)\)")
 	tap.ok(m and m.group(1) in exe, "the exec that starts the events", [m, exe])
-	tap.ok(story.has("How the events start", "disabled=0: running from the open on. "
-			 "PERF_EVENT_IOC_ENABLE came all the same") or
-	       story.has("How the events start", "started by ioctl: PERF_EVENT_IOC_ENABLE"),
-	       "what the ioctls did", [story.chapters["How the events start"]])
+	tap.ok(story.has("How events are enabled", "disabled=0: enabled at open. "
+			 "PERF_EVENT_IOC_ENABLE had no effect") or
+	       story.has("How events are enabled", "disabled=1: enabled by PERF_EVENT_IOC_ENABLE"),
+	       "what the ioctls did", [story.chapters["How events are enabled"]])
 
 # ---- perf stat ----------------------------------------------------------------------
 
@@ -233,15 +233,15 @@ def test_stat(tap, tmp):
 	with open(out) as f:
 		rows = [line.split(",") for line in f if line.count(",") > 3]
 	told = dict(re.findall(r"^  - (\S+) \(fd \d+\) counted (\d+)",
-			       "\n".join(story.chapters.get("The figures at the end", [])), re.M))
+			       "\n".join(story.chapters.get("Final counts", [])), re.M))
 	for row in rows:
 		value = told.get(row[2].split(":")[0], "-1")
 		same = abs(int(value) / 1e6 - float(row[0])) < 0.01 if row[1] == "msec" else \
 			value == row[0]
 		tap.ok(same, "perf stat: the count of " + row[2], [row, told])
-	tap.ok(story.has("In short", "No ring was mapped") and
-	       story.has("When a sample is taken", "^Never") and
-	       story.has("How exact the numbers are", "time_running is time_enabled"),
+	tap.ok(story.has("Summary", "No ring was mapped") and
+	       story.has("When samples are taken", "^Never") and
+	       story.has("Accuracy", "time_running equals time_enabled"),
 	       "no ring, no samples, exact counts", [story.text])
 
 def test_groups(tap, tmp):
@@ -253,7 +253,7 @@ def test_groups(tap, tmp):
 	told = {int(x) for x in re.findall(r"fd (\d+) leads a group", story.text)}
 	tap.ok(told == leaders and leaders, "the leader of a group", [told, leaders])
 	members = {c["ret"] for c in opens if c["args"]["group_fd"] != -1}
-	m = story.has("How the events start", r"fds? ([\d, toand]+): disabled=0, but in (?:a )?group")
+	m = story.has("How events are enabled", r"fds? ([\d, toand]+): disabled=0, in a group")
 	tap.ok(m and numbers(m.group(1)) == members, "members wait for their leader",
 	       [m and m.group(0), members])
 
@@ -265,14 +265,14 @@ def test_output(tap, tmp, tracefs):
 	story, dump = Story(path), Dump(path)
 	calls = [c for c in dump.named("ioctl") if
 		 c["args"].get("request_name") == "PERF_EVENT_IOC_SET_OUTPUT"]
-	m = story.has("How the data comes back", r"fds? ([\d, toand]+) ha\w+ no rings? of \w+ own: "
-		      r"\w+ records go into (?:that|those) of fds? ([\d, toand]+) ")
+	m = story.has("How data is read", r"fds? ([\d, toand]+) ha\w+ no rings? of \w+ own: "
+		      r"\w+ records go to the rings? of fds? ([\d, toand]+) ")
 	tap.ok(m and numbers(m.group(1)) == {c["args"]["fd"] for c in calls} and
 	       numbers(m.group(2)) == {c["args"]["arg"] for c in calls},
 	       "events that write into others' rings", [m and m.group(0), calls])
-	tap.ok(story.has("When a sample is taken", "each hit of the tracepoint is one count") and
-	       not story.has("When a sample is taken", "No kprobe and no tracepoint"),
-	       "tracepoints sample at their hits", [story.chapters["When a sample is taken"]])
+	tap.ok(story.has("When samples are taken", "each hit of the tracepoint counts once") and
+	       not story.has("When samples are taken", "No kprobe or tracepoint"),
+	       "tracepoints sample at their hits", [story.chapters["When samples are taken"]])
 
 # ---- perf's python module --------------------------------------------------------------
 
@@ -307,12 +307,12 @@ def test_python(tap, tmp):
 		return tap.skip("perf's python module", "it opened nothing: " + r.stderr[-200:])
 	tap.ok(not any(a["mmap"] or a["mmap_data"] for a in attrs) and not types & {1, 10},
 	       "the module asks for no mappings, and the kernel wrote none", [types])
-	tap.ok(story.has("The mmap records", "No event here asks for mappings .* kernel wrote no MMAP "
-			 "record. But .* samples as well, .* has taken SAMPLE records for them"),
+	tap.ok(story.has("MMAP records", "No event asks for mappings .* kernel wrote no MMAP "
+			 "records. But .* also takes samples, .* mistakes SAMPLE records for them"),
 	       "what the stray mmap records of such a script are", [story.text])
-	tap.ok(story.has("In short", "sample every task, on CPUs? ") and
-	       story.has("What was opened, and for what",
-			 "because an event of every task is always an event of one CPU"),
+	tap.ok(story.has("Summary", "sample all tasks, on CPUs? ") and
+	       story.has("Events opened",
+			 "One event per CPU: an event of all tasks must be bound to a CPU"),
 	       "why there is one open for each CPU", [story.text])
 
 # ---- failures ------------------------------------------------------------------------------
@@ -350,23 +350,23 @@ def test_failing(tap, tmp):
 	for name, code, error, rule in cases:
 		path, r = failing(tmp, name, code)
 		story, dump = Story(path), Dump(path)
-		chapter = "\n".join(story.chapters.get("What failed, and what to do", []))
+		chapter = "\n".join(story.chapters.get("Failures and remedies", []))
 		tap.ok(dump.failures() and dump.failures()[0]["error"] == error and
 		       error in chapter and re.search(r"\b%s:" % rule, chapter) and
-		       "What to do: " in chapter,
+		       "Remedy: " in chapter,
 		       "%s: %s, by %s" % (code, error, rule), [chapter, dump.failures()[:1]])
 	kernel = Story(path, ["--kernel"]).text
 	tap.ok("perf_try_init_event: " in kernel and "fd_install: " in kernel and
 	       "__perf_event_task_sched_in: " not in kernel,
 	       "where all was refused, --kernel tells the way of an open all the same", [kernel])
-	tap.ok(story.has("In short", r"got no event to measure with"), "and that nothing is measured",
+	tap.ok(story.has("Summary", r"No event was left to measure with"), "and that nothing is measured",
 	       [story.text[:600]])
 	path, r = failing(tmp, "words", "quiet(lambda: open_(config=77)); open_(period=7)")
 	story = Story(path)
-	tap.ok(story.has("To read on", r"any word above: sample_period, .*ENOENT\.$") and
-	       not story.has("To read on", "PERF_EVENT_IOC"),
+	tap.ok(story.has("See also", r"any name above: sample_period, .*ENOENT\.$") and
+	       not story.has("See also", "PERF_EVENT_IOC"),
 	       "the words to read on with are of this session",
-	       [story.chapters.get("To read on")])
+	       [story.chapters.get("See also")])
 	others = [("refresh", "fcntl.ioctl(open_(), 0x2402, 1)", "PERF_EVENT_IOC_REFRESH", "EINVAL",
 		   "does not sample"),
 		  ("pages", "mmap.mmap(open_(period=1 << 30), 4 * 4096)", "mmap", "EINVAL",
@@ -378,7 +378,7 @@ def test_failing(tap, tmp):
 	for name, code, call, error, says in others:
 		path, r = failing(tmp, name, "quiet(lambda: %s)" % code)
 		story = Story(path)
-		tap.ok(story.has("What failed, and what to do",
+		tap.ok(story.has("Failures and remedies",
 				 r"%s on .* failed: %s .*%s" % (call, error, says)),
 		       "%s fails with %s, and why" % (call, error), [story.text[-600:]])
 
@@ -397,9 +397,9 @@ def test_nobody(tap, tmp):
 		return tap.skip("an ordinary user", "who may not run this build")
 	story, dump = Story(path), Dump(path)
 	tap.ok(dump.failures() and dump.failures()[0]["error"] == "EACCES" and
-	       story.has("What failed, and what to do",
+	       story.has("Failures and remedies",
 			 r"EACCES .*kernel_privilege: .*perf_event_paranoid") and
-	       story.has("What failed, and what to do", "lower kernel.perf_event_paranoid"),
+	       story.has("Failures and remedies", "lower kernel.perf_event_paranoid"),
 	       "an ordinary user: refused for want of rights, and what to do",
 	       [story.text, r.stderr])
 
@@ -591,12 +591,12 @@ def test_one(tap, tmp):
 		     "comm=1, comm_exec=1, sample_stack_user=64}"])
 	text = squash(r.stdout)
 	tap.ok(r.returncode == 0 and "counts nothing" in text and "a COMM record when" in text and
-	       "sample_stack_user=64: this changes nothing, as it needs "
+	       "sample_stack_user=64: no effect: requires "
 	       "sample_type&PERF_SAMPLE_STACK_USER" in text, "an attr", [r.stdout, r.stderr])
 	r = explain(["-e", "page-faults:u,sample_period=1000"])
 	text = squash(r.stdout)
-	tap.ok(r.returncode == 0 and "after each 1000 counts" in text and
-	       "leaves out kernel mode" in text, "an event", [r.stdout, r.stderr])
+	tap.ok(r.returncode == 0 and "one sample every 1000 counts" in text and
+	       "excludes kernel mode" in text, "an event", [r.stdout, r.stderr])
 	tap.ok("would refuse" not in text, "and not that it is refused, as it opens", [text])
 	for args, how in ((["-e", "cpu-clock:u,read_format=0x8000"],
 			   "pevtrace why -e 'cpu-clock:u,read_format=0x8000' finds"),
@@ -640,8 +640,8 @@ def test_attached(tap, tmp):
 	t.wait()
 	p.communicate()
 	story = Story(path)
-	tap.ok(story.has("In short", r"fds? .* (is|are) of (an )?events? that w\w+ opened before the trace began") and
-	       story.has("When a sample is taken", "^No event that was opened while the trace ran") and
+	tap.ok(story.has("Summary", r"fds? .*: (an )?events? opened before the trace began") and
+	       story.has("When samples are taken", "^No event opened during the trace") and
 	       "Never: " not in story.text and "so there are no records" not in story.text,
 	       "of an event that was there before, nothing is claimed", [story.text])
 
@@ -692,7 +692,7 @@ def test_shape(tap, tmp):
 	     "os.read(open_(), 8)"])
 	with open(told) as f:
 		live = f.read()
-	tap.ok(live.startswith("In short\n") and live == explain([dump]).stdout,
+	tap.ok(live.startswith("Summary\n") and live == explain([dump]).stdout,
 	       "--explain tells live what explain tells of the dump", [live[:300]])
 	r = run(["--explain=loud", "true"])
 	tap.ok(r.returncode == 2 and "brief" in r.stderr, "--explain takes words of its own")
@@ -713,7 +713,7 @@ def test_hostile(tap, tmp):
 			       r'\1a\\u001b]0;x\\u0007\\u001b[2J\\n<script>"', text))
 	r = explain([evil])
 	tap.ok("\033" not in r.stdout + r.stderr and "\a" not in r.stdout and
-	       "In short" in r.stdout, "escapes in names stay escaped", [r.stdout[:400], r.stderr])
+	       "Summary" in r.stdout, "escapes in names stay escaped", [r.stdout[:400], r.stderr])
 	bad = []
 	for i in range(40):
 		with open(evil, "w") as f:

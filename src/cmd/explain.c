@@ -11,12 +11,10 @@
 #include "cmd/cmd.h"
 #include "cmd/decode/decode.h"
 #include "cmd/decode/decode_one.h"
-#include "explain/attr_prose.h"
+#include "explain/call_prose.h"
 #include "explain/lexicon.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 static const char help[] =
 "Usage: pevtrace explain [OPTION]... DUMP\n"
@@ -133,114 +131,27 @@ static void parse(struct explaining *x, int argc, char **argv)
 
 /* One call --------------------------------------------------------------------------- */
 
-static void tell_target(struct prose *p, const struct call *c)
+/* Judge a call that was not made: which rule refuses it on this machine? */
+static void judge_call(struct explaining *x, struct check_call *c, struct call_prose *out)
 {
-	int32_t pid = call_int(c, 1), cpu = call_int(c, 2), group = call_int(c, 3);
-
-	prose_item(p);
-	prose_addf(p, "pid=%d, cpu=%d, group_fd=%d: it measures ", pid, cpu, group);
-	if (c->args[4] & PERF_FLAG_PID_CGROUP)
-		prose_addf(p, "the tasks of the cgroup behind fd %d", pid);
-	else if (pid < 0)
-		prose_adds(p, "every task");
-	else if (!pid)
-		prose_adds(p, "the task that makes the call");
-	else
-		prose_addf(p, "task %d", pid);
-	if (cpu >= 0)
-		prose_addf(p, " on CPU %d", cpu);
-	else
-		prose_adds(p, " on any CPU");
-	if (group >= 0)
-		prose_addf(p, ", in the group of fd %d", group);
-	prose_adds(p, ".");
-}
-
-static void tell_result(struct prose *p, const struct check_call *c)
-{
-	const struct xlat_entry *e;
-
-	if (!c->returned)
-		return;
-	prose_para(p);
-	if (c->error)
-		prose_addf(p, "The call failed: %s.", strerror(c->error));
-	else
-		prose_adds(p, "The call succeeded.");
-	if (c->injected)
-		prose_adds(p, " That was injected by pevtrace: the kernel was not asked.");
-	if (c->injected || !c->error)
-		return;
-	e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->error);
-	if (e)
-		prose_addf(p, " %s: %s.", e->name, e->meaning);
-	prose_adds(p, " pevtrace why finds out what it was refused for.");
-}
-
-/* Of a call that nobody has made: whether it would open here, by the rules alone. */
-static void tell_refusal(struct explaining *x, struct check_call *c)
-{
-	struct prose *p = &x->prose;
 	struct check_result r;
-	const struct rule_desc *d;
 
 	check_ask(&x->check, c, &r);
-	d = r.judged.rule;
-	if (!d)
-		return;
-	prose_para(p);
-	prose_addf(p, "This kernel would refuse it with %s (%s), by rule %s: %s. pevtrace why",
-		   strerrorname_np(r.judged.error), strerror(r.judged.error), d->name,
-		   d->meaning);
-	if (x->events) {
-		prose_adds(p, " -e '");
-		prose_name(p, x->events);
-		prose_adds(p, "'");
-	} else {
-		prose_adds(p, ", given this attr,");
-	}
-	prose_adds(p, " finds what would open.");
+	out->refused_by = r.judged.rule;
+	out->error = r.judged.error;
 }
 
-static void tell_call(struct explaining *x, struct check_call *c)
+static void explain_call(struct explaining *x, struct check_call *c)
 {
-	struct attr_words a = {
-		.names = &x->check.machine.names, .arch = c->call.arch, .call = &c->call,
-		.pid = call_int(&c->call, 1), .flags = c->call.args[4],
+	struct call_prose o = {
+		.call = &c->call, .names = &x->check.machine.names, .label = c->label,
+		.events = x->events, .made = c->from_dump, .returned = c->returned,
+		.error = c->error, .injected = c->injected,
 	};
-	struct prose *p = &x->prose;
 
-	a.attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0], CHECK_ATTR_MAX, &a.len);
-	prose_para(p);
-	if (!a.attr) {
-		prose_adds(p, "The attr could not be read: the kernel says EFAULT.");
-		prose_end(p);
-		return;
-	}
-	if (c->label[0]) {
-		prose_name(p, c->label);
-		prose_adds(p, ": ");
-	}
-	prose_adds(p, "perf_event_open asks for an event that ");
-	prose_adds(p, attr_samples(&a) ? "samples: " : "counts: ");
-	attr_prose_what(&a, p);
-	prose_adds(p, ".");
-	if (c->from_dump)
-		tell_target(p, &c->call);
-	attr_prose_event(&a, p);
-	attr_prose_fields(&a, x->options.story.level == STORY_DEEP, p);
-	if (attr_samples(&a)) {
-		prose_para(p);
-		prose_adds(p, "When a sample is taken: ");
-		attr_prose_trigger(&a, p);
-	}
-	if (c->from_dump)
-		tell_result(p, c);
-	else
-		tell_refusal(x, c);
-	prose_end(p);
-	if (x->options.story.kernel)
-		story_call_steps(&a, p);
+	if (!c->from_dump)
+		judge_call(x, c, &o);
+	call_prose_write(&o, &x->options.story, &x->prose);
 }
 
 static int explain_attr(struct explaining *x, const struct attr_text *a)
@@ -252,7 +163,7 @@ static int explain_attr(struct explaining *x, const struct attr_text *a)
 	c->call.args[0] = CHECK_ATTR_AT;
 	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
 	check_call_args(c, 0, -1, -1, 0);
-	tell_call(x, c);
+	explain_call(x, c);
 	check_call_free(c);
 	free(c);
 	return EXIT_YES;
@@ -288,7 +199,7 @@ static int explain_line(struct explaining *x, const char *path, unsigned long li
 
 	check_call_init(c);
 	if (check_call_of_dump(c, path, line)) {
-		tell_call(x, c);
+		explain_call(x, c);
 		status = EXIT_YES;
 	}
 	check_call_free(c);
@@ -305,7 +216,7 @@ struct search {
 	struct nearest nearest;
 };
 
-static void take_entry(void *ctx, const struct lexicon_entry *e)
+static void explain_entry(void *ctx, const struct lexicon_entry *e)
 {
 	struct search *s = ctx;
 
@@ -322,7 +233,7 @@ static int explain_word(struct explaining *x, const char *word)
 	struct search s = { .x = x, .word = word };
 
 	nearest_start(&s.nearest, word, strlen(word));
-	lexicon_each(take_entry, &s);
+	lexicon_each(explain_entry, &s);
 	if (s.found)
 		return EXIT_YES;
 	if (*s.nearest.best)

@@ -1,62 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A perf_event_attr in English: what it asks for, field by field. */
+/* The members of an attr in English. */
 #ifndef PEVTRACE_EXPLAIN_ATTR_PROSE_H
 #define PEVTRACE_EXPLAIN_ATTR_PROSE_H
 
-#include "abi/call.h"
+#include "abi/layout.h"
 #include "explain/prose.h"
+#include "text/open_attr.h"
 
-/* An attr as it was passed. */
-struct attr_words {
-	const uint8_t *attr;
-	size_t len;
-	const struct names *names;
-	const struct arch *arch;
-	const struct call *call;	/* for the strings it points to, or NULL */
-	pid_t pid;			/* the call's other arguments */
-	uint64_t flags;
-};
+/* Return a walk over the attr's members. */
+struct walk attr_prose_walk(const struct open_attr *a);
 
-/* Where the counts of an event come from, and so what makes it sample. */
-enum event_source {
-	SOURCE_CLOCK, SOURCE_SOFTWARE, SOURCE_DUMMY, SOURCE_BPF, SOURCE_TRACEPOINT,
-	SOURCE_BREAKPOINT, SOURCE_UPROBE, SOURCE_KPROBE, SOURCE_MSR, SOURCE_CPU,
-	SOURCE_OTHER,	/* a PMU of which no more is known */
-};
-enum event_source attr_source(const struct attr_words *a);
+/* Write a member as a trace shows it: "sample_freq=999". */
+void attr_prose_member(const struct open_attr *a, unsigned int index, struct prose *p);
 
-/* The steps (xlat/kernel.in) that make such an event and take its samples; or NULL. */
-const char *attr_init_step(const struct attr_words *a);
-const char *attr_sample_step(const struct attr_words *a);
-
-/* A clock's timer does not go faster (perf_swevent_start_hrtimer), in ns. */
-enum { ATTR_CLOCK_LEAST = 10000 };
-
-uint64_t attr_word(const struct attr_words *a, unsigned int index);
-
-/* Whether it takes samples at all. */
-bool attr_samples(const struct attr_words *a);
-
-/* Whether it samples each thing that it counts, so that samples are no estimate. */
-bool attr_every_hit(const struct attr_words *a);
-
-/* "sample_freq=999" as a trace has it. */
-void attr_prose_member(const struct attr_words *a, unsigned int index, struct prose *p);
-
-/* What it measures, as a clause: "time on the CPU ...". */
-void attr_prose_what(const struct attr_words *a, struct prose *p);
-
-/* An item that tells which event it is: type and config. */
-void attr_prose_event(const struct attr_words *a, struct prose *p);
+/* Begin an item about n members: "- freq=1, sample_freq=999: ". */
+void attr_prose_begin(const struct open_attr *a, struct prose *p, const unsigned int *list,
+		      size_t n);
 
 /*
- * Items for all other fields that say something, those that belong together as
- * one.  deep: with what else there is to know of them.
+ * Write the meanings of a mask's flags: "instruction pointer, CPU number and time".
+ * verbs: the meanings begin with a verb, which is left out.
  */
-void attr_prose_fields(const struct attr_words *a, bool deep, struct prose *p);
+void attr_prose_flags(const struct xlat *x, uint64_t v, bool verbs, struct prose *p);
 
-/* When samples are taken, and what triggers them: sentences. */
-void attr_prose_trigger(const struct attr_words *a, struct prose *p);
+/* Skip the verb of a meaning: "Adds the id of each event". */
+const char *attr_prose_skip_verb(const char *meaning);
 
+/* Write what the event measures as a clause: "page faults, minor and major". */
+void attr_prose_what(const struct open_attr *a, struct prose *p);
+
+/* Write an item that identifies the event: type and config. */
+void attr_prose_event(const struct open_attr *a, struct prose *p);
 
 #endif

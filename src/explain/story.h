@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session told in English, out of the model and of what a view sees besides:
- * what was asked for, what came of it, what was measured and what failed.
+ * A session in English: which events a program opened, what they measured, how the data
+ * was read, and what failed.  Its facts come from the model and from a view.
  */
 #ifndef PEVTRACE_EXPLAIN_STORY_H
 #define PEVTRACE_EXPLAIN_STORY_H
 
-#include "explain/attr_prose.h"
+#include "explain/prose.h"
 #include "session/view.h"
+#include "text/open_attr.h"
 
 enum story_level { STORY_BRIEF, STORY_NORMAL, STORY_DEEP };
 
 struct story_options {
 	enum story_level level;
-	bool kernel;		/* and the functions of the kernel, step by step */
+	bool kernel;		/* list the kernel functions of each step */
 };
 
 /*
- * Watches a session.  m keeps what has ended (model_new); m and n must outlive
- * the view.  arch: of the machine, for masks of registers.
+ * Return a view that collects what a story needs.  m must keep what has ended (see
+ * model_new); m and n must outlive the view.  arch: the traced machine's, for register
+ * masks; release: KVER() of its kernel, or 0.
  */
 struct view *story_view_new(struct model *m, const struct names *n, const struct arch *arch,
 			    uint32_t release);
 
-/* The functions of the kernel that such an open and its samples go through. */
-void story_call_steps(const struct attr_words *a, struct prose *p);
+/* Write the story of what the view has seen so far. */
+void story_write(const struct view *v, const struct story_options *o, struct prose *p);
 
-/* Tells what was seen so far. */
-void story_tell(const struct view *v, const struct story_options *o, struct prose *p);
+/* List the kernel functions that such an open and its samples go through. */
+void story_call_steps(const struct open_attr *a, struct prose *p);
 
 #endif

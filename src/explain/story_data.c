@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How what events find comes back: rings, waits, reads, signals. */
+/* How the data is read: rings, waits, reads, signals. */
 #include <stdlib.h>
 
 #include "abi/strings.h"
@@ -9,14 +9,15 @@
 
 /* Rings ------------------------------------------------------------------------------- */
 
-static uint64_t ring_kib(const struct telling *t, const struct ring *r)
+/* Return the size of the data; 0 if only the control page is mapped. */
+static uint64_t ring_kib(const struct story_text *t, const struct ring *r)
 {
 	uint64_t page = t->s->names->page_size, pages = (r->end - r->start) / page;
 
 	return r->aux ? pages * page / 1024 : pages < 2 ? 0 : (pages - 1) * page / 1024;
 }
 
-static bool polls(const struct task_info *task, const struct ring *r)
+static bool polls_ring(const struct task_info *task, const struct ring *r)
 {
 	for (size_t i = 0; i < task->npolled; i++)
 		if (task->polled[i] == r)
@@ -24,40 +25,39 @@ static bool polls(const struct task_info *task, const struct ring *r)
 	return false;
 }
 
-static bool same_pollers(const struct telling *t, const struct ring *a, const struct ring *b)
+static bool same_pollers(const struct story_text *t, const struct ring *a, const struct ring *b)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(t->s->m, &tasks);
 
 	for (size_t i = 0; i < n; i++)
-		if (polls(tasks[i], a) != polls(tasks[i], b))
+		if (polls_ring(tasks[i], a) != polls_ring(tasks[i], b))
 			return false;
 	return true;
 }
 
-static bool alike_rings(const struct telling *t, const struct ring *a, const struct ring *b)
+static bool rings_alike(const struct story_text *t, const struct ring *a, const struct ring *b)
 {
 	return a->pid == b->pid && a->aux == b->aux && a->overwrite == b->overwrite &&
 	       a->end - a->start == b->end - b->start && a->event->found == b->event->found &&
 	       same_pollers(t, a, b);
 }
 
-static void wait_ends(const struct told_task *task, struct prose *p)
+static void wait_ends(const struct seen_task *task, struct prose *p)
 {
 	const struct {
 		unsigned int n;
 		const char *one, *more;
 	} ends[] = {
 		{ task->woken, "was woken by records", "were woken by records" },
-		{ task->hung_up, "ended because the task of an event was gone (POLLHUP)",
-		  "ended because the task of an event was gone (POLLHUP)" },
-		{ task->ready, "ended with something ready", "ended with something ready" },
-		{ task->timed_out, "ran out of time without a wakeup",
-		  "ran out of time without a wakeup" },
+		{ task->hung_up, "ended with POLLHUP: the measured task had exited",
+		  "ended with POLLHUP: the measured task had exited" },
+		{ task->ready, "found something ready", "found something ready" },
+		{ task->timed_out, "timed out", "timed out" },
 		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
-		{ task->answered, "was answered by pevtrace in the kernel's place",
-		  "were answered by pevtrace in the kernel's place" },
-		{ task->unfinished, "was broken off", "were broken off" },
+		{ task->injected, "was answered by pevtrace (injected)",
+		  "were answered by pevtrace (injected)" },
+		{ task->unfinished, "did not finish", "did not finish" },
 	};
 	bool any = false;
 
@@ -76,90 +76,96 @@ static void wait_ends(const struct told_task *task, struct prose *p)
 	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");
 }
 
-/* Who waits for them, and who that is. */
-static void pollers(const struct telling *t, const struct ring *r)
+static void ring_pollers(const struct story_text *t, const struct ring *r)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(t->s->m, &tasks), any = 0;
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct told_task *told = story_task(t->s, tasks[i]->tid);
+		const struct seen_task *task = story_task(t->s, tasks[i]->tid);
 
-		if (!polls(tasks[i], r) || !told || !told->wait)
+		if (!polls_ring(tasks[i], r) || !task || !task->wait)
 			continue;
 		any++;
-		prose_adds(p, " ");
-		prose_adds(p, told->thread ? "Thread " : "");
-		story_who(t->s, told->tid, p);
-		prose_addf(p, " sleeps in %s until there is something in %s", told->wait->name,
-			   "them");
-		if (told->parent && told->by) {
+		prose_adds(p, task->thread ? " Thread " : " ");
+		story_who(t->s, task->tid, p);
+		prose_addf(p, " waits for records with %s", task->wait->name);
+		if (task->parent && task->by) {
 			prose_adds(p, "; ");
-			story_who(t->s, told->parent, p);
-			prose_addf(p, " made it with %s", told->by->name);
+			story_who(t->s, task->parent, p);
+			prose_addf(p, " created it with %s", task->by->name);
 		}
 		prose_adds(p, ".");
-		wait_ends(told, p);
+		wait_ends(task, p);
 	}
 	if (!any)
-		prose_adds(p, " Nobody was seen to wait for records there.");
+		prose_adds(p, " No task was seen to wait for records.");
 }
 
-static void tell_rings(const struct telling *t, const struct ring **list, size_t n)
+/* What pevtrace saw in a list of rings. */
+struct rings_seen {
+	uint64_t looks, records, missed, blind;
+};
+
+static void rings_seen_write(const struct rings_seen *seen, size_t n, struct prose *p)
+{
+	const char *them = n == 1 ? "it" : "them";
+
+	if (seen->looks) {
+		prose_adds(p, " pevtrace saw ");
+		prose_count(p, seen->records, "record");
+		prose_addf(p, " in %s.", them);
+	}
+	if (seen->missed)
+		prose_addf(p, " It missed %llu bytes.", (unsigned long long)seen->missed);
+	if (seen->blind)
+		prose_addf(p, " pevtrace failed to read %s %llu time%s; records that were there "
+			      "then are unknown.", them, (unsigned long long)seen->blind,
+			   seen->blind == 1 ? "" : "s");
+}
+
+static void rings_found(const struct story_text *t, size_t n)
+{
+	prose_count(t->p, n, "mapping");
+	prose_adds(t->p, " of events opened before the trace began; nothing more is known.");
+}
+
+static void rings_write(const struct story_text *t, const struct ring **list, size_t n)
 {
 	const struct event **events = xcalloc(n, sizeof(*events));
-	uint64_t records = 0, missed = 0, blind = 0, kib = ring_kib(t, list[0]);
+	struct rings_seen seen = { .looks = list[0]->looks };
+	uint64_t kib = ring_kib(t, list[0]);
 	unsigned int reads = 0;
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < n; i++) {
 		events[i] = list[i]->event;
 		reads += events[i]->reads;
-		records += list[i]->records;
-		missed += list[i]->missed;
-		blind += list[i]->blind;
+		seen.records += list[i]->records;
+		seen.missed += list[i]->missed;
+		seen.blind += list[i]->blind;
 	}
 	prose_item(p);
-	if (list[0]->event->found) {
-		prose_count(p, n, "mapping");
-		prose_adds(p, " of events that were opened before the trace began; of these no "
-			      "more is known.");
-		free(events);
-		return;
-	}
 	story_fds(events, n, p);
 	free(events);
 	prose_adds(p, reads ? ": " : n == 1 ? " is never read: " : " are never read: ");
-	prose_adds(p, list[0]->aux ? "the PMU's own data comes through " :
-		      kib ? "records come through " : "only the control page was mapped, ");
 	if (!kib && !list[0]->aux) {
-		prose_adds(p, "without room for records: for rdpmc and the times in it.");
+		prose_adds(p, "only the control page is mapped, for rdpmc and times; there is no "
+			      "room for records.");
 		return;
 	}
+	prose_adds(p, list[0]->aux ? "data of the PMU is written to " : "records are written to ");
 	prose_count(p, n, list[0]->aux ? "AUX area" : "ring");
-	prose_addf(p, " of %llu KiB", (unsigned long long)kib);
-	prose_adds(p, n == 1 ? ", which is mapped" : ", which are mapped");
-	prose_adds(p, " in the memory of ");
+	prose_addf(p, " of %llu KiB, mapped by ", (unsigned long long)kib);
 	story_who(t->s, list[0]->pid, p);
-	prose_adds(p, list[0]->overwrite ? " without PROT_WRITE: the newest records overwrite the "
-					   "oldest." : ".");
-	pollers(t, list[0]);
-	if (list[0]->looks) {
-		prose_addf(p, " pevtrace looked into %s and saw ", n == 1 ? "it" : "them");
-		prose_count(p, records, "record");
-		prose_adds(p, ".");
-	}
-	if (missed)
-		prose_addf(p, " %llu bytes were gone before it could look.",
-			   (unsigned long long)missed);
-	if (blind)
-		prose_addf(p, " pevtrace tried to look into %s and could not, %llu time%s: what "
-			      "records there were then is not known.", n == 1 ? "it" : "them",
-			   (unsigned long long)blind, blind == 1 ? "" : "s");
+	prose_adds(p, list[0]->overwrite ? " without PROT_WRITE: new records overwrite old ones." :
+					   ".");
+	ring_pollers(t, list[0]);
+	rings_seen_write(&seen, n, p);
 }
 
-static void all_rings(const struct telling *t)
+static void data_rings(const struct story_text *t)
 {
 	struct ring *const *rings;
 	size_t all = model_rings(t->s->m, &rings);
@@ -170,31 +176,37 @@ static void all_rings(const struct telling *t)
 		size_t n = 0;
 
 		for (size_t k = 0; k < i && !done; k++)
-			done = alike_rings(t, rings[k], rings[i]);
+			done = rings_alike(t, rings[k], rings[i]);
 		for (size_t k = i; k < all && !done; k++)
-			if (alike_rings(t, rings[k], rings[i]))
+			if (rings_alike(t, rings[k], rings[i]))
 				list[n++] = rings[k];
-		if (!done)
-			tell_rings(t, list, n);
+		if (done)
+			continue;
+		if (!list[0]->event->found) {
+			rings_write(t, list, n);
+		} else {
+			prose_item(t->p);
+			rings_found(t, n);
+		}
 	}
 	free(list);
 }
 
 /* Redirections and reads ---------------------------------------------------------------- */
 
-static void tell_redirects(const struct event **list, size_t n, const struct event **to,
-			   size_t nto, struct prose *p)
+static void redirects_write(const struct event **list, size_t n, const struct event **to,
+			    size_t nto, struct prose *p)
 {
 	prose_item(p);
 	story_fds(list, n, p);
-	prose_adds(p, n == 1 ? " has no ring of its own: its records go into that of " :
-		      nto == 1 ? " have no ring of their own: their records go into that of " :
-				 " have no rings of their own: their records go into those of ");
+	prose_adds(p, n == 1 ? " has no ring of its own: its records go to the ring of " :
+		      nto == 1 ? " have no ring of their own: their records go to the ring of " :
+				 " have no rings of their own: their records go to the rings of ");
 	story_fds(to, nto, p);
 	prose_adds(p, " (PERF_EVENT_IOC_SET_OUTPUT).");
 }
 
-static void redirects(const struct telling *t)
+static void data_redirects(const struct story_text *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0, nto = 0;
@@ -213,12 +225,12 @@ static void redirects(const struct telling *t)
 			to[nto++] = events[i]->output;
 	}
 	if (n)
-		tell_redirects(list, n, to, nto, t->p);
+		redirects_write(list, n, to, nto, t->p);
 	free(list);
 	free(to);
 }
 
-static void reads(const struct telling *t)
+static void data_reads(const struct story_text *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0;
@@ -234,35 +246,31 @@ static void reads(const struct telling *t)
 		times += events[i]->reads;
 		group |= events[i]->read_format & PERF_FORMAT_GROUP;
 	}
-	if (!n) {
-		free(list);
-		return;
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? " was read, " : " were read, ");
+		prose_times(p, times);
+		prose_adds(p, n == 1 ? ". " : " in all. ");
+		prose_adds(p, "A read returns counts and what read_format adds, never samples.");
 	}
-	prose_item(p);
-	story_fds(list, n, p);
-	free(list);
-	prose_adds(p, n == 1 ? " was read, " : " were read, ");
-	prose_times(p, times);
-	prose_adds(p, n == 1 ? ". " : " in all. ");
-	prose_adds(p, "A read returns counts and what read_format adds to them, and never a "
-		      "sample.");
 	if (group)
-		prose_adds(p, " With PERF_FORMAT_GROUP one read of a leader returned all of its "
-			      "group.");
+		prose_adds(p, " With PERF_FORMAT_GROUP, a read of the leader returns the counts "
+			      "of the whole group.");
+	free(list);
 }
 
-static bool silent(const struct telling *t, const struct event *e)
+/* Return whether the event's count was never returned, not even with its leader's. */
+static bool is_unread(const struct story_text *t, const struct event *e)
 {
-	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && !e->found;
+	bool with_leader = e->leader && e->leader->reads &&
+			   e->leader->read_format & PERF_FORMAT_GROUP;
+
+	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && !e->found &&
+	       !with_leader;
 }
 
-/* Members whose leader is read are read with it. */
-static bool read_with_leader(const struct event *e)
-{
-	return e->leader && e->leader->reads && e->leader->read_format & PERF_FORMAT_GROUP;
-}
-
-static void neither(const struct telling *t)
+static void data_unread(const struct story_text *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0;
@@ -270,38 +278,37 @@ static void neither(const struct telling *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < all; i++)
-		if (silent(t, events[i]) && !read_with_leader(events[i]))
+		if (is_unread(t, events[i]))
 			list[n++] = events[i];
-	if (!n) {
-		free(list);
-		return;
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? " was neither read nor mapped: its count was not used." :
+				       " were neither read nor mapped: their counts were not "
+				       "used.");
 	}
-	prose_item(p);
-	story_fds(list, n, p);
 	free(list);
-	prose_adds(p, n == 1 ? " was neither read nor mapped" : " were neither read nor mapped");
-	prose_adds(p, ": what was counted was never asked for.");
 }
 
-static void signals(const struct telling *t)
+static void data_signals(const struct story_text *t)
 {
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < t->s->nsignals; i++) {
-		const struct told_signal *g = &t->s->signals[i];
+		const struct seen_signal *g = &t->s->signals[i];
 		char name[32];
 
 		prose_item(p);
 		story_who(t->s, g->tid, p);
 		signal_name(g->signo, name, sizeof(name));
-		prose_addf(p, " got the signal %s from an event, ", name);
+		prose_addf(p, " received %s from an event, ", name);
 		prose_times(p, g->times);
 		prose_adds(p, ".");
 	}
 }
 
-/* Of mapping, waiting, reading and closing those that came about. */
-static void data_steps(const struct telling *t, const char *steps[4])
+/* Store the steps of mmap, poll, read and close that the session has. */
+static void data_steps(const struct story_text *t, const char *steps[4])
 {
 	struct event *const *events;
 	struct task_info *const *tasks;
@@ -316,7 +323,7 @@ static void data_steps(const struct telling *t, const char *steps[4])
 		steps[1] = tasks[i]->polls ? "poll" : steps[1];
 }
 
-void story_data(const struct telling *t)
+void story_data(const struct story_text *t)
 {
 	const char *steps[4] = { NULL };
 	struct ring *const *rings;
@@ -324,21 +331,20 @@ void story_data(const struct telling *t)
 
 	if (!t->nfamilies)
 		return;
-	prose_head(p, "How the data comes back");
+	prose_head(p, "How data is read");
 	if (model_rings(t->s->m, &rings)) {
-		prose_adds(p, "Samples and other records never pass through a call. The kernel "
-			      "writes them into a ring of memory that the program has mapped, "
-			      "moves data_head, and the program reads the memory and moves "
-			      "data_tail; see ");
+		prose_adds(p, "Samples and other records are not returned by a system call: the "
+			      "kernel writes them to a mapped ring buffer and advances data_head; "
+			      "the program reads the buffer and advances data_tail. See ");
 		prose_page(p, "perf_event_open(2)", "MMAP layout");
 		prose_adds(p, ".");
 	}
-	all_rings(t);
-	redirects(t);
-	reads(t);
-	neither(t);
-	signals(t);
+	data_rings(t);
+	data_redirects(t);
+	data_reads(t);
+	data_unread(t);
+	data_signals(t);
 	prose_end(p);
 	data_steps(t, steps);
-	story_steps(t, "these calls go through", steps, 4);
+	story_steps(t, "these calls are handled by", steps, 4);
 }

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What was opened, field by field. */
+/* The events that were opened, field by field. */
 #include <string.h>
 
+#include "explain/attr_items.h"
+#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"
 
-static void why_so_many(const struct telling *t, const struct family *f)
+/* Say why there is one event per CPU or task. */
+static void opens_reason(const struct story_text *t, const struct family *f)
 {
-	struct attr_words a = story_words(t->s, f->events[0]);
+	struct open_attr a = story_attr(t->s, f->events[0]);
 	size_t cpus, tasks;
 	struct prose *p = t->p;
 
-	story_spread(f, &cpus, &tasks);
+	family_spread(f, &cpus, &tasks);
 	if (cpus < 2 && tasks < 2)
 		return;
-	prose_adds(p, " There is one event for each ");
+	prose_adds(p, " One event per ");
 	prose_adds(p, cpus > 1 && tasks > 1 ? "CPU and task" : cpus > 1 ? "CPU" : "task");
 	if (cpus > 1 && f->events[0]->pid < 0)
-		prose_adds(p, ", because an event of every task is always an event of one CPU.");
-	else if (cpus > 1 && attr_word(&a, ATTR_INHERIT) && f->events[0]->maps)
-		prose_adds(p, ", because the kernel gives no ring to an event that is "
-			      "inherited on any CPU (cpu -1).");
+		prose_adds(p, ": an event of all tasks must be bound to a CPU.");
+	else if (cpus > 1 && open_attr_get(&a, ATTR_INHERIT) && f->events[0]->maps)
+		prose_adds(p, ": an inherited event can only be mapped if it is bound to a CPU "
+			      "(cpu is not -1).");
 	else
 		prose_adds(p, ".");
 }
 
-static void tell_group(const struct telling *t, const struct family *f)
+static void opens_group(const struct story_text *t, const struct family *f)
 {
 	struct prose *p = t->p;
 	struct event *const *events;
@@ -33,12 +36,11 @@ static void tell_group(const struct telling *t, const struct family *f)
 	size_t n = model_events(t->s->m, &events), members = 0;
 
 	if (leader->leader) {
-		prose_adds(p, f->n > 1 ? " Each joins a group: group_fd is, for the first, " :
-					 " It joins a group: group_fd is ");
-		story_fds((const struct event *[]){ leader->leader }, 1, p);
-		prose_adds(p, ".");
-		prose_adds(p, " The events of a group go onto the PMU together or not at all, so "
-			      "their counts belong to the same stretch of time.");
+		prose_adds(p, f->n > 1 ? " Each joins a group; group_fd of the first is " :
+					 " It joins a group; group_fd is ");
+		story_fd(leader->leader, p);
+		prose_adds(p, ". The events of a group are put on the PMU together, so their "
+			      "counts cover the same time.");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -46,125 +48,101 @@ static void tell_group(const struct telling *t, const struct family *f)
 	if (!members)
 		return;
 	prose_adds(p, " ");
-	story_fds(&leader, 1, p);
+	story_fd(leader, p);
 	prose_adds(p, " leads a group with ");
 	prose_count(p, members, "other member");
 	prose_adds(p, ".");
 }
 
-/* The items of a family's fields, one a line. */
-static void items_of(const struct telling *t, const struct family *f, struct buf *out)
-{
-	struct attr_words a = story_words(t->s, f->events[0]);
-	struct prose p;
-
-	prose_init(&p, out, 0);
-	attr_prose_fields(&a, t->o->level == STORY_DEEP, &p);
-	prose_free(&p);
-}
-
-/* Whether text has this line, of len bytes with its end. */
-static bool has_line(const struct buf *text, const char *line, size_t len)
-{
-	const char *s = buf_str(text);
-
-	for (size_t n; *s; s += n) {
-		n = strcspn(s, "\n") + 1;
-		if (n == len && !memcmp(s, line, len))
-			return true;
-	}
-	return false;
-}
-
-/* Whether an item of the text sets the member; heads end at ": ". */
-static bool sets(const struct buf *text, const char *name, size_t len)
-{
-	const char *end;
-
-	for (const char *s = buf_str(text); *s; s = end + (*end == '\n')) {
-		end = strchrnul(s, '\n');
-		for (const char *at = s; (at = memmem(at, (size_t)(end - at), name, len)); at++) {
-			if (strstr(s, ": ") < at)
-				break;
-			if (at[-1] == ' ' && at[len] == '=')
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What the other family sets and this one does not. */
-static void tell_missing(const struct buf *mine, const struct buf *other, struct prose *p)
-{
-	bool any = false;
+/* The items of a family's attr. */
+struct opens_items {
+	struct attr_item list[ATTR_ITEMS];
 	size_t n;
+};
 
-	for (const char *s = buf_str(other); *s; s = strchrnul(s, '\n') + 1) {
-		const char *end = strstr(s, ": ");
+static void opens_get_items(const struct story_text *t, const struct family *f,
+			    struct opens_items *out)
+{
+	struct open_attr a = story_attr(t->s, f->events[0]);
 
-		for (const char *at = s + 4; end && at < end; at += strcspn(at, " ") + 1) {
-			n = strcspn(at, "=");
-			if (at + n > end || sets(mine, at, n))
-				continue;
-			prose_addf(p, "%s%.*s", any ? ", " : " But these are 0: ", (int)n, at);
-			any = true;
-		}
-	}
-	prose_adds(p, any ? "." : "");
+	out->n = event_told(f->events[0]) ? attr_items(&a, out->list) : 0;
 }
 
-/* Those that no earlier family has, if most of them are an earlier one's. */
-static void tell_fields(const struct telling *t, const struct family *f)
+static bool opens_has(const struct opens_items *items, const struct attr_item *item)
+{
+	for (size_t i = 0; i < items->n; i++)
+		if (attr_item_same(&items->list[i], item))
+			return true;
+	return false;
+}
+
+static size_t opens_shared(const struct opens_items *a, const struct opens_items *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		n += opens_has(b, &a->list[i]);
+	return n;
+}
+
+/* Find the earlier family that shares most items, at least half of mine; or NULL. */
+static const struct family *opens_like(const struct story_text *t, const struct family *f,
+				       const struct opens_items *mine, struct opens_items *best)
 {
 	const struct family *like = NULL;
-	struct buf mine = { 0 }, before = { 0 }, best = { 0 };
-	size_t lines = 0, most = 0, n;
+	size_t most = 0;
 
-	items_of(t, f, &mine);
-	for (const char *s = buf_str(&mine); *s; s += strcspn(s, "\n") + 1)
-		lines++;
+	best->n = 0;
 	for (const struct family *g = t->families; g < f; g++) {
-		size_t shared = 0;
+		struct opens_items items;
+		size_t shared;
 
-		buf_reset(&before);
-		if (event_told(g->events[0]))
-			items_of(t, g, &before);
-		for (const char *s = buf_str(&mine); *s; s += n) {
-			n = strcspn(s, "\n") + 1;
-			shared += has_line(&before, s, n);
-		}
-		if (shared <= most || 2 * shared < lines)
+		opens_get_items(t, g, &items);
+		shared = opens_shared(mine, &items);
+		if (shared <= most || 2 * shared < mine->n)
 			continue;
 		most = shared;
 		like = g;
-		buf_reset(&best);
-		buf_add(&best, buf_str(&before), before.len);
+		*best = items;
 	}
-	for (const char *s = buf_str(&mine); *s; s += n) {
-		n = strcspn(s, "\n") + 1;
-		if (has_line(&best, s, n))
-			continue;
-		prose_item(t->p);
-		prose_addf(t->p, "%.*s", (int)n - 5, s + 4);
-	}
-	if (like) {
-		prose_item(t->p);
-		prose_adds(t->p, lines == most ? "All other fields are those of " :
-						 "What else is set is as with ");
-		story_fds(like->events, 1, t->p);
-		prose_adds(t->p, ".");
-		tell_missing(&mine, &best, t->p);
-	}
-	prose_end(t->p);
-	buf_free(&mine);
-	buf_free(&before);
-	buf_free(&best);
+	return like;
 }
 
-static void tell_family(const struct telling *t, const struct family *f)
+/* Write the items that the most similar earlier family does not have. */
+static void opens_fields(const struct story_text *t, const struct family *f)
 {
-	const struct event *kinds[TOLD_MANY];
-	struct attr_words a;
+	struct open_attr a = story_attr(t->s, f->events[0]), b;
+	struct opens_items mine, best;
+	const struct family *like;
+	struct prose *p = t->p;
+	struct buf names = { 0 };
+	struct prose unset;
+
+	opens_get_items(t, f, &mine);
+	like = opens_like(t, f, &mine, &best);
+	for (size_t i = 0; i < mine.n; i++)
+		if (!opens_has(&best, &mine.list[i]))
+			attr_item_write(&mine.list[i], &a, t->o->level == STORY_DEEP, p);
+	if (like) {
+		b = story_attr(t->s, like->events[0]);
+		prose_item(p);
+		prose_adds(p, opens_shared(&mine, &best) == mine.n ? "Same fields as " :
+								     "Other fields as for ");
+		story_fd(like->events[0], p);
+		prose_init(&unset, &names, 0);
+		if (attr_items_unset(&a, &b, &unset))
+			prose_addf(p, ", but not set: %s", buf_str(&unset.text));
+		prose_free(&unset);
+		buf_free(&names);
+		prose_adds(p, ".");
+	}
+	prose_end(p);
+}
+
+static void opens_family(const struct story_text *t, const struct family *f)
+{
+	const struct event *kinds[STORY_ITEMS];
+	struct open_attr a;
 	struct prose *p = t->p;
 	size_t n;
 
@@ -173,59 +151,58 @@ static void tell_family(const struct telling *t, const struct family *f)
 	prose_adds(p, " by ");
 	story_who(t->s, f->events[0]->opener, p);
 	prose_adds(p, ": ");
-	story_list_kinds(t, f);
+	family_list(t, f);
 	prose_adds(p, ", for ");
-	story_add_spread(t, f);
+	family_write_spread(t, f);
 	prose_adds(p, ".");
 	if (f->events[0]->unread) {
 		prose_item(p);
-		prose_adds(p, "The attr could not be read in the memory of the program: what it "
-			      "asks for is not known.");
+		prose_adds(p, "The attr could not be read from the program's memory.");
 		return;
 	}
-	why_so_many(t, f);
-	tell_group(t, f);
-	n = story_kinds(f, kinds);
+	opens_reason(t, f);
+	opens_group(t, f);
+	n = family_kinds(f, kinds);
 	for (size_t i = 0; i < n; i++) {
-		a = story_words(t->s, kinds[i]);
+		a = story_attr(t->s, kinds[i]);
 		attr_prose_event(&a, p);
 	}
-	tell_fields(t, f);
+	opens_fields(t, f);
 }
 
-/* The way that the first went is told whole, of others the PMU that took them. */
-static void tell_way(const struct telling *t, const struct event *e, const char **told,
-		     size_t *ntold)
+/* List all steps of the first open, and of others the PMU that accepts the event. */
+static void opens_path(const struct story_text *t, const struct event *e, const char **listed,
+		       size_t *nlisted)
 {
-	struct attr_words a = story_words(t->s, e);
+	struct open_attr a = story_attr(t->s, e);
 	const char *steps[STORY_OPEN_STEPS];
 	struct buf intro = { 0 };
 
 	story_open_steps(&a, steps);
-	for (size_t i = 0; i < *ntold; i++)
-		if (told[i] == steps[OPEN_INIT])
+	for (size_t i = 0; i < *nlisted; i++)
+		if (listed[i] == steps[OPEN_INIT])
 			return;
-	if (*ntold == TOLD_MANY)
+	if (*nlisted == STORY_ITEMS)
 		return;
-	if (!*ntold) {
-		buf_addf(&intro, "each open goes through these functions (here fd %d), and later, "
-				 "when the task or CPU runs, through the last ones", e->fd);
+	if (!*nlisted) {
+		buf_addf(&intro, "the open of fd %d calls these functions, the last of them when "
+				 "the task or CPU is scheduled", e->fd);
 		story_steps(t, buf_str(&intro), steps, STORY_OPEN_STEPS);
 	} else if (steps[OPEN_INIT]) {
-		buf_addf(&intro, "the PMU that takes fd %d and its like is asked by", e->fd);
+		buf_addf(&intro, "the PMU of events like fd %d is initialised by", e->fd);
 		story_steps(t, buf_str(&intro), &steps[OPEN_INIT], 1);
 	}
 	buf_free(&intro);
-	told[(*ntold)++] = steps[OPEN_INIT];
+	listed[(*nlisted)++] = steps[OPEN_INIT];
 }
 
-/* Where nothing but probes opened: the way of the last call that was refused. */
-static void tell_refused_way(const struct telling *t)
+/* List the steps of the last failed open, if only probes succeeded. */
+static void opens_failed_path(const struct story_text *t)
 {
 	const char *steps[STORY_OPEN_STEPS];
 	const struct attempt *attempts;
 	size_t n = model_attempts(t->s->m, &attempts);
-	struct attr_words a = { .names = t->s->names, .arch = t->s->arch };
+	struct open_attr a = { .names = t->s->names, .arch = t->s->arch };
 
 	if (!n)
 		return;
@@ -234,39 +211,39 @@ static void tell_refused_way(const struct telling *t)
 	a.pid = attempts[n - 1].pid;
 	a.flags = attempts[n - 1].flags;
 	story_open_steps(&a, steps);
-	story_steps(t, "an open goes through these functions (here the last that failed), and "
-		       "ends at the first that refuses it", steps, STORY_OPEN_STEPS - 1);
+	story_steps(t, "the last failed open calls these functions, up to the one that refuses it",
+		    steps, STORY_OPEN_STEPS - 1);
 }
 
-static void tell_steps(const struct telling *t)
+static void opens_paths(const struct story_text *t)
 {
-	const struct event *kinds[TOLD_MANY];
-	const char *told[TOLD_MANY];
-	size_t ntold = 0, n;
+	const struct event *kinds[STORY_ITEMS];
+	const char *listed[STORY_ITEMS];
+	size_t nlisted = 0, n;
 
-	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		n = event_told(t->families[i].events[0]) ?
-			story_kinds(&t->families[i], kinds) : 0;
+			family_kinds(&t->families[i], kinds) : 0;
 		for (size_t k = 0; k < n; k++)
-			tell_way(t, kinds[k], told, &ntold);
+			opens_path(t, kinds[k], listed, &nlisted);
 	}
-	if (!ntold)
-		tell_refused_way(t);
+	if (!nlisted)
+		opens_failed_path(t);
 }
 
-void story_opens(const struct telling *t)
+void story_opens(const struct story_text *t)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		if (t->families[i].events[0]->found)
 			continue;
 		if (!any)
-			prose_head(t->p, "What was opened, and for what");
+			prose_head(t->p, "Events opened");
 		any = true;
-		tell_family(t, &t->families[i]);
+		opens_family(t, &t->families[i]);
 	}
 	story_rest(t, t->nfamilies, "more kind");
-	tell_steps(t);
+	opens_paths(t);
 	prose_end(t->p);
 }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How events begin, and when they sample. */
+/* How events are enabled, and when they sample. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/attr_trigger.h"
 #include "explain/story_internal.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-/* Starts ------------------------------------------------------------------------------ */
+/* How events are enabled --------------------------------------------------------------- */
 
-static unsigned int requests(const struct telling *t, const struct event *e, uint32_t request)
+/* Count the ioctls of one kind that succeeded on the event. */
+static unsigned int requests(const struct story_text *t, const struct event *e, uint32_t request)
 {
-	const struct told_event *told = story_event(t->s, e);
+	const struct seen_event *seen = story_event(t->s, e);
 
-	for (size_t i = 0; told && i < ioctl_ndescs && i < TOLD_IOCTLS; i++)
+	for (size_t i = 0; seen && i < ioctl_ndescs && i < STORY_IOCTLS; i++)
 		if (ioctl_descs[i].request == request)
-			return told->ioctls[i];
+			return seen->ioctls[i];
 	return 0;
 }
 
-static uint64_t requests_of(const struct telling *t, const struct event **list, size_t n,
+static uint64_t requests_of(const struct story_text *t, const struct event **list, size_t n,
 			    uint32_t request)
 {
 	uint64_t sum = 0;
@@ -30,88 +32,93 @@ static uint64_t requests_of(const struct telling *t, const struct event **list, 
 	return sum;
 }
 
-static void by_exec(const struct telling *t, const struct event *e)
+static void start_by_exec(const struct story_text *t, const struct event *e)
 {
-	const struct told_task *task = story_task(t->s, e->pid ? e->pid : e->opener);
+	pid_t tid = e->pid ? e->pid : e->opener;
+	const struct seen_task *task = story_task(t->s, tid);
 	struct prose *p = t->p;
 
-	prose_adds(p, "disabled=1 and enable_on_exec=1, to wait for the exec of ");
-	story_who(t->s, e->pid ? e->pid : e->opener, p);
-	if (task && task->execs) {
-		prose_adds(p, ", which came");
-		if (task->exe) {
-			prose_adds(p, " (");
-			prose_name(p, task->exe);
-			prose_adds(p, ")");
-		}
-		prose_adds(p, ". So the command is measured from within its exec, which "
-			      "loads it, and what the task did before is not.");
+	if (!task || !task->execs) {
+		prose_adds(p, "disabled=1, enable_on_exec=1: would be enabled by an exec of ");
+		story_who(t->s, tid, p);
+		prose_adds(p, ", but the trace shows none.");
+		return;
+	}
+	prose_adds(p, "disabled=1, enable_on_exec=1: enabled by the exec of ");
+	story_who(t->s, tid, p);
+	if (task->exe) {
+		prose_adds(p, " (");
+		prose_name(p, task->exe);
+		prose_adds(p, ")");
+	}
+	prose_adds(p, ". What the task did before is not counted.");
+}
+
+static void start_by_ioctl(const struct story_text *t, const struct event **list, size_t n)
+{
+	uint64_t enables = requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
+	struct prose *p = t->p;
+
+	prose_adds(p, "disabled=1: enabled by ");
+	if (enables) {
+		prose_adds(p, "PERF_EVENT_IOC_ENABLE, ");
+		prose_times(p, enables);
+		prose_adds(p, n == 1 ? "." : " in all.");
+	} else if (requests_of(t, list, n, PERF_EVENT_IOC_REFRESH)) {
+		prose_adds(p, "PERF_EVENT_IOC_REFRESH.");
 	} else {
-		prose_adds(p, ", and the trace shows none.");
+		prose_adds(p, "PERF_EVENT_IOC_ENABLE on the leader, with PERF_IOC_FLAG_GROUP.");
 	}
 }
 
-static void by_what(const struct telling *t, const struct event **list, size_t n)
+static void start_how(const struct story_text *t, const struct event **list, size_t n)
 {
 	struct prose *p = t->p;
-	uint64_t enables = requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
 
 	switch (list[0]->start) {
 	case START_EXEC:
-		by_exec(t, list[0]);
+		start_by_exec(t, list[0]);
 		break;
 	case START_OPEN:
-		prose_adds(p, "disabled=0: running from the open on.");
-		if (enables)
-			prose_adds(p, " PERF_EVENT_IOC_ENABLE came all the same and changed "
-				      "nothing.");
+		prose_adds(p, "disabled=0: enabled at open.");
+		if (requests_of(t, list, n, PERF_EVENT_IOC_ENABLE))
+			prose_adds(p, " PERF_EVENT_IOC_ENABLE had no effect.");
 		break;
 	case START_IOCTL:
-		prose_adds(p, "disabled=1, then started by ioctl: ");
-		if (enables) {
-			prose_adds(p, "PERF_EVENT_IOC_ENABLE, ");
-			prose_times(p, enables);
-			prose_adds(p, n == 1 ? "." : " in all.");
-		} else if (requests_of(t, list, n, PERF_EVENT_IOC_REFRESH)) {
-			prose_adds(p, "PERF_EVENT_IOC_REFRESH.");
-		} else {
-			prose_adds(p, "PERF_EVENT_IOC_ENABLE on the leader, with "
-				      "PERF_IOC_FLAG_GROUP.");
-		}
+		start_by_ioctl(t, list, n);
 		break;
 	case START_PRCTL:
-		prose_adds(p, "disabled=1, then started by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
+		prose_adds(p, "disabled=1: enabled by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
 		break;
 	case START_LEADER:
-		prose_adds(p, "disabled=0, but in a group: ");
-		prose_adds(p, n == 1 ? "it counts when its leader does." :
-				       "each counts when its leader does.");
+		prose_adds(p, n == 1 ? "disabled=0, in a group: counts while its leader is enabled." :
+				       "disabled=0, in a group: each counts while its leader is "
+				       "enabled.");
 		break;
 	case START_UNKNOWN:
-		prose_adds(p, n == 1 ? "its attr could not be read: how it starts is not known." :
-				       "their attrs could not be read: how they start is not "
-				       "known.");
+		prose_adds(p, "unknown, because the attr could not be read.");
 		break;
 	case START_NEVER:
-		prose_adds(p, "disabled=1, and nobody enabled them: they counted nothing.");
+		prose_adds(p, "disabled=1, and never enabled: nothing was counted.");
 		break;
 	}
 }
 
-static void then(const struct telling *t, const struct event **list, size_t n)
+/* Say what ioctls did to the events later. */
+static void start_then(const struct story_text *t, const struct event **list, size_t n)
 {
 	static const struct {
 		uint32_t request;
-		const char *says;
+		const char *done;
 	} later[] = {
-		{ PERF_EVENT_IOC_DISABLE, "stopped by PERF_EVENT_IOC_DISABLE" },
-		{ PERF_EVENT_IOC_RESET, "set to zero by PERF_EVENT_IOC_RESET" },
+		{ PERF_EVENT_IOC_DISABLE, "disabled by PERF_EVENT_IOC_DISABLE" },
+		{ PERF_EVENT_IOC_RESET, "reset by PERF_EVENT_IOC_RESET" },
 		{ PERF_EVENT_IOC_REFRESH, "enabled for some overflows by PERF_EVENT_IOC_REFRESH" },
-		{ PERF_EVENT_IOC_PERIOD, "given another period by PERF_EVENT_IOC_PERIOD" },
+		{ PERF_EVENT_IOC_PERIOD, "given a new period by PERF_EVENT_IOC_PERIOD" },
 		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "paused or resumed by PERF_EVENT_IOC_PAUSE_OUTPUT" },
 		{ PERF_EVENT_IOC_SET_BPF, "given a BPF program by PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		  "changed by PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
+		  "modified by PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};
 	struct prose *p = t->p;
 
@@ -131,37 +138,40 @@ static void then(const struct telling *t, const struct event **list, size_t n)
 			prose_adds(p, m == 1 ? " was " : " were ");
 		}
 		if (m) {
-			prose_addf(p, "%s, ", later[i].says);
+			prose_addf(p, "%s, ", later[i].done);
 			prose_times(p, times);
 			prose_adds(p, m == 1 ? "." : " in all.");
 		}
 		free(some);
 	}
 	if (list[0]->filter) {
-		prose_adds(p, " The filter ");
+		prose_adds(p, " Hits that do not match the filter ");
 		prose_quoted(p, list[0]->filter);
-		prose_adds(p, " was set: the kernel tries it at each hit, and passes over those "
-			      "that do not match.");
+		prose_adds(p, " are dropped by the kernel.");
 	}
 }
 
-static bool alike_started(const struct event *a, const struct event *b)
+static bool started_alike(const struct event *a, const struct event *b)
 {
 	return a->opener == b->opener && a->start == b->start && !a->filter == !b->filter &&
 	       (a->start != START_EXEC || a->pid == b->pid);
 }
 
-/* Which of the kernel's functions the starts go through. */
-static void start_steps(const struct telling *t, bool exec, bool by_ioctl, bool by_prctl)
+static bool start_known(const struct story_text *t, const struct event *e)
+{
+	return !story_probe(t->s, e) && !e->found;
+}
+
+static void start_steps(const struct story_text *t, bool exec, bool by_ioctl, bool by_prctl)
 {
 	const char *steps[] = { exec ? "exec" : NULL, by_ioctl ? "ioctl" : NULL,
 				by_ioctl ? "enable" : NULL, by_prctl ? "prctl" : NULL };
 
 	if (exec || by_ioctl || by_prctl)
-		story_steps(t, "this is done by", steps, 4);
+		story_steps(t, "events are enabled by", steps, 4);
 }
 
-void story_starts(const struct telling *t)
+void story_starts(const struct story_text *t)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events);
@@ -173,16 +183,15 @@ void story_starts(const struct telling *t)
 	if (!t->nfamilies)
 		return;
 	list = xcalloc(all, sizeof(*list));
-	prose_head(p, "How the events start");
-	for (size_t i = 0; i < all && items < TOLD_MANY; i++) {
-		bool done = story_probe(t->s, events[i]) || events[i]->found;
+	prose_head(p, "How events are enabled");
+	for (size_t i = 0; i < all && items < STORY_ITEMS; i++) {
+		bool done = !start_known(t, events[i]);
 		size_t n = 0;
 
 		for (size_t k = 0; k < i && !done; k++)
-			done = !story_probe(t->s, events[k]) && !events[k]->found &&
-			       alike_started(events[k], events[i]);
+			done = start_known(t, events[k]) && started_alike(events[k], events[i]);
 		for (size_t k = i; k < all && !done; k++)
-			if (!story_probe(t->s, events[k]) && alike_started(events[k], events[i]))
+			if (!story_probe(t->s, events[k]) && started_alike(events[k], events[i]))
 				list[n++] = events[k];
 		if (done)
 			continue;
@@ -194,8 +203,8 @@ void story_starts(const struct telling *t)
 		prose_item(p);
 		story_fds(list, n, p);
 		prose_adds(p, ": ");
-		by_what(t, list, n);
-		then(t, list, n);
+		start_how(t, list, n);
+		start_then(t, list, n);
 	}
 	prose_end(p);
 	start_steps(t, exec, by_ioctl, by_prctl);
@@ -204,37 +213,36 @@ void story_starts(const struct telling *t)
 
 /* Samples ----------------------------------------------------------------------------- */
 
-static void trigger_text(const struct telling *t, const struct family *f, struct buf *out)
+static bool family_samples(const struct story_text *t, const struct family *f)
 {
-	struct attr_words a = story_words(t->s, f->events[0]);
-	struct prose p;
+	struct open_attr a = story_attr(t->s, f->events[0]);
 
-	prose_init(&p, out, 0);
-	if (event_told(f->events[0]) && attr_samples(&a))
-		attr_prose_trigger(&a, &p);
-	prose_free(&p);
+	return event_told(f->events[0]) && open_attr_samples(&a);
 }
 
-/* For all families from that one on that sample alike, unless told before. */
-static void tell_trigger(const struct telling *t, size_t first)
+static struct attr_trigger family_trigger(const struct story_text *t, const struct family *f)
 {
-	struct buf mine = { 0 }, other = { 0 };
+	struct open_attr a = story_attr(t->s, f->events[0]);
+
+	return attr_trigger_of(&a);
+}
+
+/* Write one item for all families with the trigger of the first, unless it was written. */
+static void samples_trigger(const struct story_text *t, size_t first)
+{
+	struct attr_trigger trigger = family_trigger(t, &t->families[first]);
 	uint64_t samples = 0;
-	bool told = false;
 	size_t n = 0;
 	struct prose *p = t->p;
 
-	trigger_text(t, &t->families[first], &mine);
-	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY && mine.len; i++) {
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		const struct family *f = &t->families[i];
+		struct attr_trigger other = family_trigger(t, f);
 
-		buf_reset(&other);
-		trigger_text(t, f, &other);
-		if (strcmp(buf_str(&mine), buf_str(&other)))
+		if (!family_samples(t, f) || !attr_trigger_same(&trigger, &other))
 			continue;
-		told |= i < first;
-		if (told)
-			break;
+		if (i < first)
+			return;
 		if (!n++)
 			prose_item(p);
 		else
@@ -246,70 +254,72 @@ static void tell_trigger(const struct telling *t, size_t first)
 		for (size_t k = 0; k < f->n; k++)
 			samples += event_records(f->events[k], PERF_RECORD_SAMPLE);
 	}
-	if (n)
-		prose_addf(p, ": %.*s", (int)mine.len - 1, mine.data);
+	prose_adds(p, ": ");
+	attr_trigger_write(&trigger, p);
 	if (samples) {
 		prose_adds(p, " ");
 		prose_count(p, samples, "sample");
 		prose_adds(p, samples == 1 ? " was seen." : " were seen.");
 	}
-	buf_free(&mine);
-	buf_free(&other);
 }
 
-/* What people take for the source of samples, and is not. */
-static void not_by(const struct telling *t, bool context)
+/* Name what is often mistaken for the trigger. */
+static void samples_not_by(const struct story_text *t, bool tasks)
 {
-	struct prose *p = t->p;
-
-	prose_para(p);
-	if (context)
-		prose_adds(p, "A context switch takes no sample: it only puts the task's events "
-			      "onto the CPU or takes them off. ");
-	prose_adds(p, "No kprobe and no tracepoint takes part in these samples.");
+	prose_para(t->p);
+	if (tasks)
+		prose_adds(t->p, "A context switch takes no sample: it only puts the task's events "
+				 "on the PMU or removes them. ");
+	prose_adds(t->p, "No kprobe or tracepoint is involved.");
 }
 
-void story_samples(const struct telling *t)
+static void samples_none(const struct story_text *t)
+{
+	bool unread = false;
+
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
+		unread |= t->families[i].events[0]->unread;
+	prose_adds(t->p, unread ? "No event with a readable attr takes samples." :
+			 story_found(t->s, NULL) ?
+			 "No event opened during the trace takes samples." :
+			 "Never: every event only counts (sample_period is 0) or is a dummy.");
+	prose_end(t->p);
+}
+
+void story_samples(const struct story_text *t)
 {
 	const char *steps[8] = { NULL };
-	bool any = false, probes = false, tasks = false, freq = false, unread = false;
+	bool any = false, probes = false, tasks = false, adaptive = false;
 	size_t n = 0;
-	struct prose *p = t->p;
 
 	if (!t->nfamilies)
 		return;
-	prose_head(p, "When a sample is taken");
-	for (size_t i = 0; i < t->nfamilies && i < TOLD_MANY; i++) {
-		const struct event *e = t->families[i].events[0];
-		struct attr_words a = story_words(t->s, e);
-		enum event_source s = attr_source(&a);
+	prose_head(t->p, "When samples are taken");
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
+		struct open_attr a = story_attr(t->s, t->families[i].events[0]);
+		struct attr_trigger trigger = attr_trigger_of(&a);
 
-		unread |= e->unread;
-		if (!event_told(e) || !attr_samples(&a))
+		if (!family_samples(t, &t->families[i]))
 			continue;
-		tell_trigger(t, i);
+		samples_trigger(t, i);
 		any = true;
-		probes |= s != SOURCE_CLOCK && s != SOURCE_CPU && s != SOURCE_SOFTWARE;
-		tasks |= e->pid >= 0;
-		freq |= attr_word(&a, ATTR_FREQ) && s != SOURCE_CLOCK;
+		probes |= trigger.source != SOURCE_CLOCK && trigger.source != SOURCE_CPU &&
+			  trigger.source != SOURCE_SOFTWARE;
+		tasks |= t->families[i].events[0]->pid >= 0;
+		adaptive |= trigger.adaptive;
 		if (n < 5)
-			steps[n++] = attr_sample_step(&a);
+			steps[n++] = attr_trigger_sample_step(&a);
 	}
 	if (!any) {
-		prose_adds(p, unread ? "No event whose attr could be read takes samples." :
-			   story_found(t->s, NULL) ?
-			   "No event that was opened while the trace ran takes samples." :
-			   "Never: every event here only counts (sample_period is 0), or "
-			   "is a dummy. No interrupt is asked for, and nothing is sampled.");
-		prose_end(p);
+		samples_none(t);
 		return;
 	}
 	if (!probes)
-		not_by(t, tasks);
-	if (freq)
+		samples_not_by(t, tasks);
+	if (adaptive)
 		steps[n++] = "frequency";
 	steps[n++] = "record";
 	steps[n++] = "wakeup";
-	story_steps(t, "a sample comes about so", steps, n);
-	prose_end(p);
+	story_steps(t, "a sample is taken by", steps, n);
+	prose_end(t->p);
 }

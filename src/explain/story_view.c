@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a story needs and the model does not keep. */
+/* The view that collects what a story needs and the model does not keep. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,47 +14,47 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the file name of a MMAP and of a MMAP2 begins. */
+/* Offsets of the file name in MMAP and MMAP2 records. */
 enum { MMAP_NAME = 40, MMAP2_NAME = 72 };
 
-static struct story *of(struct view *v)
+static struct story *story_of(struct view *v)
 {
 	return (struct story *)v;
 }
 
 /* Tasks --------------------------------------------------------------------------- */
 
-static struct told_task *task_of(struct story *s, pid_t tid)
+static struct seen_task *story_task_of(struct story *s, pid_t tid)
 {
 	size_t i = (size_t)(uintptr_t)map_get(&s->by_tid, (uint64_t)tid);
 
 	return i ? &s->tasks[i - 1] : NULL;
 }
 
-const struct told_task *story_task(const struct story *s, pid_t tid)
+const struct seen_task *story_task(const struct story *s, pid_t tid)
 {
-	return task_of((struct story *)s, tid);
+	return story_task_of((struct story *)s, tid);
 }
 
-static void on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void story_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
-	struct story *s = of(v);
-	const struct told_task *parent = task_of(s, b->parent);
-	const struct call_desc *by = parent ? parent->making : NULL;
+	struct story *s = story_of(v);
+	const struct seen_task *parent = story_task_of(s, b->parent);
+	const struct call_desc *by = parent ? parent->creating : NULL;
 
 	(void)ns;
 	s->tasks = xrealloc(s->tasks, (s->ntasks + 1) * sizeof(*s->tasks));
-	s->tasks[s->ntasks++] = (struct told_task){
+	s->tasks[s->ntasks++] = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
 		.thread = b->tid != b->pid, .by = by,
 	};
 	map_set(&s->by_tid, (uint64_t)b->tid, (void *)(uintptr_t)s->ntasks);
 }
 
-static void on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
+static void story_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
 		      bool shown)
 {
-	struct told_task *t = task_of(of(v), former);
+	struct seen_task *t = story_task_of(story_of(v), former);
 
 	(void)ns;
 	(void)shown;
@@ -62,39 +62,39 @@ static void on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, cons
 		return;
 	if (tid != former) {
 		t->tid = tid;
-		map_set(&of(v)->by_tid, (uint64_t)tid,
-			map_get(&of(v)->by_tid, (uint64_t)former));
+		map_set(&story_of(v)->by_tid, (uint64_t)tid,
+			map_get(&story_of(v)->by_tid, (uint64_t)former));
 	}
 	t->execs++;
 	free(t->exe);
 	t->exe = exe ? xstrdup(exe) : NULL;
 }
 
-static void end_wait(struct told_task *t)
+static void story_end_wait(struct seen_task *t)
 {
 	t->unfinished += t->waiting;
 	t->waiting = false;
 }
 
-static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
+static void story_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
 		    bool shown)
 {
-	struct told_task *t = task_of(of(v), tid);
+	struct seen_task *t = story_task_of(story_of(v), tid);
 
 	(void)ns;
 	(void)shown;
 	if (!t)
 		return;
-	end_wait(t);
+	story_end_wait(t);
 	t->gone = true;
 	t->how = how;
 	t->status = status;
-	t->making = NULL;
+	t->creating = NULL;
 }
 
 /* Calls --------------------------------------------------------------------------- */
 
-static bool makes_tasks(enum call_id id)
+static bool creates_task(enum call_id id)
 {
 	return id == CALL_CLONE || id == CALL_CLONE3 || id == CALL_FORK || id == CALL_VFORK;
 }
@@ -105,38 +105,39 @@ static bool is_wait(const struct call *c)
 	       c->desc->id != CALL_EPOLL_CREATE && c->desc->id != CALL_EPOLL_CREATE1;
 }
 
-static struct told_event *event_of(struct story *s, const struct event *e)
+/* Return the record of an event, a new one the first time. */
+static struct seen_event *story_event_new(struct story *s, const struct event *e)
 {
-	struct told_event *told = map_get(&s->by_number, e->number);
+	struct seen_event *seen = map_get(&s->by_number, e->number);
 
-	if (!told) {
-		told = xcalloc(1, sizeof(*told));
-		map_set(&s->by_number, e->number, told);
+	if (!seen) {
+		seen = xcalloc(1, sizeof(*seen));
+		map_set(&s->by_number, e->number, seen);
 	}
-	return told;
+	return seen;
 }
 
-static void on_enter(struct view *v, const struct call *c)
+static void story_on_enter(struct view *v, const struct call *c)
 {
-	struct told_task *t = task_of(of(v), c->tid);
+	struct seen_task *t = story_task_of(story_of(v), c->tid);
 	const struct event *e;
 
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
-	    (e = model_event(of(v)->m, c->tid, call_int(c, 0))))
-		event_of(of(v), e)->closes++;
+	    (e = model_event(story_of(v)->m, c->tid, call_int(c, 0))))
+		story_event_new(story_of(v), e)->closes++;
 	if (!t)
 		return;
-	if (makes_tasks(c->desc->id))
-		t->making = c->desc;
-	if (!is_wait(c) || !model_concerns(of(v)->m, c))
+	if (creates_task(c->desc->id))
+		t->creating = c->desc;
+	if (!is_wait(c) || !model_concerns(story_of(v)->m, c))
 		return;
 	t->waiting = true;
 	t->waits++;
 	t->wait = c->desc;
 }
 
-/* What events had to do with the end of a poll or ppoll; other waits do not tell. */
-static uint64_t revents(const struct story *s, const struct call *c)
+/* Return what poll or ppoll reported of events; 0 for other waits. */
+static uint64_t story_revents(const struct story *s, const struct call *c)
 {
 	const uint8_t *fds;
 	uint64_t all = 0;
@@ -153,13 +154,13 @@ static uint64_t revents(const struct story *s, const struct call *c)
 	return all;
 }
 
-static void waited(const struct story *s, struct told_task *t, const struct call *c)
+static void story_waited(const struct story *s, struct seen_task *t, const struct call *c)
 {
-	uint64_t events = !c->failed && c->ret ? revents(s, c) : 0;
+	uint64_t events = !c->failed && c->ret ? story_revents(s, c) : 0;
 
 	t->waiting = false;
 	if (c->inject.injected)
-		t->answered++;
+		t->injected++;
 	else if (c->failed)
 		t->interrupted++;
 	else if (!c->ret)
@@ -172,13 +173,13 @@ static void waited(const struct story *s, struct told_task *t, const struct call
 		t->ready++;
 }
 
-const struct told_event *story_event(const struct story *s, const struct event *e)
+const struct seen_event *story_event(const struct story *s, const struct event *e)
 {
 	return map_get(&s->by_number, e->number);
 }
 
-/* The event that the call is about, by its descriptor; NULL: none. */
-static const struct event *subject(const struct story *s, const struct call *c)
+/* Return the event of the call's descriptor; NULL: none. */
+static const struct event *story_subject(const struct story *s, const struct call *c)
 {
 	unsigned int fd = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ? 4 : 0;
 
@@ -186,12 +187,12 @@ static const struct event *subject(const struct story *s, const struct call *c)
 	       model_event(s->m, c->tid, call_int(c, fd)) : NULL;
 }
 
-static void note_failure(struct story *s, const struct call *c, const struct event *e)
+static void story_note_failure(struct story *s, const struct call *c, const struct event *e)
 {
 	const struct ioctl_desc *request = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 
 	for (size_t i = 0; i < s->nfailures; i++) {
-		struct told_failure *f = &s->failures[i];
+		struct seen_failure *f = &s->failures[i];
 
 		if (f->call == c->desc && f->request == request && f->error == c->ret &&
 		    f->injected == c->inject.injected) {
@@ -200,48 +201,81 @@ static void note_failure(struct story *s, const struct call *c, const struct eve
 		}
 	}
 	s->failures = xrealloc(s->failures, (s->nfailures + 1) * sizeof(*s->failures));
-	s->failures[s->nfailures++] = (struct told_failure){
+	s->failures[s->nfailures++] = (struct seen_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
 		.injected = c->inject.injected, .event = e,
 	};
 }
 
-static void on_exit_of(struct view *v, const struct call *c)
+static void story_on_exit(struct view *v, const struct call *c)
 {
-	struct story *s = of(v);
-	struct told_task *t = task_of(s, c->tid);
-	const struct event *e = subject(s, c);
+	struct story *s = story_of(v);
+	struct seen_task *t = story_task_of(s, c->tid);
+	const struct event *e = story_subject(s, c);
 	const struct ioctl_desc *d;
 
-	if (t && makes_tasks(c->desc->id))
-		t->making = NULL;
+	if (t && creates_task(c->desc->id))
+		t->creating = NULL;
 	if (t && t->waiting && is_wait(c))
-		waited(s, t, c);
+		story_waited(s, t, c);
 	if (!e)
 		return;
 	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
-		note_failure(s, c, e);
-	else if (!c->failed && !c->inject.injected && d && d - ioctl_descs < TOLD_IOCTLS)
-		event_of(s, e)->ioctls[d - ioctl_descs]++;
+		story_note_failure(s, c, e);
+	else if (!c->failed && !c->inject.injected && d && d - ioctl_descs < STORY_IOCTLS)
+		story_event_new(s, e)->ioctls[d - ioctl_descs]++;
+}
+
+bool story_probe(const struct story *s, const struct event *e)
+{
+	const struct seen_event *seen = event_is_probe(e) ? story_event(s, e) : NULL;
+
+	return seen && seen->closes;
+}
+
+size_t story_found(const struct story *s, const struct event **list)
+{
+	struct event *const *events;
+	size_t n = model_events(s->m, &events), found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!events[i]->found)
+			continue;
+		if (list)
+			list[found] = events[i];
+		found++;
+	}
+	return found;
+}
+
+bool story_looked(const struct story *s)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(s->m, &rings);
+
+	while (n--)
+		if (rings[n]->looks || rings[n]->blind)
+			return true;
+	return false;
 }
 
 /* Records and signals ------------------------------------------------------------------ */
 
-static void note_path(struct story *s, const char *path, size_t len)
+static void story_note_path(struct story *s, const char *path, size_t len)
 {
 	for (size_t i = 0; i < s->npaths; i++)
 		if (strlen(s->paths[i]) == len && !memcmp(s->paths[i], path, len))
 			return;
-	if (s->npaths == TOLD_PATHS || !len)
+	if (s->npaths == STORY_PATHS || !len)
 		return;
 	s->paths[s->npaths] = xcalloc(1, len + 1);
 	memcpy(s->paths[s->npaths++], path, len);
 }
 
-static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
+static void story_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
 {
-	struct story *s = of(v);
+	struct story *s = story_of(v);
 	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
 				   r->len);
 	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
@@ -253,12 +287,12 @@ static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_
 		return;
 	s->maps++;
 	if (r->len > at)
-		note_path(s, (const char *)r->bytes + at,
+		story_note_path(s, (const char *)r->bytes + at,
 			  strnlen((const char *)r->bytes + at, r->len - at));
 }
 
-/* Signals that an event sends: SIGTRAP of its own, or what F_SETSIG asked for. */
-static bool of_event(const siginfo_t *info)
+/* Return whether an event sent the signal: by sigtrap, or by F_SETSIG. */
+static bool story_is_event_signal(const siginfo_t *info)
 {
 	const char *trap = xlat_name(&xlat_si_code_trap, (uint64_t)info->si_code);
 
@@ -268,17 +302,17 @@ static bool of_event(const siginfo_t *info)
 	       (info->si_code == POLL_IN || info->si_code == POLL_HUP);
 }
 
-static void on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+static void story_on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
 			 bool shown)
 {
-	struct story *s = of(v);
+	struct story *s = story_of(v);
 
 	(void)ns;
 	(void)shown;
-	if (!of_event(info))
+	if (!story_is_event_signal(info))
 		return;
 	for (size_t i = 0; i < s->nsignals; i++) {
-		struct told_signal *t = &s->signals[i];
+		struct seen_signal *t = &s->signals[i];
 
 		if (t->signo == info->si_signo && t->code == info->si_code && t->tid == tid) {
 			t->times++;
@@ -286,14 +320,14 @@ static void on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t
 		}
 	}
 	s->signals = xrealloc(s->signals, (s->nsignals + 1) * sizeof(*s->signals));
-	s->signals[s->nsignals++] = (struct told_signal){
+	s->signals[s->nsignals++] = (struct seen_signal){
 		.signo = info->si_signo, .code = info->si_code, .tid = tid, .times = 1,
 	};
 }
 
-static void on_free(struct view *v)
+static void story_on_free(struct view *v)
 {
-	struct story *s = of(v);
+	struct story *s = story_of(v);
 	struct map_slot *slot;
 	size_t at = 0;
 
@@ -311,9 +345,9 @@ static void on_free(struct view *v)
 	free(s);
 }
 
-static const struct view_ops ops = {
-	.born = on_born, .enter = on_enter, .exit = on_exit_of, .record = on_record,
-	.signalled = on_signalled, .execed = on_execed, .gone = on_gone, .free = on_free,
+static const struct view_ops story_ops = {
+	.born = story_on_born, .enter = story_on_enter, .exit = story_on_exit, .record = story_on_record,
+	.signalled = story_on_signalled, .execed = story_on_execed, .gone = story_on_gone, .free = story_on_free,
 };
 
 struct view *story_view_new(struct model *m, const struct names *n, const struct arch *arch,
@@ -321,7 +355,7 @@ struct view *story_view_new(struct model *m, const struct names *n, const struct
 {
 	struct story *s = xcalloc(1, sizeof(*s));
 
-	s->view.ops = &ops;
+	s->view.ops = &story_ops;
 	s->m = m;
 	s->names = n;
 	s->arch = arch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What failed, by which check of the kernel it may be, and what to do. */
+/* What failed, the kernel checks that may have caused it, and remedies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Which check it was -------------------------------------------------------------------- */
+/* Which check refused a call ------------------------------------------------------------ */
 
 /*
- * A trace does not tell of rights, sysctls and PMUs.  So a call is judged twice,
- * for a caller without any rights and for one with all: what refuses both has
- * certainly refused, what refuses the first may have.
+ * Fill in the facts for a caller without any privilege (strict) or with all of them.  A
+ * trace has no privileges, sysctls and PMUs: a check that refuses both callers is the
+ * cause, one that refuses only the first may be.
  */
 static void facts_of(const struct story *s, bool strict, const struct rule_pmu *pmus, size_t n,
 		     struct rule_facts *f)
@@ -34,7 +34,7 @@ static void facts_of(const struct story *s, bool strict, const struct rule_pmu *
 	};
 }
 
-/* Those that every kernel has, and the one that the dump has a name for. */
+/* List the PMUs that every kernel has, and that of the call if the dump names it. */
 static size_t known_pmus(const struct story *s, const struct attempt *a, struct rule_pmu *out)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static size_t known_pmus(const struct story *s, const struct attempt *a, struct 
 	return n;
 }
 
-static void judge(const struct story *s, const struct attempt *a, bool strict,
+static void judge_attempt(const struct story *s, const struct attempt *a, bool strict,
 		  struct rule_verdict *v)
 {
 	struct rule_pmu pmus[4];
@@ -75,38 +75,39 @@ static void judge(const struct story *s, const struct attempt *a, bool strict,
 	rules_judge(&ask, v);
 }
 
-static bool refuses(const struct rule_verdict *v, size_t i, int error)
+static bool check_refuses(const struct rule_verdict *v, size_t i, int error)
 {
 	return (v->says[i] == RULE_REFUSES || v->says[i] > 0) &&
 	       rules_error(v, (enum rule_id)i) == error;
 }
 
-/* One that nobody could look into, and that is not mere chance. */
+/* Return whether the check was not decidable and ends in the error. */
 static bool may_refuse(const struct rule_verdict *v, size_t i, int error)
 {
 	return v->says[i] == RULE_UNKNOWN && rule_descs[i].error == error &&
 	       rule_descs[i].by != RULE_BY_CHANCE;
 }
 
+/* The checks that may have refused a call. */
 struct suspects {
 	const struct rule_desc *list[RULE_COUNT];
 	size_t n;
-	bool certain;	/* the first, and only, of them it was */
+	bool certain;	/* there is one, and it refused */
 };
 
-static void suspect(const struct story *s, const struct attempt *a, struct suspects *out)
+static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
 {
 	struct rule_verdict strict, kind;
 
 	*out = (struct suspects){ .n = 0 };
 	if (a->injected)
 		return;
-	judge(s, a, true, &strict);
-	judge(s, a, false, &kind);
+	judge_attempt(s, a, true, &strict);
+	judge_attempt(s, a, false, &kind);
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (refuses(&kind, i, a->error) && !out->n)
+		if (check_refuses(&kind, i, a->error) && !out->n)
 			out->certain = true;
-		if (refuses(&strict, i, a->error) || refuses(&kind, i, a->error))
+		if (check_refuses(&strict, i, a->error) || check_refuses(&kind, i, a->error))
 			out->list[out->n++] = &rule_descs[i];
 		if (kind.rule == &rule_descs[i])
 			break;
@@ -116,21 +117,17 @@ static void suspect(const struct story *s, const struct attempt *a, struct suspe
 			out->list[out->n++] = &rule_descs[i];
 }
 
-/* Telling ------------------------------------------------------------------------------ */
+/* Sentences -------------------------------------------------------------------------------- */
 
-static const char INJECTED[] = " That was injected by pevtrace: the kernel was not asked.";
+static const char INJECTED[] = " pevtrace injected this error: the kernel did not see the call.";
 
 static void add_errno(struct prose *p, int error)
 {
-	struct buf text = { 0 };
-
-	error_text(error, &text);
-	prose_adds(p, buf_str(&text) + (*buf_str(&text) == '-' ? 3 : 0));
-	buf_free(&text);
+	error_name_text(error, &p->text);
 }
 
-/* What to do about what decides a rule. */
-static void remedy(const struct rule_desc *d, struct prose *p)
+/* Say what to change, by what decides the check. */
+static void add_remedy(const struct rule_desc *d, struct prose *p)
 {
 	const struct xlat *x = &xlat_rule_by;
 	bool any = false;
@@ -141,7 +138,7 @@ static void remedy(const struct rule_desc *d, struct prose *p)
 
 		if (!t)
 			continue;
-		prose_adds(p, any ? ", or " : " What to do: ");
+		prose_adds(p, any ? ", or " : " Remedy: ");
 		prose_meaning(p, t->text);
 		if (x->entries[i].value == RULE_BY_ATTR && *d->fields)
 			prose_addf(p, " (%s)", d->fields);
@@ -150,59 +147,56 @@ static void remedy(const struct rule_desc *d, struct prose *p)
 	prose_adds(p, any ? "." : "");
 }
 
-static void tell_suspects(const struct suspects *s, int error, struct prose *p)
+static void add_suspects(const struct suspects *s, int error, struct prose *p)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
 
 	if (!s->n) {
 		if (e)
-			prose_addf(p, " In general this error means: %s.", e->meaning);
+			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
 		return;
 	}
-	prose_adds(p, s->certain ? " The check that says so is " :
-		      s->n == 1 ? " One check fits, " : " These checks fit: ");
+	prose_adds(p, s->certain ? " Refused by the kernel check " :
+		      s->n == 1 ? " One kernel check matches, " : " Kernel checks that match: ");
 	for (size_t i = 0; i < s->n; i++)
 		prose_addf(p, "%s%s: %s", i ? "; or " : "", s->list[i]->name,
 			   s->list[i]->meaning);
 	prose_adds(p, ".");
-	remedy(s->list[0], p);
+	add_remedy(s->list[0], p);
 }
 
-/* Failures of one error that the same checks may have made. */
-struct group {
+/* Failures with one error and the same suspects. */
+struct failures {
 	const struct attempt **list;
 	size_t n, times;
-	bool more;	/* than are in the list */
+	bool more;	/* than the list has */
 	struct suspects why;
 };
 
-static bool same_attr(const struct attempt *a, const struct attempt *b)
+static bool failures_match(const struct failures *f, const struct attempt *a,
+			   const struct suspects *s)
 {
-	return a->attr_len == b->attr_len && !memcmp(a->attr, b->attr, a->attr_len);
+	return f->list[0]->error == a->error && f->list[0]->injected == a->injected &&
+	       f->why.n == s->n && !memcmp(f->why.list, s->list, s->n * sizeof(*s->list));
 }
 
-static bool belongs(const struct group *g, const struct attempt *a, const struct suspects *s)
+static void failures_add(struct failures *f, const struct attempt *a)
 {
-	return g->list[0]->error == a->error && g->list[0]->injected == a->injected &&
-	       g->why.n == s->n &&
-	       !memcmp(g->why.list, s->list, s->n * sizeof(*s->list));
-}
-
-static void add_to_group(struct group *g, const struct attempt *a)
-{
-	g->times++;
-	for (size_t i = 0; i < g->n; i++)
-		if (same_attr(g->list[i], a))
+	f->times++;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->list[i]->attr_len == a->attr_len &&
+		    !memcmp(f->list[i]->attr, a->attr, a->attr_len))
 			return;
-	if (g->n == TOLD_MANY) {
-		g->more = true;
+	if (f->n == STORY_ITEMS) {
+		f->more = true;
 		return;
 	}
-	g->list = xrealloc(g->list, (g->n + 1) * sizeof(*g->list));
-	g->list[g->n++] = a;
+	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
+	f->list[f->n++] = a;
 }
 
-static size_t group_attempts(const struct story *s, struct group **out)
+/* Sort all failed opens into lists, for the caller to free; return how many. */
+static size_t failures_collect(const struct story *s, struct failures **out)
 {
 	const struct attempt *a;
 	size_t all = model_attempts(s->m, &a), n = 0, k;
@@ -210,50 +204,49 @@ static size_t group_attempts(const struct story *s, struct group **out)
 
 	*out = NULL;
 	for (size_t i = 0; i < all; i++) {
-		suspect(s, &a[i], &why);
-		for (k = 0; k < n && !belongs(&(*out)[k], &a[i], &why); k++)
+		find_suspects(s, &a[i], &why);
+		for (k = 0; k < n && !failures_match(&(*out)[k], &a[i], &why); k++)
 			;
 		if (k == n) {
 			*out = xrealloc(*out, ++n * sizeof(**out));
-			(*out)[k] = (struct group){ .why = why };
+			(*out)[k] = (struct failures){ .why = why };
 		}
-		add_to_group(&(*out)[k], &a[i]);
+		failures_add(&(*out)[k], &a[i]);
 	}
 	return n;
 }
 
-static void tell_group(const struct telling *t, const struct group *g)
+static void failures_write(const struct story_text *t, const struct failures *f)
 {
 	struct prose *p = t->p;
 	struct buf name = { 0 };
 	bool went_on = false;
 
 	prose_item(p);
-	for (size_t i = 0; i < g->n; i++) {
-		prose_adds(p, prose_sep(i, g->n));
-		event_name(g->list[i]->attr, g->list[i]->attr_len, t->s->names, &name);
+	for (size_t i = 0; i < f->n; i++) {
+		prose_adds(p, prose_sep(i, f->n));
+		event_name(f->list[i]->attr, f->list[i]->attr_len, t->s->names, &name);
 		prose_name(p, buf_str(&name));
 		buf_reset(&name);
-		went_on |= attempt_instead(t->s->m, g->list[i]) != NULL;
+		went_on |= attempt_instead(t->s->m, f->list[i]) != NULL;
 	}
 	buf_free(&name);
-	prose_adds(p, g->more ? " and others" : "");
+	prose_adds(p, f->more ? " and others" : "");
 	prose_adds(p, " could not be opened: ");
-	add_errno(p, g->list[0]->error);
-	if (g->times > g->n) {
-		prose_addf(p, ", in %zu calls", g->times);
-	}
+	add_errno(p, f->list[0]->error);
+	if (f->times > f->n)
+		prose_addf(p, ", in %zu calls", f->times);
 	prose_adds(p, ".");
-	if (g->list[0]->injected)
+	if (f->list[0]->injected)
 		prose_adds(p, INJECTED);
 	else
-		tell_suspects(&g->why, g->list[0]->error, p);
+		add_suspects(&f->why, f->list[0]->error, p);
 	if (went_on)
-		prose_addf(p, " The program went on with another form of it%s.",
-			   t->o->level == STORY_BRIEF ? "" : ", as told above");
+		prose_addf(p, " The program then opened a similar event%s.",
+			   t->o->level == STORY_BRIEF ? "" : ", see above");
 }
 
-static void tell_failure(const struct telling *t, const struct told_failure *f)
+static void other_failure(const struct story_text *t, const struct seen_failure *f)
 {
 	const char *request = f->request ? f->request->name : NULL;
 	const struct refusal_desc *d = refusal_find(f->call->name, request, f->error);
@@ -265,7 +258,7 @@ static void tell_failure(const struct telling *t, const struct told_failure *f)
 		prose_adds(p, " on ");
 		story_event_name(t->s, f->event, p);
 		prose_adds(p, " (");
-		story_fds(&f->event, 1, p);
+		story_fd(f->event, p);
 		prose_adds(p, ")");
 	}
 	prose_adds(p, " failed: ");
@@ -281,28 +274,27 @@ static void tell_failure(const struct telling *t, const struct told_failure *f)
 		prose_addf(p, " %s.", d->meaning);
 }
 
-void story_failures(const struct telling *t)
+void story_failures(const struct story_text *t)
 {
-	struct group *groups;
-	size_t n = group_attempts(t->s, &groups);
+	struct failures *failures;
+	size_t n = failures_collect(t->s, &failures);
 	struct prose *p = t->p;
 	bool refused = false;
 
 	if (n || t->s->nfailures)
-		prose_head(p, "What failed, and what to do");
+		prose_head(p, "Failures and remedies");
 	for (size_t i = 0; i < n; i++) {
-		tell_group(t, &groups[i]);
-		refused |= !groups[i].list[0]->injected;
-		free(groups[i].list);
+		failures_write(t, &failures[i]);
+		refused |= !failures[i].list[0]->injected;
+		free(failures[i].list);
 	}
-	free(groups);
+	free(failures);
 	for (size_t i = 0; i < t->s->nfailures; i++)
-		tell_failure(t, &t->s->failures[i]);
+		other_failure(t, &t->s->failures[i]);
 	if (refused) {
 		prose_para(p);
-		prose_adds(p, "pevtrace check judges such a call on this machine by all of the "
-			      "kernel's checks; pevtrace why finds by experiment what would "
-			      "work instead.");
+		prose_adds(p, "pevtrace check tests such a call against all kernel checks on this "
+			      "machine; pevtrace why finds by experiment what opens instead.");
 	}
 	prose_end(p);
 }

@@ -6,7 +6,7 @@
 
 #include "report/escape.h"
 #include "report/page_internal.h"
-#include "text/graph.h"
+#include "text/summary.h"
 
 enum { FLUSH = 1 << 20 };
 

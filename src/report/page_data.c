@@ -10,7 +10,7 @@
 #include "lib/scan_text.h"
 #include "report/escape.h"
 #include "report/page_internal.h"
-#include "text/graph.h"
+#include "text/summary.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -128,7 +128,7 @@ static void add_target(const struct report *r, const struct event *e, struct buf
 {
 	struct buf text = { 0 };
 
-	graph_add_target(r->model, e, &text);
+	summary_add_target(r->model, e, &text);
 	script_add(out, buf_str(&text));
 	buf_free(&text);
 }
@@ -137,7 +137,7 @@ static void add_mode(const struct report *r, const struct event *e, struct buf *
 {
 	struct buf text = { 0 };
 
-	graph_add_mode(r->names, e, &text);
+	summary_add_mode(r->names, e, &text);
 	script_add(out, buf_str(&text) + (*buf_str(&text) == ',' ? 2 : 0));
 	buf_free(&text);
 }
@@ -195,7 +195,7 @@ static void add_rings(const struct report *r, struct buf *out)
 
 		if (rings[i]->number < r->nrings)
 			s = r->rings[rings[i]->number].mapped;
-		graph_add_size(rings[i], r->names->page_size, &size);
+		summary_add_size(rings[i], r->names->page_size, &size);
 		buf_addf(out, "%s{\"number\":%u,\"event\":%u,\"from\":", i ? ",\n" : "",
 			 rings[i]->number, rings[i]->event->number);
 		add_time(out, r, s.from ? s.from : r->facts->start_ns);

@@ -6,7 +6,7 @@
 #include "lib/die.h"
 #include "report/escape.h"
 #include "report/page_internal.h"
-#include "text/graph.h"
+#include "text/summary.h"
 
 /* Columns, from left to right. */
 enum column { OPENERS, EVENTS, RINGS, READERS, COLUMNS };
@@ -241,7 +241,7 @@ static void draw_tasks(struct drawing *d, enum column c)
 		pid_t tid = (pid_t)d->nodes[c][i].key;
 		struct buf name = { 0 }, deeds = { 0 };
 
-		graph_add_task(d->r->model, tid, &name);
+		summary_add_task(d->r->model, tid, &name);
 		add_deeds(d, c, tid, &deeds);
 		box(d, c, &d->nodes[c][i], "task", NULL, buf_str(&name), buf_str(&deeds));
 		buf_free(&name);
@@ -257,7 +257,7 @@ static void draw_events(struct drawing *d)
 		struct buf one = { 0 }, two = { 0 };
 
 		buf_addf(&one, "#%u %s", e->number, e->name);
-		graph_add_mode(d->r->names, e, &two);
+		summary_add_mode(d->r->names, e, &two);
 		box(d, EVENTS, n, "event", "event", buf_str(&one),
 		    two.len ? two.data + 2 : "opened before the trace");
 		buf_free(&one);
@@ -273,7 +273,7 @@ static void draw_rings(struct drawing *d)
 		struct buf one = { 0 }, two = { 0 };
 
 		buf_addf(&one, "ring %u", ring->number);
-		graph_add_size(ring, d->r->names->page_size, &two);
+		summary_add_size(ring, d->r->names->page_size, &two);
 		box(d, RINGS, n, "ring", "ring", buf_str(&one), buf_str(&two));
 		buf_free(&one);
 		buf_free(&two);

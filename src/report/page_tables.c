@@ -10,7 +10,7 @@
 #include "report/attr_rows.h"
 #include "report/escape.h"
 #include "report/page_internal.h"
-#include "text/graph.h"
+#include "text/summary.h"
 #include "text/text.h"
 
 static void link_event(struct buf *out, const struct event *e)
@@ -58,20 +58,20 @@ static void event_row(const struct report *r, const struct event *e, struct buf 
 	if (event_is_probe(e))
 		buf_adds(out, " <span class=\"tag\">probe</span>");
 	buf_adds(out, "</th>");
-	graph_add_target(r->model, e, &text);
-	graph_add_mode(r->names, e, &text);
+	summary_add_target(r->model, e, &text);
+	summary_add_mode(r->names, e, &text);
 	cell(out, &text);
 	buf_reset(&text);
-	graph_add_life(r->model, e, &text);
+	summary_add_life(r->model, e, &text);
 	cell(out, &text);
 	buf_adds(out, "<td>");
 	relations(e, out);
 	buf_adds(out, "</td>");
 	buf_reset(&text);
-	graph_add_counter(e, &text);
+	summary_add_counter(e, &text);
 	cell(out, &text);
 	buf_reset(&text);
-	graph_add_records(e, &text);
+	summary_add_records(e, &text);
 	cell(out, &text);
 	buf_adds(out, "<td>");
 	if (life->attr)
@@ -240,7 +240,7 @@ static void failure_row(const struct report *r, const struct report_failure *f,
 	buf_adds(out, "</td><td>");
 	add_instead(r, a, out);
 	buf_adds(out, "</td><td>");
-	PAGE_ESCAPED(out, graph_add_task, r->model, a->tid);
+	PAGE_ESCAPED(out, summary_add_task, r->model, a->tid);
 	buf_addf(out, " <span class=\"note\">line %u</span></td></tr>\n", f->line);
 	buf_free(&name);
 }
@@ -274,18 +274,18 @@ void part_failures(const struct report *r, struct buf *out)
 
 /* Rings and tasks -------------------------------------------------------------------- */
 
-static void add_writers(const struct report *r, const struct graph_writers *w,
+static void add_writers(const struct report *r, const struct summary_writers *w,
 			const struct ring *ring, struct buf *out)
 {
 	const char *sep = "";
 
-	for (unsigned int i = graph_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
+	for (unsigned int i = summary_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
 		buf_adds(out, sep);
 		link_event(out, model_event_number(r->model, i));
 	}
 }
 
-static void ring_row(const struct report *r, const struct graph_writers *w,
+static void ring_row(const struct report *r, const struct summary_writers *w,
 		     const struct ring *ring, struct buf *out)
 {
 	const struct report_ring *life = ring->number < r->nrings ?
@@ -293,7 +293,7 @@ static void ring_row(const struct report *r, const struct graph_writers *w,
 
 	buf_addf(out, "<tr id=\"ring-%u\"><th scope=\"row\">ring %u</th><td>", ring->number,
 		 ring->number);
-	PAGE_ESCAPED(out, graph_add_size, ring, r->names->page_size);
+	PAGE_ESCAPED(out, summary_add_size, ring, r->names->page_size);
 	buf_adds(out, "</td><td>");
 	link_event(out, ring->event);
 	buf_adds(out, " <code>");
@@ -316,7 +316,7 @@ void part_rings(const struct report *r, struct buf *out)
 {
 	struct ring *const *rings;
 	size_t n = model_rings(r->model, &rings);
-	struct graph_writers writers;
+	struct summary_writers writers;
 
 	if (!n) {
 		buf_adds(out, "<p>No ring buffer was mapped: counts were read, or nothing "
@@ -332,10 +332,10 @@ void part_rings(const struct report *r, struct buf *out)
 		 "<th scope=\"col\" class=\"num\">Records</th>"
 		 "<th scope=\"col\" class=\"num\">Bytes missed</th>"
 		 "<th scope=\"col\" class=\"num\">Most bytes waiting</th></tr></thead>\n<tbody>\n");
-	graph_find_writers(r->model, &writers);
+	summary_find_writers(r->model, &writers);
 	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++)
 		ring_row(r, &writers, rings[i], out);
-	graph_free_writers(&writers);
+	summary_free_writers(&writers);
 	buf_adds(out, "</tbody>\n</table>\n</div>\n");
 	if (n > PAGE_EVENTS)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu rings.</p>\n",
@@ -347,7 +347,7 @@ static void task_row(const struct report *r, const struct task_info *t, struct b
 	const char *sep = "";
 
 	buf_adds(out, "<tr><th scope=\"row\">");
-	PAGE_ESCAPED(out, graph_add_task, r->model, t->tid);
+	PAGE_ESCAPED(out, summary_add_task, r->model, t->tid);
 	buf_addf(out, "</th><td class=\"num\">%d</td><td class=\"num\">%u</td>"
 		 "<td class=\"num\">%u</td><td class=\"num\">%u</td><td class=\"num\">%u</td>"
 		 "<td>", (int)t->pid, t->opens, t->failures, t->reads, t->polls);

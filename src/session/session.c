@@ -13,7 +13,7 @@
 #include "explain/story.h"
 #include "host/rawdata.h"
 #include "lib/hash.h"
-#include "text/graph.h"
+#include "text/summary.h"
 #include "text/text_view.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -303,7 +303,7 @@ static void tell_story(struct session *s, struct buf *out)
 					(s->options->to_stdout ? STDOUT_FILENO : STDERR_FILENO) :
 					-1));
 	p.color = p.links = s->options->text.color;
-	story_tell(s->story, &s->options->story, &p);
+	story_write(s->story, &s->options->story, &p);
 	prose_free(&p);
 }
 
@@ -315,7 +315,7 @@ static void write_tables(struct session *s)
 		tell_story(s, &table);
 
 	if (s->options->summary)
-		graph_print(s->model, &s->names, &table);
+		summary_print(s->model, &s->names, &table);
 	if (s->options->count)
 		counts_print(&s->counts, &table);
 	output_write(s->text, getpid(), buf_str(&table), table.len);

@@ -134,18 +134,28 @@ static const struct {
 	{ 516, "ERESTART_RESTARTBLOCK (Interrupted by signal)" },
 };
 
+static const char *restart_text(int64_t error)
+{
+	for (size_t i = 0; i < sizeof(restarts) / sizeof(*restarts); i++)
+		if (restarts[i].error == error)
+			return restarts[i].text;
+	return NULL;
+}
+
+void error_name_text(int64_t error, struct buf *out)
+{
+	const char *name = strerrorname_np((int)error), *restart = restart_text(error);
+
+	if (restart)
+		buf_adds(out, restart);
+	else if (name)
+		buf_addf(out, "%s (%s)", name, strerror((int)error));
+	else
+		buf_addf(out, "errno %lld", (long long)error);
+}
+
 void error_text(int64_t error, struct buf *out)
 {
-	const char *name = strerrorname_np((int)error);
-
-	for (size_t i = 0; i < sizeof(restarts) / sizeof(*restarts); i++) {
-		if (restarts[i].error == error) {
-			buf_addf(out, "? %s", restarts[i].text);
-			return;
-		}
-	}
-	if (name)
-		buf_addf(out, "-1 %s (%s)", name, strerror((int)error));
-	else
-		buf_addf(out, "-1 errno %lld", (long long)error);
+	buf_adds(out, restart_text(error) ? "? " : "-1 ");
+	error_name_text(error, out);
 }

@@ -20,4 +20,7 @@ void siginfo_emit(const siginfo_t *info, struct sink *s);
 /* "-1 ENOENT (No such file or directory)", "? ERESTARTSYS (...)". */
 void error_text(int64_t error, struct buf *out);
 
+/* The same without "-1 " or "? ". */
+void error_name_text(int64_t error, struct buf *out);
+
 #endif

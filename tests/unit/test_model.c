@@ -14,7 +14,7 @@
 #include "abi/call.h"
 #include "fake.h"
 #include "model/model.h"
-#include "text/graph.h"
+#include "text/summary.h"
 
 static struct model *m;
 
@@ -273,7 +273,7 @@ static void cost(size_t n, double *seconds, size_t *bytes)
 		call(100, "close", 0, 5, 0, 0, 0, 0);
 	}
 	*bytes = (mallinfo2().uordblks - before) / n;
-	graph_print(m, &fake_names, &out);
+	summary_print(m, &fake_names, &out);
 	*seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
 	buf_free(&out);
 }

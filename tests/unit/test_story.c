@@ -86,7 +86,7 @@ static char *told(unsigned int width, enum story_level level, bool kernel)
 	struct prose p;
 
 	prose_init(&p, &out, width);
-	story_tell(story, &o, &p);
+	story_write(story, &o, &p);
 	prose_free(&p);
 	return out.data;
 }
@@ -120,8 +120,8 @@ static void test_shared_counter(void **state)
 	opened(3, attr, 0);
 	read_of(3, values, 3);
 	text = told(0, STORY_NORMAL, true);
-	has(text, "But 1 of them shared counters with others");
-	has(text, "counted 1000, on the PMU for 25.0 % of its time; scaled, 4000");
+	has(text, "But 1 of them was multiplexed");
+	has(text, "counted 1000, on the PMU for 25.0 % of the time it was enabled: 4000 if scaled");
 	has(text, "perf_mux_hrtimer_handler: ");
 	has(text, "x86_pmu_event_init: ");
 	free(text);
@@ -138,7 +138,7 @@ static void test_refused(void **state)
 	put(attr, 24, 1ULL << 50);
 	opened(-22, attr, 0);
 	text = told(0, STORY_NORMAL, false);
-	has(text, "The check that says so is sample_type_bits: ");
+	has(text, "Refused by the kernel check sample_type_bits: ");
 	has(text, "change the attr (sample_type)");
 	free(text);
 	/* and what no rule explains is not explained */

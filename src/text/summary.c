@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/graph.h"
+#include "text/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/attr_prose.h"
+#include "text/open_attr.h"
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
@@ -19,7 +19,7 @@ static void add_count(struct buf *out, uint64_t n, const char *what)
 	buf_addf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
-void graph_add_task(const struct model *m, pid_t tid, struct buf *out)
+void summary_add_task(const struct model *m, pid_t tid, struct buf *out)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(m, &tasks);
@@ -37,7 +37,7 @@ void graph_add_task(const struct model *m, pid_t tid, struct buf *out)
 
 /* Events ------------------------------------------------------------------ */
 
-void graph_add_target(const struct model *m, const struct event *e, struct buf *out)
+void summary_add_target(const struct model *m, const struct event *e, struct buf *out)
 {
 	if (e->found)
 		return;
@@ -46,16 +46,16 @@ void graph_add_target(const struct model *m, const struct event *e, struct buf *
 	else if (e->pid == -1)
 		buf_adds(out, "every task");
 	else
-		graph_add_task(m, e->pid ? e->pid : e->opener, out);
+		summary_add_task(m, e->pid ? e->pid : e->opener, out);
 	if (event_attr(e, ATTR_INHERIT))
 		buf_adds(out, " and its children");
 	if (e->cpu >= 0)
 		buf_addf(out, " on cpu %d", e->cpu);
 }
 
-void graph_add_mode(const struct names *names, const struct event *e, struct buf *out)
+void summary_add_mode(const struct names *names, const struct event *e, struct buf *out)
 {
-	const struct attr_words a = { .attr = e->attr, .len = e->attr_len, .names = names };
+	const struct open_attr a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
 
 	if (!event_told(e))
@@ -65,7 +65,7 @@ void graph_add_mode(const struct names *names, const struct event *e, struct buf
 	else if (event_attr(e, ATTR_FREQ))
 		buf_addf(out, ", sampling about %llu times a second",
 			 (unsigned long long)period);
-	else if (attr_source(&a) == SOURCE_CLOCK)
+	else if (open_attr_source(&a) == SOURCE_CLOCK)
 		buf_addf(out, ", sampling every %llu ns", (unsigned long long)period);
 	else if (period == 1)
 		buf_adds(out, ", sampling every event");
@@ -73,7 +73,7 @@ void graph_add_mode(const struct names *names, const struct event *e, struct buf
 		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
 }
 
-void graph_add_life(const struct model *m, const struct event *e, struct buf *out)
+void summary_add_life(const struct model *m, const struct event *e, struct buf *out)
 {
 	static const char *const starts[] = {
 		[START_NEVER] = "never started", [START_OPEN] = "runs from its opening",
@@ -85,7 +85,7 @@ void graph_add_life(const struct model *m, const struct event *e, struct buf *ou
 
 	if (!e->found) {
 		buf_adds(out, "opened by ");
-		graph_add_task(m, e->opener, out);
+		summary_add_task(m, e->opener, out);
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
 	} else {
 		buf_addf(out, "fd %d", e->fd);
@@ -99,7 +99,7 @@ void graph_add_life(const struct model *m, const struct event *e, struct buf *ou
 	buf_adds(out, e->closed ? "; closed" : "; open to the end");
 }
 
-void graph_add_counter(const struct event *e, struct buf *out)
+void summary_add_counter(const struct event *e, struct buf *out)
 {
 	const struct event_count *c = &e->count;
 
@@ -119,7 +119,7 @@ void graph_add_counter(const struct event *e, struct buf *out)
 		buf_adds(out, ", never ran");
 }
 
-void graph_add_records(const struct event *e, struct buf *out)
+void summary_add_records(const struct event *e, struct buf *out)
 {
 	uint64_t lost = e->lost_read > e->lost_told ? e->lost_read : e->lost_told;
 	const char *sep = "";
@@ -153,18 +153,18 @@ static void print_event(const struct model *m, const struct names *names,
 	text_escaped(out, e->name);
 	if (!e->found)
 		buf_adds(out, ": ");
-	graph_add_target(m, e, out);
-	graph_add_mode(names, e, out);
+	summary_add_target(m, e, out);
+	summary_add_mode(names, e, out);
 	if (e->leader)
 		buf_addf(out, ", in the group of #%u", e->leader->number);
 	buf_addc(out, '\n');
-	graph_add_life(m, e, &text);
+	summary_add_life(m, e, &text);
 	detail(out, "", &text);
 	buf_reset(&text);
-	graph_add_counter(e, &text);
+	summary_add_counter(e, &text);
 	detail(out, "", &text);
 	buf_reset(&text);
-	graph_add_records(e, &text);
+	summary_add_records(e, &text);
 	detail(out, "records: ", &text);
 	buf_free(&text);
 }
@@ -252,7 +252,7 @@ static void print_attempts(const struct model *m, const struct names *n, struct 
 
 /* Rings and tasks ------------------------------------------------------------ */
 
-void graph_find_writers(const struct model *m, struct graph_writers *w)
+void summary_find_writers(const struct model *m, struct summary_writers *w)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events);
@@ -267,28 +267,28 @@ void graph_find_writers(const struct model *m, struct graph_writers *w)
 	}
 }
 
-void graph_free_writers(struct graph_writers *w)
+void summary_free_writers(struct summary_writers *w)
 {
 	free(w->first);
 	free(w->next);
 }
 
-unsigned int graph_first_writer(const struct graph_writers *w, const struct ring *r)
+unsigned int summary_first_writer(const struct summary_writers *w, const struct ring *r)
 {
 	return r->aux ? 0 : w->first[r->event->number];
 }
 
-static void add_writers(const struct graph_writers *w, const struct ring *r, struct buf *out)
+static void add_writers(const struct summary_writers *w, const struct ring *r, struct buf *out)
 {
 	const char *sep = "; written by ";
 
-	for (unsigned int i = graph_first_writer(w, r); i; i = w->next[i]) {
+	for (unsigned int i = summary_first_writer(w, r); i; i = w->next[i]) {
 		buf_addf(out, "%s#%u", sep, i);
 		sep = ", ";
 	}
 }
 
-void graph_add_size(const struct ring *r, uint32_t page, struct buf *out)
+void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 {
 	uint64_t pages = (r->end - r->start) / page;
 
@@ -310,7 +310,7 @@ static void print_blind(const struct ring *r, struct buf *out)
 		 strerror(r->blind_error));
 }
 
-static void print_ring(const struct graph_writers *w, const struct ring *r, uint32_t page,
+static void print_ring(const struct summary_writers *w, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
 	buf_addf(out, "  %u of ", r->number);
@@ -321,7 +321,7 @@ static void print_ring(const struct graph_writers *w, const struct ring *r, uint
 		text_escaped(out, r->event->name);
 	}
 	buf_adds(out, ": ");
-	graph_add_size(r, page, out);
+	summary_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
 	add_writers(w, r, out);
 	buf_addc(out, '\n');
@@ -341,15 +341,15 @@ static void print_rings(const struct model *m, const struct names *n, struct buf
 {
 	struct ring *const *rings;
 	size_t count = model_rings(m, &rings);
-	struct graph_writers w;
+	struct summary_writers w;
 
 	if (!count)
 		return;
 	buf_addf(out, "Rings: %zu\n", count);
-	graph_find_writers(m, &w);
+	summary_find_writers(m, &w);
 	for (size_t i = 0; i < count; i++)
 		print_ring(&w, rings[i], n->page_size, out);
-	graph_free_writers(&w);
+	summary_free_writers(&w);
 }
 
 static void print_task(const struct model *m, const struct task_info *t, struct buf *out)
@@ -357,7 +357,7 @@ static void print_task(const struct model *m, const struct task_info *t, struct 
 	const char *sep = "; waits for ring ";
 
 	buf_adds(out, "  ");
-	graph_add_task(m, t->tid, out);
+	summary_add_task(m, t->tid, out);
 	buf_adds(out, ": ");
 	add_count(out, t->opens, "open");
 	if (t->failures)
@@ -384,7 +384,7 @@ static void print_tasks(const struct model *m, struct buf *out)
 			print_task(m, tasks[i], out);
 }
 
-void graph_print(const struct model *m, const struct names *n, struct buf *out)
+void summary_print(const struct model *m, const struct names *n, struct buf *out)
 {
 	struct event *const *events;
 	const struct attempt *attempts;

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "explain/attr_items.h"
+
+#include <string.h>
+
+#include "explain/attr_prose.h"
+#include "explain/attr_trigger.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The sample_type bits that sample_id_all adds to other records. */
+#define IN_SAMPLE_ID (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
+		      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* Which items an attr has -------------------------------------------------------------- */
+
+static unsigned int item_index(const struct field *f)
+{
+	return (unsigned int)(f - layout_perf_event_attr.fields);
+}
+
+/* Flags that are explained as one item, with what exclude_* leaves out. */
+static const struct {
+	unsigned int index;
+	const char *what;
+} excludes[] = {
+	{ ATTR_EXCLUDE_USER, "user mode" }, { ATTR_EXCLUDE_KERNEL, "kernel mode" },
+	{ ATTR_EXCLUDE_HV, "hypervisor mode" }, { ATTR_EXCLUDE_IDLE, "the idle task" },
+	{ ATTR_EXCLUDE_HOST, "the host" }, { ATTR_EXCLUDE_GUEST, "virtual machines" },
+};
+
+static const unsigned int records[] = {
+	ATTR_MMAP, ATTR_MMAP_DATA, ATTR_MMAP2, ATTR_COMM, ATTR_TASK, ATTR_CONTEXT_SWITCH,
+	ATTR_NAMESPACES, ATTR_KSYMBOL, ATTR_BPF_EVENT, ATTR_CGROUP, ATTR_TEXT_POKE,
+	ATTR_DEFER_OUTPUT,
+};
+
+enum { NEXCLUDES = sizeof(excludes) / sizeof(*excludes),
+       NRECORDS = sizeof(records) / sizeof(*records) };
+
+static bool is_grouped(unsigned int index)
+{
+	static const unsigned int others[] = {
+		ATTR_TYPE, ATTR_SIZE, ATTR_CONFIG, ATTR_SAMPLE_PERIOD, ATTR_SAMPLE_FREQ,
+		ATTR_SAMPLE_TYPE, ATTR_READ_FORMAT, ATTR_DISABLED, ATTR_ENABLE_ON_EXEC,
+		ATTR_FREQ, ATTR_WATERMARK, ATTR_WAKEUP_EVENTS, ATTR_WAKEUP_WATERMARK,
+		ATTR_BP_TYPE, ATTR_BP_ADDR, ATTR_BP_LEN,
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (index == others[i])
+			return true;
+	for (size_t i = 0; i < NEXCLUDES; i++)
+		if (index == excludes[i].index)
+			return true;
+	for (size_t i = 0; i < NRECORDS; i++)
+		if (index == records[i])
+			return true;
+	return false;
+}
+
+/* Return whether precise_ip can have an effect: only hardware counters have skid. */
+static bool has_skid(const struct open_attr *a)
+{
+	return open_attr_source(a) == SOURCE_CPU || open_attr_source(a) == SOURCE_OTHER;
+}
+
+static struct attr_item member_item(const struct open_attr *a, const struct field *f, bool acts)
+{
+	struct attr_item item = {
+		.kind = ITEM_MEMBER, .member = item_index(f),
+		.facts = { field_get(f, a->attr, a->len), acts },
+	};
+
+	if (item.member == ATTR_PRECISE_IP)
+		item.facts[2] = has_skid(a);
+	else if (f->kind == FIELD_CONFIGX) /* what it means depends on the PMU */
+		item.facts[2] = open_attr_get(a, ATTR_TYPE);
+	return item;
+}
+
+static size_t add_switches(const struct open_attr *a, struct attr_item *out)
+{
+	struct attr_item exclude = { .kind = ITEM_EXCLUDE }, record = { .kind = ITEM_RECORDS };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < NEXCLUDES; i++)
+		exclude.facts[0] |= open_attr_get(a, excludes[i].index) << i;
+	for (unsigned int i = 0; i < NRECORDS; i++)
+		record.facts[0] |= open_attr_get(a, records[i]) << i;
+	if (exclude.facts[0])
+		out[n++] = exclude;
+	if (record.facts[0])
+		out[n++] = record;
+	return n;
+}
+
+size_t attr_items(const struct open_attr *a, struct attr_item out[ATTR_ITEMS])
+{
+	struct walk w = attr_prose_walk(a);
+	const struct field *f;
+	size_t at = 0, n = 0;
+
+	out[n++] = (struct attr_item){ ITEM_RATE, 0, {
+		open_attr_source(a), open_attr_get(a, ATTR_FREQ),
+		open_attr_get(a, ATTR_SAMPLE_PERIOD) } };
+	if (open_attr_get(a, ATTR_SAMPLE_TYPE))
+		out[n++] = (struct attr_item){ ITEM_SAMPLE, 0, {
+			open_attr_get(a, ATTR_SAMPLE_TYPE), open_attr_samples(a),
+			open_attr_get(a, ATTR_SAMPLE_ID_ALL) } };
+	if (open_attr_get(a, ATTR_READ_FORMAT))
+		out[n++] = (struct attr_item){ ITEM_READ, 0, {
+			open_attr_get(a, ATTR_READ_FORMAT) } };
+	out[n++] = (struct attr_item){ ITEM_START, 0, {
+		open_attr_get(a, ATTR_DISABLED), open_attr_get(a, ATTR_ENABLE_ON_EXEC) } };
+	if (open_attr_get(a, ATTR_WAKEUP_EVENTS))
+		out[n++] = (struct attr_item){ ITEM_WAKEUP, 0, {
+			open_attr_get(a, ATTR_WATERMARK), open_attr_get(a, ATTR_WAKEUP_EVENTS) } };
+	n += add_switches(a, out + n);
+	while (n < ATTR_ITEMS && (f = layout_next(&w, &at)))
+		if (!is_grouped(item_index(f)) && field_get(f, a->attr, a->len))
+			out[n++] = member_item(a, f, cond_holds(&w, &f->needs));
+	return n;
+}
+
+bool attr_item_same(const struct attr_item *x, const struct attr_item *y)
+{
+	return x->kind == y->kind && x->member == y->member &&
+	       !memcmp(x->facts, y->facts, sizeof(x->facts));
+}
+
+size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, struct prose *p)
+{
+	struct walk w = attr_prose_walk(b);
+	const struct field *f;
+	size_t at = 0, n = 0;
+
+	while ((f = layout_next(&w, &at))) {
+		if (!field_get(f, b->attr, b->len) || field_get(f, a->attr, a->len) ||
+		    item_index(f) == ATTR_TYPE || item_index(f) == ATTR_CONFIG)
+			continue;
+		prose_addf(p, "%s%s", n++ ? ", " : "", f->name);
+	}
+	return n;
+}
+
+/* Sentences -------------------------------------------------------------------------------- */
+
+/* Add what terms.in says of the members. */
+static void add_terms(bool deep, const unsigned int *list, size_t n, struct prose *p)
+{
+	for (size_t i = 0; deep && i < n; i++) {
+		char name[64] = "perf_event_attr.";
+		const struct term_desc *t;
+
+		strncat(name, layout_perf_event_attr.fields[list[i]].name,
+			sizeof(name) - strlen(name) - 1);
+		t = term_by_name(name);
+		if (t)
+			prose_addf(p, " %s.", t->text);
+	}
+}
+
+static void rate_of_clock(struct prose *p, bool freq, uint64_t period)
+{
+	if (freq && period <= 1000000000)
+		prose_addf(p, "the kernel converts this to a fixed timer period of %llu ns: about "
+			      "%llu sample%s per second on a CPU.",
+			   (unsigned long long)(1000000000 / period), (unsigned long long)period,
+			   period == 1 ? "" : "s");
+	else if (freq)
+		prose_addf(p, "about %llu samples per second on a CPU.",
+			   (unsigned long long)period);
+	else
+		prose_addf(p, "one sample every %llu ns on a CPU%s.", (unsigned long long)period,
+			   period < CLOCK_PERIOD_MIN ? "; the kernel raises this to 10000 ns" : "");
+}
+
+static void item_rate(const struct open_attr *a, bool deep, struct prose *p)
+{
+	static const unsigned int by_freq[] = { ATTR_FREQ, ATTR_SAMPLE_FREQ };
+	static const unsigned int by_period[] = { ATTR_SAMPLE_PERIOD };
+	uint64_t period = open_attr_get(a, ATTR_SAMPLE_PERIOD);
+	bool freq = open_attr_get(a, ATTR_FREQ);
+
+	attr_prose_begin(a, p, freq ? by_freq : by_period, freq ? 2 : 1);
+	if (!period)
+		prose_adds(p, "no samples.");
+	else if (open_attr_source(a) == SOURCE_DUMMY)
+		prose_adds(p, "no samples, because a dummy event counts nothing.");
+	else if (open_attr_source(a) == SOURCE_CLOCK)
+		rate_of_clock(p, freq, period);
+	else if (freq)
+		prose_addf(p, "the kernel adjusts the period to take about %llu samples per "
+			      "second.", (unsigned long long)period);
+	else if (period == 1)
+		prose_adds(p, open_attr_every_hit(a) ? "one sample at every hit." :
+						       "one sample at every count.");
+	else
+		prose_addf(p, "one sample every %llu counts.", (unsigned long long)period);
+	add_terms(deep, freq ? by_freq : by_period, freq ? 2 : 1, p);
+}
+
+static void item_sample(const struct open_attr *a, bool deep, struct prose *p)
+{
+	static const unsigned int list[] = { ATTR_SAMPLE_TYPE };
+	uint64_t v = open_attr_get(a, ATTR_SAMPLE_TYPE);
+	bool samples = open_attr_samples(a), ids = open_attr_get(a, ATTR_SAMPLE_ID_ALL);
+
+	attr_prose_begin(a, p, list, 1);
+	if (!samples && !(ids && v & IN_SAMPLE_ID)) {
+		prose_adds(p, "no effect: the event takes no samples.");
+		return;
+	}
+	prose_adds(p, samples ? "each sample holds: " :
+				"no samples, but with sample_id_all=1 other records end with: ");
+	attr_prose_flags(&xlat_perf_event_sample_format, samples ? v : v & IN_SAMPLE_ID, false, p);
+	prose_adds(p, ".");
+	add_terms(deep, list, 1, p);
+}
+
+static void item_read(const struct open_attr *a, bool deep, struct prose *p)
+{
+	static const unsigned int list[] = { ATTR_READ_FORMAT };
+	uint64_t v = open_attr_get(a, ATTR_READ_FORMAT), rest = v & ~PERF_FORMAT_GROUP;
+
+	attr_prose_begin(a, p, list, 1);
+	prose_adds(p, v & PERF_FORMAT_GROUP ? "one read returns the counts of the whole group" :
+					      "a read returns the count");
+	if (rest) {
+		prose_adds(p, ", with ");
+		attr_prose_flags(&xlat_perf_event_read_format, rest, true, p);
+	}
+	prose_adds(p, ".");
+	add_terms(deep, list, 1, p);
+}
+
+static void item_start(const struct open_attr *a, bool deep, struct prose *p)
+{
+	static const unsigned int list[] = { ATTR_DISABLED, ATTR_ENABLE_ON_EXEC };
+	bool off = open_attr_get(a, ATTR_DISABLED), exec = open_attr_get(a, ATTR_ENABLE_ON_EXEC);
+
+	attr_prose_begin(a, p, list, exec ? 2 : 1);
+	prose_adds(p, exec && off ? "starts disabled; enabled by exec." :
+		      exec ? "enabled at open; enable_on_exec has no effect." :
+		      off ? "starts disabled." : "enabled at open.");
+	add_terms(deep, list, exec ? 2 : 1, p);
+}
+
+static void item_wakeup(const struct open_attr *a, bool deep, struct prose *p)
+{
+	static const unsigned int bytes[] = { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK };
+	static const unsigned int samples[] = { ATTR_WAKEUP_EVENTS };
+	uint64_t n = open_attr_get(a, ATTR_WAKEUP_EVENTS);
+	bool watermark = open_attr_get(a, ATTR_WATERMARK);
+
+	attr_prose_begin(a, p, watermark ? bytes : samples, watermark ? 2 : 1);
+	if (watermark && n == 1)
+		prose_adds(p, "every record wakes up poll.");
+	else if (watermark)
+		prose_addf(p, "poll wakes up after every %llu bytes of records.",
+			   (unsigned long long)n);
+	else if (n == 1)
+		prose_adds(p, "every sample wakes up poll; other records do not.");
+	else
+		prose_addf(p, "poll wakes up after every %llu samples; other records do not count.",
+			   (unsigned long long)n);
+	add_terms(deep, watermark ? bytes : samples, watermark ? 2 : 1, p);
+}
+
+static void item_exclude(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
+{
+	unsigned int list[NEXCLUDES];
+	const char *what[NEXCLUDES];
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < NEXCLUDES; i++)
+		if (set >> i & 1) {
+			what[n] = excludes[i].what;
+			list[n++] = excludes[i].index;
+		}
+	attr_prose_begin(a, p, list, n);
+	prose_adds(p, "excludes ");
+	for (size_t i = 0; i < n; i++)
+		prose_addf(p, "%s%s", prose_sep(i, n), what[i]);
+	prose_adds(p, ".");
+	add_terms(deep, list, n, p);
+}
+
+static void item_records(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
+{
+	unsigned int list[NRECORDS];
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < NRECORDS; i++)
+		if (set >> i & 1)
+			list[n++] = records[i];
+	attr_prose_begin(a, p, list, n);
+	prose_adds(p, "also writes ");
+	for (size_t i = 0; i < n; i++) {
+		const char *what = attr_prose_skip_verb(layout_perf_event_attr.fields[list[i]].meaning);
+
+		/* what follows a semicolon is no record */
+		prose_addf(p, "%s%.*s", i ? "; " : "", (int)strcspn(what, ";"), what);
+	}
+	prose_adds(p, ".");
+	add_terms(deep, list, n, p);
+}
+
+static void add_condition(const struct cond *c, struct prose *p)
+{
+	const struct field *f = &layout_perf_event_attr.fields[c->field];
+	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
+
+	prose_addf(p, "%s%s", f->name, c->op == COND_NE ? "!=" : c->op == COND_MASK ? "&" : "=");
+	if (name)
+		prose_adds(p, name);
+	else
+		prose_addf(p, "%llu", (unsigned long long)c->value);
+}
+
+static void item_member(const struct open_attr *a, const struct attr_item *item, bool deep,
+			struct prose *p)
+{
+	const struct field *f = &layout_perf_event_attr.fields[item->member];
+
+	attr_prose_begin(a, p, &item->member, 1);
+	if (item->member == ATTR_PRECISE_IP && !item->facts[2]) {
+		prose_adds(p, "no effect: only hardware counters have skid");
+	} else if (!item->facts[1]) {
+		prose_adds(p, "no effect: requires ");
+		add_condition(&f->needs, p);
+	} else {
+		prose_meaning(p, f->meaning);
+		if (f->kind == FIELD_FLAGS && f->xlat) {
+			prose_adds(p, ": ");
+			attr_prose_flags(f->xlat, item->facts[0], false, p);
+		}
+	}
+	prose_adds(p, ".");
+	add_terms(deep, &item->member, 1, p);
+}
+
+void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,
+		     struct prose *p)
+{
+	switch (item->kind) {
+	case ITEM_RATE:
+		item_rate(a, deep, p);
+		break;
+	case ITEM_SAMPLE:
+		item_sample(a, deep, p);
+		break;
+	case ITEM_READ:
+		item_read(a, deep, p);
+		break;
+	case ITEM_START:
+		item_start(a, deep, p);
+		break;
+	case ITEM_WAKEUP:
+		item_wakeup(a, deep, p);
+		break;
+	case ITEM_EXCLUDE:
+		item_exclude(a, item->facts[0], deep, p);
+		break;
+	case ITEM_RECORDS:
+		item_records(a, item->facts[0], deep, p);
+		break;
+	case ITEM_MEMBER:
+		item_member(a, item, deep, p);
+		break;
+	}
+}
+
+void attr_items_write(const struct open_attr *a, bool deep, struct prose *p)
+{
+	struct attr_item items[ATTR_ITEMS];
+	size_t n = attr_items(a, items);
+
+	for (size_t i = 0; i < n; i++)
+		attr_item_write(&items[i], a, deep, p);
+	prose_end(p);
+}

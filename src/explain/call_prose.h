@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One call of perf_event_open in English. */
+#ifndef PEVTRACE_EXPLAIN_CALL_PROSE_H
+#define PEVTRACE_EXPLAIN_CALL_PROSE_H
+
+#include "explain/story.h"
+
+struct call_prose {
+	const struct call *call;
+	const struct names *names;
+	const char *label;		/* the event's name, or "" */
+	const char *events;		/* -e, to suggest a command with it; or NULL */
+	bool made;			/* by a program: its target is known */
+	bool returned, injected;	/* if it was made */
+	int error;			/* of the call, or of refused_by; 0: none */
+	const struct rule_desc *refused_by; /* if it was not made; NULL: it would open */
+};
+
+void call_prose_write(const struct call_prose *c, const struct story_options *o,
+		      struct prose *p);
+
+#endif
