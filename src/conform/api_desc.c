@@ -8,8 +8,8 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* Makes room for one more. */
-static void *grow(void *p, size_t n, size_t *cap, size_t size)
+/* Return p with room for one more element. */
+static void *grow_list(void *p, size_t n, size_t *cap, size_t size)
 {
 	if (n < *cap)
 		return p;
@@ -19,7 +19,7 @@ static void *grow(void *p, size_t n, size_t *cap, size_t size)
 
 struct api_name *api_desc_add_name(struct api_desc *s, const char *name, const char *set)
 {
-	s->names = grow(s->names, s->nnames, &s->names_cap, sizeof(*s->names));
+	s->names = grow_list(s->names, s->nnames, &s->names_cap, sizeof(*s->names));
 	s->names[s->nnames] = (struct api_name){
 		.name = xstrdup(name), .set = xstrdup(set ? set : ""),
 	};
@@ -28,14 +28,14 @@ struct api_name *api_desc_add_name(struct api_desc *s, const char *name, const c
 
 struct api_struct *api_desc_add_struct(struct api_desc *s, const char *name)
 {
-	s->structs = grow(s->structs, s->nstructs, &s->structs_cap, sizeof(*s->structs));
+	s->structs = grow_list(s->structs, s->nstructs, &s->structs_cap, sizeof(*s->structs));
 	s->structs[s->nstructs] = (struct api_struct){ .name = xstrdup(name) };
 	return &s->structs[s->nstructs++];
 }
 
 struct api_member *api_desc_add_member(struct api_struct *st, const char *name)
 {
-	st->members = grow(st->members, st->n, &st->cap, sizeof(*st->members));
+	st->members = grow_list(st->members, st->n, &st->cap, sizeof(*st->members));
 	st->members[st->n] = (struct api_member){
 		.name = xstrdup(name), .reserved = api_desc_reserved(name),
 	};

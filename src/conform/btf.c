@@ -13,14 +13,14 @@
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 
-struct reader {
+struct btf_reader {
 	const struct btf *btf;
-	const struct api_desc *known;	/* NULL: everything is wanted */
+	const struct api_desc *known;	/* NULL: read everything */
 	struct api_desc *out;
-	unsigned int left;		/* members that a structure may still have */
+	unsigned int left;		/* bound on further members of the structure */
 };
 
-static const char *name_at(const struct reader *r, __u32 off)
+static const char *btf_name(const struct btf_reader *r, __u32 off)
 {
 	const char *s = btf__name_by_offset(r->btf, off);
 
@@ -29,19 +29,19 @@ static const char *name_at(const struct reader *r, __u32 off)
 
 /* Enums ----------------------------------------------------------------------------------- */
 
-static const char *enumerator(const struct reader *r, const struct btf_type *t, unsigned int i,
+static const char *enumerator(const struct btf_reader *r, const struct btf_type *t, unsigned int i,
 			      uint64_t *value)
 {
 	if (btf_is_enum64(t)) {
 		*value = btf_enum64_value(&btf_enum64(t)[i]);
-		return name_at(r, btf_enum64(t)[i].name_off);
+		return btf_name(r, btf_enum64(t)[i].name_off);
 	}
 	*value = btf_kflag(t) ? (uint64_t)(int64_t)btf_enum(t)[i].val :
 				(uint32_t)btf_enum(t)[i].val;
-	return name_at(r, btf_enum(t)[i].name_off);
+	return btf_name(r, btf_enum(t)[i].name_off);
 }
 
-static bool wanted_enum(const struct reader *r, const struct btf_type *t)
+static bool wanted_enum(const struct btf_reader *r, const struct btf_type *t)
 {
 	uint64_t value;
 
@@ -53,7 +53,7 @@ static bool wanted_enum(const struct reader *r, const struct btf_type *t)
 	return false;
 }
 
-static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
+static void add_enum(struct btf_reader *r, __u32 id, const struct btf_type *t)
 {
 	for (unsigned int i = 0; i < btf_vlen(t); i++) {
 		struct api_name *n;
@@ -62,8 +62,8 @@ static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
 
 		if (api_name(r->out, name))
 			continue;
-		n = api_desc_add_name(r->out, name, name_at(r, t->name_off));
-		/* older compilers cut enums of eight bytes to what an entry holds */
+		n = api_desc_add_name(r->out, name, btf_name(r, t->name_off));
+		/* older compilers truncate enumerators of 8-byte enums */
 		n->valued = btf_is_enum64(t) || t->size <= 4;
 		n->value = value;
 		n->line = id;
@@ -72,7 +72,7 @@ static void add_enum(struct reader *r, __u32 id, const struct btf_type *t)
 
 /* Structures ------------------------------------------------------------------------------ */
 
-static const struct btf_type *resolved(const struct reader *r, __u32 id)
+static const struct btf_type *resolved(const struct btf_reader *r, __u32 id)
 {
 	__s32 to = btf__resolve_type(r->btf, id);
 
@@ -80,16 +80,16 @@ static const struct btf_type *resolved(const struct reader *r, __u32 id)
 }
 
 /*
- * Members of structures without a name are the outer one's own.  These are counted,
- * too: a liar's that are many in each other would never end.
+ * Add members; those of unnamed structures belong to the outer one.  Unnamed structures
+ * count against the bound, too: in malformed BTF, their nesting may explode.
  */
-static void add_members(struct reader *r, const struct btf_type *t, __u32 base, __u32 id,
+static void add_struct_members(struct btf_reader *r, const struct btf_type *t, __u32 base, __u32 id,
 			struct api_struct *st, unsigned int depth)
 {
 	for (unsigned int i = 0; i < btf_vlen(t) && r->left; i++) {
 		const struct btf_member *bm = &btf_members(t)[i];
 		const struct btf_type *of = resolved(r, bm->type);
-		const char *name = name_at(r, bm->name_off);
+		const char *name = btf_name(r, bm->name_off);
 		__u32 start = base + btf_member_bit_offset(t, i);
 		__u32 field = btf_member_bitfield_size(t, i);
 		struct api_member *m;
@@ -100,7 +100,7 @@ static void add_members(struct reader *r, const struct btf_type *t, __u32 base, 
 			continue;
 		if (!*name) {
 			if (btf_is_composite(of) && depth < DEPTH_MAX)
-				add_members(r, of, start, id, st, depth + 1);
+				add_struct_members(r, of, start, id, st, depth + 1);
 			continue;
 		}
 		bytes = btf__resolve_size(r->btf, bm->type);
@@ -114,15 +114,15 @@ static void add_members(struct reader *r, const struct btf_type *t, __u32 base, 
 	}
 }
 
-static bool wanted_struct(const struct reader *r, const struct btf_type *t)
+static bool wanted_struct(const struct btf_reader *r, const struct btf_type *t)
 {
-	const char *name = name_at(r, t->name_off);
+	const char *name = btf_name(r, t->name_off);
 
 	return *name && btf_vlen(t) && !api_struct(r->out, name) &&
 	       (!r->known || api_struct(r->known, name));
 }
 
-static void read_types(struct reader *r)
+static void read_types(struct btf_reader *r)
 {
 	for (__u32 id = 1; id < btf__type_cnt(r->btf); id++) {
 		const struct btf_type *t = btf__type_by_id(r->btf, id);
@@ -132,17 +132,17 @@ static void read_types(struct reader *r)
 				add_enum(r, id, t);
 		} else if (btf_is_composite(t) && wanted_struct(r, t)) {
 			struct api_struct *st = api_desc_add_struct(r->out,
-								 name_at(r, t->name_off));
+								 btf_name(r, t->name_off));
 
 			st->bytes = t->size;
 			st->line = id;
 			r->left = MEMBERS_MAX;
-			add_members(r, t, 0, id, st, 0);
+			add_struct_members(r, t, 0, id, st, 0);
 		}
 	}
 }
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level, (void)format, (void)args;
 	return 0;
@@ -150,16 +150,16 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 
 bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out)
 {
-	struct reader r = { .known = known, .out = out };
+	struct btf_reader r = { .known = known, .out = out };
 	struct btf *btf;
 	long error;
 
-	libbpf_set_print(quiet);
+	libbpf_set_print(print_nothing);
 	btf = btf__parse(path, NULL);
 	error = libbpf_get_error(btf);
 	if (error) {
-		warn("cannot read the types in '%s': %s; a kernel with CONFIG_DEBUG_INFO_BTF has "
-		     BTF_KERNEL, path, strerror((int)-error));
+		warn("cannot read BTF from '%s': %s; " BTF_KERNEL " requires a kernel with "
+		     "CONFIG_DEBUG_INFO_BTF", path, strerror((int)-error));
 		return false;
 	}
 	r.btf = btf;
@@ -173,7 +173,7 @@ bool btf_read(const char *path, const struct api_desc *known, struct api_desc *o
 bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out)
 {
 	(void)known, (void)out;
-	warn("cannot read the types in '%s': pevtrace was built without libbpf (libbpf-dev)", path);
+	warn("cannot read BTF from '%s': pevtrace was built without libbpf (libbpf-dev)", path);
 	return false;
 }
 

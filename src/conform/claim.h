@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For the experiments of claims only: a process that does one experiment's steps
- * (xlat/README.md says what steps there are) and what it knows meanwhile.
+ * One run of a claim's experiment, in a process of its own: the steps of xlat/claims.in
+ * (described in xlat/README.md) and the state that they share.  For src/conform only.
  */
 #ifndef PEVTRACE_CONFORM_CLAIM_H
 #define PEVTRACE_CONFORM_CLAIM_H
@@ -13,39 +13,39 @@
 #include "host/host.h"
 #include "lib/buf.h"
 
-/* How a step ended, and so the experiment if it did not go on. */
-enum step_end { STEP_GOES_ON, STEP_FALSE, STEP_UNTRIED };
+/* Result of a step.  The run continues after STEP_OK only. */
+enum step_result { STEP_OK, STEP_FALSE, STEP_UNTRIED };
 
-/* What the process tells, in memory that its parent has, too. */
-struct claim_told {
-	bool done;
+/* Outcome of a run, in memory shared with the parent process. */
+struct claim_outcome {
+	bool done;		/* the run reached its end; verdict is valid */
 	enum claim_verdict verdict;
 	char reason[256], expected[256], seen[256];
-	char calls[32768];
+	char calls[32768];	/* text of the calls */
 };
 
-/* LAB_MEMORY: more than a page, so that an attr of any stated size can be passed. */
+/* CLAIM_MEMORY is more than a page: an attr of any size that the kernel accepts fits. */
 enum {
-	CLAIM_MEMORY = 12288, CLAIM_NAME = 24, CLAIM_EVENTS = 24, CLAIM_VARS = 32, CLAIM_WORDS = 16,
-	CLAIM_ATTR = 256,
+	CLAIM_MEMORY = 12288, CLAIM_NAME = 24, CLAIM_EVENTS = 24, CLAIM_VARS = 32,
+	CLAIM_WORDS = 16, CLAIM_ATTR = 256,
 };
 
 struct claim_event {
-	char name[CLAIM_NAME];
+	char name[CLAIM_NAME];	/* in the steps */
 	int fd;
 	uint8_t attr[CLAIM_ATTR];
-	uint64_t words[512];	/* of the last read */
-	uint8_t *ring;		/* what of its ring is mapped */
+	uint64_t words[512];	/* buffer of the last read */
+	uint8_t *ring;		/* first mapping at offset 0; NULL: not mapped */
 	size_t ring_len;
 	bool backward, overwrite;
-	uint64_t found;		/* records of the last find */
-	struct buf record;	/* the first of these: "\nFIELD=VALUE" for each */
+	uint64_t found;		/* records that matched in the last "find" */
+	struct buf record;	/* the first of them: "\nFIELD=VALUE" for each field */
 };
 
 struct claim_trace;
 
 struct claim_run {
-	struct claim_told *told;
+	struct claim_outcome *outcome;
 	struct host *host;
 	struct claim_trace *trace;
 	struct own_calls own_calls;
@@ -56,73 +56,88 @@ struct claim_run {
 		uint64_t value;
 	} vars[CLAIM_VARS];
 	size_t nvars;
-	int64_t ret;		/* of the last call; a negative errno */
-	uint64_t size;		/* attr.size behind the last open */
-	uint64_t out;		/* what the last ioctl pointed to */
-	uint32_t query[16];	/* what the last query wrote */
-	uint8_t memory[CLAIM_MEMORY] __attribute__((aligned(8))); /* what ioctls point to */
-	pid_t task;		/* 0: none */
-	int link;		/* to it */
-	const char *step;	/* as it is written */
-	char *words[CLAIM_WORDS];	/* of it, without the expectation */
+	int64_t ret;		/* result of the last call; a negative errno */
+	uint64_t size;		/* attr.size after the last open */
+	uint64_t out;		/* first 8 bytes of memory after the last ioctl */
+	uint32_t query[16];	/* struct perf_event_query_bpf after the last ioctl */
+	uint8_t memory[CLAIM_MEMORY] __attribute__((aligned(8))); /* argument of ioctls */
+	pid_t task;		/* second process; 0: not started, -1: ended */
+	int task_link;		/* socket to it */
+	const char *step;	/* its text */
+	char *words[CLAIM_WORDS]; /* of the step, up to "->" */
 	size_t nwords;
-	const char *wanted;	/* what stands behind "->", or NULL */
+	const char *wanted;	/* expected result, behind "->"; NULL: success */
 };
 
-/* Signals that came, counted by the handler. */
+/* Signals received, updated by the handler of "catch". */
 struct claim_signals {
 	uint64_t count, first_code, code, signo, fd, addr, data, type;
 };
 extern volatile struct claim_signals claim_signals;
 
-/* Does the experiment, tells, and ends the process. */
-_Noreturn void claim_run(const struct claim_desc *c, bool nobody, struct claim_told *told);
+/* Run the experiment, store its outcome and end the process. */
+_Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
+			       struct claim_outcome *outcome);
 
-/* Ends of steps, with a sentence for who asked. */
-enum step_end claim_untried(struct claim_run *l, const char *fmt, ...)
+/* End a step with the reason or the contradiction, for the report. */
+enum step_result claim_untried(struct claim_run *run, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-enum step_end claim_false(struct claim_run *l, const char *expected, const char *fmt, ...)
+enum step_result claim_false(struct claim_run *run, const char *expected, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The claim itself is written wrongly. */
-enum step_end claim_bad(struct claim_run *l, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* End a step that xlat/claims.in states wrongly, unless an earlier reason is stored. */
+enum step_result claim_malformed(struct claim_run *run);
 
-/* Holds a call's result against what is wanted; without that it must succeed. */
-enum step_end claim_judge(struct claim_run *l, int64_t result);
+/* Store result and compare it with what the step expects. */
+enum step_result claim_check_result(struct claim_run *run, int64_t result);
 
-/* The event of that name; NULL: there is none. */
-struct claim_event *claim_event(struct claim_run *l, const char *name);
+/* Return the event with that name, or NULL. */
+struct claim_event *claim_find_event(struct claim_run *run, const char *name);
 
-/* The value of an expression; false after it said why in the told reason. */
-bool claim_value(struct claim_run *l, const char *text, uint64_t *v);
+/* Evaluate an expression.  Return false, with the outcome's reason set, if it is malformed. */
+bool claim_value(struct claim_run *run, const char *text, uint64_t *v);
+/* Evaluate "a OP b" as signed numbers.  Return false if op is unknown. */
 bool claim_compare(uint64_t a, const char *op, uint64_t b, bool *holds);
-void claim_set(struct claim_run *l, const char *name, uint64_t v);
+void claim_set_var(struct claim_run *run, const char *name, uint64_t v);
 
-/* Steps that make calls; those that look into rings; those that work. */
-enum step_end claim_open(struct claim_run *l);
-enum step_end claim_close(struct claim_run *l);
-enum step_end claim_read(struct claim_run *l);
-enum step_end claim_ioctl(struct claim_run *l);
-enum step_end claim_map(struct claim_run *l);
-enum step_end claim_unmap(struct claim_run *l);
-enum step_end claim_poke(struct claim_run *l);
-enum step_end claim_protect(struct claim_run *l);
-enum step_end claim_poll(struct claim_run *l);
-enum step_end claim_prctl(struct claim_run *l);
-enum step_end claim_fcntl(struct claim_run *l);
-enum step_end claim_find(struct claim_run *l);
-enum step_end claim_work(struct claim_run *l);
-enum step_end claim_task(struct claim_run *l);
-enum step_end claim_shell(struct claim_run *l);
-enum step_end claim_catch(struct claim_run *l);
+/* Steps: calls, rings, workloads. */
+enum step_result claim_step_open(struct claim_run *run);
+enum step_result claim_step_close(struct claim_run *run);
+enum step_result claim_step_read(struct claim_run *run);
+enum step_result claim_step_ioctl(struct claim_run *run);
+enum step_result claim_step_map(struct claim_run *run);
+enum step_result claim_step_unmap(struct claim_run *run);
+enum step_result claim_step_poke(struct claim_run *run);
+enum step_result claim_step_protect(struct claim_run *run);
+enum step_result claim_step_poll(struct claim_run *run);
+enum step_result claim_step_prctl(struct claim_run *run);
+enum step_result claim_step_fcntl(struct claim_run *run);
+enum step_result claim_step_find(struct claim_run *run);
+enum step_result claim_step_work(struct claim_run *run);
+enum step_result claim_step_task(struct claim_run *run);
+enum step_result claim_step_shell(struct claim_run *run);
+enum step_result claim_step_catch(struct claim_run *run);
 
-/* The other process, made when it is first needed; 0: could not be made. */
-pid_t claim_task_pid(struct claim_run *l);
-void claim_task_end(struct claim_run *l);
+/* A program that every user may map and execute. */
+#define CLAIM_PROGRAM "/bin/sh"
 
-/* The text of the calls that are made. */
-struct claim_trace *claim_trace_new(struct claim_run *l);
-/* Calls are not shown for a while, which the text says. */
+/* Run the workload of that name in this process.  Return false if there is none. */
+bool claim_workload(const char *name, uint64_t n);
+
+/*
+ * Return the pid of the second process, which is started by the first call; 0: it cannot
+ * be started or has ended.
+ */
+pid_t claim_task_pid(struct claim_run *run);
+/*
+ * Run a workload in the second process and wait for its end.  "exec" and "exit" end the
+ * process.
+ */
+enum step_result claim_task_work(struct claim_run *run, const char *name, uint64_t n);
+void claim_task_end(struct claim_run *run);
+
+/* Text of the calls, as a trace shows them.  Return NULL if there is no memory. */
+struct claim_trace *claim_trace_new(struct claim_run *run);
+/* Leave calls out of the text until unmuted; a comment says so. */
 void claim_trace_mute(struct claim_trace *t, bool muted);
 void claim_trace_note(struct claim_trace *t, const char *text);
 void claim_trace_end(struct claim_trace *t, char *text, size_t size);

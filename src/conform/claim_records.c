@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What experiments find in rings: records, taken apart into named numbers. */
+/* The step "find": records in rings, by the values of their fields. */
 #include "conform/claim.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "drive/ring.h"
 #include "xlat/constants.h"
 
-/* The sink: a line "PATH=VALUE" for each value ---------------------------------------- */
+/* A sink that writes a line "PATH=VALUE" for each value ---------------------------------------- */
 
 enum { DEPTH = 8 };
 
@@ -28,7 +28,7 @@ struct fields {
 	unsigned int depth;
 };
 
-static void add_key(struct fields *f, const char *key)
+static void fields_add_key(struct fields *f, const char *key)
 {
 	buf_addc(f->out, '\n');
 	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
@@ -41,76 +41,76 @@ static void add_key(struct fields *f, const char *key)
 	buf_addc(f->out, '=');
 }
 
-static struct fields *of(struct sink *s)
+static struct fields *to_fields(struct sink *s)
 {
 	return (struct fields *)s;
 }
 
-static void put_uint(struct sink *s, const char *key, uint64_t v)
+static void fields_uint(struct sink *s, const char *key, uint64_t v)
 {
-	add_key(of(s), key);
-	buf_addu(of(s)->out, v);
+	fields_add_key(to_fields(s), key);
+	buf_addu(to_fields(s)->out, v);
 }
 
-static void put_sint(struct sink *s, const char *key, int64_t v)
+static void fields_sint(struct sink *s, const char *key, int64_t v)
 {
-	put_uint(s, key, (uint64_t)v);
+	fields_uint(s, key, (uint64_t)v);
 }
 
-static void put_named(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void fields_named(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
 	(void)x;
-	put_uint(s, key, v);
+	fields_uint(s, key, v);
 }
 
-static void put_packed(struct sink *s, const char *key, uint64_t raw,
+static void fields_packed(struct sink *s, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n)
 {
 	(void)parts;
 	(void)n;
-	put_uint(s, key, raw);
+	fields_uint(s, key, raw);
 }
 
-static void put_symbol(struct sink *s, const char *key, const char *word)
+static void fields_symbol(struct sink *s, const char *key, const char *word)
 {
-	add_key(of(s), key);
-	buf_addf(of(s)->out, "\"%s", word);
+	fields_add_key(to_fields(s), key);
+	buf_addf(to_fields(s)->out, "\"%s", word);
 }
 
-static void put_string(struct sink *s, const char *key, const char *bytes, size_t len,
+static void fields_string(struct sink *s, const char *key, const char *bytes, size_t len,
 		       bool cut)
 {
 	(void)cut;
-	add_key(of(s), key);
-	buf_addc(of(s)->out, '"');
+	fields_add_key(to_fields(s), key);
+	buf_addc(to_fields(s)->out, '"');
 	for (size_t i = 0; i < len && bytes[i]; i++)
-		buf_addc(of(s)->out, bytes[i] == '\n' ? ' ' : bytes[i]);
+		buf_addc(to_fields(s)->out, bytes[i] == '\n' ? ' ' : bytes[i]);
 }
 
-/* Of bytes it is told how many they are. */
-static void put_bytes(struct sink *s, const char *key, const void *bytes, size_t len, bool cut)
+/* The value of bytes is their number. */
+static void fields_bytes(struct sink *s, const char *key, const void *bytes, size_t len, bool cut)
 {
 	(void)bytes;
 	(void)cut;
-	put_uint(s, key, len);
+	fields_uint(s, key, len);
 }
 
-static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void fields_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
 	(void)label;
-	put_uint(s, key, (uint64_t)fd);
+	fields_uint(s, key, (uint64_t)fd);
 }
 
-static void put_note(struct sink *s, const char *key, const char *text)
+static void fields_note(struct sink *s, const char *key, const char *text)
 {
 	(void)s;
 	(void)key;
 	(void)text;
 }
 
-static void begin(struct sink *s, const char *key, enum sink_shape shape)
+static void fields_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct fields *f = of(s);
+	struct fields *f = to_fields(s);
 	char place[40] = "";
 
 	if (key)
@@ -124,10 +124,10 @@ static void begin(struct sink *s, const char *key, enum sink_shape shape)
 	f->level[f->depth].n = 0;
 }
 
-/* Of an array it is told how long it is. */
-static void end(struct sink *s)
+/* The value of an array is its length. */
+static void fields_end(struct sink *s)
 {
-	struct fields *f = of(s);
+	struct fields *f = to_fields(s);
 	bool array = f->depth < DEPTH && f->level[f->depth].array;
 	unsigned int n = array ? f->level[f->depth].n : 0;
 	char key[40] = "";
@@ -136,25 +136,25 @@ static void end(struct sink *s)
 		snprintf(key, sizeof(key), "%s", f->level[f->depth].key);
 	f->depth--;
 	if (array && !(f->depth < DEPTH && f->level[f->depth].array))
-		put_uint(s, key, n);
+		fields_uint(s, key, n);
 }
 
-static const struct sink_ops ops = {
-	.begin = begin, .end = end, .uint = put_uint, .sint = put_sint, .hex = put_uint,
-	.addr = put_uint, .enumeration = put_named, .flags = put_named, .packed = put_packed,
-	.symbol = put_symbol, .string = put_string, .bytes = put_bytes, .fd = put_fd,
-	.note = put_note,
+static const struct sink_ops fields_ops = {
+	.begin = fields_begin, .end = fields_end, .uint = fields_uint, .sint = fields_sint,
+	.hex = fields_uint, .addr = fields_uint, .enumeration = fields_named,
+	.flags = fields_named, .packed = fields_packed, .symbol = fields_symbol,
+	.string = fields_string, .bytes = fields_bytes, .fd = fields_fd, .note = fields_note,
 };
 
-static void take_apart(const uint8_t *bytes, size_t len, const struct record_format *format,
+static void record_to_text(const uint8_t *bytes, size_t len, const struct record_format *format,
 		       struct buf *out)
 {
-	struct fields f = { .sink = { .ops = &ops, .full = true, .max_string = 4096 },
+	struct fields f = { .sink = { .ops = &fields_ops, .full = true, .max_string = 4096 },
 			    .out = out };
 
-	put_uint(&f.sink, "header.type", load_uint(bytes, 4));
-	put_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
-	put_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
+	fields_uint(&f.sink, "header.type", load_uint(bytes, 4));
+	fields_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
+	fields_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
 	record_emit(bytes, len, format, NULL, &f.sink, NULL);
 	buf_addc(out, '\n');
 }
@@ -162,17 +162,17 @@ static void take_apart(const uint8_t *bytes, size_t len, const struct record_for
 /* Finding ---------------------------------------------------------------------------- */
 
 struct search {
-	struct claim_run *l;
+	struct claim_run *run;
 	struct claim_event *e;
 	struct record_format format;
 	uint64_t type, found;
-	size_t first;		/* the word with the first condition */
+	size_t first;		/* index of the first condition in the words */
 	struct buf one;
-	bool bad;
+	bool malformed;
 };
 
-/* Whether a line has the text, or with a * behind it begins so. */
-static bool is_text(const char *line, const char *text)
+/* Compare the string value at line with text; "TEXT*" matches a prefix. */
+static bool text_matches(const char *line, const char *text)
 {
 	size_t n = strcspn(text, "*");
 
@@ -180,8 +180,8 @@ static bool is_text(const char *line, const char *text)
 	       (text[n] == '*' || line[1 + n] == '\n');
 }
 
-/* FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT", FIELD="TEXT*" */
-static bool holds(struct search *s, const char *word)
+/* Evaluate FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT" or FIELD="TEXT*". */
+static bool condition_holds(struct search *s, const char *word)
 {
 	size_t n = strcspn(word, "=!<>&");
 	size_t width = strspn(word + n, "=!<>&");
@@ -197,14 +197,14 @@ static bool holds(struct search *s, const char *word)
 		return false;
 	at += strlen(key);
 	if (!strcmp(op, "="))
-		return is_text(at, word + n + 2);
-	if (!claim_value(s->l, word + n + width, &v) ||
+		return text_matches(at, word + n + 2);
+	if (!claim_value(s->run, word + n + width, &v) ||
 	    !claim_compare(strtoull(at, NULL, 10), op, v, &yes))
-		s->bad = true;
+		s->malformed = true;
 	return yes;
 }
 
-static void look(void *ctx, const uint8_t *bytes, size_t len)
+static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct search *s = ctx;
 	bool all = true;
@@ -212,9 +212,9 @@ static void look(void *ctx, const uint8_t *bytes, size_t len)
 	if (load_uint(bytes, 4) != s->type)
 		return;
 	buf_reset(&s->one);
-	take_apart(bytes, len, &s->format, &s->one);
-	for (size_t i = s->first; i < s->l->nwords && all; i++)
-		all = holds(s, s->l->words[i]);
+	record_to_text(bytes, len, &s->format, &s->one);
+	for (size_t i = s->first; i < s->run->nwords && all; i++)
+		all = condition_holds(s, s->run->words[i]);
 	if (!all)
 		return;
 	if (!s->found++) {
@@ -223,54 +223,54 @@ static void look(void *ctx, const uint8_t *bytes, size_t len)
 	}
 }
 
-static enum step_end judge(struct search *s)
+static enum step_result find_result(struct search *s)
 {
-	struct claim_run *l = s->l;
+	struct claim_run *run = s->run;
 	uint64_t want;
 	bool good = s->found > 0;
 
-	if (s->bad)
-		return *l->told->reason ? STEP_UNTRIED : claim_bad(l, "%s", l->step);
-	if (l->wanted && !strcmp(l->wanted, "none"))
+	if (s->malformed)
+		return claim_malformed(run);
+	if (run->wanted && !strcmp(run->wanted, "none"))
 		good = !s->found;
-	else if (l->wanted && strcmp(l->wanted, "some")) {
-		if (!claim_value(l, l->wanted, &want))
+	else if (run->wanted && strcmp(run->wanted, "some")) {
+		if (!claim_value(run, run->wanted, &want))
 			return STEP_UNTRIED;
 		good = s->found == want;
 	}
-	return good ? STEP_GOES_ON :
-	       claim_false(l, l->step, "%llu such records", (unsigned long long)s->found);
+	return good ? STEP_OK :
+	       claim_false(run, run->step, "%llu matching records", (unsigned long long)s->found);
 }
 
-/* find NAME [by=EVENT] TYPE [CONDITION...]: records that are in NAME's ring */
-enum step_end claim_find(struct claim_run *l)
+/* find NAME [by=EVENT] TYPE [CONDITION...] [-> none|some|N]: records in NAME's ring */
+enum step_result claim_step_find(struct claim_run *run)
 {
-	struct claim_event *e = l->nwords > 2 ? claim_event(l, l->words[1]) : NULL, *by = e;
-	struct search s = { .l = l, .e = e, .first = 3 };
+	struct claim_event *e = run->nwords > 2 ? claim_find_event(run, run->words[1]) : NULL, *by = e;
+	struct search s = { .run = run, .e = e, .first = 3 };
 	struct ring_seen seen = { .started = false };
 	struct ring_result result;
 	struct ring_image image;
 	char type[40];
 	int error;
 
-	if (e && !strncmp(l->words[2], "by=", 3)) {
-		by = claim_event(l, l->words[2] + 3);
+	if (e && !strncmp(run->words[2], "by=", 3)) {
+		by = claim_find_event(run, run->words[2] + 3);
 		s.first = 4;
 	}
-	if (!e || !by || !e->ring || s.first > l->nwords)
-		return claim_bad(l, "%s", l->step);
-	snprintf(type, sizeof(type), "PERF_RECORD_%s", l->words[s.first - 1]);
-	if (!claim_value(l, type, &s.type))
+	if (!e || !by || !e->ring || s.first > run->nwords)
+		return claim_malformed(run);
+	snprintf(type, sizeof(type), "PERF_RECORD_%s", run->words[s.first - 1]);
+	if (!claim_value(run, type, &s.type))
 		return STEP_UNTRIED;
 	record_format_of(&s.format, by->attr, sizeof(by->attr), arch_native());
 	image = (struct ring_image){
 		.bytes = e->ring, .length = e->ring_len, .backward = e->backward,
 		.overwrite = e->overwrite, .settle = ring_settle,
 	};
-	error = ring_walk(&image, &seen, &result, look, &s);
+	error = ring_walk(&image, &seen, &result, match_record, &s);
 	buf_free(&s.one);
 	if (error)
-		return claim_untried(l, "the ring cannot be read: %d", error);
+		return claim_untried(run, "cannot read the ring: %s", strerror(error));
 	e->found = s.found;
-	return judge(&s);
+	return find_result(&s);
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The steps of an experiment, one after the other. */
-#include "conform/claim.h"
-
+/* The process of an experiment: it runs the steps one after the other. */
 #include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,259 +12,173 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "conform/claim.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-/*
- * Seconds for one experiment; how many of many times are shown; the user and group that root
- * becomes.
- */
-enum { PATIENCE = 5, SHOWN = 4, NOBODY = 65534 };
+enum {
+	TIMEOUT = 5,	/* seconds for an experiment */
+	SHOWN = 4,	/* repetitions of a step that are in the text of the calls */
+	NOBODY = 65534,	/* user and group of --nobody and "user" */
+};
 
-/* How it ends ------------------------------------------------------------------------ */
+/* Steps without calls to perf -------------------------------------------------------- */
 
-enum step_end claim_untried(struct claim_run *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(l->told->reason, sizeof(l->told->reason), fmt, ap);
-	va_end(ap);
-	return STEP_UNTRIED;
-}
-
-enum step_end claim_bad(struct claim_run *l, const char *fmt, ...)
-{
-	size_t n = (size_t)snprintf(l->told->reason, sizeof(l->told->reason),
-				    "the claim's step is wrong: ");
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(l->told->reason + n, sizeof(l->told->reason) - n, fmt, ap);
-	va_end(ap);
-	return STEP_UNTRIED;
-}
-
-enum step_end claim_false(struct claim_run *l, const char *expected, const char *fmt, ...)
-{
-	va_list ap;
-
-	snprintf(l->told->expected, sizeof(l->told->expected), "%s", expected);
-	va_start(ap, fmt);
-	vsnprintf(l->told->seen, sizeof(l->told->seen), fmt, ap);
-	va_end(ap);
-	return STEP_FALSE;
-}
-
-static int errno_of(const char *name, size_t len)
-{
-	const char *known;
-
-	for (int e = 1; e < 4096; e++) {
-		known = strerrorname_np(e);
-		if (known && strlen(known) == len && !memcmp(known, name, len))
-			return e;
-	}
-	return 0;
-}
-
-/* "ok", a number, or errors with | between them. */
-static bool is_wanted(struct claim_run *l, int64_t result, bool *good)
-{
-	const char *at = l->wanted;
-	uint64_t v;
-
-	if (!strcmp(at, "ok")) {
-		*good = result >= 0;
-		return true;
-	}
-	if (!strcmp(at, "error")) {
-		*good = result < 0;
-		return true;
-	}
-	*good = false;
-	while (*at == 'E') {
-		size_t n = strcspn(at, "|");
-		int error = errno_of(at, n);
-
-		if (!error)
-			break;
-		*good |= result == -error;
-		at += n;
-		if (!*at++)
-			return true;
-	}
-	if (!claim_value(l, l->wanted, &v))
-		return false;
-	*good = result == (int64_t)v;
-	return true;
-}
-
-enum step_end claim_judge(struct claim_run *l, int64_t result)
-{
-	char seen[64];
-	bool good;
-
-	l->ret = result;
-	if (result < 0 && result > -4096)
-		snprintf(seen, sizeof(seen), "%s", strerrorname_np((int)-result) ?: "an error");
-	else
-		snprintf(seen, sizeof(seen), "%lld", (long long)result);
-	if (!l->wanted)
-		return result >= 0 ? STEP_GOES_ON : claim_untried(l, "%s: %s", l->step, seen);
-	if (!is_wanted(l, result, &good))
-		return STEP_UNTRIED;
-	return good ? STEP_GOES_ON : claim_false(l, l->step, "%s", seen);
-}
-
-struct claim_event *claim_event(struct claim_run *l, const char *name)
-{
-	for (size_t i = 0; i < l->nevents; i++)
-		if (!strcmp(l->events[i].name, name))
-			return &l->events[i];
-	return NULL;
-}
-
-/* Steps that make no calls ----------------------------------------------------------- */
-
-static enum step_end let(struct claim_run *l)
+/* let NAME = EXPRESSION */
+static enum step_result step_let(struct claim_run *run)
 {
 	uint64_t v;
 
-	/* let NAME = EXPRESSION */
-	if (l->nwords != 4)
-		return claim_bad(l, "%s", l->step);
-	if (!claim_value(l, l->words[3], &v))
+	if (run->nwords != 4)
+		return claim_malformed(run);
+	if (!claim_value(run, run->words[3], &v))
 		return STEP_UNTRIED;
-	claim_set(l, l->words[1], v);
-	return STEP_GOES_ON;
+	claim_set_var(run, run->words[1], v);
+	return STEP_OK;
 }
 
-/* EXPRESSION OPERATOR EXPRESSION from word 1 on. */
-static bool condition(struct claim_run *l, bool *holds, uint64_t *a, uint64_t *b)
+/* Evaluate "EXPRESSION OPERATOR EXPRESSION" from word 1 on. */
+static bool step_condition(struct claim_run *run, bool *holds, uint64_t *a, uint64_t *b)
 {
-	if (l->nwords != 4 || !claim_value(l, l->words[1], a) || !claim_value(l, l->words[3], b))
+	if (run->nwords != 4 || !claim_value(run, run->words[1], a) ||
+	    !claim_value(run, run->words[3], b))
 		return false;
-	return claim_compare(*a, l->words[2], *b, holds);
+	return claim_compare(*a, run->words[2], *b, holds);
 }
 
-static enum step_end expect(struct claim_run *l)
+/* expect EXPRESSION OPERATOR EXPRESSION */
+static enum step_result step_expect(struct claim_run *run)
 {
 	uint64_t a, b;
 	bool holds;
 
-	if (!condition(l, &holds, &a, &b))
-		return *l->told->reason ? STEP_UNTRIED : claim_bad(l, "%s", l->step);
-	return holds ? STEP_GOES_ON :
-	       claim_false(l, l->step + strlen("expect "), "%s is %lld (0x%llx), %s is %lld",
-			 l->words[1], (long long)a, (unsigned long long)a, l->words[3],
+	if (!step_condition(run, &holds, &a, &b))
+		return claim_malformed(run);
+	return holds ? STEP_OK :
+	       claim_false(run, run->step + strlen("expect "), "%s is %lld (0x%llx), %s is %lld",
+			 run->words[1], (long long)a, (unsigned long long)a, run->words[3],
 			 (long long)b);
 }
 
-static enum step_end needs(struct claim_run *l)
+/* needs perfmon|admin|tracepoints|pmu.NAME: set *result and return true if it is one of these */
+static bool needs_word(struct claim_run *run, enum step_result *result)
 {
-	static const struct {
-		const char *word, *why;
-	} words[] = {
-		{ "perfmon", "it takes CAP_PERFMON" },
-		{ "admin", "it takes CAP_SYS_ADMIN" },
-		{ "tracepoints", "tracefs cannot be read here" },
-	};
+	const char *word = run->words[1];
+	uint64_t v;
+
+	if (!strcmp(word, "tracepoints")) {
+		*result = host_has_tracepoints(run->host) ? STEP_OK :
+			  claim_untried(run, "tracefs is not readable");
+		return true;
+	}
+	if (strcmp(word, "perfmon") && strcmp(word, "admin") && strncmp(word, "pmu.", 4))
+		return false;
+	if (!claim_value(run, word, &v))
+		*result = STEP_UNTRIED;
+	else if (*word == 'p' && word[1] == 'm')
+		*result = v != UINT64_MAX ? STEP_OK :
+			  claim_untried(run, "this machine has no PMU %s", word + 4);
+	else
+		*result = v ? STEP_OK : claim_untried(run, "it requires %s", *word == 'p' ?
+						      "CAP_PERFMON" : "CAP_SYS_ADMIN");
+	return true;
+}
+
+/* needs WORD, or needs EXPRESSION OPERATOR EXPRESSION */
+static enum step_result step_needs(struct claim_run *run)
+{
+	enum step_result result;
 	uint64_t a, b;
 	bool holds;
 
-	if (l->nwords == 2) {
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (!strcmp(words[i].word, l->words[1])) {
-				if (i == 2)
-					a = host_has_tracepoints(l->host);
-				else if (!claim_value(l, words[i].word, &a))
-					return STEP_UNTRIED;
-				return a ? STEP_GOES_ON : claim_untried(l, "%s", words[i].why);
-			}
-		if (!strncmp(l->words[1], "pmu.", 4) && claim_value(l, l->words[1], &a))
-			return a != UINT64_MAX ? STEP_GOES_ON :
-			       claim_untried(l, "there is no PMU %s here", l->words[1] + 4);
-	}
-	if (!condition(l, &holds, &a, &b))
-		return *l->told->reason ? STEP_UNTRIED : claim_bad(l, "%s", l->step);
-	return holds ? STEP_GOES_ON : claim_untried(l, "it needs %s, and %s is %lld here",
-						 l->step + strlen("needs "), l->words[1],
-						 (long long)a);
+	if (run->nwords == 2 && needs_word(run, &result))
+		return result;
+	if (!step_condition(run, &holds, &a, &b))
+		return claim_malformed(run);
+	return holds ? STEP_OK : claim_untried(run, "it requires %s; %s is %lld",
+					       run->step + strlen("needs "), run->words[1],
+					       (long long)a);
 }
 
-static enum step_end become_nobody(struct claim_run *l)
+/* user: continue as an ordinary user */
+static enum step_result step_user(struct claim_run *run)
 {
 	if (getuid() == 0) {
 		if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 		    setresuid(NOBODY, NOBODY, NOBODY))
-			return claim_untried(l, "cannot become an ordinary user: %s",
+			return claim_untried(run, "cannot become an ordinary user: %s",
 					   strerror(errno));
-		/* a change of user undoes both */
+		/* a change of user resets both */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_DUMPABLE, 1);
-		claim_trace_note(l->trace, "as user 65534");
+		claim_trace_note(run->trace, "as user 65534");
 	}
-	return STEP_GOES_ON;
+	return STEP_OK;
 }
 
-static enum step_end limit(struct claim_run *l)
+/* limit files|memlock N */
+static enum step_result step_limit(struct claim_run *run)
 {
 	struct rlimit r;
 	uint64_t v;
 	int which;
 
-	if (l->nwords != 3 || !claim_value(l, l->words[2], &v))
-		return claim_bad(l, "%s", l->step);
-	which = !strcmp(l->words[1], "files") ? RLIMIT_NOFILE : RLIMIT_MEMLOCK;
+	if (run->nwords != 3 || !claim_value(run, run->words[2], &v))
+		return claim_malformed(run);
+	which = !strcmp(run->words[1], "files") ? RLIMIT_NOFILE : RLIMIT_MEMLOCK;
 	r.rlim_cur = r.rlim_max = v;
-	claim_trace_note(l->trace, l->step);
-	return setrlimit(which, &r) ? claim_untried(l, "setrlimit: %s", strerror(errno)) :
-	       STEP_GOES_ON;
+	claim_trace_note(run->trace, run->step);
+	return setrlimit(which, &r) ? claim_untried(run, "setrlimit: %s", strerror(errno)) :
+	       STEP_OK;
 }
 
-/* drop admin: gives up CAP_SYS_ADMIN, and keeps the others. */
-static enum step_end drop(struct claim_run *l)
+/* drop admin: give up CAP_SYS_ADMIN only */
+static enum step_result step_drop(struct claim_run *run)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { 0 } };
 
-	claim_trace_note(l->trace, "without CAP_SYS_ADMIN from here on");
+	claim_trace_note(run->trace, "without CAP_SYS_ADMIN from here on");
 	if (syscall(SYS_capget, &head, data))
-		return claim_untried(l, "capget: %s", strerror(errno));
+		return claim_untried(run, "capget: %s", strerror(errno));
 	for (size_t i = 0; i < 2; i++)
 		data[i].inheritable = 0;
 	data[0].effective &= ~(1U << ABI_CAP_SYS_ADMIN);
 	data[0].permitted &= ~(1U << ABI_CAP_SYS_ADMIN);
-	return syscall(SYS_capset, &head, data) ? claim_untried(l, "capset: %s", strerror(errno)) :
-	       STEP_GOES_ON;
+	if (syscall(SYS_capset, &head, data))
+		return claim_untried(run, "capset: %s", strerror(errno));
+	return STEP_OK;
 }
 
-/* exists PATH: 0 or ENOENT. */
-static enum step_end exists(struct claim_run *l)
+/* exists PATH: its result is 0 or ENOENT */
+static enum step_result step_exists(struct claim_run *run)
 {
-	if (l->nwords != 2)
-		return claim_bad(l, "%s", l->step);
-	return claim_judge(l, access(l->words[1], F_OK) ? -errno : 0);
+	if (run->nwords != 2)
+		return claim_malformed(run);
+	return claim_check_result(run, access(run->words[1], F_OK) ? -errno : 0);
 }
 
-/* All of them ------------------------------------------------------------------------ */
+/* Running steps ---------------------------------------------------------------------- */
 
 static const struct {
-	const char *verb;
-	enum step_end (*run)(struct claim_run *l);
-} verbs[] = {
-	{ "open", claim_open }, { "close", claim_close }, { "read", claim_read },
-	{ "ioctl", claim_ioctl }, { "map", claim_map }, { "unmap", claim_unmap },
-	{ "poke", claim_poke }, { "protect", claim_protect }, { "poll", claim_poll }, { "prctl", claim_prctl },
-	{ "fcntl", claim_fcntl }, { "find", claim_find }, { "work", claim_work },
-	{ "task", claim_task }, { "shell", claim_shell }, { "catch", claim_catch },
-	{ "let", let }, { "expect", expect }, { "needs", needs },
-	{ "user", become_nobody }, { "limit", limit }, { "exists", exists },
-	{ "drop", drop },
+	const char *name;
+	enum step_result (*run)(struct claim_run *run);
+} steps[] = {
+	{ "catch", claim_step_catch }, { "close", claim_step_close },
+	{ "drop", step_drop }, { "exists", step_exists },
+	{ "expect", step_expect }, { "fcntl", claim_step_fcntl },
+	{ "find", claim_step_find }, { "ioctl", claim_step_ioctl },
+	{ "let", step_let }, { "limit", step_limit },
+	{ "map", claim_step_map }, { "needs", step_needs },
+	{ "open", claim_step_open }, { "poke", claim_step_poke },
+	{ "poll", claim_step_poll }, { "prctl", claim_step_prctl },
+	{ "protect", claim_step_protect }, { "read", claim_step_read },
+	{ "shell", claim_step_shell }, { "task", claim_step_task },
+	{ "unmap", claim_step_unmap }, { "user", step_user },
+	{ "work", claim_step_work },
 };
 
-/* The path of our own program, which $self stands for. */
+/* Append the path of this program, the value of $self. */
 static void add_program(struct buf *to)
 {
 	char path[4096];
@@ -276,8 +187,8 @@ static void add_program(struct buf *to)
 	buf_add(to, path, n > 0 ? (size_t)n : 0);
 }
 
-/* Puts the values of $NAMEs into their places; false: one has none. */
-static bool expand(struct claim_run *l, const char *from, struct buf *to)
+/* Copy from to to with each $NAME replaced by its value.  Return false if one is unknown. */
+static bool expand_variables(struct claim_run *run, const char *from, struct buf *to)
 {
 	while (*from) {
 		size_t n = strcspn(from, "$");
@@ -296,7 +207,7 @@ static bool expand(struct claim_run *l, const char *from, struct buf *to)
 		for (n = 1; isalnum((unsigned char)from[n]) || from[n] == '_' || from[n] == '.';)
 			n++;
 		snprintf(name, sizeof(name), "%.*s", (int)n - 1, from + 1);
-		if (!claim_value(l, name, &v))
+		if (!claim_value(run, name, &v))
 			return false;
 		buf_addf(to, "%lld", (long long)v);
 		from += n;
@@ -304,25 +215,28 @@ static bool expand(struct claim_run *l, const char *from, struct buf *to)
 	return true;
 }
 
-/* Takes text apart into words; one with a quote ends with the next quote. */
-static bool split(struct claim_run *l, char *text)
+/*
+ * Split text into the step's words and its expected result.  A word that contains a quote
+ * ends at the next quote.
+ */
+static bool split_step(struct claim_run *run, char *text)
 {
 	char *arrow = strstr(text, " -> ");
 
-	l->wanted = NULL;
+	run->wanted = NULL;
 	if (arrow) {
 		*arrow = '\0';
-		l->wanted = arrow + strlen(" -> ");
+		run->wanted = arrow + strlen(" -> ");
 	}
-	l->nwords = 0;
+	run->nwords = 0;
 	while (*text) {
 		if (*text == ' ') {
 			*text++ = '\0';
 			continue;
 		}
-		if (l->nwords == CLAIM_WORDS)
+		if (run->nwords == CLAIM_WORDS)
 			return false;
-		l->words[l->nwords++] = text;
+		run->words[run->nwords++] = text;
 		text += strcspn(text, " \"");
 		if (*text == '"') {
 			text = strchr(text + 1, '"');
@@ -331,33 +245,33 @@ static bool split(struct claim_run *l, char *text)
 			*text++ = '\0';
 		}
 	}
-	return l->nwords > 0;
+	return run->nwords > 0;
 }
 
-static enum step_end one_step(struct claim_run *l)
+static enum step_result run_step(struct claim_run *run)
 {
 	struct buf text = { 0 };
-	enum step_end end = STEP_UNTRIED;
+	enum step_result result = STEP_UNTRIED;
 	size_t i = 0;
 
-	if (!expand(l, l->step, &text))
+	if (!expand_variables(run, run->step, &text))
 		goto out;
-	if (!text.len || !split(l, text.data)) {
-		end = claim_bad(l, "%s", l->step);
+	if (!text.len || !split_step(run, text.data)) {
+		result = claim_malformed(run);
 		goto out;
 	}
-	while (i < sizeof(verbs) / sizeof(*verbs) && strcmp(verbs[i].verb, l->words[0]))
+	while (i < sizeof(steps) / sizeof(*steps) && strcmp(steps[i].name, run->words[0]))
 		i++;
-	end = i < sizeof(verbs) / sizeof(*verbs) ? verbs[i].run(l) : claim_bad(l, "%s", l->step);
+	result = i < sizeof(steps) / sizeof(*steps) ? steps[i].run(run) : claim_malformed(run);
 out:
 	buf_free(&text);
-	return end;
+	return result;
 }
 
-/* "5 STEP" does it five times. */
-static enum step_end repeat(struct claim_run *l, const char *step)
+/* Run a step, as often as "N STEP" says. */
+static enum step_result repeat_step(struct claim_run *run, const char *step)
 {
-	enum step_end end = STEP_GOES_ON;
+	enum step_result result = STEP_OK;
 	unsigned long times = 1;
 	char *rest;
 
@@ -365,50 +279,52 @@ static enum step_end repeat(struct claim_run *l, const char *step)
 		times = strtoul(step, &rest, 10);
 		step = rest + strspn(rest, " ");
 	}
-	l->step = step;
-	for (unsigned long i = 0; i < times && end == STEP_GOES_ON; i++) {
-		claim_trace_mute(l->trace, i >= SHOWN && i + 1 < times);
-		end = one_step(l);
+	run->step = step;
+	for (unsigned long i = 0; i < times && result == STEP_OK; i++) {
+		claim_trace_mute(run->trace, i >= SHOWN && i + 1 < times);
+		result = run_step(run);
 	}
-	return end;
+	return result;
 }
 
-static enum claim_verdict all_steps(struct claim_run *l, const char *steps)
+static enum claim_verdict run_steps(struct claim_run *run, const char *text)
 {
-	enum step_end end = STEP_GOES_ON;
-	char *copy = xstrdup(steps), *at = copy, *next;
+	enum step_result result = STEP_OK;
+	char *copy = xstrdup(text), *at = copy, *next;
 
-	while (end == STEP_GOES_ON && *at) {
+	while (result == STEP_OK && *at) {
 		next = strchr(at, '\n');
 		*next = '\0';
-		end = repeat(l, at);
+		result = repeat_step(run, at);
 		at = next + 1;
 	}
-	return end == STEP_GOES_ON ? CLAIM_TRUE : end == STEP_FALSE ? CLAIM_FALSE :
+	return result == STEP_OK ? CLAIM_TRUE : result == STEP_FALSE ? CLAIM_FALSE :
 	       CLAIM_UNTRIED;
 }
 
-_Noreturn void claim_run(const struct claim_desc *c, bool nobody, struct claim_told *told)
+_Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
+			       struct claim_outcome *outcome)
 {
-	struct claim_run *l = xcalloc(1, sizeof(*l));
+	struct claim_run *run = xcalloc(1, sizeof(*run));
 
-	/* what our parent does about signals is its own affair */
+	/* our parent may ignore or block signals */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(PATIENCE);
-	l->told = told;
-	l->host = host_new("/sys", NULL);
-	l->trace = claim_trace_new(l);
-	if (!l->trace) {
-		snprintf(told->reason, sizeof(told->reason), "no memory for the trace");
-		told->done = true;
+	alarm(TIMEOUT);
+	run->outcome = outcome;
+	run->host = host_new("/sys", NULL);
+	run->trace = claim_trace_new(run);
+	if (!run->trace) {
+		snprintf(outcome->reason, sizeof(outcome->reason),
+			 "cannot allocate memory for the trace");
+		outcome->done = true;
 		_exit(0);
 	}
-	if (!nobody || become_nobody(l) == STEP_GOES_ON)
-		told->verdict = all_steps(l, c->steps);
-	claim_task_end(l);
-	claim_trace_end(l->trace, told->calls, sizeof(told->calls));
-	told->done = true;
+	if (!nobody || step_user(run) == STEP_OK)
+		outcome->verdict = run_steps(run, c->steps);
+	claim_task_end(run);
+	claim_trace_end(run->trace, outcome->calls, sizeof(outcome->calls));
+	outcome->done = true;
 	_exit(0);
 }

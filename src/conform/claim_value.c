@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers in the steps of experiments: names, members, and sums of them. */
-#include "conform/claim.h"
-
+/* Expressions in the steps of experiments. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +13,7 @@
 
 #include "abi/arch.h"
 #include "abi/layout.h"
+#include "conform/claim.h"
 #include "drive/bpf.h"
 #include "drive/experiment.h"
 #include "drive/work.h"
@@ -27,25 +26,28 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Of an event ------------------------------------------------------------------------ */
+/* Events ------------------------------------------------------------------------------ */
 
-static uint64_t attr_get(const struct claim_event *e, unsigned int index)
+static uint64_t claim_attr(const struct claim_event *e, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, e->attr, sizeof(e->attr));
 }
 
-/* Where a number of what read(2) gave stands: "value", "id1", "lost", ...; or -1. */
-static int read_place(const struct claim_event *e, const char *what)
+/*
+ * Return the index of "value", "id1", "lost", ... among the words that read(2) returned
+ * for the event's read_format, or -1.
+ */
+static int read_index(const struct claim_event *e, const char *what)
 {
 	static const struct {
 		const char *name;
 		uint64_t bit;
 	} each[] = { { "value", 0 }, { "id", PERF_FORMAT_ID }, { "lost", PERF_FORMAT_LOST } };
-	uint64_t format = attr_get(e, ATTR_READ_FORMAT);
+	uint64_t format = claim_attr(e, ATTR_READ_FORMAT);
 	int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED), at, width = 0, place = -1;
 	bool group = format & PERF_FORMAT_GROUP;
 
-	/* the value alone goes before the times */
+	/* one event: value, times, id, lost; a group: nr, times, then value, id, lost of each */
 	if (!strcmp(what, "enabled"))
 		return times ? 1 : -1;
 	times += !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -86,17 +88,17 @@ static bool record_field(const struct claim_event *e, const char *name, uint64_t
 
 static bool page_field(const struct claim_event *e, const char *name, uint64_t *v)
 {
-	const struct layout *l = &layout_perf_event_mmap_page;
+	const struct layout *page = &layout_perf_event_mmap_page;
 
-	for (size_t i = 0; e->ring && i < l->n; i++)
-		if (!strcmp(l->fields[i].name, name)) {
-			*v = layout_get(l, (unsigned int)i, e->ring, l->size);
+	for (size_t i = 0; e->ring && i < page->n; i++)
+		if (!strcmp(page->fields[i].name, name)) {
+			*v = layout_get(page, (unsigned int)i, e->ring, page->size);
 			return true;
 		}
 	return false;
 }
 
-static bool of_event(const struct claim_event *e, const char *what, uint64_t *v)
+static bool event_value(const struct claim_event *e, const char *what, uint64_t *v)
 {
 	int place;
 
@@ -111,7 +113,7 @@ static bool of_event(const struct claim_event *e, const char *what, uint64_t *v)
 	else if (!strncmp(what, "page.", 5))
 		return page_field(e, what + 5, v);
 	else {
-		place = read_place(e, what);
+		place = read_index(e, what);
 		if (place < 0 || place >= (int)(sizeof(e->words) / 8))
 			return false;
 		*v = e->words[place];
@@ -121,7 +123,7 @@ static bool of_event(const struct claim_event *e, const char *what, uint64_t *v)
 
 /* Names ------------------------------------------------------------------------------ */
 
-static bool of_signals(const char *what, uint64_t *v)
+static bool signal_value(const char *what, uint64_t *v)
 {
 	const struct {
 		const char *name;
@@ -149,7 +151,7 @@ static uint64_t clock_now(int id)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t online(void)
+static uint64_t online_cpus(void)
 {
 	struct cpus c = { 0 };
 	uint64_t n;
@@ -160,8 +162,8 @@ static uint64_t online(void)
 	return n;
 }
 
-/* A descriptor of the uppermost cgroup; -1: there are none. */
-static uint64_t cgroup(void)
+/* Return a descriptor of the root cgroup, or -1 if cgroups are not mounted. */
+static uint64_t root_cgroup(void)
 {
 	char path[256];
 
@@ -169,8 +171,8 @@ static uint64_t cgroup(void)
 			  open(path, O_RDONLY | O_CLOEXEC) : -1);
 }
 
-/* How many cgroups there are that perf can tell apart, by /proc/cgroups. */
-static uint64_t perf_cgroups(void)
+/* Return the number of cgroups of the perf_event controller, from /proc/cgroups. */
+static uint64_t perf_event_cgroups(void)
 {
 	char text[4096];
 	const char *line;
@@ -182,7 +184,7 @@ static uint64_t perf_cgroups(void)
 	return line ? strtoull(line, NULL, 10) : 0;
 }
 
-static bool capability(unsigned int bit)
+static bool has_capability(unsigned int bit)
 {
 	char text[4096];
 	const char *line;
@@ -193,7 +195,7 @@ static bool capability(unsigned int bit)
 	return line && strtoull(line + strlen("\nCapEff:"), NULL, 16) >> bit & 1;
 }
 
-/* A CPU that we may run on and work_cpu() is not; -1: there is none. */
+/* Return a CPU below work_cpu() in our affinity mask, or -1. */
 static uint64_t other_cpu(void)
 {
 	cpu_set_t set;
@@ -206,8 +208,8 @@ static uint64_t other_cpu(void)
 	return UINT64_MAX;
 }
 
-/* Whose process it is. */
-static uint64_t owner(const char *pid)
+/* Return the user of a process, or -1. */
+static uint64_t owner_uid(const char *pid)
 {
 	char path[64];
 	struct stat st;
@@ -216,82 +218,90 @@ static uint64_t owner(const char *pid)
 	return stat(path, &st) ? UINT64_MAX : st.st_uid;
 }
 
-static bool builtin(struct claim_run *l, const char *name, uint64_t *v)
+/* Set *v to a value of this machine or process.  Return false for an unknown name. */
+static bool machine_value(const char *name, uint64_t *v)
 {
-	if (!strcmp(name, "pid"))
-		*v = (uint64_t)getpid();
-	else if (!strcmp(name, "tid"))
-		*v = (uint64_t)gettid();
-	else if (!strcmp(name, "ppid"))
-		*v = (uint64_t)getppid();
-	else if (!strcmp(name, "uid"))
-		*v = getuid();
-	else if (!strcmp(name, "task"))
-		*v = (uint64_t)claim_task_pid(l);
-	else if (!strcmp(name, "page"))
-		*v = (uint64_t)sysconf(_SC_PAGESIZE);
-	else if (!strcmp(name, "watched"))
-		*v = work_watched();
-	else if (!strcmp(name, "called"))
-		*v = work_called();
-	else if (!strcmp(name, "mycpu"))
-		*v = (uint64_t)work_cpu();
-	else if (!strcmp(name, "othercpu"))
+	const struct {
+		const char *name;
+		uint64_t value;
+	} cheap[] = {
+		{ "pid", (uint64_t)getpid() },
+		{ "tid", (uint64_t)gettid() },
+		{ "ppid", (uint64_t)getppid() },
+		{ "uid", getuid() },
+		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) },
+		{ "longsize", sizeof(long) },
+		{ "watched", work_watched() },
+		{ "called", work_called() },
+		{ "calledat", work_called_offset() },
+		{ "mycpu", (uint64_t)work_cpu() },
+		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 },
+	};
+
+	for (size_t i = 0; i < sizeof(cheap) / sizeof(*cheap); i++)
+		if (!strcmp(cheap[i].name, name)) {
+			*v = cheap[i].value;
+			return true;
+		}
+	if (!strcmp(name, "othercpu"))
 		*v = other_cpu();
+	else if (!strcmp(name, "ncpus"))
+		*v = online_cpus();
+	else if (!strcmp(name, "cgroup"))
+		*v = root_cgroup();
 	else if (!strcmp(name, "perfcgroups"))
-		*v = perf_cgroups();
+		*v = perf_event_cgroups();
 	else if (!strcmp(name, "bpfjit"))
 		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
-	else if (!strcmp(name, "longsize"))
-		*v = sizeof(long);
-	else if (!strcmp(name, "calledat"))
-		*v = work_called_offset();
-	else if (!strcmp(name, "x86"))
-		*v = arch_native()->regs == &xlat_perf_regs_x86;
-	else if (!strcmp(name, "ncpus"))
-		*v = online();
-	else if (!strcmp(name, "cgroup"))
-		*v = cgroup();
 	else if (!strcmp(name, "perfmon"))
 		*v = rights_perfmon();
 	else if (!strcmp(name, "admin"))
-		*v = capability(ABI_CAP_SYS_ADMIN);
-	else if (!strcmp(name, "ret"))
-		*v = (uint64_t)l->ret;
-	else if (!strcmp(name, "size"))
-		*v = l->size;
-	else if (!strcmp(name, "out"))
-		*v = l->out;
+		*v = has_capability(ABI_CAP_SYS_ADMIN);
 	else
 		return false;
 	return true;
 }
 
-static bool of_group(struct claim_run *l, const char *name, const char *rest, uint64_t *v)
+static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
+{
+	if (!strcmp(name, "task"))
+		*v = (uint64_t)claim_task_pid(run);
+	else if (!strcmp(name, "ret"))
+		*v = (uint64_t)run->ret;
+	else if (!strcmp(name, "size"))
+		*v = run->size;
+	else if (!strcmp(name, "out"))
+		*v = run->out;
+	else
+		return machine_value(name, v);
+	return true;
+}
+
+static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
 {
 	const struct pmu *p;
 
 	if (!strcmp(name, "sys"))
 		*v = (uint64_t)rights_sysctl(rest, -1000);
 	else if (!strcmp(name, "pmu")) {
-		p = pmu_find(host_pmus(l->host), rest, strlen(rest));
+		p = pmu_find(host_pmus(run->host), rest, strlen(rest));
 		*v = p ? p->type : UINT64_MAX;
 	} else if (!strcmp(name, "owner"))
-		*v = owner(rest);
+		*v = owner_uid(rest);
 	else if (!strcmp(name, "now"))
 		*v = clock_now(atoi(rest));
 	else if (!strcmp(name, "query"))
-		*v = l->query[atoi(rest) & 15];
+		*v = run->query[atoi(rest) & 15];
 	else if (!strcmp(name, "bpf"))
 		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
 	else if (!strcmp(name, "sig"))
-		return of_signals(rest, v);
+		return signal_value(rest, v);
 	else
-		return claim_event(l, name) && of_event(claim_event(l, name), rest, v);
+		return claim_find_event(run, name) && event_value(claim_find_event(run, name), rest, v);
 	return true;
 }
 
-static bool constant(const char *name, uint64_t *v)
+static bool constant_value(const char *name, uint64_t *v)
 {
 	for (const struct xlat *const *x = xlat_tables; *x; x++)
 		for (size_t i = 0; i < (*x)->n; i++)
@@ -302,38 +312,24 @@ static bool constant(const char *name, uint64_t *v)
 	return false;
 }
 
-static bool named(struct claim_run *l, char *name, uint64_t *v)
+static bool variable_value(struct claim_run *run, char *name, uint64_t *v)
 {
 	char *dot = strchr(name, '.');
 
-	for (size_t i = 0; i < l->nvars; i++)
-		if (!strcmp(l->vars[i].name, name)) {
-			*v = l->vars[i].value;
+	for (size_t i = 0; i < run->nvars; i++)
+		if (!strcmp(run->vars[i].name, name)) {
+			*v = run->vars[i].value;
 			return true;
 		}
 	if (!dot)
-		return builtin(l, name, v) || constant(name, v);
+		return builtin_value(run, name, v) || constant_value(name, v);
 	*dot = '\0';
-	return of_group(l, name, dot + 1, v);
-}
-
-void claim_set(struct claim_run *l, const char *name, uint64_t v)
-{
-	size_t i = 0;
-
-	while (i < l->nvars && strcmp(l->vars[i].name, name))
-		i++;
-	if (i == CLAIM_VARS)
-		return;
-	if (i == l->nvars)
-		l->nvars++;
-	snprintf(l->vars[i].name, CLAIM_NAME, "%s", name);
-	l->vars[i].value = v;
+	return prefixed_value(run, name, dot + 1, v);
 }
 
 /* Expressions ------------------------------------------------------------------------ */
 
-static bool term(struct claim_run *l, const char **at, uint64_t *v)
+static bool term_value(struct claim_run *run, const char **at, uint64_t *v)
 {
 	char name[80];
 	size_t n = 0;
@@ -342,7 +338,7 @@ static bool term(struct claim_run *l, const char **at, uint64_t *v)
 	if (**at == '-' || **at == '~') {
 		char sign = *(*at)++;
 
-		if (!term(l, at, v))
+		if (!term_value(run, at, v))
 			return false;
 		*v = sign == '-' ? -*v : ~*v;
 		return true;
@@ -358,10 +354,10 @@ static bool term(struct claim_run *l, const char **at, uint64_t *v)
 	memcpy(name, *at, n);
 	name[n] = '\0';
 	*at += n;
-	return n && named(l, name, v);
+	return n && variable_value(run, name, v);
 }
 
-static bool apply(const char **at, uint64_t *a, char op, uint64_t b)
+static bool apply_operator(uint64_t *a, char op, uint64_t b)
 {
 	switch (op) {
 	case '+': *a += b; break;
@@ -375,25 +371,24 @@ static bool apply(const char **at, uint64_t *a, char op, uint64_t b)
 	case '>': *a = b < 64 ? *a >> b : 0; break;
 	default: return false;
 	}
-	(void)at;
 	return true;
 }
 
-/* Operators bind alike, from left to right. */
-bool claim_value(struct claim_run *l, const char *text, uint64_t *v)
+/* All operators have the same precedence and associate to the left. */
+bool claim_value(struct claim_run *run, const char *text, uint64_t *v)
 {
 	const char *at = text;
 	uint64_t b;
 	char op;
 
-	if (!term(l, &at, v))
-		return claim_bad(l, "no such number: %s", text), false;
+	if (!term_value(run, &at, v))
+		return claim_untried(run, "malformed step: no value: %s", text), false;
 	while (*at) {
 		op = *at++;
 		if ((op == '<' || op == '>') && *at == op)
 			at++;
-		if (!term(l, &at, &b) || !apply(&at, v, op, b))
-			return claim_bad(l, "no such number: %s", text), false;
+		if (!term_value(run, &at, &b) || !apply_operator(v, op, b))
+			return claim_untried(run, "malformed step: no value: %s", text), false;
 	}
 	return true;
 }

@@ -14,8 +14,8 @@
 #include "xlat/tables.h"
 
 /*
- * What is false once may have been disturbed, by other users of breakpoints and
- * rings, or by a scheduler that had something else to do.
+ * A claim is false only if each of several runs contradicts it: other users of breakpoints
+ * and rings, and the scheduler, disturb single runs.
  */
 enum { TRIES = 4 };
 
@@ -35,68 +35,68 @@ static bool is_chosen(const struct claims_options *o, const struct claim_desc *c
 	       (!o->name || !fnmatch(o->name, c->name, 0));
 }
 
-static void try_once(const struct claim_desc *c, bool nobody, struct claim_told *told)
+static void try_once(const struct claim_desc *c, bool nobody, struct claim_outcome *outcome)
 {
 	pid_t pid;
 
-	memset(told, 0, sizeof(*told));
+	memset(outcome, 0, sizeof(*outcome));
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		claim_run(c, nobody, told);
+		claim_run_child(c, nobody, outcome);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (pid > 0 && told->done)
+	if (pid > 0 && outcome->done)
 		return;
-	told->verdict = CLAIM_UNTRIED;
-	snprintf(told->reason, sizeof(told->reason), "%s", pid > 0 ?
-		 "the experiment came to no end" : "no process could be had for it");
+	outcome->verdict = CLAIM_UNTRIED;
+	snprintf(outcome->reason, sizeof(outcome->reason), "%s", pid > 0 ?
+		 "the experiment did not end" : "cannot start a process for it");
 }
 
 static void try_claim(const struct claim_desc *c, const struct claims_options *o,
-		      struct claim_told *told, struct claim_result *r)
+		      struct claim_outcome *outcome, struct claim_result *r)
 {
 	unsigned int tries = o->tries ? o->tries : TRIES;
 	uint32_t release = running_release();
 
 	*r = (struct claim_result){ .claim = c };
-	memset(told, 0, sizeof(*told));
+	memset(outcome, 0, sizeof(*outcome));
 	if (release < c->since) {
-		snprintf(told->reason, sizeof(told->reason), "it is about Linux %u.%u and later",
+		snprintf(outcome->reason, sizeof(outcome->reason), "it applies to Linux %u.%u and later",
 			 c->since >> 16, c->since >> 8 & 255);
 	} else if (c->until && release >= c->until) {
-		snprintf(told->reason, sizeof(told->reason), "it is about Linux before %u.%u",
+		snprintf(outcome->reason, sizeof(outcome->reason), "it applies to Linux before %u.%u",
 			 c->until >> 16, c->until >> 8 & 255);
 	} else {
 		do
-			try_once(c, o->nobody, told);
-		while (++r->tries < tries && (told->verdict == CLAIM_FALSE || !told->done));
+			try_once(c, o->nobody, outcome);
+		while (++r->tries < tries && (outcome->verdict == CLAIM_FALSE || !outcome->done));
 	}
-	r->verdict = told->verdict;
-	r->reason = r->verdict == CLAIM_UNTRIED ? told->reason : "";
-	r->expected = r->verdict == CLAIM_FALSE ? told->expected : "";
-	r->seen = r->verdict == CLAIM_FALSE ? told->seen : "";
-	r->calls = told->calls;
+	r->verdict = outcome->verdict;
+	r->reason = r->verdict == CLAIM_UNTRIED ? outcome->reason : "";
+	r->expected = r->verdict == CLAIM_FALSE ? outcome->expected : "";
+	r->seen = r->verdict == CLAIM_FALSE ? outcome->seen : "";
+	r->calls = outcome->calls;
 }
 
 int conform_claims(const struct claims_options *opts,
 		   void (*report)(void *ctx, const struct claim_result *r), void *ctx)
 {
 	const struct claim_desc *all = opts->claims ? opts->claims : claim_descs;
-	struct claim_told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct claim_outcome *outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct claim_result r;
 	int wrong = 0;
 
-	if (told == MAP_FAILED)
+	if (outcome == MAP_FAILED)
 		return -ENOMEM;
 	for (const struct claim_desc *c = all; c->name; c++) {
 		if (!is_chosen(opts, c))
 			continue;
-		try_claim(c, opts, told, &r);
+		try_claim(c, opts, outcome, &r);
 		wrong += r.verdict == CLAIM_FALSE;
 		report(ctx, &r);
 	}
-	munmap(told, sizeof(*told));
+	munmap(outcome, sizeof(*outcome));
 	return wrong;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether what perf_event_open(2) says of the kernel's behaviour is true here:
- * the claims of xlat/claims.in, each tried by its experiment in a child of ours
- * that ends with all that it opened.
+ * Statements of perf_event_open(2) about the kernel's behaviour (xlat/claims.in), each
+ * tested by an experiment in a child process.
  */
 #ifndef PEVTRACE_CONFORM_CLAIMS_H
 #define PEVTRACE_CONFORM_CLAIMS_H
@@ -14,49 +13,48 @@
 #include "abi/xlat.h"
 
 enum claim_verdict {
-	CLAIM_UNTRIED,	/* the reason tells why */
+	CLAIM_UNTRIED,	/* could not be tested; reason says why */
 	CLAIM_TRUE,
-	CLAIM_FALSE,	/* in each of several tries */
+	CLAIM_FALSE,	/* contradicted by each of several runs */
 };
 
 struct claim_result {
 	const struct claim_desc *claim;
 	enum claim_verdict verdict;
 	unsigned int tries;
-	/* "" where they say nothing; without a full stop */
-	const char *reason;	/* untried: why */
-	const char *expected;	/* false: what should have been, and what was */
-	const char *seen;
-	const char *calls;	/* the calls made, as a trace of them, in lines */
+	/* without a full stop; "" if not applicable */
+	const char *reason;	/* CLAIM_UNTRIED */
+	const char *expected, *seen; /* CLAIM_FALSE */
+	const char *calls;	/* text of the calls, as a trace shows them */
 };
 
-/* Zero-initialised: all claims, as who we are. */
+/* Zero-initialised: all claims, with the rights of the caller. */
 struct claims_options {
-	uint32_t since;		/* KVER(): only those about this release's news or later */
-	const char *section;	/* only those of headings that have it in them; or NULL */
-	const char *name;	/* only those whose name fits this fnmatch(3) pattern; or NULL */
-	bool nobody;		/* as an ordinary user: takes root to become one */
-	unsigned int tries;	/* how often a false claim is tried; 0: four times */
-	const struct claim_desc *claims; /* others than claim_descs, ended alike; or NULL */
+	uint32_t since;		/* KVER(): only claims about features of this release or later */
+	const char *section;	/* only claims of headings that contain it; or NULL */
+	const char *name;	/* only claims whose name matches this fnmatch(3) pattern; or NULL */
+	bool nobody;		/* run as an ordinary user; requires root */
+	unsigned int tries;	/* runs of a claim that is contradicted; 0: four */
+	const struct claim_desc *claims; /* in place of claim_descs; or NULL */
 };
 
 /*
- * Tries them one after the other, in their order, and reports each; what the result
- * points to is valid during the call only.  Returns how many are false, or -ENOMEM.
+ * Test the claims in order and report each; the result is valid during the call only.
+ * Return the number of false claims, or -ENOMEM.
  */
 int conform_claims(const struct claims_options *opts,
 		   void (*report)(void *ctx, const struct claim_result *r), void *ctx);
 
 /*
- * The line (from 1) of a page's man(7) source on which the claim's sentence begins;
- * 0: it is not there.
+ * Return the line (from 1) of the page's man(7) source on which the claim's sentence
+ * begins, or 0 if the page lacks it.
  */
 unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len);
 
 /*
- * Whether none of these words (with commas between them) stands in the paragraph that the
- * claim's sentence is of, from its tag to the next, or in the section where it has no tag.
- * False where the sentence is not there, as in a translation: nothing can be said of it.
+ * Return true if the paragraph of the claim's sentence has none of the words (separated by
+ * commas).  The paragraph extends from its tag to the next, or is the section if it has no
+ * tag.  Return false if the page lacks the sentence, as translations do.
  */
 bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding a claim's sentence in the source of the page. */
+/* The place of a claim's sentence in the source of the page. */
 #include "conform/claims.h"
 
 #include <ctype.h>
@@ -10,15 +10,15 @@
 #include "lib/buf.h"
 #include "lib/die.h"
 
-/* Where a tag is, or the nesting of paragraphs changes, and how deep it is then. */
+/* A .TP, .RS or .RE: offset in the text, and nesting depth behind it. */
 struct mark {
 	size_t at;
 	int depth;
 	bool tag;
 };
 
-/* The page's words, one blank between them, and the line that each byte is of. */
-struct words {
+/* The text of a section, with single blanks, and the line of each byte. */
+struct place_words {
 	struct buf text;
 	unsigned int *lines;
 	size_t cap;
@@ -27,7 +27,7 @@ struct words {
 	int depth;
 };
 
-static void add(struct words *w, char c, unsigned int line)
+static void place_add_char(struct place_words *w, char c, unsigned int line)
 {
 	size_t at = w->text.len;
 
@@ -41,8 +41,8 @@ static void add(struct words *w, char c, unsigned int line)
 	buf_addc(&w->text, c);
 }
 
-/* What an escape at p (behind its backslash) stands for; moves p behind it. */
-static char escape(const char **p, const char *end)
+/* Return the character of the escape at *p, behind its backslash, and skip it; '\0': none. */
+static char place_escape(const char **p, const char *end)
 {
 	const char *at = *p;
 
@@ -73,8 +73,8 @@ static char escape(const char **p, const char *end)
 	}
 }
 
-/* Text of a line; the arguments of a macro with two fonts stand close. */
-static void add_line(struct words *w, const char *p, const char *end, unsigned int line)
+/* Add the text of a line.  Macros with two fonts join their arguments without blanks. */
+static void place_add_line(struct place_words *w, const char *p, const char *end, unsigned int line)
 {
 	bool macro = *p == '.', close = false, quoted = false;
 
@@ -84,7 +84,7 @@ static void add_line(struct words *w, const char *p, const char *end, unsigned i
 			isupper((unsigned char)p[1]) && strchr("BIR", p[0]) &&
 			strchr("BIR", p[1]);
 		if (!close && (end - p < 2 || p[1] != ' ' || !strchr("BI", p[0])))
-			return; /* a request that has no text */
+			return; /* a request without text */
 		while (p < end && *p != ' ')
 			p++;
 		while (p < end && *p == ' ')
@@ -94,22 +94,22 @@ static void add_line(struct words *w, const char *p, const char *end, unsigned i
 		char c = *p++;
 
 		if (c == '\\') {
-			c = escape(&p, end);
+			c = place_escape(&p, end);
 			if (c)
-				add(w, c, line);
+				place_add_char(w, c, line);
 		} else if (macro && c == '"') {
 			quoted = !quoted;
 		} else if (!isspace((unsigned char)c)) {
-			add(w, c, line);
+			place_add_char(w, c, line);
 		} else if (!close || quoted) {
-			add(w, ' ', line);
+			place_add_char(w, ' ', line);
 		}
 	}
-	add(w, ' ', line);
+	place_add_char(w, ' ', line);
 }
 
-/* The heading that a line is, or NULL. */
-static bool is_heading(const char *p, const char *end, const char *heading, bool *ours)
+/* Return true if the line is a heading, and compare it with heading. */
+static bool is_heading(const char *p, const char *end, const char *heading, bool *same)
 {
 	size_t n = strlen(heading);
 
@@ -117,12 +117,12 @@ static bool is_heading(const char *p, const char *end, const char *heading, bool
 		return false;
 	for (p += 3; p < end && (*p == ' ' || *p == '"');)
 		p++;
-	*ours = (size_t)(end - p) >= n && !memcmp(p, heading, n);
+	*same = (size_t)(end - p) >= n && !memcmp(p, heading, n);
 	return true;
 }
 
-/* What .TP, .RS and .RE do to the nesting of paragraphs. */
-static void add_mark(struct words *w, const char *p)
+/* Record .TP, .RS and .RE. */
+static void place_add_mark(struct place_words *w, const char *p)
 {
 	bool tag = !strncmp(p, ".TP", 3);
 
@@ -133,13 +133,13 @@ static void add_mark(struct words *w, const char *p)
 	w->marks[w->nmarks++] = (struct mark){ w->text.len, w->depth, tag };
 }
 
-/* The words of the claim's section; returns where its sentence begins, NULL: nowhere. */
-static const char *find_place(struct words *w, const struct claim_desc *c, const char *source,
+/* Read the claim's section.  Return the start of its sentence in w->text, or NULL. */
+static const char *find_place(struct place_words *w, const struct claim_desc *c, const char *source,
 			      size_t len)
 {
 	const char *end = source + len, *next;
 	unsigned int line = 0;
-	bool ours = false;
+	bool inside = false;
 
 	for (const char *p = source; p < end; p = next + 1) {
 		line++;
@@ -147,16 +147,16 @@ static const char *find_place(struct words *w, const struct claim_desc *c, const
 		if (!next)
 			next = end;
 		if (p == next || !strncmp(p, ".\\\"", 3) ||
-		    is_heading(p, next, c->section, &ours) || !ours)
+		    is_heading(p, next, c->section, &inside) || !inside)
 			continue;
 		if (next - p >= 3)
-			add_mark(w, p);
-		add_line(w, p, next, line);
+			place_add_mark(w, p);
+		place_add_line(w, p, next, line);
 	}
 	return strstr(buf_str(&w->text), c->place);
 }
 
-static void words_free(struct words *w)
+static void place_words_free(struct place_words *w)
 {
 	buf_free(&w->text);
 	free(w->lines);
@@ -165,16 +165,16 @@ static void words_free(struct words *w)
 
 unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len)
 {
-	struct words w = { .cap = 0 };
+	struct place_words w = { .cap = 0 };
 	const char *found = find_place(&w, c, source, len);
 	unsigned int line = found ? w.lines[found - w.text.data] : 0;
 
-	words_free(&w);
+	place_words_free(&w);
 	return line;
 }
 
-/* From the tag before at to the next one that is not within; all, where there is none. */
-static void paragraph(const struct words *w, size_t at, size_t *from, size_t *to)
+/* Find the paragraph around at: from its tag to the next one of the same depth or less. */
+static void paragraph(const struct place_words *w, size_t at, size_t *from, size_t *to)
 {
 	int depth = 0, outer;
 	size_t i = 0;
@@ -199,7 +199,7 @@ static void paragraph(const struct words *w, size_t at, size_t *from, size_t *to
 
 bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words)
 {
-	struct words w = { .cap = 0 };
+	struct place_words w = { .cap = 0 };
 	const char *found = find_place(&w, c, source, len);
 	bool unsaid = false;
 	size_t from, to;
@@ -208,6 +208,6 @@ bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, co
 		paragraph(&w, (size_t)(found - w.text.data), &from, &to);
 		unsaid = !api_desc_any(w.text.data + from, to - from, words);
 	}
-	words_free(&w);
+	place_words_free(&w);
 	return unsaid;
 }

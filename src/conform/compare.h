@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sources side by side. */
+/* Comparison of the page, headers, BTF and the tables; each difference is a finding. */
 #ifndef PEVTRACE_CONFORM_COMPARE_H
 #define PEVTRACE_CONFORM_COMPARE_H
 
@@ -7,69 +7,47 @@
 #include "conform/finding.h"
 #include "conform/page.h"
 
-/* One thing that was compared; its findings begin with that one. */
+/* One item that was compared.  Its findings extend to those of the next check. */
 struct conform_check {
 	char *what;		/* owned: "page: PERF_SAMPLE_IP" */
-	size_t first;
-	char *untried;		/* owned: why it could not be; NULL: it was */
+	size_t first;		/* index of its first finding */
+	char *untried;		/* owned: why it could not be compared; NULL: it was */
 };
 
 struct conform {
 	struct api_desc tables;
-	struct api_desc header, btf;	/* without a file: not read */
-	struct page page;		/* without source: not read */
-	/* what came out */
+	struct api_desc header, btf;	/* file is NULL: not read */
+	struct page page;		/* source is empty: not read */
+	/* results */
 	struct findings found;
-	struct findings excepted;	/* not reported; detail tells why */
+	struct findings excepted;	/* by xlat/conform.in; detail is the reason */
 	struct conform_check *checks;
 	size_t nchecks;
 };
 
-/* The page against everything else. */
+/* Compare the page with all other sources. */
 void compare_page(struct conform *c);
 
-/* A header or BTF against our tables. */
+/* Compare a header or BTF with the tables. */
 void compare_source(struct conform *c, const struct api_desc *s);
 
 void conform_free(struct conform *c);
 
-/* For those who compare ------------------------------------------------------------------- */
-
-/* What is found from now on belongs to that. */
+/* Begin a check named "what: name"; later findings belong to it. */
 void compare_begin(struct conform *c, const char *what, const char *name);
 
 /*
- * A new finding "kind:subject"; one that is excepted goes where nobody looks.
- * Valid until the next one.
+ * Add a finding with the id "kind:subject" to found, or to excepted if xlat/conform.in has
+ * an exception for it.  The pointer is valid until the next call.
  */
-struct finding *compare_find(struct conform *c, const char *kind, const char *subject,
-			     enum finding_severity severity, const char *section,
-			     const char *text, ...) __attribute__((format(printf, 6, 7)));
+struct finding *compare_add(struct conform *c, const char *kind, const char *subject,
+			    enum finding_severity severity, const char *section,
+			    const char *text, ...) __attribute__((format(printf, 6, 7)));
 
-void compare_since(struct finding *f, uint32_t since);	/* 0: nothing */
+/* Set the release that a finding concerns, KVER(); 0: none. */
+void compare_since(struct finding *f, uint32_t since);
 
-/* Places: a line of the page; the commit named below it; what knows a name, or a member. */
+/* Add a line of the page to a finding's places. */
 void place_page(struct conform *c, struct finding *f, unsigned int line);
-void place_commit(struct conform *c, struct finding *f, unsigned int line);
-void place_words(struct conform *c, struct finding *f, const char *name);
-void place_name(struct conform *c, struct finding *f, const char *name);
-void place_member(struct conform *c, struct finding *f, const char *structure,
-		  const char *member);
-
-/* The name that is nearest to a wrong one, of those that are known; NULL: none is near. */
-const char *compare_nearest(const struct conform *c, const char *word, bool member);
-
-/* Whether a table, header or BTF has that constant; that member, in any struct. */
-bool compare_knows(const struct conform *c, const char *name);
-bool compare_knows_member(const struct conform *c, const char *name);
-
-void compare_page_names(struct conform *c);
-void compare_page_structs(struct conform *c);
-void compare_page_records(struct conform *c);
-void compare_page_errors(struct conform *c);
-
-/* A structure of the page against what is right; section and what stand in findings. */
-void compare_page_struct(struct conform *c, const struct api_struct *right,
-			 const struct api_struct *said, size_t section, const char *what);
 
 #endif

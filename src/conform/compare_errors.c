@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The page's list of errors against the kernel's checks. */
+/* The page's list of errors, compared with the kernel's checks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare.h"
+#include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
 #include "xlat/tables.h"
 
 /* Words of an entry --------------------------------------------------------------------- */
 
-static bool has_word(const struct conform *c, size_t entry, const char *word, size_t len)
+static bool entry_has_word(const struct conform *c, size_t entry, const char *word, size_t len)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
 		const struct page_word *w = &c->page.words[i];
@@ -22,8 +22,8 @@ static bool has_word(const struct conform *c, size_t entry, const char *word, si
 	return false;
 }
 
-/* Whether a list has that word. */
-static bool lists(const char *fields, const char *word, size_t len)
+/* Search a list of words that are separated by commas. */
+static bool list_has_word(const char *fields, const char *word, size_t len)
 {
 	for (const char *s = fields; *s; s += strcspn(s, ","), s += *s == ',')
 		if (strcspn(s, ",") == len && !memcmp(s, word, len))
@@ -31,40 +31,40 @@ static bool lists(const char *fields, const char *word, size_t len)
 	return false;
 }
 
-static bool told_by(const struct conform *c, const struct page_entry *e, const char *words)
+static bool entry_has_any(const struct conform *c, const struct page_entry *e, const char *words)
 {
 	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
 		size_t len = strcspn(s, ",");
 
-		if (has_word(c, (size_t)(e - c->page.entries), s, len) ||
+		if (entry_has_word(c, (size_t)(e - c->page.entries), s, len) ||
 		    api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
 	}
 	return false;
 }
 
-/* Words of a language, not of C: none that the rule is about, and no "_" in them. */
+/* Return true if one of the words is English: no "_" in it, and no field of the rule. */
 static bool has_prose(const char *words, const struct rule_desc *rule)
 {
 	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
 		size_t len = strcspn(s, ",");
 
-		if (!memchr(s, '_', len) && !lists(rule->fields, s, len))
+		if (!memchr(s, '_', len) && !list_has_word(rule->fields, s, len))
 			return true;
 	}
 	return false;
 }
 
-static bool told(const struct conform *c, const struct page_entry *e,
+static bool entry_covers(const struct conform *c, const struct page_entry *e,
 		 const struct rule_desc *rule)
 {
 	const char *words = tables_pair(told_descs, rule->name);
 
-	/* what an English word would tell, a translation may tell by any */
+	/* a translation of an English word is not recognized: assume it is there */
 	if (words && strcmp(page_section(&c->page, e->section), "ERRORS") &&
 	    has_prose(words, rule))
 		return true;
-	return told_by(c, e, words ? words : rule->fields);
+	return entry_has_any(c, e, words ? words : rule->fields);
 }
 
 /* Rules --------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static bool is_current(const struct rule_desc *rule)
 	return !rule->until && rule->error;
 }
 
-static void add_rule(struct finding *f, struct buf *detail, const struct rule_desc *rule)
+static void add_error_rule(struct finding *f, struct buf *detail, const struct rule_desc *rule)
 {
 	char since[16];
 
@@ -100,23 +100,23 @@ static const char *errors_section(const struct conform *c)
 	return "ERRORS";
 }
 
-static void error_missing(struct conform *c, const struct xlat_entry *error)
+static void missing_error(struct conform *c, const struct xlat_entry *error)
 {
 	struct buf detail = { 0 };
 	struct finding *f;
 
-	f = compare_find(c, "page-errno-missing", error->name, FINDING_MISSING,
-			 errors_section(c), "%s is not in the list of errors", error->name);
+	f = compare_add(c, "page-errno-missing", error->name, FINDING_MISSING,
+			 errors_section(c), "The list of errors lacks %s", error->name);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (rule_descs[i].error == (int)error->value && is_current(&rule_descs[i]))
-			add_rule(f, &detail, &rule_descs[i]);
+			add_error_rule(f, &detail, &rule_descs[i]);
 	if (!detail.len)
 		buf_adds(&detail, error->meaning);
 	set_detail(f, &detail);
 }
 
-/* Cases that its entry does not tell of. */
-static void error_cases(struct conform *c, const struct xlat_entry *error,
+/* Report the rules of an error that its entry does not mention. */
+static void missing_causes(struct conform *c, const struct xlat_entry *error,
 			const struct page_entry *e)
 {
 	struct buf detail = { 0 };
@@ -126,24 +126,24 @@ static void error_cases(struct conform *c, const struct xlat_entry *error,
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		const struct rule_desc *rule = &rule_descs[i];
 
-		if (rule->error != (int)error->value || !is_current(rule) || told(c, e, rule))
+		if (rule->error != (int)error->value || !is_current(rule) || entry_covers(c, e, rule))
 			continue;
 		if (!f) {
-			f = compare_find(c, "page-errno-cases", error->name, FINDING_MISSING,
+			f = compare_add(c, "page-errno-cases", error->name, FINDING_MISSING,
 					 page_section(&c->page, e->section),
-					 "The entry of %s does not tell all its cases",
+					 "The entry of %s omits causes of the error",
 					 error->name);
 			place_page(c, f, e->line);
 		}
-		add_rule(f, &detail, rule);
+		add_error_rule(f, &detail, rule);
 		n++;
 	}
 	if (n)
 		set_detail(f, &detail);
 }
 
-/* A member that rules of other errors are about, and none of this one. */
-static void error_member(struct conform *c, const struct xlat_entry *error,
+/* Report a member in an error's entry if only other errors have rules about it. */
+static void wrong_member(struct conform *c, const struct xlat_entry *error,
 			 const struct page_word *w)
 {
 	struct buf detail = { 0 }, subject = { 0 };
@@ -151,7 +151,7 @@ static void error_member(struct conform *c, const struct xlat_entry *error,
 	size_t others = 0;
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!lists(rule_descs[i].fields, w->name, strlen(w->name)))
+		if (!list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
 			continue;
 		others++;
 		if (rule_descs[i].error == (int)error->value || !rule_descs[i].error)
@@ -160,12 +160,12 @@ static void error_member(struct conform *c, const struct xlat_entry *error,
 	if (!others)
 		return;
 	buf_addf(&subject, "%s.%s", error->name, w->name);
-	f = compare_find(c, "page-errno-wrong", subject.data, FINDING_ERROR,
+	f = compare_add(c, "page-errno-wrong", subject.data, FINDING_ERROR,
 			 page_section(&c->page, w->section),
-			 "No check of %s ends in %s", w->name, error->name);
+			 "%s never causes %s", w->name, error->name);
 	place_page(c, f, w->line);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (lists(rule_descs[i].fields, w->name, strlen(w->name)))
+		if (list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
 			buf_addf(&detail, "%s%s: %s: %s", detail.len ? "\n" : "",
 				 rule_descs[i].name, strerrorname_np(rule_descs[i].error),
 				 rule_descs[i].meaning);
@@ -173,7 +173,7 @@ static void error_member(struct conform *c, const struct xlat_entry *error,
 	buf_free(&subject);
 }
 
-static void error_members(struct conform *c, const struct xlat_entry *error,
+static void wrong_members(struct conform *c, const struct xlat_entry *error,
 			  const struct page_entry *e)
 {
 	size_t entry = (size_t)(e - c->page.entries);
@@ -182,12 +182,12 @@ static void error_members(struct conform *c, const struct xlat_entry *error,
 		const struct page_word *w = &c->page.words[i];
 
 		if (w->entry == entry && !w->constant && !w->code)
-			error_member(c, error, w);
+			wrong_member(c, error, w);
 	}
 }
 
-/* The release that first gave it, as a rule tells; 0: none does. */
-static uint32_t first_release(int error)
+/* Return the first release with a rule of that error, or 0. */
+static uint32_t error_release(int error)
 {
 	uint32_t first = 0;
 
@@ -198,18 +198,18 @@ static uint32_t first_release(int error)
 	return first;
 }
 
-static void error_since(struct conform *c, const struct xlat_entry *error,
+static void wrong_error_since(struct conform *c, const struct xlat_entry *error,
 			const struct page_entry *e)
 {
-	uint32_t first = first_release((int)error->value);
+	uint32_t first = error_release((int)error->value);
 	char a[16], b[16];
 	struct finding *f;
 
 	if (!e->since || !first || e->since == first)
 		return;
-	f = compare_find(c, "page-since", error->name, FINDING_ERROR,
+	f = compare_add(c, "page-since", error->name, FINDING_ERROR,
 			 page_section(&c->page, e->section),
-			 "%s came with Linux %s, not with %s", error->name,
+			 "%s was added in Linux %s, not %s", error->name,
 			 tables_release(first, a), tables_release(e->since, b));
 	compare_since(f, first);
 	place_page(c, f, e->line);
@@ -221,18 +221,21 @@ static void compare_error(struct conform *c, const struct xlat_entry *error)
 
 	compare_begin(c, "page", error->name);
 	if (!e) {
-		error_missing(c, error);
+		missing_error(c, error);
 		return;
 	}
-	error_cases(c, error, e);
-	error_members(c, error, e);
-	error_since(c, error, e);
+	missing_causes(c, error, e);
+	wrong_members(c, error, e);
+	wrong_error_since(c, error, e);
 }
 
 /* Other calls --------------------------------------------------------------------------- */
 
-/* An ioctl's entry tells its errors; those of other calls may stand anywhere else. */
-static bool tells_refusal(const struct conform *c, const struct page_entry *entry,
+/*
+ * Return true if the page documents the refusal: an ioctl's in its entry, another call's
+ * anywhere but in the list of errors.
+ */
+static bool page_has_refusal(const struct conform *c, const struct page_entry *entry,
 			  const struct refusal_desc *r)
 {
 	const char *prose = buf_str(&c->page.prose);
@@ -252,7 +255,7 @@ static bool tells_refusal(const struct conform *c, const struct page_entry *entr
 	return api_desc_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
 }
 
-/* Rows from first on that are about the same call; returns how many. */
+/* Compare the refusals of the call that first belongs to; return their number. */
 static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 {
 	const char *name = first->request ? first->request : first->call;
@@ -263,16 +266,16 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 
 	for (; r->call && !strcmp(r->call, first->call) &&
 	       (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
-		if ((e || !first->request) && !tells_refusal(c, e, r))
+		if ((e || !first->request) && !page_has_refusal(c, e, r))
 			buf_addf(&detail, "%s%s: %s", detail.len ? "\n" : "", r->errno_name,
 				 r->meaning);
 	if (e || !first->request)
 		compare_begin(c, "page", name);
 	if (detail.len) {
-		f = compare_find(c, "page-call-errors", name, FINDING_MISSING,
+		f = compare_add(c, "page-call-errors", name, FINDING_MISSING,
 				 e ? page_section(&c->page, e->section) : "", e ?
-				 "The entry of %s does not tell all its errors" :
-				 "Some errors of %s(2) are told nowhere", name);
+				 "The entry of %s omits errors" :
+				 "Undocumented: errors of %s(2)", name);
 		if (e)
 			place_page(c, f, e->line);
 		set_detail(f, &detail);
@@ -280,15 +283,15 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 	return (size_t)(r - first);
 }
 
-/* In the list, and nothing that perf_event_open returns. */
+/* Report an entry of the list that no check of perf_event_open fails with. */
 static void unknown_error(struct conform *c, const struct page_entry *e)
 {
 	struct finding *f;
 
 	compare_begin(c, "page", e->name);
-	f = compare_find(c, "page-errno-unknown", e->name, FINDING_ERROR,
+	f = compare_add(c, "page-errno-unknown", e->name, FINDING_ERROR,
 			 page_section(&c->page, e->section),
-			 "No check that is known ends in %s", e->name);
+			 "No known check fails with %s", e->name);
 	place_page(c, f, e->line);
 }
 

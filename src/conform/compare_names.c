@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare.h"
+#include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* What a table begins with needs no "since" of its own; nor what came with perf. */
 #define FIRST_PERF KVER(2, 6, 32)
 
-static uint32_t first_of(const struct conform *c, const char *set)
+/* Return the release of a table's oldest names, which need no "since" of their own. */
+static uint32_t table_release(const struct conform *c, const char *set)
 {
 	uint32_t first = UINT32_MAX;
 
@@ -22,10 +22,10 @@ static uint32_t first_of(const struct conform *c, const char *set)
 	return first < FIRST_PERF ? FIRST_PERF : first;
 }
 
-/* Words of the page that are no name of perf's, though they look so. */
+/* A word of the page that looks like a name of perf, but is none. */
 struct misname {
 	const struct page_word *word;
-	const char *near;	/* what is meant, or NULL */
+	const char *near;	/* most similar name, or NULL */
 };
 
 struct misnames {
@@ -33,10 +33,7 @@ struct misnames {
 	size_t n;
 };
 
-/*
- * The entry, or else another place, of a name of the same table: that which
- * stands next before it in the table, or next at all.
- */
+/* Return the entry of the nearest name before n in its table, else the first after n. */
 static const struct page_entry *sibling(const struct conform *c, const struct api_name *n)
 {
 	const struct page_entry *found = NULL;
@@ -54,6 +51,7 @@ static const struct page_entry *sibling(const struct conform *c, const struct ap
 	return found;
 }
 
+/* The same for a word outside of entries. */
 static const struct page_word *sibling_word(const struct conform *c, const struct api_name *n)
 {
 	const struct page_word *found = NULL;
@@ -73,15 +71,15 @@ static const struct page_word *sibling_word(const struct conform *c, const struc
 
 /* Wrong names --------------------------------------------------------------------------- */
 
-/* A word that could only be one of perf's constants. */
-static bool claims_to_be(const struct conform *c, const struct page_word *w)
+/* Return true if a word can only be meant as a constant of perf. */
+static bool looks_like_constant(const struct conform *c, const struct page_word *w)
 {
 	static const char *const prefixes[] = { "PERF_", "HW_BREAKPOINT_" };
 	size_t len = strlen(w->name);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (!strncmp(w->name, prefixes[i], strlen(prefixes[i]))) {
-			/* the beginning of names, as in "PERF_RECORD types", is none */
+			/* except a prefix, as in "PERF_RECORD types" */
 			for (size_t j = 0; j < c->tables.nnames; j++)
 				if (!strncmp(c->tables.names[j].name, w->name, len) &&
 				    c->tables.names[j].name[len] == '_')
@@ -91,7 +89,7 @@ static bool claims_to_be(const struct conform *c, const struct page_word *w)
 	return compare_nearest(c, w->name, false) && len > 8;
 }
 
-static bool member_like(const struct conform *c, const struct page_word *w)
+static bool looks_like_member(const struct conform *c, const struct page_word *w)
 {
 	const struct call_desc *open = call_by_name("perf_event_open");
 
@@ -104,44 +102,44 @@ static bool member_like(const struct conform *c, const struct page_word *w)
 	for (size_t i = 0; xlat_tables[i]; i++)
 		if (!strcmp(xlat_tables[i]->name, w->name))
 			return false;
-	return !compare_knows_member(c, w->name) && !api_desc_has_member(&c->page.said, w->name) &&
-	       !api_struct(&c->page.said, w->name) && !api_struct(&c->tables, w->name) &&
+	return !compare_knows_member(c, w->name) && !api_desc_has_member(&c->page.desc, w->name) &&
+	       !api_struct(&c->page.desc, w->name) && !api_struct(&c->tables, w->name) &&
 	       compare_nearest(c, w->name, true);
 }
 
-static void unknown_name(struct conform *c, const struct page_word *w, const char *near)
+static void add_unknown_name(struct conform *c, const struct page_word *w, const char *near)
 {
 	struct finding *f;
 
 	compare_begin(c, "page", w->name);
-	f = compare_find(c, "page-unknown", w->name, FINDING_ERROR,
-			 page_section(&c->page, w->section), "There is no %s%s%s%s", w->name,
-			 near ? "; " : "", near ? near : "", near ? " is meant, it seems" : "");
+	f = compare_add(c, "page-unknown", w->name, FINDING_ERROR,
+			 page_section(&c->page, w->section), "No such name: %s%s%s", w->name,
+			 near ? "; probably " : "", near ? near : "");
 	place_words(c, f, w->name);
 	if (near && w->constant)
 		place_name(c, f, near);
 }
 
-static void unknown_names(struct conform *c, struct misnames *m)
+static void add_unknown_names(struct conform *c, struct misnames *m)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
 		const struct page_word *w = &c->page.words[i];
 
 		if (page_word(&c->page, w->name) != w)
-			continue;	/* seen before */
-		if (w->constant ? compare_knows(c, w->name) || !claims_to_be(c, w) :
-				  w->code || !member_like(c, w))
+			continue;	/* not its first place */
+		if (w->constant ? compare_knows(c, w->name) || !looks_like_constant(c, w) :
+				  w->code || !looks_like_member(c, w))
 			continue;
 		m->all = page_grow(m->all, m->n, sizeof(*m->all));
 		m->all[m->n] = (struct misname){
 			w, compare_nearest(c, w->name, !w->constant),
 		};
-		unknown_name(c, w, m->all[m->n++].near);
+		add_unknown_name(c, w, m->all[m->n++].near);
 	}
 }
 
-/* A wrong name stands in for it, so that it is not missing besides. */
-static bool misspelt(const struct misnames *m, const char *name)
+/* A misspelt name is not reported as missing, too. */
+static bool is_misspelt(const struct misnames *m, const char *name)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->all[i].near && !strcmp(m->all[i].near, name))
@@ -151,22 +149,22 @@ static bool misspelt(const struct misnames *m, const char *name)
 
 /* Known names --------------------------------------------------------------------------- */
 
-static void wrong_since(struct conform *c, const char *name, uint32_t right, uint32_t said,
+static void wrong_since(struct conform *c, const char *name, uint32_t known, uint32_t stated,
 			size_t section, unsigned int line)
 {
 	char a[16], b[16];
 	struct finding *f;
 
-	f = compare_find(c, "page-since", name, FINDING_ERROR, page_section(&c->page, section),
-			 "%s came with Linux %s, not with %s", name, tables_release(right, a),
-			 tables_release(said, b));
-	compare_since(f, right);
+	f = compare_add(c, "page-since", name, FINDING_ERROR, page_section(&c->page, section),
+			 "%s was added in Linux %s, not %s", name, tables_release(known, a),
+			 tables_release(stated, b));
+	compare_since(f, known);
 	place_page(c, f, line);
 	place_commit(c, f, line);
 	place_name(c, f, name);
 }
 
-static void entry_found(struct conform *c, const struct api_name *n,
+static void compare_entry(struct conform *c, const struct api_name *n,
 			const struct page_entry *e)
 {
 	char since[16];
@@ -174,25 +172,24 @@ static void entry_found(struct conform *c, const struct api_name *n,
 
 	if (e->since && n->since && e->since != n->since) {
 		wrong_since(c, n->name, n->since, e->since, e->section, e->line);
-	} else if (!e->since && n->since > first_of(c, n->set)) {
-		f = compare_find(c, "page-undated", n->name, FINDING_NOTE,
+	} else if (!e->since && n->since > table_release(c, n->set)) {
+		f = compare_add(c, "page-undated", n->name, FINDING_NOTE,
 				 page_section(&c->page, e->section),
-				 "%s came with Linux %s, which is not said", n->name,
+				 "Undocumented: %s was added in Linux %s", n->name,
 				 tables_release(n->since, since));
 		compare_since(f, n->since);
 		place_page(c, f, e->line);
 		place_name(c, f, n->name);
 	}
 	if (e->untagged) {
-		f = compare_find(c, "page-markup", n->name, FINDING_NOTE,
+		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,
 				 page_section(&c->page, e->section),
-				 "The entry of %s has no .TP before it, so it runs into the one "
-				 "before", n->name);
+				 "The entry of %s lacks its .TP, so it continues the one before", n->name);
 		place_page(c, f, e->line);
 	}
 }
 
-static void claims(struct conform *c, const struct api_name *n)
+static void compare_values(struct conform *c, const struct api_name *n)
 {
 	for (size_t i = 0; i < c->page.nclaims; i++) {
 		const struct page_claim *p = &c->page.claims[i];
@@ -201,7 +198,7 @@ static void claims(struct conform *c, const struct api_name *n)
 		if (strcmp(p->name, n->name))
 			continue;
 		if (p->value != n->value) {
-			f = compare_find(c, "page-value", n->name, FINDING_ERROR,
+			f = compare_add(c, "page-value", n->name, FINDING_ERROR,
 					 page_section(&c->page, p->section),
 					 "%s is %llu, not %llu", n->name,
 					 (unsigned long long)n->value,
@@ -214,16 +211,16 @@ static void claims(struct conform *c, const struct api_name *n)
 	}
 }
 
-static void name_missing(struct conform *c, const struct api_name *n)
+static void add_missing_name(struct conform *c, const struct api_name *n)
 {
 	const struct page_entry *e = sibling(c, n);
 	const struct page_word *w = e ? NULL : sibling_word(c, n);
 	const char *behind = e ? e->name : w ? w->name : NULL;
 	struct finding *f;
 
-	f = compare_find(c, "page-missing", n->name, FINDING_MISSING,
+	f = compare_add(c, "page-missing", n->name, FINDING_MISSING,
 			 page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
-			 "%s is missing%s%s", n->name, behind ? ", perhaps behind " : "",
+			 "Undocumented: %s%s%s", n->name, behind ? "; add it after " : "",
 			 behind ? behind : "");
 	compare_since(f, n->since);
 	if (behind)
@@ -240,15 +237,15 @@ static void compare_name(struct conform *c, const struct misnames *m,
 	struct finding *f;
 
 	compare_begin(c, "page", n->name);
-	claims(c, n);
+	compare_values(c, n);
 	if (e) {
-		entry_found(c, n, e);
-	} else if (!w && !misspelt(m, n->name)) {
-		name_missing(c, n);
+		compare_entry(c, n, e);
+	} else if (!w && !is_misspelt(m, n->name)) {
+		add_missing_name(c, n);
 	} else if (w && other) {
-		f = compare_find(c, "page-undescribed", n->name, FINDING_MISSING,
+		f = compare_add(c, "page-undescribed", n->name, FINDING_MISSING,
 				 page_section(&c->page, other->section),
-				 "%s has no entry of its own, though it is named elsewhere",
+				 "%s is mentioned, but has no entry",
 				 n->name);
 		compare_since(f, n->since);
 		place_words(c, f, n->name);
@@ -263,21 +260,21 @@ static bool is_mentioned(const struct conform *c, const struct misnames *m, cons
 	for (size_t i = 0; i < c->tables.nnames; i++)
 		if (!strcmp(c->tables.names[i].set, set) &&
 		    (page_word(&c->page, c->tables.names[i].name) ||
-		     misspelt(m, c->tables.names[i].name)))
+		     is_misspelt(m, c->tables.names[i].name)))
 			return true;
 	return false;
 }
 
-/* One that nobody would look for on a page: how many there are, and where they end. */
-static bool is_limit(const char *name)
+/* Limits of an enum need no documentation. */
+static bool is_limit_name(const char *name)
 {
 	return strstr(name, "_MAX") || !strncmp(name, "NR_", 3);
 }
 
-/* The names of a table that are for programs; of one without such, all but limits. */
-static bool of_table(const struct api_name *n, const char *set, bool any)
+/* Return true if n is a name of the table for programs, or, with any, no limit. */
+static bool is_in_table(const struct api_name *n, const char *set, bool any)
 {
-	return !strcmp(n->set, set) && (any ? !is_limit(n->name) : !n->traits);
+	return !strcmp(n->set, set) && (any ? !is_limit_name(n->name) : !n->traits);
 }
 
 static void table_names(const struct conform *c, const char *set, bool any, struct buf *out,
@@ -287,7 +284,7 @@ static void table_names(const struct conform *c, const char *set, bool any, stru
 	for (size_t i = 0; i < c->tables.nnames; i++) {
 		const struct api_name *n = &c->tables.names[i];
 
-		if (!of_table(n, set, any))
+		if (!is_in_table(n, set, any))
 			continue;
 		*first = *first ? *first : n;
 		*last = n;
@@ -295,7 +292,7 @@ static void table_names(const struct conform *c, const char *set, bool any, stru
 	}
 }
 
-static void table_missing(struct conform *c, const char *set)
+static void add_missing_table(struct conform *c, const char *set)
 {
 	const struct api_name *first, *last;
 	struct buf names = { 0 };
@@ -306,8 +303,8 @@ static void table_missing(struct conform *c, const char *set)
 		table_names(c, set, true, &names, &first, &last);
 	if (first) {
 		compare_begin(c, "page", set);
-		f = compare_find(c, "page-missing", set, FINDING_MISSING, "",
-				 "Nothing is said of %s%s%s", first->name,
+		f = compare_add(c, "page-missing", set, FINDING_MISSING, "",
+				 "Undocumented: %s%s%s", first->name,
 				 last == first ? "" : last == first + 1 ? " and " : " to ",
 				 last == first ? "" : last->name);
 		compare_since(f, first->since);
@@ -318,7 +315,7 @@ static void table_missing(struct conform *c, const char *set)
 	buf_free(&names);
 }
 
-/* Names that other sources have and our tables do not. */
+/* Report names that another source has, and neither tables nor page. */
 static void newer_names(struct conform *c, const struct api_desc *s)
 {
 	for (size_t i = 0; i < s->nnames; i++) {
@@ -328,12 +325,12 @@ static void newer_names(struct conform *c, const struct api_desc *s)
 		    (s == &c->btf && api_name(&c->header, n->name)))
 			continue;
 		compare_begin(c, "page", n->name);
-		name_missing(c, n);
+		add_missing_name(c, n);
 	}
 }
 
-/* Of what perf's headers do not define, as the length of a BPF tag. */
-static void other_claims(struct conform *c)
+/* Compare stated values of constants from other headers, such as BPF_TAG_SIZE. */
+static void compare_other_values(struct conform *c)
 {
 	for (size_t i = 0; i < c->page.nclaims; i++)
 		for (size_t t = 0; xlat_tables[t]; t++) {
@@ -345,7 +342,7 @@ static void other_claims(struct conform *c)
 				continue;
 			n = (struct api_name){ .name = p->name, .value = e->value };
 			compare_begin(c, "page", p->name);
-			claims(c, &n);
+			compare_values(c, &n);
 		}
 }
 
@@ -355,7 +352,7 @@ void compare_page_names(struct conform *c)
 	const char *set = "";
 	bool mentioned = false;
 
-	unknown_names(c, &m);
+	add_unknown_names(c, &m);
 	for (size_t i = 0; i < c->tables.nnames; i++) {
 		const struct api_name *n = &c->tables.names[i];
 
@@ -363,15 +360,15 @@ void compare_page_names(struct conform *c)
 			set = n->set;
 			mentioned = is_mentioned(c, &m, set);
 			if (!mentioned)
-				table_missing(c, set);
+				add_missing_table(c, set);
 		}
 		if (mentioned && !n->traits)
 			compare_name(c, &m, n);
 		else if (mentioned && page_word(&c->page, n->name))
-			compare_begin(c, "page", n->name), claims(c, n);
+			compare_begin(c, "page", n->name), compare_values(c, n);
 	}
 	newer_names(c, &c->header);
 	newer_names(c, &c->btf);
-	other_claims(c);
+	compare_other_values(c);
 	free(m.all);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A header or a kernel's types against our tables. */
+/* A header or BTF compared with the tables. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare.h"
+#include "conform/compare_internal.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
@@ -13,24 +13,24 @@ struct sources {
 	struct conform *c;
 	const struct api_desc *s;
 	const char *kind;	/* "header", "btf" */
-	uint32_t release;	/* newest that it knows something of */
-	const struct api_struct *ours, *theirs;
+	uint32_t release;	/* newest release with a feature in the source */
+	const struct api_struct *ours, *theirs; /* in the tables, in the source */
 };
 
-static struct finding *find(struct sources *x, const char *what, const char *subject,
+static struct finding *source_add(struct sources *x, const char *what, const char *subject,
 			    enum finding_severity severity, const char *text)
 {
 	struct buf kind = { 0 };
 	struct finding *f;
 
 	buf_addf(&kind, "%s-%s", x->kind, what);
-	f = compare_find(x->c, kind.data, subject, severity, "", "%s", text);
+	f = compare_add(x->c, kind.data, subject, severity, "", "%s", text);
 	buf_free(&kind);
 	return f;
 }
 
-/* The newest name or member that both have tells how old the source is. */
-static uint32_t release_of(const struct conform *c, const struct api_desc *s)
+/* Return the release of the newest name or member that both have. */
+static uint32_t source_release(const struct conform *c, const struct api_desc *s)
 {
 	uint32_t newest = 0;
 
@@ -53,8 +53,8 @@ static uint32_t release_of(const struct conform *c, const struct api_desc *s)
 
 /* Names --------------------------------------------------------------------------------- */
 
-/* Limits grow with releases. */
-static bool is_limit(const struct api_name *n)
+/* A limit whose value grows with releases. */
+static bool is_growing_limit(const struct api_name *n)
 {
 	size_t len = strlen(n->name);
 
@@ -63,36 +63,36 @@ static bool is_limit(const struct api_name *n)
 		!strncmp(n->name, "NR_", 3));
 }
 
-static void wrong_value(struct sources *x, const struct api_name *ours,
+static void add_wrong_value(struct sources *x, const struct api_name *ours,
 			const struct api_name *theirs)
 {
 	struct buf text = { 0 };
 	struct finding *f;
 
-	buf_addf(&text, "%s is 0x%llx in the %s, and 0x%llx in the tables", ours->name,
+	buf_addf(&text, "%s is 0x%llx in the %s, but 0x%llx in the tables", ours->name,
 		 (unsigned long long)theirs->value, x->kind, (unsigned long long)ours->value);
-	f = find(x, "value", ours->name, FINDING_ERROR, text.data);
+	f = source_add(x, "value", ours->name, FINDING_ERROR, text.data);
 	compare_since(f, ours->since);
 	place_name(x->c, f, ours->name);
 	buf_free(&text);
 }
 
-static void lacks_name(struct sources *x, const struct api_name *ours)
+static void add_lacking_name(struct sources *x, const struct api_name *ours)
 {
 	struct buf text = { 0 };
 	struct finding *f;
 	char a[16], b[16];
 
-	buf_addf(&text, "%s of Linux %s is missing, though it has names of %s", ours->name,
-		 tables_release(ours->since, a), tables_release(x->release, b));
-	f = find(x, "missing", ours->name, FINDING_MISSING, text.data);
+	buf_addf(&text, "The %s lacks %s of Linux %s, but has names of Linux %s", x->kind,
+		 ours->name, tables_release(ours->since, a), tables_release(x->release, b));
+	f = source_add(x, "missing", ours->name, FINDING_MISSING, text.data);
 	compare_since(f, ours->since);
 	finding_place(f, x->s->source, x->s->file, 0, NULL);
 	place_name(x->c, f, ours->name);
 	buf_free(&text);
 }
 
-static const char *base(const char *path)
+static const char *header_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -100,20 +100,20 @@ static const char *base(const char *path)
 }
 
 /*
- * Whether the source should have it: a header what its namesake has; BTF the
- * enums that it has a part of.
+ * Return true if the source should have the name: a header, all names of its own release;
+ * BTF, all names of enums that it has a part of.
  */
-static bool expected(const struct sources *x, const struct api_name *n)
+static bool is_expected(const struct sources *x, const struct api_name *n)
 {
 	if (n->since > x->release || !n->since)
 		return false;
 	if (x->s->source == FINDING_HEADER) {
-		if (!strcmp(base(n->file), base(x->s->file)))
+		if (!strcmp(header_base_name(n->file), header_base_name(x->s->file)))
 			return true;
 		for (size_t i = 0; i < x->s->nnames; i++) {
 			const char *file = x->s->names[i].file;
 
-			if (file && !strcmp(base(n->file), base(file)))
+			if (file && !strcmp(header_base_name(n->file), header_base_name(file)))
 				return true;
 		}
 		return false;
@@ -133,17 +133,17 @@ static void compare_names(struct sources *x)
 		const struct api_name *ours = &x->c->tables.names[i];
 		const struct api_name *theirs = api_name(x->s, ours->name);
 
-		if (!theirs && !(expected(x, ours) && !ours->traits))
+		if (!theirs && !(is_expected(x, ours) && !ours->traits))
 			continue;
 		compare_begin(x->c, x->kind, ours->name);
 		if (!theirs)
-			lacks_name(x, ours);
-		else if (theirs->valued && theirs->value != ours->value && !is_limit(ours))
-			wrong_value(x, ours, theirs);
+			add_lacking_name(x, ours);
+		else if (theirs->valued && theirs->value != ours->value && !is_growing_limit(ours))
+			add_wrong_value(x, ours, theirs);
 	}
 }
 
-static void compare_news(struct sources *x)
+static void compare_new_names(struct sources *x)
 {
 	for (size_t i = 0; i < x->s->nnames; i++) {
 		const struct api_name *n = &x->s->names[i];
@@ -153,8 +153,8 @@ static void compare_news(struct sources *x)
 		if (api_name(&x->c->tables, n->name))
 			continue;
 		compare_begin(x->c, x->kind, n->name);
-		buf_addf(&text, "The tables do not have %s", n->name);
-		f = find(x, "unknown", n->name, FINDING_MISSING, text.data);
+		buf_addf(&text, "The tables lack %s", n->name);
+		f = source_add(x, "unknown", n->name, FINDING_MISSING, text.data);
 		place_name(x->c, f, n->name);
 		buf_free(&text);
 	}
@@ -162,8 +162,8 @@ static void compare_news(struct sources *x)
 
 /* Structures ---------------------------------------------------------------------------- */
 
-/* A word of theirs that is taken apart in ours, or the other way round. */
-static bool taken_apart(const struct api_struct *st, const struct api_member *m)
+/* Return true if members of st divide the bits of m. */
+static bool is_divided(const struct api_struct *st, const struct api_member *m)
 {
 	for (size_t i = 0; i < st->n; i++) {
 		const struct api_member *s = &st->members[i];
@@ -175,7 +175,7 @@ static bool taken_apart(const struct api_struct *st, const struct api_member *m)
 	return false;
 }
 
-static void member_differs(void *ctx, enum member_diff_kind kind,
+static void source_member_differs(void *ctx, enum member_diff_kind kind,
 			   const struct api_member *ours, const struct api_member *theirs)
 {
 	struct sources *x = ctx;
@@ -188,24 +188,24 @@ static void member_differs(void *ctx, enum member_diff_kind kind,
 	struct buf subject = { 0 }, text = { 0 };
 	struct finding *f;
 
-	/* bits that are left over have no member */
+	/* MEMBER_LEFT_OVER has no member */
 	if (!m || kind == MEMBER_WHEN || m->reserved ||
 	    (!theirs && m->since > x->release) ||
-	    (!ours && (m->array || taken_apart(x->ours, m))))
+	    (!ours && (m->array || is_divided(x->ours, m))))
 		return;
 	buf_addf(&subject, "%s.%s", x->ours->name, m->name);
 	if (!theirs)
-		buf_addf(&text, "%s of %s is missing", m->name, x->ours->name);
+		buf_addf(&text, "The %s lacks %s of %s", x->kind, m->name, x->ours->name);
 	else if (!ours)
-		buf_addf(&text, "The tables do not have %s of %s", m->name, x->ours->name);
+		buf_addf(&text, "The tables lack %s of %s", m->name, x->ours->name);
 	else if (kind == MEMBER_NAME)
-		buf_addf(&text, "%s of %s is called %s in the tables", theirs->name,
+		buf_addf(&text, "%s of %s is named %s in the tables", theirs->name,
 			 x->ours->name, ours->name);
 	else
-		buf_addf(&text, "%s of %s is %u bits from bit %u on, and %u from %u on in the "
+		buf_addf(&text, "%s of %s has %u bits at bit %u, but %u bits at bit %u in the "
 			 "tables", m->name, x->ours->name, theirs->bits, theirs->start,
 			 ours->bits, ours->start);
-	f = find(x, kinds[kind], subject.data,
+	f = source_add(x, kinds[kind], subject.data,
 		 ours && theirs ? FINDING_ERROR : FINDING_MISSING, text.data);
 	compare_since(f, m->since);
 	place_member(x->c, f, x->ours->name, m->name);
@@ -223,13 +223,13 @@ static void compare_structs(struct sources *x)
 		if (!x->theirs)
 			continue;
 		compare_begin(x->c, x->kind, x->ours->name);
-		member_diff(x->ours, x->theirs, member_differs, x);
+		member_diff(x->ours, x->theirs, source_member_differs, x);
 	}
 }
 
 /* Age ----------------------------------------------------------------------------------- */
 
-/* All that is newer than the source is one finding. */
+/* Report all names newer than the source as one finding. */
 static void compare_age(struct sources *x)
 {
 	struct buf names = { 0 }, text = { 0 };
@@ -247,10 +247,10 @@ static void compare_age(struct sources *x)
 	}
 	compare_begin(x->c, x->kind, "age");
 	if (n) {
-		buf_addf(&text, "The newest that the %s has came with Linux %s; %zu names came "
-			 "after it, up to %s", x->kind, tables_release(x->release, a), n,
+		buf_addf(&text, "The %s is of Linux %s; %zu names are newer, up to Linux %s",
+			 x->kind, tables_release(x->release, a), n,
 			 tables_release(x->c->tables.release, b));
-		f = find(x, "older", a, FINDING_NOTE, text.data);
+		f = source_add(x, "older", a, FINDING_NOTE, text.data);
 		finding_place(f, x->s->source, x->s->file, 0, NULL);
 		if (!f->detail)
 			f->detail = xstrdup(buf_str(&names));
@@ -262,11 +262,11 @@ static void compare_age(struct sources *x)
 void compare_source(struct conform *c, const struct api_desc *s)
 {
 	struct sources x = {
-		.c = c, .s = s, .kind = finding_sources[s->source], .release = release_of(c, s),
+		.c = c, .s = s, .kind = finding_sources[s->source], .release = source_release(c, s),
 	};
 
 	compare_names(&x);
-	compare_news(&x);
+	compare_new_names(&x);
 	compare_structs(&x);
 	compare_age(&x);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare.h"
+#include "conform/compare_internal.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
@@ -12,9 +12,10 @@
 
 /* One structure ------------------------------------------------------------------------- */
 
+/* A structure of the page that is being compared. */
 struct differing {
 	struct conform *c;
-	const struct api_struct *said;
+	const struct api_struct *stated; /* on the page */
 	size_t section;
 	const char *what;	/* "perf_event_attr", "PERF_RECORD_MMAP" */
 };
@@ -31,8 +32,8 @@ static void width_text(const struct api_member *m, struct buf *out)
 		buf_addf(out, " [%s]", m->array);
 }
 
-/* In BTF and headers, the page's alone may be missing in our tables. */
-static bool known_elsewhere(const struct differing *d, const struct api_member *m)
+/* Return true if a header or BTF has the member: the tables lack it. */
+static bool is_elsewhere(const struct differing *d, const struct api_member *m)
 {
 	const struct api_struct *h = api_struct(&d->c->header, d->what);
 	const struct api_struct *b = api_struct(&d->c->btf, d->what);
@@ -40,37 +41,37 @@ static bool known_elsewhere(const struct differing *d, const struct api_member *
 	return (h && api_member(h, m->name)) || (b && api_member(b, m->name));
 }
 
-static struct finding *missing(struct differing *d, const char *subject,
-			       const struct api_member *right)
+static struct finding *add_missing_member(struct differing *d, const char *subject,
+			       const struct api_member *known)
 {
 	struct finding *f;
 
-	f = compare_find(d->c, "page-member-missing", subject,
-			 right->reserved ? FINDING_NOTE : FINDING_MISSING,
+	f = compare_add(d->c, "page-member-missing", subject,
+			 known->reserved ? FINDING_NOTE : FINDING_MISSING,
 			 page_section(&d->c->page, d->section), "%s lacks %s%s%s", d->what,
-			 right->name, right->when ? ", with " : "",
-			 right->when ? right->when : "");
-	compare_since(f, right->since);
-	place_page(d->c, f, d->said->line);
+			 known->name, known->when ? ", present with " : "",
+			 known->when ? known->when : "");
+	compare_since(f, known->since);
+	place_page(d->c, f, d->stated->line);
 	return f;
 }
 
-/* Another name of it is still one: this is how it was called. */
-static bool is_old(const struct differing *d, const struct api_member *m)
+/* Return true if the page states m as an old name of a member. */
+static bool is_old_name(const struct differing *d, const struct api_member *m)
 {
-	const struct api_struct *right = api_struct(&d->c->tables, d->what);
+	const struct api_struct *known = api_struct(&d->c->tables, d->what);
 
-	for (size_t i = 0; i < d->said->n; i++) {
-		const struct api_member *other = &d->said->members[i];
+	for (size_t i = 0; i < d->stated->n; i++) {
+		const struct api_member *other = &d->stated->members[i];
 
-		if (right && other != m && other->line == m->line && other->placed &&
-		    other->start == m->start && api_member(right, other->name))
+		if (known && other != m && other->line == m->line && other->placed &&
+		    other->start == m->start && api_member(known, other->name))
 			return true;
 	}
 	return false;
 }
 
-/* The word stands where the tag has it, too. */
+/* Return true if the word is in an entry whose tag names it. */
 static bool in_own_entry(const struct page *p, const struct page_word *w)
 {
 	for (size_t i = 0; i < p->nentries && w->entry != SIZE_MAX; i++)
@@ -80,124 +81,124 @@ static bool in_own_entry(const struct page *p, const struct page_word *w)
 	return false;
 }
 
-/* Where an old name is used beyond its own entry, and code that shows the structure. */
-static struct finding *old_name(struct differing *d, const char *subject,
-				const struct api_member *said)
+/* Report uses of an old name outside of its entry and of the layout. */
+static struct finding *add_old_name(struct differing *d, const char *subject,
+				const struct api_member *stated)
 {
 	const struct page *p = &d->c->page;
 	struct finding *f;
 
-	f = compare_find(d->c, "page-member-old", subject, FINDING_ERROR,
+	f = compare_add(d->c, "page-member-old", subject, FINDING_ERROR,
 			 page_section(p, d->section),
-			 "%s has no %s any more, but it is used as if it had", d->what,
-			 said->name);
+			 "%s no longer has %s, but the page uses it", d->what,
+			 stated->name);
 	for (size_t i = 0; i < p->nwords; i++) {
 		const struct page_word *w = &p->words[i];
 
-		if (!strcmp(w->name, said->name) && w->line != said->line &&
+		if (!strcmp(w->name, stated->name) && w->line != stated->line &&
 		    !in_own_entry(p, w))
 			place_page(d->c, f, w->line);
 	}
 	return f;
 }
 
-static struct finding *extra(struct differing *d, const char *subject,
-			     const struct api_member *said)
+static struct finding *add_extra_member(struct differing *d, const char *subject,
+			     const struct api_member *stated)
 {
-	if (is_old(d, said))
-		return old_name(d, subject, said);
-	return compare_find(d->c, "page-member-extra", subject, FINDING_ERROR,
+	if (is_old_name(d, stated))
+		return add_old_name(d, subject, stated);
+	return compare_add(d->c, "page-member-extra", subject, FINDING_ERROR,
 			    page_section(&d->c->page, d->section), "%s has no %s", d->what,
-			    said->name);
+			    stated->name);
 }
 
-static struct finding *differs(struct differing *d, enum member_diff_kind kind,
-			       const char *subject, const struct api_member *right,
-			       const struct api_member *said)
+static struct finding *add_difference(struct differing *d, enum member_diff_kind kind,
+			       const char *subject, const struct api_member *known,
+			       const struct api_member *stated)
 {
 	const char *section = page_section(&d->c->page, d->section);
 	struct buf a = { 0 }, b = { 0 };
 	struct finding *f;
 
-	width_text(right, &a);
-	width_text(said, &b);
+	width_text(known, &a);
+	width_text(stated, &b);
 	if (kind == MEMBER_WIDTH)
-		f = compare_find(d->c, "page-member-width", subject, FINDING_ERROR, section,
-				 "%s of %s is %s, not %s", right->name, d->what, buf_str(&a),
+		f = compare_add(d->c, "page-member-width", subject, FINDING_ERROR, section,
+				 "%s of %s is %s, not %s", known->name, d->what, buf_str(&a),
 				 buf_str(&b));
 	else if (kind == MEMBER_NAME)
-		f = compare_find(d->c, "page-member-name", subject, FINDING_ERROR, section,
-				 "%s of %s is called %s", said->name, d->what, right->name);
+		f = compare_add(d->c, "page-member-name", subject, FINDING_ERROR, section,
+				 "%s of %s is named %s", stated->name, d->what, known->name);
 	else if (kind == MEMBER_WHEN)
-		f = compare_find(d->c, "page-member-when", subject, FINDING_ERROR, section,
-				 "%s of %s is there with %s, not %s%s", right->name, d->what,
-				 right->when, said->when ? "with " : "always",
-				 said->when ? said->when : "");
+		f = compare_add(d->c, "page-member-when", subject, FINDING_ERROR, section,
+				 "%s of %s is present with %s, not %s%s", known->name, d->what,
+				 known->when, stated->when ? "with " : "always",
+				 stated->when ? stated->when : "");
 	else if (kind == MEMBER_ORDER)
-		f = compare_find(d->c, "page-member-order", subject, FINDING_ERROR, section,
-				 "%s stands elsewhere in %s", right->name, d->what);
+		f = compare_add(d->c, "page-member-order", subject, FINDING_ERROR, section,
+				 "%s has another position in %s", known->name, d->what);
 	else
-		f = compare_find(d->c, "page-member-place", subject, FINDING_ERROR, section,
-				 "%s begins at bit %u of %s, and not, as the members before it "
-				 "have it, at %u", right->name, right->start, d->what, said->start);
+		f = compare_add(d->c, "page-member-place", subject, FINDING_ERROR, section,
+				 "%s is at bit %u of %s; the members before it place it at bit %u",
+				known->name, known->start, d->what, stated->start);
 	buf_free(&a);
 	buf_free(&b);
 	return f;
 }
 
-static void member_differs(void *ctx, enum member_diff_kind kind,
-			   const struct api_member *right, const struct api_member *said)
+static void page_member_differs(void *ctx, enum member_diff_kind kind,
+			   const struct api_member *known, const struct api_member *stated)
 {
-	/* bits that are left over have no member */
-	const struct api_member *m = said && (!right || kind == MEMBER_NAME) ? said : right;
+	/* MEMBER_LEFT_OVER has no member */
+	const struct api_member *m = stated && (!known || kind == MEMBER_NAME) ? stated : known;
 	struct differing *d = ctx;
 	struct buf subject = { 0 };
 	struct finding *f;
 
-	if (said && !right && known_elsewhere(d, said))
+	if (stated && !known && is_elsewhere(d, stated))
 		return;
 	buf_addf(&subject, "%s", d->what);
 	if (m)
 		buf_addf(&subject, ".%s", m->name);
 	if (!m)
-		f = compare_find(d->c, "page-bits", subject.data, FINDING_ERROR,
+		f = compare_add(d->c, "page-bits", subject.data, FINDING_ERROR,
 				 page_section(&d->c->page, d->section),
 				 "The bit-fields of %s leave %u bits of their word unaccounted for",
-				 d->what, d->said->left_over);
-	else if (!said)
-		f = missing(d, subject.data, right);
-	else if (!right)
-		f = extra(d, subject.data, said);
+				 d->what, d->stated->left_over);
+	else if (!stated)
+		f = add_missing_member(d, subject.data, known);
+	else if (!known)
+		f = add_extra_member(d, subject.data, stated);
 	else
-		f = differs(d, kind, subject.data, right, said);
+		f = add_difference(d, kind, subject.data, known, stated);
 	if (!m)
-		place_page(d->c, f, d->said->left_line);
-	else if (said && (right || !is_old(d, said)))
-		place_page(d->c, f, said->line);
-	if (right)
-		place_member(d->c, f, d->what, right->name);
+		place_page(d->c, f, d->stated->left_line);
+	else if (stated && (known || !is_old_name(d, stated)))
+		place_page(d->c, f, stated->line);
+	if (known)
+		place_member(d->c, f, d->what, known->name);
 	buf_free(&subject);
 }
 
-void compare_page_struct(struct conform *c, const struct api_struct *right,
-			 const struct api_struct *said, size_t section, const char *what)
+static void compare_struct(struct conform *c, const struct api_struct *known,
+			   const struct api_struct *stated, size_t section, const char *what)
 {
-	struct differing d = { c, said, section, what };
+	struct differing d = { c, stated, section, what };
 
 	compare_begin(c, "page", what);
-	member_diff(right, said, member_differs, &d);
+	member_diff(known, stated, page_member_differs, &d);
 }
 
 /* Entries of members -------------------------------------------------------------------- */
 
-/* The structure that was drawn last before a line and has such a member; NULL: none. */
-static const struct api_struct *drawn_before(const struct conform *c, const char *name,
+/* Return the last layout with such a member before a line, or NULL. */
+static const struct api_struct *layout_before(const struct conform *c, const char *name,
 					      unsigned int line)
 {
 	const struct api_struct *found = NULL;
 
-	for (size_t i = 0; i < c->page.said.nstructs; i++) {
-		const struct api_struct *st = &c->page.said.structs[i];
+	for (size_t i = 0; i < c->page.desc.nstructs; i++) {
+		const struct api_struct *st = &c->page.desc.structs[i];
 
 		if (st->line < line && (!found || st->line > found->line) &&
 		    api_member(st, name))
@@ -207,8 +208,8 @@ static const struct api_struct *drawn_before(const struct conform *c, const char
 }
 
 /*
- * The entry of a member in the section where its structure is told.  Members
- * of one name are told apart by the structures that stand before the entries.
+ * Return the entry of a member in a section, or NULL.  Of entries with the same name, take
+ * the one behind the layout of its structure.
  */
 static const struct page_entry *member_entry(const struct conform *c,
 					     const struct api_struct *st, const char *name,
@@ -220,15 +221,15 @@ static const struct page_entry *member_entry(const struct conform *c,
 
 		if (!e->italic || strcmp(e->name, name) || e->section != section)
 			continue;
-		of = drawn_before(c, name, e->line);
+		of = layout_before(c, name, e->line);
 		if (!of || !strcmp(of->name, st->name))
 			return e;
 	}
 	return NULL;
 }
 
-/* What a structure had from its beginning needs no release of its own. */
-static uint32_t first_of(const struct api_struct *st)
+/* Return the release of a structure's oldest members, which need no "since". */
+static uint32_t struct_release(const struct api_struct *st)
 {
 	uint32_t first = UINT32_MAX;
 
@@ -245,18 +246,18 @@ static void member_release(struct conform *c, const struct page_entry *e,
 	struct buf subject = { 0 };
 	struct finding *f;
 
-	if (!m->since || e->since == m->since || (!e->since && m->since <= first_of(st)))
+	if (!m->since || e->since == m->since || (!e->since && m->since <= struct_release(st)))
 		return;
 	buf_addf(&subject, "%s.%s", st->name, m->name);
 	if (e->since)
-		f = compare_find(c, "page-since", subject.data, FINDING_ERROR,
+		f = compare_add(c, "page-since", subject.data, FINDING_ERROR,
 				 page_section(&c->page, e->section),
-				 "%s of %s came with Linux %s, not with %s", m->name, st->name,
+				 "%s of %s was added in Linux %s, not %s", m->name, st->name,
 				 tables_release(m->since, a), tables_release(e->since, b));
 	else
-		f = compare_find(c, "page-undated", subject.data, FINDING_NOTE,
+		f = compare_add(c, "page-undated", subject.data, FINDING_NOTE,
 				 page_section(&c->page, e->section),
-				 "%s of %s came with Linux %s, which is not said", m->name,
+				 "Undocumented: %s of %s was added in Linux %s", m->name,
 				 st->name, tables_release(m->since, a));
 	compare_since(f, m->since);
 	place_page(c, f, e->line);
@@ -265,24 +266,24 @@ static void member_release(struct conform *c, const struct page_entry *e,
 	buf_free(&subject);
 }
 
-static void undescribed(struct conform *c, const struct api_struct *right,
+static void add_undescribed(struct conform *c, const struct api_struct *known,
 			const struct api_member *m, size_t section, unsigned int line)
 {
 	struct buf subject = { 0 };
 	struct finding *f;
 
-	buf_addf(&subject, "%s.%s", right->name, m->name);
-	f = compare_find(c, "page-undescribed", subject.data, FINDING_MISSING,
+	buf_addf(&subject, "%s.%s", known->name, m->name);
+	f = compare_add(c, "page-undescribed", subject.data, FINDING_MISSING,
 			 page_section(&c->page, section), "%s of %s has no entry", m->name,
-			 right->name);
+			 known->name);
 	compare_since(f, m->since);
 	if (line)
 		place_page(c, f, line);
-	place_member(c, f, right->name, m->name);
+	place_member(c, f, known->name, m->name);
 	buf_free(&subject);
 }
 
-/* Where what is new would go: behind the entry of the last member before it that has one. */
+/* Return the line of the entry that a new member's entry would follow, or 0. */
 static unsigned int line_before(const struct conform *c, const struct api_struct *st,
 				const struct api_member *m, size_t section)
 {
@@ -296,31 +297,31 @@ static unsigned int line_before(const struct conform *c, const struct api_struct
 	return e ? e->line : 0;
 }
 
-/* Members that the structure lacks there were told of already. */
-static void compare_entries(struct conform *c, const struct api_struct *right,
-			    const struct api_struct *said, size_t section)
+/* Members that the layout lacks are already reported. */
+static void compare_entries(struct conform *c, const struct api_struct *known,
+			    const struct api_struct *stated, size_t section)
 {
-	for (size_t i = 0; i < right->n; i++) {
-		const struct api_member *m = &right->members[i];
-		const struct page_entry *e = member_entry(c, right, m->name, section);
-		const struct api_member *there = said ? api_member(said, m->name) : NULL;
+	for (size_t i = 0; i < known->n; i++) {
+		const struct api_member *m = &known->members[i];
+		const struct page_entry *e = member_entry(c, known, m->name, section);
+		const struct api_member *there = stated ? api_member(stated, m->name) : NULL;
 		struct buf what = { 0 };
 
 		if (m->reserved)
 			continue;
-		buf_addf(&what, "%s.%s", right->name, m->name);
+		buf_addf(&what, "%s.%s", known->name, m->name);
 		compare_begin(c, "page", what.data);
 		if (e)
-			member_release(c, e, right, m);
-		else if (!said || there)
-			undescribed(c, right, m, section,
-				    there ? there->line : line_before(c, right, m, section));
+			member_release(c, e, known, m);
+		else if (!stated || there)
+			add_undescribed(c, known, m, section,
+				    there ? there->line : line_before(c, known, m, section));
 		buf_free(&what);
 	}
 }
 
-/* Half of the members have entries, of those that could. */
-static bool described(const struct conform *c, const struct api_struct *st, size_t section)
+/* Return true if at least half of a structure's members have entries in a section. */
+static bool has_entries(const struct conform *c, const struct api_struct *st, size_t section)
 {
 	size_t with = 0, all = 0;
 
@@ -335,33 +336,33 @@ static bool described(const struct conform *c, const struct api_struct *st, size
 
 /* Structures ---------------------------------------------------------------------------- */
 
-static void compare_block(struct conform *c, const struct api_struct *said, size_t section)
+static void compare_layout(struct conform *c, const struct api_struct *stated, size_t section)
 {
-	const struct api_struct *known = api_struct(&c->tables, said->name);
+	const struct api_struct *known = api_struct(&c->tables, stated->name);
 	struct api_struct made = { .name = NULL };
 
-	if (!strcmp(said->name, "read_format"))
-		tables_read_format(api_member(said, "nr"), &made);
-	else if (!strcmp(said->name, "sample_id"))
+	if (!strcmp(stated->name, "read_format"))
+		tables_read_format(api_member(stated, "nr"), &made);
+	else if (!strcmp(stated->name, "sample_id"))
 		tables_sample_id(&made);
 	else if (!known)
 		return;
-	compare_page_struct(c, known ? known : &made, said, section, said->name);
-	if (known && described(c, known, section))
-		compare_entries(c, known, said, section);
+	compare_struct(c, known ? known : &made, stated, section, stated->name);
+	if (known && has_entries(c, known, section))
+		compare_entries(c, known, stated, section);
 	api_desc_struct_free(&made);
 }
 
-/* Structures whose members are described without showing them. */
-static void compare_undrawn(struct conform *c)
+/* Compare entries of structures whose layout the page does not show. */
+static void compare_without_layout(struct conform *c)
 {
 	for (size_t i = 0; i < c->tables.nstructs; i++) {
 		const struct api_struct *st = &c->tables.structs[i];
 
-		if (api_struct(&c->page.said, st->name))
+		if (api_struct(&c->page.desc, st->name))
 			continue;
 		for (size_t s = 0; s < c->page.nsections; s++)
-			if (described(c, st, s)) {
+			if (has_entries(c, st, s)) {
 				compare_entries(c, st, NULL, s);
 				break;
 			}
@@ -370,34 +371,35 @@ static void compare_undrawn(struct conform *c)
 
 void compare_page_structs(struct conform *c)
 {
-	for (size_t i = 0; i < c->page.said.nstructs; i++)
-		compare_block(c, &c->page.said.structs[i], c->page.structs[i].section);
-	compare_undrawn(c);
+	for (size_t i = 0; i < c->page.desc.nstructs; i++)
+		compare_layout(c, &c->page.desc.structs[i], c->page.structs[i].section);
+	compare_without_layout(c);
 }
 
 /* Records ------------------------------------------------------------------------------- */
 
 static void compare_record(struct conform *c, const struct xlat_entry *type,
-			   const struct api_struct *said, size_t section)
+			   const struct api_struct *stated, size_t section)
 {
-	struct api_struct right;
+	struct api_struct known;
 
-	tables_record((uint32_t)type->value, &right);
-	compare_page_struct(c, &right, said, section, type->name);
-	api_desc_struct_free(&right);
+	tables_record((uint32_t)type->value, &known);
+	compare_struct(c, &known, stated, section, type->name);
+	api_desc_struct_free(&known);
 }
 
-/* The first structure behind the tag that names the record. */
-static const struct api_struct *drawn(const struct conform *c, const struct page_entry *e)
+/* Return the first layout behind the tag that names the record, or NULL. */
+static const struct api_struct *record_layout_of(const struct conform *c,
+						 const struct page_entry *e)
 {
 	size_t at = (size_t)(e - c->page.entries);
 
-	for (size_t i = 0; i < c->page.said.nstructs; i++) {
+	for (size_t i = 0; i < c->page.desc.nstructs; i++) {
 		const struct page_struct *s = &c->page.structs[i];
 
 		if (s->nentries && at >= s->entry && at < s->entry + s->nentries &&
-		    !*c->page.said.structs[i].name)
-			return &c->page.said.structs[i];
+		    !*c->page.desc.structs[i].name)
+			return &c->page.desc.structs[i];
 	}
 	return NULL;
 }
@@ -412,15 +414,15 @@ void compare_page_records(struct conform *c)
 
 		if (type->traits || !e)
 			continue;
-		st = drawn(c, e);
+		st = record_layout_of(c, e);
 		if (st) {
 			compare_record(c, type, st, e->section);
 			continue;
 		}
 		compare_begin(c, "page", type->name);
-		f = compare_find(c, "page-layout", type->name, FINDING_MISSING,
+		f = compare_add(c, "page-layout", type->name, FINDING_MISSING,
 				 page_section(&c->page, e->section),
-				 "The structure of %s is not shown", type->name);
+				 "The layout of %s is not shown", type->name);
 		place_page(c, f, e->line);
 	}
 }

@@ -21,14 +21,14 @@ enum { MORE_ARGS = 12 };
 static const char *const files[] = { "source.c", "source.i", "source.o", "errors" };
 enum { SOURCE, PREPROCESSED, OBJECT, ERRORS };
 
-static void path_of(const struct compiler *c, int file, struct buf *out)
+static void file_path(const struct compiler *c, int file, struct buf *out)
 {
 	buf_reset(out);
 	buf_addf(out, "%s/%s", c->dir, files[file]);
 }
 
-/* Runs the compiler with these arguments; true when it ends with 0. */
-static bool run(struct compiler *c, const char *const *args)
+/* Run the compiler with these arguments.  Return true if it exits with 0. */
+static bool run_compiler(struct compiler *c, const char *const *args)
 {
 	char *argv[COMPILER_ARGS + MORE_ARGS];
 	posix_spawn_file_actions_t fa;
@@ -42,7 +42,7 @@ static bool run(struct compiler *c, const char *const *args)
 	for (; *args; args++)
 		argv[n++] = (char *)*args;
 	argv[n] = NULL;
-	path_of(c, ERRORS, &errors);
+	file_path(c, ERRORS, &errors);
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
@@ -64,23 +64,23 @@ static bool write_source(struct compiler *c, const char *source)
 	FILE *f;
 	bool ok;
 
-	path_of(c, SOURCE, &path);
+	file_path(c, SOURCE, &path);
 	f = fopen(path.data, "we");
 	ok = f && fputs(source, f) >= 0;
 	if (f)
 		ok = !fclose(f) && ok;
 	if (!ok)
-		warn("cannot write '%s': %s; name another directory in TMPDIR", path.data,
+		warn("cannot write '%s': %s; set TMPDIR to another directory", path.data,
 		     strerror(errno));
 	buf_free(&path);
 	return ok;
 }
 
-static void take_errors(struct compiler *c, struct buf *errors)
+static void read_errors(struct compiler *c, struct buf *errors)
 {
 	struct buf path = { 0 };
 
-	path_of(c, ERRORS, &path);
+	file_path(c, ERRORS, &path);
 	buf_reset(errors);
 	if (!access(path.data, R_OK))
 		textfile_read(path.data, errors);
@@ -93,13 +93,13 @@ bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out
 	struct buf from = { 0 }, to = { 0 };
 	bool ok = write_source(c, source);
 
-	path_of(c, SOURCE, &from);
-	path_of(c, PREPROCESSED, &to);
-	ok = ok && run(c, (const char *[]){ "-E", "-dD", "-o", to.data, from.data, NULL });
+	file_path(c, SOURCE, &from);
+	file_path(c, PREPROCESSED, &to);
+	ok = ok && run_compiler(c, (const char *[]){ "-E", "-dD", "-o", to.data, from.data, NULL });
 	if (ok)
 		ok = textfile_read(to.data, out);
 	else
-		take_errors(c, errors);
+		read_errors(c, errors);
 	buf_free(&from);
 	buf_free(&to);
 	return ok;
@@ -111,12 +111,12 @@ bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 	struct buf from = { 0 };
 	bool ok = write_source(c, source);
 
-	path_of(c, SOURCE, &from);
-	path_of(c, OBJECT, object);
-	ok = ok && run(c, (const char *[]){ "-gbtf", "-fno-eliminate-unused-debug-types", "-w",
+	file_path(c, SOURCE, &from);
+	file_path(c, OBJECT, object);
+	ok = ok && run_compiler(c, (const char *[]){ "-gbtf", "-fno-eliminate-unused-debug-types", "-w",
 					    "-c", "-o", object->data, from.data, NULL });
 	if (!ok)
-		take_errors(c, errors);
+		read_errors(c, errors);
 	buf_free(&from);
 	return ok;
 }
@@ -155,7 +155,7 @@ void compiler_close(struct compiler *c)
 	c->command = NULL;
 }
 
-/* Where something dies between the two, the directory must not stay behind. */
+/* die() between open and close must not leave the directory behind. */
 static void close_at_exit(int status, void *c)
 {
 	(void)status;
@@ -173,15 +173,15 @@ struct compiler *compiler_open(void)
 		tmp = "/tmp";
 	snprintf(c->dir, sizeof(c->dir), "%s/pevtrace-XXXXXX", tmp);
 	if (!mkdtemp(c->dir)) {
-		warn("cannot make a directory in %s: %s; name another one in TMPDIR", tmp,
+		warn("cannot create a directory in %s: %s; set TMPDIR to another directory", tmp,
 		     strerror(errno));
 		*c->dir = '\0';
 		return NULL;
 	}
 	if ((cc && *cc && try_compiler(c, cc)) || try_compiler(c, "cc") || try_compiler(c, "gcc"))
 		return c;
-	warn("no C compiler here writes types as BTF: a gcc from 12 on does (option -gbtf); "
-	     "name one in CC, or leave headers out with --no-headers");
+	warn("no C compiler found that writes BTF (gcc -gbtf, since gcc 12); set CC to one, or use "
+	     "--no-headers");
 	compiler_close(c);
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The C compiler of this machine, to ask it what it makes of a source. */
+/* The C compiler of this machine. */
 #ifndef PEVTRACE_CONFORM_COMPILER_H
 #define PEVTRACE_CONFORM_COMPILER_H
 
@@ -9,30 +9,29 @@
 
 enum { COMPILER_ARGS = 16 };
 
-/* A compiler, and a directory of our own for its files. */
+/* A compiler with a temporary directory for its files. */
 struct compiler {
-	char dir[64];			/* "": there is none */
-	char *command;			/* owned; words is made of it */
+	char dir[64];			/* "": none */
+	char *command;			/* owned; words point into it */
 	char *words[COMPILER_ARGS];	/* "ccache", "gcc", NULL */
 };
 
 /*
- * Finds one that writes BTF: $CC, else cc, else gcc.  NULL after a warn(): there
- * is none, or no directory can be made.  What is not closed is closed by exit().
+ * Find a compiler that writes BTF: $CC, cc or gcc.  Return NULL after a warn(): there is
+ * none, or no directory can be created.  exit() closes it, too.
  */
 struct compiler *compiler_open(void);
 
-/* Its files are gone then; c itself lives on. */
+/* Remove its files; c itself is freed by exit(). */
 void compiler_close(struct compiler *c);
 
-/* Preprocesses a source; what comes out, with macros (-dD), goes to out. */
+/* Preprocess source into out, with macros (-dD).  Return false with its messages in errors. */
 bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out,
 			 struct buf *errors);
 
 /*
- * Compiles a source into an object with BTF of all its types, whose path is
- * put into object until the next call.  False: what the compiler said is in
- * errors.
+ * Compile source to an object with BTF of all its types, and set object to its path, which
+ * is valid until the next call.  Return false with the compiler's messages in errors.
  */
 bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 		    struct buf *errors);

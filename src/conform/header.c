@@ -11,27 +11,27 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* A value goes through enumerators, which are 32 bits wide, in pieces. */
+/* Values are read from the BTF of enumerators, 24 bits each: old compilers write 32 bits. */
 enum { PIECES = 3, PIECE_BITS = 24 };
 
-/* A word of the headers themselves, each time it stands there. */
+/* An occurrence of a word in the headers themselves. */
 struct word {
 	char *name;
 	size_t file;
 	unsigned int line;
-	bool macro;		/* that stands for something */
+	bool macro;		/* #define with a value */
 };
 
 struct words {
 	struct word *all;
 	size_t n;
-	char **files;		/* the headers, as the compiler found them */
+	char **files;		/* paths of the headers */
 	size_t nfiles;
 };
 
-/* What the preprocessor leaves ------------------------------------------------------------ */
+/* Preprocessor output --------------------------------------------------------------------- */
 
-static char *copy(const char *s, size_t len)
+static char *copy_bytes(const char *s, size_t len)
 {
 	char *text = xmalloc(len + 1);
 
@@ -40,23 +40,24 @@ static char *copy(const char *s, size_t len)
 	return text;
 }
 
-static void add_word(struct words *w, const char *s, size_t len, unsigned int line, bool macro)
+static void add_header_word(struct words *w, const char *s, size_t len, unsigned int line,
+			    bool macro)
 {
 	if (!(w->n & (w->n - 1)))
 		w->all = xrealloc(w->all, (w->n ? 2 * w->n : 1) * sizeof(*w->all));
 	w->all[w->n++] = (struct word){
-		.name = copy(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
+		.name = copy_bytes(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
 	};
 }
 
-/* Where the preprocessor is. */
+/* A position in the preprocessor's output. */
 struct place {
 	unsigned int line, depth;
-	bool ours;		/* at depth 0 it is our source, not what the compiler adds */
+	bool ours;		/* depth 0 is our source, not text of the compiler */
 };
 
-/* "# 12 "file" 1": the line that follows; 1 enters a file, 2 comes back from one. */
-static void marker(struct words *w, const char *s, const char *end, struct place *at)
+/* Read "# 12 "file" 1", the position of the next line; 1 enters a file, 2 returns to one. */
+static void read_line_marker(struct words *w, const char *s, const char *end, struct place *at)
 {
 	const char *name = memchr(s, '"', (size_t)(end - s)), *close;
 
@@ -68,7 +69,7 @@ static void marker(struct words *w, const char *s, const char *end, struct place
 		at->depth++;
 		if (at->depth == 1 && at->ours) {
 			w->files = xrealloc(w->files, (w->nfiles + 1) * sizeof(*w->files));
-			w->files[w->nfiles++] = copy(name + 1, (size_t)(close - name) - 1);
+			w->files[w->nfiles++] = copy_bytes(name + 1, (size_t)(close - name) - 1);
 		}
 	} else if (memmem(close, (size_t)(end - close), " 2", 2) && at->depth) {
 		at->depth--;
@@ -77,26 +78,26 @@ static void marker(struct words *w, const char *s, const char *end, struct place
 		at->ours = name[1] != '<';
 }
 
-/* #define NAME VALUE; those with arguments, and those without a value, are no constants. */
-static void define(struct words *w, const char *s, unsigned int line)
+/* Read #define NAME VALUE; macros with arguments or without value are no constants. */
+static void read_define(struct words *w, const char *s, unsigned int line)
 {
 	size_t n = scan_word(s, NULL);
 	const char *value = s + n + strspn(s + n, " \t");
 
 	if (n && s[n] != '(' && *value && *value != '\n')
-		add_word(w, s, n, line, true);
+		add_header_word(w, s, n, line, true);
 }
 
-static void line_words(struct words *w, const char *s, size_t len, unsigned int line)
+static void read_line_words(struct words *w, const char *s, size_t len, unsigned int line)
 {
 	for (size_t i = 0, n; i < len; i += n ? n : 1) {
 		n = scan_word(s + i, NULL);
 		if (n && !isdigit((unsigned char)s[i]))
-			add_word(w, s + i, n, line, false);
+			add_header_word(w, s + i, n, line, false);
 	}
 }
 
-/* Words at the depth of the headers that our source includes. */
+/* Read the words of the headers that our source includes. */
 static void read_words(const char *text, struct words *w)
 {
 	struct place at = { .ours = false };
@@ -104,18 +105,18 @@ static void read_words(const char *text, struct words *w)
 	for (const char *s = text, *end; *s; s = *end ? end + 1 : end) {
 		end = strchrnul(s, '\n');
 		if (!strncmp(s, "# ", 2)) {
-			marker(w, s, end, &at);
+			read_line_marker(w, s, end, &at);
 			continue;
 		}
 		if (at.depth == 1 && at.ours && !strncmp(s, "#define ", 8))
-			define(w, s + 8, at.line);
+			read_define(w, s + 8, at.line);
 		else if (at.depth == 1 && at.ours && *s != '#')
-			line_words(w, s, (size_t)(end - s), at.line);
+			read_line_words(w, s, (size_t)(end - s), at.line);
 		at.line++;
 	}
 }
 
-/* The first from that one on; NULL: none. */
+/* Return the first occurrence of a word from an index on, or NULL. */
 static const struct word *find_word(const struct words *w, size_t from, const char *name)
 {
 	for (size_t i = from; i < w->n; i++)
@@ -124,7 +125,7 @@ static const struct word *find_word(const struct words *w, size_t from, const ch
 	return NULL;
 }
 
-static void words_free(struct words *w)
+static void free_words(struct words *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		free(w->all[i].name);
@@ -148,7 +149,7 @@ static void value_source(const char *include, const struct api_desc *s, size_t f
 	buf_adds(out, "} pevtrace_values;\n");
 }
 
-static void take_values(const struct api_desc *pieces, struct api_desc *s, size_t first, size_t n)
+static void join_values(const struct api_desc *pieces, struct api_desc *s, size_t first, size_t n)
 {
 	for (size_t i = first; i < first + n; i++) {
 		uint64_t v = 0;
@@ -168,7 +169,7 @@ static void take_values(const struct api_desc *pieces, struct api_desc *s, size_
 	}
 }
 
-/* What is no integer stops the compilation: the half without it still has values. */
+/* Find the values of n names.  A macro that is no integer stops the compilation: halve. */
 static void find_values(struct compiler *c, const char *include, struct api_desc *s, size_t first,
 			size_t n)
 {
@@ -180,7 +181,7 @@ static void find_values(struct compiler *c, const char *include, struct api_desc
 	value_source(include, s, first, n, &source);
 	if (compiler_types(c, source.data, &object, &errors)) {
 		if (btf_read(object.data, NULL, &pieces))
-			take_values(&pieces, s, first, n);
+			join_values(&pieces, s, first, n);
 	} else if (n > 1) {
 		find_values(c, include, s, first, n / 2);
 		find_values(c, include, s, first + n / 2, n - n / 2);
@@ -193,7 +194,7 @@ static void find_values(struct compiler *c, const char *include, struct api_desc
 
 /* Headers --------------------------------------------------------------------------------- */
 
-static void includes(const char *const *headers, size_t n, struct buf *out)
+static void add_includes(const char *const *headers, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		char *path = *headers[i] == '<' ? NULL : realpath(headers[i], NULL);
@@ -206,8 +207,8 @@ static void includes(const char *const *headers, size_t n, struct buf *out)
 	}
 }
 
-/* Capitals: enumerators of more than 32 bits are not in the BTF of every compiler. */
-static bool constant(const char *s)
+/* The form of a constant; some compilers leave 64-bit enumerators out of BTF. */
+static bool is_constant(const char *s)
 {
 	return isupper((unsigned char)*s) && strchr(s, '_') &&
 	       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
@@ -220,7 +221,7 @@ static void keep_names(const struct api_desc *all, const struct words *w, struct
 		const struct api_name *n = api_name(all, word->name);
 		struct api_name *to;
 
-		if ((!n && !word->macro && !constant(word->name)) || api_name(out, word->name))
+		if ((!n && !word->macro && !is_constant(word->name)) || api_name(out, word->name))
 			continue;
 		to = api_desc_add_name(out, word->name, n ? n->set : NULL);
 		to->line = word->line;
@@ -228,7 +229,7 @@ static void keep_names(const struct api_desc *all, const struct words *w, struct
 	}
 }
 
-/* Moves it over. */
+/* Move a structure to out. */
 static void keep_struct(struct api_struct *from, const struct words *w,
 			const struct word *at, struct api_desc *out)
 {
@@ -245,7 +246,7 @@ static void keep_struct(struct api_struct *from, const struct words *w,
 	}
 }
 
-/* Of everything that was compiled, what the headers themselves have. */
+/* Move what the headers themselves define to out. */
 static void keep_own(struct api_desc *all, const struct words *w, struct api_desc *out)
 {
 	keep_names(all, w, out);
@@ -257,24 +258,24 @@ static void keep_own(struct api_desc *all, const struct words *w, struct api_des
 	}
 }
 
-/* The compiler's first line about an error says most. */
-static bool no_header(const char *header, const struct buf *errors)
+/* Warn with the first error of the compiler. */
+static bool warn_not_compiled(const char *header, const struct buf *errors)
 {
 	const char *s = strstr(buf_str(errors), "error:");
 
 	s = s ? s : buf_str(errors);
-	warn("%s does not compile: %.*s; name another with --header, or leave headers out with "
-	     "--no-headers", header, (int)strcspn(s, "\n"), s);
+	warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers", header,
+	     (int)strcspn(s, "\n"), s);
 	return false;
 }
 
-/* A compiler may leave out where it is, or everything. */
+/* Some compilers write no line markers, or nothing. */
 static bool has_words(const char *text, const char *header, struct words *w)
 {
 	read_words(text, w);
 	if (!w->nfiles)
-		warn("%s is not to be found in what the compiler makes of it; name another one in "
-		     "CC, or leave headers out with --no-headers", header);
+		warn("the preprocessed text of %s does not name it; set CC to another compiler, or "
+		     "use --no-headers", header);
 	return w->nfiles;
 }
 
@@ -288,10 +289,10 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 
 	if (!c)
 		return false;
-	includes(headers, n, &include);
+	add_includes(headers, n, &include);
 	ok = (compiler_preprocess(c, include.data, &text, &errors) &&
 	      compiler_types(c, include.data, &object, &errors)) ||
-	     no_header(headers[0], &errors);
+	     warn_not_compiled(headers[0], &errors);
 	ok = ok && btf_read(object.data, NULL, &all) &&
 	     has_words(buf_str(&text), headers[0], &w);
 	if (ok) {
@@ -300,7 +301,7 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 		out->file = xstrdup(w.files[0]);
 		find_values(c, include.data, out, 0, out->nnames);
 	}
-	words_free(&w);
+	free_words(&w);
 	api_desc_free(&all);
 	compiler_close(c);
 	buf_free(&include);

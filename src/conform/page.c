@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/page_text.h"
-#include "conform/pseudo.h"
-#include "conform/roff.h"
-#include "conform/textfile.h"
 #include "lib/die.h"
 
 bool page_is_constant(const char *word)
@@ -31,113 +27,10 @@ bool page_is_errno(const char *word)
 	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == n;
 }
 
-/* Code ------------------------------------------------------------------------------------ */
-
-static void add_code(struct page_reader *r, const struct roff_line *l)
+void *page_grow(void *p, size_t n, size_t size)
 {
-	if (!r->code_line)
-		r->code_line = r->code_next = l->line;
-	/* comments and macros between the lines are none of ours, but count */
-	for (; r->code_next < l->line; r->code_next++)
-		buf_addc(&r->code, '\n');
-	buf_adds(&r->code, l->text);
+	return n & (n - 1) || n == 1 ? p : xrealloc(p, (n ? 2 * n : 2) * size);
 }
-
-static void end_code(struct page_reader *r)
-{
-	struct page *p = r->page;
-
-	if (r->code_line)
-		pseudo_structs(buf_str(&r->code), r->code_line, &p->said);
-	for (; r->nstructs < p->said.nstructs; r->nstructs++) {
-		p->structs = xrealloc(p->structs, (r->nstructs + 1) * sizeof(*p->structs));
-		p->structs[r->nstructs] = (struct page_struct){
-			.section = page_text_section(p), .entry = r->owner,
-			.nentries = r->nowners,
-		};
-	}
-	r->code_line = 0;
-	buf_reset(&r->code);
-}
-
-/* Lines ----------------------------------------------------------------------------------- */
-
-static void add_section(struct page *p, const struct roff_line *l)
-{
-	p->sections = page_grow(p->sections, p->nsections, sizeof(*p->sections));
-	p->sections[p->nsections++] = (struct page_section){
-		.name = xstrdup(l->text), .line = l->line,
-	};
-}
-
-static void take_line(void *ctx, const struct roff_line *l)
-{
-	struct page_reader *r = ctx;
-	struct page *p = r->page;
-
-	if (l->kind != ROFF_CODE)
-		end_code(r);
-	switch (l->kind) {
-	case ROFF_TITLE:
-		if (!p->title)
-			p->title = xstrdup(l->text);
-		break;
-	case ROFF_SECTION:
-	case ROFF_SUBSECTION:
-		page_text_end(r);
-		r->entry = SIZE_MAX;
-		r->nowners = 0;
-		add_section(p, l);
-		break;
-	case ROFF_TAG:
-		page_text_end(r);
-		page_text_tag(r, l);
-		break;
-	case ROFF_TEXT:
-		page_text_line(r, l);
-		break;
-	case ROFF_CODE:
-		add_code(r, l);
-		page_text_words(r, l, true);
-		break;
-	case ROFF_BREAK:
-		page_text_end(r);
-		break;
-	}
-}
-
-void page_parse(const char *bytes, size_t len, const char *path, struct page *p)
-{
-	struct page_reader r = { .page = p, .entry = SIZE_MAX };
-
-	*p = (struct page){ .said = { .source = FINDING_PAGE, .file = xstrdup(path) } };
-	buf_add(&p->source, bytes, len);
-	roff_read(bytes, len, take_line, &r);
-	end_code(&r);
-	page_text_end(&r);
-	page_text_free(&r);
-	buf_free(&r.code);
-}
-
-bool page_read(const char *path, struct page *p)
-{
-	struct buf text = { 0 };
-	bool ok = textfile_read(path, &text);
-
-	if (ok) {
-		page_parse(buf_str(&text), text.len, path, p);
-		ok = p->nentries && api_struct(&p->said, "perf_event_attr");
-		if (!ok) {
-			warn("'%s' is not perf_event_open(2): it has no struct perf_event_attr; "
-			     "the page's source in man(7) markup is wanted", path);
-			page_free(p);
-		}
-	}
-	buf_free(&text);
-	return ok;
-}
-
-/* Looking things up ----------------------------------------------------------------------- */
 
 void page_quote(const struct page *p, unsigned int line, struct buf *out)
 {
@@ -199,6 +92,6 @@ void page_free(struct page *p)
 	free(p->title);
 	buf_free(&p->source);
 	buf_free(&p->prose);
-	api_desc_free(&p->said);
+	api_desc_free(&p->desc);
 	*p = (struct page){ .title = NULL };
 }

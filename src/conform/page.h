@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perf_event_open(2) as its source in man(7) has it, in any language. */
+/* The man(7) source of perf_event_open(2), in any language. */
 #ifndef PEVTRACE_CONFORM_PAGE_H
 #define PEVTRACE_CONFORM_PAGE_H
 
@@ -11,24 +11,23 @@ struct page_section {
 	unsigned int line;
 };
 
-/* A name in the tag of a paragraph: what follows describes it. */
+/* A name in the tag of a paragraph, which describes it. */
 struct page_entry {
 	char *name;
-	uint32_t since;		/* "(since Linux X)" behind it; 0: not told */
+	uint32_t since;		/* "(since Linux X)" behind it, KVER(); 0: not stated */
 	unsigned int line;
 	size_t section;
-	size_t text;		/* where what follows begins in the page's prose */
-	size_t text_len;
+	size_t text, text_len;	/* its paragraph in the page's prose */
 	bool italic;		/* a member, not a constant */
-	bool untagged;		/* it stands so without .TP */
+	bool untagged;		/* its .TP is missing */
 };
 
-/* A constant, or an italic word, wherever it stands. */
+/* A constant, or an italic word, at any place. */
 struct page_word {
 	char *name;
 	unsigned int line;
 	size_t section;
-	size_t entry;		/* which it is part of; SIZE_MAX: none */
+	size_t entry;		/* that it is part of; SIZE_MAX: none */
 	bool constant, code;
 };
 
@@ -38,20 +37,20 @@ struct page_claim {
 	unsigned int line;
 	size_t section;
 	uint64_t value;
-	uint32_t since;		/* 0: not told */
+	uint32_t since;		/* 0: not stated */
 };
 
-/* Where a structure stands, as many as in said. */
+/* The place of a structure of desc, by the same index. */
 struct page_struct {
 	size_t section;
-	size_t entry, nentries;	/* the constants of the tag before it */
+	size_t entry, nentries;	/* constants of the last tag with constants before it */
 };
 
 struct page {
-	struct buf source;	/* as it is in the file, unpacked */
-	struct buf prose;	/* the text of it, without code */
+	struct buf source;	/* uncompressed */
+	struct buf prose;	/* text without markup and code */
 	char *title;		/* arguments of .TH */
-	struct api_desc said;	/* its structures; said.file is the path */
+	struct api_desc desc;	/* its structures; desc.file is the path */
 	struct page_struct *structs;
 	struct page_section *sections;
 	struct page_entry *entries;
@@ -61,31 +60,31 @@ struct page {
 };
 
 /*
- * Reads a page.  False after a warn(): the file cannot be read, or has nothing
- * of what the page of perf_event_open has.
+ * Read a page.  Return false after a warn(): the file cannot be read, or is not the page of
+ * perf_event_open.
  */
 bool page_read(const char *path, struct page *p);
 
-/* The same from memory, whatever it is: for tests. */
+/* Parse any bytes as a page. */
 void page_parse(const char *bytes, size_t len, const char *path, struct page *p);
 
-/* The source line, without blanks around it, into out. */
+/* Append a line of the source, without blanks around it, to out. */
 void page_quote(const struct page *p, unsigned int line, struct buf *out);
 
-/* The first entry of that name, or NULL. */
+/* Return the first entry of that name, or NULL. */
 const struct page_entry *page_entry(const struct page *p, const char *name);
 
-/* The first place where it stands, entry or not, or NULL. */
+/* Return the first place of that word, or NULL. */
 const struct page_word *page_word(const struct page *p, const char *name);
 
-/* The heading of a section; "" where there was none yet. */
+/* Return the heading of a section; "" before the first one. */
 const char *page_section(const struct page *p, size_t section);
 
-/* Capitals, digits and "_", as in PERF_SAMPLE_IP; an errno's name, EINVAL. */
+/* Return true for the form of a constant (PERF_SAMPLE_IP), or of an errno (EINVAL). */
 bool page_is_constant(const char *word);
 bool page_is_errno(const char *word);
 
-/* Room for one more element; it doubles at powers of two. */
+/* Return p with room for element n; the capacity doubles at powers of two. */
 void *page_grow(void *p, size_t n, size_t size);
 
 void page_free(struct page *p);

@@ -9,23 +9,18 @@
 
 enum { VALUE_STEPS = 4 };	/* words between a name and its value: "is set to" */
 
-void *page_grow(void *p, size_t n, size_t size)
-{
-	return n & (n - 1) || n == 1 ? p : xrealloc(p, (n ? 2 * n : 2) * size);
-}
-
 size_t page_text_section(const struct page *p)
 {
 	return p->nsections ? p->nsections - 1 : SIZE_MAX;
 }
 
-static bool word_char(char c)
+static bool is_letter(char c)
 {
-	/* letters beyond ASCII are letters, too */
+	/* in UTF-8, bytes of letters outside ASCII */
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static char *copy(const char *s, size_t len)
+static char *copy_text(const char *s, size_t len)
 {
 	char *text = xmalloc(len + 1);
 
@@ -43,15 +38,15 @@ static void add_entry(struct page_reader *r, const char *name, size_t len,
 
 	p->entries = page_grow(p->entries, p->nentries, sizeof(*p->entries));
 	p->entries[p->nentries++] = (struct page_entry){
-		.name = copy(name, len), .since = since, .line = l->line,
+		.name = copy_text(name, len), .since = since, .line = l->line,
 		.section = page_text_section(p), .text = p->prose.len, .italic = italic,
 		.untagged = l->kind != ROFF_TAG,
 	};
 }
 
 /*
- * "(since Linux 4.1)" in any language: one word, Linux, a release.  With more
- * words, as in "broken since", it is not when the thing came; "both" is known.
+ * Return the release of "(since Linux 4.1)", in any language: one word, Linux, a release.
+ * More words, as in "broken since", mean something else, except "both".
  */
 static uint32_t since_in(const char *text)
 {
@@ -74,7 +69,7 @@ static uint32_t since_in(const char *text)
 	return 0;
 }
 
-/* The names in a tag are one of a kind; what is no name is skipped. */
+/* Add an entry for each name in a tag; return how many of them are constants. */
 static size_t add_entries(struct page_reader *r, const struct roff_line *l)
 {
 	uint32_t since = since_in(l->text);
@@ -83,14 +78,14 @@ static size_t add_entries(struct page_reader *r, const struct roff_line *l)
 	for (size_t i = 0; i < l->len; i += n + !n) {
 		char *word;
 
-		for (n = 0; i + n < l->len && word_char(l->text[i + n]);)
+		for (n = 0; i + n < l->len && is_letter(l->text[i + n]);)
 			n++;
 		if (!n || l->fonts[i] == 'R')
 			continue;
-		/* in brackets stands what an array is as long as */
+		/* between brackets: the length of an array */
 		if (i && l->text[i - 1] == '[' && l->fonts[i] == 'I')
 			continue;
-		word = copy(l->text + i, n);
+		word = copy_text(l->text + i, n);
 		if (page_is_constant(word) || page_is_errno(word)) {
 			add_entry(r, word, n, l, false, since);
 			constants++;
@@ -126,7 +121,7 @@ static void begin_entries(struct page_reader *r, const struct roff_line *l)
 
 /* Claims ---------------------------------------------------------------------------------- */
 
-static void end_claim(struct page_reader *r)
+static void finish_claim(struct page_reader *r)
 {
 	struct page_pending *c = &r->pending;
 	struct page *p = r->page;
@@ -148,17 +143,17 @@ static void claim_word(struct page_reader *r, const char *word, unsigned int lin
 	struct page_pending *c = &r->pending;
 
 	if (page_is_constant(word)) {
-		end_claim(r);
+		finish_claim(r);
 		c->name = xstrdup(word);
 		c->line = line;
 		return;
 	}
 	c->linux_said = !strcmp(word, "Linux");
 	if (++c->steps > VALUE_STEPS && !c->valued)
-		end_claim(r);
+		finish_claim(r);
 }
 
-/* A number with what may belong to it: "72", "3.4", "64-bit". */
+/* Handle a word that begins with a digit: "72", "3.4", "64-bit". */
 static void claim_number(struct page_reader *r, const char *s)
 {
 	struct page_pending *c = &r->pending;
@@ -170,9 +165,9 @@ static void claim_number(struct page_reader *r, const char *s)
 	if (c->valued && c->linux_said) {
 		uint32_t since = release_read(&s);
 
-		end_claim(r);
+		finish_claim(r);
 		r->page->claims[r->page->nclaims - 1].since = since;
-	} else if (!c->valued && *end != '-' && !word_char(*end) &&
+	} else if (!c->valued && *end != '-' && !is_letter(*end) &&
 		   !(*end == '.' && isdigit((unsigned char)end[1]))) {
 		c->valued = true;
 		c->value = v;
@@ -185,14 +180,14 @@ static void claim_punctuation(struct page_reader *r, const char *s)
 	struct page_pending *c = &r->pending;
 
 	if (!c->valued && strchr(",;:.()", *s))
-		end_claim(r);
+		finish_claim(r);
 	else if (*s == '.' && (!s[1] || isspace((unsigned char)s[1])))
-		end_claim(r);
+		finish_claim(r);
 }
 
 /* Words ----------------------------------------------------------------------------------- */
 
-static void add_word(struct page_reader *r, char *word, const struct roff_line *l, bool code)
+static void add_page_word(struct page_reader *r, char *word, const struct roff_line *l, bool code)
 {
 	struct page *p = r->page;
 
@@ -203,14 +198,17 @@ static void add_word(struct page_reader *r, char *word, const struct roff_line *
 	};
 }
 
-/* Not bold, as functions are; not what has arguments; not in <>. */
-static bool is_plain(const struct roff_line *l, size_t i, size_t n)
+/* Return true if a word is no function (bold, or with arguments) and not in <>. */
+static bool is_plain_word(const struct roff_line *l, size_t i, size_t n)
 {
 	return l->fonts[i] == 'R' && (i + n == l->len || !strchr("(.", l->text[i + n])) &&
 	       (!i || l->text[i - 1] != '<');
 }
 
-/* All of a line in italics, of words without a "_": it may be one that lost it. */
+/*
+ * Return true if a whole line is italic words without "_": it may be the name of a member
+ * that lost its "_".
+ */
 static bool is_phrase(const struct roff_line *l)
 {
 	bool blank = false;
@@ -229,39 +227,39 @@ void page_text_words(struct page_reader *r, const struct roff_line *l, bool code
 	const char *s = l->text;
 
 	if (!code && is_phrase(l))
-		add_word(r, xstrdup(s), l, false);
+		add_page_word(r, xstrdup(s), l, false);
 	for (size_t i = 0, n; i < l->len; i += n) {
 		char *word;
 
 		n = 1;
 		if (isspace((unsigned char)s[i]))
 			continue;
-		if (!word_char(s[i])) {
+		if (!is_letter(s[i])) {
 			if (!code)
 				claim_punctuation(r, s + i);
 			continue;
 		}
-		while (i + n < l->len && word_char(s[i + n]))
+		while (i + n < l->len && is_letter(s[i + n]))
 			n++;
 		if (isdigit((unsigned char)s[i])) {
 			if (!code)
 				claim_number(r, s + i);
-			/* the rest of a release is no number of its own */
+			/* skip the rest of a release */
 			while (i + n < l->len && s[i + n] == '.' &&
 			       isdigit((unsigned char)s[i + n + 1]))
-				for (n++; i + n < l->len && word_char(s[i + n]);)
+				for (n++; i + n < l->len && is_letter(s[i + n]);)
 					n++;
 			continue;
 		}
-		word = copy(s + i, n);
+		word = copy_text(s + i, n);
 		if (!code)
 			claim_word(r, word, l->line);
-		/* PERF_* stands for many, a word in a path for none */
+		/* skip patterns as PERF_*, and words in paths */
 		if ((page_is_constant(word) && (i + n == l->len || s[i + n] != '*')) ||
-		    (!code && strchr(word, '_') && (l->fonts[i] == 'I' || is_plain(l, i, n)) &&
+		    (!code && strchr(word, '_') && (l->fonts[i] == 'I' || is_plain_word(l, i, n)) &&
 		     (!i || s[i - 1] != '/') && (i + n == l->len || s[i + n] != '/')) ||
 		    (code && strchr(word, '_')))
-			add_word(r, word, l, code);
+			add_page_word(r, word, l, code);
 		else
 			free(word);
 	}
@@ -270,14 +268,14 @@ void page_text_words(struct page_reader *r, const struct roff_line *l, bool code
 void page_text_tag(struct page_reader *r, const struct roff_line *l)
 {
 	begin_entries(r, l);
-	end_claim(r);
+	finish_claim(r);
 }
 
 void page_text_line(struct page_reader *r, const struct roff_line *l)
 {
 	const char *open = strchr(l->text, '('), *bar = strchr(l->text, '_');
 
-	/* "NAME (since Linux X)" alone on its line is a tag that lacks its .TP */
+	/* "NAME (since Linux X)" alone on a line is a tag without .TP */
 	if (l->macro && open && since_in(l->text) && l->text[l->len - 1] == ')' &&
 	    strcspn(l->text, " ") + 1 >= (size_t)(open - l->text) &&
 	    isupper((unsigned char)*l->text) && bar && bar < open) {
@@ -291,7 +289,7 @@ void page_text_line(struct page_reader *r, const struct roff_line *l)
 
 void page_text_end(struct page_reader *r)
 {
-	end_claim(r);
+	finish_claim(r);
 	end_entry(r);
 }
 

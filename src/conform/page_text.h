@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For page.c: what stands in the prose of a page. */
+/* Entries, words and claims in the prose of a page.  For page_read.c only. */
 #ifndef PEVTRACE_CONFORM_PAGE_TEXT_H
 #define PEVTRACE_CONFORM_PAGE_TEXT_H
 
@@ -18,21 +18,21 @@ struct page_reader {
 	struct page *page;
 	struct buf code;
 	unsigned int code_line, code_next;
-	size_t nstructs;	/* that have their place */
-	size_t entry;		/* whose text this is; SIZE_MAX: nobody's */
-	size_t owner, nowners;	/* entries of the last tag with constants */
+	size_t nstructs;	/* with a struct page_struct */
+	size_t entry;		/* first entry of the paragraph; SIZE_MAX: none */
+	size_t owner, nowners;	/* constants of the last tag with constants */
 	struct page_pending pending;
 };
 
-/* Index of the section that is open; SIZE_MAX: none yet. */
+/* Return the index of the current section; SIZE_MAX: none yet. */
 size_t page_text_section(const struct page *p);
 
-/* A tag becomes entries; running text, words and claims. */
+/* Add the entries of a tag; the words and claims of a line of text; words alone. */
 void page_text_tag(struct page_reader *r, const struct roff_line *l);
 void page_text_line(struct page_reader *r, const struct roff_line *l);
 void page_text_words(struct page_reader *r, const struct roff_line *l, bool code);
 
-/* The end of a paragraph. */
+/* End a paragraph. */
 void page_text_end(struct page_reader *r);
 void page_text_free(struct page_reader *r);
 

@@ -25,22 +25,22 @@ struct reader {
 	unsigned int line;
 	struct token now;
 	struct api_struct *out;
-	const struct api_desc *known; /* structures that came before; or NULL */
-	size_t begun;		/* first member that a comment would be about */
+	const struct api_desc *known; /* structures that were read before; or NULL */
+	size_t begun;		/* first member that a comment here is about */
 };
 
-/* A structure or union that is being laid out; places are in bits. */
+/* A structure or union whose layout is computed; all in bits. */
 struct frame {
 	bool is_union;
-	uint32_t base, at, end;	/* of it; of the next member; of the longest so far */
-	uint32_t align;		/* bits */
-	bool lost;		/* something of unknown size came before */
-	uint32_t unit;		/* of the bit-field before, 0: it was none */
+	uint32_t base, at, end;	/* its start; the next member's; the end of all members */
+	uint32_t align;
+	bool lost;		/* a member before has an unknown size */
+	uint32_t unit;		/* width of the last bit-field's type; 0: no bit-field */
 };
 
-/* Words ----------------------------------------------------------------------------------- */
+/* Tokens ---------------------------------------------------------------------------------- */
 
-static void take(struct reader *r, enum token_kind kind, size_t len)
+static void take_token(struct reader *r, enum token_kind kind, size_t len)
 {
 	r->now = (struct token){ kind, r->at, len, r->line };
 	for (size_t i = 0; i < len; i++)
@@ -48,7 +48,7 @@ static void take(struct reader *r, enum token_kind kind, size_t len)
 	r->at += len;
 }
 
-static void advance(struct reader *r)
+static void next_token(struct reader *r)
 {
 	const char *close;
 	size_t n = 0;
@@ -56,28 +56,28 @@ static void advance(struct reader *r)
 	for (; *r->at && isspace((unsigned char)*r->at); r->at++)
 		r->line += *r->at == '\n';
 	if (!*r->at) {
-		take(r, TOKEN_END, 0);
+		take_token(r, TOKEN_END, 0);
 	} else if (!strncmp(r->at, "/*", 2)) {
 		close = strstr(r->at + 2, "*/");
-		take(r, TOKEN_COMMENT, close ? (size_t)(close - r->at) + 2 : strlen(r->at));
+		take_token(r, TOKEN_COMMENT, close ? (size_t)(close - r->at) + 2 : strlen(r->at));
 	} else if (!strncmp(r->at, "//", 2)) {
-		take(r, TOKEN_COMMENT, strcspn(r->at, "\n"));
+		take_token(r, TOKEN_COMMENT, strcspn(r->at, "\n"));
 	} else if (scan_is_word(*r->at)) {
 		while (scan_is_word(r->at[n]))
 			n++;
-		take(r, TOKEN_WORD, n);
+		take_token(r, TOKEN_WORD, n);
 	} else {
-		take(r, TOKEN_PUNCTUATION, 1);
+		take_token(r, TOKEN_PUNCTUATION, 1);
 	}
 }
 
-static bool is(const struct reader *r, const char *text)
+static bool token_is(const struct reader *r, const char *text)
 {
 	return r->now.len == strlen(text) && r->now.kind != TOKEN_COMMENT &&
 	       !memcmp(r->now.text, text, r->now.len);
 }
 
-static char *copy(const struct token *t)
+static char *copy_token(const struct token *t)
 {
 	char *s = xmalloc(t->len + 1);
 
@@ -88,8 +88,8 @@ static char *copy(const struct token *t)
 
 /* Conditions ------------------------------------------------------------------------------ */
 
-/* Capitals with a "_" in them: the only words of a comment that no translator changes. */
-static bool constant(const char *s, size_t len)
+/* Capitals with a "_": translations keep these words of a comment. */
+static bool is_condition_word(const char *s, size_t len)
 {
 	bool bar = false;
 
@@ -101,8 +101,8 @@ static bool constant(const char *s, size_t len)
 	return bar && isupper((unsigned char)*s);
 }
 
-/* The constants of ours in a comment; a member may have more than one comment. */
-static void condition(struct reader *r, size_t from)
+/* Add the constants of a comment to the conditions of members; these may have several. */
+static void add_when(struct reader *r, size_t from)
 {
 	const char *s = r->now.text, *end = s + r->now.len;
 
@@ -111,7 +111,7 @@ static void condition(struct reader *r, size_t from)
 
 		while (s + n < end && scan_is_word(s[n]))
 			n++;
-		if (n && constant(s, n) && !strncmp(s, "PERF_", 5))
+		if (n && is_condition_word(s, n) && !strncmp(s, "PERF_", 5))
 			for (size_t i = from; i < r->out->n; i++) {
 				struct api_member *m = &r->out->members[i];
 				struct buf b = { 0 };
@@ -126,18 +126,18 @@ static void condition(struct reader *r, size_t from)
 	}
 }
 
-/* Comments are about what came before them, since the last comma or semicolon. */
+/* A comment is about the members since the last comma or semicolon before it. */
 static void skip_comments(struct reader *r)
 {
 	while (r->now.kind == TOKEN_COMMENT) {
-		condition(r, r->begun);
-		advance(r);
+		add_when(r, r->begun);
+		next_token(r);
 	}
 }
 
 /* Places ---------------------------------------------------------------------------------- */
 
-/* Bits of a type of C or of the kernel; 0: not known. */
+/* Return the width of a type of C or of the kernel, or 0. */
 static uint32_t type_bits(const char *type)
 {
 	static const struct {
@@ -158,7 +158,7 @@ static uint32_t type_bits(const char *type)
 	return 0;
 }
 
-/* The same, with "struct X" for those that came before. */
+/* The same for "struct X", too, if X was read before. */
 static uint32_t known_bits(const struct reader *r, const char *type)
 {
 	const char *name = strrchr(type, ' ');
@@ -170,20 +170,20 @@ static uint32_t known_bits(const struct reader *r, const char *type)
 	return st ? 8 * st->bytes : bits;
 }
 
-static uint32_t up(uint32_t at, uint32_t to)
+static uint32_t round_up(uint32_t at, uint32_t to)
 {
 	return to ? (at + to - 1) / to * to : at;
 }
 
-/* Moves behind a member of that size; returns where it begins. */
-static uint32_t place(struct frame *f, uint32_t bits, uint32_t align)
+/* Move behind a member of that width.  Return its start. */
+static uint32_t place_bits_at(struct frame *f, uint32_t bits, uint32_t align)
 {
 	uint32_t at;
 
 	if (f->is_union)
 		f->at = f->base;
-	at = up(f->at, align);
-	/* what is larger than any page is not laid out */
+	at = round_up(f->at, align);
+	/* a size that no manual page means */
 	if (bits > UINT32_MAX / 2 - at)
 		f->lost = true;
 	else
@@ -195,8 +195,8 @@ static uint32_t place(struct frame *f, uint32_t bits, uint32_t align)
 	return at;
 }
 
-/* A word of bit-fields ends: what they leave over is remembered. */
-static void end_bits(struct reader *r, struct frame *f)
+/* End a word of bit-fields, and record its unused bits. */
+static void end_bitfields(struct reader *r, struct frame *f)
 {
 	uint32_t used = f->unit ? f->at % f->unit : 0;
 
@@ -207,7 +207,7 @@ static void end_bits(struct reader *r, struct frame *f)
 	f->unit = 0;
 }
 
-static void place_bits(struct frame *f, struct api_member *m, uint32_t unit, uint32_t bits)
+static void place_bitfield(struct frame *f, struct api_member *m, uint32_t unit, uint32_t bits)
 {
 	m->bitfield = true;
 	m->bits = bits;
@@ -218,41 +218,41 @@ static void place_bits(struct frame *f, struct api_member *m, uint32_t unit, uin
 	}
 	if (f->is_union)
 		f->at = f->base;
-	/* none crosses the border of its word */
+	/* a bit-field does not cross the end of its word */
 	if (f->at / unit != (f->at + (bits ? bits - 1 : 0)) / unit)
-		f->at = up(f->at, unit);
-	m->start = place(f, bits, 1);
+		f->at = round_up(f->at, unit);
+	m->start = place_bits_at(f, bits, 1);
 	if (unit > f->align)
 		f->align = unit;
 }
 
 /* Members --------------------------------------------------------------------------------- */
 
-/* [...]: what stands in it, owned; "" where that is nothing. */
-static char *brackets(struct reader *r)
+/* Return the text between brackets, owned. */
+static char *read_brackets(struct reader *r)
 {
 	struct buf b = { 0 };
 	unsigned int depth = 0;
 
 	buf_adds(&b, "");
 	while (r->now.kind != TOKEN_END) {
-		if (is(r, "]") && !--depth) {
-			advance(r);
+		if (token_is(r, "]") && !--depth) {
+			next_token(r);
 			break;
 		}
 		if (depth && r->now.kind != TOKEN_COMMENT)
 			buf_add(&b, r->now.text, r->now.len);
-		depth += is(r, "[");
+		depth += token_is(r, "[");
 		if (depth > DEPTH_MAX)
 			break;
-		advance(r);
+		next_token(r);
 	}
 	if (b.data)
 		return b.data;
 	return xstrdup("");
 }
 
-/* An array's length makes its size where it is a number. */
+/* Return the width of an array whose length is a number, or 0. */
 static uint32_t array_bits(const char *array, uint32_t bits)
 {
 	unsigned long n = strtoul(array, NULL, 10);
@@ -260,26 +260,26 @@ static uint32_t array_bits(const char *array, uint32_t bits)
 	return isdigit((unsigned char)*array) && n <= 65536 ? bits * (uint32_t)n : 0;
 }
 
-static void place_member(struct reader *r, struct frame *f, struct api_member *m)
+static void place_plain_member(struct reader *r, struct frame *f, struct api_member *m)
 {
 	uint32_t bits = known_bits(r, m->type), all = bits;
 
-	end_bits(r, f);
+	end_bitfields(r, f);
 	if (m->array)
 		all = array_bits(m->array, bits);
 	m->placed = !f->lost;
 	m->bits = m->array ? all : bits;
-	m->start = place(f, all, bits < 64 ? bits : 64);
-	/* an array without elements takes no room; one of unknown length, who knows */
+	m->start = place_bits_at(f, all, bits < 64 ? bits : 64);
+	/* an array of length 0 has no size; another one here has an unknown size */
 	if (!all && !(m->array && isdigit((unsigned char)*m->array)))
 		f->lost = true;
 }
 
-/* A member ends by what follows it: , ; : [ / or the closing brace. */
-static void declarator(struct reader *r, struct frame *f, const char *type,
+/* Read a member behind its name, up to , ; : [ / or the closing brace. */
+static void read_declarator(struct reader *r, struct frame *f, const char *type,
 		       const struct token *name, size_t first)
 {
-	char *text = copy(name);
+	char *text = copy_token(name);
 	struct api_member *m;
 	size_t i;
 
@@ -291,22 +291,22 @@ static void declarator(struct reader *r, struct frame *f, const char *type,
 	free(text);
 	m->line = name->line;
 	m->type = xstrdup(type);
-	if (is(r, "/"))
-		return;		/* another name of it follows */
-	if (is(r, "[")) {
-		m->array = brackets(r);
-		place_member(r, f, m);
-	} else if (is(r, ":")) {
-		advance(r);
+	if (token_is(r, "/"))
+		return;		/* another name for it follows */
+	if (token_is(r, "[")) {
+		m->array = read_brackets(r);
+		place_plain_member(r, f, m);
+	} else if (token_is(r, ":")) {
+		next_token(r);
 		m->placed = !f->lost;
-		place_bits(f, m, known_bits(r, type),
+		place_bitfield(f, m, known_bits(r, type),
 			   (uint32_t)strtoul(r->now.text, NULL, 10) & 127);
 		if (r->now.kind == TOKEN_WORD)
-			advance(r);
+			next_token(r);
 	} else {
-		place_member(r, f, m);
+		place_plain_member(r, f, m);
 	}
-	/* its other names stand for the same */
+	/* its other names */
 	for (i = first; i + 1 < r->out->n; i++) {
 		struct api_member *other = &r->out->members[i];
 
@@ -317,84 +317,84 @@ static void declarator(struct reader *r, struct frame *f, const char *type,
 	}
 }
 
-/* "__u32", "struct perf_event_header", "unsigned int": all words but the last. */
-static bool words(struct reader *r, struct buf *type, struct token *name)
+/* Read all words but the last as type ("unsigned int"), and the last as name. */
+static bool read_type(struct reader *r, struct buf *type, struct token *name)
 {
 	unsigned int n = 0;
 
-	while (r->now.kind == TOKEN_WORD || is(r, "*")) {
+	while (r->now.kind == TOKEN_WORD || token_is(r, "*")) {
 		if (n)
 			buf_addf(type, "%s%.*s", type->len ? " " : "", (int)name->len, name->text);
 		*name = r->now;
 		n++;
-		advance(r);
-		if (is(r, "{"))
-			return false;	/* struct or union begins */
+		next_token(r);
+		if (token_is(r, "{"))
+			return false;	/* a structure or union */
 	}
 	return n;
 }
 
-static void block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth);
+static void read_block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth);
 
-/* The names that a type is followed by. */
-static void declarators(struct reader *r, struct frame *f, const char *type, struct token name)
+/* Read the names behind a type. */
+static void read_declarators(struct reader *r, struct frame *f, const char *type, struct token name)
 {
 	size_t first = r->out->n, all = first;
 	bool more = true;
 
 	r->begun = first;
 	while (more) {
-		declarator(r, f, type, &name, first);
-		if (!is(r, "/"))
+		read_declarator(r, f, type, &name, first);
+		if (!token_is(r, "/"))
 			first = r->out->n;
 		skip_comments(r);
-		more = is(r, ",") || is(r, "/");
+		more = token_is(r, ",") || token_is(r, "/");
 		if (!more)
 			break;
-		advance(r);
-		/* a comment behind the comma is about what is before it */
+		next_token(r);
+		/* a comment behind the comma is about the member before it */
 		skip_comments(r);
 		if (r->now.kind != TOKEN_WORD)
 			break;
 		name = r->now;
 		if (first == r->out->n)
 			r->begun = first;
-		advance(r);
+		next_token(r);
 	}
-	if (is(r, ";"))
-		advance(r);
-	/* of "u32 pid, tid;" both; of bit-fields, each has its own line */
+	if (token_is(r, ";"))
+		next_token(r);
+	/* a comment is about both of "u32 pid, tid;", but about one bit-field only */
 	if (all < r->out->n && !r->out->members[all].bitfield)
 		r->begun = all;
 	skip_comments(r);
 }
 
-static void member(struct reader *r, struct frame *f, unsigned int depth)
+static void read_member(struct reader *r, struct frame *f, unsigned int depth)
 {
 	struct token name = { .kind = TOKEN_END };
 	struct buf type = { 0 };
 
 	if (r->now.kind == TOKEN_COMMENT) {
-		advance(r);
-	} else if (is(r, "{")) {
-		block(r, f, false, depth + 1);
-	} else if (words(r, &type, &name)) {
-		declarators(r, f, buf_str(&type), name);
-	} else if (is(r, "{") && name.len) {
+		next_token(r);
+	} else if (token_is(r, "{")) {
+		read_block(r, f, false, depth + 1);
+	} else if (read_type(r, &type, &name)) {
+		read_declarators(r, f, buf_str(&type), name);
+	} else if (token_is(r, "{") && name.len) {
 		bool is_union = type.len ? !strncmp(type.data, "union", 5) :
 					   name.len == 5 && !memcmp(name.text, "union", 5);
 
-		block(r, f, is_union, depth + 1);
+		read_block(r, f, is_union, depth + 1);
 	} else {
-		advance(r);
+		next_token(r);
 	}
 	buf_free(&type);
 }
 
-/* What a block needs is known at its end only: all of it moves up. */
+/* Align a block; its alignment is known at its end only. */
 static void align_block(struct reader *r, struct frame *f, size_t first)
 {
-	uint32_t by = up(f->base, f->align) - f->base;
+	uint32_t by = round_up(f->base, f->align) - f->base;
 
 	for (size_t i = first; i < r->out->n; i++)
 		r->out->members[i].start += by;
@@ -402,8 +402,8 @@ static void align_block(struct reader *r, struct frame *f, size_t first)
 	f->end += by;
 }
 
-/* From { to what follows }: the names of the block and a comment about all of it. */
-static void block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth)
+/* Read a block from { to its names and comment behind }. */
+static void read_block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth)
 {
 	struct frame f = {
 		.is_union = is_union, .lost = outer->lost, .align = 8,
@@ -411,48 +411,47 @@ static void block(struct reader *r, struct frame *outer, bool is_union, unsigned
 	size_t first = r->out->n;
 	struct token about;
 
-	end_bits(r, outer);
+	end_bitfields(r, outer);
 	if (outer->is_union)
 		outer->at = outer->base;
-	/* nothing in pages needs more than eight bytes, and all that has a struct in it is so */
 	f.base = f.at = f.end = outer->is_union ? outer->base : outer->at;
-	advance(r);
+	next_token(r);
 	about = r->now;
 	if (about.kind == TOKEN_COMMENT)
-		advance(r);
-	while (r->now.kind != TOKEN_END && !is(r, "}") && depth < DEPTH_MAX)
-		member(r, &f, depth);
-	end_bits(r, &f);
+		next_token(r);
+	while (r->now.kind != TOKEN_END && !token_is(r, "}") && depth < DEPTH_MAX)
+		read_member(r, &f, depth);
+	end_bitfields(r, &f);
 	if (about.kind == TOKEN_COMMENT) {
 		struct token now = r->now;
 
 		r->now = about;
-		condition(r, first);
+		add_when(r, first);
 		r->now = now;
 	}
-	advance(r);
-	while (r->now.kind == TOKEN_WORD || is(r, "[")) {
-		/* as many as who knows */
-		if (is(r, "["))
-			free(brackets(r)), f.lost = true;
+	next_token(r);
+	while (r->now.kind == TOKEN_WORD || token_is(r, "[")) {
+		/* an array of blocks */
+		if (token_is(r, "["))
+			free(read_brackets(r)), f.lost = true;
 		else
-			advance(r);
+			next_token(r);
 	}
-	if (is(r, ";") || is(r, ","))
-		advance(r);
+	if (token_is(r, ";") || token_is(r, ","))
+		next_token(r);
 	r->begun = first;
 	skip_comments(r);
 	outer->lost = f.lost;
 	align_block(r, &f, first);
 	outer->at = outer->is_union ? outer->at : f.base;
-	place(outer, up(f.end - f.base, f.align), 1);
+	place_bits_at(outer, round_up(f.end - f.base, f.align), 1);
 }
 
-static void outermost(struct reader *r, bool is_union)
+static void read_struct(struct reader *r, bool is_union)
 {
 	struct frame f = { .is_union = false, .align = 8 };
 
-	block(r, &f, is_union, 0);
+	read_block(r, &f, is_union, 0);
 	r->out->bytes = f.lost ? 0 : f.end / 8;
 }
 
@@ -461,25 +460,25 @@ void pseudo_structs(const char *text, unsigned int line, struct api_desc *out)
 	struct reader r = { .at = text, .line = line, .known = out };
 	struct token before = { .kind = TOKEN_END }, last = before;
 
-	for (advance(&r); r.now.kind != TOKEN_END;) {
+	for (next_token(&r); r.now.kind != TOKEN_END;) {
 		bool named = before.kind == TOKEN_WORD;
 		const struct token *kind = named ? &before : &last;
 		bool is_union = kind->len == 5 && !memcmp(kind->text, "union", 5);
 		bool is_struct = kind->len == 6 && !memcmp(kind->text, "struct", 6);
 		char *name;
 
-		if (is(&r, "{") && (is_union || is_struct)) {
-			name = named ? copy(&last) : xstrdup("");
+		if (token_is(&r, "{") && (is_union || is_struct)) {
+			name = named ? copy_token(&last) : xstrdup("");
 			r.out = api_desc_add_struct(out, name);
 			r.out->line = kind->line;
 			free(name);
-			outermost(&r, is_union);
+			read_struct(&r, is_union);
 			before = last = (struct token){ .kind = TOKEN_END };
 			continue;
 		}
 		before = last;
 		last = r.now;
-		advance(&r);
+		next_token(&r);
 	}
 }
 
@@ -488,7 +487,7 @@ void pseudo_members(const char *text, unsigned int line, struct api_struct *out)
 	struct reader r = { .at = text, .line = line, .out = out };
 	struct frame f = { .align = 8 };
 
-	advance(&r);
+	next_token(&r);
 	while (r.now.kind != TOKEN_END)
-		member(&r, &f, 0);
+		read_member(&r, &f, 0);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Structures as manuals write them: nearly C, with conditions in comments. */
+/* Structures in manual pages: C with deviations, and conditions in comments. */
 #ifndef PEVTRACE_CONFORM_PSEUDO_H
 #define PEVTRACE_CONFORM_PSEUDO_H
 
 #include "conform/api_desc.h"
 
 /*
- * Reads every structure in the text, the first line of which is line, and adds
- * them to out.  Members of structures and unions inside are the outer one's
- * own, each in its place as the C ABI of x86-64 has it.  A member depends on
- * the constants in a comment "if A || B" behind it or behind its braces.
+ * Read all structures of a text that begins on that line, and add them to out.  Members of
+ * inner structures and unions become members of the outer one, with their offsets in the C
+ * ABI of x86-64.  A comment "if A || B" behind a member or a block makes it depend on these
+ * constants.
  *
- * What C does not allow, but pages have: several names with "/" between them
- * for one member, missing semicolons, a group in braces without a type.
+ * Pages may have what C does not allow: several names of one member separated by "/",
+ * missing semicolons, and blocks without "struct".
  */
 void pseudo_structs(const char *text, unsigned int line, struct api_desc *out);
 
-/* Reads members, without "struct" and braces around them. */
+/* Read members, without "struct" and braces around them. */
 void pseudo_members(const char *text, unsigned int line, struct api_struct *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* As much of roff as man(7) pages are written in. */
+/* The subset of roff that man(7) pages use. */
 #include "conform/roff.h"
 
 #include <string.h>
@@ -10,21 +10,21 @@ enum { MACRO_ARGS = 64 };
 
 struct reader {
 	const char *at, *end;
-	unsigned int line;	/* of what is read next */
+	unsigned int line;	/* number of the next line */
 	void (*hand)(void *ctx, const struct roff_line *l);
 	void *ctx;
-	struct buf source;	/* one line with those that continue it */
+	struct buf source;	/* a line with its continuations */
 	struct buf text, fonts;
 	struct roff_line out;
-	char font, before;	/* of \f: now, and for \fP */
-	char next_font;		/* a font macro without arguments waits, 0: none */
+	char font, before;	/* current font, and that of \fP */
+	char next_font;		/* of a font macro without arguments, for the next line; 0: none */
 	bool code, tag;		/* inside .EX; the next line of text is a tag */
 };
 
 /* Lines ----------------------------------------------------------------------------------- */
 
-/* An odd number of backslashes at its end joins a line with the next one. */
-static bool joins(const char *s, size_t len)
+/* An odd number of backslashes at the end continues a line. */
+static bool is_continued(const char *s, size_t len)
 {
 	size_t n = 0;
 
@@ -46,12 +46,12 @@ static bool next_line(struct reader *r)
 		const char *stop = nl ? nl : r->end;
 		size_t len = (size_t)(stop - r->at);
 
-		more = joins(r->at, len);
+		more = is_continued(r->at, len);
 		buf_add(&r->source, r->at, more ? len - 1 : len);
 		r->at = nl ? nl + 1 : r->end;
 		r->line++;
 	}
-	/* a NUL byte is nothing that a page can hold */
+	/* text is NUL-terminated */
 	for (size_t i = 0; i < r->source.len; i++)
 		if (!r->source.data[i])
 			r->source.data[i] = ' ';
@@ -72,13 +72,13 @@ static void hand_over(struct reader *r, enum roff_kind kind)
 
 /* Escapes --------------------------------------------------------------------------------- */
 
-static void put(struct reader *r, char c)
+static void put_char(struct reader *r, char c)
 {
 	buf_addc(&r->text, c);
 	buf_addc(&r->fonts, r->font);
 }
 
-static void put_special(struct reader *r, const char *name, size_t len)
+static void put_special_char(struct reader *r, const char *name, size_t len)
 {
 	static const struct {
 		const char *name, *text;
@@ -92,13 +92,13 @@ static void put_special(struct reader *r, const char *name, size_t len)
 
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
 		if (strlen(specials[i].name) == len && !memcmp(specials[i].name, name, len)) {
-			put(r, specials[i].text[0]);
+			put_char(r, specials[i].text[0]);
 			return;
 		}
-	put(r, '?');
+	put_char(r, '?');
 }
 
-/* A name behind an escape: x, (xx or [xxx]; moves *s behind it. */
+/* Return the name behind an escape, x, (xx or [xxx], and move *s behind it. */
 static const char *escape_name(const char **s, const char *end, size_t *len)
 {
 	const char *name = *s, *close;
@@ -139,7 +139,7 @@ static void set_font(struct reader *r, const char *name, size_t len)
 	r->before = last;
 }
 
-/* Skips the '...' of \w'...' and its like. */
+/* Skip the '...' of \w'...' and similar escapes. */
 static void skip_quoted(const char **s, const char *end)
 {
 	const char *close;
@@ -150,7 +150,7 @@ static void skip_quoted(const char **s, const char *end)
 	*s = close ? close + 1 : end;
 }
 
-/* \s takes a size: 0, +1, -2, (12, [12] */
+/* Skip the size of \s: 0, +1, -2, (12, [12] */
 static void skip_size(const char **s, const char *end)
 {
 	size_t len;
@@ -160,8 +160,8 @@ static void skip_size(const char **s, const char *end)
 	escape_name(s, end, &len);
 }
 
-/* What stands behind a backslash; *s moves behind it.  False: a comment begins. */
-static bool escape(struct reader *r, const char **s, const char *end)
+/* Read an escape behind its backslash.  Return false at a comment. */
+static bool add_roff_escape(struct reader *r, const char **s, const char *end)
 {
 	const char *name;
 	size_t len;
@@ -182,7 +182,7 @@ static bool escape(struct reader *r, const char **s, const char *end)
 	case '(':
 		--*s;
 		name = escape_name(s, end, &len);
-		put_special(r, name, len);
+		put_special_char(r, name, len);
 		return true;
 	case '*': case 'n': case 'm': case 'M': case 'F': case 'k': case 'g': case 'Y':
 		escape_name(s, end, &len);
@@ -203,32 +203,31 @@ static bool escape(struct reader *r, const char **s, const char *end)
 	case 't':
 		return true;
 	case ' ': case '~': case '0':
-		put(r, ' ');
+		put_char(r, ' ');
 		return true;
 	case 'e': case 'E': case '\\':
-		put(r, '\\');
+		put_char(r, '\\');
 		return true;
 	default:
-		put(r, c);
+		put_char(r, c);
 		return true;
 	}
 }
 
-static void add_text(struct reader *r, const char *s, size_t len)
+static void add_roff_text(struct reader *r, const char *s, size_t len)
 {
 	const char *end = s + len;
 
 	while (s < end)
 		if (*s != '\\')
-			put(r, *s++);
-		else if (s++, !escape(r, &s, end))
+			put_char(r, *s++);
+		else if (s++, !add_roff_escape(r, &s, end))
 			return;
 }
 
 /* Macros ---------------------------------------------------------------------------------- */
 
-
-/* Splits at blanks outside of quotes. */
+/* Split a line at blanks outside of quotes. */
 static size_t split_args(const char *s, struct buf *args, size_t max)
 {
 	size_t n = 0;
@@ -244,7 +243,7 @@ static size_t split_args(const char *s, struct buf *args, size_t max)
 		for (; *s && (quoted || !strchr(" \t", *s)); s++) {
 			if (quoted && *s == '"' && *++s != '"')
 				break;
-			/* an escaped blank parts nothing */
+			/* an escaped blank is part of the word */
 			if (*s == '\\' && s[1])
 				buf_addc(&args[n], *s++);
 			buf_addc(&args[n], *s);
@@ -253,7 +252,7 @@ static size_t split_args(const char *s, struct buf *args, size_t max)
 	}
 }
 
-static void macro_text(struct reader *r, const char *fonts, const char *line)
+static void read_macro(struct reader *r, const char *fonts, const char *line)
 {
 	struct buf args[MACRO_ARGS] = { { 0 } };
 	size_t n = split_args(line, args, MACRO_ARGS);
@@ -262,8 +261,8 @@ static void macro_text(struct reader *r, const char *fonts, const char *line)
 	for (size_t i = 0; i < n; i++) {
 		r->font = r->before = fonts[i % 2];
 		if (i && fonts[0] == fonts[1])
-			put(r, ' ');
-		add_text(r, buf_str(&args[i]), args[i].len);
+			put_char(r, ' ');
+		add_roff_text(r, buf_str(&args[i]), args[i].len);
 		buf_free(&args[i]);
 	}
 	r->font = r->before = outside;
@@ -276,7 +275,7 @@ static void end_text(struct reader *r)
 	enum roff_kind kind = r->tag ? ROFF_TAG : r->code ? ROFF_CODE : ROFF_TEXT;
 
 	if (r->tag && !r->text.len)
-		return;		/* the tag is still to come */
+		return;		/* the tag follows */
 	r->tag = false;
 	hand_over(r, kind);
 }
@@ -291,27 +290,27 @@ static void break_text(struct reader *r)
 	hand_over(r, ROFF_BREAK);
 }
 
-/* .SH and .SS take their heading from the next line if they have no argument. */
-static void heading(struct reader *r, enum roff_kind kind, const char *args)
+/* .SH and .SS without an argument: the next line is the heading. */
+static void read_heading(struct reader *r, enum roff_kind kind, const char *args)
 {
 	break_text(r);
 	r->code = false;
-	macro_text(r, "RR", args);
+	read_macro(r, "RR", args);
 	r->next_font = 0;
 	if (!r->text.len && next_line(r))
-		add_text(r, buf_str(&r->source), r->source.len);
+		add_roff_text(r, buf_str(&r->source), r->source.len);
 	hand_over(r, kind);
 }
 
-/* .IP with a tag; those of bullets and dashes are none. */
-static void indented(struct reader *r, const char *line)
+/* .IP: a tag of one character is a bullet. */
+static void read_indented(struct reader *r, const char *line)
 {
 	struct buf args[2] = { { 0 }, { 0 } };
 	size_t n = split_args(line, args, 2);
 
 	break_text(r);
 	if (n)
-		add_text(r, buf_str(&args[0]), args[0].len);
+		add_roff_text(r, buf_str(&args[0]), args[0].len);
 	if (n && (r->text.len > 1))
 		hand_over(r, ROFF_TAG);
 	buf_reset(&r->text);
@@ -320,7 +319,7 @@ static void indented(struct reader *r, const char *line)
 	buf_free(&args[1]);
 }
 
-/* Skips what .de and its like define, to the line "..", or .NAME. */
+/* Skip a definition by .de or similar, up to the line "..", or .NAME. */
 static void skip_definition(struct reader *r, const char *line)
 {
 	struct buf args[2] = { { 0 }, { 0 } }, end = { 0 };
@@ -335,7 +334,7 @@ static void skip_definition(struct reader *r, const char *line)
 	buf_free(&end);
 }
 
-static bool is(const char *name, size_t len, const char *list)
+static bool is_in_list(const char *name, size_t len, const char *list)
 {
 	const char *p = list;
 
@@ -347,7 +346,7 @@ static bool is(const char *name, size_t len, const char *list)
 	return false;
 }
 
-static const char *fonts_of(const char *name, size_t len)
+static const char *macro_fonts(const char *name, size_t len)
 {
 	static const char *const macros[][2] = {
 		{ "B", "BB" }, { "I", "II" }, { "SB", "BB" }, { "SM", "RR" }, { "BR", "BR" },
@@ -360,7 +359,7 @@ static const char *fonts_of(const char *name, size_t len)
 	return NULL;
 }
 
-static void control(struct reader *r, const char *s)
+static void read_request(struct reader *r, const char *s)
 {
 	const char *fonts, *name;
 	size_t len;
@@ -368,46 +367,46 @@ static void control(struct reader *r, const char *s)
 	name = s + 1 + strspn(s + 1, " \t");
 	len = strcspn(name, " \t");
 	s = name + len;
-	fonts = fonts_of(name, len);
+	fonts = macro_fonts(name, len);
 	if (!len || !strncmp(name, "\\\"", 2) || !strncmp(name, "\\#", 2))
 		return;
 	if (fonts) {
 		r->out.macro = true;
-		macro_text(r, fonts, s);
+		read_macro(r, fonts, s);
 		if (r->text.len)
 			end_text(r);
-	} else if (is(name, len, "TH")) {
-		macro_text(r, "RR", s);
+	} else if (is_in_list(name, len, "TH")) {
+		read_macro(r, "RR", s);
 		hand_over(r, ROFF_TITLE);
-	} else if (is(name, len, "SH")) {
-		heading(r, ROFF_SECTION, s);
-	} else if (is(name, len, "SS")) {
-		heading(r, ROFF_SUBSECTION, s);
-	} else if (is(name, len, "TP TQ")) {
+	} else if (is_in_list(name, len, "SH")) {
+		read_heading(r, ROFF_SECTION, s);
+	} else if (is_in_list(name, len, "SS")) {
+		read_heading(r, ROFF_SUBSECTION, s);
+	} else if (is_in_list(name, len, "TP TQ")) {
 		break_text(r);
 		r->tag = true;
-	} else if (is(name, len, "IP")) {
-		indented(r, s);
-	} else if (is(name, len, "EX nf")) {
+	} else if (is_in_list(name, len, "IP")) {
+		read_indented(r, s);
+	} else if (is_in_list(name, len, "EX nf")) {
 		break_text(r);
 		r->code = true;
-	} else if (is(name, len, "EE fi")) {
+	} else if (is_in_list(name, len, "EE fi")) {
 		break_text(r);
 		r->code = false;
-	} else if (is(name, len, "PP P LP RS RE HP br sp")) {
+	} else if (is_in_list(name, len, "PP P LP RS RE HP br sp")) {
 		break_text(r);
-	} else if (is(name, len, "de am de1 am1 ig dei ami")) {
-		skip_definition(r, is(name, len, "ig") ? " x" : s);
+	} else if (is_in_list(name, len, "de am de1 am1 ig dei ami")) {
+		skip_definition(r, is_in_list(name, len, "ig") ? " x" : s);
 	}
 }
 
-static void text_line(struct reader *r)
+static void read_text_line(struct reader *r)
 {
 	char outside = r->font;
 
 	if (r->next_font)
 		r->font = r->before = r->next_font;
-	add_text(r, buf_str(&r->source), r->source.len);
+	add_roff_text(r, buf_str(&r->source), r->source.len);
 	if (r->next_font)
 		r->font = r->before = outside;
 	r->next_font = 0;
@@ -426,9 +425,9 @@ void roff_read(const char *bytes, size_t len,
 		const char *s = buf_str(&r.source);
 
 		if (*s == '.' || *s == '\'')
-			control(&r, s);
+			read_request(&r, s);
 		else
-			text_line(&r);
+			read_text_line(&r);
 	}
 	buf_free(&r.source);
 	buf_free(&r.text);

@@ -19,14 +19,14 @@ enum { RECORD_BYTES = 256, READ_BYTES = 64 };
 
 /* Names ----------------------------------------------------------------------------------- */
 
-static bool perf_header(const char *header)
+static bool is_perf_header(const char *header)
 {
 	return header && (!strcmp(header, "linux/perf_event.h") ||
 			  !strcmp(header, "linux/hw_breakpoint.h") ||
 			  !strcmp(header, "asm/perf_regs.h"));
 }
 
-static void add_name(struct api_desc *out, const char *name, uint64_t value, uint32_t since,
+static void add_table_name(struct api_desc *out, const char *name, uint64_t value, uint32_t since,
 		     const char *set, const char *header, uint32_t traits)
 {
 	struct api_name *n = api_desc_add_name(out, name, set);
@@ -38,23 +38,22 @@ static void add_name(struct api_desc *out, const char *name, uint64_t value, uin
 	n->file = xstrdup(header);
 }
 
-static void add_table(struct api_desc *out, const struct xlat *x)
+static void add_table_names(struct api_desc *out, const struct xlat *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		const struct xlat_entry *e = &x->entries[i];
 
-		/* of a value under a mask, no header has more than the value */
-		add_name(out, e->name, e->value, e->since, x->name, x->header, e->traits);
+		add_table_name(out, e->name, e->value, e->since, x->name, x->header, e->traits);
 	}
 }
 
 /* Structures ------------------------------------------------------------------------------ */
 
-static void add_field(struct api_struct *st, const struct field *f, uint32_t base)
+static void add_layout_field(struct api_struct *st, const struct field *f, uint32_t base)
 {
 	struct api_member *m;
 
-	/* it may stand there twice, under two conditions */
+	/* a layout may have it twice, under two conditions */
 	if (api_member(st, f->name))
 		return;
 	m = api_desc_add_member(st, f->name);
@@ -66,13 +65,13 @@ static void add_field(struct api_struct *st, const struct field *f, uint32_t bas
 	m->since = f->since;
 }
 
-static void add_fields(struct api_struct *st, const struct layout *l, uint32_t base)
+static void add_layout_fields(struct api_struct *st, const struct layout *l, uint32_t base)
 {
 	for (size_t i = 0; i < l->n; i++)
-		add_field(st, &l->fields[i], base);
+		add_layout_field(st, &l->fields[i], base);
 }
 
-/* X_flags is the word of bits that X ends with. */
+/* Add a structure; layout X_flags is the word of bits at the end of X. */
 static void add_layout(struct api_desc *out, const struct layout *l)
 {
 	char flags[64];
@@ -81,13 +80,13 @@ static void add_layout(struct api_desc *out, const struct layout *l)
 
 	snprintf(flags, sizeof(flags), "%s_flags", l->name);
 	more = layout_by_name(flags);
-	add_fields(st, l, 0);
+	add_layout_fields(st, l, 0);
 	if (more)
-		add_fields(st, more, 8 * l->size);
+		add_layout_fields(st, more, 8 * l->size);
 }
 
-/* Not of perf's interface, not what a record or file holds, not a part of another. */
-static bool is_struct(const struct layout *l)
+/* Return true unless a layout is a record, part of a file, or part of another layout. */
+static bool is_public_struct(const struct layout *l)
 {
 	size_t n = strlen(l->name);
 
@@ -100,13 +99,13 @@ void tables_read(struct api_desc *out)
 {
 	*out = (struct api_desc){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
 	for (size_t i = 0; xlat_tables[i]; i++)
-		if (perf_header(xlat_tables[i]->header))
-			add_table(out, xlat_tables[i]);
+		if (is_perf_header(xlat_tables[i]->header))
+			add_table_names(out, xlat_tables[i]);
 	for (size_t i = 0; i < ioctl_ndescs; i++)
-		add_name(out, ioctl_descs[i].name, ioctl_descs[i].request, ioctl_descs[i].since,
+		add_table_name(out, ioctl_descs[i].name, ioctl_descs[i].request, ioctl_descs[i].since,
 			 "ioctls", "linux/perf_event.h", 0);
 	for (size_t i = 0; layouts[i]; i++)
-		if (is_struct(layouts[i]))
+		if (is_public_struct(layouts[i]))
 			add_layout(out, layouts[i]);
 	out->release = tables_newest();
 }
@@ -139,17 +138,17 @@ const char *tables_release(uint32_t since, char *text)
 	return text;
 }
 
-/* What decoders find --------------------------------------------------------------------- */
+/* Keys from decoders --------------------------------------------------------------------- */
 
-/* The keys of an object, in order; those inside of it only where deep. */
+/* A sink for the keys of an object, in order; deep: including those of inner objects. */
 struct keys {
 	struct sink sink;
-	struct buf all;		/* each with a NUL behind it */
+	struct buf all;		/* each NUL-terminated */
 	unsigned int depth;
 	bool deep;
 };
 
-static void key(struct sink *s, const char *name)
+static void keys_add(struct sink *s, const char *name)
 {
 	struct keys *k = (struct keys *)s;
 
@@ -163,7 +162,7 @@ static void key_begin(struct sink *s, const char *name, enum sink_shape shape)
 
 	(void)shape;
 	if (!k->deep)
-		key(s, name);
+		keys_add(s, name);
 	k->depth++;
 }
 
@@ -175,37 +174,37 @@ static void key_end(struct sink *s)
 static void key_u64(struct sink *s, const char *name, uint64_t v)
 {
 	(void)v;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void key_sint(struct sink *s, const char *name, int64_t v)
 {
 	(void)v;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void key_table(struct sink *s, const char *name, const struct xlat *x, uint64_t v)
 {
 	(void)x, (void)v;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void key_string(struct sink *s, const char *name, const char *bytes, size_t len, bool cut)
 {
 	(void)bytes, (void)len, (void)cut;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void key_bytes(struct sink *s, const char *name, const void *bytes, size_t len, bool cut)
 {
 	(void)bytes, (void)len, (void)cut;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void key_symbol(struct sink *s, const char *name, const char *word)
 {
 	(void)word;
-	key(s, name);
+	keys_add(s, name);
 }
 
 static void keys_init(struct keys *k, struct sink_ops *ops, bool deep)
@@ -230,8 +229,8 @@ static const char *next_key(const struct keys *k, const char *at)
 
 /* Records --------------------------------------------------------------------------------- */
 
-/* A part that varies, as members; false: there is no such part. */
-static bool add_part(struct api_struct *st, const char *name)
+/* Add the members of a variable part.  Return false if there is no such part. */
+static bool add_record_part(struct api_struct *st, const char *name)
 {
 	const char *members = tables_pair(part_descs, name);
 
@@ -240,8 +239,8 @@ static bool add_part(struct api_struct *st, const char *name)
 	return members;
 }
 
-/* Members from first on are there only with these bits. */
-static void depend(struct api_struct *st, size_t first, const struct xlat *x, uint64_t bits)
+/* Make the members from first on depend on bits. */
+static void add_conditions(struct api_struct *st, size_t first, const struct xlat *x, uint64_t bits)
 {
 	for (size_t i = first; i < st->n; i++) {
 		const struct xlat_entry *e;
@@ -260,7 +259,7 @@ static void depend(struct api_struct *st, size_t first, const struct xlat *x, ui
 	}
 }
 
-/* Parts of a sample may have the same members: they are told by what they depend on. */
+/* Add the parts of a sample.  Parts may share names of members, but not conditions. */
 static void add_slots(struct api_struct *st, const struct slot *slots)
 {
 	for (; slots->bits; slots++) {
@@ -268,9 +267,9 @@ static void add_slots(struct api_struct *st, const struct slot *slots)
 		struct api_struct part = { .name = NULL };
 
 		if (slots->layout)
-			add_fields(&part, slots->layout, 0);
+			add_layout_fields(&part, slots->layout, 0);
 		else
-			add_part(&part, slots->key);
+			add_record_part(&part, slots->key);
 		for (size_t i = 0; i < part.n; i++) {
 			struct api_member *m = api_desc_add_member(st, part.members[i].name);
 
@@ -278,7 +277,7 @@ static void add_slots(struct api_struct *st, const struct slot *slots)
 			*m = part.members[i];
 		}
 		free(part.members);
-		depend(st, first, &xlat_perf_event_sample_format, slots->bits);
+		add_conditions(st, first, &xlat_perf_event_sample_format, slots->bits);
 	}
 }
 
@@ -313,7 +312,7 @@ static bool begins_another(const struct layout *l)
 	return false;
 }
 
-/* The layouts that only records of this type have: perf_record_NAME, perf_record_NAME_... */
+/* Add the layouts of this type only: perf_record_NAME, perf_record_NAME_... */
 static void add_own_layouts(uint32_t type, const struct layout *head, struct api_struct *out)
 {
 	const char *name = xlat_name(&xlat_perf_event_type, type);
@@ -330,17 +329,17 @@ static void add_own_layouts(uint32_t type, const struct layout *head, struct api
 		if (layouts[i] != head && !strncmp(layouts[i]->name, own, n) &&
 		    (!layouts[i]->name[n] || layouts[i]->name[n] == '_') &&
 		    !begins_another(layouts[i]))
-			add_fields(out, layouts[i], 0);
+			add_layout_fields(out, layouts[i], 0);
 }
 
-/* Members of a part go behind the member with that index, and what is reserved there. */
+/* Insert the members of a part behind an index, and behind reserved members there. */
 static void insert_part(struct api_struct *out, const char *name, size_t behind)
 {
 	struct api_struct part = { .name = NULL };
 
 	while (behind + 1 < out->n && out->members[behind + 1].reserved)
 		behind++;
-	add_part(&part, name);
+	add_record_part(&part, name);
 	for (size_t i = 0; i < part.n; i++) {
 		struct api_member *m = api_desc_add_member(out, "");
 
@@ -354,7 +353,7 @@ static void insert_part(struct api_struct *out, const char *name, size_t behind)
 	free(part.members);
 }
 
-/* What the decoder finds in a record of that type and misc beyond the layouts' members. */
+/* Add the parts that the decoder finds in a record with that misc, besides the layouts. */
 static void add_decoded(uint32_t type, uint64_t misc, struct api_struct *out)
 {
 	const struct record_format format = { .sample_id_all = true,
@@ -393,10 +392,10 @@ void tables_record(uint32_t type, struct api_struct *out)
 		return;
 	}
 	if (head)
-		add_fields(out, head, 0);
+		add_layout_fields(out, head, 0);
 	add_own_layouts(type, head, out);
 	add_decoded(type, 0, out);
-	/* a bit of misc may stand for another layout */
+	/* a bit of misc may select another layout */
 	for (size_t i = 0; misc && i < misc->n; i++)
 		add_decoded(type, misc->entries[i].value, out);
 }
@@ -407,14 +406,14 @@ void tables_sample_id(struct api_struct *out)
 	add_slots(out, sample_id_slots);
 }
 
-/* What is read --------------------------------------------------------------------------- */
+/* read() --------------------------------------------------------------------------------- */
 
 static void read_keys(uint64_t format, struct keys *k, struct sink_ops *ops)
 {
 	uint8_t bytes[READ_BYTES];
 
 	keys_init(k, ops, true);
-	/* of a group, one event */
+	/* a group of one event */
 	memset(bytes, 0, sizeof(bytes));
 	bytes[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 7 : 0] = 1;
 	read_format_emit(bytes, sizeof(bytes), format, "values", NULL, &k->sink);
@@ -444,17 +443,17 @@ void tables_read_format(bool group, struct api_struct *out)
 			continue;
 		m = api_desc_add_member(out, s);
 		m->bits = 64;
-		/* the bit without which it is not there */
+		/* find the bit that adds it */
 		for (uint64_t bit = 1; bit < PERF_FORMAT_MAX; bit <<= 1) {
 			if (bit == PERF_FORMAT_GROUP)
 				continue;
 			read_keys(as | bit, &one, &one_ops);
 			if (has_key(&one, s) && !m->when)
-				depend(out, out->n - 1, x, bit);
+				add_conditions(out, out->n - 1, x, bit);
 			buf_free(&one.all);
 		}
 	}
-	/* some are always there */
+	/* remove conditions of words that are always present */
 	read_keys(as, &one, &one_ops);
 	for (size_t i = 0; i < out->n; i++)
 		if (has_key(&one, out->members[i].name)) {

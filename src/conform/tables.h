@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What our own tables say of the interface, in the shape that the other sources have. */
+/* The interface in pevtrace's own tables, as a struct api_desc. */
 #ifndef PEVTRACE_CONFORM_TABLES_H
 #define PEVTRACE_CONFORM_TABLES_H
 
 #include "conform/api_desc.h"
 
 /*
- * Constants of perf's headers, ioctls, and the structures that headers have.
- * Names have their table as set and the header that defines them as file.
+ * Read the constants of perf's headers, ioctls and structures.  The set of a name is its
+ * table, its file the header that defines it.
  */
 void tables_read(struct api_desc *out);
 
-/* A record of that type with its header, as "struct" without a name. */
+/* Describe a record of that type with its header, as a structure without name. */
 void tables_record(uint32_t type, struct api_struct *out);
 
-/* What records other than samples end with. */
+/* Describe the sample_id at the end of records other than samples. */
 void tables_sample_id(struct api_struct *out);
 
-/* What a read returns, with all that read_format can ask for. */
+/* Describe what a read returns with every bit of read_format. */
 void tables_read_format(bool group, struct api_struct *out);
 
-/* The text of a row of a list, by its name; NULL: there is none. */
+/* Return the text of the row with that name, or NULL. */
 const char *tables_pair(const struct pair_desc *list, const char *name);
 
-/* The release that is newest of all in the tables, KVER(). */
+/* Return the newest release in the tables, KVER(). */
 uint32_t tables_newest(void);
 
-/* "6.1" for KVER(6, 1, 0), in a buffer of the caller's of at least 16 bytes. */
+/* Write "6.1" for KVER(6, 1, 0) to text, of at least 16 bytes, and return it. */
 const char *tables_release(uint32_t since, char *text);
 
 #endif

@@ -16,10 +16,10 @@
 
 #if defined(HAVE_ZLIB) || defined(HAVE_LZMA)
 
-/* Unpacked text comes in pieces; 0 at the end, -1 when the data is not right. */
+/* Unpack up to room bytes.  Return their number, 0 at the end, -1 if the data is corrupt. */
 typedef int piece_fn(void *from, char *to, unsigned int room);
 
-static bool take_pieces(const char *path, const char *as, void *from, piece_fn *next,
+static bool unpack(const char *path, const char *as, void *from, piece_fn *next,
 			struct buf *out)
 {
 	char piece[65536];
@@ -29,12 +29,12 @@ static bool take_pieces(const char *path, const char *as, void *from, piece_fn *
 		buf_add(out, piece, (size_t)n);
 		if (out->len <= TEXTFILE_MAX)
 			continue;
-		warn("'%s' unpacks to more than %d MiB, which is no manual page", path,
+		warn("cannot read '%s': more than %d MiB uncompressed", path,
 		     TEXTFILE_MAX >> 20);
 		return false;
 	}
 	if (n < 0)
-		warn("'%s' is not sound as %s; unpack it by hand to see more", path, as);
+		warn("cannot read '%s': corrupt %s data", path, as);
 	return n == 0;
 }
 
@@ -43,7 +43,7 @@ static bool take_pieces(const char *path, const char *as, void *from, piece_fn *
 
 struct gzip {
 	z_stream z;
-	bool done;	/* what follows the end is not looked at */
+	bool done;	/* ignore what follows the end */
 };
 
 static int gzip_next(void *from, char *to, unsigned int room)
@@ -76,13 +76,12 @@ static bool gzip_read(const char *path, struct buf *packed, struct buf *out)
 
 	if (inflateInit2(&g.z, 15 + 16) != Z_OK)
 		die("out of memory");
-	ok = take_pieces(path, "gzip", &g, gzip_next, out);
+	ok = unpack(path, "gzip", &g, gzip_next, out);
 	inflateEnd(&g.z);
 	return ok;
 #else
 	(void)packed, (void)out;
-	warn("'%s' is packed by gzip, and pevtrace was built without zlib; unpack it with "
-	     "gunzip", path);
+	warn("cannot read '%s': pevtrace was built without zlib; decompress it with gunzip", path);
 	return false;
 #endif
 }
@@ -115,13 +114,12 @@ static bool xz_read(const char *path, struct buf *packed, struct buf *out)
 		die("out of memory");
 	x.next_in = (const uint8_t *)packed->data;
 	x.avail_in = packed->len;
-	ok = take_pieces(path, "xz", &x, xz_next, out);
+	ok = unpack(path, "xz", &x, xz_next, out);
 	lzma_end(&x);
 	return ok;
 #else
 	(void)packed, (void)out;
-	warn("'%s' is packed by xz, and pevtrace was built without liblzma; unpack it with "
-	     "unxz", path);
+	warn("cannot read '%s': pevtrace was built without liblzma; decompress it with unxz", path);
 	return false;
 #endif
 }
@@ -143,7 +141,7 @@ static bool raw_read(const char *path, struct buf *out)
 	if (ferror(f))
 		warn("cannot read '%s': %s", path, strerror(errno));
 	else if (!ok)
-		warn("'%s' is longer than %d MiB, which is no manual page", path,
+		warn("cannot read '%s': longer than %d MiB", path,
 		     TEXTFILE_MAX >> 20);
 	fclose(f);
 	return ok;

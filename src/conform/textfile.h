@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whole files of text, which may be packed. */
+/* Text files, which may be compressed. */
 #ifndef PEVTRACE_CONFORM_TEXTFILE_H
 #define PEVTRACE_CONFORM_TEXTFILE_H
 
@@ -7,12 +7,11 @@
 
 #include "lib/buf.h"
 
-enum { TEXTFILE_MAX = 16 << 20 };	/* bytes worth reading, when unpacked */
+enum { TEXTFILE_MAX = 16 << 20 };	/* bytes, uncompressed */
 
 /*
- * Adds the file's text to out: plain, or as gzip or xz packed it, which its
- * first bytes tell.  False after a warn(): it cannot be read or unpacked, is
- * too long, or needs a library that we were built without.
+ * Append a file's text to out: plain, or uncompressed from gzip or xz.  Return false after a
+ * warn(): it cannot be read or uncompressed, is too long, or this build lacks the library.
  */
 bool textfile_read(const char *path, struct buf *out);
 

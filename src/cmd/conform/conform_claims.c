@@ -30,14 +30,14 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 	struct finding *f;
 	unsigned int line;
 
-	f = compare_find(c, "claim", d->name, FINDING_ERROR, d->section, "Not so here: %s",
-			 d->meaning);
+	f = compare_add(c, "claim", d->name, FINDING_ERROR, d->section,
+			"The page claims: %s. False here", d->meaning);
 	compare_since(f, d->since);
 	line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
 	if (line)
 		place_page(c, f, line);
 	else
-		finding_place(f, FINDING_PAGE, c->page.said.file, 0, d->place);
+		finding_place(f, FINDING_PAGE, c->page.desc.file, 0, d->place);
 	finding_place(f, FINDING_KERNEL, cmd->kernel, 0, *r->seen ? r->seen : NULL);
 	add_detail(f, r);
 }
@@ -52,12 +52,12 @@ static void unsaid_claim(struct conform_cmd *cmd, const struct claim_result *r)
 
 	if (!words || !claim_unsaid(d, buf_str(source), source->len, words))
 		return;
-	f = compare_find(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
-			 "Not told: %s", d->meaning);
+	f = compare_add(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
+			 "Undocumented: %s", d->meaning);
 	compare_since(f, d->since);
 	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
 	if (r->verdict == CLAIM_TRUE)
-		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "seen to be so");
+		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "observed");
 	if (!f->detail)
 		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
 }

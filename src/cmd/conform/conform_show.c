@@ -164,8 +164,8 @@ static void text_sources(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
 
-	if (c->page.said.file)
-		conform_line(cmd, "page    %s: %s", c->page.said.file,
+	if (c->page.desc.file)
+		conform_line(cmd, "page    %s: %s", c->page.desc.file,
 			     c->page.title ? c->page.title : "");
 	if (c->header.file)
 		conform_line(cmd, "header  %s: %zu names", c->header.file, c->header.nnames);
@@ -281,7 +281,7 @@ static void show_json(struct conform_cmd *cmd)
 	showing_begin(&cmd->out, false);
 	k = cmd->out.sink;
 	k->ops->symbol(k, "kind", "summary");
-	json_text_of(k, "page", c->page.said.file);
+	json_text_of(k, "page", c->page.desc.file);
 	json_text_of(k, "title", c->page.title);
 	json_text_of(k, "header", c->header.file);
 	json_text_of(k, "btf", c->btf.file);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Workloads: what experiments do to be measured. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conform/claim.h"
+#include "drive/bpf.h"
+#include "drive/work.h"
+#include "host/cgroup.h"
+
+static void workload_write(uint64_t n)
+{
+	volatile uint32_t *p = (volatile uint32_t *)work_watched();
+
+	while (n--)
+		*p = (uint32_t)n;
+}
+
+static void workload_load(uint64_t n)
+{
+	volatile uint32_t *p = (volatile uint32_t *)work_watched();
+
+	while (n--)
+		(void)*p;
+}
+
+static void workload_call(uint64_t n)
+{
+	void (*volatile f)(void) = (void (*)(void))work_called();
+
+	while (n--)
+		f();
+}
+
+static void workload_fault(uint64_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *p = mmap(NULL, n * page, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	madvise((void *)p, n * page, MADV_NOHUGEPAGE);
+	for (uint64_t i = 0; i < n; i++)
+		p[i * page] = 1;
+	munmap((void *)p, n * page);
+}
+
+/* Use ms milliseconds of CPU time. */
+static void workload_spin(uint64_t ms)
+{
+	struct timespec t = { 0, 0 };
+	uint64_t until = 0, now;
+
+	do {
+		for (volatile int i = 0; i < 10000; i++)
+			;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+		if (!until)
+			until = now + ms * 1000000;
+	} while (now < until);
+}
+
+static void workload_sleep(uint64_t n)
+{
+	const struct timespec t = { 0, 50000 };
+
+	while (n--)
+		nanosleep(&t, NULL);
+}
+
+static void workload_map(int prot, int flags, off_t at)
+{
+	int fd = flags & MAP_ANONYMOUS ? -1 : open(CLAIM_PROGRAM, O_RDONLY | O_CLOEXEC);
+	void *p = mmap(NULL, 4096, prot, flags, fd, at);
+
+	if (p != MAP_FAILED)
+		munmap(p, 4096);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void workload_map_code(uint64_t n)
+{
+	while (n--)
+		workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE, 0);
+}
+
+/* Map the program as code from its n-th page on. */
+static void workload_map_code_at(uint64_t n)
+{
+	workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE, (off_t)(n * (uint64_t)sysconf(_SC_PAGESIZE)));
+}
+
+static void workload_map_data(uint64_t n)
+{
+	while (n--)
+		workload_map(PROT_READ, MAP_PRIVATE, 0);
+}
+
+static void workload_map_anonymous(uint64_t n)
+{
+	while (n--)
+		workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+}
+
+static void workload_child(uint64_t n)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		workload_write(n);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void *thread_main(void *n)
+{
+	workload_write((uintptr_t)n);
+	return NULL;
+}
+
+static void workload_thread(uint64_t n)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, thread_main, (void *)(uintptr_t)n))
+		pthread_join(t, NULL);
+}
+
+static void workload_bind(uint64_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void workload_unshare(uint64_t n)
+{
+	(void)n;
+	unshare(CLONE_NEWUTS);
+}
+
+static void workload_bpf(uint64_t type)
+{
+	int fd = bpf_load((uint32_t)type, 1);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void workload_cgroup(uint64_t n)
+{
+	char path[256], name[320];
+
+	(void)n;
+	if (!cgroup_mount(path, sizeof(path)))
+		return;
+	snprintf(name, sizeof(name), "%s/pevtrace-claim-%d", path, (int)getpid());
+	if (!mkdir(name, 0700))
+		rmdir(name);
+}
+
+static void workload_comm_file(uint64_t n)
+{
+	int fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+
+	(void)n;
+	if (fd >= 0) {
+		if (write(fd, "by file", 7) < 0)
+			errno = 0;
+		close(fd);
+	}
+}
+
+static void workload_comm(uint64_t n)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "claim %u", (unsigned int)n);
+	prctl(PR_SET_NAME, name);
+}
+
+static void workload_prctl(uint64_t on)
+{
+	prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(uint64_t n);
+} workloads[] = {
+	{ "anonymous", workload_map_anonymous },
+	{ "bind", workload_bind },
+	{ "bpf", workload_bpf },
+	{ "call", workload_call },
+	{ "cgroup", workload_cgroup },
+	{ "code", workload_map_code },
+	{ "codeat", workload_map_code_at },
+	{ "comm", workload_comm },
+	{ "commfile", workload_comm_file },
+	{ "data", workload_map_data },
+	{ "fault", workload_fault },
+	{ "fork", workload_child },
+	{ "load", workload_load },
+	{ "namespace", workload_unshare },
+	{ "nap", workload_sleep },
+	{ "prctl", workload_prctl },
+	{ "spin", workload_spin },
+	{ "thread", workload_thread },
+	{ "write", workload_write },
+};
+
+bool claim_workload(const char *name, uint64_t n)
+{
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		if (!strcmp(workloads[i].name, name)) {
+			workloads[i].run(n);
+			return true;
+		}
+	return false;
+}
