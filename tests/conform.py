@@ -359,7 +359,7 @@ def test_misuse(tmp):
 		     '[ "$1" != -E ] || exec true >"$4"\nexec gcc "$@"\n')
 	os.chmod(mute, 0o755)
 	r = run("--self", "--no-btf", env=dict(os.environ, CC=mute))
-	if r.returncode != 2 or b"not to be found" not in r.stderr:
+	if r.returncode != 2 or b"does not name it" not in r.stderr:
 		why.append("with one that preprocesses to nothing: %d %s" % (r.returncode, r.stderr))
 	return why
 

@@ -60,7 +60,7 @@ def trouble_in(name, r):
 		why.append("said on standard error: " + r.stderr)
 	wide = [l for l in r.stdout.split("\n") if len(l.expandtabs()) > WIDTH]
 	why += ["wider than %d: %s" % (WIDTH, l) for l in wide]
-	if not re.search(r"^To read: ", r.stdout, re.M):
+	if not re.search(r"^Read more: ", r.stdout, re.M):
 		why.append("does not come to its end")
 	questions = r.stdout.count("\nQuestion: ")
 	if not questions or questions != r.stdout.count("\nAnswer: "):
@@ -268,7 +268,7 @@ def test_wrong(name):
 	answers, hints = r.text.count("\nAnswer: "), r.text.count("\nNot quite: ")
 	if not answers or asked != 2 * answers or hints != answers:
 		why.append("%d times asked, %d hints, %d answers" % (asked, hints, answers))
-	if not re.search(r"^To read: ", r.text, re.M):
+	if not re.search(r"^Read more: ", r.text, re.M):
 		why.append("does not come to its end")
 	return why
 
@@ -279,7 +279,7 @@ def test_leaving():
 		r.until(PROMPT)
 		r.say(keys)
 		status = r.status()
-		if status != 1 or "So long" not in r.text:
+		if status != 1 or "Lesson ended" not in r.text:
 			why.append("%s: exit status %d, %s" % (what, status, r.text[-200:]))
 		if "\nAnswer" in r.text:
 			why.append("%s tells the answer" % what)
@@ -347,12 +347,12 @@ def test_options(tmp):
 	why = []
 	path = os.path.join(tmp, "out")
 	r = run("counting", "--no-input", "-o", path)
-	if r.returncode or r.stdout or "To read" not in open(path).read():
+	if r.returncode or r.stdout or "Read more" not in open(path).read():
 		why.append("-o does not write there")
 	if "\x1b[1m" not in run("counting", "--color=always", "--no-input").stdout:
 		why.append("--color=always has no colors")
 	both = run("counting", "errors", "--no-input").stdout
-	if both.count("\nTo read: ") != 2:
+	if both.count("\nRead more: ") != 2:
 		why.append("two names are not two lessons")
 	return why
 

@@ -9,7 +9,7 @@
 
 enum { ANSWER_MAX = 256 };
 
-/* Small letters, one '_' for what parts words, none at either end. */
+/* Write text in small letters, with one '_' between words and none at the ends. */
 static void normalise(const char *text, size_t len, char *out)
 {
 	size_t n = 0;
@@ -38,7 +38,7 @@ static const char *skip_article(const char *text)
 	return text;
 }
 
-/* A number at the start; *rest is what stands behind it. */
+/* Read a number at the start of text, and set *rest behind it. */
 static bool answer_number(const char *text, uint64_t *v, const char **rest)
 {
 	static const char *const words[] = {
@@ -58,7 +58,7 @@ static bool answer_number(const char *text, uint64_t *v, const char **rest)
 	}
 	if (!scan_is_digit(*text))
 		return false;
-	/* 1_000 was 1,000: a part of three digits belongs to the number */
+	/* "1,000" is now 1_000: skip the '_' before three digits */
 	while (isxdigit((unsigned char)text[n + skipped]) || text[n + skipped] == 'x' ||
 	       (text[n + skipped] == '_' && strspn(text + n + skipped + 1, "0123456789") == 3)) {
 		if (text[n + skipped] == '_') {
@@ -77,14 +77,14 @@ static bool answer_number(const char *text, uint64_t *v, const char **rest)
 	return true;
 }
 
-/* One more word is a unit. */
+/* Return true if rest is empty or one word. */
 static bool is_unit(const char *rest)
 {
 	rest += *rest == '_';
 	return !rest[strspn(rest, "abcdefghijklmnopqrstuvwxyz")];
 }
 
-static bool same(const char *wanted, const char *given)
+static bool is_same_answer(const char *wanted, const char *given)
 {
 	uint64_t a, b;
 	const char *rest;
@@ -98,10 +98,10 @@ static bool same(const char *wanted, const char *given)
 		return answer_number(given, &b, &rest) && a == b && is_unit(rest);
 	if ((!strcmp(wanted, "yes") || !strcmp(wanted, "no")) && g == 1)
 		return *given == *wanted;
-	/* a bit with its value: inherit=1 */
+	/* inherit=1 for inherit */
 	if (g == w + 2 && !strncmp(wanted, given, w) && !strcmp(given + w, "_1"))
 		return true;
-	/* FORMAT_ID, or ID, for PERF_FORMAT_ID */
+	/* FORMAT_ID or ID for PERF_FORMAT_ID */
 	return g > 1 && w > g && wanted[w - g - 1] == '_' && !strcmp(wanted + w - g, given);
 }
 
@@ -114,7 +114,7 @@ bool answer_accepts(const char *wanted, const char *given)
 		size_t len = strcspn(wanted, "|");
 
 		normalise(wanted, len, right);
-		if (same(skip_article(right), skip_article(said)))
+		if (is_same_answer(skip_article(right), skip_article(said)))
 			return true;
 		wanted += len;
 		if (!*wanted)

@@ -7,31 +7,31 @@
 
 enum { TIMES = 3, COUNTER = 0, SAMPLER, FIRST, IP_AT = 8, IPS = 8 };
 
-static int watch(struct learn *l, uint64_t addr, const char *more)
+static int open_breakpoint(struct learn *l, uint64_t addr, const char *more)
 {
 	char event[128];
 
 	snprintf(event, sizeof(event), "mem:0x%llx/8:w:u%s", (unsigned long long)addr, more);
-	return learn_try_open(l, event, l->task, -1, -1);
+	return learn_try_open(l, event, l->child_pid, -1, -1);
 }
 
-static uint64_t variable(const struct learn *l)
+static uint64_t variable_address(const struct learn *l)
 {
-	return (uintptr_t)&l->chore->variable;
+	return (uintptr_t)&l->child->variable;
 }
 
 bool learn_breakpoints_prepare(struct learn *l)
 {
-	if (!learn_worker(l, child_write, TIMES))
+	if (!learn_start_child(l, child_write, TIMES))
 		return false;
 	learn_set(l, "times", "%d", TIMES);
-	learn_set(l, "address", "0x%llx", (unsigned long long)variable(l));
+	learn_set_hex(l, "address", variable_address(l));
 	return true;
 }
 
 bool learn_breakpoints_open(struct learn *l)
 {
-	l->fds[COUNTER] = watch(l, variable(l), "");
+	l->fds[COUNTER] = open_breakpoint(l, variable_address(l), "");
 	if (l->fds[COUNTER] >= 0)
 		learn_set(l, "worked", "yes");
 	return true;
@@ -41,18 +41,19 @@ bool learn_breakpoints_run(struct learn *l)
 {
 	uint64_t count;
 
-	if (!learn_work(l) || !learn_read(l, l->fds[COUNTER], &count))
+	if (!learn_run_child(l) || !learn_read(l, l->fds[COUNTER], &count))
 		return false;
-	learn_set(l, "count", "%llu", (unsigned long long)count);
+	learn_set_number(l, "count", count);
 	return true;
 }
 
+/* Different instruction pointers in samples. */
 struct places {
 	uint64_t ips[IPS];
 	unsigned int n;
 };
 
-static bool take(void *ctx, const struct learn_record *r)
+static bool note_ip(void *ctx, const struct learn_record *r)
 {
 	struct places *p = ctx;
 	uint64_t ip = r->len >= IP_AT + 8 ? load_uint(r->bytes + IP_AT, 8) : 0;
@@ -69,16 +70,16 @@ bool learn_breakpoints_sample(struct learn *l)
 {
 	struct places p = { .n = 0 };
 
-	l->fds[SAMPLER] = watch(l, variable(l), ",sample_period=1,sample_type=IP|TID|ADDR");
+	l->fds[SAMPLER] = open_breakpoint(l, variable_address(l),
+					  ",sample_period=1,sample_type=IP|TID|ADDR");
 	if (l->fds[SAMPLER] < 0)
-		return learn_fail(l, "a second breakpoint is refused (%s)",
+		return learn_fail(l, "cannot open a second breakpoint: %s",
 				  learn_error(l->fds[SAMPLER]));
-	if (!learn_map(l, l->fds[SAMPLER], 1) || !learn_work(l))
+	if (!learn_map(l, l->fds[SAMPLER], 1) || !learn_run_child(l))
 		return false;
-	learn_look(l, take, &p);
+	learn_look(l, note_ip, &p);
 	learn_unmap(l);
-	learn_close(l, l->fds[SAMPLER]);
-	l->fds[SAMPLER] = -1;
+	learn_close_slot(l, SAMPLER);
 	learn_set(l, "alike", "%s", p.n == 1 ? "yes" : "no");
 	learn_set(l, "places", "%u", p.n);
 	return true;
@@ -86,11 +87,11 @@ bool learn_breakpoints_sample(struct learn *l)
 
 bool learn_breakpoints_odd(struct learn *l)
 {
-	int fd = watch(l, variable(l) + 1, "");
+	int fd = open_breakpoint(l, variable_address(l) + 1, "");
 
 	if (fd >= 0)
 		learn_close(l, fd);
-	learn_set(l, "odd", "%s", fd < 0 ? learn_error(fd) : "none");
+	learn_set_error(l, "odd", fd);
 	return true;
 }
 
@@ -99,14 +100,13 @@ bool learn_breakpoints_many(struct learn *l)
 	int n = 0, fd = -1;
 
 	while (FIRST + n < LEARN_FDS) {
-		fd = watch(l, variable(l) + 8 * (uint64_t)n, "");
+		fd = open_breakpoint(l, variable_address(l) + 8 * (uint64_t)n, "");
 		if (fd < 0)
 			break;
 		l->fds[FIRST + n++] = fd;
 	}
 	for (int i = 0; i < n; i++) {
-		learn_close(l, l->fds[FIRST + i]);
-		l->fds[FIRST + i] = -1;
+		learn_close_slot(l, FIRST + i);
 	}
 	learn_set(l, "slots", "%d", n + 1);
 	learn_set(l, "full", "%s", fd < 0 ? learn_error(fd) : "nothing yet");

@@ -23,10 +23,10 @@ bool learn_errors_prepare(struct learn *l)
 	learn_set(l, "size", "%u", size);
 	learn_set(l, "longer", "%u", size + MORE);
 	learn_set(l, "no_pmu", "%d", NO_PMU);
-	return size || learn_fail(l, "the kernel does not tell how large its attr is");
+	return size || learn_fail(l, "cannot find the size of the kernel's attr");
 }
 
-static uint32_t stated(const uint8_t *attr)
+static uint32_t stated_size(const uint8_t *attr)
 {
 	return (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE, attr, 8);
 }
@@ -38,15 +38,16 @@ bool learn_errors_big(struct learn *l)
 	int64_t got;
 
 	if (size > sizeof(attr))
-		return learn_fail(l, "the kernel's attr is larger than any known");
+		return learn_fail(l, "the kernel's attr is larger than any known one");
 	field_set(&layout_perf_event_attr.fields[ATTR_TYPE], PERF_TYPE_SOFTWARE, attr);
 	field_set(&layout_perf_event_attr.fields[ATTR_SIZE], size, attr);
 	attr[size - 1] = 1;
-	got = own_call(&l->own_session.own_calls, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+	got = own_call(&l->own_session.own_calls, CALL_PERF_EVENT_OPEN,
+		       (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)attr, 0, (uint64_t)-1, (uint64_t)-1, PERF_FLAG_FD_CLOEXEC,
 	});
-	learn_set(l, "big", "%s", got < 0 ? learn_error(got) : "none");
-	learn_set(l, "wrote", "%u", stated(attr));
+	learn_set_error(l, "big", got);
+	learn_set(l, "wrote", "%u", stated_size(attr));
 	return true;
 }
 
@@ -72,11 +73,7 @@ bool learn_errors_task(struct learn *l)
 
 bool learn_errors_group(struct learn *l)
 {
-	int fd = learn_try_open(l, "page-faults:u", 0, -1, STDERR_FILENO);
-
-	if (fd >= 0)
-		learn_close(l, fd);
-	learn_set(l, "group", "%s", fd < 0 ? learn_error(fd) : "none");
+	learn_set_open_error(l, "group", "page-faults:u", 0, -1, STDERR_FILENO);
 	return true;
 }
 
@@ -92,7 +89,7 @@ bool learn_errors_invalid(struct learn *l)
 }
 
 /* What stands in the braces behind "helps". */
-static void find_help(struct learn *l)
+static void set_help(struct learn *l)
 {
 	const char *at = strstr(buf_str(learn_lines(l)), "  helps: {");
 	size_t len;
@@ -108,6 +105,6 @@ bool learn_errors_why(struct learn *l)
 
 	learn_say(l, "$ pevtrace why -e " WHY);
 	ok = learn_verb(l, cmd_why, (const char *const[]){ "why", "-e", WHY, NULL });
-	find_help(l);
+	set_help(l);
 	return ok;
 }

@@ -17,23 +17,23 @@ bool learn_permissions_prepare(struct learn *l)
 	return true;
 }
 
-/* In a child: what is given up is given up for good. */
-static bool become_nobody(struct learn *l)
+/* Become an ordinary user, in a process forked for it. */
+static bool drop_root(struct learn *l)
 {
 	if (!learn_get(l, "root"))
 		return true;
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
-		return learn_fail(l, "this process cannot become another user");
+		return learn_fail(l, "cannot become another user");
 	prctl(PR_SET_DUMPABLE, 1); /* so that it may measure itself */
 	return true;
 }
 
-static bool own(struct learn *l)
+static bool try_own(struct learn *l)
 {
 	int fd;
 
-	if (!become_nobody(l))
+	if (!drop_root(l))
 		return false;
 	fd = learn_try_open(l, "page-faults:u", 0, -1, -1);
 	if (fd >= 0)
@@ -42,25 +42,25 @@ static bool own(struct learn *l)
 	return true;
 }
 
-static bool kernel(struct learn *l)
+static bool try_kernel(struct learn *l)
 {
-	if (!become_nobody(l))
+	if (!drop_root(l))
 		return false;
 	learn_refused(l, "kernel", "page-faults", 0, -1);
 	return true;
 }
 
-static bool whole(struct learn *l)
+static bool try_system(struct learn *l)
 {
-	if (!become_nobody(l))
+	if (!drop_root(l))
 		return false;
 	learn_refused(l, "system", "page-faults:u", -1, 0);
 	return true;
 }
 
-static bool other(struct learn *l)
+static bool try_other(struct learn *l)
 {
-	if (!become_nobody(l))
+	if (!drop_root(l))
 		return false;
 	learn_refused(l, "other", "page-faults:u", INIT, -1);
 	return true;
@@ -68,25 +68,25 @@ static bool other(struct learn *l)
 
 bool learn_permissions_own(struct learn *l)
 {
-	return learn_apart(l, own);
+	return learn_in_process(l, try_own);
 }
 
 bool learn_permissions_kernel(struct learn *l)
 {
-	return learn_apart(l, kernel);
+	return learn_in_process(l, try_kernel);
 }
 
 bool learn_permissions_system(struct learn *l)
 {
-	return learn_apart(l, whole);
+	return learn_in_process(l, try_system);
 }
 
 bool learn_permissions_other(struct learn *l)
 {
-	return learn_apart(l, other);
+	return learn_in_process(l, try_other);
 }
 
-/* What there is of it in our own effective set. */
+/* Show which capabilities are in our effective set. */
 bool learn_permissions_caps(struct learn *l)
 {
 	static const struct {

@@ -12,7 +12,7 @@ enum { READS = 10000, COUNTER = 0, TSC, SAMPLER, TIME_AT = 8 };
 #if defined(__x86_64__) || defined(__i386__)
 enum { HAVE_CLOCK = 1 };
 
-static uint64_t rdpmc(uint32_t counter)
+static uint64_t read_pmc(uint32_t counter)
 {
 	uint32_t low, high;
 
@@ -20,7 +20,7 @@ static uint64_t rdpmc(uint32_t counter)
 	return (uint64_t)high << 32 | low;
 }
 
-static uint64_t clock_cycles(void)
+static uint64_t read_tsc(void)
 {
 	uint32_t low, high;
 
@@ -30,28 +30,28 @@ static uint64_t clock_cycles(void)
 #else
 enum { HAVE_CLOCK = 0 };
 
-static uint64_t rdpmc(uint32_t counter)
+static uint64_t read_pmc(uint32_t counter)
 {
 	(void)counter;
 	return 0;
 }
 
-static uint64_t clock_cycles(void)
+static uint64_t read_tsc(void)
 {
 	return 0;
 }
 #endif
 
-/* What a reader takes out of the page, in one piece. */
+/* A consistent copy of members of the page. */
 struct page_view {
 	uint32_t lock, index, mult;
 	uint16_t shift;
 	uint64_t offset, zero;
 	bool rdpmc, time, time_zero;
-	unsigned int looks;
+	unsigned int looks;	/* attempts until lock was unchanged */
 };
 
-static uint64_t member(const struct learn *l, unsigned int index)
+static uint64_t page_member(const struct learn *l, unsigned int index)
 {
 	const struct field *f = &layout_perf_event_mmap_page.fields[index];
 	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at;
@@ -59,7 +59,7 @@ static uint64_t member(const struct learn *l, unsigned int index)
 	return field_get(f, at, RING_PAGE_BYTES);
 }
 
-static uint32_t lock_of(const struct learn *l)
+static uint32_t page_lock(const struct learn *l)
 {
 	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at +
 			    layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
@@ -67,31 +67,30 @@ static uint32_t lock_of(const struct learn *l)
 	return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 }
 
-static struct page_view look(const struct learn *l)
+static struct page_view read_page(const struct learn *l)
 {
 	struct page_view v = { .looks = 0 };
 
 	do {
 		v.looks++;
-		v.lock = lock_of(l);
-		v.index = (uint32_t)member(l, PERF_EVENT_MMAP_PAGE_INDEX);
-		v.offset = member(l, PERF_EVENT_MMAP_PAGE_OFFSET);
-		v.rdpmc = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
-		v.time = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
-		v.time_zero = member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
-		v.shift = (uint16_t)member(l, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
-		v.mult = (uint32_t)member(l, PERF_EVENT_MMAP_PAGE_TIME_MULT);
-		v.zero = member(l, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
+		v.lock = page_lock(l);
+		v.index = (uint32_t)page_member(l, PERF_EVENT_MMAP_PAGE_INDEX);
+		v.offset = page_member(l, PERF_EVENT_MMAP_PAGE_OFFSET);
+		v.rdpmc = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
+		v.time = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
+		v.time_zero = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
+		v.shift = (uint16_t)page_member(l, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
+		v.mult = (uint32_t)page_member(l, PERF_EVENT_MMAP_PAGE_TIME_MULT);
+		v.zero = page_member(l, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((v.lock & 1) || lock_of(l) != v.lock);
+	} while ((v.lock & 1) || page_lock(l) != v.lock);
 	return v;
 }
 
 bool learn_rdpmc_open(struct learn *l)
 {
-	l->fds[COUNTER] = learn_open(l, learn_get(l, "hardware") ? "instructions:u" :
-				     "task-clock:u", 0, -1, -1);
-	return l->fds[COUNTER] >= 0;
+	return learn_open(l, COUNTER, learn_get(l, "hardware") ? "instructions:u" :
+			  "task-clock:u", 0, -1, -1);
 }
 
 bool learn_rdpmc_reads(struct learn *l)
@@ -103,7 +102,7 @@ bool learn_rdpmc_reads(struct learn *l)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (int i = 0; i < READS; i++)
 		if (read(l->fds[COUNTER], &count, sizeof(count)) != sizeof(count))
-			return learn_fail(l, "the event cannot be read");
+			return learn_fail(l, "cannot read the event");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	ns = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
 	learn_say(l, "%d reads: %.0f ns each", READS, ns / READS);
@@ -124,7 +123,7 @@ bool learn_rdpmc_page(struct learn *l)
 	if (!learn_map(l, l->fds[COUNTER], 0))
 		return false;
 	learn_page(l, &l->stream.rings[0], members, sizeof(members) / sizeof(*members));
-	v = look(l);
+	v = read_page(l);
 	learn_set(l, "index", "%u", v.index);
 	learn_set(l, "may", "%s", v.index && v.rdpmc ? "yes" : "no");
 	if (HAVE_CLOCK && v.time && v.time_zero && v.shift < 64)
@@ -132,15 +131,15 @@ bool learn_rdpmc_page(struct learn *l)
 	return true;
 }
 
-/* The counter by hand, and by the kernel. */
+/* Show the count by rdpmc and by read(). */
 bool learn_rdpmc_counter(struct learn *l)
 {
 	uint64_t count;
-	struct page_view v = look(l);
-	unsigned int width = (unsigned int)member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
+	struct page_view v = read_page(l);
+	unsigned int width = (unsigned int)page_member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
 
 	if (HAVE_CLOCK && v.index && v.rdpmc && width && width <= 64) {
-		uint64_t raw = rdpmc(v.index - 1) << (64 - width);
+		uint64_t raw = read_pmc(v.index - 1) << (64 - width);
 
 		learn_say(l, "rdpmc: %llu", (unsigned long long)
 			  (v.offset + (uint64_t)((int64_t)raw >> (64 - width))));
@@ -150,11 +149,11 @@ bool learn_rdpmc_counter(struct learn *l)
 
 bool learn_rdpmc_lock(struct learn *l)
 {
-	struct page_view before = look(l), after;
+	struct page_view before = read_page(l), after;
 
 	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_DISABLE, 0);
 	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_ENABLE, 0);
-	after = look(l);
+	after = read_page(l);
 	learn_set(l, "lock", "%u", before.lock);
 	learn_set(l, "lock_after", "%u", after.lock);
 	learn_set(l, "looks", "%u", before.looks + after.looks);
@@ -162,15 +161,15 @@ bool learn_rdpmc_lock(struct learn *l)
 	return true;
 }
 
-/* The time of the samples, out of the page alone; in parts, as the product is too long. */
-static uint64_t time_now(const struct page_view *v)
+/* Return the time of samples from the page alone; in parts, as the product overflows. */
+static uint64_t page_time_now(const struct page_view *v)
 {
-	uint64_t cycles = clock_cycles(), rest = cycles & ((1ULL << v->shift) - 1);
+	uint64_t cycles = read_tsc(), rest = cycles & ((1ULL << v->shift) - 1);
 
 	return v->zero + (cycles >> v->shift) * v->mult + (rest * v->mult >> v->shift);
 }
 
-static bool take(void *ctx, const struct learn_record *r)
+static bool note_time(void *ctx, const struct learn_record *r)
 {
 	if (r->type == PERF_RECORD_SAMPLE && r->len >= TIME_AT + 8)
 		*(uint64_t *)ctx = load_uint(r->bytes + TIME_AT, 8);
@@ -183,19 +182,19 @@ bool learn_rdpmc_time(struct learn *l)
 	struct page_view v;
 
 	learn_unmap(l);
-	if (!learn_worker(l, child_touch, 1))
+	if (!learn_start_child(l, child_touch, 1))
 		return false;
-	l->fds[SAMPLER] = learn_open(l, "page-faults:u,sample_period=1,sample_type=TIME",
-				     l->task, -1, -1);
-	if (l->fds[SAMPLER] < 0 || !learn_map(l, l->fds[SAMPLER], 1))
+	if (!learn_open(l, SAMPLER, "page-faults:u,sample_period=1,sample_type=TIME",
+			l->child_pid, -1, -1) ||
+	    !learn_map(l, l->fds[SAMPLER], 1))
 		return false;
-	v = look(l);
-	before = time_now(&v);
-	if (!learn_work(l))
+	v = read_page(l);
+	before = page_time_now(&v);
+	if (!learn_run_child(l))
 		return false;
-	after = time_now(&v);
+	after = page_time_now(&v);
 	learn_say(l, "before: %llu ns", (unsigned long long)before);
-	learn_look(l, take, &sample);
+	learn_look(l, note_time, &sample);
 	learn_say(l, "after:  %llu ns", (unsigned long long)after);
 	learn_unmap(l);
 	learn_set(l, "between", "%s", before <= sample && sample <= after ? "yes" : "no");
@@ -217,6 +216,6 @@ bool learn_rdpmc_tsc(struct learn *l)
 	if (!learn_read(l, l->fds[TSC], &first) || !learn_read(l, l->fds[TSC], &second))
 		return false;
 	learn_set(l, "tsc", "yes");
-	learn_set(l, "cycles", "%llu", (unsigned long long)(second - first));
+	learn_set_number(l, "cycles", second - first);
 	return true;
 }

@@ -11,17 +11,17 @@ enum { PAGES = 10, SINGLE = 0, LEADER, MEMBER, SMALL = 16 };
 bool learn_read_formats_prepare(struct learn *l)
 {
 	learn_set(l, "buffer", "%d", SMALL);
-	return learn_worker(l, child_touch, PAGES);
+	return learn_start_child(l, child_touch, PAGES);
 }
 
 bool learn_read_formats_single(struct learn *l)
 {
 	uint64_t count;
 
-	l->fds[SINGLE] = learn_open(l, "page-faults:u,read_format=" FORMAT, l->task, -1, -1);
-	if (l->fds[SINGLE] < 0 || !learn_work(l) || !learn_read(l, l->fds[SINGLE], &count))
+	if (!learn_open(l, SINGLE, "page-faults:u,read_format=" FORMAT, l->child_pid, -1, -1) ||
+	    !learn_run_child(l) || !learn_read(l, l->fds[SINGLE], &count))
 		return false;
-	learn_set(l, "single", "%lld", (long long)l->own_session.own_calls.call.ret);
+	learn_set_number(l, "single", (uint64_t)learn_last_result(l));
 	return true;
 }
 
@@ -49,13 +49,12 @@ bool learn_read_formats_group(struct learn *l)
 {
 	uint64_t nr;
 
-	l->fds[LEADER] = learn_open(l, "page-faults:u,read_format=GROUP|ID", l->task, -1, -1);
-	l->fds[MEMBER] = l->fds[LEADER] < 0 ? -1 :
-			 learn_open(l, "task-clock:u,read_format=GROUP|ID", l->task, -1,
-				    l->fds[LEADER]);
-	if (l->fds[MEMBER] < 0 || !learn_work(l) || !learn_read(l, l->fds[LEADER], &nr))
+	if (!learn_open(l, LEADER, "page-faults:u,read_format=GROUP|ID", l->child_pid, -1, -1) ||
+	    !learn_open(l, MEMBER, "task-clock:u,read_format=GROUP|ID", l->child_pid, -1,
+			l->fds[LEADER]) ||
+	    !learn_run_child(l) || !learn_read(l, l->fds[LEADER], &nr))
 		return false;
-	learn_set(l, "group", "%lld", (long long)l->own_session.own_calls.call.ret);
+	learn_set_number(l, "group", (uint64_t)learn_last_result(l));
 	return true;
 }
 
@@ -64,7 +63,7 @@ bool learn_read_formats_id(struct learn *l)
 	uint64_t id = 0;
 
 	learn_ioctl(l, l->fds[MEMBER], PERF_EVENT_IOC_ID, (uintptr_t)&id);
-	learn_set(l, "id", "%llu", (unsigned long long)id);
+	learn_set_number(l, "id", id);
 	return true;
 }
 
@@ -73,6 +72,6 @@ bool learn_read_formats_small(struct learn *l)
 	uint64_t words[SMALL / 8];
 	ssize_t n = own_call_read(&l->own_session.own_calls, l->fds[LEADER], words, SMALL);
 
-	learn_set(l, "small", "%s", n < 0 ? learn_error(n) : "none");
+	learn_set_error(l, "small", n);
 	return true;
 }

@@ -13,11 +13,11 @@ enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6, SAMPLER = 0, NAMER, CP
 
 bool learn_records_prepare(struct learn *l)
 {
-	return learn_worker(l, child_touch, 1);
+	return learn_start_child(l, child_touch, 1);
 }
 
-/* Keeps the first sample as it was; it is shown later. */
-static bool keep(void *ctx, const struct learn_record *r)
+/* Keep the bytes of the first sample; show none. */
+static bool keep_first_sample(void *ctx, const struct learn_record *r)
 {
 	struct learn *l = ctx;
 
@@ -28,25 +28,26 @@ static bool keep(void *ctx, const struct learn_record *r)
 
 static bool open_and_work(struct learn *l, int which, const char *event)
 {
-	l->fds[which] = learn_open(l, event, l->task, -1, -1);
-	return l->fds[which] >= 0 && learn_map(l, l->fds[which], 1) && learn_work(l);
+	return learn_open(l, which, event, l->child_pid, -1, -1) &&
+	       learn_map(l, l->fds[which], 1) && learn_run_child(l);
 }
 
-static bool keep_sample(struct learn *l)
+static bool look_for_sample(struct learn *l)
 {
 	buf_reset(&l->kept);
-	learn_look(l, keep, l);
-	return l->kept.len >= HEADER || learn_fail(l, "no sample came");
+	learn_look(l, keep_first_sample, l);
+	return l->kept.len >= HEADER || learn_fail(l, "no sample in the ring");
 }
 
-static unsigned long long at(const struct learn *l, size_t from, size_t width)
+/* Return a number in the kept bytes; 0 beyond their end. */
+static uint64_t kept_at(const struct learn *l, size_t from, size_t width)
 {
 	const uint8_t *bytes = (const uint8_t *)l->kept.data;
 
 	return from + width <= l->kept.len ? load_uint(bytes + from, width) : 0;
 }
 
-static const char *name_in(const struct xlat *x, uint64_t v)
+static const char *constant_name(const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e = xlat_find(x, v);
 
@@ -56,18 +57,18 @@ static const char *name_in(const struct xlat *x, uint64_t v)
 bool learn_records_take(struct learn *l)
 {
 	if (!open_and_work(l, SAMPLER, "page-faults:u,sample_period=1,"
-			   "sample_type=IP|TID|TIME|ADDR|PERIOD") || !keep_sample(l))
+			   "sample_type=IP|TID|TIME|ADDR|PERIOD") || !look_for_sample(l))
 		return false;
-	learn_set(l, "type", "%llu", at(l, TYPE_AT, 4));
-	learn_set(l, "misc", "%llu", at(l, MISC_AT, 2));
-	learn_set(l, "size", "%llu", at(l, SIZE_AT, 2));
-	learn_set(l, "size_hex", "0x%llx", at(l, SIZE_AT, 2));
-	learn_set(l, "misc_name", "%s", name_in(&xlat_perf_record_misc_cpumode,
-						at(l, MISC_AT, 2) &
+	learn_set_number(l, "type", kept_at(l, TYPE_AT, 4));
+	learn_set_number(l, "misc", kept_at(l, MISC_AT, 2));
+	learn_set_number(l, "size", kept_at(l, SIZE_AT, 2));
+	learn_set_hex(l, "size_hex", kept_at(l, SIZE_AT, 2));
+	learn_set(l, "misc_name", "%s", constant_name(&xlat_perf_record_misc_cpumode,
+						kept_at(l, MISC_AT, 2) &
 						PERF_RECORD_MISC_CPUMODE_MASK));
-	learn_set(l, "type_name", "%s", name_in(&xlat_perf_event_type, at(l, TYPE_AT, 4)));
-	learn_set(l, "pid", "%llu", at(l, 16, 4));
-	learn_set(l, "addr", "0x%llx", at(l, 32, 8));
+	learn_set(l, "type_name", "%s", constant_name(&xlat_perf_event_type, kept_at(l, TYPE_AT, 4)));
+	learn_set_number(l, "pid", kept_at(l, 16, 4));
+	learn_set_hex(l, "addr", kept_at(l, 32, 8));
 	return true;
 }
 
@@ -77,9 +78,10 @@ static void hex_lines(struct learn *l, const char *const *names)
 		struct buf line = { 0 };
 
 		for (size_t i = 0; i < 8; i++)
-			buf_addf(&line, " %02llx", at(l, from + i, 1));
+			buf_addf(&line, " %02x", (unsigned int)kept_at(l, from + i, 1));
 		if (names)
-			buf_addf(&line, "   %-12s 0x%llx", names[from / 8], at(l, from, 8));
+			buf_addf(&line, "   %-12s 0x%llx", names[from / 8],
+				 (unsigned long long)kept_at(l, from, 8));
 		learn_say(l, "%2zu: %s", from, buf_str(&line));
 		buf_free(&line);
 	}
@@ -101,8 +103,8 @@ bool learn_records_fields(struct learn *l)
 	return true;
 }
 
-/* What the decoder makes of the bytes that were kept, by the event's attr. */
-static void decode(struct learn *l, int which)
+/* Show the kept bytes as decoded by the event's attr. */
+static void show_decoded(struct learn *l, int which)
 {
 	const struct event *e = model_event(l->own_session.session.model, getpid(), l->fds[which]);
 	struct record_format format;
@@ -114,23 +116,23 @@ static void decode(struct learn *l, int which)
 	text_sink_top(&sink, false, NULL);
 	record_emit((const uint8_t *)l->kept.data, l->kept.len, &format, NULL, &sink.sink,
 		    NULL);
-	/* the sink has escaped it */
+	/* the sink escapes */
 	buf_addf(learn_lines(l), "%s\n", buf_str(&text));
 	buf_free(&text);
 }
 
 bool learn_records_decoded(struct learn *l)
 {
-	decode(l, SAMPLER);
+	show_decoded(l, SAMPLER);
 	learn_unmap(l);
 	return true;
 }
 
 bool learn_records_other(struct learn *l)
 {
-	if (!learn_worker(l, child_rename, 1))
+	if (!learn_start_child(l, child_rename, 1))
 		return false;
-	strcpy(l->chore->names[0], NAME);
+	strcpy(l->child->names[0], NAME);
 	learn_set(l, "name", "%s", NAME);
 	learn_set(l, "padded", "%zu", (sizeof(NAME) + 7) / 8 * 8);
 	if (!open_and_work(l, NAMER, "dummy:u,comm,sample_id_all,sample_type=TID|TIME"))
@@ -144,13 +146,13 @@ bool learn_records_mistaken(struct learn *l)
 {
 	const uint32_t type = PERF_RECORD_MMAP;
 
-	if (!learn_worker(l, child_touch, 1) ||
+	if (!learn_start_child(l, child_touch, 1) ||
 	    !open_and_work(l, CPU, "page-faults:u,sample_period=1,sample_type=TID|CPU|PERIOD") ||
-	    !keep_sample(l))
+	    !look_for_sample(l))
 		return false;
-	decode(l, CPU);
+	show_decoded(l, CPU);
 	memcpy(l->kept.data, &type, sizeof(type));
-	decode(l, CPU);
+	show_decoded(l, CPU);
 	learn_unmap(l);
 	return true;
 }

@@ -10,8 +10,7 @@ enum { FIRST = 0, SECOND, BOUND };
 #define NAME "shared"
 #define IDS "sample_id_all,sample_type=IDENTIFIER|TID|TIME"
 
-/* A page and a name. */
-static void both(struct child_task *c)
+static void touch_and_rename(struct lesson_child *c)
 {
 	child_touch(c);
 	child_rename(c);
@@ -19,21 +18,21 @@ static void both(struct child_task *c)
 
 bool learn_redirect_prepare(struct learn *l)
 {
-	if (!learn_worker(l, both, 1))
+	if (!learn_start_child(l, touch_and_rename, 1))
 		return false;
-	strcpy(l->chore->names[0], NAME);
+	strcpy(l->child->names[0], NAME);
 	learn_set(l, "name", "%s", NAME);
-	return learn_work(l);
+	return learn_run_child(l);
 }
 
 bool learn_redirect_open(struct learn *l)
 {
-	l->fds[FIRST] = learn_open(l, "page-faults:u,sample_period=1," IDS, l->task, -1, -1);
-	l->fds[SECOND] = l->fds[FIRST] < 0 ? -1 :
-			 learn_open(l, "dummy:u,comm," IDS, l->task, -1, -1);
+	if (!learn_open(l, FIRST, "page-faults:u,sample_period=1," IDS, l->child_pid, -1, -1) ||
+	    !learn_open(l, SECOND, "dummy:u,comm," IDS, l->child_pid, -1, -1))
+		return false;
 	learn_set(l, "first", "%d", l->fds[FIRST]);
 	learn_set(l, "second", "%d", l->fds[SECOND]);
-	return l->fds[SECOND] >= 0;
+	return true;
 }
 
 bool learn_redirect_redirect(struct learn *l)
@@ -41,7 +40,7 @@ bool learn_redirect_redirect(struct learn *l)
 	return learn_map(l, l->fds[FIRST], 1) &&
 	       (!learn_ioctl(l, l->fds[SECOND], PERF_EVENT_IOC_SET_OUTPUT,
 			     (uint64_t)l->fds[FIRST]) ||
-		learn_fail(l, "the kernel does not redirect"));
+		learn_fail(l, "cannot redirect the event"));
 }
 
 struct found {
@@ -49,7 +48,7 @@ struct found {
 	int fd;			/* of the sample's event */
 };
 
-static bool take(void *ctx, const struct learn_record *r)
+static bool note_writer(void *ctx, const struct learn_record *r)
 {
 	struct found *f = ctx;
 
@@ -63,9 +62,9 @@ bool learn_redirect_run(struct learn *l)
 {
 	struct found f = { .fd = -1 };
 
-	if (!learn_work(l))
+	if (!learn_run_child(l))
 		return false;
-	learn_look(l, take, &f);
+	learn_look(l, note_writer, &f);
 	learn_set(l, "records", "%u", f.records);
 	learn_set(l, "writer", "%d", f.fd);
 	return true;
@@ -84,12 +83,11 @@ bool learn_redirect_refuse(struct learn *l)
 {
 	int64_t got;
 
-	l->fds[BOUND] = learn_open(l, "page-faults:u," IDS, l->task, 0, -1);
-	if (l->fds[BOUND] < 0)
+	if (!learn_open(l, BOUND, "page-faults:u," IDS, l->child_pid, 0, -1))
 		return false;
 	got = learn_ioctl(l, l->fds[BOUND], PERF_EVENT_IOC_SET_OUTPUT,
 			  (uint64_t)l->fds[FIRST]);
-	learn_set(l, "refused", "%s", got < 0 ? learn_error(got) : "none");
+	learn_set_error(l, "refused", got);
 	return true;
 }
 
@@ -98,9 +96,9 @@ bool learn_redirect_back(struct learn *l)
 	struct found f = { .fd = -1 };
 
 	learn_ioctl(l, l->fds[SECOND], PERF_EVENT_IOC_SET_OUTPUT, (uint64_t)-1);
-	if (!learn_work(l))
+	if (!learn_run_child(l))
 		return false;
-	learn_look(l, take, &f);
+	learn_look(l, note_writer, &f);
 	learn_unmap(l);
 	learn_set(l, "after", "%u", f.records);
 	return true;

@@ -16,14 +16,13 @@ bool learn_sampling_prepare(struct learn *l)
 	learn_set(l, "period", "%d", PERIOD);
 	learn_set(l, "touched", "%d", TOUCHED);
 	learn_set(l, "pages", "%d", RING);
-	return learn_worker(l, child_touch, TOUCHED);
+	return learn_start_child(l, child_touch, TOUCHED);
 }
 
 bool learn_sampling_open(struct learn *l)
 {
-	l->fds[SAMPLER] = learn_open(l, "page-faults:u,sample_period=10,sample_type=IP|TID|TIME,"
-				     "disabled,wakeup_events=1", l->task, -1, -1);
-	return l->fds[SAMPLER] >= 0;
+	return learn_open(l, SAMPLER, "page-faults:u,sample_period=10,sample_type=IP|TID|TIME,"
+			  "disabled,wakeup_events=1", l->child_pid, -1, -1);
 }
 
 bool learn_sampling_map(struct learn *l)
@@ -34,8 +33,8 @@ bool learn_sampling_map(struct learn *l)
 	return true;
 }
 
-/* Tells how long the last one was. */
-static bool measure(void *ctx, const struct learn_record *r)
+/* Count records, and note the size of the last one. */
+static bool note_record_size(void *ctx, const struct learn_record *r)
 {
 	size_t *seen = ctx;
 
@@ -49,15 +48,15 @@ bool learn_sampling_run(struct learn *l)
 	size_t seen[2] = { 0 };
 	uint64_t count;
 
-	if (!learn_work_counted(l, l->fds[SAMPLER], 0) || !learn_read(l, l->fds[SAMPLER], &count))
+	if (!learn_run_counted(l, l->fds[SAMPLER], 0) || !learn_read(l, l->fds[SAMPLER], &count))
 		return false;
-	learn_look(l, measure, seen);
-	learn_set(l, "count", "%llu", (unsigned long long)count);
+	learn_look(l, note_record_size, seen);
+	learn_set_number(l, "count", count);
 	learn_set(l, "samples", "%zu", seen[0]);
 	learn_set(l, "size", "%zu", seen[1]);
-	learn_set(l, "head", "%llu", (unsigned long long)
-		  load_uint((uint8_t *)l->stream.rings[0].at + layout_perf_event_mmap_page
-			    .fields[PERF_EVENT_MMAP_PAGE_DATA_HEAD].offset, 8));
+	learn_set_number(l, "head", layout_get(&layout_perf_event_mmap_page,
+					       PERF_EVENT_MMAP_PAGE_DATA_HEAD,
+					       l->stream.rings[0].at, RING_PAGE_BYTES));
 	return true;
 }
 
@@ -75,13 +74,13 @@ bool learn_sampling_poll(struct learn *l)
 	struct pollfd p = { .fd = l->fds[SAMPLER], .events = POLLIN };
 	int64_t ready;
 
-	l->chore->times = PERIOD;
-	if (!learn_work_counted(l, l->fds[SAMPLER], 0))
+	l->child->times = PERIOD;
+	if (!learn_run_counted(l, l->fds[SAMPLER], 0))
 		return false;
 	ready = own_call(&l->own_session.own_calls, CALL_POLL, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)&p, 1, 0,
 	});
-	learn_set(l, "ready", "%lld", (long long)ready);
+	learn_set_number(l, "ready", (uint64_t)ready);
 	learn_unmap(l);
 	return true;
 }
@@ -91,16 +90,16 @@ bool learn_sampling_lose(struct learn *l)
 	uint64_t words[2] = { 0 };
 	unsigned int kept = 0;
 
-	l->chore->times = LOSSY;
-	l->fds[LOSER] = learn_open(l, "page-faults:u,sample_period=1,sample_type=IP|TID|TIME,"
-				   "read_format=LOST", l->task, -1, -1);
-	if (l->fds[LOSER] < 0 || !learn_map(l, l->fds[LOSER], 1) || !learn_work(l) ||
+	l->child->times = LOSSY;
+	if (!learn_open(l, LOSER, "page-faults:u,sample_period=1,sample_type=IP|TID|TIME,"
+			"read_format=LOST", l->child_pid, -1, -1) ||
+	    !learn_map(l, l->fds[LOSER], 1) || !learn_run_child(l) ||
 	    own_call_read(&l->own_session.own_calls, l->fds[LOSER], words, sizeof(words)) < 0)
 		return false;
 	learn_look(l, learn_count, &kept);
 	learn_unmap(l);
-	learn_set(l, "lossy", "%llu", (unsigned long long)words[0]);
-	learn_set(l, "lost", "%llu", (unsigned long long)words[1]);
+	learn_set_number(l, "lossy", words[0]);
+	learn_set_number(l, "lost", words[1]);
 	learn_set(l, "kept", "%u", kept);
 	return true;
 }
@@ -109,11 +108,11 @@ bool learn_sampling_frequency(struct learn *l)
 {
 	int left = FEW;
 
-	if (!learn_worker(l, child_spin, MS))
+	if (!learn_start_child(l, child_spin, MS))
 		return false;
-	l->fds[CLOCK] = learn_open(l, "cpu-clock:u,sample_freq=500,sample_type=TIME|PERIOD",
-				   l->task, -1, -1);
-	if (l->fds[CLOCK] < 0 || !learn_map(l, l->fds[CLOCK], 1) || !learn_work(l))
+	if (!learn_open(l, CLOCK, "cpu-clock:u,sample_freq=500,sample_type=TIME|PERIOD",
+			l->child_pid, -1, -1) ||
+	    !learn_map(l, l->fds[CLOCK], 1) || !learn_run_child(l))
 		return false;
 	learn_look(l, learn_first, &left);
 	if (left < 0)

@@ -12,20 +12,20 @@ enum { DUMMY = 0, COMM, PID_AT = 8, TYPES = 32 };
 
 struct kinds {
 	unsigned int records, of[TYPES];
-	unsigned long long forked;
+	uint64_t forked;	/* pid of the last FORK */
 };
 
 bool learn_side_band_prepare(struct learn *l)
 {
-	if (!learn_worker(l, child_live, 1))
+	if (!learn_start_child(l, child_live, 1))
 		return false;
-	strcpy(l->chore->names[0], NAME);
+	strcpy(l->child->names[0], NAME);
 	learn_set(l, "name", "%s", NAME);
-	learn_set(l, "task", "%d", (int)l->task);
+	learn_set(l, "task", "%d", (int)l->child_pid);
 	return true;
 }
 
-static bool take(void *ctx, const struct learn_record *r)
+static bool count_kind(void *ctx, const struct learn_record *r)
 {
 	struct kinds *k = ctx;
 
@@ -37,19 +37,19 @@ static bool take(void *ctx, const struct learn_record *r)
 	return true;
 }
 
-static bool run(struct learn *l, int which, struct kinds *k)
+static bool run_and_look(struct learn *l, int which, struct kinds *k)
 {
-	bool worked = learn_work_counted(l, l->fds[which], 0);
+	bool worked = learn_run_counted(l, l->fds[which], 0);
 
-	learn_look(l, take, k);
+	learn_look(l, count_kind, k);
 	learn_unmap(l);
 	return worked;
 }
 
 bool learn_side_band_open(struct learn *l)
 {
-	l->fds[DUMMY] = learn_open(l, "dummy:u,disabled,comm,mmap,mmap2,task", l->task, -1, -1);
-	return l->fds[DUMMY] >= 0 && learn_map(l, l->fds[DUMMY], 4);
+	return learn_open(l, DUMMY, "dummy:u,disabled,comm,mmap,mmap2,task", l->child_pid, -1, -1) &&
+	       learn_map(l, l->fds[DUMMY], 4);
 }
 
 bool learn_side_band_run(struct learn *l)
@@ -58,7 +58,7 @@ bool learn_side_band_run(struct learn *l)
 	struct buf list = { 0 };
 	unsigned int kinds = 0;
 
-	if (!run(l, DUMMY, &k))
+	if (!run_and_look(l, DUMMY, &k))
 		return false;
 	for (unsigned int t = 0; t < TYPES; t++) {
 		const struct xlat_entry *e = k.of[t] ? xlat_find(&xlat_perf_event_type, t) : NULL;
@@ -70,22 +70,22 @@ bool learn_side_band_run(struct learn *l)
 	learn_set(l, "records", "%u", k.records);
 	learn_set(l, "kinds", "%u", kinds);
 	learn_set(l, "list", "%s", buf_str(&list));
-	learn_set(l, "grandchild", "%llu", k.forked);
+	learn_set_number(l, "grandchild", k.forked);
 	buf_free(&list);
 	return true;
 }
 
 bool learn_side_band_open_comm(struct learn *l)
 {
-	l->fds[COMM] = learn_open(l, "dummy:u,disabled,comm", l->task, -1, -1);
-	return l->fds[COMM] >= 0 && learn_map(l, l->fds[COMM], 4);
+	return learn_open(l, COMM, "dummy:u,disabled,comm", l->child_pid, -1, -1) &&
+	       learn_map(l, l->fds[COMM], 4);
 }
 
 bool learn_side_band_run_comm(struct learn *l)
 {
 	struct kinds k = { 0 };
 
-	if (!run(l, COMM, &k))
+	if (!run_and_look(l, COMM, &k))
 		return false;
 	learn_set(l, "uncalled", "%s", k.of[PERF_RECORD_FORK] ? "yes" : "no");
 	return true;

@@ -23,7 +23,7 @@ bool learn_signals_prepare(struct learn *l)
 	learn_set(l, "refresh", "%d", REFRESH);
 	learn_set(l, "times", "%d", TIMES);
 	learn_set(l, "data", "0x%x", DATA);
-	return learn_worker(l, child_touch, FAULTS);
+	return learn_start_child(l, child_touch, FAULTS);
 }
 
 static int64_t call_fcntl(struct learn *l, int fd, int cmd, long arg)
@@ -33,7 +33,7 @@ static int64_t call_fcntl(struct learn *l, int fd, int cmd, long arg)
 	});
 }
 
-/* What is asked for, and what the kernel sends when its queue of signals is full. */
+/* The requested signal, and the one that the kernel sends if its signal queue is full. */
 static sigset_t both_signals(void)
 {
 	sigset_t set;
@@ -46,19 +46,21 @@ static sigset_t both_signals(void)
 
 bool learn_signals_async(struct learn *l)
 {
-	int fd = learn_open(l, "page-faults:u,sample_period=1,sample_type=IP,disabled,"
-			    "wakeup_events=1", l->task, -1, -1);
 	const sigset_t wanted = both_signals();
+	int fd;
 
-	l->fds[ASYNC] = fd;
-	if (fd < 0 || !learn_map(l, fd, 1))
+	if (!learn_open(l, ASYNC, "page-faults:u,sample_period=1,sample_type=IP,disabled,"
+			"wakeup_events=1", l->child_pid, -1, -1))
 		return false;
-	/* they wait until we fetch them */
+	fd = l->fds[ASYNC];
+	if (!learn_map(l, fd, 1))
+		return false;
+	/* sigtimedwait() fetches them later */
 	sigprocmask(SIG_BLOCK, &wanted, NULL);
 	return (call_fcntl(l, fd, F_SETOWN, getpid()) >= 0 &&
 		call_fcntl(l, fd, F_SETSIG, SIGRTMIN) >= 0 &&
 		call_fcntl(l, fd, F_SETFL, O_RDONLY | O_ASYNC) >= 0) ||
-	       learn_fail(l, "the descriptor cannot be made to signal");
+	       learn_fail(l, "cannot make the descriptor send signals");
 }
 
 static void say_signal(struct learn *l, const siginfo_t *info, const char *code)
@@ -80,7 +82,7 @@ static const char *code_name(int code)
 
 bool learn_signals_refresh(struct learn *l)
 {
-	const struct timespec patience = { 1, 0 };
+	const struct timespec timeout = { 1, 0 };
 	const sigset_t wanted = both_signals();
 	unsigned int signals = 0;
 	bool full = false;
@@ -88,17 +90,16 @@ bool learn_signals_refresh(struct learn *l)
 	int fd = l->fds[ASYNC];
 
 	learn_ioctl(l, fd, PERF_EVENT_IOC_REFRESH, REFRESH);
-	if (!learn_work(l))
+	if (!learn_run_child(l))
 		return false;
-	/* the last says so itself; without one, patience ends */
-	while (info.si_code != POLL_HUP && sigtimedwait(&wanted, &info, &patience) > 0) {
+	/* POLL_HUP is the last one */
+	while (info.si_code != POLL_HUP && sigtimedwait(&wanted, &info, &timeout) > 0) {
 		signals++;
 		full |= info.si_signo == SIGIO;
 		say_signal(l, &info, code_name(info.si_code));
 	}
 	learn_unmap(l);
-	learn_close(l, fd);
-	l->fds[ASYNC] = -1;
+	learn_close_slot(l, ASYNC);
 	sigprocmask(SIG_UNBLOCK, &wanted, NULL);
 	learn_set(l, "signals", "%u", signals);
 	learn_set(l, "last", "%s", code_name(info.si_code));
@@ -109,7 +110,7 @@ bool learn_signals_refresh(struct learn *l)
 
 bool learn_signals_trap(struct learn *l)
 {
-	struct child_task *c = learn_worker(l, child_trap, TIMES);
+	struct lesson_child *c = learn_start_child(l, child_trap, TIMES);
 	char event[128];
 
 	if (!c)
@@ -117,16 +118,16 @@ bool learn_signals_trap(struct learn *l)
 	snprintf(event, sizeof(event), "mem:0x%llx/8:w:u,sample_period=1,sigtrap,"
 		 "remove_on_exec,sig_data=0x%x", (unsigned long long)(uintptr_t)&c->variable,
 		 DATA);
-	l->fds[TRAP] = learn_try_open(l, event, l->task, -1, -1);
+	l->fds[TRAP] = learn_try_open(l, event, l->child_pid, -1, -1);
 	if (l->fds[TRAP] < 0)
 		return true;
-	if (!learn_work(l))
+	if (!learn_run_child(l))
 		return false;
 	for (uint64_t i = 0; i < c->traps; i++)
-		learn_say(l, "SIGTRAP in %d", (int)l->task);
-	learn_set(l, "traps", "%llu", (unsigned long long)c->traps);
-	learn_set(l, "data", "0x%llx", (unsigned long long)c->sig_data);
-	learn_set(l, "addr", "0x%llx", (unsigned long long)c->addr);
+		learn_say(l, "SIGTRAP in %d", (int)l->child_pid);
+	learn_set_number(l, "traps", c->traps);
+	learn_set_hex(l, "data", c->sig_data);
+	learn_set_hex(l, "addr", c->addr);
 	learn_set(l, "trapped", "yes");
 	return true;
 }

@@ -17,53 +17,52 @@ bool learn_tracepoints_prepare(struct learn *l)
 {
 	uint64_t id = 0;
 
-	if (!learn_worker(l, child_rename, 1))
+	if (!learn_start_child(l, child_rename, 1))
 		return false;
 	for (size_t i = 0; i < 3; i++)
-		strcpy(l->chore->names[i], names[i]);
+		strcpy(l->child->names[i], names[i]);
 	learn_set(l, "names", "%s, %s, %s", names[0], names[1], names[2]);
 	learn_set(l, "filter", "%s", FILTER);
 	if (learn_get(l, "tracepoint") &&
 	    !host_tracepoint_id(l->own_session.machine.host, POINT, &id))
-		learn_set(l, "id", "%llu", (unsigned long long)id);
-	return learn_work(l);
+		learn_set_number(l, "id", id);
+	return learn_run_child(l);
 }
 
 bool learn_tracepoints_open(struct learn *l)
 {
-	l->fds[COUNTER] = learn_open(l, POINT, l->task, -1, -1);
-	return l->fds[COUNTER] >= 0;
+	return learn_open(l, COUNTER, POINT, l->child_pid, -1, -1);
 }
 
 bool learn_tracepoints_refused(struct learn *l)
 {
 	learn_refused(l, "refused", "type=PERF_TYPE_TRACEPOINT,config=1,sample_type=RAW,"
-		      "exclude_kernel,exclude_hv", l->task, -1);
+		      "exclude_kernel,exclude_hv", l->child_pid, -1);
 	return true;
 }
 
-static bool count(struct learn *l, const char *name)
+static bool count_renames(struct learn *l, const char *name)
 {
 	uint64_t n;
 
-	if (!learn_work(l) || !learn_read(l, l->fds[COUNTER], &n))
+	if (!learn_run_child(l) || !learn_read(l, l->fds[COUNTER], &n))
 		return false;
-	learn_set(l, name, "%llu", (unsigned long long)n);
+	learn_set_number(l, name, n);
 	return true;
 }
 
 bool learn_tracepoints_count(struct learn *l)
 {
-	return count(l, "count");
+	return count_renames(l, "count");
 }
 
 bool learn_tracepoints_sample(struct learn *l)
 {
 	int left = 2;
 
-	l->fds[SAMPLER] = learn_open(l, POINT ",sample_period=1,sample_type=TID|RAW", l->task,
-				     -1, -1);
-	if (l->fds[SAMPLER] < 0 || !learn_map(l, l->fds[SAMPLER], 1) || !learn_work(l))
+	if (!learn_open(l, SAMPLER, POINT ",sample_period=1,sample_type=TID|RAW", l->child_pid,
+			-1, -1) ||
+	    !learn_map(l, l->fds[SAMPLER], 1) || !learn_run_child(l))
 		return false;
 	learn_look(l, learn_first, &left);
 	learn_unmap(l);
@@ -74,8 +73,8 @@ bool learn_tracepoints_filter(struct learn *l)
 {
 	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_RESET, 0);
 	if (learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_SET_FILTER, (uintptr_t)FILTER) < 0)
-		return learn_fail(l, "the kernel takes no filters");
-	return count(l, "filtered");
+		return learn_fail(l, "cannot set a filter");
+	return count_renames(l, "filtered");
 }
 
 bool learn_tracepoints_bad(struct learn *l)
@@ -83,6 +82,6 @@ bool learn_tracepoints_bad(struct learn *l)
 	int64_t got = learn_ioctl(l, l->fds[SAMPLER], PERF_EVENT_IOC_SET_FILTER,
 				  (uintptr_t)WRONG);
 
-	learn_set(l, "bad", "%s", got < 0 ? learn_error(got) : "none");
+	learn_set_error(l, "bad", got);
 	return true;
 }

@@ -11,8 +11,8 @@
 
 enum { TIMES = 5, COUNTER = 0, RETURNS, SAMPLER, IP_AT = 8 };
 
-/* The probe as an event, with more members; to be freed. */
-static char *event_of(const struct learn *l, const char *more)
+/* Return the probe in the syntax of pevtrace open, with more members; owned by the caller. */
+static char *probe_event(const struct learn *l, const char *more)
 {
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
@@ -26,10 +26,10 @@ static char *event_of(const struct learn *l, const char *more)
 	return event.data;
 }
 
-static int probe(struct learn *l, const char *more)
+static int open_probe(struct learn *l, const char *more)
 {
-	char *event = event_of(l, more);
-	int fd = learn_try_open(l, event, l->task, -1, -1);
+	char *event = probe_event(l, more);
+	int fd = learn_try_open(l, event, l->child_pid, -1, -1);
 
 	free(event);
 	return fd;
@@ -39,27 +39,27 @@ bool learn_uprobes_prepare(struct learn *l)
 {
 	uint64_t type = 0;
 
-	if (!learn_worker(l, child_call, TIMES))
+	if (!learn_start_child(l, child_call, TIMES))
 		return false;
 	if (!machine_pmu_type("uprobe", &type))
 		type = PERF_TYPE_MAX;
-	learn_set(l, "type", "%llu", (unsigned long long)type);
+	learn_set_number(l, "type", type);
 	learn_set(l, "times", "%d", TIMES);
-	learn_set(l, "address", "0x%llx", (unsigned long long)work_called());
-	learn_set(l, "offset", "0x%llx", (unsigned long long)work_called_offset());
+	learn_set_hex(l, "address", work_called());
+	learn_set_hex(l, "offset", work_called_offset());
 	return true;
 }
 
 bool learn_uprobes_refused(struct learn *l)
 {
-	char *event = event_of(l, ",exclude_kernel,exclude_hv");
+	char *event = probe_event(l, ",exclude_kernel,exclude_hv");
 
-	learn_refused(l, "refused", event, l->task, -1);
+	learn_refused(l, "refused", event, l->child_pid, -1);
 	free(event);
 	return true;
 }
 
-/* The line of our own maps that the function is in. */
+/* Show the line of our own maps with the function. */
 bool learn_uprobes_maps(struct learn *l)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -72,7 +72,7 @@ bool learn_uprobes_maps(struct learn *l)
 		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || at < start || at >= end)
 			continue;
 		line[n - 1] = '\0';
-		/* of the run of blanks before the path, one will do */
+		/* one blank before the path */
 		for (char *blank; (blank = strstr(line, "  "));)
 			memmove(blank, blank + 1, strlen(blank));
 		learn_say(l, "%s", line);
@@ -83,41 +83,39 @@ bool learn_uprobes_maps(struct learn *l)
 	return true;
 }
 
-static bool run(struct learn *l, int which, const char *more, const char *name)
+static bool count_hits(struct learn *l, int which, const char *more, const char *name)
 {
 	uint64_t count;
 
-	l->fds[which] = probe(l, more);
+	l->fds[which] = open_probe(l, more);
 	if (l->fds[which] < 0)
-		return learn_fail(l, "the kernel does not open the probe (%s)",
+		return learn_fail(l, "cannot open the probe: %s",
 				  learn_error(l->fds[which]));
-	if (!learn_work(l) || !learn_read(l, l->fds[which], &count))
+	if (!learn_run_child(l) || !learn_read(l, l->fds[which], &count))
 		return false;
-	learn_set(l, name, "%llu", (unsigned long long)count);
-	learn_close(l, l->fds[which]);
-	l->fds[which] = -1;
+	learn_set_number(l, name, count);
+	learn_close_slot(l, which);
 	return true;
 }
 
 bool learn_uprobes_run(struct learn *l)
 {
-	return run(l, COUNTER, "", "count");
+	return count_hits(l, COUNTER, "", "count");
 }
 
 bool learn_uprobes_returns(struct learn *l)
 {
-	return run(l, RETURNS, ",config=1", "returns");
+	return count_hits(l, RETURNS, ",config=1", "returns");
 }
 
-static bool compare(void *ctx, const struct learn_record *r)
+/* Compare the first sample's ip with the function; show that sample only. */
+static bool compare_ip(void *ctx, const struct learn_record *r)
 {
-	int *first = ctx;
-	bool same = r->len >= IP_AT + 8 && load_uint(r->bytes + IP_AT, 8) == work_called();
+	int *same = ctx;
 
-	if (*first < 0)
-		*first = same;
-	else
+	if (*same >= 0)
 		return false;
+	*same = r->len >= IP_AT + 8 && load_uint(r->bytes + IP_AT, 8) == work_called();
 	return true;
 }
 
@@ -125,10 +123,10 @@ bool learn_uprobes_sample(struct learn *l)
 {
 	int same = -1;
 
-	l->fds[SAMPLER] = probe(l, ",sample_period=1,sample_type=IP|TID");
-	if (l->fds[SAMPLER] < 0 || !learn_map(l, l->fds[SAMPLER], 1) || !learn_work(l))
-		return learn_fail(l, "the probe gives no samples");
-	learn_look(l, compare, &same);
+	l->fds[SAMPLER] = open_probe(l, ",sample_period=1,sample_type=IP|TID");
+	if (l->fds[SAMPLER] < 0 || !learn_map(l, l->fds[SAMPLER], 1) || !learn_run_child(l))
+		return learn_fail(l, "no samples of the probe");
+	learn_look(l, compare_ip, &same);
 	learn_unmap(l);
 	learn_set(l, "same", "%s", same > 0 ? "yes" : "no");
 	return true;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -17,12 +18,12 @@ enum { TRIES = 2, LINE_BYTES = 256 };
 
 /* Texts ------------------------------------------------------------------------------- */
 
-static bool is_name(char c)
+static bool is_value_name(char c)
 {
 	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
 }
 
-/* {name} becomes its value; to be freed. */
+/* Return a copy of text with each {name} replaced by its value. */
 static char *fill_in(const struct learn *l, const char *text)
 {
 	struct buf out = { 0 };
@@ -31,7 +32,7 @@ static char *fill_in(const struct learn *l, const char *text)
 	size_t n;
 
 	while (*text) {
-		for (n = 0; *text == '{' && is_name(text[1 + n]); n++)
+		for (n = 0; *text == '{' && is_value_name(text[1 + n]); n++)
 			;
 		if (!n || text[1 + n] != '}' || n >= sizeof(name)) {
 			buf_addc(&out, *text++);
@@ -41,7 +42,7 @@ static char *fill_in(const struct learn *l, const char *text)
 		name[n] = '\0';
 		value = learn_get(l, name);
 		if (!value)
-			die("lesson %s: nothing says what {%s} is", l->lesson->name, name);
+			die("lesson %s: no value for {%s}", l->lesson->name, name);
 		buf_adds(&out, value);
 		text += n + 2;
 	}
@@ -50,7 +51,7 @@ static char *fill_in(const struct learn *l, const char *text)
 	return out.data;
 }
 
-static bool applies(const struct learn *l, const struct lesson_item *i)
+static bool is_selected(const struct learn *l, const struct lesson_item *i)
 {
 	if (!i->when)
 		return true;
@@ -59,8 +60,8 @@ static bool applies(const struct learn *l, const struct lesson_item *i)
 
 /* Questions ---------------------------------------------------------------------------- */
 
-/* A line of the reader's; false at the end of input, ^C, and "quit". */
-static bool hear_answer(const struct learn *l, char line[LINE_BYTES])
+/* Read a line.  Return false at the end of input, ^C, and "quit". */
+static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 {
 	sigset_t interrupt;
 	struct pollfd from[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
@@ -93,7 +94,7 @@ static bool hear_answer(const struct learn *l, char line[LINE_BYTES])
 	return !ended && strcmp(line, "quit") && strcmp(line, "q");
 }
 
-static bool ask(struct learn *l, const struct lesson_item *i)
+static bool ask_question(struct learn *l, const struct lesson_item *i)
 {
 	char *question = fill_in(l, i->text), *wanted = fill_in(l, i->answer);
 	char *hint = fill_in(l, i->hint), *told = fill_in(l, i->told);
@@ -104,10 +105,10 @@ static bool ask(struct learn *l, const struct lesson_item *i)
 	for (int n = 0; l->ask && here && !right && n < TRIES; n++) {
 		if (n)
 			tell_marked(&l->tell, "Not quite", hint);
-		here = hear_answer(l, line);
+		here = read_answer(l, line);
 		right = here && answer_accepts(wanted, line);
 	}
-	/* the first of several is what is told */
+	/* show the first of several answers */
 	wanted[strcspn(wanted, "|")] = '\0';
 	if (here) {
 		tell_marked(&l->tell, right ? "Yes" : "Answer", wanted);
@@ -132,7 +133,7 @@ static void show_lines(struct learn *l)
 	buf_reset(lines);
 }
 
-static bool do_item(struct learn *l, const struct lesson_item *i)
+static bool run_experiment(struct learn *l, const struct lesson_item *i)
 {
 	bool ok = i->run(l);
 
@@ -141,7 +142,7 @@ static bool do_item(struct learn *l, const struct lesson_item *i)
 	return ok;
 }
 
-static void tell_item(struct learn *l, const struct lesson_item *i)
+static void show_item_text(struct learn *l, const struct lesson_item *i)
 {
 	char *text = fill_in(l, i->text);
 
@@ -172,17 +173,17 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 		show_lines(l);
 		break;
 	case LESSON_ASK:
-		return ask(l, i) ? GIVEN : GIVEN_UP;
+		return ask_question(l, i) ? GIVEN : GIVEN_UP;
 	case LESSON_DO:
 	case LESSON_HOLD:
-		return do_item(l, i) ? GIVEN : GIVEN_NOT;
+		return run_experiment(l, i) ? GIVEN : GIVEN_NOT;
 	default:
-		tell_item(l, i);
+		show_item_text(l, i);
 	}
 	return GIVEN;
 }
 
-/* A step of which nothing applies here has no heading either. */
+/* Give the items that %when selects; a step without any has no heading. */
 static enum given give_items(struct learn *l)
 {
 	const struct lesson_item *heading = NULL;
@@ -196,7 +197,7 @@ static enum given give_items(struct learn *l)
 			return GIVEN_UP;
 		if (i->kind == LESSON_STEP || i->kind == LESSON_TRY)
 			heading = i->kind == LESSON_STEP ? i : NULL;
-		if (i->kind == LESSON_STEP || !applies(l, i))
+		if (i->kind == LESSON_STEP || !is_selected(l, i))
 			continue;
 		if (heading)
 			tell_heading(&l->tell, ++step, heading->text);
@@ -204,16 +205,69 @@ static enum given give_items(struct learn *l)
 		how = give_item(l, i);
 	}
 	if (how == GIVEN)
-		tell_marked(&l->tell, "To read", l->lesson->man);
+		tell_marked(&l->tell, "Read more", l->lesson->man);
 	return how;
+}
+
+/* The lesson's session ------------------------------------------------------------------ */
+
+/* Start a session that writes lines into a memfd. */
+static bool start_session(struct learn *l)
+{
+	struct options *o = &l->own_session.options;
+
+	l->trace = memfd_create("trace", MFD_CLOEXEC);
+	if (l->trace < 0) {
+		warn("cannot create a temporary file: %s", strerror(errno));
+		return false;
+	}
+	for (size_t i = 0; i < LEARN_FDS; i++)
+		l->fds[i] = -1;
+	snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", l->trace);
+	options_init(o);
+	o->output = l->path;
+	o->records = true;
+	o->color = COLOR_NEVER;
+	o->text.quiet = 2;
+	if (!own_session_start(&l->own_session)) {
+		close(l->trace);
+		return false;
+	}
+	o->text.pid_never = true; /* the text view reads it for each line */
+	learn_set_machine(l);
+	return true;
+}
+
+static bool end_session(struct learn *l)
+{
+	bool written;
+
+	learn_end_child(l);
+	if (l->stream.n)
+		learn_unmap(l);
+	for (size_t i = 0; i < LEARN_FDS; i++)
+		if (l->fds[i] >= 0)
+			close(l->fds[i]);
+	written = own_session_end(&l->own_session);
+	options_free(&l->own_session.options);
+	close(l->trace);
+	for (size_t i = 0; i < l->nvalues; i++) {
+		free(l->values[i].name);
+		free(l->values[i].text);
+	}
+	free(l->values);
+	buf_free(&l->lines);
+	buf_free(&l->why);
+	buf_free(&l->kept);
+	return written;
 }
 
 enum given give_lesson(struct learn *l)
 {
-	enum given how = GIVEN_NOT;
+	enum given how;
 	sigset_t interrupt, before;
 
-	if (!learn_start(l))
+	if (!start_session(l))
 		return GIVEN_NOT;
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
@@ -224,13 +278,13 @@ enum given give_lesson(struct learn *l)
 		char *text = xstrdup(buf_str(&l->why));
 
 		fflush(l->tell.out);
-		warn("lesson %s ends here: %s", l->lesson->name, text);
+		warn("lesson %s: %s", l->lesson->name, text);
 		free(text);
 	} else if (how == GIVEN_UP) {
-		fprintf(l->tell.out, "\nSo long; 'pevtrace learn %s' begins anew.\n",
+		fprintf(l->tell.out, "\nLesson ended. 'pevtrace learn %s' starts it again.\n",
 			l->lesson->name);
 	}
-	if (!learn_end(l))
+	if (!end_session(l))
 		how = GIVEN_NOT;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return how;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Giving a lesson: its items one after the other. */
+/* Giving a lesson: its items in order. */
 #ifndef PEVTRACE_LEARN_GIVE_H
 #define PEVTRACE_LEARN_GIVE_H
 
 #include "learn/learn.h"
 
-/* How a lesson ended. */
+/* The end of a lesson. */
 enum given {
-	GIVEN,		/* to its end */
-	GIVEN_UP,	/* the reader has left */
-	GIVEN_NOT,	/* after a warn() */
+	GIVEN,		/* complete */
+	GIVEN_UP,	/* the reader quit */
+	GIVEN_NOT,	/* failed, after a warn() */
 };
 
-/* l->lesson, with l->tell and l->ask; everything else is filled in here. */
+/* Give l->lesson.  The caller sets lesson, tell and ask only. */
 enum given give_lesson(struct learn *l);
 
 #endif

@@ -30,7 +30,7 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 	rule = v.error == error ? v.rule : rules_explain(&v, error);
 	*out = (struct learn_verdict){
 		.rule = rule ? rule->name : "none",
-		.meaning = rule ? rule->meaning : "none explains it",
+		.meaning = rule ? rule->meaning : "no known rule explains it",
 	};
 	facts_close(&facts);
 	event_list_free(&list);
@@ -43,7 +43,7 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 	char key[64];
 
 	learn_judge(l, event, pid, cpu, fd < 0 ? -fd : 0, &v);
-	learn_set(l, name, "%s", fd < 0 ? learn_error(fd) : "none");
+	learn_set_error(l, name, fd);
 	snprintf(key, sizeof(key), "%s_rule", name);
 	learn_set(l, key, "%s", v.rule);
 	snprintf(key, sizeof(key), "%s_why", name);

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* By which of its rules the kernel refuses an event, for those who learn. */
+/* The kernel's rule that refuses an event. */
 #ifndef PEVTRACE_LEARN_JUDGE_H
 #define PEVTRACE_LEARN_JUDGE_H
 
 #include "learn/learn.h"
 
 struct learn_verdict {
-	const char *rule, *meaning;	/* "none", where no rule explains it */
+	const char *rule, *meaning;	/* rule is "none" if no rule explains the error */
 };
 
-/*
- * By which rule an event without a group is refused that the kernel refused
- * with that errno, positive.
- */
+/* Find the rule that explains why the kernel refused an event with error, a positive errno. */
 void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int error,
 		 struct learn_verdict *out);
 
 /*
- * Opens the event, closes it if it opens, and says why it does not: sets
- * name to the error, and name_rule and name_why to the rule.
+ * Open an event and close it.  Set name to the error or "none", NAME_rule to the rule and
+ * NAME_why to its meaning.
  */
 void learn_refused(struct learn *l, const char *name, const char *event, pid_t pid, int cpu);
 

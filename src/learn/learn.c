@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace learn: lessons in the interface, on the reader's own kernel. */
+/* pevtrace learn: lessons about perf_event_open(2) on the reader's own kernel. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -17,25 +17,24 @@ static const char help[] =
 "       pevtrace learn [OPTION]... LESSON...\n"
 "       pevtrace learn [OPTION]... --all\n"
 "Learn perf_event_open(2) by doing: each lesson makes real calls on this kernel,\n"
-"shows them as a trace would, and asks you about them. Without a lesson, list\n"
-"them all.\n"
+"shows them as a trace does, and asks questions about them. Without LESSON, list\n"
+"all lessons.\n"
 "\n"
-"      --all          every lesson, one after the other\n"
-"      --no-input     ask nothing: tell the answers and go on; so it is, too,\n"
-"                     where input or output is no terminal\n"
-"      --markdown     write each lesson as a document; asks nothing\n"
-"  -o, --output=FILE  write there, not to standard output; asks nothing\n"
+"      --all          give all lessons\n"
+"      --no-input     show answers without asking; the default if input or output\n"
+"                     is no terminal\n"
+"      --markdown     write lessons as Markdown; implies --no-input\n"
+"  -o, --output=FILE  write to FILE instead of standard output; implies --no-input\n"
 "      --color[=WHEN] always, never or auto\n"
 "  -h, --help         print this help\n"
 "  -V, --version      print the version\n"
 "\n"
-"An answer may be any usual spelling: 24, 0x18, \"24 bytes\"; a name with or\n"
-"without its PERF_ prefix. After a wrong one comes a hint, after a second the\n"
-"solution. \"quit\", ^D and ^C end the lesson.\n"
+"Answers may be spelled in any usual way: 24, 0x18, \"24 bytes\"; a name with or\n"
+"without its PERF_ prefix. A wrong answer gets a hint, a second one the solution.\n"
+"\"quit\", ^D and ^C end the lesson.\n"
 "\n"
-"The exit status is 0 at the end of a lesson; 1 when an answer had to be told to\n"
-"you, or you left before the end; 2 on misuse, or when this machine cannot do\n"
-"what a lesson needs at least.\n";
+"The exit status is 0 if all questions were answered; 1 if one was not, or the\n"
+"lesson was ended early; 2 on misuse, or if a lesson cannot run on this machine.\n";
 
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, OPT_ALL },
@@ -65,11 +64,11 @@ static const struct lesson *find_lesson(const char *name)
 	nearest_start(&n, name, strlen(name));
 	for (size_t i = 0; i < nlessons; i++)
 		nearest_try(&n, lessons[i].name);
-	die("there is no lesson '%s'; %s%s", name,
-	    *n.best ? "did you mean " : "pevtrace learn lists them", n.best);
+	die("no such lesson: '%s'; %s%s", name,
+	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best);
 }
 
-static void parse(struct command *c, int argc, char **argv)
+static void learn_parse(struct command *c, int argc, char **argv)
 {
 	int opt;
 
@@ -102,36 +101,36 @@ static void parse(struct command *c, int argc, char **argv)
 	}
 	c->names = argv + optind;
 	if (c->all && *c->names)
-		die("--all is every lesson: '%s' is one of them", *c->names);
+		die("--all cannot be combined with a lesson: '%s'", *c->names);
 	for (char **n = c->names; *n; n++)
 		find_lesson(*n);
 }
 
 /* The list ----------------------------------------------------------------------------- */
 
-static const struct learn_need *find_need(const char *word, size_t len)
+static const struct learn_need *find_learn_need(const char *word, size_t len)
 {
 	for (size_t i = 0; i < nlearn_needs; i++)
 		if (strlen(learn_needs[i].name) == len &&
 		    !strncmp(learn_needs[i].name, word, len))
 			return &learn_needs[i];
-	die("lessons: nothing is known of the need '%.*s'", (int)len, word);
+	die("lessons: unknown word of %%needs: '%.*s'", (int)len, word);
 }
 
-/* "needs root and tracefs: here", a line for each */
+/* Write "(needs root and tracefs: here)", a line for each need. */
 static void list_needs(const struct lesson *lesson, struct host *h, FILE *out)
 {
 	const char *at = lesson->needs ? lesson->needs : "";
 
 	for (size_t len; *at; at += len, at += strspn(at, " ")) {
-		const struct learn_need *need = find_need(at, len = strcspn(at, " "));
+		const struct learn_need *need = find_learn_need(at, len = strcspn(at, " "));
 
 		fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning, need->here(h) ?
-			"here" : "not here; it uses what there is");
+			"here" : "not here; the lesson adapts");
 	}
 }
 
-static void list(FILE *out, const struct command *c)
+static void list_lessons(FILE *out, const struct command *c)
 {
 	struct host *h = host_new("/sys", NULL);
 
@@ -141,14 +140,14 @@ static void list(FILE *out, const struct command *c)
 		fprintf(out, "%-15s %s\n", lessons[i].name, lessons[i].summary);
 		list_needs(&lessons[i], h, out);
 	}
-	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' begins a lesson.\n", out);
+	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' starts a lesson.\n", out);
 	host_free(h);
 }
 
 /* Lessons ------------------------------------------------------------------------------ */
 
-/* One of them; *missed: an answer had to be told. */
-static enum given give(const struct command *c, const struct lesson *lesson, FILE *out,
+/* Give a lesson.  Set *missed if a question was not answered. */
+static enum given give_one(const struct command *c, const struct lesson *lesson, FILE *out,
 		       bool *missed)
 {
 	struct learn l = {
@@ -166,8 +165,8 @@ static enum given give(const struct command *c, const struct lesson *lesson, FIL
 	return how;
 }
 
-/* Those that were named, or all; the exit status. */
-static int give_them(const struct command *c, FILE *out)
+/* Give the named lessons, or all.  Return the exit status. */
+static int give_lessons(const struct command *c, FILE *out)
 {
 	bool missed = false, trouble = false;
 
@@ -176,7 +175,7 @@ static int give_them(const struct command *c, FILE *out)
 
 		if (i)
 			putc('\n', out);
-		how = give(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, &missed);
+		how = give_one(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, &missed);
 		if (how == GIVEN_UP)
 			return EXIT_NO;
 		trouble |= how == GIVEN_NOT;
@@ -191,16 +190,16 @@ int cmd_learn(int argc, char **argv)
 	int status = EXIT_YES;
 	bool failed;
 
-	parse(&c, argc, argv);
+	learn_parse(&c, argc, argv);
 	if (c.output)
 		out = fopen(c.output, "we");
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c.output,
 		    strerror(errno));
 	if (c.all || *c.names)
-		status = give_them(&c, out);
+		status = give_lessons(&c, out);
 	else
-		list(out, &c);
+		list_lessons(out, &c);
 	failed = ferror(out);
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
 	if ((c.output ? fclose(out) : fflush(out)) || failed) {

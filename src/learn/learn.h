@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One lesson that is being given, and what experiments are made of. */
+/* The lesson under way, and the calls that experiments (do_*.c) consist of. */
 #ifndef PEVTRACE_LEARN_LEARN_H
 #define PEVTRACE_LEARN_LEARN_H
 
@@ -17,12 +17,12 @@
 /* pevtrace learn [OPTION]... [LESSON]... */
 int cmd_learn(int argc, char **argv);
 
-/* What texts have in braces, and what %when looks at. */
+/* A value that replaces {name} in texts and is tested by %when. */
 struct learn_value {
 	char *name, *text;
 };
 
-/* A record that was found, whose bytes are valid during the call. */
+/* A record from a ring; bytes are valid during the call only. */
 struct learn_record {
 	const struct event *event;	/* that wrote it */
 	const struct record_format *format;
@@ -31,7 +31,7 @@ struct learn_record {
 	uint32_t type;
 };
 
-/* True: it is to be shown. */
+/* Return true to show the record. */
 typedef bool learn_record_fn(void *ctx, const struct learn_record *r);
 
 enum { LEARN_FDS = 16 };
@@ -39,38 +39,38 @@ enum { LEARN_FDS = 16 };
 struct learn {
 	const struct lesson *lesson;
 	struct tell tell;
-	bool ask;		/* there is somebody to answer */
-	/* what experiments use */
+	bool ask;		/* read answers from the terminal */
+	unsigned int missed;	/* questions answered wrongly to the end */
+	/* for experiments */
 	struct own_session own_session;
 	struct stream stream;	/* our rings */
 	struct learn_value *values;
 	size_t nvalues;
-	int trace;		/* a file that the session writes lines into */
-	char path[32];		/* of it */
-	off_t told;		/* how much of it was taken */
+	int trace;		/* memfd that the session writes lines to */
+	char path[32];		/* of trace */
+	off_t taken;		/* bytes of trace that are in lines */
 	struct buf lines;	/* to be shown */
-	struct buf why;		/* of learn_fail() */
-	struct buf kept;	/* bytes that an experiment keeps for the next */
-	pid_t task;		/* of learn_worker(), 0: there is none */
-	int link;
-	struct child_task *chore;
-	int fds[LEARN_FDS];	/* kept from one experiment to the next */
-	learn_record_fn *each;	/* of the look under way */
+	struct buf why;		/* set by learn_fail() */
+	struct buf kept;	/* a record kept for a later experiment */
+	pid_t child_pid;	/* of learn_start_child(); 0: none */
+	int child_link;
+	struct lesson_child *child;
+	int fds[LEARN_FDS];	/* descriptors kept for later experiments, or -1 */
+	learn_record_fn *each;	/* of the learn_look() under way */
 	void *each_ctx;
-	unsigned int missed;	/* answers that had to be told */
 };
-
-/* Starts and ends what lesson l->lesson needs; false after a warn(). */
-bool learn_start(struct learn *l);
-bool learn_end(struct learn *l);
 
 /* Values ---------------------------------------------------------------------------- */
 
 void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void learn_set_number(struct learn *l, const char *name, uint64_t v);
+void learn_set_hex(struct learn *l, const char *name, uint64_t v);
+/* Set name to the errno of a failed result, else to "none". */
+void learn_set_error(struct learn *l, const char *name, int64_t result);
 const char *learn_get(const struct learn *l, const char *name); /* NULL: not set */
 
-/* What this machine has, for the list of lessons and for %when. */
+/* A feature of the machine, for the list of lessons and %when. */
 struct learn_need {
 	const char *name, *meaning;
 	bool (*here)(struct host *h);
@@ -78,75 +78,86 @@ struct learn_need {
 extern const struct learn_need learn_needs[];
 extern const size_t nlearn_needs;
 
-/* Sets each need that is here, and some numbers that texts want. */
+/* Set a value for each feature of this machine, the page size and perf_event_paranoid. */
 void learn_set_machine(struct learn *l);
 
-/* What is shown ----------------------------------------------------------------------- */
+/* Output ---------------------------------------------------------------------------- */
 
-/* A line of ours among those of the calls; without a newline. */
+/* Add a line to those of the calls; fmt has no newline. */
 void learn_say(struct learn *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The lesson cannot go on; false, always. */
+/* End the lesson with a reason.  Return false. */
 bool learn_fail(struct learn *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* All lines since it was last asked; emptied by the caller. */
+/* Return the lines since the caller last emptied the buffer. */
 struct buf *learn_lines(struct learn *l);
 
-/* Another verb, as if called with these words, with its output. */
+/* Run another verb with these words and add its output to the lines. */
 bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *words);
 
-/* Making calls ------------------------------------------------------------------------- */
+/* Calls ----------------------------------------------------------------------------- */
 
-/* A descriptor or a negative errno; event is in the syntax of pevtrace open. */
+/* Open an event in the syntax of pevtrace open.  Return a descriptor or a negative errno. */
 int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int group);
 
-/* The same, but when it fails learn_fail() is called. */
-int learn_open(struct learn *l, const char *event, pid_t pid, int cpu, int group);
+/* Open an event into l->fds[slot].  Return false after learn_fail(). */
+bool learn_open(struct learn *l, unsigned int slot, const char *event, pid_t pid, int cpu,
+		int group);
 
-/* The first member of what read(2) gives for the event; learn_fail() when it fails. */
+/* Open an event, set name to the error or "none", and close it. */
+void learn_set_open_error(struct learn *l, const char *name, const char *event, pid_t pid,
+			  int cpu, int group);
+
+/* Read the event's first word.  Return false after learn_fail(). */
 bool learn_read(struct learn *l, int fd, uint64_t *count);
+
+/* Return the result of the last call that an experiment made. */
+int64_t learn_last_result(const struct learn *l);
 
 int64_t learn_ioctl(struct learn *l, int fd, uint32_t request, uint64_t arg);
 void learn_close(struct learn *l, int fd);
+void learn_close_slot(struct learn *l, unsigned int slot);
 
-/* Maps a ring of that many data pages, writable, and looks into it from then on. */
+/* Map a writable ring of that many data pages and add it to the stream. */
 bool learn_map(struct learn *l, int fd, size_t pages);
 
-/* Takes what is new out of all rings; shows what each says, all if it is NULL. */
+/* Read new records of all rings.  Show those that each accepts, or all if it is NULL. */
 void learn_look(struct learn *l, learn_record_fn *each, void *ctx);
 
-/* For that: the first *left records are shown, and the others counted down below 0. */
+/* Accept the first *left records; *left becomes negative by the number of the others. */
 bool learn_first(void *left, const struct learn_record *r);
 
-/* Nothing is shown; *n counts. */
+/* Count records in *n and accept none. */
 bool learn_count(void *n, const struct learn_record *r);
 void learn_unmap(struct learn *l);
 
-/* Shows these members of the page in front of a ring. */
+/* Show members of a ring's struct perf_event_mmap_page. */
 void learn_page(struct learn *l, const struct stream_ring *r, const unsigned int *members,
 		size_t n);
 
-/* The name of the errno. */
+/* Return the name of the errno of a failed result. */
 const char *learn_error(int64_t result);
 
-/* A task of our own -------------------------------------------------------------------- */
+/* Children -------------------------------------------------------------------------- */
 
 /*
- * Starts a child of ours that does its chore each time that it is told to, and
- * does it twice at first, so that what it touches is there.  The chore is in
- * memory of both; NULL after learn_fail().
+ * Fork the child that the lesson measures, and run work in it twice, so that later runs
+ * cause no first-time faults.  Return its shared memory, or NULL after learn_fail().
  */
-struct child_task *learn_worker(struct learn *l, void (*work)(struct child_task *c),
-			   unsigned int times);
+struct lesson_child *learn_start_child(struct learn *l, void (*work)(struct lesson_child *c),
+				       unsigned int times);
 
-/* Lets it work once, and waits until it is done. */
-bool learn_work(struct learn *l);
+/* Run its work once and wait for it.  Return false after learn_fail(). */
+bool learn_run_child(struct learn *l);
 
-/* The same between enabling and disabling an event; flags: of both ioctls. */
-bool learn_work_counted(struct learn *l, int fd, uint64_t flags);
-void learn_end_worker(struct learn *l);
+/* The same between ENABLE and DISABLE of an event; flags is the argument of both ioctls. */
+bool learn_run_counted(struct learn *l, int fd, uint64_t flags);
+void learn_end_child(struct learn *l);
 
-/* Does fn in a child of ours, which shows its own calls; what it sets is lost. */
-bool learn_apart(struct learn *l, bool (*fn)(struct learn *l));
+/*
+ * Run fn in a forked process, which prints its own calls.  The values that it sets come
+ * back; other changes are lost.
+ */
+bool learn_in_process(struct learn *l, bool (*fn)(struct learn *l));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lessons: texts and questions (lessons/NAME.lesson) around experiments, which
- * are C (src/learn/do_*.c) and make real calls.
+ * Lessons: texts and questions (lessons/NAME.lesson), and experiments that make real calls
+ * (src/learn/do_NAME.c).
  */
 #ifndef PEVTRACE_LEARN_LESSON_H
 #define PEVTRACE_LEARN_LESSON_H
@@ -11,36 +11,34 @@
 
 struct learn;
 
-/*
- * Does something, shows its calls, and sets values that texts have in braces.
- * False after learn_fail(): the lesson cannot go on.
- */
+/* An experiment.  Return false after learn_fail(), which ends the lesson. */
 typedef bool lesson_fn(struct learn *l);
 
 enum lesson_kind {
 	LESSON_STEP,	/* a heading */
 	LESSON_TEXT,	/* a paragraph */
-	LESSON_BLOCK,	/* lines as they stand */
+	LESSON_BLOCK,	/* preformatted lines */
 	LESSON_DO,	/* an experiment */
-	LESSON_HOLD,	/* one whose calls are shown later */
-	LESSON_SHOW,	/* now */
-	LESSON_ASK,
-	LESSON_TRY,	/* a heading: what to try next */
+	LESSON_HOLD,	/* an experiment whose calls are shown later */
+	LESSON_SHOW,	/* show them */
+	LESSON_ASK,	/* a question */
+	LESSON_TRY,	/* the heading "Try this" */
 };
 
 struct lesson_item {
 	enum lesson_kind kind;
-	const char *when;	/* only where that value is set, "!": is not; or NULL */
+	const char *when;	/* "NAME": only if that value is set, "!NAME": only if not; or NULL */
 	const char *text;
-	const char *answer;	/* right ones, with '|' between them */
-	const char *hint, *told; /* after a wrong answer; after it all */
+	const char *answer;	/* right answers, separated by '|' */
+	const char *hint;	/* after a wrong answer */
+	const char *told;	/* explanation after the answer */
 	lesson_fn *run;
 };
 
 struct lesson {
 	const char *name, *title, *summary;
-	const char *needs;	/* words of machine_needs[], or NULL */
-	const char *man;	/* section to read */
+	const char *needs;	/* names of learn_needs[], separated by blanks; or NULL */
+	const char *man;	/* sections of manual pages */
 	const struct lesson_item *items;
 	size_t n;
 };

@@ -15,7 +15,7 @@
 
 #include "drive/work.h"
 
-void child_touch(struct child_task *c)
+void child_touch(struct lesson_child *c)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), len = c->times * page;
 	char *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -28,7 +28,7 @@ void child_touch(struct child_task *c)
 	munmap(at, len);
 }
 
-void child_spin(struct child_task *c)
+void child_spin(struct lesson_child *c)
 {
 	struct timespec from, now;
 
@@ -39,7 +39,7 @@ void child_spin(struct child_task *c)
 	       (long)c->times);
 }
 
-static void be_on(int cpu)
+static void bind_to_cpu(int cpu)
 {
 	cpu_set_t set;
 
@@ -48,16 +48,16 @@ static void be_on(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-void child_move(struct child_task *c)
+void child_move(struct lesson_child *c)
 {
 	cpu_set_t allowed;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	be_on(c->cpu);
+	bind_to_cpu(c->cpu);
 	child_spin(c);
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (CPU_ISSET(cpu, &allowed) && (int)cpu != c->cpu) {
-			be_on((int)cpu);
+			bind_to_cpu((int)cpu);
 			break;
 		}
 	}
@@ -65,7 +65,7 @@ void child_move(struct child_task *c)
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
-void child_write(struct child_task *c)
+void child_write(struct lesson_child *c)
 {
 	volatile uint64_t *v = &c->variable;
 
@@ -75,30 +75,30 @@ void child_write(struct child_task *c)
 		(void)*v;
 }
 
-/* Where a handler finds it: a signal brings no pointer of ours. */
-static struct child_task *trapped;
+/* For the signal handler. */
+static struct lesson_child *trapped;
 
-static void on_trap(int sig, siginfo_t *info, void *context)
+static void count_trap(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)context;
 	trapped->traps++;
 	trapped->addr = (uintptr_t)info->si_addr;
-	/* si_perf_data, which older C libraries do not know */
+	/* si_perf_data; older C libraries lack it */
 	memcpy(&trapped->sig_data, (char *)&info->si_addr + sizeof(info->si_addr),
 	       sizeof(unsigned long));
 }
 
-void child_trap(struct child_task *c)
+void child_trap(struct lesson_child *c)
 {
-	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = count_trap, .sa_flags = SA_SIGINFO };
 
 	trapped = c;
 	sigaction(SIGTRAP, &action, NULL);
 	child_write(c);
 }
 
-void child_call(struct child_task *c)
+void child_call(struct lesson_child *c)
 {
 	void (*volatile called)(void) = (void (*)(void))work_called();
 
@@ -106,14 +106,14 @@ void child_call(struct child_task *c)
 		called();
 }
 
-void child_rename(struct child_task *c)
+void child_rename(struct lesson_child *c)
 {
 	for (size_t i = 0; i < CHILD_NAMES; i++)
 		if (*c->names[i])
 			prctl(PR_SET_NAME, c->names[i]);
 }
 
-void child_live(struct child_task *c)
+void child_live(struct lesson_child *c)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), status;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

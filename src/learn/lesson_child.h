@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the child of a lesson does while it is measured. */
+/* Workloads of the child that a lesson measures. */
 #ifndef PEVTRACE_LEARN_LESSON_CHILD_H
 #define PEVTRACE_LEARN_LESSON_CHILD_H
 
@@ -7,38 +7,37 @@
 
 enum { CHILD_NAMES = 4, CHILD_NAME = 16 };
 
-struct child_task {
-	unsigned int times;	/* how often it is to be done */
-	int cpu;		/* to be on; only for child_move() */
-	char names[CHILD_NAMES][CHILD_NAME]; /* for child_rename() */
-	/* for child_trap(): what the signals told */
-	uint64_t traps, sig_data, addr;
-	/* in memory of both, so that it does not depend on a copy */
-	uint64_t variable;
+/* Memory shared with the child. */
+struct lesson_child {
+	unsigned int times;	/* size of the workload */
+	int cpu;		/* first CPU of child_move() */
+	char names[CHILD_NAMES][CHILD_NAME]; /* for child_rename(); "": none */
+	uint64_t traps, sig_data, addr; /* signals of child_trap(): number, and the last one */
+	uint64_t variable;	/* for child_write() and child_trap() */
 };
 
-/* Maps that many pages, writes to each once, and unmaps them. */
-void child_touch(struct child_task *c);
+/* Map that many pages, write to each once, and unmap them. */
+void child_touch(struct lesson_child *c);
 
-/* Uses that many milliseconds of a CPU. */
-void child_spin(struct child_task *c);
+/* Use that many milliseconds of CPU time. */
+void child_spin(struct lesson_child *c);
 
-/* The same, half of it on another CPU than c->cpu, if there is one. */
-void child_move(struct child_task *c);
+/* The same on CPU c->cpu, and again on another CPU if there is one. */
+void child_move(struct lesson_child *c);
 
-/* Writes to and reads from c->variable. */
-void child_write(struct child_task *c);
+/* Write c->variable that many times, then read it as often. */
+void child_write(struct lesson_child *c);
 
-/* The same, and counts SIGTRAPs. */
-void child_trap(struct child_task *c);
+/* The same, and count SIGTRAPs. */
+void child_trap(struct lesson_child *c);
 
-/* Calls work_called() (drive/work.h). */
-void child_call(struct child_task *c);
+/* Call work_called() (drive/work.h) that many times. */
+void child_call(struct lesson_child *c);
 
-/* Takes each of c->names that is not empty for its name. */
-void child_rename(struct child_task *c);
+/* Set the task's name to each of c->names. */
+void child_rename(struct lesson_child *c);
 
-/* Renames itself, forks a child that ends at once, and maps its own program. */
-void child_live(struct child_task *c);
+/* The same; then map the own program and fork a child that exits at once. */
+void child_live(struct lesson_child *c);
 
 #endif

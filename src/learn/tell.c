@@ -10,7 +10,7 @@ enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };
 #define CODE "\033[36m"
 #define PLAIN "\033[m"
 
-static const char *paint(const struct tell *t, const char *how)
+static const char *color_code(const struct tell *t, const char *how)
 {
 	return t->color ? how : "";
 }
@@ -20,19 +20,19 @@ void tell_title(const struct tell *t, const char *name, const char *title)
 	if (t->markdown)
 		fprintf(t->out, "# %s\n", title);
 	else
-		fprintf(t->out, "%s%s%s (%s)\n", paint(t, BOLD), title, paint(t, PLAIN), name);
+		fprintf(t->out, "%s%s%s (%s)\n", color_code(t, BOLD), title, color_code(t, PLAIN), name);
 }
 
 void tell_heading(const struct tell *t, unsigned int number, const char *text)
 {
-	fprintf(t->out, "\n%s", t->markdown ? "## " : paint(t, BOLD));
+	fprintf(t->out, "\n%s", t->markdown ? "## " : color_code(t, BOLD));
 	if (number)
 		fprintf(t->out, "%u. ", number);
-	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : paint(t, PLAIN));
+	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : color_code(t, PLAIN));
 }
 
-/* Code stands between backquotes: a document keeps them, a terminal has colors. */
-static void put_word(const struct tell *t, const char *word, size_t len, bool *code)
+/* Write a word.  Backquotes around code are kept in documents and become colors in text. */
+static void write_word(const struct tell *t, const char *word, size_t len, bool *code)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (word[i] != '`' || t->markdown) {
@@ -40,7 +40,7 @@ static void put_word(const struct tell *t, const char *word, size_t len, bool *c
 			continue;
 		}
 		*code = !*code;
-		fputs(paint(t, *code ? CODE : PLAIN), t->out);
+		fputs(color_code(t, *code ? CODE : PLAIN), t->out);
 	}
 }
 
@@ -53,7 +53,7 @@ static size_t width_of(const struct tell *t, const char *word, size_t len)
 	return n;
 }
 
-/* The first line has at columns already. */
+/* Write text in lines of WIDTH columns, of which the first has at columns already. */
 static void wrap(const struct tell *t, const char *text, size_t at)
 {
 	bool code = false, first = true;
@@ -68,7 +68,7 @@ static void wrap(const struct tell *t, const char *text, size_t at)
 			putc(' ', t->out);
 			at++;
 		}
-		put_word(t, text, len, &code);
+		write_word(t, text, len, &code);
 		at += width;
 		text += len;
 		first = false;
@@ -84,8 +84,8 @@ void tell_text(const struct tell *t, const char *text)
 
 void tell_marked(const struct tell *t, const char *mark, const char *text)
 {
-	const char *before = t->markdown ? "**" : paint(t, BOLD);
-	const char *after = t->markdown ? "**" : paint(t, PLAIN);
+	const char *before = t->markdown ? "**" : color_code(t, BOLD);
+	const char *after = t->markdown ? "**" : color_code(t, PLAIN);
 
 	fprintf(t->out, "\n%s%s:%s ", before, mark, after);
 	wrap(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
@@ -114,7 +114,10 @@ void tell_block(const struct tell *t, const char *lines)
 	end_block(t);
 }
 
-/* The last place up to columns behind a comma or '|', or at any blank; 0: none. */
+/*
+ * Return the last place for a break up to columns, or 0: behind '|', at a blank behind a
+ * comma, or, with any, at any blank.
+ */
 static size_t last_break(const char *text, size_t columns, bool any)
 {
 	for (size_t at = columns; at > LEAST; at--) {
@@ -126,7 +129,7 @@ static size_t last_break(const char *text, size_t columns, bool any)
 	return 0;
 }
 
-/* How many of the bytes go on a line: up to a comma, if that leaves no great hole. */
+/* Return how many bytes go on a line: up to a comma, if this fills at least half of it. */
 static size_t break_at(const char *text, size_t len, size_t columns)
 {
 	size_t at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a lesson looks: text for a terminal of 80 columns, or a document. */
+/* Formatting of lessons: text of 80 columns, or Markdown. */
 #ifndef PEVTRACE_LEARN_TELL_H
 #define PEVTRACE_LEARN_TELL_H
 
@@ -13,21 +13,21 @@ struct tell {
 
 void tell_title(const struct tell *t, const char *name, const char *title);
 
-/* number 0: a heading without one. */
+/* number 0: no number. */
 void tell_heading(const struct tell *t, unsigned int number, const char *text);
 
 /* A paragraph, broken into lines. */
 void tell_text(const struct tell *t, const char *text);
 
-/* The same behind a word that stands out: "Question", "Hint". */
+/* The same behind a bold mark: "Question", "Not quite". */
 void tell_marked(const struct tell *t, const char *mark, const char *text);
 
-/* Lines as they stand. */
+/* Preformatted lines. */
 void tell_block(const struct tell *t, const char *lines);
 
 /*
- * Lines of a trace.  Long ones go on with a deeper indent: broken at a blank,
- * behind a '|', or, with a '\' at the end, anywhere.
+ * Lines of a trace.  Long lines continue with a deeper indent: broken at a blank, behind
+ * '|', or anywhere with '\' at the end.
  */
 void tell_trace(const struct tell *t, const char *lines);
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a lesson has at hand: values, the machine, a session that writes lines. */
-#include <errno.h>
+/* The values that texts show and %when tests, and the features of the machine. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/cpus.h"
 #include "host/pmu.h"
 #include "host/rights.h"
 #include "learn/learn.h"
@@ -15,7 +12,7 @@
 
 /* Values ------------------------------------------------------------------------------- */
 
-static struct learn_value *find(const struct learn *l, const char *name)
+static struct learn_value *find_value(const struct learn *l, const char *name)
 {
 	for (size_t i = 0; i < l->nvalues; i++)
 		if (!strcmp(l->values[i].name, name))
@@ -25,14 +22,14 @@ static struct learn_value *find(const struct learn *l, const char *name)
 
 const char *learn_get(const struct learn *l, const char *name)
 {
-	const struct learn_value *v = find(l, name);
+	const struct learn_value *v = find_value(l, name);
 
 	return v ? v->text : NULL;
 }
 
 void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 {
-	struct learn_value *v = find(l, name);
+	struct learn_value *v = find_value(l, name);
 	struct buf text = { 0 };
 	va_list ap;
 
@@ -49,6 +46,28 @@ void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 	buf_free(&text);
 }
 
+const char *learn_error(int64_t result)
+{
+	const char *name = strerrorname_np((int)-result);
+
+	return name ? name : "an error";
+}
+
+void learn_set_number(struct learn *l, const char *name, uint64_t v)
+{
+	learn_set(l, name, "%llu", (unsigned long long)v);
+}
+
+void learn_set_hex(struct learn *l, const char *name, uint64_t v)
+{
+	learn_set(l, name, "0x%llx", (unsigned long long)v);
+}
+
+void learn_set_error(struct learn *l, const char *name, int64_t result)
+{
+	learn_set(l, name, "%s", result < 0 ? learn_error(result) : "none");
+}
+
 /* The machine -------------------------------------------------------------------------- */
 
 static bool has_pmu(struct host *h, const char *name)
@@ -60,7 +79,7 @@ static bool has_hardware(struct host *h)
 {
 	const struct pmu *all = host_pmus(h);
 
-	/* one for each kind of core, on some machines */
+	/* hybrid machines have one for each kind of core */
 	for (const struct pmu *p = all; p; p = p->next)
 		if (!strncmp(p->name, "cpu", 3) || strstr(p->name, "_pmu"))
 			return true;
@@ -119,56 +138,4 @@ void learn_set_machine(struct learn *l)
 			learn_set(l, learn_needs[i].name, "yes");
 	learn_set(l, "page", "%ld", sysconf(_SC_PAGESIZE));
 	learn_set(l, "paranoid", "%ld", rights_sysctl("perf_event_paranoid", 2));
-}
-
-/* A lesson's session ---------------------------------------------------------------------- */
-
-bool learn_start(struct learn *l)
-{
-	struct options *o = &l->own_session.options;
-
-	l->trace = memfd_create("trace", MFD_CLOEXEC);
-	if (l->trace < 0) {
-		warn("there is no memory for a trace: %s", strerror(errno));
-		return false;
-	}
-	for (size_t i = 0; i < LEARN_FDS; i++)
-		l->fds[i] = -1;
-	snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", l->trace);
-	options_init(o);
-	o->output = l->path;
-	o->records = true;
-	o->color = COLOR_NEVER;
-	o->text.quiet = 2;
-	if (!own_session_start(&l->own_session)) {
-		close(l->trace);
-		return false;
-	}
-	o->text.pid_never = true; /* read anew for each line */
-	learn_set_machine(l);
-	return true;
-}
-
-bool learn_end(struct learn *l)
-{
-	bool written;
-
-	learn_end_worker(l);
-	if (l->stream.n)
-		learn_unmap(l);
-	for (size_t i = 0; i < LEARN_FDS; i++)
-		if (l->fds[i] >= 0)
-			close(l->fds[i]);
-	written = own_session_end(&l->own_session);
-	options_free(&l->own_session.options);
-	close(l->trace);
-	for (size_t i = 0; i < l->nvalues; i++) {
-		free(l->values[i].name);
-		free(l->values[i].text);
-	}
-	free(l->values);
-	buf_free(&l->lines);
-	buf_free(&l->why);
-	buf_free(&l->kept);
-	return written;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What experiments make calls with. */
+/* The calls of experiments, and the lines that show them. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,22 +15,22 @@
 
 /* Lines -------------------------------------------------------------------------------- */
 
-/* What the session wrote in the meantime. */
-static void take_trace(struct learn *l)
+/* Append what the session has written since the last call. */
+static void take_lines(struct learn *l)
 {
 	char part[4096];
 	ssize_t n;
 
 	output_flush(l->own_session.session.text);
-	while ((n = pread(l->trace, part, sizeof(part), l->told)) > 0) {
+	while ((n = pread(l->trace, part, sizeof(part), l->taken)) > 0) {
 		buf_add(&l->lines, part, (size_t)n);
-		l->told += n;
+		l->taken += n;
 	}
 }
 
 struct buf *learn_lines(struct learn *l)
 {
-	take_trace(l);
+	take_lines(l);
 	return &l->lines;
 }
 
@@ -42,7 +42,7 @@ void learn_say(struct learn *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	text_escaped(lines, buf_str(&text)); /* there may be a path in it */
+	text_escaped(lines, buf_str(&text)); /* it may contain a path */
 	buf_addc(lines, '\n');
 	buf_free(&text);
 }
@@ -65,7 +65,7 @@ bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *w
 	ssize_t n;
 
 	if (fd < 0)
-		return learn_fail(l, "there is no memory for a file");
+		return learn_fail(l, "cannot create a temporary file");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	argv[argc++] = (char *)words[0];
 	argv[argc++] = (char *)"-o";
@@ -86,13 +86,6 @@ bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *w
 
 /* Calls -------------------------------------------------------------------------------- */
 
-const char *learn_error(int64_t result)
-{
-	const char *name = strerrorname_np((int)-result);
-
-	return name ? name : "an error";
-}
-
 int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int group)
 {
 	struct event_list list = { 0 };
@@ -106,14 +99,29 @@ int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int g
 	return fd;
 }
 
-int learn_open(struct learn *l, const char *event, pid_t pid, int cpu, int group)
+bool learn_open(struct learn *l, unsigned int slot, const char *event, pid_t pid, int cpu,
+		int group)
 {
 	int fd = learn_try_open(l, event, pid, cpu, group);
 
-	if (fd < 0)
-		learn_fail(l, "the kernel does not open '%s' (%s); pevtrace why -e '%s' finds "
-			   "out more", event, learn_error(fd), event);
-	return fd;
+	l->fds[slot] = fd;
+	return fd >= 0 || learn_fail(l, "cannot open '%s': %s; pevtrace why -e '%s' finds the "
+				     "cause", event, learn_error(fd), event);
+}
+
+void learn_set_open_error(struct learn *l, const char *name, const char *event, pid_t pid,
+			  int cpu, int group)
+{
+	int fd = learn_try_open(l, event, pid, cpu, group);
+
+	if (fd >= 0)
+		learn_close(l, fd);
+	learn_set_error(l, name, fd);
+}
+
+int64_t learn_last_result(const struct learn *l)
+{
+	return l->own_session.own_calls.call.ret;
 }
 
 bool learn_read(struct learn *l, int fd, uint64_t *count)
@@ -122,7 +130,7 @@ bool learn_read(struct learn *l, int fd, uint64_t *count)
 	ssize_t n = own_call_read(&l->own_session.own_calls, fd, words, sizeof(words));
 
 	*count = words[0];
-	return n > 0 || learn_fail(l, "the event cannot be read (%s)",
+	return n > 0 || learn_fail(l, "cannot read the event: %s",
 				   n ? learn_error(n) : "it is in error state");
 }
 
@@ -136,9 +144,15 @@ void learn_close(struct learn *l, int fd)
 	own_call_close(&l->own_session.own_calls, fd);
 }
 
+void learn_close_slot(struct learn *l, unsigned int slot)
+{
+	learn_close(l, l->fds[slot]);
+	l->fds[slot] = -1;
+}
+
 /* Rings -------------------------------------------------------------------------------- */
 
-static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
+static void show_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
 		      size_t len)
 {
 	struct learn *l = ctx;
@@ -161,7 +175,7 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 		session_record(s, gettid(), session_now(), &shown);
 }
 
-static const struct stream_ops stream_ops = { .record = on_record };
+static const struct stream_ops stream_ops = { .record = show_record };
 
 bool learn_map(struct learn *l, int fd, size_t pages)
 {
@@ -173,8 +187,8 @@ bool learn_map(struct learn *l, int fd, size_t pages)
 	l->stream.ctx = l;
 	ring.at = own_call_map(&l->own_session.own_calls, fd, length, true, &error);
 	if (!ring.at)
-		return learn_fail(l, "the ring cannot be mapped (%s); is 'ulimit -l' or "
-				  "perf_event_mlock_kb too low?", strerrorname_np(error));
+		return learn_fail(l, "cannot map the ring: %s; raise ulimit -l or "
+				  "kernel.perf_event_mlock_kb", strerrorname_np(error));
 	stream_add(&l->stream, &ring);
 	return true;
 }
