@@ -331,7 +331,7 @@ def test_misuse():
 	why = []
 	for args, words in ((["countin"], "did you mean counting"),
 			    (["xyzzy"], "lists them"), (["--frob"], "unknown option"),
-			    (["--all", "counting"], "every lesson"),
+			    (["--all", "counting"], "cannot be combined"),
 			    (["-o"], "needs an argument"),
 			    (["counting", "-o", "/nonexistent/x"], "cannot write"),
 			    (["--color=pink", "counting"], "always, never or auto")):
