@@ -233,7 +233,7 @@ static bool no_descriptors(struct replaying *r, int error)
 }
 
 static void compare(struct replaying *r, const struct call *c, const char *what,
-		    const struct reissued *a)
+		    const struct replayed *a)
 {
 	int64_t there = c->failed ? -c->ret : c->ret, here = a->result;
 	bool same;
@@ -280,7 +280,7 @@ static void on_exit_of(void *ctx, struct call *c)
 {
 	struct replaying *r = ctx;
 	struct buf what = { 0 };
-	struct reissued a;
+	struct replayed a;
 
 	if (r->stopped)
 		return;

@@ -5,21 +5,21 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* A member of the user page. */
-static uint64_t *mark(const struct aux_area *a, unsigned int index)
+/* Return the address of a member of the user page. */
+static uint64_t *aux_member(const struct aux_area *a, unsigned int index)
 {
 	return (uint64_t *)((uint8_t *)a->page +
 			    layout_perf_event_mmap_page.fields[index].offset);
 }
 
-/* What was written before the head was published is seen after this. */
-static uint64_t load_head(const struct aux_area *a)
+/* Acquire: data written before the head was published is visible afterwards. */
+static uint64_t aux_load_head(const struct aux_area *a)
 {
-	return __atomic_load_n(mark(a, PERF_EVENT_MMAP_PAGE_AUX_HEAD), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_HEAD), __ATOMIC_ACQUIRE);
 }
 
-static void hand_on(const struct aux_area *a, uint64_t from, uint64_t to,
-		    struct aux_result *out, aux_piece_fn *piece, void *ctx)
+static void aux_pass(const struct aux_area *a, uint64_t from, uint64_t to,
+		     struct aux_result *out, aux_piece_fn *piece, void *ctx)
 {
 	while (from != to) {
 		uint64_t at = from & (a->size - 1), n = a->size - at;
@@ -40,7 +40,7 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 	*out = (struct aux_result){ 0 };
 	if (!a->bytes || a->snapshot)
 		return;
-	head = load_head(a);
+	head = aux_load_head(a);
 	if (head < from) {
 		out->odd_head = true;
 		from = head;
@@ -49,13 +49,13 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 		out->missed = head - from - a->size;
 		from = head - a->size;
 	}
-	hand_on(a, from, head, out, piece, ctx);
+	aux_pass(a, from, head, out, piece, ctx);
 	a->seen = head;
-	/* release: all has been read when the PMU sees that it may write there */
-	__atomic_store_n(mark(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
+	/* release: all data is read before the PMU sees that it may overwrite it */
+	__atomic_store_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
 }
 
-/* Some PMUs count on in aux_head, others begin anew with each round. */
+/* Some PMUs let aux_head grow on, others restart it at 0 when they wrap around. */
 void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn *piece,
 		  void *ctx)
 {
@@ -64,25 +64,25 @@ void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn
 	*out = (struct aux_result){ 0 };
 	if (!a->bytes)
 		return;
-	head = load_head(a);
+	head = aux_load_head(a);
 	at = head & (a->size - 1);
 	first = at;
 	while (first < a->size && !a->bytes[first])
 		first++;
 	if (first < a->size)
-		hand_on(a, at, a->size, out, piece, ctx);
-	hand_on(a, 0, at, out, piece, ctx);
+		aux_pass(a, at, a->size, out, piece, ctx);
+	aux_pass(a, 0, at, out, piece, ctx);
 }
 
-int aux_map(struct aux_area *a, struct own_calls *i, int fd, void *page, size_t ring_len,
+int aux_map(struct aux_area *a, struct own_calls *calls, int fd, void *page, size_t ring_len,
 	    size_t size, bool snapshot)
 {
 	int error = 0;
 
 	*a = (struct aux_area){ .page = page, .size = size, .snapshot = snapshot };
-	/* where the kernel is to expect it: behind the ring */
-	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
-	*mark(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
-	a->bytes = own_call_map_at(i, fd, size, ring_len, !snapshot, &error);
+	/* the place of the AUX area in the file: behind the ring buffer */
+	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
+	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
+	a->bytes = own_call_map_at(calls, fd, size, ring_len, !snapshot, &error);
 	return error;
 }

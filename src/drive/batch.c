@@ -9,14 +9,14 @@
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-enum { READ_MAX = 16384 };	/* the kernel's limit on a group's counts */
+enum { READ_MAX = 16384 };	/* the kernel's limit for a group read */
 
 static int *fd_of(struct batch *b, size_t target, size_t event)
 {
 	return &b->fds[target * b->events->n + event];
 }
 
-/* 0, or the errno; a thread that has gone is no error of the event. */
+/* Open one event; return 0 or an errno. */
 static int open_one(struct batch *b, size_t target, size_t event, batch_retry_fn *retry,
 		    void *ctx)
 {
@@ -57,7 +57,7 @@ void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx)
 	}
 }
 
-/* A ring that events like this one may write into, or NULL. */
+/* Return the ring that the event's records go to, or NULL. */
 static struct stream_ring *shared_ring(struct stream *s, const struct target *t,
 				       size_t target, bool backward)
 {
@@ -71,7 +71,7 @@ static struct stream_ring *shared_ring(struct stream *s, const struct target *t,
 	return NULL;
 }
 
-/* Samples tell whose they are by the id only: somebody must have asked for it. */
+/* Make the event's id known to the model: samples carry only the id. */
 static void ask_id(struct batch *b, int fd)
 {
 	uint64_t id = 0;
@@ -117,7 +117,7 @@ int batch_map(struct batch *b, struct stream *s, size_t pages)
 	return error;
 }
 
-/* The ring that the event's records go to is the one that it would share. */
+/* Map an AUX area beside the ring that the event's records go to. */
 static int map_aux(struct batch *b, struct stream *s, size_t target, size_t event, size_t size,
 		   bool snapshot)
 {
@@ -156,8 +156,8 @@ void batch_control(struct batch *b, uint32_t request)
 				own_call_ioctl(b->own_calls, batch_fd(b, t, i), request, 0);
 }
 
-/* Bytes that a read of it gives; members: how many its group has open. */
-static size_t read_size(uint64_t format, size_t members)
+/* Return how many bytes a read gives; members: open events of its group. */
+static size_t batch_read_size(uint64_t format, size_t members)
 {
 	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -168,7 +168,7 @@ static size_t read_size(uint64_t format, size_t members)
 	return size < READ_MAX ? size : READ_MAX;
 }
 
-/* A read of an event, and who is told of what is in it. */
+/* The read of an event. */
 struct reading {
 	const struct batch *b;
 	size_t target, event;
@@ -186,8 +186,8 @@ static bool reads_group(const struct batch *b, size_t event)
 	return event_get(&b->events->events[event], ATTR_READ_FORMAT) & PERF_FORMAT_GROUP;
 }
 
-/* A leader is read for all of its group, a member for itself only. */
-static void take(void *ctx, const struct read_value *v)
+/* Pass on the count of the event itself, or of every member if it leads the group. */
+static void batch_take(void *ctx, const struct read_value *v)
 {
 	const struct reading *r = ctx;
 	size_t leader = r->b->events->events[r->event].leader, at = r->event, n = v->index;
@@ -212,10 +212,10 @@ static void read_one(struct reading *r, struct own_calls *own_calls, bool quiet)
 
 	for (size_t i = e->leader; i < b->events->n; i++)
 		members += is_open_member(b, r->target, i, e->leader);
-	size = read_size(format, members);
+	size = batch_read_size(format, members);
 	got = quiet ? ring_read_count(fd, bytes, size) : own_call_read(own_calls, fd, bytes, size);
 	if (got > 0)
-		read_format_each(bytes, (size_t)got, format, take, r);
+		read_format_each(bytes, (size_t)got, format, batch_take, r);
 }
 
 void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx)

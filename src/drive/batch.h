@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every event of a list on every one of some targets: opened, mapped, read. */
+/* A list of events on each of several targets: open, map, read, close. */
 #ifndef PEVTRACE_DRIVE_BATCH_H
 #define PEVTRACE_DRIVE_BATCH_H
 
@@ -8,69 +8,68 @@
 #include "drive/stream.h"
 #include "host/event_syntax.h"
 
-/* What perf_event_open takes as pid and cpu. */
+/* The arguments pid and cpu of perf_event_open(2). */
 struct target {
 	pid_t pid;
 	int cpu;
 };
 
 struct batch {
-	/* the caller's, which must outlive it */
+	/* Set by the caller, and not freed. */
 	struct own_calls *own_calls;
 	struct event_list *events;
 	const struct target *targets;
 	size_t ntargets;
 	uint64_t flags;		/* PERF_FLAG_* of every open */
-	/* ours */
-	int *fds;		/* for each target, one for each event; -1: not open */
-	int *errors;		/* of each event: the errno of the last open that failed */
+	/* Set by batch_open(). */
+	int *fds;		/* indexed by target, then event; -1: not open */
+	int *errors;		/* by event: errno of the last failed open, or 0 */
 	size_t nopen;
 };
 
-/* The event could not be opened: true when e was changed, to be tried again. */
+/* Called when an open failed; return true after changing e, to try again. */
 typedef bool batch_retry_fn(void *ctx, struct event_spec *e, int error);
 
 /*
- * Opens all that can be, siblings behind their leaders; a group whose leader
- * fails is left out.  Stops at EMFILE and ENFILE, which all others would meet.
+ * Open every event on every target, siblings after their leaders; skip a group whose
+ * leader fails.  Stop at EMFILE and ENFILE.
  */
 void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx);
 
-/* The descriptor, or -1. */
+/* Return the descriptor, or -1. */
 static inline int batch_fd(const struct batch *b, size_t target, size_t event)
 {
 	return b->fds[target * b->events->n + event];
 }
 
 /*
- * Gives every event a ring of pages data pages in s: one for each CPU, or, for
- * events on any CPU, for each target; backward events have theirs.  The first
- * to come has its own ring, the others write there.  0, or the errno of mmap or
- * ioctl.
+ * Map a ring buffer of pages data pages for every CPU or, for events on any CPU, for every
+ * target, and add it to s.  The first event is mapped, the others are redirected with
+ * PERF_EVENT_IOC_SET_OUTPUT.  write_backward events share rings of their own.
+ * Return 0, or the errno of mmap(2) or ioctl(2).
  */
 int batch_map(struct batch *b, struct stream *s, size_t pages);
 
 /*
- * Gives each ring that can be written to an AUX area of pages pages beside it, by the
- * first event there whose PMU makes such data.  0, or an errno: EOPNOTSUPP where no
- * event has such a PMU.
+ * Map an AUX area of pages pages for each forward ring, by its first event whose PMU
+ * has AUX data.  Return 0 or an errno: EOPNOTSUPP if no PMU has.
  */
 int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot);
 
-/* PERF_EVENT_IOC_ENABLE or _DISABLE for every leader. */
+/* Apply PERF_EVENT_IOC_ENABLE or PERF_EVENT_IOC_DISABLE to every leader. */
 void batch_control(struct batch *b, uint32_t request);
 
-/* What was counted by that event on that target. */
+/* Receives the count of an event on a target. */
 typedef void batch_value_fn(void *ctx, size_t target, size_t event,
 			    const struct read_value *v);
 
 /*
- * Reads every event, those of a group at once where its leader has
- * PERF_FORMAT_GROUP.  quiet: past the issuer, so that nobody is told.
+ * Read every event, a group at once if its leader has PERF_FORMAT_GROUP.  quiet: without
+ * own_calls, so that no view sees the reads.
  */
 void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx);
 
-/* Closes what is open and frees what is ours. */
+/* Close all descriptors and free what batch_open() allocated. */
 void batch_close(struct batch *b);
 
 #endif

@@ -18,10 +18,10 @@
 enum {
 	OF_THREAD = O_EXCL,	/* PIDFD_THREAD, 6.9 */
 	OF_FILES = 2,		/* KCMP_FILES */
-	UNTRIED = 1,		/* of the cache: not an errno, not 0 */
+	UNTRIED = 1,		/* neither 0 nor a negative errno */
 };
 
-/* 0 or the negative errno that every attempt on this machine gives. */
+/* Cache: 0, or the negative errno that every attempt on this machine gives. */
 static int everywhere = UNTRIED;
 
 static int pidfd(pid_t pid, unsigned int flags)
@@ -31,8 +31,8 @@ static int pidfd(pid_t pid, unsigned int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Takes the descriptor, and closes the pidfd. */
-static int take(int process, int fd)
+/* Copy the descriptor and close the pidfd. */
+static int borrow_get(int process, int fd)
 {
 	int got;
 
@@ -45,36 +45,27 @@ static int take(int process, int fd)
 	return got;
 }
 
-/*
- * Our own descriptors are always ours to take, so what fails here fails with
- * every process.
- */
-static int ask_ourselves(void)
+/* Borrow a descriptor of this process, which is always allowed: a failure affects all. */
+static int try_self(void)
 {
 	int process = pidfd(getpid(), 0);
-	int got;
+	int got = borrow_get(process, process);
 
-	if (process < 0)
-		return process;
-	got = (int)syscall(SYS_pidfd_getfd, process, process, 0);
-	if (got < 0)
-		got = -errno;
-	close(process);
 	if (got < 0)
 		return got;
 	close(got);
 	return 0;
 }
 
-/* Two threads may ask at once: they find the same. */
+/* Fill the cache.  Threads that race find the same. */
 static int refused_everywhere(void)
 {
 	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
 
 	if (known != UNTRIED)
 		return known;
-	known = ask_ourselves();
-	/* out of descriptors or memory is true today only */
+	known = try_self();
+	/* a lack of descriptors or memory may pass */
 	if (known == -ENOSYS || known == -EPERM || known == -EACCES || !known)
 		__atomic_store_n(&everywhere, known, __ATOMIC_RELAXED);
 	return known;
@@ -86,15 +77,17 @@ const char *borrow_refusal(void)
 	case 0:
 		return NULL;
 	case -ENOSYS:
-		return "no pidfd_getfd(2) here: it came with Linux 5.6, and a container's filter may hide it";
+		return "pidfd_getfd(2) is missing: it requires Linux 5.6, and a container's "
+		       "seccomp filter may hide it";
 	case -EPERM:
 	case -EACCES:
-		return "pidfd_getfd(2) is not allowed here: a container's filter or a security module refuses it";
+		return "pidfd_getfd(2) is not permitted: a container's seccomp filter or a "
+		       "security module refuses it";
 	case -EMFILE:
 	case -ENFILE:
-		return "too many open files to borrow one more";
+		return "too many open files to borrow a descriptor";
 	default:
-		return "pidfd_getfd(2) fails here, even with our own descriptors";
+		return "pidfd_getfd(2) fails, even for descriptors of pevtrace itself";
 	}
 }
 
@@ -104,7 +97,7 @@ static int of_thread(pid_t pid, pid_t tid)
 
 	if (process != -EINVAL)
 		return process;
-	/* a kernel before 6.9 knows processes only */
+	/* before Linux 6.9, pidfds are for processes only */
 	if (syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0)
 		return -EOPNOTSUPP;
 	return pidfd(pid, 0);
@@ -117,8 +110,8 @@ int borrow_fd(pid_t pid, pid_t tid, int fd)
 
 	if (known < 0)
 		return known;
-	got = take(tid == pid ? pidfd(pid, 0) : of_thread(pid, tid), fd);
-	/* of this process or of all of them? */
+	got = borrow_get(tid == pid ? pidfd(pid, 0) : of_thread(pid, tid), fd);
+	/* fill the cache if the failure affects all processes */
 	if (got == -ENOSYS || got == -EPERM || got == -EACCES)
 		refused_everywhere();
 	return got;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A moment's copy of another process's descriptor (pidfd_open(2),
- * pidfd_getfd(2)): the way to counters and rings that the memory of their
- * owner does not show.
+ * Copying a descriptor of another process (pidfd_open(2), pidfd_getfd(2)): the only access
+ * to its counters and ring buffers that does not involve the process itself.
  */
 #ifndef PEVTRACE_DRIVE_BORROW_H
 #define PEVTRACE_DRIVE_BORROW_H
@@ -10,25 +9,22 @@
 #include <sys/types.h>
 
 /*
- * A copy of descriptor fd of thread tid in process (thread group) pid; tid is
- * pid for the first thread.  Close-on-exec, and the caller's to close, which
- * should be soon: while it is open the event lives on after its owner closed
- * it, keeps its hardware (say a breakpoint register), and its ring.
+ * Return a close-on-exec copy of descriptor fd of thread tid in process pid (its thread
+ * group id).  The caller closes it, soon: until then the event and its ring buffer
+ * remain after the process closed them, with their hardware, say a breakpoint register.
  *
- * A thread that unshared its descriptors (unshare(2), CLONE_FILES) is asked
- * itself where the kernel can do so (6.9); before that -EOPNOTSUPP when the
- * kernel tells (kcmp(2)) that its table is not that of the first thread.
+ * For a thread with its own descriptor table (unshare(2), CLONE_FILES), Linux 6.9 is
+ * required (PIDFD_THREAD); before, return -EOPNOTSUPP if kcmp(2) reports such a table.
  *
- * Otherwise a negative errno: -EBADF no such descriptor, -ESRCH no such
- * process, -EPERM not allowed (the rules of ptrace(2) apply), -ENOSYS not
- * known here (before 5.6).  After a refusal that concerns every process (see
- * borrow_refusal()) it is given again without asking the kernel.
+ * Otherwise return a negative errno: -EBADF no such descriptor, -ESRCH no such process,
+ * -EPERM not allowed (the rules of ptrace(2) apply), -ENOSYS before Linux 5.6.  A failure
+ * that affects every process (see borrow_refusal()) is cached.
  */
 int borrow_fd(pid_t pid, pid_t tid, int fd);
 
 /*
- * Why no descriptor can be borrowed on this machine, in words for a message;
- * NULL when some can be.  Finds out by borrowing one of our own, once.
+ * Return why no descriptor can be borrowed on this machine, for a message, or NULL.  The
+ * first call tries it with a descriptor of pevtrace itself.
  */
 const char *borrow_refusal(void);
 

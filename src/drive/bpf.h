@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The least BPF program, for events that take one. */
+/* A minimal BPF program, for events that require one. */
 #ifndef PEVTRACE_DRIVE_BPF_H
 #define PEVTRACE_DRIVE_BPF_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Loads a program of that BPF_PROG_TYPE_ that only returns result: of an event's,
- * 0 lets no sample through.  A descriptor, which is the caller's to close, or a
+ * Load a program of type BPF_PROG_TYPE_* that only returns result; for a perf event,
+ * 0 drops every sample.  Return a descriptor, which the caller closes, or a
  * negative errno.
  */
 int bpf_load(uint32_t type, int32_t result);

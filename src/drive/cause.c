@@ -6,33 +6,31 @@
 
 #include "lib/die.h"
 
-/* Pairs are tried up to here, so that something is left for larger sets. */
+/* Limit of trials for pairs, to leave some for larger sets. */
 enum { PAIR_TRIALS = CAUSE_TRIALS / 2 };
 
 /* A change, and what is known of it alone. */
 struct single {
 	const struct change *change;
-	unsigned int cost;	/* the least is nearest to what was asked for */
-	bool helps;		/* by the rules: the first refusal would be gone */
-	int error;		/* of the call with it; -1: not tried */
+	unsigned int cost;	/* low: close to the unchanged call */
+	bool helps;		/* the rules predict that it avoids the first refusal */
+	int error;		/* of the call with this change; -1: not tried */
 };
 
 struct pair {
 	size_t a, b;
 	unsigned int cost;
-	bool opens;		/* by the rules */
+	bool opens;		/* as the rules predict */
 };
 
 struct search {
 	const struct cause_ops *ops;
 	void *ctx;
-	struct single *singles;	/* by cost */
+	struct single *singles;	/* sorted by cost */
 	size_t n;
-	const struct rule_desc *rule;	/* of the call as it is; NULL: unknown */
+	const struct rule_desc *rule;	/* of the unchanged call; NULL: unknown */
 	struct cause *out;
 };
-
-/* Asking --------------------------------------------------------------------------- */
 
 static bool may_try(const struct search *s, unsigned int limit)
 {
@@ -57,14 +55,14 @@ static const struct rule_desc *rule_with(struct search *s, const struct change *
 	return v.rule;
 }
 
-/* Comes later among the kernel's checks; none is last. */
+/* Return whether the kernel checks a after b; NULL (no refusal) is last. */
 static bool later(const struct rule_desc *a, const struct rule_desc *b)
 {
 	return !a || (b && a->id > b->id);
 }
 
-/* The rule behind the kernel's answer to the call so changed. */
-static void explain(struct search *s, const struct change *const *set, size_t n,
+/* Find the rule behind the kernel's answer to the changed call. */
+static void cause_explain(struct search *s, const struct change *const *set, size_t n,
 		    struct cause_fault *f)
 {
 	struct rule_verdict v;
@@ -74,13 +72,11 @@ static void explain(struct search *s, const struct change *const *set, size_t n,
 	f->rule = f->sure ? v.rule : rules_explain(&v, f->error);
 }
 
-/* Cost ------------------------------------------------------------------------------- */
-
 /*
- * How much is changed counts most; then whether it is what the rule is about, and
- * how far the value lies from what it was.
+ * Order changes by their kind first, then by whether the rule is about the member, and
+ * then by the distance of the new value from the old one.
  */
-static unsigned int cost_of(const struct search *s, const struct change *c)
+static unsigned int cause_cost(const struct search *s, const struct change *c)
 {
 	int place = rules_place(s->rule, change_name(c));
 
@@ -97,7 +93,7 @@ static int by_cost(const void *a, const void *b)
 	return x->change < y->change ? -1 : x->change > y->change;
 }
 
-static int pairs_by_hope(const void *a, const void *b)
+static int pairs_by_prospect(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
@@ -108,7 +104,7 @@ static int pairs_by_hope(const void *a, const void *b)
 	return x->a != y->a ? (x->a < y->a ? -1 : 1) : x->b < y->b ? -1 : x->b > y->b;
 }
 
-static void weigh(struct search *s, const struct change_list *list)
+static void list_singles(struct search *s, const struct change_list *list)
 {
 	s->singles = xcalloc(list->n ? list->n : 1, sizeof(*s->singles));
 	s->n = list->n;
@@ -116,22 +112,20 @@ static void weigh(struct search *s, const struct change_list *list)
 		const struct change *c = &list->list[i];
 
 		s->singles[i] = (struct single){
-			.change = c, .cost = cost_of(s, c), .error = -1,
+			.change = c, .cost = cause_cost(s, c), .error = -1,
 			.helps = later(rule_with(s, &c, 1), s->rule),
 		};
 	}
 	qsort(s->singles, s->n, sizeof(*s->singles), by_cost);
 }
 
-/* Sets of one, of two, of more ----------------------------------------------------------- */
-
-/* To ask for still more is tried where the rules say that it is missing. */
+/* Return whether a change is worth a trial: an addition only if the rules require it. */
 static bool worth(const struct single *i)
 {
 	return i->helps || i->change->how != CHANGE_ADD;
 }
 
-static void take(struct cause *out, const struct change *const *set, size_t n)
+static void cause_set(struct cause *out, const struct change *const *set, size_t n)
 {
 	memcpy(out->changes, set, n * sizeof(*set));
 	out->n = n;
@@ -145,7 +139,7 @@ static bool has_place(const struct change *const *set, size_t n, const struct ch
 	return false;
 }
 
-/* That another kind of event would open is worth telling only if nothing nearer is. */
+/* Note another change that opens, of another event type only if nothing smaller opens. */
 static void note_other(struct cause *out, const struct change *c)
 {
 	const struct change *first = out->changes[0];
@@ -156,13 +150,13 @@ static void note_other(struct cause *out, const struct change *c)
 		out->others[out->nothers++] = c;
 }
 
-/* To measure something else altogether is what is left when nothing else helps. */
+/* Return whether the change measures something else: the last resort. */
 static bool gives_up(const struct single *i)
 {
 	return i->change->how == CHANGE_KIND;
 }
 
-/* Which singles are tried. */
+/* Classes of single changes. */
 enum { LIKELY, GIVING_UP, UNLIKELY };
 
 static int class_of(const struct single *i)
@@ -170,7 +164,7 @@ static int class_of(const struct single *i)
 	return gives_up(i) ? GIVING_UP : worth(i) ? LIKELY : UNLIKELY;
 }
 
-/* All of them, as each tells something. */
+/* Try every change of a class: each result is informative.  Return whether one opens. */
 static bool try_singles(struct search *s, int class)
 {
 	struct cause *out = s->out;
@@ -184,14 +178,14 @@ static bool try_singles(struct search *s, int class)
 		if (it->error)
 			continue;
 		if (!out->n)
-			take(out, &it->change, 1);
+			cause_set(out, &it->change, 1);
 		else
 			note_other(out, it->change);
 	}
 	return out->n;
 }
 
-/* sure: only those that the rules let pass, and that give nothing up. */
+/* List pairs; sure: only those that pass the rules, without changes of the event type. */
 static size_t list_pairs(struct search *s, bool sure, struct pair *pairs)
 {
 	size_t n = 0;
@@ -210,7 +204,7 @@ static size_t list_pairs(struct search *s, bool sure, struct pair *pairs)
 				pairs[n++] = p;
 		}
 	}
-	qsort(pairs, n, sizeof(*pairs), pairs_by_hope);
+	qsort(pairs, n, sizeof(*pairs), pairs_by_prospect);
 	return n;
 }
 
@@ -225,14 +219,14 @@ static bool try_pairs(struct search *s, bool sure)
 		};
 
 		if (!open_with(s, set, 2))
-			take(s->out, set, 2);
+			cause_set(s->out, set, 2);
 	}
 	free(pairs);
 	return s->out->n;
 }
 
-/* Drops from a set that opens what it can do without. */
-static void take_least(struct search *s, const struct change **set, size_t n)
+/* Store a set that opens, without the changes that it does not need. */
+static void cause_set_least(struct search *s, const struct change **set, size_t n)
 {
 	for (size_t i = n; i-- && n > 1;) {
 		const struct change *left = set[i];
@@ -246,10 +240,10 @@ static void take_least(struct search *s, const struct change **set, size_t n)
 		set[i] = left;
 	}
 	if (n <= CAUSE_CHANGES)
-		take(s->out, set, n);
+		cause_set(s->out, set, n);
 }
 
-/* One refusal after the other is got past, as the rules tell. */
+/* Add changes until the rules predict no refusal, one refusal after the other. */
 static bool follow_rules(struct search *s, bool sure)
 {
 	const struct change *set[CAUSE_CHANGES];
@@ -269,15 +263,15 @@ static bool follow_rules(struct search *s, bool sure)
 			return false;
 		rule = rule_with(s, set, ++n);
 		if (!open_with(s, set, n)) {
-			take_least(s, set, n);
+			cause_set_least(s, set, n);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Everything that could be changed is, and then one after the other not. */
-static bool try_all(struct search *s)
+/* Change everything, then undo one change after the other. */
+static bool try_everything(struct search *s)
 {
 	const struct change **set = xcalloc(s->n ? s->n : 1, sizeof(*set));
 	size_t n = 0;
@@ -287,7 +281,7 @@ static bool try_all(struct search *s)
 		    !has_place(set, n, s->singles[i].change))
 			set[n++] = s->singles[i].change;
 	if (n && may_try(s, CAUSE_TRIALS) && !open_with(s, set, n))
-		take_least(s, set, n);
+		cause_set_least(s, set, n);
 	free(set);
 	return s->out->n;
 }
@@ -299,17 +293,15 @@ static void find_changes(struct search *s)
 	if (try_singles(s, LIKELY))
 		return;
 	if (!try_singles(s, GIVING_UP)) {
-		if (!try_pairs(s, false) && !follow_rules(s, false) && !try_all(s))
+		if (!try_pairs(s, false) && !follow_rules(s, false) && !try_everything(s))
 			try_singles(s, UNLIKELY);
 		return;
 	}
 	other = s->out->changes[0];
 	s->out->n = 0;
 	if (!try_pairs(s, true) && !follow_rules(s, true))
-		take(s->out, &other, 1);
+		cause_set(s->out, &other, 1);
 }
-
-/* What was wrong --------------------------------------------------------------------------- */
 
 static struct cause_fault *add_fault(struct search *s, const struct change *const *set,
 				     size_t n, int error)
@@ -317,16 +309,15 @@ static struct cause_fault *add_fault(struct search *s, const struct change *cons
 	struct cause_fault *f = &s->out->faults[s->out->nfaults++];
 
 	*f = (struct cause_fault){ .error = error };
-	explain(s, set, n, f);
+	cause_explain(s, set, n, f);
 	return f;
 }
 
 /*
- * Where the one change that opens gives something up, the kernel's first refusal
- * may have been about less: a change to what its rule is about that gets the
- * kernel past it, to another refusal.
+ * If the single change that opens removes something, look for the first refusal's own
+ * remedy: a smaller change to what its rule is about that leads to another refusal.
  */
-static const struct single *hidden(struct search *s)
+static const struct single *find_smaller(struct search *s)
 {
 	struct rule_verdict v;
 
@@ -346,7 +337,7 @@ static const struct single *hidden(struct search *s)
 	return NULL;
 }
 
-/* The one of the rest with which the kernel gets further than without. */
+/* Return the index of the change that gets the call further than those done, or nrest. */
 static size_t next_past(struct search *s, const struct change **done, size_t n,
 			const struct change *const *rest, size_t nrest)
 {
@@ -360,7 +351,7 @@ static size_t next_past(struct search *s, const struct change **done, size_t n,
 	return nrest;
 }
 
-/* Sorts the changes by the refusals that they get past. */
+/* Assign the changes to the refusals that they avoid. */
 static void find_faults(struct search *s)
 {
 	const struct change *rest[CAUSE_CHANGES], *done[CAUSE_CHANGES + 1];
@@ -373,7 +364,7 @@ static void find_faults(struct search *s)
 
 		i = next_past(s, done, n, rest, nrest);
 		if (i == nrest) {
-			/* only together do they help, or nobody knows how */
+			/* the changes help only together, or the rules cannot tell */
 			memcpy(f->past, rest, nrest * sizeof(*rest));
 			f->npast = nrest;
 			return;
@@ -385,9 +376,9 @@ static void find_faults(struct search *s)
 	}
 }
 
-static void say_what(struct search *s)
+static void list_faults(struct search *s)
 {
-	const struct single *first = hidden(s);
+	const struct single *first = find_smaller(s);
 	struct cause_fault *f;
 
 	if (!s->out->n) {
@@ -413,10 +404,10 @@ void cause_find(const struct cause_ops *ops, void *ctx, const struct change_list
 	if (!out->error)
 		return;
 	as_is.error = out->error;
-	explain(&s, NULL, 0, &as_is);
+	cause_explain(&s, NULL, 0, &as_is);
 	s.rule = as_is.rule;
-	weigh(&s, list);
+	list_singles(&s, list);
 	find_changes(&s);
-	say_what(&s);
+	list_faults(&s);
 	free(s.singles);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an event does, and not only whether it opens: it measures a child of ours
- * that does some work (drive/work.h), and what it counted and wrote is looked at.
- * All that is opened belongs to another child, and ends with it.
+ * Finding out what an event does: it measures a child process that does some work
+ * (drive/work.h), and its counts and records are examined.  A second child opens
+ * all descriptors, so that its exit closes them.
  */
 #ifndef PEVTRACE_DRIVE_EXPERIMENT_H
 #define PEVTRACE_DRIVE_EXPERIMENT_H
@@ -18,10 +18,10 @@ enum experiment_whom {
 	EXPERIMENT_TASK,	/* the child, on every CPU */
 	EXPERIMENT_TASK_CPU,	/* the child, which stays on one CPU */
 	EXPERIMENT_CPU,		/* every task of a CPU */
-	EXPERIMENT_CGROUP,	/* every task of the uppermost cgroup, on a CPU */
+	EXPERIMENT_CGROUP,	/* every task of the root cgroup, on a CPU */
 };
 
-/* When an ioctl is made: while the task waits to begin, or after its work. */
+/* When an ioctl is called: before the task begins its work, or after it. */
 enum experiment_when { EXPERIMENT_BEFORE, EXPERIMENT_AFTER };
 
 struct experiment {
@@ -30,42 +30,42 @@ struct experiment {
 	enum experiment_whom whom;
 	uint64_t flags;
 	unsigned int work;	/* WORK_* */
-	clockid_t clock;	/* that its samples' times are held against */
+	clockid_t clock;	/* to which the times of samples are compared */
 	/*
-	 * Another event, with a ring, goes before; it is group_fd where grouped
-	 * says so, and its ring is the one that is looked into.
+	 * Open another event first and map its ring buffer, which is then the one to be
+	 * examined; grouped: it is group_fd.
 	 */
 	bool other, grouped;
 	const struct ioctl_desc *ioctl;	/* NULL: none */
 	enum experiment_when when;
-	bool bpf;		/* a descriptor that it takes is a BPF program */
+	bool bpf;		/* the ioctl's descriptor argument is a BPF program */
 };
 
 enum { OBSERVED_TYPES = 64, OBSERVED_SAMPLE = 256 };
 
 struct observed {
-	int error;		/* positive errno of opening it; 0 */
-	bool ring;		/* what follows from records is known */
+	int error;		/* positive errno of the open, or 0 */
+	bool ring;		/* the ring buffer was read: the members about records are valid */
 	uint64_t count;
-	size_t read_len;	/* bytes of a read */
-	bool cloexec, woken;	/* woken: poll told of records */
+	size_t read_len;	/* bytes that read(2) returned */
+	bool cloexec, woken;	/* woken: poll(2) reported POLLIN */
 	uint64_t traps, sig_data;
-	uint64_t members;	/* of the other's group */
-	int ioctl_error;	/* positive errno; 0 */
-	bool wrote;		/* the ioctl changed what its argument points to */
-	bool backward;		/* data_head goes down */
-	uint64_t types;		/* bit N: a record of type N was there */
-	uint16_t misc[OBSERVED_TYPES];	/* all of that type's, together */
-	uint16_t sizes[OBSERVED_TYPES];	/* of the first of that type */
+	uint64_t members;	/* of the group that the other event leads */
+	int ioctl_error;	/* positive errno, or 0 */
+	bool wrote;		/* the ioctl wrote to what its argument points to */
+	bool backward;		/* data_head decreases */
+	uint64_t types;		/* bit N: there was a record of type N */
+	uint16_t misc[OBSERVED_TYPES];	/* of all records of a type, ORed */
+	uint16_t sizes[OBSERVED_TYPES];	/* of the first record of a type */
 	uint64_t samples;
-	uint8_t sample[OBSERVED_SAMPLE]; /* the bytes of all, each ORed over the others */
-	uint64_t longest;	/* callchain; where that is all that samples hold */
+	uint8_t sample[OBSERVED_SAMPLE]; /* the bytes of all samples, ORed */
+	uint64_t longest;	/* callchain, if sample_type is PERF_SAMPLE_CALLCHAIN alone */
 	bool kernel_chain, user_chain;
-	bool in_clock;		/* one of them was during the work, by the clock */
-	int cpu;		/* where it was */
+	bool in_clock;		/* the time of a sample lies within the work, by x->clock */
+	int cpu;		/* on which the task worked */
 };
 
-/* False: there could be no child, or it came to no end. */
+/* Run an experiment; return false if no child could be created or it did not finish. */
 bool experiment_run(const struct experiment *x, struct observed *out);
 
 #endif

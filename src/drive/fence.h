@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory that ends where nothing can be read, as a caller's may. */
+/* Memory followed by an inaccessible page, so that reads beyond its end fail. */
 #ifndef PEVTRACE_DRIVE_FENCE_H
 #define PEVTRACE_DRIVE_FENCE_H
 
@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 struct fence {
-	uint8_t *start, *end;	/* NULL: none */
+	uint8_t *start, *end;	/* NULL: not mapped */
 };
 
-/* At least size bytes before the fence; a negative errno, or 0.  Free it in any case. */
+/* Map at least size bytes; return 0 or a negative errno.  Call fence_free() in any case. */
 int fence_make(struct fence *f, size_t size);
 void fence_free(struct fence *f);
 
 /*
- * Puts the bytes right before the fence, as many as there is room for, and returns
- * where they begin; of none, an address that cannot be read.
+ * Copy bytes to the end of the memory, as many as fit, and return their address; if len
+ * is 0, that of the inaccessible page.
  */
 uint8_t *fence_put(struct fence *f, const void *bytes, size_t len);
 

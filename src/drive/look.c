@@ -17,24 +17,24 @@
 #include "xlat/layouts.h"
 
 enum {
-	COUNT_MAX = 16384,	/* the kernel's limit on a group's counts */
-	FEW = 64,		/* rings that may have ended */
+	COUNT_MAX = 16384,	/* the kernel's limit for a group read */
+	FEW = 64,		/* unmapped rings are dropped above this number */
 };
 
 struct looker {
 	struct model *model;
 	const struct look_ops *ops;
 	void *ctx;
-	struct map seen;	/* a ring's number to struct ring_seen */
+	struct map seen;	/* ring number -> struct ring_seen */
 };
 
-/* One look, and who looks. */
+/* One read of some rings or counts. */
 struct look {
 	struct looker *looker;
 	pid_t pid, tid;
 	struct ring *ring;
 	const struct event *only;	/* NULL: all rings */
-	uint64_t start, end;		/* a range, or 0 */
+	uint64_t start, end;		/* an address range, or 0 */
 };
 
 struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
@@ -66,10 +66,10 @@ const char *look_refusal(void)
 }
 
 /*
- * Our own copy of the event's descriptor, or a negative errno.
- * Another thread may have put something else in its place, or a filter made up the
- * number that perf_event_open returned: to read from that could take input away
- * from the target, or wait for ever.
+ * Return a copy of the event's descriptor, or a negative errno.  Its link in /proc must be
+ * that of a perf event: another thread may have replaced the descriptor, or a seccomp filter
+ * made up the result of perf_event_open(), and a read could take the tracee's input
+ * or block.
  */
 static int borrow(const struct look *k, const struct event *e)
 {
@@ -84,7 +84,7 @@ static int borrow(const struct look *k, const struct event *e)
 	return -EBADF;
 }
 
-/* Samples tell their event by its id: ask for those that nobody asked for. */
+/* Ask for the event's id if it is unknown: samples carry only the id. */
 static void learn_id(void *ctx, struct event *e)
 {
 	struct look *k = ctx;
@@ -124,7 +124,7 @@ static void forget_ended(struct looker *l)
 		if (model_ring(l->model, (unsigned int)slot->key))
 			continue;
 		free(map_del(&l->seen, slot->key));
-		at = (size_t)(slot - l->seen.slots); /* another may be there now */
+		at = (size_t)(slot - l->seen.slots); /* map_del() may move a slot here */
 	}
 }
 
@@ -141,15 +141,15 @@ static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
 	return seen;
 }
 
-static bool wanted(const struct look *k, const struct ring *r)
+static bool look_wanted(const struct look *k, const struct ring *r)
 {
 	if (k->only && r->event != k->only)
 		return false;
 	return !k->end || (r->start < k->end && k->start < r->end);
 }
 
-/* One that the program has closed was looked into before. */
-static void not_seen(const struct look *k, struct ring *r, int error)
+/* Report a failure, except EBADF: a closed ring was read when it was closed. */
+static void report_blind(const struct look *k, struct ring *r, int error)
 {
 	if (error == EBADF)
 		return;
@@ -158,18 +158,18 @@ static void not_seen(const struct look *k, struct ring *r, int error)
 		k->looker->ops->blind(k->looker->ctx, r, error);
 }
 
-static void look_ring(void *ctx, struct ring *r)
+static void look_at_ring(void *ctx, struct ring *r)
 {
 	struct look *k = ctx;
 	struct looker *l = k->looker;
 	struct ring_result result;
 	int fd, error;
 
-	if (!wanted(k, r))
+	if (!look_wanted(k, r))
 		return;
 	fd = borrow(k, r->event);
 	if (fd < 0) {
-		not_seen(k, r, -fd);
+		report_blind(k, r, -fd);
 		return;
 	}
 	k->ring = r;
@@ -179,7 +179,7 @@ static void look_ring(void *ctx, struct ring *r)
 			  seen_of(l, r), &result, got_record, k);
 	close(fd);
 	if (error) {
-		not_seen(k, r, -error);
+		report_blind(k, r, -error);
 		return;
 	}
 	model_looked(r, result.missed, result.torn);
@@ -191,14 +191,14 @@ void look_all(struct looker *l, pid_t pid, pid_t tid)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_ring(l->model, tid, look_ring, &k);
+	model_each_ring(l->model, tid, look_at_ring, &k);
 }
 
 void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid, .only = e };
 
-	model_each_ring(l->model, tid, look_ring, &k);
+	model_each_ring(l->model, tid, look_at_ring, &k);
 }
 
 void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end)
@@ -207,12 +207,10 @@ void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t
 		.looker = l, .pid = pid, .tid = tid, .start = start, .end = end,
 	};
 
-	model_each_ring(l->model, tid, look_ring, &k);
+	model_each_ring(l->model, tid, look_at_ring, &k);
 }
 
-/* Counts ------------------------------------------------------------------ */
-
-static void take_count(void *ctx, const struct read_value *v)
+static void look_set_count(void *ctx, const struct read_value *v)
 {
 	struct event *e = ctx;
 
@@ -227,14 +225,13 @@ static void take_count(void *ctx, const struct read_value *v)
 }
 
 /*
- * The read_format of an event that was opened before we came shows in where
- * its id stands among the words of a count.  Groups, and what could be two
- * things, stay unknown.
+ * Infer the read_format of an event that was opened before attach from the place of its id
+ * in a read.  It stays unknown for groups and if several formats match.
  */
 static void guess_format(struct event *e, const uint8_t *bytes, size_t len)
 {
 	static const struct {
-		size_t words, id_at;	/* id_at 0: none */
+		size_t words, id_at;	/* id_at 0: no id */
 		uint64_t format;
 	} shapes[] = {
 		{ 1, 0, 0 },
@@ -259,7 +256,7 @@ static void guess_format(struct event *e, const uint8_t *bytes, size_t len)
 	}
 }
 
-static void count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
+static void look_count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
 {
 	uint8_t bytes[COUNT_MAX];
 	const struct look *k = ctx;
@@ -280,7 +277,7 @@ static void count_event(void *ctx, int its_fd, bool cloexec, struct event *e)
 		guess_format(e, bytes, (size_t)n);
 	if (!e->format_known)
 		return;
-	read_format_each(bytes, (size_t)n, e->read_format, take_count, e);
+	read_format_each(bytes, (size_t)n, e->read_format, look_set_count, e);
 	if (k->looker->ops->counted)
 		k->looker->ops->counted(k->looker->ctx, e);
 }
@@ -289,12 +286,12 @@ void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	count_event(&k, -1, false, e);
+	look_count_event(&k, -1, false, e);
 }
 
 void look_counts(struct looker *l, pid_t pid, pid_t tid)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_fd(l->model, tid, count_event, &k);
+	model_each_fd(l->model, tid, look_count_event, &k);
 }

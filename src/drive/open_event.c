@@ -6,11 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/layout.h"
 #include "drive/fence.h"
 #include "lib/die.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
-static int call(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
-		uint64_t flags)
+static int sys_perf_event_open(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
+			       uint64_t flags)
 {
 	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
 			  (unsigned long)flags);
@@ -26,14 +29,19 @@ int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t grou
 	int fd, error;
 
 	if (!attr)
-		return call(NULL, pid, cpu, group_fd, flags);
+		return sys_perf_event_open(NULL, pid, cpu, group_fd, flags);
 	error = fence_make(&f, len);
-	/* not to be taken for what the kernel says to the call */
+	/* callers would take an errno for the kernel's answer */
 	if (error)
 		die("cannot map memory for an attr: %s", strerror(-error));
 	copy = fence_put(&f, attr, len);
-	fd = call(copy, pid, cpu, group_fd, flags);
+	fd = sys_perf_event_open(copy, pid, cpu, group_fd, flags);
 	memcpy(attr, copy, len);
 	fence_free(&f);
 	return fd;
+}
+
+void attr_put(uint8_t *attr, unsigned int index, uint64_t v)
+{
+	field_set(&layout_perf_event_attr.fields[index], v, attr);
 }

@@ -6,14 +6,14 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* What a call is about, as things stood when it began. */
+/* What a call concerned when it began. */
 struct pending {
 	bool concerns;
-	struct reissued_fd *closing;
+	struct replayed_fd *closing;
 };
 
-/* A call that made a descriptor or a ring here is worth it only if it did there. */
-static void keep(struct replay_engine *r, const struct call *c, const struct reissued *a)
+/* Keep the new descriptor or ring only if the call created one in the dump, too. */
+static void keep_result(struct replay_engine *r, const struct call *c, const struct replayed *a)
 {
 	enum call_result kind = call_result_kind(c);
 	struct ring *ring;
@@ -21,7 +21,7 @@ static void keep(struct replay_engine *r, const struct call *c, const struct rei
 	if (!a->made || a->result < 0 || (kind != RESULT_FD && kind != RESULT_ADDR))
 		return;
 	if (kind == RESULT_FD) {
-		/* dup2 of one onto itself makes none */
+		/* dup2 onto itself creates no descriptor */
 		if (!(c->desc->id == CALL_DUP2 && call_int(c, 0) == call_int(c, 1)))
 			replay_engine_fd_add(r, c, c->failed ? -1 : (int)c->ret, (int)a->result);
 		return;
@@ -31,11 +31,11 @@ static void keep(struct replay_engine *r, const struct call *c, const struct rei
 	if (!ring) {
 		own_call_unmap(r->own_calls, (void *)(uintptr_t)a->result, call_word(c, 1));
 	} else {
-		struct reissued_ring *own = xcalloc(1, sizeof(*own)), *was;
+		struct replayed_ring *own = xcalloc(1, sizeof(*own)), *was;
 
-		*own = (struct reissued_ring){ (uint64_t)a->result, call_word(c, 1) };
+		*own = (struct replayed_ring){ (uint64_t)a->result, call_word(c, 1) };
 		was = map_set(&r->rings, ring->number, own);
-		if (was) /* the dump has it mapped twice at one address */
+		if (was) /* the dump maps it twice at one address */
 			own_call_unmap(r->own_calls, (void *)(uintptr_t)was->at, was->len);
 		free(was);
 	}
@@ -55,17 +55,17 @@ void replay_engine_enter(struct replay_engine *r, const struct call *c)
 	model_enter(r->model, c);
 }
 
-struct reissued replay_engine_exit(struct replay_engine *r, const struct call *c)
+struct replayed replay_engine_exit(struct replay_engine *r, const struct call *c)
 {
 	struct pending *p = map_del(&r->pending, (uint64_t)c->tid);
-	struct reissued a = { 0 };
+	struct replayed a = { 0 };
 
 	if (p && p->concerns && c->returned)
 		a = replay_engine_call(r, c, p->closing);
 	else if (p && p->closing)
 		p->closing->closing = false;
 	model_exit(r->model, c);
-	keep(r, c, &a);
+	keep_result(r, c, &a);
 	if (c->desc->id == CALL_CLOSE_RANGE || c->desc->id == CALL_MUNMAP ||
 	    c->desc->id == CALL_DUP2 || c->desc->id == CALL_DUP3)
 		replay_engine_settle(r);
@@ -82,10 +82,8 @@ void replay_engine_abandon(struct replay_engine *r, pid_t tid)
 	free(p);
 }
 
-/* Letting go ------------------------------------------------------------------------- */
-
-/* All of them, or those that the dump's model has not any more. */
-static void let_go_rings(struct replay_engine *r, bool all)
+/* Unmap all rings, or those that are unmapped in the dump. */
+static void unmap_rings(struct replay_engine *r, bool all)
 {
 	uint64_t *ended = xcalloc(r->rings.len + 1, sizeof(*ended));
 	struct map_slot *slot;
@@ -98,7 +96,7 @@ static void let_go_rings(struct replay_engine *r, bool all)
 			ended[n++] = slot->key;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct reissued_ring *own = map_del(&r->rings, ended[i]);
+		struct replayed_ring *own = map_del(&r->rings, ended[i]);
 
 		own_call_unmap(r->own_calls, (void *)(uintptr_t)own->at, own->len);
 		free(own);
@@ -108,8 +106,8 @@ static void let_go_rings(struct replay_engine *r, bool all)
 
 void replay_engine_settle(struct replay_engine *r)
 {
-	let_go_rings(r, false);
-	replay_engine_let_go_fds(r, false);
+	unmap_rings(r, false);
+	replay_engine_close_fds(r, false);
 }
 
 int replay_engine_init(struct replay_engine *r)
@@ -124,8 +122,8 @@ void replay_engine_free(struct replay_engine *r)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	let_go_rings(r, true);
-	replay_engine_let_go_fds(r, true);
+	unmap_rings(r, true);
+	replay_engine_close_fds(r, true);
 	stand_ins_end(&r->stand_ins);
 	while ((slot = map_next(&r->pending, &at)))
 		free(slot->value);

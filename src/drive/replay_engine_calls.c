@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The calls of a dump made again, or why not. */
+/* Making one call of a dump again, or why it is left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,23 +12,21 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* More than a name in an attr or a filter can have. */
+/* More than a string in an attr or a filter needs. */
 enum { STRING_MAX = 4096 };
 
-static struct reissued left_out(const char *why)
+static struct replayed left_out(const char *why)
 {
-	return (struct reissued){ .left_out = why };
+	return (struct replayed){ .left_out = why };
 }
 
-static struct reissued made(int64_t result)
+static struct replayed replay_made(int64_t result)
 {
-	return (struct reissued){ .made = true, .result = result };
+	return (struct replayed){ .made = true, .result = result };
 }
 
-/* Memory --------------------------------------------------------------------------- */
-
-/* What the call had at addr in memory of ours. */
-static uint64_t bytes_again(struct fence *f, const struct call *c, uint64_t addr, size_t want)
+/* Copy what the call had at addr; return the address of the copy. */
+static uint64_t own_bytes(struct fence *f, const struct call *c, uint64_t addr, size_t want)
 {
 	size_t len = 0;
 	const uint8_t *p = addr ? call_bytes(c, AT_SYSCALL_ENTER, addr, want, &len) : NULL;
@@ -36,7 +34,7 @@ static uint64_t bytes_again(struct fence *f, const struct call *c, uint64_t addr
 	return addr ? (uintptr_t)fence_put(f, p, p ? len : 0) : 0;
 }
 
-static uint64_t attr_again(struct replay_engine *r, const struct call *c, uint64_t addr)
+static uint64_t own_attr(struct replay_engine *r, const struct call *c, uint64_t addr)
 {
 	size_t len = 0, at = 0;
 	const uint8_t *p = addr ? call_bytes(c, AT_SYSCALL_ENTER, addr, FENCE_SIZE, &len) : NULL;
@@ -54,22 +52,20 @@ static uint64_t attr_again(struct replay_engine *r, const struct call *c, uint64
 		uint64_t string = f->kind == FIELD_STRING ? field_get(f, p, len) : 0;
 
 		if (string && f->offset + (size_t)f->width <= len)
-			field_set(f, bytes_again(&r->string, c, string, STRING_MAX), copy);
+			field_set(f, own_bytes(&r->string, c, string, STRING_MAX), copy);
 	}
 	return (uintptr_t)copy;
 }
 
-/* Where the kernel is to write; a call that could not have it written fails again. */
-static uint64_t room(struct replay_engine *r, const struct call *c, unsigned int arg)
+/* Return a buffer for the kernel to write to, inaccessible if the call failed with EFAULT. */
+static uint64_t out_buffer(struct replay_engine *r, const struct call *c, unsigned int arg)
 {
 	if (!call_word(c, arg))
 		return 0;
 	return (uintptr_t)(c->failed && c->ret == EFAULT ? r->memory.end : r->memory.start);
 }
 
-/* The calls -------------------------------------------------------------------------- */
-
-static pid_t pid_again(struct replay_engine *r, const struct call *c)
+static pid_t measured_pid(struct replay_engine *r, const struct call *c)
 {
 	pid_t pid = call_int(c, 1);
 
@@ -82,34 +78,41 @@ static pid_t pid_again(struct replay_engine *r, const struct call *c)
 	return r->given ? r->given : stand_in_for(&r->stand_ins, pid);
 }
 
-static struct reissued again_open(struct replay_engine *r, const struct call *c)
+static int64_t open_copy(struct replay_engine *r, const struct call *c, pid_t pid, int group)
+{
+	const uint64_t args[CALL_MAX_ARGS] = {
+		own_attr(r, c, call_word(c, 0)), (uint64_t)(int64_t)pid,
+		c->args[2], (uint64_t)(int64_t)group, c->args[4],
+	};
+
+	return own_call(r->own_calls, CALL_PERF_EVENT_OPEN, args);
+}
+
+static struct replayed replay_open(struct replay_engine *r, const struct call *c)
 {
 	const char *why;
-	int group = replay_engine_fd_again(r, c, call_int(c, 3), &why);
+	int group = replay_engine_own_fd(r, c, call_int(c, 3), &why);
 	pid_t pid = call_int(c, 1), own;
 
 	if (why)
 		return left_out(why);
 	if (c->args[4] & PERF_FLAG_PID_CGROUP)
 		return left_out("events of cgroups");
-	/* of any task on any CPU there are none: that fails */
+	/* pid -1 with cpu -1 fails anyway */
 	if (pid == -1 && call_int(c, 2) != -1 && !r->all_cpus)
-		return left_out("events of a whole CPU, which take --all-cpus");
-	own = pid_again(r, c);
+		return left_out("events of a whole CPU, which require --all-cpus");
+	own = measured_pid(r, c);
 	if (pid > 0 && own < 0)
-		return (struct reissued){ .trouble = -own };
-	return made(own_call(r->own_calls, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
-		attr_again(r, c, call_word(c, 0)), (uint64_t)(int64_t)own,
-		c->args[2], (uint64_t)(int64_t)group, c->args[4],
-	}));
+		return (struct replayed){ .trouble = -own };
+	return replay_made(open_copy(r, c, own, group));
 }
 
-static struct reissued again_ioctl(struct replay_engine *r, const struct call *c)
+static struct replayed replay_ioctl(struct replay_engine *r, const struct call *c)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
 	uint64_t arg = c->args[2];
 	const char *why;
-	int fd = replay_engine_fd_again(r, c, call_int(c, 0), &why);
+	int fd = replay_engine_own_fd(r, c, call_int(c, 0), &why);
 
 	if (why)
 		return left_out(why);
@@ -118,71 +121,71 @@ static struct reissued again_ioctl(struct replay_engine *r, const struct call *c
 	if (d->request == PERF_EVENT_IOC_SET_BPF || d->request == PERF_EVENT_IOC_QUERY_BPF)
 		return left_out("BPF programs");
 	if (d->arg == IOCTL_ARG_FD) {
-		arg = (uint64_t)(int64_t)replay_engine_fd_again(r, c, call_int(c, 2), &why);
+		arg = (uint64_t)(int64_t)replay_engine_own_fd(r, c, call_int(c, 2), &why);
 		if (why)
 			return left_out(why);
 	} else if (d->arg == IOCTL_ARG_ATTR) {
-		arg = attr_again(r, c, call_word(c, 2));
+		arg = own_attr(r, c, call_word(c, 2));
 	} else if (d->dir == IOCTL_OUT) {
-		arg = room(r, c, 2);
+		arg = out_buffer(r, c, 2);
 	} else if (d->dir != IOCTL_VALUE) {
-		arg = bytes_again(&r->memory, c, call_word(c, 2),
+		arg = own_bytes(&r->memory, c, call_word(c, 2),
 				  d->arg == IOCTL_ARG_STRING ? STRING_MAX : 8);
 	}
-	return made(own_call_ioctl(r->own_calls, fd, ioctl_find(d->request, 8) == d &&
+	return replay_made(own_call_ioctl(r->own_calls, fd, ioctl_find(d->request, 8) == d &&
 				sizeof(long) == 8 ? d->request : d->compat, arg));
 }
 
-static struct reissued again_mmap(struct replay_engine *r, const struct call *c)
+static struct replayed replay_mmap(struct replay_engine *r, const struct call *c)
 {
 	const char *why;
-	int fd = replay_engine_fd_again(r, c, call_int(c, 4), &why);
+	int fd = replay_engine_own_fd(r, c, call_int(c, 4), &why);
 
 	if (why)
 		return left_out(why);
 	if (call_word(c, 5))
-		return left_out("AUX areas, whose place the dump does not tell");
+		return left_out("AUX areas, whose place is not in the dump");
 	if (c->args[3] & MAP_ANONYMOUS)
-		return left_out("mappings of no file");
-	/* never over something of ours */
-	return made(own_call_mmap(r->own_calls, fd, call_word(c, 1), (int)c->args[2],
+		return left_out("anonymous mappings");
+	/* never replace a mapping of pevtrace */
+	return replay_made(own_call_mmap(r->own_calls, fd, call_word(c, 1), (int)c->args[2],
 			       (int)c->args[3] & ~(MAP_FIXED | MAP_FIXED_NOREPLACE)));
 }
 
-static struct reissued again_munmap(struct replay_engine *r, const struct call *c)
+static struct replayed replay_munmap(struct replay_engine *r, const struct call *c)
 {
 	uint64_t start = call_word(c, 0), len = call_word(c, 1);
 	struct ring *ring = model_ring_at(r->model, c->tid, start, start + len);
-	struct reissued_ring *own = ring ? map_get(&r->rings, ring->number) : NULL;
+	struct replayed_ring *own = ring ? map_get(&r->rings, ring->number) : NULL;
 	int64_t result;
 
 	if (!own || ring->start != start || own->len != len)
-		return left_out(own ? "mappings undone in part" : "mappings that are not here");
+		return left_out(own ? "partial unmapping" : "mappings that were not made here");
 	result = own_call_unmap(r->own_calls, (void *)(uintptr_t)own->at, len);
 	if (!result)
 		free(map_del(&r->rings, ring->number));
-	return made(result);
+	return replay_made(result);
 }
 
-static struct reissued again_read(struct replay_engine *r, const struct call *c)
+static struct replayed replay_read(struct replay_engine *r, const struct call *c)
 {
 	const char *why;
-	int fd = replay_engine_fd_again(r, c, call_int(c, 0), &why);
+	int fd = replay_engine_own_fd(r, c, call_int(c, 0), &why);
 
 	if (why)
 		return left_out(why);
 	if (c->desc->id != CALL_READ && c->desc->id != CALL_PREAD64)
 		return left_out("reads into several buffers");
-	/* the kernel writes no more than a group needs, whatever room there is */
-	return made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
-		(uint64_t)(int64_t)fd, room(r, c, 1), call_word(c, 2), c->args[3], c->args[4],
+	/* the kernel writes no more than a group needs, whatever the size */
+	return replay_made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
+		(uint64_t)(int64_t)fd, out_buffer(r, c, 1), call_word(c, 2), c->args[3], c->args[4],
 	}));
 }
 
-/* dup2 and dup3: onto ours for what is an event there, else onto one that is free. */
-static struct reissued again_dup_to(struct replay_engine *r, const struct call *c, int fd)
+/* dup2, dup3: duplicate onto the counterpart of an event, or else onto a free number. */
+static struct replayed replay_dup_to(struct replay_engine *r, const struct call *c, int fd)
 {
-	struct reissued_fd *over = replay_engine_fd_exact(r, c, call_int(c, 1));
+	struct replayed_fd *over = replay_engine_fd_exact(r, c, call_int(c, 1));
 	bool same = call_int(c, 0) == call_int(c, 1);
 	int to = same ? fd : over ? over->own : call_int(c, 1) < 0 ? -1 :
 		 fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -195,69 +198,69 @@ static struct reissued again_dup_to(struct replay_engine *r, const struct call *
 	});
 	if (result >= 0 && over && !same)
 		replay_engine_fd_drop(r, over);
-	return made(result);
+	return replay_made(result);
 }
 
-static struct reissued again_desc(struct replay_engine *r, const struct call *c,
-				  struct reissued_fd *closing)
+static struct replayed replay_desc(struct replay_engine *r, const struct call *c,
+				    struct replayed_fd *closing)
 {
 	const char *why;
 	int fd;
 
 	if (c->desc->id == CALL_CLOSE) {
 		if (!closing)
-			return left_out("descriptors that fork copied, or of events that are "
-					"not open here");
+			return left_out("copies of descriptors by fork, or events that are not "
+					"open here");
 		fd = closing->own;
 		replay_engine_fd_drop(r, closing);
-		return made(own_call_close(r->own_calls, fd));
+		return replay_made(own_call_close(r->own_calls, fd));
 	}
 	if (c->desc->id == CALL_CLOSE_RANGE)
-		return left_out("close_range: what it closes is closed one by one");
-	fd = replay_engine_fd_again(r, c, call_int(c, 0), &why);
+		return left_out("close_range: the descriptors are closed one by one");
+	fd = replay_engine_own_fd(r, c, call_int(c, 0), &why);
 	if (why)
 		return left_out(why);
 	if (c->desc->id == CALL_DUP2 || c->desc->id == CALL_DUP3)
-		return again_dup_to(r, c, fd);
+		return replay_dup_to(r, c, fd);
 	if (c->desc->id != CALL_DUP) {
 		int cmd = call_int(c, 1);
 
-		/* no signals to us, no locks, no owners */
+		/* no signals to pevtrace, no locks, no owners */
 		if (cmd != F_DUPFD && cmd != F_DUPFD_CLOEXEC && cmd != F_GETFD &&
 		    cmd != F_SETFD && cmd != F_GETFL &&
 		    !(cmd == F_SETFL && !(c->args[2] & O_ASYNC)))
 			return left_out("signals and owners of descriptors");
 	}
-	return made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
+	return replay_made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)(int64_t)fd, c->args[1], c->args[2],
 	}));
 }
 
-struct reissued replay_engine_call(struct replay_engine *r, const struct call *c,
-			     struct reissued_fd *closing)
+struct replayed replay_engine_call(struct replay_engine *r, const struct call *c,
+				   struct replayed_fd *closing)
 {
 	if (c->inject.injected)
-		return left_out("injected, so that the kernel got none");
+		return left_out("injected calls, which the kernel never got");
 	switch (c->desc->class) {
 	case CLASS_OPEN:
-		return again_open(r, c);
+		return replay_open(r, c);
 	case CLASS_IOCTL:
-		return again_ioctl(r, c);
+		return replay_ioctl(r, c);
 	case CLASS_MEMORY:
 		if (c->desc->id == CALL_MREMAP)
-			return left_out("mappings moved");
-		return c->desc->id == CALL_MUNMAP ? again_munmap(r, c) : again_mmap(r, c);
+			return left_out("mremap");
+		return c->desc->id == CALL_MUNMAP ? replay_munmap(r, c) : replay_mmap(r, c);
 	case CLASS_READ:
-		return again_read(r, c);
+		return replay_read(r, c);
 	case CLASS_DESC:
-		return again_desc(r, c, closing);
+		return replay_desc(r, c, closing);
 	case CLASS_POLL:
 		return left_out("waits");
 	case CLASS_PASS:
 		return left_out("messages with descriptors");
 	case CLASS_PROCESS:
 		return left_out(c->desc->id == CALL_PRCTL ? "prctl" :
-				"what processes do: clone, exec, exit");
+				"clone, exec and exit");
 	}
 	return left_out("other calls");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which descriptors of ours stand for those of a dump. */
+/* Descriptors that stand for those of a dump. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,10 +9,10 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-static const char before[] = "events that were opened before the dump began";
+static const char before[] = "events opened before the dump began";
 static const char absent[] = "events that are not open here";
 
-static uint64_t fd_key(pid_t pid, int fd)
+static uint64_t replay_fd_key(pid_t pid, int fd)
 {
 	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)fd;
 }
@@ -20,7 +20,7 @@ static uint64_t fd_key(pid_t pid, int fd)
 void replay_engine_fd_add(struct replay_engine *r, const struct call *c, int fd, int own)
 {
 	struct event *e = model_event(r->model, c->tid, fd);
-	struct reissued_fd *h;
+	struct replayed_fd *h;
 
 	if (!e || own < 0) {
 		if (own >= 0)
@@ -29,16 +29,16 @@ void replay_engine_fd_add(struct replay_engine *r, const struct call *c, int fd,
 	}
 	h = xcalloc(1, sizeof(*h));
 	h->event = e->number;
-	h->key = fd_key(c->pid, fd);
+	h->key = replay_fd_key(c->pid, fd);
 	h->own = own;
 	h->next = map_get(&r->by_event, h->event);
 	map_set(&r->by_event, h->event, h);
 	map_set(&r->by_fd, h->key, h);
 }
 
-void replay_engine_fd_drop(struct replay_engine *r, struct reissued_fd *h)
+void replay_engine_fd_drop(struct replay_engine *r, struct replayed_fd *h)
 {
-	struct reissued_fd *first = map_get(&r->by_event, h->event), **at = &first;
+	struct replayed_fd *first = map_get(&r->by_event, h->event), **at = &first;
 
 	while (*at != h)
 		at = &(*at)->next;
@@ -52,28 +52,30 @@ void replay_engine_fd_drop(struct replay_engine *r, struct reissued_fd *h)
 	free(h);
 }
 
-struct reissued_fd *replay_engine_fd_exact(const struct replay_engine *r, const struct call *c, int fd)
+struct replayed_fd *replay_engine_fd_exact(const struct replay_engine *r,
+					   const struct call *c, int fd)
 {
 	struct event *e = model_event(r->model, c->tid, fd);
-	struct reissued_fd *h = e ? map_get(&r->by_fd, fd_key(c->pid, fd)) : NULL;
+	struct replayed_fd *h = e ? map_get(&r->by_fd, replay_fd_key(c->pid, fd)) : NULL;
 
 	return h && h->event == e->number && !h->closing ? h : NULL;
 }
 
-/* A number that is no descriptor of ours: the same, if it can be. */
+/* Return a number that is no open descriptor: the same, if possible. */
 static int no_fd(int fd)
 {
 	return fd < 0 || fcntl(fd, F_GETFD) < 0 ? fd : INT_MAX;
 }
 
-int replay_engine_fd_again(const struct replay_engine *r, const struct call *c, int fd, const char **why)
+int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, int fd,
+			 const char **why)
 {
 	struct event *e = model_event(r->model, c->tid, fd);
-	struct reissued_fd *h = replay_engine_fd_exact(r, c, fd);
+	struct replayed_fd *h = replay_engine_fd_exact(r, c, fd);
 
 	*why = NULL;
 	if (!h && e)
-		h = map_get(&r->by_event, e->number); /* a copy that fork made */
+		h = map_get(&r->by_event, e->number); /* a copy by fork */
 	if (h)
 		return h->own;
 	if (e)
@@ -85,7 +87,7 @@ int replay_engine_fd_again(const struct replay_engine *r, const struct call *c, 
 	return -1;
 }
 
-void replay_engine_let_go_fds(struct replay_engine *r, bool all)
+void replay_engine_close_fds(struct replay_engine *r, bool all)
 {
 	uint64_t *ended = xcalloc(r->by_event.len + 1, sizeof(*ended));
 	struct map_slot *slot;
@@ -93,13 +95,13 @@ void replay_engine_let_go_fds(struct replay_engine *r, bool all)
 
 	while ((slot = map_next(&r->by_event, &at))) {
 		struct event *e = model_event_number(r->model, (unsigned int)slot->key);
-		struct reissued_fd *h = slot->value;
+		struct replayed_fd *h = slot->value;
 
 		if (all || ((!e || e->closed) && !h->closing))
 			ended[n++] = slot->key;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct reissued_fd *h;
+		struct replayed_fd *h;
 
 		while ((h = map_get(&r->by_event, ended[i])) && (all || !h->closing)) {
 			own_call_close(r->own_calls, h->own);

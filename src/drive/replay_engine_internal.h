@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inside of reissuing: our descriptors and rings for those of the dump. */
+/* The descriptors and rings that stand for those of the dump. */
 #ifndef PEVTRACE_DRIVE_REPLAY_ENGINE_INTERNAL_H
 #define PEVTRACE_DRIVE_REPLAY_ENGINE_INTERNAL_H
 
 #include "drive/replay_engine.h"
 
-/* More than a read of a group (16 KiB) or an attr (a page) can have. */
+/* More than a group read (16 KiB) or an attr (a page) needs. */
 enum { FENCE_SIZE = 64 * 1024 };
 
-/* A descriptor of the dump's, and ours for it. */
-struct reissued_fd {
-	struct reissued_fd *next;	/* of the same event */
+/* A descriptor of the dump and its counterpart. */
+struct replayed_fd {
+	struct replayed_fd *next;	/* of the same event */
 	unsigned int event;
 	uint64_t key;
-	int own;
+	int own;			/* the counterpart */
 	bool closing;			/* its close has begun */
 };
 
-struct reissued_ring {
+struct replayed_ring {
 	uint64_t at, len;
 };
 
-/* Ours, which the call's result fd is to stand for; closed where that is no event. */
+/* Let own stand for the call's result fd; close it if that is no event. */
 void replay_engine_fd_add(struct replay_engine *r, const struct call *c, int fd, int own);
 
-/* Takes it out of the tables; the descriptor is the caller's to close. */
-void replay_engine_fd_drop(struct replay_engine *r, struct reissued_fd *h);
+/* Remove a descriptor from the tables, without closing it. */
+void replay_engine_fd_drop(struct replay_engine *r, struct replayed_fd *h);
 
-/* That very descriptor, not another of the same event, nor one that is being closed. */
-struct reissued_fd *replay_engine_fd_exact(const struct replay_engine *r, const struct call *c, int fd);
-
-/* Ours for the call's, or -1 with *why.  What was none there is none here. */
-int replay_engine_fd_again(const struct replay_engine *r, const struct call *c, int fd, const char **why);
-
-/* Closes all of them, or those of events that the dump's model has not any more. */
-void replay_engine_let_go_fds(struct replay_engine *r, bool all);
+/* Return the counterpart of this very descriptor, or NULL; also NULL if it is being closed. */
+struct replayed_fd *replay_engine_fd_exact(const struct replay_engine *r,
+					   const struct call *c, int fd);
 
 /*
- * Makes the call, with what is ours in place of what it had.  closing: what a close
- * closes, or NULL.
+ * Return the counterpart of a descriptor, or -1 with *why.  A descriptor that was no event
+ * in the dump is none here.
  */
-struct reissued replay_engine_call(struct replay_engine *r, const struct call *c,
-			     struct reissued_fd *closing);
+int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, int fd,
+			 const char **why);
+
+/* Close all descriptors, or those of events that are closed in the dump. */
+void replay_engine_close_fds(struct replay_engine *r, bool all);
+
+/* Make the call again.  closing: the descriptor that a close closes, or NULL. */
+struct replayed replay_engine_call(struct replay_engine *r, const struct call *c,
+				   struct replayed_fd *closing);
 
 #endif

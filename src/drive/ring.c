@@ -15,54 +15,54 @@ enum {
 	HEADER = 8,		/* struct perf_event_header: type, misc, size */
 	HEADER_SIZE_AT = 6,
 	/*
-	 * What may be written beyond data_head and not be published yet: a
-	 * record (a u16 of bytes) for each of task, softirq, irq and NMI.
+	 * How much may be written beyond data_head and not be published yet: a record
+	 * (u16 bytes) for each of task, softirq, irq and NMI.
 	 */
 	UNDER_WAY = 4 * 65536,
 	STEADY_TRIES = 8,
-	WAIT_FOR_ALL = 1,	/* MEMBARRIER_CMD_GLOBAL, once ..._SHARED */
+	WAIT_FOR_ALL = 1,	/* MEMBARRIER_CMD_GLOBAL, formerly ..._SHARED */
 };
 
 /*
- * One look.  Positions count the bytes ever written to the ring; a forward
- * ring's data_head is such a count, a backward ring's is the same below zero.
- * So one arithmetic serves both, and only where a byte lies differs.
+ * One read.  Positions count the bytes ever written.  A forward ring's data_head is such a
+ * count, a backward ring's is its negative.  So the arithmetic is the same and only
+ * the place of a byte differs.
  */
 struct look {
 	const struct ring_image *ring;
 	struct ring_result *out;
 	const uint8_t *data;
 	uint64_t size;		/* of data: a power of two */
-	uint64_t last;		/* what was seen before */
-	uint64_t from, to;	/* what is copied */
-	uint8_t *copy;		/* NULL when there is nothing new */
+	uint64_t last;		/* position of the previous read */
+	uint64_t from, to;	/* the part that is copied */
+	uint8_t *copy;		/* NULL if nothing is new */
 	ring_record_fn *record;
 	void *ctx;
 };
 
-/* A mark in the user page, and all that the kernel wrote before it set it. */
-static uint64_t load_mark(const struct look *l, unsigned int index)
+/* Load data_head or data_tail and acquire what was written before it was set. */
+static uint64_t load_position(const struct look *l, unsigned int index)
 {
 	uint16_t at = layout_perf_event_mmap_page.fields[index].offset;
-	const uint64_t *mark;
+	const uint64_t *member;
 	uint64_t v;
 
-	mark = (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
-	v = __atomic_load_n(mark, __ATOMIC_ACQUIRE);
+	member = (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
+	v = __atomic_load_n(member, __ATOMIC_ACQUIRE);
 	return l->ring->backward ? -v : v;
 }
 
-static uint64_t load_head(const struct look *l)
+static uint64_t ring_load_head(const struct look *l)
 {
-	return load_mark(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD);
+	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD);
 }
 
-static uint64_t load_tail(const struct look *l)
+static uint64_t ring_load_tail(const struct look *l)
 {
-	return load_mark(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL);
+	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL);
 }
 
-/* The sequence count at its start tells whether the copy is of one moment. */
+/* Copy the user page until its sequence count (lock) shows a consistent copy. */
 static void copy_page(const struct ring_image *ring, struct ring_page *page)
 {
 	uint16_t at = layout_perf_event_mmap_page
@@ -80,16 +80,15 @@ static void copy_page(const struct ring_image *ring, struct ring_page *page)
 	}
 }
 
-static bool power_of_two(uint64_t v)
+static bool is_power_of_two(uint64_t v)
 {
 	return v && !(v & (v - 1));
 }
 
 /*
- * Where the records are.  The owner can write to the page, but not change the
- * shape of the mapping: a page, then a power of two of them.  So what the page
- * says counts only where it fills the mapping (one day behind a larger first
- * page); zeros are from before 4.1.
+ * Find the data area.  The owner can write to the user page, but not change the mapping: a
+ * page and then a power of two of pages.  So data_offset and data_size count only if
+ * they fill the mapping; they are 0 before Linux 4.1.
  */
 static int find_data(struct look *l)
 {
@@ -100,13 +99,13 @@ static int find_data(struct look *l)
 	uint64_t first = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (offset < first || offset > length || size != length - offset ||
-	    !power_of_two(size)) {
+	    !is_power_of_two(size)) {
 		l->out->odd_page = (offset || size) &&
 				   (offset != first || size != length - first);
 		offset = first;
 		size = length - first;
 	}
-	if (size && (!power_of_two(size) || size < HEADER))
+	if (size && (!is_power_of_two(size) || size < HEADER))
 		return -EINVAL;
 	l->data = (const uint8_t *)l->ring->bytes + offset;
 	l->size = size;
@@ -114,13 +113,13 @@ static int find_data(struct look *l)
 }
 
 /*
- * Where a forward ring can be read on when the place we knew is gone: at the
- * owner's tail, which is between two records, if nothing before oldest is
- * needed for that, else at the end.
+ * Return where to continue in a forward ring when the last position is lost: at the owner's
+ * data_tail, which is between two records, if nothing before oldest is needed, otherwise at
+ * the end.
  */
-static uint64_t resume(const struct look *l, uint64_t oldest)
+static uint64_t ring_resume(const struct look *l, uint64_t oldest)
 {
-	uint64_t tail = load_tail(l);
+	uint64_t tail = ring_load_tail(l);
 
 	if (l->ring->overwrite || tail < oldest || tail > l->to ||
 	    tail % HEADER)
@@ -128,7 +127,7 @@ static uint64_t resume(const struct look *l, uint64_t oldest)
 	return tail;
 }
 
-/* What is new, as far as it can still be there. */
+/* Set the range of what is new and may still be intact. */
 static void find_new(struct look *l)
 {
 	l->from = l->last;
@@ -136,10 +135,10 @@ static void find_new(struct look *l)
 		return;
 	l->from = l->to - l->size;
 	if (!l->ring->backward)
-		l->from = resume(l, l->from);
+		l->from = ring_resume(l, l->from);
 }
 
-/* The bytes may change while they are copied: what counts is told later. */
+/* Copy what is new; intact_from() finds out what changed meanwhile. */
 static int copy_new(struct look *l)
 {
 	uint64_t n = l->to - l->from;
@@ -158,27 +157,25 @@ static int copy_new(struct look *l)
 	return 0;
 }
 
-/* Does the kernel wait for the owner before it writes over what we copied? */
+/* Return whether the kernel waits for the owner before it overwrites the copied part. */
 static bool held_for_owner(const struct look *l, uint64_t head)
 {
-	uint64_t tail = load_tail(l);
+	uint64_t tail = ring_load_tail(l);
 
 	return !l->ring->overwrite && tail <= l->from && head - tail <= l->size;
 }
 
 static uint64_t head_not_before(const struct look *l)
 {
-	uint64_t head = load_head(l);
+	uint64_t head = ring_load_head(l);
 
 	return head < l->to ? l->to : head;
 }
 
 /*
- * The position from which on the copy is what was written there, and not newer
- * bytes that came into their place in the meantime.  The writer publishes
- * data_head after it wrote, so a head that has not moved proves nothing when
- * the place is that close: then wait until all writers are done that could
- * have been seen half-way.
+ * Return the position from which on the copy is intact and not mixed with newer data.  The
+ * writer publishes data_head after it wrote.  So if it could be that close, an unchanged
+ * head proves nothing: wait for all writers that may be in progress.
  */
 static uint64_t intact_from(const struct look *l)
 {
@@ -201,7 +198,7 @@ static uint64_t intact_from(const struct look *l)
 	return oldest + more < oldest ? UINT64_MAX : oldest + more;
 }
 
-/* The length in a record's header, or 0 if no record has such a length. */
+/* Return the length in a record's header, or 0 if it is invalid. */
 static uint16_t record_size(const uint8_t *header)
 {
 	uint64_t size = load_uint(header + HEADER_SIZE_AT, 2);
@@ -209,7 +206,7 @@ static uint16_t record_size(const uint8_t *header)
 	return size % HEADER ? 0 : (uint16_t)size;
 }
 
-static void hand_on(const struct look *l, const uint8_t *bytes)
+static void ring_pass(const struct look *l, const uint8_t *bytes)
 {
 	uint16_t size = record_size(bytes);
 
@@ -226,7 +223,7 @@ static void walk_forward(struct look *l, uint64_t intact)
 	uint16_t size;
 
 	if (intact > at)
-		at = resume(l, intact);
+		at = ring_resume(l, intact);
 	l->out->missed += at - l->last;
 	while (at < l->to) {
 		bytes = l->copy + (at - l->from);
@@ -236,18 +233,18 @@ static void walk_forward(struct look *l, uint64_t intact)
 			l->out->missed += l->to - at;
 			return;
 		}
-		hand_on(l, bytes);
+		ring_pass(l, bytes);
 		at += size;
 	}
 }
 
 /*
- * A backward ring has its newest record first.  Returns how many of them are
- * whole within the first `left` bytes, and their length in *used.
+ * Count the whole records within the first `left` bytes of a backward ring, newest first;
+ * *used: their length.
  */
 static size_t count_backward(struct look *l, uint64_t left, uint64_t *used)
 {
-	/* the oldest one may have lost its end to the newest: that is no fault */
+	/* the newest record may have overwritten the end of the oldest: not an error */
 	bool all = left == l->to - l->last;
 	size_t n = 0;
 	uint16_t size;
@@ -280,12 +277,12 @@ static int walk_backward(struct look *l, uint64_t intact)
 	}
 	l->out->missed += l->to - l->last - used;
 	while (n)
-		hand_on(l, l->copy + starts[--n]);
+		ring_pass(l, l->copy + starts[--n]);
 	free(starts);
 	return 0;
 }
 
-static int look(struct look *l, struct ring_seen *seen)
+static int ring_read_new(struct look *l, struct ring_seen *seen)
 {
 	int err;
 
@@ -323,18 +320,17 @@ int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
 	if (ring->length < RING_PAGE_BYTES ||
 	    ring->length < (size_t)sysconf(_SC_PAGESIZE))
 		return -EINVAL;
-	/* before the page: the head that it shows is not behind what we hand on */
-	l.to = load_head(&l);
+	/* before copy_page(): the page's data_head must not be behind the records */
+	l.to = ring_load_head(&l);
 	copy_page(ring, &out->page);
 	err = find_data(&l);
-	return err || !l.size ? err : look(&l, seen);
+	return err || !l.size ? err : ring_read_new(&l, seen);
 }
 
 /*
- * The kernel writes a record within an RCU read-side section (and without
- * preemption), from before it takes the room until after it published
- * data_head; this waits until all CPUs have left such sections.  Not possible
- * on machines with nohz_full, and before 4.3.
+ * The kernel writes a record within an RCU read-side critical section (without preemption),
+ * from before it reserves the space until it has published data_head.  membarrier(2) waits
+ * until all CPUs have left such sections.  It fails with nohz_full and before Linux 4.3.
  */
 bool ring_settle(void *ctx)
 {
@@ -342,8 +338,11 @@ bool ring_settle(void *ctx)
 	return !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
 }
 
-/* mmap could set something going in a device; without /proc, trust the caller. */
-static bool is_event(int fd)
+/*
+ * Return whether the link in /proc is that of an event: mmap(2) of a device could have
+ * effects.  Without /proc, assume that it is.
+ */
+static bool ring_is_event(int fd)
 {
 	char path[64], link[64];
 	ssize_t n;
@@ -368,7 +367,7 @@ int ring_look(int fd, size_t length, bool backward, bool overwrite,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!is_event(fd))
+	if (!ring_is_event(fd))
 		return -ENOTTY;
 	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)

@@ -9,19 +9,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The same on every architecture; C libraries learnt it late. */
+/* The number is the same on every architecture; older C libraries lack it. */
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
 
-/* The events that we hold would live on in its copies of our descriptors. */
+/* Close all descriptors, which would keep events open, and sleep until killed. */
 static _Noreturn void sleep_on(pid_t parent, int ready)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
 	dup2(ready, 0);
-	/* kernels before 5.9 can do it one by one only */
+	/* close_range(2) requires Linux 5.9 */
 	if (syscall(SYS_close_range, 1, ~0U, 0))
 		for (int fd = (int)sysconf(_SC_OPEN_MAX); fd > 0; fd--)
 			close(fd);
@@ -30,15 +30,15 @@ static _Noreturn void sleep_on(pid_t parent, int ready)
 		pause();
 }
 
-static void end(pid_t child)
+static void stand_in_end(pid_t child)
 {
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-/* It is ready once the pipe has no writer any more. */
-static pid_t start(void)
+/* Fork a child; it is ready when the pipe has no writer any more. */
+static pid_t stand_in_start(void)
 {
 	pid_t parent = getpid(), child;
 	int ends[2], error;
@@ -65,7 +65,7 @@ pid_t stand_in_for(struct stand_ins *s, pid_t pid)
 		return child;
 	if (s->children.len >= STAND_INS_MAX)
 		return -EAGAIN;
-	child = start();
+	child = stand_in_start();
 	if (child > 0)
 		map_set(&s->children, (uint64_t)pid, (void *)(intptr_t)child);
 	return child;
@@ -77,10 +77,10 @@ pid_t stand_in_nobody(struct stand_ins *s)
 
 	if (s->nobody && kill(s->nobody, 0) && errno == ESRCH)
 		return s->nobody;
-	child = start();
+	child = stand_in_start();
 	if (child < 0)
 		return child;
-	end(child);
+	stand_in_end(child);
 	return s->nobody = child;
 }
 
@@ -90,6 +90,6 @@ void stand_ins_end(struct stand_ins *s)
 	size_t at = 0;
 
 	while ((slot = map_next(&s->children, &at)))
-		end((pid_t)(intptr_t)slot->value);
+		stand_in_end((pid_t)(intptr_t)slot->value);
 	map_free(&s->children);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Processes that do nothing, for events that counted somebody who is gone. */
+/* Idle child processes that stand in for the processes that events of a dump measured. */
 #ifndef PEVTRACE_DRIVE_STAND_IN_H
 #define PEVTRACE_DRIVE_STAND_IN_H
 
@@ -11,21 +11,20 @@ enum { STAND_INS_MAX = 1024 };
 
 /* Zero-initialised is valid. */
 struct stand_ins {
-	struct map children;	/* by the pid that they stand for */
+	struct map children;	/* pid in the dump -> pid of the child */
 	pid_t nobody;
 };
 
 /*
- * The process that stands for pid, always the same; forked at the first time,
- * with no descriptors, and it sleeps.  Or a negative errno: EAGAIN where there
- * are STANDINS_MAX.
+ * Return the child that stands in for pid, forked at the first call: it has no descriptors
+ * and sleeps.  Or return a negative errno: EAGAIN above STAND_INS_MAX.
  */
 pid_t stand_in_for(struct stand_ins *s, pid_t pid);
 
-/* A pid that nobody has, as one that has ended; or a negative errno. */
+/* Return a pid that no process has, or a negative errno. */
 pid_t stand_in_nobody(struct stand_ins *s);
 
-/* Ends them all and waits for them. */
+/* Kill all children and wait for them. */
 void stand_ins_end(struct stand_ins *s);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "lib/die.h"
 
-/* A look into one ring. */
+/* One read of a ring. */
 struct look {
 	struct stream *stream;
 	size_t ring;
@@ -17,7 +17,7 @@ void stream_add(struct stream *s, const struct stream_ring *r)
 	s->rings[s->n++] = *r;
 }
 
-static void hold(void *ctx, const uint8_t *bytes, size_t len)
+static void stream_hold(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct look *l = ctx;
 	struct stream *s = l->stream;
@@ -37,11 +37,10 @@ static void hold(void *ctx, const uint8_t *bytes, size_t len)
 }
 
 /*
- * The reader's mark: what lies before it may be written over.  All of that has
- * been read before this is seen by the kernel, which is what releasing means
- * (kernel/events/ring_buffer.c pairs it with its reading of data_tail).
+ * Set data_tail: the kernel may overwrite what lies before it.  Release: all of that has
+ * been read before (kernel/events/ring_buffer.c pairs it with its load of data_tail).
  */
-static void let_go(const struct stream_ring *r)
+static void stream_release(const struct stream_ring *r)
 {
 	uint16_t at = layout_perf_event_mmap_page
 		.fields[PERF_EVENT_MMAP_PAGE_DATA_TAIL].offset;
@@ -50,7 +49,7 @@ static void let_go(const struct stream_ring *r)
 			 __ATOMIC_RELEASE);
 }
 
-static void tell_aux(struct stream *s, const struct stream_ring *r,
+static void pass_aux(struct stream *s, const struct stream_ring *r,
 		     const struct aux_result *aux)
 {
 	if (s->ops->aux && (aux->bytes || aux->missed || aux->odd_head))
@@ -65,11 +64,11 @@ void stream_snapshot(struct stream *s)
 		if (!s->rings[i].aux.snapshot)
 			continue;
 		aux_snapshot(&s->rings[i].aux, &aux, NULL, NULL);
-		tell_aux(s, &s->rings[i], &aux);
+		pass_aux(s, &s->rings[i], &aux);
 	}
 }
 
-static void look_ring(struct stream *s, size_t i)
+static void stream_read_ring(struct stream *s, size_t i)
 {
 	struct stream_ring *r = &s->rings[i];
 	struct look l = { s, i };
@@ -80,17 +79,17 @@ static void look_ring(struct stream *s, size_t i)
 	struct ring_result result;
 	struct aux_result aux;
 
-	if (ring_walk(&image, &r->seen, &result, hold, &l))
+	if (ring_walk(&image, &r->seen, &result, stream_hold, &l))
 		return;
 	aux_look(&r->aux, &aux, NULL, NULL);
-	tell_aux(s, r, &aux);
+	pass_aux(s, r, &aux);
 	if (!r->backward && r->seen.started)
-		let_go(r);
+		stream_release(r);
 	if ((result.records || result.missed || result.torn) && s->ops->looked)
 		s->ops->looked(s->ctx, r, &result);
 }
 
-/* One without a time stays behind what was found before it. */
+/* Give a record without a time that of the record before it in its ring. */
 static void fill_times(struct stream *s)
 {
 	for (size_t i = 1; i < s->nheld; i++)
@@ -98,7 +97,7 @@ static void fill_times(struct stream *s)
 			s->held[i].time = s->held[i - 1].time;
 }
 
-static int by_time(const void *a, const void *b)
+static int stream_by_time(const void *a, const void *b)
 {
 	const struct stream_record *x = a, *y = b;
 
@@ -107,7 +106,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* What stays is moved together at the start of the pool. */
+/* Move the records that are still held to the start of the pool. */
 static void keep_from(struct stream *s, size_t first)
 {
 	struct buf pool = { 0 };
@@ -130,11 +129,11 @@ void stream_look(struct stream *s, uint64_t before)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		look_ring(s, i);
+		stream_read_ring(s, i);
 	if (!s->nheld)
 		return;
 	fill_times(s);
-	qsort(s->held, s->nheld, sizeof(*s->held), by_time);
+	qsort(s->held, s->nheld, sizeof(*s->held), stream_by_time);
 	for (i = 0; i < s->nheld && s->held[i].time < before; i++) {
 		const struct stream_record *r = &s->held[i];
 
@@ -144,14 +143,14 @@ void stream_look(struct stream *s, uint64_t before)
 	keep_from(s, i);
 }
 
-void stream_close(struct stream *s, struct own_calls *i)
+void stream_close(struct stream *s, struct own_calls *calls)
 {
-	for (size_t n = 0; n < s->n; n++) {
-		const struct stream_ring *r = &s->rings[n];
+	for (size_t i = 0; i < s->n; i++) {
+		const struct stream_ring *r = &s->rings[i];
 
 		if (r->aux.bytes)
-			own_call_unmap(i, (void *)r->aux.bytes, r->aux.size);
-		own_call_unmap(i, r->at, r->length);
+			own_call_unmap(calls, (void *)r->aux.bytes, r->aux.size);
+		own_call_unmap(calls, r->at, r->length);
 	}
 	free(s->rings);
 	free(s->held);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading our own rings: records of all of them in the order of their times,
- * taken out as their reader takes them.
+ * Consuming rings of pevtrace's own events: records of all rings in the order of their times.
  */
 #ifndef PEVTRACE_DRIVE_STREAM_H
 #define PEVTRACE_DRIVE_STREAM_H
@@ -13,41 +12,41 @@
 #include "lib/buf.h"
 
 struct stream_ring {
-	int fd;			/* the event's whose ring it is */
+	int fd;			/* of the event that is mapped */
 	void *at;		/* the mapping, writable unless backward */
 	size_t length;
 	bool backward;
 	int cpu;		/* of the events that write there, -1: any */
-	size_t target;		/* for the one who maps */
+	size_t target;		/* for the caller */
 	struct aux_area aux;
-	/* ours */
+	/* set by stream_look() */
 	struct ring_seen seen;
 };
 
-/* A record that waits for its turn. */
+/* A record that is held until no older one can come. */
 struct stream_record {
 	size_t ring;		/* index */
 	size_t at, len;		/* in the pool */
-	uint64_t time;		/* 0: it tells none */
-	uint64_t order;		/* in which it was found */
+	uint64_t time;		/* 0: the record has none */
+	uint64_t order;		/* in which the records were read */
 };
 
 struct stream_ops {
-	/* A record, in the order of time. */
+	/* Receives the records in the order of their times. */
 	void (*record)(void *ctx, const struct stream_ring *r, const uint8_t *bytes,
 		       size_t len);
-	/* A look into a ring that found something, before its records. */
+	/* Called before the records of a read that found something. */
 	void (*looked)(void *ctx, const struct stream_ring *r,
 		       const struct ring_result *result);
-	/* What is new in its AUX area, behind the records that came before. */
+	/* Called for new AUX data, after the records before it. */
 	void (*aux)(void *ctx, const struct stream_ring *r, const struct aux_result *result);
 };
 
-/* Zero-initialised but for these three. */
+/* Zero-initialised except for ops, ctx and format. */
 struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
-	struct record_format format;	/* of all events, as far as the time goes */
+	struct record_format format;	/* of all events, as far as it concerns times */
 	struct stream_ring *rings;
 	size_t n;
 	struct stream_record *held;
@@ -56,20 +55,19 @@ struct stream {
 	uint64_t order;
 };
 
-/* Takes over a mapping, as it was made; it is copied. */
+/* Add a ring, by copy; stream_close() unmaps it. */
 void stream_add(struct stream *s, const struct stream_ring *r);
 
 /*
- * Takes what is new out of all rings, and hands on what is older than before,
- * by the clock of the records; the rest waits for the next time.  UINT64_MAX
- * hands on everything.
+ * Consume what is new in all rings and pass on the records older than before, by the clock
+ * of the records.  Hold the rest; UINT64_MAX passes on everything.
  */
 void stream_look(struct stream *s, uint64_t before);
 
-/* Hands on what the AUX areas hold that are snapshots, once their events are disabled. */
+/* Pass on the AUX areas that are snapshots.  Their events must be disabled. */
 void stream_snapshot(struct stream *s);
 
-/* Unmaps all, and drops what waits. */
-void stream_close(struct stream *s, struct own_calls *i);
+/* Unmap all rings and drop the records that are held. */
+void stream_close(struct stream *s, struct own_calls *calls);
 
 #endif

@@ -15,13 +15,13 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* No kernel has this flag: its answer comes before it looks at anything else. */
+/* A flag that no kernel knows: perf_event_open() checks flags first. */
 #define NO_SUCH_FLAG 0x40000000
 
-/* What the child tells, in memory that both have. */
-struct told {
+/* Memory shared with the trial_main. */
+struct shared {
 	struct trial trial;
-	bool opening;		/* it is in the last call, or behind it */
+	bool opening;		/* the call to be tried has begun */
 	bool done;
 };
 
@@ -41,7 +41,7 @@ static int open_before(const struct rule_ask *ask, const struct trial_event *e, 
 	return fd;
 }
 
-/* Others only take a descriptor: to open and close them can take long. */
+/* Return whether an event must really be opened: opening and closing can be slow. */
 static bool matters(const struct trial_state *s, size_t i)
 {
 	const struct trial_event *e = &s->events[i];
@@ -50,7 +50,7 @@ static bool matters(const struct trial_state *s, size_t i)
 			    ((int)i == s->leader || e->leader == s->leader));
 }
 
-/* The descriptor that is to be group_fd; a negative errno where one does not open. */
+/* Open the state; set *group_fd.  Return 0 or the negative errno of an event. */
 static int make_state(const struct rule_ask *ask, const struct trial_state *s, int *group_fd)
 {
 	int *fds = xcalloc(s->n, sizeof(*fds));
@@ -66,78 +66,72 @@ static int make_state(const struct rule_ask *ask, const struct trial_state *s, i
 		if (fds[i] < 0)
 			return fds[i];
 	}
-	/* a group that is not asked for any more stays without its member */
+	/* a change may have removed the call from the group */
 	if (s->leader != TRIAL_NONE && ask->group_fd != -1)
 		*group_fd = fds[s->leader];
 	return 0;
 }
 
-static _Noreturn void child(const struct rule_ask *ask, const struct trial_state *before,
-			    struct told *told)
+static _Noreturn void trial_main(const struct rule_ask *ask, const struct trial_state *before,
+				 struct shared *shared)
 {
 	uint8_t attr[4096];
 	size_t len = ask->len < sizeof(attr) ? ask->len : sizeof(attr);
 	int group_fd = ask->group_fd, fd;
 
 	if (before && before->n) {
-		told->trial.before_error = -make_state(ask, before, &group_fd);
-		if (told->trial.before_error) {
-			told->done = true;
+		shared->trial.before_error = -make_state(ask, before, &group_fd);
+		if (shared->trial.before_error) {
+			shared->done = true;
 			_exit(0);
 		}
 	}
 	if (ask->attr)
 		memcpy(attr, ask->attr, len);
-	told->opening = true;
+	shared->opening = true;
 	fd = open_event(ask->attr ? attr : NULL, len, ask->pid, ask->cpu, group_fd,
 			ask->flags);
-	told->trial.error = fd < 0 ? -fd : 0;
+	shared->trial.error = fd < 0 ? -fd : 0;
 	if (ask->attr)
-		told->trial.size = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE,
+		shared->trial.size = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE,
 							attr, len);
-	told->done = true;
+	shared->done = true;
 	_exit(0);
 }
 
 bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out)
 {
-	struct told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status = 0;
 	bool known;
 	pid_t pid;
 
-	if (told == MAP_FAILED)
+	if (shared == MAP_FAILED)
 		return false;
 	pid = fork();
 	if (!pid)
-		child(ask, before, told);
+		trial_main(ask, before, shared);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* only an event that opened can have killed it */
-	known = pid > 0 && (told->done || (told->opening && WIFSIGNALED(status)));
-	*out = told->trial;
-	munmap(told, sizeof(*told));
+	/* a signal that kills the child comes from the event that it opened */
+	known = pid > 0 && (shared->done || (shared->opening && WIFSIGNALED(status)));
+	*out = shared->trial;
+	munmap(shared, sizeof(*shared));
 	return known;
 }
 
-static void put(uint8_t *attr, unsigned int index, uint64_t v)
-{
-	field_set(&layout_perf_event_attr.fields[index], v, attr);
-}
-
-/* The flag is none that a kernel has, and is the first thing that it looks at. */
 int trial_gate(void)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
 	int fd;
 
-	put(attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
-	put(attr, ATTR_SIZE, sizeof(attr));
-	put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
-	put(attr, ATTR_DISABLED, 1);
-	put(attr, ATTR_EXCLUDE_KERNEL, 1);
+	attr_put(attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	attr_put(attr, ATTR_SIZE, sizeof(attr));
+	attr_put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	attr_put(attr, ATTR_DISABLED, 1);
+	attr_put(attr, ATTR_EXCLUDE_KERNEL, 1);
 	fd = open_event(attr, sizeof(attr), 0, -1, -1, NO_SUCH_FLAG);
 	if (fd >= 0)
 		close(fd);
@@ -149,7 +143,7 @@ uint32_t trial_attr_size(void)
 	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
 	int fd;
 
-	put(attr, ATTR_SIZE, 1);
+	attr_put(attr, ATTR_SIZE, 1);
 	fd = open_event(attr, sizeof(attr), 0, -1, -1, 0);
 	if (fd >= 0)
 		close(fd);
@@ -168,12 +162,12 @@ enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state 
 		    HW_BREAKPOINT_RW;
 	struct trial t;
 
-	put(attr, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
-	put(attr, ATTR_SIZE, sizeof(attr));
-	put(attr, ATTR_DISABLED, 1);
-	put(attr, ATTR_EXCLUDE_KERNEL, 1);
-	put(attr, ATTR_BP_TYPE, data ? HW_BREAKPOINT_W : HW_BREAKPOINT_X);
-	put(attr, ATTR_BP_LEN, data ? HW_BREAKPOINT_LEN_4 : sizeof(long));
+	attr_put(attr, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
+	attr_put(attr, ATTR_SIZE, sizeof(attr));
+	attr_put(attr, ATTR_DISABLED, 1);
+	attr_put(attr, ATTR_EXCLUDE_KERNEL, 1);
+	attr_put(attr, ATTR_BP_TYPE, data ? HW_BREAKPOINT_W : HW_BREAKPOINT_X);
+	attr_put(attr, ATTR_BP_LEN, data ? HW_BREAKPOINT_LEN_4 : sizeof(long));
 	if (!trial_open(&one, before, &t) || t.before_error || (t.error && t.error != ENOSPC))
 		return FACT_UNKNOWN;
 	return t.error ? FACT_NO : FACT_YES;

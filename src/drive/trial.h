@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening an event only to see what the kernel says.  It is done by a child of
- * ours that ends at once, so that nothing stays open and a signal that the event
- * sends (attr.sigtrap) hits nobody else.
+ * Opening an event only to learn the kernel's answer.  A child does it and exits at once:
+ * nothing stays open, and a signal of the event (attr.sigtrap) hits only the child.
  */
 #ifndef PEVTRACE_DRIVE_TRIAL_H
 #define PEVTRACE_DRIVE_TRIAL_H
 
 #include "abi/rules.h"
 
-/* An event that is opened before, on the same task or cgroup. */
+/* An event that is opened earlier, on the same task or cgroup. */
 struct trial_event {
 	const uint8_t *attr;
 	size_t len;
 	int32_t cpu;
-	int leader;		/* place of its group's leader; TRIAL_NONE: it leads */
-	bool ring;		/* is mapped as well */
-	/* it has a counter or breakpoint that others miss, or leads one that has */
+	int leader;		/* index of its group leader; TRIAL_NONE: it leads */
+	bool ring;		/* its ring buffer is mapped */
+	/* it occupies a counter or breakpoint, or leads an event that does */
 	bool holds;
 };
 
-/* The events that are open when a call is tried; all zero but leader: none. */
+/*
+ * The events that are open when a call is tried.  Those that hold nothing and belong to
+ * another group are opened as descriptors of "/" instead.
+ */
 struct trial_state {
 	const struct trial_event *events;
 	size_t n;
-	int leader;		/* whose descriptor is then group_fd, or TRIAL_NONE */
+	int leader;		/* index of the one whose descriptor is group_fd, or TRIAL_NONE */
 };
-
-/* Those that hold nothing and are of another group are but descriptors in a trial. */
 
 enum { TRIAL_NONE = -1 };
 
 struct trial {
-	int error;		/* positive errno; 0: it opened */
-	uint32_t size;		/* attr.size as it was afterwards */
-	int before_error;	/* one of the state did not open: nothing else was tried */
+	int error;		/* positive errno, or 0: it opened */
+	uint32_t size;		/* attr.size afterwards */
+	int before_error;	/* errno of an event of the state: the call was not tried */
 };
 
 /*
- * pid 0 is the child, on which nothing runs but this.  before: NULL for nothing.
- * False when there could be no child.
+ * Try a call.  pid 0 is the child, which runs nothing else.  before: NULL for no open
+ * events.  Return false if no child could be created.
  */
 bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out);
 
 /*
- * The errno of what answers before the kernel does, whatever is asked for: a seccomp
- * filter, or ENOSYS of a kernel without perf events.  0: the kernel answers.
+ * Return the errno of whatever answers every call before the kernel's own checks: a seccomp
+ * filter, or ENOSYS without perf events.  0: the kernel answers.
  */
 int trial_gate(void);
 
-/* sizeof the kernel's struct perf_event_attr, which it tells; 0: it did not. */
+/* Return sizeof(struct perf_event_attr) in the kernel, or 0 if it does not report it. */
 uint32_t trial_attr_size(void);
 
 /*
- * Whether one more breakpoint can be had where ask wants one, of the kind that
- * its attr is of: found by having it.
+ * Return whether a further breakpoint is available where ask opens its event, of the same
+ * kind (data or instruction), by opening one.
  */
 enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A child and its parent take turns: a byte on a socket between them says so. */
+/* A child and its parent run in turn: each passes the turn by a byte on a socket. */
 #ifndef PEVTRACE_DRIVE_TURNS_H
 #define PEVTRACE_DRIVE_TURNS_H
 
 #include <stdbool.h>
 
-/* It is the other's turn; false: there is nobody there any more. */
+/* Pass the turn to the other process; return false if it is gone. */
 bool turn_pass(int link);
 
-/* Waits for ours; false: the other has gone. */
+/* Wait for the turn; return false if the other process is gone. */
 bool turn_wait(int link);
 
 #endif

@@ -18,26 +18,28 @@
 
 enum { PAGES = 16, SPIN_NS = 2000000 };
 
-static volatile uint32_t watched;
+static volatile uint32_t work_variable;
 
-static struct work_told *teller;	/* of the handler; set in the child only */
+static struct work_report *handler_report;	/* set in the child only */
 
-static __attribute__((noinline)) void called(void)
+static void work_function(void) __attribute__((noinline));
+
+static void work_function(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
 
 uintptr_t work_watched(void)
 {
-	return (uintptr_t)&watched;
+	return (uintptr_t)&work_variable;
 }
 
 uintptr_t work_called(void)
 {
-	return (uintptr_t)called;
+	return (uintptr_t)work_function;
 }
 
-/* The first object is the program. */
+/* Called for the first object, which is the program. */
 static int find_called(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	uint64_t *offset = ctx, at = work_called() - info->dlpi_addr;
@@ -74,7 +76,7 @@ int work_cpu(void)
 	return last;
 }
 
-static uint64_t now(clockid_t clock)
+static uint64_t work_clock(clockid_t clock)
 {
 	struct timespec t = { 0, 0 };
 
@@ -82,7 +84,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void bind_to(int cpu)
+static void work_bind(int cpu)
 {
 	cpu_set_t set;
 
@@ -91,7 +93,7 @@ static void bind_to(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The system's siginfo_t need not know si_perf_data, which follows si_addr. */
+/* si_perf_data follows si_addr; older C libraries lack it. */
 static void trapped(int sig, siginfo_t *info, void *context)
 {
 	unsigned long data;
@@ -99,15 +101,15 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)context;
 	memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof(data));
-	if (!teller->traps++)
-		teller->sig_data = data;
+	if (!handler_report->traps++)
+		handler_report->sig_data = data;
 }
 
-static void use(int times)
+static void work_use(int times)
 {
 	for (int i = 0; i < times; i++) {
-		watched = (uint32_t)i;
-		called();
+		work_variable = (uint32_t)i;
+		work_function();
 	}
 }
 
@@ -124,7 +126,7 @@ static void touch_pages(void)
 	munmap((void *)p, PAGES * page);
 }
 
-static void map_file(int prot)
+static void work_map_file(int prot)
 {
 	int fd = open(SELF, O_RDONLY | O_CLOEXEC);
 	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
@@ -135,19 +137,19 @@ static void map_file(int prot)
 		close(fd);
 }
 
-static void have_child(void)
+static void work_fork(void)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
-		use(WORK_CHILD_TIMES);
+		work_use(WORK_CHILD_TIMES);
 		_exit(0);
 	}
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-static void move(void)
+static void work_migrate(void)
 {
 	cpu_set_t old;
 	int last = work_cpu();
@@ -156,15 +158,15 @@ static void move(void)
 	sched_getaffinity(0, sizeof(old), &old);
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &old)) {
-			bind_to(i);
+			work_bind(i);
 			break;
 		}
-	bind_to(last);
+	work_bind(last);
 	sched_setaffinity(0, sizeof(old), &old);
 }
 
-/* Long enough in user mode that the clock's system call is nothing beside it. */
-static void spin(void)
+/* Spin in user mode for long compared to the clock's system call. */
+static void work_spin(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
 		;
@@ -179,34 +181,34 @@ static void exec_self(void)
 	       (char *[]){ NULL });
 }
 
-void work_do(unsigned int what, int cpu, clockid_t clock, struct work_told *told)
+void work_do(unsigned int what, int cpu, clockid_t clock, struct work_report *report)
 {
 	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO };
 	const struct timespec nap = { 0, 50000 };
 	uint64_t until;
 	int fd;
 
-	teller = told;
+	handler_report = report;
 	sigaction(SIGTRAP, &sa, NULL);
 	if (cpu >= 0)
-		bind_to(cpu);
-	told->started = now(clock);
-	use(WORK_TIMES);
+		work_bind(cpu);
+	report->started = work_clock(clock);
+	work_use(WORK_TIMES);
 	touch_pages();
-	map_file(PROT_READ | PROT_EXEC);
-	map_file(PROT_READ);
+	work_map_file(PROT_READ | PROT_EXEC);
+	work_map_file(PROT_READ);
 	prctl(PR_SET_NAME, "pevtrace work");
-	have_child();
+	work_fork();
 	nanosleep(&nap, NULL);
 	if (what & WORK_MOVE)
-		move();
+		work_migrate();
 	if (what & WORK_BPF && (fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0)) >= 0)
 		close(fd);
 	if (what & WORK_SPIN)
-		for (until = now(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;
-		     now(CLOCK_THREAD_CPUTIME_ID) < until;)
-			spin();
-	told->ended = now(clock);
+		for (until = work_clock(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;
+		     work_clock(CLOCK_THREAD_CPUTIME_ID) < until;)
+			work_spin();
+	report->ended = work_clock(clock);
 }
 
 void work_end(unsigned int what)

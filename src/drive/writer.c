@@ -4,7 +4,7 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-/* How sure it is that an event wrote a record. */
+/* How well an event matches a record. */
 enum match { MATCH_NONE, MATCH_SIZE, MATCH_ID };
 
 /* The search for the writer of one record. */
@@ -15,10 +15,10 @@ struct search {
 	struct event *writer;
 	struct record_format format;
 	enum match match;
-	bool tied;			/* another one matches as well */
+	bool tied;			/* another event matches as well */
 };
 
-/* The bit of attr that asks for that type of record; samples need a period. */
+/* Return whether the attr asks for records of this type. */
 static bool asks_for(const struct event *e, uint32_t type)
 {
 	static const struct {
@@ -29,7 +29,7 @@ static bool asks_for(const struct event *e, uint32_t type)
 		{ PERF_RECORD_MMAP, ATTR_MMAP }, { PERF_RECORD_MMAP, ATTR_MMAP_DATA },
 		{ PERF_RECORD_MMAP2, ATTR_MMAP2 }, { PERF_RECORD_COMM, ATTR_COMM },
 		{ PERF_RECORD_FORK, ATTR_TASK }, { PERF_RECORD_EXIT, ATTR_TASK },
-		/* the kernel's perf_event_task_match() takes these for task, too */
+		/* perf_event_task_match() in the kernel accepts these, too */
 		{ PERF_RECORD_FORK, ATTR_COMM }, { PERF_RECORD_EXIT, ATTR_COMM },
 		{ PERF_RECORD_FORK, ATTR_MMAP }, { PERF_RECORD_EXIT, ATTR_MMAP },
 		{ PERF_RECORD_FORK, ATTR_MMAP2 }, { PERF_RECORD_EXIT, ATTR_MMAP2 },
@@ -51,11 +51,11 @@ static bool asks_for(const struct event *e, uint32_t type)
 		if (event_attr(e, bits[i].bit))
 			return true;
 	}
-	return !listed; /* LOST, THROTTLE, ... come unasked */
+	return !listed; /* no bit asks for LOST, THROTTLE, ... */
 }
 
-/* Whether the record is as long as that format makes it. */
-static bool fits(const struct search *k, const struct record_format *f)
+/* Return whether a record of this format has the record's length. */
+static bool writer_fits(const struct search *k, const struct record_format *f)
 {
 	struct sink s = { .ops = &sink_null_ops };
 
@@ -63,10 +63,9 @@ static bool fits(const struct search *k, const struct record_format *f)
 }
 
 /*
- * Several events with attrs of their own may write into one ring: the one
- * whose format finds its own id in the record is the one.  Without ids, the
- * one whose format fits the record; where several do, nobody can tell, and the
- * ring's own event stands for all.
+ * Compare an event with the record.  An event that finds its own id in the record is the
+ * writer.  Without ids it is the one whose format fits; if several fit, the event
+ * that the ring belongs to.
  */
 static void try_writer(void *ctx, struct event *e)
 {
@@ -79,7 +78,7 @@ static void try_writer(void *ctx, struct event *e)
 	if (!record_identify(k->bytes, k->len, &format, &id))
 		return;
 	match = id.has_id && id.id == e->id ? MATCH_ID :
-		id.has_id || !asks_for(e, id.type) || !fits(k, &format) ?
+		id.has_id || !asks_for(e, id.type) || !writer_fits(k, &format) ?
 		MATCH_NONE : MATCH_SIZE;
 	k->tied = match == k->match && match == MATCH_SIZE;
 	if (match < k->match || (match == k->match && k->writer &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the events that share a ring wrote a record. */
+/* Which of the events that share a ring buffer wrote a record. */
 #ifndef PEVTRACE_DRIVE_WRITER_H
 #define PEVTRACE_DRIVE_WRITER_H
 
@@ -8,11 +8,11 @@
 
 struct writer {
 	struct event *event;
-	struct record_format format;	/* how it writes */
-	bool sure;			/* no other one may have written it */
+	struct record_format format;	/* of its records */
+	bool sure;			/* no other event can have written it */
 };
 
-/* Never without an event: where nothing tells, it is the ring's own. */
+/* Find the writer of a record; by default it is the event that the ring belongs to. */
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
 		 struct writer *out);
 

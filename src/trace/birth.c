@@ -22,7 +22,7 @@ static bool in_group(pid_t pid, pid_t tid)
 }
 
 /* Return 1 if kcmp(2) finds the resource shared, 0 if not, -1 if it cannot tell. */
-static int is_shared(pid_t a, pid_t b, int type)
+static int birth_shares(pid_t a, pid_t b, int type)
 {
 	long order = syscall(SYS_kcmp, (long)a, (long)b, (long)type, 0L, 0L);
 
@@ -34,8 +34,8 @@ static void announce(struct tracer *t, struct task *task,
 {
 	struct trace_birth b = { .tid = task->tid, .parent = parent->tid };
 	bool thread = in_group(parent->pid, task->tid);
-	int files = is_shared(parent->tid, task->tid, KCMP_FILES);
-	int memory = is_shared(parent->tid, task->tid, KCMP_VM);
+	int files = birth_shares(parent->tid, task->tid, KCMP_FILES);
+	int memory = birth_shares(parent->tid, task->tid, KCMP_VM);
 
 	task->pid = thread ? parent->pid : task->tid;
 	task->filtered = parent->filtered;

@@ -28,7 +28,8 @@ struct second_filter *second_filter_share(struct second_filter *f)
 	return f;
 }
 
-struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t tid, pid_t parent)
+struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t tid,
+					    pid_t parent)
 {
 	struct second_filter *copy;
 	long filters;

@@ -29,7 +29,8 @@ struct second_filter *second_filter_new(void);
 struct second_filter *second_filter_share(struct second_filter *f);
 
 /* Return the state of a child process: it inherits the filters of its parent. */
-struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t tid, pid_t parent);
+struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t tid,
+					    pid_t parent);
 
 void second_filter_free(struct second_filter *f);
 

@@ -55,7 +55,7 @@ static bool install(struct remote_call *r, const struct filter *f)
 }
 
 /* Return whether a remote call may follow: the call is not restarted and has no signal mask. */
-static bool is_over(const struct call *c)
+static bool call_is_over(const struct call *c)
 {
 	return !c->failed && c->arch == arch_native() && c->desc->class != CLASS_POLL &&
 	       c->desc->class != CLASS_PROCESS;
@@ -67,7 +67,8 @@ bool second_filter_extend(struct tracer *t, struct task *task)
 	struct filter f = { 0 };
 	struct remote_call r;
 
-	if (!state || state->refused || !is_over(task->call) || second_filter_covers(t, task) ||
+	if (!state || state->refused || !call_is_over(task->call) ||
+	    second_filter_covers(t, task) ||
 	    t->ops->close_watch(t->ctx, task->tid) != TRACE_CLOSE)
 		return true;
 	/* The program's own filters might kill it for calls that it never makes itself. */

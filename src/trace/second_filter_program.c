@@ -30,24 +30,24 @@ static int fd_arg(enum call_watch watch)
 /* Jump offsets that stand for the test of an argument until its place is known. */
 static const uint32_t jump_to_arg = UINT32_MAX - CALL_MAX_ARGS;
 
-static void bpf_add(struct buf *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static void emit(struct buf *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
 	const struct sock_filter insn = { code, jt, jf, k };
 
 	buf_add(b, &insn, sizeof(insn));
 }
 
-static void bpf_load(struct buf *b, uint32_t offset)
+static void emit_load(struct buf *b, uint32_t offset)
 {
-	bpf_add(b, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+	emit(b, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
-static void bpf_return(struct buf *b, uint32_t action)
+static void emit_return(struct buf *b, uint32_t action)
 {
-	bpf_add(b, BPF_RET | BPF_K, action, 0, 0);
+	emit(b, BPF_RET | BPF_K, action, 0, 0);
 }
 
-static size_t bpf_length(const struct buf *b)
+static size_t emit_length(const struct buf *b)
 {
 	return b->len / sizeof(struct sock_filter);
 }
@@ -58,11 +58,11 @@ static void test_call(struct buf *b, uint32_t nr, enum call_watch watch, bool he
 
 	if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
 		return;
-	bpf_add(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
+	emit(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
 	if (arg < 0)
-		bpf_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+		emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
 	else
-		bpf_add(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
+		emit(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
 }
 
 /* Test the call number if the call is of this architecture; skip the tests otherwise. */
@@ -72,11 +72,11 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 	const struct arch *arch = table->arch;
 	size_t over;
 
-	bpf_load(b, offsetof(struct seccomp_data, arch));
-	bpf_add(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
-	over = bpf_length(b);
-	bpf_add(b, BPF_JMP | BPF_JA, 0, 0, 0);
-	bpf_load(b, offsetof(struct seccomp_data, nr));
+	emit_load(b, offsetof(struct seccomp_data, arch));
+	emit(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
+	over = emit_length(b);
+	emit(b, BPF_JMP | BPF_JA, 0, 0, 0);
+	emit_load(b, offsetof(struct seccomp_data, nr));
 	for (size_t nr = 0; nr < NR_CALLS; nr++) {
 		const struct call_desc *desc = table->desc[nr];
 
@@ -84,14 +84,14 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 			test_call(b, (uint32_t)(nr | arch->nr_bit), opts->watch[desc->id],
 				  held);
 	}
-	((struct sock_filter *)b->data)[over].k = (uint32_t)(bpf_length(b) - over - 1);
+	((struct sock_filter *)b->data)[over].k = (uint32_t)(emit_length(b) - over - 1);
 }
 
 /* Let the jumps to the test of this argument lead to the end of the program. */
-static void bpf_land(struct buf *b, int arg)
+static void emit_land(struct buf *b, int arg)
 {
 	struct sock_filter *insns = (struct sock_filter *)b->data;
-	size_t here = bpf_length(b);
+	size_t here = emit_length(b);
 
 	for (size_t i = 0; i < here; i++)
 		if (insns[i].code == (BPF_JMP | BPF_JA) &&
@@ -104,14 +104,14 @@ static void test_ranges(struct buf *b, int arg, const struct fd_range *ranges, s
 {
 	const uint32_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
 
-	bpf_land(b, arg);
-	bpf_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
+	emit_land(b, arg);
+	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
 	for (size_t i = 0; i < n; i++) {
-		bpf_add(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
-		bpf_add(b, BPF_JMP | BPF_JGT | BPF_K, ranges[i].last, 1, 0);
-		bpf_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+		emit(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
+		emit(b, BPF_JMP | BPF_JGT | BPF_K, ranges[i].last, 1, 0);
+		emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
 	}
-	bpf_return(b, SECCOMP_RET_ALLOW);
+	emit_return(b, SECCOMP_RET_ALLOW);
 }
 
 bool second_filter_build(struct filter *f, const struct trace_options *opts,
@@ -122,13 +122,13 @@ bool second_filter_build(struct filter *f, const struct trace_options *opts,
 
 	for (const struct nr_table *table = nrs->of; table->arch; table++)
 		test_calls(&b, table, opts, held);
-	bpf_return(&b, SECCOMP_RET_ALLOW);
+	emit_return(&b, SECCOMP_RET_ALLOW);
 	test_ranges(&b, 0, ranges, nranges);
 	test_ranges(&b, 4, ranges, nranges);
-	if (bpf_length(&b) > BPF_MAXINSNS) {
+	if (emit_length(&b) > BPF_MAXINSNS) {
 		buf_free(&b);
 		return false;
 	}
-	*f = (struct filter){ (struct sock_filter *)b.data, (unsigned short)bpf_length(&b) };
+	*f = (struct filter){ (struct sock_filter *)b.data, (unsigned short)emit_length(&b) };
 	return true;
 }
