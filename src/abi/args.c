@@ -8,22 +8,6 @@
 #include "abi/strings.h"
 #include "xlat/constants.h"
 
-const char *arg_name(const struct arg *a)
-{
-	const struct call *c = a->call;
-	unsigned int i = a->i;
-
-	/* tls and child_tid change places between architectures */
-	if (c->desc->id == CALL_CLONE && c->arch->clone_tls_first && i >= 3)
-		i = 7 - i;
-	return c->desc->args[i].name;
-}
-
-const char *arg_fd_label(const struct arg *a, int64_t fd)
-{
-	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
-}
-
 static void emit_uint(const struct arg *a, struct sink *s)
 {
 	s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a));

@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_ABI_ARGS_H
 #define PEVTRACE_ABI_ARGS_H
 
-#include "abi/call.h"
+#include "abi/call_decode.h"
 
 /* One argument of one call. */
 struct arg {
@@ -41,10 +41,23 @@ static inline const struct arg_desc *arg_desc(const struct arg *a)
 	return &a->call->desc->args[a->i];
 }
 
-const char *arg_name(const struct arg *a);
+/* Return the argument's name in the caller's ABI. */
+static inline const char *arg_name(const struct arg *a)
+{
+	const struct call *c = a->call;
+	unsigned int i = a->i;
 
-/* What the caller's descriptor is known as, or NULL. */
-const char *arg_fd_label(const struct arg *a, int64_t fd);
+	/* tls and child_tid change places between architectures */
+	if (c->desc->id == CALL_CLONE && c->arch->clone_tls_first && i >= 3)
+		i = 7 - i;
+	return c->desc->args[i].name;
+}
+
+/* Return what the caller's descriptor refers to, or NULL where that is unknown. */
+static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
+{
+	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
+}
 
 /* The rows that have a file of their own. */
 extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,

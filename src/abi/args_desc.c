@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "abi/call_decode.h"
 #include "abi/capture.h"
 #include "abi/layout.h"
 #include "abi/read_format.h"

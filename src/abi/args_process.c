@@ -6,6 +6,7 @@
 
 #include "abi/capture.h"
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/attr_fields.h"
 #include "abi/capture.h"
+#include "abi/layout_emit.h"
 #include "abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* The kernel refuses an attr larger than a page; the smallest page is this. */
-#define ATTR_MAX_SIZE 4096
 
 /* Bytes that hold type and size, without which nothing can be said. */
 #define ATTR_HEAD 8
@@ -63,25 +62,6 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	w.len = len = len < want ? len : want;
 	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
 	capture_strings(c, phase, &w, m);
-}
-
-void attr_emit_size(const struct field *f, uint64_t size, struct sink *s)
-{
-	if (xlat_name(f->xlat, size)) {
-		s->ops->enumeration(s, f->name, f->xlat, size);
-		return;
-	}
-	s->ops->uint(s, f->name, size);
-	if (!size)
-		s->ops->note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
-	else if (size < PERF_ATTR_SIZE_VER0)
-		s->ops->note(s, "words", "too small: 64 is the least");
-	else if (size > ATTR_MAX_SIZE)
-		s->ops->note(s, "words", "too large: more than a page");
-	else if (size > layout_perf_event_attr.size)
-		s->ops->note(s, "words", "larger than any known version");
-	else
-		s->ops->note(s, "words", "between two versions");
 }
 
 /* One run of unknown bytes, in hexadecimal. */

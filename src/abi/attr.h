@@ -24,9 +24,6 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 	       uint64_t addr, const struct names *n, struct sink *s);
 
-/* The size member: its PERF_ATTR_SIZE_ name, or what is wrong with it. */
-void attr_emit_size(const struct field *f, uint64_t size, struct sink *s);
-
 /* Notes the size that the kernel wrote back over an attr that it refused. */
 void attr_note_size(const struct call *c, uint64_t addr, struct sink *s);
 

@@ -64,14 +64,4 @@ bool cond_holds(const struct walk *w, const struct cond *c);
  */
 const struct field *layout_next(const struct walk *w, size_t *at);
 
-/* Hands the member with that index to the sink, whether it applies or not. */
-void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s);
-
-/*
- * Hands every member that applies to the sink: those that are not zero, those
- * always shown, and all of them when the sink is full.  The caller has begun
- * the object.
- */
-void layout_emit(const struct walk *w, struct sink *s);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -150,4 +151,44 @@ void record_digest(struct record *r, const char *key, const uint8_t *p,
 		snprintf(text + 2 * i, 3, "%02x", p[i]);
 	if (len)
 		r->s->ops->note(r->s, "hex", text);
+}
+
+bool record_slot(struct record *r, const struct slot *slot)
+{
+	const uint8_t *p = r->bytes + r->at;
+	size_t need;
+
+	if (slot->layout)
+		return record_fields(r, slot->layout, r->at);
+	r->slot = slot;
+	need = slot->need(r, r->at);
+	if (!record_take(r, need))
+		return false;
+	slot->emit(r, slot->key, p, need);
+	return true;
+}
+
+void record_slots(struct record *r, const struct slot *slots)
+{
+	for (; slots->bits; slots++)
+		if (r->format->sample_type & slots->bits &&
+		    !record_slot(r, slots))
+			return;
+}
+
+size_t record_tail(const struct record *r, size_t at)
+{
+	for (const struct slot *slot = r->slot + 1; slot->bits; slot++) {
+		size_t need;
+
+		if (!(r->format->sample_type & slot->bits))
+			continue;
+		if (at > r->end)
+			return SIZE_MAX;
+		need = slot->layout ? slot->layout->size : slot->need(r, at);
+		if (need > r->end - at)
+			return SIZE_MAX;
+		at += need;
+	}
+	return at;
 }

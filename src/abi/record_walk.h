@@ -12,6 +12,7 @@ struct record {
 	size_t at;		/* bytes accounted for */
 	size_t end;		/* where what is decoded now must end */
 	size_t wants;		/* where it would end if it did fit, else 0 */
+	const struct slot *slot; /* the one whose size is asked for */
 	uint32_t type;
 	uint16_t misc, size;
 	int32_t pid;		/* of the task; -1 while not known */
@@ -73,8 +74,8 @@ void record_slots(struct record *r, const struct slot *slots);
 /* Takes what one slot describes. */
 bool record_slot(struct record *r, const struct slot *slot);
 
-/* Where the slots of a sample behind the one with this bit would end. */
-size_t sample_tail(const struct record *r, uint64_t behind, size_t at);
+/* Return the end of the slots behind r->slot if they began at that place. */
+size_t record_tail(const struct record *r, size_t at);
 
 /* The parts of a sample whose size varies. */
 size_t read_need(const struct record *r, size_t at);

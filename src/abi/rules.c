@@ -11,135 +11,6 @@ static rule_fn *const predicates[RULE_COUNT] = {
 #undef RULE_CHANCE
 };
 
-/* Releases --------------------------------------------------------------------- */
-
-static bool in_release(uint32_t since, uint32_t release)
-{
-	return !release || since <= release;
-}
-
-uint32_t rules_attr_size(uint32_t release)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	uint32_t size = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (in_release(l->fields[i].since, release) && l->fields[i].size > size)
-			size = l->fields[i].size;
-	return size;
-}
-
-uint32_t rule_attr_size(const struct rule_input *in)
-{
-	return in->machine->attr_size ? in->machine->attr_size :
-					rules_attr_size(in->machine->release);
-}
-
-bool rule_newer(const struct rule_input *in)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	uint32_t newest = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (l->fields[i].since > newest)
-			newest = l->fields[i].since;
-	/* stable releases bring nothing new */
-	return in->machine->release >> 8 > newest >> 8;
-}
-
-int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x)
-{
-	uint64_t known = 0, named = 0;
-
-	for (size_t i = 0; i < x->n; i++) {
-		const struct xlat_entry *e = &x->entries[i];
-
-		if (e->traits & XLAT_NONABI)
-			continue;
-		named |= e->mask;
-		if (in_release(e->since, in->machine->release))
-			known |= e->mask;
-	}
-	if (v & ~named && rule_newer(in))
-		return RULE_UNKNOWN;
-	return refuses_if(v & ~known);
-}
-
-/* PMUs ------------------------------------------------------------------------- */
-
-enum fact rule_trait(const struct rule_input *in, uint64_t trait)
-{
-	/* what differs from one PMU of the kind to the next */
-	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
-
-	if (!in->pmu || !in->pmu->desc)
-		return FACT_UNKNOWN;
-	if (in->pmu->desc->traits & trait)
-		return FACT_YES;
-	return trait & varies && in->pmu->desc->traits & PMU_TRAIT_CPU_ONLY ?
-	       FACT_UNKNOWN : FACT_NO;
-}
-
-static const struct rule_pmu *by_type(const struct rule_machine *m, uint32_t type)
-{
-	for (size_t i = 0; i < m->npmus; i++)
-		if (m->pmus[i].type == type)
-			return &m->pmus[i];
-	return NULL;
-}
-
-static const struct rule_pmu *by_name(const struct rule_machine *m, const char *name)
-{
-	for (size_t i = 0; i < m->npmus; i++)
-		if (!strcmp(m->pmus[i].name, name))
-			return &m->pmus[i];
-	return NULL;
-}
-
-/*
- * The generic hardware events: of the PMU that config names, which must be one of
- * a CPU; of the CPU's where it names none, or none that there is.
- */
-static const struct rule_pmu *hardware(const struct rule_machine *m, uint64_t config)
-{
-	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
-	const struct rule_pmu *p = type ? by_type(m, type) : NULL;
-
-	if (p)
-		return !p->desc || p->desc->traits & PMU_TRAIT_CORE ? p : NULL;
-	for (size_t i = 0; i < m->npmus; i++)
-		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
-			return &m->pmus[i];
-	return NULL;
-}
-
-const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,
-				 size_t len)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	uint64_t type = layout_get(l, ATTR_TYPE, attr, len);
-	uint64_t config = layout_get(l, ATTR_CONFIG, attr, len);
-	const struct rule_pmu *p = NULL;
-
-	switch (type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_HW_CACHE:
-		return hardware(m, config);
-	case PERF_TYPE_RAW:
-		p = by_type(m, PERF_TYPE_RAW);
-		return p ? p : hardware(m, 0);
-	case PERF_TYPE_SOFTWARE:
-		/* these two go on to the clocks' own PMUs */
-		if (config == PERF_COUNT_SW_CPU_CLOCK)
-			p = by_name(m, "cpu_clock");
-		else if (config == PERF_COUNT_SW_TASK_CLOCK)
-			p = by_name(m, "task_clock");
-		return p ? p : by_type(m, PERF_TYPE_SOFTWARE);
-	default:
-		return by_type(m, (uint32_t)type);
-	}
-}
-
 /* Judging ---------------------------------------------------------------------- */
 
 static struct rule_input input_of(const struct rule_ask *ask)
@@ -161,11 +32,11 @@ static struct rule_input input_of(const struct rule_ask *ask)
 	return in;
 }
 
-static int judge(const struct rule_input *in, const struct rule_desc *d)
+static int rules_judge_one(const struct rule_input *in, const struct rule_desc *d)
 {
 	uint32_t release = in->machine->release;
 
-	if (!in_release(d->since, release) ||
+	if (!rule_in_release(d->since, release) ||
 	    (d->until && (!release || release >= d->until)))
 		return RULE_PASSES;
 	return predicates[d->id] ? predicates[d->id](in) : RULE_UNFORESEEN;
@@ -182,7 +53,7 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 
 	*v = (struct rule_verdict){ .rule = NULL };
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		v->says[i] = judge(&in, &rule_descs[i]);
+		v->says[i] = rules_judge_one(&in, &rule_descs[i]);
 		if (v->rule || (v->says[i] <= 0 && v->says[i] != RULE_REFUSES))
 			continue;
 		v->rule = &rule_descs[i];

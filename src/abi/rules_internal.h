@@ -44,6 +44,12 @@ static inline bool rule_samples(const struct rule_input *in, uint64_t sample_typ
 	return rule_get(in, ATTR_SAMPLE_TYPE) & sample_type;
 }
 
+/* Return whether a kernel of that release has what came with since; 0: not known. */
+static inline bool rule_in_release(uint32_t since, uint32_t release)
+{
+	return !release || since <= release;
+}
+
 static inline int refuses_if(bool wrong)
 {
 	return wrong ? RULE_REFUSES : RULE_PASSES;

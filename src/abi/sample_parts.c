@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Counts, callchains, raw data, words and AUX data in samples. */
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "abi/read_format.h"
 #include "abi/record_walk.h"
 #include "xlat/constants.h"

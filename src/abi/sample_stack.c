@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "abi/record_walk.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
@@ -16,8 +17,8 @@ static size_t fitting(const struct record *r, size_t at, size_t first,
 		      size_t second)
 {
 	if (second > r->end - at ||
-	    sample_tail(r, PERF_SAMPLE_BRANCH_STACK, at + first) == r->end ||
-	    sample_tail(r, PERF_SAMPLE_BRANCH_STACK, at + second) != r->end)
+	    record_tail(r, at + first) == r->end ||
+	    record_tail(r, at + second) != r->end)
 		return first;
 	return second;
 }

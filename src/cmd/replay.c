@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/input.h"
+#include "abi/call_decode.h"
 #include "cmd/cmd.h"
 #include "drive/replay_engine.h"
 #include "dump/reader.h"

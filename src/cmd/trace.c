@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "abi/pass.h"
+#include "abi/call_decode.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "cmd/cmd.h"

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "abi/call_decode.h"
+
 static struct c_args *args_self(struct sink *s)
 {
 	return (struct c_args *)s;

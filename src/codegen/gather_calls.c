@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/call_decode.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "codegen/c_args.h"

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/call_decode.h"
 #include "abi/layout.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "abi/call_decode.h"
 #include "lib/die.h"
 #include "xlat/tables.h"
 

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -4,6 +4,7 @@
 #include <json-c/json_object_iterator.h>
 #include <string.h>
 
+#include "abi/call_decode.h"
 #include "abi/strings.h"
 #include "dump/dump_line.h"
 #include "dump/json_sink.h"

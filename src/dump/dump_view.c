@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "abi/call_decode.h"
 #include "dump/dump_call.h"
 #include "lib/die.h"
 #include "xlat/tables.h"

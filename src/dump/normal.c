@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/call_decode.h"
 #include "abi/ioctl.h"
 #include "dump/normal_sink.h"
 #include "lib/die.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/strings.h"
+#include "abi/call_decode.h"
 #include "dump/reader_internal.h"
 #include "lib/die.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "abi/layout_emit.h"
 #include "text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -29,7 +29,7 @@ static inline bool syntax_is(const char *word, size_t len, const char *name)
 	return word && strlen(name) == len && !memcmp(word, name, len);
 }
 
-/* event_syntax.c: text, and events that are added to the list. */
+/* event_reading.c: the text, and events that are added to the list. */
 
 /* What comes next, behind blanks; NUL at the end. */
 char syntax_peek(struct reading *r);

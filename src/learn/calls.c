@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "drive/writer.h"
+#include "abi/layout_emit.h"
 #include "host/event_syntax.h"
 #include "learn/learn.h"
 #include "lib/die.h"

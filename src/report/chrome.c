@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "abi/call_decode.h"
 #include "abi/layout.h"
 #include "abi/strings.h"
 #include "dump/dump_line.h"

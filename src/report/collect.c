@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/attr.h"
+#include "abi/call_decode.h"
 #include "abi/strings.h"
 #include "lib/die.h"
 #include "report/attr_rows.h"

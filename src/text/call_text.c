@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "text/call_text.h"
 
+#include "abi/call_decode.h"
 #include "abi/strings.h"
 #include "text/siginfo.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "text/text_view_internal.h"
 #include "xlat/tables.h"
 

@@ -5,6 +5,7 @@
 
 #include "../unit/fake.h"
 #include "abi/args.h"
+#include "abi/call_decode.h"
 #include "fuzz.h"
 
 enum { FUZZ_MEMORY = 0x10000 };	/* where the target's memory begins */

@@ -11,6 +11,7 @@
 
 #include "abi/args.h"
 #include "abi/attr.h"
+#include "abi/call_decode.h"
 #include "abi/read_format.h"
 #include "fake.h"
 #include "text/text.h"

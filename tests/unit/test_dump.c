@@ -13,6 +13,7 @@
 #include <json-c/json_tokener.h>
 
 #include "dump/dump_call.h"
+#include "abi/call_decode.h"
 #include "dump/dump_read.h"
 #include "dump/json_sink.h"
 #include "dump/reader.h"

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "abi/call_decode.h"
 #include "drive/open_event.h"
 #include "drive/trial.h"
 #include "host/facts.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/check/check_show.h"
+#include "abi/call_decode.h"
 #include "dump/dump_line.h"
 #include "measure/refusal.h"
 #include "xlat/tables.h"

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "abi/attr_member.h"
+#include "abi/call_decode.h"
 #include "abi/layout.h"
+#include "abi/layout_emit.h"
 #include "cmd/check/check_show.h"
 #include "measure/refusal.h"
 #include "text/siginfo.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "abi/attr.h"
+#include "abi/attr_fields.h"
 #include "abi/attr_text.h"
 #include "abi/attr_value.h"
-#include "abi/config.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/record.h"
@@ -359,8 +359,8 @@ static void show_config(struct decode_one *d, uint64_t type, uint64_t config)
 	event_name(attr, sizeof(attr), &d->machine.names, &name);
 	showing_begin(&d->out, false);
 	s = d->out.sink;
-	config_emit_type(&w, &l->fields[ATTR_TYPE], (uint32_t)type, s);
-	config_emit(&w, &l->fields[ATTR_CONFIG], config, s);
+	attr_emit_type(&w, &l->fields[ATTR_TYPE], (uint32_t)type, s);
+	attr_emit_config(&w, &l->fields[ATTR_CONFIG], config, s);
 	if (s->full)
 		s->ops->hex(s, "raw", config);
 	s->ops->string(s, "event", buf_str(&name), name.len, false);

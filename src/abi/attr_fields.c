@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "abi/config.h"
+#include "abi/attr_fields.h"
 
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -10,7 +10,7 @@ static const char *pmu_name(const struct walk *w, uint32_t type)
 	return w->names && w->names->pmu ? w->names->pmu(w->names, type) : NULL;
 }
 
-void config_emit_type(const struct walk *w, const struct field *f,
+void attr_emit_type(const struct walk *w, const struct field *f,
 		      uint32_t type, struct sink *s)
 {
 	const char *pmu;
@@ -100,7 +100,7 @@ static void emit_terms(const struct walk *w, const struct field *f,
 		s->ops->note(s, "event", terms);
 }
 
-void config_emit(const struct walk *w, const struct field *f, uint64_t config,
+void attr_emit_config(const struct walk *w, const struct field *f, uint64_t config,
 		 struct sink *s)
 {
 	uint32_t type = (uint32_t)layout_get(w->layout, ATTR_TYPE, w->bytes, w->len);
@@ -124,4 +124,23 @@ void config_emit(const struct walk *w, const struct field *f, uint64_t config,
 	default:
 		emit_terms(w, f, type, config, s);
 	}
+}
+
+void attr_emit_size(const struct field *f, uint64_t size, struct sink *s)
+{
+	if (xlat_name(f->xlat, size)) {
+		s->ops->enumeration(s, f->name, f->xlat, size);
+		return;
+	}
+	s->ops->uint(s, f->name, size);
+	if (!size)
+		s->ops->note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
+	else if (size < PERF_ATTR_SIZE_VER0)
+		s->ops->note(s, "words", "too small: 64 is the least");
+	else if (size > ATTR_MAX_SIZE)
+		s->ops->note(s, "words", "too large: more than a page");
+	else if (size > layout_perf_event_attr.size)
+		s->ops->note(s, "words", "larger than any known version");
+	else
+		s->ops->note(s, "words", "between two versions");
 }

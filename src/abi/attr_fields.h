@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The members type, size and config of an attr. */
+#ifndef PEVTRACE_ABI_ATTR_FIELDS_H
+#define PEVTRACE_ABI_ATTR_FIELDS_H
+
+#include "abi/layout.h"
+
+/* The kernel refuses an attr larger than a page; 4 KiB is the smallest page. */
+enum { ATTR_MAX_SIZE = 4096 };
+
+/* Write the type: a generic one by its constant, a dynamic PMU by its name in sysfs. */
+void attr_emit_type(const struct walk *w, const struct field *f, uint32_t type,
+		    struct sink *s);
+
+/* Write the config as the type of w's attr defines it (perf_event_open(2)). */
+void attr_emit_config(const struct walk *w, const struct field *f, uint64_t config,
+		      struct sink *s);
+
+/* Write the size: its PERF_ATTR_SIZE_ constant, or what is wrong with it. */
+void attr_emit_size(const struct field *f, uint64_t size, struct sink *s);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "abi/layout_emit.h"
+
+#include <string.h>
+
+#include "abi/attr_fields.h"
+#include "abi/strings.h"
+
+static int64_t sign_extend(uint64_t v, const struct field *f)
+{
+	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
+
+	return bits == 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
+}
+
+/* A mask of perf registers: the number reads best, the names explain it. */
+static void emit_regs(const struct walk *w, const struct field *f, uint64_t v,
+		      struct sink *s)
+{
+	const struct xlat *regs = w->arch ? w->arch->regs : f->xlat;
+	const struct xlat_entry *e;
+	struct text_line names;
+	uint64_t rest = v;
+	size_t at = 0;
+
+	s->ops->hex(s, f->name, v);
+	if (!v || !regs)
+		return;
+	text_line_start(&names);
+	while ((e = xlat_next_flag(regs, &rest, &at)))
+		text_line_join(&names, "|", "%s", e->name + strlen(regs->prefix));
+	if (rest)
+		text_line_join(&names, "|", "0x%llx", (unsigned long long)rest);
+	s->ops->note(s, "registers", names.text);
+}
+
+/* A number that a table explains in words. */
+static void emit_words(const struct field *f, uint64_t v, struct sink *s)
+{
+	const struct xlat_entry *e = xlat_find(f->xlat, v);
+
+	s->ops->uint(s, f->name, v);
+	if (e)
+		s->ops->note(s, "words", e->meaning);
+}
+
+static void emit_string(const struct walk *w, const struct field *f,
+			uint64_t v, struct sink *s)
+{
+	if (w->call)
+		call_emit_string(w->call, AT_SYSCALL_ENTER, f->name, v, s);
+	else
+		s->ops->addr(s, f->name, v);
+}
+
+static void emit_fd(const struct walk *w, const struct field *f, int64_t fd,
+		    struct sink *s)
+{
+	const char *label = NULL;
+
+	if (w->call && w->names && w->names->fd)
+		label = w->names->fd(w->names, w->call, fd);
+	s->ops->fd(s, f->name, fd, label);
+}
+
+static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
+		       struct sink *s)
+{
+	switch (f->kind) {
+	case FIELD_UINT:
+	case FIELD_BOOL:
+		s->ops->uint(s, f->name, v);
+		break;
+	case FIELD_SINT:
+	case FIELD_PID:
+		s->ops->sint(s, f->name, sign_extend(v, f));
+		break;
+	case FIELD_HEX:
+	case FIELD_CONFIGX:
+	case FIELD_RESERVED:
+		s->ops->hex(s, f->name, v);
+		break;
+	case FIELD_ADDR:
+		s->ops->addr(s, f->name, v);
+		break;
+	case FIELD_ENUM:
+		/* a signed enum such as clockid keeps its sign */
+		s->ops->enumeration(s, f->name, f->xlat, v);
+		break;
+	case FIELD_FLAGS:
+		s->ops->flags(s, f->name, f->xlat, v);
+		break;
+	case FIELD_WORDS:
+		emit_words(f, v, s);
+		break;
+	case FIELD_REGS:
+		emit_regs(w, f, v, s);
+		break;
+	case FIELD_STRING:
+		emit_string(w, f, v, s);
+		break;
+	case FIELD_FD:
+		emit_fd(w, f, sign_extend(v, f), s);
+		break;
+	case FIELD_SIGNAL:
+		emit_signal(f->name, (int)v, s);
+		break;
+	case FIELD_PMU:
+		attr_emit_type(w, f, (uint32_t)v, s);
+		break;
+	case FIELD_CONFIG:
+		attr_emit_config(w, f, v, s);
+		break;
+	case FIELD_SIZE:
+		attr_emit_size(f, v, s);
+		break;
+	}
+}
+
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s)
+{
+	const struct field *f = &w->layout->fields[index];
+
+	emit_value(w, f, field_get(f, w->bytes, w->len), s);
+}
+
+/* "ignored: needs sample_type&PERF_SAMPLE_BRANCH_STACK" */
+static void note_ignored(const struct walk *w, const struct field *of, uint64_t v,
+			 struct sink *s)
+{
+	const struct cond *c = &of->needs;
+	static const char *const ops[] = {
+		[COND_EQ] = "=", [COND_NE] = "!=", [COND_MASK] = "&",
+	};
+	const struct field *f = &w->layout->fields[c->field];
+	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
+
+	if (of->kind == FIELD_REGS && w->arch && v & w->arch->regs_extended)
+		/* perf_event_open() checks these bits whatever sample_type says */
+		s->ops->note(s, "checked", "not ignored: extended registers need "
+			     "a PMU that has them");
+	else if (c->op == COND_PMU)
+		sink_notef(s, "ignored", "ignored: needs the %s PMU", c->pmu);
+	else if (name)
+		sink_notef(s, "ignored", "ignored: needs %s%s%s", f->name,
+			   ops[c->op], name);
+	else
+		sink_notef(s, "ignored", "ignored: needs %s%s%llu", f->name,
+			   ops[c->op], (unsigned long long)c->value);
+}
+
+/* It is written in decimal. */
+static bool is_number(enum field_kind kind)
+{
+	return kind == FIELD_UINT || kind == FIELD_BOOL || kind == FIELD_WORDS ||
+	       kind == FIELD_SIZE || kind == FIELD_PMU;
+}
+
+/* "was PERF_SAMPLE_IP|PERF_SAMPLE_TID" */
+static void note_was(const struct walk *w, const struct field *f, struct sink *s)
+{
+	uint64_t v = field_get(f, w->before, w->before_len);
+	const struct xlat_entry *e;
+	struct text_line names;
+	size_t at = 0;
+
+	text_line_start(&names);
+	if (f->kind == FIELD_FLAGS) {
+		while ((e = xlat_next_flag(f->xlat, &v, &at)))
+			text_line_join(&names, "|", "%s", e->name);
+		if (v || !names.len)
+			text_line_join(&names, "|", "0x%llx", (unsigned long long)v);
+	} else if (f->kind != FIELD_WORDS && f->xlat && xlat_name(f->xlat, v)) {
+		text_line_join(&names, "", "%s", xlat_name(f->xlat, v));
+	} else if (f->kind == FIELD_STRING) {
+		text_line_join(&names, "", "another");
+	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {
+		text_line_join(&names, "", "%lld", (long long)sign_extend(v, f));
+	} else {
+		text_line_join(&names, "", is_number(f->kind) ? "%llu" : "0x%llx",
+			       (unsigned long long)v);
+	}
+	sink_notef(s, "was", "was %s", names.text);
+}
+
+/* It has another value than before. */
+static bool changed(const struct walk *w, const struct field *f, uint64_t v)
+{
+	return w->before && field_get(f, w->before, w->before_len) != v;
+}
+
+void layout_emit(const struct walk *w, struct sink *s)
+{
+	const struct field *f;
+	size_t at = 0;
+
+	while ((f = layout_next(w, &at))) {
+		uint64_t v = field_get(f, w->bytes, w->len);
+		bool marked = changed(w, f, v);
+
+		if (!v && !f->always && !marked &&
+		    !(s->full && f->kind != FIELD_RESERVED))
+			continue;
+		emit_value(w, f, v, s);
+		if (marked)
+			note_was(w, f, s);
+		if (v && !cond_holds(w, &f->needs))
+			note_ignored(w, f, v, s);
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the predicates of several rules ask: sizes, releases and PMUs. */
+#include "abi/rules_internal.h"
+
+/* Releases --------------------------------------------------------------------- */
+
+uint32_t rules_attr_size(uint32_t release)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (rule_in_release(l->fields[i].since, release) && l->fields[i].size > size)
+			size = l->fields[i].size;
+	return size;
+}
+
+uint32_t rule_attr_size(const struct rule_input *in)
+{
+	return in->machine->attr_size ? in->machine->attr_size :
+					rules_attr_size(in->machine->release);
+}
+
+bool rule_newer(const struct rule_input *in)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t newest = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->fields[i].since > newest)
+			newest = l->fields[i].since;
+	/* stable releases bring nothing new */
+	return in->machine->release >> 8 > newest >> 8;
+}
+
+int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x)
+{
+	uint64_t known = 0, named = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		const struct xlat_entry *e = &x->entries[i];
+
+		if (e->traits & XLAT_NONABI)
+			continue;
+		named |= e->mask;
+		if (rule_in_release(e->since, in->machine->release))
+			known |= e->mask;
+	}
+	if (v & ~named && rule_newer(in))
+		return RULE_UNKNOWN;
+	return refuses_if(v & ~known);
+}
+
+/* PMUs ------------------------------------------------------------------------- */
+
+enum fact rule_trait(const struct rule_input *in, uint64_t trait)
+{
+	/* what differs from one PMU of the kind to the next */
+	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
+
+	if (!in->pmu || !in->pmu->desc)
+		return FACT_UNKNOWN;
+	if (in->pmu->desc->traits & trait)
+		return FACT_YES;
+	return trait & varies && in->pmu->desc->traits & PMU_TRAIT_CPU_ONLY ?
+	       FACT_UNKNOWN : FACT_NO;
+}
+
+static const struct rule_pmu *rule_pmu_by_type(const struct rule_machine *m, uint32_t type)
+{
+	for (size_t i = 0; i < m->npmus; i++)
+		if (m->pmus[i].type == type)
+			return &m->pmus[i];
+	return NULL;
+}
+
+static const struct rule_pmu *rule_pmu_by_name(const struct rule_machine *m, const char *name)
+{
+	for (size_t i = 0; i < m->npmus; i++)
+		if (!strcmp(m->pmus[i].name, name))
+			return &m->pmus[i];
+	return NULL;
+}
+
+/*
+ * The generic hardware events: of the PMU that config names, which must be one of
+ * a CPU; of the CPU's where it names none, or none that there is.
+ */
+static const struct rule_pmu *rule_pmu_of_hardware(const struct rule_machine *m, uint64_t config)
+{
+	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
+	const struct rule_pmu *p = type ? rule_pmu_by_type(m, type) : NULL;
+
+	if (p)
+		return !p->desc || p->desc->traits & PMU_TRAIT_CORE ? p : NULL;
+	for (size_t i = 0; i < m->npmus; i++)
+		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
+			return &m->pmus[i];
+	return NULL;
+}
+
+const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,
+				 size_t len)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint64_t type = layout_get(l, ATTR_TYPE, attr, len);
+	uint64_t config = layout_get(l, ATTR_CONFIG, attr, len);
+	const struct rule_pmu *p = NULL;
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		return rule_pmu_of_hardware(m, config);
+	case PERF_TYPE_RAW:
+		p = rule_pmu_by_type(m, PERF_TYPE_RAW);
+		return p ? p : rule_pmu_of_hardware(m, 0);
+	case PERF_TYPE_SOFTWARE:
+		/* these two go on to the clocks' own PMUs */
+		if (config == PERF_COUNT_SW_CPU_CLOCK)
+			p = rule_pmu_by_name(m, "cpu_clock");
+		else if (config == PERF_COUNT_SW_TASK_CLOCK)
+			p = rule_pmu_by_name(m, "task_clock");
+		return p ? p : rule_pmu_by_type(m, PERF_TYPE_SOFTWARE);
+	default:
+		return rule_pmu_by_type(m, (uint32_t)type);
+	}
+}
