@@ -277,7 +277,7 @@ def other_process(tap, tmp):
 		for program in (base + ".gcc", base + ".clang"):
 			if os.path.exists(program):
 				r = run(program, "true", "true")
-				tap.ok(r.returncode == 2 and b"'true' is no PID" in r.stderr,
+				tap.ok(r.returncode == 2 and b"invalid PID: 'true'" in r.stderr,
 				       "a word is no pid", [r.stderr.decode()])
 	finally:
 		sleeper.kill()

@@ -11,8 +11,8 @@ static struct c_args *args_self(struct sink *s)
 	return (struct c_args *)s;
 }
 
-/* Where the next value goes: an argument of its own, or a member of the last. */
-static struct buf *begin_value(struct c_args *a, const char *key)
+/* Begin an argument, or a member of the last one; return where to write its value. */
+static struct buf *args_value(struct c_args *a, const char *key)
 {
 	struct buf *out;
 
@@ -32,7 +32,7 @@ static struct buf *begin_value(struct c_args *a, const char *key)
 static void args_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
 	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
+	struct buf *out = args_value(a, key);
 
 	if (out && !a->depth)
 		buf_addf(out, "&(%s%s){ ", shape == SINK_ARRAY ? "" : "struct ",
@@ -55,7 +55,7 @@ static void args_end(struct sink *s)
 
 static void args_uint(struct sink *s, const char *key, uint64_t v)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
 	if (out)
 		c_add_number(out, v);
@@ -63,7 +63,7 @@ static void args_uint(struct sink *s, const char *key, uint64_t v)
 
 static void args_sint(struct sink *s, const char *key, int64_t v)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
 	if (out)
 		buf_addf(out, "%" PRId64, v);
@@ -71,7 +71,7 @@ static void args_sint(struct sink *s, const char *key, int64_t v)
 
 static void args_hex(struct sink *s, const char *key, uint64_t v)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
 	if (out && v)
 		c_add_hex(out, v);
@@ -81,7 +81,7 @@ static void args_hex(struct sink *s, const char *key, uint64_t v)
 
 static void args_addr(struct sink *s, const char *key, uint64_t v)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
 	if (!out)
 		return;
@@ -93,9 +93,9 @@ static void args_addr(struct sink *s, const char *key, uint64_t v)
 static void args_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
 	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
+	struct buf *out = args_value(a, key);
 
-	/* an ioctl's request comes with a table of its own, out of perf_event.h */
+	/* the table of ioctl requests names no header: perf_event.h defines them */
 	if (out && !x->header && xlat_name(x, v))
 		buf_adds(out, xlat_name(x, v));
 	else if (out)
@@ -105,7 +105,7 @@ static void args_enum(struct sink *s, const char *key, const struct xlat *x, uin
 static void args_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
 	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
+	struct buf *out = args_value(a, key);
 
 	if (out)
 		c_add_flags(out, a->needs, x, v);
@@ -120,9 +120,9 @@ static void args_packed(struct sink *s, const char *key, uint64_t raw,
 
 static void args_symbol(struct sink *s, const char *key, const char *word)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
-	/* signals come by name */
+	/* signals are symbols */
 	c_need_header(args_self(s)->needs, "signal.h");
 	if (out)
 		c_comment(out, word, strlen(word));
@@ -131,7 +131,7 @@ static void args_symbol(struct sink *s, const char *key, const char *word)
 static void args_string(struct sink *s, const char *key, const char *bytes, size_t len,
 			bool cut)
 {
-	struct buf *out = begin_value(args_self(s), key);
+	struct buf *out = args_value(args_self(s), key);
 
 	(void)cut;
 	if (out)
@@ -147,7 +147,7 @@ static void args_bytes(struct sink *s, const char *key, const void *bytes, size_
 static void args_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
 	struct c_args *a = args_self(s);
-	struct buf *out = begin_value(a, key);
+	struct buf *out = args_value(a, key);
 
 	(void)label;
 	if (out)

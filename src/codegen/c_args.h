@@ -7,12 +7,12 @@
 #include "abi/sink.h"
 #include "codegen/c_source.h"
 
-/* The call's arguments as C expressions. */
+/* A sink that writes the arguments of a call as C expressions. */
 struct c_args {
 	struct sink sink;		/* first member */
 	struct c_needs *needs;
-	const char *object;		/* type of what a pointer points to */
-	/* a descriptor of the caller as an expression */
+	const char *object;		/* struct that a pointer argument points to */
+	/* writes a descriptor of the caller as an expression */
 	void (*fd)(void *ctx, const char *key, int64_t fd, struct buf *out);
 	void *ctx;
 	struct buf text[CALL_MAX_ARGS];
@@ -21,7 +21,7 @@ struct c_args {
 	bool any;
 };
 
-/* Walks over the arguments of a call that has returned; attrs are left empty. */
+/* Fill in text for a call that has returned.  Attrs are left empty. */
 void c_args_make(struct c_args *a, const struct call *c, const struct names *names);
 void c_args_free(struct c_args *a);
 

@@ -11,7 +11,7 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* A line is not to be longer than this; tabs count 8. */
+/* The maximum line length, with tabs of 8. */
 enum { COLUMNS = 100 };
 
 struct attr_sink {
@@ -19,7 +19,7 @@ struct attr_sink {
 	struct c_attr *attr;
 	struct c_needs *needs;
 	unsigned int depth;
-	/* the member that came last, until its notes have come */
+	/* the current member: notes about it may follow */
 	const struct field *field;
 	struct buf value, comment;
 	bool unnamed;
@@ -39,7 +39,7 @@ static size_t columns(const char *text)
 	return n;
 }
 
-/* Breaks a long value behind a "|". */
+/* Append a value, with line breaks after "|". */
 static void add_wrapped(struct buf *line, const char *value)
 {
 	size_t at = columns(buf_str(line));
@@ -61,7 +61,7 @@ static void add_wrapped(struct buf *line, const char *value)
 	buf_adds(line, value);
 }
 
-/* The comment stands behind the line where there is room, else before it. */
+/* The comment follows the line if there is room, else precedes it. */
 void c_member_write(struct buf *out, const struct c_member *m, bool comment)
 {
 	size_t width = columns(m->line), more = strlen(m->comment) + strlen("/*  */");
@@ -98,8 +98,8 @@ static void flush_member(struct attr_sink *a)
 }
 
 /*
- * Begins a member; NULL for what is none, or what the headers have none for.
- * Reserved bits have names, but stand elsewhere in other headers.
+ * Begin a member and return where to write its value; NULL if C_HEADERS do not have it.
+ * Reserved bits have names, but at other offsets in other headers.
  */
 static struct buf *begin_member(struct attr_sink *a, const char *key)
 {
@@ -139,7 +139,7 @@ static void add_packed(struct buf *out, struct c_needs *n, const struct sink_par
 	}
 }
 
-/* The meaning of the value says more than that of the member. */
+/* Replace the member's meaning by that of its value, which says more. */
 static void comment_value(struct attr_sink *a, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e = xlat_find(x, v);
@@ -225,12 +225,12 @@ static void attr_packed(struct sink *s, const char *key, uint64_t raw,
 
 static void attr_symbol(struct sink *s, const char *key, const char *word)
 {
-	/* none of attr's members is one; runs of unknown bytes are in the rest */
+	/* no member is a symbol; unknown bytes are in rest */
 	(void)begin_member(attr_self(s), key);
 	(void)word;
 }
 
-/* An initializer of static storage cannot hold its address in an integer. */
+/* A static initializer cannot convert an address to an integer: main() sets it. */
 static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
 			bool cut)
 {
@@ -242,7 +242,7 @@ static void attr_string(struct sink *s, const char *key, const char *bytes, size
 		return;
 	attr->string_member[attr->nstrings] = a->field->name;
 	c_string(&attr->string_value[attr->nstrings++], bytes, len);
-	a->unnamed = true;	/* no line of its own */
+	a->unnamed = true;	/* no line in the initializer */
 }
 
 static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
@@ -265,7 +265,7 @@ static void attr_note(struct sink *s, const char *key, const char *text)
 	if (!a->field)
 		return;
 	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
-		buf_reset(&a->comment); /* what it is says more than that it is one */
+		buf_reset(&a->comment); /* the name of the event says more */
 	if (a->comment.len)
 		buf_adds(&a->comment, "; ");
 	c_comment(&a->comment, text, strlen(text));

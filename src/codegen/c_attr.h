@@ -7,9 +7,8 @@
 #include "codegen/c_source.h"
 
 /*
- * An attr as initializer.  What the headers have no member for, be it bits,
- * members or bytes behind, is left over and has to be put into place by
- * statements: words of 8 bytes.
+ * An attr as an initializer.  Bits, members and bytes that C_HEADERS have no member for
+ * remain in rest; statements set them in words of 8 bytes.
  */
 struct c_attr {
 	struct c_member {
@@ -22,13 +21,13 @@ struct c_attr {
 	size_t nstrings;
 	uint8_t *rest;		/* size bytes, a multiple of 8 */
 	size_t size;		/* at least what the kernel reads */
-	struct buf unnamed;	/* "defer_output, ...": members in rest, by name */
+	struct buf unnamed;	/* "defer_output, ...": the members in rest */
 };
 
-/* Appends the lines of a member, comment and all where told. */
+/* Write the lines of a member, with its comment if asked for. */
 void c_member_write(struct buf *out, const struct c_member *m, bool comment);
 
-/* The attr that c passed at addr; false where it could not be read. */
+/* Fill in *a from the attr that c passed at addr; return false if it was unreadable. */
 bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
 		 const struct names *names, struct c_needs *needs);
 void c_attr_free(struct c_attr *a);

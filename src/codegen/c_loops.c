@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The lines of main(), those that repeat as loops. */
+/* Write the lines of main(), with loops for those that repeat. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/c_writer.h"
 
-/* So many lines in a row may be the body of a loop. */
+/* The most lines in the body of a loop. */
 enum { LOOP_MAX = 24 };
 
-/* The n-th number in the text; *at moves behind it.  False at the end. */
-static bool next_number(const char **at, long *n)
+/* Get the next number of the text and move *at past it; return false at the end. */
+static bool line_number(const char **at, long *n)
 {
 	const char *mark = strchr(*at, MARK_START);
 	char *end;
@@ -21,7 +21,7 @@ static bool next_number(const char **at, long *n)
 	return true;
 }
 
-/* The same but for numbers? */
+/* Return whether two lines differ in their numbers only. */
 static bool same_shape(const struct line *x, const struct line *y)
 {
 	const char *a = x->text, *b = y->text;
@@ -43,20 +43,20 @@ static bool same_shape(const struct line *x, const struct line *y)
 	}
 }
 
-/* Do numbers grow from x to y as from y to z? */
+/* Return whether numbers grow from x to y as they do from y to z. */
 static bool same_steps(const struct line *x, const struct line *y, const struct line *z)
 {
 	const char *a = x->text, *b = y->text, *c = z->text;
 	long i, j, k;
 
-	while (next_number(&a, &i) && next_number(&b, &j) && next_number(&c, &k))
+	while (line_number(&a, &i) && line_number(&b, &j) && line_number(&c, &k))
 		if (j - i != k - j)
 			return false;
 	return true;
 }
 
-/* How often the n lines from at on stand there, with numbers that go on evenly. */
-static size_t repeats(const struct writer *w, size_t at, size_t n)
+/* Count how often n lines repeat from at on, with numbers that grow evenly. */
+static size_t loop_turns(const struct writer *w, size_t at, size_t n)
 {
 	const struct line *l = w->lines;
 	size_t times = 1;
@@ -72,14 +72,14 @@ static size_t repeats(const struct writer *w, size_t at, size_t n)
 	return times;
 }
 
-/* The body that saves most lines; 0: none is worth a loop. */
+/* Return the length of the body that saves most lines; 0: write no loop. */
 static size_t find_loop(const struct writer *w, size_t at, size_t *times)
 {
 	size_t best = 0, saved = 0;
 
 	for (size_t n = 1; n <= LOOP_MAX && at + 2 * n <= w->nlines; n++) {
 		size_t r = same_shape(&w->lines[at], &w->lines[at + n]) ?
-			repeats(w, at, n) : 1;
+			loop_turns(w, at, n) : 1;
 		size_t gain = (r - 1) * n;
 
 		if (gain > saved && gain >= 2) {
@@ -91,7 +91,7 @@ static size_t find_loop(const struct writer *w, size_t at, size_t *times)
 	return best;
 }
 
-/* A number that is start in the first turn, and step more in each. */
+/* Append a number as an expression of the turn i: start + step * i. */
 static void add_index(struct buf *out, long start, long step)
 {
 	if (!step)
@@ -110,24 +110,24 @@ static void add_index(struct buf *out, long start, long step)
 		buf_addf(out, "%ld * i %c %ld", step, start < 0 ? '-' : '+', labs(start));
 }
 
-static void put_meaning(struct writer *w, const struct line *l, const char *indent)
+static void line_meaning(struct writer *w, const struct line *l, const char *indent)
 {
 	if (l->meaning && c_say(w, "step", l->meaning))
 		buf_addf(w->out, "%s/* %s */\n", indent, l->meaning);
 }
 
-/* later: the same line one turn on, or NULL. */
-static void put_line(struct writer *w, const struct line *l, const struct line *later)
+/* Write a line; later is the same line in the next turn of a loop, or NULL. */
+static void line_write(struct writer *w, const struct line *l, const struct line *later)
 {
 	const char *indent = later ? "\t\t" : "\t", *at = l->text, *from;
 	const char *next = later ? later->text : NULL;
 	struct buf text = { 0 };
 	long n = 0, m = 0;
 
-	for (from = at; next_number(&at, &n); from = at) {
+	for (from = at; line_number(&at, &n); from = at) {
 		buf_add(&text, from, strcspn(from, "\001"));
 		if (next)
-			next_number(&next, &m);
+			line_number(&next, &m);
 		add_index(&text, n, later ? m - n : 0);
 	}
 	buf_adds(&text, from);
@@ -144,14 +144,14 @@ void c_lines_write(struct writer *w)
 		bool braces = n > 1 || strchr(w->lines[at].text, '\n');
 
 		if (!(n && braces))
-			put_meaning(w, &w->lines[at], "\t");
+			line_meaning(w, &w->lines[at], "\t");
 		if (n)
 			buf_addf(w->out, "	for (int i = 0; i < %zu; i++)%s\n", times,
 				 braces ? " {" : "");
 		for (size_t i = at; i < at + body; i++) {
 			if (n && braces)
-				put_meaning(w, &w->lines[i], "\t\t");
-			put_line(w, &w->lines[i], n ? &w->lines[i + n] : NULL);
+				line_meaning(w, &w->lines[i], "\t\t");
+			line_write(w, &w->lines[i], n ? &w->lines[i + n] : NULL);
 		}
 		if (n && braces)
 			buf_adds(w->out, "	}\n");

@@ -8,17 +8,17 @@ static const char must[] =
 "\n";
 
 static const char fails[] =
-"/* For what failed in the trace. */\n"
+"/* A call that failed in the trace. */\n"
 "static void fails(long result, const char *call)\n"
 "{\n"
 "	if (result >= 0)\n"
-"		warnx(\"%s: succeeds here\", call);\n"
+"		warnx(\"%s: succeeded, unlike in the trace\", call);\n"
 "}\n"
 "#define FAILS(call) fails((call), #call)\n"
 "\n";
 
 static const char open_event[] =
-"/* libc has no function for this call. */\n"
+"/* libc has no wrapper for this system call. */\n"
 "static int open_event(void *attr, pid_t pid, int cpu, int group, unsigned long flags)\n"
 "{\n"
 "	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);\n"
@@ -26,7 +26,7 @@ static const char open_event[] =
 "\n";
 
 static const char bits[] =
-"/* Fills in what the struct of Linux 6.1 has no member for. */\n"
+"/* Set bits that struct perf_event_attr of Linux 6.1 has no member for. */\n"
 "static void add_bits(void *attr, size_t offset, uint64_t bits)\n"
 "{\n"
 "	uint64_t word;\n"
@@ -38,7 +38,7 @@ static const char bits[] =
 "\n";
 
 static const char handler[] =
-"/* Signals of events do no more than to interrupt a wait. */\n"
+"/* Signals of events only interrupt a wait. */\n"
 "static void ignore(int signal)\n"
 "{\n"
 "	(void)signal;\n"
@@ -46,7 +46,7 @@ static const char handler[] =
 "\n";
 
 static const char start_child[] =
-"/* A child that runs the command once a byte comes through the pipe. */\n"
+"/* Fork a child that execs the command after it has read a byte from the pipe. */\n"
 "static pid_t start_child(char **command, int *go)\n"
 "{\n"
 "	int hold[2];\n"
@@ -85,7 +85,7 @@ static const char interrupt[] =
 "\n";
 
 static const char map_ring[] =
-"/* A ring's first page says where its data are, and how far they are written and read. */\n"
+"/* The first page of a ring holds the offset of its data, data_head and data_tail. */\n"
 "static struct perf_event_mmap_page *ring[RINGS];\n"
 "static struct pollfd polled[RINGS];\n"
 "\n"
@@ -98,12 +98,12 @@ static const char map_ring[] =
 "}\n"
 "\n";
 
-/* What is in an AUX area, only the decoder of its PMU can tell. */
+/* The data of an AUX area need a decoder of the PMU; the program counts their bytes. */
 static const char map_aux[] =
 "static struct perf_event_mmap_page *aux_of[RINGS];\n"
 "static unsigned long long aux_bytes;\n"
 "\n"
-"/* The page of the event's ring is told first where the AUX area is to be. */\n"
+"/* aux_offset and aux_size must be set in the ring's first page before the mmap. */\n"
 "static void map_aux(int i, int event, size_t length, int prot, int flags, off_t offset)\n"
 "{\n"
 "	int of = 0;\n"
@@ -121,7 +121,7 @@ static const char map_aux[] =
 "	polled[i].fd = -1;\n"
 "}\n"
 "\n"
-"/* Counts what is new there, and gives its room back. */\n"
+"/* Count new bytes, and free their space. */\n"
 "static void drain_aux(int i)\n"
 "{\n"
 "	uint64_t head = __atomic_load_n(&aux_of[i]->aux_head, __ATOMIC_ACQUIRE);\n"
@@ -132,7 +132,7 @@ static const char map_aux[] =
 "\n";
 
 static const char record_at[] =
-"/* A copy of the record at a place in the ring, which may go on at the ring's start. */\n"
+"/* Copy the record at a position; it may wrap around the end of the ring. */\n"
 "static const struct perf_event_header *record_at(int i, uint64_t place, uint64_t most)\n"
 "{\n"
 "	static uint64_t copy[65536 / sizeof(uint64_t)]; /* no record is larger */\n"
@@ -150,10 +150,10 @@ static const char record_at[] =
 "\n";
 
 static const char drain[] =
-"/* Takes the records that are new, and gives their room back. */\n"
+"/* Read new records, and free their space. */\n"
 "static void drain(int i)\n"
 "{\n"
-"	/* acquire: the records are read after the head that covers them */\n"
+"	/* acquire: read the records after data_head */\n"
 "	uint64_t head = __atomic_load_n(&ring[i]->data_head, __ATOMIC_ACQUIRE);\n"
 "	uint64_t tail = ring[i]->data_tail;\n"
 "\n"
@@ -163,13 +163,13 @@ static const char drain[] =
 "			errx(1, \"damaged record in ring %d\", i);\n"
 "		on_record(h);\n"
 "	}\n"
-"	/* release: the kernel may write there from now on */\n"
+"	/* release: the kernel may overwrite them from here on */\n"
 "	__atomic_store_n(&ring[i]->data_tail, tail, __ATOMIC_RELEASE);\n"
 "}\n"
 "\n";
 
 static const char drain_overwritten[] =
-"/* The kernel writes on without waiting for us: what it overran is counted. */\n"
+"/* The kernel overwrites unread records; count their bytes. */\n"
 "static void drain_overwritten(int i)\n"
 "{\n"
 "	const struct perf_event_header *h;\n"
@@ -190,7 +190,7 @@ static const char drain_overwritten[] =
 "\n";
 
 static const char drain_backward[] =
-"/* The head goes down: from there on lies what is newest, then what is older. */\n"
+"/* data_head decreases: the newest record is first, older ones follow. */\n"
 "static void drain_backward(int i)\n"
 "{\n"
 "	const struct perf_event_header *h;\n"
@@ -201,7 +201,7 @@ static const char drain_backward[] =
 "	for (; at != end; at += h->size) {\n"
 "		h = record_at(i, at, end - at);\n"
 "		if (!h)\n"
-"			break; /* the oldest is overwritten in part */\n"
+"			break; /* the oldest record is partly overwritten */\n"
 "		on_record(h);\n"
 "	}\n"
 "	overrun += seen[i] - end;\n"
@@ -214,7 +214,7 @@ static const char watch_rings[] =
 "		for (int i = 0; i < RINGS; i++) {\n"
 "			%s%s;\n"
 "			if (polled[i].revents & POLLHUP)\n"
-"				polled[i].fd = -1; /* whom it measured is gone */\n"
+"				polled[i].fd = -1; /* the measured task has exited */\n"
 "		}\n"
 "	}\n"
 "}\n"
@@ -223,10 +223,10 @@ static const char watch_rings[] =
 static const char print_count[] =
 "static void print_count(int event, const char *name)\n"
 "{\n"
-"	unsigned long long count[5]; /* the count itself, then what read_format asks for */\n"
+"	unsigned long long count[5]; /* the count, then what read_format adds */\n"
 "\n"
 "	if (!MUST(read(event, count, sizeof(count))))\n"
-"		errx(1, \"%s could not be put on its PMU\", name);\n"
+"		errx(1, \"%s could not be scheduled on its PMU\", name);\n"
 "	fprintf(stderr, \"%18llu %s\\n\", count[0], name);\n";
 
 static const char print_part[] =
@@ -239,15 +239,15 @@ static const char print_lost[] =
 "		fprintf(stderr, \"%%18llu of its samples lost\\n\", count[%1$d]);\n";
 
 static const char print_counts[] =
-"/* Prints what a read of the event returns; there are n names of events in its group. */\n"
+"/* Print what a read returns; names has the n events of the group. */\n"
 "static void print_counts(int event, uint64_t format, const char *const *names, uint64_t n)\n"
 "{\n"
 "	unsigned long long words[3 + 3 * (EVENTS + 1)], enabled = 0, running = 0;\n"
-"	/* behind the count, or in a group the number of counts, come the times */\n"
+"	/* the times follow the count, or in a group the number of counts */\n"
 "	const unsigned long long *count = words, *at = words + 1;\n"
 "\n"
 "	if (!MUST(read(event, words, sizeof(words))))\n"
-"		errx(1, \"%s could not be put on its PMU\", names[0]);\n"
+"		errx(1, \"%s could not be scheduled on its PMU\", names[0]);\n"
 "	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)\n"
 "		enabled = *at++;\n"
 "	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)\n"
@@ -260,7 +260,7 @@ static const char print_counts[] =
 "	}\n"
 "	for (uint64_t i = 0; i < n; i++) {\n"
 "		fprintf(stderr, \"%18llu %s\\n\", *count++, names[i]);\n"
-"		/* what else each has stands behind it in a group, else behind the times */\n"
+"		/* id and lost follow each count of a group, otherwise the times */\n"
 "		if (!(format & PERF_FORMAT_GROUP))\n"
 "			count = at;\n"
 "		if (format & PERF_FORMAT_ID)\n"
@@ -275,7 +275,7 @@ static const char print_counts[] =
 "\n";
 
 static const char work[] =
-"/* What is measured: put code of interest in its place. */\n"
+"/* Replace this by the code to measure. */\n"
 "static void work(void)\n"
 "{\n"
 "	for (volatile unsigned int i = 0; i < 10000000; i++)\n"
@@ -304,15 +304,14 @@ bool c_parts_mixed(const struct c_parts *p)
 
 bool c_parts_plain_counts(const struct c_parts *p)
 {
-	/* where what is wanted stands behind the count is the same for all */
+	/* all reads have the same layout */
 	return !(p->all_formats & PERF_FORMAT_GROUP) && p->all_formats == p->common_format;
 }
 
 static void write_record(const struct c_parts *p, struct buf *out)
 {
 	if (p->sample)
-		buf_addf(out, "/* How a sample begins: what sample_type asks for, in this "
-			 "order. */\n"
+		buf_addf(out, "/* The members of a sample, as selected by sample_type. */\n"
 			 "struct sample {\n	struct perf_event_header header;\n%s};\n\n",
 			 p->sample);
 	buf_adds(out, "static unsigned long long samples, others, lost;\n\n"
@@ -333,7 +332,7 @@ static void write_drains(const struct c_parts *p, const char *table, struct buf 
 {
 	if (p->drains[DRAIN_OVERWRITTEN] || p->drains[DRAIN_BACKWARD])
 		buf_adds(out, "static unsigned long long seen[RINGS], overrun; "
-			 "/* how far we have read; bytes lost */\n\n");
+			 "/* position of the last read; bytes lost */\n\n");
 	if (p->records) {
 		write_record(p, out);
 		buf_adds(out, record_at);
@@ -365,9 +364,9 @@ static void write_watch(const struct c_parts *p, struct buf *out)
 		buf_adds(out, interrupt);
 	if (!p->watches)
 		return;
-	buf_addf(out, "/* Takes records as they come, until %s. */\n"
+	buf_addf(out, "/* Read records until %s. */\n"
 		 "static void watch(%s)\n{\n	for (bool ended = false; !ended;) {\n",
-		 p->children ? "the command ends" : "^C, or nobody is left to measure",
+		 p->children ? "the command ends" : "^C, or all measured tasks have exited",
 		 p->children == 1 ? "pid_t child" : "void");
 	if (p->children)
 		buf_addf(out, "		ended = %s;\n", p->children > 1 ?
@@ -401,7 +400,7 @@ static void write_counts(const struct c_parts *p, struct buf *out)
 void c_parts_write(const struct c_parts *p, const char *drain_table, struct buf *out)
 {
 	if (p->children)
-		buf_adds(out, "static int status; /* the command's */\n\n");
+		buf_adds(out, "static int status; /* of the command */\n\n");
 	if (p->must)
 		buf_adds(out, must);
 	if (p->fails)

@@ -8,45 +8,45 @@
 
 #include "lib/buf.h"
 
-/* How the records of a ring are taken: each is a function drain_ALL[kind](). */
+/* How a ring is read, each by a function of its own (c_drain_name). */
 enum c_drain {
-	DRAIN_RING,		/* and its room is given back */
-	DRAIN_OVERWRITTEN,	/* the kernel does not wait for us */
-	DRAIN_BACKWARD,		/* the same, written from the end to the start */
+	DRAIN_RING,		/* advances data_tail */
+	DRAIN_OVERWRITTEN,	/* mapped read-only: the kernel overwrites */
+	DRAIN_BACKWARD,		/* the same with write_backward */
 	DRAIN_AUX,
 	DRAIN_KINDS,
 };
 
-/* What the program does, as far as its functions go. */
+/* What the program does, which decides the functions that it needs. */
 struct c_parts {
-	bool fails;		/* makes calls that are to fail */
-	bool bits;		/* puts bits into attrs */
-	int children;		/* how many it starts */
-	bool rings;		/* maps some */
+	bool fails;		/* has calls that must fail */
+	bool bits;		/* sets bits of attrs */
+	int children;		/* children that it starts */
+	bool rings;		/* maps rings */
 	bool drains[DRAIN_KINDS];
-	bool records;		/* takes records of some kind */
-	bool watches;		/* waits while records come */
-	bool gaps;		/* some rings are unmapped by then */
-	bool until_signal;	/* nothing else ends it */
-	bool work, works;	/* measures itself, and there is something to */
-	bool must;		/* makes calls that are to succeed */
-	bool handler;		/* gets signals */
+	bool records;		/* reads records */
+	bool watches;		/* reads records while it waits */
+	bool gaps;		/* some rings are unmapped before it waits */
+	bool until_signal;	/* runs until ^C */
+	bool work, works;	/* measures itself; calls work() */
+	bool must;		/* has calls that must succeed */
+	bool handler;		/* receives signals */
 	bool reads;
-	uint64_t all_formats, common_format; /* bits that some or all reads have */
+	uint64_t all_formats, common_format; /* read_format bits that some, all reads have */
 	const char *sample;	/* members of struct sample, or NULL */
 	const char *sample_print; /* printf's arguments for them */
 };
 
-/* The function that drains rings of that kind. */
+/* Return the name of the function that drains such rings. */
 const char *c_drain_name(enum c_drain kind);
 
-/* The one that drains any ring, where it is told by a table. */
+/* Return whether rings are of several kinds, so that the program needs a table. */
 bool c_parts_mixed(const struct c_parts *p);
 
-/* Can counts be read without a look at their format? */
+/* Return whether all reads have the same layout, without groups. */
 bool c_parts_plain_counts(const struct c_parts *p);
 
-/* Appends those that are needed, each below what it calls. */
+/* Write the functions that the program needs, each below those it calls. */
 void c_parts_write(const struct c_parts *p, const char *drain_table, struct buf *out);
 
 #endif

@@ -4,26 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/layout.h"
-#include "abi/record_walk.h"
-#include "codegen/c_writer.h"
-#include "lib/die.h"
-#include "lib/hash.h"
-#include "xlat/tables.h"
+#include "xlat/constants.h"
 
 void c_mark(struct buf *out, enum c_mark what, long number)
 {
 	buf_addf(out, "%c%c%ld%c", MARK_START, (char)what, number, MARK_STOP);
 }
 
-/* What is to be in it ------------------------------------------------------------ */
+bool c_attr_larger(const struct c_program_attr *a)
+{
+	return a->len > PERF_ATTR_SIZE_VER7; /* in C_HEADERS */
+}
 
-static bool is_probe(const struct c_event *e)
+bool c_step_kept(const struct c_program *p, const struct c_step *s)
+{
+	return (s->events[0] < 0 || p->events[s->events[0]].chosen) &&
+	       (s->events[1] < 0 || p->events[s->events[1]].chosen);
+}
+
+/* Choosing what the program contains --------------------------------------------------- */
+
+static bool event_is_unused(const struct c_event *e)
 {
 	return !e->failed && !e->used && e->closed;
 }
 
-/* From one event to its group, and to the ring that takes its records. */
+/* Choose one event, its group, and the events whose rings take their records. */
 static void choose_with(struct c_program *p, unsigned int number)
 {
 	bool more = true;
@@ -58,12 +64,6 @@ static bool known_event(const struct c_program *p, unsigned int number)
 	return false;
 }
 
-bool c_step_kept(const struct c_program *p, const struct c_step *s)
-{
-	return (s->events[0] < 0 || p->events[s->events[0]].chosen) &&
-	       (s->events[1] < 0 || p->events[s->events[1]].chosen);
-}
-
 bool c_program_choose(struct c_program *p, const struct c_choice *choice)
 {
 	int events = 0, rings = 0;
@@ -76,7 +76,7 @@ bool c_program_choose(struct c_program *p, const struct c_choice *choice)
 		struct c_event *e = &p->events[i];
 
 		if (!choice->event) {
-			e->chosen = choice->all || !(e->failed || is_probe(e));
+			e->chosen = choice->all || !(e->failed || event_is_unused(e));
 			p->nfailed += !e->chosen && e->failed;
 			p->nprobes += !e->chosen && !e->failed;
 		}
@@ -94,189 +94,6 @@ bool c_program_choose(struct c_program *p, const struct c_choice *choice)
 		if (p->events[i].chosen)
 			return true;
 	return false;
-}
-
-/* Helpers of writing ------------------------------------------------------------- */
-
-/* Each is explained where it comes up first. */
-bool c_say(struct writer *w, const char *what, const char *more)
-{
-	return !map_set(&w->said, hash_text(hash_text(HASH_START, what), more), w);
-}
-
-/* The parts -------------------------------------------------------------------------- */
-
-/* The members that stand in front of the first one that has no fixed size. */
-static uint64_t fixed_part(uint64_t sample_type)
-{
-	uint64_t fixed = 0;
-
-	for (const struct slot *s = sample_slots; s->bits; s++) {
-		if (!(sample_type & s->bits))
-			continue;
-		if (!s->layout)
-			break;
-		fixed |= s->bits;
-	}
-	return fixed;
-}
-
-/* struct sample, and how to print it, where all that sample agree on it. */
-static void describe_sample(struct writer *w, struct buf *members, struct buf *print)
-{
-	uint64_t fixed = 0;
-	struct buf args = { 0 };
-	int n = 0, width = 0;
-
-	for (size_t i = 0; i < w->p->nevents; i++) {
-		const struct c_event *e = &w->p->events[i];
-
-		if (!e->chosen || e->failed || !e->sample_period)
-			continue;
-		if (fixed && fixed != fixed_part(e->sample_type))
-			return;
-		fixed = fixed_part(e->sample_type);
-	}
-	if (!fixed)
-		return;
-	buf_adds(print, "\"sample");
-	for (const struct slot *s = sample_slots; s->bits; s++) {
-		if (!(fixed & s->bits))
-			continue;
-		for (size_t i = 0; i < s->layout->n; i++) {
-			const struct field *f = &s->layout->fields[i];
-			bool hex = f->kind == FIELD_ADDR || f->kind == FIELD_HEX;
-
-			if (width != f->width)
-				buf_addf(members, "%s	%s", width ? ";\n" : "",
-					 f->width == 8 ? "unsigned long long" : "unsigned int");
-			buf_addf(members, "%s %s", width == f->width ? "," : "", f->name);
-			width = f->width;
-			if (f->kind == FIELD_RESERVED)
-				continue;
-			if (++n % 6 == 0)
-				buf_adds(print, "\"\n		       \"");
-			buf_addf(print, " %s=%s%%%s%c", f->name, hex ? "0x" : "",
-				 f->width == 8 ? "ll" : "", hex ? 'x' : 'u');
-			buf_addf(&args, ", s->%s", f->name);
-		}
-	}
-	buf_adds(members, ";\n");
-	buf_addf(print, "\\n\",\n		       %s", buf_str(&args) + 2);
-	w->parts.sample = buf_str(members);
-	w->parts.sample_print = buf_str(print);
-	buf_free(&args);
-}
-
-static void look_at_events(struct writer *w)
-{
-	const struct c_program *p = w->p;
-	struct c_parts *parts = &w->parts;
-
-	for (size_t i = 0; i < p->nevents; i++) {
-		const struct c_event *e = &p->events[i];
-
-		if (!e->chosen)
-			continue;
-		parts->fails |= e->failed;
-		parts->handler |= e->sigtrap;
-		w->nevents += !e->failed;
-	}
-	for (size_t i = 0; i < p->nrings; i++) {
-		struct c_ring *r = &p->rings[i];
-
-		if (!r->chosen)
-			continue;
-		w->nrings++;
-		r->drain = r->aux ? DRAIN_AUX : !r->overwrite ? DRAIN_RING :
-			p->events[r->event].backward ? DRAIN_BACKWARD : DRAIN_OVERWRITTEN;
-		parts->rings = true;
-		parts->records |= r->data;
-	}
-	for (size_t i = 0; i < p->nrings && parts->records; i++)
-		if (p->rings[i].chosen)
-			parts->drains[p->rings[i].drain] = true;
-}
-
-static void look_at_steps(struct writer *w)
-{
-	const struct c_program *p = w->p;
-	struct c_parts *parts = &w->parts;
-
-	for (size_t i = 0; i < p->nsteps; i++) {
-		const struct c_step *s = &p->steps[i];
-
-		if (!c_step_kept(p, s))
-			continue;
-		parts->fails |= s->text && strstr(s->text, "FAILS(");
-		if (s->kind == STEP_READ) {
-			uint64_t format = p->events[s->events[0]].read_format;
-
-			parts->all_formats |= format;
-			parts->common_format = parts->reads ? parts->common_format & format :
-				format;
-			parts->reads = true;
-		}
-	}
-}
-
-/* Children that are measured; where none is, the one that the program waits for. */
-static void look_at_children(struct writer *w)
-{
-	const struct c_program *p = w->p;
-	bool targets = false;
-
-	w->children = xcalloc(p->nchildren + 1, sizeof(int));
-	for (size_t i = 0; i < p->nchildren; i++)
-		targets |= p->children[i].target;
-	for (size_t i = 0; i < p->nchildren; i++) {
-		bool in = targets ? p->children[i].target :
-			p->children[i].execed && !w->nchildren && !p->self;
-
-		w->children[i] = in ? w->nchildren++ : -1;
-	}
-}
-
-static void look(struct writer *w)
-{
-	struct c_parts *parts = &w->parts;
-
-	look_at_children(w);
-	look_at_events(w);
-	look_at_steps(w);
-	parts->children = w->nchildren;
-	parts->work = w->p->self && !w->nchildren;
-	parts->watches = parts->records && !parts->work;
-	parts->until_signal = !parts->work && !parts->children;
-	parts->handler |= w->p->io_signal || w->p->signals;
-	parts->must = parts->children || parts->reads || w->p->epoll;
-}
-
-/* The text ----------------------------------------------------------------------------- */
-
-void c_program_write(struct c_program *p, struct buf *out)
-{
-	struct writer w = { .p = p, .out = out };
-	struct buf members = { 0 }, print = { 0 }, table = { 0 };
-
-	c_text_name_attrs(p);
-	look(&w);
-	if (w.parts.records)
-		describe_sample(&w, &members, &print);
-	c_steps_write(&w);
-	w.parts.bits = c_text_needs_bits(p);
-	c_text_top(&w);
-	c_text_drain_table(&w, &table);
-	c_parts_write(&w.parts, buf_str(&table), out);
-	c_text_main(&w);
-	for (size_t i = 0; i < w.nlines; i++)
-		free(w.lines[i].text);
-	free(w.lines);
-	free(w.children);
-	buf_free(&members);
-	buf_free(&print);
-	buf_free(&table);
-	map_free(&w.said);
 }
 
 void c_program_free(struct c_program *p)

@@ -6,7 +6,7 @@
 
 #include "lib/die.h"
 
-/* What the file needs ---------------------------------------------------------- */
+/* What the source needs ---------------------------------------------------------- */
 
 void c_need_header(struct c_needs *n, const char *header)
 {
@@ -62,7 +62,7 @@ void c_comment(struct buf *out, const char *text, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
-		/* neither the end nor the beginning of a comment, nor a trigraph */
+		/* avoid the end or start of a comment, and trigraphs */
 		if ((before == '*' && c == '/') || (before == '/' && c == '*') ||
 		    (before == '?' && c == '?'))
 			buf_addc(out, ' ');
@@ -136,19 +136,18 @@ void c_add_enum(struct buf *out, struct c_needs *n, const struct xlat *x, uint64
 void c_add_flags(struct buf *out, struct c_needs *n, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
-	size_t start = out->len, at = 0;
-	uint64_t rest = v;
+	const char *sep = "";
+	size_t at = 0;
 
-	while (x->header && x->kind == XLAT_FLAGS && (e = xlat_next_flag(x, &rest, &at))) {
+	while (x->header && x->kind == XLAT_FLAGS && (e = xlat_next_flag(x, &v, &at))) {
 		need_entry(n, x, e);
-		buf_addf(out, "%s%s", out->len > start ? " | " : "", e->name);
+		buf_addf(out, "%s%s", sep, e->name);
+		sep = " | ";
 	}
-	if (rest || out->len == start) {
-		if (out->len > start)
-			buf_adds(out, " | ");
-		if (rest)
-			c_add_hex(out, rest);
-		else
-			buf_addc(out, '0');
+	if (v) {
+		buf_adds(out, sep);
+		c_add_hex(out, v);
+	} else if (!*sep) {
+		buf_addc(out, '0');
 	}
 }

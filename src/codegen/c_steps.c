@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From the steps of a program to the lines of its main(). */
+/* Turn the steps of a program into the lines of its main(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,18 +7,8 @@
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-static void add_line(struct writer *w, const char *text, const char *meaning)
-{
-	if (!(w->nlines & (w->nlines - 1)))
-		w->lines = xrealloc(w->lines, (w->nlines ? 2 * w->nlines : 1) *
-				    sizeof(*w->lines));
-	w->lines[w->nlines++] = (struct line){ xstrdup(text), meaning };
-	w->parts.must |= strstr(text, "MUST(") != NULL;
-	w->parts.works |= !strcmp(text, "work();");
-}
-
-/* A step's text with everything in its place; marks of numbers stay. */
-static char *resolve(struct writer *w, const char *text)
+/* Return a step's text with all marks replaced but those of numbers. */
+static char *step_resolve(struct writer *w, const char *text)
 {
 	struct c_program *p = w->p;
 	struct buf out = { 0 };
@@ -60,8 +50,8 @@ static char *resolve(struct writer *w, const char *text)
 	return out.data ? out.data : xstrdup("");
 }
 
-/* The reads of a group name all of its members, in the order of their opening. */
-static void add_group(const struct c_program *p, int event, struct buf *out)
+/* Append the names of a group, in the order of opening. */
+static void group_names(const struct c_program *p, int event, struct buf *out)
 {
 	size_t n = 1;
 
@@ -79,7 +69,7 @@ static void add_group(const struct c_program *p, int event, struct buf *out)
 	buf_addf(out, " }, %zu);", n);
 }
 
-static char *read_text(const struct writer *w, int event)
+static char *step_read_text(const struct writer *w, int event)
 {
 	const struct c_program *p = w->p;
 	const struct c_event *e = &p->events[event];
@@ -96,7 +86,7 @@ static char *read_text(const struct writer *w, int event)
 		buf_adds(&out, "0, ");
 	}
 	if (e->read_format & PERF_FORMAT_GROUP) {
-		add_group(p, event, &out);
+		group_names(p, event, &out);
 		return out.data;
 	}
 	buf_adds(&out, plain ? "names[" : "&names[");
@@ -105,18 +95,18 @@ static char *read_text(const struct writer *w, int event)
 	return out.data;
 }
 
-/* Where the program waits, and what it does there -------------------------------- */
+/* Where the program waits ------------------------------------------------------------- */
 
-/* The places of steps that decide it, as indexes of steps; nsteps: none. */
+/* Indexes of the steps that decide where to wait; nsteps: none. */
 struct places {
 	size_t opened, execed, gone, closed, polled, wait;
 };
 
-/* A program that does not wait for anybody goes on within this time. */
+/* A program that continues within this time has not waited. */
 #define AT_ONCE_NS 20000000
 
-/* Did it open an event? */
-static bool opens_event(const struct c_program *p, const struct c_step *s)
+/* Return whether the step opens an event. */
+static bool step_opens(const struct c_program *p, const struct c_step *s)
 {
 	return s->kind == STEP_OPEN && !p->events[s->events[0]].failed;
 }
@@ -131,7 +121,7 @@ static struct places find_places(const struct writer *w)
 	for (size_t i = 0; i < p->nsteps; i++) {
 		const struct c_step *s = &p->steps[i];
 
-		if (opens_event(p, s) && c_step_kept(p, s))
+		if (step_opens(p, s) && c_step_kept(p, s))
 			at.opened = i;
 		if (s->kind == STEP_EXEC && w->children[s->child] >= 0)
 			at.execed = i;
@@ -158,7 +148,7 @@ static struct places find_places(const struct writer *w)
 	return at;
 }
 
-/* Did the traced program wait where this one would wait for ^C? */
+/* Return whether the traced program waited where this one would wait for ^C. */
 static bool lingers(const struct writer *w, const struct places *at)
 {
 	const struct c_step *steps = w->p->steps;
@@ -180,54 +170,53 @@ static void add_go(struct writer *w)
 		else
 			buf_addf(&text, "MUST(write(go[%c%d%c], \"\", 1));", MARK_START, i,
 				 MARK_STOP);
-		add_line(w, buf_str(&text), "Lets the command run: it is between its fork and "
-			 "its exec");
+		c_writer_line(w, buf_str(&text), "Let the child exec the command");
 	}
 	buf_free(&text);
 }
 
 static void add_wait(struct writer *w)
 {
-	const char *why = w->nchildren ? "Takes records until the command ends" :
-		"Takes records until there is nobody left to measure, or ^C";
+	const char *why = w->nchildren ? "Read records until the command ends" :
+		"Read records until all measured tasks have exited, or ^C";
 
 	if (w->parts.watches)
-		add_line(w, w->nchildren == 1 ? "watch(child);" : "watch();", why);
+		c_writer_line(w, w->nchildren == 1 ? "watch(child);" : "watch();", why);
 	else if (w->nchildren)
-		add_line(w, w->nchildren == 1 ? "MUST(waitpid(child, &status, 0));" :
-			 "children_ended(0);", "Waits until the command ends");
+		c_writer_line(w, w->nchildren == 1 ? "MUST(waitpid(child, &status, 0));" :
+			 "children_ended(0);", "Wait for the command");
 	else if (!w->p->self)
-		add_line(w, "while (!interrupted)\n\t\tpause();", "Counts until ^C");
+		c_writer_line(w, "while (!interrupted)\n\t\tpause();", "Count until ^C");
 }
 
-/* Work of our own lies between what enables and what disables, reads or closes. */
-static void add_work(struct writer *w, const struct c_step *s, bool *armed)
+static void add_work(struct writer *w)
+{
+	c_writer_line(w, "work();", "The code to measure");
+	w->parts.works = true;
+}
+
+/* Put work() between the step that enables and the one that disables, reads or closes. */
+static void add_work_before(struct writer *w, const struct c_step *s, bool *armed)
 {
 	if (!w->parts.work)
 		return;
 	if (*armed && (s->kind == STEP_STOP || s->kind == STEP_READ || s->kind == STEP_CLOSE)) {
-		add_line(w, "work();", "What is measured");
+		add_work(w);
 		*armed = false;
 	}
-	*armed |= opens_event(w->p, s) || s->kind == STEP_START;
+	*armed |= step_opens(w->p, s) || s->kind == STEP_START;
 }
 
 static void add_step(struct writer *w, const struct c_step *s)
 {
 	bool reads = s->kind == STEP_READ;
-	char *marked = reads ? read_text(w, s->events[0]) : NULL;
-	char *text = resolve(w, reads ? marked : s->text);
+	char *marked = reads ? step_read_text(w, s->events[0]) : NULL;
+	char *text = step_resolve(w, reads ? marked : s->text);
 
-	add_line(w, text, s->meaning);
+	c_writer_line(w, text, s->meaning);
+	w->parts.must |= s->must;
 	free(marked);
 	free(text);
-}
-
-/* A backward ring is read while it is paused, when the traced program had it so. */
-static bool pauses(const struct c_step *s)
-{
-	return s->kind == STEP_CALL && s->text &&
-	       strstr(s->text, "PERF_EVENT_IOC_PAUSE_OUTPUT, 1)");
 }
 
 static void add_drain(struct writer *w, const struct c_ring *r, const char *why)
@@ -240,34 +229,35 @@ static void add_drain(struct writer *w, const struct c_ring *r, const char *why)
 	else
 		buf_addf(&text, "%s(%c%d%c);", c_drain_name(r->drain), MARK_START, r->place,
 			 MARK_STOP);
-	add_line(w, buf_str(&text), why);
+	c_writer_line(w, buf_str(&text), why);
 	buf_free(&text);
 }
 
+/* Read the rings of an event while its output is paused. */
 static void add_paused(struct writer *w, const struct c_step *s)
 {
 	for (size_t i = 0; i < w->p->nrings; i++) {
 		const struct c_ring *r = &w->p->rings[i];
 
 		if (r->chosen && r->event == s->events[0] && r->data)
-			add_drain(w, r, "Takes records while nothing is written");
+			add_drain(w, r, "Read records while the kernel writes none");
 	}
 }
 
-/* What is in the ring is taken before it goes, unless watch() has done that. */
+/* Drain a ring before it is unmapped, unless watch() has done so. */
 static void add_unmap(struct writer *w, const struct c_step *s, bool waited)
 {
 	struct c_ring *r = &w->p->rings[s->ring];
 
 	if (r->data && !(waited && w->parts.watches))
-		add_drain(w, r, "Takes what is in the ring");
+		add_drain(w, r, "Read the records left in the ring");
 	add_step(w, s);
 	r->unmapped = true;
 	if (w->parts.watches && !waited) {
 		struct buf text = { 0 };
 
 		buf_addf(&text, "ring[%c%d%c] = NULL;", MARK_START, r->place, MARK_STOP);
-		add_line(w, buf_str(&text), NULL);
+		c_writer_line(w, buf_str(&text), NULL);
 		w->parts.gaps = true;
 		buf_free(&text);
 	}
@@ -277,16 +267,16 @@ static void add_one(struct writer *w, const struct c_step *s, bool waited, bool 
 {
 	if (!c_step_kept(w->p, s) || !(s->text || s->kind == STEP_READ))
 		return;
-	add_work(w, s, armed);
+	add_work_before(w, s, armed);
 	if (s->ring >= 0)
 		add_unmap(w, s, waited);
 	else
 		add_step(w, s);
-	if (pauses(s))
+	if (s->pauses)
 		add_paused(w, s);
 }
 
-static int by_ring(const void *a, const void *b)
+static int compare_rings(const void *a, const void *b)
 {
 	const struct c_step *const *x = a, *const *y = b;
 
@@ -294,8 +284,8 @@ static int by_ring(const void *a, const void *b)
 }
 
 /*
- * When a program unmaps each of its rings at the end depends on when it sees a
- * hang-up: here it is one after the other.
+ * Sort the steps that unmap rings at the end.  The order in the traced program depends
+ * on when it saw which POLLHUP.
  */
 static void sort_unmaps(struct c_program *p, size_t from)
 {
@@ -308,7 +298,7 @@ static void sort_unmaps(struct c_program *p, size_t from)
 		first = first == p->nsteps ? i : first;
 		unmaps[n++] = &p->steps[i];
 	}
-	qsort(unmaps, n, sizeof(*unmaps), by_ring);
+	qsort(unmaps, n, sizeof(*unmaps), compare_rings);
 	sorted = xcalloc(p->nsteps - first + 1, sizeof(*sorted));
 	while (kept_on < n) {
 		sorted[kept_on] = *unmaps[kept_on];
@@ -356,8 +346,8 @@ void c_steps_write(struct writer *w)
 			add_one(w, &p->steps[i], waited, &armed);
 	}
 	if (armed && w->parts.work)
-		add_line(w, "work();", "What is measured");
+		add_work(w);
 	for (size_t i = 0; i < p->nrings && !w->parts.watches; i++)
 		if (p->rings[i].chosen && p->rings[i].data && !p->rings[i].unmapped)
-			add_drain(w, &p->rings[i], "Takes what is in the ring");
+			add_drain(w, &p->rings[i], "Read the records left in the ring");
 }

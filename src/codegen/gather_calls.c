@@ -74,6 +74,7 @@ void gather_munmap(struct gather *g)
 {
 	const struct call *c = g->call;
 	struct mapped *m = c->failed ? NULL : mapping_at(g->p, c->args[0]);
+	struct c_step *s;
 	struct buf text = { 0 };
 
 	if (!m) {
@@ -85,7 +86,9 @@ void gather_munmap(struct gather *g)
 	buf_adds(&text, "MUST(munmap(ring[");
 	c_mark(&text, MARK_RING, m->ring);
 	buf_addf(&text, "], %llu));", (unsigned long long)c->args[1]);
-	gather_step(g, STEP_CLOSE, text.data, c->desc->meaning)->ring = m->ring;
+	s = gather_step(g, STEP_CLOSE, text.data, c->desc->meaning);
+	s->ring = m->ring;
+	s->must = true;
 	if (c->args[1] == m->length)
 		*m = g->p->mapped[--g->p->nmapped];
 	buf_free(&text);
@@ -220,6 +223,7 @@ void gather_plain(struct gather *g)
 	};
 	struct buf call = { 0 }, text = { 0 };
 	bool makes_fd = call_result_kind(c) == RESULT_FD && !c->failed;
+	struct c_step *s;
 
 	c_args_make(&args, c, g->names);
 	own_pid(g, &args);
@@ -249,7 +253,8 @@ void gather_plain(struct gather *g)
 	if (d && d->request == PERF_EVENT_IOC_SET_OUTPUT && g->event >= 0 && !c->failed)
 		g->p->program.events[g->event].output = gather_event_at(g->p, (int)c->args[2]);
 	gather_checked(&text, buf_str(&call), c);
-	gather_step(g, kind_of(c, d), text.data, d ? d->meaning : c->desc->meaning);
+	s = gather_checked_step(g, kind_of(c, d), text.data, d ? d->meaning : c->desc->meaning);
+	s->pauses = d && d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && c->args[2] == 1;
 out:
 	c_args_free(&args);
 	buf_free(&call);
@@ -296,6 +301,6 @@ void gather_close(struct gather *g)
 	buf_adds(&text, "MUST(close(fd[");
 	c_mark(&text, MARK_EVENT, event);
 	buf_adds(&text, "]));");
-	gather_step(g, STEP_CLOSE, text.data, c->desc->meaning);
+	gather_step(g, STEP_CLOSE, text.data, c->desc->meaning)->must = true;
 	buf_free(&text);
 }

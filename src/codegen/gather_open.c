@@ -129,6 +129,16 @@ void gather_checked(struct buf *out, const char *text, const struct call *c)
 		buf_addf(out, "FAILS(%s); /* then %s */", text, error ? error : "an error");
 }
 
+struct c_step *gather_checked_step(struct gather *g, enum c_step_kind kind, const char *text,
+				   const char *meaning)
+{
+	struct c_step *s = gather_step(g, kind, text, meaning);
+
+	s->fails = g->call->failed;
+	s->must = !s->fails;
+	return s;
+}
+
 void gather_attr_ref(struct buf *out, int attr, uint64_t addr)
 {
 	if (attr >= 0) {
@@ -213,7 +223,7 @@ void gather_open(struct gather *g)
 	g->event = index;
 	if (g->strange)
 		o->inexact++;
-	gather_step(g, STEP_OPEN, text.data, c->desc->meaning);
+	gather_checked_step(g, STEP_OPEN, text.data, c->desc->meaning);
 	buf_free(&call);
 	buf_free(&text);
 }

@@ -68,6 +68,10 @@ int gather_attr(struct gather *g, uint64_t addr);
 /* Whether the call did now what it did then is asked of those that succeeded. */
 void gather_checked(struct buf *out, const char *text, const struct call *c);
 
+/* Add a step whose text gather_checked() has made. */
+struct c_step *gather_checked_step(struct gather *g, enum c_step_kind kind, const char *text,
+				   const char *meaning);
+
 /* The address of an attr, by its index; of what could not be read, as it was. */
 void gather_attr_ref(struct buf *out, int attr, uint64_t addr);
 
