@@ -38,7 +38,7 @@ static void emit_flags(const struct arg *a, struct sink *s)
 	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a));
 }
 
-static void emit_fd(const struct arg *a, struct sink *s)
+static void arg_emit_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
@@ -57,7 +57,7 @@ static void capture_path(const struct arg *a, struct call *c,
 		capture_string(c, phase, arg_word(a), m);
 }
 
-static void emit_path(const struct arg *a, struct sink *s)
+static void arg_emit_path(const struct arg *a, struct sink *s)
 {
 	call_emit_string(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
 }
@@ -175,11 +175,11 @@ static const struct arg_ops table[] = {
 	[ARG_ADDR] = { .emit = emit_addr },
 	[ARG_ENUM] = { .emit = emit_enum },
 	[ARG_FLAGS] = { .emit = emit_flags },
-	[ARG_FD] = { .emit = emit_fd },
+	[ARG_FD] = { .emit = arg_emit_fd },
 	[ARG_PID] = { .emit = emit_sint },
 	[ARG_CPU] = { .emit = emit_cpu },
 	[ARG_SIZE] = { .emit = emit_size },
-	[ARG_STRING] = { capture_path, emit_path, NULL },
+	[ARG_STRING] = { capture_path, arg_emit_path, NULL },
 	[ARG_ATTR] = { capture_attr, emit_attr, NULL },
 	[ARG_EVENT_PID] = { .emit = emit_event_pid },
 	[ARG_GROUP_FD] = { .emit = emit_group_fd },

@@ -102,7 +102,7 @@ static void capture_read_iov(const struct arg *a, struct call *c,
 }
 
 /* One vector, the usual case: what came stands in its place. */
-static void emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
+static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
 			struct sink *s)
 {
 	size_t len;
@@ -120,7 +120,7 @@ static void emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
 }
 
 /* Counts may be spread over the vectors: put together before decoding. */
-static void emit_joined(const struct arg *a, struct sink *s)
+static void iov_emit_joined(const struct arg *a, struct sink *s)
 {
 	uint8_t joined[4096];
 	size_t n = 0;
@@ -151,9 +151,9 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 	}
 	if (!a->call->failed && a->call->returned && a->call->ret > 0) {
 		if (iov_count(a) == 1)
-			emit_single(a, base, len, s);
+			iov_emit_single(a, base, len, s);
 		else
-			emit_joined(a, s);
+			iov_emit_joined(a, s);
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);

@@ -111,7 +111,7 @@ static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 		add_newer_flags(k, &xlat_perf_event_open_flags, ask->flags, out);
 }
 
-static struct as_refusal refusal(int error, const char *because)
+static struct as_refusal as_kernel_refusal(int error, const char *because)
 {
 	struct as_refusal r = { .error = error };
 
@@ -142,7 +142,7 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ca
 	if (today.rule == old.rule && today.error == old.error && today.error != E2BIG)
 		return r;
 	newer_than(k, &ask, old.rule, &newer);
-	r = refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
+	r = as_kernel_refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
 	buf_free(&newer);
 	r.attr_size = r.error == E2BIG && (old.rule->id == RULE_SIZE_TAIL ||
 					   old.rule->id == RULE_SIZE_RANGE) ?
@@ -157,11 +157,11 @@ static struct as_refusal refuses_ioctl(const struct as_kernel *k, const struct c
 	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
 
 	if (d && d->since > k->release)
-		return refusal(ENOTTY, "it does not know this ioctl");
+		return as_kernel_refusal(ENOTTY, "it does not know this ioctl");
 	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
 		if (t->request == d->request && t->since > k->release &&
 		    cond_holds(&w, &t->events))
-			return refusal(EINVAL, t->meaning);
+			return as_kernel_refusal(EINVAL, t->meaning);
 	return (struct as_refusal){ 0 };
 }
 

@@ -32,7 +32,7 @@ static bool skip_comment(struct text_cursor *c, struct text_cursor *bits)
 }
 
 /* One value up to its comma, bracket or semicolon, without its comments. */
-static bool take_value(struct text_cursor *c, char *value, size_t *len,
+static bool braces_value(struct text_cursor *c, char *value, size_t *len,
 		       struct text_cursor *bits)
 {
 	int depth = 0;
@@ -91,7 +91,7 @@ static size_t take_key(struct text_cursor *c, const char **key)
 	return n;
 }
 
-static bool member(struct text_cursor *c, struct attr_text *out)
+static bool braces_member(struct text_cursor *c, struct attr_text *out)
 {
 	char value[VALUE_MAX];
 	struct text_cursor bits = { .at = NULL };
@@ -103,7 +103,7 @@ static bool member(struct text_cursor *c, struct attr_text *out)
 					text_cursor_some(c), c->at);
 	if (n == 7 && !memcmp(key, "unknown", 7))
 		return attr_member_tail(c, out);
-	if (!take_value(c, value, &len, &bits))
+	if (!braces_value(c, value, &len, &bits))
 		return false;
 	value[len] = 0;
 	return attr_member_set(c, key, n, value, len, bits.at ? &bits : NULL, out);
@@ -154,7 +154,7 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 			c->at++;
 			if (!--depth)
 				return ATTR_READ;
-		} else if (!member(c, out)) {
+		} else if (!braces_member(c, out)) {
 			return ATTR_BAD;
 		}
 	}
@@ -185,7 +185,7 @@ enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out
 		}
 		n = take_key(&t, &key);
 		if (n && attr_member(key, n)) {
-			if (!member(c, out))
+			if (!braces_member(c, out))
 				return ATTR_BAD;
 			any = true;
 			continue;

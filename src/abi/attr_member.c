@@ -29,7 +29,7 @@ static unsigned int width_bits(const struct field *f)
 	return f->nbits ? f->nbits : 8u * f->width;
 }
 
-static bool fits(const struct field *f, unsigned int bits, uint64_t v)
+static bool member_fits(const struct field *f, unsigned int bits, uint64_t v)
 {
 	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
 
@@ -42,13 +42,13 @@ static bool fits(const struct field *f, unsigned int bits, uint64_t v)
  * Of the members that share a place one at most has a value; that others are
  * said to be zero changes nothing.
  */
-static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
+static bool member_set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 		       struct attr_text *out)
 {
 	uint64_t before = field_get(f, out->bytes, ATTR_TEXT_MAX);
 	unsigned int bits = width_bits(f);
 
-	if (!fits(f, bits, v))
+	if (!member_fits(f, bits, v))
 		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more",
 					f->name, bits, bits == 1 ? "" : "s", (unsigned long long)v);
 	if (bits < 64)
@@ -63,7 +63,7 @@ static bool set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 }
 
 /* strace knows of fewer bits than we do, and says where its rest begins. */
-static bool set_range(struct text_cursor *c, const struct field *f,
+static bool member_set_range(struct text_cursor *c, const struct field *f,
 		      const struct text_cursor *bits, uint64_t v, struct attr_text *out)
 {
 	const char *at = bits->at;
@@ -81,7 +81,7 @@ static bool set_range(struct text_cursor *c, const struct field *f,
 	return true;
 }
 
-static bool add_string(struct text_cursor *c, const struct field *f,
+static bool member_add_string(struct text_cursor *c, const struct field *f,
 		       struct text_cursor *value, struct attr_text *out)
 {
 	size_t room = sizeof(out->pool) - out->pooled, n;
@@ -96,11 +96,11 @@ static bool add_string(struct text_cursor *c, const struct field *f,
 	out->strings[out->nstrings].at = out->pooled;
 	out->strings[out->nstrings++].len = n + 1;
 	out->pooled += n + 1;
-	return set_number(c, f, addr, out);
+	return member_set_number(c, f, addr, out);
 }
 
 /* "144": a number that stands alone; false when there is none. */
-static bool take_number(struct text_cursor *c, uint64_t *v)
+static bool member_take_number(struct text_cursor *c, uint64_t *v)
 {
 	const char *from = c->at;
 
@@ -110,7 +110,7 @@ static bool take_number(struct text_cursor *c, uint64_t *v)
 	return c->at > from;
 }
 
-static bool take(struct text_cursor *c, const char *what)
+static bool member_take(struct text_cursor *c, const char *what)
 {
 	size_t n = strlen(what);
 
@@ -129,7 +129,8 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 	uint64_t offset;
 	size_t n;
 
-	if (!take(c, "{offset=") || !take_number(c, &offset) || !take(c, ", bytes="))
+	if (!member_take(c, "{offset=") || !member_take_number(c, &offset) ||
+	    !member_take(c, ", bytes="))
 		return text_cursor_fail(c, "{offset=..., bytes=...} was expected at '%.*s'",
 					text_cursor_some(c), c->at);
 	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
@@ -141,18 +142,18 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 	hex.end = c->at;
 	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
 		return text_cursor_fail(c, "unknown: %s", hex.why);
-	return take(c, "}") || text_cursor_fail(c, "unknown: there is no closing brace");
+	return member_take(c, "}") || text_cursor_fail(c, "unknown: there is no closing brace");
 }
 
 bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
 {
-	if (!take(c, "["))
+	if (!member_take(c, "["))
 		return text_cursor_fail(c, "unknown needs a list in brackets");
 	do {
 		if (!take_run(c, out))
 			return false;
-	} while (take(c, ","));
-	return take(c, "]") || text_cursor_fail(c, "unknown: there is no closing bracket");
+	} while (member_take(c, ","));
+	return member_take(c, "]") || text_cursor_fail(c, "unknown: there is no closing bracket");
 }
 
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
@@ -168,7 +169,7 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 		return text_cursor_fail(c, "struct perf_event_attr has no member '%.*s'",
 					len < 60 ? (int)len : 60, name);
 	if (f->kind == FIELD_STRING && value_len && *value == '"') {
-		if (!add_string(c, f, &v, out))
+		if (!member_add_string(c, f, &v, out))
 			return false;
 		out->elided |= v.at < v.end; /* behind a string that is cut: ... */
 		return true;
@@ -176,8 +177,8 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 	if (!value_read(&v, f->xlat, &n))
 		return text_cursor_fail(c, "%s: %s", f->name, v.why);
 	if (bits && f->kind == FIELD_RESERVED && f->nbits)
-		return set_range(c, f, bits, n, out);
-	return set_number(c, f, n, out);
+		return member_set_range(c, f, bits, n, out);
+	return member_set_number(c, f, n, out);
 }
 
 void attr_member_done(struct attr_text *out)

@@ -146,7 +146,7 @@ enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out)
 /* PERF_TEST_ATTR ------------------------------------------------------------- */
 
 /* These files hold what else the call had, and what it returned. */
-static bool is_argument(const char *key, size_t n)
+static bool perf_is_argument(const char *key, size_t n)
 {
 	const struct call_desc *d = call_by_name("perf_event_open");
 
@@ -167,7 +167,7 @@ static bool assignment(struct text_cursor *c, struct attr_text *out)
 	value = ++c->at;
 	while (c->at < c->end && !scan_is_blank(*c->at))
 		c->at++;
-	if (is_argument(key, n))
+	if (perf_is_argument(key, n))
 		return true;
 	/* files that perf's tests compare with have choices, not values */
 	if (memchr(value, '*', (size_t)(c->at - value)) ||

@@ -90,7 +90,7 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 }
 
 /* Longer texts are easier to mend with the line that it is about. */
-static void add_line(struct attr_reader *r)
+static void text_add_line(struct attr_reader *r)
 {
 	char why[sizeof(r->in.why)];
 	size_t line = 1;
@@ -112,7 +112,7 @@ enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out)
 	got = next_of(r, out);
 	if (got == ATTR_BAD) {
 		if (r->style != ATTR_BYTES)
-			add_line(r);
+			text_add_line(r);
 	} else if (got == ATTR_READ && r->style == ATTR_BYTES) {
 		r->in.at = r->in.end = end;
 	} else if (got == ATTR_READ) {

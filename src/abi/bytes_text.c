@@ -21,7 +21,7 @@ static bool is_blank(char ch)
 	return ch == ' ' || (ch >= '\t' && ch <= '\r');
 }
 
-static int digit(char ch)
+static int bytes_digit(char ch)
 {
 	if (ch >= '0' && ch <= '9')
 		return ch - '0';
@@ -43,7 +43,7 @@ static bool take_0x(struct text_cursor *c)
 	return true;
 }
 
-static bool put(struct text_cursor *c, uint8_t *out, size_t max, size_t *len,
+static bool bytes_put(struct text_cursor *c, uint8_t *out, size_t max, size_t *len,
 		unsigned int byte)
 {
 	if (byte > 255)
@@ -92,7 +92,7 @@ bool bytes_like(const char *text, size_t len)
 	if (ch == '"' || ch == '\\' || list_inside(text, len, &list))
 		return true;
 	for (size_t i = 0; i < len; i++)
-		if (!is_blank(text[i]) && digit(text[i]) < 0 &&
+		if (!is_blank(text[i]) && bytes_digit(text[i]) < 0 &&
 		    !(text[i] && strchr("xX,", text[i])))
 			return false;
 	return true;
@@ -106,7 +106,7 @@ static bool read_list(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 		unsigned int base = hex ? 16 : 10, v = 0;
 		int d = -1;
 
-		for (; c->at < c->end && (d = digit(*c->at)) >= 0; c->at++) {
+		for (; c->at < c->end && (d = bytes_digit(*c->at)) >= 0; c->at++) {
 			if ((unsigned int)d >= base)
 				break;
 			v = v > 255 ? v : v * base + (unsigned int)d;
@@ -115,7 +115,7 @@ static bool read_list(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 		if (hex || (c->at < c->end && !is_blank(*c->at) && *c->at != ','))
 			return text_cursor_fail(c, "not a list of bytes at '%.*s'",
 						text_cursor_some(c), c->at);
-		if (!put(c, out, max, len, v))
+		if (!bytes_put(c, out, max, len, v))
 			return false;
 	}
 	return true;
@@ -129,14 +129,14 @@ static bool read_digits(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 		const char *run = c->at;
 		size_t n;
 
-		while (c->at < c->end && digit(*c->at) >= 0)
+		while (c->at < c->end && bytes_digit(*c->at) >= 0)
 			c->at++;
 		n = (size_t)(c->at - run);
 		if (!n)
 			return text_cursor_fail(c, "no hexadecimal digits at '%.*s'",
 						text_cursor_some(c), c->at);
 		if (n == 1 && prefixed) {
-			if (!put(c, out, max, len, (unsigned int)digit(*run)))
+			if (!bytes_put(c, out, max, len, (unsigned int)bytes_digit(*run)))
 				return false;
 			continue;
 		}
@@ -144,8 +144,8 @@ static bool read_digits(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 			return text_cursor_fail(c, "a run of %zu hexadecimal digits: "
 						"two make a byte", n);
 		for (; run < c->at; run += 2)
-			if (!put(c, out, max, len, (unsigned int)digit(run[0]) << 4 |
-				 (unsigned int)digit(run[1])))
+			if (!bytes_put(c, out, max, len, (unsigned int)bytes_digit(run[0]) << 4 |
+				 (unsigned int)bytes_digit(run[1])))
 				return false;
 	}
 	return true;
@@ -161,8 +161,8 @@ static bool read_escape(struct text_cursor *c, unsigned int *byte)
 	if (c->at == c->end)
 		return text_cursor_fail(c, "ends in a backslash");
 	if (*c->at == 'x') {
-		for (c->at++; n < 2 && c->at < c->end && digit(*c->at) >= 0; n++)
-			v = v << 4 | (unsigned int)digit(*c->at++);
+		for (c->at++; n < 2 && c->at < c->end && bytes_digit(*c->at) >= 0; n++)
+			v = v << 4 | (unsigned int)bytes_digit(*c->at++);
 		*byte = v;
 		return n || text_cursor_fail(c, "\\x without digits");
 	}
@@ -192,7 +192,7 @@ static bool read_escaped(struct text_cursor *c, char quote, uint8_t *out, size_t
 			continue;
 		if (byte == '\\' && !read_escape(c, &byte))
 			return false;
-		if (!put(c, out, max, len, byte))
+		if (!bytes_put(c, out, max, len, byte))
 			return false;
 	}
 	return true;

@@ -83,7 +83,7 @@ void call_results(const struct call *c, const struct names *n, struct sink *s)
 }
 
 /* What a successful mmap of an event's descriptor made. */
-static void note_ring(const struct call *c, const struct names *n,
+static void call_note_ring(const struct call *c, const struct names *n,
 		      struct sink *s)
 {
 	uint64_t length = c->args[1], page = n && n->page_size ? n->page_size : 4096;
@@ -148,7 +148,7 @@ void call_result_notes(const struct call *c, const struct names *n,
 		break;
 	case CALL_MMAP:
 	case CALL_MMAP2:
-		note_ring(c, n, s);
+		call_note_ring(c, n, s);
 		break;
 	default:
 		if (c->desc->class == CLASS_READ)

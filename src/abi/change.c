@@ -29,12 +29,12 @@ struct listing {
 	struct change_list *out;
 };
 
-static uint64_t get(const struct listing *l, unsigned int index)
+static uint64_t change_get(const struct listing *l, unsigned int index)
 {
 	return layout_get(layout, index, l->ask->attr, l->ask->len);
 }
 
-static void add(struct listing *l, const struct change *c)
+static void change_add(struct listing *l, const struct change *c)
 {
 	struct change_list *out = l->out;
 
@@ -43,20 +43,20 @@ static void add(struct listing *l, const struct change *c)
 }
 
 /* The member that is being looked at with another value. */
-static void offer(struct listing *l, enum change_how how, uint64_t v, unsigned int far)
+static void change_offer(struct listing *l, enum change_how how, uint64_t v, unsigned int far)
 {
 	if (v != l->value)
-		add(l, &(struct change){ .field = l->field, .value = v, .how = how,
+		change_add(l, &(struct change){ .field = l->field, .value = v, .how = how,
 					 .far = far });
 }
 
 static void offer_arg(struct listing *l, unsigned int arg, enum change_how how, uint64_t v,
 		      unsigned int far)
 {
-	add(l, &(struct change){ .arg = arg, .value = v, .how = how, .far = far });
+	change_add(l, &(struct change){ .arg = arg, .value = v, .how = how, .far = far });
 }
 
-static unsigned int distance(uint64_t a, uint64_t b)
+static unsigned int change_distance(uint64_t a, uint64_t b)
 {
 	uint64_t d = a > b ? a - b : b - a;
 
@@ -78,22 +78,22 @@ static void flags(struct listing *l, const struct xlat *x)
 	for (size_t i = 0; i < x->n; i++)
 		if (known(l, &x->entries[i]))
 			all |= x->entries[i].mask;
-	offer(l, CHANGE_FIX, l->value & all, 0);
+	change_offer(l, CHANGE_FIX, l->value & all, 0);
 	/* without the bits that nobody knows there may be no kind left */
 	if (x == &xlat_perf_branch_sample_type && l->value & ~all)
-		offer(l, CHANGE_FIX, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
+		change_offer(l, CHANGE_FIX, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
 	for (size_t i = 0; i < x->n; i++) {
 		uint64_t bits = x->entries[i].mask;
 
 		if (!known(l, &x->entries[i]) || x->entries[i].traits & XLAT_ALIAS)
 			continue;
 		if (l->value & bits)
-			offer(l, CHANGE_DROP, l->value & ~bits, 0);
+			change_offer(l, CHANGE_DROP, l->value & ~bits, 0);
 		else
 			/* one that has a member of its own is nearer */
-			offer(l, CHANGE_ADD, l->value | x->entries[i].value, 500);
+			change_offer(l, CHANGE_ADD, l->value | x->entries[i].value, 500);
 	}
-	offer(l, CHANGE_DROP, 0, 1);
+	change_offer(l, CHANGE_DROP, 0, 1);
 }
 
 /* bp_type is a set of accesses, though its values have names of their own. */
@@ -101,42 +101,42 @@ static unsigned int enum_distance(const struct field *f, uint64_t a, uint64_t b)
 {
 	if (f->xlat == &xlat_hw_breakpoint_type)
 		return (unsigned int)__builtin_popcountll((unsigned long long)(a ^ b));
-	return distance(a, b);
+	return change_distance(a, b);
 }
 
 static void enumeration(struct listing *l, const struct xlat *x, enum change_how how)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (known(l, &x->entries[i]) && !(x->entries[i].traits & XLAT_ALIAS))
-			offer(l, how, x->entries[i].value,
+			change_offer(l, how, x->entries[i].value,
 			      enum_distance(l->field, x->entries[i].value, l->value));
 }
 
 /* The limits of the members that have one; all others may be zero. */
-static void number(struct listing *l)
+static void change_number(struct listing *l)
 {
 	const struct rule_machine *m = l->machine;
 
 	switch (l->field - layout->fields) {
 	case ATTR_SAMPLE_FREQ:
 		if (l->value > m->max_sample_rate)
-			offer(l, CHANGE_FIX, m->max_sample_rate, 0);
+			change_offer(l, CHANGE_FIX, m->max_sample_rate, 0);
 		break;
 	case ATTR_SAMPLE_PERIOD:
 		if (l->value >> 63)
-			offer(l, CHANGE_FIX, INT64_MAX, 0);
+			change_offer(l, CHANGE_FIX, INT64_MAX, 0);
 		break;
 	case ATTR_SAMPLE_MAX_STACK:
 		if (l->value > m->max_stack)
-			offer(l, CHANGE_FIX, m->max_stack, 0);
+			change_offer(l, CHANGE_FIX, m->max_stack, 0);
 		break;
 	case ATTR_SAMPLE_STACK_USER:
-		offer(l, CHANGE_FIX, l->value > RULE_STACK_MAX ? RULE_STACK_MAX :
+		change_offer(l, CHANGE_FIX, l->value > RULE_STACK_MAX ? RULE_STACK_MAX :
 								  l->value & ~7ULL, 0);
 		break;
 	}
 	if (l->value)
-		offer(l, l->field->kind == FIELD_RESERVED ? CHANGE_FIX : CHANGE_DROP, 0, 0);
+		change_offer(l, l->field->kind == FIELD_RESERVED ? CHANGE_FIX : CHANGE_DROP, 0, 0);
 }
 
 static void registers(struct listing *l)
@@ -151,33 +151,33 @@ static void registers(struct listing *l)
 	while (xlat_next_flag(a->regs, &rest, &at))
 		;
 	named = l->value & ~rest & ~a->regs_refused;
-	offer(l, CHANGE_FIX, named, 0);
-	offer(l, CHANGE_FIX, l->value & ~a->regs_extended, 0);
-	offer(l, CHANGE_FIX, named & ~a->regs_extended, 1);
+	change_offer(l, CHANGE_FIX, named, 0);
+	change_offer(l, CHANGE_FIX, l->value & ~a->regs_extended, 0);
+	change_offer(l, CHANGE_FIX, named & ~a->regs_extended, 1);
 	for (size_t i = 0; i < a->regs->n; i++) {
 		e = &a->regs->entries[i];
 		if (known(l, e) && e->value < 64)
 			all |= 1ULL << e->value;
 	}
-	offer(l, CHANGE_FIX, all & ~a->regs_refused & ~a->regs_extended, 2);
+	change_offer(l, CHANGE_FIX, all & ~a->regs_refused & ~a->regs_extended, 2);
 }
 
 /* Where a breakpoint could be: nearby, or at least in the program. */
 static void address(struct listing *l)
 {
-	uint64_t len = get(l, ATTR_BP_LEN);
+	uint64_t len = change_get(l, ATTR_BP_LEN);
 
 	if (l->field - layout->fields != ATTR_BP_ADDR)
 		return;
 	if (len && !(len & (len - 1)))
-		offer(l, CHANGE_FIX, l->value & ~(len - 1), 0);
-	offer(l, CHANGE_EVENT, SOME_ADDRESS, 1);
+		change_offer(l, CHANGE_FIX, l->value & ~(len - 1), 0);
+	change_offer(l, CHANGE_EVENT, SOME_ADDRESS, 1);
 }
 
 static void string(struct listing *l)
 {
 	if (l->field - layout->fields == ATTR_UPROBE_PATH && l->stock->path)
-		add(l, &(struct change){
+		change_add(l, &(struct change){
 			.field = l->field, .value = (uintptr_t)l->stock->path,
 			.string = l->stock->path, .how = CHANGE_EVENT,
 		});
@@ -188,27 +188,28 @@ static void config(struct listing *l)
 {
 	const struct rule_pmu *p = l->pmu;
 
-	switch (get(l, ATTR_TYPE)) {
+	switch (change_get(l, ATTR_TYPE)) {
 	case PERF_TYPE_SOFTWARE:
 		enumeration(l, &xlat_perf_sw_ids, CHANGE_EVENT);
 		return;
 	case PERF_TYPE_TRACEPOINT:
 		if (l->stock->tracepoint)
-			offer(l, CHANGE_EVENT, l->stock->tracepoint, 0);
+			change_offer(l, CHANGE_EVENT, l->stock->tracepoint, 0);
 		return;
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
-		offer(l, CHANGE_FIX, (uint32_t)l->value, 0);
+		change_offer(l, CHANGE_FIX, (uint32_t)l->value, 0);
 		break;
 	}
 	if (p && !strcmp(p->name, "uprobe"))
-		offer(l, CHANGE_FIX, l->value & ~(1ULL << 32), 0);
+		change_offer(l, CHANGE_FIX, l->value & ~(1ULL << 32), 0);
 	if (p && !strcmp(p->name, "task_clock"))
-		offer(l, CHANGE_EVENT, PERF_COUNT_SW_TASK_CLOCK, 0);
+		change_offer(l, CHANGE_EVENT, PERF_COUNT_SW_TASK_CLOCK, 0);
 	for (size_t i = 0; p && i < p->nconfigs; i++)
-		offer(l, CHANGE_EVENT, p->configs[i], distance(p->configs[i], l->value));
+		change_offer(l, CHANGE_EVENT, p->configs[i],
+			     change_distance(p->configs[i], l->value));
 	if (l->value && !(p && p->nconfigs))
-		offer(l, CHANGE_EVENT, 0, 1);
+		change_offer(l, CHANGE_EVENT, 0, 1);
 }
 
 /* Sizes that structures have had: the kernel's, and those next to this one. */
@@ -227,20 +228,20 @@ static void size(struct listing *l)
 			above = v;
 	}
 	if (own)
-		offer(l, CHANGE_FIX, own, distance(own, l->value));
+		change_offer(l, CHANGE_FIX, own, change_distance(own, l->value));
 	if (readable && readable != own)
-		offer(l, CHANGE_FIX, readable, distance(readable, l->value));
+		change_offer(l, CHANGE_FIX, readable, change_distance(readable, l->value));
 	if (above && above != own)
-		offer(l, CHANGE_FIX, above, distance(above, l->value));
+		change_offer(l, CHANGE_FIX, above, change_distance(above, l->value));
 }
 
-static void member(struct listing *l)
+static void change_member(struct listing *l)
 {
 	switch (l->field->kind) {
 	case FIELD_BOOL:
 		/* whether it runs is no reason to refuse it */
 		if (l->field - layout->fields != ATTR_DISABLED)
-			offer(l, l->value ? CHANGE_DROP : CHANGE_ADD, !l->value, 0);
+			change_offer(l, l->value ? CHANGE_DROP : CHANGE_ADD, !l->value, 0);
 		break;
 	case FIELD_FLAGS:
 		flags(l, l->field->xlat);
@@ -250,7 +251,7 @@ static void member(struct listing *l)
 		break;
 	case FIELD_WORDS:
 		for (uint64_t v = l->value; v--;)
-			offer(l, CHANGE_FIX, v, distance(v, l->value));
+			change_offer(l, CHANGE_FIX, v, change_distance(v, l->value));
 		break;
 	case FIELD_REGS:
 		registers(l);
@@ -265,13 +266,13 @@ static void member(struct listing *l)
 		config(l);
 		break;
 	case FIELD_PMU:
-		offer(l, CHANGE_KIND, PERF_TYPE_SOFTWARE, 0);
+		change_offer(l, CHANGE_KIND, PERF_TYPE_SOFTWARE, 0);
 		break;
 	case FIELD_SIZE:
 		size(l);
 		break;
 	default:
-		number(l);
+		change_number(l);
 		break;
 	}
 }
@@ -283,12 +284,12 @@ static void like_leader(struct listing *l)
 	bool alike = l->field->kind == FIELD_ENUM || l->field->kind == FIELD_UINT;
 
 	if (l->ask->group_fd != -1 && g->attr && alike)
-		offer(l, CHANGE_FIX, field_get(l->field, g->attr, g->len), 0);
+		change_offer(l, CHANGE_FIX, field_get(l->field, g->attr, g->len), 0);
 }
 
 /* Arguments ------------------------------------------------------------------------ */
 
-static void arguments(struct listing *l)
+static void change_arguments(struct listing *l)
 {
 	const struct rule_ask *a = l->ask;
 	const struct rule_group *g = &a->facts->target.group;
@@ -319,7 +320,7 @@ static void arguments(struct listing *l)
 /* An attr that cannot be read as far as its size tells. */
 static void unreadable(struct listing *l)
 {
-	uint64_t want = get(l, ATTR_SIZE);
+	uint64_t want = change_get(l, ATTR_SIZE);
 
 	if (l->ask->len < 8 || (l->ask->len < want && want <= CHANGE_ATTR_MAX))
 		offer_arg(l, ARG_NR_ATTR, CHANGE_FIX, 1, 0);
@@ -344,10 +345,10 @@ void change_list(const struct rule_ask *ask, const struct names *names,
 			continue;
 		l.value = field_get(l.field, ask->attr, ask->len);
 		like_leader(&l);
-		member(&l);
+		change_member(&l);
 	}
 	unreadable(&l);
-	arguments(&l);
+	change_arguments(&l);
 }
 
 void change_list_free(struct change_list *l)
@@ -379,7 +380,7 @@ void change_begin(struct change_call *to, const struct rule_ask *from)
 	to->ask.attr = to->attr;
 }
 
-static void put(struct change_call *to, unsigned int index, uint64_t v)
+static void change_put(struct change_call *to, unsigned int index, uint64_t v)
 {
 	field_set(&layout->fields[index], v, to->attr);
 }
@@ -391,9 +392,9 @@ static void put_kind(struct change_call *to, uint64_t type)
 		ATTR_CONFIG, ATTR_BP_TYPE, ATTR_CONFIG1, ATTR_CONFIG2,
 	};
 
-	put(to, ATTR_TYPE, type);
+	change_put(to, ATTR_TYPE, type);
 	for (size_t i = 0; i < sizeof(event) / sizeof(*event); i++)
-		put(to, event[i], 0);
+		change_put(to, event[i], 0);
 }
 
 /* The attr grows with zeros. */
@@ -401,14 +402,14 @@ static void put_size(struct change_call *to, uint64_t v)
 {
 	if (v > sizeof(to->attr))
 		return;
-	put(to, ATTR_SIZE, v);
+	change_put(to, ATTR_SIZE, v);
 	if (v > to->ask.len)
 		memset(to->attr + to->ask.len, 0, v - to->ask.len);
 	to->ask.len = v;
 }
 
 /* What could not be read is zero, or if that is all, the simplest event. */
-static void put_attr(struct change_call *to)
+static void change_put_attr(struct change_call *to)
 {
 	struct change_call simple;
 	uint64_t size = layout_get(layout, ATTR_SIZE, to->ask.attr, to->ask.len);
@@ -427,7 +428,7 @@ static void apply_arg(struct change_call *to, const struct change *c)
 {
 	switch (c->arg) {
 	case ARG_NR_ATTR:
-		put_attr(to);
+		change_put_attr(to);
 		break;
 	case ARG_NR_PID:
 		to->ask.pid = (int32_t)c->value;
@@ -466,10 +467,10 @@ void change_simplest(struct change_call *to, const struct rule_facts *facts)
 		.attr = to->attr, .len = PERF_ATTR_SIZE_VER0, .cpu = -1, .group_fd = -1,
 		.facts = facts,
 	};
-	put(to, ATTR_TYPE, PERF_TYPE_SOFTWARE);
-	put(to, ATTR_SIZE, PERF_ATTR_SIZE_VER0);
-	put(to, ATTR_CONFIG, PERF_COUNT_SW_CPU_CLOCK);
-	put(to, ATTR_DISABLED, 1);
-	put(to, ATTR_EXCLUDE_KERNEL, 1);
-	put(to, ATTR_EXCLUDE_HV, 1);
+	change_put(to, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	change_put(to, ATTR_SIZE, PERF_ATTR_SIZE_VER0);
+	change_put(to, ATTR_CONFIG, PERF_COUNT_SW_CPU_CLOCK);
+	change_put(to, ATTR_DISABLED, 1);
+	change_put(to, ATTR_EXCLUDE_KERNEL, 1);
+	change_put(to, ATTR_EXCLUDE_HV, 1);
 }

@@ -103,7 +103,7 @@ bool cond_holds(const struct walk *w, const struct cond *c)
 	}
 }
 
-static bool same_place(const struct field *a, const struct field *b)
+static bool field_same_place(const struct field *a, const struct field *b)
 {
 	return a->offset == b->offset && a->width == b->width &&
 	       a->bit == b->bit && a->nbits == b->nbits;
@@ -118,7 +118,7 @@ const struct field *layout_next(const struct walk *w, size_t *at)
 		for (; *at < w->layout->n; ++*at) {
 			const struct field *f = &w->layout->fields[*at];
 
-			if (!same_place(f, first))
+			if (!field_same_place(f, first))
 				break;
 			if (!picked && cond_holds(w, &f->when))
 				picked = f;

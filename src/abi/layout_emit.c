@@ -14,7 +14,7 @@ static int64_t sign_extend(uint64_t v, const struct field *f)
 }
 
 /* A mask of perf registers: the number reads best, the names explain it. */
-static void emit_regs(const struct walk *w, const struct field *f, uint64_t v,
+static void field_emit_regs(const struct walk *w, const struct field *f, uint64_t v,
 		      struct sink *s)
 {
 	const struct xlat *regs = w->arch ? w->arch->regs : f->xlat;
@@ -35,7 +35,7 @@ static void emit_regs(const struct walk *w, const struct field *f, uint64_t v,
 }
 
 /* A number that a table explains in words. */
-static void emit_words(const struct field *f, uint64_t v, struct sink *s)
+static void field_emit_words(const struct field *f, uint64_t v, struct sink *s)
 {
 	const struct xlat_entry *e = xlat_find(f->xlat, v);
 
@@ -44,7 +44,7 @@ static void emit_words(const struct field *f, uint64_t v, struct sink *s)
 		s->ops->note(s, "words", e->meaning);
 }
 
-static void emit_string(const struct walk *w, const struct field *f,
+static void field_emit_string(const struct walk *w, const struct field *f,
 			uint64_t v, struct sink *s)
 {
 	if (w->call)
@@ -53,7 +53,7 @@ static void emit_string(const struct walk *w, const struct field *f,
 		s->ops->addr(s, f->name, v);
 }
 
-static void emit_fd(const struct walk *w, const struct field *f, int64_t fd,
+static void field_emit_fd(const struct walk *w, const struct field *f, int64_t fd,
 		    struct sink *s)
 {
 	const char *label = NULL;
@@ -63,7 +63,7 @@ static void emit_fd(const struct walk *w, const struct field *f, int64_t fd,
 	s->ops->fd(s, f->name, fd, label);
 }
 
-static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
+static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		       struct sink *s)
 {
 	switch (f->kind) {
@@ -91,16 +91,16 @@ static void emit_value(const struct walk *w, const struct field *f, uint64_t v,
 		s->ops->flags(s, f->name, f->xlat, v);
 		break;
 	case FIELD_WORDS:
-		emit_words(f, v, s);
+		field_emit_words(f, v, s);
 		break;
 	case FIELD_REGS:
-		emit_regs(w, f, v, s);
+		field_emit_regs(w, f, v, s);
 		break;
 	case FIELD_STRING:
-		emit_string(w, f, v, s);
+		field_emit_string(w, f, v, s);
 		break;
 	case FIELD_FD:
-		emit_fd(w, f, sign_extend(v, f), s);
+		field_emit_fd(w, f, sign_extend(v, f), s);
 		break;
 	case FIELD_SIGNAL:
 		emit_signal(f->name, (int)v, s);
@@ -121,7 +121,7 @@ void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s
 {
 	const struct field *f = &w->layout->fields[index];
 
-	emit_value(w, f, field_get(f, w->bytes, w->len), s);
+	field_emit(w, f, field_get(f, w->bytes, w->len), s);
 }
 
 /* "ignored: needs sample_type&PERF_SAMPLE_BRANCH_STACK" */
@@ -201,7 +201,7 @@ void layout_emit(const struct walk *w, struct sink *s)
 		if (!v && !f->always && !marked &&
 		    !(s->full && f->kind != FIELD_RESERVED))
 			continue;
-		emit_value(w, f, v, s);
+		field_emit(w, f, v, s);
 		if (marked)
 			note_was(w, f, s);
 		if (v && !cond_holds(w, &f->needs))

@@ -9,7 +9,7 @@ struct reader {
 	const uint8_t *p, *end;
 };
 
-static bool take(struct reader *r, const char *key, uint64_t *v, struct sink *s)
+static bool read_take(struct reader *r, const char *key, uint64_t *v, struct sink *s)
 {
 	if (r->end - r->p < 8)
 		return false;
@@ -23,29 +23,29 @@ struct times {
 	uint64_t enabled, running;
 };
 
-static bool take_times(struct reader *r, uint64_t format, struct times *t, struct sink *s)
+static bool read_take_times(struct reader *r, uint64_t format, struct times *t, struct sink *s)
 {
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
-	    !take(r, "time_enabled", &t->enabled, s))
+	    !read_take(r, "time_enabled", &t->enabled, s))
 		return false;
 	return !(format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
-	       take(r, "time_running", &t->running, s);
+	       read_take(r, "time_running", &t->running, s);
 }
 
-static bool take_id_lost(struct reader *r, uint64_t format, const struct names *n,
+static bool read_take_id_lost(struct reader *r, uint64_t format, const struct names *n,
 			 struct sink *s)
 {
 	const char *name;
 	uint64_t v;
 
 	if (format & PERF_FORMAT_ID) {
-		if (!take(r, "id", &v, s))
+		if (!read_take(r, "id", &v, s))
 			return false;
 		name = n && n->event ? n->event(n, v) : NULL;
 		if (name)
 			s->ops->note(s, "event", name);
 	}
-	return !(format & PERF_FORMAT_LOST) || take(r, "lost", &v, s);
+	return !(format & PERF_FORMAT_LOST) || read_take(r, "lost", &v, s);
 }
 
 /* An event that shared its counter ran for a part of the time only. */
@@ -62,7 +62,7 @@ static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
 			   (double)v / part);
 }
 
-static void emit_group(struct reader *r, uint64_t format, const struct names *n,
+static void read_emit_group(struct reader *r, uint64_t format, const struct names *n,
 		       struct sink *s)
 {
 	bool timed = format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
@@ -70,33 +70,33 @@ static void emit_group(struct reader *r, uint64_t format, const struct names *n,
 	struct times t = { 0 };
 	uint64_t nr, v;
 
-	if (!take(r, "nr", &nr, s) || !take_times(r, format, &t, s))
+	if (!read_take(r, "nr", &nr, s) || !read_take_times(r, format, &t, s))
 		return;
 	s->ops->begin(s, "values", SINK_ARRAY);
 	for (uint64_t i = 0; i < nr && r->end - r->p >= 8; i++) {
 		s->ops->begin(s, NULL, SINK_OBJECT);
-		if (take(r, "value", &v, s)) {
+		if (read_take(r, "value", &v, s)) {
 			if (timed)
 				note_scaled(v, &t, s);
-			take_id_lost(r, format, n, s);
+			read_take_id_lost(r, format, n, s);
 		}
 		s->ops->end(s);
 	}
 	s->ops->end(s);
 }
 
-static void emit_single(struct reader *r, uint64_t format, const struct names *n,
+static void read_emit_single(struct reader *r, uint64_t format, const struct names *n,
 			struct sink *s)
 {
 	struct times t = { 0 };
 	uint64_t v;
 
-	if (!take(r, "value", &v, s) || !take_times(r, format, &t, s))
+	if (!read_take(r, "value", &v, s) || !read_take_times(r, format, &t, s))
 		return;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
 	    format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		note_scaled(v, &t, s);
-	take_id_lost(r, format, n, s);
+	read_take_id_lost(r, format, n, s);
 }
 
 void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
@@ -106,15 +106,15 @@ void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
 
 	s->ops->begin(s, key, SINK_OBJECT);
 	if (read_format & PERF_FORMAT_GROUP)
-		emit_group(&r, read_format, n, s);
+		read_emit_group(&r, read_format, n, s);
 	else
-		emit_single(&r, read_format, n, s);
+		read_emit_single(&r, read_format, n, s);
 	if (r.p < r.end)
 		s->ops->bytes(s, "rest", r.p, (size_t)(r.end - r.p), false);
 	s->ops->end(s);
 }
 
-static bool next(struct reader *r, bool wanted, uint64_t *v)
+static bool read_next(struct reader *r, bool wanted, uint64_t *v)
 {
 	if (!wanted)
 		return true;
@@ -140,16 +140,16 @@ void read_format_each(const uint8_t *bytes, size_t len, uint64_t read_format,
 	struct reader r = { bytes, bytes + len };
 	uint64_t nr = 1;
 
-	if (!next(&r, group, &nr))
+	if (!read_next(&r, group, &nr))
 		return;
 	/* a group has its times first, a single event its value */
-	if (group && (!next(&r, enabled, &v.enabled) || !next(&r, running, &v.running)))
+	if (group && (!read_next(&r, enabled, &v.enabled) || !read_next(&r, running, &v.running)))
 		return;
-	for (; v.index < nr && next(&r, true, &v.value); v.index++) {
-		if (!group && (!next(&r, enabled, &v.enabled) ||
-			       !next(&r, running, &v.running)))
+	for (; v.index < nr && read_next(&r, true, &v.value); v.index++) {
+		if (!group && (!read_next(&r, enabled, &v.enabled) ||
+			       !read_next(&r, running, &v.running)))
 			return;
-		if (!next(&r, v.has_id, &v.id) || !next(&r, v.has_lost, &v.lost))
+		if (!read_next(&r, v.has_id, &v.id) || !read_next(&r, v.has_lost, &v.lost))
 			return;
 		hook(ctx, &v);
 	}

@@ -11,7 +11,7 @@
 /* Types from here on are made up by the perf tool, never by the kernel. */
 #define USER_TYPE_START 64
 
-static uint64_t attr_get(unsigned int field, const uint8_t *attr, size_t len)
+static uint64_t record_attr_get(unsigned int field, const uint8_t *attr, size_t len)
 {
 	return layout_get(&layout_perf_event_attr, field, attr, len);
 }
@@ -19,19 +19,19 @@ static uint64_t attr_get(unsigned int field, const uint8_t *attr, size_t len)
 void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
 		      const struct arch *arch)
 {
-	size_t size = attr_get(ATTR_SIZE, attr, len);
+	size_t size = record_attr_get(ATTR_SIZE, attr, len);
 
 	if (!size)
 		size = PERF_ATTR_SIZE_VER0;
 	if (len > size)
 		len = size;
 	*f = (struct record_format){
-		.sample_type = attr_get(ATTR_SAMPLE_TYPE, attr, len),
-		.read_format = attr_get(ATTR_READ_FORMAT, attr, len),
-		.branch_sample_type = attr_get(ATTR_BRANCH_SAMPLE_TYPE, attr, len),
-		.sample_regs_user = attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
-		.sample_regs_intr = attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
-		.sample_id_all = attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
+		.sample_type = record_attr_get(ATTR_SAMPLE_TYPE, attr, len),
+		.read_format = record_attr_get(ATTR_READ_FORMAT, attr, len),
+		.branch_sample_type = record_attr_get(ATTR_BRANCH_SAMPLE_TYPE, attr, len),
+		.sample_regs_user = record_attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
+		.sample_regs_intr = record_attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
+		.sample_id_all = record_attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
 		.arch = arch,
 	};
 }
@@ -157,7 +157,7 @@ static void emit_header(struct record *r, size_t len)
 }
 
 /* What the fields left over before end, and what they asked for in vain. */
-static void emit_rest(struct record *r)
+static void record_emit_rest(struct record *r)
 {
 	struct sink *s = r->s;
 
@@ -217,7 +217,7 @@ static size_t emit_all(struct record *r, size_t len)
 		r->end = len;
 	r->pid = trailer_pid(r, len);
 	record_body(r);
-	emit_rest(r);
+	record_emit_rest(r);
 	if (trailer && whole)
 		emit_trailer(r, trailer);
 	return whole && r->wants ? r->wants : r->at;

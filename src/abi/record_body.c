@@ -50,7 +50,7 @@ static void emit_name(struct record *r)
 	record_string(r, "name");
 }
 
-static void emit_path(struct record *r)
+static void body_emit_path(struct record *r)
 {
 	record_string(r, "path");
 }
@@ -164,7 +164,7 @@ static const struct body bodies[] = {
 				  NULL },
 	[PERF_RECORD_BPF_EVENT] = { &layout_perf_record_bpf_event, emit_tag,
 				    NULL },
-	[PERF_RECORD_CGROUP] = { &layout_perf_record_cgroup, emit_path, NULL },
+	[PERF_RECORD_CGROUP] = { &layout_perf_record_cgroup, body_emit_path, NULL },
 	[PERF_RECORD_TEXT_POKE] = { &layout_perf_record_text_poke,
 				    emit_text_poke, NULL },
 	[PERF_RECORD_AUX_OUTPUT_HW_ID] = {

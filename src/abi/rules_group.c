@@ -24,20 +24,20 @@ static int refuses_difference(const struct rule_input *in, bool asked, bool diff
 	return group(in)->attr ? refuses_if(differ) : RULE_UNKNOWN;
 }
 
-static bool differs(const struct rule_input *in, unsigned int index)
+static bool rule_differs(const struct rule_input *in, unsigned int index)
 {
 	return group(in)->attr && of_other(in, index) != rule_get(in, index);
 }
 
 static bool clocks_differ(const struct rule_input *in)
 {
-	return differs(in, ATTR_USE_CLOCKID) ||
-	       (rule_get(in, ATTR_USE_CLOCKID) && differs(in, ATTR_CLOCKID));
+	return rule_differs(in, ATTR_USE_CLOCKID) ||
+	       (rule_get(in, ATTR_USE_CLOCKID) && rule_differs(in, ATTR_CLOCKID));
 }
 
 int rule_group_inherit(const struct rule_input *in)
 {
-	return refuses_difference(in, in->grouped && in->task, differs(in, ATTR_INHERIT));
+	return refuses_difference(in, in->grouped && in->task, rule_differs(in, ATTR_INHERIT));
 }
 
 int rule_group_cgroup(const struct rule_input *in)
@@ -111,7 +111,7 @@ int rule_output_clock(const struct rule_input *in)
 
 int rule_output_backward(const struct rule_input *in)
 {
-	return refuses_difference(in, in->output, differs(in, ATTR_WRITE_BACKWARD));
+	return refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD));
 }
 
 int rule_output_ring(const struct rule_input *in)
@@ -122,7 +122,7 @@ int rule_output_ring(const struct rule_input *in)
 /* Size and AUX --------------------------------------------------------------------- */
 
 /* What a read of n events returns, in bytes. */
-static uint64_t read_size(uint64_t format, uint64_t n)
+static uint64_t rule_read_size(uint64_t format, uint64_t n)
 {
 	uint64_t each = 8, head = 0;
 
@@ -149,10 +149,10 @@ int rule_group_size(const struct rule_input *in)
 	if (!group(in)->attr)
 		return RULE_UNKNOWN;
 	for (uint32_t format = 0; format < 32; format++)
-		if (group(in)->formats >> format & 1 && read_size(format, n) > READ_MAX)
+		if (group(in)->formats >> format & 1 && rule_read_size(format, n) > READ_MAX)
 			return RULE_REFUSES;
-	return refuses_if(read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
-			  read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
+	return refuses_if(rule_read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
+			  rule_read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
 }
 
 int rule_aux_leader(const struct rule_input *in)

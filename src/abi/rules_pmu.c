@@ -2,7 +2,7 @@
 /* The choice of a PMU, what it checks, and what is checked for it. */
 #include "abi/rules_internal.h"
 
-static bool is_type(const struct rule_input *in, uint64_t type)
+static bool rule_is_type(const struct rule_input *in, uint64_t type)
 {
 	return rule_get(in, ATTR_TYPE) == type;
 }
@@ -13,7 +13,7 @@ static bool branches(const struct rule_input *in)
 }
 
 /* Of a generic event: config names a PMU that is known, and no CPU's. */
-static bool names_other(const struct rule_input *in)
+static bool rule_names_other(const struct rule_input *in)
 {
 	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
 
@@ -26,13 +26,13 @@ static bool names_other(const struct rule_input *in)
 /* A PMU of a kind that nobody has described may take what no other does. */
 int rule_no_pmu(const struct rule_input *in)
 {
-	bool generic = is_type(in, PERF_TYPE_HARDWARE) || is_type(in, PERF_TYPE_HW_CACHE);
+	bool generic = rule_is_type(in, PERF_TYPE_HARDWARE) || rule_is_type(in, PERF_TYPE_HW_CACHE);
 
 	if (in->pmu)
 		return RULE_PASSES;
 	if (in->machine->pmus_known != FACT_YES)
 		return RULE_UNKNOWN;
-	if (!(generic && !names_other(in)) && !is_type(in, PERF_TYPE_RAW))
+	if (!(generic && !rule_names_other(in)) && !rule_is_type(in, PERF_TYPE_RAW))
 		return RULE_REFUSES;
 	for (size_t i = 0; i < in->machine->npmus; i++)
 		if (!in->machine->pmus[i].desc)
@@ -42,21 +42,22 @@ int rule_no_pmu(const struct rule_input *in)
 
 /* software and the two clocks ----------------------------------------------------- */
 
-static bool is_clock(const struct rule_input *in)
+static bool rule_is_clock(const struct rule_input *in)
 {
 	return rule_is_pmu(in, "cpu_clock") || rule_is_pmu(in, "task_clock");
 }
 
 int rule_clock_config(const struct rule_input *in)
 {
-	return refuses_if(is_clock(in) && rule_get(in, ATTR_CONFIG) !=
+	return refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) !=
 			  (rule_is_pmu(in, "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK :
 							  PERF_COUNT_SW_TASK_CLOCK));
 }
 
 int rule_software_branch(const struct rule_input *in)
 {
-	return refuses_if(branches(in) && (is_clock(in) || is_type(in, PERF_TYPE_SOFTWARE)));
+	return refuses_if(branches(in) && (rule_is_clock(in) ||
+					    rule_is_type(in, PERF_TYPE_SOFTWARE)));
 }
 
 /* Software events had no PMU of their own then. */
@@ -70,7 +71,7 @@ int rule_software_config(const struct rule_input *in)
 	uint64_t config = rule_get(in, ATTR_CONFIG);
 	const struct xlat_entry *e = xlat_find(&xlat_perf_sw_ids, config);
 
-	if (!is_type(in, PERF_TYPE_SOFTWARE))
+	if (!rule_is_type(in, PERF_TYPE_SOFTWARE))
 		return RULE_PASSES;
 	if (!e)
 		return rule_newer(in) ? RULE_UNKNOWN : RULE_REFUSES;
@@ -83,17 +84,17 @@ static bool is_tracepoint(const struct rule_input *in, const char *name)
 {
 	const char *is = in->target->tracepoint_name;
 
-	return is_type(in, PERF_TYPE_TRACEPOINT) && is && !strcmp(is, name);
+	return rule_is_type(in, PERF_TYPE_TRACEPOINT) && is && !strcmp(is, name);
 }
 
 int rule_tracepoint_branch(const struct rule_input *in)
 {
-	return refuses_if(branches(in) && is_type(in, PERF_TYPE_TRACEPOINT));
+	return refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT));
 }
 
 int rule_tracepoint_id(const struct rule_input *in)
 {
-	return is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
+	return rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
 						   RULE_PASSES;
 }
 
@@ -140,7 +141,7 @@ static enum fact everybodys(const struct rule_input *in)
 
 int rule_raw_privilege(const struct rule_input *in)
 {
-	if (!is_type(in, PERF_TYPE_TRACEPOINT) || !rule_samples(in, PERF_SAMPLE_RAW) ||
+	if (!rule_is_type(in, PERF_TYPE_TRACEPOINT) || !rule_samples(in, PERF_SAMPLE_RAW) ||
 	    !rule_paranoid(in, -1))
 		return RULE_PASSES;
 	return refuses_unless(everybodys(in));

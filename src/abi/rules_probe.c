@@ -31,7 +31,7 @@ static bool x86_data(const struct rule_input *in)
 	       (type == HW_BREAKPOINT_W || type == HW_BREAKPOINT_RW);
 }
 
-static bool power_of_two(uint64_t v)
+static bool rule_power_of_two(uint64_t v)
 {
 	return v && !(v & (v - 1));
 }
@@ -99,7 +99,7 @@ int rule_breakpoint_exec_len(const struct rule_input *in)
 
 int rule_breakpoint_len(const struct rule_input *in)
 {
-	return refuses_if(x86_data(in) && !power_of_two(rule_get(in, ATTR_BP_LEN)));
+	return refuses_if(x86_data(in) && !rule_power_of_two(rule_get(in, ATTR_BP_LEN)));
 }
 
 static bool is_wide(const struct rule_input *in)

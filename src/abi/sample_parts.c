@@ -39,14 +39,14 @@ struct hook_names {
 	const struct record *record;
 };
 
-static const char *name_event(const struct names *n, uint64_t id)
+static const char *sample_name_event(const struct names *n, uint64_t id)
 {
 	return record_event(((const struct hook_names *)n)->record, id);
 }
 
 void read_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
-	const struct hook_names n = { { .event = name_event }, r };
+	const struct hook_names n = { { .event = sample_name_event }, r };
 
 	read_format_emit(p, len, r->format->read_format, key, &n.names, r->s);
 }

@@ -13,7 +13,7 @@
 enum { BRANCH_ENTRY = 24, BRANCH_FLAGS = 16 };
 
 /* Of two sizes the one with which the sample ends where it must. */
-static size_t fitting(const struct record *r, size_t at, size_t first,
+static size_t stack_fitting(const struct record *r, size_t at, size_t first,
 		      size_t second)
 {
 	if (second > r->end - at ||
@@ -40,11 +40,11 @@ size_t branches_need(const struct record *r, size_t at)
 	if (nr > (r->end - at) / BRANCH_ENTRY)
 		return SIZE_MAX;
 	if (!nr)
-		return index ? fitting(r, at, 8, 8 + index) : 8;
+		return index ? stack_fitting(r, at, 8, 8 + index) : 8;
 	need = 8 + index + BRANCH_ENTRY * (size_t)nr;
 	if (need > r->end - at || !(asked & PERF_SAMPLE_BRANCH_COUNTERS))
 		return need;
-	return fitting(r, at, need, need + 8 * (size_t)nr);
+	return stack_fitting(r, at, need, need + 8 * (size_t)nr);
 }
 
 static void emit_branch(struct record *r, const uint8_t *p)
@@ -125,7 +125,7 @@ static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
 	r->s->ops->hex(r->s, name, v);
 }
 
-static void emit_regs(struct record *r, const char *key, uint64_t mask,
+static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
 		      const uint8_t *p, size_t len)
 {
 	struct sink *s = r->s;
@@ -142,12 +142,12 @@ static void emit_regs(struct record *r, const char *key, uint64_t mask,
 
 void regs_user_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
-	emit_regs(r, key, r->format->sample_regs_user, p, len);
+	sample_emit_regs(r, key, r->format->sample_regs_user, p, len);
 }
 
 void regs_intr_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
-	emit_regs(r, key, r->format->sample_regs_intr, p, len);
+	sample_emit_regs(r, key, r->format->sample_regs_intr, p, len);
 }
 
 size_t stack_need(const struct record *r, size_t at)

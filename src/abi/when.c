@@ -43,7 +43,7 @@ void when_free(struct when *w)
 	free(w);
 }
 
-static struct when *node(enum when_op op, struct when *a, struct when *b)
+static struct when *when_node(enum when_op op, struct when *a, struct when *b)
 {
 	struct when *w = xcalloc(1, sizeof(*w));
 
@@ -55,17 +55,17 @@ static struct when *node(enum when_op op, struct when *a, struct when *b)
 
 /* Reading ---------------------------------------------------------------------- */
 
-static void skip_blanks(struct text_cursor *c)
+static void when_skip_blanks(struct text_cursor *c)
 {
 	c->at = scan_blanks(c->at, c->end);
 }
 
 /* Moves behind the word if it is next. */
-static bool take(struct text_cursor *c, const char *word)
+static bool when_take(struct text_cursor *c, const char *word)
 {
 	size_t len = strlen(word);
 
-	skip_blanks(c);
+	when_skip_blanks(c);
 	if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len))
 		return false;
 	c->at += len;
@@ -125,7 +125,7 @@ static bool read_value(struct reader *r, struct when *w, const struct arg_desc *
 {
 	struct text_cursor part;
 
-	skip_blanks(r->c);
+	when_skip_blanks(r->c);
 	part = slice_value(r->c);
 	if (part.at == part.end)
 		return text_cursor_fail(r->c, "a value is missing behind '%s'", w->name);
@@ -147,10 +147,10 @@ static enum when_op take_op(struct text_cursor *c)
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-		if (take(c, ops[i].text))
+		if (when_take(c, ops[i].text))
 			return ops[i].op;
 	/* one & only: two of them join comparisons */
-	if (take(c, "&")) {
+	if (when_take(c, "&")) {
 		if (c->at == c->end || *c->at != '&')
 			return WHEN_BITS;
 		c->at--;
@@ -161,12 +161,12 @@ static enum when_op take_op(struct text_cursor *c)
 /* NAME, or NAME OP VALUE. */
 static struct when *comparison(struct reader *r)
 {
-	struct when *w = node(WHEN_TRUE, NULL, NULL);
+	struct when *w = when_node(WHEN_TRUE, NULL, NULL);
 	const struct arg_desc *arg = NULL;
 	const char *start;
 	size_t len;
 
-	skip_blanks(r->c);
+	when_skip_blanks(r->c);
 	start = r->c->at;
 	len = scan_word(start, r->c->end);
 	r->c->at += len;
@@ -203,12 +203,12 @@ static struct when *one(struct reader *r)
 		return NULL;
 	}
 	r->depth++;
-	if (take(r->c, "!")) {
+	if (when_take(r->c, "!")) {
 		w = one(r);
-		w = w ? node(WHEN_NOT, w, NULL) : NULL;
-	} else if (take(r->c, "(")) {
+		w = w ? when_node(WHEN_NOT, w, NULL) : NULL;
+	} else if (when_take(r->c, "(")) {
 		w = any_of(r);
-		if (w && !take(r->c, ")")) {
+		if (w && !when_take(r->c, ")")) {
 			text_cursor_fail(r->c, "a closing bracket is missing");
 			when_free(w);
 			w = NULL;
@@ -226,13 +226,13 @@ static struct when *chain(struct reader *r, const char *word, enum when_op op,
 {
 	struct when *w = next(r), *more;
 
-	while (w && take(r->c, word)) {
+	while (w && when_take(r->c, word)) {
 		more = next(r);
 		if (!more) {
 			when_free(w);
 			return NULL;
 		}
-		w = node(op, w, more);
+		w = when_node(op, w, more);
 	}
 	return w;
 }
@@ -253,7 +253,7 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 	struct reader r = { .c = c, .calls = calls, .ncalls = n };
 	struct when *w = any_of(&r);
 
-	skip_blanks(c);
+	when_skip_blanks(c);
 	if (w && c->at != c->end) {
 		text_cursor_fail(c, "'%.*s' is neither a comparison nor && or ||",
 				 text_cursor_some(c), c->at);

@@ -258,7 +258,7 @@ static bool skip_digits(struct scan *s)
 	return true;
 }
 
-static bool scan_number(struct scan *s, struct scan_value *v)
+static bool scan_json_number(struct scan *s, struct scan_value *v)
 {
 	char *start = s->at;
 
@@ -288,7 +288,7 @@ static bool scan_number(struct scan *s, struct scan_value *v)
 	return true;
 }
 
-static bool scan_word(struct scan *s, struct scan_value *v)
+static bool scan_json_word(struct scan *s, struct scan_value *v)
 {
 	static const struct { const char *word; enum scan_type type; } words[] = {
 		{ "true", SCAN_TRUE }, { "false", SCAN_FALSE }, { "null", SCAN_NULL },
@@ -379,9 +379,9 @@ static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key
 		return scan_string(s, &v->text, &v->len);
 	}
 	if (*s->at == '-' || is_digit(*s->at))
-		return scan_number(s, v);
+		return scan_json_number(s, v);
 	if (*s->at != '{' && *s->at != '[')
-		return scan_word(s, v);
+		return scan_json_word(s, v);
 	v->type = *s->at == '{' ? SCAN_OBJECT : SCAN_ARRAY;
 	good = *s->at == '{' ? scan_object(s, depth, self) : scan_array(s, depth, self);
 	v = &s->values[self];	/* it may have moved */

@@ -85,7 +85,7 @@ static const struct field *prefixed(const char *word, size_t len)
 	return attr_member(name, strlen(name));
 }
 
-static bool fits(const struct field *f, uint64_t v)
+static bool value_fits(const struct field *f, uint64_t v)
 {
 	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
 
@@ -93,7 +93,7 @@ static bool fits(const struct field *f, uint64_t v)
 	       (!f->nbits && (int64_t)v < 0 && (int64_t)v >= -(1LL << (bits - 1)));
 }
 
-static bool read_number(struct reading *r, const struct event_spec *e,
+static bool value_read_number(struct reading *r, const struct event_spec *e,
 			const struct field *f, const char *from, const char *end,
 			uint64_t *v)
 {
@@ -109,10 +109,10 @@ static bool read_number(struct reading *r, const struct event_spec *e,
 		*v = p->type;
 	else if (!value_read(&c, x, v))
 		return bad_value(r, f, x, &c, from);
-	if (!fits(f, *v) && prefixed(f->name, strlen(f->name)))
+	if (!value_fits(f, *v) && prefixed(f->name, strlen(f->name)))
 		return FAIL_AT(r, from, "%s is a bit; did you mean sample_%s=%llu?", f->name,
 			       f->name, (unsigned long long)*v);
-	return fits(f, *v) ||
+	return value_fits(f, *v) ||
 	       FAIL_AT(r, from, "%s has %u bit%s, and 0x%llx needs more", f->name,
 		       f->nbits ? f->nbits : 8u * f->width, f->nbits == 1 ? "" : "s",
 		       (unsigned long long)*v);
@@ -157,7 +157,7 @@ bool syntax_set_member(struct reading *r, const struct field *f, const char *fro
 			if (!set_string(r, e, f, from, end))
 				return false;
 		} else {
-			if (from && !read_number(r, e, f, from, end, &v))
+			if (from && !value_read_number(r, e, f, from, end, &v))
 				return false;
 			event_set(e, index, v);
 		}

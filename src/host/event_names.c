@@ -114,7 +114,7 @@ static int by_id(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static bool add_tracepoint(struct reading *r, uint64_t id, const char *name)
+static bool syntax_add_tracepoint(struct reading *r, uint64_t id, const char *name)
 {
 	struct event_code code = { PERF_TYPE_TRACEPOINT, id };
 	struct event_spec *e = syntax_add(r, &code);
@@ -157,7 +157,7 @@ static bool glob_tracepoints(struct reading *r, const char *at, struct glob *g)
 		return no_tracepoint(r, at, g->pattern, -ENOENT);
 	qsort(g->found, g->n, sizeof(*g->found), by_id);
 	for (size_t i = 0; ok && i < g->n; i++)
-		ok = add_tracepoint(r, g->found[i].id, g->found[i].name);
+		ok = syntax_add_tracepoint(r, g->found[i].id, g->found[i].name);
 	free(g->found);
 	return ok;
 }
@@ -207,7 +207,7 @@ static bool tracepoint(struct reading *r, size_t len)
 		if (error)
 			return pfm_event(r, from, syntax_item_reach(r, from)) ||
 			       no_tracepoint(r, from, g.pattern, error);
-		if (!add_tracepoint(r, id, g.pattern))
+		if (!syntax_add_tracepoint(r, id, g.pattern))
 			return false;
 	}
 	r->c.at = from + whole;
@@ -326,7 +326,7 @@ static size_t cache_triple(const struct reading *r, size_t len, struct event_cod
 }
 
 /* A name that stands alone or before a colon. */
-static bool named(struct reading *r, size_t len)
+static bool syntax_named(struct reading *r, size_t len)
 {
 	const char *word = r->c.at;
 	bool colon = word + len < r->c.end && word[len] == ':';
@@ -367,7 +367,7 @@ bool syntax_event(struct reading *r, size_t len)
 	else if (behind == '/')
 		ok = syntax_with_terms(r, len);
 	else
-		ok = named(r, len);
+		ok = syntax_named(r, len);
 	r->first = first;
 	for (size_t i = first; ok && i < r->list->n; i++)
 		if (!*r->list->events[i].attr.label)

@@ -78,7 +78,7 @@ static const struct field *term_member(const char *word, size_t len)
 }
 
 /* "event=0x3c", "tsc", "period=1000", "name=mine" of the last event. */
-static bool term(struct reading *r, const struct pmu *p, const char *end)
+static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 {
 	const char *word = r->c.at, *value = NULL;
 	size_t len = syntax_reach(word, end, "=");
@@ -113,7 +113,7 @@ static bool term(struct reading *r, const struct pmu *p, const char *end)
 }
 
 /* Terms from behind the first slash, and the second one. */
-static bool terms(struct reading *r, const struct pmu *p)
+static bool syntax_terms(struct reading *r, const struct pmu *p)
 {
 	const char *slash = r->c.at - 1;
 	const char *end = r->c.at + syntax_reach(r->c.at, r->c.end, "/");
@@ -123,7 +123,7 @@ static bool terms(struct reading *r, const struct pmu *p)
 	while (syntax_peek(r) && r->c.at < end) {
 		const char *stop = r->c.at + syntax_reach(r->c.at, end, ",");
 
-		if (!term(r, p, stop))
+		if (!syntax_term(r, p, stop))
 			return false;
 		r->c.at = stop < end ? stop + 1 : end;
 	}
@@ -174,7 +174,7 @@ bool syntax_with_terms(struct reading *r, size_t len)
 		return false;
 	e->given[ATTR_CONFIG] = false; /* terms may still say */
 	r->c.at += len + 1;
-	if (!terms(r, p))
+	if (!syntax_terms(r, p))
 		return false;
 	if (r->c.at < r->c.end && *r->c.at == ':')
 		r->c.at++;

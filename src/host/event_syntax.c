@@ -7,9 +7,9 @@
 #include "abi/attr_member.h"
 #include "host/event_reading.h"
 
-static bool items(struct reading *r);
+static bool syntax_items(struct reading *r);
 
-static bool group(struct reading *r)
+static bool syntax_group(struct reading *r)
 {
 	const char *brace = r->c.at++;
 	size_t leader = r->list->n;
@@ -18,7 +18,7 @@ static bool group(struct reading *r)
 		return FAIL_AT(r, brace, "groups have no groups in them");
 	r->grouped = true;
 	r->first = leader;
-	if (!items(r))
+	if (!syntax_items(r))
 		return false;
 	r->grouped = false;
 	if (syntax_peek(r) != '}')
@@ -30,14 +30,14 @@ static bool group(struct reading *r)
 	return syntax_may_modify(r, leader, true);
 }
 
-static bool item(struct reading *r)
+static bool syntax_item(struct reading *r)
 {
 	char ch = syntax_peek(r);
 	const char *end;
 	size_t len;
 
 	if (ch == '{')
-		return group(r);
+		return syntax_group(r);
 	len = syntax_reach(r->c.at, r->c.end, ",:/={}\" \t\n");
 	end = syntax_behind_blanks(r->c.at + len, r->c.end);
 	if (!len)
@@ -51,10 +51,10 @@ static bool item(struct reading *r)
 	return syntax_event(r, len);
 }
 
-static bool items(struct reading *r)
+static bool syntax_items(struct reading *r)
 {
 	do {
-		if (!item(r))
+		if (!syntax_item(r))
 			return false;
 	} while (syntax_peek(r) == ',' && r->c.at++);
 	return true;
@@ -68,7 +68,7 @@ bool event_grouped(const struct event_list *l, size_t i)
 }
 
 /* Counts in samples tell by ids whose they are. */
-static void finish(struct event_list *l, size_t i)
+static void syntax_finish(struct event_list *l, size_t i)
 {
 	struct event_spec *e = &l->events[i];
 
@@ -85,13 +85,13 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 		.list = l, .host = h, .first = before,
 		.c = { .at = text, .end = text + strlen(text) },
 	};
-	bool ok = items(&r);
+	bool ok = syntax_items(&r);
 
 	if (ok && r.c.at < r.c.end)
 		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are parted by commas",
 			     text_cursor_some(&r.c), r.c.at);
 	for (size_t i = before; ok && i < l->n; i++)
-		finish(l, i);
+		syntax_finish(l, i);
 	if (ok)
 		return true;
 	l->n = before;

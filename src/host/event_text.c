@@ -6,7 +6,7 @@
 #include "abi/layout.h"
 #include "xlat/tables.h"
 
-static void add_flags(struct buf *out, const struct xlat *x, uint64_t v)
+static void event_add_flags(struct buf *out, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
 	const char *sep = "";
@@ -20,7 +20,7 @@ static void add_flags(struct buf *out, const struct xlat *x, uint64_t v)
 		buf_addf(out, "%s0x%llx", sep, (unsigned long long)v);
 }
 
-static void add_string(struct buf *out, const struct attr_text *a, uint64_t addr)
+static void event_add_string(struct buf *out, const struct attr_text *a, uint64_t addr)
 {
 	for (size_t i = 0; i < a->nstrings; i++) {
 		if (a->strings[i].addr != addr)
@@ -34,7 +34,7 @@ static void add_string(struct buf *out, const struct attr_text *a, uint64_t addr
 	buf_addf(out, "0x%llx", (unsigned long long)addr);
 }
 
-static void add_member(struct buf *out, const struct event_spec *e, const struct field *f)
+static void event_add_member(struct buf *out, const struct event_spec *e, const struct field *f)
 {
 	uint64_t v = field_get(f, e->attr.bytes, e->attr.len);
 
@@ -45,9 +45,9 @@ static void add_member(struct buf *out, const struct event_spec *e, const struct
 		return;
 	buf_addc(out, '=');
 	if (f->kind == FIELD_STRING && v)
-		add_string(out, &e->attr, v);
+		event_add_string(out, &e->attr, v);
 	else if (f->kind == FIELD_FLAGS)
-		add_flags(out, f->xlat, v);
+		event_add_flags(out, f->xlat, v);
 	else
 		buf_addf(out, f->kind != FIELD_UINT && v > 9999 ? "0x%llx" : "%llu", (unsigned long long)v);
 }
@@ -75,7 +75,7 @@ void event_text(struct buf *out, struct host *h, const struct names *names,
 	while ((f = layout_next(&w, &at)))
 		if ((named || at > 1) && field_get(f, w.bytes, w.len) !=
 		    field_get(f, base.events[0].attr.bytes, base.events[0].attr.len))
-			add_member(&text, e, f);
+			event_add_member(&text, e, f);
 	buf_add(out, text.data, text.len);
 	buf_free(&text);
 	event_list_free(&base);

@@ -28,7 +28,7 @@ static bool read_text(const char *path, char *text, size_t size)
 	return sysfile_read(AT_FDCWD, path, text, size);
 }
 
-static long long read_number(const char *path, long long otherwise)
+static long long facts_number(const char *path, long long otherwise)
 {
 	int64_t v;
 
@@ -81,11 +81,11 @@ void facts_refresh(struct facts *f)
 
 	f->own_caps = effective_caps();
 	m->caps = in_first_user_ns() ? f->own_caps : 0;
-	m->paranoid = (int32_t)read_number("/proc/sys/kernel/perf_event_paranoid", 2);
+	m->paranoid = (int32_t)facts_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	m->max_sample_rate = (uint64_t)
-		read_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	m->max_stack = (uint64_t)read_number("/proc/sys/kernel/perf_event_max_stack", 127);
-	f->mlock_kb = (uint64_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", 516);
+		facts_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+	m->max_stack = (uint64_t)facts_number("/proc/sys/kernel/perf_event_max_stack", 127);
+	f->mlock_kb = (uint64_t)facts_number("/proc/sys/kernel/perf_event_mlock_kb", 516);
 }
 
 /* The machine --------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static enum fact lockdown(void)
 }
 
 /* SELinux is the one that has something to say about perf events. */
-static bool security(void)
+static bool facts_security(void)
 {
 	return !access("/sys/fs/selinux/enforce", F_OK) ||
 	       file_has("/sys/kernel/security/lsm", "selinux");
@@ -174,7 +174,7 @@ static void add_configs(struct facts *f, const struct pmu *p)
 	to->nconfigs = p->naliases;
 }
 
-static int by_type(const void *a, const void *b)
+static int facts_by_type(const void *a, const void *b)
 {
 	const struct rule_pmu *x = a, *y = b;
 
@@ -199,7 +199,7 @@ static void find_pmus(struct facts *f)
 		add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
 	}
 	if (m->npmus)
-		qsort(f->pmus, m->npmus, sizeof(*f->pmus), by_type);
+		qsort(f->pmus, m->npmus, sizeof(*f->pmus), facts_by_type);
 	if (m->npmus && m->release >= KVER(4, 17, 0))
 		m->kprobes = fact_of(kprobes);
 }
@@ -221,7 +221,7 @@ void facts_open(struct facts *f, struct host *h)
 	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
 	f->virtual_machine = file_has("/proc/cpuinfo", "hypervisor");
 	m->lockdown = lockdown();
-	m->security = fact_of(security());
+	m->security = fact_of(facts_security());
 	facts_refresh(f);
 	find_pmus(f);
 }

@@ -24,7 +24,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static uint64_t member(const struct rule_ask *ask, unsigned int index)
+static uint64_t target_member(const struct rule_ask *ask, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, ask->attr, ask->len);
 }
@@ -165,7 +165,7 @@ enum fact facts_descriptors(size_t n)
 	return fact_of(n - 1 <= limit.rlim_cur); /* that of the directory is free again */
 }
 
-static enum fact is_event(int fd)
+static enum fact target_is_event(int fd)
 {
 	char link[64];
 
@@ -294,12 +294,12 @@ void facts_target(struct facts *f, const struct rule_ask *ask)
 		find_task(f, ask->pid, &t->task);
 	t->cpu_online = cpu_online(ask->cpu);
 	if (ask->group_fd != -1)
-		t->group.event = is_event(ask->group_fd);
-	if (member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
-		t->tracepoint_name = host_tracepoint(f->host, member(ask, ATTR_CONFIG));
+		t->group.event = target_is_event(ask->group_fd);
+	if (target_member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
+		t->tracepoint_name = host_tracepoint(f->host, target_member(ask, ATTR_CONFIG));
 		t->tracepoint = t->tracepoint_name ? FACT_YES :
 				host_has_tracepoints(f->host) ? FACT_NO : FACT_UNKNOWN;
 	}
 	if (pmu && !strcmp(pmu->name, "uprobe"))
-		find_path(member(ask, ATTR_UPROBE_PATH), &t->path);
+		find_path(target_member(ask, ATTR_UPROBE_PATH), &t->path);
 }

@@ -34,7 +34,7 @@ static const struct {
 };
 
 /* Whether word stands in type, and not as part of another word. */
-static bool has_word(const char *type, const char *word)
+static bool format_has_word(const char *type, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -48,10 +48,10 @@ static uint32_t size_of_type(const char *type)
 {
 	if (strchr(type, '*'))
 		return sizeof(void *);
-	if (has_word(type, "struct") || has_word(type, "union"))
+	if (format_has_word(type, "struct") || format_has_word(type, "union"))
 		return 0;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (has_word(type, types[i].name))
+		if (format_has_word(type, types[i].name))
 			return types[i].size;
 	return 0;
 }
@@ -93,13 +93,13 @@ static uint32_t narrow_to(const struct raw_field *f, const char *type,
 static void classify_many(struct raw_field *f, const char *type,
 			  unsigned long count)
 {
-	bool is_char = has_word(type, "char") && !has_word(type, "unsigned") &&
-		       !has_word(type, "signed") && !strchr(type, '*');
+	bool is_char = format_has_word(type, "char") && !format_has_word(type, "unsigned") &&
+		       !format_has_word(type, "signed") && !strchr(type, '*');
 
 	f->elem = count && f->size % count == 0 ? f->size / count :
 						  size_of_type(type);
 	/* cpumask_t *[] is the mask itself, not pointers to it */
-	if (has_word(type, "cpumask_t"))
+	if (format_has_word(type, "cpumask_t"))
 		f->base = RAW_HEX;
 	else if (strchr(type, '*'))
 		f->base = RAW_ADDR;
@@ -120,8 +120,8 @@ static void classify_one(struct raw_field *f, const char *type)
 void raw_format_add(struct raw_format *f, struct raw_field field,
 		    const char *type, unsigned long count)
 {
-	field.relative = has_word(type, "__rel_loc");
-	field.dynamic = field.relative || has_word(type, "__data_loc");
+	field.relative = format_has_word(type, "__rel_loc");
+	field.dynamic = field.relative || format_has_word(type, "__data_loc");
 	field.common = !strncmp(field.name, "common_", 7);
 	if (field.dynamic || field.array)
 		classify_many(&field, type, field.dynamic ? 0 : count);
@@ -166,7 +166,7 @@ static bool number_of(const char *line, const char *word, uint32_t *v)
 }
 
 /* Takes "type name[count]" apart; false when there is no name. */
-static bool split(char *decl, char **type, char **name, unsigned long *count,
+static bool format_split(char *decl, char **type, char **name, unsigned long *count,
 		  bool *array)
 {
 	char *end, *p;
@@ -197,7 +197,7 @@ static bool split(char *decl, char **type, char **name, unsigned long *count,
 }
 
 /* line: what stands behind "field:" */
-static bool add_line(struct raw_format *f, char *line)
+static bool format_add_line(struct raw_format *f, char *line)
 {
 	struct raw_field field = { 0 };
 	char *semicolon = strchr(line, ';');
@@ -214,7 +214,7 @@ static bool add_line(struct raw_format *f, char *line)
 	if (number_of(semicolon, "signed:", &is_signed))
 		field.is_signed = is_signed;
 	*semicolon = '\0';
-	if (!split(line, &type, &field.name, &count, &field.array))
+	if (!format_split(line, &type, &field.name, &count, &field.array))
 		return false;
 	raw_format_add(f, field, type, count);
 	return true;
@@ -234,7 +234,7 @@ bool raw_format_parse(struct raw_format *f, const char *text, size_t len)
 		if (!strncmp(line, "print fmt:", 10))
 			break;
 		if (!strncmp(line, "field:", 6))
-			good = add_line(f, line + 6);
+			good = format_add_line(f, line + 6);
 	}
 	free(copy);
 	if (!good)

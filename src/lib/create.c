@@ -20,7 +20,7 @@ const char *create_error(int error)
 				"may write to, is not yours" : strerror(error);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool create_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -36,7 +36,7 @@ static bool is_own(const struct stat *s, const struct stat *in)
 }
 
 /* Others than the caller and the administrator may make files there. */
-static bool is_shared(const struct stat *dir)
+static bool create_is_shared(const struct stat *dir)
 {
 	return dir->st_mode & (S_IWOTH | S_IWGRP) ||
 	       (dir->st_uid && dir->st_uid != geteuid());
@@ -60,7 +60,7 @@ static int open_own(int dir, const struct stat *in, const char *name, int flags)
 	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &got) || !same_file(&seen, &got)) {
+	if (fstat(fd, &got) || !create_same_file(&seen, &got)) {
 		close(fd);
 		errno = EPERM;
 		return -1;
@@ -86,7 +86,7 @@ static int create_at(const char *path, int flags)
 	struct stat s;
 
 	if (dir >= 0 && !fstat(dir, &s)) {
-		fd = is_shared(&s) ? create_in(dir, &s, basename(base), flags) :
+		fd = create_is_shared(&s) ? create_in(dir, &s, basename(base), flags) :
 				     open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
 	}
 	error = errno;

@@ -13,7 +13,7 @@ static size_t home(const struct map *m, uint64_t key)
 }
 
 /* The key's slot, or the free one where it would go. cap must not be 0. */
-static struct map_slot *find(const struct map *m, uint64_t key)
+static struct map_slot *map_find(const struct map *m, uint64_t key)
 {
 	size_t i = home(m, key);
 
@@ -22,21 +22,21 @@ static struct map_slot *find(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static void grow(struct map *m)
+static void map_grow(struct map *m)
 {
 	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .len = m->len };
 
 	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
-			*find(&bigger, m->slots[i].key) = m->slots[i];
+			*map_find(&bigger, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = bigger;
 }
 
 void *map_get(const struct map *m, uint64_t key)
 {
-	return m->cap ? find(m, key)->value : NULL;
+	return m->cap ? map_find(m, key)->value : NULL;
 }
 
 void *map_set(struct map *m, uint64_t key, void *value)
@@ -45,8 +45,8 @@ void *map_set(struct map *m, uint64_t key, void *value)
 	void *before;
 
 	if (4 * (m->len + 1) > 3 * m->cap)
-		grow(m);
-	slot = find(m, key);
+		map_grow(m);
+	slot = map_find(m, key);
 	before = slot->value;
 	if (!before)
 		m->len++;
@@ -62,7 +62,7 @@ void *map_del(struct map *m, uint64_t key)
 
 	if (!m->cap)
 		return NULL;
-	slot = find(m, key);
+	slot = map_find(m, key);
 	value = slot->value;
 	if (!value)
 		return NULL;

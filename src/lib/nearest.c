@@ -16,7 +16,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 }
 
 /* Optimal string alignment; rows of the table are kept three at a time. */
-static unsigned int distance(const char *a, size_t na, const char *b, size_t nb)
+static unsigned int nearest_distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	unsigned int rows[3][NEAREST_MAX + 1];
 	unsigned int *before = rows[0], *last = rows[1], *now = rows[2], *swap;
@@ -68,7 +68,7 @@ void nearest_try(struct nearest *n, const char *candidate)
 	if (len > NEAREST_MAX || !word || len > word + n->distance ||
 	    word > len + n->distance)
 		return;
-	d = distance(n->word, word, candidate, len);
+	d = nearest_distance(n->word, word, candidate, len);
 	/* a word of which nothing is left is another word */
 	if (d >= n->distance || (d >= word && !n->any))
 		return;

@@ -8,7 +8,7 @@
 enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
 /* How many members two attrs set alike, and which they set differently. */
-static size_t compare(const struct attempt *a, const struct event *e, size_t *shared,
+static size_t attempt_diff(const struct attempt *a, const struct event *e, size_t *shared,
 		      struct buf *different)
 {
 	const struct layout *l = &layout_perf_event_attr;
@@ -34,7 +34,7 @@ static size_t compare(const struct attempt *a, const struct event *e, size_t *sh
 	return n;
 }
 
-static bool is_one_of(const uint8_t *attr, const uint8_t *const list[REMEMBERED])
+static bool attempt_is_one_of(const uint8_t *attr, const uint8_t *const list[REMEMBERED])
 {
 	for (size_t i = 0; i < REMEMBERED; i++)
 		if (list[i] == attr)
@@ -46,7 +46,7 @@ static bool is_one_of(const uint8_t *attr, const uint8_t *const list[REMEMBERED]
  * The first event opened after the failure that asks for nearly the same; for
  * the same target, or else for another one.
  */
-static const struct event *find_instead(const struct model *m, const struct attempt *a,
+static const struct event *attempt_find_instead(const struct model *m, const struct attempt *a,
 					bool same_pid)
 {
 	struct event *const *events;
@@ -58,9 +58,9 @@ static const struct event *find_instead(const struct model *m, const struct atte
 		const struct event *e = events[i];
 
 		if (e->opener != a->tid || (same_pid && e->pid != a->pid) ||
-		    e->cpu != a->cpu || is_one_of(e->attr, unlike))
+		    e->cpu != a->cpu || attempt_is_one_of(e->attr, unlike))
 			continue;
-		if (compare(a, e, &shared, NULL) <= LIKE_DIFFERENT && shared >= LIKE_SHARED)
+		if (attempt_diff(a, e, &shared, NULL) <= LIKE_DIFFERENT && shared >= LIKE_SHARED)
 			return e;
 		unlike[nunlike++ % REMEMBERED] = e->attr;
 	}
@@ -69,16 +69,16 @@ static const struct event *find_instead(const struct model *m, const struct atte
 
 const struct event *attempt_instead(const struct model *m, const struct attempt *a)
 {
-	const struct event *e = find_instead(m, a, true);
+	const struct event *e = attempt_find_instead(m, a, true);
 
-	return e ? e : find_instead(m, a, false);
+	return e ? e : attempt_find_instead(m, a, false);
 }
 
 void attempt_compare(const struct attempt *a, const struct event *e, struct buf *different)
 {
 	size_t shared;
 
-	compare(a, e, &shared, different);
+	attempt_diff(a, e, &shared, different);
 	if (e->pid != a->pid)
 		buf_addf(different, "%spid", different->len ? ", " : "");
 }

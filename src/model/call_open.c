@@ -9,7 +9,7 @@
 #include "xlat/layouts.h"
 
 /* "cpu-clock:u cpu0", and from the second of that name on " #2". */
-static char *name_event(struct model *m, const struct event *e,
+static char *open_name_event(struct model *m, const struct event *e,
 			const uint8_t *attr, size_t len)
 {
 	struct buf name = { 0 };
@@ -71,7 +71,7 @@ static void follow_leader(struct event *e)
 }
 
 /* group_fd leads the group, or with FD_OUTPUT lends its ring. */
-static void join(struct event *e, const struct task *t, const struct call *c)
+static void open_join(struct event *e, const struct task *t, const struct call *c)
 {
 	struct event *other = fdtab_event(t->files, call_int(c, 3));
 
@@ -97,9 +97,9 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	e->flags = c->args[4];
 	e->opener = c->tid;
 	e->fd = (int)c->ret;
-	e->name = name_event(m, e, e->attr, e->attr_len);
+	e->name = open_name_event(m, e, e->attr, e->attr_len);
 	set_start(e);
-	join(e, t, c);
+	open_join(e, t, c);
 	follow_leader(e);
 	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
 	mark_measured(m, c, e);

@@ -15,7 +15,7 @@ struct reading {
 };
 
 /* The member of a group that a value belongs to: by id, else by its place. */
-static struct event *member(const struct reading *r, const struct read_value *v)
+static struct event *read_view_member(const struct reading *r, const struct read_value *v)
 {
 	size_t place = 0;
 
@@ -33,10 +33,10 @@ static struct event *member(const struct reading *r, const struct read_value *v)
 	return NULL;
 }
 
-static void take_value(void *ctx, const struct read_value *v)
+static void read_take_value(void *ctx, const struct read_value *v)
 {
 	const struct reading *r = ctx;
-	struct event *e = member(r, v);
+	struct event *e = read_view_member(r, v);
 
 	if (!e)
 		return;
@@ -66,7 +66,7 @@ void model_after_read(struct model *m, struct task *t, const struct call *c)
 	r.group = e->read_format & PERF_FORMAT_GROUP;
 	r.leader = r.group && e->leader ? e->leader : e;
 	if (p && e->format_known)
-		read_format_each(p, len, e->read_format, take_value, &r);
+		read_format_each(p, len, e->read_format, read_take_value, &r);
 }
 
 static void note_polled(struct task *t, struct ring *r)
@@ -83,7 +83,7 @@ static void note_polled(struct task *t, struct ring *r)
 }
 
 /* Waiting for an event is waiting for the ring that its records go to. */
-static void polls(void *ctx, struct task *t, int fd)
+static void read_polls(void *ctx, struct task *t, int fd)
 {
 	struct event *e = fdtab_event(t->files, fd);
 
@@ -133,7 +133,7 @@ void model_wait_begins(struct task *t, const struct call *c)
 {
 	if (t->info)
 		t->info->polls++;
-	each_waited(t, c, polls, NULL);
+	each_waited(t, c, read_polls, NULL);
 }
 
 /* What to call with each event that is waited for. */

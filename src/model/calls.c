@@ -44,7 +44,7 @@ static void enable(struct event *e, bool on, enum event_start how)
 }
 
 /* PERF_IOC_FLAG_GROUP: every member of the group that the event leads. */
-static void control(struct model *m, struct event *e, const struct call *c, bool on)
+static void event_control(struct model *m, struct event *e, const struct call *c, bool on)
 {
 	struct event *leader = e->leader ? e->leader : e;
 
@@ -80,10 +80,10 @@ static void perf_ioctl(struct model *m, struct task *t, struct event *e,
 	switch (d->request) {
 	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_REFRESH:
-		control(m, e, c, true);
+		event_control(m, e, c, true);
 		break;
 	case PERF_EVENT_IOC_DISABLE:
-		control(m, e, c, false);
+		event_control(m, e, c, false);
 		break;
 	case PERF_EVENT_IOC_RESET:
 		e->controls++;

@@ -36,7 +36,7 @@ static bool selects_event(const struct task *t, const struct call *c)
 	return false;
 }
 
-static bool is_event(const struct task *t, const struct call *c, unsigned int i)
+static bool concerns_event(const struct task *t, const struct call *c, unsigned int i)
 {
 	return fdtab_event(t->files, call_int(c, i));
 }
@@ -57,9 +57,9 @@ static bool concerns_desc(const struct task *t, const struct call *c)
 					    (uint32_t)c->args[1]);
 	case CALL_DUP2:
 	case CALL_DUP3:
-		return is_event(t, c, 0) || is_event(t, c, 1);
+		return concerns_event(t, c, 0) || concerns_event(t, c, 1);
 	default:
-		return is_event(t, c, 0);
+		return concerns_event(t, c, 0);
 	}
 }
 
@@ -74,7 +74,7 @@ static bool concerns_poll(const struct task *t, const struct call *c)
 	case CALL_EPOLL_CREATE1:
 		return false;
 	case CALL_EPOLL_CTL:
-		return is_event(t, c, 2);
+		return concerns_event(t, c, 2);
 	case CALL_EPOLL_WAIT:
 	case CALL_EPOLL_PWAIT:
 	case CALL_EPOLL_PWAIT2:
@@ -88,7 +88,7 @@ static bool concerns_memory(const struct task *t, const struct call *c)
 {
 	if (c->desc->id == CALL_MUNMAP || c->desc->id == CALL_MREMAP)
 		return touches_ring(t, c);
-	return is_event(t, c, 4);
+	return concerns_event(t, c, 4);
 }
 
 /* Sent: a message with an event in it.  Received: one while any is on its way. */
@@ -137,13 +137,13 @@ bool model_concerns(struct model *m, const struct call *c)
 	case CLASS_OPEN:
 		return true;
 	case CLASS_IOCTL:
-		return ioctl_is_perf(c->args[1]) || is_event(t, c, 0);
+		return ioctl_is_perf(c->args[1]) || concerns_event(t, c, 0);
 	case CLASS_MEMORY:
 		return concerns_memory(t, c);
 	case CLASS_POLL:
 		return concerns_poll(t, c);
 	case CLASS_READ:
-		return is_event(t, c, 0);
+		return concerns_event(t, c, 0);
 	case CLASS_DESC:
 		return concerns_desc(t, c);
 	case CLASS_PASS:

@@ -110,7 +110,7 @@ void event_unref(struct event *e)
 }
 
 /* A mapping keeps the file open, so the kernel ends it with the last of both. */
-static void settle(struct event *e)
+static void event_settle(struct event *e)
 {
 	bool closed = !e->handles && !e->mapped;
 
@@ -126,13 +126,13 @@ static void settle(struct event *e)
 void event_handles(struct event *e, int change)
 {
 	e->handles += (unsigned int)change;
-	settle(e);
+	event_settle(e);
 }
 
 void event_mapped(struct event *e, int change)
 {
 	e->mapped += (unsigned int)change;
-	settle(e);
+	event_settle(e);
 }
 
 struct ring *ring_new(struct model *m, struct event *e)

@@ -9,7 +9,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static uint64_t get(const uint8_t *attr, size_t len, unsigned int index)
+static uint64_t name_get(const uint8_t *attr, size_t len, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, attr, len);
 }
@@ -28,7 +28,7 @@ static void add_generic(const struct xlat *x, uint64_t v, const char *class,
 		buf_addc(out, *name == '_' ? '-' : (char)tolower(*name));
 }
 
-static void add_part(const struct xlat *x, uint64_t v, const char *sep,
+static void name_add_part(const struct xlat *x, uint64_t v, const char *sep,
 		     struct buf *out)
 {
 	const char *name = xlat_name(x, v);
@@ -40,20 +40,20 @@ static void add_part(const struct xlat *x, uint64_t v, const char *sep,
 		buf_addf(out, "0x%llx", (unsigned long long)v);
 }
 
-static void add_cache(uint64_t config, struct buf *out)
+static void name_add_cache(uint64_t config, struct buf *out)
 {
-	add_part(&xlat_perf_hw_cache_id, config & 0xff, "", out);
-	add_part(&xlat_perf_hw_cache_op_id, config >> 8 & 0xff, ":", out);
-	add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
+	name_add_part(&xlat_perf_hw_cache_id, config & 0xff, "", out);
+	name_add_part(&xlat_perf_hw_cache_op_id, config >> 8 & 0xff, ":", out);
+	name_add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
 }
 
-static void add_breakpoint(const uint8_t *attr, size_t len, struct buf *out)
+static void name_add_breakpoint(const uint8_t *attr, size_t len, struct buf *out)
 {
-	uint64_t type = get(attr, len, ATTR_BP_TYPE);
+	uint64_t type = name_get(attr, len, ATTR_BP_TYPE);
 
 	buf_addf(out, "mem:0x%llx/%llu:",
-		 (unsigned long long)get(attr, len, ATTR_BP_ADDR),
-		 (unsigned long long)get(attr, len, ATTR_BP_LEN));
+		 (unsigned long long)name_get(attr, len, ATTR_BP_ADDR),
+		 (unsigned long long)name_get(attr, len, ATTR_BP_LEN));
 	if (type & HW_BREAKPOINT_R)
 		buf_addc(out, 'r');
 	if (type & HW_BREAKPOINT_W)
@@ -66,9 +66,9 @@ static void add_dynamic(uint32_t type, const uint8_t *attr, size_t len,
 			const struct names *n, struct buf *out)
 {
 	const uint64_t configs[] = {
-		get(attr, len, ATTR_CONFIG), get(attr, len, ATTR_CONFIG1),
-		get(attr, len, ATTR_CONFIG2), get(attr, len, ATTR_CONFIG3),
-		get(attr, len, ATTR_CONFIG4),
+		name_get(attr, len, ATTR_CONFIG), name_get(attr, len, ATTR_CONFIG1),
+		name_get(attr, len, ATTR_CONFIG2), name_get(attr, len, ATTR_CONFIG3),
+		name_get(attr, len, ATTR_CONFIG4),
 	};
 	const char *terms = n && n->terms ? n->terms(n, type, configs, 5) : NULL;
 	const char *pmu;
@@ -88,7 +88,7 @@ static void add_dynamic(uint32_t type, const uint8_t *attr, size_t len,
 		buf_addf(out, "pmu%u/0x%llx/", type, (unsigned long long)configs[0]);
 }
 
-static void add_tracepoint(uint64_t id, const struct names *n, struct buf *out)
+static void name_add_tracepoint(uint64_t id, const struct names *n, struct buf *out)
 {
 	const char *name = n && n->tracepoint ? n->tracepoint(n, id) : NULL;
 
@@ -101,9 +101,9 @@ static void add_tracepoint(uint64_t id, const struct names *n, struct buf *out)
 /* perf's modifiers: the modes that are left when some are excluded. */
 static void add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 {
-	bool u = !get(attr, len, ATTR_EXCLUDE_USER);
-	bool k = !get(attr, len, ATTR_EXCLUDE_KERNEL);
-	uint64_t precise = get(attr, len, ATTR_PRECISE_IP);
+	bool u = !name_get(attr, len, ATTR_EXCLUDE_USER);
+	bool k = !name_get(attr, len, ATTR_EXCLUDE_KERNEL);
+	uint64_t precise = name_get(attr, len, ATTR_PRECISE_IP);
 
 	if (u && k && !precise)
 		return;
@@ -128,8 +128,8 @@ bool event_name_knows(size_t len)
 void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		struct buf *out)
 {
-	uint32_t type = (uint32_t)get(attr, len, ATTR_TYPE);
-	uint64_t config = get(attr, len, ATTR_CONFIG);
+	uint32_t type = (uint32_t)name_get(attr, len, ATTR_TYPE);
+	uint64_t config = name_get(attr, len, ATTR_CONFIG);
 
 	if (!event_name_knows(len)) {
 		buf_adds(out, "event with an unreadable attr");
@@ -144,13 +144,13 @@ void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		add_generic(&xlat_perf_sw_ids, config, "software", out);
 		break;
 	case PERF_TYPE_TRACEPOINT:
-		add_tracepoint(config, n, out);
+		name_add_tracepoint(config, n, out);
 		break;
 	case PERF_TYPE_HW_CACHE:
-		add_cache(config, out);
+		name_add_cache(config, out);
 		break;
 	case PERF_TYPE_BREAKPOINT:
-		add_breakpoint(attr, len, out);
+		name_add_breakpoint(attr, len, out);
 		break;
 	default:
 		add_dynamic(type, attr, len, n, out);

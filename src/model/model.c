@@ -25,7 +25,7 @@ struct task *model_task(const struct model *m, pid_t tid)
 	return map_get(&m->tasks, (uint64_t)tid);
 }
 
-static void task_free(struct task *t)
+static void model_task_free(struct task *t)
 {
 	/* the space last: a ring's event ends with its last mapping */
 	fdtab_unref(t->files);
@@ -58,7 +58,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	while ((slot = map_next(&m->tasks, &at)))
-		task_free(slot->value);
+		model_task_free(slot->value);
 	for (size_t i = 0; i < m->tasks_seen.n; i++)
 		info_free(m->tasks_seen.items[i]);
 	for (size_t i = 0; i < m->rings.n; i++)
@@ -132,7 +132,7 @@ void model_born(struct model *m, const struct birth *b)
 
 	task_start(m, t, b, from);
 	if (stale) /* its end was not seen; a damaged dump calls it the parent, too */
-		task_free(stale);
+		model_task_free(stale);
 }
 
 void model_comm(struct model *m, pid_t tid, const char *comm)
@@ -148,7 +148,7 @@ void model_gone(struct model *m, pid_t tid)
 	struct task *t = map_del(&m->tasks, (uint64_t)tid);
 
 	if (t)
-		task_free(t);
+		model_task_free(t);
 }
 
 /* An exec is what enable_on_exec waits for. */
@@ -175,7 +175,7 @@ void model_execed(struct model *m, pid_t tid, pid_t former)
 		leader = map_set(&m->tasks, (uint64_t)tid, t);
 		t->tid = tid;
 		if (leader)
-			task_free(leader);
+			model_task_free(leader);
 	}
 	start_on_exec(m, tid);
 	task_own_files(t);

@@ -154,7 +154,7 @@ static const char *record_symbol(void *ctx, int32_t pid, uint64_t ip,
 	return name;
 }
 
-static const char *record_event(void *ctx, uint64_t id)
+static const char *session_record_event(void *ctx, uint64_t id)
 {
 	return name_event(&((struct session *)ctx)->names, id);
 }
@@ -223,7 +223,7 @@ bool session_start(struct session *s, struct options *options,
 	*s = (struct session){
 		.options = options, .source = source, .arch = facts->arch,
 		.program = facts->command ? facts->command[0] : NULL,
-		.hooks = { .ctx = s, .event = record_event, .raw = record_raw },
+		.hooks = { .ctx = s, .event = session_record_event, .raw = record_raw },
 		.names = {
 			.pmu = name_pmu, .tracepoint = name_tracepoint,
 			.terms = name_terms, .fd = name_fd, .read_format = read_format,
