@@ -293,7 +293,7 @@ static void tell_stack(struct live *l, pid_t tid)
 	}
 }
 
-/* The one thing that a target cannot do under us: say so, once. */
+/* Warn once that the program cannot trace or be traced: pevtrace cannot conceal that. */
 static void note_ptrace(struct live *l, const struct call *c)
 {
 	char comm[32] = "?";
@@ -302,8 +302,8 @@ static void note_ptrace(struct live *l, const struct call *c)
 		return;
 	l->told_of_ptrace = true;
 	proc_comm(c->tid, comm, sizeof(comm));
-	warn("%s[%d] cannot begin to trace: a task has one tracer, and pevtrace is "
-	     "it for all that it follows", comm, (int)c->tid);
+	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; run it without "
+	     "pevtrace", comm, (int)c->tid);
 }
 
 static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem)
