@@ -1,107 +1,216 @@
 #!/usr/bin/env bats
-# The options that --help lists and those that the page describes are the same.
+# Verbs and options: the table, --help and the man pages agree.
 
-# Options in standard input, one a line, short and long: "-o" and "--output".
-# Doubled letters (-ff, -qq, -tt) count as the single one.
+setup() {
+	dir=$BATS_TEST_TMPDIR
+	"${PEVTRACE:?}" help --list >"$dir/list"
+}
+
+verbs() {
+	awk -F '\t' '$1 == "verb" { print $2 }' "$dir/list"
+}
+
+# Options of verb $1, one a line, short and long.
+options() {
+	awk -F '\t' -v verb="$1" '
+	$1 == "option" && $2 == verb { for (i = 3; i <= 4; i++) if ($i != "-") print $i }
+	' "$dir/list" | sort -u
+}
+
+page() {
+	case $1 in
+	trace | help) echo "$srcdir/man/pevtrace.1" ;;
+	*) echo "$srcdir/man/pevtrace-$1.1" ;;
+	esac
+}
+
+# Names of options in standard input, one a line; doubled letters (-ff) count as single.
 names() {
 	grep -oE -- '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' |
 		sed -E 's/^[^-]*//; s/^-(.)\1+$/-\1/' | sort -u
 }
 
-# The column of options: up to the first two blanks behind the indentation.
-help_options() {
-	"$PEVTRACE" --help |
-		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' | sed 's/  .*//' | names
-}
-
-# Tags of the paragraphs in the section OPTIONS.
+# Options in the tags of the section OPTIONS of a page; .TQ adds a tag.
 page_options() {
 	awk '
 	/^\.SH/ { options = ($2 == "OPTIONS") }
 	tag && options { print }
-	{ tag = ($1 == ".TP") }
-	' "$srcdir/man/pevtrace.1" |
-		sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/^\.[A-Z]+ //; s/"//g' |
+	{ tag = ($1 == ".TP" || $1 == ".TQ") }
+	' "$1" | sed -E 's/\\f\(?[A-Z]+//g; s/\\-/-/g; s/^\.[A-Z]+ //; s/"//g' |
 		grep '^-' | sed -E 's/[[:blank:]]*([=[]).*//; s/ ,/,/g' | names
 }
 
-@test "--help and pevtrace.1 list the same options" {
-	help_options >"$BATS_TEST_TMPDIR/help"
-	page_options >"$BATS_TEST_TMPDIR/page"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/page")" -gt 30 ]
-	diff -u "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
+@test "--help lists the options of the table, in up to 79 columns" {
+	for verb in $(verbs); do
+		echo "$verb"
+		"$PEVTRACE" "$verb" --help >"$dir/help"
+		sed -nE 's/^  +(-.*)$/\1/p' "$dir/help" | sed 's/  .*//' | names >"$dir/help.options"
+		options "$verb" | diff -u - "$dir/help.options"
+		if grep -E '.{80}' "$dir/help"; then return 1; fi
+		[ "$("$PEVTRACE" help "$verb")" = "$(cat "$dir/help")" ]
+	done
 }
 
-# Verbs, as the usage of --help lists them; trace's page is pevtrace.1 itself.
-verbs() {
-	"$PEVTRACE" --help | sed -nE 's/^ +pevtrace ([a-z]+) .*/\1/p' | grep -vx trace
+@test "every option has help text, and names its argument if it has one" {
+	awk -F '\t' '
+	$1 == "option" && (NF != 8 || length($8) < 10 || ($5 == "no") != ($6 == "-")) {
+		print; bad = 1
+	}
+	$1 == "verb" && (NF != 4 || length($4) < 10) { print; bad = 1 }
+	END { exit bad }
+	' "$dir/list"
+}
+
+@test "no verb has two options of one name" {
+	[ -z "$(awk -F '\t' '$1 == "option" { for (i = 3; i <= 4; i++) if ($i != "-") print $2, $i }' \
+		"$dir/list" | sort | uniq -d)" ]
+}
+
+@test "the page of each verb lists the same options as its --help" {
+	for verb in $(verbs); do
+		[ "$verb" != help ] || continue
+		echo "$verb"
+		options "$verb" >"$dir/table"
+		page_options "$(page "$verb")" | diff -u "$dir/table" -
+	done
 }
 
 @test "every verb has a page of its own, in pevtrace.1 and NEWS, too" {
 	[ "$(verbs | wc -l)" -gt 12 ]
 	for verb in $(verbs); do
 		echo "$verb"
-		[ -f "$srcdir/man/pevtrace-$verb.1" ]
 		grep -qE "^\.B pevtrace $verb( |\$)" "$srcdir/man/pevtrace.1"
+		case $verb in trace | help) continue ;; esac
+		[ -f "$(page "$verb")" ]
 		grep -q "pevtrace.\?-$verb (1)" "$srcdir/man/pevtrace.1"
 		grep -qi "$verb" "$srcdir/NEWS"
 	done
 }
 
-@test "what open, watch and replay take stands in their --help and on their page" {
-	for verb in open watch replay; do
-		"$PEVTRACE" $verb --help >"$BATS_TEST_TMPDIR/verb"
-		sed -nE 's/^[[:blank:]]+(-.*)$/\1/p' "$BATS_TEST_TMPDIR/verb" |
-			sed 's/  .*//' | names >"$BATS_TEST_TMPDIR/options"
-		[ "$(wc -l <"$BATS_TEST_TMPDIR/options")" -gt 15 ]
-		pages=("$srcdir/man/pevtrace-$verb.1")
-		if [ $verb != open ]; then # which refer to that of open
-			pages+=("$srcdir/man/pevtrace-open.1")
-		fi
-		sed -E 's/\\f[A-Z]//g; s/\\-/-/g' "${pages[@]}" >"$BATS_TEST_TMPDIR/page"
-		while read -r option; do
-			echo "$verb $option"
-			[[ $option == --output || $option == --json ]] || # by -o and -j
-				grep -qE -- "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)" \
-					"$BATS_TEST_TMPDIR/page"
-			[ "$("$PEVTRACE" $verb "$option" x 2>&1 | grep -c 'unknown option')" -eq 0 ]
-		done <"$BATS_TEST_TMPDIR/options"
+@test "every verb is in the list of --help" {
+	"$PEVTRACE" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' >"$dir/listed"
+	verbs | diff -u - "$dir/listed"
+}
+
+@test "-h is --help and -V --version, for every verb and for none" {
+	version="pevtrace $(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"$/\1/p' "$builddir/config.h")"
+	for verb in "" $(verbs); do
+		echo "$verb"
+		[ "$("$PEVTRACE" $verb --help)" = "$("$PEVTRACE" $verb -h)" ]
+		[ "$("$PEVTRACE" $verb --version)" = "$version" ]
+		[ "$("$PEVTRACE" $verb -V)" = "$version" ]
 	done
+	[ "$("$PEVTRACE" help)" = "$("$PEVTRACE" --help)" ]
+	[ "$("$PEVTRACE" trace --help)" = "$("$PEVTRACE" --help)" ]
 }
 
-@test "-h is --help, and it goes to standard output with status 0" {
-	long=$("$PEVTRACE" --help 2>/dev/null)
-	[ -n "$long" ]
-	[ "$long" = "$("$PEVTRACE" -h 2>/dev/null)" ]
-}
-
-@test "-V is --version and says the version that was built" {
-	version=$("$PEVTRACE" --version 2>/dev/null)
-	[ "$version" = "$("$PEVTRACE" -V 2>/dev/null)" ]
-	[[ $version == *"$(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"$/\1/p' "$builddir/config.h")"* ]]
-}
-
-@test "every option of the page that takes no argument is accepted" {
-	for option in $(page_options); do
+@test "every option of a trace that has no argument is accepted" {
+	for option in $(awk -F '\t' '$1 == "option" && $2 == "trace" && $5 != "required" {
+				print $3; print $4 }' "$dir/list"); do
 		case $option in
-		-[peso] | --attach | --expr | --trace | --status | --signal | \
-		--string-limit | --output | -b | --detach-on | --as-kernel | --look-every | --keep-going | \
-		-h | --help | -V | --version)
-			continue
-			;;
+		- | -h | --help | -V | --version) continue ;;
 		esac
 		echo "$option"
-		run "$PEVTRACE" "$option" -o "$BATS_TEST_TMPDIR/out" true
+		run "$PEVTRACE" "$option" -o "$dir/out" true
 		echo "$output"
 		[ "$status" -eq 0 ]
 	done
 }
 
-@test "an option that does not exist is one line and status 2" {
-	for option in --bogus -@; do
-		run "$PEVTRACE" "$option" true
+@test "a required argument that is missing is one line and status 2" {
+	awk -F '\t' '$1 == "option" && $5 == "required" {
+		if ($3 != "-") print $2, $3; if ($4 != "-") print $2, $4 }' "$dir/list" >"$dir/required"
+	[ "$(wc -l <"$dir/required")" -gt 80 ]
+	while read -r verb option; do
+		echo "$verb $option"
+		run "$PEVTRACE" "$verb" "$option"
 		[ "$status" -eq 2 ]
-		[[ ${lines[0]} == "pevtrace: "* ]]
-		[ "${#lines[@]}" -le 2 ]
+		[[ $output == "pevtrace: option '$option' requires an argument; see pevtrace"*" --help" ]]
+	done <"$dir/required"
+}
+
+@test "an option that does not exist is one line and status 2, for every verb" {
+	for verb in $(verbs); do
+		for option in --bogus -@; do
+			run "$PEVTRACE" "$verb" "$option" true
+			[ "$status" -eq 2 ]
+			[[ $output == "pevtrace: unknown option '$option'; see pevtrace"*" --help" ]]
+			[ "${#lines[@]}" -eq 1 ]
+		done
 	done
+}
+
+@test "an argument where none is allowed is misuse" {
+	run "$PEVTRACE" --records=3 true
+	[ "$status" -eq 2 ]
+	[ "$output" = "pevtrace: option '--records' allows no argument" ]
+}
+
+@test "long options may be abbreviated if that is unambiguous" {
+	run "$PEVTRACE" --rec --str=5 --out="$dir/out" true
+	[ "$status" -eq 0 ]
+	[ -f "$dir/out" ]
+	[ "$("$PEVTRACE" check --vers)" = "$("$PEVTRACE" --version)" ]
+	run "$PEVTRACE" --summary -o "$dir/out" true # which --summary-only begins with, too
+	[ "$status" -eq 0 ]
+	run "$PEVTRACE" --s true
+	[ "$status" -eq 2 ]
+	[[ $output == "pevtrace: option '--s' is ambiguous:"*" --summary "* ]]
+	[[ $output == *" --status "*" --string-limit "* ]]
+}
+
+@test "options may follow operands, except where these are a command" {
+	run "$PEVTRACE" check 00 --offline --bogus
+	[ "$status" -eq 2 ]
+	[[ $output == *"--bogus"* ]]
+	run "$PEVTRACE" sh -c 'exit 7' --bogus
+	[ "$status" -eq 7 ]
+}
+
+# Arguments with a misspelt word, and the word that was meant.
+@test "what is misspelt is answered with the nearest" {
+	while read -r word args; do
+		echo "$args -> $word"
+		eval run '"$PEVTRACE"' "$args"
+		echo "$output"
+		[ "$status" -ne 0 ]
+		[[ $output == *"did you mean $word?"* ]]
+	done <<-'END'
+	report repotr x
+	open opne -e cycles true
+	open help opne
+	--summary --summray true
+	--also watch --aslo=comm true
+	always --color=alwyas true
+	chrome report --format=chorme x
+	kernel --explain=kernle true
+	perf_event_open --trace=perf_event_opne true
+	%ioctl -e trace=%iocl true
+	failed --status=faild true
+	SIGIO -e signal=SIGOI true
+	trace= -e tarce=all true
+	EINVAL -e inject=ioctl:error=EINVLA true
+	retval= -e inject=ioctl:retvla=3 true
+	sample_freq open -e cpu-clock,sample_frq=99
+	context_switch watch --only=context_swich true
+	precise_ip explain precise_pi
+	no_pmu_left explain no_pmu_letf
+	sample_type features sampel_type
+	precise_ip features precise_pi
+	counting learn countnig
+	sample_freq diff --ignore=sample_frq a b
+	PERF_FLAG_FD_CLOEXEC check --flags=PERF_FLAG_FD_CLOEXCE 00
+	END
+}
+
+@test "a program that is called like a misspelt verb is traced" {
+	mkdir "$dir/bin"
+	printf '#!/bin/sh\nexit 9\n' >"$dir/bin/repotr"
+	chmod +x "$dir/bin/repotr"
+	PATH=$dir/bin:$PATH run "$PEVTRACE" repotr x
+	[ "$status" -eq 9 ]
+	run "$PEVTRACE" trace repotr
+	[ "$status" -eq 2 ]
+	[[ $output == *"cannot run 'repotr'"* ]]
+	[[ $output != *"did you mean"* ]]
 }

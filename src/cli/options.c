@@ -2,350 +2,204 @@
 #include "cli/options.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/die.h"
-#include "lib/scan_text.h"
 
-/* Long options without a short one. */
-enum {
-	OPT_STATUS = OPTIONS_OWN, OPT_SIGNAL, OPT_NO_SECCOMP, OPT_RECORDS, OPT_SUMMARY,
-	OPT_LOOK_EVERY, OPT_KEEP_GOING, OPT_AS_KERNEL, OPT_EXPLAIN,
-};
+#define AT(member) offsetof(struct options, member)
 
-static const char help[] =
-"Usage: pevtrace [OPTION]... COMMAND [ARG]...\n"
-"       pevtrace trace [OPTION]... COMMAND [ARG]...\n"
-"       pevtrace [OPTION]... -p PID\n"
-"       pevtrace decode [OPTION]... DUMP|perf.data\n"
-"       pevtrace diff [OPTION]... DUMP DUMP\n"
-"       pevtrace check [OPTION]... ATTR|DUMP:LINE\n"
-"       pevtrace open -e EVENTS [OPTION]... [COMMAND [ARG]...]\n"
-"       pevtrace watch [OPTION]... [COMMAND [ARG]...]\n"
-"       pevtrace codegen [OPTION]... DUMP\n"
-"       pevtrace explain [OPTION]... WORD|DUMP|DUMP:LINE\n"
-"       pevtrace features [OPTION]... [KIND|NAME]...\n"
-"       pevtrace conform [OPTION]...\n"
-"       pevtrace why [OPTION]... ATTR|DUMP:LINE|-- COMMAND [ARG]...\n"
-"       pevtrace replay [OPTION]... DUMP\n"
-"       pevtrace learn [OPTION]... [LESSON]...\n"
-"       pevtrace report [OPTION]... DUMP\n"
-"Show what a program asks of perf_event_open(2), and what became of it.\n"
-"\n"
-"What to trace:\n"
-"  -p, --attach=PID           a running process with its threads; repeatable\n"
-"  -f, --follow-forks         follow new processes and threads (always done)\n"
-"  -b, --detach-on=execve     let go of children that run another program\n"
-"      --no-seccomp           stop at all calls, without a seccomp filter\n"
-"\n"
-"What to do to it:\n"
-"  -e inject=SET:DO[:when=W]  DO: error=E retval=N delay_enter=T delay_exit=T\n"
-"                             signal=S; W: a count, or a condition such as\n"
-"                             'precise_ip>0'\n"
-"      --as-kernel=RELEASE    refuse what that older kernel would have refused\n"
-"\n"
-"What to show:\n"
-"  -e, --expr=EXPR            trace=SET, status=SET or signal=SET, see below, or\n"
-"                             inject=, see above\n"
-"      --trace=SET            calls: names, %open %ioctl %memory %poll %read\n"
-"                             %desc %pass %process, all; default perf: the\n"
-"                             calls that concern perf\n"
-"      --status=SET           outcomes: successful failed unfinished\n"
-"                             unavailable detached; default all\n"
-"      --signal=SET           signals of tasks that use perf; default all\n"
-"  -v, --no-abbrev            every field, zero or not\n"
-"  -s, --string-limit=N       bytes of a string to show (default 32)\n"
-"  -y, --decode-fds           what descriptors are: 5<cpu-clock cpu0>\n"
-"  -k, --stack-traces         the stack behind each call\n"
-"      --records              the records in the ring buffers\n"
-"      --symbols              the functions at the addresses in records\n"
-"      --look-every=MS        look into the rings that often, too\n"
-"      --summary              at the end: every event, its group and ring, how\n"
-"                             it was started, read, and what it counted\n"
-"      --explain[=HOW]        no calls: their story in English, at the end; HOW\n"
-"                             is brief, deep or kernel, see pevtrace-explain(1)\n"
-"  -c, --summary-only         no calls: the summary, and a table of calls,\n"
-"                             errors and times\n"
-"\n"
-"How to show it:\n"
-"  -o, --output=FILE          write there, not to standard error\n"
-"  -j, --json[=FILE]          a dump (JSON Lines) instead of text, to -o or\n"
-"                             standard output; with FILE beside the text\n"
-"      --keep-going           decode: pass over lines that cannot be read\n"
-"  -ff, --output-separately   with -o: a file for each task, FILE.PID\n"
-"  -t, --absolute-timestamps  time of day; -tt with microseconds, -ttt since\n"
-"                             the epoch\n"
-"  -r, --relative-timestamps  time since the line before\n"
-"  -T, --syscall-times        time spent in each call\n"
-"  -q, --quiet                no messages on attaching; -qq no exits either\n"
-"      --color[=WHEN]         always, never or auto\n"
-"  -h, --help                 print this help\n"
-"  -V, --version              print the version\n"
-"\n"
-"decode also takes single things (an attr, an ioctl, records, a config, an\n"
-"error); the other verbs have options of their own: see their --help, and\n"
-"pevtrace-VERB(1).\n"
-"\n"
-"A SET is a list with commas; ! before it turns it round. The exit status is\n"
-"COMMAND's own; 2 if pevtrace itself was misused or got into trouble.\n";
+/* Setters ------------------------------------------------------------------------- */
 
-static const struct option long_options[] = {
-	OPTIONS_SHOW_LONG,
-	{ "as-kernel", required_argument, NULL, OPT_AS_KERNEL },
-	{ "attach", required_argument, NULL, 'p' },
-	{ "detach-on", required_argument, NULL, 'b' },
-	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
-	{ "expr", required_argument, NULL, 'e' },
-	{ "follow-forks", no_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
-	{ "look-every", required_argument, NULL, OPT_LOOK_EVERY },
-	{ "no-seccomp", no_argument, NULL, OPT_NO_SECCOMP },
-	{ "output-separately", no_argument, NULL, 'F' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "records", no_argument, NULL, OPT_RECORDS },
-	{ "signal", required_argument, NULL, OPT_SIGNAL },
-	{ "stack-traces", no_argument, NULL, 'k' },
-	{ "status", required_argument, NULL, OPT_STATUS },
-	{ "summary", no_argument, NULL, OPT_SUMMARY },
-	{ "summary-only", no_argument, NULL, 'c' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
-void options_say(const char *text)
+static void set_json(void *to, const char *arg, const struct verb_option *opt)
 {
-	fputs(text, stdout);
-	if (fflush(stdout))
-		die("cannot write to standard output: %s", strerror(errno));
-	exit(EXIT_YES);
+	struct options *o = to;
+
+	(void)opt;
+	o->json = true;
+	o->json_path = arg;
 }
 
-void options_wrong(int opt, char *const *argv, const char *verb)
+static void set_clock(void *to, const char *arg, const struct verb_option *opt)
 {
-	const char *word = argv[optind - 1], *space = verb ? " " : "";
+	struct text_options *t = to;
 
-	verb = verb ? verb : "";
-	if (opt == ':')
-		die("option '%s' needs an argument; see pevtrace%s%s --help", word, space, verb);
-	if (optopt && optopt < OPTIONS_FIRST)
-		die("unknown option '-%c'; see pevtrace%s%s --help", optopt, space, verb);
-	die("unknown option '%s'; see pevtrace%s%s --help", word, space, verb);
+	(void)arg, (void)opt;
+	if (t->clock < CLOCK_EPOCH)
+		t->clock++;
 }
 
-long option_number(const char *text, const char *option, long least, long most)
+static void set_symbols(void *to, const char *arg, const struct verb_option *opt)
 {
-	uint64_t n;
+	struct options *o = to;
 
-	if (!scan_whole(text, SCAN_DECIMAL, (uint64_t)least, (uint64_t)most, &n))
-		die("%s needs a number from %ld to %ld, not '%s'", option, least,
-		    most, text);
-	return (long)n;
+	(void)arg, (void)opt;
+	o->symbols = o->records = true;
 }
 
-void options_pids(struct options *o, const char *list)
+static void set_count(void *to, const char *arg, const struct verb_option *opt)
 {
-	char *copy = xstrdup(list), *save, *word;
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->count = o->summary = true;
+}
+
+static void set_follow(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->separate = o->follow;
+	o->follow = true;
+}
+
+static void set_quiet(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)arg, (void)opt;
+	++*(int *)to;
+}
+
+static void set_trace(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_trace(to, arg);
+}
+
+static void set_status(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_status(to, arg);
+}
+
+static void set_signal(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_signal(to, arg);
+}
+
+void options_set_color(void *to, const char *arg, const struct verb_option *opt)
+{
+	static const enum color_when when[] = { COLOR_ALWAYS, COLOR_NEVER, COLOR_AUTO };
+
+	*(enum color_when *)to = arg ? when[verb_word(arg, opt)] : COLOR_ALWAYS;
+}
+
+void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
+{
+	char *copy = xstrdup(arg), *save, *word;
+	struct options *o = to;
 
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
-		o->pids[o->npids++] = (pid_t)option_number(word, "-p", 1, 1 << 22);
+		o->pids[o->npids++] = (pid_t)verb_number(word, opt->name, 1, 1 << 22);
 	}
 	free(copy);
 }
 
-enum color_when option_color(const char *word)
-{
-	if (!word || !strcmp(word, "always"))
-		return COLOR_ALWAYS;
-	if (!strcmp(word, "never"))
-		return COLOR_NEVER;
-	if (strcmp(word, "auto"))
-		die("--color takes always, never or auto, not '%s'", word);
-	return COLOR_AUTO;
-}
+/* Tables -------------------------------------------------------------------------- */
+
+#define COLOR								\
+	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto", \
+	  .help = "color the output", .set = options_set_color, .at = AT(color) }
+
+const struct verb_option options_plain[] = {
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard output" },
+	COLOR,
+	{ 0 },
+};
+
+const struct verb_option options_log[] = {
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard error" },
+	COLOR,
+	{ 0 },
+};
+
+const struct verb_option options_json[] = {
+	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(json),
+	  .help = "write JSON, one object per line" },
+	{ 0 },
+};
+
+const struct verb_option options_dump[] = {
+	{ .name = "json", .key = 'j', .optional = true, .arg = "FILE", .set = set_json,
+	  .help = "write a dump (JSON Lines) instead of text, to -o or standard output; with "
+		  "FILE write it there, beside the text" },
+	{ 0 },
+};
+
+const struct verb_option options_full[] = {
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full),
+	  .help = "show every member of a structure, zero or not" },
+	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size,
+	  .at = AT(text.max_string), .most = 1 << 20,
+	  .help = "show up to N bytes of a string (default 32)" },
+	{ 0 },
+};
+
+const struct verb_option options_calls[] = {
+	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),
+	  .help = "show these calls: names, %open %ioctl %memory %poll %read %desc %pass "
+		  "%process, all, none, or perf, the calls that concern perf" },
+	{ .name = "decode-fds", .key = 'y', .set = verb_set_true, .at = AT(text.labels),
+	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
+	{ .name = "symbols", .set = set_symbols,
+	  .help = "show records with the functions at their addresses" },
+	{ 0 },
+};
+
+const struct verb_option options_times[] = {
+	{ .name = "absolute-timestamps", .key = 't', .set = set_clock, .at = AT(text),
+	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch" },
+	{ .name = "relative-timestamps", .key = 'r', .set = verb_set_true,
+	  .at = AT(text.relative), .help = "show the time since the previous line" },
+	{ .name = "syscall-times", .key = 'T', .set = verb_set_true, .at = AT(text.duration),
+	  .help = "show the time spent in each call" },
+	{ 0 },
+};
+
+const struct verb_option options_session[] = {
+	{ .name = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
+	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
+	{ .name = "signal", .arg = "SIGNAL", .set = set_signal, .at = AT(select),
+	  .help = "show these signals of tasks that use perf (default all)" },
+	{ .name = "stack-traces", .key = 'k', .set = verb_set_true, .at = AT(stacks),
+	  .help = "show the stack of each call" },
+	{ .name = "records", .set = verb_set_true, .at = AT(records),
+	  .help = "show the records in the ring buffers" },
+	{ .name = "summary", .set = verb_set_true, .at = AT(summary),
+	  .help = "at the end, show every event: its group and ring, how it was enabled and "
+		  "read, and what it counted" },
+	{ .name = "summary-only", .key = 'c', .set = set_count,
+	  .help = "show no calls, but the summary and a table of calls, errors and times" },
+	{ 0 },
+};
+
+const struct verb_option options_files[] = {
+	{ .name = "follow-forks", .key = 'f', .set = set_follow,
+	  .help = "accepted for compatibility with strace: children are always followed" },
+	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
+	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
+	{ .name = "quiet", .key = 'q', .set = set_quiet, .at = AT(text.quiet),
+	  .help = "show no messages about attaching; -qq: nor about exits" },
+	{ 0 },
+};
+
+const struct verb_option options_keep_going[] = {
+	{ .name = "keep-going", .set = verb_set_true, .at = AT(keep_going),
+	  .help = "skip lines that cannot be read" },
+	{ 0 },
+};
+
+/* After the last option ----------------------------------------------------------- */
 
 bool color_wanted(enum color_when when, bool terminal)
 {
 	if (when != COLOR_AUTO)
 		return when == COLOR_ALWAYS;
 	return terminal && !getenv("NO_COLOR");
-}
-
-bool options_show(struct options *o, int opt, const char *arg)
-{
-	switch (opt) {
-	case 'j':
-		o->json = true;
-		o->json_path = arg;
-		return true;
-	case 'o':
-		o->output = arg;
-		return true;
-	case 'r':
-		o->text.relative = true;
-		return true;
-	case 's':
-		o->text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
-		return true;
-	case 't':
-		if (o->text.clock < CLOCK_EPOCH)
-			o->text.clock++;
-		return true;
-	case 'T':
-		o->text.duration = true;
-		return true;
-	case 'v':
-		o->text.full = true;
-		return true;
-	case 'y':
-		o->text.labels = true;
-		return true;
-	case OPTIONS_COLOR:
-		o->color = option_color(arg);
-		return true;
-	case OPTIONS_SYMBOLS:
-		o->symbols = o->records = true;
-		return true;
-	case OPTIONS_SET:
-		selection_trace(&o->select, arg);
-		return true;
-	default:
-		return false;
-	}
-}
-
-void options_explain(struct options *o, const char *words)
-{
-	char *copy = xstrdup(words ? words : ""), *save, *word;
-
-	o->explain = true;
-	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		if (!strcmp(word, "brief"))
-			o->story.level = STORY_BRIEF;
-		else if (!strcmp(word, "deep"))
-			o->story.level = STORY_DEEP;
-		else if (!strcmp(word, "kernel"))
-			o->story.kernel = true;
-		else
-			die("--explain takes brief, deep and kernel, not '%s'", word);
-	}
-	free(copy);
-}
-
-static void one_option(struct options *o, int opt, const char *arg, int *forks)
-{
-	if (options_show(o, opt, arg))
-		return;
-	switch (opt) {
-	case 'b':
-		if (strcmp(arg, "execve"))
-			die("-b takes execve, not '%s'", arg);
-		o->detach_on_exec = true;
-		break;
-	case 'c':
-		o->count = o->summary = true;
-		break;
-	case 'e':
-		if (!strncmp(arg, "inject=", 7))
-			injections_add(&o->inject, arg + 7);
-		else
-			selection_parse(&o->select, arg);
-		break;
-	case 'f':
-		++*forks;
-		break;
-	case 'F':
-		*forks = 2;
-		break;
-	case OPT_AS_KERNEL:
-		injections_as_kernel(&o->inject, arg);
-		break;
-	case OPT_EXPLAIN:
-		options_explain(o, arg);
-		break;
-	case OPT_KEEP_GOING:
-		o->keep_going = true;
-		break;
-	case 'k':
-		o->stacks = true;
-		break;
-	case 'p':
-		options_pids(o, arg);
-		break;
-	case 'q':
-		o->text.quiet++;
-		break;
-	case OPT_NO_SECCOMP:
-		o->no_seccomp = true;
-		break;
-	case OPT_LOOK_EVERY:
-		o->look_ms = (unsigned int)option_number(arg, "--look-every", 1, 3600000);
-		break;
-	case OPT_RECORDS:
-		o->records = true;
-		break;
-	case OPT_SUMMARY:
-		o->summary = true;
-		break;
-	case OPT_SIGNAL:
-		selection_signal(&o->select, arg);
-		break;
-	case OPT_STATUS:
-		selection_status(&o->select, arg);
-		break;
-	}
-}
-
-static void check_trace(const struct options *o)
-{
-	if (!o->argv && !o->npids)
-		die("nothing to trace: name a command, or a process with -p; see "
-		    "pevtrace --help");
-	if (o->argv && o->npids)
-		die("a command and -p do not go together; run pevtrace twice");
-	if (o->keep_going)
-		die("--keep-going is for pevtrace decode");
-	if (o->look_ms && !o->records && !o->keep)
-		die("--look-every needs something to look for: add --records, --explain or "
-		    "--summary");
-}
-
-static void check_decode(struct options *o)
-{
-	if (!o->argv)
-		die("nothing to decode: name a dump or a perf.data file, or - for standard input; see "
-		    "pevtrace --help");
-	else if (o->argv[1])
-		die("decode takes one dump, and '%s' is another", o->argv[1]);
-	if (o->npids || o->look_ms || o->no_seccomp || o->detach_on_exec || o->inject)
-		die("-p, -b, --look-every, --no-seccomp, -e inject= and --as-kernel are for "
-		    "tracing, not for a dump");
-	o->to_stdout = true;
-}
-
-void options_check_show(const struct options *o)
-{
-	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
-		die("text and dump cannot both go to '%s': name two files", o->output);
-}
-
-static void check(const struct options *o)
-{
-	if (o->separate && (!o->output || !strcmp(o->output, "-")))
-		die("-ff needs a file name: add -o FILE");
-	if (o->separate && o->keep)
-		die("-ff does not go with -c, --explain or --summary: these speak of all tasks");
-	if (o->separate && o->json && !o->json_path)
-		die("-ff does not go with --json: a dump is one file; "
-		    "--json=FILE writes it beside the text");
-	options_check_show(o);
-	if ((o->count || o->explain) && o->json && !o->json_path)
-		die("%s does not go with --json, which prints no %s; --json=FILE writes the dump "
-		    "beside it", o->count ? "-c" : "--explain", o->count ? "tables" : "story");
 }
 
 void options_init(struct options *o)
@@ -355,37 +209,24 @@ void options_init(struct options *o)
 	o->text.status = o->select.status;
 }
 
-void options_parse(struct options *o, enum options_of of, int argc, char **argv)
+void options_finish(struct options *o)
 {
-	int opt, forks = 0;
+	bool dump_only = o->json && !o->json_path;
 
-	options_init(o);
-	opterr = 0; /* messages in our own form */
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, "+:b:ce:fhkp:qV" OPTIONS_SHOW_SHORT,
-				  long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			options_say(help);
-		case 'V':
-			options_say(PACKAGE_STRING "\n");
-		case ':':
-		case '?':
-			options_wrong(opt, argv, NULL);
-		default:
-			one_option(o, opt, optarg, &forks);
-		}
-	}
-	o->separate = forks > 1;
 	o->text.status = o->select.status;
-	o->keep = o->summary || o->explain;
-	if (optind < argc)
-		o->argv = argv + optind;
-	check(o);
-	if (of == OPTIONS_TRACE)
-		check_trace(o);
-	else
-		check_decode(o);
+	o->keep = o->keep || o->summary || o->explain;
+	if (o->separate && (!o->output || !strcmp(o->output, "-")))
+		die("-ff requires a file name: add -o FILE");
+	if (o->separate && o->keep)
+		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
+		    "tasks");
+	if (o->separate && dump_only)
+		die("-ff cannot be combined with --json, as a dump is one file; use --json=FILE");
+	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
+		die("text and dump cannot both go to '%s': name two files", o->output);
+	if ((o->count || o->explain) && dump_only)
+		die("%s cannot be combined with --json; use --json=FILE",
+		    o->count ? "-c" : "--explain");
 }
 
 void options_free(struct options *o)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The command line of a trace. */
+/* The options that verbs share, and what they set. */
 #ifndef PEVTRACE_CLI_OPTIONS_H
 #define PEVTRACE_CLI_OPTIONS_H
 
@@ -7,11 +7,9 @@
 
 #include "cli/injections.h"
 #include "cli/select.h"
+#include "cli/verb.h"
 #include "explain/story.h"
 #include "text/text_view.h"
-
-/* Whose command line it is. */
-enum options_of { OPTIONS_TRACE, OPTIONS_DECODE };
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -22,6 +20,7 @@ struct options {
 	bool json;		/* -j */
 	const char *json_path;	/* --json=FILE */
 	bool keep_going;	/* --keep-going */
+	bool follow;		/* -f */
 	bool separate;		/* -ff */
 	pid_t *pids;		/* -p; owned */
 	size_t npids;
@@ -44,65 +43,31 @@ struct options {
 	char **argv;		/* the command or the dump, NULL if there is none */
 };
 
-/*
- * Reads argv into o.  Prints help or the version and exits with 0 where asked
- * to; dies with a message on misuse.
- */
-void options_parse(struct options *o, enum options_of of, int argc, char **argv);
+/* Set what holds before any option is parsed. */
+void options_init(struct options *o);
 void options_free(struct options *o);
 
-/*
- * How things are shown, which several verbs take in the same way: for getopt,
- * with values from OPTIONS_FIRST on.
- */
-enum { OPTIONS_FIRST = 256, OPTIONS_COLOR = OPTIONS_FIRST, OPTIONS_SYMBOLS, OPTIONS_SET,
-       OPTIONS_OWN };
-#define OPTIONS_SHOW_SHORT "jo:rs:tTvy"
-#define OPTIONS_SHOW_LONG						\
-	{ "absolute-timestamps", no_argument, NULL, 't' },		\
-	{ "color", optional_argument, NULL, OPTIONS_COLOR },		\
-	{ "decode-fds", no_argument, NULL, 'y' },			\
-	{ "json", optional_argument, NULL, 'j' },			\
-	{ "no-abbrev", no_argument, NULL, 'v' },			\
-	{ "output", required_argument, NULL, 'o' },			\
-	{ "relative-timestamps", no_argument, NULL, 'r' },		\
-	{ "string-limit", required_argument, NULL, 's' },		\
-	{ "symbols", no_argument, NULL, OPTIONS_SYMBOLS },		\
-	{ "syscall-times", no_argument, NULL, 'T' },			\
-	{ "trace", required_argument, NULL, OPTIONS_SET }
+/* Derive what follows from several options; die if they contradict each other. */
+void options_finish(struct options *o);
 
-/* Prints help or a version, and exits with 0. */
-_Noreturn void options_say(const char *text);
+/* Parts of the tables of verbs; all set members of struct options. */
+extern const struct verb_option
+	options_plain[],	/* -o, for verbs that write to standard output, and --color */
+	options_json[],		/* -j: JSON to the same place */
+	options_full[],		/* -v, -s */
+	options_calls[],	/* --trace, -y, --symbols */
+	options_log[],		/* -o, for verbs that write to standard error, and --color */
+	options_dump[],		/* -j[=FILE]: a dump, beside the text or in its place */
+	options_times[],	/* -t, -r, -T */
+	options_session[],	/* for trace and decode: what of a session to show */
+	options_files[],	/* the same: -f, -ff, -q */
+	options_keep_going[];
 
-/*
- * Dies of what getopt_long() has returned for an option that the verb cannot take:
- * ':' where its argument is missing, '?' where there is no such option.  verb: whose
- * --help is named; NULL: pevtrace's own.
- */
-_Noreturn void options_wrong(int opt, char *const *argv, const char *verb);
+/* Setters for struct options. */
+verb_set_fn options_set_pids;	/* -p: a list */
+verb_set_fn options_set_color;	/* enum color_when, not struct options */
 
-/* As they are before any option is read. */
-void options_init(struct options *o);
-
-/* Takes one of them; false when opt is none. */
-bool options_show(struct options *o, int opt, const char *arg);
-
-/* Dies unless they go together. */
-void options_check_show(const struct options *o);
-
-/* Takes the words of --explain; NULL: none. */
-void options_explain(struct options *o, const char *words);
-
-/* Takes a list of pids for -p. */
-void options_pids(struct options *o, const char *list);
-
-/* The number in an option's argument; dies unless it is from least to most. */
-long option_number(const char *text, const char *option, long least, long most);
-
-/* --color's argument, NULL if there is none; dies if it is another word. */
-enum color_when option_color(const char *word);
-
-/* Whether to write colors; by itself on a terminal, unless NO_COLOR is set. */
+/* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set. */
 bool color_wanted(enum color_when when, bool terminal);
 
 #endif

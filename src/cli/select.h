@@ -14,6 +14,8 @@ enum selected {
 	SELECT_ALL,	/* shown whatever it is about */
 };
 
+#define SELECT_STATUSES "successful failed unfinished unavailable detached all none"
+
 struct selection {
 	enum selected calls[CALL_COUNT];
 	bool chosen;		/* -e trace= was given */

@@ -2,7 +2,6 @@
 /* pevtrace codegen DUMP: a C program that makes the calls of a dump. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,80 +13,26 @@
 #include "lib/create.h"
 #include "lib/die.h"
 
-enum { OPT_ALL = 256, OPT_EVENT, OPT_PID };
-
-static const char help[] =
-"Usage: pevtrace codegen [OPTION]... DUMP\n"
-"Write a C program that makes the perf calls of a program whose trace\n"
-"pevtrace --json=DUMP has recorded: it opens the same events, sets them up in the\n"
-"same way, takes their records and prints their counts.\n"
-"\n"
-"      --all             with opens that failed and with probes, which are events\n"
-"                        that were opened and closed and not used\n"
-"      --event=N         that event only, with its group and its ring\n"
-"      --pid=PID         the calls of that process, if several opened events\n"
-"  -o, --output=FILE     write to FILE, not to standard output\n"
-"  -h, --help            print this help\n"
-"  -V, --version         print the version\n"
-"\n"
-"A DUMP of - is standard input. The exit status is 0 where all is in the program,\n"
-"1 where something had to be left out, 2 on misuse and trouble.\n";
-
-static const struct option long_options[] = {
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "event", required_argument, NULL, OPT_EVENT },
-	{ "help", no_argument, NULL, 'h' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
 struct generating {
 	struct c_choice choice;
 	pid_t pid;
 	const char *output;
 };
 
-static void one_option(struct generating *g, int opt, const char *arg, char **argv)
-{
-	switch (opt) {
-	case 'h':
-		options_say(help);
-	case 'V':
-		options_say(PACKAGE_STRING "\n");
-	case 'o':
-		g->output = strcmp(arg, "-") ? arg : NULL;
-		break;
-	case OPT_ALL:
-		g->choice.all = true;
-		break;
-	case OPT_EVENT:
-		g->choice.event = (unsigned int)option_number(arg, "--event", 1, INT_MAX);
-		break;
-	case OPT_PID:
-		g->pid = (pid_t)option_number(arg, "--pid", 1, INT_MAX);
-		break;
-	default:
-		options_wrong(opt, argv, "codegen");
-	}
-}
+#define AT(member) offsetof(struct generating, member)
 
-static const char *parse(struct generating *g, int argc, char **argv)
-{
-	int opt;
-
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1)
-		one_option(g, opt, optarg, argv);
-	if (g->choice.all && g->choice.event)
-		die("--all and --event do not go together");
-	if (argc - optind != 1)
-		die("pevtrace codegen takes one dump, not %d; see pevtrace codegen --help",
-		    argc - optind);
-	return argv[optind];
-}
+static const struct verb_option options[] = {
+	{ .name = "all", .set = verb_set_true, .at = AT(choice.all),
+	  .help = "include opens that failed, and probes: events that were opened and closed "
+		  "without being used" },
+	{ .name = "event", .arg = "N", .set = verb_set_int, .at = AT(choice.event), .least = 1,
+	  .most = INT_MAX, .help = "include only event N, with its group and its ring" },
+	{ .name = "pid", .arg = "PID", .set = verb_set_int, .at = AT(pid), .least = 1,
+	  .most = INT_MAX, .help = "choose the process, if several opened events" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard output" },
+	{ 0 },
+};
 
 static bool put(const struct generating *g, const struct buf *text)
 {
@@ -153,13 +98,39 @@ static int generate(struct generating *g, FILE *f, const char *path)
 	return status;
 }
 
-int cmd_codegen(int argc, char **argv)
+static int codegen_run(void *state, const struct verb_args *args)
 {
-	struct generating g = { .pid = 0 };
-	const char *path = parse(&g, argc, argv);
-	FILE *f = input_open(path, &path);
-	int status = input_has_calls(f, path) ? generate(&g, f, path) : EXIT_TROUBLE;
+	struct generating *g = state;
+	const char *path;
+	int status;
+	FILE *f;
 
+	if (g->choice.all && g->choice.event)
+		die("--all and --event are mutually exclusive");
+	verb_want(args, 1);
+	if (g->output && !strcmp(g->output, "-"))
+		g->output = NULL;
+	f = input_open(args->words[0], &path);
+	status = input_has_calls(f, path) ? generate(g, f, path) : EXIT_TROUBLE;
 	input_close(f);
 	return status;
 }
+
+const struct verb codegen_verb = {
+	.name = "codegen",
+	.summary = "Write a C program that makes the calls of a dump",
+	.usage = "codegen [OPTION]... DUMP",
+	.about =
+"Write a C program that makes the perf calls of a program that pevtrace --json=DUMP traced: "
+"it opens the same events, sets them up in the same way, reads their records and prints "
+"their counts.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0 if the program has all calls, 1 if "
+"some had to be left out, 2 on misuse and trouble.",
+	.examples =
+"pevtrace codegen -o again.c dump.jsonl && cc -o again again.c",
+	.operand = "DUMP",
+	.groups = (const struct verb_group[]){ { "Program", options, 0, 0 }, { 0 } },
+	.size = sizeof(struct generating),
+	.run = codegen_run,
+};

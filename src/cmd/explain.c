@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,46 +15,6 @@
 #include "host/event_syntax.h"
 #include "lib/die.h"
 
-static const char help[] =
-"Usage: pevtrace explain [OPTION]... DUMP\n"
-"       pevtrace explain [OPTION]... DUMP:LINE\n"
-"       pevtrace explain [OPTION]... --attr=ATTR | -e EVENT\n"
-"       pevtrace explain WORD...\n"
-"Say in English what a traced program did with perf events, what one call of\n"
-"perf_event_open(2) asks for, or what a word of the interface means.\n"
-"\n"
-"DUMP is what pevtrace --json=DUMP COMMAND wrote; pevtrace --explain COMMAND tells\n"
-"the same story at once. WORD is a field, constant, ioctl, call, record, error,\n"
-"check, PMU, structure, table or function of the kernel: precise_ip, cpu_clock,\n"
-"EOPNOTSUPP, perf_event_attr.type.\n"
-"\n"
-"      --brief             what was done and what failed, no more\n"
-"      --deep              with all there is to know of each field\n"
-"      --kernel            with the functions of the kernel, step by step\n"
-"      --attr=ATTR         an attr as pevtrace decode --attr takes it\n"
-"  -e, --event=EVENT       an event by name, as pevtrace open takes it\n"
-"      --width=COLUMNS     break lines there (default: the terminal's, or 80)\n"
-"  -o, --output=FILE       write there, not to standard output\n"
-"      --color[=WHEN]      always, never or auto; with it, links to man pages\n"
-"  -h, --help              print this help\n"
-"\n"
-"The exit status is 0, 1 where a word is not known, 2 on misuse and trouble.\n";
-
-enum { OPT_BRIEF = 256, OPT_DEEP, OPT_KERNEL, OPT_ATTR, OPT_COLOR, OPT_WIDTH };
-
-static const struct option long_options[] = {
-	{ "attr", required_argument, NULL, OPT_ATTR },
-	{ "brief", no_argument, NULL, OPT_BRIEF },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "deep", no_argument, NULL, OPT_DEEP },
-	{ "event", required_argument, NULL, 'e' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "kernel", no_argument, NULL, OPT_KERNEL },
-	{ "output", required_argument, NULL, 'o' },
-	{ "width", required_argument, NULL, OPT_WIDTH },
-	{ NULL, 0, NULL, 0 },
-};
-
 struct explaining {
 	struct options options;
 	const char *attr, *events;
@@ -69,63 +28,54 @@ struct explaining {
 
 /* Options --------------------------------------------------------------------------- */
 
-static void one_option(struct explaining *x, int opt, const char *arg)
+static void set_brief(void *to, const char *arg, const struct verb_option *o)
 {
-	struct options *o = &x->options;
-
-	switch (opt) {
-	case 'e':
-		x->events = arg;
-		break;
-	case 'o':
-		o->output = arg;
-		break;
-	case OPT_ATTR:
-		x->attr = arg;
-		break;
-	case OPT_BRIEF:
-		o->story.level = STORY_BRIEF;
-		break;
-	case OPT_DEEP:
-		o->story.level = STORY_DEEP;
-		break;
-	case OPT_KERNEL:
-		o->story.kernel = true;
-		break;
-	case OPT_COLOR:
-		o->color = option_color(arg);
-		break;
-	case OPT_WIDTH:
-		o->width = (unsigned int)option_number(arg, "--width", 20, 1 << 20);
-		break;
-	}
+	(void)arg, (void)o;
+	*(enum story_level *)to = STORY_BRIEF;
 }
 
-static void parse(struct explaining *x, int argc, char **argv)
+static void set_deep(void *to, const char *arg, const struct verb_option *o)
 {
-	int opt;
+	(void)arg, (void)o;
+	*(enum story_level *)to = STORY_DEEP;
+}
 
+#define AT(member) offsetof(struct explaining, member)
+
+static const struct verb_option options[] = {
+	{ .name = "attr", .arg = "ATTR", .set = verb_set_text, .at = AT(attr),
+	  .help = "explain an attr, as pevtrace decode --attr reads it" },
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = verb_set_text, .at = AT(events),
+	  .help = "explain an event by name, as pevtrace open reads it" },
+	{ .name = "brief", .set = set_brief, .at = AT(options.story.level),
+	  .help = "explain only what was done and what failed" },
+	{ .name = "deep", .set = set_deep, .at = AT(options.story.level),
+	  .help = "explain each field in full" },
+	{ .name = "kernel", .set = verb_set_true, .at = AT(options.story.kernel),
+	  .help = "show the functions of the kernel, step by step" },
+	{ .name = "width", .arg = "COLUMNS", .set = verb_set_int, .at = AT(options.width),
+	  .least = 20, .most = 1 << 20,
+	  .help = "break lines at this width (default: the terminal's, or 80)" },
+	{ 0 },
+};
+
+static void explain_init(void *state)
+{
+	struct explaining *x = state;
+
+	x->check.offline = true;
 	options_init(&x->options);
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":e:ho:", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			options_say(help);
-		case ':':
-		case '?':
-			options_wrong(opt, argv, "explain");
-		default:
-			one_option(x, opt, optarg);
-		}
-	}
-	x->words = argv + optind;
-	x->nwords = argc - optind;
+}
+
+static void explain_check(struct explaining *x, const struct verb_args *args)
+{
+	x->words = args->words;
+	x->nwords = (int)args->n;
 	if (!x->nwords && !x->attr && !x->events)
-		die("nothing to explain: name a dump, DUMP:LINE, a word, --attr or -e; see "
+		die("nothing to explain: name a dump, DUMP:LINE, a term, --attr or -e; see "
 		    "pevtrace explain --help");
 	if ((x->nwords > 0) + !!x->attr + !!x->events > 1)
-		die("a dump or words, --attr and -e do not go together: run pevtrace explain "
+		die("dumps or terms, --attr and -e are mutually exclusive: run pevtrace explain "
 		    "for each");
 }
 
@@ -237,11 +187,11 @@ static int explain_word(struct explaining *x, const char *word)
 	if (s.found)
 		return EXIT_YES;
 	if (*s.nearest.best)
-		warn("there is neither a file nor a word '%s'; did you mean %s?", word,
+		warn("no such file or term '%s'; did you mean %s?", word,
 		     s.nearest.best);
 	else
-		warn("there is neither a file nor a word '%s'; pevtrace explain perf_event_attr "
-		     "is a place to begin", word);
+		warn("no such file or term '%s'; begin with pevtrace explain perf_event_attr",
+		     word);
 	return EXIT_NO;
 }
 
@@ -291,19 +241,54 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }
 
-int cmd_explain(int argc, char **argv)
+static int explain_run(void *state, const struct verb_args *args)
 {
-	struct explaining x = { .check.offline = true };
+	struct explaining *x = state;
 	unsigned long line = 0;
 	char *path = NULL;
 	int status;
 
-	parse(&x, argc, argv);
-	if (x.nwords == 1 && (!strcmp(x.words[0], "-") || !access(x.words[0], F_OK)))
-		return explain_dump(&x, x.words[0]);
-	if (x.nwords == 1)
-		path = check_dump_of(x.words[0], &line);
-	status = explain_others(&x, line, path);
+	explain_check(x, args);
+	if (x->nwords == 1 && (!strcmp(x->words[0], "-") || !access(x->words[0], F_OK)))
+		return explain_dump(x, x->words[0]);
+	if (x->nwords == 1)
+		path = check_dump_of(x->words[0], &line);
+	status = explain_others(x, line, path);
 	free(path);
 	return status;
 }
+
+static const struct verb_group groups[] = {
+	{ "What to explain", options, 0, 0 },
+	{ "How to show it", options_plain, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb explain_verb = {
+	.name = "explain",
+	.summary = "Explain a dump, a call or a term of the interface in English",
+	.usage =
+"explain [OPTION]... DUMP\n"
+"explain [OPTION]... DUMP:LINE\n"
+"explain [OPTION]... --attr=ATTR | -e EVENT\n"
+"explain TERM...",
+	.about =
+"Explain in English what a traced program did with perf events, what one call of "
+"perf_event_open(2) asks for, or what a term of the interface means.\n"
+"\n"
+"DUMP is what pevtrace --json=DUMP COMMAND wrote; pevtrace --explain COMMAND does both at "
+"once. TERM is a field, constant, ioctl, call, record, error, rule, PMU, structure, table "
+"or function of the kernel: precise_ip, cpu_clock, EOPNOTSUPP, perf_event_attr.type.",
+	.notes =
+"Colored output has links to man pages. The exit status is 0, 1 if a term is unknown, 2 on "
+"misuse and trouble.",
+	.examples =
+"pevtrace explain precise_ip\n"
+"pevtrace explain --deep -e cycles:pp\n"
+"pevtrace explain dump.jsonl",
+	.operand = "TERM|DUMP|DUMP:LINE",
+	.groups = groups,
+	.size = sizeof(struct explaining),
+	.init = explain_init,
+	.run = explain_run,
+};

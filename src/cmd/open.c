@@ -16,49 +16,12 @@
 #include "text/figures.h"
 #include "xlat/constants.h"
 
-enum {
-	OPT_AUX = MEASURE_OWN, OPT_AUX_SNAPSHOT, OPT_MMAP,
-	RATE = 4000,		/* samples a second, as perf record has it */
-};
-
-static const char help[] =
-"Usage: pevtrace open -e EVENTS [OPTION]... [--] COMMAND [ARG]...\n"
-"       pevtrace open -e EVENTS [OPTION]... -p PID | -C LIST | -a | -G CGROUP\n"
-"       pevtrace open -e EVENTS [OPTION]...\n"
-"Open events, print the calls that this takes, and what they counted.\n"
-"\n"
-"  -e, --event=EVENTS         perf's names: cycles:u, sched:sched_switch,\n"
-"                             msr/tsc/, mem:0x1000:rw, r1a8, {a,b}; and members\n"
-"                             of the attr: cpu-clock,sample_freq=99; repeatable\n"
-"      --mmap=PAGES           sample: rings of that many pages, a power of two,\n"
-"                             and the records in them as they come\n"
-"      --aux=PAGES            with --mmap: an AUX area of that many pages beside\n"
-"                             each ring, for PMUs that have such data\n"
-"      --aux-snapshot=PAGES   the same, written over and read in the end\n"
-"  -q, --quiet                no calls, only figures and records\n"
-"      --trace=SET            calls to show: see pevtrace --help; default perf\n"
-"\n"
-MEASURE_HELP
-"                             (nobody: pevtrace itself, and at once)\n"
-"\n"
-"How to show it:\n"
-MEASURE_HELP_SHOW
-"\n"
-"The exit status is COMMAND's own; 2 on misuse, or when nothing could be opened.\n";
-
-static const struct option long_options[] = {
-	MEASURE_LONG,
-	{ "aux", required_argument, NULL, OPT_AUX },
-	{ "aux-snapshot", required_argument, NULL, OPT_AUX_SNAPSHOT },
-	{ "event", required_argument, NULL, 'e' },
-	{ "mmap", required_argument, NULL, OPT_MMAP },
-	{ NULL, 0, NULL, 0 },
-};
+enum { RATE = 4000 };	/* samples a second, as perf record has it */
 
 struct opening {
 	struct measure m;	/* first: hooks get it back */
 	struct figure *figures;
-	char **texts;		/* of -e */
+	const char **texts;	/* of -e, owned */
 	size_t ntexts;
 	uint64_t lost;		/* records, as PERF_FORMAT_LOST tells */
 	bool user_only;		/* was said */
@@ -329,45 +292,64 @@ static void print_figures(struct opening *o)
 
 /* The verb ---------------------------------------------------------------------------- */
 
-static void parse(struct opening *o, int argc, char **argv)
+static void set_event(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct opening *o = to;
+
+	(void)opt;
+	o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
+	o->texts[o->ntexts++] = arg;
+}
+
+static void set_pages(void *to, const char *arg, const struct verb_option *o)
+{
+	size_t pages = (size_t)verb_number(arg, o->name, 1, 1 << 20);
+
+	if (pages & (pages - 1))
+		die("--%s requires a power of two (1, 2, 4, 8, ...), not %zu", o->name, pages);
+	*(size_t *)to = pages;
+}
+
+static void set_aux(void *to, const char *arg, const struct verb_option *o)
+{
+	struct measure *m = to;
+
+	m->aux_snapshot = !strcmp(o->name, "aux-snapshot");
+	set_pages(&m->aux_pages, arg, o);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	  .help = "open events: perf's names such as cycles:u, sched:sched_switch, msr/tsc/, "
+		  "mem:0x1000:rw, r1a8, {a,b}, and members of the attr as in "
+		  "cpu-clock,sample_freq=99; repeatable" },
+	{ .name = "mmap", .arg = "PAGES", .set = set_pages,
+	  .at = offsetof(struct opening, m.pages),
+	  .help = "sample, with rings of PAGES pages (a power of two), and show their records "
+		  "as they come" },
+	{ .name = "aux", .arg = "PAGES", .set = set_aux, .at = offsetof(struct opening, m),
+	  .help = "with --mmap, add an AUX area of PAGES pages to each ring" },
+	{ .name = "aux-snapshot", .arg = "PAGES", .set = set_aux,
+	  .at = offsetof(struct opening, m),
+	  .help = "the same, overwritten, and read at the end" },
+	{ 0 },
+};
+
+static void open_init(void *state)
+{
+	options_init(&((struct opening *)state)->m.own_session.options);
+}
+
+static void open_check(struct opening *o, const struct verb_args *args)
 {
 	struct measure *m = &o->m;
-	int opt;
 
-	options_init(&m->own_session.options);
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, MEASURE_SHORT "e:", long_options,
-				  NULL)) != -1) {
-		switch (opt) {
-		case 'e':
-			o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
-			o->texts[o->ntexts++] = optarg;
-			break;
-		case OPT_AUX:
-		case OPT_AUX_SNAPSHOT:
-			m->aux_snapshot = opt == OPT_AUX_SNAPSHOT;
-			m->aux_pages = (size_t)option_number(optarg, m->aux_snapshot ?
-				"--aux-snapshot" : "--aux", 1, 1 << 20);
-			break;
-		case OPT_MMAP:
-			m->pages = (size_t)option_number(optarg, "--mmap", 1, 1 << 20);
-			break;
-		default:
-			measure_option(m, opt, optarg, argv, "open", help);
-		}
-	}
-	measure_options_end(m, argc, argv);
+	measure_options_end(m, args);
 	if (!o->ntexts)
 		die("nothing to open: name events with -e; see pevtrace open --help");
-	if (m->pages & (m->pages - 1))
-		die("--mmap needs a power of two, as the kernel does (1, 2, 4, 8, ...), not %zu",
-		    m->pages);
-	if (m->aux_pages & (m->aux_pages - 1))
-		die("an AUX area has a power of two of pages, not %zu", m->aux_pages);
 	if (m->aux_pages && !m->pages)
-		die("an AUX area lies beside a ring: say how large that is, with --mmap=PAGES");
-	m->once = !m->own_session.options.argv && !m->own_session.options.npids && !m->cgroup &&
+		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
+	m->once = !args->n && !m->own_session.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }
 
@@ -383,26 +365,53 @@ static void read_events(struct opening *o)
 	free(o->texts);
 }
 
-int cmd_open(int argc, char **argv)
+static int open_run(void *state, const struct verb_args *args)
 {
-	struct opening o = { 0 };
+	struct opening *o = state;
 	bool command, ran;
-	int status;
 
-	parse(&o, argc, argv);
-	read_events(&o);
-	o.figures = xcalloc(o.m.events.n, sizeof(*o.figures));
-	defaults(&o);
-	o.m.retry = retry;
-	if (isatty(STDERR_FILENO) && !o.m.pages && !o.m.own_session.options.json)
-		o.m.progress = show_progress;
-	ran = measure_open(&o.m) && measure_run(&o.m);
+	open_check(o, args);
+	read_events(o);
+	o->figures = xcalloc(o->m.events.n, sizeof(*o->figures));
+	defaults(o);
+	o->m.retry = retry;
+	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
+		o->m.progress = show_progress;
+	ran = measure_open(&o->m) && measure_run(&o->m);
 	if (ran)
-		print_figures(&o);
-	command = o.m.work.pid;
-	if (!measure_end(&o.m))
+		print_figures(o);
+	command = o->m.work.pid;
+	if (!measure_end(&o->m))
 		ran = false;
-	status = o.m.work.status;
-	free(o.figures);
-	return !ran ? EXIT_TROUBLE : command ? end_like(status) : EXIT_YES;
+	free(o->figures);
+	return !ran ? EXIT_TROUBLE : command ? end_like(o->m.work.status) : EXIT_YES;
 }
+
+static const struct verb_group groups[] = {
+	{ "What to open", options, 0, 0 },
+	MEASURE_GROUPS(0),
+	{ 0 },
+};
+
+const struct verb open_verb = {
+	.name = "open",
+	.summary = "Open events, show the calls for that, and what they count",
+	.usage =
+"open -e EVENT [OPTION]... [--] COMMAND [ARG]...\n"
+"open -e EVENT [OPTION]... -p PID | -C CPUS | -a | -G CGROUP\n"
+"open -e EVENT [OPTION]...",
+	.about =
+"Open events, show the calls for that, and what they count. Without a COMMAND or another "
+"target, open them on pevtrace itself and close them at once.",
+	.notes =
+"The exit status is COMMAND's own; 2 on misuse, or if nothing could be opened.",
+	.examples =
+"pevtrace open -e cycles:u,instructions:u ls\n"
+"pevtrace open -q -e page-faults,sample_period=1 --mmap=8 ls",
+	.operand = "COMMAND",
+	.command = true,
+	.groups = groups,
+	.size = sizeof(struct opening),
+	.init = open_init,
+	.run = open_run,
+};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace replay: a dump's calls made again, and what the kernel says this time. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,39 +19,6 @@
 #include "model/event_name.h"
 
 enum { REASONS = 32 };
-
-static const char help[] =
-"Usage: pevtrace replay [OPTION]... DUMP\n"
-"Make the perf calls of a dump again, in their order, and say where the kernel\n"
-"answers otherwise: with an error, with another one, with none, or with another\n"
-"length of a read. Descriptors, ids, counts and addresses may differ.\n"
-"\n"
-"  -p, --attach=PID           that process takes the place of those that were\n"
-"                             measured; else a process that sleeps, for each\n"
-"  -a, --all-cpus             events of whole CPUs, too, which are left out else\n"
-"  -q, --only-differences     neither calls nor what was left out\n"
-"      --trace=SET            calls to show: see pevtrace --help; default perf\n"
-"\n"
-"How to show the calls:\n"
-"  -o, --output=FILE          write there, not to standard error\n"
-"  -j, --json[=FILE]          a dump, as of a trace\n"
-"  -v -s -y -t -r -T --color  as in a trace; see pevtrace --help\n"
-"  -h, --help                 print this help\n"
-"  -V, --version              print the version\n"
-"\n"
-"A DUMP of - is standard input. The exit status is 0 where all is the same in\n"
-"kind, 1 where something differs, 2 on misuse and trouble, and where no call at all\n"
-"could be made again.\n";
-
-static const struct option long_options[] = {
-	OPTIONS_SHOW_LONG,
-	{ "all-cpus", no_argument, NULL, 'a' },
-	{ "attach", required_argument, NULL, 'p' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "only-differences", no_argument, NULL, 'q' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
 
 struct replaying {
 	struct own_session own_session;
@@ -73,53 +39,48 @@ struct replaying {
 
 /* Options ------------------------------------------------------------------------- */
 
-static void one_option(struct replaying *r, int opt, const char *arg, char **argv)
+static void set_quiet(void *to, const char *arg, const struct verb_option *o)
 {
-	struct options *o = &r->own_session.options;
+	struct replaying *r = to;
 
-	if (options_show(o, opt, arg))
-		return;
-	switch (opt) {
-	case 'a':
-		r->again.all_cpus = true;
-		break;
-	case 'h':
-		options_say(help);
-	case 'p':
-		options_pids(o, arg);
-		break;
-	case 'q':
-		r->quiet = true;
-		selection_no_calls(&o->select);
-		break;
-	case 'V':
-		options_say(PACKAGE_STRING "\n");
-	default:
-		options_wrong(opt, argv, "replay");
-	}
+	(void)arg, (void)o;
+	r->quiet = true;
+	selection_no_calls(&r->own_session.options.select);
 }
 
-static void parse(struct replaying *r, int argc, char **argv)
+enum { OPTIONS = offsetof(struct replaying, own_session.options) };
+
+static const struct verb_option options[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids, .at = OPTIONS,
+	  .help = "measure this process in place of each one that was measured (default: a "
+		  "sleeping process for each)" },
+	{ .name = "all-cpus", .key = 'a', .set = verb_set_true,
+	  .at = offsetof(struct replaying, again.all_cpus),
+	  .help = "include events of whole CPUs" },
+	{ .name = "only-differences", .key = 'q', .set = set_quiet,
+	  .help = "show neither calls nor what was left out" },
+	{ 0 },
+};
+
+static void replay_init(void *state)
+{
+	options_init(&((struct replaying *)state)->own_session.options);
+}
+
+static void replay_check(struct replaying *r, const struct verb_args *args)
 {
 	struct options *o = &r->own_session.options;
-	int opt;
 
-	options_init(o);
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":ahp:qV" OPTIONS_SHOW_SHORT, long_options,
-				  NULL)) != -1)
-		one_option(r, opt, optarg, argv);
-	options_check_show(o);
-	if (argc - optind != 1)
-		die("replay needs one dump, as pevtrace --json=DUMP writes it; "
-		    "see pevtrace replay --help");
+	options_finish(o);
+	verb_want(args, 1);
 	if (o->npids > 1)
-		die("-p takes one process, which takes the place of all");
+		die("-p requires one process, which replaces all");
 	r->again.given = o->npids ? o->pids[0] : 0;
+	if (r->again.given && kill(r->again.given, 0) && errno == ESRCH)
+		die("-p %d: no such process", r->again.given);
 	o->npids = 0; /* the session attaches to nobody */
-	r->path = argv[optind];
-	/* a dump on standard output is not to be mixed with anything */
+	r->path = args->words[0];
+	/* keep a dump on standard output free of other lines */
 	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;
 }
 
@@ -400,22 +361,50 @@ static bool run(struct replaying *r)
 	return whole && written && !r->stopped && r->made;
 }
 
-int cmd_replay(int argc, char **argv)
+static int replay_run(void *state, const struct verb_args *args)
 {
-	struct replaying r = { 0 };
+	struct replaying *r = state;
 	bool ran = false;
 	FILE *f;
 
-	parse(&r, argc, argv);
-	if (r.again.given && kill(r.again.given, 0) && errno == ESRCH)
-		die("-p %d: there is no such process", r.again.given);
-	f = input_open(r.path, &r.path);
-	r.dump = input_has_calls(f, r.path) ? reader_open(f, r.path, false) : NULL;
-	if (r.dump) {
-		ran = run(&r);
-		reader_close(r.dump);
+	replay_check(r, args);
+	f = input_open(r->path, &r->path);
+	r->dump = input_has_calls(f, r->path) ? reader_open(f, r->path, false) : NULL;
+	if (r->dump) {
+		ran = run(r);
+		reader_close(r->dump);
 	}
 	input_close(f);
-	options_free(&r.own_session.options);
-	return !ran ? EXIT_TROUBLE : r.differ ? EXIT_NO : EXIT_YES;
+	options_free(&r->own_session.options);
+	return !ran ? EXIT_TROUBLE : r->differ ? EXIT_NO : EXIT_YES;
 }
+
+static const struct verb_group groups[] = {
+	{ "What to replay", options, 0, 0 },
+	{ "How to show the calls", options_log, OPTIONS, 0 },
+	{ NULL, options_dump, OPTIONS, 0 },
+	{ NULL, options_calls, OPTIONS, 0 },
+	{ NULL, options_full, OPTIONS, 0 },
+	{ NULL, options_times, OPTIONS, 0 },
+	{ 0 },
+};
+
+const struct verb replay_verb = {
+	.name = "replay",
+	.summary = "Make the calls of a dump again, and compare the results",
+	.usage = "replay [OPTION]... DUMP",
+	.about =
+"Make the perf calls of a dump again, in order, and report where the result differs: an "
+"error, another error, no error, or another length of a read. Descriptors, ids, counts and "
+"addresses may differ.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0 if all results agree, 1 if some "
+"differ, 2 on misuse and trouble, or if no call could be made again.",
+	.examples =
+"pevtrace replay -q dump.jsonl",
+	.operand = "DUMP",
+	.groups = groups,
+	.size = sizeof(struct replaying),
+	.init = replay_init,
+	.run = replay_run,
+};

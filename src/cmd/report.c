@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace report DUMP: a dump as one page for a browser, or for Perfetto. */
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,33 +12,7 @@
 #include "report/report.h"
 #include "session/retell.h"
 
-enum { OPT_CALLS = 256, OPT_FORMAT, OPT_KEEP_GOING, MAX_CALLS = 200000 };
-
-static const char help[] =
-"Usage: pevtrace report [OPTION]... DUMP\n"
-"Show a dump that pevtrace --json=DUMP has recorded as one HTML page, which needs\n"
-"no network and no server: a timeline of tasks and events, the graph of events and\n"
-"rings, the fields of each attr, what failed and why, and every call.\n"
-"\n"
-"  -o, --output=FILE     write to FILE, not to standard output\n"
-"      --format=FORMAT   html, or chrome: trace events, which ui.perfetto.dev and\n"
-"                        chrome://tracing open\n"
-"      --calls=N         html: the first N calls only; 200000 unless told\n"
-"      --keep-going      pass over lines that cannot be read\n"
-"  -h, --help            print this help\n"
-"  -V, --version         print the version\n"
-"\n"
-"A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.\n";
-
-static const struct option long_options[] = {
-	{ "calls", required_argument, NULL, OPT_CALLS },
-	{ "format", required_argument, NULL, OPT_FORMAT },
-	{ "help", no_argument, NULL, 'h' },
-	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
-	{ "output", required_argument, NULL, 'o' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
+enum { MAX_CALLS = 200000 };
 
 struct reporting {
 	struct options options;
@@ -47,51 +20,31 @@ struct reporting {
 	bool chrome;
 };
 
-static bool is_chrome(const char *format)
+#define AT(member) offsetof(struct reporting, member)
+
+static void set_format(void *to, const char *arg, const struct verb_option *o)
 {
-	if (strcmp(format, "html") && strcmp(format, "chrome"))
-		die("--format takes html or chrome, not '%s'", format);
-	return !strcmp(format, "chrome");
+	*(bool *)to = verb_word(arg, o);
 }
 
-static void one_option(struct reporting *g, int opt, const char *arg, char **argv)
-{
-	switch (opt) {
-	case 'h':
-		options_say(help);
-	case 'V':
-		options_say(PACKAGE_STRING "\n");
-	case 'o':
-		g->options.output = arg;
-		break;
-	case OPT_CALLS:
-		g->max_calls = (size_t)option_number(arg, "--calls", 1, INT_MAX);
-		break;
-	case OPT_FORMAT:
-		g->chrome = is_chrome(arg);
-		break;
-	case OPT_KEEP_GOING:
-		g->options.keep_going = true;
-		break;
-	default:
-		options_wrong(opt, argv, "report");
-	}
-}
+static const struct verb_option options[] = {
+	{ .name = "format", .arg = "FORMAT", .words = "html chrome", .set = set_format,
+	  .at = AT(chrome),
+	  .help = "write a page, or trace events for ui.perfetto.dev and chrome://tracing" },
+	{ .name = "calls", .arg = "N", .set = verb_set_size, .at = AT(max_calls), .least = 1,
+	  .most = INT_MAX, .help = "show the first N calls on the page (default 200000)" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text,
+	  .at = AT(options.output), .help = "write to FILE instead of standard output" },
+	{ 0 },
+};
 
-static const char *parse(struct reporting *g, int argc, char **argv)
+static void report_init(void *state)
 {
-	int opt;
+	struct reporting *g = state;
 
 	options_init(&g->options);
 	g->options.no_text = g->options.keep = true;
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1)
-		one_option(g, opt, optarg, argv);
-	if (argc - optind != 1)
-		die("pevtrace report takes one dump, not %d; see pevtrace report --help",
-		    argc - optind);
-	return argv[optind];
+	g->max_calls = MAX_CALLS;
 }
 
 static bool tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
@@ -127,14 +80,43 @@ static int report(struct reporting *g, FILE *f, const char *path)
 	return ok ? EXIT_YES : EXIT_TROUBLE;
 }
 
-int cmd_report(int argc, char **argv)
+static int report_run(void *state, const struct verb_args *args)
 {
-	struct reporting g = { .max_calls = MAX_CALLS };
-	const char *path = parse(&g, argc, argv);
-	FILE *f = input_open(path, &path);
-	int status = input_has_calls(f, path) ? report(&g, f, path) : EXIT_TROUBLE;
+	struct reporting *g = state;
+	const char *path;
+	int status;
+	FILE *f;
 
+	verb_want(args, 1);
+	f = input_open(args->words[0], &path);
+	status = input_has_calls(f, path) ? report(g, f, path) : EXIT_TROUBLE;
 	input_close(f);
-	options_free(&g.options);
+	options_free(&g->options);
 	return status;
 }
+
+static const struct verb_group groups[] = {
+	{ "Output", options, 0, 0 },
+	{ "Input", options_keep_going, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb report_verb = {
+	.name = "report",
+	.summary = "Show a dump as an HTML page, or in Perfetto",
+	.usage = "report [OPTION]... DUMP",
+	.about =
+"Write a dump of pevtrace --json=DUMP as one HTML page, which needs no network and no "
+"server: a timeline of tasks and events, the graph of events and rings, the members of each "
+"attr, what failed and why, and every call.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.",
+	.examples =
+"pevtrace report -o page.html dump.jsonl\n"
+"pevtrace report --format=chrome -o trace.json dump.jsonl",
+	.operand = "DUMP",
+	.groups = groups,
+	.size = sizeof(struct reporting),
+	.init = report_init,
+	.run = report_run,
+};

@@ -519,24 +519,161 @@ static bool trace(struct live *l, const struct trace_options *t, int *status)
 	return begun;
 }
 
-int cmd_trace(int argc, char **argv)
+/* Options ------------------------------------------------------------------- */
+
+static void set_expr(void *to, const char *arg, const struct verb_option *opt)
 {
-	struct live l = { 0 };
+	struct options *o = to;
+
+	(void)opt;
+	if (!strncmp(arg, "inject=", 7))
+		injections_add(&o->inject, arg + 7);
+	else
+		selection_parse(&o->select, arg);
+}
+
+static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	injections_as_kernel(to, arg);
+}
+
+static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
+{
+	verb_word(arg, opt);
+	*(bool *)to = true;
+}
+
+static void set_explain(void *to, const char *arg, const struct verb_option *opt)
+{
+	char *copy = xstrdup(arg ? arg : ""), *save, *word;
+	struct options *o = to;
+
+	o->explain = true;
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		unsigned int i = verb_word(word, opt);
+
+		if (i == 2)
+			o->story.kernel = true;
+		else
+			o->story.level = i ? STORY_DEEP : STORY_BRIEF;
+	}
+	free(copy);
+}
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct verb_option what_to_trace[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
+	  .help = "trace a running process with its threads; repeatable" },
+	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
+	  .set = set_detach_on, .at = AT(detach_on_exec),
+	  .help = "detach from children that run another program" },
+	{ .name = "no-seccomp", .set = verb_set_true, .at = AT(no_seccomp),
+	  .help = "stop at every system call, without a seccomp filter" },
+	{ 0 },
+};
+
+static const struct verb_option tampering[] = {
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = set_expr,
+	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
+		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
+		  "as 'precise_ip>0'; or trace=SET, status=STATUS or signal=SIGNAL, see below" },
+	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
+	  .help = "refuse what that older kernel would have refused" },
+	{ 0 },
+};
+
+static const struct verb_option looking[] = {
+	{ .name = "look-every", .arg = "MS", .set = verb_set_int, .at = AT(look_ms),
+	  .least = 1, .most = 3600000,
+	  .help = "read the ring buffers also every MS milliseconds" },
+	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
+	  .set = set_explain,
+	  .help = "show no calls; at the end, explain in English what happened" },
+	{ 0 },
+};
+
+static void trace_init(void *state)
+{
+	options_init(&((struct live *)state)->options);
+}
+
+static void trace_check(struct options *o, const struct verb_args *args)
+{
+	if (args->n)
+		o->argv = args->words;
+	options_finish(o);
+	if (!o->argv && !o->npids)
+		die("nothing to trace: name a command, or a process with -p; see "
+		    "pevtrace --help");
+	if (o->argv && o->npids)
+		die("a command cannot be combined with -p; run pevtrace twice");
+	if (o->look_ms && !o->records && !o->keep)
+		die("--look-every requires --records, --explain or --summary");
+}
+
+static int run(void *state, const struct verb_args *args)
+{
+	struct live *l = state;
 	struct trace_options t = { 0 };
 	bool begun, written;
 	int status = 0;
 
-	options_parse(&l.options, OPTIONS_TRACE, argc, argv);
-	machine_live(&l.machine, l.options.symbols);
-	injections_begin(l.options.inject, l.machine.host);
-	begun = written = session_start_here(&l.session, &l.options, &l.machine.names);
+	trace_check(&l->options, args);
+	machine_live(&l->machine, l->options.symbols);
+	injections_begin(l->options.inject, l->machine.host);
+	begun = written = session_start_here(&l->session, &l->options, &l->machine.names);
 	if (begun) {
-		start_looking(&l);
-		plan_stops(&l, &t);
-		begun = trace(&l, &t, &status);
-		written = session_end(&l.session);
+		start_looking(l);
+		plan_stops(l, &t);
+		begun = trace(l, &t, &status);
+		written = session_end(&l->session);
 	}
-	machine_close(&l.machine);
-	options_free(&l.options);
+	machine_close(&l->machine);
+	options_free(&l->options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
 }
+
+enum { OPTIONS = offsetof(struct live, options) };
+
+static const struct verb_group groups[] = {
+	{ "What to trace", what_to_trace, OPTIONS, 0 },
+	{ "What to do to it", tampering, OPTIONS, 0 },
+	{ "What to show", options_calls, OPTIONS, 0 },
+	{ NULL, options_session, OPTIONS, 0 },
+	{ NULL, looking, OPTIONS, 0 },
+	{ NULL, options_full, OPTIONS, 0 },
+	{ "How to show it", options_log, OPTIONS, 0 },
+	{ NULL, options_dump, OPTIONS, 0 },
+	{ NULL, options_times, OPTIONS, 0 },
+	{ NULL, options_files, OPTIONS, 0 },
+	{ 0 },
+};
+
+const struct verb trace_verb = {
+	.name = "trace",
+	.summary = "Trace what a program does with perf events (the default)",
+	.usage =
+"[trace] [OPTION]... [--] COMMAND [ARG]...\n"
+"[trace] [OPTION]... -p PID\n"
+"VERB [OPTION]... [ARG]...",
+	.about =
+"Trace the perf_event_open(2) calls of a program and its children, and all calls on the "
+"descriptors that they return.",
+	.notes =
+"A SET, STATUS or SIGNAL is a list separated by commas; a leading ! negates it. The exit "
+"status is COMMAND's own; 2 on misuse and trouble.\n"
+"\n"
+"'pevtrace help VERB' shows the options of a verb, and pevtrace-VERB(1) more.",
+	.examples =
+"pevtrace perf stat -e cycles true\n"
+"pevtrace --summary -o trace.txt perf record -g sleep 1\n"
+"pevtrace --json=dump.jsonl -p 1234",
+	.operand = "COMMAND",
+	.command = true,
+	.groups = groups,
+	.size = sizeof(struct live),
+	.init = trace_init,
+	.run = run,
+};

@@ -16,36 +16,7 @@
 #include "measure/measure.h"
 #include "xlat/constants.h"
 
-enum { OPT_ONLY = MEASURE_OWN, OPT_ALSO, PAGES = 64 };
-
-static const char help[] =
-"Usage: pevtrace watch [OPTION]... [--] COMMAND [ARG]...\n"
-"       pevtrace watch [OPTION]... -p PID | -C LIST | -a | -G CGROUP\n"
-"Print what happens to processes as it happens, one line each: forks, execs,\n"
-"exits, names, mappings, and what becomes of the kernel's code.\n"
-"\n"
-"      --only=LIST            these kinds: task comm mmap mmap_data namespaces\n"
-"                             cgroup ksymbol bpf_event text_poke context_switch;\n"
-"                             or fork exit (task), exec (comm), bpf, switch\n"
-"      --also=LIST            more than the default, which is all that may be\n"
-"                             seen but mmap_data and context_switch\n"
-"      --trace=SET            the calls that this takes, too: perf, or as in\n"
-"                             pevtrace --help\n"
-"  -q, --quiet                no calls (the default)\n"
-"\n"
-MEASURE_HELP
-"\n"
-"How to show it:\n"
-MEASURE_HELP_SHOW
-"\n"
-"The exit status is COMMAND's own; 2 on misuse, or when nothing could be watched.\n";
-
-static const struct option long_options[] = {
-	MEASURE_LONG,
-	{ "also", required_argument, NULL, OPT_ALSO },
-	{ "only", required_argument, NULL, OPT_ONLY },
-	{ NULL, 0, NULL, 0 },
-};
+enum { PAGES = 64 };
 
 /* The kinds, by the bit of attr that asks for them; newest last. */
 static const struct kind {
@@ -85,7 +56,7 @@ static const struct { const char *word; unsigned int member; } others[] = {
 	{ "switch", ATTR_CONTEXT_SWITCH },
 };
 
-static size_t find_kind(char *word, const char *option)
+static size_t find_kind(char *word, const struct verb_option *o)
 {
 	struct buf words = { 0 };
 	struct nearest n;
@@ -103,58 +74,60 @@ static size_t find_kind(char *word, const char *option)
 	for (size_t i = 0; i < KINDS; i++)
 		nearest_try(&n, kind_name(i));
 	if (*n.best)
-		die("%s: no kind of records is called '%s'; did you mean %s?", option, word,
-		    n.best);
+		die("--%s: unknown kind of records '%s'; did you mean %s?", o->name, word, n.best);
 	for (size_t i = 0; i < KINDS; i++)
 		buf_addf(&words, " %s", kind_name(i));
-	die("%s: no kind of records is called '%s'; there are%s", option, word,
-	    buf_str(&words));
+	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
 }
 
-static void choose(struct watching *w, const char *list, const char *option)
+static void choose(struct watching *w, const char *list, const struct verb_option *o)
 {
 	char *copy = xstrdup(list), *save, *word;
 
 	if (!list[strspn(list, ", ")])
-		die("%s needs kinds of records; pevtrace watch --help lists them", option);
+		die("--%s requires kinds of records; see pevtrace watch --help", o->name);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
-		size_t i = find_kind(word, option);
+		size_t i = find_kind(word, o);
 
 		w->wanted[i] = w->named[i] = true;
 	}
 	free(copy);
 }
 
-static void parse(struct watching *w, int argc, char **argv)
+static void set_only(void *to, const char *arg, const struct verb_option *o)
 {
-	struct measure *m = &w->m;
-	int opt;
+	struct watching *w = to;
 
-	options_init(&m->own_session.options);
-	selection_trace(&m->own_session.options.select, "none");
-	m->own_session.options.text.max_string = PATH_MAX;
+	memset(w->wanted, 0, sizeof(w->wanted));
+	choose(w, arg, o);
+}
+
+static void set_also(void *to, const char *arg, const struct verb_option *o)
+{
+	choose(to, arg, o);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "only", .arg = "RECORD", .set = set_only,
+	  .help = "show these kinds of records: task comm mmap mmap_data namespaces cgroup "
+		  "ksymbol bpf_event text_poke context_switch; or fork exit (task), exec "
+		  "(comm), bpf, switch" },
+	{ .name = "also", .arg = "RECORD", .set = set_also,
+	  .help = "show these, too; the default is all that the user may see except mmap_data "
+		  "and context_switch" },
+	{ 0 },
+};
+
+static void watch_init(void *state)
+{
+	struct watching *w = state;
+	struct options *o = &w->m.own_session.options;
+
+	options_init(o);
+	selection_trace(&o->select, "none");
+	o->text.max_string = PATH_MAX;
 	for (size_t i = 0; i < KINDS; i++)
 		w->wanted[i] = kinds[i].by_default;
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, MEASURE_SHORT, long_options, NULL)) != -1) {
-		switch (opt) {
-		case OPT_ONLY:
-			memset(w->wanted, 0, sizeof(w->wanted));
-			choose(w, optarg, "--only");
-			break;
-		case OPT_ALSO:
-			choose(w, optarg, "--also");
-			break;
-		default:
-			measure_option(m, opt, optarg, argv, "watch", help);
-		}
-	}
-	measure_options_end(m, argc, argv);
-	if (!m->own_session.options.argv && !m->own_session.options.npids && !m->cgroup &&
-	    !measure_is_system(m))
-		die("nobody to watch: name a command, a process with -p, or say -a for "
-		    "everybody; see pevtrace watch --help");
 }
 
 /* Bits that come along are there as long as one of those is that they go with. */
@@ -224,25 +197,58 @@ static bool wanted(const struct measure *m, uint32_t type)
 	       event_get(m->events.events, ATTR_TASK);
 }
 
-int cmd_watch(int argc, char **argv)
+static int watch_run(void *state, const struct verb_args *args)
 {
-	struct watching w = { 0 };
+	struct watching *w = state;
+	struct measure *m = &w->m;
 	struct host *h;
 	bool ran, command;
 
-	parse(&w, argc, argv);
+	measure_options_end(m, args);
+	if (!args->n && !m->own_session.options.npids && !m->cgroup && !measure_is_system(m))
+		die("nothing to watch: name a command, a process with -p, or -a for everything; "
+		    "see pevtrace watch --help");
 	h = host_new("/sys", NULL);
-	make_event(&w, h);
+	make_event(w, h);
 	host_free(h);
-	w.m.pages = PAGES;
-	w.m.retry = retry;
-	w.m.wanted = wanted;
-	ran = measure_open(&w.m) && measure_run(&w.m);
-	if (w.m.lost)
-		warn("%llu records were lost: they came faster than they were taken",
-		     (unsigned long long)w.m.lost);
-	command = w.m.work.pid;
-	if (!measure_end(&w.m))
+	m->pages = PAGES;
+	m->retry = retry;
+	m->wanted = wanted;
+	ran = measure_open(m) && measure_run(m);
+	if (m->lost)
+		warn("%llu records were lost: they came faster than they were read",
+		     (unsigned long long)m->lost);
+	command = m->work.pid;
+	if (!measure_end(m))
 		ran = false;
-	return !ran ? EXIT_TROUBLE : command ? end_like(w.m.work.status) : EXIT_YES;
+	return !ran ? EXIT_TROUBLE : command ? end_like(m->work.status) : EXIT_YES;
 }
+
+static const struct verb_group groups[] = {
+	{ "What to show", options, 0, 0 },
+	MEASURE_GROUPS(0),
+	{ 0 },
+};
+
+const struct verb watch_verb = {
+	.name = "watch",
+	.summary = "Show forks, execs, exits and mappings of processes as they happen",
+	.usage =
+"watch [OPTION]... [--] COMMAND [ARG]...\n"
+"watch [OPTION]... -p PID | -C CPUS | -a | -G CGROUP",
+	.about =
+"Show the side-band records of perf events as they are written, one line each: forks, "
+"execs, exits, names, mappings, and changes of the kernel's code.",
+	.notes =
+"Calls are shown only with --trace. The exit status is COMMAND's own; 2 on misuse, or if "
+"nothing could be watched.",
+	.examples =
+"pevtrace watch --only=fork,exec,exit make\n"
+"pevtrace watch -a --for=10",
+	.operand = "COMMAND",
+	.command = true,
+	.groups = groups,
+	.size = sizeof(struct watching),
+	.init = watch_init,
+	.run = watch_run,
+};

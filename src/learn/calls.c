@@ -59,7 +59,7 @@ bool learn_fail(struct learn *l, const char *fmt, ...)
 	return false;
 }
 
-bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *words)
+bool learn_run_verb(struct learn *l, const struct verb *v, const char *const *words)
 {
 	int fd = memfd_create("lesson", MFD_CLOEXEC), argc = 0;
 	char path[32], part[4096], *argv[16];
@@ -76,7 +76,7 @@ bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *w
 		argc++;
 	}
 	argv[argc] = NULL;
-	verb(argc, argv);
+	verb_run(v, NULL, argc, argv);
 	lseek(fd, 0, SEEK_SET);
 	learn_lines(l);
 	while ((n = read(fd, part, sizeof(part))) > 0)

@@ -85,7 +85,7 @@ bool learn_errors_invalid(struct learn *l)
 	learn_set(l, "invalid_rule", "%s", v.rule);
 	learn_set(l, "invalid_why", "%s", v.meaning);
 	learn_say(l, "$ pevtrace check -e " INVALID);
-	return learn_verb(l, cmd_check, (const char *const[]){ "check", "-e", INVALID, NULL });
+	return learn_run_verb(l, &check_verb, (const char *const[]){ "check", "-e", INVALID, NULL });
 }
 
 /* What stands in the braces behind "helps". */
@@ -104,7 +104,7 @@ bool learn_errors_why(struct learn *l)
 	bool ok;
 
 	learn_say(l, "$ pevtrace why -e " WHY);
-	ok = learn_verb(l, cmd_why, (const char *const[]){ "why", "-e", WHY, NULL });
+	ok = learn_run_verb(l, &why_verb, (const char *const[]){ "why", "-e", WHY, NULL });
 	set_help(l);
 	return ok;
 }

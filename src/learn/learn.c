@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace learn: lessons about perf_event_open(2) on the reader's own kernel. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,43 +8,6 @@
 #include "learn/give.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
-
-enum { OPT_ALL = 256, OPT_COLOR, OPT_MARKDOWN, OPT_NO_INPUT };
-
-static const char help[] =
-"Usage: pevtrace learn\n"
-"       pevtrace learn [OPTION]... LESSON...\n"
-"       pevtrace learn [OPTION]... --all\n"
-"Learn perf_event_open(2) by doing: each lesson makes real calls on this kernel,\n"
-"shows them as a trace does, and asks questions about them. Without LESSON, list\n"
-"all lessons.\n"
-"\n"
-"      --all          give all lessons\n"
-"      --no-input     show answers without asking; the default if input or output\n"
-"                     is no terminal\n"
-"      --markdown     write lessons as Markdown; implies --no-input\n"
-"  -o, --output=FILE  write to FILE instead of standard output; implies --no-input\n"
-"      --color[=WHEN] always, never or auto\n"
-"  -h, --help         print this help\n"
-"  -V, --version      print the version\n"
-"\n"
-"Answers may be spelled in any usual way: 24, 0x18, \"24 bytes\"; a name with or\n"
-"without its PERF_ prefix. A wrong answer gets a hint, a second one the solution.\n"
-"\"quit\", ^D and ^C end the lesson.\n"
-"\n"
-"The exit status is 0 if all questions were answered; 1 if one was not, or the\n"
-"lesson was ended early; 2 on misuse, or if a lesson cannot run on this machine.\n";
-
-static const struct option long_options[] = {
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "help", no_argument, NULL, 'h' },
-	{ "markdown", no_argument, NULL, OPT_MARKDOWN },
-	{ "no-input", no_argument, NULL, OPT_NO_INPUT },
-	{ "output", required_argument, NULL, 'o' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
 
 struct command {
 	bool all, no_input, markdown;
@@ -64,47 +26,26 @@ static const struct lesson *find_lesson(const char *name)
 	nearest_start(&n, name, strlen(name));
 	for (size_t i = 0; i < nlessons; i++)
 		nearest_try(&n, lessons[i].name);
-	die("no such lesson: '%s'; %s%s", name,
-	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best);
+	die("no such lesson: '%s'; %s%s%s", name,
+	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best,
+	    *n.best ? "?" : "");
 }
 
-static void learn_parse(struct command *c, int argc, char **argv)
-{
-	int opt;
+#define AT(member) offsetof(struct command, member)
 
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":ho:V", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			options_say(help);
-		case 'V':
-			options_say(PACKAGE_STRING "\n");
-		case 'o':
-			c->output = optarg;
-			break;
-		case OPT_ALL:
-			c->all = true;
-			break;
-		case OPT_COLOR:
-			c->color = option_color(optarg);
-			break;
-		case OPT_MARKDOWN:
-			c->markdown = true;
-			break;
-		case OPT_NO_INPUT:
-			c->no_input = true;
-			break;
-		default:
-			options_wrong(opt, argv, "learn");
-		}
-	}
-	c->names = argv + optind;
-	if (c->all && *c->names)
-		die("--all cannot be combined with a lesson: '%s'", *c->names);
-	for (char **n = c->names; *n; n++)
-		find_lesson(*n);
-}
+static const struct verb_option options[] = {
+	{ .name = "all", .set = verb_set_true, .at = AT(all),
+	  .help = "give all lessons" },
+	{ .name = "no-input", .set = verb_set_true, .at = AT(no_input),
+	  .help = "show answers without asking; the default if input or output is no terminal" },
+	{ .name = "markdown", .set = verb_set_true, .at = AT(markdown),
+	  .help = "write lessons as Markdown; implies --no-input" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard output; implies --no-input" },
+	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
+	  .help = "color the output", .set = options_set_color, .at = AT(color) },
+	{ 0 },
+};
 
 /* The list ----------------------------------------------------------------------------- */
 
@@ -183,29 +124,58 @@ static int give_lessons(const struct command *c, FILE *out)
 	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
 }
 
-int cmd_learn(int argc, char **argv)
+static int learn_run(void *state, const struct verb_args *args)
 {
-	struct command c = { 0 };
+	struct command *c = state;
 	FILE *out = stdout;
 	int status = EXIT_YES;
 	bool failed;
 
-	learn_parse(&c, argc, argv);
-	if (c.output)
-		out = fopen(c.output, "we");
+	c->names = args->words;
+	if (c->all && *c->names)
+		die("--all cannot be combined with a lesson: '%s'", *c->names);
+	for (char **n = c->names; *n; n++)
+		find_lesson(*n);
+	if (c->output)
+		out = fopen(c->output, "we");
 	if (!out)
-		die("cannot write '%s': %s; name another file with -o", c.output,
+		die("cannot write '%s': %s; name another file with -o", c->output,
 		    strerror(errno));
-	if (c.all || *c.names)
-		status = give_lessons(&c, out);
+	if (c->all || *c->names)
+		status = give_lessons(c, out);
 	else
-		list_lessons(out, &c);
+		list_lessons(out, c);
 	failed = ferror(out);
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
-	if ((c.output ? fclose(out) : fflush(out)) || failed) {
-		warn("cannot write to %s: %s", c.output ? c.output : "standard output",
+	if ((c->output ? fclose(out) : fflush(out)) || failed) {
+		warn("cannot write to %s: %s", c->output ? c->output : "standard output",
 		     strerror(errno));
 		return EXIT_TROUBLE;
 	}
 	return status;
 }
+
+const struct verb learn_verb = {
+	.name = "learn",
+	.summary = "Learn perf_event_open by lessons that run on this kernel",
+	.usage =
+"learn\n"
+"learn [OPTION]... LESSON...\n"
+"learn [OPTION]... --all",
+	.about =
+"Learn perf_event_open(2) by doing: each lesson makes real calls on this kernel, shows "
+"them as a trace does, and asks questions about them. Without LESSON, list all lessons.",
+	.notes =
+"Answers may be spelled in any usual way: 24, 0x18, \"24 bytes\"; a name with or without "
+"its PERF_ prefix. A wrong answer gets a hint, a second one the solution. \"quit\", ^D and "
+"^C end the lesson.\n"
+"\n"
+"The exit status is 0 if all questions were answered; 1 if one was not, or the lesson was "
+"ended early; 2 on misuse, or if a lesson cannot run on this machine.",
+	.examples =
+"pevtrace learn counting",
+	.operand = "LESSON",
+	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
+	.size = sizeof(struct command),
+	.run = learn_run,
+};

@@ -14,8 +14,7 @@
 #include "measure/own_session.h"
 #include "xlat/constants.h"
 
-/* pevtrace learn [OPTION]... [LESSON]... */
-int cmd_learn(int argc, char **argv);
+extern const struct verb learn_verb;
 
 /* A value that replaces {name} in texts and is tested by %when. */
 struct learn_value {
@@ -93,7 +92,7 @@ bool learn_fail(struct learn *l, const char *fmt, ...) __attribute__((format(pri
 struct buf *learn_lines(struct learn *l);
 
 /* Run another verb with these words and add its output to the lines. */
-bool learn_verb(struct learn *l, int (*verb)(int, char **), const char *const *words);
+bool learn_run_verb(struct learn *l, const struct verb *v, const char *const *words);
 
 /* Calls ----------------------------------------------------------------------------- */
 

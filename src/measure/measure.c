@@ -25,52 +25,51 @@ enum { TICK_MS = 100 };	/* between two looks that nothing calls for */
 
 /* Options ---------------------------------------------------------------------- */
 
-static double option_seconds(const char *arg)
+static void set_seconds(void *to, const char *arg, const struct verb_option *o)
 {
 	char *end;
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !(v > 0) || v > 1e9)
-		die("--for needs a number of seconds above 0, not '%s'", arg);
-	return v;
+		die("--%s requires a number of seconds above 0, not '%s'", o->name, arg);
+	*(double *)to = v;
 }
 
-void measure_option(struct measure *m, int opt, const char *arg, char **argv,
-		    const char *verb, const char *help)
+static void set_cpus(void *to, const char *arg, const struct verb_option *o)
 {
-	struct options *o = &m->own_session.options;
-
-	if (options_show(o, opt, arg))
-		return;
-	switch (opt) {
-	case 'a':
-		m->all = true;
-		break;
-	case 'C':
-		cpus_free(&m->cpus);
-		if (!cpus_parse(&m->cpus, arg))
-			die("-C needs a list of CPUs as in 0-3,8, not '%s'", arg);
-		break;
-	case 'G':
-		m->cgroup = arg;
-		break;
-	case 'h':
-		options_say(help);
-	case 'p':
-		options_pids(o, arg);
-		break;
-	case 'q':
-		selection_no_calls(&o->select);
-		break;
-	case 'V':
-		options_say(PACKAGE_STRING "\n");
-	case MEASURE_FOR:
-		m->seconds = option_seconds(arg);
-		break;
-	default:
-		options_wrong(opt, argv, verb);
-	}
+	cpus_free(to);
+	if (!cpus_parse(to, arg))
+		die("--%s requires a list of CPUs such as 0-3,8, not '%s'", o->name, arg);
 }
+
+static void set_quiet(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)arg, (void)o;
+	selection_no_calls(to);
+}
+
+#define AT(member) offsetof(struct measure, member)
+
+const struct verb_option measure_whom[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
+	  .at = MEASURE_OPTIONS,
+	  .help = "measure a process with its threads and children; repeatable" },
+	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = AT(all),
+	  .help = "measure everything on every CPU" },
+	{ .name = "cpu", .key = 'C', .arg = "CPUS", .set = set_cpus, .at = AT(cpus),
+	  .help = "measure everything, or what -p or -G names, on these CPUs: 0-3,8" },
+	{ .name = "cgroup", .key = 'G', .arg = "CGROUP", .set = verb_set_text,
+	  .at = AT(cgroup), .help = "measure the tasks of a cgroup" },
+	{ .name = "for", .arg = "SECONDS", .set = set_seconds, .at = AT(seconds),
+	  .help = "measure for that time; with -p, -a, -C or -G, a COMMAND sets it, too" },
+	{ 0 },
+};
+
+const struct verb_option measure_quiet[] = {
+	{ .name = "quiet", .key = 'q', .set = set_quiet,
+	  .at = AT(own_session.options.select), .help = "show no calls" },
+	{ 0 },
+};
 
 bool measure_is_system(const struct measure *m)
 {
@@ -83,21 +82,19 @@ bool measure_is_command(const struct measure *m)
 	       !measure_is_system(m);
 }
 
-void measure_options_end(struct measure *m, int argc, char **argv)
+void measure_options_end(struct measure *m, const struct verb_args *args)
 {
 	struct options *o = &m->own_session.options;
 
-	if (optind < argc)
-		o->argv = argv + optind;
-	options_check_show(o);
-	if (m->all && (m->cgroup || o->npids))
-		die("-a is everything: it does not go with -p or -G");
+	if (args->n)
+		o->argv = args->words;
+	options_finish(o);
+	if (m->all && (m->cgroup || o->npids || m->cpus.n))
+		die("-a cannot be combined with -p, -G or -C");
 	if (m->cgroup && o->npids)
-		die("-p and -G do not go together; run pevtrace twice");
-	if (m->all && m->cpus.n)
-		die("-a is every CPU: it does not go with -C");
+		die("-p and -G are mutually exclusive; run pevtrace twice");
 	if (m->seconds > 0 && o->argv)
-		die("--for and a command do not go together: the command says how long");
+		die("--for cannot be combined with a command, which sets the time");
 }
 
 /* Opening -------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #ifndef PEVTRACE_MEASURE_MEASURE_H
 #define PEVTRACE_MEASURE_MEASURE_H
 
-#include <getopt.h>
 #include <signal.h>
 
 #include "drive/batch.h"
@@ -50,40 +49,22 @@ struct measure {
 	uint64_t from_ns, to_ns; /* when it ran */
 };
 
-/* The options that measure_option() takes, beside those of OPTIONS_SHOW_*. */
-#define MEASURE_SHORT "+:aC:G:hp:qV" OPTIONS_SHOW_SHORT
-enum { MEASURE_FOR = OPTIONS_OWN, MEASURE_OWN };
-#define MEASURE_LONG							\
-	OPTIONS_SHOW_LONG,						\
-	{ "all-cpus", no_argument, NULL, 'a' },				\
-	{ "attach", required_argument, NULL, 'p' },			\
-	{ "cgroup", required_argument, NULL, 'G' },			\
-	{ "cpu", required_argument, NULL, 'C' },			\
-	{ "for", required_argument, NULL, MEASURE_FOR },		\
-	{ "help", no_argument, NULL, 'h' },				\
-	{ "quiet", no_argument, NULL, 'q' },				\
-	{ "version", no_argument, NULL, 'V' }
-#define MEASURE_HELP							\
-"Whom (COMMAND alone: it and its children):\n"				\
-"  -p, --attach=PID           a process with its threads and children; repeatable\n" \
-"  -a, --all-cpus             everything on every CPU\n"		\
-"  -C, --cpu=LIST             everything, or -p or -G, on these CPUs: 0-3,8\n" \
-"  -G, --cgroup=PATH          the tasks of a cgroup\n"			\
-"      --for=SECONDS          so long; with -p, -a, -C and -G a COMMAND says it, too\n"
-#define MEASURE_HELP_SHOW						\
-"  -o, --output=FILE          write there, not to standard error\n"	\
-"  -j, --json[=FILE]          a dump, as of a trace\n"			\
-"      --symbols              the functions at the addresses in records\n" \
-"  -v -s -y -t -r -T --color  as in a trace; see pevtrace --help\n"	\
-"  -h, --help                 print this help\n"			\
-"  -V, --version              print the version\n"
+/* Options of struct measure: whom to measure, and for how long. */
+extern const struct verb_option measure_whom[], measure_quiet[];
 
-/* Takes an option; dies on one that is none.  verb and help are for messages. */
-void measure_option(struct measure *m, int opt, const char *arg, char **argv,
-		    const char *verb, const char *help);
+/* The groups of options of which open and watch have the same, from heading "Whom" on. */
+#define MEASURE_GROUPS(measure)							\
+	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
+	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
+	{ NULL, options_dump, (measure) + MEASURE_OPTIONS, 0 },			\
+	{ NULL, options_calls, (measure) + MEASURE_OPTIONS, 0 },		\
+	{ NULL, options_full, (measure) + MEASURE_OPTIONS, 0 },			\
+	{ NULL, options_times, (measure) + MEASURE_OPTIONS, 0 },		\
+	{ NULL, measure_quiet, measure, 0 }
+enum { MEASURE_OPTIONS = offsetof(struct measure, own_session.options) };
 
-/* After the last option: takes the command, and dies unless all goes together. */
-void measure_options_end(struct measure *m, int argc, char **argv);
+/* After the last option: take the command, and die unless all goes together. */
+void measure_options_end(struct measure *m, const struct verb_args *args);
 
 /* The command is what is measured. */
 bool measure_is_command(const struct measure *m);

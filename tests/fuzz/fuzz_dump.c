@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	argv[9] = path;
-	cmd_decode(10, argv);
+	verb_run(&decode_verb, NULL, 10, argv);
 	close(fd);
 	return 0;
 }

@@ -95,10 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	make_program(f);
 	compare_forms(f);
 	find_failures(f);
-	cmd_report(5, (char *[]){ "report", "--keep-going", "-o", "/dev/null", path, NULL });
-	cmd_report(6, (char *[]){ "report", "--keep-going", "--format=chrome", "-o", "/dev/null",
+	verb_run(&report_verb, NULL, 5, (char *[]){ "report", "--keep-going", "-o", "/dev/null", path, NULL });
+	verb_run(&report_verb, NULL, 6, (char *[]){ "report", "--keep-going", "--format=chrome", "-o", "/dev/null",
 				  path, NULL });
-	cmd_explain(5, (char *[]){ "explain", "--deep", "-o", "/dev/null", path, NULL });
+	verb_run(&explain_verb, NULL, 5, (char *[]){ "explain", "--deep", "-o", "/dev/null", path, NULL });
 	fclose(f);
 	return 0;
 }

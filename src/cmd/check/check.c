@@ -8,27 +8,6 @@
 #include "cmd/cmd.h"
 #include "lib/die.h"
 
-static const char help[] =
-"Usage: pevtrace check [OPTION]... ATTR\n"
-"       pevtrace check [OPTION]... -e EVENT\n"
-"       pevtrace check [OPTION]... DUMP:LINE\n"
-"Say what the kernel answers to a perf_event_open(2), and by which of its rules;\n"
-"then make the call, close the event at once, and compare.\n"
-"\n"
-"ATTR is a struct perf_event_attr as pevtrace decode --attr takes it: bytes in\n"
-"hexadecimal, or text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or -\n"
-"for standard input; NULL is the null pointer. DUMP:LINE is a call of a dump.\n"
-"\n"
-CHECK_HELP
-"      --offline           do not make the call\n"
-"\n"
-"  -j, --json              as JSON, one object a line\n"
-"  -v, --no-abbrev         every field, and the rules that were passed\n"
-CHECK_HELP_SHOW
-"\n"
-"The exit status is 0 where the event opens, 1 where it is refused or rules and\n"
-"kernel disagree, 2 on misuse and trouble.\n";
-
 /* The size that the kernel wrote into the attr, for the note behind the result. */
 static void note_size(struct check_call *c, const struct check_result *r)
 {
@@ -54,11 +33,54 @@ static int check_one(struct check *k, struct check_call *c)
 	return c->opens ? EXIT_YES : EXIT_NO;
 }
 
-static const struct check_verb verb = {
-	.name = "check", .does = "check", .help = help, .offline = true, .one = check_one,
+static int run(void *state, const struct verb_args *args)
+{
+	static const struct check_verb verb = {
+		.name = "check", .does = "check", .one = check_one,
+	};
+
+	return check_run(state, &verb, args);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "offline", .set = verb_set_true, .at = offsetof(struct check, offline),
+	  .help = "do not make the call" },
+	{ 0 },
 };
 
-int cmd_check(int argc, char **argv)
-{
-	return check_run(&verb, argc, argv);
-}
+static const struct verb_group groups[] = {
+	{ "Call", check_options, 0, 0 },
+	{ NULL, options, 0, 0 },
+	{ "How to show it", options_json, CHECK_OPTIONS, 0 },
+	{ NULL, options_full, CHECK_OPTIONS, 0 },
+	{ NULL, options_plain, CHECK_OPTIONS, 0 },
+	{ 0 },
+};
+
+const struct verb check_verb = {
+	.name = "check",
+	.summary = "Show what the kernel answers to a perf_event_open, and why",
+	.usage =
+"check [OPTION]... ATTR\n"
+"check [OPTION]... -e EVENT\n"
+"check [OPTION]... DUMP:LINE",
+	.about =
+"Show what the kernel answers to a perf_event_open(2), and by which of its rules; then make "
+"the call, close the event at once, and compare.\n"
+"\n"
+"ATTR is a struct perf_event_attr as for pevtrace decode --attr: bytes in hexadecimal, or "
+"text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or - for standard input; NULL "
+"is the null pointer. DUMP:LINE is a call of a dump.",
+	.notes =
+"With -v, show the rules that the call passes, too. The exit status is 0 if the event "
+"opens, 1 if it is refused or rules and kernel disagree, 2 on misuse and trouble.",
+	.examples =
+"pevtrace check -e cycles:k\n"
+"pevtrace check -p 1 '{type=PERF_TYPE_SOFTWARE, config=0}'\n"
+"pevtrace check dump.jsonl:7",
+	.operand = "ATTR|DUMP:LINE",
+	.groups = groups,
+	.size = sizeof(struct check),
+	.init = check_init,
+	.run = run,
+};

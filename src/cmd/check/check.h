@@ -73,9 +73,8 @@ struct check;
 
 /* A verb that takes calls. */
 struct check_verb {
-	const char *name, *help;
+	const char *name;
 	const char *does;	/* "nothing to %s" */
-	bool offline;		/* takes --offline */
 	bool of_refused;	/* its status is of those calls of a list that are refused */
 	/* One call; the exit status.  Sets c->opens. */
 	int (*one)(struct check *k, struct check_call *c);
@@ -102,28 +101,18 @@ struct check {
 	struct check_opened opened;
 };
 
-/* What their --help has in common. */
-#define CHECK_HELP \
-"  -e, --event=EVENT       events by name: cycles:u, sched:sched_switch,\n" \
-"                          cpu-clock,sample_freq=999 (see pevtrace(1), EVENT\n" \
-"                          SYNTAX); {a,b} is a group; repeatable\n" \
-"  -p, --pid=PID           the task: 0, the default, is pevtrace itself, -1 all\n" \
-"  -C, --cpu=CPU           the CPU: -1, the default, is any\n" \
-"      --cgroup=DIR        that cgroup's tasks, in place of -p\n" \
-"      --group-fd=FD       an event that pevtrace has inherited as FD\n" \
-"      --leader=ATTR       open ATTR first, and this as a member of its group\n" \
-"      --flags=FLAGS       PERF_FLAG_ names or a number\n"
-#define CHECK_HELP_SHOW \
-"  -s, --string-limit=N    bytes of a string to show (default 32)\n" \
-"  -o, --output=FILE       write there, not to standard output\n" \
-"      --color[=WHEN]      always, never or auto\n" \
-"  -h, --help              print this help\n"
+/* Options of struct check. */
+extern const struct verb_option check_options[];
+enum { CHECK_OPTIONS = offsetof(struct check, options) };
+
+/* Begins with the defaults of these options. */
+void check_init(void *state);
 
 /* Runs the verb: one() for every call that is named; the exit status. */
-int check_run(const struct check_verb *verb, int argc, char **argv);
+int check_run(struct check *k, const struct check_verb *verb, const struct verb_args *args);
 
-/* Reads the command line, and dies of one that makes no sense (check_args.c). */
-void check_parse(struct check *k, int argc, char **argv);
+/* Take the operands; die unless they and the options go together. */
+void check_take_args(struct check *k, const struct verb_args *args);
 
 /* Of "FILE:123" the name, for the caller to free; NULL where there is no such file. */
 char *check_dump_of(const char *what, unsigned long *line);

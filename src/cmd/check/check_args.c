@@ -2,7 +2,6 @@
 /* The command line of the verbs that take calls. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,97 +13,84 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-enum { OPT_CGROUP = 256, OPT_COLOR, OPT_FLAGS, OPT_GROUP_FD, OPT_LEADER, OPT_OFFLINE };
-
-static const struct option long_options[] = {
-	{ "cgroup", required_argument, NULL, OPT_CGROUP },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "cpu", required_argument, NULL, 'C' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "flags", required_argument, NULL, OPT_FLAGS },
-	{ "group-fd", required_argument, NULL, OPT_GROUP_FD },
-	{ "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "leader", required_argument, NULL, OPT_LEADER },
-	{ "no-abbrev", no_argument, NULL, 'v' },
-	{ "offline", no_argument, NULL, OPT_OFFLINE },
-	{ "output", required_argument, NULL, 'o' },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "string-limit", required_argument, NULL, 's' },
-	{ NULL, 0, NULL, 0 },
-};
-
 /* An int as the call takes it; may be negative. */
-static int32_t int_of(const char *text, const char *option)
+static int32_t int_of(const char *text, const struct verb_option *o)
 {
 	int64_t v;
 
 	if (!scan_signed(text, SCAN_C, INT32_MIN, INT32_MAX, &v))
-		die("%s needs a number, not '%s'", option, text);
+		die("--%s requires a number, not '%s'", o->name, text);
 	return (int32_t)v;
 }
 
-static uint64_t flags_of(const char *text)
+static void set_flags(void *to, const char *arg, const struct verb_option *o)
 {
-	struct text_cursor c = { .at = text, .end = text + strlen(text) };
-	uint64_t v;
+	struct text_cursor c = { .at = arg, .end = arg + strlen(arg) };
+	struct check *k = to;
 
-	if (!value_read(&c, &xlat_perf_event_open_flags, &v))
-		die("--flags needs names of PERF_FLAG_ or a number, not '%s': %s", text,
+	if (!value_read(&c, &xlat_perf_event_open_flags, &k->flags))
+		die("--%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->name, arg,
 		    c.why);
-	return v;
+	k->flags_given = true;
 }
 
-static void one_option(struct check *k, int opt, const char *arg)
+static void set_event(void *to, const char *arg, const struct verb_option *o)
 {
-	switch (opt) {
-	case 'C':
-		k->cpu = int_of(arg, "-C");
-		k->cpu_given = true;
-		break;
-	case 'e':
-		k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
-		k->events[k->nevents++] = arg;
-		break;
-	case 'j':
-		k->options.json = true;
-		break;
-	case 'o':
-		k->options.output = arg;
-		break;
-	case 'p':
-		k->pid = int_of(arg, "-p");
-		k->pid_given = true;
-		break;
-	case 's':
-		k->options.text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
-		break;
-	case 'v':
-		k->options.text.full = true;
-		break;
-	case OPT_CGROUP:
-		k->cgroup = arg;
-		break;
-	case OPT_COLOR:
-		k->options.color = option_color(arg);
-		break;
-	case OPT_FLAGS:
-		k->flags = flags_of(arg);
-		k->flags_given = true;
-		break;
-	case OPT_GROUP_FD:
-		k->group_fd = int_of(arg, "--group-fd");
-		break;
-	case OPT_LEADER:
-		k->leader = arg;
-		break;
-	case OPT_OFFLINE:
-		if (!k->verb->offline)
-			die("--offline is for pevtrace check: %s finds out by trying",
-			    k->verb->name);
-		k->offline = true;
-		break;
-	}
+	struct check *k = to;
+
+	(void)o;
+	k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
+	k->events[k->nevents++] = arg;
+}
+
+static void set_pid(void *to, const char *arg, const struct verb_option *o)
+{
+	struct check *k = to;
+
+	k->pid = int_of(arg, o);
+	k->pid_given = true;
+}
+
+static void set_cpu(void *to, const char *arg, const struct verb_option *o)
+{
+	struct check *k = to;
+
+	k->cpu = int_of(arg, o);
+	k->cpu_given = true;
+}
+
+static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
+{
+	((struct check *)to)->group_fd = int_of(arg, o);
+}
+
+#define AT(member) offsetof(struct check, member)
+
+const struct verb_option check_options[] = {
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
+		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
+	{ .name = "pid", .key = 'p', .arg = "PID", .set = set_pid,
+	  .help = "measure this task; 0, the default, is pevtrace itself, -1 all" },
+	{ .name = "cpu", .key = 'C', .arg = "CPU", .set = set_cpu,
+	  .help = "measure on this CPU; -1, the default, is any" },
+	{ .name = "cgroup", .arg = "CGROUP", .set = verb_set_text, .at = AT(cgroup),
+	  .help = "measure the tasks of that cgroup directory, instead of -p" },
+	{ .name = "group-fd", .arg = "FD", .set = set_group_fd,
+	  .help = "join the group of an event that pevtrace inherited as FD" },
+	{ .name = "leader", .arg = "ATTR", .set = verb_set_text, .at = AT(leader),
+	  .help = "open ATTR first, and the rest as members of its group" },
+	{ .name = "flags", .arg = "FLAGS", .set = set_flags,
+	  .help = "pass these PERF_FLAG_ names, or that number" },
+	{ 0 },
+};
+
+void check_init(void *state)
+{
+	struct check *k = state;
+
+	k->cpu = k->group_fd = -1;
+	options_init(&k->options);
 }
 
 static void validate(struct check *k)
@@ -113,11 +99,11 @@ static void validate(struct check *k)
 		die("nothing to %s: name an attr, DUMP:LINE or -e EVENT; see pevtrace %s "
 		    "--help", k->verb->does, k->verb->name);
 	if (k->events && (k->what || k->command))
-		die("-e says what to %s: nothing else with it", k->verb->does);
+		die("-e cannot be combined with an attr, DUMP:LINE or a command");
 	if (k->leader && k->group_fd != -1)
-		die("--leader opens the event that --group-fd would name: give one of them");
+		die("--leader and --group-fd are mutually exclusive");
 	if (k->cgroup && k->pid_given)
-		die("--cgroup and -p do not go together: a cgroup takes the pid's place");
+		die("--cgroup and -p are mutually exclusive");
 	if (k->cgroup) {
 		k->pid = open(k->cgroup, O_RDONLY | O_CLOEXEC);
 		if (k->pid < 0)
@@ -127,53 +113,20 @@ static void validate(struct check *k)
 	}
 }
 
-static _Noreturn void die_of_more(const struct check *k, const char *arg)
+/* Options end at --; behind it stands a command, where the verb allows one. */
+void check_take_args(struct check *k, const struct verb_args *args)
 {
-	die("'%s' is one argument too many; %s takes one attr, in quotes where it has "
-	    "blanks", arg, k->verb->name);
-}
-
-/* What is left once the options are over: they end at --. */
-static void rest(struct check *k, int argc, char **argv)
-{
-	bool ended = optind > 1 && !strcmp(argv[optind - 1], "--");
-
-	if (optind < argc && k->verb->command && ended && !k->what) {
-		k->command = argv + optind;
+	if (k->verb->command && !args->before && args->n) {
+		k->command = args->words;
 		if (k->pid_given || k->cpu_given || k->flags_given || k->leader ||
 		    k->group_fd != -1 || k->cgroup)
-			die("a command says itself what it opens: no -p, -C, --cgroup, "
-			    "--group-fd, --leader or --flags with it");
-		return;
+			die("-p, -C, --cgroup, --group-fd, --leader and --flags cannot be "
+			    "combined with a command, which decides that itself");
+	} else if (args->n > 1) {
+		die("%s: unexpected argument '%s'; quote an attr that contains blanks",
+		    k->verb->name, args->words[1]);
+	} else {
+		k->what = args->words[0];
 	}
-	if (optind < argc && !k->what)
-		k->what = argv[optind++];
-	if (optind < argc)
-		die_of_more(k, argv[optind]);
-}
-
-void check_parse(struct check *k, int argc, char **argv)
-{
-	int opt;
-
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, "-:C:e:hjo:p:s:v", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			options_say(k->verb->help);
-		case ':':
-		case '?':
-			options_wrong(opt, argv, k->verb->name);
-		case 1:
-			if (k->what)
-				die_of_more(k, optarg);
-			k->what = optarg;
-			break;
-		default:
-			one_option(k, opt, optarg);
-		}
-	}
-	rest(k, argc, argv);
 	validate(k);
 }

@@ -315,26 +315,24 @@ static int run(struct check *k, const char *path, unsigned long line)
 	return showing_close(&k->out) ? status : EXIT_TROUBLE;
 }
 
-int check_run(const struct check_verb *verb, int argc, char **argv)
+int check_run(struct check *k, const struct check_verb *verb, const struct verb_args *args)
 {
-	struct check k = {
-		.verb = verb, .cpu = -1, .group_fd = -1, .options.text.max_string = 32,
-	};
 	unsigned long line = 0;
 	char *path = NULL;
 	int status = EXIT_TROUBLE;
 
-	check_parse(&k, argc, argv);
-	if (k.what)
-		path = check_dump_of(k.what, &line);
-	if (path && (k.leader || k.group_fd != -1))
-		die("the group of a call in a dump is told there: no --leader, no --group-fd");
+	k->verb = verb;
+	check_take_args(k, args);
+	if (k->what)
+		path = check_dump_of(k->what, &line);
+	if (path && (k->leader || k->group_fd != -1))
+		die("--leader and --group-fd cannot be combined with DUMP:LINE");
 	/* a command runs within the limits that it was given */
-	if (!k.command && !k.offline && !descriptors_want(CHECK_DESCRIPTORS))
+	if (!k->command && !k->offline && !descriptors_want(CHECK_DESCRIPTORS))
 		refusal_descriptors(verb->name, CHECK_DESCRIPTORS);
 	else
-		status = run(&k, path, line);
-	free(k.events);
+		status = run(k, path, line);
+	free(k->events);
 	free(path);
 	return status;
 }

@@ -2,7 +2,6 @@
 /* pevtrace conform: does the man page tell the truth? */
 #include "cmd/conform/conform.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,67 +12,6 @@
 #include "conform/header.h"
 #include "conform/tables.h"
 #include "lib/die.h"
-
-enum { OPT_MAN = 256, OPT_HEADER, OPT_BTF, OPT_SELF, OPT_SINCE, OPT_SECTION, OPT_TAP,
-       OPT_MARKDOWN, OPT_NO_HEADERS, OPT_NO_BTF, OPT_EXCEPTED, OPT_COLOR,
-       OPT_NO_BEHAVIOUR, OPT_NOBODY, OPT_CLAIM };
-
-static const char help[] =
-"Usage: pevtrace conform [OPTION]...\n"
-"Compare what is said of perf_event_open(2): by its manual page, by C headers, by\n"
-"the types of the kernel, and by pevtrace's own tables, which know the release of\n"
-"everything; and try what the page says that the kernel does.  Each difference is\n"
-"told with its place.\n"
-"\n"
-"      --man=FILE          the page's source, plain or packed by gzip or xz, in any\n"
-"                          language (default: the installed one)\n"
-"      --header=FILE       a header, may be repeated (default: the system's\n"
-"                          linux/perf_event.h and linux/hw_breakpoint.h)\n"
-"      --btf=FILE          types of another kernel: raw BTF, or an ELF file that has\n"
-"                          it (default: " BTF_KERNEL ")\n"
-"      --no-headers        leave headers out, which need a C compiler\n"
-"      --no-btf            leave the kernel's types out\n"
-"      --no-behaviour      try nothing on the kernel\n"
-"      --claim=PATTERN     try only claims of such a name\n"
-"      --nobody            try them as an ordinary user, which takes root\n"
-"      --self              compare pevtrace's tables with headers and types, so that\n"
-"                          what a new kernel has added is named; no page is read\n"
-"      --section=WORD      only what belongs into sections whose heading has WORD\n"
-"      --since=RELEASE     only what is about things of that Linux or later\n"
-"  -v, --verbose           every place of a difference, and more about it\n"
-"      --excepted          show what is not reported, too, and why\n"
-"  -j, --json              as JSON, one object a line\n"
-"      --tap               as TAP, a test for each thing that was compared\n"
-"      --markdown          as a report to send to the page's authors\n"
-"  -o, --output=FILE       write there, not to standard output\n"
-"      --color[=WHEN]      always, never or auto\n"
-"  -h, --help              print this help\n"
-"\n"
-"The exit status is 0 when there are no differences but notes, 1 when there are,\n"
-"and 2 on misuse and trouble.\n";
-
-static const struct option long_options[] = {
-	{ "btf", required_argument, NULL, OPT_BTF },
-	{ "claim", required_argument, NULL, OPT_CLAIM },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "excepted", no_argument, NULL, OPT_EXCEPTED },
-	{ "header", required_argument, NULL, OPT_HEADER },
-	{ "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "man", required_argument, NULL, OPT_MAN },
-	{ "markdown", no_argument, NULL, OPT_MARKDOWN },
-	{ "no-behaviour", no_argument, NULL, OPT_NO_BEHAVIOUR },
-	{ "no-btf", no_argument, NULL, OPT_NO_BTF },
-	{ "no-headers", no_argument, NULL, OPT_NO_HEADERS },
-	{ "nobody", no_argument, NULL, OPT_NOBODY },
-	{ "output", required_argument, NULL, 'o' },
-	{ "section", required_argument, NULL, OPT_SECTION },
-	{ "self", no_argument, NULL, OPT_SELF },
-	{ "since", required_argument, NULL, OPT_SINCE },
-	{ "tap", no_argument, NULL, OPT_TAP },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ NULL, 0, NULL, 0 },
-};
 
 /* "5.13", "2.6.31" */
 static uint32_t release_option(const char *text)
@@ -86,99 +24,91 @@ static uint32_t release_option(const char *text)
 	return release;
 }
 
-static void set_format(struct conform_cmd *cmd, enum conform_format format)
+static void set_format(void *to, const char *arg, const struct verb_option *o)
 {
+	static const enum conform_format formats[] = { CONFORM_JSON, CONFORM_TAP,
+						       CONFORM_MARKDOWN };
+	struct conform_cmd *cmd = to;
+	enum conform_format format = formats[o->least];
+
+	(void)arg;
 	if (cmd->format && cmd->format != format)
-		die("of --json, --tap and --markdown only one can be had at a time");
+		die("--json, --tap and --markdown are mutually exclusive");
 	cmd->format = format;
 	cmd->options.json = format == CONFORM_JSON;
 }
 
-static void take(struct conform_cmd *cmd, int opt, char **argv)
+static void set_header(void *to, const char *arg, const struct verb_option *o)
 {
-	switch (opt) {
-	case 'h':
-		options_say(help);
-	case 'j':
-		set_format(cmd, CONFORM_JSON);
-		break;
-	case 'o':
-		cmd->options.output = optarg;
-		break;
-	case 'v':
-		cmd->verbose = true;
-		break;
-	case OPT_MAN:
-		cmd->man = optarg;
-		break;
-	case OPT_HEADER:
-		if (cmd->nheaders == CONFORM_HEADERS)
-			die("more than %d headers are too many", CONFORM_HEADERS);
-		cmd->headers[cmd->nheaders++] = optarg;
-		break;
-	case OPT_BTF:
-		cmd->btf = optarg;
-		break;
-	case OPT_SELF:
-		cmd->self = true;
-		break;
-	case OPT_SINCE:
-		cmd->since = release_option(optarg);
-		break;
-	case OPT_SECTION:
-		cmd->section = optarg;
-		break;
-	case OPT_TAP:
-		set_format(cmd, CONFORM_TAP);
-		break;
-	case OPT_MARKDOWN:
-		set_format(cmd, CONFORM_MARKDOWN);
-		break;
-	case OPT_NO_HEADERS:
-		cmd->no_headers = true;
-		break;
-	case OPT_NO_BTF:
-		cmd->no_btf = true;
-		break;
-	case OPT_NO_BEHAVIOUR:
-		cmd->no_behaviour = true;
-		break;
-	case OPT_CLAIM:
-		cmd->claim = optarg;
-		break;
-	case OPT_NOBODY:
-		cmd->nobody = true;
-		break;
-	case OPT_EXCEPTED:
-		cmd->show_excepted = true;
-		break;
-	case OPT_COLOR:
-		cmd->options.color = option_color(optarg);
-		break;
-	default:
-		options_wrong(opt, argv, "conform");
-	}
+	struct conform_cmd *cmd = to;
+
+	if (cmd->nheaders == CONFORM_HEADERS)
+		die("--%s: more than %d headers", o->name, CONFORM_HEADERS);
+	cmd->headers[cmd->nheaders++] = arg;
 }
 
-static void parse(struct conform_cmd *cmd, int argc, char **argv)
+static void set_since(void *to, const char *arg, const struct verb_option *o)
 {
-	int opt;
+	(void)o;
+	*(uint32_t *)to = release_option(arg);
+}
 
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":hjo:v", long_options, NULL)) != -1)
-		take(cmd, opt, argv);
-	if (optind < argc)
-		die("conform takes no '%s'; a page is named by --man", argv[optind]);
+#define AT(member) offsetof(struct conform_cmd, member)
+
+static const struct verb_option sources[] = {
+	{ .name = "man", .arg = "FILE", .set = verb_set_text, .at = AT(man),
+	  .help = "read this page's source, plain or compressed by gzip or xz, in any language "
+		  "(default: the installed one)" },
+	{ .name = "header", .arg = "FILE", .set = set_header,
+	  .help = "read this header; repeatable (default: the system's linux/perf_event.h and "
+		  "linux/hw_breakpoint.h)" },
+	{ .name = "btf", .arg = "FILE", .set = verb_set_text, .at = AT(btf),
+	  .help = "read the types of another kernel: raw BTF, or an ELF file that has it "
+		  "(default: " BTF_KERNEL ")" },
+	{ .name = "no-headers", .set = verb_set_true, .at = AT(no_headers),
+	  .help = "ignore headers, which require a C compiler" },
+	{ .name = "no-btf", .set = verb_set_true, .at = AT(no_btf),
+	  .help = "ignore the kernel's types" },
+	{ .name = "no-behaviour", .set = verb_set_true, .at = AT(no_behaviour),
+	  .help = "try nothing on the kernel" },
+	{ .name = "claim", .arg = "CLAIM", .set = verb_set_text, .at = AT(claim),
+	  .help = "try only claims whose name matches this pattern" },
+	{ .name = "nobody", .set = verb_set_true, .at = AT(nobody),
+	  .help = "try them as an ordinary user; requires root" },
+	{ .name = "self", .set = verb_set_true, .at = AT(self),
+	  .help = "compare pevtrace's tables with headers and types, to find what a new kernel "
+		  "has added; read no page" },
+	{ 0 },
+};
+
+static const struct verb_option output[] = {
+	{ .name = "section", .arg = "WORD", .set = verb_set_text, .at = AT(section),
+	  .help = "show only differences in sections whose heading contains WORD" },
+	{ .name = "since", .arg = "RELEASE", .set = set_since, .at = AT(since),
+	  .help = "show only differences about things of that Linux or later" },
+	{ .name = "verbose", .key = 'v', .set = verb_set_true, .at = AT(verbose),
+	  .help = "show every place of a difference, and details" },
+	{ .name = "excepted", .set = verb_set_true, .at = AT(show_excepted),
+	  .help = "show what is not reported, too, and why" },
+	{ .name = "json", .key = 'j', .set = set_format, .least = 0,
+	  .help = "write JSON, one object per line" },
+	{ .name = "tap", .set = set_format, .least = 1,
+	  .help = "write TAP, a test for each thing that was compared" },
+	{ .name = "markdown", .set = set_format, .least = 2,
+	  .help = "write a report to send to the page's authors" },
+	{ 0 },
+};
+
+static void conform_check(const struct conform_cmd *cmd)
+{
 	if (cmd->self && (cmd->man || cmd->section))
-		die("--self reads no page: --man and --section do not go with it");
+		die("--self cannot be combined with --man or --section");
 	if (cmd->no_behaviour && (cmd->claim || cmd->nobody))
-		die("--claim and --nobody are about what --no-behaviour leaves out");
+		die("--no-behaviour cannot be combined with --claim or --nobody");
 	if (cmd->nobody && geteuid())
-		die("--nobody takes root, to become another user; without it, what is tried is "
-		    "tried as the user that you are");
+		die("--nobody requires root; without it, claims are tried as the current user");
 	if ((cmd->nheaders && cmd->no_headers) || (cmd->btf && cmd->no_btf))
-		die("--header and --no-headers, --btf and --no-btf exclude each other");
+		die("--header and --no-headers, --btf and --no-btf are mutually exclusive");
 }
 
 /* Sources --------------------------------------------------------------------------------- */
@@ -266,27 +196,55 @@ size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severi
 	return n;
 }
 
-int cmd_conform(int argc, char **argv)
+static int conform_run(void *state, const struct verb_args *args)
 {
-	struct conform_cmd cmd = { .man = NULL };
+	struct conform_cmd *cmd = state;
 	struct utsname u;
 	bool ok, found;
 
-	parse(&cmd, argc, argv);
+	(void)args;
+	conform_check(cmd);
 	if (!uname(&u))
-		snprintf(cmd.kernel, sizeof(cmd.kernel), "%s", u.release);
-	tables_read(&cmd.c.tables);
-	if (!cmd.self && !page_read(cmd.man ? cmd.man : installed_page(), &cmd.c.page))
+		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
+	tables_read(&cmd->c.tables);
+	if (!cmd->self && !page_read(cmd->man ? cmd->man : installed_page(), &cmd->c.page))
 		return EXIT_TROUBLE;
-	read_headers(&cmd);
-	read_btf(&cmd);
-	if (cmd.self && !cmd.c.header.file && !cmd.c.btf.file)
+	read_headers(cmd);
+	read_btf(cmd);
+	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
 		die("there is neither a header nor BTF to compare with");
-	compare(&cmd);
-	showing_open(&cmd.out, &cmd.options);
-	conform_show(&cmd);
-	ok = showing_close(&cmd.out);
-	found = conform_count(&cmd, FINDING_ERROR) || conform_count(&cmd, FINDING_MISSING);
-	conform_free(&cmd.c);
+	compare(cmd);
+	showing_open(&cmd->out, &cmd->options);
+	conform_show(cmd);
+	ok = showing_close(&cmd->out);
+	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
+	conform_free(&cmd->c);
 	return !ok ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
 }
+
+static const struct verb_group groups[] = {
+	{ "What to compare", sources, 0, 0 },
+	{ "What to show", output, 0, 0 },
+	{ NULL, options_plain, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb conform_verb = {
+	.name = "conform",
+	.summary = "Compare man page, headers and kernel with each other",
+	.usage = "conform [OPTION]...",
+	.about =
+"Compare what is documented about perf_event_open(2): by its manual page, by C headers, by "
+"the types of the kernel, and by pevtrace's own tables, which know the release of "
+"everything; and try what the page claims that the kernel does. Report each difference with "
+"its place.",
+	.notes =
+"The exit status is 0 if there are no differences but notes, 1 if there are, 2 on misuse "
+"and trouble.",
+	.examples =
+"pevtrace conform --section=ERRORS\n"
+"pevtrace conform --self --btf=vmlinux",
+	.groups = groups,
+	.size = sizeof(struct conform_cmd),
+	.run = conform_run,
+};

@@ -28,23 +28,87 @@ int decode_dump(FILE *f, const char *path, struct options *options)
 	return whole && written ? EXIT_YES : EXIT_TROUBLE;
 }
 
-int cmd_decode(int argc, char **argv)
+static int decode_run(void *state, const struct verb_args *args)
 {
-	struct options options;
+	struct decode_one *d = state;
+	struct options *o = &d->options;
 	const char *path;
 	FILE *f;
 	int status;
 
-	if (decode_one_wanted(argc, argv))
-		return cmd_decode_one(argc, argv);
-	options_parse(&options, OPTIONS_DECODE, argc, argv);
-	path = options.argv[0];
-	f = input_open(path, &path);
-	if (options.explain)
-		die("--explain is for tracing; pevtrace explain %s tells a dump's story", path);
-	status = perfdata_is(f) ? perfdata_decode(f, path, &options) :
-				  decode_dump(f, path, &options);
+	if (decode_one_wanted(d))
+		return decode_one(d, args);
+	options_finish(o);
+	verb_want(args, 1);
+	o->to_stdout = true;
+	f = input_open(args->words[0], &path);
+	status = perfdata_is(f) ? perfdata_decode(f, path, o) : decode_dump(f, path, o);
 	input_close(f);
-	options_free(&options);
+	options_free(o);
 	return status;
 }
+
+static void set_expr(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_parse(to, arg);
+}
+
+static void decode_init(void *state)
+{
+	options_init(&((struct decode_one *)state)->options);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = set_expr,
+	  .at = offsetof(struct options, select),
+	  .help = "trace=SET, status=STATUS or signal=SIGNAL, see below" },
+	{ 0 },
+};
+
+enum {
+	OPTIONS = offsetof(struct decode_one, options),
+	GIVEN = offsetof(struct decode_one, of_dumps),
+};
+
+static const struct verb_group groups[] = {
+	{ "What to decode instead of a dump", decode_one_options, 0, 0 },
+	{ "How to show it", options_plain, OPTIONS, 0 },
+	{ NULL, options_dump, OPTIONS, 0 },
+	{ NULL, options_full, OPTIONS, 0 },
+	{ "What to show of a dump", options, OPTIONS, GIVEN },
+	{ NULL, options_calls, OPTIONS, GIVEN },
+	{ NULL, options_session, OPTIONS, GIVEN },
+	{ NULL, options_times, OPTIONS, GIVEN },
+	{ NULL, options_files, OPTIONS, GIVEN },
+	{ NULL, options_keep_going, OPTIONS, GIVEN },
+	{ 0 },
+};
+
+const struct verb decode_verb = {
+	.name = "decode",
+	.summary = "Decode dumps, perf.data files, attrs, ioctls, records, errors",
+	.usage =
+"decode [OPTION]... DUMP\n"
+"decode [OPTION]... --attr=ATTR\n"
+"decode [OPTION]... --ioctl=NUMBER [ARG]\n"
+"decode [OPTION]... --record=RECORDS [--attr=ATTR]\n"
+"decode [OPTION]... --config=TYPE:VALUE\n"
+"decode [OPTION]... --errno=ERRNO",
+	.about =
+"Show a dump of pevtrace --json=DUMP as the trace showed it, or decode a perf.data file or "
+"a single thing of perf_event_open(2).",
+	.notes =
+"ATTR and RECORDS may be @FILE, or - for standard input; both may be binary. A SET, STATUS "
+"or SIGNAL is a list separated by commas; a leading ! negates it. The exit status is 0, or "
+"2 on misuse and trouble.",
+	.examples =
+"pevtrace decode --summary dump.jsonl\n"
+"pevtrace decode --attr='{type=PERF_TYPE_SOFTWARE, config=0}'\n"
+"pevtrace decode --errno=EOPNOTSUPP",
+	.operand = "DUMP",
+	.groups = groups,
+	.size = sizeof(struct decode_one),
+	.init = decode_init,
+	.run = decode_run,
+};

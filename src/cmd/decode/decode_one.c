@@ -2,7 +2,6 @@
 #include "cmd/decode/decode_one.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,60 +11,9 @@
 /* What is read at once; a text or a run of records is rarely a thousandth of it. */
 #define READ_MAX ((size_t)256 << 20)
 
-enum { OPT_ATTR = 256, OPT_IOCTL, OPT_RECORD, OPT_CONFIG, OPT_ERRNO, OPT_COLOR };
-
-static const struct option long_options[] = {
-	{ "attr", required_argument, NULL, OPT_ATTR },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "errno", required_argument, NULL, OPT_ERRNO },
-	{ "help", no_argument, NULL, 'h' },
-	{ "ioctl", required_argument, NULL, OPT_IOCTL },
-	{ "json", no_argument, NULL, 'j' },
-	{ "no-abbrev", no_argument, NULL, 'v' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "record", required_argument, NULL, OPT_RECORD },
-	{ "string-limit", required_argument, NULL, 's' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-"Usage: pevtrace decode [OPTION]... --attr=ATTR\n"
-"       pevtrace decode [OPTION]... --ioctl=NUMBER [ARG]\n"
-"       pevtrace decode [OPTION]... --record=RECORDS [--attr=ATTR]\n"
-"       pevtrace decode [OPTION]... --config=TYPE:VALUE\n"
-"       pevtrace decode [OPTION]... --errno=NUMBER|NAME\n"
-"Decode single things of perf_event_open(2).\n"
-"\n"
-"  --attr=ATTR             struct perf_event_attr: hexadecimal bytes, or text of\n"
-"                          C, pevtrace, strace, perf -vv, perf evlist -v\n"
-"  --ioctl=NUMBER [ARG]    an ioctl's request, by number or name, and argument\n"
-"  --record=RECORDS        records of the ring buffer of the event with --attr\n"
-"  --config=TYPE:VALUE     attr.config of that attr.type, PMU or tracepoint\n"
-"  --errno=NUMBER|NAME     what an error of perf_event_open means\n"
-"\n"
-"  -j, --json              as JSON, one object a line\n"
-"  -v, --no-abbrev         every field, zero or not\n"
-"  -s, --string-limit=N    bytes of a string to show (default 32)\n"
-"  -o, --output=FILE       write there, not to standard output\n"
-"      --color[=WHEN]      always, never or auto\n"
-"\n"
-"ATTR and RECORDS may be @FILE, or - for standard input; both may be binary.\n";
-
-bool decode_one_wanted(int argc, char **argv)
+bool decode_one_wanted(const struct decode_one *d)
 {
-	static const char *const words[] = {
-		"--attr", "--ioctl", "--record", "--config", "--errno",
-	};
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		size_t n = strcspn(argv[i], "=");
-
-		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++)
-			if (strlen(words[k]) == n && !memcmp(argv[i], words[k], n))
-				return true;
-	}
-	return false;
+	return d->attr || d->ioctl || d->record || d->config || d->error;
 }
 
 bool decode_one_read(const char *arg, const char *option, struct buf *text)
@@ -113,97 +61,46 @@ bool decode_one_binary(const struct buf *text)
 	return false;
 }
 
-static void set_once(const char **place, const char *value, const char *option)
+static void set_once(void *to, const char *arg, const struct verb_option *o)
 {
-	if (*place)
-		die("%s was given twice; run pevtrace decode for each", option);
-	*place = value;
+	if (*(const char **)to)
+		die("--%s was given twice; run pevtrace decode for each", o->name);
+	verb_set_text(to, arg, o);
 }
 
-static void one_option(struct decode_one *d, int opt, const char *arg)
-{
-	switch (opt) {
-	case 1:
-		if (d->operand)
-			die("'%s' is one argument too many; see pevtrace decode "
-			    "--attr=x --help", arg);
-		d->operand = arg;
-		break;
-	case 'j':
-		d->options.json = true;
-		break;
-	case 'o':
-		d->options.output = arg;
-		break;
-	case 's':
-		d->options.text.max_string = (size_t)option_number(arg, "-s", 0, 1 << 20);
-		break;
-	case 'v':
-		d->options.text.full = true;
-		break;
-	case OPT_ATTR:
-		set_once(&d->attr, arg, "--attr");
-		break;
-	case OPT_CONFIG:
-		set_once(&d->config, arg, "--config");
-		break;
-	case OPT_ERRNO:
-		set_once(&d->error, arg, "--errno");
-		break;
-	case OPT_IOCTL:
-		set_once(&d->ioctl, arg, "--ioctl");
-		break;
-	case OPT_RECORD:
-		set_once(&d->record, arg, "--record");
-		break;
-	case OPT_COLOR:
-		d->options.color = option_color(arg);
-		break;
-	}
-}
+#define AT(member) offsetof(struct decode_one, member)
 
-/* Exactly one thing; an attr goes with a record, and says how to read it. */
-static void check(const struct decode_one *d)
+const struct verb_option decode_one_options[] = {
+	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = AT(attr),
+	  .help = "decode a struct perf_event_attr: hexadecimal bytes, or text of C, pevtrace, "
+		  "strace, perf -vv, perf evlist -v" },
+	{ .name = "ioctl", .arg = "NUMBER", .set = set_once, .at = AT(ioctl),
+	  .help = "decode the request of an ioctl, by number or name, and its argument" },
+	{ .name = "record", .arg = "RECORDS", .set = set_once, .at = AT(record),
+	  .help = "decode records of the ring buffer of the event with --attr" },
+	{ .name = "config", .arg = "TYPE:VALUE", .set = set_once, .at = AT(config),
+	  .help = "decode attr.config of that attr.type, PMU or tracepoint" },
+	{ .name = "errno", .arg = "ERRNO", .set = set_once, .at = AT(error),
+	  .help = "show what an error of perf_event_open means, by number or name" },
+	{ 0 },
+};
+
+/* Die unless there is one thing to decode; --attr may say how to read a record. */
+static void check(struct decode_one *d, const struct verb_args *args)
 {
 	int n = !!d->ioctl + !!d->record + !!d->config + !!d->error;
 
 	if (n > 1 || (n && d->attr && !d->record))
-		die("only one of --attr, --ioctl, --record, --config and --errno can be "
-		    "decoded at a time; only --record goes with --attr");
-	if (d->operand && !d->ioctl)
-		die("'%s' does not belong to an option; only --ioctl takes an argument "
-		    "more", d->operand);
-}
-
-static void parse(struct decode_one *d, int argc, char **argv)
-{
-	int opt;
-
-	d->options.text.max_string = 32;
-	opterr = 0;
-	optind = 1;
-	while (true) {
-		/* the argument of an ioctl may be negative, and is no option then */
-		if (optind < argc && argv[optind][0] == '-' &&
-		    argv[optind][1] >= '0' && argv[optind][1] <= '9') {
-			one_option(d, 1, argv[optind++]);
-			continue;
-		}
-		opt = getopt_long(argc, argv, "-:hjo:s:v", long_options, NULL);
-		if (opt == -1)
-			break;
-		if (opt == 'h') {
-			options_say(help);
-		}
-		if (opt == ':')
-			die("option '%s' needs an argument; see pevtrace decode --attr=x "
-			    "--help", argv[optind - 1]);
-		if (opt == '?')
-			die("unknown option '%s' for a single thing; see pevtrace decode "
-			    "--attr=x --help", argv[optind - 1]);
-		one_option(d, opt, optarg);
-	}
-	check(d);
+		die("--attr, --ioctl, --record, --config and --errno are mutually exclusive; "
+		    "only --record and --attr can be combined");
+	if (d->of_dumps)
+		die("--%s applies only to dumps", d->of_dumps);
+	if (d->options.json_path)
+		die("--json=FILE applies only to dumps; use --json -o FILE");
+	if (args->n > !!d->ioctl)
+		die("decode: unexpected argument '%s'; see pevtrace decode --help",
+		    args->words[!!d->ioctl]);
+	d->operand = args->words[0];
 }
 
 static bool decode(struct decode_one *d)
@@ -219,15 +116,14 @@ static bool decode(struct decode_one *d)
 	return decode_one_attr(d);
 }
 
-int cmd_decode_one(int argc, char **argv)
+int decode_one(struct decode_one *d, const struct verb_args *args)
 {
-	struct decode_one d = { .attr = NULL };
 	bool ok;
 
-	parse(&d, argc, argv);
-	showing_open(&d.out, &d.options);
-	machine_open(&d.machine);
-	ok = decode(&d);
-	machine_close(&d.machine);
-	return showing_close(&d.out) && ok ? EXIT_YES : EXIT_TROUBLE;
+	check(d, args);
+	showing_open(&d->out, &d->options);
+	machine_open(&d->machine);
+	ok = decode(d);
+	machine_close(&d->machine);
+	return showing_close(&d->out) && ok ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -8,20 +8,23 @@
 #include "cli/machine.h"
 #include "cli/showing.h"
 
-/* Whether the arguments of decode ask for single things. */
-bool decode_one_wanted(int argc, char **argv);
-
-/* Decodes them; returns the exit status.  argv[0] is not looked at. */
-int cmd_decode_one(int argc, char **argv);
-
 /* What is to be decoded; one of them, but for an attr that goes with a record. */
 struct decode_one {
 	struct options options;
 	const char *attr, *ioctl, *record, *config, *error;
 	const char *operand;	/* ARG of --ioctl */
+	const char *of_dumps;	/* name of an option that applies to dumps only, or NULL */
 	struct machine machine;
 	struct showing out;
 };
+
+extern const struct verb_option decode_one_options[];
+
+/* Return whether there is a single thing to decode, not a dump. */
+bool decode_one_wanted(const struct decode_one *d);
+
+/* Decode it; return the exit status. */
+int decode_one(struct decode_one *d, const struct verb_args *args);
 
 /* Each shows what it is named for; false after a warn(). */
 bool decode_one_attr(struct decode_one *d);

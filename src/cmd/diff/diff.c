@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace diff: what two dumps or perf.data files, or one and an expectation, differ in. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,55 +15,12 @@
 #include "dump/perfdata.h"
 #include "lib/die.h"
 
-enum { OPT_IGNORE = 256, OPT_ONLY, OPT_COLOR, OPT_NORMALIZE, OPT_EXPECT, OPT_KEEP_GOING,
-       OPT_NO_PROBES };
-
-static const char help[] =
-"Usage: pevtrace diff [OPTION]... DUMP DUMP\n"
-"       pevtrace diff --normalize [OPTION]... DUMP\n"
-"       pevtrace diff --expect=FILE [OPTION]... DUMP\n"
-"Say in what two runs differ that pevtrace --json=DUMP has recorded. A DUMP may\n"
-"be a perf.data file, too: then attrs of events are compared, and nothing else.\n"
-"\n"
-"Events are matched by what they are, not by descriptor; pids, descriptors,\n"
-"ids, addresses, times, counts, waits and reads are left out.\n"
-"\n"
-"      --normalize       write the dump in normal form, one call a line\n"
-"      --expect=FILE     compare with FILE: a normal form with * and a|b\n"
-"      --ignore=FIELD    leave that field out; repeatable, or with commas\n"
-"      --only=FIELD      compare that field only; repeatable, or with commas\n"
-"                        FIELD: a field, a call, CALL.FIELD, errno, added,\n"
-"                        removed or order\n"
-"      --no-probes       without opens that failed, and events that were opened\n"
-"                        and closed with nothing done to them\n"
-"  -j, --json            one JSON object a line\n"
-"      --keep-going      pass over what cannot be read\n"
-"      --color[=WHEN]    always, never or auto\n"
-"  -h, --help            print this help\n"
-"  -V, --version         print the version\n"
-"\n"
-"A DUMP of - is standard input. The exit status is 0 where nothing differs,\n"
-"1 where something does, 2 on misuse and trouble.\n";
-
-static const struct option long_options[] = {
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "expect", required_argument, NULL, OPT_EXPECT },
-	{ "help", no_argument, NULL, 'h' },
-	{ "ignore", required_argument, NULL, OPT_IGNORE },
-	{ "json", no_argument, NULL, 'j' },
-	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
-	{ "no-probes", no_argument, NULL, OPT_NO_PROBES },
-	{ "normalize", no_argument, NULL, OPT_NORMALIZE },
-	{ "only", required_argument, NULL, OPT_ONLY },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
 struct diffing {
 	struct normal_choice choice;
 	char **words;		/* what the choice's names point into */
 	size_t nwords;
 	struct diff_print print;
+	enum color_when color;
 	bool normalize;
 	struct normal_reading how;
 	const char *expect;
@@ -81,7 +37,7 @@ struct side {
 /* Options -------------------------------------------------------------------- */
 
 static void choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
-		   const char *option)
+		   const struct verb_option *o)
 {
 	char *copy = xstrdup(arg), *save, *word;
 
@@ -90,69 +46,60 @@ static void choose(struct diffing *d, const char ***list, size_t *n, const char 
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		if (!normal_known(word) && strcmp(word, "added") &&
 		    strcmp(word, "removed") && strcmp(word, "order"))
-			die("%s: no field or call is named '%s'; "
-			    "pevtrace diff --normalize shows what they are called",
-			    option, word);
+			die("--%s: no such field or call '%s'; pevtrace diff --normalize shows "
+			    "their names", o->name, word);
 		*list = xrealloc(*list, (*n + 1) * sizeof(**list));
 		(*list)[(*n)++] = word;
 	}
 }
 
-static void one_option(struct diffing *d, int opt, const char *arg, char **argv)
+static void set_ignore(void *to, const char *arg, const struct verb_option *o)
 {
-	switch (opt) {
-	case 'h':
-		options_say(help);
-	case 'V':
-		options_say(PACKAGE_STRING "\n");
-	case 'j':
-		d->print.json = true;
-		break;
-	case OPT_IGNORE:
-		choose(d, &d->choice.ignore, &d->choice.nignore, arg, "--ignore");
-		break;
-	case OPT_ONLY:
-		choose(d, &d->choice.only, &d->choice.nonly, arg, "--only");
-		break;
-	case OPT_COLOR:
-		d->print.color = color_wanted(option_color(arg), isatty(STDOUT_FILENO));
-		break;
-	case OPT_NORMALIZE:
-		d->normalize = true;
-		break;
-	case OPT_EXPECT:
-		d->expect = arg;
-		break;
-	case OPT_KEEP_GOING:
-		d->how.keep_going = true;
-		break;
-	case OPT_NO_PROBES:
-		d->how.no_probes = true;
-		break;
-	default:
-		options_wrong(opt, argv, "diff");
-	}
+	struct diffing *d = to;
+
+	choose(d, &d->choice.ignore, &d->choice.nignore, arg, o);
 }
 
-/* Options may stand behind the files, too. */
-static void parse(struct diffing *d, int argc, char **argv)
+static void set_only(void *to, const char *arg, const struct verb_option *o)
 {
-	int opt, wanted, given;
+	struct diffing *d = to;
 
-	d->print.color = color_wanted(COLOR_AUTO, isatty(STDOUT_FILENO));
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":hjV", long_options, NULL)) != -1)
-		one_option(d, opt, optarg, argv);
+	choose(d, &d->choice.only, &d->choice.nonly, arg, o);
+}
+
+#define AT(member) offsetof(struct diffing, member)
+
+static const struct verb_option options[] = {
+	{ .name = "normalize", .set = verb_set_true, .at = AT(normalize),
+	  .help = "write the dump in normal form, one call per line" },
+	{ .name = "expect", .arg = "FILE", .set = verb_set_text, .at = AT(expect),
+	  .help = "compare with FILE: a normal form with * and a|b" },
+	{ .name = "ignore", .arg = "FIELD", .set = set_ignore,
+	  .help = "ignore a field, a call, CALL.FIELD, errno, added, removed or order; "
+		  "repeatable" },
+	{ .name = "only", .arg = "FIELD", .set = set_only,
+	  .help = "compare only that; repeatable" },
+	{ .name = "no-probes", .set = verb_set_true, .at = AT(how.no_probes),
+	  .help = "ignore opens that failed, and events that were opened and closed without "
+		  "being used" },
+	{ .name = "keep-going", .set = verb_set_true, .at = AT(how.keep_going),
+	  .help = "skip lines that cannot be read" },
+	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(print.json),
+	  .help = "write JSON, one object per line" },
+	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
+	  .help = "color the output", .set = options_set_color, .at = AT(color) },
+	{ 0 },
+};
+
+/* Die unless options and files go together. */
+static void diff_check(const struct diffing *d, const struct verb_args *args)
+{
+	size_t wanted = d->normalize || d->expect ? 1 : 2;
+
 	if (d->normalize && d->expect)
-		die("--normalize and --expect do not go together");
-	wanted = d->normalize || d->expect ? 1 : 2;
-	given = argc - optind;
-	if (given != wanted)
-		die("pevtrace diff%s takes %s, not %d; see pevtrace diff --help",
-		    d->normalize ? " --normalize" : d->expect ? " --expect" : "",
-		    wanted == 1 ? "one file" : "two files", given);
-	if (wanted == 2 && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-"))
+		die("--normalize and --expect are mutually exclusive");
+	verb_want(args, wanted);
+	if (wanted == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
 		die("only one of the files can be standard input");
 }
 
@@ -253,29 +200,56 @@ static int two(struct diffing *d, const char *first, const char *second)
 	return same ? EXIT_YES : EXIT_NO;
 }
 
-int cmd_diff(int argc, char **argv)
+static int diff_run(void *state, const struct verb_args *args)
 {
-	struct diffing d = { 0 };
+	struct diffing *d = state;
 	int status;
 
-	parse(&d, argc, argv);
-	d.forms = normal_forms_new();
-	if (d.normalize)
-		status = normalize(&d, argv[optind]);
-	else if (d.expect)
-		status = expect(&d, argv[optind]);
+	diff_check(d, args);
+	d->print.color = color_wanted(d->color, isatty(STDOUT_FILENO));
+	d->forms = normal_forms_new();
+	if (d->normalize)
+		status = normalize(d, args->words[0]);
+	else if (d->expect)
+		status = expect(d, args->words[0]);
 	else
-		status = two(&d, argv[optind], argv[optind + 1]);
+		status = two(d, args->words[0], args->words[1]);
 	if (fflush(stdout) || ferror(stdout)) {
 		warn("cannot write to standard output: %s", strerror(errno));
-		d.trouble = true;
+		d->trouble = true;
 	}
-	normal_forms_free(d.forms);
-	diff_print_free(&d.print);
-	for (size_t i = 0; i < d.nwords; i++)
-		free(d.words[i]);
-	free(d.words);
-	free(d.choice.ignore);
-	free(d.choice.only);
-	return d.trouble ? EXIT_TROUBLE : status;
+	normal_forms_free(d->forms);
+	diff_print_free(&d->print);
+	for (size_t i = 0; i < d->nwords; i++)
+		free(d->words[i]);
+	free(d->words);
+	free(d->choice.ignore);
+	free(d->choice.only);
+	return d->trouble ? EXIT_TROUBLE : status;
 }
+
+const struct verb diff_verb = {
+	.name = "diff",
+	.summary = "Compare two dumps, or a dump and an expectation",
+	.usage =
+"diff [OPTION]... DUMP DUMP\n"
+"diff --normalize [OPTION]... DUMP\n"
+"diff --expect=FILE [OPTION]... DUMP",
+	.about =
+"Show how two runs differ that pevtrace --json=DUMP recorded. A DUMP may also be a "
+"perf.data file, of which the attrs of events are compared.\n"
+"\n"
+"Events are matched by their attrs. Pids, descriptors, ids, addresses, times, counts, waits "
+"and reads are ignored.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0 if nothing differs, 1 if something "
+"does, 2 on misuse and trouble.",
+	.examples =
+"pevtrace diff --ignore=sample_freq old.jsonl new.jsonl\n"
+"pevtrace diff --normalize good.jsonl >expected\n"
+"pevtrace diff --expect=expected dump.jsonl",
+	.operand = "DUMP",
+	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
+	.size = sizeof(struct diffing),
+	.run = diff_run,
+};

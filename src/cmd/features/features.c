@@ -3,7 +3,6 @@
 #include "cmd/features/features.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,69 +16,6 @@
 
 /* What an experiment has open at a time is less. */
 enum { DESCRIPTORS = 12 };
-
-enum { OPT_ALL_CPUS = 256, OPT_COLOR };
-
-static const char help[] =
-"Usage: pevtrace features [OPTION]... [KIND|NAME]...\n"
-"Say what perf_event_open(2) can do here: every member and bit is tried, on a\n"
-"process of pevtrace's own, and what came of it is looked at.\n"
-"\n"
-"A KIND is attr, size, sample_type, branch_sample_type, read_format, clockid,\n"
-"call, ioctl, type, hardware, cache, software, breakpoint or pmu; a NAME is that\n"
-"of one feature, with or without what all of its kind begin with. Default: all.\n"
-"\n"
-"  yes       it works: what it is for was seen\n"
-"  accepted  the kernel takes it, and nothing came of it\n"
-"  no        the kernel refuses it; the reason follows\n"
-"  untried   there was nothing to try it on, or a filter answers for the kernel\n"
-"\n"
-"      --all-cpus          try what takes in tasks of others, too: whole CPUs,\n"
-"                          cgroups, PMUs outside of CPUs\n"
-"  -j, --json              as JSON, one object a line\n"
-"  -o, --output=FILE       write there, not to standard output\n"
-"      --color[=WHEN]      always, never or auto\n"
-"  -h, --help              print this help\n"
-"\n"
-"The exit status is 0, or 2 on misuse and trouble.\n";
-
-static const struct option long_options[] = {
-	{ "all-cpus", no_argument, NULL, OPT_ALL_CPUS },
-	{ "color", optional_argument, NULL, OPT_COLOR },
-	{ "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "output", required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static void parse(struct features *fs, int argc, char **argv)
-{
-	int opt;
-
-	opterr = 0;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, ":hjo:", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			options_say(help);
-		case 'j':
-			fs->options.json = true;
-			break;
-		case 'o':
-			fs->options.output = optarg;
-			break;
-		case OPT_ALL_CPUS:
-			fs->all_cpus = true;
-			break;
-		case OPT_COLOR:
-			fs->options.color = option_color(optarg);
-			break;
-		default:
-			options_wrong(opt, argv, "features");
-		}
-	}
-	fs->words = (const char *const *)argv + optind;
-}
 
 /* Which ones ---------------------------------------------------------------------------- */
 
@@ -191,30 +127,73 @@ static bool try_all(struct features *fs)
 	return true;
 }
 
-int cmd_features(int argc, char **argv)
+static int features_run(void *state, const struct verb_args *args)
 {
-	struct features fs = { .bases = { { .error = 0 } } };
+	struct features *fs = state;
 	bool tried;
 
-	parse(&fs, argc, argv);
+	fs->words = (const char *const *)args->words;
 	if (!descriptors_want(DESCRIPTORS)) {
 		refusal_descriptors("features", DESCRIPTORS);
 		return EXIT_TROUBLE;
 	}
-	machine_open(&fs.machine);
-	facts_open(&fs.facts, fs.machine.host);
-	list(&fs);
-	showing_open(&fs.out, &fs.options);
-	tried = try_all(&fs);
-	if (fs.ran_out)
+	machine_open(&fs->machine);
+	facts_open(&fs->facts, fs->machine.host);
+	list(fs);
+	showing_open(&fs->out, &fs->options);
+	tried = try_all(fs);
+	if (fs->ran_out)
 		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
-		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs.ran_out));
+		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs->ran_out));
 	if (tried)
-		features_show(&fs);
-	for (size_t i = 0; i < fs.n; i++)
-		free_feature(&fs.list[i]);
-	free(fs.list);
-	facts_close(&fs.facts);
-	machine_close(&fs.machine);
-	return showing_close(&fs.out) && tried && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
+		features_show(fs);
+	for (size_t i = 0; i < fs->n; i++)
+		free_feature(&fs->list[i]);
+	free(fs->list);
+	facts_close(&fs->facts);
+	machine_close(&fs->machine);
+	return showing_close(&fs->out) && tried && !fs->ran_out ? EXIT_YES : EXIT_TROUBLE;
 }
+
+static const struct verb_option options[] = {
+	{ .name = "all-cpus", .set = verb_set_true, .at = offsetof(struct features, all_cpus),
+	  .help = "try also what measures other tasks: whole CPUs, cgroups, PMUs outside of "
+		  "CPUs" },
+	{ 0 },
+};
+
+enum { OPTIONS = offsetof(struct features, options) };
+
+static const struct verb_group groups[] = {
+	{ "Options", options, 0, 0 },
+	{ NULL, options_json, OPTIONS, 0 },
+	{ NULL, options_plain, OPTIONS, 0 },
+	{ 0 },
+};
+
+const struct verb features_verb = {
+	.name = "features",
+	.summary = "Show what perf_event_open can do here, by trying it",
+	.usage = "features [OPTION]... [KIND|NAME]...",
+	.about =
+"Show what perf_event_open(2) can do here: try every member and bit on a process of "
+"pevtrace's own, and observe the effect.\n"
+"\n"
+"A KIND is attr, size, sample_type, branch_sample_type, read_format, clockid, call, ioctl, "
+"type, hardware, cache, software, breakpoint or pmu; a NAME is that of one feature, with or "
+"without the prefix of its kind. Default: all.\n"
+"\n"
+"  yes       it works: its effect was observed\n"
+"  accepted  the kernel accepts it, without an observable effect\n"
+"  no        the kernel refuses it; the reason follows\n"
+"  untried   there is nothing to try it on, or a filter answers for the kernel",
+	.notes =
+"The exit status is 0, or 2 on misuse and trouble.",
+	.examples =
+"pevtrace features sample_type\n"
+"pevtrace features --json precise_ip inherit",
+	.operand = "FEATURE",
+	.groups = groups,
+	.size = sizeof(struct features),
+	.run = features_run,
+};

@@ -17,26 +17,6 @@
 /* Ids of tracepoints to look among for one that perf can use. */
 enum { TRACEPOINTS = 4096 };
 
-static const char help[] =
-"Usage: pevtrace why [OPTION]... ATTR\n"
-"       pevtrace why [OPTION]... -e EVENT\n"
-"       pevtrace why [OPTION]... DUMP:LINE\n"
-"       pevtrace why [OPTION]... -- COMMAND [ARG]...\n"
-"Find out by experiment why a perf_event_open(2) is refused: make it again with one\n"
-"thing changed at a time, then two, to the least with which it opens.\n"
-"\n"
-"ATTR is a struct perf_event_attr as pevtrace check takes it; DUMP:LINE is a call of\n"
-"a dump. A COMMAND is traced, and the calls that failed in it are taken.\n"
-"\n"
-CHECK_HELP
-"\n"
-"  -j, --json              as JSON, one object a line\n"
-"  -v, --no-abbrev         every field\n"
-CHECK_HELP_SHOW
-"\n"
-"The exit status is 0 where the cause was found, 1 where it was not, or where the\n"
-"call opens, 2 on misuse and trouble.\n";
-
 /* A call under experiment. */
 struct trying {
 	struct check *k;
@@ -275,12 +255,47 @@ static int why_one(struct check *k, struct check_call *c)
 	return why_call(k, c, &seen);
 }
 
-static const struct check_verb verb = {
-	.name = "why", .does = "try", .help = help, .of_refused = true, .one = why_one,
-	.command = why_command,
+static int run(void *state, const struct verb_args *args)
+{
+	static const struct check_verb verb = {
+		.name = "why", .does = "try", .of_refused = true, .one = why_one,
+		.command = why_command,
+	};
+
+	return check_run(state, &verb, args);
+}
+
+static const struct verb_group groups[] = {
+	{ "Call", check_options, 0, 0 },
+	{ "How to show it", options_json, CHECK_OPTIONS, 0 },
+	{ NULL, options_full, CHECK_OPTIONS, 0 },
+	{ NULL, options_plain, CHECK_OPTIONS, 0 },
+	{ 0 },
 };
 
-int cmd_why(int argc, char **argv)
-{
-	return check_run(&verb, argc, argv);
-}
+const struct verb why_verb = {
+	.name = "why",
+	.summary = "Find by experiment why a perf_event_open is refused",
+	.usage =
+"why [OPTION]... ATTR\n"
+"why [OPTION]... -e EVENT\n"
+"why [OPTION]... DUMP:LINE\n"
+"why [OPTION]... -- COMMAND [ARG]...",
+	.about =
+"Find out by experiment why a perf_event_open(2) is refused: make it again with one thing "
+"changed at a time, then two, to find the smallest change with which it opens.\n"
+"\n"
+"ATTR is a struct perf_event_attr as for pevtrace check; DUMP:LINE is a call of a dump. A "
+"COMMAND is traced, and each call that failed in it is examined.",
+	.notes =
+"The exit status is 0 if the cause was found, 1 if it was not, or if the call opens, 2 on "
+"misuse and trouble.",
+	.examples =
+"pevtrace why -e cycles,precise_ip=3\n"
+"pevtrace why -- perf record true",
+	.operand = "ATTR|DUMP:LINE|COMMAND",
+	.groups = groups,
+	.size = sizeof(struct check),
+	.init = check_init,
+	.run = run,
+};

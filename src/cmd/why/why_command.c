@@ -34,7 +34,7 @@ static _Noreturn void trace(char **command, int fd)
 	argv[3] = path;
 	argv[4] = (char *)"--";
 	memcpy(argv + TRACE_WORDS, command, n * sizeof(*argv));
-	exit(cmd_trace((int)n + TRACE_WORDS, argv));
+	exit(verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv));
 }
 
 /* A terminal's ^C is for the command; what failed until then is of interest. */

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/verb.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/nearest.h"
+#include "lib/scan_text.h"
+
+static const struct verb_option common[] = {
+	{ .name = "help", .key = 'h', .help = "show this help" },
+	{ .name = "version", .key = 'V', .help = "show the version" },
+	{ 0 },
+};
+
+static const struct verb_group common_group = { "General", common, 0, 0 };
+
+struct command_line {
+	const struct verb *verb;
+	const struct verb *const *all;
+	char *state;
+	char **next;		/* of argv */
+	struct verb_args args;
+};
+
+const struct verb_option *verb_next(const struct verb *v, struct verb_at *at)
+{
+	if (!at->group)
+		at->group = v->groups;
+	at->option = at->option ? at->option + 1 : at->group->options;
+	while (!at->option || !at->option->help) {
+		if (at->group == &common_group)
+			return NULL;
+		at->group = at->group->options ? at->group + 1 : &common_group;
+		at->option = at->group->options;
+	}
+	return at->option;
+}
+
+/* Setters ------------------------------------------------------------------------- */
+
+void verb_set_true(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)arg, (void)o;
+	*(bool *)to = true;
+}
+
+void verb_set_text(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)o;
+	*(const char **)to = arg;
+}
+
+long verb_number(const char *text, const char *name, long least, long most)
+{
+	uint64_t n;
+
+	if (!scan_whole(text, SCAN_DECIMAL, (uint64_t)least, (uint64_t)most, &n))
+		die("--%s requires a number from %ld to %ld, not '%s'", name, least, most, text);
+	return (long)n;
+}
+
+void verb_set_size(void *to, const char *arg, const struct verb_option *o)
+{
+	*(size_t *)to = (size_t)verb_number(arg, o->name, o->least, o->most);
+}
+
+void verb_set_int(void *to, const char *arg, const struct verb_option *o)
+{
+	*(unsigned int *)to = (unsigned int)verb_number(arg, o->name, o->least, o->most);
+}
+
+unsigned int verb_word(const char *word, const struct verb_option *o)
+{
+	char *copy = xstrdup(o->words), *save, *w;
+	struct nearest n;
+	unsigned int i = 0;
+
+	nearest_start(&n, word, strlen(word));
+	for (w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save), i++) {
+		if (!strcmp(w, word))
+			break;
+		nearest_try(&n, w);
+	}
+	if (!w)
+		die("--%s: unknown word '%s'; %s%s%s", o->name, word,
+		    *n.best ? "did you mean " : "valid are: ", *n.best ? n.best : o->words,
+		    *n.best ? "?" : "");
+	free(copy);
+	return i;
+}
+
+/* Options --------------------------------------------------------------------------- */
+
+static _Noreturn void die_see_help(const struct verb *v, const char *what)
+{
+	bool trace = !strcmp(v->name, "trace");
+
+	die("%s; see pevtrace%s%s --help", what, trace ? "" : " ", trace ? "" : v->name);
+}
+
+static _Noreturn void unknown_option(const struct verb *v, const char *word, size_t len)
+{
+	struct buf what = { 0 };
+	struct verb_at at = { 0 };
+	struct nearest n;
+
+	nearest_start(&n, word, len);
+	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
+		if (o->name)
+			nearest_try(&n, o->name);
+	buf_addf(&what, "unknown option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
+	if (*n.best)
+		die("%s; did you mean --%s?", buf_str(&what), n.best);
+	die_see_help(v, buf_str(&what));
+}
+
+static _Noreturn void ambiguous_option(const struct verb *v, const char *word, size_t len)
+{
+	struct buf what = { 0 };
+	struct verb_at at = { 0 };
+
+	buf_addf(&what, "option '--%.*s' is ambiguous:", (int)len, word);
+	for (const struct verb_option *o; (o = verb_next(v, &at));)
+		if (o->name && !strncmp(o->name, word, len))
+			buf_addf(&what, " --%s", o->name);
+	die("%s", buf_str(&what));
+}
+
+/* Find the long option of that name, or the only one that begins so. */
+static struct verb_at find_long(const struct verb *v, const char *word, size_t len)
+{
+	struct verb_at at = { 0 }, found = { 0 };
+	unsigned int n = 0;
+
+	for (const struct verb_option *o; (o = verb_next(v, &at));) {
+		if (!o->name || strncmp(o->name, word, len))
+			continue;
+		if (!o->name[len])
+			return at;
+		found = at;
+		n++;
+	}
+	if (!n)
+		unknown_option(v, word, len);
+	if (n > 1)
+		ambiguous_option(v, word, len);
+	return found;
+}
+
+static struct verb_at find_short(const struct verb *v, char key)
+{
+	struct verb_at at = { 0 };
+
+	for (const struct verb_option *o; (o = verb_next(v, &at));)
+		if (o->key == key)
+			return at;
+	unknown_option(v, &key, 1);
+}
+
+/* Set what the option sets; where it is --help or --version, do not return. */
+static void apply(const struct command_line *l, const struct verb_at *at, const char *arg)
+{
+	const struct verb_option *o = at->option;
+	const char *name = o->name;
+
+	if (!o->set) {
+		if (o->key == 'h')
+			verb_help(l->verb, l->all);
+		else
+			puts(PACKAGE_STRING);
+		verb_said();
+	}
+	if (at->group->given)
+		memcpy(l->state + at->group->given, &name, sizeof(name));
+	o->set(l->state + at->group->at + o->at, arg, o);
+}
+
+/* Return the next word, which option requires as its argument. */
+static const char *take_argument(struct command_line *l, const char *option)
+{
+	struct buf what = { 0 };
+
+	if (*l->next)
+		return *l->next++;
+	buf_addf(&what, "option '%s' requires an argument", option);
+	die_see_help(l->verb, buf_str(&what));
+}
+
+static void parse_long(struct command_line *l, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	struct verb_at at = find_long(l->verb, word, len);
+	const char *arg = word[len] ? word + len + 1 : NULL;
+
+	if (arg && !at.option->arg)
+		die("option '--%s' allows no argument", at.option->name);
+	if (!arg && at.option->arg && !at.option->optional)
+		arg = take_argument(l, word - 2);
+	apply(l, &at, arg);
+}
+
+/* Parse one or more short options in one word; an optional argument needs the long form. */
+static void parse_short(struct command_line *l, const char *word)
+{
+	while (*word) {
+		struct verb_at at = find_short(l->verb, *word++);
+		const char *arg = NULL;
+
+		if (at.option->arg && !at.option->optional) {
+			arg = *word ? word : take_argument(l, word - 2);
+			word = "";
+		}
+		apply(l, &at, arg);
+	}
+}
+
+/* Return whether the word is an option; -1 is a number, and - a file. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+static void parse(struct command_line *l)
+{
+	struct verb_args *a = &l->args;
+	bool ended = false, dashes = false;
+
+	while (*l->next) {
+		char *word = *l->next++;
+
+		if (!ended && !strcmp(word, "--")) {
+			ended = dashes = true;
+			a->before = a->n;
+		} else if (ended || !is_option(word)) {
+			a->words[a->n++] = word;
+			ended |= l->verb->command;
+		} else if (word[1] == '-') {
+			parse_long(l, word + 2);
+		} else {
+			parse_short(l, word + 1);
+		}
+	}
+	if (!dashes)
+		a->before = a->n;
+}
+
+int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv)
+{
+	struct command_line l = {
+		.verb = v, .all = all, .state = xcalloc(1, v->size), .next = argv + !!argc,
+		.args = {
+			.words = xcalloc((size_t)argc + 1, sizeof(char *)), .verb = v, .all = all,
+		},
+	};
+	int status;
+
+	if (v->init)
+		v->init(l.state);
+	parse(&l);
+	if (!v->operand && l.args.n)
+		die("%s: unexpected argument '%s'; see pevtrace %s --help", v->name,
+		    l.args.words[0], v->name);
+	status = v->run(l.state, &l.args);
+	free(l.args.words);
+	free(l.state);
+	return status;
+}
+
+void verb_want(const struct verb_args *args, size_t n)
+{
+	const char *name = args->verb->name;
+
+	if (args->n < n)
+		die("%s: %s %s; see pevtrace %s --help", name, args->n ? "another" : "missing",
+		    args->verb->operand, name);
+	if (args->n > n)
+		die("%s: unexpected argument '%s'; see pevtrace %s --help", name, args->words[n],
+		    name);
+}
+
+/* Verbs ----------------------------------------------------------------------------- */
+
+const struct verb *verb_find(const struct verb *const *all, const char *name)
+{
+	while (*all && strcmp((*all)->name, name))
+		all++;
+	return *all;
+}
+
+static bool in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *copy = xstrdup(path ? path : "/bin:/usr/bin"), *rest = copy, *dir;
+	struct buf file = { 0 };
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		buf_reset(&file);
+		buf_addf(&file, "%s/%s", *dir ? dir : ".", name);
+		found = !access(buf_str(&file), X_OK);
+	}
+	buf_free(&file);
+	free(copy);
+	return found;
+}
+
+void verb_check_spelling(const struct verb *const *all, const char *word)
+{
+	struct nearest n;
+
+	if (*word == '-' || strchr(word, '/') || in_path(word))
+		return;
+	nearest_start(&n, word, strlen(word));
+	for (; *all; all++)
+		nearest_try(&n, (*all)->name);
+	if (*n.best)
+		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, n.best);
+}

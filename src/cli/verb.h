@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Verbs and their options, described as data: the command line is parsed by it, and
+ * --help, pevtrace help --list and its users (completion, tests) are made of it.
+ */
+#ifndef PEVTRACE_CLI_VERB_H
+#define PEVTRACE_CLI_VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct verb_option;
+
+/* Store the argument (NULL: none was given) at `to`; die with a message if it is invalid. */
+typedef void verb_set_fn(void *to, const char *arg, const struct verb_option *o);
+
+struct verb_option {
+	const char *name;	/* long, without --; NULL: short only */
+	char key;		/* short; 0: long only */
+	bool optional;		/* the argument may be missing: --name[=ARG] */
+	const char *arg;	/* name of the argument in help, and its kind; NULL: none */
+	const char *words;	/* the valid arguments, separated by blanks; NULL: any */
+	const char *help;	/* not NULL, except at the end of a table */
+	verb_set_fn *set;
+	size_t at;		/* offset of what it sets in the group's structure */
+	long least, most;	/* of a number */
+};
+
+/* Options below one heading, which several verbs may share. */
+struct verb_group {
+	const char *heading;	/* NULL: they follow those of the group before */
+	const struct verb_option *options; /* NULL: end of the groups */
+	size_t at;		/* offset of the structure that they set in the verb's state */
+	size_t given;		/* offset of a const char *: name of the last one given; 0: no */
+};
+
+struct verb;
+
+/* What the command line has beside options. */
+struct verb_args {
+	char **words;		/* the operands, NULL-terminated */
+	size_t n;
+	size_t before;		/* operands before "--"; n if there was no "--" */
+	const struct verb *verb;
+	const struct verb *const *all; /* of pevtrace, NULL-terminated; NULL: unknown */
+};
+
+struct verb {
+	const char *name;
+	const char *summary;	/* one line for lists */
+	const char *usage;	/* what follows "pevtrace", one form in each line */
+	const char *about;	/* paragraphs before the options, lines of up to 79 columns */
+	const char *notes;	/* the same behind the options, or NULL */
+	const char *examples;	/* command lines, one in each line */
+	const char *operand;	/* kinds of the operands, separated by |; NULL: none */
+	bool command;		/* options end at the first operand, which is a program */
+	const struct verb_group *groups;
+	size_t size;		/* of its state, which begins as zeros */
+	void (*init)(void *state); /* or NULL */
+	int (*run)(void *state, const struct verb_args *args); /* returns the exit status */
+};
+
+/*
+ * Parse argv as the command line of v, argv[0] being ignored, and run it; return its exit
+ * status.  Print help or the version and exit with 0 where asked to; die on misuse.  all: the
+ * verbs that trace's help lists, NULL: none.
+ */
+int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv);
+
+/* Return the verb with that name, NULL if no verb has it. */
+const struct verb *verb_find(const struct verb *const *all, const char *name);
+
+/* Die with the name of a verb if word resembles one and is no program in PATH. */
+void verb_check_spelling(const struct verb *const *all, const char *word);
+
+/* Die unless there are n operands. */
+void verb_want(const struct verb_args *args, size_t n);
+
+/* Print the help of v to standard output; die where that fails. */
+void verb_help(const struct verb *v, const struct verb *const *all);
+
+/*
+ * Print all verbs and options as lines of fields, which are separated by tabs:
+ * verb NAME OPERAND SUMMARY, and
+ * option VERB SHORT LONG no|required|optional ARG WORDS HELP; "-" is an empty field.
+ */
+void verb_list(const struct verb *const *all);
+
+/* Flush standard output and exit with 0; die where it cannot be written. */
+_Noreturn void verb_said(void);
+
+/* Iterate over the options of v, --help and --version included: NULL at the end. */
+struct verb_at {
+	const struct verb_group *group;
+	const struct verb_option *option;
+};
+const struct verb_option *verb_next(const struct verb *v, struct verb_at *at);
+
+/* Setters ------------------------------------------------------------------------- */
+
+verb_set_fn verb_set_true;	/* bool */
+verb_set_fn verb_set_text;	/* const char *, which points into argv */
+verb_set_fn verb_set_size;	/* size_t, from least to most */
+verb_set_fn verb_set_int;	/* unsigned int, pid_t; from least to most */
+
+/* Return the number in text; die, naming the long option, unless it is from least to most. */
+long verb_number(const char *text, const char *name, long least, long most);
+
+/* Return the place of word in o->words; die with the nearest if it is none of these. */
+unsigned int verb_word(const char *word, const struct verb_option *o);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "lib/die.h"
+#include "lib/nearest.h"
+
+struct help_state {
+	bool list;
+};
+
+static const struct verb_option options[] = {
+	{ .name = "list", .help = "list all verbs and options as fields separated by tabs",
+	  .set = verb_set_true, .at = offsetof(struct help_state, list) },
+	{ 0 },
+};
+
+static _Noreturn void unknown_verb(const struct verb *const *all, const char *word)
+{
+	struct nearest n;
+
+	nearest_start(&n, word, strlen(word));
+	for (; *all; all++)
+		nearest_try(&n, (*all)->name);
+	die("unknown verb '%s'; %s%s%s", word, *n.best ? "did you mean " : "see pevtrace --help",
+	    n.best, *n.best ? "?" : "");
+}
+
+static int help_run(void *state, const struct verb_args *args)
+{
+	const struct help_state *h = state;
+	const struct verb *v = *args->all;
+
+	if (args->n)
+		v = verb_find(args->all, args->words[0]);
+	if (!v)
+		unknown_verb(args->all, args->words[0]);
+	if (h->list)
+		verb_list(args->all);
+	else
+		verb_help(v, args->all);
+	verb_said();
+}
+
+const struct verb help_verb = {
+	.name = "help",
+	.summary = "Show the help of a verb",
+	.usage = "help [VERB]",
+	.about =
+"Show the help of VERB, or of pevtrace itself.",
+	.operand = "VERB",
+	.groups = (const struct verb_group[]){ { "Format", options, 0, 0 }, { 0 } },
+	.size = sizeof(struct help_state),
+	.run = help_run,
+};
