@@ -709,11 +709,11 @@ def test_forms(tmp):
 
 def test_misuse():
 	why = []
-	for args, word in (([], "nothing to check"), (["1", "2"], "one argument too many"),
+	for args, word in (([], "nothing to check"), (["1", "2"], "unexpected argument '2'"),
 			   (["nonsense"], "cannot read the attr"), (["--bogus"], "unknown option"),
-			   (["--flags=XYZ", "00"], "--flags needs"), (["-p", "x", "00"], "-p needs"),
+			   (["--flags=XYZ", "00"], "--flags requires"), (["-p", "x", "00"], "--pid requires"),
 			   (["--cgroup=/nonexistent", "00"], "cannot open"),
-			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
+			   (["--leader=00", "--group-fd=3", "00"], "mutually exclusive"),
 			   (["@/nonexistent"], "cannot read"),
 			   (["nofile.json:3"], "cannot read the dump 'nofile.json': No such file"),
 			   (["/nonexistent/x:12"], "cannot read the dump '/nonexistent/x'")):

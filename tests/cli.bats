@@ -119,7 +119,7 @@ one_line_with() {
 	one_line_with "$gone"
 	run "$PEVTRACE" -p 0
 	[ "$status" -eq 2 ]
-	one_line_with "-p needs a number"
+	one_line_with "--attach requires a number"
 	run "$PEVTRACE" -p x
 	[ "$status" -eq 2 ]
 	one_line_with "'x'"
@@ -151,13 +151,13 @@ one_line_with() {
 	one_line_with "-Z"
 	run "$PEVTRACE" -o
 	[ "$status" -eq 2 ]
-	one_line_with "needs an argument"
+	one_line_with "requires an argument"
 	run "$PEVTRACE" -s many true
 	[ "$status" -eq 2 ]
 	one_line_with "'many'"
 	run "$PEVTRACE" -p 1 true
 	[ "$status" -eq 2 ]
-	one_line_with "do not go together"
+	one_line_with "cannot be combined with -p"
 	run "$PEVTRACE" -ff true
 	[ "$status" -eq 2 ]
 	one_line_with "-o FILE"

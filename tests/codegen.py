@@ -357,9 +357,9 @@ def bad_input(tap, tmp):
 		tap.ok(r.returncode == 2 and not r.stdout and not os.path.exists(out) and
 		       0 < len(said) <= 2 and all(l.startswith("pevtrace: ") for l in said),
 		       "refused: " + name, [r.returncode] + said)
-	for args, word in ((["-"], "standard input"), ([], "one dump"), (["a", "b"], "one dump"),
+	for args, word in ((["-"], "standard input"), ([], "missing DUMP"), (["a", "b"], "unexpected argument 'b'"),
 			   (["--event=0", "a"], "--event"), (["--nothing", "a"], "--nothing"),
-			   (["--all", "--event=1", "a"], "together"),
+			   (["--all", "--event=1", "a"], "mutually exclusive"),
 			   (["/nonexistent"], "/nonexistent"),
 			   (["-o", "/nonexistent/x", whole], "/nonexistent/x")):
 		r = codegen(*args)

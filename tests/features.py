@@ -329,8 +329,8 @@ def test_words():
 
 def test_misuse(tmp):
 	why = []
-	for args, word in ((["bogus"], "neither a kind nor a feature"), (["-x"], "unknown option"),
-			   (["-o"], "needs an argument"), (["--color=pink"], "always, never or auto"),
+	for args, word in ((["bogus"], "no such kind or feature"), (["-x"], "unknown option"),
+			   (["-o"], "requires an argument"), (["--color=pink"], "always, never or auto"),
 			   (["-o", "/nonexistent/x", "size"], "cannot write")):
 		r = run(*args)
 		why += differ((r.returncode, word in r.stderr, r.stdout), (2, True, ""), str(args))

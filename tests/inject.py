@@ -616,17 +616,17 @@ def attached_abis(tap, tmp):
 			       "attached: %s, %s" % (name, expr), [repr(out), repr(said_), lines])
 
 def misuse(tap):
-	for expr, word in (("inject=", "needs calls"), ("inject=nothing:error=EIO", "unknown call"),
+	for expr, word in (("inject=", "requires calls"), ("inject=nothing:error=EIO", "unknown call"),
 			   ("inject=read", "does nothing"), ("inject=read:error=ENOTHING", "ENOTHING"),
-			   ("inject=read:error=EIO:retval=1", "one of"),
+			   ("inject=read:error=EIO:retval=1", "given twice"),
 			   ("inject=read:error=EIO:when=0", "no count"),
 			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),
-			   ("inject=read:error=EIO:when=1:when=2", "one count"),
-			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "one condition"),
+			   ("inject=read:error=EIO:when=1:when=2", "two counts"),
+			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "two conditions"),
 			   ("inject=read:error=EIO:when=", "missing"),
 			   ("inject=read:error", "unknown error ''"),
-			   ("inject=read:signal=USR1:signal=USR2", "once"),
-			   ("inject=read:delay=1:delay_enter=2", "once"),
+			   ("inject=read:signal=USR1:signal=USR2", "given twice"),
+			   ("inject=read:delay=1:delay_enter=2", "given twice"),
 			   ("inject=!nothing:error=EIO", "'nothing'"),
 			   ("inject=read:error=EIO:when=sample_nothing", "sample_nothing"),
 			   ("inject=read:delay=1h", "1h"), ("inject=read:signal=99", "99"),

@@ -138,7 +138,7 @@ def differ(theirs, ours):
 	return why
 
 def asks_other_verbs(name):
-	return "learn_verb(" in open(os.path.join(ROOT, "src", "learn", "do_%s.c" %
+	return "learn_run_verb(" in open(os.path.join(ROOT, "src", "learn", "do_%s.c" %
 						  name.replace("-", "_"))).read()
 
 def test_strace(name, tmp):
@@ -332,7 +332,7 @@ def test_misuse():
 	for args, words in ((["countin"], "did you mean counting"),
 			    (["xyzzy"], "lists them"), (["--frob"], "unknown option"),
 			    (["--all", "counting"], "cannot be combined"),
-			    (["-o"], "needs an argument"),
+			    (["-o"], "requires an argument"),
 			    (["counting", "-o", "/nonexistent/x"], "cannot write"),
 			    (["--color=pink", "counting"], "always, never or auto")):
 		r = run(*args)
@@ -398,8 +398,8 @@ def test_names():
 def test_try():
 	"""The commands at the end: verbs, lessons and options that there are."""
 	why = []
-	help_ = subprocess.run([PEVTRACE, "--help"], stdout=subprocess.PIPE, text=True).stdout
-	verbs = set(re.findall(r"^ +pevtrace ([a-z]+) ", help_, re.M)) | {"learn", "trace"}
+	table = subprocess.run([PEVTRACE, "help", "--list"], stdout=subprocess.PIPE, text=True).stdout
+	verbs = set(re.findall(r"^verb\t(\w+)", table, re.M))
 	for lesson in lessons():
 		part = text_of(lesson).split("%try")[1]
 		commands = [l.strip() for l in part.split("\n") if l.startswith("\t")]

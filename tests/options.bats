@@ -147,7 +147,7 @@ page_options() {
 }
 
 @test "long options may be abbreviated if that is unambiguous" {
-	run "$PEVTRACE" --rec --str=5 --out="$dir/out" true
+	run "$PEVTRACE" --recor --stri=5 -o "$dir/out" true
 	[ "$status" -eq 0 ]
 	[ -f "$dir/out" ]
 	[ "$("$PEVTRACE" check --vers)" = "$("$PEVTRACE" --version)" ]
@@ -174,7 +174,7 @@ page_options() {
 		eval run '"$PEVTRACE"' "$args"
 		echo "$output"
 		[ "$status" -ne 0 ]
-		[[ $output == *"did you mean $word?"* ]]
+		[[ $output == *"did you mean $word?"* || $output == *"did you mean pevtrace $word?"* ]]
 	done <<-'END'
 	report repotr x
 	open opne -e cycles true
@@ -187,19 +187,18 @@ page_options() {
 	perf_event_open --trace=perf_event_opne true
 	%ioctl -e trace=%iocl true
 	failed --status=faild true
-	SIGIO -e signal=SIGOI true
+	SIGTERM -e signal=SIGTREM true
 	trace= -e tarce=all true
 	EINVAL -e inject=ioctl:error=EINVLA true
 	retval= -e inject=ioctl:retvla=3 true
 	sample_freq open -e cpu-clock,sample_frq=99
 	context_switch watch --only=context_swich true
 	precise_ip explain precise_pi
-	no_pmu_left explain no_pmu_letf
+	sample_type_bits explain sample_type_btis
 	sample_type features sampel_type
 	precise_ip features precise_pi
 	counting learn countnig
 	sample_freq diff --ignore=sample_frq a b
-	PERF_FLAG_FD_CLOEXEC check --flags=PERF_FLAG_FD_CLOEXCE 00
 	END
 }
 

@@ -412,7 +412,7 @@ def test_damaged(tap, tmp):
 	status, text, err = report(path, "--keep-going")
 	tap.ok(text.endswith(b"</html>\n") and err, "--keep-going passes over what cannot be read",
 	       [status, err])
-	for args, want in (([], "takes one dump"), ([dump, dump], "takes one dump"),
+	for args, want in (([], "missing DUMP"), ([dump, dump], "unexpected argument"),
 			   (["--format=pdf", dump], "html or chrome"),
 			   (["--calls=0", dump], "--calls"), (["--nonsense"], "unknown option"),
 			   ([os.path.join(tmp, "none")], "cannot read"),

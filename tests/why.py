@@ -658,10 +658,10 @@ def test_quiet(tmp):
 
 def test_misuse():
 	bad = []
-	for args, word in (([], "nothing to try"), (["1", "2"], "one argument too many"),
+	for args, word in (([], "nothing to try"), (["1", "2"], "unexpected argument '2'"),
 			   (["nonsense"], "cannot read the attr"), (["--bogus"], "unknown option"),
-			   (["--offline", "00"], "--offline is for"), (["-p1", "--", "true"], "a command"),
-			   (["--leader=00", "--group-fd=3", "00"], "give one of them"),
+			   (["--offline", "00"], "unknown option '--offline'"), (["-p1", "--", "true"], "with a command"),
+			   (["--leader=00", "--group-fd=3", "00"], "mutually exclusive"),
 			   (["@/nonexistent"], "cannot read")):
 		r = run(*args)
 		bad += ck.differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)

@@ -14,6 +14,7 @@
 #include "host/facts.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "trace/inject.h"
 #include "xlat/constants.h"
@@ -53,18 +54,24 @@ static struct injections *made(struct injections **i)
 
 static int64_t error_number(const char *word)
 {
+	struct nearest near;
 	uint64_t n;
 
 	if (scan_whole(word, SCAN_DECIMAL, 1, ERRNO_MAX, &n))
 		return (int64_t)n;
+	nearest_start(&near, word, strlen(word));
 	for (int e = 1; e <= ERRNO_MAX; e++) {
 		const char *name = strerrorname_np(e);
 
 		if (name && !strcmp(name, word))
 			return e;
+		if (name)
+			nearest_try(&near, name);
 	}
-	die("unknown error '%s' in -e inject=; use names such as EINVAL, or numbers from 1 "
-	    "to %d", word, ERRNO_MAX);
+	if (*near.best)
+		die("unknown error '%s' in -e inject=; did you mean %s?", word, near.best);
+	die("unknown error '%s' in -e inject=; use names such as EINVAL, or numbers from 1 to %d",
+	    word, ERRNO_MAX);
 }
 
 static int64_t any_number(const char *word, const char *what)
@@ -72,7 +79,7 @@ static int64_t any_number(const char *word, const char *what)
 	int64_t n;
 
 	if (!scan_signed(word, SCAN_C, INT64_MIN, INT64_MAX, &n))
-		die("%s in -e inject= needs a number, not '%s'", what, word);
+		die("%s in -e inject= requires a number, not '%s'", what, word);
 	return n;
 }
 
@@ -91,7 +98,7 @@ static uint64_t duration(const char *word, const char *what)
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (end != word && !strcmp(end, units[i].unit) && n >= 0 && n * units[i].ns < 1e15)
 			return (uint64_t)(n * units[i].ns);
-	die("%s in -e inject= needs a time such as 500, 20ms or 1.5s (without a unit: "
+	die("%s in -e inject= requires a time such as 500, 20ms or 1.5s (without a unit: "
 	    "microseconds), not '%s'", what, word);
 }
 
@@ -127,14 +134,14 @@ static void read_when(struct injection *in, const char *text)
 
 	if (scan_is_digit(*text)) {
 		if (in->at.first)
-			die("-e inject= takes one count of calls; '%s' is another one", text);
+			die("two counts of calls in -e inject=: '%s' is the second", text);
 		if (!read_occasions(text, &in->at))
 			die("'%s' in -e inject= is no count of calls: use N, N+, N+STEP, N..M "
 			    "or N..M+STEP", text);
 		return;
 	}
 	if (in->when)
-		die("-e inject= takes one condition: join '%s' to the other one with &&", text);
+		die("two conditions in -e inject=: join '%s' to the first with &&", text);
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		if (in->calls[i])
 			calls[n++] = &call_descs[i];
@@ -146,8 +153,24 @@ static void read_when(struct injection *in, const char *text)
 static void take_once(bool taken, const char *what)
 {
 	if (taken)
-		die("-e inject= takes %s once; for other calls or times give the option again",
+		die("%s given twice in -e inject=; for other calls or times, repeat the option",
 		    what);
+}
+
+static _Noreturn void unknown_part(const char *part, size_t len)
+{
+	static const char *const known[] = {
+		"error=", "retval=", "delay_enter=", "delay_exit=", "signal=", "when=",
+	};
+	struct nearest n;
+
+	nearest_start(&n, part, len + (part[len] == '='));
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		nearest_try(&n, known[i]);
+	if (*n.best)
+		die("unknown part '%s' of -e inject=; did you mean %s?", part, n.best);
+	die("unknown part '%s' of -e inject=; valid are error=, retval=, delay_enter=, "
+	    "delay_exit=, signal= and when=", part);
 }
 
 /* One of the parts between the colons. */
@@ -162,7 +185,7 @@ static void read_part(struct injection *in, const char *part)
 	if (IS("when")) {
 		read_when(in, value);
 	} else if (IS("error") || IS("retval")) {
-		take_once(t->injected, "one of error= and retval=,");
+		take_once(t->injected, "error= or retval=");
 		t->injected = true;
 		t->ret = IS("error") ? -error_number(value) : any_number(value, "retval=");
 	} else if (IS("delay") || IS("delay_enter")) {
@@ -175,8 +198,7 @@ static void read_part(struct injection *in, const char *part)
 		take_once(t->signal, "signal=");
 		t->signal = signal_number(value, "-e inject=:signal");
 	} else {
-		die("unknown part '%s' of -e inject=; known are error=, retval=, delay_enter=, "
-		    "delay_exit=, signal= and when=", part);
+		unknown_part(part, len);
 	}
 #undef IS
 }
@@ -194,7 +216,7 @@ void injections_add(struct injections **i, const char *expr)
 	if (word)
 		selection_calls(word, "-e inject", in->calls);
 	else
-		die("-e inject= needs calls and what to do to them, such as "
+		die("-e inject= requires calls and what to do to them, such as "
 		    "-e inject=perf_event_open:error=EINVAL:when='precise_ip>0'");
 	while ((word = strtok_r(NULL, ":", &save)))
 		read_part(in, word);
@@ -215,7 +237,7 @@ void injections_as_kernel(struct injections **i, const char *release)
 	uint32_t old = release_read(&end);
 
 	if (!old || *end)
-		die("--as-kernel needs a release such as 5.4 or 2.6.32, not '%s'", release);
+		die("--as-kernel requires a release such as 5.4 or 2.6.32, not '%s'", release);
 	if (old < since)
 		die("Linux %s has no perf_event_open: it came with %u.%u.%u", release,
 		    since >> 16, since >> 8 & 255, since & 255);
@@ -230,7 +252,7 @@ void injections_begin(struct injections *i, struct host *host)
 		return;
 	facts_open(&i->facts, host);
 	if (i->facts.rules.machine.release && release > i->facts.rules.machine.release)
-		die("--as-kernel cannot make a newer kernel of this one, which is %s",
+		die("--as-kernel: cannot emulate a newer kernel than this one, which is %s",
 		    i->facts.release);
 	as_kernel_init(&i->old, release, &i->facts.rules.machine);
 }

@@ -2,6 +2,7 @@
 #include "cli/select.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "abi/strings.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "text/text_view.h"
 
 static const struct {
@@ -49,8 +51,7 @@ static void each_word(const char *set, const char *option,
 		add(ctx, word, option);
 	free(copy);
 	if (!n)
-		die("%s needs a list of words, such as %s=all; see pevtrace --help",
-		    option, option);
+		die("%s= requires a list such as %s=all; see pevtrace --help", option, option);
 }
 
 /* trace= ----------------------------------------------------------------- */
@@ -58,13 +59,24 @@ static void each_word(const char *set, const char *option,
 static _Noreturn void unknown_call(const char *word, const char *option)
 {
 	struct buf known = { 0 };
+	struct nearest n;
 
-	for (unsigned int i = 0; call_class_name(i); i++)
-		buf_addf(&known, "%s%%%s", i ? " " : "", call_class_name(i));
-	for (size_t i = 0; i < CALL_COUNT; i++)
+	nearest_start(&n, word, strlen(word));
+	buf_adds(&known, "perf all none");
+	for (unsigned int i = 0; call_class_name(i); i++) {
+		char class[32];
+
+		snprintf(class, sizeof(class), "%%%s", call_class_name(i));
+		buf_addf(&known, " %s", class);
+		nearest_try(&n, class);
+	}
+	for (size_t i = 0; i < CALL_COUNT; i++) {
 		buf_addf(&known, " %s", call_descs[i].name);
-	die("unknown call '%s' in %s=; known are perf all none %s", word, option,
-	    buf_str(&known));
+		nearest_try(&n, call_descs[i].name);
+	}
+	if (*n.best)
+		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
+	die("unknown call '%s' in %s=; valid are: %s", word, option, buf_str(&known));
 }
 
 static void add_call(void *ctx, const char *word, const char *option)
@@ -111,15 +123,19 @@ void selection_trace(struct selection *s, const char *set)
 static void add_status(void *ctx, const char *word, const char *option)
 {
 	unsigned int *status = ctx;
+	struct nearest n;
 
+	nearest_start(&n, word, strlen(word));
 	for (size_t i = 0; i < COUNT(statuses); i++) {
 		if (!strcmp(word, statuses[i].name)) {
 			*status |= statuses[i].status;
 			return;
 		}
+		nearest_try(&n, statuses[i].name);
 	}
-	die("unknown outcome '%s' in %s=; known are successful failed unfinished "
-	    "unavailable detached all none", word, option);
+	die("unknown status '%s' in %s=; %s%s%s", word, option,
+	    *n.best ? "did you mean " : "valid are: ", *n.best ? n.best : SELECT_STATUSES,
+	    *n.best ? "?" : "");
 }
 
 void selection_status(struct selection *s, const char *set)
@@ -136,11 +152,19 @@ void selection_status(struct selection *s, const char *set)
 int signal_number(const char *word, const char *option)
 {
 	int sig = signal_by_name(word);
+	struct nearest n;
+	char name[32];
 
-	if (!sig)
-		die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers "
-		    "from 1 to 64", word, option);
-	return sig;
+	if (sig)
+		return sig;
+	nearest_start(&n, word, strlen(word));
+	for (int i = 1; i <= 64; i++)
+		if (signal_name(i, name, sizeof(name)))
+			nearest_try(&n, name);
+	if (*n.best)
+		die("unknown signal '%s' in %s=; did you mean %s?", word, option, n.best);
+	die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers from 1 to 64",
+	    word, option);
 }
 
 static void add_signal(void *ctx, const char *word, const char *option)
@@ -162,6 +186,20 @@ void selection_signal(struct selection *s, const char *set)
 	s->signals = negate ? ~signals : signals;
 }
 
+static _Noreturn void unknown_key(const char *expr)
+{
+	struct nearest n;
+
+	nearest_start(&n, expr, strcspn(expr, "=") + 1);
+	nearest_try(&n, "trace=");
+	nearest_try(&n, "status=");
+	nearest_try(&n, "signal=");
+	nearest_try(&n, "inject=");
+	if (*n.best)
+		die("unknown -e '%s'; did you mean %s?", expr, n.best);
+	die("unknown -e '%s'; valid are trace=, status=, signal= and, for a trace, inject=", expr);
+}
+
 void selection_parse(struct selection *s, const char *expr)
 {
 	static const struct {
@@ -180,6 +218,6 @@ void selection_parse(struct selection *s, const char *expr)
 		}
 	}
 	if (strchr(expr, '='))
-		die("unknown -e '%s'; known are trace=, status=, signal= and inject=", expr);
+		unknown_key(expr);
 	selection_trace(s, expr);
 }

@@ -75,24 +75,37 @@ void verb_set_int(void *to, const char *arg, const struct verb_option *o)
 	*(unsigned int *)to = (unsigned int)verb_number(arg, o->name, o->least, o->most);
 }
 
-unsigned int verb_word(const char *word, const struct verb_option *o)
+/* Die naming the valid words, or the nearest. */
+static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
 {
-	char *copy = xstrdup(o->words), *save, *w;
+	struct buf valid = { 0 };
 	struct nearest n;
-	unsigned int i = 0;
 
 	nearest_start(&n, word, strlen(word));
-	for (w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save), i++) {
-		if (!strcmp(w, word))
-			break;
-		nearest_try(&n, w);
+	for (const char *w = o->words, *next; *w; w = next) {
+		size_t len = strcspn(w, " ");
+		char *copy = strndup(w, len);
+
+		next = w + len + !!w[len];
+		buf_addf(&valid, "%s%s", w == o->words ? "" : *next ? ", " : " or ", copy);
+		nearest_try(&n, copy);
+		free(copy);
 	}
-	if (!w)
-		die("--%s: unknown word '%s'; %s%s%s", o->name, word,
-		    *n.best ? "did you mean " : "valid are: ", *n.best ? n.best : o->words,
-		    *n.best ? "?" : "");
-	free(copy);
-	return i;
+	die("--%s requires %s, not '%s'%s%s%s", o->name, buf_str(&valid), word,
+	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
+}
+
+unsigned int verb_word(const char *word, const struct verb_option *o)
+{
+	size_t length = strlen(word), len;
+	unsigned int i = 0;
+
+	for (const char *w = o->words; *w; w += len + !!w[len], i++) {
+		len = strcspn(w, " ");
+		if (len == length && !strncmp(w, word, len))
+			return i;
+	}
+	unknown_word(word, o);
 }
 
 /* Options --------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include "dump/expect.h"
 #include "dump/perfdata.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
+#include "xlat/tables.h"
 
 struct diffing {
 	struct normal_choice choice;
@@ -36,6 +38,21 @@ struct side {
 
 /* Options -------------------------------------------------------------------- */
 
+static _Noreturn void unknown_field(const char *word, const struct verb_option *o)
+{
+	struct nearest n;
+
+	nearest_start(&n, word, strlen(word));
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		nearest_try(&n, call_descs[i].name);
+	for (size_t i = 0; i < layout_perf_event_attr.n; i++)
+		nearest_try(&n, layout_perf_event_attr.fields[i].name);
+	if (*n.best)
+		die("--%s: no such field or call '%s'; did you mean %s?", o->name, word, n.best);
+	die("--%s: no such field or call '%s'; pevtrace diff --normalize shows their names",
+	    o->name, word);
+}
+
 static void choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
 		   const struct verb_option *o)
 {
@@ -46,8 +63,7 @@ static void choose(struct diffing *d, const char ***list, size_t *n, const char 
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		if (!normal_known(word) && strcmp(word, "added") &&
 		    strcmp(word, "removed") && strcmp(word, "order"))
-			die("--%s: no such field or call '%s'; pevtrace diff --normalize shows "
-			    "their names", o->name, word);
+			unknown_field(word, o);
 		*list = xrealloc(*list, (*n + 1) * sizeof(**list));
 		(*list)[(*n)++] = word;
 	}

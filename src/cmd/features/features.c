@@ -12,6 +12,7 @@
 #include "drive/trial.h"
 #include "host/descriptors.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "measure/refusal.h"
 
 /* What an experiment has open at a time is less. */
@@ -66,7 +67,26 @@ static void free_feature(struct feature *f)
 	buf_free(&f->why);
 }
 
-/* All that there are, and then those that were asked for. */
+static _Noreturn void unknown_feature(const struct features *fs, const char *word)
+{
+	struct nearest n;
+
+	nearest_start(&n, word, strlen(word));
+	for (const struct feature_kind *k = feature_kinds; k->name; k++)
+		nearest_try(&n, k->name);
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct feature *f = &fs->list[i];
+
+		nearest_try(&n, buf_str(&f->name));
+		nearest_try(&n, buf_str(&f->name) + strlen(f->prefix));
+	}
+	if (*n.best)
+		die("no such kind or feature '%s'; did you mean %s?", word, n.best);
+	die("no such kind or feature '%s'; pevtrace features --help lists the kinds, and "
+	    "pevtrace features KIND the features of a kind", word);
+}
+
+/* Fill in the list with all features, then keep those that were asked for. */
 static void list(struct features *fs)
 {
 	size_t n = 0;
@@ -75,9 +95,7 @@ static void list(struct features *fs)
 		k->add(fs, k);
 	for (const char *const *w = fs->words; *w; w++)
 		if (!is_known(fs, *w))
-			die("there is neither a kind nor a feature '%s'; pevtrace features "
-			    "--help lists the kinds, and pevtrace features KIND what is in "
-			    "one", *w);
+			unknown_feature(fs, *w);
 	for (size_t i = 0; i < fs->n; i++)
 		if (wanted(fs, &fs->list[i]))
 			fs->list[n++] = fs->list[i];
