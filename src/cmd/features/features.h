@@ -103,7 +103,7 @@ size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_
 void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 
 #define FEATURES_NOTHING_OPENS "no event at all can be opened"
-#define FEATURES_NO_EFFECT "no event tried does anything else than without it"
+#define FEATURES_NO_EFFECT "no observable effect"
 
 /*
  * Whether what two events do differs, in two runs of three: a busy machine makes a difference
