@@ -138,7 +138,7 @@ const testKeys = async (tab) => {
 	const one = await tab.evaluate(() => selected);
 	await tab.keyboard.press('ArrowRight');
 	const two = await tab.evaluate(() => selected);
-	const said = await tab.locator('#said').textContent();
+	const said = await tab.locator('#announced').textContent();
 	ok(one >= 0 && two > one && said.length > 5, 'arrows go from call to call, which are said',
 	   one, two, said);
 	await tab.keyboard.press('Enter');
@@ -286,7 +286,7 @@ const testHostile = async (browser) => {
 	// everything that could show a name is made to
 	await tab.evaluate(() => {
 		for (let row = 0; row < rows.n; row++) {
-			tell('select', row, 'timeline');
+			notify('select', row, 'timeline');
 			fillTip({ row, records: new Map(), lane: lanes[0] });
 		}
 		lanes.forEach((lane) => fillTip({ row: -1, records: new Map(), lane }));

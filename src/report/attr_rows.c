@@ -10,23 +10,23 @@
 
 static const char set_row[] = "<tr class=\"set\">", zero_row[] = "<tr class=\"zero\">";
 
-/* A sink that makes a row of each member. */
+/* A sink that writes a row for each member. */
 struct rows {
 	struct sink sink;
 	struct buf *out;
-	const char *key;	/* of the row at hand; NULL: none */
+	const char *key;	/* of the current row; NULL: none */
 	bool zero;
 	struct buf value, notes, terms; /* HTML */
 	size_t nterms;
 	unsigned int depth;	/* 1: in the attr itself */
 };
 
-static struct rows *self(struct sink *s)
+static struct rows *to_rows(struct sink *s)
 {
 	return (struct rows *)s; /* sink is its first member */
 }
 
-static void end_row(struct rows *r)
+static void rows_flush(struct rows *r)
 {
 	const struct field *f = r->key ? attr_member(r->key, strlen(r->key)) : NULL;
 
@@ -48,10 +48,10 @@ static void end_row(struct rows *r)
 	r->key = NULL;
 }
 
-/* A value begins: a row of its own in the attr, a part of one further down. */
-static struct buf *value(struct sink *s, const char *key, bool zero)
+/* Begin a value, in a row of its own, or deeper in the attr as part of the current row. */
+static struct buf *rows_value(struct sink *s, const char *key, bool zero)
 {
-	struct rows *r = self(s);
+	struct rows *r = to_rows(s);
 
 	if (r->depth > 1) {
 		if (r->value.len)
@@ -60,7 +60,7 @@ static struct buf *value(struct sink *s, const char *key, bool zero)
 			html_addf(&r->value, "%s=", key);
 		return &r->value;
 	}
-	end_row(r);
+	rows_flush(r);
 	r->key = key ? key : "attr";
 	r->zero = zero;
 	r->nterms = 0;
@@ -70,36 +70,36 @@ static struct buf *value(struct sink *s, const char *key, bool zero)
 	return &r->value;
 }
 
-static void begin(struct sink *s, const char *key, enum sink_shape shape)
+static void rows_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
 	(void)shape;
-	if (self(s)->depth == 1)
-		value(s, key, false);
-	self(s)->depth++;
+	if (to_rows(s)->depth == 1)
+		rows_value(s, key, false);
+	to_rows(s)->depth++;
 }
 
-static void end(struct sink *s)
+static void rows_end(struct sink *s)
 {
-	if (--self(s)->depth == 0)
-		end_row(self(s));
+	if (--to_rows(s)->depth == 0)
+		rows_flush(to_rows(s));
 }
 
-static void put_uint(struct sink *s, const char *key, uint64_t v)
+static void rows_uint(struct sink *s, const char *key, uint64_t v)
 {
-	buf_addu(value(s, key, !v), v);
+	buf_addu(rows_value(s, key, !v), v);
 }
 
-static void put_sint(struct sink *s, const char *key, int64_t v)
+static void rows_sint(struct sink *s, const char *key, int64_t v)
 {
-	buf_addf(value(s, key, !v), "%lld", (long long)v);
+	buf_addf(rows_value(s, key, !v), "%lld", (long long)v);
 }
 
-static void put_hex(struct sink *s, const char *key, uint64_t v)
+static void rows_hex(struct sink *s, const char *key, uint64_t v)
 {
-	buf_addf(value(s, key, !v), v ? "0x%llx" : "0", (unsigned long long)v);
+	buf_addf(rows_value(s, key, !v), v ? "0x%llx" : "0", (unsigned long long)v);
 }
 
-static void add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
+static void rows_add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
 {
 	buf_adds(out, "<abbr title=\"");
 	html_add(out, e->meaning);
@@ -116,20 +116,20 @@ static void add_term(struct rows *r, struct buf *out, const struct xlat_entry *e
 	r->nterms++;
 }
 
-static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void rows_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e = xlat_find(x, v);
-	struct buf *out = value(s, key, !v);
+	struct buf *out = rows_value(s, key, !v);
 
 	if (e)
-		add_term(self(s), out, e);
+		rows_add_term(to_rows(s), out, e);
 	else
 		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
 }
 
-static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void rows_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
-	struct buf *out = value(s, key, !v);
+	struct buf *out = rows_value(s, key, !v);
 	const struct xlat_entry *e;
 	const char *sep = "";
 	uint64_t rest = v;
@@ -139,17 +139,17 @@ static void put_flags(struct sink *s, const char *key, const struct xlat *x, uin
 		buf_addc(out, '0');
 	while ((e = xlat_next_flag(x, &rest, &at))) {
 		buf_adds(out, sep);
-		add_term(self(s), out, e);
+		rows_add_term(to_rows(s), out, e);
 		sep = "|<wbr>";
 	}
 	if (rest)
 		buf_addf(out, "%s0x%llx", sep, (unsigned long long)rest);
 }
 
-static void put_packed(struct sink *s, const char *key, uint64_t raw,
+static void rows_packed(struct sink *s, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n)
 {
-	struct buf *out = value(s, key, !raw);
+	struct buf *out = rows_value(s, key, !raw);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct xlat_entry *e = parts[i].xlat ?
@@ -157,7 +157,7 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 
 		buf_adds(out, i ? "|<wbr>" : "");
 		if (e)
-			add_term(self(s), out, e);
+			rows_add_term(to_rows(s), out, e);
 		else
 			buf_addf(out, "0x%llx", (unsigned long long)parts[i].value);
 		if (parts[i].shift)
@@ -165,63 +165,63 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 	}
 }
 
-static void put_symbol(struct sink *s, const char *key, const char *word)
+static void rows_symbol(struct sink *s, const char *key, const char *word)
 {
-	html_add(value(s, key, false), word);
+	html_add(rows_value(s, key, false), word);
 }
 
-static void put_string(struct sink *s, const char *key, const char *bytes, size_t len,
+static void rows_string(struct sink *s, const char *key, const char *bytes, size_t len,
 		       bool cut)
 {
 	struct buf text = { 0 };
 
 	text_quoted(&text, bytes, len, s->max_string, cut);
-	html_add(value(s, key, false), buf_str(&text));
+	html_add(rows_value(s, key, false), buf_str(&text));
 	buf_free(&text);
 }
 
-static void put_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+static void rows_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
 		      bool cut)
 {
-	put_string(s, key, bytes, len, cut);
+	rows_string(s, key, bytes, len, cut);
 }
 
-static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void rows_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
-	struct buf *out = value(s, key, !fd);
+	struct buf *out = rows_value(s, key, !fd);
 
 	buf_addf(out, "%lld", (long long)fd);
 	if (label)
 		html_addf(out, "<%s>", label);
 }
 
-static void put_note(struct sink *s, const char *key, const char *text)
+static void rows_note(struct sink *s, const char *key, const char *text)
 {
-	struct rows *r = self(s);
+	struct rows *r = to_rows(s);
 
 	(void)key;
 	if (!r->key) /* of the attr as a whole */
-		value(s, "attr", false);
+		rows_value(s, "attr", false);
 	buf_adds(&r->notes, " <span class=\"note\">");
 	html_add(&r->notes, text);
 	buf_adds(&r->notes, "</span>");
 }
 
-static const struct sink_ops ops = {
-	.begin = begin, .end = end, .uint = put_uint, .sint = put_sint, .hex = put_hex,
-	.addr = put_hex, .enumeration = put_enum, .flags = put_flags, .packed = put_packed,
-	.symbol = put_symbol, .string = put_string, .bytes = put_bytes, .fd = put_fd,
-	.note = put_note,
+static const struct sink_ops rows_ops = {
+	.begin = rows_begin, .end = rows_end, .uint = rows_uint, .sint = rows_sint,
+	.hex = rows_hex, .addr = rows_hex, .enumeration = rows_enum, .flags = rows_flags,
+	.packed = rows_packed, .symbol = rows_symbol, .string = rows_string,
+	.bytes = rows_bytes, .fd = rows_fd, .note = rows_note,
 };
 
 void attr_rows(const struct call *c, const struct names *n, struct buf *out)
 {
 	struct rows r = {
-		.sink = { .ops = &ops, .full = true, .max_string = 256 }, .out = out,
+		.sink = { .ops = &rows_ops, .full = true, .max_string = 256 }, .out = out,
 	};
 
 	attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
-	end_row(&r);
+	rows_flush(&r);
 	buf_free(&r.value);
 	buf_free(&r.notes);
 	buf_free(&r.terms);

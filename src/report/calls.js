@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Search, filter, the table of calls in pages, and one call in full.
+// Search, filters, the table of calls in pages, and the details of one call.
 
 const PAGE = 100;
 let found = Uint32Array.from({ length: rows.n }, (_, i) => i);
-let matches = null;		// by row, or null: all
+let matches = null;		// by row; null: all match
 let selected = -1;
 let shownPage = 0;
 
@@ -12,7 +12,7 @@ let shownPage = 0;
 let lowerTexts = null;
 const lowered = () => (lowerTexts ??= trace.texts.map((text) => text.toLowerCase()));
 
-// A predicate on rows for one word of the search.
+// Return a predicate on rows for a word of the search.
 const wordTest = (word) => {
 	const texts = lowered().map((text) => text.includes(word));
 	const tasks = trace.tasks.map((_, i) => taskName(i).toLowerCase().includes(word));
@@ -53,7 +53,7 @@ const applyFilter = () => {
 	}
 	found = Uint32Array.from(list);
 	showPage(0);
-	tell('filter');
+	notify('filter');
 };
 
 const fillSelects = () => {
@@ -83,8 +83,8 @@ const tableRow = (row) => {
 	const line = make('tr', rows.error[row] ? 'failed' : '');
 	const button = make('button', 'row', (rows.at[row] / 1e6).toFixed(6));
 	button.type = 'button';
-	button.setAttribute('aria-label', `Show in full: ${kindName(row)} at ${formatTime(rows.at[row])}`);
-	button.addEventListener('click', () => tell('select', row, 'table'));
+	button.setAttribute('aria-label', `Show details: ${kindName(row)} at ${formatTime(rows.at[row])}`);
+	button.addEventListener('click', () => notify('select', row, 'table'));
 	line.dataset.row = row;
 	if (row === selected)
 		line.setAttribute('aria-current', 'true');
@@ -102,8 +102,8 @@ const showPage = (number) => {
 	const part = found.subarray(from, from + PAGE);
 	body.replaceChildren(...Array.from(part, tableRow));
 	if (!part.length)
-		body.append(make('tr', '', Object.assign(make('td', '', 'Nothing is like that.'), { colSpan: 5 })));
-	byId('found').value = found.length === rows.n ? `${rows.n} calls and other happenings` :
+		body.append(make('tr', '', Object.assign(make('td', '', 'No calls match.'), { colSpan: 5 })));
+	byId('found').value = found.length === rows.n ? `${rows.n} calls and other activity` :
 		`${found.length} of ${rows.n}`;
 	byId('page').value = `${part.length ? from + 1 : 0} to ${from + part.length}`;
 	byId('first').disabled = byId('previous').disabled = shownPage === 0;
@@ -126,9 +126,9 @@ const showRow = (row, by) => {
 	}
 };
 
-// One call ------------------------------------------------------------------------
+// Details -------------------------------------------------------------------------
 
-// Puts the members of the first structure on lines of their own.
+// Put each member of the outermost structure on its own line.
 const pretty = (text) => {
 	let depth = 0, out = '';
 	const pieces = text.match(/"(?:[^"\\]|\\.)*"|\/\*.*?\*\/|[{}]|, |[^"/{},]+|./gs) ?? [];
@@ -145,8 +145,8 @@ const pretty = (text) => {
 	return out;
 };
 
-// Text with its words explained; the words are also put into terms.  Small words
-// are members and calls, and mean nothing in strings and comments.
+// Return text with meanings of its words as tooltips, and add the words to terms.  Lower-case
+// words are members and calls if "=" or "(" follows; strings and comments are skipped.
 const explained = (text, terms) => {
 	const code = make('code');
 	const pieces = text.matchAll(/("(?:[^"\\]|\\.)*"|\/\*.*?\*\/)|\w+|./gs);
@@ -169,7 +169,7 @@ const eventLinks = (row) => {
 	eventsOfRow(row).forEach((number, i) => {
 		const link = make('a', '', `#${number} ${eventOf.get(number)?.name ?? ''}`);
 		link.href = `#event-${number}`;
-		item.append(i ? ', ' : 'about ', link);
+		item.append(i ? ', ' : 'concerns ', link);
 	});
 	return item;
 };

@@ -14,11 +14,12 @@
 #include "dump/json_sink.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "report/views.h"
 #include "text/siginfo.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* A call that has begun. */
+/* A call that has not returned. */
 struct begun {
 	const struct call_desc *desc;
 	pid_t tid, pid;
@@ -30,19 +31,19 @@ struct chrome {
 	struct view view;
 	const struct names *names;
 	struct output *out;
-	bool any;		/* an event is written: the next needs a comma */
+	bool any;		/* the next event needs a comma */
 	uint64_t last_ns;
-	struct map pids;	/* of tids */
+	struct map pids;	/* by tid */
 	struct map begun;	/* by tid */
 };
 
-static struct chrome *self(struct view *v)
+static struct chrome *to_chrome(struct view *v)
 {
 	return (struct chrome *)v; /* view is its first member */
 }
 
-/* Microseconds, exactly: a double could not hold all of them. */
-static struct json_object *micros(uint64_t ns)
+/* Return exact microseconds; a double would round. */
+static struct json_object *microseconds(uint64_t ns)
 {
 	char text[32];
 
@@ -51,15 +52,15 @@ static struct json_object *micros(uint64_t ns)
 	return json_new_decimal(text);
 }
 
-static pid_t pid_of(const struct chrome *v, pid_t tid)
+static pid_t pid_of_task(const struct chrome *v, pid_t tid)
 {
 	pid_t pid = (pid_t)(uintptr_t)map_get(&v->pids, (uint64_t)tid);
 
 	return pid ? pid : tid;
 }
 
-/* A new event of that phase; cat may be NULL. */
-static struct json_object *event(const struct chrome *v, const char *phase,
+/* Return a new event of that phase; cat may be NULL. */
+static struct json_object *new_event_object(const struct chrome *v, const char *phase,
 				 const char *name, const char *cat, pid_t tid, uint64_t ns)
 {
 	struct json_object *o = json_new_object();
@@ -68,14 +69,14 @@ static struct json_object *event(const struct chrome *v, const char *phase,
 	dump_add_string(o, "name", name);
 	if (cat)
 		dump_add_string(o, "cat", cat);
-	dump_add_int(o, "pid", pid_of(v, tid));
+	dump_add_int(o, "pid", pid_of_task(v, tid));
 	dump_add_int(o, "tid", tid);
-	dump_add(o, "ts", micros(ns));
+	dump_add(o, "ts", microseconds(ns));
 	return o;
 }
 
-/* Writes and releases it. */
-static void put(struct chrome *v, struct json_object *o)
+/* Write and release an event. */
+static void write_event(struct chrome *v, struct json_object *o)
 {
 	size_t len;
 	const char *text = json_line(o, &len);
@@ -86,7 +87,7 @@ static void put(struct chrome *v, struct json_object *o)
 	v->any = true;
 }
 
-static void pass(struct chrome *v, uint64_t ns)
+static void note_time(struct chrome *v, uint64_t ns)
 {
 	if (ns > v->last_ns)
 		v->last_ns = ns;
@@ -94,67 +95,66 @@ static void pass(struct chrome *v, uint64_t ns)
 
 /* Tasks ------------------------------------------------------------------ */
 
-static void name_it(struct chrome *v, const char *what, pid_t tid, const char *name)
+static void write_name(struct chrome *v, const char *what, pid_t tid, const char *name)
 {
-	struct json_object *o = event(v, "M", what, NULL, tid, 0);
+	struct json_object *o = new_event_object(v, "M", what, NULL, tid, 0);
 	struct json_object *args = json_new_object();
 
 	dump_add_string(args, "name", name);
 	dump_add(o, "args", args);
-	put(v, o);
+	write_event(v, o);
 }
 
-static void on_born(struct view *view, const struct birth *b, uint64_t ns)
+static void chrome_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 
-	pass(v, ns);
+	note_time(v, ns);
 	map_set(&v->pids, (uint64_t)b->tid, (void *)(uintptr_t)b->pid);
 }
 
-static void on_comm(struct view *view, pid_t tid, const char *comm)
+static void chrome_on_comm(struct view *view, pid_t tid, const char *comm)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 
-	if (pid_of(v, tid) == tid)
-		name_it(v, "process_name", tid, comm);
-	name_it(v, "thread_name", tid, comm);
+	if (pid_of_task(v, tid) == tid)
+		write_name(v, "process_name", tid, comm);
+	write_name(v, "thread_name", tid, comm);
 }
 
-/* Something at one time; args are taken over. */
-static void instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
+/* Write an instant event, and take ownership of args. */
+static void write_instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
 		    uint64_t ns, struct json_object *args)
 {
-	struct json_object *o = event(v, "i", name, cat, tid, ns);
+	struct json_object *o = new_event_object(v, "i", name, cat, tid, ns);
 
-	pass(v, ns);
+	note_time(v, ns);
 	dump_add_string(o, "s", "t");
 	if (args)
 		dump_add(o, "args", args);
-	put(v, o);
+	write_event(v, o);
 }
 
-static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe, bool shown)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct json_object *args = json_new_object();
-	struct begun *b = map_del(&v->begun, (uint64_t)former);
+	struct begun *b = views_move_pending(&v->begun, former, tid);
 
 	(void)shown;
-	if (b) {
-		b->tid = tid;
-		b = map_set(&v->begun, (uint64_t)tid, b);
-	}
-	if (b) { /* of the thread that had this number */
+	if (b) { /* of the former leader */
 		json_object_put(b->args);
 		free(b);
 	}
+	b = map_get(&v->begun, (uint64_t)tid);
+	if (b)
+		b->tid = tid;
 	dump_add_string(args, "exe", exe);
-	instant(v, "exec", "task", tid, ns, args);
+	write_instant(v, "exec", "task", tid, ns, args);
 }
 
-static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
+static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
 		    bool shown)
 {
 	struct json_object *args = json_new_object();
@@ -167,10 +167,10 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 		signal_name(WTERMSIG(status), name, sizeof(name));
 		dump_add_string(args, "signal", name);
 	}
-	instant(self(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns, args);
+	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns, args);
 }
 
-static void on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
+static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
 		      bool shown)
 {
 	struct json_object *args = json_new_object();
@@ -181,18 +181,18 @@ static void on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t
 	signal_name(info->si_signo, name, sizeof(name));
 	json_sink_init(&j, args);
 	siginfo_emit(info, &j.sink);
-	instant(self(view), name, "signal", tid, ns, args);
+	write_instant(to_chrome(view), name, "signal", tid, ns, args);
 }
 
 /* Calls -------------------------------------------------------------------- */
 
-static void on_enter(struct view *view, const struct call *c)
+static void chrome_on_enter(struct view *view, const struct call *c)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct json_sink j;
 	struct begun *b;
 
-	pass(v, c->enter_ns);
+	note_time(v, c->enter_ns);
 	if (!c->shown)
 		return;
 	b = xcalloc(1, sizeof(*b));
@@ -207,25 +207,25 @@ static void on_enter(struct view *view, const struct call *c)
 	b = map_set(&v->begun, (uint64_t)c->tid, b);
 	if (!b)
 		return;
-	json_object_put(b->args); /* its end was not seen */
+	json_object_put(b->args); /* its return is not in the trace */
 	free(b);
 }
 
-/* A complete event, and the end of b. */
-static void complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
+/* Write b as a complete event and free it. */
+static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
 {
-	struct json_object *o = event(v, "X", b->desc->name, call_class_name(b->desc->class),
+	struct json_object *o = new_event_object(v, "X", b->desc->name, call_class_name(b->desc->class),
 				      b->tid, from);
 
-	pass(v, to);
+	note_time(v, to);
 	dump_add_int(o, "pid", b->pid);
-	dump_add(o, "dur", micros(to > from ? to - from : 0));
+	dump_add(o, "dur", microseconds(to > from ? to - from : 0));
 	dump_add(o, "args", b->args);
-	put(v, o);
+	write_event(v, o);
 	free(b);
 }
 
-static void add_result(struct json_object *args, const struct call *c)
+static void add_call_result(struct json_object *args, const struct call *c)
 {
 	const char *name;
 
@@ -243,14 +243,14 @@ static void add_result(struct json_object *args, const struct call *c)
 	}
 }
 
-static void on_exit_of(struct view *view, const struct call *c)
+static void chrome_on_exit(struct view *view, const struct call *c)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct begun *b = map_del(&v->begun, (uint64_t)c->tid);
 	struct json_object *results;
 	struct json_sink j;
 
-	pass(v, c->exit_ns);
+	note_time(v, c->exit_ns);
 	if (!b)
 		return;
 	json_sink_init(&j, b->args);
@@ -263,24 +263,24 @@ static void on_exit_of(struct view *view, const struct call *c)
 		dump_add(b->args, "results", results);
 	else
 		json_object_put(results);
-	add_result(b->args, c);
-	complete(v, b, c->start_ns, c->exit_ns);
+	add_call_result(b->args, c);
+	write_complete(v, b, c->start_ns, c->exit_ns);
 }
 
-static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+static void chrome_on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
 {
-	struct begun *b = map_del(&self(view)->begun, (uint64_t)c->tid);
+	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)c->tid);
 
 	(void)let_go;
 	if (b)
-		complete(self(view), b, b->ns, ns);
+		write_complete(to_chrome(view), b, b->ns, ns);
 }
 
 /* Rings ---------------------------------------------------------------------- */
 
-static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+static void chrome_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
 {
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct json_object *args = json_new_object();
 	struct record_id id;
 	struct json_sink j;
@@ -293,60 +293,58 @@ static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct vi
 	json_sink_init(&j, args);
 	j.sink.full = false;
 	record_emit(r->bytes, r->len, r->format, v->names, &j.sink, r->hooks);
-	instant(v, name ? name : "record", "record", tid, ns, args);
+	write_instant(v, name ? name : "record", "record", tid, ns, args);
 }
 
-/* How many bytes wait in the ring for its reader. */
-static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
+/* Write a counter of the bytes that wait in the ring for its reader. */
+static void chrome_on_looked(struct view *view, pid_t tid, uint64_t ns,
+			     const struct view_look *l)
 {
-	const struct layout *page = &layout_perf_event_mmap_page;
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct json_object *o, *args;
-	uint64_t head, tail;
+	uint64_t bytes;
 	char name[40];
 
-	pass(v, ns);
-	if (!l->page_len || l->ring->overwrite)
+	note_time(v, ns);
+	if (!views_ring_fill(l, &bytes))
 		return;
-	head = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->page, l->page_len);
-	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
-	o = event(v, "C", name, NULL, tid, ns);
+	o = new_event_object(v, "C", name, NULL, tid, ns);
 	args = json_new_object();
-	dump_add_uint(args, "bytes waiting", head > tail ? head - tail : 0);
+	dump_add_uint(args, "bytes waiting", bytes);
 	dump_add(o, "args", args);
-	put(v, o);
+	write_event(v, o);
 }
 
-/* The beginning and the end ---------------------------------------------------- */
+/* Start and end -------------------------------------------------------------- */
 
-static void free_view(struct view *view)
+static void chrome_free(struct view *view)
 {
 	static const char end[] = "\n]}\n";
-	struct chrome *v = self(view);
+	struct chrome *v = to_chrome(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
 	while ((slot = map_next(&v->begun, &at)))
-		complete(v, slot->value, ((struct begun *)slot->value)->ns, v->last_ns);
+		write_complete(v, slot->value, ((struct begun *)slot->value)->ns, v->last_ns);
 	output_write(v->out, 0, end, sizeof(end) - 1);
 	map_free(&v->begun);
 	map_free(&v->pids);
 	free(v);
 }
 
-static const struct view_ops ops = {
-	.born = on_born,
-	.comm = on_comm,
-	.enter = on_enter,
-	.exit = on_exit_of,
-	.abandon = on_abandon,
-	.record = on_record,
-	.looked = on_looked,
-	.signalled = on_signal,
-	.execed = on_exec,
-	.gone = on_gone,
-	.free = free_view,
+static const struct view_ops chrome_ops = {
+	.born = chrome_on_born,
+	.comm = chrome_on_comm,
+	.enter = chrome_on_enter,
+	.exit = chrome_on_exit,
+	.abandon = chrome_on_abandon,
+	.record = chrome_on_record,
+	.looked = chrome_on_looked,
+	.signalled = chrome_on_signal,
+	.execed = chrome_on_exec,
+	.gone = chrome_on_gone,
+	.free = chrome_free,
 };
 
 struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
@@ -357,7 +355,7 @@ struct view *chrome_view_new(const struct names *names, const struct dump_facts 
 	struct buf head = { 0 };
 	size_t len;
 
-	v->view.ops = &ops;
+	v->view.ops = &chrome_ops;
 	v->names = names;
 	v->out = out;
 	dump_add_string(about, "by", PACKAGE_STRING);

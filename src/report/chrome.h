@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A trace in the Trace Event Format of Chrome, which Perfetto opens.  Written as
- * it is told: memory does not grow with it.
- */
+/* A trace in the Trace Event Format of Chrome, for Perfetto; written in constant memory. */
 #ifndef PEVTRACE_REPORT_CHROME_H
 #define PEVTRACE_REPORT_CHROME_H
 
@@ -10,7 +7,7 @@
 #include "session/view.h"
 #include "text/output.h"
 
-/* names, facts and out must outlive the view, which ends the file when freed. */
+/* names, facts and out must outlive the view; freeing it ends the file. */
 struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
 			     struct output *out);
 

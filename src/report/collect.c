@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The view: what happens, as rows. */
+/* The view that collects rows, tasks and failures for the page. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,27 +11,28 @@
 #include "report/attr_rows.h"
 #include "report/escape.h"
 #include "report/report.h"
+#include "report/views.h"
 #include "text/call_text.h"
 #include "text/siginfo.h"
 
 enum {
-	STRING_MAX = 200,	/* bytes of a target's string in a row */
-	COMM_MAX = 15,		/* of a task's name */
+	STRING_MAX = 200,	/* bytes of a string in a row */
+	COMM_MAX = 15,		/* bytes of a task's name */
 };
 
-/* A call that has begun. */
+/* A call that has not returned. */
 struct pending {
 	struct report_row row;
 	struct buf text;	/* "name(first, args" */
-	bool any;		/* there is an argument before the next one */
+	bool any;		/* text has an argument */
 };
 
-static struct report *self(struct view *v)
+static struct report *to_report(struct view *v)
 {
 	return (struct report *)v; /* view is its first member */
 }
 
-/* Room is made in powers of two. */
+/* Make room for element n; the capacity is a power of two. */
 #define GROW(list, n)								\
 	do {									\
 		if (!((n) & ((n) - 1)))						\
@@ -40,7 +41,7 @@ static struct report *self(struct view *v)
 
 /* Tasks ------------------------------------------------------------------ */
 
-static size_t add_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
+static size_t add_report_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
 {
 	GROW(r->tasks, r->ntasks);
 	r->tasks[r->ntasks] = (struct report_task){
@@ -50,55 +51,55 @@ static size_t add_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
 	return r->ntasks++;
 }
 
-static uint32_t task_of(struct report *r, pid_t tid, uint64_t ns)
+static uint32_t task_index(struct report *r, pid_t tid, uint64_t ns)
 {
 	size_t found = (size_t)map_get(&r->by_tid, (uint64_t)tid);
 
-	return (uint32_t)(found ? found - 1 : add_task(r, tid, tid, ns));
+	return (uint32_t)(found ? found - 1 : add_report_task(r, tid, tid, ns));
 }
 
 static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
 {
-	size_t i = task_of(r, tid, ns); /* which may move them */
+	size_t i = task_index(r, tid, ns); /* may move r->tasks */
 
 	return &r->tasks[i];
 }
 
-static void pass(struct report *r, uint64_t ns)
+static void advance_time(struct report *r, uint64_t ns)
 {
 	life_tick(r);
 	if (ns > r->last_ns)
 		r->last_ns = ns;
 }
 
-static void on_comm(struct view *v, pid_t tid, const char *comm)
+static void report_on_comm(struct view *v, pid_t tid, const char *comm)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	char name[COMM_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s", comm);
 	task_at(r, tid, r->last_ns)->name = pool_add(&r->pool, name);
 }
 
-/* It runs the program of that path, whose name the kernel gives it. */
-static void name_by_path(struct view *v, pid_t tid, const char *path)
+/* The kernel names a task by the file name of its program. */
+static void name_task_by_path(struct view *v, pid_t tid, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	on_comm(v, tid, slash ? slash + 1 : path);
+	report_on_comm(v, tid, slash ? slash + 1 : path);
 }
 
-static void on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void report_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
 
-	pass(r, ns);
-	i = add_task(r, b->tid, b->pid, ns);
-	if (from) /* until it says otherwise, a child is called as its parent */
+	advance_time(r, ns);
+	i = add_report_task(r, b->tid, b->pid, ns);
+	if (from) /* a child inherits its parent's name */
 		r->tasks[i].name = r->tasks[from - 1].name;
 	else if (!b->parent && !b->attached && r->facts->command && r->facts->command[0])
-		name_by_path(v, b->tid, r->facts->command[0]);
+		name_task_by_path(v, b->tid, r->facts->command[0]);
 }
 
 /* Rows --------------------------------------------------------------------- */
@@ -117,11 +118,11 @@ static void add_row(struct report *r, const struct report_row *row)
 	r->nrows++;
 }
 
-static void add_other(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
+static void add_activity_row(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
 		      const char *text)
 {
 	const struct report_row row = {
-		.ns = ns, .end_ns = ns, .kind = kind, .task = task_of(r, tid, ns),
+		.ns = ns, .end_ns = ns, .kind = kind, .task = task_index(r, tid, ns),
 		.text = pool_add(&r->pool, text),
 		.line = (uint32_t)reader_line(r->about.replay),
 	};
@@ -129,15 +130,15 @@ static void add_other(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
 	add_row(r, &row);
 }
 
-/* Which events a call is about: their numbers, in no order, each once. */
+/* The numbers of the events that a call concerns, unordered and unique. */
 struct about_events {
-	struct sink sink;	/* is handed the descriptors */
+	struct sink sink;	/* receives the descriptors */
 	const struct report *r;
 	const struct call *c;
 	struct buf list;
 };
 
-static void add_event(void *ctx, struct event *e)
+static void add_related_event(void *ctx, struct event *e)
 {
 	struct about_events *a = ctx;
 	char text[20];
@@ -149,7 +150,7 @@ static void add_event(void *ctx, struct event *e)
 		buf_adds(&a->list, text + 1);
 }
 
-static void take_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void add_related_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
 	struct about_events *a = (struct about_events *)s; /* sink is its first member */
 	struct event *e = fd < 0 ? NULL : model_event(a->r->model, a->c->tid, (int)fd);
@@ -157,10 +158,10 @@ static void take_fd(struct sink *s, const char *key, int64_t fd, const char *lab
 	(void)key;
 	(void)label;
 	if (e)
-		add_event(a, e);
+		add_related_event(a, e);
 }
 
-static uint32_t events_of(struct report *r, const struct call *c, enum call_phase phase,
+static uint32_t related_events(struct report *r, const struct call *c, enum call_phase phase,
 			  uint32_t before)
 {
 	struct sink_ops ops = sink_null_ops;
@@ -168,21 +169,21 @@ static uint32_t events_of(struct report *r, const struct call *c, enum call_phas
 	const struct ring *ring = NULL;
 	uint32_t list;
 
-	ops.fd = take_fd;
+	ops.fd = add_related_fd;
 	if (*pool_get(&r->pool, before))
 		buf_addf(&a.list, ",%s,", pool_get(&r->pool, before));
 	call_args(c, phase, r->names, &a.sink);
 	if (phase == AT_SYSCALL_ENTER) {
-		model_each_waited(r->model, c, add_event, &a);
+		model_each_waited(r->model, c, add_related_event, &a);
 		if (c->desc->id == CALL_MUNMAP)
 			ring = model_ring_at(r->model, c->tid, c->args[0],
 					     c->args[0] + c->args[1]);
 	} else if (!c->failed && call_result_kind(c) == RESULT_FD) {
-		take_fd(&a.sink, NULL, c->ret, NULL);
+		add_related_fd(&a.sink, NULL, c->ret, NULL);
 	}
 	if (ring)
-		add_event(&a, ring->event);
-	if (a.list.len) /* without the commas at both ends */
+		add_related_event(&a, ring->event);
+	if (a.list.len) /* remove the commas at both ends */
 		a.list.data[a.list.len - 1] = '\0';
 	list = pool_add(&r->pool, a.list.len ? a.list.data + 1 : "");
 	buf_free(&a.list);
@@ -196,12 +197,12 @@ static void init_sink(struct text_sink *t, struct buf *out)
 	t->labels = true;
 }
 
-static struct pending *take(struct report *r, pid_t tid)
+static struct pending *take_pending(struct report *r, pid_t tid)
 {
 	return map_del(&r->pending, (uint64_t)tid);
 }
 
-static void done(struct report *r, struct pending *p, const char *result)
+static void finish_row(struct report *r, struct pending *p, const char *result)
 {
 	if (!strncmp(result, "= ?", 3))
 		buf_addc(&p->text, ')');
@@ -213,30 +214,30 @@ static void done(struct report *r, struct pending *p, const char *result)
 	free(p);
 }
 
-static void on_enter(struct view *v, const struct call *c)
+static void report_on_enter(struct view *v, const struct call *c)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	struct pending *p;
 	struct text_sink t;
 
-	pass(r, c->enter_ns);
-	p = take(r, c->tid);
-	if (p) /* its end was not seen */
-		done(r, p, "= ?");
+	advance_time(r, c->enter_ns);
+	p = take_pending(r, c->tid);
+	if (p) /* its return is not in the trace */
+		finish_row(r, p, "= ?");
 	if (!c->shown)
 		return;
 	p = xcalloc(1, sizeof(*p));
 	p->row.kind = (uint32_t)c->desc->id;
-	p->row.task = task_of(r, c->tid, c->enter_ns);
+	p->row.task = task_index(r, c->tid, c->enter_ns);
 	p->row.ns = p->row.end_ns = c->enter_ns;
 	init_sink(&t, &p->text);
 	p->any = call_text_begin(c, r->names, &t);
-	p->row.events = events_of(r, c, AT_SYSCALL_ENTER, 0);
+	p->row.events = related_events(r, c, AT_SYSCALL_ENTER, 0);
 	map_set(&r->pending, (uint64_t)c->tid, p);
 }
 
-/* The attr of an open, as HTML rows. */
-static uint32_t attr_of(struct report *r, const struct call *c)
+/* Return the text with the attr of an open as HTML rows. */
+static uint32_t attr_text(struct report *r, const struct call *c)
 {
 	struct buf rows = { 0 };
 	uint32_t number;
@@ -247,7 +248,7 @@ static uint32_t attr_of(struct report *r, const struct call *c)
 	return number;
 }
 
-static void failed(struct report *r, const struct call *c)
+static void add_failure(struct report *r, const struct call *c)
 {
 	const struct attempt *attempts;
 	size_t n = model_attempts(r->model, &attempts);
@@ -257,10 +258,10 @@ static void failed(struct report *r, const struct call *c)
 	};
 	struct buf why = { 0 };
 
-	if (n == r->nattempts) /* of a task that the model does not know */
+	if (n == r->nattempts) /* the model does not know the task */
 		return;
 	r->nattempts = n;
-	f.attr = attr_of(r, c);
+	f.attr = attr_text(r, c);
 	if (last && last->attr == f.attr &&
 	    attempts[last->attempt].error == attempts[f.attempt].error &&
 	    attempts[last->attempt].injected == attempts[f.attempt].injected &&
@@ -275,30 +276,30 @@ static void failed(struct report *r, const struct call *c)
 	r->failures[r->nfailures++] = f;
 }
 
-static void opened(struct report *r, const struct call *c)
+static void add_opened(struct report *r, const struct call *c)
 {
 	const struct event *e = model_opened(r->model, c);
 	struct report_event *life;
 
 	if (c->failed)
-		failed(r, c);
+		add_failure(r, c);
 	if (!e)
 		return;
 	life = life_event(r, e->number);
-	life->attr = attr_of(r, c);
+	life->attr = attr_text(r, c);
 	life->line = (uint32_t)reader_line(r->about.replay);
 }
 
-static void on_exit_of(struct view *v, const struct call *c)
+static void report_on_exit(struct view *v, const struct call *c)
 {
-	struct report *r = self(v);
-	struct pending *p = take(r, c->tid);
+	struct report *r = to_report(v);
+	struct pending *p = take_pending(r, c->tid);
 	struct buf result = { 0 };
 	struct text_sink t;
 
-	pass(r, c->exit_ns);
+	advance_time(r, c->exit_ns);
 	if (c->desc->id == CALL_PERF_EVENT_OPEN)
-		opened(r, c);
+		add_opened(r, c);
 	life_after(r, c);
 	if (!p)
 		return;
@@ -310,105 +311,103 @@ static void on_exit_of(struct view *v, const struct call *c)
 	p->row.ns = c->start_ns;
 	p->row.end_ns = c->exit_ns;
 	p->row.error = c->failed ? (int)c->ret : 0;
-	p->row.events = events_of(r, c, AT_SYSCALL_EXIT, p->row.events);
-	done(r, p, buf_str(&result));
+	p->row.events = related_events(r, c, AT_SYSCALL_EXIT, p->row.events);
+	finish_row(r, p, buf_str(&result));
 	buf_free(&result);
 }
 
-static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void report_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
 {
-	struct report *r = self(v);
-	struct pending *p = take(r, c->tid);
+	struct report *r = to_report(v);
+	struct pending *p = take_pending(r, c->tid);
 
-	pass(r, ns);
+	advance_time(r, ns);
 	if (!p)
 		return;
 	p->row.end_ns = ns;
-	done(r, p, let_go ? "<detached ...>" :
+	finish_row(r, p, let_go ? "<detached ...>" :
 	     strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
 }
 
-static void on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
 		      bool shown)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	struct buf text = { 0 };
 	struct text_sink t;
 	char name[32];
 
-	pass(r, ns);
+	advance_time(r, ns);
 	if (!shown)
 		return;
 	signal_name(info->si_signo, name, sizeof(name));
 	buf_addf(&text, "%s ", name);
 	init_sink(&t, &text);
 	siginfo_emit(info, &t.sink);
-	add_other(r, ROW_SIGNAL, tid, ns, buf_str(&text));
+	add_activity_row(r, ROW_SIGNAL, tid, ns, buf_str(&text));
 	buf_free(&text);
 }
 
-static void on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
+static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
 		    bool shown)
 {
-	struct report *r = self(v);
-	struct pending *p = former == tid ? NULL : take(r, former);
+	struct report *r = to_report(v);
+	struct pending *displaced = views_move_pending(&r->pending, former, tid);
 	struct buf text = { 0 };
 
-	pass(r, ns);
+	advance_time(r, ns);
 	if (former != tid) {
 		map_set(&r->by_tid, (uint64_t)tid,
-			(void *)((uintptr_t)task_of(r, former, ns) + 1));
+			(void *)((uintptr_t)task_index(r, former, ns) + 1));
 		map_del(&r->by_tid, (uint64_t)former);
-		if (p)
-			p = map_set(&r->pending, (uint64_t)tid, p);
-		if (p) /* of the thread that had this number */
-			done(r, p, "= ?");
 	}
+	if (displaced) /* of the former leader */
+		finish_row(r, displaced, "= ?");
 	life_execed(r, ns);
 	if (exe)
-		name_by_path(v, tid, exe);
+		name_task_by_path(v, tid, exe);
 	if (!shown || !exe)
 		return;
 	buf_adds(&text, "now runs ");
 	text_escaped(&text, exe);
-	add_other(r, ROW_EXEC, tid, ns, buf_str(&text));
+	add_activity_row(r, ROW_EXEC, tid, ns, buf_str(&text));
 	buf_free(&text);
 }
 
-static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
+static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
 		    bool shown)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	char text[80] = "superseded by another thread's exec";
 
-	pass(r, ns);
+	advance_time(r, ns);
 	task_at(r, tid, ns)->gone_ns = ns;
-	life_execed(r, ns); /* its descriptors and rings may have ended, too */
+	life_execed(r, ns); /* its descriptors and rings may have ended */
 	if (how == END_DETACHED)
 		snprintf(text, sizeof(text), "detached");
 	else if (how == END_EXIT)
 		status_text(status, text, sizeof(text));
 	if (shown)
-		add_other(r, ROW_END, tid, ns, text);
+		add_activity_row(r, ROW_END, tid, ns, text);
 }
 
-static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *rec)
+static void report_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *rec)
 {
 	(void)tid;
-	pass(self(v), ns);
-	life_record(self(v), ns, rec);
+	advance_time(to_report(v), ns);
+	life_record(to_report(v), ns, rec);
 }
 
-static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+static void report_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	(void)tid;
-	pass(self(v), ns);
-	life_looked(self(v), l);
+	advance_time(to_report(v), ns);
+	life_looked(to_report(v), l);
 }
 
-/* The beginning and the end ------------------------------------------------- */
+/* Start and end ----------------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct report_row *x = a, *y = b;
 
@@ -417,19 +416,19 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void free_view(struct view *v)
+static void report_free(struct view *v)
 {
-	struct report *r = self(v);
+	struct report *r = to_report(v);
 	struct map_slot *slot;
 	size_t at = 0;
 
 	while ((slot = map_next(&r->pending, &at))) {
 		((struct pending *)slot->value)->row.end_ns = r->last_ns;
-		done(r, slot->value, "= ?");
+		finish_row(r, slot->value, "= ?");
 	}
 	life_end(r);
 	if (r->nrows)
-		qsort(r->rows, r->nrows, sizeof(*r->rows), by_time);
+		qsort(r->rows, r->nrows, sizeof(*r->rows), compare_rows);
 	page_write(r);
 	life_free(r);
 	pool_free(&r->pool);
@@ -441,18 +440,18 @@ static void free_view(struct view *v)
 	free(r);
 }
 
-static const struct view_ops ops = {
-	.born = on_born,
-	.comm = on_comm,
-	.enter = on_enter,
-	.exit = on_exit_of,
-	.abandon = on_abandon,
-	.record = on_record,
-	.looked = on_looked,
-	.signalled = on_signal,
-	.execed = on_exec,
-	.gone = on_gone,
-	.free = free_view,
+static const struct view_ops report_ops = {
+	.born = report_on_born,
+	.comm = report_on_comm,
+	.enter = report_on_enter,
+	.exit = report_on_exit,
+	.abandon = report_on_abandon,
+	.record = report_on_record,
+	.looked = report_on_looked,
+	.signalled = report_on_signal,
+	.execed = report_on_exec,
+	.gone = report_on_gone,
+	.free = report_free,
 };
 
 struct view *report_view_new(const struct report_about *about, const struct model *m,
@@ -460,7 +459,7 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 {
 	struct report *r = xcalloc(1, sizeof(*r));
 
-	r->view.ops = &ops;
+	r->view.ops = &report_ops;
 	r->about = *about;
 	r->facts = reader_facts(about->replay);
 	r->model = m;

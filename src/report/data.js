@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The trace, as pevtrace has written it beside the script, and what it looks like.
+// The trace, from the JSON element of the page, and helpers for its rows.
 'use strict';
 
 const byId = (id) => document.getElementById(id);
 
-// make('td', 'num', text): an element.  Text of the dump becomes text, never HTML.
+// Create an element: make('td', 'num', text).  Text of the dump is never parsed as HTML.
 const make = (name, className, ...content) => {
 	const element = document.createElement(name);
 	if (className)
@@ -33,7 +33,7 @@ const traceStart = Math.min(0, rows.n ? rows.at[0] : 0);
 const traceEnd = Math.max(trace.end, traceStart + 1000);
 const eventOf = new Map(trace.events.map((event) => [event.number, event]));
 
-// Numbers of the events that a row is about.
+// Return the numbers of the events that a row concerns.
 const eventLists = new Map();
 const eventsOfRow = (row) => {
 	const index = rows.events[row];
@@ -52,14 +52,14 @@ const taskName = (task) => `${trace.tasks[task].name || 'task'}[${trace.tasks[ta
 const textOf = (row) => trace.texts[rows.text[row]];
 const resultOf = (row) => trace.texts[rows.result[row]];
 
-// "12.345 ms": with a unit that suits span, and digits that tell it apart.
+// Return "12.345 ms", with a unit for span.
 const formatTime = (ns, span = Math.abs(ns)) => {
 	const [unit, size] = span >= 1e9 ? ['s', 1e9] : span >= 1e6 ? ['ms', 1e6] :
 		span >= 1e3 ? ['\u00b5s', 1e3] : ['ns', 1];
 	return `${(ns / size).toFixed(size === 1 ? 0 : 3)} ${unit}`;
 };
 
-// The first place in a sorted list whose value is at least that.
+// Return the first index of a sorted list whose value is at least value.
 const lowerBound = (list, value, get = (i) => list[i]) => {
 	let low = 0, high = list.length;
 	while (low < high) {
@@ -72,7 +72,7 @@ const lowerBound = (list, value, get = (i) => list[i]) => {
 	return low;
 };
 
-// What one part of the page says to the others: 'filter', 'select', 'theme'.
+// Events between the parts of the page: 'filter', 'select', 'theme'.
 const listeners = {};
-const listen = (what, hear) => (listeners[what] ??= []).push(hear);
-const tell = (what, ...about) => (listeners[what] ?? []).forEach((hear) => hear(...about));
+const listen = (name, listener) => (listeners[name] ??= []).push(listener);
+const notify = (name, ...args) => (listeners[name] ?? []).forEach((listener) => listener(...args));

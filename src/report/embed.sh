@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The page's own files as C strings, with the SHA-256 of style and script that the
-# page's Content-Security-Policy names.
+# Write the page's files as C strings, with the SHA-256 hashes of style and script for its
+# Content-Security-Policy.
 #
 # usage: embed.sh DIRECTORY >assets.c
 
@@ -12,7 +12,7 @@ export LC_ALL
 cd "$1"
 scripts='data.js calls.js timeline.js pointing.js page.js'
 
-# text NAME FILE...: the files, one behind the other
+# text NAME FILE...: define a string with the concatenated files
 text() {
 	echo "const char page_$1[] ="
 	shift
@@ -25,7 +25,7 @@ text() {
 	} END { print "\t;" }' "$@"
 }
 
-# hash NAME FILE...: in base64, as a policy wants it
+# hash NAME FILE...: define the hash of the concatenated files, in base64
 # Single quotes: this is awk.
 # shellcheck disable=SC2016
 hash() {
@@ -34,7 +34,7 @@ hash() {
 	cat "$@" | sha256sum | awk -v name="$name" '{
 		hex = "0123456789abcdef"
 		set = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-		# 32 bytes: three digits of 12 bits make two of 6, and four bits are left
+		# 32 bytes: three hex digits make two base64 digits; four bits remain
 		for (i = 1; i <= 63; i += 3) {
 			v = 0
 			for (k = 0; k < 3; k++)
@@ -48,7 +48,7 @@ hash() {
 
 # shellcheck disable=SC2086
 if grep -n -i -e '</s' -e '<!--' $scripts page.css >&2; then
-	echo "embed.sh: that would end or break the element it stands in" >&2
+	echo "embed.sh: this would end or break its HTML element" >&2
 	exit 1
 fi
 echo "/* Made by src/report/embed.sh. */"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/escape.h"
 
-static int is_plain(unsigned char c)
+static int is_printable(unsigned char c)
 {
 	return (c >= ' ' && c < 0x7f) || c == '\n';
 }
 
-static void add_octal(struct buf *out, const char *backslash, unsigned char c)
+static void add_octal_escape(struct buf *out, const char *backslash, unsigned char c)
 {
 	buf_addf(out, "%s%03o", backslash, c);
 }
@@ -31,10 +31,10 @@ void html_add(struct buf *out, const char *text)
 			buf_adds(out, "&#39;");
 			break;
 		default:
-			if (is_plain((unsigned char)*text))
+			if (is_printable((unsigned char)*text))
 				buf_addc(out, *text);
 			else
-				add_octal(out, "\\", (unsigned char)*text);
+				add_octal_escape(out, "\\", (unsigned char)*text);
 		}
 	}
 }
@@ -62,10 +62,10 @@ void script_add(struct buf *out, const char *text)
 			buf_addc(out, (char)c);
 		} else if (c == '<' || c == '>' || c == '&' || c == '\n') {
 			buf_addf(out, "\\u%04x", c);
-		} else if (is_plain(c)) {
+		} else if (is_printable(c)) {
 			buf_addc(out, (char)c);
 		} else {
-			add_octal(out, "\\\\", c);
+			add_octal_escape(out, "\\\\", c);
 		}
 	}
 	buf_addc(out, '"');

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text of a dump in the places of a page.  It may hold anything.  What is no
- * printable ASCII, which the terminal does not get either (text_escaped()), a
- * browser gets as \ooo: no control byte, broken UTF-8, line separator or change
- * of direction is left.  What is left is escaped for where it goes.
+ * Escaping of text from a dump, which may be anything.  All but printable ASCII becomes
+ * \ooo, as in text_escaped(): control bytes, malformed UTF-8, line separators and changes of
+ * direction.
  */
 #ifndef PEVTRACE_REPORT_ESCAPE_H
 #define PEVTRACE_REPORT_ESCAPE_H
 
 #include "lib/buf.h"
 
-/* As the content of an element, or of an attribute in quotes. */
+/* Append text for an element, or an attribute in quotes. */
 void html_add(struct buf *out, const char *text);
 
 /* The same with a format. */
@@ -18,8 +17,8 @@ void html_addf(struct buf *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * As a JSON string with its quotes, for a <script> element: of what could end
- * that, or begin a comment in it, nothing is left.
+ * Append text as a JSON string with quotes, for a <script> element: without characters that
+ * could end the element or begin a comment.
  */
 void script_add(struct buf *out, const char *text);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Why an open failed, as far as the dump tells: the rules of its kernel's
- * release, without what only the machine would know.
- */
+/* Why an open failed, by the rules of the dump's kernel release and without the machine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,16 +11,16 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-enum { PARANOID_MOST = 4 };	/* some distributions go beyond the kernel's 2 */
+enum { PARANOID_MOST = 4 };	/* some distributions have levels above 2 */
 
-static uint32_t release_of(const struct report *r)
+static uint32_t dump_release(const struct report *r)
 {
 	const char *release = r->facts->release;
 
 	return release ? release_read(&release) : 0;
 }
 
-static void tell_group(const struct report *r, const struct call *c, struct rule_group *g)
+static void set_group_facts(const struct report *r, const struct call *c, struct rule_group *g)
 {
 	const struct event *e = model_event(r->model, c->tid, call_int(c, 3));
 
@@ -41,7 +38,7 @@ static void tell_group(const struct report *r, const struct call *c, struct rule
 	g->cpu = e->cpu;
 }
 
-static void add_rule(const struct rule_desc *d, const char *before, struct buf *out)
+static void add_refusing_rule(const struct rule_desc *d, const char *before, struct buf *out)
 {
 	html_addf(out, "%s%s ", before, d->meaning);
 	buf_adds(out, "<span class=\"rule\">");
@@ -49,8 +46,8 @@ static void add_rule(const struct rule_desc *d, const char *before, struct buf *
 	buf_adds(out, "</span>");
 }
 
-/* The rule that decides it, for a caller of all rights and one of none. */
-static const struct rule_desc *decide(struct rule_ask *ask, struct rule_facts *f, int error,
+/* Return the rule that refuses the call, for a caller with all rights, or else with none. */
+static const struct rule_desc *find_refusal(struct rule_ask *ask, struct rule_facts *f, int error,
 				      struct rule_verdict *v)
 {
 	rules_judge(ask, v);
@@ -62,8 +59,8 @@ static const struct rule_desc *decide(struct rule_ask *ask, struct rule_facts *f
 	return v->rule && v->error == error ? v->rule : NULL;
 }
 
-/* The first check with that error that the dump does not decide; NULL: none. */
-static const struct rule_desc *suspect(const struct rule_verdict *v, int error)
+/* Return the first rule with that error that the dump does not decide, or NULL. */
+static const struct rule_desc *find_suspect(const struct rule_verdict *v, int error)
 {
 	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
 		if ((v->says[i] == RULE_UNKNOWN || v->says[i] == RULE_UNFORESEEN) &&
@@ -77,7 +74,7 @@ void failure_explain(const struct report *r, const struct call *c, struct buf *o
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->ret);
 	struct rule_facts facts = {
 		.machine = {
-			.release = release_of(r), .page_size = r->facts->page_size,
+			.release = dump_release(r), .page_size = r->facts->page_size,
 			.arch = r->facts->arch, .caps = UINT64_MAX, .paranoid = -1,
 			.cpus = UINT32_MAX,
 		},
@@ -90,22 +87,22 @@ void failure_explain(const struct report *r, const struct call *c, struct buf *o
 	struct rule_verdict v;
 
 	if (c->inject.injected) {
-		buf_adds(out, "Injected by pevtrace: the kernel was not asked");
+		buf_adds(out, "Injected by pevtrace: the kernel did not see the call");
 		html_addf(out, "%s%s.", c->inject.because[0] ? ". " : "", c->inject.because);
 		return;
 	}
 	ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], SIZE_MAX, &ask.len);
-	tell_group(r, c, &facts.target.group);
-	d = decide(&ask, &facts, (int)c->ret, &v);
+	set_group_facts(r, c, &facts.target.group);
+	d = find_refusal(&ask, &facts, (int)c->ret, &v);
 	if (d) {
-		add_rule(d, "", out);
+		add_refusing_rule(d, "", out);
 		return;
 	}
-	d = suspect(&v, (int)c->ret);
+	d = find_suspect(&v, (int)c->ret);
 	if (d)
-		add_rule(d, "Perhaps: ", out);
+		add_refusing_rule(d, "Perhaps: ", out);
 	else if (e)
 		html_add(out, e->meaning);
 	else
-		buf_adds(out, "Nothing is known of this error here.");
+		buf_adds(out, "Unknown error.");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From when to when events were enabled and rings mapped; when records came. */
+/* When events were enabled and rings mapped, and when records were written. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +7,13 @@
 #include "abi/record.h"
 #include "lib/die.h"
 #include "report/report.h"
+#include "report/views.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* A zeroed place for number in a list that is indexed by it. */
-static void *place(void *list, size_t *n, size_t number, size_t size)
+/* Return list with room for index number; new elements are zero. */
+static void *grow_zeroed(void *list, size_t *n, size_t number, size_t size)
 {
 	size_t more = 2 * number + 8;
 
@@ -26,13 +27,13 @@ static void *place(void *list, size_t *n, size_t number, size_t size)
 
 struct report_event *life_event(struct report *r, unsigned int number)
 {
-	r->events = place(r->events, &r->nevents, number, sizeof(*r->events));
+	r->events = grow_zeroed(r->events, &r->nevents, number, sizeof(*r->events));
 	return &r->events[number];
 }
 
-static struct report_ring *ring_of(struct report *r, unsigned int number)
+static struct report_ring *life_ring(struct report *r, unsigned int number)
 {
-	r->rings = place(r->rings, &r->nrings, number, sizeof(*r->rings));
+	r->rings = grow_zeroed(r->rings, &r->nrings, number, sizeof(*r->rings));
 	return &r->rings[number];
 }
 
@@ -44,7 +45,7 @@ static void begin_span(struct report_event *life, uint64_t ns)
 	life->on = true;
 }
 
-static void look_at_event(struct report *r, const struct event *e, uint64_t ns)
+static void update_event(struct report *r, const struct event *e, uint64_t ns)
 {
 	struct report_event *life = life_event(r, e->number);
 	bool on = e->enabled && !e->closed;
@@ -59,8 +60,8 @@ static void look_at_event(struct report *r, const struct event *e, uint64_t ns)
 	life->on = false;
 }
 
-/* Those that were open at the last look, and those opened since. */
-static void look_at_events(struct report *r, uint64_t ns)
+/* Update the events that were open at the last update, and those opened since. */
+static void update_events(struct report *r, uint64_t ns)
 {
 	struct event *const *events;
 	size_t n = model_events(r->model, &events), kept = 0;
@@ -69,20 +70,20 @@ static void look_at_events(struct report *r, uint64_t ns)
 	while (r->nlooked < n)
 		r->open[r->nopen++] = events[r->nlooked++];
 	for (size_t i = 0; i < r->nopen; i++) {
-		look_at_event(r, r->open[i], ns);
+		update_event(r, r->open[i], ns);
 		if (!r->open[i]->closed)
 			r->open[kept++] = r->open[i];
 	}
 	r->nopen = kept;
 }
 
-static void look_at_rings(struct report *r, uint64_t ns)
+static void update_rings(struct report *r, uint64_t ns)
 {
 	struct ring *const *rings;
 	size_t n = model_rings(r->model, &rings);
 
 	for (size_t i = 0; i < n; i++) {
-		struct report_ring *ring = ring_of(r, rings[i]->number);
+		struct report_ring *ring = life_ring(r, rings[i]->number);
 
 		if (rings[i]->unmapped && !ring->mapped.to)
 			ring->mapped.to = ns;
@@ -99,15 +100,15 @@ void life_after(struct report *r, const struct call *c)
 	case CLASS_OPEN:
 	case CLASS_IOCTL:
 	case CLASS_DESC:
-	case CLASS_PROCESS: /* prctl is one of them */
-		look_at_events(r, c->exit_ns);
+	case CLASS_PROCESS: /* for prctl */
+		update_events(r, c->exit_ns);
 		break;
 	case CLASS_MEMORY:
-		look_at_rings(r, c->exit_ns);
+		update_rings(r, c->exit_ns);
 		ring = model_ring_at(r->model, c->tid, (uint64_t)c->ret,
 				     (uint64_t)c->ret + 1);
-		if (ring && !ring_of(r, ring->number)->mapped.from)
-			ring_of(r, ring->number)->mapped.from = c->exit_ns;
+		if (ring && !life_ring(r, ring->number)->mapped.from)
+			life_ring(r, ring->number)->mapped.from = c->exit_ns;
 		break;
 	default:
 		break;
@@ -116,7 +117,7 @@ void life_after(struct report *r, const struct call *c)
 
 void life_execed(struct report *r, uint64_t ns)
 {
-	r->exec_ns = ns; /* the model is told after us */
+	r->exec_ns = ns; /* the model is updated after the views */
 }
 
 void life_tick(struct report *r)
@@ -126,12 +127,12 @@ void life_tick(struct report *r)
 	if (!at)
 		return;
 	r->exec_ns = 0;
-	look_at_events(r, at);
-	look_at_rings(r, at);
+	update_events(r, at);
+	update_rings(r, at);
 }
 
-/* The clock of an event's records; 0: there are too many. */
-static uint16_t clock_of(struct report *r, const struct event *e)
+/* Return the number of the clock of an event's records; 0: too many clocks. */
+static uint16_t record_clock(struct report *r, const struct event *e)
 {
 	uint64_t id = 0;
 	size_t i;
@@ -148,9 +149,9 @@ static uint16_t clock_of(struct report *r, const struct event *e)
 }
 
 /*
- * A record is seen some time after it was written.  Its own time, if it has one,
- * is of another clock; how far that is off is the least that lies between any
- * record's time and the look that found it.
+ * A record is found some time after it was written.  Its own time may be of another clock.
+ * The offset of that clock is the least difference between the time of a record and of the
+ * look that found it.
  */
 void life_record(struct report *r, uint64_t ns, const struct view_record *rec)
 {
@@ -162,12 +163,12 @@ void life_record(struct report *r, uint64_t ns, const struct view_record *rec)
 	r->records_seen++;
 	if (!record_identify(rec->bytes, rec->len, rec->format, &id) || n >= REPORT_RECORDS)
 		return;
-	if (!(n & (n - 1))) /* room is made in powers of two */
+	if (!(n & (n - 1))) /* the capacity is a power of two */
 		r->records = xrealloc(r->records, (n ? 2 * n : 1) * sizeof(*r->records));
 	new = &r->records[r->nrecords++];
 	*new = (struct report_record){
 		.ns = ns, .event = rec->event->number, .type = (uint16_t)id.type,
-		.clock = id.has_time ? clock_of(r, rec->event) : 0,
+		.clock = id.has_time ? record_clock(r, rec->event) : 0,
 	};
 	if (!new->clock)
 		return;
@@ -179,20 +180,17 @@ void life_record(struct report *r, uint64_t ns, const struct view_record *rec)
 
 void life_looked(struct report *r, const struct view_look *l)
 {
-	const struct layout *page = &layout_perf_event_mmap_page;
-	struct report_ring *ring = ring_of(r, l->ring->number);
-	uint64_t head, tail;
+	struct report_ring *ring = life_ring(r, l->ring->number);
+	uint64_t bytes;
 
-	if (!l->page_len || l->ring->overwrite)
+	if (!views_ring_fill(l, &bytes))
 		return;
-	head = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->page, l->page_len);
-	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
 	ring->measured = true;
-	if (head - tail > ring->most && head > tail)
-		ring->most = head - tail;
+	if (bytes > ring->most)
+		ring->most = bytes;
 }
 
-static int by_event(const void *a, const void *b)
+static int compare_records(const void *a, const void *b)
 {
 	const struct report_record *x = a, *y = b;
 
@@ -207,7 +205,7 @@ void life_end(struct report *r)
 	size_t n = model_events(r->model, &events);
 
 	life_tick(r);
-	look_at_events(r, r->last_ns);
+	update_events(r, r->last_ns);
 	for (size_t i = 0; i < n; i++) {
 		struct report_event *life = life_event(r, events[i]->number);
 
@@ -221,7 +219,7 @@ void life_end(struct report *r)
 			rec->ns += (uint64_t)r->clocks[rec->clock - 1].offset;
 	}
 	if (r->nrecords)
-		qsort(r->records, r->nrecords, sizeof(*r->records), by_event);
+		qsort(r->records, r->nrecords, sizeof(*r->records), compare_records);
 }
 
 void life_free(struct report *r)

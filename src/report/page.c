@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The page: the template with its parts filled in. */
+/* The page: its template (page.html) with the parts in place of {{NAME}}. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,27 +8,8 @@
 #include "report/page_internal.h"
 #include "text/summary.h"
 
-enum { FLUSH = 1 << 20 };
-
-void page_flush(const struct report *r, struct buf *out)
-{
-	if (out->len < FLUSH)
-		return;
-	output_write(r->out, 0, out->data, out->len);
-	buf_reset(out);
-}
-
-const char *page_kind(uint32_t kind)
-{
-	static const char *const others[] = {
-		[ROW_EXEC - CALL_COUNT] = "exec", [ROW_END - CALL_COUNT] = "exit",
-		[ROW_SIGNAL - CALL_COUNT] = "signal",
-	};
-
-	return kind < CALL_COUNT ? call_descs[kind].name : others[kind - CALL_COUNT];
-}
-
-void page_time(struct buf *out, uint64_t ns)
+/* Append a time since the start with its unit: "12.345 ms". */
+static void add_time_text(struct buf *out, uint64_t ns)
 {
 	if (ns < 1000000000)
 		buf_addf(out, "%.3f ms", (double)ns / 1e6);
@@ -36,8 +17,8 @@ void page_time(struct buf *out, uint64_t ns)
 		buf_addf(out, "%.3f s", (double)ns / 1e9);
 }
 
-/* As a shell takes it. */
-static void add_argument(const char *arg, struct buf *out)
+/* Append an argument, quoted for a shell if necessary. */
+static void add_shell_word(const char *arg, struct buf *out)
 {
 	bool plain = *arg && !arg[strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					 "0123456789_-+=.,:/@%^")];
@@ -56,7 +37,7 @@ static void add_argument(const char *arg, struct buf *out)
 	html_add(out, "'");
 }
 
-/* The command line, or what was attached to. */
+/* Append the command line, or the processes that were attached. */
 static void add_command(const struct report *r, struct buf *out)
 {
 	const struct dump_facts *f = r->facts;
@@ -64,7 +45,7 @@ static void add_command(const struct report *r, struct buf *out)
 	if (f->command && f->command[0]) {
 		for (size_t i = 0; f->command[i]; i++) {
 			buf_adds(out, i ? " " : "");
-			add_argument(f->command[i], out);
+			add_shell_word(f->command[i], out);
 		}
 		return;
 	}
@@ -136,7 +117,7 @@ static void part_script_hash(const struct report *r, struct buf *out)
 
 /* Overview ------------------------------------------------------------------ */
 
-static void card(struct buf *out, const char *href, const char *what, const char *number,
+static void add_card(struct buf *out, const char *href, const char *what, const char *number,
 		 const char *more)
 {
 	buf_addf(out, "<li><a href=\"#%s\"><span class=\"n\">%s</span> <span class=\"what\">"
@@ -144,13 +125,13 @@ static void card(struct buf *out, const char *href, const char *what, const char
 		 more);
 }
 
-static void count_card(struct buf *out, const char *href, const char *one,
+static void add_count_card(struct buf *out, const char *href, const char *one,
 		       const char *many, uint64_t n, const char *more)
 {
 	char number[32];
 
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
-	card(out, href, n == 1 ? one : many, number, more);
+	add_card(out, href, n == 1 ? one : many, number, more);
 }
 
 static void part_overview(const struct report *r, struct buf *out)
@@ -172,20 +153,20 @@ static void part_overview(const struct report *r, struct buf *out)
 		probes += event_is_probe(events[i]);
 		groups += events[i]->leader != NULL;
 	}
-	page_time(&text, r->last_ns - r->facts->start_ns);
+	add_time_text(&text, r->last_ns - r->facts->start_ns);
 	snprintf(more, sizeof(more), "%zu task%s", r->ntasks, r->ntasks == 1 ? "" : "s");
-	card(out, "timeline", "from start to end", buf_str(&text), more);
+	add_card(out, "timeline", "duration", buf_str(&text), more);
 	snprintf(more, sizeof(more), "%llu failed", (unsigned long long)errors);
-	count_card(out, "calls", "call", "calls", calls, more);
+	add_count_card(out, "calls", "call", "calls", calls, more);
 	snprintf(more, sizeof(more), "%llu as probe%s, %llu in groups",
 		 (unsigned long long)probes, probes == 1 ? "" : "s",
 		 (unsigned long long)groups);
-	count_card(out, "events", "event opened", "events opened", nevents, more);
-	count_card(out, "failures", "open refused", "opens refused", nattempts,
-		   nattempts ? "with reasons" : "all went well");
-	count_card(out, "rings", "ring mapped", "rings mapped",
+	add_count_card(out, "events", "event opened", "events opened", nevents, more);
+	add_count_card(out, "failures", "failed open", "failed opens", nattempts,
+		   nattempts ? "with causes" : "every open succeeded");
+	add_count_card(out, "rings", "ring mapped", "rings mapped",
 		   model_rings(r->model, &rings), "");
-	count_card(out, "timeline", "record seen", "records seen", r->records_seen, "");
+	add_count_card(out, "timeline", "record read", "records read", r->records_seen, "");
 	buf_free(&text);
 }
 

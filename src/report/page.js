@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page as a whole: what needs scripts appears, theme, the drawing of events.
+// The page as a whole: elements that need scripts, the theme, the graph.
 
 const THEMES = ['system', 'light', 'dark'];
 
-// A page opened from a file may have no storage.
+// Read, or set, the stored theme.  Pages from files may have no storage.
 const stored = (set) => {
 	try {
 		if (set !== undefined)
@@ -20,7 +20,7 @@ const setTheme = (theme) => {
 	else
 		document.documentElement.dataset.theme = theme;
 	byId('theme').textContent = `Theme: ${theme}`;
-	tell('theme');
+	notify('theme');
 };
 
 const startTheme = () => {
@@ -31,10 +31,10 @@ const startTheme = () => {
 		stored(theme);
 		setTheme(theme);
 	});
-	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => tell('theme'));
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => notify('theme'));
 };
 
-// What a node of the drawing is connected with stands out when it is pointed at.
+// Highlight the edges of the node under the pointer.
 const startGraph = () => {
 	const svg = document.querySelector('.graph svg');
 	if (!svg)
@@ -53,7 +53,7 @@ const startGraph = () => {
 	}
 };
 
-// A link to an attr opens it.
+// Open the attr that a link points to.
 const openTarget = () => {
 	const target = location.hash && byId(location.hash.slice(1));
 	if (target instanceof HTMLDetailsElement)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the page's script works on: JSON, by columns. */
+/* The JSON that the page's script reads; calls and records are stored by columns. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,11 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Texts of the pool that the data needs, under new numbers; 0: not needed yet. */
+/* The texts of the pool that the data refers to, renumbered. */
 struct texts {
 	const struct report *r;
-	uint32_t *number, *list;
+	uint32_t *number;	/* by number in the pool: new number + 1; 0: not used */
+	uint32_t *list;		/* numbers in the pool */
 	uint32_t n;
 };
 
@@ -30,7 +31,7 @@ static uint32_t text_number(struct texts *t, uint32_t text)
 	return t->number[text] - 1;
 }
 
-/* ns since the start; hostile times may lie before it. */
+/* Append ns since the start; a malformed dump may have times before it. */
 static void add_time(struct buf *out, const struct report *r, uint64_t ns)
 {
 	buf_addf(out, "%lld", (long long)(int64_t)(ns - r->facts->start_ns));
@@ -38,7 +39,7 @@ static void add_time(struct buf *out, const struct report *r, uint64_t ns)
 
 /* Rows --------------------------------------------------------------------------- */
 
-/* A column: "key":[one number for each row], from(i). */
+/* Append a column, "key":[a number for each row]. */
 #define COLUMN(r, out, key, value)						\
 	do {									\
 		buf_adds(out, ",\"" key "\":[");				\
@@ -56,7 +57,7 @@ static void add_rows(const struct report *r, struct texts *t, struct buf *out)
 	uint64_t last = r->facts->start_ns;
 
 	buf_addf(out, "\"rows\":{\"n\":%zu", r->nrows);
-	buf_adds(out, ",\"at\":["); /* each since the one before */
+	buf_adds(out, ",\"at\":["); /* differences */
 	for (size_t i = 0; i < r->nrows; i++) {
 		buf_addf(out, "%s%lld", i ? "," : "", (long long)(r->rows[i].ns - last));
 		last = r->rows[i].ns;
@@ -74,12 +75,23 @@ static void add_rows(const struct report *r, struct texts *t, struct buf *out)
 	buf_adds(out, "},\n");
 }
 
+/* Return the name of a kind of row: "poll", "exec". */
+static const char *row_kind_name(uint32_t kind)
+{
+	static const char *const others[] = {
+		[ROW_EXEC - CALL_COUNT] = "exec", [ROW_END - CALL_COUNT] = "exit",
+		[ROW_SIGNAL - CALL_COUNT] = "signal",
+	};
+
+	return kind < CALL_COUNT ? call_descs[kind].name : others[kind - CALL_COUNT];
+}
+
 static void add_kinds(const struct report *r, struct buf *out)
 {
 	(void)r;
 	buf_adds(out, "\"kinds\":[");
 	for (uint32_t i = 0; i < ROW_KINDS; i++)
-		buf_addf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", page_kind(i),
+		buf_addf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", row_kind_name(i),
 			 i < CALL_COUNT ? call_class_name(call_descs[i].class) : "task");
 	buf_adds(out, "],\n");
 }
@@ -124,7 +136,7 @@ static void add_tasks(const struct report *r, struct buf *out)
 	buf_adds(out, "],\n");
 }
 
-static void add_target(const struct report *r, const struct event *e, struct buf *out)
+static void add_target_text(const struct report *r, const struct event *e, struct buf *out)
 {
 	struct buf text = { 0 };
 
@@ -133,7 +145,7 @@ static void add_target(const struct report *r, const struct event *e, struct buf
 	buf_free(&text);
 }
 
-static void add_mode(const struct report *r, const struct event *e, struct buf *out)
+static void add_mode_text(const struct report *r, const struct event *e, struct buf *out)
 {
 	struct buf text = { 0 };
 
@@ -142,7 +154,7 @@ static void add_mode(const struct report *r, const struct event *e, struct buf *
 	buf_free(&text);
 }
 
-static void add_event(const struct report *r, const struct event *e, struct buf *out)
+static void add_event_object(const struct report *r, const struct event *e, struct buf *out)
 {
 	const struct report_event *life = &r->events[e->number];
 
@@ -156,9 +168,9 @@ static void add_event(const struct report *r, const struct event *e, struct buf 
 	buf_adds(out, ",\"name\":");
 	script_add(out, e->name);
 	buf_adds(out, ",\"target\":");
-	add_target(r, e, out);
+	add_target_text(r, e, out);
 	buf_adds(out, ",\"mode\":");
-	add_mode(r, e, out);
+	add_mode_text(r, e, out);
 	buf_adds(out, ",\"enabled\":[");
 	for (size_t i = 0; i < life->nenabled; i++) {
 		buf_adds(out, i ? "," : "");
@@ -169,7 +181,7 @@ static void add_event(const struct report *r, const struct event *e, struct buf 
 	buf_adds(out, "]}");
 }
 
-static void add_events(const struct report *r, struct buf *out)
+static void add_event_list(const struct report *r, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(r->model, &events);
@@ -177,7 +189,7 @@ static void add_events(const struct report *r, struct buf *out)
 	buf_adds(out, "\"events\":[");
 	for (size_t i = 0; i < n; i++) {
 		buf_adds(out, i ? ",\n" : "");
-		add_event(r, events[i], out);
+		add_event_object(r, events[i], out);
 		page_flush(r, out);
 	}
 	buf_adds(out, "],\n");
@@ -211,7 +223,7 @@ static void add_rings(const struct report *r, struct buf *out)
 
 /* Records ----------------------------------------------------------------------------- */
 
-static void add_types(struct buf *out)
+static void add_record_types(struct buf *out)
 {
 	const struct xlat *x = &xlat_perf_event_type;
 	const char *sep = "";
@@ -227,12 +239,12 @@ static void add_types(struct buf *out)
 	buf_adds(out, "},\n");
 }
 
-/* By event: times, each since the one before, and types. */
-static void add_records(const struct report *r, struct buf *out)
+/* Append for each event the times of its records, as differences, and their types. */
+static void add_record_columns(const struct report *r, struct buf *out)
 {
 	size_t i = 0, end;
 
-	add_types(out);
+	add_record_types(out);
 	buf_addf(out, "\"recordsSeen\":%llu,\"records\":[", (unsigned long long)r->records_seen);
 	for (; i < r->nrecords; i = end) {
 		uint64_t last = r->facts->start_ns;
@@ -255,7 +267,7 @@ static void add_records(const struct report *r, struct buf *out)
 	buf_adds(out, "],\n");
 }
 
-/* Words with a meaning ------------------------------------------------------------------ */
+/* Words and meanings ------------------------------------------------------------------- */
 
 struct word {
 	const char *name, *meaning;
@@ -273,7 +285,7 @@ static uint64_t word_hash(const char *name, size_t len)
 	return hash_bytes(HASH_START, name, len);
 }
 
-static void add_word(struct words *w, const char *name, const char *meaning)
+static void add_known_word(struct words *w, const char *name, const char *meaning)
 {
 	uint64_t hash = word_hash(name, strlen(name));
 
@@ -285,24 +297,24 @@ static void add_word(struct words *w, const char *name, const char *meaning)
 	map_set(&w->by_hash, hash, (void *)w->n);
 }
 
-/* Everything that the tables know, but what is no word of a call's text. */
-static void learn_words(struct words *w)
+/* Add every name of the tables that the text of a call may contain. */
+static void add_known_words(struct words *w)
 {
 	const struct layout *l = &layout_perf_event_attr;
 
 	for (size_t i = 0; i < CALL_COUNT; i++)
-		add_word(w, call_descs[i].name, call_descs[i].meaning);
+		add_known_word(w, call_descs[i].name, call_descs[i].meaning);
 	for (size_t i = 0; i < ioctl_ndescs; i++)
-		add_word(w, ioctl_descs[i].name, ioctl_descs[i].meaning);
+		add_known_word(w, ioctl_descs[i].name, ioctl_descs[i].meaning);
 	for (size_t i = 0; i < l->n; i++)
-		add_word(w, l->fields[i].name, l->fields[i].meaning);
+		add_known_word(w, l->fields[i].name, l->fields[i].meaning);
 	for (size_t i = 0; xlat_tables[i]; i++)
 		for (size_t k = 0; k < xlat_tables[i]->n; k++)
-			add_word(w, xlat_tables[i]->entries[k].name,
+			add_known_word(w, xlat_tables[i]->entries[k].name,
 				 xlat_tables[i]->entries[k].meaning);
 }
 
-static void use_words(struct words *w, const char *text)
+static void mark_used_words(struct words *w, const char *text)
 {
 	while (*text) {
 		const char *start = text;
@@ -330,13 +342,13 @@ static void add_texts(const struct texts *t, struct words *w, struct buf *out)
 
 		buf_adds(out, i ? ",\n" : "\n");
 		script_add(out, text);
-		use_words(w, text);
+		mark_used_words(w, text);
 		page_flush(r, out);
 	}
 	buf_adds(out, "],\n");
 }
 
-static void add_words(const struct words *w, struct buf *out)
+static void add_used_words(const struct words *w, struct buf *out)
 {
 	const char *sep = "";
 
@@ -361,19 +373,19 @@ void part_data(const struct report *r, struct buf *out)
 	};
 	struct words w = { 0 };
 
-	learn_words(&w);
+	add_known_words(&w);
 	buf_adds(out, "{\"end\":");
 	add_time(out, r, r->last_ns);
 	buf_adds(out, ",\n");
 	add_kinds(r, out);
 	add_errors(r, out);
 	add_tasks(r, out);
-	add_events(r, out);
+	add_event_list(r, out);
 	add_rings(r, out);
-	add_records(r, out);
+	add_record_columns(r, out);
 	add_rows(r, &t, out);
 	add_texts(&t, &w, out);
-	add_words(&w, out);
+	add_used_words(&w, out);
 	buf_adds(out, "}");
 	free(w.list);
 	map_free(&w.by_hash);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who opened which event, who leads whom, who writes where, who waits: a drawing. */
+/* The graph: openers, events in their groups, rings, and tasks that wait for these. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const struct {
 	const char *title;
 } columns[COLUMNS] = {
 	[OPENERS] = { MARGIN, 160, "Opened by" }, [EVENTS] = { 250, 300, "Events" },
-	[RINGS] = { 640, 170, "Ring buffers" }, [READERS] = { 890, 160, "Waited for by" },
+	[RINGS] = { 640, 170, "Ring buffers" }, [READERS] = { 890, 160, "Waited on by" },
 };
 
 struct node {
@@ -38,7 +38,7 @@ struct drawing {
 	bool cut;		/* events were left out */
 };
 
-static struct node *find(const struct drawing *d, enum column c, uint64_t key)
+static struct node *find_node(const struct drawing *d, enum column c, uint64_t key)
 {
 	for (size_t i = 0; i < d->n[c]; i++)
 		if (d->nodes[c][i].key == key)
@@ -46,9 +46,9 @@ static struct node *find(const struct drawing *d, enum column c, uint64_t key)
 	return NULL;
 }
 
-static struct node *add(struct drawing *d, enum column c, uint64_t key)
+static struct node *add_node(struct drawing *d, enum column c, uint64_t key)
 {
-	struct node *n = find(d, c, key);
+	struct node *n = find_node(d, c, key);
 
 	if (n)
 		return n;
@@ -59,7 +59,7 @@ static struct node *add(struct drawing *d, enum column c, uint64_t key)
 	return n;
 }
 
-/* The events in the order of the drawing: members behind their leader. */
+/* Place the events, members behind their leader. */
 static void place_events(struct drawing *d)
 {
 	struct event *const *events;
@@ -78,10 +78,10 @@ static void place_events(struct drawing *d)
 		for (size_t k = i + 1; k < n && !leads; k++)
 			leads = events[k]->leader == e;
 		d->bottom[EVENTS] += leads ? GROUP_GAP : 0;
-		add(d, EVENTS, e->number);
+		add_node(d, EVENTS, e->number);
 		for (size_t k = i + 1; leads && k < n; k++)
 			if (events[k]->leader == e && d->n[EVENTS] < 2 * PAGE_GRAPH)
-				add(d, EVENTS, events[k]->number);
+				add_node(d, EVENTS, events[k]->number);
 		d->bottom[EVENTS] += leads ? GROUP_GAP : 0;
 	}
 }
@@ -97,20 +97,20 @@ static void place_others(struct drawing *d)
 		const struct event *e = model_event_number(d->r->model, number);
 
 		if (!e->found)
-			add(d, OPENERS, (uint64_t)e->opener);
+			add_node(d, OPENERS, (uint64_t)e->opener);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (find(d, EVENTS, rings[i]->event->number))
-			add(d, RINGS, rings[i]->number);
+		if (find_node(d, EVENTS, rings[i]->event->number))
+			add_node(d, RINGS, rings[i]->number);
 	n = model_tasks(d->r->model, &tasks);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < tasks[i]->npolled; k++)
-			if (find(d, RINGS, tasks[i]->polled[k]->number))
-				add(d, READERS, (uint64_t)tasks[i]->tid);
+			if (find_node(d, RINGS, tasks[i]->polled[k]->number))
+				add_node(d, READERS, (uint64_t)tasks[i]->tid);
 }
 
-/* Short columns stand in the middle of the high one. */
-static int center(struct drawing *d)
+/* Center the columns vertically.  Return the height. */
+static int center_columns(struct drawing *d)
 {
 	int most = 0;
 
@@ -122,7 +122,7 @@ static int center(struct drawing *d)
 	return most;
 }
 
-static void edge(struct drawing *d, enum column from, const struct node *a, enum column to,
+static void draw_edge(struct drawing *d, enum column from, const struct node *a, enum column to,
 		 const struct node *b, const char *class)
 {
 	int x1 = columns[from].x + columns[from].width, x2 = columns[to].x;
@@ -145,26 +145,26 @@ static void draw_edges(struct drawing *d)
 		const struct event *e = model_event_number(d->r->model, (unsigned int)n->key);
 		const struct event *to = event_writes_to(e);
 
-		other = e->found ? NULL : find(d, OPENERS, (uint64_t)e->opener);
+		other = e->found ? NULL : find_node(d, OPENERS, (uint64_t)e->opener);
 		if (other)
-			edge(d, OPENERS, other, EVENTS, n, "opens");
+			draw_edge(d, OPENERS, other, EVENTS, n, "opens");
 		for (size_t k = 0; k < nrings; k++) {
-			other = rings[k]->event == to ? find(d, RINGS, rings[k]->number) : NULL;
+			other = rings[k]->event == to ? find_node(d, RINGS, rings[k]->number) : NULL;
 			if (other)
-				edge(d, EVENTS, n, RINGS, other, e->output ? "redirect" : "writes");
+				draw_edge(d, EVENTS, n, RINGS, other, e->output ? "redirect" : "writes");
 		}
 	}
 	for (size_t i = 0; i < ntasks; i++)
 		for (size_t k = 0; k < tasks[i]->npolled; k++) {
-			const struct node *a = find(d, RINGS, tasks[i]->polled[k]->number);
-			const struct node *b = find(d, READERS, (uint64_t)tasks[i]->tid);
+			const struct node *a = find_node(d, RINGS, tasks[i]->polled[k]->number);
+			const struct node *b = find_node(d, READERS, (uint64_t)tasks[i]->tid);
 
 			if (a && b)
-				edge(d, RINGS, a, READERS, b, "waits");
+				draw_edge(d, RINGS, a, READERS, b, "waits");
 		}
 }
 
-/* Frames around groups. */
+/* Draw frames around groups. */
 static void draw_groups(struct drawing *d)
 {
 	for (size_t i = 0; i < d->n[EVENTS]; i++) {
@@ -186,8 +186,9 @@ static void draw_groups(struct drawing *d)
 	}
 }
 
-/* Text that fits into so many pixels, the whole of it for a pointer. */
-static void fitting(struct buf *out, int y, const char *class, const char *text, int width)
+/* Draw a line of text, cut to a width in pixels. */
+static void draw_fitting_text(struct buf *out, int y, const char *class, const char *text,
+			      int width)
 {
 	size_t fits = (size_t)(width - 2 * TEXT_X) / LETTER + 1;
 	struct buf cut = { 0 };
@@ -203,7 +204,7 @@ static void fitting(struct buf *out, int y, const char *class, const char *text,
 	buf_free(&cut);
 }
 
-static void box(struct drawing *d, enum column c, const struct node *n, const char *class,
+static void draw_box(struct drawing *d, enum column c, const struct node *n, const char *class,
 		const char *href, const char *one, const char *two)
 {
 	struct buf *out = d->out;
@@ -215,13 +216,13 @@ static void box(struct drawing *d, enum column c, const struct node *n, const ch
 	html_addf(out, "%s: %s", one, two);
 	buf_addf(out, "</title><rect width=\"%d\" height=\"%d\" rx=\"6\"/>", columns[c].width,
 		 HEIGHT);
-	fitting(out, LINE_1, "one", one, columns[c].width);
-	fitting(out, LINE_2, "two", two, columns[c].width);
+	draw_fitting_text(out, LINE_1, "one", one, columns[c].width);
+	draw_fitting_text(out, LINE_2, "two", two, columns[c].width);
 	buf_adds(out, href ? "</g></a>\n" : "</g>\n");
 }
 
-/* What a task of that column does there, counted over all that had its number. */
-static void add_deeds(const struct drawing *d, enum column c, pid_t tid, struct buf *out)
+/* Append how often tasks with that tid opened, or waited, by column. */
+static void add_activity(const struct drawing *d, enum column c, pid_t tid, struct buf *out)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(d->r->model, &tasks);
@@ -239,13 +240,13 @@ static void draw_tasks(struct drawing *d, enum column c)
 {
 	for (size_t i = 0; i < d->n[c]; i++) {
 		pid_t tid = (pid_t)d->nodes[c][i].key;
-		struct buf name = { 0 }, deeds = { 0 };
+		struct buf name = { 0 }, activity = { 0 };
 
 		summary_add_task(d->r->model, tid, &name);
-		add_deeds(d, c, tid, &deeds);
-		box(d, c, &d->nodes[c][i], "task", NULL, buf_str(&name), buf_str(&deeds));
+		add_activity(d, c, tid, &activity);
+		draw_box(d, c, &d->nodes[c][i], "task", NULL, buf_str(&name), buf_str(&activity));
 		buf_free(&name);
-		buf_free(&deeds);
+		buf_free(&activity);
 	}
 }
 
@@ -258,7 +259,7 @@ static void draw_events(struct drawing *d)
 
 		buf_addf(&one, "#%u %s", e->number, e->name);
 		summary_add_mode(d->r->names, e, &two);
-		box(d, EVENTS, n, "event", "event", buf_str(&one),
+		draw_box(d, EVENTS, n, "event", "event", buf_str(&one),
 		    two.len ? two.data + 2 : "opened before the trace");
 		buf_free(&one);
 		buf_free(&two);
@@ -274,7 +275,7 @@ static void draw_rings(struct drawing *d)
 
 		buf_addf(&one, "ring %u", ring->number);
 		summary_add_size(ring, d->r->names->page_size, &two);
-		box(d, RINGS, n, "ring", "ring", buf_str(&one), buf_str(&two));
+		draw_box(d, RINGS, n, "ring", "ring", buf_str(&one), buf_str(&two));
 		buf_free(&one);
 		buf_free(&two);
 	}
@@ -282,7 +283,7 @@ static void draw_rings(struct drawing *d)
 
 static void draw(struct drawing *d)
 {
-	int height = center(d) + MARGIN;
+	int height = center_columns(d) + MARGIN;
 	int last = d->n[READERS] ? READERS : d->n[RINGS] ? RINGS : EVENTS;
 	int width = columns[last].x + columns[last].width + MARGIN;
 
@@ -292,7 +293,7 @@ static void draw(struct drawing *d)
 		 "graph-desc\"><title id=\"graph-title\">Events and rings</title>"
 		 "<desc id=\"graph-desc\">Who opened each event, which events form groups, "
 		 "which ring their records go to and who waits for it. The tables of events, "
-		 "rings and tasks say the same.</desc>\n", width, height, width, height);
+		 "rings and tasks have the same data.</desc>\n", width, height, width, height);
 	for (int c = 0; c <= last; c++)
 		if (d->n[c])
 			buf_addf(d->out, "<text class=\"head\" x=\"%d\" y=\"18\">%s</text>\n",

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of the page, each written by one function; for src/report only. */
+/* The parts of the page, and what they share.  For src/report only. */
 #ifndef PEVTRACE_REPORT_PAGE_INTERNAL_H
 #define PEVTRACE_REPORT_PAGE_INTERNAL_H
 
 #include "report/report.h"
 
-/*
- * What the page holds without scripts: beyond it, a sentence says how to get
- * the rest.
- */
+/* Limits of the tables without scripts; a sentence says how to get the rest. */
 enum { PAGE_CALLS = 500, PAGE_EVENTS = 1000, PAGE_ATTRS = 200, PAGE_GRAPH = 48 };
 
-/* The files of this directory, and the SHA-256 of two in base64 (embed.sh). */
+/* The files of this directory, with SHA-256 hashes in base64 (made by embed.sh). */
 extern const char page_template[], page_style[], page_script[];
 extern const char page_style_sha256[], page_script_sha256[];
 
-/* Each appends to out, and may write out and empty it. */
+/* Append a part of the page to out; long parts call page_flush(). */
 void part_graph(const struct report *r, struct buf *out);
 void part_events(const struct report *r, struct buf *out);
 void part_attrs(const struct report *r, struct buf *out);
@@ -26,16 +23,18 @@ void part_counts(const struct report *r, struct buf *out);
 void part_calls(const struct report *r, struct buf *out);
 void part_data(const struct report *r, struct buf *out);
 
-/* Writes what is in out, if it is much, and empties it. */
+/* Write and empty out if it holds more than a megabyte. */
 void page_flush(const struct report *r, struct buf *out);
 
-/* The name of a kind of row, "poll" or "exec". */
-const char *page_kind(uint32_t kind);
+/* Append a link to an event in the table of events. */
+void page_link_event(struct buf *out, unsigned int number);
 
-/* A time since the start, with a unit: "12.345 ms". */
-void page_time(struct buf *out, uint64_t ns);
+/* Begin and end a table; columns end with NULL, and those of numbers begin with '>'. */
+void page_table_begin(struct buf *out, const char *label, const char *caption,
+		      const char *const *columns);
+void page_table_end(struct buf *out);
 
-/* Appends what add() appends, escaped. */
+/* Append what add(..., buf) appends, escaped. */
 #define PAGE_ESCAPED(out, add, ...)						\
 	do {									\
 		struct buf escaped = { 0 };					\

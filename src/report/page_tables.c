@@ -13,19 +13,14 @@
 #include "text/summary.h"
 #include "text/text.h"
 
-static void link_event(struct buf *out, const struct event *e)
-{
-	buf_addf(out, "<a href=\"#event-%u\">#%u</a>", e->number, e->number);
-}
-
-static void cell(struct buf *out, const struct buf *text)
+static void add_cell(struct buf *out, const struct buf *text)
 {
 	buf_adds(out, "<td>");
 	html_add(out, buf_str(text));
 	buf_adds(out, "</td>");
 }
 
-static const struct report_event *life_of(const struct report *r, const struct event *e)
+static const struct report_event *event_life(const struct report *r, const struct event *e)
 {
 	static const struct report_event none;
 
@@ -34,22 +29,22 @@ static const struct report_event *life_of(const struct report *r, const struct e
 
 /* Events ------------------------------------------------------------------------ */
 
-static void relations(const struct event *e, struct buf *out)
+static void add_relations(const struct event *e, struct buf *out)
 {
 	if (e->leader) {
 		buf_adds(out, "in the group of ");
-		link_event(out, e->leader);
+		page_link_event(out, e->leader->number);
 	}
 	if (e->output) {
 		buf_adds(out, e->leader ? "; writes" : "writes");
 		buf_adds(out, " to the ring of ");
-		link_event(out, e->output);
+		page_link_event(out, e->output->number);
 	}
 }
 
-static void event_row(const struct report *r, const struct event *e, struct buf *out)
+static void add_event_row(const struct report *r, const struct event *e, struct buf *out)
 {
-	const struct report_event *life = life_of(r, e);
+	const struct report_event *life = event_life(r, e);
 	struct buf text = { 0 };
 
 	buf_addf(out, "<tr id=\"event-%u\"><th scope=\"row\">#%u <code>", e->number, e->number);
@@ -60,19 +55,19 @@ static void event_row(const struct report *r, const struct event *e, struct buf 
 	buf_adds(out, "</th>");
 	summary_add_target(r->model, e, &text);
 	summary_add_mode(r->names, e, &text);
-	cell(out, &text);
+	add_cell(out, &text);
 	buf_reset(&text);
 	summary_add_life(r->model, e, &text);
-	cell(out, &text);
+	add_cell(out, &text);
 	buf_adds(out, "<td>");
-	relations(e, out);
+	add_relations(e, out);
 	buf_adds(out, "</td>");
 	buf_reset(&text);
 	summary_add_counter(e, &text);
-	cell(out, &text);
+	add_cell(out, &text);
 	buf_reset(&text);
 	summary_add_records(e, &text);
-	cell(out, &text);
+	add_cell(out, &text);
 	buf_adds(out, "<td>");
 	if (life->attr)
 		buf_addf(out, "<a href=\"#attr-%u\">attr</a>", life->attr);
@@ -91,18 +86,14 @@ void part_events(const struct report *r, struct buf *out)
 		buf_adds(out, "<p>No event was opened.</p>\n");
 		return;
 	}
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Table of events\">\n<table>\n<caption>What each successful "
-		 "perf_event_open made</caption>\n<thead><tr><th scope=\"col\">Event</th>"
-		 "<th scope=\"col\">Measures</th><th scope=\"col\">Life</th>"
-		 "<th scope=\"col\">Relations</th><th scope=\"col\">Count</th>"
-		 "<th scope=\"col\">Records</th><th scope=\"col\">Fields</th></tr></thead>\n"
-		 "<tbody>\n");
+	page_table_begin(out, "Table of events", "Events opened", (const char *const[]){
+		"Event", "Target", "Lifetime", "Relations", "Count", "Records", "Fields", NULL,
+	});
 	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++) {
-		event_row(r, events[i], out);
+		add_event_row(r, events[i], out);
 		page_flush(r, out);
 	}
-	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	page_table_end(out);
 	if (n > PAGE_EVENTS)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu events. "
 			 "<code>pevtrace decode --summary</code> lists all.</p>\n",
@@ -111,15 +102,15 @@ void part_events(const struct report *r, struct buf *out)
 
 /* Attrs ---------------------------------------------------------------------------- */
 
-/* Links to the events that were opened with it. */
-static void add_users(const struct report *r, uint32_t attr, struct buf *out)
+/* Append the name of the first event with the attr, and the number of others. */
+static void add_attr_name(const struct report *r, uint32_t attr, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(r->model, &events), users = 0;
 	const char *name = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (life_of(r, events[i])->attr != attr)
+		if (event_life(r, events[i])->attr != attr)
 			continue;
 		if (!users++)
 			name = events[i]->name;
@@ -131,22 +122,22 @@ static void add_users(const struct report *r, uint32_t attr, struct buf *out)
 		buf_addf(out, " and %zu more", users - 1);
 }
 
-static void list_users(const struct report *r, uint32_t attr, struct buf *out)
+static void add_attr_events(const struct report *r, uint32_t attr, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(r->model, &events), users = 0;
 
-	buf_adds(out, "<p>Opened with it: ");
+	buf_adds(out, "<p>Opened with this attr: ");
 	for (size_t i = 0; i < n && users < 100; i++) {
-		if (life_of(r, events[i])->attr != attr)
+		if (event_life(r, events[i])->attr != attr)
 			continue;
 		buf_adds(out, users++ ? ", " : "");
-		link_event(out, events[i]);
+		page_link_event(out, events[i]->number);
 	}
 	buf_adds(out, users == 100 ? ", ...</p>\n" : "</p>\n");
 }
 
-static void attr_table(const struct report *r, uint32_t attr, bool open, struct buf *out)
+static void add_attr_table(const struct report *r, uint32_t attr, bool open, struct buf *out)
 {
 	const char *rows = pool_get(&r->pool, attr);
 	size_t set, unset;
@@ -154,15 +145,12 @@ static void attr_table(const struct report *r, uint32_t attr, bool open, struct 
 	attr_rows_count(rows, &set, &unset);
 	buf_addf(out, "<details class=\"attr\" id=\"attr-%u\"%s><summary>", attr,
 		 open ? " open" : "");
-	add_users(r, attr, out);
+	add_attr_name(r, attr, out);
 	buf_addf(out, " <span class=\"note\">%zu fields set, %zu unset</span></summary>\n", set,
 		 unset);
-	list_users(r, attr, out);
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Fields of the attr\"><table>\n<caption>struct "
-		 "perf_event_attr</caption>\n<thead><tr><th scope=\"col\">Field</th>"
-		 "<th scope=\"col\">Value</th><th scope=\"col\">Meaning</th></tr></thead>\n"
-		 "<tbody>\n");
+	add_attr_events(r, attr, out);
+	page_table_begin(out, "Fields of the attr", "struct perf_event_attr",
+			 (const char *const[]){ "Field", "Value", "Meaning", NULL });
 	buf_adds(out, rows);
 	buf_adds(out, "</tbody></table></div></details>\n");
 }
@@ -174,13 +162,13 @@ void part_attrs(const struct report *r, struct buf *out)
 	bool *seen = xcalloc(r->pool.n, sizeof(*seen));
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t attr = life_of(r, events[i])->attr;
+		uint32_t attr = event_life(r, events[i])->attr;
 
 		if (!attr || seen[attr])
 			continue;
 		seen[attr] = true;
 		if (shown++ < PAGE_ATTRS)
-			attr_table(r, attr, shown == 1, out);
+			add_attr_table(r, attr, shown == 1, out);
 		page_flush(r, out);
 	}
 	free(seen);
@@ -200,10 +188,10 @@ static void add_instead(const struct report *r, const struct attempt *a, struct 
 	struct buf text = { 0 };
 
 	if (!e) {
-		buf_adds(out, "Nothing like it worked.");
+		buf_adds(out, "No similar event was opened.");
 		return;
 	}
-	link_event(out, e);
+	page_link_event(out, e->number);
 	buf_adds(out, " <code>");
 	html_add(out, e->name);
 	buf_adds(out, "</code>, which differs in ");
@@ -212,7 +200,7 @@ static void add_instead(const struct report *r, const struct attempt *a, struct 
 	buf_free(&text);
 }
 
-static void failure_row(const struct report *r, const struct report_failure *f,
+static void add_failure_row(const struct report *r, const struct report_failure *f,
 			struct buf *out)
 {
 	const struct attempt *attempts, *a;
@@ -228,7 +216,7 @@ static void failure_row(const struct report *r, const struct report_failure *f,
 	buf_adds(out, "</code>");
 	if (f->times > 1)
 		buf_addf(out, " <span class=\"tag\">%u times</span>", f->times);
-	buf_adds(out, "<details><summary>its fields</summary><table><tbody>");
+	buf_adds(out, "<details><summary>fields</summary><table><tbody>");
 	buf_adds(out, pool_get(&r->pool, f->attr));
 	buf_adds(out, "</tbody></table></details></th><td><strong class=\"error\">");
 	if (error)
@@ -251,41 +239,40 @@ void part_failures(const struct report *r, struct buf *out)
 		buf_adds(out, "<p>Every perf_event_open of this trace succeeded.</p>\n");
 		return;
 	}
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Table of failed opens\">\n<table>\n<caption>What the kernel "
-		 "refused, by which of its checks, and what worked instead</caption>\n"
-		 "<thead><tr><th scope=\"col\">Asked for</th><th scope=\"col\">Error</th>"
-		 "<th scope=\"col\">Why</th><th scope=\"col\">What worked instead</th>"
-		 "<th scope=\"col\">By</th></tr></thead>\n<tbody>\n");
+	page_table_begin(out, "Table of failed opens",
+			 "Refused opens, their causes, and similar events that opened",
+			 (const char *const[]){
+		"Requested", "Error", "Cause", "Opened instead", "By", NULL,
+	});
 	for (size_t i = 0; i < r->nfailures && i < PAGE_EVENTS; i++) {
-		failure_row(r, &r->failures[i], out);
+		add_failure_row(r, &r->failures[i], out);
 		page_flush(r, out);
 	}
-	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	page_table_end(out);
 	if (r->nfailures > PAGE_EVENTS)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu. <code>pevtrace decode "
 			 "-e trace=%%open -e status=failed</code> shows all.</p>\n",
 			 (int)PAGE_EVENTS, r->nfailures);
-	buf_adds(out, "<p class=\"hint\">The reasons follow from the dump and from the "
-		 "checks of its kernel's release. On the machine itself, <code>pevtrace check "
-		 "DUMP:LINE</code> asks the kernel, and <code>pevtrace why DUMP:LINE</code> "
+	buf_adds(out, "<p class=\"hint\">The causes are derived from the dump and the checks of "
+		 "its kernel's release. On the machine itself, <code>pevtrace check "
+		 "DUMP:LINE</code> tries the call, and <code>pevtrace why DUMP:LINE</code> "
 		 "finds the nearest event that opens.</p>\n");
 }
 
 /* Rings and tasks -------------------------------------------------------------------- */
 
-static void add_writers(const struct report *r, const struct summary_writers *w,
+static void add_ring_writers(const struct report *r, const struct summary_writers *w,
 			const struct ring *ring, struct buf *out)
 {
 	const char *sep = "";
 
 	for (unsigned int i = summary_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
 		buf_adds(out, sep);
-		link_event(out, model_event_number(r->model, i));
+		page_link_event(out, model_event_number(r->model, i)->number);
 	}
 }
 
-static void ring_row(const struct report *r, const struct summary_writers *w,
+static void add_ring_row(const struct report *r, const struct summary_writers *w,
 		     const struct ring *ring, struct buf *out)
 {
 	const struct report_ring *life = ring->number < r->nrings ?
@@ -295,11 +282,11 @@ static void ring_row(const struct report *r, const struct summary_writers *w,
 		 ring->number);
 	PAGE_ESCAPED(out, summary_add_size, ring, r->names->page_size);
 	buf_adds(out, "</td><td>");
-	link_event(out, ring->event);
+	page_link_event(out, ring->event->number);
 	buf_adds(out, " <code>");
 	html_add(out, ring->event->name);
 	buf_adds(out, "</code></td><td>");
-	add_writers(r, w, ring, out);
+	add_ring_writers(r, w, ring, out);
 	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
 		 "<td class=\"num\">%llu", ring->polls, (unsigned long long)ring->records,
 		 (unsigned long long)ring->missed);
@@ -319,30 +306,26 @@ void part_rings(const struct report *r, struct buf *out)
 	struct summary_writers writers;
 
 	if (!n) {
-		buf_adds(out, "<p>No ring buffer was mapped: counts were read, or nothing "
-			 "was.</p>\n");
+		buf_adds(out, "<p>No ring buffer was mapped.</p>\n");
 		return;
 	}
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Table of rings\">\n<table>\n<caption>Ring buffers, and what "
-		 "was seen in them (with --records)</caption>\n<thead><tr>"
-		 "<th scope=\"col\">Ring</th><th scope=\"col\">Size</th>"
-		 "<th scope=\"col\">Of event</th><th scope=\"col\">Written by</th>"
-		 "<th scope=\"col\" class=\"num\">Waits</th>"
-		 "<th scope=\"col\" class=\"num\">Records</th>"
-		 "<th scope=\"col\" class=\"num\">Bytes missed</th>"
-		 "<th scope=\"col\" class=\"num\">Most bytes waiting</th></tr></thead>\n<tbody>\n");
+	page_table_begin(out, "Table of rings",
+			 "Ring buffers, and the records read from them (with --records)",
+			 (const char *const[]){
+		"Ring", "Size", "Of event", "Written by", ">Waits", ">Records",
+		">Bytes missed", ">Maximum fill, bytes", NULL,
+	});
 	summary_find_writers(r->model, &writers);
 	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++)
-		ring_row(r, &writers, rings[i], out);
+		add_ring_row(r, &writers, rings[i], out);
 	summary_free_writers(&writers);
-	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	page_table_end(out);
 	if (n > PAGE_EVENTS)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu rings.</p>\n",
 			 (int)PAGE_EVENTS, n);
 }
 
-static void task_row(const struct report *r, const struct task_info *t, struct buf *out)
+static void add_task_row(const struct report *r, const struct task_info *t, struct buf *out)
 {
 	const char *sep = "";
 
@@ -364,23 +347,17 @@ void part_tasks(const struct report *r, struct buf *out)
 	struct task_info *const *tasks;
 	size_t n = model_tasks(r->model, &tasks), shown = 0;
 
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Table of tasks\">\n<table>\n<caption>Tasks that use events"
-		 "</caption>\n<thead><tr><th scope=\"col\">Task</th>"
-		 "<th scope=\"col\" class=\"num\">Process</th>"
-		 "<th scope=\"col\" class=\"num\">Opens</th>"
-		 "<th scope=\"col\" class=\"num\">Failed</th>"
-		 "<th scope=\"col\" class=\"num\">Reads</th>"
-		 "<th scope=\"col\" class=\"num\">Waits</th>"
-		 "<th scope=\"col\">Waits for</th></tr></thead>\n<tbody>\n");
+	page_table_begin(out, "Table of tasks", "Tasks that use events", (const char *const[]){
+		"Task", ">Process", ">Opens", ">Failed", ">Reads", ">Waits", "Waits for", NULL,
+	});
 	for (size_t i = 0; i < n && shown < PAGE_EVENTS; i++) {
 		if (!tasks[i]->opens && !tasks[i]->failures && !tasks[i]->reads &&
 		    !tasks[i]->polls)
 			continue;
-		task_row(r, tasks[i], out);
+		add_task_row(r, tasks[i], out);
 		shown++;
 	}
-	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	page_table_end(out);
 }
 
 /* Counts and calls ------------------------------------------------------------------- */
@@ -389,12 +366,10 @@ void part_counts(const struct report *r, struct buf *out)
 {
 	struct call_count all = { 0 };
 
-	buf_adds(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		 "aria-label=\"Table of counts\">\n<table>\n<caption>How often each call was "
-		 "made, and how long it took</caption>\n<thead><tr><th scope=\"col\">Call</th>"
-		 "<th scope=\"col\">Meaning</th><th scope=\"col\" class=\"num\">Calls</th>"
-		 "<th scope=\"col\" class=\"num\">Errors</th>"
-		 "<th scope=\"col\" class=\"num\">Time, &#181;s</th></tr></thead>\n<tbody>\n");
+	page_table_begin(out, "Table of counts", "Calls, errors and time by system call",
+			 (const char *const[]){
+		"Call", "Meaning", ">Calls", ">Errors", ">Time, &#181;s", NULL,
+	});
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		const struct call_count *n = &r->counts.of[i];
 
@@ -417,7 +392,7 @@ void part_counts(const struct report *r, struct buf *out)
 		 (double)all.ns / 1e3);
 }
 
-static void call_row(const struct report *r, const struct report_row *row, struct buf *out)
+static void add_call_row(const struct report *r, const struct report_row *row, struct buf *out)
 {
 	const struct report_task *t = &r->tasks[row->task];
 
@@ -438,19 +413,18 @@ void part_calls(const struct report *r, struct buf *out)
 	size_t n = r->nrows < PAGE_CALLS ? r->nrows : PAGE_CALLS;
 
 	for (size_t i = 0; i < n; i++) {
-		call_row(r, &r->rows[i], out);
+		add_call_row(r, &r->rows[i], out);
 		page_flush(r, out);
 	}
-	buf_adds(out, "</tbody>\n</table>\n</div>\n");
+	page_table_end(out);
 	if (r->left_out)
 		buf_addf(out, "<p class=\"rest\">This page holds %zu of %zu calls; "
-			 "<code>pevtrace report --calls=%zu</code> takes in all.</p>\n", r->nrows,
+			 "<code>pevtrace report --calls=%zu</code> includes all.</p>\n", r->nrows,
 			 r->nrows + r->left_out, r->nrows + r->left_out);
-	if (r->nrows > n)
+	if (r->nrows > n) {
 		buf_addf(out, "<p class=\"rest noscript\">Without scripts, this table ends after "
 			 "the first %zu of %zu calls. <code>pevtrace decode -y -ttt ", n,
 			 r->nrows);
-	if (r->nrows > n) {
 		html_add(out, r->about.dump);
 		buf_adds(out, "</code> prints all.</p>\n");
 	}

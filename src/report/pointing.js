@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The timeline under pointer and keys: what is at a place, what it says, moving about.
+// Pointer and keys on the timeline: hit testing, the tooltip, navigation.
 
-// What is at a place ---------------------------------------------------------------------
+// Hit testing ----------------------------------------------------------------------------
 
 const nearestRow = (lane, ns, reach) => {
 	let best = -1, distance = reach;
@@ -27,7 +27,7 @@ const recordsNear = (lane, ns, reach) => {
 	return counts;
 };
 
-const pick = (x, y) => {
+const hitTest = (x, y) => {
 	const s = size(), lane = lanes[Math.floor((y - AXIS + byId('lanes').scrollTop) / LANE)];
 	if (!lane || y < AXIS)
 		return null;
@@ -80,13 +80,13 @@ const showTip = (hit, x, y) => {
 
 // Pointer and keys ------------------------------------------------------------------------
 
-const place = (event) => {
+const pointerPosition = (event) => {
 	const box = byId('lanes').getBoundingClientRect();
 	return { x: event.clientX - box.left, y: event.clientY - box.top };
 };
 
 const onMove = (event) => {
-	const { x, y } = place(event);
+	const { x, y } = pointerPosition(event);
 	if (drag) {
 		drag.to = Math.max(size().left, x);
 		if (drag.pan) {
@@ -98,11 +98,11 @@ const onMove = (event) => {
 		redraw();
 		return;
 	}
-	showTip(pick(x, y), x, y + byId('lanes').offsetTop);
+	showTip(hitTest(x, y), x, y + byId('lanes').offsetTop);
 };
 
 const onDown = (event) => {
-	const { x, y } = place(event);
+	const { x, y } = pointerPosition(event);
 	if (event.button > 1 || x < size().left || x > byId('lanes').clientWidth)
 		return;
 	drag = { x, y, last: x, pan: event.shiftKey || event.button === 1 };
@@ -115,11 +115,11 @@ const onUp = () => {
 	if (!was)
 		return;
 	if (was.to === undefined || Math.abs(was.to - was.x) < 4) {
-		const hit = pick(was.x, was.y);
+		const hit = hitTest(was.x, was.y);
 		if (hit)
 			laneFocus = lanes.indexOf(hit.lane);
 		if (hit && hit.row >= 0)
-			tell('select', hit.row, 'timeline');
+			notify('select', hit.row, 'timeline');
 	} else if (!was.pan) {
 		const s = size();
 		setView(nsOf(Math.min(was.x, was.to), s), nsOf(Math.max(was.x, was.to), s));
@@ -128,7 +128,7 @@ const onUp = () => {
 };
 
 const onWheel = (event) => {
-	const { x } = place(event), s = size();
+	const { x } = pointerPosition(event), s = size();
 	if (x < s.left || !(event.ctrlKey || document.activeElement === byId('lanes')))
 		return;
 	event.preventDefault();
@@ -138,8 +138,8 @@ const onWheel = (event) => {
 		zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), nsOf(x, s));
 };
 
-const say = (text) => {
-	byId('said').textContent = text;
+const announce = (text) => {
+	byId('announced').textContent = text;
 };
 
 const moveLane = (by) => {
@@ -147,7 +147,7 @@ const moveLane = (by) => {
 	laneFocus = Math.max(0, Math.min(lanes.length - 1, laneFocus + by));
 	const top = laneFocus * LANE, room = box.clientHeight - AXIS - LANE;
 	box.scrollTop = Math.max(top - room, Math.min(box.scrollTop, top));
-	say(laneText(lanes[laneFocus]));
+	announce(laneText(lanes[laneFocus]));
 	redraw();
 };
 
@@ -159,8 +159,8 @@ const moveItem = (by) => {
 	let at = lowerBound(items, here);
 	at = by > 0 ? (items[at] === here ? at + 1 : at) : at - 1;
 	at = Math.max(0, Math.min(items.length - 1, at));
-	tell('select', items[at], 'timeline');
-	say(`${textOf(items[at])} ${resultOf(items[at])}`);
+	notify('select', items[at], 'timeline');
+	announce(`${textOf(items[at])} ${resultOf(items[at])}`);
 };
 
 const keys = {

@@ -9,7 +9,7 @@
 
 static uint32_t append(struct pool *p, const char *text)
 {
-	if (!(p->n & (p->n - 1))) /* room is made in powers of two */
+	if (!(p->n & (p->n - 1))) /* the capacity is a power of two */
 		p->at = xrealloc(p->at, (p->n ? 2 * p->n : 1) * sizeof(*p->at));
 	p->at[p->n] = p->bytes.len;
 	buf_add(&p->bytes, text, strlen(text) + 1);
@@ -22,7 +22,7 @@ uint32_t pool_add(struct pool *p, const char *text)
 	uintptr_t found;
 	uint32_t number;
 
-	/* another text under the same hash takes the next free key */
+	/* on a collision, use the next free key */
 	while ((found = (uintptr_t)map_get(&p->by_hash, hash))) {
 		if (!strcmp(pool_get(p, (uint32_t)(found - 1)), text))
 			return (uint32_t)(found - 1);

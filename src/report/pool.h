@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Texts that are kept once, however often they come, and known by number. */
+/* Texts that are stored once and referred to by number. */
 #ifndef PEVTRACE_REPORT_POOL_H
 #define PEVTRACE_REPORT_POOL_H
 
@@ -11,15 +11,15 @@
 /* Zero-initialised is empty. */
 struct pool {
 	struct buf bytes;
-	size_t *at;		/* where each begins; it ends with a NUL */
+	size_t *at;		/* start of each, NUL-terminated */
 	size_t n;
-	struct map by_hash;	/* to its number + 1 */
+	struct map by_hash;	/* number + 1 */
 };
 
-/* The number of the text, which is copied unless it is there. */
+/* Return the number of text, and add a copy if it is new. */
 uint32_t pool_add(struct pool *p, const char *text);
 
-/* The text; valid until the next pool_add(). */
+/* Return a text; valid until the next pool_add(). */
 static inline const char *pool_get(const struct pool *p, uint32_t number)
 {
 	return p->bytes.data + p->at[number];

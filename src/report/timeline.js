@@ -9,7 +9,7 @@ let laneFocus = 0, drag = null, drawing = 0;
 
 // Lanes -----------------------------------------------------------------------------
 
-// Rows in the order of time, and the latest end of all up to each.
+// Return the rows of a lane with the latest end up to each, and its failed rows.
 const laneItems = (list) => {
 	const items = Uint32Array.from(list), ends = new Float64Array(items.length);
 	let last = -Infinity;
@@ -20,7 +20,7 @@ const laneItems = (list) => {
 	return { items, ends, failed: items.filter((row) => rows.error[row]) };
 };
 
-// Members of a group follow their leader.
+// Order events by number, group members behind their leader.
 const eventsInOrder = () => {
 	const place = (event) => event.leader || event.number;
 	return [...trace.events].sort((a, b) => place(a) - place(b) || a.number - b.number);
@@ -93,7 +93,7 @@ const size = () => {
 const xOf = (ns, s) => s.left + (ns - view.from) / (view.to - view.from) * s.plot;
 const nsOf = (x, s) => view.from + (x - s.left) / s.plot * (view.to - view.from);
 
-// A bar from one time to another, cut to what is to be seen.
+// Draw a bar from one time to another, clipped to the view.
 const bar = (ctx, s, from, to, y, height, color) => {
 	const x0 = Math.max(s.left, xOf(from, s)), x1 = Math.min(s.left + s.plot, xOf(to, s));
 	if (x1 < s.left || x0 > s.left + s.plot)
@@ -102,8 +102,7 @@ const bar = (ctx, s, from, to, y, height, color) => {
 	ctx.fillRect(x0, y, Math.max(1.5, x1 - x0), height);
 };
 
-// Visits rows that can be told apart: of those that begin within one pixel and are
-// no longer than that, the first.
+// Visit the visible rows; of short rows that begin within one pixel, the first only.
 const eachVisible = (items, ends, s, visit) => {
 	const step = (view.to - view.from) / s.plot;
 	let next = -Infinity;
@@ -126,7 +125,7 @@ const drawItems = (ctx, s, lane, y, height) => {
 		bar(ctx, s, rows.at[row], rows.at[row] + rows.for[row], y, height, colors.failed));
 };
 
-// How many records, for each two pixels, on a logarithmic scale.
+// Draw the number of records in each two pixels, on a logarithmic scale.
 const drawRecords = (ctx, s, list, y, height) => {
 	const step = (view.to - view.from) / s.plot * 2;
 	let i = lowerBound(list.at, view.from);
@@ -169,7 +168,7 @@ const drawLabel = (ctx, s, lane, y) => {
 	ctx.fillText(text, 8, y + LANE / 2);
 };
 
-// Where the lines of the grid are: about one for each 110 pixels, at round times.
+// Return round times for the grid, about one in 110 pixels.
 const ticks = (s) => {
 	const rough = (view.to - view.from) / Math.max(3, s.plot / 110);
 	const power = 10 ** Math.floor(Math.log10(rough));
@@ -254,15 +253,15 @@ const draw = () => {
 		ctx.globalAlpha = 1;
 	}
 	drawMap();
-	byId('range').value = `${formatTime(view.from)} to ${formatTime(view.to)}, ` +
-		`${formatTime(view.to - view.from)} long`;
+	byId('range').value = `${formatTime(view.from)} - ${formatTime(view.to)} ` +
+		`(${formatTime(view.to - view.from)})`;
 };
 
 const redraw = () => {
 	drawing ||= requestAnimationFrame(draw);
 };
 
-// The whole trace, and where in it we are.
+// Draw the overview of the whole trace, with the view marked.
 const drawMap = () => {
 	const s = size(), ctx = prepare(byId('overview-map'), s.width, MAP);
 	const span = traceEnd - traceStart, bins = Math.floor(s.plot / 3);
@@ -291,7 +290,7 @@ const drawMap = () => {
 	ctx.fillRect(Math.max(x0 + 2, x1 - 2), 0, 2, MAP);
 };
 
-// Moving about ------------------------------------------------------------------------
+// Navigation --------------------------------------------------------------------------
 
 const setView = (from, to) => {
 	const span = Math.min(traceEnd - traceStart, Math.max(LEAST_SPAN, to - from));
@@ -301,7 +300,7 @@ const setView = (from, to) => {
 	redraw();
 };
 
-// factor < 1 shows less; what is at ns stays where it is.
+// A factor below 1 zooms in; the time ns keeps its position.
 const zoom = (factor, ns = (view.from + view.to) / 2) => {
 	const span = Math.min(traceEnd - traceStart,
 			      Math.max(LEAST_SPAN, (view.to - view.from) * factor));
@@ -324,7 +323,7 @@ const show = (row) => {
 
 const fillLegend = () => {
 	const names = { open: 'open', ioctl: 'ioctl', memory: 'map', poll: 'wait', read: 'read',
-			desc: 'close, dup', pass: 'pass on', process: 'fork, exec', task: 'exec, exit, signal' };
+			desc: 'close, dup', pass: 'pass descriptor', process: 'fork, exec', task: 'exec, exit, signal' };
 	const used = new Set(trace.kinds.filter((_, kind) => rows.kind.includes(kind)).map((kind) => kind[1]));
 	const entry = (className, text) =>
 		byId('legend').append(make('li', '', make('span', `key ${className}`), text));
