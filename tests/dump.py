@@ -648,9 +648,9 @@ def same_again(b, schema, options, text, dump, perf=True):
 
 def check_same(b, schema):
 	data = os.path.join(b.tmp, "data")
-	for name, argv in same_targets():
+	for n, (name, argv) in enumerate(same_targets()):
 		argv = [data if a == "@" else a for a in argv]
-		for options in OPTIONS:
+		for options in sp.sample(OPTIONS, 4, n):
 			what = "same: %s, %s" % (name, " ".join(options) or
 						 "no options")
 			if not b.wanted(what):
@@ -877,7 +877,7 @@ def note(b, what, check, *args):
 
 def cut_lines(b, lines, whole):
 	why, shown = [], 0
-	for n in range(len(lines)):
+	for n in sp.sample(range(len(lines)), 2, len(lines) - 1):
 		d = decode_bytes(b, join(lines[:n]))
 		# with no line at all, it is the first one that is missing
 		if d.rc != 2 or not d.said(max(n, 1)) or len(d.err.split("\n")) != 2:
@@ -893,7 +893,7 @@ def cut_lines(b, lines, whole):
 
 def cut_bytes(b, data, whole):
 	why, pick = [], random.Random(SEED)
-	for at in sorted(pick.sample(range(1, len(data) - 1), 100)):
+	for at in sorted(pick.sample(range(1, len(data) - 1), sp.times(25, 100))):
 		d = decode_bytes(b, data[:at])
 		n = data[:at].count(b"\n") + (data[at - 1:at] != b"\n")
 		if d.rc != 2 or not d.said(n):
@@ -919,7 +919,7 @@ GARBAGE = [b"", b"garbage", b"{", b"}", b"[]", b"null", b"1", b'"x"', b"{}",
 def garbage(b, lines, whole):
 	why = []
 	for n in (2, len(lines) // 2, len(lines)):
-		for junk in GARBAGE:
+		for junk in sp.sample(GARBAGE, 3, n):
 			data = join(lines[:n - 1] + [junk] + lines[n - 1:])
 			d = decode_bytes(b, data)
 			if d.rc != 2 or not d.said(n):
@@ -978,8 +978,8 @@ def wrong_types(b, schema, kind, lines, at):
 	if whole.rc:
 		return ["the dump itself: %s" % whole]
 	line = json.loads(lines[at])
-	for key in line:
-		for value in WRONG:
+	for n, key in enumerate(line):
+		for value in sp.sample(WRONG, 4, at + n):
 			bad = copy.deepcopy(line)
 			if value is ABSENT:
 				del bad[key]
@@ -1078,7 +1078,7 @@ def enormous(b, lines):
 def mutated(b, data):
 	"""Anything but a crash; a message for what is not shown."""
 	pick, why = random.Random(SEED), []
-	for _ in range(150):
+	for _ in range(sp.times(40, 150)):
 		bad = bytearray(data)
 		for _ in range(pick.choice((1, 2, 10))):
 			at, how = pick.randrange(len(bad)), pick.randrange(4)

@@ -228,7 +228,8 @@ def to_group_again(sig, times):
 def handlers(*signals):
 	return "".join("trap 'echo %s' %s; " % (s, s) for s in signals)
 
-ROUNDS = "echo go; i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; exit 6"
+# runs until the file $DONE exists
+ROUNDS = "echo go; until [ -e $DONE ]; do sleep 0.05; done; exit 6"
 # a shell does not count them, nor does Python what its handlers are called for
 COUNTED = "exec '%s' -c '%s'" % (sys.executable, """
 import os, signal, time
@@ -276,23 +277,32 @@ SENT = {
 
 def sent(before, script, send):
 	"""What a program prints that gets a signal, and how it ends."""
+	done = tempfile.mktemp(prefix="pevtrace-shell.")
 	p = subprocess.Popen(before + [BASH, "-c", script], stdin=subprocess.DEVNULL,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+			     env=dict(os.environ, DONE=done),
 			     bufsize=0) # communicate() does not see what readline() has read ahead
 	try:
 		said = p.stdout.readline()
 		if send:
 			time.sleep(0.2)
 			said += send(p) or b""
-		rest, _ = p.communicate(timeout=PATIENCE)
+			# its handler prints, or it ends; a second delivery would be soon after
+			select.select([p.stdout], [], [], 1)
+			time.sleep(0.2)
+		with open(done, "w", encoding="ascii"):
+			rest, _ = p.communicate(timeout=PATIENCE)
 		return said + rest, p.returncode
 	except subprocess.TimeoutExpired:
 		p.kill()
 		return b"hangs", p.wait()
+	finally:
+		if os.path.exists(done):
+			os.unlink(done)
 
 def with_alarm(before):
 	"""alarm(2) outlives exec."""
-	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(5); "
+	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(3); "
 		     "os.execvp(sys.argv[1], sys.argv[1:])"] + before,
 		    "trap 'echo alarm; exit 7' ALRM; echo go; while :; do sleep 0.1; done", None)
 

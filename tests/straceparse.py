@@ -469,6 +469,20 @@ def tracefs_changes(before):
 	return sorted(line for line in before ^ tracefs_lines()
 		      if not PERF_PROBE.match(line) or any(o in line for o in ours))
 
+# ---- how much to try ------------------------------------------------------
+
+LONG = os.environ.get("LONG", "0") not in ("", "0")
+
+def sample(items, share, turn=0):
+	"""Return every share-th of the items, or all of them with LONG=1.  Callers that pass
+	turn=0, 1, 2... get different items each time, and so try all of them together."""
+	items = list(items)
+	return items if LONG else items[turn % share::share]
+
+def times(sampled, full):
+	"""Return how often to repeat something: full times with LONG=1, otherwise fewer."""
+	return full if LONG else sampled
+
 # ---- another user ---------------------------------------------------------
 
 NOBODY = 65534

@@ -175,7 +175,7 @@ class Harness:
 			self.tap.skip(case.name, "cannot be tried here")
 			return
 		why, modes = [], 0
-		for mode in list(MODES) + ["attach"] * case.attaches:
+		for mode in sp.sample(list(MODES) + ["attach"] * case.attaches, 3, self.targets):
 			modes += 1
 			for attempt in range(case.attempts):
 				got = self.traced(case, mode) if mode in MODES else \
