@@ -25,7 +25,7 @@ import straceparse as sp
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
 PERF = shutil.which("perf")
-RUNS = 20
+RUNS = sp.times(8, 20)
 # perf record with these writes a file and, in another run, to a pipe
 RECORDS = (
 	("cpu-clock", ["-e", "cpu-clock", "true"]),
