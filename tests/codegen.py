@@ -108,6 +108,8 @@ def build(cc, source, program, *flags):
 
 class Round:
 	"""A dump, the program made of it, and what its trace says."""
+	count = 0
+
 	def __init__(self, base, path, command, options=()):
 		self.base, self.path, self.command = base, path, command
 		self.options = list(options)
@@ -131,7 +133,8 @@ class Round:
 		return None
 
 	def all_compilers(self, tap, name):
-		for cc in COMPILERS:
+		Round.count += 1
+		for cc in sp.sample(COMPILERS, 2, Round.count):
 			if not shutil.which(cc):
 				tap.skip("%s with %s" % (name, cc), "there is no %s here" % cc)
 				continue
@@ -166,14 +169,14 @@ def rounds(tap, tmp):
 def cases(tap, tmp):
 	"""Attrs of all kinds, as bytes; what fails is to fail again."""
 	target = os.path.join(TARGETS, "attrs")
-	for case in CASES:
+	for n, case in enumerate(CASES):
 		base = os.path.join(tmp, case)
 		dump(base, target, case)
 		if case != "mmap" and not attrs(base):
 			tap.skip("attrs " + case, "this machine cannot do it")
 			continue
 		r = Round(base, base, [], ["--all"])
-		for cc in COMPILERS:
+		for cc in sp.sample(COMPILERS, 2, n):
 			if not shutil.which(cc):
 				tap.skip("attrs %s with %s" % (case, cc), "there is no " + cc)
 				continue

@@ -210,7 +210,7 @@ def perf_cases():
 				   " script -i d.$$ -F comm,event; rm d.$$; exit $r"], samples)
 	yield Case("perf record -a", ["sh", "-c", PERF + " record -o d.$$ -a -e sched:sched_switch "
 				      "sleep 0.1 >/dev/null 2>&1; r=$?; " + PERF + " script -i d.$$ "
-				      "-F event | sort -u; rm d.$$; exit $r"], samples)
+				      "-F event | sort -u; rm d.$$; exit $r"], samples, attempts=3)
 	yield Case("perf trace", [PERF, "trace", "true"], calls_only)
 	yield Case("perf script report", ["sh", "-c", PERF + " record -o d.$$ -e cs:u true; " +
 					  PERF + " report -i d.$$ --stdio >/dev/null; r=$?; rm d.$$; exit $r"],
