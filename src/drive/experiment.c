@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/layout.h"
@@ -22,6 +21,7 @@
 #include "drive/work.h"
 #include "host/cgroup.h"
 #include "host/sysfile.h"
+#include "lib/child.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -58,7 +58,7 @@ static uint64_t experiment_attr(const struct experiment *x, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, x->attr, x->len);
 }
 
-static _Noreturn void task_main(const struct run *r, int link)
+static _Noreturn void experiment_task(const struct run *r, int link)
 {
 	const struct experiment *x = r->x;
 
@@ -106,7 +106,7 @@ static bool start_task(struct run *r)
 	r->task = fork();
 	if (!r->task) {
 		close(ends[0]);
-		task_main(r, ends[1]);
+		experiment_task(r, ends[1]);
 	}
 	close(ends[1]);
 	r->link = ends[0];
@@ -126,8 +126,7 @@ static void end_task(const struct run *r)
 {
 	turn_pass(r->link);
 	close(r->link);
-	while (waitpid(r->task, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(r->task);
 	r->shared->seen.traps = r->shared->work.traps;
 	r->shared->seen.sig_data = r->shared->work.sig_data;
 }
@@ -179,7 +178,7 @@ static int open_tested(struct run *r)
 	return r->fd;
 }
 
-/* Return the experiment_ioctl_arg of the ioctl; memory: for what it points to. */
+/* Return the argument of the ioctl; memory: for what it points to. */
 static unsigned long experiment_ioctl_arg(const struct run *r, uint8_t *memory)
 {
 	const struct experiment *x = r->x;
@@ -318,8 +317,10 @@ static void watch_task(struct run *r)
 	observe_ring(r);
 }
 
-static _Noreturn void experiment_main(const struct experiment *x, struct shared *shared)
+static void experiment_main(const void *ctx, void *out)
 {
+	const struct experiment *x = ctx;
+	struct shared *shared = out;
 	struct run r = {
 		.x = x, .shared = shared, .fd = -1, .other = -1,
 		.sample_type = experiment_attr(x, ATTR_SAMPLE_TYPE),
@@ -330,39 +331,26 @@ static _Noreturn void experiment_main(const struct experiment *x, struct shared 
 	alarm(LIMIT_S);
 	shared->seen.cpu = work_cpu();
 	if (!start_task(&r))
-		_exit(0);
+		return;
 	fd = open_tested(&r);
 	if (fd < 0) {
 		shared->seen.error = -fd;
-		shared->done = true;
 		kill(r.task, SIGKILL);
-		waitpid(r.task, NULL, 0);
-		_exit(0);
+		child_wait(r.task);
+	} else {
+		if (!x->other)
+			map_ring(&r, fd);
+		shared->seen.cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC;
+		watch_task(&r);
 	}
-	if (!x->other)
-		map_ring(&r, fd);
-	shared->seen.cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC;
-	watch_task(&r);
 	shared->done = true;
-	_exit(0);
 }
 
 bool experiment_run(const struct experiment *x, struct observed *out)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	bool done;
-	pid_t pid;
+	struct shared shared;
 
-	if (shared == MAP_FAILED)
-		return false;
-	pid = fork();
-	if (!pid)
-		experiment_main(x, shared);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	done = pid > 0 && shared->done;
-	*out = shared->seen;
-	munmap(shared, sizeof(*shared));
-	return done;
+	child_run(experiment_main, x, &shared, sizeof(shared));
+	*out = shared.seen;
+	return shared.done;
 }

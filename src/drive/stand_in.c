@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "lib/child.h"
 
 /* The number is the same on every architecture; older C libraries lack it. */
 #ifndef SYS_close_range
@@ -33,8 +34,7 @@ static _Noreturn void sleep_on(pid_t parent, int ready)
 static void stand_in_end(pid_t child)
 {
 	kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(child);
 }
 
 /* Fork a child; it is ready when the pipe has no writer any more. */

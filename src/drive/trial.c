@@ -10,6 +10,7 @@
 
 #include "abi/layout.h"
 #include "drive/open_event.h"
+#include "lib/child.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -18,11 +19,16 @@
 /* A flag that no kernel knows: perf_event_open() checks flags first. */
 #define NO_SUCH_FLAG 0x40000000
 
-/* Memory shared with the trial_main. */
+/* Memory shared with the child. */
 struct shared {
 	struct trial trial;
 	bool opening;		/* the call to be tried has begun */
 	bool done;
+};
+
+struct attempt {
+	const struct rule_ask *ask;
+	const struct trial_state *before;
 };
 
 static int open_before(const struct rule_ask *ask, const struct trial_event *e, int group_fd)
@@ -72,19 +78,20 @@ static int make_state(const struct rule_ask *ask, const struct trial_state *s, i
 	return 0;
 }
 
-static _Noreturn void trial_main(const struct rule_ask *ask, const struct trial_state *before,
-				 struct shared *shared)
+static void trial_main(const void *ctx, void *out)
 {
+	const struct attempt *a = ctx;
+	const struct rule_ask *ask = a->ask;
+	struct shared *shared = out;
 	uint8_t attr[4096];
 	size_t len = ask->len < sizeof(attr) ? ask->len : sizeof(attr);
 	int group_fd = ask->group_fd, fd;
 
-	if (before && before->n) {
-		shared->trial.before_error = -make_state(ask, before, &group_fd);
-		if (shared->trial.before_error) {
-			shared->done = true;
-			_exit(0);
-		}
+	if (a->before && a->before->n) {
+		shared->trial.before_error = -make_state(ask, a->before, &group_fd);
+		shared->done = shared->trial.before_error;
+		if (shared->done)
+			return;
 	}
 	if (ask->attr)
 		memcpy(attr, ask->attr, len);
@@ -94,32 +101,20 @@ static _Noreturn void trial_main(const struct rule_ask *ask, const struct trial_
 	shared->trial.error = fd < 0 ? -fd : 0;
 	if (ask->attr)
 		shared->trial.size = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE,
-							attr, len);
+							  attr, len);
 	shared->done = true;
-	_exit(0);
 }
 
 bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status = 0;
-	bool known;
-	pid_t pid;
+	struct shared shared;
+	int status = child_run(trial_main, &(struct attempt){ ask, before }, &shared,
+			       sizeof(shared));
 
-	if (shared == MAP_FAILED)
-		return false;
-	pid = fork();
-	if (!pid)
-		trial_main(ask, before, shared);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	*out = shared.trial;
 	/* a signal that kills the child comes from the event that it opened */
-	known = pid > 0 && (shared->done || (shared->opening && WIFSIGNALED(status)));
-	*out = shared->trial;
-	munmap(shared, sizeof(*shared));
-	return known;
+	return shared.done || (shared.opening && status >= 0 && WIFSIGNALED(status));
 }
 
 int trial_gate(void)

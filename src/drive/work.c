@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "drive/work.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
@@ -9,10 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "drive/bpf.h"
+#include "lib/child.h"
 
 #define SELF "/proc/self/exe"
 
@@ -145,8 +144,7 @@ static void work_fork(void)
 		work_use(WORK_CHILD_TIMES);
 		_exit(0);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 }
 
 static void work_migrate(void)

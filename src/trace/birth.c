@@ -122,12 +122,10 @@ static void adopt(struct tracer *t, struct task *task)
 void birth_adopt(struct tracer *t)
 {
 	uint64_t now = clock_ns();
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (!task->early || now - task->early_ns < early_limit_ns)
 			continue;
 		if (task->ended)
@@ -155,12 +153,10 @@ static void superseded(struct tracer *t, struct task *task)
 
 static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task == except || task->pid != pid || task->tid == pid)
 			continue;
 		superseded(t, task);

@@ -26,12 +26,10 @@ bool delay_task(struct tracer *t, struct task *task, uint64_t ns)
 
 void delay_end_all(struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while (t->delayed_tasks && (slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while (t->delayed_tasks && (task = task_next(t, &at))) {
 		if (task->delayed_until_ns)
 			task->delayed_until_ns = 1;
 	}
@@ -41,12 +39,10 @@ void delay_end_all(struct tracer *t)
 static struct task *delay_find_over(const struct tracer *t)
 {
 	uint64_t now = clock_ns();
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task->delayed_until_ns && (t->leaving || task->delayed_until_ns <= now))
 			return task;
 	}

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/child.h"
 #include "lib/die.h"
 #include "trace/proc.h"
 #include "trace/ptrace.h"
@@ -25,7 +26,7 @@ struct launch {
 	bool filtered;
 };
 
-static void child_report(const struct launch *l, int at, int err)
+static void launched_report(const struct launch *l, int at, int err)
 {
 	struct child_error error = { at, err };
 	ssize_t n;
@@ -36,13 +37,13 @@ static void child_report(const struct launch *l, int at, int err)
 }
 
 /* Restore the actions that exec keeps: ignored signals. */
-static void child_restore_signals(const struct inherited *in)
+static void launched_restore_signals(const struct inherited *in)
 {
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		signal(sig, sigismember(&in->ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
 }
 
-static _Noreturn void child_run(const struct tracer *t, const struct launch *l)
+static _Noreturn void launched_main(const struct tracer *t, const struct launch *l)
 {
 	char byte;
 	ssize_t n;
@@ -53,19 +54,19 @@ static _Noreturn void child_run(const struct tracer *t, const struct launch *l)
 		n = read(l->go[0], &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		child_report(l, AT_EXEC, errno);
+		launched_report(l, AT_EXEC, errno);
 	if (n != 1)
 		_exit(EXIT_TROUBLE); /* the tracer has warned */
 	setrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
-	child_restore_signals(&t->inherited);
+	launched_restore_signals(&t->inherited);
 	if (l->filtered) {
 		err = filter_install(&t->filter);
 		if (err)
-			child_report(l, AT_FILTER, err);
+			launched_report(l, AT_FILTER, err);
 	}
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
 	execvp(l->argv[0], l->argv);
-	child_report(l, AT_EXEC, errno);
+	launched_report(l, AT_EXEC, errno);
 	_exit(127);
 }
 
@@ -149,8 +150,7 @@ static int seize_child(pid_t pid, bool filtered)
 		     "; check whether the container, AppArmor, SELinux or "
 		     "kernel.yama.ptrace_scope forbids ptrace" : "");
 	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 	return err;
 }
 
@@ -237,7 +237,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 	} else {
 		pid = fork();
 		if (pid == 0)
-			child_run(t, &l);
+			launched_main(t, &l);
 		if (pid < 0) {
 			err = errno;
 			close_pipe(l.report);

@@ -6,12 +6,10 @@
 
 void leave_kill_filtered(struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task->filtered)
 			kill(task->pid, SIGKILL);
 	}
@@ -28,23 +26,21 @@ void leave_task(struct tracer *t, struct task *task, int sig)
 
 void leave_start(struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
 	t->leaving = true;
 	leave_kill_filtered(t);
-	while ((slot = map_next(&t->tasks, &at)))
-		task_interrupt(slot->value);
+	while ((task = task_next(t, &at)))
+		task_interrupt(task);
 }
 
 void leave_forget(struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at;
 
-	while (at = 0, (slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while (at = 0, (task = task_next(t, &at))) {
 		if (task->early)
 			task_drop(t, task);
 		else

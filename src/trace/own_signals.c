@@ -58,11 +58,11 @@ void own_signals_restore(struct tracer *t)
 
 static size_t count_filtered(const struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0, n = 0;
 
-	while ((slot = map_next(&t->tasks, &at)))
-		n += ((struct task *)slot->value)->filtered;
+	while ((task = task_next(t, &at)))
+		n += task->filtered;
 	return n;
 }
 

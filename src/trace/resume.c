@@ -11,12 +11,10 @@
 
 void trace_recheck(struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task->every_call || task->early || task->starting || !task->filtered ||
 		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
 			continue;

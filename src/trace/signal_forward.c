@@ -145,12 +145,10 @@ static void send_on(struct tracer *t, const siginfo_t *info)
 
 static bool has_stopped(const struct tracer *t)
 {
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0;
 
-	while ((slot = map_next(&t->tasks, &at))) {
-		const struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task->pid == t->launched && task->group_stopped)
 			return true;
 	}

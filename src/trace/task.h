@@ -100,6 +100,14 @@ static inline struct task *task_find(const struct tracer *t, pid_t tid)
 	return map_get(&t->tasks, (uint64_t)tid);
 }
 
+/* Return the next task, or NULL; *at is 0 at first.  Tasks must not change between calls. */
+static inline struct task *task_next(const struct tracer *t, size_t *at)
+{
+	struct map_slot *slot = map_next(&t->tasks, at);
+
+	return slot ? slot->value : NULL;
+}
+
 struct task *task_add(struct tracer *t, pid_t tid, pid_t pid);
 
 /* Take a task out of the table and free it, without a hook. */

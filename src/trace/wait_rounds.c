@@ -26,16 +26,14 @@ enum {
 static size_t find_late(struct tracer *t)
 {
 	struct wait_rounds *w = &t->rounds;
-	struct map_slot *slot;
+	struct task *task;
 	size_t at = 0, n = 0;
 
 	if (w->room < t->tasks.len) {
 		w->room = t->tasks.len * 2;
 		w->late = xrealloc(w->late, w->room * sizeof(*w->late));
 	}
-	while ((slot = map_next(&t->tasks, &at))) {
-		const struct task *task = slot->value;
-
+	while ((task = task_next(t, &at))) {
 		if (task->round != w->round)
 			w->late[n++] = task->tid;
 	}
