@@ -496,7 +496,7 @@ def test_stat(tap, tmp):
 		elif e[0].count is None or not same_value(row, e[0].count):
 			why.append("%s: perf printed %s, the summary says %s" %
 				   (row[0], row[1], e[0].count))
-		elif e[0].reads != 1 or e[0].start != "starts on exec":
+		elif e[0].reads != 1 or e[0].start != "enabled by exec":
 			why.append("%s: read %d times, %s" %
 				   (row[0], e[0].reads, e[0].start))
 	tap.ok(not why, "stat: the summary counts what perf printed", why)
@@ -539,8 +539,8 @@ def test_group(tap, tmp):
 		b[0].leader == a[0].number
 	tap.ok(good, name + ": the summary has leader and member",
 	       run.summary.lines)
-	tap.ok(good and a[0].start == "starts on exec" and
-	       b[0].start != "runs from its opening",
+	tap.ok(good and a[0].start == "enabled by exec" and
+	       b[0].start != "enabled at open",
 	       name + ": a member does not run before its leader",
 	       run.summary.lines)
 

@@ -191,7 +191,7 @@ class Ring:
 		self.why_blind = None
 
 	def detail(self, line):
-		m = re.match(r"(\d+) looks? failed \((.*)\): what there was is not known$", line)
+		m = re.match(r"(\d+) looks? failed \((.*)\): contents unknown$", line)
 		if m:
 			self.blind, self.why_blind = int(m.group(1)), m.group(2)
 			return

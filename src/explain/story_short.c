@@ -47,7 +47,7 @@ static void short_mode(const struct story_text *t, const struct family *f)
 	bool one = f->n == 1;
 
 	if (f->events[0]->unread)
-		prose_adds(p, one ? "has an unreadable attr, for " : "have unreadable attrs, for ");
+		prose_adds(p, one ? "has an unknown mode, for " : "have an unknown mode, for ");
 	else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1)
 		prose_adds(p, one ? "counts nothing and carries side-band records, for " :
 				    "count nothing and carry side-band records, for ");

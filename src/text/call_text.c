@@ -23,7 +23,7 @@ void call_text_rest(const struct call *c, bool any, const struct names *n,
 	buf_addc(t->out, ')');
 }
 
-static void add_value(const struct call *c, const struct names *n, struct text_sink *t)
+static void result_value(const struct call *c, const struct names *n, struct text_sink *t)
 {
 	struct buf error = { 0 };
 
@@ -53,8 +53,8 @@ static void add_value(const struct call *c, const struct names *n, struct text_s
 	}
 }
 
-/* What was done to the call on its way, as strace tells it. */
-static void add_injection(const struct call *c, struct buf *out)
+/* Append what injection did to the call, as strace does. */
+static void result_injection(const struct call *c, struct buf *out)
 {
 	char name[32];
 
@@ -68,8 +68,8 @@ static void add_injection(const struct call *c, struct buf *out)
 		buf_adds(out, " (DELAYED)");
 }
 
-/* " (in [5], left {...})" where the kernel wrote more than its result. */
-static void add_results(const struct call *c, const struct names *n, struct text_sink *t)
+/* Append " (in [5], left {...})" if the kernel wrote more than the result. */
+static void result_memory(const struct call *c, const struct names *n, struct text_sink *t)
 {
 	size_t start = t->out->len;
 
@@ -87,8 +87,8 @@ static void add_results(const struct call *c, const struct names *n, struct text
 void call_text_result(const struct call *c, const struct names *n, struct text_sink *t)
 {
 	buf_adds(t->out, "= ");
-	add_value(c, n, t);
-	add_injection(c, t->out);
-	add_results(c, n, t);
+	result_value(c, n, t);
+	result_injection(c, t->out);
+	result_memory(c, n, t);
 	call_result_notes(c, n, &t->sink);
 }

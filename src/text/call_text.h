@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A call as text, in strace's manner: each piece goes to the end of t->out. */
+/* A call as text in strace's format.  Each function appends to t->out. */
 #ifndef PEVTRACE_TEXT_CALL_TEXT_H
 #define PEVTRACE_TEXT_CALL_TEXT_H
 
@@ -7,16 +7,16 @@
 #include "text/text.h"
 
 /*
- * "name(first, args": what is known when it begins, and is to be written then,
- * as names of descriptors change.  True when there is an argument.
+ * Append "name(first, args", what is known at syscall-enter-stop.  Call it there: names
+ * of descriptors change.  Return whether there is an argument.
  */
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t);
 
-/* ", more)": what the return tells.  any: an argument stands before. */
+/* Append ", more)", what is known at syscall-exit-stop.  any: an argument precedes. */
 void call_text_rest(const struct call *c, bool any, const struct names *n,
 		    struct text_sink *t);
 
-/* "= 5", "= -1 ENOENT (...)", "= 1 ([{fd=3, revents=POLLIN}])", with notes. */
+/* Append "= 5", "= -1 ENOENT (...)", "= 1 ([{fd=3, revents=POLLIN}])", and notes. */
 void call_text_result(const struct call *c, const struct names *n, struct text_sink *t);
 
 #endif

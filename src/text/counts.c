@@ -18,7 +18,7 @@ struct row {
 	struct call_count n;
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -55,8 +55,8 @@ void counts_print(const struct counts *k, struct buf *out)
 		total.n.errors += k->of[i].errors;
 		total.n.ns += k->of[i].ns;
 	}
-	qsort(rows, n, sizeof(*rows), by_time);
-	/* wall clock, not CPU time: a poll that waits counts as long as it waits */
+	qsort(rows, n, sizeof(*rows), compare_times);
+	/* wall time: a poll counts for as long as it blocks */
 	buf_adds(out, "% time   wall secs  usecs/call     calls    errors syscall\n");
 	buf_adds(out, rule);
 	for (size_t i = 0; i < n; i++)

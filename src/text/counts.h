@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How often each call was made, how often it failed, how long it took. */
+/* Calls, errors and time of each system call (-c). */
 #ifndef PEVTRACE_TEXT_COUNTS_H
 #define PEVTRACE_TEXT_COUNTS_H
 
@@ -14,10 +14,10 @@ struct counts {
 	struct call_count of[CALL_COUNT];
 };
 
-/* Counts a call that returned; time is from its entry to its exit. */
+/* Count a call that returned, with the time from entry to exit. */
 void counts_add(struct counts *k, const struct call *c);
 
-/* Appends the table: the calls that took longest first, then the total. */
+/* Append the table, sorted by time, and the total. */
 void counts_print(const struct counts *k, struct buf *out);
 
 #endif

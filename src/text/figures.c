@@ -13,7 +13,7 @@ void figure_add(struct figure *f, uint64_t value, uint64_t enabled, uint64_t run
 	f->value += value;
 }
 
-/* What stands in place of a count, or NULL. */
+/* Return what to print in place of a count, or NULL. */
 static const char *no_count(const struct figure *f)
 {
 	return !f->opened ? "<not opened>" : !f->running ? "<not counted>" : NULL;

@@ -14,7 +14,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static void add_count(struct buf *out, uint64_t n, const char *what)
+static void summary_count(struct buf *out, uint64_t n, const char *what)
 {
 	buf_addf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
@@ -24,7 +24,7 @@ void summary_add_task(const struct model *m, pid_t tid, struct buf *out)
 	struct task_info *const *tasks;
 	size_t n = model_tasks(m, &tasks);
 
-	/* a tid may come twice: the later one is meant nearly always */
+	/* tids are reused: the last task is nearly always meant */
 	while (n--) {
 		if (tasks[n]->tid != tid || !*tasks[n]->comm)
 			continue;
@@ -76,11 +76,11 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 void summary_add_life(const struct model *m, const struct event *e, struct buf *out)
 {
 	static const char *const starts[] = {
-		[START_NEVER] = "never started", [START_OPEN] = "runs from its opening",
-		[START_EXEC] = "starts on exec", [START_IOCTL] = "started by ioctl",
-		[START_PRCTL] = "started by prctl",
-		[START_LEADER] = "starts with its leader",
-		[START_UNKNOWN] = "how it starts is not known",
+		[START_NEVER] = "never enabled", [START_OPEN] = "enabled at open",
+		[START_EXEC] = "enabled by exec", [START_IOCTL] = "enabled by ioctl",
+		[START_PRCTL] = "enabled by prctl",
+		[START_LEADER] = "enabled with its leader",
+		[START_UNKNOWN] = "unknown when enabled",
 	};
 
 	if (!e->found) {
@@ -105,7 +105,7 @@ void summary_add_counter(const struct event *e, struct buf *out)
 
 	if (e->reads) {
 		buf_adds(out, "read ");
-		add_count(out, e->reads, "time");
+		summary_count(out, e->reads, "time");
 		buf_adds(out, c->known ? "; " : "");
 	}
 	if (!c->known)
@@ -116,7 +116,7 @@ void summary_add_counter(const struct event *e, struct buf *out)
 			 100.0 * (double)c->running / (double)c->enabled,
 			 (double)c->value * (double)c->enabled / (double)c->running);
 	else if (c->timed && c->enabled && !c->running)
-		buf_adds(out, ", never ran");
+		buf_adds(out, ", never on the PMU");
 }
 
 void summary_add_records(const struct event *e, struct buf *out)
@@ -130,15 +130,15 @@ void summary_add_records(const struct event *e, struct buf *out)
 		if (!event_records(e, type))
 			continue;
 		buf_addf(out, "%s%llu ", sep, (unsigned long long)event_records(e, type));
-		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of other types");
+		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of unknown type");
 		sep = ", ";
 	}
 	if (lost)
 		buf_addf(out, "%s%llu lost", sep, (unsigned long long)lost);
 }
 
-/* A line of its own behind two spaces, if add() has anything to say. */
-static void detail(struct buf *out, const char *what, const struct buf *text)
+/* Write an indented line, if there is text. */
+static void summary_detail(struct buf *out, const char *what, const struct buf *text)
 {
 	if (text->len)
 		buf_addf(out, "       %s%s\n", what, buf_str(text));
@@ -159,13 +159,13 @@ static void print_event(const struct model *m, const struct names *names,
 		buf_addf(out, ", in the group of #%u", e->leader->number);
 	buf_addc(out, '\n');
 	summary_add_life(m, e, &text);
-	detail(out, "", &text);
+	summary_detail(out, "", &text);
 	buf_reset(&text);
 	summary_add_counter(e, &text);
-	detail(out, "", &text);
+	summary_detail(out, "", &text);
 	buf_reset(&text);
 	summary_add_records(e, &text);
-	detail(out, "records: ", &text);
+	summary_detail(out, "records: ", &text);
 	buf_free(&text);
 }
 
@@ -190,7 +190,7 @@ static void print_events(const struct model *m, const struct names *names, struc
 			continue;
 		buf_addf(out, "  #%-3u ", events[i]->number);
 		text_escaped(out, events[i]->name);
-		buf_adds(out, " worked\n");
+		buf_addc(out, '\n');
 	}
 }
 
@@ -213,10 +213,8 @@ static void print_attempt(const struct model *m, const struct names *n,
 	event_name(a->attr, a->attr_len, n, &text);
 	text_escaped(out, buf_str(&text));
 	buf_reset(&text);
-	error_text(a->error, &text);
-	/* without the "-1 " that stands before it as a result */
-	buf_addf(out, ": %s%s", buf_str(&text) + (*buf_str(&text) == '-' ? 3 : 0),
-		 a->injected ? ", injected" : "");
+	error_name_text(a->error, &text);
+	buf_addf(out, ": %s%s", buf_str(&text), a->injected ? ", injected" : "");
 	buf_reset(&text);
 	if (times > 1)
 		buf_addf(out, ", %zu times", times);
@@ -224,10 +222,10 @@ static void print_attempt(const struct model *m, const struct names *n,
 		attempt_compare(a, e, &text);
 		buf_addf(out, "; then #%u ", e->number);
 		text_escaped(out, e->name);
-		buf_addf(out, " worked, which differs in %s",
+		buf_addf(out, " opened, which differs in %s",
 			 text.len ? buf_str(&text) : "nothing");
 	} else if (event_name_knows(a->attr_len)) {
-		buf_adds(out, "; nothing like it worked");
+		buf_adds(out, "; no similar event opened");
 	}
 	buf_addc(out, '\n');
 	buf_free(&text);
@@ -259,7 +257,7 @@ void summary_find_writers(const struct model *m, struct summary_writers *w)
 
 	w->first = xcalloc(n + 1, sizeof(*w->first));
 	w->next = xcalloc(n + 1, sizeof(*w->next));
-	while (n--) { /* numbers count from 1 on, in this order */
+	while (n--) { /* numbers start at 1 and ascend in this list */
 		const struct event *e = events[n], *to = event_writes_to(e);
 
 		w->next[e->number] = w->first[to->number];
@@ -278,7 +276,7 @@ unsigned int summary_first_writer(const struct summary_writers *w, const struct 
 	return r->aux ? 0 : w->first[r->event->number];
 }
 
-static void add_writers(const struct summary_writers *w, const struct ring *r, struct buf *out)
+static void ring_writers(const struct summary_writers *w, const struct ring *r, struct buf *out)
 {
 	const char *sep = "; written by ";
 
@@ -305,8 +303,8 @@ void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 static void print_blind(const struct ring *r, struct buf *out)
 {
 	buf_adds(out, "       ");
-	add_count(out, r->blind, "look");
-	buf_addf(out, " failed (%s): what there was is not known\n",
+	summary_count(out, r->blind, "look");
+	buf_addf(out, " failed (%s): contents unknown\n",
 		 strerror(r->blind_error));
 }
 
@@ -315,7 +313,7 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 {
 	buf_addf(out, "  %u of ", r->number);
 	if (r->event->found) {
-		buf_adds(out, "an event opened before we came");
+		buf_adds(out, "an event opened before attach");
 	} else {
 		buf_addf(out, "#%u ", r->event->number);
 		text_escaped(out, r->event->name);
@@ -323,15 +321,15 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 	buf_adds(out, ": ");
 	summary_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
-	add_writers(w, r, out);
+	ring_writers(w, r, out);
 	buf_addc(out, '\n');
 	if (r->looks) {
 		buf_adds(out, "       ");
-		add_count(out, r->looks, "look");
+		summary_count(out, r->looks, "look");
 		buf_adds(out, ", ");
-		add_count(out, r->records, "record");
+		summary_count(out, r->records, "record");
 		buf_addf(out, " seen, %llu bytes missed%s\n", (unsigned long long)r->missed,
-			 r->torn ? ", and bytes that are no records" : "");
+			 r->torn ? ", and invalid bytes" : "");
 	}
 	if (r->blind)
 		print_blind(r, out);
@@ -359,13 +357,13 @@ static void print_task(const struct model *m, const struct task_info *t, struct 
 	buf_adds(out, "  ");
 	summary_add_task(m, t->tid, out);
 	buf_adds(out, ": ");
-	add_count(out, t->opens, "open");
+	summary_count(out, t->opens, "open");
 	if (t->failures)
 		buf_addf(out, ", %u failed", t->failures);
 	buf_adds(out, ", ");
-	add_count(out, t->reads, "read");
+	summary_count(out, t->reads, "read");
 	buf_adds(out, ", ");
-	add_count(out, t->polls, "wait");
+	summary_count(out, t->polls, "wait");
 	for (size_t i = 0; i < t->npolled; i++) {
 		buf_addf(out, "%s%u", sep, t->polled[i]->number);
 		sep = ", ";

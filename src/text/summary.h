@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a trace added up to: events, groups, rings, tasks, failed opens. */
+/* The summary of a trace: events, groups, rings, tasks, failed opens. */
 #ifndef PEVTRACE_TEXT_SUMMARY_H
 #define PEVTRACE_TEXT_SUMMARY_H
 
@@ -7,20 +7,19 @@
 #include "model/model.h"
 
 /*
- * Appends the summary of a model that keeps.  Opens that only tried the
- * kernel, and failures after which nearly the same was tried with success, are
- * told apart from the rest.  Nothing where no event was ever asked for.
+ * Append the summary of a model that keeps what has ended.  Probes, and failed opens
+ * that were followed by a similar event, are listed as such.
  */
 void summary_print(const struct model *m, const struct names *n, struct buf *out);
 
-/* Its pieces, for those who show the same in another form: one line, escaped. */
+/* Parts of the summary for other formats: each is one escaped line. */
 
-/* "perf[123]"; "task 123" where the name is not known. */
+/* Append "perf[123]", or "task 123" if the name is unknown. */
 void summary_add_task(const struct model *m, pid_t tid, struct buf *out);
 
 /*
- * What it measures; ", sampling about 99 times a second"; how it began and
- * ended; its count; "12 MMAP2, 6 SAMPLE", with what was lost on the way.
+ * Append what an event measures; ", sampling about 99 times a second"; who opened it and
+ * how it was enabled; its count; its records, "12 MMAP2, 6 SAMPLE, 2 lost".
  */
 void summary_add_target(const struct model *m, const struct event *e, struct buf *out);
 void summary_add_mode(const struct names *names, const struct event *e, struct buf *out);
@@ -29,8 +28,8 @@ void summary_add_counter(const struct event *e, struct buf *out);
 void summary_add_records(const struct event *e, struct buf *out);
 
 /*
- * Who writes where, by numbers of events, counted from 1 on: the first that writes to
- * an event's ring, and behind that one the next that writes there, too; 0: none.
+ * Which events write to whose ring, as lists of event numbers: first is indexed by the
+ * ring's event, next by the writer before; 0 ends a list.
  */
 struct summary_writers {
 	unsigned int *first, *next;
@@ -39,10 +38,10 @@ struct summary_writers {
 void summary_find_writers(const struct model *m, struct summary_writers *w);
 void summary_free_writers(struct summary_writers *w);
 
-/* 0: none, as for every AUX area. */
+/* Return the first writer of a ring; 0: none, as for an AUX area. */
 unsigned int summary_first_writer(const struct summary_writers *w, const struct ring *r);
 
-/* "512 KiB"; page: bytes of a page. */
+/* Append "512 KiB"; page is the page size. */
 void summary_add_size(const struct ring *r, uint32_t page, struct buf *out);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static struct text_sink *self(struct sink *s)
+static struct text_sink *text_self(struct sink *s)
 {
 	return (struct text_sink *)s; /* sink is its first member */
 }
@@ -24,7 +24,7 @@ void text_colored(struct buf *out, bool color, enum text_color c, const char *te
 	buf_adds(out, "\033[0m");
 }
 
-static void add_octal(struct buf *out, unsigned char c, bool digit_follows)
+static void text_add_octal(struct buf *out, unsigned char c, bool digit_follows)
 {
 	char text[5] = { '\\' };
 	size_t n = 1;
@@ -37,7 +37,7 @@ static void add_octal(struct buf *out, unsigned char c, bool digit_follows)
 	buf_add(out, text, n);
 }
 
-static void add_escaped(struct buf *out, unsigned char c, bool digit_follows)
+static void text_add_escaped(struct buf *out, unsigned char c, bool digit_follows)
 {
 	static const char letters[] = "\"\"\\\\\nn\tt\rr\vv\ff";
 	const char *p;
@@ -53,7 +53,7 @@ static void add_escaped(struct buf *out, unsigned char c, bool digit_follows)
 			return;
 		}
 	}
-	add_octal(out, c, digit_follows);
+	text_add_octal(out, c, digit_follows);
 }
 
 void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
@@ -65,7 +65,7 @@ void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
 	}
 	buf_addc(out, '"');
 	for (size_t i = 0; i < len; i++)
-		add_escaped(out, (unsigned char)bytes[i],
+		text_add_escaped(out, (unsigned char)bytes[i],
 			    i + 1 < len && bytes[i + 1] >= '0' && bytes[i + 1] <= '9');
 	buf_addc(out, '"');
 	if (cut)
@@ -80,14 +80,14 @@ void text_escaped(struct buf *out, const char *text)
 		if (c == '*' && text[1] == '/')
 			buf_adds(out, "*\\");
 		else if (c < ' ' || c >= 0x7f)
-			add_octal(out, c, true);
+			text_add_octal(out, c, true);
 		else
 			buf_addc(out, (char)c);
 	}
 }
 
-/* What stands before a value: the comma, and its key where keys are written. */
-static void lead(struct text_sink *t, const char *key)
+/* Append what precedes a value: a comma, and the key where keys are written. */
+static void text_lead(struct text_sink *t, const char *key)
 {
 	bool keyed;
 
@@ -112,11 +112,11 @@ static void lead(struct text_sink *t, const char *key)
 	}
 }
 
-static void begin(struct sink *s, const char *key, enum sink_shape shape)
+static void text_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 
-	lead(t, key);
+	text_lead(t, key);
 	buf_addc(t->out, shape == SINK_OBJECT ? '{' : '[');
 	if (t->depth + 1 < TEXT_DEPTH)
 		t->depth++;
@@ -124,30 +124,30 @@ static void begin(struct sink *s, const char *key, enum sink_shape shape)
 	t->level[t->depth].any = false;
 }
 
-static void end(struct sink *s)
+static void text_end(struct sink *s)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 
 	buf_addc(t->out, t->level[t->depth].shape == SINK_OBJECT ? '}' : ']');
 	if (t->depth)
 		t->depth--;
 }
 
-static void put_uint(struct sink *s, const char *key, uint64_t v)
+static void text_uint(struct sink *s, const char *key, uint64_t v)
 {
-	lead(self(s), key);
-	buf_addu(self(s)->out, v);
+	text_lead(text_self(s), key);
+	buf_addu(text_self(s)->out, v);
 }
 
-static void put_sint(struct sink *s, const char *key, int64_t v)
+static void text_sint(struct sink *s, const char *key, int64_t v)
 {
-	lead(self(s), key);
+	text_lead(text_self(s), key);
 	if (v < 0)
-		buf_addc(self(s)->out, '-');
-	buf_addu(self(s)->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
+		buf_addc(text_self(s)->out, '-');
+	buf_addu(text_self(s)->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-static void add_hex(struct buf *out, uint64_t v)
+static void text_add_hex(struct buf *out, uint64_t v)
 {
 	if (v)
 		buf_addx(out, v);
@@ -155,23 +155,23 @@ static void add_hex(struct buf *out, uint64_t v)
 		buf_addc(out, '0');
 }
 
-static void put_hex(struct sink *s, const char *key, uint64_t v)
+static void text_hex(struct sink *s, const char *key, uint64_t v)
 {
-	lead(self(s), key);
-	add_hex(self(s)->out, v);
+	text_lead(text_self(s), key);
+	text_add_hex(text_self(s)->out, v);
 }
 
-static void put_addr(struct sink *s, const char *key, uint64_t v)
+static void text_addr(struct sink *s, const char *key, uint64_t v)
 {
-	lead(self(s), key);
+	text_lead(text_self(s), key);
 	if (v)
-		buf_addx(self(s)->out, v);
+		buf_addx(text_self(s)->out, v);
 	else
-		buf_adds(self(s)->out, "NULL");
+		buf_adds(text_self(s)->out, "NULL");
 }
 
-/* " / * PERF_TYPE_??? * /": a value that the table does not know. */
-static void add_unknown(struct text_sink *t, const struct xlat *x)
+/* Append " / * PERF_TYPE_??? * /" after a value that the table does not have. */
+static void text_add_unknown(struct text_sink *t, const struct xlat *x)
 {
 	struct buf note = { 0 };
 
@@ -182,36 +182,36 @@ static void add_unknown(struct text_sink *t, const struct xlat *x)
 	buf_free(&note);
 }
 
-static void put_enum(struct sink *s, const char *key, const struct xlat *x,
+static void text_enumeration(struct sink *s, const char *key, const struct xlat *x,
 		     uint64_t v)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 	const char *name = xlat_name(x, v);
 
-	lead(t, key);
+	text_lead(t, key);
 	if (name) {
 		buf_adds(t->out, name);
 		return;
 	}
-	add_hex(t->out, v);
-	if (v) /* 0 without a name is nothing at all */
-		add_unknown(t, x);
+	text_add_hex(t->out, v);
+	if (v) /* 0 without a name is not unknown, but unset */
+		text_add_unknown(t, x);
 }
 
-static void put_flags(struct sink *s, const char *key, const struct xlat *x,
+static void text_flags(struct sink *s, const char *key, const struct xlat *x,
 		      uint64_t v)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 	const struct xlat_entry *e;
 	const char *sep = "";
 	uint64_t rest = v;
 	size_t at = 0;
 
-	lead(t, key);
+	text_lead(t, key);
 	if (!v) {
 		const struct xlat_entry *zero = xlat_find(x, 0);
 
-		/* PROT_NONE speaks of all bits; a value under a mask does not */
+		/* PROT_NONE names all bits; a value under a mask does not */
 		buf_adds(t->out, zero && x->kind == XLAT_FLAGS && !zero->mask ?
 				 zero->name : "0");
 		return;
@@ -226,18 +226,18 @@ static void put_flags(struct sink *s, const char *key, const struct xlat *x,
 	buf_adds(t->out, sep);
 	buf_addx(t->out, rest);
 	if (!*sep)
-		add_unknown(t, x);
+		text_add_unknown(t, x);
 }
 
-static void put_packed(struct sink *s, const char *key, uint64_t raw,
+static void text_packed(struct sink *s, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 	const struct xlat *unknown = NULL;
 	const char *sep = "";
 
 	(void)raw;
-	lead(t, key);
+	text_lead(t, key);
 	for (size_t i = 0; i < n; i++) {
 		const struct sink_part *p = &parts[i];
 		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
@@ -247,7 +247,7 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 		if (name)
 			buf_adds(t->out, name);
 		else
-			add_hex(t->out, p->value);
+			text_add_hex(t->out, p->value);
 		if (p->shift) {
 			buf_adds(t->out, "<<");
 			buf_addu(t->out, p->shift);
@@ -256,21 +256,21 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 			unknown = p->xlat;
 	}
 	if (unknown)
-		add_unknown(t, unknown);
+		text_add_unknown(t, unknown);
 }
 
-static void put_symbol(struct sink *s, const char *key, const char *word)
+static void text_symbol(struct sink *s, const char *key, const char *word)
 {
-	lead(self(s), key);
-	buf_adds(self(s)->out, word);
+	text_lead(text_self(s), key);
+	buf_adds(text_self(s)->out, word);
 }
 
-static void put_string(struct sink *s, const char *key, const char *bytes,
+static void text_string(struct sink *s, const char *key, const char *bytes,
 		       size_t len, bool cut)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 
-	lead(t, key);
+	text_lead(t, key);
 	if (t->color)
 		buf_adds(t->out, "\033[32m");
 	text_quoted(t->out, bytes, len, s->max_string, cut);
@@ -278,18 +278,18 @@ static void put_string(struct sink *s, const char *key, const char *bytes,
 		buf_adds(t->out, "\033[0m");
 }
 
-static void put_bytes(struct sink *s, const char *key, const void *bytes,
+static void text_bytes(struct sink *s, const char *key, const void *bytes,
 		      size_t len, bool cut)
 {
-	lead(self(s), key);
-	text_quoted(self(s)->out, bytes, len, s->max_string, cut);
+	text_lead(text_self(s), key);
+	text_quoted(text_self(s)->out, bytes, len, s->max_string, cut);
 }
 
-static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void text_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 
-	put_sint(s, key, fd);
+	text_sint(s, key, fd);
 	if (!label || !t->labels)
 		return;
 	buf_addc(t->out, '<');
@@ -297,9 +297,9 @@ static void put_fd(struct sink *s, const char *key, int64_t fd, const char *labe
 	buf_addc(t->out, '>');
 }
 
-static void put_note(struct sink *s, const char *key, const char *text)
+static void text_note(struct sink *s, const char *key, const char *text)
 {
-	struct text_sink *t = self(s);
+	struct text_sink *t = text_self(s);
 
 	(void)key;
 	if (t->out->len && t->out->data[t->out->len - 1] != '{' &&
@@ -315,20 +315,20 @@ static void put_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops text_ops = {
-	.begin = begin,
-	.end = end,
-	.uint = put_uint,
-	.sint = put_sint,
-	.hex = put_hex,
-	.addr = put_addr,
-	.enumeration = put_enum,
-	.flags = put_flags,
-	.packed = put_packed,
-	.symbol = put_symbol,
-	.string = put_string,
-	.bytes = put_bytes,
-	.fd = put_fd,
-	.note = put_note,
+	.begin = text_begin,
+	.end = text_end,
+	.uint = text_uint,
+	.sint = text_sint,
+	.hex = text_hex,
+	.addr = text_addr,
+	.enumeration = text_enumeration,
+	.flags = text_flags,
+	.packed = text_packed,
+	.symbol = text_symbol,
+	.string = text_string,
+	.bytes = text_bytes,
+	.fd = text_fd,
+	.note = text_note,
 };
 
 void text_sink_init(struct text_sink *t, struct buf *out)

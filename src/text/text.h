@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sink that writes values as strace would. */
+/* The sink that writes values in strace's format. */
 #ifndef PEVTRACE_TEXT_TEXT_H
 #define PEVTRACE_TEXT_TEXT_H
 
@@ -8,7 +8,7 @@
 
 enum { TEXT_DEPTH = 16 };
 
-/* Colours by what a piece of text is. */
+/* Colours, by the kind of text. */
 enum text_color {
 	COLOR_NONE, COLOR_CALL, COLOR_ERROR, COLOR_NOTE, COLOR_STRING,
 };
@@ -16,12 +16,11 @@ enum text_color {
 struct text_sink {
 	struct sink sink;
 	struct buf *out;
-	bool labels;		/* write what descriptors are: 5<cpu-clock cpu0> */
+	bool labels;		/* label descriptors: 5<cpu-clock cpu0> */
 	bool color;
 	/*
-	 * Values at the top are the arguments of a call (keys unwritten), or,
-	 * with results, what came back (keys before the value).  plain names
-	 * the call whose arguments need no key there either.
+	 * Values at the top level are arguments of a call, without keys, or, with
+	 * results, what the call returned, with keys except for arguments of plain.
 	 */
 	bool results;
 	const struct call_desc *plain;
@@ -32,20 +31,20 @@ struct text_sink {
 	} level[TEXT_DEPTH];
 };
 
-/* A sink that appends to out. */
+/* Initialise a sink that appends to out. */
 void text_sink_init(struct text_sink *t, struct buf *out);
 
-/* Begins a new list of arguments or results at the top. */
+/* Begin a new list of arguments or results at the top level. */
 void text_sink_top(struct text_sink *t, bool results, const struct call_desc *d);
 
-/* Appends text in a colour, if the sink has colours. */
+/* Append text, in a colour if color is set. */
 void text_colored(struct buf *out, bool color, enum text_color c, const char *text);
 
-/* Appends a C string literal; bytes beyond max are cut off with "...". */
+/* Append a C string literal of at most max bytes; "..." marks one that is cut. */
 void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
 		 bool cut);
 
-/* Appends text with control bytes and comment ends made harmless. */
+/* Append text with control bytes and comment ends escaped. */
 void text_escaped(struct buf *out, const char *text);
 
 #endif
