@@ -15,7 +15,6 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
 	const char *output;	/* -o */
-	bool no_text;		/* neither text nor dump: the verb has its own view */
 	bool to_stdout;		/* where text goes without -o; else stderr */
 	bool json;		/* -j */
 	const char *json_path;	/* --json=FILE */

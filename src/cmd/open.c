@@ -275,7 +275,7 @@ static void add_lost(const struct opening *o, struct buf *out)
 static void print_figures(struct opening *o)
 {
 	struct measure *m = &o->m;
-	struct output *text = m->own_session.session.text;
+	struct output *text = m->own_session.views.text;
 	struct buf table = { 0 };
 
 	if (o->progress)

@@ -21,9 +21,11 @@
 enum { REASONS = 32 };
 
 struct replaying {
+	struct view view;		/* of the dump's session */
+	struct session there;		/* the dump's */
 	struct own_session own_session;
 	struct replay_engine again;
-	struct model *there;	/* what the dump's calls add up to */
+	struct replayed last;		/* by the call that is returning */
 	struct reader *dump;
 	const char *path;
 	FILE *report;
@@ -98,9 +100,9 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 		if (attr)
 			event_name(attr, len, reader_names(r->dump), out);
 	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {
-		e = model_event(r->there, c->tid, call_int(c, 4));
+		e = model_event(r->there.model, c->tid, call_int(c, 4));
 	} else if (c->desc->class != CLASS_MEMORY) {
-		e = model_event(r->there, c->tid, call_int(c, 0));
+		e = model_event(r->there.model, c->tid, call_int(c, 0));
 	}
 	if (e && e->name)
 		buf_adds(out, e->name);
@@ -212,81 +214,68 @@ static void compare(struct replaying *r, const struct call *c, const char *what,
 		explain(r, c, (int)-here);
 }
 
-/* The dump's story -------------------------------------------------------------------- */
+/* The dump's calls -------------------------------------------------------------------- */
 
-static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+static struct replaying *replaying_of(struct view *v)
 {
-	(void)ns;
-	model_born(((struct replaying *)ctx)->there, b);
+	return (struct replaying *)v; /* view is its first member */
 }
 
-static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+static void replay_on_enter(struct view *v, const struct call *c)
 {
-	model_found(((struct replaying *)ctx)->there, tid, fd, cloexec);
-}
-
-static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
-{
-	model_found_ring(((struct replaying *)ctx)->there, tid, start, end);
-}
-
-static void on_enter(void *ctx, struct call *c)
-{
-	struct replaying *r = ctx;
+	struct replaying *r = replaying_of(v);
 
 	if (!r->stopped)
 		replay_engine_enter(&r->again, c);
 }
 
-static void on_exit_of(void *ctx, struct call *c)
+static void replay_before_exit(struct view *v, const struct call *c)
 {
-	struct replaying *r = ctx;
+	struct replaying *r = replaying_of(v);
+	struct replayed *a = &r->last;
 	struct buf what = { 0 };
-	struct replayed a;
 
 	if (r->stopped)
 		return;
 	label(r, c, &what);
-	a = replay_engine_exit(&r->again, c);
-	if (a.trouble == EAGAIN)
+	*a = replay_engine_before_exit(&r->again, c);
+	if (a->trouble == EAGAIN)
 		stop(r, "too many processes are measured to let one stand for each (-p PID "
-		     "takes one for all)", a.trouble);
-	else if (a.trouble && !no_descriptors(r, a.trouble))
-		stop(r, "cannot make a process that is measured", a.trouble);
-	else if (a.left_out)
-		count_left_out(r, a.left_out);
-	else if (a.made)
-		compare(r, c, buf_str(&what), &a);
+		     "takes one for all)", a->trouble);
+	else if (a->trouble && !no_descriptors(r, a->trouble))
+		stop(r, "cannot make a process that is measured", a->trouble);
+	else if (a->left_out)
+		count_left_out(r, a->left_out);
+	else if (a->made)
+		compare(r, c, buf_str(&what), a);
 	buf_free(&what);
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+static void replay_on_exit(struct view *v, const struct call *c)
 {
-	struct replaying *r = ctx;
+	struct replaying *r = replaying_of(v);
 
-	(void)ns, (void)exe;
-	if (r->stopped)
-		return;
-	model_execed(r->there, tid, former);
-	replay_engine_settle(&r->again);
+	replay_engine_exit(&r->again, c, &r->last);
+	r->last = (struct replayed){ 0 };
 }
 
-static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    struct call *c)
+static void replay_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+			     const char *exe, bool shown)
 {
-	struct replaying *r = ctx;
-
-	(void)ns, (void)how, (void)status, (void)c;
-	if (r->stopped)
-		return;
-	replay_engine_abandon(&r->again, tid);
-	model_gone(r->there, tid);
-	replay_engine_settle(&r->again);
+	(void)tid, (void)former, (void)ns, (void)exe, (void)shown;
+	replay_engine_execed(&replaying_of(v)->again);
 }
 
-static const struct reader_ops ops = {
-	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
-	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+static void replay_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+			   int status, bool shown)
+{
+	(void)ns, (void)how, (void)status, (void)shown;
+	replay_engine_gone(&replaying_of(v)->again, tid);
+}
+
+static const struct view_ops replay_ops = {
+	.enter = replay_on_enter, .before_exit = replay_before_exit, .exit = replay_on_exit,
+	.execed = replay_on_execed, .gone = replay_on_gone,
 };
 
 /* The verb ---------------------------------------------------------------------------- */
@@ -338,17 +327,20 @@ static bool run(struct replaying *r)
 
 	if (!own_session_start(&r->own_session))
 		return false;
-	r->there = model_new(reader_names(r->dump), false);
+	session_start(&r->there, &(struct session_setup){ .source = reader_names(r->dump) },
+		      reader_facts(r->dump));
+	r->view.ops = &replay_ops;
+	session_add_view(&r->there, &r->view);
 	r->again.own_calls = &r->own_session.own_calls;
-	r->again.model = r->there;
+	r->again.model = r->there.model;
 	r->again.names = reader_names(r->dump);
 	prepare();
 	error = replay_engine_init(&r->again);
 	if (error)
 		warn("no memory to make calls with: %s", strerror(-error));
-	whole = !error && reader_run(r->dump, &ops, r);
+	whole = !error && reader_run(r->dump, &r->there);
 	replay_engine_free(&r->again);
-	model_free(r->there);
+	session_end(&r->there);
 	written = own_session_end(&r->own_session);
 	if (!r->quiet)
 		summarize(r);

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cmd/cmd.h"
 #include "lib/die.h"
 #include "report/chrome.h"
 #include "report/report.h"
-#include "session/retell.h"
 
 enum { MAX_CALLS = 200000 };
 
@@ -43,7 +43,6 @@ static void report_init(void *state)
 	struct reporting *g = state;
 
 	options_init(&g->options);
-	g->options.no_text = g->options.keep = true;
 	g->max_calls = MAX_CALLS;
 }
 
@@ -52,15 +51,18 @@ static bool tell(struct reporting *g, struct reader *r, const char *path, struct
 	const struct report_about about = {
 		.replay = r, .dump = path, .max_calls = g->max_calls,
 	};
+	const struct session_setup setup = {
+		.source = reader_names(r), .keep = true,
+	};
 	struct session s;
 	bool whole;
 
-	if (!retell_start(&s, &g->options, r))
-		return false;
+	session_start(&s, &setup, reader_facts(r));
 	session_add_view(&s, g->chrome ? chrome_view_new(&s.names, reader_facts(r), out) :
 					 report_view_new(&about, s.model, &s.names, out));
-	whole = retell(&s, r);
-	return session_end(&s) && whole;
+	whole = reader_run(r, &s);
+	session_end(&s);
+	return whole;
 }
 
 static int report(struct reporting *g, FILE *f, const char *path)

@@ -11,10 +11,12 @@
 #include "abi/call_decode.h"
 #include "cli/machine.h"
 #include "cli/options.h"
+#include "cli/views.h"
 #include "cmd/cmd.h"
 #include "drive/look.h"
 #include "host/proc.h"
 #include "host/symbols.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/workload.h"
 #include "session/session.h"
@@ -27,12 +29,13 @@ enum {
 };
 
 struct live {
+	struct view view;
 	struct session session;
+	struct views views;
 	struct options options;
 	struct machine machine;
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: nobody wants to see into rings */
-	pid_t looking;		/* the tid at whose stop we look */
 	struct map known;	/* tids whose name is learnt */
 	bool told_of_ptrace;
 	bool told_of_rings;
@@ -40,61 +43,36 @@ struct live {
 
 /* Rings ------------------------------------------------------------------- */
 
-static void on_record(void *ctx, const struct ring *r, const struct event *e,
-		      bool sure, const struct record_format *format,
-		      const uint8_t *bytes, size_t len)
+static struct live *live_of(struct view *v)
 {
-	struct live *l = ctx;
-	struct view_record record = {
-		.ring = r, .event = e, .sure = sure, .format = format,
-		.bytes = bytes, .len = len,
-	};
-
-	if (l->machine.symbols)
-		symbols_record(l->machine.symbols, bytes, len);
-	session_record(&l->session, l->looking, session_now(), &record);
+	return (struct live *)v; /* view is its first member */
 }
 
-static void on_looked(void *ctx, const struct ring *r, const struct ring_result *result)
+static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
+			   const struct view_record *r)
 {
-	struct live *l = ctx;
-	const struct view_look look = {
-		.ring = r, .page = result->page.bytes,
-		.page_len = sizeof(result->page.bytes),
-		.missed = result->missed, .torn = result->torn,
-	};
-
-	session_looked(&l->session, l->looking, session_now(), &look);
+	(void)tid, (void)ns;
+	if (live_of(v)->machine.symbols)
+		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
 }
 
-static void on_blind(void *ctx, const struct ring *r, int error)
+/* Report the first look that failed. */
+static void live_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *k)
 {
-	struct live *l = ctx;
-	const struct view_look look = { .ring = r, .error = error };
+	struct live *l = live_of(v);
 	char comm[32] = "?";
 
-	session_looked(&l->session, l->looking, session_now(), &look);
-	if (l->told_of_rings || error == ESRCH)
+	(void)ns;
+	if (!k->error || l->told_of_rings || k->error == ESRCH)
 		return;
 	l->told_of_rings = true;
-	proc_comm(l->looking, comm, sizeof(comm));
+	proc_comm(tid, comm, sizeof(comm));
 	warn("cannot look into the ring buffer of %s[%d]: %s; its records are not shown",
-	     comm, (int)r->pid, strerror(error));
+	     comm, (int)k->ring->pid, strerror(k->error));
 }
 
-static void on_learnt(void *ctx, const struct event *e)
-{
-	session_learnt_id(&((struct live *)ctx)->session, e);
-}
-
-static void on_counted(void *ctx, const struct event *e)
-{
-	session_count(&((struct live *)ctx)->session, e);
-}
-
-static const struct look_ops look_ops = {
-	.record = on_record, .looked = on_looked, .blind = on_blind, .learnt = on_learnt,
-	.counted = on_counted,
+static const struct view_ops live_view_ops = {
+	.record = live_on_record, .looked = live_on_looked,
 };
 
 /* The descriptor goes, and if it is the last one, the event with it. */
@@ -114,7 +92,6 @@ static void look_before(struct live *l, const struct call *c)
 	struct model *m = l->session.model;
 	struct event *e;
 
-	l->looking = c->tid;
 	switch (c->desc->id) {
 	case CALL_IOCTL:
 		e = model_event(m, c->tid, call_int(c, 0));
@@ -149,7 +126,6 @@ static void look_before(struct live *l, const struct call *c)
 
 static void look_after(struct live *l, const struct call *c)
 {
-	l->looking = c->tid;
 	if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
 		look_all(l->looker, c->pid, c->tid);
 }
@@ -158,63 +134,16 @@ static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 {
 	struct live *l = ctx;
 
-	l->looking = tid;
 	look_all(l->looker, pid, tid);
 }
 
 /* What the engine tells ---------------------------------------------------- */
 
-struct found {
-	int fd;
-	bool cloexec;
-	const struct event *event;
-};
-
-/* What a task held when we came. */
-struct adoption {
-	struct live *live;
-	pid_t tid;
-	struct found *found;
-	size_t n;
-};
-
-static void take_found(void *ctx, int fd, bool cloexec, struct event *e)
+static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 {
-	struct adoption *a = ctx;
-
-	a->found = xrealloc(a->found, (a->n + 1) * sizeof(*a->found));
-	a->found[a->n++] = (struct found){ fd, cloexec, e };
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return x->event->number < y->event->number ? -1 : 1;
-}
-
-static void tell_ring(void *ctx, const struct ring *r)
-{
-	struct adoption *a = ctx;
-
-	session_found_ring(&a->live->session, a->tid, r);
-}
-
-/* In the order of their numbers: who reads a dump gives these out again. */
-static void tell_found(struct live *l, pid_t tid)
-{
-	struct adoption a = { .live = l, .tid = tid };
-
-	model_each_fd(l->session.model, tid, take_found, &a);
-	if (a.n)
-		qsort(a.found, a.n, sizeof(*a.found), by_number);
-	for (size_t i = 0; i < a.n; i++) {
-		session_found(&l->session, tid, a.found[i].fd, a.found[i].cloexec,
-			      a.found[i].event);
-		trace_watch_fd(l->tracer, a.found[i].fd);
-	}
-	free(a.found);
-	model_each_mapping(l->session.model, tid, tell_ring, &a);
+	(void)cloexec;
+	(void)e;
+	trace_watch_fd(((struct live *)ctx)->tracer, fd);
 }
 
 static void learn_comm(struct live *l, pid_t tid)
@@ -233,7 +162,7 @@ static void learn_counts(struct live *l, pid_t pid, pid_t tid)
 	if (look_refusal())
 		return;
 	if (!looker)
-		looker = looker_new(l->session.model, &look_ops, l);
+		looker = looker_new(&l->session);
 	look_counts(looker, pid, tid);
 	if (looker != l->looker)
 		looker_free(looker);
@@ -250,12 +179,12 @@ static void on_born(void *ctx, const struct trace_birth *b)
 		.shares_memory = thread || b->shares_memory,
 	};
 
-	session_born(&l->session, &birth, session_now());
+	session_born(&l->session, &birth, clock_ns());
 	if (birth.parent)
 		return;
 	/* launched by somebody who has events, or running with some already */
-	model_adopt(l->session.model, b->tid);
-	tell_found(l, b->tid);
+	session_adopt(&l->session, b->tid);
+	model_each_fd(l->session.model, b->tid, watch_fd, l);
 	learn_comm(l, b->tid);
 	if (model_holds(l->session.model, b->tid))
 		learn_counts(l, b->pid, b->tid);
@@ -317,7 +246,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	concerns = model_concerns(s->model, c);
-	c->shown = session_shows(s, c, concerns);
+	c->shown = session_shows(s, c);
 	if (!concerns && !c->shown && !model_learns(s->model, c))
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
@@ -391,7 +320,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 	injections_execed(l->options.inject, tid, former);
 	if (l->machine.symbols)
 		symbols_forget(l->machine.symbols, tid);
-	session_execed(&l->session, tid, former, session_now(),
+	session_execed(&l->session, tid, former, clock_ns(),
 		       told && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
 	if (model_involved(l->session.model, tid))
 		learn_comm(l, tid);
@@ -399,7 +328,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 
 static void on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 {
-	session_signal(&((struct live *)ctx)->session, tid, session_now(), info);
+	session_signal(&((struct live *)ctx)->session, tid, clock_ns(), info);
 }
 
 static bool is_attached(const struct live *l, pid_t pid)
@@ -417,7 +346,7 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 
 	struct live *l = ctx;
 
-	session_gone(&l->session, tid, session_now(), how, status, c);
+	session_gone(&l->session, tid, clock_ns(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);
 	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
@@ -437,7 +366,7 @@ static void on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
-	session_tick(&l->session, session_now());
+	session_tick(&l->session, clock_ns());
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
@@ -481,7 +410,7 @@ static void start_looking(struct live *l)
 		return;
 	why = look_refusal();
 	if (!why)
-		l->looker = looker_new(l->session.model, &look_ops, l);
+		l->looker = looker_new(&l->session);
 	else
 		warn("cannot see into ring buffers: %s", why);
 }
@@ -596,7 +525,10 @@ static const struct verb_option looking[] = {
 
 static void trace_init(void *state)
 {
-	options_init(&((struct live *)state)->options);
+	struct live *l = state;
+
+	l->view.ops = &live_view_ops;
+	options_init(&l->options);
 }
 
 static void trace_check(struct options *o, const struct verb_args *args)
@@ -623,12 +555,14 @@ static int run(void *state, const struct verb_args *args)
 	trace_check(&l->options, args);
 	machine_live(&l->machine, l->options.symbols);
 	injections_begin(l->options.inject, l->machine.host);
-	begun = written = session_start_here(&l->session, &l->options, &l->machine.names);
+	begun = written = views_start_here(&l->views, &l->session, &l->options,
+						 &l->machine.names);
 	if (begun) {
+		session_add_view(&l->session, &l->view);
 		start_looking(l);
 		plan_stops(l, &t);
 		begun = trace(l, &t, &status);
-		written = session_end(&l->session);
+		written = views_end(&l->views, &l->session);
 	}
 	machine_close(&l->machine);
 	options_free(&l->options);

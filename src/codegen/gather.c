@@ -22,7 +22,8 @@ static struct process *process_of(struct gather *g, pid_t pid)
 	g->processes = xrealloc(g->processes, (g->nprocesses + 1) * sizeof(*g->processes));
 	return g->processes[g->nprocesses++] = p;
 }
-static void begin_call(struct gather *g, struct call *c)
+
+static void begin_call(struct gather *g, const struct call *c)
 {
 	g->p = process_of(g, c->pid);
 	g->call = c;
@@ -36,20 +37,24 @@ static void note_thread(struct gather *g)
 		g->p->program.threads++;
 }
 
-static void on_enter(void *ctx, struct call *c)
+static struct gather *gather_of(struct view *v)
 {
-	struct gather *g = ctx;
+	return (struct gather *)v; /* view is its first member */
+}
 
-	if (!c->inject.injected && model_concerns(g->model, c)) {
-		begin_call(g, c);
-		if (c->desc->id == CALL_CLOSE) {
-			note_thread(g);
-			gather_close(g);
-		} else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL) {
-			gather_step(g, STEP_POLL, NULL, NULL);
-		}
+static void gather_on_enter(struct view *v, const struct call *c)
+{
+	struct gather *g = gather_of(v);
+
+	if (c->inject.injected || !model_concerns(g->session.model, c))
+		return;
+	begin_call(g, c);
+	if (c->desc->id == CALL_CLOSE) {
+		note_thread(g);
+		gather_close(g);
+	} else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL) {
+		gather_step(g, STEP_POLL, NULL, NULL);
 	}
-	model_enter(g->model, c);
 }
 
 /* What is passed on is used. */
@@ -114,40 +119,46 @@ static bool makes(const struct call *c)
 	}
 }
 
-static void on_exit_of(void *ctx, struct call *c)
+/* Before the model learns of the call: the descriptors and mappings that it is about. */
+static void gather_before_exit(struct view *v, const struct call *c)
 {
-	struct gather *g = ctx;
-	bool concerns = model_concerns(g->model, c);
+	struct gather *g = gather_of(v);
 
+	g->concerns = model_concerns(g->session.model, c);
+	if (!g->concerns)
+		return;
 	/* the kernel got none of it: nor does it get it again */
 	if (c->inject.injected) {
-		process_of(g, c->pid)->program.injected |= concerns;
-		model_exit(g->model, c);
+		process_of(g, c->pid)->program.injected = true;
 		return;
 	}
-	/* the descriptors and mappings that it is about, before and after */
-	if (concerns)
-		begin_call(g, c);
-	if (c->desc->class == CLASS_OPEN)
-		model_exit(g->model, c);
-	if (concerns && c->desc->class == CLASS_READ)
+	begin_call(g, c);
+	if (c->desc->class == CLASS_READ) {
 		gather_read_count(g);
-	else if (concerns && makes(c)) {
+	} else if (c->desc->class != CLASS_OPEN && makes(c)) {
 		note_thread(g);
 		returned(g);
 	}
-	if (c->desc->class != CLASS_OPEN)
-		model_exit(g->model, c);
 }
 
-static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+/* An open is about the event that it made. */
+static void gather_on_exit(struct view *v, const struct call *c)
 {
-	struct gather *g = ctx;
+	struct gather *g = gather_of(v);
+
+	if (!g->concerns || c->inject.injected || c->desc->class != CLASS_OPEN)
+		return;
+	note_thread(g);
+	returned(g);
+}
+
+static void gather_on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct gather *g = gather_of(v);
 	struct process *p = b->parent ? map_get(&g->by_pid, (uint64_t)b->parent) : NULL;
 	struct c_program *o;
 
 	(void)ns;
-	model_born(g->model, b);
 	if (b->pid != b->tid) {
 		map_set(&g->by_pid, (uint64_t)b->tid, process_of(g, b->pid));
 		return;
@@ -159,20 +170,6 @@ static void on_born(void *ctx, const struct birth *b, uint64_t ns)
 	}
 	map_del(&g->by_pid, (uint64_t)b->tid); /* a number that comes again */
 	process_of(g, b->pid);
-}
-
-static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
-{
-	struct gather *g = ctx;
-
-	model_found(g->model, tid, fd, cloexec);
-}
-
-static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
-{
-	struct gather *g = ctx;
-
-	model_found_ring(g->model, tid, start, end);
 }
 
 /* What a process does that is some other's child. */
@@ -191,28 +188,23 @@ static void tell_parents(struct gather *g, pid_t pid, enum c_step_kind kind)
 	}
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+static void gather_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+			     const char *exe, bool shown)
 {
-	struct gather *g = ctx;
-
-	(void)ns, (void)exe;
-	model_execed(g->model, tid, former);
-	tell_parents(g, tid, STEP_EXEC);
+	(void)former, (void)ns, (void)exe, (void)shown;
+	tell_parents(gather_of(v), tid, STEP_EXEC);
 }
 
-static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    struct call *c)
+static void gather_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+			   int status, bool shown)
 {
-	struct gather *g = ctx;
-
-	(void)ns, (void)how, (void)status, (void)c;
-	model_gone(g->model, tid);
-	tell_parents(g, tid, STEP_GONE);
+	(void)ns, (void)how, (void)status, (void)shown;
+	tell_parents(gather_of(v), tid, STEP_GONE);
 }
 
-static const struct reader_ops ops = {
-	.born = on_born, .found = on_found, .found_ring = on_found_ring,
-	.enter = on_enter, .exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+static const struct view_ops gather_ops = {
+	.born = gather_on_born, .enter = gather_on_enter, .before_exit = gather_before_exit,
+	.exit = gather_on_exit, .execed = gather_on_execed, .gone = gather_on_gone,
 };
 
 static bool opened(const struct process *p, unsigned int event)
@@ -265,18 +257,20 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
 		 unsigned int event)
 {
-	const struct dump_facts *facts;
+	const struct session_facts *facts;
 	struct gather *g;
 
-	*out = (struct gathered){ .replay = reader_open(f, path, false) };
-	if (!out->replay)
+	*out = (struct gathered){ .dump = reader_open(f, path, false) };
+	if (!out->dump)
 		return false;
-	facts = reader_facts(out->replay);
+	facts = reader_facts(out->dump);
 	g = out->all = xcalloc(1, sizeof(*g));
-	g->names = reader_names(out->replay);
+	g->view.ops = &gather_ops;
+	g->names = reader_names(out->dump);
 	g->page_size = facts->page_size ? facts->page_size : 4096;
-	g->model = model_new(g->names, false);
-	if (!reader_run(out->replay, &ops, g) || !choose(out, path, pid, event))
+	session_start(&g->session, &(struct session_setup){ .source = g->names }, facts);
+	session_add_view(&g->session, &g->view);
+	if (!reader_run(out->dump, &g->session) || !choose(out, path, pid, event))
 		return false;
 	out->program->release = facts->release;
 	out->program->machine = facts->machine;
@@ -301,10 +295,10 @@ void gathered_free(struct gathered *out)
 		process_free(g->processes[i]);
 	if (g) {
 		map_free(&g->by_pid);
-		model_free(g->model);
+		session_end(&g->session);
 		free(g->processes);
 		free(g);
 	}
-	if (out->replay)
-		reader_close(out->replay);
+	if (out->dump)
+		reader_close(out->dump);
 }

@@ -9,7 +9,7 @@
 #include "dump/reader.h"
 
 struct gathered {
-	struct reader *replay;		/* owns what the program's strings point to */
+	struct reader *dump;		/* owns what the program's strings point to */
 	struct c_program *program;	/* that of pid */
 	pid_t pid;
 	size_t left_out;		/* other processes that used events */

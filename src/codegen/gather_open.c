@@ -157,7 +157,7 @@ static struct c_event new_event(struct gather *g, int attr)
 	const struct call *c = g->call;
 	const struct c_program *o = &g->p->program;
 	const struct event *made = c->failed ? NULL :
-		model_event(g->model, c->tid, (int)c->ret);
+		model_event(g->session.model, c->tid, (int)c->ret);
 	struct c_event e = {
 		.number = made ? made->number : 0, .name = name_of_event(o, attr, call_int(c, 2)),
 		.attr = attr, .leader = gather_event_at(g->p, call_int(c, 3)), .output = -1,

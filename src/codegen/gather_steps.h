@@ -5,6 +5,7 @@
 
 #include "codegen/gather.h"
 #include "lib/map.h"
+#include "session/session.h"
 
 /* A mapping of a ring. */
 struct mapped {
@@ -23,8 +24,9 @@ struct process {
 };
 
 struct gather {
-	const struct names *names;
-	struct model *model;
+	struct view view;
+	struct session session;
+	const struct names *names;	/* the dump's */
 	struct process **processes;
 	size_t nprocesses;
 	struct map by_pid;
@@ -32,6 +34,7 @@ struct gather {
 	/* of the call at hand */
 	struct process *p;
 	const struct call *call;
+	bool concerns;			/* it has to do with perf */
 	int event, other;		/* that it is about; -1: none */
 	bool strange;			/* a descriptor that the process did not open */
 };

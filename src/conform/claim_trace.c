@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The calls of an experiment as a trace of it would show them. */
+/* The calls of an experiment as trace lines. */
 #include "conform/claim.h"
 
 #include <stdio.h>
@@ -8,82 +8,66 @@
 #include <unistd.h>
 
 #include "lib/die.h"
-#include "model/model.h"
+#include "lib/output.h"
+#include "session/session.h"
 #include "text/text_view.h"
 
 struct claim_trace {
-	struct names names;	/* first: the hooks find the rest by it */
-	struct claim_run *lab;
+	struct names names;	/* first: the hooks cast it back */
+	struct claim_run *run;
 	struct text_options options;
-	struct model *model;
+	struct selection selection;
+	struct session session;
 	struct output *out;
-	struct view *view;
-	int fd;			/* what out writes to */
-	bool muted;		/* calls are not shown */
+	int fd;			/* that out writes to */
 };
 
-static const struct claim_trace *self(const struct names *n)
+static const struct claim_trace *claim_trace_of(const struct names *n)
 {
 	return (const struct claim_trace *)n;
 }
 
-static const char *name_pmu(const struct names *n, uint32_t type)
+static const char *claim_trace_pmu(const struct names *n, uint32_t type)
 {
-	return host_pmu(self(n)->lab->host, type);
+	return host_pmu(claim_trace_of(n)->run->host, type);
 }
 
-static const char *name_tracepoint(const struct names *n, uint64_t id)
+static const char *claim_trace_tracepoint(const struct names *n, uint64_t id)
 {
-	return host_tracepoint(self(n)->lab->host, id);
+	return host_tracepoint(claim_trace_of(n)->run->host, id);
 }
 
-static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+static void claim_trace_show(struct claim_trace *t, enum selected selected)
 {
-	const struct event *e = fd < 0 ? NULL : model_event(self(n)->model, c->tid, (int)fd);
-
-	return e ? e->name : NULL;
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		t->selection.calls[i] = selected;
 }
 
-static int64_t read_format(const struct names *n, const struct call *c, int64_t fd)
-{
-	const struct event *e = model_event(self(n)->model, c->tid, (int)fd);
-
-	return !e ? NAMES_NO_EVENT : e->format_known ? (int64_t)e->read_format :
-	       NAMES_NO_FORMAT;
-}
-
-static void on_enter(void *ctx, struct call *c)
-{
-	struct claim_trace *t = ctx;
-
-	c->shown = !t->muted;
-	t->view->ops->enter(t->view, c);
-	model_enter(t->model, c);
-}
-
-static void on_exit_of(void *ctx, struct call *c)
-{
-	struct claim_trace *t = ctx;
-
-	model_exit(t->model, c);
-	t->view->ops->exit(t->view, c);
-}
-
-static const struct own_call_ops ops = { .enter = on_enter, .exit = on_exit_of };
-
-struct claim_trace *claim_trace_new(struct claim_run *l)
+static void claim_trace_start(struct claim_trace *t)
 {
 	const struct birth birth = { .tid = gettid(), .pid = getpid(), .attached = true };
+	const struct session_setup setup = { .source = &t->names, .selection = &t->selection };
+	const struct session_facts facts = { .arch = arch_native() };
+
+	claim_trace_show(t, SELECT_ALL);
+	session_start(&t->session, &setup, &facts);
+	session_add_view(&t->session,
+			 text_view_new(&t->options, &t->session.names, t->out, 0));
+	own_calls_init(&t->run->own_calls, &t->session);
+	session_born(&t->session, &birth, 0);
+}
+
+struct claim_trace *claim_trace_new(struct claim_run *run)
+{
 	struct claim_trace *t = xcalloc(1, sizeof(*t));
 	char path[32];
 
 	*t = (struct claim_trace){
 		.names = {
-			.pmu = name_pmu, .tracepoint = name_tracepoint, .fd = name_fd,
-			.read_format = read_format,
+			.pmu = claim_trace_pmu, .tracepoint = claim_trace_tracepoint,
 			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 		},
-		.lab = l, .fd = memfd_create("calls", MFD_CLOEXEC),
+		.run = run, .fd = memfd_create("calls", MFD_CLOEXEC),
 		.options = { .max_string = 64, .labels = true, .status = STATUS_ALL },
 	};
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->fd);
@@ -92,19 +76,17 @@ struct claim_trace *claim_trace_new(struct claim_run *l)
 		free(t);
 		return NULL;
 	}
-	t->model = model_new(&t->names, false);
-	t->view = text_view_new(&t->options, &t->names, t->out, 0);
-	model_born(t->model, &birth);
-	t->view->ops->born(t->view, &birth, 0);
-	own_calls_init(&l->own_calls, &ops, t, &t->names);
+	claim_trace_start(t);
 	return t;
 }
 
 void claim_trace_mute(struct claim_trace *t, bool muted)
 {
-	if (muted && !t->muted)
+	bool was = t->selection.calls[0] == SELECT_NONE;
+
+	if (muted && !was)
 		claim_trace_note(t, "and so on");
-	t->muted = muted;
+	claim_trace_show(t, muted ? SELECT_NONE : SELECT_ALL);
 }
 
 void claim_trace_note(struct claim_trace *t, const char *text)
@@ -123,10 +105,9 @@ void claim_trace_end(struct claim_trace *t, char *text, size_t size)
 	output_flush(t->out);
 	n = pread(t->fd, text, size - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
-	t->view->ops->free(t->view);
-	model_free(t->model);
+	session_end(&t->session);
 	output_close(t->out);
 	close(t->fd);
-	own_calls_free(&t->lab->own_calls);
+	own_calls_free(&t->run->own_calls);
 	free(t);
 }

@@ -9,8 +9,10 @@
 
 #include "abi/read_format.h"
 #include "drive/borrow.h"
+#include "drive/ring.h"
 #include "drive/writer.h"
 #include "host/proc.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "xlat/constants.h"
@@ -22,9 +24,7 @@ enum {
 };
 
 struct looker {
-	struct model *model;
-	const struct look_ops *ops;
-	void *ctx;
+	struct session *session;
 	struct map seen;	/* ring number -> struct ring_seen */
 };
 
@@ -37,13 +37,11 @@ struct look {
 	uint64_t start, end;		/* an address range, or 0 */
 };
 
-struct looker *looker_new(struct model *m, const struct look_ops *ops, void *ctx)
+struct looker *looker_new(struct session *s)
 {
 	struct looker *l = xcalloc(1, sizeof(*l));
 
-	l->model = m;
-	l->ops = ops;
-	l->ctx = ctx;
+	l->session = s;
 	return l;
 }
 
@@ -73,7 +71,7 @@ const char *look_refusal(void)
  */
 static int borrow(const struct look *k, const struct event *e)
 {
-	int its_fd = model_fd_of(k->looker->model, k->tid, e), fd;
+	int its_fd = model_fd_of(k->looker->session->model, k->tid, e), fd;
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
 	fd = its_fd < 0 ? -EBADF : borrow_fd(k->pid, k->tid, its_fd);
@@ -96,23 +94,23 @@ static void learn_id(void *ctx, struct event *e)
 	fd = borrow(k, e);
 	if (fd < 0)
 		return;
-	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id)) {
-		model_set_id(k->looker->model, e, id);
-		if (k->looker->ops->learnt)
-			k->looker->ops->learnt(k->looker->ctx, e);
-	}
+	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		session_learnt_id(k->looker->session, e, id);
 	close(fd);
 }
 
 static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct look *k = ctx;
+	struct session *s = k->looker->session;
+	struct view_record r = { .ring = k->ring, .bytes = bytes, .len = len };
 	struct writer w;
 
-	writer_find(k->looker->model, k->ring, bytes, len, &w);
-	model_recorded(k->ring, w.event, bytes, len);
-	k->looker->ops->record(k->looker->ctx, k->ring, w.event, w.sure, &w.format,
-			       bytes, len);
+	writer_find(s->model, k->ring, bytes, len, &w);
+	r.event = w.event;
+	r.sure = w.sure;
+	r.format = &w.format;
+	session_record(s, k->tid, clock_ns(), &r);
 }
 
 static void forget_ended(struct looker *l)
@@ -121,7 +119,7 @@ static void forget_ended(struct looker *l)
 	size_t at = 0;
 
 	while ((slot = map_next(&l->seen, &at))) {
-		if (model_ring(l->model, (unsigned int)slot->key))
+		if (model_ring(l->session->model, (unsigned int)slot->key))
 			continue;
 		free(map_del(&l->seen, slot->key));
 		at = (size_t)(slot - l->seen.slots); /* map_del() may move a slot here */
@@ -151,11 +149,10 @@ static bool look_wanted(const struct look *k, const struct ring *r)
 /* Report a failure, except EBADF: a closed ring was read when it was closed. */
 static void report_blind(const struct look *k, struct ring *r, int error)
 {
-	if (error == EBADF)
-		return;
-	model_blind(r, error);
-	if (k->looker->ops->blind)
-		k->looker->ops->blind(k->looker->ctx, r, error);
+	const struct view_look look = { .ring = r, .error = error };
+
+	if (error != EBADF)
+		session_looked(k->looker->session, k->tid, clock_ns(), &look);
 }
 
 static void look_at_ring(void *ctx, struct ring *r)
@@ -163,6 +160,9 @@ static void look_at_ring(void *ctx, struct ring *r)
 	struct look *k = ctx;
 	struct looker *l = k->looker;
 	struct ring_result result;
+	struct view_look look = {
+		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
+	};
 	int fd, error;
 
 	if (!look_wanted(k, r))
@@ -173,7 +173,7 @@ static void look_at_ring(void *ctx, struct ring *r)
 		return;
 	}
 	k->ring = r;
-	model_each_writer(l->model, r, learn_id, k);
+	model_each_writer(l->session->model, r, learn_id, k);
 	error = ring_look(fd, (size_t)(r->end - r->start),
 			  event_attr(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
 			  seen_of(l, r), &result, got_record, k);
@@ -182,23 +182,23 @@ static void look_at_ring(void *ctx, struct ring *r)
 		report_blind(k, r, -error);
 		return;
 	}
-	model_looked(r, result.missed, result.torn);
-	if (l->ops->looked)
-		l->ops->looked(l->ctx, r, &result);
+	look.missed = result.missed;
+	look.torn = result.torn;
+	session_looked(l->session, k->tid, clock_ns(), &look);
 }
 
 void look_all(struct looker *l, pid_t pid, pid_t tid)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_ring(l->model, tid, look_at_ring, &k);
+	model_each_ring(l->session->model, tid, look_at_ring, &k);
 }
 
 void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid, .only = e };
 
-	model_each_ring(l->model, tid, look_at_ring, &k);
+	model_each_ring(l->session->model, tid, look_at_ring, &k);
 }
 
 void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end)
@@ -207,7 +207,7 @@ void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t
 		.looker = l, .pid = pid, .tid = tid, .start = start, .end = end,
 	};
 
-	model_each_ring(l->model, tid, look_at_ring, &k);
+	model_each_ring(l->session->model, tid, look_at_ring, &k);
 }
 
 static void look_set_count(void *ctx, const struct read_value *v)
@@ -278,8 +278,7 @@ static void look_count_event(void *ctx, int its_fd, bool cloexec, struct event *
 	if (!e->format_known)
 		return;
 	read_format_each(bytes, (size_t)n, e->read_format, look_set_count, e);
-	if (k->looker->ops->counted)
-		k->looker->ops->counted(k->looker->ctx, e);
+	session_count(k->looker->session, e);
 }
 
 void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e)
@@ -293,5 +292,5 @@ void look_counts(struct looker *l, pid_t pid, pid_t tid)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_fd(l->model, tid, look_count_event, &k);
+	model_each_fd(l->session->model, tid, look_count_event, &k);
 }

@@ -7,23 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "abi/call_decode.h"
 #include "abi/layout.h"
+#include "lib/clock.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 enum { ERRORS = 4095 };	/* a result from -ERRORS to -1 is an error */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static size_t read_by_file(uint64_t addr, void *dst, size_t len)
 {
@@ -51,20 +43,20 @@ static size_t read_own(const struct mem *m, uint64_t addr, void *dst, size_t len
 
 static const struct mem own = { .read = read_own };
 
-void own_calls_init(struct own_calls *i, const struct own_call_ops *ops, void *ctx,
-		 const struct names *names)
+void own_calls_init(struct own_calls *o, struct session *session)
 {
-	*i = (struct own_calls){ .ops = ops, .ctx = ctx, .names = names };
+	*o = (struct own_calls){ .session = session };
 }
 
-void own_calls_free(struct own_calls *i)
+void own_calls_free(struct own_calls *o)
 {
-	call_free(&i->call);
+	call_free(&o->call);
 }
 
-int64_t own_call(struct own_calls *i, enum call_id id, const uint64_t args[CALL_MAX_ARGS])
+int64_t own_call(struct own_calls *o, enum call_id id, const uint64_t args[CALL_MAX_ARGS])
 {
-	struct call *c = &i->call;
+	struct session *s = o->session;
+	struct call *c = &o->call;
 	const struct call_desc *d = &call_descs[id];
 	int nr = seccomp_syscall_resolve_name(d->name);
 	long ret;
@@ -80,23 +72,24 @@ int64_t own_call(struct own_calls *i, enum call_id id, const uint64_t args[CALL_
 		c->args[a] = (unsigned long)args[a];
 	c->tid = gettid();
 	c->pid = getpid();
-	c->enter_ns = now_ns();
-	if (i->ops) {
-		call_capture(c, AT_SYSCALL_ENTER, &own, i->names);
-		i->ops->enter(i->ctx, c);
+	c->enter_ns = clock_ns();
+	if (s) {
+		c->shown = session_shows(s, c);
+		call_capture(c, AT_SYSCALL_ENTER, &own, &s->names);
+		session_enter(s, c);
 	}
-	c->start_ns = now_ns();
+	c->start_ns = clock_ns();
 	ret = syscall(nr, (long)args[0], (long)args[1], (long)args[2], (long)args[3],
 		      (long)args[4], (long)args[5]);
-	c->exit_ns = now_ns();
+	c->exit_ns = clock_ns();
 	c->returned = true;
 	c->failed = ret == -1;
 	c->ret = c->failed ? errno : call_result_kind(c) == RESULT_ADDR ?
 		 (int64_t)(unsigned long)ret : ret;
 	ret = c->failed ? -errno : ret;
-	if (i->ops) {
-		call_capture(c, AT_SYSCALL_EXIT, &own, i->names);
-		i->ops->exit(i->ctx, c);
+	if (s) {
+		call_capture(c, AT_SYSCALL_EXIT, &own, &s->names);
+		session_exit(s, c);
 	}
 	return ret;
 }
@@ -118,51 +111,51 @@ void own_call_place_strings(const struct attr_text *a, uint8_t *bytes)
 	}
 }
 
-int own_call_open(struct own_calls *i, const struct attr_text *attr, pid_t pid, int cpu,
+int own_call_open(struct own_calls *o, const struct attr_text *attr, pid_t pid, int cpu,
 	       int group_fd, uint64_t flags)
 {
 	uint8_t bytes[ATTR_TEXT_MAX] __attribute__((aligned(8))) = { 0 };
 
 	memcpy(bytes, attr->bytes, attr->len);
 	own_call_place_strings(attr, bytes);
-	return (int)own_call(i, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+	return (int)own_call(o, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)bytes, (uint64_t)(int64_t)pid, (uint64_t)(int64_t)cpu,
 		(uint64_t)(int64_t)group_fd, flags,
 	});
 }
 
-int64_t own_call_ioctl(struct own_calls *i, int fd, uint32_t request, uint64_t arg)
+int64_t own_call_ioctl(struct own_calls *o, int fd, uint32_t request, uint64_t arg)
 {
-	return own_call(i, CALL_IOCTL, (const uint64_t[CALL_MAX_ARGS]){
+	return own_call(o, CALL_IOCTL, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)fd, request, arg,
 	});
 }
 
-static int64_t map_at(struct own_calls *i, int fd, uint64_t length, uint64_t offset, int prot,
+static int64_t map_at(struct own_calls *o, int fd, uint64_t length, uint64_t offset, int prot,
 		      int flags)
 {
 	int nr = seccomp_syscall_resolve_name("mmap2");
 	unsigned int shift = nr >= 0 ? arch_native()->mmap2_shift : 0;
 
-	return own_call(i, shift ? CALL_MMAP2 : CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
+	return own_call(o, shift ? CALL_MMAP2 : CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
 		0, length, (uint64_t)prot, (uint64_t)flags, (uint64_t)fd, offset >> shift,
 	});
 }
 
-int64_t own_call_mmap(struct own_calls *i, int fd, uint64_t length, int prot, int flags)
+int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, int prot, int flags)
 {
-	return map_at(i, fd, length, 0, prot, flags);
+	return map_at(o, fd, length, 0, prot, flags);
 }
 
-void *own_call_map(struct own_calls *i, int fd, size_t length, bool write, int *error)
+void *own_call_map(struct own_calls *o, int fd, size_t length, bool write, int *error)
 {
-	return own_call_map_at(i, fd, length, 0, write, error);
+	return own_call_map_at(o, fd, length, 0, write, error);
 }
 
-void *own_call_map_at(struct own_calls *i, int fd, size_t length, uint64_t offset, bool write,
+void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offset, bool write,
 		   int *error)
 {
-	int64_t at = map_at(i, fd, length, offset, write ? PROT_READ | PROT_WRITE : PROT_READ,
+	int64_t at = map_at(o, fd, length, offset, write ? PROT_READ | PROT_WRITE : PROT_READ,
 			    MAP_SHARED);
 
 	if (at < 0 && at >= -ERRORS) {
@@ -172,23 +165,23 @@ void *own_call_map_at(struct own_calls *i, int fd, size_t length, uint64_t offse
 	return (void *)(uintptr_t)at;
 }
 
-int64_t own_call_unmap(struct own_calls *i, void *at, size_t length)
+int64_t own_call_unmap(struct own_calls *o, void *at, size_t length)
 {
-	return own_call(i, CALL_MUNMAP, (const uint64_t[CALL_MAX_ARGS]){
+	return own_call(o, CALL_MUNMAP, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)at, length,
 	});
 }
 
-ssize_t own_call_read(struct own_calls *i, int fd, void *buf, size_t size)
+ssize_t own_call_read(struct own_calls *o, int fd, void *buf, size_t size)
 {
-	return (ssize_t)own_call(i, CALL_READ, (const uint64_t[CALL_MAX_ARGS]){
+	return (ssize_t)own_call(o, CALL_READ, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)fd, (uintptr_t)buf, size,
 	});
 }
 
-int own_call_close(struct own_calls *i, int fd)
+int own_call_close(struct own_calls *o, int fd)
 {
-	return (int)own_call(i, CALL_CLOSE, (const uint64_t[CALL_MAX_ARGS]){
+	return (int)own_call(o, CALL_CLOSE, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)fd,
 	});
 }

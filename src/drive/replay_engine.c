@@ -13,6 +13,36 @@ struct pending {
 	struct replayed_fd *closing;
 };
 
+/* Unmap all rings, or those that are unmapped in the dump. */
+static void unmap_rings(struct replay_engine *r, bool all)
+{
+	uint64_t *ended = xcalloc(r->rings.len + 1, sizeof(*ended));
+	struct map_slot *slot;
+	size_t at = 0, n = 0;
+
+	while ((slot = map_next(&r->rings, &at))) {
+		struct ring *ring = model_ring(r->model, (unsigned int)slot->key);
+
+		if (all || !ring || ring->unmapped)
+			ended[n++] = slot->key;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct replayed_ring *own = map_del(&r->rings, ended[i]);
+
+		own_call_unmap(r->own_calls, (void *)(uintptr_t)own->at, own->len);
+		free(own);
+	}
+	free(ended);
+}
+
+/* Close and unmap what the calls of the dump have closed and unmapped. */
+static void settle(struct replay_engine *r)
+{
+	r->unsettled = false;
+	unmap_rings(r, false);
+	replay_engine_close_fds(r, false);
+}
+
 /* Keep the new descriptor or ring only if the call created one in the dump, too. */
 static void keep_result(struct replay_engine *r, const struct call *c, const struct replayed *a)
 {
@@ -46,6 +76,8 @@ void replay_engine_enter(struct replay_engine *r, const struct call *c)
 {
 	struct pending *p = xcalloc(1, sizeof(*p));
 
+	if (r->unsettled)
+		settle(r);
 	p->concerns = model_concerns(r->model, c);
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected) {
 		p->closing = replay_engine_fd_exact(r, c, call_int(c, 0));
@@ -53,62 +85,46 @@ void replay_engine_enter(struct replay_engine *r, const struct call *c)
 			p->closing->closing = true;
 	}
 	free(map_set(&r->pending, (uint64_t)c->tid, p));
-	model_enter(r->model, c);
 }
 
-struct replayed replay_engine_exit(struct replay_engine *r, const struct call *c)
+struct replayed replay_engine_before_exit(struct replay_engine *r, const struct call *c)
 {
 	struct pending *p = map_del(&r->pending, (uint64_t)c->tid);
 	struct replayed a = { 0 };
 
+	if (r->unsettled)
+		settle(r);
 	if (p && p->concerns && c->returned)
 		a = replay_engine_call(r, c, p->closing);
 	else if (p && p->closing)
 		p->closing->closing = false;
-	model_exit(r->model, c);
-	keep_result(r, c, &a);
-	if (c->desc->id == CALL_CLOSE_RANGE || c->desc->id == CALL_MUNMAP ||
-	    c->desc->id == CALL_DUP2 || c->desc->id == CALL_DUP3)
-		replay_engine_settle(r);
 	free(p);
 	return a;
 }
 
-void replay_engine_abandon(struct replay_engine *r, pid_t tid)
+void replay_engine_exit(struct replay_engine *r, const struct call *c,
+			const struct replayed *a)
+{
+	keep_result(r, c, a);
+	if (c->desc->id == CALL_CLOSE_RANGE || c->desc->id == CALL_MUNMAP ||
+	    c->desc->id == CALL_DUP2 || c->desc->id == CALL_DUP3)
+		settle(r);
+}
+
+/* The model learns of an exec, and of the end of a task, after the views. */
+void replay_engine_execed(struct replay_engine *r)
+{
+	r->unsettled = true;
+}
+
+void replay_engine_gone(struct replay_engine *r, pid_t tid)
 {
 	struct pending *p = map_del(&r->pending, (uint64_t)tid);
 
 	if (p && p->closing)
 		p->closing->closing = false;
 	free(p);
-}
-
-/* Unmap all rings, or those that are unmapped in the dump. */
-static void unmap_rings(struct replay_engine *r, bool all)
-{
-	uint64_t *ended = xcalloc(r->rings.len + 1, sizeof(*ended));
-	struct map_slot *slot;
-	size_t at = 0, n = 0;
-
-	while ((slot = map_next(&r->rings, &at))) {
-		struct ring *ring = model_ring(r->model, (unsigned int)slot->key);
-
-		if (all || !ring || ring->unmapped)
-			ended[n++] = slot->key;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct replayed_ring *own = map_del(&r->rings, ended[i]);
-
-		own_call_unmap(r->own_calls, (void *)(uintptr_t)own->at, own->len);
-		free(own);
-	}
-	free(ended);
-}
-
-void replay_engine_settle(struct replay_engine *r)
-{
-	unmap_rings(r, false);
-	replay_engine_close_fds(r, false);
+	r->unsettled = true;
 }
 
 int replay_engine_init(struct replay_engine *r)

@@ -14,7 +14,7 @@
 
 struct replay_engine {
 	struct own_calls *own_calls;	/* the caller's */
-	struct model *model;	/* of the dump; the caller's, updated here */
+	struct model *model;	/* the dump's session's */
 	const struct names *names;	/* the dump's; the caller's */
 	pid_t given;		/* the process to measure in place of others; 0: stand-ins */
 	bool all_cpus;		/* open events of a whole CPU, too */
@@ -24,6 +24,7 @@ struct replay_engine {
 	struct map by_event;	/* event number in the dump -> the first of these */
 	struct map rings;	/* ring number in the dump -> struct replayed_ring */
 	struct map pending;	/* tid -> struct pending */
+	bool unsettled;		/* an exec or exit may have ended events and rings */
 };
 
 struct replayed {
@@ -42,12 +43,15 @@ int replay_engine_init(struct replay_engine *r);
 /* Close and unmap what is left, by calls that views see, and end the stand-ins. */
 void replay_engine_free(struct replay_engine *r);
 
-/* A call of the dump begins; returns, and is made now; or its task ended in it. */
+/*
+ * The hooks of a view of the dump's session (session/view.h).  A call of the dump is
+ * made before its exit; after it, what it made here is kept if it made something there.
+ */
 void replay_engine_enter(struct replay_engine *r, const struct call *c);
-struct replayed replay_engine_exit(struct replay_engine *r, const struct call *c);
-void replay_engine_abandon(struct replay_engine *r, pid_t tid);
-
-/* After an exec or exit: close and unmap what it closed and unmapped. */
-void replay_engine_settle(struct replay_engine *r);
+struct replayed replay_engine_before_exit(struct replay_engine *r, const struct call *c);
+void replay_engine_exit(struct replay_engine *r, const struct call *c,
+			const struct replayed *a);
+void replay_engine_execed(struct replay_engine *r);
+void replay_engine_gone(struct replay_engine *r, pid_t tid);
 
 #endif

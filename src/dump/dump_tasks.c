@@ -4,7 +4,7 @@
 
 #include "abi/strings.h"
 #include "dump/dump_view_internal.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 
 void dump_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {

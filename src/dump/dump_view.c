@@ -140,6 +140,7 @@ static void on_idle(struct view *v, uint64_t ns)
 
 	if (ns > IDLE_NS)
 		inflight_split(&d->begun, ns - IDLE_NS, 0, write_enter, d);
+	output_flush(d->out);
 }
 
 static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
@@ -202,32 +203,32 @@ static void add_started(struct json_object *o, uint64_t real_ns)
 	dump_add_string(o, "started", whole);
 }
 
-static void write_header(struct dump_view *d, const struct dump_header *h)
+static void write_header(struct dump_view *d, const struct session_facts *f)
 {
 	struct json_object *o = dump_line(KIND_HEADER), *kernel = json_new_object();
 	struct json_object *command = json_new_array(), *pids = json_new_array();
 	bool clean;
 
 	dump_add_int(o, "schema", DUMP_SCHEMA);
-	dump_add_string(o, "pevtrace", h->pevtrace);
-	dump_add_string(kernel, "sysname", h->sysname);
-	dump_add_string(kernel, "release", h->release);
-	dump_add_string(kernel, "version", h->version);
-	dump_add_string(kernel, "machine", h->machine);
+	dump_add_string(o, "pevtrace", PACKAGE_VERSION);
+	dump_add_string(kernel, "sysname", f->sysname);
+	dump_add_string(kernel, "release", f->release);
+	dump_add_string(kernel, "version", f->version);
+	dump_add_string(kernel, "machine", f->machine);
 	dump_add(o, "kernel", kernel);
-	dump_add_string(o, "arch", h->arch);
-	dump_add_uint(o, "page_size", h->page_size);
+	dump_add_string(o, "arch", f->arch->name);
+	dump_add_uint(o, "page_size", f->page_size);
 	/* what is not UTF-8 is for people only: nobody runs it from here */
-	for (size_t i = 0; h->command && h->command[i]; i++)
-		json_append(command, json_text(h->command[i],
-							 strlen(h->command[i]), &clean));
+	for (size_t i = 0; f->command && f->command[i]; i++)
+		json_append(command, json_text(f->command[i],
+							 strlen(f->command[i]), &clean));
 	dump_add(o, "command", command);
-	for (size_t i = 0; i < h->npids; i++)
-		json_append(pids, json_new_int(h->pids[i]));
+	for (size_t i = 0; i < f->npids; i++)
+		json_append(pids, json_new_int(f->pids[i]));
 	dump_add(o, "attached", pids);
-	add_started(o, h->start_ns + (uint64_t)h->real_offset);
-	dump_add_uint(o, "start_ns", h->start_ns);
-	dump_add_int(o, "real_offset_ns", h->real_offset);
+	add_started(o, f->start_ns + (uint64_t)f->real_offset);
+	dump_add_uint(o, "start_ns", f->start_ns);
+	dump_add_int(o, "real_offset_ns", f->real_offset);
 	dump_add_string(o, "warning", "holds command lines, paths and addresses of "
 		   "what was traced: look through it before you pass it on");
 	dump_write(d, 0, o);
@@ -279,7 +280,7 @@ static const struct view_ops ops = {
 	.free = free_view,
 };
 
-struct view *dump_view_new(const struct dump_header *h, const struct model *m,
+struct view *dump_view_new(const struct session_facts *f, const struct model *m,
 			   const struct names *names, struct output *out)
 {
 	struct dump_view *d = xcalloc(1, sizeof(*d));
@@ -288,8 +289,8 @@ struct view *dump_view_new(const struct dump_header *h, const struct model *m,
 	d->model = m;
 	d->names = names;
 	d->out = out;
-	d->last_ns = h->start_ns;
+	d->last_ns = f->start_ns;
 	inflights_init(&d->begun);
-	write_header(d, h);
+	write_header(d, f);
 	return &d->view;
 }

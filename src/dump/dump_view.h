@@ -3,24 +3,14 @@
 #ifndef PEVTRACE_DUMP_DUMP_VIEW_H
 #define PEVTRACE_DUMP_DUMP_VIEW_H
 
-#include "session/view.h"
-#include "text/output.h"
+#include "lib/output.h"
+#include "session/session.h"
 
-/* What the first line tells.  Strings must live during dump_view_new() only. */
-struct dump_header {
-	const char *pevtrace;		/* version that traced */
-	const char *sysname, *release, *version, *machine; /* of the kernel */
-	const char *arch;
-	uint32_t page_size;
-	char *const *command;		/* NULL-terminated, or NULL */
-	const pid_t *pids;		/* attached */
-	size_t npids;
-	int64_t real_offset;		/* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns */
-	uint64_t start_ns;		/* CLOCK_MONOTONIC */
-};
-
-/* m, names and out must outlive the view. */
-struct view *dump_view_new(const struct dump_header *h, const struct model *m,
+/*
+ * Return a view that writes lines to out.  facts are for the first line, and used
+ * here only; m, names and out must outlive the view.
+ */
+struct view *dump_view_new(const struct session_facts *facts, const struct model *m,
 			   const struct names *names, struct output *out);
 
 #endif

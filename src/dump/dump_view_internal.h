@@ -7,7 +7,7 @@
 #include "dump/dump_view.h"
 #include "dump/json_sink.h"
 #include "dump/keys.h"
-#include "text/inflight.h"
+#include "session/inflight.h"
 
 struct dump_view {
 	struct view view;

@@ -16,7 +16,7 @@
 
 /* Tasks ---------------------------------------------------------------------- */
 
-static struct normal_task *task_new(struct normal *n, const struct birth *b)
+struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
 {
 	struct normal_task *t = xcalloc(1, sizeof(*t));
 	struct normal_task *parent = b->parent ? map_get(&n->by_tid, (uint64_t)b->parent) : NULL;
@@ -44,7 +44,7 @@ static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 	const struct birth b = { .tid = tid, .pid = pid };
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
 
-	return t ? t : task_new(n, &b);
+	return t ? t : normal_task_new(n, &b);
 }
 
 /* One draft is kept for the call of whichever task comes next. */
@@ -145,9 +145,14 @@ static struct normal_event *displaced_by_reuse(struct normal *n, const struct ca
 		map_del(&n->displaced, fd_key(c, call_int(c, 0))) : NULL;
 }
 
-static void on_enter(void *ctx, struct call *c)
+static struct normal *normal_of(struct view *v)
 {
-	struct normal *n = ctx;
+	return (struct normal *)v; /* view is its first member */
+}
+
+static void normal_on_enter(struct view *v, const struct call *c)
+{
+	struct normal *n = normal_of(v);
 	struct normal_task *t = task_of(n, c->tid, c->pid);
 	struct normal_event *e = NULL, *displaced = displaced_by_reuse(n, c);
 	struct normal_draft *d;
@@ -167,8 +172,6 @@ static void on_enter(void *ctx, struct call *c)
 			call_args(c, AT_SYSCALL_ENTER, n->names, &s.sink);
 		}
 	}
-	if (!displaced)
-		model_enter(n->model, c);
 }
 
 static void add_result(struct normal_sink *s, const struct call *c)
@@ -275,17 +278,24 @@ static void opened(struct normal *n, struct normal_task *t, struct normal_draft 
 	d->probe = c->failed && !c->inject.injected && !grouped; /* as far as we know now */
 }
 
-static void on_exit_of(void *ctx, struct call *c)
+/* The event whose descriptor this call was given: its close has yet to come. */
+static void normal_before_exit(struct view *v, const struct call *c)
 {
-	struct normal *n = ctx;
-	struct normal_task *t = task_of(n, c->tid, c->pid);
-	struct normal_draft *d = t->pending;
-	const struct event *before = model_opened(n->model, c); /* whose number it takes */
-	struct normal_sink s;
+	struct normal *n = normal_of(v);
+	const struct event *before = model_opened(n->model, c);
 
 	if (before)
-		map_set(&n->displaced, fd_key(c, c->ret), normal_event_of(n, t, before));
-	model_exit(n->model, c);
+		map_set(&n->displaced, fd_key(c, c->ret),
+			normal_event_of(n, task_of(n, c->tid, c->pid), before));
+}
+
+static void normal_on_exit(struct view *v, const struct call *c)
+{
+	struct normal *n = normal_of(v);
+	struct normal_task *t = task_of(n, c->tid, c->pid);
+	struct normal_draft *d = t->pending;
+	struct normal_sink s;
+
 	if (d && d->desc == c->desc) {
 		normal_sink_init(&s, n, t, d, c);
 		call_args(c, AT_SYSCALL_EXIT, n->names, &s.sink);
@@ -300,68 +310,84 @@ static void on_exit_of(void *ctx, struct call *c)
 	drop_draft(n, t);
 }
 
-/* The rest of what a replay tells ------------------------------------------------ */
+/* Tasks and events ------------------------------------------------------------------ */
 
-static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+static void normal_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
-	struct normal *n = ctx;
-
 	(void)ns;
-	task_new(n, b);
-	model_born(n->model, b);
+	normal_task_new(normal_of(v), b);
 }
 
-static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+static void normal_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
+			    const struct event *e)
 {
-	struct normal *n = ctx;
-	struct event *e = model_found(n->model, tid, fd, cloexec);
+	struct normal *n = normal_of(v);
 
-	if (e)
-		normal_event_of(n, task_of(n, tid, tid), e)->used = true;
+	(void)fd, (void)cloexec;
+	normal_event_of(n, task_of(n, tid, tid), e)->used = true;
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+static void normal_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+			     const char *exe, bool shown)
 {
-	struct normal *n = ctx;
-
-	(void)ns, (void)exe;
+	(void)ns, (void)exe, (void)shown;
 	if (former != tid)
-		map_del(&n->by_tid, (uint64_t)former);
-	model_execed(n->model, tid, former);
+		map_del(&normal_of(v)->by_tid, (uint64_t)former);
 }
 
 /* A call that never returned: a task that is killed may be in any. */
-static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    struct call *c)
+static void normal_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
 {
-	struct normal *n = ctx;
-	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
+	struct normal *n = normal_of(v);
+	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
 
-	(void)ns, (void)how, (void)status;
-	if (t && t->pending && c && c->desc->class == CLASS_OPEN) {
-		draft_add(t->pending, "result", "unfinished");
-		t->pending->subject = NULL;
-		normal_item_add(n, t, t->pending);
-	}
-	if (t)
-		drop_draft(n, t);
-	/* its name stays: others may still speak of it by its pid */
-	model_gone(n->model, tid);
+	(void)let_go, (void)ns;
+	if (!t || !t->pending || c->desc->class != CLASS_OPEN)
+		return;
+	draft_add(t->pending, "result", "unfinished");
+	t->pending->subject = NULL;
+	normal_item_add(n, t, t->pending);
 }
 
-const struct reader_ops normal_ops = {
-	.born = on_born, .found = on_found, .enter = on_enter, .exit = on_exit_of,
-	.execed = on_execed, .gone = on_gone,
+static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+			   int status, bool shown)
+{
+	struct normal *n = normal_of(v);
+	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
+
+	(void)ns, (void)how, (void)status, (void)shown;
+	if (t) /* stays in by_tid: others may still name it by its pid */
+		drop_draft(n, t);
+}
+
+/* The session ends, and its names and model with it. */
+static void normal_unwatch(struct view *v)
+{
+	normal_of(v)->names = NULL;
+	normal_of(v)->model = NULL;
+}
+
+static const struct view_ops normal_ops = {
+	.born = normal_on_born, .found = normal_on_found, .enter = normal_on_enter,
+	.before_exit = normal_before_exit, .exit = normal_on_exit,
+	.abandon = normal_on_abandon, .execed = normal_on_execed, .gone = normal_on_gone,
+	.free = normal_unwatch,
 };
 
-struct normal *normal_new(const struct names *names, struct normal_forms *forms)
+struct normal *normal_new(struct normal_forms *forms)
 {
 	struct normal *n = xcalloc(1, sizeof(*n));
 
-	n->names = names;
+	n->view.ops = &normal_ops;
 	n->forms = forms;
-	n->model = model_new(names, false);
 	return n;
+}
+
+void normal_watch(struct normal *n, struct session *s)
+{
+	n->names = s->source;
+	n->model = s->model;
+	session_add_view(s, &n->view);
 }
 
 void normal_free(struct normal *n)
@@ -373,7 +399,6 @@ void normal_free(struct normal *n)
 	normal_events_free(n);
 	if (n->spare)
 		draft_free(n->spare);
-	model_free(n->model);
 	map_free(&n->by_tid);
 	map_free(&n->displaced);
 	free(n->refs);

@@ -19,9 +19,9 @@
 #include <stdio.h>
 
 #include "dump/normal_form.h"
-#include "dump/reader.h"
 #include "lib/buf.h"
 #include "lib/map.h"
+#include "session/session.h"
 
 /* An event that was opened, or that was there before. */
 struct normal_event {
@@ -63,9 +63,10 @@ struct normal_task {
 };
 
 struct normal {
-	const struct names *names;
+	struct view view;
+	const struct names *names;	/* the session's source, while there is a session */
+	struct model *model;		/* the session's */
 	struct normal_forms *forms;
-	struct model *model;
 	struct map by_tid;		/* those that live */
 	struct normal_task **tasks;	/* once sealed, by name */
 	size_t ntasks;
@@ -100,14 +101,12 @@ bool normal_chosen(const struct normal_choice *c, const char *call, const char *
 bool normal_known(const char *name);
 
 /*
- * A source of calls makes a normal form in three steps: normal_new(), the
- * hooks of normal_ops with it as their ctx, normal_seal().  A dump's replay
- * drives the hooks; another source, such as the attrs of a perf.data file,
- * calls born, then enter and exit with a struct call for each open.  names
- * must outlive normal_seal(), forms all.
+ * A normal form is the view of a session, whatever feeds that: normal_new(),
+ * normal_watch(), the session, normal_seal(), session_end().  forms must outlive it.
  */
-struct normal *normal_new(const struct names *names, struct normal_forms *forms);
-extern const struct reader_ops normal_ops;
+struct normal *normal_new(struct normal_forms *forms);
+void normal_watch(struct normal *n, struct session *s);
+struct normal_task *normal_task_new(struct normal *n, const struct birth *b);
 void normal_seal(struct normal *n);
 void normal_free(struct normal *n);
 

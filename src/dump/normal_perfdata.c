@@ -22,7 +22,7 @@ static const struct birth task = { .tid = TASK, .pid = TASK };
 /* Opens -------------------------------------------------------------------------- */
 
 /* Once for all the CPUs and threads that it was opened for. */
-static void open_event(struct normal *n, const struct perfdata_event *e, size_t i)
+static void open_event(struct session *s, const struct perfdata_event *e, size_t i)
 {
 	/* of an ABI that we do not know, an attr is the same as of any other */
 	const struct arch *arch = e->format.arch ? e->format.arch : &arch_x86_64;
@@ -36,12 +36,11 @@ static void open_event(struct normal *n, const struct perfdata_event *e, size_t 
 
 	attr_text_bytes(&why, e->attr, e->attr_len, &attr);
 	attr_text_capture(&attr, &c, AT);
-	normal_ops.enter(n, &c);
+	session_enter(s, &c);
 	c.returned = true;
 	c.ret = (int64_t)(FIRST_FD + i);
-	normal_ops.exit(n, &c);
+	session_exit(s, &c);
 	call_free(&c);
-	normal_event_at(n, n->nevents - 1)->opens = e->nids;
 }
 
 struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_forms *forms,
@@ -49,19 +48,25 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 				    bool *ids)
 {
 	struct perfdata *p = perfdata_open(f, path, host);
+	const struct session_facts facts = { .arch = &arch_x86_64 };
 	struct normal *n = NULL;
+	struct session s;
 	uint64_t none;
 
 	*whole = p && perfdata_whole(p);
 	*ids = true;
 	if (*whole || (p && keep_going)) {
-		n = normal_new(perfdata_names(p), forms);
-		normal_ops.born(n, &task, 0);
+		session_start(&s, &(struct session_setup){ .source = perfdata_names(p) }, &facts);
+		n = normal_new(forms);
+		normal_watch(n, &s);
+		session_born(&s, &task, 0);
 		for (size_t i = 0; i < perfdata_nevents(p); i++) {
-			open_event(n, perfdata_event(p, i), i);
+			open_event(&s, perfdata_event(p, i), i);
+			normal_event_at(n, n->nevents - 1)->opens = perfdata_event(p, i)->nids;
 			*ids &= perfdata_event(p, i)->nids > 0;
 		}
 		normal_seal(n);
+		session_end(&s);
 		n = normal_attrs(n, false, &none);
 	}
 	if (p)
@@ -153,11 +158,11 @@ static void put_attr(struct attrs *list, struct normal_event *e)
 struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out)
 {
 	struct attrs list = {
-		.normal = normal_new(NULL, n->forms), .ids_told = ids_told,
+		.normal = normal_new(n->forms), .ids_told = ids_told,
 		.draft = xcalloc(1, sizeof(struct normal_draft)),
 	};
 
-	normal_ops.born(list.normal, &task, 0);
+	normal_task_new(list.normal, &task);
 	for (size_t t = 0; t < n->ntasks; t++)
 		collect(&list, n, n->tasks[t]);
 	for (size_t i = 0; list.forms && i < list.normal->nevents; i++)

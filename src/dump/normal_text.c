@@ -5,6 +5,7 @@
 
 #include "abi/layout.h"
 #include "dump/normal.h"
+#include "dump/reader.h"
 #include "lib/die.h"
 #include "lib/hash.h"
 
@@ -361,16 +362,19 @@ struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms
 			   const struct normal_reading *how, bool *whole)
 {
 	struct reader *r = reader_open(f, path, how->keep_going);
-	struct normal *n = NULL;
+	struct session s;
+	struct normal *n;
 
 	*whole = false;
 	if (!r)
 		return NULL;
-	n = normal_new(reader_names(r), forms);
+	session_start(&s, &(struct session_setup){ .source = reader_names(r) }, reader_facts(r));
+	n = normal_new(forms);
 	n->no_probes = how->no_probes;
-	*whole = reader_run(r, &normal_ops, n);
+	normal_watch(n, &s);
+	*whole = reader_run(r, &s);
 	normal_seal(n);
-	n->names = NULL;
+	session_end(&s);
 	reader_close(r);
 	if (!*whole && !how->keep_going) {
 		normal_free(n);

@@ -76,13 +76,12 @@ unsigned long reader_line(const struct reader *r)
 	return dump_line_number(r->reader);
 }
 
-bool reader_run(struct reader *r, const struct reader_ops *ops, void *ctx)
+bool reader_run(struct reader *r, struct session *s)
 {
 	struct scan_value *o;
 	enum dump_line got;
 
-	r->ops = ops;
-	r->ctx = ctx;
+	r->session = s;
 	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
 		bool go_on = got == DUMP_LINE ? tell_line(r, o) :
 			complain(r, "", dump_error(r->reader));
@@ -98,30 +97,31 @@ bool reader_run(struct reader *r, const struct reader_ops *ops, void *ctx)
 	return r->whole;
 }
 
-static void take_command(struct dump_facts *f, struct scan_value *o)
+static void take_command(struct reader *r, struct scan_value *o)
 {
 	struct scan_value *list = dump_get_array(o, "command"), *word;
 	size_t n = 0;
 
-	f->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
+	r->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
+	r->facts.command = r->command;
 	if (!list)
 		return;
 	scan_for_each(word, list)
-		f->command[n++] = xstrdup(word->type == SCAN_STRING ? word->text : "");
+		r->command[n++] = xstrdup(word->type == SCAN_STRING ? word->text : "");
 }
 
-static void take_pids(struct dump_facts *f, struct scan_value *o)
+static void take_pids(struct reader *r, struct scan_value *o)
 {
 	struct scan_value *list = dump_get_array(o, "attached"), *pid;
 
-	f->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
+	r->facts.pids = r->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
 	if (!list)
 		return;
 	scan_for_each(pid, list) {
 		int64_t n;
 
 		if (dump_int(pid, &n) && n > 0 && n <= INT32_MAX)
-			f->pids[f->npids++] = (pid_t)n;
+			r->pids[r->facts.npids++] = (pid_t)n;
 	}
 }
 
@@ -135,7 +135,7 @@ static char *copy(struct scan_value *o, const char *key)
 /* NULL, or what is wrong. */
 static const char *take_header(struct reader *r, struct scan_value *o)
 {
-	struct dump_facts *f = &r->facts;
+	struct session_facts *f = &r->facts;
 	struct scan_value *kernel = dump_get_object(o, "kernel");
 	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
 	uint64_t page_size;
@@ -157,8 +157,8 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	f->machine = r->strings[2] = copy(kernel, "machine");
 	f->sysname = r->strings[3] = copy(kernel, "sysname");
 	f->version = r->strings[4] = copy(kernel, "version");
-	take_command(f, o);
-	take_pids(f, o);
+	take_command(r, o);
+	take_pids(r, o);
 	return NULL;
 }
 
@@ -197,16 +197,16 @@ void reader_close(struct reader *r)
 	map_free(&r->begun);
 	for (size_t i = 0; i < 5; i++)
 		free(r->strings[i]);
-	for (size_t i = 0; r->facts.command && r->facts.command[i]; i++)
-		free(r->facts.command[i]);
-	free(r->facts.command);
-	free(r->facts.pids);
+	for (size_t i = 0; r->command && r->command[i]; i++)
+		free(r->command[i]);
+	free(r->command);
+	free(r->pids);
 	reader_names_free(r->names);
 	dump_reader_free(r->reader);
 	free(r);
 }
 
-const struct dump_facts *reader_facts(const struct reader *r)
+const struct session_facts *reader_facts(const struct reader *r)
 {
 	return &r->facts;
 }

@@ -123,7 +123,7 @@ static void tell_stack(struct line *l, pid_t tid)
 	const char *why = NULL;
 	size_t kept = 0;
 
-	if (!list || !l->r->ops->stack)
+	if (!list || !l->r->session->stacks)
 		return;
 	scan_for_each(f, list) {
 		if (f->type != SCAN_OBJECT || kept == FRAMES)
@@ -140,17 +140,21 @@ static void tell_stack(struct line *l, pid_t tid)
 		dump_get_hex(f, "ip", &frames[kept].ip);
 		kept++;
 	}
-	l->r->ops->stack(l->r->ctx, tid, frames, kept, why);
+	session_stack(l->r->session, tid, frames, kept, why);
 }
 
 void reader_tell_enter(struct line *l)
 {
+	struct session *s = l->r->session;
 	struct call *c = begin_call(l), *before;
 
 	if (!c)
 		return;
 	before = map_set(&l->r->begun, (uint64_t)c->tid, c);
-	l->r->ops->enter(l->r->ctx, c);
+	/* without -e trace= what was shown then is shown again */
+	if (s->selection && s->selection->chosen)
+		c->shown = c->shown && session_shows(s, c);
+	session_enter(s, c);
 	reader_free_call(before);
 	tell_stack(l, c->tid);
 }
@@ -177,7 +181,7 @@ static void finish_call(struct line *l, struct call *c)
 	take_memory(l, c, AT_SYSCALL_EXIT);
 	if (l->wrong)
 		return;
-	l->r->ops->exit(l->r->ctx, c);
+	session_exit(l->r->session, c);
 	reader_drop_call(l->r, c->tid);
 }
 

@@ -12,12 +12,13 @@ struct reader {
 	struct dump_reader *reader;
 	const char *path;
 	bool keep_going, whole, ended;
-	struct dump_facts facts;
+	struct session_facts facts;
+	char **command;			/* that facts point to */
+	pid_t *pids;
 	char *strings[5];		/* that facts point to */
 	struct reader_names *names;
 	struct map begun;		/* tid to struct call */
-	const struct reader_ops *ops;
-	void *ctx;
+	struct session *session;	/* that is fed */
 };
 
 /* One line on its way.  Once something is wrong, nothing is told of it. */

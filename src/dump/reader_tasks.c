@@ -18,7 +18,7 @@ void reader_tell_task(struct line *l)
 	uint64_t ns = need_uint(l, "ns");
 
 	if (!l->wrong)
-		l->r->ops->born(l->r->ctx, &b, ns);
+		session_born(l->r->session, &b, ns);
 }
 
 void reader_tell_found(struct line *l)
@@ -30,7 +30,7 @@ void reader_tell_found(struct line *l)
 	if (fd < 0 || fd > INT32_MAX)
 		l->wrong = "fd";
 	if (!l->wrong)
-		l->r->ops->found(l->r->ctx, tid, (int)fd, cloexec);
+		session_found(l->r->session, tid, (int)fd, cloexec);
 }
 
 void reader_tell_found_ring(struct line *l)
@@ -41,8 +41,8 @@ void reader_tell_found_ring(struct line *l)
 	if (!dump_get_hex(l->o, "start", &start) || !dump_get_hex(l->o, "end", &end) ||
 	    start >= end)
 		l->wrong = "start or end";
-	if (!l->wrong && l->r->ops->found_ring)
-		l->r->ops->found_ring(l->r->ctx, tid, start, end);
+	if (!l->wrong)
+		session_found_ring(l->r->session, tid, start, end);
 }
 
 void reader_tell_comm(struct line *l)
@@ -52,8 +52,8 @@ void reader_tell_comm(struct line *l)
 
 	if (!comm)
 		l->wrong = "comm";
-	if (!l->wrong && l->r->ops->comm)
-		l->r->ops->comm(l->r->ctx, tid, comm);
+	if (!l->wrong)
+		session_comm(l->r->session, tid, comm);
 }
 
 void reader_tell_exec(struct line *l)
@@ -69,7 +69,7 @@ void reader_tell_exec(struct line *l)
 		c->tid = tid;
 		before = map_set(&l->r->begun, (uint64_t)tid, c);
 	}
-	l->r->ops->execed(l->r->ctx, tid, former, ns, dump_get_text(l->o, "exe"));
+	session_execed(l->r->session, tid, former, ns, dump_get_text(l->o, "exe"));
 	reader_free_call(before);
 }
 
@@ -95,7 +95,7 @@ void reader_tell_gone(struct line *l)
 		l->wrong = "status";
 	if (l->wrong)
 		return;
-	l->r->ops->gone(l->r->ctx, tid, ns, end, (int)status, reader_call_of(l->r, tid));
+	session_gone(l->r->session, tid, ns, end, (int)status, reader_call_of(l->r, tid));
 	reader_drop_call(l->r, tid);
 }
 
@@ -113,71 +113,87 @@ void reader_tell_signal(struct line *l)
 	}
 	memset(&info, 0, sizeof(info));
 	memcpy(&info, bytes, len < sizeof(info) ? len : sizeof(info));
-	if (!l->wrong && l->r->ops->signalled)
-		l->r->ops->signalled(l->r->ctx, tid, ns, &info);
+	if (!l->wrong)
+		session_signal(l->r->session, tid, ns, &info);
 }
 
 /* Rings --------------------------------------------------------------------------- */
 
 void reader_tell_record(struct line *l)
 {
+	struct session *s = l->r->session;
 	pid_t tid = need_pid(l, "tid");
 	uint64_t ns = need_uint(l, "ns");
 	unsigned int ring = need_number(l, "ring"), event = need_number(l, "event");
-	bool sure = need_bool(l, "sure");
-	const uint8_t *bytes;
-	size_t len;
+	struct record_format format;
+	struct view_record r = { .sure = need_bool(l, "sure"), .format = &format };
 
-	if (!dump_get_bytes(l->o, "hex", &bytes, &len)) {
+	if (!dump_get_bytes(l->o, "hex", &r.bytes, &r.len)) {
 		l->wrong = "hex";
 		return;
 	}
-	if (!l->wrong && l->r->ops->record)
-		l->r->ops->record(l->r->ctx, tid, ns, ring, event, sure, bytes, len);
+	if (l->wrong)
+		return;
+	r.ring = model_ring(s->model, ring);
+	r.event = model_event_number(s->model, event);
+	if (!r.ring || !r.event)
+		return;
+	record_format_of(&format, r.event->attr, r.event->attr_len, s->arch);
+	session_record(s, tid, ns, &r);
 }
 
 void reader_tell_look(struct line *l)
 {
+	struct session *s = l->r->session;
 	pid_t tid = need_pid(l, "tid");
-	uint64_t ns = need_uint(l, "ns"), missed = need_uint(l, "missed");
+	uint64_t ns = need_uint(l, "ns");
 	unsigned int ring = need_number(l, "ring");
-	bool torn = need_bool(l, "torn");
-	const uint8_t *page;
+	struct view_look look = {
+		.missed = need_uint(l, "missed"), .torn = need_bool(l, "torn"),
+	};
 	int64_t error = 0;
-	size_t len;
 
-	if (!dump_get_bytes(l->o, "page", &page, &len)) {
+	if (!dump_get_bytes(l->o, "page", &look.page, &look.page_len)) {
 		l->wrong = "page";
 		return;
 	}
-	/* dumps from before it was told have none */
+	/* absent from the dumps of older versions */
 	if (dump_get_int(l->o, "error", &error) && (error < 0 || error > INT_MAX))
 		l->wrong = "error";
-	if (!l->wrong && l->r->ops->looked)
-		l->r->ops->looked(l->r->ctx, tid, ns, ring, missed, torn, page, len,
-				 (int)error);
+	look.error = (int)error;
+	look.ring = l->wrong ? NULL : model_ring(s->model, ring);
+	if (look.ring)
+		session_looked(s, tid, ns, &look);
 }
 
 void reader_tell_id(struct line *l)
 {
+	struct session *s = l->r->session;
 	unsigned int event = need_number(l, "event");
 	uint64_t id = need_uint(l, "id");
+	struct event *e = l->wrong ? NULL : model_event_number(s->model, event);
 
-	if (!l->wrong && l->r->ops->learnt_id)
-		l->r->ops->learnt_id(l->r->ctx, event, id);
+	if (e)
+		session_learnt_id(s, e, id);
 }
 
 void reader_tell_count(struct line *l)
 {
+	struct session *s = l->r->session;
 	unsigned int event = need_number(l, "event");
-	uint64_t id = need_uint(l, "id");
+	uint64_t id = need_uint(l, "id"), format;
 	struct event_count count = { .known = true, .value = need_uint(l, "count") };
-	uint64_t format;
-	bool known = dump_get_hex(l->o, "read_format", &format);
+	struct event *e = l->wrong ? NULL : model_event_number(s->model, event);
 
+	if (!e)
+		return;
 	count.timed = dump_get_uint(l->o, "time_enabled", &count.enabled) &&
 		      dump_get_uint(l->o, "time_running", &count.running);
-	if (!l->wrong && l->r->ops->count)
-		l->r->ops->count(l->r->ctx, event, id, &count,
-				 known ? &format : NULL);
+	model_set_id(s->model, e, id); /* the tracee's own read returned it */
+	e->count = count;
+	if (!event_told(e) && dump_get_hex(l->o, "read_format", &format)) {
+		e->read_format = format;
+		e->format_known = true;
+	}
+	session_count(s, e);
 }

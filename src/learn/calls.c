@@ -11,6 +11,7 @@
 #include "abi/layout_emit.h"
 #include "host/event_syntax.h"
 #include "learn/learn.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "text/text.h"
 
@@ -22,7 +23,7 @@ static void take_lines(struct learn *l)
 	char part[4096];
 	ssize_t n;
 
-	output_flush(l->own_session.session.text);
+	output_flush(l->own_session.views.text);
 	while ((n = pread(l->trace, part, sizeof(part), l->taken)) > 0) {
 		buf_add(&l->lines, part, (size_t)n);
 		l->taken += n;
@@ -167,13 +168,14 @@ static void show_record(void *ctx, const struct stream_ring *from, const uint8_t
 	if (!ring)
 		return;
 	writer_find(s->model, ring, bytes, len, &w);
-	shown.event = record.event = w.event;
+	record.event = shown.event = w.event;
 	shown.sure = w.sure;
 	shown.format = record.format = &w.format;
 	record.type = (uint32_t)load_uint(bytes, 4);
-	model_recorded(ring, w.event, bytes, len);
 	if (!l->each || l->each(l->each_ctx, &record))
-		session_record(s, gettid(), session_now(), &shown);
+		session_record(s, gettid(), clock_ns(), &shown);
+	else
+		model_recorded(ring, w.event, bytes, len);
 }
 
 static const struct stream_ops stream_ops = { .record = show_record };

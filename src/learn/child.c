@@ -12,6 +12,7 @@
 
 #include "drive/turns.h"
 #include "learn/learn.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 
 enum { TIMEOUT = 60, WARM_UPS = 2 };	/* seconds of a workload; runs before the first */
@@ -127,9 +128,9 @@ bool learn_in_process(struct learn *l, bool (*fn)(struct learn *l))
 		l->own_session.options.text.pid_never = false;
 		session_born(&l->own_session.session, &(const struct birth){
 			.tid = getpid(), .pid = getpid(), .parent = getppid(),
-		}, session_now());
+		}, clock_ns());
 		ok = fn(l);
-		output_flush(l->own_session.session.text);
+		output_flush(l->own_session.views.text);
 		send_values(l, values);
 		_exit(!ok);
 	}

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/reason.h"
 #include "measure/targets.h"
@@ -229,7 +230,7 @@ static int wait_ms(const struct measure *m, uint64_t now)
 
 static void wait_for_more(struct measure *m, struct pollfd *fds, size_t n)
 {
-	poll(fds, n, wait_ms(m, session_now()));
+	poll(fds, n, wait_ms(m, clock_ns()));
 	take_signals(m);
 }
 
@@ -257,11 +258,11 @@ static void go_on(struct measure *m)
 	struct pollfd *fds = poll_set(m);
 	uint64_t told = m->from_ns, now;
 
-	while (now = session_now(), !is_over(m, now)) {
+	while (now = clock_ns(), !is_over(m, now)) {
 		wait_for_more(m, fds, m->stream.n + 1);
 		leave_out_ended(fds, m->stream.n);
 		measure_look(m, false);
-		session_tick(&m->own_session.session, session_now());
+		session_tick(&m->own_session.session, clock_ns());
 		if (m->progress && now - told >= NS) {
 			told = now;
 			m->progress(m, (double)(now - m->from_ns) / 1e9);
@@ -289,11 +290,11 @@ bool measure_run(struct measure *m)
 
 	if (waits(m))
 		batch_control(&m->batch, PERF_EVENT_IOC_ENABLE);
-	m->from_ns = session_now();
+	m->from_ns = clock_ns();
 	ran = !m->work.pid || workload_go(&m->work);
 	if (ran)
 		go_on(m);
-	m->to_ns = session_now();
+	m->to_ns = clock_ns();
 	batch_control(&m->batch, PERF_EVENT_IOC_DISABLE);
 	measure_look(m, true);
 	stream_snapshot(&m->stream);

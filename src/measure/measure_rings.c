@@ -8,6 +8,7 @@
 #include "abi/layout.h"
 #include "drive/writer.h"
 #include "host/symbols.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
@@ -73,10 +74,9 @@ static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *
 	record.event = w.event;
 	record.sure = w.sure;
 	record.format = &w.format;
-	model_recorded(ring, w.event, bytes, len);
 	if (m->own_session.machine.symbols)
 		symbols_record(m->own_session.machine.symbols, bytes, len);
-	session_record(s, gettid(), session_now(), &record);
+	session_record(s, gettid(), clock_ns(), &record);
 }
 
 static void on_looked(void *ctx, const struct stream_ring *from,
@@ -90,8 +90,7 @@ static void on_looked(void *ctx, const struct stream_ring *from,
 		.missed = result->missed, .torn = result->torn,
 	};
 
-	model_looked(ring, result->missed, result->torn);
-	session_looked(&m->own_session.session, gettid(), session_now(), &look);
+	session_looked(&m->own_session.session, gettid(), clock_ns(), &look);
 }
 
 static const struct stream_ops stream_ops = {
@@ -160,5 +159,5 @@ void measure_look(struct measure *m, bool last)
 {
 	if (m->stream.n)
 		stream_look(&m->stream, last || !m->ordered ? UINT64_MAX :
-			    session_now() - SETTLE_NS);
+			    clock_ns() - SETTLE_NS);
 }

@@ -206,6 +206,15 @@ static void after_memory(struct model *m, struct task *t, const struct call *c)
  * A descriptor that is being closed is gone from the start: its number can be
  * another thread's new event before the close's own return is seen.
  */
+static void enter_close(struct task *t, const struct call *c)
+{
+	const struct event *e = fdtab_event(t->files, call_int(c, 0));
+
+	/* seen late: another thread's open has returned the number since */
+	if (!e || e->opened_ns <= c->enter_ns)
+		fdtab_close(t->files, call_int(c, 0));
+}
+
 void model_enter(struct model *m, const struct call *c)
 {
 	struct task *t = model_task(m, c->tid);
@@ -215,7 +224,7 @@ void model_enter(struct model *m, const struct call *c)
 	if (!t || c->inject.injected)
 		return;
 	if (c->desc->id == CALL_CLOSE)
-		fdtab_close(t->files, call_int(c, 0));
+		enter_close(t, c);
 	else if (c->desc->id == CALL_SENDMSG)
 		model_sent(m, t, c); /* it may arrive before we see this return */
 	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&

@@ -11,11 +11,11 @@
 #include "abi/layout.h"
 #include "abi/strings.h"
 #include "dump/dump_line.h"
+#include "abi/siginfo.h"
 #include "dump/json_sink.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "report/views.h"
-#include "text/siginfo.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -347,7 +347,7 @@ static const struct view_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
+struct view *chrome_view_new(const struct names *names, const struct session_facts *facts,
 			     struct output *out)
 {
 	struct chrome *v = xcalloc(1, sizeof(*v));

@@ -5,10 +5,10 @@
 
 #include "dump/reader.h"
 #include "session/view.h"
-#include "text/output.h"
+#include "lib/output.h"
 
 /* names, facts and out must outlive the view; freeing it ends the file. */
-struct view *chrome_view_new(const struct names *names, const struct dump_facts *facts,
+struct view *chrome_view_new(const struct names *names, const struct session_facts *facts,
 			     struct output *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include "report/report.h"
 #include "report/views.h"
 #include "text/call_text.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 
 enum {
 	STRING_MAX = 200,	/* bytes of a string in a row */

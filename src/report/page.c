@@ -40,7 +40,7 @@ static void add_shell_word(const char *arg, struct buf *out)
 /* Append the command line, or the processes that were attached. */
 static void add_command(const struct report *r, struct buf *out)
 {
-	const struct dump_facts *f = r->facts;
+	const struct session_facts *f = r->facts;
 
 	if (f->command && f->command[0]) {
 		for (size_t i = 0; f->command[i]; i++) {
@@ -62,7 +62,7 @@ static void part_title(const struct report *r, struct buf *out)
 
 static void part_meta(const struct report *r, struct buf *out)
 {
-	const struct dump_facts *f = r->facts;
+	const struct session_facts *f = r->facts;
 	time_t started = (time_t)((f->start_ns + (uint64_t)f->real_offset) / 1000000000);
 	char text[64] = "";
 	struct tm tm;

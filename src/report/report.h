@@ -10,7 +10,7 @@
 #include "report/pool.h"
 #include "session/view.h"
 #include "text/counts.h"
-#include "text/output.h"
+#include "lib/output.h"
 
 /* Kind of a row: enum call_id, or one of these. */
 enum { ROW_EXEC = CALL_COUNT, ROW_END, ROW_SIGNAL, ROW_KINDS };
@@ -84,7 +84,7 @@ struct report_about {
 struct report {
 	struct view view;
 	struct report_about about;
-	const struct dump_facts *facts;
+	const struct session_facts *facts;
 	const struct model *model;
 	const struct names *names;
 	struct output *out;

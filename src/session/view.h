@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What shows a trace as it happens: text lines, a dump.  Things come in the
- * order in which they happened; times are CLOCK_MONOTONIC in ns.
+ * A view: what shows a session or learns from it, such as text lines or a dump.
+ * Its hooks are called in the order in which things happened.  Times (ns) are of
+ * CLOCK_MONOTONIC.
  */
 #ifndef PEVTRACE_SESSION_VIEW_H
 #define PEVTRACE_SESSION_VIEW_H
@@ -20,41 +21,46 @@ struct view_frame {
 	uint64_t offset, ip;	/* offset: into the symbol, or else the module */
 };
 
-/* A record, whence and whose. */
+/* A record, its ring, and the event that wrote it. */
 struct view_record {
-	const struct ring *ring;
-	const struct event *event;
-	bool sure;		/* no other event could have written it */
+	struct ring *ring;
+	struct event *event;
+	bool sure;		/* no other event can have written it */
 	const struct record_format *format;
-	const struct record_hooks *hooks;
+	const struct record_hooks *hooks; /* set by the session */
 	const uint8_t *bytes;
 	size_t len;
 };
 
 /* One look into a ring, after its records. */
 struct view_look {
-	const struct ring *ring;
+	struct ring *ring;
 	const uint8_t *page;	/* struct perf_event_mmap_page */
 	size_t page_len;
-	uint64_t missed;	/* bytes overwritten before they could be seen */
-	bool torn;		/* there were bytes that are no records */
-	int error;		/* not 0: the errno that it failed with, and no more is known */
+	uint64_t missed;	/* bytes overwritten before they could be read */
+	bool torn;		/* some bytes were no records */
+	int error;		/* if not 0: the look failed with this errno, and nothing else
+				   is known */
 };
 
-/* The end of a task for us. */
+/* Why a task is no longer followed. */
 enum view_end { END_EXIT, END_DETACHED, END_SUPERSEDED };
 
-/* Every hook may be NULL. */
+/*
+ * Any hook may be NULL.  shown: whether the user wants to see it, for views that
+ * print.
+ */
 struct view_ops {
-	/* A task is followed from now on; shown is for those who print. */
+	/* A task is followed from now on. */
 	void (*born)(struct view *v, const struct birth *b, uint64_t ns);
-	/* It held the event when we came. */
+	/* The task held the event before it was followed. */
 	void (*found)(struct view *v, pid_t tid, int fd, bool cloexec,
 		      const struct event *e);
-	/* It had a ring mapped there when we came. */
+	/* The task had mapped the ring before it was followed. */
 	void (*found_ring)(struct view *v, pid_t tid, const struct ring *r);
+	/* The task's name (/proc/TID/comm). */
 	void (*comm)(struct view *v, pid_t tid, const char *comm);
-	/* Something was named: see struct names.  name may be NULL. */
+	/* A name was looked up, see struct names; name may be NULL. */
 	void (*name_pmu)(struct view *v, uint32_t type, const char *name);
 	void (*name_tracepoint)(struct view *v, uint64_t id, const char *name);
 	void (*name_terms)(struct view *v, uint32_t type, const uint64_t *config,
@@ -63,33 +69,41 @@ struct view_ops {
 	void (*name_symbol)(struct view *v, int32_t pid, uint64_t ip,
 			    unsigned int cpumode, const char *name);
 	void (*name_fd)(struct view *v, pid_t tid, int64_t fd, const char *name);
-	/* A call begins, returns, or is abandoned: died in it, or was let go. */
+	/*
+	 * A call begins, and returns.  The model learns of the call between enter
+	 * and before_exit (close, sendmsg), and between before_exit and exit.
+	 */
 	void (*enter)(struct view *v, const struct call *c);
+	void (*before_exit)(struct view *v, const struct call *c);
 	void (*exit)(struct view *v, const struct call *c);
+	/* The task died in the call, or was detached in it (let_go). */
 	void (*abandon)(struct view *v, const struct call *c, bool let_go, uint64_t ns);
-	/* The stack of the call that began last; why: NULL, or why it ends. */
+	/* The stack of the task's current call; why: why it is incomplete, or NULL. */
 	void (*stack)(struct view *v, pid_t tid, const struct view_frame *frames,
 		      size_t n, const char *why);
 	void (*record)(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 	void (*looked)(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
-	/* An event's kernel id was asked for through a borrowed descriptor. */
+	/* The event's kernel id was read through a borrowed descriptor. */
 	void (*learnt_id)(struct view *v, const struct event *e);
-	/* An event's count was read through a borrowed descriptor. */
+	/* The event's count was read through a borrowed descriptor. */
 	void (*count)(struct view *v, const struct event *e);
 	void (*signalled)(struct view *v, pid_t tid, uint64_t ns,
 			  const siginfo_t *info, bool shown);
-	/* The calling thread's tid was former; exe may be NULL. */
+	/* The task runs a new program; the calling thread's tid was former; exe may be NULL. */
 	void (*execed)(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		       const char *exe, bool shown);
+	/* The task is no longer followed; status: as from wait(2), of END_EXIT. */
 	void (*gone)(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		     int status, bool shown);
-	/* Time passes; it is ns now. */
+	/* Time passes: make visible what was written. */
 	void (*idle)(struct view *v, uint64_t ns);
+	/* The session ends; its model still exists. */
 	void (*free)(struct view *v);
 };
 
 struct view {
 	const struct view_ops *ops;
+	struct view *next;	/* the session's */
 };
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "abi/call_decode.h"
 #include "abi/strings.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
 {

@@ -8,7 +8,7 @@
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 #include "text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -9,7 +9,7 @@
 
 #include "lib/die.h"
 #include "text/call_text.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 
 #define NS 1000000000ULL
 
@@ -204,9 +204,8 @@ static void on_enter(struct view *view, const struct call *c)
  * Nothing has happened for a while: whoever looks on wants to know in what the
  * target waits.  The line is what it would be anyway; its end comes later.
  */
-static void on_idle(struct view *view, uint64_t ns)
+static void write_waiting(struct text_view *v, uint64_t ns)
 {
-	struct text_view *v = text_self(view);
 	struct inflight *in = v->pending.head.next;
 	struct pending *p;
 
@@ -220,6 +219,14 @@ static void on_idle(struct view *view, uint64_t ns)
 	buf_adds(&v->line, buf_str(&p->args));
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
 	v->partial = p;
+}
+
+static void on_idle(struct view *view, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+
+	write_waiting(v, ns);
+	output_flush(v->out);
 }
 
 static unsigned int status_of(const struct call *c)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "session/view.h"
-#include "text/output.h"
+#include "lib/output.h"
 
 /* How a call ended, as -e status= selects. */
 enum call_status {

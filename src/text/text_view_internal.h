@@ -4,7 +4,7 @@
 #define PEVTRACE_TEXT_TEXT_VIEW_INTERNAL_H
 
 #include "lib/buf.h"
-#include "text/inflight.h"
+#include "session/inflight.h"
 #include "text/text.h"
 #include "text/text_view.h"
 

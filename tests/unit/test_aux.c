@@ -294,7 +294,7 @@ static void test_stream(void **state)
 		};
 		struct own_calls i;
 
-		own_calls_init(&i, NULL, NULL, NULL);
+		own_calls_init(&i, NULL);
 		stream_add(&s, &ring);
 		memcpy((uint8_t *)p + page, &record, sizeof(record));
 		memset((void *)ring.aux.bytes, 1, 100);
@@ -336,7 +336,7 @@ static void test_no_aux(void **state)
 		skip(); /* perf_event_open does not work here */
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
-	own_calls_init(&i, NULL, NULL, NULL);
+	own_calls_init(&i, NULL);
 	assert_int_equal(aux_map(&a, &i, fd, p, len, 4 * page, false), EOPNOTSUPP);
 	assert_null(a.bytes);
 	assert_int_equal(p->aux_offset, len);

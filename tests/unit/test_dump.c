@@ -20,6 +20,7 @@
 #include "fake.h"
 #include "lib/buf.h"
 #include "lib/map.h"
+#include "session/session.h"
 #include "xlat/tables.h"
 
 /* Messages of what is read go nowhere while this lasts. */
@@ -51,6 +52,8 @@ static void loud(int saved)
 	"\"attached\":true,\"shares_files\":false,\"shares_memory\":true}\n"
 #define FOUND "{\"kind\":\"found\",\"tid\":7,\"fd\":9,\"cloexec\":true,"	\
 	"\"event\":1}\n"
+#define FOUND_RING "{\"kind\":\"found_ring\",\"tid\":7,\"ring\":1,"		\
+	"\"start\":\"0x1000\",\"end\":\"0x3000\"}\n"
 #define COMM "{\"kind\":\"comm\",\"tid\":7,\"comm\":\"a\\u0001\\\"b\"}\n"
 #define NAMES "{\"kind\":\"name\",\"of\":\"pmu\",\"name\":\"cpu\",\"type\":4}\n"	\
 	"{\"kind\":\"name\",\"of\":\"pmu\",\"name\":null,\"type\":99}\n"	\
@@ -92,11 +95,12 @@ static void loud(int saved)
 	"\"call\":\"close\",\"detached\":false}\n"
 #define END "{\"kind\":\"end\",\"ns\":130,\"calls\":2,\"records\":1,"		\
 	"\"missed\":0,\"tasks\":1}\n"
-#define DUMP HEADER TASK FOUND COMM NAMES CALL ENTER RECORD LOOK SIGNAL EXIT	\
+#define DUMP HEADER TASK FOUND FOUND_RING COMM NAMES CALL ENTER RECORD LOOK SIGNAL EXIT	\
 	ENTER EXEC ID COUNT ABANDONED GONE END
 
 /* What it tells, as letters, and the sum of what there is to look at. */
 struct told {
+	struct view view;
 	char text[4096];
 	size_t n;
 	unsigned long sum;
@@ -119,9 +123,8 @@ static void touch_text(struct told *t, const char *text)
 		touch(t, text, strlen(text) + 1);
 }
 
-static void tell(void *ctx, char what)
+static void tell(struct told *t, char what)
 {
-	struct told *t = ctx;
 	const struct map_slot *slot;
 	size_t at = 0;
 
@@ -131,26 +134,37 @@ static void tell(void *ctx, char what)
 		touch(t, slot->value, sizeof(struct call));
 }
 
-static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+static struct told *told_of(struct view *v)
+{
+	return (struct told *)v; /* view is its first member */
+}
+
+static void on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
 	(void)ns;
-	tell(ctx, 'b');
+	tell(told_of(v), 'b');
 	assert_in_range(b->tid + 1, 0, INT32_MAX);
 }
 
-static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+static void on_found(struct view *v, pid_t tid, int fd, bool cloexec, const struct event *e)
 {
-	(void)tid;
-	(void)fd;
-	(void)cloexec;
-	tell(ctx, 'f');
+	(void)tid, (void)fd, (void)cloexec;
+	tell(told_of(v), 'f');
+	touch_text(told_of(v), e->name);
 }
 
-static void on_comm(void *ctx, pid_t tid, const char *comm)
+static void on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 {
 	(void)tid;
-	tell(ctx, 'c');
-	touch_text(ctx, comm);
+	tell(told_of(v), 'm');
+	assert_true(r->start < r->end);
+}
+
+static void on_comm(struct view *v, pid_t tid, const char *comm)
+{
+	(void)tid;
+	tell(told_of(v), 'c');
+	touch_text(told_of(v), comm);
 }
 
 static void touch_call(struct told *t, const struct call *c)
@@ -174,123 +188,134 @@ static void touch_call(struct told *t, const struct call *c)
 	json_object_put(o);
 }
 
-static void on_enter(void *ctx, struct call *c)
+static void on_enter(struct view *v, const struct call *c)
 {
-	struct told *t = ctx;
+	struct told *t = told_of(v);
 
-	tell(ctx, 'e');
-	touch_call(ctx, c);
-	map_set(&t->begun, (uint64_t)c->tid, c);
+	tell(t, 'e');
+	touch_call(t, c);
+	map_set(&t->begun, (uint64_t)c->tid, (void *)c);
 }
 
-static void on_exit_of(void *ctx, struct call *c)
+static void on_exit_of(struct view *v, const struct call *c)
 {
-	struct told *t = ctx;
+	struct told *t = told_of(v);
 
-	tell(ctx, 'x');
+	tell(t, 'x');
 	assert_true(c->returned);
-	touch_call(ctx, c);
+	touch_call(t, c);
 	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
 }
 
-static void on_stack(void *ctx, pid_t tid, const struct view_frame *frames, size_t n,
+static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+{
+	struct told *t = told_of(v);
+
+	(void)let_go, (void)ns;
+	tell(t, 'a');
+	touch_call(t, c);
+	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
+}
+
+static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames, size_t n,
 		     const char *why)
 {
+	struct told *t = told_of(v);
+
 	(void)tid;
-	tell(ctx, 's');
+	tell(t, 's');
 	for (size_t i = 0; i < n; i++) {
-		touch_text(ctx, frames[i].module);
-		touch_text(ctx, frames[i].symbol);
+		touch_text(t, frames[i].module);
+		touch_text(t, frames[i].symbol);
 	}
-	touch_text(ctx, why);
+	touch_text(t, why);
 }
 
-static void on_record(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		      unsigned int event, bool sure, const uint8_t *bytes, size_t len)
+static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
 {
-	(void)tid;
-	(void)ns;
-	(void)ring;
-	(void)sure;
-	(void)event;
-	tell(ctx, 'r');
-	touch(ctx, bytes, len);
+	(void)tid, (void)ns;
+	tell(told_of(v), 'r');
+	touch(told_of(v), r->bytes, r->len);
+	touch_text(told_of(v), r->event->name);
+	assert_true(r->ring->number > 0);
 }
 
-static void on_looked(void *ctx, pid_t tid, uint64_t ns, unsigned int ring,
-		      uint64_t missed, bool torn, const uint8_t *page, size_t len, int error)
+static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
-	struct told *t = ctx;
+	struct told *t = told_of(v);
 
-	(void)tid;
-	(void)ns;
-	(void)ring;
-	(void)torn;
-	(void)error;
-	tell(ctx, 'l');
-	t->last = missed;
-	touch(ctx, page, len);
+	(void)tid, (void)ns;
+	tell(t, 'l');
+	t->last = l->missed;
+	touch(t, l->page, l->page_len);
 }
 
-static void on_learnt_id(void *ctx, unsigned int event, uint64_t id)
+static void on_learnt_id(struct view *v, const struct event *e)
 {
-	(void)event;
-	(void)id;
-	tell(ctx, 'd');
+	tell(told_of(v), 'd');
+	assert_true(e->number > 0);
 }
 
-static void on_count(void *ctx, unsigned int event, uint64_t id,
-		     const struct event_count *count, const uint64_t *read_format)
+static void on_count(struct view *v, const struct event *e)
 {
-	(void)event;
-	(void)id;
-	(void)count;
-	tell(ctx, 'n');
-	if (read_format)
-		touch(ctx, read_format, sizeof(*read_format));
+	tell(told_of(v), 'n');
+	assert_true(e->count.known);
 }
 
-static void on_signalled(void *ctx, pid_t tid, uint64_t ns, const siginfo_t *info)
+static void on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+			 bool shown)
 {
-	(void)tid;
-	(void)ns;
-	tell(ctx, 'i');
-	touch(ctx, info, sizeof(*info));
+	(void)tid, (void)ns, (void)shown;
+	tell(told_of(v), 'i');
+	touch(told_of(v), info, sizeof(*info));
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
+static void on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
+		      bool shown)
 {
-	struct told *t = ctx;
+	struct told *t = told_of(v);
 	struct call *c;
 
-	(void)ns;
-	tell(ctx, 'X');
-	touch_text(ctx, exe);
+	(void)ns, (void)shown;
+	tell(t, 'X');
+	touch_text(t, exe);
 	c = former == tid ? NULL : map_del(&t->begun, (uint64_t)former);
 	if (c)
 		map_set(&t->begun, (uint64_t)tid, c);
 }
 
-static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    struct call *c)
+static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
+		    bool shown)
 {
-	struct told *t = ctx;
-
-	(void)ns;
-	(void)how;
-	(void)status;
-	tell(ctx, c ? 'G' : 'g');
-	assert_ptr_equal(map_del(&t->begun, (uint64_t)tid), c);
-	if (c)
-		touch_call(ctx, c);
+	(void)ns, (void)how, (void)status, (void)shown;
+	tell(told_of(v), 'g');
+	assert_null(map_get(&told_of(v)->begun, (uint64_t)tid));
 }
 
-static const struct reader_ops ops = {
-	.born = on_born, .found = on_found, .comm = on_comm, .enter = on_enter,
-	.exit = on_exit_of, .stack = on_stack, .record = on_record,
-	.looked = on_looked, .learnt_id = on_learnt_id, .count = on_count, .signalled = on_signalled,
-	.execed = on_execed, .gone = on_gone,
+static const struct view_ops ops = {
+	.born = on_born, .found = on_found, .found_ring = on_found_ring, .comm = on_comm,
+	.enter = on_enter, .exit = on_exit_of, .abandon = on_abandon, .stack = on_stack,
+	.record = on_record, .looked = on_looked, .learnt_id = on_learnt_id, .count = on_count,
+	.signalled = on_signalled, .execed = on_execed, .gone = on_gone,
 };
+
+/* Feeds a session that has no other view; true when the dump is whole. */
+static bool feed(struct reader *r, struct told *t)
+{
+	const struct session_setup setup = {
+		.source = reader_names(r), .keep = true, .fd_names = true, .symbols = true,
+		.stacks = true,
+	};
+	struct session s;
+	bool whole;
+
+	t->view.ops = &ops;
+	session_start(&s, &setup, reader_facts(r));
+	session_add_view(&s, &t->view);
+	whole = reader_run(r, &s);
+	session_end(&s);
+	return whole;
+}
 
 /* Reads what is in memory; true when it is a whole dump. */
 static bool run(const char *data, size_t len, bool keep_going, struct told *t)
@@ -308,13 +333,13 @@ static bool run(const char *data, size_t len, bool keep_going, struct told *t)
 		const struct names *n = reader_names(r);
 		const uint64_t config[4] = { 1 };
 
-		whole = reader_run(r, &ops, t);
+		whole = feed(r, t);
 		touch_text(t, n->pmu(n, 4));
 		touch_text(t, n->tracepoint(n, 318));
 		touch_text(t, n->format(n, 318));
 		touch_text(t, n->terms(n, 4, config, 4));
 		touch_text(t, n->symbol(n, -1, 0x400000, 2));
-		for (char **word = reader_facts(r)->command; *word; word++)
+		for (char *const *word = reader_facts(r)->command; *word; word++)
 			touch_text(t, *word);
 	}
 	map_free(&t->begun);
@@ -329,7 +354,7 @@ static void test_whole(void **state)
 
 	(void)state;
 	assert_true(run(DUMP, strlen(DUMP), false, &t));
-	assert_string_equal(t.text, "bfcesxerlixeXdnG");
+	assert_string_equal(t.text, "bfmcesxerlixeXdnag");
 	assert_true(t.last == UINT64_MAX - 1);
 	/* the newline behind the last line may be missing */
 	assert_true(run(DUMP, strlen(DUMP) - 1, false, &t));
@@ -349,7 +374,7 @@ static void test_names(void **state)
 	assert_non_null(r);
 	n = reader_names(r);
 	assert_null(n->pmu(n, 4));
-	assert_true(reader_run(r, &ops, &t));
+	assert_true(feed(r, &t));
 	assert_string_equal(n->pmu(n, 4), "cpu");
 	assert_null(n->pmu(n, 99));
 	assert_null(n->pmu(n, 5));
@@ -401,8 +426,8 @@ static void test_no_end(void **state)
 		"{\"kind\":\"enter\",\"tid\":7,\"call\":\"no\",\"arch\":\"x86\"}\n",
 	};
 	static const struct { const char *next, *told; } then[] = {
-		{ EXIT GONE, "ecxg" }, { GONE, "ecG" }, { ENTER EXIT, "ecex" },
-		{ ENTER GONE, "eceG" }, { EXEC, "ecX" },
+		{ EXIT GONE, "ecxg" }, { GONE, "ecag" }, { ENTER EXIT, "ecex" },
+		{ ENTER GONE, "eceag" }, { EXEC, "ecX" },
 		{ "{\"kind\":\"exec\",\"tid\":8,\"ns\":125,\"former\":7}\n", "ecX" },
 	};
 	int saved = quiet();

@@ -18,7 +18,7 @@ static int setup(void **state)
 {
 	(void)state;
 	forms = normal_forms_new();
-	normal = normal_new(&fake_names, forms);
+	normal = normal_new(forms);
 	return 0;
 }
 
@@ -34,8 +34,7 @@ static struct normal_task *task(void)
 {
 	static const struct birth b = { .tid = 7, .pid = 7 };
 
-	normal_ops.born(normal, &b, 0);
-	return normal->tasks[0];
+	return normal_task_new(normal, &b);
 }
 
 /* Adds close(fd = EVENT ",EVENT") = result, about the first. */

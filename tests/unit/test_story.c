@@ -172,7 +172,7 @@ static void test_any_attr(void **state)
 	}
 }
 
-static void recorded(const struct event *e, const uint8_t *bytes, size_t len)
+static void recorded(struct event *e, const uint8_t *bytes, size_t len)
 {
 	const struct view_record r = { .event = e, .bytes = bytes, .len = len, .sure = true };
 

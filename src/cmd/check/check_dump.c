@@ -15,8 +15,9 @@
 #include "xlat/constants.h"
 
 struct picking {
-	struct reader *replay;
-	struct model *model;
+	struct view view;
+	struct reader *dump;
+	struct session session;
 	struct check_call *into;
 	unsigned long line;
 	pid_t tid;		/* whose call it is, once it has begun */
@@ -64,7 +65,7 @@ static void tell_members(const struct model *m, const struct event *leader,
 
 static void tell_group(struct picking *p, const struct call *c)
 {
-	const struct event *e = model_event(p->model, c->tid, call_int(c, 3));
+	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 3));
 	struct check_call *to = p->into;
 	struct rule_group *g = &to->group;
 
@@ -91,7 +92,7 @@ static void tell_group(struct picking *p, const struct call *c)
 	memcpy(to->leader_attr, e->attr, e->attr_len);
 	g->attr = to->leader_attr;
 	g->len = e->attr_len;
-	tell_members(p->model, e, g);
+	tell_members(p->session.model, e, g);
 	to->alone = (struct trial_event){
 		.attr = g->attr, .len = g->len, .cpu = g->cpu, .leader = TRIAL_NONE,
 		.ring = e->mapped,
@@ -118,36 +119,23 @@ static void take(struct picking *p, const struct call *c)
 	}
 }
 
-static void on_born(void *ctx, const struct birth *b, uint64_t ns)
+static struct picking *picking_of(struct view *v)
 {
-	struct picking *p = ctx;
-
-	(void)ns;
-	p->born = true;
-	model_born(p->model, b);
+	return (struct picking *)v; /* view is its first member */
 }
 
-static void on_found(void *ctx, pid_t tid, int fd, bool cloexec)
+static void pick_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
-	struct picking *p = ctx;
-
-	model_found(p->model, tid, fd, cloexec);
+	(void)b, (void)ns;
+	picking_of(v)->born = true;
 }
 
-static void on_found_ring(void *ctx, pid_t tid, uint64_t start, uint64_t end)
+static void pick_on_enter(struct view *v, const struct call *c)
 {
-	struct picking *p = ctx;
+	struct picking *p = picking_of(v);
 
-	model_found_ring(p->model, tid, start, end);
-}
-
-static void on_enter(void *ctx, struct call *c)
-{
-	struct picking *p = ctx;
-
-	if (!p->failures && reader_line(p->replay) == p->line)
+	if (!p->failures && reader_line(p->dump) == p->line)
 		take(p, c);
-	model_enter(p->model, c);
 }
 
 /* What was no event there must be none here, and what cannot be known is not. */
@@ -195,8 +183,8 @@ static void take_failure(struct picking *p, const struct call *c)
 	new->call.error = (int)c->ret;
 	new->call.injected = c->inject.injected;
 	new->times = 1;
-	new->line = reader_line(p->replay);
-	new->attempt = model_attempts(p->model, &attempts);
+	new->line = reader_line(p->dump);
+	new->attempt = model_attempts(p->session.model, &attempts);
 	for (size_t i = 0; i < l->n; i++) {
 		if (!alike(&l->list[i]->call, &new->call))
 			continue;
@@ -210,13 +198,13 @@ static void take_failure(struct picking *p, const struct call *c)
 	l->list[l->n++] = new;
 }
 
-static void on_exit_of(void *ctx, struct call *c)
+static void pick_before_exit(struct view *v, const struct call *c)
 {
-	struct picking *p = ctx;
+	struct picking *p = picking_of(v);
 
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
 		take_failure(p, c);
-	else if (!p->failures && reader_line(p->replay) == p->line)
+	else if (!p->failures && reader_line(p->dump) == p->line)
 		take(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
@@ -224,34 +212,33 @@ static void on_exit_of(void *ctx, struct call *c)
 		p->into->injected = c->inject.injected;
 		p->done = true;
 	}
-	model_exit(p->model, c);
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former, uint64_t ns, const char *exe)
-{
-	struct picking *p = ctx;
-
-	(void)ns;
-	(void)exe;
-	model_execed(p->model, tid, former);
-}
-
-static void on_gone(void *ctx, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    struct call *c)
-{
-	struct picking *p = ctx;
-
-	(void)ns;
-	(void)how;
-	(void)status;
-	(void)c;
-	model_gone(p->model, tid);
-}
-
-static const struct reader_ops ops = {
-	.born = on_born, .found = on_found, .found_ring = on_found_ring, .enter = on_enter,
-	.exit = on_exit_of, .execed = on_execed, .gone = on_gone,
+static const struct view_ops picking_ops = {
+	.born = pick_on_born, .enter = pick_on_enter, .before_exit = pick_before_exit,
 };
+
+/* Read the dump into p->session, which the caller ends; false after a warn(). */
+static bool pick_all(struct picking *p, FILE *f, const char *path)
+{
+	struct session_setup setup = { .keep = true };
+
+	p->dump = reader_open(f, path, true);
+	if (!p->dump)
+		return false;
+	setup.source = reader_names(p->dump);
+	p->view.ops = &picking_ops;
+	session_start(&p->session, &setup, reader_facts(p->dump));
+	session_add_view(&p->session, &p->view);
+	reader_run(p->dump, &p->session);
+	return true;
+}
+
+static void pick_end(struct picking *p)
+{
+	session_end(&p->session);
+	reader_close(p->dump);
+}
 
 int32_t check_pid_here(const struct check_call *c)
 {
@@ -262,13 +249,9 @@ int32_t check_pid_here(const struct check_call *c)
 
 static bool pick(struct picking *p, FILE *f, const char *path)
 {
-	p->replay = reader_open(f, path, true);
-	if (!p->replay)
+	if (!pick_all(p, f, path))
 		return false;
-	p->model = model_new(reader_names(p->replay), true);
-	reader_run(p->replay, &ops, p);
-	model_free(p->model);
-	reader_close(p->replay);
+	pick_end(p);
 	if (p->other)
 		warn("%s:%lu: the call there is %s; check takes a perf_event_open", path,
 		     p->line, p->other);
@@ -322,14 +305,10 @@ bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *ou
 	struct picking p = { .failures = out };
 
 	*out = (struct check_failures){ .n = 0 };
-	p.replay = reader_open(f, path, true);
-	if (!p.replay)
+	if (!pick_all(&p, f, path))
 		return false;
-	p.model = model_new(reader_names(p.replay), true);
-	reader_run(p.replay, &ops, &p);
-	find_instead(p.model, out);
-	model_free(p.model);
-	reader_close(p.replay);
+	find_instead(p.session.model, out);
+	pick_end(&p);
 	return p.born;
 }
 

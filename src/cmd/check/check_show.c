@@ -8,7 +8,7 @@
 #include "abi/layout_emit.h"
 #include "cmd/check/check_show.h"
 #include "measure/refusal.h"
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 #include "xlat/tables.h"
 
 /* What became of it, as the call's line says it: the kernel's word goes first. */

@@ -2,28 +2,30 @@
 /* pevtrace decode DUMP: a dump feeds a session, as a traced program would. */
 
 #include "cli/input.h"
+#include "cli/views.h"
 #include "cmd/cmd.h"
 #include "cmd/decode/decode.h"
 #include "cmd/decode/decode_one.h"
 #include "cmd/decode/decode_perfdata.h"
 #include "dump/perfdata.h"
+#include "dump/reader.h"
 #include "lib/die.h"
-#include "session/retell.h"
 
 int decode_dump(FILE *f, const char *path, struct options *options)
 {
 	struct reader *r = reader_open(f, path, options->keep_going);
 	struct session session;
+	struct views views;
 	bool whole, written;
 
 	if (!r)
 		return EXIT_TROUBLE;
-	if (!retell_start(&session, options, r)) {
+	if (!views_start(&views, &session, options, reader_names(r), reader_facts(r))) {
 		reader_close(r);
 		return EXIT_TROUBLE;
 	}
-	whole = retell(&session, r);
-	written = session_end(&session);
+	whole = reader_run(r, &session);
+	written = views_end(&views, &session);
 	reader_close(r);
 	return whole && written ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/inflight.h"
+#include "session/inflight.h"
 
 void inflights_init(struct inflights *l)
 {

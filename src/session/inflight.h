@@ -3,8 +3,8 @@
  * Calls that have begun and not yet returned, in the order of their beginning.
  * Embedded as the first member of what a view keeps of such a call.
  */
-#ifndef PEVTRACE_TEXT_INFLIGHT_H
-#define PEVTRACE_TEXT_INFLIGHT_H
+#ifndef PEVTRACE_SESSION_INFLIGHT_H
+#define PEVTRACE_SESSION_INFLIGHT_H
 
 #include <stdbool.h>
 #include <stdint.h>

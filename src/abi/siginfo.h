@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What signals and ends of processes tell, and errors by name. */
-#ifndef PEVTRACE_TEXT_SIGINFO_H
-#define PEVTRACE_TEXT_SIGINFO_H
+#ifndef PEVTRACE_ABI_SIGINFO_H
+#define PEVTRACE_ABI_SIGINFO_H
 
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/output.h"
+#include "lib/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a trace is written: standard error, a file, or a file for each task. */
-#ifndef PEVTRACE_TEXT_OUTPUT_H
-#define PEVTRACE_TEXT_OUTPUT_H
+#ifndef PEVTRACE_LIB_OUTPUT_H
+#define PEVTRACE_LIB_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/siginfo.h"
+#include "abi/siginfo.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/views.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dump/dump_view.h"
+#include "lib/clock.h"
+#include "text/summary.h"
+
+/* --json alone replaces the text; --json=FILE adds a dump. */
+static bool views_open_outputs(struct views *v)
+{
+	const struct options *o = v->options;
+
+	if (o->json && !o->json_path) {
+		v->json = output_open(o->output, STDOUT_FILENO, false);
+		return v->json;
+	}
+	v->text = output_open(o->output, o->to_stdout ? STDOUT_FILENO : STDERR_FILENO,
+			      o->separate);
+	if (!v->text || !o->json)
+		return v->text;
+	v->json = output_open(o->json_path, STDOUT_FILENO, false);
+	if (!v->json)
+		output_close(v->text);
+	return v->json;
+}
+
+static void views_count(struct view *view, const struct call *c)
+{
+	if (c->shown)
+		counts_add(&((struct views *)view)->counts, c);
+}
+
+static const struct view_ops counting_ops = { .exit = views_count };
+
+static void views_add_text(struct views *v, struct session *s, const struct session_facts *f)
+{
+	struct options *o = v->options;
+	const char *release = f->release;
+
+	o->text.color = color_wanted(o->color, output_is_terminal(v->text));
+	o->text.records = o->records;
+	o->text.pid_always = o->output;
+	o->text.pid_never = o->separate;
+	if (o->explain) {
+		v->story = story_view_new(s->model, &s->names, f->arch,
+					  release ? release_read(&release) : 0);
+		session_add_view(s, v->story);
+	} else if (!o->count) {
+		session_add_view(s, text_view_new(&o->text, &s->names, v->text,
+						  f->real_offset));
+	}
+	if (o->count)
+		session_add_view(s, &v->counting);
+}
+
+bool views_start(struct views *v, struct session *s, struct options *o,
+		 const struct names *source, const struct session_facts *facts)
+{
+	const struct session_setup setup = {
+		.source = source, .selection = &o->select, .keep = o->keep,
+		.fd_names = o->text.labels, .symbols = o->symbols, .stacks = o->stacks,
+	};
+
+	*v = (struct views){ .counting.ops = &counting_ops, .options = o };
+	if (!views_open_outputs(v))
+		return false;
+	session_start(s, &setup, facts);
+	if (v->text)
+		views_add_text(v, s, facts);
+	if (v->json)
+		session_add_view(s, dump_view_new(facts, s->model, &s->names, v->json));
+	return true;
+}
+
+/* Return CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
+static int64_t views_real_offset(void)
+{
+	struct timespec real, mono;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
+}
+
+bool views_start_here(struct views *v, struct session *s, struct options *o,
+		      const struct names *source)
+{
+	struct session_facts facts = {
+		.arch = arch_native(), .page_size = source->page_size, .command = o->argv, .pids = o->pids,
+		.npids = o->npids, .real_offset = views_real_offset(),
+		.start_ns = clock_ns(),
+	};
+	struct utsname u;
+
+	if (!uname(&u)) {
+		facts.sysname = u.sysname;
+		facts.release = u.release;
+		facts.version = u.version;
+		facts.machine = u.machine;
+	}
+	return views_start(v, s, o, source, &facts);
+}
+
+static void views_tell_story(struct views *v, struct buf *out)
+{
+	const struct options *o = v->options;
+	int fd = o->to_stdout ? STDOUT_FILENO : STDERR_FILENO;
+	struct prose p;
+
+	prose_init(&p, out, o->width ? o->width :
+		   prose_width(output_is_terminal(v->text) ? fd : -1));
+	p.color = p.links = o->text.color;
+	story_write(v->story, &o->story, &p);
+	prose_free(&p);
+}
+
+static void views_write_tables(struct views *v, const struct session *s)
+{
+	struct buf table = { 0 };
+
+	if (v->story)
+		views_tell_story(v, &table);
+	if (v->options->summary)
+		summary_print(s->model, &s->names, &table);
+	if (v->options->count)
+		counts_print(&v->counts, &table);
+	output_write(v->text, getpid(), buf_str(&table), table.len);
+	buf_free(&table);
+}
+
+bool views_end(struct views *v, struct session *s)
+{
+	bool ok = true;
+
+	if (v->text)
+		views_write_tables(v, s);
+	session_end(s);
+	if (v->text)
+		ok = output_close(v->text);
+	return (!v->json || output_close(v->json)) && ok;
+}

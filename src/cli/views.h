@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The views of a session that the options ask for, and where these write. */
+#ifndef PEVTRACE_CLI_VIEWS_H
+#define PEVTRACE_CLI_VIEWS_H
+
+#include "cli/options.h"
+#include "lib/output.h"
+#include "session/session.h"
+#include "text/counts.h"
+
+struct views {
+	struct view counting;	/* for -c */
+	struct counts counts;
+	struct options *options;
+	struct output *text;	/* lines and tables, or NULL */
+	struct output *json;	/* the dump, or NULL */
+	struct view *story;	/* or NULL */
+};
+
+/*
+ * Start a session with the views for the options.  The options, source and what
+ * facts->command points to must outlive the session.  False after a warn() where
+ * an output cannot be opened.
+ */
+bool views_start(struct views *v, struct session *s, struct options *o,
+		 const struct names *source, const struct session_facts *facts);
+
+/* The same on this machine, from now on; the command and pids are those in the options. */
+bool views_start_here(struct views *v, struct session *s, struct options *o,
+		      const struct names *source);
+
+/* Write the tables, end the session, close the outputs; true when everything was written. */
+bool views_end(struct views *v, struct session *s);
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The names that decoders ask for, and which of them the views have heard. */
+#include <stddef.h>
+
+#include "host/rawdata.h"
+#include "lib/hash.h"
+#include "session/session_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+enum name_kind { NAME_PMU, NAME_TRACEPOINT, NAME_TERMS, NAME_FORMAT, NAME_SYMBOL };
+
+static struct session *session_of(const struct names *n)
+{
+	return (struct session *)((char *)n - offsetof(struct session, names));
+}
+
+/* Return whether the views have not heard this name yet. */
+static bool session_is_news(struct session *s, enum name_kind kind, uint64_t key)
+{
+	return !map_set(&s->named, key << 3 | kind, s);
+}
+
+static const char *session_name_pmu(const struct names *n, uint32_t type)
+{
+	struct session *s = session_of(n);
+	const char *name = s->source->pmu ? s->source->pmu(s->source, type) : NULL;
+
+	if (session_is_news(s, NAME_PMU, type))
+		TELL(s, name_pmu, type, name);
+	return name;
+}
+
+static const char *session_name_tracepoint(const struct names *n, uint64_t id)
+{
+	struct session *s = session_of(n);
+	const char *name = s->source->tracepoint ? s->source->tracepoint(s->source, id) : NULL;
+
+	/* a tracepoint that is not found now may be found later */
+	if (name && session_is_news(s, NAME_TRACEPOINT, id))
+		TELL(s, name_tracepoint, id, name);
+	return name;
+}
+
+static const char *session_name_terms(const struct names *n, uint32_t type,
+				      const uint64_t *config, size_t nconfigs)
+{
+	struct session *s = session_of(n);
+	const char *name = NULL;
+	uint64_t key = hash_word(HASH_START, type);
+
+	if (s->source->terms)
+		name = s->source->terms(s->source, type, config, nconfigs);
+	for (size_t i = 0; i < nconfigs; i++)
+		key = hash_word(key, config[i]);
+	if (session_is_news(s, NAME_TERMS, key))
+		TELL(s, name_terms, type, config, nconfigs, name);
+	return name;
+}
+
+/* Descriptors are reused: the views hear a name that differs from the last one. */
+static bool session_is_new_fd(struct session *s, pid_t tid, int64_t fd, const char *name)
+{
+	uint64_t hash = hash_text(HASH_START, name ? name : "") | 1; /* never NULL */
+
+	return map_set(&s->fd_named, (uint64_t)tid << 32 | (uint32_t)fd,
+		       (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash;
+}
+
+/* Return the event's name, or what the source calls another descriptor. */
+static const char *session_name_fd(const struct names *n, const struct call *c, int64_t fd)
+{
+	struct session *s = session_of(n);
+	const struct event *e = fd < 0 ? NULL : model_event(s->model, c->tid, (int)fd);
+	const char *name;
+
+	if (e)
+		return e->name;
+	if (fd < 0 || !s->fd_names || !s->source->fd)
+		return NULL;
+	name = s->source->fd(s->source, c, fd);
+	if (session_is_new_fd(s, c->tid, fd, name))
+		TELL(s, name_fd, c->tid, fd, name);
+	return name;
+}
+
+static int64_t session_read_format(const struct names *n, const struct call *c, int64_t fd)
+{
+	const struct event *e = model_event(session_of(n)->model, c->tid, (int)fd);
+
+	return !e ? NAMES_NO_EVENT : e->format_known ? (int64_t)e->read_format :
+	       NAMES_NO_FORMAT;
+}
+
+static const char *session_name_event(const struct names *n, uint64_t id)
+{
+	const struct event *e = model_event_by_id(session_of(n)->model, id);
+
+	return e ? e->name : NULL;
+}
+
+static const char *session_name_format(void *ctx, uint64_t id)
+{
+	struct session *s = ctx;
+	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
+
+	if (text && session_is_news(s, NAME_FORMAT, id))
+		TELL(s, name_format, id, text);
+	return text;
+}
+
+/* Emit the raw data of a tracepoint's record by its format; return false for others. */
+static bool session_emit_raw(void *ctx, const uint8_t *data, size_t len, struct sink *sink)
+{
+	struct session *s = ctx;
+	const struct event *e = s->recording;
+
+	return event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT &&
+	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
+}
+
+static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
+				       unsigned int cpumode)
+{
+	struct session *s = ctx;
+	const char *name = s->source->symbol(s->source, pid, ip, cpumode);
+	uint64_t key = (ip ^ (uint64_t)(uint32_t)pid << 40) * 31 + cpumode;
+
+	if (name && session_is_news(s, NAME_SYMBOL, key))
+		TELL(s, name_symbol, pid, ip, cpumode, name);
+	return name;
+}
+
+static const char *session_name_event_of_id(void *ctx, uint64_t id)
+{
+	return session_name_event(&((struct session *)ctx)->names, id);
+}
+
+void session_names_init(struct session *s)
+{
+	const struct names *source = s->source;
+
+	s->names = (struct names){
+		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint, .terms = session_name_terms,
+		.fd = session_name_fd, .read_format = session_read_format, .event = session_name_event,
+		.page_size = source->page_size,
+	};
+	s->hooks = (struct record_hooks){
+		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
+		.symbol = s->symbols && source->symbol ? session_name_symbol : NULL,
+	};
+	s->rawdata = rawdata_new(session_name_format, s);
+}
