@@ -42,7 +42,7 @@ static void conceal_change(struct task *task, int what, uintptr_t at, unsigned l
 
 /* Clear CLONE_UNTRACED; return whether it was set. */
 static bool clear_untraced(struct task *task, const struct arch *arch, enum call_id id,
-			const uint64_t *args)
+			   const uint64_t *args)
 {
 	unsigned long flags = args[0];
 	uintptr_t at = first_arg_at(arch);

@@ -29,10 +29,9 @@ void delay_end_all(struct tracer *t)
 	struct task *task;
 	size_t at = 0;
 
-	while (t->delayed_tasks && (task = task_next(t, &at))) {
+	while (t->delayed_tasks && (task = task_next(t, &at)))
 		if (task->delayed_until_ns)
 			task->delayed_until_ns = 1;
-	}
 }
 
 /* Return a task whose delay is over, or NULL. */
@@ -42,10 +41,9 @@ static struct task *delay_find_over(const struct tracer *t)
 	struct task *task;
 	size_t at = 0;
 
-	while ((task = task_next(t, &at))) {
+	while ((task = task_next(t, &at)))
 		if (task->delayed_until_ns && (t->leaving || task->delayed_until_ns <= now))
 			return task;
-	}
 	return NULL;
 }
 

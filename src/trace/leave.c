@@ -9,10 +9,9 @@ void leave_kill_filtered(struct tracer *t)
 	struct task *task;
 	size_t at = 0;
 
-	while ((task = task_next(t, &at))) {
+	while ((task = task_next(t, &at)))
 		if (task->filtered)
 			kill(task->pid, SIGKILL);
-	}
 }
 
 void leave_task(struct tracer *t, struct task *task, int sig)

@@ -64,8 +64,8 @@ void signal_forward_note(struct tracer *t, const struct task *task, const siginf
 		*d = (struct signal_delivery){ info->si_pid, now, more ? d->times + 1 : 1 };
 }
 
-/* Return whether the kernel sent a signal to the program as well. */
-static bool kernel_sent(const struct tracer *t, int sig)
+/* Return whether the kernel sent the signal to the program as well. */
+static bool program_got_from_kernel(const struct tracer *t, int sig)
 {
 	/* the kernel sends a hangup to the session leader only */
 	if (sig == SIGHUP && getsid(0) == getpid())
@@ -80,7 +80,7 @@ static bool kernel_sent(const struct tracer *t, int sig)
  * Return whether the sender signalled the program as well.  A signal that is still pending
  * in the program need not be known: a second one adds nothing to it.
  */
-static bool sender_sent(struct tracer *t, const siginfo_t *info)
+static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 	struct signal_delivery *d = &t->delivered[sig];
@@ -97,15 +97,15 @@ static bool sender_sent(struct tracer *t, const siginfo_t *info)
 	return true;
 }
 
-static bool program_has_it(struct tracer *t, const siginfo_t *info)
+static bool program_got(struct tracer *t, const siginfo_t *info)
 {
 	switch (info->si_code) {
 	case SI_KERNEL:
-		return kernel_sent(t, info->si_signo);
+		return program_got_from_kernel(t, info->si_signo);
 	case SI_USER:
 	case SI_QUEUE:
 	case SI_TKILL:
-		return sender_sent(t, info);
+		return program_got_from_sender(t, info);
 	}
 	return false;
 }
@@ -148,10 +148,9 @@ static bool has_stopped(const struct tracer *t)
 	struct task *task;
 	size_t at = 0;
 
-	while ((task = task_next(t, &at))) {
+	while ((task = task_next(t, &at)))
 		if (task->pid == t->launched && task->group_stopped)
 			return true;
-	}
 	return false;
 }
 
@@ -187,7 +186,7 @@ void signal_forward(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
-	if (!program_has_it(t, info))
+	if (!program_got(t, info))
 		send_on(t, info);
 	if (is_stop(sig))
 		signal_forward_stop(t, sig);

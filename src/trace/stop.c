@@ -24,9 +24,7 @@
 /* Read the arguments of i386's old calls, which take a pointer to them. */
 static void read_old_args(struct call *call)
 {
-	unsigned int n = call->desc->id == CALL_MMAP	 ? 6
-			 : call->desc->id == CALL_SELECT ? 5
-							 : 0;
+	unsigned int n = call->desc->id == CALL_MMAP ? 6 : call->desc->id == CALL_SELECT ? 5 : 0;
 	uint32_t words[CALL_MAX_ARGS] = { 0 };
 
 	if (!call->arch->old_mmap || !n)
@@ -37,8 +35,8 @@ static void read_old_args(struct call *call)
 }
 
 /* Describe the call in task->call; return whether it is one to report. */
-static bool describe_call(struct tracer *t, struct task *task, uint32_t audit,
-		     uint64_t nr, const uint64_t *args)
+static bool describe_call(struct tracer *t, struct task *task, uint32_t audit, uint64_t nr,
+			  const uint64_t *args)
 {
 	const struct arch *arch = arch_find(audit, nr);
 	const struct call_desc *desc;

@@ -33,10 +33,9 @@ static size_t find_late(struct tracer *t)
 		w->room = t->tasks.len * 2;
 		w->late = xrealloc(w->late, w->room * sizeof(*w->late));
 	}
-	while ((task = task_next(t, &at))) {
+	while ((task = task_next(t, &at)))
 		if (task->round != w->round)
 			w->late[n++] = task->tid;
-	}
 	return n;
 }
 
