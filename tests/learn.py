@@ -442,7 +442,7 @@ def test_awks(tmp):
 def test_mistakes(tmp):
 	"""What is wrong in a lesson is told with its place."""
 	why = []
-	for line, words in (("%frob", "unknown %frob"), ("%do No-Such", "no name"),
+	for line, words in (("%frob", "unknown %frob"), ("%do No-Such", "not the name"),
 			    ("%hint x", "belongs to an %ask"),
 			    ("%ask What?\n\n%step Next", "needs %answer")):
 		path = os.path.join(tmp, "bad.lesson")

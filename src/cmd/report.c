@@ -49,7 +49,7 @@ static void report_init(void *state)
 static bool tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
 {
 	const struct report_about about = {
-		.replay = r, .dump = path, .max_calls = g->max_calls,
+		.reader = r, .dump = path, .max_calls = g->max_calls,
 	};
 	const struct session_setup setup = {
 		.source = reader_names(r), .keep = true,

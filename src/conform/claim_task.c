@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The second process of an experiment, which runs a workload at each request. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conform/claim.h"
+#include "lib/child.h"
 
 struct task_request {
 	char name[24];
 	uint64_t n;
 };
 
-static _Noreturn void task_main(int link)
+static _Noreturn void run_requests(int link)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)":", NULL };
 	struct task_request q;
@@ -45,7 +44,7 @@ pid_t claim_task_pid(struct claim_run *run)
 	run->task = fork();
 	if (!run->task) {
 		close(ends[0]);
-		task_main(ends[1]);
+		run_requests(ends[1]);
 	}
 	close(ends[1]);
 	run->task_link = ends[0];
@@ -54,8 +53,7 @@ pid_t claim_task_pid(struct claim_run *run)
 
 static void wait_for_task(struct claim_run *run)
 {
-	while (waitpid(run->task, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(run->task);
 	run->task = -1;
 }
 

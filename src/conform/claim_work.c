@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
+#include "lib/child.h"
 
 /* Set *n to the NUMBER of "work NAME [NUMBER]", by default 1. */
 static bool workload_size(struct claim_run *run, uint64_t *n)
@@ -38,7 +39,7 @@ enum step_result claim_step_task(struct claim_run *run)
 /* shell "COMMAND": its result is the exit status; the command inherits our descriptors */
 enum step_result claim_step_shell(struct claim_run *run)
 {
-	int status;
+	int status, error;
 	pid_t pid;
 
 	if (run->nwords != 2)
@@ -49,8 +50,10 @@ enum step_result claim_step_shell(struct claim_run *run)
 		execl(CLAIM_PROGRAM, "sh", "-c", run->words[1] + 1, (char *)NULL);
 		_exit(127);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return claim_untried(run, "cannot run a shell: %s", strerror(errno));
+	error = errno;
+	status = child_wait(pid);
+	if (status < 0)
+		return claim_untried(run, "cannot run a shell: %s", strerror(error));
 	return claim_check_result(run, WIFEXITED(status) ? WEXITSTATUS(status) :
 				  128 + WTERMSIG(status));
 }

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "drive/bpf.h"
 #include "drive/work.h"
 #include "host/cgroup.h"
+#include "lib/child.h"
 
 static void workload_write(uint64_t n)
 {
@@ -123,8 +123,7 @@ static void workload_child(uint64_t n)
 		workload_write(n);
 		_exit(0);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 }
 
 static void *thread_main(void *n)

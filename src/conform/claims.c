@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conform/claim.h"
+#include "lib/child.h"
 #include "xlat/tables.h"
 
 /*
@@ -44,8 +44,7 @@ static void try_once(const struct claim_desc *c, bool nobody, struct claim_outco
 	pid = fork();
 	if (!pid)
 		claim_run_child(c, nobody, outcome);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 	if (pid > 0 && outcome->done)
 		return;
 	outcome->verdict = CLAIM_UNTRIED;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conform/textfile.h"
+#include "lib/child.h"
 #include "lib/die.h"
 
 extern char **environ;
@@ -34,7 +34,7 @@ static bool run_compiler(struct compiler *c, const char *const *args)
 	posix_spawn_file_actions_t fa;
 	struct buf errors = { 0 };
 	size_t n = 0;
-	int status = -1, rc;
+	int rc;
 	pid_t pid;
 
 	for (; c->words[n]; n++)
@@ -53,9 +53,7 @@ static bool run_compiler(struct compiler *c, const char *const *args)
 	buf_free(&errors);
 	if (rc)
 		return false;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status == 0;
+	return child_wait(pid) == 0;
 }
 
 static bool write_source(struct compiler *c, const char *source)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The child that a lesson measures, and processes that run one experiment. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "drive/turns.h"
 #include "learn/learn.h"
+#include "lib/child.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 
@@ -84,8 +84,7 @@ void learn_end_child(struct learn *l)
 	if (l->child_pid <= 0)
 		return;
 	close(l->child_link);
-	while (waitpid(l->child_pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(l->child_pid);
 	munmap(l->child, sizeof(*l->child));
 	l->child_pid = 0;
 }
@@ -116,7 +115,7 @@ static void receive_values(struct learn *l, FILE *from)
 bool learn_in_process(struct learn *l, bool (*fn)(struct learn *l))
 {
 	FILE *values = tmpfile();
-	int status = 0;
+	int status;
 	bool ok;
 	pid_t pid;
 
@@ -134,14 +133,13 @@ bool learn_in_process(struct learn *l, bool (*fn)(struct learn *l))
 		send_values(l, values);
 		_exit(!ok);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(pid);
 	if (values) {
 		rewind(values);
 		receive_values(l, values);
 		fclose(values);
 	}
-	if (pid < 0 || !WIFEXITED(status))
+	if (status < 0 || !WIFEXITED(status))
 		return learn_fail(l, "the child process failed");
 	return !WEXITSTATUS(status);
 }

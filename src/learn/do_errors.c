@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "drive/trial.h"
 #include "learn/judge.h"
 #include "lessons/lessons.h"
+#include "lib/child.h"
 
 enum { MORE = 64, NO_PMU = 9999 };
 
@@ -66,7 +66,7 @@ bool learn_errors_task(struct learn *l)
 
 	if (!gone)
 		_exit(0);
-	waitpid(gone, NULL, 0);
+	child_wait(gone);
 	learn_refused(l, "task", "page-faults:u", gone, -1);
 	return true;
 }

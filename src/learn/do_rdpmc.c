@@ -169,7 +169,7 @@ static uint64_t page_time_now(const struct page_view *v)
 	return v->zero + (cycles >> v->shift) * v->mult + (rest * v->mult >> v->shift);
 }
 
-static bool note_time(void *ctx, const struct learn_record *r)
+static bool keep_sample_time(void *ctx, const struct learn_record *r)
 {
 	if (r->type == PERF_RECORD_SAMPLE && r->len >= TIME_AT + 8)
 		*(uint64_t *)ctx = load_uint(r->bytes + TIME_AT, 8);
@@ -194,7 +194,7 @@ bool learn_rdpmc_time(struct learn *l)
 		return false;
 	after = page_time_now(&v);
 	learn_say(l, "before: %llu ns", (unsigned long long)before);
-	learn_look(l, note_time, &sample);
+	learn_look(l, keep_sample_time, &sample);
 	learn_say(l, "after:  %llu ns", (unsigned long long)after);
 	learn_unmap(l);
 	learn_set(l, "between", "%s", before <= sample && sample <= after ? "yes" : "no");

@@ -97,7 +97,7 @@ static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 static bool ask_question(struct learn *l, const struct lesson_item *i)
 {
 	char *question = fill_in(l, i->text), *wanted = fill_in(l, i->answer);
-	char *hint = fill_in(l, i->hint), *told = fill_in(l, i->told);
+	char *hint = fill_in(l, i->hint), *explain = fill_in(l, i->explain);
 	char line[LINE_BYTES];
 	bool here = true, right = false;
 
@@ -112,13 +112,13 @@ static bool ask_question(struct learn *l, const struct lesson_item *i)
 	wanted[strcspn(wanted, "|")] = '\0';
 	if (here) {
 		tell_marked(&l->tell, right ? "Yes" : "Answer", wanted);
-		tell_text(&l->tell, told);
+		tell_text(&l->tell, explain);
 		l->missed += l->ask && !right;
 	}
 	free(question);
 	free(wanted);
 	free(hint);
-	free(told);
+	free(explain);
 	return here;
 }
 

@@ -31,7 +31,7 @@ struct lesson_item {
 	const char *text;
 	const char *answer;	/* right answers, separated by '|' */
 	const char *hint;	/* after a wrong answer */
-	const char *told;	/* explanation after the answer */
+	const char *explain;	/* explanation after the answer */
 	lesson_fn *run;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "learn/lesson_child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "drive/work.h"
+#include "lib/child.h"
 
 void child_touch(struct lesson_child *c)
 {
@@ -115,7 +114,7 @@ void child_rename(struct lesson_child *c)
 
 void child_live(struct lesson_child *c)
 {
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), status;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *code;
 	pid_t pid;
@@ -128,6 +127,5 @@ void child_live(struct lesson_child *c)
 	pid = fork();
 	if (!pid)
 		_exit(0);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 }

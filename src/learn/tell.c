@@ -54,7 +54,7 @@ static size_t width_of(const struct tell *t, const char *word, size_t len)
 }
 
 /* Write text in lines of WIDTH columns, of which the first has at columns already. */
-static void wrap(const struct tell *t, const char *text, size_t at)
+static void write_wrapped(const struct tell *t, const char *text, size_t at)
 {
 	bool code = false, first = true;
 
@@ -79,7 +79,7 @@ static void wrap(const struct tell *t, const char *text, size_t at)
 void tell_text(const struct tell *t, const char *text)
 {
 	putc('\n', t->out);
-	wrap(t, text, 0);
+	write_wrapped(t, text, 0);
 }
 
 void tell_marked(const struct tell *t, const char *mark, const char *text)
@@ -88,7 +88,7 @@ void tell_marked(const struct tell *t, const char *mark, const char *text)
 	const char *after = t->markdown ? "**" : color_code(t, PLAIN);
 
 	fprintf(t->out, "\n%s%s:%s ", before, mark, after);
-	wrap(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
+	write_wrapped(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
 }
 
 static void begin_block(const struct tell *t)

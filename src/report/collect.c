@@ -124,7 +124,7 @@ static void add_activity_row(struct report *r, uint32_t kind, pid_t tid, uint64_
 	const struct report_row row = {
 		.ns = ns, .end_ns = ns, .kind = kind, .task = task_index(r, tid, ns),
 		.text = pool_add(&r->pool, text),
-		.line = (uint32_t)reader_line(r->about.replay),
+		.line = (uint32_t)reader_line(r->about.reader),
 	};
 
 	add_row(r, &row);
@@ -208,7 +208,7 @@ static void finish_row(struct report *r, struct pending *p, const char *result)
 		buf_addc(&p->text, ')');
 	p->row.text = pool_add(&r->pool, buf_str(&p->text));
 	p->row.result = pool_add(&r->pool, result);
-	p->row.line = (uint32_t)reader_line(r->about.replay);
+	p->row.line = (uint32_t)reader_line(r->about.reader);
 	add_row(r, &p->row);
 	buf_free(&p->text);
 	free(p);
@@ -254,7 +254,7 @@ static void add_failure(struct report *r, const struct call *c)
 	size_t n = model_attempts(r->model, &attempts);
 	struct report_failure *last = r->nfailures ? &r->failures[r->nfailures - 1] : NULL;
 	struct report_failure f = {
-		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.replay), .times = 1,
+		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.reader), .times = 1,
 	};
 	struct buf why = { 0 };
 
@@ -287,7 +287,7 @@ static void add_opened(struct report *r, const struct call *c)
 		return;
 	life = life_event(r, e->number);
 	life->attr = attr_text(r, c);
-	life->line = (uint32_t)reader_line(r->about.replay);
+	life->line = (uint32_t)reader_line(r->about.reader);
 }
 
 static void report_on_exit(struct view *v, const struct call *c)
@@ -461,7 +461,7 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 
 	r->view.ops = &report_ops;
 	r->about = *about;
-	r->facts = reader_facts(about->replay);
+	r->facts = reader_facts(about->reader);
 	r->model = m;
 	r->names = names;
 	r->out = out;

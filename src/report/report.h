@@ -76,7 +76,7 @@ struct report_failure {
 
 /* Parameters of the report.  All must outlive the view. */
 struct report_about {
-	const struct reader *replay;
+	const struct reader *reader;
 	const char *dump;	/* its name */
 	size_t max_calls;	/* limit of rows */
 };
