@@ -13,45 +13,7 @@
 
 #define IDLE_NS 1000000000ULL
 
-void dump_write(struct dump_view *d, pid_t tid, struct json_object *o)
-{
-	size_t len;
-	const char *text = json_line(o, &len);
-
-	output_write(d->out, tid, text, len);
-	output_write(d->out, tid, "\n", 1);
-	json_object_put(o);
-}
-
 /* Calls ---------------------------------------------------------------------- */
-
-static void write_enter(void *ctx, struct inflight *in)
-{
-	struct begun *b = (struct begun *)in;
-	struct json_object *o = dump_line(KIND_ENTER);
-
-	dump_call_beginning(o, b->call, b->stack);
-	dump_add(o, "args", b->args);
-	b->args = NULL;
-	dump_add(o, "memory", dump_call_memory(b->call, true, false));
-	dump_write(ctx, in->tid, o);
-}
-
-void dump_before(struct dump_view *d, uint64_t ns, pid_t tid)
-{
-	inflight_split(&d->begun, ns, tid, write_enter, d);
-	d->last_ns = ns;
-}
-
-void begun_free(struct begun *b)
-{
-	if (!b)
-		return;
-	json_object_put(b->args);
-	json_object_put(b->about);
-	json_object_put(b->stack);
-	free(b);
-}
 
 static struct begun *take(struct dump_view *d, pid_t tid)
 {
@@ -88,7 +50,7 @@ static void split_closes(struct dump_view *d, pid_t tid)
 		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
 			last = in->enter_ns;
 	if (last)
-		inflight_split(&d->begun, last, 0, write_enter, d);
+		inflight_split(&d->begun, last, 0, dump_write_enter, d);
 }
 
 static void on_exit_of(struct view *v, const struct call *c)
@@ -122,24 +84,13 @@ static void on_exit_of(struct view *v, const struct call *c)
 	begun_free(b);
 }
 
-void dump_split_own(struct dump_view *d, pid_t tid)
-{
-	struct inflight *in = inflight_get(&d->begun, tid);
-
-	if (!in || in->split)
-		return;
-	dump_before(d, in->enter_ns, tid);
-	write_enter(d, in);
-	in->split = true;
-}
-
 /* A call that waits long is told of before it returns: it may never. */
 static void on_idle(struct view *v, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
 
 	if (ns > IDLE_NS)
-		inflight_split(&d->begun, ns - IDLE_NS, 0, write_enter, d);
+		inflight_split(&d->begun, ns - IDLE_NS, 0, dump_write_enter, d);
 	output_flush(d->out);
 }
 
@@ -153,7 +104,7 @@ static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64
 		return;
 	if (!b->in.split) {
 		dump_before(d, c->enter_ns, c->tid);
-		write_enter(d, &b->in);
+		dump_write_enter(d, &b->in);
 	}
 	dump_before(d, ns, c->tid);
 	o = dump_task_line(KIND_ABANDONED, c->tid, ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The view that writes a dump: what its lines have in common. */
+/* What the files of the view that writes a dump share. */
 #ifndef PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 #define PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 
@@ -31,15 +31,20 @@ struct begun {
 	struct json_object *stack;	/* NULL: none */
 };
 
+/* dump_order.c: */
+
 void begun_free(struct begun *b);
 
-/* Writes and releases it. */
+/* Write the line o and release it. */
 void dump_write(struct dump_view *d, pid_t tid, struct json_object *o);
 
-/* To be called before a line of that time: calls that began before are told of. */
+/* Write a line of its own for the beginning of a call; ctx is the view. */
+void dump_write_enter(void *ctx, struct inflight *in);
+
+/* Before a line of that time: write the beginnings of calls that began earlier. */
 void dump_before(struct dump_view *d, uint64_t ns, pid_t tid);
 
-/* The beginning of the task's call gets a line of its own: something follows. */
+/* Write the beginning of the task's call, which something follows. */
 void dump_split_own(struct dump_view *d, pid_t tid);
 
 /* Tasks (dump_tasks.c). */

@@ -78,13 +78,6 @@ static const char *name_terms(const struct names *n, uint32_t type,
 	return p->host ? p->host->terms(p->host, type, config, nconfigs) : NULL;
 }
 
-struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id)
-{
-	uintptr_t at = (uintptr_t)map_get(&p->by_id, id);
-
-	return at ? &p->events[at - 1] : NULL;
-}
-
 static const char *name_event(const struct names *n, uint64_t id)
 {
 	const struct perfdata_event *e = perfdata_event_of(of(n), id);
@@ -93,43 +86,6 @@ static const char *name_event(const struct names *n, uint64_t id)
 }
 
 /* Events ---------------------------------------------------------------------- */
-
-bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
-{
-	struct buf why = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vaddf(&why, fmt, ap);
-	va_end(ap);
-	if (!p->broken)
-		warn("%s: %s; the file is cut off or damaged", p->file.path, buf_str(&why));
-	p->broken = true;
-	buf_free(&why);
-	return false;
-}
-
-static void add_event(struct perfdata *p, const uint8_t *attr, size_t len,
-		      const uint8_t *ids, size_t nids)
-{
-	struct perfdata_event *e;
-
-	/* room is made in powers of two */
-	if (!(p->nevents & (p->nevents - 1)))
-		p->events = xrealloc(p->events, (p->nevents ? 2 * p->nevents : 1) *
-				     sizeof(*p->events));
-	e = &p->events[p->nevents++];
-	*e = (struct perfdata_event){
-		.attr = xmalloc(len), .attr_len = len,
-		.ids = xmalloc(nids ? nids * sizeof(*e->ids) : 1), .nids = nids,
-	};
-	memcpy(e->attr, attr, len);
-	for (size_t i = 0; i < nids; i++) {
-		e->ids[i] = load_uint(ids + 8 * i, 8);
-		if (!map_get(&p->by_id, e->ids[i]))
-			map_set(&p->by_id, e->ids[i], (void *)(uintptr_t)p->nevents);
-	}
-}
 
 /* attr_size bytes: the attr, and where its ids are. */
 static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
@@ -149,23 +105,15 @@ static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 	/* no two events have an id in common: all ids are shorter than the file */
 	if (size % 8 || !perffile_has(&p->file, offset, size) ||
 	    p->nids > p->file.size / 8) {
-		add_event(p, stored, len, NULL, 0);
+		perfdata_add_event(p, stored, len, NULL, 0);
 		return perfdata_broken(p, "the ids of event %zu should be %llu bytes at %llu",
 			      p->nevents - 1, (unsigned long long)size,
 			      (unsigned long long)offset);
 	}
 	ids = perffile_read(&p->file, offset, size);
-	add_event(p, stored, len, ids, ids ? size / 8 : 0);
+	perfdata_add_event(p, stored, len, ids, ids ? size / 8 : 0);
 	free(ids);
 	return true;
-}
-
-void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len)
-{
-	free(e->name);
-	e->name = xmalloc(len + 1);
-	memcpy(e->name, name, len);
-	e->name[len] = 0;
 }
 
 /* Files ------------------------------------------------------------------------ */
@@ -251,7 +199,7 @@ static void read_piped(void *ctx, const struct perfdata_record *r)
 			       (unsigned long long)r->offset);
 			break;
 		}
-		add_event(p, r->bytes + RECORD_HEAD, len, r->bytes + RECORD_HEAD + len,
+		perfdata_add_event(p, r->bytes + RECORD_HEAD, len, r->bytes + RECORD_HEAD + len,
 			  (r->len - RECORD_HEAD - len) / 8);
 		break;
 	case PERF_RECORD_EVENT_UPDATE:

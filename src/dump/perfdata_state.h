@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the readers of a perf.data file's parts share. */
+/* What the readers of the parts of a perf.data file share. */
 #ifndef PEVTRACE_DUMP_PERFDATA_STATE_H
 #define PEVTRACE_DUMP_PERFDATA_STATE_H
 
@@ -31,20 +31,24 @@ struct perfdata {
 	size_t ntried;
 };
 
-/* Says the first trouble only; always false. */
+/* Warn of the first damage only; return false. */
 bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The event with that id, or NULL. */
+/* Add an event; attr and the nids ids, of 8 bytes each, are copied. */
+void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
+			const uint8_t *ids, size_t nids);
+
+/* Return the event with that id, or NULL. */
 struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id);
 
 void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len);
 
-/* Takes what counts out of a feature section. */
+/* Read a feature section that names things. */
 void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes,
 			   size_t len);
 
-/* Names events by HEADER_EVENT_DESC, when all of them are there. */
+/* Name the events by HEADER_EVENT_DESC, once all events are known. */
 void perfdata_read_desc(struct perfdata *p);
 
 #endif

@@ -4,11 +4,19 @@
 #define PEVTRACE_TEXT_TEXT_VIEW_INTERNAL_H
 
 #include "lib/buf.h"
+#include "lib/output.h"
 #include "session/inflight.h"
 #include "text/text.h"
 #include "text/text_view.h"
 
-struct pending;
+/* A call that has begun and not yet returned. */
+struct pending {
+	struct inflight in;
+	const struct call_desc *desc;
+	struct buf args;	/* "name(first, args" */
+	struct buf stack;	/* lines to come behind it */
+	bool any;		/* there is an argument before the next one */
+};
 
 struct text_view {
 	struct view view;
@@ -30,17 +38,26 @@ static inline struct text_view *text_self(struct view *v)
 	return (struct text_view *)v; /* view is its first member */
 }
 
-/* What stands at the start of every line: pid and time.  It is v->line, to be added to. */
+/* Begin v->line with the pid and the time that the options ask for. */
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
 
-/* Writes the line. */
+/* Write the line; before it, end a line that waits for its call's return. */
 void text_end_line(struct text_view *v, pid_t tid);
 
-/* Before a line of that time: calls that began earlier are shown as unfinished. */
+/* Show calls that began before ns as unfinished, tid's own left out. */
 void text_split_older(struct text_view *v, uint64_t ns, pid_t tid);
 
-/* A sink that writes values as the options have them. */
+/* Set up a sink that writes values as the options say. */
 void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *out);
+
+/* End the line of a call that still runs, of which only the beginning is written. */
+void text_close_partial(struct text_view *v);
+
+/* Return whether lines wait until the outcome of their call is known (-e status=). */
+static inline bool text_must_wait(const struct text_view *v)
+{
+	return v->o->status != STATUS_ALL;
+}
 
 /* Rings (text_rings.c). */
 void text_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The lines of a dump are in the order of time: the beginning of a call has a line of
+ * its own where other lines come before its end.
+ */
+#include <stdlib.h>
+
+#include "dump/dump_call.h"
+#include "dump/dump_view_internal.h"
+
+void dump_write(struct dump_view *d, pid_t tid, struct json_object *o)
+{
+	size_t len;
+	const char *text = json_line(o, &len);
+
+	output_write(d->out, tid, text, len);
+	output_write(d->out, tid, "\n", 1);
+	json_object_put(o);
+}
+
+void dump_write_enter(void *ctx, struct inflight *in)
+{
+	struct begun *b = (struct begun *)in;
+	struct json_object *o = dump_line(KIND_ENTER);
+
+	dump_call_beginning(o, b->call, b->stack);
+	dump_add(o, "args", b->args);
+	b->args = NULL;
+	dump_add(o, "memory", dump_call_memory(b->call, true, false));
+	dump_write(ctx, in->tid, o);
+}
+
+void dump_before(struct dump_view *d, uint64_t ns, pid_t tid)
+{
+	inflight_split(&d->begun, ns, tid, dump_write_enter, d);
+	d->last_ns = ns;
+}
+
+void begun_free(struct begun *b)
+{
+	if (!b)
+		return;
+	json_object_put(b->args);
+	json_object_put(b->about);
+	json_object_put(b->stack);
+	free(b);
+}
+
+void dump_split_own(struct dump_view *d, pid_t tid)
+{
+	struct inflight *in = inflight_get(&d->begun, tid);
+
+	if (!in || in->split)
+		return;
+	dump_before(d, in->enter_ns, tid);
+	dump_write_enter(d, in);
+	in->split = true;
+}
