@@ -348,7 +348,7 @@ one_line_with() {
 
 @test "-k shows where a call was made" {
 	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
-	grep -qE '^ > .*/demo\(.*\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]$' "$dir/t"
+	grep -qE '^ > .*/demo\(.*\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]( demo\.c:[0-9]+)?$' "$dir/t"
 	grep -q 'main+0x' "$dir/t"
 }
 

@@ -95,9 +95,9 @@ struct names {
 	const char *(*event)(const struct names *n, uint64_t id);
 	/* tracefs' format file of the tracepoint with this id */
 	const char *(*format)(const struct names *n, uint64_t id);
-	/* the code at ip; pid -1 and cpumode 0 where that is not known */
+	/* the code at ip, see struct record_hooks */
 	const char *(*symbol)(const struct names *n, int32_t pid, uint64_t ip,
-			      unsigned int cpumode);
+			      unsigned int cpumode, bool after_call);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
 };
 

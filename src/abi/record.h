@@ -32,12 +32,12 @@ struct record_hooks {
 	 */
 	bool (*raw)(void *ctx, const uint8_t *data, size_t len, struct sink *s);
 	/*
-	 * Name of the code at ip.  pid is -1 where the record does not tell;
-	 * cpumode is PERF_RECORD_MISC_KERNEL and so on, CPUMODE_UNKNOWN where
-	 * the record does not tell.
+	 * Name of the code at ip, or before it if ip is where a call returns to.
+	 * pid is -1 and cpumode PERF_RECORD_MISC_CPUMODE_UNKNOWN if the record does
+	 * not say; otherwise cpumode is PERF_RECORD_MISC_KERNEL and so on.
 	 */
 	const char *(*symbol)(void *ctx, int32_t pid, uint64_t ip,
-			      unsigned int cpumode);
+			      unsigned int cpumode, bool after_call);
 };
 
 /* What a record says of itself without being decoded in full. */

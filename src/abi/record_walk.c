@@ -22,12 +22,13 @@ bool record_take(struct record *r, size_t need)
 	return false;
 }
 
-void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode)
+void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode,
+			bool after_call)
 {
 	const struct record_hooks *h = r->hooks;
 	const char *name;
 
-	name = h->symbol ? h->symbol(h->ctx, r->pid, ip, cpumode) : NULL;
+	name = h->symbol ? h->symbol(h->ctx, r->pid, ip, cpumode, after_call) : NULL;
 	if (name)
 		r->s->ops->note(r->s, "symbol", name);
 }
@@ -87,10 +88,10 @@ static void say_more(struct record *r, const struct layout *l,
 			note_event(r, v);
 		break;
 	case MORE_CODE:
-		record_note_symbol(r, v, r->misc & PERF_RECORD_MISC_CPUMODE_MASK);
+		record_note_symbol(r, v, r->misc & PERF_RECORD_MISC_CPUMODE_MASK, false);
 		break;
 	case MORE_BRANCH:
-		record_note_symbol(r, v, PERF_RECORD_MISC_CPUMODE_UNKNOWN);
+		record_note_symbol(r, v, PERF_RECORD_MISC_CPUMODE_UNKNOWN, false);
 		break;
 	case MORE_PID:
 		r->pid = (int32_t)v;

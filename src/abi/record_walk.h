@@ -41,8 +41,9 @@ void record_string(struct record *r, const char *key);
 void record_digest(struct record *r, const char *key, const uint8_t *p,
 		   size_t len, bool cut);
 
-/* Says what code is at an address, if the hook knows. */
-void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode);
+/* Note what code is at an address, if the hook knows; see struct record_hooks. */
+void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode,
+			bool after_call);
 
 /* The name of the event with that id, or NULL. */
 const char *record_event(const struct record *r, uint64_t id);

@@ -84,7 +84,7 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 {
 	unsigned int mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct sink *s = r->s;
-	bool cookie = false;
+	bool cookie = false, after_call = false;
 
 	s->ops->begin(s, key, SINK_ARRAY);
 	for (size_t at = 8; at + 8 <= len; at += 8) {
@@ -97,10 +97,12 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 		} else if (v >= PERF_CONTEXT_MAX) {
 			s->ops->enumeration(s, NULL, &xlat_perf_callchain_context, v);
 			mode = context_mode(v);
+			after_call = false;
 			cookie = v == PERF_CONTEXT_USER_DEFERRED;
 		} else {
 			s->ops->addr(s, NULL, v);
-			record_note_symbol(r, v, mode);
+			record_note_symbol(r, v, mode, after_call);
+			after_call = true;
 		}
 	}
 	s->ops->end(s);

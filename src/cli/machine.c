@@ -52,14 +52,14 @@ static const char *name_fd(const struct names *n, const struct call *c, int64_t 
 }
 
 static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
-			       unsigned int cpumode)
+			       unsigned int cpumode, bool after_call)
 {
 	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
 
 	/* where the record does not tell: the upper half is the kernel's */
 	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
 		kernel = (int64_t)ip < 0;
-	return symbols_name(self(n)->symbols, pid, ip, kernel);
+	return symbols_name(self(n)->symbols, pid, ip, kernel, after_call);
 }
 
 void machine_open(struct machine *m)

@@ -25,7 +25,14 @@
 
 enum {
 	TICK_MS = 250,		/* somebody who reads along is so far behind */
-	STACK_FRAMES = 64,
+};
+
+/* The frames of one stack; their strings are allocated. */
+struct stack {
+	struct live *live;
+	pid_t tid;
+	struct view_frame frames[VIEW_FRAMES];
+	size_t n;
 };
 
 struct live {
@@ -190,35 +197,59 @@ static void on_born(void *ctx, const struct trace_birth *b)
 		learn_counts(l, b->pid, b->tid);
 }
 
-static void add_frame(void *ctx, const struct trace_frame *f)
+static void stack_add(struct stack *s, const struct view_frame *f)
 {
-	struct view_frame *frames = ctx;
-	size_t n = 0;
-
-	/* the strings live only in this call */
-	while (n < STACK_FRAMES && frames[n].ip)
-		n++;
-	if (n == STACK_FRAMES)
+	if (s->n == VIEW_FRAMES)
 		return;
-	frames[n] = (struct view_frame){
-		.module = f->module ? xstrdup(f->module) : NULL,
-		.symbol = f->symbol ? xstrdup(f->symbol) : NULL,
-		.offset = f->offset, .ip = f->ip,
+	s->frames[s->n] = *f;
+	s->frames[s->n].module = f->module ? xstrdup(f->module) : NULL;
+	s->frames[s->n].symbol = f->symbol ? xstrdup(f->symbol) : NULL;
+	s->frames[s->n++].file = f->file ? xstrdup(f->file) : NULL;
+}
+
+/* Add a frame, after those of the functions that are inlined at its address. */
+static void stack_on_frame(void *ctx, const struct trace_frame *f)
+{
+	struct stack *s = ctx;
+	struct symbols *y = s->live->machine.symbols;
+	struct view_frame v = {
+		.module = f->module, .symbol = f->symbol, .offset = f->offset, .ip = f->ip,
 	};
+	struct code_line lines[CODE_LINES];
+	const struct code *c = NULL;
+	size_t n;
+
+	if (f->module) {
+		symbols_map(y, s->tid, f->start, f->end - f->start, f->pgoff, f->module);
+		c = symbols_code(y, s->tid, f->ip, f->after_call);
+	}
+	n = c ? code_lines(c, lines) : 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		stack_add(s, &(struct view_frame){
+			.module = f->module, .symbol = lines[i].function, .ip = f->ip,
+			.file = lines[i].file, .line = lines[i].line, .inlined = true,
+		});
+	if (n) {
+		v.file = lines[n - 1].file;
+		v.line = lines[n - 1].line;
+	}
+	if (c && code_symbol(c)) {
+		v.symbol = code_symbol(c);
+		v.offset = c->offset;
+	}
+	stack_add(s, &v);
 }
 
 static void tell_stack(struct live *l, pid_t tid)
 {
-	struct view_frame frames[STACK_FRAMES] = { 0 };
-	const char *why = trace_stack(l->tracer, tid, add_frame, frames);
-	size_t n = 0;
+	struct stack s = { .live = l, .tid = tid };
+	const char *why = trace_stack(l->tracer, tid, !symbols_of_files(), stack_on_frame, &s);
 
-	while (n < STACK_FRAMES && frames[n].ip)
-		n++;
-	session_stack(&l->session, tid, frames, n, why);
-	while (n--) {
-		free((char *)frames[n].module);
-		free((char *)frames[n].symbol);
+	session_stack(&l->session, tid, s.frames, s.n, why);
+	while (s.n--) {
+		free((char *)s.frames[s.n].module);
+		free((char *)s.frames[s.n].symbol);
+		free((char *)s.frames[s.n].file);
 	}
 }
 
@@ -553,7 +584,7 @@ static int run(void *state, const struct verb_args *args)
 	int status = 0;
 
 	trace_check(&l->options, args);
-	machine_live(&l->machine, l->options.symbols);
+	machine_live(&l->machine, l->options.symbols || l->options.stacks);
 	injections_begin(l->options.inject, l->machine.host);
 	begun = written = views_start_here(&l->views, &l->session, &l->options,
 						 &l->machine.names);

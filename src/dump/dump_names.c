@@ -36,13 +36,15 @@ void dump_on_name_format(struct view *v, uint64_t id, const char *text)
 }
 
 void dump_on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
-			 unsigned int cpumode, const char *name)
+			 unsigned int cpumode, bool after_call, const char *name)
 {
 	struct json_object *o = name_line("symbol", name);
 
 	dump_add_int(o, "pid", pid);
 	dump_add(o, "ip", json_hex(ip));
 	dump_add_uint(o, "cpumode", cpumode);
+	if (after_call)
+		dump_add_bool(o, "after_call", true);
 	dump_write(dump_self(v), 0, o);
 }
 

@@ -129,6 +129,12 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 		dump_add_string(o, "symbol", frames[i].symbol);
 		dump_add(o, "offset", json_hex(frames[i].offset));
 		dump_add(o, "ip", json_hex(frames[i].ip));
+		if (frames[i].file) {
+			dump_add_string(o, "file", frames[i].file);
+			dump_add_uint(o, "line", frames[i].line);
+		}
+		if (frames[i].inlined)
+			dump_add_bool(o, "inlined", true);
 		json_append(b->stack, o);
 	}
 	if (why) {

@@ -71,7 +71,7 @@ void dump_on_name_pmu(struct view *v, uint32_t type, const char *name);
 void dump_on_name_tracepoint(struct view *v, uint64_t id, const char *name);
 void dump_on_name_format(struct view *v, uint64_t id, const char *text);
 void dump_on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
-			 unsigned int cpumode, const char *name);
+			 unsigned int cpumode, bool after_call, const char *name);
 void dump_on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
 			size_t nconfigs, const char *name);
 void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name);

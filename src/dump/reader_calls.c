@@ -9,8 +9,6 @@
 #include "dump/reader_internal.h"
 #include "lib/die.h"
 
-enum { FRAMES = 64 };
-
 struct call *reader_call_of(struct reader *r, pid_t tid)
 {
 	return map_get(&r->begun, (uint64_t)tid);
@@ -119,14 +117,15 @@ static struct call *begin_call(struct line *l)
 static void tell_stack(struct line *l, pid_t tid)
 {
 	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
-	struct view_frame frames[FRAMES];
+	struct view_frame frames[VIEW_FRAMES];
 	const char *why = NULL;
 	size_t kept = 0;
+	uint64_t line;
 
 	if (!list || !l->r->session->stacks)
 		return;
 	scan_for_each(f, list) {
-		if (f->type != SCAN_OBJECT || kept == FRAMES)
+		if (f->type != SCAN_OBJECT || kept == VIEW_FRAMES)
 			continue;
 		if (dump_get_string(f, "why")) {
 			why = dump_get_string(f, "why");
@@ -135,9 +134,13 @@ static void tell_stack(struct line *l, pid_t tid)
 		frames[kept] = (struct view_frame){
 			.module = dump_get_text(f, "module"),
 			.symbol = dump_get_text(f, "symbol"),
+			.file = dump_get_text(f, "file"),
 		};
 		dump_get_hex(f, "offset", &frames[kept].offset);
 		dump_get_hex(f, "ip", &frames[kept].ip);
+		dump_get_bool(f, "inlined", &frames[kept].inlined);
+		if (dump_get_uint(f, "line", &line))
+			frames[kept].line = (uint32_t)line;
 		kept++;
 	}
 	session_stack(l->r->session, tid, frames, kept, why);

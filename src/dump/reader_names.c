@@ -64,15 +64,21 @@ static const char *name_format(const struct names *n, uint64_t id)
 	return map_get(&self(n)->formats, id);
 }
 
-static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode)
+static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode, bool after_call)
 {
-	return hash_word(hash_word(hash_word(0xcbf29ce484222325ULL, (uint64_t)pid), ip), cpumode);
+	return hash_word(hash_word(hash_word(HASH_START, (uint64_t)pid), ip),
+			 cpumode << 1 | after_call);
 }
 
+/* Older dumps have one name for an address, whether a call returns there or not. */
 static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
-			       unsigned int cpumode)
+			       unsigned int cpumode, bool after_call)
 {
-	return map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode));
+	const char *name = map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode, after_call));
+
+	if (!name && after_call)
+		name = map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode, false));
+	return name && *name ? name : NULL;
 }
 
 /* name NULL: it has none (any more). */
@@ -100,8 +106,10 @@ bool reader_names_add(struct reader_names *n, struct scan_value *o)
 {
 	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
 	uint64_t key, ip;
+	bool after_call = false;
 	int64_t tid, fd;
 
+	dump_get_bool(o, "after_call", &after_call);
 	if (of && !strcmp(of, "pmu") && dump_get_uint(o, "type", &key))
 		put(&n->pmus, key, name);
 	else if (of && !strcmp(of, "tracepoint") && dump_get_uint(o, "id", &key))
@@ -110,7 +118,8 @@ bool reader_names_add(struct reader_names *n, struct scan_value *o)
 		put(&n->formats, key, name);
 	else if (of && !strcmp(of, "symbol") && dump_get_int(o, "pid", &tid) &&
 		 dump_get_hex(o, "ip", &ip) && dump_get_uint(o, "cpumode", &key))
-		put(&n->symbols, symbol_key(tid, ip, key), name);
+		/* "": it has none any more */
+		put(&n->symbols, symbol_key(tid, ip, key, after_call), name ? name : "");
 	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
 		 dump_get_int(o, "fd", &fd))
 		put(&n->fds, fd_key(tid, fd), name);

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/symbols.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "host/maps.h"
+#include "host/resolver.h"
 #include "host/symtab.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "lib/maps.h"
 
-enum { MAX_SPACES = 1024, MAX_FILES = 64, MAX_SHOWN = 1024 };
-
-/* Bytes of names kept; a file that needs more by itself is kept alone. */
-static const size_t max_text = 256 << 20;
-
-/* mapping.file of what cannot be opened */
-static const uint64_t no_file = UINT64_MAX;
+enum { MAX_SPACES = 1024, MAX_SHOWN = 1024 };
 
 /* The address space of one process. */
 struct space {
@@ -31,20 +23,12 @@ struct space {
 	uint64_t used;
 };
 
-struct file {
-	uint64_t id;		/* what mapping.file says; 0: free */
-	uint64_t used;
-	struct stat st;		/* which file, in which state */
-	struct symtab symbols;
-};
-
 struct symbols {
 	const char *proc;
 	bool kernel_known;
 	struct symtab kernel;
 	struct map spaces;	/* pid to struct space */
-	struct file files[MAX_FILES];
-	uint64_t last_id;
+	struct resolver *resolver;
 	uint64_t clock;		/* counts uses, to find the oldest */
 	struct buf text;
 };
@@ -54,6 +38,7 @@ struct symbols *symbols_new(const char *proc)
 	struct symbols *y = xcalloc(1, sizeof(*y));
 
 	y->proc = proc ? proc : "/proc";
+	y->resolver = resolver_new(y->proc);
 	return y;
 }
 
@@ -75,8 +60,7 @@ void symbols_free(struct symbols *y)
 	while ((slot = map_next(&y->spaces, &at)))
 		free_space(slot->value);
 	map_free(&y->spaces);
-	for (size_t i = 0; i < MAX_FILES; i++)
-		symtab_free(&y->files[i].symbols);
+	resolver_free(y->resolver);
 	symtab_free(&y->kernel);
 	buf_free(&y->text);
 	free(y);
@@ -184,138 +168,6 @@ static struct mapping *find_mapping(struct symbols *y, pid_t pid, uint64_t ip)
 	return maps_find(&space->maps, ip);
 }
 
-/*
- * Regular files only: to open a pipe can take forever, and to open a device
- * (a watchdog, a tape) is to use it.  So it is looked at first.
- */
-static int open_regular(const char *path)
-{
-	int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
-	char link[64];
-	struct stat st;
-
-	if (place < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	if (!fstat(place, &st) && S_ISREG(st.st_mode))
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	close(place);
-	return fd;
-}
-
-/*
- * As the process sees it, which may be in a container; then as we do, for one
- * that has exited; then the mapping itself, for a file that has been deleted.
- */
-static int open_mapped(const struct symbols *y, pid_t pid,
-		       const struct mapping *m)
-{
-	struct buf path = { 0 };
-	int fd;
-
-	buf_addf(&path, "%s/%d/root%s", y->proc, (int)pid, m->path);
-	fd = open_regular(buf_str(&path));
-	if (fd < 0)
-		fd = open_regular(m->path);
-	if (fd < 0) {
-		buf_reset(&path);
-		buf_addf(&path, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, y->proc,
-			 (int)pid, m->start, m->end);
-		fd = open_regular(buf_str(&path));
-	}
-	buf_free(&path);
-	return fd;
-}
-
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* The place of the file when it is known, else the one longest unused. */
-static struct file *place_of(struct symbols *y, const struct stat *st)
-{
-	struct file *oldest = &y->files[0];
-
-	for (size_t i = 0; i < MAX_FILES; i++) {
-		struct file *f = &y->files[i];
-
-		if (f->id && same_file(&f->st, st))
-			return f;
-		if (f->used < oldest->used)
-			oldest = f;
-	}
-	symtab_free(&oldest->symbols);
-	oldest->id = 0;
-	return oldest;
-}
-
-/* Gives the longest unused files up until the rest is of a decent size. */
-static void limit_text(struct symbols *y, const struct file *keep)
-{
-	struct file *oldest;
-	size_t sum;
-
-	do {
-		sum = 0;
-		oldest = NULL;
-		for (size_t i = 0; i < MAX_FILES; i++) {
-			struct file *f = &y->files[i];
-
-			sum += f->symbols.text.len;
-			if (f->id && f != keep &&
-			    (!oldest || f->used < oldest->used))
-				oldest = f;
-		}
-		if (sum > max_text && oldest) {
-			symtab_free(&oldest->symbols);
-			oldest->id = oldest->used = 0;
-		}
-	} while (sum > max_text && oldest);
-}
-
-static struct file *read_file(struct symbols *y, int fd)
-{
-	struct file *f;
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return NULL;
-	f = place_of(y, &st);
-	if (!f->id) {
-		f->id = ++y->last_id;
-		f->st = st;
-		symtab_read_elf(&f->symbols, fd);
-		limit_text(y, f);
-	}
-	return f;
-}
-
-static struct file *file_of(struct symbols *y, pid_t pid, struct mapping *m)
-{
-	struct file *f = NULL;
-	int fd;
-
-	if (m->file == no_file || m->path[0] != '/')
-		return NULL;
-	for (size_t i = 0; m->file && i < MAX_FILES; i++)
-		if (y->files[i].id == m->file)
-			f = &y->files[i];
-	if (!f) {
-		fd = open_mapped(y, pid, m);
-		f = fd < 0 ? NULL : read_file(y, fd);
-		if (fd >= 0)
-			close(fd);
-	}
-	m->file = f ? f->id : no_file;
-	if (f)
-		f->used = ++y->clock;
-	return f;
-}
-
 /* Names come from files that anyone may have written. */
 static void put_word(struct buf *b, const char *word)
 {
@@ -333,19 +185,50 @@ static void put_word(struct buf *b, const char *word)
 		buf_adds(b, "...");
 }
 
-static const char *put_name(struct symbols *y, const struct symtab *t,
-			    const struct symtab_entry *e, uint64_t addr,
-			    const char *module)
+static const char *base_name(const char *path)
 {
-	buf_reset(&y->text);
-	put_word(&y->text, symtab_name(t, e));
-	buf_addf(&y->text, "+0x%" PRIx64 " (", addr - e->addr);
-	put_word(&y->text, module);
-	buf_addc(&y->text, ')');
-	return buf_str(&y->text);
+	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
 }
 
-static const char *name_kernel(struct symbols *y, uint64_t ip)
+static void add_symbol(struct buf *b, const char *symbol, uint64_t offset, const char *module)
+{
+	put_word(b, symbol);
+	buf_addf(b, "+0x%" PRIx64 " (", offset);
+	put_word(b, module);
+	buf_addc(b, ')');
+}
+
+static void add_line(struct buf *b, const struct code_line *line)
+{
+	const char *slash = strrchr(line->file, '/');
+
+	put_word(b, slash ? slash + 1 : line->file);
+	buf_addf(b, ":%" PRIu32, line->line);
+}
+
+/* " foo.c:12 (inner inlined at foo.c:42)" */
+static void add_lines(struct buf *b, const struct code *c)
+{
+	struct code_line list[CODE_LINES];
+	size_t n = code_lines(c, list);
+
+	if (!n)
+		return;
+	buf_addc(b, ' ');
+	add_line(b, &list[0]);
+	for (size_t i = 0; i + 1 < n; i++) {
+		buf_adds(b, i ? ", " : " (");
+		put_word(b, list[i].function);
+		buf_adds(b, " inlined at ");
+		add_line(b, &list[i + 1]);
+	}
+	if (n > 1)
+		buf_addc(b, ')');
+}
+
+static const char *name_kernel(struct symbols *y, uint64_t ip, bool after_call)
 {
 	const struct symtab_entry *e;
 	const char *module;
@@ -357,44 +240,60 @@ static const char *name_kernel(struct symbols *y, uint64_t ip)
 		buf_free(&path);
 		y->kernel_known = true;
 	}
-	e = symtab_find(&y->kernel, ip);
+	e = symtab_find(&y->kernel, ip - after_call);
+	if (!e)
+		e = symtab_find(&y->kernel, ip);
 	if (!e)
 		return NULL;
 	module = symtab_module(&y->kernel, e);
-	return put_name(y, &y->kernel, e, ip, module ? module : "kernel");
+	add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
+		   module ? module : "kernel");
+	return buf_str(&y->text);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
-static const char *name_user(struct symbols *y, pid_t pid, uint64_t ip)
+static const char *name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
 {
 	struct mapping *m = find_mapping(y, pid, ip);
-	const struct symtab_entry *e = NULL;
-	uint64_t offset, addr;
-	struct file *f;
+	uint64_t offset;
+	const struct code *c;
 
 	if (!m || !m->path[0])
 		return NULL;
 	offset = ip - m->start + m->pgoff;
-	f = file_of(y, pid, m);
-	if (f && symtab_addr_of(&f->symbols, offset, &addr))
-		e = symtab_find(&f->symbols, addr);
-	if (e)
-		return put_name(y, &f->symbols, e, addr, base_name(m->path));
-	buf_reset(&y->text);
-	put_word(&y->text, base_name(m->path));
-	buf_addf(&y->text, "+0x%" PRIx64, offset);
+	c = resolver_find(y->resolver, pid, m, offset, after_call);
+	if (c && code_symbol(c)) {
+		add_symbol(&y->text, code_symbol(c), c->offset, base_name(m->path));
+	} else {
+		put_word(&y->text, base_name(m->path));
+		buf_addf(&y->text, "+0x%" PRIx64, offset);
+	}
+	if (c)
+		add_lines(&y->text, c);
 	return buf_str(&y->text);
 }
 
-const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel)
+const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
+			 bool after_call)
 {
+	buf_reset(&y->text);
 	if (kernel)
-		return name_kernel(y, ip);
-	return pid > 0 ? name_user(y, pid, ip) : NULL;
+		return name_kernel(y, ip, after_call);
+	return pid > 0 ? name_user(y, pid, ip, after_call) : NULL;
+}
+
+const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
+{
+	struct mapping *m = pid > 0 ? find_mapping(y, pid, ip) : NULL;
+
+	return m ? resolver_find(y->resolver, pid, m, ip - m->start + m->pgoff, after_call) :
+	       NULL;
+}
+
+bool symbols_of_files(void)
+{
+#ifdef HAVE_LIBDW
+	return true;
+#else
+	return false;
+#endif
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of code addresses: the kernel's from /proc/kallsyms, those of programs
- * from their mappings and the symbol tables of the ELF files mapped there.
+ * Names of code addresses: the kernel's from /proc/kallsyms, those of programs from the
+ * symbols and debug information of the ELF files that they have mapped.
  */
 #ifndef PEVTRACE_HOST_SYMBOLS_H
 #define PEVTRACE_HOST_SYMBOLS_H
@@ -11,53 +11,64 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "host/code.h"
+
 struct symbols;
 
+/* Return whether this program can read the symbols of files: libdw is built in. */
+bool symbols_of_files(void);
+
 /*
- * proc is where proc is mounted, NULL for "/proc"; the string must outlive
- * this.  Nothing is read before the first question.  Never NULL.
+ * Create an empty table.  proc is where proc is mounted, NULL for "/proc"; the string
+ * must outlive the table.  Never NULL.
  */
 struct symbols *symbols_new(const char *proc);
 void symbols_free(struct symbols *y);
 
 /*
- * What is at address ip of the process pid, or of the kernel: "main+0x12
- * (demo)", "schedule+0x4 (kernel)", "ext4_sync_fs+0x8 (ext4)".  Where no symbol
- * covers it, or libelf is not built in, "demo+0x1140": the offset in the file.
- * NULL when nothing is known.  Bytes that a terminal might obey are \ooo.
- * Valid until the next call.
+ * Return what is at address ip of the process pid, or of the kernel: "schedule+0x4
+ * (kernel)", "ext4_sync_fs+0x8 (ext4)", "main+0x12 (demo) demo.c:42 (inner inlined at
+ * demo.c:57)".  The source line is there if the file has debug information.  An address
+ * that no symbol covers is an offset in its file, "demo+0x1140", as is every one without
+ * libdw.  NULL if nothing is mapped there.  Bytes that a terminal might interpret are
+ * \ooo.  Valid until the next call.
  *
- * A process is looked up in /proc when it is first asked for, and again (once
- * a second at most) when it has nothing at ip.
+ * after_call: ip is where a call returns to, so the name is that of the call.
+ *
+ * /proc/PID/maps is read when a process is first asked for, and again (at most once a
+ * second) when nothing is known to be mapped at ip.
  */
-const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel);
+const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
+			 bool after_call);
 
 /*
- * Reads the mappings of a running process now: for one that will not be there
- * any more when its addresses turn up.
+ * Return the symbol and source lines at address ip of the process pid, or NULL if its
+ * file cannot be read or libdw is not built in.  Valid until the next call.
  */
+const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call);
+
+/* Read the mappings of a process now: it may have exited when its addresses come up. */
 void symbols_look(struct symbols *y, pid_t pid);
 
 /*
- * The process has mapped code: len bytes at start, from byte pgoff of path on
- * (PERF_RECORD_MMAP, PERF_RECORD_MMAP2).  Replaces what was there.  Records
- * with pid -1 are the kernel's own and are ignored.
+ * Add a mapping of code: len bytes at start, from byte pgoff of path on.  Replaces what
+ * was mapped there.  A pid below 1 is ignored: records of the kernel's code have -1.
  */
 void symbols_map(struct symbols *y, pid_t pid, uint64_t start, uint64_t len,
 		 uint64_t pgoff, const char *path);
 
-/* child starts with the mappings that parent has (PERF_RECORD_FORK). */
+/* Give child the mappings that parent has. */
 void symbols_fork(struct symbols *y, pid_t parent, pid_t child);
 
 /*
- * Forgets the mappings: the process has called execve, or its pid is free for
- * another.  Until then they answer for a process that has exited, too.
+ * Forget the mappings of a process that has called execve, or whose pid may be reused.
+ * Until then those of an exited process remain.
  */
 void symbols_forget(struct symbols *y, pid_t pid);
 
 /*
- * Takes what a ring-buffer record tells of mappings (MMAP, MMAP2, FORK, COMM on
- * exec); others are passed over.  len is that of the record.
+ * Update the mappings from a record of len bytes: PERF_RECORD_MMAP, MMAP2, FORK, and COMM
+ * on exec.  Others are ignored.
  */
 void symbols_record(struct symbols *y, const uint8_t *bytes, size_t len);
 

@@ -124,7 +124,6 @@ const char *symtab_module(const struct symtab *t, const struct symtab_entry *e)
 void symtab_free(struct symtab *t)
 {
 	free(t->entries);
-	free(t->segments);
 	buf_free(&t->text);
 	*t = (struct symtab){ 0 };
 }
@@ -162,17 +161,4 @@ void symtab_read_kallsyms(struct symtab *t, const char *path)
 	if (f)
 		fclose(f);
 	symtab_sort(t);
-}
-
-bool symtab_addr_of(const struct symtab *t, uint64_t offset, uint64_t *addr)
-{
-	for (size_t i = 0; i < t->nsegments; i++) {
-		const struct symtab_segment *g = &t->segments[i];
-
-		if (offset < g->offset || offset - g->offset >= g->size)
-			continue;
-		*addr = offset - g->offset + g->addr;
-		return true;
-	}
-	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names sorted by address, and where they come from: ELF files and kallsyms. */
+/* Names sorted by address, and a reader of kallsyms. */
 #ifndef PEVTRACE_HOST_SYMTAB_H
 #define PEVTRACE_HOST_SYMTAB_H
 
@@ -17,17 +17,10 @@ struct symtab_entry {
 	uint8_t underscores;	/* that the name starts with */
 };
 
-/* One stretch of a file and the address that symbols count from. */
-struct symtab_segment {
-	uint64_t offset, size, addr;
-};
-
 /* Zero-initialised is empty. */
 struct symtab {
 	struct symtab_entry *entries;
 	size_t n, cap;
-	struct symtab_segment *segments;
-	size_t nsegments;
 	struct buf text;	/* NUL-terminated names */
 	char module[64];	/* of the last entry with one, and where it is */
 	uint32_t module_at;
@@ -55,15 +48,5 @@ void symtab_free(struct symtab *t);
 
 /* Reads a kallsyms file; leaves t empty when it hides its addresses. */
 void symtab_read_kallsyms(struct symtab *t, const char *path);
-
-/*
- * Reads symbols and segments of the ELF file that fd is open on; t is left
- * empty when it is none, or when libelf is not built in.  The file may change
- * or lie in any way.  Does not close fd.
- */
-void symtab_read_elf(struct symtab *t, int fd);
-
-/* The address in the ELF file of its byte at offset; false: not mapped code. */
-bool symtab_addr_of(const struct symtab *t, uint64_t offset, uint64_t *addr);
 
 #endif

@@ -42,6 +42,7 @@ void session_end(struct session *s)
 	map_free(&s->shown);
 	map_free(&s->named);
 	map_free(&s->fd_named);
+	map_free(&s->symbols_named);
 }
 
 void session_tick(struct session *s, uint64_t ns)

@@ -51,6 +51,7 @@ struct session {
 	struct view *views;
 	struct map shown;		/* tids that something was shown of */
 	struct map named;		/* keys of names that the views know */
+	struct map symbols_named;	/* an address to a hash of the last name */
 	struct map fd_named;		/* tid and fd to a hash of the last name */
 };
 

@@ -8,7 +8,7 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-enum name_kind { NAME_PMU, NAME_TRACEPOINT, NAME_TERMS, NAME_FORMAT, NAME_SYMBOL };
+enum name_kind { NAME_PMU, NAME_TRACEPOINT, NAME_TERMS, NAME_FORMAT };
 
 static struct session *session_of(const struct names *n)
 {
@@ -119,15 +119,20 @@ static bool session_emit_raw(void *ctx, const uint8_t *data, size_t len, struct 
 	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
 }
 
+/* Mappings change: the views hear a name that differs from the last one. */
 static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
-				       unsigned int cpumode)
+				       unsigned int cpumode, bool after_call)
 {
 	struct session *s = ctx;
-	const char *name = s->source->symbol(s->source, pid, ip, cpumode);
-	uint64_t key = (ip ^ (uint64_t)(uint32_t)pid << 40) * 31 + cpumode;
+	const char *name = s->source->symbol(s->source, pid, ip, cpumode, after_call);
+	uint64_t key = hash_word(hash_word(hash_word(HASH_START, (uint32_t)pid), ip),
+				 cpumode << 1 | after_call);
+	uintptr_t hash = name ? (uintptr_t)hash_text(HASH_START, name) | 1 : 0;
+	void *last = name ? map_set(&s->symbols_named, key, (void *)hash) :
+		     map_del(&s->symbols_named, key);
 
-	if (name && session_is_news(s, NAME_SYMBOL, key))
-		TELL(s, name_symbol, pid, ip, cpumode, name);
+	if (last != (void *)hash)
+		TELL(s, name_symbol, pid, ip, cpumode, after_call, name);
 	return name;
 }
 

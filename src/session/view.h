@@ -15,11 +15,16 @@
 
 struct view;
 
-/* A frame of a user stack; module and symbol may be NULL. */
+/* A frame of a user stack; module, symbol and file may be NULL. */
 struct view_frame {
 	const char *module, *symbol;
 	uint64_t offset, ip;	/* offset: into the symbol, or else the module */
+	const char *file;	/* the source line, if it is known */
+	uint32_t line;
+	bool inlined;		/* into the function of the next frame; offset is 0 */
 };
+
+enum { VIEW_FRAMES = 256 };	/* that a stack has at most */
 
 /* A record, its ring, and the event that wrote it. */
 struct view_record {
@@ -67,7 +72,7 @@ struct view_ops {
 			   size_t nconfigs, const char *name);
 	void (*name_format)(struct view *v, uint64_t id, const char *text);
 	void (*name_symbol)(struct view *v, int32_t pid, uint64_t ip,
-			    unsigned int cpumode, const char *name);
+			    unsigned int cpumode, bool after_call, const char *name);
 	void (*name_fd)(struct view *v, pid_t tid, int64_t fd, const char *name);
 	/*
 	 * A call begins, and returns.  The model learns of the call between enter

@@ -214,8 +214,17 @@ static void add_frame(struct buf *out, const struct view_frame *f)
 	buf_addc(out, '(');
 	if (f->symbol)
 		text_escaped(out, f->symbol);
-	buf_addf(out, "+0x%llx) [0x%llx]\n", (unsigned long long)f->offset,
-		 (unsigned long long)f->ip);
+	if (!f->inlined)
+		buf_addf(out, "+0x%llx", (unsigned long long)f->offset);
+	buf_addf(out, ") [0x%llx]", (unsigned long long)f->ip);
+	if (f->file) {
+		const char *slash = strrchr(f->file, '/');
+
+		buf_addc(out, ' ');
+		text_escaped(out, slash ? slash + 1 : f->file);
+		buf_addf(out, ":%u", f->line);
+	}
+	buf_adds(out, f->inlined ? " (inlined)\n" : "\n");
 }
 
 static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,

@@ -20,15 +20,15 @@
 #include "lib/die.h"
 #include "trace/walker.h"
 
-/* Programs that mean harm may be many, and each costs the time of a walk. */
+/* Each death costs the time of a walk, and hostile programs may be many. */
 enum { MAX_DEATHS = 8 };
 
-/* A walker that has nothing to do for so long is in the way of ECHILD. */
+/* wait4() cannot fail with ECHILD while the walker is there: an idle one is ended. */
 static const uint64_t rest_ns = 2000000000;
 
 struct stacks {
-	pid_t walker;		/* a child of ours; 0: there is none */
-	int socket;		/* to it */
+	pid_t walker;		/* our child; 0: not running */
+	int socket;		/* to the walker */
 	uint64_t used_ns;
 	unsigned int deaths;
 	unw_addr_space_t space;	/* to read registers */
@@ -52,7 +52,7 @@ static bool start_walker(struct stacks *s)
 	return false;
 }
 
-static struct stacks *stacks_of(struct tracer *t)
+static struct stacks *stack_helper(struct tracer *t)
 {
 	struct stacks *s = t->stacks;
 
@@ -105,7 +105,7 @@ bool stack_is_walker(struct tracer *t, pid_t tid)
 	return true;
 }
 
-static bool send_request(const struct stacks *s, struct walk_request *r, int memory)
+static bool stack_send(const struct stacks *s, struct walk_request *r, int memory)
 {
 	union {
 		struct cmsghdr header;
@@ -136,13 +136,13 @@ void stack_forget(struct tracer *t, struct task *task)
 	struct walk_request r = { .tid = task->walked, .forget = true };
 
 	if (task->walked && t->stacks && t->stacks->walker)
-		send_request(t->stacks, &r, -1);
+		stack_send(t->stacks, &r, -1);
 	task->walked = 0;
 	task->unwalkable = false;
 }
 
-/* False: it has died, says nothing, or nonsense. */
-static bool next_answer(const struct stacks *s, struct walk_answer *a, uint64_t until)
+/* Receive an answer; false when the walker has died, hangs, or answers nonsense. */
+static bool stack_next_answer(const struct stacks *s, struct walk_answer *a, uint64_t until)
 {
 	for (;;) {
 		struct pollfd p = { .fd = s->socket, .events = POLLIN };
@@ -162,19 +162,20 @@ static bool next_answer(const struct stacks *s, struct walk_answer *a, uint64_t 
 	}
 }
 
-static enum walk_end take_answers(const struct stacks *s,
+static enum walk_end stack_answers(const struct stacks *s,
 				  void (*frame)(void *ctx, const struct trace_frame *f),
 				  void *ctx)
 {
-	/* a little later than it ends itself */
+	/* a little after the walker's own limit */
 	uint64_t until = clock_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
 	struct walk_answer a;
 
-	for (int i = 0; i <= WALK_FRAMES && next_answer(s, &a, until); i++) {
+	for (int i = 0; i <= WALK_FRAMES && stack_next_answer(s, &a, until); i++) {
 		struct trace_frame f = {
 			.module = *a.module ? a.module : NULL,
 			.symbol = *a.symbol ? a.symbol : NULL,
-			.ip = a.ip, .offset = a.offset,
+			.ip = a.ip, .offset = a.offset, .start = a.start,
+			.end = a.end_of_map, .pgoff = a.pgoff, .after_call = a.after_call,
 		};
 
 		if (a.end != WALK_GOES_ON)
@@ -184,7 +185,7 @@ static enum walk_end take_answers(const struct stacks *s,
 	return WALK_GOES_ON;
 }
 
-static void read_registers(const struct stacks *s, pid_t tid, struct walk_request *r)
+static void stack_registers(const struct stacks *s, pid_t tid, struct walk_request *r)
 {
 	void *upt = _UPT_create(tid);
 
@@ -199,9 +200,9 @@ static void read_registers(const struct stacks *s, pid_t tid, struct walk_reques
 		_UPT_destroy(upt);
 }
 
-static bool ask(const struct stacks *s, pid_t tid)
+static bool stack_ask(const struct stacks *s, pid_t tid, bool named)
 {
-	struct walk_request r = { .tid = tid };
+	struct walk_request r = { .tid = tid, .named = named };
 	char path[32];
 	bool sent;
 	int memory;
@@ -210,19 +211,19 @@ static bool ask(const struct stacks *s, pid_t tid)
 	memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (memory < 0)
 		return false;
-	read_registers(s, tid, &r);
-	sent = send_request(s, &r, memory);
+	stack_registers(s, tid, &r);
+	sent = stack_send(s, &r, memory);
 	close(memory);
 	return sent;
 }
 
-const char *trace_stack(struct tracer *t, pid_t tid,
+const char *trace_stack(struct tracer *t, pid_t tid, bool named,
 			void (*frame)(void *ctx, const struct trace_frame *f),
 			void *ctx)
 {
 	static const char *const ends[WALK_ENDS] = {
 		[WALK_GOES_ON] = "libunwind crashed or hung over the files of this program",
-		[WALK_NO_LIBUNWIND] = "libunwind cannot look into the task",
+		[WALK_NO_LIBUNWIND] = "libunwind cannot examine the task",
 		[WALK_NO_REGISTERS] = "the registers of the task cannot be read",
 		[WALK_NO_POINTER] = "the instruction pointer cannot be read",
 		[WALK_NO_INFORMATION] = "no unwind information at this address",
@@ -241,13 +242,13 @@ const char *trace_stack(struct tracer *t, pid_t tid,
 		return ends[WALK_GOES_ON];
 	if (t->stacks && t->stacks->deaths >= MAX_DEATHS)
 		return "libunwind crashed or hung too often in this trace";
-	s = stacks_of(t);
+	s = stack_helper(t);
 	if (!s)
-		return "no process can be made to walk the stack in";
-	if (!ask(s, tid))
+		return "cannot create the process that walks stacks";
+	if (!stack_ask(s, tid, named))
 		return "the memory of the task cannot be read";
 	task->walked = tid;
-	end = take_answers(s, frame, ctx);
+	end = stack_answers(s, frame, ctx);
 	if (end == WALK_GOES_ON) {
 		end_walker(s);
 		s->deaths++;
@@ -281,12 +282,13 @@ bool stack_is_walker(struct tracer *t, pid_t tid)
 	return false;
 }
 
-const char *trace_stack(struct tracer *t, pid_t tid,
+const char *trace_stack(struct tracer *t, pid_t tid, bool named,
 			void (*frame)(void *ctx, const struct trace_frame *f),
 			void *ctx)
 {
 	(void)t;
 	(void)tid;
+	(void)named;
 	(void)frame;
 	(void)ctx;
 	return "this pevtrace was built without libunwind";

@@ -9,14 +9,14 @@
 struct task;
 struct tracer;
 
-/* What is known of the task's program holds no more: it ends, or runs another. */
+/* Drop what is kept of the task's program: it exits, or executes another. */
 void stack_forget(struct tracer *t, struct task *task);
 
-/* Ends the process, if there is one; stack_rest: one that was not needed of late. */
+/* End the walker; stack_rest: only if it has been idle for a while. */
 void stack_end(struct tracer *t);
 void stack_rest(struct tracer *t);
 
-/* What wait4() has just reported the end of was that process. */
+/* Return whether the process whose end wait4() has just reported was the walker. */
 bool stack_is_walker(struct tracer *t, pid_t tid);
 
 #endif

@@ -148,14 +148,17 @@ void trace_watch_fd(struct tracer *t, int fd);
 /* One frame of a stack; module and symbol may be NULL. */
 struct trace_frame {
 	const char *module, *symbol;
-	uint64_t ip, offset; /* offset: into the symbol, or else the module */
+	uint64_t ip, offset;		/* offset: into the symbol, or else the module */
+	uint64_t start, end, pgoff;	/* where the module is mapped, and from which byte on */
+	bool after_call;		/* the frame's instruction is the one before ip */
 };
 
 /*
- * Walk the user stack of a task in a ptrace stop, innermost frame first.  Return NULL, or
+ * Walk the user stack of a task in a ptrace stop, innermost frame first.  named: with the
+ * nearest symbols before the addresses, by libunwind, which is slow.  Return NULL, or
  * in words why the stack is missing or incomplete.
  */
-const char *trace_stack(struct tracer *t, pid_t tid,
+const char *trace_stack(struct tracer *t, pid_t tid, bool named,
 			void (*frame)(void *ctx, const struct trace_frame *f),
 			void *ctx);
 

@@ -11,38 +11,29 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/helper.h"
 #include "lib/map.h"
+#include "lib/maps.h"
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-/* Nothing else is open here.  libunwind hands no context to some accessors. */
-enum { SOCKET_FD, MEMORY_FD, FIRST_UNUSED_FD };
-
-struct mapping {
-	uint64_t start, end, offset;
-	char *path;
-};
+/* /proc/TID/mem of the task: libunwind passes no context to some accessors. */
+enum { MEMORY_FD = HELPER_FILE };
 
 /*
- * One address space for each task: libunwind caches unwind information by
- * address, which means something else in another process or after exec.
+ * What is kept of a task.  Each has its own address space, because libunwind caches
+ * unwind information by address.
  */
-struct known {
+struct walked {
 	unw_addr_space_t space;
 	void *upt;
-	struct mapping *maps;
-	size_t nmaps;
-	const struct walk_request *request;	/* while it is walked */
+	struct maps maps;
+	bool fresh;				/* maps were read during this walk */
+	const struct walk_request *request;	/* during a walk */
 };
 
-/* Its memory and registers: ptrace(2) is its tracer's alone. */
+/* Accessors that read memory and registers without ptrace(2), which only the tracer may use. */
 static int access_mem(unw_addr_space_t space, unw_word_t addr, unw_word_t *word, int write,
 		      void *ctx)
 {
@@ -56,12 +47,12 @@ static int access_mem(unw_addr_space_t space, unw_word_t addr, unw_word_t *word,
 static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *word, int write,
 		      void *ctx)
 {
-	const struct known *k = ctx;
+	const struct walked *w = ctx;
 
 	(void)space;
-	if (write || reg < 0 || reg >= WALK_REGISTERS || !k->request->known[reg])
+	if (write || reg < 0 || reg >= WALK_REGISTERS || !w->request->known[reg])
 		return -UNW_EBADREG;
-	*word = (unw_word_t)k->request->registers[reg];
+	*word = (unw_word_t)w->request->registers[reg];
 	return 0;
 }
 
@@ -80,12 +71,12 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 			  int need_unwind_info, void *ctx)
 {
 	return _UPT_find_proc_info(space, ip, info, need_unwind_info,
-				   ((struct known *)ctx)->upt);
+				   ((struct walked *)ctx)->upt);
 }
 
 static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *ctx)
 {
-	_UPT_put_unwind_info(space, info, ((struct known *)ctx)->upt);
+	_UPT_put_unwind_info(space, info, ((struct walked *)ctx)->upt);
 }
 
 static int no_dyn_info(unw_addr_space_t space, unw_word_t *list, void *ctx)
@@ -107,31 +98,22 @@ static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *ctx)
 static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
 			 unw_word_t *offset, void *ctx)
 {
-	return _UPT_get_proc_name(space, ip, name, size, offset, ((struct known *)ctx)->upt);
+	return _UPT_get_proc_name(space, ip, name, size, offset, ((struct walked *)ctx)->upt);
 }
 
-/* What is known of tasks ----------------------------------------------------- */
+/* Tasks ------------------------------------------------------------------------ */
 
-static void free_maps(struct known *k)
+static void walked_free(struct walked *w)
 {
-	for (size_t i = 0; i < k->nmaps; i++)
-		free(k->maps[i].path);
-	free(k->maps);
-	k->maps = NULL;
-	k->nmaps = 0;
-}
-
-static void forget(struct known *k)
-{
-	if (!k)
+	if (!w)
 		return;
-	free_maps(k);
-	_UPT_destroy(k->upt);
-	unw_destroy_addr_space(k->space);
-	free(k);
+	maps_free(&w->maps);
+	_UPT_destroy(w->upt);
+	unw_destroy_addr_space(w->space);
+	free(w);
 }
 
-static struct known *make_known(pid_t tid)
+static struct walked *walked_new(pid_t tid)
 {
 	unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
@@ -139,105 +121,83 @@ static struct known *make_known(pid_t tid)
 		.access_reg = access_reg, .access_fpreg = access_fpreg,
 		.resume = no_resume, .get_proc_name = get_proc_name,
 	};
-	struct known *k = xcalloc(1, sizeof(*k));
+	struct walked *w = xcalloc(1, sizeof(*w));
 
-	k->space = unw_create_addr_space(&accessors, 0);
-	k->upt = k->space ? _UPT_create(tid) : NULL;
-	if (!k->upt) {
-		if (k->space)
-			unw_destroy_addr_space(k->space);
-		free(k);
+	w->space = unw_create_addr_space(&accessors, 0);
+	w->upt = w->space ? _UPT_create(tid) : NULL;
+	if (!w->upt) {
+		if (w->space)
+			unw_destroy_addr_space(w->space);
+		free(w);
 		return NULL;
 	}
-	unw_set_caching_policy(k->space, UNW_CACHE_GLOBAL);
-	return k;
+	unw_set_caching_policy(w->space, UNW_CACHE_GLOBAL);
+	return w;
 }
 
-/* Executable mappings only: frames are nowhere else. */
-static void read_maps(struct known *k, pid_t tid)
+static void walked_read_maps(struct walked *w)
 {
-	char path[32], line[4400];
-	size_t cap = 0;
+	char path[32];
 	FILE *f;
 
-	free_maps(k);
-	unw_flush_cache(k->space, 0, 0);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
+	maps_free(&w->maps);
+	unw_flush_cache(w->space, 0, 0);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)w->request->tid);
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	while (fgets(line, sizeof(line), f)) {
-		unsigned long long start, end, offset;
-		char x;
-		int name = 0;
-
-		if (sscanf(line, "%llx-%llx %*c%*c%c%*c %llx %*s %*s %n",
-			   &start, &end, &x, &offset, &name) != 4 ||
-		    x != 'x' || !name)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		if (k->nmaps == cap) {
-			cap = cap ? 2 * cap : 16;
-			k->maps = xrealloc(k->maps, cap * sizeof(*k->maps));
-		}
-		k->maps[k->nmaps++] = (struct mapping){ start, end, offset,
-							xstrdup(line + name) };
-	}
+	maps_read(&w->maps, f);
 	fclose(f);
 }
 
-static const struct mapping *find_in(const struct known *k, uint64_t ip)
+static const struct mapping *walked_mapping(struct walked *w, uint64_t ip)
 {
-	for (size_t i = 0; i < k->nmaps; i++)
-		if (k->maps[i].start <= ip && ip < k->maps[i].end)
-			return &k->maps[i];
-	return NULL;
-}
+	const struct mapping *m = maps_find(&w->maps, ip);
 
-/* *fresh: the maps were read in this walk, and need not be again. */
-static const struct mapping *find_mapping(struct known *k, uint64_t ip, bool *fresh)
-{
-	const struct mapping *m = find_in(k, ip);
-
-	if (m || *fresh)
+	if (m || w->fresh)
 		return m;
-	*fresh = true;
-	read_maps(k, k->request->tid);
-	return find_in(k, ip);
+	w->fresh = true;
+	walked_read_maps(w);
+	return maps_find(&w->maps, ip);
 }
 
-/* Walking --------------------------------------------------------------------- */
+/* Walking ---------------------------------------------------------------------- */
 
-static void answer(const struct walk_answer *a)
+static void walker_answer(const struct walk_answer *a)
 {
-	if (send(SOCKET_FD, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
+	if (send(HELPER_SOCKET, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
 		_exit(1);
 }
 
-static void tell_frame(struct known *k, unw_cursor_t *cursor, uint64_t ip, bool *fresh)
+static void answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip, bool after_call)
 {
-	struct walk_answer a = { .end = WALK_GOES_ON, .ip = ip };
-	const struct mapping *m = find_mapping(k, ip, fresh);
+	struct walk_answer a = { .end = WALK_GOES_ON, .ip = ip, .after_call = after_call };
+	const struct mapping *m = walked_mapping(w, ip);
 	unw_word_t offset = 0;
-	int err = unw_get_proc_name(cursor, a.symbol, sizeof(a.symbol), &offset);
+	int err = !w->request->named ? -UNW_ENOINFO :
+		  unw_get_proc_name(cursor, a.symbol, sizeof(a.symbol), &offset);
 
 	if (err && err != -UNW_ENOMEM)
 		a.symbol[0] = '\0';
-	if (m)
+	if (m) {
 		snprintf(a.module, sizeof(a.module), "%s", m->path);
+		a.start = m->start;
+		a.end_of_map = m->end;
+		a.pgoff = m->pgoff;
+	}
 	if (a.symbol[0])
 		a.offset = offset;
 	else if (a.module[0])
-		a.offset = ip - m->start + m->offset;
-	answer(&a);
+		a.offset = ip - m->start + m->pgoff;
+	walker_answer(&a);
 }
 
-static enum walk_end walk(struct known *k)
+static enum walk_end walk(struct walked *w)
 {
 	unw_cursor_t cursor;
-	bool fresh = false;
+	bool after_call = true;	/* the system call's instruction is before the address */
 
-	if (unw_init_remote(&cursor, k->space, k))
+	if (unw_init_remote(&cursor, w->space, w))
 		return WALK_NO_REGISTERS;
 	for (int i = 0; i < WALK_FRAMES; i++) {
 		unw_word_t ip;
@@ -247,7 +207,9 @@ static enum walk_end walk(struct known *k)
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
-		tell_frame(k, &cursor, ip, &fresh);
+		answer_frame(w, &cursor, ip, after_call);
+		/* a signal interrupts before the instruction at the address */
+		after_call = unw_is_signal_frame(&cursor) <= 0;
 		more = unw_step(&cursor);
 		if (!more)
 			return WALK_WHOLE;
@@ -257,38 +219,32 @@ static enum walk_end walk(struct known *k)
 	return WALK_DEEP;
 }
 
-/* The signals that these send are the only ones that we heed; 0: no limit. */
-static void limit(time_t cpu, time_t all)
-{
-	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = cpu }, NULL);
-	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_sec = all }, NULL);
-}
-
-static void serve(struct map *tasks, const struct walk_request *r)
+static void walker_serve(struct map *tasks, const struct walk_request *r)
 {
 	struct walk_answer last = { .end = WALK_NO_LIBUNWIND };
-	struct known *k = map_get(tasks, (uint64_t)r->tid);
+	struct walked *w = map_get(tasks, (uint64_t)r->tid);
 
 	if (r->forget) {
-		forget(map_del(tasks, (uint64_t)r->tid));
+		walked_free(map_del(tasks, (uint64_t)r->tid));
 		return;
 	}
-	limit(WALK_CPU_S, WALK_ALL_S);
-	if (!k) {
-		k = make_known(r->tid);
-		if (k)
-			map_set(tasks, (uint64_t)r->tid, k);
+	helper_limit(WALK_CPU_S, WALK_ALL_S);
+	if (!w) {
+		w = walked_new(r->tid);
+		if (w)
+			map_set(tasks, (uint64_t)r->tid, w);
 	}
-	if (k) {
-		k->request = r;
-		last.end = walk(k);
+	if (w) {
+		w->request = r;
+		w->fresh = false;
+		last.end = walk(w);
 	}
-	limit(0, 0);
-	answer(&last);
+	helper_limit(0, 0);
+	walker_answer(&last);
 }
 
-/* The memory that comes with a request becomes MEMORY_FD. */
-static bool receive(struct walk_request *r)
+/* Receive a request; the descriptor that comes with it becomes MEMORY_FD. */
+static bool walker_receive(struct walk_request *r)
 {
 	union {
 		struct cmsghdr header;
@@ -304,7 +260,7 @@ static bool receive(struct walk_request *r)
 	int fd;
 
 	do
-		n = recvmsg(SOCKET_FD, &msg, MSG_CMSG_CLOEXEC);
+		n = recvmsg(HELPER_SOCKET, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*r))
 		return false;
@@ -318,34 +274,15 @@ static bool receive(struct walk_request *r)
 	return true;
 }
 
-/* Out of reach of what is sent to our group, and with nothing of the tracer's. */
-static void seclude(int socket)
-{
-	sigset_t all;
-
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "pevtrace stacks");
-	prctl(PR_SET_DUMPABLE, 0);	/* no core when it crashes */
-	signal(SIGALRM, SIG_DFL);
-	signal(SIGPROF, SIG_DFL);
-	sigfillset(&all);
-	sigdelset(&all, SIGALRM);
-	sigdelset(&all, SIGPROF);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	if (dup2(socket, SOCKET_FD) < 0 || dup2(SOCKET_FD, MEMORY_FD) < 0)
-		_exit(1);
-	syscall(SYS_close_range, FIRST_UNUSED_FD, ~0U, 0);
-}
-
 _Noreturn void walker_run(int socket)
 {
 	struct walk_request r = { 0 };
 	struct map tasks = { 0 };
 
-	seclude(socket);
-	while (receive(&r))
-		serve(&tasks, &r);
+	helper_seclude("pevtrace stacks", socket);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (walker_receive(&r))
+		walker_serve(&tasks, &r);
 	_exit(0);
 }
 #endif

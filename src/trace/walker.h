@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The process that walks stacks.  libunwind maps the ELF files of the target and
- * believes what they say of themselves: over one that lies it crashes, or goes
- * round for ever.  So it does it where nothing else is lost.
+ * The process that walks stacks.  libunwind maps the ELF files of the tracee and crashes
+ * or loops over malformed ones, so a helper (lib/helper.h) calls it.
  */
 #ifndef PEVTRACE_TRACE_WALKER_H
 #define PEVTRACE_TRACE_WALKER_H
@@ -12,23 +11,24 @@
 #include <sys/types.h>
 
 enum {
-	WALK_REGISTERS = 128,	/* more than libunwind numbers on any processor */
+	WALK_REGISTERS = 128,	/* more than libunwind has on any processor */
 	WALK_FRAMES = 64,
 	WALK_MODULE = 4096,
 	WALK_SYMBOL = 512,
-	/* How long one walk may take: on the processor, and altogether. */
+	/* How long one walk may take: of processor time, and altogether. */
 	WALK_CPU_S = 2,
 	WALK_ALL_S = 10,
 };
 
 /*
- * To the walker, one packet; with a descriptor of /proc/TID/mem unless it is to
- * forget what it knows of the task, which it does not answer.
+ * To the walker, one packet: with a descriptor of /proc/TID/mem, or with forget, which
+ * makes it drop what it keeps of the task and has no answer.
  */
 struct walk_request {
 	pid_t tid;
 	bool forget;
-	bool known[WALK_REGISTERS];	/* these registers */
+	bool named;		/* answers are to have libunwind's symbols, which are slow */
+	bool known[WALK_REGISTERS];	/* whether each of registers has been read */
 	uint64_t registers[WALK_REGISTERS];
 };
 
@@ -44,17 +44,19 @@ enum walk_end {
 	WALK_ENDS,
 };
 
-/* From the walker, a packet for each frame, and one behind the last. */
+/* From the walker, a packet for each frame, and one after the last. */
 struct walk_answer {
 	enum walk_end end;
-	uint64_t ip, offset;		/* as in struct trace_frame */
+	/* the rest as in struct trace_frame */
+	uint64_t ip, offset, start, end_of_map, pgoff;
+	bool after_call;
 	char module[WALK_MODULE];	/* "" for none */
 	char symbol[WALK_SYMBOL];
 };
 
 /*
- * What a forked child does: answers until the other end of the socket closes.
- * Ends itself, by a signal, when a walk takes too long.
+ * Answer in a forked child, until the socket closes.  A walk that takes too long ends
+ * the process by a signal.
  */
 _Noreturn void walker_run(int socket);
 

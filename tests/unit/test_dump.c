@@ -338,7 +338,7 @@ static bool run(const char *data, size_t len, bool keep_going, struct told *t)
 		touch_text(t, n->tracepoint(n, 318));
 		touch_text(t, n->format(n, 318));
 		touch_text(t, n->terms(n, 4, config, 4));
-		touch_text(t, n->symbol(n, -1, 0x400000, 2));
+		touch_text(t, n->symbol(n, -1, 0x400000, 2, false));
 		for (char *const *word = reader_facts(r)->command; *word; word++)
 			touch_text(t, *word);
 	}
@@ -383,8 +383,8 @@ static void test_names(void **state)
 	assert_string_equal(n->terms(n, 4, one, 4), "cpu/e=1/");
 	assert_null(n->terms(n, 4, two, 4));
 	assert_null(n->terms(n, 8, one, 4));
-	assert_string_equal(n->symbol(n, -1, 0x400000, 2), "main");
-	assert_null(n->symbol(n, 0, 0x400000, 2));
+	assert_string_equal(n->symbol(n, -1, 0x400000, 2, false), "main");
+	assert_null(n->symbol(n, 0, 0x400000, 2, false));
 	assert_string_equal(n->fd(n, &c, 3), "/x");
 	assert_null(n->fd(n, &c, 4));
 	assert_int_equal(n->page_size, 4096);

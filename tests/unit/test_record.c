@@ -74,14 +74,15 @@ static bool raw_of(void *ctx, const uint8_t *data, size_t len, struct sink *s)
 }
 
 static const char *symbol_of(void *ctx, int32_t pid, uint64_t ip,
-			     unsigned int cpumode)
+			     unsigned int cpumode, bool after_call)
 {
 	static char text[64];
 
 	(void)ctx;
 	if (ip != 0x1234 && ip != 0x5678)
 		return NULL;
-	snprintf(text, sizeof(text), "main of %d in mode %u", pid, cpumode);
+	snprintf(text, sizeof(text), "%s of %d in mode %u", after_call ? "call" : "main", pid,
+		 cpumode);
 	return text;
 }
 
@@ -365,12 +366,14 @@ static void test_deferred(void **state)
 	struct rec r = begin(22, 2);
 
 	(void)state;
-	add(&r, 8, 0xc0), add(&r, 8, 2), add(&r, 8, (uint64_t)-512), add(&r, 8, 0x1234);
+	add(&r, 8, 0xc0), add(&r, 8, 3), add(&r, 8, (uint64_t)-512), add(&r, 8, 0x1234);
+	add(&r, 8, 0x5678);
 	add_ids(&r);
 	expect(&r, &all_ids, "{type=PERF_RECORD_CALLCHAIN_DEFERRED, "
-			     "misc=PERF_RECORD_MISC_USER, size=88, cookie=0xc0, "
+			     "misc=PERF_RECORD_MISC_USER, size=96, cookie=0xc0, "
 			     "callchain=[PERF_CONTEXT_USER, "
-			     "0x1234 /* main of 11 in mode 2 */], " IDS);
+			     "0x1234 /* main of 11 in mode 2 */, "
+			     "0x5678 /* call of 11 in mode 2 */], " IDS);
 }
 
 static void test_unknown(void **state)

@@ -109,7 +109,7 @@ static inline enum trace_next on_enter(void *ctx, struct call *call,
 	assert_int_equal(mem->read(mem, 1, &byte, 1), 0);
 	if (r->stacks && call->desc->id == CALL_PERF_EVENT_OPEN) {
 		r->stack[0] = '\0';
-		r->stack_end = trace_stack(r->t, call->tid, add_frame, r);
+		r->stack_end = trace_stack(r->t, call->tid, true, add_frame, r);
 	}
 	if (r->close_later && call->desc->id == CALL_PERF_EVENT_OPEN)
 		r->close = true;

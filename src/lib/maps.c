@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/maps.h"
+#include "lib/maps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,9 +80,14 @@ void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff,
 	      const char *path)
 {
 	struct mapping mapping = { start, end, pgoff, 0, NULL };
+	const struct mapping *known;
 	size_t at;
 
 	if (start >= end || m->n >= MAX_MAPPINGS)
+		return;
+	known = maps_find(m, start);
+	if (known && known->start == start && known->end == end && known->pgoff == pgoff &&
+	    !strcmp(known->path, path))
 		return;
 	mapping.path = xstrdup(path);
 	at = clear(m, start, end);

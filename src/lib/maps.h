@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The executable mappings of one process, kept in order of address. */
-#ifndef PEVTRACE_HOST_MAPS_H
-#define PEVTRACE_HOST_MAPS_H
+#ifndef PEVTRACE_LIB_MAPS_H
+#define PEVTRACE_LIB_MAPS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/debug_info.h"
+
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/symtab.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+
+enum { MAX_SEGMENTS = 256 };
+
+/* A part of the file that is mapped as code, and the address it is linked to. */
+struct segment {
+	uint64_t offset, size, addr;
+};
+
+struct debug_info {
+	Dwfl *dwfl;
+	Dwfl_Module *module;		/* NULL: not an ELF file */
+	struct symtab symbols;
+	struct segment segments[MAX_SEGMENTS];
+	size_t nsegments;
+	bool dwarf_read;
+	Dwarf *dwarf;			/* NULL: none */
+};
+
+/* Opening a FIFO can block, opening a device can change its state: stat first. */
+int debug_info_open(const char *path)
+{
+	int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
+	char link[64];
+	struct stat st;
+
+	if (place < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	if (!fstat(place, &st) && S_ISREG(st.st_mode))
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(place);
+	return fd;
+}
+
+/* Separate debug information ----------------------------------------------------- */
+
+static bool has_build_id(int fd, const unsigned char *id, int len)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	const void *its;
+	bool same = elf && dwelf_elf_gnu_build_id(elf, &its) == len &&
+		    !memcmp(its, id, (size_t)len);
+
+	elf_end(elf);
+	return same;
+}
+
+/*
+ * Find the file of a .gnu_debuglink section beside the file itself.  libdwfl's own
+ * search would open whatever the section names.
+ */
+static int find_by_link(Dwfl_Module *module, const char *path, const char *name, char **found)
+{
+	static const char *const places[] = { "/", "/.debug/" };
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const unsigned char *id;
+	GElf_Addr at;
+	int fd = -1, len = dwfl_module_build_id(module, &id, &at);
+
+	if (len <= 0 || !slash || !name || strchr(name, '/'))
+		return -1;
+	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		struct buf b = { 0 };
+
+		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], name);
+		fd = debug_info_open(buf_str(&b));
+		if (fd >= 0 && has_build_id(fd, id, len)) {
+			*found = b.data;
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+		buf_free(&b);
+	}
+	return fd;
+}
+
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			  const char *path, const char *link, GElf_Word crc, char **found)
+{
+	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);
+
+	return fd >= 0 ? fd : find_by_link(module, path, link, found);
+}
+
+/*
+ * Debug information that dwz has shared out is used if its other file is found by
+ * build ID.  dwarf_getalt() would open whatever path the section holds.
+ */
+static bool set_alternate(Dwarf *dwarf)
+{
+	const unsigned char *id;
+	const char *name;
+	const void *bytes;
+	ssize_t len = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes);
+	struct buf path = { 0 };
+	Dwarf *other = NULL;
+	int fd;
+
+	if (len <= 0)
+		return !len;
+	id = bytes;
+	buf_adds(&path, "/usr/lib/debug/.build-id/");
+	for (ssize_t i = 0; i < len; i++)
+		buf_addf(&path, i == 1 ? "/%02x" : "%02x", id[i]);
+	buf_adds(&path, ".debug");
+	fd = debug_info_open(buf_str(&path));
+	buf_free(&path);
+	if (fd >= 0)
+		other = dwarf_begin(fd, DWARF_C_READ);
+	if (other)
+		dwarf_setalt(dwarf, other);	/* both remain until the process ends */
+	return other;
+}
+
+/* Symbols -------------------------------------------------------------------------- */
+
+static void read_segments(struct debug_info *d)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(d->module, &bias);
+	size_t n = 0;
+
+	if (!elf || elf_getphdrnum(elf, &n))
+		return;
+	for (size_t i = 0; i < n && d->nsegments < MAX_SEGMENTS; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+			d->segments[d->nsegments++] = (struct segment){
+				p.p_offset, p.p_filesz, p.p_vaddr + bias,
+			};
+	}
+}
+
+/* Assembly has symbols without a type; "$x" and "$d" only separate code from data. */
+static bool is_code(const GElf_Sym *sym, const char *name)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	if (sym->st_shndx == SHN_UNDEF || !name || !*name)
+		return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC ||
+	       (type == STT_NOTYPE && sym->st_shndx != SHN_ABS &&
+		*name != '$' && *name != '.');
+}
+
+static void read_symbols(struct debug_info *d)
+{
+	GElf_Addr bias;
+	GElf_Ehdr header;
+	Elf *elf = dwfl_module_getelf(d->module, &bias);
+	bool arm = elf && gelf_getehdr(elf, &header) && header.e_machine == EM_ARM;
+	int n = dwfl_module_getsymtab(d->module);
+
+	for (int i = 1; i < n; i++) {
+		char name[CODE_NAME];
+		GElf_Sym sym;
+		GElf_Addr addr;
+		const char *found = dwfl_module_getsym_info(d->module, i, &sym, &addr,
+							    NULL, NULL, NULL);
+
+		if (!is_code(&sym, found))
+			continue;
+		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);
+		symtab_add(&d->symbols, arm ? addr & ~(GElf_Addr)1 : addr, sym.st_size,
+			   GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name, NULL);
+	}
+	symtab_sort(&d->symbols);
+}
+
+struct debug_info *debug_info_new(int fd, const char *path)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	struct debug_info *d = xcalloc(1, sizeof(*d));
+
+	d->dwfl = dwfl_begin(&callbacks);
+	if (d->dwfl)
+		d->module = dwfl_report_elf(d->dwfl, path, path, fd, 0, true);
+	if (!d->module) {
+		close(fd);
+		return d;
+	}
+	dwfl_report_end(d->dwfl, NULL, NULL);
+	read_segments(d);
+	read_symbols(d);
+	return d;
+}
+
+void debug_info_free(struct debug_info *d)
+{
+	if (!d)
+		return;
+	if (d->dwfl)
+		dwfl_end(d->dwfl);
+	symtab_free(&d->symbols);
+	free(d);
+}
+
+/* Source lines ---------------------------------------------------------------------- */
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
+		name = dwarf_formstring(&attr);
+	if (!name)
+		name = dwarf_diename(die);
+	return name ? name : "?";
+}
+
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v = 0;
+
+	if (dwarf_attr(die, name, &attr))
+		dwarf_formudata(&attr, &v);
+	return v;
+}
+
+/* clang writes no .debug_aranges, by which dwfl_module_addrdie() searches. */
+static Dwarf_Die *find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(d->module, addr, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(d->module, unit, bias)))
+		if (dwarf_haspc(unit, addr - *bias) > 0)
+			break;
+	return unit;
+}
+
+/* Go from the innermost scope outwards: each inlined function moves file and line. */
+static void add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint32_t line,
+		       struct code *c)
+{
+	Dwarf_Die *scopes = NULL, *around = NULL;
+	Dwarf_Files *files;
+	int n = dwarf_getscopes(unit, addr, &scopes);
+
+	/* these would go on with the scopes of the inlined function's definition */
+	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &around) : 0;
+	if (dwarf_getsrcfiles(unit, &files, NULL))
+		n = 0;
+	for (int i = 0; i < n && file && dwarf_tag(&around[i]) != DW_TAG_subprogram; i++) {
+		if (dwarf_tag(&around[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		if (!code_add_line(c, name_of(&around[i]), file, line))
+			break;
+		file = dwarf_filesrc(files, number_of(&around[i], DW_AT_call_file), NULL, NULL);
+		line = (uint32_t)number_of(&around[i], DW_AT_call_line);
+	}
+	if (file)
+		code_add_line(c, "", file, line);
+	free(scopes);
+	free(around);
+}
+
+static void add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit;
+	Dwarf_Line *line;
+	const char *file;
+	int number = 0;
+
+	if (!d->dwarf_read) {
+		d->dwarf_read = true;
+		d->dwarf = dwfl_module_getdwarf(d->module, &bias);
+		if (d->dwarf && !set_alternate(d->dwarf))
+			d->dwarf = NULL;
+	}
+	unit = d->dwarf ? find_unit(d, addr, &bias) : NULL;
+	line = unit ? dwarf_getsrc_die(unit, addr - bias) : NULL;
+	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (file && !dwarf_lineno(line, &number))
+		add_scopes(unit, addr - bias, file, (uint32_t)number, c);
+}
+
+void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c)
+{
+	code_start(c);
+	for (size_t i = 0; i < d->nsegments; i++) {
+		const struct segment *g = &d->segments[i];
+		const struct symtab_entry *e;
+		uint64_t addr = offset - g->offset + g->addr;
+
+		if (offset < g->offset || offset - g->offset >= g->size + after_call)
+			continue;
+		addr -= after_call;
+		e = symtab_find(&d->symbols, addr);
+		if (e)
+			code_set_symbol(c, symtab_name(&d->symbols, e),
+					addr + after_call - e->addr);
+		add_lines(d, addr, c);
+		return;
+	}
+}
+#endif

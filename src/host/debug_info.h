@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Symbols and source lines of an ELF file, by libdw.  libdw crashes and loops over
+ * some malformed files: use it in a helper (lib/helper.h) only.
+ */
+#ifndef PEVTRACE_HOST_DEBUG_INFO_H
+#define PEVTRACE_HOST_DEBUG_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/code.h"
+
+struct debug_info;
+
+/* Return a descriptor of path if it is a regular file, else -1. */
+int debug_info_open(const char *path);
+
+/*
+ * Read the symbols of the ELF file that fd is open on, from the file itself or from
+ * separate debug information of the same build ID.  path is where the file was found.
+ * Takes fd over.  Never NULL.
+ */
+struct debug_info *debug_info_new(int fd, const char *path);
+void debug_info_free(struct debug_info *d);
+
+/*
+ * Find what is at byte offset of the file.  after_call: the address is one that a call
+ * returns to, so what is looked for is the byte before it.
+ */
+void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c);
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/resolver.h"
+
+#ifdef HAVE_LIBDW
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/resolver_internal.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "lib/map.h"
+
+enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
+
+/* mapping.file of a file that cannot be read */
+static const uint64_t no_file = UINT64_MAX;
+
+struct resolver {
+	const char *proc;
+	int socket;		/* to the helper; -1: not running */
+	uint64_t started;	/* helpers */
+	unsigned int deaths;
+	struct map kept;	/* hash of file, offset and after_call to struct code */
+};
+
+struct resolver *resolver_new(const char *proc)
+{
+	struct resolver *r = xcalloc(1, sizeof(*r));
+
+	r->proc = proc;
+	r->socket = -1;
+	return r;
+}
+
+static void forget_kept(struct resolver *r)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&r->kept, &at)))
+		free(slot->value);
+	map_free(&r->kept);
+}
+
+static void stop_helper(struct resolver *r)
+{
+	if (r->socket >= 0)
+		close(r->socket);
+	r->socket = -1;
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	stop_helper(r);
+	forget_kept(r);
+	free(r);
+}
+
+/*
+ * A grandchild: who waits for any child, as a tracer does, never sees it.  It exits
+ * when the socket closes.
+ */
+static bool start_helper(struct resolver *r)
+{
+	int pair[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return false;
+	r->started++;
+	child = fork();
+	if (!child) {
+		if (fork())
+			_exit(0);
+		resolver_run(pair[1], r->proc, r->started << 32);
+	}
+	close(pair[1]);
+	r->socket = pair[0];
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (child < 0)
+		stop_helper(r);
+	return child > 0;
+}
+
+static int64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Ask once; false when the helper has died, hangs, or answers nonsense. */
+static bool exchange(struct resolver *r, const struct resolver_request *request,
+		     struct resolver_answer *a)
+{
+	size_t size = offsetof(struct resolver_request, path) + strlen(request->path) + 1;
+	/* a little after the helper's own limit */
+	int64_t left, until = milliseconds() + (RESOLVER_ALL_S + 2) * 1000;
+	ssize_t n;
+
+	do
+		n = send(r->socket, request, size, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)size)
+		return false;
+	while ((left = until - milliseconds()) > 0) {
+		struct pollfd p = { .fd = r->socket, .events = POLLIN };
+
+		poll(&p, 1, (int)left);
+		n = recv(r->socket, a, sizeof(*a), MSG_DONTWAIT);
+		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+			return n >= (ssize_t)offsetof(struct resolver_answer, code) &&
+			       code_valid(&a->code,
+					  (size_t)n - offsetof(struct resolver_answer, code));
+	}
+	return false;
+}
+
+/* A helper exits when it is idle, which is no failure: ask the next one then. */
+static bool ask(struct resolver *r, const struct resolver_request *request,
+		struct resolver_answer *a)
+{
+	int64_t start = milliseconds();
+	bool fresh;
+
+	do {
+		fresh = r->socket < 0;
+		if (r->deaths >= MAX_DEATHS || (fresh && !start_helper(r)))
+			return false;
+		if (exchange(r, request, a))
+			return true;
+		stop_helper(r);
+	} while (!fresh && milliseconds() - start < 500);
+	if (!r->deaths++)
+		warn("libdw crashed or hung over a mapped file: its functions have no names");
+	return false;
+}
+
+static uint64_t key_of(uint64_t file, uint64_t offset, bool after_call)
+{
+	return hash_word(hash_word(hash_word(HASH_START, file), offset), after_call);
+}
+
+static const struct code *keep(struct resolver *r, uint64_t key, const struct code *c)
+{
+	struct code *copy = xmalloc(code_size(c));
+
+	memcpy(copy, c, code_size(c));
+	if (r->kept.len >= MAX_KEPT)
+		forget_kept(r);
+	free(map_set(&r->kept, key, copy));
+	return copy;
+}
+
+const struct code *resolver_find(struct resolver *r, pid_t pid, struct mapping *m,
+				 uint64_t offset, bool after_call)
+{
+	struct resolver_request request = {
+		.pid = pid, .after_call = after_call, .file = m->file,
+		.start = m->start, .end = m->end, .offset = offset,
+	};
+	const struct code *c;
+	struct resolver_answer a;
+	size_t len = strlen(m->path);
+
+	if (m->file == no_file || m->path[0] != '/' || len >= sizeof(request.path))
+		return NULL;
+	c = m->file ? map_get(&r->kept, key_of(m->file, offset, after_call)) : NULL;
+	if (c)
+		return c;
+	memcpy(request.path, m->path, len + 1);
+	if (!ask(r, &request, &a) || !a.file) {
+		m->file = no_file;
+		return NULL;
+	}
+	m->file = a.file;
+	return keep(r, key_of(a.file, offset, after_call), &a.code);
+}
+#else
+#include <stddef.h>
+
+struct resolver *resolver_new(const char *proc)
+{
+	(void)proc;
+	return NULL;
+}
+
+void resolver_free(struct resolver *r)
+{
+	(void)r;
+}
+
+const struct code *resolver_find(struct resolver *r, pid_t pid, struct mapping *m,
+				 uint64_t offset, bool after_call)
+{
+	(void)r;
+	(void)pid;
+	(void)m;
+	(void)offset;
+	(void)after_call;
+	return NULL;
+}
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the resolver and its helper process say to each other. */
+#ifndef PEVTRACE_HOST_RESOLVER_INTERNAL_H
+#define PEVTRACE_HOST_RESOLVER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "host/code.h"
+
+enum {
+	/* How long one answer may take: of processor time, and altogether. */
+	RESOLVER_CPU_S = 5,
+	RESOLVER_ALL_S = 15,
+};
+
+/* To the helper, a packet that ends with the path's NUL. */
+struct resolver_request {
+	pid_t pid;
+	bool after_call;
+	uint64_t file;		/* what an earlier answer called it, or 0 */
+	uint64_t start, end;	/* of the mapping */
+	uint64_t offset;	/* in the file */
+	char path[4096];
+};
+
+/* From the helper, a packet that ends where code does. */
+struct resolver_answer {
+	uint64_t file;		/* 0: the file cannot be read */
+	struct code code;
+};
+
+/*
+ * Answer in a forked child, until the socket closes or no request comes for a while.
+ * Files are numbered from first_file + 1.
+ */
+_Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file);
+
+#endif
