@@ -223,7 +223,7 @@ static void stack_on_frame(void *ctx, const struct trace_frame *f)
 		symbols_map(y, s->tid, f->start, f->end - f->start, f->pgoff, f->module);
 		c = symbols_code(y, s->tid, f->ip, f->after_call);
 	}
-	n = c ? code_lines(c, lines) : 0;
+	n = c ? code_get_lines(c, lines) : 0;
 	for (size_t i = 0; i + 1 < n; i++)
 		stack_add(s, &(struct view_frame){
 			.module = f->module, .symbol = lines[i].function, .ip = f->ip,

@@ -3,16 +3,13 @@
 
 #include <string.h>
 
-static bool code_add_text(struct code *c, const char *s)
+static void code_add_text(struct code *c, const char *s)
 {
 	size_t len = strnlen(s, CODE_NAME - 1);
 
-	if (len + 1 > sizeof(c->text) - c->len)
-		return false;
 	memcpy(c->text + c->len, s, len);
 	c->len += (uint32_t)len;
 	c->text[c->len++] = '\0';
-	return true;
 }
 
 void code_start(struct code *c)
@@ -31,14 +28,10 @@ void code_set_symbol(struct code *c, const char *name, uint64_t offset)
 
 bool code_add_line(struct code *c, const char *function, const char *file, uint32_t line)
 {
-	uint32_t len = c->len;
-
 	if (c->nlines == CODE_LINES)
 		return false;
-	if (!code_add_text(c, function) || !code_add_text(c, file)) {
-		c->len = len;
-		return false;
-	}
+	code_add_text(c, function);
+	code_add_text(c, file);
 	c->line[c->nlines++] = line;
 	return true;
 }
@@ -65,7 +58,7 @@ const char *code_symbol(const struct code *c)
 	return c->text[0] ? c->text : NULL;
 }
 
-size_t code_lines(const struct code *c, struct code_line list[CODE_LINES])
+size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES])
 {
 	const char *at = c->text + strlen(c->text) + 1;
 

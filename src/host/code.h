@@ -10,7 +10,7 @@
 enum {
 	CODE_LINES = 16,	/* functions inlined into each other, and the outermost */
 	CODE_NAME = 512,	/* a longer name is cut */
-	CODE_TEXT = CODE_LINES * CODE_NAME,
+	CODE_TEXT = (1 + 2 * CODE_LINES) * CODE_NAME,
 };
 
 /* Source lines come innermost first; the last one is in the symbol's own function. */
@@ -33,7 +33,7 @@ struct code_line {
 void code_start(struct code *c);
 void code_set_symbol(struct code *c, const char *name, uint64_t offset);
 
-/* Return false, and leave c alone, when there is no room. */
+/* Return false, and leave c alone, when it has CODE_LINES. */
 bool code_add_line(struct code *c, const char *function, const char *file, uint32_t line);
 
 /* Return the number of bytes of c that are in use. */
@@ -46,6 +46,6 @@ bool code_valid(const struct code *c, size_t size);
 const char *code_symbol(const struct code *c);
 
 /* Read the lines into list; return how many there are. */
-size_t code_lines(const struct code *c, struct code_line list[CODE_LINES]);
+size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES]);
 
 #endif

@@ -51,7 +51,7 @@ int debug_info_open(const char *path)
 
 /* Separate debug information ----------------------------------------------------- */
 
-static bool has_build_id(int fd, const unsigned char *id, int len)
+static bool debug_info_has_build_id(int fd, const unsigned char *id, int len)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	const void *its;
@@ -66,7 +66,8 @@ static bool has_build_id(int fd, const unsigned char *id, int len)
  * Find the file of a .gnu_debuglink section beside the file itself.  libdwfl's own
  * search would open whatever the section names.
  */
-static int find_by_link(Dwfl_Module *module, const char *path, const char *name, char **found)
+static int debug_info_find_by_link(Dwfl_Module *module, const char *path, const char *name,
+				   char **found)
 {
 	static const char *const places[] = { "/", "/.debug/" };
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -81,7 +82,7 @@ static int find_by_link(Dwfl_Module *module, const char *path, const char *name,
 
 		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], name);
 		fd = debug_info_open(buf_str(&b));
-		if (fd >= 0 && has_build_id(fd, id, len)) {
+		if (fd >= 0 && debug_info_has_build_id(fd, id, len)) {
 			*found = b.data;
 			return fd;
 		}
@@ -93,19 +94,20 @@ static int find_by_link(Dwfl_Module *module, const char *path, const char *name,
 	return fd;
 }
 
-static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-			  const char *path, const char *link, GElf_Word crc, char **found)
+static int debug_info_find_separate(Dwfl_Module *module, void **data, const char *name,
+				    Dwarf_Addr base, const char *path, const char *link,
+				    GElf_Word crc, char **found)
 {
 	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);
 
-	return fd >= 0 ? fd : find_by_link(module, path, link, found);
+	return fd >= 0 ? fd : debug_info_find_by_link(module, path, link, found);
 }
 
 /*
  * Debug information that dwz has shared out is used if its other file is found by
  * build ID.  dwarf_getalt() would open whatever path the section holds.
  */
-static bool set_alternate(Dwarf *dwarf)
+static bool debug_info_set_alternate(Dwarf *dwarf)
 {
 	const unsigned char *id;
 	const char *name;
@@ -133,7 +135,7 @@ static bool set_alternate(Dwarf *dwarf)
 
 /* Symbols -------------------------------------------------------------------------- */
 
-static void read_segments(struct debug_info *d)
+static void debug_info_read_segments(struct debug_info *d)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(d->module, &bias);
@@ -152,7 +154,7 @@ static void read_segments(struct debug_info *d)
 }
 
 /* Assembly has symbols without a type; "$x" and "$d" only separate code from data. */
-static bool is_code(const GElf_Sym *sym, const char *name)
+static bool debug_info_is_code(const GElf_Sym *sym, const char *name)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 
@@ -163,7 +165,7 @@ static bool is_code(const GElf_Sym *sym, const char *name)
 		*name != '$' && *name != '.');
 }
 
-static void read_symbols(struct debug_info *d)
+static void debug_info_read_symbols(struct debug_info *d)
 {
 	GElf_Addr bias;
 	GElf_Ehdr header;
@@ -178,7 +180,7 @@ static void read_symbols(struct debug_info *d)
 		const char *found = dwfl_module_getsym_info(d->module, i, &sym, &addr,
 							    NULL, NULL, NULL);
 
-		if (!is_code(&sym, found))
+		if (!debug_info_is_code(&sym, found))
 			continue;
 		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);
@@ -191,7 +193,7 @@ static void read_symbols(struct debug_info *d)
 struct debug_info *debug_info_new(int fd, const char *path)
 {
 	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = find_debuginfo,
+		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = debug_info_find_separate,
 		.section_address = dwfl_offline_section_address,
 	};
 	struct debug_info *d = xcalloc(1, sizeof(*d));
@@ -204,8 +206,8 @@ struct debug_info *debug_info_new(int fd, const char *path)
 		return d;
 	}
 	dwfl_report_end(d->dwfl, NULL, NULL);
-	read_segments(d);
-	read_symbols(d);
+	debug_info_read_segments(d);
+	debug_info_read_symbols(d);
 	return d;
 }
 
@@ -221,7 +223,7 @@ void debug_info_free(struct debug_info *d)
 
 /* Source lines ---------------------------------------------------------------------- */
 
-static const char *name_of(Dwarf_Die *die)
+static const char *debug_info_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	const char *name = NULL;
@@ -233,7 +235,7 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : "?";
 }
 
-static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
+static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word v = 0;
@@ -244,7 +246,7 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
 }
 
 /* clang writes no .debug_aranges, by which dwfl_module_addrdie() searches. */
-static Dwarf_Die *find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
+static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(d->module, addr, bias);
 
@@ -257,7 +259,7 @@ static Dwarf_Die *find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *b
 }
 
 /* Go from the innermost scope outwards: each inlined function moves file and line. */
-static void add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint32_t line,
+static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint32_t line,
 		       struct code *c)
 {
 	Dwarf_Die *scopes = NULL, *around = NULL;
@@ -271,10 +273,12 @@ static void add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint3
 	for (int i = 0; i < n && file && dwarf_tag(&around[i]) != DW_TAG_subprogram; i++) {
 		if (dwarf_tag(&around[i]) != DW_TAG_inlined_subroutine)
 			continue;
-		if (!code_add_line(c, name_of(&around[i]), file, line))
-			break;
-		file = dwarf_filesrc(files, number_of(&around[i], DW_AT_call_file), NULL, NULL);
-		line = (uint32_t)number_of(&around[i], DW_AT_call_line);
+		/* the last place is for the outermost function */
+		if (c->nlines < CODE_LINES - 1)
+			code_add_line(c, debug_info_name(&around[i]), file, line);
+		file = dwarf_filesrc(files, debug_info_number(&around[i], DW_AT_call_file),
+				     NULL, NULL);
+		line = (uint32_t)debug_info_number(&around[i], DW_AT_call_line);
 	}
 	if (file)
 		code_add_line(c, "", file, line);
@@ -282,7 +286,7 @@ static void add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint3
 	free(around);
 }
 
-static void add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
+static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit;
@@ -293,14 +297,14 @@ static void add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
 	if (!d->dwarf_read) {
 		d->dwarf_read = true;
 		d->dwarf = dwfl_module_getdwarf(d->module, &bias);
-		if (d->dwarf && !set_alternate(d->dwarf))
+		if (d->dwarf && !debug_info_set_alternate(d->dwarf))
 			d->dwarf = NULL;
 	}
-	unit = d->dwarf ? find_unit(d, addr, &bias) : NULL;
+	unit = d->dwarf ? debug_info_find_unit(d, addr, &bias) : NULL;
 	line = unit ? dwarf_getsrc_die(unit, addr - bias) : NULL;
 	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	if (file && !dwarf_lineno(line, &number))
-		add_scopes(unit, addr - bias, file, (uint32_t)number, c);
+		debug_info_add_scopes(unit, addr - bias, file, (uint32_t)number, c);
 }
 
 void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c)
@@ -318,7 +322,7 @@ void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, str
 		if (e)
 			code_set_symbol(c, symtab_name(&d->symbols, e),
 					addr + after_call - e->addr);
-		add_lines(d, addr, c);
+		debug_info_add_lines(d, addr, c);
 		return;
 	}
 }

@@ -8,16 +8,18 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/resolver_internal.h"
-#include "lib/buf.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/hash.h"
 #include "lib/map.h"
 
 enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
+
+/* A helper that exits when it is idle does so at once. */
+static const uint64_t retry_ns = 500000000;
 
 /* mapping.file of a file that cannot be read */
 static const uint64_t no_file = UINT64_MAX;
@@ -39,7 +41,7 @@ struct resolver *resolver_new(const char *proc)
 	return r;
 }
 
-static void forget_kept(struct resolver *r)
+static void resolver_forget_kept(struct resolver *r)
 {
 	struct map_slot *slot;
 	size_t at = 0;
@@ -49,7 +51,7 @@ static void forget_kept(struct resolver *r)
 	map_free(&r->kept);
 }
 
-static void stop_helper(struct resolver *r)
+static void resolver_stop(struct resolver *r)
 {
 	if (r->socket >= 0)
 		close(r->socket);
@@ -60,8 +62,8 @@ void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
-	stop_helper(r);
-	forget_kept(r);
+	resolver_stop(r);
+	resolver_forget_kept(r);
 	free(r);
 }
 
@@ -69,7 +71,7 @@ void resolver_free(struct resolver *r)
  * A grandchild: who waits for any child, as a tracer does, never sees it.  It exits
  * when the socket closes.
  */
-static bool start_helper(struct resolver *r)
+static bool resolver_start(struct resolver *r)
 {
 	int pair[2];
 	pid_t child;
@@ -88,25 +90,17 @@ static bool start_helper(struct resolver *r)
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (child < 0)
-		stop_helper(r);
+		resolver_stop(r);
 	return child > 0;
 }
 
-static int64_t milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Ask once; false when the helper has died, hangs, or answers nonsense. */
-static bool exchange(struct resolver *r, const struct resolver_request *request,
+static bool resolver_exchange(struct resolver *r, const struct resolver_request *request,
 		     struct resolver_answer *a)
 {
 	size_t size = offsetof(struct resolver_request, path) + strlen(request->path) + 1;
 	/* a little after the helper's own limit */
-	int64_t left, until = milliseconds() + (RESOLVER_ALL_S + 2) * 1000;
+	uint64_t now, until = clock_ns() + (RESOLVER_ALL_S + 2) * 1000000000ULL;
 	ssize_t n;
 
 	do
@@ -114,10 +108,10 @@ static bool exchange(struct resolver *r, const struct resolver_request *request,
 	while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)size)
 		return false;
-	while ((left = until - milliseconds()) > 0) {
+	while ((now = clock_ns()) < until) {
 		struct pollfd p = { .fd = r->socket, .events = POLLIN };
 
-		poll(&p, 1, (int)left);
+		poll(&p, 1, (int)((until - now) / 1000000 + 1));
 		n = recv(r->socket, a, sizeof(*a), MSG_DONTWAIT);
 		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 			return n >= (ssize_t)offsetof(struct resolver_answer, code) &&
@@ -128,37 +122,37 @@ static bool exchange(struct resolver *r, const struct resolver_request *request,
 }
 
 /* A helper exits when it is idle, which is no failure: ask the next one then. */
-static bool ask(struct resolver *r, const struct resolver_request *request,
+static bool resolver_ask(struct resolver *r, const struct resolver_request *request,
 		struct resolver_answer *a)
 {
-	int64_t start = milliseconds();
+	uint64_t start = clock_ns();
 	bool fresh;
 
 	do {
 		fresh = r->socket < 0;
-		if (r->deaths >= MAX_DEATHS || (fresh && !start_helper(r)))
+		if (r->deaths >= MAX_DEATHS || (fresh && !resolver_start(r)))
 			return false;
-		if (exchange(r, request, a))
+		if (resolver_exchange(r, request, a))
 			return true;
-		stop_helper(r);
-	} while (!fresh && milliseconds() - start < 500);
+		resolver_stop(r);
+	} while (!fresh && clock_ns() - start < retry_ns);
 	if (!r->deaths++)
 		warn("libdw crashed or hung over a mapped file: its functions have no names");
 	return false;
 }
 
-static uint64_t key_of(uint64_t file, uint64_t offset, bool after_call)
+static uint64_t resolver_key(uint64_t file, uint64_t offset, bool after_call)
 {
 	return hash_word(hash_word(hash_word(HASH_START, file), offset), after_call);
 }
 
-static const struct code *keep(struct resolver *r, uint64_t key, const struct code *c)
+static const struct code *resolver_keep(struct resolver *r, uint64_t key, const struct code *c)
 {
 	struct code *copy = xmalloc(code_size(c));
 
 	memcpy(copy, c, code_size(c));
 	if (r->kept.len >= MAX_KEPT)
-		forget_kept(r);
+		resolver_forget_kept(r);
 	free(map_set(&r->kept, key, copy));
 	return copy;
 }
@@ -176,16 +170,16 @@ const struct code *resolver_find(struct resolver *r, pid_t pid, struct mapping *
 
 	if (m->file == no_file || m->path[0] != '/' || len >= sizeof(request.path))
 		return NULL;
-	c = m->file ? map_get(&r->kept, key_of(m->file, offset, after_call)) : NULL;
+	c = m->file ? map_get(&r->kept, resolver_key(m->file, offset, after_call)) : NULL;
 	if (c)
 		return c;
 	memcpy(request.path, m->path, len + 1);
-	if (!ask(r, &request, &a) || !a.file) {
+	if (!resolver_ask(r, &request, &a) || !a.file) {
 		m->file = no_file;
 		return NULL;
 	}
 	m->file = a.file;
-	return keep(r, key_of(a.file, offset, after_call), &a.code);
+	return resolver_keep(r, resolver_key(a.file, offset, after_call), &a.code);
 }
 #else
 #include <stddef.h>

@@ -34,7 +34,7 @@ struct helper {
  * Open the file as the process sees it, which may be in a container; else as we do, if
  * the process has exited; else by the mapping, if the file was deleted.
  */
-static int open_mapped(const struct helper *h, const struct resolver_request *r,
+static int resolver_open_mapped(const struct helper *h, const struct resolver_request *r,
 		       struct buf *path)
 {
 	int fd;
@@ -54,7 +54,7 @@ static int open_mapped(const struct helper *h, const struct resolver_request *r,
 	return debug_info_open(buf_str(path));
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool resolver_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 	       a->st_size == b->st_size &&
@@ -63,14 +63,14 @@ static bool same_file(const struct stat *a, const struct stat *b)
 }
 
 /* Return the place of the file if it is known, else the one longest unused, emptied. */
-static struct file *place_of(struct helper *h, const struct stat *st)
+static struct file *resolver_place(struct helper *h, const struct stat *st)
 {
 	struct file *oldest = &h->files[0];
 
 	for (size_t i = 0; i < MAX_FILES; i++) {
 		struct file *f = &h->files[i];
 
-		if (f->id && same_file(&f->st, st))
+		if (f->id && resolver_same_file(&f->st, st))
 			return f;
 		if (f->used < oldest->used)
 			oldest = f;
@@ -80,15 +80,15 @@ static struct file *place_of(struct helper *h, const struct stat *st)
 	return oldest;
 }
 
-static struct file *open_file(struct helper *h, const struct resolver_request *r)
+static struct file *resolver_open_file(struct helper *h, const struct resolver_request *r)
 {
 	struct buf path = { 0 };
-	int fd = open_mapped(h, r, &path);
+	int fd = resolver_open_mapped(h, r, &path);
 	struct file *f = NULL;
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st)) {
-		f = place_of(h, &st);
+		f = resolver_place(h, &st);
 		if (f->id) {
 			close(fd);
 		} else {
@@ -101,15 +101,15 @@ static struct file *open_file(struct helper *h, const struct resolver_request *r
 	return f;
 }
 
-static struct file *file_of(struct helper *h, const struct resolver_request *r)
+static struct file *resolver_file(struct helper *h, const struct resolver_request *r)
 {
 	for (size_t i = 0; r->file && i < MAX_FILES; i++)
 		if (h->files[i].id == r->file)
 			return &h->files[i];
-	return open_file(h, r);
+	return resolver_open_file(h, r);
 }
 
-static void serve(struct helper *h, const struct resolver_request *r)
+static void resolver_serve(struct helper *h, const struct resolver_request *r)
 {
 	static struct resolver_answer a;
 	size_t size;
@@ -118,7 +118,7 @@ static void serve(struct helper *h, const struct resolver_request *r)
 	helper_limit(RESOLVER_CPU_S, RESOLVER_ALL_S);
 	a.file = 0;
 	code_start(&a.code);
-	f = file_of(h, r);
+	f = resolver_file(h, r);
 	if (f) {
 		f->used = ++h->clock;
 		a.file = f->id;
@@ -139,7 +139,7 @@ _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 	helper_seclude("pevtrace names", socket);
 	/* A tracer that is init has this for a child, and waits for the last one's end. */
 	while (poll(&p, 1, IDLE_MS) > 0 && recv(HELPER_SOCKET, &r, sizeof(r), 0) > 0)
-		serve(&h, &r);
+		resolver_serve(&h, &r);
 	_exit(0);
 }
 #endif

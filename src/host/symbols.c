@@ -5,21 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/resolver.h"
 #include "host/symtab.h"
 #include "lib/buf.h"
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "lib/maps.h"
 
 enum { MAX_SPACES = 1024, MAX_SHOWN = 1024 };
 
+static const uint64_t second = 1000000000;
+
 /* The address space of one process. */
 struct space {
 	struct maps maps;
-	time_t looked;		/* CLOCK_MONOTONIC seconds; 0: never */
+	uint64_t read_s;	/* clock_ns() of symbols_read_maps(), in seconds; 0: never */
 	uint64_t used;
 };
 
@@ -42,7 +44,7 @@ struct symbols *symbols_new(const char *proc)
 	return y;
 }
 
-static void free_space(struct space *space)
+static void space_free(struct space *space)
 {
 	if (!space)
 		return;
@@ -58,7 +60,7 @@ void symbols_free(struct symbols *y)
 	if (!y)
 		return;
 	while ((slot = map_next(&y->spaces, &at)))
-		free_space(slot->value);
+		space_free(slot->value);
 	map_free(&y->spaces);
 	resolver_free(y->resolver);
 	symtab_free(&y->kernel);
@@ -68,10 +70,10 @@ void symbols_free(struct symbols *y)
 
 void symbols_forget(struct symbols *y, pid_t pid)
 {
-	free_space(map_del(&y->spaces, (uint64_t)pid));
+	space_free(map_del(&y->spaces, (uint64_t)pid));
 }
 
-static void forget_oldest(struct symbols *y)
+static void symbols_forget_oldest(struct symbols *y)
 {
 	struct map_slot *slot;
 	uint64_t oldest = UINT64_MAX;
@@ -89,13 +91,13 @@ static void forget_oldest(struct symbols *y)
 	symbols_forget(y, pid);
 }
 
-static struct space *space_of(struct symbols *y, pid_t pid)
+static struct space *symbols_space(struct symbols *y, pid_t pid)
 {
 	struct space *space = map_get(&y->spaces, (uint64_t)pid);
 
 	if (!space) {
 		if (y->spaces.len >= MAX_SPACES)
-			forget_oldest(y);
+			symbols_forget_oldest(y);
 		space = xcalloc(1, sizeof(*space));
 		map_set(&y->spaces, (uint64_t)pid, space);
 	}
@@ -103,24 +105,16 @@ static struct space *space_of(struct symbols *y, pid_t pid)
 	return space;
 }
 
-static time_t seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /*
  * What is not mapped any more stays until something takes its place: samples
  * are decoded later than they are taken.
  */
-static void read_maps(struct symbols *y, struct space *space, pid_t pid)
+static void symbols_read_maps(struct symbols *y, struct space *space, pid_t pid)
 {
 	struct buf path = { 0 };
 	FILE *f;
 
-	space->looked = seconds();
+	space->read_s = clock_ns() / second;
 	buf_addf(&path, "%s/%d/maps", y->proc, (int)pid);
 	f = fopen(buf_str(&path), "re");
 	buf_free(&path);
@@ -133,14 +127,14 @@ static void read_maps(struct symbols *y, struct space *space, pid_t pid)
 void symbols_look(struct symbols *y, pid_t pid)
 {
 	if (pid > 0)
-		read_maps(y, space_of(y, pid), pid);
+		symbols_read_maps(y, symbols_space(y, pid), pid);
 }
 
 void symbols_map(struct symbols *y, pid_t pid, uint64_t start, uint64_t len,
 		 uint64_t pgoff, const char *path)
 {
 	if (pid > 0 && len <= UINT64_MAX - start)
-		maps_add(&space_of(y, pid)->maps, start, start + len, pgoff,
+		maps_add(&symbols_space(y, pid)->maps, start, start + len, pgoff,
 			 path);
 }
 
@@ -154,22 +148,22 @@ void symbols_fork(struct symbols *y, pid_t parent, pid_t child)
 		return;
 	maps_copy(&copy, &from->maps);
 	symbols_forget(y, child);
-	space_of(y, child)->maps = copy;
+	symbols_space(y, child)->maps = copy;
 }
 
-static struct mapping *find_mapping(struct symbols *y, pid_t pid, uint64_t ip)
+static struct mapping *symbols_mapping(struct symbols *y, pid_t pid, uint64_t ip)
 {
-	struct space *space = space_of(y, pid);
+	struct space *space = symbols_space(y, pid);
 	struct mapping *m = maps_find(&space->maps, ip);
 
-	if (m || (space->looked && space->looked == seconds()))
+	if (m || (space->read_s == clock_ns() / second))
 		return m;
-	read_maps(y, space, pid);
+	symbols_read_maps(y, space, pid);
 	return maps_find(&space->maps, ip);
 }
 
 /* Names come from files that anyone may have written. */
-static void put_word(struct buf *b, const char *word)
+static void symbols_put_word(struct buf *b, const char *word)
 {
 	size_t shown = 0;
 
@@ -185,50 +179,51 @@ static void put_word(struct buf *b, const char *word)
 		buf_adds(b, "...");
 }
 
-static const char *base_name(const char *path)
+static const char *symbols_base_name(const char *path)
 {
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
 
 	return slash ? slash + 1 : path;
 }
 
-static void add_symbol(struct buf *b, const char *symbol, uint64_t offset, const char *module)
+static void symbols_add_symbol(struct buf *b, const char *symbol, uint64_t offset,
+			       const char *module)
 {
-	put_word(b, symbol);
+	symbols_put_word(b, symbol);
 	buf_addf(b, "+0x%" PRIx64 " (", offset);
-	put_word(b, module);
+	symbols_put_word(b, module);
 	buf_addc(b, ')');
 }
 
-static void add_line(struct buf *b, const struct code_line *line)
+static void symbols_add_line(struct buf *b, const struct code_line *line)
 {
 	const char *slash = strrchr(line->file, '/');
 
-	put_word(b, slash ? slash + 1 : line->file);
+	symbols_put_word(b, slash ? slash + 1 : line->file);
 	buf_addf(b, ":%" PRIu32, line->line);
 }
 
 /* " foo.c:12 (inner inlined at foo.c:42)" */
-static void add_lines(struct buf *b, const struct code *c)
+static void symbols_add_lines(struct buf *b, const struct code *c)
 {
 	struct code_line list[CODE_LINES];
-	size_t n = code_lines(c, list);
+	size_t n = code_get_lines(c, list);
 
 	if (!n)
 		return;
 	buf_addc(b, ' ');
-	add_line(b, &list[0]);
+	symbols_add_line(b, &list[0]);
 	for (size_t i = 0; i + 1 < n; i++) {
 		buf_adds(b, i ? ", " : " (");
-		put_word(b, list[i].function);
+		symbols_put_word(b, list[i].function);
 		buf_adds(b, " inlined at ");
-		add_line(b, &list[i + 1]);
+		symbols_add_line(b, &list[i + 1]);
 	}
 	if (n > 1)
 		buf_addc(b, ')');
 }
 
-static const char *name_kernel(struct symbols *y, uint64_t ip, bool after_call)
+static const char *symbols_name_kernel(struct symbols *y, uint64_t ip, bool after_call)
 {
 	const struct symtab_entry *e;
 	const char *module;
@@ -246,14 +241,14 @@ static const char *name_kernel(struct symbols *y, uint64_t ip, bool after_call)
 	if (!e)
 		return NULL;
 	module = symtab_module(&y->kernel, e);
-	add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
+	symbols_add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
 		   module ? module : "kernel");
 	return buf_str(&y->text);
 }
 
-static const char *name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
+static const char *symbols_name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
 {
-	struct mapping *m = find_mapping(y, pid, ip);
+	struct mapping *m = symbols_mapping(y, pid, ip);
 	uint64_t offset;
 	const struct code *c;
 
@@ -262,13 +257,13 @@ static const char *name_user(struct symbols *y, pid_t pid, uint64_t ip, bool aft
 	offset = ip - m->start + m->pgoff;
 	c = resolver_find(y->resolver, pid, m, offset, after_call);
 	if (c && code_symbol(c)) {
-		add_symbol(&y->text, code_symbol(c), c->offset, base_name(m->path));
+		symbols_add_symbol(&y->text, code_symbol(c), c->offset, symbols_base_name(m->path));
 	} else {
-		put_word(&y->text, base_name(m->path));
+		symbols_put_word(&y->text, symbols_base_name(m->path));
 		buf_addf(&y->text, "+0x%" PRIx64, offset);
 	}
 	if (c)
-		add_lines(&y->text, c);
+		symbols_add_lines(&y->text, c);
 	return buf_str(&y->text);
 }
 
@@ -277,13 +272,13 @@ const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
 {
 	buf_reset(&y->text);
 	if (kernel)
-		return name_kernel(y, ip, after_call);
-	return pid > 0 ? name_user(y, pid, ip, after_call) : NULL;
+		return symbols_name_kernel(y, ip, after_call);
+	return pid > 0 ? symbols_name_user(y, pid, ip, after_call) : NULL;
 }
 
 const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
 {
-	struct mapping *m = pid > 0 ? find_mapping(y, pid, ip) : NULL;
+	struct mapping *m = pid > 0 ? symbols_mapping(y, pid, ip) : NULL;
 
 	return m ? resolver_find(y->resolver, pid, m, ip - m->start + m->pgoff, after_call) :
 	       NULL;

@@ -8,7 +8,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static void map(struct symbols *y, const uint8_t *bytes, size_t len, size_t name_at)
+static void symbols_record_mmap(struct symbols *y, const uint8_t *bytes, size_t len, size_t name_at)
 {
 	const struct layout *l = &layout_perf_record_mmap;
 
@@ -31,10 +31,10 @@ void symbols_record(struct symbols *y, const uint8_t *bytes, size_t len)
 
 	switch (type) {
 	case PERF_RECORD_MMAP:
-		map(y, bytes, len, layout_perf_record_mmap.size);
+		symbols_record_mmap(y, bytes, len, layout_perf_record_mmap.size);
 		break;
 	case PERF_RECORD_MMAP2: /* the same in front, more behind it */
-		map(y, bytes, len, layout_perf_record_mmap2.size);
+		symbols_record_mmap(y, bytes, len, layout_perf_record_mmap2.size);
 		break;
 	case PERF_RECORD_FORK: /* pid, and the parent's; a thread has its maker's */
 		if (pid != second)

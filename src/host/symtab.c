@@ -19,7 +19,7 @@ enum {
 /* Code without a symbol must not pass for what stands far in front of it. */
 static const uint64_t max_unsized = 1 << 20;
 
-static uint32_t keep(struct symtab *t, const char *s, size_t max)
+static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
 {
 	uint32_t at;
 
@@ -32,11 +32,11 @@ static uint32_t keep(struct symtab *t, const char *s, size_t max)
 }
 
 /* Modules come in runs: kallsyms repeats the name at each symbol. */
-static uint32_t keep_module(struct symtab *t, const char *module)
+static uint32_t symtab_keep_module(struct symtab *t, const char *module)
 {
 	if (!t->module_at || strcmp(t->module, module)) {
 		snprintf(t->module, sizeof(t->module), "%s", module);
-		t->module_at = keep(t, t->module, sizeof(t->module));
+		t->module_at = symtab_keep(t, t->module, sizeof(t->module));
 	}
 	return t->module_at;
 }
@@ -56,15 +56,15 @@ void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 	*e = (struct symtab_entry){ .addr = addr, .size = size, .global = global };
 	while (name[e->underscores] == '_' && e->underscores < UINT8_MAX)
 		e->underscores++;
-	e->name = keep(t, name, MAX_NAME);
-	e->module = module ? keep_module(t, module) : 0;
+	e->name = symtab_keep(t, name, MAX_NAME);
+	e->module = module ? symtab_keep_module(t, module) : 0;
 }
 
 /*
  * Of several names for an address the best one is to come last.  Never looks
  * at the names: a file with a million long ones would take minutes.
  */
-static int compare(const void *left, const void *right)
+static int symtab_compare(const void *left, const void *right)
 {
 	const struct symtab_entry *a = left, *b = right;
 
@@ -82,10 +82,10 @@ static int compare(const void *left, const void *right)
 void symtab_sort(struct symtab *t)
 {
 	if (t->n)
-		qsort(t->entries, t->n, sizeof(*t->entries), compare);
+		qsort(t->entries, t->n, sizeof(*t->entries), symtab_compare);
 }
 
-static bool covers(const struct symtab_entry *e, uint64_t addr)
+static bool symtab_covers(const struct symtab_entry *e, uint64_t addr)
 {
 	return addr - e->addr < (e->size ? e->size : max_unsized);
 }
@@ -105,7 +105,7 @@ const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 	for (size_t back = 0; back < MAX_BACK && back < low; back++) {
 		const struct symtab_entry *e = &t->entries[low - 1 - back];
 
-		if (covers(e, addr))
+		if (symtab_covers(e, addr))
 			return e;
 	}
 	return NULL;
@@ -129,7 +129,7 @@ void symtab_free(struct symtab *t)
 }
 
 /* "ffffffffc0001000 t ext4_sync_fs	[ext4]"; false for what is not code. */
-static bool add_line(struct symtab *t, char *line)
+static bool symtab_add_line(struct symtab *t, char *line)
 {
 	char *name, *module, *end;
 	uint64_t addr = strtoull(line, &end, 16);
@@ -156,7 +156,7 @@ void symtab_read_kallsyms(struct symtab *t, const char *path)
 	size_t size = 0;
 
 	while (f && getline(&line, &size, f) > 0)
-		add_line(t, line);
+		symtab_add_line(t, line);
 	free(line);
 	if (f)
 		fclose(f);

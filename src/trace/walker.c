@@ -169,7 +169,8 @@ static void walker_answer(const struct walk_answer *a)
 		_exit(1);
 }
 
-static void answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip, bool after_call)
+static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip,
+				bool after_call)
 {
 	struct walk_answer a = { .end = WALK_GOES_ON, .ip = ip, .after_call = after_call };
 	const struct mapping *m = walked_mapping(w, ip);
@@ -192,7 +193,7 @@ static void answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip, bo
 	walker_answer(&a);
 }
 
-static enum walk_end walk(struct walked *w)
+static enum walk_end walker_walk(struct walked *w)
 {
 	unw_cursor_t cursor;
 	bool after_call = true;	/* the system call's instruction is before the address */
@@ -207,7 +208,7 @@ static enum walk_end walk(struct walked *w)
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
-		answer_frame(w, &cursor, ip, after_call);
+		walker_answer_frame(w, &cursor, ip, after_call);
 		/* a signal interrupts before the instruction at the address */
 		after_call = unw_is_signal_frame(&cursor) <= 0;
 		more = unw_step(&cursor);
@@ -237,7 +238,7 @@ static void walker_serve(struct map *tasks, const struct walk_request *r)
 	if (w) {
 		w->request = r;
 		w->fresh = false;
-		last.end = walk(w);
+		last.end = walker_walk(w);
 	}
 	helper_limit(0, 0);
 	walker_answer(&last);

@@ -11,7 +11,7 @@
 static void check_lines(const struct code *c)
 {
 	struct code_line list[CODE_LINES];
-	size_t n = code_lines(c, list);
+	size_t n = code_get_lines(c, list);
 
 	for (size_t i = 0; i < n; i++)
 		if (list[i].file + strlen(list[i].file) >= c->text + c->len)
