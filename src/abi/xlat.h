@@ -189,7 +189,7 @@ struct taker_desc {
 
 extern const struct taker_desc taker_descs[]; /* the last has no meaning */
 
-/* When the tracer must stop for a call; see trace_filter in trace/filter.h. */
+/* When the tracer must stop for a call; see trace/filter.h. */
 enum call_watch {
 	WATCH_ALWAYS,	/* from the start */
 	WATCH_IOCTL,	/* from the start where the command's type is '$' */

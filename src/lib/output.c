@@ -92,7 +92,7 @@ static void fail(struct output *o)
 }
 
 /*
- * A stop that we hold back (see relay.c) waits for a program that waits for us: no
+ * A stop that we hold back (see trace/signal_forward.c) waits for a program that waits for us: no
  * longer where the reader that we wait for may have been stopped by it, too.
  */
 static void heed_stops(void)

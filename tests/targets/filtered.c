@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opens counters while much goes on that a tracer might disturb when it gives
- * the process another filter, and looks whether anything was disturbed.
+ * Open counters while much goes on that the second filter could disturb, and check that
+ * nothing is disturbed.
  *
  * usage: filtered registers | maps | signals | stop | threads | vfork | fork |
  *		  filter | nobody | forever | unshare | close_range |
  *		  many N | turns N | race N | quiet N
- * Exit status 0: all is as it would be without a tracer; 77: cannot be tried.
+ * Exit status 0: all is as without a tracer; 77: cannot be tried.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The second filter: how often tasks stop with it, and that it is there. */
+/* The second filter: how often tasks stop with it. */
 #include "trace_run.h"
 
 #include <sys/resource.h>
 
-/* Stops and ends of tasks that the engine has handled (see -Wl,--wrap). */
+/* Wait statuses that the engine has handled (see -Wl,--wrap). */
 static size_t reports;
 
 void __real_stop_handle(struct tracer *t, pid_t tid, int status);
@@ -32,9 +32,8 @@ static size_t run_quiet(const char *rounds, bool second_filter, size_t *calls)
 }
 
 /*
- * However much the program does with other descriptors: its exec, two stops
- * each for opening, reading and closing the counter, one for the exit that does
- * not return, and the end.
+ * Calls on other descriptors do not stop the program.  It stops for its exec, twice each for
+ * opening, reading and closing the counter, once for exit_group, and at its end.
  */
 static void test_exact(void **state)
 {
@@ -54,7 +53,7 @@ static void test_exact(void **state)
 	assert_true(calls > 700 * 4);
 }
 
-/* With many descriptors, too, none is missed; filters are few. */
+/* With many descriptors no call is missed, and there are few filters. */
 static void test_many(void **state)
 {
 	const bool all = getenv("LONG") && strcmp(getenv("LONG"), "0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of the engine: runs a program and records what the hooks say. */
+/* For tests of the engine: run a program and record the hooks' arguments. */
 #ifndef PEVTRACE_TESTS_TRACE_RUN_H
 #define PEVTRACE_TESTS_TRACE_RUN_H
 
@@ -34,17 +34,17 @@ struct event {
 	const char *arch;
 };
 
-/* One run of the tracer and all that it said. */
+/* One run of the tracer and the hooks that it called. */
 struct run {
 	struct trace_options opts;
 	struct tracer *t;
 	struct event *events;
 	size_t n, cap;
 	int status;
-	/* What the hooks do beside recording. */
+	/* What the hooks do besides recording. */
 	bool close; /* close_watch for all, from the start: TRACE_NEAR */
 	bool near; /* ... from the first open on */
-	bool second_filter; /* ... TRACE_CLOSE, with all descriptors that opens return */
+	bool second_filter; /* ... TRACE_CLOSE, with the descriptors of all opens */
 	bool opened;
 	bool close_later; /* ... once mark 10 was seen */
 	bool skip; /* enter answers TRACE_SKIP */
@@ -171,7 +171,7 @@ static const struct trace_ops ops = {
 	on_signalled, on_gone,	on_close_watch, NULL,
 };
 
-/* Watches what the description says. */
+/* Watch the calls that the description names. */
 static inline struct run make_run(bool no_seccomp)
 {
 	struct run r = { .opts.no_seccomp = no_seccomp };
@@ -205,7 +205,7 @@ static inline void launch(struct run *r, const char *name, const char *verb,
 	alarm(0);
 }
 
-/* The i-th (from 0) event of that kind and number. */
+/* Return the i-th (from 0) event of that kind and number, or NULL. */
 static const struct event *find(const struct run *r, enum what what,
 				long number, size_t i)
 {
@@ -242,8 +242,8 @@ static inline void assert_exit(const struct run *r, int code)
 }
 
 /*
- * What is true of every run: a task is born, then acts, then goes, each once;
- * an exit follows its enter; nothing is left.
+ * Check what holds for every run: a task is born, then acts, then goes, each once; an exit
+ * follows its enter; no task is left.
  */
 static inline void assert_sane(const struct run *r)
 {
@@ -287,7 +287,7 @@ static inline void done(struct run *r)
 	free(r->events);
 }
 
-/* Runs body twice: with the filter, and with stops at every call. */
+/* Run body twice: with the filter, and with a stop at every call. */
 static inline void both_ways(void (*body)(bool no_seccomp))
 {
 	body(false);
