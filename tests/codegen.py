@@ -296,7 +296,7 @@ def processes(tap, tmp):
 	for line in lines_of(base):
 		if line.get("call") == "perf_event_open" and line["pid"] not in pids:
 			pids.append(line["pid"])
-	tap.ok(r.returncode == 1 and b"1 other used events" in r.stderr and
+	tap.ok(r.returncode == 1 and b"1 other process used events" in r.stderr and
 	       b"PAGE_FAULTS" in r.stdout and b"CONTEXT_SWITCHES" not in r.stdout,
 	       "of two processes the one with more events is taken", [r.stderr.decode()])
 	r = codegen("--pid=%d" % pids[0], base)

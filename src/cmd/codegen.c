@@ -34,7 +34,7 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
-static bool put(const struct generating *g, const struct buf *text)
+static bool write_program(const struct generating *g, const struct buf *text)
 {
 	int fd = g->output ? create_file(g->output, O_TRUNC) : -1;
 	FILE *f = !g->output ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
@@ -50,23 +50,23 @@ static bool put(const struct generating *g, const struct buf *text)
 	return ok;
 }
 
-/* False when the program does less, or other things, than what was traced. */
-static bool tell_missing(const struct gathered *all)
+/* Warn of differences from the traced program; return whether there are none. */
+static bool warn_differences(const struct gathered *all)
 {
 	const struct c_program *p = all->program;
 
 	if (all->left_out)
-		warn("the program makes the calls of process %d; %zu other%s used events, "
-		     "too: --pid chooses", (int)all->pid, all->left_out,
-		     all->left_out == 1 ? "" : "s");
+		warn("only process %d is included; %zu other process%s used events, too; "
+		     "select one with --pid", (int)all->pid, all->left_out,
+		     all->left_out == 1 ? "" : "es");
 	if (p->missing)
-		warn("%zu call%s had to be left out; comments in the program say where and "
-		     "why", p->missing, p->missing == 1 ? "" : "s");
+		warn("%zu call%s left out; see the comments in the program", p->missing, p->missing == 1 ? "" : "s");
 	if (p->threads > 1)
-		warn("%zu threads made the calls, and one makes them in the program",
+		warn("%zu threads made the calls; the program has one thread",
 		     p->threads);
 	if (p->inexact)
-		warn("%zu call%s used a descriptor or an address that the program cannot have",
+		warn("%zu call%s used a descriptor or an address that the program cannot "
+		     "reproduce",
 		     p->inexact, p->inexact == 1 ? "" : "s");
 	return !all->left_out && !p->missing && p->threads <= 1 && !p->inexact;
 }
@@ -86,12 +86,12 @@ static int generate(struct generating *g, FILE *f, const char *path)
 			warn("%s: process %d did not open event %u", path, (int)all.pid,
 			     g->choice.event);
 		else
-			warn("%s: all opens of process %d failed or were probes; --all "
-			     "generates these, too", path, (int)all.pid);
+			warn("%s: all opens of process %d failed or were probes; include "
+			     "them with --all", path, (int)all.pid);
 	} else {
 		c_program_write(all.program, &text);
-		if (put(g, &text))
-			status = tell_missing(&all) ? EXIT_YES : EXIT_NO;
+		if (write_program(g, &text))
+			status = warn_differences(&all) ? EXIT_YES : EXIT_NO;
 	}
 	buf_free(&text);
 	gathered_free(&all);

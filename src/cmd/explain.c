@@ -20,7 +20,7 @@ struct explaining {
 	const char *attr, *events;
 	char **words;
 	int nwords;
-	struct check check;	/* what calls are judged with; never made */
+	struct check check;	/* judges calls, without making them */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -172,7 +172,7 @@ static void explain_entry(void *ctx, const struct lexicon_entry *e)
 
 	if (lexicon_means(e, s->word)) {
 		s->found++;
-		lexicon_tell(e, &s->x->prose);
+		lexicon_write(e, &s->x->prose);
 	} else {
 		lexicon_offer(e, &s->nearest);
 	}
@@ -211,7 +211,7 @@ static int explain_dump(struct explaining *x, const char *path)
 	return status;
 }
 
-/* All but stories write here, and what they write is of one prose. */
+/* Explain what is no whole dump: terms, attrs, events, one line. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
 	bool judged = x->attr || x->events;

@@ -148,7 +148,7 @@ size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, st
 /* Sentences -------------------------------------------------------------------------------- */
 
 /* Add what terms.in says of the members. */
-static void add_terms(bool deep, const unsigned int *list, size_t n, struct prose *p)
+static void item_terms(bool deep, const unsigned int *list, size_t n, struct prose *p)
 {
 	for (size_t i = 0; deep && i < n; i++) {
 		char name[64] = "perf_event_attr.";
@@ -199,7 +199,7 @@ static void item_rate(const struct open_attr *a, bool deep, struct prose *p)
 						       "one sample at every count.");
 	else
 		prose_addf(p, "one sample every %llu counts.", (unsigned long long)period);
-	add_terms(deep, freq ? by_freq : by_period, freq ? 2 : 1, p);
+	item_terms(deep, freq ? by_freq : by_period, freq ? 2 : 1, p);
 }
 
 static void item_sample(const struct open_attr *a, bool deep, struct prose *p)
@@ -217,7 +217,7 @@ static void item_sample(const struct open_attr *a, bool deep, struct prose *p)
 				"no samples, but with sample_id_all=1 other records end with: ");
 	attr_prose_flags(&xlat_perf_event_sample_format, samples ? v : v & IN_SAMPLE_ID, false, p);
 	prose_adds(p, ".");
-	add_terms(deep, list, 1, p);
+	item_terms(deep, list, 1, p);
 }
 
 static void item_read(const struct open_attr *a, bool deep, struct prose *p)
@@ -233,7 +233,7 @@ static void item_read(const struct open_attr *a, bool deep, struct prose *p)
 		attr_prose_flags(&xlat_perf_event_read_format, rest, true, p);
 	}
 	prose_adds(p, ".");
-	add_terms(deep, list, 1, p);
+	item_terms(deep, list, 1, p);
 }
 
 static void item_start(const struct open_attr *a, bool deep, struct prose *p)
@@ -245,7 +245,7 @@ static void item_start(const struct open_attr *a, bool deep, struct prose *p)
 	prose_adds(p, exec && off ? "starts disabled; enabled by exec." :
 		      exec ? "enabled at open; enable_on_exec has no effect." :
 		      off ? "starts disabled." : "enabled at open.");
-	add_terms(deep, list, exec ? 2 : 1, p);
+	item_terms(deep, list, exec ? 2 : 1, p);
 }
 
 static void item_wakeup(const struct open_attr *a, bool deep, struct prose *p)
@@ -266,7 +266,7 @@ static void item_wakeup(const struct open_attr *a, bool deep, struct prose *p)
 	else
 		prose_addf(p, "poll wakes up after every %llu samples; other records do not count.",
 			   (unsigned long long)n);
-	add_terms(deep, watermark ? bytes : samples, watermark ? 2 : 1, p);
+	item_terms(deep, watermark ? bytes : samples, watermark ? 2 : 1, p);
 }
 
 static void item_exclude(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
@@ -285,7 +285,7 @@ static void item_exclude(const struct open_attr *a, uint64_t set, bool deep, str
 	for (size_t i = 0; i < n; i++)
 		prose_addf(p, "%s%s", prose_sep(i, n), what[i]);
 	prose_adds(p, ".");
-	add_terms(deep, list, n, p);
+	item_terms(deep, list, n, p);
 }
 
 static void item_records(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
@@ -305,10 +305,10 @@ static void item_records(const struct open_attr *a, uint64_t set, bool deep, str
 		prose_addf(p, "%s%.*s", i ? "; " : "", (int)strcspn(what, ";"), what);
 	}
 	prose_adds(p, ".");
-	add_terms(deep, list, n, p);
+	item_terms(deep, list, n, p);
 }
 
-static void add_condition(const struct cond *c, struct prose *p)
+static void item_condition(const struct cond *c, struct prose *p)
 {
 	const struct field *f = &layout_perf_event_attr.fields[c->field];
 	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
@@ -330,7 +330,7 @@ static void item_member(const struct open_attr *a, const struct attr_item *item,
 		prose_adds(p, "no effect: only hardware counters have skid");
 	} else if (!item->facts[1]) {
 		prose_adds(p, "no effect: requires ");
-		add_condition(&f->needs, p);
+		item_condition(&f->needs, p);
 	} else {
 		prose_meaning(p, f->meaning);
 		if (f->kind == FIELD_FLAGS && f->xlat) {
@@ -339,7 +339,7 @@ static void item_member(const struct open_attr *a, const struct attr_item *item,
 		}
 	}
 	prose_adds(p, ".");
-	add_terms(deep, &item->member, 1, p);
+	item_terms(deep, &item->member, 1, p);
 }
 
 void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,

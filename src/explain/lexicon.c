@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which entries there are, and which of them a word means. */
+/* The list of entries, and which of them a word names. */
 #include "explain/lexicon.h"
 
 #include <ctype.h>
@@ -7,66 +7,66 @@
 
 /* All of them ---------------------------------------------------------------------- */
 
-/* Whom to tell of each. */
-struct teller {
+/* The hook to call for each entry. */
+struct visitor {
 	void (*hook)(void *ctx, const struct lexicon_entry *e);
 	void *ctx;
 };
 
-static void tell(const struct teller *t, struct lexicon_entry *e, enum lexicon_kind kind,
+static void visit(const struct visitor *v, struct lexicon_entry *e, enum lexicon_kind kind,
 		 const char *name)
 {
 	e->kind = kind;
 	e->name = name;
-	t->hook(t->ctx, e);
+	v->hook(v->ctx, e);
 }
 
-static void each_constant(const struct teller *t)
+static void each_constant(const struct visitor *v)
 {
 	for (size_t x = 0; xlat_tables[x]; x++) {
 		struct lexicon_entry e = { .table = xlat_tables[x] };
 
-		tell(t, &e, LEXICON_TABLE, e.table->name);
+		visit(v, &e, LEXICON_TABLE, e.table->name);
 		for (size_t i = 0; i < e.table->n; i++) {
 			e.constant = &e.table->entries[i];
-			tell(t, &e, LEXICON_CONSTANT, e.constant->name);
+			visit(v, &e, LEXICON_CONSTANT, e.constant->name);
 		}
 	}
 }
 
-static void each_member(const struct teller *t)
+static void each_member(const struct visitor *v)
 {
 	for (size_t l = 0; layouts[l]; l++) {
 		struct lexicon_entry e = { .layout = layouts[l] };
 
-		tell(t, &e, LEXICON_LAYOUT, e.layout->name);
+		visit(v, &e, LEXICON_LAYOUT, e.layout->name);
 		for (size_t i = 0; i < e.layout->n; i++) {
 			e.member = &e.layout->fields[i];
-			tell(t, &e, LEXICON_MEMBER, e.member->name);
+			visit(v, &e, LEXICON_MEMBER, e.member->name);
 		}
 	}
 }
 
-static void each_call(const struct teller *t)
+static void each_call(const struct visitor *v)
 {
 	for (size_t c = 0; c < CALL_COUNT; c++) {
 		struct lexicon_entry e = { .call = &call_descs[c] };
 
-		tell(t, &e, LEXICON_CALL, e.call->name);
+		visit(v, &e, LEXICON_CALL, e.call->name);
 		if (e.call->class != CLASS_OPEN)
 			continue;
 		for (e.argument = 0; e.argument < e.call->nargs; e.argument++)
-			tell(t, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
+			visit(v, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
 	}
 	for (size_t i = 0; i < ioctl_ndescs; i++) {
 		struct lexicon_entry e = { .ioctl = &ioctl_descs[i] };
 
-		tell(t, &e, LEXICON_IOCTL, e.ioctl->name);
+		visit(v, &e, LEXICON_IOCTL, e.ioctl->name);
 	}
 }
 
-/* A function is one entry, however many steps go through it. */
-static bool is_first(const struct step_desc *d)
+/* Return whether no earlier step has the function: it is one entry. */
+static bool step_is_first(const struct step_desc *d)
 {
 	for (const struct step_desc *k = step_descs; k < d; k++)
 		if (!strcmp(k->function, d->function))
@@ -74,29 +74,29 @@ static bool is_first(const struct step_desc *d)
 	return true;
 }
 
-static void each_other(const struct teller *t)
+static void each_other(const struct visitor *v)
 {
 	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 };
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		rule.rule = &rule_descs[i];
-		tell(t, &rule, LEXICON_RULE, rule.rule->name);
+		visit(v, &rule, LEXICON_RULE, rule.rule->name);
 	}
 	for (pmu.pmu = pmu_descs; pmu.pmu->name; pmu.pmu++)
-		tell(t, &pmu, LEXICON_PMU, pmu.pmu->name);
+		visit(v, &pmu, LEXICON_PMU, pmu.pmu->name);
 	for (step.step = step_descs; step.step->step; step.step++)
-		if (is_first(step.step))
-			tell(t, &step, LEXICON_STEP, step.step->function);
+		if (step_is_first(step.step))
+			visit(v, &step, LEXICON_STEP, step.step->function);
 }
 
 void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *ctx)
 {
-	const struct teller t = { hook, ctx };
+	const struct visitor v = { hook, ctx };
 
-	each_member(&t);
-	each_constant(&t);
-	each_call(&t);
-	each_other(&t);
+	each_member(&v);
+	each_constant(&v);
+	each_call(&v);
+	each_other(&v);
 }
 
 /* Words ---------------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ static bool same_letter(char a, char b)
 	       (b == '-' ? '_' : tolower((unsigned char)b));
 }
 
-/* The same word, up to n letters of it. */
-static bool same(const char *a, const char *b, size_t n)
+/* Compare up to n letters of two words. */
+static bool same_word(const char *a, const char *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!same_letter(a[i], b[i]))
@@ -125,14 +125,14 @@ static const char *prefix_of(const struct lexicon_entry *e)
 	       e->kind == LEXICON_IOCTL ? "PERF_EVENT_IOC_" : "";
 }
 
-/* The name, or what is left of it when its prefix is cut off before one of its _. */
-static bool tail(const char *name, const char *prefix, const char *word)
+/* Return whether the word is the name without some or all words of its prefix. */
+static bool name_tail(const char *name, const char *prefix, const char *word)
 {
 	size_t cut = strlen(prefix);
 
 	for (size_t i = 0; i <= cut; i++)
 		if ((!i || name[i - 1] == '_' || i == cut) && name[i] &&
-		    same(name + i, word, SIZE_MAX))
+		    same_word(name + i, word, SIZE_MAX))
 			return true;
 	return false;
 }
@@ -144,12 +144,12 @@ bool lexicon_means(const struct lexicon_entry *e, const char *word)
 
 	if (e->kind == LEXICON_MEMBER && dot) {
 		n = strlen(e->layout->name);
-		return (size_t)(dot - word) == n && same(e->layout->name, word, n) &&
-		       same(e->member->name, dot + 1, SIZE_MAX);
+		return (size_t)(dot - word) == n && same_word(e->layout->name, word, n) &&
+		       same_word(e->member->name, dot + 1, SIZE_MAX);
 	}
 	if (e->kind == LEXICON_LAYOUT && !strncmp(word, "struct ", 7))
 		word += 7;
-	return tail(e->name, prefix_of(e), word);
+	return name_tail(e->name, prefix_of(e), word);
 }
 
 void lexicon_offer(const struct lexicon_entry *e, struct nearest *n)

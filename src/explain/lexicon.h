@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A dictionary of every name in the tables: constants, members, ioctls, calls and
- * their arguments, rules, PMUs, tables, structures, and functions of the kernel.
+ * A dictionary of all names in xlat/: constants, members, ioctls, system calls and their
+ * arguments, rules, PMUs, tables, structures, and kernel functions.
  */
 #ifndef PEVTRACE_EXPLAIN_LEXICON_H
 #define PEVTRACE_EXPLAIN_LEXICON_H
@@ -15,7 +15,7 @@ enum lexicon_kind {
 	LEXICON_RULE, LEXICON_PMU, LEXICON_TABLE, LEXICON_LAYOUT, LEXICON_STEP,
 };
 
-/* One of them; of the pointers those that belong to the kind. */
+/* An entry.  Only the pointers that belong to its kind are set. */
 struct lexicon_entry {
 	enum lexicon_kind kind;
 	const char *name;
@@ -31,20 +31,20 @@ struct lexicon_entry {
 	const struct step_desc *step;
 };
 
-/* Calls hook for each entry there is, in the order of the tables. */
+/* Call hook for each entry, in the order of the tables. */
 void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *ctx);
 
 /*
- * Whether somebody who writes the word may mean the entry: its name, with or
- * without the prefix that all names of its table have, or a part of it, in
- * letters of any size, with - or _; of a member also LAYOUT.MEMBER.
+ * Return whether the word names the entry, with or without the prefix of its table or
+ * a part of the prefix.  Case is ignored and - equals _.  A member is also named by
+ * LAYOUT.MEMBER.
  */
 bool lexicon_means(const struct lexicon_entry *e, const char *word);
 
-/* Offers the entry's names to a search for the nearest. */
+/* Offer the entry's names to a search for the nearest word. */
 void lexicon_offer(const struct lexicon_entry *e, struct nearest *n);
 
-/* Writes the entry. */
-void lexicon_tell(const struct lexicon_entry *e, struct prose *p);
+/* Write the entry. */
+void lexicon_write(const struct lexicon_entry *e, struct prose *p);
 
 #endif

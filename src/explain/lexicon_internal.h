@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parts that entries of the dictionary have in common. */
+/* Parts of entries of the dictionary. */
 #ifndef PEVTRACE_EXPLAIN_LEXICON_INTERNAL_H
 #define PEVTRACE_EXPLAIN_LEXICON_INTERNAL_H
 
 #include "explain/lexicon.h"
 
-/* Columns before a label, and before what runs on behind it. */
+/* Indentation of labels and of continuation lines. */
 enum { ENTRY_LABEL = 2, ENTRY_BODY = 4 };
 
-/* The first line, and a line that begins "  WHAT: ". */
+/* Begin the first line, "NAME: what", and a line "  WHAT: ". */
 void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what);
 void entry_label(struct prose *p, const char *what);
 
@@ -16,10 +16,10 @@ void entry_meaning(struct prose *p, const char *meaning);
 void entry_release(struct prose *p, uint32_t since);
 void entry_since(struct prose *p, uint32_t since);
 
-/* What terms.in has on the name, and where the kernel deals with it. */
+/* Write what terms.in has on the name, and the kernel functions that handle it. */
 void entry_term(struct prose *p, const char *name);
 
-/* Where a table is used; its names. */
+/* Write where a table is used, or its names. */
 void entry_users(struct prose *p, const struct xlat *x);
 void entry_names(struct prose *p, const struct xlat *x);
 
@@ -27,12 +27,12 @@ void entry_manual(struct prose *p, const char *page, const char *part);
 void entry_manual_of_layout(struct prose *p, const struct layout *l);
 void entry_manual_of_table(struct prose *p, const struct xlat *x);
 
-/* Checks of perf_event_open: about a field, that end with an error, that a value brings. */
+/* Write the checks of perf_event_open about a field, with an error, or about a value. */
 void entry_rules_of_field(struct prose *p, const char *field);
 void entry_rules_of_error(struct prose *p, int error);
 void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c);
 
-/* Other calls: that fail with an error; errors of a call, and of an ioctl's request. */
+/* Write the other calls that fail with an error, or the errors of a call or ioctl. */
 void entry_refusals_of_error(struct prose *p, int error);
 void entry_refusals_of(struct prose *p, const char *call, const char *request);
 

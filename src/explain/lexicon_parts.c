@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What entries of the dictionary have in common. */
 #include <stdio.h>
 #include <string.h>
 
 #include "explain/lexicon_internal.h"
 #include "xlat/tables.h"
 
-enum { NAMES_MAX = 16 };	/* of a table, in the entry of something else */
+enum { NAMES_MAX = 16 };	/* listed for a table outside its own entry */
 
-/* "  Since: " and what follows, on lines of its own. */
 void entry_label(struct prose *p, const char *what)
 {
 	prose_line(p, ENTRY_LABEL, ENTRY_BODY);
@@ -47,7 +45,6 @@ void entry_meaning(struct prose *p, const char *meaning)
 	prose_addf(p, "%s.", meaning);
 }
 
-/* More text, and where the kernel deals with it. */
 void entry_term(struct prose *p, const char *name)
 {
 	const struct term_desc *t = term_by_name(name);
@@ -152,7 +149,7 @@ void entry_manual_of_layout(struct prose *p, const struct layout *l)
 	entry_manual(p, "perf_event_open(2)", "MMAP layout");
 }
 
-/* The first structure that has a member of that table. */
+/* Return the first structure with a member of the table. */
 static const struct layout *user_of(const struct xlat *x)
 {
 	for (size_t l = 0; layouts[l]; l++)

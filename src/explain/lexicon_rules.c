@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Why the kernel refuses: what the dictionary has on a field, value, error or call. */
+/* Why the kernel refuses a field, value or call. */
 #include <string.h>
 
 #include "abi/layout.h"
@@ -9,8 +9,8 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Whether a list with commas has the word. */
-static bool listed(const char *list, const char *word)
+/* Return whether a comma-separated list has the word. */
+static bool list_has(const char *list, const char *word)
 {
 	size_t len = strlen(word), n;
 
@@ -22,14 +22,13 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-static void one_rule(struct prose *p, const struct rule_desc *d, bool error)
+static void rule_line(struct prose *p, const struct rule_desc *d, bool error)
 {
 	const char *name = xlat_name(&xlat_perf_open_errno, (uint64_t)d->error);
 
 	prose_line(p, ENTRY_BODY, ENTRY_BODY + 2);
 	if (error)
-		prose_addf(p, "%s, by the check %s: %s.", name ? name : "An error", d->name,
-			   d->meaning);
+		prose_addf(p, "%s, %s: %s.", name ? name : "Error", d->name, d->meaning);
 	else
 		prose_addf(p, "%s: %s.", d->name, d->meaning);
 }
@@ -39,12 +38,12 @@ void entry_rules_of_field(struct prose *p, const char *field)
 	bool any = false;
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!listed(rule_descs[i].fields, field))
+		if (!list_has(rule_descs[i].fields, field))
 			continue;
 		if (!any)
-			entry_label(p, "The kernel may refuse it");
+			entry_label(p, "Checks");
 		any = true;
-		one_rule(p, &rule_descs[i], true);
+		rule_line(p, &rule_descs[i], true);
 	}
 }
 
@@ -56,13 +55,13 @@ void entry_rules_of_error(struct prose *p, int error)
 		if (rule_descs[i].error != error)
 			continue;
 		if (!any)
-			entry_label(p, "Checks of perf_event_open that say so");
+			entry_label(p, "Checks of perf_event_open with this error");
 		any = true;
-		one_rule(p, &rule_descs[i], false);
+		rule_line(p, &rule_descs[i], false);
 	}
 }
 
-static void refusal(struct prose *p, const struct refusal_desc *d, bool named)
+static void refusal_line(struct prose *p, const struct refusal_desc *d, bool named)
 {
 	prose_line(p, ENTRY_BODY, ENTRY_BODY + 2);
 	if (named)
@@ -79,9 +78,9 @@ void entry_refusals_of_error(struct prose *p, int error)
 		if (d->error != error)
 			continue;
 		if (!any)
-			entry_label(p, "Other calls on events that say so");
+			entry_label(p, "Other calls with this error");
 		any = true;
-		refusal(p, d, false);
+		refusal_line(p, d, false);
 	}
 }
 
@@ -95,16 +94,16 @@ void entry_refusals_of(struct prose *p, const char *call, const char *request)
 		    (!request && d->request))
 			continue;
 		if (!any)
-			entry_label(p, "It may fail");
+			entry_label(p, "Errors");
 		any = true;
-		refusal(p, d, true);
+		refusal_line(p, d, true);
 	}
 }
 
 /* Values ---------------------------------------------------------------------------- */
 
-/* A caller without rights on a machine of which nothing is known. */
-static void judge(const uint8_t *attr, size_t len, struct rule_verdict *v)
+/* Judge an attr for an unprivileged caller on an unknown machine. */
+static void judge_attr(const uint8_t *attr, size_t len, struct rule_verdict *v)
 {
 	static const struct rule_pmu pmus[] = {
 		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
@@ -123,13 +122,13 @@ static void judge(const uint8_t *attr, size_t len, struct rule_verdict *v)
 	rules_judge(&ask, v);
 }
 
-static bool refuses(const struct rule_verdict *v, size_t i)
+static bool rule_applies(const struct rule_verdict *v, size_t i)
 {
 	return v->says[i] == RULE_REFUSES || v->says[i] > 0 || v->says[i] == RULE_UNKNOWN;
 }
 
-/* Marks the rules that the value brings to an attr of that type. */
-static void brings(uint32_t type, const struct field *f, uint64_t value, bool *out)
+/* Mark the rules that apply to an attr of that type only with the value. */
+static void mark_rules(uint32_t type, const struct field *f, uint64_t value, bool *out)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	uint8_t attr[256] = { 0 };
@@ -140,11 +139,11 @@ static void brings(uint32_t type, const struct field *f, uint64_t value, bool *o
 	field_set(&l->fields[ATTR_CONFIG], type == PERF_TYPE_SOFTWARE ? PERF_COUNT_SW_DUMMY : 1,
 		  attr);
 	field_set(&l->fields[ATTR_EXCLUDE_KERNEL], 1, attr);
-	judge(attr, l->size, &before);
+	judge_attr(attr, l->size, &before);
 	field_set(f, value, attr);
-	judge(attr, l->size, &with);
+	judge_attr(attr, l->size, &with);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		out[i] |= refuses(&with, i) && !refuses(&before, i);
+		out[i] |= rule_applies(&with, i) && !rule_applies(&before, i);
 }
 
 void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c)
@@ -157,13 +156,13 @@ void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xl
 	for (size_t i = 0; i < l->n && !c->traits; i++)
 		for (size_t k = 0; k < 3 && l->fields[i].xlat == x &&
 				   l->fields[i].kind == FIELD_FLAGS; k++)
-			brings(types[k], &l->fields[i], c->value, found);
+			mark_rules(types[k], &l->fields[i], c->value, found);
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		if (!found[i])
 			continue;
 		if (!any)
-			entry_label(p, "The kernel may refuse it");
+			entry_label(p, "Checks");
 		any = true;
-		one_rule(p, &rule_descs[i], true);
+		rule_line(p, &rule_descs[i], true);
 	}
 }

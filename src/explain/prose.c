@@ -8,8 +8,8 @@
 #include "text/text.h"
 
 /*
- * In a paragraph, what takes no columns stands between these two.  Hostile text
- * is escaped before it comes in and has neither.
+ * These enclose bytes that take no columns.  Foreign text is escaped when it is added
+ * and contains neither.
  */
 #define HIDE '\001'
 #define SHOW '\002'
@@ -37,10 +37,10 @@ void prose_free(struct prose *p)
 /* Lines -------------------------------------------------------------------------- */
 
 /*
- * Bytes and columns of the word at s, up to a blank that is seen; a line may end
- * behind the | of a mask, too.
+ * Return the bytes of the word at s and count its columns.  It ends before a visible
+ * blank or after the | of a mask.
  */
-static size_t word(const char *s, size_t *columns)
+static size_t word_length(const char *s, size_t *columns)
 {
 	bool hidden = false;
 	size_t n = 0;
@@ -55,7 +55,7 @@ static size_t word(const char *s, size_t *columns)
 	return n;
 }
 
-static void put_word(struct prose *p, const char *s, size_t n)
+static void prose_word(struct prose *p, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (s[i] != HIDE && s[i] != SHOW)
@@ -72,9 +72,9 @@ void prose_end(struct prose *p)
 		return;
 	buf_addf(p->out, "%*s", (int)p->indent, "");
 	for (; *s; s += n) {
-		n = word(s, &columns);
+		n = word_length(s, &columns);
 		if (!n) {
-			n = 1;	/* a blank: how many there are in a line does not matter */
+			n = 1;	/* blanks are merged */
 			blank = true;
 			continue;
 		}
@@ -85,7 +85,7 @@ void prose_end(struct prose *p)
 			buf_addc(p->out, ' ');
 			at++;
 		}
-		put_word(p, s, n);
+		prose_word(p, s, n);
 		at += columns;
 		first = blank = false;
 	}
@@ -153,7 +153,7 @@ void prose_quoted(struct prose *p, const char *hostile)
 	text_quoted(&p->text, hostile, strlen(hostile), 200, false);
 }
 
-/* "Id of the event" loses its capital, "TLB", "BPF program" and "x86" keep theirs. */
+/* "Id of the event" becomes "id of the event"; "TLB" and "BPF program" are kept. */
 void prose_meaning(struct prose *p, const char *meaning)
 {
 	size_t n = strcspn(meaning, " ,;:");

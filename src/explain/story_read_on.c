@@ -91,7 +91,7 @@ void story_read_on(const struct story_text *t)
 	prose_adds(p, ": Arguments, Reading results, MMAP layout, Overflow handling, perf_event "
 		      "ioctl calls, ERRORS.");
 	prose_item(p);
-	prose_adds(p, "pevtrace explain WORD explains any name above");
+	prose_adds(p, "pevtrace explain TERM explains any name above");
 	read_on_list(t);
 	prose_adds(p, ".");
 	if (t->o->level != STORY_DEEP || !t->o->kernel) {

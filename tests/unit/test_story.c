@@ -287,7 +287,7 @@ static void tell_all(void *ctx, const struct lexicon_entry *e)
 	char word[128];
 
 	prose_init(&p, &out, 0);
-	lexicon_tell(e, &p);
+	lexicon_write(e, &p);
 	prose_free(&p);
 	/* more than its own name, and it means itself */
 	assert_true(out.len > strlen(e->name) + 20);

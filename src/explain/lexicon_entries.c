@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* An entry of the dictionary: what it is, means, and belongs to. */
+/* The entries of the dictionary, by kind. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,15 +7,13 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Entries --------------------------------------------------------------------------- */
-
 static const char *kind_words(const struct xlat *x)
 {
 	return x->kind == XLAT_ENUM ? "a value" : x->kind == XLAT_FLAGS ? "a flag" :
 								       "the number of a bit";
 }
 
-static void tell_value(struct prose *p, const struct lexicon_entry *e)
+static void write_value(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct xlat *x = e->table;
 	uint64_t v = e->constant->value;
@@ -31,13 +29,13 @@ static void tell_value(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, ", of the bits 0x%llx", (unsigned long long)e->constant->mask);
 	prose_addf(p, "; %s of the table %s", kind_words(x), x->name);
 	if (e->constant->traits & XLAT_NONABI)
-		prose_adds(p, ", which stands for no value that a program passes");
+		prose_adds(p, "; not a value that programs pass");
 	if (e->constant->traits & XLAT_ALIAS)
-		prose_adds(p, ", where it is another name of one that stands there too");
+		prose_adds(p, "; an alias of another name there");
 	prose_adds(p, ".");
 }
 
-static void constant_example(struct prose *p, const struct lexicon_entry *e)
+static void write_constant_example(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	const struct field *f = NULL;
@@ -50,22 +48,22 @@ static void constant_example(struct prose *p, const struct lexicon_entry *e)
 		return;
 	entry_label(p, "Example");
 	if (f)
-		prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows what this machine's kernel "
-			      "says to it.", f->name, e->name);
+		prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows whether this machine's "
+			      "kernel accepts it.", f->name, e->name);
 	else if (e->table == &xlat_perf_event_type)
-		prose_adds(p, "pevtrace --records COMMAND shows the records of a command's rings.");
+		prose_adds(p, "pevtrace --records COMMAND shows the records of a command.");
 	else
-		prose_adds(p, "pevtrace why -- COMMAND finds what a command is refused for.");
+		prose_adds(p, "pevtrace why -- COMMAND finds why a command's events are refused.");
 }
 
-static void tell_constant(struct prose *p, const struct lexicon_entry *e)
+static void write_constant(struct prose *p, const struct lexicon_entry *e)
 {
 	bool error = e->table == &xlat_perf_open_errno;
 
 	entry_head(p, e, error ? "an error" : "a constant");
 	entry_meaning(p, e->constant->meaning);
 	entry_term(p, e->name);
-	tell_value(p, e);
+	write_value(p, e);
 	entry_users(p, e->table);
 	entry_since(p, e->constant->since);
 	if (error) {
@@ -74,10 +72,10 @@ static void tell_constant(struct prose *p, const struct lexicon_entry *e)
 	}
 	entry_rules_of_value(p, e->table, e->constant);
 	entry_manual_of_table(p, e->table);
-	constant_example(p, e);
+	write_constant_example(p, e);
 }
 
-static void tell_table(struct prose *p, const struct lexicon_entry *e)
+static void write_table(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_head(p, e, "a table of constants");
 	entry_users(p, e->table);
@@ -95,13 +93,13 @@ static const char *condition_op(const struct cond *c)
 	return c->op == COND_EQ ? "=" : c->op == COND_NE ? "!=" : "&";
 }
 
-static void add_condition(struct prose *p, const struct layout *l, const struct cond *c)
+static void write_condition(struct prose *p, const struct layout *l, const struct cond *c)
 {
 	const struct field *f = &l->fields[c->field];
 	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
 
 	if (c->op == COND_PMU)
-		prose_addf(p, "the type is that of the PMU %s", c->pmu);
+		prose_addf(p, "type is that of the PMU %s", c->pmu);
 	else if (name)
 		prose_addf(p, "%s%s%s", f->name, condition_op(c), name);
 	else
@@ -109,7 +107,7 @@ static void add_condition(struct prose *p, const struct layout *l, const struct 
 			   (unsigned long long)c->value);
 }
 
-static void tell_place(struct prose *p, const struct lexicon_entry *e)
+static void write_place(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct field *f = e->member;
 
@@ -126,20 +124,20 @@ static void tell_place(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, ", in structures of at least %u bytes", (unsigned int)f->size);
 	prose_adds(p, ".");
 	if (f->when.op != COND_NONE) {
-		entry_label(p, "Shares its place");
-		prose_adds(p, "it is the one there if ");
-		add_condition(p, e->layout, &f->when);
+		entry_label(p, "Shares its bytes");
+		prose_adds(p, "used if ");
+		write_condition(p, e->layout, &f->when);
 		prose_adds(p, ".");
 	}
 	if (f->needs.op != COND_NONE) {
-		entry_label(p, "Acts only if");
-		add_condition(p, e->layout, &f->needs);
+		entry_label(p, "Has effect only if");
+		write_condition(p, e->layout, &f->needs);
 		prose_adds(p, ".");
 	}
 }
 
-/* What is looked at only with this one. */
-static void tell_dependants(struct prose *p, const struct lexicon_entry *e)
+/* List the members that depend on this one. */
+static void write_dependants(struct prose *p, const struct lexicon_entry *e)
 {
 	size_t n = 0;
 
@@ -153,7 +151,7 @@ static void tell_dependants(struct prose *p, const struct lexicon_entry *e)
 		if (!needs && !when)
 			continue;
 		if (!n++)
-			entry_label(p, "It decides about");
+			entry_label(p, "Controls");
 		else
 			prose_adds(p, ", ");
 		prose_adds(p, f->name);
@@ -162,8 +160,8 @@ static void tell_dependants(struct prose *p, const struct lexicon_entry *e)
 		prose_adds(p, ".");
 }
 
-/* A value to show the member with, if it is one that can be given to an event. */
-static void tell_example(struct prose *p, const struct lexicon_entry *e)
+/* Suggest a command, if the member can be set with -e. */
+static void write_example(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct field *f = e->member;
 	const char *name = NULL;
@@ -174,16 +172,16 @@ static void tell_example(struct prose *p, const struct lexicon_entry *e)
 	if (strcmp(e->layout->name, "perf_event_attr"))
 		return;
 	entry_label(p, "Default");
-	prose_adds(p, "0, as of all members that a program does not set.");
+	prose_adds(p, "0.");
 	if (f->kind != FIELD_BOOL && f->kind != FIELD_UINT && f->kind != FIELD_FLAGS &&
 	    f->kind != FIELD_ENUM && f->kind != FIELD_WORDS)
 		return;
 	entry_label(p, "Example");
-	prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows what this machine's kernel says "
-		      "to it.", e->name, name ? name : "1");
+	prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows whether this machine's kernel "
+		      "accepts it.", e->name, name ? name : "1");
 }
 
-static void tell_member(struct prose *p, const struct lexicon_entry *e)
+static void write_member(struct prose *p, const struct lexicon_entry *e)
 {
 	char name[96];
 	bool attr = !strcmp(e->layout->name, "perf_event_attr");
@@ -194,19 +192,19 @@ static void tell_member(struct prose *p, const struct lexicon_entry *e)
 	entry_term(p, name);
 	if (e->member->xlat)
 		entry_names(p, e->member->xlat);
-	tell_place(p, e);
-	tell_dependants(p, e);
+	write_place(p, e);
+	write_dependants(p, e);
 	entry_since(p, e->member->since);
 	if (attr)
 		entry_rules_of_field(p, e->name);
 	entry_manual_of_layout(p, e->layout);
-	tell_example(p, e);
+	write_example(p, e);
 }
 
-static void tell_layout(struct prose *p, const struct lexicon_entry *e)
+static void write_layout(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_head(p, e, "a structure");
-	prose_addf(p, " of %u bytes, as far as it is known here.", (unsigned int)e->layout->size);
+	prose_addf(p, " of %u bytes in the newest known release.", (unsigned int)e->layout->size);
 	for (size_t i = 0; i < e->layout->n; i++) {
 		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
 		prose_addf(p, "%s: %s.", e->layout->fields[i].name,
@@ -215,7 +213,7 @@ static void tell_layout(struct prose *p, const struct lexicon_entry *e)
 	entry_manual_of_layout(p, e->layout);
 }
 
-static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
+static void write_ioctl(struct prose *p, const struct lexicon_entry *e)
 {
 	static const char *const args[] = {
 		[IOCTL_ARG_UINT] = "a number", [IOCTL_ARG_SINT] = "a number",
@@ -226,7 +224,7 @@ static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
 	};
 	const struct ioctl_desc *d = e->ioctl;
 
-	entry_head(p, e, "an ioctl of an event's descriptor");
+	entry_head(p, e, "an ioctl of event descriptors");
 	entry_meaning(p, d->meaning);
 	entry_term(p, e->name);
 	entry_label(p, "Request");
@@ -242,7 +240,7 @@ static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
 		entry_names(p, d->xlat);
 	entry_since(p, d->since);
 	for (const struct taker_desc *t = taker_descs; t->meaning; t++) {
-		/* rows of one request and release stand together */
+		/* rows of one request and release are adjacent: use the last */
 		if (t->request != d->request ||
 		    (t[1].meaning && t[1].request == t->request && t[1].since == t->since))
 			continue;
@@ -253,10 +251,10 @@ static void tell_ioctl(struct prose *p, const struct lexicon_entry *e)
 	entry_refusals_of(p, "ioctl", e->name);
 	entry_manual(p, "perf_event_open(2)", "perf_event ioctl calls");
 	entry_label(p, "Example");
-	prose_addf(p, "pevtrace -e trace=ioctl COMMAND shows where a program makes it.");
+	prose_addf(p, "pevtrace -e trace=ioctl COMMAND shows a program's ioctls.");
 }
 
-static void tell_call(struct prose *p, const struct lexicon_entry *e)
+static void write_call(struct prose *p, const struct lexicon_entry *e)
 {
 	char page[64];
 	size_t len;
@@ -271,13 +269,13 @@ static void tell_call(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, e->call->nargs ? "." : "");
 	entry_since(p, e->call->since);
 	entry_refusals_of(p, e->name, NULL);
-	/* on 32-bit machines, another form of the same call */
+	/* the 32-bit variant has no page of its own */
 	len = strstr(e->name, "_time64") ? strlen(e->name) - strlen("_time64") : strlen(e->name);
 	snprintf(page, sizeof(page), "%.*s(2)", (int)len, e->name);
 	entry_manual(p, page, NULL);
 }
 
-static void tell_argument(struct prose *p, const struct lexicon_entry *e)
+static void write_argument(struct prose *p, const struct lexicon_entry *e)
 {
 	char name[96];
 
@@ -291,19 +289,19 @@ static void tell_argument(struct prose *p, const struct lexicon_entry *e)
 	entry_manual(p, "perf_event_open(2)", "Arguments");
 }
 
-static void tell_rule(struct prose *p, const struct lexicon_entry *e)
+static void write_rule(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct xlat *x = &xlat_rule_by;
 	const char *error = xlat_name(&xlat_perf_open_errno, (uint64_t)e->rule->error);
 	const char *sep = "";
 
-	entry_head(p, e, "a check that the kernel makes in perf_event_open");
+	entry_head(p, e, "a kernel check in perf_event_open");
 	entry_meaning(p, e->rule->meaning);
 	entry_label(p, "Error");
-	prose_adds(p, error ? error : "it depends");
+	prose_adds(p, error ? error : "depends on the case");
 	prose_adds(p, ".");
 	if (*e->rule->fields) {
-		entry_label(p, "About");
+		entry_label(p, "Fields");
 		prose_addf(p, "%s.", e->rule->fields);
 	}
 	entry_label(p, "Decided by");
@@ -322,13 +320,13 @@ static void tell_rule(struct prose *p, const struct lexicon_entry *e)
 	entry_manual(p, "pevtrace-check(1)", NULL);
 }
 
-static void tell_pmu(struct prose *p, const struct lexicon_entry *e)
+static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 {
 	uint64_t rest = e->pmu->traits;
 	const struct xlat_entry *c;
 	size_t at = 0;
 
-	entry_head(p, e, "a PMU: what counts events");
+	entry_head(p, e, "a PMU");
 	entry_meaning(p, e->pmu->meaning);
 	while ((c = xlat_next_flag(&xlat_pmu_trait, &rest, &at)))
 		prose_addf(p, " %s.", c->meaning);
@@ -337,30 +335,30 @@ static void tell_pmu(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, "pevtrace features events lists the PMUs of this machine.");
 }
 
-static void tell_step(struct prose *p, const struct lexicon_entry *e)
+static void write_step(struct prose *p, const struct lexicon_entry *e)
 {
-	entry_head(p, e, "a function of the kernel");
+	entry_head(p, e, "a kernel function");
 	for (const struct step_desc *d = step_descs; d->step; d++) {
 		if (strcmp(d->function, e->name))
 			continue;
 		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
-		prose_addf(p, "In the step %s it %s.", d->step, d->meaning);
+		prose_addf(p, "In step %s it %s.", d->step, d->meaning);
 	}
 	entry_since(p, e->step->since);
 	entry_label(p, "Example");
-	prose_adds(p, "pevtrace explain --kernel DUMP shows the steps in their order.");
+	prose_adds(p, "pevtrace explain --kernel DUMP lists the steps in order.");
 }
 
-void lexicon_tell(const struct lexicon_entry *e, struct prose *p)
+void lexicon_write(const struct lexicon_entry *e, struct prose *p)
 {
-	static void (*const tell[])(struct prose *p, const struct lexicon_entry *e) = {
-		[LEXICON_CONSTANT] = tell_constant, [LEXICON_MEMBER] = tell_member,
-		[LEXICON_IOCTL] = tell_ioctl, [LEXICON_CALL] = tell_call,
-		[LEXICON_ARGUMENT] = tell_argument, [LEXICON_RULE] = tell_rule,
-		[LEXICON_PMU] = tell_pmu, [LEXICON_TABLE] = tell_table,
-		[LEXICON_LAYOUT] = tell_layout, [LEXICON_STEP] = tell_step,
+	static void (*const write[])(struct prose *p, const struct lexicon_entry *e) = {
+		[LEXICON_CONSTANT] = write_constant, [LEXICON_MEMBER] = write_member,
+		[LEXICON_IOCTL] = write_ioctl, [LEXICON_CALL] = write_call,
+		[LEXICON_ARGUMENT] = write_argument, [LEXICON_RULE] = write_rule,
+		[LEXICON_PMU] = write_pmu, [LEXICON_TABLE] = write_table,
+		[LEXICON_LAYOUT] = write_layout, [LEXICON_STEP] = write_step,
 	};
 
-	tell[e->kind](p, e);
+	write[e->kind](p, e);
 	prose_end(p);
 }
