@@ -36,7 +36,7 @@ static void unmap_rings(struct replay_engine *r, bool all)
 }
 
 /* Close and unmap what the calls of the dump have closed and unmapped. */
-static void settle(struct replay_engine *r)
+static void replay_settle(struct replay_engine *r)
 {
 	r->unsettled = false;
 	unmap_rings(r, false);
@@ -77,7 +77,7 @@ void replay_engine_enter(struct replay_engine *r, const struct call *c)
 	struct pending *p = xcalloc(1, sizeof(*p));
 
 	if (r->unsettled)
-		settle(r);
+		replay_settle(r);
 	p->concerns = model_concerns(r->model, c);
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected) {
 		p->closing = replay_engine_fd_exact(r, c, call_int(c, 0));
@@ -93,7 +93,7 @@ struct replayed replay_engine_before_exit(struct replay_engine *r, const struct 
 	struct replayed a = { 0 };
 
 	if (r->unsettled)
-		settle(r);
+		replay_settle(r);
 	if (p && p->concerns && c->returned)
 		a = replay_engine_call(r, c, p->closing);
 	else if (p && p->closing)
@@ -108,7 +108,7 @@ void replay_engine_exit(struct replay_engine *r, const struct call *c,
 	keep_result(r, c, a);
 	if (c->desc->id == CALL_CLOSE_RANGE || c->desc->id == CALL_MUNMAP ||
 	    c->desc->id == CALL_DUP2 || c->desc->id == CALL_DUP3)
-		settle(r);
+		replay_settle(r);
 }
 
 /* The model learns of an exec, and of the end of a task, after the views. */

@@ -45,7 +45,7 @@ void replay_engine_free(struct replay_engine *r);
 
 /*
  * The hooks of a view of the dump's session (session/view.h).  A call of the dump is
- * made before its exit; after it, what it made here is kept if it made something there.
+ * made before its exit; after it, its result is kept if the call succeeded in the dump.
  */
 void replay_engine_enter(struct replay_engine *r, const struct call *c);
 struct replayed replay_engine_before_exit(struct replay_engine *r, const struct call *c);

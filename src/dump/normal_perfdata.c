@@ -22,7 +22,7 @@ static const struct birth task = { .tid = TASK, .pid = TASK };
 /* Opens -------------------------------------------------------------------------- */
 
 /* Once for all the CPUs and threads that it was opened for. */
-static void open_event(struct session *s, const struct perfdata_event *e, size_t i)
+static void normal_open(struct session *s, const struct perfdata_event *e, size_t i)
 {
 	/* of an ABI that we do not know, an attr is the same as of any other */
 	const struct arch *arch = e->format.arch ? e->format.arch : &arch_x86_64;
@@ -61,7 +61,7 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 		normal_watch(n, &s);
 		session_born(&s, &task, 0);
 		for (size_t i = 0; i < perfdata_nevents(p); i++) {
-			open_event(&s, perfdata_event(p, i), i);
+			normal_open(&s, perfdata_event(p, i), i);
 			normal_event_at(n, n->nevents - 1)->opens = perfdata_event(p, i)->nids;
 			*ids &= perfdata_event(p, i)->nids > 0;
 		}
