@@ -103,7 +103,7 @@ static void capture_read_iov(const struct arg *a, struct call *c,
 
 /* One vector, the usual case: what came stands in its place. */
 static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
-			struct sink *s)
+			    struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);

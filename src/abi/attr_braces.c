@@ -33,7 +33,7 @@ static bool skip_comment(struct text_cursor *c, struct text_cursor *bits)
 
 /* One value up to its comma, bracket or semicolon, without its comments. */
 static bool braces_value(struct text_cursor *c, char *value, size_t *len,
-		       struct text_cursor *bits)
+			 struct text_cursor *bits)
 {
 	int depth = 0;
 	bool quoted = false;

@@ -43,7 +43,7 @@ static bool member_fits(const struct field *f, unsigned int bits, uint64_t v)
  * said to be zero changes nothing.
  */
 static bool member_set_number(struct text_cursor *c, const struct field *f, uint64_t v,
-		       struct attr_text *out)
+			      struct attr_text *out)
 {
 	uint64_t before = field_get(f, out->bytes, ATTR_TEXT_MAX);
 	unsigned int bits = width_bits(f);
@@ -64,7 +64,7 @@ static bool member_set_number(struct text_cursor *c, const struct field *f, uint
 
 /* strace knows of fewer bits than we do, and says where its rest begins. */
 static bool member_set_range(struct text_cursor *c, const struct field *f,
-		      const struct text_cursor *bits, uint64_t v, struct attr_text *out)
+			     const struct text_cursor *bits, uint64_t v, struct attr_text *out)
 {
 	const char *at = bits->at;
 	uint64_t last, first;
@@ -82,7 +82,7 @@ static bool member_set_range(struct text_cursor *c, const struct field *f,
 }
 
 static bool member_add_string(struct text_cursor *c, const struct field *f,
-		       struct text_cursor *value, struct attr_text *out)
+			      struct text_cursor *value, struct attr_text *out)
 {
 	size_t room = sizeof(out->pool) - out->pooled, n;
 	uint64_t addr = STRINGS_AT + out->pooled;

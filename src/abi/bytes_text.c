@@ -44,7 +44,7 @@ static bool take_0x(struct text_cursor *c)
 }
 
 static bool bytes_put(struct text_cursor *c, uint8_t *out, size_t max, size_t *len,
-		unsigned int byte)
+		      unsigned int byte)
 {
 	if (byte > 255)
 		return text_cursor_fail(c, "a number of the list is no byte: above 255");

@@ -84,7 +84,7 @@ void call_results(const struct call *c, const struct names *n, struct sink *s)
 
 /* What a successful mmap of an event's descriptor made. */
 static void call_note_ring(const struct call *c, const struct names *n,
-		      struct sink *s)
+			   struct sink *s)
 {
 	uint64_t length = c->args[1], page = n && n->page_size ? n->page_size : 4096;
 	uint64_t unit = c->desc->id == CALL_MMAP2 && c->arch->mmap2_shift ?

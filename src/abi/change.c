@@ -109,7 +109,7 @@ static void enumeration(struct listing *l, const struct xlat *x, enum change_how
 	for (size_t i = 0; i < x->n; i++)
 		if (known(l, &x->entries[i]) && !(x->entries[i].traits & XLAT_ALIAS))
 			change_offer(l, how, x->entries[i].value,
-			      enum_distance(l->field, x->entries[i].value, l->value));
+				     enum_distance(l->field, x->entries[i].value, l->value));
 }
 
 /* The limits of the members that have one; all others may be zero. */

@@ -15,7 +15,7 @@ static int64_t sign_extend(uint64_t v, const struct field *f)
 
 /* A mask of perf registers: the number reads best, the names explain it. */
 static void field_emit_regs(const struct walk *w, const struct field *f, uint64_t v,
-		      struct sink *s)
+			    struct sink *s)
 {
 	const struct xlat *regs = w->arch ? w->arch->regs : f->xlat;
 	const struct xlat_entry *e;
@@ -45,7 +45,7 @@ static void field_emit_words(const struct field *f, uint64_t v, struct sink *s)
 }
 
 static void field_emit_string(const struct walk *w, const struct field *f,
-			uint64_t v, struct sink *s)
+			      uint64_t v, struct sink *s)
 {
 	if (w->call)
 		call_emit_string(w->call, AT_SYSCALL_ENTER, f->name, v, s);
@@ -54,7 +54,7 @@ static void field_emit_string(const struct walk *w, const struct field *f,
 }
 
 static void field_emit_fd(const struct walk *w, const struct field *f, int64_t fd,
-		    struct sink *s)
+			  struct sink *s)
 {
 	const char *label = NULL;
 

@@ -33,7 +33,7 @@ static bool read_take_times(struct reader *r, uint64_t format, struct times *t, 
 }
 
 static bool read_take_id_lost(struct reader *r, uint64_t format, const struct names *n,
-			 struct sink *s)
+			      struct sink *s)
 {
 	const char *name;
 	uint64_t v;
@@ -63,7 +63,7 @@ static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
 }
 
 static void read_emit_group(struct reader *r, uint64_t format, const struct names *n,
-		       struct sink *s)
+			    struct sink *s)
 {
 	bool timed = format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
 		     format & PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -86,7 +86,7 @@ static void read_emit_group(struct reader *r, uint64_t format, const struct name
 }
 
 static void read_emit_single(struct reader *r, uint64_t format, const struct names *n,
-			struct sink *s)
+			     struct sink *s)
 {
 	struct times t = { 0 };
 	uint64_t v;

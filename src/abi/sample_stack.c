@@ -14,7 +14,7 @@ enum { BRANCH_ENTRY = 24, BRANCH_FLAGS = 16 };
 
 /* Of two sizes the one with which the sample ends where it must. */
 static size_t stack_fitting(const struct record *r, size_t at, size_t first,
-		      size_t second)
+			    size_t second)
 {
 	if (second > r->end - at ||
 	    record_tail(r, at + first) == r->end ||
@@ -126,7 +126,7 @@ static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
 }
 
 static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
-		      const uint8_t *p, size_t len)
+			     const uint8_t *p, size_t len)
 {
 	struct sink *s = r->s;
 

@@ -94,8 +94,8 @@ static bool value_fits(const struct field *f, uint64_t v)
 }
 
 static bool value_read_number(struct reading *r, const struct event_spec *e,
-			const struct field *f, const char *from, const char *end,
-			uint64_t *v)
+			      const struct field *f, const char *from, const char *end,
+			      uint64_t *v)
 {
 	struct text_cursor c = { .at = from, .end = end };
 	const struct xlat *x = names_of(e, f);

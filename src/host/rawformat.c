@@ -167,7 +167,7 @@ static bool number_of(const char *line, const char *word, uint32_t *v)
 
 /* Takes "type name[count]" apart; false when there is no name. */
 static bool format_split(char *decl, char **type, char **name, unsigned long *count,
-		  bool *array)
+			 bool *array)
 {
 	char *end, *p;
 

@@ -9,7 +9,7 @@ enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
 /* How many members two attrs set alike, and which they set differently. */
 static size_t attempt_diff(const struct attempt *a, const struct event *e, size_t *shared,
-		      struct buf *different)
+			   struct buf *different)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	size_t n = 0;
@@ -47,7 +47,7 @@ static bool attempt_is_one_of(const uint8_t *attr, const uint8_t *const list[REM
  * the same target, or else for another one.
  */
 static const struct event *attempt_find_instead(const struct model *m, const struct attempt *a,
-					bool same_pid)
+						bool same_pid)
 {
 	struct event *const *events;
 	/* attrs that are equal are one: thousands of events have a few */

@@ -10,7 +10,7 @@
 
 /* "cpu-clock:u cpu0", and from the second of that name on " #2". */
 static char *open_name_event(struct model *m, const struct event *e,
-			const uint8_t *attr, size_t len)
+			     const uint8_t *attr, size_t len)
 {
 	struct buf name = { 0 };
 	uint64_t key;

@@ -29,7 +29,7 @@ static void add_generic(const struct xlat *x, uint64_t v, const char *class,
 }
 
 static void name_add_part(const struct xlat *x, uint64_t v, const char *sep,
-		     struct buf *out)
+			  struct buf *out)
 {
 	const char *name = xlat_name(x, v);
 
