@@ -371,10 +371,10 @@ def test_failing(tap, tmp):
 		   "does not sample"),
 		  ("pages", "mmap.mmap(open_(period=1 << 30), 4 * 4096)", "mmap", "EINVAL",
 		   "power of two"),
-		  ("short", "os.read(open_(read=3), 8)", "read", "ENOSPC", "shorter"),
+		  ("short", "os.read(open_(read=3), 8)", "read", "ENOSPC", "smaller"),
 		  ("what", "fcntl.ioctl(open_(), 0x24ff, 0)", "ioctl", "ENOTTY", "request"),
 		  ("filter", "fcntl.ioctl(open_(), 0x40082406, b'x == 1' + bytes(8))",
-		   "PERF_EVENT_IOC_SET_FILTER", "EINVAL", "takes no filters")]
+		   "PERF_EVENT_IOC_SET_FILTER", "EINVAL", "does not support filters")]
 	for name, code, call, error, says in others:
 		path, r = failing(tmp, name, "quiet(lambda: %s)" % code)
 		story = Story(path)
