@@ -45,7 +45,7 @@ struct lesson_child *learn_start_child(struct learn *l, void (*work)(struct less
 		return NULL;
 	}
 	l->child->times = times;
-	fflush(l->tell.out);
+	fflush(l->text.out);
 	learn_lines(l);
 	l->child_pid = fork();
 	if (!l->child_pid) {
@@ -119,7 +119,7 @@ bool learn_in_process(struct learn *l, bool (*fn)(struct learn *l))
 	bool ok;
 	pid_t pid;
 
-	fflush(l->tell.out);
+	fflush(l->text.out);
 	learn_lines(l);
 	pid = values ? fork() : -1;
 	if (!pid) {

@@ -70,8 +70,8 @@ static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 	size_t n = 0;
 	char c;
 
-	fputs("> ", l->tell.out);
-	fflush(l->tell.out);
+	fputs("> ", l->text.out);
+	fflush(l->text.out);
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	from[1] = (struct pollfd){ signalfd(-1, &interrupt, SFD_CLOEXEC), POLLIN, 0 };
@@ -101,18 +101,18 @@ static bool ask_question(struct learn *l, const struct lesson_item *i)
 	char line[LINE_BYTES];
 	bool here = true, right = false;
 
-	tell_marked(&l->tell, "Question", question);
+	lesson_text_marked(&l->text, "Question", question);
 	for (int n = 0; l->ask && here && !right && n < TRIES; n++) {
 		if (n)
-			tell_marked(&l->tell, "Not quite", hint);
+			lesson_text_marked(&l->text, "Not quite", hint);
 		here = read_answer(l, line);
 		right = here && answer_accepts(wanted, line);
 	}
 	/* show the first of several answers */
 	wanted[strcspn(wanted, "|")] = '\0';
 	if (here) {
-		tell_marked(&l->tell, right ? "Yes" : "Answer", wanted);
-		tell_text(&l->tell, explain);
+		lesson_text_marked(&l->text, right ? "Yes" : "Answer", wanted);
+		lesson_text_paragraph(&l->text, explain);
 		l->missed += l->ask && !right;
 	}
 	free(question);
@@ -129,7 +129,7 @@ static void show_lines(struct learn *l)
 	struct buf *lines = learn_lines(l);
 
 	if (lines->len)
-		tell_trace(&l->tell, buf_str(lines));
+		lesson_text_trace(&l->text, buf_str(lines));
 	buf_reset(lines);
 }
 
@@ -147,9 +147,9 @@ static void show_item_text(struct learn *l, const struct lesson_item *i)
 	char *text = fill_in(l, i->text);
 
 	if (i->kind == LESSON_BLOCK)
-		tell_block(&l->tell, text);
+		lesson_text_block(&l->text, text);
 	else
-		tell_text(&l->tell, text);
+		lesson_text_paragraph(&l->text, text);
 	free(text);
 }
 
@@ -167,7 +167,7 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 {
 	switch (i->kind) {
 	case LESSON_TRY:
-		tell_heading(&l->tell, 0, "Try this");
+		lesson_text_heading(&l->text, 0, "Try this");
 		break;
 	case LESSON_SHOW:
 		show_lines(l);
@@ -200,12 +200,12 @@ static enum given give_items(struct learn *l)
 		if (i->kind == LESSON_STEP || !is_selected(l, i))
 			continue;
 		if (heading)
-			tell_heading(&l->tell, ++step, heading->text);
+			lesson_text_heading(&l->text, ++step, heading->text);
 		heading = NULL;
 		how = give_item(l, i);
 	}
 	if (how == GIVEN)
-		tell_marked(&l->tell, "Read more", l->lesson->man);
+		lesson_text_marked(&l->text, "Read more", l->lesson->man);
 	return how;
 }
 
@@ -272,16 +272,16 @@ enum given give_lesson(struct learn *l)
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
-	tell_title(&l->tell, l->lesson->name, l->lesson->title);
+	lesson_text_title(&l->text, l->lesson->name, l->lesson->title);
 	how = give_items(l);
 	if (how == GIVEN_NOT) {
 		char *text = xstrdup(buf_str(&l->why));
 
-		fflush(l->tell.out);
+		fflush(l->text.out);
 		warn("lesson %s: %s", l->lesson->name, text);
 		free(text);
 	} else if (how == GIVEN_UP) {
-		fprintf(l->tell.out, "\nLesson ended. 'pevtrace learn %s' starts it again.\n",
+		fprintf(l->text.out, "\nLesson ended. 'pevtrace learn %s' starts it again.\n",
 			l->lesson->name);
 	}
 	if (!end_session(l))

@@ -12,7 +12,7 @@ enum given {
 	GIVEN_NOT,	/* failed, after a warn() */
 };
 
-/* Give l->lesson.  The caller sets lesson, tell and ask only. */
+/* Give l->lesson.  The caller sets lesson, text and ask only. */
 enum given give_lesson(struct learn *l);
 
 #endif

@@ -93,7 +93,7 @@ static enum given give_one(const struct command *c, const struct lesson *lesson,
 {
 	struct learn l = {
 		.lesson = lesson,
-		.tell = {
+		.text = {
 			.out = out, .markdown = c->markdown,
 			.color = !c->markdown && color_wanted(c->color, isatty(fileno(out))),
 		},

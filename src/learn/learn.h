@@ -10,7 +10,7 @@
 #include "host/host.h"
 #include "learn/lesson.h"
 #include "learn/lesson_child.h"
-#include "learn/tell.h"
+#include "learn/lesson_text.h"
 #include "measure/own_session.h"
 #include "xlat/constants.h"
 
@@ -37,7 +37,7 @@ enum { LEARN_FDS = 16 };
 
 struct learn {
 	const struct lesson *lesson;
-	struct tell tell;
+	struct lesson_text text;
 	bool ask;		/* read answers from the terminal */
 	unsigned int missed;	/* questions answered wrongly to the end */
 	/* for experiments */

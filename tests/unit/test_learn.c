@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "learn/answer.h"
-#include "learn/tell.h"
+#include "learn/lesson_text.h"
 
 static void test_numbers(void **state)
 {
@@ -112,7 +112,7 @@ static void test_breaking(void **state)
 	srand(7);
 	for (int round = 0; round < 3000; round++) {
 		size_t len = 1 + (size_t)rand() % 300;
-		struct tell t = { .out = open_memstream(&told, &size) };
+		struct lesson_text t = { .out = open_memstream(&told, &size) };
 
 		/* no blanks side by side: a call has none */
 		for (size_t i = 0; i < len; i++) {
@@ -124,7 +124,7 @@ static void test_breaking(void **state)
 			len--;
 		line[len] = '\n';
 		line[len + 1] = '\0';
-		tell_trace(&t, line);
+		lesson_text_trace(&t, line);
 		fclose(t.out);
 		unwrap(told, again);
 		assert_string_equal(again, line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "learn/tell.h"
+#include "learn/lesson_text.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -10,12 +10,12 @@ enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };
 #define CODE "\033[36m"
 #define PLAIN "\033[m"
 
-static const char *color_code(const struct tell *t, const char *how)
+static const char *color_code(const struct lesson_text *t, const char *how)
 {
 	return t->color ? how : "";
 }
 
-void tell_title(const struct tell *t, const char *name, const char *title)
+void lesson_text_title(const struct lesson_text *t, const char *name, const char *title)
 {
 	if (t->markdown)
 		fprintf(t->out, "# %s\n", title);
@@ -23,7 +23,7 @@ void tell_title(const struct tell *t, const char *name, const char *title)
 		fprintf(t->out, "%s%s%s (%s)\n", color_code(t, BOLD), title, color_code(t, PLAIN), name);
 }
 
-void tell_heading(const struct tell *t, unsigned int number, const char *text)
+void lesson_text_heading(const struct lesson_text *t, unsigned int number, const char *text)
 {
 	fprintf(t->out, "\n%s", t->markdown ? "## " : color_code(t, BOLD));
 	if (number)
@@ -32,7 +32,7 @@ void tell_heading(const struct tell *t, unsigned int number, const char *text)
 }
 
 /* Write a word.  Backquotes around code are kept in documents and become colors in text. */
-static void write_word(const struct tell *t, const char *word, size_t len, bool *code)
+static void write_word(const struct lesson_text *t, const char *word, size_t len, bool *code)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (word[i] != '`' || t->markdown) {
@@ -44,7 +44,7 @@ static void write_word(const struct tell *t, const char *word, size_t len, bool 
 	}
 }
 
-static size_t width_of(const struct tell *t, const char *word, size_t len)
+static size_t width_of(const struct lesson_text *t, const char *word, size_t len)
 {
 	size_t n = 0;
 
@@ -54,7 +54,7 @@ static size_t width_of(const struct tell *t, const char *word, size_t len)
 }
 
 /* Write text in lines of WIDTH columns, of which the first has at columns already. */
-static void write_wrapped(const struct tell *t, const char *text, size_t at)
+static void write_wrapped(const struct lesson_text *t, const char *text, size_t at)
 {
 	bool code = false, first = true;
 
@@ -76,13 +76,13 @@ static void write_wrapped(const struct tell *t, const char *text, size_t at)
 	fputs("\n", t->out);
 }
 
-void tell_text(const struct tell *t, const char *text)
+void lesson_text_paragraph(const struct lesson_text *t, const char *text)
 {
 	putc('\n', t->out);
 	write_wrapped(t, text, 0);
 }
 
-void tell_marked(const struct tell *t, const char *mark, const char *text)
+void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *text)
 {
 	const char *before = t->markdown ? "**" : color_code(t, BOLD);
 	const char *after = t->markdown ? "**" : color_code(t, PLAIN);
@@ -91,17 +91,17 @@ void tell_marked(const struct tell *t, const char *mark, const char *text)
 	write_wrapped(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
 }
 
-static void begin_block(const struct tell *t)
+static void begin_block(const struct lesson_text *t)
 {
 	fputs(t->markdown ? "\n```\n" : "\n", t->out);
 }
 
-static void end_block(const struct tell *t)
+static void end_block(const struct lesson_text *t)
 {
 	fputs(t->markdown ? "```\n" : "", t->out);
 }
 
-void tell_block(const struct tell *t, const char *lines)
+void lesson_text_block(const struct lesson_text *t, const char *lines)
 {
 	begin_block(t);
 	while (*lines) {
@@ -142,7 +142,7 @@ static size_t break_at(const char *text, size_t len, size_t columns)
 	return at ? at : columns - 1;
 }
 
-static void trace_line(const struct tell *t, const char *text, size_t len)
+static void trace_line(const struct lesson_text *t, const char *text, size_t len)
 {
 	size_t indent = t->markdown ? 0 : INDENT;
 
@@ -159,7 +159,7 @@ static void trace_line(const struct tell *t, const char *text, size_t len)
 	}
 }
 
-void tell_trace(const struct tell *t, const char *lines)
+void lesson_text_trace(const struct lesson_text *t, const char *lines)
 {
 	begin_block(t);
 	while (*lines) {
