@@ -31,3 +31,76 @@ bool input_has_calls(FILE *f, const char *name)
 	     name);
 	return false;
 }
+
+/* Arguments ------------------------------------------------------------------------- */
+
+/* Limit of what is read at once; a text or a run of records rarely has a thousandth of it. */
+#define READ_MAX ((size_t)256 << 20)
+
+bool input_text(const char *arg, const char *option, struct buf *text)
+{
+	const char *name = *arg == '@' ? arg + 1 : "standard input";
+	FILE *f = stdin;
+	char room[65536];
+	bool small = true, ok;
+	size_t n;
+
+	buf_reset(text);
+	if (*arg != '@' && strcmp(arg, "-")) {
+		buf_adds(text, arg);
+		return true;
+	}
+	if (*arg == '@')
+		f = fopen(name, "re");
+	if (!f) {
+		warn("cannot read '%s' for %s: %s", name, option, strerror(errno));
+		return false;
+	}
+	while (small && (n = fread(room, 1, sizeof(room), f)) > 0) {
+		buf_add(text, room, n);
+		small = text->len <= READ_MAX;
+	}
+	ok = small && !ferror(f);
+	if (!small)
+		warn("'%s' for %s: more than 256 MiB; split it", name, option);
+	else if (!ok)
+		warn("cannot read '%s' for %s: %s", name, option, strerror(errno));
+	input_close(f);
+	return ok;
+}
+
+bool input_is_binary(const struct buf *text)
+{
+	for (size_t i = 0; i < text->len; i++) {
+		unsigned char c = (unsigned char)text->data[i];
+
+		if (c < ' ' && !(c >= '\t' && c <= '\r') && c != 033)
+			return true;
+	}
+	return false;
+}
+
+bool input_bad_attr(const char *option, const char *why)
+{
+	warn("cannot read %s: %s; use bytes, or an attr as C, strace or perf write it", option,
+	     why);
+	return false;
+}
+
+bool input_attr(const char *arg, const char *option, struct attr_text *out)
+{
+	struct text_cursor c = { .why = "" };
+	struct buf text = { 0 };
+	struct attr_reader r;
+	bool ok = input_text(arg, option, &text);
+
+	if (ok && input_is_binary(&text)) {
+		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, out) ||
+		     input_bad_attr(option, c.why);
+	} else if (ok) {
+		attr_reader_init(&r, buf_str(&text), text.len);
+		ok = attr_reader_next(&r, out) == ATTR_READ || input_bad_attr(option, r.in.why);
+	}
+	buf_free(&text);
+	return ok;
+}

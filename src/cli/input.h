@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A file that a verb was given to read: a dump, perf.data, an expectation. */
+/* What a verb reads: a dump, perf.data, an expectation, an attr. */
 #ifndef PEVTRACE_CLI_INPUT_H
 #define PEVTRACE_CLI_INPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "abi/attr_text.h"
+#include "lib/buf.h"
+
 /*
- * Opens it, or takes standard input for "-"; dies where it cannot be read.  *name is
- * what messages call it: it lives as long as path.
+ * Open the file, or return stdin for "-"; die where that fails.  *name is its name for
+ * messages, valid as long as path.
  */
 FILE *input_open(const char *path, const char **name);
 void input_close(FILE *f);
 
-/* Whether there are calls in it; false after a warn() where it is a perf.data file. */
+/* Return true unless it is a perf.data file, which has no calls: then false after a warn(). */
 bool input_has_calls(FILE *f, const char *name);
+
+/*
+ * Read an argument: the file of @FILE, standard input for -, else arg itself.  Return false
+ * after a warn(), which names the option.
+ */
+bool input_text(const char *arg, const char *option, struct buf *text);
+
+/* Return whether the bytes are not text. */
+bool input_is_binary(const struct buf *text);
+
+/* Read the one attr of an argument.  Return false after a warn(). */
+bool input_attr(const char *arg, const char *option, struct attr_text *out);
+
+/* Warn that the option's argument is no attr, and return false. */
+bool input_bad_attr(const char *option, const char *why);
 
 #endif

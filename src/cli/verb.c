@@ -12,14 +12,6 @@
 #include "lib/nearest.h"
 #include "lib/scan_text.h"
 
-static const struct verb_option common[] = {
-	{ .name = "help", .key = 'h', .help = "show this help" },
-	{ .name = "version", .key = 'V', .help = "show the version" },
-	{ 0 },
-};
-
-static const struct verb_group common_group = { "General", common, 0, 0 };
-
 struct command_line {
 	const struct verb *verb;
 	const struct verb *const *all;
@@ -27,20 +19,6 @@ struct command_line {
 	char **next;		/* of argv */
 	struct verb_args args;
 };
-
-const struct verb_option *verb_next(const struct verb *v, struct verb_at *at)
-{
-	if (!at->group)
-		at->group = v->groups;
-	at->option = at->option ? at->option + 1 : at->group->options;
-	while (!at->option || !at->option->help) {
-		if (at->group == &common_group)
-			return NULL;
-		at->group = at->group->options ? at->group + 1 : &common_group;
-		at->option = at->group->options;
-	}
-	return at->option;
-}
 
 /* Setters ------------------------------------------------------------------------- */
 

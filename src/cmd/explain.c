@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include "cli/input.h"
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 #include "cmd/cmd.h"
 #include "cmd/decode/decode.h"
-#include "cmd/decode/decode_one.h"
 #include "explain/call_prose.h"
 #include "explain/lexicon.h"
 #include "host/event_syntax.h"
@@ -20,7 +19,7 @@ struct explaining {
 	const char *attr, *events;
 	char **words;
 	int nwords;
-	struct check check;	/* judges calls, without making them */
+	struct judge check;	/* judges calls, without making them */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -82,16 +81,16 @@ static void explain_check(struct explaining *x, const struct verb_args *args)
 /* One call --------------------------------------------------------------------------- */
 
 /* Judge a call that was not made: which rule refuses it on this machine? */
-static void judge_call(struct explaining *x, struct check_call *c, struct call_prose *out)
+static void explain_refusal(struct explaining *x, struct judge_call *c, struct call_prose *out)
 {
-	struct check_result r;
+	struct judge_result r;
 
-	check_ask(&x->check, c, &r);
+	judge_ask(&x->check, c, &r);
 	out->refused_by = r.judged.rule;
 	out->error = r.judged.error;
 }
 
-static void explain_call(struct explaining *x, struct check_call *c)
+static void explain_call(struct explaining *x, struct judge_call *c)
 {
 	struct call_prose o = {
 		.call = &c->call, .names = &x->check.machine.names, .label = c->label,
@@ -100,21 +99,21 @@ static void explain_call(struct explaining *x, struct check_call *c)
 	};
 
 	if (!c->from_dump)
-		judge_call(x, c, &o);
+		explain_refusal(x, c, &o);
 	call_prose_write(&o, &x->options.story, &x->prose);
 }
 
 static int explain_attr(struct explaining *x, const struct attr_text *a)
 {
-	struct check_call *c = xmalloc(sizeof(*c));
+	struct judge_call *c = xmalloc(sizeof(*c));
 
-	check_call_init(c);
+	judge_call_init(c);
 	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = CHECK_ATTR_AT;
-	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
-	check_call_args(c, 0, -1, -1, 0);
+	c->call.args[0] = JUDGE_ATTR_AT;
+	attr_text_capture(a, &c->call, JUDGE_ATTR_AT);
+	judge_call_args(c, 0, -1, -1, 0);
 	explain_call(x, c);
-	check_call_free(c);
+	judge_call_free(c);
 	free(c);
 	return EXIT_YES;
 }
@@ -123,7 +122,7 @@ static int explain_text(struct explaining *x)
 {
 	struct attr_text a;
 
-	return decode_one_single_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) :
+	return input_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) :
 							       EXIT_TROUBLE;
 }
 
@@ -137,22 +136,22 @@ static int explain_events(struct explaining *x)
 		status = EXIT_TROUBLE;
 	}
 	for (size_t i = 0; i < l.n; i++)
-		status = check_worse(status, explain_attr(x, &l.events[i].attr));
+		status = judge_worse(status, explain_attr(x, &l.events[i].attr));
 	event_list_free(&l);
 	return status;
 }
 
 static int explain_line(struct explaining *x, const char *path, unsigned long line)
 {
-	struct check_call *c = xmalloc(sizeof(*c));
+	struct judge_call *c = xmalloc(sizeof(*c));
 	int status = EXIT_TROUBLE;
 
-	check_call_init(c);
-	if (check_call_of_dump(c, path, line)) {
+	judge_call_init(c);
+	if (judge_call_of_dump(c, path, line)) {
 		explain_call(x, c);
 		status = EXIT_YES;
 	}
-	check_call_free(c);
+	judge_call_free(c);
 	free(c);
 	return status;
 }
@@ -231,7 +230,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	else if (x->events)
 		status = explain_events(x);
 	for (int i = 0; !path && i < x->nwords; i++)
-		status = check_worse(status, explain_word(x, x->words[i]));
+		status = judge_worse(status, explain_word(x, x->words[i]));
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
 	buf_free(&x->text);
@@ -252,7 +251,7 @@ static int explain_run(void *state, const struct verb_args *args)
 	if (x->nwords == 1 && (!strcmp(x->words[0], "-") || !access(x->words[0], F_OK)))
 		return explain_dump(x, x->words[0]);
 	if (x->nwords == 1)
-		path = check_dump_of(x->words[0], &line);
+		path = judge_dump_of(x->words[0], &line);
 	status = explain_others(x, line, path);
 	free(path);
 	return status;

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 #include "cmd/cmd.h"
 #include "codegen/gather.h"
 #include "dump/compare.h"
@@ -79,11 +79,11 @@ static void compare_forms(FILE *f)
 
 static void find_failures(FILE *f)
 {
-	struct check_failures failures;
+	struct judge_failures failures;
 
 	rewind(f);
-	check_failures_of_dump(f, "dump", &failures);
-	check_failures_free(&failures);
+	judge_failures_of_dump(f, "dump", &failures);
+	judge_failures_free(&failures);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

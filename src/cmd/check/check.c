@@ -9,7 +9,7 @@
 #include "lib/die.h"
 
 /* The size that the kernel wrote into the attr, for the note behind the result. */
-static void note_size(struct check_call *c, const struct check_result *r)
+static void note_size(struct judge_call *c, const struct judge_result *r)
 {
 	uint8_t head[8];
 
@@ -22,38 +22,38 @@ static void note_size(struct check_call *c, const struct check_result *r)
 }
 
 /* Judges, asks and shows; the exit status. */
-static int check_one(struct check *k, struct check_call *c)
+static int check_one(struct judge *k, struct judge_call *c)
 {
-	struct check_result r;
+	struct judge_result r;
 
-	check_ask(k, c, &r);
+	judge_ask(k, c, &r);
 	note_size(c, &r);
-	check_show(&k->out, &k->machine, &k->facts, c, &r);
-	c->opens = r.verdict == CHECK_OPENS;
+	check_show(k, c, &r);
+	c->opens = r.verdict == JUDGE_OPENS;
 	return c->opens ? EXIT_YES : EXIT_NO;
 }
 
 static int run(void *state, const struct verb_args *args)
 {
-	static const struct check_verb verb = {
+	static const struct judge_verb verb = {
 		.name = "check", .does = "check", .one = check_one,
 	};
 
-	return check_run(state, &verb, args);
+	return judge_run(state, &verb, args);
 }
 
 static const struct verb_option options[] = {
-	{ .name = "offline", .set = verb_set_true, .at = offsetof(struct check, offline),
+	{ .name = "offline", .set = verb_set_true, .at = offsetof(struct judge, offline),
 	  .help = "do not make the call" },
 	{ 0 },
 };
 
 static const struct verb_group groups[] = {
-	{ "Call", check_options, 0, 0 },
+	{ "Call", judge_options, 0, 0 },
 	{ NULL, options, 0, 0 },
-	{ "How to show it", options_json, CHECK_OPTIONS, 0 },
-	{ NULL, options_full, CHECK_OPTIONS, 0 },
-	{ NULL, options_plain, CHECK_OPTIONS, 0 },
+	{ "How to show it", options_json, JUDGE_OPTIONS, 0 },
+	{ NULL, options_full, JUDGE_OPTIONS, 0 },
+	{ NULL, options_plain, JUDGE_OPTIONS, 0 },
 	{ 0 },
 };
 
@@ -80,7 +80,7 @@ const struct verb check_verb = {
 "pevtrace check dump.jsonl:7",
 	.operand = "ATTR|DUMP:LINE",
 	.groups = groups,
-	.size = sizeof(struct check),
-	.init = check_init,
+	.size = sizeof(struct judge),
+	.init = judge_init,
 	.run = run,
 };

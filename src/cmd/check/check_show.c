@@ -1,302 +1,187 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What pevtrace check says: the call as in a trace, and why it ended so. */
-#include <string.h>
+/* The result of pevtrace check as text or JSON. */
+#include "cmd/check/check.h"
 
-#include "abi/attr_member.h"
-#include "abi/call_decode.h"
-#include "abi/layout.h"
-#include "abi/layout_emit.h"
-#include "cmd/check/check_show.h"
+#include "judge/judge_show.h"
 #include "measure/refusal.h"
-#include "abi/siginfo.h"
 #include "xlat/tables.h"
 
-/* What became of it, as the call's line says it: the kernel's word goes first. */
-static int result(const struct check_result *r)
-{
-	return r->asked ? r->trial.error : r->judged.error;
-}
+struct checked {
+	struct show show;
+	const struct judge_call *c;
+	const struct judge_result *r;
+};
 
-/* What a rule is about ------------------------------------------------------------ */
+/* Text ---------------------------------------------------------------------------- */
 
-const uint8_t *show_attr(const struct call *c, size_t *len)
-{
-	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], CHECK_ATTR_MAX, len);
-
-	*len = bytes ? *len : 0;
-	return bytes ? bytes : (const uint8_t *)"";
-}
-
-/* What is wrong with it is how much lies there: it is the same address before and after. */
-static void show_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
-{
-	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
-	if (c->args[arg])
-		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
-}
-
-void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
-		 struct sink *sink)
-{
-	struct walk w = {
-		.layout = &layout_perf_event_attr, .call = c, .arch = c->arch,
-		.names = &s->machine->names,
-	};
-	const struct field *f = attr_member(name, len);
-	const struct call_desc *d = c->desc;
-
-	w.bytes = show_attr(c, &w.len);
-	if (f) {
-		layout_emit_member(&w, (unsigned int)(f - w.layout->fields), sink);
-		return;
-	}
-	for (unsigned int i = 0; i < d->nargs; i++) {
-		if (strlen(d->args[i].name) != len || memcmp(d->args[i].name, name, len))
-			continue;
-		if (d->args[i].xlat)
-			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat,
-					 c->args[i]);
-		else if (d->args[i].kind == ARG_ATTR)
-			show_pointer(c, i, w.len, sink);
-		else
-			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
-	}
-}
-
-/* Those that are set and that this release does not have; false: none. */
-static bool emit_reserved(const struct show *s, struct sink *sink)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	const struct call *c = &s->c->call;
-	bool any = false;
-	size_t len;
-	const uint8_t *attr = show_attr(c, &len);
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *f = &l->fields[i];
-
-		if (!rules_reserved(f, s->facts->rules.machine.release) ||
-		    !field_get(f, attr, len))
-			continue;
-		show_member(s, c, f->name, strlen(f->name), sink);
-		any = true;
-	}
-	return any;
-}
-
-void show_fields(const struct show *s, const struct rule_desc *d, struct sink *sink)
-{
-	size_t n;
-
-	if (d->id == RULE_RESERVED_BITS && emit_reserved(s, sink))
-		return;
-	for (const char *p = d->fields; *p; p += n + (p[n] == ',')) {
-		n = strcspn(p, ",");
-		show_member(s, &s->c->call, p, n, sink);
-	}
-}
-
-/* Text ------------------------------------------------------------------------------ */
-
-struct buf *show_line(const struct show *s, const char *head)
-{
-	showing_begin(s->out, false);
-	buf_addf(&s->out->line, "  %s: ", head);
-	return &s->out->line;
-}
-
-void show_call(const struct show *s, const char *label, const struct call *c, int e)
-{
-	struct buf *out = &s->out->line, error = { 0 };
-
-	showing_begin(s->out, true);
-	if (*label) {
-		text_escaped(out, label);
-		buf_adds(out, ": ");
-	}
-	text_colored(out, s->out->text.color, COLOR_CALL, c->desc->name);
-	buf_addc(out, '(');
-	text_sink_top(&s->out->text, false, c->desc);
-	call_args(c, AT_SYSCALL_ENTER, &s->machine->names, s->out->sink);
-	buf_adds(out, ") = ");
-	if (e)
-		error_text(e, &error);
-	else
-		buf_adds(&error, "a descriptor");
-	text_colored(out, e && s->out->text.color, COLOR_ERROR, buf_str(&error));
-	call_result_notes(c, &s->machine->names, s->out->sink);
-	buf_free(&error);
-	showing_end(s->out);
-}
-
-void show_outcome(struct buf *out, int error)
-{
-	if (error)
-		error_text(error, out);
-	else
-		buf_adds(out, "it opens");
-}
-
-void show_seen(struct buf *out, const struct check_call *c)
-{
-	show_outcome(out, c->error);
-	if (c->injected)
-		buf_adds(out, " (injected: the kernel was not asked)");
-}
-
-static void text_releases(const struct rule_desc *d, struct buf *out)
-{
-	buf_adds(out, "since Linux ");
-	release_text(d->since, out);
-	if (d->until) {
-		buf_adds(out, ", until ");
-		release_text(d->until, out);
-	}
-}
-
-static void text_fields(const struct show *s, const struct rule_desc *d)
+static void check_text_fields(const struct checked *k, const struct rule_desc *d)
 {
 	if (!*d->fields)
 		return;
-	show_line(s, "fields");
-	s->out->sink->ops->begin(s->out->sink, NULL, SINK_OBJECT);
-	show_fields(s, d, s->out->sink);
-	s->out->sink->ops->end(s->out->sink);
-	showing_end(s->out);
+	show_line(&k->show, "fields");
+	k->show.out->sink->ops->begin(k->show.out->sink, NULL, SINK_OBJECT);
+	show_fields(&k->show, d, k->show.out->sink);
+	k->show.out->sink->ops->end(k->show.out->sink);
+	showing_end(k->show.out);
 }
 
-void show_rule(const struct show *s, const struct rule_desc *d)
-{
-	const struct xlat *x = &xlat_rule_by;
-	struct buf *out, words = { 0 };
-	const char *sep = "";
-
-	out = show_line(s, "checked");
-	text_releases(d, out);
-	buf_adds(out, "; decided by ");
-	for (size_t i = 0; i < x->n; i++) {
-		if (!(d->by & x->entries[i].value))
-			continue;
-		buf_addf(out, "%s%s", sep, x->entries[i].meaning);
-		sep = ", ";
-	}
-	showing_end(s->out);
-	sep = "";
-	for (size_t i = 0; i < x->n; i++) {
-		size_t before = words.len;
-
-		if (!(d->by & x->entries[i].value))
-			continue;
-		buf_adds(&words, sep);
-		if (show_here(s, x->entries[i].value, &words))
-			sep = "; ";
-		else if (words.len > before)
-			words.data[words.len = before] = '\0';
-	}
-	if (words.len) {
-		out = show_line(s, "here");
-		text_escaped(out, buf_str(&words));
-		showing_end(s->out);
-	}
-	buf_free(&words);
-}
-
-/* Rules that say the same, by name; the one that decides has its own lines. */
-static void text_rules(const struct show *s, const char *head, int says, bool before)
+/* Name the rules with the same result, except the one that decides. */
+static void check_text_rules(const struct checked *k, const char *head, int says, bool before)
 {
 	struct buf *out = NULL;
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		const struct rule_desc *d = &rule_descs[i];
-		bool it = says == RULE_REFUSES ? s->r->judged.says[i] == says ||
-						 s->r->judged.says[i] > 0 :
-						 s->r->judged.says[i] == says;
+		bool it = says == RULE_REFUSES ? k->r->judged.says[i] == says ||
+						 k->r->judged.says[i] > 0 :
+						 k->r->judged.says[i] == says;
 
-		if (before && d == s->r->judged.rule)
+		if (before && d == k->r->judged.rule)
 			break;
-		if (!it || d == s->r->judged.rule)
+		if (!it || d == k->r->judged.rule)
 			continue;
 		if (out)
 			buf_adds(out, ", ");
 		else
-			out = show_line(s, head);
+			out = show_line(&k->show, head);
 		buf_adds(out, d->name);
 		if (says != RULE_PASSES)
 			buf_addf(out, " (%s)", d->meaning);
 	}
 	if (out)
-		showing_end(s->out);
+		showing_end(k->show.out);
 }
 
-static void text_verdict(const struct show *s)
+static void check_text_verdict(const struct checked *k)
 {
-	const struct check_result *r = s->r;
-	struct buf *out = show_line(s, "verdict");
+	const struct judge_result *r = k->r;
+	struct buf *out = show_line(&k->show, "verdict");
 
 	switch (r->verdict) {
-	case CHECK_OPENS:
-	case CHECK_REFUSED:
-		buf_addf(out, "%s%s", r->verdict == CHECK_OPENS ? "opens" : "refused",
+	case JUDGE_OPENS:
+	case JUDGE_REFUSED:
+		buf_addf(out, "%s%s", r->verdict == JUDGE_OPENS ? "opens" : "refused",
 			 r->asked ? ", as predicted" : ", by the rules alone");
 		break;
-	case CHECK_UNFORESEEN:
+	case JUDGE_UNFORESEEN:
 		buf_addf(out, "refused, by what could not be known: perhaps rule %s: %s",
 			 r->open->name, r->open->meaning);
 		break;
-	case CHECK_BLOCKED:
+	case JUDGE_BLOCKED:
 		buf_adds(out, "blocked, whatever the rules say: ");
 		refusal_gate_words(out, r->trial.error);
 		break;
-	case CHECK_DISAGREEMENT:
-		text_colored(out, s->out->text.color, COLOR_ERROR, "DISAGREEMENT");
+	case JUDGE_DISAGREEMENT:
+		text_colored(out, k->show.out->text.color, COLOR_ERROR, "DISAGREEMENT");
 		buf_adds(out, ": the rules are wrong about this kernel, or something that "
 			      "they do not know of, such as a seccomp filter, has answered");
 		break;
 	}
-	showing_end(s->out);
+	showing_end(k->show.out);
 }
 
-static void show_text(const struct show *s)
+static void check_text(const struct checked *k)
 {
-	const struct rule_desc *d = s->r->judged.rule;
+	const struct rule_desc *d = k->r->judged.rule;
 	struct buf *out;
 
-	show_call(s, s->c->label, &s->c->call, result(s->r));
-	out = show_line(s, "predicted");
-	show_outcome(out, s->r->judged.error);
+	show_call(&k->show, k->c->label, &k->c->call, k->r->asked ? k->r->trial.error : k->r->judged.error);
+	out = show_line(&k->show, "predicted");
+	show_outcome(out, k->r->judged.error);
 	if (d)
 		buf_addf(out, ", by rule %s: %s", d->name, d->meaning);
-	showing_end(s->out);
+	showing_end(k->show.out);
 	if (d) {
-		text_fields(s, d);
-		show_rule(s, d);
+		check_text_fields(k, d);
+		show_rule(&k->show, d);
 	}
-	text_rules(s, "not known", RULE_UNKNOWN, true);
-	text_rules(s, "also refused by", RULE_REFUSES, false);
-	if (s->out->text.sink.full)
-		text_rules(s, "passed", RULE_PASSES, true);
-	if (s->c->from_dump && s->c->returned) {
-		out = show_line(s, "in the dump");
-		show_seen(out, s->c);
-		showing_end(s->out);
+	check_text_rules(k, "not known", RULE_UNKNOWN, true);
+	check_text_rules(k, "also refused by", RULE_REFUSES, false);
+	if (k->show.out->text.sink.full)
+		check_text_rules(k, "passed", RULE_PASSES, true);
+	if (k->c->from_dump && k->c->returned) {
+		out = show_line(&k->show, "in the dump");
+		show_seen(out, k->c);
+		showing_end(k->show.out);
 	}
-	out = show_line(s, "kernel");
-	if (s->r->asked)
-		show_outcome(out, s->r->trial.error);
+	out = show_line(&k->show, "kernel");
+	if (k->r->asked)
+		show_outcome(out, k->r->trial.error);
 	else
-		buf_addf(out, "not asked (%s)", s->r->not_asked);
-	showing_end(s->out);
-	text_verdict(s);
+		buf_addf(out, "not asked (%s)", k->r->not_asked);
+	showing_end(k->show.out);
+	check_text_verdict(k);
 }
 
-void check_show(struct showing *out, const struct machine *machine,
-		const struct facts *facts, const struct check_call *c,
-		const struct check_result *r)
-{
-	const struct show s = { out, machine, facts, c, r };
+/* JSON ---------------------------------------------------------------------------- */
 
-	if (out->json)
-		show_json_check(&s);
+static const char *const verdict_words[] = {
+	[JUDGE_OPENS] = "opens", [JUDGE_REFUSED] = "refused",
+	[JUDGE_UNFORESEEN] = "unforeseen", [JUDGE_BLOCKED] = "blocked",
+	[JUDGE_DISAGREEMENT] = "disagreement",
+};
+
+static void check_json_rules(const struct checked *k, struct sink *s, const char *key, bool refusing)
+{
+	s->ops->begin(s, key, SINK_ARRAY);
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		int says = k->r->judged.says[i];
+		bool it = refusing ? says == RULE_REFUSES || says > 0 : says == RULE_UNKNOWN;
+
+		if (&rule_descs[i] == k->r->judged.rule && !refusing)
+			break;
+		if (it && &rule_descs[i] != k->r->judged.rule)
+			s->ops->symbol(s, NULL, rule_descs[i].name);
+	}
+	s->ops->end(s);
+}
+
+static void check_json(const struct checked *k)
+{
+	struct sink *s = show_json_begin(&k->show);
+
+	s->ops->begin(s, "predicted", SINK_OBJECT);
+	show_json_outcome(&k->show, k->r->judged.error);
+	if (k->r->judged.rule)
+		show_json_rule(&k->show, k->r->judged.rule, s);
+	s->ops->end(s);
+	check_json_rules(k, s, "also", true);
+	check_json_rules(k, s, "unknown", false);
+	if (k->c->from_dump && k->c->returned) {
+		s->ops->begin(s, "dump", SINK_OBJECT);
+		show_json_outcome(&k->show, k->c->error);
+		if (k->c->injected)
+			s->ops->uint(s, "injected", 1);
+		s->ops->end(s);
+	}
+	if (k->r->asked) {
+		s->ops->begin(s, "kernel", SINK_OBJECT);
+		show_json_outcome(&k->show, k->r->trial.error);
+		s->ops->end(s);
+	} else {
+		s->ops->symbol(s, "not_asked", k->r->not_asked);
+	}
+	s->ops->symbol(s, "verdict", verdict_words[k->r->verdict]);
+	if (k->r->verdict == JUDGE_BLOCKED) {
+		struct buf words = { 0 };
+
+		refusal_gate_words(&words, k->r->trial.error);
+		s->ops->symbol(s, "blocked", buf_str(&words));
+		buf_free(&words);
+	}
+	if (k->r->open)
+		s->ops->symbol(s, "perhaps", k->r->open->name);
+	showing_end(k->show.out);
+}
+
+void check_show(struct judge *k, const struct judge_call *c, const struct judge_result *r)
+{
+	const struct checked checked = {
+		.show = { &k->out, &k->machine, &k->facts, c }, .c = c, .r = r,
+	};
+
+	if (k->out.json)
+		check_json(&checked);
 	else
-		show_text(&s);
+		check_text(&checked);
 }

@@ -13,17 +13,6 @@
 #include "conform/tables.h"
 #include "lib/die.h"
 
-/* "5.13", "2.6.31" */
-static uint32_t release_option(const char *text)
-{
-	const char *end = text;
-	uint32_t release = release_read(&end);
-
-	if (!release || *end)
-		die("--since=%s: that is no release of Linux; write it like 5.13", text);
-	return release;
-}
-
 static void set_format(void *to, const char *arg, const struct verb_option *o)
 {
 	static const enum conform_format formats[] = { CONFORM_JSON, CONFORM_TAP,
@@ -49,8 +38,12 @@ static void set_header(void *to, const char *arg, const struct verb_option *o)
 
 static void set_since(void *to, const char *arg, const struct verb_option *o)
 {
-	(void)o;
-	*(uint32_t *)to = release_option(arg);
+	const char *end = arg;
+	uint32_t release = release_read(&end);
+
+	if (!release || *end)
+		die("--%s requires a release of Linux such as 5.13, not '%s'", o->name, arg);
+	*(uint32_t *)to = release;
 }
 
 #define AT(member) offsetof(struct conform_cmd, member)
@@ -175,25 +168,6 @@ static void compare(struct conform_cmd *cmd)
 		compare_source(c, &c->header);
 	if (c->btf.file)
 		compare_source(c, &c->btf);
-}
-
-/* Which findings -------------------------------------------------------------------------- */
-
-bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f)
-{
-	if (cmd->section && !strcasestr(f->section, cmd->section))
-		return false;
-	return !cmd->since || (f->since && release_option(f->since) >= cmd->since);
-}
-
-size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < cmd->c.found.n; i++)
-		n += cmd->c.found.all[i].severity == severity &&
-		     conform_wanted(cmd, &cmd->c.found.all[i]);
-	return n;
 }
 
 static int conform_run(void *state, const struct verb_args *args)

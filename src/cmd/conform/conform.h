@@ -44,7 +44,10 @@ void conform_try_claims(struct conform_cmd *cmd);
 void conform_show(struct conform_cmd *cmd);
 void conform_markdown(struct conform_cmd *cmd);
 
-/* A line of output out of text that may be hostile. */
+/* Add a text that may be hostile and in any language: controls as \ooo. */
+void conform_printable(const char *s, struct buf *out);
+
+/* Write a line of such text. */
 void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,61 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What pevtrace conform found, as a table, as JSON, and as TAP. */
+/* The findings of pevtrace conform as text, JSON and TAP. */
 #include <string.h>
 
 #include "cmd/conform/conform.h"
-#include "lib/utf8.h"
 
 static const enum text_color severity_colors[] = {
 	[FINDING_ERROR] = COLOR_ERROR, [FINDING_MISSING] = COLOR_CALL, [FINDING_NOTE] = COLOR_NOTE,
 };
 
-/* Characters that move the cursor, or what stands to its left and right: C1, bidi. */
-static bool is_control(const char *s, size_t n)
-{
-	unsigned char c = (unsigned char)*s, d = n > 1 ? (unsigned char)s[1] : 0;
-
-	if (n == 1)
-		return c < ' ' || c == 0x7f;
-	if (n == 2)
-		return c == 0xc2 && d < 0xa0;
-	return n == 3 && c == 0xe2 && (d == 0x80 || d == 0x81) && (unsigned char)s[2] > 0x8d;
-}
-
-/* Pages have other languages in them: what is UTF-8 and no control passes. */
-static void printable(const char *s, struct buf *out)
-{
-	size_t left = strlen(s);
-
-	while (left) {
-		size_t n = utf8_at(s, left);
-
-		if (n && !is_control(s, n)) {
-			buf_add(out, s, n);
-		} else {
-			n = n ? n : 1;
-			for (size_t i = 0; i < n; i++)
-				buf_addf(out, "\\%03o", (unsigned char)s[i]);
-		}
-		s += n;
-		left -= n;
-	}
-}
-
-void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
-{
-	struct buf text = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	showing_begin(&cmd->out, true);
-	printable(buf_str(&text), &cmd->out.line);
-	showing_end(&cmd->out);
-	buf_free(&text);
-}
-
-/* Calls hook for each line of a text. */
+/* Write each line of a text behind the indent. */
 static void each_line(struct conform_cmd *cmd, const char *indent, const char *text)
 {
 	while (*text) {
@@ -112,7 +65,7 @@ static void text_finding(struct conform_cmd *cmd, const struct finding *f)
 		buf_addf(line, "%5u  ", at);
 	else
 		buf_adds(line, "    -  ");
-	printable(f->text, line);
+	conform_printable(f->text, line);
 	showing_end(&cmd->out);
 	if (cmd->verbose) {
 		conform_line(cmd, "             %s%s%s", f->id, f->since ? ", Linux " : "",
@@ -143,7 +96,7 @@ static void text_section(struct conform_cmd *cmd, size_t first)
 	struct buf heading = { 0 };
 
 	showing_begin(&cmd->out, true);
-	printable(*name ? name : cmd->self ? "Tables" : "No section", &heading);
+	conform_printable(*name ? name : cmd->self ? "Tables" : "No section", &heading);
 	text_colored(&cmd->out.line, cmd->out.text.color, COLOR_CALL, buf_str(&heading));
 	showing_end(&cmd->out);
 	buf_free(&heading);

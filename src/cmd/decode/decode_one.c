@@ -8,57 +8,9 @@
 #include "cmd/cmd.h"
 #include "lib/die.h"
 
-/* What is read at once; a text or a run of records is rarely a thousandth of it. */
-#define READ_MAX ((size_t)256 << 20)
-
 bool decode_one_wanted(const struct decode_one *d)
 {
 	return d->attr || d->ioctl || d->record || d->config || d->error;
-}
-
-bool decode_one_read(const char *arg, const char *option, struct buf *text)
-{
-	FILE *f = stdin;
-	char room[65536];
-	bool ok = true;
-	size_t n;
-
-	buf_reset(text);
-	if (*arg != '@' && strcmp(arg, "-")) {
-		buf_adds(text, arg);
-		return true;
-	}
-	if (*arg == '@')
-		f = fopen(arg + 1, "re");
-	if (!f) {
-		warn("cannot read '%s' for %s: %s", arg + 1, option, strerror(errno));
-		return false;
-	}
-	while (ok && (n = fread(room, 1, sizeof(room), f)) > 0) {
-		buf_add(text, room, n);
-		ok = text->len <= READ_MAX;
-	}
-	if (!ok)
-		warn("'%s' is more than %s takes, 256 MiB; cut it into pieces",
-		     *arg == '@' ? arg + 1 : "standard input", option);
-	else if (ferror(f))
-		warn("cannot read '%s' for %s: %s", *arg == '@' ? arg + 1 : "standard input",
-		     option, strerror(errno));
-	ok = ok && !ferror(f);
-	if (f != stdin)
-		fclose(f);
-	return ok;
-}
-
-bool decode_one_binary(const struct buf *text)
-{
-	for (size_t i = 0; i < text->len; i++) {
-		unsigned char c = (unsigned char)text->data[i];
-
-		if (c < ' ' && !(c >= '\t' && c <= '\r') && c != 033)
-			return true;
-	}
-	return false;
 }
 
 static void set_once(void *to, const char *arg, const struct verb_option *o)

@@ -33,18 +33,4 @@ bool decode_one_record(struct decode_one *d);
 bool decode_one_config(struct decode_one *d);
 bool decode_one_error(struct decode_one *d);
 
-/*
- * The text of an argument: itself, of @FILE the file, of - standard input.
- * False after a warn().
- */
-bool decode_one_read(const char *arg, const char *option, struct buf *text);
-
-/* Whether these bytes are no text, but what text would describe. */
-bool decode_one_binary(const struct buf *text);
-
-struct attr_text;
-
-/* The one attr that arg is of; false after a warn(). */
-bool decode_one_single_attr(const char *arg, const char *option, struct attr_text *out);
-
 #endif

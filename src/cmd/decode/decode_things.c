@@ -11,6 +11,7 @@
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/record.h"
+#include "cli/input.h"
 #include "cmd/decode/decode_one.h"
 #include "lib/die.h"
 #include "model/event_name.h"
@@ -52,13 +53,6 @@ static void show_attr(struct decode_one *d, const struct attr_text *a)
 	call_free(&c);
 }
 
-static bool is_attr(struct text_cursor *c, const char *option)
-{
-	warn("cannot read %s: %s; it takes bytes or an attr as C, strace or perf write "
-	     "it", option, c->why);
-	return false;
-}
-
 static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 {
 	struct attr_text a;
@@ -72,7 +66,7 @@ static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 		n++;
 	}
 	if (got == ATTR_BAD)
-		return is_attr(&r.in, "--attr");
+		return input_bad_attr("--attr", r.in.why);
 	if (!n)
 		warn("there is no attr in the text of --attr");
 	return n;
@@ -83,33 +77,15 @@ bool decode_one_attr(struct decode_one *d)
 	struct text_cursor c = { .why = "" };
 	struct buf text = { 0 };
 	struct attr_text a;
-	bool ok = decode_one_read(d->attr, "--attr", &text);
+	bool ok = input_text(d->attr, "--attr", &text);
 
-	if (ok && decode_one_binary(&text)) {
+	if (ok && input_is_binary(&text)) {
 		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
-		     is_attr(&c, "--attr");
+		     input_bad_attr("--attr", c.why);
 		if (ok)
 			show_attr(d, &a);
 	} else if (ok) {
 		ok = attrs_of_text(d, &text);
-	}
-	buf_free(&text);
-	return ok;
-}
-
-bool decode_one_single_attr(const char *arg, const char *option, struct attr_text *out)
-{
-	struct text_cursor c = { .why = "" };
-	struct buf text = { 0 };
-	struct attr_reader r;
-	bool ok = decode_one_read(arg, option, &text);
-
-	if (ok && decode_one_binary(&text)) {
-		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, out) ||
-		     is_attr(&c, option);
-	} else if (ok) {
-		attr_reader_init(&r, buf_str(&text), text.len);
-		ok = attr_reader_next(&r, out) == ATTR_READ || is_attr(&r.in, option);
 	}
 	buf_free(&text);
 	return ok;
@@ -175,7 +151,7 @@ static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct c
 				 (uint32_t)strlen(text) + 1);
 		return true;
 	case IOCTL_ARG_ATTR:
-		if (!decode_one_single_attr(text, "--ioctl's argument", &a))
+		if (!input_attr(text, "--ioctl's argument", &a))
 			return false;
 		attr_text_capture(&a, c, AT);
 		return true;
@@ -266,12 +242,12 @@ bool decode_one_record(struct decode_one *d)
 	size_t n;
 
 	if (d->attr) {
-		ok = decode_one_single_attr(d->attr, "--attr", &a);
+		ok = input_attr(d->attr, "--attr", &a);
 		if (ok)
 			record_format_of(&f, a.bytes, a.len, arch_native());
 	}
-	ok = ok && decode_one_read(d->record, "--record", &text);
-	if (ok && decode_one_binary(&text)) {
+	ok = ok && input_text(d->record, "--record", &text);
+	if (ok && input_is_binary(&text)) {
 		ok = show_records(d, (const uint8_t *)text.data, text.len, &f);
 	} else if (ok) {
 		bytes = xmalloc(text.len + 1);

@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_CMD_WHY_WHY_H
 #define PEVTRACE_CMD_WHY_WHY_H
 
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 #include "drive/cause.h"
 #include "host/confine.h"
 
@@ -45,13 +45,13 @@ struct why_result {
 };
 
 /* Says what was found, in text or as JSON. */
-void why_show(struct check *k, const struct check_call *c, const struct why_result *r,
+void why_show(struct judge *k, const struct judge_call *c, const struct why_result *r,
 	      const struct why_seen *seen);
 
 /* One call; the exit status. */
-int why_call(struct check *k, struct check_call *c, const struct why_seen *seen);
+int why_call(struct judge *k, struct judge_call *c, const struct why_seen *seen);
 
 /* Traces k->command, and takes what failed in it; the exit status. */
-int why_command(struct check *k);
+int why_command(struct judge *k);
 
 #endif

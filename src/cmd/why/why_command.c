@@ -51,20 +51,20 @@ static void wait_for(pid_t pid)
 	sigaction(SIGQUIT, &was_quit, NULL);
 }
 
-static int explain(struct check *k, struct check_failed *f)
+static int explain(struct judge *k, struct judge_failed *f)
 {
 	const struct why_seen seen = {
 		.times = f->times, .instead = f->instead, .differs = f->differs,
 	};
 	struct call *c = &f->call.call;
 
-	check_call_args(&f->call, check_pid_here(&f->call), call_int(c, 2), call_int(c, 3),
+	judge_call_args(&f->call, judge_pid_here(&f->call), call_int(c, 2), call_int(c, 3),
 			c->args[4]);
 	return why_call(k, &f->call, &seen);
 }
 
 /* What was meant counts; probes do only where nothing else failed. */
-static int explain_all(struct check *k, const struct check_failures *l)
+static int explain_all(struct judge *k, const struct judge_failures *l)
 {
 	int meant = -1, probes = -1;
 
@@ -72,7 +72,7 @@ static int explain_all(struct check *k, const struct check_failures *l)
 		int status = explain(k, l->list[i]);
 		int *of = l->list[i]->instead ? &probes : &meant;
 
-		*of = check_worse(*of, status);
+		*of = judge_worse(*of, status);
 	}
 	if (meant >= 0)
 		return meant;
@@ -81,9 +81,9 @@ static int explain_all(struct check *k, const struct check_failures *l)
 	return probes < 0 ? EXIT_NO : probes;
 }
 
-int why_command(struct check *k)
+int why_command(struct judge *k)
 {
-	struct check_failures failures = { .n = 0 };
+	struct judge_failures failures = { .n = 0 };
 	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	pid_t pid;
@@ -101,11 +101,11 @@ int why_command(struct check *k)
 		     strerror(errno), error_advice(errno));
 	else
 		wait_for(pid);
-	if (!descriptors_want(CHECK_DESCRIPTORS))
-		refusal_descriptors("why", CHECK_DESCRIPTORS);
-	else if (pid > 0 && check_failures_of_dump(f, "the trace", &failures))
+	if (!descriptors_want(JUDGE_DESCRIPTORS))
+		refusal_descriptors("why", JUDGE_DESCRIPTORS);
+	else if (pid > 0 && judge_failures_of_dump(f, "the trace", &failures))
 		status = explain_all(k, &failures);
-	check_failures_free(&failures);
+	judge_failures_free(&failures);
 	fclose(f);
 	return status;
 }

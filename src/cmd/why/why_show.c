@@ -4,7 +4,7 @@
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"
-#include "cmd/check/check_show.h"
+#include "judge/judge_show.h"
 #include "cmd/why/why.h"
 #include "dump/dump_line.h"
 #include "measure/refusal.h"
@@ -17,7 +17,7 @@
 
 struct telling {
 	struct show show;
-	const struct check_call *c;
+	const struct judge_call *c;
 	const struct why_result *r;
 	const struct why_seen *seen;
 };
@@ -476,7 +476,7 @@ static void show_json(const struct telling *t)
 	showing_end(t->show.out);
 }
 
-void why_show(struct check *k, const struct check_call *c, const struct why_result *r,
+void why_show(struct judge *k, const struct judge_call *c, const struct why_result *r,
 	      const struct why_seen *seen)
 {
 	const struct telling t = {

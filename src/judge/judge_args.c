@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "abi/attr_value.h"
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 #include "lib/die.h"
 #include "lib/scan_text.h"
 #include "xlat/constants.h"
@@ -26,7 +26,7 @@ static int32_t int_of(const char *text, const struct verb_option *o)
 static void set_flags(void *to, const char *arg, const struct verb_option *o)
 {
 	struct text_cursor c = { .at = arg, .end = arg + strlen(arg) };
-	struct check *k = to;
+	struct judge *k = to;
 
 	if (!value_read(&c, &xlat_perf_event_open_flags, &k->flags))
 		die("--%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->name, arg,
@@ -36,7 +36,7 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 
 static void set_event(void *to, const char *arg, const struct verb_option *o)
 {
-	struct check *k = to;
+	struct judge *k = to;
 
 	(void)o;
 	k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
@@ -45,7 +45,7 @@ static void set_event(void *to, const char *arg, const struct verb_option *o)
 
 static void set_pid(void *to, const char *arg, const struct verb_option *o)
 {
-	struct check *k = to;
+	struct judge *k = to;
 
 	k->pid = int_of(arg, o);
 	k->pid_given = true;
@@ -53,7 +53,7 @@ static void set_pid(void *to, const char *arg, const struct verb_option *o)
 
 static void set_cpu(void *to, const char *arg, const struct verb_option *o)
 {
-	struct check *k = to;
+	struct judge *k = to;
 
 	k->cpu = int_of(arg, o);
 	k->cpu_given = true;
@@ -61,12 +61,12 @@ static void set_cpu(void *to, const char *arg, const struct verb_option *o)
 
 static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
 {
-	((struct check *)to)->group_fd = int_of(arg, o);
+	((struct judge *)to)->group_fd = int_of(arg, o);
 }
 
-#define AT(member) offsetof(struct check, member)
+#define AT(member) offsetof(struct judge, member)
 
-const struct verb_option check_options[] = {
+const struct verb_option judge_options[] = {
 	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
 	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
 		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
@@ -85,15 +85,15 @@ const struct verb_option check_options[] = {
 	{ 0 },
 };
 
-void check_init(void *state)
+void judge_init(void *state)
 {
-	struct check *k = state;
+	struct judge *k = state;
 
 	k->cpu = k->group_fd = -1;
 	options_init(&k->options);
 }
 
-static void validate(struct check *k)
+static void validate(struct judge *k)
 {
 	if (!k->what && !k->command && !k->events)
 		die("nothing to %s: name an attr, DUMP:LINE or -e EVENT; see pevtrace %s "
@@ -114,7 +114,7 @@ static void validate(struct check *k)
 }
 
 /* Options end at --; behind it stands a command, where the verb allows one. */
-void check_take_args(struct check *k, const struct verb_args *args)
+void judge_take_args(struct judge *k, const struct verb_args *args)
 {
 	if (k->verb->command && !args->before && args->n) {
 		k->command = args->words;

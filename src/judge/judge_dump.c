@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A call out of a dump, and the group that it was to join. */
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,12 +18,12 @@ struct picking {
 	struct view view;
 	struct reader *dump;
 	struct session session;
-	struct check_call *into;
+	struct judge_call *into;
 	unsigned long line;
 	pid_t tid;		/* whose call it is, once it has begun */
 	bool begun, done;
 	const char *other;	/* the call there is another one */
-	struct check_failures *failures; /* all that failed are wanted, not a line */
+	struct judge_failures *failures; /* all that failed are wanted, not a line */
 	bool born;		/* there was a task at all */
 };
 
@@ -66,7 +66,7 @@ static void tell_members(const struct model *m, const struct event *leader,
 static void tell_group(struct picking *p, const struct call *c)
 {
 	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 3));
-	struct check_call *to = p->into;
+	struct judge_call *to = p->into;
 	struct rule_group *g = &to->group;
 
 	if (call_int(c, 3) == -1)
@@ -105,7 +105,7 @@ static void tell_group(struct picking *p, const struct call *c)
 
 static void take(struct picking *p, const struct call *c)
 {
-	struct check_call *to = p->into;
+	struct judge_call *to = p->into;
 
 	if (c->desc != to->call.desc) {
 		p->other = c->desc->name;
@@ -139,7 +139,7 @@ static void pick_on_enter(struct view *v, const struct call *c)
 }
 
 /* What was no event there must be none here, and what cannot be known is not. */
-static void settle(struct check_call *c)
+static void settle(struct judge_call *c)
 {
 	if (c->group.event == FACT_NO)
 		c->call.args[3] = INT_MAX;
@@ -154,7 +154,7 @@ static bool same_bytes(const struct call *a, const struct call *b)
 }
 
 /* They differ at most in which task and which CPU it was. */
-static bool alike(const struct check_call *a, const struct check_call *b)
+static bool alike(const struct judge_call *a, const struct judge_call *b)
 {
 	const struct rule_group *g = &a->group, *h = &b->group;
 
@@ -170,12 +170,12 @@ static bool alike(const struct check_call *a, const struct check_call *b)
 
 static void take_failure(struct picking *p, const struct call *c)
 {
-	struct check_failures *l = p->failures;
-	struct check_failed *new = xcalloc(1, sizeof(*new));
+	struct judge_failures *l = p->failures;
+	struct judge_failed *new = xcalloc(1, sizeof(*new));
 	const struct attempt *attempts;
 
 	p->into = &new->call;
-	check_call_init(&new->call);
+	judge_call_init(&new->call);
 	copy_call(&new->call.call, c);
 	tell_group(p, c);
 	settle(&new->call);
@@ -189,7 +189,7 @@ static void take_failure(struct picking *p, const struct call *c)
 		if (!alike(&l->list[i]->call, &new->call))
 			continue;
 		l->list[i]->times++;
-		check_call_free(&new->call);
+		judge_call_free(&new->call);
 		free(new);
 		p->into = NULL;
 		return;
@@ -240,7 +240,7 @@ static void pick_end(struct picking *p)
 	reader_close(p->dump);
 }
 
-int32_t check_pid_here(const struct check_call *c)
+int32_t judge_pid_here(const struct judge_call *c)
 {
 	int32_t pid = call_int(&c->call, 1);
 
@@ -261,7 +261,7 @@ static bool pick(struct picking *p, FILE *f, const char *path)
 	return p->begun;
 }
 
-bool check_call_of_dump(struct check_call *c, const char *path, unsigned long line)
+bool judge_call_of_dump(struct judge_call *c, const char *path, unsigned long line)
 {
 	struct picking p = { .into = c, .line = line };
 	FILE *f = fopen(path, "re");
@@ -280,13 +280,13 @@ bool check_call_of_dump(struct check_call *c, const char *path, unsigned long li
 }
 
 /* What was opened in place of each; another event is no other form of it. */
-static void find_instead(const struct model *m, struct check_failures *l)
+static void find_instead(const struct model *m, struct judge_failures *l)
 {
 	const struct attempt *attempts;
 	size_t n = model_attempts(m, &attempts);
 
 	for (size_t i = 0; i < l->n; i++) {
-		struct check_failed *f = l->list[i];
+		struct judge_failed *f = l->list[i];
 		const struct event *e = f->attempt < n ?
 			attempt_instead(m, &attempts[f->attempt]) : NULL;
 		struct buf differs = { 0 };
@@ -300,11 +300,11 @@ static void find_instead(const struct model *m, struct check_failures *l)
 	}
 }
 
-bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *out)
+bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *out)
 {
 	struct picking p = { .failures = out };
 
-	*out = (struct check_failures){ .n = 0 };
+	*out = (struct judge_failures){ .n = 0 };
 	if (!pick_all(&p, f, path))
 		return false;
 	find_instead(p.session.model, out);
@@ -312,10 +312,10 @@ bool check_failures_of_dump(FILE *f, const char *path, struct check_failures *ou
 	return p.born;
 }
 
-void check_failures_free(struct check_failures *l)
+void judge_failures_free(struct judge_failures *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		check_call_free(&l->list[i]->call);
+		judge_call_free(&l->list[i]->call);
 		free(l->list[i]->instead);
 		free(l->list[i]->differs);
 		free(l->list[i]);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
-#include "cmd/check/check.h"
-#include "cmd/decode/decode_one.h"
+#include "judge/judge.h"
+#include "cli/input.h"
 #include "host/descriptors.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
@@ -19,18 +19,18 @@
 /* The descriptor that the leader of --leader would have. */
 enum { LEADER_FD = 3 };
 
-static void take_attr(struct check_call *c, const struct attr_text *a)
+static void take_attr(struct judge_call *c, const struct attr_text *a)
 {
 	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = CHECK_ATTR_AT;
-	attr_text_capture(a, &c->call, CHECK_ATTR_AT);
+	c->call.args[0] = JUDGE_ATTR_AT;
+	attr_text_capture(a, &c->call, JUDGE_ATTR_AT);
 }
 
 /* No opened call leads the group. */
 enum { NO_LEADER = TRIAL_NONE };
 
 /* What its group has in it: those that were opened on the same task and CPU. */
-static void tell_group(const struct check *k, int leader, struct rule_group *g)
+static void tell_group(const struct judge *k, int leader, struct rule_group *g)
 {
 	for (size_t i = 0; i < k->opened.n; i++) {
 		const struct trial_event *e = &k->opened.events[i];
@@ -44,7 +44,7 @@ static void tell_group(const struct check *k, int leader, struct rule_group *g)
 }
 
 /* at: the leader's place among what was opened, or NO_LEADER: it was refused. */
-static void join(const struct check *k, struct check_call *c, const struct attr_text *leader,
+static void join(const struct judge *k, struct judge_call *c, const struct attr_text *leader,
 		 int at)
 {
 	memcpy(c->leader_attr, leader->bytes, leader->len);
@@ -63,7 +63,7 @@ static void join(const struct check *k, struct check_call *c, const struct attr_
 }
 
 /* What few can have, unlike events that the kernel makes up by software. */
-static bool holds(const struct check *k, const struct check_call *c)
+static bool holds(const struct judge *k, const struct judge_call *c)
 {
 	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
 
@@ -72,9 +72,9 @@ static bool holds(const struct check *k, const struct check_call *c)
 }
 
 /* It stays, and is open before all that come. */
-static int keep(struct check *k, struct check_call *c, int leader)
+static int keep(struct judge *k, struct judge_call *c, int leader)
 {
-	struct check_opened *o = &k->opened;
+	struct judge_opened *o = &k->opened;
 
 	o->calls = xrealloc(o->calls, (o->n + 1) * sizeof(*o->calls));
 	o->events = xrealloc(o->events, (o->n + 1) * sizeof(*o->events));
@@ -88,10 +88,10 @@ static int keep(struct check *k, struct check_call *c, int leader)
 	return (int)o->n++;
 }
 
-static void free_opened(struct check_opened *o)
+static void free_opened(struct judge_opened *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
-		check_call_free(o->calls[i]);
+		judge_call_free(o->calls[i]);
 		free(o->calls[i]);
 	}
 	free(o->calls);
@@ -110,19 +110,19 @@ struct named {
 	int at;				/* its own place; stays and opens only */
 };
 
-static int check_named(struct check *k, struct named *n)
+static int judge_named(struct judge *k, struct named *n)
 {
-	struct check_call *c = xmalloc(sizeof(*c));
+	struct judge_call *c = xmalloc(sizeof(*c));
 	int status;
 
-	check_call_init(c);
+	judge_call_init(c);
 	c->leads = n->leads;
 	c->before = (struct trial_state){ k->opened.events, k->opened.n, TRIAL_NONE };
 	if (n->attr)
 		take_attr(c, n->attr);
 	if (n->leader)
 		join(k, c, n->leader, n->leader_at);
-	check_call_args(c, k->pid, k->cpu, n->leader ? LEADER_FD : k->group_fd, k->flags);
+	judge_call_args(c, k->pid, k->cpu, n->leader ? LEADER_FD : k->group_fd, k->flags);
 	status = k->verb->one(k, c);
 	n->opens = c->opens;
 	n->at = NO_LEADER;
@@ -130,32 +130,32 @@ static int check_named(struct check *k, struct named *n)
 		n->at = keep(k, c, n->leader ? n->leader_at : TRIAL_NONE);
 		return status;
 	}
-	check_call_free(c);
+	judge_call_free(c);
 	free(c);
 	return status;
 }
 
-static int check_attr(struct check *k, const struct attr_text *a, const struct attr_text *leader)
+static int judge_attr(struct judge *k, const struct attr_text *a, const struct attr_text *leader)
 {
 	struct named n = { .attr = a, .leader = leader, .leader_at = 0 };
 
-	return check_named(k, &n);
+	return judge_named(k, &n);
 }
 
 /* The leader first, as a call of its own; the others only if it opens. */
-static bool take_leader(struct check *k, struct attr_text *leader, int *status)
+static bool take_leader(struct judge *k, struct attr_text *leader, int *status)
 {
 	struct named n = { .attr = leader, .leads = true, .stays = true };
 
-	if (!decode_one_single_attr(k->leader, "--leader", leader)) {
+	if (!input_attr(k->leader, "--leader", leader)) {
 		*status = EXIT_TROUBLE;
 		return false;
 	}
-	*status = check_named(k, &n);
+	*status = judge_named(k, &n);
 	return n.opens;
 }
 
-static int check_text(struct check *k, const struct buf *text, const struct attr_text *leader)
+static int judge_text(struct judge *k, const struct buf *text, const struct attr_text *leader)
 {
 	struct text_cursor cursor = { .why = "" };
 	struct attr_text a;
@@ -164,15 +164,15 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 	int status = EXIT_YES;
 	size_t n = 0;
 
-	if (decode_one_binary(text)) {
+	if (input_is_binary(text)) {
 		if (attr_text_bytes(&cursor, (const uint8_t *)text->data, text->len, &a))
-			return check_attr(k, &a, leader);
+			return judge_attr(k, &a, leader);
 		warn("cannot read the attr: %s", cursor.why);
 		return EXIT_TROUBLE;
 	}
 	attr_reader_init(&r, buf_str(text), text->len);
 	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
-		status = check_worse(status, check_attr(k, &a, leader));
+		status = judge_worse(status, judge_attr(k, &a, leader));
 	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
 		warn("'%s' is a file: name a line of it if it is a dump, %s:LINE (grep -n "
 		     "perf_event_open finds them), or @%s for an attr that is in it",
@@ -187,7 +187,7 @@ static int check_text(struct check *k, const struct buf *text, const struct attr
 }
 
 /* One after the other, as they would be opened: what opens stays open. */
-static int check_list(struct check *k, const struct event_list *l,
+static int judge_list(struct judge *k, const struct event_list *l,
 		      const struct attr_text *leader)
 {
 	int *at = xcalloc(l->n, sizeof(*at)), status = EXIT_YES, refused = -1;
@@ -199,18 +199,18 @@ static int check_list(struct check *k, const struct event_list *l,
 			.attr = &e->attr, .stays = true, .leader_at = leads ? 0 : at[e->leader],
 			.leader = leads ? leader : &l->events[e->leader].attr,
 		};
-		int one = check_named(k, &n);
+		int one = judge_named(k, &n);
 
 		at[i] = n.at;
-		status = check_worse(status, one);
+		status = judge_worse(status, one);
 		if (!n.opens)
-			refused = check_worse(refused, one);
+			refused = judge_worse(refused, one);
 	}
 	free(at);
 	return k->verb->of_refused && refused >= 0 ? refused : status;
 }
 
-static int check_events(struct check *k, const struct attr_text *leader)
+static int judge_events(struct judge *k, const struct attr_text *leader)
 {
 	struct event_list l = { 0 };
 	int status = EXIT_YES;
@@ -222,12 +222,12 @@ static int check_events(struct check *k, const struct attr_text *leader)
 		status = EXIT_TROUBLE;
 	}
 	if (!status)
-		status = check_list(k, &l, leader);
+		status = judge_list(k, &l, leader);
 	event_list_free(&l);
 	return status;
 }
 
-static int check_operand(struct check *k)
+static int judge_operand(struct judge *k)
 {
 	struct attr_text leader;
 	struct buf text = { 0 };
@@ -236,12 +236,12 @@ static int check_operand(struct check *k)
 	if (k->leader && !take_leader(k, &leader, &status))
 		return status;
 	if (k->events)
-		return check_events(k, k->leader ? &leader : NULL);
+		return judge_events(k, k->leader ? &leader : NULL);
 	if (!strcmp(k->what, "NULL"))
-		return check_attr(k, NULL, k->leader ? &leader : NULL);
+		return judge_attr(k, NULL, k->leader ? &leader : NULL);
 	status = EXIT_TROUBLE;
-	if (decode_one_read(k->what, k->verb->name, &text))
-		status = check_text(k, &text, k->leader ? &leader : NULL);
+	if (input_text(k->what, k->verb->name, &text))
+		status = judge_text(k, &text, k->leader ? &leader : NULL);
 	buf_free(&text);
 	return status;
 }
@@ -252,7 +252,7 @@ static bool is_path(const char *what)
 	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
 }
 
-char *check_dump_of(const char *what, unsigned long *line)
+char *judge_dump_of(const char *what, unsigned long *line)
 {
 	const char *colon = strrchr(what, ':');
 	uint64_t number;
@@ -273,32 +273,32 @@ char *check_dump_of(const char *what, unsigned long *line)
 }
 
 /* With what was given beside it. */
-static int check_dump(struct check *k, const char *path, unsigned long line)
+static int judge_dump(struct judge *k, const char *path, unsigned long line)
 {
-	struct check_call *c = xmalloc(sizeof(*c));
+	struct judge_call *c = xmalloc(sizeof(*c));
 	int status = EXIT_TROUBLE;
 	uint64_t flags;
 	int32_t pid;
 
-	check_call_init(c);
-	if (check_call_of_dump(c, path, line)) {
+	judge_call_init(c);
+	if (judge_call_of_dump(c, path, line)) {
 		flags = k->flags_given ? k->flags : c->call.args[4];
 		if (k->cgroup) {
 			c->not_here = NULL;
 			flags |= PERF_FLAG_PID_CGROUP;
 		}
-		pid = check_pid_here(c);
-		check_call_args(c, k->pid_given ? k->pid : pid,
+		pid = judge_pid_here(c);
+		judge_call_args(c, k->pid_given ? k->pid : pid,
 				k->cpu_given ? k->cpu : call_int(&c->call, 2),
 				call_int(&c->call, 3), flags);
 		status = k->verb->one(k, c);
 	}
-	check_call_free(c);
+	judge_call_free(c);
 	free(c);
 	return status;
 }
 
-static int run(struct check *k, const char *path, unsigned long line)
+static int run(struct judge *k, const char *path, unsigned long line)
 {
 	int status;
 
@@ -306,7 +306,7 @@ static int run(struct check *k, const char *path, unsigned long line)
 	machine_open(&k->machine);
 	facts_open(&k->facts, k->machine.host);
 	status = k->command ? k->verb->command(k) :
-		 path ? check_dump(k, path, line) : check_operand(k);
+		 path ? judge_dump(k, path, line) : judge_operand(k);
 	free_opened(&k->opened);
 	facts_close(&k->facts);
 	machine_close(&k->machine);
@@ -315,21 +315,21 @@ static int run(struct check *k, const char *path, unsigned long line)
 	return showing_close(&k->out) ? status : EXIT_TROUBLE;
 }
 
-int check_run(struct check *k, const struct check_verb *verb, const struct verb_args *args)
+int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_args *args)
 {
 	unsigned long line = 0;
 	char *path = NULL;
 	int status = EXIT_TROUBLE;
 
 	k->verb = verb;
-	check_take_args(k, args);
+	judge_take_args(k, args);
 	if (k->what)
-		path = check_dump_of(k->what, &line);
+		path = judge_dump_of(k->what, &line);
 	if (path && (k->leader || k->group_fd != -1))
 		die("--leader and --group-fd cannot be combined with DUMP:LINE");
 	/* a command runs within the limits that it was given */
-	if (!k->command && !k->offline && !descriptors_want(CHECK_DESCRIPTORS))
-		refusal_descriptors(verb->name, CHECK_DESCRIPTORS);
+	if (!k->command && !k->offline && !descriptors_want(JUDGE_DESCRIPTORS))
+		refusal_descriptors(verb->name, JUDGE_DESCRIPTORS);
 	else
 		status = run(k, path, line);
 	free(k->events);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How check and why show calls, rules and outcomes: lines of text, or JSON. */
-#ifndef PEVTRACE_CMD_CHECK_CHECK_SHOW_H
-#define PEVTRACE_CMD_CHECK_CHECK_SHOW_H
+#ifndef PEVTRACE_JUDGE_JUDGE_SHOW_H
+#define PEVTRACE_JUDGE_JUDGE_SHOW_H
 
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 
 struct show {
 	struct showing *out;
 	const struct machine *machine;
 	const struct facts *facts;
-	const struct check_call *c;
-	const struct check_result *r;	/* of check */
+	const struct judge_call *c;
 };
 
 /* Begins the line "  head: ", which showing_end() ends. */
@@ -23,7 +22,7 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 void show_outcome(struct buf *out, int error);
 
 /* The same of a call of a dump, and whether it was the kernel that said so. */
-void show_seen(struct buf *out, const struct check_call *c);
+void show_seen(struct buf *out, const struct judge_call *c);
 
 /* Lines: since when the rule is checked, what decides it, what that is here. */
 void show_rule(const struct show *s, const struct rule_desc *d);
@@ -43,9 +42,6 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out);
 
 /* Begins the object of a call, with its name, label and arguments. */
 struct sink *show_json_begin(const struct show *s);
-
-/* The whole object of a call that was checked. */
-void show_json_check(const struct show *s);
 
 /* These add to the object that is being filled. */
 void show_json_call(const struct show *s, const struct call *c, struct sink *k);

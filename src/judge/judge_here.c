@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "abi/layout.h"
-#include "cmd/check/check_show.h"
+#include "judge/judge_show.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the rules say to a call, and what the kernel says. */
 #include "abi/layout.h"
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c)
+struct rule_ask judge_rule_ask(const struct judge *k, const struct judge_call *c)
 {
 	return (struct rule_ask){
 		.attr = c->len ? c->attr : NULL, .len = c->len,
@@ -18,7 +18,7 @@ struct rule_ask check_rule_ask(const struct check *k, const struct check_call *c
 }
 
 /* What can only be found out by opening events of our own. */
-static void try_facts(struct check *k, const struct check_call *c, const struct rule_ask *ask)
+static void try_facts(struct judge *k, const struct judge_call *c, const struct rule_ask *ask)
 {
 	struct rule_facts *f = &k->facts.rules;
 	const struct layout *l = &layout_perf_event_attr;
@@ -31,7 +31,7 @@ static void try_facts(struct check *k, const struct check_call *c, const struct 
 		f->target.breakpoint = trial_breakpoint(ask, &c->before);
 }
 
-void check_find_facts(struct check *k, const struct check_call *c,
+void judge_find_facts(struct judge *k, const struct judge_call *c,
 		      const struct rule_ask *ask, bool tries)
 {
 	struct rule_target *t = &k->facts.rules.target;
@@ -47,7 +47,7 @@ void check_find_facts(struct check *k, const struct check_call *c,
 		try_facts(k, c, ask);
 }
 
-const char *check_try(const struct check_call *c, const struct rule_ask *ask,
+const char *judge_try(const struct judge_call *c, const struct rule_ask *ask,
 		      struct trial *out)
 {
 	if (!trial_open(ask, &c->before, out))
@@ -58,7 +58,7 @@ const char *check_try(const struct check_call *c, const struct rule_ask *ask,
 }
 
 /* What a filter says, or anything else that the rules did not foresee, may be no rule's. */
-static bool blocked(const struct check_result *r)
+static bool blocked(const struct judge_result *r)
 {
 	int error = r->trial.error;
 
@@ -66,29 +66,29 @@ static bool blocked(const struct check_result *r)
 						    trial_gate() == error);
 }
 
-static enum check_verdict verdict(struct check_result *r)
+static enum judge_verdict verdict(struct judge_result *r)
 {
 	if (r->asked && blocked(r))
-		return CHECK_BLOCKED;
+		return JUDGE_BLOCKED;
 	if (r->asked && r->trial.error != r->judged.error) {
 		r->open = rules_explain(&r->judged, r->trial.error);
-		return r->open ? CHECK_UNFORESEEN : CHECK_DISAGREEMENT;
+		return r->open ? JUDGE_UNFORESEEN : JUDGE_DISAGREEMENT;
 	}
-	return r->judged.error ? CHECK_REFUSED : CHECK_OPENS;
+	return r->judged.error ? JUDGE_REFUSED : JUDGE_OPENS;
 }
 
-void check_ask(struct check *k, struct check_call *c, struct check_result *r)
+void judge_ask(struct judge *k, struct judge_call *c, struct judge_result *r)
 {
 	struct rule_ask ask;
 
-	*r = (struct check_result){ .asked = false };
-	check_call_prepare(c, &k->machine.names);
-	ask = check_rule_ask(k, c);
-	check_find_facts(k, c, &ask, !k->offline);
+	*r = (struct judge_result){ .asked = false };
+	judge_call_prepare(c, &k->machine.names);
+	ask = judge_rule_ask(k, c);
+	judge_find_facts(k, c, &ask, !k->offline);
 	rules_judge(&ask, &r->judged);
 	r->not_asked = k->offline ? "--offline" : c->not_here;
 	if (!r->not_asked)
-		r->not_asked = check_try(c, &ask, &r->trial);
+		r->not_asked = judge_try(c, &ask, &r->trial);
 	r->asked = !r->not_asked;
 	r->verdict = verdict(r);
 	c->call.failed = r->asked ? r->trial.error : r->judged.error;

@@ -2,17 +2,11 @@
 /* Calls, rules and outcomes as JSON. */
 #include <string.h>
 
-#include "cmd/check/check_show.h"
+#include "judge/judge_show.h"
 #include "abi/call_decode.h"
 #include "dump/dump_line.h"
 #include "measure/refusal.h"
 #include "xlat/tables.h"
-
-static const char *const verdict_words[] = {
-	[CHECK_OPENS] = "opens", [CHECK_REFUSED] = "refused",
-	[CHECK_UNFORESEEN] = "unforeseen", [CHECK_BLOCKED] = "blocked",
-	[CHECK_DISAGREEMENT] = "disagreement",
-};
 
 void show_json_outcome(const struct show *s, int error)
 {
@@ -65,21 +59,6 @@ void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink
 	buf_free(&words);
 }
 
-static void json_rules(const struct show *s, struct sink *k, const char *key, bool refusing)
-{
-	k->ops->begin(k, key, SINK_ARRAY);
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		int says = s->r->judged.says[i];
-		bool it = refusing ? says == RULE_REFUSES || says > 0 : says == RULE_UNKNOWN;
-
-		if (&rule_descs[i] == s->r->judged.rule && !refusing)
-			break;
-		if (it && &rule_descs[i] != s->r->judged.rule)
-			k->ops->symbol(k, NULL, rule_descs[i].name);
-	}
-	k->ops->end(k);
-}
-
 void show_json_call(const struct show *s, const struct call *c, struct sink *k)
 {
 	const struct json_sink *j = &s->out->object;
@@ -107,40 +86,3 @@ struct sink *show_json_begin(const struct show *s)
 	return k;
 }
 
-void show_json_check(const struct show *s)
-{
-	struct sink *k = show_json_begin(s);
-
-	k->ops->begin(k, "predicted", SINK_OBJECT);
-	show_json_outcome(s, s->r->judged.error);
-	if (s->r->judged.rule)
-		show_json_rule(s, s->r->judged.rule, k);
-	k->ops->end(k);
-	json_rules(s, k, "also", true);
-	json_rules(s, k, "unknown", false);
-	if (s->c->from_dump && s->c->returned) {
-		k->ops->begin(k, "dump", SINK_OBJECT);
-		show_json_outcome(s, s->c->error);
-		if (s->c->injected)
-			k->ops->uint(k, "injected", 1);
-		k->ops->end(k);
-	}
-	if (s->r->asked) {
-		k->ops->begin(k, "kernel", SINK_OBJECT);
-		show_json_outcome(s, s->r->trial.error);
-		k->ops->end(k);
-	} else {
-		k->ops->symbol(k, "not_asked", s->r->not_asked);
-	}
-	k->ops->symbol(k, "verdict", verdict_words[s->r->verdict]);
-	if (s->r->verdict == CHECK_BLOCKED) {
-		struct buf words = { 0 };
-
-		refusal_gate_words(&words, s->r->trial.error);
-		k->ops->symbol(k, "blocked", buf_str(&words));
-		buf_free(&words);
-	}
-	if (s->r->open)
-		k->ops->symbol(k, "perhaps", s->r->open->name);
-	showing_end(s->out);
-}

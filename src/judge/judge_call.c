@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cmd/check/check.h"
+#include "judge/judge.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-void check_call_init(struct check_call *c)
+void judge_call_init(struct judge_call *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->call.desc = call_by_name("perf_event_open");
@@ -16,14 +16,14 @@ void check_call_init(struct check_call *c)
 	c->call.returned = true;
 }
 
-void check_call_free(struct check_call *c)
+void judge_call_free(struct judge_call *c)
 {
 	call_free(&c->call);
 	for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++)
 		buf_free(&c->strings[i]);
 }
 
-void check_call_args(struct check_call *c, int32_t pid, int32_t cpu, int32_t group_fd,
+void judge_call_args(struct judge_call *c, int32_t pid, int32_t cpu, int32_t group_fd,
 		     uint64_t flags)
 {
 	c->call.args[1] = (uint64_t)(int64_t)pid;
@@ -33,7 +33,7 @@ void check_call_args(struct check_call *c, int32_t pid, int32_t cpu, int32_t gro
 }
 
 /* A captured string, as our own copy; the pointer to it goes into the attr. */
-static void take_string(struct check_call *c, const struct field *f, struct buf *to)
+static void take_string(struct judge_call *c, const struct field *f, struct buf *to)
 {
 	uint64_t addr = field_get(f, c->attr, c->len);
 	const char *text;
@@ -49,7 +49,7 @@ static void take_string(struct check_call *c, const struct field *f, struct buf 
 	field_set(f, (uintptr_t)to->data, c->attr);
 }
 
-void check_call_prepare(struct check_call *c, const struct names *names)
+void judge_call_prepare(struct judge_call *c, const struct names *names)
 {
 	const uint8_t *bytes = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
 					  sizeof(c->attr), &c->len);
