@@ -13,7 +13,16 @@ static bool is_multiplexed(const struct event *e)
 
 /* Accuracy ------------------------------------------------------------------------------ */
 
-static void accuracy_counts(const struct story_text *t)
+/* Begin an item, after the heading if it is the first. */
+static void accuracy_item(struct prose *p, bool *head)
+{
+	if (!*head)
+		prose_head(p, "Accuracy");
+	*head = true;
+	prose_item(p);
+}
+
+static void accuracy_counts(const struct story_text *t, bool *head)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events), counting = 0, timed = 0, shared = 0;
@@ -34,7 +43,7 @@ static void accuracy_counts(const struct story_text *t)
 	}
 	if (!counting)
 		return;
-	prose_item(p);
+	accuracy_item(p, head);
 	prose_count(p, counting, "event");
 	prose_adds(p, counting == 1 ? " counts" : " count");
 	prose_adds(p, " without sampling. A count is exact: it covers the time that the event was "
@@ -48,12 +57,12 @@ static void accuracy_counts(const struct story_text *t)
 			   timed == 1 ? "It was not multiplexed" : "They were not multiplexed",
 			   timed == counting ? "" : " where both were read");
 	else if (hardware)
-		prose_adds(p, " Whether they were multiplexed is unknown: the times were not read.");
+		prose_adds(p, " Whether there was multiplexing is unknown: the times were not read.");
 	else
 		prose_adds(p, " Such events need no hardware counter and are never multiplexed.");
 }
 
-static void accuracy_samples(const struct story_text *t)
+static void accuracy_samples(const struct story_text *t, bool *head)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events);
@@ -74,7 +83,7 @@ static void accuracy_samples(const struct story_text *t)
 	}
 	if (!all)
 		return;
-	prose_item(p);
+	accuracy_item(p, head);
 	if (every == all)
 		prose_adds(p, "With sample_period=1 every hit is sampled: nothing is estimated.");
 	else
@@ -98,12 +107,12 @@ void story_accuracy(const struct story_text *t)
 	static const char *const steps[] = { "multiplex" };
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events), shared = 0;
+	bool head = false;
 
 	if (!t->nfamilies)
 		return;
-	prose_head(t->p, "Accuracy");
-	accuracy_counts(t);
-	accuracy_samples(t);
+	accuracy_counts(t, &head);
+	accuracy_samples(t, &head);
 	prose_end(t->p);
 	for (size_t i = 0; i < n; i++)
 		shared += is_multiplexed(events[i]);

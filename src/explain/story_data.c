@@ -249,7 +249,7 @@ static void data_reads(const struct story_text *t)
 	if (n) {
 		prose_item(p);
 		story_fds(list, n, p);
-		prose_adds(p, n == 1 ? " was read, " : " were read, ");
+		prose_adds(p, n == 1 ? " was read " : " were read ");
 		prose_times(p, times);
 		prose_adds(p, n == 1 ? ". " : " in all. ");
 		prose_adds(p, "A read returns counts and what read_format adds, never samples.");

@@ -116,8 +116,7 @@ static void short_rings(const struct story_text *t)
 	prose_para(p);
 	if (!data) {
 		prose_adds(p, story_found(t->s, NULL) ? "No ring was mapped during the trace." :
-			   "No ring was mapped, so there are no records; data was returned by "
-			   "read only.");
+			   "No ring was mapped, so no records were returned.");
 		return;
 	}
 	prose_adds(p, "Records are returned through ");

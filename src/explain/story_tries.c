@@ -183,7 +183,7 @@ static bool try_next(const struct story_text *t, size_t *event, size_t *attempt,
 }
 
 /* Return all of them in order, for the caller to free. */
-static struct try *try_all(const struct story_text *t, size_t *n)
+static struct try *tries_list(const struct story_text *t, size_t *n)
 {
 	size_t event = 0, attempt = 0;
 	struct try *list = NULL, one;
@@ -199,7 +199,7 @@ static struct try *try_all(const struct story_text *t, size_t *n)
 void story_tries(const struct story_text *t)
 {
 	size_t n, run, runs = 0;
-	struct try *list = try_all(t, &n);
+	struct try *list = tries_list(t, &n);
 	struct prose *p = t->p;
 
 	if (n) {
