@@ -90,8 +90,8 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		      const struct names *source)
 {
 	struct session_facts facts = {
-		.arch = arch_native(), .page_size = source->page_size, .command = o->argv, .pids = o->pids,
-		.npids = o->npids, .real_offset = views_real_offset(),
+		.arch = arch_native(), .page_size = source->page_size, .command = o->argv,
+		.pids = o->pids, .npids = o->npids, .real_offset = views_real_offset(),
 		.start_ns = clock_ns(),
 	};
 	struct utsname u;

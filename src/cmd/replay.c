@@ -196,8 +196,8 @@ static bool no_descriptors(struct replaying *r, int error)
 	return true;
 }
 
-static void compare(struct replaying *r, const struct call *c, const char *what,
-		    const struct replayed *a)
+static void replay_compare(struct replaying *r, const struct call *c, const char *what,
+			   const struct replayed *a)
 {
 	int64_t there = c->failed ? -c->ret : c->ret, here = a->result;
 	bool same;
@@ -247,7 +247,7 @@ static void replay_before_exit(struct view *v, const struct call *c)
 	else if (a->left_out)
 		count_left_out(r, a->left_out);
 	else if (a->made)
-		compare(r, c, buf_str(&what), a);
+		replay_compare(r, c, buf_str(&what), a);
 	buf_free(&what);
 }
 

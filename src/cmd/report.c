@@ -46,7 +46,7 @@ static void report_init(void *state)
 	g->max_calls = MAX_CALLS;
 }
 
-static bool tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
+static bool report_tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
 {
 	const struct report_about about = {
 		.reader = r, .dump = path, .max_calls = g->max_calls,
@@ -74,7 +74,7 @@ static int report(struct reporting *g, FILE *f, const char *path)
 	if (r)
 		out = output_open(g->options.output, STDOUT_FILENO, false);
 	if (out) {
-		ok = tell(g, r, path, out);
+		ok = report_tell(g, r, path, out);
 		ok = output_close(out) && ok;
 	}
 	if (r)

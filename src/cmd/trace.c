@@ -175,7 +175,7 @@ static void learn_counts(struct live *l, pid_t pid, pid_t tid)
 		looker_free(looker);
 }
 
-static void on_born(void *ctx, const struct trace_birth *b)
+static void live_on_born(void *ctx, const struct trace_birth *b)
 {
 	struct live *l = ctx;
 	bool thread = b->attached && b->tid != b->pid;
@@ -240,7 +240,7 @@ static void stack_on_frame(void *ctx, const struct trace_frame *f)
 	stack_add(s, &v);
 }
 
-static void tell_stack(struct live *l, pid_t tid)
+static void live_tell_stack(struct live *l, pid_t tid)
 {
 	struct stack s = { .live = l, .tid = tid };
 	const char *why = trace_stack(l->tracer, tid, !symbols_of_files(), stack_on_frame, &s);
@@ -266,7 +266,7 @@ static void note_ptrace(struct live *l, const struct call *c)
 	     "pevtrace", comm, (int)c->tid);
 }
 
-static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem)
+static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
 	struct session *s = &l->session;
@@ -291,7 +291,7 @@ static enum trace_next on_enter(void *ctx, struct call *c, const struct mem *mem
 	passing = model_passing(s->model);
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
-		tell_stack(l, c->tid);
+		live_tell_stack(l, c->tid);
 	if (!passing && model_passing(s->model))
 		trace_recheck(l->tracer); /* whoever may receive it is to be watched */
 	return TRACE_EXIT;
@@ -326,7 +326,7 @@ static bool is_made_up(const struct call *c)
 		strcmp(link, PROC_EVENT_LINK));
 }
 
-static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
+static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
 
@@ -341,7 +341,7 @@ static void on_exit_of(void *ctx, struct call *c, const struct mem *mem)
 		look_after(l, c);
 }
 
-static void on_execed(void *ctx, pid_t tid, pid_t former)
+static void live_on_execed(void *ctx, pid_t tid, pid_t former)
 {
 	struct live *l = ctx;
 	char exe[4096];
@@ -357,7 +357,7 @@ static void on_execed(void *ctx, pid_t tid, pid_t former)
 		learn_comm(l, tid);
 }
 
-static void on_signal(void *ctx, pid_t tid, const siginfo_t *info)
+static void live_on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 {
 	session_signal(&((struct live *)ctx)->session, tid, clock_ns(), info);
 }
@@ -370,7 +370,7 @@ static bool is_attached(const struct live *l, pid_t pid)
 	return false;
 }
 
-static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
+static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 {
 	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
 			    status == TRACE_SUPERSEDED ? END_SUPERSEDED : END_EXIT;
@@ -384,7 +384,7 @@ static void on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		warn("let go of process %d", (int)tid);
 }
 
-static enum trace_closeness on_close_watch(void *ctx, pid_t tid)
+static enum trace_closeness live_on_close_watch(void *ctx, pid_t tid)
 {
 	const struct model *m = ((struct live *)ctx)->session.model;
 
@@ -393,7 +393,7 @@ static enum trace_closeness on_close_watch(void *ctx, pid_t tid)
 }
 
 /* Lets others read the file as it grows, and looks where no call gives cause. */
-static void on_tick(void *ctx)
+static void live_on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
@@ -403,14 +403,14 @@ static void on_tick(void *ctx)
 }
 
 static const struct trace_ops ops = {
-	.born = on_born,
-	.enter = on_enter,
-	.exit = on_exit_of,
-	.execed = on_execed,
-	.signalled = on_signal,
-	.gone = on_gone,
-	.close_watch = on_close_watch,
-	.tick = on_tick,
+	.born = live_on_born,
+	.enter = live_on_enter,
+	.exit = live_on_exit,
+	.execed = live_on_execed,
+	.signalled = live_on_signal,
+	.gone = live_on_gone,
+	.close_watch = live_on_close_watch,
+	.tick = live_on_tick,
 };
 
 /* Setting up ---------------------------------------------------------------- */

@@ -23,7 +23,7 @@ static struct process *process_of(struct gather *g, pid_t pid)
 	return g->processes[g->nprocesses++] = p;
 }
 
-static void begin_call(struct gather *g, const struct call *c)
+static void gather_begin_call(struct gather *g, const struct call *c)
 {
 	g->p = process_of(g, c->pid);
 	g->call = c;
@@ -48,7 +48,7 @@ static void gather_on_enter(struct view *v, const struct call *c)
 
 	if (c->inject.injected || !model_concerns(g->session.model, c))
 		return;
-	begin_call(g, c);
+	gather_begin_call(g, c);
 	if (c->desc->id == CALL_CLOSE) {
 		note_thread(g);
 		gather_close(g);
@@ -132,7 +132,7 @@ static void gather_before_exit(struct view *v, const struct call *c)
 		process_of(g, c->pid)->program.injected = true;
 		return;
 	}
-	begin_call(g, c);
+	gather_begin_call(g, c);
 	if (c->desc->class == CLASS_READ) {
 		gather_read_count(g);
 	} else if (c->desc->class != CLASS_OPEN && makes(c)) {
@@ -207,7 +207,7 @@ static const struct view_ops gather_ops = {
 	.exit = gather_on_exit, .execed = gather_on_execed, .gone = gather_on_gone,
 };
 
-static bool opened(const struct process *p, unsigned int event)
+static bool gather_opened(const struct process *p, unsigned int event)
 {
 	for (size_t i = 0; i < p->program.nevents; i++)
 		if (p->program.events[i].number == event)
@@ -231,7 +231,7 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct process *p = g->processes[i];
 
-		if (pid ? p->pid == pid : event ? opened(p, event) : !found || opens_more(p, best)) {
+		if (pid ? p->pid == pid : event ? gather_opened(p, event) : !found || opens_more(p, best)) {
 			best = p;
 			found = true;
 		}

@@ -37,7 +37,7 @@ struct range {
 	size_t level, a0, a1, b0, b1;	/* from .. to, to not included */
 };
 
-static bool like(const struct range *r, size_t i, size_t j)
+static bool align_like(const struct range *r, size_t i, size_t j)
 {
 	uint64_t t = r->a->token[r->level][i];
 
@@ -58,7 +58,7 @@ static void pair_ahead(const struct range *r)
 	for (size_t i = r->a0; i < r->a1; i++) {
 		size_t j = from, end = from + WINDOW < r->b1 ? from + WINDOW : r->b1;
 
-		while (j < end && !like(r, i, j))
+		while (j < end && !align_like(r, i, j))
 			j++;
 		if (j >= end)
 			continue;
@@ -78,7 +78,7 @@ static void pair_longest(const struct range *r)
 
 	for (size_t i = n; i-- > 0;) {
 		for (size_t j = m; j-- > 0;) {
-			bool same = like(r, r->a0 + i, r->b0 + j);
+			bool same = align_like(r, r->a0 + i, r->b0 + j);
 
 			row[j] = same ? below[j + 1] + 1 :
 				 below[j] >= row[j + 1] ? below[j] : row[j + 1];
@@ -104,11 +104,11 @@ static void pair_longest(const struct range *r)
 
 static void pair_range(struct range r)
 {
-	while (r.a0 < r.a1 && r.b0 < r.b1 && like(&r, r.a0, r.b0)) {
+	while (r.a0 < r.a1 && r.b0 < r.b1 && align_like(&r, r.a0, r.b0)) {
 		pair(&r, r.a0, r.b0);
 		r.a0++, r.b0++;
 	}
-	while (r.a0 < r.a1 && r.b0 < r.b1 && like(&r, r.a1 - 1, r.b1 - 1)) {
+	while (r.a0 < r.a1 && r.b0 < r.b1 && align_like(&r, r.a1 - 1, r.b1 - 1)) {
 		pair(&r, r.a1 - 1, r.b1 - 1);
 		r.a1--, r.b1--;
 	}

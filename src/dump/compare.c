@@ -7,8 +7,8 @@
 
 #include "lib/die.h"
 
-static void tell(struct comparison *c, struct difference *d, const struct normal *n,
-		 const struct normal_task *t, const struct normal_item *i)
+static void compare_tell(struct comparison *c, struct difference *d, const struct normal *n,
+			 const struct normal_task *t, const struct normal_item *i)
 {
 	const struct normal_event *subject = normal_subject(n, i);
 	struct buf line = { 0 }, what = { 0 };
@@ -72,7 +72,7 @@ static void followers(struct lone *l, size_t open, struct buf *out)
 	}
 }
 
-static void tell_alone(struct lone *l, size_t at)
+static void compare_tell_alone(struct lone *l, size_t at)
 {
 	const struct normal_item *i = &l->t->items[at];
 	const struct normal_form *f = normal_form(l->n, i);
@@ -89,7 +89,7 @@ static void tell_alone(struct lone *l, size_t at)
 	if (made)
 		followers(l, at, &rest);
 	d.followers = rest.data;
-	tell(l->c, &d, l->n, l->t, i);
+	compare_tell(l->c, &d, l->n, l->t, i);
 	buf_free(&rest);
 }
 
@@ -130,7 +130,7 @@ static void tell_field(struct comparison *c, const struct pair *p, const char *k
 	if (strcmp(x ? buf_str(&a) : "0", y ? buf_str(&b) : "0")) {
 		d.a = x ? buf_str(&a) : NULL;
 		d.b = y ? buf_str(&b) : NULL;
-		tell(c, &d, c->a, p->t->a, p->a);
+		compare_tell(c, &d, c->a, p->t->a, p->a);
 	}
 	buf_free(&a);
 	buf_free(&b);
@@ -155,7 +155,7 @@ static void tell_order(struct comparison *c, const struct both *t, const struct 
 	struct difference d = { .kind = DIFF_ORDER };
 
 	if (normal_chosen(c->choice, normal_form(c->a, i)->desc->name, "order"))
-		tell(c, &d, c->a, t->a, i);
+		compare_tell(c, &d, c->a, t->a, i);
 }
 
 /* In a's order; what b alone has comes where its neighbours stand. */
@@ -169,19 +169,19 @@ static void tell_items(struct comparison *c, const struct pairing *p)
 		size_t mate = pairing_mate(p, true, i);
 
 		if (mate == NOBODY) {
-			tell_alone(&a, i);
+			compare_tell_alone(&a, i);
 			continue;
 		}
 		for (; !pairing_moved(c, p, i) && j < nb && j != mate; j++)
 			if (pairing_mate(p, false, j) == NOBODY)
-				tell_alone(&b, j);
+				compare_tell_alone(&b, j);
 		tell_pair(c, &p->t, &a.t->items[i], &b.t->items[mate]);
 		if (pairing_moved(c, p, i))
 			tell_order(c, &p->t, &a.t->items[i]);
 	}
 	for (; j < nb; j++)
 		if (pairing_mate(p, false, j) == NOBODY)
-			tell_alone(&b, j);
+			compare_tell_alone(&b, j);
 	free(a.next);
 	free(b.next);
 }
@@ -227,8 +227,8 @@ static void free_mates(const struct normal *n)
 	}
 }
 
-bool compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
-	     void (*tell)(void *ctx, const struct difference *d), void *ctx)
+bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
+		    void (*tell)(void *ctx, const struct difference *d), void *ctx)
 {
 	struct comparison c = {
 		.a = a, .b = b, .choice = choice, .tell = tell, .ctx = ctx, .same = true,

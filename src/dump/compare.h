@@ -31,8 +31,8 @@ struct difference {
  * none.  DIFF_ORDER and so on are told where choice has "order", "added" and
  * "removed", which count as fields.
  */
-bool compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
-	     void (*tell)(void *ctx, const struct difference *d), void *ctx);
+bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
+		    void (*tell)(void *ctx, const struct difference *d), void *ctx);
 
 /*
  * Where both values of that field are sets of flags: appends the names that

@@ -85,7 +85,8 @@ static void item_tokens(const struct comparison *c, struct cursor at, bool first
 }
 
 /* What item_tokens() would make the same token of at level 0. */
-static bool like(const struct comparison *c, const struct cursor *a, const struct cursor *b)
+static bool compare_alike(const struct comparison *c, const struct cursor *a,
+			  const struct cursor *b)
 {
 	const struct normal_item *x = &a->t->items[a->item], *y = &b->t->items[b->item];
 
@@ -112,7 +113,7 @@ static void pair_ends(const struct comparison *c, struct pairing *p, struct curs
 	struct cursor x = { c->a, p->t.a, p->t.a->nitems, p->t.a->nopens };
 	struct cursor y = { c->b, p->t.b, p->t.b->nitems, p->t.b->nopens };
 
-	while (a->item < x.item && b->item < y.item && like(c, a, b)) {
+	while (a->item < x.item && b->item < y.item && compare_alike(c, a, b)) {
 		forward(a);
 		forward(b);
 	}
@@ -120,7 +121,7 @@ static void pair_ends(const struct comparison *c, struct pairing *p, struct curs
 	while (x.item > p->head && y.item > p->head) {
 		back(&x);
 		back(&y);
-		if (!like(c, &x, &y))
+		if (!compare_alike(c, &x, &y))
 			break;
 		p->tail++;
 	}

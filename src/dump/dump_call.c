@@ -67,7 +67,7 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 		dump_add(o, "stack", json_object_get(stack));
 }
 
-static void add_event(struct json_object *o, const struct event *e)
+static void dump_call_add_event(struct json_object *o, const struct event *e)
 {
 	if (!e)
 		return;
@@ -94,15 +94,15 @@ struct json_object *dump_call_about(const struct call *c, const struct model *m)
 	case CLASS_IOCTL:
 	case CLASS_READ:
 	case CLASS_DESC:
-		add_event(o, model_event(m, c->tid, call_int(c, 0)));
+		dump_call_add_event(o, model_event(m, c->tid, call_int(c, 0)));
 		break;
 	case CLASS_MEMORY:
 		if (c->desc->id != CALL_MUNMAP && c->desc->id != CALL_MREMAP) {
-			add_event(o, model_event(m, c->tid, call_int(c, 4)));
+			dump_call_add_event(o, model_event(m, c->tid, call_int(c, 4)));
 			break;
 		}
 		r = model_ring_at(m, c->tid, c->args[0], c->args[0] + c->args[1]);
-		add_event(o, r ? r->event : NULL);
+		dump_call_add_event(o, r ? r->event : NULL);
 		add_ring(o, r);
 		break;
 	default:
@@ -117,7 +117,7 @@ static void add_made(struct json_object *o, const struct call *c, const struct m
 	if (c->failed || c->inject.injected)
 		return;
 	if (c->desc->class == CLASS_OPEN)
-		add_event(o, model_opened(m, c));
+		dump_call_add_event(o, model_opened(m, c));
 	else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
 		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
 }
@@ -149,7 +149,7 @@ struct dump_return dump_call_decode_return(const struct call *c, const struct na
 	return r;
 }
 
-static void add_result(struct json_object *o, const struct call *c)
+static void dump_call_add_result(struct json_object *o, const struct call *c)
 {
 	const char *name;
 
@@ -188,7 +188,7 @@ void dump_call_return(struct json_object *o, const struct call *c, const struct 
 		move_members(args, decoded->args);
 	dump_add_uint(o, "start_ns", c->start_ns);
 	dump_add_uint(o, "exit_ns", c->exit_ns);
-	add_result(o, c);
+	dump_call_add_result(o, c);
 	dump_add(o, "args", args ? args : decoded->args);
 	if (decoded->results)
 		dump_add(o, "results", decoded->results);

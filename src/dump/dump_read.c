@@ -54,7 +54,7 @@ const char *dump_error(const struct dump_reader *r)
 }
 
 /* Reads more; false at the end of the file. */
-static bool fill(struct dump_reader *r)
+static bool dump_read_fill(struct dump_reader *r)
 {
 	size_t n;
 
@@ -84,7 +84,7 @@ static void skip_line(struct dump_reader *r)
 		r->at = nl ? (size_t)(nl - r->text.data) + 1 : r->text.len;
 		if (nl)
 			return;
-	} while (fill(r));
+	} while (dump_read_fill(r));
 }
 
 /* The next line's bytes; NULL at the end, or with *too_long. */
@@ -109,7 +109,7 @@ static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 			return NULL;
 		}
 		searched = have;
-		if (!fill(r) && r->text.len == r->at)
+		if (!dump_read_fill(r) && r->text.len == r->at)
 			return NULL;
 	}
 }
@@ -145,7 +145,8 @@ enum dump_line dump_next(struct dump_reader *r, struct scan_value **o)
 
 /* Members -------------------------------------------------------------------- */
 
-static struct scan_value *member(struct scan_value *o, const char *key, enum scan_type type)
+static struct scan_value *dump_read_member(struct scan_value *o, const char *key,
+					   enum scan_type type)
 {
 	struct scan_value *v = scan_member(o, key);
 
@@ -210,19 +211,19 @@ bool dump_get_bool(struct scan_value *o, const char *key, bool *v)
 
 const char *dump_get_string(struct scan_value *o, const char *key)
 {
-	struct scan_value *m = member(o, key, SCAN_STRING);
+	struct scan_value *m = dump_read_member(o, key, SCAN_STRING);
 
 	return m ? m->text : NULL;
 }
 
 struct scan_value *dump_get_array(struct scan_value *o, const char *key)
 {
-	return member(o, key, SCAN_ARRAY);
+	return dump_read_member(o, key, SCAN_ARRAY);
 }
 
 struct scan_value *dump_get_object(struct scan_value *o, const char *key)
 {
-	return member(o, key, SCAN_OBJECT);
+	return dump_read_member(o, key, SCAN_OBJECT);
 }
 
 static int digit(char c)

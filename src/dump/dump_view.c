@@ -15,18 +15,18 @@
 
 /* Calls ---------------------------------------------------------------------- */
 
-static struct begun *take(struct dump_view *d, pid_t tid)
+static struct begun *dump_take_begun(struct dump_view *d, pid_t tid)
 {
 	return (struct begun *)inflight_take(&d->begun, tid);
 }
 
-static void on_enter(struct view *v, const struct call *c)
+static void dump_on_enter(struct view *v, const struct call *c)
 {
 	struct dump_view *d = dump_self(v);
 	struct begun *b;
 	struct json_sink j;
 
-	begun_free(take(d, c->tid)); /* its end was not seen */
+	begun_free(dump_take_begun(d, c->tid)); /* its end was not seen */
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	b->args = json_new_object();
@@ -41,7 +41,7 @@ static void on_enter(struct view *v, const struct call *c)
  * freed the number that this call was given: its beginning has to come first,
  * and that of all that began before it, as lines are in the order of time.
  */
-static void split_closes(struct dump_view *d, pid_t tid)
+static void dump_split_closes(struct dump_view *d, pid_t tid)
 {
 	uint64_t last = 0;
 
@@ -53,7 +53,7 @@ static void split_closes(struct dump_view *d, pid_t tid)
 		inflight_split(&d->begun, last, 0, dump_write_enter, d);
 }
 
-static void on_exit_of(struct view *v, const struct call *c)
+static void dump_on_exit(struct view *v, const struct call *c)
 {
 	struct dump_view *d = dump_self(v);
 	struct dump_return decoded;
@@ -65,8 +65,8 @@ static void on_exit_of(struct view *v, const struct call *c)
 		return;
 	decoded = dump_call_decode_return(c, d->names);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
-		split_closes(d, c->tid);
-	b = take(d, c->tid);
+		dump_split_closes(d, c->tid);
+	b = dump_take_begun(d, c->tid);
 	split = b->in.split;
 	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);
 	o = dump_line(split ? KIND_EXIT : KIND_CALL);
@@ -85,7 +85,7 @@ static void on_exit_of(struct view *v, const struct call *c)
 }
 
 /* A call that waits long is told of before it returns: it may never. */
-static void on_idle(struct view *v, uint64_t ns)
+static void dump_on_idle(struct view *v, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
 
@@ -94,10 +94,10 @@ static void on_idle(struct view *v, uint64_t ns)
 	output_flush(d->out);
 }
 
-static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void dump_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
-	struct begun *b = take(d, c->tid);
+	struct begun *b = dump_take_begun(d, c->tid);
 	struct json_object *o;
 
 	if (!b)
@@ -114,8 +114,8 @@ static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64
 	begun_free(b);
 }
 
-static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
-		     size_t n, const char *why)
+static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
+			  size_t n, const char *why)
 {
 	struct begun *b = (struct begun *)inflight_get(&dump_self(v)->begun, tid);
 
@@ -191,7 +191,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	dump_write(d, 0, o);
 }
 
-static void free_view(struct view *v)
+static void dump_free(struct view *v)
 {
 	struct dump_view *d = dump_self(v);
 	struct json_object *o = dump_line(KIND_END);
@@ -222,10 +222,10 @@ static const struct view_ops ops = {
 	.name_format = dump_on_name_format,
 	.name_symbol = dump_on_name_symbol,
 	.name_fd = dump_on_name_fd,
-	.enter = on_enter,
-	.exit = on_exit_of,
-	.abandon = on_abandon,
-	.stack = on_stack,
+	.enter = dump_on_enter,
+	.exit = dump_on_exit,
+	.abandon = dump_on_abandon,
+	.stack = dump_on_stack,
 	.record = dump_on_record,
 	.looked = dump_on_looked,
 	.learnt_id = dump_on_learnt_id,
@@ -233,8 +233,8 @@ static const struct view_ops ops = {
 	.signalled = dump_on_signal,
 	.execed = dump_on_exec,
 	.gone = dump_on_gone,
-	.idle = on_idle,
-	.free = free_view,
+	.idle = dump_on_idle,
+	.free = dump_free,
 };
 
 struct view *dump_view_new(const struct session_facts *f, const struct model *m,

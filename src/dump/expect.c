@@ -143,7 +143,7 @@ static void add_field(struct row *r, char *word, char *value)
 }
 
 /* NULL, or what is wrong with the line. */
-static const char *parse(struct row *r, const struct normal_choice *choice)
+static const char *expect_parse(struct row *r, const struct normal_choice *choice)
 {
 	char *at = r->words, *word, *value;
 	bool open_quote;
@@ -184,7 +184,7 @@ static bool take_line(struct rows *list, char *line, unsigned long number,
 		return true;
 	r = row_add(list, start);
 	r->number = number;
-	wrong = parse(r, choice);
+	wrong = expect_parse(r, choice);
 	if (wrong)
 		warn("%s:%lu: %s; pevtrace diff --normalize writes lines that are right",
 		     path, number, wrong);
@@ -238,7 +238,7 @@ static uint32_t fact(struct facts *f, const char *line)
 	       strcmp(f->rows.rows[at - 1].line, line))
 		h++;
 	if (!at) {
-		parse(row_add(&f->rows, line), NULL);
+		expect_parse(row_add(&f->rows, line), NULL);
 		at = f->rows.n;
 		map_set(&f->by_line, h, (void *)(uintptr_t)at);
 	}
@@ -347,7 +347,7 @@ static uint32_t cost_alone(const struct row *want)
 	return want->any ? 0 : COST_ALONE;
 }
 
-static void fill(const struct matching *m)
+static void expect_fill(const struct matching *m)
 {
 	for (size_t w = m->w1 + 1; w-- > m->w0;) {
 		for (size_t i = m->i1 + 1; i-- > m->i0;) {
@@ -370,8 +370,8 @@ static void fill(const struct matching *m)
 	}
 }
 
-static void tell_alone(enum mismatch_kind kind, const struct row *r,
-		       void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+static void expect_tell_alone(enum mismatch_kind kind, const struct row *r,
+			      void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	const struct mismatch m = { .kind = kind, .number = r->number, .line = r->line };
 
@@ -379,8 +379,8 @@ static void tell_alone(enum mismatch_kind kind, const struct row *r,
 }
 
 /* Goes the cheapest way; true when it cost nothing. */
-static bool walk(const struct matching *m,
-		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+static bool expect_walk(const struct matching *m,
+			void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	size_t w = m->w0, i = m->i0;
 
@@ -395,11 +395,11 @@ static bool walk(const struct matching *m,
 		} else if (is && here == *cell(m, w, i + 1) +
 			   (want && want->any ? 0 : COST_ALONE)) {
 			if (!want || !want->any)
-				tell_alone(EXPECT_SURPLUS, is, tell, ctx);
+				expect_tell_alone(EXPECT_SURPLUS, is, tell, ctx);
 			i++;
 		} else {
 			if (want && !want->any)
-				tell_alone(EXPECT_MISSING, want, tell, ctx);
+				expect_tell_alone(EXPECT_MISSING, want, tell, ctx);
 			w++;
 		}
 	}
@@ -425,8 +425,8 @@ int expect_check(const struct expectation *x, const struct normal *n,
 		m.w1--, m.i1--;
 	if (m.i1 - m.i0 < CELLS_MAX / (m.w1 - m.w0 + 1)) {
 		m.cost = xcalloc((m.w1 - m.w0 + 1) * (m.i1 - m.i0 + 1), sizeof(*m.cost));
-		fill(&m);
-		ok = walk(&m, tell, ctx);
+		expect_fill(&m);
+		ok = expect_walk(&m, tell, ctx);
 		free(m.cost);
 	} else {
 		warn("too much differs from what is expected: %zu lines and %zu calls; "

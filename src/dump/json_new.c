@@ -7,7 +7,7 @@
 #include "lib/buf.h"
 #include "lib/die.h"
 
-static struct json_object *made(struct json_object *o)
+static struct json_object *json_made(struct json_object *o)
 {
 	if (!o)
 		die("out of memory for JSON");
@@ -16,42 +16,42 @@ static struct json_object *made(struct json_object *o)
 
 struct json_object *json_new_object(void)
 {
-	return made(json_object_new_object());
+	return json_made(json_object_new_object());
 }
 
 struct json_object *json_new_array(void)
 {
-	return made(json_object_new_array());
+	return json_made(json_object_new_array());
 }
 
 struct json_object *json_new_string(const char *text)
 {
-	return made(json_object_new_string(text));
+	return json_made(json_object_new_string(text));
 }
 
 struct json_object *json_new_string_len(const char *text, size_t len)
 {
-	return made(json_object_new_string_len(text, (int)len));
+	return json_made(json_object_new_string_len(text, (int)len));
 }
 
 struct json_object *json_new_int(int64_t v)
 {
-	return made(json_object_new_int64(v));
+	return json_made(json_object_new_int64(v));
 }
 
 struct json_object *json_new_uint(uint64_t v)
 {
-	return made(json_object_new_uint64(v));
+	return json_made(json_object_new_uint64(v));
 }
 
 struct json_object *json_new_bool(bool v)
 {
-	return made(json_object_new_boolean(v));
+	return json_made(json_object_new_boolean(v));
 }
 
 struct json_object *json_new_decimal(const char *text)
 {
-	return made(json_object_new_double_s(0, text));
+	return json_made(json_object_new_double_s(0, text));
 }
 
 void json_add(struct json_object *o, const char *key, struct json_object *value)
@@ -92,7 +92,7 @@ static void put_special(struct buf *out, unsigned int c)
 		buf_addf(out, "\\u%04x", c);
 }
 
-static void put_string(struct buf *out, const char *text, size_t len)
+static void json_write_string(struct buf *out, const char *text, size_t len)
 {
 	const char *end = text + len, *at = text;
 	unsigned int c;
@@ -113,7 +113,7 @@ static void put_string(struct buf *out, const char *text, size_t len)
 	buf_addc(out, '"');
 }
 
-static void put_value(struct buf *out, struct json_object *o);
+static void json_write_value(struct buf *out, struct json_object *o);
 
 static void put_members(struct buf *out, struct json_object *o)
 {
@@ -121,9 +121,9 @@ static void put_members(struct buf *out, struct json_object *o)
 
 	json_object_object_foreach(o, key, value) {
 		buf_adds(out, between);
-		put_string(out, key, strlen(key));
+		json_write_string(out, key, strlen(key));
 		buf_addc(out, ':');
-		put_value(out, value);
+		json_write_value(out, value);
 		between = ",";
 	}
 	buf_adds(out, *between == '{' ? "{}" : "}");
@@ -137,7 +137,7 @@ static void put_elements(struct buf *out, struct json_object *o)
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_addc(out, ',');
-		put_value(out, json_object_array_get_idx(o, i));
+		json_write_value(out, json_object_array_get_idx(o, i));
 	}
 	buf_addc(out, ']');
 }
@@ -152,7 +152,7 @@ static void put_int(struct buf *out, struct json_object *o)
 		buf_addu(out, json_object_get_uint64(o));
 }
 
-static void put_value(struct buf *out, struct json_object *o)
+static void json_write_value(struct buf *out, struct json_object *o)
 {
 	switch (json_object_get_type(o)) {
 	case json_type_object:
@@ -162,8 +162,8 @@ static void put_value(struct buf *out, struct json_object *o)
 		put_elements(out, o);
 		break;
 	case json_type_string:
-		put_string(out, json_object_get_string(o),
-			   (size_t)json_object_get_string_len(o));
+		json_write_string(out, json_object_get_string(o),
+				  (size_t)json_object_get_string_len(o));
 		break;
 	case json_type_int:
 		put_int(out, o);
@@ -185,7 +185,7 @@ const char *json_line(struct json_object *o, size_t *len)
 {
 	struct buf out = { 0 };
 
-	put_value(&out, o);
+	json_write_value(&out, o);
 	*len = out.len;
 	json_object_set_userdata(o, out.data, json_object_free_userdata);
 	return out.data;

@@ -12,7 +12,7 @@
 /* A double, which is what many readers make of a number, is exact up to here. */
 #define EXACT (1ULL << 53)
 
-static struct json_sink *self(struct sink *s)
+static struct json_sink *json_self(struct sink *s)
 {
 	return (struct json_sink *)s; /* sink is its first member */
 }
@@ -91,7 +91,7 @@ static void add_beside(struct json_sink *j, const char *key, const char *suffix,
 	json_add(j->level[depth].object, name, value);
 }
 
-static void put(struct json_sink *j, const char *key, struct json_object *value)
+static void json_put(struct json_sink *j, const char *key, struct json_object *value)
 {
 	struct json_object *in = j->level[j->depth].object;
 
@@ -102,13 +102,13 @@ static void put(struct json_sink *j, const char *key, struct json_object *value)
 	j->last = key;
 }
 
-static void begin(struct sink *s, const char *key, enum sink_shape shape)
+static void json_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	struct json_object *o = shape == SINK_OBJECT ? json_new_object() :
 						       json_new_array();
 
-	put(j, key, o);
+	json_put(j, key, o);
 	if (j->depth + 1 == JSON_DEPTH) {
 		j->beyond++;
 		return;
@@ -119,9 +119,9 @@ static void begin(struct sink *s, const char *key, enum sink_shape shape)
 	j->last = NULL;
 }
 
-static void end(struct sink *s)
+static void json_end(struct sink *s)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 
 	if (j->beyond) {
 		j->beyond--;
@@ -138,57 +138,57 @@ static bool is_config(const char *key)
 	return key && !strncmp(key, "config", 6);
 }
 
-static struct json_object *number(const char *key, uint64_t v)
+static struct json_object *json_number(const char *key, uint64_t v)
 {
 	return is_config(key) ? json_hex(v) : json_new_uint(v);
 }
 
-static void put_uint(struct sink *s, const char *key, uint64_t v)
+static void json_put_uint(struct sink *s, const char *key, uint64_t v)
 {
-	put(self(s), key, number(key, v));
+	json_put(json_self(s), key, json_number(key, v));
 }
 
-static void put_sint(struct sink *s, const char *key, int64_t v)
+static void json_put_sint(struct sink *s, const char *key, int64_t v)
 {
-	put(self(s), key, json_new_int(v));
+	json_put(json_self(s), key, json_new_int(v));
 }
 
-static void put_hex(struct sink *s, const char *key, uint64_t v)
+static void json_put_hex(struct sink *s, const char *key, uint64_t v)
 {
-	put(self(s), key, json_hex(v));
+	json_put(json_self(s), key, json_hex(v));
 }
 
-static void put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void json_put_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	const char *name = xlat_name(x, v);
 
-	put(j, key, v < EXACT ? number(key, v) : json_hex(v));
+	json_put(j, key, v < EXACT ? json_number(key, v) : json_hex(v));
 	if (name)
 		add_beside(j, key, "name", json_new_string(name));
 }
 
-static void put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void json_put_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
 {
 	struct json_object *names = json_new_array();
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	const struct xlat_entry *e;
 	uint64_t rest = v;
 	size_t at = 0;
 
 	while ((e = xlat_next_flag(x, &rest, &at)))
 		json_append(names, json_new_string(e->name));
-	put(j, key, json_hex(v));
+	json_put(j, key, json_hex(v));
 	add_beside(j, key, "names", names);
 	if (rest)
 		add_beside(j, key, "unknown", json_hex(rest));
 }
 
-static void put_packed(struct sink *s, const char *key, uint64_t raw,
-		       const struct sink_part *parts, size_t n)
+static void json_put_packed(struct sink *s, const char *key, uint64_t raw,
+			    const struct sink_part *parts, size_t n)
 {
 	struct json_object *names = json_new_array();
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = parts[i].xlat ?
@@ -197,71 +197,71 @@ static void put_packed(struct sink *s, const char *key, uint64_t raw,
 		if (name)
 			json_append(names, json_new_string(name));
 	}
-	put(j, key, json_hex(raw));
+	json_put(j, key, json_hex(raw));
 	add_beside(j, key, "names", names);
 }
 
-static void put_symbol(struct sink *s, const char *key, const char *word)
+static void json_put_symbol(struct sink *s, const char *key, const char *word)
 {
-	put(self(s), key, json_new_string(word));
+	json_put(json_self(s), key, json_new_string(word));
 }
 
-static void put_string(struct sink *s, const char *key, const char *bytes,
-		       size_t len, bool cut)
+static void json_put_string(struct sink *s, const char *key, const char *bytes,
+			    size_t len, bool cut)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	bool clean;
 
-	put(j, key, json_text(bytes, len, &clean));
+	json_put(j, key, json_text(bytes, len, &clean));
 	if (!clean)
 		add_beside(j, key, "hex", json_bytes(bytes, len));
 	if (cut)
 		add_beside(j, key, "cut", json_new_bool(1));
 }
 
-static void put_bytes(struct sink *s, const char *key, const void *bytes,
-		      size_t len, bool cut)
+static void json_put_bytes(struct sink *s, const char *key, const void *bytes,
+			   size_t len, bool cut)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 
-	put(j, key, json_bytes(bytes, len));
+	json_put(j, key, json_bytes(bytes, len));
 	if (cut)
 		add_beside(j, key, "cut", json_new_bool(1));
 }
 
-static void put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void json_put_fd(struct sink *s, const char *key, int64_t fd, const char *label)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	bool clean;
 
-	put(j, key, json_new_int(fd));
+	json_put(j, key, json_new_int(fd));
 	if (label)
 		add_beside(j, key, "label", json_text(label, strlen(label), &clean));
 }
 
-static void put_note(struct sink *s, const char *key, const char *text)
+static void json_put_note(struct sink *s, const char *key, const char *text)
 {
-	struct json_sink *j = self(s);
+	struct json_sink *j = json_self(s);
 	bool clean;
 
 	add_beside(j, j->last, key, json_text(text, strlen(text), &clean));
 }
 
 static const struct sink_ops json_ops = {
-	.begin = begin,
-	.end = end,
-	.uint = put_uint,
-	.sint = put_sint,
-	.hex = put_hex,
-	.addr = put_hex,
-	.enumeration = put_enum,
-	.flags = put_flags,
-	.packed = put_packed,
-	.symbol = put_symbol,
-	.string = put_string,
-	.bytes = put_bytes,
-	.fd = put_fd,
-	.note = put_note,
+	.begin = json_begin,
+	.end = json_end,
+	.uint = json_put_uint,
+	.sint = json_put_sint,
+	.hex = json_put_hex,
+	.addr = json_put_hex,
+	.enumeration = json_put_enum,
+	.flags = json_put_flags,
+	.packed = json_put_packed,
+	.symbol = json_put_symbol,
+	.string = json_put_string,
+	.bytes = json_put_bytes,
+	.fd = json_put_fd,
+	.note = json_put_note,
 };
 
 void json_sink_init(struct json_sink *j, struct json_object *top)

@@ -127,7 +127,7 @@ static void note_use(struct normal_event *e, const struct call *c)
 		e->told_id = true;
 }
 
-static uint64_t fd_key(const struct call *c, int64_t fd)
+static uint64_t displaced_key(const struct call *c, int64_t fd)
 {
 	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)fd;
 }
@@ -142,7 +142,7 @@ static struct normal_event *displaced_by_reuse(struct normal *n, const struct ca
 		model_event(n->model, c->tid, call_int(c, 0)) : NULL;
 
 	return e && e->opened_ns > c->enter_ns ?
-		map_del(&n->displaced, fd_key(c, call_int(c, 0))) : NULL;
+		map_del(&n->displaced, displaced_key(c, call_int(c, 0))) : NULL;
 }
 
 static struct normal *normal_of(struct view *v)
@@ -174,7 +174,7 @@ static void normal_on_enter(struct view *v, const struct call *c)
 	}
 }
 
-static void add_result(struct normal_sink *s, const struct call *c)
+static void normal_add_result(struct normal_sink *s, const struct call *c)
 {
 	struct buf *text = &s->draft->scratch;
 	const char *error;
@@ -264,8 +264,8 @@ void normal_item_add(struct normal *n, struct normal_task *t, const struct norma
 	t->nlate += d->late;
 }
 
-static void opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
-		   const struct call *c)
+static void normal_opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
+			  const struct call *c)
 {
 	const struct event *e = model_opened(n->model, c);
 	bool grouped = d->subject;
@@ -285,7 +285,7 @@ static void normal_before_exit(struct view *v, const struct call *c)
 	const struct event *before = model_opened(n->model, c);
 
 	if (before)
-		map_set(&n->displaced, fd_key(c, c->ret),
+		map_set(&n->displaced, displaced_key(c, c->ret),
 			normal_event_of(n, task_of(n, c->tid, c->pid), before));
 }
 
@@ -299,9 +299,9 @@ static void normal_on_exit(struct view *v, const struct call *c)
 	if (d && d->desc == c->desc) {
 		normal_sink_init(&s, n, t, d, c);
 		call_args(c, AT_SYSCALL_EXIT, n->names, &s.sink);
-		add_result(&s, c);
+		normal_add_result(&s, c);
 		if (c->desc->class == CLASS_OPEN)
-			opened(n, t, d, c);
+			normal_opened(n, t, d, c);
 		if ((c->desc->class != CLASS_PASS || d->refers) && !repeats(t, d, c)) {
 			note_references(n, d);
 			normal_item_add(n, t, d);

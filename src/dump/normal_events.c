@@ -21,7 +21,7 @@ enum { EVENTS_BLOCK = 256 };
  * What the event is, without what it leaves out, so that :u more or less
  * makes a changed event and not another one, and without addresses.
  */
-static char *base_name(const struct normal *n, const struct event *e)
+static char *normal_base_name(const struct normal *n, const struct event *e)
 {
 	static const unsigned int modifiers[] = {
 		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_PRECISE_IP,
@@ -115,7 +115,7 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 		buf_addf(&found, "found%u", ++t->founds);
 		name = found.data;
 	} else {
-		name = base_name(n, e);
+		name = normal_base_name(n, e);
 	}
 	*at = normal_event_new(n, t, name);
 	if (!e->found)

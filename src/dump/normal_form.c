@@ -169,7 +169,7 @@ static struct normal_form *form_new(struct normal_forms *s, const struct normal_
 }
 
 /* The form with that head, and with the text that was made. */
-static const struct normal_form *find(struct normal_forms *s, struct normal_form *like)
+static const struct normal_form *normal_form_find(struct normal_forms *s, struct normal_form *like)
 {
 	uint64_t h = hash_bytes(HASH_START, buf_str(&s->text), s->text.len);
 	struct normal_form *first, *f;
@@ -210,7 +210,7 @@ const struct normal_form *normal_form_of(struct normal_forms *s,
 	}
 	like.nrefs = (uint32_t)s->nrefs;
 	*refs = s->refs;
-	return find(s, &like);
+	return normal_form_find(s, &like);
 }
 
 const struct normal_form *normal_form_with(struct normal_forms *s,
@@ -226,5 +226,5 @@ const struct normal_form *normal_form_with(struct normal_forms *s,
 		buf_add(&s->text, f->fields[i].key, strlen(f->fields[i].key) + 1);
 		buf_add(&s->text, v, strlen(v) + 1);
 	}
-	return find(s, &like);
+	return normal_form_find(s, &like);
 }

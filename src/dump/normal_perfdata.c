@@ -84,7 +84,7 @@ static bool is_argument(const struct call_desc *d, const char *key)
 	return !strcmp(key, "result");
 }
 
-static void attr_of(const struct normal_form *f, struct normal_draft *d)
+static void normal_attr_of(const struct normal_form *f, struct normal_draft *d)
 {
 	draft_begin(d, f->desc);
 	for (size_t k = 0; k < f->nfields; k++)
@@ -113,7 +113,7 @@ static void add_open(struct attrs *list, const struct normal_event *e,
 		list->left_out++;
 		return;
 	}
-	attr_of(f, list->draft);
+	normal_attr_of(f, list->draft);
 	f = normal_form_of(n->forms, list->draft, 0, &refs);
 	all = map_get(&list->by_form, f->number + 1ULL);
 	if (all) {
@@ -144,7 +144,7 @@ static void put_attr(struct attrs *list, struct normal_event *e)
 	struct normal *n = list->normal;
 	struct buf *count = &list->draft->scratch;
 
-	attr_of(list->forms[e->index], list->draft);
+	normal_attr_of(list->forms[e->index], list->draft);
 	list->draft->subject = e;
 	e->opened = true;
 	if (e->opens) {

@@ -12,7 +12,7 @@
 /* Characters that a value outside quotes must not have: they mean something. */
 #define SPECIAL "*|\"\\ "
 
-static struct normal_sink *self(struct sink *s)
+static struct normal_sink *normal_self(struct sink *s)
 {
 	return (struct normal_sink *)s; /* sink is its first member */
 }
@@ -34,7 +34,7 @@ static const char *path(struct normal_sink *s, const char *key)
 	return s->last;
 }
 
-static void put(struct normal_sink *s, const char *key, const char *value)
+static void normal_put(struct normal_sink *s, const char *key, const char *value)
 {
 	draft_add(s->draft, path(s, key), value);
 }
@@ -42,15 +42,15 @@ static void put(struct normal_sink *s, const char *key, const char *value)
 /* Where to make a value, until it is put. */
 static struct buf *begin_value(struct sink *sink)
 {
-	struct buf *b = &self(sink)->draft->scratch;
+	struct buf *b = &normal_self(sink)->draft->scratch;
 
 	buf_reset(b);
 	return b;
 }
 
-static void put_value(struct sink *sink, const char *key)
+static void normal_put_value(struct sink *sink, const char *key)
 {
-	put(self(sink), key, buf_str(&self(sink)->draft->scratch));
+	normal_put(normal_self(sink), key, buf_str(&normal_self(sink)->draft->scratch));
 }
 
 /* The argument that a value at the top is; NULL deeper down. */
@@ -64,9 +64,9 @@ static const struct arg_desc *argument(const struct normal_sink *s, const char *
 	return NULL;
 }
 
-static void begin(struct sink *sink, const char *key, enum sink_shape shape)
+static void normal_begin(struct sink *sink, const char *key, enum sink_shape shape)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 	size_t at = s->prefix[s->depth];
 	const struct arg_desc *arg = argument(s, key);
 
@@ -83,9 +83,9 @@ static void begin(struct sink *sink, const char *key, enum sink_shape shape)
 	s->prefix[s->depth] = at;
 }
 
-static void end(struct sink *sink)
+static void normal_end(struct sink *sink)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 
 	if (s->in_attr == s->depth)
 		s->in_attr = 0;
@@ -104,16 +104,16 @@ static bool gives_ids(const struct normal_sink *s)
 	return d && (d->dir == IOCTL_OUT || d->arg == IOCTL_ARG_QUERY_BPF);
 }
 
-static void put_uint(struct sink *sink, const char *key, uint64_t v)
+static void normal_put_uint(struct sink *sink, const char *key, uint64_t v)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 
 	if (!key && gives_ids(s)) {
-		put(s, key, "id");
+		normal_put(s, key, "id");
 		return;
 	}
 	buf_addu(begin_value(sink), v);
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
@@ -148,9 +148,9 @@ static bool is_pid(const struct normal_sink *s, const char *key)
 	       (arg->kind == ARG_FCNTL_ARG && call_int(s->call, 1) == F_SETOWN);
 }
 
-static void put_sint(struct sink *sink, const char *key, int64_t v)
+static void normal_put_sint(struct sink *sink, const char *key, int64_t v)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 	const struct arg_desc *arg = argument(s, key);
 	struct buf *text = begin_value(sink);
 
@@ -160,16 +160,16 @@ static void put_sint(struct sink *sink, const char *key, int64_t v)
 		normal_pid_text(s, v, text);
 	else
 		buf_addf(text, "%lld", (long long)v);
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
-static void put_hex(struct sink *sink, const char *key, uint64_t v)
+static void normal_put_hex(struct sink *sink, const char *key, uint64_t v)
 {
 	if (v)
 		buf_addx(begin_value(sink), v);
 	else
 		buf_addc(begin_value(sink), '0');
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
 struct holding {
@@ -214,7 +214,7 @@ static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 /* Addresses that an attr names are told apart; where memory lies is not told. */
 static void put_addr(struct sink *sink, const char *key, uint64_t v)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 	struct buf *text = begin_value(sink);
 	uintptr_t n;
 
@@ -230,21 +230,21 @@ static void put_addr(struct sink *sink, const char *key, uint64_t v)
 	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, text)) {
 		buf_adds(text, "addr");
 	}
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
-static void put_enum(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
+static void normal_put_enum(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
 {
 	const char *name = xlat_name(x, v);
 
 	if (name)
-		put(self(sink), key, name);
+		normal_put(normal_self(sink), key, name);
 	else
-		put_uint(sink, key, v);
+		normal_put_uint(sink, key, v);
 }
 
 /* Joined with +, since | means "or" where values are expected. */
-static void put_flags(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
+static void normal_put_flags(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
 	struct buf *text = begin_value(sink);
@@ -257,11 +257,11 @@ static void put_flags(struct sink *sink, const char *key, const struct xlat *x, 
 		buf_addf(text, "%s0x%llx", text->len ? "+" : "", (unsigned long long)rest);
 	if (!text->len)
 		buf_addc(text, '0');
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
-static void put_packed(struct sink *sink, const char *key, uint64_t raw,
-		       const struct sink_part *parts, size_t n)
+static void normal_put_packed(struct sink *sink, const char *key, uint64_t raw,
+			      const struct sink_part *parts, size_t n)
 {
 	struct buf *text = begin_value(sink);
 
@@ -279,23 +279,23 @@ static void put_packed(struct sink *sink, const char *key, uint64_t raw,
 	}
 	if (!text->len)
 		buf_addf(text, "0x%llx", (unsigned long long)raw);
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
 /* A word as part of a line: what would be read as something else becomes _. */
-static void add_word(struct buf *out, const char *word)
+static void normal_add_word(struct buf *out, const char *word)
 {
 	for (; *word; word++)
 		buf_addc(out, (unsigned char)*word <= ' ' || *word == 0x7f ||
 			 strchr(SPECIAL, *word) ? '_' : *word);
 }
 
-static void put_symbol(struct sink *sink, const char *key, const char *word)
+static void normal_put_symbol(struct sink *sink, const char *key, const char *word)
 {
 	struct buf *text = begin_value(sink);
 
-	add_word(text, word);
-	put_value(sink, key);
+	normal_add_word(text, word);
+	normal_put_value(sink, key);
 }
 
 /* Is what stands before bytes[at] a comparison with a name that ends in pid? */
@@ -310,8 +310,8 @@ static bool compares_pid(const char *bytes, size_t at)
 	return at >= 3 && !strncmp(bytes + at - 3, "pid", 3);
 }
 
-static void add_quoted(struct normal_sink *s, const char *bytes, size_t len,
-		       struct buf *out)
+static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t len,
+			      struct buf *out)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)bytes[i];
@@ -335,19 +335,19 @@ static void add_quoted(struct normal_sink *s, const char *bytes, size_t len,
 	}
 }
 
-static void put_string(struct sink *sink, const char *key, const char *bytes,
-		       size_t len, bool cut)
+static void normal_put_string(struct sink *sink, const char *key, const char *bytes,
+			      size_t len, bool cut)
 {
 	struct buf *text = begin_value(sink);
 
 	buf_addc(text, '"');
-	add_quoted(self(sink), bytes, len, text);
+	normal_add_quoted(normal_self(sink), bytes, len, text);
 	buf_adds(text, cut ? "\"..." : "\"");
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
-static void put_bytes(struct sink *sink, const char *key, const void *bytes, size_t len,
-		      bool cut)
+static void normal_put_bytes(struct sink *sink, const char *key, const void *bytes, size_t len,
+			     bool cut)
 {
 	const uint8_t *p = bytes;
 	struct buf *text = begin_value(sink);
@@ -357,7 +357,7 @@ static void put_bytes(struct sink *sink, const char *key, const void *bytes, siz
 		buf_addf(text, "%02x", p[i]);
 	if (cut)
 		buf_adds(text, "...");
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
@@ -375,25 +375,25 @@ void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
 		buf_adds(out, "fd");
 }
 
-static void put_fd(struct sink *sink, const char *key, int64_t fd, const char *label)
+static void normal_put_fd(struct sink *sink, const char *key, int64_t fd, const char *label)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 	const struct arg_desc *arg = argument(s, key);
 	struct buf *text = begin_value(sink);
 
 	if (arg && arg->kind == ARG_EVENT_PID) {
 		buf_adds(text, "cgroup:");
-		add_word(text, label ? label : "?");
+		normal_add_word(text, label ? label : "?");
 	} else {
 		normal_fd_text(s, fd, text);
 	}
-	put_value(sink, key);
+	normal_put_value(sink, key);
 }
 
 /* Numbers that differ between kernels give way to the names behind them. */
 static void note(struct sink *sink, const char *key, const char *text)
 {
-	struct normal_sink *s = self(sink);
+	struct normal_sink *s = normal_self(sink);
 	struct normal_draft *d = s->draft;
 	struct draft_field *f = d->nfields ? &d->fields[d->nfields - 1] : NULL;
 	const struct names *names = s->normal->names;
@@ -413,23 +413,23 @@ static void note(struct sink *sink, const char *key, const char *text)
 	if (!name)
 		return;
 	buf_reset(&f->value);
-	add_word(&f->value, name);
+	normal_add_word(&f->value, name);
 }
 
 static const struct sink_ops normal_sink_ops = {
-	.begin = begin,
-	.end = end,
-	.uint = put_uint,
-	.sint = put_sint,
-	.hex = put_hex,
+	.begin = normal_begin,
+	.end = normal_end,
+	.uint = normal_put_uint,
+	.sint = normal_put_sint,
+	.hex = normal_put_hex,
 	.addr = put_addr,
-	.enumeration = put_enum,
-	.flags = put_flags,
-	.packed = put_packed,
-	.symbol = put_symbol,
-	.string = put_string,
-	.bytes = put_bytes,
-	.fd = put_fd,
+	.enumeration = normal_put_enum,
+	.flags = normal_put_flags,
+	.packed = normal_put_packed,
+	.symbol = normal_put_symbol,
+	.string = normal_put_string,
+	.bytes = normal_put_bytes,
+	.fd = normal_put_fd,
 	.note = note,
 };
 

@@ -278,7 +278,7 @@ void normal_line(const struct normal *n, const struct normal_task *t,
 
 /* Order --------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int normal_by_name(const void *a, const void *b)
 {
 	const struct normal_task *const *x = a, *const *y = b;
 
@@ -352,7 +352,7 @@ void normal_seal(struct normal *n)
 	for (size_t t = 0; t < n->ntasks; t++)
 		mask_probes(n, n->tasks[t]);
 	if (n->ntasks)
-		qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), by_name);
+		qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), normal_by_name);
 	count_events(n);
 	for (size_t t = 0; t < n->ntasks; t++)
 		put_late_last(n, n->tasks[t]);

@@ -41,23 +41,23 @@ bool perfdata_is(FILE *f)
 
 /* What the file calls things -------------------------------------------------- */
 
-static const struct perfdata *of(const struct names *n)
+static const struct perfdata *perfdata_of(const struct names *n)
 {
 	return (const struct perfdata *)n;
 }
 
-static const char *name_pmu(const struct names *n, uint32_t type)
+static const char *perfdata_name_pmu(const struct names *n, uint32_t type)
 {
-	const struct perfdata *p = of(n);
+	const struct perfdata *p = perfdata_of(n);
 	const char *name = map_get(&p->pmus, type);
 
 	return name ? name : p->host ? p->host->pmu(p->host, type) : NULL;
 }
 
-static const char *name_tracepoint(const struct names *n, uint64_t id)
+static const char *perfdata_name_tracepoint(const struct names *n, uint64_t id)
 {
 	const struct layout *l = &layout_perf_event_attr;
-	const struct perfdata *p = of(n);
+	const struct perfdata *p = perfdata_of(n);
 
 	for (size_t i = 0; i < p->nevents; i++) {
 		const struct perfdata_event *e = &p->events[i];
@@ -70,17 +70,17 @@ static const char *name_tracepoint(const struct names *n, uint64_t id)
 	return p->host ? p->host->tracepoint(p->host, id) : NULL;
 }
 
-static const char *name_terms(const struct names *n, uint32_t type,
-			      const uint64_t *config, size_t nconfigs)
+static const char *perfdata_name_terms(const struct names *n, uint32_t type,
+				       const uint64_t *config, size_t nconfigs)
 {
-	const struct perfdata *p = of(n);
+	const struct perfdata *p = perfdata_of(n);
 
 	return p->host ? p->host->terms(p->host, type, config, nconfigs) : NULL;
 }
 
-static const char *name_event(const struct names *n, uint64_t id)
+static const char *perfdata_name_event(const struct names *n, uint64_t id)
 {
-	const struct perfdata_event *e = perfdata_event_of(of(n), id);
+	const struct perfdata_event *e = perfdata_event_of(perfdata_of(n), id);
 
 	return e ? e->name : NULL;
 }
@@ -151,7 +151,7 @@ static bool read_features(struct perfdata *p, const uint8_t *header)
 	return true;
 }
 
-static bool read_file(struct perfdata *p, const uint8_t *header)
+static bool perfdata_read_file(struct perfdata *p, const uint8_t *header)
 {
 	const struct layout *l = &layout_perf_file_header;
 	uint64_t size = layout_get(l, PERF_FILE_HEADER_ATTR_SIZE, header, l->size);
@@ -270,7 +270,7 @@ static bool read_header(struct perfdata *p)
 	if (!at)
 		return perfdata_broken(p, "it has only %llu bytes", (unsigned long long)p->file.size);
 	memcpy(header, at, l->size);
-	return read_file(p, header);
+	return perfdata_read_file(p, header);
 }
 
 struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *host)
@@ -278,8 +278,8 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 	struct perfdata *p = xcalloc(1, sizeof(*p));
 
 	p->names = (struct names){
-		.pmu = name_pmu, .tracepoint = name_tracepoint, .terms = name_terms,
-		.event = name_event, .page_size = 4096,
+		.pmu = perfdata_name_pmu, .tracepoint = perfdata_name_tracepoint, .terms = perfdata_name_terms,
+		.event = perfdata_name_event, .page_size = 4096,
 	};
 	p->arch = arch_native();
 	if (!perffile_open(&p->file, f, path)) {

@@ -12,7 +12,7 @@
 #define WINDOW ((size_t)1 << 20)
 
 /* What comes from a pipe is put where it can be read twice. */
-static bool copy(struct perffile *p, FILE *f)
+static bool perffile_copy(struct perffile *p, FILE *f)
 {
 	char *room = xmalloc(WINDOW);
 	bool ok = true;
@@ -41,7 +41,7 @@ bool perffile_open(struct perffile *p, FILE *f, const char *path)
 
 	*p = (struct perffile){ .path = path, .fd = fileno(f) };
 	if (fstat(p->fd, &st) || !S_ISREG(st.st_mode)) {
-		if (!copy(p, f) || fstat(fileno(p->copy), &st)) {
+		if (!perffile_copy(p, f) || fstat(fileno(p->copy), &st)) {
 			perffile_close(p);
 			return false;
 		}
@@ -66,7 +66,7 @@ bool perffile_has(const struct perffile *p, uint64_t offset, uint64_t len)
 	return offset <= p->size && len <= p->size - offset;
 }
 
-static size_t fill(const struct perffile *p, void *to, size_t len, uint64_t offset)
+static size_t perffile_fill(const struct perffile *p, void *to, size_t len, uint64_t offset)
 {
 	size_t have = 0;
 	ssize_t n = 1;
@@ -89,7 +89,7 @@ const uint8_t *perffile_at(struct perffile *p, uint64_t offset, size_t len)
 		return NULL;
 	if (offset < p->at || offset - p->at > p->len || p->len - (offset - p->at) < len) {
 		p->at = offset;
-		p->len = fill(p, p->window, WINDOW, offset);
+		p->len = perffile_fill(p, p->window, WINDOW, offset);
 		if (p->len < len)
 			return NULL; /* it has become shorter, or the disk failed */
 	}
@@ -103,7 +103,7 @@ uint8_t *perffile_read(struct perffile *p, uint64_t offset, size_t len)
 	if (!perffile_has(p, offset, len))
 		return NULL;
 	bytes = xmalloc(len ? len : 1);
-	if (fill(p, bytes, len, offset) == len)
+	if (perffile_fill(p, bytes, len, offset) == len)
 		return bytes;
 	free(bytes);
 	return NULL;

@@ -125,7 +125,7 @@ static void take_pids(struct reader *r, struct scan_value *o)
 	}
 }
 
-static char *copy(struct scan_value *o, const char *key)
+static char *reader_copy(struct scan_value *o, const char *key)
 {
 	const char *text = o ? dump_get_string(o, key) : NULL;
 
@@ -152,11 +152,11 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	    !dump_get_uint(o, "start_ns", &f->start_ns))
 		return "a header without arch, page_size, real_offset_ns or start_ns";
 	f->page_size = (uint32_t)page_size;
-	f->pevtrace = r->strings[0] = copy(o, "pevtrace");
-	f->release = r->strings[1] = copy(kernel, "release");
-	f->machine = r->strings[2] = copy(kernel, "machine");
-	f->sysname = r->strings[3] = copy(kernel, "sysname");
-	f->version = r->strings[4] = copy(kernel, "version");
+	f->pevtrace = r->strings[0] = reader_copy(o, "pevtrace");
+	f->release = r->strings[1] = reader_copy(kernel, "release");
+	f->machine = r->strings[2] = reader_copy(kernel, "machine");
+	f->sysname = r->strings[3] = reader_copy(kernel, "sysname");
+	f->version = r->strings[4] = reader_copy(kernel, "version");
 	take_command(r, o);
 	take_pids(r, o);
 	return NULL;

@@ -84,7 +84,7 @@ static void take_injection(struct line *l, struct inject *t)
 		l->wrong = "injected_signal";
 }
 
-static struct call *begin_call(struct line *l)
+static struct call *reader_begin_call(struct line *l)
 {
 	const char *name = need_string(l, "call"), *arch = need_string(l, "arch");
 	pid_t tid = need_pid(l, "tid");
@@ -114,7 +114,7 @@ static struct call *begin_call(struct line *l)
 	return NULL;
 }
 
-static void tell_stack(struct line *l, pid_t tid)
+static void reader_tell_stack(struct line *l, pid_t tid)
 {
 	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
 	struct view_frame frames[VIEW_FRAMES];
@@ -149,7 +149,7 @@ static void tell_stack(struct line *l, pid_t tid)
 void reader_tell_enter(struct line *l)
 {
 	struct session *s = l->r->session;
-	struct call *c = begin_call(l), *before;
+	struct call *c = reader_begin_call(l), *before;
 
 	if (!c)
 		return;
@@ -159,7 +159,7 @@ void reader_tell_enter(struct line *l)
 		c->shown = c->shown && session_shows(s, c);
 	session_enter(s, c);
 	reader_free_call(before);
-	tell_stack(l, c->tid);
+	reader_tell_stack(l, c->tid);
 }
 
 static void finish_call(struct line *l, struct call *c)

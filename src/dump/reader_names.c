@@ -18,7 +18,7 @@ struct reader_names {
 	struct map pmus, tracepoints, terms, fds, formats, symbols;
 };
 
-static const struct reader_names *self(const struct names *n)
+static const struct reader_names *reader_self(const struct names *n)
 {
 	return (const struct reader_names *)n;
 }
@@ -33,35 +33,35 @@ static uint64_t terms_key(uint64_t type, const uint64_t *config, size_t n)
 	return key;
 }
 
-static uint64_t fd_key(int64_t tid, int64_t fd)
+static uint64_t reader_fd_key(int64_t tid, int64_t fd)
 {
 	return (uint64_t)tid << 32 | (uint32_t)fd;
 }
 
-static const char *name_pmu(const struct names *n, uint32_t type)
+static const char *reader_name_pmu(const struct names *n, uint32_t type)
 {
-	return map_get(&self(n)->pmus, type);
+	return map_get(&reader_self(n)->pmus, type);
 }
 
-static const char *name_tracepoint(const struct names *n, uint64_t id)
+static const char *reader_name_tracepoint(const struct names *n, uint64_t id)
 {
-	return map_get(&self(n)->tracepoints, id);
+	return map_get(&reader_self(n)->tracepoints, id);
 }
 
-static const char *name_terms(const struct names *n, uint32_t type,
-			      const uint64_t *config, size_t nconfigs)
+static const char *reader_name_terms(const struct names *n, uint32_t type,
+				     const uint64_t *config, size_t nconfigs)
 {
-	return map_get(&self(n)->terms, terms_key(type, config, nconfigs));
+	return map_get(&reader_self(n)->terms, terms_key(type, config, nconfigs));
 }
 
-static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+static const char *reader_name_fd(const struct names *n, const struct call *c, int64_t fd)
 {
-	return map_get(&self(n)->fds, fd_key(c->tid, fd));
+	return map_get(&reader_self(n)->fds, reader_fd_key(c->tid, fd));
 }
 
-static const char *name_format(const struct names *n, uint64_t id)
+static const char *reader_name_format(const struct names *n, uint64_t id)
 {
-	return map_get(&self(n)->formats, id);
+	return map_get(&reader_self(n)->formats, id);
 }
 
 static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode, bool after_call)
@@ -71,23 +71,23 @@ static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode, bool afte
 }
 
 /* Older dumps have one name for an address, whether a call returns there or not. */
-static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
-			       unsigned int cpumode, bool after_call)
+static const char *reader_name_symbol(const struct names *n, int32_t pid, uint64_t ip,
+				      unsigned int cpumode, bool after_call)
 {
-	const char *name = map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode, after_call));
+	const char *name = map_get(&reader_self(n)->symbols, symbol_key(pid, ip, cpumode, after_call));
 
 	if (!name && after_call)
-		name = map_get(&self(n)->symbols, symbol_key(pid, ip, cpumode, false));
+		name = map_get(&reader_self(n)->symbols, symbol_key(pid, ip, cpumode, false));
 	return name && *name ? name : NULL;
 }
 
 /* name NULL: it has none (any more). */
-static void put(struct map *m, uint64_t key, const char *name)
+static void reader_put(struct map *m, uint64_t key, const char *name)
 {
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
 }
 
-static bool add_terms(struct reader_names *n, struct scan_value *o, const char *name)
+static bool reader_add_terms(struct reader_names *n, struct scan_value *o, const char *name)
 {
 	struct scan_value *list = dump_get_array(o, "config"), *word;
 	uint64_t type, config[CONFIGS];
@@ -98,7 +98,7 @@ static bool add_terms(struct reader_names *n, struct scan_value *o, const char *
 	scan_for_each(word, list)
 		if (!dump_hex(word, &config[count++]))
 			return false;
-	put(&n->terms, terms_key(type, config, count), name);
+	reader_put(&n->terms, terms_key(type, config, count), name);
 	return true;
 }
 
@@ -111,20 +111,20 @@ bool reader_names_add(struct reader_names *n, struct scan_value *o)
 
 	dump_get_bool(o, "after_call", &after_call);
 	if (of && !strcmp(of, "pmu") && dump_get_uint(o, "type", &key))
-		put(&n->pmus, key, name);
+		reader_put(&n->pmus, key, name);
 	else if (of && !strcmp(of, "tracepoint") && dump_get_uint(o, "id", &key))
-		put(&n->tracepoints, key, name);
+		reader_put(&n->tracepoints, key, name);
 	else if (of && !strcmp(of, "format") && dump_get_uint(o, "id", &key))
-		put(&n->formats, key, name);
+		reader_put(&n->formats, key, name);
 	else if (of && !strcmp(of, "symbol") && dump_get_int(o, "pid", &tid) &&
 		 dump_get_hex(o, "ip", &ip) && dump_get_uint(o, "cpumode", &key))
 		/* "": it has none any more */
-		put(&n->symbols, symbol_key(tid, ip, key, after_call), name ? name : "");
+		reader_put(&n->symbols, symbol_key(tid, ip, key, after_call), name ? name : "");
 	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
 		 dump_get_int(o, "fd", &fd))
-		put(&n->fds, fd_key(tid, fd), name);
+		reader_put(&n->fds, reader_fd_key(tid, fd), name);
 	else
-		return of && !strcmp(of, "terms") && add_terms(n, o, name);
+		return of && !strcmp(of, "terms") && reader_add_terms(n, o, name);
 	return true;
 }
 
@@ -138,8 +138,8 @@ struct reader_names *reader_names_new(uint32_t page_size)
 	struct reader_names *n = xcalloc(1, sizeof(*n));
 
 	n->hooks = (struct names){
-		.pmu = name_pmu, .tracepoint = name_tracepoint, .terms = name_terms,
-		.fd = name_fd, .format = name_format, .symbol = name_symbol,
+		.pmu = reader_name_pmu, .tracepoint = reader_name_tracepoint, .terms = reader_name_terms,
+		.fd = reader_name_fd, .format = reader_name_format, .symbol = reader_name_symbol,
 		.page_size = page_size,
 	};
 	return n;

@@ -155,7 +155,7 @@ static bool same_names(struct scan *s, struct scan_value *object)
 
 static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key_len);
 
-static struct scan_value *add(struct scan *s)
+static struct scan_value *scan_add(struct scan *s)
 {
 	if (s->n == s->room) {
 		s->room = s->room ? 2 * s->room : 256;
@@ -194,7 +194,7 @@ static bool skip_escape(struct scan *s, char **p)
 }
 
 /* Escapes are seldom: json-c knows what they stand for, which is never longer. */
-static bool decode(struct scan *s, char *text, uint32_t *len)
+static bool scan_decode(struct scan *s, char *text, uint32_t *len)
 {
 	struct json_object *o;
 
@@ -243,7 +243,7 @@ static bool scan_string(struct scan *s, char **text, uint32_t *len)
 	s->at = p + 1;
 	*text = start;
 	*len = (uint32_t)(p - start);
-	if (escapes && !decode(s, start, len))
+	if (escapes && !scan_decode(s, start, len))
 		return false;
 	start[*len] = '\0';
 	return true;
@@ -367,7 +367,7 @@ static bool scan_object(struct scan *s, unsigned int depth, size_t self)
 static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key_len)
 {
 	size_t self = s->n;
-	struct scan_value *v = add(s);
+	struct scan_value *v = scan_add(s);
 	bool good;
 
 	*v = (struct scan_value){ .key = key, .key_len = key_len, .size = 1 };

@@ -103,7 +103,7 @@ static void tell_group(struct picking *p, const struct call *c)
 			       "another task";
 }
 
-static void take(struct picking *p, const struct call *c)
+static void pick_take(struct picking *p, const struct call *c)
 {
 	struct judge_call *to = p->into;
 
@@ -135,7 +135,7 @@ static void pick_on_enter(struct view *v, const struct call *c)
 	struct picking *p = picking_of(v);
 
 	if (!p->failures && reader_line(p->dump) == p->line)
-		take(p, c);
+		pick_take(p, c);
 }
 
 /* What was no event there must be none here, and what cannot be known is not. */
@@ -205,7 +205,7 @@ static void pick_before_exit(struct view *v, const struct call *c)
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
 		take_failure(p, c);
 	else if (!p->failures && reader_line(p->dump) == p->line)
-		take(p, c);
+		pick_take(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
 		p->into->error = c->failed ? (int)c->ret : 0;

@@ -133,7 +133,7 @@ static void drain(struct output *o, struct stream *s)
 	buf_reset(&s->pending);
 }
 
-static void finish(struct output *o, struct stream *s)
+static void output_finish(struct output *o, struct stream *s)
 {
 	drain(o, s);
 	if (close(s->fd))
@@ -149,7 +149,7 @@ static void finish_all(struct output *o)
 	size_t at = 0;
 
 	while ((slot = map_next(&o->streams, &at)))
-		finish(o, slot->value);
+		output_finish(o, slot->value);
 	map_free(&o->streams);
 }
 
@@ -187,7 +187,7 @@ void output_done(struct output *o, pid_t tid)
 	struct stream *s = o->separate ? map_del(&o->streams, (uint64_t)tid) : NULL;
 
 	if (s)
-		finish(o, s);
+		output_finish(o, s);
 }
 
 void output_write(struct output *o, pid_t tid, const char *text, size_t len)

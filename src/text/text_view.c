@@ -23,7 +23,7 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
-static void free_view(struct view *view)
+static void text_free(struct view *view)
 {
 	struct text_view *v = text_self(view);
 	struct map_slot *slot;
@@ -44,7 +44,7 @@ static void free_view(struct view *view)
 }
 
 /* Lines carry a pid once there is more than one task. */
-static void on_born(struct view *view, const struct birth *b, uint64_t ns)
+static void text_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
 	struct text_view *v = text_self(view);
 
@@ -83,7 +83,7 @@ static void pending_done(struct text_view *v, struct pending *p)
 	v->spare = &p->in;
 }
 
-static void on_enter(struct view *view, const struct call *c)
+static void text_on_enter(struct view *view, const struct call *c)
 {
 	struct text_view *v = text_self(view);
 	struct pending *p;
@@ -120,7 +120,7 @@ static void write_waiting(struct text_view *v, uint64_t ns)
 	v->partial = p;
 }
 
-static void on_idle(struct view *view, uint64_t ns)
+static void text_on_idle(struct view *view, uint64_t ns)
 {
 	struct text_view *v = text_self(view);
 
@@ -154,14 +154,14 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_adds(&v->line, buf_str(&p->args));
 }
 
-static void finish(struct text_view *v, struct pending *p)
+static void text_finish_call(struct text_view *v, struct pending *p)
 {
 	text_end_line(v, p->in.tid);
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
 }
 
-static void on_exit_of(struct view *view, const struct call *c)
+static void text_on_exit(struct view *view, const struct call *c)
 {
 	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
@@ -179,12 +179,12 @@ static void on_exit_of(struct view *view, const struct call *c)
 			buf_addf(&v->line, " <%llu.%06llu>",
 				 (unsigned long long)((c->exit_ns - c->start_ns) / NS),
 				 (unsigned long long)((c->exit_ns - c->start_ns) % NS / 1000));
-		finish(v, p);
+		text_finish_call(v, p);
 	}
 	pending_done(v, p);
 }
 
-static void on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+static void text_on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
 {
 	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
@@ -202,12 +202,12 @@ static void on_abandon(struct view *view, const struct call *c, bool let_go, uin
 			buf_adds(&v->line, ") = ?");
 		else
 			buf_adds(&v->line, " <unfinished ...>) = ?");
-		finish(v, p);
+		text_finish_call(v, p);
 	}
 	pending_done(v, p);
 }
 
-static void add_frame(struct buf *out, const struct view_frame *f)
+static void text_add_frame(struct buf *out, const struct view_frame *f)
 {
 	buf_adds(out, " > ");
 	text_escaped(out, f->module ? f->module : "unmapped memory");
@@ -227,15 +227,15 @@ static void add_frame(struct buf *out, const struct view_frame *f)
 	buf_adds(out, f->inlined ? " (inlined)\n" : "\n");
 }
 
-static void on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
-		     size_t n, const char *why)
+static void text_on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
+			  size_t n, const char *why)
 {
 	struct pending *p = (struct pending *)inflight_get(&text_self(view)->pending, tid);
 
 	if (!p)
 		return;
 	for (size_t i = 0; i < n; i++)
-		add_frame(&p->stack, &frames[i]);
+		text_add_frame(&p->stack, &frames[i]);
 	if (why)
 		buf_addf(&p->stack, " > (%s)\n", why);
 }
@@ -250,8 +250,8 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 	text_end_line(v, tid);
 }
 
-static void on_signal(struct view *view, pid_t tid, uint64_t ns,
-		      const siginfo_t *info, bool shown)
+static void text_on_signal(struct view *view, pid_t tid, uint64_t ns,
+			   const siginfo_t *info, bool shown)
 {
 	struct text_view *v = text_self(view);
 	struct text_sink t;
@@ -269,8 +269,8 @@ static void on_signal(struct view *view, pid_t tid, uint64_t ns,
 	text_end_line(v, tid);
 }
 
-static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
-		    const char *exe, bool shown)
+static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+			 const char *exe, bool shown)
 {
 	struct text_view *v = text_self(view);
 	bool told = inflight_get(&v->pending, former);
@@ -285,8 +285,8 @@ static void on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 	event_line(v, tid, ns, text);
 }
 
-static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
-		    int status, bool shown)
+static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
+			 int status, bool shown)
 {
 	struct text_view *v = text_self(view);
 	char text[80] = "superseded by another thread's exec";
@@ -302,18 +302,18 @@ static void on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how
 }
 
 static const struct view_ops ops = {
-	.born = on_born,
-	.enter = on_enter,
-	.exit = on_exit_of,
-	.abandon = on_abandon,
-	.stack = on_stack,
+	.born = text_on_born,
+	.enter = text_on_enter,
+	.exit = text_on_exit,
+	.abandon = text_on_abandon,
+	.stack = text_on_stack,
 	.record = text_on_record,
 	.looked = text_on_looked,
-	.signalled = on_signal,
-	.execed = on_exec,
-	.gone = on_gone,
-	.idle = on_idle,
-	.free = free_view,
+	.signalled = text_on_signal,
+	.execed = text_on_exec,
+	.gone = text_on_gone,
+	.idle = text_on_idle,
+	.free = text_free,
 };
 
 struct view *text_view_new(const struct text_options *o,

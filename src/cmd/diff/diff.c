@@ -207,8 +207,8 @@ static int two(struct diffing *d, const char *first, const char *second)
 	d->print.b = second;
 	if (a.normal && b.normal) {
 		meet(d, &a, &b);
-		same = compare(a.normal, b.normal, &d->choice, diff_print_difference,
-			       &d->print);
+		same = normal_compare(a.normal, b.normal, &d->choice, diff_print_difference,
+				      &d->print);
 		diff_print_end(&d->print);
 	}
 	normal_free(a.normal);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What other verbs than decode make of a dump: its normal form, with which it
- * compares as the same, a program, a page, a story, what Perfetto reads, and the
- * calls that failed.
+ * A dump read by the verbs other than decode: its normal form, which must equal
+ * itself, a C program, a page, a story, trace events, and the calls that failed.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -64,12 +63,12 @@ static void compare_forms(FILE *f)
 	struct normal *a = normal_of(f, forms, false), *b = normal_of(f, forms, false);
 	struct buf out = { 0 };
 
-	if (a && b && !compare(a, b, &choice, tell, &out))
+	if (a && b && !normal_compare(a, b, &choice, tell, &out))
 		fuzz_wrong("not the same as itself", buf_str(&out));
 	normal_free(b);
 	b = normal_of(f, forms, true);
 	if (a && b)
-		compare(a, b, &choice, tell, &out);
+		normal_compare(a, b, &choice, tell, &out);
 	fuzz_check_text(&out);
 	normal_free(a);
 	normal_free(b);
