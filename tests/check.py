@@ -49,7 +49,7 @@ READ, TID, CALLCHAIN, RAW, BRANCH, REGS_USER, STACK_USER = 1 << 4, 2, 1 << 5, 1 
 REGS_INTR, PHYS_ADDR = 1 << 18, 1 << 19
 
 def attr(type_=SW, size=136, **fields):
-	"""The bytes; those of an ordinary user leave the kernel out."""
+	"""Return the attr's bytes, with exclude_kernel for an ordinary user."""
 	b = bytearray(max(size, 144))
 	if os.getuid():
 		fields = {"exclude_kernel": 1, **fields}
@@ -63,7 +63,7 @@ def attr(type_=SW, size=136, **fields):
 	return bytes(b[:size if 64 <= size <= 4096 else 64])
 
 def call(b, pid=0, cpu=-1, group_fd=-1, flags=0):
-	"""perf_event_open by ourselves: a descriptor or -errno."""
+	"""Call perf_event_open; return the descriptor or -errno."""
 	buf = ctypes.create_string_buffer(b, len(b)) if b is not None else None
 	fd = LIBC.syscall(NR, buf, pid, cpu, group_fd, ctypes.c_ulong(flags))
 	return fd if fd >= 0 else -ctypes.get_errno()
@@ -95,7 +95,7 @@ def objects(*args, **kw):
 	return [json.loads(l) for l in r.stdout.splitlines()], r.returncode
 
 def judge(b, rule, args=(), oracle=None, **kw):
-	"""One attr: the rule and errno that are predicted, the kernel's and ours."""
+	"""Compare the predicted rule and errno of an attr with those of the kernel."""
 	text = b if isinstance(b, str) else b.hex()
 	all_, status = objects(*args, text, **kw)
 	o = all_[-1]
@@ -109,7 +109,7 @@ def judge(b, rule, args=(), oracle=None, **kw):
 	return why and why + [str(o)[-900:]]
 
 def plain(b, rule, **kw):
-	"""An attr that we can try as well, with the arguments that nobody gives."""
+	"""Check an attr that this script can open too, with default arguments."""
 	fd = call(b)
 	if fd >= 0:
 		os.close(fd)
@@ -211,7 +211,7 @@ def test_breakpoints():
 	return sum((plain(b, rule) for b, rule in cases), [])
 
 def test_slots():
-	"""A fifth breakpoint on one task, even one that is wrong in other ways."""
+	"""Open a fifth breakpoint on one task, also an invalid one."""
 	fds = []
 	try:
 		while len(fds) < 20:
@@ -228,7 +228,7 @@ def test_slots():
 			os.close(fd)
 
 def test_list():
-	"""Each event of a list meets those before it, as pevtrace open would have it."""
+	"""Each event of a list is opened after those before it, as in pevtrace open."""
 	four = ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 5))
 	why = []
 	for text, want in ((four + ",mem:0x5000:w", [None] * 4 + ["breakpoint_slots"]),
@@ -245,7 +245,7 @@ def test_list():
 	all_, _ = objects("-e", "{cs,dummy}", "-e", "faults", "-e", "{cs,dummy}")
 	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
 		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
-	# a leader that is refused takes its group along
+	# a refused leader refuses its group
 	for options in ([], ["--offline"]):
 		all_, status = objects(*options, "-e", "{dummy,__reserved_1=1,cs}")
 		why += differ(([(o["verdict"], o["predicted"].get("rule")) for o in all_], status),
@@ -333,7 +333,7 @@ def test_arguments():
 	return why
 
 def test_order():
-	"""Where two things are wrong, the one that the kernel looks at first."""
+	"""Of two errors, the one that the kernel checks first is reported."""
 	cases = [
 		(attr(99, sample_type=1 << 25), ["-p99999999"], "sample_type_bits"),
 		(attr(99), ["-p99999999"], "no_task"), (attr(99), ["-C9999"], "cpu_range"),
@@ -346,7 +346,7 @@ def test_order():
 
 def test_descriptors():
 	"""With as many descriptors open as the limit allows."""
-	# a program cannot start without descriptors: they are taken from it later
+	# a program cannot start without descriptors: lower the limit later
 	r, w = os.pipe()
 	p = subprocess.Popen([PEVTRACE, "check", "--json", "-"], stdin=r,
 			     stdout=subprocess.PIPE, universal_newlines=True)
@@ -362,7 +362,7 @@ def test_descriptors():
 		differ(o["verdict"], "refused", "verdict")
 
 def wait_for_read(pid):
-	"""Until it reads its standard input."""
+	"""Wait until the process reads its standard input."""
 	want = {"x86_64": "0 0x0 ", "aarch64": "63 0x0 "}[os.uname().machine]
 	while True:
 		with open("/proc/%d/syscall" % pid) as f:
@@ -434,7 +434,7 @@ while o(group=big, rf=0x1f) >= 0:
 """
 
 def test_dump(tmp):
-	"""Groups in a dump: every call as it was answered there."""
+	"""Groups in a dump: each call has the result that it has in the dump."""
 	soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 	if min(hard, 1 << 20) < 1000 and hard != resource.RLIM_INFINITY:
 		return None
@@ -474,7 +474,7 @@ o(group=lead, bits=CLOCK, clock=1)
 """
 
 def test_unread(tmp):
-	"""A leader whose attr the dump has not: no member of it is taken for 0."""
+	"""A leader whose attr is not in the dump: its members are unknown, not 0."""
 	dump, script = os.path.join(tmp, "unread"), os.path.join(tmp, "unread.py")
 	with open(script, "w") as f:
 		f.write(UNREAD % NR)
@@ -494,7 +494,7 @@ def test_unread(tmp):
 		differ("could not be read" in json.dumps(got), True, "why not")
 
 def test_inherited():
-	"""An event that check has from us: what it cannot know, it says."""
+	"""An inherited event: check reports what it cannot know."""
 	child = subprocess.Popen(["sleep", "100"])
 	lead = call(attr(config=9, disabled=1), child.pid)
 	os.set_inheritable(lead, True)
@@ -506,7 +506,7 @@ def test_inherited():
 	child.wait()
 	(o,), status = objects(*args, attr(disabled=1).hex(), close_fds=False)
 	if o["kernel"].get("error") == "ENODEV":
-		# the leader's task is gone, which no file tells
+		# the leader's task has ended, which no file shows
 		why += differ(o["predicted"].get("rule"), "no_task", "dead")
 		why += differ((o["verdict"], o.get("perhaps"), status),
 			      ("unforeseen", "group_gone", 1), "dead")
@@ -549,7 +549,7 @@ def test_nobody(tmp):
 	if uprobe:
 		cases.append((attr(uprobe, **ek), [], "uprobe_privilege"))
 	why = []
-	# the capability to send signals is told of where there is a signal only
+	# CAP_KILL is mentioned only if the event sends a signal
 	for signal in (0, 1):
 		b = attr(sigtrap=signal, remove_on_exec=signal, **ek)
 		o = objects("-p%d" % os.getpid(), b.hex(), **kw)[0][0]
@@ -599,7 +599,7 @@ def forbid(error, at=0, value=NR):
 # ---- the verb ----------------------------------------------------------------------------
 
 def test_offline():
-	"""With --offline no event is asked for: pevtrace watches itself."""
+	"""With --offline pevtrace opens no event, as a trace of it shows."""
 	trace = [PEVTRACE, "-e", "trace=perf_event_open", "-o", "/dev/stdout", PEVTRACE, "check"]
 	quiet = subprocess.run(trace + ["--offline", bp().hex()], stdout=subprocess.PIPE,
 			       universal_newlines=True).stdout
@@ -613,13 +613,13 @@ def test_offline():
 		differ(run("--offline", attr().hex()).returncode, 0, "opens")
 
 def test_blocked():
-	"""A seccomp filter answers all calls in the kernel's place: the rules are not to blame."""
+	"""With a seccomp filter that fails every call, no rule is reported as the cause."""
 	why = []
 	for error in (errno.ENOSYS, errno.EPERM, errno.EACCES, errno.EINVAL):
 		name, forbidden = errno.errorcode[error], forbid(error)
 		r = run(attr().hex(), preexec_fn=forbidden)
 		(o,), status = objects(attr().hex(), preexec_fn=forbidden)
-		# what the kernel says as well to bad flags tells nothing
+		# an errno that the kernel gives for bad flags too proves nothing
 		want = "disagreement" if error == errno.EINVAL else "blocked"
 		why += differ((o["verdict"], o["kernel"].get("error"), status,
 			       "seccomp" in o.get("blocked", "")),
@@ -634,7 +634,7 @@ def test_blocked():
 			    ("blocked", "sigtrap_exec", 1), "refused anyway")
 
 def test_disagreement():
-	"""Something that the rules do not know of answers this one call: flags are 0."""
+	"""A filter unknown to the rules fails this one call: flags are 0."""
 	forbidden = forbid(errno.EPERM, at=48, value=0)
 	r = run(attr().hex(), preexec_fn=forbidden)
 	(o,), status = objects(attr().hex(), preexec_fn=forbidden)
@@ -643,7 +643,7 @@ def test_disagreement():
 		differ("DISAGREEMENT" in r.stdout and r.returncode == 1, True, r.stdout)
 
 def test_no_descriptors():
-	"""Too few for a group would look as if the kernel disagreed."""
+	"""With too few descriptors for a group the kernel would seem to disagree."""
 	why = []
 	group = ("-e", "{cpu-clock,cs}")
 	for n in (4, 5):
@@ -655,12 +655,12 @@ def test_no_descriptors():
 	return why + differ((r.returncode, r.stdout), (0, run(*group).stdout), "5, and 64 hard")
 
 def test_sigtrap():
-	"""An event that signals its task hits nobody: the task is check's child."""
+	"""An event that signals its task harms no other: the task is check's child."""
 	b = attr(config=0, sample_period=1, sigtrap=1, remove_on_exec=1)
 	return judge(b, None)
 
 def test_forms(tmp):
-	"""Everything that decode --attr takes."""
+	"""Every form of attr that decode --attr accepts."""
 	b = attr(sample_type=1 << 25)
 	path = os.path.join(tmp, "attr")
 	with open(path, "wb") as f:
@@ -719,7 +719,7 @@ def test_misuse():
 			   (["/nonexistent/x:12"], "cannot read the dump '/nonexistent/x'")):
 		r = run(*args)
 		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
-	# a dash is standard output, and no file
+	# "-" is standard output, not a file
 	with tempfile.TemporaryDirectory() as d:
 		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
 			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
@@ -746,7 +746,7 @@ def run_all(tests, tmp):
 	return TAP.done()
 
 def start(prefix):
-	"""A directory for the tests, where the call works."""
+	"""Return a directory for the tests; skip them all where the call fails."""
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
 	here = call(attr(config=9, exclude_kernel=1)) if NR else -1

@@ -93,7 +93,7 @@ def lines_of(path):
 		return [json.loads(line) for line in f]
 
 def attrs(path):
-	"""The bytes of each attr that a perf_event_open passed, in order."""
+	"""Return the bytes of each attr passed to perf_event_open, in order."""
 	got = []
 	for line in lines_of(path):
 		if line["kind"] != "call" or line["call"] != "perf_event_open":
@@ -117,7 +117,7 @@ class Round:
 		self.made = codegen("-o", self.source, *self.options, path)
 
 	def with_compiler(self, cc):
-		"""None when all is well, or why not."""
+		"""Return None on success, otherwise what went wrong."""
 		program, again = self.base + "." + cc, self.base + "." + cc + ".json"
 		r = build(cc, self.source, program)
 		if r.returncode:
@@ -148,7 +148,7 @@ def kept_opens(path):
 	return r.stdout.decode().count(" perf_event_open ")
 
 def command_of(args):
-	"""What perf runs: the words behind its options."""
+	"""Return the command that perf runs."""
 	return args[-1:] if args[-1] == "true" else args[-2:]
 
 def rounds(tap, tmp):
@@ -167,7 +167,7 @@ def rounds(tap, tmp):
 				tap, "perf %s with its probes" % name)
 
 def cases(tap, tmp):
-	"""Attrs of all kinds, as bytes; what fails is to fail again."""
+	"""Compare attrs of all kinds byte by byte; calls that failed fail again."""
 	target = os.path.join(TARGETS, "attrs")
 	for n, case in enumerate(CASES):
 		base = os.path.join(tmp, case)
@@ -181,7 +181,7 @@ def cases(tap, tmp):
 				tap.skip("attrs %s with %s" % (case, cc), "there is no " + cc)
 				continue
 			why = r.with_compiler(cc)
-			# an uprobe's path is given by its address
+			# the path of an uprobe is passed as an address, which differs
 			bytes_same = not why and (case == "uprobe" or
 						  attrs(base) == attrs(r.again))
 			tap.ok(bytes_same and not r.made.returncode,
@@ -190,7 +190,7 @@ def cases(tap, tmp):
 			       [r.made.stderr.decode(), why])
 
 def program_of(base, args, *flags):
-	"""The program made of a perf run, compiled with what there is."""
+	"""Compile the program generated from a perf run."""
 	cc = next((c for c in COMPILERS if shutil.which(c)), None)
 	dump(base, PERF, *args)
 	codegen("-o", base + ".c", base)
@@ -252,7 +252,7 @@ def wraps(tap, tmp):
 	       [r.stderr.decode()[-2000:]])
 
 def one_event(tap, tmp):
-	"""--event takes the group along, and the event that has the ring."""
+	"""--event includes the event's group and the event that has the ring."""
 	base = os.path.join(tmp, "event")
 	dump(base, PERF, "stat", "-e", "cs,{task-clock,page-faults,dummy},cpu-clock", "true")
 	opened = [l for l in lines_of(base) if l["kind"] == "call" and
@@ -287,7 +287,7 @@ def other_process(tap, tmp):
 		sleeper.wait()
 
 def processes(tap, tmp):
-	"""Two programs in one dump: one is taken, which is said; --pid takes either."""
+	"""Two programs in one dump: one is chosen, with a message; --pid chooses either."""
 	base = os.path.join(tmp, "two")
 	dump(base, "sh", "-c", "%s stat -e cs true; %s stat -e page-faults,task-clock true; :"
 	     % (PERF, PERF))
@@ -336,7 +336,7 @@ def read_bytes(path):
 		return f.read()
 
 def bad_input(tap, tmp):
-	"""Nothing but a line that says what is wrong."""
+	"""Misuse gives one line with the error, and no program."""
 	whole = os.path.join(tmp, "round0")
 	data = read_bytes(whole)
 	lines = data.splitlines(keepends=True)
@@ -371,7 +371,7 @@ def bad_input(tap, tmp):
 		       [r.stderr.decode()])
 
 def damaged(tap, tmp):
-	"""Values that no kernel gave: any answer is good, but it must be one."""
+	"""Impossible values: any result is accepted except a crash or silence."""
 	data = read_bytes(os.path.join(tmp, "round7"))
 	# as many bytes, so that lengths stay right
 	edits = [(b'"ret":', b'"ret":9'), (b'"raw":["0x', b'"raw":["0xf'),

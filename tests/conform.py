@@ -57,7 +57,7 @@ def write(path, text):
 # ---- what is found ----------------------------------------------------------------
 
 def test_known(all_):
-	"""What a reader of the page found by himself, before there was a tool."""
+	"""Errors found by reading the page, before the tool existed."""
 	ids = {f["id"] for f in all_}
 	return [i for i in conform_edits.READ_BY_HAND if i not in ids]
 
@@ -68,7 +68,7 @@ def rows(path):
 				yield line.rstrip("\n").split("\t")
 
 def test_sample(all_):
-	"""Each finding in the page was judged by hand; there is none besides."""
+	"""Every finding in the page has been verified by hand, and there are no others."""
 	sample = {i: verdict for i, verdict, _ in rows(os.path.join(HERE, "conform.sample"))}
 	page = {f["id"] for f in all_ if f["id"].startswith("page-")}
 	why = ["not judged: " + i for i in sorted(page - set(sample))]
@@ -77,12 +77,12 @@ def test_sample(all_):
 	return why + (["only %d" % len(sample)] if len(sample) < 50 else [])
 
 def test_behaviour():
-	"""What a reader of the page tried by programs of his own is told."""
+	"""False claims found with other programs are reported."""
 	ids = {f["id"] for f in findings("--man", PAGE, "--no-headers", "--no-btf")}
 	return [i for i in conform_edits.BEHAVIOUR_BY_HAND if i not in ids]
 
 def test_unsaid(tmp):
-	"""What is not told is told as soon as its paragraph has the word, not another one."""
+	"""An undocumented fact counts as documented once its own paragraph has the word."""
 	text, claim, why = source(PAGE), "ioctl_set_filter_again", []
 	for tag, want in (("PERF_EVENT_IOC_SET_FILTER", []), ("PERF_EVENT_IOC_ID", ["unsaid:" + claim])):
 		edited = re.sub(r"(\.BR %s .*?\n\.\\\" commit.*?\n)" % tag,
@@ -128,7 +128,7 @@ def test_oracles(all_):
 	return why
 
 def test_every_name(all_):
-	"""Every constant of the header that mandoc does not show is told."""
+	"""Every constant of the header that mandoc does not show is reported."""
 	page, told, why = words(rendered(PAGE)), "", []
 	for f in findings("--man", PAGE, "--no-behaviour", "--excepted") + \
 		 findings("--man", PAGE, "--no-behaviour", "--excepted", kind="excepted"):
@@ -139,13 +139,13 @@ def test_every_name(all_):
 		   not re.search(r"_MAX(_SHIFT)?$|_MASK$|ABORT|^PERF_MEM_S?$|_CONTEXTS_", name) and \
 		   not re.search(r"\b%s\b" % name, told):
 			why.append(name)
-	# those of sets that are excepted as a whole are not listed one by one
+	# constants of sets excepted as a whole are not listed one by one
 	return [n for n in why if not re.match(
 		r"PERF_(SAMPLE_BRANCH_\w+_SHIFT|BR_ARM64_\w+|RECORD_MISC_FORK_EXEC|SAMPLE_WEIGHT_TYPE|MAX_STACK_DEPTH)$", n)
 		and ids]
 
 def test_lines(all_):
-	"""The quotes are the lines that they say they are."""
+	"""Each quotation is the line of the page whose number it gives."""
 	lines = source(PAGE).split("\n")
 	return ["%s: %s" % (f["id"], p) for f in all_ for p in f["places"]
 		if p["source"] == "page" and lines[p["line"] - 1].strip() != p["quote"]]
@@ -172,7 +172,7 @@ def record_page():
 	return page
 
 def test_records(tmp):
-	"""The structures of records as the kernel's own comments have them."""
+	"""The structures of records agree with the kernel's comments."""
 	path = write(os.path.join(tmp, "records.2"), record_page())
 	got = [f for f in findings("--man", path, *PAGE_ALONE)
 	       if re.match(r"page-(member|bits|layout)", f["id"])]
@@ -184,7 +184,7 @@ def test_records(tmp):
 # ---- edits ------------------------------------------------------------------------
 
 def told(before, after, expected):
-	"""What is new after an edit, and is as expected."""
+	"""Return the findings that an edit adds, and whether one is expected."""
 	old = {key(f) for f in before}
 	return [f for f in after if key(f) not in old and
 		any(fnmatch.fnmatch(f["id"], e) for e in expected.split())]
@@ -238,7 +238,7 @@ def test_all_entries(tmp):
 # ---- a new kernel ------------------------------------------------------------------
 
 def test_news(tmp):
-	"""What a header and the types of a newer kernel have is named, and no more."""
+	"""Additions in a newer kernel's header and types are reported, and nothing else."""
 	text = open(HEADER).read()
 	text = text.replace("PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,",
 			    "PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,\n\tPERF_COUNT_SW_NOVEL = 12,")
@@ -364,7 +364,7 @@ def test_misuse(tmp):
 	return why
 
 def test_french():
-	"""The translation has the same, and mistakes of its own."""
+	"""The translation has the same errors, and others of its own."""
 	ids = {f["id"] for f in findings("--man", FRENCH, "--no-behaviour")}
 	return [i for i in conform_edits.FRENCH_ALONE + ["page-since:PERF_SAMPLE_PHYS_ADDR"]
 		if i not in ids]

@@ -37,7 +37,7 @@ ALWAYS = {"type", "size", "config", "sample_period", "sample_freq",
 RESERVED = {"__reserved_1", "__reserved_2", "__reserved_3"}
 
 class Expected:
-	"""A line that the target printed."""
+	"""A line that the target printed: the call that it expects to be shown."""
 
 	def __init__(self, line):
 		self.line = line
@@ -64,7 +64,7 @@ def same_atom(want, got):
 		return True
 	a, b = sp.number(want), sp.number(got)
 	if a is not None and b is not None:
-		# a name may stand for a number, but not the other way round
+		# a name is accepted for a number, but no number for a name
 		if symbols(want.text) and not symbols(got.text):
 			return False
 		if any(n.endswith("_MAX") for n in symbols(got.text)):
@@ -75,7 +75,7 @@ def same_atom(want, got):
 	return set(want.text.split("|")) == set(got.text.split("|"))
 
 def plain_name_ok(want, got):
-	"""A name may stand where a plain number is expected only for zero."""
+	"""Where a plain number is expected, a name is accepted only for zero."""
 	return sp.number(want) == 0 and sp.number(got) == 0
 
 def is_attr(val):
@@ -134,7 +134,7 @@ def compare(want, got, full, where):
 	if is_any(want):
 		return []
 	if want.kind == "atom" and want.text.startswith("@bytes:"):
-		# every byte that is not zero, and no other, at its place
+		# exactly the bytes that are not zero, at their offsets
 		have = nonzero_bytes(got)
 		expected = want.text[7:].split("..")
 		return [] if [have[at] for at in sorted(have)] == expected \
@@ -180,10 +180,10 @@ def compare_call(exp, got, full):
 		if a.after is None:
 			out += compare(a, b, full, where)
 		elif b.kind == "struct":
-			# memory that ends half-way: what there is of it
+			# memory that ends early: the readable part
 			out += compare(a.after, b, None, where)
 		else:
-			# or its address, without a word
+			# or its address, without comment
 			out += compare(a, b, full, where)
 			wanted = []
 	if want.result.split("<")[0] != got.result.split("<")[0]:
@@ -219,7 +219,7 @@ def pair(expected, shown):
 					autojunk=False)
 	for op, i1, i2, j1, j2 in match.get_opcodes():
 		left, right = expected[i1:i2], shown[j1:j2]
-		# a wrong result does not make it another call
+		# a wrong result does not make it a different call
 		while left and right:
 			if left[0].call.name == right[0].name:
 				out.append((left.pop(0), right.pop(0)))

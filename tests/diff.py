@@ -74,13 +74,13 @@ def normal(path, *args):
 	return diff("--normalize", path, *args).stdout
 
 def same_runs(tap, name, tmp, command):
-	"""One run against RUNS others: no difference, the same normal form."""
+	"""Compare one run with RUNS others: no difference, and the same normal form."""
 	def run(i):
 		path = os.path.join(tmp, "run%d" % i)
 		dump(path, *[w.replace("@", path + ".") for w in command])
 		return path
 
-	# some at a time, so that they get in each other's way
+	# several at a time, so that they interfere
 	with ThreadPoolExecutor(4) as pool:
 		first, *others = pool.map(run, range(RUNS + 1))
 	bad = []
@@ -96,7 +96,7 @@ def same_runs(tap, name, tmp, command):
 	       ["\n".join(bad)])
 
 def record(base, args, pipe=False):
-	"""Dumps perf record, whose output goes to BASE.data; its status."""
+	"""Trace perf record, which writes BASE.data; return its exit status."""
 	with open(base + ".data" if pipe else os.devnull, "wb") as f:
 		return subprocess.run([PEVTRACE, "--json=" + base, "-o", "/dev/null", PERF,
 				       "record", "-o", "-" if pipe else base + ".data"]
@@ -105,14 +105,14 @@ def record(base, args, pipe=False):
 				      check=False).returncode
 
 def evlist(path):
-	"""perf's own account: the attr of the event cpu-clock as a dict."""
+	"""Return the attr of the event cpu-clock, as perf evlist shows it."""
 	r = subprocess.run([PERF, "evlist", "-v", "-i", path], stdout=subprocess.PIPE,
 			   stderr=subprocess.DEVNULL, text=True, timeout=60)
 	line = next(l for l in r.stdout.splitlines() if l.startswith("cpu-clock"))
 	return dict(re.findall(r"(\w+)(?: \})?: ([^,{}]+)", line.split(": ", 1)[1]))
 
 def no_probes(tap, tmp):
-	"""What was only tried is left out, and nothing else."""
+	"""--no-probes leaves out probes, and nothing else."""
 	path = os.path.join(tmp, "probes")
 	dump(path, PERF, "record", "-o", path + ".data", "-e", "cpu-clock", "true")
 	everything = normal(path).splitlines()
@@ -174,7 +174,7 @@ def names_fields(tap, tmp):
 	       "the other way round, bits go", [r.stdout.decode()])
 
 def ids_of(path):
-	"""perf's own account: the name and number of ids of each event."""
+	"""Return the number of ids of each event, as perf report shows it."""
 	r = subprocess.run([PERF, "report", "--header-only", "-i", path],
 			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
 			   timeout=60)
@@ -182,7 +182,7 @@ def ids_of(path):
 		re.findall(r"# event : name = .*? id = \{([^}]*)\}", r.stdout)]
 
 def data_files(tap, tmp):
-	"""What perf asked for and what it stored, and two files of one command."""
+	"""Compare what perf asked for with what it stored, and two files of one command."""
 	for i, (name, args) in enumerate(RECORDS):
 		if name == "tracepoints" and (os.geteuid() or not sp.tracefs()):
 			tap.skip("perf.data: " + name, "needs root and tracefs")
@@ -228,7 +228,7 @@ def data_edges(tap, tmp):
 		with open(bad, "wb") as f:
 			f.write(data)
 
-	# the first attr stands where the header says; wakeup_events is at 48 in it
+	# the header has the offset of the first attr, where wakeup_events is at 48
 	at = int.from_bytes(content[24:32], "little") + 48
 	write(content[:at] + b"\7" + content[at + 1:])
 	for a, b, values in (path, bad, "0 -> 7"), (bad, path + ".data", "7 -> 0"):
@@ -254,7 +254,7 @@ def data_edges(tap, tmp):
 	tap.ok(r.returncode == 1 and b"config=PERF_COUNT_SW_TASK_CLOCK\n" in r.stdout
 		  and b"sample_type" not in r.stdout, "perf.data: --only", [r.stdout.decode()])
 
-	# behind each attr stands where its ids are, and how many bytes they are
+	# each attr is followed by offset and size of its ids
 	attrs, size = (int.from_bytes(content[n:n + 8], "little") for n in (24, 16))
 	none = bytes(8)
 	write(content[:attrs + size - 8] + none + content[attrs + size:])
@@ -298,7 +298,7 @@ def data_edges(tap, tmp):
 	tap.ok(not wrong, "perf.data: any byte is wrong", wrong)
 
 def loop(path, seed, calls):
-	"""A dump of that many calls, which enable and disable an event in turn."""
+	"""Write a dump of that many calls, which enable and disable an event in turn."""
 	def line(kind, word=""):
 		return next(i for i, l in enumerate(seed) if '"kind":"%s"' % kind in l
 			    and word in l)
@@ -310,14 +310,14 @@ def loop(path, seed, calls):
 		f.writelines(seed[last + 1:])
 
 def confined(*args):
-	"""A diff that may have 16 MB of data."""
+	"""Run diff with a limit of 16 MB of data."""
 	limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (16 << 20, 16 << 20))
 	return subprocess.run([PEVTRACE, "diff", *args], stdout=subprocess.PIPE,
 			      stderr=subprocess.STDOUT, timeout=60, preexec_fn=limit,
 			      check=False)
 
 def loops(tap, tmp):
-	"""Calls that are made over and over."""
+	"""Compare long loops of calls."""
 	seed, few, many = (os.path.join(tmp, n) for n in ("seed", "few", "many"))
 	dump(seed, os.path.join(TARGETS, "attrs"), "ioctl")
 	with open(seed, encoding="utf-8") as f:
@@ -410,7 +410,7 @@ def bad_input(tap, tmp, path):
 	tap.ok(r.returncode == 0, "standard input", [r.stderr])
 
 def idempotent(tap, tmp, path):
-	"""Twice the same, and nothing in it of fds, pids, addresses, times."""
+	"""The normal form is stable, without descriptors, pids, addresses and times."""
 	form = normal(path)
 	tap.ok(form and form == normal(path), "--normalize writes the same twice")
 	tap.ok(not re.search(rb"=0x7f[0-9a-f]{6}| fd=\d", form),

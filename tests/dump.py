@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Dumps: what is in them, what comes out of them again, and what is said of
+"""Dumps: their content, what decode prints of them, and the messages about
 damaged ones.
 
   schema   every line of many dumps is as share/pevtrace/trace.schema.json
@@ -54,7 +54,7 @@ class Trouble(Exception):
 	pass
 
 class Bench:
-	"""Runs things in a directory of their own."""
+	"""Runs commands in a directory for this test."""
 
 	def __init__(self, tap, tmp, words):
 		self.tap, self.tmp, self.words = tap, tmp, words
@@ -84,7 +84,7 @@ class Bench:
 		return p.returncode, out, err.decode(errors="replace")
 
 	def trace(self, options, command, timeout=60, **how):
-		"""-> text and dump of one run, as paths."""
+		"""Trace a command; return the paths of text and dump."""
 		text, dump = self.path("txt"), self.path("json")
 		self.status, _, self.err = self.run(
 			[PEVTRACE, "-o", text, "--json=" + dump] + options +
@@ -95,7 +95,7 @@ class Bench:
 		return text, dump
 
 	def decode(self, options, dump):
-		"""-> path of the text; Trouble when it is not decoded whole."""
+		"""Return the path of the decoded text; raise Trouble if decoding fails."""
 		text = self.path("txt")
 		rc, out, err = self.run([PEVTRACE, "decode", "-o", text] +
 					options + [dump])
@@ -148,7 +148,7 @@ class Schema:
 			for e in self.validator.iter_errors(line)]
 
 	def why_not(self, path):
-		"""What is wrong with a dump; [] when nothing is."""
+		"""Return the errors of a dump."""
 		out = []
 		lines = lines_of(path)
 		for n, line in enumerate(lines, 1):
@@ -164,7 +164,7 @@ class Schema:
 		return out[:12] + order_of(lines)[:12] + totals_of(lines)
 
 def order_of(lines):
-	"""What pevtrace-json(5) promises about the order of lines."""
+	"""Return violations of the order of lines in pevtrace-json(5)."""
 	begun, tasks, out = {}, set(), []
 	last = 0
 	for n, line in enumerate(lines, 1):
@@ -191,7 +191,7 @@ def order_of(lines):
 		if kind == "gone":
 			tasks.discard(tid)
 		now = line.get("enter_ns", line.get("exit_ns", line.get("ns")))
-		# a ring is looked into when a call has begun, and told before it
+		# rings are read when a call has begun, and written before the call
 		if kind in ("end", "header", "record", "look"):
 			continue
 		if now is not None and now < last:
@@ -313,7 +313,7 @@ TASKS = [
 ]
 
 def check_refusals(b, schema):
-	"""A schema that takes everything would be none."""
+	"""The schema refuses invalid lines."""
 	good = {"kind": "comm", "tid": 1, "comm": "x"}
 	name = {"kind": "name", "of": "fd", "tid": 1, "fd": 3, "name": None}
 	gone = {"kind": "gone", "tid": 1, "ns": 1, "how": "exit", "status": 0,
@@ -397,12 +397,12 @@ def check_found(b, schema):
 	b.tap.ok(not why, what, why)
 
 def check_found_ring(b, schema):
-	"""A program with rings mapped, that is attached to while it waits."""
+	"""A program with mapped rings, attached to while it waits."""
 	what = "schema: a ring that was there before"
 	if not b.wanted(what):
 		return
 	dump = b.path(".json")
-	# it polls until its command ends, and maps its rings before that starts
+	# it maps its rings, starts its command, and polls until that ends
 	program = subprocess.Popen([target("demo"), "sh", "-c", "echo up; read x"],
 				   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 				   bufsize=0)
@@ -428,7 +428,7 @@ def check_found_ring(b, schema):
 	b.tap.ok(not why, what, why)
 
 def documented():
-	"""{kind: keys} that the manual page describes."""
+	"""Return {kind: keys} as described in the manual page."""
 	with open(PAGE, encoding="utf-8") as f:
 		text = f.read()
 	out = {}
@@ -487,7 +487,7 @@ LONG = """config sample_period sample_type read_format bp_addr bp_len
 branch_sample_type sample_regs_user sample_regs_intr sig_data config3""".split()
 
 def from_bytes(raw, offset, names, bit):
-	"""A member out of the attr's bytes; None where they do not have it."""
+	"""Return a member of the attr's bytes; None if they are too short for it."""
 	if offset == 40:
 		width = 2 if names[0] == "precise_ip" else 1
 		return int.from_bytes(raw[40:48], "little") >> bit & \
@@ -620,7 +620,7 @@ def same_targets():
 	return out
 
 def same_again(b, schema, options, text, dump, perf=True):
-	"""Decodes; dumps while decoding; decodes that; -> what is not the same."""
+	"""Decode a dump into text and another dump, decode that; return the differences."""
 	live = read(text)
 	if not live and perf and "-e" not in options and "-q" not in options:
 		return ["nothing was traced"]
@@ -657,7 +657,7 @@ def check_same(b, schema):
 				continue
 			try:
 				text, dump = b.trace(options, argv)
-				# those of signals and trees use no perf
+				# signal targets open no events
 				why = same_again(b, schema, options, text, dump,
 						 not name.startswith("signals"))
 			except (Trouble, ValueError) as e:
@@ -684,7 +684,7 @@ def check_same(b, schema):
 	check_alien(b, schema)
 
 def check_places(b):
-	"""The same, by way of other files than one with -o."""
+	"""The same with standard output, standard input and -ff."""
 	if not target("demo") or not b.wanted("same: to standard output"):
 		return
 	dump = b.path("json")
@@ -720,7 +720,7 @@ def check_places(b):
 			  if mine.get(k) != theirs.get(k)])
 
 def check_header(b):
-	"""What a dump of a dump says of the machine and of the run."""
+	"""A dump of a dump keeps the description of machine and run."""
 	what = "same: the header of a dump of a dump"
 	if not b.wanted(what):
 		return
@@ -763,7 +763,7 @@ def check_header(b):
 	b.tap.ok(not why, what, why)
 
 def check_alien(b, schema):
-	"""Names that are no UTF-8, or that JSON has to quote."""
+	"""Names that are not UTF-8, or that JSON escapes."""
 	if not b.wanted("same: names"):
 		return
 	for word in (b"caf\xe9", b'q"u\\o\te', b"line\nfeed\x7f\x01",
@@ -772,7 +772,7 @@ def check_alien(b, schema):
 		os.makedirs(where, exist_ok=True)
 		program = os.path.join(where, b"true." + word)
 		shutil.copy("/bin/true", program)
-		# what runs it holds an event, so that all of it is shown
+		# the shell holds a descriptor, so that all of its calls are shown
 		script = 'exec 7<"$1"; "$1"; exec "$1" "$1"'
 		what = "same: names with %r" % word
 		options = ["-y", "-e", "trace=all", "--summary", "-s", "400"]
@@ -790,8 +790,8 @@ def check_alien(b, schema):
 
 # ---- bad input -----------------------------------------------------------------
 
-# What decoding needs of each kind of line.  A member that is not named here is
-# there for other readers.
+# Members that decode requires in each kind of line.  The others are
+# for other readers.
 NEEDED = {
 	"header": "kind schema arch page_size real_offset_ns start_ns",
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
@@ -813,7 +813,7 @@ NEEDED = {
 	"gone": "kind tid ns how status",
 	"end": "kind",
 }
-# It can do without these, and makes something else of the line then.
+# Optional members that change what decode prints.
 USED = {
 	"header": "pevtrace kernel command", "name": "name", "exec": "exe",
 	"call": "errno stack", "enter": "stack", "exit": "errno",
@@ -835,7 +835,7 @@ class Decoded:
 		return "status %d, %s" % (self.rc, self.err[:400] or "no message")
 
 def decode_bytes(b, data, options=(), timeout=60):
-	"""Decodes; a crash, a sanitizer's word or a hang is Trouble."""
+	"""Decode bytes; raise Trouble after a crash, a sanitizer's report or a hang."""
 	path = os.path.join(b.tmp, "bad.json")
 	with open(path, "wb") as f:
 		f.write(data)
@@ -866,7 +866,7 @@ def join(lines):
 	return b"".join(line + b"\n" for line in lines)
 
 def note(b, what, check, *args):
-	"""One result; check returns what is wrong."""
+	"""Print one result: check returns what is wrong."""
 	if not b.wanted(what):
 		return
 	try:
@@ -879,7 +879,7 @@ def cut_lines(b, lines, whole):
 	why, shown = [], 0
 	for n in sp.sample(range(len(lines)), 2, len(lines) - 1):
 		d = decode_bytes(b, join(lines[:n]))
-		# with no line at all, it is the first one that is missing
+		# in an empty file, the first line is missing
 		if d.rc != 2 or not d.said(max(n, 1)) or len(d.err.split("\n")) != 2:
 			why.append("after line %d: %s" % (n, d))
 		if not whole.startswith(d.out):
@@ -957,7 +957,7 @@ def first_line(b, lines):
 	return why
 
 def by_kind(b, schema):
-	"""{kind: (lines of a dump, index of a line of that kind)}"""
+	"""Return {kind: (lines of a dump, index of a line of that kind)}."""
 	out = {}
 	for path in b.kept.values():
 		lines = read(path).splitlines()
@@ -1010,8 +1010,8 @@ def wrong_types(b, schema, kind, lines, at):
 MOST_MB = 256
 
 def twice_named(b, lines, whole):
-	"""A name that stands twice in an object, wherever: json.loads() and json-c
-	would take the last."""
+	"""A key that occurs twice in an object is an error: json.loads() and json-c
+	would use the last."""
 	why = []
 	at = next(i for i, line in enumerate(lines)
 		  if b'"memory":[{' in line and b'"args":{' in line)
@@ -1035,12 +1035,12 @@ def twice_named(b, lines, whole):
 		if k.rc != 2 or text not in k.err or not k.out or \
 				len(k.out) >= len(whole):
 			why.append("%s with --keep-going: %s" % (text, k))
-	# the same name in objects beside and in each other is none
+	# the same key in different objects is correct
 	fine = good[:-1] + b',"more":[{"kind":1,"tid":{"tid":2}},{"kind":1}]}'
 	d = decode_bytes(b, join(lines[:at] + [fine] + lines[at + 1:]))
 	if d.rc or d.out != whole:
 		why.append("in other objects: %s" % d)
-	# no way to make it slow: this took minutes of CPU if each looked at all others
+	# not quadratic: comparing each key with all others would take minutes
 	many = b",".join(b'"%d":0' % n for n in range(300000))
 	d = decode_bytes(b, join(lines[:at] + [good[:-1] + b"," + many + b"}"] +
 				 lines[at + 1:]))
@@ -1049,7 +1049,7 @@ def twice_named(b, lines, whole):
 	return why
 
 def enormous(b, lines):
-	"""Memory for one line, and not for any line."""
+	"""Memory is bounded, however long a line is."""
 	why = []
 	path = os.path.join(b.tmp, "enormous.json")
 	for what, start, piece, times, end in (
@@ -1061,7 +1061,7 @@ def enormous(b, lines):
 			# the longest that is read at all
 			("4 MB of small things", b'{"kind":"x","a":[',
 			 b"{}," * 1024, 1360, b"1]}")):
-		# in pieces: what we hold would count as the child's
+		# written in pieces: memory held here would count as the child's
 		with open(path, "wb") as f:
 			f.write(join(lines[:5]) + start)
 			for _ in range(times):
@@ -1076,7 +1076,7 @@ def enormous(b, lines):
 	return why
 
 def mutated(b, data):
-	"""Anything but a crash; a message for what is not shown."""
+	"""Changed bytes cause no crash, and a message for each line not shown."""
 	pick, why = random.Random(SEED), []
 	for _ in range(sp.times(40, 150)):
 		bad = bytearray(data)
@@ -1125,7 +1125,7 @@ def no_file(b):
 	return why
 
 def twice(b, lines, whole):
-	"""A dump behind a dump: what follows the end is no part of it."""
+	"""Two dumps in one file: lines after the end are an error."""
 	why = []
 	d = decode_bytes(b, join(lines + lines))
 	if d.rc != 2 or not d.said(len(lines) + 1) or d.out != whole:
@@ -1140,7 +1140,7 @@ def check_bad(b, schema):
 		b.kept["demo"] = b.trace(FULL, [target("demo")])[1]
 	print("# SEED=%d" % SEED)
 	data = read(b.kept["demo"])
-	# without records, which are many
+	# without records, of which there are many
 	lines = [x for x in data.splitlines()
 		 if json.loads(x)["kind"] not in ("record", "look")]
 	small = join(lines)

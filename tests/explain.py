@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace explain: what it says, against those who know:
+"""pevtrace explain, compared with other sources:
 
   record   perf record of a command: opens, probes, fds, rings, threads, period,
            samples and mappings, against the calls of the same run (read here
@@ -50,7 +50,7 @@ def explain(args, **how):
 	return run(["explain"] + args, **how)
 
 class Story:
-	"""What was told of a dump: .text with every chapter as one line a paragraph or
+	"""The explanation of a dump: .text, with one line for each paragraph or
 	item, by its heading in .chapters."""
 	def __init__(self, dump, options=()):
 		self.result = explain(["--width=100000"] + list(options) + [dump])
@@ -69,7 +69,7 @@ class Story:
 		return re.search(pattern, "\n".join(self.chapters.get(chapter, [])), re.M)
 
 class Dump:
-	"""The calls of a dump, read without pevtrace."""
+	"""Return the calls of a dump, read without pevtrace."""
 	def __init__(self, path):
 		with open(path) as f:
 			self.lines = [json.loads(line) for line in f]
@@ -104,7 +104,7 @@ class Dump:
 		return out
 
 def numbers(text):
-	"""The fds in "fds 3 to 5 and 7"."""
+	"""Return the descriptors in "fds 3 to 5 and 7"."""
 	out = set()
 	for a, b in re.findall(r"(\d+)(?: to (\d+))?", text):
 		out |= set(range(int(a), int(b or a) + 1))
@@ -422,7 +422,7 @@ while time.time() < end:
 	os.close(fd)
 """
 
-# On whose behalf the functions of a step run: one of these is above them.
+# Functions called in a step: one of these is above them in the stack.
 ABOVE = {"copy": "perf_event_open", "pmu": "perf_event_open", "rights": "perf_event_open",
 	 "init_cpu_clock": "perf_event_open", "init_software": "perf_event_open",
 	 "install": "perf_event_open|openat|memfd|pipe|do_sys|x64_sys",
@@ -476,7 +476,7 @@ def test_stacks(tap, tmp):
 	if len(seen) < 5:
 		return tap.skip("who calls the kernel's functions",
 				"the kernel's stacks are not to be had")
-	# a stack may be cut short, but not most of them
+	# some stacks may be incomplete, but not most of them
 	tap.ok(len(strays) * 20 < len(chains),
 	       "%d functions were seen at work in the calls they are told for" % len(seen),
 	       strays[:3])
@@ -503,12 +503,12 @@ def test_told(tap, tmp):
 
 # ---- words ------------------------------------------------------------------------------------
 
-# Sections whose rows say something about names that stand elsewhere.
+# Sections whose rows describe names defined in other sections.
 ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%told", "%unsaid",
 		"%exceptions")
 
 def names_of_tables():
-	"""(word to ask for, meaning) of every row of xlat/*.in."""
+	"""Return (word to ask for, meaning) of every row of xlat/*.in."""
 	out = []
 	for path in sorted(glob.glob(os.path.join(XLAT, "*.in"))):
 		section, layout = None, None
@@ -648,7 +648,7 @@ def test_attached(tap, tmp):
 # ---- shape -----------------------------------------------------------------------------------------
 
 def on_terminal(args):
-	"""What is written to a terminal of 60 columns."""
+	"""Return what is written to a terminal of 60 columns."""
 	import fcntl, struct, termios
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 60, 0, 0))
@@ -669,7 +669,7 @@ def on_terminal(args):
 	return out.decode()
 
 def too_long(text, width):
-	"""Lines that could have been broken and were not."""
+	"""Return lines that are too long although they could be broken."""
 	return [x for x in text.split("\n") if len(x) > width and " " in x.strip()[2:]]
 
 def test_shape(tap, tmp):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls of our own that fail: one at a time, each of them in turn.
+"""pevtrace when its own calls fail, one at a time.
 
 tests/fault/fault.c, preloaded, makes the Nth call of a function fail in pevtrace
 and in no other program.  Whatever fails, there is a result, or a message and
@@ -36,8 +36,8 @@ LIBRARY = os.path.join(os.path.dirname(TARGETS), "fault.so")
 ALL = os.environ.get("FAULT_ALL") == "1"
 SEED = int(os.environ.get("FAULT_SEED", "1"))
 ONLY = os.environ.get("FAULT_ONLY", "").split()
-SAMPLE = 32		# for each case
-PATIENCE = 60		# seconds, on a machine that is busy
+SAMPLE = 32		# calls tried for each case
+PATIENCE = 60		# seconds, for a busy machine
 PR_SET_CHILD_SUBREAPER = 36
 
 def function_names():
@@ -46,7 +46,7 @@ def function_names():
 
 FUNCTIONS = function_names()
 
-# What a call fails with; EIO otherwise.
+# The errno of a failing call; EIO otherwise.
 ERRORS = {
 	"malloc": "ENOMEM", "calloc": "ENOMEM", "realloc": "ENOMEM", "mmap": "ENOMEM",
 	"open": "EMFILE", "openat": "EMFILE", "fopen": "EMFILE", "fdopen": "ENOMEM",
@@ -57,11 +57,11 @@ ERRORS = {
 	"syscall": "EPERM", "signalfd": "EMFILE",
 }
 
-# What one run came to.
+# The outcome of one run.
 Result = collections.namedtuple("Result", "status out err target left")
 
 class Case:
-	"""A command of pevtrace, {tmp} standing for a directory made for it."""
+	"""A command of pevtrace; {tmp} is replaced by a directory created for it."""
 	def __init__(self, name, *args, exact=False, attach=None, may=()):
 		self.name, self.args, self.exact, self.attach = name, args, exact, attach
 		self.may = may		# other statuses: what failed is the answer
@@ -93,12 +93,12 @@ def cases(dump, data):
 	] + ([Case("perfdata", "decode", data, exact=True)] if data else [])
 
 def children():
-	"""Those of ours, with those that their parents left to us."""
+	"""Return our children, also those inherited from processes that ended."""
 	with open("/proc/self/task/%d/children" % os.getpid()) as f:
 		return [int(pid) for pid in f.read().split()]
 
 def reap_strays():
-	"""What is left of the processes of a run: those that are no zombies."""
+	"""Return the processes of a run that have not ended."""
 	left = []
 	for pid in children():
 		try:
@@ -134,7 +134,7 @@ class Runner:
 								      f.read())))
 
 	def attached(self, case, fault):
-		"""The target goes on once it is traced, or once it is clear that it will not be."""
+		"""Let the target continue when it is traced, or when tracing has failed."""
 		path = os.path.join(self.tmp, "said")
 		with open(path, "w") as out:
 			target = subprocess.Popen(case.attach, stdin=subprocess.PIPE, stdout=out,
@@ -194,11 +194,11 @@ class Runner:
 					if f not in ("text", "json")]
 
 def told(err):
-	"""Our own lines."""
+	"""Return the lines printed by pevtrace."""
 	return [l for l in err.splitlines() if l.startswith("pevtrace: ")]
 
 def judge(case, base, got):
-	"""What is wrong with the result of a run in which something failed, or None."""
+	"""Return what is wrong with the result of a run with a failing call, or None."""
 	mine = told(got.err)
 	if got.status == "hung":
 		return "hung"
@@ -220,11 +220,11 @@ def judge(case, base, got):
 	return None
 
 def places(base):
-	"""(function, N) of all calls that there are in a run."""
+	"""Return (function, N) of all calls in a run."""
 	return [(f, n) for f, count in base.items() for n in range(1, count + 1)]
 
 def sample(rng, counts):
-	"""The first call of each function, and as many others as there is time for."""
+	"""Return the first call of each function, and a random sample of the others."""
 	first = [(f, 1) for f, count in counts.items() if count]
 	rest = [(f, rng.randint(1, count)) for f, count in counts.items() if count > 1]
 	rng.shuffle(rest)
@@ -232,7 +232,7 @@ def sample(rng, counts):
 	return more + rest[:SAMPLE - len(more)]
 
 def spread(counts):
-	"""Every call, but of functions called very often each 1 of some."""
+	"""Return every call, of frequently called functions a fraction."""
 	most = int(os.environ.get("FAULT_MOST", "400"))
 	chosen = []
 	for f, count in counts.items():

@@ -108,7 +108,7 @@ def test_btf(all_):
 	members = set(btf.members(attr))
 	for name, o in named(all_, "attr").items():
 		plain = name.split(" ")[0]
-		# what is refused before, or belongs to a PMU that is not there, may be unclear
+		# events refused earlier, or of a missing PMU, may be undetermined
 		want = ("yes", "unclear") if plain in members else ("no",)
 		if o["known"] not in want:
 			why.append("%s: known %s, BTF: %s" % (name, o["known"], plain in members))
@@ -122,7 +122,7 @@ def test_btf(all_):
 # ---- calls of our own ------------------------------------------------------------
 
 def probe(**fields):
-	"""Our own call: None where it opens, else the errno's name."""
+	"""Call perf_event_open; return None on success, otherwise the errno's name."""
 	kernel = {} if ROOT else {"exclude_kernel": 1}
 	fd = ck.call(ck.attr(sample_period=1, **dict({"config": FAULTS}, **kernel, **fields)))
 	if fd >= 0:
@@ -131,7 +131,7 @@ def probe(**fields):
 	return ck.name_of(fd)
 
 def agree(o, mine, what):
-	"""Refused where we are, by the same error, and not where we are not."""
+	"""Refused exactly when our own call is refused, with the same error."""
 	refused = o["result"] == "no"
 	error = {"ENOTSUP": "EOPNOTSUPP"}.get(o.get("error"), o.get("error"))
 	if refused != (mine is not None) or (refused and error != mine):
@@ -140,7 +140,7 @@ def agree(o, mine, what):
 
 def test_bits(all_):
 	got, why = named(all_, "attr"), []
-	# with what each of these must have beside it
+	# with the members that each of these requires
 	beside = {"inherit_thread": {"inherit": 1}, "sigtrap": {"remove_on_exec": 1},
 		  "build_id": {"mmap2": 1}, "freq": {}}
 	for bit in ck.BITS:
@@ -165,7 +165,7 @@ def test_samples(all_):
 	need = {11: {"branch_sample_type": 1 | 8}, 12: {"sample_regs_user": 1},
 		13: {"sample_stack_user": 64}, 18: {"sample_regs_intr": 1}}
 	for i, name in enumerate(n for n in got):
-		# the table goes by value, and has every bit
+		# the table is sorted by value and has every bit
 		why += agree(got[name], probe(sample_type=1 << i, **need.get(i, {})), name)
 	for i, name in enumerate(named(all_, "read_format")):
 		why += agree(named(all_, "read_format")[name], probe(read_format=1 << i), name)
@@ -208,7 +208,7 @@ def test_events(all_):
 	return why
 
 def test_ioctls(all_):
-	"""ENOTTY says that the kernel does not know one."""
+	"""ENOTTY means that the kernel does not know the ioctl."""
 	nr = {"ENABLE": 0, "DISABLE": 1, "REFRESH": 2, "RESET": 3, "PERIOD": 4, "SET_OUTPUT": 5,
 	      "SET_FILTER": 6, "ID": 7, "SET_BPF": 8, "PAUSE_OUTPUT": 9, "QUERY_BPF": 10,
 	      "MODIFY_ATTRIBUTES": 11}
@@ -235,7 +235,7 @@ def test_pmus(all_):
 	return differ(sorted(named(all_, "pmu")), sorted(os.listdir(DEVICES)), "PMUs")
 
 def test_perf(all_):
-	"""What perf counts we must have seen count."""
+	"""Events that perf counts must be reported as counting."""
 	why = []
 	for name in ("cpu-clock", "task-clock", "page-faults", "minor-faults"):
 		r = subprocess.run(["perf", "stat", "-x,", "-e", name + ("" if ROOT else ":u"), "true"],
@@ -249,7 +249,7 @@ def test_perf(all_):
 	return why
 
 def test_effects(all_):
-	"""Accepted is not honoured; and what we know of software events."""
+	"""Accepted is not the same as honoured; facts about software events."""
 	got, why = named(all_, "attr"), []
 	no_pmu = not os.path.exists(DEVICES + "/cpu")
 	for name in ("disabled", "inherit", "exclude_user", "mmap", "comm", "task", "freq",
@@ -284,7 +284,7 @@ def test_release(all_):
 # ---- the form --------------------------------------------------------------------
 
 def test_text(all_):
-	"""Text and JSON tell the same."""
+	"""Text and JSON agree."""
 	kind, rows = None, []
 	text = run().stdout
 	for line in text.splitlines():
@@ -373,7 +373,7 @@ def test_nobody(tmp):
 	return why + differ((kernel["kind"], kernel["fits"]), ("kernel", True), "release")
 
 def test_denied(error):
-	"""Of the kernel nothing is known: nothing is said to be refused by it."""
+	"""When a filter fails every call, nothing is reported as refused by the kernel."""
 	got = objects(preexec_fn=ck.forbid(error))
 	why = differ({(o["result"], errno.errorcode[error] in o["why"]) for o in got
 		      if "result" in o}, {("untried", True)}, "results")
@@ -385,13 +385,13 @@ def test_denied(error):
 	return why + differ("has" in got[-2], False, "release")
 
 def test_few_descriptors():
-	"""What was left open would run out of them."""
+	"""Descriptors left open would exhaust the limit."""
 	def few():
 		resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 	return differ(run(preexec_fn=few).stdout, run().stdout, "with 16 descriptors")
 
 def test_no_descriptors():
-	"""So few that wrong things would be found: said, unless the hard limit allows more."""
+	"""With too few descriptors an error is reported, unless the hard limit allows more."""
 	why = []
 	for n in (4, 5, 8):
 		r = run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
@@ -401,7 +401,7 @@ def test_no_descriptors():
 	return why + differ((r.returncode, r.stdout), (0, run("size").stdout), "5, and 64 hard")
 
 def test_no_processes(tmp):
-	"""No child, no trial: nothing is told of the kernel."""
+	"""If no child can be created, nothing is reported about the kernel."""
 	program = for_all(tmp)
 	why = []
 	for n in (1, 2):
@@ -414,8 +414,8 @@ def test_no_processes(tmp):
 	return why
 
 def test_leaves_nothing():
-	"""No event in the process itself, no child behind it."""
-	ck.LIBC.prctl(36, 1, 0, 0, 0) # orphans come to us
+	"""No event remains open in the process, and no child remains."""
+	ck.LIBC.prctl(36, 1, 0, 0, 0) # become the parent of orphans
 	p = subprocess.Popen([PEVTRACE, "features"], stdout=subprocess.DEVNULL)
 	why, most, folder = [], 0, "/proc/%d/fd" % p.pid
 	while p.poll() is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The event graph of --summary: who opened what, what leads where, who reads
+"""The event graph of --summary: who opened what, groups and redirections, who reads
 which ring, how it was started, what was tried before.  Held against
 
   the calls of the same run	by a second reading of them, done here
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ringparse as rp
 import straceparse as sp
 
-# ---- the graph, drawn once more from the calls ---------------------------------
+# ---- the graph, computed from the calls ---------------------------------
 
 class Seen:
 	def __init__(self, call, number):
@@ -116,7 +116,7 @@ def same_graph(tap, name, run):
 			if got != want:
 				why.append("#%d %s: %s is %s, not %s" %
 					   (e.number, e.label, what, got, want))
-		# a member runs with its leader: what it is called is free
+		# a member runs with its leader: either wording is accepted
 		if not e.leader and it.start != e.start:
 			why.append("#%d %s: %s, not %s" %
 				   (e.number, e.label, it.start, e.start))
@@ -153,7 +153,7 @@ POLLS = ("poll", "ppoll", "epoll_wait", "epoll_pwait", "epoll_pwait2", "select",
 	 "pselect6")
 
 def readers(tap, name, run, events, rings):
-	"""Which task waits for which ring, and how often it reads."""
+	"""Return which task waits for which ring, and how often it reads."""
 	first = {}	# label -> ring number
 	for no, (e, _) in enumerate(rings, 1):
 		first.setdefault(e.label, no)
@@ -229,7 +229,7 @@ def test_perf(tap, tmp, tracefs):
 			overwritten(tap, name, run, tmp + "/data")
 
 def overwritten(tap, name, run, data):
-	"""What is left of a ring that is written over."""
+	"""Check what remains of an overwritable ring."""
 	theirs = collections.Counter((t.type, t.time, t.size) for t in rp.dump(data))
 	ids = rp.data_ids(data)
 	rings = [r.number for r in run.summary.rings.values()
@@ -251,7 +251,7 @@ def overwritten(tap, name, run, data):
 	       % (name, heads), ["%d bytes shown, %d missed" % (n, heads)])
 
 def test_fallback(tap, tmp):
-	"""perf without a cycle counter falls back to a clock, and says so."""
+	"""Without a cycle counter perf falls back to a clock, which the graph shows."""
 	name = "fallback from cycles"
 	run = rp.Run(["--summary"], [rp.PERF, "record", "-o", tmp + "/data", "/bin/true"])
 	opens = [c for c in run.calls if c.name == "perf_event_open"]
@@ -275,7 +275,7 @@ def test_fallback(tap, tmp):
 	tap.ok(good and set(numbers) <= known,
 	       name + ": what worked instead is in the list", run.summary.failures)
 
-# ---- programs that say themselves what they do --------------------------------------
+# ---- targets that print what they do --------------------------------------
 
 def usable(tap, name, run):
 	if run.status == rp.SKIPPED:
@@ -343,7 +343,7 @@ def test_passed(tap):
 	       [run.out] + [r.line for r in run.records])
 
 def test_clock(tap):
-	"""What a period is of: of a clock, of time."""
+	"""The period of a clock is a time."""
 	for event, words in (("cpu-clock:u,sample_period=3000000", "every 3000000 ns"),
 			     ("task-clock:u,sample_period=1", "every 1 ns"),
 			     ("page-faults:u,sample_period=3000000", "every 3000000 events"),
@@ -431,7 +431,7 @@ def test_reuse(tap):
 					     list(s.probes.values()))
 		tap.ok(opens == listed and len(s.events) == 6,
 		       what + ": six events", s.lines)
-		# by close, exec, exit, and by another one on the last descriptor
+		# by close, exec, exit, and by dup2 over the last descriptor
 		tap.ok(all(e.closed and e.count is not None and e.id
 			   for e in s.events.values()),
 		       what + ": each has its last count and its end", s.lines)
@@ -470,7 +470,7 @@ def test_attach(tap, tmp):
 		run.read(f.read().split("\n"))
 	os.unlink(out)
 	tap.ok(target.returncode == 0, name + ": the program works", [rest])
-	# events from before have no kind; those opened since have
+	# inherited events have no kind; those opened during the trace have
 	found = collections.Counter()
 	why = []
 	did = by_task(truth(rest))
@@ -507,10 +507,10 @@ def test_attach(tap, tmp):
 	tap.ok(len(old) == 2 and all(e.id for e in old),
 	       name + ": and have their ids", run.summary.lines)
 
-# ---- what cannot be looked into ------------------------------------------------------
+# ---- what cannot be read ------------------------------------------------------
 
 def test_undumpable(tap, tmp):
-	"""Neither its memory nor its descriptors are ours: that is said, and nothing
+	"""Memory and descriptors of the process are inaccessible: this is reported, and nothing
 	is made up."""
 	name = "not dumpable"
 	if rp.missing("confined"):
@@ -569,7 +569,7 @@ def test_undumpable(tap, tmp):
 	       " ".join(told.split()) and not re.search("counts, for|no samples|CPU_CYCLES|cpu-cycles", told),
 	       name + ": and explain", told.split("\n"))
 
-# ---- nobody notices ------------------------------------------------------------------
+# ---- tracing is not noticed ------------------------------------------------------------------
 
 def test_undisturbed(tap):
 	name = "undisturbed"

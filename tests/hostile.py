@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs that mean harm to whoever looks at them.
+"""Programs that try to harm their tracer.
 
 Names with control bytes, sizes that lie, memory and descriptors that change
 between two looks, storms of signals, forks without end, tasks that end while
@@ -39,7 +39,7 @@ EVIL = b"\033[31m\033]0;x\007\r\n\x9b1m\xc2\x9b2J\x7f\xff"
 CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 ENV = dict(os.environ, NO_COLOR="1", LC_ALL="C")
 VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng", "lazy"]
-# what races may have it say: another event has taken a ring's place meanwhile
+# message allowed for races: another event has replaced the ring meanwhile
 BLIND = re.compile(rb"pevtrace: cannot look into the ring buffer of hostile\[\d+\]: "
 		   rb"Invalid argument; its records are not shown\n")
 MODES = {
@@ -53,7 +53,7 @@ MODES = {
 }
 
 def controls(data):
-	"""What a terminal might obey, or what is not UTF-8."""
+	"""Return control characters and invalid UTF-8 in the output."""
 	found = ["%r at %d" % (data[max(0, m.start() - 20):m.end() + 20], m.start())
 		 for m in CONTROL.finditer(data)][:3]
 	try:
@@ -79,7 +79,7 @@ def peak_of(pid):
 		return 0
 
 def watch(argv, tmp):
-	"""Runs pevtrace; its end, what the target printed, and its largest size in KiB."""
+	"""Run pevtrace; return exit status, the target's output, and peak size in KiB."""
 	with tempfile.TemporaryFile() as out:
 		tracer = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
 					  stderr=subprocess.STDOUT, cwd=tmp, env=ENV)
@@ -113,7 +113,7 @@ def one(tap, tmp, verb):
 			bad.append("ended with %d: %r" % (status, out))
 		if b"perf_event_open" not in seen and verb != "forks":
 			bad.append("the trace is empty")
-		if size >= LIMIT and not sp.sanitized():	# these keep what was freed
+		if size >= LIMIT and not sp.sanitized():	# sanitizers keep freed memory
 			bad.append("%d KiB" % size)
 		if name == "json":
 			bad += lines_of_json(seen)
@@ -125,7 +125,7 @@ def one(tap, tmp, verb):
 	       (verb.split()[0], len(MODES)), why)
 
 def spoil(path, field, value):
-	"""Puts a value into the header of each symbol table of an ELF file of 64 bits."""
+	"""Set a field in the header of each symbol table of a 64-bit ELF file."""
 	with open(path, "r+b") as f:
 		data = bytearray(f.read())
 		at, = struct.unpack_from("<Q", data, 0x28)
@@ -137,7 +137,7 @@ def spoil(path, field, value):
 		f.write(data)
 
 def symbols(tap, tmp):
-	"""Programs that run, but whose symbol tables lie: a stack may be lost, no more."""
+	"""Programs with invalid symbol tables: a stack may be missing, nothing worse."""
 	for name, field, value in (("a size beyond all files", 32, 1 << 40),
 				   ("entries of no size", 56, 0),
 				   ("a place beyond all files", 24, 1 << 63)):
@@ -155,7 +155,7 @@ def symbols(tap, tmp):
 		       [status, out, size, seen[:1000]])
 
 def cgroup(tap, tmp):
-	"""A cgroup of an evil name, in records and elsewhere."""
+	"""A cgroup whose name has control characters."""
 	path = os.path.join(CGROUPS.encode(), b"pevtrace%d" % os.getpid() +
 			    EVIL.replace(b"\n", b""))
 	name = "a cgroup's name with escapes"
@@ -172,7 +172,7 @@ def cgroup(tap, tmp):
 		os.rmdir(path)
 
 def attach_to_the_dying(tap, tmp):
-	"""Attached to at a random moment of a short life: a good end, whatever it was."""
+	"""Attach at a random moment to short-lived programs: both end well."""
 	rnd = random.Random(SEED)
 	why = []
 	for n in range(ATTACHES):
@@ -186,16 +186,16 @@ def attach_to_the_dying(tap, tmp):
 		out = target.communicate(timeout=60)[0]
 		if target.returncode or (n % 2 and out != b"mayflies: over\n"):
 			why.append("the target ended with %d: %r" % (target.returncode, out))
-		# a zombie, or no more there: that is said
+		# a zombie or a process that has ended is reported
 		if tracer.returncode not in (0, 2) or (tracer.returncode == 2) != ("cannot attach" in said):
 			why.append("pevtrace ended with %d: %s" % (tracer.returncode, said))
 	tap.ok(not why, "attached %d times to what was about to end" % ATTACHES, why)
 
 def busy_among_sleepers(tap, tmp):
-	"""To look after those that sleep must not cost those that do not their time."""
-	cpu = min(os.sched_getaffinity(0)) # of two, each would wait for the other
+	"""Sleeping tasks must not slow down the tracing of running ones."""
+	cpu = min(os.sched_getaffinity(0)) # on two CPUs, tracer and tracee would wait for each other
 	calls = {}
-	for sleepers in (0, 2000) * 3: # it happens most of the time
+	for sleepers in (0, 2000) * 3: # the slowdown is likely, not certain
 		r = subprocess.run([PEVTRACE, "--no-seccomp", "-o", os.path.join(tmp, "trace"),
 				    HOSTILE, "sleepers", str(sleepers)],
 				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300,
@@ -205,7 +205,7 @@ def busy_among_sleepers(tap, tmp):
 	       [repr(calls)])
 
 def attach_to_a_crowd(tap, tmp):
-	"""Threads and processes come and go all the time while it attaches and lets go."""
+	"""Attach and detach while threads and processes start and end."""
 	rnd = random.Random(SEED)
 	why = []
 	target = subprocess.Popen([HOSTILE, "mayflies", "600000"])
@@ -233,7 +233,7 @@ def attach_to_a_crowd(tap, tmp):
 	       why)
 
 def held_by_evil(tap, tmp):
-	"""The name of another tracer, in a message."""
+	"""The name of another tracer with control characters, in a message."""
 	evil = os.path.join(tmp.encode(), EVIL[:12].replace(b"/", b""))
 	os.symlink(PEVTRACE, evil)
 	target = subprocess.Popen(["sleep", "1000"])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls answered in the kernel's place: -e inject= and --as-kernel.
+"""Injected results: -e inject= and --as-kernel.
 
   strace   the same calls are hit, with the same results, as by strace's inject=
   attr     conditions on the attr, which strace has not
@@ -70,7 +70,7 @@ def script(body):
 	return [sys.executable, "-c", TARGET + body]
 
 def traced(tmp, options, body):
-	"""What the target printed, and the lines of the trace."""
+	"""Return what the target printed, and the lines of the trace."""
 	text = os.path.join(tmp, "text")
 	r = run(PEVTRACE, "-o", text, *options, *script(body))
 	with open(text) as f:
@@ -83,7 +83,7 @@ nr = dict(zip(("read", "close", "mmap", "munmap", "ppoll", "ioctl", "dup", "clon
 	   "aarch64": (63, 57, 222, 215, 73, 29, 23, 220, 25)}[os.uname().machine]))
 """
 
-# Calls on an event, four times each, and what came of them.
+# Calls on an event, four times each, with their results.
 ON_EVENTS = NUMBERS + r"""
 buf = ctypes.create_string_buffer(64)
 fd = open_(attr(config=2))[0]
@@ -140,7 +140,7 @@ def strace(tap, tmp):
 	       not any("INJECTED" in l for l in lines if "close(" in l or "_open(" in l),
 	       "a set may be turned round by !", [said(r)] + lines)
 
-	# each name is counted on its own
+	# each name has its own count
 	body = SEVEN.replace("show(", "got.append(") + "\nfor i in range(7): os.getppid(); " \
 	       "show(call({'x86_64': 16, 'aarch64': 29}[os.uname().machine], got[0][0], 0x2400, 0))"
 	expr = "inject=perf_event_open,ioctl:error=EPERM:when=3..4"
@@ -170,7 +170,7 @@ show(open_(attr(config=2, _24=1)))
 		tap.ok(r.stdout.split("\n")[:5] == want, "when=%s hits %s" % (when, hit), [said(r)])
 
 def several(tap, tmp):
-	"""The first option that fits a call has it, and all of them count it."""
+	"""The first matching option injects into a call, and all matching ones count it."""
 	r, lines = traced(tmp, ["-e", "inject=perf_event_open:error=EPERM:when=2", "-e",
 				"inject=perf_event_open:error=EBUSY:when=1+2"], SEVEN)
 	tap.ok(r.stdout.split("\n")[:6] == ["-1 16", "-1 1", "-1 16", "ok 0", "-1 16", "ok 0"],
@@ -224,7 +224,7 @@ print(time.monotonic() - t)
 		out = r.stdout.split()
 		tap.ok(len(out) == 3 and out[:2] == ["ok", "0"] and float(out[2]) >= 0.3 and
 		       any(l.endswith(" (DELAYED)") for l in lines), what + " is kept", [said(r)] + lines)
-	# another thread goes on while one is held, for as long as it is held
+	# another thread runs while one is delayed
 	body = """
 t = threading.Thread(target=lambda: open_(attr(config=2)))
 t.start()
@@ -259,7 +259,7 @@ print(os.waitpid(pid, 0)[1])
 	tap.ok(r.stdout == "9\n" and r.returncode == 0, "one that is held can be killed", [said(r)])
 
 def interrupted(tap, tmp):
-	"""^C, which the terminal sends to both, ends a delay of days."""
+	"""^C, which the terminal sends to both, ends a long delay."""
 	for part in ("delay_enter", "delay_exit"):
 		both = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "c"), "-e",
 					 "inject=perf_event_open:%s=900000s" % part,
@@ -301,10 +301,10 @@ show(open_(attr(config=10), group=-2))
 		r, lines = traced(tmp, ["--as-kernel", old], body)
 		tap.ok(r.stdout.splitlines() == want,
 		       "--as-kernel %s: errors and sizes" % old, [said(r)])
-		# the last ones are refused by any kernel, which is left to say so
+		# the last ones are refused by any kernel, so nothing is injected
 		tap.ok(sum("(INJECTED) /* Linux %s: " % old in l for l in lines) == injected,
 		       "--as-kernel %s: what it did is marked with why" % old, lines)
-		if injected > 1: # for 2.6.36 it is one check, for 3.2 another
+		if injected > 1: # 2.6.36 and 3.2 have different checks
 			tap.ok(any(": PERF_COUNT_SW_BPF_OUTPUT (4.4) */" in l for l in lines),
 			       "--as-kernel %s: an event that came later is named" % old, lines)
 
@@ -360,11 +360,11 @@ def shown(tap, tmp):
 	       "the dump has it in members of its own", [repr(calls)])
 
 def lines_of(text):
-	"""Of a trace, without who did it: one task's number stands before or not."""
+	"""Return the lines of a trace without the task's number, if there is one."""
 	return sorted(re.sub(r"^\d+ +|^\[pid +\d+\] ", "", l) for l in text.splitlines())
 
 def signalled(tap, tmp):
-	"""What only got a signal is marked, whether it came back or not."""
+	"""Calls with an injected signal are marked, whether they returned or not."""
 	dump = os.path.join(tmp, "dump")
 	end = "signal.signal(signal.SIGUSR2, signal.SIG_DFL)\nopen_(attr(config=3))"
 	r, lines = traced(tmp, ["--json=" + dump, "-e", "inject=perf_event_open:signal=USR1:when=2",
@@ -405,7 +405,7 @@ call(nr["read"], got, ctypes.create_string_buffer(64), long(64))
 """
 
 def believed(tap, tmp):
-	"""What was injected changed nothing in the kernel, and so in what we know."""
+	"""Injected results change nothing in the kernel, nor in the model."""
 	dump, decoded = os.path.join(tmp, "dump"), os.path.join(tmp, "decoded")
 	for what, there, absent in (
 			("close:error=EIO", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"] , []),
@@ -440,7 +440,7 @@ def believed(tap, tmp):
 			       [said(r), said(d), "same: %s" % same] + lines)
 
 def differ(tap, tmp):
-	"""Of two runs, what was injected into one is a difference."""
+	"""Results injected into one of two runs are differences."""
 	plain, dump = os.path.join(tmp, "plain"), os.path.join(tmp, "dump")
 	body = "fd = open_(attr(config=2))[0]\nopen_(attr(config=3))\n" \
 	       "call({'x86_64': 16, 'aarch64': 29}[os.uname().machine], fd, 0x2403, 0)"
@@ -458,7 +458,7 @@ def differ(tap, tmp):
 	tap.ok(r.returncode == 0, "... unless it is to leave that out", [said(r)])
 
 def reused(tap, tmp):
-	"""A new task that gets the number of one that ended begins to count at 1."""
+	"""A new task with the tid of one that ended starts counting at 1."""
 	body = """
 def child():
 	pid = os.fork()
@@ -484,7 +484,7 @@ else:
 		tap.skip("a number that comes again", "too many tasks are born here")
 		return
 	tap.ok(r.stdout == "0 0\n", "calls are not counted for the next task of a number", [said(r)])
-	# and an exec does not end a task, whichever of its threads does it
+	# exec does not end a task, whichever thread calls it
 	again = "TARGET = %r\n" % TARGET + """
 def run_again():
 	open_(attr(config=2))
@@ -526,7 +526,7 @@ def blame(tap, tmp):
 	tap.ok(r.returncode == 0, "replay: it is not made", [said(r)])
 
 def attached(tap, tmp):
-	"""A held task of an attached process is let go unharmed."""
+	"""A delayed task of an attached process is detached unharmed."""
 	body = "print('up', flush=True)\nsys.stdin.readline()\n" \
 	       "show(open_(attr(config=2)))\nprint('done')"
 	target = subprocess.Popen(script(body), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -539,7 +539,7 @@ def attached(tap, tmp):
 	try:
 		tracer.stderr.readline()
 		os.write(target.stdin.fileno(), b"\n")
-		# until the call is there to be held
+		# wait until the call is delayed
 		path = "/proc/%d/syscall" % target.pid
 		for _ in range(600):
 			with open(path) as f:
@@ -567,7 +567,7 @@ show(call(nr, fd, 0x2400, 0))
 """
 
 def before(tap, tmp):
-	"""Nobody knows what an event is that was there before us: neither type nor config."""
+	"""Type and config of an event opened before attach are unknown."""
 	kinds = [("an event", "0", "-1 22")]
 	if sp.tracefs():
 		with open(sp.TRACEFS + "/events/sched/sched_switch/id", encoding="ascii") as f:
@@ -593,7 +593,7 @@ def before(tap, tmp):
 			       "%s opened before: %s" % (what, option[-1]), [opened, out, said_, lines])
 
 def attached_abis(tap, tmp):
-	"""An attached program has no filter, and may be of another ABI: it gets the same."""
+	"""An attached program has no seccomp filter and may have another ABI: same results."""
 	for name in ("everyday", "everyday32"):
 		program = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), name)
 		if not os.path.exists(program):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""kill -9 at any moment, of the tracer or of a program under it.
+"""kill -9 of the tracer or of a tracee, at any moment.
 
 Programs that pevtrace started die with it; those that it attached to run on and
 come out as if nothing had been.  Whoever was killed: no task stays behind,
@@ -51,7 +51,7 @@ QUIET = ["everyday -n 30 vfork", "everyday -e -n 30 thread_exec",
 	 "eventful -n 4 leader", "eventful emfile 20000"]
 
 def stat_of(pid):
-	"""Parent, state and process group; None when it is gone."""
+	"""Return parent, state and process group; None if the process has ended."""
 	try:
 		with open("/proc/%d/stat" % pid, errors="replace") as f:
 			fields = f.read().rsplit(")", 1)[1].split()
@@ -60,7 +60,7 @@ def stat_of(pid):
 		return None
 
 def below(root):
-	"""All processes below one, with their states."""
+	"""Return all descendants of a process, with their states."""
 	known = {int(p): stat_of(int(p)) for p in os.listdir("/proc") if p.isdigit()}
 	found, new = {}, {root}
 	while new:
@@ -69,7 +69,7 @@ def below(root):
 	return found
 
 def reap(but):
-	"""Buries orphans that came to us; not the one that somebody waits for."""
+	"""Reap orphans, except the one that a caller waits for."""
 	for pid, state in below(os.getpid()).items():
 		status = stat_of(pid)
 		if state == "Z" and pid != but and status and status[0] == os.getpid():
@@ -80,7 +80,7 @@ def left(but=0):
 	return below(os.getpid())
 
 def wait_left(seconds, but=0):
-	"""Those still there when the time is up, or none."""
+	"""Wait for processes to end; return those that have not when the time is up."""
 	end = time.monotonic() + seconds
 	while True:
 		rest = {p: s for p, s in left(but).items() if p != but}
@@ -125,7 +125,7 @@ class Rounds:
 					cwd=self.tmp, start_new_session=False)
 
 	def moment(self, seconds):
-		"""More often early than late: much happens at the start."""
+		"""Sleep a random time, more often short than long: most happens at the start."""
 		time.sleep(self.rnd.random() ** 2 * seconds)
 
 	def victim(self, whom, tracer):
@@ -139,9 +139,9 @@ class Rounds:
 		return self.rnd.choice(some) if some else 0
 
 	def after(self, whom, tracer, argv):
-		"""What must be true a while later."""
+		"""Return what is still wrong after some time."""
 		if whom == "tracee":
-			# what it left may wait for it for ever, traced or not
+			# a process left behind may wait for ever, traced or not
 			for pid in wait_left(2, tracer.pid):
 				self.kill(pid)
 		try:
@@ -211,7 +211,7 @@ def main():
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp()
 	before = sp.tracefs_lines()
-	# orphans come to us, so that we find them
+	# become the parent of orphans, to find them
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	try:
 		rounds = Rounds(tmp)

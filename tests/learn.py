@@ -83,7 +83,7 @@ def test_through_nobody(name):
 # ---- strace ---------------------------------------------------------------------
 
 def unwrap(text):
-	"""The lines of calls in a lesson, put together again."""
+	"""Return the lines of calls in a lesson, continuation lines joined."""
 	lines, out = text.split("\n"), []
 	for line in lines:
 		if line.startswith(" " * 8) and out and out[-1] is not None:
@@ -103,7 +103,7 @@ def is_ours(call):
 	       (call.name == "ioctl" and "PERF_EVENT_IOC" in str(call.arg(1)))
 
 def differ_attr(a, b):
-	"""strace's attr, all of it, beside the lesson's, without what is zero."""
+	"""Compare strace's complete attr with the lesson's, without members that are zero."""
 	why = []
 	if a.kind != "struct" or b.kind != "struct":
 		return [] if a.kind == b.kind else ["attr: strace %s, lesson %s" % (a, b)]
@@ -114,12 +114,12 @@ def differ_attr(a, b):
 			if x:
 				why.append("%s=%s is not shown" % (name, want))
 		elif got.kind == "atom" and x != y:
-			# text behind a pointer is a number there
+			# strace shows a pointer's text, the lesson its address
 			why.append("%s: strace %s, lesson %s" % (shown, want, got))
 	return why
 
 def differ(theirs, ours):
-	"""What is not alike in two accounts of a call."""
+	"""Return the differences between two lines of a call."""
 	if theirs.name != ours.name:
 		return ["%s is %s" % (theirs.name, ours.name)]
 	why = [] if theirs.result == ours.result else \
@@ -156,7 +156,7 @@ def test_strace(name, tmp):
 	if not ours:
 		return ["no call is told"]
 	if asks_other_verbs(name):
-		# check and why try out more than is told: what is told is among it
+		# check and why make more calls than they show
 		at = 0
 		for c in ours:
 			while at < len(theirs) and differ(theirs[at], c):
@@ -187,7 +187,7 @@ class Reader:
 		self.seen = 0
 
 	def until(self, what):
-		"""Reads on until that comes; None: until the end.  False: it did not."""
+		"""Read until the text appears, with None until the end; return False if it does not."""
 		end = time.monotonic() + PATIENCE
 		while time.monotonic() < end:
 			if what:
@@ -221,7 +221,7 @@ class Reader:
 PROMPT = "\n> "
 
 def test_right():
-	"""Right answers in several spellings, for what is the same everywhere."""
+	"""Give right answers in several spellings, to questions with fixed answers."""
 	r = Reader("counting")
 	for answer in ("zero", " 8 bytes", None, "einval"):
 		if not r.until(PROMPT):
@@ -257,7 +257,7 @@ def test_second_chance():
 	return [] if status == 0 else ["exit status %d: %s" % (status, r.text[-500:])]
 
 def test_wrong(name):
-	"""Two wrong answers to each question: a hint, then what is right."""
+	"""Give two wrong answers to each question: a hint follows, then the right answer."""
 	r = Reader(name)
 	asked = 0
 	while r.until(PROMPT):
@@ -286,7 +286,7 @@ def test_leaving():
 	return why
 
 def test_no_terminal():
-	"""Where nobody can answer, nobody is asked."""
+	"""Without a terminal no question is asked."""
 	r = run("counting", input="8\n", stdin=None)
 	return [] if r.returncode == 0 and PROMPT not in r.stdout else ["it waits for answers"]
 
@@ -359,7 +359,7 @@ def test_options(tmp):
 # ---- what is in the texts ------------------------------------------------------------
 
 def described():
-	"""All names in xlat/: constants and members."""
+	"""Return all names in xlat/: constants and members."""
 	names, fields, errors = set(), set(), set()
 	for path in glob.glob(os.path.join(ROOT, "xlat", "*.in")):
 		kind = ""
@@ -396,7 +396,7 @@ def test_names():
 	return why
 
 def test_try():
-	"""The commands at the end: verbs, lessons and options that there are."""
+	"""The commands at the end name existing verbs, lessons and options."""
 	why = []
 	table = subprocess.run([PEVTRACE, "help", "--list"], stdout=subprocess.PIPE, text=True).stdout
 	verbs = set(re.findall(r"^verb\t(\w+)", table, re.M))
@@ -416,7 +416,7 @@ def test_try():
 	return why
 
 def generate(awk, tmp, *files):
-	"""(exit status, C, what it said)"""
+	"""Return (exit status, C, messages)."""
 	out = tempfile.mkdtemp(dir=tmp)
 	r = subprocess.run(awk + ["-v", "out=" + out, "-f", "lessons/gen.awk"] + list(files),
 			   cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -425,7 +425,7 @@ def generate(awk, tmp, *files):
 	return r.returncode, made, r.stderr
 
 def test_awks(tmp):
-	"""Every awk makes the same of the lessons."""
+	"""Every awk generates the same C from the lessons."""
 	files = ["lessons/%s.lesson" % n for n in sorted(lessons())]
 	first, why = None, []
 	for awk in (["mawk"], ["gawk", "--posix"], ["busybox", "awk"], ["original-awk"]):
@@ -440,7 +440,7 @@ def test_awks(tmp):
 	return why if first else why + ["there is no awk"]
 
 def test_mistakes(tmp):
-	"""What is wrong in a lesson is told with its place."""
+	"""Errors in a lesson are reported with file and line."""
 	why = []
 	for line, words in (("%frob", "unknown %frob"), ("%do No-Such", "not the name"),
 			    ("%hint x", "belongs to an %ask"),
@@ -453,7 +453,7 @@ def test_mistakes(tmp):
 			why.append("%s: exit status %d: %s" % (line, status, said))
 	return why
 
-# ---- nothing is left -----------------------------------------------------------------
+# ---- nothing is left behind -----------------------------------------------------------------
 
 def test_leaves_nothing():
 	before = sp.tracefs_lines()
@@ -462,7 +462,7 @@ def test_leaves_nothing():
 	       sp.tracefs_changes(before)
 
 def test_full_queue():
-	"""Where no signal can be queued, SIGIO comes, and must not end the lesson."""
+	"""If no signal can be queued, SIGIO arrives, and must not end the lesson."""
 	def limit():
 		resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
 	r = run("signals", "--no-input", preexec_fn=limit)
@@ -470,7 +470,7 @@ def test_full_queue():
 	       ([] if "SIGPOLL" in r.stdout else ["no SIGPOLL came: " + r.stdout])
 
 def test_no_children():
-	"""Whatever a lesson starts is gone with it."""
+	"""Processes that a lesson starts end with it."""
 	import ctypes
 	libc = ctypes.CDLL(None)
 	libc.prctl(36, 1, 0, 0, 0)	# PR_SET_CHILD_SUBREAPER

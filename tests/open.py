@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace open, against those who know better:
+"""pevtrace open, compared with other programs:
 
   syntax   perf stat opens the same attrs for the same words, as a trace of it
            shows: type, config, config1, config2, breakpoint, exclusions
@@ -42,7 +42,7 @@ PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 # ---- running ------------------------------------------------------------------
 
 class Opened:
-	"""A pevtrace open that has ended: .lines .figures .out .status"""
+	"""A finished pevtrace open: .lines .figures .out .status"""
 
 	def __init__(self, args, **how):
 		full = dict(os.environ, LC_ALL="C")
@@ -57,7 +57,7 @@ FIGURE = re.compile(r"(?=.{20}  ) *(\d+|<not \w+>)  (\S+)(?: /\*|$)")
 SECONDS = re.compile(r" *\d+\.\d{9}  seconds$")
 
 def split(text):
-	"""The figures by name, and the lines that are none."""
+	"""Return the counts by name, and the other lines."""
 	figures, lines = collections.OrderedDict(), []
 	for line in text.split("\n"):
 		m = FIGURE.match(line)
@@ -69,7 +69,7 @@ def split(text):
 	return figures, lines
 
 def attrs_of(dump):
-	"""The attrs that a dump's opens passed, as bytes, with pid and errno."""
+	"""Return the attrs that a dump's opens passed, as bytes, with pid and errno."""
 	out = []
 	for line in open(dump, errors="surrogateescape"):
 		o = json.loads(line)
@@ -85,13 +85,13 @@ def attrs_of(dump):
 				    o.get("errno", 0)))
 	return out
 
-# Bits of the word at 40 that say where and how an event counts.
+# Bits of the word at offset 40 that decide where and how an event counts.
 BITS = {"pinned": 2, "exclusive": 3, "exclude_user": 4, "exclude_kernel": 5,
 	"exclude_hv": 6, "exclude_idle": 7, "precise_ip/1": 15, "precise_ip/2": 16,
 	"exclude_host": 19, "exclude_guest": 20}
 
 def meaning(attr):
-	"""What perf and we must agree on."""
+	"""Return the parts of an attr on which perf and pevtrace must agree."""
 	attr = attr.ljust(136, b"\0")
 	word = struct.unpack_from("Q", attr, 40)[0]
 	out = {name: word >> bit & 1 for name, bit in BITS.items()}
@@ -125,7 +125,7 @@ mem:0x1000/8:w:k
 cycles/period=1000/ cycles/config1=3/ cycles/config1=3,config2=4/u
 software/config=3/ software/config=2/u tracepoint/config=370/""".split()
 
-# With what this machine has to have for it.
+# With the requirement of each.
 HERE_ONLY = [
 	("msr", ["msr/tsc/", "msr/tsc/u", "msr/event=0/", "msr/config=0/", "tsc",
 		 "msr/config=0x4,name=mine/", "msr/event=0x10,config1=2/k"]),
@@ -141,7 +141,7 @@ GROUPS = ["{cpu-clock,page-faults}", "{cpu-clock,page-faults:k}:u",
 	  "{cpu-clock,cs},{faults,dummy}:k"]
 
 def first_attempts(attrs, n):
-	"""The first open of each event: later ones with the same type and config
+	"""Return the first open of each event: later ones with the same type and config
 	are retries or other threads."""
 	out, last = [], None
 	for attr, pid, group, errno in attrs:
@@ -161,8 +161,8 @@ def opens_of(tmp, args, n):
 	return got
 
 def compare_syntax(tmp, text, n):
-	"""What differs between perf's attrs and ours, as lines; or None if perf
-	does not take the text."""
+	"""Return the differences between perf's attrs and ours, as lines; or None if perf
+	does not accept the text."""
 	theirs = opens_of(tmp, lambda d: [PEVTRACE, "--json=" + d, "-o", "/dev/null", PERF,
 					  "stat", "-e", text, "true"], n)
 	ours = opens_of(tmp, lambda d: [PEVTRACE, "open", "--json=" + d, "-o", "/dev/null",
@@ -200,7 +200,7 @@ def test_syntax(tap, tmp, tracefs):
 			wrong += ["%s: %s" % (text, w) for w in why]
 	tap.ok(not wrong, "%d event strings: the attrs that perf opens for them" %
 	       (len(texts) - len(untaken)), wrong)
-	# perf refuses few, or nothing is compared
+	# perf may refuse few of them, or nothing is compared
 	tap.ok(len(untaken) <= 3, "perf takes them, too", untaken)
 
 SAMPLE_READ, SAMPLE_ID, SAMPLE_IDENTIFIER, SAMPLE_CPU = 1 << 4, 1 << 6, 1 << 16, 1 << 7
@@ -216,7 +216,7 @@ def leader_sampling(attr):
 		"read_format": read_format & (FORMAT_ID | FORMAT_GROUP)}
 
 def opened_once(args, dump):
-	"""The attrs that opened for a task, each type and config once."""
+	"""Return the attrs opened for a task, each type and config once."""
 	subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
 		       stderr=subprocess.DEVNULL, timeout=120)
 	out = collections.OrderedDict()
@@ -241,7 +241,7 @@ def test_leader_sampling(tap, tmp):
 				      "-e", text, "true"], dump)
 		ours = opened_once([PEVTRACE, "open", "--json=" + dump, "-o", "/dev/null",
 				    "-e", text, "true"], dump)
-		# perf stat needs no id of an event that stands alone
+		# perf stat asks for no id of an event without a group
 		strip = lambda l: [{k: v for k, v in a.items() if k != "sample_type" and
 				    (k != "read_format" or len(l) > 1)} for a in l]
 		if not ours or strip(theirs) != strip(ours):
@@ -253,7 +253,7 @@ def test_leader_sampling(tap, tmp):
 def test_group_samples(tap):
 	o = Opened(["-e", "{page-faults,sample_period=50,sample_type=IP|TID|TIME,minor-faults}:S", "--mmap",
 		    "64", "--", rp.target("counted"), "2000", "0", "0"])
-	# with PERF_SAMPLE_PERIOD the kernel makes a sample of each fault
+	# with PERF_SAMPLE_PERIOD the kernel writes a sample for each fault
 	values = [[int(v) for v in re.findall(r"\{value=(\d+)", l)] for l in o.lines
 		  if "PERF_RECORD_SAMPLE" in l]
 	tap.ok(o.status == 0 and len(values) >= 40 and all(len(v) == 2 for v in values) and
@@ -343,7 +343,7 @@ def test_same(tap, tmp):
 CALLS = ("perf_event_open", "ioctl", "mmap", "munmap", "read", "close")
 
 def calls_of(dump):
-	"""The calls of a dump without what differs from one look to the other."""
+	"""Return the calls of a dump without what differs from run to run."""
 	out = []
 	for line in open(dump, errors="surrogateescape"):
 		o = json.loads(line)
@@ -354,7 +354,7 @@ def calls_of(dump):
 	return out
 
 def compare_dumps(tap, name, ours, traced):
-	"""Arguments raw and decoded, memory, results: all of it."""
+	"""Compare arguments, raw and decoded, memory and results."""
 	a, b = calls_of(ours), calls_of(traced)
 	tap.ok(len(a) > 3 and a == b, name + ": and a dump has them as a dump of that trace",
 	       ["%d and %d calls" % (len(a), len(b))] +
@@ -363,7 +363,7 @@ def compare_dumps(tap, name, ours, traced):
 # ---- counts ------------------------------------------------------------------------
 
 class Counted:
-	"""tests/targets/counted, waiting for go()."""
+	"""tests/targets/counted, which waits for go()."""
 
 	def __init__(self, pages, writes, children):
 		self.p = subprocess.Popen([rp.target("counted"), str(pages), str(writes),
@@ -377,7 +377,7 @@ class Counted:
 		self.p.wait(60)
 
 def perf_counts(text, words):
-	"""What perf stat -x, says of these events, in whose order its lines are."""
+	"""Return the counts of perf stat -x, of these events, in their order."""
 	lines = [line.split(",") for line in text.split("\n")]
 	counts = [float(p[0]) for p in lines
 		  if len(p) > 3 and re.match(r"[\d.]+$", p[0])]
@@ -423,7 +423,7 @@ def test_counts(tap, tmp, tracefs):
 		       "children are counted, too", [got])
 
 def test_command_counts(tap, tracefs):
-	"""Once under each: what happens often is the same to a few."""
+	"""Run once under each: frequent events may differ by a few."""
 	words = "page-faults,minor-faults" + (",sched:sched_process_exec" if tracefs else "")
 	argv = [rp.target("counted"), "3000", "0", "2"]
 	r = subprocess.run([PERF, "stat", "-x,", "-e", words] + argv, text=True,
@@ -452,7 +452,7 @@ def test_rings(tap):
 	o = Opened(["-q", "-e", "page-faults,sample_period=1", "--mmap", "256", "--"] + argv)
 	times = [r.n("time") for r in rp.records(o.lines) if r.n("time")]
 	tap.ok(len(times) > 2000 and times == sorted(times), "in the order of their times")
-	# a ring of a page fills faster than anybody reads
+	# a ring of one page fills faster than it is read
 	o = Opened(["-e", "page-faults,sample_period=1,inherit=0,mmap=0,mmap2=0,comm=0,"
 		    "task=0,comm_exec=0,read_format=LOST", "--mmap", "1", "--"] + argv)
 	n = sum(r.type == "SAMPLE" for r in rp.records(o.lines))
@@ -520,7 +520,7 @@ def test_command(tap):
 	       [o.figures, o.err])
 
 def ran_ns(pid):
-	"""How long it has been on a CPU: clock_getcpuclockid(3)."""
+	"""Return the CPU time of a process: clock_getcpuclockid(3)."""
 	return time.clock_gettime_ns(~pid << 3 | 2)
 
 def test_targets(tap):
@@ -568,7 +568,7 @@ def test_targets(tap):
 		os.rmdir(group)
 
 def test_uprobe(tap):
-	"""What an attr points to is where the kernel finds it."""
+	"""The memory that an attr points to is readable by the kernel."""
 	if os.geteuid() or not os.path.exists("/sys/bus/event_source/devices/uprobe"):
 		return tap.skip("a uprobe", "needs root, and uprobes")
 	nm = subprocess.run(["nm", rp.target("counted")], stdout=subprocess.PIPE, text=True)
@@ -583,7 +583,7 @@ def test_uprobe(tap):
 	       "a uprobe on main is hit once", [o.figures, o.err])
 
 def send_and_wait(p, sig):
-	"""Until it has been taken: the next one is another one then."""
+	"""Wait until a signal has been delivered, so that the next one is not merged with it."""
 	p.send_signal(sig)
 	for _ in range(600):
 		with open("/proc/%d/status" % p.pid) as f:
@@ -593,7 +593,7 @@ def send_and_wait(p, sig):
 		time.sleep(0.1)
 
 def interrupted(args, send=1):
-	"""Sends SIGINT to one that counts, whose command has said so if there is one."""
+	"""Send SIGINT to a pevtrace that counts, after its command, if any, has reported it."""
 	p = subprocess.Popen([PEVTRACE, "open", "-q"] + args, stderr=subprocess.PIPE, bufsize=0,
 			     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 	rp.holds_events(p.pid, 1)
@@ -644,14 +644,14 @@ def test_progress(tap):
 	p.wait(60)
 	os.close(main)
 	text = got.decode(errors="replace")
-	# one for each second, but of those that a busy machine lets pass
+	# one for each second, except those missed on a busy machine
 	seconds = [int(n) for n in re.findall(r"\r(\d+) s: task-clock ", text)]
 	tap.ok(len(seconds) >= 2 and seconds == sorted(set(seconds)) and 0 < seconds[0] and
 	       re.search(r"\r\x1b\[K *\d+  task-clock", text), "progress on a terminal",
 	       [repr(text)])
 
 def test_interrupt_key(tap):
-	"""What a terminal sends reaches the command by itself, and once."""
+	"""A signal from the terminal reaches the command once."""
 	pid, main = pty.fork()
 	if not pid:
 		os.execv(PEVTRACE, [PEVTRACE, "open", "-q", "-e", "cs", "sh", "-c",
@@ -678,7 +678,7 @@ def test_interrupt_key(tap):
 # ---- refusals ---------------------------------------------------------------------------
 
 def test_refusals(tap):
-	"""The rule is told, and the command that is told finds the same."""
+	"""The rule is reported, and the suggested command finds the same."""
 	cases = [("cpu-clock,sample_freq=99999999", "freq_limit"),
 		 ("{dummy,cs,pinned}", "group_pinned"), ("type=77,config=0x5000", "no_pmu"),
 		 ("software/config=2,name=it's/,__reserved_1=1", "reserved_bits"),
@@ -736,7 +736,7 @@ def test_limits(tap):
 		       " ".join(option) + " is one line and status 2", [o.status, o.err])
 
 def test_aux(tap):
-	"""No PMU here makes AUX data, or so we take it; software events never do."""
+	"""No PMU here is assumed to write AUX data; software events never do."""
 	for option, prot in (("--aux", "PROT_READ|PROT_WRITE"), ("--aux-snapshot", "PROT_READ")):
 		o = Opened(["-e", "cs", "--mmap", "2", option, "4", "true"])
 		maps = [l for l in o.lines if l.startswith("mmap(") and "AUX" in l]
@@ -750,7 +750,7 @@ def test_aux(tap):
 		tap.ok(o.status == 2 and words in o.err, " ".join(args) + " is misuse", [o.err])
 
 def test_filter(tap):
-	"""A filter refuses in the kernel's place: nobody's rights are the matter."""
+	"""When a seccomp filter fails the call, missing privileges are not the cause."""
 	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
 		for verb, args in (("open", ["-q", "-e", "cs"]), ("watch", [])):
 			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What pevtrace says of a real perf, against three other witnesses:
+"""Traces of a real perf, compared with three other sources:
 
   strace -v           every attr member that it decodes, open by open
   PERF_TEST_ATTR=DIR  the files in which perf notes each event it opened,
@@ -56,7 +56,7 @@ PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 
 def run(argv, tmp, env=None):
-	"""Runs a command with @name standing for a file in tmp."""
+	"""Run a command in which @name is a file in tmp."""
 	argv = [os.path.join(tmp, a[1:]) if a.startswith("@") else a
 		for a in argv]
 	full = dict(os.environ, LC_ALL="C")
@@ -69,7 +69,7 @@ def opens(path):
 	return [c for c in sp.parse_file(path) if c.name == "perf_event_open"]
 
 def sign(val):
-	"""-1 stays; what is a pid or a descriptor becomes 'some'."""
+	"""Return 'some' for a pid or a descriptor, and -1 unchanged."""
 	n = sp.number(val)
 	return n if n is None or n <= 0 else "some"
 
@@ -77,7 +77,7 @@ def outcome(call):
 	return call.result if call.failed else "ok"
 
 def compare_open(no, theirs, ours):
-	"""Differences between two accounts of one perf_event_open."""
+	"""Return the differences between two lines of one perf_event_open."""
 	out = []
 	a, b = theirs.arg(0), ours.arg(0)
 	if a.kind != "struct" or b.kind != "struct":
@@ -94,7 +94,7 @@ def compare_open(no, theirs, ours):
 			elif got is None:
 				out.append("%s=%s is not shown" % (name, want))
 			elif got.kind == "string" and want.kind == "atom":
-				pass	# text behind a pointer
+				pass	# a string in memory
 			elif y is None or x != y:
 				out.append("%s: strace %s, pevtrace %s" %
 					   (shown, want, got))
@@ -105,7 +105,7 @@ def compare_open(no, theirs, ours):
 		if sign(theirs.arg(n)) != sign(ours.arg(n)):
 			out.append("%s: strace %s, pevtrace %s" %
 				   (what, theirs.arg(n), ours.arg(n)))
-	# perf's first probe has no size and goes to the cpu it happens to be on
+	# perf's first probe has size 0 and opens on the current CPU
 	probe = a.kind == "struct" and sp.number(a.get("size")) == 0
 	for n, what in ((2, "cpu"), (4, "flags")):
 		x, y = sp.number(theirs.arg(n)), sp.number(ours.arg(n))
@@ -122,7 +122,7 @@ def compare_open(no, theirs, ours):
 	return [(no, x) for x in out]
 
 def gather(diffs):
-	"""One line for each difference, with the opens that have it."""
+	"""Return one line for each difference, with the opens that have it."""
 	at = {}
 	for no, text in diffs:
 		at.setdefault(text, []).append(str(no))
@@ -130,9 +130,9 @@ def gather(diffs):
 		for text, nos in at.items()]
 
 def against_strace(tap, name, argv, tmp):
-	"""Two runs of one command; -> False if there was nothing to compare."""
+	"""Compare two runs of a command; return False if there is nothing to compare."""
 	for attempt in range(3):
-		# what the first run leaves must not be there for the second
+		# files of the first run must not influence the second
 		shutil.rmtree(tmp)
 		os.mkdir(tmp)
 		r1 = run([STRACE, "-f", "-v", "-e", "trace=perf_event_open",
@@ -140,7 +140,7 @@ def against_strace(tap, name, argv, tmp):
 		r2 = run([PEVTRACE, "-v", "-o", "@pevtrace"] + argv, tmp)
 		theirs = opens(tmp + "/strace")
 		ours = opens(tmp + "/pevtrace")
-		# perf may find the machine in another state the second time
+		# the state of the machine may differ between the runs
 		if len(theirs) == len(ours):
 			break
 	what = "%s: same opens as strace -v" % name
@@ -171,7 +171,7 @@ def against_strace(tap, name, argv, tmp):
 ARGS = {"pid": 1, "cpu": 2, "group_fd": 3, "flags": 4}
 
 def against_files(tap, name, files, calls):
-	"""The event-TYPE-CONFIG-FD files: each has an open that is its own."""
+	"""Each event-TYPE-CONFIG-FD file corresponds to one open."""
 	what = "%s: same as the files perf wrote" % name
 	why = []
 	unread = 0
@@ -196,7 +196,7 @@ def against_files(tap, name, files, calls):
 		if not mine:
 			why.append("no open for " + os.path.basename(path))
 			continue
-		# a later open of the same kind on the same fd wrote over the file
+		# a later open of the same kind on the same fd has overwritten the file
 		call = mine[-1]
 		for key, val in want.items():
 			if key == "fd":
@@ -220,7 +220,7 @@ PREFIX = {
 }
 
 def evlist(data):
-	"""[(event name, {member: number})] as perf.data has them."""
+	"""Return [(event name, {member: number})] of a perf.data file."""
 	r = subprocess.run([PERF, "evlist", "-v", "-i", data],
 			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
 			   text=True, errors="replace")
@@ -247,7 +247,7 @@ def evlist(data):
 	return out
 
 def against_evlist(tap, name, data, calls):
-	"""Each event of perf.data is one that pevtrace saw, in every member."""
+	"""Each event of perf.data agrees with a traced open in every member."""
 	what = "%s: same as perf evlist -v" % name
 	events = evlist(data)
 	why = []

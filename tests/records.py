@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What --records shows of a ring, against those who read the ring themselves:
+"""What --records shows of a ring, compared with programs that read the ring:
 
   perf report -D, perf script	of the perf.data written in the very run
   perf's Python module		the records that a script got from it
@@ -23,7 +23,7 @@ from straceparse import ParseError
 # ---- perf record ---------------------------------------------------------------
 
 def chain_of(theirs):
-	"""The callchain's entries as numbers, or None if there is none."""
+	"""Return the callchain's entries as numbers, or None."""
 	out = None
 	for line in theirs.more:
 		m = re.match(r"\.\.\. (?:FP|LBR) chain: nr:(\d+)", line)
@@ -75,7 +75,7 @@ def our_stack(record):
 	val = record.value.get("stack_user")
 	if val is None:
 		return None
-	# perf names as its size what of it was filled
+	# perf shows the number of bytes that were filled as the size
 	filled = val.get("dyn_size")
 	return sp.number(val.get("size") if filled is None else filled)
 
@@ -89,7 +89,7 @@ def num(text):
 	return int(text, 0)
 
 def theirs_key(t):
-	"""What perf says of a record, by its type."""
+	"""Compare a record with perf's line, by its type."""
 	what = ()
 	if t.type == "SAMPLE":
 		pid, tid, ip, period = want(
@@ -114,7 +114,7 @@ def theirs_key(t):
 				     r"(-?\d+)/(-?\d+) *$", t)
 		what = (way.lower(), num(pid), num(tid))
 	elif t.type == "LOST":
-		# perf names the event too
+		# perf shows the event too
 		id, lost = want(r".*?id: ?(\d+)[:,]? +lost: ?(\d+)", t)
 		what = (num(id), num(lost))
 	return (t.type, t.time, t.size) + what
@@ -129,7 +129,7 @@ def signed(n):
 	return n - (1 << 32) if n is not None and n >= 1 << 31 else n
 
 def stamp(r):
-	"""When: FORK and EXIT have a time of their own besides the trailer's."""
+	"""Return a record's time: FORK and EXIT have one besides the trailer's."""
 	trailer = r.value.get("sample_id")
 	n = sp.number(trailer.get("time")) if trailer else None
 	return r.n("time") if n is None else n
@@ -166,7 +166,7 @@ def by_type(keys):
 	return dict(out)
 
 def compare(tap, name, run, data, period, after=False):
-	"""after: events run on when perf has read for the last time."""
+	"""after: the events still run when perf has read for the last time."""
 	ids = rp.data_ids(data)
 	rings = {r.number: r for r in run.summary.rings.values()
 		 if run.summary.events[r.event].id in ids}
@@ -201,7 +201,7 @@ def compare(tap, name, run, data, period, after=False):
 	return theirs, missed
 
 def counted(tap, name, run):
-	"""The numbers in the summary are those of the records shown."""
+	"""The counts in the summary are those of the records shown."""
 	why = []
 	shown = collections.Counter((r.event, r.type) for r in run.records)
 	told = collections.Counter()
@@ -239,7 +239,7 @@ CASES = [
 	 ["-a", "--switch-events", "-e", "sched:sched_switch"], 1, True, True),
 ]
 
-# With every task there is enough to see.
+# Samples of every task are enough.
 SHORT = ["sh", "-c", "sleep 0.05; /bin/true"]
 
 def record(tap, tmp, options, name):
@@ -255,7 +255,7 @@ def record(tap, tmp, options, name):
 	return run, data
 
 def against_script(tap, name, run, data):
-	"""perf script, line by line."""
+	"""Return the lines of perf script."""
 	r = subprocess.run([rp.PERF, "script", "-i", data, "--ns", "-F",
 			    "pid,tid,time,ip"], stdout=subprocess.PIPE,
 			   stderr=subprocess.DEVNULL, text=True, timeout=120)
@@ -294,7 +294,7 @@ def test_record(tap, tmp, tracefs):
 			against_script(tap, name, run, data)
 
 def test_lost(tap, tmp):
-	"""A ring too small for what comes: the kernel says what it dropped."""
+	"""In a ring that is too small the kernel reports lost records."""
 	name = "record that loses"
 	run, data = record(tap, tmp, ["-e", "cpu-clock", "-F", "10000", "-m", "1",
 				      "--call-graph", "dwarf,1024"], name)
@@ -311,7 +311,7 @@ def test_lost(tap, tmp):
 		tap.ok(said == by_event, what + ", by event",
 		       ["perf %s, summary %s" % (by_event, said)])
 		return
-	# only by ring, whatever event wrote there last
+	# per ring, whichever event wrote last
 	lost = sum(key[4] * n for key, n in theirs.items() if key[0] == "LOST")
 	ours = sum(said.values())
 	if not lost:
@@ -359,7 +359,7 @@ for turn in range(100):
 KINDS = ("fork", "comm", "exit")
 
 def watched(text):
-	"""(the script's pid, its forks, names and exits)"""
+	"""Return (the script's pid, its forks, names and exits)."""
 	script, out = None, []
 	for line in text.split("\n"):
 		m = re.match(r"script (\d+)$", line)
@@ -373,7 +373,7 @@ def watched(text):
 			raise ParseError("the script printed: " + line)
 		kind = m.group(4)
 		if kind not in KINDS:
-			continue	# lost ones, throttling
+			continue	# LOST, THROTTLE...
 		f = dict(p.split(": ", 1) for p in m.group(5).split(", "))
 		key = (kind, int(m.group(1)), int(m.group(2)), int(m.group(3)),
 		       int(f["pid"]), int(f["tid"]))
@@ -385,7 +385,7 @@ def watched(text):
 	return script, out
 
 def family(script, keys):
-	"""Only what concerns the script's children and theirs."""
+	"""Return the records of the script's descendants."""
 	pids = {script}
 	for key in sorted((k for k in keys if k[0] == "fork"), key=lambda k: k[-1]):
 		if key[6] in pids:
@@ -421,7 +421,7 @@ def test_python(tap):
 	a, b = family(script, theirs), family(script, ours)
 	why = ["only the script: %s" % (k,) for k in a - b] + \
 		["only we: %s" % (k,) for k in b - a]
-	# of other processes too, but the script stops reading before the end
+	# other processes too, but the script stops reading before the end
 	why += ["only the script: %s" % (k,) for k in
 		collections.Counter(theirs) - collections.Counter(ours)
 		if not sum(run.missed.values())]
@@ -435,7 +435,7 @@ def test_python(tap):
 # ---- perf stat -------------------------------------------------------------------
 
 def stat(tmp, options):
-	"""(run, [(event, value, run time)] as perf printed them)"""
+	"""Return (run, [(event, value, run time)] as perf printed them)."""
 	out = os.path.join(tmp, "stat")
 	run = rp.Run(["--summary"], [rp.PERF, "stat", "-x,", "-o", out] + options +
 		     ["--"] + rp.BUSY)
@@ -455,7 +455,7 @@ def reads(run):
 		c.arg(1).kind == "struct"]
 
 def same_value(row, value):
-	"""perf prints clocks in ms with two digits."""
+	"""Compare counts: perf prints clocks in ms with two digits."""
 	event, text, _ = row
 	if event.endswith("-clock"):
 		return "%.2f" % (value / 1e6) == text
@@ -581,7 +581,7 @@ def test_mixed(tap, how):
 			wrong.append("nobody's: " + r.line)
 			continue
 		id, _ = known[who]
-		# no name is no mistake; a wrong one is
+		# a missing name is not an error; a wrong one is
 		if r.event != labels.get(id) and (how != "none" or
 						  r.event in labels.values()):
 			wrong.append("not %s's: %s" % (labels.get(id), r.line[:200]))

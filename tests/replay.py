@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace replay: the kernel, asked the same again, says the same; where it
+"""pevtrace replay: the kernel gives the same results again; where it
 cannot, or a dump was changed, that is told.
 
   targets  tests/targets/attrs, most of whose opens fail, and pevtrace open
@@ -56,7 +56,7 @@ class Replay:
 				self.lines.append(line)
 
 def calls_of(dump, name=None):
-	"""(line number, object) of each call."""
+	"""Return (line number, object) of each call."""
 	out = []
 	with open(dump, errors="surrogateescape") as f:
 		for n, line in enumerate(f, 1):
@@ -66,19 +66,19 @@ def calls_of(dump, name=None):
 	return out
 
 def record(tmp, name, command):
-	"""A dump of that command."""
+	"""Write a dump of a command."""
 	dump = os.path.join(tmp, name + ".json")
 	r = run([PEVTRACE, "--json=" + dump, "-o", "/dev/null"] + command, cwd=tmp)
 	return dump, r
 
 def opened(tmp, name, args):
-	"""A dump of what pevtrace open did, which needs no perf."""
+	"""Write a dump of pevtrace open, which does not require perf."""
 	dump = os.path.join(tmp, name + ".json")
 	r = run([PEVTRACE, "open", "--json=" + dump, "-o", "/dev/null"] + args)
 	return dump, r
 
 def edited(dump, changes):
-	"""A copy in which the objects of lines are changed: {number: {key: value}}."""
+	"""Write a copy with changed lines: {number: {key: value}}."""
 	to = dump + ".edited"
 	with open(dump, errors="surrogateescape") as f, \
 	     open(to, "w", errors="surrogateescape") as out:
@@ -97,7 +97,7 @@ def attrs_dump(tmp):
 	return record(tmp, "attrs", [target] + cases)[0]
 
 def same(tap, dump, what, least, kept=0):
-	"""kept: so many descriptors of events its program left to its end to close."""
+	"""kept: number of event descriptors that the program did not close before its end."""
 	r = Replay([dump])
 	tap.ok(r.status == 0 and not r.lines and r.differ == 0 and r.made >= least and
 	       len(r.calls) == r.made + kept, what + " is answered in the same way",
@@ -107,16 +107,16 @@ def same(tap, dump, what, least, kept=0):
 # ---- targets ---------------------------------------------------------------------
 
 def attr_of(o):
-	"""The attr's bytes as they were passed; None where they could not be read."""
+	"""Return the attr's bytes as passed; None if they could not be read."""
 	at = [m for m in o.get("memory", []) if m["at"] == "enter" and m["addr"] == o["raw"][0]]
 	return at[0]["hex"] if at else None
 
 def meaning(o):
-	"""What an open is, but for whom and which descriptor; and its outcome in kind."""
+	"""Return the identity of an open without pid and descriptor, and whether it succeeded."""
 	attr = attr_of(o)
 	path = (o["args"].get("attr_uptr") or {}) if attr else {}
 	path = path.get("uprobe_path", path.get("kprobe_func"))
-	if path is not None:	# an address, which differs: what is there does not
+	if path is not None:	# addresses differ, the strings there do not
 		attr = attr[:112] + attr[128:] + str(path if "0x" not in str(path) else "bad")
 	return (attr, o["raw"][2], int(o["raw"][3], 16) & 0xffffffff == 0xffffffff,
 		o["raw"][4], o.get("errno", 0))
@@ -315,7 +315,7 @@ def test_damaged(tap, tmp):
 		tap.ok(r.status == 2 and r.err.startswith("pevtrace: ") and path in r.err and
 		       where in r.err, what + ": said, and status 2",
 		       [r.status, r.err])
-	for cut in range(0, len(lines[at - 1]), 97):	# whatever it is, no crash
+	for cut in range(0, len(lines[at - 1]), 97):	# no crash, whatever the result
 		with open(path, "w") as f:
 			f.write("".join(lines[:at - 1]) + lines[at - 1][:cut])
 		r = Replay(["-q", path])

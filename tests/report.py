@@ -32,7 +32,7 @@ import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 MARKUP = "</script><script>hit=1</script><img src=x onerror=hit=1>"
-# ends of lines and changes of direction, an escape, and what is no UTF-8
+# line ends and changes of direction, an escape, and invalid UTF-8
 CONTROLS = "\u2028\u202e\x1b[31m\x01".encode() + b"\xff\xfe"
 VOID = {"meta", "link", "input", "br", "wbr", "img", "path", "rect", "circle"}
 
@@ -46,7 +46,7 @@ def record(tmp, name, command, *options):
 	return dump, r
 
 def report(dump, *options):
-	"""Status, page or events as bytes, messages."""
+	"""Return exit status, page or events as bytes, messages."""
 	r = run([PEVTRACE, "report", *options, dump])
 	return r.returncode, r.stdout, r.stderr.decode(errors="replace")
 
@@ -55,7 +55,7 @@ def lines_of(dump):
 		return [json.loads(line) for line in f]
 
 def calls_of(lines):
-	"""Those that are shown, once each: returned ones."""
+	"""Return the calls that are shown: completed ones, once each."""
 	began = {}
 	out = []
 	for o in lines:
@@ -67,10 +67,10 @@ def calls_of(lines):
 			out.append(o)
 	return out
 
-# ---- a second reading of the page ---------------------------------------------------
+# ---- the page, parsed again ---------------------------------------------------
 
 class Page(html.parser.HTMLParser):
-	"""Tags, attributes, text by element; whether they nest."""
+	"""Collects tags, attributes, text by element, and whether tags nest."""
 
 	def __init__(self, text):
 		super().__init__(convert_charrefs=True)
@@ -124,7 +124,7 @@ def sha(text):
 	return "'sha256-%s'" % base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 def test_frame(tap, name, text):
-	"""What holds for the page of any dump."""
+	"""Check what is true for the page of any dump."""
 	p = Page(text.decode("ascii", "replace"))
 	bad = set(re.findall(rb"[^\t\n -~]", text))
 	tap.ok(not bad, name + ": nothing but printable ASCII", [bad])
@@ -145,7 +145,7 @@ def test_frame(tap, name, text):
 	return p, json.loads(p.raw["application/json"])
 
 def test_counts(tap, name, dump, p, data):
-	"""The page's numbers, the dump's own, and those of -c."""
+	"""Compare the page's numbers with those of the dump and of -c."""
 	lines = lines_of(dump)
 	calls = calls_of(lines)
 	want = collections.Counter(o["call"] for o in calls)
@@ -185,7 +185,7 @@ def test_counts(tap, name, dump, p, data):
 	tap.ok(not wrong, name + ": each where the dump has it", wrong[:3])
 
 def test_text(tap, name, dump, data):
-	"""Each call reads as decode writes it."""
+	"""Each call has the text that decode writes."""
 	out = run([PEVTRACE, "decode", "-y", "-s", "200", "-o", "/dev/stdout", dump])
 	decoded = collections.Counter(
 		re.sub(r"^(\[pid +\d+\] |\d+ +)", "", l)
@@ -286,7 +286,7 @@ def test_hostile(tap, tmp):
 	inside = text.split(b'id="trace-data">')[1].split(b"</script>")[0]
 	tap.ok(not re.search(rb"[<>&]", inside), "hostile: nothing in the data ends it")
 	test_chrome_of(tap, "hostile", dump)
-	# what a dump may say that no kernel ever would
+	# values that no kernel would give
 	lines = lines_of(dump)
 	for o in lines:
 		for key in ("comm", "name", "exe", "release", "version"):
@@ -303,7 +303,7 @@ def test_hostile(tap, tmp):
 	tap.ok(status == 0, "forged: is written", [err])
 	test_frame(tap, "forged", text)
 
-# A pinned event is to join a group of the same clock, which is no default.
+# A pinned event joins a group with the same clock, which is not the default.
 GROUP = r"""
 import ctypes, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -341,7 +341,7 @@ def number(v):
 	return isinstance(v, (int, float)) and not isinstance(v, bool)
 
 def rule(e):
-	"""What the Trace Event Format says of an event of that phase."""
+	"""Return violations of the Trace Event Format for an event of that phase."""
 	if not isinstance(e.get("name"), str) or not isinstance(e.get("pid"), int) or \
 			not isinstance(e.get("tid"), int) or not number(e.get("ts")):
 		return False
@@ -387,7 +387,7 @@ def test_chrome(tap, tmp):
 	tap.ok({"process_name", "thread_name"} <= {e["name"] for e in events if e["ph"] == "M"},
 	       "chrome: tasks have names")
 
-# ---- what is no dump, and misuse ---------------------------------------------------------
+# ---- invalid dumps, and misuse ---------------------------------------------------------
 
 def test_damaged(tap, tmp):
 	dump = hostile_dump(tmp) if rp.missing("demo") else demo(tmp)
@@ -444,7 +444,7 @@ def why_no_browser(chromium):
 	return rp.missing("demo")
 
 def drive(args, tmp):
-	"""What report.mjs says; neither it nor its browsers outlive this."""
+	"""Run report.mjs; end it and its browsers in any case."""
 	p = subprocess.Popen(["node", os.path.join(HERE, "report.mjs")] + args, text=True,
 			     env=dict(os.environ, TMPDIR=tmp), stdin=subprocess.DEVNULL,
 			     stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace",

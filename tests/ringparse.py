@@ -77,7 +77,7 @@ class Run:
 
 	@property
 	def missed(self):
-		"""Bytes that went by unseen, by ring."""
+		"""Return the number of bytes missed, by ring."""
 		out = collections.Counter()
 		for ring, text in self.notes:
 			m = re.match(r"(\d+) bytes were overwritten", text)
@@ -86,7 +86,7 @@ class Run:
 		return out
 
 	def odd(self):
-		"""Records that do not add up, and remarks other than on misses."""
+		"""Return invalid records, and remarks other than about misses."""
 		return [r.line for r in self.records
 			if "that no field accounts for" in r.line or "rest=" in r.line] + \
 			["ring %d: %s" % n for n in self.notes
@@ -114,7 +114,7 @@ class Record:
 		self.size = self.n("size")
 
 	def n(self, name, default=None):
-		"""A member by name, looked for in the trailer, too."""
+		"""Return a member by name, also of the trailer."""
 		val = self.value.get(name)
 		if val is None and self.value.get("sample_id"):
 			val = self.value.get("sample_id").get(name)
@@ -270,12 +270,12 @@ class Summary:
 		return next((e for e in self.events.values() if e.id == id), None)
 
 	def named(self, name):
-		"""Events whose name begins so, numbered or not."""
+		"""Return events whose name begins so, numbered or not."""
 		return [e for e in self.events.values() if
 			re.match(re.escape(name) + r"(:[ukhGH]+)?( cpu\d+)?( #\d+)?:",
 				 e.text)]
 
-# ---- perf's own account -----------------------------------------------------
+# ---- perf report -D -----------------------------------------------------
 
 Theirs = collections.namedtuple("Theirs", "type time size text more")
 
@@ -288,7 +288,7 @@ def perf_dump(path):
 			      timeout=120).stdout
 
 def dump(path):
-	"""What came from the kernel, as perf report -D has it.  perf itself adds
+	"""Return the kernel's records of perf report -D.  perf itself adds
 	records: those have no time, or a type that no kernel writes."""
 	out = []
 	for line in perf_dump(path).split("\n"):
@@ -303,8 +303,8 @@ def dump(path):
 		and t.type not in ("FINISHED_ROUND", "FINISHED_INIT")]
 
 def lost_samples(path):
-	"""What each event lost, by id, as perf read it from the event at the end;
-	empty where kernel or perf are too old to know."""
+	"""Return what each event lost, by id, as perf read it from the event at the end;
+	empty if kernel or perf are too old."""
 	out = collections.Counter()
 	for id, n in re.findall(r"PERF_RECORD_LOST_SAMPLES: id:(\d+): "
 				r"lost samples :(\d+)", perf_dump(path)):
@@ -312,7 +312,7 @@ def lost_samples(path):
 	return dict(out)
 
 def data_ids(path):
-	"""The kernel's ids of the events that perf wrote."""
+	"""Return the kernel's ids of the events that perf wrote."""
 	ids = set()
 	for line in perf_dump(path).split("\n"):
 		m = re.match(r" *\.\.\. id: +(\d+) +idx:", line)
@@ -320,10 +320,10 @@ def data_ids(path):
 			ids.add(int(m.group(1)))
 	return ids
 
-# ---- what writes such lines ---------------------------------------------------
+# ---- programs that print such lines ---------------------------------------------------
 
 def records(lines):
-	"""The records among the lines of pevtrace open or watch, without -o."""
+	"""Return the records among the lines of pevtrace open or watch, without -o."""
 	out = []
 	for line in lines:
 		m = RING.match("0 " + line)
@@ -332,7 +332,7 @@ def records(lines):
 	return out
 
 def holds_events(pid, n):
-	"""Waits until the process has n events open, and a moment for enabling."""
+	"""Wait until the process has n events open, and some time for enabling."""
 	until = time.monotonic() + 20
 	while time.monotonic() < until:
 		links = 0
@@ -352,7 +352,7 @@ def holds_events(pid, n):
 	return False
 
 def check_schema(tap, name, dump):
-	"""A test: every line of the dump is valid against the schema."""
+	"""Test that every line of the dump is valid against the schema."""
 	if not jsonschema:
 		return tap.skip(name + ": schema", "python3-jsonschema is not installed")
 	with open(os.path.join(HERE, "..", "share", "pevtrace", "trace.schema.json")) as f:
@@ -366,7 +366,7 @@ def check_schema(tap, name, dump):
 # ---- the machine --------------------------------------------------------------
 
 def cgroup2():
-	"""Where cgroup2 is mounted and can be written to, or None."""
+	"""Return where cgroup2 is mounted and writable, or None."""
 	for line in open("/proc/self/mounts"):
 		p = line.split()
 		if p[2] == "cgroup2" and os.access(p[1], os.W_OK):
@@ -377,7 +377,7 @@ def target(name):
 	return os.path.join(TARGETS, name)
 
 def missing(name):
-	"""Why the target cannot be used here, or None."""
+	"""Return why the target cannot be used here, or None."""
 	return None if os.access(target(name), os.X_OK) else \
 		"tests/targets/%s is not built" % name
 

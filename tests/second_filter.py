@@ -31,7 +31,7 @@ PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 CANNOT = 77
 KILLS = 40
 
-# verb, the calls on events that any run makes: None where that is left to chance
+# verb, the calls on events in every run: None if they vary
 VERBS = [
 	("registers", True), ("maps", True), ("signals", False), ("stop", False),
 	("threads", True), ("vfork", True), ("fork", True), ("filter", True),
@@ -47,7 +47,7 @@ def said(r):
 	return "status %d, %s" % (r.returncode, (r.stdout + r.stderr).decode("utf-8", "replace"))
 
 def same_calls(tap, name, tmp, command):
-	"""What is seen with filters and without any is the same."""
+	"""The same calls are seen with and without filters."""
 	paths = []
 	for mode in ([], ["--no-seccomp"]):
 		paths.append(os.path.join(tmp, "dump%d" % len(paths)))
@@ -70,7 +70,7 @@ def target(tap, tmp, verb, certain):
 		same_calls(tap, verb, tmp, command)
 
 def leaves(tap, tmp, verb):
-	"""A thread with descriptors of its own: the same number is two things."""
+	"""A thread with its own descriptor table: the same number has two meanings."""
 	text = os.path.join(tmp, "text")
 	dump = os.path.join(tmp, "json")
 	run(PEVTRACE, "-o", text, "--json=" + dump, FILTERED, verb)
@@ -96,7 +96,7 @@ def wait_gone(pid):
 	return is_gone(pid)
 
 def wait_target(tracer):
-	"""The pid of the target, once it is more than a copy of the tracer."""
+	"""Return the pid of the target, once it has called exec."""
 	end = time.monotonic() + 20
 	while time.monotonic() < end:
 		with open("/proc/%d/task/%d/children" % (tracer, tracer)) as f:
@@ -107,7 +107,7 @@ def wait_target(tracer):
 	raise TimeoutError("no target within 20 s")
 
 def killed(tap, tmp, whom):
-	"""Killed while filters are added; nobody may stay behind, stopped or not."""
+	"""Kill tracer or target while filters are added; no process may remain."""
 	rnd = random.Random(os.environ.get("SEED", "1"))
 	why = []
 	for _ in range(KILLS):
@@ -133,7 +133,7 @@ def killed(tap, tmp, whom):
 	tap.ok(not why, "%s killed %d times: nobody left behind" % (whom, KILLS), why)
 
 def peak(tmp, options, verb):
-	"""The tracer's largest size in KiB.  (rusage counts what it was forked from.)"""
+	"""Return the tracer's peak size in KiB.  (rusage includes the process it was forked from.)"""
 	tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "text")] +
 				  options + [FILTERED] + verb.split())
 	size = 0
@@ -145,7 +145,7 @@ def peak(tmp, options, verb):
 	return size if tracer.returncode == 0 else 0
 
 def flat(tap, tmp):
-	"""What has ended takes no memory.  Kept, 7,000 events would be over 5 MiB."""
+	"""Closed events use no memory.  If kept, 7,000 events would be over 5 MiB."""
 	for options in ([], ["--json"], ["--records"]):
 		name = "no more memory for events that have ended, " + (" ".join(options) or "text")
 		if sp.sanitized():

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A shell with job control, on a terminal: by itself, under pevtrace, attached to.
+"""A shell with job control on a terminal: alone, under pevtrace, attached to.
 
 What is typed and what comes back must be the same, and the terminal's modes and
 foreground group, too.  So must what becomes of a program when its pid is signalled,
@@ -32,7 +32,7 @@ PROMPT = b"@>"
 PATIENCE = 60
 EVERYDAY = os.path.join(TARGETS, "everyday")
 STOPPED = b"until jobs -s | grep -q .; do sleep 0.1; done"
-# what is typed; None before it: wait for the prompt first
+# what is typed; after "...": when the foreground job sleeps, otherwise after the prompt
 SCRIPT = [
 	b"sleep 1000 & jobs\n",
 	b"fg\n", b"...\x1a",
@@ -54,7 +54,7 @@ SCRIPT = [
 	b"exit 7\n",
 ]
 
-# what to wait for, and what is typed then; $T is pevtrace or nothing
+# what to wait for, and what is typed then; $T is pevtrace or empty
 SCREEN = [
 	(PROMPT, b"$T " + os.path.join(TARGETS, "screen").encode() + b"\n"),
 	(b"<ready>", b"a"), (b"<key a>", b"\x1a"),
@@ -71,12 +71,12 @@ SCREEN = [
 ]
 
 def status_of(pid):
-	"""State, parent, group and so on, as stat has them."""
+	"""Return state, parent, group and so on from /proc/PID/stat."""
 	with open("/proc/%d/stat" % pid) as f:
 		return f.read().rpartition(")")[2].split()
 
 def asleep(group):
-	"""Who is in it, if all of them sleep by themselves and there are some."""
+	"""Return the pids of a group if all of its processes sleep."""
 	pids = []
 	for pid in filter(str.isdigit, os.listdir("/proc")):
 		try:
@@ -110,7 +110,7 @@ class Terminal:
 		return bool(more)
 
 	def expect(self, what):
-		"""Reads on until it comes."""
+		"""Read until the text appears."""
 		end = time.monotonic() + PATIENCE
 		while what not in self.said[self.seen:]:
 			if not self.read(1) and time.monotonic() > end:
@@ -118,7 +118,7 @@ class Terminal:
 		self.seen = self.said.index(what, self.seen) + len(what)
 
 	def foreground(self, shell):
-		"""Waits until a job has the terminal and sleeps, as the shell does."""
+		"""Wait until a job has the terminal, and both it and the shell sleep."""
 		end = time.monotonic() + PATIENCE
 		seen = before = None
 		while not seen or seen != before:
@@ -146,13 +146,13 @@ class Terminal:
 		return status
 
 def normal(said):
-	"""Without pids, and without what the shell tells sooner or later."""
+	"""Return the text without pids, and without what the shell prints at random moments."""
 	text = said.replace(b"\r", b"").decode("utf-8", "replace")
 	text = re.sub(r"\b\d{3,}\b", "N", text)
 	return re.sub(r"^\[\d\]. +(Terminated|Done).*\n", "", text, flags=re.M)
 
 def session(before, attach, tmp):
-	"""What is on the screen, the modes at the end, and how the shell ended."""
+	"""Run a session; return the screen, whether the modes are unchanged, and the status."""
 	term = Terminal(before + [BASH, "--norc", "--noprofile", "--noediting", "-i"])
 	tracer = None
 	try:
@@ -184,7 +184,7 @@ def session(before, attach, tmp):
 	return normal(term.said), same, status
 
 def untraced_shell(words, script):
-	"""What is on the screen of a shell by itself that runs something by $T, and its end."""
+	"""Run a script in an untraced shell; return the screen and the exit status."""
 	term = Terminal([BASH, "--norc", "--noprofile", "--noediting", "-i"], words)
 	try:
 		term.expect(PROMPT)
@@ -206,7 +206,7 @@ def to_pid(sig):
 	return lambda p: os.kill(p.pid, sig)
 
 def queued(sig, times):
-	"""One after the other has been handled: none may take the next one's place."""
+	"""Queue each signal after the one before was handled, so that none are merged."""
 	def send(p):
 		said = b""
 		for n in range(times):
@@ -230,7 +230,7 @@ def handlers(*signals):
 
 # runs until the file $DONE exists
 ROUNDS = "echo go; until [ -e $DONE ]; do sleep 0.05; done; exit 6"
-# a shell does not count them, nor does Python what its handlers are called for
+# neither a shell nor Python's handlers count signals
 COUNTED = "exec '%s' -c '%s'" % (sys.executable, """
 import os, signal, time
 def wait(seconds, n):
@@ -251,7 +251,7 @@ signal.set_wakeup_fd(to)
 print("go", flush=True)
 print(wait(30, 5), wait(1, 99))
 """)
-# a script for bash, and what is sent when it has said go
+# a script for bash, and what is sent when it has printed "go"
 SENT = {
 	"SIGUSR1 to the pid": (handlers("USR1") + ROUNDS, to_pid(signal.SIGUSR1)),
 	"SIGUSR1 that kills": (ROUNDS, to_pid(signal.SIGUSR1)),
@@ -276,7 +276,7 @@ SENT = {
 }
 
 def sent(before, script, send):
-	"""What a program prints that gets a signal, and how it ends."""
+	"""Send a signal to a program; return what it prints and how it ends."""
 	done = tempfile.mktemp(prefix="pevtrace-shell.")
 	p = subprocess.Popen(before + [BASH, "-c", script], stdin=subprocess.DEVNULL,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -301,13 +301,13 @@ def sent(before, script, send):
 			os.unlink(done)
 
 def with_alarm(before):
-	"""alarm(2) outlives exec."""
+	"""Run a program with an alarm set before exec."""
 	return sent([sys.executable, "-c", "import os, signal, sys; signal.alarm(3); "
 		     "os.execvp(sys.argv[1], sys.argv[1:])"] + before,
 		    "trap 'echo alarm; exit 7' ALRM; echo go; while :; do sleep 0.1; done", None)
 
 def limited(tap, out):
-	"""Where the trace may grow no further, the program goes on."""
+	"""When the trace reaches the file size limit, the program continues."""
 	opens = [os.path.join(TARGETS, "eventful"), "-n", "50", "overflows"]
 	r = subprocess.run([PEVTRACE, "--json", "-o", out, "sh", "-c", "%s >/dev/null; echo went on" %
 			    " ".join(opens)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -328,13 +328,13 @@ def written_from_background(tap):
 	       status == 3 << 8, "the trace is written from the background", [said, status])
 
 def waiting(pipe):
-	"""How many bytes nobody has read."""
+	"""Return the number of unread bytes."""
 	n = bytearray(4)
 	fcntl.ioctl(pipe, termios.FIONREAD, n)
 	return int.from_bytes(n, sys.byteorder)
 
 def stops(p):
-	"""A job of which one process does not stop keeps the terminal from the shell."""
+	"""Return whether SIGTSTP stops the tracer: a job that does not stop keeps the terminal."""
 	os.killpg(p.pid, signal.SIGTSTP)
 	end = time.monotonic() + PATIENCE
 	while status_of(p.pid)[0] != "T" and time.monotonic() < end:
@@ -344,7 +344,7 @@ def stops(p):
 	return stopped
 
 def stopped_without_the_program(tap, out):
-	"""It has ended and left something behind, or waits for us, who wait for a reader."""
+	"""pevtrace can be stopped when its program has ended or waits for pevtrace."""
 	def start(*argv, **kwargs):
 		return subprocess.Popen([PEVTRACE, *argv], stdin=subprocess.DEVNULL,
 					preexec_fn=lambda: os.setpgid(0, 0), **kwargs)
@@ -362,14 +362,14 @@ def stopped_without_the_program(tap, out):
 		  stderr=subprocess.PIPE)
 	held = 0
 	while p.poll() is None and (held < 4096 or held != waiting(p.stderr)):
-		held = waiting(p.stderr) # until the pipe is full
+		held = waiting(p.stderr) # wait until the pipe is full
 		time.sleep(1)
 	tap.ok(stops(p), "stopped where nobody reads the trace", [status_of(p.pid)[0]])
 	p.kill()
 	p.communicate()
 
 def as_the_program(tap, tmp):
-	"""Signals to pevtrace, which stands where the program would."""
+	"""Signals sent to pevtrace have the effect that they have on the program."""
 	out = os.path.join(tmp, "trace")
 	words = "%s -o %s" % (PEVTRACE, out)
 	alone = untraced_shell("", SCREEN)

@@ -58,7 +58,7 @@ class Call:
 		self.name = name
 		self.args = args	# [(name or None, Value)]
 		self.result = result	# "5", "-1 ENOENT", "0x7f..", "?"
-		self.note = note	# what stands behind the result
+		self.note = note	# the text after the result
 		self.line = line
 
 	def arg(self, n):
@@ -130,7 +130,7 @@ class Reader:
 		self.fail("string without end")
 
 	def atom(self):
-		"""A run without separators; brackets may follow a name."""
+		"""Read an atom: text without separators; brackets may follow a name."""
 		start = self.i
 		depth = 0
 		while self.i < len(self.s):
@@ -185,7 +185,7 @@ class Reader:
 		return val
 
 	def members(self, close):
-		"""Comma separated values up to close; blanks part signal sets."""
+		"""Read comma separated values up to close; blanks separate the signals of a set."""
 		out = []
 		self.blank()
 		if self.take(close):
@@ -232,7 +232,7 @@ def parse_call(text, pid=None, line=None):
 		    line or text)
 
 def parse(lines):
-	"""All calls, in the order in which they began."""
+	"""Return all calls, in the order in which they began."""
 	out = []
 	open_ = {}
 	for no, raw in enumerate(lines, 1):
@@ -261,7 +261,7 @@ def parse(lines):
 			out.append(parse_call(text, pid, line))
 		except ParseError as e:
 			raise ParseError("line %d: %s\n\t%s" % (no, e, line))
-	# a call that a killed process never finished has no result
+	# a call of a killed process has no result
 	return [c for c in out if c is not None]
 
 def parse_file(path):
@@ -272,7 +272,7 @@ def parse_file(path):
 
 KNOWN = {
 	"NULL": 0,
-	# attr sizes and bits younger than a Debian 12 header
+	# attr sizes and bits that are not in Debian 12's header
 	"PERF_ATTR_SIZE_VER0": 64, "PERF_ATTR_SIZE_VER1": 72,
 	"PERF_ATTR_SIZE_VER2": 80, "PERF_ATTR_SIZE_VER3": 96,
 	"PERF_ATTR_SIZE_VER4": 104, "PERF_ATTR_SIZE_VER5": 112,
@@ -318,7 +318,7 @@ def evaluate(text, names):
 		return None
 
 def header_names():
-	"""The enumerators of the system's perf_event.h, where it is there."""
+	"""Return the enumerators of the system's perf_event.h, if it is installed."""
 	names = dict(KNOWN)
 	try:
 		with open("/usr/include/linux/perf_event.h") as f:
@@ -347,14 +347,14 @@ def header_names():
 NAMES = header_names()
 
 def number(val):
-	"""The number of an atom (pointers and symbols too), or None."""
+	"""Return the number of an atom (pointers and symbols too), or None."""
 	if val is None or val.kind != "atom":
 		return None
 	return evaluate(re.sub(r"<[^<>=|]*[a-z/:][^<>]*>", "", val.text), NAMES)
 
 # ---- struct perf_event_attr ------------------------------------------------
 
-# offset, the struct size that first holds it, the names that share the place
+# offset, the struct size that first includes it, the names at this offset
 SLOTS = [
 	(0, 64, ("type",)),
 	(4, 64, ("size",)),
@@ -393,7 +393,7 @@ SLOTS = [
 SAME_PLACE = {n: names for _, _, names in SLOTS for n in names}
 
 def field(attr, name):
-	"""The value of a member under whichever of its names it is shown."""
+	"""Return the value of a member, by whichever of its names."""
 	for n in SAME_PLACE.get(name, (name,)):
 		val = attr.get(n)
 		if val is not None:
@@ -401,7 +401,7 @@ def field(attr, name):
 	return name, None
 
 def missing_fields(attr):
-	"""Members that a full form of this attr should show and does not."""
+	"""Return members that a full form of this attr should show and does not."""
 	size = number(attr.get("size"))
 	if size is None:
 		return ["size"]
@@ -410,7 +410,7 @@ def missing_fields(attr):
 		if size >= least and not any(attr.get(n) for n in names)]
 
 def misnamed(attr):
-	"""Members shown under a name of their place that is not theirs here."""
+	"""Return members shown under a wrong name of their union."""
 	kind = number(attr.get("type"))
 	probe = kind is not None and kind > 5
 	freq = number(attr.get("freq")) == 1
@@ -433,24 +433,24 @@ def find_program(name, extra=()):
 	return None
 
 def sanitized():
-	"""Was pevtrace built with the sanitizers, which take memory and time?"""
+	"""Return whether pevtrace was built with sanitizers."""
 	with open(os.environ["PEVTRACE"], "rb") as f:
 		return b"__asan_init" in f.read()
 
 def setting(name):
-	"""The kernel's perf_event_NAME."""
+	"""Return the sysctl kernel.perf_event_NAME."""
 	with open("/proc/sys/kernel/perf_event_" + name) as f:
 		return int(f.read())
 
-# tests/run mounts it, if it may.
+# tests/run mounts it, if permitted.
 TRACEFS = "/sys/kernel/tracing"
 
 def tracefs():
-	"""Are there tracepoints?"""
+	"""Return whether tracepoints are available."""
 	return os.path.exists(TRACEFS + "/events/sched/sched_switch/id")
 
 def tracefs_lines():
-	"""The probes that somebody made by way of tracefs, and the tasks chosen there."""
+	"""Return the probes defined in tracefs, and the tasks selected there."""
 	out = set()
 	for name in ("kprobe_events", "uprobe_events", "dynamic_events", "set_event_pid"):
 		try:
@@ -463,8 +463,8 @@ def tracefs_lines():
 PERF_PROBE = re.compile(r"\w+: [pr]\d*:probe(_\w*)?/")
 
 def tracefs_changes(before):
-	"""Which of these lines came or went since.  Somebody else may use perf probe
-	meanwhile, which no test does: its probes count where they are in our programs only."""
+	"""Return which of these lines were added or removed since.  Another user may run perf probe
+	meanwhile, which no test does: its probes count only if they are in our programs."""
 	ours = "pevtrace", os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 	return sorted(line for line in before ^ tracefs_lines()
 		      if not PERF_PROBE.match(line) or any(o in line for o in ours))
@@ -488,7 +488,7 @@ def times(sampled, full):
 NOBODY = 65534
 
 def as_nobody(more=None):
-	"""For preexec_fn: an ordinary user, after more was done."""
+	"""Return a preexec_fn that becomes an ordinary user, after calling more."""
 	def become():
 		if more:
 			more()

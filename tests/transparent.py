@@ -34,7 +34,7 @@ CANNOT = 77
 NATIVES = 6
 MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
 	 "every call stops": ["--no-seccomp", "--records"]}
-PATIENCE = 240	# seconds, for a machine that is busy, and the sanitizers
+PATIENCE = 240	# seconds, for a busy machine and the sanitizers
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 ENV.update((k, v) for k, v in os.environ.items() if k in ("ASAN_OPTIONS", "UBSAN_OPTIONS"))
@@ -87,20 +87,20 @@ os.kill(os.getpid(), signal.SIGTERM)
 class Case:
 	def __init__(self, name, argv, normal=None, attaches=2, attempts=1):
 		self.name, self.argv, self.normal = name, argv, normal or (lambda s: s)
-		self.attaches = attaches	# how often, at other moments each time
-		self.attempts = attempts	# more where a busy machine may fail it
+		self.attaches = attaches	# how often to attach, each time at another moment
+		self.attempts = attempts	# more than 1 if it may fail on a busy machine
 
 def numbers(text):
-	"""A text without its numbers, and without the blanks that go with their width."""
+	"""Return a text without numbers and their padding."""
 	text = re.sub(r"(0x)?[0-9][0-9a-f]*([.,][0-9]+)*", "N", text)
 	return re.sub(r"[ \t]+", " ", re.sub(r"[KMG]/sec", "/sec", text))
 
 def calls_only(text):
-	"""The calls of a perf trace, without what was interrupted by what."""
+	"""Return the names of the calls in a perf trace."""
 	return "\n".join(sorted(set(re.findall(r"\b([a-z_0-9]+)\(", text))))
 
 def inheritance(text):
-	"""What a shell in between adds to the environment, and its order, left out."""
+	"""Return the environment, sorted, without the variables that a shell adds."""
 	return "\n".join(sorted(s for s in text.split("\n")
 				if not re.match(r"environment: (PWD|OLDPWD|SHLVL)=", s)))
 
@@ -135,7 +135,7 @@ class Harness:
 		return outcome(case, *run([PEVTRACE, "-o", out] + MODES[mode] + case.argv, self.tmp))
 
 	def attached(self, case, seconds):
-		"""Starts it behind a shell that waits for us, attaches, and lets go in mid-run."""
+		"""Start a target, attach to it, and detach at a random moment."""
 		target = subprocess.Popen(["sh", "-c", 'read -r go; exec "$@" </dev/null', "sh"] +
 					  case.argv, stdin=subprocess.PIPE, cwd=self.tmp, env=ENV,
 					  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -162,7 +162,7 @@ class Harness:
 		return outcome(case, target.returncode, out)
 
 	def may_be(self, case, natives, got):
-		"""Is it what comes out without pevtrace, too, sooner or later?"""
+		"""Return whether the outcome also occurs without pevtrace, in several attempts."""
 		while got not in natives and len(natives) < NATIVES:
 			natives.append(self.native(case))
 		return got in natives
@@ -198,7 +198,7 @@ def verbs(program, names, options, tmp):
 				   inheritance if verb == "inherited" else None)
 
 def perf_cases():
-	# perf does not wait for a child that ends before it has come to that: hence sleep
+	# perf does not wait for a child that ends early: hence sleep
 	yield Case("perf stat", [PERF, "stat", "-e", "task-clock,page-faults,cs", "sh", "-c",
 				 "sleep 0.3; exit 4"], numbers)
 	yield Case("perf stat -a -I", [PERF, "stat", "-a", "-e", "cpu-clock", "sleep", "0.1"],
@@ -221,7 +221,7 @@ def perf_cases():
 			yield Case("perf test %s (%s)" % (argv[2], name), argv, attaches=0, attempts=3)
 
 def perf_test(name):
-	"""The command of a test of perf's own, whose numbers change; or nothing."""
+	"""Return the command of a test of perf, whose number varies; or an empty list."""
 	listed = run([PERF, "test", "list"], "/")[1].decode() if PERF else ""
 	found = re.search(r"^ *(\d+): %s$" % re.escape(name), listed, re.M)
 	return [PERF, "test", found.group(1)] if found else []
@@ -240,7 +240,7 @@ def cases(tmp):
 		yield from perf_cases()
 
 def said_once(tap, tmp):
-	"""What asks for a tracer cannot have one, and pevtrace says so one time."""
+	"""Programs that use ptrace cannot be traced, which is reported once."""
 	for name, argv in (("traceme", [os.path.join(TARGETS, "confined"), "traceme"]),
 			   ("perf test", perf_test("x86 bp modify")),
 			   ("strace", ["strace", "-f", "-o", "/dev/null", "true"]),
@@ -253,7 +253,7 @@ def said_once(tap, tmp):
 		       name + " as a target: told once that it cannot trace", [out])
 
 def slowly_stopped(tap, tmp):
-	"""A tracer that takes its time does not turn round the order of SIGSTOP and SIGCONT."""
+	"""A slow tracer does not reverse the order of SIGSTOP and SIGCONT."""
 	if not shutil.which("strace"):
 		tap.skip("SIGCONT is not undone", "no strace")
 		return
@@ -264,7 +264,7 @@ def slowly_stopped(tap, tmp):
 	       "SIGCONT is not undone by a slow tracer", [repr(status), out.decode()])
 
 def written_to_the_end(tap, tmp):
-	"""A signal that meets the end of what is traced does not take the trace along."""
+	"""A signal that arrives when the tracee has ended does not lose the trace."""
 	command = 'read -r go; exec "$0" child_pid'
 	path = os.path.join(tmp, "fifo")
 	os.mkfifo(path)
@@ -283,7 +283,7 @@ def written_to_the_end(tap, tmp):
 					  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 		tracer.stderr.readline()
 		target.communicate(b"\n", timeout=60)
-		# nothing is left to trace, and nobody reads
+		# the tracee has ended, and the trace is not read
 		for _ in range(600):
 			with open("/proc/%d/status" % tracer.pid) as f:
 				if not re.search(r"^SigBlk:.*[1-9a-f]", f.read(), re.M):

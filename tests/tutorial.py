@@ -26,7 +26,7 @@ PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 DEVICES = "/sys/bus/event_source/devices"
 
 def sessions(text):
-	"""(command, lines below it)"""
+	"""Return (command, lines below it)."""
 	out, below = [], None
 	for line in text.split("\n"):
 		if not line.startswith("    "):
@@ -39,7 +39,7 @@ def sessions(text):
 	return out
 
 def shape(line):
-	"""Without what differs from run to run."""
+	"""Return the text without what differs from run to run."""
 	line = re.sub(r"0x[0-9a-f]+", "N", line)
 	return re.sub(r"\d+", "N", line)
 
@@ -62,7 +62,7 @@ def test_session(command, below, tmp, env):
 	return why + (["it was:\n" + r.stdout] if why else [])
 
 def test_functions(text):
-	"""Names of functions of the kernel, in the part about it."""
+	"""Return names of kernel functions, in the section about the kernel."""
 	part = text.split("## 3.")[1].split("## 4.")[0]
 	names = set(re.findall(r"`(perf_[a-z_]+)`", part)) - {"perf_event_paranoid"}
 	symbols = set()

@@ -19,7 +19,7 @@ PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 DEMO = [os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "demo"), "true"]
 VALGRIND = shutil.which("valgrind")
 FOUND = 99
-# ends by die(): what its callers hold is given up, and no more is lost than that
+# ends by die(), which frees nothing that its callers hold
 DIES = ["open of nothing"]
 
 def main():

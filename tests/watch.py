@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace watch, against those who know better:
+"""pevtrace watch, compared with other programs:
 
   process  perf record on the same process, at the same time: the same forks,
            exits, names and mappings (perf script)
@@ -81,7 +81,7 @@ def test_process(tap, tmp):
 	script = subprocess.run([PERF, "script", "-i", data, "--show-task-events",
 				 "--show-mmap-events"], stdout=subprocess.PIPE,
 				stderr=subprocess.DEVNULL, text=True, timeout=60).stdout
-	# what perf says of before, it has from /proc
+	# perf takes earlier mappings from /proc
 	theirs = collections.Counter(k for k in their_keys(script))
 	seen = rp.records(err.split("\n"))
 	ours = collections.Counter(filter(None, map(our_key, seen)))
@@ -125,7 +125,7 @@ def test_command(tap):
 # ---- the system ----------------------------------------------------------------------
 
 def in_background(args, work, *words):
-	"""Ends it when it has told of what was done, in these words."""
+	"""Wait until it has printed these words, then end it."""
 	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, bufsize=0,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 	ready = rp.holds_events(p.pid, os.sysconf("SC_NPROCESSORS_ONLN"))
@@ -163,7 +163,7 @@ def test_system(tap):
 	tap.ok("/" + name in paths, "a new cgroup", paths)
 
 def test_bpf(tap):
-	"""A socket filter is a BPF program as any other, and comes with a symbol."""
+	"""A socket filter is a BPF program, too, and has a symbol."""
 	if os.geteuid():
 		return tap.skip("BPF programs", "needs root")
 	code = """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace why on calls that are broken on purpose: it must name what was broken,
-and what it says that works is opened by this script itself."""
+"""pevtrace why on calls with deliberate errors: it must name each error,
+and this script opens the calls that it reports as working."""
 
 import ctypes
 import errno
@@ -28,7 +28,7 @@ def run(*args, **kw):
 	return ck.run(*args, verb="why", **kw)
 
 def ask(*args, **kw):
-	"""The last object and the exit status."""
+	"""Return the last object and the exit status."""
 	r = run("--json", *args, **kw)
 	assert not r.stderr, "%s: %s" % (args, r.stderr)
 	return json.loads(r.stdout.splitlines()[-1]), r.returncode
@@ -37,10 +37,10 @@ def number(v):
 	return int(v, 16) if isinstance(v, str) else v
 
 def reopen(works):
-	"""The call that is said to open, made by us: a descriptor or -errno."""
+	"""Make the call that is reported to open; return the descriptor or -errno."""
 	args = works["args"]
 	b = bytearray.fromhex(works["attr_bytes"])
-	b[40] |= 1 # disabled: it may be one that signals us
+	b[40] |= 1 # disabled: it might send a signal
 	path = args["attr_uptr"].get("uprobe_path")
 	if isinstance(path, str) and not path.startswith("0x"):
 		keep = ctypes.create_string_buffer(path.encode())
@@ -85,7 +85,7 @@ def why(text, blame, rule, args=(), error=None, open_it=True, blocked=None, work
 	return bad
 
 def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
-	"""The same, of a call that we can see fail ourselves."""
+	"""The same, with a call that this script sees fail."""
 	fd = ck.call(b, *raw)
 	if fd >= 0:
 		os.close(fd)
@@ -158,7 +158,7 @@ def test_attr():
 	return bad
 
 def test_machine():
-	"""What depends on the architecture and on what this machine has."""
+	"""Errors that depend on the architecture and the hardware."""
 	bad = []
 	if os.uname().machine == "x86_64":
 		bad += broken(attr(sample_regs_intr=1 << 32 | 1), "sample_regs_intr", "extended_regs",
@@ -212,7 +212,7 @@ def test_breakpoints():
 	return sum((broken(b, blame, rule, works=works) for b, blame, rule, works in cases), [])
 
 def test_fifth():
-	"""All breakpoints of a task are in use: of this one."""
+	"""All breakpoints of this task are in use."""
 	fds = []
 	try:
 		while len(fds) < 20:
@@ -223,7 +223,7 @@ def test_fifth():
 		me = os.getpid()
 		bad = broken(bp(), "pid", "breakpoint_slots", args=["-p%d" % me], raw=(me, -1, -1, 0),
 			     blocked=["breakpoints"], open_it=False)
-		# the one more is wrong besides
+		# the additional one has another error
 		both = bp(bp_len=3)
 		bad += broken(both, ["pid", "bp_len"], ["breakpoint_slots", "breakpoint_len"],
 			      args=["-p%d" % me], raw=(me, -1, -1, 0), open_it=False)
@@ -233,7 +233,7 @@ def test_fifth():
 			os.close(fd)
 
 def test_list():
-	"""The fifth of a list, which finds four before it."""
+	"""The fifth breakpoint of a list fails."""
 	r = run("--json", "-e", ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 6)))
 	all_ = [json.loads(l) for l in r.stdout.splitlines()]
 	last = all_[-1]
@@ -284,7 +284,7 @@ def test_arguments():
 		bad += [name + ": " + w for w in broken(b, blame, rule, args=args, raw=raw)]
 	bad += broken(attr(sigtrap=1, remove_on_exec=1), ("sigtrap", "pid"), "sigtrap_target",
 		      args=["-p-1", "-C0"], raw=(-1, 0, -1, 0))
-	# without the flag, the number of the directory's descriptor is somebody's pid
+	# without the flag, the number of the directory's descriptor is a pid
 	bad += why(b, "flags", "cgroup_descriptor", ["--cgroup=/tmp", "-C0"], error="EBADF")
 	o, _ = ask("--cgroup=/tmp", "-C0", b.hex())
 	bad += ck.differ(o["works"]["args"]["pid"], 0, "whose event it is then")
@@ -301,7 +301,7 @@ def test_group():
 		(attr(use_clockid=1, clockid=1), attr(use_clockid=1, clockid=4), "clockid",
 		 "group_clock"),
 	]
-	# the leader is opened by pevtrace only: what works is not for us to open
+	# only pevtrace opens the leader: this script cannot try the working call
 	bad = sum((why(b, blame, rule, ["--leader=" + l.hex()], open_it=False)
 		   for l, b, blame, rule in cases), [])
 	for l, b, blame, rule in cases:
@@ -339,7 +339,7 @@ def test_two():
 		 ["reserved_bits", "reserved_bits", "read_format_bits", "software_config"]),
 	]
 	bad = sum((broken(b, blame, rule) for b, blame, rule in cases[:5]), [])
-	# two reserved members are one rule: they may be told as one fault or as two
+	# two reserved members are one rule: one or two errors may be reported
 	b = cases[5][0]
 	o, status = ask(b.hex())
 	bad += ck.differ(sorted(sum(blamed(o), [])), sorted(cases[5][1]), "four")
@@ -352,7 +352,7 @@ def test_two():
 	return bad
 
 def test_random():
-	"""Breakages thrown together: all are named, and what is said to work does."""
+	"""Random combinations of errors: all are named, and the working call works."""
 	rate = sp.setting("max_sample_rate")
 	flaws = [
 		({"reserved_1": 1}, {"__reserved_1"}), ({"reserved_2": 3}, {"__reserved_2"}),
@@ -396,7 +396,7 @@ def as_nobody(tmp):
 		"cwd": "/"}
 
 def reopen_as_nobody(works):
-	"""In a child that gives its user up."""
+	"""Run a test in a child that becomes another user."""
 	pid = os.fork()
 	if not pid:
 		sp.as_nobody()()
@@ -459,7 +459,7 @@ def test_userns():
 	return ck.differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
 		ck.differ("user namespace" in words[0], True, words)
 
-# ---- what no attr can mend ------------------------------------------------------------------
+# ---- errors that no attr can fix ------------------------------------------------------------------
 
 def test_seccomp():
 	bad = []
@@ -475,7 +475,7 @@ def test_seccomp():
 
 def test_descriptors():
 	r, w = os.pipe()
-	# to look for leaks takes a descriptor, too
+	# looking for leaks uses a descriptor, too
 	p = subprocess.Popen([PEVTRACE, "why", "--json", "-"], stdin=r, stdout=subprocess.PIPE,
 			     universal_newlines=True,
 			     env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
@@ -490,7 +490,7 @@ def test_descriptors():
 			  p.returncode), ("EMFILE", "blocked", ["descriptors"], 0), "EMFILE")
 
 def test_no_descriptors():
-	"""Too few to try anything with: no hundreds of experiments in vain."""
+	"""With too few descriptors no experiments are made."""
 	r = run("-e", "{cpu-clock,cs}", preexec_fn=lambda: resource.setrlimit(
 		resource.RLIMIT_NOFILE, (5, 5)))
 	return ck.differ((r.returncode, r.stdout, "EMFILE" in r.stderr and "ulimit -n" in r.stderr),
@@ -550,7 +550,7 @@ def test_command(tmp):
 	return bad + ck.differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
 
 def test_perf(tmp):
-	"""What perf stat says is not supported is what why explains."""
+	"""why explains what perf stat reports as not supported."""
 	if os.path.exists("/sys/bus/event_source/devices/cpu"):
 		return None
 	out = os.path.join(tmp, "perf.json")
@@ -563,7 +563,7 @@ def test_perf(tmp):
 		ck.differ(unsupported, 2, "events that perf could not have")
 
 def test_perf_nobody(tmp):
-	"""perf tries again without the kernel, which is a probe, and works."""
+	"""perf retries with exclude_kernel, which succeeds."""
 	kw = as_nobody(tmp)
 	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
 	objects = [json.loads(l) for l in r.stdout.splitlines()]
@@ -573,7 +573,7 @@ def test_perf_nobody(tmp):
 		ck.differ("task-clock:u" in r.stderr, True, r.stderr)
 
 def test_dump(tmp):
-	"""A line of a dump, with its group; and a call that only failed there."""
+	"""A line of a dump with its group, and a call that failed only there."""
 	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
 	with open(script, "w") as f:
 		f.write(PROGRAM % ck.NR)
@@ -602,7 +602,7 @@ while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulon
 # ---- the verb ---------------------------------------------------------------------------------
 
 def test_agreement():
-	"""What is blamed is what the rule is about."""
+	"""The reported cause is the subject of the rule."""
 	r = random.Random(5)
 	bad, n = [], 0
 	while n < 40:
@@ -637,19 +637,19 @@ def test_text():
 		bad += [] if word in text else ["'%s' is not in %s" % (word, text)]
 	works = [l for l in text.splitlines() if "works: " in l][0]
 	bad += ck.differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)
-	# what is shown can be taken again
+	# the output is accepted as input
 	again = run(re.search(r"\{.*\}", works).group(0))
 	return bad + ck.differ("the call opens" in again.stdout, True, again.stdout + again.stderr)
 
 def test_quiet(tmp):
-	"""It leaves nothing open, and enables nothing: pevtrace watches itself."""
+	"""why leaves nothing open and enables nothing, as a trace of it shows."""
 	path = os.path.join(tmp, "trace")
 	subprocess.run([PEVTRACE, "-e", "trace=perf_event_open", "-o", path, PEVTRACE, "why",
 			attr(sigtrap=1, config=2).hex()], stdout=subprocess.DEVNULL)
 	with open(path) as f:
 		trace = f.read()
 	opens = [l for l in trace.splitlines() if "perf_event_open(" in l]
-	# the one that asks for the size of the kernel's attr is refused for its own
+	# the call that asks for the kernel's attr size is refused for its own
 	opens = [l for l in opens if "too small" not in l]
 	whole = [l for l in opens if re.search(r"size=(PERF_ATTR_SIZE_VER|\d{2,})", l)]
 	on = [l for l in whole if "disabled=1" not in l and "type=PERF_TYPE_BREAKPOINT" not in l]
