@@ -39,22 +39,24 @@ def rooms():
 
 def objects():
 	"""{source file below src/: (symbols defined, symbols needed)}."""
-	found = {}
-	for top, _, files in os.walk(os.path.join(BUILDDIR, "src")):
+	src = os.path.join(BUILDDIR, "src")
+	paths = {}
+	for top, _, files in os.walk(src):
 		for name in files:
 			if not name.endswith(".o"):
 				continue
-			source = os.path.relpath(os.path.join(top, name), os.path.join(BUILDDIR, "src"))
-			source = re.sub(r"[^/]*-([^/]*)\.o$|\.o$", lambda m: (m[1] or "") + ".c", source)
-			if not os.path.exists(os.path.join(SRCDIR, "src", source)):
-				continue
-			out = subprocess.run(["nm", os.path.join(top, name)], check=True,
-					     capture_output=True, text=True).stdout
-			defined, needed = set(), set()
-			for line in out.splitlines():
-				kind, symbol = line.split()[-2:]
-				(needed if kind == "U" else defined if kind.isupper() else set()).add(symbol)
-			found[source] = (defined, needed)
+			path = os.path.join(top, name)
+			source = re.sub(r"[^/]*-([^/]*)\.o$|\.o$", lambda m: (m[1] or "") + ".c",
+					os.path.relpath(path, src))
+			if os.path.exists(os.path.join(SRCDIR, "src", source)):
+				paths[path] = source
+	found = {source: (set(), set()) for source in paths.values()}
+	out = subprocess.run(["nm", "-A", *paths], check=True, capture_output=True, text=True).stdout
+	for line in out.splitlines():
+		path, rest = line.split(":", 1)
+		kind, symbol = rest.split()[-2:]
+		defined, needed = found[paths[path]]
+		(needed if kind == "U" else defined if kind.isupper() else set()).add(symbol)
 	return found
 
 
