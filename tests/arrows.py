@@ -46,8 +46,7 @@ def objects():
 			if not name.endswith(".o"):
 				continue
 			path = os.path.join(top, name)
-			source = re.sub(r"[^/]*-([^/]*)\.o$|\.o$", lambda m: (m[1] or "") + ".c",
-					os.path.relpath(path, src))
+			source = os.path.relpath(path, src)[:-2] + ".c"
 			if os.path.exists(os.path.join(SRCDIR, "src", source)):
 				paths[path] = source
 	found = {source: (set(), set()) for source in paths.values()}
