@@ -88,7 +88,7 @@ bool api_desc_phrase(const char *text, size_t len, const char *phrase, size_t n)
 		if (i && scan_is_word(text[i - 1]))
 			continue;
 		while (same < n && (tolower((unsigned char)text[i + same]) ==
-					    tolower((unsigned char)phrase[same]) ||
+				    tolower((unsigned char)phrase[same]) ||
 				    (phrase[same] == ' ' && text[i + same] == '\n')))
 			same++;
 		if (same == n && (i + n == len || !scan_is_word(text[i + n])))

@@ -84,7 +84,7 @@ static const struct btf_type *resolved(const struct btf_reader *r, __u32 id)
  * count against the bound, too: in malformed BTF, their nesting may explode.
  */
 static void add_struct_members(struct btf_reader *r, const struct btf_type *t, __u32 base, __u32 id,
-			struct api_struct *st, unsigned int depth)
+			       struct api_struct *st, unsigned int depth)
 {
 	for (unsigned int i = 0; i < btf_vlen(t) && r->left; i++) {
 		const struct btf_member *bm = &btf_members(t)[i];
@@ -132,7 +132,7 @@ static void read_types(struct btf_reader *r)
 				add_enum(r, id, t);
 		} else if (btf_is_composite(t) && wanted_struct(r, t)) {
 			struct api_struct *st = api_desc_add_struct(r->out,
-								 btf_name(r, t->name_off));
+								    btf_name(r, t->name_off));
 
 			st->bytes = t->size;
 			st->line = id;

@@ -68,7 +68,8 @@ static bool open_arguments(struct claim_run *run, struct opening *o)
 {
 	*o = (struct opening){ .cpu = UINT64_MAX, .group = UINT64_MAX };
 	return step_option(run, "pid", &o->pid) >= 0 && step_option(run, "cpu", &o->cpu) >= 0 &&
-	       step_option(run, "group", &o->group) >= 0 && step_option(run, "flags", &o->flags) >= 0;
+	       step_option(run, "group", &o->group) >= 0 &&
+	       step_option(run, "flags", &o->flags) >= 0;
 }
 
 /* Apply each poke=OFFSET/BYTES:VALUE to the attr's bytes. */
@@ -107,9 +108,9 @@ static int open_bytes(struct claim_run *run, const struct attr_text *attr,
 	memcpy(bytes, attr->bytes, attr->len < CLAIM_MEMORY ? attr->len : CLAIM_MEMORY);
 	if (poke_bytes(run, bytes)) {
 		memcpy(seen, bytes, CLAIM_ATTR);
-		fd = attr->nstrings ? own_call_open(&run->own_calls, attr, (pid_t)o->pid, (int)o->cpu,
-						 (int)o->group, o->flags) :
-		     open_at(run, bytes, o);
+		fd = !attr->nstrings ? open_at(run, bytes, o) :
+		     own_call_open(&run->own_calls, attr, (pid_t)o->pid, (int)o->cpu,
+				   (int)o->group, o->flags);
 		run->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, bytes, CLAIM_ATTR);
 	}
 	free(bytes);
@@ -144,8 +145,10 @@ enum step_result claim_step_open(struct claim_run *run)
 	e = add_claim_event(run, run->words[1]);
 	if (!e)
 		return claim_malformed(run);
-	if (!strcmp(run->words[2], "null") || !strcmp(run->words[2], "bad"))
-		return claim_check_result(run, open_at(run, (void *)(uintptr_t)(*run->words[2] == 'b'), &o));
+	if (!strcmp(run->words[2], "null"))
+		return claim_check_result(run, open_at(run, NULL, &o));
+	if (!strcmp(run->words[2], "bad"))
+		return claim_check_result(run, open_at(run, (void *)1, &o));
 	if (!event_list_add(&list, run->host, run->words[2]))
 		return claim_untried(run, "%s: %s", run->words[2], list.why);
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
@@ -307,7 +310,8 @@ enum step_result claim_step_map(struct claim_run *run)
 	if (step_has_word(run, "rwx"))
 		prot |= PROT_EXEC;
 	result = own_call(&run->own_calls, CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
-		0, pages * page, (uint64_t)prot, step_has_word(run, "private") ? MAP_PRIVATE : MAP_SHARED,
+		0, pages * page, (uint64_t)prot,
+		step_has_word(run, "private") ? MAP_PRIVATE : MAP_SHARED,
 		(uint64_t)(int64_t)e->fd, at,
 	});
 	if (!(result < 0 && result > -4096) && !at && !e->ring) {
@@ -388,7 +392,7 @@ enum step_result claim_step_prctl(struct claim_run *run)
 	if (run->nwords != 2 || !claim_value(run, run->words[1], &op))
 		return STEP_UNTRIED;
 	return claim_check_result(run, own_call(&run->own_calls, CALL_PRCTL,
-				  (const uint64_t[CALL_MAX_ARGS]){ op }));
+						(const uint64_t[CALL_MAX_ARGS]){ op }));
 }
 
 /* fcntl NAME COMMAND [EXPRESSION|owner]; owner is a struct f_owner_ex for this thread */

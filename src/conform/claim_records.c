@@ -64,7 +64,7 @@ static void fields_named(struct sink *s, const char *key, const struct xlat *x, 
 }
 
 static void fields_packed(struct sink *s, const char *key, uint64_t raw,
-		       const struct sink_part *parts, size_t n)
+			  const struct sink_part *parts, size_t n)
 {
 	(void)parts;
 	(void)n;
@@ -78,7 +78,7 @@ static void fields_symbol(struct sink *s, const char *key, const char *word)
 }
 
 static void fields_string(struct sink *s, const char *key, const char *bytes, size_t len,
-		       bool cut)
+			  bool cut)
 {
 	(void)cut;
 	fields_add_key(to_fields(s), key);
@@ -147,7 +147,7 @@ static const struct sink_ops fields_ops = {
 };
 
 static void record_to_text(const uint8_t *bytes, size_t len, const struct record_format *format,
-		       struct buf *out)
+			   struct buf *out)
 {
 	struct fields f = { .sink = { .ops = &fields_ops, .full = true, .max_string = 4096 },
 			    .out = out };
@@ -245,7 +245,8 @@ static enum step_result find_result(struct search *s)
 /* find NAME [by=EVENT] TYPE [CONDITION...] [-> none|some|N]: records in NAME's ring */
 enum step_result claim_step_find(struct claim_run *run)
 {
-	struct claim_event *e = run->nwords > 2 ? claim_find_event(run, run->words[1]) : NULL, *by = e;
+	struct claim_event *e = run->nwords > 2 ? claim_find_event(run, run->words[1]) : NULL;
+	struct claim_event *by = e;
 	struct search s = { .run = run, .e = e, .first = 3 };
 	struct ring_seen seen = { .started = false };
 	struct ring_result result;

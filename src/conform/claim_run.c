@@ -56,8 +56,8 @@ static enum step_result step_expect(struct claim_run *run)
 		return claim_malformed(run);
 	return holds ? STEP_OK :
 	       claim_false(run, run->step + strlen("expect "), "%s is %lld (0x%llx), %s is %lld",
-			 run->words[1], (long long)a, (unsigned long long)a, run->words[3],
-			 (long long)b);
+			   run->words[1], (long long)a, (unsigned long long)a, run->words[3],
+			   (long long)b);
 }
 
 /* needs perfmon|admin|tracepoints|pmu.NAME: set *result and return true if it is one of these */
@@ -107,7 +107,7 @@ static enum step_result step_user(struct claim_run *run)
 		if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 		    setresuid(NOBODY, NOBODY, NOBODY))
 			return claim_untried(run, "cannot become an ordinary user: %s",
-					   strerror(errno));
+					     strerror(errno));
 		/* a change of user resets both */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_DUMPABLE, 1);

@@ -279,6 +279,7 @@ static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
 
 static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
 {
+	const struct claim_event *e;
 	const struct pmu *p;
 
 	if (!strcmp(name, "sys"))
@@ -297,7 +298,7 @@ static bool prefixed_value(struct claim_run *run, const char *name, const char *
 	else if (!strcmp(name, "sig"))
 		return signal_value(rest, v);
 	else
-		return claim_find_event(run, name) && event_value(claim_find_event(run, name), rest, v);
+		return (e = claim_find_event(run, name)) && event_value(e, rest, v);
 	return true;
 }
 

@@ -100,7 +100,9 @@ static void workload_map_code(uint64_t n)
 /* Map the program as code from its n-th page on. */
 static void workload_map_code_at(uint64_t n)
 {
-	workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE, (off_t)(n * (uint64_t)sysconf(_SC_PAGESIZE)));
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE, (off_t)(n * page));
 }
 
 static void workload_map_data(uint64_t n)

@@ -30,9 +30,9 @@ struct claim_result {
 
 /* Zero-initialised: all claims, with the rights of the caller. */
 struct claims_options {
-	uint32_t since;		/* KVER(): only claims about features of this release or later */
+	uint32_t since;		/* KVER(): only claims about this release or later */
 	const char *section;	/* only claims of headings that contain it; or NULL */
-	const char *name;	/* only claims whose name matches this fnmatch(3) pattern; or NULL */
+	const char *name;	/* only claims that match this fnmatch(3) pattern; or NULL */
 	bool nobody;		/* run as an ordinary user; requires root */
 	unsigned int tries;	/* runs of a claim that is contradicted; 0: four */
 	const struct claim_desc *claims; /* in place of claim_descs; or NULL */

@@ -56,7 +56,7 @@ static bool has_prose(const char *words, const struct rule_desc *rule)
 }
 
 static bool entry_covers(const struct conform *c, const struct page_entry *e,
-		 const struct rule_desc *rule)
+			 const struct rule_desc *rule)
 {
 	const char *words = tables_pair(told_descs, rule->name);
 
@@ -106,7 +106,7 @@ static void missing_error(struct conform *c, const struct xlat_entry *error)
 	struct finding *f;
 
 	f = compare_add(c, "page-errno-missing", error->name, FINDING_MISSING,
-			 errors_section(c), "The list of errors lacks %s", error->name);
+			errors_section(c), "The list of errors lacks %s", error->name);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (rule_descs[i].error == (int)error->value && is_current(&rule_descs[i]))
 			add_error_rule(f, &detail, &rule_descs[i]);
@@ -117,7 +117,7 @@ static void missing_error(struct conform *c, const struct xlat_entry *error)
 
 /* Report the rules of an error that its entry does not mention. */
 static void missing_causes(struct conform *c, const struct xlat_entry *error,
-			const struct page_entry *e)
+			   const struct page_entry *e)
 {
 	struct buf detail = { 0 };
 	struct finding *f = NULL;
@@ -126,13 +126,14 @@ static void missing_causes(struct conform *c, const struct xlat_entry *error,
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		const struct rule_desc *rule = &rule_descs[i];
 
-		if (rule->error != (int)error->value || !is_current(rule) || entry_covers(c, e, rule))
+		if (rule->error != (int)error->value || !is_current(rule) ||
+		    entry_covers(c, e, rule))
 			continue;
 		if (!f) {
 			f = compare_add(c, "page-errno-cases", error->name, FINDING_MISSING,
-					 page_section(&c->page, e->section),
-					 "The entry of %s omits causes of the error",
-					 error->name);
+					page_section(&c->page, e->section),
+					"The entry of %s omits causes of the error",
+					error->name);
 			place_page(c, f, e->line);
 		}
 		add_error_rule(f, &detail, rule);
@@ -161,8 +162,8 @@ static void wrong_member(struct conform *c, const struct xlat_entry *error,
 		return;
 	buf_addf(&subject, "%s.%s", error->name, w->name);
 	f = compare_add(c, "page-errno-wrong", subject.data, FINDING_ERROR,
-			 page_section(&c->page, w->section),
-			 "%s never causes %s", w->name, error->name);
+			page_section(&c->page, w->section),
+			"%s never causes %s", w->name, error->name);
 	place_page(c, f, w->line);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
@@ -199,7 +200,7 @@ static uint32_t error_release(int error)
 }
 
 static void wrong_error_since(struct conform *c, const struct xlat_entry *error,
-			const struct page_entry *e)
+			      const struct page_entry *e)
 {
 	uint32_t first = error_release((int)error->value);
 	char a[16], b[16];
@@ -208,9 +209,9 @@ static void wrong_error_since(struct conform *c, const struct xlat_entry *error,
 	if (!e->since || !first || e->since == first)
 		return;
 	f = compare_add(c, "page-since", error->name, FINDING_ERROR,
-			 page_section(&c->page, e->section),
-			 "%s was added in Linux %s, not %s", error->name,
-			 tables_release(first, a), tables_release(e->since, b));
+			page_section(&c->page, e->section),
+			"%s was added in Linux %s, not %s", error->name,
+			tables_release(first, a), tables_release(e->since, b));
 	compare_since(f, first);
 	place_page(c, f, e->line);
 }
@@ -236,7 +237,7 @@ static void compare_error(struct conform *c, const struct xlat_entry *error)
  * anywhere but in the list of errors.
  */
 static bool page_has_refusal(const struct conform *c, const struct page_entry *entry,
-			  const struct refusal_desc *r)
+			     const struct refusal_desc *r)
 {
 	const char *prose = buf_str(&c->page.prose);
 	size_t n = strlen(r->errno_name), at = 0;
@@ -265,7 +266,7 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 	struct finding *f;
 
 	for (; r->call && !strcmp(r->call, first->call) &&
-	       (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
+	     (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
 		if ((e || !first->request) && !page_has_refusal(c, e, r))
 			buf_addf(&detail, "%s%s: %s", detail.len ? "\n" : "", r->errno_name,
 				 r->meaning);
@@ -273,9 +274,9 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 		compare_begin(c, "page", name);
 	if (detail.len) {
 		f = compare_add(c, "page-call-errors", name, FINDING_MISSING,
-				 e ? page_section(&c->page, e->section) : "", e ?
-				 "The entry of %s omits errors" :
-				 "Undocumented: errors of %s(2)", name);
+				e ? page_section(&c->page, e->section) : "", e ?
+				"The entry of %s omits errors" :
+				"Undocumented: errors of %s(2)", name);
 		if (e)
 			place_page(c, f, e->line);
 		set_detail(f, &detail);
@@ -290,8 +291,8 @@ static void unknown_error(struct conform *c, const struct page_entry *e)
 
 	compare_begin(c, "page", e->name);
 	f = compare_add(c, "page-errno-unknown", e->name, FINDING_ERROR,
-			 page_section(&c->page, e->section),
-			 "No known check fails with %s", e->name);
+			page_section(&c->page, e->section),
+			"No known check fails with %s", e->name);
 	place_page(c, f, e->line);
 }
 

@@ -38,8 +38,8 @@ static const char *excepted(const char *id)
 }
 
 struct finding *compare_add(struct conform *c, const char *kind, const char *subject,
-			     enum finding_severity severity, const char *section,
-			     const char *text, ...)
+			    enum finding_severity severity, const char *section,
+			    const char *text, ...)
 {
 	struct buf id = { 0 }, words = { 0 };
 	const char *reason;
@@ -133,7 +133,7 @@ void place_name(struct conform *c, struct finding *f, const char *name)
 }
 
 static void place_member_in(struct finding *f, const struct api_desc *s, const char *structure,
-		      const char *member)
+			    const char *member)
 {
 	const struct api_struct *st = api_struct(s, structure);
 	const struct api_member *m = st ? api_member(st, member) : NULL;

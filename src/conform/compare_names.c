@@ -113,8 +113,8 @@ static void add_unknown_name(struct conform *c, const struct page_word *w, const
 
 	compare_begin(c, "page", w->name);
 	f = compare_add(c, "page-unknown", w->name, FINDING_ERROR,
-			 page_section(&c->page, w->section), "No such name: %s%s%s", w->name,
-			 near ? "; probably " : "", near ? near : "");
+			page_section(&c->page, w->section), "No such name: %s%s%s", w->name,
+			near ? "; probably " : "", near ? near : "");
 	place_words(c, f, w->name);
 	if (near && w->constant)
 		place_name(c, f, near);
@@ -128,7 +128,7 @@ static void add_unknown_names(struct conform *c, struct misnames *m)
 		if (page_word(&c->page, w->name) != w)
 			continue;	/* not its first place */
 		if (w->constant ? compare_knows(c, w->name) || !looks_like_constant(c, w) :
-				  w->code || !looks_like_member(c, w))
+		    w->code || !looks_like_member(c, w))
 			continue;
 		m->all = page_grow(m->all, m->n, sizeof(*m->all));
 		m->all[m->n] = (struct misname){
@@ -156,8 +156,8 @@ static void wrong_since(struct conform *c, const char *name, uint32_t known, uin
 	struct finding *f;
 
 	f = compare_add(c, "page-since", name, FINDING_ERROR, page_section(&c->page, section),
-			 "%s was added in Linux %s, not %s", name, tables_release(known, a),
-			 tables_release(stated, b));
+			"%s was added in Linux %s, not %s", name, tables_release(known, a),
+			tables_release(stated, b));
 	compare_since(f, known);
 	place_page(c, f, line);
 	place_commit(c, f, line);
@@ -165,7 +165,7 @@ static void wrong_since(struct conform *c, const char *name, uint32_t known, uin
 }
 
 static void compare_entry(struct conform *c, const struct api_name *n,
-			const struct page_entry *e)
+			  const struct page_entry *e)
 {
 	char since[16];
 	struct finding *f;
@@ -174,17 +174,18 @@ static void compare_entry(struct conform *c, const struct api_name *n,
 		wrong_since(c, n->name, n->since, e->since, e->section, e->line);
 	} else if (!e->since && n->since > table_release(c, n->set)) {
 		f = compare_add(c, "page-undated", n->name, FINDING_NOTE,
-				 page_section(&c->page, e->section),
-				 "Undocumented: %s was added in Linux %s", n->name,
-				 tables_release(n->since, since));
+				page_section(&c->page, e->section),
+				"Undocumented: %s was added in Linux %s", n->name,
+				tables_release(n->since, since));
 		compare_since(f, n->since);
 		place_page(c, f, e->line);
 		place_name(c, f, n->name);
 	}
 	if (e->untagged) {
 		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,
-				 page_section(&c->page, e->section),
-				 "The entry of %s lacks its .TP, so it continues the one before", n->name);
+				page_section(&c->page, e->section),
+				"The entry of %s lacks its .TP, so it continues the one before",
+				n->name);
 		place_page(c, f, e->line);
 	}
 }
@@ -199,10 +200,10 @@ static void compare_values(struct conform *c, const struct api_name *n)
 			continue;
 		if (p->value != n->value) {
 			f = compare_add(c, "page-value", n->name, FINDING_ERROR,
-					 page_section(&c->page, p->section),
-					 "%s is %llu, not %llu", n->name,
-					 (unsigned long long)n->value,
-					 (unsigned long long)p->value);
+					page_section(&c->page, p->section),
+					"%s is %llu, not %llu", n->name,
+					(unsigned long long)n->value,
+					(unsigned long long)p->value);
 			place_page(c, f, p->line);
 			place_name(c, f, n->name);
 		}
@@ -219,9 +220,9 @@ static void add_missing_name(struct conform *c, const struct api_name *n)
 	struct finding *f;
 
 	f = compare_add(c, "page-missing", n->name, FINDING_MISSING,
-			 page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
-			 "Undocumented: %s%s%s", n->name, behind ? "; add it after " : "",
-			 behind ? behind : "");
+			page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
+			"Undocumented: %s%s%s", n->name, behind ? "; add it after " : "",
+			behind ? behind : "");
 	compare_since(f, n->since);
 	if (behind)
 		place_page(c, f, e ? e->line : w->line);
@@ -244,9 +245,9 @@ static void compare_name(struct conform *c, const struct misnames *m,
 		add_missing_name(c, n);
 	} else if (w && other) {
 		f = compare_add(c, "page-undescribed", n->name, FINDING_MISSING,
-				 page_section(&c->page, other->section),
-				 "%s is mentioned, but has no entry",
-				 n->name);
+				page_section(&c->page, other->section),
+				"%s is mentioned, but has no entry",
+				n->name);
 		compare_since(f, n->since);
 		place_words(c, f, n->name);
 		place_name(c, f, n->name);
@@ -304,9 +305,9 @@ static void add_missing_table(struct conform *c, const char *set)
 	if (first) {
 		compare_begin(c, "page", set);
 		f = compare_add(c, "page-missing", set, FINDING_MISSING, "",
-				 "Undocumented: %s%s%s", first->name,
-				 last == first ? "" : last == first + 1 ? " and " : " to ",
-				 last == first ? "" : last->name);
+				"Undocumented: %s%s%s", first->name,
+				last == first ? "" : last == first + 1 ? " and " : " to ",
+				last == first ? "" : last->name);
 		compare_since(f, first->since);
 		place_name(c, f, first->name);
 		if (!f->detail && last != first)

@@ -18,7 +18,7 @@ struct sources {
 };
 
 static struct finding *source_add(struct sources *x, const char *what, const char *subject,
-			    enum finding_severity severity, const char *text)
+				  enum finding_severity severity, const char *text)
 {
 	struct buf kind = { 0 };
 	struct finding *f;
@@ -64,7 +64,7 @@ static bool is_growing_limit(const struct api_name *n)
 }
 
 static void add_wrong_value(struct sources *x, const struct api_name *ours,
-			const struct api_name *theirs)
+			    const struct api_name *theirs)
 {
 	struct buf text = { 0 };
 	struct finding *f;
@@ -176,7 +176,7 @@ static bool is_divided(const struct api_struct *st, const struct api_member *m)
 }
 
 static void source_member_differs(void *ctx, enum member_diff_kind kind,
-			   const struct api_member *ours, const struct api_member *theirs)
+				  const struct api_member *ours, const struct api_member *theirs)
 {
 	struct sources *x = ctx;
 	static const char *const kinds[] = {
@@ -206,7 +206,7 @@ static void source_member_differs(void *ctx, enum member_diff_kind kind,
 			 "tables", m->name, x->ours->name, theirs->bits, theirs->start,
 			 ours->bits, ours->start);
 	f = source_add(x, kinds[kind], subject.data,
-		 ours && theirs ? FINDING_ERROR : FINDING_MISSING, text.data);
+		       ours && theirs ? FINDING_ERROR : FINDING_MISSING, text.data);
 	compare_since(f, m->since);
 	place_member(x->c, f, x->ours->name, m->name);
 	if (theirs && ours && strcmp(theirs->name, ours->name))

@@ -42,15 +42,15 @@ static bool is_elsewhere(const struct differing *d, const struct api_member *m)
 }
 
 static struct finding *add_missing_member(struct differing *d, const char *subject,
-			       const struct api_member *known)
+					  const struct api_member *known)
 {
 	struct finding *f;
 
 	f = compare_add(d->c, "page-member-missing", subject,
-			 known->reserved ? FINDING_NOTE : FINDING_MISSING,
-			 page_section(&d->c->page, d->section), "%s lacks %s%s%s", d->what,
-			 known->name, known->when ? ", present with " : "",
-			 known->when ? known->when : "");
+			known->reserved ? FINDING_NOTE : FINDING_MISSING,
+			page_section(&d->c->page, d->section), "%s lacks %s%s%s", d->what,
+			known->name, known->when ? ", present with " : "",
+			known->when ? known->when : "");
 	compare_since(f, known->since);
 	place_page(d->c, f, d->stated->line);
 	return f;
@@ -83,15 +83,15 @@ static bool in_own_entry(const struct page *p, const struct page_word *w)
 
 /* Report uses of an old name outside of its entry and of the layout. */
 static struct finding *add_old_name(struct differing *d, const char *subject,
-				const struct api_member *stated)
+				    const struct api_member *stated)
 {
 	const struct page *p = &d->c->page;
 	struct finding *f;
 
 	f = compare_add(d->c, "page-member-old", subject, FINDING_ERROR,
-			 page_section(p, d->section),
-			 "%s no longer has %s, but the page uses it", d->what,
-			 stated->name);
+			page_section(p, d->section),
+			"%s no longer has %s, but the page uses it", d->what,
+			stated->name);
 	for (size_t i = 0; i < p->nwords; i++) {
 		const struct page_word *w = &p->words[i];
 
@@ -103,18 +103,18 @@ static struct finding *add_old_name(struct differing *d, const char *subject,
 }
 
 static struct finding *add_extra_member(struct differing *d, const char *subject,
-			     const struct api_member *stated)
+					const struct api_member *stated)
 {
 	if (is_old_name(d, stated))
 		return add_old_name(d, subject, stated);
 	return compare_add(d->c, "page-member-extra", subject, FINDING_ERROR,
-			    page_section(&d->c->page, d->section), "%s has no %s", d->what,
-			    stated->name);
+			   page_section(&d->c->page, d->section), "%s has no %s", d->what,
+			   stated->name);
 }
 
 static struct finding *add_difference(struct differing *d, enum member_diff_kind kind,
-			       const char *subject, const struct api_member *known,
-			       const struct api_member *stated)
+				      const char *subject, const struct api_member *known,
+				      const struct api_member *stated)
 {
 	const char *section = page_section(&d->c->page, d->section);
 	struct buf a = { 0 }, b = { 0 };
@@ -124,22 +124,22 @@ static struct finding *add_difference(struct differing *d, enum member_diff_kind
 	width_text(stated, &b);
 	if (kind == MEMBER_WIDTH)
 		f = compare_add(d->c, "page-member-width", subject, FINDING_ERROR, section,
-				 "%s of %s is %s, not %s", known->name, d->what, buf_str(&a),
-				 buf_str(&b));
+				"%s of %s is %s, not %s", known->name, d->what, buf_str(&a),
+				buf_str(&b));
 	else if (kind == MEMBER_NAME)
 		f = compare_add(d->c, "page-member-name", subject, FINDING_ERROR, section,
-				 "%s of %s is named %s", stated->name, d->what, known->name);
+				"%s of %s is named %s", stated->name, d->what, known->name);
 	else if (kind == MEMBER_WHEN)
 		f = compare_add(d->c, "page-member-when", subject, FINDING_ERROR, section,
-				 "%s of %s is present with %s, not %s%s", known->name, d->what,
-				 known->when, stated->when ? "with " : "always",
-				 stated->when ? stated->when : "");
+				"%s of %s is present with %s, not %s%s", known->name, d->what,
+				known->when, stated->when ? "with " : "always",
+				stated->when ? stated->when : "");
 	else if (kind == MEMBER_ORDER)
 		f = compare_add(d->c, "page-member-order", subject, FINDING_ERROR, section,
-				 "%s has another position in %s", known->name, d->what);
+				"%s has another position in %s", known->name, d->what);
 	else
 		f = compare_add(d->c, "page-member-place", subject, FINDING_ERROR, section,
-				 "%s is at bit %u of %s; the members before it place it at bit %u",
+				"%s is at bit %u of %s; the members before it place it at bit %u",
 				known->name, known->start, d->what, stated->start);
 	buf_free(&a);
 	buf_free(&b);
@@ -147,7 +147,7 @@ static struct finding *add_difference(struct differing *d, enum member_diff_kind
 }
 
 static void page_member_differs(void *ctx, enum member_diff_kind kind,
-			   const struct api_member *known, const struct api_member *stated)
+				const struct api_member *known, const struct api_member *stated)
 {
 	/* MEMBER_LEFT_OVER has no member */
 	const struct api_member *m = stated && (!known || kind == MEMBER_NAME) ? stated : known;
@@ -162,9 +162,9 @@ static void page_member_differs(void *ctx, enum member_diff_kind kind,
 		buf_addf(&subject, ".%s", m->name);
 	if (!m)
 		f = compare_add(d->c, "page-bits", subject.data, FINDING_ERROR,
-				 page_section(&d->c->page, d->section),
-				 "The bit-fields of %s leave %u bits of their word unaccounted for",
-				 d->what, d->stated->left_over);
+				page_section(&d->c->page, d->section),
+				"The bit-fields of %s leave %u bits of their word unaccounted for",
+				d->what, d->stated->left_over);
 	else if (!stated)
 		f = add_missing_member(d, subject.data, known);
 	else if (!known)
@@ -251,14 +251,14 @@ static void member_release(struct conform *c, const struct page_entry *e,
 	buf_addf(&subject, "%s.%s", st->name, m->name);
 	if (e->since)
 		f = compare_add(c, "page-since", subject.data, FINDING_ERROR,
-				 page_section(&c->page, e->section),
-				 "%s of %s was added in Linux %s, not %s", m->name, st->name,
-				 tables_release(m->since, a), tables_release(e->since, b));
+				page_section(&c->page, e->section),
+				"%s of %s was added in Linux %s, not %s", m->name, st->name,
+				tables_release(m->since, a), tables_release(e->since, b));
 	else
 		f = compare_add(c, "page-undated", subject.data, FINDING_NOTE,
-				 page_section(&c->page, e->section),
-				 "Undocumented: %s of %s was added in Linux %s", m->name,
-				 st->name, tables_release(m->since, a));
+				page_section(&c->page, e->section),
+				"Undocumented: %s of %s was added in Linux %s", m->name,
+				st->name, tables_release(m->since, a));
 	compare_since(f, m->since);
 	place_page(c, f, e->line);
 	place_commit(c, f, e->line);
@@ -267,15 +267,15 @@ static void member_release(struct conform *c, const struct page_entry *e,
 }
 
 static void add_undescribed(struct conform *c, const struct api_struct *known,
-			const struct api_member *m, size_t section, unsigned int line)
+			    const struct api_member *m, size_t section, unsigned int line)
 {
 	struct buf subject = { 0 };
 	struct finding *f;
 
 	buf_addf(&subject, "%s.%s", known->name, m->name);
 	f = compare_add(c, "page-undescribed", subject.data, FINDING_MISSING,
-			 page_section(&c->page, section), "%s of %s has no entry", m->name,
-			 known->name);
+			page_section(&c->page, section), "%s of %s has no entry", m->name,
+			known->name);
 	compare_since(f, m->since);
 	if (line)
 		place_page(c, f, line);
@@ -315,7 +315,7 @@ static void compare_entries(struct conform *c, const struct api_struct *known,
 			member_release(c, e, known, m);
 		else if (!stated || there)
 			add_undescribed(c, known, m, section,
-				    there ? there->line : line_before(c, known, m, section));
+					there ? there->line : line_before(c, known, m, section));
 		buf_free(&what);
 	}
 }
@@ -421,8 +421,8 @@ void compare_page_records(struct conform *c)
 		}
 		compare_begin(c, "page", type->name);
 		f = compare_add(c, "page-layout", type->name, FINDING_MISSING,
-				 page_section(&c->page, e->section),
-				 "The layout of %s is not shown", type->name);
+				page_section(&c->page, e->section),
+				"The layout of %s is not shown", type->name);
 		place_page(c, f, e->line);
 	}
 }

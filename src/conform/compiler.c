@@ -111,8 +111,10 @@ bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 
 	file_path(c, SOURCE, &from);
 	file_path(c, OBJECT, object);
-	ok = ok && run_compiler(c, (const char *[]){ "-gbtf", "-fno-eliminate-unused-debug-types", "-w",
-					    "-c", "-o", object->data, from.data, NULL });
+	ok = ok && run_compiler(c, (const char *[]){
+		"-gbtf", "-fno-eliminate-unused-debug-types", "-w", "-c", "-o", object->data,
+		from.data, NULL,
+	});
 	if (!ok)
 		read_errors(c, errors);
 	buf_free(&from);

@@ -264,8 +264,8 @@ static bool warn_not_compiled(const char *header, const struct buf *errors)
 	const char *s = strstr(buf_str(errors), "error:");
 
 	s = s ? s : buf_str(errors);
-	warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers", header,
-	     (int)strcspn(s, "\n"), s);
+	warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers",
+	     header, (int)strcspn(s, "\n"), s);
 	return false;
 }
 

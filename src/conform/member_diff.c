@@ -78,7 +78,8 @@ static void align_members(struct diff *d)
 
 	for (i = n; i-- > 0;)
 		for (j = m; j-- > 0;) {
-			unsigned int fit = member_fit(&d->known->members[i], &d->stated->members[j]);
+			unsigned int fit = member_fit(&d->known->members[i],
+						      &d->stated->members[j]);
 			unsigned int with = fit ? fit + best[(i + 1) * w + j + 1] : 0;
 			unsigned int *b = &best[i * w + j];
 
@@ -106,7 +107,7 @@ static void align_members(struct diff *d)
 }
 
 static void report_diff(struct diff *d, enum member_diff_kind kind, const struct api_member *known,
-		 const struct api_member *stated)
+			const struct api_member *stated)
 {
 	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH;
 	d->hook(d->ctx, kind, known, stated);

@@ -103,8 +103,8 @@ bool page_read(const char *path, struct page *p)
 		page_parse(buf_str(&text), text.len, path, p);
 		ok = p->nentries && api_struct(&p->desc, "perf_event_attr");
 		if (!ok) {
-			warn("'%s' is not the man(7) source of perf_event_open(2): it has no struct "
-			     "perf_event_attr", path);
+			warn("'%s' is not the man(7) source of perf_event_open(2): it has no "
+			     "struct perf_event_attr", path);
 			page_free(p);
 		}
 	}

@@ -277,7 +277,7 @@ static void place_plain_member(struct reader *r, struct frame *f, struct api_mem
 
 /* Read a member behind its name, up to , ; : [ / or the closing brace. */
 static void read_declarator(struct reader *r, struct frame *f, const char *type,
-		       const struct token *name, size_t first)
+			    const struct token *name, size_t first)
 {
 	char *text = copy_token(name);
 	struct api_member *m;
@@ -300,7 +300,7 @@ static void read_declarator(struct reader *r, struct frame *f, const char *type,
 		next_token(r);
 		m->placed = !f->lost;
 		place_bitfield(f, m, known_bits(r, type),
-			   (uint32_t)strtoul(r->now.text, NULL, 10) & 127);
+			       (uint32_t)strtoul(r->now.text, NULL, 10) & 127);
 		if (r->now.kind == TOKEN_WORD)
 			next_token(r);
 	} else {

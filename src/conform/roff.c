@@ -17,7 +17,7 @@ struct reader {
 	struct buf text, fonts;
 	struct roff_line out;
 	char font, before;	/* current font, and that of \fP */
-	char next_font;		/* of a font macro without arguments, for the next line; 0: none */
+	char next_font;		/* of a font macro without arguments; 0: none */
 	bool code, tag;		/* inside .EX; the next line of text is a tag */
 };
 

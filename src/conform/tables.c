@@ -27,7 +27,7 @@ static bool is_perf_header(const char *header)
 }
 
 static void add_table_name(struct api_desc *out, const char *name, uint64_t value, uint32_t since,
-		     const char *set, const char *header, uint32_t traits)
+			   const char *set, const char *header, uint32_t traits)
 {
 	struct api_name *n = api_desc_add_name(out, name, set);
 
@@ -102,8 +102,8 @@ void tables_read(struct api_desc *out)
 		if (is_perf_header(xlat_tables[i]->header))
 			add_table_names(out, xlat_tables[i]);
 	for (size_t i = 0; i < ioctl_ndescs; i++)
-		add_table_name(out, ioctl_descs[i].name, ioctl_descs[i].request, ioctl_descs[i].since,
-			 "ioctls", "linux/perf_event.h", 0);
+		add_table_name(out, ioctl_descs[i].name, ioctl_descs[i].request,
+			       ioctl_descs[i].since, "ioctls", "linux/perf_event.h", 0);
 	for (size_t i = 0; layouts[i]; i++)
 		if (is_public_struct(layouts[i]))
 			add_layout(out, layouts[i]);

@@ -20,7 +20,7 @@
 typedef int piece_fn(void *from, char *to, unsigned int room);
 
 static bool unpack(const char *path, const char *as, void *from, piece_fn *next,
-			struct buf *out)
+		   struct buf *out)
 {
 	char piece[65536];
 	int n;

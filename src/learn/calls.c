@@ -96,7 +96,7 @@ int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int g
 	if (!event_list_add(&list, l->own_session.machine.host, event))
 		die("lesson %s: '%s': %s", l->lesson->name, event, list.why);
 	fd = own_call_open(&l->own_session.own_calls, &list.events[0].attr, pid, cpu, group,
-			PERF_FLAG_FD_CLOEXEC);
+			   PERF_FLAG_FD_CLOEXEC);
 	event_list_free(&list);
 	return fd;
 }
@@ -155,7 +155,7 @@ void learn_close_slot(struct learn *l, unsigned int slot)
 /* Rings -------------------------------------------------------------------------------- */
 
 static void show_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
-		      size_t len)
+			size_t len)
 {
 	struct learn *l = ctx;
 	struct session *s = &l->own_session.session;

@@ -85,10 +85,12 @@ bool learn_errors_invalid(struct learn *l)
 	learn_set(l, "invalid_rule", "%s", v.rule);
 	learn_set(l, "invalid_why", "%s", v.meaning);
 	learn_say(l, "$ pevtrace check -e " INVALID);
-	return learn_run_verb(l, &check_verb, (const char *const[]){ "check", "-e", INVALID, NULL });
+	return learn_run_verb(l, &check_verb, (const char *const[]){
+		"check", "-e", INVALID, NULL,
+	});
 }
 
-/* What stands in the braces behind "helps". */
+/* Set a value to the member that pevtrace why changed, from its output. */
 static void set_help(struct learn *l)
 {
 	const char *at = strstr(buf_str(learn_lines(l)), "  helps: {");

@@ -64,9 +64,10 @@ bool learn_records_take(struct learn *l)
 	learn_set_number(l, "size", kept_at(l, SIZE_AT, 2));
 	learn_set_hex(l, "size_hex", kept_at(l, SIZE_AT, 2));
 	learn_set(l, "misc_name", "%s", constant_name(&xlat_perf_record_misc_cpumode,
-						kept_at(l, MISC_AT, 2) &
-						PERF_RECORD_MISC_CPUMODE_MASK));
-	learn_set(l, "type_name", "%s", constant_name(&xlat_perf_event_type, kept_at(l, TYPE_AT, 4)));
+						      kept_at(l, MISC_AT, 2) &
+						      PERF_RECORD_MISC_CPUMODE_MASK));
+	learn_set(l, "type_name", "%s",
+		  constant_name(&xlat_perf_event_type, kept_at(l, TYPE_AT, 4)));
 	learn_set_number(l, "pid", kept_at(l, 16, 4));
 	learn_set_hex(l, "addr", kept_at(l, 32, 8));
 	return true;

@@ -48,7 +48,8 @@ static bool run_and_look(struct learn *l, int which, struct kinds *k)
 
 bool learn_side_band_open(struct learn *l)
 {
-	return learn_open(l, DUMMY, "dummy:u,disabled,comm,mmap,mmap2,task", l->child_pid, -1, -1) &&
+	return learn_open(l, DUMMY, "dummy:u,disabled,comm,mmap,mmap2,task", l->child_pid, -1,
+			  -1) &&
 	       learn_map(l, l->fds[DUMMY], 4);
 }
 

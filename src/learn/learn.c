@@ -89,7 +89,7 @@ static void list_lessons(FILE *out, const struct command *c)
 
 /* Give a lesson.  Set *missed if a question was not answered. */
 static enum given give_one(const struct command *c, const struct lesson *lesson, FILE *out,
-		       bool *missed)
+			   bool *missed)
 {
 	struct learn l = {
 		.lesson = lesson,

@@ -27,7 +27,7 @@ enum lesson_kind {
 
 struct lesson_item {
 	enum lesson_kind kind;
-	const char *when;	/* "NAME": only if that value is set, "!NAME": only if not; or NULL */
+	const char *when;	/* "NAME": only if it is set, "!NAME": only if not; or NULL */
 	const char *text;
 	const char *answer;	/* right answers, separated by '|' */
 	const char *hint;	/* after a wrong answer */

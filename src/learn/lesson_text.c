@@ -20,7 +20,8 @@ void lesson_text_title(const struct lesson_text *t, const char *name, const char
 	if (t->markdown)
 		fprintf(t->out, "# %s\n", title);
 	else
-		fprintf(t->out, "%s%s%s (%s)\n", color_code(t, BOLD), title, color_code(t, PLAIN), name);
+		fprintf(t->out, "%s%s%s (%s)\n", color_code(t, BOLD), title,
+			color_code(t, PLAIN), name);
 }
 
 void lesson_text_heading(const struct lesson_text *t, unsigned int number, const char *text)

@@ -147,7 +147,7 @@ static void rows_flags(struct sink *s, const char *key, const struct xlat *x, ui
 }
 
 static void rows_packed(struct sink *s, const char *key, uint64_t raw,
-		       const struct sink_part *parts, size_t n)
+			const struct sink_part *parts, size_t n)
 {
 	struct buf *out = rows_value(s, key, !raw);
 
@@ -171,7 +171,7 @@ static void rows_symbol(struct sink *s, const char *key, const char *word)
 }
 
 static void rows_string(struct sink *s, const char *key, const char *bytes, size_t len,
-		       bool cut)
+			bool cut)
 {
 	struct buf text = { 0 };
 
@@ -181,7 +181,7 @@ static void rows_string(struct sink *s, const char *key, const char *bytes, size
 }
 
 static void rows_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		      bool cut)
+		       bool cut)
 {
 	rows_string(s, key, bytes, len, cut);
 }

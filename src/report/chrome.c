@@ -61,7 +61,8 @@ static pid_t pid_of_task(const struct chrome *v, pid_t tid)
 
 /* Return a new event of that phase; cat may be NULL. */
 static struct json_object *new_event_object(const struct chrome *v, const char *phase,
-				 const char *name, const char *cat, pid_t tid, uint64_t ns)
+					    const char *name, const char *cat, pid_t tid,
+					    uint64_t ns)
 {
 	struct json_object *o = json_new_object();
 
@@ -124,7 +125,7 @@ static void chrome_on_comm(struct view *view, pid_t tid, const char *comm)
 
 /* Write an instant event, and take ownership of args. */
 static void write_instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
-		    uint64_t ns, struct json_object *args)
+			  uint64_t ns, struct json_object *args)
 {
 	struct json_object *o = new_event_object(v, "i", name, cat, tid, ns);
 
@@ -136,7 +137,7 @@ static void write_instant(struct chrome *v, const char *name, const char *cat, p
 }
 
 static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
-		    const char *exe, bool shown)
+			   const char *exe, bool shown)
 {
 	struct chrome *v = to_chrome(view);
 	struct json_object *args = json_new_object();
@@ -155,7 +156,7 @@ static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t 
 }
 
 static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    bool shown)
+			   bool shown)
 {
 	struct json_object *args = json_new_object();
 	char name[32];
@@ -167,11 +168,12 @@ static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_
 		signal_name(WTERMSIG(status), name, sizeof(name));
 		dump_add_string(args, "signal", name);
 	}
-	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns, args);
+	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns,
+		      args);
 }
 
 static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
-		      bool shown)
+			     bool shown)
 {
 	struct json_object *args = json_new_object();
 	struct json_sink j;
@@ -214,8 +216,8 @@ static void chrome_on_enter(struct view *view, const struct call *c)
 /* Write b as a complete event and free it. */
 static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
 {
-	struct json_object *o = new_event_object(v, "X", b->desc->name, call_class_name(b->desc->class),
-				      b->tid, from);
+	struct json_object *o = new_event_object(v, "X", b->desc->name,
+						 call_class_name(b->desc->class), b->tid, from);
 
 	note_time(v, to);
 	dump_add_int(o, "pid", b->pid);

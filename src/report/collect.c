@@ -119,7 +119,7 @@ static void add_row(struct report *r, const struct report_row *row)
 }
 
 static void add_activity_row(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
-		      const char *text)
+			     const char *text)
 {
 	const struct report_row row = {
 		.ns = ns, .end_ns = ns, .kind = kind, .task = task_index(r, tid, ns),
@@ -162,7 +162,7 @@ static void add_related_fd(struct sink *s, const char *key, int64_t fd, const ch
 }
 
 static uint32_t related_events(struct report *r, const struct call *c, enum call_phase phase,
-			  uint32_t before)
+			       uint32_t before)
 {
 	struct sink_ops ops = sink_null_ops;
 	struct about_events a = { .sink = { .ops = &ops }, .r = r, .c = c };
@@ -326,11 +326,11 @@ static void report_on_abandon(struct view *v, const struct call *c, bool let_go,
 		return;
 	p->row.end_ns = ns;
 	finish_row(r, p, let_go ? "<detached ...>" :
-	     strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
+		   strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
 }
 
 static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
-		      bool shown)
+			     bool shown)
 {
 	struct report *r = to_report(v);
 	struct buf text = { 0 };
@@ -349,7 +349,7 @@ static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const sigin
 }
 
 static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
-		    bool shown)
+			   bool shown)
 {
 	struct report *r = to_report(v);
 	struct pending *displaced = views_move_pending(&r->pending, former, tid);
@@ -375,7 +375,7 @@ static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 }
 
 static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    bool shown)
+			   bool shown)
 {
 	struct report *r = to_report(v);
 	char text[80] = "superseded by another thread's exec";

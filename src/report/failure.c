@@ -48,7 +48,7 @@ static void add_refusing_rule(const struct rule_desc *d, const char *before, str
 
 /* Return the rule that refuses the call, for a caller with all rights, or else with none. */
 static const struct rule_desc *find_refusal(struct rule_ask *ask, struct rule_facts *f, int error,
-				      struct rule_verdict *v)
+					    struct rule_verdict *v)
 {
 	rules_judge(ask, v);
 	if (v->rule && v->error == error)

@@ -118,7 +118,7 @@ static void part_script_hash(const struct report *r, struct buf *out)
 /* Overview ------------------------------------------------------------------ */
 
 static void add_card(struct buf *out, const char *href, const char *what, const char *number,
-		 const char *more)
+		     const char *more)
 {
 	buf_addf(out, "<li><a href=\"#%s\"><span class=\"n\">%s</span> <span class=\"what\">"
 		 "%s</span> <span class=\"more\">%s</span></a></li>\n", href, number, what,
@@ -126,7 +126,7 @@ static void add_card(struct buf *out, const char *href, const char *what, const 
 }
 
 static void add_count_card(struct buf *out, const char *href, const char *one,
-		       const char *many, uint64_t n, const char *more)
+			   const char *many, uint64_t n, const char *more)
 {
 	char number[32];
 
@@ -163,9 +163,9 @@ static void part_overview(const struct report *r, struct buf *out)
 		 (unsigned long long)groups);
 	add_count_card(out, "events", "event opened", "events opened", nevents, more);
 	add_count_card(out, "failures", "failed open", "failed opens", nattempts,
-		   nattempts ? "with causes" : "every open succeeded");
+		       nattempts ? "with causes" : "every open succeeded");
 	add_count_card(out, "rings", "ring mapped", "rings mapped",
-		   model_rings(r->model, &rings), "");
+		       model_rings(r->model, &rings), "");
 	add_count_card(out, "timeline", "record read", "records read", r->records_seen, "");
 	buf_free(&text);
 }

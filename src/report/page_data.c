@@ -311,7 +311,7 @@ static void add_known_words(struct words *w)
 	for (size_t i = 0; xlat_tables[i]; i++)
 		for (size_t k = 0; k < xlat_tables[i]->n; k++)
 			add_known_word(w, xlat_tables[i]->entries[k].name,
-				 xlat_tables[i]->entries[k].meaning);
+				       xlat_tables[i]->entries[k].meaning);
 }
 
 static void mark_used_words(struct words *w, const char *text)

@@ -123,7 +123,7 @@ static int center_columns(struct drawing *d)
 }
 
 static void draw_edge(struct drawing *d, enum column from, const struct node *a, enum column to,
-		 const struct node *b, const char *class)
+		      const struct node *b, const char *class)
 {
 	int x1 = columns[from].x + columns[from].width, x2 = columns[to].x;
 	int y1 = a->y + HEIGHT / 2, y2 = b->y + HEIGHT / 2, bend = (x2 - x1) / 2;
@@ -149,9 +149,11 @@ static void draw_edges(struct drawing *d)
 		if (other)
 			draw_edge(d, OPENERS, other, EVENTS, n, "opens");
 		for (size_t k = 0; k < nrings; k++) {
-			other = rings[k]->event == to ? find_node(d, RINGS, rings[k]->number) : NULL;
+			other = rings[k]->event == to ?
+				find_node(d, RINGS, rings[k]->number) : NULL;
 			if (other)
-				draw_edge(d, EVENTS, n, RINGS, other, e->output ? "redirect" : "writes");
+				draw_edge(d, EVENTS, n, RINGS, other,
+					  e->output ? "redirect" : "writes");
 		}
 	}
 	for (size_t i = 0; i < ntasks; i++)
@@ -182,7 +184,8 @@ static void draw_groups(struct drawing *d)
 			continue;
 		buf_addf(d->out, "<rect class=\"group\" x=\"%d\" y=\"%d\" width=\"%d\" "
 			 "height=\"%d\" rx=\"10\"/>\n", columns[EVENTS].x - 10, n->y - 8,
-			 columns[EVENTS].width + 20, d->nodes[EVENTS][k - 1].y - n->y + HEIGHT + 16);
+			 columns[EVENTS].width + 20,
+			 d->nodes[EVENTS][k - 1].y - n->y + HEIGHT + 16);
 	}
 }
 
@@ -205,7 +208,7 @@ static void draw_fitting_text(struct buf *out, int y, const char *class, const c
 }
 
 static void draw_box(struct drawing *d, enum column c, const struct node *n, const char *class,
-		const char *href, const char *one, const char *two)
+		     const char *href, const char *one, const char *two)
 {
 	struct buf *out = d->out;
 
@@ -260,7 +263,7 @@ static void draw_events(struct drawing *d)
 		buf_addf(&one, "#%u %s", e->number, e->name);
 		summary_add_mode(d->r->names, e, &two);
 		draw_box(d, EVENTS, n, "event", "event", buf_str(&one),
-		    two.len ? two.data + 2 : "opened before the trace");
+			 two.len ? two.data + 2 : "opened before the trace");
 		buf_free(&one);
 		buf_free(&two);
 	}

@@ -24,7 +24,8 @@ void page_table_begin(struct buf *out, const char *label, const char *caption,
 	buf_addf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n"
 		 "<table>\n<caption>%s</caption>\n<thead><tr>", label, caption);
 	for (; *columns; columns++)
-		buf_addf(out, "<th scope=\"col\"%s>%s</th>", **columns == '>' ? " class=\"num\"" : "",
+		buf_addf(out, "<th scope=\"col\"%s>%s</th>",
+			 **columns == '>' ? " class=\"num\"" : "",
 			 *columns + (**columns == '>'));
 	buf_adds(out, "</tr></thead>\n<tbody>\n");
 }

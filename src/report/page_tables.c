@@ -201,7 +201,7 @@ static void add_instead(const struct report *r, const struct attempt *a, struct 
 }
 
 static void add_failure_row(const struct report *r, const struct report_failure *f,
-			struct buf *out)
+			    struct buf *out)
 {
 	const struct attempt *attempts, *a;
 	struct buf name = { 0 };
@@ -262,7 +262,7 @@ void part_failures(const struct report *r, struct buf *out)
 /* Rings and tasks -------------------------------------------------------------------- */
 
 static void add_ring_writers(const struct report *r, const struct summary_writers *w,
-			const struct ring *ring, struct buf *out)
+			     const struct ring *ring, struct buf *out)
 {
 	const char *sep = "";
 
@@ -273,7 +273,7 @@ static void add_ring_writers(const struct report *r, const struct summary_writer
 }
 
 static void add_ring_row(const struct report *r, const struct summary_writers *w,
-		     const struct ring *ring, struct buf *out)
+			 const struct ring *ring, struct buf *out)
 {
 	const struct report_ring *life = ring->number < r->nrings ?
 		&r->rings[ring->number] : NULL;
