@@ -41,7 +41,7 @@ struct injections {
 	struct facts facts;		/* that it points into */
 };
 
-static struct injections *made(struct injections **i)
+static struct injections *injection_made(struct injections **i)
 {
 	if (!inject_possible(arch_native()))
 		die("-e inject= and --as-kernel are not supported on this architecture");
@@ -205,7 +205,7 @@ static void read_part(struct injection *in, const char *part)
 
 void injections_add(struct injections **i, const char *expr)
 {
-	struct injections *all = made(i);
+	struct injections *all = injection_made(i);
 	struct injection *in;
 	char *copy = xstrdup(expr), *save, *word = strtok_r(copy, ":", &save);
 	const struct inject *t;
@@ -231,7 +231,7 @@ void injections_add(struct injections **i, const char *expr)
 
 void injections_as_kernel(struct injections **i, const char *release)
 {
-	struct injections *all = made(i);
+	struct injections *all = injection_made(i);
 	uint32_t since = call_by_name("perf_event_open")->since;
 	const char *end = release;
 	uint32_t old = release_read(&end);
@@ -282,7 +282,7 @@ bool injections_want(const struct injections *i, enum call_id id)
 }
 
 /* The attr of the event that the call opens or is about; NULL: none, or not known. */
-static const uint8_t *attr_of(const struct model *m, const struct call *c, size_t *len)
+static const uint8_t *injection_attr_of(const struct model *m, const struct call *c, size_t *len)
 {
 	const struct event *e = NULL;
 
@@ -383,7 +383,7 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 
 	if (!i)
 		return;
-	attr = attr_of(m, c, &len);
+	attr = injection_attr_of(m, c, &len);
 	/* all of them count it, whoever has it */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];

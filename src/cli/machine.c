@@ -13,61 +13,61 @@
 #include "host/sysfile.h"
 #include "xlat/constants.h"
 
-static struct machine *self(const struct names *n)
+static struct machine *machine_self(const struct names *n)
 {
 	return (struct machine *)n; /* names is its first member */
 }
 
-static struct host *of(const struct names *n)
+static struct host *machine_of(const struct names *n)
 {
-	return self(n)->host;
+	return machine_self(n)->host;
 }
 
-static const char *name_pmu(const struct names *n, uint32_t type)
+static const char *machine_name_pmu(const struct names *n, uint32_t type)
 {
-	return host_pmu(of(n), type);
+	return host_pmu(machine_of(n), type);
 }
 
-static const char *name_tracepoint(const struct names *n, uint64_t id)
+static const char *machine_name_tracepoint(const struct names *n, uint64_t id)
 {
-	return host_tracepoint(of(n), id);
+	return host_tracepoint(machine_of(n), id);
 }
 
-static const char *name_terms(const struct names *n, uint32_t type,
-			      const uint64_t *config, size_t nconfigs)
+static const char *machine_name_terms(const struct names *n, uint32_t type,
+				      const uint64_t *config, size_t nconfigs)
 {
-	return host_terms(of(n), type, config, nconfigs);
+	return host_terms(machine_of(n), type, config, nconfigs);
 }
 
-static const char *name_format(const struct names *n, uint64_t id)
+static const char *machine_name_format(const struct names *n, uint64_t id)
 {
-	return host_format(of(n), id);
+	return host_format(machine_of(n), id);
 }
 
-static const char *name_fd(const struct names *n, const struct call *c, int64_t fd)
+static const char *machine_name_fd(const struct names *n, const struct call *c, int64_t fd)
 {
-	struct machine *m = self(n);
+	struct machine *m = machine_self(n);
 
 	return proc_fd_link(c->tid, (int)fd, m->link, sizeof(m->link)) ? m->link : NULL;
 }
 
-static const char *name_symbol(const struct names *n, int32_t pid, uint64_t ip,
-			       unsigned int cpumode, bool after_call)
+static const char *machine_name_symbol(const struct names *n, int32_t pid, uint64_t ip,
+				       unsigned int cpumode, bool after_call)
 {
 	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
 
 	/* where the record does not tell: the upper half is the kernel's */
 	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
 		kernel = (int64_t)ip < 0;
-	return symbols_name(self(n)->symbols, pid, ip, kernel, after_call);
+	return symbols_name(machine_self(n)->symbols, pid, ip, kernel, after_call);
 }
 
 void machine_open(struct machine *m)
 {
 	*m = (struct machine){
 		.names = {
-			.pmu = name_pmu, .tracepoint = name_tracepoint,
-			.terms = name_terms, .format = name_format,
+			.pmu = machine_name_pmu, .tracepoint = machine_name_tracepoint,
+			.terms = machine_name_terms, .format = machine_name_format,
 			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 		},
 		.host = host_new("/sys", NULL),
@@ -77,11 +77,11 @@ void machine_open(struct machine *m)
 void machine_live(struct machine *m, bool symbols)
 {
 	machine_open(m);
-	m->names.fd = name_fd;
+	m->names.fd = machine_name_fd;
 	if (!symbols)
 		return;
 	m->symbols = symbols_new(NULL);
-	m->names.symbol = name_symbol;
+	m->names.symbol = machine_name_symbol;
 }
 
 void machine_close(struct machine *m)

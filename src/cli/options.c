@@ -54,7 +54,7 @@ static void set_follow(void *to, const char *arg, const struct verb_option *opt)
 	o->follow = true;
 }
 
-static void set_quiet(void *to, const char *arg, const struct verb_option *opt)
+static void options_set_quiet(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)arg, (void)opt;
 	++*(int *)to;
@@ -182,7 +182,7 @@ const struct verb_option options_files[] = {
 	  .help = "accepted for compatibility with strace: children are always followed" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
-	{ .name = "quiet", .key = 'q', .set = set_quiet, .at = AT(text.quiet),
+	{ .name = "quiet", .key = 'q', .set = options_set_quiet, .at = AT(text.quiet),
 	  .help = "show no messages about attaching; -qq: nor about exits" },
 	{ 0 },
 };

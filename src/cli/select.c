@@ -79,7 +79,7 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 	die("unknown call '%s' in %s=; valid are: %s", word, option, buf_str(&known));
 }
 
-static void add_call(void *ctx, const char *word, const char *option)
+static void selection_add_call(void *ctx, const char *word, const char *option)
 {
 	enum selected *calls = ctx;
 	const struct call_desc *d = call_by_name(word);
@@ -107,7 +107,7 @@ void selection_calls(const char *set, const char *option, enum selected *calls)
 	bool negate = *set == '!';
 
 	memset(calls, 0, CALL_COUNT * sizeof(*calls));
-	each_word(set + negate, option, add_call, calls);
+	each_word(set + negate, option, selection_add_call, calls);
 	for (size_t i = 0; negate && i < CALL_COUNT; i++)
 		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }

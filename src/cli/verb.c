@@ -217,7 +217,7 @@ static bool is_option(const char *word)
 	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
 }
 
-static void parse(struct command_line *l)
+static void verb_parse(struct command_line *l)
 {
 	struct verb_args *a = &l->args;
 	bool ended = false, dashes = false;
@@ -253,7 +253,7 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 
 	if (v->init)
 		v->init(l.state);
-	parse(&l);
+	verb_parse(&l);
 	if (!v->operand && l.args.n)
 		die("%s: unexpected argument '%s'; see pevtrace %s --help", v->name,
 		    l.args.words[0], v->name);

@@ -83,7 +83,8 @@ static void help_option(const struct verb_option *o)
 			 o->optional ? "]" : "");
 	buf_adds(&text, o->help);
 	for (size_t i = 0; o->words && o->words[i]; i++)
-		buf_addf(&text, "%s%s%c", i ? "" : ": ", o->words[i] == ' ' ? "," : "", o->words[i]);
+		buf_addf(&text, "%s%s%c", i ? "" : ": ", o->words[i] == ' ' ? "," : "",
+			 o->words[i]);
 	if (head.len + 2 > COLUMN)
 		printf("%s\n%*s", buf_str(&head), COLUMN, "");
 	else

@@ -60,7 +60,8 @@ static bool warn_differences(const struct gathered *all)
 		     "select one with --pid", (int)all->pid, all->left_out,
 		     all->left_out == 1 ? "" : "es");
 	if (p->missing)
-		warn("%zu call%s left out; see the comments in the program", p->missing, p->missing == 1 ? "" : "s");
+		warn("%zu call%s left out; see the comments in the program", p->missing,
+		     p->missing == 1 ? "" : "s");
 	if (p->threads > 1)
 		warn("%zu threads made the calls; the program has one thread",
 		     p->threads);

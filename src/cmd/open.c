@@ -148,7 +148,7 @@ static bool give_up_heirs(struct event_spec *e)
  * Not every PMU can leave guests out, no kernel before 6.0 tells what was lost, and
  * not every user may see the kernel.
  */
-static bool retry(void *ctx, struct event_spec *e, int error)
+static bool open_retry(void *ctx, struct event_spec *e, int error)
 {
 	struct opening *o = ctx;
 	struct buf rights = { 0 };
@@ -292,7 +292,7 @@ static void print_figures(struct opening *o)
 
 /* The verb ---------------------------------------------------------------------------- */
 
-static void set_event(void *to, const char *arg, const struct verb_option *opt)
+static void open_set_event(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct opening *o = to;
 
@@ -319,7 +319,7 @@ static void set_aux(void *to, const char *arg, const struct verb_option *o)
 }
 
 static const struct verb_option options[] = {
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = open_set_event,
 	  .help = "open events: perf's names such as cycles:u, sched:sched_switch, msr/tsc/, "
 		  "mem:0x1000:rw, r1a8, {a,b}, and members of the attr as in "
 		  "cpu-clock,sample_freq=99; repeatable" },
@@ -374,7 +374,7 @@ static int open_run(void *state, const struct verb_args *args)
 	read_events(o);
 	o->figures = xcalloc(o->m.events.n, sizeof(*o->figures));
 	defaults(o);
-	o->m.retry = retry;
+	o->m.retry = open_retry;
 	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
 		o->m.progress = show_progress;
 	ran = measure_open(&o->m) && measure_run(&o->m);

@@ -41,7 +41,7 @@ struct replaying {
 
 /* Options ------------------------------------------------------------------------- */
 
-static void set_quiet(void *to, const char *arg, const struct verb_option *o)
+static void replay_set_quiet(void *to, const char *arg, const struct verb_option *o)
 {
 	struct replaying *r = to;
 
@@ -59,7 +59,7 @@ static const struct verb_option options[] = {
 	{ .name = "all-cpus", .key = 'a', .set = verb_set_true,
 	  .at = offsetof(struct replaying, again.all_cpus),
 	  .help = "include events of whole CPUs" },
-	{ .name = "only-differences", .key = 'q', .set = set_quiet,
+	{ .name = "only-differences", .key = 'q', .set = replay_set_quiet,
 	  .help = "show neither calls nor what was left out" },
 	{ 0 },
 };
@@ -146,7 +146,7 @@ static void tell_difference(struct replaying *r, const struct call *c, const cha
 }
 
 /* Once each: what this user lacks. */
-static void explain(struct replaying *r, const struct call *c, int error)
+static void replay_explain(struct replaying *r, const struct call *c, int error)
 {
 	struct buf rights = { 0 };
 
@@ -211,7 +211,7 @@ static void replay_compare(struct replaying *r, const struct call *c, const char
 	if (!no_descriptors(r, (int)-here))
 		tell_difference(r, c, what, there, here);
 	if (here < 0)
-		explain(r, c, (int)-here);
+		replay_explain(r, c, (int)-here);
 }
 
 /* The dump's calls -------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ static void summarize(const struct replaying *r)
 }
 
 /* True when all calls were made and told. */
-static bool run(struct replaying *r)
+static bool replay_calls(struct replaying *r)
 {
 	bool whole, written;
 	int error;
@@ -363,7 +363,7 @@ static int replay_run(void *state, const struct verb_args *args)
 	f = input_open(r->path, &r->path);
 	r->dump = input_has_calls(f, r->path) ? reader_open(f, r->path, false) : NULL;
 	if (r->dump) {
-		ran = run(r);
+		ran = replay_calls(r);
 		reader_close(r->dump);
 	}
 	input_close(f);

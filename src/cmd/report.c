@@ -22,13 +22,13 @@ struct reporting {
 
 #define AT(member) offsetof(struct reporting, member)
 
-static void set_format(void *to, const char *arg, const struct verb_option *o)
+static void report_set_format(void *to, const char *arg, const struct verb_option *o)
 {
 	*(bool *)to = verb_word(arg, o);
 }
 
 static const struct verb_option options[] = {
-	{ .name = "format", .arg = "FORMAT", .words = "html chrome", .set = set_format,
+	{ .name = "format", .arg = "FORMAT", .words = "html chrome", .set = report_set_format,
 	  .at = AT(chrome),
 	  .help = "write a page, or trace events for ui.perfetto.dev and chrome://tracing" },
 	{ .name = "calls", .arg = "N", .set = verb_set_size, .at = AT(max_calls), .least = 1,
@@ -46,7 +46,8 @@ static void report_init(void *state)
 	g->max_calls = MAX_CALLS;
 }
 
-static bool report_tell(struct reporting *g, struct reader *r, const char *path, struct output *out)
+static bool report_views(struct reporting *g, struct reader *r, const char *path,
+			 struct output *out)
 {
 	const struct report_about about = {
 		.reader = r, .dump = path, .max_calls = g->max_calls,
@@ -65,7 +66,7 @@ static bool report_tell(struct reporting *g, struct reader *r, const char *path,
 	return whole;
 }
 
-static int report(struct reporting *g, FILE *f, const char *path)
+static int report_file(struct reporting *g, FILE *f, const char *path)
 {
 	struct reader *r = reader_open(f, path, g->options.keep_going);
 	struct output *out = NULL;
@@ -74,7 +75,7 @@ static int report(struct reporting *g, FILE *f, const char *path)
 	if (r)
 		out = output_open(g->options.output, STDOUT_FILENO, false);
 	if (out) {
-		ok = report_tell(g, r, path, out);
+		ok = report_views(g, r, path, out);
 		ok = output_close(out) && ok;
 	}
 	if (r)
@@ -91,7 +92,7 @@ static int report_run(void *state, const struct verb_args *args)
 
 	verb_want(args, 1);
 	f = input_open(args->words[0], &path);
-	status = input_has_calls(f, path) ? report(g, f, path) : EXIT_TROUBLE;
+	status = input_has_calls(f, path) ? report_file(g, f, path) : EXIT_TROUBLE;
 	input_close(f);
 	options_free(&g->options);
 	return status;

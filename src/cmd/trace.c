@@ -446,7 +446,7 @@ static void start_looking(struct live *l)
 		warn("cannot see into ring buffers: %s", why);
 }
 
-static bool begin(struct live *l)
+static bool live_begin(struct live *l)
 {
 	for (size_t i = 0; i < l->options.npids; i++) {
 		pid_t pid = l->options.pids[i];
@@ -460,7 +460,7 @@ static bool begin(struct live *l)
 }
 
 /* False where it could not begin. */
-static bool trace(struct live *l, const struct trace_options *t, int *status)
+static bool live_trace(struct live *l, const struct trace_options *t, int *status)
 {
 	bool begun;
 
@@ -468,7 +468,7 @@ static bool trace(struct live *l, const struct trace_options *t, int *status)
 	/* a write that fails is told of; the target gets what was there before trace_new() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	begun = begin(l);
+	begun = live_begin(l);
 	if (begun)
 		*status = trace_run(l->tracer);
 	/* what is left to be said is not to stop us in the background */
@@ -481,7 +481,7 @@ static bool trace(struct live *l, const struct trace_options *t, int *status)
 
 /* Options ------------------------------------------------------------------- */
 
-static void set_expr(void *to, const char *arg, const struct verb_option *opt)
+static void live_set_expr(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
@@ -535,7 +535,7 @@ static const struct verb_option what_to_trace[] = {
 };
 
 static const struct verb_option tampering[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = set_expr,
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = live_set_expr,
 	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
 		  "as 'precise_ip>0'; or trace=SET, status=STATUS or signal=SIGNAL, see below" },
@@ -576,7 +576,7 @@ static void trace_check(struct options *o, const struct verb_args *args)
 		die("--look-every requires --records, --explain or --summary");
 }
 
-static int run(void *state, const struct verb_args *args)
+static int live_run_verb(void *state, const struct verb_args *args)
 {
 	struct live *l = state;
 	struct trace_options t = { 0 };
@@ -592,7 +592,7 @@ static int run(void *state, const struct verb_args *args)
 		session_add_view(&l->session, &l->view);
 		start_looking(l);
 		plan_stops(l, &t);
-		begun = trace(l, &t, &status);
+		begun = live_trace(l, &t, &status);
 		written = views_end(&l->views, &l->session);
 	}
 	machine_close(&l->machine);
@@ -640,5 +640,5 @@ const struct verb trace_verb = {
 	.groups = groups,
 	.size = sizeof(struct live),
 	.init = trace_init,
-	.run = run,
+	.run = live_run_verb,
 };

@@ -80,7 +80,7 @@ static size_t find_kind(char *word, const struct verb_option *o)
 	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
 }
 
-static void choose(struct watching *w, const char *list, const struct verb_option *o)
+static void watch_choose(struct watching *w, const char *list, const struct verb_option *o)
 {
 	char *copy = xstrdup(list), *save, *word;
 
@@ -94,21 +94,21 @@ static void choose(struct watching *w, const char *list, const struct verb_optio
 	free(copy);
 }
 
-static void set_only(void *to, const char *arg, const struct verb_option *o)
+static void watch_set_only(void *to, const char *arg, const struct verb_option *o)
 {
 	struct watching *w = to;
 
 	memset(w->wanted, 0, sizeof(w->wanted));
-	choose(w, arg, o);
+	watch_choose(w, arg, o);
 }
 
 static void set_also(void *to, const char *arg, const struct verb_option *o)
 {
-	choose(to, arg, o);
+	watch_choose(to, arg, o);
 }
 
 static const struct verb_option options[] = {
-	{ .name = "only", .arg = "RECORD", .set = set_only,
+	{ .name = "only", .arg = "RECORD", .set = watch_set_only,
 	  .help = "show these kinds of records: task comm mmap mmap_data namespaces cgroup "
 		  "ksymbol bpf_event text_poke context_switch; or fork exit (task), exec "
 		  "(comm), bpf, switch" },
@@ -170,7 +170,7 @@ static void make_event(struct watching *w, struct host *h)
  * What this user may not see, or this kernel does not know, is left out, unless
  * it was asked for by name.
  */
-static bool retry(void *ctx, struct event_spec *e, int error)
+static bool watch_retry(void *ctx, struct event_spec *e, int error)
 {
 	struct watching *w = ctx;
 	bool denied = error == EACCES || error == EPERM;
@@ -191,7 +191,7 @@ static bool retry(void *ctx, struct event_spec *e, int error)
 }
 
 /* The kernel adds forks and exits to names and mappings, asked or not. */
-static bool wanted(const struct measure *m, uint32_t type)
+static bool watch_wanted(const struct measure *m, uint32_t type)
 {
 	return (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT) ||
 	       event_get(m->events.events, ATTR_TASK);
@@ -212,8 +212,8 @@ static int watch_run(void *state, const struct verb_args *args)
 	make_event(w, h);
 	host_free(h);
 	m->pages = PAGES;
-	m->retry = retry;
-	m->wanted = wanted;
+	m->retry = watch_retry;
+	m->wanted = watch_wanted;
 	ran = measure_open(m) && measure_run(m);
 	if (m->lost)
 		warn("%llu records were lost: they came faster than they were read",

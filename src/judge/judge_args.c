@@ -34,7 +34,7 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 	k->flags_given = true;
 }
 
-static void set_event(void *to, const char *arg, const struct verb_option *o)
+static void judge_set_event(void *to, const char *arg, const struct verb_option *o)
 {
 	struct judge *k = to;
 
@@ -67,7 +67,7 @@ static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
 #define AT(member) offsetof(struct judge, member)
 
 const struct verb_option judge_options[] = {
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = judge_set_event,
 	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
 		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
 	{ .name = "pid", .key = 'p', .arg = "PID", .set = set_pid,

@@ -58,7 +58,7 @@ const char *judge_try(const struct judge_call *c, const struct rule_ask *ask,
 }
 
 /* What a filter says, or anything else that the rules did not foresee, may be no rule's. */
-static bool blocked(const struct judge_result *r)
+static bool judge_blocked(const struct judge_result *r)
 {
 	int error = r->trial.error;
 
@@ -66,9 +66,9 @@ static bool blocked(const struct judge_result *r)
 						    trial_gate() == error);
 }
 
-static enum judge_verdict verdict(struct judge_result *r)
+static enum judge_verdict judge_verdict(struct judge_result *r)
 {
-	if (r->asked && blocked(r))
+	if (r->asked && judge_blocked(r))
 		return JUDGE_BLOCKED;
 	if (r->asked && r->trial.error != r->judged.error) {
 		r->open = rules_explain(&r->judged, r->trial.error);
@@ -90,7 +90,7 @@ void judge_ask(struct judge *k, struct judge_call *c, struct judge_result *r)
 	if (!r->not_asked)
 		r->not_asked = judge_try(c, &ask, &r->trial);
 	r->asked = !r->not_asked;
-	r->verdict = verdict(r);
+	r->verdict = judge_verdict(r);
 	c->call.failed = r->asked ? r->trial.error : r->judged.error;
 	c->call.ret = r->asked ? r->trial.error : r->judged.error;
 }

@@ -33,7 +33,7 @@ void judge_call_args(struct judge_call *c, int32_t pid, int32_t cpu, int32_t gro
 }
 
 /* A captured string, as our own copy; the pointer to it goes into the attr. */
-static void take_string(struct judge_call *c, const struct field *f, struct buf *to)
+static void judge_take_string(struct judge_call *c, const struct field *f, struct buf *to)
 {
 	uint64_t addr = field_get(f, c->attr, c->len);
 	const char *text;
@@ -67,5 +67,5 @@ void judge_call_prepare(struct judge_call *c, const struct names *names)
 	w.len = c->len;
 	while (n < ATTR_TEXT_STRINGS && (f = layout_next(&w, &at)))
 		if (f->kind == FIELD_STRING)
-			take_string(c, f, &c->strings[n++]);
+			judge_take_string(c, f, &c->strings[n++]);
 }

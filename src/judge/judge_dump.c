@@ -63,7 +63,7 @@ static void tell_members(const struct model *m, const struct event *leader,
 	}
 }
 
-static void tell_group(struct picking *p, const struct call *c)
+static void judge_dump_group(struct picking *p, const struct call *c)
 {
 	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 3));
 	struct judge_call *to = p->into;
@@ -113,7 +113,7 @@ static void pick_take(struct picking *p, const struct call *c)
 	}
 	if (!p->begun) {
 		copy_call(&to->call, c);
-		tell_group(p, c);
+		judge_dump_group(p, c);
 		p->begun = true;
 		p->tid = c->tid;
 	}
@@ -177,7 +177,7 @@ static void take_failure(struct picking *p, const struct call *c)
 	p->into = &new->call;
 	judge_call_init(&new->call);
 	copy_call(&new->call.call, c);
-	tell_group(p, c);
+	judge_dump_group(p, c);
 	settle(&new->call);
 	new->call.from_dump = new->call.returned = true;
 	new->call.error = (int)c->ret;

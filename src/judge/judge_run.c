@@ -30,7 +30,7 @@ static void take_attr(struct judge_call *c, const struct attr_text *a)
 enum { NO_LEADER = TRIAL_NONE };
 
 /* What its group has in it: those that were opened on the same task and CPU. */
-static void tell_group(const struct judge *k, int leader, struct rule_group *g)
+static void judge_list_group(const struct judge *k, int leader, struct rule_group *g)
 {
 	for (size_t i = 0; i < k->opened.n; i++) {
 		const struct trial_event *e = &k->opened.events[i];
@@ -57,7 +57,7 @@ static void join(const struct judge *k, struct judge_call *c, const struct attr_
 		c->not_here = "its group leader is refused";
 		c->group.event = FACT_NO; /* no descriptor comes of that */
 	} else {
-		tell_group(k, at, &c->group);
+		judge_list_group(k, at, &c->group);
 	}
 	c->before.leader = at;
 }
@@ -135,7 +135,8 @@ static int judge_named(struct judge *k, struct named *n)
 	return status;
 }
 
-static int judge_attr(struct judge *k, const struct attr_text *a, const struct attr_text *leader)
+static int judge_one_attr(struct judge *k, const struct attr_text *a,
+			  const struct attr_text *leader)
 {
 	struct named n = { .attr = a, .leader = leader, .leader_at = 0 };
 
@@ -166,13 +167,13 @@ static int judge_text(struct judge *k, const struct buf *text, const struct attr
 
 	if (input_is_binary(text)) {
 		if (attr_text_bytes(&cursor, (const uint8_t *)text->data, text->len, &a))
-			return judge_attr(k, &a, leader);
+			return judge_one_attr(k, &a, leader);
 		warn("cannot read the attr: %s", cursor.why);
 		return EXIT_TROUBLE;
 	}
 	attr_reader_init(&r, buf_str(text), text->len);
 	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
-		status = judge_worse(status, judge_attr(k, &a, leader));
+		status = judge_worse(status, judge_one_attr(k, &a, leader));
 	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
 		warn("'%s' is a file: name a line of it if it is a dump, %s:LINE (grep -n "
 		     "perf_event_open finds them), or @%s for an attr that is in it",
@@ -238,7 +239,7 @@ static int judge_operand(struct judge *k)
 	if (k->events)
 		return judge_events(k, k->leader ? &leader : NULL);
 	if (!strcmp(k->what, "NULL"))
-		return judge_attr(k, NULL, k->leader ? &leader : NULL);
+		return judge_one_attr(k, NULL, k->leader ? &leader : NULL);
 	status = EXIT_TROUBLE;
 	if (input_text(k->what, k->verb->name, &text))
 		status = judge_text(k, &text, k->leader ? &leader : NULL);
@@ -298,7 +299,7 @@ static int judge_dump(struct judge *k, const char *path, unsigned long line)
 	return status;
 }
 
-static int run(struct judge *k, const char *path, unsigned long line)
+static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 {
 	int status;
 
@@ -331,7 +332,7 @@ int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_
 	if (!k->command && !k->offline && !descriptors_want(JUDGE_DESCRIPTORS))
 		refusal_descriptors(verb->name, JUDGE_DESCRIPTORS);
 	else
-		status = run(k, path, line);
+		status = judge_run_all(k, path, line);
 	free(k->events);
 	free(path);
 	return status;

@@ -22,7 +22,7 @@ static void set_cpus(void *to, const char *arg, const struct verb_option *o)
 		die("--%s requires a list of CPUs such as 0-3,8, not '%s'", o->name, arg);
 }
 
-static void set_quiet(void *to, const char *arg, const struct verb_option *o)
+static void measure_set_quiet(void *to, const char *arg, const struct verb_option *o)
 {
 	(void)arg, (void)o;
 	selection_no_calls(to);
@@ -46,7 +46,7 @@ const struct verb_option measure_whom[] = {
 };
 
 const struct verb_option measure_quiet[] = {
-	{ .name = "quiet", .key = 'q', .set = set_quiet,
+	{ .name = "quiet", .key = 'q', .set = measure_set_quiet,
 	  .at = AT(own_session.options.select), .help = "show no calls" },
 	{ 0 },
 };

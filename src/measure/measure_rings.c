@@ -58,8 +58,8 @@ static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
 					  len) & CUT) != 0;
 }
 
-static void on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
-		      size_t len)
+static void rings_on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
+			    size_t len)
 {
 	struct measure *m = ctx;
 	struct session *s = &m->own_session.session;
@@ -94,7 +94,7 @@ static void on_looked(void *ctx, const struct stream_ring *from,
 }
 
 static const struct stream_ops stream_ops = {
-	.record = on_record, .looked = on_looked, .aux = on_aux,
+	.record = rings_on_record, .looked = on_looked, .aux = on_aux,
 };
 
 static void find_rings(struct measure *m)

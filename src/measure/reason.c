@@ -19,7 +19,7 @@ struct refused {
 	const struct event_spec *e;
 };
 
-static struct refused find(const struct measure *m, size_t event)
+static struct refused reason_find(const struct measure *m, size_t event)
 {
 	struct refused r = { .m = m, .event = event, .e = &m->events.events[event] };
 
@@ -35,7 +35,7 @@ static bool is_open(const struct refused *r, size_t i)
 
 /* The rule ---------------------------------------------------------------------- */
 
-static void tell_group(const struct refused *r, struct rule_group *g)
+static void reason_tell_group(const struct refused *r, struct rule_group *g)
 {
 	const struct event_list *l = &r->m->events;
 	const struct attr_text *leader = &l->events[r->e->leader].attr;
@@ -72,7 +72,7 @@ static void find_rule(struct reason *out, const struct refused *r, struct facts 
 	memcpy(attr, r->e->attr.bytes, sizeof(attr));
 	own_call_place_strings(&r->e->attr, attr);
 	facts_target(facts, &ask);
-	tell_group(r, &facts->rules.target.group);
+	reason_tell_group(r, &facts->rules.target.group);
 	if (error == ENOSPC)
 		facts->rules.target.breakpoint = FACT_NO;
 	rules_judge(&ask, &v);
@@ -118,7 +118,7 @@ static void add_events(struct buf *out, const struct refused *r)
 }
 
 /* As a word of a shell. */
-static void add_quoted(struct buf *out, const char *text)
+static void reason_add_quoted(struct buf *out, const char *text)
 {
 	buf_addc(out, '\'');
 	for (const char *p = text; *p; p++) {
@@ -130,7 +130,7 @@ static void add_quoted(struct buf *out, const char *text)
 	buf_addc(out, '\'');
 }
 
-static void add_target(struct buf *out, const struct refused *r)
+static void reason_add_target(struct buf *out, const struct refused *r)
 {
 	const struct target *t = &r->m->targets[r->target];
 	char link[64], path[4096];
@@ -141,7 +141,7 @@ static void add_target(struct buf *out, const struct refused *r)
 		n = readlink(link, path, sizeof(path) - 1);
 		path[n > 0 ? n : 0] = '\0';
 		buf_adds(out, " --cgroup=");
-		add_quoted(out, path);
+		reason_add_quoted(out, path);
 	} else if (t->pid && t->pid != r->m->work.pid) {
 		buf_addf(out, " -p %d", (int)t->pid);
 	}
@@ -152,15 +152,15 @@ static void add_target(struct buf *out, const struct refused *r)
 static void find_reason(struct reason *r, const struct measure *m, struct facts *facts,
 			size_t event, int error)
 {
-	struct refused what = find(m, event);
+	struct refused what = reason_find(m, event);
 	struct buf events = { 0 };
 
 	*r = (struct reason){ .rule = NULL };
 	find_rule(r, &what, facts, error);
 	add_events(&events, &what);
 	buf_adds(&r->command, "pevtrace why -e ");
-	add_quoted(&r->command, buf_str(&events));
-	add_target(&r->command, &what);
+	reason_add_quoted(&r->command, buf_str(&events));
+	reason_add_target(&r->command, &what);
 	buf_free(&events);
 }
 

@@ -16,7 +16,7 @@
 
 enum { OTHER_FDS = 24 };	/* that we need besides those of events */
 
-static void add(struct measure *m, pid_t pid, int cpu)
+static void targets_add(struct measure *m, pid_t pid, int cpu)
 {
 	m->targets = xrealloc(m->targets, (m->ntargets + 1) * sizeof(*m->targets));
 	m->targets[m->ntargets++] = (struct target){ pid, cpu };
@@ -26,9 +26,9 @@ static void add(struct measure *m, pid_t pid, int cpu)
 static void add_on(struct measure *m, pid_t pid, const struct cpus *cpus)
 {
 	for (size_t i = 0; i < cpus->n; i++)
-		add(m, pid, cpus->of[i]);
+		targets_add(m, pid, cpus->of[i]);
 	if (!cpus->n)
-		add(m, pid, -1);
+		targets_add(m, pid, -1);
 }
 
 static bool add_threads(struct measure *m, pid_t pid, const struct cpus *cpus)
@@ -73,9 +73,10 @@ static bool enough_fds(const struct measure *m)
 		limit.rlim_cur = limit.rlim_max;
 		return !setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	warn("%zu event%s on %zu target%s (a thread or CPU each) need %llu descriptors, "
-	     "and %llu are allowed; raise that (ulimit -n), or name fewer", m->events.n,
-	     m->events.n == 1 ? "" : "s", m->ntargets, m->ntargets == 1 ? "" : "s", (unsigned long long)need, (unsigned long long)limit.rlim_max);
+	warn("%zu event%s on %zu target%s (a thread or CPU each) require %llu descriptors, and "
+	     "the limit is %llu; raise it (ulimit -n), or name fewer", m->events.n,
+	     m->events.n == 1 ? "" : "s", m->ntargets, m->ntargets == 1 ? "" : "s",
+	     (unsigned long long)need, (unsigned long long)limit.rlim_max);
 	return false;
 }
 

@@ -33,7 +33,7 @@ static int check_one(struct judge *k, struct judge_call *c)
 	return c->opens ? EXIT_YES : EXIT_NO;
 }
 
-static int run(void *state, const struct verb_args *args)
+static int check_run(void *state, const struct verb_args *args)
 {
 	static const struct judge_verb verb = {
 		.name = "check", .does = "check", .one = check_one,
@@ -82,5 +82,5 @@ const struct verb check_verb = {
 	.groups = groups,
 	.size = sizeof(struct judge),
 	.init = judge_init,
-	.run = run,
+	.run = check_run,
 };

@@ -85,7 +85,8 @@ static void check_text(const struct checked *k)
 	const struct rule_desc *d = k->r->judged.rule;
 	struct buf *out;
 
-	show_call(&k->show, k->c->label, &k->c->call, k->r->asked ? k->r->trial.error : k->r->judged.error);
+	show_call(&k->show, k->c->label, &k->c->call,
+		  k->r->asked ? k->r->trial.error : k->r->judged.error);
 	out = show_line(&k->show, "predicted");
 	show_outcome(out, k->r->judged.error);
 	if (d)
@@ -121,7 +122,8 @@ static const char *const verdict_words[] = {
 	[JUDGE_DISAGREEMENT] = "disagreement",
 };
 
-static void check_json_rules(const struct checked *k, struct sink *s, const char *key, bool refusing)
+static void check_json_rules(const struct checked *k, struct sink *s, const char *key,
+			     bool refusing)
 {
 	s->ops->begin(s, key, SINK_ARRAY);
 	for (size_t i = 0; i < RULE_COUNT; i++) {

@@ -13,7 +13,7 @@
 #include "conform/tables.h"
 #include "lib/die.h"
 
-static void set_format(void *to, const char *arg, const struct verb_option *o)
+static void conform_set_format(void *to, const char *arg, const struct verb_option *o)
 {
 	static const enum conform_format formats[] = { CONFORM_JSON, CONFORM_TAP,
 						       CONFORM_MARKDOWN };
@@ -83,11 +83,11 @@ static const struct verb_option output[] = {
 	  .help = "show every place of a difference, and details" },
 	{ .name = "excepted", .set = verb_set_true, .at = AT(show_excepted),
 	  .help = "show what is not reported, too, and why" },
-	{ .name = "json", .key = 'j', .set = set_format, .least = 0,
+	{ .name = "json", .key = 'j', .set = conform_set_format, .least = 0,
 	  .help = "write JSON, one object per line" },
-	{ .name = "tap", .set = set_format, .least = 1,
+	{ .name = "tap", .set = conform_set_format, .least = 1,
 	  .help = "write TAP, a test for each thing that was compared" },
-	{ .name = "markdown", .set = set_format, .least = 2,
+	{ .name = "markdown", .set = conform_set_format, .least = 2,
 	  .help = "write a report to send to the page's authors" },
 	{ 0 },
 };
@@ -156,7 +156,7 @@ static void read_btf(struct conform_cmd *cmd)
 	cmd->c.btf.file = xstrdup(path);
 }
 
-static void compare(struct conform_cmd *cmd)
+static void conform_compare(struct conform_cmd *cmd)
 {
 	struct conform *c = &cmd->c;
 
@@ -187,7 +187,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	read_btf(cmd);
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
 		die("there is neither a header nor BTF to compare with");
-	compare(cmd);
+	conform_compare(cmd);
 	showing_open(&cmd->out, &cmd->options);
 	conform_show(cmd);
 	ok = showing_close(&cmd->out);

@@ -62,7 +62,7 @@ static void unsaid_claim(struct conform_cmd *cmd, const struct claim_result *r)
 		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
 }
 
-static void report(void *ctx, const struct claim_result *r)
+static void claims_report(void *ctx, const struct claim_result *r)
 {
 	struct conform_cmd *cmd = ctx;
 
@@ -83,6 +83,6 @@ void conform_try_claims(struct conform_cmd *cmd)
 		.nobody = cmd->nobody,
 	};
 
-	if (conform_claims(&options, report, cmd) < 0)
+	if (conform_claims(&options, claims_report, cmd) < 0)
 		die("cannot try claims: %s", strerror(ENOMEM));
 }

@@ -10,7 +10,7 @@
  * Readers of a report may see it as plain text, too: so what would be markup stands
  * between backticks, word by word, rather than behind backslashes.
  */
-static void add_word(const char *word, size_t len, struct buf *out)
+static void markdown_add_word(const char *word, size_t len, struct buf *out)
 {
 	size_t tail = len;
 	bool code = false;
@@ -34,7 +34,7 @@ static void marked_line(struct conform_cmd *cmd, const char *before, const char 
 	while (*text) {
 		size_t n = strcspn(text, " ");
 
-		add_word(text, n, &b);
+		markdown_add_word(text, n, &b);
 		text += n;
 		for (; *text == ' '; text++)
 			buf_addc(&b, ' ');

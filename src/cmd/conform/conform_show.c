@@ -147,7 +147,7 @@ static void text_excepted(struct conform_cmd *cmd)
 	}
 }
 
-static void show_text(struct conform_cmd *cmd)
+static void conform_text(struct conform_cmd *cmd)
 {
 	const struct findings *fs = &cmd->c.found;
 
@@ -218,7 +218,7 @@ static void json_untried(struct conform_cmd *cmd, const struct conform_check *ch
 	showing_end(&cmd->out);
 }
 
-static void show_json(struct conform_cmd *cmd)
+static void conform_json(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
 	struct sink *k;
@@ -285,10 +285,10 @@ void conform_show(struct conform_cmd *cmd)
 {
 	switch (cmd->format) {
 	case CONFORM_TEXT:
-		show_text(cmd);
+		conform_text(cmd);
 		break;
 	case CONFORM_JSON:
-		show_json(cmd);
+		conform_json(cmd);
 		break;
 	case CONFORM_TAP:
 		show_tap(cmd);

@@ -50,7 +50,7 @@ static int decode_run(void *state, const struct verb_args *args)
 	return status;
 }
 
-static void set_expr(void *to, const char *arg, const struct verb_option *opt)
+static void decode_set_expr(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)opt;
 	selection_parse(to, arg);
@@ -62,7 +62,7 @@ static void decode_init(void *state)
 }
 
 static const struct verb_option options[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = set_expr,
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = decode_set_expr,
 	  .at = offsetof(struct options, select),
 	  .help = "trace=SET, status=STATUS or signal=SIGNAL, see below" },
 	{ 0 },

@@ -55,7 +55,7 @@ static void check(struct decode_one *d, const struct verb_args *args)
 	d->operand = args->words[0];
 }
 
-static bool decode(struct decode_one *d)
+static bool decode_one_thing(struct decode_one *d)
 {
 	if (d->ioctl)
 		return decode_one_ioctl(d);
@@ -75,7 +75,7 @@ int decode_one(struct decode_one *d, const struct verb_args *args)
 	check(d, args);
 	showing_open(&d->out, &d->options);
 	machine_open(&d->machine);
-	ok = decode(d);
+	ok = decode_one_thing(d);
 	machine_close(&d->machine);
 	return showing_close(&d->out) && ok ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -36,8 +36,8 @@ static const char *name_of(struct perfdata_decoding *d, const struct perfdata_ev
 }
 
 /* "name: " before the text; what else it says of itself in the object. */
-static void begin(struct perfdata_decoding *d, const char *kind,
-		  const struct perfdata_event *e)
+static void perfdata_begin(struct perfdata_decoding *d, const char *kind,
+			   const struct perfdata_event *e)
 {
 	struct json_object *top;
 	const char *name = e ? name_of(d, e) : NULL;
@@ -66,7 +66,7 @@ static void show_event(struct perfdata_decoding *d, const struct perfdata_event 
 
 	attr_text_bytes(&why, e->attr, e->attr_len, &a);
 	attr_text_capture(&a, &c, AT);
-	begin(d, "event", e);
+	perfdata_begin(d, "event", e);
 	s = d->out.sink;
 	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, perfdata_names(d->data), s);
 	if (d->out.json)
@@ -100,13 +100,13 @@ static void emit_own(const struct perfdata_record *r, struct sink *s)
 }
 
 /* A record's object has no key in a trace, and so has none here in text. */
-static void on_record(void *ctx, const struct perfdata_record *r)
+static void perfdata_on_record(void *ctx, const struct perfdata_record *r)
 {
 	static const struct record_format none;
 	struct perfdata_decoding *d = ctx;
 	struct json_object *top;
 
-	begin(d, "record", r->event);
+	perfdata_begin(d, "record", r->event);
 	if (d->out.json) {
 		top = d->out.object.level[0].object;
 		json_add(top, "offset", json_new_uint(r->offset));
@@ -147,7 +147,7 @@ int perfdata_decode(FILE *f, const char *path, const struct options *o)
 		for (size_t i = 0; i < perfdata_nevents(d.data); i++)
 			show_event(&d, perfdata_event(d.data, i));
 		if (o->records)
-			perfdata_records(d.data, on_record, &d);
+			perfdata_records(d.data, perfdata_on_record, &d);
 		ok = perfdata_whole(d.data);
 		perfdata_close(d.data);
 	}

@@ -24,7 +24,7 @@
 
 /* attrs ---------------------------------------------------------------------- */
 
-static void show_attr(struct decode_one *d, const struct attr_text *a)
+static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 {
 	struct call c = { .arch = arch_native() };
 	struct sink *s;
@@ -62,7 +62,7 @@ static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 
 	attr_reader_init(&r, buf_str(text), text->len);
 	while ((got = attr_reader_next(&r, &a)) == ATTR_READ) {
-		show_attr(d, &a);
+		decode_show_attr(d, &a);
 		n++;
 	}
 	if (got == ATTR_BAD)
@@ -83,7 +83,7 @@ bool decode_one_attr(struct decode_one *d)
 		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
 		     input_bad_attr("--attr", c.why);
 		if (ok)
-			show_attr(d, &a);
+			decode_show_attr(d, &a);
 	} else if (ok) {
 		ok = attrs_of_text(d, &text);
 	}
@@ -93,8 +93,8 @@ bool decode_one_attr(struct decode_one *d)
 
 /* ioctls --------------------------------------------------------------------- */
 
-static bool number(const char *text, const struct xlat *x, const char *option,
-		   uint64_t *v)
+static bool decode_number(const char *text, const struct xlat *x, const char *option,
+			  uint64_t *v)
 {
 	struct text_cursor c = { .at = text, .end = text + strlen(text) };
 
@@ -124,7 +124,7 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 		warn("--ioctl: no ioctl of perf is called '%s'; see perf_event_open(2)", text);
 		return NULL;
 	}
-	if (!number(text, NULL, "--ioctl", request))
+	if (!decode_number(text, NULL, "--ioctl", request))
 		return NULL;
 	for (size_t i = 0; i < ioctl_ndescs; i++)
 		if (ioctl_descs[i].request == *request || ioctl_descs[i].compat == *request)
@@ -164,7 +164,7 @@ static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct c
 		call_add_capture(c, AT_SYSCALL_EXIT, AT, (uint32_t)n, room, (uint32_t)n);
 		return true;
 	default:
-		if (!number(text, io->xlat, "--ioctl's argument", &v))
+		if (!decode_number(text, io->xlat, "--ioctl's argument", &v))
 			return false;
 		if (io->dir == IOCTL_VALUE)
 			c->args[2] = v;
@@ -315,7 +315,7 @@ static bool config_of(uint64_t type, const char *word, uint64_t *config)
 		*config = e->value;
 		return true;
 	}
-	return number(word, x, "--config's value", config);
+	return decode_number(word, x, "--config's value", config);
 }
 
 static void show_config(struct decode_one *d, uint64_t type, uint64_t config)
@@ -378,7 +378,7 @@ static bool errno_of(const char *text, uint64_t *v)
 			return true;
 		}
 	}
-	if (!number(text, &xlat_perf_open_errno, "--errno", v))
+	if (!decode_number(text, &xlat_perf_open_errno, "--errno", v))
 		return false;
 	if ((int64_t)*v < 0)
 		*v = -*v; /* as the kernel returns it */

@@ -53,8 +53,8 @@ static _Noreturn void unknown_field(const char *word, const struct verb_option *
 	    o->name, word);
 }
 
-static void choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
-		   const struct verb_option *o)
+static void diff_choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
+			const struct verb_option *o)
 {
 	char *copy = xstrdup(arg), *save, *word;
 
@@ -73,14 +73,14 @@ static void set_ignore(void *to, const char *arg, const struct verb_option *o)
 {
 	struct diffing *d = to;
 
-	choose(d, &d->choice.ignore, &d->choice.nignore, arg, o);
+	diff_choose(d, &d->choice.ignore, &d->choice.nignore, arg, o);
 }
 
-static void set_only(void *to, const char *arg, const struct verb_option *o)
+static void diff_set_only(void *to, const char *arg, const struct verb_option *o)
 {
 	struct diffing *d = to;
 
-	choose(d, &d->choice.only, &d->choice.nonly, arg, o);
+	diff_choose(d, &d->choice.only, &d->choice.nonly, arg, o);
 }
 
 #define AT(member) offsetof(struct diffing, member)
@@ -93,7 +93,7 @@ static const struct verb_option options[] = {
 	{ .name = "ignore", .arg = "FIELD", .set = set_ignore,
 	  .help = "ignore a field, a call, CALL.FIELD, errno, added, removed or order; "
 		  "repeatable" },
-	{ .name = "only", .arg = "FIELD", .set = set_only,
+	{ .name = "only", .arg = "FIELD", .set = diff_set_only,
 	  .help = "compare only that; repeatable" },
 	{ .name = "no-probes", .set = verb_set_true, .at = AT(how.no_probes),
 	  .help = "ignore opens that failed, and events that were opened and closed without "

@@ -120,7 +120,7 @@ static void block_end(struct diff_print *p)
 	*now = (struct diff_block){ 0 };
 }
 
-static void begin(struct diff_print *p, const char *a, const char *b)
+static void diff_print_begin(struct diff_print *p, const char *a, const char *b)
 {
 	if (p->begun)
 		return;
@@ -145,7 +145,7 @@ void diff_print_scope(struct diff_print *p, uint64_t left_out)
 	if (p->json) {
 		write_json(o);
 	} else {
-		begin(p, p->a, p->b);
+		diff_print_begin(p, p->a, p->b);
 		printf("# %s\n", buf_str(&text));
 		json_object_put(o);
 	}
@@ -218,7 +218,7 @@ void diff_print_difference(void *ctx, const struct difference *d)
 		json_difference(d);
 		return;
 	}
-	begin(p, p->a, p->b);
+	diff_print_begin(p, p->a, p->b);
 	if (d->kind == DIFF_CHANGED) {
 		text_changed(p, d);
 	} else if (d->kind == DIFF_ORDER) {
@@ -282,7 +282,7 @@ void diff_print_mismatch(void *ctx, const struct mismatch *m)
 		json_mismatch(m);
 		return;
 	}
-	begin(p, p->a, p->b);
+	diff_print_begin(p, p->a, p->b);
 	switch (m->kind) {
 	case EXPECT_FIELD:
 		line_of_field(p, m);

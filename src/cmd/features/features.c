@@ -20,7 +20,7 @@ enum { DESCRIPTORS = 12 };
 
 /* Which ones ---------------------------------------------------------------------------- */
 
-static const struct feature_kind *kind_of(const char *word)
+static const struct feature_kind *features_kind_of(const char *word)
 {
 	for (const struct feature_kind *k = feature_kinds; k->name; k++)
 		if (!strcmp(k->name, word))
@@ -34,13 +34,13 @@ static bool called(const struct feature *f, const char *word)
 	const char *name = buf_str(&f->name);
 	size_t n = strlen(f->prefix);
 
-	if (kind_of(word))
-		return f->kind == kind_of(word);
+	if (features_kind_of(word))
+		return f->kind == features_kind_of(word);
 	return !strcasecmp(name, word) || (n && !strcasecmp(name + n, word)) ||
 	       (!strncmp(name, "PERF_", 5) && !strcasecmp(name + 5, word));
 }
 
-static bool wanted(const struct features *fs, const struct feature *f)
+static bool features_wanted(const struct features *fs, const struct feature *f)
 {
 	if (!fs->words[0])
 		return true;
@@ -53,7 +53,7 @@ static bool wanted(const struct features *fs, const struct feature *f)
 /* A kind is one even where this machine has nothing of it. */
 static bool is_known(const struct features *fs, const char *word)
 {
-	if (kind_of(word))
+	if (features_kind_of(word))
 		return true;
 	for (size_t i = 0; i < fs->n; i++)
 		if (called(&fs->list[i], word))
@@ -97,7 +97,7 @@ static void list(struct features *fs)
 		if (!is_known(fs, *w))
 			unknown_feature(fs, *w);
 	for (size_t i = 0; i < fs->n; i++)
-		if (wanted(fs, &fs->list[i]))
+		if (features_wanted(fs, &fs->list[i]))
 			fs->list[n++] = fs->list[i];
 		else
 			free_feature(&fs->list[i]);
@@ -105,7 +105,7 @@ static void list(struct features *fs)
 }
 
 /* Nothing can be learnt of the kernel where it is not asked. */
-static void blocked(struct features *fs)
+static void features_blocked(struct features *fs)
 {
 	struct buf why = { 0 };
 
@@ -125,13 +125,13 @@ static bool has_children(const struct features *fs)
 	return false;
 }
 
-static bool try_all(struct features *fs)
+static bool features_try_all(struct features *fs)
 {
 	/* the children's end is for us to see, whatever our parent thinks of it */
 	signal(SIGCHLD, SIG_DFL);
 	fs->gate = trial_gate();
 	if (fs->gate)
-		blocked(fs);
+		features_blocked(fs);
 	features_prepare(fs);
 	if (!fs->gate && !has_children(fs)) {
 		warn("nothing can be tried: processes cannot be made for that; raise their limit "
@@ -159,7 +159,7 @@ static int features_run(void *state, const struct verb_args *args)
 	facts_open(&fs->facts, fs->machine.host);
 	list(fs);
 	showing_open(&fs->out, &fs->options);
-	tried = try_all(fs);
+	tried = features_try_all(fs);
 	if (fs->ran_out)
 		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
 		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs->ran_out));

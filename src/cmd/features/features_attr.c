@@ -84,8 +84,8 @@ static const struct recipe *recipe_of(const struct field *f)
 }
 
 /* What to give the member: of a mask of registers, the first that there is. */
-static uint64_t value_of(const struct features *fs, const struct field *f,
-			 const uint8_t *base)
+static uint64_t features_value_of(const struct features *fs, const struct field *f,
+				  const uint8_t *base)
 {
 	const struct recipe *r = recipe_of(f);
 	const struct xlat *regs = fs->facts.rules.machine.arch->regs;
@@ -157,7 +157,7 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	memcpy(without, b->attr, sizeof(without));
 	accompany(field, without);
 	memcpy(with, without, sizeof(with));
-	field_set(field, value_of(fs, field, b->attr), with);
+	field_set(field, features_value_of(fs, field, b->attr), with);
 	field_set(field, 0, without);
 	x.clock = (clockid_t)layout_get(layout, ATTR_CLOCKID, with, b->len);
 	if (!applies(fs, field, with))
@@ -247,7 +247,7 @@ static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr
 		if (f->needs.op == COND_MASK && f->needs.field == ATTR_SAMPLE_TYPE &&
 		    f->needs.value & bits && f->offset != layout->fields[ATTR_SAMPLE_MAX_STACK].offset &&
 		    !field_get(f, attr, layout->size))
-			field_set(f, value_of(fs, f, attr), attr);
+			field_set(f, features_value_of(fs, f, attr), attr);
 	}
 }
 

@@ -99,7 +99,7 @@ static void add_sizes(struct features *fs, const struct feature_kind *k)
 }
 
 /* Of the arguments those that choose, and the flags. */
-static void add_call(struct features *fs, const struct feature_kind *k)
+static void features_add_call(struct features *fs, const struct feature_kind *k)
 {
 	const struct call_desc *d = call_by_name("perf_event_open");
 
@@ -197,7 +197,7 @@ static void add_breakpoints(struct features *fs, const struct feature_kind *k)
 		  &xlat_hw_breakpoint_len);
 }
 
-static int by_name(const void *a, const void *b)
+static int features_by_name(const void *a, const void *b)
 {
 	const struct pmu *const *x = a, *const *y = b;
 
@@ -215,7 +215,7 @@ static void add_pmus(struct features *fs, const struct feature_kind *k)
 		all[n++] = p;
 	}
 	if (n)
-		qsort(all, n, sizeof(*all), by_name);
+		qsort(all, n, sizeof(*all), features_by_name);
 	for (size_t i = 0; i < n; i++) {
 		const struct pmu_desc *d = pmu_desc_by_name(all[i]->name);
 		struct feature *f = features_add(fs, k, all[i]->name, d ? d->since : 0,
@@ -234,7 +234,7 @@ const struct feature_kind feature_kinds[] = {
 	{ "branch_sample_type", "branches that samples hold", true, add_branches },
 	{ "read_format", "what a read returns", true, add_reads },
 	{ "clockid", "clocks that times are taken from", false, add_clocks },
-	{ "call", "arguments and flags of perf_event_open", true, add_call },
+	{ "call", "arguments and flags of perf_event_open", true, features_add_call },
 	{ "ioctl", "ioctls of an event", true, add_ioctls },
 	{ "type", "types of events", true, add_types },
 	{ "hardware", "generic hardware events", true, add_hardware },

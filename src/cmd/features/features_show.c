@@ -180,7 +180,7 @@ static void text_here(struct features *fs)
 
 /* JSON ---------------------------------------------------------------------------------- */
 
-static void json_release(struct sink *k, const char *key, uint32_t release)
+static void features_json_release(struct sink *k, const char *key, uint32_t release)
 {
 	struct buf text = { 0 };
 
@@ -205,7 +205,7 @@ static void json_feature(struct features *fs, const struct feature *f)
 	k->ops->string(k, "name", buf_str(&f->name), f->name.len, false);
 	k->ops->symbol(k, "result", feature_results[f->result]);
 	k->ops->symbol(k, "known", known[f->known]);
-	json_release(k, "since", f->since);
+	features_json_release(k, "since", f->since);
 	k->ops->symbol(k, "meaning", f->meaning);
 	if (f->on)
 		k->ops->symbol(k, "on", f->on);
@@ -234,8 +234,8 @@ static void json_kernel(struct features *fs)
 	k->ops->symbol(k, "name", fs->facts.release);
 	k->ops->symbol(k, "machine", fs->facts.rules.machine.arch->name);
 	k->ops->uint(k, "attr_size", fs->attr_size);
-	json_release(k, "has", r.from);
-	json_release(k, "before", r.before);
+	features_json_release(k, "has", r.from);
+	features_json_release(k, "before", r.before);
 	k->ops->begin(k, "missing", SINK_ARRAY);
 	for (size_t i = 0; i < fs->n; i++)
 		if (fs->list[i].kind->dated && fs->list[i].known == FACT_NO)

@@ -10,7 +10,7 @@ static int why_one(struct judge *k, struct judge_call *c)
 	return why_call(k, c, &seen);
 }
 
-static int run(void *state, const struct verb_args *args)
+static int why_run(void *state, const struct verb_args *args)
 {
 	static const struct judge_verb verb = {
 		.name = "why", .does = "try", .of_refused = true, .one = why_one,
@@ -52,5 +52,5 @@ const struct verb why_verb = {
 	.groups = groups,
 	.size = sizeof(struct judge),
 	.init = judge_init,
-	.run = run,
+	.run = why_run,
 };

@@ -18,7 +18,7 @@
 /* What trace is called with before the command. */
 enum { TRACE_WORDS = 5 };
 
-static _Noreturn void trace(char **command, int fd)
+static _Noreturn void why_trace(char **command, int fd)
 {
 	char path[64];
 	size_t n = 0;
@@ -51,7 +51,7 @@ static void wait_for(pid_t pid)
 	sigaction(SIGQUIT, &was_quit, NULL);
 }
 
-static int explain(struct judge *k, struct judge_failed *f)
+static int why_failed_call(struct judge *k, struct judge_failed *f)
 {
 	const struct why_seen seen = {
 		.times = f->times, .instead = f->instead, .differs = f->differs,
@@ -69,7 +69,7 @@ static int explain_all(struct judge *k, const struct judge_failures *l)
 	int meant = -1, probes = -1;
 
 	for (size_t i = 0; i < l->n; i++) {
-		int status = explain(k, l->list[i]);
+		int status = why_failed_call(k, l->list[i]);
 		int *of = l->list[i]->instead ? &probes : &meant;
 
 		*of = judge_worse(*of, status);
@@ -95,7 +95,7 @@ int why_command(struct judge *k)
 	}
 	pid = fork();
 	if (!pid)
-		trace(k->command, fd);
+		why_trace(k->command, fd);
 	if (pid < 0)
 		warn("cannot make a process to trace '%s': %s%s", k->command[0],
 		     strerror(errno), error_advice(errno));

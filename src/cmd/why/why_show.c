@@ -30,7 +30,7 @@ static const char *const block_names[] = {
 };
 
 /* What it comes to, in one word. */
-static const char *verdict(const struct why_result *r)
+static const char *why_verdict(const struct why_result *r)
 {
 	if (r->not_tried)
 		return "not_tried";
@@ -334,7 +334,7 @@ static void text_verdict(const struct telling *t)
 	showing_end(t->show.out);
 }
 
-static void show_text(const struct telling *t)
+static void why_text(const struct telling *t)
 {
 	const struct why_result *r = t->r;
 	struct call nearest;
@@ -450,7 +450,7 @@ static void json_nearest(const struct telling *t, struct sink *k)
 	call_free(&nearest);
 }
 
-static void show_json(const struct telling *t)
+static void why_json(const struct telling *t)
 {
 	const struct why_result *r = t->r;
 	struct sink *k = show_json_begin(&t->show);
@@ -469,7 +469,7 @@ static void show_json(const struct telling *t)
 	k->ops->end(k);
 	json_nearest(t, k);
 	json_blocks(t, k);
-	k->ops->symbol(k, "verdict", verdict(r));
+	k->ops->symbol(k, "verdict", why_verdict(r));
 	if (r->there)
 		k->ops->symbol(k, "perhaps", r->there->name);
 	k->ops->uint(k, "experiments", r->cause.trials);
@@ -485,7 +485,7 @@ void why_show(struct judge *k, const struct judge_call *c, const struct why_resu
 	};
 
 	if (k->out.json)
-		show_json(&t);
+		why_json(&t);
 	else
-		show_text(&t);
+		why_text(&t);
 }
