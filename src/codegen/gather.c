@@ -57,7 +57,7 @@ static void gather_on_enter(struct view *v, const struct call *c)
 	}
 }
 
-/* What is passed on is used. */
+/* Mark the descriptors of a call as used. */
 static void note_passed(struct gather *g)
 {
 	struct c_args args = { .needs = &g->p->program.needs, .fd = gather_name_fd, .ctx = g };
@@ -66,7 +66,7 @@ static void note_passed(struct gather *g)
 	c_args_free(&args);
 }
 
-static void returned(struct gather *g)
+static void gather_returned(struct gather *g)
 {
 	const struct call *c = g->call;
 
@@ -78,23 +78,23 @@ static void returned(struct gather *g)
 		if (c->desc->id == CALL_MUNMAP)
 			gather_munmap(g);
 		else if (c->desc->id == CALL_MREMAP)
-			gather_note(g, "which moves a ring");
+			gather_note(g, "it moves a ring");
 		else
 			gather_mmap(g);
 		break;
 	case CLASS_PASS:
 		note_passed(g);
-		gather_note(g, "which passes events between processes");
+		gather_note(g, "it passes events between processes");
 		break;
 	case CLASS_IOCTL:
 		if (ioctl_of(c) && ioctl_of(c)->request == PERF_EVENT_IOC_SET_BPF)
-			gather_note(g, "PERF_EVENT_IOC_SET_BPF, which needs the BPF program");
+			gather_note(g, "PERF_EVENT_IOC_SET_BPF requires the BPF program");
 		else
 			gather_plain(g);
 		break;
 	case CLASS_DESC:
 		if (c->desc->id == CALL_CLOSE_RANGE)
-			gather_note(g, "whose numbers would mean other descriptors");
+			gather_note(g, "its range would cover other descriptors");
 		else
 			gather_plain(g);
 		break;
@@ -104,8 +104,8 @@ static void returned(struct gather *g)
 	}
 }
 
-/* Does the program make the call at its place? */
-static bool makes(const struct call *c)
+/* Return whether the program makes the call at its place in the order. */
+static bool call_is_kept(const struct call *c)
 {
 	switch (c->desc->class) {
 	case CLASS_PROCESS:
@@ -119,7 +119,7 @@ static bool makes(const struct call *c)
 	}
 }
 
-/* Before the model learns of the call: the descriptors and mappings that it is about. */
+/* Gather a call while the model still has the descriptors and mappings that it ends. */
 static void gather_before_exit(struct view *v, const struct call *c)
 {
 	struct gather *g = gather_of(v);
@@ -127,7 +127,7 @@ static void gather_before_exit(struct view *v, const struct call *c)
 	g->concerns = model_concerns(g->session.model, c);
 	if (!g->concerns)
 		return;
-	/* the kernel got none of it: nor does it get it again */
+	/* the kernel did not see the call */
 	if (c->inject.injected) {
 		process_of(g, c->pid)->program.injected = true;
 		return;
@@ -135,13 +135,13 @@ static void gather_before_exit(struct view *v, const struct call *c)
 	gather_begin_call(g, c);
 	if (c->desc->class == CLASS_READ) {
 		gather_read_count(g);
-	} else if (c->desc->class != CLASS_OPEN && makes(c)) {
+	} else if (c->desc->class != CLASS_OPEN && call_is_kept(c)) {
 		note_thread(g);
-		returned(g);
+		gather_returned(g);
 	}
 }
 
-/* An open is about the event that it made. */
+/* Gather an open when the model has its event. */
 static void gather_on_exit(struct view *v, const struct call *c)
 {
 	struct gather *g = gather_of(v);
@@ -149,7 +149,7 @@ static void gather_on_exit(struct view *v, const struct call *c)
 	if (!g->concerns || c->inject.injected || c->desc->class != CLASS_OPEN)
 		return;
 	note_thread(g);
-	returned(g);
+	gather_returned(g);
 }
 
 static void gather_on_born(struct view *v, const struct birth *b, uint64_t ns)
@@ -168,12 +168,12 @@ static void gather_on_born(struct view *v, const struct birth *b, uint64_t ns)
 		o->children = xrealloc(o->children, (o->nchildren + 1) * sizeof(*o->children));
 		o->children[o->nchildren++] = (struct c_child){ .pid = b->tid };
 	}
-	map_del(&g->by_pid, (uint64_t)b->tid); /* a number that comes again */
+	map_del(&g->by_pid, (uint64_t)b->tid); /* tids are reused */
 	process_of(g, b->pid);
 }
 
-/* What a process does that is some other's child. */
-static void tell_parents(struct gather *g, pid_t pid, enum c_step_kind kind)
+/* Add a step to each process that has the pid as a child. */
+static void step_of_child(struct gather *g, pid_t pid, enum c_step_kind kind)
 {
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct c_child *child = gather_child(g->processes[i], pid);
@@ -192,14 +192,14 @@ static void gather_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t n
 			     const char *exe, bool shown)
 {
 	(void)former, (void)ns, (void)exe, (void)shown;
-	tell_parents(gather_of(v), tid, STEP_EXEC);
+	step_of_child(gather_of(v), tid, STEP_EXEC);
 }
 
 static void gather_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 			   int status, bool shown)
 {
 	(void)ns, (void)how, (void)status, (void)shown;
-	tell_parents(gather_of(v), tid, STEP_GONE);
+	step_of_child(gather_of(v), tid, STEP_GONE);
 }
 
 static const struct view_ops gather_ops = {
@@ -219,10 +219,10 @@ static bool opens_more(const struct process *a, const struct process *b)
 {
 	if (a->program.opens != b->program.opens)
 		return a->program.opens > b->program.opens;
-	return a->program.nevents > b->program.nevents; /* those that failed */
+	return a->program.nevents > b->program.nevents; /* with failed opens */
 }
 
-static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned int event)
+static bool choose_process(struct gathered *out, const char *path, pid_t pid, unsigned int event)
 {
 	const struct gather *g = out->all;
 	struct process *best = NULL;
@@ -231,7 +231,8 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct process *p = g->processes[i];
 
-		if (pid ? p->pid == pid : event ? gather_opened(p, event) : !found || opens_more(p, best)) {
+		if (pid ? p->pid == pid : event ? gather_opened(p, event) :
+		    !found || opens_more(p, best)) {
 			best = p;
 			found = true;
 		}
@@ -240,10 +241,10 @@ static bool choose(struct gathered *out, const char *path, pid_t pid, unsigned i
 		if (pid)
 			warn("%s: process %d opens no event", path, (int)pid);
 		else if (event)
-			warn("%s: there is no event %u; pevtrace decode --summary numbers "
-			     "them", path, event);
+			warn("%s: no event %u; see the numbers in pevtrace decode "
+			     "--summary", path, event);
 		else
-			warn("%s: no event is opened in it, there is nothing to generate",
+			warn("%s: no event is opened: nothing to generate",
 			     path);
 		return false;
 	}
@@ -270,7 +271,7 @@ bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
 	g->page_size = facts->page_size ? facts->page_size : 4096;
 	session_start(&g->session, &(struct session_setup){ .source = g->names }, facts);
 	session_add_view(&g->session, &g->view);
-	if (!reader_run(out->dump, &g->session) || !choose(out, path, pid, event))
+	if (!reader_run(out->dump, &g->session) || !choose_process(out, path, pid, event))
 		return false;
 	out->program->release = facts->release;
 	out->program->machine = facts->machine;

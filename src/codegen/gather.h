@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The perf calls of one process of a dump, as a C program to be. */
+/* Gather the perf calls of a process from a dump, as the steps of a C program. */
 #ifndef PEVTRACE_CODEGEN_GATHER_H
 #define PEVTRACE_CODEGEN_GATHER_H
 
@@ -9,17 +9,17 @@
 #include "dump/reader.h"
 
 struct gathered {
-	struct reader *dump;		/* owns what the program's strings point to */
-	struct c_program *program;	/* that of pid */
+	struct reader *dump;		/* owns the program's strings */
+	struct c_program *program;	/* of the process pid */
 	pid_t pid;
 	size_t left_out;		/* other processes that used events */
 	struct gather *all;
 };
 
 /*
- * Reads the dump.  pid: the process, 0 for the one that opened event number
- * event or, when that is 0 too, most events.  False after a warn(); *g is to be
- * freed in either case.
+ * Read the dump and choose a process: pid or, if that is 0, the one that opened event
+ * number event or, if that is 0 too, most events.  Return false after a warn().  Free *g
+ * in either case.
  */
 bool gather_read(struct gathered *g, FILE *f, const char *path, pid_t pid,
 		 unsigned int event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is done with events that are open. */
+/* Gather calls on open events. */
 #include "codegen/gather_steps.h"
 
 #include <errno.h>
@@ -34,13 +34,13 @@ void gather_mmap(struct gather *g)
 
 	c_args_make(&args, c, g->names);
 	if (c->failed) {
-		buf_addf(&text, "(void)mmap(NULL, %s, %s, %s, %s, %s); /* failed then, too */",
+		buf_addf(&text, "(void)mmap(NULL, %s, %s, %s, %s, %s); /* failed in the trace, too */",
 			 buf_str(&args.text[1]), buf_str(&args.text[2]),
 			 buf_str(&args.text[3]), buf_str(&args.text[4]),
 			 buf_str(&args.text[5]));
 		c_need_header(&o->needs, "sys/mman.h");
 	} else if (g->event < 0) {
-		gather_note(g, "of an event that the process had not opened");
+		gather_note(g, "on an event that the process had not opened");
 	} else {
 		if (!(o->nrings & (o->nrings - 1)))
 			o->rings = xrealloc(o->rings, (o->nrings ? 2 * o->nrings : 1) *
@@ -62,7 +62,7 @@ void gather_mmap(struct gather *g)
 		if (aux)
 			buf_addf(&text, ", %s", buf_str(&args.text[5]));
 		buf_adds(&text, ");");
-		o->inexact += c->args[0] != 0; /* an address that was asked for */
+		o->inexact += c->args[0] != 0; /* a requested address */
 	}
 	if (text.len)
 		gather_step(g, STEP_CALL, text.data, c->desc->meaning)->maps = true;
@@ -79,7 +79,7 @@ void gather_munmap(struct gather *g)
 
 	if (!m) {
 		if (!c->failed)
-			gather_note(g, "of a mapping that was not seen to be made");
+			gather_note(g, "on a mapping that the trace did not see");
 		return;
 	}
 	gather_use(g, g->p->program.rings[m->ring].event);
@@ -99,14 +99,14 @@ static const char *ioctl_object(const struct call *c)
 	return c->desc->id == CALL_EPOLL_CTL ? "epoll_event" : "f_owner_ex";
 }
 
-/* What an ioctl is given or gives back that is no expression of a value. */
+/* Append the argument of an ioctl if it is no plain value; return whether it is not. */
 static bool ioctl_pointer(struct gather *g, const struct ioctl_desc *d, struct buf *out)
 {
 	const struct call *c = g->call;
 	int attr;
 
 	if (d->request == PERF_EVENT_IOC_SET_OUTPUT && call_int(c, 2) == -1) {
-		/* as wide as the kernel takes it: 0xffffffff is another number */
+		/* the kernel compares 64 bits: 0xffffffff is not -1 */
 		buf_adds(out, c->args[2] == UINT32_MAX && c->arch->word == 8 ?
 			 "0xffffffffL" : "-1L");
 		return true;
@@ -139,7 +139,7 @@ static bool ioctl_pointer(struct gather *g, const struct ioctl_desc *d, struct b
 	}
 }
 
-/* F_SETOWN, F_SETSIG, O_ASYNC: signals that must not end the program. */
+/* Note F_SETSIG and O_ASYNC: the program must survive their signals. */
 static void note_signals(struct gather *g)
 {
 	const struct call *c = g->call;
@@ -151,7 +151,7 @@ static void note_signals(struct gather *g)
 		g->p->program.signals = true;
 }
 
-/* Pids that are ours. */
+/* Replace pids of the traced process by getpid(). */
 static void own_pid(struct gather *g, struct c_args *args)
 {
 	const struct call *c = g->call;
@@ -163,7 +163,7 @@ static void own_pid(struct gather *g, struct c_args *args)
 	if (cmd == ABI_F_SETOWN && call_int(c, 2) < 0) {
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "-getpgrp()");
-		g->p->program.inexact += !c->failed; /* it may have been another group */
+		g->p->program.inexact += !c->failed; /* the group may have been another */
 	} else if (cmd == ABI_F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "getpid()");
@@ -181,7 +181,7 @@ static void own_pid(struct gather *g, struct c_args *args)
 	}
 }
 
-static enum c_step_kind kind_of(const struct call *c, const struct ioctl_desc *d)
+static enum c_step_kind step_kind(const struct call *c, const struct ioctl_desc *d)
 {
 	if (d && (d->request == PERF_EVENT_IOC_ENABLE || d->request == PERF_EVENT_IOC_REFRESH))
 		return STEP_START;
@@ -192,7 +192,7 @@ static enum c_step_kind kind_of(const struct call *c, const struct ioctl_desc *d
 	return STEP_CALL;
 }
 
-/* Another descriptor of the event at hand. */
+/* Add another descriptor of the current event. */
 static void add_duplicate(struct gather *g, struct buf *text)
 {
 	struct c_event e = { .attr = -1, .output = -1, .leader = -1 };
@@ -212,7 +212,7 @@ static void add_duplicate(struct gather *g, struct buf *text)
 	buf_adds(text, "] = ");
 }
 
-/* Whatever can be written as it is: NAME(ARGUMENTS). */
+/* Gather a call as NAME(ARGUMENTS). */
 void gather_plain(struct gather *g)
 {
 	const struct call *c = g->call;
@@ -237,7 +237,7 @@ void gather_plain(struct gather *g)
 	}
 	if (g->strange) {
 		gather_note(g, "with a descriptor that the process had not opened");
-		if (makes_fd) /* dup2() to the number of an event */
+		if (makes_fd) /* dup2() over an event */
 			map_del(&g->p->fds, (uint64_t)c->ret);
 		goto out;
 	}
@@ -253,7 +253,7 @@ void gather_plain(struct gather *g)
 	if (d && d->request == PERF_EVENT_IOC_SET_OUTPUT && g->event >= 0 && !c->failed)
 		g->p->program.events[g->event].output = gather_event_at(g->p, (int)c->args[2]);
 	gather_checked(&text, buf_str(&call), c);
-	s = gather_checked_step(g, kind_of(c, d), text.data, d ? d->meaning : c->desc->meaning);
+	s = gather_checked_step(g, step_kind(c, d), text.data, d ? d->meaning : c->desc->meaning);
 	s->pauses = d && d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && c->args[2] == 1;
 out:
 	c_args_free(&args);
@@ -274,7 +274,7 @@ void gather_read_count(struct gather *g)
 	gather_use(g, event);
 	if (event < 0 || g->call->failed)
 		return;
-	/* time and again without a call between: the last one will do */
+	/* of repeated reads without other calls between, keep the last */
 	for (size_t i = o->nsteps; i-- > 0 && passes_time(&o->steps[i]); )
 		if (o->steps[i].kind == STEP_READ && o->steps[i].events[0] == event) {
 			memmove(&o->steps[i], &o->steps[i + 1],
@@ -282,7 +282,7 @@ void gather_read_count(struct gather *g)
 			o->nsteps--;
 			break;
 		}
-	gather_step(g, STEP_READ, NULL, "Reads the counts of an event or of its group");
+	gather_step(g, STEP_READ, NULL, "Reads the counts of an event or its group");
 }
 
 void gather_close(struct gather *g)
@@ -292,7 +292,7 @@ void gather_close(struct gather *g)
 	struct buf text = { 0 };
 
 	if (event < 0) {
-		gather_note(g, "of an event that the process had not opened");
+		gather_note(g, "on an event that the process had not opened");
 		return;
 	}
 	map_del(&g->p->fds, (uint64_t)fd);

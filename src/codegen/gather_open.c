@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opens, and whom they measure. */
+/* Gather opens and their targets. */
 #include "codegen/gather_steps.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static void add_other(struct c_program *o, pid_t pid, struct buf *out)
+static void target_other(struct c_program *o, pid_t pid, struct buf *out)
 {
 	size_t i = 0;
 
@@ -30,8 +30,8 @@ static void add_other(struct c_program *o, pid_t pid, struct buf *out)
 	buf_addc(out, ']');
 }
 
-/* Whom an event measures. */
-static void add_target(struct gather *g, pid_t pid, struct buf *out)
+/* Append the pid argument of an open. */
+static void target_write(struct gather *g, pid_t pid, struct buf *out)
 {
 	struct c_program *o = &g->p->program;
 	struct c_child *child = gather_child(g->p, pid);
@@ -46,14 +46,14 @@ static void add_target(struct gather *g, pid_t pid, struct buf *out)
 		o->self = true;
 		buf_adds(out, "getpid()");
 	} else if (g->call->failed) {
-		c_mark(out, MARK_NUMBER, pid); /* perhaps nobody's */
+		c_mark(out, MARK_NUMBER, pid); /* the pid may not exist */
 	} else {
-		add_other(o, pid, out);
+		target_other(o, pid, out);
 	}
 }
 
-/* A cgroup is told by a descriptor of its directory. */
-static void add_cgroup(struct gather *g, int fd, struct buf *out)
+/* Append an open() of the cgroup directory, in place of its descriptor. */
+static void target_cgroup(struct gather *g, int fd, struct buf *out)
 {
 	const char *path = g->names->fd ? g->names->fd(g->names, g->call, fd) : NULL;
 
@@ -68,7 +68,6 @@ static void add_cgroup(struct gather *g, int fd, struct buf *out)
 	buf_adds(out, ", O_RDONLY | O_CLOEXEC)");
 }
 
-/* The attr that the call passed, by its index; -1 where it could not be read. */
 int gather_attr(struct gather *g, uint64_t addr)
 {
 	struct c_program *o = &g->p->program;
@@ -79,7 +78,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 	struct c_attr source;
 	struct buf name = { 0 };
 
-	/* what was not readable then cannot be made unreadable in the same place */
+	/* the program cannot make the same bytes unreadable */
 	if (bytes && (len < 8 || len < attr_wanted((uint32_t)load_uint(bytes + 4, 4))))
 		o->inexact++;
 	if (!bytes || !c_attr_make(&source, c, addr, g->names, &o->needs))
@@ -103,7 +102,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 	return (int)n;
 }
 
-static uint64_t member(const struct c_program_attr *a, unsigned int index)
+static uint64_t attr_member_value(const struct c_program_attr *a, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, a->bytes, a->len);
 }
@@ -118,7 +117,6 @@ static char *name_of_event(const struct c_program *o, int attr, int cpu)
 	return name.data;
 }
 
-/* Whether the call did now what it did then is asked of those that succeeded. */
 void gather_checked(struct buf *out, const char *text, const struct call *c)
 {
 	const char *error = c->failed ? strerrorname_np((int)c->ret) : NULL;
@@ -126,7 +124,7 @@ void gather_checked(struct buf *out, const char *text, const struct call *c)
 	if (!c->failed)
 		buf_addf(out, "MUST(%s);", text);
 	else
-		buf_addf(out, "FAILS(%s); /* then %s */", text, error ? error : "an error");
+		buf_addf(out, "FAILS(%s); /* %s in the trace */", text, error ? error : "an error");
 }
 
 struct c_step *gather_checked_step(struct gather *g, enum c_step_kind kind, const char *text,
@@ -151,7 +149,7 @@ void gather_attr_ref(struct buf *out, int attr, uint64_t addr)
 	}
 }
 
-/* The event that the call made, or was to make. */
+/* Return the event that the call opened or failed to open. */
 static struct c_event new_event(struct gather *g, int attr)
 {
 	const struct call *c = g->call;
@@ -167,11 +165,11 @@ static struct c_event new_event(struct gather *g, int attr)
 	if (attr >= 0) {
 		const struct c_program_attr *a = &o->attrs[attr];
 
-		e.read_format = member(a, ATTR_READ_FORMAT);
-		e.sample_type = member(a, ATTR_SAMPLE_TYPE);
-		e.sample_period = member(a, ATTR_SAMPLE_PERIOD);
-		e.backward = member(a, ATTR_WRITE_BACKWARD);
-		e.sigtrap = member(a, ATTR_SIGTRAP);
+		e.read_format = attr_member_value(a, ATTR_READ_FORMAT);
+		e.sample_type = attr_member_value(a, ATTR_SAMPLE_TYPE);
+		e.sample_period = attr_member_value(a, ATTR_SAMPLE_PERIOD);
+		e.backward = attr_member_value(a, ATTR_WRITE_BACKWARD);
+		e.sigtrap = attr_member_value(a, ATTR_SIGTRAP);
 	}
 	if (c->args[4] & PERF_FLAG_FD_OUTPUT)
 		e.output = e.leader;
@@ -190,16 +188,16 @@ void gather_open(struct gather *g)
 	struct c_args args = { .needs = &o->needs, .fd = gather_name_fd, .ctx = g };
 	struct buf call = { 0 }, text = { 0 };
 
-	c_args_make(&args, c, g->names); /* group_fd and flags are of use */
+	c_args_make(&args, c, g->names); /* for group_fd and flags */
 	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 &&
 		gather_event_at(g->p, call_int(c, 3)) < 0;
 	buf_adds(&call, "open_event(");
 	gather_attr_ref(&call, attr, c->args[0]);
 	buf_adds(&call, ", ");
 	if (c->args[4] & PERF_FLAG_PID_CGROUP)
-		add_cgroup(g, call_int(c, 1), &call);
+		target_cgroup(g, call_int(c, 1), &call);
 	else
-		add_target(g, call_int(c, 1), &call);
+		target_write(g, call_int(c, 1), &call);
 	buf_adds(&call, ", ");
 	c_mark(&call, MARK_NUMBER, call_int(c, 2));
 	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
@@ -216,8 +214,8 @@ void gather_open(struct gather *g)
 	if (c->failed && c->ret == E2BIG && attr >= 0) {
 		buf_adds(&text, "\n\t");
 		c_mark(&text, MARK_MEMBERS, attr);
-		buf_addf(&text, ".size = %u; /* where the kernel wrote the size that it knows */",
-			 (unsigned int)member(&o->attrs[attr], ATTR_SIZE));
+		buf_addf(&text, ".size = %u; /* the kernel has overwritten it */",
+			 (unsigned int)attr_member_value(&o->attrs[attr], ATTR_SIZE));
 	}
 	g->other = g->event;
 	g->event = index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps of a program, and the events that they are about. */
+/* Steps of a program and their events. */
 #include "codegen/gather_steps.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "lib/die.h"
 
-/* Numbers for dup2() that are out of the way of the program's own descriptors. */
+/* The first of the numbers for dup2(), above the program's own descriptors. */
 enum { NEW_FDS = 500 };
 
 struct c_step *gather_step(struct gather *g, enum c_step_kind kind, const char *text,
@@ -17,7 +17,7 @@ struct c_step *gather_step(struct gather *g, enum c_step_kind kind, const char *
 	struct c_program *o = &g->p->program;
 	struct c_step *s;
 
-	if (!(o->nsteps & (o->nsteps - 1))) /* room is made in powers of two */
+	if (!(o->nsteps & (o->nsteps - 1))) /* grow in powers of two */
 		o->steps = xrealloc(o->steps, (o->nsteps ? 2 * o->nsteps : 1) *
 				    sizeof(*o->steps));
 	s = &o->steps[o->nsteps++];
@@ -29,14 +29,13 @@ struct c_step *gather_step(struct gather *g, enum c_step_kind kind, const char *
 	return s;
 }
 
-/* A call that cannot be put into C, or not quite as it was. */
 void gather_note(struct gather *g, const char *why)
 {
 	struct buf text = { 0 };
 
 	buf_adds(&text, "/* left out: ");
 	buf_adds(&text, g->call->desc->name);
-	buf_adds(&text, "(), ");
+	buf_adds(&text, "(): ");
 	c_comment(&text, why, strlen(why));
 	buf_adds(&text, " */");
 	gather_step(g, STEP_NOTE, text.data, NULL);
@@ -80,7 +79,7 @@ void gather_name_fd(void *ctx, const char *key, int64_t fd, struct buf *out)
 		buf_adds(out, "epoll");
 		return;
 	}
-	/* a number that is to be free, or to be no descriptor */
+	/* a number that must be unused */
 	if (event < 0 && fd >= 0 && ((key && !strcmp(key, "newfd")) ||
 				     (g->call->failed && g->call->ret == EBADF))) {
 		buf_addf(out, "%d", (int)(NEW_FDS + fd % NEW_FDS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inside of gathering a program, shared by its own files only. */
+/* What the files that gather a program share. */
 #ifndef PEVTRACE_CODEGEN_GATHER_STEPS_H
 #define PEVTRACE_CODEGEN_GATHER_STEPS_H
 
@@ -31,54 +31,54 @@ struct gather {
 	size_t nprocesses;
 	struct map by_pid;
 	uint32_t page_size;
-	/* of the call at hand */
+	/* of the current call */
 	struct process *p;
 	const struct call *call;
-	bool concerns;			/* it has to do with perf */
-	int event, other;		/* that it is about; -1: none */
+	bool concerns;			/* it concerns perf */
+	int event, other;		/* its events; -1: none */
 	bool strange;			/* a descriptor that the process did not open */
 };
 
 /* gather_steps.c ------------------------------------------------------------------------ */
 
-/* A step about the events of the call at hand; valid until the next. */
+/* Add a step about the events of the current call; valid until the next one. */
 struct c_step *gather_step(struct gather *g, enum c_step_kind kind, const char *text,
 			   const char *meaning);
 
-/* A call that cannot be put into C, or not quite as it was. */
+/* Add a comment in place of a call that the program cannot make. */
 void gather_note(struct gather *g, const char *why);
 
-/* The index of the event behind a descriptor, or -1. */
+/* Return the index of a descriptor's event, or -1. */
 int gather_event_at(const struct process *p, int64_t fd);
 
-/* The call at hand is about that event; -1: about none. */
+/* Add an event to those of the current call; -1: none. */
 void gather_use(struct gather *g, int event);
 
-/* A new event, by its index. */
+/* Add an event; return its index. */
 int gather_add_event(struct process *p, const struct c_event *e);
 
-/* For c_args.fd: what stands in the program for a descriptor.  ctx: the gather. */
+/* Append the program's expression for a descriptor (c_args.fd).  ctx: the gather. */
 void gather_name_fd(void *ctx, const char *key, int64_t fd, struct buf *out);
 
-/* A child that the process made, or NULL. */
+/* Return a child of the process, or NULL. */
 struct c_child *gather_child(const struct process *p, pid_t pid);
 
 /* gather_open.c ------------------------------------------------------------------------- */
 
-/* The attr that the call passed, by its index; -1 where it could not be read. */
+/* Add the attr that the call passed; return its index, -1 if it was unreadable. */
 int gather_attr(struct gather *g, uint64_t addr);
 
-/* Whether the call did now what it did then is asked of those that succeeded. */
+/* Append a call that checks that it succeeds or fails as in the trace. */
 void gather_checked(struct buf *out, const char *text, const struct call *c);
 
 /* Add a step whose text gather_checked() has made. */
 struct c_step *gather_checked_step(struct gather *g, enum c_step_kind kind, const char *text,
 				   const char *meaning);
 
-/* The address of an attr, by its index; of what could not be read, as it was. */
+/* Append the address of an attr by its index, or the original one if it was unreadable. */
 void gather_attr_ref(struct buf *out, int attr, uint64_t addr);
 
-/* perf_event_open, returned. */
+/* Gather a perf_event_open that has returned. */
 void gather_open(struct gather *g);
 
 /* gather_calls.c: other calls, returned; a close, as it begins -------------------------- */

@@ -103,7 +103,7 @@ void entry_refusals_of(struct prose *p, const char *call, const char *request)
 /* Values ---------------------------------------------------------------------------- */
 
 /* Judge an attr for an unprivileged caller on an unknown machine. */
-static void judge_attr(const uint8_t *attr, size_t len, struct rule_verdict *v)
+static void judge_value(const uint8_t *attr, size_t len, struct rule_verdict *v)
 {
 	static const struct rule_pmu pmus[] = {
 		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
@@ -139,9 +139,9 @@ static void mark_rules(uint32_t type, const struct field *f, uint64_t value, boo
 	field_set(&l->fields[ATTR_CONFIG], type == PERF_TYPE_SOFTWARE ? PERF_COUNT_SW_DUMMY : 1,
 		  attr);
 	field_set(&l->fields[ATTR_EXCLUDE_KERNEL], 1, attr);
-	judge_attr(attr, l->size, &before);
+	judge_value(attr, l->size, &before);
 	field_set(f, value, attr);
-	judge_attr(attr, l->size, &with);
+	judge_value(attr, l->size, &with);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		out[i] |= rule_applies(&with, i) && !rule_applies(&before, i);
 }
