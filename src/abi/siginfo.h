@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What signals and ends of processes tell, and errors by name. */
+/* Signal information, wait statuses and errors, as text. */
 #ifndef PEVTRACE_ABI_SIGINFO_H
 #define PEVTRACE_ABI_SIGINFO_H
 
@@ -8,16 +8,16 @@
 #include "abi/sink.h"
 #include "lib/buf.h"
 
-/* "exited with 1", "killed by SIGSEGV (core dumped)"; status as wait(2) gives it. */
+/* Write "exited with 1" or "killed by SIGSEGV (core dumped)"; status is of wait(2). */
 void status_text(int status, char *text, size_t size);
 
 /*
- * What came with a signal (sigaction(2)), as an object: si_fd and si_band of an
- * event's wakeup, si_perf_data and si_perf_type of a sigtrap event among it.
+ * Emit a siginfo_t (sigaction(2)) as an object, with si_fd and si_band of an event's
+ * wakeup, si_perf_data and si_perf_type of an event with sigtrap.
  */
 void siginfo_emit(const siginfo_t *info, struct sink *s);
 
-/* "-1 ENOENT (No such file or directory)", "? ERESTARTSYS (...)". */
+/* Append "-1 ENOENT (No such file or directory)" or "? ERESTARTSYS (...)". */
 void error_text(int64_t error, struct buf *out);
 
 /* The same without "-1 " or "? ". */

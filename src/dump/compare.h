@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What differs between two normal forms. */
+/* The differences between two normal forms. */
 #ifndef PEVTRACE_DUMP_COMPARE_H
 #define PEVTRACE_DUMP_COMPARE_H
 
@@ -26,17 +26,16 @@ struct difference {
 };
 
 /*
- * Tells every difference, task by task, in the order of the first side.  The
- * names of b's events become those of their mates in a.  True when there was
- * none.  DIFF_ORDER and so on are told where choice has "order", "added" and
- * "removed", which count as fields.
+ * Report every difference, task by task, in the order of a.  The names of b's events
+ * become those of their mates in a.  Return whether the two are equal.  "order", "added"
+ * and "removed" count as fields: choice says whether these differences are reported.
  */
 bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
 		    void (*tell)(void *ctx, const struct difference *d), void *ctx);
 
 /*
- * Where both values of that field are sets of flags: appends the names that
- * came and those that went, each behind a space.
+ * If both values of the field are sets of flags, append the names of the flags that were
+ * added and removed, each after a space.
  */
 bool compare_flags(const char *key, const char *a, const char *b, struct buf *added,
 		   struct buf *removed);

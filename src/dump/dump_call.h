@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a dump tells of one call. */
+/* The members of a dump's lines about calls. */
 #ifndef PEVTRACE_DUMP_DUMP_CALL_H
 #define PEVTRACE_DUMP_DUMP_CALL_H
 
@@ -8,35 +8,33 @@
 #include "abi/call.h"
 #include "model/model.h"
 
-/* Adds what is known when it begins; stack is a list of frames, or NULL. */
+/* Add what is known when the call begins; stack is a list of frames, or NULL. */
 void dump_call_beginning(struct json_object *o, const struct call *c,
 			 struct json_object *stack);
 
-/* A new list of the captured memory, of its beginning, its return or both. */
+/* Return a new list of the memory captured at the beginning, at the return, or both. */
 struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit);
 
 /*
- * What it is about, in the model's words (event, ring), as a new object.  To be
- * asked when it begins: a close has its effect there.
+ * Return a new object with the event or ring that the call is about.  To be called when
+ * the call begins: a close takes effect then.
  */
 struct json_object *dump_call_about(const struct call *c, const struct model *m);
 
-/* What the return tells; results and notes are NULL where there are none. */
+/* The decoded return; results and notes may be NULL. */
 struct dump_return {
 	struct json_object *args, *results, *notes;
 };
 
 /*
- * Decodes it, as new objects.  To be done before anything of the call's return
- * is written: it may ask for names, whose lines have their place between the
- * beginning and the return.
+ * Decode the return into new objects.  To be called before anything of the return is
+ * written: decoding may look up names, whose lines precede it.
  */
 struct dump_return dump_call_decode_return(const struct call *c, const struct names *n);
 
 /*
- * Adds the result, what it made, and what was decoded, which is taken over; so
- * are about, and args: those that the beginning has told and that belong on this
- * line too, or NULL.
+ * Add the result, what the call created, and decoded, about and args, which it takes
+ * over.  args: the arguments of the beginning if that is on this line too, or NULL.
  */
 void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
 		      struct json_object *args, struct json_object *about,

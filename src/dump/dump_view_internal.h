@@ -23,7 +23,7 @@ static inline struct dump_view *dump_self(struct view *v)
 	return (struct dump_view *)v; /* view is its first member */
 }
 
-/* A call that has begun: the call itself stays where it is until it returns. */
+/* A call that has begun; *call is valid until its return. */
 struct begun {
 	struct inflight in;
 	const struct call *call;
@@ -60,7 +60,7 @@ void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 void dump_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
 		    bool shown);
 
-/* Rings, and what was asked of events (dump_rings.c). */
+/* Rings, ids and counts (dump_rings.c). */
 void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
 void dump_on_learnt_id(struct view *v, const struct event *e);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Expectation files: a normal form with wildcards.  In a value, * stands for
- * any text and | parts alternatives; a backslash before either takes it as it
- * is.  A field that is not there reads as 0.  A word "*" on a line allows any
- * further fields, a line "..." any further lines.  Empty lines and those that
- * begin with # are passed over.
+ * Expectation files: a normal form with wildcards.  In a value, * matches any text and
+ * | separates alternatives; a backslash escapes either.  A missing field equals 0.  A
+ * word "*" on a line allows any further fields, a line "..." any further lines.  Empty
+ * lines and lines that begin with # are ignored.
  */
 #ifndef PEVTRACE_DUMP_EXPECT_H
 #define PEVTRACE_DUMP_EXPECT_H
@@ -26,14 +25,14 @@ struct mismatch {
 
 struct expectation;
 
-/* NULL after a warn() that names the line.  path is for messages. */
+/* Return NULL after a warn() that names the line.  path is for messages. */
 struct expectation *expect_read(FILE *f, const char *path,
 				const struct normal_choice *choice);
 void expect_free(struct expectation *x);
 
 /*
- * Tells what does not match, in order; 1 when all does, 0 when not, -1 after
- * a warn() where the two are too long and too different to be compared.
+ * Report what does not match, in order.  Return 1 if everything matches, 0 if not, and -1
+ * after a warn() if the two are too long and too different to be compared.
  */
 int expect_check(const struct expectation *x, const struct normal *n,
 		 const struct normal_choice *choice,

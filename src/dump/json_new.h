@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * json-c's objects: made, put together, and written.  json-c returns NULL or -1 when
- * memory is out, and NULL is also its null: these die instead.
+ * json-c's objects: creating, composing and writing them.  Where json-c returns NULL or -1
+ * for lack of memory, these die.
  */
 #ifndef PEVTRACE_DUMP_JSON_NEW_H
 #define PEVTRACE_DUMP_JSON_NEW_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* New objects, the caller's to put. */
+/* Return new objects, which the caller puts. */
 struct json_object *json_new_object(void);
 struct json_object *json_new_array(void);
 struct json_object *json_new_string(const char *text);
@@ -20,16 +20,16 @@ struct json_object *json_new_int(int64_t v);
 struct json_object *json_new_uint(uint64_t v);
 struct json_object *json_new_bool(bool v);
 
-/* A number that is written as the text says. */
+/* Return a number that is written as this text. */
 struct json_object *json_new_decimal(const char *text);
 
-/* The object or array takes the value over; NULL is null. */
+/* Add a value, which the object or array takes over; NULL is null. */
 void json_add(struct json_object *o, const char *key, struct json_object *value);
 void json_append(struct json_object *array, struct json_object *value);
 
 /*
- * The whole of an object on one line, for writing, with all control characters
- * escaped; owned by the object.
+ * Return the object as one line of JSON with all control characters escaped; the object
+ * owns it.
  */
 const char *json_line(struct json_object *o, size_t *len);
 

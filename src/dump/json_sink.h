@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sink that makes JSON objects (json-c) out of decoded values. */
+/* The sink that turns decoded values into JSON objects of json-c. */
 #ifndef PEVTRACE_DUMP_JSON_SINK_H
 #define PEVTRACE_DUMP_JSON_SINK_H
 
@@ -11,10 +11,10 @@
 enum { JSON_DEPTH = 16 };
 
 /*
- * Numbers become numbers; addresses, masks and configs strings in hexadecimal.
- * Beside a value called KEY stand KEY_name (one of a table), KEY_names (a set)
- * with KEY_unknown (bits without a name), KEY_label (a descriptor), KEY_cut
- * (there was more), KEY_hex (text that is not UTF-8) and KEY_NOTE for notes.
+ * Addresses, masks and configs become strings in hexadecimal, other numbers numbers.  A
+ * value called KEY may have beside it KEY_name (enumerations), KEY_names and KEY_unknown
+ * (flags, and bits without a name), KEY_label (descriptors), KEY_cut (truncated), KEY_hex
+ * (text that is not UTF-8) and KEY_NOTE (notes).
  */
 struct json_sink {
 	struct sink sink;
@@ -26,18 +26,18 @@ struct json_sink {
 	const char *last;		/* key of the value that came last */
 };
 
-/* Values go into top, an object that the caller keeps. */
+/* Put values into top, which the caller owns. */
 void json_sink_init(struct json_sink *j, struct json_object *top);
 
-/* "0x1f" as a new string object. */
+/* Return "0x1f" as a new string object. */
 struct json_object *json_hex(uint64_t v);
 
-/* Bytes as a new string object of two hexadecimal digits each. */
+/* Return the bytes as a new string object of two hexadecimal digits each. */
 struct json_object *json_bytes(const void *bytes, size_t len);
 
 /*
- * A new string object: the text where it is UTF-8 without control bytes that
- * would be lost; what is not becomes U+FFFD, and *clean false.
+ * Return the text as a new string object.  Bytes that are not UTF-8, and control bytes
+ * that JSON would lose, become U+FFFD and set *clean to false.
  */
 struct json_object *json_text(const char *text, size_t len, bool *clean);
 

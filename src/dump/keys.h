@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The lines of a dump: what the writer and the reader of them share.
- * pevtrace-json(5) describes them for everybody else.
- */
+/* The names that the writer and the reader of dumps share; see pevtrace-json(5). */
 #ifndef PEVTRACE_DUMP_KEYS_H
 #define PEVTRACE_DUMP_KEYS_H
 
-/* Raised when a reader of the form before would misunderstand this one. */
+/* To be raised when older readers would misread a dump. */
 #define DUMP_SCHEMA 1
 
 /* Values of "kind". */
@@ -16,9 +13,9 @@
 #define KIND_FOUND_RING "found_ring"
 #define KIND_COMM "comm"
 #define KIND_NAME "name"
-#define KIND_CALL "call"	/* a call from its beginning to its return */
-#define KIND_ENTER "enter"	/* its beginning, where others come between */
-#define KIND_EXIT "exit"	/* and its return */
+#define KIND_CALL "call"	/* a whole call */
+#define KIND_ENTER "enter"	/* the beginning of a call, where other lines precede its return */
+#define KIND_EXIT "exit"	/* the return of that call */
 #define KIND_ABANDONED "abandoned"
 #define KIND_RECORD "record"
 #define KIND_LOOK "look"

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normal form: what a program asked of perf, freed of what differs from
- * one run to the next.  Pids, descriptors, kernel ids and addresses are
- * symbols; times, counts, waits and reads are gone.
+ * The normal form: what a program requested of perf, without what differs from run to
+ * run.  Pids, descriptors, kernel ids and addresses become symbols; times, counts, waits
+ * and reads are left out.
  *
- * Calls stand under the task that made them, in the order in which it made
- * them: between tasks there is no order.  Tasks are named by their place in
- * the family: task1 is the program, task1.2 the second process that task1 made,
- * task1.t1 its first thread.  Events are named by what they are and by their
- * CPU, and counted anew for each task that opens some, so that another
- * interleaving of threads changes no name.
+ * Calls are grouped by task, in the order of each task.  Tasks are named by descent:
+ * task1 is the program, task1.2 its second child process, task1.t1 its first thread.
+ * Events are named by what they are and by their CPU, and numbered for each task that
+ * opens some, so that another interleaving of threads changes no name.
  */
 #ifndef PEVTRACE_DUMP_NORMAL_H
 #define PEVTRACE_DUMP_NORMAL_H
@@ -23,29 +21,29 @@
 #include "lib/map.h"
 #include "session/session.h"
 
-/* An event that was opened, or that was there before. */
+/* An event that was opened, or that existed before. */
 struct normal_event {
 	const struct normal_task *opener;
-	const char *base;		/* "cpu-clock": neither CPU nor number */
-	const struct normal_event *mate; /* compare: goes by this one's name */
-	uint64_t ident;			/* compare: the same on both sides, the same event */
-	uint64_t opens;			/* how often it was opened; 0: not known */
+	const char *base;		/* "cpu-clock", without CPU and number */
+	const struct normal_event *mate; /* compare: has this one's name */
+	uint64_t ident;			/* compare: equal for the same event on both sides */
+	uint64_t opens;			/* number of opens; 0: unknown */
 	uint32_t index;			/* what references to it say */
-	uint32_t count;			/* of those with that name, from 1 on; 0: open not seen */
+	uint32_t count;			/* number by name, from 1; 0: open not seen */
 	int cpu;
 	bool opened;			/* by a call of the opener's items */
 	bool probe;			/* that call is masked */
 	bool renamed;			/* compare: b's, whose name is one of a's */
 	bool paired;			/* compare: its open has a mate */
-	bool used;			/* more was done with it than to close it */
+	bool used;			/* a call other than close used it */
 	bool closed;			/* by a call */
 	bool told_id;			/* its program could learn its kernel id */
 };
 
-/* One call.  There can be millions: what many have in common is in the form. */
+/* One call.  There can be millions: what calls have in common is in the form. */
 struct normal_item {
 	uint32_t form;
-	uint32_t refs;	/* the index of its event, or where in refs those of several are */
+	uint32_t refs;	/* index of its event, or in refs if it has several */
 };
 
 struct normal_task {
@@ -56,7 +54,7 @@ struct normal_task {
 	size_t nitems, room, nlate;
 	struct normal_draft *pending;	/* the call that it is in */
 	struct map other_pids, addresses; /* to small numbers */
-	struct map once;		/* hashes of calls kept only once */
+	struct map once;		/* hashes of calls that are kept once */
 	/* compare's: for each open in order, its mate's place + 1, or 0 */
 	uint32_t *open_mates;
 	size_t nopens;
@@ -91,18 +89,18 @@ struct normal_choice {
 };
 
 /*
- * False for a field that was not chosen.  A choice names a field ("cpu"), the
- * field of one call ("mmap.length"), or a call; what a call has inside another
- * field ("arg.bp_addr") goes by its last word too.
+ * Return whether a field was chosen.  A choice names a field ("cpu"), a field of one call
+ * ("mmap.length"), or a call; a nested field ("arg.bp_addr") matches by its last word, too.
  */
 bool normal_chosen(const struct normal_choice *c, const char *call, const char *key);
 
-/* Is there a field, a call or a CALL.FIELD of that name?  "opens" is one. */
+/* Return whether it names a field, a call or a CALL.FIELD; "opens" is a field. */
 bool normal_known(const char *name);
 
 /*
- * A normal form is the view of a session, whatever feeds that: normal_new(),
- * normal_watch(), the session, normal_seal(), session_end().  forms must outlive it.
+ * A normal form is the view of a session, whatever feeds it.  Call normal_new(),
+ * normal_watch(), feed the session, then normal_seal() and session_end().  forms must
+ * outlive it.
  */
 struct normal *normal_new(struct normal_forms *forms);
 void normal_watch(struct normal *n, struct session *s);
@@ -112,14 +110,14 @@ void normal_free(struct normal *n);
 
 /* How to read a dump. */
 struct normal_reading {
-	bool keep_going;	/* what is not whole is no reason to stop */
+	bool keep_going;	/* accept a dump that is not whole */
 	bool no_probes;		/* without opens that the kernel refused, and events that
 				   were opened and closed with nothing done to them */
 };
 
 /*
- * Reads a dump; NULL after a warn().  *whole: nothing was wrong with it.
- * Without keep_going what is not whole is NULL, too.
+ * Read a dump.  *whole: no damage was found.  Return NULL after a warn(): without
+ * keep_going also for a dump that is not whole.
  */
 struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms,
 			   const struct normal_reading *how, bool *whole);
@@ -133,43 +131,43 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 				    bool *ids);
 
 /*
- * What perf would have stored of it, made of n, which is freed: the attrs of
- * events that were opened and used, each with the number of its opens, as calls
- * of one task.  ids_told: only those whose program asked for their kernel ids;
- * *left_out is how many opens that leaves out.
+ * Return what perf would have stored, made of n, which is freed: the attrs of events that
+ * were opened and used, each with the number of its opens, as calls of one task.
+ * ids_told: leave out events whose program did not ask for their kernel ids, and set
+ * *left_out to the number of their opens.
  */
 struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out);
 
-/* The call's form, and the event that it has in that place. */
+/* Return the call's form, and the event at that place of it. */
 const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i);
 struct normal_event *normal_ref(const struct normal *n, const struct normal_item *i,
 				uint32_t place);
 
-/* Whom the call is about, or what it made; NULL: nobody. */
+/* Return the event that the call is about or that it opened, or NULL. */
 struct normal_event *normal_subject(const struct normal *n, const struct normal_item *i);
 
-/* Whether it is one that opens events. */
+/* Return whether the call opens events. */
 bool normal_is_open(const struct normal *n, const struct normal_item *i);
 
-/* The value of one of its fields with events by name, as its task sees them. */
+/* Append the value of a field, with events named as its task names them. */
 void normal_value(const struct normal *n, const struct normal_task *t,
 		  const struct normal_item *i, const char *value, struct buf *out);
 
-/* "task1 close fd=cpu-clock/cpu0 result=0"; choice may be NULL. */
+/* Append "task1 close fd=cpu-clock/cpu0 result=0"; choice may be NULL. */
 void normal_line(const struct normal *n, const struct normal_task *t,
 		 const struct normal_item *i, const struct normal_choice *choice,
 		 struct buf *out);
 
-/* Adds the draft to the task's calls. */
+/* Add the draft to the task's calls. */
 void normal_item_add(struct normal *n, struct normal_task *t, const struct normal_draft *d);
 
 struct normal_event *normal_event_at(const struct normal *n, size_t index);
 
-/* A new event of that task's, whose base is copied. */
+/* Return a new event of that task; base is copied. */
 struct normal_event *normal_event_new(struct normal *n, const struct normal_task *t,
 				      const char *base);
 
-/* An event's name as that task sees it. */
+/* Append the event's name as that task names it. */
 void normal_event_name(const struct normal_task *t, const struct normal_event *e,
 		       struct buf *out);
 

@@ -13,10 +13,10 @@ struct normal_sink {
 	struct normal_task *task;
 	struct normal_draft *draft;
 	const struct call *call;
-	const struct normal_event *displaced; /* what fd was when it began */
+	const struct normal_event *displaced; /* the event of its fd when it began */
 	unsigned int depth;
-	unsigned int in_attr;		/* depth of the attr that we are in, 0: none */
-	size_t prefix[NORMAL_DEPTH];	/* how long the path was at each depth */
+	unsigned int in_attr;		/* depth within an attr, or 0 */
+	size_t prefix[NORMAL_DEPTH];	/* length of the path at each depth */
 	char path[NORMAL_KEY];		/* "msg.control." */
 	const char *last;		/* key of the last value, for notes */
 	char joined[NORMAL_KEY];	/* what last points to, where there is a path */
@@ -25,15 +25,15 @@ struct normal_sink {
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,
 		      struct normal_draft *d, const struct call *c);
 
-/* What stands for a descriptor, a pid: for results. */
+/* Append the symbol of a descriptor or a pid. */
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out);
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out);
 
-/* The normal form's event for the model's; made when there is none yet. */
+/* Return the normal form's event for the model's, which is created if new. */
 struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 				     const struct event *e);
 
-/* Frees them all, with their names. */
+/* Free all events and their names. */
 void normal_events_free(struct normal *n);
 
 #endif

@@ -17,42 +17,42 @@ struct perfdata;
 struct perfdata_event {
 	uint8_t *attr;
 	size_t attr_len;
-	char *name;		/* NULL: the file does not tell */
+	char *name;		/* or NULL */
 	uint64_t *ids;
 	size_t nids;
 	struct record_format format;
 };
 
-/* Whether the file begins as one of perf's; nothing of it is taken. */
+/* Return whether the file begins like a perf.data file, without consuming it. */
 bool perfdata_is(FILE *f);
 
 /*
- * Reads all but the records.  host: what this machine calls things, asked only
- * where the file was made on it; may be NULL.  NULL after a warn().
+ * Read everything but the records.  host: the names of this machine, used only if the
+ * file is of this machine and kernel; may be NULL.  Return NULL after a warn().
  */
 struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *host);
 void perfdata_close(struct perfdata *p);
 
-/* Whether there was nothing wrong with what was read; else that was said. */
+/* Return whether no damage was found; else there was a warn(). */
 bool perfdata_whole(const struct perfdata *p);
 
 size_t perfdata_nevents(const struct perfdata *p);
 const struct perfdata_event *perfdata_event(const struct perfdata *p, size_t i);
 
-/* What the file's machine called things.  Lives as long as p. */
+/* Return the names in the file, which live as long as p. */
 const struct names *perfdata_names(const struct perfdata *p);
 
-/* One record: kernel's or, from 64 on, perf's own. */
+/* A record of the kernel, or (from 64 on) of perf. */
 struct perfdata_record {
 	uint64_t offset;	/* in the file */
 	uint32_t type;
 	const uint8_t *bytes;
 	size_t len;
-	const struct perfdata_event *event; /* NULL: perf's own, or none fits */
+	const struct perfdata_event *event; /* NULL: of perf, or no event matches */
 	uint64_t behind;	/* bytes that follow the record as its payload */
 };
 
-/* Hands over all records in the file's order; false after a warn(). */
+/* Call record() for each record in the file's order; return false after a warn(). */
 bool perfdata_records(struct perfdata *p,
 		      void (*record)(void *ctx, const struct perfdata_record *r),
 		      void *ctx);

@@ -9,13 +9,13 @@
 
 enum {
 	RECORD_HEAD = 8,
-	FORMATS_TRIED = 32,	/* a record that none of so many fits is nobody's */
+	FORMATS_TRIED = 32,	/* give up on a record after so many formats */
 };
 
 struct perfdata {
-	struct names names;	/* first: the hooks get it back */
+	struct names names;	/* first: the hooks cast it back */
 	struct perffile file;
-	const struct names *host; /* NULL unless it is this machine's file */
+	const struct names *host; /* NULL if the file is of another machine */
 	bool pipe, broken;
 	uint64_t data, data_end;
 	struct perfdata_event *events;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The bytes of a perf.data file, from places that the file itself names. */
+/* Reading a perf.data file at offsets that the file itself states. */
 #ifndef PEVTRACE_DUMP_PERFFILE_H
 #define PEVTRACE_DUMP_PERFFILE_H
 
@@ -10,7 +10,7 @@
 
 struct perffile {
 	const char *path;
-	FILE *copy;		/* of what cannot be read twice, or NULL */
+	FILE *copy;		/* all of a pipe, or NULL */
 	int fd;
 	uint64_t size;
 	uint8_t *window;	/* bytes from at on */
@@ -18,20 +18,20 @@ struct perffile {
 	size_t len;
 };
 
-/* f may be a pipe.  False after a warn(). */
+/* Open f, which may be a pipe.  Return false after a warn(). */
 bool perffile_open(struct perffile *p, FILE *f, const char *path);
 void perffile_close(struct perffile *p);
 
-/* Whether the file has all of these bytes; hostile numbers do not wrap. */
+/* Return whether the file has all of these bytes; the sum does not wrap. */
 bool perffile_has(const struct perffile *p, uint64_t offset, uint64_t len);
 
 /*
- * The bytes at offset, at most 1 MiB; valid until the next call.  NULL when the
+ * Return len bytes at offset, at most 1 MiB, valid until the next call; or NULL if the
  * file does not have them all.
  */
 const uint8_t *perffile_at(struct perffile *p, uint64_t offset, size_t len);
 
-/* Like perffile_at(), of any length that the file has; to be freed. */
+/* The same for any length; the caller frees the bytes. */
 uint8_t *perffile_read(struct perffile *p, uint64_t offset, size_t len);
 
 #endif

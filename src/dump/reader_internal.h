@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A dump that is being told, and how its kinds of lines are. */
+/* What the files of the reader share: its state, and a function for each kind of line. */
 #ifndef PEVTRACE_DUMP_READER_INTERNAL_H
 #define PEVTRACE_DUMP_READER_INTERNAL_H
 
@@ -21,14 +21,14 @@ struct reader {
 	struct session *session;	/* that is fed */
 };
 
-/* One line on its way.  Once something is wrong, nothing is told of it. */
+/* The line at hand.  Once wrong is set, nothing of it is fed. */
 struct line {
 	struct reader *r;
 	struct scan_value *o;
-	const char *wrong;	/* the member that is missing or not as it should be */
+	const char *wrong;	/* the member that is missing or invalid */
 };
 
-/* Members that must be there; a pid, and the number of a ring or event, in their range. */
+/* Return a required member; set l->wrong if it is missing or out of range. */
 int64_t need_int(struct line *l, const char *key);
 uint64_t need_uint(struct line *l, const char *key);
 unsigned int need_number(struct line *l, const char *key);
@@ -36,17 +36,14 @@ bool need_bool(struct line *l, const char *key);
 pid_t need_pid(struct line *l, const char *key);
 const char *need_string(struct line *l, const char *key);
 
-/* The call that the task is in, or NULL. */
+/* Return the call that the task is in, or NULL. */
 struct call *reader_call_of(struct reader *r, pid_t tid);
 void reader_free_call(struct call *c);
 
-/*
- * Only when its end has been told: those who were told of its beginning look at
- * it until then.
- */
+/* Free the call of a task, after its end was fed: views use the call until then. */
 void reader_drop_call(struct reader *r, pid_t tid);
 
-/* One for each kind of line. */
+/* Feed the session with a line, by its kind. */
 void reader_tell_enter(struct line *l);
 void reader_tell_exit(struct line *l);
 void reader_tell_call(struct line *l);

@@ -10,26 +10,26 @@
 struct output;
 
 /*
- * path NULL: standard, a descriptor, 1 or 2; what goes to the latter is written
- * at once.  separate: PATH.TID for each task.  NULL after a warn() when the file
- * cannot be made.
+ * Open path, or standard (STDOUT_FILENO or STDERR_FILENO, the latter unbuffered) where
+ * path is NULL.  separate: write to PATH.TID for each task.  Return NULL after a warn()
+ * if the file cannot be created.
  */
 struct output *output_open(const char *path, int standard, bool separate);
 
-/* Writes whole lines of that task. */
+/* Write whole lines of that task. */
 void output_write(struct output *o, pid_t tid, const char *text, size_t len);
 
-/* The task has ended: no more lines of it, unless its number comes again. */
+/* Close the file of a task that has ended. */
 void output_done(struct output *o, pid_t tid);
 
-/* Makes sure that what was written can be seen by others. */
+/* Flush, so that others can read what was written. */
 void output_flush(struct output *o);
 
 bool output_is_terminal(const struct output *o);
 
 /*
- * Flushes, closes, frees.  False when anything could not be written: that was
- * said once, with the reason, when it happened.
+ * Flush, close and free.  Return false if anything could not be written; the first
+ * failure was reported by a warn().
  */
 bool output_close(struct output *o);
 
