@@ -123,24 +123,29 @@ static bool event_value(const struct claim_event *e, const char *what, uint64_t 
 
 /* Names ------------------------------------------------------------------------------ */
 
-static bool signal_value(const char *what, uint64_t *v)
-{
-	const struct {
-		const char *name;
-		uint64_t value;
-	} all[] = {
-		{ "count", claim_signals.count }, { "first", claim_signals.first_code },
-		{ "code", claim_signals.code }, { "signo", claim_signals.signo },
-		{ "fd", claim_signals.fd }, { "addr", claim_signals.addr },
-		{ "data", claim_signals.data }, { "type", claim_signals.type },
-	};
+struct named_value {
+	const char *name;
+	uint64_t value;
+};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(all[i].name, what)) {
-			*v = all[i].value;
+static bool find_named(const struct named_value *all, const char *name, uint64_t *v)
+{
+	for (; all->name; all++)
+		if (!strcmp(all->name, name)) {
+			*v = all->value;
 			return true;
 		}
 	return false;
+}
+
+static bool signal_value(const char *what, uint64_t *v)
+{
+	return find_named((const struct named_value[]){
+		{ "count", claim_signals.count }, { "first", claim_signals.first_code },
+		{ "code", claim_signals.code }, { "signo", claim_signals.signo },
+		{ "fd", claim_signals.fd }, { "addr", claim_signals.addr },
+		{ "data", claim_signals.data }, { "type", claim_signals.type }, { NULL, 0 },
+	}, what, v);
 }
 
 static uint64_t clock_now(int id)
@@ -221,28 +226,17 @@ static uint64_t owner_uid(const char *pid)
 /* Set *v to a value of this machine or process.  Return false for an unknown name. */
 static bool machine_value(const char *name, uint64_t *v)
 {
-	const struct {
-		const char *name;
-		uint64_t value;
-	} cheap[] = {
-		{ "pid", (uint64_t)getpid() },
-		{ "tid", (uint64_t)gettid() },
-		{ "ppid", (uint64_t)getppid() },
-		{ "uid", getuid() },
-		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) },
-		{ "longsize", sizeof(long) },
-		{ "watched", work_watched() },
-		{ "called", work_called() },
-		{ "calledat", work_called_offset() },
-		{ "mycpu", (uint64_t)work_cpu() },
-		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 },
+	const struct named_value cheap[] = {
+		{ "pid", (uint64_t)getpid() }, { "tid", (uint64_t)gettid() },
+		{ "ppid", (uint64_t)getppid() }, { "uid", getuid() },
+		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) }, { "longsize", sizeof(long) },
+		{ "watched", work_watched() }, { "called", work_called() },
+		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
+		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(cheap) / sizeof(*cheap); i++)
-		if (!strcmp(cheap[i].name, name)) {
-			*v = cheap[i].value;
-			return true;
-		}
+	if (find_named(cheap, name, v))
+		return true;
 	if (!strcmp(name, "othercpu"))
 		*v = other_cpu();
 	else if (!strcmp(name, "ncpus"))
@@ -264,16 +258,16 @@ static bool machine_value(const char *name, uint64_t *v)
 
 static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
 {
-	if (!strcmp(name, "task"))
-		*v = (uint64_t)claim_task_pid(run);
-	else if (!strcmp(name, "ret"))
-		*v = (uint64_t)run->ret;
-	else if (!strcmp(name, "size"))
-		*v = run->size;
-	else if (!strcmp(name, "out"))
-		*v = run->out;
-	else
+	const struct named_value run_values[] = {
+		{ "ret", (uint64_t)run->ret }, { "size", run->size }, { "out", run->out },
+		{ NULL, 0 },
+	};
+
+	if (find_named(run_values, name, v))
+		return true;
+	if (strcmp(name, "task"))
 		return machine_value(name, v);
+	*v = (uint64_t)claim_task_pid(run);
 	return true;
 }
 

@@ -33,38 +33,20 @@ struct misnames {
 	size_t n;
 };
 
-/* Return the entry of the nearest name before n in its table, else the first after n. */
-static const struct page_entry *sibling(const struct conform *c, const struct api_name *n)
+/* Return the nearest name before n in its table that is on the page, else after it, or NULL. */
+static const char *sibling(const struct conform *c, const struct api_name *n, bool entry)
 {
-	const struct page_entry *found = NULL;
+	const struct api_name *own = api_name(&c->tables, n->name); /* n may be of a header */
+	const char *found = NULL;
 
 	for (size_t i = 0; i < c->tables.nnames; i++) {
 		const struct api_name *other = &c->tables.names[i];
-		const struct page_entry *e;
 
-		if (strcmp(other->set, n->set) || other->traits)
+		if (strcmp(other->set, n->set) || (found && own && other >= own))
 			continue;
-		e = page_entry(&c->page, other->name);
-		if (e && (!found || i < (size_t)(n - c->tables.names)))
-			found = e;
-	}
-	return found;
-}
-
-/* The same for a word outside of entries. */
-static const struct page_word *sibling_word(const struct conform *c, const struct api_name *n)
-{
-	const struct page_word *found = NULL;
-
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *other = &c->tables.names[i];
-		const struct page_word *w;
-
-		if (strcmp(other->set, n->set))
-			continue;
-		w = page_word(&c->page, other->name);
-		if (w && (!found || i < (size_t)(n - c->tables.names)))
-			found = w;
+		if (entry ? !other->traits && page_entry(&c->page, other->name) :
+			    !!page_word(&c->page, other->name))
+			found = other->name;
 	}
 	return found;
 }
@@ -214,9 +196,10 @@ static void compare_values(struct conform *c, const struct api_name *n)
 
 static void add_missing_name(struct conform *c, const struct api_name *n)
 {
-	const struct page_entry *e = sibling(c, n);
-	const struct page_word *w = e ? NULL : sibling_word(c, n);
-	const char *behind = e ? e->name : w ? w->name : NULL;
+	const char *by_entry = sibling(c, n, true);
+	const char *behind = by_entry ? by_entry : sibling(c, n, false);
+	const struct page_entry *e = by_entry ? page_entry(&c->page, by_entry) : NULL;
+	const struct page_word *w = !e && behind ? page_word(&c->page, behind) : NULL;
 	struct finding *f;
 
 	f = compare_add(c, "page-missing", n->name, FINDING_MISSING,
@@ -233,7 +216,7 @@ static void compare_name(struct conform *c, const struct misnames *m,
 			 const struct api_name *n)
 {
 	const struct page_entry *e = page_entry(&c->page, n->name);
-	const struct page_entry *other = sibling(c, n);
+	const char *other = sibling(c, n, true);
 	const struct page_word *w = page_word(&c->page, n->name);
 	struct finding *f;
 
@@ -245,7 +228,7 @@ static void compare_name(struct conform *c, const struct misnames *m,
 		add_missing_name(c, n);
 	} else if (w && other) {
 		f = compare_add(c, "page-undescribed", n->name, FINDING_MISSING,
-				page_section(&c->page, other->section),
+				page_section(&c->page, page_entry(&c->page, other)->section),
 				"%s is mentioned, but has no entry",
 				n->name);
 		compare_since(f, n->since);

@@ -38,7 +38,7 @@ static void add_shell_word(const char *arg, struct buf *out)
 }
 
 /* Append the command line, or the processes that were attached. */
-static void add_command(const struct report *r, struct buf *out)
+static void part_title(const struct report *r, struct buf *out)
 {
 	const struct session_facts *f = r->facts;
 
@@ -53,11 +53,6 @@ static void add_command(const struct report *r, struct buf *out)
 		buf_addf(out, "%s%d", i ? ", " : "process ", (int)f->pids[i]);
 	if (!f->npids)
 		html_add(out, r->about.dump);
-}
-
-static void part_title(const struct report *r, struct buf *out)
-{
-	add_command(r, out);
 }
 
 static void part_meta(const struct report *r, struct buf *out)
@@ -80,39 +75,9 @@ static void part_meta(const struct report *r, struct buf *out)
 	buf_adds(out, "</li>");
 }
 
-static void part_version(const struct report *r, struct buf *out)
-{
-	(void)r;
-	buf_adds(out, PACKAGE_STRING);
-}
-
 static void part_dump(const struct report *r, struct buf *out)
 {
 	html_add(out, r->about.dump);
-}
-
-static void part_style(const struct report *r, struct buf *out)
-{
-	(void)r;
-	buf_adds(out, page_style);
-}
-
-static void part_script(const struct report *r, struct buf *out)
-{
-	(void)r;
-	buf_adds(out, page_script);
-}
-
-static void part_style_hash(const struct report *r, struct buf *out)
-{
-	(void)r;
-	buf_adds(out, page_style_sha256);
-}
-
-static void part_script_hash(const struct report *r, struct buf *out)
-{
-	(void)r;
-	buf_adds(out, page_script_sha256);
 }
 
 /* Overview ------------------------------------------------------------------ */
@@ -174,23 +139,30 @@ static void part_overview(const struct report *r, struct buf *out)
 
 static const struct {
 	const char *name;
-	void (*write)(const struct report *r, struct buf *out);
+	void (*write)(const struct report *r, struct buf *out); /* or NULL, and: */
+	const char *text;
 } parts[] = {
-	{ "attrs", part_attrs }, { "calls", part_calls }, { "counts", part_counts },
-	{ "data", part_data }, { "dump", part_dump }, { "events", part_events },
-	{ "failures", part_failures }, { "graph", part_graph }, { "meta", part_meta },
-	{ "overview", part_overview }, { "rings", part_rings }, { "script", part_script },
-	{ "script-hash", part_script_hash }, { "style", part_style },
-	{ "style-hash", part_style_hash }, { "tasks", part_tasks }, { "title", part_title },
-	{ "version", part_version },
+	{ "attrs", part_attrs, NULL }, { "calls", part_calls, NULL },
+	{ "counts", part_counts, NULL }, { "data", part_data, NULL },
+	{ "dump", part_dump, NULL }, { "events", part_events, NULL },
+	{ "failures", part_failures, NULL }, { "graph", part_graph, NULL },
+	{ "meta", part_meta, NULL }, { "overview", part_overview, NULL },
+	{ "rings", part_rings, NULL }, { "script", NULL, page_script },
+	{ "script-hash", NULL, page_script_sha256 }, { "style", NULL, page_style },
+	{ "style-hash", NULL, page_style_sha256 }, { "tasks", part_tasks, NULL },
+	{ "title", part_title, NULL }, { "version", NULL, PACKAGE_STRING },
 };
 
 static void write_part(const struct report *r, const char *name, size_t len,
 		       struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len))
-			parts[i].write(r, out);
+		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len)) {
+			if (parts[i].write)
+				parts[i].write(r, out);
+			else
+				buf_adds(out, parts[i].text);
+		}
 }
 
 void page_write(struct report *r)
