@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace replay: a dump's calls made again, and what the kernel says this time. */
+/* pevtrace replay: repeat the calls of a dump and compare the results. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void replay_check(struct replaying *r, const struct verb_args *args)
 
 /* What differs ---------------------------------------------------------------------- */
 
-/* The name of what it is about, which the dump may have said in any bytes. */
+/* Append the name of the call's event; control bytes of the dump become '?'. */
 static void label(const struct replaying *r, const struct call *c, struct buf *out)
 {
 	const struct event *e = NULL;
@@ -145,7 +145,7 @@ static void tell_difference(struct replaying *r, const struct call *c, const cha
 	r->differ++;
 }
 
-/* Once each: what this user lacks. */
+/* Explain missing rights and locked memory, once each. */
 static void replay_explain(struct replaying *r, const struct call *c, int error)
 {
 	struct buf rights = { 0 };
@@ -203,7 +203,7 @@ static void replay_compare(struct replaying *r, const struct call *c, const char
 	bool same;
 
 	if (call_result_kind(c) == RESULT_ADDR && !c->failed)
-		there = 0; /* an address, of which any bit may be set */
+		there = 0; /* an address may look negative */
 	same = there < 0 || here < 0 || is_read(c) ? there == here : true;
 	r->made++;
 	if (same)
@@ -285,7 +285,7 @@ static void on_trap(int sig)
 	(void)sig;
 }
 
-/* Events with sigtrap on ourselves would kill us; and all descriptors are ours to use. */
+/* Catch SIGTRAP of sigtrap events on ourselves, and raise RLIMIT_NOFILE. */
 static void prepare(void)
 {
 	const struct sigaction trap = { .sa_handler = on_trap, .sa_flags = SA_RESTART };
@@ -298,7 +298,7 @@ static void prepare(void)
 	}
 }
 
-/* Nothing could be compared: what would have let us. */
+/* Warn that no call was repeated, and why. */
 static void tell_nothing_made(const struct replaying *r)
 {
 	struct buf why = { 0 };
@@ -319,7 +319,7 @@ static void summarize(const struct replaying *r)
 		fprintf(r->report, "%lu left out: %s\n", r->left_out[i].n, r->left_out[i].why);
 }
 
-/* True when all calls were made and told. */
+/* Return true if all calls were handled and all output written. */
 static bool replay_calls(struct replaying *r)
 {
 	bool whole, written;

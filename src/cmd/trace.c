@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace COMMAND: the engine feeds a session with what it sees. */
+/* pevtrace COMMAND: the ptrace engine feeds a session. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 #include "xlat/constants.h"
 
 enum {
-	TICK_MS = 250,		/* somebody who reads along is so far behind */
+	TICK_MS = 250,		/* how far a reader of the output may lag behind */
 };
 
 /* The frames of one stack; their strings are allocated. */
@@ -42,8 +42,8 @@ struct live {
 	struct options options;
 	struct machine machine;
 	struct tracer *tracer;
-	struct looker *looker;	/* NULL: nobody wants to see into rings */
-	struct map known;	/* tids whose name is learnt */
+	struct looker *looker;	/* NULL: rings are not read */
+	struct map known;	/* tids whose name is known */
 	bool told_of_ptrace;
 	bool told_of_rings;
 };
@@ -82,7 +82,7 @@ static const struct view_ops live_view_ops = {
 	.record = live_on_record, .looked = live_on_looked,
 };
 
-/* The descriptor goes, and if it is the last one, the event with it. */
+/* Read the ring and count of an event whose last descriptor is closed. */
 static void look_last(struct live *l, const struct call *c, int fd)
 {
 	struct event *e = model_event(l->session.model, c->tid, fd);
@@ -93,7 +93,7 @@ static void look_last(struct live *l, const struct call *c, int fd)
 	look_count(l->looker, c->pid, c->tid, e);
 }
 
-/* What goes with this call is seen now or never. */
+/* Read the rings and counts that this call ends. */
 static void look_before(struct live *l, const struct call *c)
 {
 	struct model *m = l->session.model;
@@ -161,7 +161,7 @@ static void learn_comm(struct live *l, pid_t tid)
 		session_comm(&l->session, tid, comm);
 }
 
-/* What an event that was there before us counts tells of its read_format, too. */
+/* Read the counts of events opened before attach: their length shows the read_format. */
 static void learn_counts(struct live *l, pid_t pid, pid_t tid)
 {
 	struct looker *looker = l->looker;
@@ -189,7 +189,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	session_born(&l->session, &birth, clock_ns());
 	if (birth.parent)
 		return;
-	/* launched by somebody who has events, or running with some already */
+	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, l);
 	learn_comm(l, b->tid);
@@ -270,7 +270,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 {
 	struct live *l = ctx;
 	struct session *s = &l->session;
-	/* which descriptors are polled or sent is known only from memory */
+	/* the descriptors that are polled or sent are in memory */
 	bool early = c->desc->class == CLASS_POLL || c->desc->class == CLASS_PASS;
 	bool concerns, passing;
 
@@ -293,11 +293,11 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (c->shown && l->options.stacks)
 		live_tell_stack(l, c->tid);
 	if (!passing && model_passing(s->model))
-		trace_recheck(l->tracer); /* whoever may receive it is to be watched */
+		trace_recheck(l->tracer); /* any task may receive it */
 	return TRACE_EXIT;
 }
 
-/* What the call has returned or received may be an event's descriptor. */
+/* Watch descriptors of events that the call returned or received. */
 static void watch_new_fds(struct live *l, const struct call *c)
 {
 	int fds[CALL_MAX_PASSED];
@@ -314,7 +314,7 @@ static void watch_new_fds(struct live *l, const struct call *c)
 			trace_watch_fd(l->tracer, fds[i]);
 }
 
-/* A filter of the program can make its open return any number. */
+/* Return whether no event is behind the result: a seccomp filter may fake any number. */
 static bool is_made_up(const struct call *c)
 {
 	char link[sizeof(PROC_EVENT_LINK) + 1];
@@ -331,7 +331,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	struct live *l = ctx;
 
 	c->no_event = is_made_up(c);
-	/* a success that was injected wrote nothing: what is there is older */
+	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
 	session_exit(&l->session, c);
@@ -345,7 +345,7 @@ static void live_on_execed(void *ctx, pid_t tid, pid_t former)
 {
 	struct live *l = ctx;
 	char exe[4096];
-	/* text has a line only for programs that have to do with events */
+	/* only the dump has lines for programs without events */
 	bool told = l->options.json || model_involved(l->session.model, former);
 
 	injections_execed(l->options.inject, tid, former);
@@ -388,11 +388,11 @@ static enum trace_closeness live_on_close_watch(void *ctx, pid_t tid)
 {
 	const struct model *m = ((struct live *)ctx)->session.model;
 
-	/* an event on its way may be received by anybody, but only once */
+	/* a descriptor on its way may be received by any task, once */
 	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_DISTANT;
 }
 
-/* Lets others read the file as it grows, and looks where no call gives cause. */
+/* Flush the output, and read rings regularly (--look-every). */
 static void live_on_tick(void *ctx)
 {
 	struct live *l = ctx;
@@ -459,19 +459,19 @@ static bool live_begin(struct live *l)
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
 }
 
-/* False where it could not begin. */
+/* Return false if the trace could not begin. */
 static bool live_trace(struct live *l, const struct trace_options *t, int *status)
 {
 	bool begun;
 
 	l->tracer = trace_new(t, &ops, l);
-	/* a write that fails is told of; the target gets what was there before trace_new() */
+	/* report failed writes; tracees get the dispositions from before trace_new() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	begun = live_begin(l);
 	if (begun)
 		*status = trace_run(l->tracer);
-	/* what is left to be said is not to stop us in the background */
+	/* the last messages must not stop a background job */
 	signal(SIGTTOU, SIG_IGN);
 	trace_free(l->tracer);
 	looker_free(l->looker);

@@ -9,7 +9,7 @@
 /* Cells of a table that may be filled for one pair of ranges. */
 #define CELLS_MAX (16u << 20)
 
-/* How far ahead the cheap way looks for a like member. */
+/* How far ahead greedy pairing looks for a like member. */
 #define WINDOW 256
 
 void align_init(struct align_side *s, size_t n, size_t levels)
@@ -34,7 +34,7 @@ void align_free(struct align_side *s)
 /* A part of both sequences, at one level. */
 struct range {
 	struct align_side *a, *b;
-	size_t level, a0, a1, b0, b1;	/* from .. to, to not included */
+	size_t level, a0, a1, b0, b1;	/* from .. to - 1 */
 };
 
 static bool align_like(const struct range *r, size_t i, size_t j)
@@ -50,7 +50,7 @@ static void pair(const struct range *r, size_t i, size_t j)
 	r->b->mate[j] = (ptrdiff_t)i;
 }
 
-/* Each to the next like one: no table, and good enough where much differs. */
+/* Pair each member with the next like one: needs no table, and suffices where much differs. */
 static void pair_ahead(const struct range *r)
 {
 	size_t from = r->b0;
@@ -67,7 +67,7 @@ static void pair_ahead(const struct range *r)
 	}
 }
 
-/* The table of steps, filled from the end, is walked from the beginning. */
+/* Fill the table of steps from the end, then follow it from the beginning. */
 static void pair_longest(const struct range *r)
 {
 	enum { SKIP_A, SKIP_B, TAKE };
@@ -120,7 +120,7 @@ static void pair_range(struct range r)
 		pair_longest(&r);
 }
 
-/* What lies between pairs that stand, which are all in order. */
+/* Pair the members between existing pairs, which are all in order. */
 static void pair_gaps(struct align_side *a, struct align_side *b, size_t level)
 {
 	struct range r = { .a = a, .b = b, .level = level };
@@ -139,7 +139,7 @@ static void pair_gaps(struct align_side *a, struct align_side *b, size_t level)
 	}
 }
 
-/* The first that is left of each token; chains run through next. */
+/* The first unpaired member of each token; next chains the others. */
 static void pair_anywhere(struct align_side *a, struct align_side *b, size_t level)
 {
 	size_t *next = xcalloc(b->n + 1, sizeof(*next));

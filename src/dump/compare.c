@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tells what differs between calls that belong together, and which have no mate. */
+/* Report the differences between paired calls, and the calls without a mate. */
 #include "dump/compare_internal.h"
 
 #include <stdlib.h>
@@ -27,14 +27,14 @@ static void compare_tell(struct comparison *c, struct difference *d, const struc
 	buf_free(&what);
 }
 
-/* What one side alone has of a task, and for each item the next about its event. */
+/* The items of a task that have no mate, and for each the next one about its event. */
 struct lone {
 	struct comparison *c;
 	const struct normal *n;
 	const struct normal_task *t;
 	const struct pairing *p;
 	bool first;
-	uint32_t *next;		/* NULL until somebody asks; NOBODY: no more */
+	uint32_t *next;		/* NULL until needed; NOBODY: no more */
 };
 
 static void link_lone(struct lone *l)
@@ -53,7 +53,7 @@ static void link_lone(struct lone *l)
 	map_free(&next);
 }
 
-/* The calls that an event brings with it, by name, each once. */
+/* List the names of the other calls about the event of that open, each once. */
 static void followers(struct lone *l, size_t open, struct buf *out)
 {
 	const struct call_desc *last = NULL;
@@ -83,7 +83,7 @@ static void compare_tell_alone(struct lone *l, size_t at)
 
 	if (!normal_chosen(l->c->choice, f->desc->name, l->first ? "removed" : "added"))
 		return;
-	/* it is told of together with its event's open */
+	/* reported together with its event's open */
 	if (e && !made && e->opened && !e->paired && e->opener == l->t)
 		return;
 	if (made)
@@ -109,12 +109,12 @@ static bool is_compared(const struct comparison *c, const struct pair *p, const 
 			 normal_subject(c->b, p->b));
 	if (!strcmp(key, "cpu"))
 		return !p->fa->masked && !p->fb->masked;
-	if (!strcmp(key, "opens")) /* not every file tells */
+	if (!strcmp(key, "opens")) /* unknown in some files */
 		return normal_get(p->fa, key) && normal_get(p->fb, key);
 	return true;
 }
 
-/* A field of either side against the other's; NULL reads as zero. */
+/* Compare a field of both sides; NULL equals zero. */
 static void tell_field(struct comparison *c, const struct pair *p, const char *key)
 {
 	struct difference d = { .kind = DIFF_CHANGED, .field = key };
@@ -158,7 +158,7 @@ static void tell_order(struct comparison *c, const struct both *t, const struct 
 		compare_tell(c, &d, c->a, t->a, i);
 }
 
-/* In a's order; what b alone has comes where its neighbours stand. */
+/* Report in a's order; an item that only b has comes where its neighbours are. */
 static void tell_items(struct comparison *c, const struct pairing *p)
 {
 	struct lone a = { c, c->a, p->t.a, p, true, NULL };
@@ -195,7 +195,7 @@ static void tell_task(struct comparison *c, const struct both *t)
 	pairing_free(&p);
 }
 
-/* Tasks go by their names, which both sides have sorted. */
+/* Tasks are paired by name; both sides are sorted by it. */
 static void each_task(struct comparison *c, bool alone,
 		      void (*hook)(struct comparison *c, const struct both *t))
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which calls of both sides are each other's likes. */
+/* Pairing the calls of both sides. */
 #include "dump/compare_internal.h"
 
 #include "lib/hash.h"
 
-/* A task's items from one end on, with the place of the next open. */
+/* A position in a task's items, counted from one end, and that of the next open. */
 struct cursor {
 	const struct normal *n;
 	const struct normal_task *t;
@@ -32,12 +32,12 @@ static uint64_t subject_token(const struct normal *n, const struct normal_item *
 	return e ? e->ident : 0;
 }
 
-/* The same call to the letter, as far as it was chosen. */
+/* Return a token of the whole call, as far as its fields were chosen. */
 static uint64_t line_token(const struct comparison *c, const struct normal *n,
 			   const struct normal_item *i)
 {
 	const struct normal_form *form = normal_form(n, i);
-	/* --only may leave nothing else of it */
+	/* --only may leave no other field */
 	uint64_t h = hash_word(hash_word(HASH_START, form->desc->id), subject_token(n, i));
 
 	for (size_t k = 0; k < form->nfields; k++) {
@@ -49,7 +49,7 @@ static uint64_t line_token(const struct comparison *c, const struct normal *n,
 	return h | 1;
 }
 
-/* The same sort of call. */
+/* Return a token of the kind of call. */
 static uint64_t sort_token(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_form *form = normal_form(n, i);
@@ -59,7 +59,7 @@ static uint64_t sort_token(const struct normal *n, const struct normal_item *i)
 	return hash_text(hash_word(h, form->late), request ? request : "") | 1;
 }
 
-/* The mate of the open at the cursor; for b's, itself where it has one. */
+/* Return the mate of the open at the cursor; for b's, itself if it has one. */
 static uint64_t open_mate(const struct cursor *at, bool first)
 {
 	uint32_t mate = at->t->open_mates[at->open];
@@ -67,7 +67,7 @@ static uint64_t open_mate(const struct cursor *at, bool first)
 	return !first ? mate : mate ? at->open + 1 : 0;
 }
 
-/* 0: as line_token(), or the mate of an open; 1: the same sort. */
+/* Level 0: line_token(), or the mate of an open; level 1: sort_token(). */
 static void item_tokens(const struct comparison *c, struct cursor at, bool first,
 			struct align_side *s)
 {
@@ -84,7 +84,7 @@ static void item_tokens(const struct comparison *c, struct cursor at, bool first
 	}
 }
 
-/* What item_tokens() would make the same token of at level 0. */
+/* Return whether item_tokens() would give both the same token at level 0. */
 static bool compare_alike(const struct comparison *c, const struct cursor *a,
 			  const struct cursor *b)
 {

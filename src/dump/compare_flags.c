@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sets of flags in normal form, "A+B", against each other. */
+/* Comparing sets of flags in normal form, "A+B". */
 #include <string.h>
 
 #include "dump/compare.h"
@@ -17,7 +17,7 @@ static bool has_name(const char *set, const char *name, size_t n)
 	return false;
 }
 
-/* The names in one set that the other has not, each with a space before it. */
+/* Append the names in one set that are not in the other, each after a space. */
 static void missing(const char *set, const char *from, struct buf *out)
 {
 	while (set && *set && strcmp(set, "0")) {
@@ -38,7 +38,7 @@ bool compare_flags(const char *key, const char *a, const char *b, struct buf *ad
 
 	if (!strcmp(key, "result") || !(is_flags(a) || zero_a) || !(is_flags(b) || zero_b))
 		return false;
-	/* one name for another is a value, unless one is among several */
+	/* a single name in place of another is a value, not a set */
 	if (!(a && strchr(a, '+')) && !(b && strchr(b, '+')) && !zero_a && !zero_b)
 		return false;
 	missing(b, a, added);

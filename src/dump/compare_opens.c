@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which opens, and so which events, of both sides are the same. */
+/* Pairing the opens, and thereby the events, of both sides. */
 #include "dump/compare_internal.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Members of an attr that say which event it is, and not how it is taken. */
+/* Members of an attr that identify an event, not how it is measured. */
 static bool says_role(const struct field *f)
 {
 	return f->kind == FIELD_PMU || f->kind == FIELD_CONFIG || f->kind == FIELD_CONFIGX ||
@@ -27,7 +27,7 @@ void compare_learn_roles(struct comparison *c)
 		const struct field *f = &l->fields[i];
 		uint64_t h = hash_text(HASH_START, f->name);
 
-		/* of members of one name, the first tells */
+		/* of members with one name, the first counts */
 		if (!map_set(&seen, h, c) && says_role(f))
 			map_set(&c->roles, h, c);
 	}
@@ -78,14 +78,14 @@ static uint64_t open_token(const struct comparison *c, const struct normal *n,
 			continue;
 		h = hash_text(h, f->key);
 		if (!strcmp(f->key, "result") && *f->value == REF_START)
-			h = hash_text(h, "ok"); /* its number may be another */
+			h = hash_text(h, "ok"); /* its number may differ */
 		else
 			h = compare_value_token(h, n, i, f->value);
 	}
-	return hash_word(h, (uint64_t)level) | 1; /* 0 is like nothing */
+	return hash_word(h, (uint64_t)level) | 1; /* 0 is never alike */
 }
 
-/* The task's opens, which are few beside its other calls. */
+/* List the task's opens, which are few among its calls. */
 static const struct normal_item **opens_of(const struct comparison *c, const struct normal *n,
 					   struct normal_task *t, struct align_side *s)
 {
@@ -143,7 +143,7 @@ void compare_pair_opens(struct comparison *c, const struct both *t)
 
 /* Which events are the same --------------------------------------------------------- */
 
-/* An event is its name, as every task sees it. */
+/* An event is identified by its name. */
 static uint64_t name_token(const struct normal_event *e, struct buf *scratch)
 {
 	static const struct normal_task nobody = { .name = "" };

@@ -111,7 +111,7 @@ struct json_object *dump_call_about(const struct call *c, const struct model *m)
 	return o;
 }
 
-/* What it made. */
+/* Add the event or ring that the call created. */
 static void add_made(struct json_object *o, const struct call *c, const struct model *m)
 {
 	if (c->failed || c->inject.injected)
@@ -122,7 +122,7 @@ static void add_made(struct json_object *o, const struct call *c, const struct m
 		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
 }
 
-/* The object, or NULL in the place of an empty one. */
+/* Return the object, or NULL after putting an empty one. */
 static struct json_object *unless_empty(struct json_object *o)
 {
 	if (json_object_object_length(o))
@@ -168,7 +168,7 @@ static void dump_call_add_result(struct json_object *o, const struct call *c)
 		dump_add_bool(o, "no_event", true);
 }
 
-/* Moves the members of from to to, and releases from. */
+/* Move the members of from to to, and put from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
 	struct json_object_iterator at = json_object_iter_begin(from);

@@ -36,7 +36,7 @@ void dump_add_bool(struct json_object *o, const char *key, bool v)
 	dump_add(o, key, json_new_bool(v));
 }
 
-/* A string, with its bytes beside it where it is not UTF-8; null: none. */
+/* Add a string or null, and its bytes if it is not UTF-8. */
 void dump_add_string(struct json_object *o, const char *key, const char *v)
 {
 	bool clean = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines about what the machine calls things. */
+/* Lines with names of the machine: PMUs, tracepoints, formats, symbols, descriptors. */
 #include "dump/dump_view_internal.h"
 
 static struct json_object *name_line(const char *of, const char *name)
@@ -65,7 +65,7 @@ void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
 {
 	struct json_object *o = name_line("fd", name);
 
-	dump_split_own(dump_self(v), (pid_t)tid); /* what it was before stands in the beginning */
+	dump_split_own(dump_self(v), (pid_t)tid); /* the line of the beginning has the former name */
 	dump_add_int(o, "tid", tid);
 	dump_add_int(o, "fd", fd);
 	dump_write(dump_self(v), tid, o);

@@ -9,7 +9,7 @@
 #include "lib/die.h"
 
 enum {
-	LINE_MAX_BYTES = 4 << 20,	/* more than the largest call makes */
+	LINE_MAX_BYTES = 4 << 20,	/* more than the largest call needs */
 	NESTING = 32,			/* decoded values need about ten */
 	CHUNK = 64 << 10,
 };
@@ -17,7 +17,7 @@ enum {
 struct dump_reader {
 	FILE *f;
 	struct scan *scan;
-	struct buf text;	/* read and not yet used, from at on */
+	struct buf text;	/* read and not yet consumed, from at on */
 	size_t at;
 	bool eof;
 	int broken;		/* errno of a read that failed, or 0 */
@@ -53,7 +53,7 @@ const char *dump_error(const struct dump_reader *r)
 	return r->error;
 }
 
-/* Reads more; false at the end of the file. */
+/* Read more; return false at the end of the file. */
 static bool dump_read_fill(struct dump_reader *r)
 {
 	size_t n;
@@ -74,7 +74,7 @@ static bool dump_read_fill(struct dump_reader *r)
 	return n;
 }
 
-/* Passes over the rest of a line that is too long to keep. */
+/* Skip the rest of a line that is too long. */
 static void skip_line(struct dump_reader *r)
 {
 	do {
@@ -87,7 +87,7 @@ static void skip_line(struct dump_reader *r)
 	} while (dump_read_fill(r));
 }
 
-/* The next line's bytes; NULL at the end, or with *too_long. */
+/* Return the next line's bytes, or NULL at the end or with *too_long. */
 static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 {
 	size_t searched = 0;
@@ -267,7 +267,7 @@ const char *dump_get_text(struct scan_value *o, const char *key)
 						      dump_get_string(o, key);
 }
 
-/* Digits into bytes, in place; a string of anything else is nothing any more. */
+/* Convert digits to bytes, in place; a string with other characters is lost. */
 static void make_bytes(struct scan_value *v)
 {
 	v->type = SCAN_NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines about rings and their records, and about what was asked of events. */
+/* Lines about rings and their records, and about ids and counts of events. */
 #include "dump/dump_view_internal.h"
 
 void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)

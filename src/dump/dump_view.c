@@ -26,7 +26,7 @@ static void dump_on_enter(struct view *v, const struct call *c)
 	struct begun *b;
 	struct json_sink j;
 
-	begun_free(dump_take_begun(d, c->tid)); /* its end was not seen */
+	begun_free(dump_take_begun(d, c->tid)); /* its return was not seen */
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	b->args = json_new_object();
@@ -84,7 +84,7 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	begun_free(b);
 }
 
-/* A call that waits long is told of before it returns: it may never. */
+/* Write the beginning of calls that wait long: they may never return. */
 static void dump_on_idle(struct view *v, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
@@ -175,7 +175,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	dump_add(o, "kernel", kernel);
 	dump_add_string(o, "arch", f->arch->name);
 	dump_add_uint(o, "page_size", f->page_size);
-	/* what is not UTF-8 is for people only: nobody runs it from here */
+	/* words that are not UTF-8 are approximated: the command is for people to read */
 	for (size_t i = 0; f->command && f->command[i]; i++)
 		json_append(command, json_text(f->command[i],
 							 strlen(f->command[i]), &clean));

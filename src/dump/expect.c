@@ -12,16 +12,16 @@
 /* Cells of the table of costs. */
 #define CELLS_MAX (16u << 20)
 
-enum { COST_ALONE = 4, COST_FIELDS = 3 };	/* a line without a mate; at most */
+enum { COST_ALONE = 4, COST_FIELDS = 3 };	/* cost of a line without a mate; the highest cost */
 
-/* "TASK CALL KEY=VALUE ..." cut into words: in an expectation and in fact. */
+/* "TASK CALL KEY=VALUE ..." split into words, of an expectation or of a call. */
 struct row {
 	unsigned long number;
 	char *line, *words;	/* words: what task, call, ... point into */
 	const char *task, *call;
 	struct normal_field *fields;
 	size_t nfields;
-	bool open_end;		/* "*": further fields are welcome */
+	bool open_end;		/* "*": any further fields */
 	bool any;		/* "..." */
 };
 
@@ -30,7 +30,7 @@ struct rows {
 	size_t n, room;
 };
 
-/* What the calls are: those whose lines are alike have one row. */
+/* The calls; those with equal lines share one row. */
 struct facts {
 	struct rows rows;
 	uint32_t *row;		/* of each call */
@@ -44,7 +44,7 @@ struct expectation {
 
 /* Patterns ------------------------------------------------------------------------- */
 
-/* One alternative, which ends at an unescaped | or at the end. */
+/* One alternative, up to an unescaped | or the end. */
 static bool match_one(const char *p, const char *end, const char *text)
 {
 	const char *star = NULL, *back = NULL;
@@ -70,7 +70,7 @@ static bool match_one(const char *p, const char *end, const char *text)
 	}
 }
 
-/* Does the text match the pattern? */
+/* Return whether the text matches the pattern. */
 static bool matches(const char *pattern, const char *text)
 {
 	const char *p = pattern;
@@ -90,7 +90,7 @@ static bool matches(const char *pattern, const char *text)
 
 /* Rows ----------------------------------------------------------------------------- */
 
-/* Cuts the next word off; a space in quotes does not end it.  NULL at the end. */
+/* Split off the next word, which a space in quotes does not end; return NULL at the end. */
 static char *next_word(char **at, bool *open_quote)
 {
 	char *word = *at + strspn(*at, " \t"), *p = word;
@@ -142,7 +142,7 @@ static void add_field(struct row *r, char *word, char *value)
 	r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
 }
 
-/* NULL, or what is wrong with the line. */
+/* Return NULL, or what is wrong with the line. */
 static const char *expect_parse(struct row *r, const struct normal_choice *choice)
 {
 	char *at = r->words, *word, *value;
@@ -228,7 +228,7 @@ void expect_free(struct expectation *x)
 	free(x);
 }
 
-/* The row of that line: written and read again, so that both sides are cut alike. */
+/* Return the row of that call, split from its line as an expectation is. */
 static uint32_t fact(struct facts *f, const char *line)
 {
 	uint64_t h = hash_text(HASH_START, line);
@@ -281,7 +281,7 @@ static const char *field_of(const struct row *r, const char *key)
 	return NULL;
 }
 
-/* How many fields differ, up to most; each is told of when there is someone. */
+/* Return how many fields differ, up to most; report each if tell is set. */
 static unsigned int differing(const struct row *want, const struct row *is,
 			      unsigned int most,
 			      void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
@@ -318,7 +318,7 @@ static bool same_call(const struct row *want, const struct row *is)
 	       matches(want->task, is->task);
 }
 
-/* What it costs to take the one for the other; more than two alone: do not. */
+/* Return the cost of pairing the two; above that of both alone they are not paired. */
 static uint32_t cost_of(const struct row *want, const struct row *is)
 {
 	return same_call(want, is) ? differing(want, is, COST_FIELDS, NULL, NULL) :
@@ -328,8 +328,8 @@ static uint32_t cost_of(const struct row *want, const struct row *is)
 struct matching {
 	const struct rows *want;
 	const struct facts *is;
-	uint32_t *cost;		/* of what is left, from that line and call on */
-	size_t w0, w1, i0, i1;	/* what does not match from either end */
+	uint32_t *cost;		/* of the rest, from that line and call on */
+	size_t w0, w1, i0, i1;	/* the part between the matches at both ends */
 };
 
 static const struct row *row_is(const struct matching *m, size_t i)
@@ -378,7 +378,7 @@ static void expect_tell_alone(enum mismatch_kind kind, const struct row *r,
 	tell(ctx, &m);
 }
 
-/* Goes the cheapest way; true when it cost nothing. */
+/* Follow the cheapest way; return whether it cost nothing. */
 static bool expect_walk(const struct matching *m,
 			void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
 {

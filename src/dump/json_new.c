@@ -68,13 +68,13 @@ void json_append(struct json_object *array, struct json_object *value)
 
 /* Lines ------------------------------------------------------------------------ */
 
-/* A character that is written otherwise, and its bytes; 0: it stands for itself. */
+/* Return the length of a character that must be escaped, which *c is, or 0. */
 static size_t special_at(const char *p, size_t len, unsigned int *c)
 {
 	*c = (uint8_t)*p;
 	if (*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f)
 		return 1;
-	/* U+0080 to U+009F are controls, too, that JSON lets through */
+	/* U+0080 to U+009F are control characters that JSON allows */
 	if (*c != 0xc2 || len < 2 || (uint8_t)p[1] >= 0xa0)
 		return 0;
 	*c = (uint8_t)p[1];
@@ -148,7 +148,7 @@ static void put_int(struct buf *out, struct json_object *o)
 
 	if (v < 0)
 		buf_addf(out, "%lld", (long long)v);
-	else	/* which may be more than that holds */
+	else	/* it may exceed int64_t */
 		buf_addu(out, json_object_get_uint64(o));
 }
 
@@ -168,7 +168,7 @@ static void json_write_value(struct buf *out, struct json_object *o)
 	case json_type_int:
 		put_int(out, o);
 		break;
-	case json_type_double:	/* made with its text */
+	case json_type_double:	/* stored with its text */
 		buf_adds(out, json_object_get_userdata(o));
 		break;
 	case json_type_boolean:
@@ -180,7 +180,7 @@ static void json_write_value(struct buf *out, struct json_object *o)
 	}
 }
 
-/* json-c's own leaves out, and does not say so, what it has no memory for. */
+/* json-c's own writer silently omits what it has no memory for. */
 const char *json_line(struct json_object *o, size_t *len)
 {
 	struct buf out = { 0 };

@@ -9,7 +9,7 @@
 #include "lib/die.h"
 #include "lib/utf8.h"
 
-/* A double, which is what many readers make of a number, is exact up to here. */
+/* Integers up to here are exact as doubles, which many JSON readers use. */
 #define EXACT (1ULL << 53)
 
 static struct json_sink *json_self(struct sink *s)
@@ -72,14 +72,14 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 	return o;
 }
 
-/* Adds under "key_suffix" to the object that holds key; nothing in arrays. */
+/* Add "key_suffix" to the object that has key; do nothing in arrays. */
 static void add_beside(struct json_sink *j, const char *key, const char *suffix,
 		       struct json_object *value)
 {
 	unsigned int depth = j->depth;
 	char name[128];
 
-	/* in an array there is no place: it is said of the array itself */
+	/* an element has no key: add it to the array's own */
 	while (depth && json_object_is_type(j->level[depth].object, json_type_array)) {
 		key = j->level[depth].key;
 		depth--;
@@ -132,7 +132,7 @@ static void json_end(struct sink *s)
 		j->depth--;
 }
 
-/* Configs are masks of fields, whatever their event makes of them. */
+/* Configs are masks of fields: write them in hexadecimal. */
 static bool is_config(const char *key)
 {
 	return key && !strncmp(key, "config", 6);

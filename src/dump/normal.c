@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Calls as they come, into the normal form. */
+/* The view that brings calls into the normal form. */
 #include "dump/normal.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
 	struct normal_task *parent = b->parent ? map_get(&n->by_tid, (uint64_t)b->parent) : NULL;
 	struct buf name = { 0 };
 
-	if (!parent && b->pid != b->tid) /* of a process that ran before us */
+	if (!parent && b->pid != b->tid) /* of a process that ran before the trace */
 		parent = map_get(&n->by_tid, (uint64_t)b->pid);
 	if (!parent)
 		buf_addf(&name, "task%u", ++n->roots);
@@ -47,7 +47,7 @@ static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 	return t ? t : normal_task_new(n, &b);
 }
 
-/* One draft is kept for the call of whichever task comes next. */
+/* Return a draft; one is kept for reuse by any task. */
 static struct normal_draft *draft_of(struct normal *n, struct normal_task *t,
 				     const struct call_desc *desc)
 {
@@ -113,7 +113,7 @@ static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
 	return e ? normal_event_of(n, t, e) : NULL;
 }
 
-/* A leader, a ring, a filter: that event is there for something. */
+/* Note that a call uses the event: as a group leader, for a ring, a filter and so on. */
 static void note_use(struct normal_event *e, const struct call *c)
 {
 	if (!e)
@@ -203,7 +203,7 @@ static void normal_add_result(struct normal_sink *s, const struct call *c)
 		draft_add(s->draft, "injected", "1");
 }
 
-/* Pausing, resuming, rearming go on for as long as the program runs. */
+/* Return whether the task made the call before: pausing, resuming and rearming are kept once. */
 static bool repeats(struct normal_task *t, const struct normal_draft *d, const struct call *c)
 {
 	const struct ioctl_desc *i = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
@@ -218,7 +218,7 @@ static bool repeats(struct normal_task *t, const struct normal_draft *d, const s
 	return map_set(&t->once, h, t);
 }
 
-/* Events that a call mentions, such as SET_OUTPUT's, are used. */
+/* Mark the events that a call mentions as used, such as that of SET_OUTPUT. */
 static void note_references(struct normal *n, const struct normal_draft *d)
 {
 	for (size_t k = 0; k < d->nfields && d->refers && d->desc->id != CALL_CLOSE; k++) {
@@ -234,13 +234,13 @@ static void note_references(struct normal *n, const struct normal_draft *d)
 	}
 }
 
-/* One event goes into the item, several into the list that all share. */
+/* Return the index of a single event, or where several are in the shared list. */
 static uint32_t keep_refs(struct normal *n, const uint32_t *refs, size_t count)
 {
 	if (count < 2)
 		return count ? refs[0] : 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!(n->nrefs & (n->nrefs - 1))) /* room is made in powers of two */
+		if (!(n->nrefs & (n->nrefs - 1))) /* grows in powers of two */
 			n->refs = xrealloc(n->refs, (n->nrefs ? 2 * n->nrefs : 1) *
 					   sizeof(*n->refs));
 		n->refs[n->nrefs++] = refs[i];
@@ -275,10 +275,10 @@ static void normal_opened(struct normal *n, struct normal_task *t, struct normal
 		d->subject->opened = true;
 		d->subject->used = grouped; /* a place in a group is a use */
 	}
-	d->probe = c->failed && !c->inject.injected && !grouped; /* as far as we know now */
+	d->probe = c->failed && !c->inject.injected && !grouped; /* so far */
 }
 
-/* The event whose descriptor this call was given: its close has yet to come. */
+/* Remember the event whose descriptor the open reuses: the line of its close may follow. */
 static void normal_before_exit(struct view *v, const struct call *c)
 {
 	struct normal *n = normal_of(v);
@@ -335,7 +335,7 @@ static void normal_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t n
 		map_del(&normal_of(v)->by_tid, (uint64_t)former);
 }
 
-/* A call that never returned: a task that is killed may be in any. */
+/* Add an open that did not return: a task may be killed in any call. */
 static void normal_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
 {
 	struct normal *n = normal_of(v);
@@ -356,11 +356,11 @@ static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
 
 	(void)ns, (void)how, (void)status, (void)shown;
-	if (t) /* stays in by_tid: others may still name it by its pid */
+	if (t) /* the task stays in by_tid: others may name it by its pid */
 		drop_draft(n, t);
 }
 
-/* The session ends, and its names and model with it. */
+/* The session's names and model end with it. */
 static void normal_unwatch(struct view *v)
 {
 	normal_of(v)->names = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The events of the normal form: where they are kept, and what they are called. */
+/* The events of the normal form: storage and names. */
 #include "dump/normal.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* So many are allocated at once: they stay where they are. */
+/* Events are allocated in blocks, so that their addresses do not change. */
 enum { EVENTS_BLOCK = 256 };
 
 /*
@@ -47,7 +47,7 @@ static char *normal_base_name(const struct normal *n, const struct event *e)
 	return name.data ? name.data : xstrdup("event");
 }
 
-/* Many events go by one name: it is kept once. */
+/* Return the one copy of a name that many events share. */
 static const char *shared_name(struct normal *n, const char *name)
 {
 	uint64_t h = hash_text(HASH_START, name);
@@ -86,7 +86,7 @@ struct normal_event *normal_event_new(struct normal *n, const struct normal_task
 	return e;
 }
 
-/* Where the event of that number of the model's is kept: they count from 1 on. */
+/* Return the slot of the model's event of that number, which counts from 1. */
 static struct normal_event **numbered(struct normal *n, unsigned int number)
 {
 	size_t room = n->nnumbers ? n->nnumbers : 16;
@@ -120,7 +120,7 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 	*at = normal_event_new(n, t, name);
 	if (!e->found)
 		(*at)->cpu = e->cpu;
-	(*at)->told_id = e->read_format & PERF_FORMAT_ID; /* each read tells */
+	(*at)->told_id = e->read_format & PERF_FORMAT_ID; /* each read returns one */
 	free(name);
 	return *at;
 }

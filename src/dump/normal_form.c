@@ -80,7 +80,7 @@ bool normal_next_ref(const char **text, size_t *before, uint32_t *number)
 	return true;
 }
 
-/* The place of an event among those of the draft, from 0 on. */
+/* Return the index of an event among those of the draft. */
 static uint32_t place(struct normal_forms *s, uint32_t index)
 {
 	for (size_t i = 0; i < s->nrefs; i++)
@@ -162,13 +162,13 @@ static struct normal_form *form_new(struct normal_forms *s, const struct normal_
 	}
 	f->masked = f->desc->class == CLASS_OPEN && normal_get(f, "cpu") &&
 		    !strcmp(normal_get(f, "cpu"), "some");
-	if (!(s->n & (s->n - 1))) /* room is made in powers of two */
+	if (!(s->n & (s->n - 1))) /* grows in powers of two */
 		s->list = xrealloc(s->list, (s->n ? 2 * s->n : 1) * sizeof(*s->list));
 	s->list[s->n++] = f;
 	return f;
 }
 
-/* The form with that head, and with the text that was made. */
+/* Return the form with that head and the text in the store's buffer, created if new. */
 static const struct normal_form *normal_form_find(struct normal_forms *s, struct normal_form *like)
 {
 	uint64_t h = hash_bytes(HASH_START, buf_str(&s->text), s->text.len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The normal form of what a perf.data file keeps: its events' attrs. */
+/* The normal form of a perf.data file: the attrs of its events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the memory is that our made-up calls point to, and who makes them. */
+/* The address of the attr, the task and the first descriptor of made-up calls. */
 enum { AT = 0x100000, TASK = 1, FIRST_FD = 3 };
 
 static const struct birth task = { .tid = TASK, .pid = TASK };
 
 /* Opens -------------------------------------------------------------------------- */
 
-/* Once for all the CPUs and threads that it was opened for. */
+/* Feed one open for all the CPUs and threads of the event. */
 static void normal_open(struct session *s, const struct perfdata_event *e, size_t i)
 {
-	/* of an ABI that we do not know, an attr is the same as of any other */
+	/* attrs are the same in every ABI */
 	const struct arch *arch = e->format.arch ? e->format.arch : &arch_x86_64;
 	struct call c = {
 		.desc = &call_descs[CALL_PERF_EVENT_OPEN], .arch = arch,
@@ -92,7 +92,7 @@ static void normal_attr_of(const struct normal_form *f, struct normal_draft *d)
 			draft_add(d, f->fields[k].key, f->fields[k].value);
 }
 
-/* What becomes of all opens with one attr. */
+/* Collects the opens of each attr. */
 struct attrs {
 	struct normal *normal;
 	struct normal_draft *draft;
@@ -127,7 +127,7 @@ static void add_open(struct attrs *list, const struct normal_event *e,
 	map_set(&list->by_form, f->number + 1ULL, all);
 }
 
-/* The opens that lasted: more was done with them than to see if they work. */
+/* Collect the opens that were not probes. */
 static void collect(struct attrs *list, const struct normal *n, const struct normal_task *t)
 {
 	for (size_t i = 0; i < t->nitems; i++) {

@@ -9,7 +9,7 @@
 
 #include "abi/ioctl.h"
 
-/* Characters that a value outside quotes must not have: they mean something. */
+/* Characters with a meaning, which a value outside quotes must not have. */
 #define SPECIAL "*|\"\\ "
 
 static struct normal_sink *normal_self(struct sink *s)
@@ -17,7 +17,7 @@ static struct normal_sink *normal_self(struct sink *s)
 	return (struct normal_sink *)s; /* sink is its first member */
 }
 
-/* The whole key: where we are, and the value's own.  Lives until the next. */
+/* Return the key with its path, valid until the next call. */
 static const char *path(struct normal_sink *s, const char *key)
 {
 	size_t at = s->prefix[s->depth];
@@ -27,7 +27,7 @@ static const char *path(struct normal_sink *s, const char *key)
 		s->last = key;
 	else if (key)
 		snprintf(s->joined, sizeof(s->joined), "%.*s%s", (int)at, s->path, key);
-	else if (at) /* an element: goes by the array's name */
+	else if (at) /* an element has the array's name */
 		snprintf(s->joined, sizeof(s->joined), "%.*s", (int)at - 1, s->path);
 	else
 		s->last = "value";
@@ -39,7 +39,7 @@ static void normal_put(struct normal_sink *s, const char *key, const char *value
 	draft_add(s->draft, path(s, key), value);
 }
 
-/* Where to make a value, until it is put. */
+/* Return the empty buffer for a value. */
 static struct buf *begin_value(struct sink *sink)
 {
 	struct buf *b = &normal_self(sink)->draft->scratch;
@@ -53,7 +53,7 @@ static void normal_put_value(struct sink *sink, const char *key)
 	normal_put(normal_self(sink), key, buf_str(&normal_self(sink)->draft->scratch));
 }
 
-/* The argument that a value at the top is; NULL deeper down. */
+/* Return the argument whose value is at the top level, or NULL. */
 static const struct arg_desc *argument(const struct normal_sink *s, const char *key)
 {
 	const struct call_desc *d = s->call->desc;
@@ -75,7 +75,7 @@ static void normal_begin(struct sink *sink, const char *key, enum sink_shape sha
 		return;
 	s->depth++;
 	if (arg && arg->kind == ARG_ATTR) {
-		s->in_attr = s->depth; /* its members are known by their names alone */
+		s->in_attr = s->depth; /* its members are known without the path */
 	} else if (key) {
 		snprintf(s->path + at, sizeof(s->path) - at, "%s.", key);
 		at = strlen(s->path);
@@ -93,7 +93,7 @@ static void normal_end(struct sink *sink)
 		s->depth--;
 }
 
-/* Does the kernel number things in what this ioctl gives back? */
+/* Return whether the ioctl returns numbers that the kernel assigned. */
 static bool gives_ids(const struct normal_sink *s)
 {
 	const struct ioctl_desc *d;
@@ -185,7 +185,7 @@ static void note_ring(void *ctx, struct ring *r)
 		h->ring = r;
 }
 
-/* "\1N\2", and the draft refers to it. */
+/* Append "\1N\2", a reference to the event. */
 static void refer(struct normal_draft *d, const struct normal_event *e, struct buf *out)
 {
 	d->refers = true;
@@ -194,7 +194,7 @@ static void refer(struct normal_draft *d, const struct normal_event *e, struct b
 	buf_addc(out, REF_END);
 }
 
-/* Unmapped or moved: the ring at that address, by its event. */
+/* Append the event of the ring at that address, which is unmapped or moved. */
 static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 {
 	struct holding h = { .addr = addr };
@@ -211,7 +211,7 @@ static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 	return true;
 }
 
-/* Addresses that an attr names are told apart; where memory lies is not told. */
+/* Number the addresses in an attr; write others as "addr". */
 static void put_addr(struct sink *sink, const char *key, uint64_t v)
 {
 	struct normal_sink *s = normal_self(sink);
@@ -243,7 +243,7 @@ static void normal_put_enum(struct sink *sink, const char *key, const struct xla
 		normal_put_uint(sink, key, v);
 }
 
-/* Joined with +, since | means "or" where values are expected. */
+/* Join flags with +, since | separates alternatives in expectations. */
 static void normal_put_flags(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e;
@@ -282,7 +282,7 @@ static void normal_put_packed(struct sink *sink, const char *key, uint64_t raw,
 	normal_put_value(sink, key);
 }
 
-/* A word as part of a line: what would be read as something else becomes _. */
+/* Append a word with characters that have a meaning replaced by _. */
 static void normal_add_word(struct buf *out, const char *word)
 {
 	for (; *word; word++)
@@ -298,7 +298,7 @@ static void normal_put_symbol(struct sink *sink, const char *key, const char *wo
 	normal_put_value(sink, key);
 }
 
-/* Is what stands before bytes[at] a comparison with a name that ends in pid? */
+/* Return whether a comparison with a name that ends in "pid" precedes bytes[at]. */
 static bool compares_pid(const char *bytes, size_t at)
 {
 	while (at && bytes[at - 1] == ' ')
@@ -318,7 +318,7 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 		int64_t pid = 0;
 		size_t n = 0;
 
-		/* perf trace filters its own pid out */
+		/* perf trace filters out its own pid */
 		if (isdigit(c) && compares_pid(bytes, i))
 			for (; i + n < len && n < 9 && isdigit((unsigned char)bytes[i + n]); n++)
 				pid = 10 * pid + bytes[i + n] - '0';
@@ -390,7 +390,7 @@ static void normal_put_fd(struct sink *sink, const char *key, int64_t fd, const 
 	normal_put_value(sink, key);
 }
 
-/* Numbers that differ between kernels give way to the names behind them. */
+/* Replace numbers that differ between kernels by names. */
 static void note(struct sink *sink, const char *key, const char *text)
 {
 	struct normal_sink *s = normal_self(sink);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The normal form complete: its names, its order, its lines. */
+/* Completing the normal form: names, order, lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ bool normal_is_open(const struct normal *n, const struct normal_item *i)
 
 /* Which CPUs mean something ------------------------------------------------------ */
 
-/* The same text, and the same events in it? */
+/* Return whether two calls have the same text and events. */
 static bool same_value(const struct normal *n, const struct normal_item *a, const char *x,
 		       const struct normal_item *b, const char *y)
 {
@@ -113,7 +113,7 @@ static bool same_value(const struct normal *n, const struct normal_item *a, cons
 	}
 }
 
-/* The same open for another CPU? */
+/* Return whether two opens differ in their CPU only. */
 static bool same_series(const struct normal *n, const struct normal_item *a,
 			const struct normal_item *b)
 {
@@ -153,7 +153,7 @@ static bool is_probe(const struct normal *n, const struct normal_item *i,
 	       !(before && same_series(n, i, before)) && !(after && same_series(n, i, after));
 }
 
-/* An open is masked only when its neighbours have been looked at as they were. */
+/* Mask probes after all have been examined: masking changes what neighbours look like. */
 static void mask_probes(const struct normal *n, struct normal_task *t)
 {
 	struct normal_item *open = NULL, before, now;
@@ -191,7 +191,7 @@ static void own_name(const struct normal_event *e, struct buf *out)
 		buf_addf(out, "#%u", e->count);
 }
 
-/* counts: how many there are of each name without a number */
+/* counts: the events of each name */
 static void count_event(struct normal_event *e, struct map *counts, struct buf *scratch)
 {
 	uintptr_t count;
@@ -206,7 +206,7 @@ static void count_event(struct normal_event *e, struct map *counts, struct buf *
 	e->count = (uint32_t)count;
 }
 
-/* Those that nobody opened, and those whose open was cut off, have no number. */
+/* Number the events by name; an event whose open was not seen has none. */
 static void count_events(struct normal *n)
 {
 	struct buf scratch = { 0 };
@@ -234,7 +234,7 @@ void normal_event_name(const struct normal_task *t, const struct normal_event *e
 {
 	const struct normal_event *as = e->mate ? e->mate : e;
 
-	/* a mate's opener goes by the same name */
+	/* the opener of a mate has the same name */
 	if (strcmp(as->opener->name, t->name))
 		buf_addf(out, "%s:", as->opener->name);
 	own_name(as, out);
@@ -287,7 +287,7 @@ static int normal_by_name(const void *a, const void *b)
 
 struct sorted {
 	struct normal_item item;
-	size_t line;		/* where it is in the lines */
+	size_t line;		/* its place in the lines */
 };
 
 static int by_line(const void *a, const void *b, void *lines)
@@ -296,7 +296,7 @@ static int by_line(const void *a, const void *b, void *lines)
 		      (char *)lines + ((const struct sorted *)b)->line);
 }
 
-/* Unmapping at the end of a measurement comes as hang-ups are seen. */
+/* Move late items last: rings are unmapped as hang-ups happen to be seen. */
 static void put_late_last(const struct normal *n, struct normal_task *t)
 {
 	struct sorted *late = xcalloc(t->nlate + 1, sizeof(*late));
@@ -319,7 +319,7 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 	free(late);
 }
 
-/* Whether the call does no more than to try what the kernel takes: it was asked. */
+/* Return whether the call only probes the kernel, which did answer it. */
 static bool only_tries(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_event *e = normal_subject(n, i);

@@ -33,7 +33,7 @@ bool perfdata_is(FILE *f)
 	while (n < sizeof(start) && (c = getc(f)) != EOF)
 		start[n++] = (uint8_t)c;
 	v = n == sizeof(start) ? load_uint(start, 8) : 0;
-	/* glibc and musl both take back what was just read, all of it */
+	/* glibc and musl both accept that many bytes */
 	while (n)
 		ungetc(start[--n], f);
 	return v == magic || v == bswap_64(magic) || v == magic1 || v == bswap_64(magic1);
@@ -87,7 +87,7 @@ static const char *perfdata_name_event(const struct names *n, uint64_t id)
 
 /* Events ---------------------------------------------------------------------- */
 
-/* attr_size bytes: the attr, and where its ids are. */
+/* Add an event from its attr_size bytes in the file: the attr and the section of its ids. */
 static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 {
 	uint8_t stored[ATTR_MOST + IDS_SECTION];
@@ -102,7 +102,7 @@ static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 	offset = load_uint(stored + len, 8);
 	size = load_uint(stored + len + 8, 8);
 	p->nids += size / 8;
-	/* no two events have an id in common: all ids are shorter than the file */
+	/* ids are unique, so that all of them are shorter than the file */
 	if (size % 8 || !perffile_has(&p->file, offset, size) ||
 	    p->nids > p->file.size / 8) {
 		perfdata_add_event(p, stored, len, NULL, 0);
@@ -181,7 +181,7 @@ static bool perfdata_read_file(struct perfdata *p, const uint8_t *header)
 	return read_features(p, header);
 }
 
-/* In a pipe, events and features are records among the others. */
+/* Read an event or a feature, which are records in a pipe. */
 static void read_piped(void *ctx, const struct perfdata_record *r)
 {
 	struct perfdata *p = ctx;
@@ -219,7 +219,7 @@ static void read_piped(void *ctx, const struct perfdata_record *r)
 	}
 }
 
-/* Those formats that differ, for records that do not say whose they are. */
+/* List the different record formats, to try on each record. */
 static void collect_formats(struct perfdata *p)
 {
 	for (size_t i = 0; i < p->nevents; i++) {

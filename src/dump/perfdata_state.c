@@ -34,7 +34,7 @@ void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
 {
 	struct perfdata_event *e;
 
-	/* room is made in powers of two */
+	/* grows in powers of two */
 	if (!(p->nevents & (p->nevents - 1)))
 		p->events = xrealloc(p->events, (p->nevents ? 2 * p->nevents : 1) *
 				     sizeof(*p->events));

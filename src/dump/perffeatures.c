@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The feature sections of perf.data files that say what things are called. */
+/* The feature sections of perf.data files that contain names. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,7 +10,7 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Bytes not yet read of a section; short: there were fewer than it states. */
+/* The unread bytes of a section; cut: it is shorter than it states. */
 struct section {
 	const uint8_t *at, *end;
 	bool cut;
@@ -30,7 +30,7 @@ static uint64_t feature_take_uint(struct section *s, size_t width)
 	return v;
 }
 
-/* A length, and so many bytes with a NUL among them; "" when cut. */
+/* Read a length and a string of that size, which a NUL may end earlier; "" when cut. */
 static const char *feature_take_string(struct section *s, size_t *len)
 {
 	size_t room = feature_take_uint(s, 4);

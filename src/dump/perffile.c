@@ -11,7 +11,7 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* What comes from a pipe is put where it can be read twice. */
+/* Copy what comes from a pipe to memory, to be read twice. */
 static bool perffile_copy(struct perffile *p, FILE *f)
 {
 	char *room = xmalloc(WINDOW);
@@ -91,7 +91,7 @@ const uint8_t *perffile_at(struct perffile *p, uint64_t offset, size_t len)
 		p->at = offset;
 		p->len = perffile_fill(p, p->window, WINDOW, offset);
 		if (p->len < len)
-			return NULL; /* it has become shorter, or the disk failed */
+			return NULL; /* the file was truncated, or the disk failed */
 	}
 	return p->window + (offset - p->at);
 }

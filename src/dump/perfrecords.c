@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The records of a perf.data file, and which event each is of. */
+/* The records of a perf.data file and their events. */
 #include "abi/layout.h"
 #include "dump/perfdata_state.h"
 #include "xlat/constants.h"
@@ -25,11 +25,11 @@ static const struct perfdata_event *event_for(const struct perfdata *p,
 		if (e)
 			return e;
 	}
-	/* what perf made up itself has the id 0 and the first event's format */
+	/* records that perf synthesized have id 0 and the first event's format */
 	return &p->events[0];
 }
 
-/* Bytes that stand behind a record without being counted in its size. */
+/* Set r->behind to the payload after a record, which its size does not include. */
 static bool payload(const struct perfdata *p, struct perfdata_record *r)
 {
 	r->behind = 0;

@@ -43,7 +43,7 @@ static const struct {
 	{ KIND_END, reader_tell_end },
 };
 
-/* Says what is wrong with the line; true when reading shall go on. */
+/* Warn of what is wrong with the line; return whether to read on. */
 static bool complain(struct reader *r, const char *what, const char *detail)
 {
 	r->whole = false;
@@ -132,7 +132,7 @@ static char *reader_copy(struct scan_value *o, const char *key)
 	return xstrdup(text ? text : "?");
 }
 
-/* NULL, or what is wrong. */
+/* Return NULL, or what is wrong. */
 static const char *take_header(struct reader *r, struct scan_value *o)
 {
 	struct session_facts *f = &r->facts;

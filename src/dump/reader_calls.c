@@ -27,7 +27,7 @@ void reader_drop_call(struct reader *r, pid_t tid)
 	reader_free_call(map_del(&r->begun, (uint64_t)tid));
 }
 
-/* One for each argument that the call has: what else is in registers is not told. */
+/* Read the raw arguments, one for each that the call has. */
 static void take_raw(struct line *l, struct call *c)
 {
 	struct scan_value *raw = dump_get_array(l->o, "raw"), *word;
@@ -42,7 +42,7 @@ static void take_raw(struct line *l, struct call *c)
 			l->wrong = "raw";
 }
 
-/* Copies of memory that belong to that phase; of both on a "call" line. */
+/* Read the copies of memory of one phase; a "call" line has both. */
 static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 {
 	struct scan_value *list = dump_get_array(l->o, "memory"), *m;
@@ -69,7 +69,7 @@ static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 	}
 }
 
-/* What was done to the call, or is going to be. */
+/* Read what -e inject= or --as-kernel did to the call. */
 static void take_injection(struct line *l, struct inject *t)
 {
 	const char *because = dump_get_string(l->o, "because");
@@ -154,7 +154,7 @@ void reader_tell_enter(struct line *l)
 	if (!c)
 		return;
 	before = map_set(&l->r->begun, (uint64_t)c->tid, c);
-	/* without -e trace= what was shown then is shown again */
+	/* without -e trace= the dump decides */
 	if (s->selection && s->selection->chosen)
 		c->shown = c->shown && session_shows(s, c);
 	session_enter(s, c);
@@ -208,7 +208,7 @@ void reader_tell_call(struct line *l)
 		finish_call(l, c);
 }
 
-/* The task's end follows, and takes the call with it. */
+/* Check the line only: the task's end follows and ends the call. */
 void reader_tell_abandoned(struct line *l)
 {
 	if (!reader_call_of(l->r, need_pid(l, "tid")))

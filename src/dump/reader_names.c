@@ -13,7 +13,7 @@
 enum { CONFIGS = 8 };
 
 struct reader_names {
-	struct names hooks;	/* first: the hooks get it back */
+	struct names hooks;	/* first: the hooks cast it back */
 	/* keys to allocated names */
 	struct map pmus, tracepoints, terms, fds, formats, symbols;
 };
@@ -23,7 +23,7 @@ static const struct reader_names *reader_self(const struct names *n)
 	return (const struct reader_names *)n;
 }
 
-/* A name under a hash of its parts: a dump that makes two collide lies to itself. */
+/* Return a hash of the parts; a dump with collisions harms only itself. */
 static uint64_t terms_key(uint64_t type, const uint64_t *config, size_t n)
 {
 	uint64_t key = hash_word(HASH_START, type);
@@ -81,7 +81,7 @@ static const char *reader_name_symbol(const struct names *n, int32_t pid, uint64
 	return name && *name ? name : NULL;
 }
 
-/* name NULL: it has none (any more). */
+/* Set a name, or remove it if name is NULL. */
 static void reader_put(struct map *m, uint64_t key, const char *name)
 {
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
@@ -118,7 +118,7 @@ bool reader_names_add(struct reader_names *n, struct scan_value *o)
 		reader_put(&n->formats, key, name);
 	else if (of && !strcmp(of, "symbol") && dump_get_int(o, "pid", &tid) &&
 		 dump_get_hex(o, "ip", &ip) && dump_get_uint(o, "cpumode", &key))
-		/* "": it has none any more */
+		/* "": no longer named */
 		reader_put(&n->symbols, symbol_key(tid, ip, key, after_call), name ? name : "");
 	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
 		 dump_get_int(o, "fd", &fd))

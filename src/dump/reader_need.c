@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Members of a line that must be there. */
+/* Required members of a line. */
 #include "dump/reader_internal.h"
 
 int64_t need_int(struct line *l, const char *key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines about tasks, and about events and rings apart from calls. */
+/* Lines about tasks, events and rings. */
 #include <limits.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@ struct scan {
 	uint32_t *slots;		/* of one object: see same_names() */
 	size_t slots_room;
 	uint32_t secret;
-	struct json_tokener *strings;	/* decodes those with escapes */
+	struct json_tokener *strings;	/* decodes strings with escapes */
 	unsigned int nesting;
 	char *start, *at, *end;		/* *end is NUL: no loop needs to look for it */
 	char error[160];
@@ -32,7 +32,7 @@ struct scan *scan_new(unsigned int nesting)
 	s->strings = json_tokener_new();
 	if (!s->strings)
 		die("out of memory for reading JSON");
-	/* without a random number, it is only easier to make reading slow */
+	/* without a random secret reading could be slowed down on purpose */
 	if (getrandom(&s->secret, sizeof(s->secret), GRND_NONBLOCK) < 0)
 		s->secret = 0x12345677;
 	s->secret = s->secret >> 3 | 1 << 28;
@@ -65,7 +65,7 @@ struct scan_value *scan_member(struct scan_value *object, const char *key)
 	return NULL;
 }
 
-/* What is wrong at p; always false. */
+/* Set the error at p; return false. */
 static bool __attribute__((format(printf, 3, 4)))
 wrong(struct scan *s, const char *p, const char *fmt, ...)
 {
@@ -106,7 +106,7 @@ static bool same_name(const struct scan_value *a, const struct scan_value *b)
 	return a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len);
 }
 
-/* How much of a name can be shown, in whole characters. */
+/* Return how many bytes of a name to show, in whole characters. */
 static int some(const struct scan_value *v)
 {
 	size_t n = 0, next;
@@ -124,7 +124,7 @@ static bool api_desc_twice(struct scan *s, const struct scan_value *v)
 	return true;
 }
 
-/* Whether two members have one name; that is an error then. */
+/* Return whether two members have the same name, and set the error. */
 static bool same_names(struct scan *s, struct scan_value *object)
 {
 	size_t slots = 4;
@@ -175,7 +175,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Moves behind the backslash and what belongs to it. */
+/* Move past a backslash and its escape. */
 static bool skip_escape(struct scan *s, char **p)
 {
 	char c = (*p)[1];
@@ -193,7 +193,7 @@ static bool skip_escape(struct scan *s, char **p)
 	return true;
 }
 
-/* Escapes are seldom: json-c knows what they stand for, which is never longer. */
+/* Decode a string with escapes by json-c; they are rare, and never become longer. */
 static bool scan_decode(struct scan *s, char *text, uint32_t *len)
 {
 	struct json_object *o;
@@ -211,7 +211,7 @@ static bool scan_decode(struct scan *s, char *text, uint32_t *len)
 	return true;
 }
 
-/* Bytes that end a run of plain characters in a string. */
+/* Bytes that end a run of ordinary characters in a string. */
 static const bool special[256] = {
 	[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x80 ... 0xff] = true,
 };
@@ -266,7 +266,7 @@ static bool scan_json_number(struct scan *s, struct scan_value *v)
 	if (*s->at == '-')
 		s->at++;
 	if (*s->at == '0')
-		s->at++;	/* and no digit behind it */
+		s->at++;	/* without a digit after it */
 	else if (!skip_digits(s))
 		return false;
 	if (*s->at == '.') {
@@ -309,7 +309,7 @@ static bool scan_json_word(struct scan *s, struct scan_value *v)
 	return wrong(s, p, "a value is missing");
 }
 
-/* Moves behind one of two characters; which says which of them it was. */
+/* Move past one of two characters and set which. */
 static bool scan_either(struct scan *s, char more, char end, bool *ended)
 {
 	skip_blanks(s);
@@ -384,7 +384,7 @@ static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key
 		return scan_json_word(s, v);
 	v->type = *s->at == '{' ? SCAN_OBJECT : SCAN_ARRAY;
 	good = *s->at == '{' ? scan_object(s, depth, self) : scan_array(s, depth, self);
-	v = &s->values[self];	/* it may have moved */
+	v = &s->values[self];	/* realloc() may have moved it */
 	v->size = (uint32_t)(s->n - self);
 	return good && !(v->type == SCAN_OBJECT && same_names(s, v));
 }

@@ -32,7 +32,7 @@ void text_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view
 	text_end_line(v, tid);
 }
 
-/* The first page, as the kernel keeps it for the ring's readers. */
+/* The line of the ring's first page, struct perf_event_mmap_page. */
 static void page_line(struct text_view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	const struct walk w = {
@@ -55,7 +55,7 @@ void text_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view
 
 	if (!v->o->records)
 		return;
-	if (l->error && l->error != ESRCH) { /* not where the task was simply gone */
+	if (l->error && l->error != ESRCH) { /* ESRCH: the task has ended */
 		start_ring_line(v, tid, ns, l->ring->number);
 		buf_addf(&v->line, "could not be looked into: %s", strerror(l->error));
 		text_end_line(v, tid);

@@ -13,7 +13,7 @@
 
 #define NS 1000000000ULL
 
-/* A call that takes so long is shown before it returns. */
+/* A call that runs this long is shown before it returns. */
 #define IDLE_NS 200000000ULL
 
 static void pending_free(struct pending *p)
@@ -43,7 +43,7 @@ static void text_free(struct view *view)
 	free(v);
 }
 
-/* Lines carry a pid once there is more than one task. */
+/* Lines have a pid once there is more than one task. */
 static void text_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
 	struct text_view *v = text_self(view);
@@ -92,7 +92,7 @@ static void text_on_enter(struct view *view, const struct call *c)
 	if (!c->shown)
 		return;
 	p = pending_take(v, c->tid);
-	if (p) /* its end was not seen */
+	if (p) /* its return was not seen */
 		pending_done(v, p);
 	p = pending_new(v, c);
 	text_init_sink(v, &t, &p->args);
@@ -280,7 +280,7 @@ static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns
 	if (stale)
 		pending_done(v, (struct pending *)stale);
 	if (!shown || told || !exe)
-		return; /* the execve's own line says it, or nobody wants to know */
+		return; /* the execve's own line shows it, or it is not to be shown */
 	snprintf(text, sizeof(text), "now runs %s", exe);
 	event_line(v, tid, ns, text);
 }
