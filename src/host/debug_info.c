@@ -16,7 +16,7 @@
 #include "lib/buf.h"
 #include "lib/die.h"
 
-enum { MAX_SEGMENTS = 256 };
+enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
 
 /* A part of the file that is mapped as code, and the address it is linked to. */
 struct segment {
@@ -258,32 +258,59 @@ static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dw
 	return unit;
 }
 
-/* Go from the innermost scope outwards: each inlined function moves file and line. */
-static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file, uint32_t line,
-		       struct code *c)
+/*
+ * Find the scopes around addr below die, outermost first; return how many there are.
+ * dwarf_getscopes() cannot tell inlined functions from those around them, and
+ * dwarf_getscopes_die() visits the whole unit.
+ */
+static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scopes, size_t max)
 {
-	Dwarf_Die *scopes = NULL, *around = NULL;
-	Dwarf_Files *files;
-	int n = dwarf_getscopes(unit, addr, &scopes);
+	Dwarf_Die child;
+	size_t n = 0;
 
-	/* these would go on with the scopes of the inlined function's definition */
-	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &around) : 0;
+	if (!max || dwarf_child(die, &child))
+		return 0;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_lexical_block:
+			if (dwarf_haspc(&child, addr) <= 0)
+				break;
+			scopes[0] = child;
+			return 1 + debug_info_scopes(&child, addr, scopes + 1, max - 1);
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			n = debug_info_scopes(&child, addr, scopes, max);
+			break;
+		}
+	} while (!n && !dwarf_siblingof(&child, &child));
+	return n;
+}
+
+/* Go from the innermost scope outwards: each inlined function moves file and line. */
+static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file,
+				  uint32_t line, struct code *c)
+{
+	Dwarf_Die scopes[MAX_SCOPES];
+	Dwarf_Files *files;
+	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
+
 	if (dwarf_getsrcfiles(unit, &files, NULL))
 		n = 0;
-	for (int i = 0; i < n && file && dwarf_tag(&around[i]) != DW_TAG_subprogram; i++) {
-		if (dwarf_tag(&around[i]) != DW_TAG_inlined_subroutine)
+	while (file && n-- && dwarf_tag(&scopes[n]) != DW_TAG_subprogram) {
+		if (dwarf_tag(&scopes[n]) != DW_TAG_inlined_subroutine)
 			continue;
 		/* the last place is for the outermost function */
 		if (c->nlines < CODE_LINES - 1)
-			code_add_line(c, debug_info_name(&around[i]), file, line);
-		file = dwarf_filesrc(files, debug_info_number(&around[i], DW_AT_call_file),
+			code_add_line(c, debug_info_name(&scopes[n]), file, line);
+		file = dwarf_filesrc(files, debug_info_number(&scopes[n], DW_AT_call_file),
 				     NULL, NULL);
-		line = (uint32_t)debug_info_number(&around[i], DW_AT_call_line);
+		line = (uint32_t)debug_info_number(&scopes[n], DW_AT_call_line);
 	}
 	if (file)
 		code_add_line(c, "", file, line);
-	free(scopes);
-	free(around);
 }
 
 static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
