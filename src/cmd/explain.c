@@ -210,7 +210,7 @@ static int explain_dump(struct explaining *x, const char *path)
 	return status;
 }
 
-/* Explain what is no whole dump: terms, attrs, events, one line. */
+/* Explain terms, attrs, events or one line of a dump. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
 	bool judged = x->attr || x->events;

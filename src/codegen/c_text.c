@@ -60,7 +60,8 @@ static void put_title(struct writer *w)
 	if (p->injected)
 		buf_adds(out, " * Left out: injected calls, which the kernel did not see.\n");
 	if (p->threads > 1)
-		buf_addf(out, " * %zu threads made these calls; here one makes them all.\n", p->threads);
+		buf_addf(out, " * %zu threads made these calls; here one makes them all.\n",
+			 p->threads);
 	buf_adds(out, " *\n * Build: cc -Wall -Wextra -o NAME THIS_FILE.c\n * Run:   ./NAME");
 	for (size_t i = 0; i < p->nothers; i++)
 		buf_addf(out, " PID%s", p->nothers > 1 && !i ? "..." : "");

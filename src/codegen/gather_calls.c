@@ -34,7 +34,7 @@ void gather_mmap(struct gather *g)
 
 	c_args_make(&args, c, g->names);
 	if (c->failed) {
-		buf_addf(&text, "(void)mmap(NULL, %s, %s, %s, %s, %s); /* failed in the trace, too */",
+		buf_addf(&text, "(void)mmap(NULL, %s, %s, %s, %s, %s); /* failed in the trace */",
 			 buf_str(&args.text[1]), buf_str(&args.text[2]),
 			 buf_str(&args.text[3]), buf_str(&args.text[4]),
 			 buf_str(&args.text[5]));

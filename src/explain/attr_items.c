@@ -299,7 +299,8 @@ static void item_records(const struct open_attr *a, uint64_t set, bool deep, str
 	attr_prose_begin(a, p, list, n);
 	prose_adds(p, "also writes ");
 	for (size_t i = 0; i < n; i++) {
-		const char *what = attr_prose_skip_verb(layout_perf_event_attr.fields[list[i]].meaning);
+		const struct field *f = &layout_perf_event_attr.fields[list[i]];
+		const char *what = attr_prose_skip_verb(f->meaning);
 
 		/* what follows a semicolon is no record */
 		prose_addf(p, "%s%.*s", i ? "; " : "", (int)strcspn(what, ";"), what);

@@ -57,7 +57,8 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 			   timed == 1 ? "It was not multiplexed" : "They were not multiplexed",
 			   timed == counting ? "" : " where both were read");
 	else if (hardware)
-		prose_adds(p, " Whether there was multiplexing is unknown: the times were not read.");
+		prose_adds(p, " Whether there was multiplexing is unknown: the times were not "
+			      "read.");
 	else
 		prose_adds(p, " Such events need no hardware counter and are never multiplexed.");
 }

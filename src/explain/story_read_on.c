@@ -37,7 +37,8 @@ static void read_on_offer(struct read_on_words *w, const char *name, uint32_t si
 }
 
 /* Offer the members that are set, except type and size, and successful ioctls. */
-static void read_on_offer_event(const struct story_text *t, const struct event *e, struct read_on_words *out)
+static void read_on_offer_event(const struct story_text *t, const struct event *e,
+				struct read_on_words *out)
 {
 	const struct seen_event *seen = story_event(t->s, e);
 	struct open_attr a = story_attr(t->s, e);

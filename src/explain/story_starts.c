@@ -91,9 +91,9 @@ static void start_how(const struct story_text *t, const struct event **list, siz
 		prose_adds(p, "disabled=1: enabled by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
 		break;
 	case START_LEADER:
-		prose_adds(p, n == 1 ? "disabled=0, in a group: counts while its leader is enabled." :
-				       "disabled=0, in a group: each counts while its leader is "
-				       "enabled.");
+		prose_adds(p, "disabled=0, in a group: ");
+		prose_adds(p, n == 1 ? "counts while its leader is enabled." :
+				       "each counts while its leader is enabled.");
 		break;
 	case START_UNKNOWN:
 		prose_adds(p, "unknown, because the attr could not be read.");

@@ -121,7 +121,8 @@ void story_tasks(const struct story_text *t)
 	if (others) {
 		prose_item(p);
 		prose_count(p, others, "other task");
-		prose_adds(p, written < STORY_ITEMS ? " ran; no event names them by pid." : " ran.");
+		prose_adds(p, " ran");
+		prose_adds(p, written < STORY_ITEMS ? "; no event names them by pid." : ".");
 		if (any_asks(t, ATTR_INHERIT, false))
 			prose_adds(p, " Children of a measured task inherit its events and are "
 				      "counted with it.");

@@ -346,8 +346,9 @@ static void story_on_free(struct view *v)
 }
 
 static const struct view_ops story_ops = {
-	.born = story_on_born, .enter = story_on_enter, .exit = story_on_exit, .record = story_on_record,
-	.signalled = story_on_signalled, .execed = story_on_execed, .gone = story_on_gone, .free = story_on_free,
+	.born = story_on_born, .enter = story_on_enter, .exit = story_on_exit,
+	.record = story_on_record, .signalled = story_on_signalled,
+	.execed = story_on_execed, .gone = story_on_gone, .free = story_on_free,
 };
 
 struct view *story_view_new(struct model *m, const struct names *n, const struct arch *arch,

@@ -130,7 +130,8 @@ void summary_add_records(const struct event *e, struct buf *out)
 		if (!event_records(e, type))
 			continue;
 		buf_addf(out, "%s%llu ", sep, (unsigned long long)event_records(e, type));
-		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) : "of unknown type");
+		buf_adds(out, name ? name + strlen(xlat_perf_event_type.prefix) :
+				     "of unknown type");
 		sep = ", ";
 	}
 	if (lost)
