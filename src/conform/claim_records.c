@@ -13,7 +13,7 @@
 #include "drive/ring.h"
 #include "xlat/constants.h"
 
-/* A sink that writes a line "PATH=VALUE" for each value ---------------------------------------- */
+/* A sink that writes a line "PATH=VALUE" for each value -------------------------------- */
 
 enum { DEPTH = 8 };
 
@@ -271,7 +271,7 @@ enum step_result claim_step_find(struct claim_run *run)
 	error = ring_walk(&image, &seen, &result, match_record, &s);
 	buf_free(&s.one);
 	if (error)
-		return claim_untried(run, "cannot read the ring: %s", strerror(error));
+		return claim_untried(run, "cannot read the ring: %s", strerror(-error));
 	e->found = s.found;
 	return find_result(&s);
 }

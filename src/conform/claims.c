@@ -62,7 +62,8 @@ static void try_claim(const struct claim_desc *c, const struct claims_options *o
 	memset(outcome, 0, sizeof(*outcome));
 	if (release < c->since) {
 		snprintf(outcome->reason, sizeof(outcome->reason),
-			 "it applies to Linux %u.%u and later", c->since >> 16, c->since >> 8 & 255);
+			 "it applies to Linux %u.%u and later", c->since >> 16,
+			 c->since >> 8 & 255);
 	} else if (c->until && release >= c->until) {
 		snprintf(outcome->reason, sizeof(outcome->reason),
 			 "it applies to Linux before %u.%u", c->until >> 16, c->until >> 8 & 255);

@@ -56,6 +56,7 @@ unsigned int claim_line(const struct claim_desc *c, const char *source, size_t l
  * commas).  The paragraph extends from its tag to the next, or is the section if it has no
  * tag.  Return false if the page lacks the sentence, as translations do.
  */
-bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words);
+bool claim_undocumented(const struct claim_desc *c, const char *source, size_t len,
+			const char *words);
 
 #endif

@@ -197,17 +197,18 @@ static void paragraph(const struct place_words *w, size_t at, size_t *from, size
 	}
 }
 
-bool claim_unsaid(const struct claim_desc *c, const char *source, size_t len, const char *words)
+bool claim_undocumented(const struct claim_desc *c, const char *source, size_t len,
+			const char *words)
 {
 	struct place_words w = { .cap = 0 };
 	const char *found = find_place(&w, c, source, len);
-	bool unsaid = false;
+	bool undocumented = false;
 	size_t from, to;
 
 	if (found) {
 		paragraph(&w, (size_t)(found - w.text.data), &from, &to);
-		unsaid = !api_desc_any(w.text.data + from, to - from, words);
+		undocumented = !api_desc_any(w.text.data + from, to - from, words);
 	}
 	place_words_free(&w);
-	return unsaid;
+	return undocumented;
 }

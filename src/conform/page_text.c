@@ -148,7 +148,7 @@ static void claim_word(struct page_reader *r, const char *word, unsigned int lin
 		c->line = line;
 		return;
 	}
-	c->linux_said = !strcmp(word, "Linux");
+	c->after_linux = !strcmp(word, "Linux");
 	if (++c->steps > VALUE_STEPS && !c->valued)
 		finish_claim(r);
 }
@@ -162,7 +162,7 @@ static void claim_number(struct page_reader *r, const char *s)
 
 	if (!c->name)
 		return;
-	if (c->valued && c->linux_said) {
+	if (c->valued && c->after_linux) {
 		uint32_t since = release_read(&s);
 
 		finish_claim(r);
@@ -172,7 +172,7 @@ static void claim_number(struct page_reader *r, const char *s)
 		c->valued = true;
 		c->value = v;
 	}
-	c->linux_said = false;
+	c->after_linux = false;
 }
 
 static void claim_punctuation(struct page_reader *r, const char *s)

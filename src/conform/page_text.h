@@ -10,7 +10,7 @@
 struct page_pending {
 	char *name;
 	unsigned int line, steps;
-	bool valued, linux_said;
+	bool valued, after_linux;
 	uint64_t value;
 };
 

@@ -107,14 +107,14 @@ static bool is_same_answer(const char *wanted, const char *given)
 
 bool answer_accepts(const char *wanted, const char *given)
 {
-	char right[ANSWER_MAX] = "", said[ANSWER_MAX] = "";
+	char right[ANSWER_MAX] = "", answer[ANSWER_MAX] = "";
 
-	normalise(given, strlen(given), said);
+	normalise(given, strlen(given), answer);
 	for (;; wanted++) {
 		size_t len = strcspn(wanted, "|");
 
 		normalise(wanted, len, right);
-		if (is_same_answer(skip_article(right), skip_article(said)))
+		if (is_same_answer(skip_article(right), skip_article(answer)))
 			return true;
 		wanted += len;
 		if (!*wanted)

@@ -156,21 +156,21 @@ static void what_is_unsaid_is_told_by_paragraph(void **state)
 	struct claim_desc c = { .name = "x", .section = "ONE", .place = "First text" };
 
 	(void)state;
-	assert_false(claim_unsaid(&c, page, strlen(page), "EINVAL"));
-	assert_false(claim_unsaid(&c, page, strlen(page), "nothing,more text"));
-	assert_true(claim_unsaid(&c, page, strlen(page), "ENOENT,EINVALID,INVAL"));
+	assert_false(claim_undocumented(&c, page, strlen(page), "EINVAL"));
+	assert_false(claim_undocumented(&c, page, strlen(page), "nothing,more text"));
+	assert_true(claim_undocumented(&c, page, strlen(page), "ENOENT,EINVALID,INVAL"));
 	c.place = "text here";
-	assert_false(claim_unsaid(&c, page, strlen(page), "einval"));
+	assert_false(claim_undocumented(&c, page, strlen(page), "einval"));
 	c.place = "inner";
-	assert_true(claim_unsaid(&c, page, strlen(page), "More"));
+	assert_true(claim_undocumented(&c, page, strlen(page), "More"));
 	c.place = "Other";
-	assert_true(claim_unsaid(&c, page, strlen(page), "EINVAL"));
+	assert_true(claim_undocumented(&c, page, strlen(page), "EINVAL"));
 	c.place = "nowhere";
-	assert_false(claim_unsaid(&c, page, 9, "EINVAL"));
+	assert_false(claim_undocumented(&c, page, 9, "EINVAL"));
 	c.section = "TWO";
 	c.place = "No tag";
-	assert_false(claim_unsaid(&c, page, strlen(page), "EIO"));
-	assert_true(claim_unsaid(&c, page, strlen(page), "ENOENT"));
+	assert_false(claim_undocumented(&c, page, strlen(page), "EIO"));
+	assert_true(claim_undocumented(&c, page, strlen(page), "ENOENT"));
 }
 
 /* Trying them ---------------------------------------------------------------------------- */

@@ -43,14 +43,14 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 }
 
 /* The page does not say so, and what was tried does not deny it. */
-static void unsaid_claim(struct conform_cmd *cmd, const struct claim_result *r)
+static void undocumented_claim(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;
 	const struct buf *source = &cmd->c.page.source;
 	const char *words = tables_pair(unsaid_descs, d->name);
 	struct finding *f;
 
-	if (!words || !claim_unsaid(d, buf_str(source), source->len, words))
+	if (!words || !claim_undocumented(d, buf_str(source), source->len, words))
 		return;
 	f = compare_add(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
 			 "Undocumented: %s", d->meaning);
@@ -71,7 +71,7 @@ static void claims_report(void *ctx, const struct claim_result *r)
 	if (r->verdict == CLAIM_FALSE)
 		false_claim(cmd, r);
 	else
-		unsaid_claim(cmd, r);
+		undocumented_claim(cmd, r);
 	if (r->verdict == CLAIM_UNTRIED)
 		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
 }
