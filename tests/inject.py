@@ -617,7 +617,7 @@ def attached_abis(tap, tmp):
 
 def misuse(tap):
 	for expr, word in (("inject=", "requires calls"), ("inject=nothing:error=EIO", "unknown call"),
-			   ("inject=read", "does nothing"), ("inject=read:error=ENOTHING", "ENOTHING"),
+			   ("inject=read", "has no effect"), ("inject=read:error=ENOTHING", "ENOTHING"),
 			   ("inject=read:error=EIO:retval=1", "given twice"),
 			   ("inject=read:error=EIO:when=0", "no count"),
 			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),

@@ -776,10 +776,10 @@ def test_nobody(tap):
 		return tap.skip("an ordinary user", "who may not run this build")
 	o = Opened(["-q", "-e", "task-clock,page-faults", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 0 and o.figures.get("page-faults", 0) > 10 and
-	       "leaving out the kernel: perf_event_paranoid is 2" in o.err,
+	       "excluding the kernel: perf_event_paranoid is 2" in o.err,
 	       "an ordinary user counts the user's part, and is told so", [o.err])
 	o = Opened(["-q", "-e", "task-clock:u", "true"], preexec_fn=sp.as_nobody())
-	tap.ok(o.status == 0 and "leaving out" not in o.err, "and is not, who asked for that",
+	tap.ok(o.status == 0 and "excluding" not in o.err, "and is not, who asked for that",
 	       [o.err])
 	o = Opened(["-q", "-e", "task-clock:k", "true"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 2 and "CAP_PERFMON" in o.err, "the kernel's part needs more",

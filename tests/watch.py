@@ -246,7 +246,7 @@ def test_nobody(tap):
 	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=sp.as_nobody())
 	got = collections.Counter(x.type for x in rp.records(r.stderr.split("\n")))
 	tap.ok(r.returncode == 0 and got["FORK"] == 1 and got["COMM"] == 2 and
-	       "leaving out namespaces records" in r.stderr,
+	       "omitting namespaces records" in r.stderr,
 	       "an ordinary user sees all but namespaces, and is told so",
 	       [r.returncode, got, r.stderr[:300]])
 	r = watch(["--only=namespaces", "true"], preexec_fn=sp.as_nobody())

@@ -21,7 +21,7 @@
 
 enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
 
-/* Of the calls for which the condition holds, which: first, first + step, ... last. */
+/* Which of the calls that meet the condition: first, first + step, ... last. */
 struct occasions {
 	uint64_t first, last, step;	/* step 0: the first only */
 };
@@ -83,7 +83,7 @@ static int64_t any_number(const char *word, const char *what)
 	return n;
 }
 
-/* In microseconds, unless it says otherwise. */
+/* Return the time in ns; without a unit it is in microseconds. */
 static uint64_t duration(const char *word, const char *what)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static uint64_t duration(const char *word, const char *what)
 	    "microseconds), not '%s'", what, word);
 }
 
-/* FIRST, FIRST+, FIRST+STEP, FIRST..LAST, FIRST..LAST+STEP; false if it is none. */
+/* Read FIRST, FIRST+, FIRST+STEP, FIRST..LAST or FIRST..LAST+STEP; return false on others. */
 static bool read_occasions(const char *text, struct occasions *at)
 {
 	uint64_t first, last = UINT64_MAX, step = 0;
@@ -173,7 +173,7 @@ static _Noreturn void unknown_part(const char *part, size_t len)
 	    "delay_exit=, signal= and when=", part);
 }
 
-/* One of the parts between the colons. */
+/* Parse one part between colons. */
 static void read_part(struct injection *in, const char *part)
 {
 	struct inject *t = &in->does;
@@ -225,7 +225,7 @@ void injections_add(struct injections **i, const char *expr)
 		in->at = (struct occasions){ 1, UINT64_MAX, 1 };
 	t = &in->does;
 	if (!t->injected && !t->signal && !t->enter_delay_ns && !t->exit_delay_ns)
-		die("-e inject=%s does nothing: add error=, retval=, delay_enter=, delay_exit= "
+		die("-e inject=%s has no effect: add error=, retval=, delay_enter=, delay_exit= "
 		    "or signal=", expr);
 }
 
@@ -281,7 +281,7 @@ bool injections_want(const struct injections *i, enum call_id id)
 	return i && i->old.release && (id == CALL_PERF_EVENT_OPEN || id == CALL_IOCTL);
 }
 
-/* The attr of the event that the call opens or is about; NULL: none, or not known. */
+/* Return the attr of the event that the call opens or uses; NULL if unknown. */
 static const uint8_t *injection_attr_of(const struct model *m, const struct call *c, size_t *len)
 {
 	const struct event *e = NULL;
@@ -314,7 +314,7 @@ static bool is_time(struct injection *in, const struct call *c)
 	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
 }
 
-/* What task from has done until now counts for task to; 0: for nobody. */
+/* Move the counts of task from to task to; 0: drop them. */
 static void hand_counts(struct injections *i, pid_t from, pid_t to)
 {
 	for (size_t k = 0; i && k < i->n; k++) {
@@ -340,7 +340,7 @@ void injections_gone(struct injections *i, pid_t tid)
 	hand_counts(i, tid, 0);
 }
 
-/* What the call's task and group are like; a cgroup's descriptor is not ours. */
+/* Return facts about the call's task and group; a cgroup's descriptor is the tracee's. */
 static struct rule_target target_of(const struct model *m, const struct call *c)
 {
 	struct rule_target t = { .descriptor = FACT_UNKNOWN };
@@ -384,7 +384,7 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 	if (!i)
 		return;
 	attr = injection_attr_of(m, c, &len);
-	/* all of them count it, whoever has it */
+	/* every injection counts the call; the first that matches applies */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the user wants done to the calls of the target: -e inject=, --as-kernel. */
+/* Calls to tamper with: -e inject=, --as-kernel. */
 #ifndef PEVTRACE_CLI_INJECTIONS_H
 #define PEVTRACE_CLI_INJECTIONS_H
 
@@ -9,30 +9,27 @@
 
 struct injections;
 
-/*
- * Takes "SET:error=E:when=..." and makes *i if it is NULL.  Dies with a message
- * on what it does not understand.
- */
+/* Parse "SET:error=E:when=..." into *i, which is allocated if NULL; die if it is invalid. */
 void injections_add(struct injections **i, const char *expr);
 
-/* The same for --as-kernel=RELEASE. */
+/* Do the same for --as-kernel=RELEASE. */
 void injections_as_kernel(struct injections **i, const char *release);
 
-/* Reads what must be known of this machine.  i may be NULL. */
+/* Read the facts about this machine.  i may be NULL. */
 void injections_begin(struct injections *i, struct host *host);
 
-/* Whether calls of that kind may have to be stopped for it.  i may be NULL. */
+/* Return whether calls with that id must be stopped.  i may be NULL. */
 bool injections_want(const struct injections *i, enum call_id id);
 
 /*
- * A call that concerns perf begins, and its memory is captured: says in
- * c->inject what is to be done to it.  i may be NULL.
+ * Decide at the beginning of a call that concerns perf, whose memory is captured, what to
+ * do to it, and set c->inject.  i may be NULL.
  */
 void injections_ask(struct injections *i, const struct model *m, struct call *c);
 
 /*
- * Occasions are counted by task, from its birth to its end, whatever programs it
- * runs: its number may come again.  As in struct trace_ops.
+ * Calls are counted by task across execs; forget a task that has exited, as its tid may be
+ * used again.  Arguments as in struct trace_ops.
  */
 void injections_execed(struct injections *i, pid_t tid, pid_t former);
 void injections_gone(struct injections *i, pid_t tid);

@@ -56,7 +56,7 @@ static const char *machine_name_symbol(const struct names *n, int32_t pid, uint6
 {
 	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
 
-	/* where the record does not tell: the upper half is the kernel's */
+	/* if the record does not say: the upper half is the kernel's */
 	if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
 		kernel = (int64_t)ip < 0;
 	return symbols_name(machine_self(n)->symbols, pid, ip, kernel, after_call);
@@ -100,7 +100,7 @@ static bool machine_number(const char *path, uint64_t *v)
 	return true;
 }
 
-/* A name is one directory, never a way through others. */
+/* A name must be one directory, not a path. */
 static bool is_name(const char *name, size_t len)
 {
 	return len && len < 128 && *name != '.' && !memchr(name, '/', len);

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What this machine calls things. */
+/* Names on this machine: PMUs, tracepoints, descriptors, functions. */
 #ifndef PEVTRACE_CLI_MACHINE_H
 #define PEVTRACE_CLI_MACHINE_H
 
 #include "abi/call.h"
 
 struct machine {
-	struct names names;	/* first: the hooks get it back */
+	struct names names;	/* must be first: hooks cast it back */
 	struct host *host;
 	struct symbols *symbols;	/* NULL unless asked for */
 	char link[4096];	/* what names.fd returned last */
 };
 
-/* Names of PMUs and tracepoints: for what is decoded without a session. */
+/* Provide names of PMUs and tracepoints, for decoding without a session. */
 void machine_open(struct machine *m);
 
-/* Those of descriptors, too, and of functions where symbols says so. */
+/* Provide names of descriptors, too, and of functions if symbols is set. */
 void machine_live(struct machine *m, bool symbols);
 
-/* Frees either. */
+/* Free what either allocated. */
 void machine_close(struct machine *m);
 
-/* The number of a PMU of sysfs; false when there is none of that name. */
+/* Find the type of a PMU in sysfs; return false if there is none. */
 bool machine_pmu_type(const char *name, uint64_t *type);
 
-/* The id of "system:name"; false when tracefs does not tell. */
+/* Find the id of "system:name"; return false if tracefs has none. */
 bool machine_tracepoint_id(const char *name, uint64_t *id);
 
 #endif

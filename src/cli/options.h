@@ -29,17 +29,17 @@ struct options {
 	bool stacks;		/* -k */
 	bool count;		/* -c */
 	bool summary;		/* --summary, or -c */
-	bool explain;		/* --explain: a story in place of the calls */
-	struct story_options story; /* how it is told */
-	unsigned int width;	/* columns of running text; 0: what fits */
-	bool keep;		/* the model is to keep what has ended, for one of these */
+	bool explain;		/* --explain: show no calls, but explain them */
+	struct story_options story; /* in which detail */
+	unsigned int width;	/* columns of running text; 0: of the terminal */
+	bool keep;		/* the model keeps closed events and ended tasks */
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */
 	unsigned int look_ms;	/* --look-every, 0: at calls only */
 	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
-	char **argv;		/* the command or the dump, NULL if there is none */
+	char **argv;		/* the command, or NULL */
 };
 
 /* Set what holds before any option is parsed. */
@@ -58,8 +58,8 @@ extern const struct verb_option
 	options_log[],		/* -o, for verbs that write to standard error, and --color */
 	options_dump[],		/* -j[=FILE]: a dump, beside the text or in its place */
 	options_times[],	/* -t, -r, -T */
-	options_session[],	/* for trace and decode: what of a session to show */
-	options_files[],	/* the same: -f, -ff, -q */
+	options_session[],	/* for trace and decode: parts of a session */
+	options_files[],	/* for trace and decode: -f, -ff, -q */
 	options_keep_going[];
 
 /* Setters for struct options. */

@@ -39,7 +39,7 @@ void selection_no_calls(struct selection *s)
 		s->calls[i] = SELECT_NONE;
 }
 
-/* Hands each word of a comma-separated set to add; "!" before it all negates. */
+/* Call add for each word of a comma-separated set. */
 static void each_word(const char *set, const char *option,
 		      void (*add)(void *ctx, const char *word, const char *option),
 		      void *ctx)

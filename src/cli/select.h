@@ -7,15 +7,15 @@
 
 #define SELECT_STATUSES "successful failed unfinished unavailable detached all none"
 
-/* Everything that concerns perf, every outcome, every signal. */
+/* Select all calls that concern perf, all outcomes and all signals. */
 void selection_init(struct selection *s);
 
-/* No calls: for -q. */
+/* Select no calls, for -q. */
 void selection_no_calls(struct selection *s);
 
 /*
- * One -e argument: "trace=SET", "status=SET" or "signal=SET"; a bare SET is
- * trace's.  Dies with a message on a word that it does not know.
+ * Parse an argument of -e: "trace=SET", "status=SET" or "signal=SET"; a bare SET means
+ * trace=SET.  Die on an unknown word.
  */
 void selection_parse(struct selection *s, const char *expr);
 
@@ -23,10 +23,10 @@ void selection_trace(struct selection *s, const char *set);
 void selection_status(struct selection *s, const char *set);
 void selection_signal(struct selection *s, const char *set);
 
-/* The CALL_COUNT calls as a set, or its contrary behind !, has them; dies on an unknown word. */
+/* Parse a set of calls, negated by a leading !, into CALL_COUNT calls; die on unknown ones. */
 void selection_calls(const char *set, const char *option, enum selected *calls);
 
-/* The signal of that name or number; dies, naming the option, if there is none. */
+/* Return the signal of that name or number; die, naming the option, if there is none. */
 int signal_number(const char *word, const char *option);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One thing a line, as text or as a JSON object, through one sink. */
+/* Output of one item per line, as text or JSON, through one sink. */
 #ifndef PEVTRACE_CLI_SHOWING_H
 #define PEVTRACE_CLI_SHOWING_H
 
@@ -13,23 +13,20 @@ struct showing {
 	FILE *out;
 	const char *path;	/* NULL: standard output */
 	bool json, failed;
-	struct sink *sink;	/* of the line that has begun */
+	struct sink *sink;	/* of the current line */
 	struct buf line;
 	struct text_sink text;
 	struct json_sink object;
 };
 
-/* Dies where it cannot be written to. */
+/* Open the output; die if that fails. */
 void showing_open(struct showing *s, const struct options *o);
 
-/*
- * Begins a line.  Values at the top have their keys before them unless plain
- * says that the first of them speaks for itself.
- */
+/* Begin a line.  Values at the top have their keys before them unless plain is set. */
 void showing_begin(struct showing *s, bool plain);
 void showing_end(struct showing *s);
 
-/* True when everything could be written; else that was said. */
+/* Return false, after a warn(), if something could not be written. */
 bool showing_close(struct showing *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace open: events of our own, counted or sampled. */
+/* pevtrace open: open events, and count or sample them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct opening {
 	struct figure *figures;
 	const char **texts;	/* of -e, owned */
 	size_t ntexts;
-	uint64_t lost;		/* records, as PERF_FORMAT_LOST tells */
-	bool user_only;		/* was said */
-	bool progress;		/* a line of it stands on the terminal */
+	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
+	bool user_only;		/* the user was told */
+	bool progress;		/* a line of it is on the terminal */
 };
 
 /* Attrs ------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static bool samples_counts(const struct event_spec *e)
 	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
 }
 
-/* What perf record asks for in each sample, and how often. */
+/* Sample what perf record samples, at its rate. */
 static void sample_event(struct event_spec *e, bool several)
 {
 	uint64_t type = event_get(e, ATTR_TYPE);
@@ -65,7 +65,7 @@ static void sample_event(struct event_spec *e, bool several)
 	or_default(e, ATTR_SAMPLE_TYPE, what);
 }
 
-/* leader: its samples have the counts of e in them, and e has none; or NULL. */
+/* leader: its samples contain the counts of e, which has no samples; or NULL. */
 static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
 			    bool first, bool several)
 {
@@ -86,7 +86,7 @@ static void sample_defaults(struct event_spec *e, const struct event_spec *leade
 		event_default(e, beside[i], 1);
 }
 
-/* Counts in samples are of one task: of groups always, of an event without TID. */
+/* Return whether event i can be inherited: counts in samples are of one task. */
 static bool may_inherit(const struct event_list *l, size_t i)
 {
 	size_t leader = l->events[i].leader;
@@ -117,12 +117,12 @@ static void defaults_of(const struct opening *o, size_t i)
 	if (o->m.pages)
 		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
 				l->n > 1);
-	else if (e->reads) /* there are no samples to have them */
+	else if (e->reads) /* no samples contain the counts */
 		event_default(e, ATTR_SAMPLE_TYPE,
 			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
 }
 
-/* What perf stat and perf record ask for, unless the user said otherwise. */
+/* Set the defaults of perf stat and perf record where the user set nothing. */
 static void defaults(struct opening *o)
 {
 	struct event_list *l = &o->m.events;
@@ -145,8 +145,8 @@ static bool give_up_heirs(struct event_spec *e)
 }
 
 /*
- * Not every PMU can leave guests out, no kernel before 6.0 tells what was lost, and
- * not every user may see the kernel.
+ * Retry without what may be refused: exclude_guest by some PMUs, PERF_FORMAT_LOST before
+ * Linux 6.0, and kernel events without privilege.
  */
 static bool open_retry(void *ctx, struct event_spec *e, int error)
 {
@@ -174,7 +174,7 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 	event_default(e, ATTR_EXCLUDE_HV, 1);
 	if (!o->user_only) {
 		refusal_rights(&rights);
-		warn("leaving out the kernel: %s", buf_str(&rights));
+		warn("excluding the kernel: %s", buf_str(&rights));
 		buf_free(&rights);
 	}
 	o->user_only = true;
@@ -187,7 +187,7 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 {
 	struct opening *o = ctx;
 	const struct target *t = &o->m.targets[target];
-	/* a task's event for one CPU rests while the task is on another one */
+	/* a task's event for one CPU does not run while the task is on another */
 	bool rests = t->cpu >= 0 && t->pid != -1;
 
 	o->lost += v->has_lost ? v->lost : 0;
@@ -222,7 +222,7 @@ static void read_figures(struct opening *o, bool quiet)
 	batch_read(&m->batch, quiet, take_count, o);
 }
 
-/* On the terminal only, and where no records scroll by. */
+/* Show counts on a terminal, if no records are shown. */
 static void show_progress(struct measure *m, double seconds)
 {
 	struct opening *o = (struct opening *)m;
@@ -252,8 +252,8 @@ static void tell_counts(const struct measure *m)
 }
 
 /*
- * Both ways of telling count the same ones: LOST records have the newest only when
- * another record followed, reads only where the kernel has PERF_FORMAT_LOST.
+ * Both sources count the same records: LOST records only when another record follows,
+ * reads only with PERF_FORMAT_LOST.  Take the larger one.
  */
 static void add_lost(const struct opening *o, struct buf *out)
 {

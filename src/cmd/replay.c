@@ -154,7 +154,7 @@ static void replay_explain(struct replaying *r, const struct call *c, int error)
 		if (!r->told_rights) {
 			if (!refusal_add_gate(&rights, error))
 				refusal_rights(&rights);
-			warn("not all may be opened here: %s", buf_str(&rights));
+			warn("some events cannot be opened here: %s", buf_str(&rights));
 			buf_free(&rights);
 		}
 		r->told_rights = true;
@@ -306,8 +306,8 @@ static void tell_nothing_made(const struct replaying *r)
 	for (size_t i = 0; i < r->nreasons; i++)
 		buf_addf(&why, "%s%lu %s", i ? "; " : ": left out were ", r->left_out[i].n,
 			 r->left_out[i].why);
-	warn("%s: nothing was made again, and nothing is known%s", r->path,
-	     r->nreasons ? buf_str(&why) : ": no perf call is in it");
+	warn("%s: no call was made again%s", r->path,
+	     r->nreasons ? buf_str(&why) : ": it has no perf calls");
 	buf_free(&why);
 }
 
@@ -337,7 +337,7 @@ static bool replay_calls(struct replaying *r)
 	prepare();
 	error = replay_engine_init(&r->again);
 	if (error)
-		warn("no memory to make calls with: %s", strerror(-error));
+		warn("cannot map memory for calls: %s", strerror(-error));
 	whole = !error && reader_run(r->dump, &r->there);
 	replay_engine_free(&r->again);
 	session_end(&r->there);
@@ -347,7 +347,7 @@ static bool replay_calls(struct replaying *r)
 	if (whole && !r->stopped && !r->made)
 		tell_nothing_made(r);
 	if (fflush(r->report) || ferror(r->report)) {
-		warn("cannot write what differs: %s", strerror(errno));
+		warn("cannot write differences: %s", strerror(errno));
 		written = false;
 	}
 	return whole && written && !r->stopped && r->made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace watch: what happens to processes, in the records beside samples. */
+/* pevtrace watch: side-band records of processes as they are written. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -18,10 +18,10 @@
 
 enum { PAGES = 64 };
 
-/* The kinds, by the bit of attr that asks for them; newest last. */
+/* The kinds of records, by their bit in the attr; newest last. */
 static const struct kind {
 	unsigned int member;
-	unsigned int with;	/* another bit that comes with it, or the same */
+	unsigned int with;	/* another bit to set with it, or the same */
 	bool by_default;
 } kinds[] = {
 	{ ATTR_TASK, ATTR_TASK, true },
@@ -41,7 +41,7 @@ enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 struct watching {
 	struct measure m;	/* first: hooks get it back */
 	bool wanted[KINDS];
-	bool named[KINDS];	/* by the user: not to be left out */
+	bool named[KINDS];	/* by the user: never dropped */
 };
 
 static const char *kind_name(size_t i)
@@ -49,7 +49,7 @@ static const char *kind_name(size_t i)
 	return layout_perf_event_attr.fields[kinds[i].member].name;
 }
 
-/* What people call them who think of the records, in their small letters. */
+/* Other names, after the records. */
 static const struct { const char *word; unsigned int member; } others[] = {
 	{ "fork", ATTR_TASK }, { "exit", ATTR_TASK }, { "exec", ATTR_COMM },
 	{ "mmap2", ATTR_MMAP }, { "namespace", ATTR_NAMESPACES }, { "bpf", ATTR_BPF_EVENT },
@@ -130,7 +130,7 @@ static void watch_init(void *state)
 		w->wanted[i] = kinds[i].by_default;
 }
 
-/* Bits that come along are there as long as one of those is that they go with. */
+/* Set the bits of the kinds that are wanted, and those that go with them. */
 static void set_kinds(const struct watching *w, struct event_spec *e)
 {
 	for (size_t i = 0; i < KINDS; i++)
@@ -142,7 +142,7 @@ static void set_kinds(const struct watching *w, struct event_spec *e)
 	}
 }
 
-/* An event that counts nothing and writes what goes on beside. */
+/* Add a dummy event, which writes side-band records only. */
 static void make_event(struct watching *w, struct host *h)
 {
 	struct measure *m = &w->m;
@@ -155,7 +155,7 @@ static void make_event(struct watching *w, struct host *h)
 	event_set(e, ATTR_SAMPLE_ID_ALL, 1);
 	event_set(e, ATTR_USE_CLOCKID, 1);
 	event_set(e, ATTR_CLOCKID, CLOCK_MONOTONIC);
-	/* every user may have it that way, and nothing is left out by it */
+	/* this needs no privilege, and drops no records */
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_set(e, ATTR_EXCLUDE_HV, 1);
 	event_set(e, ATTR_WATERMARK, 1);
@@ -166,10 +166,7 @@ static void make_event(struct watching *w, struct host *h)
 	set_kinds(w, e);
 }
 
-/*
- * What this user may not see, or this kernel does not know, is left out, unless
- * it was asked for by name.
- */
+/* Retry without a kind that requires privilege or a newer kernel, unless the user named it. */
 static bool watch_retry(void *ctx, struct event_spec *e, int error)
 {
 	struct watching *w = ctx;
@@ -181,8 +178,8 @@ static bool watch_retry(void *ctx, struct event_spec *e, int error)
 		if (!w->wanted[i] || w->named[i] || i < 3 ||
 		    (denied && kinds[i].member != ATTR_NAMESPACES))
 			continue;
-		warn("leaving out %s records: %s", kind_name(i), denied ?
-		     "they take CAP_PERFMON or root" : "this kernel does not have them");
+		warn("omitting %s records: %s", kind_name(i), denied ?
+		     "they require CAP_PERFMON or root" : "unknown to this kernel");
 		w->wanted[i] = false;
 		set_kinds(w, e);
 		return true;
@@ -190,7 +187,7 @@ static bool watch_retry(void *ctx, struct event_spec *e, int error)
 	return false;
 }
 
-/* The kernel adds forks and exits to names and mappings, asked or not. */
+/* Drop forks and exits if unwanted: the kernel writes them with names and mappings, too. */
 static bool watch_wanted(const struct measure *m, uint32_t type)
 {
 	return (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT) ||
@@ -216,7 +213,7 @@ static int watch_run(void *state, const struct verb_args *args)
 	m->wanted = watch_wanted;
 	ran = measure_open(m) && measure_run(m);
 	if (m->lost)
-		warn("%llu records were lost: they came faster than they were read",
+		warn("%llu records were lost: the rings were full",
 		     (unsigned long long)m->lost);
 	command = m->work.pid;
 	if (!measure_end(m))

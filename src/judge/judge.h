@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * pevtrace check and why: calls of a command line, judged by the rules and by
- * the kernel.
- */
+/* Calls that a command line names, judged by the rules and by the kernel. */
 #ifndef PEVTRACE_JUDGE_JUDGE_H
 #define PEVTRACE_JUDGE_JUDGE_H
 
@@ -17,46 +14,46 @@
 
 enum {
 	JUDGE_ATTR_MAX = ATTR_TEXT_MAX,
-	JUDGE_ATTR_AT = 0x100000, /* where the attr lies in the memory of the call that is shown */
+	JUDGE_ATTR_AT = 0x100000, /* address of the attr in the call that is shown */
 };
 
-/* Open at a time when a call is tried, with what it is judged by. */
+/* Limit of descriptors that one trial has open. */
 enum { JUDGE_DESCRIPTORS = 8 };
 
-/* A perf_event_open(2) to be judged; call holds it as a trace would. */
+/* A perf_event_open(2) to be judged; call holds it as in a trace. */
 struct judge_call {
 	struct call call;
-	char label[256];	/* what a text calls it, "" */
-	/* as it is issued here: its strings are in our memory */
+	char label[256];	/* the name in the text of the attr, or "" */
+	/* as it is made here: its strings are in our memory */
 	uint8_t attr[JUDGE_ATTR_MAX];
 	size_t len;
 	struct buf strings[ATTR_TEXT_STRINGS];
-	/* what is known of the event behind group_fd; event FACT_UNKNOWN: nothing */
+	/* the event behind group_fd; event FACT_UNKNOWN: nothing is known */
 	struct rule_group group;
-	uint8_t leader_attr[JUDGE_ATTR_MAX]; /* that group.attr points to */
-	struct trial_state before; /* what is open then, the event behind group_fd too */
-	struct trial_event alone; /* that before is, where it is a dump's group leader */
-	/* of a dump: what was said then */
+	uint8_t leader_attr[JUDGE_ATTR_MAX]; /* group.attr points to it */
+	struct trial_state before; /* events open at that time, that behind group_fd included */
+	struct trial_event alone; /* before points to it for the group leader in a dump */
+	/* of a dump: its result there */
 	bool from_dump, returned;
-	bool injected;		/* by pevtrace: the kernel was not asked */
+	bool injected;		/* by pevtrace, without asking the kernel */
 	int error;		/* positive errno, 0: it opened */
-	const char *not_here;	/* why it cannot be issued, or NULL */
-	bool leads;		/* it is --leader's own call */
-	bool opens;		/* what the verb found */
+	const char *not_here;	/* why it cannot be made here, or NULL */
+	bool leads;		/* the call of --leader */
+	bool opens;		/* set by the verb */
 };
 
-/* The calls of a list that opened: what the next ones meet. */
+/* Calls of a list that opened, and stay open for those that follow. */
 struct judge_opened {
 	struct judge_call **calls;	/* owned; they have the attrs of the events */
 	struct trial_event *events;
 	size_t n;
 };
 
-/* What came of it. */
+/* How the rules and the kernel answered. */
 enum judge_verdict {
 	JUDGE_OPENS, JUDGE_REFUSED,
-	JUDGE_UNFORESEEN,	/* refused by what the rules could not know */
-	JUDGE_BLOCKED,		/* not the kernel has answered (trial_gate()) */
+	JUDGE_UNFORESEEN,	/* refused, by a condition that the rules could not know */
+	JUDGE_BLOCKED,		/* something answered in place of the kernel (trial_gate()) */
 	JUDGE_DISAGREEMENT,
 };
 
@@ -66,23 +63,23 @@ struct judge_result {
 	const char *not_asked;	/* why not */
 	struct trial trial;
 	enum judge_verdict verdict;
-	const struct rule_desc *open;	/* JUDGE_UNFORESEEN: that it may have been */
+	const struct rule_desc *open;	/* JUDGE_UNFORESEEN: the rule that may have refused it */
 };
 
 struct judge;
 
-/* A verb that takes calls. */
+/* A verb that judges calls. */
 struct judge_verb {
 	const char *name;
 	const char *does;	/* "nothing to %s" */
-	bool of_refused;	/* its status is of those calls of a list that are refused */
-	/* One call; the exit status.  Sets c->opens. */
+	bool of_refused;	/* its exit status counts only the refused calls of a list */
+	/* Judge one call: set c->opens, return the exit status. */
 	int (*one)(struct judge *k, struct judge_call *c);
-	/* k->command, which stood behind --; NULL: it takes none. */
+	/* Run k->command, the operands behind --; NULL: not accepted. */
 	int (*command)(struct judge *k);
 };
 
-/* The command line of such a verb, and what stays for all of its calls. */
+/* The command line of such a verb, and the state for all of its calls. */
 struct judge {
 	const struct judge_verb *verb;
 	struct options options;
@@ -97,7 +94,7 @@ struct judge {
 	struct machine machine;
 	struct facts facts;
 	struct showing out;
-	uint32_t attr_size;	/* of the kernel, found out once; 0: not known */
+	uint32_t attr_size;	/* of the kernel, tried once; 0: unknown */
 	struct judge_opened opened;
 };
 
@@ -105,33 +102,33 @@ struct judge {
 extern const struct verb_option judge_options[];
 enum { JUDGE_OPTIONS = offsetof(struct judge, options) };
 
-/* Begins with the defaults of these options. */
+/* Set the defaults of these options. */
 void judge_init(void *state);
 
-/* Runs the verb: one() for every call that is named; the exit status. */
+/* Run verb->one() for every call that is named; return the exit status. */
 int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_args *args);
 
 /* Take the operands; die unless they and the options go together. */
 void judge_take_args(struct judge *k, const struct verb_args *args);
 
-/* Of "FILE:123" the name, for the caller to free; NULL where there is no such file. */
+/* Return the name in "FILE:123", which the caller frees; NULL if there is no such file. */
 char *judge_dump_of(const char *what, unsigned long *line);
 
-/* The highest counts. */
+/* Return the worse of two exit statuses. */
 static inline int judge_worse(int a, int b)
 {
 	return a > b ? a : b;
 }
 
-/* Emptied, without an attr, group or descriptor. */
+/* Initialize a call without attr, group and descriptor. */
 void judge_call_init(struct judge_call *c);
 void judge_call_free(struct judge_call *c);
 
-/* The arguments behind the attr. */
+/* Set the arguments that follow the attr. */
 void judge_call_args(struct judge_call *c, int32_t pid, int32_t cpu, int32_t group_fd,
 		     uint64_t flags);
 
-/* Makes the attr as it is issued out of what the call has captured. */
+/* Build the attr to pass to the kernel from the captures of the call. */
 void judge_call_prepare(struct judge_call *c, const struct names *names);
 
 /*
@@ -140,13 +137,13 @@ void judge_call_prepare(struct judge_call *c, const struct names *names);
  */
 bool judge_call_of_dump(struct judge_call *c, const char *path, unsigned long line);
 
-/* A call that failed in a program that was traced. */
+/* A call that failed in a traced program. */
 struct judge_failed {
 	struct judge_call call;
-	unsigned long line;	/* of the dump, where it failed first */
+	unsigned long line;	/* of the dump, of the first failure */
 	unsigned int times;
 	size_t attempt;		/* of the model */
-	/* another form of it that worked afterwards: its name, and what differs; or NULL */
+	/* the event that opened instead: its name, and what differs; or NULL */
 	char *instead, *differs;
 };
 
@@ -168,18 +165,18 @@ void judge_failures_free(struct judge_failures *l);
  */
 int32_t judge_pid_here(const struct judge_call *c);
 
-/* The call as it is issued here, prepared by judge_call_prepare(). */
+/* Return the question for the rules: the call as judge_call_prepare() built it. */
 struct rule_ask judge_rule_ask(const struct judge *k, const struct judge_call *c);
 
-/* Puts what is known of the call into k->facts; tries: by opening events, too. */
+/* Find the facts about the call for k->facts; tries: open events for that, too. */
 void judge_find_facts(struct judge *k, const struct judge_call *c,
 		      const struct rule_ask *ask, bool tries);
 
-/* Makes the call, after those before it; NULL, or why it could not. */
+/* Make the call with those before it open; return NULL, or why that failed. */
 const char *judge_try(const struct judge_call *c, const struct rule_ask *ask,
 		      struct trial *out);
 
-/* Judges and asks; the call's result is what came of it. */
+/* Judge the call and ask the kernel; set the call's result. */
 void judge_ask(struct judge *k, struct judge_call *c, struct judge_result *r);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The command line of the verbs that take calls. */
+/* The command line of verbs that judge calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* An int as the call takes it; may be negative. */
+/* Return the int in text, which may be negative. */
 static int32_t int_of(const char *text, const struct verb_option *o)
 {
 	int64_t v;
@@ -113,7 +113,6 @@ static void validate(struct judge *k)
 	}
 }
 
-/* Options end at --; behind it stands a command, where the verb allows one. */
 void judge_take_args(struct judge *k, const struct verb_args *args)
 {
 	if (k->verb->command && !args->before && args->n) {
@@ -121,7 +120,7 @@ void judge_take_args(struct judge *k, const struct verb_args *args)
 		if (k->pid_given || k->cpu_given || k->flags_given || k->leader ||
 		    k->group_fd != -1 || k->cgroup)
 			die("-p, -C, --cgroup, --group-fd, --leader and --flags cannot be "
-			    "combined with a command, which decides that itself");
+			    "combined with a command");
 	} else if (args->n > 1) {
 		die("%s: unexpected argument '%s'; quote an attr that contains blanks",
 		    k->verb->name, args->words[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the rules say to a call, and what the kernel says. */
+/* Judging a call by the rules, and asking the kernel. */
 #include "abi/layout.h"
 #include "judge/judge.h"
 #include "measure/refusal.h"
@@ -17,7 +17,7 @@ struct rule_ask judge_rule_ask(const struct judge *k, const struct judge_call *c
 	};
 }
 
-/* What can only be found out by opening events of our own. */
+/* Find the facts that only opening events shows. */
 static void try_facts(struct judge *k, const struct judge_call *c, const struct rule_ask *ask)
 {
 	struct rule_facts *f = &k->facts.rules;
@@ -57,7 +57,7 @@ const char *judge_try(const struct judge_call *c, const struct rule_ask *ask,
 	       "its group leader could not be opened here";
 }
 
-/* What a filter says, or anything else that the rules did not foresee, may be no rule's. */
+/* Return whether a filter or the like answered instead of the kernel. */
 static bool judge_blocked(const struct judge_result *r)
 {
 	int error = r->trial.error;

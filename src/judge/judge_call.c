@@ -32,7 +32,7 @@ void judge_call_args(struct judge_call *c, int32_t pid, int32_t cpu, int32_t gro
 	c->call.args[4] = flags;
 }
 
-/* A captured string, as our own copy; the pointer to it goes into the attr. */
+/* Copy a captured string, and point the attr to the copy. */
 static void judge_take_string(struct judge_call *c, const struct field *f, struct buf *to)
 {
 	uint64_t addr = field_get(f, c->attr, c->len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A call out of a dump, and the group that it was to join. */
+/* Calls read from a dump, with the groups that they joined. */
 #include "judge/judge.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ struct picking {
 	unsigned long line;
 	pid_t tid;		/* whose call it is, once it has begun */
 	bool begun, done;
-	const char *other;	/* the call there is another one */
-	struct judge_failures *failures; /* all that failed are wanted, not a line */
-	bool born;		/* there was a task at all */
+	const char *other;	/* name of the other call on that line */
+	struct judge_failures *failures; /* NULL: a line is wanted, else all failures */
+	bool born;		/* the dump has a task */
 };
 
 static void copy_call(struct call *to, const struct call *from)
@@ -40,7 +40,7 @@ static void copy_call(struct call *to, const struct call *from)
 	}
 }
 
-/* What an event measures: its opener's own thread where that was said by 0. */
+/* Return the task that an event measures: pid 0 means its opener. */
 static pid_t target(pid_t pid, uint64_t flags, pid_t opener)
 {
 	if (flags & PERF_FLAG_PID_CGROUP)
@@ -138,7 +138,7 @@ static void pick_on_enter(struct view *v, const struct call *c)
 		pick_take(p, c);
 }
 
-/* What was no event there must be none here, and what cannot be known is not. */
+/* A descriptor that was no event in the dump must be none here. */
 static void settle(struct judge_call *c)
 {
 	if (c->group.event == FACT_NO)
@@ -153,7 +153,7 @@ static bool same_bytes(const struct call *a, const struct call *b)
 	       (!a->pool.len || !memcmp(a->pool.data, b->pool.data, a->pool.len));
 }
 
-/* They differ at most in which task and which CPU it was. */
+/* Return whether two calls differ in nothing but task and CPU. */
 static bool alike(const struct judge_call *a, const struct judge_call *b)
 {
 	const struct rule_group *g = &a->group, *h = &b->group;
@@ -253,10 +253,10 @@ static bool pick(struct picking *p, FILE *f, const char *path)
 		return false;
 	pick_end(p);
 	if (p->other)
-		warn("%s:%lu: the call there is %s; check takes a perf_event_open", path,
+		warn("%s:%lu: not a perf_event_open but %s", path,
 		     p->line, p->other);
 	else if (!p->begun)
-		warn("%s:%lu: there is no call on that line; name one that begins or ends "
+		warn("%s:%lu: no call on that line; name one that begins or ends "
 		     "a perf_event_open", path, p->line);
 	return p->begun;
 }
@@ -279,7 +279,7 @@ bool judge_call_of_dump(struct judge_call *c, const char *path, unsigned long li
 	return ok;
 }
 
-/* What was opened in place of each; another event is no other form of it. */
+/* Find what opened instead of each; another event does not count. */
 static void find_instead(const struct model *m, struct judge_failures *l)
 {
 	const struct attempt *attempts;

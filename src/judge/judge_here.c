@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What that which decides a rule is on this machine, in words. */
+/* The state of this machine that decides a rule, in words. */
 #include <string.h>
 #include <sys/resource.h>
 

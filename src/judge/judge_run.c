@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The calls that a command line names, one after the other. */
+/* Judging the calls that a command line names, one after the other. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void take_attr(struct judge_call *c, const struct attr_text *a)
 /* No opened call leads the group. */
 enum { NO_LEADER = TRIAL_NONE };
 
-/* What its group has in it: those that were opened on the same task and CPU. */
+/* Add the members of the group, opened on the same task and CPU. */
 static void judge_list_group(const struct judge *k, int leader, struct rule_group *g)
 {
 	for (size_t i = 0; i < k->opened.n; i++) {
@@ -43,7 +43,7 @@ static void judge_list_group(const struct judge *k, int leader, struct rule_grou
 	}
 }
 
-/* at: the leader's place among what was opened, or NO_LEADER: it was refused. */
+/* Join a group.  at: index of the leader in k->opened, or NO_LEADER: it was refused. */
 static void join(const struct judge *k, struct judge_call *c, const struct attr_text *leader,
 		 int at)
 {
@@ -55,14 +55,14 @@ static void join(const struct judge *k, struct judge_call *c, const struct attr_
 	};
 	if (at == NO_LEADER) {
 		c->not_here = "its group leader is refused";
-		c->group.event = FACT_NO; /* no descriptor comes of that */
+		c->group.event = FACT_NO;
 	} else {
 		judge_list_group(k, at, &c->group);
 	}
 	c->before.leader = at;
 }
 
-/* What few can have, unlike events that the kernel makes up by software. */
+/* Return whether the event holds a scarce resource: a hardware counter, a breakpoint. */
 static bool holds(const struct judge *k, const struct judge_call *c)
 {
 	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
@@ -71,7 +71,7 @@ static bool holds(const struct judge *k, const struct judge_call *c)
 	       !(p->desc->traits & PMU_TRAIT_SOFTWARE);
 }
 
-/* It stays, and is open before all that come. */
+/* Keep the event open: later calls may join its group. */
 static int keep(struct judge *k, struct judge_call *c, int leader)
 {
 	struct judge_opened *o = &k->opened;
@@ -98,16 +98,16 @@ static void free_opened(struct judge_opened *o)
 	free(o->events);
 }
 
-/* An attr of those that were named, and the group that it is to join. */
+/* An attr that was named, and the group that it joins. */
 struct named {
 	const struct attr_text *attr;	/* NULL: the null pointer */
-	const struct attr_text *leader;	/* NULL: it is to join none */
-	int leader_at;			/* among what was opened, or NO_LEADER */
-	bool leads;			/* it is that of --leader */
+	const struct attr_text *leader;	/* NULL: no group */
+	int leader_at;			/* index in k->opened, or NO_LEADER */
+	bool leads;			/* the attr of --leader */
 	bool stays;			/* if it opens */
-	/* what came of it */
+	/* the result */
 	bool opens;
-	int at;				/* its own place; stays and opens only */
+	int at;				/* index in k->opened if it stays and opens */
 };
 
 static int judge_named(struct judge *k, struct named *n)
@@ -143,7 +143,7 @@ static int judge_one_attr(struct judge *k, const struct attr_text *a,
 	return judge_named(k, &n);
 }
 
-/* The leader first, as a call of its own; the others only if it opens. */
+/* Judge the leader as a call of its own; return false if it does not open. */
 static bool take_leader(struct judge *k, struct attr_text *leader, int *status)
 {
 	struct named n = { .attr = leader, .leads = true, .stays = true };
@@ -175,19 +175,18 @@ static int judge_text(struct judge *k, const struct buf *text, const struct attr
 	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
 		status = judge_worse(status, judge_one_attr(k, &a, leader));
 	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
-		warn("'%s' is a file: name a line of it if it is a dump, %s:LINE (grep -n "
-		     "perf_event_open finds them), or @%s for an attr that is in it",
+		warn("'%s' is a file: use %s:LINE for a call of a dump (grep -n perf_event_open "
+		     "finds them), or @%s for an attr",
 		     buf_str(text), buf_str(text), buf_str(text));
 	else if (got == ATTR_BAD)
-		warn("cannot read the attr: %s; %s takes bytes, an attr as C, strace or "
-		     "perf write it, @FILE with such, DUMP:LINE, or -e with an event's name",
-		     r.in.why, k->verb->name);
+		warn("cannot read the attr: %s; use bytes, an attr as C, strace or perf write it, "
+		     "@FILE, DUMP:LINE, or -e with an event's name", r.in.why);
 	else if (!n)
-		warn("there is no attr in what %s was given", k->verb->name);
+		warn("no attr found");
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
 }
 
-/* One after the other, as they would be opened: what opens stays open. */
+/* Judge the events in order, as they would be opened: those that open stay open. */
 static int judge_list(struct judge *k, const struct event_list *l,
 		      const struct attr_text *leader)
 {
@@ -267,13 +266,13 @@ char *judge_dump_of(const char *what, unsigned long *line)
 	if (!access(path, F_OK))
 		return path;
 	if (is_path(what))
-		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND makes one",
+		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND writes one",
 		    path, strerror(errno));
 	free(path);
 	return NULL;
 }
 
-/* With what was given beside it. */
+/* Judge a call of a dump, changed by the options. */
 static int judge_dump(struct judge *k, const char *path, unsigned long line)
 {
 	struct judge_call *c = xmalloc(sizeof(*c));
@@ -328,7 +327,7 @@ int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_
 		path = judge_dump_of(k->what, &line);
 	if (path && (k->leader || k->group_fd != -1))
 		die("--leader and --group-fd cannot be combined with DUMP:LINE");
-	/* a command runs within the limits that it was given */
+	/* do not raise the limits of a command */
 	if (!k->command && !k->offline && !descriptors_want(JUDGE_DESCRIPTORS))
 		refusal_descriptors(verb->name, JUDGE_DESCRIPTORS);
 	else

@@ -11,7 +11,7 @@
 #include "measure/refusal.h"
 #include "xlat/tables.h"
 
-/* What a rule is about ------------------------------------------------------------ */
+/* Fields of a rule ------------------------------------------------------------ */
 
 const uint8_t *show_attr(const struct call *c, size_t *len)
 {
@@ -21,7 +21,7 @@ const uint8_t *show_attr(const struct call *c, size_t *len)
 	return bytes ? bytes : (const uint8_t *)"";
 }
 
-/* What is wrong with it is how much lies there: it is the same address before and after. */
+/* Show a pointer with the length that can be read: its address never differs. */
 static void show_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
 {
 	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
@@ -57,7 +57,7 @@ void show_member(const struct show *s, const struct call *c, const char *name, s
 	}
 }
 
-/* Those that are set and that this release does not have; false: none. */
+/* Show the members that are set and unknown to this release; return false if there are none. */
 static bool emit_reserved(const struct show *s, struct sink *sink)
 {
 	const struct layout *l = &layout_perf_event_attr;

@@ -17,12 +17,12 @@
 
 #define NS 1000000000ULL
 
-/* The same on every architecture; C libraries learnt it late. */
+/* Not defined by older C libraries; the same number on every architecture. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
 
-enum { TICK_MS = 100 };	/* between two looks that nothing calls for */
+enum { TICK_MS = 100 };	/* between two reads of the rings without a wakeup */
 
 /* Opening -------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ bool measure_open(struct measure *m)
 
 /* Running --------------------------------------------------------------------------- */
 
-/* What a terminal sends has reached the command as well. */
+/* Forward a signal, except one that a terminal sent to the command as well. */
 static void pass_on(struct measure *m, const struct signalfd_siginfo *info)
 {
 	if (!m->work.pid || m->work.ended)
@@ -137,7 +137,7 @@ static bool pids_ended(const struct measure *m)
 	return n;
 }
 
-/* Nothing more is to come, or nobody wants it. */
+/* Return whether the measurement is over. */
 static bool is_over(const struct measure *m, uint64_t now)
 {
 	if (m->work.pid)
@@ -160,7 +160,7 @@ static void wait_for_more(struct measure *m, struct pollfd *fds, size_t n)
 	take_signals(m);
 }
 
-/* The rings, and our signals behind them. */
+/* Return the rings followed by the signalfd, for poll(2); the caller frees it. */
 static struct pollfd *poll_set(const struct measure *m)
 {
 	struct pollfd *fds = xcalloc(m->stream.n + 1, sizeof(*fds));
@@ -171,7 +171,7 @@ static struct pollfd *poll_set(const struct measure *m)
 	return fds;
 }
 
-/* An event whose task has ended is always ready: it is not waited for any more. */
+/* Do not poll an event whose task has exited: it is always ready. */
 static void leave_out_ended(struct pollfd *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -197,7 +197,7 @@ static void go_on(struct measure *m)
 	free(fds);
 }
 
-/* Whether some leader waits for PERF_EVENT_IOC_ENABLE. */
+/* Return whether some leader has to be enabled by ioctl. */
 static bool waits(const struct measure *m)
 {
 	for (size_t i = 0; i < m->events.n; i++) {

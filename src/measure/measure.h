@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What open and watch have in common: events on what the user named, until that
- * has ended or the user has had enough.
- */
+/* Measurements of open and watch: events on targets, until these end or a signal comes. */
 #ifndef PEVTRACE_MEASURE_MEASURE_H
 #define PEVTRACE_MEASURE_MEASURE_H
 
@@ -16,7 +13,7 @@
 struct measure {
 	struct own_session own_session;	/* with the options; its pids are those of -p */
 	struct event_list events;
-	/* what the user named */
+	/* the options */
 	const char *cgroup;	/* -G */
 	bool all;		/* -a */
 	struct cpus cpus;	/* -C */
@@ -24,13 +21,13 @@ struct measure {
 	/* set by the verb before measure_open() */
 	size_t pages;		/* of each ring, 0: none */
 	size_t aux_pages;	/* of each AUX area, 0: none */
-	bool aux_snapshot;	/* it is written over, and read in the end */
-	bool once;		/* ourselves, for no time unless --for says so */
+	bool aux_snapshot;	/* overwritten, and read at the end */
+	bool once;		/* measure pevtrace itself, for no time unless --for is given */
 	batch_retry_fn *retry;
 	bool (*wanted)(const struct measure *m, uint32_t type); /* records; NULL: all */
 	void (*progress)(struct measure *m, double seconds); /* once a second, or NULL */
 	/* state */
-	sigset_t mask;		/* of signals, as it was */
+	sigset_t mask;		/* signal mask to restore */
 	int signals;		/* signalfd(2) */
 	int cgroup_fd;
 	int *pidfds;		/* of -p */
@@ -38,13 +35,13 @@ struct measure {
 	size_t ntargets;
 	struct batch batch;
 	struct stream stream;
-	struct ring **rings;	/* the model's, for each of stream.rings */
-	bool ordered;		/* records tell the time in ns of CLOCK_MONOTONIC */
+	struct ring **rings;	/* of the model, for each of stream.rings */
+	bool ordered;		/* times of records are CLOCK_MONOTONIC in ns */
 	struct workload work;
-	uint64_t lost;		/* records, as PERF_RECORD_LOST tells */
-	uint64_t aux_bytes;	/* taken out of AUX areas */
-	uint64_t aux_cut;	/* AUX records that tell of gaps: room, or the PMU, was short */
-	uint64_t lost_samples;	/* before they came to the ring: LOST_SAMPLES */
+	uint64_t lost;		/* records, by PERF_RECORD_LOST */
+	uint64_t aux_bytes;	/* read from AUX areas */
+	uint64_t aux_cut;	/* AUX records with a flag for lost data */
+	uint64_t lost_samples;	/* by PERF_RECORD_LOST_SAMPLES */
 	unsigned int interrupts;
 	uint64_t from_ns, to_ns; /* when it ran */
 };
@@ -52,7 +49,7 @@ struct measure {
 /* Options of struct measure: whom to measure, and for how long. */
 extern const struct verb_option measure_whom[], measure_quiet[];
 
-/* The groups of options of which open and watch have the same, from heading "Whom" on. */
+/* Groups of options that open and watch share. */
 #define MEASURE_GROUPS(measure)							\
 	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
 	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
@@ -63,31 +60,30 @@ extern const struct verb_option measure_whom[], measure_quiet[];
 	{ NULL, measure_quiet, measure, 0 }
 enum { MEASURE_OPTIONS = offsetof(struct measure, own_session.options) };
 
-/* After the last option: take the command, and die unless all goes together. */
+/* Take the command; die unless the options go together. */
 void measure_options_end(struct measure *m, const struct verb_args *args);
 
-/* The command is what is measured. */
+/* Return whether the command is measured. */
 bool measure_is_command(const struct measure *m);
 
-/* One CPU is what is measured, whatever runs there. */
+/* Return whether CPUs are measured, whatever runs there. */
 bool measure_is_system(const struct measure *m);
 
 /*
- * Starts the session, makes the command wait, opens the events on all targets
- * and maps their rings.  Where an event cannot be opened that is said; false
- * when none could, or something else stands in the way, after a warn().  To be
- * ended in any case.
+ * Start the session, fork the command, open the events on all targets and map their
+ * rings; warn about events that cannot be opened.  Return false after a warn() if none
+ * could.  Call measure_end() in any case.
  */
 bool measure_open(struct measure *m);
 
 /*
- * Enables what was opened disabled, lets the command go, shows records as they
- * come, until the end: of the command, of the processes, of the time, or by
- * SIGINT, SIGTERM or SIGHUP.  False after a warn().
+ * Enable what was opened disabled, let the command exec, and show records until the
+ * command or the processes exit, the time is over, or SIGINT, SIGTERM or SIGHUP comes.
+ * Return false after a warn().
  */
 bool measure_run(struct measure *m);
 
-/* Closes and frees everything, and ends the session.  False: not all was written. */
+/* Close and free everything; return false if output could not be written. */
 bool measure_end(struct measure *m);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rings of a measurement, and the records that come out of them. */
+/* Rings of a measurement, and their records. */
 #include "measure/measure_internal.h"
 
 #include <time.h>
@@ -15,12 +15,12 @@
 #include "xlat/layouts.h"
 
 /*
- * A record has its time a little before it can be seen: what is younger waits, as an
- * older one may yet come in another ring.
+ * A record becomes visible a little after its time: hold younger records back, as an
+ * older one may still appear in another ring.
  */
 enum { SETTLE_NS = 1000000 };
 
-/* Of PERF_RECORD_AUX: what is there is not all that was. */
+/* Flags of PERF_RECORD_AUX for data that were lost. */
 #define CUT (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)
 
 static size_t ring_index(const struct measure *m, const struct stream_ring *r)
@@ -42,7 +42,7 @@ static void on_aux(void *ctx, const struct stream_ring *r, const struct aux_resu
 	m->aux_cut += result->missed || result->odd_head;
 }
 
-/* Whose the records would have been does not matter. */
+/* The event of the lost records does not matter. */
 static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
 {
 	uint32_t type = record_type(bytes);
@@ -108,8 +108,8 @@ static void find_rings(struct measure *m)
 }
 
 /*
- * Records of several rings can be brought in order when all of them have the
- * time at one place, by a clock that we can read.
+ * Records of several rings can be sorted if all have the time at one place, of a clock
+ * that we can read.
  */
 static void plan_order(struct measure *m)
 {

@@ -12,7 +12,7 @@
 #include "measure/refusal.h"
 #include "xlat/constants.h"
 
-/* An event that was refused, and where. */
+/* A refused event and its target. */
 struct refused {
 	const struct measure *m;
 	size_t event, target;
@@ -82,7 +82,7 @@ static void find_rule(struct reason *out, const struct refused *r, struct facts 
 
 /* The command --------------------------------------------------------------------- */
 
-/* What has to be open before: its group, and breakpoints before a breakpoint. */
+/* Return whether event i must be open before: its group, and breakpoints for a breakpoint. */
 static bool belongs(const struct refused *r, size_t i)
 {
 	const struct event_spec *other = &r->m->events.events[i];
@@ -117,7 +117,7 @@ static void add_events(struct buf *out, const struct refused *r)
 		buf_addc(out, '}');
 }
 
-/* As a word of a shell. */
+/* Add text quoted for a shell. */
 static void reason_add_quoted(struct buf *out, const char *text)
 {
 	buf_addc(out, '\'');
@@ -166,7 +166,7 @@ static void find_reason(struct reason *r, const struct measure *m, struct facts 
 
 /* Telling ---------------------------------------------------------------------------- */
 
-/* A thread may have ended since it was listed; the others count. */
+/* Return whether the event opened on any target: a thread may have exited meanwhile. */
 static bool open_somewhere(const struct measure *m, size_t event)
 {
 	for (size_t t = 0; t < m->ntargets; t++)
@@ -175,7 +175,7 @@ static bool open_somewhere(const struct measure *m, size_t event)
 	return false;
 }
 
-/* Why is found out only where something failed, as that takes a look at the machine. */
+/* Facts are read only after a failure, as that costs time. */
 void reason_tell(const struct measure *m)
 {
 	const struct batch *b = &m->batch;

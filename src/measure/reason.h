@@ -6,12 +6,12 @@
 #include "measure/measure.h"
 
 struct reason {
-	const struct rule_desc *rule;	/* NULL: none that is known */
-	bool sure;			/* the rule was foreseen, not only possible */
-	struct buf command;		/* pevtrace why, with the call */
+	const struct rule_desc *rule;	/* NULL: unknown */
+	bool sure;			/* the rule certainly applies */
+	struct buf command;		/* a pevtrace why that examines the call */
 };
 
-/* Says of each event that could not be opened what is known of it. */
+/* Warn about each event that could not be opened, with the reason if it is known. */
 void reason_tell(const struct measure *m);
 
 #endif

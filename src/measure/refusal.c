@@ -40,8 +40,8 @@ void refusal_descriptors(const char *verb, size_t n)
 	struct rlimit limit = { 0, 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	warn("%s needs %zu more descriptors to try things with, and there are not so many "
-	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise that (ulimit -n, "
+	warn("%s requires %zu more descriptors for its trials, and the limit is reached "
+	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise it (ulimit -n, "
 	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
 	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
 }
@@ -133,18 +133,18 @@ void refusal_map(size_t rings, size_t pages, int error)
 	case EPERM:
 		getrlimit(RLIMIT_MEMLOCK, &limit);
 		warn("cannot map %zu rings of %llu KiB: more than perf_event_mlock_kb (%ld KiB "
-		     "for each CPU) and ulimit -l (%llu KiB) allow; take fewer pages with "
-		     "--mmap, or have CAP_IPC_LOCK", rings, kib,
+		     "for each CPU) and ulimit -l (%llu KiB) allow; use fewer pages with "
+		     "--mmap, or CAP_IPC_LOCK", rings, kib,
 		     rights_sysctl("perf_event_mlock_kb", 0),
 		     (unsigned long long)limit.rlim_cur / 1024);
 		break;
 	case EINVAL:
-		warn("cannot map a ring of %zu pages: EINVAL: their number is a power of two, "
-		     "an event of any CPU with inherit=1 can have none, and all events have "
-		     "the same clock (use_clockid, clockid)", pages);
+		warn("cannot map a ring of %zu pages: EINVAL: use a power of two; an event of "
+		     "any CPU with inherit=1 cannot have a ring, and all events must have the "
+		     "same clock (use_clockid, clockid)", pages);
 		break;
 	case ENOMEM:
-		warn("cannot map a ring of %llu KiB: out of memory; take fewer pages with "
+		warn("cannot map a ring of %llu KiB: out of memory; use fewer pages with "
 		     "--mmap", kib);
 		break;
 	default:
@@ -155,15 +155,15 @@ void refusal_map(size_t rings, size_t pages, int error)
 void refusal_aux(size_t pages, int error)
 {
 	if (error == EOPNOTSUPP)
-		warn("no AUX area: EOPNOTSUPP: the PMU of no event here makes AUX data, as "
-		     "intel_pt, intel_bts, arm_spe and cs_etm do; leave out --aux");
+		warn("no AUX area: EOPNOTSUPP: no PMU of these events writes AUX data, as "
+		     "intel_pt, intel_bts, arm_spe and cs_etm do; omit --aux");
 	else if (error == EPERM)
 		warn("no AUX area of %zu pages: EPERM: rings and areas are more than "
-		     "perf_event_mlock_kb and ulimit -l allow; take fewer pages with --aux, or "
-		     "have CAP_IPC_LOCK", pages);
+		     "perf_event_mlock_kb and ulimit -l allow; use fewer pages with --aux, or "
+		     "CAP_IPC_LOCK", pages);
 	else if (error == EINVAL)
-		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 can "
-		     "have none", pages);
+		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 "
+		     "cannot have one", pages);
 	else
 		warn("no AUX area of %zu pages: %s", pages, strerror(error));
 }

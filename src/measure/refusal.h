@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Why the kernel said no, in words, with what can be done about it here. */
+/* Messages for what the kernel refuses, with what to do about it. */
 #ifndef PEVTRACE_MEASURE_REFUSAL_H
 #define PEVTRACE_MEASURE_REFUSAL_H
 

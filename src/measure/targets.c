@@ -14,7 +14,7 @@
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-enum { OTHER_FDS = 24 };	/* that we need besides those of events */
+enum { OTHER_FDS = 24 };	/* descriptors for other things than events */
 
 static void targets_add(struct measure *m, pid_t pid, int cpu)
 {
@@ -22,7 +22,7 @@ static void targets_add(struct measure *m, pid_t pid, int cpu)
 	m->targets[m->ntargets++] = (struct target){ pid, cpu };
 }
 
-/* On each of the CPUs, or on any. */
+/* Add a target for each of the CPUs, or one for any. */
 static void add_on(struct measure *m, pid_t pid, const struct cpus *cpus)
 {
 	for (size_t i = 0; i < cpus->n; i++)
@@ -41,7 +41,7 @@ static bool add_threads(struct measure *m, pid_t pid, const struct cpus *cpus)
 	d = sysfile_dir(AT_FDCWD, path);
 	if (!d) {
 		warn("cannot measure process %d: %s", (int)pid,
-		     errno == ENOENT ? "there is none" : strerror(errno));
+		     errno == ENOENT ? "no such process" : strerror(errno));
 		return false;
 	}
 	while ((name = sysfile_next(d)))
@@ -61,7 +61,7 @@ static bool open_cgroup(struct measure *m)
 	return m->cgroup_fd >= 0;
 }
 
-/* One descriptor for each event and target: better told before than half-way. */
+/* Return whether there are descriptors for each event and target; else warn before opening. */
 static bool enough_fds(const struct measure *m)
 {
 	uint64_t need = m->ntargets * m->events.n + OTHER_FDS;
@@ -69,7 +69,7 @@ static bool enough_fds(const struct measure *m)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || need <= limit.rlim_cur)
 		return true;
-	if (need <= limit.rlim_max) { /* the command has its own by now */
+	if (need <= limit.rlim_max) { /* the command, forked before, keeps its limit */
 		limit.rlim_cur = limit.rlim_max;
 		return !setrlimit(RLIMIT_NOFILE, &limit);
 	}
@@ -91,8 +91,8 @@ bool targets_find(struct measure *m, bool per_cpu)
 	for (size_t i = 0; ok && i < m->cpus.n; i++) {
 		ok = cpus_have(&online, m->cpus.of[i]);
 		if (!ok)
-			warn("CPU %d is not online; /sys/devices/system/cpu/online has those "
-			     "that are", m->cpus.of[i]);
+			warn("CPU %d is not online; see "
+			     "/sys/devices/system/cpu/online", m->cpus.of[i]);
 	}
 	if (!cpus->n)
 		cpus = per_cpu || m->all || m->cgroup ? &online : &none;

@@ -22,7 +22,7 @@ static _Noreturn void child(int go, int report, char *const *argv, const sigset_
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (!n)
-		_exit(EXIT_TROUBLE); /* nothing could be measured, which was said */
+		_exit(EXIT_TROUBLE); /* nothing could be measured; the parent warned */
 	if (n > 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		execvp(argv[0], argv);
@@ -78,7 +78,7 @@ bool workload_go(struct workload *w)
 	int err;
 	ssize_t n;
 
-	/* ours is a reader, too: no SIGPIPE where the child was killed */
+	/* we have a reading end, too: no SIGPIPE if the child was killed */
 	do
 		n = write(w->go[1], "", 1);
 	while (n < 0 && errno == EINTR);
@@ -95,7 +95,7 @@ bool workload_go(struct workload *w)
 	if (n != (ssize_t)sizeof(err))
 		return true;
 	warn("cannot run '%s': %s%s", w->name, strerror(err), err == ENOENT &&
-	     !strchr(w->name, '/') ? "; no directory of PATH has it" :
+	     !strchr(w->name, '/') ? "; not found in PATH" :
 	     err == EACCES ? "; is it an executable file, and may you run it?" : "");
 	return false;
 }
@@ -134,12 +134,12 @@ int end_like(int status)
 
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	/* it has left its core dump; ours would overwrite it */
+	/* do not overwrite its core dump with ours */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	signal(WTERMSIG(status), SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, WTERMSIG(status));
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	kill(getpid(), WTERMSIG(status)); /* raise(3) does not send libc's own two */
-	return 128 + WTERMSIG(status); /* the first process of a namespace lives on */
+	kill(getpid(), WTERMSIG(status)); /* raise(3) refuses the signals of libc */
+	return 128 + WTERMSIG(status); /* the init of a PID namespace survives */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A command that waits to be let go, so that events can be put on it first. */
+/* A command that waits until its events are open. */
 #ifndef PEVTRACE_MEASURE_WORKLOAD_H
 #define PEVTRACE_MEASURE_WORKLOAD_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct workload {
-	pid_t pid;		/* 0: there is none */
+	pid_t pid;		/* 0: no command */
 	int go[2], report;	/* pipes, -1 when closed */
 	const char *name;
 	bool ended;
@@ -16,18 +16,18 @@ struct workload {
 };
 
 /*
- * Forks; the child waits.  argv must stay.  mask is what its signals are to be.
- * False after a warn().
+ * Fork a child that waits, with the signal mask `mask`; argv must outlive it.  Return false
+ * after a warn().
  */
 bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask);
 
-/* Lets it exec; false after a warn() when there is no such program. */
+/* Let the child exec.  Return false after a warn() if that fails. */
 bool workload_go(struct workload *w);
 
-/* Takes its status if it has ended. */
+/* Reap the child if it has exited. */
 void workload_reap(struct workload *w);
 
-/* Kills it if it still runs, and waits for it. */
+/* Kill the child if it runs, and reap it. */
 void workload_end(struct workload *w);
 
 /*
