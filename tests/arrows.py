@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The arrows of doc/architecture.md: which file needs which, as the linker sees it.
+"""Dependencies between files, as the linker sees them, and names of functions.
 
-A room may need the rooms below it only, and no files of one room need each other
-in a circle.  What a file needs is read from the objects' symbols, so that a header
-that is included and not used does not count, and a hidden declaration does.
+A room may need only the rooms below it, by the table in doc/architecture.md, and no
+files need each other in a circle.  What a file needs is read from the symbols of the
+objects: an unused include does not count, and a declaration without a header does.
+No two files define functions of one name, so that a name found in a backtrace or by
+grep is one function.
 """
 
+import collections
+import glob
 import os
 import re
 import subprocess
@@ -83,6 +87,16 @@ def circles(needs):
 	return out
 
 
+def same_names():
+	"""Names that functions of several files have, static ones included."""
+	files = collections.defaultdict(set)
+	for path in glob.glob(os.path.join(SRCDIR, "src/**/*.c"), recursive=True):
+		with open(path, encoding="utf-8") as f:
+			for name in re.findall(r"^[A-Za-z_][\w \t*]*?[ *](\w+)\([^;{}]*?\)\n\{", f.read(), re.M):
+				files[name].add(os.path.relpath(path, SRCDIR))
+	return sorted(f"{name}: {' '.join(sorted(where))}" for name, where in files.items() if len(where) > 1)
+
+
 def room_of(source):
 	return source.split("/")[0]
 
@@ -95,16 +109,18 @@ def main():
 	wrong = sorted(f"{f} needs {g}" for f in needs for g in needs[f]
 		       if "/" in f and "/" in g and room_of(g) not in may.get(room_of(f), {room_of(g)}))
 	missing = sorted({room_of(f) for f in found if "/" in f} - set(may))
-	round_ = circles(needs)
-	print("1..3")
+	circular = [" ".join(c) for c in circles(needs)]
+	same = same_names()
+	print("1..4")
 	for n, (title, bad) in enumerate((
 			("every room is in the table of doc/architecture.md", missing),
 			("a room needs only those below it", wrong),
-			("no files need each other in a circle", [" ".join(c) for c in round_])), 1):
+			("no files need each other in a circle", circular),
+			("no files define functions of one name", same)), 1):
 		print("not ok" if bad or not found else "ok", n, "-", title)
 		for line in bad:
 			print("#  ", line)
-	return any((missing, wrong, round_)) or not found
+	return any((missing, wrong, circular, same)) or not found
 
 
 if __name__ == "__main__":
