@@ -101,7 +101,7 @@ static void forward(struct cursor *at)
 	at->open += normal_is_open(at->n, &at->t->items[at->item++]);
 }
 
-/* To what stands before, which is there. */
+/* Step back to the item before, which exists. */
 static void back(struct cursor *at)
 {
 	at->open -= normal_is_open(at->n, &at->t->items[--at->item]);

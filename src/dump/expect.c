@@ -155,17 +155,17 @@ static const char *expect_parse(struct row *r, const struct normal_choice *choic
 	}
 	r->call = next_word(&at, &open_quote);
 	if (!r->call)
-		return "a line is TASK CALL FIELD=VALUE ...";
+		return "expected TASK CALL FIELD=VALUE ...";
 	while ((word = next_word(&at, &open_quote))) {
 		if (open_quote)
-			return "a quote that does not end";
+			return "unterminated quote";
 		if (!strcmp(word, "*")) {
 			r->open_end = true;
 			continue;
 		}
 		value = strchr(word, '=');
 		if (!value || value == word)
-			return "a word that is not FIELD=VALUE";
+			return "expected FIELD=VALUE";
 		*value = '\0';
 		if (normal_chosen(choice, r->call, word))
 			add_field(r, word, value);
@@ -186,7 +186,7 @@ static bool take_line(struct rows *list, char *line, unsigned long number,
 	r->number = number;
 	wrong = expect_parse(r, choice);
 	if (wrong)
-		warn("%s:%lu: %s; pevtrace diff --normalize writes lines that are right",
+		warn("%s:%lu: %s; pevtrace diff --normalize writes valid lines",
 		     path, number, wrong);
 	return !wrong;
 }
@@ -205,7 +205,7 @@ struct expectation *expect_read(FILE *f, const char *path,
 		ok = strlen(line) == (size_t)len;
 		number++;
 		if (!ok)
-			warn("%s:%lu: not a line of text: it holds a NUL byte", path, number);
+			warn("%s:%lu: not text: a NUL byte", path, number);
 		else
 			ok = take_line(&x->rows, line, number, path, choice);
 	}

@@ -12,7 +12,7 @@
 static void reader_tell_name(struct line *l)
 {
 	if (!reader_names_add(l->r->names, l->o))
-		l->wrong = "of, or what goes with it";
+		l->wrong = "of, or its members";
 }
 
 static void reader_tell_end(struct line *l)
@@ -48,8 +48,8 @@ static bool complain(struct reader *r, const char *what, const char *detail)
 {
 	r->whole = false;
 	warn("%s:%lu: %s%s%s", r->path, dump_line_number(r->reader), what, detail,
-	     r->keep_going ? "; passed over" :
-			     "; pevtrace decode --keep-going shows what can still be read");
+	     r->keep_going ? "; skipped" :
+			     "; pevtrace decode --keep-going shows the rest");
 	return r->keep_going;
 }
 
@@ -59,14 +59,14 @@ static bool tell_line(struct reader *r, struct scan_value *o)
 	const char *kind = dump_get_string(o, "kind");
 
 	if (!kind)
-		return complain(r, "not a line of a dump: ", "it has no \"kind\"");
+		return complain(r, "not a line of a dump: ", "no \"kind\"");
 	if (r->ended)
-		return complain(r, "a line behind the end: ", kind);
+		return complain(r, "a line after the end: ", kind);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(kind, kinds[i].kind))
 			continue;
 		kinds[i].tell(&l);
-		return !l.wrong || complain(r, "missing or not as it should be: ", l.wrong);
+		return !l.wrong || complain(r, "missing or invalid: ", l.wrong);
 	}
 	return complain(r, "unknown kind of line: ", kind);
 }
@@ -142,10 +142,13 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	int64_t schema;
 
 	if (!kind || strcmp(kind, KIND_HEADER) || !dump_get_int(o, "schema", &schema))
-		return "this is no dump of pevtrace: its first line is no header";
-	if (schema != DUMP_SCHEMA)
-		return "a dump of another schema version; use the pevtrace that "
-		       "wrote it, or a newer one";
+		return "not a dump of pevtrace: the first line is no header";
+	if (schema != DUMP_SCHEMA) {
+		snprintf(r->other_schema, sizeof(r->other_schema),
+			 "schema %lld; this version reads schema %d", (long long)schema,
+			 DUMP_SCHEMA);
+		return r->other_schema;
+	}
 	if (!arch || !(f->arch = arch_by_name(arch)) ||
 	    !dump_get_uint(o, "page_size", &page_size) || !page_size ||
 	    page_size > 1 << 30 || !dump_get_int(o, "real_offset_ns", &f->real_offset) ||

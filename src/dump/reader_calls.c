@@ -101,9 +101,9 @@ static struct call *reader_begin_call(struct line *l)
 	c->enter_ns = need_uint(l, "enter_ns");
 	c->shown = need_bool(l, "shown");
 	if (!c->desc)
-		l->wrong = "call (a name that this version does not know)";
+		l->wrong = "call (unknown to this version)";
 	else if (!c->arch)
-		l->wrong = "arch (a name that this version does not know)";
+		l->wrong = "arch (unknown to this version)";
 	else
 		take_raw(l, c);
 	take_injection(l, &c->inject);
@@ -180,7 +180,7 @@ static void finish_call(struct line *l, struct call *c)
 		c->ret = need_int(l, "ret");
 	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
-		l->wrong = "ret (no descriptor)";
+		l->wrong = "ret (not a descriptor)";
 	take_memory(l, c, AT_SYSCALL_EXIT);
 	if (l->wrong)
 		return;
@@ -195,7 +195,7 @@ void reader_tell_exit(struct line *l)
 	if (c)
 		finish_call(l, c);
 	else
-		l->wrong = "tid (no call of that task has begun)";
+		l->wrong = "tid (its task is in no call)";
 }
 
 void reader_tell_call(struct line *l)
@@ -212,5 +212,5 @@ void reader_tell_call(struct line *l)
 void reader_tell_abandoned(struct line *l)
 {
 	if (!reader_call_of(l->r, need_pid(l, "tid")))
-		l->wrong = "tid (no call of that task has begun)";
+		l->wrong = "tid (its task is in no call)";
 }

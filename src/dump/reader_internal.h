@@ -12,6 +12,7 @@ struct reader {
 	struct dump_reader *reader;
 	const char *path;
 	bool keep_going, whole, ended;
+	char other_schema[80];		/* what is wrong with the header */
 	struct session_facts facts;
 	char **command;			/* that facts point to */
 	pid_t *pids;
