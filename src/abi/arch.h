@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What differs between the ABIs that a task can have: one file each in arch/. */
+/* The differences between the ABIs of tasks; arch/ has a file for each ABI. */
 #ifndef PEVTRACE_ABI_ARCH_H
 #define PEVTRACE_ABI_ARCH_H
 
@@ -9,23 +9,23 @@
 #include "abi/xlat.h"
 
 struct arch {
-	const char *name;	/* as libseccomp calls it: "x86_64", "x86", "aarch64" */
-	uint32_t audit;		/* AUDIT_ARCH_*, as PTRACE_GET_SYSCALL_INFO gives it */
+	const char *name;	/* libseccomp's name: "x86_64", "x86", "aarch64" */
+	uint32_t audit;		/* AUDIT_ARCH_*, as in PTRACE_GET_SYSCALL_INFO */
 	uint64_t nr_bit;	/* set in every call number (x32), else 0 */
 	uint8_t word;		/* bytes of a long and of a pointer */
 	uint8_t epoll_size;	/* sizeof(struct epoll_event): 12 or 16 */
-	uint8_t mmap2_shift;	/* unit of mmap2's offset, 0 where there is none */
-	bool old_mmap;		/* mmap and select take a pointer to their arguments */
+	uint8_t mmap2_shift;	/* unit of mmap2's offset, 0 without mmap2 */
+	bool old_mmap;		/* mmap and select pass a pointer to their arguments */
 	bool clone_tls_first;	/* clone's tls comes before child_tid */
 	const struct xlat *regs; /* bits of sample_regs_user and _intr */
-	uint64_t regs_extended;	/* those that need a PMU with extended registers */
-	uint64_t regs_refused;	/* those that its kernel has no values for */
+	uint64_t regs_extended;	/* bits that require a PMU with extended registers */
+	uint64_t regs_refused;	/* bits of registers that the kernel cannot sample */
 };
 
 /* Every ABI that pevtrace decodes; the last is NULL. */
 extern const struct arch *const arches[];
 
-/* By audit architecture and system call number; NULL if unknown to us. */
+/* Return the ABI of an audit architecture and system call number, or NULL. */
 const struct arch *arch_find(uint32_t audit, uint64_t nr);
 const struct arch *arch_by_name(const char *name);
 

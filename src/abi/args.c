@@ -76,7 +76,7 @@ static void emit_attr(const struct arg *a, struct sink *s)
 	attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s);
 }
 
-/* perf_event_open's pid is a descriptor of a cgroup when the flag says so. */
+/* With PERF_FLAG_PID_CGROUP the pid of perf_event_open is a cgroup descriptor. */
 static void emit_event_pid(const struct arg *a, struct sink *s)
 {
 	int pid = call_int(a->call, a->i);
@@ -131,7 +131,7 @@ static void emit_ioctl_arg(const struct arg *a, struct sink *s)
 	ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s);
 }
 
-/* In bytes, whatever unit the call counts in. */
+/* Write the offset in bytes, whatever its unit in the call. */
 static void emit_mmap_offset(const struct arg *a, struct sink *s)
 {
 	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?

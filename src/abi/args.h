@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What there is to do for each kind of call argument (enum arg_kind). */
+/* The operations on each kind of call argument (enum arg_kind). */
 #ifndef PEVTRACE_ABI_ARGS_H
 #define PEVTRACE_ABI_ARGS_H
 
@@ -9,20 +9,20 @@
 struct arg {
 	const struct call *call;
 	const struct names *names;
-	unsigned int i;		/* its place */
+	unsigned int i;		/* its index */
 };
 
 struct arg_ops {
-	/* Copies what it points to into the call; NULL: points to nothing. */
+	/* Copy the memory that it points to into the call; NULL: no pointer. */
 	void (*capture)(const struct arg *a, struct call *c,
 			enum call_phase phase, const struct mem *m);
-	/* Hands it to the sink under its name. */
+	/* Write it to the sink under its name. */
 	void (*emit)(const struct arg *a, struct sink *s);
-	/* Hands on what the kernel changed in it; NULL: nothing. */
+	/* Write what the kernel changed in it; NULL: nothing. */
 	void (*result)(const struct arg *a, struct sink *s);
 };
 
-/* Never NULL. */
+/* Return the operations of a kind; never NULL. */
 const struct arg_ops *arg_ops(enum arg_kind kind);
 
 static inline uint64_t arg_value(const struct arg *a)
@@ -30,7 +30,7 @@ static inline uint64_t arg_value(const struct arg *a)
 	return a->call->args[a->i];
 }
 
-/* As a pointer or unsigned long of the caller's ABI. */
+/* Return the argument as a pointer or unsigned long of the caller's ABI. */
 static inline uint64_t arg_word(const struct arg *a)
 {
 	return call_word(a->call, a->i);
@@ -59,7 +59,7 @@ static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
 	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
 }
 
-/* The rows that have a file of their own. */
+/* Operations that are defined in other files than args.c. */
 extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,
 	arg_timespec64, arg_timeval, arg_sigset, arg_epoll_event,
 	arg_epoll_events;				/* args_poll.c */
@@ -68,7 +68,7 @@ extern const struct arg_ops arg_argv, arg_envp, arg_clone_args,
 extern const struct arg_ops arg_read_buf, arg_read_iov, arg_fcntl_cmd,
 	arg_fcntl_arg;					/* args_desc.c */
 
-/* What fcntl returns for that command. */
+/* Return the kind of fcntl's result for that command. */
 enum call_result fcntl_result(int cmd);
 
 #endif

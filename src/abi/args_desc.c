@@ -69,7 +69,7 @@ static uint64_t iov_count(const struct arg *a)
 	return n < READ_IOV_MAX ? n : READ_IOV_MAX;
 }
 
-/* The i-th iovec; false where it was not readable. */
+/* Read the i-th iovec; return false if it was not readable. */
 static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *len)
 {
 	size_t got, word = a->call->arch->word;
@@ -101,7 +101,7 @@ static void capture_read_iov(const struct arg *a, struct call *c,
 	}
 }
 
-/* One vector, the usual case: what came stands in its place. */
+/* Write a single iovec, the usual case, with the data read in place of its address. */
 static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
 			    struct sink *s)
 {
@@ -119,7 +119,7 @@ static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len
 	s->ops->end(s);
 }
 
-/* Counts may be spread over the vectors: put together before decoding. */
+/* Join the buffers before decoding, as counts may be spread over them. */
 static void iov_emit_joined(const struct arg *a, struct sink *s)
 {
 	uint8_t joined[4096];
@@ -229,7 +229,7 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	case ABI_F_GETFL:
 	case ABI_F_GETOWN:
 	case ABI_F_GETSIG:
-		break; /* none of these looks at it */
+		break; /* these ignore the argument */
 	case ABI_F_SETFL:
 		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
 		break;

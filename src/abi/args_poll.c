@@ -153,7 +153,7 @@ const struct arg_ops arg_fdset = { capture_fdset, emit_fdset, result_fdset };
 
 /* times --------------------------------------------------------------- */
 
-/* Two integers of word bytes each: seconds, and a fraction called sub. */
+/* Write two integers of word bytes each: seconds, and a fraction with the key sub. */
 static void emit_time(const struct arg *a, enum call_phase phase,
 		      const char *key, size_t word, const char *sub,
 		      struct sink *s)
@@ -198,7 +198,7 @@ static void emit_timeval(const struct arg *a, struct sink *s)
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
 }
 
-/* The kernel writes back what is left of the time (epoll's it leaves alone). */
+/* Write the remaining time, which the kernel stores except for epoll_pwait2. */
 static void result_left(const struct arg *a, size_t word, const char *sub,
 			struct sink *s)
 {
@@ -250,7 +250,7 @@ static void emit_sigset(const struct arg *a, struct sink *s)
 		return;
 	}
 	mask = load_uint(p, 8);
-	/* of many, those that are missing make the shorter list */
+	/* for large masks the complement is shorter */
 	listed = __builtin_popcountll(mask) > 32 ? ~mask : mask;
 	text_line_start(&names);
 	for (int sig = 1; sig <= 64; sig++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Arguments of the calls that make processes and run programs. */
+/* Arguments of the calls that create processes and run programs. */
 #include "abi/args.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #define ENVP_MAX 1024		/* pointers worth counting */
 #define CLONE_ARGS_MAX 256
 
-/* The i-th pointer of the vector at addr, as captured; false: there is none. */
+/* Read the i-th pointer of the captured vector; return false if it was not captured. */
 static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 {
 	size_t len, word = a->call->arch->word;
@@ -63,7 +63,7 @@ static void emit_argv(const struct arg *a, struct sink *s)
 
 const struct arg_ops arg_argv = { capture_argv, emit_argv, NULL };
 
-/* Only how many there are: an environment is nobody's business. */
+/* Capture the pointers only, for their number: environments may hold secrets. */
 static void capture_envp(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {

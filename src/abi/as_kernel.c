@@ -13,7 +13,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* What the user may do is for the kernel that runs to judge, not for an older one. */
+/* Privilege checks are left to the running kernel. */
 static struct rule_machine of_anybody(const struct rule_machine *here)
 {
 	struct rule_machine m = *here;
@@ -46,7 +46,7 @@ void as_kernel_free(struct as_kernel *k)
 	free(k->pmus);
 }
 
-/* Appends "NAME (RELEASE)" for what came after the older kernel. */
+/* Append "NAME (RELEASE)" for a feature newer than the older kernel. */
 static void add_newer(const struct as_kernel *k, const char *name, uint32_t since,
 		      struct buf *out)
 {
@@ -84,7 +84,7 @@ static bool is_about(const struct rule_desc *d, const char *name)
 	return false;
 }
 
-/* What in the call the older kernel does not know, as far as the check is about it. */
+/* Append the features of the call that the check is about and the older kernel lacks. */
 static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 		       const struct rule_desc *d, struct buf *out)
 {
@@ -138,7 +138,7 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ca
 		return r;
 	ask.facts = &now;
 	rules_judge(&ask, &today);
-	/* only the size that comes back with E2BIG tells one kernel from the other */
+	/* with E2BIG the kernels differ only in the size that they write back */
 	if (today.rule == old.rule && today.error == old.error && today.error != E2BIG)
 		return r;
 	newer_than(k, &ask, old.rule, &newer);

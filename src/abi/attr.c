@@ -12,10 +12,10 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Bytes that hold type and size, without which nothing can be said. */
+/* The bytes of type and size, which decoding requires. */
 #define ATTR_HEAD 8
 
-/* Unknown bytes are shown in runs of at most so many, parted by so many zeros. */
+/* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
 #define RUN_MAX 64
 #define RUN_GAP 8
 
@@ -28,7 +28,7 @@ size_t attr_wanted(uint32_t size)
 	return size < ATTR_HEAD ? ATTR_HEAD : size;
 }
 
-/* Copies the strings that members of the captured attr point to. */
+/* Copy the strings that members of the captured attr point to. */
 static void capture_strings(struct call *c, enum call_phase phase,
 			    const struct walk *w, const struct mem *m)
 {
@@ -52,7 +52,7 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	size_t want, len = addr ? m->read(m, addr, bytes, usual) : 0;
 
 	if (len < ATTR_HEAD) {
-		/* the start of it may still be there */
+		/* its first bytes may still be readable */
 		capture_bytes(c, phase, addr, ATTR_HEAD, m);
 		return;
 	}
@@ -64,7 +64,7 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	capture_strings(c, phase, &w, m);
 }
 
-/* One run of unknown bytes, in hexadecimal. */
+/* Write one run of unknown bytes in hexadecimal. */
 static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
 {
 	char hex[2 * RUN_MAX + 3] = "0x";
@@ -78,8 +78,8 @@ static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *
 }
 
 /*
- * The run of bytes from at on that are not zero, few zeros among them; its end
- * in *end.  False when only zeros follow.
+ * Find the next run of bytes that are not zero, with short gaps of zeros, from *at to
+ * *end.  Return false when only zeros follow.
  */
 static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
 {
@@ -92,7 +92,7 @@ static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
 	return *at < len;
 }
 
-/* Bytes behind the last member that the tables describe. */
+/* Write the bytes behind the last member in the tables. */
 static void emit_tail(const uint8_t *bytes, size_t len, struct sink *s)
 {
 	size_t at = layout_perf_event_attr.size, end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Attrs as C writes them, which pevtrace and strace do too. */
+/* Attrs in C syntax, as pevtrace and strace print them. */
 #include "abi/attr_forms.h"
 #include "abi/attr_member.h"
 
@@ -8,7 +8,7 @@ enum {
 	LOOK_AHEAD = 4096,
 };
 
-/* Behind a comment, if one begins here; *bits is set to a "Bits" in it. */
+/* Skip a comment, if one begins here; set *bits to the text behind "Bits" in it. */
 static bool skip_comment(struct text_cursor *c, struct text_cursor *bits)
 {
 	const char *end;
@@ -31,7 +31,7 @@ static bool skip_comment(struct text_cursor *c, struct text_cursor *bits)
 	return true;
 }
 
-/* One value up to its comma, bracket or semicolon, without its comments. */
+/* Read one value up to its comma, bracket or semicolon, without comments. */
 static bool braces_value(struct text_cursor *c, char *value, size_t *len,
 			 struct text_cursor *bits)
 {
@@ -58,7 +58,7 @@ static bool braces_value(struct text_cursor *c, char *value, size_t *len,
 		if (quoted && ch == '\\' && c->at < c->end)
 			value[(*len)++] = *c->at++;
 	}
-	/* what the kernel made of it afterwards is not what was passed */
+	/* the value after "=>" is the kernel's, not the one passed */
 	while (c->at < c->end && !strchr(",;}", *c->at))
 		if (!skip_comment(c, NULL))
 			c->at++;
@@ -67,7 +67,7 @@ static bool braces_value(struct text_cursor *c, char *value, size_t *len,
 	return true;
 }
 
-/* "size", ".size", "attr.size", "attr->size": the last word; 0: none of these. */
+/* Find the last word of "size", ".size", "attr.size" or "attr->size"; 0: none of these. */
 static size_t take_key(struct text_cursor *c, const char **key)
 {
 	size_t n;
@@ -119,7 +119,7 @@ const char *attr_find_braces(const char *from, const char *end)
 		const char *open = c.at++;
 		size_t n;
 
-		/* comments come before it perhaps, but not books */
+		/* bound the length of leading comments */
 		c.end = end - open < LOOK_AHEAD ? end : open + LOOK_AHEAD;
 		text_skip_blanks(&c);
 		while (skip_comment(&c, NULL))
@@ -162,7 +162,7 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 	return ATTR_BAD;
 }
 
-/* "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
+/* Read "attr.type = ...;" or "type=..., size=...": the whole text is one attr. */
 enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out)
 {
 	bool any = false;
@@ -190,7 +190,7 @@ enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out
 			any = true;
 			continue;
 		}
-		/* memset(), declarations and all else that statements do */
+		/* skip memset(), declarations and other statements */
 		while (c->at < c->end && *c->at != ';' && *c->at != ',')
 			c->at++;
 	}

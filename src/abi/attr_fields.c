@@ -24,7 +24,7 @@ void attr_emit_type(const struct walk *w, const struct field *f,
 	s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
 }
 
-/* Generic hardware events: the upper half may name the PMU (since 5.13). */
+/* Write the config of a generic event; its upper half may name the PMU (since 5.13). */
 static void emit_hardware(const struct walk *w, const struct field *f,
 			  uint64_t config, struct sink *s)
 {
@@ -80,7 +80,7 @@ static void emit_tracepoint(const struct walk *w, const struct field *f,
 		s->ops->note(s, "event", name);
 }
 
-/* What sysfs format/ makes of config, config1, ...: "cpu/event=0x3c/". */
+/* Write config with a note of its terms by sysfs format/: "cpu/event=0x3c/". */
 static void emit_terms(const struct walk *w, const struct field *f,
 		       uint32_t type, uint64_t config, struct sink *s)
 {

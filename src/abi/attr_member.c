@@ -10,7 +10,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where made-up pointers to strings begin; no kernel or program has them. */
+/* The first synthetic address of strings, below what programs can map. */
 #define STRINGS_AT 0x1000
 
 static const struct layout *const attr = &layout_perf_event_attr;
@@ -33,14 +33,14 @@ static bool member_fits(const struct field *f, unsigned int bits, uint64_t v)
 {
 	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
 
-	/* a negative number fits where its sign does */
+	/* a negative number fits if its sign bit does */
 	return bits == 64 || v <= (1ULL << bits) - 1 ||
 	       (f->nbits == 0 && sign == -1);
 }
 
 /*
- * Of the members that share a place one at most has a value; that others are
- * said to be zero changes nothing.
+ * Set a number.  Of the members of a union at most one may be nonzero; zeros for the
+ * others have no effect.
  */
 static bool member_set_number(struct text_cursor *c, const struct field *f, uint64_t v,
 			      struct attr_text *out)
@@ -62,7 +62,7 @@ static bool member_set_number(struct text_cursor *c, const struct field *f, uint
 	return true;
 }
 
-/* strace knows of fewer bits than we do, and says where its rest begins. */
+/* Set the bits in strace's comment, which names the range of bits it does not know. */
 static bool member_set_range(struct text_cursor *c, const struct field *f,
 			     const struct text_cursor *bits, uint64_t v, struct attr_text *out)
 {
@@ -171,7 +171,7 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 	if (f->kind == FIELD_STRING && value_len && *value == '"') {
 		if (!member_add_string(c, f, &v, out))
 			return false;
-		out->elided |= v.at < v.end; /* behind a string that is cut: ... */
+		out->elided |= v.at < v.end; /* "..." follows an abbreviated string */
 		return true;
 	}
 	if (!value_read(&v, f->xlat, &n))

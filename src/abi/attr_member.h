@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filling in members of struct perf_event_attr by name. */
+/* Setting members of struct perf_event_attr by name. */
 #ifndef PEVTRACE_ABI_ATTR_MEMBER_H
 #define PEVTRACE_ABI_ATTR_MEMBER_H
 
 #include "abi/attr_text.h"
 
-/* The member of that name, or NULL. */
+/* Return the member of that name, or NULL. */
 const struct field *attr_member(const char *name, size_t len);
 
 /*
- * Gives a member its value, as text wrote it; notes trouble in c.  bits: what
- * follows "Bits " in a comment behind the value, as "63..38", or NULL.
+ * Set a member to a value in text form; store an error in c.  bits: the text behind
+ * "Bits " in a comment that follows the value, such as "63..38", or NULL.
  */
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 		     const char *value, size_t value_len,
@@ -18,12 +18,12 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 		     struct attr_text *out);
 
 /*
- * Reads the list that attr_emit() calls "unknown", bytes behind the last member
- * that is known, and moves behind it.
+ * Read the list that attr_emit() calls "unknown", bytes behind the last known member,
+ * and move behind it.
  */
 bool attr_member_tail(struct text_cursor *c, struct attr_text *out);
 
-/* Once all members are there: the length follows from size. */
+/* Set the length from the size member; call it after all members are set. */
 void attr_member_done(struct attr_text *out);
 
 #endif

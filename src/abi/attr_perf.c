@@ -17,7 +17,7 @@ static void take_label(struct attr_text *out, const char *from, const char *to)
 
 /* perf -vv and perf evlist -v ------------------------------------------------ */
 
-/* "{ sample_period, sample_freq }" and "size": the first name. */
+/* Read the first name of "{ sample_period, sample_freq }" or "size". */
 static size_t perf_key(struct text_cursor *c, const char **key)
 {
 	const char *close;
@@ -38,7 +38,7 @@ static size_t perf_key(struct text_cursor *c, const char **key)
 	return n;
 }
 
-/* "0x9 (PERF_COUNT_SW_DUMMY)": the value; what is in brackets explains it. */
+/* Read the value of "0x9 (PERF_COUNT_SW_DUMMY)", without the explanation in brackets. */
 static bool perf_member(struct text_cursor *c, const char *key, size_t n,
 			struct attr_text *out)
 {
@@ -71,7 +71,7 @@ enum attr_read attr_next_columns(struct text_cursor *c, bool headed,
 	if (at)
 		c->at = at + sizeof(head) - 1;
 	for (text_skip_blanks(c); c->at < c->end; text_skip_blanks(c)) {
-		/* a line of dashes, the call, or the next one */
+		/* a line of dashes, the call, or the next attr ends this one */
 		if (*c->at == '-' || text_ahead(c, "sys_perf_event_open") || text_ahead(c, head))
 			break;
 		n = perf_key(c, &key);
@@ -84,7 +84,7 @@ enum attr_read attr_next_columns(struct text_cursor *c, bool headed,
 			return ATTR_BAD;
 		any = true;
 	}
-	/* without its heading it is all that there is */
+	/* without a heading the whole text is one attr */
 	if (!headed)
 		c->at = c->end;
 	return any || headed ? ATTR_READ : ATTR_END;
@@ -145,7 +145,7 @@ enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out)
 
 /* PERF_TEST_ATTR ------------------------------------------------------------- */
 
-/* These files hold what else the call had, and what it returned. */
+/* Return whether the name is another argument of the call, or its result. */
 static bool perf_is_argument(const char *key, size_t n)
 {
 	const struct call_desc *d = call_by_name("perf_event_open");
@@ -169,7 +169,7 @@ static bool assignment(struct text_cursor *c, struct attr_text *out)
 		c->at++;
 	if (perf_is_argument(key, n))
 		return true;
-	/* files that perf's tests compare with have choices, not values */
+	/* the reference files of perf's tests hold alternatives, not values */
 	if (memchr(value, '*', (size_t)(c->at - value)) ||
 	    (memchr(value, '|', (size_t)(c->at - value)) && *value >= '0' && *value <= '9'))
 		return text_cursor_fail(c, "%.*s=%.*s is what a test expects, not a value",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which form a text is in. */
+/* Detection of the form of a text. */
 #include "abi/attr_text.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "abi/attr_forms.h"
 #include "abi/attr_member.h"
 
-/* "[event" or another section at the beginning of a line. */
+/* Find "[event" or another section at the start of a line. */
 static bool has_section(const char *text, const char *end)
 {
 	for (const char *p = text; p < end; p++) {
@@ -22,7 +22,7 @@ static bool has_section(const char *text, const char *end)
 	return false;
 }
 
-/* The most telling signs first. */
+/* Detect the form by its most specific features first. */
 static enum attr_style style_of(const char *text, const char *end)
 {
 	if (text_find(text, end, "perf_event_attr:\n"))
@@ -89,7 +89,7 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 	return ATTR_BAD;
 }
 
-/* Longer texts are easier to mend with the line that it is about. */
+/* Prefix the error with its line number in texts of several lines. */
 static void text_add_line(struct attr_reader *r)
 {
 	char why[sizeof(r->in.why)];

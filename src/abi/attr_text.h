@@ -15,11 +15,11 @@ enum { ATTR_TEXT_MAX = 4096, ATTR_TEXT_STRINGS = 2 };
 /* One attr and what the text says beside its bytes. */
 struct attr_text {
 	uint8_t bytes[ATTR_TEXT_MAX];
-	size_t len;		/* as many as its size member makes count */
-	size_t given;		/* as many as there were, 0: it was no bytes */
-	char label[256];	/* what the text calls it, "" */
-	bool elided;		/* "...": members are left out; they are zero here */
-	/* strings that members point to, with addresses that we made up */
+	size_t len;		/* the bytes that its size member covers */
+	size_t given;		/* the bytes in the text, 0: it was not in bytes */
+	char label[256];	/* its name in the text, or "" */
+	bool elided;		/* "...": members were omitted and are zero here */
+	/* strings that members point to, at synthetic addresses */
 	size_t nstrings;
 	struct {
 		uint64_t addr;
@@ -29,7 +29,7 @@ struct attr_text {
 	size_t pooled;
 };
 
-/* Which of the forms the text is in. */
+/* The form of the text. */
 enum attr_style {
 	ATTR_UNKNOWN, ATTR_BYTES, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
 	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS,
@@ -44,17 +44,17 @@ struct attr_reader {
 
 enum attr_read { ATTR_END, ATTR_READ, ATTR_BAD };
 
-/* text must stay. */
+/* Start reading; text must outlive r. */
 void attr_reader_init(struct attr_reader *r, const char *text, size_t len);
 
-/* Reads the next attr; after ATTR_BAD, r->in.why tells, with the line. */
+/* Read the next attr; on ATTR_BAD r->in.why holds the reason, with the line number. */
 enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out);
 
-/* Takes an attr from its bytes, which may be of any length. */
+/* Read an attr from its bytes, of any length. */
 bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 		     struct attr_text *out);
 
-/* Makes it what a call passed at addr, for attr_emit(). */
+/* Add the attr to a call as memory captured at addr, for attr_emit(). */
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr);
 
 #endif

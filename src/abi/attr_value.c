@@ -35,7 +35,7 @@ static bool value_number(struct text_cursor *c, const char *word, size_t len, ui
 	       text_cursor_fail(c, "'%.*s' is no number", (int)len, word);
 }
 
-/* The constant of that name; a short name counts in its own table only. */
+/* Return the constant of that name; names without prefix must be of the own table. */
 static const struct xlat_entry *value_constant(const struct xlat *own, const char *name)
 {
 	const struct xlat_entry *e = xlat_by_name(own, name);
@@ -76,7 +76,7 @@ static bool value_of_name(struct expression *x, const char *word, size_t len, ui
 				len < 60 ? (int)len : 60, word);
 }
 
-/* sizeof(...): whatever it is of, an attr says so of itself. */
+/* Read "sizeof(...)"; whatever its operand, it is the size of an attr. */
 static bool value_sizeof(struct text_cursor *c, uint64_t *v)
 {
 	unsigned int depth = 0;

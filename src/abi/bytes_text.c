@@ -54,7 +54,7 @@ static bool bytes_put(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 	return true;
 }
 
-/* The first character that is not blank, or 0. */
+/* Return the first character that is not blank, or 0. */
 static char first(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -63,7 +63,7 @@ static char first(const char *text, size_t len)
 	return 0;
 }
 
-/* "unsigned char attr[] = { 1, 0, ...};": the list between the braces. */
+/* Find the list between the braces of "unsigned char attr[] = { 1, 0, ...};". */
 static bool list_inside(const char *text, size_t len, struct text_cursor *c)
 {
 	const char *open = memchr(text, '{', len), *close;
@@ -98,7 +98,7 @@ bool bytes_like(const char *text, size_t len)
 	return true;
 }
 
-/* Numbers with commas, each by C's rules. */
+/* Read numbers in C notation, separated by commas. */
 static bool read_list(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
 	for (skip(c, ","); c->at < c->end; skip(c, ",")) {
@@ -121,7 +121,7 @@ static bool read_list(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 	return true;
 }
 
-/* Runs of two digits each; a run that 0x begins may be a single one. */
+/* Read pairs of hexadecimal digits; behind 0x a single digit is allowed. */
 static bool read_digits(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
 	for (skip(c, ""); c->at < c->end; skip(c, "")) {
@@ -151,7 +151,7 @@ static bool read_digits(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 	return true;
 }
 
-/* What stands behind a backslash. */
+/* Read the escape behind a backslash. */
 static bool read_escape(struct text_cursor *c, unsigned int *byte)
 {
 	static const char letters[] = "n\nt\tr\rv\vf\fa\ab\b\"\"\\\\''";
@@ -181,7 +181,7 @@ static bool read_escape(struct text_cursor *c, unsigned int *byte)
 	return text_cursor_fail(c, "unknown escape \\%c", *c->at);
 }
 
-/* Up to quote (0: up to the end, and blanks do not count). */
+/* Read up to quote (0: up to the end, ignoring blanks). */
 static bool read_escaped(struct text_cursor *c, char quote, uint8_t *out, size_t max,
 			 size_t *len)
 {
@@ -210,7 +210,7 @@ bool bytes_read_literal(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 	return true;
 }
 
-/* "\1\0" "\0\0": C joins them. */
+/* Read adjacent string literals as one, as C does. */
 static bool read_literals(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
 	size_t n;

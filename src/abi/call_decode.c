@@ -62,7 +62,7 @@ enum call_result call_result_kind(const struct call *c)
 {
 	enum call_result kind = result_of(c);
 
-	/* a descriptor that was made up stands for nothing */
+	/* an injected descriptor refers to no file */
 	return kind == RESULT_FD && (c->no_event || c->inject.injected) ? RESULT_NUMBER : kind;
 }
 
@@ -82,7 +82,7 @@ void call_results(const struct call *c, const struct names *n, struct sink *s)
 	}
 }
 
-/* What a successful mmap of an event's descriptor made. */
+/* Note what a successful mmap of an event's descriptor mapped. */
 static void call_note_ring(const struct call *c, const struct names *n,
 			   struct sink *s)
 {
@@ -109,7 +109,7 @@ static void call_note_ring(const struct call *c, const struct names *n,
 			   (unsigned long long)((pages - 1) * page / 1024));
 }
 
-/* What read(2) means when an event has nothing, or the buffer is too small. */
+/* Note what a read of 0 bytes and ENOSPC mean for an event. */
 static void note_read(const struct call *c, const struct names *n, struct sink *s)
 {
 	int64_t format = n && n->read_format ? n->read_format(n, c, call_int(c, 0)) : -1;
@@ -133,7 +133,7 @@ void call_result_notes(const struct call *c, const struct names *n,
 		return;
 	if (c->inject.because[0])
 		s->ops->note(s, "injected", c->inject.because);
-	/* what the kernel meant: here it said nothing, but for a size in its name */
+	/* the notes explain the kernel's result; of an injected one only the size is known */
 	if (c->inject.injected && c->desc->class != CLASS_OPEN)
 		return;
 	switch (c->desc->id) {

@@ -6,20 +6,20 @@
 #include "abi/call.h"
 
 /*
- * Copies what the arguments point to.  At AT_SYSCALL_ENTER what the kernel will
- * read, at AT_SYSCALL_EXIT what it wrote (c->ret must be set).  Lengths come from
- * the target and are cut to sane limits; unreadable memory is remembered as
- * such.  n tells which dynamic PMUs take pointers.  Never fails.
+ * Copy the memory that the arguments point to: at AT_SYSCALL_ENTER what the kernel
+ * will read, at AT_SYSCALL_EXIT what it wrote (c->ret must be set).  Lengths come
+ * from the target and are limited; unreadable memory is recorded as such.  n names
+ * the dynamic PMUs whose attrs hold pointers.
  */
 void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
 		  const struct names *n);
 
-/* What the result of a call is when it did not fail. */
+/* The kind of a successful call's result. */
 enum call_result { RESULT_NUMBER, RESULT_FD, RESULT_ADDR, RESULT_FLAGS };
 /*
- * Hands arguments to the sink, one value or object each, keyed by name.
- * AT_SYSCALL_ENTER: the first desc->in_args; AT_SYSCALL_EXIT: the others.  What differs from
- * c->before is noted with what it was, and shown even where it is zero.
+ * Write arguments to the sink, one value or object each, keyed by name.
+ * AT_SYSCALL_ENTER: the first desc->in_args; AT_SYSCALL_EXIT: the others.  Values that
+ * differ from c->before are shown even if zero, with a note of the old value.
  */
 void call_args(const struct call *c, enum call_phase phase,
 	       const struct names *n, struct sink *s);
@@ -27,16 +27,15 @@ void call_args(const struct call *c, enum call_phase phase,
 enum call_result call_result_kind(const struct call *c);
 
 /*
- * Hands over what the kernel wrote into arguments that were shown at the
- * start: keyed like the argument where it is its new value (poll's fds), by
- * strace's word otherwise (select's in, out, except, left).  Emits nothing
- * for most calls.
+ * Write the values that the kernel stored in arguments shown at the start: keyed like
+ * the argument if they replace it (poll's fds), otherwise by strace's word (select's
+ * in, out, except, left).  Most calls have none.
  */
 void call_results(const struct call *c, const struct names *n, struct sink *s);
 
 /*
- * What is to be said behind the result, as notes only: the size that the
- * kernel wrote back, what was mapped, ...
+ * Write the notes that follow the result: the size that the kernel wrote back, the
+ * kind of mapping, ...
  */
 void call_result_notes(const struct call *c, const struct names *n,
 		       struct sink *s);

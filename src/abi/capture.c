@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Strings are read in pieces: most are short, and may end before a hole. */
+/* Strings are read in pieces: most are short, and unmapped memory may follow. */
 #define STRING_STEP 256
 
 size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copying a target's memory into a call. */
+/* Copying a tracee's memory into a call. */
 #ifndef PEVTRACE_ABI_CAPTURE_H
 #define PEVTRACE_ABI_CAPTURE_H
 
@@ -10,11 +10,11 @@ enum {
 	CAPTURE_STRING_MAX = 4096,	/* PATH_MAX, and more than a filter may have */
 };
 
-/* Copies want bytes (at most CAPTURE_MAX) from addr; returns how many came. */
+/* Copy want bytes (at most CAPTURE_MAX) from addr; return how many were readable. */
 size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
 		     uint64_t want, const struct mem *m);
 
-/* Copies the string at addr with its NUL, at most CAPTURE_STRING_MAX bytes. */
+/* Copy the string at addr with its NUL, at most CAPTURE_STRING_MAX bytes. */
 void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
 		    const struct mem *m);
 

@@ -10,22 +10,22 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* The arguments of the call. */
+/* Indexes of the call's arguments. */
 enum { ARG_NR_ATTR, ARG_NR_PID, ARG_NR_CPU, ARG_NR_GROUP_FD, ARG_NR_FLAGS };
 
-/* A user's address that no length misaligns. */
+/* A user address that is aligned for every length. */
 #define SOME_ADDRESS 0x1000
 
 static const struct layout *const layout = &layout_perf_event_attr;
 
-/* A call whose changes are being listed. */
+/* A call whose possible changes are listed. */
 struct listing {
 	const struct rule_ask *ask;
 	const struct rule_machine *machine;
 	const struct change_stock *stock;
 	const struct rule_pmu *pmu;
-	const struct field *field;	/* that is being looked at */
-	uint64_t value;			/* of it */
+	const struct field *field;	/* the current member */
+	uint64_t value;			/* its value */
 	struct change_list *out;
 };
 
@@ -42,7 +42,7 @@ static void change_add(struct listing *l, const struct change *c)
 	out->list[out->n++] = *c;
 }
 
-/* The member that is being looked at with another value. */
+/* Add a change of the current member to another value. */
 static void change_offer(struct listing *l, enum change_how how, uint64_t v, unsigned int far)
 {
 	if (v != l->value)
@@ -79,7 +79,7 @@ static void flags(struct listing *l, const struct xlat *x)
 		if (known(l, &x->entries[i]))
 			all |= x->entries[i].mask;
 	change_offer(l, CHANGE_FIX, l->value & all, 0);
-	/* without the bits that nobody knows there may be no kind left */
+	/* without its unknown bits the mask may name no kind */
 	if (x == &xlat_perf_branch_sample_type && l->value & ~all)
 		change_offer(l, CHANGE_FIX, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
 	for (size_t i = 0; i < x->n; i++) {
@@ -90,13 +90,13 @@ static void flags(struct listing *l, const struct xlat *x)
 		if (l->value & bits)
 			change_offer(l, CHANGE_DROP, l->value & ~bits, 0);
 		else
-			/* one that has a member of its own is nearer */
+			/* a flag with a member of its own is closer */
 			change_offer(l, CHANGE_ADD, l->value | x->entries[i].value, 500);
 	}
 	change_offer(l, CHANGE_DROP, 0, 1);
 }
 
-/* bp_type is a set of accesses, though its values have names of their own. */
+/* bp_type is a set of accesses, although its table is an enum. */
 static unsigned int enum_distance(const struct field *f, uint64_t a, uint64_t b)
 {
 	if (f->xlat == &xlat_hw_breakpoint_type)
@@ -112,7 +112,7 @@ static void enumeration(struct listing *l, const struct xlat *x, enum change_how
 				     enum_distance(l->field, x->entries[i].value, l->value));
 }
 
-/* The limits of the members that have one; all others may be zero. */
+/* List the limits of members that have one; the others may be zero. */
 static void change_number(struct listing *l)
 {
 	const struct rule_machine *m = l->machine;
@@ -162,7 +162,7 @@ static void registers(struct listing *l)
 	change_offer(l, CHANGE_FIX, all & ~a->regs_refused & ~a->regs_extended, 2);
 }
 
-/* Where a breakpoint could be: nearby, or at least in the program. */
+/* List addresses for a breakpoint: nearby, or at least in the program. */
 static void address(struct listing *l)
 {
 	uint64_t len = change_get(l, ATTR_BP_LEN);
@@ -183,7 +183,7 @@ static void string(struct listing *l)
 		});
 }
 
-/* Another event of the same PMU. */
+/* List other events of the same PMU. */
 static void config(struct listing *l)
 {
 	const struct rule_pmu *p = l->pmu;
@@ -212,7 +212,7 @@ static void config(struct listing *l)
 		change_offer(l, CHANGE_EVENT, 0, 1);
 }
 
-/* Sizes that structures have had: the kernel's, and those next to this one. */
+/* List published sizes: the kernel's, and those next to the current one. */
 static void size(struct listing *l)
 {
 	const struct xlat *x = l->field->xlat;
@@ -239,7 +239,7 @@ static void change_member(struct listing *l)
 {
 	switch (l->field->kind) {
 	case FIELD_BOOL:
-		/* whether it runs is no reason to refuse it */
+		/* the kernel does not refuse an event for being disabled */
 		if (l->field - layout->fields != ATTR_DISABLED)
 			change_offer(l, l->value ? CHANGE_DROP : CHANGE_ADD, !l->value, 0);
 		break;
@@ -277,7 +277,7 @@ static void change_member(struct listing *l)
 	}
 }
 
-/* The group's members are alike in some things. */
+/* List values that members share with their group leader. */
 static void like_leader(struct listing *l)
 {
 	const struct rule_group *g = &l->ask->facts->target.group;
@@ -317,7 +317,7 @@ static void change_arguments(struct listing *l)
 		offer_arg(l, ARG_NR_FLAGS, CHANGE_FIX, a->flags & l->value, 1);
 }
 
-/* An attr that cannot be read as far as its size tells. */
+/* List changes of an attr that is not readable up to its size. */
 static void unreadable(struct listing *l)
 {
 	uint64_t want = change_get(l, ATTR_SIZE);
@@ -340,7 +340,7 @@ void change_list(const struct rule_ask *ask, const struct names *names,
 
 	*out = (struct change_list){ .n = 0 };
 	while (ask->attr && (l.field = layout_next(&w, &at))) {
-		/* the end of a member that cannot be read is no place for a value */
+		/* a member that is not fully readable cannot be set */
 		if ((size_t)l.field->offset + l.field->width > ask->len)
 			continue;
 		l.value = field_get(l.field, ask->attr, ask->len);
@@ -385,7 +385,7 @@ static void change_put(struct change_call *to, unsigned int index, uint64_t v)
 	field_set(&layout->fields[index], v, to->attr);
 }
 
-/* Software's first event, with nothing left of what the old one said. */
+/* Replace the attr by that of the first software event. */
 static void put_kind(struct change_call *to, uint64_t type)
 {
 	static const unsigned int event[] = {
@@ -397,7 +397,7 @@ static void put_kind(struct change_call *to, uint64_t type)
 		change_put(to, event[i], 0);
 }
 
-/* The attr grows with zeros. */
+/* Extend the attr with zeros. */
 static void put_size(struct change_call *to, uint64_t v)
 {
 	if (v > sizeof(to->attr))
@@ -408,7 +408,7 @@ static void put_size(struct change_call *to, uint64_t v)
 	to->ask.len = v;
 }
 
-/* What could not be read is zero, or if that is all, the simplest event. */
+/* Replace unreadable bytes by zeros, or a wholly unreadable attr by the simplest event. */
 static void change_put_attr(struct change_call *to)
 {
 	struct change_call simple;
@@ -440,7 +440,7 @@ static void apply_arg(struct change_call *to, const struct change *c)
 		to->ask.group_fd = (int32_t)c->value;
 		break;
 	case ARG_NR_FLAGS:
-		/* the number of a cgroup's descriptor is that of a task, too: of anybody's */
+		/* without the flag, a cgroup descriptor would be taken for a pid */
 		if (to->ask.flags & ~c->value & PERF_FLAG_PID_CGROUP && to->ask.pid > 0)
 			to->ask.pid = 0;
 		to->ask.flags = c->value;

@@ -17,7 +17,7 @@ const struct ioctl_desc *ioctl_of(const struct call *c)
 	return ioctl_find((uint32_t)c->args[1], c->arch->word);
 }
 
-/* ids_len at entry says how much room there is; it is the caller's word. */
+/* Capture the header and ids; ids_len comes from the target and is limited. */
 static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
 			  const struct mem *m)
 {
@@ -72,7 +72,7 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 		s->ops->hex(s, key, (uint32_t)c->args[1]);
 }
 
-/* A pointer to a u64 is shown as the value in brackets, as strace does. */
+/* Write a pointer to a u64 as the value in brackets, as strace does. */
 static void emit_u64(const struct call *c, enum call_phase phase,
 		     const char *key, uint64_t arg, struct sink *s)
 {
@@ -121,7 +121,7 @@ static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
 			  const char *key, uint64_t arg, const struct names *n,
 			  struct sink *s)
 {
-	/* the kernel takes a 32-bit program's argument as 32 bits */
+	/* the kernel reads 32 bits of a 32-bit program's argument */
 	uint64_t v = c->arch->word == 4 ? (uint32_t)arg : arg;
 	const char *label = NULL;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The perf ioctls: requests and what their argument is. */
+/* The perf ioctls: requests and their arguments. */
 #ifndef PEVTRACE_ABI_IOCTL_H
 #define PEVTRACE_ABI_IOCTL_H
 
 #include "abi/call.h"
 #include "xlat/constants.h"
 
-/* The description of the ioctl call's request; NULL for one that is not perf's. */
+/* Return the description of the ioctl call's request; NULL if it is not perf's. */
 const struct ioctl_desc *ioctl_of(const struct call *c);
 
 void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
@@ -18,14 +18,14 @@ static inline bool ioctl_is_perf(uint64_t request)
 	return (request & 0xff00) == (PERF_EVENT_IOC_ENABLE & 0xff00);
 }
 
-/* The request number, by name where known. */
+/* Write the request, by name if known. */
 void ioctl_emit_request(const struct call *c, const char *key, struct sink *s);
 
-/* The argument, once the call has returned. */
+/* Write the argument of a call that has returned. */
 void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		    const struct names *n, struct sink *s);
 
-/* What is to be said behind the result. */
+/* Write the notes that follow the result. */
 void ioctl_result_notes(const struct call *c, struct sink *s);
 
 #endif

@@ -42,7 +42,7 @@ uint64_t field_get(const struct field *f, const void *bytes, size_t len)
 	if (!f->nbits)
 		return v;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	/* bit-fields start at the other end of their integer there */
+	/* big-endian bit-fields start at the other end of their integer */
 	v >>= 8 * f->width - f->bit - f->nbits;
 #else
 	v >>= f->bit;
@@ -83,7 +83,7 @@ bool cond_holds(const struct walk *w, const struct cond *c)
 
 	if (c->op == COND_NONE)
 		return true;
-	/* a member that is not the one in its place has no value */
+	/* a member of a union that does not apply has no value */
 	if (!cond_holds(w, &w->layout->fields[c->field].when))
 		return false;
 	v = layout_get(w->layout, c->field, w->bytes, w->len);

@@ -13,7 +13,7 @@ static int64_t sign_extend(uint64_t v, const struct field *f)
 	return bits == 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
 }
 
-/* A mask of perf registers: the number reads best, the names explain it. */
+/* Write a mask of perf registers as a number, with a note of their names. */
 static void field_emit_regs(const struct walk *w, const struct field *f, uint64_t v,
 			    struct sink *s)
 {
@@ -34,7 +34,7 @@ static void field_emit_regs(const struct walk *w, const struct field *f, uint64_
 	s->ops->note(s, "registers", names.text);
 }
 
-/* A number that a table explains in words. */
+/* Write a number with a note of its meaning in the table. */
 static void field_emit_words(const struct field *f, uint64_t v, struct sink *s)
 {
 	const struct xlat_entry *e = xlat_find(f->xlat, v);
@@ -149,7 +149,7 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 			   ops[c->op], (unsigned long long)c->value);
 }
 
-/* It is written in decimal. */
+/* Return whether members of that kind are written in decimal. */
 static bool is_number(enum field_kind kind)
 {
 	return kind == FIELD_UINT || kind == FIELD_BOOL || kind == FIELD_WORDS ||
@@ -183,7 +183,7 @@ static void note_was(const struct walk *w, const struct field *f, struct sink *s
 	sink_notef(s, "was", "was %s", names.text);
 }
 
-/* It has another value than before. */
+/* Return whether the member differs from w->before. */
 static bool changed(const struct walk *w, const struct field *f, uint64_t v)
 {
 	return w->before && field_get(f, w->before, w->before_len) != v;

@@ -5,13 +5,12 @@
 
 #include "abi/layout.h"
 
-/* Hands the member with that index to the sink, whether it applies or not. */
+/* Write the member with that index, whether it applies or not. */
 void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s);
 
 /*
- * Hands every member that applies to the sink: those that are not zero, those
- * always shown, and all of them when the sink is full.  The caller has begun
- * the object.
+ * Write the members that apply into the object that the caller has begun: those that
+ * are not zero or always shown, and all of them if s->full.
  */
 void layout_emit(const struct walk *w, struct sink *s);
 

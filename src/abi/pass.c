@@ -10,7 +10,7 @@
 
 enum { CONTROL_MAX = 4096 };
 
-/* struct msghdr is made of words, but for namelen; so is struct cmsghdr's length. */
+/* The control buffer of a struct msghdr, whose members are words of the ABI. */
 struct message_at {
 	uint64_t control;	/* address */
 	uint64_t len;
@@ -70,7 +70,7 @@ size_t call_passed_fds(const struct call *c, enum call_phase phase,
 	return n;
 }
 
-/* Only the descriptors: what else a message holds is not our business. */
+/* Write only the descriptors of a message. */
 static void emit_msghdr(const struct arg *a, struct sink *s)
 {
 	enum call_phase phase = a->call->desc->id == CALL_RECVMSG ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;

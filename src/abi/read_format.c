@@ -4,7 +4,7 @@
 #include "abi/layout.h"
 #include "xlat/constants.h"
 
-/* A position in the bytes; reading past the end stops everything behind. */
+/* A position in the bytes; decoding stops at the end. */
 struct reader {
 	const uint8_t *p, *end;
 };
@@ -48,7 +48,7 @@ static bool read_take_id_lost(struct reader *r, uint64_t format, const struct na
 	return !(format & PERF_FORMAT_LOST) || read_take(r, "lost", &v, s);
 }
 
-/* An event that shared its counter ran for a part of the time only. */
+/* Note the scaled count of a multiplexed event. */
 static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
 {
 	double part = t->enabled ? (double)t->running / (double)t->enabled : 1;

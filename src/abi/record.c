@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records as a whole: header, what identifies them, and what is left over. */
+/* Records as a whole: header, identifying values, and bytes left over. */
 #include "abi/record.h"
 
 #include "abi/layout.h"
@@ -8,7 +8,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Types from here on are made up by the perf tool, never by the kernel. */
+/* Types from here on are the perf tool's, never the kernel's. */
 #define USER_TYPE_START 64
 
 static uint64_t record_attr_get(unsigned int field, const uint8_t *attr, size_t len)
@@ -41,7 +41,7 @@ static uint64_t header_get(unsigned int field, const uint8_t *bytes)
 	return layout_get(&layout_perf_event_header, field, bytes, RECORD_HEADER);
 }
 
-/* Bytes of the sample_id that a record of this type ends with. */
+/* Return the size of the sample_id at the end of a record of this type. */
 static size_t trailer_size(uint32_t type, const struct record_format *f)
 {
 	size_t n = 0;
@@ -54,7 +54,7 @@ static size_t trailer_size(uint32_t type, const struct record_format *f)
 	return n;
 }
 
-/* One part of a sample or sample_id: eight bytes. */
+/* Read one part of a sample or sample_id, eight bytes. */
 static void identify_part(uint64_t bit, const uint8_t *p, struct record_id *out)
 {
 	switch (bit) {
@@ -103,7 +103,7 @@ bool record_identify(const uint8_t *bytes, size_t len,
 		slot = sample_id_slots;
 		at = out->size - trailer;
 	}
-	/* parts of other sizes come behind all that identifies a sample */
+	/* the identifying parts have eight bytes and precede all others */
 	for (; slot->bits && slot->layout && out->size - at >= 8; slot++) {
 		if (!(f->sample_type & slot->bits))
 			continue;
@@ -114,8 +114,8 @@ bool record_identify(const uint8_t *bytes, size_t len,
 }
 
 /*
- * Names the mode, then the flags.  Mode 0 stands for nothing in records that
- * no CPU's mode belongs to.
+ * Write the CPU mode, then the flags.  Mode 0 has no meaning in records without a
+ * CPU mode.
  */
 static void emit_misc(struct record *r)
 {
@@ -156,7 +156,7 @@ static void emit_header(struct record *r, size_t len)
 		sink_notef(r->s, "size", "only %zu bytes of it are there", len);
 }
 
-/* What the fields left over before end, and what they asked for in vain. */
+/* Write the bytes before end that no field accounts for, and note missing ones. */
 static void record_emit_rest(struct record *r)
 {
 	struct sink *s = r->s;
@@ -174,7 +174,7 @@ static void record_emit_rest(struct record *r)
 			   r->wants, r->end);
 }
 
-/* The sample_id in the last bytes of the record. */
+/* Write the sample_id at the end of the record. */
 static void emit_trailer(struct record *r, size_t trailer)
 {
 	struct record t = *r;
@@ -190,7 +190,7 @@ static void emit_trailer(struct record *r, size_t trailer)
 		r->wants += trailer;
 }
 
-/* The task that a sample_id tells; the symbols before it need it. */
+/* Read the task from the sample_id, as symbols before it depend on it. */
 static int32_t trailer_pid(const struct record *r, size_t len)
 {
 	struct record_id id;

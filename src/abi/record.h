@@ -6,7 +6,7 @@
 #include "abi/call.h"
 #include "abi/sink.h"
 
-/* How one event writes its records: what its attr says. */
+/* The members of an attr that determine the format of its records. */
 struct record_format {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t sample_regs_user, sample_regs_intr;
@@ -14,21 +14,21 @@ struct record_format {
 	const struct arch *arch;	/* of the machine (register names); may be NULL */
 };
 
-/* Takes the format from an attr of len bytes, of any size and age. */
+/* Fill in the format from an attr of len bytes, of any size and version. */
 void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
 		      const struct arch *arch);
 
 /*
- * What the caller knows about the numbers in a record.  Every hook may be NULL
- * and may return NULL; strings live until the next call of the same hook.
+ * Callbacks that name the numbers in a record.  Each may be NULL and may return NULL;
+ * strings are valid until the next call of the same one.
  */
 struct record_hooks {
 	void *ctx;
-	/* name of the event with this id; when NULL, struct names has its say */
+	/* name of the event with this id; on NULL struct names is asked */
 	const char *(*event)(void *ctx, uint64_t id);
 	/*
-	 * Hands the raw data of a sample to the sink, field by field, into an
-	 * object that has begun; false, and nothing handed over: not known.
+	 * Write the raw data of a sample, field by field, into the object that has
+	 * begun.  Return false and write nothing if the format is not known.
 	 */
 	bool (*raw)(void *ctx, const uint8_t *data, size_t len, struct sink *s);
 	/*
@@ -40,7 +40,7 @@ struct record_hooks {
 			      unsigned int cpumode, bool after_call);
 };
 
-/* What a record says of itself without being decoded in full. */
+/* The identifying values of a record, available without decoding all of it. */
 struct record_id {
 	uint32_t type;
 	uint16_t misc, size;
@@ -51,28 +51,27 @@ struct record_id {
 };
 
 /*
- * Fills in what the sample, or the sample_id behind another record, tells;
- * has_* is false for what it does not.  False: len is too short for a header
- * or for the size it states, or that size is too short for a header.
+ * Read the identifying values from a sample, or from the sample_id of another record;
+ * has_* says which are present.  Return false if len is too short for the header
+ * or the size in it, or that size is too short for a header.
  */
 bool record_identify(const uint8_t *bytes, size_t len,
 		     const struct record_format *f, struct record_id *out);
 
 /*
- * Hands the record at bytes to the sink as one object: type, misc and size,
- * then its fields, then those of "sample_id" as an object.  n and hooks may be
- * NULL.  Bytes that no field accounts for are handed on as "rest", with a note
- * "size".
+ * Write the record at bytes to the sink as one object: type, misc and size, then its
+ * fields, then the object "sample_id".  n and hooks may be NULL.  Bytes that no
+ * field accounts for are written as "rest", with a note "size".
  *
- * Returns the bytes that the fields account for.  They are header.size when
- * all of it was understood, less when something was left over or len did not
- * hold the whole record, more when fields ask for bytes that it does not have.
+ * Return the number of bytes that the fields account for: header.size if all of it
+ * was decoded, less if bytes are left over or len is shorter than the record, more if
+ * fields require bytes that the record does not have.
  */
 size_t record_emit(const uint8_t *bytes, size_t len,
 		   const struct record_format *f, const struct names *n,
 		   struct sink *s, const struct record_hooks *hooks);
 
-/* The layout that a record of that type begins with, behind its header; NULL: none. */
+/* Return the layout that follows the header in a record of that type, or NULL. */
 const struct layout *record_layout(uint32_t type);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Each type of record: its fixed part by a layout, then what varies. */
+/* The types of records: a fixed part described by a layout, then variable parts. */
 #include "abi/layout.h"
 #include "abi/record_walk.h"
 #include "xlat/constants.h"
@@ -95,7 +95,7 @@ static void emit_tag(struct record *r)
 		record_digest(r, "tag", tag, BPF_TAG_SIZE, false);
 }
 
-/* Old code and new, and zeros up to a multiple of eight. */
+/* Write the old and the new code, padded with zeros to a multiple of eight. */
 static void emit_text_poke(struct record *r)
 {
 	const struct layout *l = &layout_perf_record_text_poke;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the decoders of all records need to get along in their bytes. */
+/* Functions that all record decoders use. */
 #include "abi/record_walk.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void note_event(const struct record *r, uint64_t id)
 		r->s->ops->note(r->s, "event", name);
 }
 
-/* What more there is to say of a member. */
+/* Write the notes of a member. */
 enum more { MORE_EVENT, MORE_CODE, MORE_BRANCH, MORE_PID };
 
 static const struct {
@@ -82,7 +82,7 @@ static void say_more(struct record *r, const struct layout *l,
 		return;
 	switch (mores[i].more) {
 	case MORE_EVENT:
-		/* the identifier before it is the same number */
+		/* the identifier at the start is the same number */
 		if (l != &layout_perf_sample_id ||
 		    !(r->format->sample_type & PERF_SAMPLE_IDENTIFIER))
 			note_event(r, v);
@@ -118,7 +118,7 @@ bool record_fields(struct record *r, const struct layout *l, size_t base)
 	return true;
 }
 
-/* Whether nothing but zeros stands from at up to end. */
+/* Return whether all bytes from at up to end are zero. */
 static bool all_zero(const uint8_t *bytes, size_t at, size_t end)
 {
 	while (at < end)
@@ -134,7 +134,7 @@ void record_string(struct record *r, const char *key)
 
 	len = nul ? (size_t)(nul - p) : left;
 	r->s->ops->string(r->s, key, (const char *)p, len, !nul);
-	/* the NUL, and zeros up to a multiple of eight */
+	/* the NUL and padding up to a multiple of eight */
 	padded = (len + 8) & ~(size_t)7;
 	if (nul && padded <= left && !all_zero(p, len, padded))
 		padded = len + 1;

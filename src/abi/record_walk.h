@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For the decoders of records only: a record, and how far it is understood. */
+/* A record and the decoding position, for the record decoders only. */
 #ifndef PEVTRACE_ABI_RECORD_WALK_H
 #define PEVTRACE_ABI_RECORD_WALK_H
 
@@ -10,8 +10,8 @@ enum { RECORD_HEADER = 8 };	/* bytes of struct perf_event_header */
 struct record {
 	const uint8_t *bytes;
 	size_t at;		/* bytes accounted for */
-	size_t end;		/* where what is decoded now must end */
-	size_t wants;		/* where it would end if it did fit, else 0 */
+	size_t end;		/* end of the part being decoded */
+	size_t wants;		/* the end that it requires if it does not fit, else 0 */
 	const struct slot *slot; /* the one whose size is asked for */
 	uint32_t type;
 	uint16_t misc, size;
@@ -23,21 +23,21 @@ struct record {
 };
 
 /*
- * Takes need more bytes, or remembers that they are not there.  What is asked
- * for first and is missing is what counts.
+ * Consume need bytes.  If they are missing, return false and record the first such
+ * request in r->wants.
  */
 bool record_take(struct record *r, size_t need);
 
 /*
- * Hands over the members of a layout whose places count from base on, as far
- * as they are there, and takes them.  False: not all were.
+ * Write and consume the members of a layout whose offsets are relative to base, as far
+ * as they are present.  Return false if some are missing.
  */
 bool record_fields(struct record *r, const struct layout *l, size_t base);
 
-/* Takes the NUL-terminated string and its padding that the record ends with. */
+/* Write and consume the NUL-terminated string and padding at the end of the record. */
 void record_string(struct record *r, const char *key);
 
-/* Hands over bytes that make up one number, and notes it in hexadecimal. */
+/* Write bytes that form one number, with a note of it in hexadecimal. */
 void record_digest(struct record *r, const char *key, const uint8_t *p,
 		   size_t len, bool cut);
 
@@ -45,34 +45,34 @@ void record_digest(struct record *r, const char *key, const uint8_t *p,
 void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode,
 			bool after_call);
 
-/* The name of the event with that id, or NULL. */
+/* Return the name of the event with that id, or NULL. */
 const char *record_event(const struct record *r, uint64_t id);
 
-/* The flags of misc that this type of record has besides the common ones. */
+/* Return the flags of misc that are specific to this type of record, or NULL. */
 const struct xlat *record_misc_flags(uint32_t type);
 
-/* What is between the header and the sample_id, by the record's type. */
+/* Write the part between the header and the sample_id, by the record's type. */
 void record_body(struct record *r);
 
 /* A part of a sample or of a sample_id. */
 struct slot {
 	uint64_t bits;			/* present with any of these in sample_type */
-	const struct layout *layout;	/* what it is if it has one size; or */
+	const struct layout *layout;	/* of a part of fixed size; or: */
 	const char *key;
-	/* the bytes that it takes at a place; SIZE_MAX: more than there are */
+	/* return its size at a position; SIZE_MAX: more than the record has */
 	size_t (*need)(const struct record *r, size_t at);
-	/* hands len bytes, as need told, to the sink */
+	/* write its len bytes, as returned by need */
 	void (*emit)(struct record *r, const char *key, const uint8_t *p, size_t len);
 };
 
-/* In the order in which they stand; bits is 0 in the last. */
+/* The parts in their order in a record; bits is 0 in the last. */
 extern const struct slot sample_slots[];
 extern const struct slot sample_id_slots[];
 
-/* All the slots that the record has of these, one after the other. */
+/* Write and consume all the slots that the record has of these. */
 void record_slots(struct record *r, const struct slot *slots);
 
-/* Takes what one slot describes. */
+/* Write and consume the part that one slot describes. */
 bool record_slot(struct record *r, const struct slot *slot);
 
 /* Return the end of the slots behind r->slot if they began at that place. */

@@ -58,7 +58,7 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 			continue;
 		v->rule = &rule_descs[i];
 		v->error = rules_error(v, (enum rule_id)i);
-		/* the others look at an attr that the kernel does not get */
+		/* the other rules require the attr, which the kernel could not read */
 		if (i <= RULE_ATTR_FAULT)
 			break;
 	}

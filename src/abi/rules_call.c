@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is checked around the PMU's part: privilege, limits, task, CPU, clock. */
+/* Checks outside of the PMU: privilege, limits, task, CPU, clock. */
 #include <time.h>
 
 #include "abi/rules_internal.h"
@@ -8,7 +8,7 @@
 
 int rule_security_open(const struct rule_input *in)
 {
-	/* that there is one does not tell what it says */
+	/* the decision of a security module is not known */
 	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
 }
 
@@ -100,7 +100,7 @@ int rule_group_gone(const struct rule_input *in)
 	return refuses_unless(alive);
 }
 
-/* Before 2.6.37, -1 without a CPU was looked up as any other number is. */
+/* Before 2.6.37, pid -1 with cpu -1 was looked up like any other pid. */
 static bool no_cpu_either(const struct rule_input *in)
 {
 	uint32_t release = in->machine->release;
@@ -223,7 +223,7 @@ int rule_task_exiting(const struct rule_input *in)
 
 int rule_cpu_offline(const struct rule_input *in)
 {
-	/* those that do not exist are another rule's */
+	/* CPUs that do not exist are refused by another rule */
 	return in->task || (uint32_t)in->ask->cpu >= in->machine->cpus ?
 	       RULE_PASSES : refuses_unless(in->target->cpu_online);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is checked while the attr is copied: perf_copy_attr() of the kernel. */
+/* Checks of the kernel's perf_copy_attr(). */
 #include "abi/rules_internal.h"
 
 int rule_flags_unknown(const struct rule_input *in)
@@ -7,7 +7,7 @@ int rule_flags_unknown(const struct rule_input *in)
 	return rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags);
 }
 
-/* A patch that cannot be seen from outside; to others 3 is as 2. */
+/* The patch cannot be detected; kernels without it treat 3 like 2. */
 int rule_paranoid_all(const struct rule_input *in)
 {
 	return rule_paranoid(in, 2) ? RULE_UNKNOWN : RULE_PASSES;
@@ -49,7 +49,7 @@ int rule_type_range(const struct rule_input *in)
 	return refuses_if(!e || e->since > in->machine->release);
 }
 
-/* A member that came later than the release may stand where an older one did. */
+/* A member newer than the release may share its place with an older one. */
 static bool has_older(const struct field *f, uint32_t release)
 {
 	const struct layout *l = &layout_perf_event_attr;
@@ -71,8 +71,8 @@ bool rules_reserved(const struct field *f, uint32_t release)
 }
 
 /*
- * Before 5.4 the flags had to be clean, but padding behind them was not looked at:
- * what is a member today passed without effect.
+ * Before 5.4 unknown flags were refused, but padding behind them was not checked: a
+ * newer member there was accepted without effect.
  */
 static bool looked_at(const struct field *f, uint32_t release)
 {
@@ -133,7 +133,7 @@ int rule_branch_privilege(const struct rule_input *in)
 	uint64_t v = rule_get(in, ATTR_BRANCH_SAMPLE_TYPE);
 	bool beyond = v & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV);
 
-	/* without a level: those that the event does not leave out */
+	/* without a level: those that the event does not exclude */
 	if (!(v & PERF_SAMPLE_BRANCH_PLM_ALL))
 		beyond = !rule_get(in, ATTR_EXCLUDE_KERNEL) || !rule_get(in, ATTR_EXCLUDE_HV);
 	return refuses_if(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) && beyond &&
@@ -151,7 +151,7 @@ static int wrong_regs(const struct rule_input *in, uint64_t flag, unsigned int i
 		return RULE_PASSES;
 	if (!mask || mask & arch->regs_refused)
 		return RULE_REFUSES;
-	/* the tables of bits have no masks; what is left has no name */
+	/* clear the named bits, as entries of bits tables have no masks */
 	for (size_t at = 0; xlat_next_flag(arch->regs, &mask, &at);)
 		;
 	return refuses_if(mask);
@@ -167,7 +167,7 @@ int rule_intr_regs(const struct rule_input *in)
 	return wrong_regs(in, PERF_SAMPLE_REGS_INTR, ATTR_SAMPLE_REGS_INTR);
 }
 
-/* All that are described here can; others are not known. */
+/* All described architectures can; of others it is not known. */
 int rule_user_stack_arch(const struct rule_input *in)
 {
 	return rule_samples(in, PERF_SAMPLE_STACK_USER) && !in->machine->arch->regs ?

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is checked against the event behind group_fd. */
+/* Checks against the event of group_fd. */
 #include "abi/rules_internal.h"
 
-/* A group that cannot be read at once is refused, in bytes. */
+/* The maximum size of a group read, in bytes. */
 enum { READ_MAX = 16384 };
 
 static const struct rule_group *group(const struct rule_input *in)
@@ -10,13 +10,13 @@ static const struct rule_group *group(const struct rule_input *in)
 	return &in->target->group;
 }
 
-/* A member of the attr that the other event was opened with. */
+/* Return a member of the attr of the group_fd event. */
 static uint64_t of_other(const struct rule_input *in, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, group(in)->attr, group(in)->len);
 }
 
-/* If asked: whether the two events differ, where that of the other is known. */
+/* If the check applies, refuse events that differ; the other's value may be unknown. */
 static int refuses_difference(const struct rule_input *in, bool asked, bool differ)
 {
 	if (!asked)
@@ -42,7 +42,7 @@ int rule_group_inherit(const struct rule_input *in)
 
 int rule_group_cgroup(const struct rule_input *in)
 {
-	/* a leader of a cgroup may have members of none */
+	/* a leader with a cgroup may have members without one */
 	return in->grouped && in->cgroup ? refuses_unless(group(in)->same_cgroup) :
 					   RULE_PASSES;
 }
@@ -121,7 +121,7 @@ int rule_output_ring(const struct rule_input *in)
 
 /* Size and AUX --------------------------------------------------------------------- */
 
-/* What a read of n events returns, in bytes. */
+/* Return the size of a read of n events, in bytes. */
 static uint64_t rule_read_size(uint64_t format, uint64_t n)
 {
 	uint64_t each = 8, head = 0;
@@ -141,7 +141,7 @@ static uint64_t rule_read_size(uint64_t format, uint64_t n)
 
 int rule_group_size(const struct rule_input *in)
 {
-	/* the leader, its siblings, and the one to come */
+	/* the leader, its siblings, and the new event */
 	uint64_t n = group(in)->siblings + 2;
 
 	if (!in->grouped)
@@ -167,7 +167,7 @@ int rule_aux_leader(const struct rule_input *in)
 	if (!group(in)->attr)
 		return RULE_UNKNOWN;
 	leader = rules_pmu(in->machine, group(in)->attr, group(in)->len);
-	/* no PMU that is described in full writes AUX data */
+	/* no fully described PMU writes AUX data */
 	return leader && leader->desc && !(leader->desc->traits & PMU_TRAIT_OWN_CHECKS) ?
 	       RULE_REFUSES : RULE_UNKNOWN;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the predicates of several rules ask: sizes, releases and PMUs. */
+/* Sizes, releases and PMUs, which several predicates use. */
 #include "abi/rules_internal.h"
 
 /* Releases --------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ bool rule_newer(const struct rule_input *in)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->fields[i].since > newest)
 			newest = l->fields[i].since;
-	/* stable releases bring nothing new */
+	/* stable updates add no members */
 	return in->machine->release >> 8 > newest >> 8;
 }
 
@@ -55,7 +55,7 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
 
 enum fact rule_trait(const struct rule_input *in, uint64_t trait)
 {
-	/* what differs from one PMU of the kind to the next */
+	/* traits in which PMUs of one kind differ */
 	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
 
 	if (!in->pmu || !in->pmu->desc)
@@ -83,8 +83,8 @@ static const struct rule_pmu *rule_pmu_by_name(const struct rule_machine *m, con
 }
 
 /*
- * The generic hardware events: of the PMU that config names, which must be one of
- * a CPU; of the CPU's where it names none, or none that there is.
+ * Return the PMU of a generic hardware event: the core PMU that config names, or the
+ * first core PMU if config names none or one that does not exist.
  */
 static const struct rule_pmu *rule_pmu_of_hardware(const struct rule_machine *m, uint64_t config)
 {
@@ -115,7 +115,7 @@ const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *at
 		p = rule_pmu_by_type(m, PERF_TYPE_RAW);
 		return p ? p : rule_pmu_of_hardware(m, 0);
 	case PERF_TYPE_SOFTWARE:
-		/* these two go on to the clocks' own PMUs */
+		/* the clocks have PMUs of their own */
 		if (config == PERF_COUNT_SW_CPU_CLOCK)
 			p = rule_pmu_by_name(m, "cpu_clock");
 		else if (config == PERF_COUNT_SW_TASK_CLOCK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The choice of a PMU, what it checks, and what is checked for it. */
+/* The selection of a PMU, its own checks, and the kernel's checks on its behalf. */
 #include "abi/rules_internal.h"
 
 static bool rule_is_type(const struct rule_input *in, uint64_t type)
@@ -12,7 +12,7 @@ static bool branches(const struct rule_input *in)
 	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
 }
 
-/* Of a generic event: config names a PMU that is known, and no CPU's. */
+/* Return whether the config of a generic event names a known PMU that is no core PMU. */
 static bool rule_names_other(const struct rule_input *in)
 {
 	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
@@ -23,7 +23,7 @@ static bool rule_names_other(const struct rule_input *in)
 	return false;
 }
 
-/* A PMU of a kind that nobody has described may take what no other does. */
+/* A PMU without description may accept events that no other one does. */
 int rule_no_pmu(const struct rule_input *in)
 {
 	bool generic = rule_is_type(in, PERF_TYPE_HARDWARE) || rule_is_type(in, PERF_TYPE_HW_CACHE);
@@ -60,7 +60,7 @@ int rule_software_branch(const struct rule_input *in)
 					    rule_is_type(in, PERF_TYPE_SOFTWARE)));
 }
 
-/* Software events had no PMU of their own then. */
+/* Software events had no separate PMU in these releases. */
 int rule_software_none(const struct rule_input *in)
 {
 	return rule_software_config(in);
@@ -126,7 +126,7 @@ int rule_function_stack(const struct rule_input *in)
 			  rule_samples(in, PERF_SAMPLE_STACK_USER));
 }
 
-/* Events that the kernel flags so that every user may have a task's. */
+/* Return whether the kernel lets every user open the tracepoint on a task. */
 static enum fact everybodys(const struct rule_input *in)
 {
 	const char *name = in->target->tracepoint_name;
@@ -165,7 +165,7 @@ int rule_msr_config(const struct rule_input *in)
 
 	if (!rule_is_pmu(in, "msr"))
 		return RULE_PASSES;
-	/* events/ has those that the CPU has, and no others */
+	/* events/ lists exactly the registers of the CPU */
 	for (size_t i = 0; i < in->pmu->nconfigs; i++)
 		if (in->pmu->configs[i] == config)
 			return RULE_PASSES;
@@ -181,7 +181,7 @@ int rule_pmu_own(const struct rule_input *in)
 
 /* What the kernel's core checks for all -------------------------------------------- */
 
-/* Only PMUs with checks of their own can do such things. */
+/* Refuse the feature unless the PMU has checks of its own. */
 static int unless_pmu_can(const struct rule_input *in, bool asked)
 {
 	if (!asked || !in->pmu)
@@ -189,7 +189,7 @@ static int unless_pmu_can(const struct rule_input *in, bool asked)
 	return rule_pmu_own(in) == RULE_UNKNOWN ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
-/* What the PMU must not be. */
+/* Refuse the event if the PMU has the trait. */
 static int unless_not(const struct rule_input *in, uint64_t trait)
 {
 	enum fact f = in->pmu ? rule_trait(in, trait) : FACT_NO;
@@ -219,7 +219,7 @@ int rule_extended_regs(const struct rule_input *in)
 	uint32_t release = in->machine->release;
 	int updated;
 
-	/* until 6.15, and updates before it, the error of no_exclude took this one's place */
+	/* until 6.15 and some earlier updates, no_exclude was checked instead */
 	if (says == RULE_PASSES || !release || release >= KVER(6, 15, 0) ||
 	    rule_no_exclude(in) != RULE_REFUSES)
 		return says;

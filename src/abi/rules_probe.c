@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What breakpoints (the kernel's arch/x86/kernel/hw_breakpoint.c) and probes check. */
+/* Checks of breakpoints (arch/x86/kernel/hw_breakpoint.c of the kernel) and probes. */
 #include "abi/rules_internal.h"
 
-/* Where x86-64 maps the code by which it enters the kernel: 512 GiB. */
+/* The start of the CPU entry area of x86-64, 512 GiB. */
 #define ENTRY_BASE 0xfffffe0000000000ULL
 #define ENTRY_END (ENTRY_BASE + (1ULL << 39))
 
@@ -16,7 +16,7 @@ static bool is_x86(const struct rule_input *in)
 	return in->machine->arch->regs == &xlat_perf_regs_x86;
 }
 
-/* A breakpoint of x86 that executes, or that watches data. */
+/* The kinds of x86 breakpoints: execution or data. */
 static bool x86_exec(const struct rule_input *in)
 {
 	return is_breakpoint(in) && is_x86(in) &&
@@ -88,7 +88,7 @@ int rule_breakpoint_kernel_code(const struct rule_input *in)
 {
 	if (!x86_exec(in) || !in_kernel(in, 1))
 		return RULE_PASSES;
-	/* with kprobes: except where they are forbidden, and that list is long */
+	/* the kernel's blacklist of kprobes is not known */
 	return in->machine->kprobes == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
@@ -129,7 +129,7 @@ int rule_breakpoint_align(const struct rule_input *in)
 
 static bool kernel_address(const struct rule_input *in)
 {
-	/* the kernel takes a wide range for one byte here, and code too */
+	/* the kernel treats a wide range as one byte here, also for execution */
 	bool one = is_wide(in) || x86_exec(in);
 
 	return (x86_data(in) || x86_exec(in)) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The order of things in a sample, and in the sample_id of other records. */
+/* The order of parts in a sample, and in the sample_id of other records. */
 #include "abi/layout.h"
 #include "abi/record_walk.h"
 #include "xlat/constants.h"

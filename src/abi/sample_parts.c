@@ -33,7 +33,7 @@ size_t read_need(const struct record *r, size_t at)
 	return 8 + times + (size_t)nr * each;
 }
 
-/* What names events for the decoder of counts: the record's hook. */
+/* Names for read_format_emit() that ask the record's hook. */
 struct hook_names {
 	struct names names;	/* first: the decoder hands it back */
 	const struct record *record;
@@ -61,7 +61,7 @@ size_t callchain_need(const struct record *r, size_t at)
 	return nr > (r->end - at) / 8 ? SIZE_MAX : 8 + 8 * (size_t)nr;
 }
 
-/* The mode of the frames behind a marker. */
+/* Return the CPU mode of the frames behind a marker. */
 static unsigned int context_mode(uint64_t marker)
 {
 	switch (marker) {
@@ -79,7 +79,7 @@ static unsigned int context_mode(uint64_t marker)
 	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
-/* Markers by name among the addresses; a cookie stands behind one of them. */
+/* Write an address or a marker by name; one of the markers is followed by a cookie. */
 void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
 	unsigned int mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;

@@ -12,7 +12,7 @@
 /* from, to, and a word of flags */
 enum { BRANCH_ENTRY = 24, BRANCH_FLAGS = 16 };
 
-/* Of two sizes the one with which the sample ends where it must. */
+/* Return the one of two sizes with which the sample ends at its end. */
 static size_t stack_fitting(const struct record *r, size_t at, size_t first,
 			    size_t second)
 {
@@ -24,9 +24,8 @@ static size_t stack_fitting(const struct record *r, size_t at, size_t first,
 }
 
 /*
- * The attr may ask for an index and for counters that are not there: without
- * branches nothing but their number may stand here, and not every PMU has
- * counters.  Only what follows tells.
+ * The index and counters that the attr requests may be missing: without branches there
+ * may be only nr, and not every PMU has counters.  The parts that follow decide.
  */
 size_t branches_need(const struct record *r, size_t at)
 {
@@ -109,7 +108,7 @@ size_t regs_intr_need(const struct record *r, size_t at)
 	return regs_need(r, at, r->format->sample_regs_intr);
 }
 
-/* One register by its name, or by its bit where that has none. */
+/* Write one register, keyed by its name or its bit number. */
 static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
 {
 	const struct xlat *regs = r->format->arch ? r->format->arch->regs : NULL;
@@ -163,8 +162,8 @@ size_t stack_need(const struct record *r, size_t at)
 }
 
 /*
- * dyn_size says how much of data the kernel wrote; what is behind that are
- * old bytes of the buffer.
+ * Write the copy of the stack.  The kernel filled in dyn_size bytes of data; the bytes
+ * behind them are old content of the buffer.
  */
 void stack_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoders hand values with their meaning to a sink and know nothing of how
- * they will look.  A sink turns them into text, JSON or anything else.
+ * Decoders pass values with their meaning to a sink, which turns them into text,
+ * JSON or another format.
  *
- * Every value comes with its key: the name of the field or argument.  Values
- * come between a begin and its end, but for those at the top.
+ * Every value has a key: the name of the field or argument.  Values are between a
+ * begin and its end, except those at the top level.
  */
 #ifndef PEVTRACE_ABI_SINK_H
 #define PEVTRACE_ABI_SINK_H

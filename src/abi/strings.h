@@ -5,7 +5,7 @@
 
 #include "abi/call.h"
 
-/* A line put together in place; what does not fit is cut. */
+/* A line of bounded length; text beyond it is truncated. */
 struct text_line {
 	char text[640];
 	size_t len;
@@ -13,31 +13,31 @@ struct text_line {
 
 void text_line_start(struct text_line *l);
 
-/* Appends; sep goes before it unless the line is empty. */
+/* Append text, preceded by sep unless the line is empty. */
 void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The captured string at addr: its bytes and length (without the NUL); *cut
- * tells that no NUL was found.  NULL when nothing of it could be read.
+ * Return the captured string at addr and its length without the NUL, or NULL if nothing
+ * of it was readable.  *cut is set if no NUL was found.
  */
 const char *call_string(const struct call *c, enum call_phase phase,
 			uint64_t addr, size_t *len, bool *cut);
 
-/* Hands the string at addr to the sink, or the address and why not. */
+/* Write the string at addr, or the address with a note if it was not readable. */
 void call_emit_string(const struct call *c, enum call_phase phase,
 		      const char *key, uint64_t addr, struct sink *s);
 
-/* "SIGIO", "SIGRT_2"; false: it has no name, and the text is the number. */
+/* Write "SIGIO" or "SIGRT_2" into text; return false and write the number without a name. */
 bool signal_name(int sig, char *text, size_t size);
 
-/* The other way; SIG may be missing, and letters be small.  0: there is none of that name. */
+/* Return the signal of that name or number, with or without SIG, in any case; 0: none. */
 int signal_by_name(const char *name);
 
-/* Hands a signal over by name: SIGCHLD; 0 and unknown ones as numbers. */
+/* Write a signal by name, such as SIGCHLD; 0 and unknown ones as numbers. */
 void emit_signal(const char *key, int sig, struct sink *s);
 
-/* Hands an address over that should have been readable, and says that. */
+/* Write an address with the note that its memory was not readable. */
 void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s);
 
 #endif

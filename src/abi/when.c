@@ -11,7 +11,7 @@
 #include "lib/scan_text.h"
 #include "xlat/tables.h"
 
-enum { WHEN_DEPTH = 64 };	/* brackets within brackets, and !s */
+enum { WHEN_DEPTH = 64 };	/* nested brackets and ! */
 
 enum when_op {
 	WHEN_AND, WHEN_OR, WHEN_NOT,
@@ -60,7 +60,7 @@ static void when_skip_blanks(struct text_cursor *c)
 	c->at = scan_blanks(c->at, c->end);
 }
 
-/* Moves behind the word if it is next. */
+/* Skip the word if it is next. */
 static bool when_take(struct text_cursor *c, const char *word)
 {
 	size_t len = strlen(word);
@@ -86,7 +86,7 @@ static bool signed_arg(enum arg_kind kind)
 	       kind == ARG_EVENT_PID || kind == ARG_GROUP_FD || kind == ARG_MSEC;
 }
 
-/* Up to && or || or a bracket that was not opened in it, without blanks behind. */
+/* Return the text up to && or || or an unmatched bracket, without trailing blanks. */
 static struct text_cursor slice_value(struct text_cursor *c)
 {
 	struct text_cursor part = { .at = c->at };
@@ -105,7 +105,7 @@ static struct text_cursor slice_value(struct text_cursor *c)
 	return part;
 }
 
-/* The number of an ioctl, which is in no table of constants. */
+/* Read the name of an ioctl, which is in no table of constants. */
 static bool ioctl_value(const struct text_cursor *part, uint64_t *v)
 {
 	size_t len = (size_t)(part->end - part->at);
@@ -149,7 +149,7 @@ static enum when_op take_op(struct text_cursor *c)
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
 		if (when_take(c, ops[i].text))
 			return ops[i].op;
-	/* one & only: two of them join comparisons */
+	/* a single &: && joins comparisons */
 	if (when_take(c, "&")) {
 		if (c->at == c->end || *c->at != '&')
 			return WHEN_BITS;
@@ -158,7 +158,7 @@ static enum when_op take_op(struct text_cursor *c)
 	return WHEN_TRUE;
 }
 
-/* NAME, or NAME OP VALUE. */
+/* Parse NAME, or NAME OP VALUE. */
 static struct when *comparison(struct reader *r)
 {
 	struct when *w = when_node(WHEN_TRUE, NULL, NULL);
@@ -220,7 +220,7 @@ static struct when *one(struct reader *r)
 	return w;
 }
 
-/* A chain of what next() reads, joined by word. */
+/* Parse operands with next(), joined by word. */
 static struct when *chain(struct reader *r, const char *word, enum when_op op,
 			  struct when *(*next)(struct reader *r))
 {
@@ -266,7 +266,7 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 
 /* Asking ----------------------------------------------------------------------- */
 
-/* What is compared; false where the call has it not. */
+/* Read the value to compare; return false if the call does not have it. */
 static bool operand(const struct when *w, const struct call *c, const uint8_t *attr,
 		    size_t len, uint64_t *v, bool *is_signed)
 {
@@ -274,7 +274,7 @@ static bool operand(const struct when *w, const struct call *c, const uint8_t *a
 	unsigned int i;
 
 	if (w->field) {
-		/* what a shorter struct lacks is zero, to the kernel, too */
+		/* members beyond a shorter struct are zero, as in the kernel */
 		*v = attr ? field_get(w->field, attr, len) : 0;
 		*is_signed = w->field->kind == FIELD_SINT;
 		return attr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Looking things up in the tables that xlat/gen.awk makes. */
+/* Lookups in the tables that xlat/gen.awk generates. */
 #include "abi/xlat.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value)
 		else
 			hi = mid;
 	}
-	/* other names of the value may stand before the one to print */
+	/* aliases may precede the name to print */
 	for (; lo < x->n && x->entries[lo].value == value; lo++)
 		if (!x->entries[lo].traits)
 			return &x->entries[lo];
@@ -75,7 +75,7 @@ const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name)
 	return NULL;
 }
 
-/* The bits that an entry names, and what they must be for it. */
+/* Store the mask of an entry's bits and the value that they must have. */
 static uint64_t entry_mask(const struct xlat *x, const struct xlat_entry *e)
 {
 	if (x->kind == XLAT_BITS)
@@ -92,7 +92,7 @@ static bool contained(const struct xlat *x, const struct xlat_entry *e,
 	return !e->traits && want && (v & mask) == want;
 }
 
-/* Whether another name says more, as O_SYNC does of O_DSYNC. */
+/* Return whether another entry includes this one, as O_SYNC includes O_DSYNC. */
 static bool outdone(const struct xlat *x, const struct xlat_entry *e,
 		    uint64_t v)
 {
@@ -139,7 +139,7 @@ const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word)
 {
 	size_t lo = 0, hi = ioctl_ndescs;
 
-	/* by number, the low byte: it is the same for both word sizes */
+	/* the low byte is the number, the same for both word sizes */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		const struct ioctl_desc *d = &ioctl_descs[mid];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The shape of the tables that xlat/gen.awk makes from the .in files.  They are
- * constant data: everything the program knows by name stands in them.
+ * The types of the tables that xlat/gen.awk generates from the .in files: constant
+ * data that hold all names and meanings.
  */
 #ifndef PEVTRACE_ABI_XLAT_H
 #define PEVTRACE_ABI_XLAT_H
@@ -21,7 +21,7 @@ struct buf;
  */
 uint32_t release_read(const char **at);
 
-/* Appends a release, KVER(), as it is written: "6.18", "2.6.31". */
+/* Append a release, KVER(), in the usual notation: "6.18", "2.6.31". */
 void release_text(uint32_t v, struct buf *out);
 
 enum xlat_kind {
@@ -58,26 +58,26 @@ struct xlat {
 extern const struct xlat *const xlat_tables[];
 
 /*
- * The entry that names value exactly (for XLAT_BITS: that bit number), or
+ * Return the entry whose value (for XLAT_BITS: bit number) is exactly this one, or
  * NULL.  Non-ABI names and aliases are never returned.
  */
 const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value);
 
-/* The name of value, or NULL. */
+/* Return the name of value, or NULL. */
 const char *xlat_name(const struct xlat *x, uint64_t value);
 
-/* The entry called name (full name, or without the prefix), or NULL. */
+/* Return the entry of that name, with or without the prefix, or NULL. */
 const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name);
 
 /*
- * Walks the names in a mask: start with *rest = the value and *at = 0; each
- * call returns an entry that is contained and takes its bits out of *rest, or
- * NULL when no more is known.  What is left in *rest has no name.
+ * Iterate over the names in a mask: start with *rest = the value and *at = 0.  Each
+ * call returns an entry of the mask and clears its bits in *rest, or returns NULL
+ * when only bits without a name are left.
  */
 const struct xlat_entry *xlat_next_flag(const struct xlat *x, uint64_t *rest,
 					size_t *at);
 
-/* How a struct member is to be understood. */
+/* The kind of a struct member. */
 enum field_kind {
 	FIELD_UINT,	/* unsigned decimal */
 	FIELD_SINT,	/* signed decimal */
@@ -89,7 +89,7 @@ enum field_kind {
 	FIELD_ADDR,	/* an address in the target */
 	FIELD_STRING,	/* an address of a string in the target */
 	FIELD_REGS,	/* a mask of the architecture's perf registers */
-	FIELD_CONFIG,	/* perf_event_attr.config: means what type says */
+	FIELD_CONFIG,	/* perf_event_attr.config, which depends on type */
 	FIELD_CONFIGX,	/* config1 and up: PMU format terms */
 	FIELD_PMU,	/* perf_event_attr.type: xlat, else a dynamic PMU */
 	FIELD_SIZE,	/* perf_event_attr.size */
@@ -123,11 +123,11 @@ struct field {
 	uint8_t width;		/* bytes of the integer that holds it */
 	uint8_t bit, nbits;	/* within that integer; nbits 0: all of it */
 	enum field_kind kind;
-	uint32_t size;		/* the struct size that first held it, 0: all */
+	uint32_t size;		/* the smallest struct size that holds it, 0: any */
 	uint32_t since;		/* KVER(), 0 unknown */
-	bool always;		/* short form shows it even when zero */
-	struct cond when;	/* picks between members of a union */
-	struct cond needs;	/* unless true the kernel does not read it */
+	bool always;		/* shown in short form even when zero */
+	struct cond when;	/* selects between members of a union */
+	struct cond needs;	/* the kernel reads the member only if this holds */
 };
 
 struct layout {
@@ -140,10 +140,10 @@ struct layout {
 
 extern const struct layout *const layouts[]; /* the last is NULL */
 
-/* The layout of that name; NULL if there is none. */
+/* Return the layout of that name, or NULL. */
 const struct layout *layout_by_name(const char *name);
 
-/* How the argument of an ioctl travels. */
+/* The direction of an ioctl's argument. */
 enum ioctl_dir {
 	IOCTL_VALUE,	/* the argument is the value itself */
 	IOCTL_IN,	/* pointer, read by the kernel */
@@ -176,14 +176,14 @@ struct ioctl_desc {
 extern const struct ioctl_desc ioctl_descs[];
 extern const size_t ioctl_ndescs;
 
-/* By request number, as a task of that word size (4 or 8) passes it; or NULL. */
+/* Return the ioctl with the request number that a task of that word size (4 or 8) passes. */
 const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word);
 
-/* Events that take a request from a later release on than that of the request. */
+/* Events that accept a request only since a release later than the request's own. */
 struct taker_desc {
 	uint32_t request;	/* as a 64-bit program passes it */
 	struct cond events;	/* on their attr */
-	uint32_t since;		/* before, they refuse it with EINVAL */
+	uint32_t since;		/* earlier kernels refuse it with EINVAL */
 	const char *meaning;	/* why, one line, no full stop */
 };
 
@@ -195,10 +195,10 @@ enum call_watch {
 	WATCH_IOCTL,	/* from the start where the command's type is '$' */
 	WATCH_SHARED,	/* from the start where it maps a file shared */
 	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
-	WATCH_PTRACE,	/* from the start where it begins to trace */
+	WATCH_PTRACE,	/* from the start where it starts tracing */
 	WATCH_UNSHARE,	/* from the start where it unshares descriptors */
-	WATCH_HELD,	/* only in processes that hold something of perf */
-	WATCH_FD,	/* there, where the first argument is such a descriptor */
+	WATCH_HELD,	/* only in processes that have an event or a ring buffer */
+	WATCH_FD,	/* the same, if the first argument is a descriptor of an event */
 };
 
 /* Which -e trace= word besides its own name selects a call. */
@@ -213,7 +213,7 @@ enum call_class {
 	CLASS_PROCESS,	/* %process */
 };
 
-/* What an argument of a call is; abi/args.c has a row for each. */
+/* The kind of a call's argument; abi/args.c has a row for each. */
 enum arg_kind {
 	ARG_UINT, ARG_SINT, ARG_HEX, ARG_ADDR, ARG_ENUM, ARG_FLAGS,
 	ARG_FD, ARG_PID, ARG_CPU, ARG_SIZE, ARG_STRING, ARG_ARGV, ARG_ENVP,
@@ -234,11 +234,11 @@ enum arg_kind {
 	ARG_CLONE_ARGS,		/* struct clone_args * */
 	ARG_CLONE_FLAGS,	/* of xlat, with the exit signal in the low byte */
 	ARG_STATUS,		/* exit status */
-	ARG_OPEN_FLAGS,		/* of xlat; without any, not an access mode */
+	ARG_OPEN_FLAGS,		/* of xlat; 0 is no access mode here */
 	ARG_POS_HIGH,		/* upper half of an offset; 64-bit calls have none */
 	ARG_MSGHDR,		/* struct msghdr *, for the descriptors in it */
-	ARG_MREMAP_ADDR,	/* looked at only with MREMAP_FIXED */
-	ARG_PRCTL_ARG,		/* of a prctl that takes more than its number */
+	ARG_MREMAP_ADDR,	/* used only with MREMAP_FIXED */
+	ARG_PRCTL_ARG,		/* of a prctl with arguments besides its number */
 };
 
 struct arg_desc {
@@ -268,13 +268,13 @@ struct call_desc {
 
 extern const struct call_desc call_descs[CALL_COUNT];
 
-/* By name, or NULL. */
+/* Return the call of that name, or NULL. */
 const struct call_desc *call_by_name(const char *name);
 
-/* "open", "ioctl": the word in -e trace=%WORD; NULL for what is no class. */
+/* Return the word of a class in -e trace=%WORD, "open" or "ioctl"; NULL if it is none. */
 const char *call_class_name(enum call_class class);
 
-/* What is known of a kind of PMU beyond what sysfs shows. */
+/* Properties of a kind of PMU that sysfs does not show. */
 struct pmu_desc {
 	const char *name;	/* in sysfs; a * at the end stands for the rest */
 	uint64_t traits;	/* PMU_TRAIT_* */
@@ -284,7 +284,7 @@ struct pmu_desc {
 
 extern const struct pmu_desc pmu_descs[]; /* the last has no name */
 
-/* The description of the PMU of that name, or NULL. */
+/* Return the description of the PMU of that name, or NULL. */
 const struct pmu_desc *pmu_desc_by_name(const char *name);
 
 enum rule_id {
@@ -300,9 +300,9 @@ enum rule_id {
 struct rule_desc {
 	const char *name;
 	enum rule_id id;
-	int error;		/* positive errno; 0: which depends */
+	int error;		/* positive errno; 0: varies */
 	uint32_t since;		/* KVER() of the first release that has it */
-	uint32_t until;		/* KVER() of the first that has not, 0: none */
+	uint32_t until;		/* KVER() of the first without it, 0: none */
 	uint64_t by;		/* RULE_BY_*: what decides it */
 	const char *fields;	/* members and arguments, "sample_type,pid" */
 	const char *meaning;	/* why the call is refused, one line, no full stop */
@@ -319,35 +319,35 @@ struct pair_desc {
 /* See %parts, %told, %unsaid and %exceptions in xlat/README.md. */
 extern const struct pair_desc part_descs[], told_descs[], unsaid_descs[], exception_descs[];
 
-/* A statement of perf_event_open(2), and how to try whether it is true. */
+/* A statement of perf_event_open(2), and the experiment that tests it. */
 struct claim_desc {
 	const char *name;
-	const char *section;	/* heading in the page that it stands under */
+	const char *section;	/* its heading in the page */
 	uint32_t since;		/* KVER() of the first release that it is about, 0: all */
-	uint32_t until;		/* KVER() of the first that it no longer is about, 0: none */
-	const char *place;	/* words of the page, there, by which to find it */
-	const char *meaning;	/* the claim in our words, one line, no full stop */
+	uint32_t until;		/* KVER() of the first that it is no longer about, 0: none */
+	const char *place;	/* words of the page that occur once in the section */
+	const char *meaning;	/* the claim, one line, no full stop */
 	const char *steps;	/* the experiment, a step a line; see xlat/README.md */
 };
 
 extern const struct claim_desc claim_descs[]; /* the last has no name */
 extern const size_t claim_ndescs;
 
-/* Whether a function of the kernel can be found by its name in its symbols. */
+/* Whether a function of the kernel is in its symbol table. */
 enum step_kind {
 	STEP_SYMBOL,	/* yes, in every kernel since */
 	STEP_INLINED,	/* compilers may fold it into its only caller */
 	STEP_OPTIONAL,	/* where the kernel is built with that part */
-	STEP_X86,	/* on x86; other architectures have one of their own */
+	STEP_X86,	/* on x86; other architectures have their own function */
 };
 
-/* A function of the kernel, in the order in which a step comes to it. */
+/* A function of the kernel that a step calls, in the order of the calls. */
 struct step_desc {
-	const char *step;	/* "open", "mmap", ...: rows of one step stand together */
+	const char *step;	/* "open", "mmap", ...: rows of one step are adjacent */
 	const char *function;
 	uint32_t since;		/* KVER() of the first release, 0 unknown */
 	enum step_kind kind;
-	const char *meaning;	/* what it does there, no full stop */
+	const char *meaning;	/* what it does, no full stop */
 };
 
 extern const struct step_desc step_descs[]; /* the last has no step */
@@ -355,7 +355,7 @@ extern const struct step_desc step_descs[]; /* the last has no step */
 /* More about a name of the tables than its meaning says. */
 struct term_desc {
 	const char *name;	/* of a constant, ioctl or call, or "layout.member" */
-	const char *steps;	/* where the kernel deals with it, with commas */
+	const char *steps;	/* where the kernel uses it, separated by commas */
 	const char *text;	/* sentences, without the last full stop */
 };
 
@@ -372,15 +372,13 @@ struct refusal_desc {
 
 extern const struct refusal_desc refusal_descs[]; /* the last has no call */
 
-/* By its full name; NULL where there is no more to say. */
+/* Return the row of that full name, or NULL. */
 const struct term_desc *term_by_name(const char *name);
 
-/* The first row of a step; the others follow it.  NULL: no such step. */
+/* Return the first row of a step, which the others follow; NULL: no such step. */
 const struct step_desc *step_by_name(const char *step);
 
-/*
- * Why that call fails so; request is looked at for ioctls.  NULL: not known.
- */
+/* Return the reason for that error of a call (of an ioctl: of its request), or NULL. */
 const struct refusal_desc *refusal_find(const char *call, const char *request, int error);
 
 #endif

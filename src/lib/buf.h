@@ -19,7 +19,7 @@ struct buf {
 /* The text so far; "" when nothing was added.  Valid until the next change. */
 const char *buf_str(const struct buf *b);
 
-/* Makes room for extra more bytes and a NUL; dies when memory is out. */
+/* Reserve space for extra more bytes and a NUL; die if memory is exhausted. */
 void buf_reserve(struct buf *b, size_t extra);
 
 void buf_add(struct buf *b, const void *data, size_t len);
@@ -33,10 +33,10 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
 void buf_addu(struct buf *b, unsigned long long v);
 void buf_addx(struct buf *b, unsigned long long v);
 
-/* Forgets the content, keeps the memory. */
+/* Clear the content, keep the memory. */
 void buf_reset(struct buf *b);
 
-/* Gives the memory back; the buffer is empty and usable again. */
+/* Free the memory; the buffer is empty and usable again. */
 void buf_free(struct buf *b);
 
 #endif

@@ -35,14 +35,14 @@ static bool is_own(const struct stat *s, const struct stat *in)
 	       (!S_ISREG(s->st_mode) || s->st_nlink == 1);
 }
 
-/* Others than the caller and the administrator may make files there. */
+/* Return whether users other than the caller and root may create files there. */
 static bool create_is_shared(const struct stat *dir)
 {
 	return dir->st_mode & (S_IWOTH | S_IWGRP) ||
 	       (dir->st_uid && dir->st_uid != geteuid());
 }
 
-/* What is there may be changed at any time: what was opened is looked at again. */
+/* Check the opened file again, as the directory may have changed meanwhile. */
 static int open_own(int dir, const struct stat *in, const char *name, int flags)
 {
 	struct stat seen, got;
@@ -54,7 +54,7 @@ static int open_own(int dir, const struct stat *in, const char *name, int flags)
 		errno = EPERM;
 		return -1;
 	}
-	/* a link of one's own leads where one wants it to */
+	/* follow the caller's own symbolic links */
 	if (S_ISLNK(seen.st_mode))
 		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
 	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));

@@ -11,7 +11,7 @@
 
 #include "lib/utf8.h"
 
-/* Bytes of a character that does nothing to a terminal; 0: it is none of those. */
+/* Return the size of a character that is safe for a terminal; 0: it is not. */
 static size_t harmless(const char *p, size_t len)
 {
 	size_t n = utf8_at(p, len);
@@ -22,7 +22,7 @@ static size_t harmless(const char *p, size_t len)
 	return control ? 0 : n;
 }
 
-/* One write, so that a line stays whole beside a target's own output. */
+/* Use one write, so that the line is not interleaved with the tracee's output. */
 static void vwarn(const char *fmt, va_list ap)
 {
 	char text[2048], line[4 * sizeof(text) + 16];
@@ -40,7 +40,7 @@ static void vwarn(const char *fmt, va_list ap)
 	}
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nowhere left to say it */
+		return; /* stderr itself failed */
 }
 
 void warn(const char *fmt, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* FNV-1a: numbers for runs of bytes. */
+/* FNV-1a hashes. */
 #ifndef PEVTRACE_LIB_HASH_H
 #define PEVTRACE_LIB_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define HASH_START 0xcbf29ce484222325ULL
 
-/* Goes on from h, which is HASH_START at first. */
+/* Extend the hash h, which starts as HASH_START. */
 static inline uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -24,7 +24,7 @@ static inline uint64_t hash_text(uint64_t h, const char *text)
 	return hash_bytes(h, text, strlen(text) + 1);
 }
 
-/* A whole word at once. */
+/* Extend the hash by a 64-bit word in one step. */
 static inline uint64_t hash_word(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x100000001b3ULL;

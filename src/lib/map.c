@@ -12,7 +12,7 @@ static size_t home(const struct map *m, uint64_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (m->cap - 1);
 }
 
-/* The key's slot, or the free one where it would go. cap must not be 0. */
+/* Return the key's slot, or the free one for it.  cap must not be 0. */
 static struct map_slot *map_find(const struct map *m, uint64_t key)
 {
 	size_t i = home(m, key);

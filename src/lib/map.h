@@ -20,14 +20,14 @@ struct map {
 
 void *map_get(const struct map *m, uint64_t key);
 
-/* Stores value (not NULL) under key; returns what stood there before or NULL. */
+/* Store value (not NULL) under key; return the previous value or NULL. */
 void *map_set(struct map *m, uint64_t key, void *value);
 
-/* Takes the key out; returns its value or NULL. */
+/* Remove the key; return its value or NULL. */
 void *map_del(struct map *m, uint64_t key);
 
 /*
- * Walks all entries in no order: start with *at = 0; returns NULL at the end.
+ * Iterate over all entries in no order: start with *at = 0; NULL at the end.
  * The map must not change between the calls.
  */
 struct map_slot *map_next(const struct map *m, size_t *at);

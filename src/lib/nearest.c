@@ -50,7 +50,7 @@ void nearest_start(struct nearest *n, const char *word, size_t len)
 	n->word[len] = '\0';
 	n->best[0] = '\0';
 	n->any = false;
-	n->distance = 2 + (unsigned int)len / 5; /* what is that far is too far */
+	n->distance = 2 + (unsigned int)len / 5; /* candidates must be closer */
 }
 
 void nearest_start_any(struct nearest *n, const char *word, size_t len)
@@ -69,7 +69,7 @@ void nearest_try(struct nearest *n, const char *candidate)
 	    word > len + n->distance)
 		return;
 	d = nearest_distance(n->word, word, candidate, len);
-	/* a word of which nothing is left is another word */
+	/* a candidate that shares no letters is another word */
 	if (d >= n->distance || (d >= word && !n->any))
 		return;
 	n->distance = d;

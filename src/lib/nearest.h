@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The word that somebody may have meant who wrote another one. */
+/* The candidate closest to a misspelt word. */
 #ifndef PEVTRACE_LIB_NEAREST_H
 #define PEVTRACE_LIB_NEAREST_H
 
@@ -10,21 +10,20 @@ enum { NEAREST_MAX = 80 };	/* bytes of a word worth comparing */
 
 struct nearest {
 	char word[NEAREST_MAX + 1];
-	char best[NEAREST_MAX + 1];	/* "" while nothing is near enough */
-	unsigned int distance;		/* of best; anything farther is no help */
-	bool any;			/* is a help, however far */
+	char best[NEAREST_MAX + 1];	/* "" if no candidate is close enough */
+	unsigned int distance;		/* of best, or the limit */
+	bool any;			/* no limit */
 };
 
-/* What was written; it is copied. */
+/* Start with the misspelt word, which is copied. */
 void nearest_start(struct nearest *n, const char *word, size_t len);
 
-/* The same, where any candidate is better than none. */
+/* Start without a limit on the distance. */
 void nearest_start_any(struct nearest *n, const char *word, size_t len);
 
 /*
- * Remembers the candidate, which is copied, if it is nearer than all before:
- * fewest letters changed, added, left out, or swapped with their neighbour.
- * Capitals count as small letters, and _ as -.
+ * Copy the candidate if it is closer than all before: by the number of letters changed,
+ * added, omitted, or swapped with their neighbour.  Case is ignored, and _ equals -.
  */
 void nearest_try(struct nearest *n, const char *candidate);
 

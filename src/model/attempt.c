@@ -7,7 +7,7 @@
 
 enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
-/* How many members two attrs set alike, and which they set differently. */
+/* Count the members that two attrs set alike, and append those that differ. */
 static size_t attempt_diff(const struct attempt *a, const struct event *e, size_t *shared,
 			   struct buf *different)
 {
@@ -20,7 +20,7 @@ static size_t attempt_diff(const struct attempt *a, const struct event *e, size_
 		uint64_t x = field_get(f, a->attr, a->attr_len);
 		uint64_t y = field_get(f, e->attr, e->attr_len);
 
-		/* of a union, the first name stands for all */
+		/* the first member of a union represents it */
 		if (i && f->offset == f[-1].offset && f->bit == f[-1].bit &&
 		    f->nbits == f[-1].nbits)
 			continue;
@@ -50,7 +50,7 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 						bool same_pid)
 {
 	struct event *const *events;
-	/* attrs that are equal are one: thousands of events have a few */
+	/* equal attrs share one copy */
 	const uint8_t *unlike[REMEMBERED] = { NULL };
 	size_t n = model_events(m, &events), shared, nunlike = 0;
 

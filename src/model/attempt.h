@@ -7,15 +7,15 @@
 #include "model/model.h"
 
 /*
- * The first event that the task opened after the failure and that asks for nearly
- * the same, if it can be of the same target; NULL: none.  Of a model that keeps.
+ * Return the first event that the task opened after the failure, with a similar attr and
+ * possibly the same target, or NULL.  Requires a model with keep.
  */
 const struct event *attempt_instead(const struct model *m, const struct attempt *a);
 
-/* Both ask for the same event, by type and config. */
+/* Return whether both have the same type and config. */
 bool attempt_same_event(const struct attempt *a, const struct event *e);
 
-/* Appends the names of the members, and pid, in which the two differ. */
+/* Append the names of the members, and pid, in which the two differ. */
 void attempt_compare(const struct attempt *a, const struct event *e, struct buf *different);
 
 #endif

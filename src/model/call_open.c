@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* perf_event_open: what it makes, or that it failed. */
+/* The effect of perf_event_open on the model. */
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -8,7 +8,7 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-/* "cpu-clock:u cpu0", and from the second of that name on " #2". */
+/* Name the event "cpu-clock:u cpu0", from the second of that name on with " #2". */
 static char *open_name_event(struct model *m, const struct event *e,
 			     const uint8_t *attr, size_t len)
 {
@@ -30,7 +30,7 @@ static char *open_name_event(struct model *m, const struct event *e,
 	return exact;
 }
 
-/* The task that an event counts is of interest from now on. */
+/* Mark the task that an event counts as measured. */
 static void mark_measured(struct model *m, const struct call *c, const struct event *e)
 {
 	struct task *target;
@@ -42,7 +42,7 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 		target->measured = true;
 }
 
-/* The attr as the call passed it, as much as is kept. */
+/* Copy the attr from the call, at most EVENT_ATTR_MAX bytes. */
 static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
 	return call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
@@ -70,7 +70,7 @@ static void follow_leader(struct event *e)
 	}
 }
 
-/* group_fd leads the group, or with FD_OUTPUT lends its ring. */
+/* Join the group of group_fd, or with FD_OUTPUT write to its ring buffer. */
 static void open_join(struct event *e, const struct task *t, const struct call *c)
 {
 	struct event *other = fdtab_event(t->files, call_int(c, 3));

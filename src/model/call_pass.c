@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptors through sockets. */
+/* Descriptors passed through sockets. */
 #include <stdlib.h>
 
 #include "abi/pass.h"
@@ -29,7 +29,7 @@ void model_sent(struct model *m, struct task *t, const struct call *c)
 	*last = msg;
 }
 
-/* The oldest message under way with as many descriptors is taken for this one. */
+/* Match the message with the oldest one in transit that has as many descriptors. */
 void model_received(struct model *m, struct task *t, const struct call *c)
 {
 	struct message **at = &m->passing, *msg;

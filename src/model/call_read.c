@@ -14,7 +14,7 @@ struct reading {
 	bool group;
 };
 
-/* The member of a group that a value belongs to: by id, else by its place. */
+/* Return the group member of a value, by id or otherwise by index. */
 static struct event *read_view_member(const struct reading *r, const struct read_value *v)
 {
 	size_t place = 0;
@@ -82,7 +82,7 @@ static void note_polled(struct task *t, struct ring *r)
 	t->info->polled[t->info->npolled++] = ring_ref(r);
 }
 
-/* Waiting for an event is waiting for the ring that its records go to. */
+/* Count a wait for an event as a wait for the ring buffer of its records. */
 static void read_polls(void *ctx, struct task *t, int fd)
 {
 	struct event *e = fdtab_event(t->files, fd);
@@ -97,7 +97,7 @@ static void read_polls(void *ctx, struct task *t, int fd)
 			note_polled(t, t->space->rings[i]);
 }
 
-/* Calls hook for each descriptor that the call waits for. */
+/* Call hook for each descriptor that the call waits for. */
 static void each_waited(struct task *t, const struct call *c,
 			void (*hook)(void *ctx, struct task *t, int fd), void *ctx)
 {
@@ -136,7 +136,7 @@ void model_wait_begins(struct task *t, const struct call *c)
 	each_waited(t, c, read_polls, NULL);
 }
 
-/* What to call with each event that is waited for. */
+/* A callback for each event that a call waits for. */
 struct waited {
 	void (*hook)(void *ctx, struct event *e);
 	void *ctx;

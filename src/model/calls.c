@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What each call changes. */
+/* The effect of each call on the model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void duplicate(struct task *t, const struct call *c, bool cloexec)
 	if (f)
 		fdtab_set(t->files, (int)c->ret, f, cloexec);
 	else
-		fdtab_close(t->files, (int)c->ret); /* something else stands there now */
+		fdtab_close(t->files, (int)c->ret); /* no longer a descriptor of an event */
 }
 
 static void after_fcntl(struct task *t, const struct call *c)
@@ -43,7 +43,7 @@ static void enable(struct event *e, bool on, enum event_start how)
 		e->start = how;
 }
 
-/* PERF_IOC_FLAG_GROUP: every member of the group that the event leads. */
+/* Enable or disable an event, with PERF_IOC_FLAG_GROUP all events of its group. */
 static void event_control(struct model *m, struct event *e, const struct call *c, bool on)
 {
 	struct event *leader = e->leader ? e->leader : e;
@@ -113,7 +113,7 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 		perf_ioctl(m, t, e, d, c);
 }
 
-/* All events that the process opened, siblings too (perf_event_task_enable). */
+/* Enable or disable all events that the process opened (perf_event_task_enable). */
 static void after_prctl(struct model *m, const struct call *c)
 {
 	bool on = c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE;
@@ -148,7 +148,7 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	if (call_int(c, 1) == ABI_EPOLL_CTL_ADD && fdtab_event(t->files, (int)fd)) {
 		if (!ep && call_int(c, 0) < 0)
 			return;
-		if (!ep) { /* made before the process held any event */
+		if (!ep) { /* created before the process had any event */
 			ep = file_new(NULL);
 			fdtab_set(t->files, call_int(c, 0), ep, false);
 		}
@@ -210,7 +210,7 @@ static void enter_close(struct task *t, const struct call *c)
 {
 	const struct event *e = fdtab_event(t->files, call_int(c, 0));
 
-	/* seen late: another thread's open has returned the number since */
+	/* another thread's open has returned the same number meanwhile */
 	if (!e || e->opened_ns <= c->enter_ns)
 		fdtab_close(t->files, call_int(c, 0));
 }
@@ -220,13 +220,13 @@ void model_enter(struct model *m, const struct call *c)
 	struct task *t = model_task(m, c->tid);
 
 	m->now_ns = c->enter_ns;
-	/* the kernel does not get what is answered in its place */
+	/* the kernel does not execute an injected call */
 	if (!t || c->inject.injected)
 		return;
 	if (c->desc->id == CALL_CLOSE)
 		enter_close(t, c);
 	else if (c->desc->id == CALL_SENDMSG)
-		model_sent(m, t, c); /* it may arrive before we see this return */
+		model_sent(m, t, c); /* it may be received before this call returns */
 	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
 		 model_concerns(m, c))
 		model_wait_begins(t, c);
@@ -297,7 +297,7 @@ void model_exit(struct model *m, const struct call *c)
 	if (!t || !c->returned)
 		return;
 	m->now_ns = c->exit_ns;
-	/* the kernel knows nothing of a success that was injected */
+	/* an injected success has no effect in the kernel */
 	if (!c->failed && c->inject.injected)
 		return;
 	if (!c->failed)

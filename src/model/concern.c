@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which calls have to do with perf. */
+/* The decision which calls concern perf. */
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/pass.h"
@@ -91,7 +91,7 @@ static bool concerns_memory(const struct task *t, const struct call *c)
 	return concerns_event(t, c, 4);
 }
 
-/* Sent: a message with an event in it.  Received: one while any is on its way. */
+/* A sent message concerns perf with an event in it, a received one while any is in transit. */
 static bool passes_event(const struct model *m, const struct task *t,
 			 const struct call *c)
 {
@@ -120,7 +120,7 @@ static bool concerns_process(const struct model *m, const struct call *c)
 		return is_perf_prctl(c);
 	case CALL_PTRACE:
 		return false;
-	case CALL_UNSHARE: /* of what can be unshared, descriptors matter */
+	case CALL_UNSHARE: /* only the descriptor table matters */
 		return c->args[0] & ABI_CLONE_FILES && model_involved(m, c->tid);
 	default:
 		return model_involved(m, c->tid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events and rings: their making, their counting, their end. */
+/* The lifetime and reference counts of events and ring buffers. */
 #include <stdlib.h>
 
 #include "abi/layout.h"
@@ -109,7 +109,7 @@ void event_unref(struct event *e)
 	free(e);
 }
 
-/* A mapping keeps the file open, so the kernel ends it with the last of both. */
+/* A mapping keeps the file open: the event ends with its last descriptor and mapping. */
 static void event_settle(struct event *e)
 {
 	bool closed = !e->handles && !e->mapped;
@@ -119,7 +119,7 @@ static void event_settle(struct event *e)
 	e->closed = closed;
 	if (!closed || !e->output)
 		return;
-	/* what is gone writes nowhere; the summary still tells where it did */
+	/* a closed event writes nowhere, but the summary shows where it did */
 	forget_source(e->output, e);
 }
 

@@ -14,7 +14,7 @@ static uint64_t name_get(const uint8_t *attr, size_t len, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, attr, len);
 }
 
-/* PERF_COUNT_SW_CPU_CLOCK: "cpu-clock"; what has no name: "software:99". */
+/* Append "cpu-clock" for PERF_COUNT_SW_CPU_CLOCK, "software:99" for unknown values. */
 static void add_generic(const struct xlat *x, uint64_t v, const char *class,
 			struct buf *out)
 {
@@ -98,7 +98,7 @@ static void name_add_tracepoint(uint64_t id, const struct names *n, struct buf *
 		buf_addf(out, "tracepoint:%llu", (unsigned long long)id);
 }
 
-/* perf's modifiers: the modes that are left when some are excluded. */
+/* Append perf's modifiers: the modes that are not excluded. */
 static void add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 {
 	bool u = !name_get(attr, len, ATTR_EXCLUDE_USER);

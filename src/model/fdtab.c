@@ -96,7 +96,7 @@ void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
 	}
 	s = xcalloc(1, sizeof(*s));
 	if (f->event)
-		event_handles(f->event, 1); /* first: it may stand at fd already */
+		event_handles(f->event, 1); /* before the close: f may be at fd already */
 	fdtab_close(t, fd);
 	*s = (struct fd_slot){ f, cloexec };
 	map_set(&t->fds, (uint64_t)fd, s);

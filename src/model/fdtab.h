@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Descriptor tables, as far as events and the epoll sets around them go. */
+/* Descriptor tables, limited to events and the epoll instances that watch them. */
 #ifndef PEVTRACE_MODEL_FDTAB_H
 #define PEVTRACE_MODEL_FDTAB_H
 
@@ -8,7 +8,7 @@
 #include "lib/map.h"
 #include "model/model.h"
 
-/* An open file description: shared by all descriptors that dup or fork made. */
+/* An open file description, shared by descriptors duplicated by dup or fork. */
 struct file {
 	unsigned int refs;
 	struct event *event;	/* NULL: an epoll instance */
@@ -30,14 +30,13 @@ struct fdtab *fdtab_ref(struct fdtab *t);
 struct fdtab *fdtab_copy(const struct fdtab *t);
 void fdtab_unref(struct fdtab *t);
 
-/* What fd is, or NULL when it is nothing of perf. */
+/* Return the file of fd, or NULL if it is neither event nor epoll instance. */
 struct file *fdtab_file(const struct fdtab *t, int fd);
 struct event *fdtab_event(const struct fdtab *t, int fd);
 
 /*
- * Puts f (one more reference is taken) at fd, over whatever was there.  Nothing
- * stands at a negative fd, which hostile memory can name: f goes then, unless
- * somebody else has it.
+ * Set fd to f, with a new reference, replacing what was there.  A negative fd, which
+ * hostile memory can name, is ignored; f is freed then if it has no other reference.
  */
 void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec);
 void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec);
@@ -47,15 +46,15 @@ void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last)
 void fdtab_close_on_exec(struct fdtab *t);
 bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last);
 
-/* Calls hook for each descriptor of an event; it must not change the table. */
+/* Call hook for each descriptor of an event; it must not change the table. */
 void fdtab_each_event(const struct fdtab *t,
 		      void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
 		      void *ctx);
 
-/* A descriptor of the event, or -1. */
+/* Return a descriptor of the event, or -1. */
 int fdtab_find(const struct fdtab *t, const struct event *e);
 
-/* The epoll instance at epfd watches at least one event that is still open. */
+/* Return whether the epoll instance at epfd watches an event that is still open. */
 bool fdtab_watches_event(const struct fdtab *t, int epfd);
 
 #endif

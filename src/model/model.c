@@ -27,7 +27,7 @@ struct task *model_task(const struct model *m, pid_t tid)
 
 static void model_task_free(struct task *t)
 {
-	/* the space last: a ring's event ends with its last mapping */
+	/* the space last: an event ends with its last mapping */
 	fdtab_unref(t->files);
 	space_unref(t->space);
 	free(t);
@@ -131,7 +131,7 @@ void model_born(struct model *m, const struct birth *b)
 	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
 
 	task_start(m, t, b, from);
-	if (stale) /* its end was not seen; a damaged dump calls it the parent, too */
+	if (stale) /* its exit was missed; a damaged dump may name it as its own parent */
 		model_task_free(stale);
 }
 
@@ -151,7 +151,7 @@ void model_gone(struct model *m, pid_t tid)
 		model_task_free(t);
 }
 
-/* An exec is what enable_on_exec waits for. */
+/* Enable the events with enable_on_exec of a task that execs. */
 static void start_on_exec(struct model *m, pid_t tid)
 {
 	for (size_t i = 0; i < m->events.n; i++) {
@@ -225,7 +225,7 @@ struct event *model_event(const struct model *m, pid_t tid, int fd)
 
 struct event *model_opened(const struct model *m, const struct call *c)
 {
-	/* a number that was made up may be that of an older event */
+	/* an injected descriptor number may be that of an older event */
 	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->inject.injected)
 		return NULL;
 	return model_event(m, c->tid, (int)c->ret);
@@ -248,7 +248,7 @@ int model_fd_of(const struct model *m, pid_t tid, const struct event *e)
 {
 	const struct task *t = model_task(m, tid);
 
-	/* the first descriptor is nearly always still the one */
+	/* the descriptor from the open is usually still valid */
 	if (t && fdtab_event(t->files, e->fd) == e)
 		return e->fd;
 	return t ? fdtab_find(t->files, e) : -1;
@@ -270,7 +270,7 @@ void model_each_holder(struct model *m,
 	struct map_slot *slot;
 	size_t at = 0;
 
-	/* the first thread stands for all, while it is there */
+	/* prefer the thread group leader while it exists */
 	while ((slot = map_next(&m->tasks, &at))) {
 		const struct task *t = slot->value;
 
@@ -335,7 +335,7 @@ void model_blind(struct ring *r, int error)
 	r->blind_error = error;
 }
 
-/* Numbers are given out from 1 on, without a gap. */
+/* Numbers start at 1 and have no gaps. */
 struct ring *model_ring(const struct model *m, unsigned int number)
 {
 	return map_get(&m->ring_numbers, number);
@@ -377,7 +377,7 @@ size_t model_tasks(const struct model *m, struct task_info *const **list)
 	return m->tasks_seen.n;
 }
 
-/* What was there before us ---------------------------------------------- */
+/* State from before attach ------------------------------------------------ */
 
 struct adoption {
 	struct model *m;
@@ -445,7 +445,7 @@ static void take_first(void *ctx, int fd, bool cloexec, struct event *e)
 		*first = e;
 }
 
-/* Whose ring it is nobody tells; that one is there, they do. */
+/* /proc shows that a ring buffer is mapped, but not of which event. */
 void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end)
 {
 	struct task *t = model_task(m, tid);
@@ -460,7 +460,7 @@ void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end)
 	r->pid = t->pid;
 	r->start = start;
 	r->end = end;
-	r->aux = true; /* not to be looked into */
+	r->aux = true; /* its content is not read */
 	space_add(t->space, r);
 }
 

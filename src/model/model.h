@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the calls seen so far add up to: tasks, their descriptor tables, the
- * events behind the descriptors, groups, rings.  Fed with calls in the order
- * in which they happened; the same whether they come live, from a dump, or
- * from us.
+ * The state that results from the calls so far: tasks, their descriptor tables, events,
+ * groups, ring buffers.  It is updated with calls in their order, whether live, from
+ * a dump, or made by pevtrace.
  */
 #ifndef PEVTRACE_MODEL_MODEL_H
 #define PEVTRACE_MODEL_MODEL_H
@@ -16,37 +15,37 @@
 
 struct model;
 
-/* What set an event going. */
+/* What enabled an event. */
 enum event_start {
-	START_NEVER,	/* opened disabled, and nobody has enabled it yet */
-	START_OPEN,	/* opened enabled */
-	START_EXEC,	/* enable_on_exec, when its task runs a program */
+	START_NEVER,	/* opened disabled and not enabled since */
+	START_OPEN,	/* enabled at open */
+	START_EXEC,	/* enable_on_exec, at the exec of its task */
 	START_IOCTL,	/* PERF_EVENT_IOC_ENABLE or REFRESH */
 	START_PRCTL,	/* PR_TASK_PERF_EVENTS_ENABLE */
-	START_LEADER,	/* opened enabled, but its leader was not */
-	START_UNKNOWN,	/* its attr could not be read */
+	START_LEADER,	/* enabled at open, but its leader was disabled */
+	START_UNKNOWN,	/* its attr was not readable */
 };
 
 enum {
 	EVENT_ATTR_MAX = 256,	/* bytes of an attr that are kept */
-	EVENT_RECORD_TYPES = 32, /* those beyond are counted together, as 0 */
+	EVENT_RECORD_TYPES = 32, /* higher types are counted as 0 */
 };
 
-/* The last count that the target read, or that we read at the end. */
+/* The last count that the tracee read, or that pevtrace read at the end. */
 struct event_count {
 	bool known, timed;	/* timed: enabled and running are known */
 	uint64_t value, enabled, running;	/* times in ns */
 };
 
-/* What one successful perf_event_open made in the kernel. */
+/* An event in the kernel, created by a successful perf_event_open. */
 struct event {
 	unsigned int number;	/* 1, 2, ... in the order of opening */
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
-	bool found;		/* opened before we came: only its fd is known */
-	bool unread;		/* its attr could not be read: no member of it is known */
-	bool format_known;	/* read_format is */
-	const uint8_t *attr;	/* shared with those that are equal */
+	bool found;		/* opened before attach: only its fd is known */
+	bool unread;		/* its attr was not readable: no member is known */
+	bool format_known;	/* read_format is valid */
+	const uint8_t *attr;	/* shared with equal ones */
 	size_t attr_len;
 	uint64_t read_format;
 	/* the caller's other arguments */
@@ -54,29 +53,29 @@ struct event {
 	int cpu;
 	uint64_t flags;
 	struct event *leader;	/* NULL: leads itself */
-	/* who opened it, as which descriptor, when (CLOCK_MONOTONIC) */
+	/* the task that opened it, its descriptor there, and when (CLOCK_MONOTONIC) */
 	pid_t opener;
 	int fd;
 	uint64_t opened_ns, closed_ns;
-	/* what became of it */
+	/* its state */
 	uint64_t id;		/* PERF_EVENT_IOC_ID, 0: not known */
-	struct event *output;	/* its records go to this one's ring */
+	struct event *output;	/* writes to the ring buffer of this event */
 	enum event_start start;
-	bool enabled;		/* as far as the calls tell */
-	bool closed;		/* nobody has a descriptor any more */
+	bool enabled;		/* according to the calls seen */
+	bool closed;		/* no descriptor is left */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
-	unsigned int handles;	/* descriptors that exist */
+	unsigned int handles;	/* open descriptors */
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
 	struct event_count count;
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
-	uint64_t lost_told;	/* by LOST and LOST_SAMPLES records */
-	uint64_t lost_read;	/* by PERF_FORMAT_LOST, which counts the same */
-	/* the model's own: events whose output is this one */
+	uint64_t lost_told;	/* as reported by LOST and LOST_SAMPLES records */
+	uint64_t lost_read;	/* as read by PERF_FORMAT_LOST */
+	/* internal: events whose output is this one */
 	struct model *owner;
 	struct event **sources;
 	size_t nsources;
-	unsigned int mapped;	/* rings of it that are mapped */
+	unsigned int mapped;	/* its mapped ring buffers */
 };
 
 /* A mapping of an event's ring buffer or AUX area. */
@@ -84,15 +83,15 @@ struct ring {
 	unsigned int number;
 	unsigned int refs;
 	struct event *event;	/* whose descriptor was mapped */
-	pid_t pid;		/* process that has it */
-	uint64_t start, end;	/* addresses there */
+	pid_t pid;		/* process that mapped it */
+	uint64_t start, end;	/* addresses in that process */
 	bool aux;
-	bool overwrite;		/* first mapped read-only: data_tail is not heeded */
+	bool overwrite;		/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped;
 	unsigned int looks, polls;
-	uint64_t records, missed; /* seen by us; bytes that we came too late for */
+	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	unsigned int torn;
-	unsigned int blind;	/* looks that failed: what there was is not known */
+	unsigned int blind;	/* failed attempts to read it */
 	int blind_error;	/* errno of the last of them */
 };
 
@@ -100,16 +99,16 @@ struct ring {
 struct attempt {
 	pid_t tid;
 	int error;
-	bool injected;		/* by us, not by the kernel */
-	const uint8_t *attr;	/* shared with those that are equal */
+	bool injected;		/* refused by pevtrace, not by the kernel */
+	const uint8_t *attr;	/* shared with equal ones */
 	size_t attr_len;
 	pid_t pid;
 	int cpu, group_fd;
 	uint64_t flags;
-	unsigned int events;	/* opened before it */
+	unsigned int events;	/* number of events opened before it */
 };
 
-/* What is kept of a task for the summary. */
+/* The statistics of a task for the summary. */
 struct task_info {
 	pid_t tid, pid;
 	char comm[16];
@@ -119,142 +118,142 @@ struct task_info {
 };
 
 /*
- * names is asked what PMUs and tracepoints are called; it must outlive.
- * keep: what has ended is kept, for a summary.
+ * Create a model.  names supplies the names of PMUs and tracepoints and must outlive it.
+ * keep: closed events and exited tasks are kept, for a summary.
  */
 struct model *model_new(const struct names *names, bool keep);
 void model_free(struct model *m);
 
-/* A task that came to be, or to be followed. */
+/* A task that was created or attached. */
 struct birth {
 	pid_t tid, pid;
-	pid_t parent;		/* tid; 0: nobody we know */
-	bool attached;		/* ran before us */
+	pid_t parent;		/* tid; 0: unknown */
+	bool attached;		/* existed before attach */
 	bool shares_files;	/* has the parent's descriptors, not a copy */
 	bool shares_memory;	/* a thread or vfork child */
 };
 
 void model_born(struct model *m, const struct birth *b);
 
-/* Fills in from /proc what a running process already holds. */
+/* Read from /proc which events and ring buffers a running process has. */
 void model_adopt(struct model *m, pid_t tid);
 
-/* The task has an event at fd that was opened before we came. */
+/* Add an event at the task's fd that was opened before attach. */
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec);
 
-/* The task has a ring mapped there, of an event that was opened before us. */
+/* Add a ring buffer that the task mapped before attach. */
 void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end);
 
-/* What the task is called now (/proc/TID/comm). */
+/* Set the name of a task (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);
 
-/* tid's process runs a new program; the calling thread was former. */
+/* Record an exec of tid's process, called by the thread former. */
 void model_execed(struct model *m, pid_t tid, pid_t former);
 
 void model_gone(struct model *m, pid_t tid);
 
-/* Whether the call has to do with perf, as things stand when it begins. */
+/* Return whether the call concerns perf, in the state at its start. */
 bool model_concerns(struct model *m, const struct call *c);
 
-/* It concerns nobody's events yet, but those to come: the task leaves a table. */
+/* Return whether the call affects later events only: the task unshares its table. */
 bool model_learns(const struct model *m, const struct call *c);
 
-/* The model must see the returns of this call even when nobody else asks. */
+/* Return whether the model requires the return of this call. */
 bool model_needs(enum call_id id);
 
-/* A call begins: takes effect at once what cannot fail (close). */
+/* Update the model at syscall-enter: calls that cannot fail, such as close. */
 void model_enter(struct model *m, const struct call *c);
 
-/* A call returned. */
+/* Update the model at syscall-exit. */
 void model_exit(struct model *m, const struct call *c);
 
-/* The task's process has an event open or a ring mapped. */
+/* Return whether the task's process has an event open or a ring buffer mapped. */
 bool model_holds(const struct model *m, pid_t tid);
 
-/* Descriptors of events are on their way through a socket. */
+/* Return whether descriptors of events are in transit through a socket. */
 bool model_passing(const struct model *m);
 
-/* The task holds something, or is what some event measures. */
+/* Return whether the task holds an event or is measured by one. */
 bool model_involved(const struct model *m, pid_t tid);
 
-/* Opened only to see whether the kernel takes it, and closed again. */
+/* Return whether the event was only opened and closed, to probe the kernel. */
 bool event_is_probe(const struct event *e);
 
-/* How many records of that type it wrote, as far as seen; 0: those of other types. */
+/* Return how many records of a type it wrote, as far as seen; type 0: all other types. */
 uint64_t event_records(const struct event *e, uint32_t type);
 
-/* Whether attr tells what it asks for: it is neither found nor unread. */
+/* Return whether the attr is known: the event is neither found nor unread. */
 bool event_told(const struct event *e);
 
-/* To whose ring its records go; an ended event still tells where they went. */
+/* Return the event to whose ring buffer its records go, or went before it was closed. */
 const struct event *event_writes_to(const struct event *e);
 
-/* A member of the attr (ATTR_TYPE, ...); 0 where the attr has it not or is not known. */
+/* Return a member of the attr (ATTR_TYPE, ...), 0 if the attr lacks it or is not known. */
 uint64_t event_attr(const struct event *e, unsigned int member);
 
-/* The event behind a task's descriptor, or NULL. */
+/* Return the event of a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 
 /*
- * The event that this open made, once model_exit() was called; before, what its
- * number stood for until then.  NULL: none.
+ * Return the event that this open created, after model_exit(); before that, the event
+ * that its number referred to so far.  NULL: none.
  */
 struct event *model_opened(const struct model *m, const struct call *c);
 
-/* The event with that kernel id, or NULL. */
+/* Return the event with that kernel id, or NULL. */
 struct event *model_event_by_id(const struct model *m, uint64_t id);
 
-/* Tells the model an event's kernel id. */
+/* Set an event's kernel id. */
 void model_set_id(struct model *m, struct event *e, uint64_t id);
 
-/* A descriptor through which tid's process has the event; -1 for none. */
+/* Return a descriptor of the event in tid's process, or -1. */
 int model_fd_of(const struct model *m, pid_t tid, const struct event *e);
 
-/* Counts a record of len bytes that the event wrote into the ring. */
+/* Count a record of len bytes that the event wrote into the ring buffer. */
 void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len);
 
-/* A look into the ring is over. */
+/* Record that the ring buffer was read. */
 void model_looked(struct ring *r, uint64_t missed, bool torn);
 
-/* A look into the ring failed with that errno. */
+/* Record that reading the ring buffer failed with that errno. */
 void model_blind(struct ring *r, int error);
 
-/* The ring or event of that number; NULL where it has ended and is not kept. */
+/* Return the ring buffer or event of that number, or NULL if it has ended and is not kept. */
 struct ring *model_ring(const struct model *m, unsigned int number);
 struct event *model_event_number(const struct model *m, unsigned int number);
 
-/* A ring or AUX area that tid's process has mapped in that range, or NULL. */
+/* Return a ring buffer or AUX area that tid's process has mapped in that range, or NULL. */
 struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end);
 
 /*
- * Calls hook for each ring that tid's process has mapped, AUX areas left out.
- * The hook must not change the model's rings.
+ * Call hook for each ring buffer, without AUX areas, that tid's process has mapped.  It
+ * must not change the model's ring buffers.
  */
 void model_each_ring(struct model *m, pid_t tid,
 		     void (*hook)(void *ctx, struct ring *r), void *ctx);
 
-/* Calls hook for one task of each process that has a ring mapped. */
+/* Call hook for one task of each process that has a ring buffer mapped. */
 void model_each_holder(struct model *m,
 		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
 
-/* Calls hook for each descriptor of an event that tid's process has. */
+/* Call hook for each descriptor of an event that tid's process has. */
 void model_each_fd(struct model *m, pid_t tid,
 		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
 		   void *ctx);
 
-/* Calls hook for each mapping of rings and AUX areas that tid's process has. */
+/* Call hook for each mapping of ring buffers and AUX areas that tid's process has. */
 void model_each_mapping(struct model *m, pid_t tid,
 			void (*hook)(void *ctx, const struct ring *r), void *ctx);
 
-/* Calls hook for each event that a poll, select or epoll_wait waits for. */
+/* Call hook for each event that a poll, select or epoll_wait waits for. */
 void model_each_waited(const struct model *m, const struct call *c,
 		       void (*hook)(void *ctx, struct event *e), void *ctx);
 
-/* Calls hook for each living event whose records go to that ring. */
+/* Call hook for each open event whose records go to that ring buffer. */
 void model_each_writer(struct model *m, const struct ring *r,
 		       void (*hook)(void *ctx, struct event *e), void *ctx);
 
-/* With keep: everything there ever was, in the order in which it came. */
+/* Return all events and so on ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);
 size_t model_rings(const struct model *m, struct ring *const **list);
 size_t model_attempts(const struct model *m, const struct attempt **list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inside of the model, shared by its own files only. */
+/* Internal state of the model, shared by its files only. */
 #ifndef PEVTRACE_MODEL_STATE_H
 #define PEVTRACE_MODEL_STATE_H
 
@@ -7,7 +7,7 @@
 #include "model/fdtab.h"
 #include "model/model.h"
 
-/* An address space, as far as rings go. */
+/* An address space, limited to ring buffers. */
 struct space {
 	unsigned int refs;
 	struct ring **rings;
@@ -16,13 +16,13 @@ struct space {
 
 struct task {
 	pid_t tid, pid;
-	bool measured;		/* some event counts it, or its parent */
+	bool measured;		/* an event counts it, or its parent */
 	struct fdtab *files;
 	struct space *space;
 	struct task_info *info;	/* NULL unless the model keeps */
 };
 
-/* Files that a sent message carries; NULL for what is not perf's. */
+/* Files in a sent message; NULL for files that are not perf's. */
 struct message {
 	struct message *next;
 	size_t n;
@@ -38,7 +38,7 @@ struct list {
 struct model {
 	const struct names *names;
 	bool keep;
-	uint64_t now_ns;	/* of the last thing that happened */
+	uint64_t now_ns;	/* time of the last call */
 	struct map tasks;	/* tid to struct task */
 	struct map by_id;	/* kernel id to struct event */
 	struct map event_numbers, ring_numbers; /* to those that are not freed */
