@@ -196,7 +196,7 @@ one_line_with() {
 	mkfifo "$dir/fifo"
 	"$PEVTRACE" -o "$dir/fifo" sh -c '"$0" true; echo ran' "$demo" >"$dir/out" 2>"$dir/err" 3>&- &
 	tracer=$!
-	await grep -q "nobody reads '$dir/fifo'" "$dir/err"
+	await grep -q "waiting for a reader of the pipe '$dir/fifo'" "$dir/err"
 	[ "$(wc -l <"$dir/err")" -eq 1 ]
 	[ ! -s "$dir/out" ]
 	grep -q perf_event_open "$dir/fifo"
@@ -406,7 +406,7 @@ one_line_with() {
 
 @test "attach to a program that opened its events before" {
 	attach_to_demo -y -o "$dir/t"
-	grep -qE '<event [0-9]+, opened before we came>' "$dir/t"
+	grep -qE '<event [0-9]+, opened before attach>' "$dir/t"
 	grep -q '+++ exited with 0 +++' "$dir/t"
 }
 
@@ -461,7 +461,7 @@ one_line_with() {
 
 @test "a dump of an attached process gives the text again" {
 	attach_to_demo -y --summary --json="$dir/d" -o "$dir/live"
-	grep -q 'opened before we came' "$dir/live"
+	grep -q 'opened before attach' "$dir/live"
 	"$PEVTRACE" decode -q -y --summary -o "$dir/again" "$dir/d"
 	diff "$dir/live" "$dir/again"
 }
@@ -491,7 +491,7 @@ one_line_with() {
 		for option in "-o$dir/shared/$name" "--json=$dir/shared/$name"; do
 			run timeout 20 "$PEVTRACE" "$option" touch "$dir/ran"
 			[ "$status" -eq 2 ]
-			one_line_with "is not yours"
+			one_line_with "belongs to another user"
 			[ ! -e "$dir/ran" ]
 		done
 	done
@@ -523,7 +523,7 @@ one_line_with() {
 	for name in link hard; do
 		run timeout 20 "$PEVTRACE" -o "$dir/home/$name" "$demo"
 		[ "$status" -eq 2 ]
-		one_line_with "is not yours"
+		one_line_with "belongs to another user"
 	done
 	[ "$(cat "$dir/victim")" = precious ]
 	# the owner's own plain file, as with sudo, and a new one

@@ -485,7 +485,7 @@ def test_attach(tap, tmp):
 				   (pid, len(uses), len(seen[pid])))
 			continue
 		for (fd, kind), (got, label) in zip(uses, seen[pid]):
-			m = re.match(r"event (\d+), opened before we came$", label or "")
+			m = re.match(r"event (\d+), opened before attach$", label or "")
 			if fd != got:
 				why.append("fd %d, not %d" % (got, fd))
 			elif kind == "none":

@@ -423,7 +423,7 @@ def believed(tap, tmp):
 			("clone:error=EAGAIN", [r"clone\(.* EAGAIN .*\(INJECTED\)$"], []),
 			("clone:retval=99", [r"clone\(.* = 99 \(INJECTED\)$"], []),
 			("perf_event_open:retval=77", [r"perf_event_open\(.* = 77 \(INJECTED\)$",
-						       "No event was opened"], ["made up"]),
+						       "No event was opened"], ["another tracer"]),
 			("perf_event_open:retval=5000000000", [r" = 5000000000 \(INJECTED\)$"], [])):
 		for how in ([], ["--no-seccomp"], ["--records"]):
 			r, lines = traced(tmp, ["-q", "-y", "--summary", "--json=" + dump, "-e",
@@ -623,7 +623,7 @@ def misuse(tap):
 			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),
 			   ("inject=read:error=EIO:when=1:when=2", "two counts"),
 			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "two conditions"),
-			   ("inject=read:error=EIO:when=", "missing"),
+			   ("inject=read:error=EIO:when=", "expected a value"),
 			   ("inject=read:error", "unknown error ''"),
 			   ("inject=read:signal=USR1:signal=USR2", "given twice"),
 			   ("inject=read:delay=1:delay_enter=2", "given twice"),

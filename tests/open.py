@@ -286,9 +286,9 @@ def test_members(tap, tmp):
 		("cpu-clok", 1, "did you mean cpu-clock?"),
 		("dummy,sampl_type=IP", 7, "did you mean sample_type?"),
 		("dummy,sample_type=IPP", 19, "did you mean IP?"),
-		("{dummy", 1, "no }"),
-		("nosuchpmu/x/", 1, "no PMU or event"),
-		("", 1, "missing")):
+		("{dummy", 1, "expected }"),
+		("nosuchpmu/x/", 1, "unknown PMU or event"),
+		("", 1, "expected an event")):
 		o = Opened(["-e", text, "true"])
 		lines = o.err.strip("\n").split("\n")
 		tap.ok(o.status == 2 and len(lines) == 1 and words in lines[0] and

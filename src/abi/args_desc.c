@@ -36,7 +36,7 @@ static void emit_content(const struct arg *a, const char *key,
 		for (size_t i = 0; i + 8 <= len; i += 8)
 			s->ops->uint(s, NULL, load_uint(p + i, 8));
 		s->ops->end(s);
-		s->ops->note(s, "format", "read_format not known: opened before we came");
+		s->ops->note(s, "format", "read_format not known: opened before attach");
 	} else {
 		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
 	}

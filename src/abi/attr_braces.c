@@ -158,7 +158,7 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 			return ATTR_BAD;
 		}
 	}
-	text_cursor_fail(c, "cut off: there is no closing brace");
+	text_cursor_fail(c, "truncated: expected a closing brace");
 	return ATTR_BAD;
 }
 

@@ -142,18 +142,18 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 	hex.end = c->at;
 	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
 		return text_cursor_fail(c, "unknown: %s", hex.why);
-	return member_take(c, "}") || text_cursor_fail(c, "unknown: there is no closing brace");
+	return member_take(c, "}") || text_cursor_fail(c, "unknown: expected a closing brace");
 }
 
 bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
 {
 	if (!member_take(c, "["))
-		return text_cursor_fail(c, "unknown needs a list in brackets");
+		return text_cursor_fail(c, "unknown: expected a list in brackets");
 	do {
 		if (!take_run(c, out))
 			return false;
 	} while (member_take(c, ","));
-	return member_take(c, "]") || text_cursor_fail(c, "unknown: there is no closing bracket");
+	return member_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
 }
 
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,

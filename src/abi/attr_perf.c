@@ -189,7 +189,7 @@ enum attr_read attr_next_section(struct text_cursor *c, struct attr_text *out)
 				return ATTR_READ;
 			close = memchr(c->at, ']', (size_t)(c->end - c->at));
 			if (!close) {
-				text_cursor_fail(c, "a section without its ]");
+				text_cursor_fail(c, "a section is missing its ]");
 				return ATTR_BAD;
 			}
 			take_label(out, c->at + 1, close);

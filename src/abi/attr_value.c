@@ -32,7 +32,7 @@ static bool value_number(struct text_cursor *c, const char *word, size_t len, ui
 		return true;
 	return at == word + len ?
 	       text_cursor_fail(c, "%.*s is more than 64 bits", (int)len, word) :
-	       text_cursor_fail(c, "'%.*s' is no number", (int)len, word);
+	       text_cursor_fail(c, "'%.*s' is not a number", (int)len, word);
 }
 
 /* Return the constant of that name; names without prefix must be of the own table. */
@@ -71,7 +71,7 @@ static bool value_of_name(struct expression *x, const char *word, size_t len, ui
 			return true;
 		}
 	}
-	return text_cursor_fail(c, x->xlat ? "no constant is called '%.*s'" :
+	return text_cursor_fail(c, x->xlat ? "unknown constant '%.*s'" :
 				"'%.*s' is neither a number nor a constant",
 				len < 60 ? (int)len : 60, word);
 }
@@ -82,14 +82,14 @@ static bool value_sizeof(struct text_cursor *c, uint64_t *v)
 	unsigned int depth = 0;
 
 	if (value_next(c) != '(')
-		return text_cursor_fail(c, "sizeof without its bracket");
+		return text_cursor_fail(c, "sizeof: expected '('");
 	do {
 		depth += *c->at == '(';
 		depth -= *c->at == ')';
 		c->at++;
 	} while (depth && c->at < c->end);
 	*v = layout_perf_event_attr.size;
-	return !depth || text_cursor_fail(c, "sizeof without its closing bracket");
+	return !depth || text_cursor_fail(c, "sizeof: expected ')'");
 }
 
 static bool value_any_of(struct expression *x, uint64_t *v);
@@ -111,7 +111,7 @@ static bool value_primary(struct expression *x, uint64_t *v)
 			return false;
 		if (ch == '(') {
 			if (value_next(c) != ')')
-				return text_cursor_fail(c, "a bracket is not closed");
+				return text_cursor_fail(c, "expected ')'");
 			c->at++;
 		}
 		*v = ch == '-' ? -*v : ch == '~' ? ~*v : *v;
@@ -119,8 +119,8 @@ static bool value_primary(struct expression *x, uint64_t *v)
 	}
 	c->at += scan_word(c->at, c->end);
 	if (c->at == word)
-		return ch ? text_cursor_fail(c, "a number or a name is missing at '%c'", ch) :
-			    text_cursor_fail(c, "a number or a name is missing");
+		return ch ? text_cursor_fail(c, "expected a number or a name at '%c'", ch) :
+			    text_cursor_fail(c, "expected a number or a name");
 	if (scan_is_digit(*word))
 		return value_number(c, word, (size_t)(c->at - word), v);
 	if (c->at - word == 6 && !memcmp(word, "sizeof", 6))

@@ -47,7 +47,7 @@ static bool bytes_put(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 		      unsigned int byte)
 {
 	if (byte > 255)
-		return text_cursor_fail(c, "a number of the list is no byte: above 255");
+		return text_cursor_fail(c, "a number of the list is above 255");
 	if (*len == max)
 		return text_cursor_fail(c, "longer than %zu bytes", max);
 	out[(*len)++] = (uint8_t)byte;
@@ -205,7 +205,7 @@ bool bytes_read_literal(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 	if (!read_escaped(c, '"', out, max, len))
 		return false;
 	if (c->at == c->end)
-		return text_cursor_fail(c, "a string without its closing quote");
+		return text_cursor_fail(c, "a string is missing its closing quote");
 	c->at++;
 	return true;
 }

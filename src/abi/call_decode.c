@@ -118,7 +118,7 @@ static void note_read(const struct call *c, const struct names *n, struct sink *
 		return;
 	if (!c->failed && !c->ret)
 		s->ops->note(s, "words", "event in error state: pinned, and could "
-			     "not be put on its PMU");
+			     "not be scheduled on its PMU");
 	else if (c->failed && c->ret == ENOSPC && format & PERF_FORMAT_GROUP)
 		s->ops->note(s, "words", "buffer too small for all members of the group");
 	else if (c->failed && c->ret == ENOSPC)
@@ -140,7 +140,7 @@ void call_result_notes(const struct call *c, const struct names *n,
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);
 		if (c->no_event)
-			s->ops->note(s, "words", "no event: the number was made up, by a "
+			s->ops->note(s, "words", "no event: the number was injected by a "
 				     "seccomp filter or another tracer");
 		break;
 	case CALL_IOCTL:

@@ -137,7 +137,7 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 
 	if (of->kind == FIELD_REGS && w->arch && v & w->arch->regs_extended)
 		/* perf_event_open() checks these bits whatever sample_type says */
-		s->ops->note(s, "checked", "not ignored: extended registers need "
+		s->ops->note(s, "checked", "not ignored: extended registers require "
 			     "a PMU that has them");
 	else if (c->op == COND_PMU)
 		sink_notef(s, "ignored", "ignored: needs the %s PMU", c->pmu);

@@ -128,7 +128,7 @@ static bool read_value(struct reader *r, struct when *w, const struct arg_desc *
 	when_skip_blanks(r->c);
 	part = slice_value(r->c);
 	if (part.at == part.end)
-		return text_cursor_fail(r->c, "a value is missing behind '%s'", w->name);
+		return text_cursor_fail(r->c, "expected a value behind '%s'", w->name);
 	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_value(&part, &w->value))
 		return true;
 	if (!value_read(&part, arg ? arg->xlat : w->field->xlat, &w->value))
@@ -179,7 +179,7 @@ static struct when *comparison(struct reader *r)
 	if (!w->field && !arg) {
 		text_cursor_fail(r->c, len ? "'%.*s' is neither a member of struct "
 				 "perf_event_attr nor an argument of the call" :
-				 "a member of struct perf_event_attr or an argument is missing",
+				 "expected a member of struct perf_event_attr or an argument",
 				 (int)(len < 64 ? len : 64), start);
 		when_free(w);
 		return NULL;
@@ -209,7 +209,7 @@ static struct when *one(struct reader *r)
 	} else if (when_take(r->c, "(")) {
 		w = any_of(r);
 		if (w && !when_take(r->c, ")")) {
-			text_cursor_fail(r->c, "a closing bracket is missing");
+			text_cursor_fail(r->c, "expected ')'");
 			when_free(w);
 			w = NULL;
 		}

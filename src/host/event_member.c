@@ -196,8 +196,8 @@ bool syntax_member(struct reading *r, size_t len)
 		return unknown_member(r, word, len);
 	if (r->first == r->list->n) {
 		if (end == r->c.end || *end != '=')
-			return FAIL_AT(r, word, "%s is a member of an event, and there is "
-				       "none before it", f->name);
+			return FAIL_AT(r, word, "%s is a member of an event: expected an "
+				       "event before it", f->name);
 		if (!syntax_add(r, NULL))
 			return false;
 		syntax_label(&r->list->events[r->first], word, syntax_item_reach(r, word));
@@ -293,16 +293,16 @@ static bool bad_modifier(struct reading *r, const char *at)
 			       "write p, pp or ppp");
 	case 'W':
 	case 'b':
-		return FAIL_AT(r, at, "modifier %c is a way of perf to open events, not a "
+		return FAIL_AT(r, at, "modifier %c is an option of perf, not a "
 			       "member of attr; leave it out", *at);
 	case 'r':
 	case 'w':
 	case 'x':
-		return FAIL_AT(r, at, "'%c' is no modifier but an access of a breakpoint, which "
-			       "stands by itself: mem:ADDR[/LENGTH][:ACCESS][:MODIFIERS], as in "
+		return FAIL_AT(r, at, "'%c' is not a modifier but an access of a breakpoint, which "
+			       "precedes modifiers: mem:ADDR[/LENGTH][:ACCESS][:MODIFIERS], as in "
 			       "mem:0x1000/8:rw:u", *at);
 	default:
-		return FAIL_AT(r, at, "no modifier is called '%c'; there are u k h G H I p "
+		return FAIL_AT(r, at, "unknown modifier '%c'; known are u k h G H I p "
 			       "S D e", *at);
 	}
 }
@@ -316,7 +316,7 @@ bool syntax_modifiers(struct reading *r, size_t first, bool of_group)
 	const char *from = r->c.at, *end = from + syntax_item_reach(r, from);
 
 	if (from == end)
-		return FAIL_AT(r, from, "a modifier is missing behind the colon");
+		return FAIL_AT(r, from, "expected a modifier behind the colon");
 	for (size_t i = first; i < r->list->n; i++) {
 		struct event_spec *e = &r->list->events[i];
 		bool mode_begun = event_get(e, ATTR_EXCLUDE_USER) ||

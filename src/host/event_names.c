@@ -130,12 +130,12 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 	struct glob g = { .near = &n };
 
 	if (error == -EACCES || error == -EPERM)
-		return FAIL_AT(r, at, "'%s' may be a tracepoint, but tracefs may not be read: "
-			       "be root, or let root say 'mount -o remount,mode=755 "
+		return FAIL_AT(r, at, "'%s' may be a tracepoint, but tracefs is not readable: "
+			       "run as root, or as root run 'mount -o remount,mode=755 "
 			       "/sys/kernel/tracing'", name);
 	if (error == -ENODEV)
-		return FAIL_AT(r, at, "no event is called '%s', and tracepoints are not known: "
-			       "tracefs is not mounted; as root, 'mount -t tracefs tracefs "
+		return FAIL_AT(r, at, "unknown event '%s', and tracepoints are not known: "
+			       "tracefs is not mounted; as root run 'mount -t tracefs tracefs "
 			       "/sys/kernel/tracing'", name);
 	nearest_start(&n, name, strlen(name));
 	host_each_tracepoint(r->host, match_tracepoint, &g);
@@ -144,8 +144,8 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 		nearest_start_any(&n, name, strlen(name));
 		host_each_tracepoint(r->host, match_tracepoint, &g);
 	}
-	return syntax_unknown(r, at, "no event or tracepoint is called", &n,
-		       "available_events in tracefs has the tracepoints");
+	return syntax_unknown(r, at, "unknown event or tracepoint", &n,
+		       "available_events in tracefs lists the tracepoints");
 }
 
 static bool glob_tracepoints(struct reading *r, const char *at, struct glob *g)
@@ -197,7 +197,7 @@ static bool tracepoint(struct reading *r, size_t len)
 	if (whole == len + 1) /* "pmu::event" is one of libpfm4 or nothing */
 		whole = syntax_item_reach(r, from);
 	if (whole >= sizeof(g.pattern))
-		return FAIL_AT(r, from, "no tracepoint has so long a name");
+		return FAIL_AT(r, from, "the name is too long for a tracepoint");
 	memcpy(g.pattern, from, whole);
 	if (strpbrk(g.pattern, "*?[")) {
 		if (!glob_tracepoints(r, from, &g))
@@ -249,14 +249,14 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	struct nearest n;
 
 	if (pmu_find(host_pmus(r->host), word, len))
-		return FAIL_AT(r, word, "%.*s is a PMU: its terms stand behind a slash, as in "
+		return FAIL_AT(r, word, "%.*s is a PMU: write its terms behind a slash, as in "
 			       "%.*s/config=1/", (int)len, word, (int)len, word);
 	if (syntax_absent_pmu(r, word, len))
 		return false;
 	if (syntax_is(word, len, "duration_time") || syntax_is(word, len, "user_time") ||
 	    syntax_is(word, len, "system_time"))
-		return FAIL_AT(r, word, "%.*s is measured by perf stat itself, and no event of the "
-			       "kernel; task-clock:u and :k come near", (int)len, word);
+		return FAIL_AT(r, word, "%.*s is measured by perf stat itself, not an event of the "
+			       "kernel; task-clock:u and :k are similar", (int)len, word);
 	nearest_start(&n, word, len);
 	event_words_near(&n);
 	syntax_near_members(&n);
@@ -265,9 +265,9 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 			nearest_try(&n, p->aliases[i].name);
 	host_each_tracepoint(r->host, near_tracepoint_name, &n);
 	if (*word == 'r' && !*n.best)
-		return FAIL_AT(r, word, "no event is called '%s', and a raw event is r and up to "
+		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);
-	return syntax_unknown(r, word, "no event is called", &n, "perf list has those of this machine");
+	return syntax_unknown(r, word, "unknown event", &n, "perf list shows those of this machine");
 }
 
 /* An event that PMUs name in events/: "tsc". */
@@ -301,7 +301,7 @@ static bool by_numbers(struct reading *r, size_t len)
 	struct event_code code;
 
 	if (!value_read(&type, NULL, &t) || t > UINT32_MAX)
-		return FAIL_AT(r, word, "a type is a number of 32 bits");
+		return FAIL_AT(r, word, "a type is a 32-bit number");
 	if (!value_read(&c, NULL, &v))
 		return FAIL_AT(r, config, "config: %s", c.why);
 	code = (struct event_code){ (uint32_t)t, v };

@@ -22,7 +22,7 @@ static bool unknown_term(struct reading *r, const struct pmu *p, const char *wor
 	for (size_t i = 0; p && i < p->naliases; i++)
 		nearest_try(&n, p->aliases[i].name);
 	syntax_near_members(&n);
-	return syntax_unknown(r, word, "no term, event or member is called", &n,
+	return syntax_unknown(r, word, "unknown term, event or member", &n,
 		       "a PMU's are in its directories format and events in "
 		       "/sys/bus/event_source/devices");
 }
@@ -119,7 +119,7 @@ static bool syntax_terms(struct reading *r, const struct pmu *p)
 	const char *end = r->c.at + syntax_reach(r->c.at, r->c.end, "/");
 
 	if (end == r->c.end || *end != '/')
-		return FAIL_AT(r, slash, "there is no second / behind the terms");
+		return FAIL_AT(r, slash, "expected a second / behind the terms");
 	while (syntax_peek(r) && r->c.at < end) {
 		const char *stop = r->c.at + syntax_reach(r->c.at, end, ",");
 
@@ -137,7 +137,7 @@ bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
 		if (!syntax_is(word, len, d->name))
 			continue;
 		FAIL_AT(r, word, "this kernel has no PMU '%s' (%s); "
-			"/sys/bus/event_source/devices has those of this machine",
+			"/sys/bus/event_source/devices lists those of this machine",
 			d->name, d->meaning);
 		return true;
 	}
@@ -154,8 +154,8 @@ static bool unknown_pmu(struct reading *r, const char *word, size_t len)
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		nearest_try(&n, p->name);
 	event_words_near(&n);
-	return syntax_unknown(r, word, "no PMU or event is called", &n,
-		       "/sys/bus/event_source/devices has the PMUs of this machine");
+	return syntax_unknown(r, word, "unknown PMU or event", &n,
+		       "/sys/bus/event_source/devices lists the PMUs of this machine");
 }
 
 /* "msr/tsc/u": the word before the slash is a PMU or a generic event. */

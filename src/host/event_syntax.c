@@ -15,14 +15,14 @@ static bool syntax_group(struct reading *r)
 	size_t leader = r->list->n;
 
 	if (r->grouped)
-		return FAIL_AT(r, brace, "groups have no groups in them");
+		return FAIL_AT(r, brace, "groups cannot be nested");
 	r->grouped = true;
 	r->first = leader;
 	if (!syntax_items(r))
 		return false;
 	r->grouped = false;
 	if (syntax_peek(r) != '}')
-		return FAIL_AT(r, brace, "there is no } behind the group");
+		return FAIL_AT(r, brace, "expected } behind the group");
 	r->c.at++;
 	for (size_t i = leader; i < r->list->n; i++)
 		r->list->events[i].leader = leader;
@@ -43,7 +43,7 @@ static bool syntax_item(struct reading *r)
 	if (!len)
 		return ch && !strchr(",}", ch) ?
 		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :
-		       FAIL_AT(r, r->c.at, "an event is missing");
+		       FAIL_AT(r, r->c.at, "expected an event");
 	if (end < r->c.end && *end == '=')
 		return syntax_member(r, len);
 	if (attr_member(r->c.at, len) && (end == r->c.end || strchr(",}", *end)))
@@ -88,7 +88,7 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 	bool ok = syntax_items(&r);
 
 	if (ok && r.c.at < r.c.end)
-		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are parted by commas",
+		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are separated by commas",
 			     text_cursor_some(&r.c), r.c.at);
 	for (size_t i = before; ok && i < l->n; i++)
 		syntax_finish(l, i);

@@ -16,8 +16,8 @@ enum { MODE = 0666 };
 
 const char *create_error(int error)
 {
-	return error == EPERM ? "what is there under that name, in a directory that others "
-				"may write to, is not yours" : strerror(error);
+	return error == EPERM ? "the file exists, belongs to another user, and is "
+				"in a directory that others may write to" : strerror(error);
 }
 
 static bool create_same_file(const struct stat *a, const struct stat *b)
@@ -109,6 +109,6 @@ int create_file(const char *path, int flags)
 	}
 	if (errno != ENXIO || stat(path, &s) || !S_ISFIFO(s.st_mode))
 		return -1;
-	warn("nobody reads '%s', which is a pipe: waiting until somebody does", path);
+	warn("waiting for a reader of the pipe '%s'", path);
 	return create_at(path, flags);
 }

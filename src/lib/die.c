@@ -68,7 +68,7 @@ const char *error_advice(int error)
 	case EMFILE:
 		return "; raise the limit of open files (ulimit -n)";
 	case ENFILE:
-		return "; the whole machine has as many open files as fs.file-max allows";
+		return "; the system limit fs.file-max of open files is reached";
 	case EAGAIN:
 		return "; raise the limit of processes (ulimit -u, pids.max of the cgroup)";
 	default:

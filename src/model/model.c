@@ -399,7 +399,7 @@ struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
 	e->cpu = -1;
 	e->opener = t->pid;
 	e->fd = fd;
-	snprintf(name, sizeof(name), "event %u, opened before we came", e->number);
+	snprintf(name, sizeof(name), "event %u, opened before attach", e->number);
 	e->name = xstrdup(name);
 	fdtab_set(t->files, fd, file_new(e), cloexec);
 	return e;

@@ -209,7 +209,7 @@ static void test_special(void **state)
 	assert_string_equal((char *)a.pool + a.strings[0].at, "/bin/\"x");
 	expect_bad("{type=1, size=64, bogus=1}", "no member 'bogus'");
 	expect_bad("{type=1, size=64, sample_type=PERF_SAMPLE_FOO}", "PERF_SAMPLE_FOO");
-	expect_bad("{type=1, size=64", "cut off");
+	expect_bad("{type=1, size=64", "truncated");
 	expect_bad("{type=1,\nsize=64,\nprecise_ip=4}", "line 3: precise_ip has 2 bits");
 	expect_bad("{type=0x10000000000000000, size=64}", "64 bits");
 	expect_bad("[event]\ntype=0|1\nsize=64", "expects");

@@ -124,9 +124,9 @@ static void test_pfm(void **state)
 	has("perf::PERF_COUNT_SW_CPU_CLOCK:u,sample_period=3", ATTR_EXCLUDE_KERNEL, 1);
 	has("perf::PERF_COUNT_SW_CPU_CLOCK:u,sample_period=3", ATTR_SAMPLE_PERIOD, 3);
 	has("perf::PERF_COUNT_SW_CPU_CLOCK", ATTR_SIZE, layout_perf_event_attr.size);
-	refused("perf::NO_SUCH_EVENT", 0, "no event or tracepoint");
+	refused("perf::NO_SUCH_EVENT", 0, "unknown event or tracepoint");
 #else
-	refused("perf::PERF_COUNT_SW_PAGE_FAULTS", 0, "no event or tracepoint");
+	refused("perf::PERF_COUNT_SW_PAGE_FAULTS", 0, "unknown event or tracepoint");
 #endif
 }
 
@@ -144,8 +144,8 @@ static void test_cache(void **state)
 	is("L1D:READ:MISS", PERF_TYPE_HW_CACHE, 0x10000);
 	has("L1D:WRITE:ACCESS:u", ATTR_EXCLUDE_KERNEL, 1);
 	has("LLC-loads:k", ATTR_EXCLUDE_USER, 1);
-	refused("LLC-loads-loads", 0, "no event");
-	refused("loads", 0, "no event");
+	refused("LLC-loads-loads", 0, "unknown event");
+	refused("loads", 0, "unknown event");
 }
 
 static void test_modifiers(void **state)
@@ -173,9 +173,9 @@ static void test_modifiers(void **state)
 	has("{cycles,cs}:S", ATTR_READ_FORMAT, PERF_FORMAT_ID | PERF_FORMAT_GROUP);
 	has("{cycles,cs}:S,read_format=LOST", ATTR_READ_FORMAT, PERF_FORMAT_LOST);
 	refused("cycles:pppp", 10, "at most 3");
-	refused("cycles:q", 7, "no modifier");
+	refused("cycles:q", 7, "unknown modifier");
 	refused("cycles:W", 7, "leave it out");
-	refused("cycles:", 7, "missing");
+	refused("cycles:", 7, "expected a modifier");
 }
 
 static void test_pmus(void **state)
@@ -199,7 +199,7 @@ static void test_pmus(void **state)
 	is("uprobe/retprobe/,uprobe_path=/bin/ls,probe_offset=0x10", 8, 1);
 	refused("cpu/umask=0x100/", 10, "at most 0xff");
 	refused("cpu/umusk=1/", 4, "did you mean umask");
-	refused("cpu/umask=1", 3, "no second /");
+	refused("cpu/umask=1", 3, "expected a second /");
 	refused("cpx/umask=1/", 0, "did you mean cpu");
 	refused("kprobe/retprobe/", 0, "no PMU 'kprobe' (Probes in the kernel)");
 	refused("kprobe", 0, "no PMU 'kprobe'");
@@ -239,7 +239,7 @@ static void test_breakpoints(void **state)
 	refused("mem:", 4, "bp_addr is missing");
 	refused("mem:zz", 4, "bp_addr");
 	refused("mem:0x1000/:r", 11, "bp_len is missing");
-	refused("mem:0x1000:rr", 11, "no modifier");
+	refused("mem:0x1000:rr", 11, "not a modifier");
 }
 
 static void test_tracepoints(void **state)
@@ -258,7 +258,7 @@ static void test_tracepoints(void **state)
 	event_list_free(&l);
 	refused("sched:sched_swich", 0, "did you mean sched:sched_switch");
 	refused("sched_switch", 0, "did you mean sched:sched_switch");
-	refused("nosuch:*", 0, "no event or tracepoint");
+	refused("nosuch:*", 0, "unknown event or tracepoint");
 	refused("sched:nope", 0, "did you mean sched:sched_");
 	refused("sched:*nope", 0, "did you mean sched:sched_");
 	refused("nosuch:nope", 0, "available_events");
@@ -294,7 +294,7 @@ static void test_members(void **state)
 	is("type=msr,config=4", 9, 4);
 	has("dummy,size=64", ATTR_SIZE, 64);
 	has("dummy,__reserved_1=1", ATTR_RESERVED_1, 1);
-	refused("sample_period", 0, "none before it");
+	refused("sample_period", 0, "expected an event before it");
 	refused("dummy,sample_typ=IP", 6, "did you mean sample_type");
 	refused("dummy,sample_type=IPP", 18, "did you mean IP");
 	refused("dummy,sample_type", 6, "needs a value");
@@ -305,7 +305,7 @@ static void test_members(void **state)
 	refused("dummy,exclude_idle=2", 19, "has 1 bit,");
 	refused("dummy,clockid=0x100000000", 14, "has 32 bits");
 	refused("dummy,clockid=-2147483649", 14, "has 32 bits");
-	refused("dummy,sample_period=", 20, "missing");
+	refused("dummy,sample_period=", 20, "expected a number or a name");
 }
 
 static void test_groups(void **state)
@@ -335,13 +335,13 @@ static void test_groups(void **state)
 	assert_false(event_list_add(&l, host, "dummy,nosuch"));
 	assert_int_equal(l.n, 6);
 	event_list_free(&l);
-	refused("{cycles", 0, "no }");
-	refused("{cycles,{cs}}", 8, "no groups in them");
-	refused("{}", 1, "missing");
+	refused("{cycles", 0, "expected }");
+	refused("{cycles,{cs}}", 8, "cannot be nested");
+	refused("{}", 1, "expected an event");
 	refused("cycles}", 6, "left over");
-	refused("cycles,", 7, "missing");
-	refused("", 0, "missing");
-	refused(",", 0, "missing");
+	refused("cycles,", 7, "expected an event");
+	refused("", 0, "expected an event");
+	refused(",", 0, "expected an event");
 	refused("/x/", 0, "cannot begin");
 }
 
