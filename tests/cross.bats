@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every source compiles for 64-bit ARM with nothing but a cross compiler and
-# its C library: what is per-architecture stands in src/abi/arch/ alone.
+# Every source compiles for 64-bit ARM with only a cross compiler and its C library:
+# all code for one architecture is in src/abi/arch/.
 
 @test "all sources compile for aarch64" {
 	cc=aarch64-linux-gnu-gcc
@@ -11,9 +11,9 @@
 	"$cc" -c -o "$BATS_TEST_TMPDIR/try.o" "$BATS_TEST_TMPDIR/try.c" ||
 		skip "$cc has no C library headers"
 
-	# Only libseccomp's header is borrowed from this machine: it is the
-	# same for all, and so comes after the compiler's own directories.
-	# config.h of this machine would promise libraries that ARM lacks.
+	# libseccomp's header is that of this machine, as it is the same for all, and is
+	# found after the compiler's own directories.  config.h is not included: it
+	# describes the libraries of this machine.
 	how=-fsyntax-only
 	[ "${LONG:-0}" = 0 ] || how="-O1 -c -o $BATS_TEST_TMPDIR/out.o"
 	for file in $(find "$srcdir/src" -name '*.c') "$builddir/xlat/tables.c"; do

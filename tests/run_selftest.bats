@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The runner itself: does it count right, and does it notice what went wrong?
+# The runner: it counts correctly, and notices every kind of failure.
 
 setup() {
 	tree=$BATS_TEST_TMPDIR
@@ -8,13 +8,13 @@ setup() {
 	unset TESTS TIMEOUT JOBS PEVTRACE PEVTRACE_TARGETS HAVE_CMOCKA
 }
 
-# script NAME: makes a test of standard input
+# Create a test of this name from standard input.
 script() {
 	{ echo '#!/bin/sh'; cat; } >"$tree/tests/$1"
 	chmod +x "$tree/tests/$1"
 }
 
-# counts "LAST LINE" STATUS: runs the runner
+# Run the runner; compare its last line and its exit status.
 counts() {
 	run env srcdir="$tree" builddir="$tree/build" "$runner"
 	echo "$output"

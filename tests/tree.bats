@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
-# The tree itself: is everything listed that should be, are scripts and page in
-# order?
+# The source tree: lists in Makefile.am are complete, scripts and pages pass their linters.
 
-# listed FILE...: each stands in Makefile.am, C programs without their ".c"
+# Return whether each of these files is in Makefile.am, C programs without their ".c".
 listed() {
 	local file missing=0
 	for file in "$@"; do

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Runs a fuzzer without libFuzzer: its corpus as it is, then a fixed number of
- * changed inputs, the same ones each time.  Each ends right before a page that
- * cannot be read.  Prints TAP.
+ * Run a fuzzer without libFuzzer: its corpus, then a fixed number of mutated inputs,
+ * the same ones each time.  Each input ends right before an unreadable page.  Print TAP.
  *
  * usage: fuzz_NAME CORPUS_DIRECTORY
  *	  fuzz_NAME FILE...		runs these
  *
- * FUZZ_INPUTS	how many: 20000, or what the fuzzer says
- * FUZZ_SEED	where the random numbers begin: 1
+ * FUZZ_INPUTS	number of inputs: 20000, or the fuzzer's own default
+ * FUZZ_SEED	seed of the random numbers: 1
  *
- * An input that brings it down, or takes it SECONDS of processor time, is left in
- * fuzz_NAME.input in the current directory.  Built with -DLIBFUZZER, there is
- * nothing here.
+ * An input that causes a crash, or uses SECONDS of CPU time, is left in fuzz_NAME.input
+ * in the current directory.  With -DLIBFUZZER this file compiles to nothing.
  */
 #include <dirent.h>
 #include <errno.h>
