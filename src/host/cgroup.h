@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cgroups that perf events know, by name. */
+/* The cgroups of perf events, by name. */
 #ifndef PEVTRACE_HOST_CGROUP_H
 #define PEVTRACE_HOST_CGROUP_H
 
@@ -9,14 +9,14 @@
 #include "lib/buf.h"
 
 /*
- * Where the hierarchy is mounted that perf events know: that of version 1 with the
- * controller perf_event, else version 2.  False: nowhere.
+ * Find where the hierarchy of perf events is mounted: version 1 with the controller
+ * perf_event, else version 2.  Return false if neither is.
  */
 bool cgroup_mount(char *path, size_t size);
 
 /*
- * Opens the directory of a cgroup, named as perf does, below the mount ("/" is the
- * uppermost one), or by its whole path.  A descriptor, or -1 and why, in words.
+ * Open the directory of a cgroup, by its path below the mount, as for perf ("/" is the
+ * root cgroup), or by its whole path.  Return a descriptor, or -1 and why, in words.
  */
 int cgroup_open(const char *name, struct buf *why);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a line "Name:\tvalue" the value, or NULL. */
+/* Return the value of a line "Name:\tvalue", or NULL. */
 static const char *value_of(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -34,7 +34,7 @@ static void read_status(struct confinement *c)
 		fclose(f);
 }
 
-/* x86 has a flag for it; others may have a file. */
+/* x86 has a CPU flag, others may have a file. */
 static bool is_virtual(void)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");

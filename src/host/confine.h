@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What holds this process back beside its user: filters, containers, a machine
- * that is virtual. */
+/* What restricts this process besides its user: seccomp, containers, virtual machines. */
 #ifndef PEVTRACE_HOST_CONFINE_H
 #define PEVTRACE_HOST_CONFINE_H
 
@@ -9,14 +8,14 @@
 
 struct confinement {
 	int seccomp;		/* Seccomp of /proc/PID/status: 0 none, 1 strict, 2 filter */
-	int filters;		/* how many of them */
+	int filters;		/* the number of seccomp filters */
 	bool no_new_privs;
-	uint64_t bounding;	/* capabilities that can be had at all, 1 << CAP_* */
-	const char *container;	/* a file that says that this is one, or NULL */
+	uint64_t bounding;	/* the capability bounding set, 1 << CAP_* */
+	const char *container;	/* a file that is a sign of a container, or NULL */
 	bool virtual;		/* the machine is a virtual one */
 };
 
-/* What cannot be read is taken not to be there. */
+/* Read the restrictions; one that cannot be read counts as absent. */
 void confinement_read(struct confinement *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether this process may open as many files as it is going to. */
+/* The limit of open files. */
 #ifndef PEVTRACE_HOST_DESCRIPTORS_H
 #define PEVTRACE_HOST_DESCRIPTORS_H
 
@@ -7,9 +7,8 @@
 #include <stddef.h>
 
 /*
- * Whether n more descriptors can be open at once: found by opening so many, up to
- * 256.  Where they cannot, the soft limit (RLIMIT_NOFILE) becomes the hard one, for
- * our children, too.
+ * Return whether n more descriptors can be open at once, by opening as many, up to 256.
+ * If not, raise the soft limit (RLIMIT_NOFILE) to the hard one, which children inherit.
  */
 bool descriptors_want(size_t n);
 

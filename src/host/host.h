@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this machine calls things: PMUs with their format/ and events/ (sysfs,
+ * Names of this machine: PMUs with their format/ and events/ (sysfs,
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-*) and tracepoints
- * (tracefs).  Everything is read when first asked for and then kept.
+ * (tracefs).  Each is read when it is first asked for, and kept.
  */
 #ifndef PEVTRACE_HOST_HOST_H
 #define PEVTRACE_HOST_HOST_H
@@ -23,42 +23,42 @@ void host_free(struct host *h);
 
 struct pmu;
 
-/* All PMUs (host/pmu.h), or NULL.  Owned by the host. */
+/* Return all PMUs (host/pmu.h), or NULL.  Owned by the host. */
 const struct pmu *host_pmus(struct host *h);
 
-/* Whether tracefs tells which tracepoints there are. */
+/* Return whether tracefs lists the tracepoints. */
 bool host_has_tracepoints(struct host *h);
 
-/* The PMU with that attr.type, or NULL.  Owned by the host. */
+/* Return the PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);
 
-/* All PMUs, as a list; NULL where sysfs tells of none.  Owned by the host. */
+/* Return the list of PMUs, or NULL if sysfs has none.  Owned by the host. */
 const struct pmu *host_pmus(struct host *h);
 
 /*
- * The id of the tracepoint "system:name": 0, or a negative errno, -ENODEV where
- * no tracefs is mounted.
+ * Read the id of the tracepoint "system:name"; return 0 or a negative errno, -ENODEV if
+ * tracefs is not mounted.
  */
 int host_tracepoint_id(struct host *h, const char *name, uint64_t *id);
 
-/* Calls hook for each tracepoint, in no order. */
+/* Call hook for each tracepoint, in no order. */
 void host_each_tracepoint(struct host *h,
 			  void (*hook)(void *ctx, uint64_t id, const char *name),
 			  void *ctx);
 
-/* "system:name" of the tracepoint with that id, or NULL.  Owned by the host. */
+/* Return "system:name" of the tracepoint with that id, or NULL.  Owned by the host. */
 const char *host_tracepoint(struct host *h, uint64_t id);
 
 /*
- * The text of the tracepoint's events/SYSTEM/NAME/format, or NULL.  Owned by
- * the host, and read once.
+ * Return the text of the tracepoint's events/SYSTEM/NAME/format, or NULL.  Owned by the
+ * host, and read once.
  */
 const char *host_format(struct host *h, uint64_t id);
 
 /*
- * What the PMU's own words make of config, config1, ...: "msr/tsc/" where an
- * alias of events/ fits, else "cpu/event=0x3c,umask=0x1/"; NULL when the PMU
- * is not known or has no format.  Valid until the next call.
+ * Return config, config1, ... in the PMU's own terms: "msr/tsc/" if an alias of events/
+ * matches, else "cpu/event=0x3c,umask=0x1/"; NULL if the PMU is unknown or has no
+ * format.  Valid until the next call.
  */
 const char *host_terms(struct host *h, uint32_t type, const uint64_t *config,
 		       size_t nconfigs);

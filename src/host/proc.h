@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What /proc tells of a running process (proc(5)). */
+/* What /proc shows of a running process, see proc(5). */
 #ifndef PEVTRACE_HOST_PROC_H
 #define PEVTRACE_HOST_PROC_H
 
@@ -11,27 +11,27 @@
 #define PROC_EVENT_LINK "anon_inode:[perf_event]"
 #define PROC_EPOLL_LINK "anon_inode:[eventpoll]"
 
-/* Calls hook for each descriptor of the task with what its link says. */
+/* Call hook for each descriptor of the task, with the target of its link. */
 void proc_each_fd(pid_t tid,
 		  void (*hook)(void *ctx, int fd, bool cloexec, const char *link),
 		  void *ctx);
 
-/* Calls hook for each perf event that an epoll instance of the task watches. */
+/* Call hook for each perf event that an epoll instance of the task watches. */
 void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
 		       void *ctx);
 
-/* Calls hook for each mapping of the task with the given path. */
+/* Call hook for each mapping of the task with the given path. */
 void proc_each_map(pid_t tid, const char *path,
 		   void (*hook)(void *ctx, uint64_t start, uint64_t end),
 		   void *ctx);
 
-/* What the descriptor is, into text; false when that cannot be known. */
+/* Read the link of a descriptor into text; return false on failure. */
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
 
-/* The task's name, into text; false when it cannot be known. */
+/* Read the task's name (comm) into text; return false on failure. */
 bool proc_comm(pid_t tid, char *text, size_t size);
 
-/* The program that the task runs, into text; false when it cannot be known. */
+/* Read the path of the program that the task runs into text; return false on failure. */
 bool proc_exe(pid_t tid, char *text, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum raw_kind {
-	RAW_NUMBER,	/* of 1, 2, 4 or 8 bytes, alone or many of them */
+	RAW_NUMBER,	/* of 1, 2, 4 or 8 bytes, or an array of them */
 	RAW_STRING,	/* ends at its first NUL */
 	RAW_BYTES,	/* a structure, or octets */
 };
@@ -42,25 +42,23 @@ struct raw_format {
 };
 
 /*
- * Parses the len bytes of text, which may be made to harm: a dump brings its own.
- * False: they do not describe an event, and f holds nothing.  raw_format_free()
- * releases f.
+ * Parse the len bytes of text, which may be hostile: a dump contains its own.  Return
+ * false if they do not describe an event; then f is empty.  raw_format_free() releases f.
  */
 bool raw_format_parse(struct raw_format *f, const char *text, size_t len);
 void raw_format_free(struct raw_format *f);
 
 /*
- * For parsers, of which a test has another.  type is what stands before the name, without the count of an
- * array; count is that count, 0 when there is none or it is not a number.
- * Sets from them all that a field is beyond name, offset, size, is_signed and
- * array, and adds it.  Takes over the name.
+ * Add a field, for parsers, of which a test has another.  type is the text before the name,
+ * without the count of an array; count is that count, or 0.  Everything but name, offset,
+ * size, is_signed and array is derived from them.  Takes the name over.
  */
 void raw_format_add(struct raw_format *f, struct raw_field field,
 		    const char *type, unsigned long count);
 
 /*
- * How the event's own "print fmt" writes its numbers: sets base to RAW_HEX or
- * RAW_ADDR where it says so.  text is the whole format, NUL-terminated.
+ * Set the base of numbers to RAW_HEX or RAW_ADDR as the event's own "print fmt" does.
+ * text is the whole format, NUL-terminated.
  */
 void raw_format_hints(struct raw_format *f, const char *text);
 

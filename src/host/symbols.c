@@ -106,8 +106,8 @@ static struct space *symbols_space(struct symbols *y, pid_t pid)
 }
 
 /*
- * What is not mapped any more stays until something takes its place: samples
- * are decoded later than they are taken.
+ * Read /proc/PID/maps.  A mapping that is no longer there remains until another covers
+ * it, because samples are decoded later than they are taken.
  */
 static void symbols_read_maps(struct symbols *y, struct space *space, pid_t pid)
 {
@@ -143,7 +143,7 @@ void symbols_fork(struct symbols *y, pid_t parent, pid_t child)
 	const struct space *from = map_get(&y->spaces, (uint64_t)parent);
 	struct maps copy = { 0 };
 
-	/* a thread shares what its process has */
+	/* a thread shares the mappings of its process */
 	if (!from || parent == child || child <= 0)
 		return;
 	maps_copy(&copy, &from->maps);
@@ -162,7 +162,7 @@ static struct mapping *symbols_mapping(struct symbols *y, pid_t pid, uint64_t ip
 	return maps_find(&space->maps, ip);
 }
 
-/* Names come from files that anyone may have written. */
+/* Add a name, which may contain anything. */
 static void symbols_put_word(struct buf *b, const char *word)
 {
 	size_t shown = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records that tell where code is mapped, and when that ends. */
+/* Records about mappings of code. */
 #include <string.h>
 
 #include "abi/layout.h"
@@ -12,7 +12,7 @@ static void symbols_record_mmap(struct symbols *y, const uint8_t *bytes, size_t 
 {
 	const struct layout *l = &layout_perf_record_mmap;
 
-	/* the name ends within the record, or the record is not to be trusted */
+	/* ignore a record whose name has no end */
 	if (len <= name_at || !memchr(bytes + name_at, '\0', len - name_at))
 		return;
 	symbols_map(y, (pid_t)layout_get(l, PERF_RECORD_MMAP_PID, bytes, len),
@@ -33,14 +33,14 @@ void symbols_record(struct symbols *y, const uint8_t *bytes, size_t len)
 	case PERF_RECORD_MMAP:
 		symbols_record_mmap(y, bytes, len, layout_perf_record_mmap.size);
 		break;
-	case PERF_RECORD_MMAP2: /* the same in front, more behind it */
+	case PERF_RECORD_MMAP2: /* begins like MMAP */
 		symbols_record_mmap(y, bytes, len, layout_perf_record_mmap2.size);
 		break;
-	case PERF_RECORD_FORK: /* pid, and the parent's; a thread has its maker's */
+	case PERF_RECORD_FORK: /* of a process, if the pids differ */
 		if (pid != second)
 			symbols_fork(y, (pid_t)second, (pid_t)pid);
 		break;
-	case PERF_RECORD_COMM: /* the mappings of the new program follow */
+	case PERF_RECORD_COMM: /* records of the new program's mappings follow */
 		if (misc & PERF_RECORD_MISC_COMM_EXEC)
 			symbols_forget(y, (pid_t)pid);
 		break;

@@ -12,11 +12,11 @@ enum {
 	MAX_ENTRIES = 1 << 20,
 	MAX_TEXT = 128 << 20,
 	MAX_NAME = 4096,
-	/* how far back a symbol may start that covers an address */
+	/* how many symbols before an address are tried */
 	MAX_BACK = 32,
 };
 
-/* Code without a symbol must not pass for what stands far in front of it. */
+/* A symbol without a size does not cover code that is farther behind it. */
 static const uint64_t max_unsized = 1 << 20;
 
 static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
@@ -31,7 +31,7 @@ static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
 	return at;
 }
 
-/* Modules come in runs: kallsyms repeats the name at each symbol. */
+/* kallsyms repeats the module at each of its symbols, which are together. */
 static uint32_t symtab_keep_module(struct symtab *t, const char *module)
 {
 	if (!t->module_at || strcmp(t->module, module)) {
@@ -61,8 +61,8 @@ void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 }
 
 /*
- * Of several names for an address the best one is to come last.  Never looks
- * at the names: a file with a million long ones would take minutes.
+ * Sort the best of several names for an address last.  The names themselves are not
+ * compared: that would take minutes for a file with a million long ones.
  */
 static int symtab_compare(const void *left, const void *right)
 {
@@ -128,7 +128,7 @@ void symtab_free(struct symtab *t)
 	*t = (struct symtab){ 0 };
 }
 
-/* "ffffffffc0001000 t ext4_sync_fs	[ext4]"; false for what is not code. */
+/* Add the symbol of a line like "ffffffffc0001000 t ext4_sync_fs	[ext4]", if it is code. */
 static bool symtab_add_line(struct symtab *t, char *line)
 {
 	char *name, *module, *end;

@@ -17,7 +17,7 @@ struct symtab_entry {
 	uint8_t underscores;	/* that the name starts with */
 };
 
-/* Zero-initialised is empty. */
+/* A zero-initialised table is empty. */
 struct symtab {
 	struct symtab_entry *entries;
 	size_t n, cap;
@@ -27,26 +27,26 @@ struct symtab {
 };
 
 /*
- * Adds a symbol; module is NULL for none.  Silently without effect once the
- * table holds more than any honest file does.
+ * Add a symbol; module may be NULL.  A table that is larger than that of any real file
+ * stays as it is.
  */
 void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 		const char *name, const char *module);
 
-/* To be called once, after the last symtab_add(): find needs it. */
+/* Sort the symbols: once, after the last symtab_add() and before symtab_find(). */
 void symtab_sort(struct symtab *t);
 
-/* The symbol that covers addr, or NULL. */
+/* Return the symbol that covers addr, or NULL. */
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr);
 
 const char *symtab_name(const struct symtab *t, const struct symtab_entry *e);
 
-/* The module's name, or NULL. */
+/* Return the name of the symbol's module, or NULL. */
 const char *symtab_module(const struct symtab *t, const struct symtab_entry *e);
 
 void symtab_free(struct symtab *t);
 
-/* Reads a kallsyms file; leaves t empty when it hides its addresses. */
+/* Read a kallsyms file; t remains empty if the kernel hides the addresses. */
 void symtab_read_kallsyms(struct symtab *t, const char *path);
 
 #endif

@@ -9,18 +9,18 @@
 #include <stdint.h>
 
 /*
- * Reads the file name below dirfd into text, NUL-terminated and without its
- * final newline; what does not fit is cut.  False when it cannot be read.
+ * Read the file name below dirfd into text, NUL-terminated, without the final newline,
+ * and truncated to fit.  Return false on failure.
  */
 bool sysfile_read(int dirfd, const char *name, char *text, size_t size);
 
 /* Read a file that is one decimal number; return false where it is not. */
 bool sysfile_number(int dirfd, const char *name, int64_t *v);
 
-/* Opens a directory below dirfd for reading its entries; NULL on failure. */
+/* Open a directory below dirfd for reading its entries; return NULL on failure. */
 DIR *sysfile_dir(int dirfd, const char *name);
 
-/* The next entry that does not start with a dot, or NULL. */
+/* Return the next entry that does not begin with a dot, or NULL. */
 const char *sysfile_next(DIR *d);
 
 #endif

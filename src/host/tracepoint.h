@@ -8,17 +8,17 @@
 #include "lib/map.h"
 
 /*
- * Adds every tracepoint below tracefs that ids does not hold yet: id to an
- * allocated "system:name".  Nothing where tracefs is not mounted or readable.
+ * Add every tracepoint below tracefs that is not in ids: its id, and "system:name",
+ * allocated.  Does nothing if tracefs is not mounted or not readable.
  */
 void tracepoints_read(const char *tracefs, struct map *ids);
 
-/* The id of "system:name": 0, or a negative errno when it cannot be read. */
+/* Read the id of "system:name"; return 0 or a negative errno. */
 int tracepoint_id(const char *tracefs, const char *name, uint64_t *id);
 
 /*
- * The text of the format file of "system:name", for the caller to free; NULL
- * where it cannot be read.
+ * Return the text of the format file of "system:name", or NULL if it cannot be read.
+ * The caller frees it.
  */
 char *tracepoint_format(const char *tracefs, const char *name);
 

@@ -7,10 +7,10 @@
 
 #include "lib/die.h"
 
-/* vm.max_map_count allows 65530 by default, of which few are code. */
+/* The default of vm.max_map_count is 65530; few of them are code. */
 enum { MAX_MAPPINGS = 1 << 16 };
 
-/* The first mapping that ends behind addr. */
+/* Return the index of the first mapping that ends after addr. */
 static size_t position(const struct maps *m, uint64_t addr)
 {
 	size_t low = 0, high = m->n;
@@ -53,7 +53,7 @@ static void cut_front(struct mapping *m, uint64_t start)
 	m->start = start;
 }
 
-/* Makes room for start to end; returns where it goes in the list. */
+/* Remove what is between start and end; return the index for a mapping there. */
 static size_t clear(struct maps *m, uint64_t start, uint64_t end)
 {
 	size_t at = position(m, start), n = 0;

@@ -10,7 +10,7 @@
 struct mapping {
 	uint64_t start, end;
 	uint64_t pgoff;		/* byte of the file that is at start */
-	uint64_t file;		/* for the owner's use; 0 when added */
+	uint64_t file;		/* for the caller's use; 0 when added */
 	char *path;
 };
 
@@ -21,20 +21,19 @@ struct maps {
 };
 
 /*
- * Adds a mapping in place of what it covers; of a mapping covered in part, the
- * rest stays.  Not when it is empty, or when there are more than a process can
- * have.
+ * Add a mapping and remove what it covers of others.  An empty one is ignored, as is every
+ * one when there are more than a process can have.
  */
 void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff,
 	      const char *path);
 
-/* The mapping that addr is in, or NULL.  Valid until the next change. */
+/* Return the mapping that contains addr, or NULL.  Valid until the next change. */
 struct mapping *maps_find(const struct maps *m, uint64_t addr);
 
-/* Adds the executable mappings that f, a file like /proc/PID/maps, lists. */
+/* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
 void maps_read(struct maps *m, FILE *f);
 
-/* Adds all of another's. */
+/* Add every mapping of from. */
 void maps_copy(struct maps *to, const struct maps *from);
 
 void maps_free(struct maps *m);
