@@ -8,7 +8,7 @@
 #include "cli/machine.h"
 #include "cli/showing.h"
 
-/* What is to be decoded; one of them, but for an attr that goes with a record. */
+/* What to decode: one thing, or a record with its attr. */
 struct decode_one {
 	struct options options;
 	const char *attr, *ioctl, *record, *config, *error;

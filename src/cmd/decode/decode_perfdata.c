@@ -25,7 +25,7 @@ struct perfdata_decoding {
 	struct buf name;
 };
 
-/* The file's name for it, else ours. */
+/* Prefer the name in the file. */
 static const char *name_of(struct perfdata_decoding *d, const struct perfdata_event *e)
 {
 	if (e->name)
@@ -119,15 +119,15 @@ static void perfdata_on_record(void *ctx, const struct perfdata_record *r)
 	showing_end(&d->out);
 }
 
-/* Options that speak of calls, of which such a file has none. */
+/* Return false after a warn() if an option applies only to dumps. */
 static bool fits(const struct options *o, const char *path)
 {
 	if (o->json_path)
-		warn("--json=FILE does not go with %s, a perf.data file; use --json and "
-		     "-o FILE", path);
+		warn("--json=FILE cannot be combined with %s, a perf.data file; use --json "
+		     "and -o FILE", path);
 	else if (o->summary || o->separate || o->stacks || o->symbols || o->select.chosen)
-		warn("%s is a perf.data file and has no calls: only --records, --json, -v, "
-		     "-s, -o and --color go with it", path);
+		warn("%s is a perf.data file and has no calls: use only --records, --json, "
+		     "-v, -s, -o and --color", path);
 	else
 		return true;
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pevtrace decode perf.data: what perf asked for, and what it stored. */
+/* pevtrace decode perf.data: its events and records. */
 #ifndef PEVTRACE_CMD_DECODE_DECODE_PERFDATA_H
 #define PEVTRACE_CMD_DECODE_DECODE_PERFDATA_H
 

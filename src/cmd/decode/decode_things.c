@@ -133,7 +133,7 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 	return NULL;
 }
 
-/* What the argument points to becomes the memory of the call. */
+/* Make what the argument points to the memory of the call. */
 static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct call *c)
 {
 	enum call_phase phase = io->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;

@@ -32,7 +32,7 @@ struct diffing {
 
 /* One that is compared. */
 struct side {
-	struct normal *normal;	/* NULL: trouble, which was told */
+	struct normal *normal;	/* NULL after a warn() */
 	bool ids;		/* a perf.data file, with the ids of every event */
 };
 

@@ -157,7 +157,8 @@ static void block_begin(struct diff_print *p, const struct difference *d)
 	struct diff_block *now = &p->now;
 	struct buf head = { 0 };
 
-	if (now->line && !strcmp(now->line, d->line) && !strncmp(now->head, d->task, strlen(d->task)))
+	if (now->line && !strcmp(now->line, d->line) &&
+	    !strncmp(now->head, d->task, strlen(d->task)))
 		return;
 	block_end(p);
 	buf_addf(&head, "%s %s%s%s", d->task, d->call, d->request ? " " : "",

@@ -15,7 +15,7 @@
 #include "lib/nearest.h"
 #include "measure/refusal.h"
 
-/* What an experiment has open at a time is less. */
+/* More than one experiment has open at a time. */
 enum { DESCRIPTORS = 12 };
 
 /* Which ones ---------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static const struct feature_kind *features_kind_of(const char *word)
 	return NULL;
 }
 
-/* A word is a kind, or a name: whole, without its PERF_, or without all of its prefix. */
+/* Return whether word is the kind or name of f: whole, without PERF_, or without its prefix. */
 static bool called(const struct feature *f, const char *word)
 {
 	const char *name = buf_str(&f->name);
@@ -50,7 +50,7 @@ static bool features_wanted(const struct features *fs, const struct feature *f)
 	return false;
 }
 
-/* A kind is one even where this machine has nothing of it. */
+/* Return whether word is a kind, even one without features here, or a feature. */
 static bool is_known(const struct features *fs, const char *word)
 {
 	if (features_kind_of(word))
@@ -104,7 +104,7 @@ static void list(struct features *fs)
 	fs->n = n;
 }
 
-/* Nothing can be learnt of the kernel where it is not asked. */
+/* Mark all as untried: something answers in place of the kernel. */
 static void features_blocked(struct features *fs)
 {
 	struct buf why = { 0 };
@@ -127,7 +127,7 @@ static bool has_children(const struct features *fs)
 
 static bool features_try_all(struct features *fs)
 {
-	/* the children's end is for us to see, whatever our parent thinks of it */
+	/* reap children even if SIGCHLD was ignored by our parent */
 	signal(SIGCHLD, SIG_DFL);
 	fs->gate = trial_gate();
 	if (fs->gate)

@@ -10,11 +10,11 @@
 #include "host/facts.h"
 #include "lib/buf.h"
 
-/* From the worst: what was found on several events is the best of it. */
+/* In ascending order: the best result on any event counts. */
 enum feature_result {
 	FEATURE_UNTRIED,	/* nothing here that it could be tried on */
 	FEATURE_NO,		/* the kernel refuses */
-	FEATURE_ACCEPTED,	/* it does not, but nothing came of it */
+	FEATURE_ACCEPTED,	/* accepted, without an observable effect */
 	FEATURE_YES,		/* what it is for was seen */
 	FEATURE_RESULTS
 };
@@ -29,7 +29,7 @@ typedef void feature_try_fn(struct features *fs, struct feature *f);
 struct feature {
 	const struct feature_kind *kind;
 	struct buf name;
-	const char *prefix;	/* of names of its table, "" */
+	const char *prefix;	/* that the names of its table share, or "" */
 	const char *meaning;
 	uint32_t since;		/* KVER(), 0: not known */
 	/* what is to be tried */
@@ -48,7 +48,7 @@ struct feature {
 struct feature_kind {
 	const char *name;
 	const char *meaning;
-	bool dated;		/* since tells when perf got it */
+	bool dated;		/* since is the release that brought it to perf */
 	void (*add)(struct features *fs, const struct feature_kind *k);
 };
 
@@ -69,7 +69,7 @@ struct feature_base {
 
 struct features {
 	struct options options;
-	const char *const *words; /* what was asked for; NULL at the end */
+	const char *const *words; /* the operands, NULL-terminated */
 	bool all_cpus;
 	struct machine machine;
 	struct facts facts;
@@ -79,9 +79,9 @@ struct features {
 	struct feature_base bases[FEATURE_BASES];
 	size_t nbases;
 	int bpf_error;		/* why no BPF program can be loaded, 0 */
-	int gate;		/* what is said in the kernel's place; trial_gate() */
+	int gate;		/* errno that something returns in place of the kernel, 0 */
 	int ran_out;		/* EMFILE or ENFILE of an experiment, 0 */
-	uint32_t attr_size;	/* of the kernel; 0: it did not tell */
+	uint32_t attr_size;	/* of the kernel; 0: unknown */
 };
 
 /* A new feature at the end of the list, not tried yet; valid until the next. */
@@ -93,7 +93,7 @@ struct feature *features_add(struct features *fs, const struct feature_kind *k,
 /* Opens what features are tried on. */
 void features_prepare(struct features *fs);
 
-/* The first that opens; NULL: none does. */
+/* Return the first event that opens; NULL if none does. */
 const struct feature_base *features_any(const struct features *fs);
 
 /* An attr to begin with, of which only this is filled in, and what we must leave out. */
@@ -113,7 +113,7 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 bool features_differ(const struct experiment *x, const struct experiment *y, bool exact,
 		     bool chains);
 
-/* Takes a result where it is better than what there is; why may be NULL. */
+/* Store a result if it is better than the present one; why may be NULL. */
 bool features_found(struct feature *f, enum feature_result r, const char *on,
 		    const char *why);
 
@@ -131,8 +131,8 @@ feature_try_fn features_try_member, features_try_sample, features_try_read,
 
 struct features_release {
 	uint32_t from;		/* newest release all of whose features are there */
-	uint32_t before;	/* the oldest of which one is not, 0: none */
-	size_t undecided;	/* dated features of which it cannot be told */
+	uint32_t before;	/* oldest release of which a feature is missing, 0: none */
+	size_t undecided;	/* dated features whose presence is unclear */
 };
 
 void features_release(const struct features *fs, struct features_release *r);
@@ -140,7 +140,7 @@ void features_release(const struct features *fs, struct features_release *r);
 /* Whether the kernel's own name fits in between. */
 bool features_release_fits(const struct features *fs, const struct features_release *r);
 
-/* What stands in the way here, a line each: at most max of them; how many. */
+/* Write up to max limits of this machine and user, one per line; return how many. */
 enum { FEATURES_LIMITS = 12 };
 size_t features_limits(const struct features *fs, struct buf *lines, size_t max);
 

@@ -26,7 +26,7 @@ struct recipe {
 	unsigned int member;
 	uint64_t value;			/* 0: 1, or what the event has there */
 	struct {
-		unsigned int member;	/* 0: none; nothing goes with type */
+		unsigned int member;	/* 0: none */
 		uint64_t value;
 	} with[2];
 	unsigned int work;
@@ -108,7 +108,7 @@ static void satisfy(const struct cond *c, uint8_t *attr)
 		field_set(f, field_get(f, attr, layout->size) | (c->value & -c->value), attr);
 }
 
-/* All that must be there before the member says anything. */
+/* Set all that the member requires to have an effect. */
 static void accompany(const struct field *f, uint8_t *attr)
 {
 	const struct recipe *r = recipe_of(f);
@@ -229,8 +229,8 @@ static bool says_something(const struct observed *o, uint64_t bit)
 		return len >= 8 && load_uint(p, 4) == (uint64_t)o->cpu;
 	if (bit == PERF_SAMPLE_RAW) /* its length, and then 4 bytes of 0 where it has none */
 		return len > 8 || (len == 8 && load_uint(p + 4, 4));
-	if (bit == PERF_SAMPLE_DATA_SRC && len >= 8 && (load_uint(p, 8) == no_source() ||
-		load_uint(p, 8) == (no_source() & ~((uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT))))
+	if (bit == PERF_SAMPLE_DATA_SRC && len >= 8 &&
+	    (load_uint(p, 8) | (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT) == no_source())
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (p[i])
@@ -245,7 +245,8 @@ static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr
 		const struct field *f = &layout->fields[i];
 
 		if (f->needs.op == COND_MASK && f->needs.field == ATTR_SAMPLE_TYPE &&
-		    f->needs.value & bits && f->offset != layout->fields[ATTR_SAMPLE_MAX_STACK].offset &&
+		    f->needs.value & bits &&
+		    f->offset != layout->fields[ATTR_SAMPLE_MAX_STACK].offset &&
 		    !field_get(f, attr, layout->size))
 			field_set(f, features_value_of(fs, f, attr), attr);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the features add up to: a kernel release, and what stands in the way. */
+/* The kernel release that the features indicate, and the limits here. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -126,7 +126,7 @@ static void security(const struct features *fs, struct buf *out)
 		buf_adds(out, "SELinux judges perf events, too");
 }
 
-/* What only more rights would give. */
+/* Limits that more privilege would remove. */
 static void denied(const struct features *fs, struct buf *out)
 {
 	const char *sep = "";

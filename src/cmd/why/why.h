@@ -7,7 +7,7 @@
 #include "drive/cause.h"
 #include "host/confine.h"
 
-/* What stands in the way that no attr can mend. */
+/* Obstacles that no change of the attr removes. */
 enum why_block {
 	WHY_SECCOMP,		/* a filter answers in the kernel's place */
 	WHY_NO_SYSCALL,		/* the kernel does not have the call */
@@ -15,7 +15,7 @@ enum why_block {
 	WHY_PARANOID,		/* kernel.perf_event_paranoid */
 	WHY_CAPABILITY,
 	WHY_DESCRIPTORS,	/* RLIMIT_NOFILE */
-	WHY_PMU,		/* there is none for the event */
+	WHY_PMU,		/* no PMU has the event */
 	WHY_BREAKPOINTS,	/* all are in use */
 	WHY_FILE,		/* the file to be probed */
 	WHY_BLOCKS,
@@ -48,10 +48,10 @@ struct why_result {
 void why_show(struct judge *k, const struct judge_call *c, const struct why_result *r,
 	      const struct why_seen *seen);
 
-/* One call; the exit status. */
+/* Examine one call; return the exit status. */
 int why_call(struct judge *k, struct judge_call *c, const struct why_seen *seen);
 
-/* Traces k->command, and takes what failed in it; the exit status. */
+/* Trace k->command and examine the calls that failed in it; return the exit status. */
 int why_command(struct judge *k);
 
 #endif

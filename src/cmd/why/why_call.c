@@ -62,7 +62,7 @@ static int open_changed(void *ctx, const struct change *const *set, size_t n)
 	return EAGAIN;
 }
 
-/* What the change makes of the things that a call names has to be looked up. */
+/* Return whether the change names other things, whose facts have to be looked up. */
 static bool names_other(const struct change *c)
 {
 	return !c->field || c->string || c->field->kind == FIELD_PMU ||
@@ -115,7 +115,7 @@ static void search(struct trying *t, struct why_result *r)
 	if (layout_get(&layout_perf_event_attr, ATTR_TYPE, t->ask.attr, t->ask.len) ==
 	    PERF_TYPE_TRACEPOINT)
 		stock.tracepoint = some_tracepoint(t->k->machine.host);
-	/* where nothing opens, changes tell nothing */
+	/* if not even the simplest call opens, no change helps */
 	if (!r->simplest)
 		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
 	cause_find(&ops, t, &r->changes, &r->cause);

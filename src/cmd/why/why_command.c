@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace why -- COMMAND: its trace is a dump that nobody else sees. */
+/* pevtrace why -- COMMAND: trace it into a dump in memory. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "lib/die.h"
 #include "measure/refusal.h"
 
-/* What trace is called with before the command. */
+/* Words of the trace verb before the command. */
 enum { TRACE_WORDS = 5 };
 
 static _Noreturn void why_trace(char **command, int fd)
@@ -63,7 +63,7 @@ static int why_failed_call(struct judge *k, struct judge_failed *f)
 	return why_call(k, &f->call, &seen);
 }
 
-/* What was meant counts; probes do only where nothing else failed. */
+/* Probes count only if nothing else failed. */
 static int explain_all(struct judge *k, const struct judge_failures *l)
 {
 	int meant = -1, probes = -1;

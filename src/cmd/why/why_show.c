@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What pevtrace why says. */
+/* The result of pevtrace why as text or JSON. */
 #include <string.h>
 
 #include "abi/attr_member.h"
@@ -12,7 +12,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the attr of a call lies that had none. */
+/* Address of the attr for a call that had none. */
 #define AT 0x100000
 
 struct telling {
@@ -29,7 +29,7 @@ static const char *const block_names[] = {
 	[WHY_PMU] = "pmu", [WHY_BREAKPOINTS] = "breakpoints", [WHY_FILE] = "file",
 };
 
-/* What it comes to, in one word. */
+/* The verdict, in one word. */
 static const char *why_verdict(const struct why_result *r)
 {
 	if (r->not_tried)
@@ -110,7 +110,7 @@ static bool is_zero(const struct telling *t, const struct word *w)
 	return f && !field_get(f, t->r->ask.attr, t->r->ask.len);
 }
 
-/* What the rule is about: of several that which was asked for. */
+/* The field of the rule; of several, the one that the call set. */
 static size_t fields_of(const struct telling *t, const struct rule_desc *d, struct word *out)
 {
 	size_t all = 0, n = 0;
@@ -149,7 +149,7 @@ static size_t blamed(const struct telling *t, const struct cause_fault *f, struc
 	return f->npast;
 }
 
-/* As they were given. */
+/* Show fields with the values that were given. */
 static void emit_blamed(const struct telling *t, const struct cause_fault *f, struct sink *k)
 {
 	struct word words[BLAMED];
