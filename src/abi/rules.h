@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the kernel says to a perf_event_open(2), and why, without asking it: its
- * checks in their order (xlat/rules.in), over the call and what is known of the
- * machine.  Nothing here asks the machine: struct rule_facts tells of it.
+ * Predict the result of a perf_event_open(2) and its reason: the kernel's checks in
+ * their order (xlat/rules.in), applied to the call and to struct rule_facts, which
+ * describes the machine.
  */
 #ifndef PEVTRACE_ABI_RULES_H
 #define PEVTRACE_ABI_RULES_H
@@ -17,7 +17,7 @@
 /* Of sample_stack_user: the largest multiple of 8 that 16 bits hold. */
 enum { RULE_STACK_MAX = 65528 };
 
-/* Zero is what nobody has found out. */
+/* Zero-initialized facts are unknown. */
 enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
 
 static inline enum fact fact_of(bool yes)
@@ -29,12 +29,12 @@ static inline enum fact fact_of(bool yes)
 struct rule_pmu {
 	uint32_t type;
 	const char *name;
-	const struct pmu_desc *desc;	/* NULL: nothing is known of such PMUs */
-	const uint64_t *configs;	/* those of its events/, for msr */
+	const struct pmu_desc *desc;	/* NULL: not described */
+	const uint64_t *configs;	/* the configs in its events/, for msr */
 	size_t nconfigs;
 };
 
-/* What holds for every call of this process. */
+/* Facts that hold for every call of this process. */
 struct rule_machine {
 	uint32_t release;	/* KVER(); 0: as new as the tables */
 	uint32_t attr_size;	/* sizeof of the kernel's struct; 0: by release */
@@ -44,13 +44,13 @@ struct rule_machine {
 	uint64_t caps;		/* effective, 1 << CAP_*, in the first user namespace */
 	uint64_t max_sample_rate, max_stack; /* kernel.perf_event_max_* */
 	uint32_t cpus;		/* one more than the highest number of a CPU */
-	uint64_t user_end;	/* first address that no program has; 0: not known */
+	uint64_t user_end;	/* end of the user address space; 0: not known */
 	enum fact cgroups;	/* built with cgroups of perf events */
 	enum fact kprobes;	/* built with kprobes */
 	enum fact wide_breakpoints; /* the CPU watches more than 8 bytes */
 	enum fact lockdown;	/* locked down to confidentiality */
-	enum fact security;	/* a security module judges perf events */
-	enum fact pmus_known;	/* pmus are all there are */
+	enum fact security;	/* a security module checks perf events */
+	enum fact pmus_known;	/* pmus is complete */
 	const struct rule_pmu *pmus;
 	size_t npmus;
 };
@@ -64,15 +64,15 @@ struct rule_task {
 	enum fact killable;	/* CAP_KILL in its user namespace */
 };
 
-/* The event behind group_fd. */
+/* The event of group_fd. */
 struct rule_group {
 	enum fact event;	/* it is an open perf event */
-	enum fact alive;	/* neither its task nor its PMU is gone */
-	enum fact leads;	/* it is no member of another's group */
+	enum fact alive;	/* its task and PMU still exist */
+	enum fact leads;	/* it is a group leader */
 	enum fact same_task;	/* it measures what pid names, or both measure CPUs */
 	enum fact same_cgroup;	/* of the cgroup that pid names, or both of none */
 	enum fact ring;		/* it is mapped */
-	const uint8_t *attr;	/* it was opened with; NULL: not known, nor what follows */
+	const uint8_t *attr;	/* its attr; NULL: this and the following are not known */
 	size_t len;
 	int32_t cpu;
 	size_t siblings;	/* members besides the leader */
@@ -89,14 +89,14 @@ struct rule_path {
 	uint64_t size;		/* of the file, in bytes */
 };
 
-/* What holds for one call. */
+/* Facts that hold for one call. */
 struct rule_target {
-	enum fact descriptor;	/* one more can be had */
+	enum fact descriptor;	/* one more is available */
 	enum fact cpu_online;
 	enum fact cgroup_dir;	/* pid is the descriptor of a cgroup's directory */
 	enum fact cgroup_perf;	/* of the hierarchy that has perf events */
-	enum fact breakpoint;	/* one more can be had there */
-	enum fact tracepoint;	/* config is one */
+	enum fact breakpoint;	/* one more is available on the target */
+	enum fact tracepoint;	/* config is the id of a tracepoint */
 	const char *tracepoint_name; /* "system:name"; NULL: not known */
 	struct rule_task task;
 	struct rule_group group;
@@ -117,49 +117,49 @@ struct rule_ask {
 	const struct rule_facts *facts;
 };
 
-/* What a rule says; a positive number is an errno. */
+/* The result of a rule; a positive number is an errno. */
 enum {
 	RULE_PASSES = 0,
 	RULE_REFUSES = -1,	/* with the error of its description */
-	RULE_UNKNOWN = -2,	/* what it looks at is not known */
-	RULE_UNFORESEEN = -3,	/* nothing could be looked at */
+	RULE_UNKNOWN = -2,	/* a fact that it depends on is not known */
+	RULE_UNFORESEEN = -3,	/* it depends on chance */
 };
 
 struct rule_verdict {
 	const struct rule_desc *rule;	/* the first that refuses; NULL: it opens */
 	int error;			/* positive errno; 0 */
 	/*
-	 * Each, as if those before it had passed; RULE_PASSES for those behind
-	 * one that refuses before the attr is there to be looked at.
+	 * The result of each, as if those before it had passed; RULE_PASSES for those
+	 * that require an attr which could not be read.
 	 */
 	int says[RULE_COUNT];
 };
 
 void rules_judge(const struct rule_ask *ask, struct rule_verdict *v);
 
-/* The error with which the rule refuses, or might; 0: not known. */
+/* Return the error with which the rule refuses or may refuse; 0: not known. */
 int rules_error(const struct rule_verdict *v, enum rule_id id);
 
 /*
- * The first rule that would explain an answer of the kernel that differs from
- * the verdict: one that comes before the decisive one, could not be judged, and
- * has that error.  NULL: none, so that rules and kernel disagree.
+ * Return the first rule that explains a result of the kernel that differs from the
+ * verdict: a rule before the decisive one that could not be judged and has that error.
+ * NULL: none, so that rules and kernel disagree.
  */
 const struct rule_desc *rules_explain(const struct rule_verdict *v, int error);
 
 /*
- * Whether a kernel of that release, 0: not known, refuses what is set in that member
- * of perf_event_attr by rule reserved_bits: it is reserved, or came later.
+ * Return whether a kernel of that release (0: not known) refuses bits in that member of
+ * perf_event_attr by rule reserved_bits: it is reserved, or newer than the release.
  */
 bool rules_reserved(const struct field *f, uint32_t release);
 
-/* Where the member or argument stands among the rule's fields: 0 for first; -1. */
+/* Return the index of the member or argument among the rule's fields, or -1. */
 int rules_place(const struct rule_desc *rule, const char *name);
 
-/* sizeof(struct perf_event_attr) in that release; 0: in the newest known. */
+/* Return sizeof(struct perf_event_attr) in that release; 0: the newest known one. */
 uint32_t rules_attr_size(uint32_t release);
 
-/* The PMU that takes an attr, by type and config; NULL: none that is known. */
+/* Return the PMU of an attr, by type and config; NULL: none is known. */
 const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,
 				 size_t len);
 

@@ -44,36 +44,36 @@ struct sink_ops {
 	/* A set of flags (or bit numbers); unknown bits are possible. */
 	void (*flags)(struct sink *s, const char *key, const struct xlat *x,
 		      uint64_t v);
-	/* A word put together from parts; raw is the whole. */
+	/* A word composed of parts; raw is the whole. */
 	void (*packed)(struct sink *s, const char *key, uint64_t raw,
 		       const struct sink_part *parts, size_t n);
-	/* A word that stands for itself, such as a signal's name. */
+	/* A name without a table, such as a signal's. */
 	void (*symbol)(struct sink *s, const char *key, const char *word);
-	/* Text of the target: hostile bytes.  cut: there was more. */
+	/* Text of the tracee, not trusted.  cut: it was truncated. */
 	void (*string)(struct sink *s, const char *key, const char *bytes,
 		       size_t len, bool cut);
 	/* Bytes of no known structure. */
 	void (*bytes)(struct sink *s, const char *key, const void *bytes,
 		      size_t len, bool cut);
-	/* A descriptor and what it is known to be; label may be NULL. */
+	/* A descriptor and the name of its file; label may be NULL. */
 	void (*fd)(struct sink *s, const char *key, int64_t fd,
 		   const char *label);
 	/*
-	 * Says more about the value (or, after begin, the object) that came
-	 * last.  key tells what it says and never changes: "event", "name",
-	 * "words", "ignored", "unreadable", ...
+	 * A comment on the last value (after begin: on the object).  key is the
+	 * constant kind of the comment: "event", "name", "words", "ignored",
+	 * "unreadable", ...
 	 */
 	void (*note)(struct sink *s, const char *key, const char *text);
 };
 
 struct sink {
 	const struct sink_ops *ops;
-	bool full;	/* wants fields that are zero too */
-	bool raw;	/* wants what the kernel ignores as if it counted */
-	size_t max_string; /* bytes of a string or byte run worth handing over */
+	bool full;	/* include fields that are zero */
+	bool raw;	/* include values that the kernel ignores */
+	size_t max_string; /* maximum bytes of a string or byte run */
 };
 
-/* Takes everything and keeps nothing: for walks whose end is what matters. */
+/* A sink that discards all values, for finding the end of a walk. */
 extern const struct sink_ops sink_null_ops;
 
 /* note() with a format. */

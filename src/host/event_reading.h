@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reader of event lists, shared by its own files only. */
+/* Internals of the event list parser, shared by its files only. */
 #ifndef PEVTRACE_HOST_EVENT_READING_H
 #define PEVTRACE_HOST_EVENT_READING_H
 
@@ -20,7 +20,7 @@ struct reading {
 	bool grouped;		/* within braces */
 };
 
-/* Trouble at that place of the text; false. */
+/* Store an error at that position of the text; false. */
 #define FAIL_AT(r, where, ...)							\
 	((r)->c.at = (where), text_cursor_fail(&(r)->c, __VA_ARGS__))
 
@@ -31,21 +31,21 @@ static inline bool syntax_is(const char *word, size_t len, const char *name)
 
 /* event_reading.c: the text, and events that are added to the list. */
 
-/* What comes next, behind blanks; NUL at the end. */
+/* Skip blanks and return the next character; NUL at the end. */
 char syntax_peek(struct reading *r);
 const char *syntax_behind_blanks(const char *at, const char *end);
 
-/* How far it is to one of stop outside of quotes, or to the end. */
+/* Return the distance to a character of stop outside of quotes, or to the end. */
 size_t syntax_reach(const char *at, const char *end, const char *stop);
 
-/* How far it is to the end of the item that at is in. */
+/* Return the distance to the end of the item that at is in. */
 size_t syntax_item_reach(const struct reading *r, const char *at);
 
-/* An event; NULL, with the reason, when there are too many.  code may be NULL. */
+/* Add an event; return NULL, with an error, if there are too many.  code may be NULL. */
 struct event_spec *syntax_add(struct reading *r, const struct event_code *code);
 void syntax_label(struct event_spec *e, const char *text, size_t len);
 
-/* Says what is not known, and what is near to it, or otherwise; false. */
+/* Store an error about an unknown word, with the nearest one or otherwise; false. */
 bool syntax_unknown(struct reading *r, const char *at, const char *what,
 		    const struct nearest *n, const char *otherwise);
 
@@ -54,18 +54,18 @@ bool syntax_unknown(struct reading *r, const char *at, const char *what,
 /* "name=value" or "name" at the cursor, a word of len bytes. */
 bool syntax_member(struct reading *r, size_t len);
 
-/* Gives the events from r->first on the member at f; without from: its bit is 1. */
+/* Set member f of the events from r->first on; without from set a bit to 1. */
 bool syntax_set_member(struct reading *r, const struct field *f, const char *from,
 		       const char *end);
 void syntax_near_members(struct nearest *n);
 
 /*
- * Letters up to the item's end, for the events from first on.  Those of a group
- * add to what its members have of their own.
+ * Apply modifier letters up to the item's end to the events from first on.  Those of
+ * a group extend the modifiers of its members.
  */
 bool syntax_modifiers(struct reading *r, size_t first, bool of_group);
 
-/* The same behind a colon, if there is one. */
+/* Apply modifiers behind a colon, if there is one. */
 bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
 
 /* event_pmu.c: PMUs and their terms. */
@@ -73,11 +73,11 @@ bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
 /* "msr/tsc/u": the word of len bytes before the slash is a PMU or generic event. */
 bool syntax_with_terms(struct reading *r, size_t len);
 
-/* True, with the reason, where the word is the name of a PMU that is not here. */
+/* Return true, with an error, if the word names a known PMU that is absent. */
 bool syntax_absent_pmu(struct reading *r, const char *word, size_t len);
 void syntax_alias(struct event_spec *e, const struct pmu_alias *a);
 
-/* event_names.c: an event of any kind at the cursor, whose first word is so long. */
+/* event_names.c: parse an event at the cursor, whose first word has len bytes. */
 bool syntax_event(struct reading *r, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events as people write them: perf's own syntax (perf-list(1)), and any member
- * of struct perf_event_attr by its name.
+ * The syntax of events: that of perf (perf-list(1)), and any member of struct
+ * perf_event_attr by its name.
  *
  *   cycles:u  cpu-clock  LLC-load-misses  r1a8  1:3	generic, cache, raw, by number
  *   sched:sched_switch  'sched:*'			tracepoints
@@ -11,7 +11,7 @@
  *   cpu-clock,sample_freq=999,sample_type=IP|TID,exclude_kernel
  *   type=1,config=2				nothing but members
  *
- * A member belongs to the event before it, behind a group to all of that.
+ * A member applies to the event before it, behind a group to all of its events.
  */
 #ifndef PEVTRACE_HOST_EVENT_SYNTAX_H
 #define PEVTRACE_HOST_EVENT_SYNTAX_H
@@ -24,9 +24,9 @@ enum { EVENT_LIST_MAX = 2048 };
 
 struct event_spec {
 	struct attr_text attr;	/* label: as it was written, without members */
-	size_t leader;		/* place in the list of its group's leader; its own */
-	bool given[ATTR_NFIELDS]; /* the text says what the member is */
-	bool reads;		/* :S, its samples have counts in them: those of its group */
+	size_t leader;		/* index of its group leader in the list */
+	bool given[ATTR_NFIELDS]; /* the text sets the member */
+	bool reads;		/* :S, its samples hold the counts of its group */
 };
 
 /* Zero-initialised is empty. */
@@ -34,33 +34,31 @@ struct event_list {
 	struct event_spec *events;
 	size_t n;
 	/* when event_list_add() fails */
-	size_t at;		/* where in the text */
-	char why[320];		/* what is wrong and what to do, without a full stop */
+	size_t at;		/* offset in the text */
+	char why[320];		/* the error and a remedy, without a full stop */
 };
 
 /*
- * Appends the events that text is of.  Names of PMUs and tracepoints are h's.
- * False, with at and why, and the list as it was, when text is no such list.
- * The attrs have nothing in them that the text does not say, but for their size:
- * that of all members that we know.
+ * Append the events in text.  h resolves names of PMUs and tracepoints.  On an error
+ * return false with at and why, and leave the list unchanged.  The attrs hold only
+ * what the text sets, and the size of the newest known version.
  */
 bool event_list_add(struct event_list *l, struct host *h, const char *text);
 void event_list_free(struct event_list *l);
 
-/* Whether the i-th is of a group with others in it. */
+/* Return whether the i-th event is in a group with others. */
 bool event_grouped(const struct event_list *l, size_t i);
 
-/* A member by its index (ATTR_TYPE, ...). */
+/* Return a member by its index (ATTR_TYPE, ...). */
 uint64_t event_get(const struct event_spec *e, unsigned int member);
 
 /*
- * Gives the member a value.  One that shares its place with another by a bit
- * (sample_freq) has that bit set, and its counterpart has it cleared, unless
- * the text says what that bit is.
+ * Set a member.  For a member of a union that a bit selects (sample_freq), set that
+ * bit, for its counterpart clear it, unless the text sets the bit.
  */
 void event_set(struct event_spec *e, unsigned int member, uint64_t v);
 
-/* The same unless the text says what the member is, or what is in its place. */
+/* Set a member unless the text sets it or another member of its union. */
 void event_default(struct event_spec *e, unsigned int member, uint64_t v);
 
 #endif
