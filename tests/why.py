@@ -621,19 +621,19 @@ def test_agreement():
 			if f.get("sure") and f["fields"] and not set(f["blame"]) & set(f["fields"]):
 				bad.append("%s: %s blamed by %s" % (fields, f["blame"], f["rule"]))
 	text = run("-e", "cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=1<<43").stdout
-	first = re.search("to blame: (.*)", text).group(1)
+	first = re.search("cause: (.*)", text).group(1)
 	bad += ck.differ("{branch_sample_type=0x80000000000" in first, True, first)
 	text = run(attr()[:100].hex()).stdout
 	return bad + ck.differ(("100 bytes of it can be read" in text.split("because")[0],
-				"136 bytes of it can be read" in text.split("helps")[1]),
+				"136 bytes of it can be read" in text.split("fix:")[1]),
 			       (True, True), text)
 
 def test_text():
 	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
 	bad = []
-	for word in ("to blame: {sample_freq=1000000000}", "(rule freq_limit)", "since Linux 2.6.31",
-		     "helps: {sample_freq=", "verdict: the cause is found",
-		     "/* was 1000000000 */", "= a descriptor", "experiments: "):
+	for word in ("cause: {sample_freq=1000000000}", "(rule freq_limit)", "since Linux 2.6.31",
+		     "fix: {sample_freq=", "verdict: the cause was found",
+		     "/* was 1000000000 */", "= fd", "experiments: "):
 		bad += [] if word in text else ["'%s' is not in %s" % (word, text)]
 	works = [l for l in text.splitlines() if "works: " in l][0]
 	bad += ck.differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)

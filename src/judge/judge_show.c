@@ -116,7 +116,7 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 	if (e)
 		error_text(e, &error);
 	else
-		buf_adds(&error, "a descriptor");
+		buf_adds(&error, "fd");
 	text_colored(out, e && s->out->text.color, COLOR_ERROR, buf_str(&error));
 	call_result_notes(c, &s->machine->names, s->out->sink);
 	buf_free(&error);

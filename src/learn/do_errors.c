@@ -93,10 +93,10 @@ bool learn_errors_invalid(struct learn *l)
 /* Set a value to the member that pevtrace why changed, from its output. */
 static void set_help(struct learn *l)
 {
-	const char *at = strstr(buf_str(learn_lines(l)), "  helps: {");
+	const char *at = strstr(buf_str(learn_lines(l)), "  fix: {");
 	size_t len;
 
-	at = at ? at + strlen("  helps: {") : "nothing=";
+	at = at ? at + strlen("  fix: {") : "nothing=";
 	len = strcspn(at, "=}\n");
 	learn_set(l, "helps", "%.*s", (int)len, at);
 }

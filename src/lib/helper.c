@@ -28,7 +28,7 @@ void helper_seclude(const char *name, int socket)
 	sigdelset(&all, SIGALRM);
 	sigdelset(&all, SIGPROF);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-#ifndef __SANITIZE_ADDRESS__	/* its shadow memory is larger */
+#ifndef SANITIZED	/* shadow memory exceeds any such limit */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ max_memory, max_memory });
 #endif
 	if (dup2(socket, HELPER_SOCKET) < 0 || dup2(HELPER_SOCKET, HELPER_FILE) < 0)

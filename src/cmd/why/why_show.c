@@ -130,7 +130,7 @@ static size_t fields_of(const struct telling *t, const struct rule_desc *d, stru
 }
 
 /*
- * The members and arguments that are to blame: what has to be changed, or, where
+ * The members and arguments that are the cause: what has to be changed, or, where
  * that is something else altogether, what the rule is about.
  */
 static size_t blamed(const struct telling *t, const struct cause_fault *f, struct word *out)
@@ -230,7 +230,7 @@ static void text_because(const struct telling *t, const struct cause_fault *f)
 		buf_addf(out, "%s%s (rule %s)", f->sure ? "" : "perhaps: ", f->rule->meaning,
 			 f->rule->name);
 	else
-		buf_adds(out, "no rule that is known explains it");
+		buf_adds(out, "no known rule explains it");
 	showing_end(s->out);
 	if (f->rule)
 		show_rule(s, f->rule);
@@ -246,13 +246,13 @@ static void text_fault(const struct telling *t, size_t i)
 		showing_end(s->out);
 	}
 	if (f->npast) {
-		show_line(s, "to blame");
+		show_line(s, "cause");
 		emit_blamed(t, f, s->out->sink);
 		showing_end(s->out);
 	}
 	text_because(t, f);
 	if (f->npast) {
-		show_line(s, "helps");
+		show_line(s, "fix");
 		emit_changes(t, f->past, f->npast, NULL, s->out->sink);
 		showing_end(s->out);
 	}
@@ -318,14 +318,14 @@ static void text_verdict(const struct telling *t)
 	if (r->not_tried)
 		buf_addf(out, "cannot be tried here: %s", r->not_tried);
 	else if (!r->cause.error)
-		buf_adds(out, "the call opens: there is nothing to be blamed here");
+		buf_adds(out, "the call opens here: nothing to fix");
 	else if (!r->cause.n && r->simplest)
-		buf_adds(out, "not even the simplest call opens: no change of this one helps");
+		buf_adds(out, "even the simplest call is refused: no change of this one helps");
 	else if (!r->cause.n)
 		buf_adds(out, "no change helps");
 	else
-		buf_addf(out, "%s", r->cause.nfaults > 1 ? "more than one thing is wrong" :
-							    "the cause is found");
+		buf_addf(out, "%s", r->cause.nfaults > 1 ? "several causes were found" :
+							    "the cause was found");
 	if (r->there)
 		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
 			 r->there->meaning);
