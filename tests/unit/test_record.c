@@ -504,6 +504,40 @@ static void test_sample_empty(void **state)
 	       "regs_intr={abi=PERF_SAMPLE_REGS_ABI_NONE}, aux={size=0, data=\"\"}}");
 }
 
+/* The word of PERF_SAMPLE_DATA_SRC, as Linux 7.0 fills it, and with what no release names. */
+static void test_sample_data_src(void **state)
+{
+	static const struct {
+		uint64_t word;
+		const char *text;
+	} rows[] = {
+		{ 7ULL << 33 | 0x2ULL << 19 | 0xa,
+		  "mem_op=PERF_MEM_OP_LOAD|PERF_MEM_OP_PFETCH, "
+		  "mem_snoop=PERF_MEM_SNOOP_NONE, mem_lvl_num=PERF_MEM_LVLNUM_L0" },
+		{ 2ULL << 46 | 3ULL << 33 | 0x42,
+		  "mem_op=PERF_MEM_OP_LOAD, mem_lvl=PERF_MEM_LVL_HIT, "
+		  "mem_lvl_num=PERF_MEM_LVLNUM_L3, mem_region=PERF_MEM_REGION_L_SHARE" },
+		{ 0xbULL << 46 | 1ULL << 43 | 0xdULL << 33 | 4,
+		  "mem_op=PERF_MEM_OP_STORE, mem_lvl_num=PERF_MEM_LVLNUM_RAM, "
+		  "mem_hops=PERF_MEM_HOPS_0, mem_region=PERF_MEM_REGION_MEM3" },
+		{ 1ULL << 51 | 0x1fULL << 46 | 2,
+		  "mem_op=PERF_MEM_OP_LOAD, mem_region=0x1f /* PERF_MEM_REGION_??? */, "
+		  "mem_rsvd=0x1" },
+	};
+	const struct record_format f = { .sample_type = 0x8000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct rec r = begin(9, 2);
+		char text[512];
+
+		add(&r, 8, rows[i].word);
+		snprintf(text, sizeof(text), "{type=PERF_RECORD_SAMPLE, "
+			 "misc=PERF_RECORD_MISC_USER, size=16, data_src={%s}}", rows[i].text);
+		expect(&r, &f, text);
+	}
+}
+
 /* Whether hw_idx and counters are there shows only in what follows. */
 static void test_sample_branches(void **state)
 {
@@ -685,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_sample_whole),
 		cmocka_unit_test(test_sample_empty),
+		cmocka_unit_test(test_sample_data_src),
 		cmocka_unit_test(test_sample_branches),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_identify),
