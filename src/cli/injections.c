@@ -291,7 +291,7 @@ static const uint8_t *injection_attr_of(const struct model *m, const struct call
 	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
 		if (c->desc->args[i].kind == ARG_FD)
 			e = model_event(m, c->tid, call_int(c, i));
-	if (e && !event_told(e))
+	if (e && !event_attr_known(e))
 		e = NULL;
 	*len = e ? e->attr_len : 0;
 	return e ? e->attr : NULL;

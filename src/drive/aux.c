@@ -12,7 +12,7 @@ static uint64_t *aux_member(const struct aux_area *a, unsigned int index)
 			    layout_perf_event_mmap_page.fields[index].offset);
 }
 
-/* Acquire: data written before the head was published is visible afterwards. */
+/* Load the head.  Acquire: data written before it was published is visible afterwards. */
 static uint64_t aux_load_head(const struct aux_area *a)
 {
 	return __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_HEAD), __ATOMIC_ACQUIRE);
@@ -55,7 +55,7 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 	__atomic_store_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
 }
 
-/* Some PMUs let aux_head grow on, others restart it at 0 when they wrap around. */
+/* In a snapshot, some PMUs let aux_head grow, others reset it to 0 when they wrap around. */
 void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn *piece,
 		  void *ctx)
 {
@@ -80,7 +80,7 @@ int aux_map(struct aux_area *a, struct own_calls *calls, int fd, void *page, siz
 	int error = 0;
 
 	*a = (struct aux_area){ .page = page, .size = size, .snapshot = snapshot };
-	/* the place of the AUX area in the file: behind the ring buffer */
+	/* the offset at which the AUX area is mapped: after the ring buffer */
 	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
 	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
 	a->bytes = own_call_map_at(calls, fd, size, ring_len, !snapshot, &error);

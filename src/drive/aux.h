@@ -24,10 +24,10 @@ struct aux_area {
 struct aux_result {
 	uint64_t bytes;		/* passed to piece() */
 	uint64_t missed;	/* overwritten before they were read */
-	bool odd_head;		/* aux_head decreased; the next read starts there */
+	bool odd_head;		/* aux_head decreased; the next read starts at its new value */
 };
 
-/* Receives bytes, valid during the call; position: how many were written before them. */
+/* Receives bytes, valid during the call; position: the number of bytes written before them. */
 typedef void aux_piece_fn(void *ctx, const uint8_t *bytes, size_t len, uint64_t position);
 
 /*

@@ -71,7 +71,7 @@ static struct stream_ring *shared_ring(struct stream *s, const struct target *t,
 	return NULL;
 }
 
-/* Make the event's id known to the model: samples carry only the id. */
+/* Tell the model the event's id: samples carry only the id. */
 static void ask_id(struct batch *b, int fd)
 {
 	uint64_t id = 0;
@@ -156,7 +156,7 @@ void batch_control(struct batch *b, uint32_t request)
 				own_call_ioctl(b->own_calls, batch_fd(b, t, i), request, 0);
 }
 
-/* Return how many bytes a read gives; members: open events of its group. */
+/* Return the number of bytes that a read returns; members: open events of the group. */
 static size_t batch_read_size(uint64_t format, size_t members)
 {
 	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +

@@ -23,7 +23,7 @@ struct batch {
 	uint64_t flags;		/* PERF_FLAG_* of every open */
 	/* Set by batch_open(). */
 	int *fds;		/* indexed by target, then event; -1: not open */
-	int *errors;		/* by event: errno of the last failed open, or 0 */
+	int *errors;		/* indexed by event: errno of the last failed open, or 0 */
 	size_t nopen;
 };
 

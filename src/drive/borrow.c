@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The same on every architecture; C libraries learnt them late. */
+/* The numbers are the same on every architecture; older C libraries lack them. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -21,7 +21,7 @@ enum {
 	UNTRIED = 1,		/* neither 0 nor a negative errno */
 };
 
-/* Cache: 0, or the negative errno that every attempt on this machine gives. */
+/* Cache: 0, or the negative errno with which every attempt on this machine fails. */
 static int everywhere = UNTRIED;
 
 static int pidfd(pid_t pid, unsigned int flags)
@@ -57,7 +57,7 @@ static int try_self(void)
 	return 0;
 }
 
-/* Fill the cache.  Threads that race find the same. */
+/* Fill the cache.  Threads may race: each stores the same value. */
 static int refused_everywhere(void)
 {
 	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
@@ -65,7 +65,7 @@ static int refused_everywhere(void)
 	if (known != UNTRIED)
 		return known;
 	known = try_self();
-	/* a lack of descriptors or memory may pass */
+	/* a lack of descriptors or memory may be temporary */
 	if (known == -ENOSYS || known == -EPERM || known == -EACCES || !known)
 		__atomic_store_n(&everywhere, known, __ATOMIC_RELAXED);
 	return known;

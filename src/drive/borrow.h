@@ -10,8 +10,8 @@
 
 /*
  * Return a close-on-exec copy of descriptor fd of thread tid in process pid (its thread
- * group id).  The caller closes it, soon: until then the event and its ring buffer
- * remain after the process closed them, with their hardware, say a breakpoint register.
+ * group id).  The caller must close it soon: it keeps the event, its ring buffer and its
+ * hardware, such as a breakpoint register, in use after the process closed them.
  *
  * For a thread with its own descriptor table (unshare(2), CLONE_FILES), Linux 6.9 is
  * required (PIDFD_THREAD); before, return -EOPNOTSUPP if kcmp(2) reports such a table.

@@ -150,7 +150,7 @@ static void note_other(struct cause *out, const struct change *c)
 		out->others[out->nothers++] = c;
 }
 
-/* Return whether the change measures something else: the last resort. */
+/* Return whether the change opens another type of event: the last resort. */
 static bool gives_up(const struct single *i)
 {
 	return i->change->how == CHANGE_KIND;

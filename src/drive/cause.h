@@ -9,9 +9,9 @@
 #include "abi/change.h"
 
 enum {
-	CAUSE_CHANGES = 8,	/* changes in a set at most */
+	CAUSE_CHANGES = 8,	/* at most, in a set */
 	CAUSE_OTHERS = 8,
-	CAUSE_TRIALS = 1000,	/* trials at most */
+	CAUSE_TRIALS = 1000,	/* at most */
 };
 
 struct cause_ops {

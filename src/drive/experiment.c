@@ -63,9 +63,9 @@ static _Noreturn void experiment_task(const struct run *r, int link)
 	const struct experiment *x = r->x;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_DUMPABLE, 1); /* so that the parent may measure it */
+	prctl(PR_SET_DUMPABLE, 1); /* allow the parent to measure it */
 	alarm(LIMIT_S);
-	/* the first turn faults in all pages that waiting needs */
+	/* the first turn faults in all pages that the second one uses */
 	if (turn_pass(link) && turn_wait(link) && turn_pass(link) && turn_wait(link)) {
 		work_do(x->work, x->whom == EXPERIMENT_TASK ? -1 : r->shared->seen.cpu,
 			x->clock, &r->shared->work);
@@ -297,7 +297,7 @@ static void observe_counts(struct run *r)
 		o->members = words[0];
 }
 
-/* Events see the end of the task, too, but not always alike: only an exec waits for it. */
+/* Read counts before the task exits, which they may or may not include, but after an exec. */
 static void watch_task(struct run *r)
 {
 	const struct experiment *x = r->x;

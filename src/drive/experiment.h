@@ -30,7 +30,7 @@ struct experiment {
 	enum experiment_whom whom;
 	uint64_t flags;
 	unsigned int work;	/* WORK_* */
-	clockid_t clock;	/* to which the times of samples are compared */
+	clockid_t clock;	/* with which the times of samples are compared */
 	/*
 	 * Open another event first and map its ring buffer, which is then the one to be
 	 * examined; grouped: it is group_fd.
@@ -45,7 +45,7 @@ enum { OBSERVED_TYPES = 64, OBSERVED_SAMPLE = 256 };
 
 struct observed {
 	int error;		/* positive errno of the open, or 0 */
-	bool ring;		/* the ring buffer was read: the members about records are valid */
+	bool ring;		/* the ring buffer was read: the members from types on are valid */
 	uint64_t count;
 	size_t read_len;	/* bytes that read(2) returned */
 	bool cloexec, woken;	/* woken: poll(2) reported POLLIN */

@@ -20,7 +20,7 @@
 
 enum {
 	COUNT_MAX = 16384,	/* the kernel's limit for a group read */
-	FEW = 64,		/* unmapped rings are dropped above this number */
+	FEW = 64,		/* above this number, drop the state of unmapped rings */
 };
 
 struct looker {
@@ -66,8 +66,8 @@ const char *look_refusal(void)
 /*
  * Return a copy of the event's descriptor, or a negative errno.  Its link in /proc must be
  * that of a perf event: another thread may have replaced the descriptor, or a seccomp filter
- * made up the result of perf_event_open(), and a read could take the tracee's input
- * or block.
+ * may have faked the result of perf_event_open(), and a read could consume the tracee's
+ * input or block.
  */
 static int borrow(const struct look *k, const struct event *e)
 {

@@ -10,7 +10,7 @@
 
 struct looker;
 
-/* What is read feeds the session, which must outlive the looker. */
+/* Create a looker, which passes what it reads to the session.  The session must outlive it. */
 struct looker *looker_new(struct session *s);
 void looker_free(struct looker *l);
 

@@ -31,7 +31,7 @@ int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t grou
 	if (!attr)
 		return sys_perf_event_open(NULL, pid, cpu, group_fd, flags);
 	error = fence_make(&f, len);
-	/* callers would take an errno for the kernel's answer */
+	/* callers would mistake an errno for the result of perf_event_open() */
 	if (error)
 		die("cannot map memory for an attr: %s", strerror(-error));
 	copy = fence_put(&f, attr, len);

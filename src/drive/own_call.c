@@ -29,7 +29,7 @@ static size_t read_by_file(uint64_t addr, void *dst, size_t len)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Our own memory, where an address may be bad on purpose. */
+/* Read memory of pevtrace, where an address may be invalid on purpose. */
 static size_t read_own(const struct mem *m, uint64_t addr, void *dst, size_t len)
 {
 	struct iovec to = { dst, len }, from = { (void *)(uintptr_t)addr, len };
@@ -37,7 +37,7 @@ static size_t read_own(const struct mem *m, uint64_t addr, void *dst, size_t len
 
 	(void)m;
 	if (n < 0 && (errno == EPERM || errno == ENOSYS))
-		return read_by_file(addr, dst, len); /* a container's filter */
+		return read_by_file(addr, dst, len); /* refused by a container's filter */
 	return n < 0 ? 0 : (size_t)n;
 }
 
@@ -67,7 +67,7 @@ int64_t own_call(struct own_calls *o, enum call_id id, const uint64_t args[CALL_
 	c->desc = d;
 	c->arch = arch_native();
 	c->nr = (uint64_t)nr;
-	/* as wide as the registers that they travel in */
+	/* truncate them to the width of registers */
 	for (size_t a = 0; a < CALL_MAX_ARGS; a++)
 		c->args[a] = (unsigned long)args[a];
 	c->tid = gettid();
@@ -106,7 +106,7 @@ void own_call_place_strings(const struct attr_text *a, uint8_t *bytes)
 			    a->strings[s].addr) {
 				field_set(&l->fields[f],
 					  (uintptr_t)(a->pool + a->strings[s].at), bytes);
-				return; /* it shares its place with the others */
+				return; /* the other strings share its offset */
 			}
 	}
 }

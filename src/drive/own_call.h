@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * System calls of our own: each fills in a struct call with its memory captured,
- * and feeds a session as a traced call would.
+ * System calls that pevtrace makes itself: each fills in a struct call, captures its
+ * memory, and feeds a session as a traced call would.
  */
 #ifndef PEVTRACE_DRIVE_OWN_CALL_H
 #define PEVTRACE_DRIVE_OWN_CALL_H
@@ -13,11 +13,11 @@
 #include "session/session.h"
 
 struct own_calls {
-	struct session *session;	/* NULL: nobody sees the calls */
+	struct session *session;	/* NULL: no view sees the calls */
 	struct call call;		/* the last one */
 };
 
-/* session: NULL, or to be fed with the calls; it must outlive them. */
+/* Initialise.  session: NULL, or receives the calls; must outlive o. */
 void own_calls_init(struct own_calls *o, struct session *session);
 void own_calls_free(struct own_calls *o);
 
@@ -48,11 +48,11 @@ int64_t own_call_ioctl(struct own_calls *o, int fd, uint32_t request, uint64_t a
  */
 void *own_call_map(struct own_calls *o, int fd, size_t length, bool write, int *error);
 
-/* The same from an offset, in bytes. */
+/* As own_call_map(), from an offset in bytes. */
 void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offset, bool write,
 		   int *error);
 
-/* The same with any protection and flags; return an address or a negative errno. */
+/* Call mmap with any protection and flags; return an address or a negative errno. */
 int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, int prot, int flags);
 
 int64_t own_call_unmap(struct own_calls *o, void *at, size_t length);

@@ -7,7 +7,7 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* What a call concerned when it began. */
+/* State of a call from its enter to its exit. */
 struct pending {
 	bool concerns;
 	struct replayed_fd *closing;
@@ -35,7 +35,7 @@ static void unmap_rings(struct replay_engine *r, bool all)
 	free(ended);
 }
 
-/* Close and unmap what the calls of the dump have closed and unmapped. */
+/* Close and unmap the events and rings that are closed and unmapped in the dump. */
 static void replay_settle(struct replay_engine *r)
 {
 	r->unsettled = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Making the perf calls of a dump again, in the order of their returns, with descriptors,
+ * Repeating the perf calls of a dump, in the order of their returns, with descriptors,
  * rings and processes of pevtrace in place of those of the dump.
  */
 #ifndef PEVTRACE_DRIVE_REPLAY_ENGINE_H
@@ -13,9 +13,9 @@
 #include "model/model.h"
 
 struct replay_engine {
-	struct own_calls *own_calls;	/* the caller's */
-	struct model *model;	/* the dump's session's */
-	const struct names *names;	/* the dump's; the caller's */
+	struct own_calls *own_calls;	/* owned by the caller, as model and names are */
+	struct model *model;	/* of the dump's session */
+	const struct names *names;	/* of the dump */
 	pid_t given;		/* the process to measure in place of others; 0: stand-ins */
 	bool all_cpus;		/* open events of a whole CPU, too */
 	struct stand_ins stand_ins;
@@ -29,7 +29,7 @@ struct replay_engine {
 
 struct replayed {
 	bool made;
-	const char *left_out;	/* why a call that concerns perf was not made */
+	const char *left_out;	/* a text: why a call that concerns perf was not made, or NULL */
 	int64_t result;		/* of the call, or a negative errno */
 	int trouble;		/* an errno: no stand-in process */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Making one call of a dump again, or why it is left out. */
+/* Repeating one call of a dump, or the reason why it is left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ static struct replayed replay_mmap(struct replay_engine *r, const struct call *c
 	if (why)
 		return left_out(why);
 	if (call_word(c, 5))
-		return left_out("AUX areas, whose place is not in the dump");
+		return left_out("AUX areas, whose offset is not in the dump");
 	if (c->args[3] & MAP_ANONYMOUS)
 		return left_out("anonymous mappings");
 	/* never replace a mapping of pevtrace */
@@ -176,7 +176,7 @@ static struct replayed replay_read(struct replay_engine *r, const struct call *c
 		return left_out(why);
 	if (c->desc->id != CALL_READ && c->desc->id != CALL_PREAD64)
 		return left_out("reads into several buffers");
-	/* the kernel writes no more than a group needs, whatever the size */
+	/* the kernel writes no more than a group read, whatever the size */
 	return replay_made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)(int64_t)fd, out_buffer(r, c, 1), call_word(c, 2), c->args[3], c->args[4],
 	}));
@@ -225,7 +225,7 @@ static struct replayed replay_desc(struct replay_engine *r, const struct call *c
 	if (c->desc->id != CALL_DUP) {
 		int cmd = call_int(c, 1);
 
-		/* no signals to pevtrace, no locks, no owners */
+		/* the others could signal or lock pevtrace, or change the owner */
 		if (cmd != F_DUPFD && cmd != F_DUPFD_CLOEXEC && cmd != F_GETFD &&
 		    cmd != F_SETFD && cmd != F_GETFL &&
 		    !(cmd == F_SETFL && !(c->args[2] & O_ASYNC)))
@@ -240,7 +240,7 @@ struct replayed replay_engine_call(struct replay_engine *r, const struct call *c
 				   struct replayed_fd *closing)
 {
 	if (c->inject.injected)
-		return left_out("injected calls, which the kernel never got");
+		return left_out("injected calls, which never reached the kernel");
 	switch (c->desc->class) {
 	case CLASS_OPEN:
 		return replay_open(r, c);

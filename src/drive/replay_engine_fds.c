@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptors that stand for those of a dump. */
+/* The counterparts of a dump's descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,7 +61,7 @@ struct replayed_fd *replay_engine_fd_exact(const struct replay_engine *r,
 	return h && h->event == e->number && !h->closing ? h : NULL;
 }
 
-/* Return a number that is no open descriptor: the same, if possible. */
+/* Return a number that is not an open descriptor: fd, if possible. */
 static int no_fd(int fd)
 {
 	return fd < 0 || fcntl(fd, F_GETFD) < 0 ? fd : INT_MAX;
@@ -75,7 +75,7 @@ int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, in
 
 	*why = NULL;
 	if (!h && e)
-		h = map_get(&r->by_event, e->number); /* a copy by fork */
+		h = map_get(&r->by_event, e->number); /* inherited by fork */
 	if (h)
 		return h->own;
 	if (e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The descriptors and rings that stand for those of the dump. */
+/* The counterparts of a dump's descriptors and rings. */
 #ifndef PEVTRACE_DRIVE_REPLAY_ENGINE_INTERNAL_H
 #define PEVTRACE_DRIVE_REPLAY_ENGINE_INTERNAL_H
 
@@ -21,13 +21,13 @@ struct replayed_ring {
 	uint64_t at, len;
 };
 
-/* Let own stand for the call's result fd; close it if that is no event. */
+/* Make own the counterpart of the call's result fd; close it if that is no event. */
 void replay_engine_fd_add(struct replay_engine *r, const struct call *c, int fd, int own);
 
 /* Remove a descriptor from the tables, without closing it. */
 void replay_engine_fd_drop(struct replay_engine *r, struct replayed_fd *h);
 
-/* Return the counterpart of this very descriptor, or NULL; also NULL if it is being closed. */
+/* Return the counterpart of exactly this descriptor, or NULL; also NULL if it is being closed. */
 struct replayed_fd *replay_engine_fd_exact(const struct replay_engine *r,
 					   const struct call *c, int fd);
 
@@ -41,7 +41,7 @@ int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, in
 /* Close all descriptors, or those of events that are closed in the dump. */
 void replay_engine_close_fds(struct replay_engine *r, bool all);
 
-/* Make the call again.  closing: the descriptor that a close closes, or NULL. */
+/* Repeat the call.  closing: the descriptor that a close closes, or NULL. */
 struct replayed replay_engine_call(struct replay_engine *r, const struct call *c,
 				   struct replayed_fd *closing);
 

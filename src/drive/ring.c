@@ -15,7 +15,7 @@ enum {
 	HEADER = 8,		/* struct perf_event_header: type, misc, size */
 	HEADER_SIZE_AT = 6,
 	/*
-	 * How much may be written beyond data_head and not be published yet: a record
+	 * Limit of the bytes written beyond data_head and not yet published: a record
 	 * (u16 bytes) for each of task, softirq, irq and NMI.
 	 */
 	UNDER_WAY = 4 * 65536,

@@ -18,7 +18,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* The bytes of struct perf_event_mmap_page that have a meaning. */
+/* Size of the members of struct perf_event_mmap_page, without the rest of the page. */
 enum { RING_PAGE_BYTES = 1088 };
 
 /*
@@ -110,7 +110,7 @@ struct ring_image {
 	void *settle_ctx;
 };
 
-/* For settle: wait until no CPU is in a write.  ctx is unused. */
+/* Implement settle for a live ring: wait until no CPU writes.  ctx is unused. */
 bool ring_settle(void *ctx);
 
 /* Read a mapped ring: the part of ring_look() between mmap(2) and munmap(2). */

@@ -37,7 +37,7 @@ static void stand_in_end(pid_t child)
 	child_wait(child);
 }
 
-/* Fork a child; it is ready when the pipe has no writer any more. */
+/* Fork a child; it is ready when the pipe has no writer left. */
 static pid_t stand_in_start(void)
 {
 	pid_t parent = getpid(), child;

@@ -89,7 +89,7 @@ static void stream_read_ring(struct stream *s, size_t i)
 		s->ops->looked(s->ctx, r, &result);
 }
 
-/* Give a record without a time that of the record before it in its ring. */
+/* Set the time of a record that has none to that of the record before it in its ring. */
 static void fill_times(struct stream *s)
 {
 	for (size_t i = 1; i < s->nheld; i++)

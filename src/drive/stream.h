@@ -35,7 +35,7 @@ struct stream_ops {
 	/* Receives the records in the order of their times. */
 	void (*record)(void *ctx, const struct stream_ring *r, const uint8_t *bytes,
 		       size_t len);
-	/* Called before the records of a read that found something. */
+	/* Called before the records of a read, unless there is nothing new. */
 	void (*looked)(void *ctx, const struct stream_ring *r,
 		       const struct ring_result *result);
 	/* Called for new AUX data, after the records before it. */

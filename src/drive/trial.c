@@ -47,7 +47,7 @@ static int open_before(const struct rule_ask *ask, const struct trial_event *e, 
 	return fd;
 }
 
-/* Return whether an event must really be opened: opening and closing can be slow. */
+/* Return whether an event must be opened for the trial: opening and closing can be slow. */
 static bool matters(const struct trial_state *s, size_t i)
 {
 	const struct trial_event *e = &s->events[i];
@@ -56,7 +56,7 @@ static bool matters(const struct trial_state *s, size_t i)
 			    ((int)i == s->leader || e->leader == s->leader));
 }
 
-/* Open the state; set *group_fd.  Return 0 or the negative errno of an event. */
+/* Open the events of the state; set *group_fd.  Return 0 or the negative errno of an event. */
 static int make_state(const struct rule_ask *ask, const struct trial_state *s, int *group_fd)
 {
 	int *fds = xcalloc(s->n, sizeof(*fds));

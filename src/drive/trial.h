@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening an event only to learn the kernel's answer.  A child does it and exits at once:
- * nothing stays open, and a signal of the event (attr.sigtrap) hits only the child.
+ * Opening an event only to learn the result.  A child does it and exits at once: the event
+ * is closed again, and a signal of the event (attr.sigtrap) reaches only the child.
  */
 #ifndef PEVTRACE_DRIVE_TRIAL_H
 #define PEVTRACE_DRIVE_TRIAL_H
@@ -34,7 +34,7 @@ enum { TRIAL_NONE = -1 };
 struct trial {
 	int error;		/* positive errno, or 0: it opened */
 	uint32_t size;		/* attr.size afterwards */
-	int before_error;	/* errno of an event of the state: the call was not tried */
+	int before_error;	/* errno of an event of the state; if set, the call was not tried */
 };
 
 /*
@@ -45,8 +45,8 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out);
 
 /*
- * Return the errno of whatever answers every call before the kernel's own checks: a seccomp
- * filter, or ENOSYS without perf events.  0: the kernel answers.
+ * Return the errno with which every call fails before the kernel checks it: that of a
+ * seccomp filter, or ENOSYS without perf events.  0: calls reach the kernel's checks.
  */
 int trial_gate(void);
 

@@ -38,7 +38,7 @@ uintptr_t work_called(void)
 	return (uintptr_t)work_function;
 }
 
-/* Called for the first object, which is the program. */
+/* Store the offset of work_function in its file.  The first object is the program: stop there. */
 static int find_called(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	uint64_t *offset = ctx, at = work_called() - info->dlpi_addr;
@@ -163,7 +163,7 @@ static void work_migrate(void)
 	sched_setaffinity(0, sizeof(old), &old);
 }
 
-/* Spin in user mode for long compared to the clock's system call. */
+/* Spin in user mode for much longer than the system call that reads the clock takes. */
 static void work_spin(void)
 {
 	for (volatile int i = 0; i < 100000; i++)

@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How often the variable is written and the function called, by the task and by its child. */
+/* Number of writes of the variable and calls of the function, by the task and by its child. */
 enum { WORK_TIMES = 3, WORK_CHILD_TIMES = 5 };
 
 /* Optional parts. */
 enum {
-	WORK_SPIN = 1 << 0,	/* uses 2 ms of a CPU */
+	WORK_SPIN = 1 << 0,	/* uses 2 ms of CPU time */
 	WORK_MOVE = 1 << 1,	/* migrates to another CPU and back */
 	WORK_BPF = 1 << 2,	/* loads a BPF program */
 	WORK_EXEC = 1 << 3,	/* ends with an exec of pevtrace --version */
@@ -37,7 +37,7 @@ uint64_t work_called_offset(void);
 /* Do the work; cpu: where to run, or -1. */
 void work_do(unsigned int what, int cpu, clockid_t clock, struct work_report *report);
 
-/* Do the last part; does not return if that is an exec. */
+/* Do the last part; do not return if that is an exec. */
 void work_end(unsigned int what);
 
 /* Return the highest CPU that the process may run on. */

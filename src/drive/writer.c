@@ -29,7 +29,7 @@ static bool asks_for(const struct event *e, uint32_t type)
 		{ PERF_RECORD_MMAP, ATTR_MMAP }, { PERF_RECORD_MMAP, ATTR_MMAP_DATA },
 		{ PERF_RECORD_MMAP2, ATTR_MMAP2 }, { PERF_RECORD_COMM, ATTR_COMM },
 		{ PERF_RECORD_FORK, ATTR_TASK }, { PERF_RECORD_EXIT, ATTR_TASK },
-		/* perf_event_task_match() in the kernel accepts these, too */
+		/* as perf_event_task_match() in the kernel */
 		{ PERF_RECORD_FORK, ATTR_COMM }, { PERF_RECORD_EXIT, ATTR_COMM },
 		{ PERF_RECORD_FORK, ATTR_MMAP }, { PERF_RECORD_EXIT, ATTR_MMAP },
 		{ PERF_RECORD_FORK, ATTR_MMAP2 }, { PERF_RECORD_EXIT, ATTR_MMAP2 },
@@ -51,7 +51,7 @@ static bool asks_for(const struct event *e, uint32_t type)
 		if (event_attr(e, bits[i].bit))
 			return true;
 	}
-	return !listed; /* no bit asks for LOST, THROTTLE, ... */
+	return !listed; /* LOST, THROTTLE, ...: no bit requests them */
 }
 
 /* Return whether a record of this format has the record's length. */

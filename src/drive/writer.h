@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the events that share a ring buffer wrote a record. */
+/* Finding which of the events that share a ring buffer wrote a record. */
 #ifndef PEVTRACE_DRIVE_WRITER_H
 #define PEVTRACE_DRIVE_WRITER_H
 

@@ -56,7 +56,7 @@ void dump_on_count(struct view *v, const struct event *e)
 	dump_add_uint(o, "event", e->number);
 	dump_add_uint(o, "id", e->id);
 	dump_add_uint(o, "count", e->count.value);
-	if (!event_told(e) && e->format_known)
+	if (!event_attr_known(e) && e->format_known)
 		dump_add(o, "read_format", json_hex(e->read_format));
 	if (e->count.timed) {
 		dump_add_uint(o, "time_enabled", e->count.enabled);

@@ -94,7 +94,7 @@ static void dump_on_idle(struct view *v, uint64_t ns)
 	output_flush(d->out);
 }
 
-static void dump_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void dump_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
 	struct begun *b = dump_take_begun(d, c->tid);
@@ -109,7 +109,7 @@ static void dump_on_abandon(struct view *v, const struct call *c, bool let_go, u
 	dump_before(d, ns, c->tid);
 	o = dump_task_line(KIND_ABANDONED, c->tid, ns);
 	dump_add_string(o, "call", c->desc->name);
-	dump_add_bool(o, "detached", let_go);
+	dump_add_bool(o, "detached", detached);
 	dump_write(d, c->tid, o);
 	begun_free(b);
 }

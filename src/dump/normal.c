@@ -336,12 +336,12 @@ static void normal_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t n
 }
 
 /* Add an open that did not return: a task may be killed in any call. */
-static void normal_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void normal_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
 {
 	struct normal *n = normal_of(v);
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
 
-	(void)let_go, (void)ns;
+	(void)detached, (void)ns;
 	if (!t || !t->pending || c->desc->class != CLASS_OPEN)
 		return;
 	draft_add(t->pending, "result", "unfinished");

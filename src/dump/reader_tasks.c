@@ -191,7 +191,7 @@ void reader_tell_count(struct line *l)
 		      dump_get_uint(l->o, "time_running", &count.running);
 	model_set_id(s->model, e, id); /* the tracee's own read returned it */
 	e->count = count;
-	if (!event_told(e) && dump_get_hex(l->o, "read_format", &format)) {
+	if (!event_attr_known(e) && dump_get_hex(l->o, "read_format", &format)) {
 		e->read_format = format;
 		e->format_known = true;
 	}

@@ -33,7 +33,7 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 		struct open_attr a = story_attr(t->s, events[i]);
 		enum event_source s = open_attr_source(&a);
 
-		if (story_probe(t->s, events[i]) || !event_told(events[i]) ||
+		if (story_probe(t->s, events[i]) || !event_attr_known(events[i]) ||
 		    open_attr_samples(&a) || s == SOURCE_DUMMY)
 			continue;
 		counting++;
@@ -74,13 +74,13 @@ static void accuracy_samples(const struct story_text *t, bool *head)
 		const struct event *e = events[i];
 		struct open_attr a = story_attr(t->s, e);
 
-		if (story_probe(t->s, e) || !event_told(e) || !open_attr_samples(&a) ||
+		if (story_probe(t->s, e) || !event_attr_known(e) || !open_attr_samples(&a) ||
 		    !(e->maps || e->output))
 			continue;
 		every += open_attr_every_hit(&a);
 		all++;
 		samples += event_records(e, PERF_RECORD_SAMPLE);
-		lost += e->lost_read > e->lost_told ? e->lost_read : e->lost_told;
+		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
 	}
 	if (!all)
 		return;

@@ -65,7 +65,7 @@ static void opens_get_items(const struct story_text *t, const struct family *f,
 {
 	struct open_attr a = story_attr(t->s, f->events[0]);
 
-	out->n = event_told(f->events[0]) ? attr_items(&a, out->list) : 0;
+	out->n = event_attr_known(f->events[0]) ? attr_items(&a, out->list) : 0;
 }
 
 static bool opens_has(const struct opens_items *items, const struct attr_item *item)
@@ -222,7 +222,7 @@ static void opens_paths(const struct story_text *t)
 	size_t nlisted = 0, n;
 
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
-		n = event_told(t->families[i].events[0]) ?
+		n = event_attr_known(t->families[i].events[0]) ?
 			family_kinds(&t->families[i], kinds) : 0;
 		for (size_t k = 0; k < n; k++)
 			opens_path(t, kinds[k], listed, &nlisted);

@@ -46,7 +46,7 @@ static void read_on_offer_event(const struct story_text *t, const struct event *
 	const struct field *f;
 	size_t at = 0;
 
-	while (event_told(e) && (f = layout_next(&w, &at)))
+	while (event_attr_known(e) && (f = layout_next(&w, &at)))
 		if (f != &w.layout->fields[ATTR_TYPE] && f != &w.layout->fields[ATTR_SIZE] &&
 		    f->kind != FIELD_RESERVED && field_get(f, e->attr, e->attr_len))
 			read_on_offer(out, f->name, f->since);

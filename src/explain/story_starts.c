@@ -217,7 +217,7 @@ static bool family_samples(const struct story_text *t, const struct family *f)
 {
 	struct open_attr a = story_attr(t->s, f->events[0]);
 
-	return event_told(f->events[0]) && open_attr_samples(&a);
+	return event_attr_known(f->events[0]) && open_attr_samples(&a);
 }
 
 static struct attr_trigger family_trigger(const struct story_text *t, const struct family *f)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/resolver_internal.h"
+#include "lib/child.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -87,8 +87,7 @@ static bool resolver_start(struct resolver *r)
 	}
 	close(pair[1]);
 	r->socket = pair[0];
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(child);
 	if (child < 0)
 		resolver_stop(r);
 	return child > 0;

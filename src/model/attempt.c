@@ -7,7 +7,7 @@
 
 enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
-/* Count the members that two attrs set alike, and append those that differ. */
+/* Count the members that both attrs set to the same value, and append those that differ. */
 static size_t attempt_diff(const struct attempt *a, const struct event *e, size_t *shared,
 			   struct buf *different)
 {
@@ -50,7 +50,7 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 						bool same_pid)
 {
 	struct event *const *events;
-	/* equal attrs share one copy */
+	/* equal attrs have the same address */
 	const uint8_t *unlike[REMEMBERED] = { NULL };
 	size_t n = model_events(m, &events), shared, nunlike = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Shared copies of attrs, as programs open thousands of events with equal ones. */
+/* One copy for equal attrs: programs open thousands of events with the same one. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len)
 	k->len = len;
 	if (len)
 		memcpy(k->bytes, attr, len);
-	map_set(&m->attrs, hash, k); /* on a collision the newer one is shared */
+	map_set(&m->attrs, hash, k); /* on a collision, only the newer one is shared */
 	return k->bytes;
 }
 

@@ -8,7 +8,7 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-/* Name the event "cpu-clock:u cpu0", from the second of that name on with " #2". */
+/* Return the event's name, "cpu-clock:u cpu0"; the second of that name ends with " #2". */
 static char *open_name_event(struct model *m, const struct event *e,
 			     const uint8_t *attr, size_t len)
 {
@@ -30,7 +30,7 @@ static char *open_name_event(struct model *m, const struct event *e,
 	return exact;
 }
 
-/* Mark the task that an event counts as measured. */
+/* Set task.measured of the task that the event counts. */
 static void mark_measured(struct model *m, const struct call *c, const struct event *e)
 {
 	struct task *target;
@@ -42,7 +42,7 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 		target->measured = true;
 }
 
-/* Copy the attr from the call, at most EVENT_ATTR_MAX bytes. */
+/* Return the captured bytes of the attr, at most EVENT_ATTR_MAX. */
 static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
 	return call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
@@ -61,7 +61,7 @@ static void set_start(struct event *e)
 	e->enabled = !event_attr(e, ATTR_DISABLED);
 }
 
-/* A member counts only while its leader does. */
+/* Update e->enabled and e->start from the leader: a member counts only while its leader does. */
 static void follow_leader(struct event *e)
 {
 	if (e->leader && e->start == START_OPEN && e->leader->start != START_OPEN) {

@@ -29,7 +29,7 @@ void model_sent(struct model *m, struct task *t, const struct call *c)
 	*last = msg;
 }
 
-/* Match the message with the oldest one in transit that has as many descriptors. */
+/* Match the message with the oldest one in transit of the same number of descriptors. */
 void model_received(struct model *m, struct task *t, const struct call *c)
 {
 	struct message **at = &m->passing, *msg;

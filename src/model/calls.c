@@ -16,7 +16,7 @@ static void duplicate(struct task *t, const struct call *c, bool cloexec)
 	struct file *f = fdtab_file(t->files, call_int(c, 0));
 
 	if (c->ret == call_int(c, 0))
-		return; /* dup2 on itself changes nothing */
+		return; /* dup2 onto itself changes nothing */
 	if (f)
 		fdtab_set(t->files, (int)c->ret, f, cloexec);
 	else
@@ -203,8 +203,8 @@ static void after_memory(struct model *m, struct task *t, const struct call *c)
 }
 
 /*
- * A descriptor that is being closed is gone from the start: its number can be
- * another thread's new event before the close's own return is seen.
+ * Remove a descriptor when its close begins: another thread may open an event with the
+ * same number before the return of the close is seen.
  */
 static void enter_close(struct task *t, const struct call *c)
 {

@@ -5,7 +5,7 @@
 
 #include "model/state.h"
 
-/* Opening (call_open.c). */
+/* perf_event_open (call_open.c). */
 void model_after_open(struct model *m, struct task *t, const struct call *c);
 void model_open_failed(struct model *m, struct task *t, const struct call *c);
 
@@ -17,10 +17,7 @@ void model_wait_begins(struct task *t, const struct call *c);
 void model_sent(struct model *m, struct task *t, const struct call *c);
 void model_received(struct model *m, struct task *t, const struct call *c);
 
-/*
- * Return the index in the list of all events from which members of the group can be
- * found: that behind their leader.
- */
+/* Return the leader's index in the list of all events: its group is there and later. */
 static inline size_t group_begins(const struct event *leader)
 {
 	return leader->number - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The decision which calls concern perf. */
+/* Deciding which calls concern perf. */
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/pass.h"
@@ -7,8 +7,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-/* Whether a call is about perf ------------------------------------------ */
 
 static bool polls_event(const struct task *t, const struct call *c)
 {
@@ -91,7 +89,10 @@ static bool concerns_memory(const struct task *t, const struct call *c)
 	return concerns_event(t, c, 4);
 }
 
-/* A sent message concerns perf with an event in it, a received one while any is in transit. */
+/*
+ * Return whether a message concerns perf: a sent one if it passes an event, a received one
+ * while events are in transit.
+ */
 static bool passes_event(const struct model *m, const struct task *t,
 			 const struct call *c)
 {

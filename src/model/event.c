@@ -84,7 +84,7 @@ uint64_t event_attr(const struct event *e, unsigned int member)
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
 }
 
-bool event_told(const struct event *e)
+bool event_attr_known(const struct event *e)
 {
 	return !e->found && !e->unread;
 }
@@ -109,7 +109,7 @@ void event_unref(struct event *e)
 	free(e);
 }
 
-/* A mapping keeps the file open: the event ends with its last descriptor and mapping. */
+/* End the event if it has no descriptor and no mapping left: a mapping keeps its file open. */
 static void event_settle(struct event *e)
 {
 	bool closed = !e->handles && !e->mapped;

@@ -14,8 +14,8 @@ void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		struct buf *out);
 
 /*
- * Return whether len bytes of an attr are enough for a name: without type, size and
- * config it would be that of zeros.
+ * Return whether len bytes of an attr are enough for a name: they must include type, size
+ * and config.
  */
 bool event_name_knows(size_t len);
 

@@ -126,8 +126,8 @@ void fdtab_close(struct fdtab *t, int fd)
 }
 
 /*
- * Does op to every descriptor in a range.  op returns true when it took the
- * descriptor out: then another may have moved into its slot.
+ * Call op for every descriptor in a range.  It returns true if it removed the descriptor:
+ * another one may have moved into its slot.
  */
 static void each_in_range(struct fdtab *t, unsigned int first, unsigned int last,
 			  bool (*op)(struct fdtab *t, int fd, struct fd_slot *s))

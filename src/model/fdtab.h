@@ -35,7 +35,7 @@ struct file *fdtab_file(const struct fdtab *t, int fd);
 struct event *fdtab_event(const struct fdtab *t, int fd);
 
 /*
- * Set fd to f, with a new reference, replacing what was there.  A negative fd, which
+ * Set fd to f, with a new reference, in place of its former file.  A negative fd, which
  * hostile memory can name, is ignored; f is freed then if it has no other reference.
  */
 void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec);

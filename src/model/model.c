@@ -195,7 +195,7 @@ void task_own_files(struct task *t)
 	t->files = copy;
 }
 
-/* Questions ------------------------------------------------------------- */
+/* Queries --------------------------------------------------------------- */
 
 bool model_holds(const struct model *m, pid_t tid)
 {
@@ -317,9 +317,9 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 		e->records = xcalloc(EVENT_RECORD_TYPES, sizeof(*e->records));
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
 	if (type == PERF_RECORD_LOST && len >= 24)
-		e->lost_told += load_uint(bytes + 16, 8);
+		e->lost_reported += load_uint(bytes + 16, 8);
 	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
-		e->lost_told += load_uint(bytes + 8, 8);
+		e->lost_reported += load_uint(bytes + 8, 8);
 }
 
 void model_looked(struct ring *r, uint64_t missed, bool torn)
@@ -335,7 +335,6 @@ void model_blind(struct ring *r, int error)
 	r->blind_error = error;
 }
 
-/* Numbers start at 1 and have no gaps. */
 struct ring *model_ring(const struct model *m, unsigned int number)
 {
 	return map_get(&m->ring_numbers, number);

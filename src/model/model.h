@@ -27,7 +27,7 @@ enum event_start {
 };
 
 enum {
-	EVENT_ATTR_MAX = 256,	/* bytes of an attr that are kept */
+	EVENT_ATTR_MAX = 256,	/* limit of the bytes kept of an attr */
 	EVENT_RECORD_TYPES = 32, /* higher types are counted as 0 */
 };
 
@@ -69,7 +69,7 @@ struct event {
 	unsigned int reads, maps;
 	struct event_count count;
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
-	uint64_t lost_told;	/* as reported by LOST and LOST_SAMPLES records */
+	uint64_t lost_reported;	/* as reported by LOST and LOST_SAMPLES records */
 	uint64_t lost_read;	/* as read by PERF_FORMAT_LOST */
 	/* internal: events whose output is this one */
 	struct model *owner;
@@ -155,10 +155,10 @@ void model_gone(struct model *m, pid_t tid);
 /* Return whether the call concerns perf, in the state at its start. */
 bool model_concerns(struct model *m, const struct call *c);
 
-/* Return whether the call affects later events only: the task unshares its table. */
+/* Return whether the call unshares the task's descriptor table, which matters for later events. */
 bool model_learns(const struct model *m, const struct call *c);
 
-/* Return whether the model requires the return of this call. */
+/* Return whether the model must see the return of this call. */
 bool model_needs(enum call_id id);
 
 /* Update the model at syscall-enter: calls that cannot fail, such as close. */
@@ -179,11 +179,11 @@ bool model_involved(const struct model *m, pid_t tid);
 /* Return whether the event was only opened and closed, to probe the kernel. */
 bool event_is_probe(const struct event *e);
 
-/* Return how many records of a type it wrote, as far as seen; type 0: all other types. */
+/* Return the number of records of a type that were seen of the event; type 0: all other types. */
 uint64_t event_records(const struct event *e, uint32_t type);
 
-/* Return whether the attr is known: the event is neither found nor unread. */
-bool event_told(const struct event *e);
+/* Return whether the attr is known: neither found nor unread is set. */
+bool event_attr_known(const struct event *e);
 
 /* Return the event to whose ring buffer its records go, or went before it was closed. */
 const struct event *event_writes_to(const struct event *e);
@@ -195,8 +195,8 @@ uint64_t event_attr(const struct event *e, unsigned int member);
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 
 /*
- * Return the event that this open created, after model_exit(); before that, the event
- * that its number referred to so far.  NULL: none.
+ * Return the event that this open created, or NULL.  Call it after model_exit(): before, it
+ * returns the event that the number referred to until then.
  */
 struct event *model_opened(const struct model *m, const struct call *c);
 
@@ -253,7 +253,7 @@ void model_each_waited(const struct model *m, const struct call *c,
 void model_each_writer(struct model *m, const struct ring *r,
 		       void (*hook)(void *ctx, struct event *e), void *ctx);
 
-/* Return all events and so on ever seen, in their order; requires keep. */
+/* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);
 size_t model_rings(const struct model *m, struct ring *const **list);
 size_t model_attempts(const struct model *m, const struct attempt **list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Internal state of the model, shared by its files only. */
+/* State of the model, shared by its files only. */
 #ifndef PEVTRACE_MODEL_STATE_H
 #define PEVTRACE_MODEL_STATE_H
 
@@ -16,7 +16,7 @@ struct space {
 
 struct task {
 	pid_t tid, pid;
-	bool measured;		/* an event counts it, or its parent */
+	bool measured;		/* an event counts it or counted its parent at fork */
 	struct fdtab *files;
 	struct space *space;
 	struct task_info *info;	/* NULL unless the model keeps */
@@ -41,10 +41,10 @@ struct model {
 	uint64_t now_ns;	/* time of the last call */
 	struct map tasks;	/* tid to struct task */
 	struct map by_id;	/* kernel id to struct event */
-	struct map event_numbers, ring_numbers; /* to those that are not freed */
-	unsigned int nevents, nrings;	/* numbers given out */
+	struct map event_numbers, ring_numbers; /* number -> object, until it is freed */
+	unsigned int nevents, nrings;	/* the last numbers used */
 	struct map attrs;	/* hash of an attr to struct attr_kept (attr_keep.c) */
-	struct map name_counts;	/* hash of an event's name to how often it came */
+	struct map name_counts;	/* hash of an event's name to the number of events */
 	struct message *passing; /* sent and not yet received, oldest first */
 	/* with keep */
 	struct list events, rings, tasks_seen;
@@ -56,25 +56,22 @@ struct task *model_task(const struct model *m, pid_t tid);
 
 void list_add(struct list *l, void *item);
 
-/*
- * A copy of an attr, which all share whose attrs are equal, to be given back as
- * often as it was asked for.
- */
+/* Return a copy of an attr, shared by equal ones; call attr_forget() once for each call. */
 const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len);
 void attr_forget(struct model *m, const uint8_t *kept);
 
-/* Gives the task a descriptor table of its own (exec, unshare). */
+/* Unshare the task's descriptor table (exec, unshare). */
 void task_own_files(struct task *t);
 
-/* Events and rings are counted by reference; the last one frees.  attr is copied. */
+/* Create an event with one reference and a copy of attr; take a reference; release one. */
 struct event *event_new(struct model *m, const uint8_t *attr, size_t len);
 struct event *event_ref(struct event *e);
 void event_unref(struct event *e);
 
-/* Its records go to that one's ring from now on; NULL: to its own. */
+/* Redirect the event's records to the ring of output; NULL: to its own. */
 void event_redirect(struct event *e, struct event *output);
 
-/* One descriptor or mapped ring more or less; the last one less ends it. */
+/* Count descriptors or mapped rings up or down by change; the last one ends the event. */
 void event_handles(struct event *e, int change);
 void event_mapped(struct event *e, int change);
 

@@ -269,11 +269,11 @@ static void chrome_on_exit(struct view *view, const struct call *c)
 	write_complete(v, b, c->start_ns, c->exit_ns);
 }
 
-static void chrome_on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+static void chrome_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
 {
 	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)c->tid);
 
-	(void)let_go;
+	(void)detached;
 	if (b)
 		write_complete(to_chrome(view), b, b->ns, ns);
 }

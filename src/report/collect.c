@@ -316,7 +316,7 @@ static void report_on_exit(struct view *v, const struct call *c)
 	buf_free(&result);
 }
 
-static void report_on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void report_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
 {
 	struct report *r = to_report(v);
 	struct pending *p = take_pending(r, c->tid);
@@ -325,7 +325,7 @@ static void report_on_abandon(struct view *v, const struct call *c, bool let_go,
 	if (!p)
 		return;
 	p->row.end_ns = ns;
-	finish_row(r, p, let_go ? "<detached ...>" :
+	finish_row(r, p, detached ? "<detached ...>" :
 		   strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
 }
 

@@ -31,7 +31,7 @@ static void set_group_facts(const struct report *r, const struct call *c, struct
 		return;
 	g->alive = FACT_YES;
 	g->leads = fact_of(!e->leader);
-	if (!event_told(e))
+	if (!event_attr_known(e))
 		return;
 	g->attr = e->attr;
 	g->len = e->attr_len;

@@ -6,7 +6,7 @@
 #include "lib/die.h"
 #include "session/session_internal.h"
 
-/* The beginning and the end ----------------------------------------------- */
+/* Start and end ----------------------------------------------------------- */
 
 void session_start(struct session *s, const struct session_setup *setup,
 		   const struct session_facts *facts)
@@ -47,7 +47,7 @@ void session_end(struct session *s)
 
 void session_tick(struct session *s, uint64_t ns)
 {
-	TELL(s, idle, ns);
+	EACH_VIEW(s, idle, ns);
 }
 
 bool session_shows(const struct session *s, const struct call *c)
@@ -60,7 +60,7 @@ bool session_shows(const struct session *s, const struct call *c)
 
 /* Tasks --------------------------------------------------------------------- */
 
-/* Return what the kernel calls a task that runs the program of that path. */
+/* Return the name that exec of that path gives to a task. */
 static const char *session_comm_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -73,13 +73,13 @@ void session_born(struct session *s, const struct birth *b, uint64_t ns)
 	model_born(s->model, b);
 	if (s->program && !b->parent && !b->attached) /* its exec is not reported */
 		model_comm(s->model, b->tid, session_comm_of(s->program));
-	TELL(s, born, b, ns);
+	EACH_VIEW(s, born, b, ns);
 }
 
 void session_comm(struct session *s, pid_t tid, const char *comm)
 {
 	model_comm(s->model, tid, comm);
-	TELL(s, comm, tid, comm);
+	EACH_VIEW(s, comm, tid, comm);
 }
 
 void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info)
@@ -87,18 +87,18 @@ void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *
 	bool shown = model_involved(s->model, tid) &&
 		     (!s->selection || selection_has_signal(s->selection, info->si_signo));
 
-	TELL(s, signalled, tid, ns, info, shown);
+	EACH_VIEW(s, signalled, tid, ns, info, shown);
 }
 
 void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
 		    const char *exe)
 {
-	/* a measured program's exec is where enable_on_exec acts */
+	/* the exec of a measured task is shown: enable_on_exec takes effect there */
 	bool shown = model_involved(s->model, former);
 
 	if (map_del(&s->shown, (uint64_t)former) || shown)
 		map_set(&s->shown, (uint64_t)tid, s);
-	TELL(s, execed, tid, former, ns, exe, shown);
+	EACH_VIEW(s, execed, tid, former, ns, exe, shown);
 	model_execed(s->model, tid, former);
 	if (exe)
 		model_comm(s->model, tid, session_comm_of(exe));
@@ -110,12 +110,12 @@ void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
 	bool shown = map_del(&s->shown, (uint64_t)tid) || model_involved(s->model, tid);
 
 	if (c)
-		TELL(s, abandon, c, how == END_DETACHED, ns);
-	TELL(s, gone, tid, ns, how, status, shown);
+		EACH_VIEW(s, abandon, c, how == END_DETACHED, ns);
+	EACH_VIEW(s, gone, tid, ns, how, status, shown);
 	model_gone(s->model, tid);
 }
 
-/* What a task held before it was followed --------------------------------------- */
+/* State from before attach ------------------------------------------------------- */
 
 struct adopted_fd {
 	int fd;
@@ -149,10 +149,10 @@ static void adoption_tell_ring(void *ctx, const struct ring *r)
 {
 	struct adoption *a = ctx;
 
-	TELL(a->session, found_ring, a->tid, r);
+	EACH_VIEW(a->session, found_ring, a->tid, r);
 }
 
-/* In the order of the events' numbers: the reader of a dump gives these out again. */
+/* Report events in the order of their numbers: the reader of a dump assigns them anew. */
 void session_adopt(struct session *s, pid_t tid)
 {
 	struct adoption a = { .session = s, .tid = tid };
@@ -162,7 +162,7 @@ void session_adopt(struct session *s, pid_t tid)
 	if (a.n)
 		qsort(a.fds, a.n, sizeof(*a.fds), adoption_compare);
 	for (size_t i = 0; i < a.n; i++)
-		TELL(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
+		EACH_VIEW(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
 	free(a.fds);
 	model_each_mapping(s->model, tid, adoption_tell_ring, &a);
 }
@@ -172,7 +172,7 @@ void session_found(struct session *s, pid_t tid, int fd, bool cloexec)
 	const struct event *e = model_found(s->model, tid, fd, cloexec);
 
 	if (e)
-		TELL(s, found, tid, fd, cloexec, e);
+		EACH_VIEW(s, found, tid, fd, cloexec, e);
 }
 
 static void session_take_last(void *ctx, const struct ring *r)
@@ -187,7 +187,7 @@ void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t e
 	model_found_ring(s->model, tid, start, end);
 	model_each_mapping(s->model, tid, session_take_last, &last);
 	if (last)
-		TELL(s, found_ring, tid, last);
+		EACH_VIEW(s, found_ring, tid, last);
 }
 
 /* Calls --------------------------------------------------------------------------- */
@@ -196,22 +196,22 @@ void session_enter(struct session *s, const struct call *c)
 {
 	if (c->shown)
 		map_set(&s->shown, (uint64_t)c->tid, s);
-	TELL(s, enter, c);
+	EACH_VIEW(s, enter, c);
 	model_enter(s->model, c);
 }
 
 void session_exit(struct session *s, const struct call *c)
 {
-	TELL(s, before_exit, c);
+	EACH_VIEW(s, before_exit, c);
 	model_exit(s->model, c);
-	TELL(s, exit, c);
+	EACH_VIEW(s, exit, c);
 }
 
 void session_stack(struct session *s, pid_t tid, const struct view_frame *frames,
 		   size_t n, const char *why)
 {
 	if (s->stacks)
-		TELL(s, stack, tid, frames, n, why);
+		EACH_VIEW(s, stack, tid, frames, n, why);
 }
 
 /* Rings and counts -------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_recor
 	model_recorded(r->ring, r->event, r->bytes, r->len);
 	r->hooks = &s->hooks;
 	s->recording = r->event;
-	TELL(s, record, tid, ns, r);
+	EACH_VIEW(s, record, tid, ns, r);
 }
 
 void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l)
@@ -230,16 +230,16 @@ void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view
 		model_blind(l->ring, l->error);
 	else
 		model_looked(l->ring, l->missed, l->torn);
-	TELL(s, looked, tid, ns, l);
+	EACH_VIEW(s, looked, tid, ns, l);
 }
 
 void session_learnt_id(struct session *s, struct event *e, uint64_t id)
 {
 	model_set_id(s->model, e, id);
-	TELL(s, learnt_id, e);
+	EACH_VIEW(s, learnt_id, e);
 }
 
 void session_count(struct session *s, const struct event *e)
 {
-	TELL(s, count, e);
+	EACH_VIEW(s, count, e);
 }

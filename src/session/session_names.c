@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The names that decoders ask for, and which of them the views have heard. */
+/* The names that decoders look up, each reported once to the views. */
 #include <stddef.h>
 
 #include "host/rawdata.h"
@@ -15,8 +15,8 @@ static struct session *session_of(const struct names *n)
 	return (struct session *)((char *)n - offsetof(struct session, names));
 }
 
-/* Return whether the views have not heard this name yet. */
-static bool session_is_news(struct session *s, enum name_kind kind, uint64_t key)
+/* Note that a name is reported to the views; return whether it is for the first time. */
+static bool session_is_new_name(struct session *s, enum name_kind kind, uint64_t key)
 {
 	return !map_set(&s->named, key << 3 | kind, s);
 }
@@ -26,8 +26,8 @@ static const char *session_name_pmu(const struct names *n, uint32_t type)
 	struct session *s = session_of(n);
 	const char *name = s->source->pmu ? s->source->pmu(s->source, type) : NULL;
 
-	if (session_is_news(s, NAME_PMU, type))
-		TELL(s, name_pmu, type, name);
+	if (session_is_new_name(s, NAME_PMU, type))
+		EACH_VIEW(s, name_pmu, type, name);
 	return name;
 }
 
@@ -37,8 +37,8 @@ static const char *session_name_tracepoint(const struct names *n, uint64_t id)
 	const char *name = s->source->tracepoint ? s->source->tracepoint(s->source, id) : NULL;
 
 	/* a tracepoint that is not found now may be found later */
-	if (name && session_is_news(s, NAME_TRACEPOINT, id))
-		TELL(s, name_tracepoint, id, name);
+	if (name && session_is_new_name(s, NAME_TRACEPOINT, id))
+		EACH_VIEW(s, name_tracepoint, id, name);
 	return name;
 }
 
@@ -53,12 +53,12 @@ static const char *session_name_terms(const struct names *n, uint32_t type,
 		name = s->source->terms(s->source, type, config, nconfigs);
 	for (size_t i = 0; i < nconfigs; i++)
 		key = hash_word(key, config[i]);
-	if (session_is_news(s, NAME_TERMS, key))
-		TELL(s, name_terms, type, config, nconfigs, name);
+	if (session_is_new_name(s, NAME_TERMS, key))
+		EACH_VIEW(s, name_terms, type, config, nconfigs, name);
 	return name;
 }
 
-/* Descriptors are reused: the views hear a name that differs from the last one. */
+/* Return whether the name differs from the last one reported: descriptors are reused. */
 static bool session_is_new_fd(struct session *s, pid_t tid, int64_t fd, const char *name)
 {
 	uint64_t hash = hash_text(HASH_START, name ? name : "") | 1; /* never NULL */
@@ -80,7 +80,7 @@ static const char *session_name_fd(const struct names *n, const struct call *c, 
 		return NULL;
 	name = s->source->fd(s->source, c, fd);
 	if (session_is_new_fd(s, c->tid, fd, name))
-		TELL(s, name_fd, c->tid, fd, name);
+		EACH_VIEW(s, name_fd, c->tid, fd, name);
 	return name;
 }
 
@@ -104,8 +104,8 @@ static const char *session_name_format(void *ctx, uint64_t id)
 	struct session *s = ctx;
 	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
 
-	if (text && session_is_news(s, NAME_FORMAT, id))
-		TELL(s, name_format, id, text);
+	if (text && session_is_new_name(s, NAME_FORMAT, id))
+		EACH_VIEW(s, name_format, id, text);
 	return text;
 }
 
@@ -119,7 +119,7 @@ static bool session_emit_raw(void *ctx, const uint8_t *data, size_t len, struct 
 	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
 }
 
-/* Mappings change: the views hear a name that differs from the last one. */
+/* Look up a symbol; report it if it differs from the last one reported: mappings change. */
 static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
 				       unsigned int cpumode, bool after_call)
 {
@@ -132,7 +132,7 @@ static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
 		     map_del(&s->symbols_named, key);
 
 	if (last != (void *)hash)
-		TELL(s, name_symbol, pid, ip, cpumode, after_call, name);
+		EACH_VIEW(s, name_symbol, pid, ip, cpumode, after_call, name);
 	return name;
 }
 
@@ -146,8 +146,9 @@ void session_names_init(struct session *s)
 	const struct names *source = s->source;
 
 	s->names = (struct names){
-		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint, .terms = session_name_terms,
-		.fd = session_name_fd, .read_format = session_read_format, .event = session_name_event,
+		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint,
+		.terms = session_name_terms, .fd = session_name_fd,
+		.read_format = session_read_format, .event = session_name_event,
 		.page_size = source->page_size,
 	};
 	s->hooks = (struct record_hooks){

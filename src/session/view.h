@@ -24,7 +24,7 @@ struct view_frame {
 	bool inlined;		/* into the function of the next frame; offset is 0 */
 };
 
-enum { VIEW_FRAMES = 256 };	/* that a stack has at most */
+enum { VIEW_FRAMES = 256 };	/* limit of a stack */
 
 /* A record, its ring, and the event that wrote it. */
 struct view_record {
@@ -37,23 +37,21 @@ struct view_record {
 	size_t len;
 };
 
-/* One look into a ring, after its records. */
+/* The end of one read of a ring, reported after its records. */
 struct view_look {
 	struct ring *ring;
 	const uint8_t *page;	/* struct perf_event_mmap_page */
 	size_t page_len;
 	uint64_t missed;	/* bytes overwritten before they could be read */
-	bool torn;		/* some bytes were no records */
-	int error;		/* if not 0: the look failed with this errno, and nothing else
-				   is known */
+	bool torn;		/* some bytes were not valid records */
+	int error;		/* errno if the read failed, and no other member is valid; else 0 */
 };
 
 /* Why a task is no longer followed. */
 enum view_end { END_EXIT, END_DETACHED, END_SUPERSEDED };
 
 /*
- * Any hook may be NULL.  shown: whether the user wants to see it, for views that
- * print.
+ * Any hook may be NULL.  shown: whether the selection includes it, for views that print.
  */
 struct view_ops {
 	/* A task is followed from now on. */
@@ -81,9 +79,9 @@ struct view_ops {
 	void (*enter)(struct view *v, const struct call *c);
 	void (*before_exit)(struct view *v, const struct call *c);
 	void (*exit)(struct view *v, const struct call *c);
-	/* The task died in the call, or was detached in it (let_go). */
-	void (*abandon)(struct view *v, const struct call *c, bool let_go, uint64_t ns);
-	/* The stack of the task's current call; why: why it is incomplete, or NULL. */
+	/* The task died in the call or, if detached, was detached in it. */
+	void (*abandon)(struct view *v, const struct call *c, bool detached, uint64_t ns);
+	/* The stack of the task's current call; why: a text, why it is incomplete, or NULL. */
 	void (*stack)(struct view *v, pid_t tid, const struct view_frame *frames,
 		      size_t n, const char *why);
 	void (*record)(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
@@ -97,10 +95,10 @@ struct view_ops {
 	/* The task runs a new program; the calling thread's tid was former; exe may be NULL. */
 	void (*execed)(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		       const char *exe, bool shown);
-	/* The task is no longer followed; status: as from wait(2), of END_EXIT. */
+	/* The task is no longer followed; status: as from wait(2), for END_EXIT. */
 	void (*gone)(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		     int status, bool shown);
-	/* Time passes: make visible what was written. */
+	/* Called regularly: flush output. */
 	void (*idle)(struct view *v, uint64_t ns);
 	/* The session ends; its model still exists. */
 	void (*free)(struct view *v);
@@ -108,7 +106,7 @@ struct view_ops {
 
 struct view {
 	const struct view_ops *ops;
-	struct view *next;	/* the session's */
+	struct view *next;	/* used by the session */
 };
 
 #endif

@@ -58,7 +58,7 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 	const struct open_attr a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
 
-	if (!event_told(e))
+	if (!event_attr_known(e))
 		return;
 	if (!period)
 		buf_adds(out, ", counting");
@@ -121,7 +121,7 @@ void summary_add_counter(const struct event *e, struct buf *out)
 
 void summary_add_records(const struct event *e, struct buf *out)
 {
-	uint64_t lost = e->lost_read > e->lost_told ? e->lost_read : e->lost_told;
+	uint64_t lost = e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
 	const char *sep = "";
 
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {

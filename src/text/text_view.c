@@ -184,7 +184,7 @@ static void text_on_exit(struct view *view, const struct call *c)
 	pending_done(v, p);
 }
 
-static void text_on_abandon(struct view *view, const struct call *c, bool let_go, uint64_t ns)
+static void text_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
 {
 	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
@@ -193,10 +193,10 @@ static void text_on_abandon(struct view *view, const struct call *c, bool let_go
 	if (!p)
 		return;
 	ends = !strncmp(p->desc->name, "exit", 4);
-	if (v->o->status & (let_go ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
+	if (v->o->status & (detached ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
 			    STATUS_UNFINISHED)) {
 		begin_last_line(v, p, ns);
-		if (let_go)
+		if (detached)
 			buf_adds(&v->line, " <detached ...>");
 		else if (ends)
 			buf_adds(&v->line, ") = ?");

@@ -14,7 +14,7 @@ void birth_event(struct tracer *t, struct task *parent, unsigned int event);
 /* Keep an early task in its stop.  task: NULL at its first wait status. */
 void birth_early(struct tracer *t, struct task *task, pid_t tid, int status);
 
-/* Call the born hook for tasks whose event has not come for long: the parent was killed. */
+/* Call the born hook for early tasks older than 300 ms: their parents were killed. */
 void birth_adopt(struct tracer *t);
 
 /*

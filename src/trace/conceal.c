@@ -40,7 +40,7 @@ static void conceal_change(struct task *task, int what, uintptr_t at, unsigned l
 	task->conceal.word = was;
 }
 
-/* Clear CLONE_UNTRACED; return whether it was set. */
+/* Clear CLONE_UNTRACED; return whether it was set and is cleared. */
 static bool clear_untraced(struct task *task, const struct arch *arch, enum call_id id,
 			   const uint64_t *args)
 {

@@ -11,7 +11,7 @@
  *   epoll_wait and the like, socket	Fail with EINTR when a tracer interrupts them:
  *     calls with a timeout		restart them.
  *
- * On x86 only.
+ * Implemented for x86-64 and the i386 programs that it runs.
  */
 #ifndef PEVTRACE_TRACE_CONCEAL_H
 #define PEVTRACE_TRACE_CONCEAL_H

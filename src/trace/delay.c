@@ -6,7 +6,7 @@
 #include "trace/resume.h"
 #include "trace/task.h"
 
-enum { SLEEP_NS = 2000000 };	/* shorter delays are slept through: the pulse is too slow */
+enum { SLEEP_NS = 2000000 };	/* sleep for shorter delays: the pulse is too slow */
 
 bool delay_task(struct tracer *t, struct task *task, uint64_t ns)
 {

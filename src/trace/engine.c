@@ -16,7 +16,7 @@
 #include "trace/task.h"
 #include "trace/wait_rounds.h"
 
-enum { BURST = 256 };	/* stops between two looks at signals, delays and ticks */
+enum { BURST = 256 };	/* stops between two checks for signals, delays and ticks */
 
 struct tracer *trace_new(const struct trace_options *opts,
 			 const struct trace_ops *ops, void *ctx)
@@ -68,7 +68,7 @@ static void wait_for_all(struct tracer *t)
 		stack_rest(t);
 		tick(t);
 	}
-	/* Tasks that are no children any more: another thread waited for them. */
+	/* The tasks left are no longer children: another thread waited for them. */
 	leave_forget(t);
 }
 

@@ -80,7 +80,7 @@ static bool want_filter(struct tracer *t)
 {
 	int err;
 
-	/* Tasks that have a filter cannot be detached: see leave.h. */
+	/* Tasks with a filter cannot be detached: see leave.h. */
 	if (t->opts->no_seccomp || t->opts->detach_on_exec)
 		return false;
 	if (t->filter.len)

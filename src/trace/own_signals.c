@@ -89,7 +89,7 @@ static void own_signals_act(struct tracer *t, const siginfo_t *info)
 	if (sigismember(&t->stop_signals, info->si_signo) == 1)
 		signal_forward_stop(t, info->si_signo);
 	if (!signal_forward_is_end(info->si_signo))
-		return; /* it was meant for the launched program, which has ended */
+		return; /* sent to the launched program, which has ended */
 	if (t->leaving) {
 		/* Some task does not stop; the exit of pevtrace detaches it. */
 		leave_kill_filtered(t);

@@ -5,15 +5,15 @@
 
 struct tracer;
 
-/* Note the inherited mask and ignored signals; block the signals that ask for the end. */
+/* Save the inherited mask and ignored signals; block SIGINT, SIGTERM, SIGHUP and SIGQUIT. */
 void own_signals_block(struct tracer *t);
 
-/* Act on all pending signals.  No task may be left afterwards. */
+/* Act on all pending signals, which may remove all tasks. */
 void own_signals_handle(struct tracer *t);
 
 /*
- * Restore the inherited mask and actions.  The next signal of each kind that asks for
- * the end only interrupts a system call, so that pending output can be written.
+ * Restore the inherited mask and actions.  The next SIGINT, SIGTERM, SIGHUP and SIGQUIT
+ * only interrupt a system call, so that pending output can be written.
  */
 void own_signals_restore(struct tracer *t);
 

@@ -8,7 +8,7 @@ struct tracer;
 void pulse_start(struct tracer *t);
 void pulse_stop(struct tracer *t);
 
-/* Set the period: a millisecond while tasks are delayed, otherwise a tick at most. */
+/* Set the period: 1 ms while tasks are delayed, otherwise 100 ms or a tick if that is shorter. */
 void pulse_set(const struct tracer *t);
 
 #endif

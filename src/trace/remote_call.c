@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The task is behind its syscall instruction: it is set back to it with other registers.
- * Signals are blocked.  SIGSTOP cannot be blocked, and is delivered at once: a SIGSTOP
- * sent again later could follow the SIGCONT that was to end it.  The calls are made
- * nevertheless, and the task is in group-stop afterwards if the stop lasts.
+ * The task has just executed a syscall instruction: set it back to that, with other
+ * registers.  Signals are blocked, except SIGSTOP, which cannot be and is delivered at
+ * once: a SIGSTOP sent again later could follow the SIGCONT that was to end it.  The calls
+ * are made nevertheless, and the task is in group-stop afterwards if the stop lasts.
  */
 #include "trace/remote_call.h"
 
@@ -44,8 +44,8 @@ bool remote_call_begin(struct remote_call *r, pid_t tid)
 }
 
 /*
- * Wait for the next ptrace stop; return false if the task ended.  A thread that was
- * killed by another one's exec may stay a zombie until others are waited for: give it up.
+ * Wait for the next ptrace stop; return false if the task ended.  Do not wait for a zombie:
+ * a thread killed by another one's exec remains one until others are waited for.
  */
 static bool next_stop(struct remote_call *r)
 {
@@ -60,7 +60,7 @@ static bool next_stop(struct remote_call *r)
 	return !r->gone;
 }
 
-/* Note a stop that is not part of the call; return the signal to deliver, or 0. */
+/* Record a stop that is not part of the call; return the signal to deliver, or 0. */
 static int note_stop(struct remote_call *r)
 {
 	r->interrupted = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * System calls that a tracee makes for the tracer.  Its registers, memory, signal mask
- * and pending signals are as before afterwards.  x86-64 only.
+ * System calls that a tracee makes for the tracer, which leave its registers, memory,
+ * signal mask and pending signals unchanged.  x86-64 only.
  */
 #ifndef PEVTRACE_TRACE_REMOTE_CALL_H
 #define PEVTRACE_TRACE_REMOTE_CALL_H

@@ -18,7 +18,7 @@ void trace_recheck(struct tracer *t)
 		if (task->every_call || task->early || task->starting || !task->filtered ||
 		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
 			continue;
-		/* Do not fail the call that it sleeps in: its next stop brings it under watch. */
+		/* An interrupt would fail the call that it sleeps in: wait for its next stop. */
 		if (nr_is_interruptible(&t->nrs, task->arch ? task->arch : arch_native(),
 					proc_syscall(task->tid)))
 			continue;

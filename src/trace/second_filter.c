@@ -41,7 +41,7 @@ struct second_filter *second_filter_inherit(const struct second_filter *f, pid_t
 	copy->refs = 1;
 	if (!f->held)
 		return copy;
-	/* The parent may have got its filters, from another thread, after it made the child. */
+	/* Another thread of the parent may have installed filters after the fork. */
 	filters = proc_status(tid, filters_key);
 	if (filters != proc_status(parent, filters_key)) {
 		copy->filters = filters;

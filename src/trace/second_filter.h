@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The second filter: seccomp filters that a process gets when it opens or receives
- * its first event, for calls on the descriptors of events.
+ * The second filter: seccomp filters that are installed in a process when it opens or
+ * receives its first event, and stop calls on the descriptors of events.
  */
 #ifndef PEVTRACE_TRACE_SECOND_FILTER_H
 #define PEVTRACE_TRACE_SECOND_FILTER_H
@@ -16,9 +16,9 @@ struct tracer;
 /* The filters of a process.  Its threads have the same ones (SECCOMP_FILTER_FLAG_TSYNC). */
 struct second_filter {
 	unsigned int refs;
-	long filters;	/* how many seccomp filters the tracer expects in it */
-	size_t ranges;	/* how many of tracer.ranges they cover */
-	bool held;	/* they stop at WATCH_HELD calls */
+	long filters;	/* number of seccomp filters that the tracer expects in it */
+	size_t ranges;	/* number of tracer.ranges that they cover */
+	bool held;	/* they stop WATCH_HELD calls */
 	bool refused;	/* the process cannot have a second filter */
 };
 

@@ -54,7 +54,7 @@ static bool install(struct remote_call *r, const struct filter *f)
 	return ok;
 }
 
-/* Return whether a remote call may follow: the call is not restarted and has no signal mask. */
+/* Return whether remote_call_begin() is possible: no restart, and no signal mask to restore. */
 static bool call_is_over(const struct call *c)
 {
 	return !c->failed && c->arch == arch_native() && c->desc->class != CLASS_POLL &&

@@ -27,7 +27,7 @@ static int fd_arg(enum call_watch watch)
 	}
 }
 
-/* Jump offsets that stand for the test of an argument until its place is known. */
+/* jump_to_arg + N: placeholder for the jump offset to the test of argument N. */
 static const uint32_t jump_to_arg = UINT32_MAX - CALL_MAX_ARGS;
 
 static void emit(struct buf *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
@@ -87,7 +87,7 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 	((struct sock_filter *)b->data)[over].k = (uint32_t)(emit_length(b) - over - 1);
 }
 
-/* Let the jumps to the test of this argument lead to the end of the program. */
+/* Resolve the jumps to the test of this argument: it begins at the end of the program. */
 static void emit_land(struct buf *b, int arg)
 {
 	struct sock_filter *insns = (struct sock_filter *)b->data;

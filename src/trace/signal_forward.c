@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * To its parent, pevtrace is the launched program: who signals the program has the pid
- * of pevtrace, and both are in one process group.  A signal to pevtrace alone is
- * forwarded; one that the whole group got is not.  Neither ends pevtrace.
+ * The parent of pevtrace knows the launched program by the pid of pevtrace, and signals
+ * that.  Both are in one process group.  A signal to pevtrace alone is forwarded, one to
+ * the whole group is not.  Neither ends pevtrace.
  */
 #include "trace/signal_forward.h"
 
@@ -12,11 +12,11 @@
 #include "lib/clock.h"
 #include "trace/task.h"
 
-/* So many requests to end within this time kill the program. */
+/* Kill the program at this number of requests to end within this time. */
 enum { END_REQUESTS = 3 };
 static const uint64_t end_requests_ns = 2000000000;
 
-/* Deliveries of one signal to a process group differ by less; pevtrace fetches its own late. */
+/* If one signal went to both, pevtrace fetches it within this time of the program's delivery. */
 static const uint64_t same_ns = 1000000000;
 
 bool signal_forward_is_end(int sig)
@@ -77,8 +77,8 @@ static bool program_got_from_kernel(const struct tracer *t, int sig)
 }
 
 /*
- * Return whether the sender signalled the program as well.  A signal that is still pending
- * in the program need not be known: a second one adds nothing to it.
+ * Return whether the sender signalled the program as well.  Signals that are still pending
+ * in the program are not considered: sending them once more has no effect.
  */
 static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 {
@@ -122,8 +122,8 @@ static bool end_at_once(struct tracer *t)
 }
 
 /*
- * Forward a signal with its value, but from pevtrace: signal_forward_note() must not take
- * it for one sent to both.
+ * Forward a signal with its value, but with the pid of pevtrace, so that
+ * signal_forward_note() does not mistake it for one sent to both.
  */
 static void queue_signal(pid_t to, siginfo_t info)
 {

@@ -35,7 +35,7 @@ void signal_forward_note(struct tracer *t, const struct task *task, const siginf
 /* Stop pevtrace by one of tracer.stop_signals once the launched program has stopped or ended. */
 void signal_forward_stop(struct tracer *t, int sig);
 
-/* The launched program is in group-stop: let a pending stop signal stop pevtrace. */
+/* Let a pending stop signal stop pevtrace: the launched program is in group-stop. */
 void signal_forward_group_stop(struct tracer *t);
 
 #endif

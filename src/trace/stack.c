@@ -16,18 +16,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/child.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "trace/walker.h"
 
-/* Each death costs the time of a walk, and hostile programs may be many. */
+/* Limit the time that hostile programs can cost: each death takes that of a walk. */
 enum { MAX_DEATHS = 8 };
 
-/* wait4() cannot fail with ECHILD while the walker is there: an idle one is ended. */
+/* End a walker that is idle for so long: while it exists, wait4() cannot fail with ECHILD. */
 static const uint64_t rest_ns = 2000000000;
 
 struct stacks {
-	pid_t walker;		/* our child; 0: not running */
+	pid_t walker;		/* child process; 0: not running */
 	int socket;		/* to the walker */
 	uint64_t used_ns;
 	unsigned int deaths;
@@ -70,8 +71,7 @@ static void end_walker(struct stacks *s)
 		return;
 	close(s->socket);
 	kill(s->walker, SIGKILL);
-	while (waitpid(s->walker, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(s->walker);
 	s->walker = 0;
 }
 
@@ -141,7 +141,7 @@ void stack_forget(struct tracer *t, struct task *task)
 	task->unwalkable = false;
 }
 
-/* Receive an answer; false when the walker has died, hangs, or answers nonsense. */
+/* Receive an answer; return false if the walker died, hangs or sends an invalid answer. */
 static bool stack_next_answer(const struct stacks *s, struct walk_answer *a, uint64_t until)
 {
 	for (;;) {
@@ -166,7 +166,7 @@ static enum walk_end stack_answers(const struct stacks *s,
 				  void (*frame)(void *ctx, const struct trace_frame *f),
 				  void *ctx)
 {
-	/* a little after the walker's own limit */
+	/* the walker's own limit comes first */
 	uint64_t until = clock_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
 	struct walk_answer a;
 
@@ -222,12 +222,12 @@ const char *trace_stack(struct tracer *t, pid_t tid, bool named,
 			void *ctx)
 {
 	static const char *const ends[WALK_ENDS] = {
-		[WALK_GOES_ON] = "libunwind crashed or hung over the files of this program",
+		[WALK_GOES_ON] = "libunwind crashed or hung on the files of this program",
 		[WALK_NO_LIBUNWIND] = "libunwind cannot examine the task",
 		[WALK_NO_REGISTERS] = "the registers of the task cannot be read",
 		[WALK_NO_POINTER] = "the instruction pointer cannot be read",
 		[WALK_NO_INFORMATION] = "no unwind information at this address",
-		[WALK_CUT_OFF] = "the stack goes on, but without unwind information",
+		[WALK_CUT_OFF] = "no unwind information beyond this frame",
 		[WALK_DEEP] = "the stack is deeper than 64 frames",
 	};
 	struct task *task = task_find(t, tid);

@@ -9,14 +9,14 @@
 struct task;
 struct tracer;
 
-/* Drop what is kept of the task's program: it exits, or executes another. */
+/* Discard what the walker caches about a task that exits or executes a program. */
 void stack_forget(struct tracer *t, struct task *task);
 
 /* End the walker; stack_rest: only if it has been idle for a while. */
 void stack_end(struct tracer *t);
 void stack_rest(struct tracer *t);
 
-/* Return whether the process whose end wait4() has just reported was the walker. */
+/* Return whether wait4() has just reported the end of the walker, and note that it ended. */
 bool stack_is_walker(struct tracer *t, pid_t tid);
 
 #endif

@@ -17,8 +17,8 @@
 #include "trace/task.h"
 
 /*
- * A request that fails with ESRCH hit a task that was killed in its stop: wait4(2)
- * reports its end.  So most results are not checked.
+ * Most results are not checked: a request fails with ESRCH if the task was killed in its
+ * stop, and wait4(2) then reports its end.
  */
 
 /* Read the arguments of i386's old calls, which take a pointer to them. */
@@ -59,7 +59,7 @@ static bool describe_call(struct tracer *t, struct task *task, uint32_t audit, u
 	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
 		call->args[i] = args[i];
 	read_old_args(call);
-	/* Test it here, too: a task may stop for other reasons than the filter. */
+	/* the task may have stopped for another reason than the filter */
 	return filter_matches(t->opts, call) ||
 	       t->ops->close_watch(t->ctx, task->tid);
 }

@@ -39,7 +39,7 @@ struct task {
 	bool entered;			/* was in a syscall-enter-stop: the exit stops too */
 	bool filtered;			/* has the first seccomp filter */
 	bool close;			/* the last close_watch() was not TRACE_DISTANT */
-	bool every_call;		/* stops at every call, or was interrupted to begin */
+	bool every_call;		/* stops at every call, or is interrupted to start that */
 	bool interrupted;		/* by task_interrupt() */
 	bool root;			/* in a process that was launched or attached to */
 	bool starting;			/* launched, before its exec */
@@ -53,7 +53,7 @@ struct task {
 struct wait_rounds {
 	uint64_t round;
 	size_t repeats;		/* stops in this round of tasks that it had served before */
-	size_t max_repeats;	/* so many end the round */
+	size_t max_repeats;	/* the number that ends the round */
 	pid_t *late;		/* buffer for the tasks that the round did not serve */
 	size_t room;
 };

@@ -23,11 +23,11 @@ enum trace_next {
 	TRACE_EXIT, /* call the exit hook when it returns */
 };
 
-/* Result of close_watch: at which calls must the task stop? */
+/* Result of close_watch: the calls at which the task must stop. */
 enum trace_closeness {
-	TRACE_DISTANT,	/* at those of the first filter */
-	TRACE_NEAR,	/* at all that are not unwanted, for a short time */
-	TRACE_CLOSE,	/* also at WATCH_HELD calls and at calls on trace_watch_fd() descriptors */
+	TRACE_DISTANT,	/* those of the first filter */
+	TRACE_NEAR,	/* all that are not unwanted, for a short time */
+	TRACE_CLOSE,	/* also WATCH_HELD calls and calls on trace_watch_fd() descriptors */
 };
 
 /* Status arguments of gone() that are no wait status (those are never negative). */
@@ -155,8 +155,8 @@ struct trace_frame {
 
 /*
  * Walk the user stack of a task in a ptrace stop, innermost frame first.  named: with the
- * nearest symbols before the addresses, by libunwind, which is slow.  Return NULL, or
- * in words why the stack is missing or incomplete.
+ * nearest symbols before the addresses, by libunwind, which is slow.  Return NULL, or a
+ * text that says why the stack is missing or incomplete.
  */
 const char *trace_stack(struct tracer *t, pid_t tid, bool named,
 			void (*frame)(void *ctx, const struct trace_frame *f),

@@ -16,9 +16,9 @@
 #include "trace/task.h"
 
 enum {
-	/* While no task is late, rounds grow until each wait4() in vain follows so many stops. */
+	/* While no task is late, rounds grow to this number of stops per fruitless wait4(). */
 	STOPS_PER_CALL = 4,
-	/* Bound the calls in vain for each stop, however many tasks sleep. */
+	/* Limit of fruitless calls per stop, however many tasks sleep. */
 	CALLS_PER_STOP = 16,
 };
 

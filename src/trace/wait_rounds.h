@@ -7,7 +7,7 @@
 struct tracer;
 
 /*
- * Handle a wait status; then, if the round is over, those of tasks that had no turn.
+ * Handle a wait status and then, at the end of a round, those of tasks that it did not serve.
  * Signals to the tracer are handled before the end of a task.
  */
 void wait_rounds_handle(struct tracer *t, pid_t tid, int status);

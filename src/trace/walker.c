@@ -22,7 +22,7 @@
 enum { MEMORY_FD = HELPER_FILE };
 
 /*
- * What is kept of a task.  Each has its own address space, because libunwind caches
+ * Cached state of a task.  Each has an address space of its own, because libunwind caches
  * unwind information by address.
  */
 struct walked {

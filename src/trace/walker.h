@@ -15,19 +15,19 @@ enum {
 	WALK_FRAMES = 64,
 	WALK_MODULE = 4096,
 	WALK_SYMBOL = 512,
-	/* How long one walk may take: of processor time, and altogether. */
+	/* Limits of one walk: of CPU time and of elapsed time. */
 	WALK_CPU_S = 2,
 	WALK_ALL_S = 10,
 };
 
 /*
- * To the walker, one packet: with a descriptor of /proc/TID/mem, or with forget, which
- * makes it drop what it keeps of the task and has no answer.
+ * A request to the walker, one packet.  A walk comes with a descriptor of /proc/TID/mem.
+ * forget discards what the walker caches about the task; it has no answer.
  */
 struct walk_request {
 	pid_t tid;
 	bool forget;
-	bool named;		/* answers are to have libunwind's symbols, which are slow */
+	bool named;		/* answer with libunwind's symbols, which are slow */
 	bool known[WALK_REGISTERS];	/* whether each of registers has been read */
 	uint64_t registers[WALK_REGISTERS];
 };
@@ -44,7 +44,7 @@ enum walk_end {
 	WALK_ENDS,
 };
 
-/* From the walker, a packet for each frame, and one after the last. */
+/* An answer of the walker: a packet for each frame, and one after the last. */
 struct walk_answer {
 	enum walk_end end;
 	/* the rest as in struct trace_frame */

@@ -207,11 +207,11 @@ static void on_exit_of(struct view *v, const struct call *c)
 	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
 }
 
-static void on_abandon(struct view *v, const struct call *c, bool let_go, uint64_t ns)
+static void on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
 {
 	struct told *t = told_of(v);
 
-	(void)let_go, (void)ns;
+	(void)detached, (void)ns;
 	tell(t, 'a');
 	touch_call(t, c);
 	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);

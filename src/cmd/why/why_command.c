@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/why/why.h"
 #include "host/descriptors.h"
+#include "lib/child.h"
 #include "lib/die.h"
 #include "measure/refusal.h"
 
@@ -45,8 +45,7 @@ static void wait_for(pid_t pid)
 
 	sigaction(SIGINT, &ignore, &was_int);
 	sigaction(SIGQUIT, &ignore, &was_quit);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 	sigaction(SIGINT, &was_int, NULL);
 	sigaction(SIGQUIT, &was_quit, NULL);
 }
