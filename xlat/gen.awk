@@ -199,6 +199,7 @@ BEGIN {
 	FS = "\t+"
 	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
 	nsteps = nterms = nrefusals = ntakers = 0
+	release = "0"
 	section = ""
 	failed = 0
 
@@ -247,7 +248,10 @@ FNR == 1 {
 		begin_table(n)
 	else if (word[1] == "%layout" && n >= 2)
 		begin_layout(n)
-	else if (word[1] == "%ioctls" && n == 1)
+	else if (word[1] == "%release" && n == 2) {
+		release = kver(word[2], at)
+		section = "bad"
+	} else if (word[1] == "%ioctls" && n == 1)
 		section = "ioctls"
 	else if (word[1] == "%calls" && n == 1)
 		section = "calls"
@@ -1146,6 +1150,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	print "#include \"xlat/layouts.h\"" > f
 	print "#include \"xlat/tables.h\"" > f
 
+	print "\nconst uint32_t xlat_release = " release ";" > f
 	for (t = 1; t <= ntables; t++) {
 		print "\nstatic const struct xlat_entry entries_" table_name[t] "[] = {" > f
 		for (i = 1; i <= table_n[t]; i++) {

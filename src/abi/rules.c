@@ -47,6 +47,12 @@ int rules_error(const struct rule_verdict *v, enum rule_id id)
 	return v->says[id] > 0 ? v->says[id] : rule_descs[id].error;
 }
 
+void rules_assumption_text(struct buf *out)
+{
+	buf_adds(out, ", if nothing changed since Linux ");
+	release_text(xlat_release, out);
+}
+
 void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 {
 	struct rule_input in = input_of(ask);
@@ -54,6 +60,9 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 	*v = (struct rule_verdict){ .rule = NULL };
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		v->says[i] = rules_judge_one(&in, &rule_descs[i]);
+		v->assumed[i] = v->says[i] == RULE_ASSUMED;
+		if (v->assumed[i])
+			v->says[i] = RULE_REFUSES;
 		if (v->rule || (v->says[i] <= 0 && v->says[i] != RULE_REFUSES))
 			continue;
 		v->rule = &rule_descs[i];

@@ -122,6 +122,7 @@ enum {
 	RULE_PASSES = 0,
 	RULE_REFUSES = -1,	/* with the error of its description */
 	RULE_UNKNOWN = -2,	/* a fact that it depends on is not known */
+	RULE_ASSUMED = -4,	/* refuses, if nothing changed since xlat_release; not in says */
 	RULE_UNFORESEEN = -3,	/* it depends on chance */
 };
 
@@ -133,9 +134,20 @@ struct rule_verdict {
 	 * that require an attr which could not be read.
 	 */
 	int says[RULE_COUNT];
+	/* those that refuse only if nothing has changed since xlat_release */
+	bool assumed[RULE_COUNT];
 };
 
+/* Return whether the decisive rule is among these. */
+static inline bool rules_assumed(const struct rule_verdict *v)
+{
+	return v->rule && v->assumed[v->rule->id];
+}
+
 void rules_judge(const struct rule_ask *ask, struct rule_verdict *v);
+
+/* Append ", if nothing changed since Linux 7.3", the release of the tables. */
+void rules_assumption_text(struct buf *out);
 
 /* Return the error with which the rule refuses or may refuse; 0: not known. */
 int rules_error(const struct rule_verdict *v, enum rule_id id);

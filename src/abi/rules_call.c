@@ -27,20 +27,29 @@ int rule_if_updated(const struct rule_input *in, bool wrong, const uint32_t *upd
 	return wrong ? RULE_UNKNOWN : RULE_PASSES;
 }
 
+/* Judge a check of Linux 7.3 that updates added to older series. */
+static int of_7_3(const struct rule_input *in, bool wrong, const uint32_t *updates)
+{
+	return in->machine->release >= KVER(7, 3, 0) ? refuses_if(wrong) :
+						       rule_if_updated(in, wrong, updates);
+}
+
 int rule_text_poke_privilege(const struct rule_input *in)
 {
-	static const uint32_t updates[] = { KVER(6, 1, 191), KVER(6, 12, 113), 0 };
+	static const uint32_t updates[] = {
+		KVER(6, 1, 191), KVER(6, 12, 113), KVER(7, 2, 10), 0
+	};
 
-	return rule_if_updated(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
+	return of_7_3(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
 }
 
 int rule_callchain_privilege(const struct rule_input *in)
 {
-	static const uint32_t updates[] = { KVER(6, 12, 113), 0 };
+	static const uint32_t updates[] = { KVER(6, 12, 113), KVER(7, 2, 10), 0 };
 
-	return rule_if_updated(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			       !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) &&
-			       rule_paranoid(in, 1), updates);
+	return of_7_3(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
+			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) && rule_paranoid(in, 1),
+		      updates);
 }
 
 int rule_namespaces_privilege(const struct rule_input *in)

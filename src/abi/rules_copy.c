@@ -37,8 +37,7 @@ int rule_size_tail(const struct rule_input *in)
 
 	for (; at < in->len; at++)
 		if (in->ask->attr[at])
-			return !in->machine->attr_size && rule_newer(in) ? RULE_UNKNOWN :
-									   RULE_REFUSES;
+			return in->machine->attr_size ? RULE_REFUSES : refuses_unnamed(in);
 	return RULE_PASSES;
 }
 
@@ -92,8 +91,7 @@ int rule_reserved_bits(const struct rule_input *in)
 		    !looked_at(f, release))
 			continue;
 		if (rules_reserved(f, release))
-			return f->kind == FIELD_RESERVED && rule_newer(in) ? RULE_UNKNOWN :
-									     RULE_REFUSES;
+			return f->kind == FIELD_RESERVED ? refuses_unnamed(in) : RULE_REFUSES;
 	}
 	return RULE_PASSES;
 }

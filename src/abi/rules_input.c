@@ -23,14 +23,13 @@ uint32_t rule_attr_size(const struct rule_input *in)
 
 bool rule_newer(const struct rule_input *in)
 {
-	const struct layout *l = &layout_perf_event_attr;
-	uint32_t newest = 0;
+	/* updates of that series are taken for known */
+	return in->machine->release >> 8 > xlat_release >> 8;
+}
 
-	for (size_t i = 0; i < l->n; i++)
-		if (l->fields[i].since > newest)
-			newest = l->fields[i].since;
-	/* stable updates add no members */
-	return in->machine->release >> 8 > newest >> 8;
+int refuses_unnamed(const struct rule_input *in)
+{
+	return rule_newer(in) ? RULE_ASSUMED : RULE_REFUSES;
 }
 
 int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x)
@@ -46,9 +45,7 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
 		if (rule_in_release(e->since, in->machine->release))
 			known |= e->mask;
 	}
-	if (v & ~named && rule_newer(in))
-		return RULE_UNKNOWN;
-	return refuses_if(v & ~known);
+	return v & ~named ? refuses_unnamed(in) : refuses_if(v & ~known);
 }
 
 /* PMUs ------------------------------------------------------------------------- */

@@ -87,6 +87,9 @@ static inline bool rule_is_pmu(const struct rule_input *in, const char *name)
 /* Return whether the PMU has the trait, as far as it is described. */
 enum fact rule_trait(const struct rule_input *in, uint64_t trait);
 
+/* Refuse what the tables do not name: on a newer kernel, if nothing has changed. */
+int refuses_unnamed(const struct rule_input *in);
+
 /* Refuse bits of v that no entry of x names in the kernel's release. */
 int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x);
 

@@ -74,7 +74,7 @@ int rule_software_config(const struct rule_input *in)
 	if (!rule_is_type(in, PERF_TYPE_SOFTWARE))
 		return RULE_PASSES;
 	if (!e)
-		return rule_newer(in) ? RULE_UNKNOWN : RULE_REFUSES;
+		return refuses_unnamed(in);
 	return refuses_if(in->machine->release && e->since > in->machine->release);
 }
 

@@ -56,6 +56,7 @@ struct xlat {
 
 /* All tables, in the order of their files; the last is NULL. */
 extern const struct xlat *const xlat_tables[];
+extern const uint32_t xlat_release; /* KVER() of the newest that they were compared with */
 
 /*
  * Return the entry whose value (for XLAT_BITS: bit number) is exactly this one, or

@@ -87,6 +87,7 @@ static void explain_refusal(struct explaining *x, struct judge_call *c, struct c
 
 	judge_ask(&x->check, c, &r);
 	out->refused_by = r.judged.rule;
+	out->assumed = rules_assumed(&r.judged);
 	out->error = r.judged.error;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/attr_text.h"
+#include "abi/rules.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/attr_trigger.h"
@@ -58,8 +59,11 @@ static void call_refusal(const struct call_prose *c, struct prose *p)
 	if (!c->refused_by)
 		return;
 	prose_para(p);
-	prose_addf(p, "This kernel would refuse it with %s (%s), by rule %s: %s. pevtrace why",
-		   strerrorname_np(c->error), strerror(c->error), c->refused_by->name,
+	prose_addf(p, "This kernel would refuse it with %s (%s)", strerrorname_np(c->error),
+		   strerror(c->error));
+	if (c->assumed)
+		rules_assumption_text(&p->text);
+	prose_addf(p, ", by rule %s: %s. pevtrace why", c->refused_by->name,
 		   c->refused_by->meaning);
 	if (c->events) {
 		prose_adds(p, " -e '");

@@ -13,6 +13,7 @@ struct call_prose {
 	bool made;			/* by a program: its target is known */
 	bool returned, injected;	/* if it was made */
 	int error;			/* of the call, or of refused_by; 0: none */
+	bool assumed;			/* refused_by only if nothing changed since xlat_release */
 	const struct rule_desc *refused_by; /* if it was not made; NULL: it would open */
 };
 

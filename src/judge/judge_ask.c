@@ -72,6 +72,8 @@ static enum judge_verdict judge_verdict(struct judge_result *r)
 		return JUDGE_BLOCKED;
 	if (r->asked && r->trial.error != r->judged.error) {
 		r->open = rules_explain(&r->judged, r->trial.error);
+		if (!r->open && rules_assumed(&r->judged))
+			r->open = r->judged.rule;
 		return r->open ? JUDGE_UNFORESEEN : JUDGE_DISAGREEMENT;
 	}
 	return r->judged.error ? JUDGE_REFUSED : JUDGE_OPENS;

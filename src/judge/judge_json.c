@@ -21,7 +21,7 @@ void show_json_outcome(const struct show *s, int error)
 		dump_add_string(o, "error", name);
 }
 
-static void judge_json_release(struct sink *k, const char *key, uint32_t release)
+void show_json_release(struct sink *k, const char *key, uint32_t release)
 {
 	struct buf text = { 0 };
 
@@ -41,8 +41,8 @@ void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink
 	k->ops->begin(k, "fields", SINK_OBJECT);
 	show_fields(s, d, k);
 	k->ops->end(k);
-	judge_json_release(k, "since", d->since);
-	judge_json_release(k, "until", d->until);
+	show_json_release(k, "since", d->since);
+	show_json_release(k, "until", d->until);
 	k->ops->begin(k, "by", SINK_ARRAY);
 	for (size_t i = 0; i < xlat_rule_by.n; i++)
 		if (d->by & xlat_rule_by.entries[i].value)

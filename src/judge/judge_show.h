@@ -46,6 +46,7 @@ struct sink *show_json_begin(const struct show *s);
 /* These add to the object that is being filled. */
 void show_json_call(const struct show *s, const struct call *c, struct sink *k);
 void show_json_outcome(const struct show *s, int error);
+void show_json_release(struct sink *k, const char *key, uint32_t release);
 void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink *k);
 
 #endif

@@ -64,6 +64,11 @@ static void check_text_verdict(const struct checked *k)
 			 r->asked ? ", as predicted" : ", by the rules alone");
 		break;
 	case JUDGE_UNFORESEEN:
+		if (r->open == r->judged.rule) {
+			buf_addf(out, "not as predicted: this kernel is newer than the tables, "
+				 "and rule %s does not hold any more", r->open->name);
+			break;
+		}
 		buf_addf(out, "refused, by what could not be known: perhaps rule %s: %s",
 			 r->open->name, r->open->meaning);
 		break;
@@ -89,6 +94,8 @@ static void check_text(const struct checked *k)
 		  k->r->asked ? k->r->trial.error : k->r->judged.error);
 	out = show_line(&k->show, "predicted");
 	show_outcome(out, k->r->judged.error);
+	if (rules_assumed(&k->r->judged))
+		rules_assumption_text(out);
 	if (d)
 		buf_addf(out, ", by rule %s: %s", d->name, d->meaning);
 	showing_end(k->show.out);
@@ -146,6 +153,8 @@ static void check_json(const struct checked *k)
 	show_json_outcome(&k->show, k->r->judged.error);
 	if (k->r->judged.rule)
 		show_json_rule(&k->show, k->r->judged.rule, s);
+	if (rules_assumed(&k->r->judged))
+		show_json_release(s, "unless_changed_since", xlat_release);
 	s->ops->end(s);
 	check_json_rules(k, s, "also", true);
 	check_json_rules(k, s, "unknown", false);
