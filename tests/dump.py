@@ -948,8 +948,8 @@ def first_line(b, lines):
 		     b"\x7fELF" + bytes(4096), join(lines[1:])):
 		d = decode_bytes(b, data)
 		if d.rc != 2 or not d.said(1) or d.out or \
-				(data and " of a dump" not in d.err and
-				 "no dump of pevtrace" not in d.err):
+				(data and "not a dump of pevtrace" not in d.err and
+				 " of a dump" not in d.err):
 			why.append("%r: %s" % (data[:20], d))
 	d = decode_bytes(b, b"")
 	if "empty" not in d.err:

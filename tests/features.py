@@ -29,9 +29,14 @@ ROOT = os.getuid() == 0
 FAULTS = 2 # PERF_COUNT_SW_PAGE_FAULTS
 
 def run(*args, program=None, **kw):
-	return subprocess.run([program or PEVTRACE, "features"] + list(args),
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      universal_newlines=True, timeout=300, **kw)
+	"""Run features, again if another process held all breakpoints of the CPUs meanwhile."""
+	for _ in range(4):
+		r = subprocess.run([program or PEVTRACE, "features"] + list(args),
+				   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+				   universal_newlines=True, timeout=300, **kw)
+		if "ENOSPC" not in r.stdout:
+			break
+	return r
 
 def objects(*args, **kw):
 	r = run("--json", *args, **kw)

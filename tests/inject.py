@@ -623,7 +623,7 @@ def misuse(tap):
 			   ("inject=read:error=EIO:when=99999999999999999999", "no count"),
 			   ("inject=read:error=EIO:when=1:when=2", "two counts"),
 			   ("inject=read:error=EIO:when=fd==1:when=fd==2", "two conditions"),
-			   ("inject=read:error=EIO:when=", "expected a value"),
+			   ("inject=read:error=EIO:when=", "expected a member"),
 			   ("inject=read:error", "unknown error ''"),
 			   ("inject=read:signal=USR1:signal=USR2", "given twice"),
 			   ("inject=read:delay=1:delay_enter=2", "given twice"),
