@@ -385,7 +385,7 @@ def test_denied(error):
 	for o in got:
 		if o.get("known") == "no":
 			why.append("%s is said to be unknown to the kernel" % o["name"])
-	why += differ(any("must allow perf_event_open" in l for l in got[-1]["limits"]), True,
+	why += differ(any("allow perf_event_open in its profile" in l for l in got[-1]["limits"]), True,
 		      "seccomp")
 	return why + differ("has" in got[-2], False, "release")
 

@@ -694,7 +694,7 @@ def test_refusals(tap):
 	for text, rule in cases:
 		o = Opened(["-q", "-e", text, "true"])
 		errors = re.findall(r"cannot open '.*?': (\w+): .*\(rule (\w+)\)", o.err)
-		m = re.search(r"to find out more: pevtrace (why .*)", o.err)
+		m = re.search(r"find out more with: pevtrace (why .*)", o.err)
 		words = shlex.split(m.group(1)) if m else ["why"]
 		r = subprocess.run([PEVTRACE, words[0], "--json"] + words[1:], text=True,
 				   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -744,7 +744,7 @@ def test_aux(tap):
 		tap.ok(o.status == 2 and maps and all(
 			"NULL, %d, %s, MAP_SHARED" % (4 * page, prot) in l and
 			"%#x) = -1 EOPNOTSUPP" % (3 * page) in l for l in maps) and
-		       "no AUX area: EOPNOTSUPP" in o.err, option + " needs a PMU for it", [o.err])
+		       "cannot map an AUX area: EOPNOTSUPP" in o.err, option + " needs a PMU for it", [o.err])
 	for args, words in ((["--aux", "4"], "--mmap"), (["--aux", "3", "--mmap", "2"], "power of")):
 		o = Opened(["-e", "cs"] + args + ["true"])
 		tap.ok(o.status == 2 and words in o.err, " ".join(args) + " is misuse", [o.err])
@@ -756,7 +756,7 @@ def test_filter(tap):
 			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
 					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
 			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
-			       "must allow perf_event_open" in r.stderr and
+			       "allow perf_event_open in its profile" in r.stderr and
 			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and
 			       len(r.stderr.strip().split("\n")) == 1,
 			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
@@ -785,7 +785,7 @@ def test_nobody(tap):
 	tap.ok(o.status == 2 and "CAP_PERFMON" in o.err, "the kernel's part needs more",
 	       [o.status, o.err])
 	o = Opened(["-q", "-e", "cs", "-a", "--for", "0.1"], preexec_fn=sp.as_nobody())
-	tap.ok(o.status == 2 and "need a level of 0 or less" in o.err,
+	tap.ok(o.status == 2 and "events of a whole CPU require 0 or less" in o.err,
 	       "whole CPUs need more", [o.status, o.err])
 	o = Opened(["-q", "-e", "cs:u", "-p", "1", "--for", "0.1"], preexec_fn=sp.as_nobody())
 	tap.ok(o.status == 2 and "other users" in o.err, "so do processes of others",

@@ -34,7 +34,7 @@ bool input_has_calls(FILE *f, const char *name)
 
 /* Arguments ------------------------------------------------------------------------- */
 
-/* Limit of what is read at once; a text or a run of records rarely has a thousandth of it. */
+/* Limit of the size of an argument; texts and records are usually below a thousandth of it. */
 #define READ_MAX ((size_t)256 << 20)
 
 bool input_text(const char *arg, const char *option, struct buf *text)

@@ -16,7 +16,7 @@
 FILE *input_open(const char *path, const char **name);
 void input_close(FILE *f);
 
-/* Return true unless it is a perf.data file, which has no calls: then false after a warn(). */
+/* Return false after a warn() if it is a perf.data file, which has no calls. */
 bool input_has_calls(FILE *f, const char *name);
 
 /*

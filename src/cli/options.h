@@ -30,7 +30,7 @@ struct options {
 	bool count;		/* -c */
 	bool summary;		/* --summary, or -c */
 	bool explain;		/* --explain: show no calls, but explain them */
-	struct story_options story; /* in which detail */
+	struct story_options story; /* of --explain */
 	unsigned int width;	/* columns of running text; 0: of the terminal */
 	bool keep;		/* the model keeps closed events and ended tasks */
 	bool records;		/* --records */
@@ -42,11 +42,11 @@ struct options {
 	char **argv;		/* the command, or NULL */
 };
 
-/* Set what holds before any option is parsed. */
+/* Set the defaults of all options. */
 void options_init(struct options *o);
 void options_free(struct options *o);
 
-/* Derive what follows from several options; die if they contradict each other. */
+/* Set what depends on several options; die if they contradict each other. */
 void options_finish(struct options *o);
 
 /* Parts of the tables of verbs; all set members of struct options. */

@@ -165,7 +165,7 @@ static void apply(const struct command_line *l, const struct verb_at *at, const 
 			verb_help(l->verb, l->all);
 		else
 			puts(PACKAGE_STRING);
-		verb_said();
+		verb_exit_flushed();
 	}
 	if (at->group->given)
 		memcpy(l->state + at->group->given, &name, sizeof(name));

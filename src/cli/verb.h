@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Verbs and their options, described as data: the command line is parsed by it, and
- * --help, pevtrace help --list and its users (completion, tests) are made of it.
+ * Verbs and their options as data, from which command lines are parsed and --help and
+ * pevtrace help --list are printed; completion and tests read that list.
  */
 #ifndef PEVTRACE_CLI_VERB_H
 #define PEVTRACE_CLI_VERB_H
@@ -20,7 +20,7 @@ struct verb_option {
 	bool optional;		/* the argument may be missing: --name[=ARG] */
 	const char *arg;	/* name of the argument in help, and its kind; NULL: none */
 	const char *words;	/* the valid arguments, separated by blanks; NULL: any */
-	const char *help;	/* not NULL, except at the end of a table */
+	const char *help;	/* NULL only at the end of a table */
 	verb_set_fn *set;
 	size_t at;		/* offset of what it sets in the group's structure */
 	long least, most;	/* of a number */
@@ -87,7 +87,7 @@ void verb_help(const struct verb *v, const struct verb *const *all);
 void verb_list(const struct verb *const *all);
 
 /* Flush standard output and exit with 0; die where it cannot be written. */
-_Noreturn void verb_said(void);
+_Noreturn void verb_exit_flushed(void);
 
 /* Iterate over the options of v, --help and --version included: NULL at the end. */
 struct verb_at {
@@ -106,7 +106,7 @@ verb_set_fn verb_set_int;	/* unsigned int, pid_t; from least to most */
 /* Return the number in text; die, naming the long option, unless it is from least to most. */
 long verb_number(const char *text, const char *name, long least, long most);
 
-/* Return the place of word in o->words; die with the nearest if it is none of these. */
+/* Return the index of word in o->words; die, naming the nearest one, if it is not there. */
 unsigned int verb_word(const char *word, const struct verb_option *o);
 
 #endif

@@ -33,7 +33,7 @@ const struct verb_option *verb_next(const struct verb *v, struct verb_at *at)
 	return at->option;
 }
 
-_Noreturn void verb_said(void)
+_Noreturn void verb_exit_flushed(void)
 {
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write to standard output: %s", strerror(errno));

@@ -18,18 +18,17 @@ struct views {
 };
 
 /*
- * Start a session with the views for the options.  The options, source and what
- * facts->command points to must outlive the session.  False after a warn() where
- * an output cannot be opened.
+ * Start a session with the views for the options.  The options, source and facts->command
+ * must outlive the session.  Return false after a warn() if an output cannot be opened.
  */
 bool views_start(struct views *v, struct session *s, struct options *o,
 		 const struct names *source, const struct session_facts *facts);
 
-/* The same on this machine, from now on; the command and pids are those in the options. */
+/* Start a session of this machine and time, with the command and pids in the options. */
 bool views_start_here(struct views *v, struct session *s, struct options *o,
 		      const struct names *source);
 
-/* Write the tables, end the session, close the outputs; true when everything was written. */
+/* Write the tables, end the session, close the outputs.  Return false if a write failed. */
 bool views_end(struct views *v, struct session *s);
 
 #endif

@@ -39,7 +39,7 @@ static int help_run(void *state, const struct verb_args *args)
 		verb_list(args->all);
 	else
 		verb_help(v, args->all);
-	verb_said();
+	verb_exit_flushed();
 }
 
 const struct verb help_verb = {

@@ -24,18 +24,18 @@ enum { JUDGE_DESCRIPTORS = 8 };
 struct judge_call {
 	struct call call;
 	char label[256];	/* the name in the text of the attr, or "" */
-	/* as it is made here: its strings are in our memory */
+	/* as passed to the kernel: its pointers are to strings below */
 	uint8_t attr[JUDGE_ATTR_MAX];
 	size_t len;
 	struct buf strings[ATTR_TEXT_STRINGS];
-	/* the event behind group_fd; event FACT_UNKNOWN: nothing is known */
+	/* the event of group_fd; all is unknown if event is FACT_UNKNOWN */
 	struct rule_group group;
 	uint8_t leader_attr[JUDGE_ATTR_MAX]; /* group.attr points to it */
-	struct trial_state before; /* events open at that time, that behind group_fd included */
+	struct trial_state before; /* events open at that time, including that of group_fd */
 	struct trial_event alone; /* before points to it for the group leader in a dump */
-	/* of a dump: its result there */
+	/* result in the dump */
 	bool from_dump, returned;
-	bool injected;		/* by pevtrace, without asking the kernel */
+	bool injected;		/* result injected by pevtrace */
 	int error;		/* positive errno, 0: it opened */
 	const char *not_here;	/* why it cannot be made here, or NULL */
 	bool leads;		/* the call of --leader */
@@ -59,8 +59,8 @@ enum judge_verdict {
 
 struct judge_result {
 	struct rule_verdict judged;
-	bool asked;		/* the kernel was */
-	const char *not_asked;	/* why not */
+	bool asked;		/* the call was made */
+	const char *not_asked;	/* why it was not */
 	struct trial trial;
 	enum judge_verdict verdict;
 	const struct rule_desc *open;	/* JUDGE_UNFORESEEN: the rule that may have refused it */
@@ -71,7 +71,7 @@ struct judge;
 /* A verb that judges calls. */
 struct judge_verb {
 	const char *name;
-	const char *does;	/* "nothing to %s" */
+	const char *does;	/* verb of the message "nothing to %s" */
 	bool of_refused;	/* its exit status counts only the refused calls of a list */
 	/* Judge one call: set c->opens, return the exit status. */
 	int (*one)(struct judge *k, struct judge_call *c);
@@ -131,19 +131,16 @@ void judge_call_args(struct judge_call *c, int32_t pid, int32_t cpu, int32_t gro
 /* Build the attr to pass to the kernel from the captures of the call. */
 void judge_call_prepare(struct judge_call *c, const struct names *names);
 
-/*
- * The call on that line of a dump, with what the dump tells of its group.
- * False after a warn().
- */
+/* Read the call on that line of a dump, with its group.  Return false after a warn(). */
 bool judge_call_of_dump(struct judge_call *c, const char *path, unsigned long line);
 
 /* A call that failed in a traced program. */
 struct judge_failed {
 	struct judge_call call;
-	unsigned long line;	/* of the dump, of the first failure */
+	unsigned long line;	/* of the first failure in the dump */
 	unsigned int times;
-	size_t attempt;		/* of the model */
-	/* the event that opened instead: its name, and what differs; or NULL */
+	size_t attempt;		/* index in the model */
+	/* name of the event that opened instead, and the members that differ; or NULL */
 	char *instead, *differs;
 };
 
@@ -153,19 +150,19 @@ struct judge_failures {
 };
 
 /*
- * All calls of a dump that failed, those that are alike once.  False after a
- * warn(), or where no task was traced.  Free the list in any case.
+ * Collect the failed calls of a dump, identical ones once.  Return false after a warn(), or
+ * if no task was traced.  Free the list in any case.
  */
 bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *out);
 void judge_failures_free(struct judge_failures *l);
 
 /*
- * The pid of a call of a dump for us.  The tasks of a dump are not there any
- * more: what was asked of one is asked of ourselves.
+ * Return the pid to use for a call of a dump: 0, pevtrace itself, in place of a task of the
+ * dump, which no longer exists.
  */
 int32_t judge_pid_here(const struct judge_call *c);
 
-/* Return the question for the rules: the call as judge_call_prepare() built it. */
+/* Return the call, as judge_call_prepare() built it, in the form that rules judge. */
 struct rule_ask judge_rule_ask(const struct judge *k, const struct judge_call *c);
 
 /* Find the facts about the call for k->facts; tries: open events for that, too. */

@@ -51,7 +51,7 @@ const char *judge_try(const struct judge_call *c, const struct rule_ask *ask,
 		      struct trial *out)
 {
 	if (!trial_open(ask, &c->before, out))
-		return "there could be no child to make the call";
+		return "cannot create a process to make the call";
 	return !out->before_error ? NULL : c->before.n > 1 ?
 	       "an event before it could not be opened along with it" :
 	       "its group leader could not be opened here";

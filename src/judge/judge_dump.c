@@ -144,7 +144,7 @@ static void settle(struct judge_call *c)
 	if (c->group.event == FACT_NO)
 		c->call.args[3] = INT_MAX;
 	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
-		c->not_here = "the cgroup is not told in the dump";
+		c->not_here = "the dump does not contain the cgroup";
 }
 
 static bool same_bytes(const struct call *a, const struct call *b)

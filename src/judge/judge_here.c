@@ -43,19 +43,19 @@ static void here_task(const struct show *s, struct buf *out)
 
 	buf_adds(out, t->exists == FACT_NO ? "no such task" :
 		      t->living == FACT_NO ? "the task has ended" :
-		      t->readable == FACT_NO ? "the task may not be looked into by us" :
-		      t->attachable == FACT_NO ? "the task may not be traced by us" :
-		      t->readable == FACT_UNKNOWN ? "of the task nothing is known" :
-						    "the task may be looked into by us");
+		      t->readable == FACT_NO ? "this user may not read the task" :
+		      t->attachable == FACT_NO ? "this user may not trace the task" :
+		      t->readable == FACT_UNKNOWN ? "nothing is known about the task" :
+						    "this user may read the task");
 }
 
 static void here_slots(const struct show *s, struct buf *out)
 {
 	enum fact f = s->facts->rules.target.breakpoint;
 
-	buf_adds(out, f == FACT_YES ? "one more breakpoint could be had" :
+	buf_adds(out, f == FACT_YES ? "a breakpoint is free" :
 		      f == FACT_NO ? "no breakpoint is free" :
-				     "whether a breakpoint is free is not known");
+				     "unknown whether a breakpoint is free");
 	if (f == FACT_NO && s->c->before.n)
 		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
 }
@@ -68,7 +68,7 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 
 	switch (by) {
 	case RULE_BY_ARCH:
-		buf_addf(out, "the kernel is of %s", m->arch->name);
+		buf_addf(out, "the kernel's architecture is %s", m->arch->name);
 		break;
 	case RULE_BY_KERNEL:
 		buf_addf(out, "the kernel is %s", s->facts->release);
@@ -96,7 +96,7 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
 		else
 			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
-				      "tracepoints may not be looked up here");
+				      "tracefs cannot be read");
 		break;
 	case RULE_BY_CPU:
 		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
@@ -109,7 +109,7 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 		break;
 	case RULE_BY_FILE:
 		if (t->path.error)
-			buf_addf(out, "to look it up fails: %s", strerror(t->path.error));
+			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
 		else
 			buf_addf(out, "the file has %llu bytes",
 				 (unsigned long long)t->path.size);

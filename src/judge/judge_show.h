@@ -12,38 +12,38 @@ struct show {
 	const struct judge_call *c;
 };
 
-/* Begins the line "  head: ", which showing_end() ends. */
+/* Begin the line "  head: ", which showing_end() ends. */
 struct buf *show_line(const struct show *s, const char *head);
 
-/* The whole line of a call that ended with that errno, or opened. */
+/* Show the line of a call with its result: an errno, or 0 if it opened. */
 void show_call(const struct show *s, const char *label, const struct call *c, int error);
 
-/* "it opens" or the error. */
+/* Append "it opens" or the error. */
 void show_outcome(struct buf *out, int error);
 
-/* The same of a call of a dump, and whether it was the kernel that said so. */
+/* Append the outcome that a call had in its dump, and whether it was injected. */
 void show_seen(struct buf *out, const struct judge_call *c);
 
-/* Lines: since when the rule is checked, what decides it, what that is here. */
+/* Show lines on a rule: its first release, what decides it, and the state of that here. */
 void show_rule(const struct show *s, const struct rule_desc *d);
 
-/* A member or argument of a call by its name, with its value there. */
+/* Write the member or argument of that name with its value in the call. */
 void show_member(const struct show *s, const struct call *c, const char *name, size_t len,
 		 struct sink *sink);
 
-/* The attr as the call has it, with its own pointers; no bytes where there is none. */
+/* Return the attr as captured, with the pointers of the call; *len is 0 without one. */
 const uint8_t *show_attr(const struct call *c, size_t *len);
 
-/* The members and arguments that a rule is about. */
+/* Write the members and arguments that a rule checks. */
 void show_fields(const struct show *s, const struct rule_desc *d, struct sink *sink);
 
-/* What one RULE_BY_ is here, in words; false where there is nothing to say. */
+/* Append the state here of what one RULE_BY_ bit names; return false if there is none. */
 bool show_here(const struct show *s, uint64_t by, struct buf *out);
 
-/* Begins the object of a call, with its name, label and arguments. */
+/* Begin the object of a call, with its name, label and arguments. */
 struct sink *show_json_begin(const struct show *s);
 
-/* These add to the object that is being filled. */
+/* Add to the current object. */
 void show_json_call(const struct show *s, const struct call *c, struct sink *k);
 void show_json_outcome(const struct show *s, int error);
 void show_json_release(struct sink *k, const char *key, uint32_t release);

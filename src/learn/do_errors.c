@@ -90,23 +90,9 @@ bool learn_errors_invalid(struct learn *l)
 	});
 }
 
-/* Set a value to the member that pevtrace why changed, from its output. */
-static void set_help(struct learn *l)
-{
-	const char *at = strstr(buf_str(learn_lines(l)), "  fix: {");
-	size_t len;
-
-	at = at ? at + strlen("  fix: {") : "nothing=";
-	len = strcspn(at, "=}\n");
-	learn_set(l, "helps", "%.*s", (int)len, at);
-}
-
 bool learn_errors_why(struct learn *l)
 {
-	bool ok;
-
+	learn_set_cause(l, "helps", WHY);
 	learn_say(l, "$ pevtrace why -e " WHY);
-	ok = learn_run_verb(l, &why_verb, (const char *const[]){ "why", "-e", WHY, NULL });
-	set_help(l);
-	return ok;
+	return learn_run_verb(l, &why_verb, (const char *const[]){ "why", "-e", WHY, NULL });
 }

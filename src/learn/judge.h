@@ -13,6 +13,9 @@ struct learn_verdict {
 void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int error,
 		 struct learn_verdict *out);
 
+/* Set name to the member to change in order to open a refused event on the caller itself. */
+void learn_set_cause(struct learn *l, const char *name, const char *event);
+
 /*
  * Open an event and close it.  Set name to the error or "none", NAME_rule to the rule and
  * NAME_why to its meaning.

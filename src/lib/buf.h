@@ -29,7 +29,7 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
 
-/* Decimal and 0x hexadecimal without printf: the hot path of every trace. */
+/* Append the number in decimal or 0x hexadecimal; faster than printf(3). */
 void buf_addu(struct buf *b, unsigned long long v);
 void buf_addx(struct buf *b, unsigned long long v);
 

@@ -26,8 +26,8 @@ static bool create_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Of the caller, and no second name for a file of somebody else.  Who owns the
- * directory may have plain files of his own written there, but leads nowhere else.
+ * Return whether the file belongs to the caller or, if regular, to the directory's owner.
+ * A regular file with several links may be another name for somebody else's file.
  */
 static bool is_own(const struct stat *s, const struct stat *in)
 {

@@ -9,7 +9,7 @@
 
 struct mapping {
 	uint64_t start, end;
-	uint64_t pgoff;		/* byte of the file that is at start */
+	uint64_t pgoff;		/* offset in the file, in bytes */
 	uint64_t file;		/* for the caller's use; 0 when added */
 	char *path;
 };
@@ -21,8 +21,8 @@ struct maps {
 };
 
 /*
- * Add a mapping and remove what it covers of others.  An empty one is ignored, as is every
- * one when there are more than a process can have.
+ * Add a mapping and remove the parts of others that it covers.  Ignore an empty one, and any
+ * beyond the number of mappings that a process can have.
  */
 void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff,
 	      const char *path);

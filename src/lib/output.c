@@ -18,10 +18,10 @@
 
 enum {
 	ROOM = 64 << 10,
-	PULSES = 5, /* of the engine's: a reader that takes nothing meanwhile is slow */
+	PULSES = 5, /* interruptions of a write after which its reader counts as slow */
 };
 
-/* One place to write to, and what has not been written yet. */
+/* A descriptor to write to, and the text not yet written to it. */
 struct stream {
 	int fd;
 	struct buf pending;
@@ -34,7 +34,7 @@ struct output {
 	bool failed;
 	struct stream one;	/* without separate */
 	struct map streams;	/* separate: tid to stream */
-	struct map begun;	/* separate: tids whose file we have made */
+	struct map begun;	/* separate: tids whose file pevtrace has created */
 };
 
 static int open_file(const char *path)
@@ -47,8 +47,8 @@ static int open_file(const char *path)
 	return fd;
 }
 
-/* Whether the directory takes new files: to be said before the target runs. */
-static bool can_make_files(const char *path)
+/* Check, before the target runs, that files can be created in the directory; else warn. */
+static bool can_create_files(const char *path)
 {
 	char *copy = xstrdup(path);
 	bool ok = !access(dirname(copy), W_OK | X_OK);
@@ -72,7 +72,7 @@ struct output *output_open(const char *path, int standard, bool separate)
 	o->separate = path && separate;
 	o->buffered = path || standard == STDOUT_FILENO;
 	if (o->separate)
-		o->failed = !can_make_files(path);
+		o->failed = !can_create_files(path);
 	else
 		o->one.fd = path ? open_file(path) : standard;
 	if (!o->failed && o->one.fd >= 0)
@@ -81,7 +81,7 @@ struct output *output_open(const char *path, int standard, bool separate)
 	return NULL;
 }
 
-/* Said once; the target goes on, and pevtrace fails at the end. */
+/* Warn once.  The target continues; output_close() reports the failure. */
 static void fail(struct output *o)
 {
 	if (!o->failed)
@@ -92,10 +92,11 @@ static void fail(struct output *o)
 }
 
 /*
- * A stop that we hold back (see trace/signal_forward.c) waits for a program that waits for us: no
- * longer where the reader that we wait for may have been stopped by it, too.
+ * Let a pending stop signal stop pevtrace.  trace/signal_forward.c blocks these signals until
+ * the program stops, but the program waits for pevtrace, and pevtrace for a reader that may
+ * itself have been stopped by the same signal.
  */
-static void heed_stops(void)
+static void take_stop_signals(void)
 {
 	sigset_t stops, before;
 
@@ -107,7 +108,7 @@ static void heed_stops(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* What cannot be written is forgotten.  Signals come often: see engine.c. */
+/* Write what is pending, and drop what cannot be written.  Timer signals interrupt writes. */
 static void drain(struct output *o, struct stream *s)
 {
 	size_t done = 0;
@@ -126,7 +127,7 @@ static void drain(struct output *o, struct stream *s)
 		else if (errno != EINTR)
 			break;
 		if (++waits >= PULSES)
-			heed_stops();
+			take_stop_signals();
 	}
 	if (done < s->pending.len)
 		fail(o);
@@ -142,7 +143,7 @@ static void output_finish(struct output *o, struct stream *s)
 	free(s);
 }
 
-/* Out of descriptors: those of other tasks can be opened again to append. */
+/* Close all files to free their descriptors; they are reopened to append. */
 static void finish_all(struct output *o)
 {
 	struct map_slot *slot;
@@ -165,7 +166,7 @@ static struct stream *stream_of(struct output *o, pid_t tid)
 	if (s)
 		return s;
 	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
-	/* a task's number may come again, and its file may have been closed */
+	/* append to the file of an earlier task with this tid, or one closed by finish_all() */
 	flags = map_set(&o->begun, (uint64_t)tid, o) ? O_APPEND : O_TRUNC;
 	fd = create_file(path, flags);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
@@ -227,7 +228,7 @@ bool output_close(struct output *o)
 	map_free(&o->begun);
 	drain(o, &o->one);
 	buf_free(&o->one.pending);
-	/* the standard streams are not ours to close */
+	/* leave the standard streams open */
 	if (o->path && !o->separate && close(o->one.fd))
 		fail(o);
 	ok = !o->failed;

@@ -197,7 +197,7 @@ static void go_on(struct measure *m)
 	free(fds);
 }
 
-/* Return whether some leader has to be enabled by ioctl. */
+/* Return whether a leader has to be enabled by ioctl. */
 static bool waits(const struct measure *m)
 {
 	for (size_t i = 0; i < m->events.n; i++) {

@@ -5,10 +5,10 @@
 
 #include "measure/measure.h"
 
-/* Maps rings and AUX areas for all events that are open; false after a message. */
+/* Map rings and AUX areas for all open events.  Return false after a warn(). */
 bool measure_map(struct measure *m);
 
-/* Shows the records that have come; last: all of them, whatever their time. */
+/* Show new records; last: also those held back to be sorted by time. */
 void measure_look(struct measure *m, bool last);
 
 #endif

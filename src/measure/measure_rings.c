@@ -108,8 +108,8 @@ static void find_rings(struct measure *m)
 }
 
 /*
- * Records of several rings can be sorted if all have the time at one place, of a clock
- * that we can read.
+ * Records of several rings can be sorted if all have a time of one clock, which pevtrace can
+ * read, at the same offset.
  */
 static void plan_order(struct measure *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session that our own calls feed: what drive/own_call.h does is shown, counted
- * and dumped as the calls of a traced program are.
+ * A session fed by calls of pevtrace itself (drive/own_call.h), which are shown, counted and
+ * dumped like the calls of a traced program.
  */
 #ifndef PEVTRACE_MEASURE_OWN_SESSION_H
 #define PEVTRACE_MEASURE_OWN_SESSION_H
@@ -12,7 +12,7 @@
 #include "session/session.h"
 
 struct own_session {
-	struct options options;	/* the caller's to initialize, fill in and free */
+	struct options options;	/* initialized, filled in and freed by the caller */
 	struct machine machine;
 	struct session session;
 	struct views views;
@@ -20,12 +20,12 @@ struct own_session {
 };
 
 /*
- * Start a session; the dump has all calls, options.select says which are shown.
- * False after a warn(), with nothing to end.
+ * Start a session.  The dump contains all calls; options.select chooses which are shown.
+ * Return false after a warn(); own_session_end() must not be called then.
  */
 bool own_session_start(struct own_session *o);
 
-/* End it; true when everything was written. */
+/* End the session; return false if output could not be written. */
 bool own_session_end(struct own_session *o);
 
 #endif

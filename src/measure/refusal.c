@@ -17,13 +17,13 @@ enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
 
 void refusal_rights(struct buf *out)
 {
-	buf_addf(out, "perf_event_paranoid is %ld here, and CAP_PERFMON (or root) would be "
-		 "above it", rights_sysctl("perf_event_paranoid", USER_LEVEL));
+	buf_addf(out, "perf_event_paranoid is %ld here; CAP_PERFMON (or root) overrides it",
+		 rights_sysctl("perf_event_paranoid", USER_LEVEL));
 }
 
 void refusal_gate(const struct confinement *c, struct buf *out)
 {
-	buf_adds(out, "something answers before the kernel does, whatever is asked for");
+	buf_adds(out, "every call fails before it reaches perf");
 	if (!c->seccomp) {
 		buf_adds(out, ", though this process has no seccomp filter");
 		return;
@@ -31,8 +31,8 @@ void refusal_gate(const struct confinement *c, struct buf *out)
 	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
 	if (c->filters)
 		buf_addf(out, ", Seccomp_filters %d", c->filters);
-	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; their profile "
-		      "must allow perf_event_open", c->no_new_privs);
+	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; allow "
+		      "perf_event_open in its profile", c->no_new_privs);
 }
 
 void refusal_descriptors(const char *verb, size_t n)
@@ -40,15 +40,15 @@ void refusal_descriptors(const char *verb, size_t n)
 	struct rlimit limit = { 0, 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	warn("%s requires %zu more descriptors for its trials, and the limit is reached "
-	     "(EMFILE): %llu may be open, of %llu that the hard limit allows; raise it (ulimit -n, "
-	     "LimitNOFILE= of systemd, --ulimit nofile= of containers)", verb, n,
+	warn("%s requires %zu more descriptors: the limit of %llu is reached (EMFILE; hard "
+	     "limit %llu); raise it (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of "
+	     "containers)", verb, n,
 	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
 }
 
 bool refusal_is_gate(int error)
 {
-	/* what filters say; others are not worth a call that a trace of us would show */
+	/* filters return these; for other errors avoid the trial, which a trace would show */
 	return (error == EPERM || error == EACCES || error == ENOSYS) && trial_gate() == error;
 }
 
@@ -81,21 +81,21 @@ static void add_advice(struct buf *out, int error, bool system, const struct rul
 	case EPERM:
 		if (!rule)
 			break;
-		/* only where the rule looks at it: other refusals it cannot mend */
+		/* the level matters only to rules that check it */
 		if (rule->by & RULE_BY_PARANOID) {
 			buf_adds(out, "; ");
 			refusal_rights(out);
 			if (system)
-				buf_addf(out, "; events of a whole CPU need a level of %d or "
-					 "less", SYSTEM_LEVEL);
+				buf_addf(out, "; events of a whole CPU require %d "
+					 "or less", SYSTEM_LEVEL);
 		} else if (rule->by & RULE_BY_TASK) {
-			buf_adds(out, "; processes of other users are measured with "
-				      "CAP_PERFMON (or as root) only");
+			buf_adds(out, "; processes of other users require "
+				      "CAP_PERFMON (or root)");
 		}
 		break;
 	case EMFILE:
 		if (!getrlimit(RLIMIT_NOFILE, &limit))
-			buf_addf(out, "; %llu are allowed (ulimit -n)",
+			buf_addf(out, "; the limit is %llu: raise it (ulimit -n)",
 				 (unsigned long long)limit.rlim_cur);
 		break;
 	default:
@@ -120,7 +120,7 @@ void refusal_open(const char *event, int error, bool system, const struct reason
 	}
 	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
 	if (!gate)
-		warn("to find out more: %s", buf_str(&r->command));
+		warn("find out more with: %s", buf_str(&r->command));
 	buf_free(&text);
 }
 
@@ -155,15 +155,15 @@ void refusal_map(size_t rings, size_t pages, int error)
 void refusal_aux(size_t pages, int error)
 {
 	if (error == EOPNOTSUPP)
-		warn("no AUX area: EOPNOTSUPP: no PMU of these events writes AUX data, as "
-		     "intel_pt, intel_bts, arm_spe and cs_etm do; omit --aux");
+		warn("cannot map an AUX area: EOPNOTSUPP: no PMU of these events writes AUX "
+		     "data, as intel_pt, intel_bts, arm_spe and cs_etm do; omit --aux");
 	else if (error == EPERM)
-		warn("no AUX area of %zu pages: EPERM: rings and areas are more than "
+		warn("cannot map an AUX area of %zu pages: EPERM: rings and areas exceed what "
 		     "perf_event_mlock_kb and ulimit -l allow; use fewer pages with --aux, or "
 		     "CAP_IPC_LOCK", pages);
 	else if (error == EINVAL)
-		warn("no AUX area of %zu pages: EINVAL: an event of any CPU with inherit=1 "
-		     "cannot have one", pages);
+		warn("cannot map an AUX area of %zu pages: EINVAL: an event of any CPU with "
+		     "inherit=1 cannot have one", pages);
 	else
-		warn("no AUX area of %zu pages: %s", pages, strerror(error));
+		warn("cannot map an AUX area of %zu pages: %s", pages, strerror(error));
 }

@@ -11,31 +11,31 @@
 
 struct reason;
 
-/* An event could not be opened, for that reason; system: of whatever runs on a CPU. */
+/* Warn that an event could not be opened, with the reason; system: it measures a whole CPU. */
 void refusal_open(const char *event, int error, bool system, const struct reason *r);
 
-/* Rings of pages data pages each could not be mapped. */
+/* Warn that rings of so many data pages each could not be mapped. */
 void refusal_map(size_t rings, size_t pages, int error);
 
-/* Whether the error is nobody's rights, but that no call comes to the kernel (trial_gate()). */
+/* Return whether something returns the error before the call reaches perf (trial_gate()). */
 bool refusal_is_gate(int error);
 
-/* Of an error that is so: what answers. */
+/* Append what returns such an error: a seccomp filter, or a kernel without perf events. */
 void refusal_gate_words(struct buf *out, int error);
 
-/* Both: true where it is so, and then says so. */
+/* Append that if refusal_is_gate(), and return whether it is. */
 bool refusal_add_gate(struct buf *out, int error);
 
-/* Something answers in the kernel's place (trial_gate()): what that may be. */
+/* Append what may answer in the kernel's place, such as a seccomp filter. */
 void refusal_gate(const struct confinement *c, struct buf *out);
 
-/* Less than n descriptors are left, which verb needs to try things. */
+/* Warn that fewer than n descriptors are left, which the verb requires for its trials. */
 void refusal_descriptors(const char *verb, size_t n);
 
-/* No AUX area of pages pages could be mapped. */
+/* Warn that an AUX area of so many pages could not be mapped. */
 void refusal_aux(size_t pages, int error);
 
-/* "perf_event_paranoid is 2 here" and what it takes to get round that. */
+/* Append the level of perf_event_paranoid, and the privilege that overrides it. */
 void refusal_rights(struct buf *out);
 
 #endif

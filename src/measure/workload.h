@@ -31,8 +31,8 @@ void workload_reap(struct workload *w);
 void workload_end(struct workload *w);
 
 /*
- * What to exit with so that whoever waits for us sees that status of waitpid(2):
- * we die of the same signal, if it was one and is not blocked.
+ * Return the exit status that corresponds to a status of waitpid(2), or die of the signal
+ * that it reports.
  */
 int end_like(int status);
 

@@ -18,7 +18,7 @@
 /* More than one experiment has open at a time. */
 enum { DESCRIPTORS = 12 };
 
-/* Which ones ---------------------------------------------------------------------------- */
+/* Selection ----------------------------------------------------------------------------- */
 
 static const struct feature_kind *features_kind_of(const char *word)
 {
@@ -109,14 +109,14 @@ static void features_blocked(struct features *fs)
 {
 	struct buf why = { 0 };
 
-	buf_addf(&why, "blocked: what is asked of the kernel is answered before, with %s",
+	buf_addf(&why, "blocked: every call fails before it reaches perf, with %s",
 		 strerrorname_np(fs->gate));
 	for (size_t i = 0; i < fs->n; i++)
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
 	buf_free(&why);
 }
 
-/* Whether an experiment came to any end at all. */
+/* Return whether a child could be created for any experiment. */
 static bool has_children(const struct features *fs)
 {
 	for (size_t i = 0; i < fs->nbases; i++)
@@ -134,13 +134,13 @@ static bool features_try_all(struct features *fs)
 		features_blocked(fs);
 	features_prepare(fs);
 	if (!fs->gate && !has_children(fs)) {
-		warn("nothing can be tried: processes cannot be made for that; raise their limit "
+		warn("cannot create processes for trials; raise their limit "
 		     "(ulimit -u, pids.max of the cgroup)");
 		return false;
 	}
 	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
 		fs->list[i].try(fs, &fs->list[i]);
-		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial came to no end");
+		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial did not end");
 	}
 	return true;
 }
@@ -161,8 +161,8 @@ static int features_run(void *state, const struct verb_args *args)
 	showing_open(&fs->out, &fs->options);
 	tried = features_try_all(fs);
 	if (fs->ran_out)
-		warn("descriptors ran out meanwhile (%s): do not trust what is refused with "
-		     "that; see ulimit -n and fs.file-max", strerrorname_np(fs->ran_out));
+		warn("descriptors ran out (%s): refusals with that error are no results; see "
+		     "ulimit -n and fs.file-max", strerrorname_np(fs->ran_out));
 	if (tried)
 		features_show(fs);
 	for (size_t i = 0; i < fs->n; i++)

@@ -15,7 +15,7 @@ enum feature_result {
 	FEATURE_UNTRIED,	/* nothing here that it could be tried on */
 	FEATURE_NO,		/* the kernel refuses */
 	FEATURE_ACCEPTED,	/* accepted, without an observable effect */
-	FEATURE_YES,		/* what it is for was seen */
+	FEATURE_YES,		/* its effect was observed */
 	FEATURE_RESULTS
 };
 
@@ -38,10 +38,10 @@ struct feature {
 	uint64_t value;
 	/* what was found */
 	enum feature_result result;
-	enum fact known;	/* to this kernel's interface */
+	enum fact known;	/* whether the interface of this kernel has it */
 	int error;		/* with FEATURE_NO, positive errno */
 	const struct rule_desc *rule;	/* that explains it, or NULL */
-	const char *on;		/* the event that it was seen on, NULL */
+	const char *on;		/* name of the event of the result, or NULL */
 	struct buf why;		/* more about the result, in words */
 };
 
@@ -61,10 +61,10 @@ struct feature_base {
 	char name[64];
 	uint8_t attr[FEATURE_ATTR_MAX];
 	size_t len;
-	unsigned int work;	/* that it needs to count anything */
-	bool exact;		/* it counts the same each time */
+	unsigned int work;	/* WORK_ bits that make it count */
+	bool exact;		/* counts do not differ between runs */
 	bool probe;		/* tried with members of its own only */
-	int error;		/* of opening it as it is, 0 */
+	int error;		/* positive errno of opening it unchanged, or 0 */
 };
 
 struct features {
@@ -78,37 +78,40 @@ struct features {
 	size_t n;
 	struct feature_base bases[FEATURE_BASES];
 	size_t nbases;
-	int bpf_error;		/* why no BPF program can be loaded, 0 */
+	int bpf_error;		/* positive errno of loading a BPF program, or 0 */
 	int gate;		/* errno that something returns in place of the kernel, 0 */
 	int ran_out;		/* EMFILE or ENFILE of an experiment, 0 */
 	uint32_t attr_size;	/* of the kernel; 0: unknown */
 };
 
-/* A new feature at the end of the list, not tried yet; valid until the next. */
+/* Append an untried feature; the pointer is valid until the next call. */
 struct feature *features_add(struct features *fs, const struct feature_kind *k,
 			     const char *name, uint32_t since, const char *meaning);
 
-/* features_try.c: one experiment, and what to say of it ------------------------------ */
+/* features_try.c: experiments -------------------------------------------------------- */
 
-/* Opens what features are tried on. */
+/* Open each event that features are tried on, to see whether it opens. */
 void features_prepare(struct features *fs);
 
 /* Return the first event that opens; NULL if none does. */
 const struct feature_base *features_any(const struct features *fs);
 
-/* An attr to begin with, of which only this is filled in, and what we must leave out. */
+/*
+ * Fill in an attr of FEATURE_ATTR_MAX bytes with type, size, config and, without the
+ * privilege to count the kernel, exclude_kernel.  Return its size.
+ */
 size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr);
 
-/* Sets a member by its index in xlat/layouts.h. */
+/* Set a member by its index in xlat/layouts.h. */
 void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 
-#define FEATURES_NOTHING_OPENS "no event at all can be opened"
+#define FEATURES_NOTHING_OPENS "no event can be opened"
 #define FEATURES_NO_EFFECT "no observable effect"
 
 /*
- * Whether what two events do differs, in two runs of three: a busy machine makes a difference
- * now and then.  That the first opens is known; that the second does not is one.
- * exact: counts are the same each time; chains: the length of callchains counts.
+ * Return whether two events, the first of which opens, behave differently in two of three runs;
+ * single differences may come from a busy machine.  exact: compare counts; chains: compare the
+ * length of callchains.
  */
 bool features_differ(const struct experiment *x, const struct experiment *y, bool exact,
 		     bool chains);
@@ -117,27 +120,27 @@ bool features_differ(const struct experiment *x, const struct experiment *y, boo
 bool features_found(struct feature *f, enum feature_result r, const char *on,
 		    const char *why);
 
-/* Takes a refusal, and finds the rule; on as above. */
+/* Store a refusal and the rule that explains it, like features_found(). */
 void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
 		      int error, const char *on);
 
-/* The ways to try, by kind; see features_list.c. */
+/* The trials of each kind; see features_list.c. */
 feature_try_fn features_try_member, features_try_sample, features_try_read,
 	features_try_branch, features_try_clock, features_try_size, features_try_ioctl,
 	features_try_flag, features_try_argument, features_try_cpu, features_try_type,
 	features_try_event, features_try_breakpoint, features_try_pmu;
 
-/* features_kernel.c: what it adds up to ------------------------------------------------ */
+/* features_kernel.c: conclusions ------------------------------------------------------- */
 
 struct features_release {
-	uint32_t from;		/* newest release all of whose features are there */
+	uint32_t from;		/* the kernel is at least this release, 0: unknown */
 	uint32_t before;	/* oldest release of which a feature is missing, 0: none */
 	size_t undecided;	/* dated features whose presence is unclear */
 };
 
 void features_release(const struct features *fs, struct features_release *r);
 
-/* Whether the kernel's own name fits in between. */
+/* Return whether the release of uname(2) agrees with the one found. */
 bool features_release_fits(const struct features *fs, const struct features_release *r);
 
 /* Write up to max limits of this machine and user, one per line; return how many. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Members of the attr, and the bits of its masks: what the same event does with
- * and without them, on the same work.
+ * Trials of attr members and bits of its masks: run the same work with and without them, and
+ * compare what the event does.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,20 +19,20 @@ enum { HEADER = 8 };
 static const struct layout *const layout = &layout_perf_event_attr;
 
 /*
- * How to try a member, where 1 alone would show nothing.  What its WHEN and NEEDS
- * in xlat/attr.in tell is done anyway.
+ * How to try a member that has no effect if merely set to 1.  Its WHEN and NEEDS in
+ * xlat/attr.in are satisfied in any case.
  */
 struct recipe {
 	unsigned int member;
-	uint64_t value;			/* 0: 1, or what the event has there */
+	uint64_t value;			/* 0: the value in the event, or 1 */
 	struct {
 		unsigned int member;	/* 0: none */
 		uint64_t value;
 	} with[2];
 	unsigned int work;
 	bool one_cpu;	/* rings of inherited events are for one CPU */
-	bool chains;	/* it shows in the length of callchains */
-	bool opens;	/* that an event opens shows that it counts */
+	bool chains;	/* it affects the length of callchains */
+	bool opens;	/* that an event opens proves its effect */
 };
 
 static const struct recipe recipes[] = {
@@ -53,7 +53,7 @@ static const struct recipe recipes[] = {
 	{ ATTR_EXCLUDE_CALLCHAIN_USER, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
 	{ ATTR_MMAP2, .with = { { ATTR_MMAP, 1 } } },
 	{ ATTR_COMM_EXEC, .work = WORK_EXEC },
-	/* CLOCK_REALTIME: the usual clock of events may be near to any other */
+	/* CLOCK_REALTIME (0): the default clock of events may be close to other clocks */
 	{ ATTR_USE_CLOCKID, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
 	{ ATTR_CLOCKID, CLOCK_MONOTONIC, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
 	{ ATTR_KSYMBOL, .work = WORK_BPF },
@@ -76,14 +76,14 @@ static const struct recipe *recipe_of(const struct field *f)
 {
 	static const struct recipe plain;
 
-	/* a member may stand twice, in one place */
+	/* compare names: the table may list a member twice, at the same offset */
 	for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++)
 		if (!strcmp(layout->fields[recipes[i].member].name, f->name))
 			return &recipes[i];
 	return &plain;
 }
 
-/* What to give the member: of a mask of registers, the first that there is. */
+/* Return the value to try; for a mask of registers, the first register. */
 static uint64_t features_value_of(const struct features *fs, const struct field *f,
 				  const uint8_t *base)
 {
@@ -121,7 +121,7 @@ static void accompany(const struct field *f, uint8_t *attr)
 	satisfy(c, attr);
 }
 
-/* Whether it is the one in its place, and the kernel looks at it. */
+/* Return whether the kernel reads the member: its WHEN and NEEDS hold. */
 static bool applies(const struct features *fs, const struct field *f, const uint8_t *attr)
 {
 	const struct walk w = {
@@ -138,9 +138,8 @@ static bool applies(const struct features *fs, const struct field *f, const uint
 }
 
 /*
- * One member on one event; true when there is nothing better to find out.  What
- * the event is without the member may be no event at all, and that shows, too,
- * that the kernel looks at it.
+ * Try a member on one event; return true if the result cannot improve any more.  If the event
+ * does not open without the member, that is an effect, too.
  */
 static bool try_on(struct features *fs, struct feature *f, const struct feature_base *b)
 {
@@ -195,18 +194,18 @@ void features_try_member(struct features *fs, struct feature *f)
 	for (size_t i = 0; i < fs->nbases && !done; i++) {
 		const struct feature_base *b = &fs->bases[i];
 
-		/* why a probe cannot be had is said of its members */
+		/* try probes that do not open, too, for the reason of their members */
 		if (b->probe ? field->when.op == COND_NONE : b->error != 0)
 			continue;
 		done = try_on(fs, f, b);
 	}
 	nothing_opens(fs, f);
-	features_found(f, FEATURE_UNTRIED, NULL, "there is no such PMU here");
+	features_found(f, FEATURE_UNTRIED, NULL, "no such PMU here");
 }
 
 /* Samples ------------------------------------------------------------------------------ */
 
-/* Where nothing is known of the source of data, each part of it says so. */
+/* Return the data source with which every part is not available. */
 static uint64_t no_source(void)
 {
 	return (uint64_t)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT |
@@ -218,7 +217,7 @@ static uint64_t no_source(void)
 	       (uint64_t)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
 }
 
-/* Whether a sample with this one part says more than that there is nothing. */
+/* Return whether a sample with only this part contains more than a placeholder. */
 static bool says_something(const struct observed *o, uint64_t bit)
 {
 	size_t len = o->sizes[PERF_RECORD_SAMPLE];
@@ -238,7 +237,7 @@ static bool says_something(const struct observed *o, uint64_t bit)
 	return false;
 }
 
-/* What the kernel says beside bits of sample_type that want a member filled in. */
+/* Set the members without which these bits of sample_type have no effect. */
 static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr)
 {
 	for (size_t i = 0; i < layout->n; i++) {
@@ -271,8 +270,8 @@ static bool sample_on(struct features *fs, struct feature *f, const struct featu
 		return features_found(f, FEATURE_YES, b->name, NULL);
 	else
 		features_found(f, FEATURE_ACCEPTED, b->name, o.samples ?
-			       "the samples have a place for it, and nothing there" :
-			       "no sample came");
+			       "field present in samples but empty" :
+			       "no sample was written");
 	return false;
 }
 
@@ -298,7 +297,7 @@ void features_try_sample(struct features *fs, struct feature *f)
 	on_each(fs, f, f->value, 0);
 }
 
-/* A level goes with a kind of branch, and a kind with a level that all may ask for. */
+/* Combine a level with any branch, and a kind of branch with the user level. */
 void features_try_branch(struct features *fs, struct feature *f)
 {
 	bool level = f->value & PERF_SAMPLE_BRANCH_PLM_ALL;
@@ -310,7 +309,7 @@ void features_try_branch(struct features *fs, struct feature *f)
 		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER));
 }
 
-/* One word more in what a read gives. */
+/* Try a bit of read_format: a read must return more bytes. */
 void features_try_read(struct features *fs, struct feature *f)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];

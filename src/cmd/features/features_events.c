@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Event types, events, PMUs, and what goes with a call or a descriptor. */
+/* Trials of event types, events, PMUs, arguments, flags and ioctls. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,11 +12,11 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#define NOTHING_COUNTED "it opens; what was done while it ran counted nothing"
+#define NOTHING_COUNTED "it opens, but the work counted nothing"
 
-static const char *const system_wide = "it takes in tasks of others: --all-cpus tries it";
+static const char *const system_wide = "it would measure other tasks: use --all-cpus";
 
-/* Whether it opens and counts. */
+/* Try whether the event opens and counts. */
 static void try_counting(struct features *fs, struct feature *f, const struct experiment *x)
 {
 	struct observed o;
@@ -30,7 +30,7 @@ static void try_counting(struct features *fs, struct feature *f, const struct ex
 			       o.count ? NULL : NOTHING_COUNTED);
 }
 
-/* One event: the feature's value is its config, and what points to its type. */
+/* Try an event; f->value is its config, f->what points to its type. */
 void features_try_event(struct features *fs, struct feature *f)
 {
 	const uint32_t *type = f->what;
@@ -43,7 +43,7 @@ void features_try_event(struct features *fs, struct feature *f)
 	try_counting(fs, f, &x);
 }
 
-/* Of a type, the event that every machine is most likely to have. */
+/* Try a type with the event that most machines have. */
 void features_try_type(struct features *fs, struct feature *f)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
@@ -146,16 +146,18 @@ void features_try_pmu(struct features *fs, struct feature *f)
 void features_try_size(struct features *fs, struct feature *f)
 {
 	if (!fs->attr_size) {
-		features_found(f, FEATURE_UNTRIED, NULL, "the kernel does not tell");
+		features_found(f, FEATURE_UNTRIED, NULL,
+			       "the size of the kernel's attr is unknown");
 		return;
 	}
 	f->known = fact_of(fs->attr_size >= f->value);
 	features_found(f, f->known == FACT_YES ? FEATURE_YES : FEATURE_NO, NULL, NULL);
 	if (f->result == FEATURE_NO)
-		buf_addf(&f->why, "the kernel's own struct has %u bytes", fs->attr_size);
+		buf_addf(&f->why, "sizeof(struct perf_event_attr) is %u in this kernel",
+			 fs->attr_size);
 }
 
-/* On an event that works, beside another with a ring; without: the same but for this. */
+/* Try a call on an event that opens; without: the same call without the feature. */
 static void compare_calls(struct features *fs, struct feature *f, struct experiment x,
 			  struct experiment without)
 {
@@ -179,7 +181,7 @@ static void compare_calls(struct features *fs, struct feature *f, struct experim
 		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
 }
 
-/* Flags of the call; those that choose the target are features_try_cpu's. */
+/* Try a flag of the call; features_try_cpu() tries those that choose the target. */
 void features_try_flag(struct features *fs, struct feature *f)
 {
 	const struct experiment without = {
@@ -191,7 +193,7 @@ void features_try_flag(struct features *fs, struct feature *f)
 	compare_calls(fs, f, x, without);
 }
 
-/* Arguments of the call: what is a task, and a group. */
+/* Try the arguments pid and group_fd. */
 void features_try_argument(struct features *fs, struct feature *f)
 {
 	const struct arg_desc *a = f->what;
@@ -216,7 +218,7 @@ void features_try_argument(struct features *fs, struct feature *f)
 	try_counting(fs, f, &x);
 }
 
-/* Every task of a CPU, or of a cgroup. */
+/* Try to measure every task of a CPU or cgroup. */
 void features_try_cpu(struct features *fs, struct feature *f)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
@@ -230,14 +232,15 @@ void features_try_cpu(struct features *fs, struct feature *f)
 	if (!fs->all_cpus)
 		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
 	else if (x.whom == EXPERIMENT_CGROUP && !cgroup_mount(path, sizeof(path)))
-		features_found(f, FEATURE_UNTRIED, NULL, "no cgroups of perf are mounted");
+		features_found(f, FEATURE_UNTRIED, NULL,
+			       "no cgroup hierarchy with perf_event is mounted");
 	else
 		try_counting(fs, f, &x);
 }
 
 /* ioctls -------------------------------------------------------------------------------- */
 
-/* One way to make it: on this event, which is on or off, before or after the work. */
+/* Try the ioctl on an event that is opened disabled or not, before or after the work. */
 static void ioctl_on(struct feature *f, const struct feature_base *b, bool disabled,
 		     struct experiment x)
 {
@@ -274,7 +277,7 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 	const struct ioctl_desc *d = f->what;
 	bool takes_fd = d->arg == IOCTL_ARG_FD;
 
-	/* each bit is one choice */
+	/* bits 0 to 2 of i: after the work, opened disabled, with a BPF program */
 	for (size_t i = 0; i < 8 * fs->nbases && f->result != FEATURE_YES; i++) {
 		const struct feature_base *b = &fs->bases[i / 8];
 		const struct experiment x = {
@@ -290,10 +293,11 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 		f->result = FEATURE_UNTRIED;
 		f->error = 0;
 		f->on = NULL;
-		buf_adds(&f->why, "it takes no other event, and no BPF program can be loaded here");
+		buf_adds(&f->why, "refuses an event as its argument; no BPF program can be "
+			      "loaded here");
 	}
 	if (f->result == FEATURE_NO && !base_of(fs, PERF_TYPE_TRACEPOINT))
-		buf_adds(&f->why, "there was no tracepoint to try it on");
+		buf_adds(&f->why, "no tracepoint to try it on");
 	if (!features_any(fs))
 		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 }

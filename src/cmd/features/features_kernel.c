@@ -31,7 +31,7 @@ void features_release(const struct features *fs, struct features_release *r)
 	}
 }
 
-/* Stable releases bring no features. */
+/* Compare major and minor only, as stable updates bring no features. */
 bool features_release_fits(const struct features *fs, const struct features_release *r)
 {
 	uint32_t here = fs->facts.rules.machine.release >> 8;
@@ -50,9 +50,9 @@ static void paranoid(const struct features *fs, struct buf *out)
 
 	if (has(fs, ABI_CAP_PERFMON) || has(fs, ABI_CAP_SYS_ADMIN))
 		return;
-	buf_addf(out, "perf_event_paranoid is %d, and there is no CAP_PERFMON: ", level);
-	buf_adds(out, level > 1 ? "no counting of the kernel, so that what is counted there "
-				  "shows as accepted only; no other users' tasks, no whole CPUs" :
+	buf_addf(out, "perf_event_paranoid is %d without CAP_PERFMON: ", level);
+	buf_adds(out, level > 1 ? "no kernel events (features that only count there show as "
+				  "accepted), no other users' tasks, no whole CPUs" :
 		      level > 0 ? "no other users' tasks, no whole CPUs" :
 				  "no other users' tasks");
 }
@@ -70,10 +70,10 @@ static void memory(const struct features *fs, struct buf *out)
 	if (has(fs, ABI_CAP_IPC_LOCK) || fs->facts.rules.machine.paranoid < 0)
 		return;
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	buf_addf(out, "no CAP_IPC_LOCK: rings of this user may have %llu KiB for each CPU "
+	buf_addf(out, "no CAP_IPC_LOCK: rings of this user are limited to %llu KiB per CPU "
 		      "(perf_event_mlock_kb)", (unsigned long long)fs->facts.mlock_kb);
 	if (limit.rlim_cur != RLIM_INFINITY)
-		buf_addf(out, ", and those of a process %llu KiB more (RLIMIT_MEMLOCK)",
+		buf_addf(out, " and %llu KiB more per process (RLIMIT_MEMLOCK)",
 			 (unsigned long long)limit.rlim_cur / 1024);
 }
 
@@ -84,15 +84,15 @@ static void no_hardware(const struct features *fs, struct buf *out)
 	for (size_t i = 0; i < m->npmus; i++)
 		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
 			return;
-	buf_adds(out, "no PMU of a CPU: no hardware, cache or raw events, no branches");
+	buf_adds(out, "no core PMU: no hardware, cache or raw events, no branches");
 	if (fs->facts.virtual_machine)
-		buf_adds(out, "; this is a virtual machine, whose host may grant it one");
+		buf_adds(out, "; this is a virtual machine: its host decides whether it has one");
 }
 
 static void tracing(const struct features *fs, struct buf *out)
 {
 	if (!host_has_tracepoints(fs->machine.host))
-		buf_adds(out, "tracefs cannot be read: tracepoints cannot be told by name");
+		buf_adds(out, "tracefs cannot be read: no tracepoints by name");
 }
 
 static void bpf(const struct features *fs, struct buf *out)
@@ -104,7 +104,7 @@ static void bpf(const struct features *fs, struct buf *out)
 static void container(const struct features *fs, struct buf *out)
 {
 	if (fs->facts.own_caps & ~fs->facts.rules.machine.caps)
-		buf_adds(out, "this is a user namespace: its capabilities do not count for perf");
+		buf_adds(out, "this is a user namespace: perf ignores its capabilities");
 }
 
 static void seccomp(const struct features *fs, struct buf *out)
@@ -112,8 +112,8 @@ static void seccomp(const struct features *fs, struct buf *out)
 	if (fs->gate)
 		refusal_add_gate(out, fs->gate);
 	else if (prctl(PR_GET_SECCOMP) == 2)
-		buf_adds(out, "a seccomp filter is in force, as containers have: it may refuse "
-			      "what the kernel would not");
+		buf_adds(out, "a seccomp filter is active, as in containers: it may refuse "
+			      "what the kernel accepts");
 }
 
 static void security(const struct features *fs, struct buf *out)
@@ -123,7 +123,7 @@ static void security(const struct features *fs, struct buf *out)
 	if (m->lockdown == FACT_YES)
 		buf_adds(out, "the kernel is locked down: no registers of interrupted code");
 	else if (m->security == FACT_YES)
-		buf_adds(out, "SELinux judges perf events, too");
+		buf_adds(out, "SELinux checks perf events, too");
 }
 
 /* Limits that more privilege would remove. */
@@ -136,7 +136,7 @@ static void denied(const struct features *fs, struct buf *out)
 
 		if (f->result != FEATURE_NO || !f->rule || !(f->rule->by & RULE_BY_CAPS))
 			continue;
-		buf_addf(out, "%s%s", *sep ? sep : "more rights would give ", f->name.data);
+		buf_addf(out, "%s%s", *sep ? sep : "more privilege would allow ", f->name.data);
 		sep = ", ";
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The features, by kind, out of the tables. */
+/* The list of features by kind, from the tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct feature *features_add(struct features *fs, const struct feature_kind *k,
 	return f;
 }
 
-/* Every value of a table that is one. */
+/* Add the values of a table. */
 static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
 		      feature_try_fn *try, const void *what)
 {
@@ -98,7 +98,7 @@ static void add_sizes(struct features *fs, const struct feature_kind *k)
 	add_table(fs, k, &xlat_perf_attr_size, features_try_size, NULL);
 }
 
-/* Of the arguments those that choose, and the flags. */
+/* Add the arguments that choose the target or group, and the flags. */
 static void features_add_call(struct features *fs, const struct feature_kind *k)
 {
 	const struct call_desc *d = call_by_name("perf_event_open");
@@ -204,7 +204,7 @@ static int features_by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* In one order on every machine. */
+/* Add PMUs in alphabetical order. */
 static void add_pmus(struct features *fs, const struct feature_kind *k)
 {
 	const struct pmu **all = NULL;

@@ -20,7 +20,7 @@ static const enum text_color result_colors[FEATURE_RESULTS] = {
 
 /* Reasons ----------------------------------------------------------------------------- */
 
-/* Not to the kernel's interface as it is here. */
+/* Return whether this kernel does not know the feature. */
 static bool unknown_here(const struct feature *f)
 {
 	return f->result == FEATURE_NO && f->known == FACT_NO;
@@ -119,7 +119,7 @@ static void text_missing(struct features *fs, const struct features_release *r)
 {
 	struct buf *out = text_line(fs);
 
-	buf_adds(out, "the first that are missing, of ");
+	buf_adds(out, "first missing features, of ");
 	release_text(r->before, out);
 	for (size_t i = 0, n = 0; i < fs->n; i++) {
 		const struct feature *f = &fs->list[i];
@@ -138,24 +138,24 @@ static void text_kernel(struct features *fs)
 	features_release(fs, &r);
 	text_head(&fs->out, "kernel", NULL);
 	out = text_line(fs);
-	buf_addf(out, "it calls itself %s, on %s", fs->facts.release,
+	buf_addf(out, "release %s, on %s", fs->facts.release,
 		 fs->facts.rules.machine.arch->name);
 	showing_end(&fs->out);
 	out = text_line(fs);
 	if (!r.from) {
-		buf_adds(out, "nothing tells its release");
+		buf_adds(out, "no feature shows its release");
 	} else {
-		buf_adds(out, "it has all that could be told of, up to ");
+		buf_adds(out, "every detectable feature is present up to ");
 		release_text(r.from, out);
-		buf_adds(out, features_release_fits(fs, &r) ? ", which fits its name" :
-			      ", which does not fit its name");
+		buf_adds(out, features_release_fits(fs, &r) ? ", which agrees with its version" :
+			      ", which disagrees with its version");
 	}
 	showing_end(&fs->out);
 	if (r.before)
 		text_missing(fs, &r);
 	if (r.undecided) {
 		out = text_line(fs);
-		buf_addf(out, "of %zu, no trial here tells whether the kernel knows them",
+		buf_addf(out, "%zu features could not be detected either way",
 			 r.undecided);
 		showing_end(&fs->out);
 	}
@@ -168,7 +168,7 @@ static void text_here(struct features *fs)
 
 	text_head(&fs->out, "here", NULL);
 	if (!n) {
-		buf_adds(text_line(fs), "nothing stands in the way");
+		buf_adds(text_line(fs), "no limits");
 		showing_end(&fs->out);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events to try features on, and what to make of a trial. */
+/* Events to try features on, and the evaluation of a trial. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* In which mode samples fell differs from run to run. */
+/* Bits of misc to compare: the CPU mode of samples differs from run to run. */
 #define MISC_OWN (~(uint16_t)PERF_RECORD_MISC_CPUMODE_MASK)
 
 static const struct layout *const attr_layout = &layout_perf_event_attr;
@@ -26,7 +26,7 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v)
 	field_set(&attr_layout->fields[index], v, attr);
 }
 
-/* Of the kernel only where we may: else nothing could be tried at all. */
+/* Return whether events may count the kernel; if not, all events exclude it. */
 static bool may_count_kernel(const struct features *fs)
 {
 	const struct rule_machine *m = &fs->facts.rules.machine;
@@ -146,7 +146,7 @@ const struct feature_base *features_any(const struct features *fs)
 static bool records_differ(const struct observed *a, const struct observed *b, bool exact,
 			   bool chains)
 {
-	/* what a busy machine adds now and then */
+	/* records that depend on the load of the machine */
 	const uint64_t chance = 1ULL << PERF_RECORD_LOST | 1ULL << PERF_RECORD_THROTTLE |
 				1ULL << PERF_RECORD_UNTHROTTLE;
 
@@ -161,7 +161,7 @@ static bool records_differ(const struct observed *a, const struct observed *b, b
 			continue;
 		if ((a->misc[i] ^ b->misc[i]) & MISC_OWN)
 			return true;
-		/* the first callchain may be of any length */
+		/* the length of the first callchain varies */
 		if (a->sizes[i] != b->sizes[i] &&
 		    !(i == PERF_RECORD_SAMPLE && (a->longest || b->longest)))
 			return true;
@@ -187,7 +187,7 @@ bool features_differ(const struct experiment *x, const struct experiment *y, boo
 	struct observed a, b;
 	unsigned int same = 0, different = 0;
 
-	/* two of three: now and then a machine that is busy loses a sample */
+	/* two of three runs decide: a busy machine may lose a sample */
 	while (same < 2 && different < 2) {
 		if (!experiment_run(x, &a) || !experiment_run(y, &b) || a.error)
 			return false;
@@ -216,7 +216,7 @@ bool features_found(struct feature *f, enum feature_result r, const char *on,
 	return true;
 }
 
-/* The descriptor that a group leader has for the rules. */
+/* A number for the descriptor of the group leader, for the rules. */
 enum { OTHER_FD = 3 };
 
 static struct rule_ask ask_of(const struct experiment *x, const struct rule_facts *facts)
@@ -229,8 +229,8 @@ static struct rule_ask ask_of(const struct experiment *x, const struct rule_fact
 }
 
 /*
- * Whether the refusal is one of a kernel that does not know what was asked: what
- * no rule of the newest kernel would refuse like that.
+ * Return whether the kernel knows the refused feature.  It does not if no rule of the newest
+ * kernel explains the refusal.
  */
 static enum fact known_by(const struct features *fs, const struct experiment *x, int error)
 {
@@ -241,7 +241,7 @@ static enum fact known_by(const struct features *fs, const struct experiment *x,
 	facts.machine.release = 0;
 	facts.machine.attr_size = 0;
 	rules_judge(&ask, &v);
-	if (!features_any(fs)) /* it may not have been the kernel that answered */
+	if (!features_any(fs)) /* a filter may have answered instead of the kernel */
 		return FACT_UNKNOWN;
 	if (error != EINVAL && error != E2BIG && error != ENOENT)
 		return FACT_YES;
@@ -256,7 +256,7 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 	enum fact known;
 
 	facts_target(&fs->facts, &ask);
-	/* of the leader's attr nothing is told: rules about it are not known */
+	/* without the leader's attr, rules about it are unknown */
 	fs->facts.rules.target.group = (struct rule_group){
 		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
 		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_YES,

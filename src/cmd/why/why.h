@@ -17,34 +17,34 @@ enum why_block {
 	WHY_DESCRIPTORS,	/* RLIMIT_NOFILE */
 	WHY_PMU,		/* no PMU has the event */
 	WHY_BREAKPOINTS,	/* all are in use */
-	WHY_FILE,		/* the file to be probed */
+	WHY_FILE,		/* the file of a uprobe cannot be opened */
 	WHY_BLOCKS,
 };
 
-/* A call that failed in a program, or in a dump, as it was there. */
+/* How a call failed in a command. */
 struct why_seen {
-	unsigned int times;	/* how often it failed so; 0: it is of no command */
-	/* it was tried in another form, which worked: the name, and what differs */
+	unsigned int times;	/* how often; 0: the call is of no command */
+	/* name of the event that opened instead, and the members that differ; or NULL */
 	const char *instead, *differs;
 };
 
 struct why_result {
-	const char *not_tried;	/* why there could be no experiments, or NULL */
+	const char *not_tried;	/* why no experiment was possible, or NULL */
 	struct cause cause;
-	struct change_list changes;	/* that cause points into */
-	struct rule_ask ask;		/* the call as it is issued here */
-	char exe[4096];			/* a file that can be probed, for a change */
+	struct change_list changes;	/* cause points to its elements */
+	struct rule_ask ask;		/* the call as made here */
+	char exe[4096];			/* path for changes of uprobe_path */
 	struct rule_verdict judged;
 	int simplest;		/* errno of the simplest call; 0: it opens */
 	bool blocked[WHY_BLOCKS];
-	bool found;		/* the cause is */
+	bool found;		/* a cause or an obstacle */
 	struct confinement confinement;
-	struct change_call nearest; /* that opens; only with cause.n */
-	/* of a call that opens here, but did not in the dump: a rule it may be */
+	struct change_call nearest; /* the changed call that opens; only with cause.n */
+	/* the rule that may have refused, in the dump, a call that opens here */
 	const struct rule_desc *there;
 };
 
-/* Says what was found, in text or as JSON. */
+/* Show the result as text or JSON. */
 void why_show(struct judge *k, const struct judge_call *c, const struct why_result *r,
 	      const struct why_seen *seen);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Experiments on one call: which part of it the kernel refuses it for. */
+/* Experiments on one call, to find the part of it that the kernel refuses. */
 #include "cmd/why/why.h"
 
 #include <errno.h>
@@ -13,15 +13,15 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Ids of tracepoints to look among for one that perf can use. */
+/* Limit of the ids among which a tracepoint that perf can use is searched. */
 enum { TRACEPOINTS = 4096 };
 
 /* A call under experiment. */
 struct trying {
 	struct judge *k;
 	const struct judge_call *c;
-	struct rule_ask ask;		/* as it was given */
-	struct rule_target target;	/* what is known of that */
+	struct rule_ask ask;		/* unchanged */
+	struct rule_target target;	/* facts about the unchanged call */
 	const char *not_tried;
 };
 
@@ -35,7 +35,7 @@ static void change_all(const struct trying *t, const struct change *const *set, 
 		change_apply(to, set[i]);
 }
 
-/* Nothing is to be counted: only the answer matters. */
+/* Open the event disabled, as only the result of the call matters. */
 static void disable(struct change_call *call)
 {
 	const struct field *f = &layout_perf_event_attr.fields[ATTR_DISABLED];
@@ -56,7 +56,7 @@ static int open_changed(void *ctx, const struct change *const *set, size_t n)
 	why = judge_try(t->c, &call.ask, &trial);
 	if (!why)
 		return trial.error;
-	/* a leader that a change keeps from opening is a change that does not help */
+	/* a change with which the group leader cannot be opened counts as refused */
 	if (!n)
 		t->not_tried = why;
 	return EAGAIN;
@@ -83,7 +83,7 @@ static void judge_changed(void *ctx, const struct change *const *set, size_t n,
 	*target = t->target;
 	if (other) {
 		judge_find_facts(t->k, t->c, &call.ask, false);
-		/* to find that out costs an event, and it is tried at once anyway */
+		/* keep this fact, which only opening an event shows: the call is tried anyway */
 		if (call.ask.pid == t->ask.pid && call.ask.cpu == t->ask.cpu)
 			target->breakpoint = t->target.breakpoint;
 	}
@@ -93,7 +93,7 @@ static void judge_changed(void *ctx, const struct change *const *set, size_t n,
 
 static const struct cause_ops ops = { .open = open_changed, .judge = judge_changed };
 
-/* What can stand in ------------------------------------------------------------------- */
+/* Substitutes ------------------------------------------------------------------------- */
 
 static uint64_t some_tracepoint(struct host *h)
 {
@@ -126,9 +126,9 @@ static void search(struct trying *t, struct why_result *r)
 		change_all(t, r->cause.changes, r->cause.n, &r->nearest);
 }
 
-/* What stands in the way --------------------------------------------------------------- */
+/* Obstacles ---------------------------------------------------------------------------- */
 
-/* Not even the simplest call opens: who answers? */
+/* Find out what refuses even the simplest call. */
 static void find_gate(struct judge *k, struct why_result *r)
 {
 	int gate = trial_gate();
@@ -187,8 +187,8 @@ static void conclude(struct why_result *r)
 }
 
 /*
- * Why it failed there and opens here: the first rule with that error that would
- * refuse somebody without privilege, of whose things nothing is known.
+ * Find the rule that may have refused a call that opens here: the first one with that error
+ * that could refuse a caller without privilege about whom no facts are known.
  */
 static void explain_there(const struct trying *t, struct why_result *r)
 {

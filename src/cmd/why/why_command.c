@@ -37,7 +37,7 @@ static _Noreturn void why_trace(char **command, int fd)
 	exit(verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv));
 }
 
-/* A terminal's ^C is for the command; what failed until then is of interest. */
+/* Wait for pid and ignore ^C meanwhile: it ends the command, not the examination. */
 static void wait_for(pid_t pid)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -88,7 +88,7 @@ int why_command(struct judge *k)
 	pid_t pid;
 
 	if (!f) {
-		warn("there is no memory for the trace of '%s': %s", k->command[0],
+		warn("cannot create a memory file for the trace of '%s': %s", k->command[0],
 		     strerror(errno));
 		return EXIT_TROUBLE;
 	}
@@ -96,7 +96,7 @@ int why_command(struct judge *k)
 	if (!pid)
 		why_trace(k->command, fd);
 	if (pid < 0)
-		warn("cannot make a process to trace '%s': %s%s", k->command[0],
+		warn("cannot create a process to trace '%s': %s%s", k->command[0],
 		     strerror(errno), error_advice(errno));
 	else
 		wait_for(pid);

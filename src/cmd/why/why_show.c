@@ -29,7 +29,7 @@ static const char *const block_names[] = {
 	[WHY_PMU] = "pmu", [WHY_BREAKPOINTS] = "breakpoints", [WHY_FILE] = "file",
 };
 
-/* The verdict, in one word. */
+/* Return the verdict in one word. */
 static const char *why_verdict(const struct why_result *r)
 {
 	if (r->not_tried)
@@ -41,7 +41,7 @@ static const char *why_verdict(const struct why_result *r)
 
 /* Calls that were changed ---------------------------------------------------------------- */
 
-/* A call with changes, as a trace would hold it; call_free() is the caller's. */
+/* Fill in the changed call as a trace would contain it; the caller frees it with call_free(). */
 static void make_call(const struct telling *t, const struct change_call *from,
 		      struct call *to)
 {
@@ -63,7 +63,7 @@ static void make_call(const struct telling *t, const struct change_call *from,
 	to->args[4] = from->ask.flags;
 	call_add_capture(to, AT_SYSCALL_ENTER, to->args[0], (uint32_t)from->ask.len, from->attr,
 			 (uint32_t)from->ask.len);
-	/* pointers are into our own memory by now */
+	/* judge_call_prepare() let them point to memory of pevtrace */
 	while ((f = layout_next(&w, &at))) {
 		const char *text = (const char *)(uintptr_t)field_get(f, w.bytes, w.len);
 
@@ -77,7 +77,7 @@ static void make_call(const struct telling *t, const struct change_call *from,
 	}
 }
 
-/* The changes with the values that they give. */
+/* Write the changed members and arguments with their new values. */
 static void emit_changes(const struct telling *t, const struct change *const *set, size_t n,
 			 const char *key, struct sink *k)
 {
@@ -110,7 +110,7 @@ static bool is_zero(const struct telling *t, const struct word *w)
 	return f && !field_get(f, t->r->ask.attr, t->r->ask.len);
 }
 
-/* The field of the rule; of several, the one that the call set. */
+/* List the fields of the rule that the call set; all of them if it set none. */
 static size_t fields_of(const struct telling *t, const struct rule_desc *d, struct word *out)
 {
 	size_t all = 0, n = 0;
@@ -130,12 +130,12 @@ static size_t fields_of(const struct telling *t, const struct rule_desc *d, stru
 }
 
 /*
- * The members and arguments that are the cause: what has to be changed, or, where
- * that is something else altogether, what the rule is about.
+ * List the members and arguments that cause the refusal: those that have to be changed, or
+ * the fields of the rule if none of these is among them.
  */
 static size_t blamed(const struct telling *t, const struct cause_fault *f, struct word *out)
 {
-	/* reserved is, too, what this release does not have yet */
+	/* bits newer than this release count as reserved; the rule does not list their members */
 	bool about = !f->rule || !f->sure || !*f->rule->fields ||
 		     f->rule->id == RULE_RESERVED_BITS;
 
@@ -161,7 +161,7 @@ static void emit_blamed(const struct telling *t, const struct cause_fault *f, st
 	k->ops->end(k);
 }
 
-/* What stands in the way ------------------------------------------------------------------- */
+/* Obstacles -------------------------------------------------------------------------------- */
 
 static void capability_words(const struct telling *t, struct buf *out)
 {
@@ -170,12 +170,12 @@ static void capability_words(const struct telling *t, struct buf *out)
 
 	show_here(&t->show, RULE_BY_CAPS, out);
 	if (f->own_caps & ~f->rules.machine.caps)
-		buf_adds(out, "; what there is counts in this user namespace only");
+		buf_adds(out, "; its capabilities are valid only in this user namespace");
 	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
-		buf_adds(out, "; the bounding set has neither, as in a container: whoever "
-			      "starts it has to give them");
+		buf_adds(out, "; the bounding set has neither, as in a container: "
+			      "start it with them");
 	else if (c->no_new_privs)
-		buf_adds(out, "; NoNewPrivs keeps programs from gaining them");
+		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
 }
 
 static void block_words(const struct telling *t, enum why_block b, struct buf *out)
@@ -198,7 +198,7 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 		break;
 	case WHY_DESCRIPTORS:
 		show_here(&t->show, RULE_BY_RLIMIT, out);
-		buf_adds(out, ", and that many descriptors are open");
+		buf_adds(out, ", and so many descriptors are open");
 		break;
 	case WHY_PMU:
 		buf_adds(out, "no PMU here counts such events");
@@ -304,7 +304,7 @@ static void text_seen(const struct telling *t)
 	if (seen->instead) {
 		out = show_line(&t->show, "a probe");
 		text_escaped(out, seen->instead);
-		buf_addf(out, " was then opened instead, which differs in %s",
+		buf_addf(out, " opened instead; it differs in %s",
 			 *seen->differs ? seen->differs : "nothing");
 		showing_end(t->show.out);
 	}
@@ -318,11 +318,11 @@ static void text_verdict(const struct telling *t)
 	if (r->not_tried)
 		buf_addf(out, "cannot be tried here: %s", r->not_tried);
 	else if (!r->cause.error)
-		buf_adds(out, "the call opens here: nothing to fix");
+		buf_adds(out, "the call opens here");
 	else if (!r->cause.n && r->simplest)
-		buf_adds(out, "even the simplest call is refused: no change of this one helps");
+		buf_adds(out, "even the simplest call is refused: no change was tried");
 	else if (!r->cause.n)
-		buf_adds(out, "no change helps");
+		buf_adds(out, "no change opens it");
 	else
 		buf_addf(out, "%s", r->cause.nfaults > 1 ? "several causes were found" :
 							    "the cause was found");
@@ -330,7 +330,7 @@ static void text_verdict(const struct telling *t)
 		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
 			 r->there->meaning);
 	if (r->cause.gave_up && !r->cause.n)
-		buf_adds(out, "; there were more changes to try than are tried");
+		buf_adds(out, "; the limit of experiments was reached");
 	showing_end(t->show.out);
 }
 
