@@ -625,7 +625,7 @@ def test_blocked():
 			       "seccomp" in o.get("blocked", "")),
 			      (want, name, 1, want == "blocked"), name)
 		why += differ(("verdict: blocked" in r.stdout, "DISAGREEMENT" in r.stdout,
-			       "their profile must allow" in r.stdout, r.returncode),
+			       "allow perf_event_open in its profile" in r.stdout, r.returncode),
 			      (want == "blocked", want != "blocked", want == "blocked", 1),
 			      r.stdout)
 	refused = attr(sigtrap=1).hex()
