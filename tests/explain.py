@@ -310,9 +310,9 @@ def test_python(tap, tmp):
 	tap.ok(story.has("MMAP records", "No event asks for mappings .* kernel wrote no MMAP "
 			 "records. But .* also takes samples, .* mistakes SAMPLE records for them"),
 	       "what the stray mmap records of such a script are", [story.text])
-	tap.ok(story.has("Summary", "sample all tasks, on CPUs? ") and
+	tap.ok(story.has("Summary", "sample every task, on CPUs? ") and
 	       story.has("Events opened",
-			 "One event per CPU: an event of all tasks must be bound to a CPU"),
+			 "One event per CPU: an event of every task must be bound to a CPU"),
 	       "why there is one open for each CPU", [story.text])
 
 # ---- failures ------------------------------------------------------------------------------

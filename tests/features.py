@@ -366,7 +366,7 @@ def test_nobody(tmp):
 			why += differ((attr[name]["result"], attr[name].get("error"),
 				       attr[name].get("rule")), ("no", "EACCES", rule), name)
 		if name == "namespaces":
-			why += differ(any("more rights" in l and name in l for l in here["limits"]),
+			why += differ(any("more privilege" in l and name in l for l in here["limits"]),
 				      True, "limits: %s" % here["limits"])
 	if sp.setting("paranoid") == 2:
 		o = named(got, "sample_type")["PERF_SAMPLE_PHYS_ADDR"]

@@ -31,7 +31,7 @@ static bool views_open_outputs(struct views *v)
 static void views_count(struct view *view, const struct call *c)
 {
 	if (c->shown)
-		counts_add(&((struct views *)view)->counts, c);
+		call_counts_add(&((struct views *)view)->counts, c);
 }
 
 static const struct view_ops counting_ops = { .exit = views_count };
@@ -127,7 +127,7 @@ static void views_write_tables(struct views *v, const struct session *s)
 	if (v->options->summary)
 		summary_print(s->model, &s->names, &table);
 	if (v->options->count)
-		counts_print(&v->counts, &table);
+		call_counts_print(&v->counts, &table);
 	output_write(v->text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }

@@ -6,11 +6,11 @@
 #include "cli/options.h"
 #include "lib/output.h"
 #include "session/session.h"
-#include "text/counts.h"
+#include "text/call_counts.h"
 
 struct views {
 	struct view counting;	/* for -c */
-	struct counts counts;
+	struct call_counts counts;
 	struct options *options;
 	struct output *text;	/* lines and tables, or NULL */
 	struct output *json;	/* the dump, or NULL */

@@ -13,14 +13,14 @@
 #include "lib/die.h"
 #include "measure/measure.h"
 #include "measure/refusal.h"
-#include "text/figures.h"
+#include "text/event_totals.h"
 #include "xlat/constants.h"
 
 enum { RATE = 4000 };	/* samples a second, as perf record has it */
 
 struct opening {
 	struct measure m;	/* first: hooks get it back */
-	struct figure *figures;
+	struct event_total *totals;
 	const char **texts;	/* of -e, owned */
 	size_t ntexts;
 	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
@@ -181,7 +181,7 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 	return true;
 }
 
-/* Figures -------------------------------------------------------------------------- */
+/* Counts --------------------------------------------------------------------------- */
 
 static void take_count(void *ctx, size_t target, size_t event, const struct read_value *v)
 {
@@ -192,9 +192,9 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 
 	o->lost += v->has_lost ? v->lost : 0;
 	if (!v->timed)
-		figure_add(&o->figures[event], v->value, 1, 1);
+		event_total_add(&o->totals[event], v->value, 1, 1);
 	else
-		figure_add(&o->figures[event], v->value, rests ? v->running : v->enabled,
+		event_total_add(&o->totals[event], v->value, rests ? v->running : v->enabled,
 			   v->running);
 }
 
@@ -206,18 +206,18 @@ static bool is_clock(const struct event_spec *e)
 	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-static void read_figures(struct opening *o, bool quiet)
+static void read_totals(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
 	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
-		o->figures[i] = (struct figure){
+		o->totals[i] = (struct event_total){
 			.name = m->events.events[i].attr.label,
 			.clock = is_clock(&m->events.events[i]),
 		};
 		for (size_t t = 0; t < m->ntargets; t++)
-			o->figures[i].opened |= batch_fd(&m->batch, t, i) >= 0;
+			o->totals[i].opened |= batch_fd(&m->batch, t, i) >= 0;
 	}
 	batch_read(&m->batch, quiet, take_count, o);
 }
@@ -228,8 +228,8 @@ static void show_progress(struct measure *m, double seconds)
 	struct opening *o = (struct opening *)m;
 	struct buf line = { 0 };
 
-	read_figures(o, true);
-	figures_line(o->figures, m->events.n, seconds, &line);
+	read_totals(o, true);
+	event_totals_line(o->totals, m->events.n, seconds, &line);
 	fprintf(stderr, "\r%.79s\033[K", buf_str(&line));
 	fflush(stderr);
 	buf_free(&line);
@@ -272,7 +272,7 @@ static void add_lost(const struct opening *o, struct buf *out)
 			 (unsigned long long)m->lost_samples);
 }
 
-static void print_figures(struct opening *o)
+static void print_totals(struct opening *o)
 {
 	struct measure *m = &o->m;
 	struct output *text = m->own_session.views.text;
@@ -280,11 +280,11 @@ static void print_figures(struct opening *o)
 
 	if (o->progress)
 		fputs("\r\033[K", stderr);
-	read_figures(o, false);
+	read_totals(o, false);
 	tell_counts(m);
 	if (!text)
 		return;
-	figures_print(o->figures, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	event_totals_print(o->totals, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
 	add_lost(o, &table);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
@@ -372,18 +372,18 @@ static int open_run(void *state, const struct verb_args *args)
 
 	open_check(o, args);
 	read_events(o);
-	o->figures = xcalloc(o->m.events.n, sizeof(*o->figures));
+	o->totals = xcalloc(o->m.events.n, sizeof(*o->totals));
 	defaults(o);
 	o->m.retry = open_retry;
 	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
 		o->m.progress = show_progress;
 	ran = measure_open(&o->m) && measure_run(&o->m);
 	if (ran)
-		print_figures(o);
+		print_totals(o);
 	command = o->m.work.pid;
 	if (!measure_end(&o->m))
 		ran = false;
-	free(o->figures);
+	free(o->totals);
 	return !ran ? EXIT_TROUBLE : command ? end_like(o->m.work.status) : EXIT_YES;
 }
 

@@ -30,6 +30,18 @@ enum {
 	CLAIM_WORDS = 16, CLAIM_ATTR = 256,
 };
 
+/* A value in a decoded record. */
+struct claim_field {
+	char *path;		/* "ip", "sample_id.pid", "callchain.0" */
+	char *text;		/* of a string; NULL: a number */
+	uint64_t number;	/* length of bytes and arrays */
+};
+
+struct claim_fields {
+	struct claim_field *list;
+	size_t n, cap;
+};
+
 struct claim_event {
 	char name[CLAIM_NAME];	/* in the steps */
 	int fd;
@@ -39,7 +51,7 @@ struct claim_event {
 	size_t ring_len;
 	bool backward, overwrite;
 	uint64_t found;		/* records that matched in the last "find" */
-	struct buf record;	/* the first of them: "\nFIELD=VALUE" for each field */
+	struct claim_fields record; /* the first of them */
 };
 
 struct claim_trace;
@@ -92,6 +104,10 @@ enum step_result claim_check_result(struct claim_run *run, int64_t result);
 
 /* Return the event with that name, or NULL. */
 struct claim_event *claim_find_event(struct claim_run *run, const char *name);
+
+/* Return the first field with that path, or NULL. */
+const struct claim_field *claim_fields_find(const struct claim_fields *f, const char *path);
+void claim_fields_free(struct claim_fields *f);
 
 /* Evaluate an expression.  Return false, with the outcome's reason set, if it is malformed. */
 bool claim_value(struct claim_run *run, const char *text, uint64_t *v);

@@ -125,7 +125,7 @@ static struct claim_event *add_claim_event(struct claim_run *run, const char *na
 		e = &run->events[run->nevents++];
 	if (!e)
 		return NULL;
-	buf_free(&e->record);
+	claim_fields_free(&e->record);
 	*e = (struct claim_event){ .fd = -1 };
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;

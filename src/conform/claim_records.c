@@ -11,15 +11,16 @@
 #include "abi/layout.h"
 #include "abi/record.h"
 #include "drive/ring.h"
+#include "lib/die.h"
 #include "xlat/constants.h"
 
-/* A sink that writes a line "PATH=VALUE" for each value -------------------------------- */
+/* A sink that stores each value with its path ------------------------------------------- */
 
 enum { DEPTH = 8 };
 
-struct fields {
+struct fields_sink {
 	struct sink sink;
-	struct buf *out;
+	struct claim_fields *out;
 	struct {
 		char key[40];
 		bool array;
@@ -28,28 +29,36 @@ struct fields {
 	unsigned int depth;
 };
 
-static void fields_add_key(struct fields *f, const char *key)
+static struct fields_sink *to_fields(struct sink *s)
 {
-	buf_addc(f->out, '\n');
-	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
-		if (*f->level[i].key)
-			buf_addf(f->out, "%s.", f->level[i].key);
-	if (f->depth && f->depth < DEPTH && f->level[f->depth].array)
-		buf_addu(f->out, f->level[f->depth].n++);
-	else
-		buf_adds(f->out, key ? key : "");
-	buf_addc(f->out, '=');
+	return (struct fields_sink *)s; /* sink is its first member */
 }
 
-static struct fields *to_fields(struct sink *s)
+static struct claim_field *fields_add(struct sink *s, const char *key)
 {
-	return (struct fields *)s;
+	struct fields_sink *f = to_fields(s);
+	struct claim_fields *out = f->out;
+	struct buf path = { 0 };
+
+	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
+		if (*f->level[i].key)
+			buf_addf(&path, "%s.", f->level[i].key);
+	if (f->depth && f->depth < DEPTH && f->level[f->depth].array)
+		buf_addu(&path, f->level[f->depth].n++);
+	else
+		buf_adds(&path, key ? key : "");
+	if (out->n == out->cap) {
+		out->cap = out->cap ? 2 * out->cap : 32;
+		out->list = xrealloc(out->list, out->cap * sizeof(*out->list));
+	}
+	out->list[out->n] = (struct claim_field){ .path = xstrdup(buf_str(&path)) };
+	buf_free(&path);
+	return &out->list[out->n++];
 }
 
 static void fields_uint(struct sink *s, const char *key, uint64_t v)
 {
-	fields_add_key(to_fields(s), key);
-	buf_addu(to_fields(s)->out, v);
+	fields_add(s, key)->number = v;
 }
 
 static void fields_sint(struct sink *s, const char *key, int64_t v)
@@ -73,18 +82,18 @@ static void fields_packed(struct sink *s, const char *key, uint64_t raw,
 
 static void fields_symbol(struct sink *s, const char *key, const char *word)
 {
-	fields_add_key(to_fields(s), key);
-	buf_addf(to_fields(s)->out, "\"%s", word);
+	fields_add(s, key)->text = xstrdup(word);
 }
 
 static void fields_string(struct sink *s, const char *key, const char *bytes, size_t len,
 			  bool cut)
 {
+	struct buf text = { 0 };
+
 	(void)cut;
-	fields_add_key(to_fields(s), key);
-	buf_addc(to_fields(s)->out, '"');
-	for (size_t i = 0; i < len && bytes[i]; i++)
-		buf_addc(to_fields(s)->out, bytes[i] == '\n' ? ' ' : bytes[i]);
+	buf_add(&text, bytes, strnlen(bytes, len));
+	fields_add(s, key)->text = xstrdup(buf_str(&text));
+	buf_free(&text);
 }
 
 /* The value of bytes is their number. */
@@ -110,7 +119,7 @@ static void fields_note(struct sink *s, const char *key, const char *text)
 
 static void fields_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct fields *f = to_fields(s);
+	struct fields_sink *f = to_fields(s);
 	char place[40] = "";
 
 	if (key)
@@ -127,7 +136,7 @@ static void fields_begin(struct sink *s, const char *key, enum sink_shape shape)
 /* The value of an array is its length. */
 static void fields_end(struct sink *s)
 {
-	struct fields *f = to_fields(s);
+	struct fields_sink *f = to_fields(s);
 	bool array = f->depth < DEPTH && f->level[f->depth].array;
 	unsigned int n = array ? f->level[f->depth].n : 0;
 	char key[40] = "";
@@ -146,17 +155,17 @@ static const struct sink_ops fields_ops = {
 	.string = fields_string, .bytes = fields_bytes, .fd = fields_fd, .note = fields_note,
 };
 
-static void record_to_text(const uint8_t *bytes, size_t len, const struct record_format *format,
-			   struct buf *out)
+static void fields_read(const uint8_t *bytes, size_t len, const struct record_format *format,
+			struct claim_fields *out)
 {
-	struct fields f = { .sink = { .ops = &fields_ops, .full = true, .max_string = 4096 },
-			    .out = out };
+	struct fields_sink f = {
+		.sink = { .ops = &fields_ops, .full = true, .max_string = 4096 }, .out = out,
+	};
 
 	fields_uint(&f.sink, "header.type", load_uint(bytes, 4));
 	fields_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
 	fields_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
 	record_emit(bytes, len, format, NULL, &f.sink, NULL);
-	buf_addc(out, '\n');
 }
 
 /* Finding ---------------------------------------------------------------------------- */
@@ -167,17 +176,16 @@ struct search {
 	struct record_format format;
 	uint64_t type, found;
 	size_t first;		/* index of the first condition in the words */
-	struct buf one;
+	struct claim_fields fields; /* of the current record */
 	bool malformed;
 };
 
-/* Compare the string value at line with text; "TEXT*" matches a prefix. */
-static bool text_matches(const char *line, const char *text)
+/* Return whether a field is that text; "TEXT*" matches a prefix. */
+static bool text_matches(const struct claim_field *f, const char *text)
 {
 	size_t n = strcspn(text, "*");
 
-	return *line == '"' && !strncmp(line + 1, text, n) &&
-	       (text[n] == '*' || line[1 + n] == '\n');
+	return f->text && !strncmp(f->text, text, n) && (text[n] == '*' || !f->text[n]);
 }
 
 /* Evaluate FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT" or FIELD="TEXT*". */
@@ -185,21 +193,20 @@ static bool condition_holds(struct search *s, const char *word)
 {
 	size_t n = strcspn(word, "=!<>&");
 	size_t width = strspn(word + n, "=!<>&");
-	char key[64], op[4];
-	const char *at;
+	const struct claim_field *f;
+	char path[64], op[4];
 	uint64_t v;
 	bool yes = false;
 
-	snprintf(key, sizeof(key), "\n%.*s=", (int)n, word);
+	snprintf(path, sizeof(path), "%.*s", (int)n, word);
 	snprintf(op, sizeof(op), "%.*s", (int)width, word + n);
-	at = strstr(buf_str(&s->one), key);
-	if (!at)
+	f = claim_fields_find(&s->fields, path);
+	if (!f)
 		return false;
-	at += strlen(key);
 	if (!strcmp(op, "="))
-		return text_matches(at, word + n + 2);
+		return text_matches(f, word + n + 2);
 	if (!claim_value(s->run, word + n + width, &v) ||
-	    !claim_compare(strtoull(at, NULL, 10), op, v, &yes))
+	    !claim_compare(f->number, op, v, &yes))
 		s->malformed = true;
 	return yes;
 }
@@ -211,15 +218,16 @@ static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 
 	if (load_uint(bytes, 4) != s->type)
 		return;
-	buf_reset(&s->one);
-	record_to_text(bytes, len, &s->format, &s->one);
+	claim_fields_free(&s->fields);
+	fields_read(bytes, len, &s->format, &s->fields);
 	for (size_t i = s->first; i < s->run->nwords && all; i++)
 		all = condition_holds(s, s->run->words[i]);
 	if (!all)
 		return;
 	if (!s->found++) {
-		buf_reset(&s->e->record);
-		buf_add(&s->e->record, buf_str(&s->one), s->one.len);
+		claim_fields_free(&s->e->record);
+		s->e->record = s->fields;
+		s->fields = (struct claim_fields){ 0 };
 	}
 }
 
@@ -269,7 +277,7 @@ enum step_result claim_step_find(struct claim_run *run)
 		.overwrite = e->overwrite, .settle = ring_settle,
 	};
 	error = ring_walk(&image, &seen, &result, match_record, &s);
-	buf_free(&s.one);
+	claim_fields_free(&s.fields);
 	if (error)
 		return claim_untried(run, "cannot read the ring: %s", strerror(-error));
 	e->found = s.found;

@@ -2,6 +2,7 @@
 /* The state of an experiment: its outcome, events and variables. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conform/claim.h"
@@ -56,4 +57,22 @@ void claim_set_var(struct claim_run *run, const char *name, uint64_t v)
 		run->nvars++;
 	snprintf(run->vars[i].name, CLAIM_NAME, "%s", name);
 	run->vars[i].value = v;
+}
+
+const struct claim_field *claim_fields_find(const struct claim_fields *f, const char *path)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->list[i].path, path))
+			return &f->list[i];
+	return NULL;
+}
+
+void claim_fields_free(struct claim_fields *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->list[i].path);
+		free(f->list[i].text);
+	}
+	free(f->list);
+	*f = (struct claim_fields){ 0 };
 }

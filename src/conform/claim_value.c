@@ -75,15 +75,11 @@ static int read_index(const struct claim_event *e, const char *what)
 
 static bool record_field(const struct claim_event *e, const char *name, uint64_t *v)
 {
-	char key[80];
-	const char *at;
+	const struct claim_field *f = claim_fields_find(&e->record, name);
 
-	snprintf(key, sizeof(key), "\n%s=", name);
-	at = strstr(buf_str(&e->record), key);
-	if (!at)
-		return false;
-	*v = strtoull(at + strlen(key), NULL, 10);
-	return true;
+	if (f)
+		*v = f->number;
+	return f;
 }
 
 static bool page_field(const struct claim_event *e, const char *name, uint64_t *v)

@@ -20,7 +20,7 @@ static void call_target(const struct call *c, struct prose *p)
 	if (c->args[4] & PERF_FLAG_PID_CGROUP)
 		prose_addf(p, "the tasks of the cgroup of fd %d", pid);
 	else if (pid < 0)
-		prose_adds(p, "all tasks");
+		prose_adds(p, "every task");
 	else if (!pid)
 		prose_adds(p, "the calling task");
 	else

@@ -20,7 +20,7 @@ static void opens_reason(const struct story_text *t, const struct family *f)
 	prose_adds(p, " One event per ");
 	prose_adds(p, cpus > 1 && tasks > 1 ? "CPU and task" : cpus > 1 ? "CPU" : "task");
 	if (cpus > 1 && f->events[0]->pid < 0)
-		prose_adds(p, ": an event of all tasks must be bound to a CPU.");
+		prose_adds(p, ": an event of every task must be bound to a CPU.");
 	else if (cpus > 1 && open_attr_get(&a, ATTR_INHERIT) && f->events[0]->maps)
 		prose_adds(p, ": an inherited event can only be mapped if it is bound to a CPU "
 			      "(cpu is not -1).");

@@ -26,7 +26,7 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 	if (e->flags & PERF_FLAG_PID_CGROUP)
 		prose_addf(p, "the tasks of the cgroup of fd %d", (int)e->pid);
 	else if (e->pid == -1)
-		prose_adds(p, "all tasks");
+		prose_adds(p, "every task");
 	else
 		story_who(s, e->pid ? e->pid : e->opener, p);
 	if (e->pid != -1 && open_attr_get(&a, ATTR_INHERIT))

@@ -8,8 +8,6 @@
 #include "report/escape.h"
 #include "text/text.h"
 
-static const char set_row[] = "<tr class=\"set\">", zero_row[] = "<tr class=\"zero\">";
-
 /* A sink that writes a row for each member. */
 struct rows {
 	struct sink sink;
@@ -19,6 +17,7 @@ struct rows {
 	struct buf value, notes, terms; /* HTML */
 	size_t nterms;
 	unsigned int depth;	/* 1: in the attr itself */
+	struct attr_rows_count count;
 };
 
 static struct rows *to_rows(struct sink *s)
@@ -32,7 +31,8 @@ static void rows_flush(struct rows *r)
 
 	if (!r->key)
 		return;
-	buf_adds(r->out, r->zero ? zero_row : set_row);
+	r->zero ? r->count.unset++ : r->count.set++;
+	buf_addf(r->out, "<tr class=\"%s\">", r->zero ? "zero" : "set");
 	buf_adds(r->out, "<th scope=\"row\"><code>");
 	html_add(r->out, r->key);
 	buf_adds(r->out, "</code></th><td><code>");
@@ -214,7 +214,7 @@ static const struct sink_ops rows_ops = {
 	.bytes = rows_bytes, .fd = rows_fd, .note = rows_note,
 };
 
-void attr_rows(const struct call *c, const struct names *n, struct buf *out)
+struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out)
 {
 	struct rows r = {
 		.sink = { .ops = &rows_ops, .full = true, .max_string = 256 }, .out = out,
@@ -225,13 +225,5 @@ void attr_rows(const struct call *c, const struct names *n, struct buf *out)
 	buf_free(&r.value);
 	buf_free(&r.notes);
 	buf_free(&r.terms);
-}
-
-void attr_rows_count(const char *rows, size_t *set, size_t *unset)
-{
-	*set = *unset = 0;
-	for (const char *p = rows; (p = strstr(p, "<tr class=")); p++) {
-		*set += !strncmp(p, set_row, sizeof(set_row) - 1);
-		*unset += !strncmp(p, zero_row, sizeof(zero_row) - 1);
-	}
+	return r.count;
 }

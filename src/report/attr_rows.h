@@ -6,10 +6,11 @@
 #include "abi/call.h"
 #include "lib/buf.h"
 
-/* Append a row with name, value and meaning of each member; class "zero" if it is 0. */
-void attr_rows(const struct call *c, const struct names *n, struct buf *out);
+struct attr_rows_count {
+	unsigned int set, unset;	/* rows of members that are not 0, that are 0 */
+};
 
-/* Count the members that are set, and those that are not, in the text of attr_rows(). */
-void attr_rows_count(const char *rows, size_t *set, size_t *unset);
+/* Append a row with name, value and meaning of each member; class "zero" if it is 0. */
+struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out);
 
 #endif

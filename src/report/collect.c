@@ -8,7 +8,6 @@
 #include "abi/call_decode.h"
 #include "abi/strings.h"
 #include "lib/die.h"
-#include "report/attr_rows.h"
 #include "report/escape.h"
 #include "report/report.h"
 #include "report/views.h"
@@ -204,14 +203,19 @@ static struct pending *take_pending(struct report *r, pid_t tid)
 
 static void finish_row(struct report *r, struct pending *p, const char *result)
 {
-	if (!strncmp(result, "= ?", 3))
-		buf_addc(&p->text, ')');
 	p->row.text = pool_add(&r->pool, buf_str(&p->text));
 	p->row.result = pool_add(&r->pool, result);
 	p->row.line = (uint32_t)reader_line(r->about.reader);
 	add_row(r, &p->row);
 	buf_free(&p->text);
 	free(p);
+}
+
+/* Finish the row of a call whose return the dump does not contain. */
+static void finish_unreturned(struct report *r, struct pending *p)
+{
+	buf_addc(&p->text, ')');
+	finish_row(r, p, "= ?");
 }
 
 static void report_on_enter(struct view *v, const struct call *c)
@@ -222,8 +226,8 @@ static void report_on_enter(struct view *v, const struct call *c)
 
 	advance_time(r, c->enter_ns);
 	p = take_pending(r, c->tid);
-	if (p) /* its return is not in the trace */
-		finish_row(r, p, "= ?");
+	if (p)
+		finish_unreturned(r, p);
 	if (!c->shown)
 		return;
 	p = xcalloc(1, sizeof(*p));
@@ -237,12 +241,12 @@ static void report_on_enter(struct view *v, const struct call *c)
 }
 
 /* Return the text with the attr of an open as HTML rows. */
-static uint32_t attr_text(struct report *r, const struct call *c)
+static uint32_t attr_text(struct report *r, const struct call *c, struct attr_rows_count *count)
 {
 	struct buf rows = { 0 };
 	uint32_t number;
 
-	attr_rows(c, r->names, &rows);
+	*count = attr_rows(c, r->names, &rows);
 	number = pool_add(&r->pool, buf_str(&rows));
 	buf_free(&rows);
 	return number;
@@ -256,12 +260,13 @@ static void add_failure(struct report *r, const struct call *c)
 	struct report_failure f = {
 		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.reader), .times = 1,
 	};
+	struct attr_rows_count count;
 	struct buf why = { 0 };
 
 	if (n == r->nattempts) /* the model does not know the task */
 		return;
 	r->nattempts = n;
-	f.attr = attr_text(r, c);
+	f.attr = attr_text(r, c, &count);
 	if (last && last->attr == f.attr &&
 	    attempts[last->attempt].error == attempts[f.attempt].error &&
 	    attempts[last->attempt].injected == attempts[f.attempt].injected &&
@@ -286,7 +291,7 @@ static void add_opened(struct report *r, const struct call *c)
 	if (!e)
 		return;
 	life = life_event(r, e->number);
-	life->attr = attr_text(r, c);
+	life->attr = attr_text(r, c, &life->attr_count);
 	life->line = (uint32_t)reader_line(r->about.reader);
 }
 
@@ -303,7 +308,7 @@ static void report_on_exit(struct view *v, const struct call *c)
 	life_after(r, c);
 	if (!p)
 		return;
-	counts_add(&r->counts, c);
+	call_counts_add(&r->counts, c);
 	init_sink(&t, &p->text);
 	call_text_rest(c, p->any, r->names, &t);
 	init_sink(&t, &result);
@@ -325,8 +330,10 @@ static void report_on_abandon(struct view *v, const struct call *c, bool detache
 	if (!p)
 		return;
 	p->row.end_ns = ns;
-	finish_row(r, p, detached ? "<detached ...>" :
-		   strncmp(c->desc->name, "exit", 4) ? "<unfinished ...>) = ?" : "= ?");
+	if (!detached && !strncmp(c->desc->name, "exit", 4))
+		finish_unreturned(r, p);
+	else
+		finish_row(r, p, detached ? "<detached ...>" : "<unfinished ...>) = ?");
 }
 
 static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
@@ -362,7 +369,7 @@ static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		map_del(&r->by_tid, (uint64_t)former);
 	}
 	if (displaced) /* of the former leader */
-		finish_row(r, displaced, "= ?");
+		finish_unreturned(r, displaced);
 	life_execed(r, ns);
 	if (exe)
 		name_task_by_path(v, tid, exe);
@@ -424,7 +431,7 @@ static void report_free(struct view *v)
 
 	while ((slot = map_next(&r->pending, &at))) {
 		((struct pending *)slot->value)->row.end_ns = r->last_ns;
-		finish_row(r, slot->value, "= ?");
+		finish_unreturned(r, slot->value);
 	}
 	life_end(r);
 	if (r->nrows)

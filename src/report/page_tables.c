@@ -7,7 +7,6 @@
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
-#include "report/attr_rows.h"
 #include "report/escape.h"
 #include "report/page_internal.h"
 #include "text/summary.h"
@@ -137,21 +136,20 @@ static void add_attr_events(const struct report *r, uint32_t attr, struct buf *o
 	buf_adds(out, users == 100 ? ", ...</p>\n" : "</p>\n");
 }
 
-static void add_attr_table(const struct report *r, uint32_t attr, bool open, struct buf *out)
+static void add_attr_table(const struct report *r, const struct report_event *life, bool open,
+			   struct buf *out)
 {
-	const char *rows = pool_get(&r->pool, attr);
-	size_t set, unset;
+	uint32_t attr = life->attr;
 
-	attr_rows_count(rows, &set, &unset);
 	buf_addf(out, "<details class=\"attr\" id=\"attr-%u\"%s><summary>", attr,
 		 open ? " open" : "");
 	add_attr_name(r, attr, out);
-	buf_addf(out, " <span class=\"note\">%zu fields set, %zu unset</span></summary>\n", set,
-		 unset);
+	buf_addf(out, " <span class=\"note\">%u fields set, %u unset</span></summary>\n",
+		 life->attr_count.set, life->attr_count.unset);
 	add_attr_events(r, attr, out);
 	page_table_begin(out, "Fields of the attr", "struct perf_event_attr",
 			 (const char *const[]){ "Field", "Value", "Meaning", NULL });
-	buf_adds(out, rows);
+	buf_adds(out, pool_get(&r->pool, attr));
 	buf_adds(out, "</tbody></table></div></details>\n");
 }
 
@@ -162,13 +160,13 @@ void part_attrs(const struct report *r, struct buf *out)
 	bool *seen = xcalloc(r->pool.n, sizeof(*seen));
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t attr = event_life(r, events[i])->attr;
+		const struct report_event *life = event_life(r, events[i]);
 
-		if (!attr || seen[attr])
+		if (!life->attr || seen[life->attr])
 			continue;
-		seen[attr] = true;
+		seen[life->attr] = true;
 		if (shown++ < PAGE_ATTRS)
-			add_attr_table(r, attr, shown == 1, out);
+			add_attr_table(r, life, shown == 1, out);
 		page_flush(r, out);
 	}
 	free(seen);

@@ -9,7 +9,8 @@
 #include "dump/reader.h"
 #include "report/pool.h"
 #include "session/view.h"
-#include "text/counts.h"
+#include "report/attr_rows.h"
+#include "text/call_counts.h"
 #include "lib/output.h"
 
 /* Kind of a row: enum call_id, or one of these. */
@@ -40,6 +41,7 @@ struct report_span {
 /* An event over time. */
 struct report_event {
 	uint32_t attr;		/* text: rows of an HTML table; 0: unknown */
+	struct attr_rows_count attr_count;
 	uint32_t line;		/* of the dump */
 	bool on;		/* enabled at the last update */
 	struct report_span *enabled;
@@ -109,7 +111,7 @@ struct report {
 	size_t nclocks;
 	struct report_failure *failures;
 	size_t nfailures, nattempts; /* nattempts: of the model, at the last failure */
-	struct counts counts;
+	struct call_counts counts;
 	uint64_t exec_ns;	/* time of an exec since the last update; 0: none */
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/figures.h"
+#include "text/event_totals.h"
 
 #include "text/text.h"
 
-void figure_add(struct figure *f, uint64_t value, uint64_t enabled, uint64_t running)
+void event_total_add(struct event_total *f, uint64_t value, uint64_t enabled, uint64_t running)
 {
 	f->opened = true;
 	f->enabled += enabled;
@@ -14,12 +14,12 @@ void figure_add(struct figure *f, uint64_t value, uint64_t enabled, uint64_t run
 }
 
 /* Return what to print in place of a count, or NULL. */
-static const char *no_count(const struct figure *f)
+static const char *no_count(const struct event_total *f)
 {
 	return !f->opened ? "<not opened>" : !f->running ? "<not counted>" : NULL;
 }
 
-static void add_comment(const struct figure *f, struct buf *out)
+static void add_comment(const struct event_total *f, struct buf *out)
 {
 	if (!no_count(f) && f->clock)
 		buf_addf(out, " /* %.3f ms */", (double)f->value / 1e6);
@@ -28,7 +28,7 @@ static void add_comment(const struct figure *f, struct buf *out)
 			 100.0 * (double)f->running / (double)f->enabled);
 }
 
-void figures_print(const struct figure *f, size_t n, double seconds, struct buf *out)
+void event_totals_print(const struct event_total *f, size_t n, double seconds, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *none = no_count(&f[i]);
@@ -44,7 +44,7 @@ void figures_print(const struct figure *f, size_t n, double seconds, struct buf 
 	buf_addf(out, "%20.9f  seconds\n", seconds);
 }
 
-void figures_line(const struct figure *f, size_t n, double seconds, struct buf *out)
+void event_totals_line(const struct event_total *f, size_t n, double seconds, struct buf *out)
 {
 	buf_addf(out, "%.0f s:", seconds);
 	for (size_t i = 0; i < n; i++) {

@@ -7,18 +7,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "text/figures.h"
+#include "text/event_totals.h"
 
 static void test_add(void **state)
 {
-	struct figure f = { 0 };
+	struct event_total f = { 0 };
 
 	(void)state;
-	figure_add(&f, 100, 1000, 1000);
+	event_total_add(&f, 100, 1000, 1000);
 	assert_int_equal(f.value, 100);
-	figure_add(&f, 100, 1000, 250); /* ran for a quarter of the time */
+	event_total_add(&f, 100, 1000, 250); /* ran for a quarter of the time */
 	assert_int_equal(f.value, 500);
-	figure_add(&f, 7, 1000, 0); /* never ran: what it says counts for itself */
+	event_total_add(&f, 7, 1000, 0); /* never ran: what it says counts for itself */
 	assert_int_equal(f.value, 507);
 	assert_int_equal(f.enabled, 3000);
 	assert_int_equal(f.running, 1250);
@@ -27,7 +27,7 @@ static void test_add(void **state)
 
 static void test_print(void **state)
 {
-	const struct figure f[] = {
+	const struct event_total f[] = {
 		{ .name = "cs", .opened = true, .value = 12, .enabled = 5, .running = 5 },
 		{ .name = "cpu-clock", .opened = true, .clock = true, .value = 1500000,
 		  .enabled = 4, .running = 4 },
@@ -38,7 +38,7 @@ static void test_print(void **state)
 	struct buf out = { 0 };
 
 	(void)state;
-	figures_print(f, 5, 0.25, &out);
+	event_totals_print(f, 5, 0.25, &out);
 	assert_string_equal(buf_str(&out),
 		"                  12  cs\n"
 		"             1500000  cpu-clock /* 1.500 ms */\n"
@@ -47,7 +47,7 @@ static void test_print(void **state)
 		"        <not opened>  no\\033ne\n"
 		"         0.250000000  seconds\n");
 	buf_reset(&out);
-	figures_line(f, 5, 3.2, &out);
+	event_totals_line(f, 5, 3.2, &out);
 	assert_string_equal(buf_str(&out), "3 s: cs 12, cpu-clock 1500000, cycles 80, "
 			    "idle <not counted>, no\\033ne <not opened>");
 	buf_free(&out);
@@ -60,5 +60,5 @@ int main(void)
 		cmocka_unit_test(test_print),
 	};
 
-	return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("event_totals", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A table of counts. */
-#ifndef PEVTRACE_TEXT_FIGURES_H
-#define PEVTRACE_TEXT_FIGURES_H
+#ifndef PEVTRACE_TEXT_EVENT_TOTALS_H
+#define PEVTRACE_TEXT_EVENT_TOTALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "lib/buf.h"
 
 /* The count of one event over all its CPUs and tasks. */
-struct figure {
+struct event_total {
 	const char *name;
 	bool opened;		/* at least once */
 	bool clock;		/* the value is in ns */
@@ -19,12 +19,12 @@ struct figure {
 };
 
 /* Add a count, scaled by enabled / running. */
-void figure_add(struct figure *f, uint64_t value, uint64_t enabled, uint64_t running);
+void event_total_add(struct event_total *f, uint64_t value, uint64_t enabled, uint64_t running);
 
 /* Append the table, and a line with the elapsed seconds. */
-void figures_print(const struct figure *f, size_t n, double seconds, struct buf *out);
+void event_totals_print(const struct event_total *f, size_t n, double seconds, struct buf *out);
 
 /* Append the counts on one line, without newline, for a progress report. */
-void figures_line(const struct figure *f, size_t n, double seconds, struct buf *out);
+void event_totals_line(const struct event_total *f, size_t n, double seconds, struct buf *out);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "text/counts.h"
+#include "text/call_counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-void counts_add(struct counts *k, const struct call *c)
+void call_counts_add(struct call_counts *k, const struct call *c)
 {
 	struct call_count *n = &k->of[c->desc->id];
 
@@ -40,7 +40,7 @@ static void print_row(const struct row *r, uint64_t total, struct buf *out)
 		 (unsigned long long)r->n.calls, errors, r->name);
 }
 
-void counts_print(const struct counts *k, struct buf *out)
+void call_counts_print(const struct call_counts *k, struct buf *out)
 {
 	static const char rule[] =
 		"------ ----------- ----------- --------- --------- ----------------\n";
