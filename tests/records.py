@@ -117,7 +117,7 @@ def theirs_key(t):
 		# perf shows the event too
 		id, lost = want(r".*?id: ?(\d+)[:,]? +lost: ?(\d+)", t)
 		what = (num(id), num(lost))
-	return (t.type, t.time, t.size) + what
+	return (t.type, None if t.type in rp.LISTENED else t.time, t.size) + what
 
 def way(record):
 	if not record.misc("PERF_RECORD_MISC_SWITCH_OUT"):
@@ -130,6 +130,8 @@ def signed(n):
 
 def stamp(r):
 	"""Return a record's time: FORK and EXIT have one besides the trailer's."""
+	if r.type in rp.LISTENED:
+		return None
 	trailer = r.value.get("sample_id")
 	n = sp.number(trailer.get("time")) if trailer else None
 	return r.n("time") if n is None else n
@@ -179,7 +181,7 @@ def compare(tap, name, run, data, period, after=False):
 	absent = theirs - ours
 	extra = ours - theirs
 	if after and theirs:
-		last = max(key[1] for key in theirs)
+		last = max((key[1] for key in theirs if key[1] is not None), default=0)
 		extra = collections.Counter({k: n for k, n in extra.items()
 					     if k[1] is None or k[1] <= last})
 	unseen = sum(key[2] * n for key, n in absent.items())

@@ -54,6 +54,18 @@ static size_t trailer_size(uint32_t type, const struct record_format *f)
 	return n;
 }
 
+/*
+ * Return the offset of a sample_id of trailer bytes.  It follows the body; where the body's
+ * length is not known it ends the record.
+ */
+static size_t trailer_offset(uint32_t type, const uint8_t *bytes, size_t len, size_t size,
+			     size_t trailer)
+{
+	size_t last = size - trailer, body = record_body_end(type, bytes, len < size ? len : size);
+
+	return body < last ? body : last;
+}
+
 /* Read one part of a sample or sample_id, eight bytes. */
 static void identify_part(uint64_t bit, const uint8_t *p, struct record_id *out)
 {
@@ -101,7 +113,7 @@ bool record_identify(const uint8_t *bytes, size_t len,
 		if (!trailer || trailer > out->size - at)
 			return true;
 		slot = sample_id_slots;
-		at = out->size - trailer;
+		at = trailer_offset(out->type, bytes, len, out->size, trailer);
 	}
 	/* the identifying parts have eight bytes and precede all others */
 	for (; slot->bits && slot->layout && out->size - at >= 8; slot++) {
@@ -174,20 +186,34 @@ static void record_emit_rest(struct record *r)
 			   r->wants, r->end);
 }
 
-/* Write the sample_id at the end of the record. */
+/* Write the sample_id, which follows the body. */
 static void emit_trailer(struct record *r, size_t trailer)
 {
 	struct record t = *r;
 
 	t.wants = 0;
-	t.at = r->size - trailer;
-	t.end = r->size;
+	t.at = r->end;
+	t.end = r->end + trailer;
 	r->s->ops->begin(r->s, "sample_id", SINK_OBJECT);
 	record_slots(&t, sample_id_slots);
 	r->s->ops->end(r->s);
 	r->at += trailer;
 	if (r->wants && r->wants != SIZE_MAX)
 		r->wants += trailer;
+}
+
+/*
+ * Write the bytes after the sample_id.  perf_event_ksymbol_output(), perf_event_bpf_output()
+ * and perf_event_text_poke_output() in the kernel add the size of the sample_id to the same
+ * header for one event after another, so that the record of each later event is longer.
+ */
+static void emit_surplus(struct record *r, size_t at)
+{
+	size_t n = r->size - at;
+
+	r->s->ops->bytes(r->s, "rest", r->bytes + at, n, false);
+	sink_notef(r->s, "size", "%zu bytes too long: the kernel counted the sample_id of other events",
+		   n);
 }
 
 /* Read the task from the sample_id, as symbols before it depend on it. */
@@ -204,6 +230,7 @@ static size_t emit_all(struct record *r, size_t len)
 {
 	size_t trailer = trailer_size(r->type, r->format);
 	bool whole = len >= r->size;
+	size_t after;
 
 	emit_header(r, len);
 	if (r->size < RECORD_HEADER)
@@ -212,7 +239,8 @@ static size_t emit_all(struct record *r, size_t len)
 		r->wants = RECORD_HEADER + trailer;
 		trailer = 0;
 	}
-	r->end = r->size - trailer;
+	r->end = trailer_offset(r->type, r->bytes, len, r->size, trailer);
+	after = r->end + trailer;
 	if (r->end > len)
 		r->end = len;
 	r->pid = trailer_pid(r, len);
@@ -220,6 +248,8 @@ static size_t emit_all(struct record *r, size_t len)
 	record_emit_rest(r);
 	if (trailer && whole)
 		emit_trailer(r, trailer);
+	if (after < r->size && whole)
+		emit_surplus(r, after);
 	return whole && r->wants ? r->wants : r->at;
 }
 

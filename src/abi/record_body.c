@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The types of records: a fixed part described by a layout, then variable parts. */
+#include <string.h>
+
 #include "abi/layout.h"
 #include "abi/record_walk.h"
 #include "xlat/constants.h"
@@ -188,6 +190,37 @@ const struct xlat *record_misc_flags(uint32_t type)
 const struct layout *record_layout(uint32_t type)
 {
 	return body_of(type)->layout;
+}
+
+static size_t ksymbol_end(const struct layout *l, const uint8_t *bytes, size_t len)
+{
+	const uint8_t *name = bytes + l->size, *nul = memchr(name, 0, len - l->size);
+
+	return nul ? l->size + (((size_t)(nul - name) + 8) & ~(size_t)7) : SIZE_MAX;
+}
+
+static size_t text_poke_end(const struct layout *l, const uint8_t *bytes)
+{
+	return (l->size + layout_get(l, PERF_RECORD_TEXT_POKE_OLD_LEN, bytes, l->size) +
+		layout_get(l, PERF_RECORD_TEXT_POKE_NEW_LEN, bytes, l->size) + 7) & ~(size_t)7;
+}
+
+size_t record_body_end(uint32_t type, const uint8_t *bytes, size_t len)
+{
+	const struct layout *l = record_layout(type);
+
+	if (!l || len < l->size)
+		return SIZE_MAX;
+	switch (type) {
+	case PERF_RECORD_KSYMBOL:
+		return ksymbol_end(l, bytes, len);
+	case PERF_RECORD_BPF_EVENT:
+		return l->size + BPF_TAG_SIZE;
+	case PERF_RECORD_TEXT_POKE:
+		return text_poke_end(l, bytes);
+	default:
+		return SIZE_MAX;
+	}
 }
 
 void record_body(struct record *r)

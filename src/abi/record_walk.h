@@ -54,6 +54,13 @@ const struct xlat *record_misc_flags(uint32_t type);
 /* Write the part between the header and the sample_id, by the record's type. */
 void record_body(struct record *r);
 
+/*
+ * Return the end of the body of a KSYMBOL, BPF_EVENT or TEXT_POKE record, of which the first
+ * len bytes are present.  Return SIZE_MAX for other records, whose header has the exact size,
+ * and if bytes that the length depends on are missing.
+ */
+size_t record_body_end(uint32_t type, const uint8_t *bytes, size_t len);
+
 /* A part of a sample or of a sample_id. */
 struct slot {
 	uint64_t bits;			/* present with any of these in sample_type */

@@ -114,7 +114,9 @@ static const char *decode(const uint8_t *bytes, size_t len,
 	return buf_str(&out);
 }
 
-static void expect(struct rec *r, const struct record_format *f, const char *text)
+/* Expect a record's text, and the last surplus bytes to belong to no field. */
+static void expect_surplus(struct rec *r, const struct record_format *f, size_t surplus,
+			   const char *text)
 {
 	const char *got;
 	size_t used;
@@ -122,15 +124,20 @@ static void expect(struct rec *r, const struct record_format *f, const char *tex
 	done(r);
 	got = decode(r->bytes, r->len, f, false, &used);
 	assert_string_equal(got, text);
-	assert_int_equal(used, r->len);
+	assert_int_equal(used, r->len - surplus);
 	/* the bytes of the next record are none of its business */
 	got = decode(r->bytes, r->len + 8, f, false, &used);
 	assert_string_equal(got, text);
-	assert_int_equal(used, r->len);
+	assert_int_equal(used, r->len - surplus);
 	for (size_t len = 0; len < r->len; len++) {
 		decode(r->bytes, len, f, true, &used);
 		assert_true(used <= len);
 	}
+}
+
+static void expect(struct rec *r, const struct record_format *f, const char *text)
+{
+	expect_surplus(r, f, 0, text);
 }
 
 static const struct record_format plain = { .arch = &arch_x86_64 };
@@ -359,6 +366,45 @@ static void test_kernel_code(void **state)
 			   "old_len=5, new_len=2, "
 			   "old_bytes=\"\\220\\220\\220\\220\\220\", "
 			   "new_bytes=\"\\353\\3\"}");
+}
+
+/* The kernel makes these records longer for each other event with sample_id_all=1. */
+static void test_surplus(void **state)
+{
+	static const char tid[] = "sample_id={pid=11, tid=12}, rest=\"\\1\\1\\1\\1\\1\\1\\1\\1\" "
+		"/* 8 bytes too long: the kernel counted the sample_id of other events */}";
+	const struct record_format f = {
+		.sample_type = 2, .sample_id_all = true, .arch = &arch_x86_64,
+	};
+	char want[512];
+	struct rec r = begin(18, 0);
+	struct record_id id;
+
+	(void)state;
+	add(&r, 2, 1), add(&r, 2, 0), add(&r, 4, 55);
+	add_bytes(&r, "\x01\x02\x03\x04\x05\x06\x07\xff", 8);
+	add(&r, 4, 11), add(&r, 4, 12), add_bytes(&r, "\1\1\1\1\1\1\1\1", 8);
+	snprintf(want, sizeof(want), "{type=PERF_RECORD_BPF_EVENT, misc=0, size=40, "
+		 "bpf_type=PERF_BPF_EVENT_PROG_LOAD, id=55, "
+		 "tag=\"\\1\\2\\3\\4\\5\\6\\7\\377\" /* 01020304050607ff */, %s", tid);
+	expect_surplus(&r, &f, 8, want);
+	assert_true(record_identify(r.bytes, r.len, &f, &id));
+	assert_int_equal(id.tid, 12);
+	r = begin(17, 0);
+	add(&r, 8, 0xffffffffc0001000), add(&r, 4, 0x40), add(&r, 2, 1), add(&r, 2, 0);
+	add_bytes(&r, "bpf_pro", 8);
+	add(&r, 4, 11), add(&r, 4, 12), add_bytes(&r, "\1\1\1\1\1\1\1\1", 8);
+	snprintf(want, sizeof(want), "{type=PERF_RECORD_KSYMBOL, misc=0, size=48, "
+		 "addr=0xffffffffc0001000, len=0x40, ksym_type=PERF_RECORD_KSYMBOL_TYPE_BPF, "
+		 "name=\"bpf_pro\", %s", tid);
+	expect_surplus(&r, &f, 8, want);
+	r = begin(20, 1);
+	add(&r, 8, 0x1000), add(&r, 2, 1), add(&r, 2, 1), add_bytes(&r, "\x90\xcc\0", 4);
+	add(&r, 4, 11), add(&r, 4, 12), add_bytes(&r, "\1\1\1\1\1\1\1\1", 8);
+	snprintf(want, sizeof(want), "{type=PERF_RECORD_TEXT_POKE, misc=PERF_RECORD_MISC_KERNEL, "
+		 "size=40, addr=0x1000, old_len=1, new_len=1, old_bytes=\"\\220\", "
+		 "new_bytes=\"\\314\", %s", tid);
+	expect_surplus(&r, &f, 8, want);
 }
 
 static void test_deferred(void **state)
@@ -715,6 +761,7 @@ int main(void)
 		cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_kernel_code),
+		cmocka_unit_test(test_surplus),
 		cmocka_unit_test(test_deferred),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_sample_whole),
