@@ -72,6 +72,17 @@ for text in sys.argv[2:]:
     libc.ioctl(fd, 0x40082406, os.fsencode(text))
 """
 
+# Sets each kind of owner of a software event; the process leads its group.
+OWNERS = r"""
+import ctypes, fcntl, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+attr = struct.pack("IIQQQQQQ", 1, 128, 9, 0, 0, 0, 1 << 5, 0).ljust(128, bytes(1))
+fd = libc.syscall(298, attr, 0, -1, -1, 8)
+os.setpgid(0, 0)
+for kind in range(3):
+    fcntl.fcntl(fd, 15, struct.pack("ii", kind, os.getpid()))
+"""
+
 def run(*args, **more):
 	more.setdefault("timeout", 60)
 	try:
@@ -269,6 +280,20 @@ def one_event(tap, tmp):
 	tap.ok(r.returncode == 2 and b"no event 77" in r.stderr and not r.stdout,
 	       "an event that is not there is told", [r.stderr.decode()])
 
+def owners(tap, tmp):
+	"""F_SETOWN_EX names a thread, a process or a process group: the program's own."""
+	base = os.path.join(tmp, "owners")
+	dump(base, sys.executable, "-c", OWNERS)
+	r = Round(base, base, [])
+	for cc in filter(shutil.which, COMPILERS):
+		b = build(cc, r.source, base + "." + cc)
+		tap.ok(not b.returncode, "a program with each kind of owner, compiled with " + cc,
+		       [b.stderr.decode()])
+	with open(r.source, encoding="ascii") as f:
+		got = re.findall(r"struct f_owner_ex\)\{ (.*?) \}", f.read())
+	tap.ok(got == ["F_OWNER_TID, getpid()", "F_OWNER_PID, getpid()",
+		       "F_OWNER_PGRP, getpgrp()"], "owners keep their kind", [got])
+
 def other_process(tap, tmp):
 	base = os.path.join(tmp, "pid")
 	sleeper = subprocess.Popen(["sleep", "60"])
@@ -416,6 +441,7 @@ def main():
 	tmp = tempfile.mkdtemp(prefix="pevtrace-codegen.")
 	try:
 		cases(tap, tmp)
+		owners(tap, tmp)
 		if PERF:
 			rounds(tap, tmp)
 			one_event(tap, tmp)

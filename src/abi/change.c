@@ -43,17 +43,17 @@ static void change_add(struct listing *l, const struct change *c)
 }
 
 /* Add a change of the current member to another value. */
-static void change_offer(struct listing *l, enum change_how how, uint64_t v, unsigned int far)
+static void change_offer(struct listing *l, enum change_how how, uint64_t v, unsigned int distance)
 {
 	if (v != l->value)
 		change_add(l, &(struct change){ .field = l->field, .value = v, .how = how,
-					 .far = far });
+					 .distance = distance });
 }
 
 static void offer_arg(struct listing *l, unsigned int arg, enum change_how how, uint64_t v,
-		      unsigned int far)
+		      unsigned int distance)
 {
-	change_add(l, &(struct change){ .arg = arg, .value = v, .how = how, .far = far });
+	change_add(l, &(struct change){ .arg = arg, .value = v, .how = how, .distance = distance });
 }
 
 static unsigned int change_distance(uint64_t a, uint64_t b)

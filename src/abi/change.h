@@ -29,7 +29,7 @@ struct change {
 	uint64_t value;
 	const char *string;	/* the string that value points to, or NULL */
 	enum change_how how;
-	unsigned int far;	/* distance from the original, within one kind */
+	unsigned int distance;	/* distance from the original, within one kind */
 };
 
 struct change_list {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/machine.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "host/host.h"
 #include "host/proc.h"
 #include "host/symbols.h"
-#include "host/sysfile.h"
 #include "xlat/constants.h"
 
 static struct machine *machine_self(const struct names *n)
@@ -88,50 +83,4 @@ void machine_close(struct machine *m)
 {
 	host_free(m->host);
 	symbols_free(m->symbols);
-}
-
-static bool machine_number(const char *path, uint64_t *v)
-{
-	int64_t n;
-
-	if (!sysfile_number(AT_FDCWD, path, &n))
-		return false;
-	*v = (uint64_t)n;
-	return true;
-}
-
-/* A name must be one directory, not a path. */
-static bool is_name(const char *name, size_t len)
-{
-	return len && len < 128 && *name != '.' && !memchr(name, '/', len);
-}
-
-bool machine_pmu_type(const char *name, uint64_t *type)
-{
-	char path[256];
-
-	if (!is_name(name, strlen(name)))
-		return false;
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	return machine_number(path, type);
-}
-
-bool machine_tracepoint_id(const char *name, uint64_t *id)
-{
-	static const char *const tracefs[] = {
-		"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
-	};
-	const char *colon = strchr(name, ':');
-	char path[512];
-
-	if (!colon || !is_name(name, (size_t)(colon - name)) ||
-	    !is_name(colon + 1, strlen(colon + 1)))
-		return false;
-	for (size_t i = 0; i < sizeof(tracefs) / sizeof(*tracefs); i++) {
-		snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs[i],
-			 (int)(colon - name), name, colon + 1);
-		if (machine_number(path, id))
-			return true;
-	}
-	return false;
 }

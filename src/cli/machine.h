@@ -21,10 +21,4 @@ void machine_live(struct machine *m, bool symbols);
 /* Free what either allocated. */
 void machine_close(struct machine *m);
 
-/* Find the type of a PMU in sysfs; return false if there is none. */
-bool machine_pmu_type(const char *name, uint64_t *type);
-
-/* Find the id of "system:name"; return false if tracefs has none. */
-bool machine_tracepoint_id(const char *name, uint64_t *id);
-
 #endif

@@ -151,7 +151,30 @@ static void note_signals(struct gather *g)
 		g->p->program.signals = true;
 }
 
-/* Replace pids of the traced process by getpid(). */
+/* Replace an f_owner_ex of the traced process, its main thread or its process group. */
+static void own_owner(struct gather *g, struct buf *text)
+{
+	const struct call *c = g->call;
+	size_t len;
+	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 8, &len);
+	uint64_t type = p && len == 8 ? load_uint(p, 4) : UINT64_MAX;
+	uint64_t pid = p && len == 8 ? load_uint(p + 4, 4) : 0;
+	const char *owner = NULL;
+
+	if (type == ABI_F_OWNER_PGRP && pid) {
+		owner = "F_OWNER_PGRP, getpgrp()";
+		g->p->program.inexact += !c->failed; /* the group may have been another */
+	} else if (pid == (uint64_t)c->pid || pid == (uint64_t)c->tid) {
+		owner = type == ABI_F_OWNER_TID ? "F_OWNER_TID, getpid()" :
+			type == ABI_F_OWNER_PID ? "F_OWNER_PID, getpid()" : NULL;
+	}
+	if (owner) {
+		buf_reset(text);
+		buf_addf(text, "&(struct f_owner_ex){ %s }", owner);
+	}
+}
+
+/* Replace pids of the traced process by getpid() or getpgrp(). */
 static void own_pid(struct gather *g, struct c_args *args)
 {
 	const struct call *c = g->call;
@@ -168,16 +191,7 @@ static void own_pid(struct gather *g, struct c_args *args)
 		buf_reset(&args->text[2]);
 		buf_adds(&args->text[2], "getpid()");
 	} else if (cmd == ABI_F_SETOWN_EX) {
-		size_t len;
-		const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 8, &len);
-		uint64_t pid = p && len == 8 ? load_uint(p + 4, 4) : 0;
-
-		if (pid == (uint64_t)c->pid || pid == (uint64_t)c->tid) {
-			buf_reset(&args->text[2]);
-			buf_addf(&args->text[2], "&(struct f_owner_ex){ %s, getpid() }",
-				 load_uint(p, 4) == ABI_F_OWNER_TID ? "F_OWNER_TID" :
-								  "F_OWNER_PID");
-		}
+		own_owner(g, &args->text[2]);
 	}
 }
 

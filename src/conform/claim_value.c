@@ -19,7 +19,7 @@
 #include "drive/work.h"
 #include "host/cgroup.h"
 #include "host/cpus.h"
-#include "host/pmu.h"
+#include "host/host.h"
 #include "host/rights.h"
 #include "host/sysfile.h"
 #include "xlat/constants.h"
@@ -185,17 +185,6 @@ static uint64_t perf_event_cgroups(void)
 	return line ? strtoull(line, NULL, 10) : 0;
 }
 
-static bool has_capability(unsigned int bit)
-{
-	char text[4096];
-	const char *line;
-
-	if (!sysfile_read(AT_FDCWD, "/proc/self/status", text, sizeof(text)))
-		return false;
-	line = strstr(text, "\nCapEff:");
-	return line && strtoull(line + strlen("\nCapEff:"), NULL, 16) >> bit & 1;
-}
-
 /* Return a CPU below work_cpu() in our affinity mask, or -1. */
 static uint64_t other_cpu(void)
 {
@@ -246,7 +235,7 @@ static bool machine_value(const char *name, uint64_t *v)
 	else if (!strcmp(name, "perfmon"))
 		*v = rights_perfmon();
 	else if (!strcmp(name, "admin"))
-		*v = has_capability(ABI_CAP_SYS_ADMIN);
+		*v = rights_effective() >> ABI_CAP_SYS_ADMIN & 1;
 	else
 		return false;
 	return true;
@@ -270,14 +259,12 @@ static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
 static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
 {
 	const struct claim_event *e;
-	const struct pmu *p;
 
 	if (!strcmp(name, "sys"))
 		*v = (uint64_t)rights_sysctl(rest, -1000);
-	else if (!strcmp(name, "pmu")) {
-		p = pmu_find(host_pmus(run->host), rest, strlen(rest));
-		*v = p ? p->type : UINT64_MAX;
-	} else if (!strcmp(name, "owner"))
+	else if (!strcmp(name, "pmu"))
+		*v = (uint64_t)host_pmu_type(run->host, rest);
+	else if (!strcmp(name, "owner"))
 		*v = owner_uid(rest);
 	else if (!strcmp(name, "now"))
 		*v = clock_now(atoi(rest));

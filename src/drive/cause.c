@@ -81,7 +81,7 @@ static unsigned int cause_cost(const struct search *s, const struct change *c)
 	int place = rules_place(s->rule, change_name(c));
 
 	return (unsigned int)c->how * 10000 + (place < 0 ? 9000 : (unsigned int)place * 100) +
-	       (c->far > 900 ? 900 : c->far);
+	       (c->distance > 900 ? 900 : c->distance);
 }
 
 static int by_cost(const void *a, const void *b)

@@ -103,13 +103,10 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct look *k = ctx;
 	struct session *s = k->looker->session;
-	struct view_record r = { .ring = k->ring, .bytes = bytes, .len = len };
-	struct writer w;
+	struct record_format format;
+	struct view_record r;
 
-	writer_find(s->model, k->ring, bytes, len, &w);
-	r.event = w.event;
-	r.sure = w.sure;
-	r.format = &w.format;
+	writer_find(s->model, k->ring, bytes, len, &format, &r);
 	session_record(s, k->tid, clock_ns(), &r);
 }
 

@@ -90,7 +90,7 @@ static void try_writer(void *ctx, struct event *e)
 }
 
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
-		 struct writer *out)
+		 struct record_format *format, struct view_record *out)
 {
 	struct search k = { .ring = r, .bytes = bytes, .len = len };
 
@@ -101,5 +101,9 @@ void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t l
 		record_format_of(&k.format, k.writer->attr, k.writer->attr_len,
 				 arch_native());
 	}
-	*out = (struct writer){ k.writer, k.format, !k.tied };
+	*format = k.format;
+	*out = (struct view_record){
+		.ring = r, .event = k.writer, .sure = !k.tied, .format = format,
+		.bytes = bytes, .len = len,
+	};
 }

@@ -5,15 +5,13 @@
 
 #include "abi/record.h"
 #include "model/model.h"
+#include "session/view.h"
 
-struct writer {
-	struct event *event;
-	struct record_format format;	/* of its records */
-	bool sure;			/* no other event can have written it */
-};
-
-/* Find the writer of a record; by default it is the event that the ring belongs to. */
+/*
+ * Describe a record of a ring, without hooks: its writer is by default the event that the
+ * ring belongs to.  out->format is *format; out->bytes are those given.
+ */
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
-		 struct writer *out);
+		 struct record_format *format, struct view_record *out);
 
 #endif

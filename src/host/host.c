@@ -134,6 +134,13 @@ bool host_has_tracepoints(struct host *h)
 	return h->tracepoints.len;
 }
 
+int64_t host_pmu_type(struct host *h, const char *name)
+{
+	const struct pmu *p = pmu_find(host_pmus(h), name, strlen(name));
+
+	return p ? (int64_t)p->type : -1;
+}
+
 int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
 {
 	const char *tracefs = mounted_tracefs(h);

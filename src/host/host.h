@@ -21,19 +21,17 @@ struct pmu;
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);
 
-struct pmu;
-
-/* Return all PMUs (host/pmu.h), or NULL.  Owned by the host. */
-const struct pmu *host_pmus(struct host *h);
-
 /* Return whether tracefs lists the tracepoints. */
 bool host_has_tracepoints(struct host *h);
 
-/* Return the PMU with that attr.type, or NULL.  Owned by the host. */
+/* Return the name of the PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);
 
-/* Return the list of PMUs, or NULL if sysfs has none.  Owned by the host. */
+/* Return the list of PMUs (host/pmu.h), or NULL if sysfs has none.  Owned by the host. */
 const struct pmu *host_pmus(struct host *h);
+
+/* Return the attr.type of the PMU with that name, or -1. */
+int64_t host_pmu_type(struct host *h, const char *name);
 
 /*
  * Read the id of the tracepoint "system:name"; return 0 or a negative errno, -ENODEV if

@@ -161,21 +161,20 @@ static void show_record(void *ctx, const struct stream_ring *from, const uint8_t
 	struct session *s = &l->own_session.session;
 	uint64_t at = (uintptr_t)from->at;
 	struct ring *ring = model_ring_at(s->model, gettid(), at, at + from->length);
-	struct view_record shown = { .ring = ring, .bytes = bytes, .len = len };
 	struct learn_record record = { .bytes = bytes, .len = len };
-	struct writer w;
+	struct record_format format;
+	struct view_record shown;
 
 	if (!ring)
 		return;
-	writer_find(s->model, ring, bytes, len, &w);
-	record.event = shown.event = w.event;
-	shown.sure = w.sure;
-	shown.format = record.format = &w.format;
+	writer_find(s->model, ring, bytes, len, &format, &shown);
+	record.event = shown.event;
+	record.format = &format;
 	record.type = (uint32_t)load_uint(bytes, 4);
 	if (!l->each || l->each(l->each_ctx, &record))
 		session_record(s, gettid(), clock_ns(), &shown);
 	else
-		model_recorded(ring, w.event, bytes, len);
+		model_recorded(ring, shown.event, bytes, len);
 }
 
 static const struct stream_ops stream_ops = { .record = show_record };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "abi/rules.h"
+#include "host/rights.h"
 #include "learn/judge.h"
 #include "lessons/lessons.h"
 
@@ -96,15 +97,9 @@ bool learn_permissions_caps(struct learn *l)
 		{ ABI_CAP_PERFMON, "CAP_PERFMON" }, { ABI_CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
 		{ ABI_CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
 	};
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long effective = 0;
-	char line[256];
+	unsigned long long effective = rights_effective();
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			learn_say(l, "/proc/self/status: CapEff %016llx", effective);
-	if (f)
-		fclose(f);
+	learn_say(l, "/proc/self/status: CapEff %016llx", effective);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
 		learn_say(l, "%-14s (bit %d): %s", caps[i].name, caps[i].bit,
 			  effective >> caps[i].bit & 1 ? "here" : "not here");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "drive/work.h"
+#include "host/host.h"
 #include "learn/judge.h"
 #include "lessons/lessons.h"
 
@@ -37,13 +38,12 @@ static int open_probe(struct learn *l, const char *more)
 
 bool learn_uprobes_prepare(struct learn *l)
 {
-	uint64_t type = 0;
+	int64_t type;
 
 	if (!learn_start_child(l, child_call, TIMES))
 		return false;
-	if (!machine_pmu_type("uprobe", &type))
-		type = PERF_TYPE_MAX;
-	learn_set_number(l, "type", type);
+	type = host_pmu_type(l->own_session.machine.host, "uprobe");
+	learn_set_number(l, "type", type < 0 ? PERF_TYPE_MAX : (uint64_t)type);
 	learn_set(l, "times", "%d", TIMES);
 	learn_set_hex(l, "address", work_called());
 	learn_set_hex(l, "offset", work_called_offset());

@@ -64,16 +64,13 @@ static void rings_on_record(void *ctx, const struct stream_ring *from, const uin
 	struct measure *m = ctx;
 	struct session *s = &m->own_session.session;
 	struct ring *ring = m->rings[ring_index(m, from)];
-	struct view_record record = { .ring = ring, .bytes = bytes, .len = len };
-	struct writer w;
+	struct record_format format;
+	struct view_record record;
 
 	count_lost(m, bytes, len);
 	if (m->wanted && !m->wanted(m, record_type(bytes)))
 		return;
-	writer_find(s->model, ring, bytes, len, &w);
-	record.event = w.event;
-	record.sure = w.sure;
-	record.format = &w.format;
+	writer_find(s->model, ring, bytes, len, &format, &record);
 	if (m->own_session.machine.symbols)
 		symbols_record(m->own_session.machine.symbols, bytes, len);
 	session_record(s, gettid(), clock_ns(), &record);

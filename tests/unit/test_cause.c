@@ -80,7 +80,7 @@ static void make(struct kernel *k, size_t nflaws, bool known)
 		for (unsigned int v = 1; v <= 3; v++)
 			k->list[k->changes.n++] = (struct change){
 				.arg = i, .value = v, .how = v == 1 ? CHANGE_FIX : CHANGE_DROP,
-				.far = v,
+				.distance = v,
 			};
 	for (size_t i = 0; i < nflaws; i++) {
 		k->flaws[i].place = (unsigned int)(i * 3 + 1);

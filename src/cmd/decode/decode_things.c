@@ -13,6 +13,7 @@
 #include "abi/record.h"
 #include "cli/input.h"
 #include "cmd/decode/decode_one.h"
+#include "host/host.h"
 #include "lib/die.h"
 #include "model/event_name.h"
 #include "xlat/constants.h"
@@ -266,9 +267,10 @@ bool decode_one_record(struct decode_one *d)
 
 /* type and config ------------------------------------------------------------ */
 
-static bool type_of(const char *word, uint64_t *type)
+static bool type_of(struct host *host, const char *word, uint64_t *type)
 {
 	const struct xlat_entry *e;
+	int64_t pmu;
 	struct text_cursor c = { .at = word, .end = word + strlen(word) };
 	char upper[64];
 	size_t n = 0;
@@ -284,15 +286,18 @@ static bool type_of(const char *word, uint64_t *type)
 	if (*word >= '0' && *word <= '9' && value_read(&c, NULL, type) &&
 	    *type <= UINT32_MAX)
 		return true;
-	if (machine_pmu_type(word, type))
+	pmu = host_pmu_type(host, word);
+	if (pmu >= 0) {
+		*type = (uint64_t)pmu;
 		return true;
+	}
 	warn("--config: '%s' is neither an attr.type nor a PMU of this machine; see "
 	     "/sys/bus/event_source/devices", word);
 	return false;
 }
 
 /* "cpu-clock" is CPU_CLOCK in its table. */
-static bool config_of(uint64_t type, const char *word, uint64_t *config)
+static bool config_of(struct host *host, uint64_t type, const char *word, uint64_t *config)
 {
 	const struct xlat *x = type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
 			       type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids : NULL;
@@ -301,7 +306,7 @@ static bool config_of(uint64_t type, const char *word, uint64_t *config)
 	size_t n = 0;
 
 	if (type == PERF_TYPE_TRACEPOINT && strchr(word, ':')) {
-		if (machine_tracepoint_id(word, config))
+		if (!host_tracepoint_id(host, word, config))
 			return true;
 		warn("--config: tracefs has no tracepoint '%s' that can be read here", word);
 		return false;
@@ -357,7 +362,8 @@ bool decode_one_config(struct decode_one *d)
 	}
 	word = xstrdup(d->config);
 	word[colon - d->config] = 0;
-	ok = type_of(word, &type) && config_of(type, colon + 1, &config);
+	ok = type_of(d->machine.host, word, &type) &&
+	     config_of(d->machine.host, type, colon + 1, &config);
 	free(word);
 	if (ok)
 		show_config(d, type, config);

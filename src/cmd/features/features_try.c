@@ -10,6 +10,7 @@
 #include "drive/bpf.h"
 #include "drive/trial.h"
 #include "drive/work.h"
+#include "host/host.h"
 #include "host/pmu.h"
 #include "model/event_name.h"
 #include "xlat/constants.h"
@@ -81,17 +82,17 @@ static void add_tracepoint(struct features *fs)
 {
 	uint64_t id;
 
-	if (machine_tracepoint_id("raw_syscalls:sys_enter", &id) ||
-	    machine_tracepoint_id("sched:sched_switch", &id))
+	if (!host_tracepoint_id(fs->machine.host, "raw_syscalls:sys_enter", &id) ||
+	    !host_tracepoint_id(fs->machine.host, "sched:sched_switch", &id))
 		add_base(fs, PERF_TYPE_TRACEPOINT, id, 1);
 }
 
 static void add_probe(struct features *fs, const char *pmu)
 {
 	struct feature_base *b;
-	uint64_t type;
+	int64_t type = host_pmu_type(fs->machine.host, pmu);
 
-	if (!machine_pmu_type(pmu, &type))
+	if (type < 0)
 		return;
 	b = add_base(fs, (uint32_t)type, 0, 1);
 	snprintf(b->name, sizeof(b->name), "%s", pmu);
