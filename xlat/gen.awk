@@ -799,7 +799,8 @@ function check_tables(	t, i, r, v, m, at, prev, key, seen)
 				fail(at, "not sorted by value")
 			prev = v
 			row_traits_c[r] = traits(row_traits[r])
-			row_since_c[r] = kver(row_since[r], at)
+			row_since_c[r] = kver(since_part(row_since[r], 1), at)
+			row_update_c[r] = kver(since_part(row_since[r], 2), at)
 			if (row_traits[r] ~ /nonabi|alias/)
 				continue
 			key = t ",x" v "&x" m
@@ -808,6 +809,13 @@ function check_tables(	t, i, r, v, m, at, prev, key, seen)
 			seen[key] = at
 		}
 	}
+}
+
+# The release of a SINCE (1), or the update behind its comma (2).
+function since_part(text, i,	a, n)
+{
+	n = split(text, a, /,/)
+	return i <= n && n <= 2 ? a[i] : n > 2 ? text : "-"
 }
 
 function traits(text,	a, n, i, s)
@@ -1159,7 +1167,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 			      chex(row_mask[r], "ULL") ", " \
 			      quoted(row_name[r]) ",\n\t  " \
 			      quoted(row_meaning[r]) ", " row_since_c[r] ", " \
-			      row_traits_c[r] " }," > f
+			      row_traits_c[r] ", " row_update_c[r] " }," > f
 		}
 		print "};\n" > f
 		print "const struct xlat xlat_" table_name[t] " = {" > f

@@ -13,14 +13,16 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Privilege checks are left to the running kernel. */
+/*
+ * Privilege checks are left to the running kernel.  So are limits, which are the same in
+ * both kernels: checks behind them do not decide.
+ */
 static struct rule_machine of_anybody(const struct rule_machine *here)
 {
 	struct rule_machine m = *here;
 
 	m.paranoid = -1;
 	m.caps = ~0ULL;
-	m.max_sample_rate = m.max_stack = UINT64_MAX;
 	return m;
 }
 
@@ -62,7 +64,7 @@ static void add_newer_value(const struct as_kernel *k, const struct xlat *x, uin
 	const struct xlat_entry *e = xlat_find(x, v);
 
 	if (e)
-		add_newer(k, e->name, e->since, out);
+		add_newer(k, e->name, xlat_since(e, k->release), out);
 }
 
 static void add_newer_flags(const struct as_kernel *k, const struct xlat *x, uint64_t v,
@@ -71,7 +73,7 @@ static void add_newer_flags(const struct as_kernel *k, const struct xlat *x, uin
 	const struct xlat_entry *e;
 
 	for (size_t at = 0; (e = xlat_next_flag(x, &v, &at));)
-		add_newer(k, e->name, e->since, out);
+		add_newer(k, e->name, xlat_since(e, k->release), out);
 }
 
 static bool is_about(const struct rule_desc *d, const char *name)

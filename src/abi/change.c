@@ -68,7 +68,7 @@ static unsigned int change_distance(uint64_t a, uint64_t b)
 static bool known(const struct listing *l, const struct xlat_entry *e)
 {
 	return !(e->traits & XLAT_NONABI) &&
-	       (!l->machine->release || e->since <= l->machine->release);
+	       (!l->machine->release || xlat_since(e, l->machine->release) <= l->machine->release);
 }
 
 static void flags(struct listing *l, const struct xlat *x)

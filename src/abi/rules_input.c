@@ -42,7 +42,7 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
 		if (e->traits & XLAT_NONABI)
 			continue;
 		named |= e->mask;
-		if (rule_in_release(e->since, in->machine->release))
+		if (rule_in_release(xlat_since(e, in->machine->release), in->machine->release))
 			known |= e->mask;
 	}
 	return v & ~named ? refuses_unnamed(in) : refuses_if(v & ~known);

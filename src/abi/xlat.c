@@ -30,6 +30,11 @@ void release_text(uint32_t v, struct buf *out)
 		buf_addf(out, ".%u", v & 0xff);
 }
 
+uint32_t xlat_since(const struct xlat_entry *e, uint32_t release)
+{
+	return e->update && e->update >> 8 == release >> 8 ? e->update : e->since;
+}
+
 const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value)
 {
 	size_t lo = 0, hi;

@@ -42,6 +42,7 @@ struct xlat_entry {
 	const char *meaning;	/* one line, no full stop */
 	uint32_t since;		/* KVER() of the first release, 0 unknown */
 	uint32_t traits;
+	uint32_t update;	/* KVER() of an update that brought it to an older series, or 0 */
 };
 
 struct xlat {
@@ -57,6 +58,9 @@ struct xlat {
 /* All tables, in the order of their files; the last is NULL. */
 extern const struct xlat *const xlat_tables[];
 extern const uint32_t xlat_release; /* KVER() of the newest that they were compared with */
+
+/* Return the release that brought e to the series of release: e->update or e->since. */
+uint32_t xlat_since(const struct xlat_entry *e, uint32_t release);
 
 /*
  * Return the entry whose value (for XLAT_BITS: bit number) is exactly this one, or

@@ -15,6 +15,7 @@ struct api_name {
 	bool valued;		/* value is known */
 	uint64_t value;
 	uint32_t since;		/* KVER(); 0: unknown */
+	bool updated;		/* updates brought it to an older series, too */
 	unsigned int line;	/* of the file, or BTF type id; 0: none */
 	char *file;		/* NULL: that of the source */
 	char *set;		/* its enum or table; "" */

@@ -37,7 +37,7 @@ static uint32_t source_release(const struct conform *c, const struct api_desc *s
 	for (size_t i = 0; i < c->tables.nnames; i++) {
 		const struct api_name *n = &c->tables.names[i];
 
-		if (n->since > newest && !n->traits && api_name(s, n->name))
+		if (n->since > newest && !n->traits && !n->updated && api_name(s, n->name))
 			newest = n->since;
 	}
 	for (size_t i = 0; i < c->tables.nstructs; i++) {

@@ -44,6 +44,7 @@ static void add_table_names(struct api_desc *out, const struct xlat *x)
 		const struct xlat_entry *e = &x->entries[i];
 
 		add_table_name(out, e->name, e->value, e->since, x->name, x->header, e->traits);
+		out->names[out->nnames - 1].updated = e->update;
 	}
 }
 

@@ -144,6 +144,8 @@ static void test_releases(void **state)
 		{ ATTR_AUX_SAMPLE_SIZE, 1, KVER(5, 4, 0), 0, "size_tail", E2BIG },
 		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 19, 0), KVER(6, 0, 0),
 		  "read_format_bits", EINVAL },
+		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 10, 203), KVER(5, 10, 204),
+		  "read_format_bits", EINVAL },
 		{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_WEIGHT_STRUCT, KVER(5, 11, 0), KVER(5, 12, 0),
 		  "sample_type_bits", EINVAL },
 		{ ATTR_CONFIG, PERF_COUNT_SW_CGROUP_SWITCHES, KVER(5, 12, 0), KVER(5, 13, 0),

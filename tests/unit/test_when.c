@@ -187,6 +187,7 @@ static struct as_refusal ask(const struct opened *o, uint32_t release)
 	struct rule_pmu known[NPMUS];
 	const struct rule_machine here = {
 		.release = KVER(6, 18, 0), .attr_size = 136, .page_size = 4096,
+		.max_sample_rate = 100000, .max_stack = 127,
 		.arch = arch_native(), .paranoid = 4, .cpus = 4, .pmus = known, .npmus = NPMUS,
 		.pmus_known = FACT_YES,
 	};
@@ -222,6 +223,8 @@ static void test_old(void **state)
 		{ ATTR_KSYMBOL, 1, KVER(5, 0, 0), KVER(5, 1, 0), EINVAL, 0 },
 		{ ATTR_CONFIG, PERF_COUNT_SW_BPF_OUTPUT, KVER(4, 3, 0), KVER(4, 4, 0), ENOENT, 0 },
 		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 19, 0), KVER(6, 0, 0), EINVAL, 0 },
+		{ ATTR_READ_FORMAT, PERF_FORMAT_LOST, KVER(5, 10, 203), KVER(5, 10, 223),
+		  EINVAL, 0 },
 		{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_CGROUP, KVER(5, 6, 0), KVER(5, 7, 0), EINVAL, 0 },
 		{ ATTR_TYPE, 9, KVER(4, 16, 0), KVER(4, 17, 0), ENOENT, 0 },
 	};
@@ -257,6 +260,14 @@ static void test_left_alone(void **state)
 	begin(&o);
 	o.call.args[4] = 1 << 30;
 	assert_int_equal(ask(&o, KVER(4, 4, 0)).error, 0);
+	/* limits, too, which are checked before config */
+	begin(&o);
+	set(&o, ATTR_CONFIG, PERF_COUNT_SW_CGROUP_SWITCHES);
+	set(&o, ATTR_FREQ, 1);
+	set(&o, ATTR_SAMPLE_FREQ, 100000);
+	assert_int_equal(ask(&o, KVER(5, 10, 0)).error, ENOENT);
+	set(&o, ATTR_SAMPLE_FREQ, 100001);
+	assert_int_equal(ask(&o, KVER(5, 10, 0)).error, 0);
 }
 
 static void test_old_calls(void **state)

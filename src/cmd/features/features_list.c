@@ -38,7 +38,8 @@ static void add_table(struct features *fs, const struct feature_kind *k, const s
 
 		if (e->traits & (XLAT_NONABI | XLAT_ALIAS))
 			continue;
-		f = features_add(fs, k, e->name, e->since, e->meaning);
+		f = features_add(fs, k, e->name, xlat_since(e, fs->facts.rules.machine.release),
+				 e->meaning);
 		f->prefix = x->prefix;
 		f->try = try;
 		f->what = what;
