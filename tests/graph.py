@@ -541,7 +541,7 @@ def test_undumpable(tap, tmp):
 	summary = text[text.find("\nEvents: "):]
 	tap.ok((r.returncode, r.stdout) == (0, native.stdout), name + ": runs as alone",
 	       [r.returncode, r.stdout, r.stderr])
-	tap.ok(r.stderr.count("cannot look into the ring buffer") == 1,
+	tap.ok(r.stderr.count("cannot read the ring buffer") == 1,
 	       name + ": a warning, once", r.stderr.split("\n"))
 	tap.ok(re.search(r"^\d+ +ring 1: could not be looked into: Operation not permitted$", text,
 			 re.M), name + ": each look that failed has a line", text.split("\n"))

@@ -40,7 +40,7 @@ CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 ENV = dict(os.environ, NO_COLOR="1", LC_ALL="C")
 VERBS = ["names @", "sizes", "races", "made_up", "storm", "forks", "mayflies 300", "throng", "lazy"]
 # message allowed for races: another event has replaced the ring meanwhile
-BLIND = re.compile(rb"pevtrace: cannot look into the ring buffer of hostile\[\d+\]: "
+BLIND = re.compile(rb"pevtrace: cannot read the ring buffer of hostile\[\d+\]: "
 		   rb"Invalid argument; its records are not shown\n")
 MODES = {
 	"text": [],

@@ -27,7 +27,7 @@ import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "")
-TALLY = re.compile(r"(\d+) calls? made again: (\d+) with the same outcome, (\d+) with another")
+TALLY = re.compile(r"(\d+) calls? repeated: (\d+) with the same result, (\d+) with another")
 
 def run(args, **how):
 	env = dict(os.environ, LC_ALL="C")
@@ -140,7 +140,7 @@ def test_targets(tap, tmp):
 	       [r.status, r.out, r.err])
 	r = Replay(["-j", dump])
 	tap.ok(r.status == 0 and all(json.loads(l) for l in r.out.split("\n") if l) and
-	       "made again" in r.err, "-j: a dump alone on standard output", [r.err])
+	       "repeated" in r.err, "-j: a dump alone on standard output", [r.err])
 	with open(dump) as f:
 		r = subprocess.run([PEVTRACE, "replay", "-q", "-"], stdin=f, timeout=60)
 	tap.ok(r.returncode == 0, "a dump on standard input")
@@ -345,7 +345,7 @@ def test_limits(tap, tmp):
 		r = Replay(["-q", dump])
 		tap.ok(r.status == 2 and not r.out and "--all-cpus" in r.err and
 		       len(r.err.strip().split("\n")) == 1,
-		       "with -q, too: nothing made again is not all the same", [r.out, r.err])
+		       "with -q, too: nothing repeated is not all the same", [r.out, r.err])
 		r = Replay(["-a", dump])
 		tap.ok(r.status == 0 and r.made > 2 and not r.left_out, "but with --all-cpus",
 		       [r.out, r.err])
@@ -409,4 +409,4 @@ def perf_tests(tap, tmp, tracefs):
 	return [("perf", lambda: test_perf(tap, tmp))]
 
 if __name__ == "__main__":
-	sys.exit(rp.main("pevtrace-replay.", "perf's calls made again", own_tests, perf_tests))
+	sys.exit(rp.main("pevtrace-replay.", "perf's calls repeated", own_tests, perf_tests))

@@ -19,13 +19,13 @@
 enum { RATE = 4000 };	/* samples a second, as perf record has it */
 
 struct opening {
-	struct measure m;	/* first: hooks get it back */
+	struct measure m;	/* first member: hooks cast it back */
 	struct event_total *totals;
 	const char **texts;	/* of -e, owned */
 	size_t ntexts;
 	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
-	bool user_only;		/* the user was told */
-	bool progress;		/* a line of it is on the terminal */
+	bool user_only;		/* the warning about excluded kernel events was printed */
+	bool progress;		/* a progress line is on the terminal */
 };
 
 /* Attrs ------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static void sample_event(struct event_spec *e, bool several)
 	or_default(e, ATTR_SAMPLE_TYPE, what);
 }
 
-/* leader: its samples contain the counts of e, which has no samples; or NULL. */
+/* Set defaults of --mmap.  leader: its samples contain the counts of e; or NULL. */
 static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
 			    bool first, bool several)
 {
@@ -135,8 +135,8 @@ static void defaults(struct opening *o)
 			event_default(&l->events[i], ATTR_INHERIT, 1);
 }
 
-/* An event of its own is inherited as it is; kernels before 6.13 take no counts then. */
-static bool give_up_heirs(struct event_spec *e)
+/* Clear inherit: before Linux 6.13 it excludes counts in samples. */
+static bool clear_inherit(struct event_spec *e)
 {
 	if (e->given[ATTR_INHERIT] || !event_get(e, ATTR_INHERIT) || !samples_counts(e))
 		return false;
@@ -158,7 +158,7 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 		event_set(e, ATTR_EXCLUDE_GUEST, 0);
 		return true;
 	}
-	if (error == EINVAL && give_up_heirs(e))
+	if (error == EINVAL && clear_inherit(e))
 		return true;
 	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
 	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
@@ -261,14 +261,14 @@ static void add_lost(const struct opening *o, struct buf *out)
 	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
 
 	if (lost)
-		buf_addf(out, "%20llu  lost /* records that found no room: --mmap=%zu would "
-			 "have more */\n", (unsigned long long)lost, 2 * m->pages);
+		buf_addf(out, "%20llu  lost /* records for which the ring had no room; try "
+			 "--mmap=%zu */\n", (unsigned long long)lost, 2 * m->pages);
 	if (m->aux_pages)
-		buf_addf(out, "%20llu  aux-bytes /* from AUX areas; %llu times there were gaps "
-			 "*/\n", (unsigned long long)m->aux_bytes,
+		buf_addf(out, "%20llu  aux-bytes /* from AUX areas, with %llu gaps */\n",
+			 (unsigned long long)m->aux_bytes,
 			 (unsigned long long)m->aux_cut);
 	if (m->lost_samples)
-		buf_addf(out, "%20llu  lost-samples /* before they came to a ring */\n",
+		buf_addf(out, "%20llu  lost-samples /* before they were written to a ring */\n",
 			 (unsigned long long)m->lost_samples);
 }
 

@@ -22,7 +22,7 @@ enum { REASONS = 32 };
 
 struct replaying {
 	struct view view;		/* of the dump's session */
-	struct session there;		/* the dump's */
+	struct session there;		/* of the dump */
 	struct own_session own_session;
 	struct replay_engine again;
 	struct replayed last;		/* by the call that is returning */
@@ -30,7 +30,7 @@ struct replaying {
 	const char *path;
 	FILE *report;
 	bool quiet, stopped;
-	bool told_rights, told_memory;
+	bool warned_rights, warned_memory;
 	unsigned long made, differ;
 	struct {
 		const char *why;
@@ -151,20 +151,20 @@ static void replay_explain(struct replaying *r, const struct call *c, int error)
 	struct buf rights = { 0 };
 
 	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
-		if (!r->told_rights) {
+		if (!r->warned_rights) {
 			if (!refusal_add_gate(&rights, error))
 				refusal_rights(&rights);
 			warn("some events cannot be opened here: %s", buf_str(&rights));
 			buf_free(&rights);
 		}
-		r->told_rights = true;
+		r->warned_rights = true;
 	} else if (c->desc->class == CLASS_MEMORY && (error == EPERM || error == ENOMEM)) {
 		uint64_t pages = c->args[1] / (uint64_t)sysconf(_SC_PAGESIZE);
 
-		if (!r->told_memory)
+		if (!r->warned_memory)
 			refusal_map(r->again.rings.len + 1, pages ? (size_t)pages - 1 : 0,
 				    error);
-		r->told_memory = true;
+		r->warned_memory = true;
 	}
 }
 
@@ -240,10 +240,10 @@ static void replay_before_exit(struct view *v, const struct call *c)
 	label(r, c, &what);
 	*a = replay_engine_before_exit(&r->again, c);
 	if (a->trouble == EAGAIN)
-		stop(r, "too many processes are measured to let one stand for each (-p PID "
-		     "takes one for all)", a->trouble);
+		stop(r, "cannot create a process in place of each measured one; name one for all "
+		     "with -p PID", a->trouble);
 	else if (a->trouble && !no_descriptors(r, a->trouble))
-		stop(r, "cannot make a process that is measured", a->trouble);
+		stop(r, "cannot create a process to measure", a->trouble);
 	else if (a->left_out)
 		count_left_out(r, a->left_out);
 	else if (a->made)
@@ -304,16 +304,16 @@ static void tell_nothing_made(const struct replaying *r)
 	struct buf why = { 0 };
 
 	for (size_t i = 0; i < r->nreasons; i++)
-		buf_addf(&why, "%s%lu %s", i ? "; " : ": left out were ", r->left_out[i].n,
+		buf_addf(&why, "%s%lu %s", i ? "; " : ": left out: ", r->left_out[i].n,
 			 r->left_out[i].why);
-	warn("%s: no call was made again%s", r->path,
+	warn("%s: no call was repeated%s", r->path,
 	     r->nreasons ? buf_str(&why) : ": it has no perf calls");
 	buf_free(&why);
 }
 
 static void summarize(const struct replaying *r)
 {
-	fprintf(r->report, "%lu call%s made again: %lu with the same outcome, %lu with another\n",
+	fprintf(r->report, "%lu call%s repeated: %lu with the same result, %lu with another\n",
 		r->made, r->made == 1 ? "" : "s", r->made - r->differ, r->differ);
 	for (size_t i = 0; i < r->nreasons; i++)
 		fprintf(r->report, "%lu left out: %s\n", r->left_out[i].n, r->left_out[i].why);
@@ -383,15 +383,15 @@ static const struct verb_group groups[] = {
 
 const struct verb replay_verb = {
 	.name = "replay",
-	.summary = "Make the calls of a dump again, and compare the results",
+	.summary = "Repeat the calls of a dump and compare the results",
 	.usage = "replay [OPTION]... DUMP",
 	.about =
-"Make the perf calls of a dump again, in order, and report where the result differs: an "
-"error, another error, no error, or another length of a read. Descriptors, ids, counts and "
+"Repeat the perf calls of a dump in order, and report where the result differs: an error, "
+"another error, no error, or another length of a read. Descriptors, ids, counts and "
 "addresses may differ.",
 	.notes =
 "A DUMP of - is standard input. The exit status is 0 if all results agree, 1 if some "
-"differ, 2 on misuse and trouble, or if no call could be made again.",
+"differ, 2 on misuse and trouble, or if no call could be repeated.",
 	.examples =
 "pevtrace replay -q dump.jsonl",
 	.operand = "DUMP",

@@ -24,7 +24,7 @@
 #include "xlat/constants.h"
 
 enum {
-	TICK_MS = 250,		/* how far a reader of the output may lag behind */
+	TICK_MS = 250,		/* interval of output flushes */
 };
 
 /* The frames of one stack; their strings are allocated. */
@@ -44,8 +44,8 @@ struct live {
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: rings are not read */
 	struct map known;	/* tids whose name is known */
-	bool told_of_ptrace;
-	bool told_of_rings;
+	bool warned_ptrace;
+	bool warned_rings;
 };
 
 /* Rings ------------------------------------------------------------------- */
@@ -70,11 +70,11 @@ static void live_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct 
 	char comm[32] = "?";
 
 	(void)ns;
-	if (!k->error || l->told_of_rings || k->error == ESRCH)
+	if (!k->error || l->warned_rings || k->error == ESRCH)
 		return;
-	l->told_of_rings = true;
+	l->warned_rings = true;
 	proc_comm(tid, comm, sizeof(comm));
-	warn("cannot look into the ring buffer of %s[%d]: %s; its records are not shown",
+	warn("cannot read the ring buffer of %s[%d]: %s; its records are not shown",
 	     comm, (int)k->ring->pid, strerror(k->error));
 }
 
@@ -144,7 +144,7 @@ static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 	look_all(l->looker, pid, tid);
 }
 
-/* What the engine tells ---------------------------------------------------- */
+/* Hooks of the engine ------------------------------------------------------ */
 
 static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 {
@@ -258,9 +258,9 @@ static void note_ptrace(struct live *l, const struct call *c)
 {
 	char comm[32] = "?";
 
-	if (c->desc->id != CALL_PTRACE || !c->failed || c->ret != EPERM || l->told_of_ptrace)
+	if (c->desc->id != CALL_PTRACE || !c->failed || c->ret != EPERM || l->warned_ptrace)
 		return;
-	l->told_of_ptrace = true;
+	l->warned_ptrace = true;
 	proc_comm(c->tid, comm, sizeof(comm));
 	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; run it without "
 	     "pevtrace", comm, (int)c->tid);
@@ -346,13 +346,13 @@ static void live_on_execed(void *ctx, pid_t tid, pid_t former)
 	struct live *l = ctx;
 	char exe[4096];
 	/* only the dump has lines for programs without events */
-	bool told = l->options.json || model_involved(l->session.model, former);
+	bool shown = l->options.json || model_involved(l->session.model, former);
 
 	injections_execed(l->options.inject, tid, former);
 	if (l->machine.symbols)
 		symbols_forget(l->machine.symbols, tid);
 	session_execed(&l->session, tid, former, clock_ns(),
-		       told && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
+		       shown && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
 	if (model_involved(l->session.model, tid))
 		learn_comm(l, tid);
 }
@@ -381,7 +381,7 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 	map_del(&l->known, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);
 	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
-		warn("let go of process %d", (int)tid);
+		warn("detached from process %d", (int)tid);
 }
 
 static enum trace_closeness live_on_close_watch(void *ctx, pid_t tid)
@@ -443,7 +443,7 @@ static void start_looking(struct live *l)
 	if (!why)
 		l->looker = looker_new(&l->session);
 	else
-		warn("cannot see into ring buffers: %s", why);
+		warn("cannot read ring buffers: %s", why);
 }
 
 static bool live_begin(struct live *l)

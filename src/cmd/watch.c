@@ -39,7 +39,7 @@ static const struct kind {
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 struct watching {
-	struct measure m;	/* first: hooks get it back */
+	struct measure m;	/* first member: hooks cast it back */
 	bool wanted[KINDS];
 	bool named[KINDS];	/* by the user: never dropped */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace check: what the kernel says to a perf_event_open(2), and why. */
+/* pevtrace check: what the kernel answers to a perf_event_open(2), and why. */
 #include "cmd/check/check.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "lib/die.h"
 
-/* The size that the kernel wrote into the attr, for the note behind the result. */
+/* Capture the size that the kernel wrote into the attr, for the note after the result. */
 static void note_size(struct judge_call *c, const struct judge_result *r)
 {
 	uint8_t head[8];
@@ -21,7 +21,7 @@ static void note_size(struct judge_call *c, const struct judge_result *r)
 			 sizeof(head));
 }
 
-/* Judges, asks and shows; the exit status. */
+/* Judge a call, make it and show the result; return the exit status. */
 static int check_one(struct judge *k, struct judge_call *c)
 {
 	struct judge_result r;

@@ -61,7 +61,7 @@ static void check_text_verdict(const struct checked *k)
 	case JUDGE_OPENS:
 	case JUDGE_REFUSED:
 		buf_addf(out, "%s%s", r->verdict == JUDGE_OPENS ? "opens" : "refused",
-			 r->asked ? ", as predicted" : ", by the rules alone");
+			 r->asked ? ", as predicted" : ", by the rules only");
 		break;
 	case JUDGE_UNFORESEEN:
 		if (r->open == r->judged.rule) {
@@ -69,17 +69,17 @@ static void check_text_verdict(const struct checked *k)
 				 "and rule %s does not hold any more", r->open->name);
 			break;
 		}
-		buf_addf(out, "refused, by what could not be known: perhaps rule %s: %s",
+		buf_addf(out, "refused, for a reason unknown in advance: perhaps rule %s: %s",
 			 r->open->name, r->open->meaning);
 		break;
 	case JUDGE_BLOCKED:
-		buf_adds(out, "blocked, whatever the rules say: ");
+		buf_adds(out, "blocked: ");
 		refusal_gate_words(out, r->trial.error);
 		break;
 	case JUDGE_DISAGREEMENT:
 		text_colored(out, k->show.out->text.color, COLOR_ERROR, "DISAGREEMENT");
-		buf_adds(out, ": the rules are wrong about this kernel, or something that "
-			      "they do not know of, such as a seccomp filter, has answered");
+		buf_adds(out, ": the rules are wrong about this kernel, or a seccomp filter "
+			      "or the like answered");
 		break;
 	}
 	showing_end(k->show.out);

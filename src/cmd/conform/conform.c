@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace conform: does the man page tell the truth? */
+/* pevtrace conform: compare the man page with headers and the kernel. */
 #include "cmd/conform/conform.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static const struct verb_option output[] = {
 	{ .name = "verbose", .key = 'v', .set = verb_set_true, .at = AT(verbose),
 	  .help = "show every place of a difference, and details" },
 	{ .name = "excepted", .set = verb_set_true, .at = AT(show_excepted),
-	  .help = "show what is not reported, too, and why" },
+	  .help = "show also exceptions, with their reasons" },
 	{ .name = "json", .key = 'j', .set = conform_set_format, .least = 0,
 	  .help = "write JSON, one object per line" },
 	{ .name = "tap", .set = conform_set_format, .least = 1,
@@ -118,11 +118,11 @@ static const char *installed_page(void)
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
 		if (!access(pages[i], R_OK))
 			return pages[i];
-	die("perf_event_open(2) is not installed: install manpages-dev, or name a file of it by "
+	die("perf_event_open(2) is not installed: install manpages-dev, or name a file with "
 	    "--man");
 }
 
-/* What was named must be read; what was not is done without, and that was said. */
+/* Exit if a source that the user named could not be read; a warning was printed. */
 static void need(bool read, bool named)
 {
 	if (!read && named)
@@ -186,7 +186,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	read_headers(cmd);
 	read_btf(cmd);
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
-		die("there is neither a header nor BTF to compare with");
+		die("nothing to compare with: neither a header nor BTF could be read");
 	conform_compare(cmd);
 	showing_open(&cmd->out, &cmd->options);
 	conform_show(cmd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pevtrace conform: what is said of the interface, side by side. */
+/* pevtrace conform: its options and results. */
 #ifndef PEVTRACE_CMD_CONFORM_CONFORM_H
 #define PEVTRACE_CMD_CONFORM_CONFORM_H
 
@@ -12,7 +12,7 @@ enum { CONFORM_HEADERS = 16 };
 enum conform_format { CONFORM_TEXT, CONFORM_JSON, CONFORM_TAP, CONFORM_MARKDOWN };
 
 struct conform_cmd {
-	/* what was asked for */
+	/* options */
 	const char *man;		/* NULL: the installed page */
 	const char *headers[CONFORM_HEADERS];
 	size_t nheaders;		/* 0: the system's */
@@ -20,27 +20,27 @@ struct conform_cmd {
 	bool no_headers, no_btf, no_behaviour, self, nobody;
 	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
 	bool verbose, show_excepted;
-	const char *section;		/* only findings of sections with it; or NULL */
-	uint32_t since;			/* only those of that release or later, KVER() */
+	const char *section;		/* show only sections whose heading contains it; or NULL */
+	uint32_t since;			/* show only findings of that release or later, KVER() */
 	enum conform_format format;
 	struct options options;
-	/* what came out */
+	/* results */
 	struct conform c;
 	size_t claims[CLAIM_FALSE + 1];	/* by verdict */
-	char kernel[65];		/* that runs, and BTF is of unless that was named */
+	char kernel[65];		/* release of the running kernel */
 	struct showing out;
 };
 
-/* Whether --section and --since let it through. */
+/* Return whether --section and --since select the finding. */
 bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f);
 
-/* How many findings of a severity are wanted. */
+/* Return how many findings of a severity are selected. */
 size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity);
 
-/* Tries what the page claims of behaviour. */
+/* Test the claims of the page about behaviour. */
 void conform_try_claims(struct conform_cmd *cmd);
 
-/* Writes the findings in the format that was asked for. */
+/* Write the findings in cmd->format. */
 void conform_show(struct conform_cmd *cmd);
 void conform_markdown(struct conform_cmd *cmd);
 

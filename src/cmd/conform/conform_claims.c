@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the page claims of behaviour, tried on the kernel that runs. */
+/* Claims of the page about behaviour, tested on the running kernel. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* How the calls went that show it. */
+/* Add the expected result, the observed one, and the calls. */
 static void add_detail(struct finding *f, const struct claim_result *r)
 {
 	struct buf b = { 0 };
@@ -42,7 +42,7 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 	add_detail(f, r);
 }
 
-/* The page does not say so, and what was tried does not deny it. */
+/* Report a claim that the experiment did not contradict but the page does not contain. */
 static void undocumented_claim(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What pevtrace conform found, as a report for those who write the page. */
+/* The findings as a report for the authors of the page. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "conform/tables.h"
 
 /*
- * Readers of a report may see it as plain text, too: so what would be markup stands
- * between backticks, word by word, rather than behind backslashes.
+ * Append a word, in backticks if it contains markup: a report may also be read as plain text,
+ * where backslashes would be worse.
  */
 static void markdown_add_word(const char *word, size_t len, struct buf *out)
 {
@@ -69,7 +69,7 @@ static const struct finding_place *place_of(const struct finding *f, enum findin
 	return NULL;
 }
 
-/* What shows it best: the header, else the kernel's types; our tables know releases. */
+/* Write the best evidence: the header, else the kernel's types, else the tables. */
 static void evidence(struct conform_cmd *cmd, const struct finding *f)
 {
 	const struct finding_place *header = place_of(f, FINDING_HEADER);
@@ -88,7 +88,7 @@ static void evidence(struct conform_cmd *cmd, const struct finding *f)
 	buf_free(&b);
 }
 
-/* Calls as they are; cases of an error as a list. */
+/* Write calls as a preformatted block, cases of an error as a list. */
 static void details(struct conform_cmd *cmd, const struct finding *f)
 {
 	bool calls = place_of(f, FINDING_KERNEL) != NULL;
@@ -120,7 +120,7 @@ static void finding(struct conform_cmd *cmd, const struct finding *f)
 		snprintf(since, sizeof(since), " (since Linux %.15s).", f->since);
 	marked_line(cmd, "- ", f->text, since);
 	code_lines(cmd, f);
-	/* the rules of an error stand in the detail with more about them */
+	/* the detail of an error contains the rules as well */
 	if (f->detail)
 		details(cmd, f);
 	else
@@ -177,8 +177,8 @@ void conform_markdown(struct conform_cmd *cmd)
 	if (c->header.file)
 		marked_line(cmd, "- Header: ", c->header.file, "");
 	if (c->btf.file)
-		marked_line(cmd, "- Types of the kernel: ", c->btf.file, "");
-	marked_line(cmd, "- Kernel that runs: ", cmd->kernel, "");
+		marked_line(cmd, "- Kernel types: ", c->btf.file, "");
+	marked_line(cmd, "- Running kernel: ", cmd->kernel, "");
 	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
 		     ", up to Linux %s", tables_release(c->tables.release, newest));
 	conform_line(cmd, "%s", "");

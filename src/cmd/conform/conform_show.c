@@ -42,7 +42,7 @@ static void places_lines(struct conform_cmd *cmd, const char *indent, const stru
 
 /* Text ---------------------------------------------------------------------------------- */
 
-/* The line in the page, else in a header; 0: in neither. */
+/* Return the line in the page, else in a header; 0: neither. */
 static unsigned int line_of(const struct finding *f)
 {
 	for (size_t i = 0; i < f->nplaces; i++)

@@ -26,7 +26,7 @@ bool decode_one_wanted(const struct decode_one *d);
 /* Decode it; return the exit status. */
 int decode_one(struct decode_one *d, const struct verb_args *args);
 
-/* Each shows what it is named for; false after a warn(). */
+/* Decode one kind of thing; return false after a warn(). */
 bool decode_one_attr(struct decode_one *d);
 bool decode_one_ioctl(struct decode_one *d);
 bool decode_one_record(struct decode_one *d);

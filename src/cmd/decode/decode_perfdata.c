@@ -15,7 +15,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the memory is that our made-up calls point to. */
+/* Address of the attr in the call that it is decoded with. */
 #define AT 0x100000
 
 struct perfdata_decoding {
@@ -35,7 +35,7 @@ static const char *name_of(struct perfdata_decoding *d, const struct perfdata_ev
 	return buf_str(&d->name);
 }
 
-/* "name: " before the text; what else it says of itself in the object. */
+/* Begin an item: "NAME: " in text, kind and name in JSON. */
 static void perfdata_begin(struct perfdata_decoding *d, const char *kind,
 			   const struct perfdata_event *e)
 {
@@ -81,7 +81,7 @@ static void show_event(struct perfdata_decoding *d, const struct perfdata_event 
 	call_free(&c);
 }
 
-/* Records that perf made up: what they are, and how long. */
+/* Write the type and length of a record of the perf tool. */
 static void emit_own(const struct perfdata_record *r, struct sink *s)
 {
 	const struct field *f = layout_perf_event_header.fields;
@@ -99,7 +99,7 @@ static void emit_own(const struct perfdata_record *r, struct sink *s)
 	s->ops->end(s);
 }
 
-/* A record's object has no key in a trace, and so has none here in text. */
+/* In text, write the record's object without a key, as in a trace. */
 static void perfdata_on_record(void *ctx, const struct perfdata_record *r)
 {
 	static const struct record_format none;

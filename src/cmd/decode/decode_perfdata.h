@@ -8,8 +8,8 @@
 #include "cli/options.h"
 
 /*
- * Decodes a file that perfdata_is() of: its events, and with --records its
- * records.  path is its name in messages.  Returns the exit status.
+ * Decode the events of a perf.data file and, with --records, its records.  path is its name
+ * in messages.  Return the exit status.
  */
 int perfdata_decode(FILE *f, const char *path, const struct options *o);
 

@@ -20,7 +20,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the memory is that our made-up calls point to. */
+/* Address of the memory that decoded calls point to. */
 #define AT 0x100000
 
 /* attrs ---------------------------------------------------------------------- */
@@ -43,9 +43,9 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 	}
 	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, &d->machine.names, s);
 	if (a->elided)
-		s->ops->note(s, "elided", "what the text leaves out is taken for zero");
+		s->ops->note(s, "elided", "members missing from the text are taken as zero");
 	if (a->given > a->len)
-		sink_notef(s, "left_over", "%zu bytes behind that size are not looked at",
+		sink_notef(s, "left_over", "%zu bytes beyond its size are ignored",
 			   a->given - a->len);
 	if (d->out.json)
 		json_add(d->out.object.level[0].object, "attr_bytes",
@@ -69,7 +69,7 @@ static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 	if (got == ATTR_BAD)
 		return input_bad_attr("--attr", r.in.why);
 	if (!n)
-		warn("there is no attr in the text of --attr");
+		warn("--attr: no attr found");
 	return n;
 }
 
@@ -101,11 +101,11 @@ static bool decode_number(const char *text, const struct xlat *x, const char *op
 
 	if (value_read(&c, x, v))
 		return true;
-	warn("%s needs a number or a name, not '%s': %s", option, text, c.why);
+	warn("%s requires a number or a name, not '%s': %s", option, text, c.why);
 	return false;
 }
 
-/* By name, or by the number that a program of either word size passes. */
+/* Find an ioctl by its name, or by its number in programs of either word size. */
 static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 {
 	const char *prefix = "PERF_EVENT_IOC_";
@@ -122,7 +122,7 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 		}
 	}
 	if (*text < '0' || *text > '9') {
-		warn("--ioctl: no ioctl of perf is called '%s'; see perf_event_open(2)", text);
+		warn("--ioctl: no such perf ioctl '%s'; see perf_event_open(2)", text);
 		return NULL;
 	}
 	if (!decode_number(text, NULL, "--ioctl", request))
@@ -130,11 +130,11 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 	for (size_t i = 0; i < ioctl_ndescs; i++)
 		if (ioctl_descs[i].request == *request || ioctl_descs[i].compat == *request)
 			return &ioctl_descs[i];
-	warn("--ioctl: 0x%llx is no ioctl of perf", (unsigned long long)*request);
+	warn("--ioctl: 0x%llx is no perf ioctl", (unsigned long long)*request);
 	return NULL;
 }
 
-/* Make what the argument points to the memory of the call. */
+/* Set the argument, and capture the memory that it points to. */
 static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct call *c)
 {
 	enum call_phase phase = io->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
@@ -226,8 +226,8 @@ static bool show_records(struct decode_one *d, const uint8_t *bytes, size_t len,
 		at += size;
 	}
 	if (at == len)
-		return len || (warn("--record: there is no record"), false);
-	warn("--record: what begins at byte %zu is no whole record; %zu bytes are left",
+		return len || (warn("--record: no record found"), false);
+	warn("--record: incomplete record at byte %zu; %zu bytes are left",
 	     at, len - at);
 	return false;
 }
@@ -256,7 +256,7 @@ bool decode_one_record(struct decode_one *d)
 		c.end = c.at + text.len;
 		ok = bytes_read(&c, bytes, text.len, &n);
 		if (!ok)
-			warn("cannot read --record: %s; it takes bytes in hexadecimal, or "
+			warn("cannot read --record: %s; use bytes in hexadecimal or "
 			     "@FILE", c.why);
 		ok = ok && show_records(d, bytes, n, &f);
 	}
@@ -296,7 +296,7 @@ static bool type_of(struct host *host, const char *word, uint64_t *type)
 	return false;
 }
 
-/* "cpu-clock" is CPU_CLOCK in its table. */
+/* Find a config by its name in the table of the type: cpu-clock is CPU_CLOCK. */
 static bool config_of(struct host *host, uint64_t type, const char *word, uint64_t *config)
 {
 	const struct xlat *x = type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
@@ -357,7 +357,7 @@ bool decode_one_config(struct decode_one *d)
 	bool ok;
 
 	if (!colon) {
-		warn("--config needs TYPE:VALUE, as in software:0, not '%s'", d->config);
+		warn("--config requires TYPE:VALUE, as in software:0, not '%s'", d->config);
 		return false;
 	}
 	word = xstrdup(d->config);
@@ -390,7 +390,7 @@ static bool errno_of(const char *text, uint64_t *v)
 		*v = -*v; /* as the kernel returns it */
 	if (*v && *v <= ERRNO_MAX)
 		return true;
-	warn("--errno: %s is no error: these are 1 to %d", text, ERRNO_MAX);
+	warn("--errno: %s is no error; use a name, or 1 to %d", text, ERRNO_MAX);
 	return false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace diff: what two dumps or perf.data files, or one and an expectation, differ in. */
+/* pevtrace diff: compare two dumps or perf.data files, or a dump with an expectation. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 struct diffing {
 	struct normal_choice choice;
-	char **words;		/* what the choice's names point into */
+	char **words;		/* owned; names in choice point into them */
 	size_t nwords;
 	struct diff_print print;
 	enum color_when color;
@@ -30,7 +30,7 @@ struct diffing {
 	struct normal_forms *forms;
 };
 
-/* One that is compared. */
+/* One of the compared files. */
 struct side {
 	struct normal *normal;	/* NULL after a warn() */
 	bool ids;		/* a perf.data file, with the ids of every event */
@@ -184,7 +184,7 @@ static int expect(struct diffing *d, const char *path)
 	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
 }
 
-/* A file has only attrs: so be it with a dump that it is compared with. */
+/* If only one side is a perf.data file, reduce the dump to attrs, too. */
 static void meet(struct diffing *d, struct side *a, struct side *b)
 {
 	struct side *file = a->normal->attrs_only ? a : b, *dump = file == a ? b : a;

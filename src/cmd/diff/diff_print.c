@@ -29,7 +29,7 @@ static void add_text(struct json_object *o, const char *key, const char *text)
 		json_add(o, key, json_text(text, strlen(text), &clean));
 }
 
-/* " one two" as an array. */
+/* Add the words of " one two" as an array. */
 static void add_words(struct json_object *o, const char *key, const char *words)
 {
 	struct json_object *list = json_new_array();
@@ -102,7 +102,7 @@ static void block_write(struct diff_print *p, struct diff_block *b)
 	block_free(b);
 }
 
-/* Calls in a row that differ alike are one block: one event on many CPUs. */
+/* End a block; join it to the one before if the differences are equal (one event, many CPUs). */
 static void block_end(struct diff_print *p)
 {
 	struct diff_block *now = &p->now, *before = &p->before;
@@ -138,7 +138,7 @@ void diff_print_scope(struct diff_print *p, uint64_t left_out)
 		 "perf.data file has no pid, CPU, group or flags of an open, and no other calls");
 	if (left_out)
 		buf_addf(&text, "; %llu opens of the dump are left out: their ids were "
-			 "never asked for, and the file has the ids of all its events",
+			 "never read, but the file has the ids of all its events",
 			 (unsigned long long)left_out);
 	add_text(o, "kind", "scope");
 	add_text(o, "text", buf_str(&text));
@@ -169,7 +169,7 @@ static void block_begin(struct diff_print *p, const struct difference *d)
 		buf_adds(&now->what, d->what);
 }
 
-/* "    +NAME" for each word of " NAME NAME" */
+/* Append " +NAME" for each word of " NAME NAME". */
 static void add_bits(struct diff_print *p, struct buf *out, const char *words, char sign)
 {
 	for (size_t n; *words; words += n) {
@@ -224,7 +224,7 @@ void diff_print_difference(void *ctx, const struct difference *d)
 		text_changed(p, d);
 	} else if (d->kind == DIFF_ORDER) {
 		block_begin(p, d);
-		buf_adds(&p->now.body, "      order: another one\n");
+		buf_adds(&p->now.body, "      order: differs\n");
 	} else {
 		text_alone(p, d);
 	}
@@ -264,7 +264,7 @@ static void json_mismatch(const struct mismatch *m)
 	write_json(o);
 }
 
-/* The line that a field is of, once before its first one. */
+/* Write the expected line before its first mismatching field. */
 static void line_of_field(struct diff_print *p, const struct mismatch *m)
 {
 	if (p->now.line && p->now.line[0] && !strcmp(p->now.line, m->line))
