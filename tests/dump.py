@@ -1027,7 +1027,7 @@ def twice_named(b, lines, whole):
 			("\\033[2Jx", change(b'{', b'{"\\u001b[2Jx":1,"\\u001b[2Jx":1,'))):
 		data = join(lines[:at] + [bad] + lines[at + 1:])
 		d = decode_bytes(b, data)
-		text = '"%s" stands twice' % key
+		text = 'duplicate name "%s"' % key
 		if d.rc != 2 or not d.said(at + 1) or text not in d.err or \
 				not re.search(r":%d: .*column \d+: " % (at + 1), d.err):
 			why.append("%s: %s" % (text, d))

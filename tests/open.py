@@ -557,10 +557,11 @@ def test_targets(tap):
 		for name in ("/", ".", place):
 			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
 			tap.ok(o.status == 0 and "cs" in o.figures and not o.lines,
-			       "-G %s: the uppermost one" % name, [o.err])
-		for name in ("", "/tmp", "../.."):
+			       "-G %s: the root cgroup" % name, [o.err])
+		for name, why in (("", "empty name"), ("/tmp", "not a cgroup"),
+				  ("../..", "not a cgroup")):
 			o = Opened(["-q", "-e", "cs", "-G", name, "--for", "0.05"])
-			tap.ok(o.status == 2 and o.err.startswith("pevtrace: -G '%s': it " % name)
+			tap.ok(o.status == 2 and o.err.startswith("pevtrace: -G '%s': %s" % (name, why))
 			       and not o.figures, "-G '%s' is none" % name, [o.err])
 	finally:
 		p.kill()

@@ -49,7 +49,7 @@ static bool member_set_number(struct text_cursor *c, const struct field *f, uint
 	unsigned int bits = width_bits(f);
 
 	if (!member_fits(f, bits, v))
-		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more",
+		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more",
 					f->name, bits, bits == 1 ? "" : "s", (unsigned long long)v);
 	if (bits < 64)
 		v &= (1ULL << bits) - 1;
@@ -74,7 +74,7 @@ static bool member_set_range(struct text_cursor *c, const struct field *f,
 	    last < first || last >= 8u * f->width)
 		return text_cursor_fail(c, "cannot tell which bits of %s these are", f->name);
 	if (first && last - first < 63 && v >> (last - first + 1))
-		return text_cursor_fail(c, "%s has %u bit%s, and 0x%llx needs more", f->name,
+		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more", f->name,
 					(unsigned int)(last - first + 1), last == first ? "" : "s",
 					(unsigned long long)v);
 	field_set_bits(f, (unsigned int)first, (unsigned int)(last - first + 1), v, out->bytes);

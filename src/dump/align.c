@@ -6,10 +6,10 @@
 #include "lib/die.h"
 #include "lib/map.h"
 
-/* Cells of a table that may be filled for one pair of ranges. */
+/* Limit of the cells of a table for one pair of ranges. */
 #define CELLS_MAX (16u << 20)
 
-/* How far ahead greedy pairing looks for a like member. */
+/* Number of members in which greedy pairing searches for a like one. */
 #define WINDOW 256
 
 void align_init(struct align_side *s, size_t n, size_t levels)
@@ -50,7 +50,7 @@ static void pair(const struct range *r, size_t i, size_t j)
 	r->b->mate[j] = (ptrdiff_t)i;
 }
 
-/* Pair each member with the next like one: needs no table, and suffices where much differs. */
+/* Pair each member with the next like one, without a table: enough if the ranges differ much. */
 static void pair_ahead(const struct range *r)
 {
 	size_t from = r->b0;
@@ -67,7 +67,7 @@ static void pair_ahead(const struct range *r)
 	}
 }
 
-/* Fill the table of steps from the end, then follow it from the beginning. */
+/* Pair the longest common subsequence: fill a table of steps from the end, then follow it. */
 static void pair_longest(const struct range *r)
 {
 	enum { SKIP_A, SKIP_B, TAKE };
@@ -139,7 +139,7 @@ static void pair_gaps(struct align_side *a, struct align_side *b, size_t level)
 	}
 }
 
-/* The first unpaired member of each token; next chains the others. */
+/* Pair what is left in any order: map a token to its first unpaired member; next links others. */
 static void pair_anywhere(struct align_side *a, struct align_side *b, size_t level)
 {
 	size_t *next = xcalloc(b->n + 1, sizeof(*next));

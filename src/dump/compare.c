@@ -7,7 +7,7 @@
 
 #include "lib/die.h"
 
-static void compare_tell(struct comparison *c, struct difference *d, const struct normal *n,
+static void compare_report(struct comparison *c, struct difference *d, const struct normal *n,
 			 const struct normal_task *t, const struct normal_item *i)
 {
 	const struct normal_event *subject = normal_subject(n, i);
@@ -22,12 +22,12 @@ static void compare_tell(struct comparison *c, struct difference *d, const struc
 	d->what = what.data;
 	d->line = buf_str(&line) + strlen(t->name) + 1;
 	c->same = false;
-	c->tell(c->ctx, d);
+	c->report(c->ctx, d);
 	buf_free(&line);
 	buf_free(&what);
 }
 
-/* The items of a task that have no mate, and for each the next one about its event. */
+/* The unpaired items of a task, and for each of them the next one about the same event. */
 struct lone {
 	struct comparison *c;
 	const struct normal *n;
@@ -72,7 +72,7 @@ static void followers(struct lone *l, size_t open, struct buf *out)
 	}
 }
 
-static void compare_tell_alone(struct lone *l, size_t at)
+static void compare_report_alone(struct lone *l, size_t at)
 {
 	const struct normal_item *i = &l->t->items[at];
 	const struct normal_form *f = normal_form(l->n, i);
@@ -89,7 +89,7 @@ static void compare_tell_alone(struct lone *l, size_t at)
 	if (made)
 		followers(l, at, &rest);
 	d.followers = rest.data;
-	compare_tell(l->c, &d, l->n, l->t, i);
+	compare_report(l->c, &d, l->n, l->t, i);
 	buf_free(&rest);
 }
 
@@ -109,13 +109,13 @@ static bool is_compared(const struct comparison *c, const struct pair *p, const 
 			 normal_subject(c->b, p->b));
 	if (!strcmp(key, "cpu"))
 		return !p->fa->masked && !p->fb->masked;
-	if (!strcmp(key, "opens")) /* unknown in some files */
+	if (!strcmp(key, "opens")) /* unknown for some files */
 		return normal_get(p->fa, key) && normal_get(p->fb, key);
 	return true;
 }
 
 /* Compare a field of both sides; NULL equals zero. */
-static void tell_field(struct comparison *c, const struct pair *p, const char *key)
+static void report_field(struct comparison *c, const struct pair *p, const char *key)
 {
 	struct difference d = { .kind = DIFF_CHANGED, .field = key };
 	const char *x = normal_get(p->fa, key), *y = normal_get(p->fb, key);
@@ -130,13 +130,13 @@ static void tell_field(struct comparison *c, const struct pair *p, const char *k
 	if (strcmp(x ? buf_str(&a) : "0", y ? buf_str(&b) : "0")) {
 		d.a = x ? buf_str(&a) : NULL;
 		d.b = y ? buf_str(&b) : NULL;
-		compare_tell(c, &d, c->a, p->t->a, p->a);
+		compare_report(c, &d, c->a, p->t->a, p->a);
 	}
 	buf_free(&a);
 	buf_free(&b);
 }
 
-static void tell_pair(struct comparison *c, const struct both *t, const struct normal_item *a,
+static void report_pair(struct comparison *c, const struct both *t, const struct normal_item *a,
 		      const struct normal_item *b)
 {
 	const struct pair p = { t, a, b, normal_form(c->a, a), normal_form(c->b, b) };
@@ -144,22 +144,22 @@ static void tell_pair(struct comparison *c, const struct both *t, const struct n
 	if (compare_same_item(c, a, b))
 		return;
 	for (size_t k = 0; k < p.fa->nfields; k++)
-		tell_field(c, &p, p.fa->fields[k].key);
+		report_field(c, &p, p.fa->fields[k].key);
 	for (size_t k = 0; k < p.fb->nfields; k++)
 		if (!normal_get(p.fa, p.fb->fields[k].key))
-			tell_field(c, &p, p.fb->fields[k].key);
+			report_field(c, &p, p.fb->fields[k].key);
 }
 
-static void tell_order(struct comparison *c, const struct both *t, const struct normal_item *i)
+static void report_order(struct comparison *c, const struct both *t, const struct normal_item *i)
 {
 	struct difference d = { .kind = DIFF_ORDER };
 
 	if (normal_chosen(c->choice, normal_form(c->a, i)->desc->name, "order"))
-		compare_tell(c, &d, c->a, t->a, i);
+		compare_report(c, &d, c->a, t->a, i);
 }
 
-/* Report in a's order; an item that only b has comes where its neighbours are. */
-static void tell_items(struct comparison *c, const struct pairing *p)
+/* Report in a's order; report an item that only b has next to its neighbours. */
+static void report_items(struct comparison *c, const struct pairing *p)
 {
 	struct lone a = { c, c->a, p->t.a, p, true, NULL };
 	struct lone b = { c, c->b, p->t.b, p, false, NULL };
@@ -169,33 +169,33 @@ static void tell_items(struct comparison *c, const struct pairing *p)
 		size_t mate = pairing_mate(p, true, i);
 
 		if (mate == NOBODY) {
-			compare_tell_alone(&a, i);
+			compare_report_alone(&a, i);
 			continue;
 		}
 		for (; !pairing_moved(c, p, i) && j < nb && j != mate; j++)
 			if (pairing_mate(p, false, j) == NOBODY)
-				compare_tell_alone(&b, j);
-		tell_pair(c, &p->t, &a.t->items[i], &b.t->items[mate]);
+				compare_report_alone(&b, j);
+		report_pair(c, &p->t, &a.t->items[i], &b.t->items[mate]);
 		if (pairing_moved(c, p, i))
-			tell_order(c, &p->t, &a.t->items[i]);
+			report_order(c, &p->t, &a.t->items[i]);
 	}
 	for (; j < nb; j++)
 		if (pairing_mate(p, false, j) == NOBODY)
-			compare_tell_alone(&b, j);
+			compare_report_alone(&b, j);
 	free(a.next);
 	free(b.next);
 }
 
-static void tell_task(struct comparison *c, const struct both *t)
+static void report_task(struct comparison *c, const struct both *t)
 {
 	struct pairing p = { .t = *t };
 
 	pairing_make(c, &p);
-	tell_items(c, &p);
+	report_items(c, &p);
 	pairing_free(&p);
 }
 
-/* Tasks are paired by name; both sides are sorted by it. */
+/* Pair the tasks by name; both sides are sorted by it. */
 static void each_task(struct comparison *c, bool alone,
 		      void (*hook)(struct comparison *c, const struct both *t))
 {
@@ -228,10 +228,10 @@ static void free_mates(const struct normal *n)
 }
 
 bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
-		    void (*tell)(void *ctx, const struct difference *d), void *ctx)
+		    void (*report)(void *ctx, const struct difference *d), void *ctx)
 {
 	struct comparison c = {
-		.a = a, .b = b, .choice = choice, .tell = tell, .ctx = ctx, .same = true,
+		.a = a, .b = b, .choice = choice, .report = report, .ctx = ctx, .same = true,
 	};
 
 	compare_learn_roles(&c);
@@ -239,7 +239,7 @@ bool normal_compare(struct normal *a, struct normal *b, const struct normal_choi
 	compare_identify(b);
 	each_task(&c, false, compare_pair_opens);
 	compare_rename_rest(&c);
-	each_task(&c, true, tell_task);
+	each_task(&c, true, report_task);
 	free_mates(a);
 	free_mates(b);
 	map_free(&c.roles);

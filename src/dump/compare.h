@@ -12,7 +12,7 @@ enum difference_kind {
 	DIFF_ORDER,	/* a call that both made, at another place */
 };
 
-/* Strings live for the duration of the report. */
+/* One difference.  The strings are valid during the call of report. */
 struct difference {
 	enum difference_kind kind;
 	const char *task, *call;
@@ -31,7 +31,7 @@ struct difference {
  * and "removed" count as fields: choice says whether these differences are reported.
  */
 bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,
-		    void (*tell)(void *ctx, const struct difference *d), void *ctx);
+		    void (*report)(void *ctx, const struct difference *d), void *ctx);
 
 /*
  * If both values of the field are sets of flags, append the names of the flags that were

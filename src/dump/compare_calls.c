@@ -37,7 +37,7 @@ static uint64_t line_token(const struct comparison *c, const struct normal *n,
 			   const struct normal_item *i)
 {
 	const struct normal_form *form = normal_form(n, i);
-	/* --only may leave no other field */
+	/* --only may exclude all other fields */
 	uint64_t h = hash_word(hash_word(HASH_START, form->desc->id), subject_token(n, i));
 
 	for (size_t k = 0; k < form->nfields; k++) {
@@ -49,7 +49,7 @@ static uint64_t line_token(const struct comparison *c, const struct normal *n,
 	return h | 1;
 }
 
-/* Return a token of the kind of call. */
+/* Return a token of the call, its request and its subject. */
 static uint64_t sort_token(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_form *form = normal_form(n, i);
@@ -101,7 +101,7 @@ static void forward(struct cursor *at)
 	at->open += normal_is_open(at->n, &at->t->items[at->item++]);
 }
 
-/* Step back to the item before, which exists. */
+/* Move to the previous item, which must exist. */
 static void back(struct cursor *at)
 {
 	at->open -= normal_is_open(at->n, &at->t->items[--at->item]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of a comparison share: which opens and calls of both sides are pairs. */
+/* Shared by the files of the comparison only: the pairs of opens and of calls. */
 #ifndef PEVTRACE_DUMP_COMPARE_INTERNAL_H
 #define PEVTRACE_DUMP_COMPARE_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct comparison {
 	struct normal *a, *b;
 	const struct normal_choice *choice;
 	struct map roles;	/* hashes of the members that identify an event */
-	void (*tell)(void *ctx, const struct difference *d);
+	void (*report)(void *ctx, const struct difference *d);
 	void *ctx;
 	bool same;
 };
@@ -30,7 +30,7 @@ void compare_identify(const struct normal *n);
 /* Pair the opens of a task, and thereby its events. */
 void compare_pair_opens(struct comparison *c, const struct both *t);
 
-/* Rename events of b that have no mate and a name that a has, too. */
+/* Rename events of b that have no mate and the name of an event of a. */
 void compare_rename_rest(struct comparison *c);
 
 /*
@@ -40,7 +40,7 @@ void compare_rename_rest(struct comparison *c);
 uint64_t compare_value_token(uint64_t h, const struct normal *n, const struct normal_item *i,
 			     const char *value);
 
-/* Return whether both are the same call on the same events, whatever was chosen. */
+/* Return whether both are the same call on the same events, in all fields. */
 bool compare_same_item(const struct comparison *c, const struct normal_item *x,
 		       const struct normal_item *y);
 

@@ -78,7 +78,7 @@ static uint64_t open_token(const struct comparison *c, const struct normal *n,
 			continue;
 		h = hash_text(h, f->key);
 		if (!strcmp(f->key, "result") && *f->value == REF_START)
-			h = hash_text(h, "ok"); /* its number may differ */
+			h = hash_text(h, "ok"); /* the descriptor's number may differ */
 		else
 			h = compare_value_token(h, n, i, f->value);
 	}
@@ -141,9 +141,9 @@ void compare_pair_opens(struct comparison *c, const struct both *t)
 	free(bs);
 }
 
-/* Which events are the same --------------------------------------------------------- */
+/* Identity of events ---------------------------------------------------------------- */
 
-/* An event is identified by its name. */
+/* Return a token of the event's name. */
 static uint64_t name_token(const struct normal_event *e, struct buf *scratch)
 {
 	static const struct normal_task nobody = { .name = "" };

@@ -122,7 +122,7 @@ static void add_made(struct json_object *o, const struct call *c, const struct m
 		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
 }
 
-/* Return the object, or NULL after putting an empty one. */
+/* Return the object; if it is empty, release it and return NULL. */
 static struct json_object *unless_empty(struct json_object *o)
 {
 	if (json_object_object_length(o))
@@ -168,7 +168,7 @@ static void dump_call_add_result(struct json_object *o, const struct call *c)
 		dump_add_bool(o, "no_event", true);
 }
 
-/* Move the members of from to to, and put from. */
+/* Move the members of from to to, and release from. */
 static void move_members(struct json_object *to, struct json_object *from)
 {
 	struct json_object_iterator at = json_object_iter_begin(from);

@@ -8,7 +8,7 @@
 #include "abi/call.h"
 #include "model/model.h"
 
-/* Add what is known when the call begins; stack is a list of frames, or NULL. */
+/* Add the members that are known when the call begins; stack is a list of frames, or NULL. */
 void dump_call_beginning(struct json_object *o, const struct call *c,
 			 struct json_object *stack);
 

@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Return a new object of that kind, which the caller puts. */
+/* Return a new object of that kind, which the caller releases. */
 struct json_object *dump_line(const char *kind);
 
-/* The same with a task and a time. */
+/* As dump_line(), with a task and a time. */
 struct json_object *dump_task_line(const char *kind, pid_t tid, uint64_t ns);
 
 /*

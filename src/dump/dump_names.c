@@ -65,7 +65,7 @@ void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
 {
 	struct json_object *o = name_line("fd", name);
 
-	dump_split_own(dump_self(v), (pid_t)tid); /* the line of the beginning has the former name */
+	dump_split_own(dump_self(v), (pid_t)tid);	/* precedes the new name */
 	dump_add_int(o, "tid", tid);
 	dump_add_int(o, "fd", fd);
 	dump_write(dump_self(v), tid, o);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The lines of a dump are in the order of time: the beginning of a call has a line of
- * its own where other lines come before its end.
+ * The lines of a dump are in the order of time: a call is split into two lines, "enter" and
+ * "exit", if other lines come in between.
  */
 #include <stdlib.h>
 

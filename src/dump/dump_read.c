@@ -153,7 +153,7 @@ static struct scan_value *dump_read_member(struct scan_value *o, const char *key
 	return v && v->type == type ? v : NULL;
 }
 
-/* The number without its sign. */
+/* Parse a number without its sign. */
 static bool magnitude(const struct scan_value *v, bool *negative, uint64_t *n)
 {
 	uint64_t sum = 0;
@@ -267,7 +267,7 @@ const char *dump_get_text(struct scan_value *o, const char *key)
 						      dump_get_string(o, key);
 }
 
-/* Convert digits to bytes, in place; a string with other characters is lost. */
+/* Convert digits to bytes, in place; make it an empty value if there are other characters. */
 static void make_bytes(struct scan_value *v)
 {
 	v->type = SCAN_NULL;

@@ -11,7 +11,7 @@
 struct dump_reader;
 
 enum dump_line {
-	DUMP_LINE,	/* there is one */
+	DUMP_LINE,	/* a line was read */
 	DUMP_BAD,	/* not a JSON object: dump_error() says why */
 	DUMP_EOF,
 };
@@ -29,7 +29,7 @@ enum dump_line dump_next(struct dump_reader *r, struct scan_value **o);
 /* Return the number of the line read last, counted from 1. */
 unsigned long dump_line_number(const struct dump_reader *r);
 
-/* Return what is wrong with it, in words. */
+/* Return the error of the line read last. */
 const char *dump_error(const struct dump_reader *r);
 
 /*
@@ -46,7 +46,7 @@ bool dump_get_hex(struct scan_value *o, const char *key, uint64_t *v);
 /* Return a string, which lives as long as o, or NULL. */
 const char *dump_get_string(struct scan_value *o, const char *key);
 
-/* The same, from the bytes in KEY_hex if it was not UTF-8. */
+/* As dump_get_string(), from the bytes in KEY_hex if it was not UTF-8. */
 const char *dump_get_text(struct scan_value *o, const char *key);
 
 /* Read the value itself, such as an element of an array. */

@@ -59,7 +59,7 @@ void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 	struct dump_view *d = dump_self(v);
 	struct json_object *o = dump_task_line(KIND_EXEC, tid, ns);
 
-	dump_split_own(d, former); /* the execve itself, which has yet to return */
+	dump_split_own(d, former); /* the execve, which has not returned yet */
 	dump_before(d, ns, former);
 	begun_free((struct begun *)inflight_rename(&d->begun, former, tid));
 	dump_add_int(o, "former", former);

@@ -37,9 +37,9 @@ static void dump_on_enter(struct view *v, const struct call *c)
 }
 
 /*
- * A close has its effect at its beginning.  One that is under way may have
- * freed the number that this call was given: its beginning has to come first,
- * and that of all that began before it, as lines are in the order of time.
+ * Write the "enter" lines of closes in progress: a close takes effect when it begins, and
+ * one of them may have freed the descriptor that this call returned.  Write those of all
+ * calls that began earlier, too, as lines are in the order of time.
  */
 static void dump_split_closes(struct dump_view *d, pid_t tid)
 {
@@ -84,7 +84,7 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	begun_free(b);
 }
 
-/* Write the beginning of calls that wait long: they may never return. */
+/* Write the "enter" lines of calls that take long: they may never return. */
 static void dump_on_idle(struct view *v, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
@@ -145,7 +145,7 @@ static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *fr
 	}
 }
 
-/* The beginning and the end ---------------------------------------------------- */
+/* Start and end ---------------------------------------------------------------- */
 
 static void add_started(struct json_object *o, uint64_t real_ns)
 {
@@ -175,7 +175,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	dump_add(o, "kernel", kernel);
 	dump_add_string(o, "arch", f->arch->name);
 	dump_add_uint(o, "page_size", f->page_size);
-	/* words that are not UTF-8 are approximated: the command is for people to read */
+	/* words that are not UTF-8 are approximated: the command is for reading only */
 	for (size_t i = 0; f->command && f->command[i]; i++)
 		json_append(command, json_text(f->command[i],
 							 strlen(f->command[i]), &clean));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the view that writes a dump share. */
+/* Shared by the files of the view that writes a dump only. */
 #ifndef PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 #define PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 
@@ -31,20 +31,19 @@ struct begun {
 	struct json_object *stack;	/* NULL: none */
 };
 
-/* dump_order.c: */
-
+/* Order of lines (dump_order.c). */
 void begun_free(struct begun *b);
 
 /* Write the line o and release it. */
 void dump_write(struct dump_view *d, pid_t tid, struct json_object *o);
 
-/* Write a line of its own for the beginning of a call; ctx is the view. */
+/* Write the "enter" line of a call; ctx is the view. */
 void dump_write_enter(void *ctx, struct inflight *in);
 
-/* Before a line of that time: write the beginnings of calls that began earlier. */
+/* Prepare for a line of that time: write the "enter" lines of calls that began earlier. */
 void dump_before(struct dump_view *d, uint64_t ns, pid_t tid);
 
-/* Write the beginning of the task's call, which something follows. */
+/* Write the "enter" line of the task's call: another line of the task follows. */
 void dump_split_own(struct dump_view *d, pid_t tid);
 
 /* Tasks (dump_tasks.c). */

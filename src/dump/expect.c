@@ -9,15 +9,16 @@
 #include "lib/hash.h"
 #include "lib/map.h"
 
-/* Cells of the table of costs. */
+/* Limit of the cells of the table of costs. */
 #define CELLS_MAX (16u << 20)
 
-enum { COST_ALONE = 4, COST_FIELDS = 3 };	/* cost of a line without a mate; the highest cost */
+/* The cost of a line without a mate, and the highest cost of a pair. */
+enum { COST_ALONE = 4, COST_FIELDS = 3 };
 
-/* "TASK CALL KEY=VALUE ..." split into words, of an expectation or of a call. */
+/* A line "TASK CALL KEY=VALUE ..." split into words, of an expectation or of a call. */
 struct row {
 	unsigned long number;
-	char *line, *words;	/* words: what task, call, ... point into */
+	char *line, *words;	/* task, call and fields point into words */
 	const char *task, *call;
 	struct normal_field *fields;
 	size_t nfields;
@@ -33,7 +34,7 @@ struct rows {
 /* The calls; those with equal lines share one row. */
 struct facts {
 	struct rows rows;
-	uint32_t *row;		/* of each call */
+	uint32_t *row;		/* index of the row of each call */
 	size_t n;
 	struct map by_line;	/* hash of the line to row + 1 */
 };
@@ -44,7 +45,7 @@ struct expectation {
 
 /* Patterns ------------------------------------------------------------------------- */
 
-/* One alternative, up to an unescaped | or the end. */
+/* Match one alternative, up to an unescaped | or the end. */
 static bool match_one(const char *p, const char *end, const char *text)
 {
 	const char *star = NULL, *back = NULL;
@@ -142,7 +143,7 @@ static void add_field(struct row *r, char *word, char *value)
 	r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
 }
 
-/* Return NULL, or what is wrong with the line. */
+/* Parse a line; return NULL, or the error. */
 static const char *expect_parse(struct row *r, const struct normal_choice *choice)
 {
 	char *at = r->words, *word, *value;
@@ -151,7 +152,7 @@ static const char *expect_parse(struct row *r, const struct normal_choice *choic
 	r->task = next_word(&at, &open_quote);
 	if (r->task && !strcmp(r->task, "...")) {
 		r->any = true;
-		return next_word(&at, &open_quote) ? "... stands on a line of its own" : NULL;
+		return next_word(&at, &open_quote) ? "... must be on a line of its own" : NULL;
 	}
 	r->call = next_word(&at, &open_quote);
 	if (!r->call)
@@ -281,10 +282,10 @@ static const char *field_of(const struct row *r, const char *key)
 	return NULL;
 }
 
-/* Return how many fields differ, up to most; report each if tell is set. */
+/* Return how many fields differ, up to most; report each if report is set. */
 static unsigned int differing(const struct row *want, const struct row *is,
 			      unsigned int most,
-			      void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	struct mismatch m = { .kind = EXPECT_FIELD, .number = want->number, .line = want->line };
 	unsigned int n = 0;
@@ -296,8 +297,8 @@ static unsigned int differing(const struct row *want, const struct row *is,
 		if (matches(m.wanted, m.is ? m.is : "0"))
 			continue;
 		n++;
-		if (tell)
-			tell(ctx, &m);
+		if (report)
+			report(ctx, &m);
 	}
 	for (size_t i = 0; i < is->nfields && n < most && !want->open_end; i++) {
 		m.field = is->fields[i].key;
@@ -306,8 +307,8 @@ static unsigned int differing(const struct row *want, const struct row *is,
 		if (field_of(want, m.field))
 			continue;
 		n++;
-		if (tell)
-			tell(ctx, &m);
+		if (report)
+			report(ctx, &m);
 	}
 	return n;
 }
@@ -370,17 +371,17 @@ static void expect_fill(const struct matching *m)
 	}
 }
 
-static void expect_tell_alone(enum mismatch_kind kind, const struct row *r,
-			      void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+static void expect_report_alone(enum mismatch_kind kind, const struct row *r,
+			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	const struct mismatch m = { .kind = kind, .number = r->number, .line = r->line };
 
-	tell(ctx, &m);
+	report(ctx, &m);
 }
 
-/* Follow the cheapest way; return whether it cost nothing. */
+/* Report the differences of the cheapest pairing; return whether there are none. */
 static bool expect_walk(const struct matching *m,
-			void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+			void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	size_t w = m->w0, i = m->i0;
 
@@ -390,16 +391,16 @@ static bool expect_walk(const struct matching *m,
 		uint32_t here = *cell(m, w, i);
 
 		if (want && is && here == *cell(m, w + 1, i + 1) + cost_of(want, is)) {
-			differing(want, is, UINT32_MAX, tell, ctx);
+			differing(want, is, UINT32_MAX, report, ctx);
 			w++, i++;
 		} else if (is && here == *cell(m, w, i + 1) +
 			   (want && want->any ? 0 : COST_ALONE)) {
 			if (!want || !want->any)
-				expect_tell_alone(EXPECT_SURPLUS, is, tell, ctx);
+				expect_report_alone(EXPECT_SURPLUS, is, report, ctx);
 			i++;
 		} else {
 			if (want && !want->any)
-				expect_tell_alone(EXPECT_MISSING, want, tell, ctx);
+				expect_report_alone(EXPECT_MISSING, want, report, ctx);
 			w++;
 		}
 	}
@@ -408,7 +409,7 @@ static bool expect_walk(const struct matching *m,
 
 int expect_check(const struct expectation *x, const struct normal *n,
 		 const struct normal_choice *choice,
-		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx)
+		 void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	struct facts is = { 0 };
 	struct matching m = { .want = &x->rows, .is = &is };
@@ -426,11 +427,11 @@ int expect_check(const struct expectation *x, const struct normal *n,
 	if (m.i1 - m.i0 < CELLS_MAX / (m.w1 - m.w0 + 1)) {
 		m.cost = xcalloc((m.w1 - m.w0 + 1) * (m.i1 - m.i0 + 1), sizeof(*m.cost));
 		expect_fill(&m);
-		ok = expect_walk(&m, tell, ctx);
+		ok = expect_walk(&m, report, ctx);
 		free(m.cost);
 	} else {
-		warn("too much differs from what is expected: %zu lines and %zu calls; "
-		     "is it the file for this program?", m.w1 - m.w0, m.i1 - m.i0);
+		warn("cannot compare %zu expected lines with %zu calls: too many differ; "
+		     "check that the file is for this program", m.w1 - m.w0, m.i1 - m.i0);
 	}
 	facts_free(&is);
 	return ok;

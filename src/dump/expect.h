@@ -18,14 +18,14 @@ enum mismatch_kind {
 
 struct mismatch {
 	enum mismatch_kind kind;
-	unsigned long number;	/* of the line in the file; not of a surplus */
-	const char *line;	/* as expected; of a surplus as it is */
-	const char *field, *wanted, *is; /* of a field; NULL where there is none */
+	unsigned long number;	/* of the line in the file; 0 for EXPECT_SURPLUS */
+	const char *line;	/* the expected one; the call's for EXPECT_SURPLUS */
+	const char *field, *wanted, *is; /* for EXPECT_FIELD; NULL on a side that lacks it */
 };
 
 struct expectation;
 
-/* Return NULL after a warn() that names the line.  path is for messages. */
+/* Read an expectation file; return NULL after a warn().  path is for messages. */
 struct expectation *expect_read(FILE *f, const char *path,
 				const struct normal_choice *choice);
 void expect_free(struct expectation *x);
@@ -36,6 +36,6 @@ void expect_free(struct expectation *x);
  */
 int expect_check(const struct expectation *x, const struct normal *n,
 		 const struct normal_choice *choice,
-		 void (*tell)(void *ctx, const struct mismatch *m), void *ctx);
+		 void (*report)(void *ctx, const struct mismatch *m), void *ctx);
 
 #endif

@@ -180,7 +180,7 @@ static void json_write_value(struct buf *out, struct json_object *o)
 	}
 }
 
-/* json-c's own writer silently omits what it has no memory for. */
+/* In place of json-c's writer, which silently omits values if memory is short. */
 const char *json_line(struct json_object *o, size_t *len)
 {
 	struct buf out = { 0 };

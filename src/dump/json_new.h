@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return new objects, which the caller puts. */
+/* Return new objects, which the caller releases with json_object_put(). */
 struct json_object *json_new_object(void);
 struct json_object *json_new_array(void);
 struct json_object *json_new_string(const char *text);

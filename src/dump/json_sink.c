@@ -72,7 +72,7 @@ struct json_object *json_text(const char *text, size_t len, bool *clean)
 	return o;
 }
 
-/* Add "key_suffix" to the object that has key; do nothing in arrays. */
+/* Add "KEY_SUFFIX" to the object that contains key; do nothing in arrays. */
 static void add_beside(struct json_sink *j, const char *key, const char *suffix,
 		       struct json_object *value)
 {

@@ -23,7 +23,7 @@ struct json_sink {
 		struct json_object *object;
 		const char *key;	/* of this level in the one above */
 	} level[JSON_DEPTH];
-	const char *last;		/* key of the value that came last */
+	const char *last;		/* key of the last value */
 };
 
 /* Put values into top, which the caller owns. */

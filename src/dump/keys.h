@@ -3,7 +3,7 @@
 #ifndef PEVTRACE_DUMP_KEYS_H
 #define PEVTRACE_DUMP_KEYS_H
 
-/* To be raised when older readers would misread a dump. */
+/* Increment it if older readers would misread a dump. */
 #define DUMP_SCHEMA 1
 
 /* Values of "kind". */
@@ -14,7 +14,7 @@
 #define KIND_COMM "comm"
 #define KIND_NAME "name"
 #define KIND_CALL "call"	/* a whole call */
-#define KIND_ENTER "enter"	/* the beginning of a call, where other lines precede its return */
+#define KIND_ENTER "enter"	/* the start of a call, if other lines precede its return */
 #define KIND_EXIT "exit"	/* the return of that call */
 #define KIND_ABANDONED "abandoned"
 #define KIND_RECORD "record"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The view that brings calls into the normal form. */
+/* The view that converts calls to the normal form. */
 #include "dump/normal.h"
 
 #include <fcntl.h>
@@ -83,8 +83,8 @@ static void task_free(struct normal_task *t)
 /* Calls ---------------------------------------------------------------------- */
 
 /*
- * Waits and reads come as often as time has it, and processes come and go as
- * the measured program has it.  What sets something up is kept.
+ * Return whether the call is part of the normal form.  The number of waits and reads
+ * depends on timing, that of processes on the measured program: they are left out.
  */
 static bool keeps(const struct call *c)
 {
@@ -103,7 +103,8 @@ static bool keeps(const struct call *c)
 static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
 				       const struct call *c)
 {
-	unsigned int arg = c->desc->class == CLASS_MEMORY ? 4 : c->desc->class == CLASS_POLL ? 2 : 0;
+	unsigned int arg = c->desc->class == CLASS_MEMORY ? 4 :
+			   c->desc->class == CLASS_POLL ? 2 : 0;
 	const struct event *e;
 
 	if (c->desc->class == CLASS_PASS || c->desc->class == CLASS_PROCESS ||
@@ -124,7 +125,7 @@ static void note_use(struct normal_event *e, const struct call *c)
 		e->used = true;
 	if (c->desc->class == CLASS_IOCTL && ioctl_of(c) &&
 	    ioctl_of(c)->request == PERF_EVENT_IOC_ID)
-		e->told_id = true;
+		e->id_known = true;
 }
 
 static uint64_t displaced_key(const struct call *c, int64_t fd)
@@ -133,8 +134,8 @@ static uint64_t displaced_key(const struct call *c, int64_t fd)
 }
 
 /*
- * A close whose line comes behind that of an open which returned while it ran,
- * with the number that it had just freed: it means the event before.
+ * Return the event that a close refers to, if an open that returned the same number while
+ * the close ran comes before it in the dump; else NULL.
  */
 static struct normal_event *displaced_by_reuse(struct normal *n, const struct call *c)
 {
@@ -203,7 +204,7 @@ static void normal_add_result(struct normal_sink *s, const struct call *c)
 		draft_add(s->draft, "injected", "1");
 }
 
-/* Return whether the task made the call before: pausing, resuming and rearming are kept once. */
+/* Return whether the task made the call before: pause, resume and refresh are kept once. */
 static bool repeats(struct normal_task *t, const struct normal_draft *d, const struct call *c)
 {
 	const struct ioctl_desc *i = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
@@ -234,7 +235,7 @@ static void note_references(struct normal *n, const struct normal_draft *d)
 	}
 }
 
-/* Return the index of a single event, or where several are in the shared list. */
+/* Return the index of a single event; store several in n->refs and return their position. */
 static uint32_t keep_refs(struct normal *n, const uint32_t *refs, size_t count)
 {
 	if (count < 2)
@@ -273,9 +274,9 @@ static void normal_opened(struct normal *n, struct normal_task *t, struct normal
 	d->subject = e ? normal_event_of(n, t, e) : NULL;
 	if (d->subject && !d->subject->opened) {
 		d->subject->opened = true;
-		d->subject->used = grouped; /* a place in a group is a use */
+		d->subject->used = grouped; /* a group member counts as used */
 	}
-	d->probe = c->failed && !c->inject.injected && !grouped; /* so far */
+	d->probe = c->failed && !c->inject.injected && !grouped; /* see is_probe() */
 }
 
 /* Remember the event whose descriptor the open reuses: the line of its close may follow. */
@@ -356,11 +357,11 @@ static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
 
 	(void)ns, (void)how, (void)status, (void)shown;
-	if (t) /* the task stays in by_tid: others may name it by its pid */
+	if (t) /* keep the task in by_tid: other calls may refer to its pid */
 		drop_draft(n, t);
 }
 
-/* The session's names and model end with it. */
+/* Drop the session's names and model, which end with it. */
 static void normal_unwatch(struct view *v)
 {
 	normal_of(v)->names = NULL;

@@ -25,19 +25,19 @@
 struct normal_event {
 	const struct normal_task *opener;
 	const char *base;		/* "cpu-clock", without CPU and number */
-	const struct normal_event *mate; /* compare: has this one's name */
+	const struct normal_event *mate; /* compare: the same event on the other side */
 	uint64_t ident;			/* compare: equal for the same event on both sides */
 	uint64_t opens;			/* number of opens; 0: unknown */
-	uint32_t index;			/* what references to it say */
+	uint32_t index;			/* used by references to it */
 	uint32_t count;			/* number by name, from 1; 0: open not seen */
 	int cpu;
 	bool opened;			/* by a call of the opener's items */
 	bool probe;			/* that call is masked */
-	bool renamed;			/* compare: b's, whose name is one of a's */
+	bool renamed;			/* compare: of b, with the name of another event of a */
 	bool paired;			/* compare: its open has a mate */
 	bool used;			/* a call other than close used it */
 	bool closed;			/* by a call */
-	bool told_id;			/* its program could learn its kernel id */
+	bool id_known;			/* the program could read its kernel id */
 };
 
 /* One call.  There can be millions: what calls have in common is in the form. */
@@ -54,8 +54,8 @@ struct normal_task {
 	size_t nitems, room, nlate;
 	struct normal_draft *pending;	/* the call that it is in */
 	struct map other_pids, addresses; /* to small numbers */
-	struct map once;		/* hashes of calls that are kept once */
-	/* compare's: for each open in order, its mate's place + 1, or 0 */
+	struct map once;		/* hashes of calls that are kept only once */
+	/* compare: for each open in order, the index of its mate + 1, or 0 */
 	uint32_t *open_mates;
 	size_t nopens;
 };
@@ -65,7 +65,7 @@ struct normal {
 	const struct names *names;	/* the session's source, while there is a session */
 	struct model *model;		/* the session's */
 	struct normal_forms *forms;
-	struct map by_tid;		/* those that live */
+	struct map by_tid;		/* the live ones */
 	struct normal_task **tasks;	/* once sealed, by name */
 	size_t ntasks;
 	struct normal_event **events;	/* in blocks, see normal_event_at() */
@@ -74,15 +74,15 @@ struct normal {
 	size_t nnumbers;
 	uint32_t *refs;
 	size_t nrefs;
-	struct map bases;		/* hashes to the names that events share */
-	struct map displaced;		/* pid and fd to the event before */
+	struct map bases;		/* hash -> name that events share */
+	struct map displaced;		/* pid and fd -> the previous event */
 	struct normal_draft *spare;
 	unsigned int roots;
-	bool no_probes;			/* normal_seal() leaves them out */
+	bool no_probes;			/* normal_seal() removes probes */
 	bool attrs_only;		/* made by normal_attrs() */
 };
 
-/* Which fields count.  Zero-initialised: all. */
+/* The fields to compare.  Zero-initialised: all. */
 struct normal_choice {
 	const char **ignore, **only;
 	size_t nignore, nonly;
@@ -110,7 +110,7 @@ void normal_free(struct normal *n);
 
 /* How to read a dump. */
 struct normal_reading {
-	bool keep_going;	/* accept a dump that is not whole */
+	bool keep_going;	/* accept a damaged dump */
 	bool no_probes;		/* without opens that the kernel refused, and events that
 				   were opened and closed with nothing done to them */
 };
@@ -133,12 +133,12 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 /*
  * Return what perf would have stored, made of n, which is freed: the attrs of events that
  * were opened and used, each with the number of its opens, as calls of one task.
- * ids_told: leave out events whose program did not ask for their kernel ids, and set
+ * ids_known: leave out events whose program did not ask for their kernel ids, and set
  * *left_out to the number of their opens.
  */
-struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out);
+struct normal *normal_attrs(struct normal *n, bool ids_known, uint64_t *left_out);
 
-/* Return the call's form, and the event at that place of it. */
+/* Return the call's form, and the event of that reference in it. */
 const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i);
 struct normal_event *normal_ref(const struct normal *n, const struct normal_item *i,
 				uint32_t place);

@@ -18,8 +18,8 @@
 enum { EVENTS_BLOCK = 256 };
 
 /*
- * What the event is, without what it leaves out, so that :u more or less
- * makes a changed event and not another one, and without addresses.
+ * Return the event's name without modifiers and addresses: an event that differs in :u is
+ * a changed event, not another one.
  */
 static char *normal_base_name(const struct normal *n, const struct event *e)
 {
@@ -120,7 +120,7 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 	*at = normal_event_new(n, t, name);
 	if (!e->found)
 		(*at)->cpu = e->cpu;
-	(*at)->told_id = e->read_format & PERF_FORMAT_ID; /* each read returns one */
+	(*at)->id_known = e->read_format & PERF_FORMAT_ID; /* each read returns one */
 	free(name);
 	return *at;
 }

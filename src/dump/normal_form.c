@@ -10,10 +10,10 @@
 #include "lib/map.h"
 
 struct normal_forms {
-	struct map by_hash;	/* to the first of a chain */
+	struct map by_hash;	/* hash -> first form of a chain */
 	struct normal_form **list;
 	size_t n;
-	/* of the draft that is looked up */
+	/* the draft that is looked up: */
 	struct buf text;	/* "key\0value\0", with places for indices */
 	uint32_t *refs;
 	size_t nrefs, room;
@@ -142,7 +142,7 @@ const char *normal_get(const struct normal_form *f, const char *key)
 	return NULL;
 }
 
-/* A form and its fields and their text, in one piece. */
+/* A form, its fields and their text, allocated as one object. */
 static struct normal_form *form_new(struct normal_forms *s, const struct normal_form *like)
 {
 	size_t fields = like->nfields * sizeof(struct normal_field);

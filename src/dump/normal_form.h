@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forms: what calls have in common that differ at most in their events, stored once. */
+/* Forms: the common part of calls that differ only in their events, stored once. */
 #ifndef PEVTRACE_DUMP_NORMAL_FORM_H
 #define PEVTRACE_DUMP_NORMAL_FORM_H
 
@@ -26,9 +26,9 @@ struct normal_form {
 	uint32_t number, nfields;
 	uint32_t nrefs;		/* events that it mentions */
 	bool subject;		/* the first is its subject */
-	bool late;		/* its place among the task's calls does not count */
+	bool late;		/* its position among the task's calls is ignored */
 	bool probe;		/* open: failed, with no group leader */
-	bool masked;		/* open: any CPU would do */
+	bool masked;		/* open: its CPU is ignored */
 	/* private to the store */
 	struct normal_form *next;
 	size_t len;
@@ -43,7 +43,7 @@ struct normal_draft {
 	} *fields;			/* allocated, reused by the next call */
 	size_t nfields, room;
 	bool late, refers, probe;
-	struct buf scratch;		/* a value in the making */
+	struct buf scratch;		/* the value being composed */
 };
 
 /* Empty the draft for the next call. */

@@ -74,7 +74,7 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 	return n;
 }
 
-/* What perf would have stored ---------------------------------------------------------- */
+/* Attrs that perf would have stored ---------------------------------------------------- */
 
 static bool is_argument(const struct call_desc *d, const char *key)
 {
@@ -92,13 +92,13 @@ static void normal_attr_of(const struct normal_form *f, struct normal_draft *d)
 			draft_add(d, f->fields[k].key, f->fields[k].value);
 }
 
-/* Collects the opens of each attr. */
+/* The opens of each attr. */
 struct attrs {
 	struct normal *normal;
 	struct normal_draft *draft;
 	struct map by_form;	/* number of the attr's form + 1 to its event */
 	const struct normal_form **forms; /* of normal's events */
-	bool ids_told;
+	bool ids_known;
 	uint64_t left_out;
 };
 
@@ -109,7 +109,7 @@ static void add_open(struct attrs *list, const struct normal_event *e,
 	struct normal_event *all;
 	const uint32_t *refs;
 
-	if (list->ids_told && !e->told_id) {
+	if (list->ids_known && !e->id_known) {
 		list->left_out++;
 		return;
 	}
@@ -155,10 +155,10 @@ static void put_attr(struct attrs *list, struct normal_event *e)
 	normal_item_add(n, n->tasks[0], list->draft);
 }
 
-struct normal *normal_attrs(struct normal *n, bool ids_told, uint64_t *left_out)
+struct normal *normal_attrs(struct normal *n, bool ids_known, uint64_t *left_out)
 {
 	struct attrs list = {
-		.normal = normal_new(n->forms), .ids_told = ids_told,
+		.normal = normal_new(n->forms), .ids_known = ids_known,
 		.draft = xcalloc(1, sizeof(struct normal_draft)),
 	};
 

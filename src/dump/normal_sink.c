@@ -9,7 +9,7 @@
 
 #include "abi/ioctl.h"
 
-/* Characters with a meaning, which a value outside quotes must not have. */
+/* Characters with a special meaning, which a value without quotes must not contain. */
 #define SPECIAL "*|\"\\ "
 
 static struct normal_sink *normal_self(struct sink *s)
@@ -37,6 +37,7 @@ static const char *path(struct normal_sink *s, const char *key)
 static void normal_put(struct normal_sink *s, const char *key, const char *value)
 {
 	draft_add(s->draft, path(s, key), value);
+	s->is_number = false;
 }
 
 /* Return the empty buffer for a value. */
@@ -93,7 +94,7 @@ static void normal_end(struct sink *sink)
 		s->depth--;
 }
 
-/* Return whether the ioctl returns numbers that the kernel assigned. */
+/* Return whether the ioctl returns ids that the kernel assigned. */
 static bool gives_ids(const struct normal_sink *s)
 {
 	const struct ioctl_desc *d;
@@ -114,6 +115,8 @@ static void normal_put_uint(struct sink *sink, const char *key, uint64_t v)
 	}
 	buf_addu(begin_value(sink), v);
 	normal_put_value(sink, key);
+	s->is_number = true;
+	s->number = v;
 }
 
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
@@ -137,7 +140,7 @@ void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
 	}
 }
 
-/* A pid of no task may be a process group, or be negative for one. */
+/* Return whether the value is a pid, or a process group (negative for F_SETOWN). */
 static bool is_pid(const struct normal_sink *s, const char *key)
 {
 	const struct arg_desc *arg = argument(s, key);
@@ -194,7 +197,7 @@ static void refer(struct normal_draft *d, const struct normal_event *e, struct b
 	buf_addc(out, REF_END);
 }
 
-/* Append the event of the ring at that address, which is unmapped or moved. */
+/* Append the event of the ring at that address, for munmap and mremap; return false if none. */
 static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 {
 	struct holding h = { .addr = addr };
@@ -282,7 +285,7 @@ static void normal_put_packed(struct sink *sink, const char *key, uint64_t raw,
 	normal_put_value(sink, key);
 }
 
-/* Append a word with characters that have a meaning replaced by _. */
+/* Append a word with its special characters replaced by _. */
 static void normal_add_word(struct buf *out, const char *word)
 {
 	for (; *word; word++)
@@ -298,7 +301,7 @@ static void normal_put_symbol(struct sink *sink, const char *key, const char *wo
 	normal_put_value(sink, key);
 }
 
-/* Return whether a comparison with a name that ends in "pid" precedes bytes[at]. */
+/* Return whether a filter compares a field whose name ends in "pid" with the text at bytes[at]. */
 static bool compares_pid(const char *bytes, size_t at)
 {
 	while (at && bytes[at - 1] == ' ')
@@ -318,7 +321,7 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 		int64_t pid = 0;
 		size_t n = 0;
 
-		/* perf trace filters out its own pid */
+		/* perf trace sets a filter with its own pid */
 		if (isdigit(c) && compares_pid(bytes, i))
 			for (; i + n < len && n < 9 && isdigit((unsigned char)bytes[i + n]); n++)
 				pid = 10 * pid + bytes[i + n] - '0';
@@ -390,25 +393,23 @@ static void normal_put_fd(struct sink *sink, const char *key, int64_t fd, const 
 	normal_put_value(sink, key);
 }
 
-/* Replace numbers that differ between kernels by names. */
+/* Replace a PMU's type and a tracepoint's id, which differ between kernels, by names. */
 static void note(struct sink *sink, const char *key, const char *text)
 {
 	struct normal_sink *s = normal_self(sink);
 	struct normal_draft *d = s->draft;
 	struct draft_field *f = d->nfields ? &d->fields[d->nfields - 1] : NULL;
 	const struct names *names = s->normal->names;
-	const char *name = NULL, *field, *value;
+	const char *name = NULL, *field;
 
-	if (!f || !s->in_attr || !s->last)
+	if (!f || !s->in_attr || !s->is_number)
 		return;
 	field = buf_str(&f->key);
-	value = buf_str(&f->value);
-	if (strcmp(field, s->last) || !isdigit((unsigned char)*value))
+	if (strcmp(field, s->last))
 		return;
 	if (!strcmp(key, "pmu") && !strcmp(field, "type") && names->pmu)
-		name = names->pmu(names, (uint32_t)strtoull(value, NULL, 0));
-	else if (!strcmp(key, "event") && !strcmp(field, "config") &&
-		 strncmp(value, "0x", 2) && strchr(text, ':')) /* no terms */
+		name = names->pmu(names, (uint32_t)s->number);
+	else if (!strcmp(key, "event") && !strcmp(field, "config"))
 		name = text;
 	if (!name)
 		return;

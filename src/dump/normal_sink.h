@@ -13,13 +13,15 @@ struct normal_sink {
 	struct normal_task *task;
 	struct normal_draft *draft;
 	const struct call *call;
-	const struct normal_event *displaced; /* the event of its fd when it began */
+	const struct normal_event *displaced; /* the event of its fd at its start; see normal.c */
 	unsigned int depth;
 	unsigned int in_attr;		/* depth within an attr, or 0 */
 	size_t prefix[NORMAL_DEPTH];	/* length of the path at each depth */
 	char path[NORMAL_KEY];		/* "msg.control." */
 	const char *last;		/* key of the last value, for notes */
-	char joined[NORMAL_KEY];	/* what last points to, where there is a path */
+	char joined[NORMAL_KEY];	/* path and key; last points to it if there is a path */
+	bool is_number;			/* the last value is an unsigned decimal number: */
+	uint64_t number;
 };
 
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,

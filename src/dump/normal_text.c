@@ -9,7 +9,7 @@
 #include "lib/die.h"
 #include "lib/hash.h"
 
-/* Which fields count ----------------------------------------------------------- */
+/* Choice of fields ------------------------------------------------------------- */
 
 static bool names_it(const char *choice, const char *call, const char *key)
 {
@@ -93,7 +93,7 @@ bool normal_is_open(const struct normal *n, const struct normal_item *i)
 	return normal_form(n, i)->desc->class == CLASS_OPEN;
 }
 
-/* Which CPUs mean something ------------------------------------------------------ */
+/* Probes ------------------------------------------------------------------------- */
 
 /* Return whether two calls have the same text and events. */
 static bool same_value(const struct normal *n, const struct normal_item *a, const char *x,
@@ -138,10 +138,9 @@ static bool same_series(const struct normal *n, const struct normal_item *a,
 }
 
 /*
- * A probe asks whether the kernel takes an event: it fails, or is closed with
- * nothing done to it.  perf opens its first on whatever CPU it runs on, so
- * that the CPU of a probe is none of its program's choosing, unless it is one
- * of a series over several CPUs.
+ * Return whether the open only probes whether the kernel accepts an event: it fails, or the
+ * event is closed unused.  perf opens its first one on the CPU that it runs on, so that the
+ * CPU of a probe is ignored, unless it is one of a series over several CPUs.
  */
 static bool is_probe(const struct normal *n, const struct normal_item *i,
 		     const struct normal_item *before, const struct normal_item *after)
@@ -287,7 +286,7 @@ static int normal_by_name(const void *a, const void *b)
 
 struct sorted {
 	struct normal_item item;
-	size_t line;		/* its place in the lines */
+	size_t line;		/* its offset in the lines */
 };
 
 static int by_line(const void *a, const void *b, void *lines)
@@ -296,7 +295,7 @@ static int by_line(const void *a, const void *b, void *lines)
 		      (char *)lines + ((const struct sorted *)b)->line);
 }
 
-/* Move late items last: rings are unmapped as hang-ups happen to be seen. */
+/* Move late items to the end: the order in which rings are unmapped depends on timing. */
 static void put_late_last(const struct normal *n, struct normal_task *t)
 {
 	struct sorted *late = xcalloc(t->nlate + 1, sizeof(*late));
@@ -319,7 +318,7 @@ static void put_late_last(const struct normal *n, struct normal_task *t)
 	free(late);
 }
 
-/* Return whether the call only probes the kernel, which did answer it. */
+/* Return whether the open only probes the kernel, and has returned. */
 static bool only_tries(const struct normal *n, const struct normal_item *i)
 {
 	const struct normal_event *e = normal_subject(n, i);

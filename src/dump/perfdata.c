@@ -39,7 +39,7 @@ bool perfdata_is(FILE *f)
 	return v == magic || v == bswap_64(magic) || v == magic1 || v == bswap_64(magic1);
 }
 
-/* What the file calls things -------------------------------------------------- */
+/* Names in the file ----------------------------------------------------------- */
 
 static const struct perfdata *perfdata_of(const struct names *n)
 {
@@ -97,7 +97,8 @@ static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 	uint8_t *ids;
 
 	if (!bytes)
-		return perfdata_broken(p, "an attr at byte %llu is not there", (unsigned long long)at);
+		return perfdata_broken(p, "an attr at byte %llu is missing",
+				       (unsigned long long)at);
 	memcpy(stored, bytes, attr_size);
 	offset = load_uint(stored + len, 8);
 	size = load_uint(stored + len + 8, 8);
@@ -133,7 +134,7 @@ static bool read_features(struct perfdata *p, const uint8_t *header)
 			continue;
 		where = perffile_at(&p->file, at, IDS_SECTION);
 		if (!where)
-			return perfdata_broken(p, "the table of features at byte %llu is not there",
+			return perfdata_broken(p, "the table of features at byte %llu is missing",
 				      (unsigned long long)at);
 		at += IDS_SECTION;
 		offset = load_uint(where, 8);
@@ -161,7 +162,8 @@ static bool perfdata_read_file(struct perfdata *p, const uint8_t *header)
 
 	p->data = layout_get(l, PERF_FILE_HEADER_DATA_OFFSET, header, l->size);
 	if (size < ATTR_LEAST + IDS_SECTION || size > ATTR_MOST + IDS_SECTION)
-		return perfdata_broken(p, "its attrs are %llu bytes each", (unsigned long long)size);
+		return perfdata_broken(p, "its attrs are %llu bytes each",
+				       (unsigned long long)size);
 	if (!perffile_has(&p->file, attrs, bytes) || bytes % size)
 		return perfdata_broken(p, "its attrs should be %llu bytes at %llu",
 			      (unsigned long long)bytes, (unsigned long long)attrs);
@@ -176,7 +178,7 @@ static bool perfdata_read_file(struct perfdata *p, const uint8_t *header)
 			      (unsigned long long)data, (unsigned long long)p->data);
 	}
 	if (!data && p->data < p->file.size && p->nevents)
-		return perfdata_broken(p, "it states no size: perf record did not come to its end");
+		return perfdata_broken(p, "no size of its records: perf record did not finish");
 	p->data_end = p->data + data;
 	return read_features(p, header);
 }
@@ -245,15 +247,16 @@ static bool read_header(struct perfdata *p)
 	uint64_t start, size;
 
 	if (!at)
-		return perfdata_broken(p, "it has only %llu bytes", (unsigned long long)p->file.size);
+		return perfdata_broken(p, "it has only %llu bytes",
+				       (unsigned long long)p->file.size);
 	start = load_uint(at, 8);
 	size = load_uint(at + 8, 8);
 	if (start != magic) {
-		warn("%s is %s; read it with perf %s", p->file.path,
+		warn("cannot read '%s': %s; pipe the output of perf evlist -v to "
+		     "pevtrace decode --attr=-", p->file.path,
 		     start == bswap_64(magic) || start == bswap_64(magic1) ?
-		     "of a machine of the other byte order, which pevtrace cannot read" :
-		     "of a perf before 3.5, which pevtrace cannot read",
-		     "evlist -v, and that with pevtrace decode --attr=-");
+		     "the machine has the other byte order" :
+		     "written by a perf before 3.5");
 		return !(p->broken = true);
 	}
 	p->pipe = size == PIPE_HEADER;
@@ -268,7 +271,8 @@ static bool read_header(struct perfdata *p)
 			      (unsigned long long)size, l->size, PIPE_HEADER);
 	at = perffile_at(&p->file, 0, l->size);
 	if (!at)
-		return perfdata_broken(p, "it has only %llu bytes", (unsigned long long)p->file.size);
+		return perfdata_broken(p, "it has only %llu bytes",
+				       (unsigned long long)p->file.size);
 	memcpy(header, at, l->size);
 	return perfdata_read_file(p, header);
 }
@@ -278,8 +282,8 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 	struct perfdata *p = xcalloc(1, sizeof(*p));
 
 	p->names = (struct names){
-		.pmu = perfdata_name_pmu, .tracepoint = perfdata_name_tracepoint, .terms = perfdata_name_terms,
-		.event = perfdata_name_event, .page_size = 4096,
+		.pmu = perfdata_name_pmu, .tracepoint = perfdata_name_tracepoint,
+		.terms = perfdata_name_terms, .event = perfdata_name_event, .page_size = 4096,
 	};
 	p->arch = arch_native();
 	if (!perffile_open(&p->file, f, path)) {
@@ -287,7 +291,7 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 		return NULL;
 	}
 	if (read_header(p) && !p->nevents)
-		perfdata_broken(p, "it holds no event");
+		perfdata_broken(p, "it contains no event");
 	if (!p->nevents) {
 		perfdata_close(p);
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the readers of the parts of a perf.data file share. */
+/* Shared by the readers of the parts of a perf.data file only. */
 #ifndef PEVTRACE_DUMP_PERFDATA_STATE_H
 #define PEVTRACE_DUMP_PERFDATA_STATE_H
 
@@ -9,7 +9,7 @@
 
 enum {
 	RECORD_HEAD = 8,
-	FORMATS_TRIED = 32,	/* give up on a record after so many formats */
+	FORMATS_TRIED = 32,	/* limit of the formats tried on a record */
 };
 
 struct perfdata {
@@ -23,7 +23,7 @@ struct perfdata {
 	uint64_t nids;		/* of all events */
 	struct map by_id;	/* id to index of the event + 1 */
 	struct map pmus;	/* type to allocated name */
-	uint8_t *desc;		/* HEADER_EVENT_DESC, kept until all events are there */
+	uint8_t *desc;		/* HEADER_EVENT_DESC, kept until all events are known */
 	size_t desc_len;
 	bool same_host, same_release;
 	const struct arch *arch;

@@ -77,7 +77,7 @@ void perfdata_read_desc(struct perfdata *p)
 			perfdata_set_name(e, name, len);
 	}
 	if (s.cut)
-		perfdata_broken(p, "the names of events end too early");
+		perfdata_broken(p, "the names of events are truncated");
 }
 
 static void read_pmus(struct perfdata *p, struct section *s)
@@ -144,5 +144,5 @@ void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes
 		break;
 	}
 	if (s.cut)
-		perfdata_broken(p, "its %s ends too early", xlat_name(&xlat_perf_header_feature, id));
+		perfdata_broken(p, "its %s is truncated", xlat_name(&xlat_perf_header_feature, id));
 }

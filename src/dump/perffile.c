@@ -11,7 +11,7 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* Copy what comes from a pipe to memory, to be read twice. */
+/* Copy the content of a pipe to a temporary file, to read it twice. */
 static bool perffile_copy(struct perffile *p, FILE *f)
 {
 	char *room = xmalloc(WINDOW);
@@ -20,15 +20,15 @@ static bool perffile_copy(struct perffile *p, FILE *f)
 
 	p->copy = tmpfile();
 	if (!p->copy) {
-		warn("cannot make a temporary file for '%s': %s; give pevtrace a file "
-		     "that is not a pipe", p->path, strerror(errno));
+		warn("cannot create a temporary file for '%s': %s; use a file that is not "
+		     "a pipe", p->path, strerror(errno));
 		free(room);
 		return false;
 	}
 	while (ok && (n = fread(room, 1, WINDOW, f)) > 0)
 		ok = fwrite(room, 1, n, p->copy) == n;
 	if (ferror(f) || !ok || fflush(p->copy)) {
-		warn("cannot read '%s' to its end: %s", p->path, strerror(errno));
+		warn("cannot read all of '%s': %s", p->path, strerror(errno));
 		ok = false;
 	}
 	free(room);
@@ -79,7 +79,7 @@ static size_t perffile_fill(const struct perffile *p, void *to, size_t len, uint
 			have += (size_t)n;
 	}
 	if (n < 0)
-		warn("cannot read %s: %s", p->path, strerror(errno));
+		warn("cannot read '%s': %s", p->path, strerror(errno));
 	return have;
 }
 

@@ -22,7 +22,7 @@ struct perffile {
 bool perffile_open(struct perffile *p, FILE *f, const char *path);
 void perffile_close(struct perffile *p);
 
-/* Return whether the file has all of these bytes; the sum does not wrap. */
+/* Return whether the file contains all of these bytes, for any offset and len. */
 bool perffile_has(const struct perffile *p, uint64_t offset, uint64_t len);
 
 /*
@@ -31,7 +31,7 @@ bool perffile_has(const struct perffile *p, uint64_t offset, uint64_t len);
  */
 const uint8_t *perffile_at(struct perffile *p, uint64_t offset, size_t len);
 
-/* The same for any length; the caller frees the bytes. */
+/* As perffile_at(), for any length; the caller frees the bytes. */
 uint8_t *perffile_read(struct perffile *p, uint64_t offset, size_t len);
 
 #endif

@@ -7,8 +7,8 @@
 #include "xlat/tables.h"
 
 /*
- * Records say whose they are at a place that depends on whose they are.  perf
- * sees to it that formats agree there, and so the first one usually does.
+ * Find the event of a record by its id.  The offset of the id depends on the event's format;
+ * perf makes the formats of a session agree in it, so that the first one usually fits.
  */
 static const struct perfdata_event *event_for(const struct perfdata *p,
 					      const uint8_t *bytes, size_t len)
@@ -53,7 +53,7 @@ bool perfdata_records(struct perfdata *p,
 		r.bytes = left < RECORD_HEAD ? NULL :
 			  perffile_at(&p->file, r.offset, RECORD_HEAD);
 		if (!r.bytes)
-			return perfdata_broken(p, "the last record, at byte %llu, is not whole",
+			return perfdata_broken(p, "the last record, at byte %llu, is truncated",
 					       (unsigned long long)r.offset);
 		r.type = (uint32_t)layout_get(l, PERF_EVENT_HEADER_TYPE, r.bytes, RECORD_HEAD);
 		r.len = layout_get(l, PERF_EVENT_HEADER_SIZE, r.bytes, RECORD_HEAD);
@@ -67,8 +67,8 @@ bool perfdata_records(struct perfdata *p,
 		r.event = r.type < PERF_RECORD_HEADER_ATTR && p->ntried ?
 			  event_for(p, r.bytes, r.len) : NULL;
 		if (!payload(p, &r))
-			return perfdata_broken(p, "the bytes behind the record at %llu are not "
-					       "all there", (unsigned long long)r.offset);
+			return perfdata_broken(p, "the bytes after the record at %llu are "
+					       "truncated", (unsigned long long)r.offset);
 		record(ctx, &r);
 	}
 	return true;

@@ -9,41 +9,41 @@
 #include "dump/reader_internal.h"
 #include "lib/die.h"
 
-static void reader_tell_name(struct line *l)
+static void reader_feed_name(struct line *l)
 {
 	if (!reader_names_add(l->r->names, l->o))
 		l->wrong = "of, or its members";
 }
 
-static void reader_tell_end(struct line *l)
+static void reader_feed_end(struct line *l)
 {
 	l->r->ended = true;
 }
 
 static const struct {
 	const char *kind;
-	void (*tell)(struct line *l);
+	void (*feed)(struct line *l);
 } kinds[] = {
-	{ KIND_CALL, reader_tell_call },
-	{ KIND_ENTER, reader_tell_enter },
-	{ KIND_EXIT, reader_tell_exit },
-	{ KIND_ABANDONED, reader_tell_abandoned },
-	{ KIND_NAME, reader_tell_name },
-	{ KIND_TASK, reader_tell_task },
-	{ KIND_FOUND, reader_tell_found },
-	{ KIND_FOUND_RING, reader_tell_found_ring },
-	{ KIND_COMM, reader_tell_comm },
-	{ KIND_EXEC, reader_tell_exec },
-	{ KIND_GONE, reader_tell_gone },
-	{ KIND_SIGNAL, reader_tell_signal },
-	{ KIND_RECORD, reader_tell_record },
-	{ KIND_LOOK, reader_tell_look },
-	{ KIND_ID, reader_tell_id },
-	{ KIND_COUNT, reader_tell_count },
-	{ KIND_END, reader_tell_end },
+	{ KIND_CALL, reader_feed_call },
+	{ KIND_ENTER, reader_feed_enter },
+	{ KIND_EXIT, reader_feed_exit },
+	{ KIND_ABANDONED, reader_feed_abandoned },
+	{ KIND_NAME, reader_feed_name },
+	{ KIND_TASK, reader_feed_task },
+	{ KIND_FOUND, reader_feed_found },
+	{ KIND_FOUND_RING, reader_feed_found_ring },
+	{ KIND_COMM, reader_feed_comm },
+	{ KIND_EXEC, reader_feed_exec },
+	{ KIND_GONE, reader_feed_gone },
+	{ KIND_SIGNAL, reader_feed_signal },
+	{ KIND_RECORD, reader_feed_record },
+	{ KIND_LOOK, reader_feed_look },
+	{ KIND_ID, reader_feed_id },
+	{ KIND_COUNT, reader_feed_count },
+	{ KIND_END, reader_feed_end },
 };
 
-/* Warn of what is wrong with the line; return whether to read on. */
+/* Warn of an error in the line; return whether to continue. */
 static bool complain(struct reader *r, const char *what, const char *detail)
 {
 	r->whole = false;
@@ -53,7 +53,7 @@ static bool complain(struct reader *r, const char *what, const char *detail)
 	return r->keep_going;
 }
 
-static bool tell_line(struct reader *r, struct scan_value *o)
+static bool feed_line(struct reader *r, struct scan_value *o)
 {
 	struct line l = { .r = r, .o = o };
 	const char *kind = dump_get_string(o, "kind");
@@ -65,7 +65,7 @@ static bool tell_line(struct reader *r, struct scan_value *o)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(kind, kinds[i].kind))
 			continue;
-		kinds[i].tell(&l);
+		kinds[i].feed(&l);
 		return !l.wrong || complain(r, "missing or invalid: ", l.wrong);
 	}
 	return complain(r, "unknown kind of line: ", kind);
@@ -83,7 +83,7 @@ bool reader_run(struct reader *r, struct session *s)
 
 	r->session = s;
 	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
-		bool go_on = got == DUMP_LINE ? tell_line(r, o) :
+		bool go_on = got == DUMP_LINE ? feed_line(r, o) :
 			complain(r, "", dump_error(r->reader));
 
 		if (!go_on)
@@ -132,7 +132,7 @@ static char *reader_copy(struct scan_value *o, const char *key)
 	return xstrdup(text ? text : "?");
 }
 
-/* Return NULL, or what is wrong. */
+/* Read the header; return NULL, or the error. */
 static const char *take_header(struct reader *r, struct scan_value *o)
 {
 	struct session_facts *f = &r->facts;
@@ -142,7 +142,7 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	int64_t schema;
 
 	if (!kind || strcmp(kind, KIND_HEADER) || !dump_get_int(o, "schema", &schema))
-		return "not a dump of pevtrace: the first line is no header";
+		return "not a dump of pevtrace: the first line is not a header";
 	if (schema != DUMP_SCHEMA) {
 		snprintf(r->other_schema, sizeof(r->other_schema),
 			 "schema %lld; this version reads schema %d", (long long)schema,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A dump that feeds a session, as the traced program did when it was recorded. */
+/* Reading a dump: its lines feed a session, as the traced program did when it was recorded. */
 #ifndef PEVTRACE_DUMP_READER_H
 #define PEVTRACE_DUMP_READER_H
 
@@ -17,13 +17,13 @@ struct reader;
 struct reader *reader_open(FILE *f, const char *path, bool keep_going);
 void reader_close(struct reader *r);
 
-/* What the first line says; strings and arrays belong to the reader. */
+/* Return the facts in the first line; strings and arrays are owned by the reader. */
 const struct session_facts *reader_facts(const struct reader *r);
 
-/* Return the names in the lines read so far: all hooks of struct names but read_format and event. */
+/* Return the names in the lines read so far, without the hooks read_format and event. */
 const struct names *reader_names(const struct reader *r);
 
-/* Return the number of the line at hand, counted from 1. */
+/* Return the number of the current line, counted from 1. */
 unsigned long reader_line(const struct reader *r);
 
 /*

@@ -69,7 +69,7 @@ static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 	}
 }
 
-/* Read what -e inject= or --as-kernel did to the call. */
+/* Read the effects of -e inject= and --as-kernel on the call. */
 static void take_injection(struct line *l, struct inject *t)
 {
 	const char *because = dump_get_string(l->o, "because");
@@ -114,7 +114,7 @@ static struct call *reader_begin_call(struct line *l)
 	return NULL;
 }
 
-static void reader_tell_stack(struct line *l, pid_t tid)
+static void reader_feed_stack(struct line *l, pid_t tid)
 {
 	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
 	struct view_frame frames[VIEW_FRAMES];
@@ -146,7 +146,7 @@ static void reader_tell_stack(struct line *l, pid_t tid)
 	session_stack(l->r->session, tid, frames, kept, why);
 }
 
-void reader_tell_enter(struct line *l)
+void reader_feed_enter(struct line *l)
 {
 	struct session *s = l->r->session;
 	struct call *c = reader_begin_call(l), *before;
@@ -159,7 +159,7 @@ void reader_tell_enter(struct line *l)
 		c->shown = c->shown && session_shows(s, c);
 	session_enter(s, c);
 	reader_free_call(before);
-	reader_tell_stack(l, c->tid);
+	reader_feed_stack(l, c->tid);
 }
 
 static void finish_call(struct line *l, struct call *c)
@@ -188,7 +188,7 @@ static void finish_call(struct line *l, struct call *c)
 	reader_drop_call(l->r, c->tid);
 }
 
-void reader_tell_exit(struct line *l)
+void reader_feed_exit(struct line *l)
 {
 	struct call *c = reader_call_of(l->r, need_pid(l, "tid"));
 
@@ -198,18 +198,18 @@ void reader_tell_exit(struct line *l)
 		l->wrong = "tid (its task is in no call)";
 }
 
-void reader_tell_call(struct line *l)
+void reader_feed_call(struct line *l)
 {
 	struct call *c;
 
-	reader_tell_enter(l);
+	reader_feed_enter(l);
 	c = l->wrong ? NULL : reader_call_of(l->r, need_pid(l, "tid"));
 	if (c)
 		finish_call(l, c);
 }
 
-/* Check the line only: the task's end follows and ends the call. */
-void reader_tell_abandoned(struct line *l)
+/* Only check the line: the line of the task's end follows, and ends the call. */
+void reader_feed_abandoned(struct line *l)
 {
 	if (!reader_call_of(l->r, need_pid(l, "tid")))
 		l->wrong = "tid (its task is in no call)";

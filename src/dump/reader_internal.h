@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the reader share: its state, and a function for each kind of line. */
+/* Shared by the files of the reader only: its state, and a function for each kind of line. */
 #ifndef PEVTRACE_DUMP_READER_INTERNAL_H
 #define PEVTRACE_DUMP_READER_INTERNAL_H
 
@@ -12,17 +12,17 @@ struct reader {
 	struct dump_reader *reader;
 	const char *path;
 	bool keep_going, whole, ended;
-	char other_schema[80];		/* what is wrong with the header */
+	char other_schema[80];		/* the error in the header */
 	struct session_facts facts;
-	char **command;			/* that facts point to */
+	char **command;			/* facts.command */
 	pid_t *pids;
-	char *strings[5];		/* that facts point to */
+	char *strings[5];		/* of facts */
 	struct reader_names *names;
-	struct map begun;		/* tid to struct call */
-	struct session *session;	/* that is fed */
+	struct map begun;		/* tid -> struct call */
+	struct session *session;	/* to feed */
 };
 
-/* The line at hand.  Once wrong is set, nothing of it is fed. */
+/* The current line.  Once wrong is set, nothing of it is fed. */
 struct line {
 	struct reader *r;
 	struct scan_value *o;
@@ -45,20 +45,20 @@ void reader_free_call(struct call *c);
 void reader_drop_call(struct reader *r, pid_t tid);
 
 /* Feed the session with a line, by its kind. */
-void reader_tell_enter(struct line *l);
-void reader_tell_exit(struct line *l);
-void reader_tell_call(struct line *l);
-void reader_tell_abandoned(struct line *l);
-void reader_tell_task(struct line *l);
-void reader_tell_found(struct line *l);
-void reader_tell_found_ring(struct line *l);
-void reader_tell_comm(struct line *l);
-void reader_tell_exec(struct line *l);
-void reader_tell_gone(struct line *l);
-void reader_tell_signal(struct line *l);
-void reader_tell_record(struct line *l);
-void reader_tell_look(struct line *l);
-void reader_tell_id(struct line *l);
-void reader_tell_count(struct line *l);
+void reader_feed_enter(struct line *l);
+void reader_feed_exit(struct line *l);
+void reader_feed_call(struct line *l);
+void reader_feed_abandoned(struct line *l);
+void reader_feed_task(struct line *l);
+void reader_feed_found(struct line *l);
+void reader_feed_found_ring(struct line *l);
+void reader_feed_comm(struct line *l);
+void reader_feed_exec(struct line *l);
+void reader_feed_gone(struct line *l);
+void reader_feed_signal(struct line *l);
+void reader_feed_record(struct line *l);
+void reader_feed_look(struct line *l);
+void reader_feed_id(struct line *l);
+void reader_feed_count(struct line *l);
 
 #endif

@@ -23,7 +23,7 @@ static const struct reader_names *reader_self(const struct names *n)
 	return (const struct reader_names *)n;
 }
 
-/* Return a hash of the parts; a dump with collisions harms only itself. */
+/* Return a hash of the parts; a collision affects only names of the dump that has it. */
 static uint64_t terms_key(uint64_t type, const uint64_t *config, size_t n)
 {
 	uint64_t key = hash_word(HASH_START, type);
@@ -70,11 +70,12 @@ static uint64_t symbol_key(int64_t pid, uint64_t ip, uint64_t cpumode, bool afte
 			 cpumode << 1 | after_call);
 }
 
-/* Older dumps have one name for an address, whether a call returns there or not. */
+/* Return a symbol; in older dumps an address has one name, with and without after_call. */
 static const char *reader_name_symbol(const struct names *n, int32_t pid, uint64_t ip,
 				      unsigned int cpumode, bool after_call)
 {
-	const char *name = map_get(&reader_self(n)->symbols, symbol_key(pid, ip, cpumode, after_call));
+	const char *name = map_get(&reader_self(n)->symbols,
+				   symbol_key(pid, ip, cpumode, after_call));
 
 	if (!name && after_call)
 		name = map_get(&reader_self(n)->symbols, symbol_key(pid, ip, cpumode, false));
@@ -138,7 +139,8 @@ struct reader_names *reader_names_new(uint32_t page_size)
 	struct reader_names *n = xcalloc(1, sizeof(*n));
 
 	n->hooks = (struct names){
-		.pmu = reader_name_pmu, .tracepoint = reader_name_tracepoint, .terms = reader_name_terms,
+		.pmu = reader_name_pmu, .tracepoint = reader_name_tracepoint,
+		.terms = reader_name_terms,
 		.fd = reader_name_fd, .format = reader_name_format, .symbol = reader_name_symbol,
 		.page_size = page_size,
 	};

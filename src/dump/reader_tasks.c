@@ -7,7 +7,7 @@
 
 /* Tasks --------------------------------------------------------------------------- */
 
-void reader_tell_task(struct line *l)
+void reader_feed_task(struct line *l)
 {
 	const struct birth b = {
 		.tid = need_pid(l, "tid"), .pid = need_pid(l, "pid"),
@@ -21,7 +21,7 @@ void reader_tell_task(struct line *l)
 		session_born(l->r->session, &b, ns);
 }
 
-void reader_tell_found(struct line *l)
+void reader_feed_found(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	int64_t fd = need_int(l, "fd");
@@ -33,7 +33,7 @@ void reader_tell_found(struct line *l)
 		session_found(l->r->session, tid, (int)fd, cloexec);
 }
 
-void reader_tell_found_ring(struct line *l)
+void reader_feed_found_ring(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	uint64_t start = 0, end = 0;
@@ -45,7 +45,7 @@ void reader_tell_found_ring(struct line *l)
 		session_found_ring(l->r->session, tid, start, end);
 }
 
-void reader_tell_comm(struct line *l)
+void reader_feed_comm(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	const char *comm = dump_get_text(l->o, "comm");
@@ -56,7 +56,7 @@ void reader_tell_comm(struct line *l)
 		session_comm(l->r->session, tid, comm);
 }
 
-void reader_tell_exec(struct line *l)
+void reader_feed_exec(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid"), former = need_pid(l, "former");
 	uint64_t ns = need_uint(l, "ns");
@@ -73,7 +73,7 @@ void reader_tell_exec(struct line *l)
 	reader_free_call(before);
 }
 
-void reader_tell_gone(struct line *l)
+void reader_feed_gone(struct line *l)
 {
 	const char *how = need_string(l, "how");
 	pid_t tid = need_pid(l, "tid");
@@ -99,7 +99,7 @@ void reader_tell_gone(struct line *l)
 	reader_drop_call(l->r, tid);
 }
 
-void reader_tell_signal(struct line *l)
+void reader_feed_signal(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	uint64_t ns = need_uint(l, "ns");
@@ -119,7 +119,7 @@ void reader_tell_signal(struct line *l)
 
 /* Rings --------------------------------------------------------------------------- */
 
-void reader_tell_record(struct line *l)
+void reader_feed_record(struct line *l)
 {
 	struct session *s = l->r->session;
 	pid_t tid = need_pid(l, "tid");
@@ -142,7 +142,7 @@ void reader_tell_record(struct line *l)
 	session_record(s, tid, ns, &r);
 }
 
-void reader_tell_look(struct line *l)
+void reader_feed_look(struct line *l)
 {
 	struct session *s = l->r->session;
 	pid_t tid = need_pid(l, "tid");
@@ -157,7 +157,7 @@ void reader_tell_look(struct line *l)
 		l->wrong = "page";
 		return;
 	}
-	/* absent from the dumps of older versions */
+	/* absent in dumps of older versions */
 	if (dump_get_int(l->o, "error", &error) && (error < 0 || error > INT_MAX))
 		l->wrong = "error";
 	look.error = (int)error;
@@ -166,7 +166,7 @@ void reader_tell_look(struct line *l)
 		session_looked(s, tid, ns, &look);
 }
 
-void reader_tell_id(struct line *l)
+void reader_feed_id(struct line *l)
 {
 	struct session *s = l->r->session;
 	unsigned int event = need_number(l, "event");
@@ -177,7 +177,7 @@ void reader_tell_id(struct line *l)
 		session_learnt_id(s, e, id);
 }
 
-void reader_tell_count(struct line *l)
+void reader_feed_count(struct line *l)
 {
 	struct session *s = l->r->session;
 	unsigned int event = need_number(l, "event");

@@ -20,7 +20,7 @@ struct scan {
 	uint32_t secret;
 	struct json_tokener *strings;	/* decodes strings with escapes */
 	unsigned int nesting;
-	char *start, *at, *end;		/* *end is NUL: no loop needs to look for it */
+	char *start, *at, *end;		/* *end is NUL, which ends every loop */
 	char error[160];
 };
 
@@ -32,7 +32,7 @@ struct scan *scan_new(unsigned int nesting)
 	s->strings = json_tokener_new();
 	if (!s->strings)
 		die("out of memory for reading JSON");
-	/* without a random secret reading could be slowed down on purpose */
+	/* a random secret prevents names chosen to collide, which would slow reading down */
 	if (getrandom(&s->secret, sizeof(s->secret), GRND_NONBLOCK) < 0)
 		s->secret = 0x12345677;
 	s->secret = s->secret >> 3 | 1 << 28;
@@ -84,11 +84,11 @@ wrong(struct scan *s, const char *p, const char *fmt, ...)
 	return false;
 }
 
-/* Names that stand twice ------------------------------------------------------------ */
+/* Duplicate names -------------------------------------------------------------------- */
 
 /*
- * A polynomial at a secret place, modulo 2^31 - 1: nobody can prepare names that
- * come out the same.  secret < 2^29 keeps h below 2^32.
+ * Return a hash: a polynomial at a secret point, modulo 2^31 - 1, so that nobody can choose
+ * names that collide.  secret < 2^29 keeps h below 2^32.
  */
 static uint32_t hash(const struct scan *s, const struct scan_value *v)
 {
@@ -106,7 +106,7 @@ static bool same_name(const struct scan_value *a, const struct scan_value *b)
 	return a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len);
 }
 
-/* Return how many bytes of a name to show, in whole characters. */
+/* Return the number of bytes of a name to show, in whole characters. */
 static int some(const struct scan_value *v)
 {
 	size_t n = 0, next;
@@ -118,9 +118,9 @@ static int some(const struct scan_value *v)
 	return (int)n;
 }
 
-static bool api_desc_twice(struct scan *s, const struct scan_value *v)
+static bool scan_duplicate(struct scan *s, const struct scan_value *v)
 {
-	wrong(s, v->key - 1, "\"%.*s\" stands twice in one object", some(v), v->key);
+	wrong(s, v->key - 1, "duplicate name \"%.*s\"", some(v), v->key);
 	return true;
 }
 
@@ -145,7 +145,7 @@ static bool same_names(struct scan *s, struct scan_value *object)
 
 		for (; s->slots[i]; i = (i + 1) & (slots - 1))
 			if (same_name(v, object + s->slots[i]))
-				return api_desc_twice(s, v);
+				return scan_duplicate(s, v);
 		s->slots[i] = (uint32_t)(v - object);
 	}
 	return false;
@@ -182,7 +182,7 @@ static bool skip_escape(struct scan *s, char **p)
 
 	if (c != 'u') {
 		if (!c || !strchr("\"\\/bfnrt", c))
-			return wrong(s, *p + 1, "an escape that JSON does not have");
+			return wrong(s, *p + 1, "invalid escape");
 		*p += 2;
 		return true;
 	}
@@ -203,7 +203,7 @@ static bool scan_decode(struct scan *s, char *text, uint32_t *len)
 	if (!json_object_is_type(o, json_type_string) ||
 	    (uint32_t)json_object_get_string_len(o) > *len) {
 		json_object_put(o);
-		return wrong(s, text - 1, "a string that cannot be decoded");
+		return wrong(s, text - 1, "invalid string");
 	}
 	*len = (uint32_t)json_object_get_string_len(o);
 	memcpy(text, json_object_get_string(o), *len);
@@ -252,7 +252,7 @@ static bool scan_string(struct scan *s, char **text, uint32_t *len)
 static bool skip_digits(struct scan *s)
 {
 	if (!is_digit(*s->at))
-		return wrong(s, s->at, "a digit is missing");
+		return wrong(s, s->at, "expected a digit");
 	while (is_digit(*s->at))
 		s->at++;
 	return true;
@@ -304,9 +304,9 @@ static bool scan_json_word(struct scan *s, struct scan_value *v)
 			p++;
 		v->type = words[i].type;
 		s->at = p;
-		return !*w || wrong(s, p, "no word that JSON has");
+		return !*w || wrong(s, p, "expected true, false or null");
 	}
-	return wrong(s, p, "a value is missing");
+	return wrong(s, p, "expected a value");
 }
 
 /* Move past one of two characters and set which. */
@@ -315,7 +315,7 @@ static bool scan_either(struct scan *s, char more, char end, bool *ended)
 	skip_blanks(s);
 	*ended = *s->at == end;
 	if (!*ended && *s->at != more)
-		return wrong(s, s->at, "neither '%c' nor '%c'", more, end);
+		return wrong(s, s->at, "expected '%c' or '%c'", more, end);
 	s->at++;
 	return true;
 }
@@ -350,12 +350,12 @@ static bool scan_object(struct scan *s, unsigned int depth, size_t self)
 
 		skip_blanks(s);
 		if (*s->at != '"')
-			return wrong(s, s->at, "a name in quotes is missing");
+			return wrong(s, s->at, "expected a name in quotes");
 		if (!scan_string(s, &key, &len))
 			return false;
 		skip_blanks(s);
 		if (*s->at != ':')
-			return wrong(s, s->at, "':' is missing");
+			return wrong(s, s->at, "expected ':'");
 		s->at++;
 		if (!scan_any(s, depth + 1, key, len) || !scan_either(s, ',', '}', &ended))
 			return false;

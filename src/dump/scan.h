@@ -40,7 +40,7 @@ struct scan_value {
 
 struct scan;
 
-/* Return a scanner of values nested up to that depth, the outermost counted. */
+/* Return a scanner of values nested up to that depth, including the outermost. */
 struct scan *scan_new(unsigned int nesting);
 void scan_free(struct scan *s);
 
@@ -52,7 +52,7 @@ void scan_free(struct scan *s);
  */
 struct scan_value *scan_text(struct scan *s, char *text, size_t len);
 
-/* Return what is wrong, with the column: the number of the byte, counted from 1. */
+/* Return the error, with the column: the number of the byte, counted from 1. */
 const char *scan_error(const struct scan *s);
 
 /* Return the member of an object, or NULL. */

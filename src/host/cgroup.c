@@ -26,7 +26,7 @@ bool cgroup_mount(char *path, size_t size)
 			continue;
 		if ((size_t)snprintf(path, size, "%s", e->mnt_dir) < size)
 			found = true;
-		if (v1) /* then version 2 has no perf events */
+		if (v1) /* version 2 then has no perf events */
 			break;
 	}
 	if (f)
@@ -34,7 +34,7 @@ bool cgroup_mount(char *path, size_t size)
 	return found;
 }
 
-/* A directory of the hierarchy, not one beside it: -1 and errno, ENODEV for that. */
+/* Open a directory of the hierarchy; return -1 and errno, ENODEV if it is outside. */
 static int open_within(const char *mount, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -49,7 +49,7 @@ static int open_within(const char *mount, const char *path)
 	return -1;
 }
 
-/* What of the path there is, and which of what is in it was perhaps meant. */
+/* Append the part of the path that exists and the directory there with the nearest name. */
 static void add_nearest(const char *mount, char *path, struct buf *why)
 {
 	char *slash = path + strlen(path);
@@ -71,7 +71,7 @@ static void add_nearest(const char *mount, char *path, struct buf *why)
 		if (e->d_type == DT_DIR && *e->d_name != '.')
 			nearest_try(&n, e->d_name);
 	closedir(d);
-	buf_addf(why, "; the nearest that is there is %s%s%s", path, *n.best ? "/" : "", n.best);
+	buf_addf(why, "; the nearest that exists is %s%s%s", path, *n.best ? "/" : "", n.best);
 }
 
 int cgroup_open(const char *name, struct buf *why)
@@ -80,12 +80,12 @@ int cgroup_open(const char *name, struct buf *why)
 	int fd = -1, error;
 
 	if (!*name) {
-		buf_adds(why, "it has no name; / is the uppermost one");
+		buf_adds(why, "empty name; use / for the root cgroup");
 		return -1;
 	}
 	if (!cgroup_mount(mount, sizeof(mount))) {
-		buf_adds(why, "no cgroups that perf events know are mounted (cgroup2, or cgroup "
-			      "with perf_event)");
+		buf_adds(why, "no cgroup hierarchy for perf events is mounted; mount cgroup2, or "
+			      "cgroup with perf_event");
 		return -1;
 	}
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", mount, name) >= sizeof(path))
@@ -99,9 +99,9 @@ int cgroup_open(const char *name, struct buf *why)
 		return fd;
 	if (error == ENOENT && *name == '/' && errno != ENOENT)
 		error = errno;
-	buf_addf(why, "%s; the cgroups that perf events know are below %s",
-		 error == ENODEV ? "it is none of them" :
-		 error == ENOENT ? "there is none of that name" : strerror(error), mount);
+	buf_addf(why, "%s; cgroups for perf events are below %s",
+		 error == ENODEV ? "not a cgroup" :
+		 error == ENOENT ? "no such cgroup" : strerror(error), mount);
 	if (error == ENOENT)
 		add_nearest(mount, path, why);
 	return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is at an address of code, as one piece of bytes that a process can send. */
+/* The symbol and source lines of a code address, in one object that a process can send. */
 #ifndef PEVTRACE_HOST_CODE_H
 #define PEVTRACE_HOST_CODE_H
 
@@ -33,7 +33,7 @@ struct code_line {
 void code_start(struct code *c);
 void code_set_symbol(struct code *c, const char *name, uint64_t offset);
 
-/* Return false, and leave c alone, when it has CODE_LINES. */
+/* Append a line; return false, with c unchanged, if it has CODE_LINES. */
 bool code_add_line(struct code *c, const char *function, const char *file, uint32_t line);
 
 /* Return the number of bytes of c that are in use. */
@@ -45,7 +45,7 @@ bool code_valid(const struct code *c, size_t size);
 /* Return the symbol's name, or NULL. */
 const char *code_symbol(const struct code *c);
 
-/* Read the lines into list; return how many there are. */
+/* Read the lines into list; return their number. */
 size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES]);
 
 #endif

@@ -34,7 +34,7 @@ static void read_status(struct confinement *c)
 		fclose(f);
 }
 
-/* x86 has a CPU flag, others may have a file. */
+/* Return whether the machine is virtual: x86 has a CPU flag, others may have a file. */
 static bool is_virtual(void)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");

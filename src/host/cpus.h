@@ -13,10 +13,10 @@ struct cpus {
 	size_t n;
 };
 
-/* Reads all of text; false when it is no such list. */
+/* Parse the whole text; return false if it is no such list. */
 bool cpus_parse(struct cpus *c, const char *text);
 
-/* The CPUs that are online, from sysfs; the first one where it does not tell. */
+/* Read which CPUs are online, from sysfs; CPU 0 if that is unreadable. */
 void cpus_online(struct cpus *c);
 bool cpus_have(const struct cpus *c, int cpu);
 void cpus_free(struct cpus *c);

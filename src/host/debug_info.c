@@ -33,7 +33,7 @@ struct debug_info {
 	Dwarf *dwarf;			/* NULL: none */
 };
 
-/* Opening a FIFO can block, opening a device can change its state: stat first. */
+/* Check the type first: opening a FIFO can block, opening a device can change its state. */
 int debug_info_open(const char *path)
 {
 	int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
@@ -104,8 +104,8 @@ static int debug_info_find_separate(Dwfl_Module *module, void **data, const char
 }
 
 /*
- * Debug information that dwz has shared out is used if its other file is found by
- * build ID.  dwarf_getalt() would open whatever path the section holds.
+ * Find the file with which dwz made this one share debug information, by its build ID;
+ * return false if it is missing.  dwarf_getalt() would open whatever path the section names.
  */
 static bool debug_info_set_alternate(Dwarf *dwarf)
 {
@@ -153,7 +153,10 @@ static void debug_info_read_segments(struct debug_info *d)
 	}
 }
 
-/* Assembly has symbols without a type; "$x" and "$d" only separate code from data. */
+/*
+ * Return whether a symbol is code.  Those of assembly have no type; "$x" and "$d" only
+ * separate code from data.
+ */
 static bool debug_info_is_code(const GElf_Sym *sym, const char *name)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
@@ -245,7 +248,10 @@ static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
 	return v;
 }
 
-/* clang writes no .debug_aranges, by which dwfl_module_addrdie() searches. */
+/*
+ * Find the unit of an address.  dwfl_module_addrdie() searches .debug_aranges, which clang
+ * does not write.
+ */
 static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(d->module, addr, bias);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Members of the attr by name, and perf's modifiers, which stand for some. */
+/* Members of the attr by name, and perf's modifiers, which set some of them. */
 #include <stdio.h>
 
 #include "abi/arch.h"
@@ -12,7 +12,7 @@ static const struct layout *const attr = &layout_perf_event_attr;
 
 /* Values ----------------------------------------------------------------------- */
 
-/* The names that a member's value can have in this event. */
+/* Return the names that a member's value can have in this event, or NULL. */
 static const struct xlat *names_of(const struct event_spec *e, const struct field *f)
 {
 	if (f->kind != FIELD_CONFIG)
@@ -27,7 +27,7 @@ static const struct xlat *names_of(const struct event_spec *e, const struct fiel
 	}
 }
 
-/* Which constant of x was meant by the word that ends where v stopped. */
+/* Store the error of v, with the constant of x that is nearest to the word where it occurred. */
 static bool bad_value(struct reading *r, const struct field *f, const struct xlat *x,
 		      const struct text_cursor *v, const char *from)
 {
@@ -42,13 +42,13 @@ static bool bad_value(struct reading *r, const struct field *f, const struct xla
 	for (size_t i = 0; x && i < x->n; i++)
 		if (!(x->entries[i].traits & XLAT_NONABI))
 			nearest_try(&n, x->entries[i].name + strlen(x->prefix));
-	/* the name itself is right where something else is wrong behind it */
+	/* if the name is valid, the error is after it */
 	if (*n.best && (strncmp(n.best, word, len) || n.best[len]))
 		return FAIL_AT(r, word, "%s: %s; did you mean %s?", f->name, v->why, n.best);
 	return FAIL_AT(r, word, "%s: %s", f->name, v->why);
 }
 
-/* AX|BX|0x100: registers by name, as bits. */
+/* Parse a mask of registers: AX|BX|0x100. */
 static bool read_regs(struct reading *r, const struct field *f, const char *from,
 		      const char *end, uint64_t *v)
 {
@@ -76,7 +76,7 @@ static bool read_regs(struct reading *r, const struct field *f, const char *from
 	return true;
 }
 
-/* perf's terms period and freq lack what the members of the attr begin with. */
+/* Return the member sample_WORD, or NULL: perf's terms are period and freq. */
 static const struct field *prefixed(const char *word, size_t len)
 {
 	char name[64];
@@ -113,12 +113,12 @@ static bool value_read_number(struct reading *r, const struct event_spec *e,
 		return FAIL_AT(r, from, "%s is a bit; did you mean sample_%s=%llu?", f->name,
 			       f->name, (unsigned long long)*v);
 	return value_fits(f, *v) ||
-	       FAIL_AT(r, from, "%s has %u bit%s, and 0x%llx needs more", f->name,
+	       FAIL_AT(r, from, "%s has %u bit%s; 0x%llx requires more", f->name,
 		       f->nbits ? f->nbits : 8u * f->width, f->nbits == 1 ? "" : "s",
 		       (unsigned long long)*v);
 }
 
-/* A path or function name, in quotes or not. */
+/* Set a path or function name, in quotes or not. */
 static bool set_string(struct reading *r, struct event_spec *e, const struct field *f,
 		       const char *from, const char *end)
 {
@@ -140,7 +140,6 @@ static bool set_string(struct reading *r, struct event_spec *e, const struct fie
 	return ok || FAIL_AT(r, from, "%s", c.why);
 }
 
-/* Gives the events from r->first on the member at f; without from: its bit is 1. */
 bool syntax_set_member(struct reading *r, const struct field *f, const char *from,
 		       const char *end)
 {
@@ -185,11 +184,10 @@ static bool unknown_member(struct reading *r, const char *word, size_t len)
 		       "pevtrace(1) lists where to find them");
 }
 
-/* "name=value" or "name" at the cursor, a word of len bytes. */
 bool syntax_member(struct reading *r, size_t len)
 {
 	const char *word = r->c.at, *value = NULL;
-	const char *end = syntax_behind_blanks(word + len, r->c.end);
+	const char *end = syntax_skip_blanks(word + len, r->c.end);
 	const struct field *f = attr_member(word, len);
 
 	if (!f)
@@ -235,7 +233,7 @@ static void exclude_all_but(struct event_spec *e, const unsigned int *members, s
 	event_set(e, wanted, 0);
 }
 
-/* One letter; false when it is none that means something in an attr. */
+/* Apply one modifier; return false if no member of the attr corresponds to it. */
 static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *host_begun)
 {
 	static const unsigned int mode_members[] = {
@@ -316,7 +314,7 @@ bool syntax_modifiers(struct reading *r, size_t first, bool of_group)
 	const char *from = r->c.at, *end = from + syntax_item_reach(r, from);
 
 	if (from == end)
-		return FAIL_AT(r, from, "expected a modifier behind the colon");
+		return FAIL_AT(r, from, "expected a modifier after the colon");
 	for (size_t i = first; i < r->list->n; i++) {
 		struct event_spec *e = &r->list->events[i];
 		bool mode_begun = event_get(e, ATTR_EXCLUDE_USER) ||
@@ -327,7 +325,7 @@ bool syntax_modifiers(struct reading *r, size_t first, bool of_group)
 		for (const char *p = from; p < end; p++)
 			if (!modify(e, *p, &mode_begun, &host_begun))
 				return bad_modifier(r, p);
-		/* perf leaves guests out where u or p stands, or nothing */
+		/* perf excludes guests with u or p, or without modifiers */
 		if (memchr(from, 'u', (size_t)(end - from)) ||
 		    memchr(from, 'p', (size_t)(end - from)))
 			e->given[ATTR_EXCLUDE_GUEST] = e->given[ATTR_EXCLUDE_HOST];

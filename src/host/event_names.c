@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What an event may be called: a breakpoint, a tracepoint, a generic event, ... */
+/* Parsing of an event's name: breakpoints, tracepoints, generic events, ... */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static bool breakpoint_number(struct reading *r, unsigned int index, const char 
 	return true;
 }
 
-/* ":rw" behind the address; false where the letters are no accesses. */
+/* Parse ":rw" after the address; return false if the letters are no accesses. */
 static bool accesses(struct reading *r, uint64_t *type)
 {
 	const char *from = r->c.at + 1;
@@ -48,7 +48,7 @@ static bool accesses(struct reading *r, uint64_t *type)
 	return true;
 }
 
-/* "mem:ADDR[/LEN][:ACCESS]" */
+/* Parse "mem:ADDR[/LEN][:ACCESS]". */
 static bool breakpoint(struct reading *r)
 {
 	const struct event_code code = { .type = PERF_TYPE_BREAKPOINT };
@@ -88,7 +88,7 @@ struct glob {
 	size_t n;
 	char pattern[256];
 	struct nearest *near;
-	size_t system;		/* near those whose so many first bytes are the word's */
+	size_t system;		/* compare names that have so many first bytes of the word */
 };
 
 static void match_tracepoint(void *ctx, uint64_t id, const char *name)
@@ -134,12 +134,12 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 			       "run as root, or as root run 'mount -o remount,mode=755 "
 			       "/sys/kernel/tracing'", name);
 	if (error == -ENODEV)
-		return FAIL_AT(r, at, "unknown event '%s', and tracepoints are not known: "
+		return FAIL_AT(r, at, "unknown event '%s', and tracepoints cannot be listed: "
 			       "tracefs is not mounted; as root run 'mount -t tracefs tracefs "
 			       "/sys/kernel/tracing'", name);
 	nearest_start(&n, name, strlen(name));
 	host_each_tracepoint(r->host, match_tracepoint, &g);
-	if (!*n.best) { /* at least there may be such a system */
+	if (!*n.best) { /* try all names of the same system */
 		g.system = strcspn(n.word, ":") + 1;
 		nearest_start_any(&n, name, strlen(name));
 		host_each_tracepoint(r->host, match_tracepoint, &g);
@@ -185,7 +185,7 @@ static bool pfm_event(struct reading *r, const char *name, size_t len)
 	return true;
 }
 
-/* "sched:sched_switch", "sched:*": a word, a colon, a word. */
+/* Parse a tracepoint or a pattern: "sched:sched_switch", "sched:*". */
 static bool tracepoint(struct reading *r, size_t len)
 {
 	const char *from = r->c.at;
@@ -194,7 +194,7 @@ static bool tracepoint(struct reading *r, size_t len)
 	uint64_t id;
 	int error;
 
-	if (whole == len + 1) /* "pmu::event" is one of libpfm4 or nothing */
+	if (whole == len + 1) /* "pmu::event" is left to libpfm4 */
 		whole = syntax_item_reach(r, from);
 	if (whole >= sizeof(g.pattern))
 		return FAIL_AT(r, from, "the name is too long for a tracepoint");
@@ -212,14 +212,14 @@ static bool tracepoint(struct reading *r, size_t len)
 	}
 	r->c.at = from + whole;
 	if (r->c.at < r->c.end && *r->c.at == '/')
-		return FAIL_AT(r, r->c.at, "a tracepoint has no terms; write members behind a "
+		return FAIL_AT(r, r->c.at, "a tracepoint has no terms; write members after a "
 			       "comma");
 	return syntax_may_modify(r, first, false);
 }
 
 /* Names ------------------------------------------------------------------------------- */
 
-/* "r1a8" */
+/* Parse a raw event: "r1a8". */
 static bool raw(const char *word, size_t len, struct event_code *out)
 {
 	const char *end = word + len, *at = word + 1;
@@ -249,7 +249,7 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	struct nearest n;
 
 	if (pmu_find(host_pmus(r->host), word, len))
-		return FAIL_AT(r, word, "%.*s is a PMU: write its terms behind a slash, as in "
+		return FAIL_AT(r, word, "%.*s is a PMU; write its terms after a slash, as in "
 			       "%.*s/config=1/", (int)len, word, (int)len, word);
 	if (syntax_absent_pmu(r, word, len))
 		return false;
@@ -267,10 +267,11 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	if (*word == 'r' && !*n.best)
 		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);
-	return syntax_unknown(r, word, "unknown event", &n, "perf list shows those of this machine");
+	return syntax_unknown(r, word, "unknown event", &n,
+			      "perf list shows those of this machine");
 }
 
-/* An event that PMUs name in events/: "tsc". */
+/* Add the event that PMUs name in events/: "tsc". */
 static bool alias_events(struct reading *r, const char *word, size_t len)
 {
 	size_t first = r->list->n;
@@ -290,7 +291,7 @@ static bool alias_events(struct reading *r, const char *word, size_t len)
 	return r->list->n > first;
 }
 
-/* "1:3": type and config. */
+/* Parse type and config: "1:3". */
 static bool by_numbers(struct reading *r, size_t len)
 {
 	const char *word = r->c.at, *config = word + len + 1;
@@ -311,7 +312,7 @@ static bool by_numbers(struct reading *r, size_t len)
 	return true;
 }
 
-/* "L1D:READ:MISS", as pevtrace writes it: how long it is, 0 when it is not that. */
+/* Parse "L1D:READ:MISS", as pevtrace writes it; return its length, or 0 if it is none. */
 static size_t cache_triple(const struct reading *r, size_t len, struct event_code *code)
 {
 	const char *word = r->c.at, *second = word + len + 1;
@@ -325,7 +326,7 @@ static size_t cache_triple(const struct reading *r, size_t len, struct event_cod
 	return event_word_cache(word, len + 1 + n, code) ? len + 1 + n : 0;
 }
 
-/* A name that stands alone or before a colon. */
+/* Parse any event but breakpoints and PMUs' terms. */
 static bool syntax_named(struct reading *r, size_t len)
 {
 	const char *word = r->c.at;
@@ -348,7 +349,8 @@ static bool syntax_named(struct reading *r, size_t len)
 			return false;
 		if (colon)
 			return tracepoint(r, len);
-		return pfm_event(r, word, syntax_item_reach(r, word)) || unknown_event(r, word, len);
+		return pfm_event(r, word, syntax_item_reach(r, word)) ||
+		       unknown_event(r, word, len);
 	}
 	r->c.at = word + (triple ? triple : len);
 	return syntax_may_modify(r, first, false);
@@ -357,14 +359,14 @@ static bool syntax_named(struct reading *r, size_t len)
 bool syntax_event(struct reading *r, size_t len)
 {
 	const char *from = r->c.at;
-	char behind = from + len < r->c.end ? from[len] : '\0';
+	char next = from + len < r->c.end ? from[len] : '\0';
 	size_t first = r->list->n;
 	bool ok;
 
 	r->first = first;
-	if (syntax_is(from, len, "mem") && behind == ':')
+	if (syntax_is(from, len, "mem") && next == ':')
 		ok = breakpoint(r);
-	else if (behind == '/')
+	else if (next == '/')
 		ok = syntax_with_terms(r, len);
 	else
 		ok = syntax_named(r, len);

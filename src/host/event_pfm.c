@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of libpfm4: the only file that sees its headers. */
+/* Event names of libpfm4; only this file includes its headers. */
 #include "host/event_words.h"
 
 #ifdef HAVE_LIBPFM4

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* "pmu/term=value/": what a PMU's format makes of words. */
+/* Parsing of "pmu/term=value/": terms by the PMU's format. */
 #include "abi/attr_member.h"
 #include "abi/attr_value.h"
 #include "host/event_reading.h"
@@ -67,7 +67,7 @@ void syntax_alias(struct event_spec *e, const struct pmu_alias *a)
 	set_configs(e, words);
 }
 
-/* What perf calls sample_period and sample_freq in terms. */
+/* Return the member of a term, or NULL: perf shortens sample_period and sample_freq. */
 static const struct field *term_member(const char *word, size_t len)
 {
 	if (syntax_is(word, len, "period"))
@@ -77,7 +77,7 @@ static const struct field *term_member(const char *word, size_t len)
 	return attr_member(word, len);
 }
 
-/* "event=0x3c", "tsc", "period=1000", "name=mine" of the last event. */
+/* Parse a term of the last event: "event=0x3c", "tsc", "period=1000", "name=mine". */
 static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 {
 	const char *word = r->c.at, *value = NULL;
@@ -112,14 +112,14 @@ static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 	return ok;
 }
 
-/* Terms from behind the first slash, and the second one. */
+/* Parse the terms after the first slash, and the second slash. */
 static bool syntax_terms(struct reading *r, const struct pmu *p)
 {
 	const char *slash = r->c.at - 1;
 	const char *end = r->c.at + syntax_reach(r->c.at, r->c.end, "/");
 
 	if (end == r->c.end || *end != '/')
-		return FAIL_AT(r, slash, "expected a second / behind the terms");
+		return FAIL_AT(r, slash, "expected a second / after the terms");
 	while (syntax_peek(r) && r->c.at < end) {
 		const char *stop = r->c.at + syntax_reach(r->c.at, end, ",");
 
@@ -136,8 +136,8 @@ bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
 	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {
 		if (!syntax_is(word, len, d->name))
 			continue;
-		FAIL_AT(r, word, "this kernel has no PMU '%s' (%s); "
-			"/sys/bus/event_source/devices lists those of this machine",
+		FAIL_AT(r, word, "no PMU '%s' (%s) on this machine; "
+			"/sys/bus/event_source/devices lists those it has",
 			d->name, d->meaning);
 		return true;
 	}
@@ -158,7 +158,6 @@ static bool unknown_pmu(struct reading *r, const char *word, size_t len)
 		       "/sys/bus/event_source/devices lists the PMUs of this machine");
 }
 
-/* "msr/tsc/u": the word before the slash is a PMU or a generic event. */
 bool syntax_with_terms(struct reading *r, size_t len)
 {
 	const char *word = r->c.at;
@@ -172,7 +171,7 @@ bool syntax_with_terms(struct reading *r, size_t len)
 	e = syntax_add(r, &code);
 	if (!e)
 		return false;
-	e->given[ATTR_CONFIG] = false; /* terms may still say */
+	e->given[ATTR_CONFIG] = false; /* terms may set it */
 	r->c.at += len + 1;
 	if (!syntax_terms(r, p))
 		return false;

@@ -22,7 +22,7 @@ static bool share_place(const struct field *a, const struct field *b)
 	       a->bit == b->bit && a->nbits == b->nbits;
 }
 
-/* The one bit that says which member is in this one's place; or NULL. */
+/* Return the bit that selects this member of a union, or NULL. */
 static const struct field *choosing_bit(const struct field *f)
 {
 	const struct field *bit = f->when.op == COND_EQ ? &attr->fields[f->when.field] : NULL;
@@ -63,7 +63,6 @@ void event_list_free(struct event_list *l)
 	*l = (struct event_list){ 0 };
 }
 
-/* NULL, with the reason, when there are too many. */
 struct event_spec *syntax_add(struct reading *r, const struct event_code *code)
 {
 	struct event_list *l = r->list;
@@ -90,19 +89,17 @@ struct event_spec *syntax_add(struct reading *r, const struct event_code *code)
 
 /* Text ------------------------------------------------------------------------- */
 
-const char *syntax_behind_blanks(const char *at, const char *end)
+const char *syntax_skip_blanks(const char *at, const char *end)
 {
 	return scan_blanks(at, end);
 }
 
-/* What comes next, behind blanks; NUL at the end. */
 char syntax_peek(struct reading *r)
 {
-	r->c.at = syntax_behind_blanks(r->c.at, r->c.end);
+	r->c.at = syntax_skip_blanks(r->c.at, r->c.end);
 	return r->c.at < r->c.end ? *r->c.at : '\0';
 }
 
-/* How far it is to one of stop outside of quotes, or to the end. */
 size_t syntax_reach(const char *at, const char *end, const char *stop)
 {
 	const char *p = at;
@@ -132,7 +129,6 @@ void syntax_label(struct event_spec *e, const char *text, size_t len)
 	e->attr.label[len] = '\0';
 }
 
-/* Says what is not known, and what is near to it. */
 bool syntax_unknown(struct reading *r, const char *at, const char *what,
 		    const struct nearest *n, const char *otherwise)
 {

@@ -22,7 +22,7 @@ static bool syntax_group(struct reading *r)
 		return false;
 	r->grouped = false;
 	if (syntax_peek(r) != '}')
-		return FAIL_AT(r, brace, "expected } behind the group");
+		return FAIL_AT(r, brace, "expected } after the group");
 	r->c.at++;
 	for (size_t i = leader; i < r->list->n; i++)
 		r->list->events[i].leader = leader;
@@ -39,7 +39,7 @@ static bool syntax_item(struct reading *r)
 	if (ch == '{')
 		return syntax_group(r);
 	len = syntax_reach(r->c.at, r->c.end, ",:/={}\" \t\n");
-	end = syntax_behind_blanks(r->c.at + len, r->c.end);
+	end = syntax_skip_blanks(r->c.at + len, r->c.end);
 	if (!len)
 		return ch && !strchr(",}", ch) ?
 		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :
@@ -67,7 +67,7 @@ bool event_grouped(const struct event_list *l, size_t i)
 	return leader != i || (i + 1 < l->n && l->events[i + 1].leader == i);
 }
 
-/* Counts in samples tell by ids whose they are. */
+/* Complete an event: with :S, counts in its samples have ids, to tell the events apart. */
 static void syntax_finish(struct event_list *l, size_t i)
 {
 	struct event_spec *e = &l->events[i];
@@ -88,7 +88,7 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 	bool ok = syntax_items(&r);
 
 	if (ok && r.c.at < r.c.end)
-		ok = FAIL_AT(&r, r.c.at, "'%.*s' is left over; events are separated by commas",
+		ok = FAIL_AT(&r, r.c.at, "unexpected '%.*s'; separate events by commas",
 			     text_cursor_some(&r.c), r.c.at);
 	for (size_t i = before; ok && i < l->n; i++)
 		syntax_finish(l, i);

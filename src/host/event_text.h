@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events written as event_syntax.h reads them. */
+/* Writing events in the syntax of event_syntax.h. */
 #ifndef PEVTRACE_HOST_EVENT_TEXT_H
 #define PEVTRACE_HOST_EVENT_TEXT_H
 
@@ -7,8 +7,8 @@
 #include "lib/buf.h"
 
 /*
- * Appends the event: its label where that is a name, and behind that the members
- * that are not as the name has them.  names tells which of a union counts.
+ * Append the event: its label if that is a name, then the members that differ from those
+ * of the name.  names resolves which member of a union counts.
  */
 void event_text(struct buf *out, struct host *h, const struct names *names,
 		const struct event_spec *e);

@@ -8,7 +8,7 @@
 
 enum { WORD_MAX = 64 };
 
-/* The tables in which generic events have names, and what these are of. */
+/* The tables of generic events, and their types. */
 static const struct {
 	uint32_t type;
 	const struct xlat *names;
@@ -19,7 +19,7 @@ static const struct {
 	{ PERF_TYPE_SOFTWARE, &xlat_event_sw_word },
 };
 
-/* Made as the tables write it: CPU_CLOCK.  False: too long for any. */
+/* Convert a word to the form of the tables, CPU_CLOCK; return false if it is too long. */
 static bool table_form(const char *word, size_t len, char *out)
 {
 	if (!len || len >= WORD_MAX)
@@ -33,7 +33,7 @@ static bool table_form(const char *word, size_t len, char *out)
 	return true;
 }
 
-/* As people write it: cpu-clock. */
+/* Convert a table's name to the form of users, cpu-clock. */
 static void people_form(const struct xlat *x, const struct xlat_entry *e, char *out)
 {
 	const char *name = e->name + strlen(x->prefix);
@@ -62,7 +62,7 @@ bool event_word_generic(const char *word, size_t len, struct event_code *out)
 	return false;
 }
 
-/* A cache, an operation, a result: which tables have their words. */
+/* Parts of a cache event: the cache, an operation, a result. */
 enum { CACHE_ID, CACHE_OP, CACHE_RESULT, CACHE_PARTS };
 
 static const struct {
@@ -92,8 +92,8 @@ static bool cache_part(unsigned int part, const char *word, size_t len, uint64_t
 }
 
 /*
- * The words of a name, each as long as it can be: first the cache, then an
- * operation and a result in any order, each at most once.
+ * Parse the words of a cache event, the longest first: the cache, then an operation and a
+ * result in any order, each at most once.
  */
 static bool cache_parts(const char *text, unsigned int seen, uint64_t *config)
 {

@@ -2,24 +2,20 @@
 #include "host/facts.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "host/pmu.h"
+#include "host/rights.h"
 #include "host/sysfile.h"
 #include "lib/die.h"
 #include "lib/scan_text.h"
 #include "xlat/constants.h"
 
-/* The inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
-#define FIRST_USER_NS "user:[4026531837]"
-
-/* From here on perf's clocks are PMUs of their own, with these numbers. */
+/* Since this release, cpu_clock and task_clock are PMUs, with these types. */
 #define CLOCKS_SINCE KVER(6, 4, 0)
 enum { CPU_CLOCK_TYPE = PERF_TYPE_MAX, TASK_CLOCK_TYPE };
 
@@ -35,7 +31,7 @@ static long long facts_number(const char *path, long long otherwise)
 	return sysfile_number(AT_FDCWD, path, &v) ? v : otherwise;
 }
 
-/* Whether a line of /proc has the word among those after the colon. */
+/* Return whether a file contains the word, between blanks or commas. */
 static bool file_has(const char *path, const char *word)
 {
 	FILE *f = fopen(path, "re");
@@ -55,32 +51,12 @@ static bool file_has(const char *path, const char *word)
 
 /* The process --------------------------------------------------------------------- */
 
-static uint64_t effective_caps(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-
-	if (syscall(SYS_capget, &head, data))
-		return 0;
-	return data[0].effective | (uint64_t)data[1].effective << 32;
-}
-
-/* Elsewhere root's capabilities are for things of its own namespace only. */
-static bool in_first_user_ns(void)
-{
-	char link[64];
-	ssize_t n = readlink("/proc/self/ns/user", link, sizeof(link) - 1);
-
-	link[n < 0 ? 0 : n] = '\0';
-	return n < 0 || !strcmp(link, FIRST_USER_NS);
-}
-
 void facts_refresh(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
 
-	f->own_caps = effective_caps();
-	m->caps = in_first_user_ns() ? f->own_caps : 0;
+	f->own_caps = rights_effective();
+	m->caps = rights_in_first_user_ns() ? f->own_caps : 0;
 	m->paranoid = (int32_t)facts_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	m->max_sample_rate = (uint64_t)
 		facts_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
@@ -90,7 +66,7 @@ void facts_refresh(struct facts *f)
 
 /* The machine --------------------------------------------------------------------- */
 
-/* Debian's releases do not count updates: 6.1.0-56 is "... Debian 6.1.192-2 (...)". */
+/* Return the release.  Debian's has no sublevel: 6.1.0-56 is "... Debian 6.1.192-2 (...)". */
 static uint32_t kernel_release(const struct utsname *u)
 {
 	const char *debian = strstr(u->version, "Debian ");
@@ -118,7 +94,7 @@ static uint64_t user_end(const struct rule_machine *m)
 	return m->arch == &arch_x86 ? 0xc0000000 : 0;
 }
 
-/* Only where securityfs is mounted can one know. */
+/* Return whether lockdown=confidentiality is set; unknown if securityfs is not mounted. */
 static enum fact lockdown(void)
 {
 	char text[128];
@@ -128,14 +104,14 @@ static enum fact lockdown(void)
 	return fact_of(strstr(text, "[confidentiality]"));
 }
 
-/* SELinux is the one that has something to say about perf events. */
+/* Return whether SELinux is active, the only security module that checks perf events. */
 static bool facts_security(void)
 {
 	return !access("/sys/fs/selinux/enforce", F_OK) ||
 	       file_has("/sys/kernel/security/lsm", "selinux");
 }
 
-/* "0-3,8": the number behind the last one. */
+/* Return the number of possible CPUs: the last one of a list like "0-3,8", plus one. */
 static uint32_t possible_cpus(void)
 {
 	uint64_t first, last = 0;
@@ -160,7 +136,7 @@ static void add_pmu(struct facts *f, uint32_t type, const char *name)
 	m->pmus = f->pmus;
 }
 
-/* msr shows an event for each register that the CPU has. */
+/* Store the valid configs of the msr PMU: it has an alias for each register of the CPU. */
 static void add_configs(struct facts *f, const struct pmu *p)
 {
 	struct rule_pmu *to = &f->pmus[f->rules.machine.npmus - 1];

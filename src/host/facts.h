@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this machine, this process and the things that a call names are like,
- * for abi/rules.h.  Everything is read; no event is opened.
+ * Properties of this machine, this process and the objects that a call refers to, for
+ * abi/rules.h.  Everything is read; no event is opened.
  */
 #ifndef PEVTRACE_HOST_FACTS_H
 #define PEVTRACE_HOST_FACTS_H
@@ -14,19 +14,19 @@
 struct facts {
 	struct rule_facts rules;
 	struct host *host;
-	char release[65];	/* of the kernel, as uname(2) tells it */
-	uint64_t own_caps;	/* in our own user namespace */
-	bool virtual_machine;	/* the CPU says that it is one's */
+	char release[65];	/* of the kernel, from uname(2) */
+	uint64_t own_caps;	/* effective, in the user namespace of pevtrace */
+	bool virtual_machine;	/* according to the CPU's flags */
 	uint64_t mlock_kb;	/* kernel.perf_event_mlock_kb */
 	struct rule_pmu *pmus;	/* owned */
-	uint64_t *configs;	/* that some of them point to; owned */
+	uint64_t *configs;	/* some of pmus point to it; owned */
 };
 
-/* Finds out what holds for every call.  h must outlive the facts. */
+/* Read the facts that all calls share.  h must outlive the facts. */
 void facts_open(struct facts *f, struct host *h);
 void facts_close(struct facts *f);
 
-/* Reads the capabilities, limits and sysctls again; they may have changed. */
+/* Read the capabilities and sysctls again; they may have changed. */
 void facts_refresh(struct facts *f);
 
 /*
@@ -36,10 +36,10 @@ void facts_refresh(struct facts *f);
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
 
-/* Whether there is such a task; 0 is who asks. */
+/* Return whether the task exists; 0 is the caller. */
 enum fact facts_task_exists(pid_t pid);
 
-/* Whether this process can have so many more descriptors. */
+/* Return whether this process can open n more descriptors. */
 enum fact facts_descriptors(size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What one call names: a task, a CPU, a cgroup, an event, a file. */
+/* Properties of the objects that a call refers to: task, CPU, cgroup, event, file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,7 +31,7 @@ static uint64_t target_member(const struct rule_ask *ask, unsigned int index)
 
 /* Tasks ---------------------------------------------------------------------------- */
 
-static bool is_ours(pid_t pid)
+static bool is_own_task(pid_t pid)
 {
 	char path[64];
 
@@ -39,7 +39,7 @@ static bool is_ours(pid_t pid)
 	return !pid || pid == getpid() || !access(path, F_OK);
 }
 
-/* 'R', 'S', 'Z' ...; 0 when it cannot be known. */
+/* Return the state, 'R', 'S', 'Z' ..., or 0 if it cannot be read. */
 static char state(pid_t pid)
 {
 	char path[64], text[256], *name_end;
@@ -51,7 +51,7 @@ static char state(pid_t pid)
 	return name_end && name_end[1] ? name_end[2] : 0;
 }
 
-/* Reading this link asks the kernel for PTRACE_MODE_READ. */
+/* Return whether PTRACE_MODE_READ is permitted, which reading this link requires. */
 static enum fact may_read(pid_t pid)
 {
 	char path[64], link[64];
@@ -62,7 +62,7 @@ static enum fact may_read(pid_t pid)
 	return errno == EACCES || errno == EPERM ? FACT_NO : FACT_UNKNOWN;
 }
 
-/* Opening its memory asks for PTRACE_MODE_ATTACH; nothing of it is read. */
+/* Return whether PTRACE_MODE_ATTACH is permitted, which opening the memory requires. */
 static enum fact may_attach(pid_t pid)
 {
 	char path[64];
@@ -77,7 +77,7 @@ static enum fact may_attach(pid_t pid)
 	return fact_of(fd >= 0);
 }
 
-/* CAP_KILL counts in the task's user namespace. */
+/* Return whether CAP_KILL is effective in the task's user namespace. */
 static enum fact may_kill(const struct facts *f, pid_t pid)
 {
 	char path[64], its[64] = "", ours[64] = "";
@@ -93,7 +93,7 @@ static enum fact may_kill(const struct facts *f, pid_t pid)
 
 enum fact facts_task_exists(pid_t pid)
 {
-	/* groups of processes have negative numbers here, no task has */
+	/* for kill(2), negative numbers are process groups */
 	return fact_of(!pid || (pid > 0 && (!kill(pid, 0) || errno == EPERM)));
 }
 
@@ -101,7 +101,7 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 {
 	char is;
 
-	if (is_ours(pid)) {
+	if (is_own_task(pid)) {
 		*t = (struct rule_task){ FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_YES };
 		return;
 	}
@@ -111,14 +111,14 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 	is = state(pid);
 	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
 	t->readable = may_read(pid);
-	/* what has ended has no memory, but the same owner */
+	/* a zombie has no memory, but the same owner */
 	t->attachable = t->living == FACT_NO ? t->readable : may_attach(pid);
 	t->killable = may_kill(f, pid);
 }
 
 /* CPUs and descriptors --------------------------------------------------------------- */
 
-/* "0-3,8" */
+/* Return whether a list like "0-3,8" contains n. */
 static bool in_list(const char *list, uint32_t n)
 {
 	uint64_t first, last;
@@ -162,7 +162,7 @@ enum fact facts_descriptors(size_t n)
 	while (sysfile_next(d))
 		n++;
 	closedir(d);
-	return fact_of(n - 1 <= limit.rlim_cur); /* that of the directory is free again */
+	return fact_of(n - 1 <= limit.rlim_cur); /* the directory's descriptor is closed */
 }
 
 static enum fact target_is_event(int fd)
@@ -178,7 +178,7 @@ static enum fact target_is_event(int fd)
 
 /* Cgroups ---------------------------------------------------------------------------- */
 
-/* Version 1: the mount says which controllers it has. */
+/* Return whether a mount of cgroup version 1 has the controller perf_event. */
 static enum fact mounted_with_perf(dev_t dev)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
@@ -195,7 +195,7 @@ static enum fact mounted_with_perf(dev_t dev)
 	return found;
 }
 
-/* "perf_event <hierarchy> ...": 0 is that of version 2. */
+/* Return whether perf_event is in version 2: /proc/cgroups shows hierarchy 0. */
 static enum fact perf_in_version_2(void)
 {
 	enum fact found = FACT_UNKNOWN;
@@ -230,7 +230,10 @@ static void find_cgroup(int fd, struct rule_target *t)
 
 /* Probes ----------------------------------------------------------------------------- */
 
-/* Our own memory, which may not be there: at most size bytes up to a NUL. */
+/*
+ * Read a string of pevtrace's own memory, which may be unmapped: at most size bytes.  Return
+ * its length with the NUL, size + 1 if it has none, or 0 if it cannot be read.
+ */
 static size_t read_string(uint64_t addr, char *text, size_t size)
 {
 	size_t have = 0, page = (size_t)sysconf(_SC_PAGESIZE);
@@ -250,7 +253,7 @@ static size_t read_string(uint64_t addr, char *text, size_t size)
 	return have == size ? size + 1 : 0;
 }
 
-/* Filesystems that make their files up have no pages of them. */
+/* Return whether files there have a page cache, unlike those of pseudo-filesystems. */
 static enum fact has_pages(const char *path)
 {
 	struct statfs fs;

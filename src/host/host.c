@@ -16,10 +16,10 @@
 
 struct host {
 	const char *sysfs, *tracefs;
-	char *mounted;		/* tracefs, where we found it ourselves */
+	char *mounted;		/* tracefs, if found in /proc/self/mounts; owned */
 	bool pmus_known;
 	struct pmu *pmus;
-	time_t looked;		/* for tracepoints, CLOCK_MONOTONIC seconds */
+	time_t looked;		/* last scan of the tracepoints, CLOCK_MONOTONIC seconds */
 	struct map tracepoints;	/* id to name */
 	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
@@ -79,7 +79,7 @@ const char *host_pmu(struct host *h, uint32_t type)
 	return p ? p->name : NULL;
 }
 
-/* Where tracefs is: as the caller said, or as /proc/mounts does; NULL: nowhere. */
+/* Return where tracefs is: given by the caller or mounted, or NULL. */
 static const char *mounted_tracefs(struct host *h)
 {
 	struct mntent *m;
@@ -100,8 +100,8 @@ static const char *mounted_tracefs(struct host *h)
 }
 
 /*
- * A name may be missing because tracefs or the event is new.  A target that
- * makes ids up must not cost a scan each time: one a second is enough.
+ * Scan the tracepoints again: tracefs or the event may be new.  Limit this to once a second,
+ * as a tracee may use any number of invalid ids.
  */
 static void read_tracepoints(struct host *h)
 {

@@ -15,8 +15,8 @@ struct host;
 struct pmu;
 
 /*
- * sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs is, or NULL
- * to find that in /proc/mounts.  The strings must outlive the host.
+ * Create a host; never NULL.  sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs
+ * is, or NULL to find that in /proc/self/mounts.  The strings must outlive the host.
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);

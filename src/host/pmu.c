@@ -11,7 +11,7 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* "config", "config1" ...: the index of the word, and what follows it. */
+/* Return the index of the word "config", "config1" ..., and what follows it. */
 static int parse_word(const char *text, const char **rest)
 {
 	uint64_t i = 0;
@@ -24,7 +24,7 @@ static int parse_word(const char *text, const char **rest)
 	return i < PMU_CONFIGS ? (int)i : -1;
 }
 
-/* "config:0-7,32-35": the bits of one word that a term is spread over. */
+/* Parse the bits of a term in one word: "config:0-7,32-35". */
 static bool parse_format(const char *text, struct pmu_term *t)
 {
 	uint64_t first, last;
@@ -42,7 +42,7 @@ static bool parse_format(const char *text, struct pmu_term *t)
 	return t->mask;
 }
 
-/* Puts the low bits of v, one after the other, into the set bits of mask. */
+/* Distribute the low bits of v over the set bits of mask. */
 static uint64_t scatter(uint64_t v, uint64_t mask)
 {
 	uint64_t out = 0;
@@ -133,7 +133,7 @@ static void read_terms(struct pmu *p, int pmu_dir)
 		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
 }
 
-/* "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
+/* Parse "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
 static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 {
 	char *save;
@@ -149,7 +149,7 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 		if (value) {
 			*value++ = '\0';
 			if (!scan_whole(value, SCAN_C, 0, UINT64_MAX, &v))
-				return false; /* "?": the user has to give it */
+				return false; /* "?": the user must supply it */
 		}
 		known = pmu_term(p, term, strlen(term));
 		if (known) {
@@ -173,7 +173,7 @@ static void read_aliases(struct pmu *p, int pmu_dir)
 	while (d && (name = sysfile_next(d))) {
 		struct pmu_alias a = { 0 };
 
-		/* tsc.unit, tsc.scale and the like speak of the event tsc */
+		/* tsc.unit, tsc.scale and the like describe the event tsc */
 		if (strchr(name, '.') ||
 		    !sysfile_read(dirfd(d), name, text, sizeof(text)) ||
 		    !parse_alias(p, text, &a))
@@ -248,7 +248,7 @@ void pmus_free(struct pmu *list)
 	}
 }
 
-/* Only the words that the format speaks of count: others may be pointers. */
+/* Compare the words that the format uses: others may be pointers. */
 static bool alias_fits(const struct pmu *p, const struct pmu_alias *a,
 		       const uint64_t *config, size_t nconfigs)
 {

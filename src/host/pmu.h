@@ -17,7 +17,7 @@ struct pmu_term {
 	uint64_t mask;
 };
 
-/* One file of events/, taken to what it sets. */
+/* One file of events/: the words that it sets. */
 struct pmu_alias {
 	char *name;
 	uint64_t config[PMU_CONFIGS];
@@ -33,22 +33,22 @@ struct pmu {
 	size_t naliases;
 };
 
-/* Reads all PMUs below sysfs; a list, or NULL where there are none. */
+/* Read all PMUs below sysfs; return a list, or NULL if there are none. */
 struct pmu *pmus_read(const char *sysfs);
 void pmus_free(struct pmu *list);
 
-/* The PMU, format term or alias of that name, or NULL. */
+/* Return the PMU, format term or alias of that name, or NULL. */
 const struct pmu *pmu_find(const struct pmu *list, const char *name, size_t len);
 const struct pmu_term *pmu_term(const struct pmu *p, const char *name, size_t len);
 const struct pmu_alias *pmu_alias(const struct pmu *p, const char *name, size_t len);
 
-/* The largest value that the term's bits hold. */
+/* Return the largest value that fits the term's bits. */
 uint64_t pmu_term_max(const struct pmu_term *t);
 
-/* Gives the term its value, of which bits beyond the largest are dropped. */
+/* Set the term, with v truncated to the term's bits. */
 void pmu_term_set(const struct pmu_term *t, uint64_t v, uint64_t *config);
 
-/* Appends "name/terms/" for these words; see host_terms(). */
+/* Append "name/terms/" for these words; see host_terms(). */
 void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
 		  struct buf *out);
 

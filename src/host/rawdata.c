@@ -12,7 +12,7 @@
 struct rawdata {
 	const char *(*format)(void *ctx, uint64_t id);
 	void *ctx;
-	struct map formats;	/* id to struct raw_format; empty: not understood */
+	struct map formats;	/* id -> struct raw_format, empty if its text is malformed */
 };
 
 struct rawdata *rawdata_new(const char *(*format)(void *ctx, uint64_t id), void *ctx)
@@ -55,7 +55,7 @@ static const struct raw_format *find_format(struct rawdata *r, uint64_t id)
 
 	if (f)
 		return f;
-	/* a tracepoint without a format may get one later: not remembered */
+	/* do not cache a failure: the format may be available later */
 	text = r->format(r->ctx, id);
 	if (!text)
 		return NULL;
@@ -112,7 +112,7 @@ static void emit_number(const struct raw_field *f, const char *key,
 		s->ops->uint(s, key, v);
 }
 
-/* Bytes that do not make up a whole number are padding. */
+/* Emit an array of numbers; bytes that are less than one are padding. */
 static void emit_numbers(const struct raw_field *f, const uint8_t *p, size_t n,
 			 struct sink *s)
 {
@@ -150,8 +150,8 @@ static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 }
 
 /*
- * The word says where in the data the value is: 16 bits of offset below 16 of
- * length (include/trace/stages/stage5_get_offsets.h).
+ * Emit a value through its location: 16 bits of offset, then 16 of length
+ * (include/trace/stages/stage5_get_offsets.h).
  */
 static void emit_dynamic(const struct raw_field *f, const uint8_t *data,
 			 size_t len, struct sink *s)
@@ -184,7 +184,7 @@ static bool wanted(const struct raw_field *f, const struct sink *s)
 static void emit_field(const struct raw_field *f, const uint8_t *data,
 		       size_t len, struct sink *s)
 {
-	/* "char buf[]" at the end: it has all that is left */
+	/* "char buf[]" at the end extends to the end of the data */
 	size_t n = f->array && !f->size ? len - f->offset : f->size;
 
 	if (f->dynamic)

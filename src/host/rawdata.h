@@ -15,26 +15,24 @@
 struct rawdata;
 
 /*
- * format gives the text of a tracepoint's format file, or NULL; it is asked
- * once for each id that it knows.  Never NULL.
+ * Create a decoder; never NULL.  format returns the text of a tracepoint's format file, or
+ * NULL; it is called until it succeeds once for the id.
  */
 struct rawdata *rawdata_new(const char *(*format)(void *ctx, uint64_t id), void *ctx);
 void rawdata_free(struct rawdata *r);
 
 /*
- * Hands the len bytes of raw data to the sink, a value for each field, into an
- * object that has begun.  The fields that all events share (common_*) are for
- * a sink that wants everything (full).  Keys live as long as r.
+ * Emit a value for each field of the len bytes of raw data, into an object that has begun.
+ * Fields that all events share (common_*) go only to a sink with full set.  Keys live as
+ * long as r.
  *
- * tracepoint_id is attr.config of the event.  0 is for a caller who knows that
- * this is a tracepoint's but not whose: the id is then taken from the data,
- * which starts with it.  Do not ask for events of other types (BPF output,
- * other PMUs): their bytes could pass for any tracepoint's.
+ * tracepoint_id is attr.config of the event, or 0 if the event is not known: then the id at
+ * the start of the data counts.  Do not call this for events of other types (BPF output,
+ * other PMUs): their bytes could match any tracepoint's.
  *
- * False, and nothing handed over: the tracepoint or its format is not known,
- * the data has another's id, or it holds none of its fields.  What data too
- * short has no bytes for is left out, with a note "size"; what points beyond
- * the data has a note "unreadable".
+ * Return false, with nothing emitted, if the tracepoint or its format is not known, the data
+ * has another id, or it contains none of the fields.  Fields beyond the end of the data are
+ * omitted, with a note "size"; a field that points beyond it has a note "unreadable".
  */
 bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 		  const uint8_t *data, size_t len, struct sink *s);

@@ -8,11 +8,11 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* No event has as many; a file that claims more is not tracefs'. */
+/* More than any event has; reject a text with more. */
 enum { MAX_FIELDS = 4096 };
 
 /*
- * The C types that arrays in events are made of: the length of an array found
+ * The C types of array elements in events: the length of an array found
  * through __data_loc is in bytes, and its elements are known by name only.
  */
 static const struct {
@@ -29,11 +29,11 @@ static const struct {
 	{ "uint64_t", 8 }, { "int64_t", 8 },
 	{ "u32", 4 }, { "s32", 4 }, { "__u32", 4 }, { "__s32", 4 },
 	{ "uint32_t", 4 }, { "int32_t", 4 },
-	/* last: "int" also stands behind short and long */
+	/* last, as "int" may follow short and long */
 	{ "int", 4 }, { "unsigned", 4 }, { "signed", 4 },
 };
 
-/* Whether word stands in type, and not as part of another word. */
+/* Return whether type contains word as a whole word. */
 static bool format_has_word(const char *type, const char *word)
 {
 	size_t len = strlen(word);
@@ -62,8 +62,8 @@ static bool is_number_size(uint64_t size)
 }
 
 /*
- * A system call's arguments are recorded as registers, of which the call sees
- * as much as its type is wide.
+ * Return how many bytes of a field count, or 0 for all: a system call's arguments are
+ * recorded as registers, of which the call reads only the width of their type.
  */
 static uint32_t narrow_to(const struct raw_field *f, const char *type,
 			  bool *is_signed)
@@ -150,7 +150,7 @@ static char *cut_spaces(char *s)
 	return s;
 }
 
-/* The number behind word in "offset:8;	size:16;	signed:0;". */
+/* Read the number after word in "offset:8;	size:16;	signed:0;". */
 static bool number_of(const char *line, const char *word, uint32_t *v)
 {
 	const char *p = strstr(line, word);
@@ -165,7 +165,7 @@ static bool number_of(const char *line, const char *word, uint32_t *v)
 	return *p == ';' && n == *v;
 }
 
-/* Takes "type name[count]" apart; false when there is no name. */
+/* Split "type name[count]"; return false if there is no name. */
 static bool format_split(char *decl, char **type, char **name, unsigned long *count,
 			 bool *array)
 {
@@ -196,7 +196,7 @@ static bool format_split(char *decl, char **type, char **name, unsigned long *co
 	return true;
 }
 
-/* line: what stands behind "field:" */
+/* Parse the rest of a line after "field:". */
 static bool format_add_line(struct raw_format *f, char *line)
 {
 	struct raw_field field = { 0 };
@@ -210,7 +210,7 @@ static bool format_add_line(struct raw_format *f, char *line)
 	if (!number_of(semicolon, "offset:", &field.offset) ||
 	    !number_of(semicolon, "size:", &field.size))
 		return false;
-	/* kernels before 2.6.32 do not say */
+	/* missing before Linux 2.6.32 */
 	if (number_of(semicolon, "signed:", &is_signed))
 		field.is_signed = is_signed;
 	*semicolon = '\0';

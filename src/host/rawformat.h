@@ -30,10 +30,10 @@ struct raw_field {
 	uint32_t elem;		/* bytes of one number */
 	uint32_t narrow;	/* bytes of size that count, if not all */
 	bool is_signed;
-	bool common;		/* one that all events have */
-	bool array;		/* size 0: all that is left */
-	bool dynamic;		/* holds offset and length of what is meant */
-	bool relative;		/* that offset counts from the field's end */
+	bool common;		/* all events have it */
+	bool array;		/* size 0: up to the end of the data */
+	bool dynamic;		/* it holds the offset and length of the value */
+	bool relative;		/* that offset is relative to the field's end */
 };
 
 struct raw_format {

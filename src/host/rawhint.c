@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What "print fmt" of an event's format says of its numbers.  It is printk's
- * format string with C expressions behind it; only those that are a field and
- * nothing else count, and flag words:
+ * The bases of numbers in "print fmt" of an event's format.  It is printk's format string,
+ * followed by C expressions.  Only expressions that are a field and nothing else are
+ * evaluated, and the arguments of __print_flags():
  *
  *	print fmt: "ip=%pS v=%lx", (void *)REC->ip, ((unsigned long)(REC->v))
  */
@@ -15,7 +15,7 @@
 
 enum { MAX_ARGS = 64 };
 
-/* What each argument is printed as. */
+/* The base of each argument. */
 struct conversions {
 	enum raw_base base[MAX_ARGS];
 	size_t n;
@@ -27,13 +27,10 @@ static void note_conversion(struct conversions *c, enum raw_base base)
 		c->base[c->n++] = base;
 }
 
-/* p is behind a '%'; returns where the conversion ends. */
+/* Read a conversion after its '%'; return its end. */
 static const char *read_conversion(struct conversions *c, const char *p)
 {
-	/*
-	 * The kernel writes this for every argument of every system call: it
-	 * says nothing about the one at hand.
-	 */
+	/* the kernel writes this for every argument of every system call */
 	bool generated = !strncmp(p, "08lx", 4);
 
 	for (; *p && strchr("-+ #0123456789.*hlLqjzt", *p); p++)
@@ -47,7 +44,7 @@ static const char *read_conversion(struct conversions *c, const char *p)
 	return p + 1;
 }
 
-/* p is at the opening quote; returns what is behind the closing one. */
+/* Read the string whose opening quote is at p; return what follows it. */
 static const char *skip_string(const char *p, struct conversions *c)
 {
 	for (p++; *p && *p != '"';) {
@@ -61,7 +58,7 @@ static const char *skip_string(const char *p, struct conversions *c)
 	return *p ? p + 1 : p;
 }
 
-/* Where the argument at p ends: at a comma outside of parentheses, or NUL. */
+/* Return the end of the argument at p: a comma outside of parentheses, or NUL. */
 static const char *skip_argument(const char *p)
 {
 	int depth = 0;
@@ -80,7 +77,7 @@ static const char *skip_argument(const char *p)
 	return p;
 }
 
-/* Spaces, opening parentheses and casts before an operand. */
+/* Skip spaces, opening parentheses and casts before an operand. */
 static const char *skip_casts(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '(')) {
@@ -89,14 +86,14 @@ static const char *skip_casts(const char *p, const char *end)
 		while (*p == '(' && q < end &&
 		       (isalnum((unsigned char)*q) || strchr("_ *", *q)))
 			q++;
-		/* "(unsigned long)" goes as a whole, "(REC->x)" opens */
+		/* skip "(unsigned long)" as a whole, of "(REC->x)" the parenthesis */
 		p = *p == '(' && q > p + 1 && q < end && *q == ')' ? q + 1 :
 								    p + 1;
 	}
 	return p;
 }
 
-/* Sets the field at p: "REC->name", then the end or one of the bytes of tail. */
+/* Set the base of the field at p: "REC->name", then the end or one of the bytes of tail. */
 static void set_base(struct raw_format *f, const char *p, const char *end,
 		     enum raw_base base, const char *tail)
 {
@@ -123,7 +120,7 @@ static void set_base(struct raw_format *f, const char *p, const char *end,
 	}
 }
 
-/* Every __print_flags(REC->name, ...) of the argument. */
+/* Set RAW_HEX for every __print_flags(REC->name, ...). */
 static void flag_words(struct raw_format *f, const char *p, const char *end)
 {
 	static const char call[] = "__print_flags(";

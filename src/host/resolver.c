@@ -18,7 +18,7 @@
 
 enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
 
-/* A helper that exits when it is idle does so at once. */
+/* Limit of the time in which a failure may come from a helper that was exiting, being idle. */
 static const uint64_t retry_ns = 500000000;
 
 /* mapping.file of a file that cannot be read */
@@ -27,7 +27,7 @@ static const uint64_t no_file = UINT64_MAX;
 struct resolver {
 	const char *proc;
 	int socket;		/* to the helper; -1: not running */
-	uint64_t started;	/* helpers */
+	uint64_t started;	/* number of helpers */
 	unsigned int deaths;
 	struct map kept;	/* hash of file, offset and after_call to struct code */
 };
@@ -68,8 +68,8 @@ void resolver_free(struct resolver *r)
 }
 
 /*
- * A grandchild: who waits for any child, as a tracer does, never sees it.  It exits
- * when the socket closes.
+ * Start the helper as a grandchild: a tracer, which waits for any child, never sees it.  It
+ * exits when the socket closes.
  */
 static bool resolver_start(struct resolver *r)
 {
@@ -93,12 +93,12 @@ static bool resolver_start(struct resolver *r)
 	return child > 0;
 }
 
-/* Ask once; false when the helper has died, hangs, or answers nonsense. */
+/* Ask once; return false if the helper died, hangs or sends an invalid answer. */
 static bool resolver_exchange(struct resolver *r, const struct resolver_request *request,
 		     struct resolver_answer *a)
 {
 	size_t size = offsetof(struct resolver_request, path) + strlen(request->path) + 1;
-	/* a little after the helper's own limit */
+	/* the helper's own limit comes first */
 	uint64_t now, until = clock_ns() + (RESOLVER_ALL_S + 2) * 1000000000ULL;
 	ssize_t n;
 
@@ -120,7 +120,7 @@ static bool resolver_exchange(struct resolver *r, const struct resolver_request 
 	return false;
 }
 
-/* A helper exits when it is idle, which is no failure: ask the next one then. */
+/* Ask, and ask a new helper if the old one has exited, being idle. */
 static bool resolver_ask(struct resolver *r, const struct resolver_request *request,
 		struct resolver_answer *a)
 {
@@ -136,7 +136,7 @@ static bool resolver_ask(struct resolver *r, const struct resolver_request *requ
 		resolver_stop(r);
 	} while (!fresh && clock_ns() - start < retry_ns);
 	if (!r->deaths++)
-		warn("libdw crashed or hung over a mapped file: its functions have no names");
+		warn("cannot name the functions of a mapped file: libdw crashed or hung on it");
 	return false;
 }
 

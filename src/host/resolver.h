@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is at addresses of mapped files, found out by a helper process: when a file
+ * Symbols and source lines of addresses in mapped files, by a helper process: when a file
  * makes it crash or run too long, only the names of that file are lost.
  */
 #ifndef PEVTRACE_HOST_RESOLVER_H

@@ -31,7 +31,7 @@ struct helper {
 };
 
 /*
- * Open the file as the process sees it, which may be in a container; else as we do, if
+ * Open the file as the process sees it, which may be in a container; else as pevtrace does, if
  * the process has exited; else by the mapping, if the file was deleted.
  */
 static int resolver_open_mapped(const struct helper *h, const struct resolver_request *r,
@@ -62,7 +62,7 @@ static bool resolver_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Return the place of the file if it is known, else the one longest unused, emptied. */
+/* Return the entry of the file if it is known, else the least recently used one, emptied. */
 static struct file *resolver_place(struct helper *h, const struct stat *st)
 {
 	struct file *oldest = &h->files[0];
@@ -137,7 +137,7 @@ _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 	struct resolver_request r;
 
 	helper_seclude("pevtrace names", socket);
-	/* A tracer that is init has this for a child, and waits for the last one's end. */
+	/* a tracer that is init is the parent, and waits for the end of every child */
 	while (poll(&p, 1, IDLE_MS) > 0 && recv(HELPER_SOCKET, &r, sizeof(r), 0) > 0)
 		resolver_serve(&h, &r);
 	_exit(0);

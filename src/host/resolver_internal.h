@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the resolver and its helper process say to each other. */
+/* The protocol between the resolver and its helper process. */
 #ifndef PEVTRACE_HOST_RESOLVER_INTERNAL_H
 #define PEVTRACE_HOST_RESOLVER_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "host/code.h"
 
 enum {
-	/* How long one answer may take: of processor time, and altogether. */
+	/* Limits of one answer: of CPU time and of elapsed time. */
 	RESOLVER_CPU_S = 5,
 	RESOLVER_ALL_S = 15,
 };
@@ -19,7 +19,7 @@ enum {
 struct resolver_request {
 	pid_t pid;
 	bool after_call;
-	uint64_t file;		/* what an earlier answer called it, or 0 */
+	uint64_t file;		/* its number in an earlier answer, or 0 */
 	uint64_t start, end;	/* of the mapping */
 	uint64_t offset;	/* in the file */
 	char path[4096];

@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/sysfile.h"
 #include "xlat/constants.h"
+
+/* The inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
+#define FIRST_USER_NS "user:[4026531837]"
 
 long rights_sysctl(const char *name, long otherwise)
 {
@@ -18,16 +22,14 @@ long rights_sysctl(const char *name, long otherwise)
 	return sysfile_number(AT_FDCWD, path, &v) ? (long)v : otherwise;
 }
 
-/* perf_event_open ignores capabilities in another user namespace (a container's). */
-static bool in_first_user_namespace(void)
+bool rights_in_first_user_ns(void)
 {
-	unsigned long long inside, outside, n;
-	char text[128];
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/user", link, sizeof(link) - 1);
 
-	/* without the file the kernel has no user namespaces */
-	return !sysfile_read(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) ||
-	       (sscanf(text, "%llu %llu %llu", &inside, &outside, &n) == 3 && !inside &&
-		!outside && n == UINT32_MAX);
+	link[n < 0 ? 0 : n] = '\0';
+	/* no file: a kernel without user namespaces */
+	return n < 0 || !strcmp(link, FIRST_USER_NS);
 }
 
 uint64_t rights_effective(void)
@@ -46,5 +48,5 @@ bool rights_perfmon(void)
 {
 	uint64_t wanted = 1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN;
 
-	return rights_effective() & wanted && in_first_user_namespace();
+	return rights_effective() & wanted && rights_in_first_user_ns();
 }

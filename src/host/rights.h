@@ -12,6 +12,12 @@ long rights_sysctl(const char *name, long otherwise);
 /* Return the effective capabilities of this process, CapEff of /proc/self/status; or 0. */
 uint64_t rights_effective(void);
 
+/*
+ * Return whether pevtrace is in the first user namespace: capabilities in another one, such
+ * as a container's, do not count for perf events.
+ */
+bool rights_in_first_user_ns(void);
+
 /* Return whether this process has CAP_PERFMON, or CAP_SYS_ADMIN, which includes it. */
 bool rights_perfmon(void);
 

@@ -16,7 +16,7 @@ enum {
 	MAX_BACK = 32,
 };
 
-/* A symbol without a size does not cover code that is farther behind it. */
+/* Limit of the code that a symbol without a size covers. */
 static const uint64_t max_unsized = 1 << 20;
 
 static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
@@ -31,7 +31,7 @@ static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
 	return at;
 }
 
-/* kallsyms repeats the module at each of its symbols, which are together. */
+/* Return the offset of the module's name.  kallsyms lists the symbols of a module together. */
 static uint32_t symtab_keep_module(struct symtab *t, const char *module)
 {
 	if (!t->module_at || strcmp(t->module, module)) {

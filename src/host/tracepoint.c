@@ -13,7 +13,7 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* The longest formats of Linux are a few pages. */
+/* More than the longest format of Linux, which is a few pages. */
 enum { MAX_FORMAT = 1 << 20 };
 
 static void read_system(int events, const char *system, struct map *ids)
@@ -55,7 +55,7 @@ int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
 	const char *colon = strchr(name, ':');
 	char path[4096], text[32];
 
-	/* a name is one directory, never a way through others */
+	/* reject names with more than one directory, and ".." */
 	if (!colon || colon == name || !colon[1] || *name == '.' || colon[1] == '.' ||
 	    strchr(name, '/'))
 		return -ENOENT;

@@ -145,7 +145,7 @@ static int adoption_compare(const void *a, const void *b)
 	return x->event->number < y->event->number ? -1 : 1;
 }
 
-static void adoption_tell_ring(void *ctx, const struct ring *r)
+static void adoption_report_ring(void *ctx, const struct ring *r)
 {
 	struct adoption *a = ctx;
 
@@ -164,7 +164,7 @@ void session_adopt(struct session *s, pid_t tid)
 	for (size_t i = 0; i < a.n; i++)
 		EACH_VIEW(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
 	free(a.fds);
-	model_each_mapping(s->model, tid, adoption_tell_ring, &a);
+	model_each_mapping(s->model, tid, adoption_report_ring, &a);
 }
 
 void session_found(struct session *s, pid_t tid, int fd, bool cloexec)

@@ -3,7 +3,7 @@
  * What json-c makes of a text, against what dump/scan makes of it.
  *
  * json-c's strict mode takes more than RFC 8259 and pevtrace-json(5) allow:
- * names that stand twice or in single quotes; control bytes in strings; overlong
+ * duplicate names or in single quotes; control bytes in strings; overlong
  * UTF-8, surrogates and what is beyond U+10FFFF; NaN and Infinity; numbers like
  * -01 and "1.".  Beyond these, it and the scanner must agree.
  */
@@ -181,7 +181,7 @@ static inline bool oracle_lax(const char *why, const char *text, size_t len,
 		return text[column - 1] == '\'';
 	if (strstr(why, "not UTF-8"))
 		return !oracle_utf8(text, len);
-	if (strstr(why, "stands twice")) {
+	if (strstr(why, "duplicate name")) {
 		plain = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &has);
 		had = oracle_members(text, len);
 		return text[column - 1] == '"' && had > oracle_members(plain, has);
@@ -213,7 +213,7 @@ static inline const char *oracle_disagrees(struct scan *s, const char *text, siz
 	if (v && !wrong && !memmem(text, len, "\\u0000", 6)) {
 		plain = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &n);
 		if (oracle_members(text, len) != oracle_members(plain, n))
-			wrong = "a name that stands twice is taken";
+			wrong = "a duplicate name is accepted";
 	}
 	json_object_put(o);
 	free(copy);

@@ -302,7 +302,7 @@ static void test_members(void **state)
 	refused("dummy,period=99", 6, "did you mean sample_period");
 	refused("user_time", 0, "perf stat itself");
 	refused("dummy,precise_ip=4", 17, "has 2 bits");
-	refused("dummy,exclude_idle=2", 19, "has 1 bit,");
+	refused("dummy,exclude_idle=2", 19, "has 1 bit;");
 	refused("dummy,clockid=0x100000000", 14, "has 32 bits");
 	refused("dummy,clockid=-2147483649", 14, "has 32 bits");
 	refused("dummy,sample_period=", 20, "expected a number or a name");
@@ -338,7 +338,7 @@ static void test_groups(void **state)
 	refused("{cycles", 0, "expected }");
 	refused("{cycles,{cs}}", 8, "cannot be nested");
 	refused("{}", 1, "expected an event");
-	refused("cycles}", 6, "left over");
+	refused("cycles}", 6, "unexpected");
 	refused("cycles,", 7, "expected an event");
 	refused("", 0, "expected an event");
 	refused(",", 0, "expected an event");

@@ -39,13 +39,13 @@ static void test_cases(void **state)
 		{ "\"\x7f\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9d\"", "" },
 		/* names are compared as they are meant, to their end */
 		{ "{\"a\":1,\"A\":1,\"a \":1,\"\":1,\"a\\u0000\":1,\"a\\u0000b\":1}", "" },
-		{ "{\"a\":1,\"a\":1}", "column 8: \"a\" stands twice in one object" },
-		{ "{\"a\":1,\"\\u0061\":1}", "column 8: \"a\" stands twice in one object" },
-		{ "[{\"\":1, \"\":1}]", "column 9: \"\" stands twice in one object" },
+		{ "{\"a\":1,\"a\":1}", "column 8: duplicate name \"a\"" },
+		{ "{\"a\":1,\"\\u0061\":1}", "column 8: duplicate name \"a\"" },
+		{ "[{\"\":1, \"\":1}]", "column 9: duplicate name \"\"" },
 		{ "{\"a\":{\"b\":{},\"c\":0,\"b\":0}}",
-		  "column 20: \"b\" stands twice in one object" },
+		  "column 20: duplicate name \"b\"" },
 		{ "{\"\\n\\u001b[2J\":1,\"\\n\\u001b[2J\":1}",
-		  "column 18: \"\n\x1b[2J\" stands twice in one object" },
+		  "column 18: duplicate name \"\n\x1b[2J\"" },
 		{ "", "an empty line" },
 		{ " ", "JSON that is cut off" }, { "{", "JSON that is cut off" },
 		{ "{\"a", "JSON that is cut off" }, { "{\"a\"", "JSON that is cut off" },
@@ -57,39 +57,39 @@ static void test_cases(void **state)
 		{ "\"\\", "JSON that is cut off" }, { "\"\\u00", "JSON that is cut off" },
 		{ "{}{}", "column 3: more than one value" },
 		{ "{} x", "column 4: more than one value" },
-		{ "x", "column 1: a value is missing" },
-		{ "[,]", "column 2: a value is missing" },
-		{ "[1,]", "column 4: a value is missing" },
-		{ "{\"a\":}", "column 6: a value is missing" },
-		{ "[1 2]", "column 4: neither ',' nor ']'" },
-		{ "[1}", "column 3: neither ',' nor ']'" },
-		{ "{\"a\":1]", "column 7: neither ',' nor '}'" },
-		{ "{,}", "column 2: a name in quotes is missing" },
-		{ "{\"a\":1,}", "column 8: a name in quotes is missing" },
-		{ "{'a':1}", "column 2: a name in quotes is missing" },
-		{ "{a:1}", "column 2: a name in quotes is missing" },
-		{ "{\"a\",1}", "column 5: ':' is missing" },
-		{ "[truE]", "column 5: no word that JSON has" },
-		{ "[True]", "column 2: a value is missing" },
-		{ "[NaN]", "column 2: a value is missing" },
-		{ "[-Infinity]", "column 3: a digit is missing" },
-		{ "[+1]", "column 2: a value is missing" },
-		{ "[.5]", "column 2: a value is missing" },
-		{ "[1.]", "column 4: a digit is missing" },
-		{ "[1e]", "column 4: a digit is missing" },
-		{ "[01]", "column 3: neither ',' nor ']'" },
-		{ "[-01]", "column 4: neither ',' nor ']'" },
-		{ "[0x1]", "column 3: neither ',' nor ']'" },
-		{ "[/**/1]", "column 2: a value is missing" },
+		{ "x", "column 1: expected a value" },
+		{ "[,]", "column 2: expected a value" },
+		{ "[1,]", "column 4: expected a value" },
+		{ "{\"a\":}", "column 6: expected a value" },
+		{ "[1 2]", "column 4: expected ',' or ']'" },
+		{ "[1}", "column 3: expected ',' or ']'" },
+		{ "{\"a\":1]", "column 7: expected ',' or '}'" },
+		{ "{,}", "column 2: expected a name in quotes" },
+		{ "{\"a\":1,}", "column 8: expected a name in quotes" },
+		{ "{'a':1}", "column 2: expected a name in quotes" },
+		{ "{a:1}", "column 2: expected a name in quotes" },
+		{ "{\"a\",1}", "column 5: expected ':'" },
+		{ "[truE]", "column 5: expected true, false or null" },
+		{ "[True]", "column 2: expected a value" },
+		{ "[NaN]", "column 2: expected a value" },
+		{ "[-Infinity]", "column 3: expected a digit" },
+		{ "[+1]", "column 2: expected a value" },
+		{ "[.5]", "column 2: expected a value" },
+		{ "[1.]", "column 4: expected a digit" },
+		{ "[1e]", "column 4: expected a digit" },
+		{ "[01]", "column 3: expected ',' or ']'" },
+		{ "[-01]", "column 4: expected ',' or ']'" },
+		{ "[0x1]", "column 3: expected ',' or ']'" },
+		{ "[/**/1]", "column 2: expected a value" },
 		{ "[1]//", "column 4: more than one value" },
 		{ "[\"\t\"]", "column 3: a control byte in a string" },
-		{ "[\"\\x\"]", "column 4: an escape that JSON does not have" },
+		{ "[\"\\x\"]", "column 4: invalid escape" },
 		{ "[\"\\u12g4\"]", "column 7: \\u without four hexadecimal digits" },
 		{ "[\"\xff\"]", "column 3: not UTF-8" },
 		{ "[\"a\xc0\x80\"]", "column 4: not UTF-8" },
 		{ "[\"\xed\xa0\x80\"]", "column 3: not UTF-8" },
-		{ "\xef\xbb\xbf{}", "column 1: a value is missing" },
-		{ "[\v1]", "column 2: a value is missing" },
+		{ "\xef\xbb\xbf{}", "column 1: expected a value" },
+		{ "[\v1]", "column 2: expected a value" },
 	};
 	struct scan *s = scan_new(ORACLE_NESTING);
 
@@ -103,7 +103,7 @@ static void test_cases(void **state)
 		if (wrong)
 			fail_msg("%s: %s", cases[i].text, wrong);
 	}
-	assert_string_equal(said(s, "[\0]", 3), "column 2: a value is missing");
+	assert_string_equal(said(s, "[\0]", 3), "column 2: expected a value");
 	assert_string_equal(said(s, "[\"\0\"]", 5), "column 3: a control byte in a string");
 	assert_string_equal(said(s, "{}\0", 3), "column 3: more than one value");
 	scan_free(s);
@@ -143,7 +143,7 @@ static void test_long_names(void **state)
 	buf_adds(&text, "}");
 	why = said(s, text.data, text.len);
 	assert_true(oracle_utf8(why, strlen(why)));
-	assert_non_null(strstr(why, " stands twice in one object"));
+	assert_non_null(strstr(why, "duplicate name "));
 	buf_free(&text);
 	scan_free(s);
 }
@@ -192,8 +192,8 @@ static void test_many_names(void **state)
 			buf_addf(&text, ",\"%u\":%u", i, i);
 		if (round)
 			buf_addf(&text, ",\"%u\":0", MANY / 2);
-		snprintf(twice, sizeof(twice), "column %zu: \"50000\" stands twice in "
-			 "one object", text.len - 8);
+		snprintf(twice, sizeof(twice), "column %zu: duplicate name \"50000\"",
+			 text.len - 8);
 		buf_adds(&text, "}");
 		assert_string_equal(said(s, text.data, text.len), round ? twice : "");
 		if (!round) {
@@ -282,7 +282,7 @@ static void test_mutations(void **state)
 			fail_msg("round %u: %s: %.*s", round, wrong, (int)len, text);
 		wrong = said(s, text, len);
 		taken += !*wrong;
-		twice += !!strstr(wrong, "twice");
+		twice += !!strstr(wrong, "duplicate");
 	}
 	scan_free(s);
 	/* all ways are tried */
