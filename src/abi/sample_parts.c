@@ -79,6 +79,15 @@ static unsigned int context_mode(uint64_t marker)
 	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
+/*
+ * Return whether v is a marker, known or not: all are multiples of 32.  Other values above
+ * PERF_CONTEXT_MAX are what the kernel found where it expected a return address.
+ */
+static bool is_marker(uint64_t v)
+{
+	return v >= PERF_CONTEXT_MAX && !(v % 32);
+}
+
 /* Write an address or a marker by name; one of the markers is followed by a cookie. */
 void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
@@ -94,7 +103,7 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 			s->ops->hex(s, NULL, v);
 			s->ops->note(s, "words", "cookie");
 			cookie = false;
-		} else if (v >= PERF_CONTEXT_MAX) {
+		} else if (is_marker(v)) {
 			s->ops->enumeration(s, NULL, &xlat_perf_callchain_context, v);
 			mode = context_mode(v);
 			after_call = false;

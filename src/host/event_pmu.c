@@ -67,6 +67,24 @@ void syntax_alias(struct event_spec *e, const struct pmu_alias *a)
 	set_configs(e, words);
 }
 
+/* Return the member that a term of a probe names, or NULL; no format directory has these. */
+static const struct field *probe_member(const struct pmu *p, const char *word, size_t len)
+{
+	static const struct {
+		const char *pmu, *term;
+		unsigned int member;
+	} terms[] = {
+		{ "kprobe", "func", ATTR_KPROBE_FUNC }, { "kprobe", "addr", ATTR_KPROBE_ADDR },
+		{ "kprobe", "offset", ATTR_PROBE_OFFSET }, { "uprobe", "path", ATTR_UPROBE_PATH },
+		{ "uprobe", "offset", ATTR_PROBE_OFFSET },
+	};
+
+	for (size_t i = 0; p && i < sizeof(terms) / sizeof(*terms); i++)
+		if (!strcmp(p->name, terms[i].pmu) && syntax_is(word, len, terms[i].term))
+			return &attr->fields[terms[i].member];
+	return NULL;
+}
+
 /* Return the member of a term, or NULL: perf shortens sample_period and sample_freq. */
 static const struct field *term_member(const char *word, size_t len)
 {
@@ -103,7 +121,9 @@ static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 		syntax_label(e, value, (size_t)(end - value));
 		return true;
 	}
-	f = term_member(word, len);
+	f = probe_member(p, word, len);
+	if (!f)
+		f = term_member(word, len);
 	if (!f)
 		return unknown_term(r, p, word, len);
 	r->first = r->list->n - 1;

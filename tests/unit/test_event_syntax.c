@@ -206,6 +206,33 @@ static void test_pmus(void **state)
 	refused("uprobe,uprobe_path=/x", 0, "uprobe/config=1/");
 }
 
+/* Terms of probes that no format directory has. */
+static void test_probes(void **state)
+{
+	struct event_list l;
+
+	(void)state;
+	put(DEVICES "kprobe/type", "6\n");
+	put(DEVICES "kprobe/format/retprobe", "config:0\n");
+	host_free(host);
+	host = host_new(root, root);
+	l = parsed("kprobe/func=do_exit,offset=4/");
+	assert_string_equal(l.events[0].attr.pool, "do_exit");
+	assert_int_equal(event_get(&l.events[0], ATTR_TYPE), 6);
+	assert_int_equal(event_get(&l.events[0], ATTR_KPROBE_FUNC),
+			 l.events[0].attr.strings[0].addr);
+	assert_int_equal(event_get(&l.events[0], ATTR_PROBE_OFFSET), 4);
+	event_list_free(&l);
+	is("kprobe/retprobe,addr=0xffffffff81000000/", 6, 1);
+	has("kprobe/retprobe,addr=0xffffffff81000000/", ATTR_KPROBE_ADDR, 0xffffffff81000000);
+	l = parsed("uprobe/retprobe,path=\"/bin/ls\",offset=0x10/");
+	assert_string_equal(l.events[0].attr.pool, "/bin/ls");
+	assert_int_equal(event_get(&l.events[0], ATTR_PROBE_OFFSET), 0x10);
+	event_list_free(&l);
+	refused("uprobe/func=main/", 7, "func");
+	refused("kprobe/func=/", 12, "kprobe_func");
+}
+
 static void test_strings(void **state)
 {
 	struct event_list l;
@@ -440,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_modifiers),
 		cmocka_unit_test(test_pmus),
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_breakpoints),
 		cmocka_unit_test(test_tracepoints),
 		cmocka_unit_test(test_members),

@@ -550,6 +550,20 @@ static void test_sample_empty(void **state)
 	       "regs_intr={abi=PERF_SAMPLE_REGS_ABI_NONE}, aux={size=0, data=\"\"}}");
 }
 
+/* What a user stack holds in place of a return address is no marker. */
+static void test_sample_callchain(void **state)
+{
+	const struct record_format f = { .sample_type = 0x20 };
+	struct rec r = begin(9, 2);
+
+	(void)state;
+	add(&r, 8, 4), add(&r, 8, (uint64_t)-512), add(&r, 8, 0x10);
+	add(&r, 8, UINT64_MAX), add(&r, 8, (uint64_t)-4064);
+	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER, size=48, "
+		       "callchain=[PERF_CONTEXT_USER, 0x10, 0xffffffffffffffff, "
+		       "0xfffffffffffff020 /* PERF_CONTEXT_??? */]}");
+}
+
 /* The word of PERF_SAMPLE_DATA_SRC, as Linux 7.0 fills it, and with what no release names. */
 static void test_sample_data_src(void **state)
 {
@@ -766,6 +780,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_sample_whole),
 		cmocka_unit_test(test_sample_empty),
+		cmocka_unit_test(test_sample_callchain),
 		cmocka_unit_test(test_sample_data_src),
 		cmocka_unit_test(test_sample_branches),
 		cmocka_unit_test(test_hostile),
