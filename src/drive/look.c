@@ -34,7 +34,6 @@ struct look {
 	pid_t pid, tid;
 	struct ring *ring;
 	const struct event *only;	/* NULL: all rings */
-	uint64_t start, end;		/* an address range, or 0 */
 };
 
 struct looker *looker_new(struct session *s)
@@ -136,13 +135,6 @@ static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
 	return seen;
 }
 
-static bool look_wanted(const struct look *k, const struct ring *r)
-{
-	if (k->only && r->event != k->only)
-		return false;
-	return !k->end || (r->start < k->end && k->start < r->end);
-}
-
 /* Report a failure, except EBADF: a closed ring was read when it was closed. */
 static void report_blind(const struct look *k, struct ring *r, int error)
 {
@@ -162,7 +154,7 @@ static void look_at_ring(void *ctx, struct ring *r)
 	};
 	int fd, error;
 
-	if (!look_wanted(k, r))
+	if (k->only && r->event != k->only)
 		return;
 	fd = borrow(k, r->event);
 	if (fd < 0) {
@@ -186,25 +178,21 @@ static void look_at_ring(void *ctx, struct ring *r)
 
 void look_all(struct looker *l, pid_t pid, pid_t tid)
 {
-	struct look k = { .looker = l, .pid = pid, .tid = tid };
-
-	model_each_ring(l->session->model, tid, look_at_ring, &k);
+	look_range(l, pid, tid, 0, 0);
 }
 
 void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e)
 {
 	struct look k = { .looker = l, .pid = pid, .tid = tid, .only = e };
 
-	model_each_ring(l->session->model, tid, look_at_ring, &k);
+	model_each_ring(l->session->model, tid, 0, 0, look_at_ring, &k);
 }
 
 void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end)
 {
-	struct look k = {
-		.looker = l, .pid = pid, .tid = tid, .start = start, .end = end,
-	};
+	struct look k = { .looker = l, .pid = pid, .tid = tid };
 
-	model_each_ring(l->session->model, tid, look_at_ring, &k);
+	model_each_ring(l->session->model, tid, start, end, look_at_ring, &k);
 }
 
 static void look_set_count(void *ctx, const struct read_value *v)

@@ -57,8 +57,8 @@ static void keep_result(struct replay_engine *r, const struct call *c, const str
 			replay_engine_fd_add(r, c, c->failed ? -1 : (int)c->ret, (int)a->result);
 		return;
 	}
-	ring = c->failed ? NULL : model_ring_at(r->model, c->tid, (uint64_t)c->ret,
-						(uint64_t)c->ret + call_word(c, 1));
+	ring = c->failed ? NULL : model_mapping_at(r->model, c->tid, (uint64_t)c->ret,
+						   (uint64_t)c->ret + call_word(c, 1));
 	if (!ring) {
 		own_call_unmap(r->own_calls, (void *)(uintptr_t)a->result, call_word(c, 1));
 	} else {

@@ -155,7 +155,7 @@ static struct replayed replay_mmap(struct replay_engine *r, const struct call *c
 static struct replayed replay_munmap(struct replay_engine *r, const struct call *c)
 {
 	uint64_t start = call_word(c, 0), len = call_word(c, 1);
-	struct ring *ring = model_ring_at(r->model, c->tid, start, start + len);
+	struct ring *ring = model_mapping_at(r->model, c->tid, start, start + len);
 	struct replayed_ring *own = ring ? map_get(&r->rings, ring->number) : NULL;
 	int64_t result;
 

@@ -175,19 +175,6 @@ static void normal_put_hex(struct sink *sink, const char *key, uint64_t v)
 	normal_put_value(sink, key);
 }
 
-struct holding {
-	uint64_t addr;
-	const struct ring *ring;
-};
-
-static void note_ring(void *ctx, struct ring *r)
-{
-	struct holding *h = ctx;
-
-	if (h->addr >= r->start && h->addr < r->end)
-		h->ring = r;
-}
-
 /* Append "\1N\2", a reference to the event. */
 static void refer(struct normal_draft *d, const struct normal_event *e, struct buf *out)
 {
@@ -200,15 +187,15 @@ static void refer(struct normal_draft *d, const struct normal_event *e, struct b
 /* Append the event of the ring at that address, for munmap and mremap; return false if none. */
 static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 {
-	struct holding h = { .addr = addr };
 	struct normal_draft *d = s->draft;
+	const struct ring *ring;
 
 	if (!s->normal->model)
 		return false;
-	model_each_ring(s->normal->model, s->call->tid, note_ring, &h);
-	if (!h.ring)
+	ring = model_ring_at(s->normal->model, s->call->tid, addr, addr + 1);
+	if (!ring || ring->aux)
 		return false;
-	d->subject = normal_event_of(s->normal, s->task, h.ring->event);
+	d->subject = normal_event_of(s->normal, s->task, ring->event);
 	buf_adds(out, "ring:");
 	refer(d, d->subject, out);
 	return true;
@@ -242,6 +229,8 @@ static void normal_put_enum(struct sink *sink, const char *key, const struct xla
 
 	if (name)
 		normal_put(normal_self(sink), key, name);
+	else if (xlat_negative(x, v))
+		normal_put_sint(sink, key, (int64_t)v);
 	else
 		normal_put_uint(sink, key, v);
 }

@@ -94,7 +94,7 @@ static void read_polls(void *ctx, struct task *t, int fd)
 		e = e->output;
 	for (size_t i = 0; i < t->space->nrings; i++)
 		if (t->space->rings[i]->event == e && !t->space->rings[i]->aux)
-			note_polled(t, t->space->rings[i]);
+			note_polled(t, ring_first(t->space->rings[i]));
 }
 
 /* Call hook for each descriptor that the call waits for. */

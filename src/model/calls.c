@@ -106,9 +106,10 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
 	struct event *e = fdtab_event(t->files, call_int(c, 0));
+	uint32_t request = (uint32_t)c->args[1];
 
-	if (c->args[1] == ABI_FIOCLEX || c->args[1] == ABI_FIONCLEX)
-		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[1] == ABI_FIOCLEX);
+	if (request == ABI_FIOCLEX || request == ABI_FIONCLEX)
+		fdtab_set_cloexec(t->files, call_int(c, 0), request == ABI_FIOCLEX);
 	else if (d && e)
 		perf_ioctl(m, t, e, d, c);
 }
@@ -116,9 +117,9 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 /* Enable or disable all events that the process opened (perf_event_task_enable). */
 static void after_prctl(struct model *m, const struct call *c)
 {
-	bool on = c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE;
+	bool on = call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE;
 
-	if (!on && c->args[0] != ABI_PR_TASK_PERF_EVENTS_DISABLE)
+	if (!on && call_int(c, 0) != ABI_PR_TASK_PERF_EVENTS_DISABLE)
 		return;
 	for (size_t i = 0; i < m->events.n; i++) {
 		struct event *e = m->events.items[i];
@@ -158,15 +159,27 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	}
 }
 
+/*
+ * Add a mapping.  An event has one buffer, or shares that of the event that it writes to,
+ * until its last mapping is gone (perf_mmap() and perf_mmap_close()).
+ */
 static void mapped(struct model *m, struct task *t, struct event *e,
 		   const struct call *c)
 {
-	struct ring *r = ring_new(m, e);
+	uint64_t start = (uint64_t)c->ret, end = start + call_word(c, 1);
+	bool aux = call_word(c, 5) != 0;
+	struct event *owner = e->output && e->output->buffer[0] ? e->output : e;
+	struct ring *first, *r;
 
+	space_remove(t->space, start, end); /* MAP_FIXED replaces mappings */
+	first = owner->buffer[aux];
+	r = ring_new(m, e, first);
+	if (!first)
+		e->buffer[aux] = r;
 	r->pid = t->pid;
-	r->start = (uint64_t)c->ret;
-	r->end = r->start + call_word(c, 1);
-	r->aux = call_word(c, 5) != 0;
+	r->start = start;
+	r->end = end;
+	r->aux = aux;
 	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
 	e->maps++;
 	space_add(t->space, r);

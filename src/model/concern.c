@@ -110,8 +110,8 @@ static bool passes_event(const struct model *m, const struct task *t,
 
 static bool is_perf_prctl(const struct call *c)
 {
-	return c->args[0] == ABI_PR_TASK_PERF_EVENTS_DISABLE ||
-	       c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE;
+	return call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_DISABLE ||
+	       call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE;
 }
 
 static bool concerns_process(const struct model *m, const struct call *c)

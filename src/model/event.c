@@ -135,14 +135,15 @@ void event_mapped(struct event *e, int change)
 	event_settle(e);
 }
 
-struct ring *ring_new(struct model *m, struct event *e)
+struct ring *ring_new(struct model *m, struct event *e, struct ring *first)
 {
 	struct ring *r = xcalloc(1, sizeof(*r));
 
 	r->number = ++m->nrings;
 	r->event = event_ref(e);
+	r->first = first ? ring_ref(first) : NULL;
 	map_set(&m->ring_numbers, r->number, r);
-	if (m->keep)
+	if (m->keep && !first)
 		list_add(&m->rings, ring_ref(r));
 	return r;
 }
@@ -159,6 +160,8 @@ void ring_unref(struct ring *r)
 		return;
 	map_del(&r->event->owner->ring_numbers, r->number);
 	event_unref(r->event);
+	if (r->first)
+		ring_unref(r->first);
 	free(r);
 }
 
@@ -172,7 +175,11 @@ struct space *space_new(void)
 
 static void unmap(struct ring *r)
 {
+	struct ring *first = ring_first(r), **current = &first->event->buffer[first->aux];
+
 	r->unmapped = true;
+	if (!--first->mappings && *current == first)
+		*current = NULL;
 	event_mapped(r->event, -1);
 	ring_unref(r);
 }
@@ -191,13 +198,14 @@ void space_add(struct space *s, struct ring *r)
 {
 	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
 	s->rings[s->nrings++] = ring_ref(r);
+	ring_first(r)->mappings++;
 	event_mapped(r->event, 1);
 }
 
 struct ring *space_find(const struct space *s, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < s->nrings; i++)
-		if (s->rings[i]->start < end && start < s->rings[i]->end)
+		if (ring_overlaps(s->rings[i], start, end))
 			return s->rings[i];
 	return NULL;
 }
@@ -209,7 +217,7 @@ void space_remove(struct space *s, uint64_t start, uint64_t end)
 	for (size_t i = 0; i < s->nrings; i++) {
 		struct ring *r = s->rings[i];
 
-		if (r->start < end && start < r->end)
+		if (ring_overlaps(r, start, end))
 			unmap(r);
 		else
 			s->rings[kept++] = r;

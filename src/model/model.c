@@ -254,14 +254,31 @@ int model_fd_of(const struct model *m, pid_t tid, const struct event *e)
 	return t ? fdtab_find(t->files, e) : -1;
 }
 
-void model_each_ring(struct model *m, pid_t tid,
+/* Return whether one of the first n mappings in that range is of the buffer. */
+static bool mapped_before(const struct space *s, size_t n, uint64_t start, uint64_t end,
+			  const struct ring *buffer)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ring_first(s->rings[i]) == buffer && ring_overlaps(s->rings[i], start, end))
+			return true;
+	return false;
+}
+
+void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 		     void (*hook)(void *ctx, struct ring *r), void *ctx)
 {
 	const struct task *t = model_task(m, tid);
 
-	for (size_t i = 0; t && i < t->space->nrings; i++)
-		if (!t->space->rings[i]->aux)
-			hook(ctx, t->space->rings[i]);
+	if (!end)
+		end = UINT64_MAX;
+	for (size_t i = 0; t && i < t->space->nrings; i++) {
+		struct ring *r = t->space->rings[i], *first = ring_first(r);
+
+		/* only buffers that are mapped again are searched for */
+		if (!r->aux && ring_overlaps(r, start, end) &&
+		    (first->mappings == 1 || !mapped_before(t->space, i, start, end, first)))
+			hook(ctx, first);
+	}
 }
 
 void model_each_holder(struct model *m,
@@ -340,11 +357,18 @@ struct ring *model_ring(const struct model *m, unsigned int number)
 	return map_get(&m->ring_numbers, number);
 }
 
-struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
+struct ring *model_mapping_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
 {
 	const struct task *t = model_task(m, tid);
 
 	return t ? space_find(t->space, start, end) : NULL;
+}
+
+struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct ring *r = model_mapping_at(m, tid, start, end);
+
+	return r ? ring_first(r) : NULL;
 }
 
 struct event *model_event_number(const struct model *m, unsigned int number)
@@ -455,7 +479,7 @@ void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end)
 		fdtab_each_event(t->files, take_first, &first);
 	if (!first)
 		return;
-	r = ring_new(m, first);
+	r = ring_new(m, first, NULL);
 	r->pid = t->pid;
 	r->start = start;
 	r->end = end;

@@ -76,12 +76,18 @@ struct event {
 	struct event **sources;
 	size_t nsources;
 	unsigned int mapped;	/* its mapped ring buffers */
+	struct ring *buffer[2];	/* its mapped ring buffer, and AUX area, or NULL */
 };
 
-/* A mapping of an event's ring buffer or AUX area. */
+/*
+ * A mapping of an event's ring buffer or AUX area.  All mappings of a buffer share it: the
+ * first one has its number and counts.
+ */
 struct ring {
 	unsigned int number;
 	unsigned int refs;
+	struct ring *first;	/* the first mapping of the same buffer; NULL: this one */
+	unsigned int mappings;	/* of the buffer that are left; counted in the first */
 	struct event *event;	/* whose descriptor was mapped */
 	pid_t pid;		/* process that mapped it */
 	uint64_t start, end;	/* addresses in that process */
@@ -222,14 +228,17 @@ void model_blind(struct ring *r, int error);
 struct ring *model_ring(const struct model *m, unsigned int number);
 struct event *model_event_number(const struct model *m, unsigned int number);
 
-/* Return a ring buffer or AUX area that tid's process has mapped in that range, or NULL. */
+/* Return a mapping in that range of tid's process, or NULL. */
+struct ring *model_mapping_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end);
+
+/* Return the ring buffer or AUX area that is mapped there, by its first mapping, or NULL. */
 struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end);
 
 /*
- * Call hook for each ring buffer, without AUX areas, that tid's process has mapped.  It
- * must not change the model's ring buffers.
+ * Call hook once for each ring buffer, without AUX areas, that tid's process has mapped in
+ * that range (end 0: anywhere).  It must not change the model's ring buffers.
  */
-void model_each_ring(struct model *m, pid_t tid,
+void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 		     void (*hook)(void *ctx, struct ring *r), void *ctx);
 
 /* Call hook for one task of each process that has a ring buffer mapped. */

@@ -75,7 +75,20 @@ void event_redirect(struct event *e, struct event *output);
 void event_handles(struct event *e, int change);
 void event_mapped(struct event *e, int change);
 
-struct ring *ring_new(struct model *m, struct event *e);
+/* first: an earlier mapping of the same buffer, or NULL. */
+struct ring *ring_new(struct model *m, struct event *e, struct ring *first);
+
+static inline bool ring_overlaps(const struct ring *r, uint64_t start, uint64_t end)
+{
+	return r->start < end && start < r->end;
+}
+
+/* Return the mapping that counts for the buffer. */
+static inline struct ring *ring_first(struct ring *r)
+{
+	return r->first ? r->first : r;
+}
+
 struct ring *ring_ref(struct ring *r);
 void ring_unref(struct ring *r);
 

@@ -85,7 +85,7 @@ static void update_rings(struct report *r, uint64_t ns)
 	for (size_t i = 0; i < n; i++) {
 		struct report_ring *ring = life_ring(r, rings[i]->number);
 
-		if (rings[i]->unmapped && !ring->mapped.to)
+		if (!rings[i]->mappings && !ring->mapped.to)
 			ring->mapped.to = ns;
 	}
 }

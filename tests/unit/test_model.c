@@ -175,6 +175,53 @@ static void test_rings(void **state)
 	assert_false(model_holds(m, 100));
 }
 
+static void ring_seen(void *ctx, struct ring *r)
+{
+	unsigned int *seen = ctx;
+
+	seen[0]++;
+	seen[1] = r->number;
+}
+
+/* All mappings of a buffer are one ring, until the last of them is gone. */
+static void test_mapped_again(void **state)
+{
+	unsigned int seen[2] = { 0 };
+	struct ring *const *rings;
+
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	open_event(100, 6, 0, 0, -1, 0);
+	call(100, "mmap", 0x7000000, 0, 0x3000, 3, 1, 5);
+	call(100, "mmap", 0x8000000, 0, 0x3000, 1, 1, 5);
+	/* an event that writes to another's ring maps that ring */
+	assert_true(call(100, "ioctl", 0, 6, 0x2405, 5, 0, 0));
+	call(100, "mmap", 0x9000000, 0, 0x3000, 3, 1, 6);
+	assert_int_equal(model_rings(m, &rings), 1);
+	assert_int_equal(rings[0]->mappings, 3);
+	assert_false(rings[0]->overwrite);
+	model_each_ring(m, 100, 0, 0, ring_seen, seen);
+	assert_int_equal(seen[0], 1);
+	model_each_ring(m, 100, 0x8000000, 0x8000001, ring_seen, seen);
+	assert_int_equal(seen[0], 2);
+	assert_int_equal(seen[1], rings[0]->number);
+	assert_ptr_equal(model_ring_at(m, 100, 0x9000000, 0x9000001), rings[0]);
+	assert_ptr_not_equal(model_mapping_at(m, 100, 0x9000000, 0x9000001), rings[0]);
+	call(100, "munmap", 0, 0x7000000, 0x3000, 0, 0, 0);
+	call(100, "munmap", 0, 0x9000000, 0x3000, 0, 0, 0);
+	assert_int_equal(rings[0]->mappings, 1);
+	/* a process that shares the descriptor maps the same buffer */
+	born(200, 200, 100, false);
+	call(200, "mmap", 0x7000000, 0, 0x3000, 3, 1, 5);
+	call(100, "munmap", 0, 0x8000000, 0x3000, 0, 0, 0);
+	assert_int_equal(model_rings(m, &rings), 1);
+	/* mapped over itself: the old buffer ends first */
+	call(200, "mmap", 0x7000000, 0x7000000, 0x3000, 3, 0x11, 5);
+	assert_int_equal(model_rings(m, &rings), 2);
+	assert_int_equal(rings[0]->mappings, 0);
+	assert_int_equal(rings[1]->mappings, 1);
+}
+
 static void test_measured(void **state)
 {
 	(void)state;
@@ -306,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fork_and_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unshare, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapped_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
