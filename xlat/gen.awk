@@ -206,16 +206,16 @@ BEGIN {
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
 	allow("field_kind", "FIELD_", "uint sint hex bool enum flags words " \
-	      "addr string regs config configx pmu size reserved fd pid signal")
+	      "addr string regs config configx pmu size reserved fd pid pids signal")
 	allow("direction", "IOCTL_", "value in out inout")
 	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
 	      "string attr query_bpf")
 	allow("call_class", "CLASS_", "open ioctl memory poll read desc pass process")
 	allow("watch", "WATCH_", "always ioctl shared prctl ptrace unshare held fd")
-	allow("argument_kind", "ARG_", "uint sint hex addr enum flags fd pid " \
+	allow("argument_kind", "ARG_", "uint sint hex hex32 loff addr enum flags flags32 fd dirfd pid " \
 	      "cpu size string argv envp attr event_pid group_fd " \
 	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \
-	      "timespec64 timeval msec sigset epoll_event epoll_events " \
+	      "timespec64 timeval msec sigset sigset_pair epoll_event epoll_events " \
 	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
 	      "clone_flags status mremap_addr prctl_arg msghdr " \
 	      "open_flags pos_high")
@@ -405,6 +405,8 @@ function begin_table(n,	i, name)
 			table_header[ntables] = substr(word[i], 8)
 		else if (word[i] ~ /^btf=./)
 			table_btf[ntables] = substr(word[i], 5)
+		else if (word[i] == "signed")
+			table_signed[ntables] = 1
 		else
 			fail(at, "unknown word " word[i])
 	}
@@ -588,7 +590,7 @@ function call_row(	c, args, n, i, part, a, k)
 		arg_name[c, i] = k[1]
 		arg_kind[c, i] = kind("argument_kind", k[2], at)
 		arg_table[c, i] = a[i] ~ /\// ? k[3] : "-"
-		if (k[2] ~ /^(enum|flags)$/ && arg_table[c, i] == "-")
+		if (k[2] ~ /^(enum|flags|flags32)$/ && arg_table[c, i] == "-")
 			fail(at, "kind " k[2] " needs a table")
 	}
 }
@@ -1173,6 +1175,8 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		print "const struct xlat xlat_" table_name[t] " = {" > f
 		print "\t.name = " quoted(table_name[t]) "," > f
 		print "\t.kind = XLAT_" toupper(table_kind[t]) "," > f
+		if (t in table_signed)
+			print "\t.is_signed = true," > f
 		print "\t.prefix = " quoted(table_prefix[t]) "," > f
 		print "\t.header = " quoted_or_null(table_header[t]) "," > f
 		print "\t.btf = " quoted_or_null(table_btf[t]) "," > f

@@ -16,6 +16,7 @@ struct arch {
 	uint8_t epoll_size;	/* sizeof(struct epoll_event): 12 or 16 */
 	uint8_t mmap2_shift;	/* unit of mmap2's offset, 0 without mmap2 */
 	bool old_mmap;		/* mmap and select pass a pointer to their arguments */
+	bool pairs_even;	/* a 64-bit argument begins at an even register */
 	bool clone_tls_first;	/* clone's tls comes before child_tid */
 	const struct xlat *regs; /* bits of sample_regs_user and _intr */
 	uint64_t regs_extended;	/* bits that require a PMU with extended registers */

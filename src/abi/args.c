@@ -7,6 +7,7 @@
 #include "abi/pass.h"
 #include "abi/strings.h"
 #include "xlat/constants.h"
+#include "xlat/tables.h"
 
 static void emit_uint(const struct arg *a, struct sink *s)
 {
@@ -38,11 +39,48 @@ static void emit_flags(const struct arg *a, struct sink *s)
 	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a));
 }
 
+static void emit_flags32(const struct arg *a, struct sink *s)
+{
+	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
+}
+
+static void emit_hex32(const struct arg *a, struct sink *s)
+{
+	s->ops->hex(s, arg_name(a), (uint32_t)arg_value(a));
+}
+
+/*
+ * 32-bit ABIs pass the halves of a loff_t in two registers, low first; arm begins the pair at
+ * an even one.
+ */
+static void emit_loff(const struct arg *a, struct sink *s)
+{
+	const struct call *c = a->call;
+	uint64_t v = arg_value(a);
+	unsigned int i;
+
+	if (call_registers(c) > c->desc->nargs) {
+		i = (unsigned int)call_registers(c) - 2;
+		v = (uint32_t)c->args[i] | c->args[i + 1] << 32;
+	}
+	s->ops->sint(s, arg_name(a), (int64_t)v);
+}
+
 static void arg_emit_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
 	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+}
+
+static void emit_dirfd(const struct arg *a, struct sink *s)
+{
+	int fd = call_int(a->call, a->i);
+
+	if (xlat_name(&xlat_at_fd, (uint64_t)fd))
+		s->ops->enumeration(s, arg_name(a), &xlat_at_fd, (uint64_t)fd);
+	else
+		arg_emit_fd(a, s);
 }
 
 static void emit_size(const struct arg *a, struct sink *s)
@@ -142,8 +180,8 @@ static void emit_mmap_offset(const struct arg *a, struct sink *s)
 
 static void emit_open_flags(const struct arg *a, struct sink *s)
 {
-	if (arg_value(a))
-		emit_flags(a, s);
+	if ((uint32_t)arg_value(a))
+		emit_flags32(a, s);
 	else
 		s->ops->uint(s, arg_name(a), 0);
 }
@@ -162,7 +200,7 @@ static void emit_mremap_addr(const struct arg *a, struct sink *s)
 
 static void emit_prctl_arg(const struct arg *a, struct sink *s)
 {
-	uint64_t op = a->call->args[0];
+	int op = call_int(a->call, 0);
 
 	if (op != ABI_PR_TASK_PERF_EVENTS_DISABLE && op != ABI_PR_TASK_PERF_EVENTS_ENABLE)
 		emit_hex(a, s);
@@ -171,6 +209,10 @@ static void emit_prctl_arg(const struct arg *a, struct sink *s)
 static const struct arg_ops table[] = {
 	[ARG_UINT] = { .emit = emit_uint },
 	[ARG_SINT] = { .emit = emit_sint },
+	[ARG_HEX32] = { .emit = emit_hex32 },
+	[ARG_FLAGS32] = { .emit = emit_flags32 },
+	[ARG_LOFF] = { .emit = emit_loff },
+	[ARG_DIRFD] = { .emit = emit_dirfd },
 	[ARG_HEX] = { .emit = emit_hex },
 	[ARG_ADDR] = { .emit = emit_addr },
 	[ARG_ENUM] = { .emit = emit_enum },
@@ -205,6 +247,7 @@ const struct arg_ops *arg_ops(enum arg_kind kind)
 	case ARG_TIMESPEC64: return &arg_timespec64;
 	case ARG_TIMEVAL: return &arg_timeval;
 	case ARG_SIGSET: return &arg_sigset;
+	case ARG_SIGSET_PAIR: return &arg_sigset_pair;
 	case ARG_EPOLL_EVENT: return &arg_epoll_event;
 	case ARG_EPOLL_EVENTS: return &arg_epoll_events;
 	case ARG_READ_BUF: return &arg_read_buf;

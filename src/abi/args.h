@@ -61,8 +61,8 @@ static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
 
 /* Operations that are defined in other files than args.c. */
 extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,
-	arg_timespec64, arg_timeval, arg_sigset, arg_epoll_event,
-	arg_epoll_events;				/* args_poll.c */
+	arg_timespec64, arg_timeval, arg_sigset, arg_sigset_pair,
+	arg_epoll_event, arg_epoll_events;				/* args_poll.c */
 extern const struct arg_ops arg_argv, arg_envp, arg_clone_args,
 	arg_clone_flags;				/* args_process.c */
 extern const struct arg_ops arg_read_buf, arg_read_iov, arg_fcntl_cmd,

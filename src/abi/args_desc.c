@@ -143,9 +143,9 @@ static void iov_emit_joined(const struct arg *a, struct sink *s)
 
 static void emit_read_iov(const struct arg *a, struct sink *s)
 {
-	uint64_t base, len;
+	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
 
-	if (!iov_at(a, 0, &base, &len)) {
+	if (n && !iov_at(a, 0, &base, &len)) {
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
@@ -157,12 +157,16 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
-	for (uint64_t i = 0; i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
+	for (i = 0; i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
 		s->ops->begin(s, NULL, SINK_OBJECT);
 		s->ops->addr(s, "iov_base", base);
 		s->ops->uint(s, "iov_len", len);
 		s->ops->end(s);
 	}
+	if (i < iov_count(a))
+		sink_notef(s, "unreadable", "unreadable from entry %llu on", (unsigned long long)i);
+	else if (i < n)
+		sink_notef(s, "more", "%llu more", (unsigned long long)(n - i));
 	s->ops->end(s);
 }
 

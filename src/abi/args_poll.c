@@ -113,7 +113,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
-	if (!p && fdset_bytes(a->call)) {
+	if (len < fdset_bytes(a->call)) {
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
@@ -237,16 +237,16 @@ static void capture_sigset(const struct arg *a, struct call *c,
 		capture_bytes(c, phase, arg_word(a), 8, m);
 }
 
-static void emit_sigset(const struct arg *a, struct sink *s)
+static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), 8, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, addr, 8, &len);
 	char text[sizeof(struct text_line) + 8], name[32];
 	struct text_line names;
 	uint64_t mask, listed;
 
 	if (!p || len < 8) {
-		call_emit_unreadable(arg_name(a), arg_word(a), s);
+		call_emit_unreadable(key, addr, s);
 		return;
 	}
 	mask = load_uint(p, 8);
@@ -257,10 +257,54 @@ static void emit_sigset(const struct arg *a, struct sink *s)
 		if (listed >> (sig - 1) & 1 && signal_name(sig, name, sizeof(name)))
 			text_line_join(&names, " ", "%s", name + strlen("SIG"));
 	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
-	s->ops->symbol(s, arg_name(a), text);
+	s->ops->symbol(s, key, text);
+}
+
+static void emit_sigset(const struct arg *a, struct sink *s)
+{
+	emit_mask(a, arg_name(a), arg_word(a), s);
 }
 
 const struct arg_ops arg_sigset = { capture_sigset, emit_sigset, NULL };
+
+/* Return the pair {address of a mask, its size}, or NULL if it was not readable. */
+static const uint8_t *sigset_pair(const struct arg *a)
+{
+	size_t len, want = 2u * a->call->arch->word;
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), want, &len);
+
+	return len < want ? NULL : p;
+}
+
+static void capture_sigset_pair(const struct arg *a, struct call *c,
+				enum call_phase phase, const struct mem *m)
+{
+	const uint8_t *pair;
+
+	if (phase != AT_SYSCALL_ENTER)
+		return;
+	capture_bytes(c, phase, arg_word(a), 2u * c->arch->word, m);
+	pair = sigset_pair(a);
+	if (pair)
+		capture_bytes(c, phase, load_uint(pair, c->arch->word), 8, m);
+}
+
+static void emit_sigset_pair(const struct arg *a, struct sink *s)
+{
+	const uint8_t *pair = sigset_pair(a);
+	size_t word = a->call->arch->word;
+
+	if (!pair) {
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
+		return;
+	}
+	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	emit_mask(a, "sigmask", load_uint(pair, word), s);
+	s->ops->uint(s, "sigsetsize", load_uint(pair + word, word));
+	s->ops->end(s);
+}
+
+const struct arg_ops arg_sigset_pair = { capture_sigset_pair, emit_sigset_pair, NULL };
 
 /* epoll --------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #define ARGV_MAX 32		/* strings worth copying */
 #define ENVP_MAX 1024		/* pointers worth counting */
 #define CLONE_ARGS_MAX 256
+#define SET_TID_MAX 32		/* the kernel's limit, MAX_PID_NS_LEVEL */
 
 /* Read the i-th pointer of the captured vector; return false if it was not captured. */
 static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
@@ -87,22 +88,25 @@ static void emit_envp(const struct arg *a, struct sink *s)
 
 const struct arg_ops arg_envp = { capture_envp, emit_envp, NULL };
 
-static void note_exit_signal(uint64_t sig, struct sink *s)
-{
-	char name[32];
-
-	if (!sig)
-		return;
-	signal_name((int)sig, name, sizeof(name));
-	sink_notef(s, "exit_signal", "exit signal %s", name);
-}
-
+/* Write the exit signal in the low byte as one of the flags, as strace does. */
 static void emit_clone_flags(const struct arg *a, struct sink *s)
 {
-	uint64_t flags = arg_value(a);
+	struct xlat with_signal = *arg_desc(a)->xlat;
+	struct xlat_entry entries[64];
+	uint64_t signal = arg_word(a) & ABI_CSIGNAL;
+	char name[32];
 
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, flags & ~(uint64_t)ABI_CSIGNAL);
-	note_exit_signal(flags & ABI_CSIGNAL, s);
+	if (signal && signal_name((int)signal, name, sizeof(name)) &&
+	    with_signal.n < sizeof(entries) / sizeof(*entries)) {
+		memcpy(entries, with_signal.entries, with_signal.n * sizeof(*entries));
+		entries[with_signal.n++] = (struct xlat_entry){
+			.value = signal, .mask = ABI_CSIGNAL, .name = name,
+		};
+		with_signal.entries = entries;
+	}
+	s->ops->flags(s, arg_name(a), &with_signal, arg_word(a));
+	if (signal && s->full && with_signal.entries == entries)
+		sink_notef(s, "exit_signal", "exit signal %s", name);
 }
 
 const struct arg_ops arg_clone_flags = { .emit = emit_clone_flags };
@@ -110,11 +114,19 @@ const struct arg_ops arg_clone_flags = { .emit = emit_clone_flags };
 static void capture_clone_args(const struct arg *a, struct call *c,
 			       enum call_phase phase, const struct mem *m)
 {
-	uint64_t size = c->args[a->i + 1];
+	uint64_t size = c->args[a->i + 1], tids;
+	size_t len;
+	const uint8_t *p;
 
-	if (phase == AT_SYSCALL_ENTER)
-		capture_bytes(c, phase, arg_value(a),
-			      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
+	if (phase != AT_SYSCALL_ENTER)
+		return;
+	capture_bytes(c, phase, arg_value(a),
+		      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
+	p = call_bytes(c, phase, arg_value(a), CLONE_ARGS_MAX, &len);
+	tids = p ? layout_get(&layout_clone_args, CLONE_ARGS_SET_TID_SIZE, p, len) : 0;
+	if (tids)
+		capture_bytes(c, phase, layout_get(&layout_clone_args, CLONE_ARGS_SET_TID, p, len),
+			      4 * (tids < SET_TID_MAX ? tids : SET_TID_MAX), m);
 }
 
 static void emit_clone_args(const struct arg *a, struct sink *s)
@@ -131,6 +143,7 @@ static void emit_clone_args(const struct arg *a, struct sink *s)
 	}
 	s->ops->begin(s, arg_name(a), SINK_OBJECT);
 	layout_emit(&w, s);
+	layout_emit_tail(&w, s);
 	s->ops->end(s);
 }
 

@@ -15,10 +15,6 @@
 /* The bytes of type and size, which decoding requires. */
 #define ATTR_HEAD 8
 
-/* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
-#define RUN_MAX 64
-#define RUN_GAP 8
-
 size_t attr_wanted(uint32_t size)
 {
 	if (!size)
@@ -64,53 +60,6 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	capture_strings(c, phase, &w, m);
 }
 
-/* Write one run of unknown bytes in hexadecimal. */
-static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
-{
-	char hex[2 * RUN_MAX + 3] = "0x";
-
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->uint(s, "offset", from);
-	for (size_t i = from; i < to; i++)
-		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
-	s->ops->symbol(s, "bytes", hex);
-	s->ops->end(s);
-}
-
-/*
- * Find the next run of bytes that are not zero, with short gaps of zeros, from *at to
- * *end.  Return false when only zeros follow.
- */
-static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
-{
-	while (*at < len && !bytes[*at])
-		++*at;
-	*end = *at;
-	for (size_t i = *at; i < len && i - *end < RUN_GAP && i - *at < RUN_MAX; i++)
-		if (bytes[i])
-			*end = i + 1;
-	return *at < len;
-}
-
-/* Write the bytes behind the last member in the tables. */
-static void emit_tail(const uint8_t *bytes, size_t len, struct sink *s)
-{
-	size_t at = layout_perf_event_attr.size, end;
-
-	if (len <= at)
-		return;
-	if (!find_run(bytes, len, &at, &end)) {
-		if (s->full)
-			sink_notef(s, "tail", "bytes %u to %zu are zero",
-				   layout_perf_event_attr.size, len - 1);
-		return;
-	}
-	s->ops->begin(s, "unknown", SINK_ARRAY);
-	for (; find_run(bytes, len, &at, &end); at = end)
-		emit_run(bytes, at, end, s);
-	s->ops->end(s);
-}
-
 void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 	       uint64_t addr, const struct names *n, struct sink *s)
 {
@@ -130,7 +79,7 @@ void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 				      ATTR_MAX_SIZE, &w.before_len);
 	s->ops->begin(s, key, SINK_OBJECT);
 	layout_emit(&w, s);
-	emit_tail(w.bytes, w.len, s);
+	layout_emit_tail(&w, s);
 	want = attr_wanted((uint32_t)layout_get(w.layout, ATTR_SIZE, w.bytes, w.len));
 	if (w.len < want)
 		sink_notef(s, "unreadable", "unreadable from byte %zu on", w.len);

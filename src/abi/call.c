@@ -41,3 +41,12 @@ const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 	*len = 0;
 	return NULL;
 }
+
+size_t call_registers(const struct call *c)
+{
+	size_t n = c->desc->nargs;
+	bool pair = n && c->desc->args[n - 1].kind == ARG_LOFF &&
+		    c->arch->word == 4 && !c->arch->nr_bit;
+
+	return !pair ? n : n + 1 + (c->arch->pairs_even && n % 2 == 0);
+}

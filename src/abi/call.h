@@ -116,6 +116,9 @@ void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
 const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 			  uint64_t addr, size_t want, size_t *len);
 
+/* Return how many argument registers hold the call's arguments; loff_t may have two or three. */
+size_t call_registers(const struct call *c);
+
 /* Return argument i as the int that the kernel converts it to. */
 static inline int32_t call_int(const struct call *c, unsigned int i)
 {

@@ -116,7 +116,7 @@ static void note_read(const struct call *c, const struct names *n, struct sink *
 
 	if (format < 0)
 		return;
-	if (!c->failed && !c->ret)
+	if (!c->failed && !c->ret && (uint32_t)c->args[2])
 		s->ops->note(s, "words", "event in error state: pinned, and could "
 			     "not be scheduled on its PMU");
 	else if (c->failed && c->ret == ENOSPC && format & PERF_FORMAT_GROUP)

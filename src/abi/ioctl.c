@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/ioctl.h"
 
+#include <errno.h>
+#include <linux/ioctl.h>
+
 #include "abi/attr.h"
 #include "abi/capture.h"
 #include "abi/strings.h"
@@ -62,14 +65,23 @@ void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
-	const struct xlat_entry one = { .value = c->args[1], .name = d ? d->name : NULL };
+	const struct xlat_entry one = { .value = (uint32_t)c->args[1], .name = d ? d->name : NULL };
+	static const char *const directions[] = {
+		[_IOC_NONE] = "_IOC_NONE", [_IOC_WRITE] = "_IOC_WRITE", [_IOC_READ] = "_IOC_READ",
+		[_IOC_WRITE | _IOC_READ] = "_IOC_WRITE|_IOC_READ",
+	};
 	const struct xlat names = { .name = "ioctl", .kind = XLAT_ENUM,
 				    .prefix = "", .entries = &one, .n = 1 };
 
-	if (d)
-		s->ops->enumeration(s, key, &names, c->args[1]);
-	else
-		s->ops->hex(s, key, (uint32_t)c->args[1]);
+	if (d) {
+		s->ops->enumeration(s, key, &names, one.value);
+		return;
+	}
+	s->ops->hex(s, key, one.value);
+	if (ioctl_is_perf(one.value))
+		sink_notef(s, "ioc", "_IOC(%s, '$', %u, %u)",
+			   directions[_IOC_DIR(one.value)], (unsigned int)_IOC_NR(one.value),
+			   (unsigned int)_IOC_SIZE(one.value));
 }
 
 /* Write a pointer to a u64 as the value in brackets, as strace does. */
@@ -88,32 +100,35 @@ static void emit_u64(const struct call *c, enum call_phase phase,
 	s->ops->end(s);
 }
 
-static void emit_query(const struct call *c, const char *key, uint64_t arg,
-		       const struct names *n, struct sink *s)
+/* Write the kernel's answer, or of a failed call only what the caller passed. */
+static void emit_query(const struct call *c, const char *key, uint64_t arg, struct sink *s)
 {
-	enum call_phase phase = AT_SYSCALL_EXIT;
-	struct walk w = {
-		.layout = &layout_perf_event_query_bpf, .call = c, .names = n,
-	};
+	/* with ENOSPC the kernel has written as many ids as there is space for */
+	bool answered = c->returned && (!c->failed || c->ret == ENOSPC);
+	const uint8_t *p = NULL;
 	uint64_t count;
+	size_t len = 0;
 
-	w.bytes = call_bytes(c, phase, arg, SIZE_MAX, &w.len);
-	if (!w.bytes || w.len < QUERY_BPF_HEAD)
-		w.bytes = call_bytes(c, AT_SYSCALL_ENTER, arg, SIZE_MAX, &w.len);
-	if (!w.bytes || w.len < QUERY_BPF_HEAD) {
+	if (answered)
+		p = call_bytes(c, AT_SYSCALL_EXIT, arg, SIZE_MAX, &len);
+	if (len < QUERY_BPF_HEAD)
+		p = call_bytes(c, AT_SYSCALL_ENTER, arg, SIZE_MAX, &len);
+	if (len < QUERY_BPF_HEAD) {
 		call_emit_unreadable(key, arg, s);
 		return;
 	}
 	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "ids_len", load_uint(w.bytes, 4));
-	s->ops->uint(s, "prog_cnt", load_uint(w.bytes + 4, 4));
-	count = load_uint(w.bytes + 4, 4);
-	if (count > (w.len - QUERY_BPF_HEAD) / 4)
-		count = (w.len - QUERY_BPF_HEAD) / 4;
-	s->ops->begin(s, "ids", SINK_ARRAY);
-	for (uint64_t i = 0; i < count && !c->failed; i++)
-		s->ops->uint(s, NULL, load_uint(w.bytes + QUERY_BPF_HEAD + 4 * i, 4));
-	s->ops->end(s);
+	s->ops->uint(s, "ids_len", load_uint(p, 4));
+	if (answered) {
+		count = load_uint(p + 4, 4);
+		s->ops->uint(s, "prog_cnt", count);
+		if (count > (len - QUERY_BPF_HEAD) / 4)
+			count = (len - QUERY_BPF_HEAD) / 4;
+		s->ops->begin(s, "ids", SINK_ARRAY);
+		for (uint64_t i = 0; i < count; i++)
+			s->ops->uint(s, NULL, load_uint(p + QUERY_BPF_HEAD + 4 * i, 4));
+		s->ops->end(s);
+	}
 	s->ops->end(s);
 }
 
@@ -126,8 +141,8 @@ static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
 	const char *label = NULL;
 
 	switch (d->arg) {
-	case IOCTL_ARG_FLAGS:
-		s->ops->flags(s, key, d->xlat, v);
+	case IOCTL_ARG_FLAGS: /* _perf_ioctl() reads 32 bits */
+		s->ops->flags(s, key, d->xlat, (uint32_t)arg);
 		break;
 	case IOCTL_ARG_SINT:
 		s->ops->sint(s, key, (int32_t)arg);
@@ -168,7 +183,7 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		attr_emit(c, AT_SYSCALL_ENTER, key, arg, n, s);
 		break;
 	case IOCTL_ARG_QUERY_BPF:
-		emit_query(c, key, arg, n, s);
+		emit_query(c, key, arg, s);
 		break;
 	default:
 		if (d->dir == IOCTL_OUT && c->failed)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/layout_emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "abi/attr_fields.h"
 #include "abi/strings.h"
+
+/* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
+#define RUN_MAX 64
+#define RUN_GAP 8
 
 static int64_t sign_extend(uint64_t v, const struct field *f)
 {
@@ -63,6 +68,25 @@ static void field_emit_fd(const struct walk *w, const struct field *f, int64_t f
 	s->ops->fd(s, f->name, fd, label);
 }
 
+static void field_emit_pids(const struct walk *w, const struct field *f, uint64_t addr,
+			    struct sink *s)
+{
+	uint64_t n = field_get(f + 1, w->bytes, w->len);
+	const uint8_t *p = NULL;
+	size_t len = 0;
+
+	if (w->call)
+		p = call_bytes(w->call, AT_SYSCALL_ENTER, addr, SIZE_MAX, &len);
+	if (len < 4 || len / 4 < n) {
+		call_emit_unreadable(f->name, addr, s);
+		return;
+	}
+	s->ops->begin(s, f->name, SINK_ARRAY);
+	for (uint64_t i = 0; i < n; i++)
+		s->ops->sint(s, NULL, (int32_t)load_uint(p + 4 * i, 4));
+	s->ops->end(s);
+}
+
 static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		       struct sink *s)
 {
@@ -84,8 +108,8 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		s->ops->addr(s, f->name, v);
 		break;
 	case FIELD_ENUM:
-		/* a signed enum such as clockid keeps its sign */
-		s->ops->enumeration(s, f->name, f->xlat, v);
+		s->ops->enumeration(s, f->name, f->xlat, f->xlat->is_signed ?
+				    (uint64_t)sign_extend(v, f) : v);
 		break;
 	case FIELD_FLAGS:
 		s->ops->flags(s, f->name, f->xlat, v);
@@ -102,8 +126,14 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 	case FIELD_FD:
 		field_emit_fd(w, f, sign_extend(v, f), s);
 		break;
+	case FIELD_PIDS:
+		field_emit_pids(w, f, v, s);
+		break;
 	case FIELD_SIGNAL:
-		emit_signal(f->name, (int)v, s);
+		if (v > INT32_MAX)
+			s->ops->uint(s, f->name, v);
+		else
+			emit_signal(f->name, (int)v, s);
 		break;
 	case FIELD_PMU:
 		attr_emit_type(w, f, (uint32_t)v, s);
@@ -207,4 +237,50 @@ void layout_emit(const struct walk *w, struct sink *s)
 		if (v && !cond_holds(w, &f->needs))
 			note_ignored(w, f, v, s);
 	}
+}
+
+/* Write one run of unknown bytes in hexadecimal. */
+static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
+{
+	char hex[2 * RUN_MAX + 3] = "0x";
+
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	s->ops->uint(s, "offset", from);
+	for (size_t i = from; i < to; i++)
+		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
+	s->ops->symbol(s, "bytes", hex);
+	s->ops->end(s);
+}
+
+/*
+ * Find the next run of bytes that are not zero, with short gaps of zeros, from *at to
+ * *end.  Return false when only zeros follow.
+ */
+static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
+{
+	while (*at < len && !bytes[*at])
+		++*at;
+	*end = *at;
+	for (size_t i = *at; i < len && i - *end < RUN_GAP && i - *at < RUN_MAX; i++)
+		if (bytes[i])
+			*end = i + 1;
+	return *at < len;
+}
+
+void layout_emit_tail(const struct walk *w, struct sink *s)
+{
+	size_t at = w->layout->size, end;
+
+	if (w->len <= at)
+		return;
+	if (!find_run(w->bytes, w->len, &at, &end)) {
+		if (s->full)
+			sink_notef(s, "tail", "bytes %u to %zu are zero", w->layout->size,
+				   w->len - 1);
+		return;
+	}
+	s->ops->begin(s, "unknown", SINK_ARRAY);
+	for (; find_run(w->bytes, w->len, &at, &end); at = end)
+		emit_run(w->bytes, at, end, s);
+	s->ops->end(s);
 }

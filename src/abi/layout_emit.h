@@ -14,4 +14,7 @@ void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s
  */
 void layout_emit(const struct walk *w, struct sink *s);
 
+/* Write the bytes behind the last member in the tables, as the member "unknown". */
+void layout_emit_tail(const struct walk *w, struct sink *s);
+
 #endif

@@ -83,7 +83,8 @@ static const struct arg_desc *find_arg(const struct call_desc *d, const char *na
 static bool signed_arg(enum arg_kind kind)
 {
 	return kind == ARG_SINT || kind == ARG_FD || kind == ARG_PID || kind == ARG_CPU ||
-	       kind == ARG_EVENT_PID || kind == ARG_GROUP_FD || kind == ARG_MSEC;
+	       kind == ARG_EVENT_PID || kind == ARG_GROUP_FD || kind == ARG_MSEC || kind == ARG_DIRFD ||
+	       kind == ARG_LOFF;
 }
 
 /* Return the text up to && or || or an unmatched bracket, without trailing blanks. */

@@ -48,6 +48,7 @@ struct xlat_entry {
 struct xlat {
 	const char *name;	/* the table's, as .in files refer to it */
 	enum xlat_kind kind;
+	bool is_signed;		/* values are sign-extended to 64 bits */
 	const char *prefix;	/* what all names start with, "" if nothing */
 	const char *header;	/* system header that may know them, or NULL */
 	const char *btf;	/* enum of the same values in kernel BTF, or NULL */
@@ -67,6 +68,12 @@ uint32_t xlat_since(const struct xlat_entry *e, uint32_t release);
  * NULL.  Non-ABI names and aliases are never returned.
  */
 const struct xlat_entry *xlat_find(const struct xlat *x, uint64_t value);
+
+/* Return whether it is a negative number. */
+static inline bool xlat_negative(const struct xlat *x, uint64_t value)
+{
+	return x->is_signed && value >> 63;
+}
 
 /* Return the name of value, or NULL. */
 const char *xlat_name(const struct xlat *x, uint64_t value);
@@ -102,6 +109,7 @@ enum field_kind {
 	FIELD_FD,	/* a file descriptor of the caller */
 	FIELD_PID,	/* a pid as the caller sees it */
 	FIELD_SIGNAL,	/* a signal's number */
+	FIELD_PIDS,	/* an address of pids, as many as the next member says */
 };
 
 enum cond_op {
@@ -220,7 +228,12 @@ enum call_class {
 
 /* The kind of a call's argument; abi/args.c has a row for each. */
 enum arg_kind {
-	ARG_UINT, ARG_SINT, ARG_HEX, ARG_ADDR, ARG_ENUM, ARG_FLAGS,
+	/* 32 bits, which are all that the kernel reads of the argument */
+	ARG_UINT, ARG_SINT, ARG_HEX32, ARG_ENUM, ARG_FLAGS32,
+	/* an unsigned long */
+	ARG_HEX, ARG_ADDR, ARG_FLAGS,
+	ARG_LOFF,		/* loff_t: two arguments of 32-bit calls */
+	ARG_DIRFD,		/* a directory's descriptor, or AT_FDCWD */
 	ARG_FD, ARG_PID, ARG_CPU, ARG_SIZE, ARG_STRING, ARG_ARGV, ARG_ENVP,
 	ARG_ATTR,		/* struct perf_event_attr * */
 	ARG_EVENT_PID,		/* pid, or a cgroup fd by the flags argument */
@@ -231,6 +244,7 @@ enum arg_kind {
 	ARG_FDSET,		/* fd_set * of (argument 0) descriptors, in and out */
 	ARG_TIMESPEC, ARG_TIMESPEC64, ARG_TIMEVAL, ARG_MSEC,
 	ARG_SIGSET,
+	ARG_SIGSET_PAIR,	/* pselect6's: struct of sigset * and size */
 	ARG_EPOLL_EVENT,	/* one, in */
 	ARG_EPOLL_EVENTS,	/* as many as the call returned, out */
 	ARG_READ_BUF,		/* what the call read, out */

@@ -98,13 +98,15 @@ static void look_before(struct live *l, const struct call *c)
 {
 	struct model *m = l->session.model;
 	struct event *e;
+	uint32_t request;
 
 	switch (c->desc->id) {
 	case CALL_IOCTL:
 		e = model_event(m, c->tid, call_int(c, 0));
-		if (e && (c->args[1] == PERF_EVENT_IOC_DISABLE ||
-			  c->args[1] == PERF_EVENT_IOC_PAUSE_OUTPUT ||
-			  c->args[1] == PERF_EVENT_IOC_SET_OUTPUT))
+		request = (uint32_t)c->args[1];
+		if (e && (request == PERF_EVENT_IOC_DISABLE ||
+			  request == PERF_EVENT_IOC_PAUSE_OUTPUT ||
+			  request == PERF_EVENT_IOC_SET_OUTPUT))
 			look_event(l->looker, c->pid, c->tid, event_writes_to(e));
 		break;
 	case CALL_MUNMAP:

@@ -129,6 +129,8 @@ void c_add_enum(struct buf *out, struct c_needs *n, const struct xlat *x, uint64
 
 	if (name)
 		buf_adds(out, name);
+	else if (xlat_negative(x, v))
+		buf_addf(out, "%lld", (long long)v);
 	else
 		c_add_number(out, v);
 }

@@ -202,7 +202,7 @@ static enum c_step_kind step_kind(const struct call *c, const struct ioctl_desc 
 	if (d && d->request == PERF_EVENT_IOC_DISABLE)
 		return STEP_STOP;
 	if (c->desc->id == CALL_PRCTL)
-		return c->args[0] == ABI_PR_TASK_PERF_EVENTS_ENABLE ? STEP_START : STEP_STOP;
+		return call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE ? STEP_START : STEP_STOP;
 	return STEP_CALL;
 }
 

@@ -57,7 +57,7 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add_int(o, "pid", c->pid);
 	dump_add_string(o, "arch", c->arch->name);
 	dump_add_uint(o, "nr", c->nr);
-	for (size_t i = 0; i < c->desc->nargs; i++)
+	for (size_t i = 0; i < call_registers(c); i++)
 		json_append(raw, json_hex(c->args[i]));
 	dump_add(o, "raw", raw);
 	dump_add_uint(o, "enter_ns", c->enter_ns);

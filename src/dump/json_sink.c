@@ -163,7 +163,10 @@ static void json_put_enum(struct sink *s, const char *key, const struct xlat *x,
 	struct json_sink *j = json_self(s);
 	const char *name = xlat_name(x, v);
 
-	json_put(j, key, v < EXACT ? json_number(key, v) : json_hex(v));
+	if (xlat_negative(x, v))
+		json_put_sint(s, key, (int64_t)v);
+	else
+		json_put(j, key, v < EXACT ? json_number(key, v) : json_hex(v));
 	if (name)
 		add_beside(j, key, "name", json_new_string(name));
 }

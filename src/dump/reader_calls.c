@@ -27,13 +27,13 @@ void reader_drop_call(struct reader *r, pid_t tid)
 	reader_free_call(map_del(&r->begun, (uint64_t)tid));
 }
 
-/* Read the raw arguments, one for each that the call has. */
+/* Read the raw arguments.  Older dumps lack the upper half of a loff_t in 32-bit calls. */
 static void take_raw(struct line *l, struct call *c)
 {
 	struct scan_value *raw = dump_get_array(l->o, "raw"), *word;
 	size_t i = 0;
 
-	if (!raw || raw->len != c->desc->nargs) {
+	if (!raw || (raw->len != c->desc->nargs && raw->len != call_registers(c))) {
 		l->wrong = "raw";
 		return;
 	}

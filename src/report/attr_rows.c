@@ -123,6 +123,8 @@ static void rows_enum(struct sink *s, const char *key, const struct xlat *x, uin
 
 	if (e)
 		rows_add_term(to_rows(s), out, e);
+	else if (xlat_negative(x, v))
+		buf_addf(out, "%lld", (long long)v);
 	else
 		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
 }

@@ -193,7 +193,10 @@ static void text_enumeration(struct sink *s, const char *key, const struct xlat 
 		buf_adds(t->out, name);
 		return;
 	}
-	text_add_hex(t->out, v);
+	if (xlat_negative(x, v))
+		buf_addf(t->out, "%lld", (long long)v);
+	else
+		text_add_hex(t->out, v);
 	if (v) /* 0 without a name is not unknown, but unset */
 		text_add_unknown(t, x);
 }

@@ -3,6 +3,7 @@
  * Decoders against known bytes, and against truncated, oversized and random
  * ones.  What is expected is written out here, never taken from the tables.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -323,7 +324,88 @@ static void test_ioctls(void **state)
 			    "5, PERF_EVENT_IOC_QUERY_BPF, {ids_len=3, prog_cnt=1000000, "
 			    "ids=[77, 78, 0]} -> ");
 	assert_string_equal(ioctl_text(&arch_x86_64, 0x2477, 5, "", 0, true),
-			    "5, 0x2477, 0x5 -> ");
+			    "5, 0x2477 /* _IOC(_IOC_NONE, '$', 119, 0) */, 0x5 -> ");
+	/* of a failed call there is no answer, but ENOSPC has what fitted */
+	put32(q, 4, 12345);
+	assert_string_equal(ioctl_text(&arch_x86_64, 0xc008240a, ADDR, q, 8, true),
+			    "5, PERF_EVENT_IOC_QUERY_BPF, {ids_len=3} -> ");
+}
+
+/* Arguments of which the kernel reads 32 bits, and those of which it reads 64. */
+static void test_widths(void **state)
+{
+	const uint64_t high = 0xabcd00000000;
+	const uint64_t range[6] = { 3, 5, high | 4 }, dup[6] = { 5, 6, high };
+	const uint64_t offset[6] = { 5, 0, 8, high | 5 }, minus[6] = { 5, 0, 8, (uint64_t)-1 };
+	const uint64_t halves[6] = { 5, 0, 8, 1, 2, 3 };
+	struct fake_mem m = fake_mem(ADDR, "", 0);
+
+	(void)state;
+	assert_string_equal(ioctl_text(&arch_x86_64, 0x2400, high | 1, "", 0, false),
+			    "5, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP -> ");
+	assert_string_equal(decode("close_range", &arch_x86_64, range, 0, false, &m, false),
+			    "3, 5, CLOSE_RANGE_CLOEXEC -> ");
+	assert_string_equal(decode("dup3", &arch_x86_64, dup, 6, false, &m, false), "5, 6, 0 -> ");
+	assert_string_equal(decode("pread64", &arch_x86_64, offset, EINVAL, true, &m, false),
+			    "5, NULL, 8, 188896956645381 -> ");
+	assert_string_equal(decode("pread64", &arch_x86_64, minus, EINVAL, true, &m, false),
+			    "5, NULL, 8, -1 -> ");
+	/* low and high half, at arm from an even register on */
+	assert_string_equal(decode("pread64", &arch_x86, halves, EINVAL, true, &m, false),
+			    "5, NULL, 8, 8589934593 -> ");
+	assert_string_equal(decode("pread64", &arch_arm, halves, EINVAL, true, &m, false),
+			    "5, NULL, 8, 12884901890 -> ");
+}
+
+static void test_clone(void **state)
+{
+	const uint64_t args[6] = { 0x100 | 17 }, args3[6] = { ADDR, 104 };
+	uint8_t b[104] = { 0 };
+	struct fake_mem m = fake_mem(ADDR, b, sizeof(b));
+
+	(void)state;
+	assert_string_equal(decode("clone", &arch_x86_64, args, 9, false, &m, false),
+			    "CLONE_VM|SIGCHLD, NULL, NULL, NULL, 0 -> ");
+	put64(b, 32, 0x100000011);
+	put32(b, 100, 5);
+	assert_string_equal(decode("clone3", &arch_x86_64, args3, EINVAL, true, &m, false),
+			    "{flags=0, exit_signal=4294967313, "
+			    "unknown=[{offset=100, bytes=0x05}]}, 104 -> ");
+	put32(b, 100, 0);
+	put64(b, 32, 17);
+	put64(b, 64, ADDR + 96);
+	put64(b, 72, 2);
+	put32(b, 96, 7);
+	put32(b, 100, 8);
+	assert_string_equal(decode("clone3", &arch_x86_64, (uint64_t[6]){ ADDR, 88 }, EINVAL, true,
+				   &m, false),
+			    "{flags=0, exit_signal=SIGCHLD, set_tid=[7, 8], set_tid_size=2}, "
+			    "88 -> ");
+}
+
+/* What the kernel cannot read is not shown as if it were complete. */
+static void test_unreadable(void **state)
+{
+	const uint64_t select[6] = { 1025, ADDR }, pair[6] = { 4, 0, 0, 0, 0, ADDR };
+	const uint64_t vector[6] = { 5, ADDR, 2 }, none[6] = { 5, ADDR, 0 };
+	uint64_t mask[3] = { ADDR + 16, 8, 1 << 9 };
+	struct fake_mem m = fake_mem(ADDR, mask, sizeof(mask));
+
+	(void)state;
+	assert_string_equal(decode("select", &arch_x86_64, select, EFAULT, true, &m, false),
+			    "1025, 0x10000 /* unreadable */, NULL, NULL, NULL -> ");
+	assert_string_equal(decode("pselect6", &arch_x86_64, pair, 0, false, &m, false),
+			    "4, NULL, NULL, NULL, NULL, {sigmask=[USR1], sigsetsize=8} "
+			    "-> Timeout");
+	assert_string_equal(decode("readv", &arch_x86_64, vector, EFAULT, true, &m, false),
+			    "5, [{iov_base=0x10010, iov_len=8} "
+			    "/* unreadable from entry 1 on */], 2 -> ");
+	assert_string_equal(decode("readv", &arch_x86_64, none, 0, false, &m, false),
+			    "5, [], 0 -> ");
+	assert_string_equal(decode("execveat", &arch_x86_64,
+				   (uint64_t[6]){ (uint64_t)-100, 0, 0, 0, 1UL << 40 }, ENOENT, true,
+				   &m, false),
+			    "AT_FDCWD, NULL, NULL, NULL, 0 -> ");
 }
 
 static void test_read_format(void **state)
@@ -414,6 +496,9 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_clone),
+		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_attr_generic),
 		cmocka_unit_test(test_attr_config),
 		cmocka_unit_test(test_attr_unions),

@@ -14,6 +14,7 @@ const struct arch arch_arm = {
 	.epoll_size = 16,
 	.mmap2_shift = 12,
 	.clone_tls_first = true,
+	.pairs_even = true,
 	.regs = &xlat_perf_regs_arm64,
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
 };
