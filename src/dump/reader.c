@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/reader.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,30 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	return NULL;
 }
 
+/* Return NULL, or why the file can be no dump, judged by its first byte. */
+static const char *reader_other_format(FILE *f)
+{
+	int c = getc(f);
+
+	if (c == EOF)
+		return ferror(f) ? strerror(errno) : NULL;
+	ungetc(c, f);
+	switch (c) {
+	case '{': case ' ': case '\t': case '\r': case '\n':
+		return NULL;
+	case 0x1f:
+		return "not a dump: gzip data; decompress it with gunzip";
+	case 0x28:
+		return "not a dump: zstd data; decompress it with unzstd";
+	case 0xfd:
+		return "not a dump: xz data; decompress it with unxz";
+	case 0x7f:
+		return "not a dump: an ELF file; pevtrace --json=DUMP records one";
+	default:
+		return "not a dump; pevtrace --json=DUMP records one";
+	}
+}
+
 struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 {
 	struct reader *r = xcalloc(1, sizeof(*r));
@@ -172,8 +197,14 @@ struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 	const char *wrong;
 	enum dump_line got;
 
-	r->reader = dump_reader_new(f);
 	r->path = path;
+	wrong = reader_other_format(f);
+	if (wrong) {
+		warn("cannot read '%s': %s", path, wrong);
+		free(r);
+		return NULL;
+	}
+	r->reader = dump_reader_new(f);
 	r->keep_going = keep_going;
 	r->whole = true;
 	got = dump_next(r->reader, &o);

@@ -332,7 +332,7 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, " %s.", c->meaning);
 	entry_since(p, e->pmu->since);
 	entry_label(p, "Example");
-	prose_adds(p, "pevtrace features events lists the PMUs of this machine.");
+	prose_adds(p, "pevtrace features pmu lists the PMUs of this machine.");
 }
 
 static void write_step(struct prose *p, const struct lexicon_entry *e)

@@ -82,7 +82,12 @@ void conform_try_claims(struct conform_cmd *cmd)
 		.since = cmd->since, .section = cmd->section, .name = cmd->claim,
 		.nobody = cmd->nobody,
 	};
+	size_t tried = 0;
 
 	if (conform_claims(&options, claims_report, cmd) < 0)
 		die("cannot try claims: %s", strerror(ENOMEM));
+	for (size_t i = 0; i < sizeof(cmd->claims) / sizeof(*cmd->claims); i++)
+		tried += cmd->claims[i];
+	if (cmd->claim && !tried)
+		die("no claim's name matches '%s'; see pevtrace-conform(1)", cmd->claim);
 }
