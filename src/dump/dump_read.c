@@ -16,7 +16,7 @@ enum {
 
 struct dump_reader {
 	FILE *f;
-	struct scan *scan;
+	struct json_scan *scan;
 	struct buf text;	/* read and not yet consumed, from at on */
 	size_t at;
 	bool eof;
@@ -30,7 +30,7 @@ struct dump_reader *dump_reader_new(FILE *f)
 	struct dump_reader *r = xcalloc(1, sizeof(*r));
 
 	r->f = f;
-	r->scan = scan_new(NESTING);
+	r->scan = json_scan_new(NESTING);
 	return r;
 }
 
@@ -38,7 +38,7 @@ void dump_reader_free(struct dump_reader *r)
 {
 	if (!r)
 		return;
-	scan_free(r->scan);
+	json_scan_free(r->scan);
 	buf_free(&r->text);
 	free(r);
 }
@@ -114,7 +114,7 @@ static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 	}
 }
 
-enum dump_line dump_next(struct dump_reader *r, struct scan_value **o)
+enum dump_line dump_next(struct dump_reader *r, struct json_value **o)
 {
 	bool too_long;
 	size_t len = 0;
@@ -135,30 +135,30 @@ enum dump_line dump_next(struct dump_reader *r, struct scan_value **o)
 			 LINE_MAX_BYTES >> 20);
 		return DUMP_BAD;
 	}
-	*o = scan_text(r->scan, text, len);
-	if (*o && (*o)->type == SCAN_OBJECT)
+	*o = json_scan_text(r->scan, text, len);
+	if (*o && (*o)->type == JSON_OBJECT)
 		return DUMP_LINE;
 	snprintf(r->error, sizeof(r->error), "not a line of a dump: %s",
-		 *o ? "JSON, but not an object" : scan_error(r->scan));
+		 *o ? "JSON, but not an object" : json_scan_error(r->scan));
 	return DUMP_BAD;
 }
 
 /* Members -------------------------------------------------------------------- */
 
-static struct scan_value *dump_read_member(struct scan_value *o, const char *key,
-					   enum scan_type type)
+static struct json_value *dump_read_member(struct json_value *o, const char *key,
+					   enum json_value_type type)
 {
-	struct scan_value *v = scan_member(o, key);
+	struct json_value *v = json_scan_member(o, key);
 
 	return v && v->type == type ? v : NULL;
 }
 
 /* Parse a number without its sign. */
-static bool magnitude(const struct scan_value *v, bool *negative, uint64_t *n)
+static bool magnitude(const struct json_value *v, bool *negative, uint64_t *n)
 {
 	uint64_t sum = 0;
 
-	if (v->type != SCAN_INT)
+	if (v->type != JSON_INT)
 		return false;
 	*negative = *v->text == '-';
 	for (size_t i = *negative; i < v->len; i++)
@@ -169,7 +169,7 @@ static bool magnitude(const struct scan_value *v, bool *negative, uint64_t *n)
 	return true;
 }
 
-bool dump_int(const struct scan_value *v, int64_t *n)
+bool dump_int(const struct json_value *v, int64_t *n)
 {
 	bool negative;
 	uint64_t u;
@@ -180,16 +180,16 @@ bool dump_int(const struct scan_value *v, int64_t *n)
 	return true;
 }
 
-bool dump_get_int(struct scan_value *o, const char *key, int64_t *v)
+bool dump_get_int(struct json_value *o, const char *key, int64_t *v)
 {
-	struct scan_value *m = scan_member(o, key);
+	struct json_value *m = json_scan_member(o, key);
 
 	return m && dump_int(m, v);
 }
 
-bool dump_get_uint(struct scan_value *o, const char *key, uint64_t *v)
+bool dump_get_uint(struct json_value *o, const char *key, uint64_t *v)
 {
-	struct scan_value *m = scan_member(o, key);
+	struct json_value *m = json_scan_member(o, key);
 	bool negative;
 	uint64_t u;
 
@@ -199,31 +199,31 @@ bool dump_get_uint(struct scan_value *o, const char *key, uint64_t *v)
 	return true;
 }
 
-bool dump_get_bool(struct scan_value *o, const char *key, bool *v)
+bool dump_get_bool(struct json_value *o, const char *key, bool *v)
 {
-	struct scan_value *m = scan_member(o, key);
+	struct json_value *m = json_scan_member(o, key);
 
-	if (!m || (m->type != SCAN_TRUE && m->type != SCAN_FALSE))
+	if (!m || (m->type != JSON_TRUE && m->type != JSON_FALSE))
 		return false;
-	*v = m->type == SCAN_TRUE;
+	*v = m->type == JSON_TRUE;
 	return true;
 }
 
-const char *dump_get_string(struct scan_value *o, const char *key)
+const char *dump_get_string(struct json_value *o, const char *key)
 {
-	struct scan_value *m = dump_read_member(o, key, SCAN_STRING);
+	struct json_value *m = dump_read_member(o, key, JSON_STRING);
 
 	return m ? m->text : NULL;
 }
 
-struct scan_value *dump_get_array(struct scan_value *o, const char *key)
+struct json_value *dump_get_array(struct json_value *o, const char *key)
 {
-	return dump_read_member(o, key, SCAN_ARRAY);
+	return dump_read_member(o, key, JSON_ARRAY);
 }
 
-struct scan_value *dump_get_object(struct scan_value *o, const char *key)
+struct json_value *dump_get_object(struct json_value *o, const char *key)
 {
-	return dump_read_member(o, key, SCAN_OBJECT);
+	return dump_read_member(o, key, JSON_OBJECT);
 }
 
 static int digit(char c)
@@ -232,11 +232,11 @@ static int digit(char c)
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool dump_hex(const struct scan_value *v, uint64_t *n)
+bool dump_hex(const struct json_value *v, uint64_t *n)
 {
 	uint64_t sum = 0;
 
-	if (v->type != SCAN_STRING || v->len < 3 || memcmp(v->text, "0x", 2))
+	if (v->type != JSON_STRING || v->len < 3 || memcmp(v->text, "0x", 2))
 		return false;
 	for (size_t i = 2; i < v->len; i++) {
 		int d = digit(v->text[i]);
@@ -249,14 +249,14 @@ bool dump_hex(const struct scan_value *v, uint64_t *n)
 	return true;
 }
 
-bool dump_get_hex(struct scan_value *o, const char *key, uint64_t *v)
+bool dump_get_hex(struct json_value *o, const char *key, uint64_t *v)
 {
-	struct scan_value *m = scan_member(o, key);
+	struct json_value *m = json_scan_member(o, key);
 
 	return m && dump_hex(m, v);
 }
 
-const char *dump_get_text(struct scan_value *o, const char *key)
+const char *dump_get_text(struct json_value *o, const char *key)
 {
 	const uint8_t *bytes;
 	char hex[64];
@@ -268,9 +268,9 @@ const char *dump_get_text(struct scan_value *o, const char *key)
 }
 
 /* Convert digits to bytes, in place; make it an empty value if there are other characters. */
-static void make_bytes(struct scan_value *v)
+static void make_bytes(struct json_value *v)
 {
-	v->type = SCAN_NULL;
+	v->type = JSON_NULL;
 	if (v->len % 2)
 		return;
 	for (size_t i = 0; i < v->len; i += 2) {
@@ -280,19 +280,19 @@ static void make_bytes(struct scan_value *v)
 			return;
 		v->text[i / 2] = (char)(high << 4 | low);
 	}
-	v->type = SCAN_BYTES;
+	v->type = JSON_BYTES;
 	v->len /= 2;
 	v->text[v->len] = '\0';
 }
 
-bool dump_get_bytes(struct scan_value *o, const char *key, const uint8_t **bytes,
+bool dump_get_bytes(struct json_value *o, const char *key, const uint8_t **bytes,
 		    size_t *len)
 {
-	struct scan_value *m = scan_member(o, key);
+	struct json_value *m = json_scan_member(o, key);
 
-	if (m && m->type == SCAN_STRING)
+	if (m && m->type == JSON_STRING)
 		make_bytes(m);
-	if (!m || m->type != SCAN_BYTES)
+	if (!m || m->type != JSON_BYTES)
 		return false;
 	*bytes = (uint8_t *)m->text;
 	*len = m->len;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "dump/scan.h"
+#include "dump/json_scan.h"
 
 struct dump_reader;
 
@@ -22,9 +22,9 @@ void dump_reader_free(struct dump_reader *r);
 
 /*
  * Read the next line as an object that the reader owns until the next call.  DUMP_BAD:
- * the line is too long or scan_text() refuses it; the next call reads on after it.
+ * the line is too long or json_scan_text() refuses it; the next call reads on after it.
  */
-enum dump_line dump_next(struct dump_reader *r, struct scan_value **o);
+enum dump_line dump_next(struct dump_reader *r, struct json_value **o);
 
 /* Return the number of the line read last, counted from 1. */
 unsigned long dump_line_number(const struct dump_reader *r);
@@ -36,32 +36,32 @@ const char *dump_error(const struct dump_reader *r);
  * Read a member of an object.  Return false and leave *out alone if it is missing, of
  * another type or out of range.
  */
-bool dump_get_int(struct scan_value *o, const char *key, int64_t *v);
-bool dump_get_uint(struct scan_value *o, const char *key, uint64_t *v);
-bool dump_get_bool(struct scan_value *o, const char *key, bool *v);
+bool dump_get_int(struct json_value *o, const char *key, int64_t *v);
+bool dump_get_uint(struct json_value *o, const char *key, uint64_t *v);
+bool dump_get_bool(struct json_value *o, const char *key, bool *v);
 
 /* Read a number written as "0x...". */
-bool dump_get_hex(struct scan_value *o, const char *key, uint64_t *v);
+bool dump_get_hex(struct json_value *o, const char *key, uint64_t *v);
 
 /* Return a string, which lives as long as o, or NULL. */
-const char *dump_get_string(struct scan_value *o, const char *key);
+const char *dump_get_string(struct json_value *o, const char *key);
 
 /* As dump_get_string(), from the bytes in KEY_hex if it was not UTF-8. */
-const char *dump_get_text(struct scan_value *o, const char *key);
+const char *dump_get_text(struct json_value *o, const char *key);
 
 /* Read the value itself, such as an element of an array. */
-bool dump_hex(const struct scan_value *v, uint64_t *n);
-bool dump_int(const struct scan_value *v, int64_t *n);
+bool dump_hex(const struct json_value *v, uint64_t *n);
+bool dump_int(const struct json_value *v, int64_t *n);
 
 /* Return an array or an object, or NULL. */
-struct scan_value *dump_get_array(struct scan_value *o, const char *key);
-struct scan_value *dump_get_object(struct scan_value *o, const char *key);
+struct json_value *dump_get_array(struct json_value *o, const char *key);
+struct json_value *dump_get_object(struct json_value *o, const char *key);
 
 /*
  * Read bytes written as hexadecimal digits, NUL-terminated; they live as long as o and
  * overwrite the string.  Return false if the member is missing or no such digits.
  */
-bool dump_get_bytes(struct scan_value *o, const char *key, const uint8_t **bytes,
+bool dump_get_bytes(struct json_value *o, const char *key, const uint8_t **bytes,
 		    size_t *len);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* Calls ---------------------------------------------------------------------- */
 
-static struct begun *dump_take_begun(struct dump_view *d, pid_t tid)
+static struct begun *dump_remove_begun(struct dump_view *d, pid_t tid)
 {
 	return (struct begun *)inflight_take(&d->begun, tid);
 }
@@ -26,7 +26,7 @@ static void dump_on_enter(struct view *v, const struct call *c)
 	struct begun *b;
 	struct json_sink j;
 
-	begun_free(dump_take_begun(d, c->tid)); /* its return was not seen */
+	begun_free(dump_remove_begun(d, c->tid)); /* its return was not seen */
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	b->args = json_new_object();
@@ -66,7 +66,7 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	decoded = dump_call_decode_return(c, d->names);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
 		dump_split_closes(d, c->tid);
-	b = dump_take_begun(d, c->tid);
+	b = dump_remove_begun(d, c->tid);
 	split = b->in.split;
 	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);
 	o = dump_line(split ? KIND_EXIT : KIND_CALL);
@@ -97,7 +97,7 @@ static void dump_on_idle(struct view *v, uint64_t ns)
 static void dump_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
 {
 	struct dump_view *d = dump_self(v);
-	struct begun *b = dump_take_begun(d, c->tid);
+	struct begun *b = dump_remove_begun(d, c->tid);
 	struct json_object *o;
 
 	if (!b)

@@ -174,8 +174,8 @@ static const char *expect_parse(struct row *r, const struct normal_choice *choic
 	return NULL;
 }
 
-static bool take_line(struct rows *list, char *line, unsigned long number,
-		      const char *path, const struct normal_choice *choice)
+static bool expect_read_line(struct rows *list, char *line, unsigned long number,
+			     const char *path, const struct normal_choice *choice)
 {
 	const char *wrong, *start = line + strspn(line, " \t");
 	struct row *r;
@@ -208,7 +208,7 @@ struct expectation *expect_read(FILE *f, const char *path,
 		if (!ok)
 			warn("%s:%lu: not text: a NUL byte", path, number);
 		else
-			ok = take_line(&x->rows, line, number, path, choice);
+			ok = expect_read_line(&x->rows, line, number, path, choice);
 	}
 	if (ok && ferror(f)) {
 		warn("cannot read '%s': %s", path, strerror(errno));

@@ -16,7 +16,7 @@ struct section {
 	bool cut;
 };
 
-static uint64_t feature_take_uint(struct section *s, size_t width)
+static uint64_t feature_read_uint(struct section *s, size_t width)
 {
 	uint64_t v;
 
@@ -31,9 +31,9 @@ static uint64_t feature_take_uint(struct section *s, size_t width)
 }
 
 /* Read a length and a string of that size, which a NUL may end earlier; "" when cut. */
-static const char *feature_take_string(struct section *s, size_t *len)
+static const char *feature_read_string(struct section *s, size_t *len)
 {
-	size_t room = feature_take_uint(s, 4);
+	size_t room = feature_read_uint(s, 4);
 	const char *text = (const char *)s->at;
 
 	*len = 0;
@@ -50,7 +50,7 @@ static const char *feature_take_string(struct section *s, size_t *len)
 void perfdata_read_desc(struct perfdata *p)
 {
 	struct section s = { .at = p->desc, .end = p->desc + p->desc_len };
-	uint64_t n = feature_take_uint(&s, 4), attr_size = feature_take_uint(&s, 4);
+	uint64_t n = feature_read_uint(&s, 4), attr_size = feature_read_uint(&s, 4);
 
 	for (uint64_t i = 0; i < n && !s.cut; i++) {
 		struct perfdata_event *e = NULL;
@@ -63,8 +63,8 @@ void perfdata_read_desc(struct perfdata *p)
 			break;
 		}
 		s.at += attr_size;
-		nids = feature_take_uint(&s, 4);
-		name = feature_take_string(&s, &len);
+		nids = feature_read_uint(&s, 4);
+		name = feature_read_string(&s, &len);
 		if (n == p->nevents)
 			e = &p->events[i];
 		else if (nids && s.end - s.at >= 8)
@@ -82,12 +82,12 @@ void perfdata_read_desc(struct perfdata *p)
 
 static void read_pmus(struct perfdata *p, struct section *s)
 {
-	uint64_t n = feature_take_uint(s, 4);
+	uint64_t n = feature_read_uint(s, 4);
 
 	for (uint64_t i = 0; i < n && !s->cut; i++) {
-		uint64_t type = feature_take_uint(s, 4);
+		uint64_t type = feature_read_uint(s, 4);
 		size_t len;
-		const char *text = feature_take_string(s, &len);
+		const char *text = feature_read_string(s, &len);
 
 		if (!s->cut && !map_get(&p->pmus, type)) {
 			char *name = xcalloc(1, len + 1);
@@ -129,12 +129,12 @@ void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes
 		read_pmus(p, &s);
 		break;
 	case HEADER_ARCH:
-		text = feature_take_string(&s, &n);
+		text = feature_read_string(&s, &n);
 		p->arch = arch_called(text, n);
 		break;
 	case HEADER_HOSTNAME:
 	case HEADER_OSRELEASE:
-		text = feature_take_string(&s, &n);
+		text = feature_read_string(&s, &n);
 		if (uname(&u))
 			break;
 		if (id == HEADER_HOSTNAME)

@@ -54,7 +54,7 @@ static bool complain(struct reader *r, const char *what, const char *detail)
 	return r->keep_going;
 }
 
-static bool feed_line(struct reader *r, struct scan_value *o)
+static bool feed_line(struct reader *r, struct json_value *o)
 {
 	struct line l = { .r = r, .o = o };
 	const char *kind = dump_get_string(o, "kind");
@@ -79,7 +79,7 @@ unsigned long reader_line(const struct reader *r)
 
 bool reader_run(struct reader *r, struct session *s)
 {
-	struct scan_value *o;
+	struct json_value *o;
 	enum dump_line got;
 
 	r->session = s;
@@ -98,27 +98,27 @@ bool reader_run(struct reader *r, struct session *s)
 	return r->whole;
 }
 
-static void take_command(struct reader *r, struct scan_value *o)
+static void read_command(struct reader *r, struct json_value *o)
 {
-	struct scan_value *list = dump_get_array(o, "command"), *word;
+	struct json_value *list = dump_get_array(o, "command"), *word;
 	size_t n = 0;
 
 	r->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
 	r->facts.command = r->command;
 	if (!list)
 		return;
-	scan_for_each(word, list)
-		r->command[n++] = xstrdup(word->type == SCAN_STRING ? word->text : "");
+	json_for_each(word, list)
+		r->command[n++] = xstrdup(word->type == JSON_STRING ? word->text : "");
 }
 
-static void take_pids(struct reader *r, struct scan_value *o)
+static void read_pids(struct reader *r, struct json_value *o)
 {
-	struct scan_value *list = dump_get_array(o, "attached"), *pid;
+	struct json_value *list = dump_get_array(o, "attached"), *pid;
 
 	r->facts.pids = r->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
 	if (!list)
 		return;
-	scan_for_each(pid, list) {
+	json_for_each(pid, list) {
 		int64_t n;
 
 		if (dump_int(pid, &n) && n > 0 && n <= INT32_MAX)
@@ -126,7 +126,7 @@ static void take_pids(struct reader *r, struct scan_value *o)
 	}
 }
 
-static char *reader_copy(struct scan_value *o, const char *key)
+static char *reader_copy(struct json_value *o, const char *key)
 {
 	const char *text = o ? dump_get_string(o, key) : NULL;
 
@@ -134,10 +134,10 @@ static char *reader_copy(struct scan_value *o, const char *key)
 }
 
 /* Read the header; return NULL, or the error. */
-static const char *take_header(struct reader *r, struct scan_value *o)
+static const char *reader_read_header(struct reader *r, struct json_value *o)
 {
 	struct session_facts *f = &r->facts;
-	struct scan_value *kernel = dump_get_object(o, "kernel");
+	struct json_value *kernel = dump_get_object(o, "kernel");
 	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
 	uint64_t page_size;
 	int64_t schema;
@@ -161,8 +161,8 @@ static const char *take_header(struct reader *r, struct scan_value *o)
 	f->machine = r->strings[2] = reader_copy(kernel, "machine");
 	f->sysname = r->strings[3] = reader_copy(kernel, "sysname");
 	f->version = r->strings[4] = reader_copy(kernel, "version");
-	take_command(r, o);
-	take_pids(r, o);
+	read_command(r, o);
+	read_pids(r, o);
 	return NULL;
 }
 
@@ -193,7 +193,7 @@ static const char *reader_other_format(FILE *f)
 struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 {
 	struct reader *r = xcalloc(1, sizeof(*r));
-	struct scan_value *o;
+	struct json_value *o;
 	const char *wrong;
 	enum dump_line got;
 
@@ -209,7 +209,7 @@ struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 	r->whole = true;
 	got = dump_next(r->reader, &o);
 	wrong = got == DUMP_EOF ? "the file is empty" :
-		got == DUMP_BAD ? dump_error(r->reader) : take_header(r, o);
+		got == DUMP_BAD ? dump_error(r->reader) : reader_read_header(r, o);
 	if (wrong) {
 		warn("%s:1: %s", path, wrong);
 		reader_close(r);

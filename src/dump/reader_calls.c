@@ -28,36 +28,36 @@ void reader_drop_call(struct reader *r, pid_t tid)
 }
 
 /* Read the raw arguments.  Older dumps lack the upper half of a loff_t in 32-bit calls. */
-static void take_raw(struct line *l, struct call *c)
+static void read_raw(struct line *l, struct call *c)
 {
-	struct scan_value *raw = dump_get_array(l->o, "raw"), *word;
+	struct json_value *raw = dump_get_array(l->o, "raw"), *word;
 	size_t i = 0;
 
 	if (!raw || (raw->len != c->desc->nargs && raw->len != call_registers(c))) {
 		l->wrong = "raw";
 		return;
 	}
-	scan_for_each(word, raw)
+	json_for_each(word, raw)
 		if (!dump_hex(word, &c->args[i++]))
 			l->wrong = "raw";
 }
 
 /* Read the copies of memory of one phase; a "call" line has both. */
-static void take_memory(struct line *l, struct call *c, enum call_phase phase)
+static void read_memory(struct line *l, struct call *c, enum call_phase phase)
 {
-	struct scan_value *list = dump_get_array(l->o, "memory"), *m;
+	struct json_value *list = dump_get_array(l->o, "memory"), *m;
 
 	if (!list) {
 		l->wrong = "memory";
 		return;
 	}
-	scan_for_each(m, list) {
+	json_for_each(m, list) {
 		const uint8_t *bytes;
 		uint64_t addr, want;
 		const char *at;
 		size_t len;
 
-		if (m->type != SCAN_OBJECT ||
+		if (m->type != JSON_OBJECT ||
 		    !(at = dump_get_string(m, "at")) || !dump_get_hex(m, "addr", &addr) ||
 		    !dump_get_uint(m, "want", &want) ||
 		    !dump_get_bytes(m, "hex", &bytes, &len)) {
@@ -70,7 +70,7 @@ static void take_memory(struct line *l, struct call *c, enum call_phase phase)
 }
 
 /* Read the effects of -e inject= and --as-kernel on the call. */
-static void take_injection(struct line *l, struct inject *t)
+static void read_injection(struct line *l, struct inject *t)
 {
 	const char *because = dump_get_string(l->o, "because");
 	const char *sent = dump_get_string(l->o, "injected_signal");
@@ -105,9 +105,9 @@ static struct call *reader_begin_call(struct line *l)
 	else if (!c->arch)
 		l->wrong = "arch (unknown to this version)";
 	else
-		take_raw(l, c);
-	take_injection(l, &c->inject);
-	take_memory(l, c, AT_SYSCALL_ENTER);
+		read_raw(l, c);
+	read_injection(l, &c->inject);
+	read_memory(l, c, AT_SYSCALL_ENTER);
 	if (!l->wrong)
 		return c;
 	reader_free_call(c);
@@ -116,7 +116,7 @@ static struct call *reader_begin_call(struct line *l)
 
 static void reader_feed_stack(struct line *l, pid_t tid)
 {
-	struct scan_value *list = dump_get_array(l->o, "stack"), *f;
+	struct json_value *list = dump_get_array(l->o, "stack"), *f;
 	struct view_frame frames[VIEW_FRAMES];
 	const char *why = NULL;
 	size_t kept = 0;
@@ -124,8 +124,8 @@ static void reader_feed_stack(struct line *l, pid_t tid)
 
 	if (!list || !l->r->session->stacks)
 		return;
-	scan_for_each(f, list) {
-		if (f->type != SCAN_OBJECT || kept == VIEW_FRAMES)
+	json_for_each(f, list) {
+		if (f->type != JSON_OBJECT || kept == VIEW_FRAMES)
 			continue;
 		if (dump_get_string(f, "why")) {
 			why = dump_get_string(f, "why");
@@ -181,7 +181,7 @@ static void finish_call(struct line *l, struct call *c)
 	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
 		l->wrong = "ret (not a descriptor)";
-	take_memory(l, c, AT_SYSCALL_EXIT);
+	read_memory(l, c, AT_SYSCALL_EXIT);
 	if (l->wrong)
 		return;
 	session_exit(l->r->session, c);

@@ -25,7 +25,7 @@ struct reader {
 /* The current line.  Once wrong is set, nothing of it is fed. */
 struct line {
 	struct reader *r;
-	struct scan_value *o;
+	struct json_value *o;
 	const char *wrong;	/* the member that is missing or invalid */
 };
 

@@ -88,22 +88,22 @@ static void reader_put(struct map *m, uint64_t key, const char *name)
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
 }
 
-static bool reader_add_terms(struct reader_names *n, struct scan_value *o, const char *name)
+static bool reader_add_terms(struct reader_names *n, struct json_value *o, const char *name)
 {
-	struct scan_value *list = dump_get_array(o, "config"), *word;
+	struct json_value *list = dump_get_array(o, "config"), *word;
 	uint64_t type, config[CONFIGS];
 	size_t count = 0;
 
 	if (!dump_get_uint(o, "type", &type) || !list || !list->len || list->len > CONFIGS)
 		return false;
-	scan_for_each(word, list)
+	json_for_each(word, list)
 		if (!dump_hex(word, &config[count++]))
 			return false;
 	reader_put(&n->terms, terms_key(type, config, count), name);
 	return true;
 }
 
-bool reader_names_add(struct reader_names *n, struct scan_value *o)
+bool reader_names_add(struct reader_names *n, struct json_value *o)
 {
 	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
 	uint64_t key, ip;

@@ -4,7 +4,7 @@
 #define PEVTRACE_DUMP_READER_NAMES_H
 
 #include "abi/call.h"
-#include "dump/scan.h"
+#include "dump/json_scan.h"
 
 struct reader_names;
 
@@ -12,7 +12,7 @@ struct reader_names *reader_names_new(uint32_t page_size);
 void reader_names_free(struct reader_names *n);
 
 /* Add a line of kind "name"; return false if it is invalid. */
-bool reader_names_add(struct reader_names *n, struct scan_value *o);
+bool reader_names_add(struct reader_names *n, struct json_value *o);
 
 const struct names *reader_names_hooks(const struct reader_names *n);
 

@@ -15,7 +15,7 @@ const unsigned long fuzz_inputs = 3000;
 
 static void try_lines(const char *data, size_t len)
 {
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 
 	while (len) {
 		const char *nl = memchr(data, '\n', len);
@@ -30,7 +30,7 @@ static void try_lines(const char *data, size_t len)
 		data += n;
 		len -= n;
 	}
-	scan_free(s);
+	json_scan_free(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

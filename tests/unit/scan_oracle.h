@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/scan.h"
+#include "dump/json_scan.h"
 #include "lib/utf8.h"
 
 enum { ORACLE_NESTING = 32 };
@@ -65,20 +65,20 @@ static inline size_t oracle_members(const char *text, size_t len)
 	return n;
 }
 
-static inline bool oracle_same(struct scan_value *v, struct json_object *o);
+static inline bool oracle_same(struct json_value *v, struct json_object *o);
 
-static inline bool oracle_same_members(struct scan_value *v, struct json_object *o)
+static inline bool oracle_same_members(struct json_value *v, struct json_object *o)
 {
-	struct scan_value *m;
+	struct json_value *m;
 	bool cut = false;
 
 	/* json-c's names end at a NUL: such a member may take the place of any other */
-	scan_for_each(m, v) {
+	json_for_each(m, v) {
 		if (!m->key || m->key[m->key_len])
 			return false;
 		cut |= memchr(m->key, '\0', m->key_len) != NULL;
 	}
-	scan_for_each(m, v) {
+	json_for_each(m, v) {
 		struct json_object *other;
 
 		if (!memchr(m->key, '\0', m->key_len) &&
@@ -89,41 +89,41 @@ static inline bool oracle_same_members(struct scan_value *v, struct json_object 
 	return cut || (size_t)json_object_object_length(o) == v->len;
 }
 
-static inline bool oracle_same(struct scan_value *v, struct json_object *o)
+static inline bool oracle_same(struct json_value *v, struct json_object *o)
 {
-	struct scan_value *m;
+	struct json_value *m;
 	char number[400];
 	size_t i = 0;
 	long long n;
 
 	switch (v->type) {
-	case SCAN_NULL:
+	case JSON_NULL:
 		return !o;
-	case SCAN_FALSE:
-	case SCAN_TRUE:
+	case JSON_FALSE:
+	case JSON_TRUE:
 		return json_object_is_type(o, json_type_boolean) &&
-			json_object_get_boolean(o) == (v->type == SCAN_TRUE);
-	case SCAN_INT:
+			json_object_get_boolean(o) == (v->type == JSON_TRUE);
+	case JSON_INT:
 		snprintf(number, sizeof(number), "%.*s", (int)v->len, v->text);
 		errno = 0;
 		n = strtoll(number, NULL, 10);
 		return json_object_is_type(o, json_type_int) &&
 			(errno || json_object_get_int64(o) == n);
-	case SCAN_REAL:
+	case JSON_REAL:
 		return json_object_is_type(o, json_type_double);
-	case SCAN_STRING:
+	case JSON_STRING:
 		return json_object_is_type(o, json_type_string) && !v->text[v->len] &&
 			(size_t)json_object_get_string_len(o) == v->len &&
 			!memcmp(json_object_get_string(o), v->text, v->len);
-	case SCAN_ARRAY:
+	case JSON_ARRAY:
 		if (!json_object_is_type(o, json_type_array) ||
 		    json_object_array_length(o) != v->len)
 			return false;
-		scan_for_each(m, v)
+		json_for_each(m, v)
 			if (!oracle_same(m, json_object_array_get_idx(o, i++)))
 				return false;
 		return i == v->len;
-	case SCAN_OBJECT:
+	case JSON_OBJECT:
 		return json_object_is_type(o, json_type_object) && oracle_same_members(v, o);
 	default:
 		return false;
@@ -190,17 +190,17 @@ static inline bool oracle_lax(const char *why, const char *text, size_t len,
 }
 
 /* NULL: they agree.  Otherwise in what they do not. */
-static inline const char *oracle_disagrees(struct scan *s, const char *text, size_t len)
+static inline const char *oracle_disagrees(struct json_scan *s, const char *text, size_t len)
 {
 	char *copy = malloc(len + 1);	/* exact, for the address sanitizer */
 	const char *wrong = NULL, *plain;
-	struct scan_value *v;
+	struct json_value *v;
 	struct json_object *o;
 	size_t n;
 	bool good;
 
 	memcpy(copy, text, len);
-	v = scan_text(s, copy, len);
+	v = json_scan_text(s, copy, len);
 	o = oracle_parse(text, len, &good);
 	if (v && !good)
 		wrong = "taken, but not by json-c";
@@ -208,8 +208,8 @@ static inline const char *oracle_disagrees(struct scan *s, const char *text, siz
 		wrong = "other values";
 	else if (v && !oracle_utf8(text, len))
 		wrong = "taken, but not UTF-8";
-	else if (!v && good && !oracle_lax(scan_error(s), text, len, o))
-		wrong = scan_error(s);
+	else if (!v && good && !oracle_lax(json_scan_error(s), text, len, o))
+		wrong = json_scan_error(s);
 	if (v && !wrong && !memmem(text, len, "\\u0000", 6)) {
 		plain = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN, &n);
 		if (oracle_members(text, len) != oracle_members(plain, n))

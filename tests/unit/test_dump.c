@@ -582,7 +582,7 @@ static void test_lines(void **state)
 		DUMP_LINE, DUMP_BAD, DUMP_BAD, DUMP_LINE, DUMP_BAD, DUMP_BAD,
 		DUMP_BAD, DUMP_BAD, DUMP_LINE, DUMP_EOF, DUMP_EOF,
 	};
-	struct scan_value *o;
+	struct json_value *o;
 	FILE *f;
 	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
 
@@ -607,7 +607,7 @@ static void test_members(void **state)
 		"\"h0\":\"0x\",\"h1\":\"12\",\"h2\":\"0x1g\",\"a\":[],"
 		"\"h3\":\"0x10000000000000000\",\"h4\":\"0x-1\",\"h5\":\"0x 1\","
 		"\"empty\":\"\",\"bad\":\"0g\"}\n";
-	struct scan_value *o;
+	struct json_value *o;
 	const uint8_t *bytes;
 	uint64_t u = 5;
 	int64_t i = 5;
@@ -660,7 +660,7 @@ static void test_hex_signs(void **state)
 {
 	static const char data[] = "{\"a\":\"0x-1\",\"b\":\"0x 1\",\"c\":\"0x+1\","
 				   "\"d\":\"0x0x1\"}\n";
-	struct scan_value *o;
+	struct json_value *o;
 	uint64_t u;
 	FILE *f;
 	struct dump_reader *r = open_reader(&f, data, sizeof(data) - 1);
@@ -682,7 +682,7 @@ static void test_limits(void **state)
 		"\"i\":9223372036854775807,\"b\":9223372036854775808,"
 		"\"n\":-9223372036854775808,\"c\":-9223372036854775809,"
 		"\"z\":-0,\"long\":100000000000000000000000000000000000000000}\n";
-	struct scan_value *o;
+	struct json_value *o;
 	uint64_t u = 5;
 	int64_t i = 5;
 	FILE *f;

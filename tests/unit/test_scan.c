@@ -13,15 +13,15 @@
 #include "lib/buf.h"
 #include "scan_oracle.h"
 
-static const char *said(struct scan *s, const char *text, size_t len)
+static const char *said(struct json_scan *s, const char *text, size_t len)
 {
 	char *copy = malloc(len + 1);
 	bool good;
 
 	memcpy(copy, text, len);
-	good = scan_text(s, copy, len);
+	good = json_scan_text(s, copy, len);
 	free(copy);
-	return good ? "" : scan_error(s);
+	return good ? "" : json_scan_error(s);
 }
 
 struct text_case {
@@ -91,7 +91,7 @@ static void test_cases(void **state)
 		{ "\xef\xbb\xbf{}", "column 1: expected a value" },
 		{ "[\v1]", "column 2: expected a value" },
 	};
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -106,13 +106,13 @@ static void test_cases(void **state)
 	assert_string_equal(said(s, "[\0]", 3), "column 2: expected a value");
 	assert_string_equal(said(s, "[\"\0\"]", 5), "column 3: a control byte in a string");
 	assert_string_equal(said(s, "{}\0", 3), "column 3: more than one value");
-	scan_free(s);
+	json_scan_free(s);
 }
 
 /* Which bytes a string may have as they are. */
 static void test_bytes(void **state)
 {
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 
 	(void)state;
 	for (int c = 0; c < 256; c++) {
@@ -123,13 +123,13 @@ static void test_bytes(void **state)
 		assert_int_equal(!*said(s, text, 5), good);
 		assert_null(oracle_disagrees(s, text, 5));
 	}
-	scan_free(s);
+	json_scan_free(s);
 }
 
 /* A name in a message: never longer than fits, never half a character. */
 static void test_long_names(void **state)
 {
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 	struct buf text = { 0 };
 	const char *why;
 
@@ -145,12 +145,12 @@ static void test_long_names(void **state)
 	assert_true(oracle_utf8(why, strlen(why)));
 	assert_non_null(strstr(why, "duplicate name "));
 	buf_free(&text);
-	scan_free(s);
+	json_scan_free(s);
 }
 
 static void test_nesting(void **state)
 {
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 
 	(void)state;
 	for (size_t deep = 30; deep < 35; deep++)
@@ -172,14 +172,14 @@ static void test_nesting(void **state)
 		}
 	assert_string_equal(said(s, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 40),
 			    "column 33: nested deeper than 32");
-	scan_free(s);
+	json_scan_free(s);
 }
 
 /* Names that a hash without a secret would all throw together, or not tell apart. */
 static void test_many_names(void **state)
 {
 	enum { MANY = 100000 };
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 	char twice[64];
 
 	(void)state;
@@ -198,13 +198,13 @@ static void test_many_names(void **state)
 		assert_string_equal(said(s, text.data, text.len), round ? twice : "");
 		if (!round) {
 			copy = strdup(text.data);
-			assert_string_equal(scan_member(scan_text(s, copy, text.len),
-							"99999")->key, "99999");
+			assert_string_equal(json_scan_member(json_scan_text(s, copy, text.len),
+							     "99999")->key, "99999");
 			free(copy);
 		}
 		buf_free(&text);
 	}
-	scan_free(s);
+	json_scan_free(s);
 }
 
 /* One of each kind that dumps have, and some that they do not. */
@@ -263,7 +263,7 @@ static size_t mutate(char *text, size_t len, size_t room)
 static void test_mutations(void **state)
 {
 	enum { ROUNDS = 60000, ROOM = 1024 };
-	struct scan *s = scan_new(ORACLE_NESTING);
+	struct json_scan *s = json_scan_new(ORACLE_NESTING);
 	unsigned int taken = 0, twice = 0;
 	char text[ROOM];
 
@@ -284,7 +284,7 @@ static void test_mutations(void **state)
 		taken += !*wrong;
 		twice += !!strstr(wrong, "duplicate");
 	}
-	scan_free(s);
+	json_scan_free(s);
 	/* all ways are tried */
 	assert_in_range(taken, ROUNDS / 20, ROUNDS * 19 / 20);
 	assert_in_range(twice, 10, ROUNDS / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "dump/scan.h"
+#include "dump/json_scan.h"
 
 #include <json-c/json_tokener.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "lib/die.h"
 #include "lib/utf8.h"
 
-struct scan {
-	struct scan_value *values;
+struct json_scan {
+	struct json_value *values;
 	size_t n, room;
 	uint32_t *slots;		/* of one object: see same_names() */
 	size_t slots_room;
@@ -24,9 +24,9 @@ struct scan {
 	char error[160];
 };
 
-struct scan *scan_new(unsigned int nesting)
+struct json_scan *json_scan_new(unsigned int nesting)
 {
-	struct scan *s = xcalloc(1, sizeof(*s));
+	struct json_scan *s = xcalloc(1, sizeof(*s));
 
 	s->nesting = nesting;
 	s->strings = json_tokener_new();
@@ -39,7 +39,7 @@ struct scan *scan_new(unsigned int nesting)
 	return s;
 }
 
-void scan_free(struct scan *s)
+void json_scan_free(struct json_scan *s)
 {
 	if (!s)
 		return;
@@ -49,17 +49,17 @@ void scan_free(struct scan *s)
 	free(s);
 }
 
-const char *scan_error(const struct scan *s)
+const char *json_scan_error(const struct json_scan *s)
 {
 	return s->error;
 }
 
-struct scan_value *scan_member(struct scan_value *object, const char *key)
+struct json_value *json_scan_member(struct json_value *object, const char *key)
 {
 	size_t len = strlen(key);
-	struct scan_value *v;
+	struct json_value *v;
 
-	scan_for_each(v, object)
+	json_for_each(v, object)
 		if (v->key_len == len && !memcmp(v->key, key, len))
 			return v;
 	return NULL;
@@ -67,7 +67,7 @@ struct scan_value *scan_member(struct scan_value *object, const char *key)
 
 /* Set the error at p; return false. */
 static bool __attribute__((format(printf, 3, 4)))
-wrong(struct scan *s, const char *p, const char *fmt, ...)
+wrong(struct json_scan *s, const char *p, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -90,7 +90,7 @@ wrong(struct scan *s, const char *p, const char *fmt, ...)
  * Return a hash: a polynomial at a secret point, modulo 2^31 - 1, so that nobody can choose
  * names that collide.  secret < 2^29 keeps h below 2^32.
  */
-static uint32_t hash(const struct scan *s, const struct scan_value *v)
+static uint32_t hash(const struct json_scan *s, const struct json_value *v)
 {
 	uint64_t h = v->key_len;
 
@@ -101,13 +101,13 @@ static uint32_t hash(const struct scan *s, const struct scan_value *v)
 	return (uint32_t)h;
 }
 
-static bool same_name(const struct scan_value *a, const struct scan_value *b)
+static bool same_name(const struct json_value *a, const struct json_value *b)
 {
 	return a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len);
 }
 
 /* Return the number of bytes of a name to show, in whole characters. */
-static int some(const struct scan_value *v)
+static int some(const struct json_value *v)
 {
 	size_t n = 0, next;
 
@@ -118,17 +118,17 @@ static int some(const struct scan_value *v)
 	return (int)n;
 }
 
-static bool scan_duplicate(struct scan *s, const struct scan_value *v)
+static bool scan_duplicate(struct json_scan *s, const struct json_value *v)
 {
 	wrong(s, v->key - 1, "duplicate name \"%.*s\"", some(v), v->key);
 	return true;
 }
 
 /* Return whether two members have the same name, and set the error. */
-static bool same_names(struct scan *s, struct scan_value *object)
+static bool same_names(struct json_scan *s, struct json_value *object)
 {
 	size_t slots = 4;
-	struct scan_value *v;
+	struct json_value *v;
 
 	if (object->len < 2)
 		return false;
@@ -140,7 +140,7 @@ static bool same_names(struct scan *s, struct scan_value *object)
 		s->slots_room = slots;
 	}
 	memset(s->slots, 0, slots * sizeof(*s->slots));
-	scan_for_each(v, object) {
+	json_for_each(v, object) {
 		size_t i = hash(s, v) & (slots - 1);
 
 		for (; s->slots[i]; i = (i + 1) & (slots - 1))
@@ -153,9 +153,9 @@ static bool same_names(struct scan *s, struct scan_value *object)
 
 /* Values ------------------------------------------------------------------------------ */
 
-static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key_len);
+static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, uint32_t key_len);
 
-static struct scan_value *scan_add(struct scan *s)
+static struct json_value *json_scan_add(struct json_scan *s)
 {
 	if (s->n == s->room) {
 		s->room = s->room ? 2 * s->room : 256;
@@ -164,7 +164,7 @@ static struct scan_value *scan_add(struct scan *s)
 	return &s->values[s->n++];
 }
 
-static void skip_blanks(struct scan *s)
+static void skip_blanks(struct json_scan *s)
 {
 	while (*s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n')
 		s->at++;
@@ -176,7 +176,7 @@ static bool is_digit(char c)
 }
 
 /* Move past a backslash and its escape. */
-static bool skip_escape(struct scan *s, char **p)
+static bool skip_escape(struct json_scan *s, char **p)
 {
 	char c = (*p)[1];
 
@@ -194,7 +194,7 @@ static bool skip_escape(struct scan *s, char **p)
 }
 
 /* Decode a string with escapes by json-c; they are rare, and never become longer. */
-static bool scan_decode(struct scan *s, char *text, uint32_t *len)
+static bool json_scan_decode(struct json_scan *s, char *text, uint32_t *len)
 {
 	struct json_object *o;
 
@@ -216,7 +216,7 @@ static const bool special[256] = {
 	[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x80 ... 0xff] = true,
 };
 
-static bool scan_string(struct scan *s, char **text, uint32_t *len)
+static bool json_scan_string(struct json_scan *s, char **text, uint32_t *len)
 {
 	char *start = ++s->at, *p = start;
 	bool escapes = false;
@@ -243,13 +243,13 @@ static bool scan_string(struct scan *s, char **text, uint32_t *len)
 	s->at = p + 1;
 	*text = start;
 	*len = (uint32_t)(p - start);
-	if (escapes && !scan_decode(s, start, len))
+	if (escapes && !json_scan_decode(s, start, len))
 		return false;
 	start[*len] = '\0';
 	return true;
 }
 
-static bool skip_digits(struct scan *s)
+static bool skip_digits(struct json_scan *s)
 {
 	if (!is_digit(*s->at))
 		return wrong(s, s->at, "expected a digit");
@@ -258,11 +258,11 @@ static bool skip_digits(struct scan *s)
 	return true;
 }
 
-static bool scan_json_number(struct scan *s, struct scan_value *v)
+static bool json_scan_number(struct json_scan *s, struct json_value *v)
 {
 	char *start = s->at;
 
-	v->type = SCAN_INT;
+	v->type = JSON_INT;
 	if (*s->at == '-')
 		s->at++;
 	if (*s->at == '0')
@@ -270,13 +270,13 @@ static bool scan_json_number(struct scan *s, struct scan_value *v)
 	else if (!skip_digits(s))
 		return false;
 	if (*s->at == '.') {
-		v->type = SCAN_REAL;
+		v->type = JSON_REAL;
 		s->at++;
 		if (!skip_digits(s))
 			return false;
 	}
 	if (*s->at == 'e' || *s->at == 'E') {
-		v->type = SCAN_REAL;
+		v->type = JSON_REAL;
 		s->at++;
 		if (*s->at == '+' || *s->at == '-')
 			s->at++;
@@ -288,10 +288,10 @@ static bool scan_json_number(struct scan *s, struct scan_value *v)
 	return true;
 }
 
-static bool scan_json_word(struct scan *s, struct scan_value *v)
+static bool json_scan_word(struct json_scan *s, struct json_value *v)
 {
-	static const struct { const char *word; enum scan_type type; } words[] = {
-		{ "true", SCAN_TRUE }, { "false", SCAN_FALSE }, { "null", SCAN_NULL },
+	static const struct { const char *word; enum json_value_type type; } words[] = {
+		{ "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL },
 	};
 	char *p = s->at;
 
@@ -310,7 +310,7 @@ static bool scan_json_word(struct scan *s, struct scan_value *v)
 }
 
 /* Move past one of two characters and set which. */
-static bool scan_either(struct scan *s, char more, char end, bool *ended)
+static bool json_scan_either(struct json_scan *s, char more, char end, bool *ended)
 {
 	skip_blanks(s);
 	*ended = *s->at == end;
@@ -320,7 +320,7 @@ static bool scan_either(struct scan *s, char more, char end, bool *ended)
 	return true;
 }
 
-static bool scan_array(struct scan *s, unsigned int depth, size_t self)
+static bool json_scan_array(struct json_scan *s, unsigned int depth, size_t self)
 {
 	bool ended;
 
@@ -329,14 +329,14 @@ static bool scan_array(struct scan *s, unsigned int depth, size_t self)
 	ended = *s->at == ']';
 	s->at += ended;
 	while (!ended) {
-		if (!scan_any(s, depth + 1, NULL, 0) || !scan_either(s, ',', ']', &ended))
+		if (!json_scan_any(s, depth + 1, NULL, 0) || !json_scan_either(s, ',', ']', &ended))
 			return false;
 		s->values[self].len++;
 	}
 	return true;
 }
 
-static bool scan_object(struct scan *s, unsigned int depth, size_t self)
+static bool json_scan_object(struct json_scan *s, unsigned int depth, size_t self)
 {
 	bool ended;
 
@@ -351,45 +351,46 @@ static bool scan_object(struct scan *s, unsigned int depth, size_t self)
 		skip_blanks(s);
 		if (*s->at != '"')
 			return wrong(s, s->at, "expected a name in quotes");
-		if (!scan_string(s, &key, &len))
+		if (!json_scan_string(s, &key, &len))
 			return false;
 		skip_blanks(s);
 		if (*s->at != ':')
 			return wrong(s, s->at, "expected ':'");
 		s->at++;
-		if (!scan_any(s, depth + 1, key, len) || !scan_either(s, ',', '}', &ended))
+		if (!json_scan_any(s, depth + 1, key, len) ||
+		    !json_scan_either(s, ',', '}', &ended))
 			return false;
 		s->values[self].len++;
 	}
 	return true;
 }
 
-static bool scan_any(struct scan *s, unsigned int depth, char *key, uint32_t key_len)
+static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, uint32_t key_len)
 {
 	size_t self = s->n;
-	struct scan_value *v = scan_add(s);
+	struct json_value *v = json_scan_add(s);
 	bool good;
 
-	*v = (struct scan_value){ .key = key, .key_len = key_len, .size = 1 };
+	*v = (struct json_value){ .key = key, .key_len = key_len, .size = 1 };
 	skip_blanks(s);
 	if (depth == s->nesting)
 		return wrong(s, s->at, "nested deeper than %u", s->nesting);
 	if (*s->at == '"') {
-		v->type = SCAN_STRING;
-		return scan_string(s, &v->text, &v->len);
+		v->type = JSON_STRING;
+		return json_scan_string(s, &v->text, &v->len);
 	}
 	if (*s->at == '-' || is_digit(*s->at))
-		return scan_json_number(s, v);
+		return json_scan_number(s, v);
 	if (*s->at != '{' && *s->at != '[')
-		return scan_json_word(s, v);
-	v->type = *s->at == '{' ? SCAN_OBJECT : SCAN_ARRAY;
-	good = *s->at == '{' ? scan_object(s, depth, self) : scan_array(s, depth, self);
+		return json_scan_word(s, v);
+	v->type = *s->at == '{' ? JSON_OBJECT : JSON_ARRAY;
+	good = *s->at == '{' ? json_scan_object(s, depth, self) : json_scan_array(s, depth, self);
 	v = &s->values[self];	/* realloc() may have moved it */
 	v->size = (uint32_t)(s->n - self);
-	return good && !(v->type == SCAN_OBJECT && same_names(s, v));
+	return good && !(v->type == JSON_OBJECT && same_names(s, v));
 }
 
-struct scan_value *scan_text(struct scan *s, char *text, size_t len)
+struct json_value *json_scan_text(struct json_scan *s, char *text, size_t len)
 {
 	s->n = 0;
 	s->start = s->at = text;
@@ -399,7 +400,7 @@ struct scan_value *scan_text(struct scan *s, char *text, size_t len)
 		wrong(s, text, "longer than 2 GiB");
 		return NULL;
 	}
-	if (!scan_any(s, 0, NULL, 0))
+	if (!json_scan_any(s, 0, NULL, 0))
 		return NULL;
 	skip_blanks(s);
 	if (s->at != s->end) {
