@@ -108,6 +108,36 @@ one_line_with() {
 	run "$PEVTRACE" "$dir/plain"
 	[ "$status" -eq 2 ]
 	one_line_with "$dir/plain"
+	# a mistyped command leaves older outputs as they are
+	echo older | tee "$dir/text" >"$dir/dump"
+	for command in no-such-command-here "$dir/no-such-file"; do
+		run "$PEVTRACE" -o "$dir/text" --json="$dir/dump" "$command"
+		[ "$status" -eq 2 ]
+		one_line_with "cannot run '$command'"
+		[ "$(cat "$dir/text" "$dir/dump")" = "older
+older" ]
+	done
+}
+
+@test "in a user namespace without a mapping -o /dev/null works" {
+	unshare -U true || skip "no user namespaces"
+	run unshare -U "$PEVTRACE" -o /dev/null sh -c 'echo ran'
+	[ "$status" -eq 0 ]
+	[ "$output" = ran ]
+}
+
+@test "what is no dump is named" {
+	run "$PEVTRACE" decode "$dir"
+	[ "$status" -eq 2 ]
+	one_line_with "cannot read '$dir': Is a directory"
+	echo '{}' | gzip >"$dir/packed"
+	run "$PEVTRACE" report -o "$dir/page" "$dir/packed"
+	[ "$status" -eq 2 ]
+	one_line_with "not a dump: gzip data; decompress it with gunzip"
+	[ ! -e "$dir/page" ]
+	run "$PEVTRACE" codegen "$PEVTRACE"
+	[ "$status" -eq 2 ]
+	one_line_with "not a dump: an ELF file"
 }
 
 @test "pids that cannot be traced" {

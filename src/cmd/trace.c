@@ -586,6 +586,10 @@ static int live_run_verb(void *state, const struct verb_args *args)
 	int status = 0;
 
 	trace_check(&l->options, args);
+	if (l->options.argv && trace_find(l->options.argv[0])) {
+		options_free(&l->options);
+		return EXIT_TROUBLE;
+	}
 	machine_live(&l->machine, l->options.symbols || l->options.stacks);
 	injections_begin(l->options.inject, l->machine.host);
 	begun = written = views_start_here(&l->views, &l->session, &l->options,

@@ -2,10 +2,12 @@
 /* Launching a program under trace, with everything that pevtrace inherited. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/buf.h"
 #include "lib/child.h"
 #include "lib/die.h"
 #include "trace/proc.h"
@@ -112,6 +114,42 @@ static const char *exec_advice(const char *file, int err)
 	return "";
 }
 
+static int warn_exec(const char *file, int err)
+{
+	warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
+	return err;
+}
+
+/* Return 0 if execvp() would find the file in PATH, or ENOENT. */
+static int find_in_path(const char *file)
+{
+	const char *path = getenv("PATH");
+	char *dirs = xstrdup(path ? path : "/bin:/usr/bin"), *rest = dirs, *dir;
+	struct buf name = { 0 };
+	int err = ENOENT;
+
+	while (err && (dir = strsep(&rest, ":"))) {
+		buf_reset(&name);
+		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
+		if (!access(buf_str(&name), F_OK) || errno != ENOENT)
+			err = 0;
+	}
+	buf_free(&name);
+	free(dirs);
+	return err;
+}
+
+int trace_find(const char *file)
+{
+	int err = 0;
+
+	if (!strchr(file, '/'))
+		err = find_in_path(file);
+	else if (access(file, F_OK) && errno == ENOENT)
+		err = ENOENT;
+	return err ? warn_exec(file, err) : 0;
+}
+
 /* Warn of what the child reported; return 0, or the errno of its exec. */
 static int read_report(struct tracer *t, struct launch *l, struct task *task)
 {
@@ -120,9 +158,7 @@ static int read_report(struct tracer *t, struct launch *l, struct task *task)
 
 	while (read(l->report[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
 		if (error.at == AT_EXEC) {
-			err = error.err;
-			warn("cannot run '%s': %s%s", l->argv[0], strerror(err),
-			     exec_advice(l->argv[0], err));
+			err = warn_exec(l->argv[0], error.err);
 			continue;
 		}
 		if (task)
