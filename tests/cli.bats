@@ -133,11 +133,11 @@ older" ]
 	echo '{}' | gzip >"$dir/packed"
 	run "$PEVTRACE" report -o "$dir/page" "$dir/packed"
 	[ "$status" -eq 2 ]
-	one_line_with "not a dump: gzip data; decompress it with gunzip"
+	one_line_with "not a dump of pevtrace: gzip data; decompress it with gunzip"
 	[ ! -e "$dir/page" ]
 	run "$PEVTRACE" codegen "$PEVTRACE"
 	[ "$status" -eq 2 ]
-	one_line_with "not a dump: an ELF file"
+	one_line_with "not a dump of pevtrace: an ELF file"
 }
 
 @test "pids that cannot be traced" {

@@ -314,6 +314,20 @@ def open_event(group, bits):
 open_event(open_event(-1, 0), 4)
 """
 
+NO_PMU = """
+import ctypes, struct
+attr = struct.pack("<II120x", 0x7ffffff0, 128)
+ctypes.CDLL(None).syscall(298, attr, 0, -1, -1, 0)
+"""
+
+def test_no_pmu(tap, tmp):
+	"""Rights that the caller may lack do not hide the rule of another error."""
+	dump, _ = record(tmp, "no_pmu", [sys.executable, "-c", NO_PMU])
+	call, = calls_of(lines_of(dump))
+	p = Page(report(dump)[1].decode())
+	tap.ok(call.get("error") == "ENOENT" and "rule no_pmu" in p.rows["failures"][1][2],
+	       "ENOENT of an unknown type: its rule", [call.get("error"), p.rows["failures"]])
+
 def test_unread(tap, tmp):
 	"""A leader whose attr the dump has not: no member of it is taken for 0."""
 	dump, _ = record(tmp, "unread", [sys.executable, "-c", GROUP])
@@ -502,6 +516,7 @@ def test_perf(tap, tmp, tracefs):
 def own_tests(tap, tmp):
 	return [("demo", lambda: test_demo(tap, tmp)),
 		("attrs", lambda: test_attrs(tap, tmp)),
+		("no PMU", lambda: test_no_pmu(tap, tmp)),
 		("unread", lambda: test_unread(tap, tmp)),
 		("hostile", lambda: test_hostile(tap, tmp)),
 		("chrome", lambda: test_chrome(tap, tmp)),

@@ -178,15 +178,15 @@ static const char *reader_other_format(FILE *f)
 	case '{': case ' ': case '\t': case '\r': case '\n':
 		return NULL;
 	case 0x1f:
-		return "not a dump: gzip data; decompress it with gunzip";
+		return ": gzip data; decompress it with gunzip";
 	case 0x28:
-		return "not a dump: zstd data; decompress it with unzstd";
+		return ": zstd data; decompress it with unzstd";
 	case 0xfd:
-		return "not a dump: xz data; decompress it with unxz";
+		return ": xz data; decompress it with unxz";
 	case 0x7f:
-		return "not a dump: an ELF file; pevtrace --json=DUMP records one";
+		return ": an ELF file; pevtrace --json=DUMP records one";
 	default:
-		return "not a dump; pevtrace --json=DUMP records one";
+		return "; pevtrace --json=DUMP records one";
 	}
 }
 
@@ -200,7 +200,10 @@ struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 	r->path = path;
 	wrong = reader_other_format(f);
 	if (wrong) {
-		warn("cannot read '%s': %s", path, wrong);
+		if (ferror(f))
+			warn("cannot read '%s': %s", path, wrong);
+		else
+			warn("%s:1: not a dump of pevtrace%s", path, wrong);
 		free(r);
 		return NULL;
 	}

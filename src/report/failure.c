@@ -46,17 +46,22 @@ static void add_refusing_rule(const struct rule_desc *d, const char *before, str
 	buf_adds(out, "</span>");
 }
 
-/* Return the rule that refuses the call, for a caller with all rights, or else with none. */
+/*
+ * Return the rule that refuses the call, for a caller with all rights, or else with none.
+ * Set *v to the verdict for the first: a missing right is no reason for another error.
+ */
 static const struct rule_desc *find_refusal(struct rule_ask *ask, struct rule_facts *f, int error,
 					    struct rule_verdict *v)
 {
+	struct rule_verdict none;
+
 	rules_judge(ask, v);
 	if (v->rule && v->error == error)
 		return v->rule;
 	f->machine.caps = 0;
 	f->machine.paranoid = PARANOID_MOST;
-	rules_judge(ask, v);
-	return v->rule && v->error == error ? v->rule : NULL;
+	rules_judge(ask, &none);
+	return none.rule && none.error == error ? none.rule : NULL;
 }
 
 /* Return the first rule with that error that the dump does not decide, or NULL. */
