@@ -504,7 +504,7 @@ def test_told(tap, tmp):
 # ---- words ------------------------------------------------------------------------------------
 
 # Sections whose rows describe names defined in other sections.
-ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%told", "%unsaid",
+ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented",
 		"%exceptions")
 
 def names_of_tables():

@@ -68,7 +68,7 @@ setup() {
 		%refusals
 		two|-|EINVAL|Something is wrong
 		one|I_ONE|EPERM|Not allowed
-		%unsaid
+		%undocumented
 		one_claim|word,a phrase
 		%takers
 		I_TWO|kind!=C_RED|4.7|Red ones do not

@@ -259,8 +259,8 @@ FNR == 1 {
 		section = "pmus"
 	else if (word[1] == "%rules" && n == 1)
 		section = "rules"
-	else if ((word[1] == "%parts" || word[1] == "%told" || \
-		  word[1] == "%unsaid" || word[1] == "%exceptions") && n == 1)
+	else if ((word[1] == "%parts" || word[1] == "%cause_words" || \
+		  word[1] == "%undocumented" || word[1] == "%exceptions") && n == 1)
 		section = substr(word[1], 2)
 	else if (word[1] == "%claims" && n == 1)
 		section = "claims"
@@ -325,7 +325,7 @@ section == "rules" {
 }
 
 # Rows of a name and a text, of a section each.
-section == "parts" || section == "told" || section == "unsaid" || section == "exceptions" {
+section == "parts" || section == "cause_words" || section == "undocumented" || section == "exceptions" {
 	if (columns(2))
 		pair_row(section)
 	next
@@ -680,9 +680,9 @@ function check_claims(	c)
 	for (c = 1; c <= nclaims; c++)
 		if (!claim_nsteps[c])
 			fail(claim_at[c], "claim " claim_name[c] " has no experiment")
-	for (c = 1; c <= npairs["unsaid"]; c++)
-		if (!(pair_name["unsaid", c] in claim_no))
-			fail(pair_at["unsaid", c], "unknown claim " pair_name["unsaid", c])
+	for (c = 1; c <= npairs["undocumented"]; c++)
+		if (!(pair_name["undocumented", c] in claim_no))
+			fail(pair_at["undocumented", c], "unknown claim " pair_name["undocumented", c])
 }
 
 function step_row(	i)
@@ -960,9 +960,9 @@ function check_rules(	r, n, i, a)
 			if (!rule_field(a[i]))
 				fail(rule_at[r], "unknown field " a[i])
 	}
-	for (i = 1; i <= npairs["told"]; i++)
-		if (!(pair_name["told", i] in rule_no))
-			fail(pair_at["told", i], "unknown rule " pair_name["told", i])
+	for (i = 1; i <= npairs["cause_words"]; i++)
+		if (!(pair_name["cause_words", i] in rule_no))
+			fail(pair_at["cause_words", i], "unknown rule " pair_name["cause_words", i])
 }
 
 # A term is a constant, an ioctl, a call, LAYOUT.MEMBER or CALL.ARGUMENT.
@@ -1275,8 +1275,8 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	}
 	print "};" > f
 	write_pairs(f, "parts", "part_descs")
-	write_pairs(f, "told", "told_descs")
-	write_pairs(f, "unsaid", "unsaid_descs")
+	write_pairs(f, "cause_words", "cause_word_descs")
+	write_pairs(f, "undocumented", "undocumented_descs")
 	write_pairs(f, "exceptions", "exception_descs")
 	write_claims(f)
 

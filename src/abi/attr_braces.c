@@ -51,7 +51,7 @@ static bool braces_value(struct text_cursor *c, char *value, size_t *len,
 		if (depth < 0)
 			break;
 		if (*len + 2 >= VALUE_MAX)
-			return text_cursor_fail(c, "a value of more than %d bytes",
+			return text_cursor_fail(c, "a value is longer than %d bytes",
 						VALUE_MAX);
 		value[(*len)++] = ch;
 		c->at++;
@@ -99,7 +99,7 @@ static bool braces_member(struct text_cursor *c, struct attr_text *out)
 	size_t n = take_key(c, &key), len;
 
 	if (!n)
-		return text_cursor_fail(c, "member=value was expected at '%.*s'",
+		return text_cursor_fail(c, "expected member=value at '%.*s'",
 					text_cursor_some(c), c->at);
 	if (n == 7 && !memcmp(key, "unknown", 7))
 		return attr_member_tail(c, out);
@@ -109,7 +109,6 @@ static bool braces_member(struct text_cursor *c, struct attr_text *out)
 	return attr_member_set(c, key, n, value, len, bits.at ? &bits : NULL, out);
 }
 
-/* Where the braces of an attr begin: the first word inside is a member. */
 const char *attr_find_braces(const char *from, const char *end)
 {
 	struct text_cursor c = { .at = from, .end = end };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The forms that attrs are printed in; each reads the next attr from c. */
+/* Readers of attrs in each format; they read the next attr from c. */
 #ifndef PEVTRACE_ABI_ATTR_FORMS_H
 #define PEVTRACE_ABI_ATTR_FORMS_H
 
@@ -8,26 +8,26 @@
 #include "abi/attr_text.h"
 #include "lib/scan_text.h"
 
-/* {type=..., size=..., ...}: pevtrace, strace, C's initializers. */
+/* Read {type=..., size=..., ...}: pevtrace, strace, initializers in C. */
 enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out);
 
-/* Where the braces of an attr begin, or NULL. */
+/* Return the brace that begins an attr, whose first word is a member, or NULL. */
 const char *attr_find_braces(const char *from, const char *end);
 
-/* "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
+/* Read "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
 enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out);
 
-/* perf -vv: names and values in columns, below "perf_event_attr:" if headed. */
+/* Read the columns of perf -vv, below "perf_event_attr:" if headed. */
 enum attr_read attr_next_columns(struct text_cursor *c, bool headed,
 				 struct attr_text *out);
 
-/* perf evlist -v: "name: type: 1, size: 128, ..." on a line. */
+/* Read a line of perf evlist -v: "name: type: 1, size: 128, ...". */
 enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out);
 
-/* Where the members begin in such a line, or NULL. */
+/* Return the start of the members in such a line, or NULL. */
 const char *attr_line_members(const char *at, const char *end);
 
-/* PERF_TEST_ATTR: "[event-1-0-5]" and type=1 and so on. */
+/* Read a section of PERF_TEST_ATTR: "[event-1-0-5]", type=1, ... */
 enum attr_read attr_next_section(struct text_cursor *c, struct attr_text *out);
 
 static inline bool text_ahead(const struct text_cursor *c, const char *what)

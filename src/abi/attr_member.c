@@ -54,7 +54,7 @@ static bool member_set_number(struct text_cursor *c, const struct field *f, uint
 	if (bits < 64)
 		v &= (1ULL << bits) - 1;
 	if (before && v && before != v)
-		return text_cursor_fail(c, "%s, or what shares its place, has two values: "
+		return text_cursor_fail(c, "two values for %s or a member of its union: "
 					"0x%llx and 0x%llx", f->name,
 					(unsigned long long)before, (unsigned long long)v);
 	if (v)
@@ -72,7 +72,7 @@ static bool member_set_range(struct text_cursor *c, const struct field *f,
 	if (!scan_number(&at, bits->end, SCAN_DECIMAL, &last) || bits->end - at < 2 ||
 	    memcmp(at, "..", 2) || (at += 2, !scan_number(&at, bits->end, SCAN_DECIMAL, &first)) ||
 	    last < first || last >= 8u * f->width)
-		return text_cursor_fail(c, "cannot tell which bits of %s these are", f->name);
+		return text_cursor_fail(c, "unknown range of bits of %s", f->name);
 	if (first && last - first < 63 && v >> (last - first + 1))
 		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more", f->name,
 					(unsigned int)(last - first + 1), last == first ? "" : "s",
@@ -99,7 +99,7 @@ static bool member_add_string(struct text_cursor *c, const struct field *f,
 	return member_set_number(c, f, addr, out);
 }
 
-/* "144": a number that stands alone; false when there is none. */
+/* Read a number that is a whole word, such as "144"; return false without one. */
 static bool member_take_number(struct text_cursor *c, uint64_t *v)
 {
 	const char *from = c->at;
@@ -122,7 +122,7 @@ static bool member_take(struct text_cursor *c, const char *what)
 	return true;
 }
 
-/* "{offset=144, bytes=0x0102}" */
+/* Read "{offset=144, bytes=0x0102}". */
 static bool take_run(struct text_cursor *c, struct attr_text *out)
 {
 	struct text_cursor hex = { .end = c->end };
@@ -131,7 +131,7 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 
 	if (!member_take(c, "{offset=") || !member_take_number(c, &offset) ||
 	    !member_take(c, ", bytes="))
-		return text_cursor_fail(c, "{offset=..., bytes=...} was expected at '%.*s'",
+		return text_cursor_fail(c, "expected {offset=..., bytes=...} at '%.*s'",
 					text_cursor_some(c), c->at);
 	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
 		return text_cursor_fail(c, "unknown bytes are behind %u and before %d",

@@ -76,7 +76,7 @@ enum attr_read attr_next_columns(struct text_cursor *c, bool headed,
 			break;
 		n = perf_key(c, &key);
 		if (!n) {
-			text_cursor_fail(c, "a member was expected at '%.*s'",
+			text_cursor_fail(c, "expected a member at '%.*s'",
 					 text_cursor_some(c), c->at);
 			return ATTR_BAD;
 		}
@@ -128,7 +128,7 @@ enum attr_read attr_next_line(struct text_cursor *c, struct attr_text *out)
 			n = perf_key(&line, &key);
 			if (!n || line.at == line.end || *line.at != ':') {
 				c->at = from;
-				text_cursor_fail(c, "member: value was expected");
+				text_cursor_fail(c, "expected member: value");
 				return ATTR_BAD;
 			}
 			line.at++;
@@ -163,7 +163,7 @@ static bool assignment(struct text_cursor *c, struct attr_text *out)
 
 	c->at += n;
 	if (!n || c->at == c->end || *c->at != '=')
-		return text_cursor_fail(c, "member=value was expected");
+		return text_cursor_fail(c, "expected member=value");
 	value = ++c->at;
 	while (c->at < c->end && !scan_is_blank(*c->at))
 		c->at++;

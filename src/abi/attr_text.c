@@ -85,7 +85,7 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 	case ATTR_UNKNOWN:
 		break;
 	}
-	text_cursor_fail(&r->in, "neither bytes nor an attr in a known form");
+	text_cursor_fail(&r->in, "unknown format: neither bytes nor an attr");
 	return ATTR_BAD;
 }
 

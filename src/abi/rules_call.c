@@ -174,7 +174,7 @@ int rule_max_stack(const struct rule_input *in)
 			  rule_get(in, ATTR_SAMPLE_MAX_STACK) > in->machine->max_stack);
 }
 
-/* 0: not for events; 1: not in an NMI; 2: everywhere. */
+/* Return 0: not usable for events; 1: not in an NMI; 2: everywhere. */
 static int clock_safety(uint64_t clockid)
 {
 	switch (clockid) {

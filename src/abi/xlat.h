@@ -295,7 +295,7 @@ const char *call_class_name(enum call_class class);
 
 /* Properties of a kind of PMU that sysfs does not show. */
 struct pmu_desc {
-	const char *name;	/* in sysfs; a * at the end stands for the rest */
+	const char *name;	/* in sysfs; a * at the end matches any rest */
 	uint64_t traits;	/* PMU_TRAIT_* */
 	uint32_t since;
 	const char *meaning;
@@ -335,8 +335,9 @@ struct pair_desc {
 	const char *text;
 };
 
-/* See %parts, %told, %unsaid and %exceptions in xlat/README.md. */
-extern const struct pair_desc part_descs[], told_descs[], unsaid_descs[], exception_descs[];
+/* See %parts, %cause_words, %undocumented and %exceptions in xlat/README.md. */
+extern const struct pair_desc part_descs[], cause_word_descs[], undocumented_descs[],
+			      exception_descs[];
 
 /* A statement of perf_event_open(2), and the experiment that tests it. */
 struct claim_desc {

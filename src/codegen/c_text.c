@@ -242,7 +242,7 @@ static void put_fixes(struct writer *w)
 	for (size_t i = 0; i < w->p->nattrs; i++) {
 		const struct c_program_attr *a = &w->p->attrs[i];
 		const struct c_attr *s = &a->source;
-		bool said = false;
+		bool written = false;
 
 		for (size_t k = 0; a->used && k < s->nstrings; k++)
 			buf_addf(w->out, "	%s%s.%s = (uintptr_t)%s;\n", a->name,
@@ -253,9 +253,9 @@ static void put_fixes(struct writer *w)
 
 			if (!word)
 				continue;
-			if (!said && s->unnamed.len)
+			if (!written && s->unnamed.len)
 				buf_addf(w->out, "	/* %s */\n", buf_str(&s->unnamed));
-			said = true;
+			written = true;
 			buf_addf(w->out, "	add_bits(&%s, %zu, 0x%llxULL);\n", a->name, at,
 				 (unsigned long long)word);
 		}

@@ -179,5 +179,5 @@ void c_program_write(struct c_program *p, struct buf *out)
 	buf_free(&members);
 	buf_free(&print);
 	buf_free(&table);
-	map_free(&w.said);
+	map_free(&w.written);
 }

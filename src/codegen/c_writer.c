@@ -6,7 +6,7 @@
 
 bool c_say(struct writer *w, const char *what, const char *more)
 {
-	return !map_set(&w->said, hash_text(hash_text(HASH_START, what), more), w);
+	return !map_set(&w->written, hash_text(hash_text(HASH_START, what), more), w);
 }
 
 void c_writer_line(struct writer *w, const char *text, const char *meaning)

@@ -21,7 +21,7 @@ struct writer {
 	int nchildren, nevents, nrings;
 	struct line *lines;
 	size_t nlines;
-	struct map said;		/* hashes of comments that were written */
+	struct map written;		/* hashes of comments that were written */
 };
 
 /* Return true the first time that it is called for a comment. */

@@ -151,7 +151,7 @@ pid_t claim_task_pid(struct claim_run *run);
 enum step_result claim_task_work(struct claim_run *run, const char *name, uint64_t n);
 void claim_task_end(struct claim_run *run);
 
-/* Text of the calls, as a trace shows them.  Return NULL if there is no memory. */
+/* Create the text of the calls, as a trace shows them.  Return NULL if out of memory. */
 struct claim_trace *claim_trace_new(struct claim_run *run);
 /* Leave calls out of the text until unmuted; a comment says so. */
 void claim_trace_mute(struct claim_trace *t, bool muted);

@@ -58,7 +58,7 @@ static bool has_prose(const char *words, const struct rule_desc *rule)
 static bool entry_covers(const struct conform *c, const struct page_entry *e,
 			 const struct rule_desc *rule)
 {
-	const char *words = tables_pair(told_descs, rule->name);
+	const char *words = tables_pair(cause_word_descs, rule->name);
 
 	/* a translation of an English word is not recognized: assume it is there */
 	if (words && strcmp(page_section(&c->page, e->section), "ERRORS") &&

@@ -9,7 +9,7 @@ static unsigned int digit_value(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
 }
 
-/* Return the digit at p in that base, or the base where there is none. */
+/* Return the digit at p in that base, or the base if it is no digit. */
 static unsigned int digit_at(const char *p, const char *end, unsigned int base)
 {
 	unsigned int d = p == end ? base : digit_value(*p);

@@ -12,7 +12,7 @@ enum { SCAN_C = 0, SCAN_DECIMAL = 10, SCAN_HEX = 16 };
 
 /*
  * Read digits at *at, up to end or, where that is NULL, up to the NUL, and move
- * *at behind them.  Return false where there is no digit (*at does not move) or
+ * *at behind them.  Return false without a digit (*at does not move) or if
  * the value exceeds 64 bits.  Neither blanks nor signs are skipped.
  */
 bool scan_number(const char **at, const char *end, unsigned int base, uint64_t *v);
@@ -50,7 +50,7 @@ static inline bool scan_is_word(char c)
 /* Return the length of the word at the front of a text that ends at end, or (NULL) at a NUL. */
 size_t scan_word(const char *at, const char *end);
 
-/* Return the first place from at on that is no blank; end where there is none. */
+/* Skip blanks; return the first other character, or end. */
 const char *scan_blanks(const char *at, const char *end);
 
 #endif

@@ -182,15 +182,15 @@ static void leave_out_ended(struct pollfd *fds, size_t n)
 static void go_on(struct measure *m)
 {
 	struct pollfd *fds = poll_set(m);
-	uint64_t told = m->from_ns, now;
+	uint64_t shown = m->from_ns, now;
 
 	while (now = clock_ns(), !is_over(m, now)) {
 		wait_for_more(m, fds, m->stream.n + 1);
 		leave_out_ended(fds, m->stream.n);
 		measure_look(m, false);
 		session_tick(&m->own_session.session, clock_ns());
-		if (m->progress && now - told >= NS) {
-			told = now;
+		if (m->progress && now - shown >= NS) {
+			shown = now;
 			m->progress(m, (double)(now - m->from_ns) / 1e9);
 		}
 	}

@@ -136,8 +136,8 @@ static unsigned int status_of(const struct call *c)
 }
 
 /*
- * The start of the line that ends a call: all of it, or "<... resumed>", or
- * nothing where that stands there already.
+ * Begin the line that ends a call: with its beginning, with "<... resumed>", or with nothing
+ * if the current line is still the call's.
  */
 static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
 {
@@ -273,13 +273,13 @@ static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns
 			 const char *exe, bool shown)
 {
 	struct text_view *v = text_self(view);
-	bool told = inflight_get(&v->pending, former);
+	bool in_call = inflight_get(&v->pending, former);
 	struct inflight *stale = inflight_rename(&v->pending, former, tid);
 	char text[4200];
 
 	if (stale)
 		pending_done(v, (struct pending *)stale);
-	if (!shown || told || !exe)
+	if (!shown || in_call || !exe)
 		return; /* the execve's own line shows it, or it is not to be shown */
 	snprintf(text, sizeof(text), "now runs %s", exe);
 	event_line(v, tid, ns, text);

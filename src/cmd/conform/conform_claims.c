@@ -47,7 +47,7 @@ static void undocumented_claim(struct conform_cmd *cmd, const struct claim_resul
 {
 	const struct claim_desc *d = r->claim;
 	const struct buf *source = &cmd->c.page.source;
-	const char *words = tables_pair(unsaid_descs, d->name);
+	const char *words = tables_pair(undocumented_descs, d->name);
 	struct finding *f;
 
 	if (!words || !claim_undocumented(d, buf_str(source), source->len, words))
