@@ -186,8 +186,8 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	add_started(o, f->start_ns + (uint64_t)f->real_offset);
 	dump_add_uint(o, "start_ns", f->start_ns);
 	dump_add_int(o, "real_offset_ns", f->real_offset);
-	dump_add_string(o, "warning", "holds command lines, paths and addresses of "
-		   "what was traced: look through it before you pass it on");
+	dump_add_string(o, "warning", "contains command lines, paths and addresses of "
+		   "the traced programs: review it before you share it");
 	dump_write(d, 0, o);
 }
 
