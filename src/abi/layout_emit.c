@@ -169,6 +169,8 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 		/* perf_event_open() checks these bits whatever sample_type says */
 		s->ops->note(s, "checked", "not ignored: extended registers require "
 			     "a PMU that has them");
+	else if (w->call && w->call->failed)
+		return; /* a kernel that does not know the member refuses it instead */
 	else if (c->op == COND_PMU)
 		sink_notef(s, "ignored", "ignored: needs the %s PMU", c->pmu);
 	else if (name)

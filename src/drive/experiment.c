@@ -48,6 +48,7 @@ struct run {
 	struct shared *shared;
 	uint64_t sample_type;
 	int fd, other, link;	/* link: see drive/turns.h */
+	int program;		/* argument of the ioctl; negative errno: not loaded */
 	pid_t task;
 	void *ring;
 	size_t ring_len;
@@ -191,7 +192,7 @@ static unsigned long experiment_ioctl_arg(const struct run *r, uint8_t *memory)
 	case IOCTL_ARG_FLAGS:
 		return 0;
 	case IOCTL_ARG_FD:
-		return (unsigned long)(x->bpf ? bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0) : r->other);
+		return (unsigned long)(x->bpf ? r->program : r->other);
 	case IOCTL_ARG_U64:
 		memcpy(memory, &period, sizeof(period));
 		break;
@@ -215,8 +216,14 @@ static void call_ioctl(struct run *r)
 {
 	uint8_t memory[ATTR_MAX] = { 0 }, before[ATTR_MAX];
 	const struct ioctl_desc *d = r->x->ioctl;
-	unsigned long arg = experiment_ioctl_arg(r, memory);
+	unsigned long arg;
 
+	r->program = r->x->bpf ? bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0) : -1;
+	if (r->x->bpf && r->program < 0) {
+		r->shared->seen.bpf_error = -r->program;
+		return;
+	}
+	arg = experiment_ioctl_arg(r, memory);
 	memcpy(before, memory, sizeof(memory));
 	if (ioctl(r->fd, sizeof(long) == 8 ? d->request : d->compat, arg))
 		r->shared->seen.ioctl_error = errno;

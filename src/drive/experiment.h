@@ -52,6 +52,7 @@ struct observed {
 	uint64_t traps, sig_data;
 	uint64_t members;	/* of the group that the other event leads */
 	int ioctl_error;	/* positive errno, or 0 */
+	int bpf_error;		/* of loading the ioctl's program: it was not called; or 0 */
 	bool wrote;		/* the ioctl wrote to what its argument points to */
 	bool backward;		/* data_head decreases */
 	uint64_t types;		/* bit N: there was a record of type N */

@@ -240,8 +240,11 @@ void features_try_cpu(struct features *fs, struct feature *f)
 
 /* ioctls -------------------------------------------------------------------------------- */
 
-/* Try the ioctl on an event that is opened disabled or not, before or after the work. */
-static void ioctl_on(struct feature *f, const struct feature_base *b, bool disabled,
+/*
+ * Try the ioctl on an event that is opened disabled or not, before or after the work.
+ * Return the error of loading its BPF program, or 0.
+ */
+static int ioctl_on(struct feature *f, const struct feature_base *b, bool disabled,
 		     struct experiment x)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
@@ -254,7 +257,9 @@ static void ioctl_on(struct feature *f, const struct feature_base *b, bool disab
 	x.len = b->len;
 	x.work = b->work;
 	if (!experiment_run(&x, &a) || a.error)
-		return;
+		return 0;
+	if (a.bpf_error)
+		return a.bpf_error;
 	if (a.ioctl_error) {
 		if (a.ioctl_error != ENOTTY)
 			f->known = FACT_YES;
@@ -262,7 +267,7 @@ static void ioctl_on(struct feature *f, const struct feature_base *b, bool disab
 			f->known = FACT_NO;
 		if (features_found(f, FEATURE_NO, b->name, NULL))
 			f->error = a.ioctl_error;
-		return;
+		return 0;
 	}
 	y = x;
 	y.ioctl = NULL;
@@ -270,12 +275,14 @@ static void ioctl_on(struct feature *f, const struct feature_base *b, bool disab
 		features_found(f, FEATURE_YES, b->name, NULL);
 	else
 		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
+	return 0;
 }
 
 void features_try_ioctl(struct features *fs, struct feature *f)
 {
 	const struct ioctl_desc *d = f->what;
 	bool takes_fd = d->arg == IOCTL_ARG_FD;
+	int error;
 
 	/* bits 0 to 2 of i: after the work, opened disabled, with a BPF program */
 	for (size_t i = 0; i < 8 * fs->nbases && f->result != FEATURE_YES; i++) {
@@ -287,7 +294,9 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 
 		if (b->error || b->probe || (x.bpf && (!takes_fd || fs->bpf_error)))
 			continue;
-		ioctl_on(f, b, i & 2, x);
+		error = ioctl_on(f, b, i & 2, x);
+		if (error)
+			fs->bpf_error = error;
 	}
 	if (takes_fd && f->result == FEATURE_NO && f->error != ENOTTY && fs->bpf_error) {
 		f->result = FEATURE_UNTRIED;
