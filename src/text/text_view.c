@@ -301,6 +301,8 @@ static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_en
 	output_done(v->out, tid);
 }
 
+/* The view ------------------------------------------------------------------- */
+
 static const struct view_ops ops = {
 	.born = text_on_born,
 	.enter = text_on_enter,
