@@ -173,22 +173,22 @@ wrong() {
 	done <"$dir/awks"
 	# all of these are one double
 	wrong 4 "not sorted" 's/8000000000000000/8000000000000002/'
-	wrong 4 "stands twice" 's/8000000000000000/8000000000000001/'
+	wrong 4 "is defined twice" 's/8000000000000000/8000000000000001/'
 	# more than a double holds has to be hexadecimal
 	wrong 2 "not a 64-bit value" "2s/10${tab}/9007199254740993${tab}/"
 }
 
-@test "a name that stands twice" {
-	wrong 4 "C_RED stands twice" 's/C_BLUE/C_RED/'
-	wrong 12 "stands twice" "s/^size/kind/"
-	wrong 19 "I_ONE stands twice" 's/^I_TWO/I_ONE/'
-	wrong 22 "call one stands twice" 's/^two\(.read\)/one\1/'
-	wrong 6 "table colour stands twice" 's/%table bits/%table colour/'
+@test "a name that is defined twice" {
+	wrong 4 "C_RED is defined twice" 's/C_BLUE/C_RED/'
+	wrong 12 "is defined twice" "s/^size/kind/"
+	wrong 19 "I_ONE is defined twice" 's/^I_TWO/I_ONE/'
+	wrong 22 "call one is defined twice" 's/^two\(.read\)/one\1/'
+	wrong 6 "table colour is defined twice" 's/%table bits/%table colour/'
 }
 
-@test "a value that stands twice" {
-	wrong 3 "value 0 stands twice" 's/alias/-/'
-	wrong 19 "number 0x2400 stands twice" 's/2401/2400/g'
+@test "a value that is defined twice" {
+	wrong 3 "value 0 is defined twice" 's/alias/-/'
+	wrong 19 "number 0x2400 is defined twice" 's/2401/2400/g'
 }
 
 @test "a missing column" {
@@ -240,7 +240,7 @@ wrong() {
 	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}1<<64/"
 	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}010/"
 	wrong 2 "not a 64-bit value" "2s/${tab}0/${tab}two/;2s/two/2+2/"
-	wrong 2 "described by itself" "2s/${tab}0/${tab}C_RED/"
+	wrong 2 "defined by itself" "2s/${tab}0/${tab}C_RED/"
 	wrong 2 "not a release" '2s/2.6.31/2/'
 	wrong 8 "outside its mask" '8s/2&6/2\&4/'
 	wrong 15 "no such bits" '15s/:0/:64/'
@@ -263,7 +263,7 @@ wrong() {
 @test "PMUs and rules that are wrong" {
 	wrong 30 "unknown word hard" '30s/core/hard/'
 	wrong 30 "not the name of a PMU" '30s/cpu_/cpu-/'
-	wrong 33 "rule first stands twice" '33s/second/first/'
+	wrong 33 "rule first is defined twice" '33s/second/first/'
 	wrong 32 "not a name" '32s/first/First/'
 	wrong 32 "unknown error C_GREEN" '32s/C_BLUE/C_GREEN/'
 	wrong 32 "unknown word attrs" '32s/attr/attrs/'
@@ -274,7 +274,7 @@ wrong() {
 }
 
 @test "claims that are wrong" {
-	wrong 42 "claim one_claim stands twice" '42s/two_claims/one_claim/'
+	wrong 42 "claim one_claim is defined twice" '42s/two_claims/one_claim/'
 	wrong 40 "not a name" '40s/one/One/'
 	wrong 42 "not a span" '42s/6.2/6.2..6.3/'
 	wrong 40 "not a release" '40s/2.6.31/2/'
@@ -286,15 +286,15 @@ wrong() {
 }
 
 @test "steps, terms, refusals and takers that are wrong" {
-	wrong 46 "fn_a stands twice" '46s/fn_b/fn_a/'
+	wrong 46 "fn_a is defined twice" '46s/fn_b/fn_a/'
 	wrong 47 "not a step and a function" '47s/stop/Stop/'
 	wrong 47 "unknown step kind arm" '47s/x86/arm/'
-	wrong 47 "stands in two places" '46s/go/halt/;47s/stop/go/'
+	wrong 47 "is defined in two places" '46s/go/halt/;47s/stop/go/'
 	wrong 49 "unknown term C_GREEN" '49s/C_BLUE/C_GREEN/'
 	wrong 49 "unknown step jump" '49s/stop/jump/'
 	wrong 50 "unknown term paint.sort" '50s/size/sort/'
 	wrong 51 "unknown term perf_event_open.which" '51s/what/which/'
-	wrong 52 "term C_BLUE stands twice" '52s/I_ONE/C_BLUE/'
+	wrong 52 "term C_BLUE is defined twice" '52s/I_ONE/C_BLUE/'
 	wrong 54 "unknown call none" '54s/two/none/'
 	wrong 54 "not an error: WRONG" '54s/EINVAL/WRONG/'
 	wrong 55 "unknown ioctl I_ZERO" '55s/I_ONE/I_ZERO/'

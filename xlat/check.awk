@@ -52,7 +52,7 @@ nfile == 1 {
 }
 
 # Enumerators and members: any other word that the text has.  Macros are
-# expanded there, so a name of ours can only stand where it is made or used.
+# expanded there, so a project name occurs only where it is defined or used.
 {
 	line = $0
 	if (match(line, /^(struct|union) [a-z_0-9]+ \{/)) {

@@ -110,7 +110,7 @@ function value(text, at, depth,	s, n, row)
 			return ""
 		}
 		if (depth > 8) {
-			fail(at, text " is described by itself")
+			fail(at, text " is defined by itself")
 			return ""
 		}
 		row = const_row[text]
@@ -369,7 +369,7 @@ section == "takers" {
 function columns(want,	i)
 {
 	if (NF != want) {
-		fail(at, "a missing column: " NF " where there should be " want)
+		fail(at, "a missing column: " NF " instead of " want)
 		return 0
 	}
 	for (i = 1; i <= NF; i++)
@@ -390,7 +390,7 @@ function begin_table(n,	i, name)
 	if (!identifier(name))
 		fail(at, "not a name: " name)
 	if (name in table_no)
-		fail(at, "table " name " stands twice")
+		fail(at, "table " name " is defined twice")
 	kind("table_kind", word[3], at)
 	table_no[name] = ++ntables
 	table_name[ntables] = name
@@ -419,7 +419,7 @@ function table_row(	t, r, i, a, n)
 	if (!identifier($1))
 		fail(at, "not a name: " $1)
 	if ($1 in const_row) {
-		fail(at, $1 " stands twice, also at " row_at[const_row[$1]])
+		fail(at, $1 " is defined twice, also at " row_at[const_row[$1]])
 		return
 	}
 	if (index($1, table_prefix[t]) != 1 && table_prefix[t] != "")
@@ -447,7 +447,7 @@ function begin_layout(n,	i, name)
 	if (!identifier(name))
 		fail(at, "not a name: " name)
 	if (name in layout_no)
-		fail(at, "layout " name " stands twice")
+		fail(at, "layout " name " is defined twice")
 	layout_no[name] = ++nlayouts
 	layout_name[nlayouts] = name
 	layout_btf[nlayouts] = ""
@@ -483,7 +483,7 @@ function layout_row(	l, f, p, a, w, first, last)
 		# The same member may stand in its place under two conditions.
 		p = field_no[l, $1]
 		if (field_where[l, p] != $2 || field_when[l, p] == $8)
-			fail(at, "member " $1 " stands twice, also at " field_at[l, p])
+			fail(at, "member " $1 " is defined twice, also at " field_at[l, p])
 	} else {
 		field_no[l, $1] = f
 	}
@@ -520,7 +520,7 @@ function ioctl_row(	i)
 	if (!identifier($1))
 		fail(at, "not a name: " $1)
 	if ($1 in const_row || $1 in ioctl_no)
-		fail(at, $1 " stands twice")
+		fail(at, $1 " is defined twice")
 	ioctl_no[$1] = i
 	ioctl_at[i] = at
 	ioctl_name[i] = $1
@@ -544,7 +544,7 @@ function ioctl_row(	i)
 		fail(at, "the two requests have different numbers")
 	if (i > 1 && ioctl_nr[i - 1] != "") {
 		if (same(ioctl_nr[i - 1], ioctl_nr[i]))
-			fail(at, "number 0x" ioctl_nr[i] " stands twice")
+			fail(at, "number 0x" ioctl_nr[i] " is defined twice")
 		else if (less(ioctl_nr[i], ioctl_nr[i - 1]))
 			fail(at, "not sorted by number")
 	}
@@ -556,7 +556,7 @@ function call_row(	c, args, n, i, part, a, k)
 	if (!identifier($1))
 		fail(at, "not a name: " $1)
 	if ($1 in call_no)
-		fail(at, "call " $1 " stands twice, also at " call_at[call_no[$1]])
+		fail(at, "call " $1 " is defined twice, also at " call_at[call_no[$1]])
 	call_no[$1] = c
 	call_at[c] = at
 	call_name[c] = $1
@@ -600,7 +600,7 @@ function pmu_row(	p)
 	if ($1 !~ /^[A-Za-z_][A-Za-z0-9_]*\*?$/)
 		fail(at, "not the name of a PMU: " $1)
 	if ($1 in pmu_no)
-		fail(at, "PMU " $1 " stands twice, also at " pmu_at[pmu_no[$1]])
+		fail(at, "PMU " $1 " is defined twice, also at " pmu_at[pmu_no[$1]])
 	p = ++npmus
 	pmu_no[$1] = p
 	pmu_at[p] = at
@@ -615,7 +615,7 @@ function rule_row(	r, n, a)
 	if ($1 !~ /^[a-z][a-z0-9_]*$/)
 		fail(at, "not a name: " $1)
 	if ($1 in rule_no)
-		fail(at, "rule " $1 " stands twice, also at " rule_at[rule_no[$1]])
+		fail(at, "rule " $1 " is defined twice, also at " rule_at[rule_no[$1]])
 	r = ++nrules
 	rule_no[$1] = r
 	rule_at[r] = at
@@ -634,7 +634,7 @@ function rule_row(	r, n, a)
 function pair_row(set,	i)
 {
 	if ((set, $1) in pair_no)
-		fail(at, $1 " stands twice, also at " pair_at[set, pair_no[set, $1]])
+		fail(at, $1 " is defined twice, also at " pair_at[set, pair_no[set, $1]])
 	i = ++npairs[set]
 	pair_no[set, $1] = i
 	pair_at[set, i] = at
@@ -647,7 +647,7 @@ function claim_row(	c, n, a)
 	if ($1 !~ /^[a-z][a-z0-9_]*$/)
 		fail(at, "not a name: " $1)
 	if ($1 in claim_no)
-		fail(at, "claim " $1 " stands twice, also at " claim_at[claim_no[$1]])
+		fail(at, "claim " $1 " is defined twice, also at " claim_at[claim_no[$1]])
 	c = ++nclaims
 	claim_no[$1] = c
 	claim_at[c] = at
@@ -690,9 +690,9 @@ function step_row(	i)
 	if ($1 !~ /^[a-z][a-z0-9_]*$/ || $2 !~ /^[A-Za-z_][A-Za-z0-9_]*$/)
 		fail(at, "not a step and a function: " $1 " " $2)
 	if (($1, $2) in step_no)
-		fail(at, $2 " stands twice in " $1 ", also at " step_at[step_no[$1, $2]])
+		fail(at, $2 " is defined twice in " $1 ", also at " step_at[step_no[$1, $2]])
 	if ($1 in step_known && $1 != step_name[nsteps])
-		fail(at, "the step " $1 " stands in two places")
+		fail(at, "the step " $1 " is defined in two places")
 	i = ++nsteps
 	step_no[$1, $2] = i
 	step_known[$1] = 1
@@ -707,7 +707,7 @@ function step_row(	i)
 function term_row(	i)
 {
 	if ($1 in term_no)
-		fail(at, "term " $1 " stands twice, also at " term_at[term_no[$1]])
+		fail(at, "term " $1 " is defined twice, also at " term_at[term_no[$1]])
 	i = ++nterms
 	term_no[$1] = i
 	term_at[i] = at
@@ -728,7 +728,7 @@ function refusal_row(	i)
 		fail(at, "not an error: " $3)
 	if (i > 1 && $1 == refusal_call[i - 1] && $2 == refusal_request[i - 1] &&
 	    $3 == refusal_errno[i - 1])
-		fail(at, "the refusal stands twice")
+		fail(at, "the refusal is listed twice")
 }
 
 function taker_row(	i)
@@ -740,7 +740,7 @@ function taker_row(	i)
 	taker_since[i] = kver($3, at)
 	taker_meaning[i] = $4
 	if ($2 == "-")
-		fail(at, "no condition: every event takes it")
+		fail(at, "no condition: it would apply to every event")
 }
 
 END {
@@ -807,7 +807,7 @@ function check_tables(	t, i, r, v, m, at, prev, key, seen)
 				continue
 			key = t ",x" v "&x" m
 			if (key in seen)
-				fail(at, "value " row_value[r] " stands twice, also at " seen[key])
+				fail(at, "value " row_value[r] " is defined twice, also at " seen[key])
 			seen[key] = at
 		}
 	}
