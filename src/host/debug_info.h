@@ -25,8 +25,8 @@ struct debug_info *debug_info_new(int fd, const char *path);
 void debug_info_free(struct debug_info *d);
 
 /*
- * Find what is at byte offset of the file.  after_call: the address is one that a call
- * returns to, so what is looked for is the byte before it.
+ * Find the symbol and source lines at byte offset of the file.  after_call: offset is the
+ * return address of a call; use the byte before it.
  */
 void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c);
 
