@@ -301,6 +301,16 @@ older" ]
 	[ -z "$output" ]
 }
 
+@test "at a terminal an empty trace is explained" {
+	command -v script >/dev/null || skip "no script(1)"
+	run script -qec "$PEVTRACE true" "$dir/typescript"
+	one_line_with "no perf_event_open was seen: 'true' used no perf events"
+	run script -qec "$PEVTRACE -q true" "$dir/typescript"
+	[ -z "$output" ]
+	run script -qec "$PEVTRACE -o $dir/t true" "$dir/typescript"
+	[ -z "$output" ]
+}
+
 @test "the demo: opens, rings, polls, reads are shown" {
 	"$PEVTRACE" -o "$dir/t" "$demo" sleep 0.3 >/dev/null
 	grep -q 'perf_event_open({type=PERF_TYPE_SOFTWARE, ' "$dir/t"

@@ -183,7 +183,7 @@ const struct verb_option options_files[] = {
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
 	{ .name = "quiet", .key = 'q', .set = options_set_quiet, .at = AT(text.quiet),
-	  .help = "show no messages about attaching; -qq: nor about exits" },
+	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits" },
 	{ 0 },
 };
 

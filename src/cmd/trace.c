@@ -44,6 +44,7 @@ struct live {
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: rings are not read */
 	struct map known;	/* tids whose name is known */
+	bool saw_perf;		/* a call that concerns perf */
 	bool warned_ptrace;
 	bool warned_rings;
 };
@@ -279,6 +280,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	concerns = model_concerns(s->model, c);
+	l->saw_perf |= concerns;
 	c->shown = session_shows(s, c);
 	if (!concerns && !c->shown && !model_learns(s->model, c))
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
@@ -578,6 +580,16 @@ static void trace_check(struct options *o, const struct verb_args *args)
 		die("--look-every requires --records, --explain or --summary");
 }
 
+/* Tell the user at a terminal that an empty trace is complete. */
+static void tell_empty(const struct live *l)
+{
+	const struct options *o = &l->options;
+
+	if (!l->saw_perf && o->argv && !o->text.quiet && l->views.text &&
+	    output_is_terminal(l->views.text))
+		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
+}
+
 static int live_run_verb(void *state, const struct verb_args *args)
 {
 	struct live *l = state;
@@ -599,6 +611,8 @@ static int live_run_verb(void *state, const struct verb_args *args)
 		start_looking(l);
 		plan_stops(l, &t);
 		begun = live_trace(l, &t, &status);
+		if (begun)
+			tell_empty(l);
 		written = views_end(&l->views, &l->session);
 	}
 	machine_close(&l->machine);
