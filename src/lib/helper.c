@@ -12,8 +12,15 @@
 #define SYS_close_range 436
 #endif
 
-/* Above what the debug information of the largest programs requires. */
+/*
+ * Bytes of data: above what the debug information of the largest programs requires, but
+ * below the shadow memory of the sanitizers.
+ */
+#ifdef SANITIZED
+static const rlim_t max_memory = RLIM_INFINITY;
+#else
 static const rlim_t max_memory = (rlim_t)3 << 30;
+#endif
 
 void helper_seclude(const char *name, int socket)
 {
@@ -28,9 +35,7 @@ void helper_seclude(const char *name, int socket)
 	sigdelset(&all, SIGALRM);
 	sigdelset(&all, SIGPROF);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-#ifndef SANITIZED	/* shadow memory exceeds any such limit */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ max_memory, max_memory });
-#endif
 	if (dup2(socket, HELPER_SOCKET) < 0 || dup2(HELPER_SOCKET, HELPER_FILE) < 0)
 		_exit(1);
 	syscall(SYS_close_range, HELPER_DESCRIPTORS, ~0U, 0);
