@@ -393,7 +393,10 @@ older" ]
 }
 
 @test "-k has the source lines that addr2line finds" {
-	command -v addr2line >/dev/null && command -v nm >/dev/null || skip "no binutils"
+	# that of binutils misses what clang inlined
+	tool=addr2line
+	! readelf -p .comment "$demo" | grep -q clang || tool=llvm-addr2line
+	command -v $tool >/dev/null && command -v nm >/dev/null || skip "no $tool or nm"
 	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
 	grep -q 'main+0x.* demo\.c:[0-9]' "$dir/t" || skip "no debug information, or no libdw"
 	main=$(nm "$demo" | sed -nE 's/^([0-9a-f]+) T main$/\1/p')
@@ -401,7 +404,7 @@ older" ]
 		ip=$(sed -n "s/.*(main+0x$at) \\(\\[0x[0-9a-f]*\\]\\).*/\\1/p" "$dir/t" | head -n 1)
 		# what is inlined into main there, and main
 		grep -F "$ip" "$dir/t" | sed '/(main+/q' | sed -E 's/.*\] ([^ ]+).*/\1/' >"$dir/ours"
-		addr2line -i -s -e "$demo" "$(printf '0x%x' $((0x$main + 0x$at - 1)))" |
+		$tool -i -s -e "$demo" "$(printf '0x%x' $((0x$main + 0x$at - 1)))" |
 			sed 's/ (.*//' >"$dir/theirs"
 		diff "$dir/ours" "$dir/theirs"
 	done
