@@ -410,6 +410,69 @@ older" ]
 	done
 }
 
+# Compile standard input to $1, with the options that follow.
+compile() {
+	command -v "${CC:-cc}" >/dev/null || skip "no compiler"
+	cat >"$1.c"
+	"${CC:-cc}" -std=gnu11 -w -O2 -g "${@:2}" -o "$1" "$1.c" || skip "does not compile"
+}
+
+@test "-k names the function that a signal interrupted, and its caller's line" {
+	command -v addr2line >/dev/null && command -v nm >/dev/null || skip "no binutils"
+	compile "$dir/faults" <<-'END'
+		#include <linux/perf_event.h>
+		#include <signal.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static volatile int done;
+		static void on_fault(int sig)
+		{
+			struct perf_event_attr attr = { .type = 1, .size = sizeof(attr), .config = 9 };
+			for (int i = 0; i < 2; i++)	/* libunwind caches the first walk */
+				syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+			_exit(0);
+		}
+		__attribute__((noinline)) int before(int *p) { return *p + 12; }
+		__attribute__((noinline)) int victim(int *p)
+		{
+			int v = *p;	/* faults on the first instruction */
+			__asm__ volatile("" : "+r"(v));
+			return v + 1;
+		}
+		__attribute__((noinline)) void caller(int *p)
+		{
+			victim(p);
+			done++;
+		}
+		int main(int argc, char **argv)
+		{
+			signal(SIGSEGV, on_fault);
+			caller((int *)(long)(argc - 1));
+			return done + (argc > 3 ? before(0) : 0);
+		}
+	END
+	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$dir/faults"
+	grep -q '/faults(on_fault+0x.* faults\.c:[0-9]' "$dir/t" || skip "no libdw"
+	[ "$(grep -c '/faults(victim+0x0)' "$dir/t")" -eq 2 ]
+	[ "$(grep -c '/faults(caller+0x' "$dir/t")" -eq 2 ]
+	absent '/faults(before+' "$dir/t"
+	# function, and how far before the address its instruction is
+	while read -r function back; do
+		start=$(nm "$dir/faults" | sed -nE "s/^([0-9a-f]+) [tT] $function$/\\1/p")
+		sed -nE "s/.*\\($function\\+0x([0-9a-f]+)\\) .* faults\.c:([0-9]+)$/\\1 \\2/p" "$dir/t" >"$dir/frames"
+		[ "$(wc -l <"$dir/frames")" -eq 2 ]
+		while read -r at line; do
+			addr2line -e "$dir/faults" "$(printf '0x%x' $((0x$start + 0x$at - back)))" |
+				grep -qE "faults\.c:$line( |\$)"
+		done <"$dir/frames"
+	done <<<$'victim 0\ncaller 1\nmain 1'
+	# a C library that has local symbols names the trampoline
+	if grep -q __libc_start_call_main "$dir/t"; then
+		grep -qE '\((__restore_rt|__kernel_rt_sigreturn)\+0x' "$dir/t"
+	fi
+}
+
 @test "-q and -qq" {
 	run "$PEVTRACE" -qq -o "$dir/t" "$demo" true
 	absent '+++ exited' "$dir/t"

@@ -162,26 +162,42 @@ static bool stack_next_answer(const struct stacks *s, struct walk_answer *a, uin
 	}
 }
 
+static void stack_pass(const struct walk_answer *a,
+		       void (*frame)(void *ctx, const struct trace_frame *f), void *ctx)
+{
+	const struct trace_frame f = {
+		.module = *a->module ? a->module : NULL,
+		.symbol = *a->symbol ? a->symbol : NULL,
+		.ip = a->ip, .offset = a->offset, .start = a->start,
+		.end = a->end_of_map, .pgoff = a->pgoff, .after_call = a->after_call,
+	};
+
+	frame(ctx, &f);
+}
+
 static enum walk_end stack_answers(const struct stacks *s,
 				  void (*frame)(void *ctx, const struct trace_frame *f),
 				  void *ctx)
 {
 	/* the walker's own limit comes first */
 	uint64_t until = clock_ns() + (WALK_ALL_S + 2) * 1000000000ULL;
-	struct walk_answer a;
+	struct walk_answer answers[2];
+	int n = 0;
 
-	for (int i = 0; i <= WALK_FRAMES && stack_next_answer(s, &a, until); i++) {
-		struct trace_frame f = {
-			.module = *a.module ? a.module : NULL,
-			.symbol = *a.symbol ? a.symbol : NULL,
-			.ip = a.ip, .offset = a.offset, .start = a.start,
-			.end = a.end_of_map, .pgoff = a.pgoff, .after_call = a.after_call,
-		};
+	for (; n <= WALK_FRAMES && stack_next_answer(s, &answers[n % 2], until); n++) {
+		const struct walk_answer *a = &answers[n % 2];
+		struct walk_answer *last = &answers[!(n % 2)];
 
-		if (a.end != WALK_GOES_ON)
-			return a.end;
-		frame(ctx, &f);
+		/* the last frame is a signal's trampoline, at its first instruction */
+		if (n > 1 && a->end == WALK_GOES_ON && !a->after_call)
+			last->after_call = false;
+		if (n)
+			stack_pass(last, frame, ctx);
+		if (a->end != WALK_GOES_ON)
+			return a->end;
 	}
+	if (n)
+		stack_pass(&answers[!(n % 2)], frame, ctx);
 	return WALK_GOES_ON;
 }
 

@@ -30,6 +30,8 @@ struct walked {
 	void *upt;
 	struct maps maps;
 	bool fresh;				/* maps were read during this walk */
+	bool probing;				/* find_proc_info() only notes the address */
+	unw_word_t looked_up;			/* by the last find_proc_info() */
 	const struct walk_request *request;	/* during a walk */
 };
 
@@ -70,8 +72,11 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *v
 static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info,
 			  int need_unwind_info, void *ctx)
 {
-	return _UPT_find_proc_info(space, ip, info, need_unwind_info,
-				   ((struct walked *)ctx)->upt);
+	struct walked *w = ctx;
+
+	w->looked_up = ip;
+	return w->probing ? -UNW_ENOINFO :
+	       _UPT_find_proc_info(space, ip, info, need_unwind_info, w->upt);
 }
 
 static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *ctx)
@@ -193,10 +198,26 @@ static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t
 	walker_answer(&a);
 }
 
+/*
+ * Return whether a signal interrupted the frame before the instruction at ip.  libunwind looks
+ * up such a frame at ip, and a frame that called another at ip - 1.  unw_is_signal_frame() is
+ * of no use: depending on processor and version it is true of the interrupted frame, or of the
+ * trampoline that the signal handler returns to.
+ */
+static bool walker_interrupted(struct walked *w, unw_cursor_t *cursor, unw_word_t ip)
+{
+	unw_proc_info_t info;
+
+	w->looked_up = 0;
+	w->probing = true;
+	unw_get_proc_info(cursor, &info);
+	w->probing = false;
+	return w->looked_up == ip;
+}
+
 static enum walk_end walker_walk(struct walked *w)
 {
 	unw_cursor_t cursor;
-	bool after_call = true;	/* the system call's instruction is before the address */
 
 	if (unw_init_remote(&cursor, w->space, w))
 		return WALK_NO_REGISTERS;
@@ -208,9 +229,9 @@ static enum walk_end walker_walk(struct walked *w)
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
-		walker_answer_frame(w, &cursor, ip, after_call);
-		/* a signal interrupts before the instruction at the address */
-		after_call = unw_is_signal_frame(&cursor) <= 0;
+		/* the system call's instruction is before the innermost address */
+		walker_answer_frame(w, &cursor, ip,
+				    !i || !walker_interrupted(w, &cursor, ip));
 		more = unw_step(&cursor);
 		if (!more)
 			return WALK_WHOLE;

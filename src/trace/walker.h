@@ -47,7 +47,10 @@ enum walk_end {
 /* An answer of the walker: a packet for each frame, and one after the last. */
 struct walk_answer {
 	enum walk_end end;
-	/* the rest as in struct trace_frame */
+	/*
+	 * The rest as in struct trace_frame, except that after_call of a signal's trampoline is
+	 * true: that the next frame was interrupted shows that it is one.
+	 */
 	uint64_t ip, offset, start, end_of_map, pgoff;
 	bool after_call;
 	char module[WALK_MODULE];	/* "" for none */
