@@ -8,7 +8,7 @@ function fail(message) {
 	exit 1
 }
 
-# Return a C string literal.  Not by sub(): awks differ in their treatment of "\\".
+# Return a C string literal, without sub(): awks differ in their treatment of "\\".
 function quote(s,    i, c, t) {
 	for (i = 1; i <= length(s); i++) {
 		c = substr(s, i, 1)

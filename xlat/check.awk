@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Compares the description with the system's headers.  From check.list (made
-# by gen.awk) and what the preprocessor makes of headers.c this makes a C file
-# of assertions about everything that those headers know:
+# Compare the description with the system's headers: from check.list (written by
+# gen.awk) and the preprocessed headers.c, generate a C file of assertions about
+# all names that those headers define:
 #
 #	$(CC) $(CPPFLAGS) -std=gnu11 -E -dD $(srcdir)/xlat/headers.c >xlat/headers.i
 #	LC_ALL=C $(AWK) -f $(srcdir)/xlat/check.awk xlat/check.list \
 #		xlat/headers.i >xlat/check.c
 #	$(CC) $(CFLAGS) -std=gnu11 -I$(srcdir)/xlat -c -o xlat/check.o xlat/check.c
 #
-# check.o holds nothing; a value that differs stops its compilation.  What a
-# header does not know is not looked at, so old and new headers both serve.
+# check.o is empty; a value that differs stops its compilation.  Names that a
+# header lacks are not compared, so that old headers can be used.
 
 BEGIN {
 	FS = "\t"
@@ -51,8 +51,8 @@ nfile == 1 {
 	next
 }
 
-# Enumerators and members: any other word that the text has.  Macros are
-# expanded there, so a project name occurs only where it is defined or used.
+# Enumerators and members: all other words of the text.  Macros are expanded
+# there, so that no word of it is the name of one.
 {
 	line = $0
 	if (match(line, /^(struct|union) [a-z_0-9]+ \{/)) {
@@ -111,7 +111,7 @@ END {
 	print "#endif"
 }
 
-# Unions split one integer up, so their members' places depend on byte order.
+# Unions split an integer into members, whose offsets depend on byte order.
 function little_endian(name)
 {
 	return kind_of[name] == "union" ? \

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the C tables of the description:
+# Generate the C tables from the description:
 #
 #	awk -v out=DIR -f gen.awk FILE.in...
 #
 # writes tables.c, tables.h, constants.h, layouts.h, call_ids.h, rule_ids.h and check.list
-# (the input of check.awk) into DIR, which must exist.  Nothing is written
-# unless all of the input is right.  README.md describes the input.
+# (the input of check.awk) into DIR, which must exist, if all of the
+# input is valid.  README.md describes the input.
 #
-# awk's numbers are doubles, so a 64-bit value is carried as a string of 16 hex
-# digits.  To keep every awk from taking such a string for a number, it is
-# only ever compared with an "x" in front.
+# awk's numbers are doubles, so a 64-bit value is a string of 16 hex digits.
+# Comparisons prepend "x", so that no awk compares such strings as numbers.
 
 function fail(at, text)
 {
@@ -18,7 +17,7 @@ function fail(at, text)
 	failed = 1
 }
 
-# n must be an integer below 2^53.
+# Return an integer below 2^53 as hex digits.
 function tohex(n,	s, r, i)
 {
 	s = ""
@@ -35,7 +34,7 @@ function digit(c)
 	return index("0123456789abcdef", c) - 1
 }
 
-# Exact only for values below 2^53.
+# Return the number of a hex string, exact below 2^53.
 function tonum(h,	n, i)
 {
 	n = 0
@@ -66,7 +65,7 @@ function same(a, b)
 	return ("x" a) == ("x" b)
 }
 
-# The bits of a that stand outside m, as a yes or no.
+# Return whether a has bits outside of m.
 function outside(a, m,	i, j, x, y)
 {
 	for (i = 1; i <= 16; i++) {
@@ -82,7 +81,7 @@ function outside(a, m,	i, j, x, y)
 	return 0
 }
 
-# The value of a number or of a constant, "" (and a complaint) if it is none.
+# Return the hex digits of a number or constant, or "" after an error.
 function value(text, at, depth,	s, n, row)
 {
 	if (text ~ /^0[xX][0-9a-fA-F]+$/) {
@@ -134,7 +133,7 @@ function quoted_or_null(s)
 	return s == "-" || s == "" ? "NULL" : quoted(s)
 }
 
-# A hex string as a C constant; u: what to put behind it.
+# Return a hex string as a C constant with suffix u.
 function chex(h, u)
 {
 	sub(/^0+/, "", h)
@@ -164,7 +163,7 @@ function kind(set, word, at,	what)
 	return known[set, word]
 }
 
-# words: the allowed words of a set, each made into PREFIX_WORD.
+# Allow the words in the set; each means PREFIX_WORD.
 function allow(set, prefix, words,	a, n, i)
 {
 	n = split(words, a, / /)
@@ -188,8 +187,8 @@ function identifier(s)
 	return s ~ /^[A-Za-z_][A-Za-z0-9_]*$/
 }
 
-# Only what a source could take from the perf headers, or what none has.
-function is_ours(header)
+# Return whether C code uses all constants of the header: those about perf, or of no header.
+function is_perf_header(header)
 {
 	return header == "" || header == "linux/perf_event.h" ||
 	       header == "linux/hw_breakpoint.h" || header == "asm/perf_regs.h"
@@ -324,7 +323,7 @@ section == "rules" {
 	next
 }
 
-# Rows of a name and a text, of a section each.
+# Sections whose rows are a name and a text.
 section == "parts" || section == "cause_words" || section == "undocumented" || section == "exceptions" {
 	if (columns(2))
 		pair_row(section)
@@ -480,7 +479,7 @@ function layout_row(	l, f, p, a, w, first, last)
 	}
 	f = ++layout_n[l]
 	if ((l, $1) in field_no) {
-		# The same member may stand in its place under two conditions.
+		# a member may have two rows at one place, under two conditions
 		p = field_no[l, $1]
 		if (field_where[l, p] != $2 || field_when[l, p] == $8)
 			fail(at, "member " $1 " is defined twice, also at " field_at[l, p])
@@ -538,7 +537,7 @@ function ioctl_row(	i)
 	if (less("00000000ffffffff", ioctl_request[i]) ||
 	    less("00000000ffffffff", ioctl_compat[i]))
 		fail(at, "a request has 32 bits")
-	# The number is the low byte, the type the one above.
+	# the low byte is the number, the next one the type
 	ioctl_nr[i] = substr(ioctl_request[i], 13)
 	if (!same(ioctl_nr[i], substr(ioctl_compat[i], 13)))
 		fail(at, "the two requests have different numbers")
@@ -663,7 +662,7 @@ function claim_row(	c, n, a)
 	claim_nsteps[c] = 0
 }
 
-# A line of the experiment of the claim above it.
+# Add a step to the experiment of the last claim.
 function claim_step(	s)
 {
 	s = $0
@@ -813,7 +812,7 @@ function check_tables(	t, i, r, v, m, at, prev, key, seen)
 	}
 }
 
-# The release of a SINCE (1), or the update behind its comma (2).
+# Return the release of SINCE (i = 1), or the update after its comma (i = 2).
 function since_part(text, i,	a, n)
 {
 	n = split(text, a, /,/)
@@ -846,7 +845,7 @@ function check_layouts(	l, f, g, at)
 				layout_size[l] = field_offset[l, f] + field_width[l, f]
 			if (layout_name[l] ~ /^perf_record_/ && field_offset[l, f] < 8)
 				fail(at, field_name[l, f] " overlaps the record's header of 8 bytes")
-			# Of members in one place the last one needs no WHEN.
+			# of overlapping members, only the last one may lack WHEN
 			for (g = f + 1; g <= layout_n[l]; g++)
 				if (field_start[l, g] < field_end[l, f] &&
 				    field_start[l, f] < field_end[l, g] &&
@@ -862,7 +861,7 @@ function check_layouts(	l, f, g, at)
 	}
 }
 
-# A condition as the C initializer of a struct cond.
+# Return a condition as the C initializer of a struct cond.
 function condition(l, text, at,	op, name, v, f)
 {
 	if (text == "-")
@@ -913,7 +912,7 @@ function check_refs(	l, f, i, c)
 			arg_xlat[c, i] = table_ref(arg_table[c, i], call_at[c])
 }
 
-# Words of a list as the names of constants: "a,b" with P_ is "P_A | P_B".
+# Return the words of a list as names of constants: "P_A | P_B" for "a,b" and P_.
 function named_bits(list, prefix, at,	a, n, i, name, s)
 {
 	if (list == "-")
@@ -929,7 +928,7 @@ function named_bits(list, prefix, at,	a, n, i, name, s)
 	return s
 }
 
-# A rule speaks of members of the attr and of arguments of the call.
+# Return whether name is a member of the attr or an argument of the call.
 function rule_field(name,	c, i)
 {
 	if (("perf_event_attr" in layout_no) &&
@@ -965,7 +964,7 @@ function check_rules(	r, n, i, a)
 			fail(pair_at["cause_words", i], "unknown rule " pair_name["cause_words", i])
 }
 
-# A term is a constant, an ioctl, a call, LAYOUT.MEMBER or CALL.ARGUMENT.
+# Return whether name is a constant, an ioctl, a call, LAYOUT.MEMBER or CALL.ARGUMENT.
 function is_term(name,	i, p, c)
 {
 	if (name in const_row || name in call_no)
@@ -1011,7 +1010,7 @@ function check_terms(	i, j, n, a, known)
 function write_all(	f)
 {
 	license = "/* SPDX-License-Identifier: LGPL-2.1-or-later */\n" \
-		  "/* Made by gen.awk from xlat/; do not edit. */"
+		  "/* Generated by gen.awk from xlat/; do not edit. */"
 	write_constants(out "/constants.h")
 	write_layouts_h(out "/layouts.h")
 	write_call_ids(out "/call_ids.h")
@@ -1027,7 +1026,7 @@ function write_constants(f,	t, i, r, h, prefix, title)
 	print "#ifndef PEVTRACE_XLAT_CONSTANTS_H" > f
 	print "#define PEVTRACE_XLAT_CONSTANTS_H" > f
 	for (t = 1; t <= ntables; t++) {
-		prefix = is_ours(table_header[t]) ? "" : "ABI_"
+		prefix = is_perf_header(table_header[t]) ? "" : "ABI_"
 		title = "\n/* " table_name[t] " */\n"
 		for (i = 1; i <= table_n[t]; i++) {
 			r = table_row_no[t, i]
@@ -1083,16 +1082,16 @@ function write_layouts_h(f,	l, i, p, name)
 
 function write_call_ids(f,	c)
 {
-	print "/* Made by gen.awk from xlat/; do not edit. */" > f
+	print "/* Generated by gen.awk from xlat/; do not edit. */" > f
 	for (c = 1; c <= ncalls; c++)
 		print "CALL_" call_id(c) "," > f
 	close(f)
 }
 
-# RULE(ID, name) for each, RULE_CHANCE() where nothing can be looked at.
+# Write RULE(ID, name) for each rule, RULE_CHANCE() if only chance decides it.
 function write_rule_ids(f,	r)
 {
-	print "/* Made by gen.awk from xlat/; do not edit. */" > f
+	print "/* Generated by gen.awk from xlat/; do not edit. */" > f
 	for (r = 1; r <= nrules; r++)
 		print (rule_by[r] == "chance" ? "RULE_CHANCE" : "RULE") "(" \
 		      toupper(rule_name[r]) ", " rule_name[r] ")" > f
@@ -1121,8 +1120,8 @@ function write_tables_h(f,	t, l)
 	close(f)
 }
 
-# What check.awk compares with the system's headers: constants, ioctls and
-# the places of members that are not bits.
+# Write what check.awk compares with the system's headers: constants, ioctls and
+# the offsets of members that are not bits.
 function write_list(f,	t, i, r, l)
 {
 	for (t = 1; t <= ntables; t++) {
@@ -1130,12 +1129,12 @@ function write_list(f,	t, i, r, l)
 			continue
 		for (i = 1; i <= table_n[t]; i++) {
 			r = table_row_no[t, i]
-			# These grow with the headers.
+			# these grow with the headers
 			if (row_traits[r] ~ /nonabi/ &&
 			    row_name[r] ~ /_MAX(_SHIFT)?$|^NR_/)
 				continue
 			print "const\t" row_name[r] "\t" chex(row_hex[r], "ULL") \
-			      "\t" (is_ours(table_header[t]) ? "perf" : "libc") \
+			      "\t" (is_perf_header(table_header[t]) ? "perf" : "libc") \
 			      "\t" row_at[r] > f
 		}
 	}

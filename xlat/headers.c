@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The system's idea of the interface, for check.awk to compare with ours. */
+/* The interface as the system's headers describe it; check.awk compares the tables with it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -30,8 +30,8 @@
 #endif
 
 /*
- * The C library makes 64-bit files the only ones, so these have other values
- * there than in the calls themselves.
+ * With 64-bit file offsets only, the C library gives these other values than the system
+ * calls use.
  */
 #undef O_LARGEFILE
 #undef F_GETLK
