@@ -195,8 +195,9 @@ bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 {
 	memset(out, 0, sizeof(*out));
 	if (len < 8)
-		return text_cursor_fail(c, "%zu bytes are no attr: it begins with 4 of type "
-					"and 4 of size", len);
+		return text_cursor_fail(c, "%zu byte%s too few for an attr, which begins with "
+					"4 of type and 4 of size", len,
+					len == 1 ? " is" : "s are");
 	memcpy(out->bytes, bytes, len < ATTR_TEXT_MAX ? len : ATTR_TEXT_MAX);
 	out->given = len;
 	attr_member_done(out);

@@ -163,9 +163,9 @@ static void emit_header(struct record *r, size_t len)
 	emit_misc(r);
 	to->uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
 	if (r->size < RECORD_HEADER)
-		to->note(r->s, "size", "less than a header has");
+		to->note(r->s, "size", "less than a header");
 	else if (len < r->size)
-		sink_notef(r->s, "size", "only %zu bytes of it are there", len);
+		sink_notef(r->s, "size", "truncated after %zu byte%s", len, len == 1 ? "" : "s");
 }
 
 /* Write the bytes before end that no field accounts for, and note missing ones. */
@@ -176,8 +176,8 @@ static void record_emit_rest(struct record *r)
 	if (r->at < r->end) {
 		s->ops->bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
 		if (!r->wants)
-			sink_notef(s, "size", "%zu bytes that no field accounts for",
-				   r->end - r->at);
+			sink_notef(s, "size", "%zu byte%s that no field accounts for",
+				   r->end - r->at, r->end - r->at == 1 ? "" : "s");
 	}
 	if (r->wants == SIZE_MAX)
 		s->ops->note(s, "size", "a count here is beyond any record");
@@ -267,7 +267,7 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 	s->ops->begin(s, NULL, SINK_OBJECT);
 	if (len < RECORD_HEADER) {
 		s->ops->bytes(s, "rest", bytes, len, false);
-		s->ops->note(s, "size", "less than a header has");
+		s->ops->note(s, "size", "less than a header");
 	} else {
 		r.type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, bytes);
 		r.misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, bytes);

@@ -131,7 +131,7 @@ static void emit_sample(struct record *r)
 }
 
 struct body {
-	const struct layout *layout;	/* the fixed part; NULL: there is none */
+	const struct layout *layout;	/* the fixed part, or NULL */
 	void (*more)(struct record *r);	/* what comes behind it; or NULL */
 	const struct xlat *misc;	/* flags of misc; or NULL */
 };

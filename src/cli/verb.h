@@ -50,7 +50,7 @@ struct verb {
 	const char *summary;	/* one line for lists */
 	const char *usage;	/* what follows "pevtrace", one form in each line */
 	const char *about;	/* paragraphs before the options, lines of up to 79 columns */
-	const char *notes;	/* the same behind the options, or NULL */
+	const char *notes;	/* the same after the options, or NULL */
 	const char *examples;	/* command lines, one in each line */
 	const char *operand;	/* kinds of the operands, separated by |; NULL: none */
 	bool command;		/* options end at the first operand, which is a program */

@@ -113,7 +113,7 @@ static void help_verbs(const struct verb *const *all)
 		printf("  %-10s %s\n", (*all)->name, (*all)->summary);
 }
 
-/* Print each line of text behind other, the first one behind first. */
+/* Print each line of text after other, the first one after first. */
 static void help_lines(const char *first, const char *other, const char *text)
 {
 	for (size_t len; *text; text += len + !!text[len], first = other) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All verbs except learn, for main(). */
 #ifndef PEVTRACE_CMD_CMD_H
 #define PEVTRACE_CMD_CMD_H
 

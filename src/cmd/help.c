@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace help: show the help of a verb, or list the verbs. */
 #include <string.h>
 
 #include "cmd/cmd.h"

@@ -318,7 +318,7 @@ static void watch_new_fds(struct live *l, const struct call *c)
 			trace_watch_fd(l->tracer, fds[i]);
 }
 
-/* Return whether no event is behind the result: a seccomp filter may fake any number. */
+/* Return whether the result is no event: a seccomp filter may fake any number. */
 static bool is_made_up(const struct call *c)
 {
 	char link[sizeof(PROC_EVENT_LINK) + 1];

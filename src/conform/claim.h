@@ -78,7 +78,7 @@ struct claim_run {
 	const char *step;	/* its text */
 	char *words[CLAIM_WORDS]; /* of the step, up to "->" */
 	size_t nwords;
-	const char *wanted;	/* expected result, behind "->"; NULL: success */
+	const char *wanted;	/* expected result, after "->"; NULL: success */
 };
 
 /* Signals received, updated by the handler of "catch". */
@@ -136,7 +136,7 @@ enum step_result claim_step_catch(struct claim_run *run);
 /* A program that every user may map and execute. */
 #define CLAIM_PROGRAM "/bin/sh"
 
-/* Run the workload of that name in this process.  Return false if there is none. */
+/* Run the workload of that name in this process.  Return false if it is unknown. */
 bool claim_workload(const char *name, uint64_t n);
 
 /*

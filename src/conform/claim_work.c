@@ -58,7 +58,7 @@ enum step_result claim_step_shell(struct claim_run *run)
 				  128 + WTERMSIG(status));
 }
 
-/* Count a signal.  libc's siginfo_t may lack si_perf_data and si_perf_type, behind si_addr. */
+/* Count a signal.  libc's siginfo_t may lack si_perf_data and si_perf_type, after si_addr. */
 static void count_signal(int sig, siginfo_t *info, void *context)
 {
 	const char *perf = (const char *)&info->si_addr + sizeof(void *);

@@ -10,7 +10,7 @@
 #include "lib/buf.h"
 #include "lib/die.h"
 
-/* A .TP, .RS or .RE: offset in the text, and nesting depth behind it. */
+/* A .TP, .RS or .RE: offset in the text, and nesting depth after it. */
 struct mark {
 	size_t at;
 	int depth;
@@ -41,7 +41,7 @@ static void place_add_char(struct place_words *w, char c, unsigned int line)
 	buf_addc(&w->text, c);
 }
 
-/* Return the character of the escape at *p, behind its backslash, and skip it; '\0': none. */
+/* Return the character of the escape at *p, after its backslash, and skip it; '\0': none. */
 static char place_escape(const char **p, const char *end)
 {
 	const char *at = *p;

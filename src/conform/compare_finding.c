@@ -79,7 +79,7 @@ void place_page(struct conform *c, struct finding *f, unsigned int line)
 	buf_free(&quote);
 }
 
-/* A comment behind an entry names the commit that added the feature. */
+/* A comment after an entry names the commit that added the feature. */
 void place_commit(struct conform *c, struct finding *f, unsigned int line)
 {
 	struct buf quote = { 0 };

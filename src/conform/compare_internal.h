@@ -11,7 +11,7 @@ void compare_page_records(struct conform *c);
 void compare_page_errors(struct conform *c);
 
 /*
- * Add places to a finding: the comment behind a line of the page if it names a commit; the
+ * Add places to a finding: the comment after a line of the page if it names a commit; the
  * first lines of the page with a word; the header, BTF and table that have a name, or a
  * member of a structure.
  */

@@ -197,17 +197,17 @@ static void compare_values(struct conform *c, const struct api_name *n)
 static void add_missing_name(struct conform *c, const struct api_name *n)
 {
 	const char *by_entry = sibling(c, n, true);
-	const char *behind = by_entry ? by_entry : sibling(c, n, false);
+	const char *after = by_entry ? by_entry : sibling(c, n, false);
 	const struct page_entry *e = by_entry ? page_entry(&c->page, by_entry) : NULL;
-	const struct page_word *w = !e && behind ? page_word(&c->page, behind) : NULL;
+	const struct page_word *w = !e && after ? page_word(&c->page, after) : NULL;
 	struct finding *f;
 
 	f = compare_add(c, "page-missing", n->name, FINDING_MISSING,
 			page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
-			"Undocumented: %s%s%s", n->name, behind ? "; add it after " : "",
-			behind ? behind : "");
+			"Undocumented: %s%s%s", n->name, after ? "; add it after " : "",
+			after ? after : "");
 	compare_since(f, n->since);
-	if (behind)
+	if (after)
 		place_page(c, f, e ? e->line : w->line);
 	place_name(c, f, n->name);
 }

@@ -209,7 +209,7 @@ static const struct api_struct *layout_before(const struct conform *c, const cha
 
 /*
  * Return the entry of a member in a section, or NULL.  Of entries with the same name, take
- * the one behind the layout of its structure.
+ * the one after the layout of its structure.
  */
 static const struct page_entry *member_entry(const struct conform *c,
 					     const struct api_struct *st, const char *name,
@@ -391,7 +391,7 @@ static void compare_record(struct conform *c, const struct xlat_entry *type,
 	api_desc_struct_free(&known);
 }
 
-/* Return the first layout behind the tag that names the record, or NULL. */
+/* Return the first layout after the tag that names the record, or NULL. */
 static const struct api_struct *record_layout_of(const struct conform *c,
 						 const struct page_entry *e)
 {

@@ -12,7 +12,7 @@ struct diff {
 	const struct api_struct *known, *stated;
 	size_t *match_known;	/* by index in known: index in stated, SIZE_MAX: no match */
 	size_t *match_stated;	/* the reverse */
-	bool shifts;		/* a reported difference moves the members behind it */
+	bool shifts;		/* a reported difference moves the members after it */
 	void (*hook)(void *ctx, enum member_diff_kind kind, const struct api_member *known,
 		     const struct api_member *stated);
 	void *ctx;
@@ -177,7 +177,7 @@ static void report_matched(struct diff *d)
 	}
 }
 
-/* Report the first member at a wrong place: those behind it move with it. */
+/* Report the first member at a wrong place: those after it move with it. */
 static void report_place(struct diff *d)
 {
 	for (size_t i = 0; i < d->known->n; i++) {

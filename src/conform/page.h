@@ -14,7 +14,7 @@ struct page_section {
 /* A name in the tag of a paragraph, which describes it. */
 struct page_entry {
 	char *name;
-	uint32_t since;		/* "(since Linux X)" behind it, KVER(); 0: not stated */
+	uint32_t since;		/* "(since Linux X)" after it, KVER(); 0: not stated */
 	unsigned int line;
 	size_t section;
 	size_t text, text_len;	/* its paragraph in the page's prose */

@@ -175,7 +175,7 @@ static uint32_t round_up(uint32_t at, uint32_t to)
 	return to ? (at + to - 1) / to * to : at;
 }
 
-/* Move behind a member of that width.  Return its start. */
+/* Move after a member of that width.  Return its start. */
 static uint32_t place_bits_at(struct frame *f, uint32_t bits, uint32_t align)
 {
 	uint32_t at;
@@ -275,7 +275,7 @@ static void place_plain_member(struct reader *r, struct frame *f, struct api_mem
 		f->lost = true;
 }
 
-/* Read a member behind its name, up to , ; : [ / or the closing brace. */
+/* Read a member after its name, up to , ; : [ / or the closing brace. */
 static void read_declarator(struct reader *r, struct frame *f, const char *type,
 			    const struct token *name, size_t first)
 {
@@ -336,7 +336,7 @@ static bool read_type(struct reader *r, struct buf *type, struct token *name)
 
 static void read_block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth);
 
-/* Read the names behind a type. */
+/* Read the names after a type. */
 static void read_declarators(struct reader *r, struct frame *f, const char *type, struct token name)
 {
 	size_t first = r->out->n, all = first;
@@ -352,7 +352,7 @@ static void read_declarators(struct reader *r, struct frame *f, const char *type
 		if (!more)
 			break;
 		next_token(r);
-		/* a comment behind the comma is about the member before it */
+		/* a comment after the comma is about the member before it */
 		skip_comments(r);
 		if (r->now.kind != TOKEN_WORD)
 			break;
@@ -402,7 +402,7 @@ static void align_block(struct reader *r, struct frame *f, size_t first)
 	f->end += by;
 }
 
-/* Read a block from { to its names and comment behind }. */
+/* Read a block from { to its names and comment after }. */
 static void read_block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth)
 {
 	struct frame f = {

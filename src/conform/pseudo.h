@@ -8,7 +8,7 @@
 /*
  * Read all structures of a text that begins on that line, and add them to out.  Members of
  * inner structures and unions become members of the outer one, with their offsets in the C
- * ABI of x86-64.  A comment "if A || B" behind a member or a block makes it depend on these
+ * ABI of x86-64.  A comment "if A || B" after a member or a block makes it depend on these
  * constants.
  *
  * Pages may have what C does not allow: several names of one member separated by "/",

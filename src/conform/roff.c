@@ -98,7 +98,7 @@ static void put_special_char(struct reader *r, const char *name, size_t len)
 	put_char(r, '?');
 }
 
-/* Return the name behind an escape, x, (xx or [xxx], and move *s behind it. */
+/* Return the name after an escape, x, (xx or [xxx], and move *s after it. */
 static const char *escape_name(const char **s, const char *end, size_t *len)
 {
 	const char *name = *s, *close;
@@ -160,7 +160,7 @@ static void skip_size(const char **s, const char *end)
 	escape_name(s, end, &len);
 }
 
-/* Read an escape behind its backslash.  Return false at a comment. */
+/* Read an escape after its backslash.  Return false at a comment. */
 static bool add_roff_escape(struct reader *r, const char **s, const char *end)
 {
 	const char *name;

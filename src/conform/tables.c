@@ -333,21 +333,21 @@ static void add_own_layouts(uint32_t type, const struct layout *head, struct api
 			add_layout_fields(out, layouts[i], 0);
 }
 
-/* Insert the members of a part behind an index, and behind reserved members there. */
-static void insert_part(struct api_struct *out, const char *name, size_t behind)
+/* Insert the members of a part after an index, and after reserved members there. */
+static void insert_part(struct api_struct *out, const char *name, size_t after)
 {
 	struct api_struct part = { .name = NULL };
 
-	while (behind + 1 < out->n && out->members[behind + 1].reserved)
-		behind++;
+	while (after + 1 < out->n && out->members[after + 1].reserved)
+		after++;
 	add_record_part(&part, name);
 	for (size_t i = 0; i < part.n; i++) {
 		struct api_member *m = api_desc_add_member(out, "");
 
 		free(m->name);
-		behind++;
-		m = &out->members[behind];
-		memmove(m + 1, m, (out->n - 1 - behind) * sizeof(*m));
+		after++;
+		m = &out->members[after];
+		memmove(m + 1, m, (out->n - 1 - after) * sizeof(*m));
 		*m = part.members[i];
 		m->placed = false;
 	}

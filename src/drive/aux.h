@@ -39,7 +39,7 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 
 /*
  * Pass all data of a snapshot to piece(), oldest first, except what was never written
- * (zeros behind the head).  The event must be disabled.
+ * (zeros after the head).  The event must be disabled.
  */
 void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn *piece,
 		  void *ctx);

@@ -19,7 +19,7 @@ struct replay_engine {
 	pid_t given;		/* the process to measure in place of others; 0: stand-ins */
 	bool all_cpus;		/* open events of a whole CPU, too */
 	struct stand_ins stand_ins;
-	struct fence memory, string; /* what calls point to, with nothing readable behind it */
+	struct fence memory, string; /* what calls point to, followed by an unreadable page */
 	struct map by_fd;	/* pid and fd in the dump -> struct replayed_fd */
 	struct map by_event;	/* event number in the dump -> the first of these */
 	struct map rings;	/* ring number in the dump -> struct replayed_ring */

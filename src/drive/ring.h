@@ -61,7 +61,7 @@ struct ring_result {
 	 * data_head is invalid: then seen is unchanged.
 	 */
 	bool torn;
-	bool restarted;		/* data_head is behind seen: this is another ring */
+	bool restarted;		/* data_head is before seen: this is another ring */
 	bool odd_page;		/* data_offset or data_size do not match the mapping */
 	bool waited;		/* waited for writers to finish: some milliseconds */
 };

@@ -319,7 +319,7 @@ static bool same_call(const struct row *want, const struct row *is)
 	       matches(want->task, is->task);
 }
 
-/* Return the cost of pairing the two; above that of both alone they are not paired. */
+/* Return the cost of pairing the two, above that of two unpaired lines if the calls differ. */
 static uint32_t cost_of(const struct row *want, const struct row *is)
 {
 	return same_call(want, is) ? differing(want, is, COST_FIELDS, NULL, NULL) :
@@ -329,8 +329,8 @@ static uint32_t cost_of(const struct row *want, const struct row *is)
 struct matching {
 	const struct rows *want;
 	const struct facts *is;
-	uint32_t *cost;		/* of the rest, from that line and call on */
-	size_t w0, w1, i0, i1;	/* the part between the matches at both ends */
+	uint32_t *cost;		/* [w][i]: of the lines from w and the calls from i on */
+	size_t w0, w1, i0, i1;	/* lines and calls between the equal ones at both ends */
 };
 
 static const struct row *row_is(const struct matching *m, size_t i)

@@ -233,7 +233,7 @@ void normal_event_name(const struct normal_task *t, const struct normal_event *e
 {
 	const struct normal_event *as = e->mate ? e->mate : e;
 
-	/* the opener of a mate has the same name */
+	/* mates have openers of the same name */
 	if (strcmp(as->opener->name, t->name))
 		buf_addf(out, "%s:", as->opener->name);
 	own_name(as, out);

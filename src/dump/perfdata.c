@@ -33,7 +33,7 @@ bool perfdata_is(FILE *f)
 	while (n < sizeof(start) && (c = getc(f)) != EOF)
 		start[n++] = (uint8_t)c;
 	v = n == sizeof(start) ? load_uint(start, 8) : 0;
-	/* glibc and musl both accept that many bytes */
+	/* glibc and musl accept that many bytes back */
 	while (n)
 		ungetc(start[--n], f);
 	return v == magic || v == bswap_64(magic) || v == magic1 || v == bswap_64(magic1);

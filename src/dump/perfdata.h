@@ -33,7 +33,7 @@ bool perfdata_is(FILE *f);
 struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *host);
 void perfdata_close(struct perfdata *p);
 
-/* Return whether no damage was found; else there was a warn(). */
+/* Return whether no damage was found; damage was reported by warn(). */
 bool perfdata_whole(const struct perfdata *p);
 
 size_t perfdata_nevents(const struct perfdata *p);
@@ -49,7 +49,7 @@ struct perfdata_record {
 	const uint8_t *bytes;
 	size_t len;
 	const struct perfdata_event *event; /* NULL: of perf, or no event matches */
-	uint64_t behind;	/* bytes that follow the record as its payload */
+	uint64_t payload;	/* bytes that follow the record as its payload */
 };
 
 /* Call record() for each record in the file's order; return false after a warn(). */

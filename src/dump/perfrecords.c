@@ -29,15 +29,15 @@ static const struct perfdata_event *event_for(const struct perfdata *p,
 	return &p->events[0];
 }
 
-/* Set r->behind to the payload after a record, which its size does not include. */
+/* Set r->payload to the payload after a record, which its size does not include. */
 static bool payload(const struct perfdata *p, struct perfdata_record *r)
 {
-	r->behind = 0;
+	r->payload = 0;
 	if (r->type == PERF_RECORD_AUXTRACE && r->len >= 16)
-		r->behind = load_uint(r->bytes + RECORD_HEAD, 8);
+		r->payload = load_uint(r->bytes + RECORD_HEAD, 8);
 	else if (r->type == PERF_RECORD_HEADER_TRACING_DATA && p->pipe && r->len >= 12)
-		r->behind = (load_uint(r->bytes + RECORD_HEAD, 4) + 7) & ~7ULL;
-	return r->behind <= p->data_end - r->offset - r->len;
+		r->payload = (load_uint(r->bytes + RECORD_HEAD, 4) + 7) & ~7ULL;
+	return r->payload <= p->data_end - r->offset - r->len;
 }
 
 bool perfdata_records(struct perfdata *p,
@@ -47,7 +47,7 @@ bool perfdata_records(struct perfdata *p,
 	const struct layout *l = &layout_perf_event_header;
 	struct perfdata_record r = { .offset = p->data };
 
-	for (; r.offset < p->data_end; r.offset += r.len + r.behind) {
+	for (; r.offset < p->data_end; r.offset += r.len + r.payload) {
 		uint64_t left = p->data_end - r.offset;
 
 		r.bytes = left < RECORD_HEAD ? NULL :

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Parts of dictionary entries: heading, release, users of a table, manual section. */
 #include <stdio.h>
 #include <string.h>
 

@@ -42,7 +42,7 @@ static bool bad_value(struct reading *r, const struct field *f, const struct xla
 	for (size_t i = 0; x && i < x->n; i++)
 		if (!(x->entries[i].traits & XLAT_NONABI))
 			nearest_try(&n, x->entries[i].name + strlen(x->prefix));
-	/* if the name is valid, the error is after it */
+	/* suggest nothing for a valid name: the error is after it */
 	if (*n.best && (strncmp(n.best, word, len) || n.best[len]))
 		return FAIL_AT(r, word, "%s: %s; did you mean %s?", f->name, v->why, n.best);
 	return FAIL_AT(r, word, "%s: %s", f->name, v->why);
@@ -305,10 +305,6 @@ static bool bad_modifier(struct reading *r, const char *at)
 	}
 }
 
-/*
- * Letters up to the item's end, for the events from first on.  Those of a group
- * add to what its members have of their own.
- */
 bool syntax_modifiers(struct reading *r, size_t first, bool of_group)
 {
 	const char *from = r->c.at, *end = from + syntax_item_reach(r, from);

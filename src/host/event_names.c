@@ -88,7 +88,7 @@ struct glob {
 	size_t n;
 	char pattern[256];
 	struct nearest *near;
-	size_t system;		/* compare names that have so many first bytes of the word */
+	size_t system;		/* bytes of the word that suggestions begin with */
 };
 
 static void match_tracepoint(void *ctx, uint64_t id, const char *name)
@@ -194,7 +194,7 @@ static bool tracepoint(struct reading *r, size_t len)
 	uint64_t id;
 	int error;
 
-	if (whole == len + 1) /* "pmu::event" is left to libpfm4 */
+	if (whole == len + 1) /* libpfm4 parses "pmu::event" */
 		whole = syntax_item_reach(r, from);
 	if (whole >= sizeof(g.pattern))
 		return FAIL_AT(r, from, "the name is too long for a tracepoint");
@@ -312,7 +312,7 @@ static bool by_numbers(struct reading *r, size_t len)
 	return true;
 }
 
-/* Parse "L1D:READ:MISS", as pevtrace writes it; return its length, or 0 if it is none. */
+/* Parse "L1D:READ:MISS", as pevtrace writes it; return its length, or 0 if invalid. */
 static size_t cache_triple(const struct reading *r, size_t len, struct event_code *code)
 {
 	const char *word = r->c.at, *second = word + len + 1;
@@ -326,7 +326,7 @@ static size_t cache_triple(const struct reading *r, size_t len, struct event_cod
 	return event_word_cache(word, len + 1 + n, code) ? len + 1 + n : 0;
 }
 
-/* Parse any event but breakpoints and PMUs' terms. */
+/* Parse an event other than a breakpoint or a PMU's terms. */
 static bool syntax_named(struct reading *r, size_t len)
 {
 	const char *word = r->c.at;

@@ -29,7 +29,7 @@ static inline bool syntax_is(const char *word, size_t len, const char *name)
 	return word && strlen(name) == len && !memcmp(word, name, len);
 }
 
-/* event_reading.c: the text, and events that are added to the list. */
+/* event_reading.c: scan the text, and add events to the list. */
 
 /* Skip blanks and return the next character; NUL at the end. */
 char syntax_peek(struct reading *r);
@@ -65,7 +65,7 @@ void syntax_near_members(struct nearest *n);
  */
 bool syntax_modifiers(struct reading *r, size_t first, bool of_group);
 
-/* Apply modifiers behind a colon, if there is one. */
+/* Apply modifiers after a colon, if any. */
 bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
 
 /* event_pmu.c: PMUs and their terms. */

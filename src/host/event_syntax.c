@@ -67,7 +67,7 @@ bool event_grouped(const struct event_list *l, size_t i)
 	return leader != i || (i + 1 < l->n && l->events[i + 1].leader == i);
 }
 
-/* Complete an event: with :S, counts in its samples have ids, to tell the events apart. */
+/* Complete an event: with :S, the counts in its samples have ids, which identify the events. */
 static void syntax_finish(struct event_list *l, size_t i)
 {
 	struct event_spec *e = &l->events[i];

@@ -7,11 +7,11 @@
  *   sched:sched_switch  'sched:*'			tracepoints
  *   msr/tsc/  cpu/event=0x3c,umask=1/u		a PMU's terms
  *   mem:0x601040/8:rw				breakpoints
- *   {a,b}:u					groups; the first leads
+ *   {a,b}:u					a group; the first event is its leader
  *   cpu-clock,sample_freq=999,sample_type=IP|TID,exclude_kernel
- *   type=1,config=2				nothing but members
+ *   type=1,config=2				members only
  *
- * A member applies to the event before it, behind a group to all of its events.
+ * A member applies to the event before it, after a group to all of its events.
  */
 #ifndef PEVTRACE_HOST_EVENT_SYNTAX_H
 #define PEVTRACE_HOST_EVENT_SYNTAX_H

@@ -8,7 +8,7 @@
 
 /*
  * Append the event: its label if that is a name, then the members that differ from those
- * of the name.  names resolves which member of a union counts.
+ * of the name.  names decides which member of a union applies.
  */
 void event_text(struct buf *out, struct host *h, const struct names *names,
 		const struct event_spec *e);

@@ -33,7 +33,7 @@ static bool table_form(const char *word, size_t len, char *out)
 	return true;
 }
 
-/* Convert a table's name to the form of users, cpu-clock. */
+/* Convert a table's name to the form that users write, cpu-clock. */
 static void people_form(const struct xlat *x, const struct xlat_entry *e, char *out)
 {
 	const char *name = e->name + strlen(x->prefix);

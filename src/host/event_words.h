@@ -22,8 +22,8 @@ bool event_word_cache(const char *word, size_t len, struct event_code *out);
 void event_words_near(struct nearest *n);
 
 /*
- * Fill in the first bytes of an attr by libpfm4; return false if that does not know the
- * name or is not built in.
+ * Fill in the first bytes of an attr by libpfm4; return false if the name is unknown to it or
+ * pevtrace was built without it.
  */
 bool event_word_pfm(const char *name, uint8_t *attr, size_t size);
 

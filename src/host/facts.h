@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Properties of this machine, this process and the objects that a call refers to, for
- * abi/rules.h.  Everything is read; no event is opened.
+ * abi/rules.h, read without opening events.
  */
 #ifndef PEVTRACE_HOST_FACTS_H
 #define PEVTRACE_HOST_FACTS_H
@@ -30,9 +30,9 @@ void facts_close(struct facts *f);
 void facts_refresh(struct facts *f);
 
 /*
- * Finds out what holds for one call by this process: about its task, CPU, file,
- * tracepoint and descriptors.  What can only be found out by opening events
- * stays unknown.  The tracepoint's name belongs to the host.
+ * Read the facts for one call by this process: about its task, CPU, file, tracepoint and
+ * descriptors.  Facts that only opening an event shows remain unknown.  The host owns the
+ * tracepoint's name.
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
 

@@ -111,7 +111,7 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 	is = state(pid);
 	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
 	t->readable = may_read(pid);
-	/* a zombie has no memory, but the same owner */
+	/* a zombie has no memory, but its owner is unchanged */
 	t->attachable = t->living == FACT_NO ? t->readable : may_attach(pid);
 	t->killable = may_kill(f, pid);
 }

@@ -27,7 +27,7 @@ void rawdata_free(struct rawdata *r);
  * long as r.
  *
  * tracepoint_id is attr.config of the event, or 0 if the event is not known: then the id at
- * the start of the data counts.  Do not call this for events of other types (BPF output,
+ * the start of the data is used.  Do not call this for events of other types (BPF output,
  * other PMUs): their bytes could match any tracepoint's.
  *
  * Return false, with nothing emitted, if the tracepoint or its format is not known, the data

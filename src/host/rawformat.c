@@ -8,12 +8,12 @@
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
-/* More than any event has; reject a text with more. */
+/* More than any event has: a format with more is rejected. */
 enum { MAX_FIELDS = 4096 };
 
 /*
- * The C types of array elements in events: the length of an array found
- * through __data_loc is in bytes, and its elements are known by name only.
+ * The sizes of C types of array elements: the length of a __data_loc array is in bytes, and
+ * the format names only the type of its elements.
  */
 static const struct {
 	const char *name;
@@ -29,7 +29,7 @@ static const struct {
 	{ "uint64_t", 8 }, { "int64_t", 8 },
 	{ "u32", 4 }, { "s32", 4 }, { "__u32", 4 }, { "__s32", 4 },
 	{ "uint32_t", 4 }, { "int32_t", 4 },
-	/* last, as "int" may follow short and long */
+	/* last: "int" may follow short and long */
 	{ "int", 4 }, { "unsigned", 4 }, { "signed", 4 },
 };
 
@@ -62,8 +62,8 @@ static bool is_number_size(uint64_t size)
 }
 
 /*
- * Return how many bytes of a field count, or 0 for all: a system call's arguments are
- * recorded as registers, of which the call reads only the width of their type.
+ * Return how many bytes of a field have a meaning, or 0 for all: the arguments of a system
+ * call are recorded as registers, of which the call reads only the width of their type.
  */
 static uint32_t narrow_to(const struct raw_field *f, const char *type,
 			  bool *is_signed)

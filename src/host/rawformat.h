@@ -28,7 +28,7 @@ struct raw_field {
 	enum raw_base base;
 	uint32_t offset, size;	/* bytes */
 	uint32_t elem;		/* bytes of one number */
-	uint32_t narrow;	/* bytes of size that count, if not all */
+	uint32_t narrow;	/* bytes of size that have a meaning; 0: all */
 	bool is_signed;
 	bool common;		/* all events have it */
 	bool array;		/* size 0: up to the end of the data */
@@ -42,16 +42,16 @@ struct raw_format {
 };
 
 /*
- * Parse the len bytes of text, which may be hostile: a dump contains its own.  Return
- * false if they do not describe an event; then f is empty.  raw_format_free() releases f.
+ * Parse the len bytes of text, which may be hostile, as dumps contain formats.  Return false,
+ * with f empty, if they describe no event.  raw_format_free() releases f.
  */
 bool raw_format_parse(struct raw_format *f, const char *text, size_t len);
 void raw_format_free(struct raw_format *f);
 
 /*
- * Add a field, for parsers, of which a test has another.  type is the text before the name,
- * without the count of an array; count is that count, or 0.  Everything but name, offset,
- * size, is_signed and array is derived from them.  Takes the name over.
+ * Add a field; for parsers (a test has its own).  type is the text before the name, count
+ * the number of array elements, or 0.  The members of field other than name, offset, size,
+ * is_signed and array are derived from them.  f owns the name then.
  */
 void raw_format_add(struct raw_format *f, struct raw_field field,
 		    const char *type, unsigned long count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The bases of numbers in "print fmt" of an event's format.  It is printk's format string,
- * followed by C expressions.  Only expressions that are a field and nothing else are
- * evaluated, and the arguments of __print_flags():
+ * followed by C expressions.  Only expressions that consist of a field are evaluated, and the
+ * arguments of __print_flags():
  *
  *	print fmt: "ip=%pS v=%lx", (void *)REC->ip, ((unsigned long)(REC->v))
  */
@@ -30,7 +30,7 @@ static void note_conversion(struct conversions *c, enum raw_base base)
 /* Read a conversion after its '%'; return its end. */
 static const char *read_conversion(struct conversions *c, const char *p)
 {
-	/* the kernel writes this for every argument of every system call */
+	/* the kernel writes this for all arguments of system calls */
 	bool generated = !strncmp(p, "08lx", 4);
 
 	for (; *p && strchr("-+ #0123456789.*hlLqjzt", *p); p++)

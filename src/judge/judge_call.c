@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The call of perf_event_open(2) that is judged. */
 #include "judge/judge.h"
 
 #include <string.h>

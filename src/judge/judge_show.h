@@ -37,7 +37,7 @@ const uint8_t *show_attr(const struct call *c, size_t *len);
 /* Write the members and arguments that a rule checks. */
 void show_fields(const struct show *s, const struct rule_desc *d, struct sink *sink);
 
-/* Append the state here of what one RULE_BY_ bit names; return false if there is none. */
+/* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
 bool show_here(const struct show *s, uint64_t by, struct buf *out);
 
 /* Begin the object of a call, with its name, label and arguments. */

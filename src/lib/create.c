@@ -28,7 +28,7 @@ static bool create_same_file(const struct stat *a, const struct stat *b)
 /*
  * Return whether the file belongs to the caller or, if regular, to the directory's owner.
  * A regular file with several links may be another name for somebody else's file.
- * Only root can create a device such as /dev/null, whoever owns it in this user namespace.
+ * Only root can create a device such as /dev/null, whatever its owner in this user namespace.
  */
 static bool is_own(const struct stat *s, const struct stat *in)
 {

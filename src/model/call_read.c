@@ -136,13 +136,13 @@ void model_wait_begins(struct task *t, const struct call *c)
 	each_waited(t, c, read_polls, NULL);
 }
 
-/* A callback for each event that a call waits for. */
+/* What to call for each event that a call waits for. */
 struct waited {
 	void (*hook)(void *ctx, struct event *e);
 	void *ctx;
 };
 
-static void tell_waited(void *ctx, struct task *t, int fd)
+static void call_waited_on(void *ctx, struct task *t, int fd)
 {
 	const struct waited *w = ctx;
 	struct event *e = fdtab_event(t->files, fd);
@@ -158,5 +158,5 @@ void model_each_waited(const struct model *m, const struct call *c,
 	struct waited w = { hook, ctx };
 
 	if (t && c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
-		each_waited(t, c, tell_waited, &w);
+		each_waited(t, c, call_waited_on, &w);
 }

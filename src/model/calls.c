@@ -10,7 +10,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-
 static void duplicate(struct task *t, const struct call *c, bool cloexec)
 {
 	struct file *f = fdtab_file(t->files, call_int(c, 0));

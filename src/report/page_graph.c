@@ -59,7 +59,7 @@ static struct node *add_node(struct drawing *d, enum column c, uint64_t key)
 	return n;
 }
 
-/* Place the events, members behind their leader. */
+/* Place the events, members after their leader. */
 static void place_events(struct drawing *d)
 {
 	struct event *const *events;

@@ -20,7 +20,7 @@ const laneItems = (list) => {
 	return { items, ends, failed: items.filter((row) => rows.error[row]) };
 };
 
-// Order events by number, group members behind their leader.
+// Order events by number, group members after their leader.
 const eventsInOrder = () => {
 	const place = (event) => event.leader || event.number;
 	return [...trace.events].sort((a, b) => place(a) - place(b) || a.number - b.number);

@@ -100,8 +100,8 @@ static void text_on_enter(struct view *view, const struct call *c)
 }
 
 /*
- * Nothing has happened for a while: whoever looks on wants to know in what the
- * target waits.  The line is what it would be anyway; its end comes later.
+ * Show the call in which the target waits, after a pause without output.  The line does not
+ * change, but is written before the call returns.
  */
 static void write_waiting(struct text_view *v, uint64_t ns)
 {
@@ -136,8 +136,8 @@ static unsigned int status_of(const struct call *c)
 }
 
 /*
- * Begin the line that ends a call: with its beginning, with "<... resumed>", or with nothing
- * if the current line is still the call's.
+ * Start the line that ends a call, with the call's arguments or with "<... resumed>"; continue
+ * the current line if it is the call's.
  */
 static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
 {

@@ -14,7 +14,7 @@ struct pending {
 	struct inflight in;
 	const struct call_desc *desc;
 	struct buf args;	/* "name(first, args" */
-	struct buf stack;	/* lines to come behind it */
+	struct buf stack;	/* lines that follow it */
 	bool any;		/* there is an argument before the next one */
 };
 

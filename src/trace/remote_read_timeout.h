@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The memory of a tracee, read with a time limit.  Reading a page that is not present
- * waits for whoever provides it: with userfaultfd(2), or behind a FUSE file system,
+ * waits for the process that provides it: with userfaultfd(2), or behind a FUSE file system,
  * that may be a tracee in a ptrace stop.  Only SIGKILL ends such a wait.
  */
 #ifndef PEVTRACE_TRACE_REMOTE_READ_TIMEOUT_H

@@ -149,7 +149,7 @@ static void test_bytes(void **state)
 	       "unsigned int a_len = 9;\n", b, 9);
 	expect_bad("010", "two make a byte");
 	expect_bad("1, 256, 0, 0, 0, 0, 0, 0", "above 255");
-	expect_bad("01 02", "no attr");
+	expect_bad("01 02", "too few for an attr");
 	expect_bad("\"\\1", "quote");
 	expect_bad("\"\\q\"", "escape");
 }

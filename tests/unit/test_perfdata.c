@@ -134,7 +134,7 @@ static void make_pipe(struct image *m)
 	add(m, 8, 8);
 	memcpy(m->bytes + m->len, "my-faults", 9);
 	m->len += 16;
-	add(m, 4, 66); /* TRACING_DATA, with 5 bytes behind it */
+	add(m, 4, 66); /* TRACING_DATA, followed by 5 bytes */
 	add(m, 2, 0);
 	add(m, 2, 12);
 	add(m, 4, 5);

@@ -665,7 +665,7 @@ static void test_hostile(void **state)
 	r = begin(3, 0);
 	r.bytes[6] = 7;
 	assert_non_null(strstr(decode(r.bytes, 8, &plain, false, &used),
-			       "size=7 /* less than a header has */"));
+			       "size=7 /* less than a header */"));
 }
 
 static void test_identify(void **state)

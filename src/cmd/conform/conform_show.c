@@ -8,7 +8,7 @@ static const enum text_color severity_colors[] = {
 	[FINDING_ERROR] = COLOR_ERROR, [FINDING_MISSING] = COLOR_CALL, [FINDING_NOTE] = COLOR_NOTE,
 };
 
-/* Write each line of a text behind the indent. */
+/* Write each line of a text after the indent. */
 static void each_line(struct conform_cmd *cmd, const char *indent, const char *text)
 {
 	while (*text) {

@@ -93,9 +93,9 @@ static void emit_own(const struct perfdata_record *r, struct sink *s)
 	if (e && s->full)
 		s->ops->note(s, "meaning", e->meaning);
 	s->ops->uint(s, f[PERF_EVENT_HEADER_SIZE].name, r->len);
-	if (r->behind)
-		sink_notef(s, "behind", "and %llu bytes behind it",
-			   (unsigned long long)r->behind);
+	if (r->payload)
+		sink_notef(s, "behind", "followed by %llu bytes",
+			   (unsigned long long)r->payload);
 	s->ops->end(s);
 }
 

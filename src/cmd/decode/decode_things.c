@@ -227,8 +227,8 @@ static bool show_records(struct decode_one *d, const uint8_t *bytes, size_t len,
 	}
 	if (at == len)
 		return len || (warn("--record: no record found"), false);
-	warn("--record: incomplete record at byte %zu; %zu bytes are left",
-	     at, len - at);
+	warn("--record: incomplete record at byte %zu, with %zu byte%s left",
+	     at, len - at, len - at == 1 ? "" : "s");
 	return false;
 }
 
