@@ -11,7 +11,7 @@
 
 struct as_kernel {
 	uint32_t release;		/* KVER() of the older one */
-	struct rule_machine then, today; /* this machine with the older kernel, and as it is */
+	struct rule_machine then, today; /* this machine with the older kernel, and with its own */
 	struct rule_pmu *pmus;		/* the PMUs that the older kernel has; owned */
 };
 

@@ -180,7 +180,7 @@ static void record_emit_rest(struct record *r)
 				   r->end - r->at, r->end - r->at == 1 ? "" : "s");
 	}
 	if (r->wants == SIZE_MAX)
-		s->ops->note(s, "size", "a count here is beyond any record");
+		s->ops->note(s, "size", "a count exceeds the size of any record");
 	else if (r->wants)
 		sink_notef(s, "size", "the next field would end at %zu, not by %zu",
 			   r->wants, r->end);

@@ -132,7 +132,7 @@ static void emit_sample(struct record *r)
 
 struct body {
 	const struct layout *layout;	/* the fixed part, or NULL */
-	void (*more)(struct record *r);	/* what comes behind it; or NULL */
+	void (*more)(struct record *r);	/* emit what follows it; or NULL */
 	const struct xlat *misc;	/* flags of misc; or NULL */
 };
 

@@ -50,7 +50,7 @@ static bool write_program(const struct generating *g, const struct buf *text)
 	return ok;
 }
 
-/* Warn of differences from the traced program; return whether there are none. */
+/* Warn of differences from the traced program; return whether they are equal. */
 static bool warn_differences(const struct gathered *all)
 {
 	const struct c_program *p = all->program;

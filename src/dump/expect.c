@@ -379,7 +379,7 @@ static void expect_report_alone(enum mismatch_kind kind, const struct row *r,
 	report(ctx, &m);
 }
 
-/* Report the differences of the cheapest pairing; return whether there are none. */
+/* Report the differences of the cheapest pairing; return whether all match. */
 static bool expect_walk(const struct matching *m,
 			void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {

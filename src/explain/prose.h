@@ -23,7 +23,7 @@ struct prose {
 void prose_init(struct prose *p, struct buf *out, unsigned int width);
 void prose_free(struct prose *p);
 
-/* Return the columns of a terminal; 80 if the descriptor is none. */
+/* Return the columns of a terminal; 80 if the descriptor is no terminal. */
 unsigned int prose_width(int fd);
 
 /* Each of these ends the current paragraph and begins another. */

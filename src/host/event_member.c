@@ -147,7 +147,7 @@ bool syntax_set_member(struct reading *r, const struct field *f, const char *fro
 	bool number = from && from < end && (scan_is_digit(*from) || *from == '-');
 
 	if (!from && f->nbits != 1)
-		return FAIL_AT(r, r->c.at, "%s needs a value: %s=...", f->name, f->name);
+		return FAIL_AT(r, r->c.at, "%s requires a value: %s=...", f->name, f->name);
 	for (size_t i = r->first; i < r->list->n; i++) {
 		struct event_spec *e = &r->list->events[i];
 		uint64_t v = 1;

@@ -324,7 +324,7 @@ static void test_members(void **state)
 	refused("sample_period", 0, "expected an event before it");
 	refused("dummy,sample_typ=IP", 6, "did you mean sample_type");
 	refused("dummy,sample_type=IPP", 18, "did you mean IP");
-	refused("dummy,sample_type", 6, "needs a value");
+	refused("dummy,sample_type", 6, "requires a value");
 	refused("dummy,freq=99", 11, "did you mean sample_freq=99");
 	refused("dummy,period=99", 6, "did you mean sample_period");
 	refused("user_time", 0, "perf stat itself");

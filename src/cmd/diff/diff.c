@@ -160,7 +160,7 @@ static struct expectation *read_expectation(struct diffing *d)
 
 	d->print.a = name;
 	if (perfdata_is(f))
-		warn("%s is a perf.data file; --expect takes what pevtrace diff --normalize "
+		warn("%s is a perf.data file; --expect requires what pevtrace diff --normalize "
 		     "writes of it", name);
 	else
 		x = expect_read(f, name, &d->choice);
