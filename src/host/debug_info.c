@@ -188,7 +188,7 @@ static void debug_info_read_symbols(struct debug_info *d)
 		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);
 		symtab_add(&d->symbols, arm ? addr & ~(GElf_Addr)1 : addr, sym.st_size,
-			   GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name, NULL);
+			   GELF_ST_BIND(sym.st_info) != STB_LOCAL, name, NULL);
 	}
 	symtab_sort(&d->symbols);
 }

@@ -57,12 +57,14 @@ void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 	while (name[e->underscores] == '_' && e->underscores < UINT8_MAX)
 		e->underscores++;
 	e->name = symtab_keep(t, name, MAX_NAME);
+	e->len = (uint16_t)(t->text.len - e->name - 1);
 	e->module = module ? symtab_keep_module(t, module) : 0;
 }
 
 /*
- * Sort the best of several names for an address last.  The names themselves are not
- * compared: that would take minutes for a file with a million long ones.
+ * Sort the best of several names for an address last: ioctl, which is weak, after __ioctl, and
+ * __libc_start_main after __libc_start_main_impl.  The names themselves are not compared: that
+ * would take minutes for a file with a million long ones.
  */
 static int symtab_compare(const void *left, const void *right)
 {
@@ -76,6 +78,8 @@ static int symtab_compare(const void *left, const void *right)
 		return a->global ? 1 : -1;
 	if (a->underscores != b->underscores)
 		return a->underscores < b->underscores ? 1 : -1;
+	if (a->len != b->len)
+		return a->len < b->len ? 1 : -1;
 	return a->name < b->name ? 1 : -1;
 }
 

@@ -13,8 +13,9 @@ struct symtab_entry {
 	uint64_t addr, size;	/* size 0: not known */
 	uint32_t name;		/* offsets in text */
 	uint32_t module;	/* 0: none */
-	bool global;
+	uint16_t len;		/* of the name */
 	uint8_t underscores;	/* that the name starts with */
+	bool global;		/* or weak: not local to its object file */
 };
 
 /* A zero-initialised table is empty. */

@@ -200,6 +200,14 @@ static __attribute__((noinline)) int findable(int x)
 	return x * 3;
 }
 
+int __twice_named(int x);
+__attribute__((noinline)) int __twice_named(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x * 5;
+}
+int twice_named(int x) __attribute__((weak, alias("__twice_named")));
+
 static void assert_starts(const char *text, const char *start)
 {
 	if (!text || strncmp(text, start, strlen(start)))
@@ -229,6 +237,39 @@ static void test_own(void **state)
 	assert_int_equal(findable(2), 6);
 	assert_starts(symbols_name(y, getpid(), here() + 2, false, false),
 		      "findable+0x2 (test_symbols");
+	symbols_free(y);
+}
+
+/* Of the names of one address, the one that a program calls it by. */
+static void test_aliases(void **state)
+{
+	static const struct {
+		const char *better, *worse;
+		bool worse_global;
+	} cases[] = {
+		{ "qsort_r", "__qsort_r", true },
+		{ "__libc_start_main", "__libc_start_main_impl", true },
+		{ "_stext", "startup", false },
+	};
+	struct symbols *y;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *better = cases[i / 2].better, *worse = cases[i / 2].worse;
+		bool global = cases[i / 2].worse_global;
+		struct symtab t = { 0 };
+
+		symtab_add(&t, 16, 8, i % 2 || global, i % 2 ? better : worse, NULL);
+		symtab_add(&t, 16, 8, !(i % 2) || global, i % 2 ? worse : better, NULL);
+		symtab_sort(&t);
+		assert_string_equal(symtab_name(&t, symtab_find(&t, 17)), better);
+		symtab_free(&t);
+	}
+	need_libdw();
+	y = symbols_new(NULL);
+	assert_int_equal(twice_named(2), 10);
+	assert_starts(symbols_name(y, getpid(), (uint64_t)(uintptr_t)twice_named + 1, false, false),
+		      "twice_named+0x1 (test_symbols");
 	symbols_free(y);
 }
 
@@ -497,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_maps_in_any_order),
 		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_offset),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_exited),
