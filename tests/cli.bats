@@ -473,6 +473,36 @@ compile() {
 	fi
 }
 
+@test "-k has no source line where only a .dwo file shows what is inlined" {
+	source='
+		#include <linux/perf_event.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static inline __attribute__((always_inline)) int inner(struct perf_event_attr *attr)
+		{
+			return syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+		}
+		__attribute__((noinline)) int outer(void)
+		{
+			struct perf_event_attr attr = { .type = 1, .size = sizeof(attr), .config = 9 };
+			int fd = inner(&attr);
+			return fd + 1;
+		}
+		int main(void)
+		{
+			return outer() < 1;
+		}'
+	compile "$dir/whole" <<<"$source"
+	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$dir/whole"
+	grep -qE '\(outer\+0x[0-9a-f]+\) .* whole\.c:12$' "$dir/t" || skip "no libdw"
+	for version in 4 5; do
+		compile "$dir/split" "-gdwarf-$version" -gsplit-dwarf <<<"$source"
+		"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$dir/split"
+		grep -qE '\(outer\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]$' "$dir/t"
+		absent 'split\.c:' "$dir/t"
+	done
+}
+
 @test "-q and -qq" {
 	run "$PEVTRACE" -qq -o "$dir/t" "$demo" true
 	absent '+++ exited' "$dir/t"

@@ -295,6 +295,12 @@ static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scop
 	return n;
 }
 
+/* Return whether the unit is a skeleton: its scopes are in a .dwo file, which is not opened. */
+static bool debug_info_is_skeleton(Dwarf_Die *unit)
+{
+	return dwarf_hasattr(unit, DW_AT_dwo_name) || dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
+}
+
 /* Go from the innermost scope outwards: each inlined function moves file and line. */
 static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file,
 				  uint32_t line, struct code *c)
@@ -303,6 +309,9 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 	Dwarf_Files *files;
 	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
 
+	/* the line may be that of an inlined function */
+	if (!n && debug_info_is_skeleton(unit))
+		return;
 	if (dwarf_getsrcfiles(unit, &files, NULL))
 		n = 0;
 	while (file && n-- && dwarf_tag(&scopes[n]) != DW_TAG_subprogram) {
