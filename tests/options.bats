@@ -199,6 +199,25 @@ page_options() {
 	precise_ip features precise_pi
 	counting learn countnig
 	sample_freq diff --ignore=sample_frq a b
+	sample_period check '{type=1, smaple_period=1}'
+	type check '{typ=1}'
+	type check '{typ=1, size=112}'
+	sample_type decode '--attr={sampel_type=1}'
+	PERF_TYPE_SOFTWARE check '{type=PERF_TYPE_SOFTWAER}'
+	PERF_COUNT_SW_CPU_CLOCK check '{type=PERF_TYPE_SOFTWARE, config=PERF_COUNT_SW_CPU_CLOK}'
+	PERF_SAMPLE_IP open -e cpu-clock,sample_type=PERF_SAMPLE_IIP true
+	PERF_FLAG_FD_CLOEXEC check --flags=PERF_FLAG_FD_CLOEXC '{type=1}'
+	PERF_EVENT_IOC_ENABLE decode --ioctl=PERF_EVENT_IOC_ENABEL
+	ENABLE decode --ioctl=enabel
+	EINVAL decode --errno=EINVL
+	EBADFD decode --errno=EBADFDD
+	precise_ip -e 'inject=perf_event_open:error=EIO:when=precise_pi>0' true
+	PERF_TYPE_SOFTWARE -e inject=perf_event_open:error=EIO:when=type==PERF_TYPE_SOFTWAER true
+	PERF_EVENT_IOC_ENABLE -e inject=ioctl:error=EIO:when=request==PERF_EVENT_IOC_ENABEL true
+	KILL -e inject=perf_event_open:signal=KIL true
+	SIGKILL -e inject=perf_event_open:signal=SIGKIL true
+	fork watch --only=frok true
+	ERRORS conform --no-behaviour --section=ERORS
 	END
 }
 

@@ -131,6 +131,22 @@ const char *attr_find_braces(const char *from, const char *end)
 	return NULL;
 }
 
+bool attr_misnamed(struct text_cursor *c, bool *near)
+{
+	const char *key;
+	size_t n;
+
+	text_skip_blanks(c);
+	if (!text_ahead(c, "{"))
+		return false;
+	c->at++;
+	n = take_key(c, &key);
+	if (!n || attr_member(key, n))
+		return false;
+	*near = attr_member_unknown(c, key, n);
+	return true;
+}
+
 enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 {
 	const char *open = attr_find_braces(c->at, c->end);

@@ -14,6 +14,12 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out);
 /* Return the brace that begins an attr, whose first word is a member, or NULL. */
 const char *attr_find_braces(const char *from, const char *end);
 
+/*
+ * Return whether the text begins with a brace and "WORD=" where no member is WORD; then store
+ * the error in c.  *near is set if a member has almost that name.
+ */
+bool attr_misnamed(struct text_cursor *c, bool *near);
+
 /* Read "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
 enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out);
 

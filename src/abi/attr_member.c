@@ -6,6 +6,7 @@
 #include "abi/attr.h"
 #include "abi/attr_value.h"
 #include "abi/layout.h"
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -22,6 +23,23 @@ const struct field *attr_member(const char *name, size_t len)
 		    !memcmp(attr->fields[i].name, name, len))
 			return &attr->fields[i];
 	return NULL;
+}
+
+void attr_member_offer(struct nearest *n)
+{
+	for (size_t i = 0; i < attr->n; i++)
+		nearest_try(n, attr->fields[i].name);
+}
+
+bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len)
+{
+	struct nearest n;
+
+	nearest_start(&n, name, len);
+	attr_member_offer(&n);
+	text_cursor_note(c, "struct perf_event_attr has no member '%.*s'%s",
+			 len < 60 ? (int)len : 60, name, nearest_hint(&n));
+	return *n.best;
 }
 
 static unsigned int width_bits(const struct field *f)
@@ -165,9 +183,10 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 	const struct field *f = attr_member(name, len);
 	uint64_t n;
 
-	if (!f)
-		return text_cursor_fail(c, "struct perf_event_attr has no member '%.*s'",
-					len < 60 ? (int)len : 60, name);
+	if (!f) {
+		attr_member_unknown(c, name, len);
+		return false;
+	}
 	if (f->kind == FIELD_STRING && value_len && *value == '"') {
 		if (!member_add_string(c, f, &v, out))
 			return false;

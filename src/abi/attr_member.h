@@ -5,8 +5,16 @@
 
 #include "abi/attr_text.h"
 
+struct nearest;
+
 /* Return the member of that name, or NULL. */
 const struct field *attr_member(const char *name, size_t len);
+
+/* Offer the names of all members to n. */
+void attr_member_offer(struct nearest *n);
+
+/* Store the error that no member has that name; return whether it names a near one. */
+bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len);
 
 /*
  * Set a member to a value in text form; store an error in c.  bits: the text behind

@@ -25,6 +25,11 @@ static bool has_section(const char *text, const char *end)
 /* Detect the form by its most specific features first. */
 static enum attr_style style_of(const char *text, const char *end)
 {
+	struct text_cursor c = { .at = text, .end = end };
+	bool near = false, misnamed = attr_misnamed(&c, &near);
+	bool several = memchr(text, ',', (size_t)(end - text)) ||
+		       memchr(text, ';', (size_t)(end - text));
+
 	if (text_find(text, end, "perf_event_attr:\n"))
 		return ATTR_COLUMNS;
 	if (attr_find_braces(text, end))
@@ -33,14 +38,14 @@ static enum attr_style style_of(const char *text, const char *end)
 		return ATTR_BYTES;
 	if (text_find(text, end, "perf_event_attr:"))
 		return ATTR_COLUMNS;
+	if (misnamed && (near || !several))
+		return ATTR_MISNAMED;
 	if (has_section(text, end))
 		return ATTR_SECTIONS;
 	if (attr_line_members(text, end))
 		return ATTR_LINES;
 	if (memchr(text, '=', (size_t)(end - text)))
-		return memchr(text, ',', (size_t)(end - text)) ||
-		       memchr(text, ';', (size_t)(end - text)) ?
-		       ATTR_STATEMENTS : ATTR_SECTIONS;
+		return several ? ATTR_STATEMENTS : ATTR_SECTIONS;
 	if (text_find(text, end, "size "))
 		return ATTR_BARE_COLUMNS;
 	return ATTR_UNKNOWN;
@@ -67,6 +72,8 @@ static enum attr_read next_bytes(struct text_cursor *c, struct attr_text *out)
 
 static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 {
+	bool near;
+
 	switch (r->style) {
 	case ATTR_BYTES:
 		return r->in.at < r->in.end ? next_bytes(&r->in, out) : ATTR_END;
@@ -82,6 +89,9 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 		return attr_next_line(&r->in, out);
 	case ATTR_SECTIONS:
 		return attr_next_section(&r->in, out);
+	case ATTR_MISNAMED:
+		attr_misnamed(&r->in, &near);
+		return ATTR_BAD;
 	case ATTR_UNKNOWN:
 		break;
 	}

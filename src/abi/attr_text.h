@@ -32,7 +32,7 @@ struct attr_text {
 /* The form of the text. */
 enum attr_style {
 	ATTR_UNKNOWN, ATTR_BYTES, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
-	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS,
+	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS, ATTR_MISNAMED,
 };
 
 /* Reads all attrs of a text, one after the other. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "xlat/tables.h"
 
@@ -48,10 +49,24 @@ static const struct xlat_entry *value_constant(const struct xlat *own, const cha
 	return e;
 }
 
+/* Store the error of an unknown name, with the nearest constant: of the own table if one is. */
+static bool value_unknown(struct expression *x, const char *word, size_t len)
+{
+	int some = len < 60 ? (int)len : 60;
+	struct nearest n;
+
+	nearest_start(&n, word, len);
+	xlat_offer(x->xlat, true, &n);
+	for (size_t i = 0, own = *n.best; !own && xlat_tables[i]; i++)
+		xlat_offer(xlat_tables[i], false, &n);
+	return text_cursor_fail(x->c, x->xlat ? "unknown constant '%.*s'%s" :
+				"'%.*s' is neither a number nor a constant%s",
+				some, word, nearest_hint(&n));
+}
+
 static bool value_of_name(struct expression *x, const char *word, size_t len, uint64_t *v)
 {
 	const struct xlat_entry *e;
-	struct text_cursor *c = x->c;
 	char name[80];
 
 	if (len < sizeof(name)) {
@@ -71,9 +86,7 @@ static bool value_of_name(struct expression *x, const char *word, size_t len, ui
 			return true;
 		}
 	}
-	return text_cursor_fail(c, x->xlat ? "unknown constant '%.*s'" :
-				"'%.*s' is neither a number nor a constant",
-				len < 60 ? (int)len : 60, word);
+	return value_unknown(x, word, len);
 }
 
 /* Read "sizeof(...)"; whatever its operand, it is the size of an attr. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 
 /* libc keeps the first two of the kernel's real-time signals for itself. */
@@ -95,6 +96,20 @@ int signal_by_name(const char *name)
 	for (int sig = 1; sig <= SIGNAL_MAX; sig++)
 		if (signal_name(sig, known, sizeof(known)) && !strcasecmp(known + 3, name))
 			return sig;
+	return 0;
+}
+
+int error_by_name(const char *name, struct nearest *n)
+{
+	nearest_start(n, name, strlen(name));
+	for (int e = 1; e <= ERRNO_MAX; e++) {
+		const char *known = strerrorname_np(e);
+
+		if (known && !strcasecmp(known, name))
+			return e;
+		if (known)
+			nearest_try(n, known);
+	}
 	return 0;
 }
 

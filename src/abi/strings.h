@@ -5,6 +5,8 @@
 
 #include "abi/call.h"
 
+struct nearest;
+
 /* A line of bounded length; text beyond it is truncated. */
 struct text_line {
 	char text[640];
@@ -33,6 +35,13 @@ bool signal_name(int sig, char *text, size_t size);
 
 /* Return the signal of that name or number, with or without SIG, in any case; 0: none. */
 int signal_by_name(const char *name);
+
+enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
+
+/*
+ * Return the errno of that name, in upper or lower case, or 0; then n holds the nearest name.
+ */
+int error_by_name(const char *name, struct nearest *n);
 
 /* Write a signal by name, such as SIGCHLD; 0 and unknown ones as numbers. */
 void emit_signal(const char *key, int sig, struct sink *s);

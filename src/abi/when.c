@@ -8,6 +8,7 @@
 #include "abi/attr_value.h"
 #include "abi/layout.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "xlat/tables.h"
 
@@ -109,17 +110,25 @@ static struct text_cursor slice_value(struct text_cursor *c)
 /* Read the name of an ioctl, which is in no table of constants. */
 static bool ioctl_value(const struct text_cursor *part, uint64_t *v)
 {
+	const struct ioctl_desc *d = ioctl_by_name(part->at, (size_t)(part->end - part->at));
+
+	if (d)
+		*v = d->request;
+	return d;
+}
+
+/* Store an error if the value is almost the name of an ioctl. */
+static bool ioctl_unknown(struct text_cursor *c, const struct text_cursor *part)
+{
 	size_t len = (size_t)(part->end - part->at);
+	struct nearest n;
 
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		const struct ioctl_desc *d = &ioctl_descs[i];
-
-		if (strlen(d->name) == len && !memcmp(d->name, part->at, len)) {
-			*v = d->request;
-			return true;
-		}
-	}
-	return false;
+	nearest_start(&n, part->at, len);
+	ioctl_offer(&n);
+	if (*n.best)
+		text_cursor_note(c, "unknown ioctl '%.*s'%s", len < 60 ? (int)len : 60, part->at,
+				 nearest_hint(&n));
+	return *n.best;
 }
 
 static bool read_value(struct reader *r, struct when *w, const struct arg_desc *arg)
@@ -132,6 +141,8 @@ static bool read_value(struct reader *r, struct when *w, const struct arg_desc *
 		return text_cursor_fail(r->c, "expected a value behind '%s'", w->name);
 	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_value(&part, &w->value))
 		return true;
+	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_unknown(r->c, &part))
+		return false;
 	if (!value_read(&part, arg ? arg->xlat : w->field->xlat, &w->value))
 		return text_cursor_fail(r->c, "%s", part.why);
 	return true;
@@ -159,6 +170,22 @@ static enum when_op take_op(struct text_cursor *c)
 	return WHEN_TRUE;
 }
 
+/* Store the error of a word that is no name, with the nearest. */
+static void unknown_name(struct reader *r, const char *word, size_t len)
+{
+	struct nearest n;
+
+	nearest_start(&n, word, len);
+	attr_member_offer(&n);
+	for (size_t i = 0; i < r->ncalls; i++)
+		for (size_t k = 0; k < r->calls[i]->nargs; k++)
+			nearest_try(&n, r->calls[i]->args[k].name);
+	text_cursor_fail(r->c, len ? "'%.*s' is neither a member of struct perf_event_attr nor "
+			 "an argument of the call%s" :
+			 "expected a member of struct perf_event_attr or an argument",
+			 (int)(len < 64 ? len : 64), word, nearest_hint(&n));
+}
+
 /* Parse NAME, or NAME OP VALUE. */
 static struct when *comparison(struct reader *r)
 {
@@ -178,10 +205,7 @@ static struct when *comparison(struct reader *r)
 			arg = find_arg(r->calls[i], w->name);
 	}
 	if (!w->field && !arg) {
-		text_cursor_fail(r->c, len ? "'%.*s' is neither a member of struct "
-				 "perf_event_attr nor an argument of the call" :
-				 "expected a member of struct perf_event_attr or an argument",
-				 (int)(len < 64 ? len : 64), start);
+		unknown_name(r, start, len);
 		when_free(w);
 		return NULL;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/buf.h"
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 
 uint32_t release_read(const char **at)
@@ -78,6 +79,19 @@ const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name)
 		if (!strcmp(x->entries[i].name + prefix, name))
 			return &x->entries[i];
 	return NULL;
+}
+
+void xlat_offer(const struct xlat *x, bool short_names, struct nearest *n)
+{
+	for (size_t i = 0; x && i < x->n; i++) {
+		const struct xlat_entry *e = &x->entries[i];
+
+		if (e->traits & XLAT_NONABI)
+			continue;
+		nearest_try(n, e->name);
+		if (short_names)
+			nearest_try(n, e->name + strlen(x->prefix));
+	}
 }
 
 /* Store the mask of an entry's bits and the value that they must have. */
@@ -158,6 +172,20 @@ const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word)
 			hi = mid;
 	}
 	return NULL;
+}
+
+const struct ioctl_desc *ioctl_by_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		if (strlen(ioctl_descs[i].name) == len && !memcmp(ioctl_descs[i].name, name, len))
+			return &ioctl_descs[i];
+	return NULL;
+}
+
+void ioctl_offer(struct nearest *n)
+{
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		nearest_try(n, ioctl_descs[i].name);
 }
 
 const struct call_desc *call_by_name(const char *name)

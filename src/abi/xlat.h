@@ -14,6 +14,7 @@
 #define KVER(a, b, c) (((uint32_t)(a) << 16) | ((uint32_t)(b) << 8) | (uint32_t)(c))
 
 struct buf;
+struct nearest;
 
 /*
  * Read a release such as "6.18.44-fc" or "2.6.31" and move *at behind its numbers.
@@ -80,6 +81,9 @@ const char *xlat_name(const struct xlat *x, uint64_t value);
 
 /* Return the entry of that name, with or without the prefix, or NULL. */
 const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name);
+
+/* Offer the names of x with their prefix, and if short_names without it, to n. */
+void xlat_offer(const struct xlat *x, bool short_names, struct nearest *n);
 
 /*
  * Iterate over the names in a mask: start with *rest = the value and *at = 0.  Each
@@ -191,6 +195,12 @@ extern const size_t ioctl_ndescs;
 
 /* Return the ioctl with the request number that a task of that word size (4 or 8) passes. */
 const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word);
+
+/* Return the ioctl of that name, or NULL. */
+const struct ioctl_desc *ioctl_by_name(const char *name, size_t len);
+
+/* Offer the names of all ioctls to n. */
+void ioctl_offer(struct nearest *n);
 
 /* Events that accept a request only since a release later than the request's own. */
 struct taker_desc {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/as_kernel.h"
+#include "abi/strings.h"
 #include "abi/when.h"
 #include "cli/select.h"
 #include "cli/showing.h"
@@ -18,8 +19,6 @@
 #include "lib/scan_text.h"
 #include "trace/inject.h"
 #include "xlat/constants.h"
-
-enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
 
 /* Which of the calls that meet the condition: first, first + step, ... last. */
 struct occasions {
@@ -56,20 +55,15 @@ static int64_t error_number(const char *word)
 {
 	struct nearest near;
 	uint64_t n;
+	int error;
 
 	if (scan_whole(word, SCAN_DECIMAL, 1, ERRNO_MAX, &n))
 		return (int64_t)n;
-	nearest_start(&near, word, strlen(word));
-	for (int e = 1; e <= ERRNO_MAX; e++) {
-		const char *name = strerrorname_np(e);
-
-		if (name && !strcmp(name, word))
-			return e;
-		if (name)
-			nearest_try(&near, name);
-	}
+	error = error_by_name(word, &near);
+	if (error)
+		return error;
 	if (*near.best)
-		die("unknown error '%s' in -e inject=; did you mean %s?", word, near.best);
+		die("unknown error '%s' in -e inject=%s", word, nearest_hint(&near));
 	die("unknown error '%s' in -e inject=; use names such as EINVAL, or numbers from 1 to %d",
 	    word, ERRNO_MAX);
 }

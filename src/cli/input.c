@@ -6,6 +6,7 @@
 
 #include "dump/perfdata.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 
 FILE *input_open(const char *path, const char **name)
 {
@@ -82,8 +83,8 @@ bool input_is_binary(const struct buf *text)
 
 bool input_bad_attr(const char *option, const char *why)
 {
-	warn("cannot read %s: %s; use bytes, or an attr as C, strace or perf write it", option,
-	     why);
+	warn("cannot read %s: %s%s", option, why, nearest_hinted(why) ? "" :
+	     "; use bytes, or an attr as C, strace or perf write it");
 	return false;
 }
 

@@ -159,8 +159,10 @@ int signal_number(const char *word, const char *option)
 		return sig;
 	nearest_start(&n, word, strlen(word));
 	for (int i = 1; i <= 64; i++)
-		if (signal_name(i, name, sizeof(name)))
+		if (signal_name(i, name, sizeof(name))) {
 			nearest_try(&n, name);
+			nearest_try(&n, name + strlen("SIG"));
+		}
 	if (*n.best)
 		die("unknown signal '%s' in %s=; did you mean %s?", word, option, n.best);
 	die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers from 1 to 64",

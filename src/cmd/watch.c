@@ -73,10 +73,14 @@ static size_t find_kind(char *word, const struct verb_option *o)
 	nearest_start(&n, word, strlen(word));
 	for (size_t i = 0; i < KINDS; i++)
 		nearest_try(&n, kind_name(i));
+	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+		nearest_try(&n, others[k].word);
 	if (*n.best)
 		die("--%s: unknown kind of records '%s'; did you mean %s?", o->name, word, n.best);
 	for (size_t i = 0; i < KINDS; i++)
 		buf_addf(&words, " %s", kind_name(i));
+	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+		buf_addf(&words, " %s", others[k].word);
 	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
 }
 

@@ -27,24 +27,14 @@ static const struct xlat *names_of(const struct event_spec *e, const struct fiel
 	}
 }
 
-/* Store the error of v, with the constant of x that is nearest to the word where it occurred. */
-static bool bad_value(struct reading *r, const struct field *f, const struct xlat *x,
-		      const struct text_cursor *v, const char *from)
+/* Store the error of v at the word where it occurred. */
+static bool bad_value(struct reading *r, const struct field *f, const struct text_cursor *v,
+		      const char *from)
 {
 	const char *word = v->at;
-	struct nearest n;
-	size_t len;
 
 	while (word > from && scan_is_word(word[-1]))
 		word--;
-	len = (size_t)(v->at - word);
-	nearest_start(&n, word, len);
-	for (size_t i = 0; x && i < x->n; i++)
-		if (!(x->entries[i].traits & XLAT_NONABI))
-			nearest_try(&n, x->entries[i].name + strlen(x->prefix));
-	/* suggest nothing for a valid name: the error is after it */
-	if (*n.best && (strncmp(n.best, word, len) || n.best[len]))
-		return FAIL_AT(r, word, "%s: %s; did you mean %s?", f->name, v->why, n.best);
 	return FAIL_AT(r, word, "%s: %s", f->name, v->why);
 }
 
@@ -69,7 +59,7 @@ static bool read_regs(struct reading *r, const struct field *f, const char *from
 		if (e && e->value < 64 && !(e->traits & XLAT_NONABI))
 			bits = 1ULL << e->value;
 		else if (!value_read(&one, x, &bits))
-			return bad_value(r, f, x, &one, from);
+			return bad_value(r, f, &one, from);
 		*v |= bits;
 		from += len + 1;
 	}
@@ -108,7 +98,7 @@ static bool value_read_number(struct reading *r, const struct event_spec *e,
 	if (p)
 		*v = p->type;
 	else if (!value_read(&c, x, v))
-		return bad_value(r, f, x, &c, from);
+		return bad_value(r, f, &c, from);
 	if (!value_fits(f, *v) && prefixed(f->name, strlen(f->name)))
 		return FAIL_AT(r, from, "%s is a bit; did you mean sample_%s=%llu?", f->name,
 			       f->name, (unsigned long long)*v);
@@ -165,12 +155,6 @@ bool syntax_set_member(struct reading *r, const struct field *f, const char *fro
 	return true;
 }
 
-void syntax_near_members(struct nearest *n)
-{
-	for (size_t i = 0; i < attr->n; i++)
-		nearest_try(n, attr->fields[i].name);
-}
-
 static bool unknown_member(struct reading *r, const char *word, size_t len)
 {
 	struct nearest n;
@@ -179,7 +163,7 @@ static bool unknown_member(struct reading *r, const char *word, size_t len)
 	if (prefixed(word, len))
 		snprintf(n.best, sizeof(n.best), "%s", prefixed(word, len)->name);
 	else
-		syntax_near_members(&n);
+		attr_member_offer(&n);
 	return syntax_unknown(r, word, "struct perf_event_attr has no member", &n,
 		       "pevtrace(1) lists where to find them");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "abi/arch.h"
+#include "abi/attr_member.h"
 #include "abi/attr_value.h"
 #include "host/event_reading.h"
 #include "lib/die.h"
@@ -259,7 +260,7 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 			       "kernel; task-clock:u and :k are similar", (int)len, word);
 	nearest_start(&n, word, len);
 	event_words_near(&n);
-	syntax_near_members(&n);
+	attr_member_offer(&n);
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		for (size_t i = 0; i < p->naliases; i++)
 			nearest_try(&n, p->aliases[i].name);

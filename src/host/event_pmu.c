@@ -21,7 +21,7 @@ static bool unknown_term(struct reading *r, const struct pmu *p, const char *wor
 		nearest_try(&n, p->terms[i].name);
 	for (size_t i = 0; p && i < p->naliases; i++)
 		nearest_try(&n, p->aliases[i].name);
-	syntax_near_members(&n);
+	attr_member_offer(&n);
 	return syntax_unknown(r, word, "unknown term, event or member", &n,
 		       "a PMU's are in its directories format and events in "
 		       "/sys/bus/event_source/devices");

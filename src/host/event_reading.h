@@ -57,7 +57,6 @@ bool syntax_member(struct reading *r, size_t len);
 /* Set member f of the events from r->first on; without from set a bit to 1. */
 bool syntax_set_member(struct reading *r, const struct field *f, const char *from,
 		       const char *end);
-void syntax_near_members(struct nearest *n);
 
 /*
  * Apply modifier letters up to the item's end to the events from first on.  Those of

@@ -11,6 +11,7 @@
 #include "host/descriptors.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
@@ -179,8 +180,9 @@ static int judge_text(struct judge *k, const struct buf *text, const struct attr
 		     "finds them), or @%s for an attr",
 		     buf_str(text), buf_str(text), buf_str(text));
 	else if (got == ATTR_BAD)
-		warn("cannot read the attr: %s; use bytes, an attr as C, strace or perf write it, "
-		     "@FILE, DUMP:LINE, or -e with an event's name", r.in.why);
+		warn("cannot read the attr: %s%s", r.in.why, nearest_hinted(r.in.why) ? "" :
+		     "; use bytes, an attr as C, strace or perf write it, @FILE, DUMP:LINE, or -e "
+		     "with an event's name");
 	else if (!n)
 		warn("no attr found");
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;

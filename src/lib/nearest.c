@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static char plain(char c)
@@ -74,4 +75,17 @@ void nearest_try(struct nearest *n, const char *candidate)
 		return;
 	n->distance = d;
 	memcpy(n->best, candidate, len + 1);
+}
+
+const char *nearest_hint(struct nearest *n)
+{
+	if (!*n->best)
+		return "";
+	snprintf(n->hint, sizeof(n->hint), "; did you mean %s?", n->best);
+	return n->hint;
+}
+
+bool nearest_hinted(const char *message)
+{
+	return strstr(message, "; did you mean ") && message[strlen(message) - 1] == '?';
 }

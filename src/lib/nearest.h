@@ -13,6 +13,7 @@ struct nearest {
 	char best[NEAREST_MAX + 1];	/* "" if no candidate is close enough */
 	unsigned int distance;		/* of best, or the limit */
 	bool any;			/* no limit */
+	char hint[NEAREST_MAX + 20];	/* of nearest_hint() */
 };
 
 /* Start with the misspelt word, which is copied. */
@@ -26,5 +27,11 @@ void nearest_start_any(struct nearest *n, const char *word, size_t len);
  * added, omitted, or swapped with their neighbour.  Case is ignored, and _ equals -.
  */
 void nearest_try(struct nearest *n, const char *candidate);
+
+/* Return "; did you mean BEST?", which is part of n, or "" if no candidate was close enough. */
+const char *nearest_hint(struct nearest *n);
+
+/* Return whether a message ends with such a hint, which leaves nothing to add. */
+bool nearest_hinted(const char *message);
 
 #endif

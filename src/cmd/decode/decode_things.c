@@ -11,10 +11,12 @@
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/record.h"
+#include "abi/strings.h"
 #include "cli/input.h"
 #include "cmd/decode/decode_one.h"
 #include "host/host.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -109,6 +111,7 @@ static bool decode_number(const char *text, const struct xlat *x, const char *op
 static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 {
 	const char *prefix = "PERF_EVENT_IOC_";
+	struct nearest n;
 
 	for (size_t i = 0; i < ioctl_ndescs; i++) {
 		const struct ioctl_desc *d = &ioctl_descs[i];
@@ -122,7 +125,13 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 		}
 	}
 	if (*text < '0' || *text > '9') {
-		warn("--ioctl: no such perf ioctl '%s'; see perf_event_open(2)", text);
+		nearest_start(&n, text, strlen(text));
+		ioctl_offer(&n);
+		for (size_t i = 0; !*n.best && i < ioctl_ndescs; i++)
+			if (!strncmp(ioctl_descs[i].name, prefix, strlen(prefix)))
+				nearest_try(&n, ioctl_descs[i].name + strlen(prefix));
+		warn("--ioctl: no such perf ioctl '%s'%s", text,
+		     *n.best ? nearest_hint(&n) : "; see perf_event_open(2)");
 		return NULL;
 	}
 	if (!decode_number(text, NULL, "--ioctl", request))
@@ -372,17 +381,16 @@ bool decode_one_config(struct decode_one *d)
 
 /* errors --------------------------------------------------------------------- */
 
-enum { ERRNO_MAX = 4095 };	/* what system calls can return */
-
 static bool errno_of(const char *text, uint64_t *v)
 {
-	for (int i = 1; i <= ERRNO_MAX; i++) {
-		const char *name = strerrorname_np(i);
+	struct nearest n;
 
-		if (name && !strcasecmp(name, text)) {
-			*v = (uint64_t)i;
-			return true;
-		}
+	*v = (uint64_t)error_by_name(text, &n);
+	if (*v)
+		return true;
+	if (*n.best && *text != '-') {
+		warn("--errno: unknown error '%s'%s", text, nearest_hint(&n));
+		return false;
 	}
 	if (!decode_number(text, &xlat_perf_open_errno, "--errno", v))
 		return false;
