@@ -334,7 +334,8 @@ def test_selection(all_):
 	got = {f["section"] for f in findings("--no-behaviour", "--section=errors")}
 	if got != {"ERRORS"}:
 		why.append("--section: %s" % got)
-	for args, status in ((["--section=no such"], 0), (["--section=errors"], 1), ([], 1)):
+	for args, status in ((["--section=no such"], 2), (["--section=ERORS"], 2),
+			     (["--section=errors"], 1), ([], 1)):
 		r = run("--no-behaviour", *args)
 		if r.returncode != status:
 			why.append("%s: status %d" % (args, r.returncode))
@@ -345,6 +346,7 @@ def test_misuse(tmp):
 	bad_h = write(os.path.join(tmp, "bad.h"), "enum {")
 	why = []
 	for args in (["--man", empty], ["--man", tmp], ["--man", tmp + "/none"], ["x"], ["--since=new"],
+		     ["--claim=nosuchclaim"],
 		     ["--since=5.1x"], ["--self", "--man", PAGE], ["--tap", "--json"], ["--nonsense"],
 		     ["--header", bad_h], ["--header", tmp + "/none"], ["--btf", empty],
 		     ["--self", "--no-headers", "--no-btf"], ["--header", bad_h, "--no-headers"],

@@ -12,6 +12,7 @@
 #include "conform/header.h"
 #include "conform/tables.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 
 static void conform_set_format(void *to, const char *arg, const struct verb_option *o)
 {
@@ -170,6 +171,26 @@ static void conform_compare(struct conform_cmd *cmd)
 		compare_source(c, &c->btf);
 }
 
+/* Die if no heading of the page, and no section of a claim, contains the word of --section. */
+static void check_section(const struct conform_cmd *cmd)
+{
+	const struct page *p = &cmd->c.page;
+	struct nearest n;
+
+	if (!cmd->section)
+		return;
+	nearest_start(&n, cmd->section, strlen(cmd->section));
+	for (size_t i = 0; i < p->nsections; i++) {
+		if (strcasestr(p->sections[i].name, cmd->section))
+			return;
+		nearest_try(&n, p->sections[i].name);
+	}
+	for (size_t i = 0; i < claim_ndescs; i++)
+		if (strcasestr(claim_descs[i].section, cmd->section))
+			return;
+	die("no heading of the page contains '%s'%s", cmd->section, nearest_hint(&n));
+}
+
 static int conform_run(void *state, const struct verb_args *args)
 {
 	struct conform_cmd *cmd = state;
@@ -183,6 +204,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	tables_read(&cmd->c.tables);
 	if (!cmd->self && !page_read(cmd->man ? cmd->man : installed_page(), &cmd->c.page))
 		return EXIT_TROUBLE;
+	check_section(cmd);
 	read_headers(cmd);
 	read_btf(cmd);
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
