@@ -94,6 +94,8 @@ void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
 		o->pids[o->npids++] = (pid_t)verb_number(word, opt->name, 1, 1 << 22);
 	}
+	if (!arg[strspn(arg, ", ")])
+		die("--%s requires a PID, not '%s'", opt->name, arg);
 	free(copy);
 }
 
@@ -130,14 +132,15 @@ const struct verb_option options_dump[] = {
 	{ 0 },
 };
 
-const struct verb_option options_full[] = {
-	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full),
-	  .help = "show every member of a structure, zero or not" },
-	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size,
-	  .at = AT(text.max_string), .most = 1 << 20,
-	  .help = "show up to N bytes of a string (default 32)" },
-	{ 0 },
-};
+#define FULL(string_limit)						\
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full), \
+	  .help = "show every member of a structure, zero or not" },	\
+	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size, \
+	  .at = AT(text.max_string), .most = 1 << 20,			\
+	  .help = "show up to N bytes of a string (default " string_limit ")" }
+
+const struct verb_option options_full[] = { FULL("32"), { 0 } };
+const struct verb_option options_full_strings[] = { FULL("4096"), { 0 } };
 
 const struct verb_option options_calls[] = {
 	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),

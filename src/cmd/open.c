@@ -389,7 +389,7 @@ static int open_run(void *state, const struct verb_args *args)
 
 static const struct verb_group groups[] = {
 	{ "What to open", options, 0, 0 },
-	MEASURE_GROUPS(0),
+	MEASURE_GROUPS(0, options_full),
 	{ 0 },
 };
 

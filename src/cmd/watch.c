@@ -227,7 +227,7 @@ static int watch_run(void *state, const struct verb_args *args)
 
 static const struct verb_group groups[] = {
 	{ "What to show", options, 0, 0 },
-	MEASURE_GROUPS(0),
+	MEASURE_GROUPS(0, options_full_strings),
 	{ 0 },
 };
 

@@ -50,12 +50,12 @@ struct measure {
 extern const struct verb_option measure_whom[], measure_quiet[];
 
 /* Groups of options that open and watch share. */
-#define MEASURE_GROUPS(measure)							\
+#define MEASURE_GROUPS(measure, full)						\
 	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
 	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, options_dump, (measure) + MEASURE_OPTIONS, 0 },			\
 	{ NULL, options_calls, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, options_full, (measure) + MEASURE_OPTIONS, 0 },			\
+	{ NULL, full, (measure) + MEASURE_OPTIONS, 0 },			\
 	{ NULL, options_times, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, measure_quiet, measure, 0 }
 enum { MEASURE_OPTIONS = offsetof(struct measure, own_session.options) };
