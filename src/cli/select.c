@@ -219,6 +219,8 @@ void selection_parse(struct selection *s, const char *expr)
 			return;
 		}
 	}
+	if (!strncmp(expr, "inject=", strlen("inject=")))
+		die("-e inject= is for tracing; see pevtrace --help");
 	if (strchr(expr, '='))
 		unknown_key(expr);
 	selection_trace(s, expr);

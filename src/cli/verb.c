@@ -95,12 +95,37 @@ static _Noreturn void die_see_help(const struct verb *v, const char *what)
 	die("%s; see pevtrace%s%s --help", what, trace ? "" : " ", trace ? "" : v->name);
 }
 
-static _Noreturn void unknown_option(const struct verb *v, const char *word, size_t len)
+/* Return the option with that name (of one letter: key), or NULL. */
+static const struct verb_option *option_of(const struct verb *v, const char *word, size_t len)
 {
+	struct verb_at at = { 0 };
+	const struct verb_option *o;
+
+	while ((o = verb_next(v, &at)))
+		if (len == 1 ? o->key == *word :
+		    o->name && strlen(o->name) == len && !memcmp(o->name, word, len))
+			break;
+	return o;
+}
+
+/* Die if the default verb, which traces, has the option. */
+static void check_for_tracing(const struct command_line *l, const char *word, size_t len)
+{
+	const struct verb_option *o = l->all ? option_of(*l->all, word, len) : NULL;
+
+	if (o)
+		die("option '%s%.*s' is for tracing; %s", len > 1 ? "--" : "-", (int)len, word,
+		    o->instead ? o->instead : "see pevtrace --help");
+}
+
+static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
+{
+	const struct verb *v = l->verb;
 	struct buf what = { 0 };
 	struct verb_at at = { 0 };
 	struct nearest n;
 
+	check_for_tracing(l, word, len);
 	nearest_start(&n, word, len);
 	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
 		if (o->name)
@@ -124,8 +149,9 @@ static _Noreturn void ambiguous_option(const struct verb *v, const char *word, s
 }
 
 /* Find the long option of that name, or the only one that begins so. */
-static struct verb_at find_long(const struct verb *v, const char *word, size_t len)
+static struct verb_at find_long(const struct command_line *l, const char *word, size_t len)
 {
+	const struct verb *v = l->verb;
 	struct verb_at at = { 0 }, found = { 0 };
 	unsigned int n = 0;
 
@@ -138,20 +164,20 @@ static struct verb_at find_long(const struct verb *v, const char *word, size_t l
 		n++;
 	}
 	if (!n)
-		unknown_option(v, word, len);
+		unknown_option(l, word, len);
 	if (n > 1)
 		ambiguous_option(v, word, len);
 	return found;
 }
 
-static struct verb_at find_short(const struct verb *v, char key)
+static struct verb_at find_short(const struct command_line *l, char key)
 {
 	struct verb_at at = { 0 };
 
-	for (const struct verb_option *o; (o = verb_next(v, &at));)
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
 		if (o->key == key)
 			return at;
-	unknown_option(v, &key, 1);
+	unknown_option(l, &key, 1);
 }
 
 /* Set what the option sets; where it is --help or --version, do not return. */
@@ -186,7 +212,7 @@ static const char *take_argument(struct command_line *l, const char *option)
 static void parse_long(struct command_line *l, const char *word)
 {
 	size_t len = strcspn(word, "=");
-	struct verb_at at = find_long(l->verb, word, len);
+	struct verb_at at = find_long(l, word, len);
 	const char *arg = word[len] ? word + len + 1 : NULL;
 
 	if (arg && !at.option->arg)
@@ -200,7 +226,7 @@ static void parse_long(struct command_line *l, const char *word)
 static void parse_short(struct command_line *l, const char *word)
 {
 	while (*word) {
-		struct verb_at at = find_short(l->verb, *word++);
+		struct verb_at at = find_short(l, *word++);
 		const char *arg = NULL;
 
 		if (at.option->arg && !at.option->optional) {
@@ -268,8 +294,8 @@ void verb_want(const struct verb_args *args, size_t n)
 	const char *name = args->verb->name;
 
 	if (args->n < n)
-		die("%s: %s %s; see pevtrace %s --help", name, args->n ? "another" : "missing",
-		    args->verb->operand, name);
+		die("%s: missing %s%s; see pevtrace %s --help", name,
+		    args->n ? "operand: another " : "", args->verb->operand, name);
 	if (args->n > n)
 		die("%s: unexpected argument '%s'; see pevtrace %s --help", name, args->words[n],
 		    name);

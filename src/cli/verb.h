@@ -24,6 +24,7 @@ struct verb_option {
 	verb_set_fn *set;
 	size_t at;		/* offset of what it sets in the group's structure */
 	long least, most;	/* of a number */
+	const char *instead;	/* of trace's: what to use in other verbs, or NULL */
 };
 
 /* Options below one heading, which several verbs may share. */

@@ -553,7 +553,7 @@ static const struct verb_option looking[] = {
 	  .least = 1, .most = 3600000,
 	  .help = "read the ring buffers also every MS milliseconds" },
 	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
-	  .set = set_explain,
+	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
 	  .help = "show no calls; at the end, explain in English what happened" },
 	{ 0 },
 };
