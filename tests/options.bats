@@ -221,6 +221,40 @@ page_options() {
 	END
 }
 
+# Arguments that are wrong, after the message.
+@test "misuse is answered with what is wrong and what to do" {
+	echo '{}' >"$dir/rec.json"
+	while IFS='|' read -r message args; do
+		echo "$args -> $message"
+		eval run '"$PEVTRACE"' "$args"
+		echo "$output"
+		[ "$status" -eq 2 ]
+		[ "$output" = "pevtrace: ${message//DIR/$dir}" ]
+	done <<-'END'
+	option '--explain' is for tracing; pevtrace explain DUMP explains a dump|decode --explain d.json
+	option '-p' is for tracing; see pevtrace --help|decode -p 1
+	option '--as-kernel' is for tracing; see pevtrace --help|decode --as-kernel=6.1 d.json
+	option '--look-every' is for tracing; see pevtrace --help|report --look-every=3 d.json
+	option '--no-seccomp' is for tracing; see pevtrace --help|watch --no-seccomp true
+	-e inject= is for tracing; see pevtrace --help|decode -e inject=ioctl:error=EIO
+	unknown option '--bogus'; see pevtrace decode --help|decode --bogus
+	diff: missing operand: another DUMP; see pevtrace diff --help|diff rec.json
+	diff: missing DUMP; see pevtrace diff --help|diff
+	cannot run 'version': not found in PATH|version
+	cannot run 'help': not found in PATH|-- help
+	--attach requires a PID, not ''|-p ''
+	help: unexpected argument 'open'; see pevtrace help --help|help trace open
+	'DIR/rec.json:' has no LINE: name a call as DIR/rec.json:LINE (grep -n perf_event_open finds them)|explain "$dir/rec.json:"
+	END
+}
+
+@test "--help states the default of -s of each verb" {
+	for verb in trace open check decode; do
+		"$PEVTRACE" help $verb | grep -q "string (default 32)"
+	done
+	"$PEVTRACE" help watch | grep -q "string (default 4096)"
+}
+
 @test "a program that is called like a misspelt verb is traced" {
 	mkdir "$dir/bin"
 	printf '#!/bin/sh\nexit 9\n' >"$dir/bin/repotr"

@@ -32,6 +32,8 @@ static int help_run(void *state, const struct verb_args *args)
 	const struct help_state *h = state;
 	const struct verb *v = *args->all;
 
+	if (args->n > 1)
+		verb_want(args, 1);
 	if (args->n)
 		v = verb_find(args->all, args->words[0]);
 	if (!v)

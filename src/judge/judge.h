@@ -111,7 +111,10 @@ int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_
 /* Take the operands; die unless they and the options go together. */
 void judge_take_args(struct judge *k, const struct verb_args *args);
 
-/* Return the name in "FILE:123", which the caller frees; NULL if there is no such file. */
+/*
+ * Return the name in "FILE:123", which the caller frees; NULL if there is no such file.  Die if
+ * the number is missing.
+ */
 char *judge_dump_of(const char *what, unsigned long *line);
 
 /* Return the worse of two exit statuses. */

@@ -260,11 +260,18 @@ char *judge_dump_of(const char *what, unsigned long *line)
 	uint64_t number;
 	char *path;
 
-	if (!colon || !scan_whole(colon + 1, SCAN_DECIMAL, 0, UINT64_MAX, &number))
+	if (!colon)
 		return NULL;
-	*line = number;
 	path = xstrdup(what);
 	path[colon - what] = '\0';
+	if (!scan_whole(colon + 1, SCAN_DECIMAL, 0, UINT64_MAX, &number)) {
+		if (!colon[1] && !access(path, F_OK))
+			die("'%s' has no LINE: name a call as %s:LINE (grep -n perf_event_open "
+			    "finds them)", what, path);
+		free(path);
+		return NULL;
+	}
+	*line = number;
 	if (!access(path, F_OK))
 		return path;
 	if (is_path(what))

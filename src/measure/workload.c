@@ -94,9 +94,8 @@ bool workload_go(struct workload *w)
 	shut(&w->report);
 	if (n != (ssize_t)sizeof(err))
 		return true;
-	warn("cannot run '%s': %s%s", w->name, strerror(err), err == ENOENT &&
-	     !strchr(w->name, '/') ? "; not found in PATH" :
-	     err == EACCES ? "; is it an executable file, and may you run it?" : "");
+	warn("cannot run '%s': %s%s", w->name, err == ENOENT && !strchr(w->name, '/') ?
+	     "not found in PATH" : strerror(err), err == EACCES ? "; is it an executable file, and may you run it?" : "");
 	return false;
 }
 

@@ -99,8 +99,6 @@ static const char *exec_advice(const char *file, int err)
 {
 	switch (err) {
 	case ENOENT:
-		if (!strchr(file, '/'))
-			return "; not found in PATH";
 		if (!access(file, F_OK))
 			return "; install the interpreter or loader that the file names";
 		return "; check the path";
@@ -116,7 +114,10 @@ static const char *exec_advice(const char *file, int err)
 
 static int warn_exec(const char *file, int err)
 {
-	warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
+	if (err == ENOENT && !strchr(file, '/'))
+		warn("cannot run '%s': not found in PATH", file);
+	else
+		warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
 	return err;
 }
 
