@@ -344,7 +344,7 @@ def holds_events(pid, n):
 		try:
 			for fd in os.listdir("/proc/%d/fd" % pid):
 				try:
-					links += "perf_event" in os.readlink(
+					links += "[perf_event]" in os.readlink(
 						"/proc/%d/fd/%s" % (pid, fd))
 				except OSError:
 					pass
