@@ -3,7 +3,7 @@
  * Run a fuzzer without libFuzzer: its corpus, then a fixed number of mutated inputs,
  * the same ones each time.  Each input ends right before an unreadable page.  Print TAP.
  *
- * usage: fuzz_NAME CORPUS_DIRECTORY
+ * usage: fuzz_NAME CORPUS_DIRECTORY...
  *	  fuzz_NAME FILE...		runs these
  *
  * FUZZ_INPUTS	number of inputs: 20000, or the fuzzer's own default
@@ -28,7 +28,7 @@
 
 enum {
 	INPUT_MAX = 1 << 16,
-	SEEDS_MAX = 256,
+	SEEDS_MAX = 1 << 16,
 	CHANGES_MAX = 6,	/* of one input */
 	SECONDS = 20,
 };
@@ -48,6 +48,8 @@ static char left[256];		/* the file for what brings us down */
 /* There with the sanitizers only. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*hook)(void));
 __attribute__((weak)) void __sanitizer_set_report_fd(void *fd);
+/* There in a build that measures coverage. */
+__attribute__((weak)) int __llvm_profile_write_file(void);
 
 static void leave_input(void)
 {
@@ -307,6 +309,8 @@ int main(int argc, char **argv)
 		run_changed();
 	printf("ok 2 - %lu changed ones\n1..2\n", inputs);
 	fflush(stdout);
+	if (__llvm_profile_write_file)
+		__llvm_profile_write_file();
 	_exit(0); /* exit() on the way here is what we look for */
 }
 

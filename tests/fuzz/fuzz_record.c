@@ -10,12 +10,30 @@ struct shown {
 	struct record_format format;
 };
 
+static bool raw(void *ctx, const uint8_t *data, size_t len, struct sink *s)
+{
+	(void)ctx;
+	if (len % 8)
+		return false; /* a format that is not known */
+	s->ops->bytes(s, "field", data, len, false);
+	return true;
+}
+
+static const char *symbol(void *ctx, int32_t pid, uint64_t ip, unsigned int cpumode,
+			  bool after_call)
+{
+	(void)ctx;
+	return cpumode && pid && (ip & 1) == after_call ? "main" : NULL;
+}
+
+static const struct record_hooks hooks = { .raw = raw, .symbol = symbol };
+
 static void emit(void *ctx, struct sink *s)
 {
 	struct shown *r = ctx;
 
 	s->ops->begin(s, "record", SINK_OBJECT);
-	r->used = record_emit(r->bytes, r->len, &r->format, &fake_names, s, NULL);
+	r->used = record_emit(r->bytes, r->len, &r->format, &fake_names, s, &hooks);
 	s->ops->end(s);
 }
 
