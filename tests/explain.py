@@ -9,6 +9,9 @@
   groups   members and leaders, against the calls
   output   redirected events of perf trace, against the calls
   python   perf's module, which asks for no mappings: what the rings held
+  short    the usual length: rings in pages, reused descriptors, probes' purposes,
+           against the calls; the release that an open requires, against what
+           --as-kernel refuses; the rights, against the kernel's answer to a user
   failing  calls that fail on purpose: the kernel's errno, the check that
            pevtrace check finds by trying
   nobody   an ordinary user, who is refused
@@ -52,7 +55,7 @@ def explain(args, **how):
 class Story:
 	"""The explanation of a dump: .text, with one line for each paragraph or
 	item, by its heading in .chapters."""
-	def __init__(self, dump, options=()):
+	def __init__(self, dump, options=("--deep",)):
 		self.result = explain(["--width=100000"] + list(options) + [dump])
 		self.text = self.result.stdout
 		self.chapters = {}
@@ -315,6 +318,67 @@ def test_python(tap, tmp):
 			 "One event per CPU: an event of every task must be bound to a CPU"),
 	       "why there is one open for each CPU", [story.text])
 
+# ---- the usual length ---------------------------------------------------------------------
+
+def test_short(tap, tmp):
+	path, r = trace(tmp, "short", [PERF, "record", "-q", "-o", "/dev/null", "-e", "cpu-clock",
+				       "true"])
+	story, dump = Story(path, []), Dump(path)
+	full = Story(path)
+	tap.ok(len(story.text.split("\n")) < len(full.text.split("\n")) - 10,
+	       "the usual length is shorter than --deep", [story.text])
+	pages = {c["args"]["length"] // 4096 - 1 for c in dump.named("mmap") if "ring" in c}
+	told = {int(x) for x in re.findall(r"\((\d+) pages and the control page\)", story.text)}
+	tap.ok(told == pages and pages, "the pages of a ring", [told, pages])
+	used, first, again = dump.used(), set(), set()
+	for c in dump.opens():
+		if c["event"] in used and c["ret"] in first:
+			again.add(c["ret"])
+		elif c["event"] not in used:
+			first.add(c["ret"])
+	told = {int(x) for x in re.findall(r"[Ff]d (\d+) was used again", story.text)}
+	tap.ok(told == again, "descriptors that probes had had", [told, again])
+	if any(c["args"]["attr_uptr"]["comm_exec"] for c in dump.opens() if c["event"] not in used):
+		tap.ok("a test for comm_exec, new in Linux 3.16" in squash(story.text),
+		       "what a probe of perf is for", [story.text])
+	lost = [v["lost"] for c in dump.named("read") for v in c["args"].get("buf", {}).get("values", [])
+		if isinstance(v, dict) and "lost" in v]
+	if lost and not sum(lost):
+		tap.ok("The kernel reported no lost records (reads with PERF_FORMAT_LOST: 0" in
+		       squash(story.text), "records lost: none is told as none", [story.text[:700]])
+
+def test_release(tap, tmp):
+	for attr, since, before in (("write_backward=1", "4.7", "4.6"),
+				    ("context_switch=1", "4.3", "4.2"),
+				    ("sample_period=1,sample_type=PERF_SAMPLE_CGROUP", "5.7", "5.6"),
+				    ("ksymbol=1", "5.1", "5.0")):
+		text = squash(explain(["-e", "cpu-clock:u," + attr]).stdout)
+		refused = [run(["--as-kernel", r, "-o", "/dev/null", PEVTRACE, "open", "-e",
+				"cpu-clock:u," + attr, "true"]).returncode != 0
+			   for r in (since, before)]
+		tap.ok("Requires Linux %s, " % since in text and refused == [False, True],
+		       "%s requires Linux %s" % (attr, since), [text, refused])
+
+def test_rights(tap, tmp):
+	if os.geteuid():
+		return tap.skip("the rights that an open requires", "needs root to become nobody")
+	level = sp.setting("paranoid")
+	os.chmod(tmp, 0o755)
+	for event, args in (("cpu-clock,exclude_kernel=0", []), ("cpu-clock:u", []), ("dummy:u", []),
+			    ("cpu-clock:u", ["-a"]), ("cs,exclude_kernel=0", []),
+			    ("cpu-clock:u,namespaces=1", [])):
+		path = os.path.join(tmp, "rights.json")
+		r = run(["--json=" + path, "-o", "/dev/null", PEVTRACE, "open", "-e", event] + args +
+			["true"])
+		m = re.search(r"An ordinary user may (not )?open it at (?:any )?perf_event_paranoid"
+			      r"(?: (-?\d))?", squash(explain([path]).stdout))
+		r = run(["open", "-e", event] + args + ["true"], preexec_fn=sp.as_nobody())
+		may = bool(m) and not m.group(1) and level <= int(m.group(2))
+		tap.ok(m and may == (r.returncode == 0),
+		       "%s: may an ordinary user open it at level %d?" % (" ".join([event] + args),
+									  level),
+		       [m and m.group(0), r.returncode, r.stderr])
+
 # ---- failures ------------------------------------------------------------------------------
 
 FAILING = """
@@ -504,7 +568,7 @@ def test_told(tap, tmp):
 # ---- words ------------------------------------------------------------------------------------
 
 # Sections whose rows describe names defined in other sections.
-ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented",
+ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented", "%requirements", "%defaults", "%purposes",
 		"%exceptions")
 
 def names_of_tables():
@@ -751,6 +815,7 @@ def test_hostile(tap, tmp):
 def own_tests(tap, tmp):
 	return [("failing", lambda: test_failing(tap, tmp)),
 		("nobody", lambda: test_nobody(tap, tmp)),
+		("short", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
 		("words", lambda: (test_words(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
@@ -761,6 +826,7 @@ def own_tests(tap, tmp):
 
 def perf_tests(tap, tmp, tracefs):
 	return [("record", lambda: test_record(tap, tmp)),
+		("short", lambda: test_short(tap, tmp)),
 		("stat", lambda: test_stat(tap, tmp)),
 		("groups", lambda: test_groups(tap, tmp)),
 		("output", lambda: test_output(tap, tmp, tracefs)),

@@ -201,6 +201,7 @@ BEGIN {
 	release = "0"
 	section = ""
 	failed = 0
+	pair_sections = "parts|cause_words|undocumented|exceptions|requirements|defaults|purposes"
 
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
@@ -258,8 +259,7 @@ FNR == 1 {
 		section = "pmus"
 	else if (word[1] == "%rules" && n == 1)
 		section = "rules"
-	else if ((word[1] == "%parts" || word[1] == "%cause_words" || \
-		  word[1] == "%undocumented" || word[1] == "%exceptions") && n == 1)
+	else if (word[1] ~ "^%(" pair_sections ")$" && n == 1)
 		section = substr(word[1], 2)
 	else if (word[1] == "%claims" && n == 1)
 		section = "claims"
@@ -324,7 +324,7 @@ section == "rules" {
 }
 
 # Sections whose rows are a name and a text.
-section == "parts" || section == "cause_words" || section == "undocumented" || section == "exceptions" {
+section ~ "^(" pair_sections ")$" {
 	if (columns(2))
 		pair_row(section)
 	next
@@ -1277,6 +1277,9 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	write_pairs(f, "cause_words", "cause_word_descs")
 	write_pairs(f, "undocumented", "undocumented_descs")
 	write_pairs(f, "exceptions", "exception_descs")
+	write_pairs(f, "requirements", "requirement_descs")
+	write_pairs(f, "defaults", "default_descs")
+	write_pairs(f, "purposes", "purpose_descs")
 	write_claims(f)
 
 	print "\nconst struct step_desc step_descs[] = {" > f

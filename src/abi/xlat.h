@@ -349,6 +349,9 @@ struct pair_desc {
 extern const struct pair_desc part_descs[], cause_word_descs[], undocumented_descs[],
 			      exception_descs[];
 
+/* What holds of opens; the names are conditions of abi/when.h (xlat/story.in). */
+extern const struct pair_desc requirement_descs[], default_descs[], purpose_descs[];
+
 /* A statement of perf_event_open(2), and the experiment that tests it. */
 struct claim_desc {
 	const char *name;

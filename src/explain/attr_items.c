@@ -148,9 +148,9 @@ size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, st
 /* Sentences -------------------------------------------------------------------------------- */
 
 /* Add what terms.in says of the members. */
-static void item_terms(bool deep, const unsigned int *list, size_t n, struct prose *p)
+static void item_terms(enum item_style style, const unsigned int *list, size_t n, struct prose *p)
 {
-	for (size_t i = 0; deep && i < n; i++) {
+	for (size_t i = 0; style == ITEM_DEEP && i < n; i++) {
 		char name[64] = "perf_event_attr.";
 		const struct term_desc *t;
 
@@ -177,7 +177,7 @@ static void rate_of_clock(struct prose *p, bool freq, uint64_t period)
 			   period < CLOCK_PERIOD_MIN ? "; the kernel raises this to 10000 ns" : "");
 }
 
-static void item_rate(const struct open_attr *a, bool deep, struct prose *p)
+static void item_rate(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	static const unsigned int by_freq[] = { ATTR_FREQ, ATTR_SAMPLE_FREQ };
 	static const unsigned int by_period[] = { ATTR_SAMPLE_PERIOD };
@@ -199,15 +199,41 @@ static void item_rate(const struct open_attr *a, bool deep, struct prose *p)
 						       "one sample at every count.");
 	else
 		prose_addf(p, "one sample every %llu counts.", (unsigned long long)period);
-	item_terms(deep, freq ? by_freq : by_period, freq ? 2 : 1, p);
+	item_terms(style, freq ? by_freq : by_period, freq ? 2 : 1, p);
 }
 
-static void item_sample(const struct open_attr *a, bool deep, struct prose *p)
+/* Write the names of the bits, without what all of the table have in common. */
+static void item_bits(const struct xlat *x, uint64_t v, struct prose *p)
+{
+	const struct xlat_entry *e;
+	size_t at = 0, i = 0;
+
+	while ((e = xlat_next_flag(x, &v, &at)))
+		prose_addf(p, "%s%s", i++ ? ", " : "", e->name + strlen(x->prefix));
+	if (v)
+		prose_addf(p, "%s0x%llx", i ? ", " : "", (unsigned long long)v);
+}
+
+/* Write the names of sample_type or read_format alone. */
+static void item_names(const struct open_attr *a, unsigned int member, const char *intro,
+		       struct prose *p)
+{
+	prose_item(p);
+	prose_adds(p, intro);
+	item_bits(layout_perf_event_attr.fields[member].xlat, open_attr_get(a, member), p);
+	prose_adds(p, ".");
+}
+
+static void item_sample(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	static const unsigned int list[] = { ATTR_SAMPLE_TYPE };
 	uint64_t v = open_attr_get(a, ATTR_SAMPLE_TYPE);
 	bool samples = open_attr_samples(a), ids = open_attr_get(a, ATTR_SAMPLE_ID_ALL);
 
+	if (style == ITEM_SHORT && samples) {
+		item_names(a, ATTR_SAMPLE_TYPE, "Each sample holds ", p);
+		return;
+	}
 	attr_prose_begin(a, p, list, 1);
 	if (!samples && !(ids && v & IN_SAMPLE_ID)) {
 		prose_adds(p, "no effect: the event takes no samples.");
@@ -217,14 +243,19 @@ static void item_sample(const struct open_attr *a, bool deep, struct prose *p)
 				"no samples, but with sample_id_all=1 other records end with: ");
 	attr_prose_flags(&xlat_perf_event_sample_format, samples ? v : v & IN_SAMPLE_ID, false, p);
 	prose_adds(p, ".");
-	item_terms(deep, list, 1, p);
+	item_terms(style, list, 1, p);
 }
 
-static void item_read(const struct open_attr *a, bool deep, struct prose *p)
+static void item_read(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	static const unsigned int list[] = { ATTR_READ_FORMAT };
 	uint64_t v = open_attr_get(a, ATTR_READ_FORMAT), rest = v & ~PERF_FORMAT_GROUP;
 
+	if (style == ITEM_SHORT) {
+		item_names(a, ATTR_READ_FORMAT, "A read returns the count and, by read_format, ",
+			   p);
+		return;
+	}
 	attr_prose_begin(a, p, list, 1);
 	prose_adds(p, v & PERF_FORMAT_GROUP ? "one read returns the counts of the whole group" :
 					      "a read returns the count");
@@ -233,10 +264,10 @@ static void item_read(const struct open_attr *a, bool deep, struct prose *p)
 		attr_prose_flags(&xlat_perf_event_read_format, rest, true, p);
 	}
 	prose_adds(p, ".");
-	item_terms(deep, list, 1, p);
+	item_terms(style, list, 1, p);
 }
 
-static void item_start(const struct open_attr *a, bool deep, struct prose *p)
+static void item_start(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	static const unsigned int list[] = { ATTR_DISABLED, ATTR_ENABLE_ON_EXEC };
 	bool off = open_attr_get(a, ATTR_DISABLED), exec = open_attr_get(a, ATTR_ENABLE_ON_EXEC);
@@ -245,10 +276,10 @@ static void item_start(const struct open_attr *a, bool deep, struct prose *p)
 	prose_adds(p, exec && off ? "starts disabled; enabled by exec." :
 		      exec ? "enabled at open; enable_on_exec has no effect." :
 		      off ? "starts disabled." : "enabled at open.");
-	item_terms(deep, list, exec ? 2 : 1, p);
+	item_terms(style, list, exec ? 2 : 1, p);
 }
 
-static void item_wakeup(const struct open_attr *a, bool deep, struct prose *p)
+static void item_wakeup(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	static const unsigned int bytes[] = { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK };
 	static const unsigned int samples[] = { ATTR_WAKEUP_EVENTS };
@@ -266,10 +297,10 @@ static void item_wakeup(const struct open_attr *a, bool deep, struct prose *p)
 	else
 		prose_addf(p, "poll wakes up after every %llu samples; other records do not count.",
 			   (unsigned long long)n);
-	item_terms(deep, watermark ? bytes : samples, watermark ? 2 : 1, p);
+	item_terms(style, watermark ? bytes : samples, watermark ? 2 : 1, p);
 }
 
-static void item_exclude(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
+static void item_exclude(const struct open_attr *a, uint64_t set, enum item_style style, struct prose *p)
 {
 	unsigned int list[NEXCLUDES];
 	const char *what[NEXCLUDES];
@@ -285,10 +316,10 @@ static void item_exclude(const struct open_attr *a, uint64_t set, bool deep, str
 	for (size_t i = 0; i < n; i++)
 		prose_addf(p, "%s%s", prose_sep(i, n), what[i]);
 	prose_adds(p, ".");
-	item_terms(deep, list, n, p);
+	item_terms(style, list, n, p);
 }
 
-static void item_records(const struct open_attr *a, uint64_t set, bool deep, struct prose *p)
+static void item_records(const struct open_attr *a, uint64_t set, enum item_style style, struct prose *p)
 {
 	unsigned int list[NRECORDS];
 	size_t n = 0;
@@ -297,6 +328,10 @@ static void item_records(const struct open_attr *a, uint64_t set, bool deep, str
 		if (set >> i & 1)
 			list[n++] = records[i];
 	attr_prose_begin(a, p, list, n);
+	if (style == ITEM_SHORT) {
+		prose_adds(p, "other records, too.");
+		return;
+	}
 	prose_adds(p, "also writes ");
 	for (size_t i = 0; i < n; i++) {
 		const struct field *f = &layout_perf_event_attr.fields[list[i]];
@@ -306,7 +341,7 @@ static void item_records(const struct open_attr *a, uint64_t set, bool deep, str
 		prose_addf(p, "%s%.*s", i ? "; " : "", (int)strcspn(what, ";"), what);
 	}
 	prose_adds(p, ".");
-	item_terms(deep, list, n, p);
+	item_terms(style, list, n, p);
 }
 
 static void item_condition(const struct cond *c, struct prose *p)
@@ -321,7 +356,7 @@ static void item_condition(const struct cond *c, struct prose *p)
 		prose_addf(p, "%llu", (unsigned long long)c->value);
 }
 
-static void item_member(const struct open_attr *a, const struct attr_item *item, bool deep,
+static void item_member(const struct open_attr *a, const struct attr_item *item, enum item_style style,
 			struct prose *p)
 {
 	const struct field *f = &layout_perf_event_attr.fields[item->member];
@@ -340,46 +375,46 @@ static void item_member(const struct open_attr *a, const struct attr_item *item,
 		}
 	}
 	prose_adds(p, ".");
-	item_terms(deep, &item->member, 1, p);
+	item_terms(style, &item->member, 1, p);
 }
 
-void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,
+void attr_item_write(const struct attr_item *item, const struct open_attr *a, enum item_style style,
 		     struct prose *p)
 {
 	switch (item->kind) {
 	case ITEM_RATE:
-		item_rate(a, deep, p);
+		item_rate(a, style, p);
 		break;
 	case ITEM_SAMPLE:
-		item_sample(a, deep, p);
+		item_sample(a, style, p);
 		break;
 	case ITEM_READ:
-		item_read(a, deep, p);
+		item_read(a, style, p);
 		break;
 	case ITEM_START:
-		item_start(a, deep, p);
+		item_start(a, style, p);
 		break;
 	case ITEM_WAKEUP:
-		item_wakeup(a, deep, p);
+		item_wakeup(a, style, p);
 		break;
 	case ITEM_EXCLUDE:
-		item_exclude(a, item->facts[0], deep, p);
+		item_exclude(a, item->facts[0], style, p);
 		break;
 	case ITEM_RECORDS:
-		item_records(a, item->facts[0], deep, p);
+		item_records(a, item->facts[0], style, p);
 		break;
 	case ITEM_MEMBER:
-		item_member(a, item, deep, p);
+		item_member(a, item, style, p);
 		break;
 	}
 }
 
-void attr_items_write(const struct open_attr *a, bool deep, struct prose *p)
+void attr_items_write(const struct open_attr *a, enum item_style style, struct prose *p)
 {
 	struct attr_item items[ATTR_ITEMS];
 	size_t n = attr_items(a, items);
 
 	for (size_t i = 0; i < n; i++)
-		attr_item_write(&items[i], a, deep, p);
+		attr_item_write(&items[i], a, style, p);
 	prose_end(p);
 }

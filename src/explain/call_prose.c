@@ -91,12 +91,14 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 	if (c->made)
 		call_target(c->call, p);
 	attr_prose_event(a, p);
-	attr_items_write(a, deep, p);
+	attr_items_write(a, deep ? ITEM_DEEP : ITEM_FULL, p);
 	if (open_attr_samples(a)) {
 		prose_para(p);
 		prose_adds(p, "When samples are taken: ");
 		attr_trigger_write(&trigger, p);
 	}
+	prose_para(p);
+	story_call_needs(a, c->call, p);
 }
 
 void call_prose_write(const struct call_prose *c, const struct story_options *o, struct prose *p)

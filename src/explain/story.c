@@ -5,7 +5,10 @@
 
 void story_write(const struct view *v, const struct story_options *o, struct prose *p)
 {
-	struct story_text t = { .s = (const struct story *)v, .o = o, .p = p };
+	struct story_text t = {
+		.s = (const struct story *)v, .o = o, .p = p,
+		.full = o->level == STORY_DEEP || o->kernel,
+	};
 	struct event *const *events;
 	const struct attempt *attempts;
 
@@ -20,11 +23,15 @@ void story_write(const struct view *v, const struct story_options *o, struct pro
 	if (o->level != STORY_BRIEF) {
 		story_tries(&t);
 		story_opens(&t);
-		story_starts(&t);
-		story_samples(&t);
+		if (t.full) {
+			story_starts(&t);
+			story_samples(&t);
+		}
 		story_data(&t);
-		story_mmaps(&t);
-		story_tasks(&t);
+		if (t.full) {
+			story_mmaps(&t);
+			story_tasks(&t);
+		}
 		story_accuracy(&t);
 	}
 	story_failures(&t);

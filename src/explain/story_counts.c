@@ -110,13 +110,13 @@ void story_accuracy(const struct story_text *t)
 	size_t n = model_events(t->s->m, &events), shared = 0;
 	bool head = false;
 
-	if (!t->nfamilies)
+	for (size_t i = 0; i < n; i++)
+		shared += is_multiplexed(events[i]);
+	if (!t->nfamilies || (!t->full && !shared))
 		return;
 	accuracy_counts(t, &head);
 	accuracy_samples(t, &head);
 	prose_end(t->p);
-	for (size_t i = 0; i < n; i++)
-		shared += is_multiplexed(events[i]);
 	if (shared)
 		story_steps(t, "events take turns on the PMU by", steps, 1);
 }

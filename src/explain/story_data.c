@@ -2,10 +2,13 @@
 /* How the data is read: rings, waits, reads, signals. */
 #include <stdlib.h>
 
+#include "abi/layout.h"
 #include "abi/strings.h"
 #include "explain/story_internal.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Rings ------------------------------------------------------------------------------- */
 
@@ -76,6 +79,21 @@ static void wait_ends(const struct seen_task *task, struct prose *p)
 	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");
 }
 
+/* Say what ends a wait for the ring of an event. */
+static void ring_wakes(const struct event *e, struct prose *p)
+{
+	uint64_t n = layout_get(&layout_perf_event_attr, ATTR_WAKEUP_EVENTS, e->attr, e->attr_len);
+	bool bytes = layout_get(&layout_perf_event_attr, ATTR_WATERMARK, e->attr, e->attr_len);
+
+	prose_adds(p, " A wait ends with POLLIN when ");
+	if (n > 1 || (n && !bytes))
+		prose_addf(p, "%llu %s have come, or %s", (unsigned long long)n,
+			   bytes ? "bytes" : n == 1 ? "sample" : "samples", "the ring is half full");
+	else
+		prose_adds(p, n ? "a record has come" : "the ring is half full");
+	prose_adds(p, e->pid >= 0 ? ", or with POLLHUP when the measured tasks have exited." : ".");
+}
+
 static void ring_pollers(const struct story_text *t, const struct ring *r)
 {
 	struct task_info *const *tasks;
@@ -97,6 +115,7 @@ static void ring_pollers(const struct story_text *t, const struct ring *r)
 			prose_addf(p, " created it with %s", task->by->name);
 		}
 		prose_adds(p, ".");
+		ring_wakes(r->event, p);
 		wait_ends(task, p);
 	}
 	if (!any)
@@ -123,6 +142,16 @@ static void rings_seen_write(const struct rings_seen *seen, size_t n, struct pro
 		prose_addf(p, " pevtrace failed to read %s %llu time%s; records that were there "
 			      "then are unknown.", them, (unsigned long long)seen->blind,
 			   seen->blind == 1 ? "" : "s");
+}
+
+/* Say what a well-known program does with such records. */
+static void ring_purpose(const struct event *e, struct prose *p)
+{
+	struct story_open o = story_open_of(e);
+	const char *purpose = story_purpose(&o);
+
+	if (purpose)
+		prose_addf(p, " Purpose: %s.", purpose);
 }
 
 static void rings_found(const struct story_text *t, size_t n)
@@ -157,11 +186,16 @@ static void rings_write(const struct story_text *t, const struct ring **list, si
 	}
 	prose_adds(p, list[0]->aux ? "data of the PMU is written to " : "records are written to ");
 	prose_count(p, n, list[0]->aux ? "AUX area" : "ring");
-	prose_addf(p, " of %llu KiB, mapped by ", (unsigned long long)kib);
+	prose_addf(p, " of %llu KiB", (unsigned long long)kib);
+	if (!list[0]->aux)
+		prose_addf(p, " (%llu pages and the control page)",
+			   (unsigned long long)(kib * 1024 / t->s->names->page_size));
+	prose_adds(p, ", mapped by ");
 	story_who(t->s, list[0]->pid, p);
 	prose_adds(p, list[0]->overwrite ? " without PROT_WRITE: new records overwrite old ones." :
 					   ".");
 	ring_pollers(t, list[0]);
+	ring_purpose(list[0]->event, p);
 	rings_seen_write(&seen, n, p);
 }
 
@@ -332,7 +366,7 @@ void story_data(const struct story_text *t)
 	if (!t->nfamilies)
 		return;
 	prose_head(p, "How data is read");
-	if (model_rings(t->s->m, &rings)) {
+	if (model_rings(t->s->m, &rings) && t->full) {
 		prose_adds(p, "Samples and other records are not returned by a system call: the "
 			      "kernel writes them to a mapped ring buffer and advances data_head; "
 			      "the program reads the buffer and advances data_tail. See ");

@@ -3,6 +3,7 @@
 #ifndef PEVTRACE_EXPLAIN_STORY_INTERNAL_H
 #define PEVTRACE_EXPLAIN_STORY_INTERNAL_H
 
+#include "abi/rules.h"
 #include "explain/story.h"
 #include "lib/map.h"
 
@@ -92,6 +93,7 @@ struct story_text {
 	struct prose *p;
 	struct family *families;
 	size_t nfamilies;
+	bool full;		/* all chapters: more than STORY_NORMAL */
 };
 
 /* Return the attr of an event. */
@@ -119,6 +121,43 @@ void story_steps(const struct story_text *t, const char *intro, const char *cons
 enum { STORY_OPEN_STEPS = 7, OPEN_INIT = 3 };
 void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEPS]);
 
+/* story_judge.c: the kernel's checks ------------------------------------------------------ */
+
+/* Privileges, limits and target of a caller, none of which a trace has. */
+struct story_caller {
+	int32_t paranoid;	/* kernel.perf_event_paranoid */
+	uint64_t caps;
+	bool limited;		/* by sysctls, and to one CPU */
+	enum fact own_task;	/* may ptrace the measured task */
+};
+
+/* A check that refuses both is the cause, one that refuses only story_nobody may be. */
+extern const struct story_caller story_anybody, story_nobody;
+
+/* Judge a call, whose facts are filled in here. */
+void story_judge(const struct story *s, const struct rule_ask *ask, const struct story_caller *c,
+		 struct rule_verdict *v);
+
+/* story_needs.c: what an open requires ------------------------------------------------------ */
+
+/* A perf_event_open that succeeded or failed. */
+struct story_open {
+	const uint8_t *attr;
+	size_t len;
+	pid_t pid;
+	int cpu;
+	uint64_t flags;
+};
+
+struct story_open story_open_of(const struct event *e);
+
+/* Write the oldest kernel, the hardware, and the rights of an ordinary user. */
+void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
+/* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */
+void story_defaults(const struct story_open *o, struct prose *p);
+/* Return what a well-known open is for, from xlat/story.in; NULL: not known. */
+const char *story_purpose(const struct story_open *o);
+
 /* story_families.c ------------------------------------------------------------------------ */
 
 /*
@@ -144,10 +183,16 @@ void family_write_spread(const struct story_text *t, const struct family *f);
 /* The chapters ------------------------------------------------------------------------------ */
 
 void story_short(const struct story_text *t);
+/* Write "cpu-clock (fd 5) samples sh[12], about 99 times a second." */
+void story_family_line(const struct story_text *t, const struct family *f);
 void story_opens(const struct story_text *t);
 void story_tries(const struct story_text *t);
 void story_starts(const struct story_text *t);
 void story_samples(const struct story_text *t);
+/* Write how these events are enabled and what ioctls did to them, in sentences. */
+void story_start_of(const struct story_text *t, const struct event **list, size_t n);
+/* Write what triggers the samples of a family. */
+void story_trigger_of(const struct story_text *t, const struct family *f);
 void story_data(const struct story_text *t);
 void story_mmaps(const struct story_text *t);
 void story_tasks(const struct story_text *t);

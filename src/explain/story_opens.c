@@ -108,6 +108,12 @@ static const struct family *opens_like(const struct story_text *t, const struct 
 	return like;
 }
 
+/* Return whether the short form says it in its first line, or where it is enabled. */
+static bool opens_in_line(const struct attr_item *item)
+{
+	return item->kind == ITEM_RATE || item->kind == ITEM_START;
+}
+
 /* Write the items that the most similar earlier family does not have. */
 static void opens_fields(const struct story_text *t, const struct family *f)
 {
@@ -121,8 +127,10 @@ static void opens_fields(const struct story_text *t, const struct family *f)
 	opens_get_items(t, f, &mine);
 	like = opens_like(t, f, &mine, &best);
 	for (size_t i = 0; i < mine.n; i++)
-		if (!opens_has(&best, &mine.list[i]))
-			attr_item_write(&mine.list[i], &a, t->o->level == STORY_DEEP, p);
+		if (!opens_has(&best, &mine.list[i]) &&
+		    (t->full || !opens_in_line(&mine.list[i])))
+			attr_item_write(&mine.list[i], &a, !t->full ? ITEM_SHORT :
+					t->o->level == STORY_DEEP ? ITEM_DEEP : ITEM_FULL, p);
 	if (like) {
 		b = story_attr(t->s, like->events[0]);
 		prose_item(p);
@@ -139,22 +147,132 @@ static void opens_fields(const struct story_text *t, const struct family *f)
 	prose_end(p);
 }
 
-static void opens_family(const struct story_text *t, const struct family *f)
+/* Write what an item says of a family. */
+typedef void opens_writer(const struct story_text *t, const struct family *f);
+
+static void opens_render(const struct story_text *t, const struct family *f, opens_writer *write,
+			 struct buf *out)
+{
+	struct story_text copy = *t;
+	struct buf lines = { 0 };
+	struct prose p;
+
+	buf_reset(out);
+	prose_init(&p, &lines, 0);
+	copy.p = &p;
+	if (event_attr_known(f->events[0]))
+		write(&copy, f);
+	buf_add(out, p.text.data, p.text.len);
+	prose_free(&p);
+	buf_free(&lines);
+}
+
+/* Write an item, or that it is the same as for an earlier family; nothing without same. */
+static void opens_once(const struct story_text *t, const struct family *f, opens_writer *write,
+		       const char *same)
+{
+	struct buf mine = { 0 }, other = { 0 };
+	const struct family *g;
+
+	opens_render(t, f, write, &mine);
+	for (g = t->families; g < f; g++) {
+		opens_render(t, g, write, &other);
+		if (!strcmp(buf_str(&mine), buf_str(&other)))
+			break;
+	}
+	if (mine.len && (g == f || same)) {
+		prose_item(t->p);
+		prose_adds(t->p, g == f ? buf_str(&mine) : same);
+		if (g != f) {
+			story_fd(g->events[0], t->p);
+			prose_adds(t->p, ".");
+		}
+	}
+	buf_free(&mine);
+	buf_free(&other);
+}
+
+static void opens_start(const struct story_text *t, const struct family *f)
+{
+	story_start_of(t, f->events, f->n);
+}
+
+static void opens_trigger(const struct story_text *t, const struct family *f)
+{
+	struct open_attr a = story_attr(t->s, f->events[0]);
+
+	if (!open_attr_samples(&a))
+		return;
+	prose_adds(t->p, "Samples: ");
+	story_trigger_of(t, f);
+}
+
+static void opens_defaults(const struct story_text *t, const struct family *f)
+{
+	struct story_open o = story_open_of(f->events[0]);
+
+	story_defaults(&o, t->p);
+}
+
+static void opens_needs(const struct story_text *t, const struct family *f)
+{
+	struct story_open o = story_open_of(f->events[0]);
+
+	story_needs(t->s, &o, t->p);
+}
+
+/* Write what each kind of event is, the fields, and when it samples and counts, in short. */
+static void opens_short(const struct story_text *t, const struct family *f)
 {
 	const struct event *kinds[STORY_ITEMS];
-	struct open_attr a;
+	size_t n = family_kinds(f, kinds);
 	struct prose *p = t->p;
-	size_t n;
+
+	prose_item(p);
+	p->flow = true;
+	for (size_t i = 0; i < n; i++) {
+		struct open_attr a = story_attr(t->s, kinds[i]);
+
+		prose_item(p);
+		story_event_name(t->s, kinds[i], p);
+		prose_adds(p, ": ");
+		attr_prose_what(&a, p);
+		prose_adds(p, ".");
+	}
+	opens_fields(t, f);
+	p->flow = false;
+}
+
+static void opens_long(const struct story_text *t, const struct family *f)
+{
+	const struct event *kinds[STORY_ITEMS];
+	size_t n = family_kinds(f, kinds);
+
+	for (size_t i = 0; i < n; i++) {
+		struct open_attr a = story_attr(t->s, kinds[i]);
+
+		attr_prose_event(&a, t->p);
+	}
+	opens_fields(t, f);
+}
+
+static void opens_family(const struct story_text *t, const struct family *f)
+{
+	struct prose *p = t->p;
 
 	prose_para(p);
-	prose_count(p, f->n, "open");
-	prose_adds(p, " by ");
-	story_who(t->s, f->events[0]->opener, p);
-	prose_adds(p, ": ");
-	family_list(t, f);
-	prose_adds(p, ", for ");
-	family_write_spread(t, f);
-	prose_adds(p, ".");
+	if (t->full) {
+		prose_count(p, f->n, "open");
+		prose_adds(p, " by ");
+		story_who(t->s, f->events[0]->opener, p);
+		prose_adds(p, ": ");
+		family_list(t, f);
+		prose_adds(p, ", for ");
+		family_write_spread(t, f);
+		prose_adds(p, ".");
+	} else {
+		story_family_line(t, f);
+	}
 	if (f->events[0]->unread) {
 		prose_item(p);
 		prose_adds(p, "The attr could not be read from the program's memory.");
@@ -162,12 +280,15 @@ static void opens_family(const struct story_text *t, const struct family *f)
 	}
 	opens_reason(t, f);
 	opens_group(t, f);
-	n = family_kinds(f, kinds);
-	for (size_t i = 0; i < n; i++) {
-		a = story_attr(t->s, kinds[i]);
-		attr_prose_event(&a, p);
+	if (t->full) {
+		opens_long(t, f);
+	} else {
+		opens_short(t, f);
+		opens_once(t, f, opens_trigger, "Samples: as for ");
+		opens_once(t, f, opens_start, "Enabled as ");
 	}
-	opens_fields(t, f);
+	opens_once(t, f, opens_defaults, NULL);
+	opens_once(t, f, opens_needs, "Requires the same as ");
 }
 
 /* List all steps of the first open, and of others the PMU that accepts the event. */

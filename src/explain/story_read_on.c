@@ -86,6 +86,17 @@ void story_read_on(const struct story_text *t)
 {
 	struct prose *p = t->p;
 
+	if (!t->full) {
+		prose_para(p);
+		prose_adds(p, "See also: ");
+		prose_page(p, "perf_event_open(2)", NULL);
+		prose_adds(p, "; pevtrace explain TERM, for any name above");
+		read_on_list(t);
+		prose_adds(p, "; pevtrace check and pevtrace why, for a call that fails; --deep and "
+			      "--kernel, for each member and function.");
+		prose_end(p);
+		return;
+	}
 	prose_head(p, "See also");
 	prose_item(p);
 	prose_page(p, "perf_event_open(2)", NULL);

@@ -4,6 +4,7 @@
 
 #include "explain/story_internal.h"
 #include "lib/die.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 
 static void short_task(const struct story_text *t, const struct task_info *task)
@@ -70,11 +71,10 @@ static void short_mode(const struct story_text *t, const struct family *f)
 	}
 }
 
-static void short_family(const struct story_text *t, const struct family *f)
+void story_family_line(const struct story_text *t, const struct family *f)
 {
 	struct prose *p = t->p;
 
-	prose_item(p);
 	family_list(t, f);
 	prose_adds(p, " ");
 	short_mode(t, f);
@@ -132,6 +132,31 @@ static void short_rings(const struct story_text *t)
 	}
 }
 
+/* Say how many records the kernel lost, by its own account. */
+static void short_lost(const struct story_text *t)
+{
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events);
+	uint64_t lost = 0, sources = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct event *e = events[i];
+
+		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
+		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
+	}
+	if (lost)
+		prose_addf(t->p, " The kernel reported %llu lost record%s: the ring was full.",
+			   (unsigned long long)lost, lost == 1 ? "" : "s");
+	else if (sources || story_looked(t->s))
+		prose_addf(t->p, " The kernel reported no lost records (%s%s%s).",
+			   sources ? "reads with PERF_FORMAT_LOST: 0" : "",
+			   sources && story_looked(t->s) ? ", " : "",
+			   story_looked(t->s) ? "LOST records: none" : "");
+	else
+		prose_adds(t->p, " Whether the kernel lost records is unknown.");
+}
+
 void story_short(const struct story_text *t)
 {
 	struct task_info *const *tasks;
@@ -142,11 +167,16 @@ void story_short(const struct story_text *t)
 		if (tasks[i]->opens || tasks[i]->failures)
 			short_task(t, tasks[i]);
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
-		if (!t->families[i].events[0]->found)
-			short_family(t, &t->families[i]);
+		if (!t->families[i].events[0]->found && t->o->level != STORY_NORMAL) {
+			prose_item(t->p);
+			story_family_line(t, &t->families[i]);
+		}
 	short_found(t);
-	story_rest(t, t->nfamilies, "more kind");
-	if (t->nfamilies)
+	if (t->o->level != STORY_NORMAL)
+		story_rest(t, t->nfamilies, "more kind");
+	if (t->nfamilies) {
 		short_rings(t);
+		short_lost(t);
+	}
 	prose_end(t->p);
 }

@@ -151,6 +151,12 @@ static void start_then(const struct story_text *t, const struct event **list, si
 	}
 }
 
+void story_start_of(const struct story_text *t, const struct event **list, size_t n)
+{
+	start_how(t, list, n);
+	start_then(t, list, n);
+}
+
 static bool started_alike(const struct event *a, const struct event *b)
 {
 	return a->opener == b->opener && a->start == b->start && !a->filter == !b->filter &&
@@ -203,8 +209,7 @@ void story_starts(const struct story_text *t)
 		prose_item(p);
 		story_fds(list, n, p);
 		prose_adds(p, ": ");
-		start_how(t, list, n);
-		start_then(t, list, n);
+		story_start_of(t, list, n);
 	}
 	prose_end(p);
 	start_steps(t, exec, by_ioctl, by_prctl);
@@ -225,6 +230,13 @@ static struct attr_trigger family_trigger(const struct story_text *t, const stru
 	struct open_attr a = story_attr(t->s, f->events[0]);
 
 	return attr_trigger_of(&a);
+}
+
+void story_trigger_of(const struct story_text *t, const struct family *f)
+{
+	struct attr_trigger trigger = family_trigger(t, f);
+
+	attr_trigger_write(&trigger, t->p);
 }
 
 /* Write one item for all families with the trigger of the first, unless it was written. */

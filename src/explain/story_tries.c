@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/need.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "lib/die.h"
@@ -15,8 +16,9 @@
 struct try {
 	const uint8_t *attr;
 	size_t len;
-	pid_t tid;
+	pid_t tid, pid;
 	int cpu;
+	uint64_t flags;
 	const struct event *event;
 	const struct attempt *attempt;
 };
@@ -121,6 +123,26 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 	return names;
 }
 
+/* Say what the kernel's answer tells the program: whether it has a feature. */
+static void try_purpose(const struct try *y, const struct try *before, struct prose *p)
+{
+	const struct story_open open = {
+		.attr = y->attr, .len = y->len, .pid = y->pid, .cpu = y->cpu, .flags = y->flags,
+	};
+	struct open_need mine = open_need(y->attr, y->len, y->flags), had = { 0 };
+	const char *purpose = story_purpose(&open);
+
+	if (before)
+		had = open_need(before->attr, before->len, before->flags);
+	if (purpose) {
+		prose_addf(p, " Purpose: %s.", purpose);
+	} else if (before && mine.since > had.since) {
+		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
+		release_text(mine.since, &p->text);
+		prose_adds(p, ".");
+	}
+}
+
 static void try_write_run(const struct story_text *t, const struct try *run, size_t n,
 			  const struct try *before)
 {
@@ -140,7 +162,9 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 			prose_adds(p, "the same attr");
 	}
 	if (run->event) {
-		prose_adds(p, ": opened and closed; the kernel accepts it.");
+		prose_addf(p, " (fd %d): opened and closed.",
+			   run->event->fd);
+		try_purpose(run, before, p);
 		return;
 	}
 	prose_adds(p, ": failed with ");
@@ -150,6 +174,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");
+	try_purpose(run, before, p);
 	try_instead(t, run[n - 1].attempt);
 }
 
@@ -164,8 +189,10 @@ static bool try_next(const struct story_text *t, size_t *event, size_t *attempt,
 		if (*attempt < na && attempts[*attempt].events <= *event) {
 			const struct attempt *a = &attempts[(*attempt)++];
 
-			*y = (struct try){ .attr = a->attr, .len = a->attr_len, .tid = a->tid,
-					   .cpu = a->cpu, .attempt = a };
+			*y = (struct try){
+				.attr = a->attr, .len = a->attr_len, .tid = a->tid, .pid = a->pid,
+				.cpu = a->cpu, .flags = a->flags, .attempt = a,
+			};
 			return true;
 		}
 		if (*event >= ne)
@@ -177,6 +204,7 @@ static bool try_next(const struct story_text *t, size_t *event, size_t *attempt,
 	*y = (struct try){
 		.attr = events[*event - 1]->attr, .len = events[*event - 1]->attr_len,
 		.tid = events[*event - 1]->opener, .cpu = events[*event - 1]->cpu,
+		.pid = events[*event - 1]->pid, .flags = events[*event - 1]->flags,
 		.event = events[*event - 1],
 	};
 	return true;
@@ -196,6 +224,33 @@ static struct try *tries_list(const struct story_text *t, size_t *n)
 	return list;
 }
 
+/* Name the descriptors that a later event got after a probe had been closed. */
+static void tries_reused(const struct story_text *t)
+{
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), listed = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < n && listed < STORY_ITEMS; i++) {
+		size_t probes = 0;
+
+		for (size_t k = 0; k < i && !story_probe(t->s, events[i]); k++)
+			probes += events[k]->fd == events[i]->fd &&
+				  events[k]->opener == events[i]->opener &&
+				  story_probe(t->s, events[k]);
+		if (!probes)
+			continue;
+		if (!listed++)
+			prose_para(p);
+		prose_addf(p, "%sd %d", listed == 1 ? "F" : " f", events[i]->fd);
+		prose_adds(p, " was used again, after ");
+		prose_count(p, probes, "probe");
+		prose_adds(p, ", for ");
+		story_event_name(t->s, events[i], p);
+		prose_adds(p, ".");
+	}
+}
+
 void story_tries(const struct story_text *t)
 {
 	size_t n, run, runs = 0;
@@ -213,6 +268,7 @@ void story_tries(const struct story_text *t)
 			try_write_run(t, &list[i], run, i ? &list[i - 1] : NULL);
 	}
 	story_rest(t, runs, "more attempt");
+	tries_reused(t);
 	prose_end(p);
 	free(list);
 }

@@ -14,65 +14,15 @@
 
 /* Which check refused a call ------------------------------------------------------------ */
 
-/*
- * Fill in the facts for a caller without any privilege (strict) or with all of them.  A
- * trace has no privileges, sysctls and PMUs: a check that refuses both callers is the
- * cause, one that refuses only the first may be.
- */
-static void facts_of(const struct story *s, bool strict, const struct rule_pmu *pmus, size_t n,
-		     struct rule_facts *f)
-{
-	*f = (struct rule_facts){
-		.machine = {
-			.release = s->release, .page_size = s->names->page_size,
-			.arch = s->arch, .paranoid = strict ? 4 : -1,
-			.caps = strict ? 0 : UINT64_MAX,
-			.max_sample_rate = strict ? 0 : UINT64_MAX,
-			.max_stack = strict ? 0 : UINT64_MAX,
-			.cpus = strict ? 1 : INT32_MAX, .pmus = pmus, .npmus = n,
-		},
-	};
-}
-
-/* List the PMUs that every kernel has, and that of the call if the dump names it. */
-static size_t known_pmus(const struct story *s, const struct attempt *a, struct rule_pmu *out)
-{
-	static const struct {
-		uint32_t type;
-		const char *name;
-	} fixed[] = {
-		{ PERF_TYPE_SOFTWARE, "software" }, { PERF_TYPE_TRACEPOINT, "tracepoint" },
-		{ PERF_TYPE_BREAKPOINT, "breakpoint" },
-	};
-	uint32_t type = 0;
-	const char *name = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
-		out[n++] = (struct rule_pmu){ .type = fixed[i].type, .name = fixed[i].name };
-	if (a->attr_len >= sizeof(type))
-		memcpy(&type, a->attr, sizeof(type));
-	if (type >= PERF_TYPE_MAX && s->names->pmu)
-		name = s->names->pmu(s->names, type);
-	if (name)
-		out[n++] = (struct rule_pmu){ .type = type, .name = name };
-	for (size_t i = 0; i < n; i++)
-		out[i].desc = pmu_desc_by_name(out[i].name);
-	return n;
-}
-
 static void judge_attempt(const struct story *s, const struct attempt *a, bool strict,
-		  struct rule_verdict *v)
+			  struct rule_verdict *v)
 {
-	struct rule_pmu pmus[4];
-	struct rule_facts facts;
 	struct rule_ask ask = {
 		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
-		.group_fd = a->group_fd, .flags = a->flags, .facts = &facts,
+		.group_fd = a->group_fd, .flags = a->flags,
 	};
 
-	facts_of(s, strict, pmus, known_pmus(s, a, pmus), &facts);
-	rules_judge(&ask, v);
+	story_judge(s, &ask, strict ? &story_nobody : &story_anybody, v);
 }
 
 static bool check_refuses(const struct rule_verdict *v, size_t i, int error)
@@ -93,7 +43,29 @@ struct suspects {
 	const struct rule_desc *list[RULE_COUNT];
 	size_t n;
 	bool certain;	/* there is one, and it refused */
+	/* the later checks that would refuse, too, and how many passed before the first */
+	const struct rule_desc *later[RULE_COUNT];
+	size_t nlater, passed;
 };
+
+/* Find the place of the first suspect among the checks of that kernel. */
+static void find_order(const struct story *s, const struct rule_verdict *kind,
+		       struct suspects *out)
+{
+	if (!out->n)
+		return;
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const struct rule_desc *d = &rule_descs[i];
+
+		if (s->release && (d->since > s->release || (d->until && d->until <= s->release)))
+			continue;
+		if (d->id < out->list[0]->id)
+			out->passed++;
+		else if (d->id > out->list[out->n - 1]->id &&
+			 (kind->says[i] == RULE_REFUSES || kind->says[i] > 0))
+			out->later[out->nlater++] = d;
+	}
+}
 
 static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
 {
@@ -115,6 +87,7 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 	for (size_t i = 0; i < RULE_COUNT && !out->n; i++)
 		if (may_refuse(&kind, i, a->error))
 			out->list[out->n++] = &rule_descs[i];
+	find_order(s, &kind, out);
 }
 
 /* Sentences -------------------------------------------------------------------------------- */
@@ -161,7 +134,12 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 	for (size_t i = 0; i < s->n; i++)
 		prose_addf(p, "%s%s: %s", i ? "; or " : "", s->list[i]->name,
 			   s->list[i]->meaning);
-	prose_adds(p, ".");
+	prose_addf(p, ". %zu checks come before %s", s->passed,
+		   s->n == 1 ? "it and passed; after it" : "these and passed; after them");
+	for (size_t i = 0; i < s->nlater; i++)
+		prose_addf(p, "%s%s", i ? prose_sep(i, s->nlater) : ", ", s->later[i]->name);
+	prose_adds(p, s->nlater ? " would refuse, too." :
+				  " none is known to refuse.");
 	add_remedy(s->list[0], p);
 }
 
@@ -291,7 +269,7 @@ void story_failures(const struct story_text *t)
 	free(failures);
 	for (size_t i = 0; i < t->s->nfailures; i++)
 		other_failure(t, &t->s->failures[i]);
-	if (refused) {
+	if (refused && t->full) {
 		prose_para(p);
 		prose_adds(p, "pevtrace check tests such a call against all kernel checks on this "
 			      "machine; pevtrace why finds by experiment what opens instead.");

@@ -8,6 +8,7 @@
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
+#include "abi/need.h"
 #include "abi/siginfo.h"
 #include "text/text.h"
 #include "xlat/constants.h"
@@ -73,6 +74,18 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
 }
 
+/* Append the release that an open requires if that is decided by what it asks for. */
+static void summary_add_need(const struct event *e, struct buf *out)
+{
+	struct open_need n = open_need(e->attr, e->attr_len, e->flags);
+
+	if (!event_attr_known(e) || !n.name)
+		return;
+	buf_adds(out, "; requires Linux ");
+	release_text(n.since, out);
+	buf_addf(out, " (%s)", n.name);
+}
+
 void summary_add_life(const struct model *m, const struct event *e, struct buf *out)
 {
 	static const char *const starts[] = {
@@ -87,6 +100,7 @@ void summary_add_life(const struct model *m, const struct event *e, struct buf *
 		buf_adds(out, "opened by ");
 		summary_add_task(m, e->opener, out);
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
+		summary_add_need(e, out);
 	} else {
 		buf_addf(out, "fd %d", e->fd);
 	}

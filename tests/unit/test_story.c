@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "abi/when.h"
 #include "explain/lexicon.h"
 #include "explain/story.h"
 #include "fake.h"
@@ -127,6 +128,43 @@ static void test_shared_counter(void **state)
 	free(text);
 }
 
+/* Every condition of xlat/story.in is one. */
+static void test_conditions(void **state)
+{
+	const struct pair_desc *const sets[] = {
+		requirement_descs, default_descs, purpose_descs,
+	};
+	const struct call_desc *desc = call_by_name("perf_event_open");
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (const struct pair_desc *d = sets[i]; d->name; d++) {
+			struct text_cursor c = { .at = d->name, .end = d->name + strlen(d->name) };
+			struct when *w = when_read(&c, &desc, 1);
+
+			if (!w)
+				fail_msg("%s: %s", d->name, c.why);
+			when_free(w);
+		}
+}
+
+/* Two faults: the first check that refuses, and the later one that would. */
+static void test_order(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put(attr, 0, 128ULL << 32 | 1);
+	put(attr, 8, 77);
+	put(attr, 24, 1ULL << 50);
+	opened(-22, attr, 0);
+	text = told(0, STORY_NORMAL, false);
+	has(text, "Refused by the kernel check sample_type_bits: ");
+	has(text, "after it, software_config would refuse, too");
+	free(text);
+}
+
 static void test_refused(void **state)
 {
 	uint8_t attr[128] = { 0 };
@@ -201,7 +239,7 @@ static void test_hostile_records(void **state)
 	memset(bytes + 72, 'x', sizeof(bytes) - 72);
 	for (size_t len = 0; len <= sizeof(bytes); len++)
 		recorded(model_event(m, 100, 3), bytes, len);
-	text = told(0, STORY_NORMAL, false);
+	text = told(0, STORY_DEEP, false);
 	has(text, "/tmp/\\033]0;x\\007\\012file");
 	assert_null(strchr(text, '\033'));
 	has(text, "1 ring of 8 KiB");
@@ -315,6 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared_counter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),

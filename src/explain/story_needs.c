@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What an open requires, what it leaves to the kernel, and what it may be for. */
+#include <string.h>
+
+#include "abi/need.h"
+#include "abi/when.h"
+#include "explain/story_internal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* Conditions of xlat/story.in ------------------------------------------------------------ */
+
+static bool need_holds(const char *condition, const struct story_open *o)
+{
+	const struct call_desc *desc = call_by_name("perf_event_open");
+	struct text_cursor c = { .at = condition, .end = condition + strlen(condition) };
+	struct call call = {
+		.desc = desc,
+		.args = { 0, (uint64_t)o->pid, (uint64_t)o->cpu, 0, o->flags },
+	};
+	struct when *w = when_read(&c, &desc, 1);
+	bool holds = w && when_holds(w, &call, o->attr, o->len);
+
+	when_free(w);
+	return holds;
+}
+
+/* Return the first row that applies, from *at on, which then is behind it; NULL: none. */
+static const char *need_text(const struct pair_desc *rows, const struct story_open *o, size_t *at)
+{
+	while (rows[*at].name) {
+		const struct pair_desc *row = &rows[(*at)++];
+
+		if (need_holds(row->name, o))
+			return row->text;
+	}
+	return NULL;
+}
+
+struct story_open story_open_of(const struct event *e)
+{
+	return (struct story_open){
+		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
+		.flags = e->flags,
+	};
+}
+
+const char *story_purpose(const struct story_open *o)
+{
+	size_t at = 0;
+
+	return need_text(purpose_descs, o, &at);
+}
+
+void story_defaults(const struct story_open *o, struct prose *p)
+{
+	const char *text;
+	size_t at = 0, n = 0;
+
+	while ((text = need_text(default_descs, o, &at)))
+		prose_addf(p, "%s%s", n++ ? "; " : "", text);
+	prose_adds(p, n ? "." : "");
+}
+
+/* Requirements --------------------------------------------------------------------------- */
+
+static void need_kernel(const struct story_open *o, struct prose *p)
+{
+	struct open_need n = open_need(o->attr, o->len, o->flags);
+
+	prose_adds(p, "Requires Linux ");
+	release_text(n.name ? n.since : KVER(2, 6, 31), &p->text);
+	if (n.name)
+		prose_addf(p, ", which brought %s (older kernels refuse it)", n.name);
+}
+
+static void need_hardware(const struct story_open *o, struct prose *p)
+{
+	const char *text;
+	size_t at = 0, n = 0;
+
+	while ((text = need_text(requirement_descs, o, &at)))
+		prose_addf(p, "%s%s", n++ ? ", " : ", and ", text);
+	prose_adds(p, n ? "." : ", and no hardware.");
+}
+
+/* Return the privilege check that refuses an ordinary user at that level; NULL: none. */
+static const struct rule_desc *refuser_at(const struct story *s, const struct story_open *o,
+					  int32_t paranoid)
+{
+	const struct story_caller user = { .paranoid = paranoid, .own_task = FACT_YES };
+	struct rule_ask ask = {
+		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu, .group_fd = -1,
+		.flags = o->flags,
+	};
+	struct rule_verdict v;
+
+	story_judge(s, &ask, &user, &v);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
+		    v.says[i] == RULE_REFUSES)
+			return &rule_descs[i];
+	return NULL;
+}
+
+static void need_rights(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	const struct rule_desc *above = NULL, *refuser;
+	int32_t level = 2;
+
+	while (level >= -1 && (refuser = refuser_at(s, o, level))) {
+		above = refuser;
+		level--;
+	}
+	if (level == 2)
+		prose_adds(p, " An ordinary user may open it at perf_event_paranoid 2, too.");
+	else if (level >= -1)
+		prose_addf(p, " An ordinary user may open it at perf_event_paranoid %d or below "
+			      "(check %s).", (int)level, above->name);
+	else
+		prose_addf(p, " An ordinary user may not open it at any perf_event_paranoid "
+			      "(check %s).", above->name);
+}
+
+void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	need_kernel(o, p);
+	need_hardware(o, p);
+	need_rights(s, o, p);
+}
+
+void story_call_needs(const struct open_attr *a, const struct call *c, struct prose *p)
+{
+	const struct story s = { .names = a->names, .arch = a->arch };
+	const struct story_open o = {
+		.attr = a->attr, .len = a->len, .pid = call_int(c, 1), .cpu = call_int(c, 2),
+		.flags = c->args[4],
+	};
+
+	story_needs(&s, &o, p);
+}
