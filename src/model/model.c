@@ -240,6 +240,8 @@ void model_set_id(struct model *m, struct event *e, uint64_t id)
 {
 	if (!id || e->id == id)
 		return;
+	if (map_get(&m->by_id, e->id) == e)
+		map_del(&m->by_id, e->id); /* an untrue dump may change an id */
 	e->id = id;
 	map_set(&m->by_id, id, e);
 }
