@@ -8,6 +8,7 @@ cannot, or a dump was changed, that is told.
   same     a trace of the replay has the same opens, field by field, and what it
            opens and maps is closed and unmapped
   changed  dumps that say otherwise than the kernel; damaged ones
+  harm     uprobes and sigtrap of a dump that is not to be trusted: others live
   limits   whole CPUs, descriptors, locked memory, an ordinary user
 """
 
@@ -377,10 +378,126 @@ def test_nobody(tap, tmp):
 	os.chmod(dump, 0o644)
 	def both():
 		resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
-	r = Replay(["-q", dump], preexec_fn=sp.as_nobody(both))
+	r = Replay([dump])
+	tap.ok(r.left_out.get("ring buffers beyond --ring-limit", 0) > 0,
+	       "a ring larger than a user may have is left out", [r.left_out])
+	r = Replay(["--ring-limit=100000", "-q", dump], preexec_fn=sp.as_nobody(both))
 	tap.ok(r.status == 1 and any(": mmap " in l and l.endswith("success there, EPERM here")
 				     for l in r.lines) and "ulimit -l" in r.err,
 	       "so is a ring that is too large", [r.status, r.err] + r.lines)
+
+# ---- dumps that would do harm ------------------------------------------------------
+
+# Calls getppid() until stdin ends; a probe between two of its instructions kills it.
+VICTIM = """
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(7)), daemon=True).start()
+while True:
+	os.getppid()
+"""
+
+# Open a uprobe inside the first instruction of the file's entry point that is longer
+# than one byte, on the caller (0) or on every process (-1).
+PROBING = """
+import ctypes, struct, sys
+path, offset, pid, cpu, kind = sys.argv[1].encode(), *map(int, sys.argv[2:6])
+libc = ctypes.CDLL(None, use_errno=True)
+name = ctypes.create_string_buffer(path)
+attr = ctypes.create_string_buffer(
+	struct.pack("<II5Q2I4Q", kind, 128, 0, 0, 0, 0, 1, 0, 0, ctypes.addressof(name),
+		    offset, 0, 0) + bytes(32))
+libc.syscall(298, attr, pid, cpu, -1, 8)
+"""
+
+def pmu_type(name):
+	try:
+		with open("/sys/bus/event_source/devices/%s/type" % name) as f:
+			return int(f.read())
+	except OSError:
+		return None
+
+def victim():
+	return subprocess.Popen(["/usr/bin/python3", "-c", VICTIM], stdin=subprocess.PIPE)
+
+def spared(p):
+	"""Return whether the victim is alive, and end it."""
+	alive = p.poll() is None
+	p.communicate()
+	return alive and p.returncode == 7
+
+def code_of(path):
+	"""Return the offset in the file of the byte behind its entry point's first one."""
+	import struct
+	with open(path, "rb") as f:
+		b = f.read(4096)
+	entry, phoff = struct.unpack_from("<QQ", b, 24)
+	for i in range(struct.unpack_from("<H", b, 56)[0]):
+		kind, flags, off, addr, _, size = struct.unpack_from("<IIQQQQ", b, phoff + 56 * i)
+		if kind == 1 and addr <= entry < addr + size:
+			return off + entry - addr + 1
+	return None
+
+def test_probes(tap, tmp):
+	kind = pmu_type("uprobe")
+	if os.geteuid() or kind is None or os.uname().machine != "x86_64":
+		return tap.skip("a dump's uprobes", "needs root, uprobes and x86-64")
+	offset = code_of(PEVTRACE)
+	for pid, cpu, args in ((0, -1, []), (-1, 0, ["-a"]), (0, -1, ["-a"])):
+		dump, r = record(tmp, "probe", ["/usr/bin/python3", "-c", PROBING, "/bin/true",
+						str(code_of("/bin/true")), str(pid), str(cpu), str(kind)])
+		opens = calls_of(dump, "perf_event_open")
+		if r.returncode or not opens or "errno" in opens[0][1]:
+			return tap.skip("a dump's uprobes", "this kernel probes no such offset")
+		with open(dump) as f:
+			text = f.read().replace("/bin/true".encode().hex(), PEVTRACE.encode().hex())
+		evil = os.path.join(tmp, "evil.json")
+		with open(evil, "w") as f:
+			f.write(text)
+		for path in (dump, evil):
+			r = Replay(args + [path])
+			alone = subprocess.run(["/bin/true"]).returncode
+			tap.ok(r.status in (0, 1, 2) and alone == 0 and
+			       bool(r.left_out) == (pid == -1),
+			       "a uprobe inside an instruction, pid %d, %s: nobody dies" %
+			       (pid, " ".join(args) or "no option"),
+			       [r.status, alone, r.left_out, r.lines, r.err])
+		r = run([PEVTRACE, "check", "%s:%d" % (dump, opens[0][0])])
+		tap.ok(r.returncode in (0, 1) and
+		       ("tried on no other process" in r.stdout + r.stderr) == (pid == -1),
+		       "check tries no such probe on others (pid %d)" % pid, [r.stdout, r.stderr])
+	child = victim()
+	r = Replay(["-p", str(child.pid), record(tmp, "onpid", ["/usr/bin/python3", "-c", PROBING,
+		    "/bin/true", str(code_of("/bin/true")), "1", "-1", str(kind)])[0]])
+	tap.ok(spared(child) and any("uprobes on other" in w for w in r.left_out),
+	       "-p: a uprobe is left out", [r.status, r.left_out])
+
+# Open cpu-clock with sigtrap and remove_on_exec on a child.
+TRAPPING = """
+import ctypes, struct, subprocess
+libc = ctypes.CDLL(None, use_errno=True)
+child = subprocess.Popen(["sleep", "60"])
+attr = ctypes.create_string_buffer(struct.pack("<II5Q", 1, 136, 0, 100000, 0, 0,
+					       1 << 37 | 1 << 36 | 1 << 5) + bytes(100))
+libc.syscall(298, attr, child.pid, -1, -1, 8)
+child.kill()
+"""
+
+def test_sigtraps(tap, tmp):
+	dump, r = record(tmp, "trap", ["/usr/bin/python3", "-c", TRAPPING])
+	opens = [o for _, o in calls_of(dump, "perf_event_open")]
+	if not any("errno" not in o and o["args"]["attr_uptr"].get("sigtrap") for o in opens):
+		return tap.skip("a dump's sigtrap", "no such event was opened: " + r.stderr[-300:])
+	child = victim()
+	r = Replay(["-p", str(child.pid), dump])
+	tap.ok(any("--allow=sigtrap" in w for w in r.left_out) and spared(child),
+	       "-p: an event with sigtrap is left out, and the process lives",
+	       [r.status, r.left_out, r.err])
+	child = victim()
+	r = Replay(["--allow=sigtrap", "-p", str(child.pid), dump])
+	child.stdin.close()
+	ended = child.wait()
+	tap.ok(ended != -5 or r.status == 2 and "ended during the replay" in r.err,
+	       "--allow=sigtrap: a process that dies of it is told of", [ended, r.status, r.err])
 
 # ---- perf --------------------------------------------------------------------------
 
@@ -402,6 +519,7 @@ def own_tests(tap, tmp):
 		("same", lambda: test_same(tap, tmp)),
 		("changed", lambda: test_changed(tap, tmp)),
 		("damaged", lambda: test_damaged(tap, tmp)),
+		("harm", lambda: (test_probes(tap, tmp), test_sigtraps(tap, tmp))),
 		("limits", lambda: test_limits(tap, tmp)),
 		("nobody", lambda: test_nobody(tap, tmp))]
 

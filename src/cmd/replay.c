@@ -11,8 +11,10 @@
 #include "cli/input.h"
 #include "abi/call_decode.h"
 #include "cmd/cmd.h"
+#include "drive/borrow.h"
 #include "drive/replay_engine.h"
 #include "dump/reader.h"
+#include "host/rights.h"
 #include "lib/die.h"
 #include "measure/own_session.h"
 #include "measure/refusal.h"
@@ -30,6 +32,8 @@ struct replaying {
 	const char *path;
 	FILE *report;
 	bool quiet, stopped;
+	unsigned int ring_limit;	/* KiB; 0: what a user may lock */
+	int given;			/* pidfd of the process of -p, or -1 */
 	bool warned_rights, warned_memory;
 	unsigned long made, differ;
 	struct {
@@ -50,6 +54,19 @@ static void replay_set_quiet(void *to, const char *arg, const struct verb_option
 	selection_no_calls(&r->own_session.options.select);
 }
 
+static void replay_set_allow(void *to, const char *arg, const struct verb_option *o)
+{
+	struct replaying *r = to;
+	char *list = xstrdup(arg), *rest = list, *word;
+
+	while ((word = strsep(&rest, ","))) {
+		bool *allowed[] = { &r->again.kprobes, &r->again.sigtraps };
+
+		*allowed[verb_word(word, o)] = true;
+	}
+	free(list);
+}
+
 enum { OPTIONS = offsetof(struct replaying, own_session.options) };
 
 static const struct verb_option options[] = {
@@ -59,6 +76,13 @@ static const struct verb_option options[] = {
 	{ .name = "all-cpus", .key = 'a', .set = verb_set_true,
 	  .at = offsetof(struct replaying, again.all_cpus),
 	  .help = "include events of whole CPUs" },
+	{ .name = "allow", .arg = "LIST", .set = replay_set_allow, .words = "kprobes sigtrap",
+	  .help = "open on processes other than sleeping ones of pevtrace also: kprobes, sigtrap "
+		  "(a dump from elsewhere can do harm with them)" },
+	{ .name = "ring-limit", .arg = "KIB", .set = verb_set_int, .least = 1, .most = 1 << 30,
+	  .at = offsetof(struct replaying, ring_limit),
+	  .help = "map ring buffers of KIB in all (default: what perf_event_mlock_kb allows a "
+		  "user)" },
 	{ .name = "only-differences", .key = 'q', .set = replay_set_quiet,
 	  .help = "show neither calls nor what was left out" },
 	{ 0 },
@@ -66,6 +90,7 @@ static const struct verb_option options[] = {
 
 static void replay_init(void *state)
 {
+	((struct replaying *)state)->given = -1;
 	options_init(&((struct replaying *)state)->own_session.options);
 }
 
@@ -80,6 +105,8 @@ static void replay_check(struct replaying *r, const struct verb_args *args)
 	r->again.given = o->npids ? o->pids[0] : 0;
 	if (r->again.given && kill(r->again.given, 0) && errno == ESRCH)
 		die("-p %d: no such process", r->again.given);
+	if (r->again.given)
+		r->given = process_open(r->again.given);
 	o->npids = 0; /* the session attaches to nobody */
 	r->path = args->words[0];
 	/* keep a dump on standard output free of other lines */
@@ -280,18 +307,24 @@ static const struct view_ops replay_ops = {
 
 /* The verb ---------------------------------------------------------------------------- */
 
-static void on_trap(int sig)
+/* Return the bytes of ring buffers that the kernel lets a user have. */
+static uint64_t replay_ring_limit(const struct replaying *r)
 {
-	(void)sig;
+	uint64_t each = (uint64_t)rights_sysctl("perf_event_mlock_kb", 516);
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return 1024 * (r->ring_limit ? r->ring_limit : each * cpus);
 }
 
-/* Catch SIGTRAP of sigtrap events on ourselves, and raise RLIMIT_NOFILE. */
-static void prepare(void)
+/* Raise RLIMIT_NOFILE, and set what the engine must know of this machine. */
+static void prepare(struct replaying *r)
 {
-	const struct sigaction trap = { .sa_handler = on_trap, .sa_flags = SA_RESTART };
+	struct host *h = r->own_session.machine.host;
 	struct rlimit files;
 
-	sigaction(SIGTRAP, &trap, NULL);
+	r->again.uprobe_type = host_pmu_type(h, "uprobe");
+	r->again.kprobe_type = host_pmu_type(h, "kprobe");
+	r->again.ring_limit = replay_ring_limit(r);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -334,7 +367,7 @@ static bool replay_calls(struct replaying *r)
 	r->again.own_calls = &r->own_session.own_calls;
 	r->again.model = r->there.model;
 	r->again.names = reader_names(r->dump);
-	prepare();
+	prepare(r);
 	error = replay_engine_init(&r->again);
 	if (error)
 		warn("cannot map memory for calls: %s", strerror(-error));
@@ -344,6 +377,10 @@ static bool replay_calls(struct replaying *r)
 	written = own_session_end(&r->own_session);
 	if (!r->quiet)
 		summarize(r);
+	if (r->given >= 0 && process_ended(r->given)) {
+		warn("the process %d of -p ended during the replay", r->again.given);
+		r->stopped = true;
+	}
 	if (whole && !r->stopped && !r->made)
 		tell_nothing_made(r);
 	if (fflush(r->report) || ferror(r->report)) {

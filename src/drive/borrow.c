@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -115,4 +116,16 @@ int borrow_fd(pid_t pid, pid_t tid, int fd)
 	if (got == -ENOSYS || got == -EPERM || got == -EACCES)
 		refused_everywhere();
 	return got;
+}
+
+int process_open(pid_t pid)
+{
+	return pidfd(pid, 0);
+}
+
+bool process_ended(int process)
+{
+	struct pollfd p = { .fd = process, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }

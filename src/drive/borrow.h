@@ -6,6 +6,7 @@
 #ifndef PEVTRACE_DRIVE_BORROW_H
 #define PEVTRACE_DRIVE_BORROW_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -27,5 +28,14 @@ int borrow_fd(pid_t pid, pid_t tid, int fd);
  * first call tries it with a descriptor of pevtrace itself.
  */
 const char *borrow_refusal(void);
+
+/*
+ * Return a descriptor (pidfd_open(2)) for process_ended(), which the caller closes, or a
+ * negative errno: -ENOSYS before Linux 5.3.
+ */
+int process_open(pid_t pid);
+
+/* Return whether the process has exited, even if nobody has waited for it yet. */
+bool process_ended(int process);
 
 #endif

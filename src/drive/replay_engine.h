@@ -18,6 +18,10 @@ struct replay_engine {
 	const struct names *names;	/* of the dump */
 	pid_t given;		/* the process to measure in place of others; 0: stand-ins */
 	bool all_cpus;		/* open events of a whole CPU, too */
+	/* what is also opened on other processes than stand-ins: a dump is not trusted */
+	bool kprobes, sigtraps;
+	int64_t uprobe_type, kprobe_type; /* of the PMUs here, -1: none */
+	uint64_t ring_limit;	/* bytes of all ring buffers together */
 	struct stand_ins stand_ins;
 	struct fence memory, string; /* what calls point to, followed by an unreadable page */
 	struct map by_fd;	/* pid and fd in the dump -> struct replayed_fd */
@@ -35,8 +39,7 @@ struct replayed {
 };
 
 /*
- * Initialise after the caller has set own_calls, model, names, given and all_cpus, and zero
- * elsewhere.  Return 0 or a negative errno.
+ * Initialise after the caller has set the members up to ring_limit, and zero elsewhere.  Return 0 or a negative errno.
  */
 int replay_engine_init(struct replay_engine *r);
 

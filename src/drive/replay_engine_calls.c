@@ -10,6 +10,7 @@
 #include "abi/layout.h"
 #include "drive/replay_engine_internal.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* More than a string in an attr or a filter needs. */
@@ -69,10 +70,11 @@ static pid_t measured_pid(struct replay_engine *r, const struct call *c)
 {
 	pid_t pid = call_int(c, 1);
 
-	if (pid <= 0)
+	if (pid < 0)
 		return pid;
-	if (pid == c->tid || pid == c->pid)
-		return getpid();
+	/* a probe or a SIGTRAP on pevtrace would end the replay */
+	if (!pid || pid == c->tid || pid == c->pid)
+		return stand_in_for(&r->stand_ins, c->tid);
 	if (c->failed && c->ret == ESRCH)
 		return stand_in_nobody(&r->stand_ins);
 	return r->given ? r->given : stand_in_for(&r->stand_ins, pid);
@@ -86,6 +88,26 @@ static int64_t open_copy(struct replay_engine *r, const struct call *c, pid_t pi
 	};
 
 	return own_call(r->own_calls, CALL_PERF_EVENT_OPEN, args);
+}
+
+/* Return why the attr may do harm on a process that is no stand-in; NULL: it may not. */
+static const char *replay_danger(const struct replay_engine *r, const struct call *c)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	size_t len = 0;
+	const uint8_t *attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), FENCE_SIZE, &len);
+	int64_t type = attr ? (int64_t)layout_get(l, ATTR_TYPE, attr, len) : -1;
+
+	if (!attr)
+		return NULL;
+	if (type == r->uprobe_type)
+		return "uprobes on other processes: the dump does not say which build of the "
+		       "file they are for";
+	if (type == r->kprobe_type && !r->kprobes)
+		return "kprobes on other processes, which require --allow=kprobes";
+	if (layout_get(l, ATTR_SIGTRAP, attr, len) && !r->sigtraps)
+		return "events with sigtrap on other processes, which require --allow=sigtrap";
+	return NULL;
 }
 
 static struct replayed replay_open(struct replay_engine *r, const struct call *c)
@@ -102,8 +124,12 @@ static struct replayed replay_open(struct replay_engine *r, const struct call *c
 	if (pid == -1 && call_int(c, 2) != -1 && !r->all_cpus)
 		return left_out("events of a whole CPU, which require --all-cpus");
 	own = measured_pid(r, c);
-	if (pid > 0 && own < 0)
+	if (pid >= 0 && own < 0)
 		return (struct replayed){ .trouble = -own };
+	if (own < 0 || own == r->given)
+		why = replay_danger(r, c);
+	if (why)
+		return left_out(why);
 	return replay_made(open_copy(r, c, own, group));
 }
 
@@ -136,6 +162,18 @@ static struct replayed replay_ioctl(struct replay_engine *r, const struct call *
 				sizeof(long) == 8 ? d->request : d->compat, arg));
 }
 
+/* Return the bytes of all ring buffers that are mapped now. */
+static uint64_t rings_size(const struct replay_engine *r)
+{
+	const struct map_slot *slot;
+	uint64_t sum = 0;
+	size_t at = 0;
+
+	while ((slot = map_next(&r->rings, &at)))
+		sum += ((const struct replayed_ring *)slot->value)->len;
+	return sum;
+}
+
 static struct replayed replay_mmap(struct replay_engine *r, const struct call *c)
 {
 	const char *why;
@@ -147,6 +185,8 @@ static struct replayed replay_mmap(struct replay_engine *r, const struct call *c
 		return left_out("AUX areas, whose offset is not in the dump");
 	if (c->args[3] & MAP_ANONYMOUS)
 		return left_out("anonymous mappings");
+	if (call_word(c, 1) > r->ring_limit - rings_size(r))
+		return left_out("ring buffers beyond --ring-limit");
 	/* never replace a mapping of pevtrace */
 	return replay_made(own_call_mmap(r->own_calls, fd, call_word(c, 1), (int)c->args[2],
 			       (int)c->args[3] & ~(MAP_FIXED | MAP_FIXED_NOREPLACE)));

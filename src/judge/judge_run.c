@@ -15,6 +15,7 @@
 #include "lib/scan_text.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* The descriptor that the leader of --leader would have. */
@@ -281,6 +282,24 @@ char *judge_dump_of(const char *what, unsigned long *line)
 	return NULL;
 }
 
+/*
+ * Return why a call of a dump, which is not trusted, is not tried: at a bad offset a probe
+ * ends the processes that hit it.
+ */
+static const char *untrusted_probe(const struct judge *k, const struct judge_call *c)
+{
+	struct host *h = k->machine.host;
+	size_t len = 0;
+	const uint8_t *attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
+					 JUDGE_ATTR_MAX, &len);
+	int64_t type = (int64_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
+
+	if (!attr || !call_int(&c->call, 1) ||
+	    (type != host_pmu_type(h, "uprobe") && type != host_pmu_type(h, "kprobe")))
+		return NULL;
+	return "a probe that a dump names is tried on no other process";
+}
+
 /* Judge a call of a dump, changed by the options. */
 static int judge_dump(struct judge *k, const char *path, unsigned long line)
 {
@@ -300,6 +319,8 @@ static int judge_dump(struct judge *k, const char *path, unsigned long line)
 		judge_call_args(c, k->pid_given ? k->pid : pid,
 				k->cpu_given ? k->cpu : call_int(&c->call, 2),
 				call_int(&c->call, 3), flags);
+		if (!c->not_here)
+			c->not_here = untrusted_probe(k, c);
 		status = k->verb->one(k, c);
 	}
 	judge_call_free(c);
