@@ -669,3 +669,38 @@ compile() {
 		[ -s "$dir/home/$name" ]
 	done
 }
+
+@test "a stack of 64 KiB suffices" {
+	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"
+	for args in "$demo" "conform --self" "conform --no-behaviour" "check -e cpu-clock:u" \
+	    "why -e cpu-clock:u" "explain $dir/dump" "report -o $dir/page $dir/dump" \
+	    "diff $dir/dump $dir/dump" "codegen $dir/dump" "decode -v $dir/dump" \
+	    "open -e cpu-clock:u true"; do
+		run sh -c "ulimit -s 64; exec \"\$0\" $args >/dev/null" "$PEVTRACE"
+		[ "$status" -lt 128 ] || { echo "$args: $status"; false; }
+	done
+}
+
+@test "beyond a file size limit all verbs end with a message, and leave nothing" {
+	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"
+	export TMPDIR="$dir/tmp"
+	mkdir "$TMPDIR"
+	for args in "conform --self" "conform --claim=record_mmap2" "learn counting" \
+	    "explain $dir/dump" "diff $dir/dump $dir/text" "features call"; do
+		run sh -c "ulimit -f 0; exec \"\$0\" $args 2>&1 >\"$dir/out\" | cat" "$PEVTRACE"
+		[[ "$output" == *"pevtrace: "* ]] || { echo "$args: $output"; false; }
+	done
+	[ -z "$(ls "$TMPDIR")" ]
+	# the limit's signal is as before in what is run
+	run "$PEVTRACE" open -q -e cpu-clock:u sh -c 'kill -s XFSZ $$'
+	[[ "$output" != *"exited"* ]]
+	[ "$status" -ne 0 ]
+}
+
+@test "too little memory for libseccomp is a message, not a crash" {
+	! nm "$PEVTRACE" 2>/dev/null | grep -q __asan_init || skip "ASan reserves terabytes"
+	for kib in $(seq 6000 100 10000); do
+		run sh -c "ulimit -v $kib; exec \"\$0\" -o /dev/null \"\$1\"" "$PEVTRACE" "$demo"
+		[ "$status" -ne 139 ] || { echo "$kib KiB: $status"; false; }
+	done
+}

@@ -42,7 +42,7 @@ bool input_text(const char *arg, const char *option, struct buf *text)
 {
 	const char *name = *arg == '@' ? arg + 1 : "standard input";
 	FILE *f = stdin;
-	char room[65536];
+	char room[4096];
 	bool small = true, ok;
 	size_t n;
 

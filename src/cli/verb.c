@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,24 @@ static void verb_parse(struct command_line *l)
 		a->before = a->n;
 }
 
+static void on_file_limit(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * Let writes beyond RLIMIT_FSIZE fail with EFBIG, which is reported, instead of ending
+ * pevtrace.  A handler, unlike SIG_IGN, does not outlive an exec.
+ */
+static void survive_file_limit(void)
+{
+	const struct sigaction catch = { .sa_handler = on_file_limit, .sa_flags = SA_RESTART };
+	struct sigaction was;
+
+	if (!sigaction(SIGXFSZ, NULL, &was) && was.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &catch, NULL);
+}
+
 int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv)
 {
 	struct command_line l = {
@@ -277,6 +296,7 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 	};
 	int status;
 
+	survive_file_limit();
 	if (v->init)
 		v->init(l.state);
 	verb_parse(&l);

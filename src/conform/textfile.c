@@ -22,7 +22,7 @@ typedef int piece_fn(void *from, char *to, unsigned int room);
 static bool unpack(const char *path, const char *as, void *from, piece_fn *next,
 		   struct buf *out)
 {
-	char piece[65536];
+	char piece[4096];
 	int n;
 
 	while ((n = next(from, piece, sizeof(piece))) > 0) {
@@ -127,7 +127,7 @@ static bool xz_read(const char *path, struct buf *packed, struct buf *out)
 static bool raw_read(const char *path, struct buf *out)
 {
 	FILE *f = fopen(path, "re");
-	char piece[65536];
+	char piece[4096];
 	bool ok;
 	size_t n;
 

@@ -172,12 +172,15 @@ static void finish_call(struct line *l, struct call *c)
 	c->exit_ns = need_uint(l, "exit_ns");
 	c->failed = dump_get_int(l->o, "errno", &error);
 	dump_get_bool(l->o, "no_event", &c->no_event);
-	if (c->failed)
+	if (c->failed) {
 		c->ret = error;
-	else if (dump_get_hex(l->o, "ret", &addr))
+		if (error < 1 || error > ERRNO_MAX)
+			l->wrong = "errno (not an error number)";
+	} else if (dump_get_hex(l->o, "ret", &addr)) {
 		c->ret = (int64_t)addr;
-	else
+	} else {
 		c->ret = need_int(l, "ret");
+	}
 	if (!c->failed && call_result_kind(c) == RESULT_FD &&
 	    (c->ret < 0 || c->ret > INT32_MAX))
 		l->wrong = "ret (not a descriptor)";

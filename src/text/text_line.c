@@ -8,7 +8,7 @@
 
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 {
-	uint64_t real = (uint64_t)((int64_t)ns + v->real_offset), delta;
+	uint64_t real = ns + (uint64_t)v->real_offset, delta;
 	time_t seconds = (time_t)(real / NS);
 	struct tm tm;
 	char text[32];

@@ -101,7 +101,7 @@ static void each_claim_is_found_in_the_page(void **state)
 {
 	FILE *f = access(PAGE, R_OK) ? NULL : popen("zcat " PAGE, "re");
 	struct buf page = { 0 };
-	char room[65536];
+	static char room[65536];
 	unsigned int missing = 0;
 	size_t n;
 

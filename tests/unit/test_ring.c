@@ -105,7 +105,8 @@ static void publish(struct fake *f)
 static void begin_record(struct fake *f, size_t len, bool half)
 {
 	struct perf_event_header h = { ++f->seq, 0, (uint16_t)len };
-	uint64_t room[8192], at;
+	static _Thread_local uint64_t room[8192];
+	uint64_t at;
 
 	memcpy(room, &h, sizeof(h));
 	for (size_t i = 1; i < len / 8; i++)
