@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -788,6 +789,23 @@ def check_alien(b, schema):
 			why = [str(e)]
 		b.tap.ok(not why, what, why)
 
+def check_obeyed(b):
+	"""No character that a terminal obeys or hides is in a dump, but what it says is."""
+	if not b.wanted("same: obeyed"):
+		return
+	all_ = [chr(c) for c in range(1, 0x110000)
+		if unicodedata.category(chr(c)) in ("Cc", "Cf", "Zl", "Zp")]
+	word = "a" + "".join(all_) + "\u20ac\U0001f41d"
+	dump = os.path.join(b.tmp, "obeyed.json")
+	subprocess.run([PEVTRACE, "-o", "/dev/null", "--json=" + dump, "true", word])
+	with open(dump, encoding="utf-8") as f:
+		text = f.read()
+	left = [hex(ord(c)) for c in all_ if c != "\n" and c in text]
+	said = json.loads(text.split("\n")[0])["command"]
+	b.tap.ok(not left and said == ["true", word] and "\u20ac" in text,
+		 "same: the %d characters of no width or of direction are escaped" % len(all_),
+		 [left, said])
+
 # ---- bad input -----------------------------------------------------------------
 
 # Members that decode requires in each kind of line.  The others are
@@ -1176,6 +1194,7 @@ def main():
 		check_schema(b, schema)
 		check_attrs(b)
 		check_same(b, schema)
+		check_obeyed(b)
 		check_bad(b, schema)
 	finally:
 		shutil.rmtree(tmp, ignore_errors=True)

@@ -6,6 +6,7 @@
 
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/utf8.h"
 
 static struct json_object *json_made(struct json_object *o)
 {
@@ -68,26 +69,27 @@ void json_append(struct json_object *array, struct json_object *value)
 
 /* Lines ------------------------------------------------------------------------ */
 
-/* Return the length of a character that must be escaped, which *c is, or 0. */
-static size_t special_at(const char *p, size_t len, unsigned int *c)
+/*
+ * Return the length of a character that must be escaped, which *c is, or 0.  JSON allows
+ * most of those that a terminal obeys.
+ */
+static size_t special_at(const char *p, size_t len, uint32_t *c)
 {
-	*c = (uint8_t)*p;
-	if (*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f)
-		return 1;
-	/* U+0080 to U+009F are control characters that JSON allows */
-	if (*c != 0xc2 || len < 2 || (uint8_t)p[1] >= 0xa0)
-		return 0;
-	*c = (uint8_t)p[1];
-	return 2;
+	size_t n = utf8_at(p, len);
+
+	*c = n ? utf8_code(p, n) : 0xfffd;
+	return *c == '"' || *c == '\\' || utf8_obeyed(*c) ? n : 0;
 }
 
-static void put_special(struct buf *out, unsigned int c)
+static void put_special(struct buf *out, uint32_t c)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-	const char *known = c ? strchr(plain, (int)c) : NULL;
+	const char *known = c && c < 0x80 ? strchr(plain, (int)c) : NULL;
 
 	if (known)
 		buf_addf(out, "\\%c", names[known - plain]);
+	else if (c > 0xffff) /* a surrogate pair */
+		buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
 	else
 		buf_addf(out, "\\u%04x", c);
 }
@@ -95,7 +97,7 @@ static void put_special(struct buf *out, unsigned int c)
 static void json_write_string(struct buf *out, const char *text, size_t len)
 {
 	const char *end = text + len, *at = text;
-	unsigned int c;
+	uint32_t c;
 
 	buf_addc(out, '"');
 	while (at < end) {
