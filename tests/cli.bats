@@ -704,3 +704,22 @@ compile() {
 		[ "$status" -ne 139 ] || { echo "$kib KiB: $status"; false; }
 	done
 }
+
+@test "a process named twice, or by its threads, is attached to once" {
+	mkfifo "$dir/hold"
+	python3 -c '
+import os, sys, threading
+t = threading.Thread(target=sys.stdin.read)
+t.start()
+print(os.getpid(), t.native_id, flush=True)
+t.join()' <"$dir/hold" >"$dir/ids" 3>&- &
+	exec 9>"$dir/hold"
+	await test -s "$dir/ids"
+	read -r pid tid <"$dir/ids"
+	"$PEVTRACE" -o "$dir/t" -p "$pid,$tid" -p "$pid" 2>"$dir/err" 3>&- 9>&- &
+	tracer=$!
+	await grep -q "attached to process $tid" "$dir/err"
+	exec 9>&-
+	wait "$tracer"
+	! grep -q "cannot attach" "$dir/err"
+}

@@ -17,14 +17,9 @@ static int refuse_traced(pid_t pid, pid_t by)
 {
 	char name[64];
 
-	if (by == getpid()) {
-		warn("cannot attach to process %d: already traced by this command; "
-		     "name it once", (int)pid);
-	} else {
-		proc_name(by, name, sizeof(name));
-		warn("cannot attach to process %d: already traced by process %d (%s); "
-		     "detach that tracer first", (int)pid, (int)by, name);
-	}
+	proc_name(by, name, sizeof(name));
+	warn("cannot attach to process %d: already traced by process %d (%s); detach that tracer "
+	     "first", (int)pid, (int)by, name);
 	return EPERM;
 }
 
@@ -154,6 +149,8 @@ int trace_attach(struct tracer *t, pid_t pid)
 	}
 	if (pid <= 0)
 		return refuse(pid, ESRCH);
+	if (task_find(t, pid))
+		return 0; /* named twice, by its threads perhaps */
 	err = check_target(pid);
 	if (err)
 		return err;
