@@ -194,6 +194,11 @@ static void rings_write(const struct story_text *t, const struct ring **list, si
 	story_who(t->s, list[0]->pid, p);
 	prose_adds(p, list[0]->overwrite ? " without PROT_WRITE: new records overwrite old ones." :
 					   ".");
+	if (event_attr(list[0]->event, ATTR_WRITE_BACKWARD))
+		prose_adds(p, " The ring is filled from its end to its start, so a reader begins "
+			      "at data_head, with the newest record, and stops where it has been "
+			      "or where records are cut; PERF_EVENT_IOC_PAUSE_OUTPUT keeps the "
+			      "kernel from writing meanwhile.");
 	ring_pollers(t, list[0]);
 	ring_purpose(list[0]->event, p);
 	rings_seen_write(&seen, n, p);

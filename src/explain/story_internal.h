@@ -151,6 +151,8 @@ struct story_open {
 
 struct story_open story_open_of(const struct event *e);
 
+/* Write what hardware it requires, separated by commas, unless p is NULL; return how much. */
+size_t story_hardware(const struct story_open *o, struct prose *p);
 /* Write the oldest kernel, the hardware, and the rights of an ordinary user. */
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
 /* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */

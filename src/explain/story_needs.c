@@ -74,14 +74,21 @@ static void need_kernel(const struct story_open *o, struct prose *p)
 		prose_addf(p, ", which brought %s (older kernels refuse it)", n.name);
 }
 
-static void need_hardware(const struct story_open *o, struct prose *p)
+size_t story_hardware(const struct story_open *o, struct prose *p)
 {
 	const char *text;
 	size_t at = 0, n = 0;
 
-	while ((text = need_text(requirement_descs, o, &at)))
-		prose_addf(p, "%s%s", n++ ? ", " : ", and ", text);
-	prose_adds(p, n ? "." : ", and no hardware.");
+	for (; (text = need_text(requirement_descs, o, &at)); n++)
+		if (p)
+			prose_addf(p, "%s%s", n ? ", " : "", text);
+	return n;
+}
+
+static void need_hardware(const struct story_open *o, struct prose *p)
+{
+	prose_adds(p, ", and ");
+	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
 }
 
 /* Return the privilege check that refuses an ordinary user at that level; NULL: none. */

@@ -85,7 +85,7 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 			break;
 	}
 	for (size_t i = 0; i < RULE_COUNT && !out->n; i++)
-		if (may_refuse(&kind, i, a->error))
+		if (may_refuse(&kind, i, a->error) || may_refuse(&strict, i, a->error))
 			out->list[out->n++] = &rule_descs[i];
 	find_order(s, &kind, out);
 }
@@ -141,6 +141,21 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 	prose_adds(p, s->nlater ? " would refuse, too." :
 				  " none is known to refuse.");
 	add_remedy(s->list[0], p);
+}
+
+/* Say what hardware such an event requires, if any. */
+static void add_hardware(const struct attempt *a, struct prose *p)
+{
+	const struct story_open o = {
+		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
+		.flags = a->flags,
+	};
+
+	if (story_hardware(&o, NULL)) {
+		prose_adds(p, " Such an event requires ");
+		story_hardware(&o, p);
+		prose_adds(p, ".");
+	}
 }
 
 /* Failures with one error and the same suspects. */
@@ -219,6 +234,8 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		prose_adds(p, INJECTED);
 	else
 		add_suspects(&f->why, f->list[0]->error, p);
+	if (f->why.n && f->why.list[0]->by & RULE_BY_PMU)
+		add_hardware(f->list[0], p);
 	if (went_on)
 		prose_addf(p, " The program then opened a similar event%s.",
 			   t->o->level == STORY_BRIEF ? "" : ", see above");
