@@ -4,7 +4,7 @@
 which ring, how it was started, what was tried before.  Held against
 
   the calls of the same run	by a second reading of them, done here
-  the programs' own words	tests/targets/{passfd,sigtrapbp,reuse}
+  the programs' own words	tests/targets/{passfd,passorder,sigtrapbp,reuse}
   perf script, perf evlist	of the perf.data written in the run
 
 and -y's names on descriptors that come to stand for other events.
@@ -342,6 +342,29 @@ def test_passed(tap):
 	       name + ": its records are shown, its tail and wake-ups untouched",
 	       [run.out] + [r.line for r in run.records])
 
+def test_passed_order(tap):
+	"""The child's own ids tell which event each of its descriptors is."""
+	if rp.missing("passorder"):
+		tap.skip("descriptors in another order", rp.missing("passorder"))
+		return
+	for when in "waits", "later":
+		for options in [], ["--no-seccomp"]:
+			name = " ".join(["descriptors in another order, receiver " + when] + options)
+			why = []
+			for _ in range(sp.times(5, 200)):
+				run = rp.Run(["--summary"] + options,
+					     [rp.target("passorder"), when])
+				if not usable(tap, name, run):
+					return
+				ids = [int(n) for n in words(run.out)["child"][4:]]
+				for id, want in zip(ids, ("context-switches", "page-faults")):
+					e = run.summary.by_id(id)
+					if not e or not e.text.startswith(want) or e.reads or \
+					   e.start != "enabled by ioctl":
+						why += ["id %d is not %s" % (id, want)] + \
+						       run.summary.lines
+			tap.ok(not why, name + ": each is the event that came", why)
+
 def test_clock(tap):
 	"""The period of a clock is a time."""
 	for event, words in (("cpu-clock:u,sample_period=3000000", "every 3000000 ns"),
@@ -601,6 +624,7 @@ def test_undisturbed(tap):
 
 def own_tests(tap, tmp):
 	return [("passed", lambda: test_passed(tap)),
+		("passorder", lambda: test_passed_order(tap)),
 		("clock", lambda: test_clock(tap)),
 		("sigtrap", lambda: test_sigtrap(tap)),
 		("reuse", lambda: test_reuse(tap)),

@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "abi/pass.h"
 #include "abi/call_decode.h"
+#include "abi/ioctl.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/views.h"
@@ -44,6 +46,7 @@ struct live {
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: rings are not read */
 	struct map known;	/* tids whose name is known */
+	struct map waiting;	/* tids in a receive that began before an event was sent */
 	bool saw_perf;		/* a call that concerns perf */
 	bool warned_ptrace;
 	bool warned_rings;
@@ -269,6 +272,88 @@ static void note_ptrace(struct live *l, const struct call *c)
 	     "pevtrace", comm, (int)c->tid);
 }
 
+/* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
+static void learn_sent_ids(struct live *l, const struct call *c)
+{
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_SYSCALL_ENTER, fds);
+
+	for (size_t i = 0; i < n; i++) {
+		struct event *e = model_event(l->session.model, c->tid, fds[i]);
+		uint64_t id = e && !e->id ? look_id(c->pid, c->tid, fds[i]) : 0;
+
+		if (id)
+			session_learnt_id(&l->session, e, id);
+	}
+}
+
+static bool is_event_fd(pid_t tid, int fd)
+{
+	char link[sizeof(PROC_EVENT_LINK) + 1];
+
+	return proc_fd_link(tid, fd, link, sizeof(link)) && !strcmp(link, PROC_EVENT_LINK);
+}
+
+/*
+ * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
+ * else a new one.  Return whether it is an event's.
+ */
+static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
+{
+	struct model *m = l->session.model;
+	struct event *e;
+	uint64_t id;
+
+	if (fd < 0 || !is_event_fd(c->tid, fd))
+		return false;
+	id = look_id(c->pid, c->tid, fd);
+	/* without an id, a message in transit is matched by order */
+	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
+		return true;
+	e = id ? model_event_by_id(m, id) : NULL;
+	if (!e || model_event(m, c->tid, fd) != e)
+		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
+	if (e && id && !e->id)
+		session_learnt_id(&l->session, e, id);
+	if (e)
+		trace_watch_fd(l->tracer, fd);
+	return e;
+}
+
+/* Add an event of which no open or receive was seen, at its first call. */
+static void adopt_used(struct live *l, const struct call *c)
+{
+	int fd = c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
+	bool perf = c->desc->class == CLASS_IOCTL ? ioctl_is_perf(c->args[1]) :
+		    c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+		    c->args[3] & MAP_SHARED : c->desc->class == CLASS_READ;
+
+	if (perf && !model_event(l->session.model, c->tid, fd))
+		live_adopt_fd(l, c, fd, false);
+}
+
+/*
+ * Identify what a receive got, and let a receive begin that was no concern until now.  Return
+ * false if it still is none.
+ */
+static bool adopt_received(struct live *l, struct call *c)
+{
+	bool waiting = map_del(&l->waiting, (uint64_t)c->tid), event = false;
+	int fds[CALL_MAX_PASSED];
+	size_t n = c->failed || c->inject.injected ? 0 :
+		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+
+	for (size_t i = 0; waiting && i < n && !event; i++)
+		event = is_event_fd(c->tid, fds[i]);
+	if (waiting && !event)
+		return false;
+	if (waiting)
+		session_enter(&l->session, c);
+	for (size_t i = 0; i < n; i++)
+		live_adopt_fd(l, c, fds[i], c->args[2] & ABI_MSG_CMSG_CLOEXEC);
+	return true;
+}
+
 static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
@@ -279,9 +364,14 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
+	adopt_used(l, c);
 	concerns = model_concerns(s->model, c);
 	l->saw_perf |= concerns;
 	c->shown = session_shows(s, c);
+	if (!concerns && c->desc->id == CALL_RECVMSG) {
+		map_set(&l->waiting, (uint64_t)c->tid, l);
+		return TRACE_EXIT; /* an event may be sent while it waits */
+	}
 	if (!concerns && !c->shown && !model_learns(s->model, c))
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
@@ -292,6 +382,8 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 		learn_comm(l, c->tid);
 	if (concerns)
 		injections_ask(l->options.inject, s->model, c);
+	if (c->desc->id == CALL_SENDMSG && !c->inject.injected)
+		learn_sent_ids(l, c);
 	passing = model_passing(s->model);
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
@@ -338,6 +430,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
+	if (c->desc->id == CALL_RECVMSG && !adopt_received(l, c))
+		return;
 	session_exit(&l->session, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
@@ -381,6 +475,8 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 
 	struct live *l = ctx;
 
+	if (map_del(&l->waiting, (uint64_t)tid))
+		c = NULL; /* a receive that did not begin for the session */
 	session_gone(&l->session, tid, clock_ns(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);
@@ -480,6 +576,7 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 	trace_free(l->tracer);
 	looker_free(l->looker);
 	map_free(&l->known);
+	map_free(&l->waiting);
 	return begun;
 }
 

@@ -63,22 +63,40 @@ const char *look_refusal(void)
 }
 
 /*
- * Return a copy of the event's descriptor, or a negative errno.  Its link in /proc must be
+ * Return a copy of an event's descriptor, or a negative errno.  Its link in /proc must be
  * that of a perf event: another thread may have replaced the descriptor, or a seccomp filter
  * may have faked the result of perf_event_open(), and a read could consume the tracee's
  * input or block.
  */
-static int borrow(const struct look *k, const struct event *e)
+static int borrow_event_fd(pid_t pid, pid_t tid, int its_fd)
 {
-	int its_fd = model_fd_of(k->looker->session->model, k->tid, e), fd;
 	char link[sizeof(PROC_EVENT_LINK) + 1];
+	int fd = its_fd < 0 ? -EBADF : borrow_fd(pid, tid, its_fd);
 
-	fd = its_fd < 0 ? -EBADF : borrow_fd(k->pid, k->tid, its_fd);
 	if (fd < 0 || (proc_fd_link(getpid(), fd, link, sizeof(link)) &&
 		       !strcmp(link, PROC_EVENT_LINK)))
 		return fd;
 	close(fd);
 	return -EBADF;
+}
+
+static int borrow(const struct look *k, const struct event *e)
+{
+	return borrow_event_fd(k->pid, k->tid,
+			       model_fd_of(k->looker->session->model, k->tid, e));
+}
+
+uint64_t look_id(pid_t pid, pid_t tid, int its_fd)
+{
+	int fd = borrow_event_fd(pid, tid, its_fd);
+	uint64_t id = 0;
+
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		id = 0;
+	close(fd);
+	return id;
 }
 
 /* Ask for the event's id if it is unknown: samples carry only the id. */

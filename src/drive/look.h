@@ -28,6 +28,12 @@ void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e);
 /* Read the counts of all events that the task's process has open. */
 void look_counts(struct looker *l, pid_t pid, pid_t tid);
 
+/*
+ * Return the id (PERF_EVENT_IOC_ID) of the event at descriptor fd of tid, or 0 if it is no
+ * event or cannot be borrowed.
+ */
+uint64_t look_id(pid_t pid, pid_t tid, int fd);
+
 /* Return why rings cannot be read on this machine, or NULL. */
 const char *look_refusal(void);
 

@@ -26,6 +26,7 @@ void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 {
 	struct json_object *o = dump_line(KIND_FOUND);
 
+	dump_split_own(dump_self(v), tid);	/* a received one precedes the return */
 	dump_add_int(o, "tid", tid);
 	dump_add_int(o, "fd", fd);
 	dump_add_bool(o, "cloexec", cloexec);

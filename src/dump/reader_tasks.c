@@ -26,11 +26,14 @@ void reader_feed_found(struct line *l)
 	pid_t tid = need_pid(l, "tid");
 	int64_t fd = need_int(l, "fd");
 	bool cloexec = need_bool(l, "cloexec");
+	uint64_t number = 0;
 
+	dump_get_uint(l->o, "event", &number);
 	if (fd < 0 || fd > INT32_MAX)
 		l->wrong = "fd";
 	if (!l->wrong)
-		session_found(l->r->session, tid, (int)fd, cloexec);
+		session_found(l->r->session, tid, (int)fd, cloexec,
+			      number <= UINT32_MAX ? (unsigned int)number : 0);
 }
 
 void reader_feed_found_ring(struct line *l)

@@ -411,14 +411,19 @@ struct adoption {
 	int epfd;
 };
 
-struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec)
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
+			  unsigned int number)
 {
 	struct task *t = model_task(m, tid);
-	struct event *e;
+	struct event *e = model_event_number(m, number);
 	char name[64];
 
 	if (!t)
 		return NULL;
+	if (e) {
+		fdtab_set(t->files, fd, file_new(e), cloexec);
+		return e;
+	}
 	e = event_new(m, NULL, 0);
 	e->found = true;
 	e->cpu = -1;
@@ -435,7 +440,7 @@ static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 	struct adoption *a = ctx;
 
 	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd))
-		model_found(a->m, a->tid, fd, cloexec);
+		model_found(a->m, a->tid, fd, cloexec, 0);
 	if (!strcmp(link, PROC_EPOLL_LINK))
 		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 }

@@ -144,8 +144,12 @@ void model_born(struct model *m, const struct birth *b);
 /* Read from /proc which events and ring buffers a running process has. */
 void model_adopt(struct model *m, pid_t tid);
 
-/* Add an event at the task's fd that was opened before attach. */
-struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec);
+/*
+ * Set the task's fd to the event of that number, whose descriptor came from elsewhere, or to
+ * a new event, opened before attach, if no event has that number.
+ */
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
+			  unsigned int number);
 
 /* Add a ring buffer that the task mapped before attach. */
 void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end);

@@ -167,12 +167,14 @@ void session_adopt(struct session *s, pid_t tid)
 	model_each_mapping(s->model, tid, adoption_report_ring, &a);
 }
 
-void session_found(struct session *s, pid_t tid, int fd, bool cloexec)
+struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
+			    unsigned int number)
 {
-	const struct event *e = model_found(s->model, tid, fd, cloexec);
+	struct event *e = model_found(s->model, tid, fd, cloexec, number);
 
 	if (e)
 		EACH_VIEW(s, found, tid, fd, cloexec, e);
+	return e;
 }
 
 static void session_take_last(void *ctx, const struct ring *r)
