@@ -153,7 +153,7 @@ class Event:
 
 	def detail(self, line):
 		m = re.match(r"opened by (.*) as fd (\d+); (.*?)"
-			     r"(?:; id (\d+))?(?:; filter (\".*\"))?; (closed|open to the end)$",
+			     r"(?:; requires [^;]*)?(?:; id (\d+))?(?:; filter (\".*\"))?; (closed|open to the end)$",
 			     line)
 		if m:
 			self.opener, self.fd = task(m.group(1)), int(m.group(2))
