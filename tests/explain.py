@@ -507,9 +507,9 @@ def test_symbols(tap):
 	if "perf_poll" not in names:
 		return tap.skip("functions of the kernel", "kallsyms has no perf_poll")
 	part = lambda n: {n} | {n + s for s in (".constprop.0", ".isra.0", ".part.0", ".cold")}
-	x86 = os.uname().machine == "x86_64"
+	x86, arm64 = (os.uname().machine == m for m in ("x86_64", "aarch64"))
 	missing = [n for step, n, kind in steps() if not part(n) & names and
-		   (kind == "symbol" or kind == "x86" and x86)]
+		   (kind == "symbol" or kind == "x86" and x86 or kind == "arm64" and arm64)]
 	tap.ok(not missing, "the functions of xlat/kernel.in are in this kernel", [missing])
 	optional = [n for step, n, kind in steps() if kind == "optional" and not part(n) & names]
 	kprobes = os.path.exists("/sys/bus/event_source/devices/kprobe")
@@ -592,6 +592,8 @@ def names_of_tables():
 					out.append((layout[0] + "." + row[0], row[-1]))
 				elif section == "%steps":
 					out.append((row[1], row[-1]))
+				elif section == "%glossary":
+					out.append((row[0].split(",")[0], row[-1]))
 				else:
 					out.append((row[0], row[-1]))
 	return out
@@ -620,6 +622,23 @@ def test_words(tap):
 		return tap.skip("manual pages", "manpages-dev is not installed")
 	lost = [p for p in pages if not ours(p) and not glob.glob(page(p))]
 	tap.ok(len(pages) > 10 and not lost, "the manual pages are there", [lost])
+
+def test_articles(tap):
+	"""The words of articles about perf events, each with two sentences and their source."""
+	with open(os.path.join(HERE, "article-words")) as f:
+		words = [line.strip() for line in f if line[:1] not in "#\n"]
+	bad = []
+	for word in words:
+		r = explain(["--width=100000", "--", word])
+		first = r.stdout.lstrip("\n").split("\n\n")[0]
+		short = len(re.findall(r"[.;](?:\s|$)", first)) < 2
+		if r.returncode or short or not re.search(r"Manual: |Source: |Since: |Example: ", r.stdout):
+			bad.append((word, r.stderr.strip() or r.stdout[:200]))
+	tap.ok(len(words) > 250 and not bad, "each of %d words of articles is explained" % len(words),
+	       [len(bad)] + bad[:5])
+	value = open("/proc/sys/kernel/perf_event_paranoid").read().strip()
+	r = explain(["--width=1000", "perf_event_paranoid"])
+	tap.ok(f"now {value} on this machine" in r.stdout, "a sysctl has its value", [r.stdout])
 
 def test_spelling(tap):
 	def entries(word):
@@ -817,7 +836,7 @@ def own_tests(tap, tmp):
 		("nobody", lambda: test_nobody(tap, tmp)),
 		("short", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
-		("words", lambda: (test_words(tap), test_spelling(tap))),
+		("words", lambda: (test_words(tap), test_articles(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp)),
 		("shape", lambda: test_shape(tap, tmp)),

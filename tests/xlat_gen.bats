@@ -57,9 +57,9 @@ setup() {
 		two_claims|ERRORS|5.1..6.2|more words|So is this
 		|open a "x" -> EINVAL
 		%steps
-		go|fn_a|2.6.31|symbol|does a
-		go|fn_b|-|inlined|does b
-		stop|fn_c|6.1|x86|does c
+		go|fn_a|2.6.31|symbol|a.c|does a
+		go|fn_b|-|inlined|a.c|does b
+		stop|fn_c|6.1|x86|a.c|does c
 		%terms
 		C_BLUE|go,stop|Bluer. Than others
 		paint.size|-|Size of the paint
@@ -72,6 +72,8 @@ setup() {
 		one_claim|word,a phrase
 		%takers
 		I_TWO|kind!=C_RED|4.7|Red ones do not
+		%glossary
+		brush,paint brush|a tool|-|pevtrace brush|brush(1)|It paints. It has hairs
 	END
 }
 
@@ -302,6 +304,12 @@ wrong() {
 	wrong 59 "unknown ioctl I_ZERO" '59s/I_TWO/I_ZERO/'
 	wrong 59 "unknown field colour" '59s/kind/colour/'
 	wrong 59 "no condition" '59s/kind!=C_RED/-/'
+}
+
+@test "words of the glossary that are wrong" {
+	wrong 61 "brush is defined twice" '61s/,paint brush/,brush/'
+	wrong 61 "fewer than two sentences" '61s/[.] It has hairs//'
+	wrong 61 "missing column" "61s/${tab}brush(1)//"
 }
 
 @test "mistakes are told all at once" {

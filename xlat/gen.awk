@@ -197,7 +197,7 @@ function is_perf_header(header)
 BEGIN {
 	FS = "\t+"
 	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
-	nsteps = nterms = nrefusals = ntakers = 0
+	nsteps = nterms = nwords = nrefusals = ntakers = 0
 	release = "0"
 	section = ""
 	failed = 0
@@ -220,7 +220,7 @@ BEGIN {
 	      "clone_flags status mremap_addr prctl_arg msghdr " \
 	      "open_flags pos_high")
 
-	allow("step_kind", "STEP_", "symbol inlined optional x86")
+	allow("step_kind", "STEP_", "symbol inlined optional x86 arm64")
 
 	if (out == "") {
 		fail("gen.awk", "-v out=DIR is missing")
@@ -267,6 +267,8 @@ FNR == 1 {
 		section = "steps"
 	else if (word[1] == "%terms" && n == 1)
 		section = "terms"
+	else if (word[1] == "%glossary" && n == 1)
+		section = "glossary"
 	else if (word[1] == "%refusals" && n == 1)
 		section = "refusals"
 	else if (word[1] == "%takers" && n == 1)
@@ -342,7 +344,7 @@ section == "claims" {
 }
 
 section == "steps" {
-	if (columns(5))
+	if (columns(6))
 		step_row()
 	next
 }
@@ -350,6 +352,12 @@ section == "steps" {
 section == "terms" {
 	if (columns(3))
 		term_row()
+	next
+}
+
+section == "glossary" {
+	if (columns(6))
+		word_row()
 	next
 }
 
@@ -700,7 +708,8 @@ function step_row(	i)
 	step_function[i] = $2
 	step_since[i] = kver($3, at)
 	step_kind[i] = kind("step_kind", $4, at)
-	step_meaning[i] = $5
+	step_file[i] = $5
+	step_meaning[i] = $6
 }
 
 function term_row(	i)
@@ -713,6 +722,26 @@ function term_row(	i)
 	term_name[i] = $1
 	term_steps[i] = $2
 	term_text[i] = $3
+}
+
+function word_row(	i, j, n, a)
+{
+	i = ++nwords
+	n = split($1, a, /,/)
+	for (j = 1; j <= n; j++) {
+		if (a[j] in word_known)
+			fail(at, "the word " a[j] " is defined twice")
+		word_known[a[j]] = 1
+	}
+	if ($6 !~ /[.] ./)
+		fail(at, "the text of " a[1] " has fewer than two sentences")
+	word_name[i] = a[1]
+	word_also[i] = n > 1 ? substr($1, length(a[1]) + 2) : ""
+	word_what[i] = $2
+	word_path[i] = $3
+	word_show[i] = $4
+	word_source[i] = $5
+	word_text[i] = $6
 }
 
 function refusal_row(	i)
@@ -1286,7 +1315,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	for (i = 1; i <= nsteps; i++)
 		print "\t{ " quoted(step_name[i]) ", " quoted(step_function[i]) ", " \
 		      step_since[i] ", " step_kind[i] ",\n\t  " \
-		      quoted(step_meaning[i]) " }," > f
+		      quoted(step_file[i]) ", " quoted(step_meaning[i]) " }," > f
 	print "\t{ .step = NULL }\n};" > f
 
 	print "\nconst struct term_desc term_descs[] = {" > f
@@ -1294,6 +1323,15 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		print "\t{ " quoted(term_name[i]) ", " \
 		      quoted(term_steps[i] == "-" ? "" : term_steps[i]) ",\n\t  " \
 		      quoted(term_text[i]) " }," > f
+	print "\t{ .name = NULL }\n};" > f
+
+	print "\nconst struct word_desc word_descs[] = {" > f
+	for (i = 1; i <= nwords; i++)
+		print "\t{ " quoted(word_name[i]) ", " quoted(word_also[i]) ", " \
+		      quoted(word_what[i]) ",\n\t  " \
+		      (word_path[i] == "-" ? "NULL" : quoted(word_path[i])) ", " \
+		      (word_show[i] == "-" ? "NULL" : quoted(word_show[i])) ",\n\t  " \
+		      quoted(word_source[i]) ",\n\t  " quoted(word_text[i]) " }," > f
 	print "\t{ .name = NULL }\n};" > f
 
 	print "\nconst struct taker_desc taker_descs[] = {" > f

@@ -372,6 +372,7 @@ enum step_kind {
 	STEP_INLINED,	/* compilers may fold it into its only caller */
 	STEP_OPTIONAL,	/* where the kernel is built with that part */
 	STEP_X86,	/* on x86; other architectures have their own function */
+	STEP_ARM64,	/* on arm64, likewise */
 };
 
 /* A function of the kernel that a step calls, in the order of the calls. */
@@ -380,6 +381,7 @@ struct step_desc {
 	const char *function;
 	uint32_t since;		/* KVER() of the first release, 0 unknown */
 	enum step_kind kind;
+	const char *file;	/* of the kernel's source */
 	const char *meaning;	/* what it does, no full stop */
 };
 
@@ -393,6 +395,19 @@ struct term_desc {
 };
 
 extern const struct term_desc term_descs[]; /* the last has no name */
+
+/* A word of the kernel, of perf or of hardware that names nothing in the other tables. */
+struct word_desc {
+	const char *name;
+	const char *also;	/* other names of it, separated by commas */
+	const char *what;	/* its kind: "a file", "a kernel structure" */
+	const char *path;	/* the file with its value on a machine, or NULL */
+	const char *show;	/* a command that shows it, or NULL */
+	const char *source;	/* a manual page or a file of the kernel's source */
+	const char *text;	/* two or more sentences, without the last full stop */
+};
+
+extern const struct word_desc word_descs[]; /* the last has no name */
 
 /* Why calls other than perf_event_open fail. */
 struct refusal_desc {

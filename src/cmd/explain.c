@@ -278,7 +278,7 @@ const struct verb explain_verb = {
 "\n"
 "DUMP is what pevtrace --json=DUMP COMMAND wrote; pevtrace --explain COMMAND does both at "
 "once. TERM is a field, constant, ioctl, call, record, error, rule, PMU, structure, table "
-"or function of the kernel: precise_ip, cpu_clock, EOPNOTSUPP, perf_event_attr.type.",
+"function or file of the kernel, or a word of perf: precise_ip, EOPNOTSUPP, perf_event_paranoid, evsel.",
 	.notes =
 "Colored output has links to man pages. The exit status is 0, 1 if a term is unknown, 2 on "
 "misuse and trouble.",

@@ -293,9 +293,9 @@ static void item_wakeup(const struct open_attr *a, enum item_style style, struct
 		prose_addf(p, "poll wakes up after every %llu bytes of records.",
 			   (unsigned long long)n);
 	else if (n == 1)
-		prose_adds(p, "every sample wakes up poll; other records do not.");
+		prose_adds(p, "every sample wakes up poll; other records do so once the ring buffer is half full.");
 	else
-		prose_addf(p, "poll wakes up after every %llu samples; other records do not count.",
+		prose_addf(p, "poll wakes up after every %llu samples, and whenever the ring buffer is half full.",
 			   (unsigned long long)n);
 	item_terms(style, watermark ? bytes : samples, watermark ? 2 : 1, p);
 }

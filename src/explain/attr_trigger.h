@@ -29,4 +29,5 @@ void attr_trigger_write(const struct attr_trigger *t, struct prose *p);
 const char *attr_trigger_init_step(const struct open_attr *a);
 const char *attr_trigger_sample_step(const struct open_attr *a);
 
+
 #endif

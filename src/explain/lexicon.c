@@ -76,7 +76,7 @@ static bool step_is_first(const struct step_desc *d)
 
 static void each_other(const struct visitor *v)
 {
-	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 };
+	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 }, word = { 0 };
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		rule.rule = &rule_descs[i];
@@ -87,6 +87,8 @@ static void each_other(const struct visitor *v)
 	for (step.step = step_descs; step.step->step; step.step++)
 		if (step_is_first(step.step))
 			visit(v, &step, LEXICON_STEP, step.step->function);
+	for (word.word = word_descs; word.word->name; word.word++)
+		visit(v, &word, LEXICON_WORD, word.word->name);
 }
 
 void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *ctx)
@@ -103,8 +105,8 @@ void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *
 
 static bool same_letter(char a, char b)
 {
-	return (a == '-' ? '_' : tolower((unsigned char)a)) ==
-	       (b == '-' ? '_' : tolower((unsigned char)b));
+	return (a == '-' || a == ' ' ? '_' : tolower((unsigned char)a)) ==
+	       (b == '-' || b == ' ' ? '_' : tolower((unsigned char)b));
 }
 
 /* Compare up to n letters of two words. */
@@ -137,6 +139,17 @@ static bool name_tail(const char *name, const char *prefix, const char *word)
 	return false;
 }
 
+/* Return whether a comma-separated list of names has the word. */
+static bool listed(const char *names, const char *word)
+{
+	for (size_t n; *names; names += n + (names[n] == ',')) {
+		n = strcspn(names, ",");
+		if (strlen(word) == n && same_word(names, word, n))
+			return true;
+	}
+	return false;
+}
+
 bool lexicon_means(const struct lexicon_entry *e, const char *word)
 {
 	const char *dot = strchr(word, '.');
@@ -147,8 +160,11 @@ bool lexicon_means(const struct lexicon_entry *e, const char *word)
 		return (size_t)(dot - word) == n && same_word(e->layout->name, word, n) &&
 		       same_word(e->member->name, dot + 1, SIZE_MAX);
 	}
-	if (e->kind == LEXICON_LAYOUT && !strncmp(word, "struct ", 7))
+	if ((e->kind == LEXICON_LAYOUT || e->kind == LEXICON_WORD) &&
+	    !strncmp(word, "struct ", 7))
 		word += 7;
+	if (e->kind == LEXICON_WORD && listed(e->word->also, word))
+		return true;
 	return name_tail(e->name, prefix_of(e), word);
 }
 

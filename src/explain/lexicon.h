@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A dictionary of all names in xlat/: constants, members, ioctls, system calls and their
- * arguments, rules, PMUs, tables, structures, and kernel functions.
+ * arguments, rules, PMUs, tables, structures, kernel functions, and words of the glossary.
  */
 #ifndef PEVTRACE_EXPLAIN_LEXICON_H
 #define PEVTRACE_EXPLAIN_LEXICON_H
@@ -13,6 +13,7 @@
 enum lexicon_kind {
 	LEXICON_CONSTANT, LEXICON_MEMBER, LEXICON_IOCTL, LEXICON_CALL, LEXICON_ARGUMENT,
 	LEXICON_RULE, LEXICON_PMU, LEXICON_TABLE, LEXICON_LAYOUT, LEXICON_STEP,
+	LEXICON_WORD,
 };
 
 /* An entry.  Only the pointers that belong to its kind are set. */
@@ -29,6 +30,7 @@ struct lexicon_entry {
 	const struct rule_desc *rule;
 	const struct pmu_desc *pmu;
 	const struct step_desc *step;
+	const struct word_desc *word;
 };
 
 /* Call hook for each entry, in the order of the tables. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The entries of the dictionary, by kind. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "explain/lexicon_internal.h"
+#include "host/sysfile.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -335,6 +337,22 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, "pevtrace features pmu lists the PMUs of this machine.");
 }
 
+/* Write which functions come before and after in the step. */
+static void write_neighbours(struct prose *p, const struct step_desc *d)
+{
+	bool first = d == step_descs || strcmp(d[-1].step, d->step);
+	bool last = !d[1].step || strcmp(d[1].step, d->step);
+
+	prose_addf(p, " It is %s of the step %s",
+		   first && last ? "the function" : first ? "the first function" :
+		   last ? "the last function" : "a function", d->step);
+	if (!first)
+		prose_addf(p, ", after %s", d[-1].function);
+	if (!last)
+		prose_addf(p, "%s before %s", first ? "," : " and", d[1].function);
+	prose_adds(p, ".");
+}
+
 static void write_step(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_head(p, e, "a kernel function");
@@ -342,11 +360,50 @@ static void write_step(struct prose *p, const struct lexicon_entry *e)
 		if (strcmp(d->function, e->name))
 			continue;
 		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
-		prose_addf(p, "In step %s it %s.", d->step, d->meaning);
+		prose_addf(p, "It %s.", d->meaning);
+		write_neighbours(p, d);
 	}
 	entry_since(p, e->step->since);
+	entry_label(p, "Source");
+	prose_addf(p, "%s, as of Linux 6.18.", e->step->file);
 	entry_label(p, "Example");
 	prose_adds(p, "pevtrace explain --kernel DUMP lists the steps in order.");
+}
+
+/* Write the first line of the file that has the word's value on this machine. */
+static void write_value_here(struct prose *p, const struct word_desc *w)
+{
+	char line[64];
+
+	entry_label(p, "File");
+	prose_adds(p, w->path);
+	if (!sysfile_read(AT_FDCWD, w->path, line, sizeof(line))) {
+		prose_adds(p, ", not readable on this machine.");
+		return;
+	}
+	prose_adds(p, ", now ");
+	prose_name(p, line);
+	prose_adds(p, " on this machine.");
+}
+
+static void write_glossary(struct prose *p, const struct lexicon_entry *e)
+{
+	const struct word_desc *w = e->word;
+
+	entry_head(p, e, w->what);
+	entry_meaning(p, w->text);
+	if (w->path)
+		write_value_here(p, w);
+	if (w->show) {
+		entry_label(p, "Shown by");
+		prose_addf(p, "%s.", w->show);
+	}
+	entry_label(p, strchr(w->source, '(') ? "Manual" : "Source");
+	if (strchr(w->source, '('))
+		prose_page(p, w->source, NULL);
+	else
+		prose_adds(p, w->source);
+	prose_adds(p, ".");
 }
 
 void lexicon_write(const struct lexicon_entry *e, struct prose *p)
@@ -357,6 +414,7 @@ void lexicon_write(const struct lexicon_entry *e, struct prose *p)
 		[LEXICON_ARGUMENT] = write_argument, [LEXICON_RULE] = write_rule,
 		[LEXICON_PMU] = write_pmu, [LEXICON_TABLE] = write_table,
 		[LEXICON_LAYOUT] = write_layout, [LEXICON_STEP] = write_step,
+		[LEXICON_WORD] = write_glossary,
 	};
 
 	write[e->kind](p, e);

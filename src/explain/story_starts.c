@@ -171,7 +171,7 @@ static bool start_known(const struct story_text *t, const struct event *e)
 static void start_steps(const struct story_text *t, bool exec, bool by_ioctl, bool by_prctl)
 {
 	const char *steps[] = { exec ? "exec" : NULL, by_ioctl ? "ioctl" : NULL,
-				by_ioctl ? "enable" : NULL, by_prctl ? "prctl" : NULL };
+				by_ioctl ? "enable" : NULL, by_prctl ? "prctl_enable" : NULL };
 
 	if (exec || by_ioctl || by_prctl)
 		story_steps(t, "events are enabled by", steps, 4);
@@ -300,8 +300,8 @@ static void samples_none(const struct story_text *t)
 
 void story_samples(const struct story_text *t)
 {
-	const char *steps[8] = { NULL };
-	bool any = false, probes = false, tasks = false, adaptive = false;
+	const char *steps[9] = { NULL };
+	bool any = false, forward = false, backward = false, probes = false, tasks = false, adaptive = false;
 	size_t n = 0;
 
 	if (!t->nfamilies)
@@ -319,6 +319,8 @@ void story_samples(const struct story_text *t)
 			  trigger.source != SOURCE_SOFTWARE;
 		tasks |= t->families[i].events[0]->pid >= 0;
 		adaptive |= trigger.adaptive;
+		backward |= open_attr_get(&a, ATTR_WRITE_BACKWARD);
+		forward |= !open_attr_get(&a, ATTR_WRITE_BACKWARD);
 		if (n < 5)
 			steps[n++] = attr_trigger_sample_step(&a);
 	}
@@ -330,7 +332,10 @@ void story_samples(const struct story_text *t)
 		samples_not_by(t, tasks);
 	if (adaptive)
 		steps[n++] = "frequency";
-	steps[n++] = "record";
+	if (forward)
+		steps[n++] = "record";
+	if (backward)
+		steps[n++] = "record_backward";
 	steps[n++] = "wakeup";
 	story_steps(t, "a sample is taken by", steps, n);
 	prose_end(t->p);

@@ -4,6 +4,7 @@
 
 #include "explain/attr_trigger.h"
 #include "explain/story_internal.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 static void steps_list(struct prose *p, const char *intro, const char *const *steps, size_t n)
@@ -40,7 +41,10 @@ void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEP
 
 void story_call_steps(const struct open_attr *a, struct prose *p)
 {
-	const char *sample[] = { attr_trigger_sample_step(a), "record", "wakeup" };
+	const char *sample[] = {
+		attr_trigger_sample_step(a),
+		open_attr_get(a, ATTR_WRITE_BACKWARD) ? "record_backward" : "record", "wakeup",
+	};
 	const char *open[STORY_OPEN_STEPS];
 
 	story_open_steps(a, open);
