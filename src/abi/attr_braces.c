@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Attrs in C syntax, as pevtrace and strace print them. */
+#include <stdio.h>
+#include <string.h>
+
 #include "abi/attr_forms.h"
 #include "abi/attr_member.h"
+#include "abi/attr_value.h"
+#include "xlat/tables.h"
 
 enum {
 	VALUE_MAX = 20000,	/* a page of bytes, each as \ooo, and some */
 	LOOK_AHEAD = 4096,
+	ERRNO_MAX = 4096,	/* no errno is larger (MAX_ERRNO of the kernel) */
 };
 
 /* Skip a comment, if one begins here; set *bits to the text behind "Bits" in it. */
@@ -147,6 +153,99 @@ bool attr_misnamed(struct text_cursor *c, bool *near)
 	return true;
 }
 
+const char *attr_find_call(const char *from, const char *end)
+{
+	static const char name[] = "perf_event_open(";
+	struct text_cursor c = { .at = from, .end = end };
+
+	while ((c.at = text_find(c.at, end, name))) {
+		c.at += sizeof(name) - 1;
+		text_skip_blanks(&c);
+		if (text_ahead(&c, "{"))
+			return c.at;
+	}
+	return NULL;
+}
+
+/* Read an int; strace may write a name or comment behind it. */
+static bool call_number(struct text_cursor *c, int32_t *out)
+{
+	bool minus;
+	uint64_t v;
+
+	text_skip_blanks(c);
+	minus = text_ahead(c, "-");
+	c->at += minus;
+	if (!scan_number(&c->at, c->end, SCAN_C, &v) || v > INT32_MAX)
+		return false;
+	*out = minus ? -(int32_t)v : (int32_t)v;
+	while (c->at < c->end && !strchr(",)\n", *c->at))
+		if (!skip_comment(c, NULL))
+			c->at++;
+	return true;
+}
+
+/* Read the result behind the arguments: "= 3", "= -1 ENOENT (...)". */
+static void call_result_of(struct text_cursor *c, struct attr_text_call *call)
+{
+	char name[32];
+	int32_t v;
+	size_t n;
+
+	text_skip_blanks(c);
+	if (!text_ahead(c, "="))
+		return;
+	c->at++;
+	text_skip_blanks(c);
+	if (text_ahead(c, "-1 ")) {
+		c->at += 3;
+		n = text_word_at(c);
+		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), c->at);
+		for (int e = 1; e < ERRNO_MAX && !call->returned; e++)
+			if (strerrorname_np(e) && !strcmp(strerrorname_np(e), name)) {
+				call->returned = true;
+				call->error = e;
+			}
+	} else {
+		call->returned = call_number(c, &v);
+	}
+}
+
+/* Read ", pid, cpu, group_fd, flags) = result" behind an attr, if that is there. */
+static void call_read(struct text_cursor *c, struct attr_text_call *call)
+{
+	struct text_cursor t = *c, flags;
+	struct attr_text_call got = { .given = true };
+	int32_t *const numbers[] = { &got.pid, &got.cpu, &got.group_fd };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		text_skip_blanks(&t);
+		if (!text_ahead(&t, ","))
+			return;
+		t.at++;
+		if (!call_number(&t, numbers[i]))
+			return;
+	}
+	text_skip_blanks(&t);
+	if (!text_ahead(&t, ","))
+		return;
+	t.at++;
+	text_skip_blanks(&t);
+	flags = (struct text_cursor){ .at = t.at, .end = t.at };
+	while (flags.end < c->end && !strchr(") \t\n", *flags.end))
+		flags.end++;
+	t.at = flags.end;
+	if (!value_read(&flags, &xlat_perf_event_open_flags, &got.flags))
+		return;
+	text_skip_blanks(&t);
+	if (text_ahead(&t, ")")) {
+		t.at++;
+		call_result_of(&t, &got);
+	}
+	*call = got;
+	c->at = t.at;
+}
+
 enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 {
 	const char *open = attr_find_braces(c->at, c->end);
@@ -167,8 +266,10 @@ enum attr_read attr_next_braces(struct text_cursor *c, struct attr_text *out)
 			c->at++;
 		} else if (*c->at == '}') {
 			c->at++;
-			if (!--depth)
+			if (!--depth) {
+				call_read(c, &out->call);
 				return ATTR_READ;
+			}
 		} else if (!braces_member(c, out)) {
 			return ATTR_BAD;
 		}

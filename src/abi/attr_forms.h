@@ -20,6 +20,9 @@ const char *attr_find_braces(const char *from, const char *end);
  */
 bool attr_misnamed(struct text_cursor *c, bool *near);
 
+/* Return the brace of the next "perf_event_open({" in a text, or NULL. */
+const char *attr_find_call(const char *from, const char *end);
+
 /* Read "attr.type = ...;" or "type=..., size=...": all of the text is one attr. */
 enum attr_read attr_next_statements(struct text_cursor *c, struct attr_text *out);
 

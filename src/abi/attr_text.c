@@ -57,6 +57,7 @@ void attr_reader_init(struct attr_reader *r, const char *text, size_t len)
 		.in = { .at = text, .end = text + len }, .start = text,
 		.style = len ? style_of(text, text + len) : ATTR_UNKNOWN,
 	};
+	r->calls = attr_find_call(text, r->in.end);
 }
 
 static enum attr_read next_bytes(struct text_cursor *c, struct attr_text *out)
@@ -72,12 +73,17 @@ static enum attr_read next_bytes(struct text_cursor *c, struct attr_text *out)
 
 static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 {
+	const char *at;
 	bool near;
 
 	switch (r->style) {
 	case ATTR_BYTES:
 		return r->in.at < r->in.end ? next_bytes(&r->in, out) : ATTR_END;
 	case ATTR_BRACES:
+		at = r->calls ? attr_find_call(r->in.at, r->in.end) : r->in.at;
+		if (!at)
+			return ATTR_END;
+		r->in.at = at;
 		return attr_next_braces(&r->in, out);
 	case ATTR_STATEMENTS:
 		return attr_next_statements(&r->in, out);

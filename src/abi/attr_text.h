@@ -12,13 +12,23 @@
 
 enum { ATTR_TEXT_MAX = 4096, ATTR_TEXT_STRINGS = 2 };
 
+/* The other arguments of a perf_event_open(2) in a text, and its result. */
+struct attr_text_call {
+	bool given;
+	int32_t pid, cpu, group_fd;
+	uint64_t flags;
+	bool returned;		/* the text has the result */
+	int error;		/* positive errno, 0: it opened */
+};
+
 /* One attr and what the text says beside its bytes. */
 struct attr_text {
 	uint8_t bytes[ATTR_TEXT_MAX];
 	size_t len;		/* the bytes that its size member covers */
 	size_t given;		/* the bytes in the text, 0: it was not in bytes */
 	char label[256];	/* its name in the text, or "" */
-	bool elided;		/* "...": members were omitted and are zero here */
+	bool elided;		/* "...": members were omitted; zero here, they are unknown */
+	struct attr_text_call call;	/* if the attr is an argument of a call in the text */
 	/* strings that members point to, at synthetic addresses */
 	size_t nstrings;
 	struct {
@@ -40,6 +50,7 @@ struct attr_reader {
 	struct text_cursor in;
 	const char *start;
 	enum attr_style style;
+	bool calls;		/* a log of calls: braces of other calls are skipped */
 };
 
 enum attr_read { ATTR_END, ATTR_READ, ATTR_BAD };

@@ -49,6 +49,7 @@ static enum call_result result_of(const struct call *c)
 	case CALL_MMAP:
 	case CALL_MMAP2:
 	case CALL_MREMAP:
+	case CALL_SHMAT:
 		return RESULT_ADDR;
 	case CALL_FCNTL:
 	case CALL_FCNTL64:

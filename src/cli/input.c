@@ -2,7 +2,9 @@
 #include "cli/input.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "dump/perfdata.h"
 #include "lib/die.h"
@@ -31,6 +33,27 @@ bool input_has_calls(FILE *f, const char *name)
 	warn("%s is a perf.data file, which has no calls; pevtrace --json=DUMP records them",
 	     name);
 	return false;
+}
+
+bool input_is_log(const char *path)
+{
+	struct stat st;
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false, json = false;
+	FILE *f;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	f = fopen(path, "re");
+	while (f && !found && !json && getline(&line, &size, f) >= 0) {
+		json = line[strspn(line, " \t")] == '{';
+		found = strstr(line, "perf_event_open(");
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found && !json;
 }
 
 /* Arguments ------------------------------------------------------------------------- */

@@ -19,6 +19,9 @@ void input_close(FILE *f);
 /* Return false after a warn() if it is a perf.data file, which has no calls. */
 bool input_has_calls(FILE *f, const char *name);
 
+/* Return whether it is a regular file with calls as strace writes them, and no dump. */
+bool input_is_log(const char *path);
+
 /*
  * Read an argument: the file of @FILE, standard input for -, else arg itself.  Return false
  * after a warn(), which names the option.

@@ -91,15 +91,15 @@ static void explain_refusal(struct explaining *x, struct judge_call *c, struct c
 	out->error = r.judged.error;
 }
 
-static void explain_call(struct explaining *x, struct judge_call *c)
+static void explain_call(struct explaining *x, struct judge_call *c, bool made, bool elided)
 {
 	struct call_prose o = {
 		.call = &c->call, .names = &x->check.machine.names, .label = c->label,
-		.events = x->events, .made = c->from_dump, .returned = c->returned,
-		.error = c->error, .injected = c->injected,
+		.events = x->events, .made = made, .returned = c->returned,
+		.error = c->error, .injected = c->injected, .elided = elided,
 	};
 
-	if (!c->from_dump)
+	if (!o.made && !elided)
 		explain_refusal(x, c, &o);
 	call_prose_write(&o, &x->options.story, &x->prose);
 }
@@ -113,7 +113,12 @@ static int explain_attr(struct explaining *x, const struct attr_text *a)
 	c->call.args[0] = JUDGE_ATTR_AT;
 	attr_text_capture(a, &c->call, JUDGE_ATTR_AT);
 	judge_call_args(c, 0, -1, -1, 0);
-	explain_call(x, c);
+	if (a->call.given) {
+		judge_call_args(c, a->call.pid, a->call.cpu, a->call.group_fd, a->call.flags);
+		c->returned = a->call.returned;
+		c->error = a->call.error;
+	}
+	explain_call(x, c, a->call.given, a->elided);
 	judge_call_free(c);
 	free(c);
 	return EXIT_YES;
@@ -125,6 +130,27 @@ static int explain_text(struct explaining *x)
 
 	return input_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) :
 							       EXIT_TROUBLE;
+}
+
+/* Explain each call in a log of strace. */
+static int explain_log(struct explaining *x, const char *path)
+{
+	struct buf arg = { 0 }, text = { 0 };
+	struct attr_reader r;
+	struct attr_text a;
+	enum attr_read got = ATTR_BAD;
+
+	buf_addf(&arg, "@%s", path);
+	if (input_text(buf_str(&arg), "explain", &text)) {
+		attr_reader_init(&r, buf_str(&text), text.len);
+		while ((got = attr_reader_next(&r, &a)) == ATTR_READ)
+			explain_attr(x, &a);
+		if (got == ATTR_BAD)
+			warn("cannot read %s: %s", path, r.in.why);
+	}
+	buf_free(&arg);
+	buf_free(&text);
+	return got == ATTR_BAD ? EXIT_TROUBLE : EXIT_YES;
 }
 
 static int explain_events(struct explaining *x)
@@ -149,7 +175,7 @@ static int explain_line(struct explaining *x, const char *path, unsigned long li
 
 	judge_call_init(c);
 	if (judge_call_of_dump(c, path, line)) {
-		explain_call(x, c);
+		explain_call(x, c, true, false);
 		status = EXIT_YES;
 	}
 	judge_call_free(c);
@@ -214,7 +240,8 @@ static int explain_dump(struct explaining *x, const char *path)
 /* Explain terms, attrs, events or one line of a dump. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
-	bool judged = x->attr || x->events;
+	bool log = !path && x->nwords == 1 && input_is_log(x->words[0]);
+	bool judged = x->attr || x->events || log;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -226,11 +253,13 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 		facts_open(&x->check.facts, x->check.machine.host);
 	if (path)
 		status = explain_line(x, path, line);
+	else if (log)
+		status = explain_log(x, x->words[0]);
 	else if (x->attr)
 		status = explain_text(x);
 	else if (x->events)
 		status = explain_events(x);
-	for (int i = 0; !path && i < x->nwords; i++)
+	for (int i = 0; !path && !log && i < x->nwords; i++)
 		status = judge_worse(status, explain_word(x, x->words[i]));
 	prose_free(&x->prose);
 	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
@@ -249,7 +278,8 @@ static int explain_run(void *state, const struct verb_args *args)
 	int status;
 
 	explain_check(x, args);
-	if (x->nwords == 1 && (!strcmp(x->words[0], "-") || !access(x->words[0], F_OK)))
+	if (x->nwords == 1 && (!strcmp(x->words[0], "-") ||
+			       (!access(x->words[0], F_OK) && !input_is_log(x->words[0]))))
 		return explain_dump(x, x->words[0]);
 	if (x->nwords == 1)
 		path = judge_dump_of(x->words[0], &line);

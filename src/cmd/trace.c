@@ -101,8 +101,12 @@ static void look_last(struct live *l, const struct call *c, int fd)
 static void look_before(struct live *l, const struct call *c)
 {
 	struct model *m = l->session.model;
+	uint64_t start, end;
 	struct event *e;
 	uint32_t request;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		look_range(l->looker, c->pid, c->tid, start, end);
 
 	switch (c->desc->id) {
 	case CALL_IOCTL:
@@ -112,10 +116,6 @@ static void look_before(struct live *l, const struct call *c)
 			  request == PERF_EVENT_IOC_PAUSE_OUTPUT ||
 			  request == PERF_EVENT_IOC_SET_OUTPUT))
 			look_event(l->looker, c->pid, c->tid, event_writes_to(e));
-		break;
-	case CALL_MUNMAP:
-	case CALL_MREMAP:
-		look_range(l->looker, c->pid, c->tid, c->args[0], c->args[0] + c->args[1]);
 		break;
 	case CALL_CLOSE:
 		look_last(l, c, call_int(c, 0));

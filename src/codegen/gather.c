@@ -79,6 +79,8 @@ static void gather_returned(struct gather *g)
 			gather_munmap(g);
 		else if (c->desc->id == CALL_MREMAP)
 			gather_note(g, "it moves a ring");
+		else if (c->desc->id == CALL_SHMAT)
+			gather_note(g, "shared memory replaces a ring");
 		else
 			gather_mmap(g);
 		break;

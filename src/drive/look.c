@@ -162,10 +162,11 @@ static void report_blind(const struct look *k, struct ring *r, int error)
 		session_looked(k->looker->session, k->tid, clock_ns(), &look);
 }
 
-static void look_at_ring(void *ctx, struct ring *r)
+static void look_at_ring(void *ctx, struct ring *mapping)
 {
 	struct look *k = ctx;
 	struct looker *l = k->looker;
+	struct ring *r = ring_first(mapping);
 	struct ring_result result;
 	struct view_look look = {
 		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
@@ -173,6 +174,12 @@ static void look_at_ring(void *ctx, struct ring *r)
 	int fd, error;
 
 	if (k->only && r->event != k->only)
+		return;
+	/*
+	 * mmap(MAP_FIXED) or shmat(2) may have covered the ring without a stop: mapping the
+	 * event would make a new one, which changes what the next calls of the task return.
+	 */
+	if (!proc_file_mapped(k->pid, mapping->start, mapping->end))
 		return;
 	fd = borrow(k, r->event);
 	if (fd < 0) {
@@ -185,6 +192,8 @@ static void look_at_ring(void *ctx, struct ring *r)
 			  event_attr(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
 			  seen_of(l, r), &result, got_record, k);
 	close(fd);
+	if (!proc_file_mapped(k->pid, mapping->start, mapping->end))
+		return; /* covered meanwhile: the bytes may be of a new ring */
 	if (error) {
 		report_blind(k, r, -error);
 		return;

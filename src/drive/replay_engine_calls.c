@@ -289,6 +289,8 @@ struct replayed replay_engine_call(struct replay_engine *r, const struct call *c
 	case CLASS_MEMORY:
 		if (c->desc->id == CALL_MREMAP)
 			return left_out("mremap");
+		if (c->desc->id == CALL_SHMAT)
+			return left_out("shmat");
 		return c->desc->id == CALL_MUNMAP ? replay_munmap(r, c) : replay_mmap(r, c);
 	case CLASS_READ:
 		return replay_read(r, c);

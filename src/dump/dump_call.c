@@ -88,7 +88,9 @@ static void add_ring(struct json_object *o, const struct ring *r)
 struct json_object *dump_call_about(const struct call *c, const struct model *m)
 {
 	struct json_object *o = json_new_object();
+	const struct event *e = NULL;
 	const struct ring *r;
+	uint64_t start, end;
 
 	switch (c->desc->class) {
 	case CLASS_IOCTL:
@@ -97,12 +99,10 @@ struct json_object *dump_call_about(const struct call *c, const struct model *m)
 		dump_call_add_event(o, model_event(m, c->tid, call_int(c, 0)));
 		break;
 	case CLASS_MEMORY:
-		if (c->desc->id != CALL_MUNMAP && c->desc->id != CALL_MREMAP) {
-			dump_call_add_event(o, model_event(m, c->tid, call_int(c, 4)));
-			break;
-		}
-		r = model_ring_at(m, c->tid, c->args[0], c->args[0] + c->args[1]);
-		dump_call_add_event(o, r ? r->event : NULL);
+		if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
+			e = model_event(m, c->tid, call_int(c, 4));
+		r = model_covers(c, 0, &start, &end) ? model_ring_at(m, c->tid, start, end) : NULL;
+		dump_call_add_event(o, e || !r ? e : r->event);
 		add_ring(o, r);
 		break;
 	default:

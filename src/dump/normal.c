@@ -103,7 +103,7 @@ static bool keeps(const struct call *c)
 static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
 				       const struct call *c)
 {
-	unsigned int arg = c->desc->class == CLASS_MEMORY ? 4 :
+	unsigned int arg = c->desc->class == CLASS_MEMORY ? 4 : /* of mmap */
 			   c->desc->class == CLASS_POLL ? 2 : 0;
 	const struct event *e;
 

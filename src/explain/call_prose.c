@@ -98,7 +98,12 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 		attr_trigger_write(&trigger, p);
 	}
 	prose_para(p);
-	story_call_needs(a, c->call, p);
+	if (c->elided)
+		prose_adds(p, "The text leaves members out (\"...\"). They are unknown: what is said "
+			      "above covers only the members in the text, and what the call requires "
+			      "cannot be told. strace -v and pevtrace leave nothing out.");
+	else
+		story_call_needs(a, c->call, p);
 }
 
 void call_prose_write(const struct call_prose *c, const struct story_options *o, struct prose *p)

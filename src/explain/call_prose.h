@@ -11,6 +11,7 @@ struct call_prose {
 	const char *label;		/* the event's name, or "" */
 	const char *events;		/* -e, to suggest a command with it; or NULL */
 	bool made;			/* by a program: its target is known */
+	bool elided;			/* "..." in the text: members are unknown */
 	bool returned, injected;	/* if it was made */
 	int error;			/* of the call, or of refused_by; 0: none */
 	bool assumed;			/* refused_by only if nothing changed since xlat_release */

@@ -144,7 +144,7 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 }
 
 /* Say what hardware such an event requires, if any. */
-static void add_hardware(const struct attempt *a, struct prose *p)
+static void add_needed_hardware(const struct attempt *a, struct prose *p)
 {
 	const struct story_open o = {
 		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
@@ -235,7 +235,7 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 	else
 		add_suspects(&f->why, f->list[0]->error, p);
 	if (f->why.n && f->why.list[0]->by & RULE_BY_PMU)
-		add_hardware(f->list[0], p);
+		add_needed_hardware(f->list[0], p);
 	if (went_on)
 		prose_addf(p, " The program then opened a similar event%s.",
 			   t->o->level == STORY_BRIEF ? "" : ", see above");

@@ -108,6 +108,20 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)
 	return read_link(AT_FDCWD, path, text, size);
 }
 
+bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[96];
+
+	end = (end + page - 1) & ~(page - 1);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		 (unsigned long long)start, (unsigned long long)end);
+	if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/map_files", (int)pid);
+	return access(path, X_OK) != 0;
+}
+
 bool proc_comm(pid_t tid, char *text, size_t size)
 {
 	char path[96];

@@ -28,6 +28,12 @@ void proc_each_map(pid_t tid, const char *path,
 /* Read the link of a descriptor into text; return false on failure. */
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
 
+/*
+ * Return whether the process has a mapping of a file at just these addresses, the end rounded
+ * up to a page (proc(5), map_files); true if that cannot be known.
+ */
+bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end);
+
 /* Read the task's name (comm) into text; return false on failure. */
 bool proc_comm(pid_t tid, char *text, size_t size);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Judging the calls that a command line names, one after the other. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -112,11 +113,81 @@ struct named {
 	int at;				/* index in k->opened if it stays and opens */
 };
 
+/*
+ * Return why a call of a dump or log, which is not trusted, is not tried: at a bad offset a probe
+ * ends the processes that hit it.
+ */
+static const char *untrusted_probe(const struct judge *k, const struct judge_call *c)
+{
+	struct host *h = k->machine.host;
+	size_t len = 0;
+	const uint8_t *attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
+					 JUDGE_ATTR_MAX, &len);
+	int64_t type = (int64_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
+
+	if (!attr || !call_int(&c->call, 1) ||
+	    (type != host_pmu_type(h, "uprobe") && type != host_pmu_type(h, "kprobe")))
+		return NULL;
+	return "a probe that a dump or log names is tried on no other process";
+}
+
+/* Return whether a task of that id exists. */
+static bool task_is_here(int32_t pid)
+{
+	return pid <= 0 || !kill(pid, 0) || errno == EPERM;
+}
+
+/* Set the other arguments: those of the options, else those in the text of the call. */
+static void take_call(const struct judge *k, struct judge_call *c, const struct named *n)
+{
+	const struct attr_text_call *text = n->attr ? &n->attr->call : NULL;
+	int32_t pid = k->pid, group_fd = n->leader ? LEADER_FD : k->group_fd;
+	bool cgroup;
+
+	if (!text || !text->given) {
+		judge_call_args(c, pid, k->cpu, group_fd, k->flags);
+		return;
+	}
+	cgroup = text->flags & PERF_FLAG_PID_CGROUP;
+	if (!k->pid_given)
+		pid = task_is_here(text->pid) || cgroup ? text->pid : 0;
+	if (!k->pid_given && cgroup)
+		c->not_here = "the cgroup of its descriptor is unknown";
+	else if (!k->pid_given && pid != text->pid)
+		warn("no task %d is here: the call is judged for pevtrace itself; -p names "
+		     "another task", text->pid);
+	if (group_fd == -1 && text->group_fd != -1) {
+		group_fd = text->group_fd;
+		c->not_here = "the event of its group_fd is unknown";
+	}
+	judge_call_args(c, pid, k->cpu_given ? k->cpu : text->cpu, group_fd,
+			k->flags_given ? k->flags : text->flags);
+	if (!c->not_here)
+		c->not_here = untrusted_probe(k, c);
+}
+
+/* Report that an attr lacks members; return the exit status. */
+static int judge_elided(const struct attr_text_call *text)
+{
+	warn("the attr ends with \"...\"%s%s: what is left out is unknown, so the call cannot be "
+	     "judged; use pevtrace or strace -v, which leave nothing out",
+	     !text->returned ? "" : text->error ? ", of a call that failed with " :
+						 ", of a call that succeeded",
+	     text->returned && text->error ? strerrorname_np(text->error) : "");
+	return EXIT_TROUBLE;
+}
+
 static int judge_named(struct judge *k, struct named *n)
 {
-	struct judge_call *c = xmalloc(sizeof(*c));
+	struct judge_call *c;
 	int status;
 
+	if (n->attr && n->attr->elided) {
+		n->opens = false;
+		n->at = NO_LEADER;
+		return judge_elided(&n->attr->call);
+	}
+	c = xmalloc(sizeof(*c));
 	judge_call_init(c);
 	c->leads = n->leads;
 	c->before = (struct trial_state){ k->opened.events, k->opened.n, TRIAL_NONE };
@@ -124,7 +195,7 @@ static int judge_named(struct judge *k, struct named *n)
 		take_attr(c, n->attr);
 	if (n->leader)
 		join(k, c, n->leader, n->leader_at);
-	judge_call_args(c, k->pid, k->cpu, n->leader ? LEADER_FD : k->group_fd, k->flags);
+	take_call(k, c, n);
 	status = k->verb->one(k, c);
 	n->opens = c->opens;
 	n->at = NO_LEADER;
@@ -233,7 +304,7 @@ static int judge_events(struct judge *k, const struct attr_text *leader)
 static int judge_operand(struct judge *k)
 {
 	struct attr_text leader;
-	struct buf text = { 0 };
+	struct buf text = { 0 }, path = { 0 };
 	int status = EXIT_YES;
 
 	if (k->leader && !take_leader(k, &leader, &status))
@@ -243,8 +314,13 @@ static int judge_operand(struct judge *k)
 	if (!strcmp(k->what, "NULL"))
 		return judge_one_attr(k, NULL, k->leader ? &leader : NULL);
 	status = EXIT_TROUBLE;
-	if (input_text(k->what, k->verb->name, &text))
+	if (input_is_log(k->what))
+		buf_addf(&path, "@%s", k->what);
+	else
+		buf_adds(&path, k->what);
+	if (input_text(buf_str(&path), k->verb->name, &text))
 		status = judge_text(k, &text, k->leader ? &leader : NULL);
+	buf_free(&path);
 	buf_free(&text);
 	return status;
 }
@@ -280,24 +356,6 @@ char *judge_dump_of(const char *what, unsigned long *line)
 		    path, strerror(errno));
 	free(path);
 	return NULL;
-}
-
-/*
- * Return why a call of a dump, which is not trusted, is not tried: at a bad offset a probe
- * ends the processes that hit it.
- */
-static const char *untrusted_probe(const struct judge *k, const struct judge_call *c)
-{
-	struct host *h = k->machine.host;
-	size_t len = 0;
-	const uint8_t *attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
-					 JUDGE_ATTR_MAX, &len);
-	int64_t type = (int64_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
-
-	if (!attr || !call_int(&c->call, 1) ||
-	    (type != host_pmu_type(h, "uprobe") && type != host_pmu_type(h, "kprobe")))
-		return NULL;
-	return "a probe that a dump names is tried on no other process";
 }
 
 /* Judge a call of a dump, changed by the options. */

@@ -170,8 +170,12 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	struct event *owner = e->output && e->output->buffer[0] ? e->output : e;
 	struct ring *first, *r;
 
-	space_remove(t->space, start, end); /* MAP_FIXED replaces mappings */
 	first = owner->buffer[aux];
+	/* the kernel gives a buffer of another size only after something covered this one */
+	if (first && first->end - first->start != end - start) {
+		space_remove(t->space, first->start, first->end);
+		first = owner->buffer[aux];
+	}
 	r = ring_new(m, e, first);
 	if (!first)
 		e->buffer[aux] = r;
@@ -186,9 +190,11 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 
 static void after_mremap(struct task *t, const struct call *c)
 {
-	uint64_t start = call_word(c, 0);
+	uint64_t start = call_word(c, 0), onto, end;
 	struct ring *r = space_find(t->space, start, start + call_word(c, 1));
 
+	if (model_covers(c, 1, &onto, &end))
+		space_remove(t->space, onto, end);
 	if (!r)
 		return;
 	r->start = (uint64_t)c->ret;
@@ -197,21 +203,19 @@ static void after_mremap(struct task *t, const struct call *c)
 
 static void after_memory(struct model *m, struct task *t, const struct call *c)
 {
-	uint64_t start = call_word(c, 0);
+	uint64_t start, end;
 	struct event *e;
 
-	switch (c->desc->id) {
-	case CALL_MUNMAP:
-		space_remove(t->space, start, start + call_word(c, 1));
-		break;
-	case CALL_MREMAP:
+	if (c->desc->id == CALL_MREMAP) {
 		after_mremap(t, c);
-		break;
-	default:
-		e = fdtab_event(t->files, call_int(c, 4));
-		if (e)
-			mapped(m, t, e, c);
+		return;
 	}
+	if (model_covers(c, 0, &start, &end))
+		space_remove(t->space, start, end);
+	e = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+		fdtab_event(t->files, call_int(c, 4)) : NULL;
+	if (e)
+		mapped(m, t, e, c);
 }
 
 /*
@@ -227,6 +231,14 @@ static void enter_close(struct task *t, const struct call *c)
 		fdtab_close(t->files, call_int(c, 0));
 }
 
+static void mark_leaving(struct task *t, const struct call *c, bool leaving)
+{
+	uint64_t start, end;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		space_leave(t->space, start, end, leaving);
+}
+
 void model_enter(struct model *m, const struct call *c)
 {
 	struct task *t = model_task(m, c->tid);
@@ -237,6 +249,8 @@ void model_enter(struct model *m, const struct call *c)
 		return;
 	if (c->desc->id == CALL_CLOSE)
 		enter_close(t, c);
+	else if (c->desc->class == CLASS_MEMORY)
+		mark_leaving(t, c, true);
 	else if (c->desc->id == CALL_SENDMSG)
 		model_sent(m, t, c); /* it may be received before this call returns */
 	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
@@ -312,6 +326,8 @@ void model_exit(struct model *m, const struct call *c)
 	/* an injected success has no effect in the kernel */
 	if (!c->failed && c->inject.injected)
 		return;
+	if (c->desc->class == CLASS_MEMORY)
+		mark_leaving(t, c, false);
 	if (!c->failed)
 		after_success(m, t, c);
 	else if (c->desc->class == CLASS_OPEN)

@@ -39,11 +39,44 @@ static bool concerns_event(const struct task *t, const struct call *c, unsigned 
 	return fdtab_event(t->files, call_int(c, i));
 }
 
+bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end)
+{
+	unsigned int addr = 0, len = 1;
+	bool covers = true;
+
+	switch (c->desc->id) {
+	case CALL_MUNMAP:
+		break;
+	case CALL_MREMAP:
+		addr = i ? 4 : 0;
+		len = i ? 2 : 1;
+		if (i == 1 && c->args[3] & ABI_MREMAP_FIXED)
+			i = 0;
+		break;
+	case CALL_MMAP:
+	case CALL_MMAP2:
+		covers = c->args[3] & ABI_MAP_FIXED;
+		break;
+	case CALL_SHMAT:
+		addr = 1;
+		covers = c->args[2] & ABI_SHM_REMAP;
+		break;
+	default:
+		return false;
+	}
+	*start = call_word(c, addr);
+	*end = *start + (c->desc->id == CALL_SHMAT ? 1 : call_word(c, len));
+	return covers && i == 0;
+}
+
 static bool touches_ring(const struct task *t, const struct call *c)
 {
-	uint64_t start = call_word(c, 0);
+	uint64_t start, end;
 
-	return space_find(t->space, start, start + call_word(c, 1));
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		if (space_find(t->space, start, end))
+			return true;
+	return false;
 }
 
 static bool concerns_desc(const struct task *t, const struct call *c)
@@ -84,9 +117,8 @@ static bool concerns_poll(const struct task *t, const struct call *c)
 
 static bool concerns_memory(const struct task *t, const struct call *c)
 {
-	if (c->desc->id == CALL_MUNMAP || c->desc->id == CALL_MREMAP)
-		return touches_ring(t, c);
-	return concerns_event(t, c, 4);
+	return touches_ring(t, c) ||
+	       ((c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) && concerns_event(t, c, 4));
 }
 
 /*

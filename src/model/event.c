@@ -210,6 +210,13 @@ struct ring *space_find(const struct space *s, uint64_t start, uint64_t end)
 	return NULL;
 }
 
+void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		if (ring_overlaps(s->rings[i], start, end))
+			s->rings[i]->leaving = leaving;
+}
+
 void space_remove(struct space *s, uint64_t start, uint64_t end)
 {
 	size_t kept = 0;

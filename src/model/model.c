@@ -261,7 +261,8 @@ static bool mapped_before(const struct space *s, size_t n, uint64_t start, uint6
 			  const struct ring *buffer)
 {
 	for (size_t i = 0; i < n; i++)
-		if (ring_first(s->rings[i]) == buffer && ring_overlaps(s->rings[i], start, end))
+		if (ring_first(s->rings[i]) == buffer && !s->rings[i]->leaving &&
+		    ring_overlaps(s->rings[i], start, end))
 			return true;
 	return false;
 }
@@ -277,9 +278,9 @@ void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 		struct ring *r = t->space->rings[i], *first = ring_first(r);
 
 		/* only buffers that are mapped again are searched for */
-		if (!r->aux && ring_overlaps(r, start, end) &&
+		if (!r->aux && !r->leaving && ring_overlaps(r, start, end) &&
 		    (first->mappings == 1 || !mapped_before(t->space, i, start, end, first)))
-			hook(ctx, first);
+			hook(ctx, r);
 	}
 }
 

@@ -94,12 +94,19 @@ struct ring {
 	bool aux;
 	bool overwrite;		/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped;
+	bool leaving;		/* a call that ends or moves this mapping is running */
 	unsigned int looks, polls;
 	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	unsigned int torn;
 	unsigned int blind;	/* failed attempts to read it */
 	int blind_error;	/* errno of the last of them */
 };
+
+/* Return the mapping that counts for the buffer. */
+static inline struct ring *ring_first(struct ring *r)
+{
+	return r->first ? r->first : r;
+}
 
 /* A perf_event_open that failed. */
 struct attempt {
@@ -161,6 +168,12 @@ void model_comm(struct model *m, pid_t tid, const char *comm);
 void model_execed(struct model *m, pid_t tid, pid_t former);
 
 void model_gone(struct model *m, pid_t tid);
+
+/*
+ * Get the i-th range whose mappings the call ends, moves or replaces if it succeeds; return
+ * false if there is none.  Of shmat(2) the range is one byte: the call does not tell its length.
+ */
+bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end);
 
 /* Return whether the call concerns perf, in the state at its start. */
 bool model_concerns(struct model *m, const struct call *c);
@@ -240,7 +253,8 @@ struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uin
 
 /*
  * Call hook once for each ring buffer, without AUX areas, that tid's process has mapped in
- * that range (end 0: anywhere).  It must not change the model's ring buffers.
+ * that range (end 0: anywhere), with a mapping of it that no running call ends or moves.  It
+ * must not change the model's ring buffers.
  */
 void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 		     void (*hook)(void *ctx, struct ring *r), void *ctx);

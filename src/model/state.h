@@ -83,12 +83,6 @@ static inline bool ring_overlaps(const struct ring *r, uint64_t start, uint64_t 
 	return r->start < end && start < r->end;
 }
 
-/* Return the mapping that counts for the buffer. */
-static inline struct ring *ring_first(struct ring *r)
-{
-	return r->first ? r->first : r;
-}
-
 struct ring *ring_ref(struct ring *r);
 void ring_unref(struct ring *r);
 
@@ -96,6 +90,8 @@ struct space *space_new(void);
 void space_unref(struct space *s);
 void space_add(struct space *s, struct ring *r);
 void space_remove(struct space *s, uint64_t start, uint64_t end);
+/* Mark the mappings in that range: a call that ends or moves them begins or has returned. */
+void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving);
 struct ring *space_find(const struct space *s, uint64_t start, uint64_t end);
 
 #endif

@@ -166,6 +166,7 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 	struct sink_ops ops = sink_null_ops;
 	struct about_events a = { .sink = { .ops = &ops }, .r = r, .c = c };
 	const struct ring *ring = NULL;
+	uint64_t start, end;
 	uint32_t list;
 
 	ops.fd = add_related_fd;
@@ -174,9 +175,8 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 	call_args(c, phase, r->names, &a.sink);
 	if (phase == AT_SYSCALL_ENTER) {
 		model_each_waited(r->model, c, add_related_event, &a);
-		if (c->desc->id == CALL_MUNMAP)
-			ring = model_ring_at(r->model, c->tid, c->args[0],
-					     c->args[0] + c->args[1]);
+		if (model_covers(c, 0, &start, &end))
+			ring = model_ring_at(r->model, c->tid, start, end);
 	} else if (!c->failed && call_result_kind(c) == RESULT_FD) {
 		add_related_fd(&a.sink, NULL, c->ret, NULL);
 	}

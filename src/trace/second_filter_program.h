@@ -7,7 +7,7 @@
 /*
  * Build a filter to be added to the first one: SECCOMP_RET_TRACE for WATCH_FD,
  * WATCH_IOCTL and WATCH_SHARED calls on a descriptor in one of the ranges and,
- * if held, for all WATCH_HELD and WATCH_UNSHARE calls.  Return false if it exceeds
+ * if held, for all WATCH_HELD and WATCH_UNSHARE calls and mmap(MAP_FIXED).  Return false if it exceeds
  * BPF_MAXINSNS.
  */
 bool second_filter_build(struct filter *f, const struct trace_options *opts,
