@@ -834,7 +834,7 @@ NEEDED = {
 # Optional members that change what decode prints.
 USED = {
 	"header": "pevtrace kernel command", "name": "name", "exec": "exe",
-	"call": "errno stack", "enter": "stack", "exit": "errno",
+	"call": "errno stack", "found": "event", "enter": "stack", "exit": "errno",
 	"count": "read_format time_enabled time_running",
 }
 ABSENT = object()

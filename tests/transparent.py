@@ -302,6 +302,18 @@ def written_to_the_end(tap, tmp):
 		       "%s at the end: the trace is whole" % sig.name,
 		       [repr(tracer.returncode), repr(said.lstrip(b".")[-800:])])
 
+def covered_rings(tap, tmp):
+	"""A look at a ring that another mapping has replaced does not make a new ring."""
+	rounds = 1000 if os.environ.get("LONG") else 60
+	for how in ("fixed", "shm", "unmap"):
+		for options in ([], ["--look-every=1"], ["--look-every=1", "--no-seccomp"]):
+			status, out = run([PEVTRACE, "--records", "-o", os.path.join(tmp, "trace")] +
+					  options + [os.path.join(TARGETS, "covered"), str(rounds), how],
+					  tmp)
+			tap.ok(status == 0 and out == b"%d rounds, 0 failures\n" % rounds,
+			       " ".join([how] + options) + ": rings end where mappings replace them",
+			       [repr(status), out.decode()])
+
 def set_up(tmp):
 	os.mkdir(os.path.join(tmp, "root"))
 	os.chmod(tmp, 0o755)
@@ -322,6 +334,8 @@ def main():
 		said_once(tap, tmp)
 		slowly_stopped(tap, tmp)
 		written_to_the_end(tap, tmp)
+		if not words or "covered" in words:
+			covered_rings(tap, tmp)
 		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
 	finally:
 		shutil.rmtree(tmp)

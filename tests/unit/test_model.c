@@ -180,7 +180,7 @@ static void ring_seen(void *ctx, struct ring *r)
 	unsigned int *seen = ctx;
 
 	seen[0]++;
-	seen[1] = r->number;
+	seen[1] = ring_first(r)->number;
 }
 
 /* All mappings of a buffer are one ring, until the last of them is gone. */

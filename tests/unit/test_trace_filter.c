@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "trace/filter.h"
@@ -233,7 +234,8 @@ static void try_close(bool held, const struct fd_range *ranges, size_t nranges)
 					want = in_ranges(data.args[0], ranges, nranges);
 					break;
 				case WATCH_SHARED:
-					want = in_ranges(data.args[4], ranges, nranges);
+					want = in_ranges(data.args[4], ranges, nranges) ||
+					       (held && data.args[3] & MAP_FIXED);
 					break;
 				default:
 					break;
