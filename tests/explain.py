@@ -347,6 +347,26 @@ def test_short(tap, tmp):
 		tap.ok("The kernel reported no lost records (reads with PERF_FORMAT_LOST: 0" in
 		       squash(story.text), "records lost: none is told as none", [story.text[:700]])
 
+# What perf stat printed in the run of tests/multiplexed.json: 64-bit ARM, qemu's PMU, Linux 6.1.
+STAT = {3: (598514424, 50.15), 4: (299257212, 50.15), 5: (299257212, 50.15), 7: (299257212, 50.15),
+	8: (299238190, 49.85), 9: (299238190, 49.85), 10: (299238190, 49.85), 11: (299238190, 49.85)}
+
+def test_multiplexed(tap):
+	"""Two groups that need more counters than there are."""
+	text = squash(explain([os.path.join(HERE, "multiplexed.json")]).stdout)
+	told = {int(fd): (int(scaled), float(share)) for fd, share, scaled in re.findall(
+		r"\(fd (\d+)\) counted \d+, on the PMU for ([\d.]+) % of the time it was enabled: "
+		r"(\d+) if scaled", text)}
+	tap.ok(told.keys() == STAT.keys() and all(
+		told[fd][0] == STAT[fd][0] and abs(told[fd][1] - STAT[fd][1]) <= 0.06 for fd in STAT),
+	       "scaled counts and shares of the time are those of perf stat", [repr(told), text])
+	tap.ok("fds 3 and 8 lead groups with 6 other members" in text and
+	       "in groups led by fds 3 and 8" in text and
+	       re.search("fds 3 to 5 and 7 for 50.[12] % of the time, "
+			 "fds 8 to 11 for 49.[89] % of the time", text),
+	       "groups that take turns", [text])
+	tap.ok("lost" not in text, "nothing is said of lost records where there is no ring", [text])
+
 def test_release(tap, tmp):
 	for attr, since, before in (("write_backward=1", "4.7", "4.6"),
 				    ("context_switch=1", "4.3", "4.2"),
@@ -846,6 +866,7 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	return [("record", lambda: test_record(tap, tmp)),
 		("short", lambda: test_short(tap, tmp)),
+		("multiplexed", lambda: test_multiplexed(tap)),
 		("stat", lambda: test_stat(tap, tmp)),
 		("groups", lambda: test_groups(tap, tmp)),
 		("output", lambda: test_output(tap, tmp, tracefs)),

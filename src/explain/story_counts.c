@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The accuracy of counts and samples, and the final counts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "explain/story_internal.h"
+#include "lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -20,6 +22,35 @@ static void accuracy_item(struct prose *p, bool *head)
 		prose_head(p, "Accuracy");
 	*head = true;
 	prose_item(p);
+}
+
+/* Say which multiplexed events ran together, for what share of the time. */
+static void accuracy_turns(const struct story_text *t, size_t shared)
+{
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), items = 0;
+	const struct event **list = xcalloc(shared, sizeof(*list));
+	struct prose *p = t->p;
+
+	prose_adds(p, " They took turns on the PMU, as together they need more counters than "
+		      "were free; the events of a group run together or not at all:");
+	for (size_t i = 0; i < n && items < STORY_ITEMS; i++) {
+		const struct event *e = events[i];
+		size_t together = 1;
+
+		if (!is_multiplexed(e) || (e->leader && is_multiplexed(e->leader)))
+			continue;
+		list[0] = e;
+		for (size_t k = i + 1; k < n; k++)
+			if (events[k]->leader == e && is_multiplexed(events[k]))
+				list[together++] = events[k];
+		prose_adds(p, items++ ? ", " : " ");
+		story_fds(list, together, p);
+		prose_addf(p, " for %.1f %% of the time", 100.0 * (double)e->count.running /
+			   (double)e->count.enabled);
+	}
+	prose_adds(p, items == STORY_ITEMS ? ", and others." : ".");
+	free(list);
 }
 
 static void accuracy_counts(const struct story_text *t, bool *head)
@@ -48,11 +79,13 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 	prose_adds(p, counting == 1 ? " counts" : " count");
 	prose_adds(p, " without sampling. A count is exact: it covers the time that the event was "
 		      "enabled, in the modes that are not excluded.");
-	if (shared)
+	if (shared) {
 		prose_addf(p, " But %zu of them %s multiplexed: time_running is less than "
-			      "time_enabled. Tools scale such a count by their ratio, which gives "
-			      "an estimate.", shared, shared == 1 ? "was" : "were");
-	else if (timed)
+			      "time_enabled. Tools scale such a count by their ratio (count * "
+			      "time_enabled / time_running), which gives an estimate.",
+			   shared, shared == 1 ? "was" : "were");
+		accuracy_turns(t, shared);
+	} else if (timed)
 		prose_addf(p, " %s: time_running equals time_enabled%s.",
 			   timed == 1 ? "It was not multiplexed" : "They were not multiplexed",
 			   timed == counting ? "" : " where both were read");

@@ -149,6 +149,19 @@ void family_list(const struct story_text *t, const struct family *f)
 	free(list);
 }
 
+size_t family_leaders(const struct family *f, const struct event **out)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < f->n; i++) {
+		for (k = 0; k < n && out[k] != f->events[i]->leader; k++)
+			;
+		if (k == n && f->events[i]->leader)
+			out[n++] = f->events[i]->leader;
+	}
+	return n;
+}
+
 /* CPUs and tasks ---------------------------------------------------------------------------- */
 
 static int compare_ints(const void *a, const void *b)

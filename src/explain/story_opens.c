@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The events that were opened, field by field. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
+#include "lib/die.h"
+#include "lib/map.h"
 #include "xlat/layouts.h"
 
 /* Say why there is one event per CPU or task. */
@@ -32,26 +35,36 @@ static void opens_group(const struct story_text *t, const struct family *f)
 {
 	struct prose *p = t->p;
 	struct event *const *events;
-	const struct event *leader = f->events[0];
-	size_t n = model_events(t->s->m, &events), members = 0;
+	size_t n = model_events(t->s->m, &events), members = 0, leaders = 0;
+	const struct event **list;
+	struct map counts = { 0 };
 
-	if (leader->leader) {
-		prose_adds(p, f->n > 1 ? " Each joins a group; group_fd of the first is " :
-					 " It joins a group; group_fd is ");
-		story_fd(leader->leader, p);
-		prose_adds(p, ". The events of a group are put on the PMU together, so their "
-			      "counts cover the same time.");
+	if (f->events[0]->leader) {
+		prose_adds(p, " The events of a group are put on the PMU together, so their counts "
+			      "cover the same time.");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		members += events[i]->leader == leader;
-	if (!members)
-		return;
-	prose_adds(p, " ");
-	story_fd(leader, p);
-	prose_adds(p, " leads a group with ");
-	prose_count(p, members, "other member");
-	prose_adds(p, ".");
+		if (events[i]->leader)
+			map_set(&counts, events[i]->leader->number,
+				(char *)map_get(&counts, events[i]->leader->number) + 1);
+	list = xcalloc(f->n, sizeof(*list));
+	for (size_t i = 0; i < f->n; i++) {
+		size_t of = (size_t)(uintptr_t)map_get(&counts, f->events[i]->number);
+
+		members += of;
+		if (of)
+			list[leaders++] = f->events[i];
+	}
+	if (leaders) {
+		prose_adds(p, " ");
+		story_fds(list, leaders, p);
+		prose_adds(p, leaders == 1 ? " leads a group with " : " lead groups with ");
+		prose_count(p, members, "other member");
+		prose_adds(p, leaders == 1 ? "." : " in all.");
+	}
+	free(list);
+	map_free(&counts);
 }
 
 /* The items of a family's attr. */

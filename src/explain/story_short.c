@@ -73,16 +73,19 @@ static void short_mode(const struct story_text *t, const struct family *f)
 
 void story_family_line(const struct story_text *t, const struct family *f)
 {
+	const struct event **leaders = xcalloc(f->n, sizeof(*leaders));
+	size_t n = family_leaders(f, leaders);
 	struct prose *p = t->p;
 
 	family_list(t, f);
 	prose_adds(p, " ");
 	short_mode(t, f);
-	if (f->events[0]->leader) {
-		prose_adds(p, ", in a group led by ");
-		story_fd(f->events[0]->leader, p);
+	if (n) {
+		prose_adds(p, n == 1 ? ", in the group led by " : ", in groups led by ");
+		story_fds(leaders, n, p);
 	}
 	prose_adds(p, ".");
+	free(leaders);
 }
 
 static void short_found(const struct story_text *t)
@@ -103,7 +106,8 @@ static void short_found(const struct story_text *t)
 	free(list);
 }
 
-static void short_rings(const struct story_text *t)
+/* Write how many rings there are and what was seen in them; return false if there is none. */
+static bool short_rings(const struct story_text *t)
 {
 	struct ring *const *rings;
 	size_t n = model_rings(t->s->m, &rings), data = 0, seen = 0;
@@ -116,8 +120,8 @@ static void short_rings(const struct story_text *t)
 	prose_para(p);
 	if (!data) {
 		prose_adds(p, story_found(t->s, NULL) ? "No ring was mapped during the trace." :
-			   "No ring was mapped, so no records were returned.");
-		return;
+			   "No ring was mapped: no records were returned, only counts by read.");
+		return false;
 	}
 	prose_adds(p, "Records are returned through ");
 	prose_count(p, data, "ring");
@@ -130,6 +134,7 @@ static void short_rings(const struct story_text *t)
 		prose_count(p, seen, "record");
 		prose_adds(p, seen == 1 ? " was seen." : " were seen.");
 	}
+	return true;
 }
 
 /* Say how many records the kernel lost, by its own account. */
@@ -174,9 +179,7 @@ void story_short(const struct story_text *t)
 	short_found(t);
 	if (t->o->level != STORY_NORMAL)
 		story_rest(t, t->nfamilies, "more kind");
-	if (t->nfamilies) {
-		short_rings(t);
+	if (t->nfamilies && short_rings(t))
 		short_lost(t);
-	}
 	prose_end(t->p);
 }

@@ -72,13 +72,15 @@ bool learn_sampling_page(struct learn *l)
 bool learn_sampling_poll(struct learn *l)
 {
 	struct pollfd p = { .fd = l->fds[SAMPLER], .events = POLLIN };
+	const long now[2] = { 0 };	/* a timespec, in the size of the call */
 	int64_t ready;
 
 	l->child->times = PERIOD;
 	if (!learn_run_counted(l, l->fds[SAMPLER], 0))
 		return false;
-	ready = own_call(&l->own_session.own_calls, CALL_POLL, (const uint64_t[CALL_MAX_ARGS]){
-		(uintptr_t)&p, 1, 0,
+	/* newer architectures have no poll(2) */
+	ready = own_call(&l->own_session.own_calls, CALL_PPOLL, (const uint64_t[CALL_MAX_ARGS]){
+		(uintptr_t)&p, 1, (uintptr_t)now,
 	});
 	learn_set_number(l, "ready", (uint64_t)ready);
 	learn_unmap(l);

@@ -7,6 +7,11 @@
 
 enum { LIKE_SHARED = 3, LIKE_DIFFERENT = 6, REMEMBERED = 8 };
 
+static uint64_t attempt_get(const struct attempt *a, unsigned int field)
+{
+	return layout_get(&layout_perf_event_attr, field, a->attr, a->attr_len);
+}
+
 /* Count the members that both attrs set to the same value, and append those that differ. */
 static size_t attempt_diff(const struct attempt *a, const struct event *e, size_t *shared,
 			   struct buf *different)
@@ -60,6 +65,10 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 		if (e->opener != a->tid || (same_pid && e->pid != a->pid) ||
 		    e->cpu != a->cpu || attempt_is_one_of(e->attr, unlike))
 			continue;
+		/* a program that asks for two events of one type wants both */
+		if (attempt_get(a, ATTR_TYPE) == event_attr(e, ATTR_TYPE) &&
+		    attempt_get(a, ATTR_CONFIG) != event_attr(e, ATTR_CONFIG))
+			continue;
 		if (attempt_diff(a, e, &shared, NULL) <= LIKE_DIFFERENT && shared >= LIKE_SHARED)
 			return e;
 		unlike[nunlike++ % REMEMBERED] = e->attr;
@@ -85,10 +94,6 @@ void attempt_compare(const struct attempt *a, const struct event *e, struct buf 
 
 bool attempt_same_event(const struct attempt *a, const struct event *e)
 {
-	const struct layout *l = &layout_perf_event_attr;
-
-	return layout_get(l, ATTR_TYPE, a->attr, a->attr_len) ==
-	       layout_get(l, ATTR_TYPE, e->attr, e->attr_len) &&
-	       layout_get(l, ATTR_CONFIG, a->attr, a->attr_len) ==
-	       layout_get(l, ATTR_CONFIG, e->attr, e->attr_len);
+	return attempt_get(a, ATTR_TYPE) == event_attr(e, ATTR_TYPE) &&
+	       attempt_get(a, ATTR_CONFIG) == event_attr(e, ATTR_CONFIG);
 }
