@@ -134,7 +134,8 @@ static void rings_seen_write(const struct rings_seen *seen, size_t n, struct pro
 	if (seen->looks) {
 		prose_adds(p, " pevtrace saw ");
 		prose_count(p, seen->records, "record");
-		prose_addf(p, " in %s.", them);
+		prose_addf(p, " in %s%s.", them, seen->missed || seen->blind ? "" :
+			   " and missed none");
 	}
 	if (seen->missed)
 		prose_addf(p, " It missed %llu bytes.", (unsigned long long)seen->missed);
@@ -194,11 +195,14 @@ static void rings_write(const struct story_text *t, const struct ring **list, si
 	story_who(t->s, list[0]->pid, p);
 	prose_adds(p, list[0]->overwrite ? " without PROT_WRITE: new records overwrite old ones." :
 					   ".");
-	if (event_attr(list[0]->event, ATTR_WRITE_BACKWARD))
-		prose_adds(p, " The ring is filled from its end to its start, so a reader begins "
+	if (event_attr(list[0]->event, ATTR_WRITE_BACKWARD)) {
+		prose_adds(p, " With write_backward, which Linux ");
+		release_text(layout_perf_event_attr.fields[ATTR_WRITE_BACKWARD].since, &p->text);
+		prose_adds(p, " brought, the ring is filled from its end to its start: a reader begins "
 			      "at data_head, with the newest record, and stops where it has been "
 			      "or where records are cut; PERF_EVENT_IOC_PAUSE_OUTPUT keeps the "
 			      "kernel from writing meanwhile.");
+	}
 	ring_pollers(t, list[0]);
 	ring_purpose(list[0]->event, p);
 	rings_seen_write(&seen, n, p);
