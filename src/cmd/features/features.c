@@ -142,6 +142,8 @@ static bool features_try_all(struct features *fs)
 		fs->list[i].try(fs, &fs->list[i]);
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial did not end");
 	}
+	if (fs->held >= 0)
+		close(fs->held);
 	return true;
 }
 

@@ -78,6 +78,7 @@ struct features {
 	size_t n;
 	struct feature_base bases[FEATURE_BASES];
 	size_t nbases;
+	int held;		/* descriptor that keeps the tracepoint registered, or < 0 */
 	int bpf_error;		/* positive errno of loading a BPF program, or 0 */
 	int gate;		/* errno that something returns in place of the kernel, 0 */
 	int ran_out;		/* EMFILE or ENFILE of an experiment, 0 */

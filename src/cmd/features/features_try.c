@@ -8,6 +8,7 @@
 #include "abi/layout.h"
 #include "cmd/features/features.h"
 #include "drive/bpf.h"
+#include "drive/open_event.h"
 #include "drive/trial.h"
 #include "drive/work.h"
 #include "host/host.h"
@@ -77,14 +78,24 @@ static void add_breakpoint(struct features *fs)
 	b->exact = true;
 }
 
-/* One that a task meets whenever it calls the kernel, if we may know its number. */
+/*
+ * One that a task meets whenever it calls the kernel, if we may know its number.  The close of
+ * the last event of a tracepoint takes some 50 ms: perf_trace_event_unreg() waits for all
+ * CPUs.  An event that is held throughout the trials leaves that to the end.
+ */
 static void add_tracepoint(struct features *fs)
 {
+	struct feature_base *b;
+	uint8_t attr[FEATURE_ATTR_MAX];
 	uint64_t id;
 
-	if (!host_tracepoint_id(fs->machine.host, "raw_syscalls:sys_enter", &id) ||
-	    !host_tracepoint_id(fs->machine.host, "sched:sched_switch", &id))
-		add_base(fs, PERF_TYPE_TRACEPOINT, id, 1);
+	if (host_tracepoint_id(fs->machine.host, "raw_syscalls:sys_enter", &id) &&
+	    host_tracepoint_id(fs->machine.host, "sched:sched_switch", &id))
+		return;
+	b = add_base(fs, PERF_TYPE_TRACEPOINT, id, 1);
+	memcpy(attr, b->attr, sizeof(attr));
+	features_put(attr, ATTR_DISABLED, 1);
+	fs->held = open_event(attr, b->len, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static void add_probe(struct features *fs, const char *pmu)
@@ -113,6 +124,7 @@ void features_prepare(struct features *fs)
 	struct observed o;
 	int fd;
 
+	fs->held = -1;
 	fs->attr_size = trial_attr_size();
 	fs->facts.rules.machine.attr_size = fs->attr_size;
 	add_base(fs, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100000)->work = WORK_SPIN;
