@@ -206,15 +206,15 @@ BEGIN {
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
 	allow("field_kind", "FIELD_", "uint sint hex bool enum flags words " \
-	      "addr string regs config configx pmu size reserved fd pid pids signal")
+	      "addr string regs config configx pmu size reserved fd pid pids signal program")
 	allow("direction", "IOCTL_", "value in out inout")
 	allow("ioctl_argument", "IOCTL_ARG_", "uint sint flags fd u64 " \
 	      "string attr query_bpf")
-	allow("call_class", "CLASS_", "open ioctl memory poll read desc pass process")
-	allow("watch", "WATCH_", "always ioctl shared prctl ptrace unshare held fd")
+	allow("call_class", "CLASS_", "open ioctl bpf memory poll read desc pass process")
+	allow("watch", "WATCH_", "always ioctl bpf shared prctl ptrace unshare held fd")
 	allow("argument_kind", "ARG_", "uint sint hex hex32 loff addr enum flags flags32 fd dirfd pid " \
 	      "cpu size string argv envp attr event_pid group_fd " \
-	      "ioctl_request ioctl_arg mmap_offset pollfds fdset timespec " \
+	      "ioctl_request ioctl_arg bpf_attr mmap_offset pollfds fdset timespec " \
 	      "timespec64 timeval msec sigset sigset_pair epoll_event epoll_events " \
 	      "read_buf read_iov fcntl_cmd fcntl_arg clone_args " \
 	      "clone_flags status mremap_addr prctl_arg msghdr " \
@@ -1025,7 +1025,8 @@ function check_terms(	i, j, n, a, known)
 	for (i = 1; i <= nrefusals; i++) {
 		if (!(refusal_call[i] in call_no))
 			fail(refusal_at[i], "unknown call " refusal_call[i])
-		if (refusal_request[i] != "-" && !(refusal_request[i] in known))
+		if (refusal_request[i] != "-" && !(refusal_request[i] in known) &&
+		    !(refusal_call[i] == "bpf" && refusal_request[i] in const_row))
 			fail(refusal_at[i], "unknown ioctl " refusal_request[i])
 	}
 	for (i = 1; i <= ntakers; i++) {

@@ -15,6 +15,7 @@
 
 #include <linux/perf_event.h>
 #include <linux/hw_breakpoint.h>
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/mman.h>

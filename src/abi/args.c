@@ -71,6 +71,9 @@ static void arg_emit_fd(const struct arg *a, struct sink *s)
 	int fd = call_int(a->call, a->i);
 
 	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	if (a->names && a->names->link && a->names->link(a->names, a->call, fd))
+		sink_notef(s, "link", "link of a BPF program to %s",
+			   a->names->link(a->names, a->call, fd));
 }
 
 static void emit_dirfd(const struct arg *a, struct sink *s)
@@ -252,6 +255,7 @@ const struct arg_ops *arg_ops(enum arg_kind kind)
 	case ARG_EPOLL_EVENTS: return &arg_epoll_events;
 	case ARG_READ_BUF: return &arg_read_buf;
 	case ARG_READ_IOV: return &arg_read_iov;
+	case ARG_BPF_ATTR: return &arg_bpf_attr;
 	case ARG_FCNTL_CMD: return &arg_fcntl_cmd;
 	case ARG_FCNTL_ARG: return &arg_fcntl_arg;
 	case ARG_CLONE_ARGS: return &arg_clone_args;

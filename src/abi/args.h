@@ -65,6 +65,7 @@ extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,
 	arg_epoll_event, arg_epoll_events;				/* args_poll.c */
 extern const struct arg_ops arg_argv, arg_envp, arg_clone_args,
 	arg_clone_flags;				/* args_process.c */
+extern const struct arg_ops arg_bpf_attr;			/* args_bpf.c */
 extern const struct arg_ops arg_read_buf, arg_read_iov, arg_fcntl_cmd,
 	arg_fcntl_arg;					/* args_desc.c */
 

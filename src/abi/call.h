@@ -70,6 +70,13 @@ struct mem {
 	size_t (*read)(const struct mem *m, uint64_t addr, void *dst, size_t len);
 };
 
+/* A BPF program, as BPF_OBJ_GET_INFO_BY_FD describes it. */
+struct bpf_program {
+	uint32_t id;		/* 0: unknown, and so is the rest */
+	uint32_t type;		/* of the table bpf_prog_type */
+	char name[16];		/* may be "" */
+};
+
 /* No event, or one whose read_format is not known: opened before attach. */
 enum names_formats { NAMES_NO_EVENT = -1, NAMES_NO_FORMAT = -2 };
 
@@ -91,6 +98,11 @@ struct names {
 	/* read_format of the event behind fd, or one of names_formats */
 	int64_t (*read_format)(const struct names *n, const struct call *call,
 			       int64_t fd);
+	/* the BPF program behind fd */
+	const struct bpf_program *(*program)(const struct names *n, const struct call *call,
+					     int64_t fd);
+	/* name of the event that a program is attached to by the link behind fd */
+	const char *(*link)(const struct names *n, const struct call *call, int64_t fd);
 	/* name of the event with that kernel id */
 	const char *(*event)(const struct names *n, uint64_t id);
 	/* tracefs' format file of the tracepoint with this id */

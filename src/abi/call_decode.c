@@ -39,6 +39,8 @@ void call_args(const struct call *c, enum call_phase phase,
 static enum call_result result_of(const struct call *c)
 {
 	switch (c->desc->id) {
+	case CALL_BPF:
+		return (uint32_t)c->args[0] == ABI_BPF_LINK_CREATE ? RESULT_FD : RESULT_NUMBER;
 	case CALL_PERF_EVENT_OPEN:
 	case CALL_DUP:
 	case CALL_DUP2:

@@ -5,6 +5,7 @@
 #include <linux/ioctl.h>
 
 #include "abi/attr.h"
+#include "abi/bpf.h"
 #include "abi/capture.h"
 #include "abi/strings.h"
 #include "xlat/constants.h"
@@ -151,6 +152,8 @@ static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
 		if (n && n->fd)
 			label = n->fd(n, c, (int32_t)arg);
 		s->ops->fd(s, key, (int32_t)arg, label);
+		if (d->request == PERF_EVENT_IOC_SET_BPF)
+			bpf_note_program(c, n, (int32_t)arg, s);
 		/* SET_OUTPUT compares the whole word with -1 */
 		if (d->request == PERF_EVENT_IOC_SET_OUTPUT &&
 		    c->arch->word == 8 && v == UINT32_MAX)

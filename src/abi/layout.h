@@ -51,6 +51,7 @@ struct walk {
 	const struct call *call; /* for strings and descriptors; may be NULL */
 	const struct arch *arch; /* for register masks; may be NULL */
 	const struct names *names; /* may be NULL */
+	enum call_phase phase;	/* in which strings were captured */
 	/* the struct before a change, whose differences are noted; may be NULL */
 	const uint8_t *before;
 	size_t before_len;

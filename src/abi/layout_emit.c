@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/attr_fields.h"
+#include "abi/bpf.h"
 #include "abi/strings.h"
 
 /* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
@@ -53,7 +54,7 @@ static void field_emit_string(const struct walk *w, const struct field *f,
 			      uint64_t v, struct sink *s)
 {
 	if (w->call)
-		call_emit_string(w->call, AT_SYSCALL_ENTER, f->name, v, s);
+		call_emit_string(w->call, w->phase, f->name, v, s);
 	else
 		s->ops->addr(s, f->name, v);
 }
@@ -125,6 +126,11 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		break;
 	case FIELD_FD:
 		field_emit_fd(w, f, sign_extend(v, f), s);
+		break;
+	case FIELD_PROGRAM:
+		field_emit_fd(w, f, sign_extend(v, f), s);
+		if (w->call)
+			bpf_note_program(w->call, w->names, sign_extend(v, f), s);
 		break;
 	case FIELD_PIDS:
 		field_emit_pids(w, f, v, s);

@@ -201,7 +201,8 @@ const struct call_desc *call_by_name(const char *name)
 const char *call_class_name(enum call_class class)
 {
 	static const char *const names[] = {
-		[CLASS_OPEN] = "open", [CLASS_IOCTL] = "ioctl", [CLASS_MEMORY] = "memory",
+		[CLASS_OPEN] = "open", [CLASS_IOCTL] = "ioctl", [CLASS_BPF] = "bpf",
+		[CLASS_MEMORY] = "memory",
 		[CLASS_POLL] = "poll", [CLASS_READ] = "read", [CLASS_DESC] = "desc",
 		[CLASS_PASS] = "pass", [CLASS_PROCESS] = "process",
 	};

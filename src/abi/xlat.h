@@ -113,6 +113,7 @@ enum field_kind {
 	FIELD_FD,	/* a file descriptor of the caller */
 	FIELD_PID,	/* a pid as the caller sees it */
 	FIELD_SIGNAL,	/* a signal's number */
+	FIELD_PROGRAM,	/* a descriptor of a BPF program */
 	FIELD_PIDS,	/* an address of pids, as many as the next member says */
 };
 
@@ -216,6 +217,7 @@ extern const struct taker_desc taker_descs[]; /* the last has no meaning */
 enum call_watch {
 	WATCH_ALWAYS,	/* from the start */
 	WATCH_IOCTL,	/* from the start where the command's type is '$' */
+	WATCH_BPF,	/* from the start for commands that may concern an event */
 	WATCH_SHARED,	/* from the start where it maps a file shared */
 	WATCH_PRCTL,	/* from the start for PR_TASK_PERF_EVENTS_* */
 	WATCH_PTRACE,	/* from the start where it starts tracing */
@@ -228,6 +230,7 @@ enum call_watch {
 enum call_class {
 	CLASS_OPEN,	/* %open: perf_event_open */
 	CLASS_IOCTL,	/* %ioctl */
+	CLASS_BPF,	/* %bpf */
 	CLASS_MEMORY,	/* %memory */
 	CLASS_POLL,	/* %poll */
 	CLASS_READ,	/* %read */
@@ -249,6 +252,7 @@ enum arg_kind {
 	ARG_EVENT_PID,		/* pid, or a cgroup fd by the flags argument */
 	ARG_GROUP_FD,
 	ARG_IOCTL_REQUEST, ARG_IOCTL_ARG,
+	ARG_BPF_ATTR,		/* union bpf_attr *, by the command */
 	ARG_MMAP_OFFSET,	/* bytes, or pages where the call says so */
 	ARG_POLLFDS,		/* struct pollfd[next argument] */
 	ARG_FDSET,		/* fd_set * of (argument 0) descriptors, in and out */
@@ -412,7 +416,7 @@ extern const struct word_desc word_descs[]; /* the last has no name */
 /* Why calls other than perf_event_open fail. */
 struct refusal_desc {
 	const char *call;
-	const char *request;	/* of an ioctl; NULL: any, or no ioctl */
+	const char *request;	/* of an ioctl, or command of bpf(2); NULL: any, or none */
 	int error;		/* positive errno */
 	const char *errno_name;
 	const char *meaning;	/* no full stop */

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "drive/bpf.h"
 #include "host/host.h"
 #include "host/proc.h"
 #include "host/symbols.h"
@@ -46,6 +47,14 @@ static const char *machine_name_fd(const struct names *n, const struct call *c, 
 	return proc_fd_link(c->tid, (int)fd, m->link, sizeof(m->link)) ? m->link : NULL;
 }
 
+static const struct bpf_program *machine_name_program(const struct names *n, const struct call *c,
+						       int64_t fd)
+{
+	struct machine *m = machine_self(n);
+
+	return bpf_program_of(c->pid, c->tid, (int)fd, &m->program) ? &m->program : NULL;
+}
+
 static const char *machine_name_symbol(const struct names *n, int32_t pid, uint64_t ip,
 				       unsigned int cpumode, bool after_call)
 {
@@ -73,6 +82,7 @@ void machine_live(struct machine *m, bool symbols)
 {
 	machine_open(m);
 	m->names.fd = machine_name_fd;
+	m->names.program = machine_name_program;
 	if (!symbols)
 		return;
 	m->symbols = symbols_new(NULL);

@@ -10,6 +10,7 @@ struct machine {
 	struct host *host;
 	struct symbols *symbols;	/* NULL unless asked for */
 	char link[4096];	/* what names.fd returned last */
+	struct bpf_program program;	/* what names.program returned last */
 };
 
 /* Provide names of PMUs and tracepoints, for decoding without a session. */

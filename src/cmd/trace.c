@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "abi/pass.h"
+#include "abi/bpf.h"
 #include "abi/call_decode.h"
 #include "abi/ioctl.h"
 #include "cli/machine.h"
@@ -320,15 +321,32 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 	return e;
 }
 
+/* Return the descriptor that the call uses as an event's, or -1. */
+static int event_fd_of(const struct call *c)
+{
+	struct bpf_command b;
+
+	switch (c->desc->class) {
+	case CLASS_IOCTL:
+		return ioctl_is_perf(c->args[1]) ? call_int(c, 0) : -1;
+	case CLASS_BPF:
+		return bpf_command(c, &b) && b.attach_type == ABI_BPF_PERF_EVENT ? b.fd : -1;
+	case CLASS_MEMORY:
+		return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+		       c->args[3] & MAP_SHARED ? call_int(c, 4) : -1;
+	case CLASS_READ:
+		return call_int(c, 0);
+	default:
+		return -1;
+	}
+}
+
 /* Add an event of which no open or receive was seen, at its first call. */
 static void adopt_used(struct live *l, const struct call *c)
 {
-	int fd = c->desc->class == CLASS_MEMORY ? call_int(c, 4) : call_int(c, 0);
-	bool perf = c->desc->class == CLASS_IOCTL ? ioctl_is_perf(c->args[1]) :
-		    c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
-		    c->args[3] & MAP_SHARED : c->desc->class == CLASS_READ;
+	int fd = event_fd_of(c);
 
-	if (perf && !model_event(l->session.model, c->tid, fd))
+	if (fd >= 0 && !model_event(l->session.model, c->tid, fd))
 		live_adopt_fd(l, c, fd, false);
 }
 
@@ -358,8 +376,9 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 {
 	struct live *l = ctx;
 	struct session *s = &l->session;
-	/* the descriptors that are polled or sent are in memory */
-	bool early = c->desc->class == CLASS_POLL || c->desc->class == CLASS_PASS;
+	/* the descriptors that are polled, sent or attached to are in memory */
+	bool early = c->desc->class == CLASS_POLL || c->desc->class == CLASS_PASS ||
+		     c->desc->class == CLASS_BPF;
 	bool concerns, passing;
 
 	if (early)
@@ -403,10 +422,12 @@ static void watch_new_fds(struct live *l, const struct call *c)
 		return;
 	if (c->desc->id == CALL_RECVMSG)
 		n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
-	else if (c->desc->class == CLASS_OPEN || c->desc->class == CLASS_DESC)
+	else if (c->desc->class == CLASS_OPEN || c->desc->class == CLASS_DESC ||
+		 c->desc->class == CLASS_BPF)
 		fds[n++] = (int)c->ret;
 	for (size_t i = 0; i < n; i++)
-		if (model_event(l->session.model, c->tid, fds[i]))
+		if (model_event(l->session.model, c->tid, fds[i]) ||
+		    model_linked(l->session.model, c->tid, fds[i]))
 			trace_watch_fd(l->tracer, fds[i]);
 }
 

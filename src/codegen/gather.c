@@ -94,6 +94,9 @@ static void gather_returned(struct gather *g)
 		else
 			gather_plain(g);
 		break;
+	case CLASS_BPF:
+		gather_note(g, "bpf(2) requires the BPF program");
+		break;
 	case CLASS_DESC:
 		if (c->desc->id == CALL_CLOSE_RANGE)
 			gather_note(g, "its range would cover other descriptors");

@@ -6,6 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/bpf.h"
+#include "drive/borrow.h"
+#include "host/proc.h"
+
 int bpf_load(uint32_t type, int32_t result)
 {
 	const struct bpf_insn code[] = {
@@ -22,4 +26,30 @@ int bpf_load(uint32_t type, int32_t result)
 	a.license = (uintptr_t)"GPL";
 	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
 	return fd < 0 ? -errno : (int)fd;
+}
+
+bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out)
+{
+	static const char program_link[] = "anon_inode:bpf-prog";
+	struct bpf_prog_info info = { 0 };
+	int own = borrow_fd(pid, tid, fd);
+	char link[sizeof(program_link) + 1];
+	union bpf_attr a;
+	bool known;
+
+	if (own < 0)
+		return false;
+	memset(&a, 0, sizeof(a));
+	a.info.bpf_fd = (uint32_t)own;
+	a.info.info_len = sizeof(info);
+	a.info.info = (uintptr_t)&info;
+	known = proc_fd_link(getpid(), own, link, sizeof(link)) && !strcmp(link, program_link) &&
+		!syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &a, sizeof(a));
+	close(own);
+	if (!known)
+		return false;
+	*out = (struct bpf_program){ .id = info.id, .type = info.type };
+	if (bpf_program_name_valid(info.name))
+		strcpy(out->name, info.name);
+	return true;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A minimal BPF program, for events that require one. */
+/* A minimal BPF program, for events that require one, and the programs of a tracee. */
 #ifndef PEVTRACE_DRIVE_BPF_H
 #define PEVTRACE_DRIVE_BPF_H
 
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "abi/call.h"
 
 /*
  * Load a program of type BPF_PROG_TYPE_* that only returns result; for a perf event,
@@ -12,5 +16,11 @@
  * negative errno.
  */
 int bpf_load(uint32_t type, int32_t result);
+
+/*
+ * Describe the BPF program behind descriptor fd of thread tid in process pid.  Return false if
+ * it is of no program, or cannot be borrowed (borrow_fd()).
+ */
+bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out);
 
 #endif

@@ -286,6 +286,8 @@ struct replayed replay_engine_call(struct replay_engine *r, const struct call *c
 		return replay_open(r, c);
 	case CLASS_IOCTL:
 		return replay_ioctl(r, c);
+	case CLASS_BPF:
+		return left_out("BPF programs");
 	case CLASS_MEMORY:
 		if (c->desc->id == CALL_MREMAP)
 			return left_out("mremap");

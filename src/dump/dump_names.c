@@ -70,3 +70,17 @@ void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name)
 	dump_add_int(o, "fd", fd);
 	dump_write(dump_self(v), tid, o);
 }
+
+void dump_on_name_program(struct view *v, pid_t tid, int64_t fd, const struct bpf_program *p)
+{
+	struct json_object *o = name_line("program", p ? p->name : NULL);
+
+	dump_split_own(dump_self(v), tid);	/* precedes the new name */
+	dump_add_int(o, "tid", tid);
+	dump_add_int(o, "fd", fd);
+	if (p) {
+		dump_add_uint(o, "id", p->id);
+		dump_add_uint(o, "type", p->type);
+	}
+	dump_write(dump_self(v), tid, o);
+}

@@ -222,6 +222,7 @@ static const struct view_ops ops = {
 	.name_format = dump_on_name_format,
 	.name_symbol = dump_on_name_symbol,
 	.name_fd = dump_on_name_fd,
+	.name_program = dump_on_name_program,
 	.enter = dump_on_enter,
 	.exit = dump_on_exit,
 	.abandon = dump_on_abandon,

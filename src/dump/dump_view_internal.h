@@ -74,5 +74,6 @@ void dump_on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
 void dump_on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
 			size_t nconfigs, const char *name);
 void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name);
+void dump_on_name_program(struct view *v, pid_t tid, int64_t fd, const struct bpf_program *p);
 
 #endif

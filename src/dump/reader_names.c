@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/bpf.h"
 #include "dump/dump_read.h"
 #include "lib/buf.h"
 #include "lib/die.h"
@@ -16,6 +17,7 @@ struct reader_names {
 	struct names hooks;	/* first: the hooks cast it back */
 	/* keys to allocated names */
 	struct map pmus, tracepoints, terms, fds, formats, symbols;
+	struct map programs;	/* to struct bpf_program */
 };
 
 static const struct reader_names *reader_self(const struct names *n)
@@ -57,6 +59,12 @@ static const char *reader_name_terms(const struct names *n, uint32_t type,
 static const char *reader_name_fd(const struct names *n, const struct call *c, int64_t fd)
 {
 	return map_get(&reader_self(n)->fds, reader_fd_key(c->tid, fd));
+}
+
+static const struct bpf_program *reader_name_program(const struct names *n, const struct call *c,
+						      int64_t fd)
+{
+	return map_get(&reader_self(n)->programs, reader_fd_key(c->tid, fd));
 }
 
 static const char *reader_name_format(const struct names *n, uint64_t id)
@@ -103,6 +111,29 @@ static bool reader_add_terms(struct reader_names *n, struct json_value *o, const
 	return true;
 }
 
+/* Set the program of a descriptor, or remove it if name is NULL. */
+static bool reader_add_program(struct reader_names *n, struct json_value *o, const char *name)
+{
+	struct bpf_program *p = NULL;
+	uint64_t id, type;
+	int64_t tid, fd;
+
+	if (!dump_get_int(o, "tid", &tid) || !dump_get_int(o, "fd", &fd))
+		return false;
+	if (name) {
+		if (!dump_get_uint(o, "id", &id) || !dump_get_uint(o, "type", &type) ||
+		    id > UINT32_MAX || type > UINT32_MAX || !bpf_program_name_valid(name))
+			return false;
+		p = xcalloc(1, sizeof(*p));
+		p->id = (uint32_t)id;
+		p->type = (uint32_t)type;
+		strcpy(p->name, name);
+	}
+	free(p ? map_set(&n->programs, reader_fd_key(tid, fd), p) :
+	     map_del(&n->programs, reader_fd_key(tid, fd)));
+	return true;
+}
+
 bool reader_names_add(struct reader_names *n, struct json_value *o)
 {
 	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
@@ -124,6 +155,8 @@ bool reader_names_add(struct reader_names *n, struct json_value *o)
 	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
 		 dump_get_int(o, "fd", &fd))
 		reader_put(&n->fds, reader_fd_key(tid, fd), name);
+	else if (of && !strcmp(of, "program"))
+		return reader_add_program(n, o, name);
 	else
 		return of && !strcmp(of, "terms") && reader_add_terms(n, o, name);
 	return true;
@@ -142,6 +175,7 @@ struct reader_names *reader_names_new(uint32_t page_size)
 		.pmu = reader_name_pmu, .tracepoint = reader_name_tracepoint,
 		.terms = reader_name_terms,
 		.fd = reader_name_fd, .format = reader_name_format, .symbol = reader_name_symbol,
+		.program = reader_name_program,
 		.page_size = page_size,
 	};
 	return n;
@@ -167,5 +201,6 @@ void reader_names_free(struct reader_names *n)
 	free_all(&n->fds);
 	free_all(&n->formats);
 	free_all(&n->symbols);
+	free_all(&n->programs);
 	free(n);
 }

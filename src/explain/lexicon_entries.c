@@ -72,6 +72,8 @@ static void write_constant(struct prose *p, const struct lexicon_entry *e)
 		entry_rules_of_error(p, (int)e->constant->value);
 		entry_refusals_of_error(p, (int)e->constant->value);
 	}
+	if (e->table == &xlat_bpf_cmd)
+		entry_refusals_of(p, "bpf", e->name);
 	entry_rules_of_value(p, e->table, e->constant);
 	entry_manual_of_table(p, e->table);
 	write_constant_example(p, e);

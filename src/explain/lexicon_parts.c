@@ -138,6 +138,9 @@ void entry_manual_of_layout(struct prose *p, const struct layout *l)
 		{ "perf_event_query_bpf", "perf_event_open(2)", "perf_event ioctl calls" },
 		{ "pollfd", "poll(2)", NULL }, { "clone_args", "clone(2)", NULL },
 		{ "f_owner_ex", "fcntl(2)", NULL },
+		{ "bpf_obj_pin", "bpf(2)", NULL }, { "bpf_task_fd_query", "bpf(2)", NULL },
+		{ "bpf_link_create", "bpf(2)", NULL }, { "bpf_link_update", "bpf(2)", NULL },
+		{ "bpf_link_detach", "bpf(2)", NULL },
 		{ "perf_file_header", "pevtrace-decode(1)", NULL },
 		{ "perf_file_section", "pevtrace-decode(1)", NULL },
 	};
@@ -170,7 +173,7 @@ void entry_manual_of_table(struct prose *p, const struct xlat *x)
 		{ "fcntl.h", "fcntl(2)" }, { "sys/prctl.h", "prctl(2)" },
 		{ "linux/fs.h", "readv(2)" }, { "signal.h", "sigaction(2)" },
 		{ "sys/ptrace.h", "ptrace(2)" }, { "time.h", "clock_getres(2)" },
-		{ "linux/close_range.h", "close_range(2)" },
+		{ "linux/close_range.h", "close_range(2)" }, { "linux/bpf.h", "bpf(2)" },
 	};
 
 	for (size_t i = 0; x->header && i < sizeof(pages) / sizeof(*pages); i++)

@@ -321,7 +321,7 @@ static void data_unread(const struct story_text *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < all; i++)
-		if (is_unread(t, events[i]))
+		if (is_unread(t, events[i]) && !story_program_runs(t, events[i], NULL))
 			list[n++] = events[i];
 	if (n) {
 		prose_item(p);

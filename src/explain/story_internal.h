@@ -41,7 +41,7 @@ struct seen_task {
 /* Calls other than perf_event_open that failed alike. */
 struct seen_failure {
 	const struct call_desc *call;
-	const struct ioctl_desc *request; /* or NULL */
+	const char *request;		/* of an ioctl, or command of bpf(2); or NULL */
 	int error;
 	bool injected;
 	unsigned int times;
@@ -110,6 +110,13 @@ void story_fd(const struct event *e, struct prose *p);
 void story_event_name(const struct story *s, const struct event *e, struct prose *p);
 /* Write an item that counts what a list of n leaves out, if it does. */
 void story_rest(const struct story_text *t, size_t n, const char *what);
+
+/* story_bpf.c: BPF programs -------------------------------------------------------------- */
+
+/* Return whether the event has a program that runs at each hit; write its name unless p is NULL. */
+bool story_program_runs(const struct story_text *t, const struct event *e, struct prose *p);
+/* Write when the programs of these events run and what they decide, in sentences. */
+void story_programs_of(const struct story_text *t, const struct event **list, size_t n);
 
 /* story_steps.c: kernel functions -------------------------------------------------------- */
 

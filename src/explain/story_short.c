@@ -38,6 +38,24 @@ static void short_task(const struct story_text *t, const struct task_info *task)
 	prose_adds(p, " ");
 }
 
+/* Write "runs BPF program 12 name at each hit, and counts what it passes, for ". */
+static void short_program(const struct story_text *t, const struct family *f)
+{
+	struct open_attr a = story_attr(t->s, f->events[0]);
+	struct prose *p = t->p;
+	bool same = true;
+
+	for (size_t i = 1; i < f->n && same; i++)
+		same = f->events[i]->bpf && f->events[i]->program.id == f->events[0]->program.id;
+	prose_adds(p, f->n == 1 ? "runs " : "run ");
+	if (same)
+		story_program_runs(t, f->events[0], p);
+	else
+		prose_adds(p, "BPF programs");
+	prose_adds(p, open_attr_samples(&a) ? " at each hit, and samples what passes, of " :
+					      " at each hit, and counts what passes, for ");
+}
+
 /* Write "sample sh[12], on CPUs 0 and 1, about 99 times a second". */
 static void short_mode(const struct story_text *t, const struct family *f)
 {
@@ -52,6 +70,8 @@ static void short_mode(const struct story_text *t, const struct family *f)
 	else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1)
 		prose_adds(p, one ? "counts nothing and carries side-band records, for " :
 				    "count nothing and carry side-band records, for ");
+	else if (story_program_runs(t, f->events[0], NULL))
+		short_program(t, f);
 	else if (!open_attr_samples(&a))
 		prose_adds(p, one ? "counts, for " : "count, for ");
 	else

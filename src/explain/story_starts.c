@@ -116,7 +116,6 @@ static void start_then(const struct story_text *t, const struct event **list, si
 		{ PERF_EVENT_IOC_REFRESH, "enabled for some overflows by PERF_EVENT_IOC_REFRESH" },
 		{ PERF_EVENT_IOC_PERIOD, "given a new period by PERF_EVENT_IOC_PERIOD" },
 		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "paused or resumed by PERF_EVENT_IOC_PAUSE_OUTPUT" },
-		{ PERF_EVENT_IOC_SET_BPF, "given a BPF program by PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
 		  "modified by PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};
@@ -144,6 +143,7 @@ static void start_then(const struct story_text *t, const struct event **list, si
 		}
 		free(some);
 	}
+	story_programs_of(t, list, n);
 	if (list[0]->filter) {
 		prose_adds(p, " Hits that do not match the filter ");
 		prose_quoted(p, list[0]->filter);
@@ -287,13 +287,16 @@ static void samples_not_by(const struct story_text *t, bool tasks)
 
 static void samples_none(const struct story_text *t)
 {
-	bool unread = false;
+	bool unread = false, runs = false;
 
-	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		unread |= t->families[i].events[0]->unread;
+		runs |= story_program_runs(t, t->families[i].events[0], NULL);
+	}
 	prose_adds(t->p, unread ? "No event with a readable attr takes samples." :
 			 story_found(t->s, NULL) ?
 			 "No event opened during the trace takes samples." :
+			 runs ? "Never: sample_period is 0. BPF programs run at the hits." :
 			 "Never: every event only counts (sample_period is 0) or is a dummy.");
 	prose_end(t->p);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/bpf.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "explain/story_internal.h"
@@ -181,15 +182,22 @@ const struct seen_event *story_event(const struct story *s, const struct event *
 /* Return the event of the call's descriptor; NULL: none. */
 static const struct event *story_subject(const struct story *s, const struct call *c)
 {
+	struct bpf_command b;
 	unsigned int fd = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ? 4 : 0;
 
+	if (bpf_command(c, &b) && !b.pid)
+		return b.cmd == ABI_BPF_LINK_CREATE ? model_event(s->m, c->tid, b.fd) :
+						      model_linked(s->m, c->tid, b.fd);
 	return c->desc->nargs > fd && c->desc->args[fd].kind == ARG_FD ?
 	       model_event(s->m, c->tid, call_int(c, fd)) : NULL;
 }
 
 static void story_note_failure(struct story *s, const struct call *c, const struct event *e)
 {
-	const struct ioctl_desc *request = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
+	const struct ioctl_desc *ioctl = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
+	const char *request = c->desc->class == CLASS_BPF ?
+			      xlat_name(&xlat_bpf_cmd, (uint32_t)c->args[0]) :
+			      ioctl ? ioctl->name : NULL;
 
 	for (size_t i = 0; i < s->nfailures; i++) {
 		struct seen_failure *f = &s->failures[i];

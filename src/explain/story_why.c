@@ -243,12 +243,11 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 
 static void other_failure(const struct story_text *t, const struct seen_failure *f)
 {
-	const char *request = f->request ? f->request->name : NULL;
-	const struct refusal_desc *d = refusal_find(f->call->name, request, f->error);
+	const struct refusal_desc *d = refusal_find(f->call->name, f->request, f->error);
 	struct prose *p = t->p;
 
 	prose_item(p);
-	prose_adds(p, request ? request : f->call->name);
+	prose_adds(p, f->request ? f->request : f->call->name);
 	if (f->event) {
 		prose_adds(p, " on ");
 		story_event_name(t->s, f->event, p);

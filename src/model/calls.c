@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/bpf.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "lib/die.h"
@@ -70,6 +71,15 @@ static void set_filter(struct event *e, const struct call *c)
 	e->filter = xstrdup((const char *)text);
 }
 
+static void set_program(struct model *m, struct event *e, const struct call *c, int fd,
+			enum event_bpf how)
+{
+	const struct bpf_program *p = m->names->program ? m->names->program(m->names, c, fd) : NULL;
+
+	e->bpf = how;
+	e->program = p ? *p : (struct bpf_program){ 0 };
+}
+
 static void perf_ioctl(struct model *m, struct task *t, struct event *e,
 		       const struct ioctl_desc *d, const struct call *c)
 {
@@ -93,6 +103,9 @@ static void perf_ioctl(struct model *m, struct task *t, struct event *e,
 	case PERF_EVENT_IOC_SET_FILTER:
 		set_filter(e, c);
 		break;
+	case PERF_EVENT_IOC_SET_BPF:
+		set_program(m, e, c, call_int(c, 2), BPF_SET);
+		break;
 	case PERF_EVENT_IOC_ID:
 		id = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 2), 8, &len);
 		if (id && len == 8)
@@ -111,6 +124,25 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 		fdtab_set_cloexec(t->files, call_int(c, 0), request == ABI_FIOCLEX);
 	else if (d && e)
 		perf_ioctl(m, t, e, d, c);
+}
+
+/* Follow a link: closing it detaches the program, unless it was pinned. */
+static void after_bpf(struct model *m, struct task *t, const struct call *c)
+{
+	struct bpf_command b;
+	struct file *link;
+	struct event *e;
+
+	if (!bpf_command(c, &b))
+		return;
+	e = fdtab_event(t->files, b.fd);
+	link = fdtab_file(t->files, b.fd);
+	if (b.cmd == ABI_BPF_LINK_CREATE && e) {
+		set_program(m, e, c, b.program, BPF_LINKED);
+		fdtab_set(t->files, (int)c->ret, file_new_link(e), true);
+	} else if (b.cmd == ABI_BPF_OBJ_PIN && link) {
+		link->pinned = true;
+	}
 }
 
 /* Enable or disable all events that the process opened (perf_event_task_enable). */
@@ -289,6 +321,9 @@ static void after_success(struct model *m, struct task *t, const struct call *c)
 		break;
 	case CLASS_IOCTL:
 		after_ioctl(m, t, c);
+		break;
+	case CLASS_BPF:
+		after_bpf(m, t, c);
 		break;
 	case CLASS_MEMORY:
 		after_memory(m, t, c);

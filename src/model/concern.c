@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Deciding which calls concern perf. */
+#include "abi/bpf.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/pass.h"
@@ -36,7 +37,7 @@ static bool selects_event(const struct task *t, const struct call *c)
 
 static bool concerns_event(const struct task *t, const struct call *c, unsigned int i)
 {
-	return fdtab_event(t->files, call_int(c, i));
+	return fdtab_event(t->files, call_int(c, i)) || fdtab_linked(t->files, call_int(c, i));
 }
 
 bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end)
@@ -160,6 +161,18 @@ static bool concerns_process(const struct model *m, const struct call *c)
 	}
 }
 
+static bool concerns_bpf(const struct model *m, const struct task *t, const struct call *c)
+{
+	struct bpf_command b;
+
+	if (!bpf_command(c, &b))
+		return false;
+	if (b.pid)
+		t = model_task(m, b.pid);
+	return b.attach_type == ABI_BPF_PERF_EVENT ||
+	       (t && (fdtab_event(t->files, b.fd) || fdtab_linked(t->files, b.fd)));
+}
+
 bool model_concerns(struct model *m, const struct call *c)
 {
 	const struct task *t = model_task(m, c->tid);
@@ -171,6 +184,8 @@ bool model_concerns(struct model *m, const struct call *c)
 		return true;
 	case CLASS_IOCTL:
 		return ioctl_is_perf(c->args[1]) || concerns_event(t, c, 0);
+	case CLASS_BPF:
+		return concerns_bpf(m, t, c);
 	case CLASS_MEMORY:
 		return concerns_memory(t, c);
 	case CLASS_POLL:
@@ -204,6 +219,7 @@ bool model_needs(enum call_id id)
 	case CLASS_MEMORY:
 	case CLASS_DESC:
 	case CLASS_IOCTL:
+	case CLASS_BPF:
 	case CLASS_PASS:
 		return true;
 	default:

@@ -66,7 +66,7 @@ void event_redirect(struct event *e, struct event *output)
 bool event_is_probe(const struct event *e)
 {
 	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
-	       !e->output && !e->leader && !e->filter && e->start != START_EXEC;
+	       !e->output && !e->leader && !e->filter && !e->bpf && e->start != START_EXEC;
 }
 
 uint64_t event_records(const struct event *e, uint32_t type)
@@ -109,10 +109,10 @@ void event_unref(struct event *e)
 	free(e);
 }
 
-/* End the event if it has no descriptor and no mapping left: a mapping keeps its file open. */
+/* End the event if nothing is left that keeps its file open. */
 static void event_settle(struct event *e)
 {
-	bool closed = !e->handles && !e->mapped;
+	bool closed = !e->handles && !e->mapped && !e->links;
 
 	if (closed && !e->closed)
 		e->closed_ns = e->owner->now_ns;
@@ -132,6 +132,14 @@ void event_handles(struct event *e, int change)
 void event_mapped(struct event *e, int change)
 {
 	e->mapped += (unsigned int)change;
+	event_settle(e);
+}
+
+void event_linked(struct event *e, int change)
+{
+	e->links += (unsigned int)change;
+	if (change < 0 && e->handles)
+		e->bpf = BPF_DETACHED;
 	event_settle(e);
 }
 

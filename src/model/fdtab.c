@@ -19,6 +19,15 @@ struct file *file_new(struct event *e)
 	return f;
 }
 
+struct file *file_new_link(struct event *e)
+{
+	struct file *f = file_new(NULL);
+
+	f->link = event_ref(e);
+	event_linked(e, 1);
+	return f;
+}
+
 struct file *file_ref(struct file *f)
 {
 	f->refs++;
@@ -29,6 +38,9 @@ void file_unref(struct file *f)
 {
 	if (--f->refs)
 		return;
+	if (f->link && !f->pinned)
+		event_linked(f->link, -1);
+	event_unref(f->link);
 	event_unref(f->event);
 	map_free(&f->watched);
 	free(f);
@@ -62,15 +74,6 @@ struct fdtab *fdtab_copy(const struct fdtab *t)
 	return copy;
 }
 
-void fdtab_unref(struct fdtab *t)
-{
-	if (--t->refs)
-		return;
-	fdtab_close_range(t, 0, ~0U);
-	map_free(&t->fds);
-	free(t);
-}
-
 struct file *fdtab_file(const struct fdtab *t, int fd)
 {
 	const struct fd_slot *s = fd < 0 ? NULL : map_get(&t->fds, (uint64_t)fd);
@@ -83,6 +86,18 @@ struct event *fdtab_event(const struct fdtab *t, int fd)
 	const struct file *f = fdtab_file(t, fd);
 
 	return f ? f->event : NULL;
+}
+
+struct event *fdtab_linked(const struct fdtab *t, int fd)
+{
+	const struct file *f = fdtab_file(t, fd);
+
+	return f ? f->link : NULL;
+}
+
+static bool is_followed(const struct file *f)
+{
+	return f->event || f->link;
 }
 
 void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
@@ -100,7 +115,7 @@ void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
 	fdtab_close(t, fd);
 	*s = (struct fd_slot){ f, cloexec };
 	map_set(&t->fds, (uint64_t)fd, s);
-	t->events += !!f->event;
+	t->events += is_followed(f);
 }
 
 void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec)
@@ -117,10 +132,9 @@ void fdtab_close(struct fdtab *t, int fd)
 
 	if (!s)
 		return;
-	if (s->file->event) {
-		t->events--;
+	t->events -= is_followed(s->file);
+	if (s->file->event)
 		event_handles(s->file->event, -1);
-	}
 	file_unref(s->file);
 	free(s);
 }
@@ -150,6 +164,11 @@ static bool op_close(struct fdtab *t, int fd, struct fd_slot *s)
 	return true;
 }
 
+static bool op_close_event(struct fdtab *t, int fd, struct fd_slot *s)
+{
+	return s->file->event && op_close(t, fd, s);
+}
+
 static bool op_close_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
 {
 	return s->cloexec && op_close(t, fd, s);
@@ -166,6 +185,17 @@ static bool op_set_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
 void fdtab_close_range(struct fdtab *t, unsigned int first, unsigned int last)
 {
 	each_in_range(t, first, last, op_close);
+}
+
+void fdtab_unref(struct fdtab *t)
+{
+	if (--t->refs)
+		return;
+	/* events first: the end of a link then detaches nothing that goes on */
+	each_in_range(t, 0, ~0U, op_close_event);
+	fdtab_close_range(t, 0, ~0U);
+	map_free(&t->fds);
+	free(t);
 }
 
 void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last)
@@ -185,7 +215,7 @@ bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned in
 
 	while ((slot = map_next(&t->fds, &at)))
 		if (slot->key >= first && slot->key <= last &&
-		    ((struct fd_slot *)slot->value)->file->event)
+		    is_followed(((struct fd_slot *)slot->value)->file))
 			return true;
 	return false;
 }

@@ -223,6 +223,13 @@ struct event *model_event(const struct model *m, pid_t tid, int fd)
 	return t ? fdtab_event(t->files, fd) : NULL;
 }
 
+struct event *model_linked(const struct model *m, pid_t tid, int fd)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t ? fdtab_linked(t->files, fd) : NULL;
+}
+
 struct event *model_opened(const struct model *m, const struct call *c)
 {
 	/* an injected descriptor number may be that of an older event */

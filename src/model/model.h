@@ -26,6 +26,14 @@ enum event_start {
 	START_UNKNOWN,	/* its attr was not readable */
 };
 
+/* How an event got its BPF program. */
+enum event_bpf {
+	BPF_NONE,
+	BPF_SET,	/* PERF_EVENT_IOC_SET_BPF: until the event is closed */
+	BPF_LINKED,	/* BPF_LINK_CREATE: until the link is closed */
+	BPF_DETACHED,	/* the same, and the link was closed before the event */
+};
+
 enum {
 	EVENT_ATTR_MAX = 256,	/* limit of the bytes kept of an attr */
 	EVENT_RECORD_TYPES = 32, /* higher types are counted as 0 */
@@ -62,8 +70,10 @@ struct event {
 	struct event *output;	/* writes to the ring buffer of this event */
 	enum event_start start;
 	bool enabled;		/* according to the calls seen */
-	bool closed;		/* no descriptor is left */
+	bool closed;		/* nothing is left that keeps it open */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
+	enum event_bpf bpf;
+	struct bpf_program program;
 	unsigned int handles;	/* open descriptors */
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
@@ -76,6 +86,7 @@ struct event {
 	struct event **sources;
 	size_t nsources;
 	unsigned int mapped;	/* its mapped ring buffers */
+	unsigned int links;	/* links of BPF programs to it that are open */
 	struct ring *buffer[2];	/* its mapped ring buffer, and AUX area, or NULL */
 };
 
@@ -216,6 +227,9 @@ uint64_t event_attr(const struct event *e, unsigned int member);
 
 /* Return the event of a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
+
+/* Return the event to which the link at a task's descriptor attaches a program, or NULL. */
+struct event *model_linked(const struct model *m, pid_t tid, int fd);
 
 /*
  * Return the event that this open created, or NULL.  Call it after model_exit(): before, it

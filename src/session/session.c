@@ -42,6 +42,7 @@ void session_end(struct session *s)
 	map_free(&s->shown);
 	map_free(&s->named);
 	map_free(&s->fd_named);
+	map_free(&s->programs_named);
 	map_free(&s->symbols_named);
 }
 

@@ -27,7 +27,7 @@ struct session_facts {
 /* Options of a session.  What they point to must outlive the session. */
 struct session_setup {
 	/* Names of the traced machine: may have the hooks pmu, tracepoint, terms, fd,
-	   format and symbol, and page_size. */
+	   format, symbol and program, and page_size. */
 	const struct names *source;
 	const struct selection *selection; /* what is shown; NULL: everything */
 	bool keep;	/* keep closed events and exited tasks in the model */
@@ -52,6 +52,7 @@ struct session {
 	struct map named;		/* keys of the names that were reported to the views */
 	struct map symbols_named;	/* address -> hash of the last name reported */
 	struct map fd_named;		/* tid and fd -> hash of the last name reported */
+	struct map programs_named;	/* tid and fd -> hash of the last program reported */
 };
 
 /* facts->arch and facts->command must outlive the session, too. */

@@ -84,6 +84,33 @@ static const char *session_name_fd(const struct names *n, const struct call *c, 
 	return name;
 }
 
+/* Return the program, and report it if it is another one than before: descriptors are reused. */
+static const struct bpf_program *session_name_program(const struct names *n, const struct call *c,
+						       int64_t fd)
+{
+	struct session *s = session_of(n);
+	const struct bpf_program *p;
+	uint64_t hash = 1; /* never NULL */
+
+	if (fd < 0 || !s->source->program)
+		return NULL;
+	p = s->source->program(s->source, c, fd);
+	if (p)
+		hash |= hash_text(hash_word(hash_word(HASH_START, p->id), p->type), p->name);
+	if (map_set(&s->programs_named, (uint64_t)c->tid << 32 | (uint32_t)fd,
+		    (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash)
+		EACH_VIEW(s, name_program, c->tid, fd, p);
+	return p;
+}
+
+static const char *session_name_link(const struct names *n, const struct call *c, int64_t fd)
+{
+	const struct event *e = fd < 0 ? NULL :
+				model_linked(session_of(n)->model, c->tid, (int)fd);
+
+	return e ? e->name : NULL;
+}
+
 static int64_t session_read_format(const struct names *n, const struct call *c, int64_t fd)
 {
 	const struct event *e = model_event(session_of(n)->model, c->tid, (int)fd);
@@ -148,6 +175,7 @@ void session_names_init(struct session *s)
 	s->names = (struct names){
 		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint,
 		.terms = session_name_terms, .fd = session_name_fd,
+		.program = session_name_program, .link = session_name_link,
 		.read_format = session_read_format, .event = session_name_event,
 		.page_size = source->page_size,
 	};

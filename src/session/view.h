@@ -72,6 +72,8 @@ struct view_ops {
 	void (*name_symbol)(struct view *v, int32_t pid, uint64_t ip,
 			    unsigned int cpumode, bool after_call, const char *name);
 	void (*name_fd)(struct view *v, pid_t tid, int64_t fd, const char *name);
+	/* p: NULL if the descriptor is of no program, or the program is unknown */
+	void (*name_program)(struct view *v, pid_t tid, int64_t fd, const struct bpf_program *p);
 	/*
 	 * A call begins, and returns.  The model learns of the call between enter
 	 * and before_exit (close, sendmsg), and between before_exit and exit.

@@ -8,6 +8,7 @@
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
+#include "abi/bpf.h"
 #include "abi/need.h"
 #include "abi/siginfo.h"
 #include "text/text.h"
@@ -54,7 +55,7 @@ void summary_add_target(const struct model *m, const struct event *e, struct buf
 		buf_addf(out, " on cpu %d", e->cpu);
 }
 
-void summary_add_mode(const struct names *names, const struct event *e, struct buf *out)
+static void summary_add_period(const struct names *names, const struct event *e, struct buf *out)
 {
 	const struct open_attr a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
@@ -72,6 +73,17 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 		buf_adds(out, ", sampling every event");
 	else
 		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
+}
+
+void summary_add_mode(const struct names *names, const struct event *e, struct buf *out)
+{
+	summary_add_period(names, e, out);
+	if (!e->bpf)
+		return;
+	buf_adds(out, ", with ");
+	bpf_program_text(&e->program, out);
+	if (e->bpf == BPF_DETACHED)
+		buf_adds(out, " until its link was closed");
 }
 
 /* Append the release that an open requires if that is decided by what it asks for. */

@@ -16,7 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/bpf.h"
 #include "lib/die.h"
+#include "xlat/tables.h"
 
 enum {
 	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
@@ -45,16 +47,22 @@ static const struct {
 
 enum { FIRST_ARGS = sizeof(first_args) / sizeof(*first_args) };
 
+static int add_first_arg(scmp_filter_ctx ctx, int nr, uint32_t value)
+{
+	return seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, value));
+}
+
 static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < FIRST_ARGS && !err; i++)
 		if (first_args[i].watch == watch)
-			err = seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 1,
-					       SCMP_A0(SCMP_CMP_MASKED_EQ,
-						       UINT32_MAX,
-						       first_args[i].value));
+			err = add_first_arg(ctx, nr, first_args[i].value);
+	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n && !err; i++)
+		if (bpf_part_of((uint32_t)xlat_bpf_cmd.entries[i].value))
+			err = add_first_arg(ctx, nr, (uint32_t)xlat_bpf_cmd.entries[i].value);
 	return err;
 }
 
@@ -94,6 +102,7 @@ static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id,
 			SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK, MAP_SHARED));
 	case WATCH_PRCTL:
 	case WATCH_PTRACE:
+	case WATCH_BPF:
 		return add_first_args(ctx, nr, watch);
 	case WATCH_UNSHARE:
 		u = unsharing(id);
@@ -108,7 +117,7 @@ static bool first_arg_matches(enum call_watch watch, uint32_t value)
 	for (size_t i = 0; i < FIRST_ARGS; i++)
 		if (first_args[i].watch == watch && first_args[i].value == value)
 			return true;
-	return false;
+	return watch == WATCH_BPF && bpf_part_of(value);
 }
 
 bool filter_matches(const struct trace_options *opts, const struct call *call)
@@ -128,6 +137,7 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 		return (call->args[3] & SHARED_MASK) == MAP_SHARED;
 	case WATCH_PRCTL:
 	case WATCH_PTRACE:
+	case WATCH_BPF:
 		return first_arg_matches(watch, (uint32_t)call->args[0]);
 	case WATCH_UNSHARE:
 		u = unsharing(call->desc->id);

@@ -93,6 +93,10 @@ static const uint64_t values[] = {
 	1,
 	2,
 	3,
+	5,
+	6,
+	28,
+	0x70000001c,
 	31,
 	32,
 	33,
@@ -258,6 +262,36 @@ static void test_close(void **state)
 	try_close(true, NULL, 0);
 }
 
+/* Of bpf(2), the commands stop that may concern an event; programs load maps without stops. */
+static void test_bpf(void **state)
+{
+	static const struct {
+		uint64_t cmd;
+		bool stops;
+	} commands[] = {
+		{ 0, false }, { 1, false }, { 2, false }, { 5, false }, { 6, true },
+		{ 7, false }, { 15, false }, { 20, true }, { 28, true }, { 29, true },
+		{ 30, false }, { 34, true }, { 99, false },
+	};
+	struct trace_options opts = options();
+	struct filter f = { 0 };
+	struct nr_tables nrs;
+
+	(void)state;
+	nr_build(&nrs);
+	assert_int_equal(filter_build(&f, &opts, &nrs), 0);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		struct seccomp_data data = {
+			.arch = arch_x86_64.audit, .nr = 321, .args = { commands[i].cmd },
+		};
+
+		assert_int_equal(run(&f, &data),
+				 commands[i].stops ? OURS : SECCOMP_RET_ALLOW);
+	}
+	filter_free(&f);
+	nr_free(&nrs);
+}
+
 /* A program that the kernel would refuse is not made. */
 static void test_close_too_long(void **state)
 {
@@ -346,6 +380,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_agrees),
+		cmocka_unit_test(test_bpf),
 		cmocka_unit_test(test_unwanted),
 		cmocka_unit_test(test_all_watched),
 		cmocka_unit_test(test_close),

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The BPF programs of events: when they run, and what they decide. */
+#include <stdlib.h>
+
+#include "abi/bpf.h"
+#include "explain/story_internal.h"
+#include "lib/die.h"
+
+static enum event_source source_of(const struct story_text *t, const struct event *e)
+{
+	struct open_attr a = story_attr(t->s, e);
+
+	return event_attr_known(e) ? open_attr_source(&a) : SOURCE_OTHER;
+}
+
+static bool is_probe_source(enum event_source s)
+{
+	return s == SOURCE_TRACEPOINT || s == SOURCE_KPROBE || s == SOURCE_UPROBE;
+}
+
+static void story_add_program(const struct event *e, struct prose *p)
+{
+	struct buf text = { 0 };
+
+	bpf_program_text(&e->program, &text);
+	prose_name(p, buf_str(&text));
+	buf_free(&text);
+}
+
+bool story_program_runs(const struct story_text *t, const struct event *e, struct prose *p)
+{
+	if (!e->bpf || !is_probe_source(source_of(t, e)))
+		return false;
+	if (p)
+		story_add_program(e, p);
+	return true;
+}
+
+/*
+ * Say when the program runs and what its result decides: trace_call_bpf() and
+ * perf_trace_run_bpf_submit() of tracepoints, __uprobe_perf_func() and kprobe_perf_func() of
+ * probes, bpf_overflow_handler() of other events.
+ */
+static void program_effect(const struct story_text *t, const struct event *e)
+{
+	enum event_source s = source_of(t, e);
+	struct open_attr a = story_attr(t->s, e);
+	struct prose *p = t->p;
+
+	if (!event_attr_known(e)) {
+		prose_adds(p, " What it returns decides whether a hit is counted or a sample is "
+			      "written.");
+	} else if (s == SOURCE_TRACEPOINT) {
+		prose_adds(p, " The program runs at each hit of the tracepoint on every CPU and in every "
+			      "task, whatever cpu and pid the event has, even while the event is "
+			      "disabled. If it returns 0, no event on this tracepoint counts or "
+			      "samples the hit.");
+	} else if (is_probe_source(s)) {
+		prose_adds(p, " The program runs at each hit of the probe on every CPU, whatever cpu the "
+			      "event has, even while the event is disabled");
+		prose_adds(p, s == SOURCE_KPROBE ? ", and in every task" :
+			      e->pid == -1 ? "" : "; pid limits it to one process");
+		prose_adds(p, ". If it returns 0, the event neither counts nor samples the hit.");
+	} else if (open_attr_samples(&a)) {
+		prose_adds(p, " The program runs at the end of each period. If it returns 0, no sample is "
+			      "written; the count remains the same.");
+	} else {
+		prose_adds(p, " The program never runs, because the event does not sample.");
+	}
+}
+
+static bool programmed_alike(const struct story_text *t, const struct event *a,
+			     const struct event *b)
+{
+	return a->bpf == b->bpf && a->program.id == b->program.id &&
+	       source_of(t, a) == source_of(t, b) && (a->pid == -1) == (b->pid == -1);
+}
+
+/* Write the sentences about the program of list[i] unless an earlier event has the same. */
+static void program_write(const struct story_text *t, const struct event **list, size_t n,
+			  size_t i, const struct event **some)
+{
+	const struct event *e = list[i];
+	struct prose *p = t->p;
+	size_t m = 0;
+
+	for (size_t k = 0; k < n; k++)
+		if (programmed_alike(t, list[k], e)) {
+			if (k < i)
+				return;
+			some[m++] = list[k];
+		}
+	if (m == n) {
+		prose_adds(p, n == 1 ? " It was" : " They were");
+	} else {
+		prose_adds(p, " ");
+		story_fds(some, m, p);
+		prose_adds(p, m == 1 ? " was" : " were");
+	}
+	prose_adds(p, " given ");
+	story_add_program(e, p);
+	prose_addf(p, " by %s.", e->bpf == BPF_SET ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
+	program_effect(t, e);
+	if (e->bpf == BPF_DETACHED)
+		prose_adds(p, " The program was detached when its link was closed.");
+}
+
+void story_programs_of(const struct story_text *t, const struct event **list, size_t n)
+{
+	const struct event **some = xmalloc(n * sizeof(*some));
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i]->bpf)
+			program_write(t, list, n, i, some);
+	free(some);
+}
