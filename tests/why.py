@@ -262,6 +262,49 @@ def test_uprobe(tmp):
 	return bad + why(up(tmp + "/none", config=1 << 32), ["uprobe_path", "config"],
 			 ["uprobe_open", "uprobe_counter"])
 
+def test_instruction(tmp):
+	"""Where a task has mapped the file, the kernel looks at the instruction."""
+	kind = ck.sp_pmu("uprobe")
+	if not kind:
+		return None
+	path = os.path.join(tmp, "mapped")
+	shutil.copy("/bin/sleep", path)
+	text = ctypes.create_string_buffer(path.encode())
+	with subprocess.Popen([path, "100"]) as p:
+		try:
+			while os.readlink("/proc/%d/exe" % p.pid) != path:
+				pass
+			for offset in range(64, 16384):
+				b = bytearray(ck.attr(kind, disabled=1))
+				struct.pack_into("<QQ", b, 56, ctypes.addressof(text), offset)
+				fd = ck.call(bytes(b), p.pid)
+				if fd == -524:
+					break
+				if fd >= 0:
+					os.close(fd)
+			else:
+				return ["no offset is refused"]
+			to = ["-p", str(p.pid)]
+			body = '{type=%d, size=136, disabled=1, uprobe_path="%s", probe_offset=%d}' % (
+				kind, path, offset)
+			r = ck.run(*to, body)
+			bad = ck.differ("-1 ENOTSUPP (" in r.stdout and "not known: uprobe_instruction (" in
+					r.stdout, True, "check: " + r.stdout)
+			r = run(*to, body)
+			bad += ck.differ("was another" in r.stdout, False, "an unchanged path: " + r.stdout)
+			return bad + why(body, "probe_offset", "uprobe_instruction", args=to,
+					 error="ENOTSUPP", open_it=False)
+		finally:
+			p.kill()
+
+def test_smallest():
+	"""Of several faults, the fewest changes that open, of the same type of event."""
+	return why("{type=5, size=136, config=1, bp_type=3, bp_addr=0x1001, bp_len=3, "
+		   "sample_type=PERF_SAMPLE_REGS_INTR, sample_regs_intr=0xffffffffffffffff, "
+		   "aux_output=1, clockid=99, use_clockid=1}",
+		   ["sample_regs_intr", "bp_len", "aux_output", ("clockid", "use_clockid")],
+		   ["intr_regs", "breakpoint_len", "aux_output", "clockid"])
+
 # ---- the other arguments -----------------------------------------------------------
 
 def test_arguments():
@@ -675,6 +718,8 @@ def main():
 		("clocks", test_clock, True), ("breakpoints", test_breakpoints if x86 else None, True),
 		("a fifth breakpoint", test_fifth if x86 else None, True),
 		("a fifth of a list", test_list if x86 else None, True),
+		("an instruction that cannot be probed", lambda: test_instruction(tmp), True),
+		("the smallest set of changes", test_smallest, True),
 		("uprobes", (lambda: test_uprobe(tmp)) if ck.sp_pmu("uprobe") else None, True),
 		("the other arguments", test_arguments, True), ("groups", test_group, True),
 		("more than one thing is wrong", test_two, True),

@@ -6,12 +6,13 @@
 #include "abi/attr_forms.h"
 #include "abi/attr_member.h"
 #include "abi/attr_value.h"
+#include "abi/strings.h"
+#include "lib/nearest.h"
 #include "xlat/tables.h"
 
 enum {
 	VALUE_MAX = 20000,	/* a page of bytes, each as \ooo, and some */
 	LOOK_AHEAD = 4096,
-	ERRNO_MAX = 4096,	/* no errno is larger (MAX_ERRNO of the kernel) */
 };
 
 /* Skip a comment, if one begins here; set *bits to the text behind "Bits" in it. */
@@ -188,6 +189,7 @@ static bool call_number(struct text_cursor *c, int32_t *out)
 /* Read the result behind the arguments: "= 3", "= -1 ENOENT (...)". */
 static void call_result_of(struct text_cursor *c, struct attr_text_call *call)
 {
+	struct nearest unused;
 	char name[32];
 	int32_t v;
 	size_t n;
@@ -201,11 +203,8 @@ static void call_result_of(struct text_cursor *c, struct attr_text_call *call)
 		c->at += 3;
 		n = text_word_at(c);
 		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), c->at);
-		for (int e = 1; e < ERRNO_MAX && !call->returned; e++)
-			if (strerrorname_np(e) && !strcmp(strerrorname_np(e), name)) {
-				call->returned = true;
-				call->error = e;
-			}
+		call->error = error_by_name(name, &unused);
+		call->returned = call->error;
 	} else {
 		call->returned = call_number(c, &v);
 	}

@@ -87,6 +87,7 @@ struct rule_path {
 	enum fact regular;
 	enum fact pages;	/* the file has pages in memory */
 	uint64_t size;		/* of the file, in bytes */
+	enum fact mapped;	/* a task to be measured has mapped it */
 };
 
 /* Facts that hold for one call. */

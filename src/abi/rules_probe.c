@@ -220,3 +220,16 @@ int rule_uprobe_counter(const struct rule_input *in)
 {
 	return refuses_if(is_uprobe(in) && rule_get(in, ATTR_CONFIG) >> 32 & 1);
 }
+
+/*
+ * The instruction is looked at where a task to be measured has mapped the file: install_breakpoint()
+ * of kernel/events/uprobes.c returns ENOTSUPP or ENOEXEC for what it cannot probe.  With
+ * enable_on_exec only an exec installs breakpoints.
+ */
+int rule_uprobe_instruction(const struct rule_input *in)
+{
+	if (!is_uprobe(in) || in->target->path.mapped == FACT_NO ||
+	    (in->ask->pid >= 0 && rule_get(in, ATTR_ENABLE_ON_EXEC)))
+		return RULE_PASSES;
+	return RULE_UNKNOWN;
+}

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "abi/strings.h"
+#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 void status_text(int status, char *text, size_t size)
@@ -123,39 +124,25 @@ void siginfo_emit(const siginfo_t *i, struct sink *s)
 	s->ops->end(s);
 }
 
-/* Results that the kernel turns into a restart; a target never sees them. */
-static const struct {
-	int64_t error;
-	const char *text;
-} restarts[] = {
-	{ 512, "ERESTARTSYS (To be restarted if SA_RESTART is set)" },
-	{ 513, "ERESTARTNOINTR (To be restarted)" },
-	{ 514, "ERESTARTNOHAND (To be restarted if no handler)" },
-	{ 516, "ERESTART_RESTARTBLOCK (Interrupted by signal)" },
-};
-
-static const char *restart_text(int64_t error)
+/* Return whether the kernel turns the result into a restart; a target never sees it. */
+static bool is_restart(int64_t error)
 {
-	for (size_t i = 0; i < sizeof(restarts) / sizeof(*restarts); i++)
-		if (restarts[i].error == error)
-			return restarts[i].text;
-	return NULL;
+	return error == ABI_ERESTARTSYS || error == ABI_ERESTARTNOINTR ||
+	       error == ABI_ERESTARTNOHAND || error == ABI_ERESTART_RESTARTBLOCK;
 }
 
 void error_name_text(int64_t error, struct buf *out)
 {
-	const char *name = strerrorname_np((int)error), *restart = restart_text(error);
+	const char *name = error > 0 && error <= ERRNO_MAX ? error_name((int)error) : NULL;
 
-	if (restart)
-		buf_adds(out, restart);
-	else if (name)
-		buf_addf(out, "%s (%s)", name, strerror((int)error));
+	if (name)
+		buf_addf(out, "%s (%s)", name, error_meaning((int)error));
 	else
 		buf_addf(out, "errno %lld", (long long)error);
 }
 
 void error_text(int64_t error, struct buf *out)
 {
-	buf_adds(out, restart_text(error) ? "? " : "-1 ");
+	buf_adds(out, is_restart(error) ? "? " : "-1 ");
 	error_name_text(error, out);
 }

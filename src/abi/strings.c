@@ -9,6 +9,7 @@
 
 #include "lib/nearest.h"
 #include "lib/scan_text.h"
+#include "xlat/tables.h"
 
 /* libc keeps the first two of the kernel's real-time signals for itself. */
 enum { KERNEL_RTMIN = 32, SIGNAL_MAX = 64 };
@@ -99,11 +100,35 @@ int signal_by_name(const char *name)
 	return 0;
 }
 
+static const struct xlat_entry *inner_error(int error)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_kernel_errno, (uint64_t)error);
+
+	return e ? e : xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+}
+
+const char *error_name(int error)
+{
+	const struct xlat_entry *e;
+
+	if (strerrorname_np(error))
+		return strerrorname_np(error);
+	e = inner_error(error);
+	return e ? e->name : NULL;
+}
+
+const char *error_meaning(int error)
+{
+	const struct xlat_entry *e = strerrorname_np(error) ? NULL : inner_error(error);
+
+	return e ? e->meaning : strerror(error);
+}
+
 int error_by_name(const char *name, struct nearest *n)
 {
 	nearest_start(n, name, strlen(name));
 	for (int e = 1; e <= ERRNO_MAX; e++) {
-		const char *known = strerrorname_np(e);
+		const char *known = error_name(e);
 
 		if (known && !strcasecmp(known, name))
 			return e;

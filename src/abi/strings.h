@@ -39,6 +39,13 @@ int signal_by_name(const char *name);
 enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
 
 /*
+ * Return the name of an errno, NULL if it has none; and what it means.  Also of those that
+ * have no name in errno(3), which the kernel uses inside itself (include/linux/errno.h).
+ */
+const char *error_name(int error);
+const char *error_meaning(int error);
+
+/*
  * Return the errno of that name, in upper or lower case, or 0; then n holds the nearest name.
  */
 int error_by_name(const char *name, struct nearest *n);

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abi/strings.h"
 #include "cli/input.h"
 #include "abi/call_decode.h"
 #include "cmd/cmd.h"
@@ -145,7 +146,7 @@ static bool is_read(const struct call *c)
 
 static void add_outcome(struct buf *out, const struct call *c, int64_t result)
 {
-	const char *name = result < 0 ? strerrorname_np((int)-result) : NULL;
+	const char *name = result < 0 ? error_name((int)-result) : NULL;
 
 	if (name)
 		buf_adds(out, name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Gather opens and their targets. */
+#include "abi/strings.h"
 #include "codegen/gather_steps.h"
 
 #include <errno.h>
@@ -119,7 +120,7 @@ static char *name_of_event(const struct c_program *o, int attr, int cpu)
 
 void gather_checked(struct buf *out, const char *text, const struct call *c)
 {
-	const char *error = c->failed ? strerrorname_np((int)c->ret) : NULL;
+	const char *error = c->failed ? error_name((int)c->ret) : NULL;
 
 	if (!c->failed)
 		buf_addf(out, "MUST(%s);", text);

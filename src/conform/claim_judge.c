@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/strings.h"
 #include "conform/claim.h"
 
 static bool is_error(int64_t result)
@@ -15,7 +16,7 @@ static int errno_by_name(const char *name, size_t len)
 	const char *known;
 
 	for (int e = 1; e < 4096; e++) {
-		known = strerrorname_np(e);
+		known = error_name(e);
 		if (known && strlen(known) == len && !memcmp(known, name, len))
 			return e;
 	}
@@ -57,7 +58,7 @@ enum step_result claim_check_result(struct claim_run *run, int64_t result)
 
 	run->ret = result;
 	if (is_error(result))
-		snprintf(seen, sizeof(seen), "%s", strerrorname_np((int)-result) ?: "an error");
+		snprintf(seen, sizeof(seen), "%s", error_name((int)-result) ?: "an error");
 	else
 		snprintf(seen, sizeof(seen), "%lld", (long long)result);
 	if (!run->wanted)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/strings.h"
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "lib/buf.h"
@@ -168,7 +169,7 @@ static void wrong_member(struct conform *c, const struct xlat_entry *error,
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
 			buf_addf(&detail, "%s%s: %s: %s", detail.len ? "\n" : "",
-				 rule_descs[i].name, strerrorname_np(rule_descs[i].error),
+				 rule_descs[i].name, error_name(rule_descs[i].error),
 				 rule_descs[i].meaning);
 	set_detail(f, &detail);
 	buf_free(&subject);

@@ -6,8 +6,10 @@
 
 #include "lib/die.h"
 
-/* Limit of trials for pairs, to leave some for larger sets. */
-enum { PAIR_TRIALS = CAUSE_TRIALS / 2 };
+enum {
+	PAIR_TRIALS = CAUSE_TRIALS / 2,	/* limit for pairs, to leave some for larger sets */
+	CHAIN_SETS = 100000,		/* limit of larger sets that the rules are asked about */
+};
 
 /* A change, and what is known of it alone. */
 struct single {
@@ -119,10 +121,14 @@ static void list_singles(struct search *s, const struct change_list *list)
 	qsort(s->singles, s->n, sizeof(*s->singles), by_cost);
 }
 
-/* Return whether a change is worth a trial: an addition only if the rules require it. */
-static bool worth(const struct single *i)
+/*
+ * Return whether a change is worth a trial: an addition only if the rules require it, of a member
+ * that the rule names.
+ */
+static bool worth(const struct search *s, const struct single *i)
 {
-	return i->helps || i->change->how != CHANGE_ADD;
+	return i->change->how != CHANGE_ADD ||
+	       (i->helps && (!s->rule || rules_place(s->rule, change_name(i->change)) >= 0));
 }
 
 static void cause_set(struct cause *out, const struct change *const *set, size_t n)
@@ -159,9 +165,9 @@ static bool gives_up(const struct single *i)
 /* Classes of single changes. */
 enum { LIKELY, GIVING_UP, UNLIKELY };
 
-static int class_of(const struct single *i)
+static int class_of(const struct search *s, const struct single *i)
 {
-	return gives_up(i) ? GIVING_UP : worth(i) ? LIKELY : UNLIKELY;
+	return gives_up(i) ? GIVING_UP : worth(s, i) ? LIKELY : UNLIKELY;
 }
 
 /* Try every change of a class: each result is informative.  Return whether one opens. */
@@ -172,7 +178,7 @@ static bool try_singles(struct search *s, int class)
 	for (size_t i = 0; i < s->n && may_try(s, CAUSE_TRIALS); i++) {
 		struct single *it = &s->singles[i];
 
-		if (class_of(it) != class)
+		if (class_of(s, it) != class)
 			continue;
 		it->error = open_with(s, &it->change, 1);
 		if (it->error)
@@ -200,7 +206,7 @@ static size_t list_pairs(struct search *s, bool sure, struct pair *pairs)
 			    (sure && (gives_up(x) || gives_up(y))))
 				continue;
 			p.opens = !rule_with(s, set, 2);
-			if (p.opens || (!sure && worth(x) && worth(y)))
+			if (p.opens || (!sure && worth(s, x) && worth(s, y)))
 				pairs[n++] = p;
 		}
 	}
@@ -243,31 +249,49 @@ static void cause_set_least(struct search *s, const struct change **set, size_t 
 		cause_set(s->out, set, n);
 }
 
-/* Add changes until the rules predict no refusal, one refusal after the other. */
-static bool follow_rules(struct search *s, bool sure)
-{
+/* Changes chosen so far, and how many sets the rules may still be asked about. */
+struct chain {
 	const struct change *set[CAUSE_CHANGES];
-	const struct rule_desc *rule = s->rule;
-	size_t n = 0;
+	size_t most;		/* limit of changes */
+	bool sure;		/* without changes of the event type */
+	unsigned int left;
+};
 
-	while (n < CAUSE_CHANGES && rule) {
-		size_t i = 0;
-
-		for (; i < s->n; i++) {
-			set[n] = s->singles[i].change;
-			if (!has_place(set, n, set[n]) && !(sure && gives_up(&s->singles[i])) &&
-			    later(rule_with(s, set, n + 1), rule))
-				break;
-		}
-		if (i == s->n || !may_try(s, CAUSE_TRIALS))
+/*
+ * Add changes, the cheapest first, until the rules predict no refusal, one refusal after the
+ * other; where that ends without one, try the next change in place of the last.
+ */
+static bool chain_on(struct search *s, struct chain *c, size_t n, const struct rule_desc *rule)
+{
+	if (!rule) {
+		if (!may_try(s, CAUSE_TRIALS) || open_with(s, c->set, n))
 			return false;
-		rule = rule_with(s, set, ++n);
-		if (!open_with(s, set, n)) {
-			cause_set_least(s, set, n);
+		cause_set_least(s, c->set, n);
+		return true;
+	}
+	for (size_t i = 0; n < c->most && i < s->n && c->left; i++) {
+		const struct rule_desc *next;
+
+		c->set[n] = s->singles[i].change;
+		if (has_place(c->set, n, c->set[n]) || (c->sure && gives_up(&s->singles[i])))
+			continue;
+		c->left--;
+		next = rule_with(s, c->set, n + 1);
+		if (later(next, rule) && chain_on(s, c, n + 1, next))
 			return true;
-		}
 	}
 	return false;
+}
+
+static bool follow_rules(struct search *s, bool sure)
+{
+	struct chain c = { .sure = sure, .left = CHAIN_SETS };
+	bool opens = false;
+
+	/* the smallest set first */
+	for (c.most = 1; s->rule && !opens && c.left && c.most <= CAUSE_CHANGES; c.most++)
+		opens = chain_on(s, &c, 0, s->rule);
+	return opens;
 }
 
 /* Change everything, then undo one change after the other. */

@@ -154,7 +154,7 @@ static void dump_call_add_result(struct json_object *o, const struct call *c)
 	const char *name;
 
 	if (c->failed) {
-		name = strerrorname_np((int)c->ret);
+		name = error_name((int)c->ret);
 		dump_add_int(o, "ret", -1);
 		dump_add_int(o, "errno", c->ret);
 		if (name)

@@ -8,6 +8,7 @@
 
 #include "abi/call_decode.h"
 #include "abi/ioctl.h"
+#include "abi/strings.h"
 #include "dump/normal_sink.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -182,7 +183,7 @@ static void normal_add_result(struct normal_sink *s, const struct call *c)
 
 	buf_reset(text);
 	if (c->failed) {
-		error = strerrorname_np((int)c->ret);
+		error = error_name((int)c->ret);
 		if (error)
 			buf_adds(text, error);
 		else

@@ -5,6 +5,7 @@
 
 #include "abi/attr_text.h"
 #include "abi/rules.h"
+#include "abi/strings.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/attr_trigger.h"
@@ -42,7 +43,7 @@ static void call_result(const struct call_prose *c, struct prose *p)
 		return;
 	prose_para(p);
 	if (c->error)
-		prose_addf(p, "The call failed: %s.", strerror(c->error));
+		prose_addf(p, "The call failed: %s.", error_meaning(c->error));
 	else
 		prose_adds(p, "The call succeeded.");
 	if (c->injected)
@@ -59,8 +60,8 @@ static void call_refusal(const struct call_prose *c, struct prose *p)
 	if (!c->refused_by)
 		return;
 	prose_para(p);
-	prose_addf(p, "This kernel would refuse it with %s (%s)", strerrorname_np(c->error),
-		   strerror(c->error));
+	prose_addf(p, "This kernel would refuse it with %s (%s)", error_name(c->error),
+		   error_meaning(c->error));
 	if (c->assumed)
 		rules_assumption_text(&p->text);
 	prose_addf(p, ", by rule %s: %s. pevtrace why", c->refused_by->name,

@@ -174,6 +174,7 @@ void entry_manual_of_table(struct prose *p, const struct xlat *x)
 		{ "linux/fs.h", "readv(2)" }, { "signal.h", "sigaction(2)" },
 		{ "sys/ptrace.h", "ptrace(2)" }, { "time.h", "clock_getres(2)" },
 		{ "linux/close_range.h", "close_range(2)" }, { "linux/bpf.h", "bpf(2)" },
+		{ "linux/errno.h", "errno(3)" },
 	};
 
 	for (size_t i = 0; x->header && i < sizeof(pages) / sizeof(*pages); i++)

@@ -5,6 +5,7 @@
 
 #include "abi/layout.h"
 #include "abi/need.h"
+#include "abi/strings.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "lib/die.h"
@@ -170,7 +171,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	prose_adds(p, ": failed with ");
 	e = xlat_find(&xlat_perf_open_errno, (uint64_t)run->attempt->error);
 	if (e)
-		prose_addf(p, "%s (%s)", e->name, strerror(run->attempt->error));
+		prose_addf(p, "%s (%s)", e->name, error_meaning(run->attempt->error));
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");

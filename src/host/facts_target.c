@@ -265,7 +265,26 @@ static enum fact has_pages(const char *path)
 		    fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
 }
 
-static void find_path(uint64_t addr, struct rule_path *p)
+static void note_map(void *ctx, uint64_t start, uint64_t end)
+{
+	(void)start;
+	(void)end;
+	*(bool *)ctx = true;
+}
+
+/* Return whether the task has mapped the file; what others have mapped is not looked for. */
+static enum fact has_mapped(int32_t pid, const char *path)
+{
+	char real[PATH_MAX];
+	bool found = false;
+
+	if (pid < 0 || !realpath(path, real))
+		return FACT_UNKNOWN;
+	proc_each_map(pid ? pid : getpid(), real, note_map, &found);
+	return fact_of(found);
+}
+
+static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 {
 	char path[PATH_MAX];
 	size_t len = read_string(addr, path, sizeof(path));
@@ -283,6 +302,7 @@ static void find_path(uint64_t addr, struct rule_path *p)
 	p->regular = fact_of(S_ISREG(st.st_mode));
 	p->pages = has_pages(path);
 	p->size = (uint64_t)st.st_size;
+	p->mapped = has_mapped(pid, path);
 }
 
 void facts_target(struct facts *f, const struct rule_ask *ask)
@@ -304,5 +324,6 @@ void facts_target(struct facts *f, const struct rule_ask *ask)
 				host_has_tracepoints(f->host) ? FACT_NO : FACT_UNKNOWN;
 	}
 	if (pmu && !strcmp(pmu->name, "uprobe"))
-		find_path(target_member(ask, ATTR_UPROBE_PATH), &t->path);
+		find_path(target_member(ask, ATTR_UPROBE_PATH),
+			  ask->flags & PERF_FLAG_PID_CGROUP ? -1 : ask->pid, &t->path);
 }

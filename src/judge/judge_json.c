@@ -2,6 +2,7 @@
 /* Calls, rules and outcomes as JSON. */
 #include <string.h>
 
+#include "abi/strings.h"
 #include "judge/judge_show.h"
 #include "abi/call_decode.h"
 #include "dump/dump_line.h"
@@ -12,7 +13,7 @@ void show_json_outcome(const struct show *s, int error)
 {
 	const struct json_sink *j = &s->out->object;
 	struct json_object *o = j->level[j->depth].object;
-	const char *name = error ? strerrorname_np(error) : NULL;
+	const char *name = error ? error_name(error) : NULL;
 
 	dump_add_bool(o, "opens", !error);
 	if (error)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "abi/strings.h"
 #include "judge/judge.h"
 #include "cli/input.h"
 #include "host/descriptors.h"
@@ -173,7 +174,7 @@ static int judge_elided(const struct attr_text_call *text)
 	     "judged; use pevtrace or strace -v, which leave nothing out",
 	     !text->returned ? "" : text->error ? ", of a call that failed with " :
 						 ", of a call that succeeded",
-	     text->returned && text->error ? strerrorname_np(text->error) : "");
+	     text->returned && text->error ? error_name(text->error) : "");
 	return EXIT_TROUBLE;
 }
 

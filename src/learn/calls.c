@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/strings.h"
 #include "drive/writer.h"
 #include "abi/layout_emit.h"
 #include "host/event_syntax.h"
@@ -190,7 +191,7 @@ bool learn_map(struct learn *l, int fd, size_t pages)
 	ring.at = own_call_map(&l->own_session.own_calls, fd, length, true, &error);
 	if (!ring.at)
 		return learn_fail(l, "cannot map the ring: %s; raise ulimit -l or "
-				  "kernel.perf_event_mlock_kb", strerrorname_np(error));
+				  "kernel.perf_event_mlock_kb", error_name(error));
 	stream_add(&l->stream, &ring);
 	return true;
 }

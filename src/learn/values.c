@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/strings.h"
 #include "host/pmu.h"
 #include "host/rights.h"
 #include "learn/learn.h"
@@ -48,7 +49,7 @@ void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 
 const char *learn_error(int64_t result)
 {
-	const char *name = strerrorname_np((int)-result);
+	const char *name = error_name((int)-result);
 
 	return name ? name : "an error";
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abi/strings.h"
 #include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
@@ -106,7 +107,7 @@ static void add_advice(struct buf *out, int error, bool system, const struct rul
 void refusal_open(const char *event, int error, bool system, const struct reason *r)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
-	const char *name = strerrorname_np(error);
+	const char *name = error_name(error);
 	struct buf text = { 0 };
 	bool gate = refusal_add_gate(&text, error);
 

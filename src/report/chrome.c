@@ -232,7 +232,7 @@ static void add_call_result(struct json_object *args, const struct call *c)
 	const char *name;
 
 	if (c->failed) {
-		name = strerrorname_np((int)c->ret);
+		name = error_name((int)c->ret);
 		dump_add_int(args, "ret", -1);
 		if (name)
 			dump_add_string(args, "error", name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/strings.h"
 #include "lib/die.h"
 #include "lib/hash.h"
 #include "lib/scan_text.h"
@@ -104,7 +105,7 @@ static void add_errors(const struct report *r, struct buf *out)
 	buf_adds(out, "\"errors\":{");
 	for (size_t i = 0; i < r->nrows; i++) {
 		int error = r->rows[i].error;
-		const char *name = error ? strerrorname_np(error) : NULL;
+		const char *name = error ? error_name(error) : NULL;
 
 		if (!name || map_set(&seen, (uint64_t)error, &seen))
 			continue;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/strings.h"
 #include "lib/die.h"
 #include "model/attempt.h"
 #include "model/event_name.h"
@@ -208,7 +209,7 @@ static void add_failure_row(const struct report *r, const struct report_failure 
 	model_attempts(r->model, &attempts);
 	a = &attempts[f->attempt];
 	event_name(a->attr, a->attr_len, r->names, &name);
-	error = strerrorname_np(a->error);
+	error = error_name(a->error);
 	buf_adds(out, "<tr><th scope=\"row\"><code>");
 	html_add(out, buf_str(&name));
 	buf_adds(out, "</code>");

@@ -13,6 +13,7 @@
 #include "trace/remote.h"
 #include "trace/remote_read_timeout.h"
 #include "trace/task.h"
+#include "xlat/constants.h"
 
 #ifdef __x86_64__
 
@@ -123,7 +124,6 @@ void conceal_refuse(const struct tracer *t, const struct task *task,
 
 bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit)
 {
-	enum { ERESTARTNOHAND = 514 }; /* linux/errno.h: restart if no handler runs */
 	struct user_regs_struct regs;
 	const struct arch *arch;
 	long nr;
@@ -135,7 +135,7 @@ bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit)
 		return false;
 	nr = (long)(regs.orig_rax & ~arch->nr_bit);
 	return (nr_is_interruptible(&t->nrs, arch, nr) || nr_may_time_out(&t->nrs, arch, nr)) &&
-	       !ptrace_do(PTRACE_POKEUSR, task->tid, RESULT_AT, (uintptr_t)-ERESTARTNOHAND);
+	       !ptrace_do(PTRACE_POKEUSR, task->tid, RESULT_AT, (uintptr_t)-(int64_t)ABI_ERESTARTNOHAND);
 }
 
 #else

@@ -411,8 +411,8 @@ bool decode_one_error(struct decode_one *d)
 
 	if (!errno_of(d->error, &v))
 		return false;
-	name = strerrorname_np((int)v);
-	text = strerrordesc_np((int)v);
+	name = error_name((int)v);
+	text = error_meaning((int)v);
 	e = xlat_find(&xlat_perf_open_errno, v);
 	showing_begin(&d->out, true);
 	s = d->out.sink;
@@ -422,7 +422,7 @@ bool decode_one_error(struct decode_one *d)
 	s->ops->uint(s, "errno", v);
 	if (text)
 		s->ops->note(s, "text", text);
-	if (e)
+	if (e && e->meaning != text)
 		s->ops->note(s, "perf_event_open", e->meaning);
 	showing_end(&d->out);
 	return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "abi/strings.h"
 #include "cmd/cmd.h"
 #include "drive/trial.h"
 #include "host/descriptors.h"
@@ -110,7 +111,7 @@ static void features_blocked(struct features *fs)
 	struct buf why = { 0 };
 
 	buf_addf(&why, "blocked: every call fails before it reaches perf, with %s",
-		 strerrorname_np(fs->gate));
+		 error_name(fs->gate));
 	for (size_t i = 0; i < fs->n; i++)
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
 	buf_free(&why);
@@ -164,7 +165,7 @@ static int features_run(void *state, const struct verb_args *args)
 	tried = features_try_all(fs);
 	if (fs->ran_out)
 		warn("descriptors ran out (%s): refusals with that error are no results; see "
-		     "ulimit -n and fs.file-max", strerrorname_np(fs->ran_out));
+		     "ulimit -n and fs.file-max", error_name(fs->ran_out));
 	if (tried)
 		features_show(fs);
 	for (size_t i = 0; i < fs->n; i++)

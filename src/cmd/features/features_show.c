@@ -2,6 +2,7 @@
 /* The table of features, as text or as JSON, without what differs from run to run. */
 #include <string.h>
 
+#include "abi/strings.h"
 #include "cmd/features/features.h"
 #include "dump/dump_line.h"
 #include "xlat/tables.h"
@@ -28,7 +29,7 @@ static bool unknown_here(const struct feature *f)
 
 static void reason(const struct feature *f, struct buf *out)
 {
-	const char *name = f->error ? strerrorname_np(f->error) : NULL;
+	const char *name = f->error ? error_name(f->error) : NULL;
 
 	if (f->error)
 		buf_addf(out, "%s%s%s", name ? name : "an error", f->on ? " on " : "",
@@ -196,7 +197,7 @@ static void json_feature(struct features *fs, const struct feature *f)
 	static const char *const known[] = {
 		[FACT_UNKNOWN] = "unclear", [FACT_NO] = "no", [FACT_YES] = "yes",
 	};
-	const char *name = f->error ? strerrorname_np(f->error) : NULL;
+	const char *name = f->error ? error_name(f->error) : NULL;
 	struct sink *k;
 
 	showing_begin(&fs->out, false);

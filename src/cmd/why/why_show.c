@@ -50,8 +50,10 @@ static void make_call(const struct telling *t, const struct change_call *from,
 		.layout = &layout_perf_event_attr, .bytes = from->attr, .len = from->ask.len,
 		.names = &t->show.machine->names,
 	};
+	uint8_t attr[CHANGE_ATTR_MAX];
+	const uint8_t *was;
 	const struct field *f;
-	size_t at = 0;
+	size_t at = 0, was_len;
 
 	*to = (struct call){
 		.desc = given->desc, .arch = given->arch, .before = given, .returned = true,
@@ -61,20 +63,27 @@ static void make_call(const struct telling *t, const struct change_call *from,
 	to->args[2] = (uint64_t)(int64_t)from->ask.cpu;
 	to->args[3] = (uint64_t)(int64_t)from->ask.group_fd;
 	to->args[4] = from->ask.flags;
-	call_add_capture(to, AT_SYSCALL_ENTER, to->args[0], (uint32_t)from->ask.len, from->attr,
-			 (uint32_t)from->ask.len);
+	memcpy(attr, from->attr, sizeof(attr));
+	was = call_bytes(given, AT_SYSCALL_ENTER, given->args[0], JUDGE_ATTR_MAX, &was_len);
 	/* judge_call_prepare() let them point to memory of pevtrace */
 	while ((f = layout_next(&w, &at))) {
 		const char *text = (const char *)(uintptr_t)field_get(f, w.bytes, w.len);
 
 		if (f->kind != FIELD_STRING || !text)
 			continue;
-		for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++)
-			if (text == t->c->strings[i].data || text == t->r->exe)
-				call_add_capture(to, AT_SYSCALL_ENTER, (uintptr_t)text,
-						 (uint32_t)strlen(text) + 1, text,
-						 (uint32_t)strlen(text) + 1);
+		for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++) {
+			if (text != t->c->strings[i].data && text != t->r->exe)
+				continue;
+			/* an unchanged one keeps its address */
+			if (text != t->r->exe && was)
+				field_set(f, field_get(f, was, was_len), attr);
+			call_add_capture(to, AT_SYSCALL_ENTER, field_get(f, attr, w.len),
+					 (uint32_t)strlen(text) + 1, text,
+					 (uint32_t)strlen(text) + 1);
+		}
 	}
+	call_add_capture(to, AT_SYSCALL_ENTER, to->args[0], (uint32_t)from->ask.len, attr,
+			 (uint32_t)from->ask.len);
 }
 
 /* Write the changed members and arguments with their new values. */
