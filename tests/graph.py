@@ -4,17 +4,19 @@
 which ring, how it was started, what was tried before.  Held against
 
   the calls of the same run	by a second reading of them, done here
-  the programs' own words	tests/targets/{passfd,passorder,sigtrapbp,reuse}
+  the programs' own words	tests/targets/{passfd,passorder,passunseen,sigtrapbp,reuse}
   perf script, perf evlist	of the perf.data written in the run
 
 and -y's names on descriptors that come to stand for other events.
 """
 
 import collections
+import ctypes
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -365,6 +367,69 @@ def test_passed_order(tap):
 						       run.summary.lines
 			tap.ok(not why, name + ": each is the event that came", why)
 
+def test_passed_unseen(tap, tmp):
+	"""An event that came by a call that is not followed is known at its first use."""
+	if rp.missing("passunseen"):
+		tap.skip("descriptors that came unseen", rp.missing("passunseen"))
+		return
+	for how, first, options in sp.sample([(h, f, o) for h in ("mmsg", "getfd", "uring")
+					      for f in ("ioctl", "mmap")
+					      for o in ([], ["--no-seccomp"])], 3):
+		name = " ".join(["an event came by", how + ",", "first used by", first] + options)
+		dump = os.path.join(tmp, "unseen.json")
+		run = rp.Run(["--summary", "--json=" + dump] + options,
+			     [rp.target("passunseen"), how, first])
+		if not usable(tap, name, run):
+			continue
+		receiver, fd, id = [int(w) for w in words(run.out)["child"]]
+		e = run.summary.by_id(id)
+		rings = list(run.summary.rings.values())
+		named = [c for c in run.calls if c.pid == receiver and
+			 c.name in ("ioctl", "read", "close") and
+			 number_of(c.arg(0)) == (fd, "page-faults:u")]
+		tap.ok(e and e.opener != receiver and e.start == "enabled by ioctl" and
+		       e.reads == 1 and e.closed and len(run.summary.events) == 1 and
+		       [(r.event, r.pid) for r in rings] == [(e.number, receiver)] and
+		       len(named) == 4, name, [c.line for c in run.calls] + run.summary.lines)
+		told = subprocess.run([rp.PEVTRACE, "decode", "-y", "-s", "4096", "--summary", dump],
+				      text=True, stdout=subprocess.PIPE).stdout
+		tap.ok("\n".join(run.summary.lines).strip() in told and
+		       "read(%d<page-faults:u>" % fd in told, name + ": so does a dump tell", [told])
+
+# Load the call's number; if it is pidfd_getfd's, fail with EPERM, else allow.
+NO_GETFD = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 438,
+		       6, 0, 0, 0x50001, 6, 0, 0, 0x7fff0000)
+
+def refuse_getfd():
+	"""Install that filter (PR_SET_SECCOMP, SECCOMP_MODE_FILTER)."""
+	libc = ctypes.CDLL(None)
+	code = ctypes.create_string_buffer(NO_GETFD, len(NO_GETFD))
+	prog = ctypes.create_string_buffer(
+		struct.pack("HxxxxxxP", len(NO_GETFD) // 8, ctypes.addressof(code)))
+	if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, prog, 0, 0):
+		os._exit(77)
+
+def test_passed_no_copy(tap):
+	"""Where no descriptor can be borrowed, an event that is never received labels no other
+	descriptor: /dev/zero, which passorder receives first and reads."""
+	name = "descriptors in another order, without pidfd_getfd"
+	if rp.missing("passorder"):
+		tap.skip(name, rp.missing("passorder"))
+		return
+	for options in [], ["--no-seccomp"]:
+		r = subprocess.run([rp.PEVTRACE, "-y", "--summary"] + options +
+				   [rp.target("passorder"), "later"], text=True,
+				   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+				   preexec_fn=refuse_getfd)
+		if r.returncode == 77:
+			tap.skip(name, "no seccomp filter, or no event")
+			continue
+		said = r.stdout.split()
+		tap.ok(r.returncode == 0 and "\n       read " not in r.stderr and
+		       "read(%s" % said[2] not in r.stderr and
+		       "ioctl(%s<" % said[3] in r.stderr, " ".join([name] + options),
+		       [r.stdout] + r.stderr.split("\n"))
+
 def test_clock(tap):
 	"""The period of a clock is a time."""
 	for event, words in (("cpu-clock:u,sample_period=3000000", "every 3000000 ns"),
@@ -625,6 +690,8 @@ def test_undisturbed(tap):
 def own_tests(tap, tmp):
 	return [("passed", lambda: test_passed(tap)),
 		("passorder", lambda: test_passed_order(tap)),
+		("passunseen", lambda: test_passed_unseen(tap, tmp)),
+		("nocopy", lambda: test_passed_no_copy(tap)),
 		("clock", lambda: test_clock(tap)),
 		("sigtrap", lambda: test_sigtrap(tap)),
 		("reuse", lambda: test_reuse(tap)),

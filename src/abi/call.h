@@ -56,7 +56,7 @@ struct call {
 	bool returned;			/* false: the task died or exec'd inside */
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */
-	bool no_event;			/* an open whose result is no descriptor of an event */
+	bool no_event;			/* an open or receive that got no descriptor of an event */
 	bool shown;			/* set by the tracer: the call is printed */
 	const struct call *before;	/* the call that this one modifies, or NULL */
 	struct inject inject;

@@ -274,6 +274,15 @@ static void note_ptrace(struct live *l, const struct call *c)
 }
 
 /* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
+static void live_identify(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e)
+{
+	struct live *l = ctx;
+	uint64_t id = look_id(pid, tid, fd);
+
+	if (id)
+		session_learnt_id(&l->session, e, id);
+}
+
 static void learn_sent_ids(struct live *l, const struct call *c)
 {
 	int fds[CALL_MAX_PASSED];
@@ -281,10 +290,9 @@ static void learn_sent_ids(struct live *l, const struct call *c)
 
 	for (size_t i = 0; i < n; i++) {
 		struct event *e = model_event(l->session.model, c->tid, fds[i]);
-		uint64_t id = e && !e->id ? look_id(c->pid, c->tid, fds[i]) : 0;
 
-		if (id)
-			session_learnt_id(&l->session, e, id);
+		if (e && !e->id)
+			live_identify(l, c->pid, c->tid, fds[i], e);
 	}
 }
 
@@ -312,6 +320,10 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
 		return true;
 	e = id ? model_event_by_id(m, id) : NULL;
+	if (id && !e) {
+		model_each_unidentified(m, live_identify, l);
+		e = model_event_by_id(m, id);
+	}
 	if (!e || model_event(m, c->tid, fd) != e)
 		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
 	if (e && id && !e->id)
@@ -321,8 +333,21 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 	return e;
 }
 
+/*
+ * Return whether it may map a ring buffer, by its size: one page and 2^n, or one for the
+ * control page only.  So that most mappings of shared files cost nothing more.
+ */
+static bool may_map_ring(const struct live *l, const struct call *c)
+{
+	uint64_t page = l->machine.names.page_size, pages = (call_word(c, 1) + page - 1) / page;
+
+	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+	       c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&
+	       !((pages - 1) & (pages - 2));
+}
+
 /* Return the descriptor that the call uses as an event's, or -1. */
-static int event_fd_of(const struct call *c)
+static int event_fd_of(const struct live *l, const struct call *c)
 {
 	struct bpf_command b;
 
@@ -332,8 +357,7 @@ static int event_fd_of(const struct call *c)
 	case CLASS_BPF:
 		return bpf_command(c, &b) && b.attach_type == ABI_BPF_PERF_EVENT ? b.fd : -1;
 	case CLASS_MEMORY:
-		return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
-		       c->args[3] & MAP_SHARED ? call_int(c, 4) : -1;
+		return may_map_ring(l, c) ? call_int(c, 4) : -1;
 	case CLASS_READ:
 		return call_int(c, 0);
 	default:
@@ -344,7 +368,7 @@ static int event_fd_of(const struct call *c)
 /* Add an event of which no open or receive was seen, at its first call. */
 static void adopt_used(struct live *l, const struct call *c)
 {
-	int fd = event_fd_of(c);
+	int fd = event_fd_of(l, c);
 
 	if (fd >= 0 && !model_event(l->session.model, c->tid, fd))
 		live_adopt_fd(l, c, fd, false);
@@ -443,14 +467,29 @@ static bool is_made_up(const struct call *c)
 		strcmp(link, PROC_EVENT_LINK));
 }
 
+/* Return whether a message passed descriptors, and certainly none of an event. */
+static bool received_others(const struct call *c)
+{
+	char link[sizeof(PROC_EVENT_LINK) + 1];
+	int fds[CALL_MAX_PASSED];
+	size_t n = c->failed || c->inject.injected || c->desc->id != CALL_RECVMSG ? 0 :
+		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+
+	for (size_t i = 0; i < n; i++)
+		if (!proc_fd_link(c->tid, fds[i], link, sizeof(link)) ||
+		    !strcmp(link, PROC_EVENT_LINK))
+			return false;
+	return n;
+}
+
 static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
 
-	c->no_event = is_made_up(c);
 	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
+	c->no_event = is_made_up(c) || received_others(c);
 	if (c->desc->id == CALL_RECVMSG && !adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);
@@ -519,6 +558,7 @@ static void live_on_tick(void *ctx)
 	struct live *l = ctx;
 
 	session_tick(&l->session, clock_ns());
+	model_forget_messages(l->session.model, clock_ns());
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }

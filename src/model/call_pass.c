@@ -7,6 +7,29 @@
 #include "model/calls.h"
 #include "xlat/constants.h"
 
+/* What is sent and not received soon was received unseen, or never will be. */
+#define TRANSIT_NS (10 * 1000000000ULL)
+enum { TRANSIT_MESSAGES = 1024 };
+
+/* Remove the message at *at from those in transit. */
+static void message_drop(struct model *m, struct message **at)
+{
+	struct message *msg = *at;
+
+	*at = msg->next;
+	m->npassing--;
+	for (size_t i = 0; i < msg->n; i++)
+		if (msg->files[i])
+			file_unref(msg->files[i]);
+	free(msg->files);
+	free(msg);
+}
+
+void model_forget_messages(struct model *m, uint64_t now)
+{
+	while (m->passing && now > TRANSIT_NS && m->passing->sent_ns < now - TRANSIT_NS)
+		message_drop(m, &m->passing);
+}
 
 void model_sent(struct model *m, struct task *t, const struct call *c)
 {
@@ -18,7 +41,10 @@ void model_sent(struct model *m, struct task *t, const struct call *c)
 		events += fdtab_event(t->files, fds[i]) != NULL;
 	if (!events)
 		return;
+	if (m->npassing == TRANSIT_MESSAGES)
+		message_drop(m, &m->passing);
 	msg = xcalloc(1, sizeof(*msg));
+	msg->sent_ns = c->enter_ns;
 	msg->n = n;
 	msg->files = xcalloc(n, sizeof(struct file *));
 	for (size_t i = 0; i < n; i++)
@@ -27,6 +53,7 @@ void model_sent(struct model *m, struct task *t, const struct call *c)
 	while (*last)
 		last = &(*last)->next;
 	*last = msg;
+	m->npassing++;
 }
 
 /*
@@ -58,20 +85,20 @@ void model_received(struct model *m, struct task *t, const struct call *c)
 	int fds[CALL_MAX_PASSED];
 	size_t n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 
+	/* none is an event: forget what these numbers were, if their close was not seen */
+	for (size_t i = 0; c->no_event && i < n; i++)
+		fdtab_close(t->files, fds[i]);
+	if (c->no_event)
+		return;
+	model_forget_messages(m, c->exit_ns);
 	while (n && *at && !is_received(*at, t, fds, n))
 		at = &(*at)->next;
 	msg = *at;
 	if (!n || !msg)
 		return;
-	*at = msg->next;
-	for (size_t i = 0; i < msg->n; i++) {
-		if (!msg->files[i])
-			continue;
-		if (i < n && !fdtab_event(t->files, fds[i]))
+	for (size_t i = 0; i < msg->n && i < n; i++)
+		if (msg->files[i] && !fdtab_event(t->files, fds[i]))
 			fdtab_set(t->files, fds[i], msg->files[i],
 				  c->args[2] & ABI_MSG_CMSG_CLOEXEC);
-		file_unref(msg->files[i]);
-	}
-	free(msg->files);
-	free(msg);
+	message_drop(m, at);
 }

@@ -177,6 +177,7 @@ bool model_concerns(struct model *m, const struct call *c)
 {
 	const struct task *t = model_task(m, c->tid);
 
+	model_forget_messages(m, c->enter_ns);
 	if (!t)
 		return c->desc->class == CLASS_OPEN;
 	switch (c->desc->class) {

@@ -41,15 +41,6 @@ static void info_free(struct task_info *info)
 	free(info);
 }
 
-static void message_free(struct message *msg)
-{
-	for (size_t i = 0; i < msg->n; i++)
-		if (msg->files[i])
-			file_unref(msg->files[i]);
-	free(msg->files);
-	free(msg);
-}
-
 void model_free(struct model *m)
 {
 	struct map_slot *slot;
@@ -63,12 +54,7 @@ void model_free(struct model *m)
 		info_free(m->tasks_seen.items[i]);
 	for (size_t i = 0; i < m->rings.n; i++)
 		ring_unref(m->rings.items[i]);
-	while (m->passing) {
-		struct message *next = m->passing->next;
-
-		message_free(m->passing);
-		m->passing = next;
-	}
+	model_forget_messages(m, UINT64_MAX);
 	for (size_t i = 0; i < m->events.n; i++)
 		event_redirect(m->events.items[i], NULL);
 	for (size_t i = 0; i < m->events.n; i++)
@@ -303,6 +289,35 @@ void model_each_holder(struct model *m,
 
 		if (t->tid == t->pid && t->space->nrings)
 			hook(ctx, t->tid, t->pid);
+	}
+}
+
+struct unidentified {
+	void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e);
+	void *ctx;
+	const struct task *task;
+};
+
+static void unidentified_fd(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	const struct unidentified *u = ctx;
+
+	(void)cloexec;
+	if (!e->id)
+		u->hook(u->ctx, u->task->pid, u->task->tid, fd, e);
+}
+
+void model_each_unidentified(struct model *m,
+			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
+			     void *ctx)
+{
+	struct unidentified u = { .hook = hook, .ctx = ctx };
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&m->tasks, &at))) {
+		u.task = slot->value;
+		fdtab_each_event(u.task->files, unidentified_fd, &u);
 	}
 }
 

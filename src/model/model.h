@@ -207,6 +207,9 @@ bool model_holds(const struct model *m, pid_t tid);
 /* Return whether descriptors of events are in transit through a socket. */
 bool model_passing(const struct model *m);
 
+/* Forget what was sent more than ten seconds before now (ns) and not received. */
+void model_forget_messages(struct model *m, uint64_t now);
+
 /* Return whether the task holds an event or is measured by one. */
 bool model_involved(const struct model *m, pid_t tid);
 
@@ -281,6 +284,11 @@ void model_each_holder(struct model *m,
 void model_each_fd(struct model *m, pid_t tid,
 		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
 		   void *ctx);
+
+/* Call hook for each descriptor of an event whose kernel id is unknown; it may set the id. */
+void model_each_unidentified(struct model *m,
+			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
+			     void *ctx);
 
 /* Call hook for each mapping of ring buffers and AUX areas that tid's process has. */
 void model_each_mapping(struct model *m, pid_t tid,

@@ -25,6 +25,7 @@ struct task {
 /* Files in a sent message; NULL for files that are not perf's. */
 struct message {
 	struct message *next;
+	uint64_t sent_ns;
 	size_t n;
 	struct file **files;
 };
@@ -46,6 +47,7 @@ struct model {
 	struct map attrs;	/* hash of an attr to struct attr_kept (attr_keep.c) */
 	struct map name_counts;	/* hash of an event's name to the number of events */
 	struct message *passing; /* sent and not yet received, oldest first */
+	size_t npassing;
 	/* with keep */
 	struct list events, rings, tasks_seen;
 	struct attempt *attempts;

@@ -275,6 +275,98 @@ static void test_polls(void **state)
 	assert_false(call(100, "epoll_wait", 0, 4, 0, 1, 0, 0));
 }
 
+/* Pass one descriptor: sendmsg, or recvmsg if the call returns; time in seconds. */
+static bool pass(const char *what, pid_t tid, int32_t fd, unsigned int seconds, bool no_event)
+{
+	struct call c = {
+		.desc = call_by_name(what), .arch = &arch_x86_64, .tid = tid, .returned = true,
+		.ret = 1, .args = { 4, 0x1000 }, .enter_ns = seconds * 1000000000ULL,
+		.no_event = no_event,
+	};
+	bool sends = c.desc->id == CALL_SENDMSG, concerns;
+	enum call_phase phase = sends ? AT_SYSCALL_ENTER : AT_SYSCALL_EXIT;
+	const uint64_t msg[7] = { 0, 0, 0, 0, 0x2000, 24, 0 };
+	const uint32_t control[6] = { 20, 0, 1, 1, (uint32_t)fd, 0 };
+
+	call_add_capture(&c, phase, 0x1000, sizeof(msg), msg, sizeof(msg));
+	call_add_capture(&c, phase, 0x2000, sizeof(control), control, sizeof(control));
+	concerns = model_concerns(m, &c);
+	model_enter(m, &c);
+	model_exit(m, &c);
+	call_free(&c);
+	return concerns;
+}
+
+/* A sent event is followed to its receiver, but not forever, and labels no other file. */
+static void test_transit(void **state)
+{
+	(void)state;
+	born(200, 200, 0, false);
+	open_event(100, 5, 0, 0, -1, 0);
+	assert_true(pass("sendmsg", 100, 5, 1, false));
+	assert_true(model_passing(m));
+	assert_true(pass("recvmsg", 200, 7, 2, true));	/* of another socket */
+	assert_null(name(200, 7));
+	assert_true(pass("recvmsg", 200, 7, 3, false));
+	assert_non_null(name(200, 7));
+	assert_false(model_passing(m));
+
+	/* another file has the number: its close was not seen */
+	assert_true(pass("sendmsg", 100, 5, 4, false));
+	assert_true(pass("recvmsg", 200, 7, 5, true));
+	assert_null(name(200, 7));
+
+	/* never received */
+	assert_false(pass("recvmsg", 200, 8, 60, false));
+	assert_null(name(200, 8));
+	assert_false(model_passing(m));
+	for (int i = 0; i < 5000; i++)
+		pass("sendmsg", 100, 5, 61, false);
+	for (int i = 0; i < 5000 && model_passing(m); i++)
+		pass("recvmsg", 200, 8 + i, 62, false);
+	assert_non_null(name(200, 8));
+	assert_null(name(200, 8 + 4999)); /* the oldest were forgotten */
+}
+
+/* The program of a link is detached when the last descriptor of the link is closed. */
+static void test_links(void **state)
+{
+	struct call c = {
+		.desc = call_by_name("bpf"), .arch = &arch_x86_64, .tid = 100, .returned = true,
+		.ret = 6, .args = { 28, 0x1000, 16 },
+	};
+	const uint32_t create[4] = { 3, 5, 41, 0 }, other[4] = { 3, 5, 42, 0 };
+	struct event *e;
+
+	(void)state;
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 16, other, 16);
+	assert_false(model_concerns(m, &c));
+	call_reset(&c);
+	open_event(100, 5, 0, 0, -1, 0);
+	e = model_event(m, 100, 5);
+	c = (struct call){
+		.desc = call_by_name("bpf"), .arch = &arch_x86_64, .tid = 100, .returned = true,
+		.ret = 6, .args = { 28, 0x1000, 16 }, .pool = c.pool,
+	};
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 16, create, 16);
+	assert_true(model_concerns(m, &c));
+	model_enter(m, &c);
+	model_exit(m, &c);
+	call_free(&c);
+	assert_int_equal(e->bpf, BPF_LINKED);
+	assert_ptr_equal(model_linked(m, 100, 6), e);
+	assert_true(call(100, "dup", 7, 6, 0, 0, 0, 0));
+	assert_true(call(100, "close", 0, 6, 0, 0, 0, 0));
+	assert_null(model_linked(m, 100, 6));
+	assert_int_equal(e->bpf, BPF_LINKED);
+	assert_true(call(100, "close", 0, 5, 0, 0, 0, 0));
+	assert_false(e->closed);	/* the link keeps it open */
+	assert_true(model_holds(m, 100));
+	assert_true(call(100, "close", 0, 7, 0, 0, 0, 0));
+	assert_true(e->closed);
+	assert_false(model_holds(m, 100));
+}
+
 /* Calls of tasks that nobody told us about must not hurt. */
 static void test_strangers(void **state)
 {
@@ -356,6 +448,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mapped_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_transit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
