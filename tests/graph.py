@@ -659,6 +659,44 @@ def test_undumpable(tap, tmp):
 
 # ---- tracing is not noticed ------------------------------------------------------------------
 
+NAMESPACE = """
+import ctypes, os, struct
+def event(pid):
+	attr = ctypes.create_string_buffer(struct.pack("<IIQQQQQ", 1, 64, 0, 0, 0, 0, 1), 64)
+	nr = {"x86_64": 298, "aarch64": 241, "riscv64": 241}[os.uname().machine]
+	return ctypes.CDLL(None).syscall(nr, attr, pid, -1, -1, ctypes.c_ulong(8))
+r, w = os.pipe()
+outer = int(os.readlink("/proc/self")) # of the mount, which counts in the namespace of the test
+child = os.fork()
+if not child:
+	os.write(w, os.readlink("/proc/self").encode())
+	os.read(0, 1)
+	os._exit(0)
+inner = int(os.read(r, 20))
+print(os.getpid(), outer, child, inner, event(os.getpid()) >= 0, event(child) >= 0)
+"""
+
+def test_namespace(tap, tmp):
+	"""Opens in a PID namespace name the task that has the id there."""
+	if os.getuid():
+		tap.skip("pids of another namespace", "needs root")
+		return
+	dump = os.path.join(tmp, "namespace")
+	for how in ([], ["--no-seccomp"]):
+		r = subprocess.run([rp.PEVTRACE, "-o", dump + ".txt", "--json=" + dump] + how +
+				   ["unshare", "--pid", "--fork", sys.executable, "-c", NAMESPACE],
+				   input="\n", stdout=subprocess.PIPE, universal_newlines=True)
+		me, outer, child, inner, *opened = r.stdout.split()
+		with open(dump) as f:
+			calls = [c for c in map(json.loads, f) if c.get("call") == "perf_event_open" and c["kind"] != "exit"]
+		got = [(str(c["args"]["pid"]), str(c.get("target"))) for c in calls]
+		tap.ok(opened == ["True", "True"] and got == [(me, outer), (child, inner)],
+		       "pids of another namespace" + " ".join([""] + how), [r.stdout, repr(got)])
+		with open(dump + ".txt") as f:
+			text = f.read()
+		tap.ok(", %s /* task %s, as pevtrace sees it */, " % (child, inner) in text,
+		       "the id here is a comment" + " ".join([""] + how), [text])
+
 def test_undisturbed(tap):
 	name = "undisturbed"
 	if rp.missing("undisturbed"):
@@ -696,6 +734,7 @@ def own_tests(tap, tmp):
 		("sigtrap", lambda: test_sigtrap(tap)),
 		("reuse", lambda: test_reuse(tap)),
 		("attach", lambda: test_attach(tap, tmp)),
+		("namespace", lambda: test_namespace(tap, tmp)),
 		("undumpable", lambda: test_undumpable(tap, tmp)),
 		("undisturbed", lambda: test_undisturbed(tap))]
 

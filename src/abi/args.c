@@ -132,6 +132,8 @@ static void emit_event_pid(const struct arg *a, struct sink *s)
 		s->ops->note(s, "words", "calling thread");
 	else if (pid == -1)
 		s->ops->note(s, "words", "every task");
+	else if (a->call->target)
+		sink_notef(s, "words", "task %d, as pevtrace sees it", (int)a->call->target);
 }
 
 static void emit_cpu(const struct arg *a, struct sink *s)

@@ -128,7 +128,7 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ca
 	struct rule_facts then = { k->then, *target };
 	struct rule_facts now = { k->today, *target };
 	struct rule_ask ask = {
-		.attr = attr, .len = len, .pid = call_int(c, 1), .cpu = call_int(c, 2),
+		.attr = attr, .len = len, .pid = call_target(c), .cpu = call_int(c, 2),
 		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &then,
 	};
 	struct rule_verdict old, today;

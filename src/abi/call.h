@@ -48,6 +48,8 @@ struct call {
 	uint64_t nr;
 	uint64_t args[CALL_MAX_ARGS];
 	pid_t tid, pid;			/* as the tracer sees them */
+	/* of an open whose task has another PID namespace: the task to measure, as the tracer sees it */
+	pid_t target;
 	/*
 	 * CLOCK_MONOTONIC: at the syscall-enter-stop, on resuming from it, and at the
 	 * syscall-exit-stop.
@@ -64,6 +66,12 @@ struct call {
 	size_t ncaptures;
 	struct buf pool;
 };
+
+/* Return the pid argument of an open, as the tracer sees that task. */
+static inline pid_t call_target(const struct call *c)
+{
+	return c->target ? c->target : (pid_t)c->args[1];
+}
 
 /* The memory of a task.  read copies up to len bytes and returns how many. */
 struct mem {

@@ -343,7 +343,7 @@ static struct rule_target target_of(const struct model *m, const struct call *c)
 	if (c->desc->id != CALL_PERF_EVENT_OPEN)
 		return t;
 	if (!(c->args[4] & PERF_FLAG_PID_CGROUP))
-		t.task.exists = facts_task_exists(call_int(c, 1));
+		t.task.exists = facts_task_exists(call_target(c));
 	if (model_event(m, c->tid, group_fd))
 		t.group.event = FACT_YES;
 	else if (group_fd < 0)

@@ -48,6 +48,7 @@ struct live {
 	struct looker *looker;	/* NULL: rings are not read */
 	struct map known;	/* tids whose name is known */
 	struct map waiting;	/* tids in a receive that began before an event was sent */
+	pid_t last_target;	/* of an open from another PID namespace */
 	bool saw_perf;		/* a call that concerns perf */
 	bool warned_ptrace;
 	bool warned_rings;
@@ -396,6 +397,20 @@ static bool adopt_received(struct live *l, struct call *c)
 	return true;
 }
 
+/* Translate the pid of an open out of the PID namespace of its caller. */
+static void find_target(struct live *l, struct call *c)
+{
+	pid_t pid = call_int(c, 1), here;
+
+	if (c->desc->id != CALL_PERF_EVENT_OPEN || pid <= 0 || c->args[4] & PERF_FLAG_PID_CGROUP)
+		return;
+	here = proc_pid_here(c->tid, pid, l->last_target);
+	if (here == pid)
+		return;
+	c->target = here;
+	l->last_target = here;
+}
+
 static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
@@ -408,6 +423,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	adopt_used(l, c);
+	find_target(l, c);
 	concerns = model_concerns(s->model, c);
 	l->saw_perf |= concerns;
 	c->shown = session_shows(s, c);

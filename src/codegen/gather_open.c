@@ -198,7 +198,7 @@ void gather_open(struct gather *g)
 	if (c->args[4] & PERF_FLAG_PID_CGROUP)
 		target_cgroup(g, call_int(c, 1), &call);
 	else
-		target_write(g, call_int(c, 1), &call);
+		target_write(g, call_target(c), &call);
 	buf_adds(&call, ", ");
 	c_mark(&call, MARK_NUMBER, call_int(c, 2));
 	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));

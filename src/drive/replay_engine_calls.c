@@ -68,7 +68,7 @@ static uint64_t out_buffer(struct replay_engine *r, const struct call *c, unsign
 
 static pid_t measured_pid(struct replay_engine *r, const struct call *c)
 {
-	pid_t pid = call_int(c, 1);
+	pid_t pid = call_target(c);
 
 	if (pid < 0)
 		return pid;
@@ -114,7 +114,7 @@ static struct replayed replay_open(struct replay_engine *r, const struct call *c
 {
 	const char *why;
 	int group = replay_engine_own_fd(r, c, call_int(c, 3), &why);
-	pid_t pid = call_int(c, 1), own;
+	pid_t pid = call_target(c), own;
 
 	if (why)
 		return left_out(why);

@@ -55,6 +55,8 @@ void dump_call_beginning(struct json_object *o, const struct call *c,
 	dump_add_string(o, "call", c->desc->name);
 	dump_add_int(o, "tid", c->tid);
 	dump_add_int(o, "pid", c->pid);
+	if (c->target)
+		dump_add_int(o, "target", c->target);
 	dump_add_string(o, "arch", c->arch->name);
 	dump_add_uint(o, "nr", c->nr);
 	for (size_t i = 0; i < call_registers(c); i++)

@@ -160,7 +160,8 @@ static void normal_put_sint(struct sink *sink, const char *key, int64_t v)
 	if (arg && arg->kind == ARG_EVENT_PID && v == -1)
 		buf_adds(text, "every_task");
 	else if (is_pid(s, key))
-		normal_pid_text(s, v, text);
+		normal_pid_text(s, arg && arg->kind == ARG_EVENT_PID ? call_target(s->call) : v,
+				text);
 	else
 		buf_addf(text, "%lld", (long long)v);
 	normal_put_value(sink, key);

@@ -88,6 +88,7 @@ static struct call *reader_begin_call(struct line *l)
 {
 	const char *name = need_string(l, "call"), *arch = need_string(l, "arch");
 	pid_t tid = need_pid(l, "tid");
+	int64_t target;
 	struct call *c;
 
 	if (l->wrong)
@@ -97,6 +98,8 @@ static struct call *reader_begin_call(struct line *l)
 	c->arch = arch_by_name(arch);
 	c->tid = tid;
 	c->pid = need_pid(l, "pid");
+	if (dump_get_int(l->o, "target", &target) && target > 0 && target <= INT32_MAX)
+		c->target = (pid_t)target;
 	c->nr = need_uint(l, "nr");
 	c->enter_ns = need_uint(l, "enter_ns");
 	c->shown = need_bool(l, "shown");

@@ -12,9 +12,9 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-static void call_target(const struct call *c, struct prose *p)
+static void call_measures(const struct call *c, struct prose *p)
 {
-	int32_t pid = call_int(c, 1), cpu = call_int(c, 2), group = call_int(c, 3);
+	int32_t pid = call_target(c), cpu = call_int(c, 2), group = call_int(c, 3);
 
 	prose_item(p);
 	prose_addf(p, "pid=%d, cpu=%d, group_fd=%d: measures ", pid, cpu, group);
@@ -90,7 +90,7 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 	attr_prose_what(a, p);
 	prose_adds(p, ".");
 	if (c->made)
-		call_target(c->call, p);
+		call_measures(c->call, p);
 	attr_prose_event(a, p);
 	attr_items_write(a, deep ? ITEM_DEEP : ITEM_FULL, p);
 	if (open_attr_samples(a)) {

@@ -3,9 +3,12 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/sysfile.h"
@@ -120,6 +123,113 @@ bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/map_files", (int)pid);
 	return access(path, X_OK) != 0;
+}
+
+/* PID namespaces --------------------------------------------------------------------- */
+
+enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and ours */
+
+/* Read the ids of a task, from ours to its own namespace's; return how many. */
+static size_t ids_of(const char *task, int *ids)
+{
+	char path[64], line[512];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", task);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *at = line + 6;
+		int used;
+
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		while (n < DEEPEST && sscanf(at, "%d%n", &ids[n], &used) == 1) {
+			at += used;
+			n++;
+		}
+		break;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Return the inode of the PID namespace that is up levels above that of the task; 0: unknown. */
+static ino_t namespace_of(const char *task, size_t up)
+{
+	char path[64];
+	struct stat st;
+	int fd, parent;
+	bool known;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", task);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (; fd >= 0 && up; up--) {
+		parent = ioctl(fd, NS_GET_PARENT);
+		close(fd);
+		fd = parent;
+	}
+	known = fd >= 0 && !fstat(fd, &st);
+	if (fd >= 0)
+		close(fd);
+	return known ? st.st_ino : 0;
+}
+
+/* Return whether the task has that id in that namespace, on that level. */
+static bool is_called(const char *task, size_t level, ino_t ns, pid_t nspid)
+{
+	int ids[DEEPEST];
+	size_t n = ids_of(task, ids);
+
+	return n > level && ids[level] == nspid && namespace_of(task, n - 1 - level) == ns;
+}
+
+static pid_t find_called(size_t level, ino_t ns, pid_t nspid)
+{
+	DIR *processes = sysfile_dir(AT_FDCWD, "/proc"), *tasks;
+	char path[32], process[16], task[16];
+	const char *name;
+	pid_t found = 0;
+
+	while (processes && !found && (name = sysfile_next(processes))) {
+		if (*name < '1' || *name > '9')
+			continue;
+		snprintf(process, sizeof(process), "%.12s", name);
+		if (is_called(process, level, ns, nspid))
+			found = atoi(process);
+		snprintf(path, sizeof(path), "/proc/%s/task", process);
+		tasks = found ? NULL : sysfile_dir(AT_FDCWD, path);
+		while (tasks && !found && (name = sysfile_next(tasks))) {
+			snprintf(task, sizeof(task), "%.12s", name);
+			if (is_called(task, level, ns, nspid))
+				found = atoi(task);
+		}
+		if (tasks)
+			closedir(tasks);
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+pid_t proc_pid_here(pid_t tid, pid_t nspid, pid_t guess)
+{
+	char task[16];
+	int ids[DEEPEST];
+	ino_t ns;
+	size_t n;
+
+	snprintf(task, sizeof(task), "%d", (int)tid);
+	n = ids_of(task, ids);
+	ns = n > 1 ? namespace_of(task, 0) : 0;
+	if (!ns)
+		return nspid;
+	if (ids[n - 1] == nspid)
+		return tid;
+	snprintf(task, sizeof(task), "%d", (int)guess);
+	return guess && is_called(task, n - 1, ns, nspid) ? guess :
+							     find_called(n - 1, ns, nspid);
 }
 
 bool proc_comm(pid_t tid, char *text, size_t size)

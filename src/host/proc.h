@@ -34,6 +34,13 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
  */
 bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end);
 
+/*
+ * Return the id of the task that tid calls nspid, as its PID namespace counts (pid_namespaces(7)):
+ * nspid itself if that is our namespace too or cannot be told, 0 if there is no such task.
+ * The task guess is looked at first.
+ */
+pid_t proc_pid_here(pid_t tid, pid_t nspid, pid_t guess);
+
 /* Read the task's name (comm) into text; return false on failure. */
 bool proc_comm(pid_t tid, char *text, size_t size);
 

@@ -80,7 +80,7 @@ static void judge_dump_group(struct picking *p, const struct call *c)
 	g->alive = FACT_YES;
 	g->leads = e->leader ? FACT_NO : FACT_YES;
 	g->same_task = target(e->pid, e->flags, e->opener) ==
-		       target(call_int(c, 1), c->args[4], c->tid) ? FACT_YES : FACT_NO;
+		       target(call_target(c), c->args[4], c->tid) ? FACT_YES : FACT_NO;
 	g->same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
 									  FACT_YES;
 	g->ring = e->mapped ? FACT_YES : FACT_NO;

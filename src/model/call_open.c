@@ -92,7 +92,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	e->unread = !event_name_knows(e->attr_len);
 	e->read_format = event_attr(e, ATTR_READ_FORMAT);
 	e->format_known = !e->unread;
-	e->pid = call_int(c, 1);
+	e->pid = call_target(c);
 	e->cpu = call_int(c, 2);
 	e->flags = c->args[4];
 	e->opener = c->tid;
@@ -120,7 +120,7 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 	a = &m->attempts[m->nattempts++];
 	*a = (struct attempt){
 		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
-		.pid = call_int(c, 1), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
+		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .events = m->nevents,
 	};
 	attr = passed_attr(c, &a->attr_len);
