@@ -666,11 +666,13 @@ def event(pid):
 	nr = {"x86_64": 298, "aarch64": 241, "riscv64": 241}[os.uname().machine]
 	return ctypes.CDLL(None).syscall(nr, attr, pid, -1, -1, ctypes.c_ulong(8))
 r, w = os.pipe()
+end, hold = os.pipe()
 outer = int(os.readlink("/proc/self")) # of the mount, which counts in the namespace of the test
 child = os.fork()
 if not child:
 	os.write(w, os.readlink("/proc/self").encode())
-	os.read(0, 1)
+	os.close(hold)
+	os.read(end, 1)
 	os._exit(0)
 inner = int(os.read(r, 20))
 print(os.getpid(), outer, child, inner, event(os.getpid()) >= 0, event(child) >= 0)
@@ -685,7 +687,7 @@ def test_namespace(tap, tmp):
 	for how in ([], ["--no-seccomp"]):
 		r = subprocess.run([rp.PEVTRACE, "-o", dump + ".txt", "--json=" + dump] + how +
 				   ["unshare", "--pid", "--fork", sys.executable, "-c", NAMESPACE],
-				   input="\n", stdout=subprocess.PIPE, universal_newlines=True)
+				   stdout=subprocess.PIPE, universal_newlines=True)
 		me, outer, child, inner, *opened = r.stdout.split()
 		with open(dump) as f:
 			calls = [c for c in map(json.loads, f) if c.get("call") == "perf_event_open" and c["kind"] != "exit"]
