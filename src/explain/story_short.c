@@ -134,7 +134,7 @@ static bool short_rings(const struct story_text *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < n; i++) {
-		data += !rings[i]->aux;
+		data += !rings[i]->aux && rings[i]->end - rings[i]->start > t->s->names->page_size;
 		seen += rings[i]->records;
 	}
 	prose_para(p);

@@ -177,7 +177,7 @@ static ino_t namespace_of(const char *task, size_t up)
 }
 
 /* Return whether the task has that id in that namespace, on that level. */
-static bool is_called(const char *task, size_t level, ino_t ns, pid_t nspid)
+static bool has_nspid(const char *task, size_t level, ino_t ns, pid_t nspid)
 {
 	int ids[DEEPEST];
 	size_t n = ids_of(task, ids);
@@ -185,7 +185,7 @@ static bool is_called(const char *task, size_t level, ino_t ns, pid_t nspid)
 	return n > level && ids[level] == nspid && namespace_of(task, n - 1 - level) == ns;
 }
 
-static pid_t find_called(size_t level, ino_t ns, pid_t nspid)
+static pid_t find_by_nspid(size_t level, ino_t ns, pid_t nspid)
 {
 	DIR *processes = sysfile_dir(AT_FDCWD, "/proc"), *tasks;
 	char path[32], process[16], task[16];
@@ -196,13 +196,13 @@ static pid_t find_called(size_t level, ino_t ns, pid_t nspid)
 		if (*name < '1' || *name > '9')
 			continue;
 		snprintf(process, sizeof(process), "%.12s", name);
-		if (is_called(process, level, ns, nspid))
+		if (has_nspid(process, level, ns, nspid))
 			found = atoi(process);
 		snprintf(path, sizeof(path), "/proc/%s/task", process);
 		tasks = found ? NULL : sysfile_dir(AT_FDCWD, path);
 		while (tasks && !found && (name = sysfile_next(tasks))) {
 			snprintf(task, sizeof(task), "%.12s", name);
-			if (is_called(task, level, ns, nspid))
+			if (has_nspid(task, level, ns, nspid))
 				found = atoi(task);
 		}
 		if (tasks)
@@ -228,8 +228,8 @@ pid_t proc_pid_here(pid_t tid, pid_t nspid, pid_t guess)
 	if (ids[n - 1] == nspid)
 		return tid;
 	snprintf(task, sizeof(task), "%d", (int)guess);
-	return guess && is_called(task, n - 1, ns, nspid) ? guess :
-							     find_called(n - 1, ns, nspid);
+	return guess && has_nspid(task, n - 1, ns, nspid) ? guess :
+							     find_by_nspid(n - 1, ns, nspid);
 }
 
 bool proc_comm(pid_t tid, char *text, size_t size)

@@ -190,6 +190,14 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 	}
 }
 
+/* Round a length up as the kernel does. */
+static uint64_t whole_pages(const struct model *m, uint64_t len)
+{
+	uint64_t page = m->names->page_size;
+
+	return page ? (len + page - 1) / page * page : len;
+}
+
 /*
  * Add a mapping.  An event has one buffer, or shares that of the event that it writes to,
  * until its last mapping is gone (perf_mmap() and perf_mmap_close()).
@@ -197,7 +205,7 @@ static void after_epoll_ctl(struct task *t, const struct call *c)
 static void mapped(struct model *m, struct task *t, struct event *e,
 		   const struct call *c)
 {
-	uint64_t start = (uint64_t)c->ret, end = start + call_word(c, 1);
+	uint64_t start = (uint64_t)c->ret, end = start + whole_pages(m, call_word(c, 1));
 	bool aux = call_word(c, 5) != 0;
 	struct event *owner = e->output && e->output->buffer[0] ? e->output : e;
 	struct ring *first, *r;
@@ -220,7 +228,7 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	space_add(t->space, r);
 }
 
-static void after_mremap(struct task *t, const struct call *c)
+static void after_mremap(const struct model *m, struct task *t, const struct call *c)
 {
 	uint64_t start = call_word(c, 0), onto, end;
 	struct ring *r = space_find(t->space, start, start + call_word(c, 1));
@@ -230,7 +238,7 @@ static void after_mremap(struct task *t, const struct call *c)
 	if (!r)
 		return;
 	r->start = (uint64_t)c->ret;
-	r->end = r->start + call_word(c, 2);
+	r->end = r->start + whole_pages(m, call_word(c, 2));
 }
 
 static void after_memory(struct model *m, struct task *t, const struct call *c)
@@ -239,7 +247,7 @@ static void after_memory(struct model *m, struct task *t, const struct call *c)
 	struct event *e;
 
 	if (c->desc->id == CALL_MREMAP) {
-		after_mremap(t, c);
+		after_mremap(m, t, c);
 		return;
 	}
 	if (model_covers(c, 0, &start, &end))

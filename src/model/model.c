@@ -50,6 +50,9 @@ void model_free(struct model *m)
 		return;
 	while ((slot = map_next(&m->tasks, &at)))
 		model_task_free(slot->value);
+	for (size_t i = 0; i < m->detached.n; i++)
+		model_task_free(m->detached.items[i]);
+	free(m->detached.items);
 	for (size_t i = 0; i < m->tasks_seen.n; i++)
 		info_free(m->tasks_seen.items[i]);
 	for (size_t i = 0; i < m->rings.n; i++)
@@ -129,11 +132,13 @@ void model_comm(struct model *m, pid_t tid, const char *comm)
 		snprintf(t->info->comm, sizeof(t->info->comm), "%s", comm);
 }
 
-void model_gone(struct model *m, pid_t tid)
+void model_gone(struct model *m, pid_t tid, bool detached)
 {
 	struct task *t = map_del(&m->tasks, (uint64_t)tid);
 
-	if (t)
+	if (t && detached)
+		list_add(&m->detached, t);
+	else if (t)
 		model_task_free(t);
 }
 

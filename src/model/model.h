@@ -178,7 +178,11 @@ void model_comm(struct model *m, pid_t tid, const char *comm);
 /* Record an exec of tid's process, called by the thread former. */
 void model_execed(struct model *m, pid_t tid, pid_t former);
 
-void model_gone(struct model *m, pid_t tid);
+/*
+ * Remove a task that ended; or, if it was detached from, that goes on: then what it holds
+ * stays open.
+ */
+void model_gone(struct model *m, pid_t tid, bool detached);
 
 /*
  * Get the i-th range whose mappings the call ends, moves or replaces if it succeeds; return

@@ -50,6 +50,7 @@ struct model {
 	size_t npassing;
 	/* with keep */
 	struct list events, rings, tasks_seen;
+	struct list detached;	/* tasks that hold on to what they have */
 	struct attempt *attempts;
 	size_t nattempts;
 };

@@ -113,7 +113,7 @@ void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
 	if (c)
 		EACH_VIEW(s, abandon, c, how == END_DETACHED, ns);
 	EACH_VIEW(s, gone, tid, ns, how, status, shown);
-	model_gone(s->model, tid);
+	model_gone(s->model, tid, how == END_DETACHED);
 }
 
 /* State from before attach ------------------------------------------------------- */

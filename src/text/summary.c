@@ -323,7 +323,7 @@ void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 		buf_adds(out, "control page only");
 	else
 		buf_addf(out, "%llu KiB", (unsigned long long)((pages - 1) * page / 1024));
-	if (r->overwrite)
+	if (r->overwrite && (r->aux || pages > 1))
 		buf_adds(out, ", overwritten when full");
 }
 

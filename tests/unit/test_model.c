@@ -144,8 +144,46 @@ static void test_fork_and_exec(void **state)
 	call(200, "fcntl", 0, 5, F_SETFD, FD_CLOEXEC, 0, 0);
 	model_execed(m, 200, 200);
 	assert_false(model_holds(m, 200));
-	model_gone(m, 200);
+	model_gone(m, 200, false);
 	assert_null(name(200, 5));
+}
+
+/* What a task holds that was detached from stays open; what one held that ended does not. */
+static void test_detached(void **state)
+{
+	struct event *const *events;
+
+	(void)state;
+	born(200, 200, 0, false);
+	open_event(100, 5, 0, 0, -1, 0);
+	open_event(200, 6, 0, 0, -1, 0);
+	model_gone(m, 100, true);
+	model_gone(m, 200, false);
+	assert_int_equal(model_events(m, &events), 2);
+	assert_false(events[0]->closed);
+	assert_true(events[1]->closed);
+}
+
+/* The kernel rounds the length of a mapping up to whole pages. */
+static void test_mapped_length(void **state)
+{
+	struct ring *const *rings;
+
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	call(100, "mmap", 0x7000000, 0, 0x2001, 3, 1, 5);
+	assert_int_equal(model_rings(m, &rings), 1);
+	assert_int_equal(rings[0]->end - rings[0]->start, 0x3000);
+	/* a running munmap or mmap(MAP_FIXED) keeps others from looking at it */
+	model_enter(m, &(struct call){
+		.desc = call_by_name("munmap"), .arch = &arch_x86_64, .tid = 100,
+		.args = { 0x7002000, 0x1000 },
+	});
+	assert_true(rings[0]->leaving);
+	call(100, "munmap", -22, 0x7002000, 0x1000, 0, 0, 0);
+	assert_false(rings[0]->leaving);
+	assert_true(call(100, "mmap", 0x7000000, 0x7000000, 0x1000, 3, 0x32, -1UL));
+	assert_true(rings[0]->unmapped);
 }
 
 static void test_unshare(void **state)
@@ -375,7 +413,7 @@ static void test_strangers(void **state)
 	open_event(999, 5, 0, 0, -1, 0);
 	assert_null(name(999, 5));
 	model_execed(m, 999, 998);
-	model_gone(m, 999);
+	model_gone(m, 999, false);
 	assert_false(model_holds(m, 999));
 }
 
@@ -443,6 +481,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dup, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fork_and_exec, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_detached, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapped_length, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unshare, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mapped_again, setup, teardown),
