@@ -814,6 +814,7 @@ NEEDED = {
 	"header": "kind schema arch page_size real_offset_ns start_ns",
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
 	"found": "kind tid fd cloexec",
+	"closed": "kind tid fd",
 	"found_ring": "kind tid start end",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",

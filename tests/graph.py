@@ -396,6 +396,29 @@ def test_passed_unseen(tap, tmp):
 		tap.ok("\n".join(run.summary.lines).strip() in told and
 		       "read(%d<page-faults:u>" % fd in told, name + ": so does a dump tell", [told])
 
+def test_closed_unseen(tap, tmp):
+	"""io_uring closes an event, and /dev/zero gets its number: a read of it is none of the
+	event."""
+	if rp.missing("passunseen"):
+		tap.skip("a close by io_uring", rp.missing("passunseen"))
+		return
+	for options in [], ["--no-seccomp"]:
+		name = " ".join(["a close by io_uring"] + options)
+		dump = os.path.join(tmp, "closed.json")
+		run = rp.Run(["--summary", "--json=" + dump] + options,
+			     [rp.target("passunseen"), "close"])
+		if not usable(tap, name, run):
+			continue
+		kinds = [json.loads(line)["kind"] for line in open(dump)]
+		told = subprocess.run([rp.PEVTRACE, "decode", "--summary", dump], text=True,
+				      stdout=subprocess.PIPE).stdout
+		tap.ok(not [c for c in run.calls if c.name == "read"] and
+		       not [e for e in run.summary.events.values() if e.reads] and
+		       kinds.count("closed") == 1 and
+		       "\n".join(run.summary.lines).strip() in told and "read(" not in told, name,
+		       [c.line for c in run.calls] + run.summary.lines + [told])
+		rp.check_schema(tap, name, dump)
+
 # Load the call's number; if it is pidfd_getfd's, fail with EPERM, else allow.
 NO_GETFD = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 438,
 		       6, 0, 0, 0x50001, 6, 0, 0, 0x7fff0000)
@@ -731,6 +754,7 @@ def own_tests(tap, tmp):
 	return [("passed", lambda: test_passed(tap)),
 		("passorder", lambda: test_passed_order(tap)),
 		("passunseen", lambda: test_passed_unseen(tap, tmp)),
+		("closed", lambda: test_closed_unseen(tap, tmp)),
 		("nocopy", lambda: test_passed_no_copy(tap)),
 		("clock", lambda: test_clock(tap)),
 		("sigtrap", lambda: test_sigtrap(tap)),

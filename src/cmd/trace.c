@@ -47,6 +47,7 @@ struct live {
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: rings are not read */
 	struct map known;	/* tids whose name is known */
+	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
 	struct map waiting;	/* tids in a receive that began before an event was sent */
 	pid_t last_target;	/* of an open from another PID namespace */
 	bool saw_perf;		/* a call that concerns perf */
@@ -366,6 +367,30 @@ static int event_fd_of(const struct live *l, const struct call *c)
 	}
 }
 
+/* Return whether it maps the entries of an io_uring (IORING_OFF_SQES). */
+static bool maps_uring(const struct call *c)
+{
+	static const char uring_link[] = "anon_inode:[io_uring]";
+	char link[sizeof(uring_link) + 1];
+
+	return ((c->desc->id == CALL_MMAP && call_word(c, 5) == 0x10000000) ||
+		(c->desc->id == CALL_MMAP2 && call_word(c, 5) == 0x10000)) &&
+	       proc_fd_link(c->tid, call_int(c, 4), link, sizeof(link)) &&
+	       !strcmp(link, uring_link);
+}
+
+/* Forget the event of a descriptor that an io_uring closed: another file may have its number. */
+static void forget_closed(struct live *l, const struct call *c)
+{
+	int fd = c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
+
+	if (maps_uring(c))
+		map_set(&l->uring, (uint64_t)c->pid, l);
+	if (fd >= 0 && map_get(&l->uring, (uint64_t)c->pid) &&
+	    model_event(l->session.model, c->tid, fd) && !is_event_fd(c->tid, fd))
+		session_closed(&l->session, c->tid, fd);
+}
+
 /* Add an event of which no open or receive was seen, at its first call. */
 static void adopt_used(struct live *l, const struct call *c)
 {
@@ -422,6 +447,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
+	forget_closed(l, c);
 	adopt_used(l, c);
 	find_target(l, c);
 	concerns = model_concerns(s->model, c);
@@ -555,6 +581,7 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		c = NULL; /* a receive that did not begin for the session */
 	session_gone(&l->session, tid, clock_ns(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
+	map_del(&l->uring, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);
 	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
 		warn("detached from process %d", (int)tid);
@@ -654,6 +681,7 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 	looker_free(l->looker);
 	map_free(&l->known);
 	map_free(&l->waiting);
+	map_free(&l->uring);
 	return begun;
 }
 

@@ -34,6 +34,15 @@ void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 	dump_write(dump_self(v), tid, o);
 }
 
+void dump_on_closed(struct view *v, pid_t tid, int fd)
+{
+	struct json_object *o = dump_line(KIND_CLOSED);
+
+	dump_add_int(o, "tid", tid);
+	dump_add_int(o, "fd", fd);
+	dump_write(dump_self(v), tid, o);
+}
+
 void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 {
 	struct json_object *o = dump_line(KIND_FOUND_RING);

@@ -214,6 +214,7 @@ static void dump_free(struct view *v)
 static const struct view_ops ops = {
 	.born = dump_on_born,
 	.found = dump_on_found,
+	.closed = dump_on_closed,
 	.found_ring = dump_on_found_ring,
 	.comm = dump_on_comm,
 	.name_pmu = dump_on_name_pmu,

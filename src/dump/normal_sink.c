@@ -113,6 +113,12 @@ static void normal_put_uint(struct sink *sink, const char *key, uint64_t v)
 		normal_put(s, key, "id");
 		return;
 	}
+	/* BPF_TASK_FD_QUERY: a number of another process, and the kernel's answer */
+	if (key && s->call->desc->class == CLASS_BPF &&
+	    (!strcmp(key, "fd") || !strcmp(key, "prog_id"))) {
+		normal_put(s, key, *key == 'f' ? "fd" : "id");
+		return;
+	}
 	buf_addu(begin_value(sink), v);
 	normal_put_value(sink, key);
 	s->is_number = true;

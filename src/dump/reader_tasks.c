@@ -36,6 +36,17 @@ void reader_feed_found(struct line *l)
 			      number <= UINT32_MAX ? (unsigned int)number : 0);
 }
 
+void reader_feed_closed(struct line *l)
+{
+	pid_t tid = need_pid(l, "tid");
+	int64_t fd = need_int(l, "fd");
+
+	if (fd < 0 || fd > INT32_MAX)
+		l->wrong = "fd";
+	if (!l->wrong)
+		session_closed(l->r->session, tid, (int)fd);
+}
+
 void reader_feed_found_ring(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");

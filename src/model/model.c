@@ -207,6 +207,14 @@ bool model_involved(const struct model *m, pid_t tid)
 	return t && (t->measured || model_holds(m, tid));
 }
 
+void model_closed(struct model *m, pid_t tid, int fd)
+{
+	struct task *t = model_task(m, tid);
+
+	if (t)
+		fdtab_close(t->files, fd);
+}
+
 struct event *model_event(const struct model *m, pid_t tid, int fd)
 {
 	const struct task *t = model_task(m, tid);

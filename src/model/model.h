@@ -169,6 +169,9 @@ void model_adopt(struct model *m, pid_t tid);
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
 			  unsigned int number);
 
+/* Forget what the task's fd was: a call that is not followed closed it. */
+void model_closed(struct model *m, pid_t tid, int fd);
+
 /* Add a ring buffer that the task mapped before attach. */
 void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end);
 

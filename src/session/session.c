@@ -178,6 +178,12 @@ struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
 	return e;
 }
 
+void session_closed(struct session *s, pid_t tid, int fd)
+{
+	EACH_VIEW(s, closed, tid, fd);
+	model_closed(s->model, tid, fd);
+}
+
 static void session_take_last(void *ctx, const struct ring *r)
 {
 	*(const struct ring **)ctx = r;

@@ -77,11 +77,12 @@ void session_comm(struct session *s, pid_t tid, const char *comm);
 void session_adopt(struct session *s, pid_t tid);
 
 /*
- * Report an event at fd that came from elsewhere (model_found()), or a ring in that range that
- * the task held before it was followed.
+ * Report an event at fd that came from elsewhere (model_found()), that fd was closed unseen, or
+ * a ring in that range that the task held before it was followed.
  */
 struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
 			    unsigned int number);
+void session_closed(struct session *s, pid_t tid, int fd);
 void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end);
 
 /*

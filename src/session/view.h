@@ -59,6 +59,8 @@ struct view_ops {
 	/* The task held the event before it was followed. */
 	void (*found)(struct view *v, pid_t tid, int fd, bool cloexec,
 		      const struct event *e);
+	/* The task's descriptor of an event was closed by a call that is not followed. */
+	void (*closed)(struct view *v, pid_t tid, int fd);
 	/* The task had mapped the ring before it was followed. */
 	void (*found_ring)(struct view *v, pid_t tid, const struct ring *r);
 	/* The task's name (/proc/TID/comm). */

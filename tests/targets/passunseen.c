@@ -9,9 +9,14 @@
  * it.  Prints
  *
  *	child PID FD ID
+ *
+ *	passunseen close
+ *
+ * closes an event by IORING_OP_CLOSE, opens /dev/zero, which gets its number, and reads from it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/io_uring.h>
 #include <linux/perf_event.h>
@@ -95,8 +100,8 @@ static void *ring_part(int ring, size_t len, off_t what)
 	return p;
 }
 
-/* Receive the message by io_uring, and wait for it. */
-static void receive_by_ring(int sock, struct parcel *p)
+/* Let an io_uring do one thing, and wait for it. */
+static void do_by_ring(const struct io_uring_sqe *what)
 {
 	struct io_uring_params params = { 0 };
 	int ring = (int)syscall(SYS_io_uring_setup, 4, &params);
@@ -109,10 +114,7 @@ static void receive_by_ring(int sock, struct parcel *p)
 	sq = ring_part(ring, params.sq_off.array + params.sq_entries * sizeof(*array),
 		       IORING_OFF_SQ_RING);
 	sqe = ring_part(ring, params.sq_entries * sizeof(*sqe), IORING_OFF_SQES);
-	*sqe = (struct io_uring_sqe){
-		.opcode = IORING_OP_RECVMSG, .fd = sock, .len = 1,
-		.addr = (uintptr_t)&p->msg.msg_hdr,
-	};
+	*sqe = *what;
 	array = (void *)(sq + params.sq_off.array);
 	array[0] = 0;
 	__atomic_store_n((unsigned int *)(void *)(sq + params.sq_off.tail), 1, __ATOMIC_RELEASE);
@@ -135,7 +137,10 @@ static int take(const char *how, int sock, int its_fd)
 		return fd;
 	}
 	if (!strcmp(how, "uring"))
-		receive_by_ring(sock, &p);
+		do_by_ring(&(struct io_uring_sqe){
+			.opcode = IORING_OP_RECVMSG, .fd = sock, .len = 1,
+			.addr = (uintptr_t)&p.msg.msg_hdr,
+		});
 	else if (recvmmsg(sock, &p.msg, 1, 0, NULL) != 1)
 		fail("passunseen: recvmmsg");
 	return unwrap(&p);
@@ -166,15 +171,37 @@ static int child(const char *how, bool map_first, int sock, int its_fd)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int event_open(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .disabled = 1,
 		.config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1,
 	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		fail("passunseen: perf_event_open");
+	return fd;
+}
+
+static int close_by_ring(void)
+{
+	int fd = event_open();
+	uint64_t count;
+
+	do_by_ring(&(struct io_uring_sqe){ .opcode = IORING_OP_CLOSE, .fd = fd });
+	if (open("/dev/zero", O_RDONLY) != fd || read(fd, &count, sizeof(count)) != sizeof(count))
+		fail("passunseen: /dev/zero");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
 	int sock[2], fd, status;
 	pid_t pid;
 
+	if (argc > 1 && !strcmp(argv[1], "close"))
+		return close_by_ring();
 	if (argc < 3)
 		return 2;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock))
@@ -185,9 +212,7 @@ int main(int argc, char **argv)
 	/* opened after the fork, at the first number that is free here and there */
 	if (!pid)
 		_exit(child(argv[1], !strcmp(argv[2], "mmap"), sock[1], sock[1] + 1));
-	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-	if (fd < 0)
-		fail("passunseen: perf_event_open");
+	fd = event_open();
 	if (fd != sock[1] + 1)
 		return SKIP;
 	if (write(sock[0], "g", 1) != 1)

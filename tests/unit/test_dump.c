@@ -54,6 +54,7 @@ static void loud(int saved)
 	"\"event\":1}\n"
 #define FOUND_RING "{\"kind\":\"found_ring\",\"tid\":7,\"ring\":1,"		\
 	"\"start\":\"0x1000\",\"end\":\"0x3000\"}\n"
+#define CLOSED "{\"kind\":\"closed\",\"tid\":7,\"fd\":9}\n"
 #define COMM "{\"kind\":\"comm\",\"tid\":7,\"comm\":\"a\\u0001\\\"b\"}\n"
 #define NAMES "{\"kind\":\"name\",\"of\":\"pmu\",\"name\":\"cpu\",\"type\":4}\n"	\
 	"{\"kind\":\"name\",\"of\":\"pmu\",\"name\":null,\"type\":99}\n"	\
@@ -96,7 +97,7 @@ static void loud(int saved)
 #define END "{\"kind\":\"end\",\"ns\":130,\"calls\":2,\"records\":1,"		\
 	"\"missed\":0,\"tasks\":1}\n"
 #define DUMP HEADER TASK FOUND FOUND_RING COMM NAMES CALL ENTER RECORD LOOK SIGNAL EXIT	\
-	ENTER EXEC ID COUNT ABANDONED GONE END
+	ENTER EXEC ID COUNT CLOSED ABANDONED GONE END
 
 /* What it tells, as letters, and the sum of what there is to look at. */
 struct told {
