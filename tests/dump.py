@@ -302,6 +302,7 @@ def check_schema(b, schema):
 	check_cases(b, schema)
 	check_found(b, schema)
 	check_found_ring(b, schema)
+	check_closed(b, schema)
 	check_written(b, schema)
 
 TASKS = [
@@ -395,6 +396,22 @@ def check_found(b, schema):
 		why = [str(e)]
 	finally:
 		os.close(fd)
+	b.tap.ok(not why, what, why)
+
+def check_closed(b, schema):
+	"""An event that an io_uring closes."""
+	what = "schema: a close that is not followed"
+	if not b.wanted(what):
+		return
+	dump = b.path(".json")
+	r = subprocess.run([PEVTRACE, "-o", b.path(".txt"), "--json=" + dump,
+			    target("passunseen") or "false", "close"], stderr=subprocess.PIPE)
+	if r.returncode:
+		return b.tap.skip(what, "passunseen or io_uring is missing")
+	why = schema.why_not(dump)
+	if not any(x["kind"] == "closed" for x in lines_of(dump)):
+		why.append("no close was noticed")
+	b.kept["closed"] = dump
 	b.tap.ok(not why, what, why)
 
 def check_found_ring(b, schema):
