@@ -367,6 +367,35 @@ def test_multiplexed(tap):
 	       "groups that take turns", [text])
 	tap.ok("lost" not in text, "nothing is said of lost records where there is no ring", [text])
 
+UPROBE = """
+import ctypes, os, struct, sys
+path = ctypes.create_string_buffer(sys.argv[1].encode())
+with open("/sys/bus/event_source/devices/uprobe/type") as f:
+	kind = int(f.read())
+attr = bytearray(136)
+struct.pack_into("<IIQQQQQ", attr, 0, kind, 136, 0, 0, 0, 0, 1)
+struct.pack_into("<QQ", attr, 56, ctypes.addressof(path), 0x40)
+nr = {"x86_64": 298, "aarch64": 241, "riscv64": 241}[os.uname().machine]
+raise SystemExit(ctypes.CDLL(None).syscall(nr, bytes(attr), 0, -1, -1, ctypes.c_ulong(8)) < 0)
+"""
+
+def test_uprobe_path(tap, tmp):
+	"""The path is told whole, where the attr has a pointer; the event is named after it."""
+	path = os.path.join(tmp, "a-directory-of-a-long-name", "probed")
+	os.mkdir(os.path.dirname(path))
+	with open(path, "wb") as f:
+		f.write(b"\0" * 4096)
+	dump, r = trace(tmp, "uprobe", [sys.executable, "-c", UPROBE, path])
+	if os.getuid() or r.returncode:
+		tap.skip("the path of a uprobe", "needs root and uprobes")
+		return
+	text = squash(explain([dump]).stdout)
+	tap.ok('uprobe_path="%s"' % path in text and "uprobe:probed+0x40 (fd" in text,
+	       "the path of a uprobe", [text])
+	r = run(["--summary", sys.executable, "-c", UPROBE, path])
+	tap.ok('uprobe_path="%s", ' % path in r.stderr and "uprobe:probed+0x40\n" in r.stderr,
+	       "no path is cut in a trace", [r.stderr])
+
 def test_release(tap, tmp):
 	for attr, since, before in (("write_backward=1", "4.7", "4.6"),
 				    ("context_switch=1", "4.3", "4.2"),
@@ -866,6 +895,7 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	return [("record", lambda: test_record(tap, tmp)),
 		("short", lambda: test_short(tap, tmp)),
+		("uprobe", lambda: test_uprobe_path(tap, tmp)),
 		("multiplexed", lambda: test_multiplexed(tap)),
 		("stat", lambda: test_stat(tap, tmp)),
 		("groups", lambda: test_groups(tap, tmp)),

@@ -100,7 +100,7 @@ static void capture_path(const struct arg *a, struct call *c,
 
 static void arg_emit_path(const struct arg *a, struct sink *s)
 {
-	call_emit_string(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
+	call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
 }
 
 static void capture_attr(const struct arg *a, struct call *c,

@@ -49,6 +49,7 @@ struct walk {
 	const uint8_t *bytes;
 	size_t len;		/* readable bytes; members beyond are left out */
 	const struct call *call; /* for strings and descriptors; may be NULL */
+	const char *string;		/* without a call: what a string member points to, or NULL */
 	const struct arch *arch; /* for register masks; may be NULL */
 	const struct names *names; /* may be NULL */
 	enum call_phase phase;	/* in which strings were captured */

@@ -54,7 +54,9 @@ static void field_emit_string(const struct walk *w, const struct field *f,
 			      uint64_t v, struct sink *s)
 {
 	if (w->call)
-		call_emit_string(w->call, w->phase, f->name, v, s);
+		call_emit_path(w->call, w->phase, f->name, v, s);
+	else if (w->string)
+		s->ops->string(s, f->name, w->string, strlen(w->string), false);
 	else
 		s->ops->addr(s, f->name, v);
 }

@@ -100,6 +100,16 @@ int signal_by_name(const char *name)
 	return 0;
 }
 
+void call_emit_path(const struct call *c, enum call_phase phase, const char *key, uint64_t addr,
+		    struct sink *s)
+{
+	size_t max = s->max_string;
+
+	s->max_string = SIZE_MAX;
+	call_emit_string(c, phase, key, addr, s);
+	s->max_string = max;
+}
+
 static const struct xlat_entry *inner_error(int error)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_kernel_errno, (uint64_t)error);

@@ -30,6 +30,10 @@ const char *call_string(const struct call *c, enum call_phase phase,
 void call_emit_string(const struct call *c, enum call_phase phase,
 		      const char *key, uint64_t addr, struct sink *s);
 
+/* Write a path, or the name of a function, whole: sinks cut other strings. */
+void call_emit_path(const struct call *c, enum call_phase phase, const char *key, uint64_t addr,
+		    struct sink *s);
+
 /* Write "SIGIO" or "SIGRT_2" into text; return false and write the number without a name. */
 bool signal_name(int sig, char *text, size_t size);
 

@@ -15,7 +15,7 @@ struct walk attr_prose_walk(const struct open_attr *a)
 {
 	return (struct walk){
 		.layout = &layout_perf_event_attr, .bytes = a->attr, .len = a->len,
-		.call = a->call, .arch = a->arch, .names = a->names,
+		.call = a->call, .string = a->probed, .arch = a->arch, .names = a->names,
 	};
 }
 
@@ -27,7 +27,7 @@ void attr_prose_member(const struct open_attr *a, unsigned int index, struct pro
 
 	text_sink_init(&sink, &text);
 	sink.sink.full = true;
-	sink.sink.max_string = 64;
+	sink.sink.max_string = SIZE_MAX;
 	text_sink_top(&sink, false, NULL);
 	sink.sink.ops->begin(&sink.sink, NULL, SINK_OBJECT);
 	layout_emit_member(&w, index, &sink.sink);

@@ -10,6 +10,7 @@ struct open_attr story_attr(const struct story *s, const struct event *e)
 {
 	return (struct open_attr){
 		.attr = e->attr, .len = e->attr_len, .names = s->names, .arch = s->arch,
+		.probed = e->probed,
 		.pid = e->flags & PERF_FLAG_PID_CGROUP ? -1 : e->pid, .flags = e->flags,
 	};
 }
@@ -41,7 +42,7 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 		prose_adds(p, "an event opened before the trace began");
 		return;
 	}
-	event_name(e->attr, e->attr_len, s->names, &name);
+	event_name_probed(e->attr, e->attr_len, s->names, e->probed, &name);
 	prose_name(p, buf_str(&name));
 	buf_free(&name);
 }

@@ -28,7 +28,8 @@ static void try_name(const struct story_text *t, const struct try *y)
 {
 	struct buf name = { 0 };
 
-	event_name(y->attr, y->len, t->s->names, &name);
+	event_name_probed(y->attr, y->len, t->s->names, y->event ? y->event->probed :
+			  y->attempt ? y->attempt->probed : NULL, &name);
 	prose_name(t->p, buf_str(&name));
 	buf_free(&name);
 }

@@ -218,7 +218,8 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 	prose_item(p);
 	for (size_t i = 0; i < f->n; i++) {
 		prose_adds(p, prose_sep(i, f->n));
-		event_name(f->list[i]->attr, f->list[i]->attr_len, t->s->names, &name);
+		event_name_probed(f->list[i]->attr, f->list[i]->attr_len, t->s->names,
+				  f->list[i]->probed, &name);
 		prose_name(p, buf_str(&name));
 		buf_reset(&name);
 		went_on |= attempt_instead(t->s->m, f->list[i]) != NULL;

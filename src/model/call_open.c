@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The effect of perf_event_open on the model. */
+#include <string.h>
+
+#include "abi/layout.h"
+#include "abi/strings.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -7,6 +11,7 @@
 #include "model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Return the event's name, "cpu-clock:u cpu0"; the second of that name ends with " #2". */
 static char *open_name_event(struct model *m, const struct event *e,
@@ -17,7 +22,7 @@ static char *open_name_event(struct model *m, const struct event *e,
 	uintptr_t count;
 	char *exact;
 
-	event_name(attr, len, m->names, &name);
+	event_name_probed(attr, len, m->names, e->probed, &name);
 	if (e->cpu >= 0)
 		buf_addf(&name, " cpu%d", e->cpu);
 	key = hash_text(HASH_START, buf_str(&name));
@@ -46,6 +51,29 @@ static void mark_measured(struct model *m, const struct call *c, const struct ev
 static const uint8_t *passed_attr(const struct call *c, size_t *len)
 {
 	return call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
+}
+
+/* Return a copy of the path or function that the attr points to, if it is one of a probe. */
+static char *probed_of(const struct model *m, const struct call *c, const uint8_t *attr, size_t len)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t type = (uint32_t)layout_get(l, ATTR_TYPE, attr, len);
+	const char *pmu = type >= PERF_TYPE_MAX && m->names->pmu ? m->names->pmu(m->names, type) : NULL;
+	const char *text;
+	char *copy;
+	size_t n;
+	bool cut;
+
+	if (!pmu || (strcmp(pmu, "uprobe") && strcmp(pmu, "kprobe")))
+		return NULL;
+	/* both members are config1 */
+	text = call_string(c, AT_SYSCALL_ENTER, layout_get(l, ATTR_UPROBE_PATH, attr, len), &n, &cut);
+	if (!text)
+		return NULL;
+	copy = xmalloc(n + 1);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	return copy;
 }
 
 static void set_start(struct event *e)
@@ -97,6 +125,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	e->flags = c->args[4];
 	e->opener = c->tid;
 	e->fd = (int)c->ret;
+	e->probed = probed_of(m, c, e->attr, e->attr_len);
 	e->name = open_name_event(m, e, e->attr, e->attr_len);
 	set_start(e);
 	open_join(e, t, c);
@@ -125,6 +154,7 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 	};
 	attr = passed_attr(c, &a->attr_len);
 	a->attr = attr_keep(m, attr, a->attr_len);
+	a->probed = probed_of(m, c, a->attr, a->attr_len);
 	if (t->info)
 		t->info->failures++;
 }

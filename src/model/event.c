@@ -106,6 +106,7 @@ void event_unref(struct event *e)
 	free(e->records);
 	free(e->filter);
 	free(e->name);
+	free(e->probed);
 	free(e);
 }
 

@@ -125,6 +125,36 @@ bool event_name_knows(size_t len)
 	return len >= size->offset + size->width;
 }
 
+/* Append "uprobe:bash+0x4245c0"; return false if the PMU is none of probes. */
+static bool name_add_probe(const uint8_t *attr, size_t len, const struct names *n,
+			   const char *probed, struct buf *out)
+{
+	uint32_t type = (uint32_t)name_get(attr, len, ATTR_TYPE);
+	const char *pmu = probed && type >= PERF_TYPE_MAX && n && n->pmu ? n->pmu(n, type) : NULL;
+	bool user = pmu && !strcmp(pmu, "uprobe");
+	uint64_t offset = name_get(attr, len, ATTR_PROBE_OFFSET);
+
+	if (!user && !(pmu && !strcmp(pmu, "kprobe")))
+		return false;
+	if (user && strrchr(probed, '/'))
+		probed = strrchr(probed, '/') + 1;
+	/* bit 0 of config: at the return of the function (format/retprobe) */
+	buf_addf(out, "%s%sprobe:%s", user ? "u" : "k",
+		 name_get(attr, len, ATTR_CONFIG) & 1 ? "ret" : "", probed);
+	if (user || offset)
+		buf_addf(out, "+0x%llx", (unsigned long long)offset);
+	return true;
+}
+
+void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
+		       const char *probed, struct buf *out)
+{
+	if (name_add_probe(attr, len, n, probed, out))
+		add_modifiers(attr, len, out);
+	else
+		event_name(attr, len, n, out);
+}
+
 void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		struct buf *out)
 {

@@ -14,6 +14,13 @@ void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		struct buf *out);
 
 /*
+ * Append the name of an event that probes the code of the given path or function:
+ * "uprobe:libc.so.6+0x2f0a0:u", "kretprobe:vfs_read"; probed NULL: event_name().
+ */
+void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
+		       const char *probed, struct buf *out);
+
+/*
  * Return whether len bytes of an attr are enough for a name: they must include type, size
  * and config.
  */

@@ -65,8 +65,10 @@ void model_free(struct model *m)
 	free(m->tasks_seen.items);
 	free(m->rings.items);
 	free(m->events.items);
-	for (size_t i = 0; i < m->nattempts; i++)
+	for (size_t i = 0; i < m->nattempts; i++) {
 		attr_forget(m, m->attempts[i].attr);
+		free(m->attempts[i].probed);
+	}
 	free(m->attempts);
 	map_free(&m->attrs);
 	map_free(&m->tasks);

@@ -50,6 +50,7 @@ struct event {
 	unsigned int number;	/* 1, 2, ... in the order of opening */
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
+	char *probed;		/* path or function that a probe names, or NULL */
 	bool found;		/* opened before attach: only its fd is known */
 	bool unread;		/* its attr was not readable: no member is known */
 	bool format_known;	/* read_format is valid */
@@ -130,6 +131,7 @@ struct attempt {
 	int cpu, group_fd;
 	uint64_t flags;
 	unsigned int events;	/* number of events opened before it */
+	char *probed;		/* as of an event */
 };
 
 /* The statistics of a task for the summary. */

@@ -208,7 +208,7 @@ static void add_failure_row(const struct report *r, const struct report_failure 
 
 	model_attempts(r->model, &attempts);
 	a = &attempts[f->attempt];
-	event_name(a->attr, a->attr_len, r->names, &name);
+	event_name_probed(a->attr, a->attr_len, r->names, a->probed, &name);
 	error = error_name(a->error);
 	buf_adds(out, "<tr><th scope=\"row\"><code>");
 	html_add(out, buf_str(&name));

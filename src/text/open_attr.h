@@ -12,6 +12,7 @@ struct open_attr {
 	const struct names *names;
 	const struct arch *arch;
 	const struct call *call;	/* for strings that the attr points to, or NULL */
+	const char *probed;		/* the path or function that it points to, or NULL */
 	pid_t pid;			/* other arguments of the call */
 	uint64_t flags;
 };

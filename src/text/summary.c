@@ -237,7 +237,7 @@ static void print_attempt(const struct model *m, const struct names *n,
 	struct buf text = { 0 };
 
 	buf_adds(out, "  ");
-	event_name(a->attr, a->attr_len, n, &text);
+	event_name_probed(a->attr, a->attr_len, n, a->probed, &text);
 	text_escaped(out, buf_str(&text));
 	buf_reset(&text);
 	error_name_text(a->error, &text);
