@@ -171,6 +171,33 @@ def test_dump(tap, tmp):
 	tap.ok("left out: BPF programs" in again.stdout and "bpf(" not in again.stdout,
 	       "replay leaves it out", [again.stdout])
 
+def libc_path():
+	"""The path of the C library, as this process has mapped it."""
+	return next((l.split()[-1] for l in open("/proc/self/maps") if "/libc.so" in l or
+		     "/libc-" in l), "libc")
+
+def test_tools(tap):
+	"""Programs of libbpf-tools: as many links as under strace, each on an event."""
+	for argv in (["syscount", "-d", "1"], ["funclatency", "-d", "1", libc_path() + ":getpid"]):
+		name = argv[0] + " of libbpf-tools"
+		tool = sp.find_program(argv[0], ("/usr/sbin",))
+		if not tool or not STRACE:
+			tap.skip(name, "libbpf-tools or strace is not installed")
+			continue
+		theirs = subprocess.run([STRACE, "-f", "-e", "trace=bpf", tool] + argv[1:], text=True,
+					stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+		if theirs.returncode:
+			tap.skip(name, "it cannot run here")
+			continue
+		run = rp.Run(["--summary"], [tool] + argv[1:])
+		links = re.findall(r"(?m)^bpf\(BPF_LINK_CREATE, .*BPF_PERF_EVENT.*= (\d+)$",
+				   theirs.stderr)
+		linked = [e for e in run.summary.events.values() if ", with BPF program " in e.text]
+		tap.ok(run.status == 0 and links and len(linked) == len(links) and
+		       [c.ret for c in run.calls if c.name == "bpf" and not c.failed and
+			"LINK_CREATE" in c.line] == [int(n) for n in links],
+		       name, [run.err, theirs.stderr] + run.summary.lines)
+
 def test_pinned(tap, tmp):
 	"""A pinned link keeps program and event when its descriptor is closed."""
 	script = "mount -t bpf bpf /sys/fs/bpf && exec \"$@\""
@@ -192,6 +219,7 @@ def own_tests(tap, tmp):
 		("strace", lambda: test_strace(tap)),
 		("explained", lambda: test_explained(tap, tmp)),
 		("dump", lambda: test_dump(tap, tmp)),
+		("tools", lambda: test_tools(tap)),
 		("pinned", lambda: test_pinned(tap, tmp))]
 
 if __name__ == "__main__":

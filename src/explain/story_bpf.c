@@ -72,24 +72,42 @@ static void program_effect(const struct story_text *t, const struct event *e)
 static bool programmed_alike(const struct story_text *t, const struct event *a,
 			     const struct event *b)
 {
-	return a->bpf == b->bpf && a->program.id == b->program.id &&
-	       source_of(t, a) == source_of(t, b) && (a->pid == -1) == (b->pid == -1);
+	return b->bpf && a->bpf == b->bpf && a->program.id == b->program.id &&
+	       source_of(t, a) == source_of(t, b);
 }
 
-/* Write the sentences about the program of list[i] unless an earlier event has the same. */
-static void program_write(const struct story_text *t, const struct event **list, size_t n,
-			  size_t i, const struct event **some)
+/* Return whether program_effect() is the same. */
+static bool effect_alike(const struct story_text *t, const struct event *a, const struct event *b)
 {
-	const struct event *e = list[i];
-	struct prose *p = t->p;
+	struct open_attr x = story_attr(t->s, a), y = story_attr(t->s, b);
+
+	return b->bpf && source_of(t, a) == source_of(t, b) && (a->pid == -1) == (b->pid == -1) &&
+	       open_attr_samples(&x) == open_attr_samples(&y);
+}
+
+/* Collect the events like list[i]; return 0 if an earlier one is like it, else how many. */
+static size_t program_group(const struct story_text *t, const struct event **list, size_t n,
+			    size_t i, const struct event **some,
+			    bool (*alike)(const struct story_text *t, const struct event *a,
+					  const struct event *b))
+{
 	size_t m = 0;
 
-	for (size_t k = 0; k < n; k++)
-		if (programmed_alike(t, list[k], e)) {
+	for (size_t k = 0; k < n && list[i]->bpf; k++)
+		if (alike(t, list[i], list[k])) {
 			if (k < i)
-				return;
+				return 0;
 			some[m++] = list[k];
 		}
+	return m;
+}
+
+static void program_write(const struct story_text *t, const struct event **some, size_t m,
+			  size_t n)
+{
+	const struct event *e = some[0];
+	struct prose *p = t->p;
+
 	if (m == n) {
 		prose_adds(p, n == 1 ? " It was" : " They were");
 	} else {
@@ -99,18 +117,20 @@ static void program_write(const struct story_text *t, const struct event **list,
 	}
 	prose_adds(p, " given ");
 	story_add_program(e, p);
-	prose_addf(p, " by %s.", e->bpf == BPF_SET ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
-	program_effect(t, e);
-	if (e->bpf == BPF_DETACHED)
-		prose_adds(p, " The program was detached when its link was closed.");
+	prose_addf(p, " by %s", e->bpf == BPF_SET ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
+	prose_adds(p, e->bpf == BPF_DETACHED ? ", until its link was closed." : ".");
 }
 
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n)
 {
 	const struct event **some = xmalloc(n * sizeof(*some));
+	size_t m;
 
 	for (size_t i = 0; i < n; i++)
-		if (list[i]->bpf)
-			program_write(t, list, n, i, some);
+		if ((m = program_group(t, list, n, i, some, programmed_alike)))
+			program_write(t, some, m, n);
+	for (size_t i = 0; i < n; i++)
+		if (program_group(t, list, n, i, some, effect_alike))
+			program_effect(t, list[i]);
 	free(some);
 }

@@ -313,7 +313,8 @@ static bool is_unread(const struct story_text *t, const struct event *e)
 	       !with_leader;
 }
 
-static void data_unread(const struct story_text *t)
+/* Name the events whose count was not used, with or without a program that runs at their hits. */
+static void data_unread(const struct story_text *t, bool runs)
 {
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events), n = 0;
@@ -321,14 +322,18 @@ static void data_unread(const struct story_text *t)
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < all; i++)
-		if (is_unread(t, events[i]) && !story_program_runs(t, events[i], NULL))
+		if (is_unread(t, events[i]) && story_program_runs(t, events[i], NULL) == runs)
 			list[n++] = events[i];
 	if (n) {
 		prose_item(p);
 		story_fds(list, n, p);
-		prose_adds(p, n == 1 ? " was neither read nor mapped: its count was not used." :
-				       " were neither read nor mapped: their counts were not "
-				       "used.");
+		prose_adds(p, n == 1 ? " was neither read nor mapped: " :
+				       " were neither read nor mapped: ");
+		if (runs)
+			prose_adds(p, "what BPF programs did with the hits is not in the trace.");
+		else
+			prose_adds(p, n == 1 ? "its count was not used." :
+					       "their counts were not used.");
 	}
 	free(list);
 }
@@ -385,7 +390,8 @@ void story_data(const struct story_text *t)
 	data_rings(t);
 	data_redirects(t);
 	data_reads(t);
-	data_unread(t);
+	data_unread(t, false);
+	data_unread(t, true);
 	data_signals(t);
 	prose_end(p);
 	data_steps(t, steps);

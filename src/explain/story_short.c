@@ -52,8 +52,9 @@ static void short_program(const struct story_text *t, const struct family *f)
 		story_program_runs(t, f->events[0], p);
 	else
 		prose_adds(p, "BPF programs");
-	prose_adds(p, open_attr_samples(&a) ? " at each hit, and samples what passes, of " :
-					      " at each hit, and counts what passes, for ");
+	prose_addf(p, " at each hit, and %s%s what passes, %s ",
+		   open_attr_samples(&a) ? "sample" : "count", f->n == 1 ? "s" : "",
+		   open_attr_samples(&a) ? "of" : "for");
 }
 
 /* Write "sample sh[12], on CPUs 0 and 1, about 99 times a second". */

@@ -182,7 +182,7 @@ void story_starts(const struct story_text *t)
 	struct event *const *events;
 	size_t all = model_events(t->s->m, &events);
 	const struct event **list;
-	bool exec = false, by_ioctl = false, by_prctl = false;
+	bool exec = false, by_ioctl = false, by_prctl = false, bpf = false;
 	size_t items = 0;
 	struct prose *p = t->p;
 
@@ -206,6 +206,8 @@ void story_starts(const struct story_text *t)
 		by_ioctl |= list[0]->start == START_IOCTL ||
 			    requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
 		by_prctl |= list[0]->start == START_PRCTL;
+		for (size_t k = 0; k < n; k++)
+			bpf |= list[k]->bpf;
 		prose_item(p);
 		story_fds(list, n, p);
 		prose_adds(p, ": ");
@@ -213,6 +215,9 @@ void story_starts(const struct story_text *t)
 	}
 	prose_end(p);
 	start_steps(t, exec, by_ioctl, by_prctl);
+	if (bpf)
+		story_steps(t, "BPF programs are attached by",
+			    (const char *const[]){ "set_bpf" }, 1);
 	free(list);
 }
 
