@@ -172,7 +172,7 @@ def order_of(lines):
 		kind, tid = line["kind"], line.get("tid")
 		if kind == "task":
 			tasks.add(tid)
-		elif kind not in ("name", "id", "count", "header", "end", "exec") and \
+		elif kind not in ("name", "id", "count", "program", "header", "end", "exec") and \
 				tid not in tasks:
 			out.append("line %d: %s of task %s, which no line "
 				   "introduced" % (n, kind, tid))
@@ -303,6 +303,7 @@ def check_schema(b, schema):
 	check_found(b, schema)
 	check_found_ring(b, schema)
 	check_closed(b, schema)
+	check_program(b, schema)
 	check_written(b, schema)
 
 TASKS = [
@@ -412,6 +413,39 @@ def check_closed(b, schema):
 	if not any(x["kind"] == "closed" for x in lines_of(dump)):
 		why.append("no close was noticed")
 	b.kept["closed"] = dump
+	b.tap.ok(not why, what, why)
+
+def check_program(b, schema):
+	"""An event with a BPF program, attached to while it waits."""
+	what = "schema: a BPF program that was there before"
+	if not b.wanted(what):
+		return
+	dump = b.path(".json")
+	program = subprocess.Popen([target("bpfevent") or "false", "tracepoint", "link", "1",
+				    "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	try:
+		if program.stdout.readline() != b"up\n":
+			return b.tap.skip(what, "bpfevent cannot run")
+		tracer = subprocess.Popen([PEVTRACE, "-o", b.path(".txt"), "--summary",
+					   "--json=" + dump, "-p", str(program.pid)],
+					  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+		tracer.stderr.readline()
+		said = program.communicate(b"x", timeout=60)[0].split()
+		tracer.communicate(timeout=60)
+		why = schema.why_not(dump)
+		lines = [x for x in lines_of(dump) if x["kind"] == "program"]
+		if [(x["id"], x["type"], x["name"]) for x in lines] != \
+		   [(int(said[0]), 5, "two_insns")]:
+			why.append("%s instead of %s" % (lines, said))
+		told = b.decode(["--summary"], dump)
+		if b", with BPF program %s two_insns" % said[0] not in read(told):
+			why.append("the summary does not have it")
+		b.kept["program"] = dump
+	except (Trouble, OSError, subprocess.TimeoutExpired) as e:
+		why = [str(e)]
+	finally:
+		program.kill()
+		program.wait()
 	b.tap.ok(not why, what, why)
 
 def check_found_ring(b, schema):
@@ -831,7 +865,7 @@ NEEDED = {
 	"header": "kind schema arch page_size real_offset_ns start_ns",
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
 	"found": "kind tid fd cloexec",
-	"closed": "kind tid fd",
+	"closed": "kind tid fd", "program": "kind event id type name",
 	"found_ring": "kind tid start end",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",

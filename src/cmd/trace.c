@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/views.h"
 #include "cmd/cmd.h"
+#include "drive/bpf.h"
 #include "drive/look.h"
 #include "host/proc.h"
 #include "host/symbols.h"
@@ -155,11 +156,28 @@ static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 
 /* Hooks of the engine ------------------------------------------------------ */
 
+/* Report the BPF program of an event that was opened unseen. */
+static void learn_program(struct live *l, pid_t tid, int fd, struct event *e)
+{
+	struct bpf_program p;
+
+	if (!e->bpf && e->found && bpf_attached_program(tid, fd, &p))
+		session_program(&l->session, e, &p);
+}
+
+/* A task whose descriptors of events have been found. */
+struct found {
+	struct live *live;
+	pid_t tid;
+};
+
 static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 {
+	const struct found *f = ctx;
+
 	(void)cloexec;
-	(void)e;
-	trace_watch_fd(((struct live *)ctx)->tracer, fd);
+	trace_watch_fd(f->live->tracer, fd);
+	learn_program(f->live, f->tid, fd, e);
 }
 
 static void learn_comm(struct live *l, pid_t tid)
@@ -200,7 +218,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 		return;
 	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid);
-	model_each_fd(l->session.model, b->tid, watch_fd, l);
+	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
 	learn_comm(l, b->tid);
 	if (model_holds(l->session.model, b->tid))
 		learn_counts(l, b->pid, b->tid);
@@ -330,8 +348,10 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
 	if (e && id && !e->id)
 		session_learnt_id(&l->session, e, id);
-	if (e)
+	if (e) {
 		trace_watch_fd(l->tracer, fd);
+		learn_program(l, c->tid, fd, e);
+	}
 	return e;
 }
 

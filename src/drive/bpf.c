@@ -28,11 +28,11 @@ int bpf_load(uint32_t type, int32_t result)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out)
+/* Describe the program behind a descriptor of pevtrace, and close it. */
+static bool describe_program(int own, struct bpf_program *out)
 {
 	static const char program_link[] = "anon_inode:bpf-prog";
 	struct bpf_prog_info info = { 0 };
-	int own = borrow_fd(pid, tid, fd);
 	char link[sizeof(program_link) + 1];
 	union bpf_attr a;
 	bool known;
@@ -51,5 +51,26 @@ bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out)
 	*out = (struct bpf_program){ .id = info.id, .type = info.type };
 	if (bpf_program_name_valid(info.name))
 		strcpy(out->name, info.name);
+	return true;
+}
+
+bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out)
+{
+	return describe_program(borrow_fd(pid, tid, fd), out);
+}
+
+bool bpf_attached_program(pid_t tid, int fd, struct bpf_program *out)
+{
+	union bpf_attr query, get;
+
+	memset(&query, 0, sizeof(query));
+	query.task_fd_query.pid = (uint32_t)tid;
+	query.task_fd_query.fd = (uint32_t)fd;
+	*out = (struct bpf_program){ 0 };
+	if (syscall(SYS_bpf, BPF_TASK_FD_QUERY, &query, sizeof(query)))
+		return errno == EOPNOTSUPP;
+	memset(&get, 0, sizeof(get));
+	get.prog_id = query.task_fd_query.prog_id;
+	describe_program((int)syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &get, sizeof(get)), out);
 	return true;
 }

@@ -23,4 +23,11 @@ int bpf_load(uint32_t type, int32_t result);
  */
 bool bpf_program_of(pid_t pid, pid_t tid, int fd, struct bpf_program *out);
 
+/*
+ * Describe the BPF program that is attached to the event at descriptor fd of thread tid
+ * (BPF_TASK_FD_QUERY, which requires CAP_SYS_ADMIN).  Return false if there is none, or that
+ * is unknown.  The program of an event that is neither a tracepoint nor a probe has no id.
+ */
+bool bpf_attached_program(pid_t tid, int fd, struct bpf_program *out);
+
 #endif

@@ -43,6 +43,17 @@ void dump_on_closed(struct view *v, pid_t tid, int fd)
 	dump_write(dump_self(v), tid, o);
 }
 
+void dump_on_program(struct view *v, const struct event *e)
+{
+	struct json_object *o = dump_line(KIND_PROGRAM);
+
+	dump_add_uint(o, "event", e->number);
+	dump_add_uint(o, "id", e->program.id);
+	dump_add_uint(o, "type", e->program.type);
+	dump_add_string(o, "name", e->program.name);
+	dump_write(dump_self(v), 0, o);
+}
+
 void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 {
 	struct json_object *o = dump_line(KIND_FOUND_RING);

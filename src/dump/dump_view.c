@@ -215,6 +215,7 @@ static const struct view_ops ops = {
 	.born = dump_on_born,
 	.found = dump_on_found,
 	.closed = dump_on_closed,
+	.program = dump_on_program,
 	.found_ring = dump_on_found_ring,
 	.comm = dump_on_comm,
 	.name_pmu = dump_on_name_pmu,

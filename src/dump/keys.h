@@ -11,6 +11,7 @@
 #define KIND_TASK "task"
 #define KIND_FOUND "found"
 #define KIND_CLOSED "closed"
+#define KIND_PROGRAM "program"
 #define KIND_FOUND_RING "found_ring"
 #define KIND_COMM "comm"
 #define KIND_NAME "name"

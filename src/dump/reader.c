@@ -33,6 +33,7 @@ static const struct {
 	{ KIND_TASK, reader_feed_task },
 	{ KIND_FOUND, reader_feed_found },
 	{ KIND_CLOSED, reader_feed_closed },
+	{ KIND_PROGRAM, reader_feed_program },
 	{ KIND_FOUND_RING, reader_feed_found_ring },
 	{ KIND_COMM, reader_feed_comm },
 	{ KIND_EXEC, reader_feed_exec },

@@ -111,23 +111,31 @@ static bool reader_add_terms(struct reader_names *n, struct json_value *o, const
 	return true;
 }
 
+bool reader_program(struct json_value *o, const char *name, struct bpf_program *p)
+{
+	uint64_t id, type;
+
+	if (!dump_get_uint(o, "id", &id) || !dump_get_uint(o, "type", &type) ||
+	    id > UINT32_MAX || type > UINT32_MAX || !name || !bpf_program_name_valid(name))
+		return false;
+	*p = (struct bpf_program){ .id = (uint32_t)id, .type = (uint32_t)type };
+	strcpy(p->name, name);
+	return true;
+}
+
 /* Set the program of a descriptor, or remove it if name is NULL. */
 static bool reader_add_program(struct reader_names *n, struct json_value *o, const char *name)
 {
-	struct bpf_program *p = NULL;
-	uint64_t id, type;
+	struct bpf_program *p = NULL, program;
 	int64_t tid, fd;
 
 	if (!dump_get_int(o, "tid", &tid) || !dump_get_int(o, "fd", &fd))
 		return false;
 	if (name) {
-		if (!dump_get_uint(o, "id", &id) || !dump_get_uint(o, "type", &type) ||
-		    id > UINT32_MAX || type > UINT32_MAX || !bpf_program_name_valid(name))
+		if (!reader_program(o, name, &program))
 			return false;
-		p = xcalloc(1, sizeof(*p));
-		p->id = (uint32_t)id;
-		p->type = (uint32_t)type;
-		strcpy(p->name, name);
+		p = xmalloc(sizeof(*p));
+		*p = program;
 	}
 	free(p ? map_set(&n->programs, reader_fd_key(tid, fd), p) :
 	     map_del(&n->programs, reader_fd_key(tid, fd)));

@@ -14,6 +14,9 @@ void reader_names_free(struct reader_names *n);
 /* Add a line of kind "name"; return false if it is invalid. */
 bool reader_names_add(struct reader_names *n, struct json_value *o);
 
+/* Read the members id and type of a program of that name; return false if one is invalid. */
+bool reader_program(struct json_value *o, const char *name, struct bpf_program *p);
+
 const struct names *reader_names_hooks(const struct reader_names *n);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dump/reader_internal.h"
+#include "dump/reader_names.h"
 
 /* Tasks --------------------------------------------------------------------------- */
 
@@ -189,6 +190,19 @@ void reader_feed_id(struct line *l)
 
 	if (e)
 		session_learnt_id(s, e, id);
+}
+
+void reader_feed_program(struct line *l)
+{
+	struct session *s = l->r->session;
+	unsigned int event = need_number(l, "event");
+	struct event *e = l->wrong ? NULL : model_event_number(s->model, event);
+	struct bpf_program p;
+
+	if (!l->wrong && !reader_program(l->o, dump_get_text(l->o, "name"), &p))
+		l->wrong = "id, type or name";
+	if (!l->wrong && e)
+		session_program(s, e, &p);
 }
 
 void reader_feed_count(struct line *l)

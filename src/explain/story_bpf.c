@@ -109,14 +109,17 @@ static void program_write(const struct story_text *t, const struct event **some,
 	struct prose *p = t->p;
 
 	if (m == n) {
-		prose_adds(p, n == 1 ? " It was" : " They were");
+		prose_adds(p, n == 1 ? " It" : " They");
 	} else {
 		prose_adds(p, " ");
 		story_fds(some, m, p);
-		prose_adds(p, m == 1 ? " was" : " were");
 	}
-	prose_adds(p, " given ");
+	prose_adds(p, e->bpf == BPF_FOUND ? " had " : m == 1 ? " was given " : " were given ");
 	story_add_program(e, p);
+	if (e->bpf == BPF_FOUND) {
+		prose_adds(p, " already.");
+		return;
+	}
 	prose_addf(p, " by %s", e->bpf == BPF_SET ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
 	prose_adds(p, e->bpf == BPF_DETACHED ? ", until its link was closed." : ".");
 }
@@ -124,11 +127,13 @@ static void program_write(const struct story_text *t, const struct event **some,
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n)
 {
 	const struct event **some = xmalloc(n * sizeof(*some));
-	size_t m;
 
-	for (size_t i = 0; i < n; i++)
-		if ((m = program_group(t, list, n, i, some, programmed_alike)))
+	for (size_t i = 0; i < n; i++) {
+		size_t m = program_group(t, list, n, i, some, programmed_alike);
+
+		if (m)
 			program_write(t, some, m, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		if (program_group(t, list, n, i, some, effect_alike))
 			program_effect(t, list[i]);

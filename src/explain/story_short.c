@@ -123,6 +123,7 @@ static void short_found(const struct story_text *t)
 				       "unknown." :
 				       ": events opened before the trace began; their attrs are "
 				       "unknown.");
+		story_programs_of(t, list, n);
 	}
 	free(list);
 }

@@ -31,7 +31,8 @@ enum event_bpf {
 	BPF_NONE,
 	BPF_SET,	/* PERF_EVENT_IOC_SET_BPF: until the event is closed */
 	BPF_LINKED,	/* BPF_LINK_CREATE: until the link is closed */
-	BPF_DETACHED,	/* the same, and the link was closed before the event */
+	BPF_FOUND,	/* attached before the event was followed */
+	BPF_DETACHED,	/* by a link, and the link was closed before the event */
 };
 
 enum {

@@ -248,6 +248,13 @@ void session_learnt_id(struct session *s, struct event *e, uint64_t id)
 	EACH_VIEW(s, learnt_id, e);
 }
 
+void session_program(struct session *s, struct event *e, const struct bpf_program *p)
+{
+	e->bpf = BPF_FOUND;
+	e->program = *p;
+	EACH_VIEW(s, program, e);
+}
+
 void session_count(struct session *s, const struct event *e)
 {
 	EACH_VIEW(s, count, e);

@@ -109,6 +109,9 @@ void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view
 /* Report an event's kernel id, which pevtrace read. */
 void session_learnt_id(struct session *s, struct event *e, uint64_t id);
 
+/* Report the program that was attached to an event before it was followed. */
+void session_program(struct session *s, struct event *e, const struct bpf_program *p);
+
 /* Report that pevtrace read e->count. */
 void session_count(struct session *s, const struct event *e);
 

@@ -90,6 +90,8 @@ struct view_ops {
 		      size_t n, const char *why);
 	void (*record)(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 	void (*looked)(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
+	/* A BPF program was attached to the event (e->program) before it was followed. */
+	void (*program)(struct view *v, const struct event *e);
 	/* The event's kernel id was read through a borrowed descriptor. */
 	void (*learnt_id)(struct view *v, const struct event *e);
 	/* The event's count was read through a borrowed descriptor. */

@@ -2,12 +2,13 @@
 /*
  * Attaches a BPF program of two instructions to an event, and prints what it did:
  *
- *	uprobe|tracepoint|clock ioctl|link|hold|pin RETURN
+ *	uprobe|tracepoint|clock ioctl|link|hold|pin RETURN [wait]
  *
  * The uprobe is on a function of this program, the tracepoint is getpid(2)'s, the clock is a
  * sampling event.  ioctl attaches with PERF_EVENT_IOC_SET_BPF, link with BPF_LINK_CREATE; hold
  * closes the event before the link, pin pins the link, too.  The event is on a CPU where this program does not run, where there is
- * one: its program runs at the hits nevertheless.  RETURN is what the program returns.  Prints
+ * one: its program runs at the hits nevertheless.  RETURN is what the program returns; wait: print
+ * up, and go on when there is a byte to read.  Prints
  *
  *	PROGRAM-ID EVENT-FD PROGRAM-FD LINK-FD COUNT RUNS
  *
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4) {
 		fprintf(stderr, "usage: bpfevent uprobe|tracepoint|clock ioctl|link|hold|pin "
-				"RETURN\n");
+				"RETURN [wait]\n");
 		return 2;
 	}
 	CPU_ZERO(&here);
@@ -222,6 +223,8 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "pin"))
 		pin(link, pinned);
 	ask_program(event);
+	if (argc > 4 && (write(1, "up\n", 3) != 3 || read(0, path, 1) < 0))
+		fail("bpfevent: wait");
 	ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
 	ioctl(counter, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < HITS; i++) {
