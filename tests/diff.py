@@ -60,6 +60,28 @@ for t in threads: t.start()
 for t in threads: t.join()
 """
 
+# Makes five calls, each in the first or second of two threads, as argv[1] says.
+MOVED = """
+import ctypes, os, struct, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+turn = threading.Condition()
+done = 0
+def work(me):
+    global done
+    with turn:
+        for i, owner in enumerate(sys.argv[1]):
+            turn.wait_for(lambda: done >= i)
+            if owner == me:
+                attr = struct.pack("IIQQ", 1, 112, i, 0).ljust(112, bytes(1))
+                fd = libc.syscall(298, attr, 0, -1, -1, 8)
+                libc.ioctl(fd, 0x2400, 0)
+                done += 1
+                turn.notify_all()
+threads = [threading.Thread(target=work, args=(me,)) for me in "ab"]
+for t in threads: t.start()
+for t in threads: t.join()
+"""
+
 def diff(*args, data=None):
 	return subprocess.run([PEVTRACE, "diff"] + list(args), input=data,
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -340,6 +362,28 @@ def loops(tap, tmp):
 	tap.ok(r.returncode == 0 and not r.stdout, "a loop of 60000 ioctls in 16 MB",
 	       [r.stdout.decode()])
 
+def moved(tap, tmp):
+	"""Calls that move between the threads of a process, as those of a Go program do."""
+	paths = [os.path.join(tmp, "moved-" + owners) for owners in ("aabba", "babab")]
+	for path in paths:
+		dump(path, sys.executable, "-c", MOVED, path[-5:])
+	other = os.path.join(tmp, "moved-less")
+	dump(other, sys.executable, "-c", MOVED, "abab")
+	auto, never = diff(*paths), diff("--merge-threads=never", *paths)
+	tap.ok(auto.returncode == 0 and not auto.stdout and b"--merge-threads" in auto.stderr and
+	       never.returncode == 1 and b"- task1.t1 perf_event_open" in never.stdout,
+	       "calls that moved between threads are no difference, and a message says so",
+	       [auto.stdout, auto.stderr, never.stdout])
+	auto = diff(paths[0], other)
+	always = diff("--merge-threads", paths[0], other)
+	one = [l for l in always.stdout.decode().splitlines() if l.startswith(("- ", "+ "))]
+	tap.ok(auto.returncode == always.returncode == 1 and
+	       b"task1.t1" in auto.stdout and not auto.stderr and
+	       len(one) == 1 and one[0].startswith("- task1 perf_event_open") and
+	       diff(paths[0], paths[0]).stderr == b"",
+	       "a call less is a difference, with merged threads, too",
+	       [auto.stdout, auto.stderr, always.stdout])
+
 def expectations(tap, tmp, path):
 	form = normal(path).decode()
 	golden = os.path.join(tmp, "golden")
@@ -433,6 +477,7 @@ def main():
 		if os.uname().machine == "x86_64":
 			same_runs(tap, "four threads at once", tmp,
 				  [sys.executable, "-c", THREADS])
+			moved(tap, tmp)
 		expectations(tap, tmp, path)
 		bad_input(tap, tmp, path)
 		idempotent(tap, tmp, path)

@@ -9,6 +9,8 @@
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* The maximum line length, with tabs of 8. */
@@ -23,6 +25,7 @@ struct attr_sink {
 	const struct field *field;
 	struct buf value, comment;
 	bool unnamed;
+	uint64_t type;		/* once its member was written; 0: a dynamic PMU's, or hardware */
 };
 
 static struct attr_sink *attr_self(struct sink *s)
@@ -198,6 +201,8 @@ static void attr_enum(struct sink *s, const char *key, const struct xlat *x, uin
 		return;
 	c_add_enum(out, a->needs, x, v);
 	comment_value(a, x, v);
+	if (a->field == &layout_perf_event_attr.fields[ATTR_TYPE])
+		a->type = v;
 }
 
 static void attr_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
@@ -230,19 +235,60 @@ static void attr_symbol(struct sink *s, const char *key, const char *word)
 	(void)word;
 }
 
+/* Return where to write the value that main() gives the current member, or NULL. */
+static struct c_set *set_later(struct attr_sink *a)
+{
+	struct c_attr *attr = a->attr;
+	struct c_set *set = &attr->sets[attr->nsets];
+
+	if (attr->nsets == sizeof(attr->sets) / sizeof(*attr->sets))
+		return NULL;
+	attr->nsets++;
+	set->member = a->field->name;
+	a->unnamed = true;	/* no line in the initializer */
+	return set;
+}
+
+/*
+ * Ids of tracepoints and types of PMUs are numbers of one machine: let the program read them
+ * there.  Return false if the note names neither.
+ */
+static bool number_later(struct attr_sink *a, const char *key, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	bool pmu = !strcmp(key, "pmu") && a->field == &layout_perf_event_attr.fields[ATTR_TYPE];
+	bool tracepoint = !strcmp(key, "event") && a->type == PERF_TYPE_TRACEPOINT && colon &&
+			  a->field == &layout_perf_event_attr.fields[ATTR_CONFIG];
+	struct c_set *set;
+
+	if ((!pmu && !tracepoint) || text[strcspn(text, "\"\\/ ")] || !(set = set_later(a)))
+		return false;
+	if (pmu)
+		buf_addf(&set->value, "(uint32_t)number_in(\"/sys/bus/event_source/devices/%s/type\")",
+			 text);
+	else
+		buf_addf(&set->value, "number_in(\"/sys/kernel/tracing/events/%.*s/%s/id\")",
+			 (int)(colon - text), text, colon + 1);
+	a->attr->numbers = true;
+	c_need_header(a->needs, "stdio.h");
+	return true;
+}
+
 /* A static initializer cannot convert an address to an integer: main() sets it. */
 static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
 			bool cut)
 {
 	struct attr_sink *a = attr_self(s);
-	struct c_attr *attr = a->attr;
+	struct c_set *set;
 
 	(void)cut;
-	if (!begin_member(a, key) || attr->nstrings == 2)
+	if (!begin_member(a, key))
 		return;
-	attr->string_member[attr->nstrings] = a->field->name;
-	c_string(&attr->string_value[attr->nstrings++], bytes, len);
-	a->unnamed = true;	/* no line in the initializer */
+	set = set_later(a);
+	if (!set)
+		return;
+	buf_adds(&set->value, "(uintptr_t)");
+	c_string(&set->value, bytes, len);
 }
 
 static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
@@ -262,7 +308,7 @@ static void attr_note(struct sink *s, const char *key, const char *text)
 {
 	struct attr_sink *a = attr_self(s);
 
-	if (!a->field)
+	if (!a->field || (!a->unnamed && number_later(a, key, text)))
 		return;
 	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
 		buf_reset(&a->comment); /* the name of the event says more */
@@ -301,6 +347,16 @@ bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
 	return true;
 }
 
+bool c_attr_same_sets(const struct c_attr *a, const struct c_attr *b)
+{
+	if (a->nsets != b->nsets)
+		return false;
+	for (size_t i = 0; i < a->nsets; i++)
+		if (strcmp(buf_str(&a->sets[i].value), buf_str(&b->sets[i].value)))
+			return false;
+	return true;
+}
+
 void c_attr_free(struct c_attr *a)
 {
 	for (size_t i = 0; i < a->nmembers; i++) {
@@ -309,7 +365,7 @@ void c_attr_free(struct c_attr *a)
 	}
 	free(a->members);
 	buf_free(&a->unnamed);
-	buf_free(&a->string_value[0]);
-	buf_free(&a->string_value[1]);
+	for (size_t i = 0; i < a->nsets; i++)
+		buf_free(&a->sets[i].value);
 	free(a->rest);
 }

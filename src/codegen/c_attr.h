@@ -16,9 +16,13 @@ struct c_attr {
 		char *comment;		/* "" for none */
 	} *members;
 	size_t nmembers;
-	const char *string_member[2];
-	struct buf string_value[2];
-	size_t nstrings;
+	/* members that main() sets: addresses of strings, and numbers of this machine */
+	struct c_set {
+		const char *member;
+		struct buf value;
+	} sets[4];
+	size_t nsets;
+	bool numbers;		/* some are read from files of the kernel, by number_in() */
 	uint8_t *rest;		/* size bytes, a multiple of 8 */
 	size_t size;		/* at least what the kernel reads */
 	struct buf unnamed;	/* "defer_output, ...": the members in rest */
@@ -31,5 +35,8 @@ void c_member_write(struct buf *out, const struct c_member *m, bool comment);
 bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
 		 const struct names *names, struct c_needs *needs);
 void c_attr_free(struct c_attr *a);
+
+/* Return whether main() sets the same: equal bytes may point to different strings. */
+bool c_attr_same_sets(const struct c_attr *a, const struct c_attr *b);
 
 #endif

@@ -25,6 +25,22 @@ static const char open_event[] =
 "}\n"
 "\n";
 
+static const char number_in[] =
+"/* Read the number of a PMU's type or of a tracepoint, which differs between machines. */\n"
+"static unsigned long long number_in(const char *path)\n"
+"{\n"
+"	FILE *f = fopen(path, \"re\");\n"
+"	unsigned long long number;\n"
+"\n"
+"	if (!f)\n"
+"		err(1, \"%s\", path);\n"
+"	if (fscanf(f, \"%llu\", &number) != 1)\n"
+"		errx(1, \"%s holds no number\", path);\n"
+"	fclose(f);\n"
+"	return number;\n"
+"}\n"
+"\n";
+
 static const char bits[] =
 "/* Set bits that struct perf_event_attr of Linux 6.1 has no member for. */\n"
 "static void add_bits(void *attr, size_t offset, uint64_t bits)\n"
@@ -57,8 +73,9 @@ static const char start_child[] =
 "	*go = hold[1];\n"
 "	if (pid)\n"
 "		return pid;\n"
-"	if (read(hold[0], &(char){ 0 }, 1) == 1)\n"
-"		execvp(command[0], command);\n"
+"	if (read(hold[0], &(char){ 0 }, 1) != 1)\n"
+"		_exit(127); /* the parent has failed, and said why */\n"
+"	execvp(command[0], command);\n"
 "	err(127, \"%s\", command[0]);\n"
 "}\n"
 "\n";
@@ -406,6 +423,8 @@ void c_parts_write(const struct c_parts *p, const char *drain_table, struct buf 
 	if (p->fails)
 		buf_adds(out, fails);
 	buf_adds(out, open_event);
+	if (p->numbers)
+		buf_adds(out, number_in);
 	if (p->bits)
 		buf_adds(out, bits);
 	if (p->handler)

@@ -20,6 +20,7 @@ enum c_drain {
 /* What the program does, which decides the functions that it needs. */
 struct c_parts {
 	bool fails;		/* has calls that must fail */
+	bool numbers;		/* reads numbers of the machine for attrs */
 	bool bits;		/* sets bits of attrs */
 	int children;		/* children that it starts */
 	bool rings;		/* maps rings */

@@ -236,7 +236,7 @@ void c_text_drain_table(const struct writer *w, struct buf *out)
 	buf_adds(out, " };\n\n");
 }
 
-/* Write what must be set at run time: strings, and bits without a member. */
+/* Write what must be set at run time: strings, numbers of the machine, and bits without a member. */
 static void put_fixes(struct writer *w)
 {
 	for (size_t i = 0; i < w->p->nattrs; i++) {
@@ -244,10 +244,10 @@ static void put_fixes(struct writer *w)
 		const struct c_attr *s = &a->source;
 		bool written = false;
 
-		for (size_t k = 0; a->used && k < s->nstrings; k++)
-			buf_addf(w->out, "	%s%s.%s = (uintptr_t)%s;\n", a->name,
-				 c_attr_larger(a) ? ".attr" : "", s->string_member[k],
-				 buf_str(&s->string_value[k]));
+		for (size_t k = 0; a->used && k < s->nsets; k++)
+			buf_addf(w->out, "	%s%s.%s = %s;\n", a->name,
+				 c_attr_larger(a) ? ".attr" : "", s->sets[k].member,
+				 buf_str(&s->sets[k].value));
 		for (size_t at = 0; a->used && at < s->size; at += 8) {
 			uint64_t word = load_uint(s->rest + at, 8);
 

@@ -168,6 +168,8 @@ void c_program_write(struct c_program *p, struct buf *out)
 		describe_sample(&w, &members, &print);
 	c_steps_write(&w);
 	w.parts.bits = c_text_needs_bits(p);
+	for (size_t i = 0; i < p->nattrs; i++)
+		w.parts.numbers |= p->attrs[i].used && p->attrs[i].source.numbers;
 	c_text_top(&w);
 	c_text_drain_table(&w, &table);
 	c_parts_write(&w.parts, buf_str(&table), out);

@@ -87,8 +87,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 	for (n = 0; n < o->nattrs; n++) {
 		a = &o->attrs[n];
 		if (a->len == len && !memcmp(a->bytes, bytes, len) &&
-		    !strcmp(buf_str(&a->source.string_value[0]),
-			    buf_str(&source.string_value[0]))) {
+		    c_attr_same_sets(&a->source, &source)) {
 			c_attr_free(&source);
 			return (int)n;
 		}

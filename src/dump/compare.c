@@ -219,8 +219,15 @@ static void each_task(struct comparison *c, bool alone,
 	}
 }
 
-static void free_mates(const struct normal *n)
+/* Forget what pairs it with the other side, so that it can be compared again. */
+static void unpair(const struct normal *n)
 {
+	for (size_t i = 0; i < n->nevents; i++) {
+		struct normal_event *e = normal_event_at(n, i);
+
+		e->mate = NULL;
+		e->paired = e->renamed = false;
+	}
 	for (size_t i = 0; i < n->ntasks; i++) {
 		free(n->tasks[i]->open_mates);
 		n->tasks[i]->open_mates = NULL;
@@ -240,8 +247,8 @@ bool normal_compare(struct normal *a, struct normal *b, const struct normal_choi
 	each_task(&c, false, compare_pair_opens);
 	compare_rename_rest(&c);
 	each_task(&c, true, report_task);
-	free_mates(a);
-	free_mates(b);
+	unpair(a);
+	unpair(b);
 	map_free(&c.roles);
 	return c.same;
 }

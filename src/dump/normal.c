@@ -25,6 +25,13 @@ struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
 
 	if (!parent && b->pid != b->tid) /* of a process that ran before the trace */
 		parent = map_get(&n->by_tid, (uint64_t)b->pid);
+	if (parent && b->pid == parent->pid)
+		n->threads = true;
+	if (parent && b->pid == parent->pid && n->merge_threads) {
+		free(t);
+		map_set(&n->by_tid, (uint64_t)b->tid, parent);
+		return parent;
+	}
 	if (!parent)
 		buf_addf(&name, "task%u", ++n->roots);
 	else if (b->pid == parent->pid)
@@ -49,30 +56,28 @@ static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 }
 
 /* Return a draft; one is kept for reuse by any task. */
-static struct normal_draft *draft_of(struct normal *n, struct normal_task *t,
-				     const struct call_desc *desc)
+static struct normal_draft *draft_of(struct normal *n, pid_t tid, const struct call_desc *desc)
 {
 	struct normal_draft *d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
 
 	n->spare = NULL;
-	t->pending = d;
+	map_set(&n->pending, (uint64_t)tid, d);
 	draft_begin(d, desc);
 	return d;
 }
 
-static void drop_draft(struct normal *n, struct normal_task *t)
+static void drop_draft(struct normal *n, pid_t tid)
 {
-	if (t->pending && n->spare)
-		draft_free(t->pending);
-	else if (t->pending)
-		n->spare = t->pending;
-	t->pending = NULL;
+	struct normal_draft *d = map_del(&n->pending, (uint64_t)tid);
+
+	if (d && n->spare)
+		draft_free(d);
+	else if (d)
+		n->spare = d;
 }
 
 static void task_free(struct normal_task *t)
 {
-	if (t->pending)
-		draft_free(t->pending);
 	map_free(&t->other_pids);
 	map_free(&t->addresses);
 	map_free(&t->once);
@@ -164,9 +169,9 @@ static void normal_on_enter(struct view *v, const struct call *c)
 		if (c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
 			e = displaced ? displaced : subject_of(n, t, c);
 		note_use(e, c);
-		drop_draft(n, t);
+		drop_draft(n, c->tid);
 		if (keeps(c)) {
-			d = draft_of(n, t, c->desc);
+			d = draft_of(n, c->tid, c->desc);
 			d->subject = e;
 			d->late = c->desc->id == CALL_MUNMAP;
 			normal_sink_init(&s, n, t, d, c);
@@ -295,7 +300,7 @@ static void normal_on_exit(struct view *v, const struct call *c)
 {
 	struct normal *n = normal_of(v);
 	struct normal_task *t = task_of(n, c->tid, c->pid);
-	struct normal_draft *d = t->pending;
+	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
 	struct normal_sink s;
 
 	if (d && d->desc == c->desc) {
@@ -309,7 +314,7 @@ static void normal_on_exit(struct view *v, const struct call *c)
 			normal_item_add(n, t, d);
 		}
 	}
-	drop_draft(n, t);
+	drop_draft(n, c->tid);
 }
 
 /* Tasks and events ------------------------------------------------------------------ */
@@ -342,24 +347,22 @@ static void normal_on_abandon(struct view *v, const struct call *c, bool detache
 {
 	struct normal *n = normal_of(v);
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
+	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
 
 	(void)detached, (void)ns;
-	if (!t || !t->pending || c->desc->class != CLASS_OPEN)
+	if (!t || !d || c->desc->class != CLASS_OPEN)
 		return;
-	draft_add(t->pending, "result", "unfinished");
-	t->pending->subject = NULL;
-	normal_item_add(n, t, t->pending);
+	draft_add(d, "result", "unfinished");
+	d->subject = NULL;
+	normal_item_add(n, t, d);
 }
 
+/* The task stays in by_tid: other calls may refer to its pid. */
 static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 			   int status, bool shown)
 {
-	struct normal *n = normal_of(v);
-	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
-
 	(void)ns, (void)how, (void)status, (void)shown;
-	if (t) /* keep the task in by_tid: other calls may refer to its pid */
-		drop_draft(n, t);
+	drop_draft(normal_of(v), tid);
 }
 
 /* Drop the session's names and model, which end with it. */
@@ -394,6 +397,9 @@ void normal_watch(struct normal *n, struct session *s)
 
 void normal_free(struct normal *n)
 {
+	struct map_slot *slot;
+	size_t at = 0;
+
 	if (!n)
 		return;
 	for (size_t i = 0; i < n->ntasks; i++)
@@ -401,6 +407,9 @@ void normal_free(struct normal *n)
 	normal_events_free(n);
 	if (n->spare)
 		draft_free(n->spare);
+	while ((slot = map_next(&n->pending, &at)))
+		draft_free(slot->value);
+	map_free(&n->pending);
 	map_free(&n->by_tid);
 	map_free(&n->displaced);
 	free(n->refs);

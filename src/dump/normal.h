@@ -52,7 +52,6 @@ struct normal_task {
 	unsigned int threads, children, others, addrs, founds;
 	struct normal_item *items;	/* in order; once sealed, late ones last */
 	size_t nitems, room, nlate;
-	struct normal_draft *pending;	/* the call that it is in */
 	struct map other_pids, addresses; /* to small numbers */
 	struct map once;		/* hashes of calls that are kept only once */
 	/* compare: for each open in order, the index of its mate + 1, or 0 */
@@ -66,6 +65,9 @@ struct normal {
 	struct model *model;		/* the session's */
 	struct normal_forms *forms;
 	struct map by_tid;		/* the live ones */
+	struct map pending;		/* tid to the draft of the call that it is in */
+	bool merge_threads;		/* a process and its threads are one task */
+	bool threads;			/* a process had several threads */
 	struct normal_task **tasks;	/* once sealed, by name */
 	size_t ntasks;
 	struct normal_event **events;	/* in blocks, see normal_event_at() */
@@ -111,6 +113,7 @@ void normal_free(struct normal *n);
 /* How to read a dump. */
 struct normal_reading {
 	bool keep_going;	/* accept a damaged dump */
+	bool merge_threads;	/* as if the calls of a process were made by one thread */
 	bool no_probes;		/* without opens that the kernel refused, and events that
 				   were opened and closed with nothing done to them */
 };

@@ -370,6 +370,7 @@ struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms
 	session_start(&s, &(struct session_setup){ .source = reader_names(r) }, reader_facts(r));
 	n = normal_new(forms);
 	n->no_probes = how->no_probes;
+	n->merge_threads = how->merge_threads;
 	normal_watch(n, &s);
 	*whole = reader_run(r, &s);
 	normal_seal(n);

@@ -41,10 +41,10 @@ union control {
 
 /* A message of one byte, with space for one descriptor. */
 struct parcel {
-	union control control;
 	struct iovec iov;
 	struct mmsghdr msg;
 	char byte;
+	union control control;
 };
 
 static _Noreturn void fail(const char *what)

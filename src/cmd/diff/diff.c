@@ -17,6 +17,9 @@
 #include "lib/nearest.h"
 #include "xlat/tables.h"
 
+/* Whether the threads of a process are compared as one task. */
+enum merge_when { MERGE_AUTO, MERGE_ALWAYS, MERGE_NEVER };
+
 struct diffing {
 	struct normal_choice choice;
 	char **words;		/* owned; names in choice point into them */
@@ -24,6 +27,7 @@ struct diffing {
 	struct diff_print print;
 	enum color_when color;
 	bool normalize;
+	enum merge_when merge;
 	struct normal_reading how;
 	const char *expect;
 	bool trouble;
@@ -83,6 +87,13 @@ static void diff_set_only(void *to, const char *arg, const struct verb_option *o
 	diff_choose(d, &d->choice.only, &d->choice.nonly, arg, o);
 }
 
+static void diff_set_merge(void *to, const char *arg, const struct verb_option *o)
+{
+	static const enum merge_when when[] = { MERGE_ALWAYS, MERGE_NEVER, MERGE_AUTO };
+
+	*(enum merge_when *)to = arg ? when[verb_word(arg, o)] : MERGE_ALWAYS;
+}
+
 #define AT(member) offsetof(struct diffing, member)
 
 static const struct verb_option options[] = {
@@ -98,6 +109,9 @@ static const struct verb_option options[] = {
 	{ .name = "no-probes", .set = verb_set_true, .at = AT(how.no_probes),
 	  .help = "ignore opens that failed, and events that were opened and closed without "
 		  "being used" },
+	{ .name = "merge-threads", .arg = "WHEN", .optional = true, .words = "always never auto",
+	  .help = "compare the threads of a process as one task; auto, without it: if they are "
+		  "equal then", .set = diff_set_merge, .at = AT(merge) },
 	{ .name = "keep-going", .set = verb_set_true, .at = AT(how.keep_going),
 	  .help = "skip lines that cannot be read" },
 	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(print.json),
@@ -196,23 +210,67 @@ static void meet(struct diffing *d, struct side *a, struct side *b)
 	diff_print_scope(&d->print, left_out);
 }
 
-static int two(struct diffing *d, const char *first, const char *second)
+static void report_nothing(void *ctx, const struct difference *difference)
 {
-	struct side a = read_side(d, first), b = { .normal = NULL };
+	(void)ctx, (void)difference;
+}
+
+static bool same_calls(struct diffing *d, struct side side[2])
+{
+	return normal_compare(side[0].normal, side[1].normal, &d->choice, report_nothing, NULL);
+}
+
+static bool read_two(struct diffing *d, const char *const path[2], struct side side[2])
+{
+	side[0] = read_side(d, path[0]);
+	side[1] = side[0].normal ? read_side(d, path[1]) : (struct side){ .normal = NULL };
+	return side[1].normal;
+}
+
+static void free_two(struct side side[2])
+{
+	normal_free(side[0].normal);
+	normal_free(side[1].normal);
+}
+
+/*
+ * Replace the dumps that were read by the same with merged threads, if they are equal only then:
+ * the calls of a Go program move between its threads.
+ */
+static void try_merged(struct diffing *d, const char *const path[2], struct side side[2])
+{
+	struct side merged[2];
+
+	if (d->trouble || !side[0].normal->threads || !side[1].normal->threads ||
+	    !strcmp(path[0], "-") || !strcmp(path[1], "-") || same_calls(d, side))
+		return;
+	d->how.merge_threads = true;
+	if (!read_two(d, path, merged) || !same_calls(d, merged)) {
+		free_two(merged);
+		return;
+	}
+	warn("equal only if the threads of a process are compared as one task: calls moved "
+	     "between threads; see --merge-threads");
+	free_two(side);
+	memcpy(side, merged, sizeof(merged));
+}
+
+static int two(struct diffing *d, const char *const path[2])
+{
+	struct side side[2];
 	bool same = true;
 
-	if (a.normal)
-		b = read_side(d, second);
-	d->print.a = first;
-	d->print.b = second;
-	if (a.normal && b.normal) {
-		meet(d, &a, &b);
-		same = normal_compare(a.normal, b.normal, &d->choice, diff_print_difference,
-				      &d->print);
+	d->print.a = path[0];
+	d->print.b = path[1];
+	if (read_two(d, path, side)) {
+		if (d->merge == MERGE_AUTO)
+			try_merged(d, path, side);
+		meet(d, &side[0], &side[1]);
+		same = normal_compare(side[0].normal, side[1].normal, &d->choice,
+				      diff_print_difference, &d->print);
 		diff_print_end(&d->print);
 	}
-	normal_free(a.normal);
-	normal_free(b.normal);
+	free_two(side);
 	return same ? EXIT_YES : EXIT_NO;
 }
 
@@ -224,12 +282,13 @@ static int diff_run(void *state, const struct verb_args *args)
 	diff_check(d, args);
 	d->print.color = color_wanted(d->color, isatty(STDOUT_FILENO));
 	d->forms = normal_forms_new();
+	d->how.merge_threads = d->merge == MERGE_ALWAYS;
 	if (d->normalize)
 		status = normalize(d, args->words[0]);
 	else if (d->expect)
 		status = expect(d, args->words[0]);
 	else
-		status = two(d, args->words[0], args->words[1]);
+		status = two(d, (const char *[]){ args->words[0], args->words[1] });
 	if (fflush(stdout) || ferror(stdout)) {
 		warn("cannot write to standard output: %s", strerror(errno));
 		d->trouble = true;
