@@ -339,13 +339,15 @@ static struct rule_target target_of(const struct model *m, const struct call *c)
 {
 	struct rule_target t = { .descriptor = FACT_UNKNOWN };
 	int group_fd = call_int(c, 3);
+	const struct event *leader = model_event(m, c->tid, group_fd);
 
 	if (c->desc->id != CALL_PERF_EVENT_OPEN)
 		return t;
 	if (!(c->args[4] & PERF_FLAG_PID_CGROUP))
 		t.task.exists = facts_task_exists(call_target(c));
-	if (model_event(m, c->tid, group_fd))
-		t.group.event = FACT_YES;
+	if (leader) /* the kernel here counts its members */
+		t.group = (struct rule_group){ .event = FACT_YES, .attr = leader->attr,
+					       .len = leader->attr_len, .cpu = leader->cpu };
 	else if (group_fd < 0)
 		t.group.event = FACT_NO;
 	return t;
