@@ -47,7 +47,8 @@ static void opens_group(const struct story_text *t, const struct family *f)
 	for (size_t i = 0; i < n; i++)
 		if (events[i]->leader)
 			map_set(&counts, events[i]->leader->number,
-				(char *)map_get(&counts, events[i]->leader->number) + 1);
+				(void *)((uintptr_t)map_get(&counts, events[i]->leader->number) +
+					 1));
 	list = xcalloc(f->n, sizeof(*list));
 	for (size_t i = 0; i < f->n; i++) {
 		size_t of = (size_t)(uintptr_t)map_get(&counts, f->events[i]->number);
