@@ -100,6 +100,12 @@ static void emit_terms(const struct walk *w, const struct field *f,
 		s->ops->note(s, "event", terms);
 }
 
+const struct xlat *attr_config_values(uint64_t type)
+{
+	return type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
+	       type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids : NULL;
+}
+
 void attr_emit_config(const struct walk *w, const struct field *f, uint64_t config,
 		 struct sink *s)
 {

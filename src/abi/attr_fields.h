@@ -12,6 +12,9 @@ enum { ATTR_MAX_SIZE = 4096 };
 void attr_emit_type(const struct walk *w, const struct field *f, uint32_t type,
 		    struct sink *s);
 
+/* Return the constants that a config of that type may be, or NULL. */
+const struct xlat *attr_config_values(uint64_t type);
+
 /* Write the config as the type of w's attr defines it (perf_event_open(2)). */
 void attr_emit_config(const struct walk *w, const struct field *f, uint64_t config,
 		      struct sink *s);

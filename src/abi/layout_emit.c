@@ -7,6 +7,7 @@
 #include "abi/attr_fields.h"
 #include "abi/bpf.h"
 #include "abi/strings.h"
+#include "xlat/layouts.h"
 
 /* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
 #define RUN_MAX 64
@@ -200,18 +201,22 @@ static bool is_number(enum field_kind kind)
 static void note_was(const struct walk *w, const struct field *f, struct sink *s)
 {
 	uint64_t v = field_get(f, w->before, w->before_len);
+	const struct xlat *x = f->xlat;
 	const struct xlat_entry *e;
 	struct text_line names;
 	size_t at = 0;
 
+	if (f->kind == FIELD_CONFIG)
+		x = attr_config_values(layout_get(w->layout, ATTR_TYPE, w->before,
+						  w->before_len));
 	text_line_start(&names);
 	if (f->kind == FIELD_FLAGS) {
 		while ((e = xlat_next_flag(f->xlat, &v, &at)))
 			text_line_join(&names, "|", "%s", e->name);
 		if (v || !names.len)
 			text_line_join(&names, "|", "0x%llx", (unsigned long long)v);
-	} else if (f->kind != FIELD_WORDS && f->xlat && xlat_name(f->xlat, v)) {
-		text_line_join(&names, "", "%s", xlat_name(f->xlat, v));
+	} else if (f->kind != FIELD_WORDS && x && xlat_name(x, v)) {
+		text_line_join(&names, "", "%s", xlat_name(x, v));
 	} else if (f->kind == FIELD_STRING) {
 		text_line_join(&names, "", "another");
 	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {

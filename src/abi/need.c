@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/need.h"
 
+#include "abi/attr_fields.h"
 #include "abi/layout.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -27,14 +28,6 @@ static void offer_value(struct open_need *n, const struct xlat *x, uint64_t v)
 		offer(n, e->name, e->since);
 }
 
-static const struct xlat *values_of(const struct field *f, uint64_t type)
-{
-	if (f->kind != FIELD_CONFIG)
-		return f->xlat;
-	return type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids :
-	       type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id : NULL;
-}
-
 struct open_need open_need(const uint8_t *attr, size_t len, uint64_t flags)
 {
 	struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
@@ -44,7 +37,7 @@ struct open_need open_need(const uint8_t *attr, size_t len, uint64_t flags)
 	size_t at = 0;
 
 	while ((f = layout_next(&w, &at))) {
-		const struct xlat *x = values_of(f, type);
+		const struct xlat *x = f->kind == FIELD_CONFIG ? attr_config_values(type) : f->xlat;
 		uint64_t v = field_get(f, attr, len);
 
 		/* an older kernel accepts a longer attr if the members that it lacks are 0 */

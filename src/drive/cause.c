@@ -351,7 +351,6 @@ static const struct single *find_smaller(struct search *s)
 		const struct single *it = &s->singles[i];
 
 		if (it->change->how > CHANGE_ADD || !it->helps || it->error <= 0 ||
-		    it->error == s->out->error ||
 		    rules_place(s->rule, change_name(it->change)) < 0)
 			continue;
 		s->ops->judge(s->ctx, &it->change, 1, &v);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "abi/arch.h"
+#include "abi/attr_fields.h"
 #include "abi/attr_member.h"
 #include "abi/attr_value.h"
 #include "host/event_reading.h"
@@ -15,16 +16,7 @@ static const struct layout *const attr = &layout_perf_event_attr;
 /* Return the names that a member's value can have in this event, or NULL. */
 static const struct xlat *names_of(const struct event_spec *e, const struct field *f)
 {
-	if (f->kind != FIELD_CONFIG)
-		return f->xlat;
-	switch (event_get(e, ATTR_TYPE)) {
-	case PERF_TYPE_HARDWARE:
-		return &xlat_perf_hw_id;
-	case PERF_TYPE_SOFTWARE:
-		return &xlat_perf_sw_ids;
-	default:
-		return NULL;
-	}
+	return f->kind == FIELD_CONFIG ? attr_config_values(event_get(e, ATTR_TYPE)) : f->xlat;
 }
 
 /* Store the error of v at the word where it occurred. */

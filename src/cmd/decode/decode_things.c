@@ -308,8 +308,7 @@ static bool type_of(struct host *host, const char *word, uint64_t *type)
 /* Find a config by its name in the table of the type: cpu-clock is CPU_CLOCK. */
 static bool config_of(struct host *host, uint64_t type, const char *word, uint64_t *config)
 {
-	const struct xlat *x = type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
-			       type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids : NULL;
+	const struct xlat *x = attr_config_values(type);
 	const struct xlat_entry *e;
 	char upper[80];
 	size_t n = 0;

@@ -3,9 +3,10 @@
 #ifndef PEVTRACE_CMD_WHY_WHY_H
 #define PEVTRACE_CMD_WHY_WHY_H
 
-#include "judge/judge.h"
 #include "drive/cause.h"
 #include "host/confine.h"
+#include "judge/judge.h"
+#include "lib/map.h"
 
 /* Obstacles that no change of the attr removes. */
 enum why_block {
@@ -26,6 +27,7 @@ struct why_seen {
 	unsigned int times;	/* how often; 0: the call is of no command */
 	/* name of the event that opened instead, and the members that differ; or NULL */
 	const char *instead, *differs;
+	struct map *told;	/* hashes of the answers to the command's other calls; or NULL */
 };
 
 struct why_result {

@@ -50,10 +50,10 @@ static void wait_for(pid_t pid)
 	sigaction(SIGQUIT, &was_quit, NULL);
 }
 
-static int why_failed_call(struct judge *k, struct judge_failed *f)
+static int why_failed_call(struct judge *k, struct judge_failed *f, struct map *told)
 {
 	const struct why_seen seen = {
-		.times = f->times, .instead = f->instead, .differs = f->differs,
+		.times = f->times, .instead = f->instead, .differs = f->differs, .told = told,
 	};
 	struct call *c = &f->call.call;
 
@@ -66,13 +66,15 @@ static int why_failed_call(struct judge *k, struct judge_failed *f)
 static int explain_all(struct judge *k, const struct judge_failures *l)
 {
 	int meant = -1, probes = -1;
+	struct map told = { 0 };
 
 	for (size_t i = 0; i < l->n; i++) {
-		int status = why_failed_call(k, l->list[i]);
+		int status = why_failed_call(k, l->list[i], &told);
 		int *of = l->list[i]->instead ? &probes : &meant;
 
 		*of = judge_worse(*of, status);
 	}
+	map_free(&told);
 	if (meant >= 0)
 		return meant;
 	if (probes < 0)

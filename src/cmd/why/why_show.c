@@ -7,6 +7,7 @@
 #include "judge/judge_show.h"
 #include "cmd/why/why.h"
 #include "dump/dump_line.h"
+#include "lib/hash.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -230,10 +231,10 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 
 /* Text ------------------------------------------------------------------------------------- */
 
-static void text_because(const struct telling *t, const struct cause_fault *f)
+static void text_because(const struct telling *t, const struct cause_fault *f, bool again)
 {
 	const struct show *s = &t->show;
-	struct buf *out = show_line(s, "because");
+	struct buf *out = show_line(s, again ? "as above" : "because");
 
 	if (f->rule)
 		buf_addf(out, "%s%s (rule %s)", f->sure ? "" : "perhaps: ", f->rule->meaning,
@@ -241,11 +242,17 @@ static void text_because(const struct telling *t, const struct cause_fault *f)
 	else
 		buf_adds(out, "no known rule explains it");
 	showing_end(s->out);
-	if (f->rule)
+	if (f->rule && !again)
 		show_rule(s, f->rule);
 }
 
-static void text_fault(const struct telling *t, size_t i)
+/* Return whether the change opens another event, which is no remedy. */
+static bool opens_another(const struct cause *c)
+{
+	return c->n && c->changes[0]->how == CHANGE_KIND;
+}
+
+static void text_fault(const struct telling *t, size_t i, bool again)
 {
 	const struct cause_fault *f = &t->r->cause.faults[i];
 	const struct show *s = &t->show;
@@ -259,8 +266,8 @@ static void text_fault(const struct telling *t, size_t i)
 		emit_blamed(t, f, s->out->sink);
 		showing_end(s->out);
 	}
-	text_because(t, f);
-	if (f->npast) {
+	text_because(t, f, again);
+	if (f->npast && !again && !opens_another(&t->r->cause)) {
 		show_line(s, "fix");
 		emit_changes(t, f->past, f->npast, NULL, s->out->sink);
 		showing_end(s->out);
@@ -343,21 +350,43 @@ static void text_verdict(const struct telling *t)
 	showing_end(t->show.out);
 }
 
+/* Return whether another call of the command was refused for the same causes. */
+static bool told_before(const struct telling *t)
+{
+	const struct cause *c = &t->r->cause;
+	uint64_t h = HASH_START;
+
+	if (!t->seen->told || !c->n)
+		return false;
+	for (size_t i = 0; i < c->nfaults; i++) {
+		const struct cause_fault *f = &c->faults[i];
+
+		h = hash_text(h, f->rule ? f->rule->name : "?");
+		for (size_t k = 0; k < f->npast; k++)
+			h = hash_text(h, change_name(f->past[k]));
+	}
+	return map_set(t->seen->told, h, t->seen->told);
+}
+
 static void why_text(const struct telling *t)
 {
 	const struct why_result *r = t->r;
+	bool again = told_before(t);
 	struct call nearest;
 
 	show_call(&t->show, t->c->label, &t->c->call, (int)t->c->call.ret);
 	text_seen(t);
 	for (size_t i = 0; i < r->cause.nfaults; i++)
-		text_fault(t, i);
+		text_fault(t, i, again);
+	if (again)
+		return;
 	text_others(t);
 	text_blocks(t);
 	text_verdict(t);
 	if (r->cause.n) {
 		make_call(t, &r->nearest, &nearest);
-		show_call(&t->show, "  works", &nearest, 0);
+		show_call(&t->show, opens_another(&r->cause) ? "  another event opens" :
+			  "  works", &nearest, 0);
 		call_free(&nearest);
 	}
 	buf_addf(show_line(&t->show, "experiments"), "%u", r->cause.trials);
