@@ -433,6 +433,32 @@ while o(group=big, rf=0x1f) >= 0:
 	pass
 """
 
+ELSEWHERE = """
+import ctypes, struct
+c = ctypes.CDLL(None, use_errno=True)
+def o(pid, cpu, flags, type, path=0):
+	b = struct.pack("<IIQQQQQIIQ", type, 64, 0, 0, 0, 0, 1, 0, 0, path)
+	c.syscall(%d, ctypes.create_string_buffer(b, 64), pid, cpu, -1, ctypes.c_ulong(flags))
+o(900, 0, 4, 1)
+path = ctypes.create_string_buffer(b"/proc/self/exe")
+o(0, -1, 0, %d, ctypes.addressof(path))
+"""
+
+def test_elsewhere(tmp):
+	"""A cgroup's descriptor and a path in /proc were those of the traced process."""
+	dump = os.path.join(tmp, "elsewhere")
+	uprobe = sp_pmu("uprobe")
+	if not uprobe:
+		return None
+	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "trace=perf", sys.executable, "-c",
+			ELSEWHERE % (NR, uprobe)], check=True)
+	cgroup, path = [i for i, l in enumerate(open(dump), 1) if '"perf_event_open"' in l]
+	(got,), status = objects("%s:%d" % (dump, cgroup))
+	why = differ((got["dump"].get("error"), got["verdict"], got.get("perhaps"), status),
+		     ("EBADF", "unforeseen", "cgroup_descriptor", 1), "a cgroup that is not here")
+	(got,), _ = objects("%s:%d" % (dump, path))
+	return why + differ("traced process" in got.get("not_asked", ""), True, got)
+
 def test_dump(tmp):
 	"""Groups in a dump: each call has the result that it has in the dump."""
 	soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -768,6 +794,7 @@ def main():
 		("the other arguments", test_arguments, True), ("the order", test_order, True),
 		("no descriptor left", test_descriptors, False),
 		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
+		("what was the traced process's", lambda: test_elsewhere(tmp), True),
 		("groups in a dump", lambda: test_dump(tmp), True),
 		("a leader that could not be read", lambda: test_unread(tmp), False),
 		("--group-fd", test_inherited, True),

@@ -66,8 +66,12 @@ static bool judge_blocked(const struct judge_result *r)
 						    trial_gate() == error);
 }
 
-static enum judge_verdict judge_verdict(struct judge_result *r)
+static enum judge_verdict judge_verdict(const struct judge_call *c, struct judge_result *r)
 {
+	if (c->not_here && c->from_dump && !c->injected && !r->judged.error && c->error)
+		r->open = rules_explain(&r->judged, c->error);
+	if (r->open)
+		return JUDGE_UNFORESEEN;
 	if (r->asked && judge_blocked(r))
 		return JUDGE_BLOCKED;
 	if (r->asked && r->trial.error != r->judged.error) {
@@ -92,7 +96,7 @@ void judge_ask(struct judge *k, struct judge_call *c, struct judge_result *r)
 	if (!r->not_asked)
 		r->not_asked = judge_try(c, &ask, &r->trial);
 	r->asked = !r->not_asked;
-	r->verdict = judge_verdict(r);
+	r->verdict = judge_verdict(c, r);
 	c->call.failed = r->asked ? r->trial.error : r->judged.error;
 	c->call.ret = r->asked ? r->trial.error : r->judged.error;
 }

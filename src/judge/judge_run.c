@@ -115,19 +115,28 @@ struct named {
 };
 
 /*
- * Return why a call of a dump or log, which is not trusted, is not tried: at a bad offset a probe
- * ends the processes that hit it.
+ * Return why a probe of a dump or log is not tried, or NULL: its path was the traced process's, and
+ * at a bad offset a probe ends the processes that hit it, so that on others it is not trusted.
  */
-static const char *untrusted_probe(const struct judge *k, const struct judge_call *c)
+static const char *probe_elsewhere(const struct judge *k, const struct judge_call *c)
 {
 	struct host *h = k->machine.host;
 	size_t len = 0;
 	const uint8_t *attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
 					 JUDGE_ATTR_MAX, &len);
-	int64_t type = (int64_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
+	const struct layout *l = &layout_perf_event_attr;
+	int64_t type = (int64_t)layout_get(l, ATTR_TYPE, attr, len);
+	const char *path;
+	size_t n;
+	bool cut;
 
-	if (!attr || !call_int(&c->call, 1) ||
-	    (type != host_pmu_type(h, "uprobe") && type != host_pmu_type(h, "kprobe")))
+	if (!attr || (type != host_pmu_type(h, "uprobe") && type != host_pmu_type(h, "kprobe")))
+		return NULL;
+	path = call_string(&c->call, AT_SYSCALL_ENTER, layout_get(l, ATTR_UPROBE_PATH, attr, len),
+			   &n, &cut);
+	if (c->from_dump && path && n > 6 && !memcmp(path, "/proc/", 6))
+		return "the path in /proc names a file of the traced process";
+	if (!call_int(&c->call, 1))
 		return NULL;
 	return "a probe that a dump or log names is tried on no other process";
 }
@@ -164,7 +173,7 @@ static void take_call(const struct judge *k, struct judge_call *c, const struct 
 	judge_call_args(c, pid, k->cpu_given ? k->cpu : text->cpu, group_fd,
 			k->flags_given ? k->flags : text->flags);
 	if (!c->not_here)
-		c->not_here = untrusted_probe(k, c);
+		c->not_here = probe_elsewhere(k, c);
 }
 
 /* Report that an attr lacks members; return the exit status. */
@@ -379,7 +388,7 @@ static int judge_dump(struct judge *k, const char *path, unsigned long line)
 				k->cpu_given ? k->cpu : call_int(&c->call, 2),
 				call_int(&c->call, 3), flags);
 		if (!c->not_here)
-			c->not_here = untrusted_probe(k, c);
+			c->not_here = probe_elsewhere(k, c);
 		status = k->verb->one(k, c);
 	}
 	judge_call_free(c);

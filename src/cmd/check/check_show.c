@@ -69,7 +69,8 @@ static void check_text_verdict(const struct checked *k)
 				 "and rule %s does not hold any more", r->open->name);
 			break;
 		}
-		buf_addf(out, "refused, for a reason unknown in advance: perhaps rule %s: %s",
+		buf_addf(out, "refused%s, for a reason unknown %s: perhaps rule %s: %s",
+			 r->asked ? "" : " in the dump", r->asked ? "in advance" : "here",
 			 r->open->name, r->open->meaning);
 		break;
 	case JUDGE_BLOCKED:

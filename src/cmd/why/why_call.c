@@ -207,18 +207,6 @@ static void explain_there(const struct trying *t, struct why_result *r)
 			r->there = &rule_descs[i];
 }
 
-static void experiment(struct trying *t, struct why_result *r)
-{
-	find_simplest(t->k, r);
-	search(t, r);
-	if (r->not_tried)
-		return;
-	if (r->cause.error)
-		conclude(r);
-	else if (t->c->from_dump && t->c->error && !t->c->injected)
-		explain_there(t, r);
-}
-
 int why_call(struct judge *k, struct judge_call *c, const struct why_seen *seen)
 {
 	struct why_result *r = xcalloc(1, sizeof(*r));
@@ -232,8 +220,14 @@ int why_call(struct judge *k, struct judge_call *c, const struct why_seen *seen)
 	rules_judge(&t.ask, &r->judged);
 	confinement_read(&r->confinement);
 	r->not_tried = c->not_here;
-	if (!r->not_tried)
-		experiment(&t, r);
+	if (!r->not_tried) {
+		find_simplest(k, r);
+		search(&t, r);
+	}
+	if (r->cause.error)
+		conclude(r);
+	else if (c->from_dump && c->error && !c->injected)
+		explain_there(&t, r);
 	c->opens = !r->not_tried && !r->cause.error;
 	c->call.ret = r->not_tried ? r->judged.error : r->cause.error;
 	c->call.failed = c->call.ret;
