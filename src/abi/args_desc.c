@@ -13,7 +13,8 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#define READ_IOV_MAX 16
+/* The kernel takes no more (UIO_MAXIOV); of a read that failed, fewer are shown without -v. */
+enum { READ_IOV_MAX = 1024, SHORT_IOV = 16 };
 
 static int64_t read_format_of(const struct arg *a)
 {
@@ -144,6 +145,7 @@ static void iov_emit_joined(const struct arg *a, struct sink *s)
 static void emit_read_iov(const struct arg *a, struct sink *s)
 {
 	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
+	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
 
 	if (n && !iov_at(a, 0, &base, &len)) {
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
@@ -157,13 +159,13 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 		return;
 	}
 	s->ops->begin(s, arg_name(a), SINK_ARRAY);
-	for (i = 0; i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
+	for (i = 0; i < shown && iov_at(a, i, &base, &len); i++) {
 		s->ops->begin(s, NULL, SINK_OBJECT);
 		s->ops->addr(s, "iov_base", base);
 		s->ops->uint(s, "iov_len", len);
 		s->ops->end(s);
 	}
-	if (i < iov_count(a))
+	if (i < shown)
 		sink_notef(s, "unreadable", "unreadable from entry %llu on", (unsigned long long)i);
 	else if (i < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - i));

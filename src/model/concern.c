@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Deciding which calls concern perf. */
+#include <limits.h>
+
 #include "abi/bpf.h"
 #include "abi/ioctl.h"
 #include "abi/layout.h"
@@ -8,6 +10,15 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Return whether the list cannot be read, which the kernel refuses, in a task with events. */
+static bool unreadable_list(const struct task *t, const struct call *c, unsigned int i)
+{
+	size_t len;
+
+	return call_word(c, i) && !call_bytes(c, AT_SYSCALL_ENTER, call_word(c, i), 1, &len) &&
+	       fdtab_event_in_range(t->files, 0, UINT_MAX);
+}
 
 static bool polls_event(const struct task *t, const struct call *c)
 {
@@ -18,7 +29,7 @@ static bool polls_event(const struct task *t, const struct call *c)
 		if (fdtab_event(t->files,
 				(int)layout_get(&layout_pollfd, POLLFD_FD, p, 8)))
 			return true;
-	return false;
+	return call_int(c, 1) && unreadable_list(t, c, 0);
 }
 
 static bool selects_event(const struct task *t, const struct call *c)
@@ -31,6 +42,8 @@ static bool selects_event(const struct task *t, const struct call *c)
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
 			if (p[fd / 8] >> fd % 8 & 1 && fdtab_event(t->files, (int)fd))
 				return true;
+		if (call_int(c, 0) > 0 && unreadable_list(t, c, set))
+			return true;
 	}
 	return false;
 }

@@ -1479,6 +1479,10 @@ static void case_select(void)
 		" (Timeout)", fd);
 	say("pselect6(%d, [%d], NULL, NULL, {tv_sec=0, tv_nsec=0}, NULL) = %s%s",
 	    fd + 1, fd, res(r, "%ld"), more);
+	/* that the set cannot be read may concern the event */
+	r = syscall(SYS_pselect6, fd + 1, 8, NULL, NULL, t, NULL);
+	say("pselect6(%d, 0x8 /* unreadable */, NULL, NULL, {tv_sec=0, tv_nsec=0}, NULL) = %s",
+	    fd + 1, res(r, "%ld"));
 	shut(fd);
 }
 
