@@ -74,6 +74,11 @@ static bool feed_line(struct reader *r, struct json_value *o)
 	return complain(r, "unknown kind of line: ", kind);
 }
 
+bool reader_whole(const struct reader *r)
+{
+	return r->whole;
+}
+
 unsigned long reader_line(const struct reader *r)
 {
 	return dump_line_number(r->reader);

@@ -26,6 +26,9 @@ const struct names *reader_names(const struct reader *r);
 /* Return the number of the current line, counted from 1. */
 unsigned long reader_line(const struct reader *r);
 
+/* Return whether the lines read so far were good, and, after reader_run(), none is missing. */
+bool reader_whole(const struct reader *r);
+
 /*
  * Feed everything to a session, which was started with reader_names() and
  * reader_facts().  Calls that were not shown when they were recorded, or that its

@@ -73,6 +73,9 @@ static void part_meta(const struct report *r, struct buf *out)
 	buf_adds(out, "</li><li>");
 	html_add(out, r->about.dump);
 	buf_adds(out, "</li>");
+	if (!reader_whole(r->about.reader))
+		buf_adds(out, "<li class=\"error\">incomplete: lines of the dump are missing "
+			      "or cannot be read</li>");
 }
 
 static void part_dump(const struct report *r, struct buf *out)
