@@ -289,8 +289,8 @@ static void note_ptrace(struct live *l, const struct call *c)
 		return;
 	l->warned_ptrace = true;
 	proc_comm(c->tid, comm, sizeof(comm));
-	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; run it without "
-	     "pevtrace", comm, (int)c->tid);
+	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; its results may "
+	     "differ: run it without pevtrace", comm, (int)c->tid);
 }
 
 /* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
