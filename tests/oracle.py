@@ -228,13 +228,15 @@ def evlist(data):
 	for line in r.stdout.strip().split("\n"):
 		if not line or line.startswith("#"):
 			continue
-		m = re.match(r"(.*?): ((?:type: \d+, )?size: .*)$", line)
+		m = re.match(r"(.*?): ((?:type: \d+[^,]*, )?size: .*)$", line)
 		if not m:
 			raise sp.ParseError("evlist: " + line)
 		want = {}
 		text = re.sub(r"\{ (\w+), \w+ \}", r"\1", m.group(2))
 		for item in re.split(r", (?=\w+: )", text):
 			key, _, val = item.partition(": ")
+			# since perf 6.7 a name follows the number
+			val = re.sub(r"^(\w+) \(.*\)$", r"\1", val)
 			pre = PREFIX.get(key, "")
 			n = sp.evaluate("|".join(
 				v if re.match(r"-?\d", v) else pre + v

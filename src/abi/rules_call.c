@@ -204,7 +204,7 @@ int rule_clockid_nmi(const struct rule_input *in)
 	return refuses_unless(rule_trait(in, PMU_TRAIT_NO_NMI));
 }
 
-int rule_task_privilege(const struct rule_input *in)
+int rule_task_privilege_late(const struct rule_input *in)
 {
 	const struct rule_task *t = &in->target->task;
 	bool sigtrap = rule_get(in, ATTR_SIGTRAP);
@@ -218,6 +218,14 @@ int rule_task_privilege(const struct rule_input *in)
 	if (capable == FACT_YES || ptrace == FACT_YES)
 		return RULE_PASSES;
 	return capable == FACT_NO && ptrace == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_task_privilege(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	/* Linux 6.2 reordered perf_event_open() in kernel/events/core.c */
+	return release && release < KVER(6, 2, 0) ? RULE_PASSES : rule_task_privilege_late(in);
 }
 
 int rule_cpu_privilege(const struct rule_input *in)
