@@ -30,7 +30,7 @@ def chain_of(theirs):
 		if m:
 			out = []
 			continue
-		m = re.match(r"\.\.\.\.\. +\d+: ([0-9a-f]{16})$", line)
+		m = re.match(r"\.\.\.\.\. +\d+: ([0-9a-f]{16})(?: \(\w+\))?$", line)
 		if m and out is not None:
 			out.append(int(m.group(1), 16))
 	return None if out is None else tuple(out)
