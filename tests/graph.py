@@ -62,8 +62,10 @@ def redraw(run):
 			e.start = "enabled by exec" if on("enable_on_exec") else \
 				"never enabled" if on("disabled") else \
 				"enabled at open"
-			e.sampling = bool(sp.number(attr.get("sample_period")) or
-					  sp.number(attr.get("sample_freq")))
+			# a dummy event counts nothing, so that it never samples
+			e.sampling = str(attr.get("config")) != "PERF_COUNT_SW_DUMMY" and \
+				bool(sp.number(attr.get("sample_period")) or
+				     sp.number(attr.get("sample_freq")))
 		if c.failed or not c.args:
 			continue
 		place = 4 if c.name == "mmap" else 0

@@ -6,6 +6,8 @@ Blocks of lines that are set in by four blanks are sessions: a line that begins 
 "$ " is run, all in one directory, and each line below it must be among what comes,
 but for numbers, with anything in place of [...].  The functions of the kernel that
 the page names must be in the kernel.
+
+doc/answers.md quotes sentences in place of lines: breaks and blanks may differ.
 """
 
 import os
@@ -20,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import straceparse as sp
 
-PAGE = os.path.join(os.path.dirname(HERE), "doc", "tutorial.md")
+DOC = os.path.join(os.path.dirname(HERE), "doc")
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 DEVICES = "/sys/bus/event_source/devices"
@@ -72,6 +74,20 @@ def test_session(command, below, tmp, env):
 			why.append("not there: " + line)
 	return why + (["it was:\n" + r.stdout] if why else [])
 
+def sentences(below):
+	"""Return the quoted lines as patterns; a line that ends in a full stop, or [...], ends one."""
+	joined = "\n".join(below)
+	return [re.compile(re.escape(shape(" ".join(s.split()))))
+		for s in re.split(r"\n\[\.\.\.\]\n|(?<=\.)\n", joined) if s.strip()]
+
+def test_answer(command, below, tmp, env, ran):
+	"""ran: the output of each command so far."""
+	if command not in ran:
+		ran[command] = run(command, tmp, env).stdout
+	got = shape(" ".join(ran[command].split()))
+	why = ["not there: " + p.pattern for p in sentences(below) if not p.search(got)]
+	return why + (["it was:\n" + ran[command]] if why else [])
+
 def test_functions(text):
 	"""Return names of kernel functions, in the section about the kernel."""
 	part = text.split("## 3.")[1].split("## 4.")[0]
@@ -101,18 +117,25 @@ def reason_not_to():
 def main():
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
-	text = open(PAGE).read()
+	text = open(os.path.join(DOC, "tutorial.md")).read()
+	answers = open(os.path.join(DOC, "answers.md")).read()
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp(prefix="pevtrace-tutorial-")
 	path = os.path.dirname(os.path.abspath(PEVTRACE)) + ":" + os.environ.get("PATH", "")
 	env = dict(os.environ, LC_ALL="C", PATH=path)
-	reason = reason_not_to()
+	reason, ran = reason_not_to(), {}
 	for command, below in sessions(text):
 		if reason:
 			tap.skip(command, reason)
 			continue
 		why = test_session(command, below, tmp, env)
 		tap.ok(not why, command, why)
+	for command, below in sessions(answers):
+		if not reason:
+			why = test_answer(command, below, tmp, env, ran)
+			tap.ok(not why, "answers: " + command, why)
+	if reason:
+		tap.skip("answers", reason)
 	why = test_functions(text)
 	tap.ok(not why, "functions of the kernel", why)
 	shutil.rmtree(tmp, ignore_errors=True)

@@ -120,6 +120,7 @@ static void start_then(const struct story_text *t, const struct event **list, si
 		  "modified by PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};
 	struct prose *p = t->p;
+	uint64_t offs = 0;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
 		const struct event **some = xmalloc(n * sizeof(*some));
@@ -142,6 +143,14 @@ static void start_then(const struct story_text *t, const struct event **list, si
 			prose_adds(p, m == 1 ? "." : " in all.");
 		}
 		free(some);
+	}
+	for (size_t i = 0; i < n; i++)
+		offs += list[i]->prctl_offs;
+	if (offs) {
+		prose_addf(p, " %s disabled by prctl(PR_TASK_PERF_EVENTS_DISABLE), ",
+			   n == 1 ? "It was" : "They were");
+		prose_times(p, offs);
+		prose_adds(p, n == 1 ? "." : " in all.");
 	}
 	story_programs_of(t, list, n);
 	if (list[0]->filter) {

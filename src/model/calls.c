@@ -155,8 +155,10 @@ static void after_prctl(struct model *m, const struct call *c)
 	for (size_t i = 0; i < m->events.n; i++) {
 		struct event *e = m->events.items[i];
 
-		if (e->opener == c->tid && !e->closed)
-			enable(e, on, START_PRCTL);
+		if (e->opener != c->tid || e->closed)
+			continue;
+		e->prctl_offs += !on && e->enabled;
+		enable(e, on, START_PRCTL);
 	}
 }
 

@@ -78,6 +78,7 @@ struct event {
 	struct bpf_program program;
 	unsigned int handles;	/* open descriptors */
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
+	unsigned int prctl_offs; /* times that prctl(2) disabled it */
 	unsigned int reads, maps;
 	struct event_count count;
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */

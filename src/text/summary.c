@@ -62,7 +62,9 @@ static void summary_add_period(const struct names *names, const struct event *e,
 
 	if (!event_attr_known(e))
 		return;
-	if (!period)
+	if (open_attr_source(&a) == SOURCE_DUMMY)
+		buf_adds(out, ", for side-band records");
+	else if (!period)
 		buf_adds(out, ", counting");
 	else if (event_attr(e, ATTR_FREQ))
 		buf_addf(out, ", sampling about %llu times a second",
