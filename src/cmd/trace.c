@@ -473,7 +473,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	concerns = model_concerns(s->model, c);
 	l->saw_perf |= concerns;
 	c->shown = session_shows(s, c);
-	if (!concerns && c->desc->id == CALL_RECVMSG) {
+	if (!concerns && !c->shown && c->desc->id == CALL_RECVMSG) {
 		map_set(&l->waiting, (uint64_t)c->tid, l);
 		return TRACE_EXIT; /* an event may be sent while it waits */
 	}
