@@ -2,8 +2,11 @@
 /* The kernel's checks, applied to the calls of a session. */
 #include <string.h>
 
+#include "abi/layout.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 const struct story_caller story_anybody = { .paranoid = -1, .caps = UINT64_MAX };
 const struct story_caller story_nobody = { .paranoid = 4, .limited = true };
@@ -49,9 +52,14 @@ void story_judge(const struct story *s, const struct rule_ask *ask, const struct
 		},
 		.target.task = { .attachable = c->own_task, .readable = c->own_task },
 	};
+	const struct layout *l = &layout_perf_event_attr;
 	struct rule_ask whole = *ask;
 
 	facts.machine.npmus = known_pmus(s, ask, pmus);
+	if (s->names->tracepoint)
+		facts.target.tracepoint_name =
+			s->names->tracepoint(s->names, layout_get(l, ATTR_CONFIG, ask->attr,
+								  ask->len));
 	whole.facts = &facts;
 	rules_judge(&whole, v);
 }

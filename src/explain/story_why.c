@@ -87,6 +87,9 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 	for (size_t i = 0; i < RULE_COUNT && !out->n; i++)
 		if (may_refuse(&kind, i, a->error) || may_refuse(&strict, i, a->error))
 			out->list[out->n++] = &rule_descs[i];
+	for (size_t i = 0; i < RULE_COUNT && !out->certain; i++)
+		if (may_refuse(&kind, i, 0)) /* it may end in any error */
+			out->list[out->n++] = &rule_descs[i];
 	find_order(s, &kind, out);
 }
 
