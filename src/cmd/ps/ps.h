@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pevtrace ps: the perf events of this machine. */
+#ifndef PEVTRACE_CMD_PS_PS_H
+#define PEVTRACE_CMD_PS_PS_H
+
+#include "cli/machine.h"
+#include "cli/options.h"
+#include "cli/showing.h"
+#include "drive/events.h"
+#include "lib/map.h"
+
+struct ps {
+	struct options options;
+	const char *event;	/* only events whose names contain it; or NULL */
+	size_t watch;		/* seconds between two lists; 0: one list */
+	struct events events;
+	struct machine machine;
+	struct showing out;
+	/* of the list before, by id: counts + 1, when it was made (CLOCK_MONOTONIC) */
+	struct map counts;
+	uint64_t before_ns, now_ns;
+};
+
+/* Append the event's name; "?" without its attr. */
+void ps_name(const struct ps *p, const struct events_event *v, struct buf *out);
+
+/* Write the list, of events that were selected, as text or as JSON. */
+void ps_show(struct ps *p, struct events_event *const *list, size_t n);
+
+#endif

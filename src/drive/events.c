@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/events.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "abi/read_format.h"
+#include "drive/borrow.h"
+#include "drive/events_internal.h"
+#include "host/proc.h"
+#include "host/sysfile.h"
+#include "lib/die.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The list ------------------------------------------------------------------------------ */
+
+static struct events_event *events_new(struct events *e)
+{
+	struct events_event *v = xcalloc(1, sizeof(*v));
+
+	e->list = xrealloc(e->list, (e->n + 1) * sizeof(*e->list));
+	e->list[e->n++] = v;
+	return v;
+}
+
+static void events_add_holder(struct events_event *v, const struct events_holder *h)
+{
+	/* one process may map a ring in several parts */
+	for (size_t i = 0; h->reference == EVENTS_MAPPING && i < v->nholders; i++)
+		if (v->holders[i].reference == EVENTS_MAPPING && v->holders[i].pid == h->pid)
+			return;
+	v->holders = xrealloc(v->holders, (v->nholders + 1) * sizeof(*v->holders));
+	v->holders[v->nholders++] = *h;
+}
+
+/* Return the event with that id, which is new if none has it. */
+static struct events_event *events_by_id(struct events *e, uint64_t id)
+{
+	struct events_event *v = map_get(&e->by_id, id);
+
+	if (v)
+		return v;
+	v = events_new(e);
+	v->facts.id = id;
+	v->identified = true;
+	map_set(&e->by_id, id, v);
+	return v;
+}
+
+static void events_empty(struct events *e)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		free(e->list[i]->holders);
+		free(e->list[i]);
+	}
+	e->n = e->hidden = 0;
+	map_free(&e->by_id);
+	e->by_id = (struct map){ 0 };
+}
+
+/* Counts through borrowed descriptors ----------------------------------------------------- */
+
+enum { READ_MAX = 64 * 1024 };
+
+static void keep_value(void *ctx, const struct read_value *v)
+{
+	struct events_event *to = ctx;
+
+	if (v->index)
+		return;
+	to->counted = true;
+	to->facts.count = v->value;
+	if (!v->timed)
+		return;
+	to->timed = true;
+	to->facts.enabled_ns = v->enabled;
+	to->facts.running_ns = v->running;
+}
+
+/* The first value that bytes have in one format, to compare with other formats. */
+struct guess {
+	struct events_event event;
+	uint64_t format, last_id;
+	size_t values;
+};
+
+static void guess_value(void *ctx, const struct read_value *v)
+{
+	struct guess *g = ctx;
+
+	keep_value(&g->event, v);
+	if (!v->index)
+		g->last_id = v->id;
+	g->values++;
+}
+
+/* Return whether bytes that were read may have that format. */
+static bool guess_fits(struct guess *g, const uint64_t *words, size_t len, uint64_t id)
+{
+	size_t times = !!(g->format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(g->format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t each = 1 + !!(g->format & PERF_FORMAT_ID) + !!(g->format & PERF_FORMAT_LOST);
+	uint64_t n = g->format & PERF_FORMAT_GROUP ? words[0] : 1;
+	size_t head = times + !!(g->format & PERF_FORMAT_GROUP);
+
+	if (!n || n > len || len != (head + n * each) * sizeof(*words))
+		return false;
+	read_format_each((const uint8_t *)words, len, g->format, guess_value, g);
+	return (!(g->format & PERF_FORMAT_ID) || g->last_id == id) &&
+	       (!g->event.timed || g->event.facts.running_ns <= g->event.facts.enabled_ns);
+}
+
+/* Find the count in a read of unknown format, if all formats that fit agree on it. */
+static void guess_count(struct events_event *v, const uint64_t *words, size_t len)
+{
+	struct events_event found = { 0 };
+
+	for (uint64_t format = 0; format < 32; format++) {
+		struct guess g = { .format = format };
+
+		if (!guess_fits(&g, words, len, v->facts.id))
+			continue;
+		if (found.counted && found.facts.count != g.event.facts.count)
+			return;
+		found = g.event;
+	}
+	if (found.counted) {
+		v->counted = true;
+		v->facts.count = found.facts.count;
+	}
+}
+
+/* Read the count of an event through a descriptor, whose file offset plays no part. */
+static void count_from(struct events_event *v, int fd)
+{
+	static const struct layout *const l = &layout_perf_event_attr;
+	uint64_t *words = xmalloc(READ_MAX);
+	ssize_t n = read(fd, words, READ_MAX);
+
+	if (n > 0 && v->facts.attr_len)
+		read_format_each((uint8_t *)words, (size_t)n,
+				 layout_get(l, ATTR_READ_FORMAT, v->facts.attr,
+					    v->facts.attr_len), keep_value, v);
+	else if (n > 0)
+		guess_count(v, words, (size_t)n);
+	free(words);
+}
+
+/* Return a copy of the first descriptor of the event that can be borrowed, or -1. */
+static int events_borrow(const struct events_event *v)
+{
+	char link[64];
+
+	for (size_t i = 0; i < v->nholders; i++) {
+		const struct events_holder *h = &v->holders[i];
+		uint64_t id;
+		int fd;
+
+		if (h->reference != EVENTS_DESCRIPTOR)
+			continue;
+		fd = borrow_fd((pid_t)h->pid, (pid_t)h->tid, (int)h->number);
+		/* the descriptor may have been closed and its number used again */
+		if (fd >= 0 && proc_fd_link(getpid(), fd, link, sizeof(link)) &&
+		    !strcmp(link, PROC_EVENT_LINK) &&
+		    (ioctl(fd, PERF_EVENT_IOC_ID, &id) || id == v->facts.id))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+/*
+ * Return whether the kernel's stored count may be older than what a read returns: while it
+ * runs, if others inherited it, or if its CPU's clock goes on.
+ */
+static bool is_stale(const struct events_event *v)
+{
+	const struct events_facts *f = &v->facts;
+
+	return f->oncpu >= 0 || (f->state >= 0 && !f->target) ||
+	       layout_get(&layout_perf_event_attr, ATTR_INHERIT, f->attr, f->attr_len);
+}
+
+/* From BPF -------------------------------------------------------------------------------- */
+
+static void add_record(void *ctx, const struct events_record *r)
+{
+	struct events *e = ctx;
+	struct events_event *v = events_by_id(e, r->facts.id);
+	struct events_holder h = {
+		.reference = r->reference, .pid = r->pid, .tid = r->tid, .number = r->number,
+	};
+
+	memcpy(h.comm, r->comm, EVENTS_COMM);
+	events_add_holder(v, &h);
+	v->facts = r->facts;
+	v->counted = v->timed = true;
+}
+
+static void refresh_counts(struct events *e)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		int fd = is_stale(e->list[i]) ? events_borrow(e->list[i]) : -1;
+
+		if (fd < 0)
+			continue;
+		count_from(e->list[i], fd);
+		close(fd);
+	}
+}
+
+/* From /proc ------------------------------------------------------------------------------ */
+
+struct proc_walk {
+	struct events *e;
+	struct events_holder holder;
+};
+
+static void add_descriptor(void *ctx, int number, bool cloexec, const char *link)
+{
+	struct proc_walk *w = ctx;
+	struct events_holder *h = &w->holder;
+	struct events_event *v;
+	uint64_t id;
+	int fd;
+
+	(void)cloexec;
+	if (strcmp(link, PROC_EVENT_LINK))
+		return;
+	h->number = (uint32_t)number;
+	fd = borrow_fd((pid_t)h->pid, (pid_t)h->tid, number);
+	if (fd >= 0 && !ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		v = events_by_id(w->e, id);
+	else
+		v = events_new(w->e);
+	events_add_holder(v, h);
+	if (fd < 0)
+		return;
+	if (v->identified && !v->counted)
+		count_from(v, fd);
+	close(fd);
+}
+
+/* Add the descriptors of a process; its threads normally share them. */
+static void add_process(struct events *e, const char *name)
+{
+	struct proc_walk w = { .e = e };
+	char path[32];
+	DIR *d;
+
+	w.holder.pid = w.holder.tid = (uint32_t)atoi(name);
+	snprintf(path, sizeof(path), "/proc/%u/fd", w.holder.pid);
+	d = opendir(path);
+	if (!d) {
+		e->hidden += errno == EACCES || errno == EPERM;
+		return;
+	}
+	closedir(d);
+	proc_comm((pid_t)w.holder.pid, w.holder.comm, sizeof(w.holder.comm));
+	proc_each_fd((pid_t)w.holder.pid, add_descriptor, &w);
+}
+
+static void read_proc(struct events *e)
+{
+	DIR *d = sysfile_dir(AT_FDCWD, "/proc");
+	const char *name;
+
+	while (d && (name = sysfile_next(d)))
+		if (*name >= '1' && *name <= '9')
+			add_process(e, name);
+	if (d)
+		closedir(d);
+}
+
+/* All ------------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct events_event *const *x = a, *const *y = b;
+	uint64_t l = (*x)->facts.id, r = (*y)->facts.id;
+
+	return l < r ? -1 : l > r;
+}
+
+void events_open(struct events *e)
+{
+	*e = (struct events){ 0 };
+	e->programs = events_programs_load(&e->why);
+}
+
+void events_read(struct events *e)
+{
+	events_empty(e);
+	e->bpf = e->programs && events_programs_run(e->programs, &e->links, add_record, e);
+	if (e->programs && !e->bpf && !e->why.len)
+		buf_addf(&e->why, "cannot read BPF iterators: %s", strerror(errno));
+	if (e->bpf) {
+		refresh_counts(e);
+	} else {
+		events_empty(e);
+		read_proc(e);
+	}
+	if (e->n)
+		qsort(e->list, e->n, sizeof(*e->list), compare_ids);
+}
+
+void events_close(struct events *e)
+{
+	events_empty(e);
+	free(e->list);
+	buf_free(&e->why);
+	events_programs_free(e->programs);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Loading and reading the BPF iterators of events.bpf.c. */
+#include "drive/events_internal.h"
+
+#ifdef HAVE_BPF_PROGRAMS
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+
+/* events.bpf.c, compiled: events_bpf.o as an array. */
+static const unsigned char object_bytes[] = {
+#include "drive/events_bpf.inc"
+};
+
+struct events_programs {
+	struct bpf_object *object;
+	struct bpf_link *descriptors, *mappings, *links;	/* the last may be NULL */
+	int own;	/* the event by which the programs know the files of events */
+};
+
+static int programs_print(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* Open an event that counts nothing and requires no privilege. */
+static int programs_event(void)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Open the object, with own as its constant; optional: whether to load links, too. */
+static struct bpf_object *programs_object(int own, bool with_links)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, how, .object_name = "pevtrace");
+	struct bpf_object *o = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
+	struct bpf_map *m;
+
+	if (!o)
+		return NULL;
+	m = bpf_object__find_map_by_name(o, ".rodata");
+	if (!m)
+		m = bpf_object__find_map_by_name(o, "pevtrace.rodata");
+	bpf_program__set_autoload(bpf_object__find_program_by_name(o, "events_links"), with_links);
+	if (!m || bpf_map__set_initial_value(m, &own, sizeof(own)) || bpf_object__load(o)) {
+		int error = errno;
+
+		bpf_object__close(o);
+		errno = error;
+		return NULL;
+	}
+	return o;
+}
+
+static struct bpf_link *programs_attach(struct events_programs *p, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(p->object, name);
+
+	return bpf_program__fd(program) < 0 ? NULL : bpf_program__attach_iter(program, NULL);
+}
+
+struct events_programs *events_programs_load(struct buf *why)
+{
+	struct events_programs *p = xcalloc(1, sizeof(*p));
+
+	libbpf_set_print(programs_print);
+	p->own = programs_event();
+	if (p->own < 0) {
+		buf_addf(why, "perf_event_open(2) fails: %s", strerror(errno));
+	} else {
+		/* iterators of links require Linux 5.19 */
+		p->object = programs_object(p->own, true);
+		if (!p->object)
+			p->object = programs_object(p->own, false);
+		if (!p->object)
+			buf_addf(why, "cannot load BPF programs: %s", strerror(errno));
+	}
+	if (p->object) {
+		p->descriptors = programs_attach(p, "events_descriptors");
+		p->mappings = programs_attach(p, "events_mappings");
+		p->links = programs_attach(p, "events_links");
+		if (p->descriptors && p->mappings)
+			return p;
+		buf_addf(why, "cannot create BPF iterators: %s", strerror(errno));
+	}
+	events_programs_free(p);
+	return NULL;
+}
+
+/* Read all records of one iterator. */
+static bool programs_each(struct bpf_link *link,
+			  void (*hook)(void *ctx, const struct events_record *r), void *ctx)
+{
+	int fd = bpf_iter_create(bpf_link__fd(link));
+	struct events_record records[16];
+	char *bytes = (char *)records;
+	size_t have = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	/* a read may end within a record, and restarts where it was interrupted */
+	while ((n = read(fd, bytes + have, sizeof(records) - have)) > 0 ||
+	       (n < 0 && (errno == EINTR || errno == EAGAIN))) {
+		size_t whole;
+
+		have += n > 0 ? (size_t)n : 0;
+		whole = have / sizeof(*records);
+		for (size_t i = 0; i < whole; i++)
+			hook(ctx, &records[i]);
+		have -= whole * sizeof(*records);
+		memmove(bytes, bytes + whole * sizeof(*records), have);
+	}
+	close(fd);
+	return !n;
+}
+
+bool events_programs_run(struct events_programs *p, bool *links,
+			 void (*hook)(void *ctx, const struct events_record *r), void *ctx)
+{
+	*links = p->links && programs_each(p->links, hook, ctx);
+	return programs_each(p->descriptors, hook, ctx) && programs_each(p->mappings, hook, ctx);
+}
+
+void events_programs_free(struct events_programs *p)
+{
+	if (!p)
+		return;
+	bpf_link__destroy(p->descriptors);
+	bpf_link__destroy(p->mappings);
+	bpf_link__destroy(p->links);
+	bpf_object__close(p->object);
+	if (p->own >= 0)
+		close(p->own);
+	free(p);
+}
+
+#else
+
+struct events_programs *events_programs_load(struct buf *why)
+{
+	buf_adds(why, "pevtrace was built without BPF programs (clang, libbpf-dev)");
+	return NULL;
+}
+
+bool events_programs_run(struct events_programs *p, bool *links,
+			 void (*hook)(void *ctx, const struct events_record *r), void *ctx)
+{
+	(void)p, (void)hook, (void)ctx;
+	*links = false;
+	return false;
+}
+
+void events_programs_free(struct events_programs *p)
+{
+	(void)p;
+}
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace ps, held against what a program says of the events that it opened:
+their ids, counts, descriptors, groups, rings; and against /proc and the BPF program's id."""
+
+import ctypes
+import json
+import mmap
+import os
+import re
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ringparse as rp
+import straceparse as sp
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+ARCH_CALLS = {"x86_64": 298, "aarch64": 241}
+NR = ARCH_CALLS.get(os.uname().machine)
+ID, ENABLE, DISABLE, SET_OUTPUT = 0x80082407, 0x2400, 0x2401, 0x2405
+SIZE = 112
+
+def opened(type=1, config=9, bits=0, period=0, pid=0, cpu=-1, group=-1, format=0, addr=(0, 0)):
+	"""Open an event; return its descriptor."""
+	attr = struct.pack("<IIQQQQQIIQQ", type, SIZE, config, period, 0, format, bits, 0,
+			   3 if type == 5 else 0, *addr).ljust(SIZE, b"\0")
+	fd = LIBC.syscall(NR, ctypes.create_string_buffer(attr, SIZE), pid, cpu, group,
+			  ctypes.c_ulong(8))
+	if fd < 0:
+		raise OSError(ctypes.get_errno(), "perf_event_open")
+	return fd
+
+def ioctl(fd, request, arg=0):
+	return LIBC.ioctl(fd, ctypes.c_ulong(request), ctypes.c_ulong(arg))
+
+def id_of(fd):
+	out = ctypes.c_uint64()
+	LIBC.ioctl(fd, ctypes.c_ulong(ID), ctypes.byref(out))
+	return out.value
+
+def run(*args, **more):
+	return subprocess.run([rp.PEVTRACE, "ps", *args], stdout=subprocess.PIPE,
+			      stderr=subprocess.PIPE, text=True, **more)
+
+def listed(*args, **more):
+	r = run("-j", *args, **more)
+	return {o["id"]: o for o in map(json.loads, r.stdout.splitlines()) if "id" in o}, r
+
+def descriptors(event, pid):
+	return sorted(h["fd"] for h in event["holders"] if h["by"] == "descriptor" and h["pid"] == pid)
+
+def own_descriptors(number):
+	"""Descriptors of this process for the event of that id; mmap.mmap() makes one, too."""
+	return sorted(fd for fd in map(int, os.listdir("/proc/self/fd"))
+		      if id_of(fd) == number)
+
+def test_own(tap):
+	"""Events of this process, of each kind."""
+	me = os.getpid()
+	hold = opened(bits=1)
+	lead = opened(config=2, bits=1)
+	member = opened(config=3, group=lead)
+	wide = opened(config=0, pid=-1, cpu=0, period=1000000)
+	again = os.dup(wide)
+	fds = {"off": hold, "leader": lead, "member": member, "cpu": wide}
+	if os.uname().machine == "x86_64":
+		place = ctypes.c_uint64()
+		fds["breakpoint"] = opened(5, 0, addr=(ctypes.addressof(place), 8))
+	ring = mmap.mmap(wide, 5 * mmap.PAGESIZE)
+	ioctl(lead, ENABLE)
+	ids = {name: id_of(fd) for name, fd in fds.items()}
+	got, r = listed("-p", str(me))
+	count = struct.unpack("<Q", os.read(lead, 8))[0]
+	why = ["%s: not listed" % n for n, i in ids.items() if i not in got]
+	if why:
+		return tap.ok(False, "own events", why + [r.stderr])
+	at = lambda name: got[ids[name]]
+	want = lambda name, **members: why.extend(
+		"%s: %s is %s, not %s" % (name, k, at(name).get(k), v)
+		for k, v in members.items() if at(name).get(k) != v)
+	want("off", event="dummy", state="off", ring_pages=0, count=0, lost=0)
+	want("leader", event="page-faults", leader=ids["leader"])
+	want("member", event="context-switches", leader=ids["leader"])
+	want("cpu", event="cpu-clock", state="active", on_cpu=0, ring_pages=4,
+	     target={"cpu": 0})
+	for name in fds:
+		held = descriptors(at(name), me)
+		if held != own_descriptors(ids[name]):
+			why.append("%s: descriptors %s" % (name, held))
+		if name != "cpu" and (at(name)["target"].get("tid"), at(name)["target"]["cpu"]) != (me, -1):
+			why.append("%s: target %s" % (name, at(name)["target"]))
+		if at(name)["attr"]["size"] != SIZE or at(name)["attr"]["type"] != (
+				5 if name == "breakpoint" else 1):
+			why.append("%s: attr %s" % (name, at(name)["attr"]))
+	if not [h for h in at("cpu")["holders"] if h["by"] == "mapping" and h["pid"] == me]:
+		why.append("the mapping is missing")
+	if not at("leader")["count"] <= count:
+		why.append("count %d, later %d" % (at("leader")["count"], count))
+	tap.ok(not why, "events of this process", why)
+	text = run("-v", "-p", str(me)).stdout
+	tap.ok("leads 1" in text and "its leader is %d" % ids["leader"] in text and
+	       "ring: 1+4 pages" in text and "attr: {type=PERF_TYPE_SOFTWARE, size=" in text,
+	       "-v", [text])
+	rows = run().stdout.splitlines()
+	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].split()[0] == "ID",
+	       "a list of 80 columns", rows)
+	only, _ = listed("-p", str(me), "-e", "switches")
+	tap.ok(list(only) == [ids["member"]], "-e", [only])
+	ring.close()
+	for fd in list(fds.values()) + [again]:
+		os.close(fd)
+	r = run("-p", str(me))
+	tap.ok(r.returncode == 1 and not r.stdout and "no perf event matches" in r.stderr, "none",
+	       [r.stdout, r.stderr])
+
+def test_others(tap):
+	"""An event on another task, held by two processes; none is left changed."""
+	child = subprocess.Popen(["sleep", "60"])
+	fd = opened(config=1, pid=child.pid, bits=1, format=3)
+	holder = subprocess.Popen(["sleep", "60"], pass_fds=[fd])
+	number = id_of(fd)
+	before = os.read(fd, 24)
+	got, r = listed("-p", str(child.pid))
+	e = got.get(number, {"holders": []})
+	pids = sorted(h["pid"] for h in e["holders"])
+	tap.ok(pids == sorted([os.getpid(), holder.pid]) and
+	       e["target"] == {"cpu": -1, "pid": child.pid, "tid": child.pid, "comm": "sleep"},
+	       "an event of another task, in two processes", [e, r.stderr])
+	tap.ok(os.read(fd, 24) == before, "its count and times are as before")
+	os.close(fd)
+	holder.kill()
+	holder.wait()
+	got, _ = listed("-p", str(child.pid))
+	tap.ok(number not in got, "it is gone with its holders")
+	child.kill()
+	child.wait()
+
+def test_program(tap):
+	"""The BPF program of an event that is held."""
+	r = subprocess.Popen([rp.target("bpfevent"), "clock", "ioctl", "1"], stdin=subprocess.PIPE,
+			     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	out, err = r.communicate()
+	if r.returncode:
+		return tap.skip("a BPF program", (err.strip() or "bpfevent cannot run").split("\n")[-1])
+	tap.ok(not any("program" in e for e in listed()[0].values()), "no program is left")
+
+def test_nobody(tap):
+	"""Without privilege: what the own descriptors tell."""
+	r = run(preexec_fn=sp.as_nobody())
+	tap.ok(r.returncode in (0, 1) and "root, or CAP_BPF" in r.stderr and
+	       "may not be read" in r.stderr, "an ordinary user", [r.stdout, r.stderr])
+
+def test_watch(tap):
+	"""--watch: rates from the second list on."""
+	fd = opened(config=0, pid=-1, cpu=0)
+	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "-p", str(os.getpid())], text=True,
+			     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+	lines = [r.stdout.readline() for _ in range(4)]
+	r.kill()
+	r.communicate()
+	os.close(fd)
+	rate = re.search(r" ([\d.]+)([MG])/s ", lines[3])
+	rate = rate and float(rate[1]) * {"M": 1e6, "G": 1e9}[rate[2]]
+	tap.ok(lines[0] == lines[2] and rate and 0.9e9 <= rate <= 1.1e9,
+	       "--watch: a clock counts a second in a second", lines)
+
+def schema(tap):
+	if not rp.jsonschema:
+		return tap.skip("schema", "python3-jsonschema is not installed")
+	with open(os.path.join(rp.HERE, "..", "share", "pevtrace", "ps.schema.json")) as f:
+		check = rp.jsonschema.Draft7Validator(json.load(f))
+	fds = [opened(bits=1), opened(config=0, pid=-1, cpu=0)]
+	bad = [e.message[:200] for o in listed()[0].values() for e in check.iter_errors(o)]
+	tap.ok(not bad, "--json is as its schema says", bad[:3])
+	for fd in fds:
+		os.close(fd)
+
+def main():
+	tap = sp.Tap()
+	if not NR or os.getuid():
+		sp.skip_all("needs root, on x86-64 or arm64")
+	fd = opened()
+	got, r = listed("-p", str(os.getpid()))
+	os.close(fd)
+	if "without BPF programs" in r.stderr or "cannot " in r.stderr:
+		sp.skip_all(r.stderr.strip())
+	test_own(tap)
+	test_others(tap)
+	test_program(tap)
+	test_nobody(tap)
+	test_watch(tap)
+	schema(tap)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
