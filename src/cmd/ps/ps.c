@@ -141,10 +141,16 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
+static const struct verb_option details[] = {
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(options.text.full),
+	  .help = "show all that is known of each event, below its line" },
+	{ 0 },
+};
+
 static const struct verb_group groups[] = {
 	{ "Which events", options, 0, 0 },
 	{ "How to show them", options_json, AT(options), 0 },
-	{ NULL, options_full, AT(options), 0 },
+	{ NULL, details, 0, 0 },
 	{ NULL, options_plain, AT(options), 0 },
 	{ 0 },
 };
