@@ -87,7 +87,9 @@ struct events_programs *events_programs_load(struct buf *why)
 		if (!p->object)
 			p->object = programs_object(p->own, false);
 		if (!p->object)
-			buf_addf(why, "cannot load BPF programs: %s", strerror(errno));
+			buf_addf(why, "cannot load BPF programs: %s%s", strerror(errno),
+				 errno == EPERM || errno == EACCES ?
+				 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
 	}
 	if (p->object) {
 		p->descriptors = programs_attach(p, "events_descriptors");

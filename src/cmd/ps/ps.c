@@ -64,8 +64,8 @@ static void tell_limits(const struct ps *p)
 	const struct events *e = &p->events;
 
 	if (!e->bpf)
-		warn("%s: of each event only what its descriptors tell is shown; root, or CAP_BPF "
-		     "and CAP_PERFMON, see all", buf_str(&e->why));
+		warn("%s; of each event only what its descriptors tell is shown",
+		     buf_str(&e->why));
 	if (e->hidden)
 		warn("the descriptors of %zu process%s may not be read", e->hidden,
 		     e->hidden == 1 ? "" : "es");
