@@ -223,6 +223,12 @@ def test_fifth():
 		me = os.getpid()
 		bad = broken(bp(), "pid", "breakpoint_slots", args=["-p%d" % me], raw=(me, -1, -1, 0),
 			     blocked=["breakpoints"], open_it=False)
+		text = run("-p%d" % me, bp().hex()).stdout
+		ps = subprocess.run([ck.PEVTRACE, "ps"], stdout=subprocess.PIPE,
+				    stderr=subprocess.PIPE, text=True)
+		if "only what its descriptors tell" not in ps.stderr:
+			bad += ck.differ("held by %s[%d]" % (open("/proc/self/comm").read().strip(), me)
+					 in text, True, text)
 		# the additional one has another error
 		both = bp(bp_len=3)
 		bad += broken(both, ["pid", "bp_len"], ["breakpoint_slots", "breakpoint_len"],

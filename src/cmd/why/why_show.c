@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The result of pevtrace why as text or JSON. */
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "judge/judge_show.h"
 #include "cmd/why/why.h"
+#include "drive/events.h"
 #include "dump/dump_line.h"
 #include "lib/hash.h"
 #include "measure/refusal.h"
@@ -188,6 +190,29 @@ static void capability_words(const struct telling *t, struct buf *out)
 		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
 }
 
+/* Name the processes that hold breakpoints, if the kernel tells them (drive/events.h). */
+static void breakpoint_holders(struct buf *out)
+{
+	struct map told = { 0 };
+	struct events events;
+
+	events_open(&events);
+	events_read(&events);
+	for (size_t i = 0; i < events.n; i++) {
+		const struct events_event *v = events.list[i];
+
+		for (size_t k = 0; v->facts.type == PERF_TYPE_BREAKPOINT && k < v->nholders; k++) {
+			const struct events_holder *h = &v->holders[k];
+
+			if (h->pid && h->pid != (uint32_t)getpid() && !map_set(&told, h->pid, out))
+				buf_addf(out, "%s%s[%u]", told.len > 1 ? ", " : "; held by ",
+					 h->comm, h->pid);
+		}
+	}
+	map_free(&told);
+	events_close(&events);
+}
+
 static void block_words(const struct telling *t, enum why_block b, struct buf *out)
 {
 	switch (b) {
@@ -218,6 +243,7 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 		break;
 	case WHY_BREAKPOINTS:
 		show_here(&t->show, RULE_BY_SLOTS, out);
+		breakpoint_holders(out);
 		break;
 	case WHY_FILE:
 		show_here(&t->show, RULE_BY_FILE, out);
