@@ -285,6 +285,29 @@ def one_event(tap, tmp):
 	tap.ok(r.returncode == 2 and b"no event 77" in r.stderr and not r.stdout,
 	       "an event that is not there is told", [r.stderr.decode()])
 
+# As perf's twatch.py: starts, names and ends of the tasks of a CPU.
+TWATCH = r"""
+import ctypes, mmap, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+attr = struct.pack("IIQQQQQ", 1, 112, 9, 1, 0, 0, 1 << 9 | 1 << 13).ljust(112, bytes(1))
+for cpu in range(os.cpu_count()):
+    fd = libc.syscall(298, attr, -1, cpu, -1, 8)
+    libc.mmap(None, 9 * mmap.PAGESIZE, 3, 1, fd, 0)
+os.system("true")
+"""
+
+def twatch(tap, tmp):
+	"""A program of an event that only watches tasks prints its records."""
+	base = os.path.join(tmp, "twatch")
+	dump(base, sys.executable, "-c", TWATCH)
+	codegen("-o", base + ".c", base)
+	cc = next(filter(shutil.which, COMPILERS))
+	build(cc, base + ".c", base + ".out")
+	out = run(base + ".out", "sh", "-c", "sleep 0.1; true").stdout.decode()
+	m = re.search(r"(?m)^comm pid=(\d+) tid=\d+ comm=sleep$", out)
+	tap.ok(m and all(re.search(r"(?m)^%s pid=%s ppid=\d+ tid=\d+ ptid=\d+$" % (w, m[1]), out)
+			 for w in ("fork", "exit")), "FORK, COMM and EXIT records are printed", [out])
+
 def owners(tap, tmp):
 	"""F_SETOWN_EX names a thread, a process or a process group: the program's own."""
 	base = os.path.join(tmp, "owners")
@@ -447,6 +470,7 @@ def main():
 	try:
 		cases(tap, tmp)
 		owners(tap, tmp)
+		twatch(tap, tmp)
 		if PERF:
 			rounds(tap, tmp)
 			one_event(tap, tmp)

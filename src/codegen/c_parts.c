@@ -325,6 +325,17 @@ bool c_parts_plain_counts(const struct c_parts *p)
 	return !(p->all_formats & PERF_FORMAT_GROUP) && p->all_formats == p->common_format;
 }
 
+/* Of FORK, EXIT and COMM records (perf_event_open(2), MMAP layout). */
+static const char print_task[] =
+"	const uint32_t *ids = (const void *)(h + 1);\n"
+"\n"
+"	if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT)\n"
+"		printf(\"%s pid=%u ppid=%u tid=%u ptid=%u\\n\",\n"
+"		       h->type == PERF_RECORD_FORK ? \"fork\" : \"exit\",\n"
+"		       ids[0], ids[1], ids[2], ids[3]);\n"
+"	if (h->type == PERF_RECORD_COMM)\n"
+"		printf(\"comm pid=%u tid=%u comm=%s\\n\", ids[0], ids[1], (const char *)&ids[2]);\n";
+
 static void write_record(const struct c_parts *p, struct buf *out)
 {
 	if (p->sample)
@@ -342,6 +353,8 @@ static void write_record(const struct c_parts *p, struct buf *out)
 	if (p->sample)
 		buf_addf(out, "	if (h->type == PERF_RECORD_SAMPLE)\n"
 			 "		printf(%s);\n", p->sample_print);
+	if (p->tasks)
+		buf_adds(out, print_task);
 	buf_adds(out, "}\n\n");
 }
 

@@ -27,6 +27,7 @@ struct c_parts {
 	bool drains[DRAIN_KINDS];
 	bool records;		/* reads records */
 	bool watches;		/* reads records while it waits */
+	bool tasks;		/* prints FORK, COMM and EXIT records: no event samples */
 	bool gaps;		/* some rings are unmapped before it waits */
 	bool until_signal;	/* runs until ^C */
 	bool work, works;	/* measures itself; calls work() */

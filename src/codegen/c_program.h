@@ -39,6 +39,7 @@ struct c_event {
 	uint64_t read_format, sample_type, sample_period;
 	bool backward;		/* write_backward */
 	bool sigtrap;
+	bool watches;		/* a dummy that gets FORK, COMM and EXIT records */
 	bool failed, used, closed;
 	bool chosen;		/* the program contains it */
 	int place;		/* its number in the program */

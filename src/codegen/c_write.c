@@ -75,6 +75,7 @@ static void find_event_parts(struct writer *w)
 {
 	const struct c_program *p = w->p;
 	struct c_parts *parts = &w->parts;
+	bool samples = false;
 
 	for (size_t i = 0; i < p->nevents; i++) {
 		const struct c_event *e = &p->events[i];
@@ -83,8 +84,11 @@ static void find_event_parts(struct writer *w)
 			continue;
 		parts->fails |= e->failed;
 		parts->handler |= e->sigtrap;
+		parts->tasks |= e->watches && !e->failed;
+		samples |= e->sample_period && !e->failed;
 		w->nevents += !e->failed;
 	}
+	parts->tasks &= !samples;
 	for (size_t i = 0; i < p->nrings; i++) {
 		struct c_ring *r = &p->rings[i];
 

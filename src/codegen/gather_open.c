@@ -168,6 +168,12 @@ static struct c_event new_event(struct gather *g, int attr)
 		e.read_format = attr_member_value(a, ATTR_READ_FORMAT);
 		e.sample_type = attr_member_value(a, ATTR_SAMPLE_TYPE);
 		e.sample_period = attr_member_value(a, ATTR_SAMPLE_PERIOD);
+		if (attr_member_value(a, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+		    attr_member_value(a, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY) {
+			e.sample_period = 0; /* it never samples */
+			e.watches = attr_member_value(a, ATTR_TASK) ||
+				    attr_member_value(a, ATTR_COMM);
+		}
 		e.backward = attr_member_value(a, ATTR_WRITE_BACKWARD);
 		e.sigtrap = attr_member_value(a, ATTR_SIGTRAP);
 	}
