@@ -46,7 +46,7 @@ static int programs_event(void)
 /* Open the object, with own as its constant; optional: whether to load links, too. */
 static struct bpf_object *programs_object(int own, bool with_links)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, how, .object_name = "pevtrace");
+	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
 	struct bpf_object *o = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
 	struct bpf_map *m;
 

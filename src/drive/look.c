@@ -169,6 +169,7 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	struct ring *r = ring_first(mapping);
 	struct ring_result result;
 	struct view_look look = {
+		/* cppcheck-suppress uninitvar ; only its address is taken */
 		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
 	};
 	int fd, error;
