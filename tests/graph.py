@@ -739,9 +739,13 @@ def test_undisturbed(tap):
 	       name + ": the program works alone", [alone.stdout, alone.stderr])
 	for options in (["--look-every=5"], ["--look-every=1"],
 			["--no-seccomp", "--look-every=5"], ["-c"]):
-		run = rp.Run(["--records", "--summary"] + options,
-			     [rp.target("undisturbed")])
-		got = run.out.split("\n")
+		# a machine that takes pages back may cause a fault more, in either run
+		for _ in range(3):
+			run = rp.Run(["--records", "--summary"] + options,
+				     [rp.target("undisturbed")])
+			got = run.out.split("\n")
+			if got == expected:
+				break
 		why = ["alone:  %s\n traced: %s" % (a, b)
 		       for a, b in zip(expected, got) if a != b]
 		if len(got) != len(expected):
