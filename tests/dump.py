@@ -393,6 +393,8 @@ def check_found(b, schema):
 		if [x["fd"] for x in found] != [fd]:
 			why.append("found %s, not descriptor %d" % (found, fd))
 		b.kept["found"] = dump
+		if any(x["kind"] == "described" for x in lines_of(dump)):
+			b.kept["described"] = dump
 	except Trouble as e:
 		why = [str(e)]
 	finally:
@@ -866,6 +868,7 @@ NEEDED = {
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
 	"found": "kind tid fd cloexec",
 	"closed": "kind tid fd", "program": "kind event id type name",
+	"described": "kind tid ns event pid cpu cgroup enabled leader output bytes",
 	"found_ring": "kind tid start end",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",
@@ -887,7 +890,7 @@ NEEDED = {
 USED = {
 	"header": "pevtrace kernel command", "name": "name", "exec": "exe",
 	"call": "errno stack", "found": "event", "enter": "stack", "exit": "errno",
-	"count": "read_format time_enabled time_running",
+	"count": "read_format time_enabled time_running", "found_ring": "event aux",
 }
 ABSENT = object()
 WRONG = [ABSENT, None, True, -2, 1.5, 1 << 64, "", "zz", "0x", "0x1g", [], {},

@@ -16,6 +16,7 @@
 """
 
 import json
+import itertools
 import os
 import re
 import shutil
@@ -568,7 +569,10 @@ show(call(nr, fd, 0x2400, 0))
 """
 
 def before(tap, tmp):
-	"""Type and config of an event opened before attach are unknown."""
+	"""Type and config of an event opened before attach are known by BPF programs only."""
+	options = [["--as-kernel=4.4"], ["-e", "inject=ioctl:error=EIO:when=config==0"],
+		   ["-e", "inject=ioctl:error=EIO:when=type<3 || type>=3"]]
+	modes = [(sp.WITHOUT_BPF if not os.getuid() else [], False)] + sp.has_bpf(PEVTRACE) * [([], True)]
 	kinds = [("an event", "0", "-1 22")]
 	if sp.tracefs():
 		with open(sp.TRACEFS + "/events/sched/sched_switch/id", encoding="ascii") as f:
@@ -577,21 +581,24 @@ def before(tap, tmp):
 		tap.skip("a tracepoint opened before takes its filter", "no tracefs")
 	text = os.path.join(tmp, "before")
 	for what, which, filtered in kinds:
-		for option in (["--as-kernel=4.4"], ["-e", "inject=ioctl:error=EIO:when=config==0"],
-			       ["-e", "inject=ioctl:error=EIO:when=type<3 || type>=3"]):
+		for option, (how, known) in itertools.product(options, modes):
 			target = subprocess.Popen(script(BEFORE) + [which], stdin=subprocess.PIPE,
 						  stdout=subprocess.PIPE, text=True)
 			opened = target.stdout.readline()
-			tracer = subprocess.Popen([PEVTRACE, "-o", text, "-p", str(target.pid), *option],
-						  stderr=subprocess.PIPE, text=True)
+			tracer = subprocess.Popen([*how, PEVTRACE, "-o", text, "-p", str(target.pid),
+						   *option], stderr=subprocess.PIPE, text=True)
 			tracer.stderr.readline()
 			out = target.communicate("\n", timeout=60)[0]
 			said_ = tracer.communicate(timeout=60)[1]
 			with open(text, encoding="utf-8") as f:
 				lines = f.read()
-			tap.ok(int(opened) >= 0 and out == filtered + "\nok 0\n" and
-			       lines.count("ioctl(") == 2 and "INJECTED" not in lines,
-			       "%s opened before: %s" % (what, option[-1]), [opened, out, said_, lines])
+			injected = known * (option == options[2] and 2 or
+					    option == options[0] and which == "0")
+			want = "-1 5\n-1 5\n" if injected == 2 else filtered + "\nok 0\n"
+			tap.ok(int(opened) >= 0 and out == want and lines.count("ioctl(") == 2 and
+			       lines.count("INJECTED") == injected,
+			       "%s opened before, %s: %s" % (what, ["unknown", "known"][known], option[-1]),
+			       [opened, out, said_, lines])
 
 def attached_abis(tap, tmp):
 	"""An attached program has no seccomp filter and may have another ABI: same results."""

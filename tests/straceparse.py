@@ -17,6 +17,7 @@ What cannot be read raises ParseError: a line is never skipped in silence.
 
 import os
 import re
+import subprocess
 
 class ParseError(Exception):
 	pass
@@ -486,6 +487,14 @@ def times(sampled, full):
 # ---- another user ---------------------------------------------------------
 
 NOBODY = 65534
+
+# Run a command that may not use BPF programs, and so knows less of earlier events.
+WITHOUT_BPF = ["setpriv", "--bounding-set=-bpf,-sys_admin"]
+
+def has_bpf(pevtrace):
+	"""Whether pevtrace's BPF programs work here."""
+	said = subprocess.run([pevtrace, "ps"], capture_output=True, check=False).stderr
+	return not os.getuid() and b"cannot " not in said and b"without BPF programs" not in said
 
 def as_nobody(more=None):
 	"""Return a preexec_fn that becomes an ordinary user, after calling more."""

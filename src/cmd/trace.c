@@ -17,6 +17,7 @@
 #include "cli/views.h"
 #include "cmd/cmd.h"
 #include "drive/bpf.h"
+#include "drive/earlier.h"
 #include "drive/look.h"
 #include "host/proc.h"
 #include "host/symbols.h"
@@ -47,6 +48,7 @@ struct live {
 	struct machine machine;
 	struct tracer *tracer;
 	struct looker *looker;	/* NULL: rings are not read */
+	struct earlier *earlier;
 	struct map known;	/* tids whose name is known */
 	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
 	struct map waiting;	/* tids in a receive that began before an event was sent */
@@ -218,6 +220,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 		return;
 	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid);
+	earlier_describe(l->earlier, b->pid, b->tid);
+	earlier_rings(l->earlier, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
 	learn_comm(l, b->tid);
 	if (model_holds(l->session.model, b->tid))
@@ -349,6 +353,7 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 	if (e && id && !e->id)
 		session_learnt_id(&l->session, e, id);
 	if (e) {
+		earlier_describe(l->earlier, c->pid, c->tid);
 		trace_watch_fd(l->tracer, fd);
 		learn_program(l, c->tid, fd, e);
 	}
@@ -689,6 +694,7 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 	bool begun;
 
 	l->tracer = trace_new(t, &ops, l);
+	l->earlier = earlier_new(&l->session);
 	/* report failed writes; tracees get the dispositions from before trace_new() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -699,6 +705,7 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 	signal(SIGTTOU, SIG_IGN);
 	trace_free(l->tracer);
 	looker_free(l->looker);
+	earlier_free(l->earlier);
 	map_free(&l->known);
 	map_free(&l->waiting);
 	map_free(&l->uring);

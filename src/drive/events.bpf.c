@@ -48,6 +48,7 @@ struct task_struct {
 };
 
 struct vm_area_struct {
+	unsigned long vm_start, vm_pgoff;
 	struct file *vm_file;
 };
 
@@ -250,13 +251,11 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	}
 }
 
+/* Write the record, whose number or address is set, and clear it. */
 static __always_inline void events_write(struct seq_file *seq, struct perf_event *e,
-					 struct task_struct *task, __u32 reference,
-					 __u32 number)
+					 struct task_struct *task, __u32 reference)
 {
-	__builtin_memset(&record, 0, sizeof(record));
 	record.reference = reference;
-	record.number = number;
 	if (task) {
 		record.pid = BPF_CORE_READ(task, tgid);
 		record.tid = BPF_CORE_READ(task, pid);
@@ -264,6 +263,7 @@ static __always_inline void events_write(struct seq_file *seq, struct perf_event
 	}
 	add_facts(&record.facts, e);
 	bpf_seq_write(seq, &record, sizeof(record));
+	__builtin_memset(&record, 0, sizeof(record));
 }
 
 SEC("iter/task_file")
@@ -272,8 +272,10 @@ int events_descriptors(struct bpf_iter__task_file *ctx)
 	struct task_struct *task = ctx->task;
 	struct perf_event *e = event_of(ctx->file);
 
-	if (e && task)
-		events_write(ctx->meta->seq, e, task, EVENTS_DESCRIPTOR, ctx->fd);
+	if (!e || !task)
+		return 0;
+	record.number = ctx->fd;
+	events_write(ctx->meta->seq, e, task, EVENTS_DESCRIPTOR);
 	return 0;
 }
 
@@ -287,8 +289,11 @@ int events_mappings(struct bpf_iter__task_vma *ctx)
 	if (!vma || !task)
 		return 0;
 	e = event_of(BPF_CORE_READ(vma, vm_file));
-	if (e)
-		events_write(ctx->meta->seq, e, task, EVENTS_MAPPING, 0);
+	if (!e)
+		return 0;
+	record.start = BPF_CORE_READ(vma, vm_start);
+	record.page = BPF_CORE_READ(vma, vm_pgoff);
+	events_write(ctx->meta->seq, e, task, EVENTS_MAPPING);
 	return 0;
 }
 
@@ -302,7 +307,9 @@ int events_links(struct bpf_iter__bpf_link *ctx)
 	    (int)bpf_core_enum_value(enum bpf_link_type, BPF_LINK_TYPE_PERF_EVENT))
 		return 0;
 	e = event_of(BPF_CORE_READ(link, perf_file));
-	if (e)
-		events_write(ctx->meta->seq, e, 0, EVENTS_LINK, BPF_CORE_READ(link, link.id));
+	if (!e)
+		return 0;
+	record.number = BPF_CORE_READ(link, link.id);
+	events_write(ctx->meta->seq, e, 0, EVENTS_LINK);
 	return 0;
 }

@@ -34,9 +34,10 @@ static struct events_event *events_new(struct events *e)
 
 static void events_add_holder(struct events_event *v, const struct events_holder *h)
 {
-	/* one process may map a ring in several parts */
+	/* each thread of a process has its mappings */
 	for (size_t i = 0; h->reference == EVENTS_MAPPING && i < v->nholders; i++)
-		if (v->holders[i].reference == EVENTS_MAPPING && v->holders[i].pid == h->pid)
+		if (v->holders[i].reference == EVENTS_MAPPING && v->holders[i].pid == h->pid &&
+		    v->holders[i].start == h->start)
 			return;
 	v->holders = xrealloc(v->holders, (v->nholders + 1) * sizeof(*v->holders));
 	v->holders[v->nholders++] = *h;
@@ -199,6 +200,7 @@ static void add_record(void *ctx, const struct events_record *r)
 	struct events_event *v = events_by_id(e, r->facts.id);
 	struct events_holder h = {
 		.reference = r->reference, .pid = r->pid, .tid = r->tid, .number = r->number,
+		.start = r->start, .page = r->page,
 	};
 
 	memcpy(h.comm, r->comm, EVENTS_COMM);
@@ -320,4 +322,24 @@ void events_close(struct events *e)
 	free(e->list);
 	buf_free(&e->why);
 	events_programs_free(e->programs);
+}
+
+struct events_event *events_find(const struct events *e, uint64_t id)
+{
+	return map_get(&e->by_id, id);
+}
+
+size_t events_attr(const struct events_event *v, uint8_t *out)
+{
+	static const struct layout *const l = &layout_perf_event_attr;
+	size_t len = v->facts.attr_len;
+
+	memcpy(out, v->facts.attr, len);
+	if (!len)
+		return 0;
+	field_set(&l->fields[ATTR_TYPE], v->facts.type, out);
+	/* the kernel sets it in every attr */
+	if (!(layout_get(l, ATTR_SAMPLE_TYPE, out, len) & PERF_SAMPLE_CALLCHAIN))
+		field_set(&l->fields[ATTR_SAMPLE_MAX_STACK], 0, out);
+	return len;
 }

@@ -20,6 +20,7 @@ struct events_holder {
 	enum events_reference reference;
 	uint32_t pid, tid;	/* 0: of a BPF link */
 	uint32_t number;	/* the descriptor, or the id of the link */
+	uint64_t start, page;	/* of a mapping: its address, and the page of the file there */
 	char comm[EVENTS_COMM + 1];
 };
 
@@ -52,5 +53,15 @@ void events_open(struct events *e);
 void events_read(struct events *e);
 
 void events_close(struct events *e);
+
+/* Return the event with that id, or NULL. */
+struct events_event *events_find(const struct events *e, uint64_t id);
+
+/*
+ * Copy the attr, of at most EVENTS_ATTR_MAX bytes, and return its length: 0 without BPF.  Its
+ * type is the one that was passed; the kernel replaces that of generic events.  sample_max_stack,
+ * which the kernel sets to a default, is only there with PERF_SAMPLE_CALLCHAIN.
+ */
+size_t events_attr(const struct events_event *v, uint8_t *out);
 
 #endif

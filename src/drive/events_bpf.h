@@ -34,6 +34,7 @@ struct events_record {
 	__u32 reference;	/* enum events_reference */
 	__u32 pid, tid;		/* the process and thread, of a descriptor or mapping */
 	__u32 number;		/* the descriptor, or the id of the BPF link */
+	__u64 start, page;	/* of a mapping: its address, and the page of the file there */
 	char comm[EVENTS_COMM];
 	struct events_facts facts;
 };

@@ -2,9 +2,14 @@
 /* Lines about tasks. */
 #include <sys/wait.h>
 
+#include "abi/layout_emit.h"
 #include "abi/strings.h"
 #include "dump/dump_view_internal.h"
 #include "abi/siginfo.h"
+#include "dump/json_sink.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 void dump_on_born(struct view *v, const struct birth *b, uint64_t ns)
 {
@@ -32,6 +37,37 @@ void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 	dump_add_bool(o, "cloexec", cloexec);
 	dump_add_uint(o, "event", e->number);
 	dump_write(dump_self(v), tid, o);
+}
+
+static void add_attr(struct json_object *o, const struct event *e, const struct names *names)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
+		.names = names,
+	};
+	struct json_object *attr = json_new_object();
+	struct json_sink j;
+
+	json_sink_init(&j, attr);
+	layout_emit(&w, &j.sink);
+	dump_add(o, "attr", attr);
+	dump_add(o, "bytes", json_bytes(e->attr, e->attr_len));
+}
+
+void dump_on_described(struct view *v, pid_t tid, uint64_t ns, const struct event *e)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_task_line(KIND_DESCRIBED, tid, ns);
+
+	dump_add_uint(o, "event", e->number);
+	dump_add_int(o, "pid", e->pid);
+	dump_add_int(o, "cpu", e->cpu);
+	dump_add_bool(o, "cgroup", e->flags & PERF_FLAG_PID_CGROUP);
+	dump_add_bool(o, "enabled", e->enabled);
+	dump_add_uint(o, "leader", e->leader ? e->leader->number : e->number);
+	dump_add_uint(o, "output", event_writes_to(e)->number);
+	add_attr(o, e, d->names);
+	dump_write(d, tid, o);
 }
 
 void dump_on_closed(struct view *v, pid_t tid, int fd)
@@ -62,6 +98,10 @@ void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 	dump_add_uint(o, "ring", r->number);
 	dump_add(o, "start", json_hex(r->start));
 	dump_add(o, "end", json_hex(r->end));
+	if (event_known(r->event)) {
+		dump_add_uint(o, "event", r->event->number);
+		dump_add_bool(o, "aux", r->aux);
+	}
 	dump_write(dump_self(v), tid, o);
 }
 

@@ -214,6 +214,7 @@ static void dump_free(struct view *v)
 static const struct view_ops ops = {
 	.born = dump_on_born,
 	.found = dump_on_found,
+	.described = dump_on_described,
 	.closed = dump_on_closed,
 	.program = dump_on_program,
 	.found_ring = dump_on_found_ring,

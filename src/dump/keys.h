@@ -10,6 +10,7 @@
 #define KIND_HEADER "header"
 #define KIND_TASK "task"
 #define KIND_FOUND "found"
+#define KIND_DESCRIBED "described"
 #define KIND_CLOSED "closed"
 #define KIND_PROGRAM "program"
 #define KIND_FOUND_RING "found_ring"

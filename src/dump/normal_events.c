@@ -111,14 +111,14 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 
 	if (known)
 		return known;
-	if (e->found) {
+	if (!event_known(e)) {
 		buf_addf(&found, "found%u", ++t->founds);
 		name = found.data;
 	} else {
 		name = normal_base_name(n, e);
 	}
 	*at = normal_event_new(n, t, name);
-	if (!e->found)
+	if (event_known(e))
 		(*at)->cpu = e->cpu;
 	(*at)->id_known = e->read_format & PERF_FORMAT_ID; /* each read returns one */
 	free(name);

@@ -32,6 +32,7 @@ static const struct {
 	{ KIND_NAME, reader_feed_name },
 	{ KIND_TASK, reader_feed_task },
 	{ KIND_FOUND, reader_feed_found },
+	{ KIND_DESCRIBED, reader_feed_described },
 	{ KIND_CLOSED, reader_feed_closed },
 	{ KIND_PROGRAM, reader_feed_program },
 	{ KIND_FOUND_RING, reader_feed_found_ring },

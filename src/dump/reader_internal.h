@@ -52,6 +52,7 @@ void reader_feed_abandoned(struct line *l);
 void reader_feed_task(struct line *l);
 void reader_feed_found(struct line *l);
 void reader_feed_program(struct line *l);
+void reader_feed_described(struct line *l);
 void reader_feed_closed(struct line *l);
 void reader_feed_found_ring(struct line *l);
 void reader_feed_comm(struct line *l);

@@ -37,6 +37,42 @@ void reader_feed_found(struct line *l)
 			      number <= UINT32_MAX ? (unsigned int)number : 0);
 }
 
+/* Return the event whose number that member has, NULL if it is the event itself or has ended. */
+static struct event *other_event(struct line *l, const char *key, unsigned int self)
+{
+	unsigned int number = need_number(l, key);
+
+	return l->wrong || number == self ? NULL :
+	       model_event_number(l->r->session->model, number);
+}
+
+void reader_feed_described(struct line *l)
+{
+	struct session *s = l->r->session;
+	unsigned int number = need_number(l, "event");
+	pid_t tid = need_pid(l, "tid");
+	uint64_t ns = need_uint(l, "ns");
+	int64_t pid = need_int(l, "pid"), cpu = need_int(l, "cpu");
+	struct event_facts f = {
+		.cgroup = need_bool(l, "cgroup"), .enabled = need_bool(l, "enabled"),
+		.leader = other_event(l, "leader", number),
+		.output = other_event(l, "output", number),
+	};
+	struct event *e;
+
+	if (!dump_get_bytes(l->o, "bytes", &f.attr, &f.attr_len))
+		l->wrong = "bytes";
+	else if (pid < -1 || pid > INT32_MAX)
+		l->wrong = "pid";
+	else if (cpu < -1 || cpu > INT32_MAX)
+		l->wrong = "cpu";
+	e = l->wrong ? NULL : model_event_number(s->model, number);
+	f.pid = (pid_t)pid;
+	f.cpu = (int)cpu;
+	if (e && !event_known(e))
+		session_describe(s, tid, ns, e, &f);
+}
+
 void reader_feed_closed(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
@@ -51,13 +87,19 @@ void reader_feed_closed(struct line *l)
 void reader_feed_found_ring(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
-	uint64_t start = 0, end = 0;
+	uint64_t start = 0, end = 0, event = 0;
+	struct event *e = NULL;
+	bool aux = false;
 
 	if (!dump_get_hex(l->o, "start", &start) || !dump_get_hex(l->o, "end", &end) ||
 	    start >= end)
 		l->wrong = "start or end";
+	if (dump_get_uint(l->o, "event", &event) && event <= UINT32_MAX) {
+		e = model_event_number(l->r->session->model, (unsigned int)event);
+		aux = need_bool(l, "aux");
+	}
 	if (!l->wrong)
-		session_found_ring(l->r->session, tid, start, end);
+		session_found_ring(l->r->session, tid, start, end, e, aux);
 }
 
 void reader_feed_comm(struct line *l)

@@ -235,7 +235,7 @@ void story_counts(const struct story_text *t)
 	size_t n = model_events(t->s->m, &events), written = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (story_probe(t->s, events[i]) || events[i]->found ||
+		if (story_probe(t->s, events[i]) || !event_known(events[i]) ||
 		    !(has_count(t, events[i]) || has_records(events[i])))
 			continue;
 		if (!written)

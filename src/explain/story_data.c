@@ -42,7 +42,7 @@ static bool same_pollers(const struct story_text *t, const struct ring *a, const
 static bool rings_alike(const struct story_text *t, const struct ring *a, const struct ring *b)
 {
 	return a->pid == b->pid && a->aux == b->aux && a->overwrite == b->overwrite &&
-	       a->end - a->start == b->end - b->start && a->event->found == b->event->found &&
+	       a->end - a->start == b->end - b->start && event_known(a->event) == event_known(b->event) &&
 	       same_pollers(t, a, b);
 }
 
@@ -225,7 +225,7 @@ static void data_rings(const struct story_text *t)
 				list[n++] = rings[k];
 		if (done)
 			continue;
-		if (!list[0]->event->found) {
+		if (event_known(list[0]->event)) {
 			rings_write(t, list, n);
 		} else {
 			prose_item(t->p);
@@ -309,7 +309,7 @@ static bool is_unread(const struct story_text *t, const struct event *e)
 	bool with_leader = e->leader && e->leader->reads &&
 			   e->leader->read_format & PERF_FORMAT_GROUP;
 
-	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && !e->found &&
+	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && event_known(e) &&
 	       !with_leader;
 }
 

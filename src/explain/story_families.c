@@ -32,7 +32,7 @@ static bool is_kin(const struct story *s, const struct event *a, const struct ev
 	uint8_t one[EVENT_ATTR_MAX], other[EVENT_ATTR_MAX];
 
 	if (a->opener != b->opener || a->flags != b->flags || (a->pid < 0) != (b->pid < 0) ||
-	    !a->leader != !b->leader || a->found != b->found || a->unread != b->unread)
+	    !a->leader != !b->leader || event_known(a) != event_known(b) || a->unread != b->unread)
 		return false;
 	/* the unit of a period depends on the source */
 	if (open_attr_get(&x, ATTR_SAMPLE_PERIOD) && open_attr_source(&x) != open_attr_source(&y))

@@ -276,8 +276,8 @@ static void opens_family(const struct story_text *t, const struct family *f)
 
 	prose_para(p);
 	if (t->full) {
-		prose_count(p, f->n, "open");
-		prose_adds(p, " by ");
+		prose_count(p, f->n, f->events[0]->found ? "event" : "open");
+		prose_adds(p, f->events[0]->found ? " from before the trace, held by " : " by ");
 		story_who(t->s, f->events[0]->opener, p);
 		prose_adds(p, ": ");
 		family_list(t, f);
@@ -371,7 +371,7 @@ void story_opens(const struct story_text *t)
 	bool any = false;
 
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
-		if (t->families[i].events[0]->found)
+		if (!event_known(t->families[i].events[0]))
 			continue;
 		if (!any)
 			prose_head(t->p, "Events opened");

@@ -24,7 +24,9 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 {
 	struct open_attr a = story_attr(s, e);
 
-	if (e->flags & PERF_FLAG_PID_CGROUP)
+	if (e->flags & PERF_FLAG_PID_CGROUP && e->pid < 0)
+		prose_adds(p, "the tasks of a cgroup");
+	else if (e->flags & PERF_FLAG_PID_CGROUP)
 		prose_addf(p, "the tasks of the cgroup of fd %d", (int)e->pid);
 	else if (e->pid == -1)
 		prose_adds(p, "every task");
@@ -38,7 +40,7 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 {
 	struct buf name = { 0 };
 
-	if (e->found) {
+	if (!event_known(e)) {
 		prose_adds(p, "an event opened before the trace began");
 		return;
 	}

@@ -194,7 +194,7 @@ void story_short(const struct story_text *t)
 		if (tasks[i]->opens || tasks[i]->failures)
 			short_task(t, tasks[i]);
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
-		if (!t->families[i].events[0]->found && t->o->level != STORY_NORMAL) {
+		if (event_known(t->families[i].events[0]) && t->o->level != STORY_NORMAL) {
 			prose_item(t->p);
 			story_family_line(t, &t->families[i]);
 		}

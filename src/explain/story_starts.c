@@ -96,7 +96,8 @@ static void start_how(const struct story_text *t, const struct event **list, siz
 				       "each counts while its leader is enabled.");
 		break;
 	case START_UNKNOWN:
-		prose_adds(p, "unknown, because the attr could not be read.");
+		prose_adds(p, list[0]->unread ? "unknown, because the attr could not be read." :
+					  "before the trace.");
 		break;
 	case START_NEVER:
 		prose_adds(p, "disabled=1, and never enabled: nothing was counted.");

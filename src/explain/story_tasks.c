@@ -41,7 +41,7 @@ static bool is_target(const struct story_text *t, pid_t tid)
 		for (size_t k = 0; k < t->families[i].n; k++) {
 			const struct event *e = t->families[i].events[k];
 
-			if (!e->found && !(e->flags & PERF_FLAG_PID_CGROUP) && e->pid == tid)
+			if (event_known(e) && !(e->flags & PERF_FLAG_PID_CGROUP) && e->pid == tid)
 				return true;
 		}
 	return false;

@@ -248,7 +248,7 @@ size_t story_found(const struct story *s, const struct event **list)
 	size_t n = model_events(s->m, &events), found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!events[i]->found)
+		if (event_known(events[i]))
 			continue;
 		if (list)
 			list[found] = events[i];

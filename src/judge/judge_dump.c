@@ -72,7 +72,7 @@ static void judge_dump_group(struct picking *p, const struct call *c)
 	if (call_int(c, 3) == -1)
 		return;
 	*g = (struct rule_group){ .event = e ? FACT_YES : FACT_NO };
-	if (!e || e->found) {
+	if (!e || !event_known(e)) {
 		to->not_here = e ? "the event behind group_fd was opened before the dump "
 				   "begins" : NULL;
 		return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The effect of perf_event_open on the model. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "abi/layout.h"
@@ -134,6 +135,37 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	mark_measured(m, c, e);
 	if (t->info)
 		t->info->opens++;
+}
+
+void model_describe(struct model *m, struct event *e, const struct event_facts *f)
+{
+	struct task *target;
+
+	if (event_known(e))
+		return;
+	e->described = true;
+	attr_forget(m, e->attr);
+	e->attr_len = f->attr_len < EVENT_ATTR_MAX ? f->attr_len : EVENT_ATTR_MAX;
+	e->attr = attr_keep(m, f->attr, e->attr_len);
+	e->unread = !event_name_knows(e->attr_len);
+	e->read_format = event_attr(e, ATTR_READ_FORMAT);
+	e->format_known = !e->unread;
+	e->pid = f->cgroup ? -1 : f->pid;
+	e->cpu = f->cpu;
+	e->flags = f->cgroup ? PERF_FLAG_PID_CGROUP : 0;
+	set_start(e);
+	if (f->enabled && e->start == START_NEVER)
+		e->start = START_UNKNOWN; /* by which call */
+	e->enabled = f->enabled;
+	if (f->leader && f->leader != e)
+		e->leader = event_ref(f->leader);
+	if (f->output && f->output != e)
+		event_redirect(e, f->output);
+	free(e->name);
+	e->name = open_name_event(m, e, e->attr, e->attr_len);
+	target = e->pid > 0 ? model_task(m, e->pid) : NULL;
+	if (target)
+		target->measured = true;
 }
 
 void model_open_failed(struct model *m, struct task *t, const struct call *c)

@@ -84,9 +84,14 @@ uint64_t event_attr(const struct event *e, unsigned int member)
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
 }
 
+bool event_known(const struct event *e)
+{
+	return !e->found || e->described;
+}
+
 bool event_attr_known(const struct event *e)
 {
-	return !e->found && !e->unread;
+	return event_known(e) && !e->unread;
 }
 
 void event_unref(struct event *e)

@@ -447,6 +447,8 @@ struct adoption {
 	struct task *task;
 	pid_t tid;
 	int epfd;
+	model_ring_event *of;
+	void *ctx;
 };
 
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
@@ -513,22 +515,26 @@ static void take_first(void *ctx, int fd, bool cloexec, struct event *e)
 		*first = e;
 }
 
-/* /proc shows that a ring buffer is mapped, but not of which event. */
-void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end)
+void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+		      struct event *e, bool aux)
 {
 	struct task *t = model_task(m, tid);
-	struct event *first = NULL;
 	struct ring *r;
 
-	if (t)
-		fdtab_each_event(t->files, take_first, &first);
-	if (!first)
+	if (!e) {
+		if (t)
+			fdtab_each_event(t->files, take_first, &e);
+		aux = true; /* so it is not read */
+	}
+	if (!t || !e)
 		return;
-	r = ring_new(m, first, NULL);
+	r = ring_new(m, e, event_known(e) ? e->buffer[aux] : NULL);
 	r->pid = t->pid;
 	r->start = start;
 	r->end = end;
-	r->aux = true; /* its content is not read */
+	r->aux = aux;
+	if (event_known(e) && !e->buffer[aux])
+		e->buffer[aux] = r;
 	space_add(t->space, r);
 }
 
@@ -536,7 +542,12 @@ static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
 {
 	struct adoption *a = ctx;
 
-	model_found_ring(a->m, a->tid, start, end);
+	struct event *e = NULL;
+	bool aux = true;
+
+	if (a->of)
+		e = a->of(a->ctx, a->task->pid, start, &aux);
+	model_found_ring(a->m, a->tid, start, end, e, aux);
 }
 
 void model_adopt(struct model *m, pid_t tid)
@@ -547,5 +558,14 @@ void model_adopt(struct model *m, pid_t tid)
 		return;
 	proc_each_fd(tid, adopt_fd, &a);
 	proc_each_fd(tid, adopt_epoll, &a);
-	proc_each_map(tid, PROC_EVENT_LINK, adopt_ring, &a);
+}
+
+void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx)
+{
+	struct adoption a = {
+		.m = m, .task = model_task(m, tid), .tid = tid, .of = of, .ctx = ctx,
+	};
+
+	if (a.task)
+		proc_each_map(tid, PROC_EVENT_LINK, adopt_ring, &a);
 }

@@ -23,7 +23,7 @@ enum event_start {
 	START_IOCTL,	/* PERF_EVENT_IOC_ENABLE or REFRESH */
 	START_PRCTL,	/* PR_TASK_PERF_EVENTS_ENABLE */
 	START_LEADER,	/* enabled at open, but its leader was disabled */
-	START_UNKNOWN,	/* its attr was not readable */
+	START_UNKNOWN,	/* its attr was not readable, or it was enabled before it was followed */
 };
 
 /* How an event got its BPF program. */
@@ -52,7 +52,8 @@ struct event {
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
 	char *probed;		/* path or function that a probe names, or NULL */
-	bool found;		/* opened before attach: only its fd is known */
+	bool found;		/* opened before it was followed */
+	bool described;		/* found, and model_describe() was called */
 	bool unread;		/* its attr was not readable: no member is known */
 	bool format_known;	/* read_format is valid */
 	const uint8_t *attr;	/* shared with equal ones */
@@ -163,8 +164,12 @@ struct birth {
 
 void model_born(struct model *m, const struct birth *b);
 
-/* Read from /proc which events and ring buffers a running process has. */
+/* Return the event of the buffer that is mapped there, and whether it is an AUX area, or NULL. */
+typedef struct event *model_ring_event(void *ctx, pid_t pid, uint64_t start, bool *aux);
+
+/* Read from /proc which events a running process has, or which ring buffers. */
 void model_adopt(struct model *m, pid_t tid);
+void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx);
 
 /*
  * Set the task's fd to the event of that number, whose descriptor came from elsewhere, or to
@@ -173,11 +178,29 @@ void model_adopt(struct model *m, pid_t tid);
 struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
 			  unsigned int number);
 
+/* What the kernel tells of an event that is open. */
+struct event_facts {
+	const uint8_t *attr;	/* the kernel may have changed members */
+	size_t attr_len;
+	pid_t pid;		/* its task, or -1 */
+	int cpu;		/* or -1 */
+	bool cgroup;		/* it measures a cgroup */
+	bool enabled;
+	struct event *leader, *output;	/* as in struct event */
+};
+
+/* Add these facts to an event that was found. */
+void model_describe(struct model *m, struct event *e, const struct event_facts *f);
+
 /* Forget what the task's fd was: a call that is not followed closed it. */
 void model_closed(struct model *m, pid_t tid, int fd);
 
-/* Add a ring buffer that the task mapped before attach. */
-void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end);
+/*
+ * Add a ring buffer or AUX area that the task mapped before attach.  e: its event; if that is
+ * not known, NULL: then it stands for the task's first event, and is not read.
+ */
+void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+		      struct event *e, bool aux);
 
 /* Set the name of a task (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);
@@ -230,7 +253,10 @@ bool event_is_probe(const struct event *e);
 /* Return the number of records of a type that were seen of the event; type 0: all other types. */
 uint64_t event_records(const struct event *e, uint32_t type);
 
-/* Return whether the attr is known: neither found nor unread is set. */
+/* Return whether its target and group are known: it is described, if it was found. */
+bool event_known(const struct event *e);
+
+/* Return whether these and its attr are known. */
 bool event_attr_known(const struct event *e);
 
 /* Return the event to whose ring buffer its records go, or went before it was closed. */

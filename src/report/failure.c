@@ -27,7 +27,7 @@ static void set_group_facts(const struct report *r, const struct call *c, struct
 	if (call_int(c, 3) == -1)
 		return;
 	g->event = fact_of(e);
-	if (!e || e->found)
+	if (!e || !event_known(e))
 		return;
 	g->alive = FACT_YES;
 	g->leads = fact_of(!e->leader);

@@ -165,7 +165,21 @@ void session_adopt(struct session *s, pid_t tid)
 	for (size_t i = 0; i < a.n; i++)
 		EACH_VIEW(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
 	free(a.fds);
+}
+
+void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx)
+{
+	struct adoption a = { .session = s, .tid = tid };
+
+	model_adopt_rings(s->model, tid, of, ctx);
 	model_each_mapping(s->model, tid, adoption_report_ring, &a);
+}
+
+void session_describe(struct session *s, pid_t tid, uint64_t ns, struct event *e,
+		      const struct event_facts *f)
+{
+	model_describe(s->model, e, f);
+	EACH_VIEW(s, described, tid, ns, e);
 }
 
 struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
@@ -189,11 +203,12 @@ static void session_take_last(void *ctx, const struct ring *r)
 	*(const struct ring **)ctx = r;
 }
 
-void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end)
+void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end,
+			struct event *e, bool aux)
 {
 	const struct ring *last = NULL;
 
-	model_found_ring(s->model, tid, start, end);
+	model_found_ring(s->model, tid, start, end, e, aux);
 	model_each_mapping(s->model, tid, session_take_last, &last);
 	if (last)
 		EACH_VIEW(s, found_ring, tid, last);

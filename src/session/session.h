@@ -73,17 +73,26 @@ bool session_shows(const struct session *s, const struct call *c);
 void session_born(struct session *s, const struct birth *b, uint64_t ns);
 void session_comm(struct session *s, pid_t tid, const char *comm);
 
-/* Read from /proc which events and rings the running task holds (model_adopt()). */
+/*
+ * Read from /proc which events the running task holds (model_adopt()), and then, once they are
+ * described if possible, which rings (model_adopt_rings()).
+ */
 void session_adopt(struct session *s, pid_t tid);
+void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx);
+
+/* Report what the kernel tells of an event of tid that was found (model_describe()). */
+void session_describe(struct session *s, pid_t tid, uint64_t ns, struct event *e,
+		      const struct event_facts *f);
 
 /*
  * Report an event at fd that came from elsewhere (model_found()), that fd was closed unseen, or
- * a ring in that range that the task held before it was followed.
+ * a ring in that range that the task held before it was followed (model_found_ring()).
  */
 struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
 			    unsigned int number);
 void session_closed(struct session *s, pid_t tid, int fd);
-void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end);
+void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end,
+			struct event *e, bool aux);
 
 /*
  * Report a call that is shown (c->shown), or that the model must know of.  Capture its

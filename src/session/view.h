@@ -59,6 +59,8 @@ struct view_ops {
 	/* The task held the event before it was followed. */
 	void (*found)(struct view *v, pid_t tid, int fd, bool cloexec,
 		      const struct event *e);
+	/* The kernel told what an event is that was opened before it was followed. */
+	void (*described)(struct view *v, pid_t tid, uint64_t ns, const struct event *e);
 	/* The task's descriptor of an event was closed by a call that is not followed. */
 	void (*closed)(struct view *v, pid_t tid, int fd);
 	/* The task had mapped the ring before it was followed. */

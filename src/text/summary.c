@@ -41,9 +41,11 @@ void summary_add_task(const struct model *m, pid_t tid, struct buf *out)
 
 void summary_add_target(const struct model *m, const struct event *e, struct buf *out)
 {
-	if (e->found)
+	if (!event_known(e))
 		return;
-	if (e->flags & PERF_FLAG_PID_CGROUP)
+	if (e->flags & PERF_FLAG_PID_CGROUP && e->pid < 0)
+		buf_adds(out, "a cgroup");
+	else if (e->flags & PERF_FLAG_PID_CGROUP)
 		buf_addf(out, "cgroup of fd %d", (int)e->pid);
 	else if (e->pid == -1)
 		buf_adds(out, "every task");
@@ -116,7 +118,7 @@ void summary_add_life(const struct model *m, const struct event *e, struct buf *
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
 		summary_add_need(e, out);
 	} else {
-		buf_addf(out, "fd %d", e->fd);
+		buf_addf(out, "fd %d%s", e->fd, e->described ? ", opened before attach" : "");
 	}
 	if (e->id)
 		buf_addf(out, "; id %llu", (unsigned long long)e->id);
@@ -180,7 +182,7 @@ static void print_event(const struct model *m, const struct names *names,
 
 	buf_addf(out, "  #%-3u ", e->number);
 	text_escaped(out, e->name);
-	if (!e->found)
+	if (event_known(e))
 		buf_adds(out, ": ");
 	summary_add_target(m, e, out);
 	summary_add_mode(names, e, out);
@@ -319,7 +321,7 @@ void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 {
 	uint64_t pages = (r->end - r->start) / page;
 
-	if (r->aux && !r->event->found)
+	if (r->aux && event_known(r->event))
 		buf_addf(out, "AUX area of %llu KiB", (unsigned long long)(pages * page / 1024));
 	else if (pages < 2)
 		buf_adds(out, "control page only");
@@ -341,7 +343,7 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 		       struct buf *out)
 {
 	buf_addf(out, "  %u of ", r->number);
-	if (r->event->found) {
+	if (!event_known(r->event)) {
 		buf_adds(out, "an event opened before attach");
 	} else {
 		buf_addf(out, "#%u ", r->event->number);

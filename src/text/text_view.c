@@ -9,7 +9,11 @@
 
 #include "lib/die.h"
 #include "text/call_text.h"
+#include "abi/layout_emit.h"
 #include "abi/siginfo.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 #define NS 1000000000ULL
 
@@ -250,6 +254,44 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 	text_end_line(v, tid);
 }
 
+/* Show an event from before, with its attr as an open would. */
+static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const struct event *e)
+{
+	struct text_view *v = text_self(view);
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
+		.names = v->names,
+	};
+	struct text_sink t;
+
+	if (v->o->quiet)
+		return;
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	text_init_sink(v, &t, &v->line);
+	buf_addf(&v->line, "--- %d<", e->fd);
+	text_escaped(&v->line, e->name);
+	buf_adds(&v->line, "> was open: ");
+	text_sink_top(&t, true, NULL);
+	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	layout_emit(&w, &t.sink);
+	t.sink.ops->end(&t.sink);
+	buf_addf(&v->line, e->flags & PERF_FLAG_PID_CGROUP ? ", a cgroup" : ", pid %d", (int)e->pid);
+	buf_addf(&v->line, ", cpu %d", e->cpu);
+	if (e->leader) {
+		buf_addf(&v->line, ", in the group of %d<", e->leader->fd);
+		text_escaped(&v->line, e->leader->name);
+		buf_addc(&v->line, '>');
+	}
+	if (e->output) {
+		buf_addf(&v->line, ", output to %d<", e->output->fd);
+		text_escaped(&v->line, e->output->name);
+		buf_addc(&v->line, '>');
+	}
+	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
+	text_end_line(v, tid);
+}
+
 static void text_on_signal(struct view *view, pid_t tid, uint64_t ns,
 			   const siginfo_t *info, bool shown)
 {
@@ -311,6 +353,7 @@ static const struct view_ops ops = {
 	.stack = text_on_stack,
 	.record = text_on_record,
 	.looked = text_on_looked,
+	.described = text_on_described,
 	.signalled = text_on_signal,
 	.execed = text_on_exec,
 	.gone = text_on_gone,

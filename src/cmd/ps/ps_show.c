@@ -37,21 +37,10 @@ static const char *state_word(const struct events_event *v)
 	return v->facts.state == STATE_EXIT ? "exited" : "dead";
 }
 
-/* Return the attr with the type that was asked for: the kernel replaces that of a generic event. */
-static size_t given_attr(const struct events_event *v, uint8_t *out)
-{
-	size_t len = v->facts.attr_len;
-
-	memcpy(out, v->facts.attr, len);
-	if (len)
-		field_set(&layout_perf_event_attr.fields[ATTR_TYPE], v->facts.type, out);
-	return len;
-}
-
 void ps_name(const struct ps *p, const struct events_event *v, struct buf *out)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = given_attr(v, attr);
+	size_t len = events_attr(v, attr);
 
 	if (len)
 		event_name(attr, len, &p->machine.names, out);
@@ -227,7 +216,7 @@ static void ps_emit_attr(const struct ps *p, const struct events_event *v, struc
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
 	const struct walk w = {
-		.layout = &layout_perf_event_attr, .bytes = attr, .len = given_attr(v, attr),
+		.layout = &layout_perf_event_attr, .bytes = attr, .len = events_attr(v, attr),
 		.names = &p->machine.names,
 	};
 
