@@ -264,7 +264,7 @@ static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const s
 	};
 	struct text_sink t;
 
-	if (v->o->quiet)
+	if (v->o->quiet > 1)
 		return;
 	text_split_older(v, ns, 0);
 	text_start_line(v, tid, ns);
