@@ -60,6 +60,8 @@ struct call {
 	int64_t ret;			/* result; a positive errno when failed */
 	bool no_event;			/* an open or receive that got no descriptor of an event */
 	bool shown;			/* set by the tracer: the call is printed */
+	bool inside;			/* reported by the kernel itself: event is valid */
+	uint64_t event;			/* id of the event behind its descriptor, or that it opened */
 	const struct call *before;	/* the call that this one modifies, or NULL */
 	struct inject inject;
 	struct capture captures[CALL_MAX_CAPTURES];

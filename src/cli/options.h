@@ -39,6 +39,11 @@ struct options {
 	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
+	bool bpf;		/* --engine=bpf, or implied by the next two */
+	bool all;		/* -a */
+	const char *cgroup;	/* --cgroup: a directory, or NULL */
+	size_t buffer;		/* --buffer: bytes, a power of two */
+	unsigned int tick_ms;	/* interval of look_ms or output flushes */
 	char **argv;		/* the command, or NULL */
 };
 

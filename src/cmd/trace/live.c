@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace COMMAND: the ptrace engine feeds a session. */
+/* The hooks of the engines: they feed the session. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -12,10 +12,7 @@
 #include "abi/bpf.h"
 #include "abi/call_decode.h"
 #include "abi/ioctl.h"
-#include "cli/machine.h"
-#include "cli/options.h"
-#include "cli/views.h"
-#include "cmd/cmd.h"
+#include "cmd/trace/live.h"
 #include "drive/bpf.h"
 #include "drive/earlier.h"
 #include "drive/look.h"
@@ -28,34 +25,12 @@
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
-enum {
-	TICK_MS = 250,		/* interval of output flushes */
-};
-
 /* The frames of one stack; their strings are allocated. */
 struct stack {
 	struct live *live;
 	pid_t tid;
 	struct view_frame frames[VIEW_FRAMES];
 	size_t n;
-};
-
-struct live {
-	struct view view;
-	struct session session;
-	struct views views;
-	struct options options;
-	struct machine machine;
-	struct tracer *tracer;
-	struct looker *looker;	/* NULL: rings are not read */
-	struct earlier *earlier;
-	struct map known;	/* tids whose name is known */
-	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
-	struct map waiting;	/* tids in a receive that began before an event was sent */
-	pid_t last_target;	/* of an open from another PID namespace */
-	bool saw_perf;		/* a call that concerns perf */
-	bool warned_ptrace;
-	bool warned_rings;
 };
 
 /* Rings ------------------------------------------------------------------- */
@@ -88,7 +63,7 @@ static void live_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct 
 	     comm, (int)k->ring->pid, strerror(k->error));
 }
 
-static const struct view_ops live_view_ops = {
+const struct view_ops live_view_ops = {
 	.record = live_on_record, .looked = live_on_looked,
 };
 
@@ -167,6 +142,12 @@ static void learn_program(struct live *l, pid_t tid, int fd, struct event *e)
 		session_program(&l->session, e, &p);
 }
 
+void live_watch_fd(struct live *l, int fd)
+{
+	if (l->tracer)
+		trace_watch_fd(l->tracer, fd);
+}
+
 /* A task whose descriptors of events have been found. */
 struct found {
 	struct live *live;
@@ -178,7 +159,7 @@ static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 	const struct found *f = ctx;
 
 	(void)cloexec;
-	trace_watch_fd(f->live->tracer, fd);
+	live_watch_fd(f->live, fd);
 	learn_program(f->live, f->tid, fd, e);
 }
 
@@ -224,8 +205,11 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	earlier_rings(l->earlier, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
 	learn_comm(l, b->tid);
-	if (model_holds(l->session.model, b->tid))
-		learn_counts(l, b->pid, b->tid);
+	if (!model_holds(l->session.model, b->tid))
+		return;
+	if (l->bpf)
+		bpf_engine_holds(l->bpf, b->pid);
+	learn_counts(l, b->pid, b->tid);
 }
 
 static void stack_add(struct stack *s, const struct view_frame *f)
@@ -354,7 +338,7 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 		session_learnt_id(&l->session, e, id);
 	if (e) {
 		earlier_describe(l->earlier, c->pid, c->tid);
-		trace_watch_fd(l->tracer, fd);
+		live_watch_fd(l, fd);
 		learn_program(l, c->tid, fd, e);
 	}
 	return e;
@@ -472,8 +456,12 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 
 	if (early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
-	forget_closed(l, c);
-	adopt_used(l, c);
+	if (c->inside) {
+		live_agree(l, c);
+	} else {
+		forget_closed(l, c);
+		adopt_used(l, c);
+	}
 	find_target(l, c);
 	concerns = model_concerns(s->model, c);
 	l->saw_perf |= concerns;
@@ -486,7 +474,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
-	if (l->looker)
+	if (l->looker && !c->inside)
 		look_before(l, c);
 	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
@@ -498,7 +486,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
 		live_tell_stack(l, c->tid);
-	if (!passing && model_passing(s->model))
+	if (!passing && model_passing(s->model) && l->tracer)
 		trace_recheck(l->tracer); /* any task may receive it */
 	return TRACE_EXIT;
 }
@@ -519,7 +507,7 @@ static void watch_new_fds(struct live *l, const struct call *c)
 	for (size_t i = 0; i < n; i++)
 		if (model_event(l->session.model, c->tid, fds[i]) ||
 		    model_linked(l->session.model, c->tid, fds[i]))
-			trace_watch_fd(l->tracer, fds[i]);
+			live_watch_fd(l, fds[i]);
 }
 
 /* Return whether the result is no event: a seccomp filter may fake any number. */
@@ -529,6 +517,8 @@ static bool is_made_up(const struct call *c)
 
 	if (c->failed || c->inject.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
 		return false;
+	if (c->inside)
+		return !c->event;
 	return c->ret < 0 || c->ret > INT_MAX ||
 	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
 		strcmp(link, PROC_EVENT_LINK));
@@ -560,6 +550,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	if (c->desc->id == CALL_RECVMSG && !adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);
+	if (c->inside)
+		live_opened(l, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
 	if (l->looker)
@@ -631,7 +623,7 @@ static void live_on_tick(void *ctx)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
 
-static const struct trace_ops ops = {
+const struct trace_ops live_ops = {
 	.born = live_on_born,
 	.enter = live_on_enter,
 	.exit = live_on_exit,
@@ -640,254 +632,4 @@ static const struct trace_ops ops = {
 	.gone = live_on_gone,
 	.close_watch = live_on_close_watch,
 	.tick = live_on_tick,
-};
-
-/* Setting up ---------------------------------------------------------------- */
-
-static void plan_stops(const struct live *l, struct trace_options *t)
-{
-	bool all = l->options.keep || l->options.records;
-
-	for (size_t i = 0; i < CALL_COUNT; i++) {
-		enum selected selected = l->options.select.calls[i];
-
-		t->watch[i] = selected == SELECT_ALL ? WATCH_ALWAYS : call_descs[i].watch;
-		t->unwanted[i] = selected == SELECT_NONE && !all &&
-				 !model_needs((enum call_id)i) &&
-				 !injections_want(l->options.inject, (enum call_id)i);
-	}
-	t->unwanted[CALL_PTRACE] = false;
-	t->no_seccomp = l->options.no_seccomp;
-	t->detach_on_exec = l->options.detach_on_exec;
-	t->tick_ms = l->options.look_ms ? l->options.look_ms : TICK_MS;
-}
-
-static void start_looking(struct live *l)
-{
-	const char *why;
-
-	if (!l->options.records && !l->options.keep)
-		return;
-	why = look_refusal();
-	if (!why)
-		l->looker = looker_new(&l->session);
-	else
-		warn("cannot read ring buffers: %s", why);
-}
-
-static bool live_begin(struct live *l)
-{
-	for (size_t i = 0; i < l->options.npids; i++) {
-		pid_t pid = l->options.pids[i];
-
-		if (trace_attach(l->tracer, pid))
-			return false;
-		if (!l->options.text.quiet)
-			warn("attached to process %d", (int)pid);
-	}
-	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
-}
-
-/* Return false if the trace could not begin. */
-static bool live_trace(struct live *l, const struct trace_options *t, int *status)
-{
-	bool begun;
-
-	l->tracer = trace_new(t, &ops, l);
-	l->earlier = earlier_new(&l->session);
-	/* report failed writes; tracees get the dispositions from before trace_new() */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	begun = live_begin(l);
-	if (begun)
-		*status = trace_run(l->tracer);
-	/* the last messages must not stop a background job */
-	signal(SIGTTOU, SIG_IGN);
-	trace_free(l->tracer);
-	looker_free(l->looker);
-	earlier_free(l->earlier);
-	map_free(&l->known);
-	map_free(&l->waiting);
-	map_free(&l->uring);
-	return begun;
-}
-
-/* Options ------------------------------------------------------------------- */
-
-static void live_set_expr(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)opt;
-	if (!strncmp(arg, "inject=", 7))
-		injections_add(&o->inject, arg + 7);
-	else
-		selection_parse(&o->select, arg);
-}
-
-static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	injections_as_kernel(to, arg);
-}
-
-static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
-{
-	verb_word(arg, opt);
-	*(bool *)to = true;
-}
-
-static void set_explain(void *to, const char *arg, const struct verb_option *opt)
-{
-	char *copy = xstrdup(arg ? arg : ""), *save, *word;
-	struct options *o = to;
-
-	o->explain = true;
-	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		unsigned int i = verb_word(word, opt);
-
-		if (i == 2)
-			o->story.kernel = true;
-		else
-			o->story.level = i ? STORY_DEEP : STORY_BRIEF;
-	}
-	free(copy);
-}
-
-#define AT(member) offsetof(struct options, member)
-
-static const struct verb_option what_to_trace[] = {
-	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
-	  .help = "trace a running process with its threads; repeatable" },
-	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
-	  .set = set_detach_on, .at = AT(detach_on_exec),
-	  .help = "detach from children that run another program" },
-	{ .name = "no-seccomp", .set = verb_set_true, .at = AT(no_seccomp),
-	  .help = "stop at every system call, without a seccomp filter" },
-	{ 0 },
-};
-
-static const struct verb_option tampering[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = live_set_expr,
-	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
-		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
-		  "as 'precise_ip>0'; or trace=SET, status=STATUS or signal=SIGNAL, see below" },
-	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
-	  .help = "refuse what that older kernel would have refused" },
-	{ 0 },
-};
-
-static const struct verb_option looking[] = {
-	{ .name = "look-every", .arg = "MS", .set = verb_set_int, .at = AT(look_ms),
-	  .least = 1, .most = 3600000,
-	  .help = "read the ring buffers also every MS milliseconds" },
-	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
-	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
-	  .help = "show no calls; at the end, explain in English what happened" },
-	{ 0 },
-};
-
-static void trace_init(void *state)
-{
-	struct live *l = state;
-
-	l->view.ops = &live_view_ops;
-	options_init(&l->options);
-}
-
-static void trace_check(struct options *o, const struct verb_args *args)
-{
-	if (args->n)
-		o->argv = args->words;
-	options_finish(o);
-	if (!o->argv && !o->npids)
-		die("nothing to trace: name a command, or a process with -p; see "
-		    "pevtrace --help");
-	if (o->argv && o->npids)
-		die("a command cannot be combined with -p; run pevtrace twice");
-	if (o->look_ms && !o->records && !o->keep)
-		die("--look-every requires --records, --explain or --summary");
-}
-
-/* Tell the user at a terminal that an empty trace is complete. */
-static void tell_empty(const struct live *l)
-{
-	const struct options *o = &l->options;
-
-	if (!l->saw_perf && o->argv && !o->text.quiet && l->views.text &&
-	    output_is_terminal(l->views.text))
-		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
-}
-
-static int live_run_verb(void *state, const struct verb_args *args)
-{
-	struct live *l = state;
-	struct trace_options t = { 0 };
-	bool begun, written;
-	int status = 0;
-
-	trace_check(&l->options, args);
-	if (l->options.argv && trace_find(l->options.argv[0])) {
-		options_free(&l->options);
-		return EXIT_TROUBLE;
-	}
-	machine_live(&l->machine, l->options.symbols || l->options.stacks);
-	injections_begin(l->options.inject, l->machine.host);
-	begun = written = views_start_here(&l->views, &l->session, &l->options,
-						 &l->machine.names);
-	if (begun) {
-		session_add_view(&l->session, &l->view);
-		start_looking(l);
-		plan_stops(l, &t);
-		begun = live_trace(l, &t, &status);
-		if (begun)
-			tell_empty(l);
-		written = views_end(&l->views, &l->session);
-	}
-	machine_close(&l->machine);
-	options_free(&l->options);
-	return begun && written ? end_like(status) : EXIT_TROUBLE;
-}
-
-enum { OPTIONS = offsetof(struct live, options) };
-
-static const struct verb_group groups[] = {
-	{ "What to trace", what_to_trace, OPTIONS, 0 },
-	{ "What to do to it", tampering, OPTIONS, 0 },
-	{ "What to show", options_calls, OPTIONS, 0 },
-	{ NULL, options_session, OPTIONS, 0 },
-	{ NULL, looking, OPTIONS, 0 },
-	{ NULL, options_full, OPTIONS, 0 },
-	{ "How to show it", options_log, OPTIONS, 0 },
-	{ NULL, options_dump, OPTIONS, 0 },
-	{ NULL, options_times, OPTIONS, 0 },
-	{ NULL, options_files, OPTIONS, 0 },
-	{ 0 },
-};
-
-const struct verb trace_verb = {
-	.name = "trace",
-	.summary = "Trace what a program does with perf events (the default)",
-	.usage =
-"[trace] [OPTION]... [--] COMMAND [ARG]...\n"
-"[trace] [OPTION]... -p PID\n"
-"VERB [OPTION]... [ARG]...",
-	.about =
-"Trace the perf_event_open(2) calls of a program and its children, and all calls on the "
-"descriptors that they return.",
-	.notes =
-"A SET, STATUS or SIGNAL is a list separated by commas; a leading ! negates it. The exit "
-"status is COMMAND's own; 2 on misuse and trouble.\n"
-"\n"
-"'pevtrace help VERB' shows the options of a verb, and pevtrace-VERB(1) more.",
-	.examples =
-"pevtrace perf stat -e cycles true\n"
-"pevtrace --summary -o trace.txt perf record -g sleep 1\n"
-"pevtrace --json=dump.jsonl -p 1234",
-	.operand = "COMMAND",
-	.command = true,
-	.groups = groups,
-	.size = sizeof(struct live),
-	.init = trace_init,
-	.run = live_run_verb,
 };

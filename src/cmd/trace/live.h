@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace: an engine, its hooks, and the session that they feed.  Private to the verb trace. */
+#ifndef PEVTRACE_CMD_TRACE_LIVE_H
+#define PEVTRACE_CMD_TRACE_LIVE_H
+
+#include "cli/machine.h"
+#include "cli/options.h"
+#include "cli/views.h"
+#include "session/session.h"
+#include "trace/bpf_engine.h"
+#include "trace/trace.h"
+
+struct live {
+	struct view view;
+	struct session session;
+	struct views views;
+	struct options options;
+	struct machine machine;
+	struct tracer *tracer;	/* the ptrace engine, or NULL */
+	struct bpf_engine *bpf;	/* the BPF engine, or NULL */
+	struct looker *looker;	/* NULL: rings are not read */
+	struct earlier *earlier;
+	struct map known;	/* tids whose name is known */
+	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
+	struct map waiting;	/* tids in a receive that began before an event was sent */
+	pid_t last_target;	/* of an open from another PID namespace */
+	bool saw_perf;		/* a call that concerns perf */
+	bool warned_ptrace;
+	bool warned_rings;
+};
+
+/* The hooks of both engines; their ctx is a struct live. */
+extern const struct trace_ops live_ops;
+
+/* The view that learns symbols from records and warns of rings that cannot be read. */
+extern const struct view_ops live_view_ops;
+
+/* Let a descriptor of an event be watched, where an engine has to be told. */
+void live_watch_fd(struct live *l, int fd);
+
+/*
+ * Trace with the BPF engine (live_bpf.c).  Return false after a warn() if it could not begin.
+ */
+bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
+
+/* Make the model agree with what the kernel says of the event of a call (live_bpf.c). */
+void live_agree(struct live *l, const struct call *c);
+
+/* Identify the event that a call opened (live_bpf.c). */
+void live_opened(struct live *l, const struct call *c);
+
+#endif

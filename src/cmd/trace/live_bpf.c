@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Tracing with the BPF engine. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cmd/trace/live.h"
+#include "drive/earlier.h"
+#include "lib/clock.h"
+#include "lib/die.h"
+#include "measure/workload.h"
+
+enum { READ_MS = 20 };	/* messages are read at least that often */
+
+/* What the kernel says of descriptors ------------------------------------------------------- */
+
+/* Return the descriptor whose event c->event is, or -1. */
+static int fd_of_event(const struct call *c)
+{
+	if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
+		return c->event ? call_int(c, 4) : -1;
+	return c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
+}
+
+/* Add an event to the model whose open or passing was not seen. */
+static void find_event(struct live *l, const struct call *c, int fd)
+{
+	struct session *s = &l->session;
+	struct event *e = model_event_by_id(s->model, c->event);
+
+	e = session_found(s, c->tid, fd, false, e ? e->number : 0);
+	if (!e || e->id)
+		return;
+	session_learnt_id(s, e, c->event);
+	earlier_describe(l->earlier, c->pid, c->tid);
+}
+
+void live_agree(struct live *l, const struct call *c)
+{
+	int fd = fd_of_event(c);
+	struct event *e = fd < 0 ? NULL : model_event(l->session.model, c->tid, fd);
+
+	if (fd < 0 || (e && e->id == c->event))
+		return;
+	if (e && !e->id && c->event)
+		session_learnt_id(&l->session, e, c->event);
+	else if (c->event)
+		find_event(l, c, fd);
+	else if (e)
+		session_closed(&l->session, c->tid, fd);
+}
+
+void live_opened(struct live *l, const struct call *c)
+{
+	struct event *e = c->desc->id == CALL_PERF_EVENT_OPEN && !c->failed && c->event ?
+			  model_opened(l->session.model, c) : NULL;
+
+	if (e && !e->id)
+		session_learnt_id(&l->session, e, c->event);
+}
+
+/* The run --------------------------------------------------------------------------------- */
+
+struct run {
+	struct live *live;
+	struct workload work;	/* its pid is 0 without a command */
+	int signals;
+	sigset_t mask;		/* from before */
+	bool ended;		/* by a signal */
+};
+
+static void run_block(struct run *r)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action;
+	sigset_t wanted;
+
+	sigemptyset(&wanted);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&wanted, ends[i]);
+	sigprocmask(SIG_BLOCK, &wanted, &r->mask);
+	r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Forward signals to the command, unless a terminal sent them to both; else they end the trace. */
+static void run_signals(struct run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (!r->work.pid || r->work.ended)
+			r->ended = true;
+		else if (info.ssi_code <= 0)
+			kill(r->work.pid, (int)info.ssi_signo);
+	}
+}
+
+static bool run_goes_on(struct run *r, size_t tasks)
+{
+	workload_reap(&r->work);
+	if (r->ended)
+		return false;
+	if (r->live->options.all)
+		return !r->work.pid || !r->work.ended;
+	return tasks || (r->work.pid && !r->work.ended);
+}
+
+static void run_loop(struct run *r)
+{
+	struct live *l = r->live;
+	struct pollfd fds[2] = {
+		{ .fd = bpf_engine_fd(l->bpf), .events = POLLIN },
+		{ .fd = r->signals, .events = POLLIN },
+	};
+	uint64_t tick_ns = clock_ns();
+	bool goes_on;
+
+	do {
+		poll(fds, 2, READ_MS);
+		run_signals(r);
+		/* what happened before its end is in the buffer */
+		workload_reap(&r->work);
+		goes_on = run_goes_on(r, bpf_engine_read(l->bpf));
+		if (clock_ns() < tick_ns)
+			continue;
+		tick_ns = clock_ns() + l->options.tick_ms * 1000000ULL;
+		live_ops.tick(l);
+	} while (goes_on);
+	bpf_engine_read(l->bpf);
+}
+
+static bool run_begin(struct run *r)
+{
+	struct live *l = r->live;
+
+	if (l->options.argv) {
+		if (!workload_fork(&r->work, l->options.argv, &r->mask))
+			return false;
+		bpf_engine_follow_child(l->bpf, r->work.pid);
+		return workload_go(&r->work);
+	}
+	for (size_t i = 0; i < l->options.npids; i++) {
+		if (bpf_engine_attach(l->bpf, l->options.pids[i]))
+			return false;
+		if (!l->options.text.quiet)
+			warn("attached to process %d", (int)l->options.pids[i]);
+	}
+	return true;
+}
+
+static int open_cgroup(const char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (path && fd < 0)
+		warn("cannot open the cgroup %s: %s; name its directory in /sys/fs/cgroup", path,
+		     strerror(errno));
+	return fd;
+}
+
+static void tell_lost(const struct live *l)
+{
+	uint64_t lost = bpf_engine_lost(l->bpf);
+
+	if (lost)
+		warn("%llu messages of the kernel were lost: calls are missing; a larger --buffer "
+		     "loses fewer", (unsigned long long)lost);
+}
+
+bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
+{
+	struct run r = { .live = l };
+	struct bpf_engine_setup setup = {
+		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
+		.cgroup = open_cgroup(l->options.cgroup), .buffer = l->options.buffer,
+	};
+	struct buf why = { 0 };
+	bool begun = false;
+
+	if (l->options.cgroup && setup.cgroup < 0)
+		return false;
+	run_block(&r);
+	l->bpf = bpf_engine_new(&setup, &why);
+	if (!l->bpf)
+		warn("--engine=bpf: %s", buf_str(&why));
+	else
+		begun = run_begin(&r);
+	if (begun) {
+		run_loop(&r);
+		tell_lost(l);
+	}
+	workload_end(&r.work);
+	*status = r.work.status;
+	bpf_engine_free(l->bpf);
+	l->bpf = NULL;
+	if (setup.cgroup >= 0)
+		close(setup.cgroup);
+	close(r.signals);
+	sigprocmask(SIG_SETMASK, &r.mask, NULL);
+	buf_free(&why);
+	return begun;
+}

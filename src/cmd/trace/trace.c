@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace COMMAND: an engine feeds a session. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/trace/live.h"
+#include "drive/earlier.h"
+#include "drive/look.h"
+#include "lib/die.h"
+#include "measure/workload.h"
+
+enum {
+	TICK_MS = 250,		/* interval of output flushes */
+	DEFAULT_BUFFER = 8 << 20,
+};
+
+/* Setting up ---------------------------------------------------------------- */
+
+static void plan_stops(const struct live *l, struct trace_options *t)
+{
+	bool all = l->options.keep || l->options.records;
+
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		enum selected selected = l->options.select.calls[i];
+
+		t->watch[i] = selected == SELECT_ALL ? WATCH_ALWAYS : call_descs[i].watch;
+		t->unwanted[i] = selected == SELECT_NONE && !all &&
+				 !model_needs((enum call_id)i) &&
+				 !injections_want(l->options.inject, (enum call_id)i);
+	}
+	t->unwanted[CALL_PTRACE] = false;
+	t->no_seccomp = l->options.no_seccomp;
+	t->detach_on_exec = l->options.detach_on_exec;
+	t->tick_ms = l->options.tick_ms;
+}
+
+static void start_looking(struct live *l)
+{
+	const char *why;
+
+	if (!l->options.records && !l->options.keep)
+		return;
+	why = look_refusal();
+	if (!why)
+		l->looker = looker_new(&l->session);
+	else
+		warn("cannot read ring buffers: %s", why);
+}
+
+static bool live_begin(struct live *l)
+{
+	for (size_t i = 0; i < l->options.npids; i++) {
+		pid_t pid = l->options.pids[i];
+
+		if (trace_attach(l->tracer, pid))
+			return false;
+		if (!l->options.text.quiet)
+			warn("attached to process %d", (int)pid);
+	}
+	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
+}
+
+/* Return false if the trace could not begin. */
+static bool live_trace(struct live *l, const struct trace_options *t, int *status)
+{
+	bool begun;
+
+	l->tracer = trace_new(t, &live_ops, l);
+	/* report failed writes; tracees get the dispositions from before trace_new() */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	begun = live_begin(l);
+	if (begun)
+		*status = trace_run(l->tracer);
+	/* the last messages must not stop a background job */
+	signal(SIGTTOU, SIG_IGN);
+	trace_free(l->tracer);
+	return begun;
+}
+
+/* Options ------------------------------------------------------------------- */
+
+static void live_set_expr(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)opt;
+	if (!strncmp(arg, "inject=", 7))
+		injections_add(&o->inject, arg + 7);
+	else
+		selection_parse(&o->select, arg);
+}
+
+static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	injections_as_kernel(to, arg);
+}
+
+static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
+{
+	verb_word(arg, opt);
+	*(bool *)to = true;
+}
+
+static void set_engine(void *to, const char *arg, const struct verb_option *opt)
+{
+	*(bool *)to = verb_word(arg, opt);
+}
+
+static void set_buffer(void *to, const char *arg, const struct verb_option *opt)
+{
+	char *end;
+	unsigned long mib = strtoul(arg, &end, 10);
+
+	(void)opt;
+	if (*end || mib < 1 || mib > 1024 || mib & (mib - 1))
+		die("--buffer=%s: expected a power of two from 1 to 1024", arg);
+	*(size_t *)to = mib << 20;
+}
+
+static void set_explain(void *to, const char *arg, const struct verb_option *opt)
+{
+	char *copy = xstrdup(arg ? arg : ""), *save, *word;
+	struct options *o = to;
+
+	o->explain = true;
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		unsigned int i = verb_word(word, opt);
+
+		if (i == 2)
+			o->story.kernel = true;
+		else
+			o->story.level = i ? STORY_DEEP : STORY_BRIEF;
+	}
+	free(copy);
+}
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct verb_option what_to_trace[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
+	  .help = "trace a running process with its threads; repeatable" },
+	{ .name = "all", .key = 'a', .set = verb_set_true, .at = AT(all),
+	  .help = "trace every process of the machine, until ^C or while COMMAND runs; requires "
+		  "the BPF engine, and implies it" },
+	{ .name = "cgroup", .arg = "DIR", .set = verb_set_text, .at = AT(cgroup),
+	  .help = "of these, only processes of that cgroup and those below it" },
+	{ .name = "engine", .arg = "ENGINE", .words = "ptrace bpf", .set = set_engine, .at = AT(bpf),
+	  .help = "how calls are seen: ptrace (the default) stops tasks at them; bpf, which requires "
+		  "root, lets programs in the kernel report them" },
+	{ .name = "buffer", .arg = "MIB", .set = set_buffer, .at = AT(buffer),
+	  .help = "size of the buffer of the BPF engine, a power of two; default 8" },
+	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
+	  .set = set_detach_on, .at = AT(detach_on_exec),
+	  .help = "detach from children that run another program" },
+	{ .name = "no-seccomp", .set = verb_set_true, .at = AT(no_seccomp),
+	  .help = "stop at every system call, without a seccomp filter" },
+	{ 0 },
+};
+
+static const struct verb_option tampering[] = {
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = live_set_expr,
+	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
+		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
+		  "as 'precise_ip>0'; or trace=SET, status=STATUS or signal=SIGNAL, see below" },
+	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
+	  .help = "refuse what that older kernel would have refused" },
+	{ 0 },
+};
+
+static const struct verb_option looking[] = {
+	{ .name = "look-every", .arg = "MS", .set = verb_set_int, .at = AT(look_ms),
+	  .least = 1, .most = 3600000,
+	  .help = "read the ring buffers also every MS milliseconds" },
+	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
+	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
+	  .help = "show no calls; at the end, explain in English what happened" },
+	{ 0 },
+};
+
+static void trace_init(void *state)
+{
+	struct live *l = state;
+
+	l->view.ops = &live_view_ops;
+	options_init(&l->options);
+}
+
+/* Refuse what only a tracer that stops tasks can do. */
+static void trace_check_bpf(const struct options *o)
+{
+	static const char why[] = "the BPF engine does not stop tasks; use --engine=ptrace";
+
+	if (o->cgroup && !o->all)
+		die("--cgroup requires -a: it selects from all processes");
+	if (o->all && o->npids)
+		die("-a cannot be combined with -p: it traces every process");
+	if (!o->bpf)
+		return;
+	if (o->inject)
+		die("-e inject= and --as-kernel: %s", why);
+	if (o->stacks)
+		die("-k: %s", why);
+	if (o->detach_on_exec)
+		die("-b: %s", why);
+}
+
+static void trace_check(struct options *o, const struct verb_args *args)
+{
+	if (args->n)
+		o->argv = args->words;
+	options_finish(o);
+	o->bpf |= o->all;
+	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
+	o->tick_ms = o->look_ms ? o->look_ms : TICK_MS;
+	trace_check_bpf(o);
+	if (!o->argv && !o->npids && !o->all)
+		die("nothing to trace: name a command, or a process with -p; see "
+		    "pevtrace --help");
+	if (o->argv && o->npids)
+		die("a command cannot be combined with -p; run pevtrace twice");
+	if (o->look_ms && !o->records && !o->keep)
+		die("--look-every requires --records, --explain or --summary");
+}
+
+/* Tell the user at a terminal that an empty trace is complete. */
+static void tell_empty(const struct live *l)
+{
+	const struct options *o = &l->options;
+
+	if (!l->saw_perf && o->argv && !o->text.quiet && l->views.text &&
+	    output_is_terminal(l->views.text))
+		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
+}
+
+static void live_free(struct live *l)
+{
+	looker_free(l->looker);
+	earlier_free(l->earlier);
+	map_free(&l->known);
+	map_free(&l->waiting);
+	map_free(&l->uring);
+}
+
+static int live_run_verb(void *state, const struct verb_args *args)
+{
+	struct live *l = state;
+	struct trace_options t = { 0 };
+	bool begun, written;
+	int status = 0;
+
+	trace_check(&l->options, args);
+	if (l->options.argv && trace_find(l->options.argv[0])) {
+		options_free(&l->options);
+		return EXIT_TROUBLE;
+	}
+	machine_live(&l->machine, l->options.symbols || l->options.stacks);
+	injections_begin(l->options.inject, l->machine.host);
+	begun = written = views_start_here(&l->views, &l->session, &l->options,
+						 &l->machine.names);
+	if (begun) {
+		session_add_view(&l->session, &l->view);
+		start_looking(l);
+		plan_stops(l, &t);
+		l->earlier = earlier_new(&l->session);
+		begun = l->options.bpf ? live_trace_bpf(l, &t, &status) :
+					 live_trace(l, &t, &status);
+		live_free(l);
+		if (begun)
+			tell_empty(l);
+		written = views_end(&l->views, &l->session);
+	}
+	machine_close(&l->machine);
+	options_free(&l->options);
+	return begun && written ? end_like(status) : EXIT_TROUBLE;
+}
+
+enum { OPTIONS = offsetof(struct live, options) };
+
+static const struct verb_group groups[] = {
+	{ "What to trace", what_to_trace, OPTIONS, 0 },
+	{ "What to do to it", tampering, OPTIONS, 0 },
+	{ "What to show", options_calls, OPTIONS, 0 },
+	{ NULL, options_session, OPTIONS, 0 },
+	{ NULL, looking, OPTIONS, 0 },
+	{ NULL, options_full, OPTIONS, 0 },
+	{ "How to show it", options_log, OPTIONS, 0 },
+	{ NULL, options_dump, OPTIONS, 0 },
+	{ NULL, options_times, OPTIONS, 0 },
+	{ NULL, options_files, OPTIONS, 0 },
+	{ 0 },
+};
+
+const struct verb trace_verb = {
+	.name = "trace",
+	.summary = "Trace what a program does with perf events (the default)",
+	.usage =
+"[trace] [OPTION]... [--] COMMAND [ARG]...\n"
+"[trace] [OPTION]... -p PID\n"
+"VERB [OPTION]... [ARG]...",
+	.about =
+"Trace the perf_event_open(2) calls of a program and its children, and all calls on the "
+"descriptors that they return.",
+	.notes =
+"A SET, STATUS or SIGNAL is a list separated by commas; a leading ! negates it. The exit "
+"status is COMMAND's own; 2 on misuse and trouble.\n"
+"\n"
+"'pevtrace help VERB' shows the options of a verb, and pevtrace-VERB(1) more.",
+	.examples =
+"pevtrace perf stat -e cycles true\n"
+"pevtrace --summary -o trace.txt perf record -g sleep 1\n"
+"pevtrace --json=dump.jsonl -p 1234",
+	.operand = "COMMAND",
+	.command = true,
+	.groups = groups,
+	.size = sizeof(struct live),
+	.init = trace_init,
+	.run = live_run_verb,
+};

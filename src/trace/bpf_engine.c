@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace/bpf_engine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+#include "lib/map.h"
+#include "trace/bpf_programs.h"
+#include "trace/proc.h"
+
+enum { ERRNO_MAX = 4095 };
+
+/* A task that was born to the hooks. */
+struct bpf_task {
+	pid_t tid, pid;
+	struct call call;
+	bool in_call;			/* the enter hook returned TRACE_EXIT */
+	struct calls_message *held;	/* a beginning whose memory is expected at the end */
+};
+
+struct bpf_engine {
+	const struct bpf_engine_setup *setup;
+	struct nr_tables nrs;
+	const struct arch *compat;	/* the 32-bit ABI, or NULL */
+	struct bpf_programs *programs;
+	struct map tasks;		/* tid -> struct bpf_task */
+	pid_t child;			/* has not run its program yet; 0: none */
+	uint64_t lost;			/* messages, when tasks were last looked for */
+};
+
+/* The memory of a call: what was copied at its beginning, and at its end. */
+struct message_mem {
+	struct mem mem;
+	const struct calls_message *parts[2]; /* the second may be NULL */
+};
+
+/* Memory ---------------------------------------------------------------------------------- */
+
+static size_t message_part(const struct calls_message *m, uint64_t addr, void *dst, size_t len)
+{
+	size_t most = 0;
+
+	for (unsigned int i = 0; i < m->segments_used; i++) {
+		const struct calls_segment *s = &m->segments[i];
+		uint64_t at = addr - s->addr;
+		size_t n;
+
+		if (addr < s->addr || at >= s->len)
+			continue;
+		n = s->len - at < len ? (size_t)(s->len - at) : len;
+		if (n <= most)
+			continue;
+		memcpy(dst, m->bytes + s->at + at, n);
+		most = n;
+	}
+	return most;
+}
+
+static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size_t len)
+{
+	const struct message_mem *m = (const struct message_mem *)mem; /* its first member */
+	size_t n = message_part(m->parts[0], addr, dst, len);
+
+	return n || !m->parts[1] ? n : message_part(m->parts[1], addr, dst, len);
+}
+
+/* Return whether all that the message refers to is within its len bytes. */
+static bool message_whole(const struct calls_message *m, size_t len)
+{
+	size_t head = offsetof(struct calls_message, bytes);
+
+	if (len < head || m->used > len - head || m->segments_used > CALLS_SEGMENTS)
+		return false;
+	for (unsigned int i = 0; i < m->segments_used; i++)
+		if (m->segments[i].at > m->used || m->segments[i].len > m->used - m->segments[i].at)
+			return false;
+	return true;
+}
+
+/* Tasks ----------------------------------------------------------------------------------- */
+
+static struct bpf_task *task_of(const struct bpf_engine *e, uint32_t tid)
+{
+	return map_get(&e->tasks, tid);
+}
+
+static struct bpf_task *task_new(struct bpf_engine *e, const struct trace_birth *b)
+{
+	struct bpf_task *t = xcalloc(1, sizeof(*t));
+
+	t->tid = b->tid;
+	t->pid = b->pid;
+	map_set(&e->tasks, (uint64_t)b->tid, t);
+	e->setup->ops->born(e->setup->ctx, b);
+	return t;
+}
+
+/* Return the task, which is new if its birth was not reported. */
+static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid)
+{
+	struct trace_birth b = { .tid = (pid_t)tid, .pid = (pid_t)pid, .attached = true };
+	struct bpf_task *t = task_of(e, tid);
+
+	if (t)
+		return t;
+	b.shares_files = b.shares_memory = tid != pid;
+	if (tid != pid)
+		task_known(e, pid, pid);
+	return task_new(e, &b);
+}
+
+static void task_end(struct bpf_engine *e, struct bpf_task *t, int status)
+{
+	map_del(&e->tasks, (uint64_t)t->tid);
+	e->setup->ops->gone(e->setup->ctx, t->tid, status, t->in_call ? &t->call : NULL);
+	free(t->held);
+	call_free(&t->call);
+	free(t);
+}
+
+/* Calls ----------------------------------------------------------------------------------- */
+
+static bool call_begin(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m,
+		       const struct message_mem *mem)
+{
+	const struct arch *arch = m->compat ? e->compat : arch_native();
+	const struct call_desc *d = arch ? nr_find(&e->nrs, arch, m->nr) : NULL;
+	struct call *c = &t->call;
+
+	if (!d)
+		return false;
+	call_reset(c);
+	c->desc = d;
+	c->arch = arch;
+	c->nr = m->nr;
+	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
+		c->args[i] = m->args[i];
+	c->tid = t->tid;
+	c->pid = t->pid;
+	c->enter_ns = c->start_ns = m->enter_ns;
+	c->inside = true;
+	c->event = m->event;
+	t->in_call = e->setup->ops->enter(e->setup->ctx, c, &mem->mem) == TRACE_EXIT;
+	return t->in_call;
+}
+
+static void call_end(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m,
+		     const struct message_mem *mem)
+{
+	struct call *c = &t->call;
+
+	t->in_call = false;
+	c->exit_ns = m->ns;
+	c->returned = true;
+	c->failed = m->ret < 0 && m->ret >= -ERRNO_MAX;
+	c->ret = c->failed ? -m->ret : m->ret;
+	c->event = m->event;
+	e->setup->ops->exit(e->setup->ctx, c, &mem->mem);
+}
+
+/* A beginning with memory that was not resident waits for the end, unless tasks depend on it. */
+static void on_enter(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m,
+		     size_t len)
+{
+	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
+	const struct arch *arch = m->compat ? e->compat : arch_native();
+	const struct call_desc *d = arch ? nr_find(&e->nrs, arch, m->nr) : NULL;
+
+	free(t->held);
+	t->held = NULL;
+	if (d && m->incomplete && d->class != CLASS_PROCESS) {
+		t->held = xmalloc(sizeof(*t->held));
+		memcpy(t->held, m, len);
+		return;
+	}
+	call_begin(e, t, m, &mem);
+}
+
+static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m)
+{
+	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
+	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
+
+	if (t->held)
+		call_begin(e, t, t->held, &both);
+	else if (m->kind == CALLS_WHOLE)
+		call_begin(e, t, m, &mem);
+	free(t->held);
+	t->held = NULL;
+	/* the beginning may have been lost */
+	if (t->in_call && t->call.nr == m->nr)
+		call_end(e, t, m, &mem);
+}
+
+/* Messages about tasks -------------------------------------------------------------------- */
+
+static void on_forked(struct bpf_engine *e, const struct calls_message *m)
+{
+	const struct trace_birth b = {
+		.tid = (pid_t)m->tid, .pid = (pid_t)m->pid, .parent = (pid_t)m->other,
+		.shares_files = m->shares_files, .shares_memory = m->shares_memory,
+	};
+
+	if (!task_of(e, m->other) || task_of(e, m->tid))
+		return; /* unknown tasks are born with their first call */
+	task_new(e, &b);
+}
+
+static void on_execed(struct bpf_engine *e, const struct calls_message *m)
+{
+	const struct trace_birth b = { .tid = (pid_t)m->tid, .pid = (pid_t)m->tid };
+	struct bpf_task *t = task_of(e, m->other), *leader = task_of(e, m->tid);
+
+	if ((pid_t)m->tid == e->child) {
+		e->child = 0;
+		if (!leader)
+			task_new(e, &b);
+		return;
+	}
+	if (!t)
+		return;
+	if (leader && leader != t)
+		task_end(e, leader, TRACE_SUPERSEDED);
+	map_del(&e->tasks, m->other);
+	t->tid = t->pid = (pid_t)m->tid;
+	t->call.tid = t->tid;
+	map_set(&e->tasks, m->tid, t);
+	e->setup->ops->execed(e->setup->ctx, t->tid, (pid_t)m->other);
+}
+
+static void on_gone(struct bpf_engine *e, const struct calls_message *m)
+{
+	struct bpf_task *t = task_of(e, m->tid);
+
+	if ((pid_t)m->tid == e->child)
+		e->child = 0;
+	if (t)
+		task_end(e, t, (int)m->ret);
+}
+
+static void on_signalled(struct bpf_engine *e, const struct calls_message *m)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	memcpy(&info, m->bytes, m->used < sizeof(info) ? m->used : sizeof(info));
+	info.si_signo = (int)m->nr;
+	if (task_of(e, m->tid))
+		e->setup->ops->signalled(e->setup->ctx, (pid_t)m->tid, &info);
+}
+
+static void on_message(void *ctx, const struct calls_message *m, size_t len)
+{
+	struct bpf_engine *e = ctx;
+
+	if (!message_whole(m, len))
+		return;
+	/* what pevtrace's child does before it runs the program is none of its calls */
+	if (e->child && (pid_t)m->tid == e->child && m->kind != CALLS_EXECED && m->kind != CALLS_GONE)
+		return;
+	switch (m->kind) {
+	case CALLS_ENTER:
+		on_enter(e, task_known(e, m->tid, m->pid), m, len);
+		break;
+	case CALLS_EXIT:
+	case CALLS_WHOLE:
+		on_exit_of(e, task_known(e, m->tid, m->pid), m);
+		break;
+	case CALLS_FORKED:
+		on_forked(e, m);
+		break;
+	case CALLS_EXECED:
+		on_execed(e, m);
+		break;
+	case CALLS_GONE:
+		on_gone(e, m);
+		break;
+	case CALLS_SIGNALLED:
+		on_signalled(e, m);
+		break;
+	}
+}
+
+/* Since messages about the end of tasks may be lost, look for them. */
+static void find_ended(struct bpf_engine *e)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (bpf_engine_lost(e) == e->lost)
+		return;
+	e->lost = bpf_engine_lost(e);
+	while ((slot = map_next(&e->tasks, &at))) {
+		struct bpf_task *t = slot->value;
+
+		if (proc_status(t->tid, "Tgid") > 0)
+			continue;
+		task_end(e, t, 0);
+		at = 0;
+	}
+}
+
+/* The engine ------------------------------------------------------------------------------ */
+
+struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why)
+{
+	struct bpf_engine *e = xcalloc(1, sizeof(*e));
+
+	e->setup = setup;
+	nr_build(&e->nrs);
+	for (const struct nr_table *t = e->nrs.of; t->arch; t++)
+		if (t->arch->word < arch_native()->word && !t->arch->nr_bit)
+			e->compat = t->arch;
+	e->programs = bpf_programs_new(setup, &e->nrs, why);
+	if (e->programs)
+		return e;
+	bpf_engine_free(e);
+	return NULL;
+}
+
+void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid)
+{
+	e->child = e->setup->everything ? 0 : pid;
+	bpf_programs_follow(e->programs, pid);
+}
+
+/* Follow the threads that are not followed yet; return how many. */
+static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || task_of(e, (uint32_t)tid))
+			continue;
+		bpf_programs_follow(e->programs, tid);
+		task_known(e, (uint32_t)tid, (uint32_t)pid);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
+{
+	long group = pid > 0 ? proc_status(pid, "Tgid") : -1;
+
+	if (group > 0 && group != pid)
+		warn("%d is a thread of process %ld: attaching to the process", (int)pid, group);
+	if (group <= 0) {
+		warn("cannot attach to process %d: no such process", (int)pid);
+		return ESRCH;
+	}
+	while (attach_new_threads(e, (pid_t)group))
+		;
+	return 0;
+}
+
+void bpf_engine_holds(struct bpf_engine *e, pid_t pid)
+{
+	bpf_programs_holds(e->programs, pid);
+}
+
+size_t bpf_engine_read(struct bpf_engine *e)
+{
+	bpf_programs_each(e->programs, on_message, e);
+	find_ended(e);
+	return e->tasks.len + !!e->child;
+}
+
+int bpf_engine_fd(const struct bpf_engine *e)
+{
+	return bpf_programs_fd(e->programs);
+}
+
+uint64_t bpf_engine_lost(const struct bpf_engine *e)
+{
+	return bpf_programs_lost(e->programs);
+}
+
+void bpf_engine_free(struct bpf_engine *e)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!e)
+		return;
+	bpf_programs_free(e->programs);
+	while ((slot = map_next(&e->tasks, &at))) {
+		task_end(e, slot->value, TRACE_DETACHED);
+		at = 0;
+	}
+	map_free(&e->tasks);
+	nr_free(&e->nrs);
+	free(e);
+}

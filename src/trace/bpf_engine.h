@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The BPF engine: programs in the kernel report the same calls and tasks as the ptrace engine
+ * (trace/trace.h), by the same hooks, without stopping a task.  What happens while a hook
+ * runs is therefore later than what it is told of.  Cannot inject, delay or walk stacks.
+ */
+#ifndef PEVTRACE_TRACE_BPF_ENGINE_H
+#define PEVTRACE_TRACE_BPF_ENGINE_H
+
+#include "lib/buf.h"
+#include "trace/trace.h"
+
+struct bpf_engine;
+
+struct bpf_engine_setup {
+	const struct trace_options *opts;	/* tick_ms is not used */
+	const struct trace_ops *ops;		/* close_watch and tick are not called */
+	void *ctx;
+	bool everything;	/* follow every task; one is born with its first call */
+	int cgroup;		/* of these, only those in a cgroup: descriptor of its directory, or -1 */
+	size_t buffer;		/* bytes of the ring buffer for messages, a power of two */
+};
+
+/*
+ * Load the programs and let them run; NULL, and a text in why, if that is not possible.
+ * What setup points to must outlive the engine.
+ */
+struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why);
+
+/* Follow a child of pevtrace, which is born when it runs its program. */
+void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid);
+
+/* Follow the threads of a process.  Return 0, or a positive errno after a warn(). */
+int bpf_engine_attach(struct bpf_engine *e, pid_t pid);
+
+/* Report also those calls of the process that matter only to one that holds an event. */
+void bpf_engine_holds(struct bpf_engine *e, pid_t pid);
+
+/* Call the hooks for what has happened.  Return how many tasks are followed now. */
+size_t bpf_engine_read(struct bpf_engine *e);
+
+/* Return a descriptor for poll(2), readable before the buffer is full. */
+int bpf_engine_fd(const struct bpf_engine *e);
+
+/* Return how many messages were lost because the buffer was full. */
+uint64_t bpf_engine_lost(const struct bpf_engine *e);
+
+/* Report what is left as TRACE_DETACHED. */
+void bpf_engine_free(struct bpf_engine *e);
+
+#endif

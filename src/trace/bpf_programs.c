@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace/bpf_programs.h"
+
+#ifdef HAVE_BPF_PROGRAMS
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/die.h"
+
+/* calls.bpf.c, compiled: calls_bpf.o as an array. */
+static const unsigned char object_bytes[] = {
+#include "trace/calls_bpf.inc"
+};
+
+struct bpf_programs {
+	struct bpf_object *object;
+	struct bpf_link *links[8];
+	size_t nlinks;
+	struct ring_buffer *ring;
+	int tasks, holders, state;
+	void (*hook)(void *ctx, const struct calls_message *m, size_t len);
+	void *ctx;
+};
+
+static int calls_print(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* Which calls are reported, and with which memory ------------------------------------------ */
+
+static enum calls_watch watch_of(const struct trace_options *o, const struct call_desc *d,
+				 const struct arch *arch)
+{
+	/* the calls of i386 that pass a pointer to their arguments are not decoded here */
+	if (o->unwanted[d->id] || (arch->old_mmap && (d->id == CALL_MMAP || d->id == CALL_SELECT)))
+		return CALLS_NEVER;
+	switch (o->watch[d->id]) {
+	case WATCH_ALWAYS:
+		return CALLS_ALWAYS;
+	case WATCH_IOCTL:
+		return CALLS_IOCTLS;
+	case WATCH_BPF:
+		return CALLS_ATTACH;
+	case WATCH_SHARED:
+		return CALLS_MAP_FD;
+	case WATCH_PRCTL:
+		return CALLS_PRCTL;
+	case WATCH_PTRACE:
+		return CALLS_NEVER; /* nothing here is in its way */
+	case WATCH_UNSHARE:
+		return d->id == CALL_UNSHARE ? CALLS_FILES : CALLS_HELD;
+	case WATCH_HELD:
+		return CALLS_HELD;
+	case WATCH_FD:
+		return CALLS_FD;
+	}
+	return CALLS_NEVER;
+}
+
+static enum calls_memory memory_of(enum arg_kind kind)
+{
+	switch (kind) {
+	case ARG_STRING:
+		return CALLS_STRING;
+	case ARG_ARGV:
+		return CALLS_ARGV;
+	case ARG_ATTR:
+		return CALLS_ATTR;
+	case ARG_IOCTL_ARG:
+		return CALLS_IOCTL;
+	case ARG_BPF_ATTR:
+	case ARG_CLONE_ARGS:
+		return CALLS_NEXT;
+	case ARG_POLLFDS:
+		return CALLS_POLLFDS;
+	case ARG_FDSET:
+		return CALLS_FDSET;
+	case ARG_TIMESPEC:
+	case ARG_TIMESPEC64:
+	case ARG_TIMEVAL:
+	case ARG_EPOLL_EVENT:
+		return CALLS_16;
+	case ARG_SIGSET:
+	case ARG_FCNTL_ARG:
+		return CALLS_8;
+	case ARG_SIGSET_PAIR:
+		return CALLS_PAIR;
+	case ARG_EPOLL_EVENTS:
+		return CALLS_EPOLL;
+	case ARG_READ_BUF:
+		return CALLS_RETURNED;
+	case ARG_READ_IOV:
+		return CALLS_IOVEC;
+	case ARG_MSGHDR:
+		return CALLS_MESSAGE;
+	default:
+		return CALLS_NONE;
+	}
+}
+
+/*
+ * Return whether the call is reported when it begins: because it may block or not return,
+ * because tasks are created in it, or because the kernel writes where it read.
+ */
+static bool is_early(const struct call_desc *d)
+{
+	return d->class == CLASS_POLL || d->class == CLASS_PASS || d->class == CLASS_PROCESS ||
+	       d->class == CLASS_OPEN;
+}
+
+static void plan_calls(struct bpf_map *plans, const struct nr_tables *nrs,
+		       const struct trace_options *o)
+{
+	for (const struct nr_table *t = nrs->of; t->arch; t++) {
+		const struct arch *native = arch_native();
+
+		/* the programs tell only whether a call is of the 32-bit ABI */
+		if (t->arch->nr_bit || (t->arch != native && t->arch->word == native->word))
+			continue;
+		for (uint32_t nr = 0; nr < CALLS_NUMBERS; nr++) {
+			uint32_t key = nr + (t->arch == native ? 0 : CALLS_NUMBERS);
+			const struct call_desc *d = t->desc[nr];
+			struct calls_plan plan = { 0 };
+
+			if (!d)
+				continue;
+			plan.watch = (uint8_t)watch_of(o, d, t->arch);
+			plan.early = is_early(d);
+			for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
+				plan.memory[i] = (uint8_t)memory_of(d->args[i].kind);
+			bpf_map__update_elem(plans, &key, sizeof(key), &plan, sizeof(plan), 0);
+		}
+	}
+}
+
+/* Loading --------------------------------------------------------------------------------- */
+
+static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
+{
+	return bpf_object__find_map_by_name(p->object, name);
+}
+
+static bool load(struct bpf_programs *p, const struct bpf_engine_setup *setup)
+{
+	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
+	struct calls_setup constants = {
+		.own_pid = (uint32_t)getpid(), .every_task = setup->everything,
+		.in_cgroup = setup->cgroup >= 0,
+	};
+
+	p->object = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
+	return p->object &&
+	       !bpf_map__set_initial_value(map_named(p, ".rodata"), &constants, sizeof(constants)) &&
+	       !bpf_map__set_max_entries(map_named(p, "calls_ring"), (uint32_t)setup->buffer) &&
+	       !bpf_map__set_max_entries(map_named(p, "calls_scratch"),
+					 (uint32_t)libbpf_num_possible_cpus()) &&
+	       !bpf_object__load(p->object);
+}
+
+static bool attach(struct bpf_programs *p)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, p->object) {
+		p->links[p->nlinks] = bpf_program__attach(program);
+		if (!p->links[p->nlinks])
+			return false;
+		p->nlinks++;
+	}
+	return true;
+}
+
+static struct calls_state state_of(const struct bpf_programs *p)
+{
+	struct calls_state state = { 0 };
+	uint32_t zero = 0;
+
+	bpf_map_lookup_elem(p->state, &zero, &state);
+	return state;
+}
+
+/* Open an event that counts nothing: the programs learn from it what files of events are. */
+static bool show_event(const struct bpf_programs *p)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return state_of(p).event_fops;
+}
+
+static int on_message(void *ctx, void *data, size_t len)
+{
+	const struct bpf_programs *p = ctx;
+
+	p->hook(p->ctx, data, len);
+	return 0;
+}
+
+struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
+				      const struct nr_tables *nrs, struct buf *why)
+{
+	struct bpf_programs *p = xcalloc(1, sizeof(*p));
+	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
+	const char *failed = NULL;
+
+	libbpf_set_print(calls_print);
+	if (!load(p, setup)) {
+		failed = "cannot load BPF programs";
+	} else {
+		plan_calls(map_named(p, "calls_plans"), nrs, setup->opts);
+		p->state = bpf_map__fd(map_named(p, ".bss"));
+		p->tasks = bpf_map__fd(map_named(p, "calls_tasks"));
+		p->holders = bpf_map__fd(map_named(p, "calls_holders"));
+		p->ring = ring_buffer__new(bpf_map__fd(map_named(p, "calls_ring")), on_message, p,
+					   NULL);
+		if (!p->ring)
+			failed = "cannot map the buffer of BPF programs";
+		else if (setup->cgroup >= 0 &&
+			 bpf_map__update_elem(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
+					      &cgroup, sizeof(cgroup), 0))
+			failed = "cannot select the cgroup";
+		else if (!attach(p))
+			failed = "cannot attach BPF programs";
+		else if (!show_event(p))
+			failed = "perf_event_open(2) of a test event was not seen";
+	}
+	if (!failed)
+		return p;
+	buf_addf(why, "%s: %s%s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
+		 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
+	bpf_programs_free(p);
+	return NULL;
+}
+
+void bpf_programs_free(struct bpf_programs *p)
+{
+	if (!p)
+		return;
+	while (p->nlinks)
+		bpf_link__destroy(p->links[--p->nlinks]);
+	ring_buffer__free(p->ring);
+	bpf_object__close(p->object);
+	free(p);
+}
+
+/* Use ------------------------------------------------------------------------------------- */
+
+void bpf_programs_each(struct bpf_programs *p,
+		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
+		       void *ctx)
+{
+	p->hook = hook;
+	p->ctx = ctx;
+	ring_buffer__consume(p->ring);
+}
+
+int bpf_programs_fd(const struct bpf_programs *p)
+{
+	return ring_buffer__epoll_fd(p->ring);
+}
+
+static void add_to(int map, pid_t id)
+{
+	uint32_t key = (uint32_t)id;
+	uint8_t one = 1;
+
+	bpf_map_update_elem(map, &key, &one, BPF_ANY);
+}
+
+void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
+{
+	add_to(p->tasks, tid);
+}
+
+void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
+{
+	add_to(p->holders, pid);
+}
+
+uint64_t bpf_programs_lost(const struct bpf_programs *p)
+{
+	return state_of(p).lost;
+}
+
+#else
+
+struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
+				      const struct nr_tables *nrs, struct buf *why)
+{
+	(void)setup, (void)nrs;
+	buf_adds(why, "pevtrace was built without BPF programs (clang, libbpf-dev)");
+	return NULL;
+}
+
+void bpf_programs_free(struct bpf_programs *p)
+{
+	(void)p;
+}
+
+void bpf_programs_each(struct bpf_programs *p,
+		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
+		       void *ctx)
+{
+	(void)p, (void)hook, (void)ctx;
+}
+
+int bpf_programs_fd(const struct bpf_programs *p)
+{
+	(void)p;
+	return -1;
+}
+
+void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
+{
+	(void)p, (void)tid;
+}
+
+void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
+{
+	(void)p, (void)pid;
+}
+
+uint64_t bpf_programs_lost(const struct bpf_programs *p)
+{
+	(void)p;
+	return 0;
+}
+
+#endif

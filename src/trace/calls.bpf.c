@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * BPF programs at the entry and exit of system calls, and where tasks are created, exec and
+ * end: they report calls that concern perf events, with the memory that those point to.
+ * Structures of the kernel are declared with the members that are read; libbpf finds their
+ * offsets (CO-RE).
+ *
+ * Kernel: include/trace/events/{syscalls,sched,signal}.h, include/linux/fdtable.h.
+ */
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32, __wsum;
+typedef _Bool bool;
+
+/* of linux/bpf.h, which is not included: its types would clash */
+enum {
+	BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_RINGBUF = 27, BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_F_NO_PREALLOC = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0, BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_ANY = 0,
+};
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "calls_bpf.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#if defined(TARGET_x86_64)
+struct pt_regs {
+	unsigned long bp, bx, r10, r9, r8, cx, dx, si, di, orig_ax;
+};
+struct thread_info {
+	__u32 status;
+};
+#elif defined(TARGET_aarch64)
+struct user_pt_regs;
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+struct thread_info {
+	unsigned long flags;
+};
+#endif
+
+struct file_operations;
+
+struct number { /* atomic_t */
+	int counter;
+};
+
+struct perf_event {
+	__u64 id;
+};
+
+struct file {
+	const struct file_operations *f_op;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct signal_struct {
+	struct number live;
+};
+
+struct mm_struct;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid, tgid, exit_code;
+	struct mm_struct *mm;
+	struct files_struct *files;
+	struct signal_struct *signal;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct kernel_siginfo;
+
+#pragma clang attribute pop
+
+char calls_license[] SEC("license") = "GPL";
+
+const volatile struct calls_setup calls_setup = { 0 };
+struct calls_state calls_state;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} calls_ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * CALLS_NUMBERS);
+	__type(key, __u32);
+	__type(value, struct calls_plan);
+} calls_plans SEC(".maps");
+
+/* A message in preparation for each CPU: programs at tracepoints are not preempted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct calls_message);
+} calls_scratch SEC(".maps");
+
+/* Followed tasks, by tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, __u32);
+	__type(value, __u8);
+} calls_tasks SEC(".maps");
+
+/* Processes that hold an event, by pid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, __u32);
+	__type(value, __u8);
+} calls_holders SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} calls_cgroup SEC(".maps");
+
+/* The call that a task is in. */
+struct running {
+	__u64 enter_ns;
+	__u64 event;
+	__u32 reported;		/* at its beginning, too */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct running);
+} calls_running SEC(".maps");
+
+/* Tasks ---------------------------------------------------------------------------------- */
+
+static __always_inline bool followed(__u32 pid, __u32 tid)
+{
+	if (pid == calls_setup.own_pid)
+		return 0;
+	if (calls_setup.every_task)
+		return !calls_setup.in_cgroup || bpf_current_task_under_cgroup(&calls_cgroup, 0) == 1;
+	return bpf_map_lookup_elem(&calls_tasks, &tid) != 0;
+}
+
+static __always_inline bool holds(__u32 pid)
+{
+	return bpf_map_lookup_elem(&calls_holders, &pid) != 0;
+}
+
+static __always_inline void now_holds(__u32 pid)
+{
+	__u8 one = 1;
+
+	if (!holds(pid))
+		bpf_map_update_elem(&calls_holders, &pid, &one, BPF_ANY);
+}
+
+/* Return the id of the event behind a descriptor of the current task; 0: of none. */
+static __always_inline __u64 event_at(struct task_struct *task, int fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = 0;
+	struct perf_event *e;
+
+	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	if (!file || (__u64)BPF_CORE_READ(file, f_op) != calls_state.event_fops)
+		return 0;
+	e = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(e, id);
+}
+
+/* Registers ------------------------------------------------------------------------------- */
+
+#if defined(TARGET_x86_64)
+enum { TS_COMPAT = 2 };
+
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+static __always_inline __u64 number_of(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_ax);
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = compat ? (__u32)BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
+	args[1] = compat ? (__u32)BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
+	args[2] = BPF_CORE_READ(regs, dx);
+	args[3] = compat ? (__u32)BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, r10);
+	args[4] = compat ? (__u32)BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, r8);
+	args[5] = compat ? (__u32)BPF_CORE_READ(regs, bp) : BPF_CORE_READ(regs, r9);
+}
+#elif defined(TARGET_aarch64)
+enum { TIF_32BIT = 22 };
+
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_info.flags) >> TIF_32BIT & 1;
+}
+
+static __always_inline __u64 number_of(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, syscallno);
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = BPF_CORE_READ(regs, orig_x0);
+	args[1] = BPF_CORE_READ(regs, regs[1]);
+	args[2] = BPF_CORE_READ(regs, regs[2]);
+	args[3] = BPF_CORE_READ(regs, regs[3]);
+	args[4] = BPF_CORE_READ(regs, regs[4]);
+	args[5] = BPF_CORE_READ(regs, regs[5]);
+}
+#endif
+
+/* Keep the compiler from leaving out a bound that the verifier requires. */
+#define KNOWN(x) asm volatile("" : "+r"(x))
+
+/* Messages -------------------------------------------------------------------------------- */
+
+static __always_inline struct calls_message *message(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&calls_scratch, &cpu);
+}
+
+static __always_inline struct calls_message *message_new(__u32 kind, struct task_struct *task)
+{
+	struct calls_message *m = message();
+
+	if (!m)
+		return 0;
+	m->kind = kind;
+	m->tid = BPF_CORE_READ(task, pid);
+	m->pid = BPF_CORE_READ(task, tgid);
+	m->ns = bpf_ktime_get_ns();
+	m->enter_ns = m->ns;
+	m->ret = 0;
+	m->event = 0;
+	m->compat = 0;
+	m->other = 0;
+	m->incomplete = m->shares_files = m->shares_memory = m->segments_used = 0;
+	m->used = 0;
+	return m;
+}
+
+static __always_inline void message_send(struct calls_message *m)
+{
+	/* a reader looks by itself, and is woken up if that would be too late */
+	__u64 flags = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) > (2 << 20) ?
+		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u32 used = m->used;
+
+	if (used > CALLS_BYTES + CALLS_PAGE)
+		return;
+	if (bpf_ringbuf_output(&calls_ring, m, __builtin_offsetof(struct calls_message, bytes) + used,
+			       flags))
+		__sync_fetch_and_add(&calls_state.lost, 1);
+}
+
+static __always_inline void message_segment(struct calls_message *m, __u64 addr, __u32 at, __u32 len)
+{
+	__u32 n = m->segments_used;
+
+	if (n >= CALLS_SEGMENTS || !len)
+		return;
+	m->segments[n].addr = addr;
+	m->segments[n].at = at;
+	m->segments[n].len = len;
+	m->segments_used = n + 1;
+}
+
+/*
+ * Copy memory of the task, page by page up to one that is missing.  The verifier looks at
+ * each of these functions once, as they are not static.
+ */
+__noinline int calls_copy(__u64 addr, __u64 want)
+{
+	struct calls_message *m = message();
+	__u32 start, got = 0;
+
+	if (!m)
+		return 0;
+	start = m->used;
+	if (!addr || want > (1 << 30))
+		return 0;
+	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
+		__u32 at = m->used, len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
+
+		if (len > want - got)
+			len = want - got;
+		if (at >= CALLS_BYTES || len > CALLS_PAGE)
+			break;
+		if (bpf_probe_read_user(m->bytes + at, len, (void *)(addr + got))) {
+			m->incomplete = 1;
+			break;
+		}
+		got += len;
+		m->used = at + len;
+	}
+	message_segment(m, addr, start, got);
+	return got;
+}
+
+__noinline int calls_copy_string(__u64 addr)
+{
+	struct calls_message *m = message();
+	__u32 at;
+	long n;
+
+	if (!m || !addr)
+		return 0;
+	at = m->used;
+	if (at >= CALLS_BYTES)
+		return 0;
+	n = bpf_probe_read_user_str(m->bytes + at, CALLS_PAGE, (void *)addr);
+	if (n <= 0) {
+		m->incomplete = 1;
+		return 0;
+	}
+	if (n > CALLS_PAGE)
+		return 0;
+	message_segment(m, addr, at, n);
+	m->used = at + n;
+	return 0;
+}
+
+/* Return the word at an offset of what was last copied; 0 if it was not. */
+static __always_inline __u64 last_word(const struct calls_message *m, __u32 at, __u32 size)
+{
+	__u32 n = m->segments_used - 1, from;
+	__u64 word = 0;
+
+	if (n >= CALLS_SEGMENTS || at + size > m->segments[n].len)
+		return 0;
+	from = m->segments[n].at + at;
+	if (from > CALLS_BYTES)
+		return 0;
+	bpf_probe_read_kernel(&word, size == 4 ? 4 : 8, m->bytes + from);
+	return word;
+}
+
+/* Members of perf_event_attr, by their offset. */
+enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_SIZE_VER0 = 64, ATTR_DYNAMIC = 6 };
+
+static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
+{
+	__u32 head[2] = { 0 };
+	__u64 path;
+
+	if (bpf_probe_read_user(head, sizeof(head), (void *)addr))
+		m->incomplete = 1;
+	if (!head[1])
+		head[1] = ATTR_SIZE_VER0;
+	calls_copy(addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
+	path = last_word(m, ATTR_AT_CONFIG1, 8);
+	if (head[0] >= ATTR_DYNAMIC && path)
+		calls_copy_string(path);
+}
+
+/* Requests of type '$' by their number. */
+enum {
+	IOCTL_TYPE = '$', IOCTL_PERIOD = 4, IOCTL_SET_FILTER = 6, IOCTL_ID = 7,
+	IOCTL_QUERY_BPF = 10, IOCTL_MODIFY_ATTRIBUTES = 11, IOCTL_IDS_MAX = 1024,
+};
+
+static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, __u64 arg)
+{
+	__u32 ids;
+
+	if ((request >> 8 & 0xff) != IOCTL_TYPE)
+		return;
+	switch (request & 0xff) {
+	case IOCTL_PERIOD:
+	case IOCTL_ID:
+		calls_copy(arg, 8);
+		break;
+	case IOCTL_SET_FILTER:
+		calls_copy_string(arg);
+		break;
+	case IOCTL_MODIFY_ATTRIBUTES:
+		copy_attr(m, arg);
+		break;
+	case IOCTL_QUERY_BPF:
+		ids = 0;
+		bpf_probe_read_user(&ids, sizeof(ids), (void *)arg);
+		calls_copy(arg, 8 + 4 * (ids < IOCTL_IDS_MAX ? ids : IOCTL_IDS_MAX));
+		break;
+	}
+}
+
+enum { IOVECS = 8, MESSAGE_WORDS = 7, CONTROL_MAX = 2048 };
+
+static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u64 n, __s64 left)
+{
+	__u32 word = m->compat ? 4 : 8;
+
+	if (n > IOVECS)
+		n = IOVECS;
+	if (calls_copy(addr, n * 2 * word) <= 0)
+		return;
+	for (__u32 i = 0; i < IOVECS && i < n && left > 0; i++) {
+		__u64 base = 0, len = 0;
+
+		bpf_probe_read_user(&base, word & 15, (void *)(addr + i * 2 * word));
+		bpf_probe_read_user(&len, word & 15, (void *)(addr + (i * 2 + 1) * word));
+		if (len > left)
+			len = left;
+		calls_copy(base, len);
+		left -= len;
+	}
+}
+
+static __always_inline void copy_message(struct calls_message *m, __u64 addr)
+{
+	__u32 word = m->compat ? 4 : 8;
+	__u64 control, len;
+
+	calls_copy(addr, MESSAGE_WORDS * word);
+	control = last_word(m, 4 * word, word);
+	len = last_word(m, 5 * word, word);
+	if (control && len)
+		calls_copy(control, len < CONTROL_MAX ? len : CONTROL_MAX);
+}
+
+static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
+{
+	__u32 word = m->compat ? 4 : 8;
+
+	calls_copy(addr, CALLS_STRINGS * word);
+	for (__u32 i = 0; i < CALLS_STRINGS; i++) {
+		__u64 string = 0;
+
+		if (bpf_probe_read_user(&string, word & 15, (void *)(addr + i * word)) || !string)
+			break;
+		calls_copy_string(string);
+	}
+}
+
+/* Copy what one argument points to; returned: the call has returned. */
+__noinline int calls_copy_argument(__u64 i, __u32 memory, __u32 returned)
+{
+	struct calls_message *m = message();
+	__u64 arg, next;
+	__s64 ret;
+
+	if (!m)
+		return 0;
+	KNOWN(i);
+	arg = m->args[i & 7];
+	i++;
+	KNOWN(i);
+	next = m->args[i & 7];
+	ret = returned && m->ret > 0 ? m->ret : 0;
+	switch (memory) {
+	case CALLS_8:
+		calls_copy(arg, 8);
+		break;
+	case CALLS_16:
+		calls_copy(arg, 16);
+		break;
+	case CALLS_STRING:
+		calls_copy_string(arg);
+		break;
+	case CALLS_ATTR:
+		copy_attr(m, arg);
+		break;
+	case CALLS_IOCTL:
+		copy_ioctl(m, m->args[1], arg);
+		break;
+	case CALLS_NEXT:
+		calls_copy(arg, (__u32)next);
+		break;
+	case CALLS_POLLFDS:
+		calls_copy(arg, (__u64)(__u32)next * 8);
+		break;
+	case CALLS_FDSET:
+		calls_copy(arg, ((__u32)m->args[0] + 63) / 64 * 8);
+		break;
+	case CALLS_EPOLL:
+		calls_copy(arg, ret * 16);
+		break;
+	case CALLS_RETURNED:
+		calls_copy(arg, ret);
+		break;
+	case CALLS_IOVEC:
+		copy_iovecs(m, arg, next, ret);
+		break;
+	case CALLS_MESSAGE:
+		copy_message(m, arg);
+		break;
+	case CALLS_PAIR:
+		if (calls_copy(arg, m->compat ? 8 : 16) > 0)
+			calls_copy(last_word(m, 0, m->compat ? 4 : 8), 8);
+		break;
+	case CALLS_ARGV:
+		copy_argv(m, arg);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void copy_arguments(const struct calls_plan *plan, bool returned)
+{
+	for (__u32 i = 0; i < CALLS_ARGS; i++)
+		if (plan->memory[i])
+			calls_copy_argument(i, plan->memory[i], returned);
+}
+
+/* Calls ----------------------------------------------------------------------------------- */
+
+enum {
+	LINK_CREATE = 28, PERF_DISABLE = 31, PERF_ENABLE = 32, FILES = 0x400, SHARED = 1,
+	RANGE_UNSHARE = 2, ATTACH_SIZE_MIN = 16,
+};
+
+/* Return whether the call is reported; *event: the id of the event that it is about. */
+static __always_inline bool concerns(const struct calls_plan *plan, struct task_struct *task,
+				     const __u64 *args, __u64 *event)
+{
+	__u32 pid = BPF_CORE_READ(task, tgid);
+
+	*event = 0;
+	switch (plan->watch) {
+	case CALLS_ALWAYS:
+		*event = event_at(task, args[0]);
+		return 1;
+	case CALLS_HELD:
+		if (!holds(pid))
+			return 0;
+		*event = event_at(task, args[0]);
+		return 1;
+	case CALLS_FD:
+		*event = event_at(task, args[0]);
+		break;
+	case CALLS_IOCTLS:
+		*event = event_at(task, args[0]);
+		if (!*event)
+			return ((__u32)args[1] >> 8 & 0xff) == IOCTL_TYPE;
+		break;
+	case CALLS_MAP_FD:
+		*event = args[3] & SHARED ? event_at(task, args[4]) : 0;
+		if (!*event)
+			return holds(pid);
+		break;
+	case CALLS_ATTACH:
+		return (__u32)args[0] == LINK_CREATE || holds(pid);
+	case CALLS_PRCTL:
+		return (__u32)args[0] == PERF_DISABLE || (__u32)args[0] == PERF_ENABLE;
+	case CALLS_FILES:
+		return args[0] & FILES || holds(pid);
+	}
+	if (*event)
+		now_holds(pid);
+	return *event;
+}
+
+static __always_inline const struct calls_plan *plan_of(__u64 nr, bool compat)
+{
+	__u32 key = nr + (compat ? CALLS_NUMBERS : 0);
+	const struct calls_plan *plan;
+
+	if (nr >= CALLS_NUMBERS)
+		return 0;
+	plan = bpf_map_lookup_elem(&calls_plans, &key);
+	return plan && plan->watch ? plan : 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	bool compat = is_compat(task);
+	const struct calls_plan *plan = plan_of(nr, compat);
+	__u64 id = bpf_get_current_pid_tgid(), args[CALLS_ARGS], event;
+	struct calls_message *m;
+	struct running *r;
+
+	if (!plan || !followed(id >> 32, id))
+		return 0;
+	get_args(regs, compat, args);
+	if (!concerns(plan, task, args, &event))
+		return 0;
+	r = bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!r)
+		return 0;
+	r->enter_ns = bpf_ktime_get_ns();
+	r->event = event;
+	r->reported = plan->early;
+	if (!plan->early)
+		return 0;
+	m = message_new(CALLS_ENTER, task);
+	if (!m)
+		return 0;
+	m->enter_ns = r->enter_ns;
+	m->event = event;
+	m->compat = compat;
+	m->nr = nr;
+	__builtin_memcpy(m->args, args, sizeof(args));
+	copy_arguments(plan, 0);
+	message_send(m);
+	return 0;
+}
+
+/* Learn what files of events look like from the one that pevtrace opens. */
+static __always_inline void learn_fops(struct task_struct *task, long fd)
+{
+	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = 0;
+
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	if (file)
+		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	bool compat = is_compat(task);
+	__u64 nr = number_of(regs), id = bpf_get_current_pid_tgid();
+	const struct calls_plan *plan = plan_of(nr, compat);
+	struct calls_message *m;
+	struct running *r;
+
+	if (!plan)
+		return 0;
+	if (!calls_state.event_fops && id >> 32 == calls_setup.own_pid && plan->memory[0] == CALLS_ATTR && ret >= 0)
+		learn_fops(task, ret);
+	r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	if (!r || !r->enter_ns)
+		return 0;
+	m = message_new(r->reported ? CALLS_EXIT : CALLS_WHOLE, task);
+	if (m) {
+		m->enter_ns = r->enter_ns;
+		m->event = r->event;
+		m->compat = compat;
+		m->nr = nr;
+		m->ret = ret;
+		get_args(regs, compat, m->args);
+		if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
+			m->event = event_at(task, ret);
+			now_holds(id >> 32);
+		}
+		copy_arguments(plan, 1);
+		message_send(m);
+	}
+	r->enter_ns = 0;
+	return 0;
+}
+
+/* Tasks ----------------------------------------------------------------------------------- */
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 tid = BPF_CORE_READ(parent, pid), pid = BPF_CORE_READ(parent, tgid);
+	__u32 new_tid = BPF_CORE_READ(child, pid), new_pid = BPF_CORE_READ(child, tgid);
+	struct calls_message *m;
+	__u8 one = 1;
+
+	if (!followed(pid, tid))
+		return 0;
+	if (!calls_setup.every_task)
+		bpf_map_update_elem(&calls_tasks, &new_tid, &one, BPF_ANY);
+	else if (!holds(pid))
+		return 0;
+	if (holds(pid))
+		now_holds(new_pid);
+	m = message_new(CALLS_FORKED, child);
+	if (!m)
+		return 0;
+	m->other = tid;
+	m->shares_files = BPF_CORE_READ(parent, files) == BPF_CORE_READ(child, files);
+	m->shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
+	message_send(m);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(calls_execed, struct task_struct *task, int former, struct linux_binprm *bprm)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), old = former;
+	struct calls_message *m;
+	__u8 one = 1;
+	long n;
+
+	if (!followed(tid, old))
+		return 0;
+	if (calls_setup.every_task && !holds(tid))
+		return 0;
+	if (!calls_setup.every_task)
+		bpf_map_update_elem(&calls_tasks, &tid, &one, BPF_ANY);
+	if (old != tid)
+		bpf_map_delete_elem(&calls_tasks, &old);
+	m = message_new(CALLS_EXECED, task);
+	if (!m)
+		return 0;
+	m->other = old;
+	n = bpf_probe_read_kernel_str(m->bytes, CALLS_PAGE, BPF_CORE_READ(bprm, filename));
+	m->used = n > 0 && n <= CALLS_PAGE ? n : 0;
+	message_send(m);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(calls_gone, struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), pid = BPF_CORE_READ(task, tgid);
+	bool had = holds(pid), was = followed(pid, tid);
+	struct signal_struct *signal = BPF_CORE_READ(task, signal);
+	struct calls_message *m;
+	int live = 0;
+
+	bpf_map_delete_elem(&calls_tasks, &tid);
+	bpf_probe_read_kernel(&live, sizeof(live), __builtin_preserve_access_index(&signal->live));
+	if (had && !live)
+		bpf_map_delete_elem(&calls_holders, &pid);
+	if (!was || (calls_setup.every_task && !had))
+		return 0;
+	m = message_new(CALLS_GONE, task);
+	if (!m)
+		return 0;
+	m->ret = BPF_CORE_READ(task, exit_code);
+	message_send(m);
+	return 0;
+}
+
+enum { SIGINFO_BYTES = 48 };
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(calls_signalled, int sig, struct kernel_siginfo *info)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct calls_message *m;
+
+	if (!followed(id >> 32, id) || !holds(id >> 32))
+		return 0;
+	m = message_new(CALLS_SIGNALLED, (struct task_struct *)bpf_get_current_task_btf());
+	if (!m || bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
+		return 0;
+	m->nr = sig;
+	m->used = SIGINFO_BYTES;
+	message_send(m);
+	return 0;
+}

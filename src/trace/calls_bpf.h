@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the BPF programs of calls.bpf.c and the engine that loads them share; both include
+ * this, after types of Linux (__u32).
+ */
+#ifndef PEVTRACE_TRACE_CALLS_BPF_H
+#define PEVTRACE_TRACE_CALLS_BPF_H
+
+enum {
+	CALLS_NUMBERS = 1024,	/* call numbers of one ABI; the compat ABI's follow */
+	CALLS_ARGS = 6,
+	CALLS_PAGE = 4096,	/* what is copied at once, at most */
+	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
+	CALLS_SEGMENTS = 24,
+	CALLS_STRINGS = 12,	/* of an argv, at most */
+};
+
+/* When a call is reported: as enum call_watch, but in order of the work that it takes. */
+enum calls_watch {
+	CALLS_NEVER,
+	CALLS_ALWAYS,
+	CALLS_HELD,		/* in processes that hold an event */
+	CALLS_FD,		/* if the first argument is a descriptor of an event */
+	CALLS_IOCTLS,		/* the same, or if the request's type is '$' */
+	CALLS_MAP_FD,		/* if the fifth is, or the process holds an event */
+	CALLS_ATTACH,		/* bpf(2) with BPF_LINK_CREATE, or if it holds an event */
+	CALLS_PRCTL,		/* PR_TASK_PERF_EVENTS_* */
+	CALLS_FILES,		/* flags have CLONE_FILES, or it holds an event */
+};
+
+/* The memory that an argument points to. */
+enum calls_memory {
+	CALLS_NONE,
+	CALLS_8, CALLS_16,	/* bytes */
+	CALLS_STRING,
+	CALLS_ATTR,		/* perf_event_attr, with the string of a probe */
+	CALLS_IOCTL,		/* by the request */
+	CALLS_NEXT,		/* as many bytes as the next argument says */
+	CALLS_POLLFDS,		/* as many struct pollfd as it says */
+	CALLS_FDSET,		/* of as many descriptors as the first argument says */
+	CALLS_EPOLL,		/* as many struct epoll_event as the call returned */
+	CALLS_RETURNED,		/* as many bytes as the call returned */
+	CALLS_IOVEC,		/* the next argument's number of them, and what was read */
+	CALLS_MESSAGE,		/* struct msghdr, with its control data */
+	CALLS_PAIR,		/* pselect6's: a pointer to 8 bytes, and a size */
+	CALLS_ARGV,
+};
+
+struct calls_plan {
+	__u8 watch;		/* enum calls_watch */
+	__u8 early;		/* reported when it begins, too */
+	__u8 memory[CALLS_ARGS]; /* enum calls_memory */
+};
+
+/* Constants of the programs. */
+struct calls_setup {
+	__u32 own_pid;		/* pevtrace, which is not reported */
+	__u8 every_task;	/* not only those in calls_tasks */
+	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
+};
+
+/* What the programs count and remember. */
+struct calls_state {
+	__u64 lost;		/* messages for which the ring buffer had no room */
+	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
+};
+
+enum calls_kind {
+	CALLS_ENTER,		/* a call begins */
+	CALLS_EXIT,		/* it returned */
+	CALLS_WHOLE,		/* a call began and returned: its memory is as at the return */
+	CALLS_FORKED, CALLS_EXECED, CALLS_GONE, CALLS_SIGNALLED,
+};
+
+struct calls_segment {
+	__u64 addr;
+	__u32 len, at;		/* in bytes[] */
+};
+
+/* Ids of tasks are those of the initial PID namespace. */
+struct calls_message {
+	__u32 kind, tid, pid;
+	__u32 compat;		/* the call is of the 32-bit ABI */
+	__u64 ns, enter_ns;	/* CLOCK_MONOTONIC */
+	__u64 nr;
+	__u64 args[8];		/* [CALLS_ARGS]; the last two are unused */
+	__s64 ret;		/* a negative errno for a failure; of CALLS_GONE, the wait status */
+	__u64 event;		/* id of the event behind the call's descriptor, or that it opened; 0: none */
+	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid */
+	__u8 incomplete;	/* memory was not resident */
+	__u8 shares_files, shares_memory;
+	__u8 segments_used;
+	__u32 used;		/* of bytes[] */
+	struct calls_segment segments[CALLS_SEGMENTS];
+	__u8 bytes[CALLS_BYTES + CALLS_PAGE]; /* or a path, or struct siginfo */
+};
+
+#endif
