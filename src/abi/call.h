@@ -27,7 +27,7 @@ struct capture {
 	enum call_phase phase;
 };
 
-enum { CALL_MAX_CAPTURES = 64 };
+enum { CALL_MAX_CAPTURES = 64, CALL_PASSED_IDS = 8 };
 
 /*
  * The fault injected into a call: requested at syscall-enter, and at syscall-exit a
@@ -62,6 +62,7 @@ struct call {
 	bool shown;			/* set by the tracer: the call is printed */
 	bool inside;			/* reported by the kernel itself: event is valid */
 	uint64_t event;			/* id of the event behind its descriptor, or that it opened */
+	uint64_t passed[CALL_PASSED_IDS]; /* ids of the events behind the first descriptors of a message */
 	const struct call *before;	/* the call that this one modifies, or NULL */
 	struct inject inject;
 	struct capture captures[CALL_MAX_CAPTURES];

@@ -101,17 +101,19 @@ static struct bpf_task *task_new(struct bpf_engine *e, const struct trace_birth 
 	return t;
 }
 
-/* Return the task, which is new if its birth was not reported. */
-static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid)
+/* Return the task, which is new if its birth was not reported; late: as in struct trace_birth. */
+static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid, bool late)
 {
-	struct trace_birth b = { .tid = (pid_t)tid, .pid = (pid_t)pid, .attached = true };
+	struct trace_birth b = {
+		.tid = (pid_t)tid, .pid = (pid_t)pid, .attached = true, .late = late,
+	};
 	struct bpf_task *t = task_of(e, tid);
 
 	if (t)
 		return t;
 	b.shares_files = b.shares_memory = tid != pid;
 	if (tid != pid)
-		task_known(e, pid, pid);
+		task_known(e, pid, pid, late);
 	return task_new(e, &b);
 }
 
@@ -146,6 +148,7 @@ static bool call_begin(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	c->enter_ns = c->start_ns = m->enter_ns;
 	c->inside = true;
 	c->event = m->event;
+	memcpy(c->passed, m->passed, sizeof(c->passed));
 	t->in_call = e->setup->ops->enter(e->setup->ctx, c, &mem->mem) == TRACE_EXIT;
 	return t->in_call;
 }
@@ -161,6 +164,7 @@ static void call_end(struct bpf_engine *e, struct bpf_task *t, const struct call
 	c->failed = m->ret < 0 && m->ret >= -ERRNO_MAX;
 	c->ret = c->failed ? -m->ret : m->ret;
 	c->event = m->event;
+	memcpy(c->passed, m->passed, sizeof(c->passed));
 	e->setup->ops->exit(e->setup->ctx, c, &mem->mem);
 }
 
@@ -214,13 +218,10 @@ static void on_forked(struct bpf_engine *e, const struct calls_message *m)
 
 static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 {
-	const struct trace_birth b = { .tid = (pid_t)m->tid, .pid = (pid_t)m->tid };
 	struct bpf_task *t = task_of(e, m->other), *leader = task_of(e, m->tid);
 
 	if ((pid_t)m->tid == e->child) {
 		e->child = 0;
-		if (!leader)
-			task_new(e, &b);
 		return;
 	}
 	if (!t)
@@ -266,11 +267,11 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 		return;
 	switch (m->kind) {
 	case CALLS_ENTER:
-		on_enter(e, task_known(e, m->tid, m->pid), m, len);
+		on_enter(e, task_known(e, m->tid, m->pid, true), m, len);
 		break;
 	case CALLS_EXIT:
 	case CALLS_WHOLE:
-		on_exit_of(e, task_known(e, m->tid, m->pid), m);
+		on_exit_of(e, task_known(e, m->tid, m->pid, true), m);
 		break;
 	case CALLS_FORKED:
 		on_forked(e, m);
@@ -326,8 +327,11 @@ struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct b
 
 void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid)
 {
+	const struct trace_birth b = { .tid = pid, .pid = pid };
+
 	e->child = e->setup->everything ? 0 : pid;
 	bpf_programs_follow(e->programs, pid);
+	task_new(e, &b);
 }
 
 /* Follow the threads that are not followed yet; return how many. */
@@ -346,7 +350,7 @@ static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
 		if (tid <= 0 || task_of(e, (uint32_t)tid))
 			continue;
 		bpf_programs_follow(e->programs, tid);
-		task_known(e, (uint32_t)tid, (uint32_t)pid);
+		task_known(e, (uint32_t)tid, (uint32_t)pid, false);
 		n++;
 	}
 	if (dir)
@@ -378,7 +382,7 @@ size_t bpf_engine_read(struct bpf_engine *e)
 {
 	bpf_programs_each(e->programs, on_message, e);
 	find_ended(e);
-	return e->tasks.len + !!e->child;
+	return e->tasks.len;
 }
 
 int bpf_engine_fd(const struct bpf_engine *e)

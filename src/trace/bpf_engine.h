@@ -27,7 +27,7 @@ struct bpf_engine_setup {
  */
 struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why);
 
-/* Follow a child of pevtrace, which is born when it runs its program. */
+/* Follow a child of pevtrace that waits; its calls are reported once it runs its program. */
 void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid);
 
 /* Follow the threads of a process.  Return 0, or a positive errno after a warn(). */

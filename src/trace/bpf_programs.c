@@ -59,7 +59,7 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 	case WATCH_UNSHARE:
 		return d->id == CALL_UNSHARE ? CALLS_FILES : CALLS_HELD;
 	case WATCH_HELD:
-		return CALLS_HELD;
+		return d->id == CALL_RECVMSG ? CALLS_RECEIVE : CALLS_HELD;
 	case WATCH_FD:
 		return CALLS_FD;
 	}

@@ -279,6 +279,7 @@ static __always_inline struct calls_message *message_new(__u32 kind, struct task
 	m->event = 0;
 	m->compat = 0;
 	m->other = 0;
+	__builtin_memset(m->passed, 0, sizeof(m->passed));
 	m->incomplete = m->shares_files = m->shares_memory = m->segments_used = 0;
 	m->used = 0;
 	return m;
@@ -451,6 +452,40 @@ static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u
 	}
 }
 
+enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
+
+/* Set m->passed of the first control message, if that has descriptors. */
+static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	__u32 word = m->compat ? 4 : 8;
+	int level = 0, type = 0;
+	__u64 size = 0;
+
+	bpf_probe_read_user(&size, word & 15, (void *)control);
+	bpf_probe_read_user(&level, sizeof(level), (void *)(control + word));
+	bpf_probe_read_user(&type, sizeof(type), (void *)(control + word + 4));
+	if (level != SOL_SOCKET || type != SCM_RIGHTS || size > len)
+		return;
+	for (__u32 i = 0; i < CALLS_PASSED; i++) {
+		__u64 at = word + 8 + i * sizeof(int);
+		int fd = -1;
+
+		if (at + sizeof(fd) > size || bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
+			break;
+		m->passed[i] = event_at(task, fd);
+	}
+}
+
+static __always_inline bool passes_event(const struct calls_message *m)
+{
+	__u64 any = 0;
+
+	for (int i = 0; i < CALLS_PASSED; i++)
+		any |= m->passed[i];
+	return any;
+}
+
 static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 {
 	__u32 word = m->compat ? 4 : 8;
@@ -459,8 +494,10 @@ static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 	calls_copy(addr, MESSAGE_WORDS * word);
 	control = last_word(m, 4 * word, word);
 	len = last_word(m, 5 * word, word);
-	if (control && len)
-		calls_copy(control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	if (!control || !len)
+		return;
+	calls_copy(control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	find_passed(m, control, len);
 }
 
 static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
@@ -570,6 +607,8 @@ static __always_inline bool concerns(const struct calls_plan *plan, struct task_
 			return 0;
 		*event = event_at(task, args[0]);
 		return 1;
+	case CALLS_RECEIVE:
+		return 1;
 	case CALLS_FD:
 		*event = event_at(task, args[0]);
 		break;
@@ -626,8 +665,8 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 		return 0;
 	r->enter_ns = bpf_ktime_get_ns();
 	r->event = event;
-	r->reported = plan->early;
-	if (!plan->early)
+	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || holds(id >> 32));
+	if (!r->reported)
 		return 0;
 	m = message_new(CALLS_ENTER, task);
 	if (!m)
@@ -682,7 +721,10 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 			now_holds(id >> 32);
 		}
 		copy_arguments(plan, 1);
-		message_send(m);
+		if (plan->watch == CALLS_RECEIVE && passes_event(m))
+			now_holds(id >> 32);
+		if (plan->watch != CALLS_RECEIVE || holds(id >> 32))
+			message_send(m);
 	}
 	r->enter_ns = 0;
 	return 0;

@@ -13,6 +13,7 @@ enum {
 	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
 	CALLS_SEGMENTS = 24,
 	CALLS_STRINGS = 12,	/* of an argv, at most */
+	CALLS_PASSED = 8,	/* descriptors of a message that are looked at */
 };
 
 /* When a call is reported: as enum call_watch, but in order of the work that it takes. */
@@ -20,6 +21,7 @@ enum calls_watch {
 	CALLS_NEVER,
 	CALLS_ALWAYS,
 	CALLS_HELD,		/* in processes that hold an event */
+	CALLS_RECEIVE,		/* the same, or if it receives an event */
 	CALLS_FD,		/* if the first argument is a descriptor of an event */
 	CALLS_IOCTLS,		/* the same, or if the request's type is '$' */
 	CALLS_MAP_FD,		/* if the fifth is, or the process holds an event */
@@ -86,6 +88,7 @@ struct calls_message {
 	__u64 args[8];		/* [CALLS_ARGS]; the last two are unused */
 	__s64 ret;		/* a negative errno for a failure; of CALLS_GONE, the wait status */
 	__u64 event;		/* id of the event behind the call's descriptor, or that it opened; 0: none */
+	__u64 passed[CALLS_PASSED]; /* the same of descriptors in a message */
 	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid */
 	__u8 incomplete;	/* memory was not resident */
 	__u8 shares_files, shares_memory;

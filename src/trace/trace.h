@@ -38,6 +38,7 @@ struct trace_birth {
 	pid_t tid, pid; /* pid: its thread group */
 	pid_t parent; /* tid of the task that created it; 0: launched or attached */
 	bool attached; /* it ran before the tracer attached */
+	bool late; /* it has gone on since: /proc does not show what it had */
 	bool shares_files; /* has the parent's descriptor table, not a copy */
 	bool shares_memory; /* a thread or vfork child */
 };

@@ -197,7 +197,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	};
 
 	session_born(&l->session, &birth, clock_ns());
-	if (birth.parent)
+	if (birth.parent || b->late)
 		return;
 	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid);
@@ -311,27 +311,12 @@ static bool is_event_fd(pid_t tid, int fd)
 	return proc_fd_link(tid, fd, link, sizeof(link)) && !strcmp(link, PROC_EVENT_LINK);
 }
 
-/*
- * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
- * else a new one.  Return whether it is an event's.
- */
-static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
+struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
+			       uint64_t id)
 {
 	struct model *m = l->session.model;
-	struct event *e;
-	uint64_t id;
+	struct event *e = id ? model_event_by_id(m, id) : NULL;
 
-	if (fd < 0 || !is_event_fd(c->tid, fd))
-		return false;
-	id = look_id(c->pid, c->tid, fd);
-	/* without an id, a message in transit is matched by order */
-	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
-		return true;
-	e = id ? model_event_by_id(m, id) : NULL;
-	if (id && !e) {
-		model_each_unidentified(m, live_identify, l);
-		e = model_event_by_id(m, id);
-	}
 	if (!e || model_event(m, c->tid, fd) != e)
 		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
 	if (e && id && !e->id)
@@ -342,6 +327,32 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 		learn_program(l, c->tid, fd, e);
 	}
 	return e;
+}
+
+/*
+ * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
+ * else a new one.  Return whether it is an event's.
+ */
+static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
+{
+	struct model *m = l->session.model;
+	uint64_t id;
+
+	if (fd < 0 || !is_event_fd(c->tid, fd))
+		return false;
+	id = look_id(c->pid, c->tid, fd);
+	/* without an id, a message in transit is matched by order */
+	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
+		return true;
+	if (id && !model_event_by_id(m, id))
+		model_each_unidentified(m, live_identify, l);
+	return live_adopt_event(l, c, fd, cloexec, id);
+}
+
+/* Return whether the i-th descriptor that a message brought is an event's. */
+static bool passed_event(const struct call *c, size_t i, int fd)
+{
+	return c->inside && i < CALL_PASSED_IDS ? c->passed[i] : is_event_fd(c->tid, fd);
 }
 
 /*
@@ -421,13 +432,19 @@ static bool adopt_received(struct live *l, struct call *c)
 		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 
 	for (size_t i = 0; waiting && i < n && !event; i++)
-		event = is_event_fd(c->tid, fds[i]);
+		event = passed_event(c, i, fds[i]);
 	if (waiting && !event)
 		return false;
 	if (waiting)
 		session_enter(&l->session, c);
-	for (size_t i = 0; i < n; i++)
-		live_adopt_fd(l, c, fds[i], c->args[2] & ABI_MSG_CMSG_CLOEXEC);
+	for (size_t i = 0; i < n; i++) {
+		bool cloexec = c->args[2] & ABI_MSG_CMSG_CLOEXEC;
+
+		if (!c->inside)
+			live_adopt_fd(l, c, fds[i], cloexec);
+		else if (i < CALL_PASSED_IDS && c->passed[i])
+			live_adopt_event(l, c, fds[i], cloexec, c->passed[i]);
+	}
 	return true;
 }
 
@@ -546,7 +563,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
-	c->no_event = is_made_up(c) || received_others(c);
+	c->no_event = is_made_up(c) || (!c->inside && received_others(c));
 	if (c->desc->id == CALL_RECVMSG && !adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);

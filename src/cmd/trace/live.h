@@ -46,6 +46,10 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
 /* Make the model agree with what the kernel says of the event of a call (live_bpf.c). */
 void live_agree(struct live *l, const struct call *c);
 
+/* Set the task's descriptor to the event of that id (0: unknown), which may be new, or NULL. */
+struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
+			       uint64_t id);
+
 /* Identify the event that a call opened (live_bpf.c). */
 void live_opened(struct live *l, const struct call *c);
 

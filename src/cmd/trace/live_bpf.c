@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cmd/trace/live.h"
-#include "drive/earlier.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/workload.h"
@@ -26,19 +25,6 @@ static int fd_of_event(const struct call *c)
 	return c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
 }
 
-/* Add an event to the model whose open or passing was not seen. */
-static void find_event(struct live *l, const struct call *c, int fd)
-{
-	struct session *s = &l->session;
-	struct event *e = model_event_by_id(s->model, c->event);
-
-	e = session_found(s, c->tid, fd, false, e ? e->number : 0);
-	if (!e || e->id)
-		return;
-	session_learnt_id(s, e, c->event);
-	earlier_describe(l->earlier, c->pid, c->tid);
-}
-
 void live_agree(struct live *l, const struct call *c)
 {
 	int fd = fd_of_event(c);
@@ -49,7 +35,7 @@ void live_agree(struct live *l, const struct call *c)
 	if (e && !e->id && c->event)
 		session_learnt_id(&l->session, e, c->event);
 	else if (c->event)
-		find_event(l, c, fd);
+		live_adopt_event(l, c, fd, false, c->event);
 	else if (e)
 		session_closed(&l->session, c->tid, fd);
 }
