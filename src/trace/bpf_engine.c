@@ -315,10 +315,9 @@ struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct b
 
 	e->setup = setup;
 	nr_build(&e->nrs);
-	for (const struct nr_table *t = e->nrs.of; t->arch; t++)
-		if (t->arch->word < arch_native()->word && !t->arch->nr_bit)
-			e->compat = t->arch;
-	e->programs = bpf_programs_new(setup, &e->nrs, why);
+	e->compat = arch_native() == &arch_x86_64 ? &arch_x86 :
+		    arch_native() == &arch_aarch64 ? &arch_arm : NULL;
+	e->programs = bpf_programs_new(setup, &e->nrs, e->compat, why);
 	if (e->programs)
 		return e;
 	bpf_engine_free(e);

@@ -117,28 +117,22 @@ static bool is_early(const struct call_desc *d)
 	       d->class == CLASS_OPEN;
 }
 
-static void plan_calls(struct bpf_map *plans, const struct nr_tables *nrs,
+/* Write the plans of one ABI from that number on. */
+static void plan_calls(struct bpf_map *plans, const struct nr_table *t, uint32_t from,
 		       const struct trace_options *o)
 {
-	for (const struct nr_table *t = nrs->of; t->arch; t++) {
-		const struct arch *native = arch_native();
+	for (uint32_t nr = 0; t && nr < CALLS_NUMBERS; nr++) {
+		const struct call_desc *d = t->desc[nr];
+		struct calls_plan plan = { 0 };
+		uint32_t key = from + nr;
 
-		/* the programs tell only whether a call is of the 32-bit ABI */
-		if (t->arch->nr_bit || (t->arch != native && t->arch->word == native->word))
+		if (!d)
 			continue;
-		for (uint32_t nr = 0; nr < CALLS_NUMBERS; nr++) {
-			uint32_t key = nr + (t->arch == native ? 0 : CALLS_NUMBERS);
-			const struct call_desc *d = t->desc[nr];
-			struct calls_plan plan = { 0 };
-
-			if (!d)
-				continue;
-			plan.watch = (uint8_t)watch_of(o, d, t->arch);
-			plan.early = is_early(d);
-			for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
-				plan.memory[i] = (uint8_t)memory_of(d->args[i].kind);
-			bpf_map__update_elem(plans, &key, sizeof(key), &plan, sizeof(plan), 0);
-		}
+		plan.watch = (uint8_t)watch_of(o, d, t->arch);
+		plan.early = is_early(d);
+		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
+			plan.memory[i] = (uint8_t)memory_of(d->args[i].kind);
+		bpf_map__update_elem(plans, &key, sizeof(key), &plan, sizeof(plan), 0);
 	}
 }
 
@@ -212,7 +206,8 @@ static int on_message(void *ctx, void *data, size_t len)
 }
 
 struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
-				      const struct nr_tables *nrs, struct buf *why)
+				      const struct nr_tables *nrs, const struct arch *compat,
+				      struct buf *why)
 {
 	struct bpf_programs *p = xcalloc(1, sizeof(*p));
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
@@ -222,7 +217,11 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	if (!load(p, setup)) {
 		failed = "cannot load BPF programs";
 	} else {
-		plan_calls(map_named(p, "calls_plans"), nrs, setup->opts);
+		struct bpf_map *plans = map_named(p, "calls_plans");
+
+		plan_calls(plans, nr_table(nrs, arch_native()), 0, setup->opts);
+		if (compat)
+			plan_calls(plans, nr_table(nrs, compat), CALLS_NUMBERS, setup->opts);
 		p->state = bpf_map__fd(map_named(p, ".bss"));
 		p->tasks = bpf_map__fd(map_named(p, "calls_tasks"));
 		p->holders = bpf_map__fd(map_named(p, "calls_holders"));
@@ -300,9 +299,10 @@ uint64_t bpf_programs_lost(const struct bpf_programs *p)
 #else
 
 struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
-				      const struct nr_tables *nrs, struct buf *why)
+				      const struct nr_tables *nrs, const struct arch *compat,
+				      struct buf *why)
 {
-	(void)setup, (void)nrs;
+	(void)setup, (void)nrs, (void)compat;
 	buf_adds(why, "pevtrace was built without BPF programs (clang, libbpf-dev)");
 	return NULL;
 }

@@ -11,9 +11,13 @@
 
 struct bpf_programs;
 
-/* Load and attach them; NULL, and a text in why, if that is not possible. */
+/*
+ * Load and attach them; NULL, and a text in why, if that is not possible.  compat: the ABI of
+ * 32-bit tasks, or NULL.
+ */
 struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
-				      const struct nr_tables *nrs, struct buf *why);
+				      const struct nr_tables *nrs, const struct arch *compat,
+				      struct buf *why);
 void bpf_programs_free(struct bpf_programs *p);
 
 /* Call hook for each message that is in the buffer; len: its bytes. */

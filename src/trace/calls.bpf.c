@@ -681,6 +681,12 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
+/* Return whether a call is reported whatever state its process is in. */
+static __always_inline bool refusable(const struct calls_plan *plan)
+{
+	return plan->watch == CALLS_ALWAYS;
+}
+
 /* Learn what files of events look like from the one that pevtrace opens. */
 static __always_inline void learn_fops(struct task_struct *task, long fd)
 {
@@ -706,12 +712,15 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 	if (!calls_state.event_fops && id >> 32 == calls_setup.own_pid && plan->memory[0] == CALLS_ATTR && ret >= 0)
 		learn_fops(task, ret);
 	r = bpf_task_storage_get(&calls_running, task, 0, 0);
-	if (!r || !r->enter_ns)
+	/* a seccomp filter refuses calls before their entry is reported */
+	if ((!r || !r->enter_ns) && !(refusable(plan) && ret < 0 && followed(id >> 32, id)))
 		return 0;
-	m = message_new(r->reported ? CALLS_EXIT : CALLS_WHOLE, task);
+	m = message_new(r && r->reported ? CALLS_EXIT : CALLS_WHOLE, task);
 	if (m) {
-		m->enter_ns = r->enter_ns;
-		m->event = r->event;
+		if (r && r->enter_ns) {
+			m->enter_ns = r->enter_ns;
+			m->event = r->event;
+		}
 		m->compat = compat;
 		m->nr = nr;
 		m->ret = ret;
@@ -726,7 +735,8 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 		if (plan->watch != CALLS_RECEIVE || holds(id >> 32))
 			message_send(m);
 	}
-	r->enter_ns = 0;
+	if (r)
+		r->enter_ns = r->reported = 0;
 	return 0;
 }
 
