@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "abi/read_format.h"
@@ -23,9 +24,17 @@ enum {
 	FEW = 64,		/* above this number, drop the state of unmapped rings */
 };
 
+/* A ring that is read. */
+struct look_state {
+	struct ring_seen seen;
+	void *kept;		/* pevtrace's own mapping, or NULL */
+	size_t length;		/* of it */
+};
+
 struct looker {
 	struct session *session;
-	struct map seen;	/* ring number -> struct ring_seen */
+	struct map rings;	/* ring number -> struct look_state */
+	bool keeps;		/* see looker_keep() */
 };
 
 /* One read of some rings or counts. */
@@ -44,6 +53,13 @@ struct looker *looker_new(struct session *s)
 	return l;
 }
 
+static void state_free(struct look_state *state)
+{
+	if (state->kept)
+		munmap(state->kept, state->length);
+	free(state);
+}
+
 void looker_free(struct looker *l)
 {
 	struct map_slot *slot;
@@ -51,9 +67,9 @@ void looker_free(struct looker *l)
 
 	if (!l)
 		return;
-	while ((slot = map_next(&l->seen, &at)))
-		free(slot->value);
-	map_free(&l->seen);
+	while ((slot = map_next(&l->rings, &at)))
+		state_free(slot->value);
+	map_free(&l->rings);
 	free(l);
 }
 
@@ -127,30 +143,32 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 	session_record(s, k->tid, clock_ns(), &r);
 }
 
-static void forget_ended(struct looker *l)
+void look_forget(struct looker *l)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&l->seen, &at))) {
-		if (model_ring(l->session->model, (unsigned int)slot->key))
+	while ((slot = map_next(&l->rings, &at))) {
+		const struct ring *r = model_ring(l->session->model, (unsigned int)slot->key);
+
+		if (r && r->mappings)
 			continue;
-		free(map_del(&l->seen, slot->key));
-		at = (size_t)(slot - l->seen.slots); /* map_del() may move a slot here */
+		state_free(map_del(&l->rings, slot->key));
+		at = (size_t)(slot - l->rings.slots); /* map_del() may move a slot here */
 	}
 }
 
-static struct ring_seen *seen_of(struct looker *l, const struct ring *r)
+static struct look_state *state_of(struct looker *l, const struct ring *r)
 {
-	struct ring_seen *seen = map_get(&l->seen, r->number);
+	struct look_state *state = map_get(&l->rings, r->number);
 
-	if (!seen) {
-		if (l->seen.len >= FEW && !(l->seen.len & (l->seen.len - 1)))
-			forget_ended(l);
-		seen = xcalloc(1, sizeof(*seen));
-		map_set(&l->seen, r->number, seen);
+	if (!state) {
+		if (l->rings.len >= FEW && !(l->rings.len & (l->rings.len - 1)))
+			look_forget(l);
+		state = xcalloc(1, sizeof(*state));
+		map_set(&l->rings, r->number, state);
 	}
-	return seen;
+	return state;
 }
 
 /* Report a failure, except EBADF: a closed ring was read when it was closed. */
@@ -162,39 +180,66 @@ static void report_blind(const struct look *k, struct ring *r, int error)
 		session_looked(k->looker->session, k->tid, clock_ns(), &look);
 }
 
-static void look_at_ring(void *ctx, struct ring *mapping)
+/* Read a ring by the mapping that was kept; return 0 or a negative errno. */
+static int walk_kept(struct look *k, struct look_state *state, struct ring_result *result)
 {
-	struct look *k = ctx;
-	struct looker *l = k->looker;
-	struct ring *r = ring_first(mapping);
-	struct ring_result result;
-	struct view_look look = {
-		/* cppcheck-suppress uninitvar ; only its address is taken */
-		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
+	const struct ring *r = k->ring;
+	const struct ring_image image = {
+		.bytes = state->kept, .length = state->length, .overwrite = r->overwrite,
+		.backward = event_attr(r->event, ATTR_WRITE_BACKWARD), .settle = ring_settle,
 	};
+
+	return ring_walk(&image, &state->seen, result, got_record, k);
+}
+
+/* Map a ring for a read; return 0, a negative errno, or 1 if it is gone. */
+static int walk_borrowed(struct look *k, struct look_state *state, const struct ring *mapping,
+			 struct ring_result *result)
+{
+	struct ring *r = k->ring;
 	int fd, error;
 
-	if (k->only && r->event != k->only)
-		return;
 	/*
 	 * mmap(MAP_FIXED) or shmat(2) may have covered the ring without a stop: mapping the
 	 * event would make a new one, which changes what the next calls of the task return.
 	 */
 	if (!proc_file_mapped(k->pid, mapping->start, mapping->end))
-		return;
+		return 1;
 	fd = borrow(k, r->event);
-	if (fd < 0) {
-		report_blind(k, r, -fd);
-		return;
-	}
-	k->ring = r;
-	model_each_writer(l->session->model, r, learn_id, k);
+	if (fd < 0)
+		return fd;
+	model_each_writer(k->looker->session->model, r, learn_id, k);
 	error = ring_look(fd, (size_t)(r->end - r->start),
 			  event_attr(r->event, ATTR_WRITE_BACKWARD), r->overwrite,
-			  seen_of(l, r), &result, got_record, k);
+			  &state->seen, result, got_record, k);
 	close(fd);
-	if (!proc_file_mapped(k->pid, mapping->start, mapping->end))
-		return; /* covered meanwhile: the bytes may be of a new ring */
+	/* if it was covered meanwhile, the bytes may be of a new ring */
+	return proc_file_mapped(k->pid, mapping->start, mapping->end) ? error : 1;
+}
+
+static void look_at_ring(void *ctx, struct ring *mapping)
+{
+	struct look *k = ctx;
+	struct looker *l = k->looker;
+	struct ring *r = ring_first(mapping);
+	struct look_state *state;
+	struct ring_result result;
+	struct view_look look = {
+		/* cppcheck-suppress uninitvar ; only its address is taken */
+		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
+	};
+	int error;
+
+	if (k->only && r->event != k->only)
+		return;
+	k->ring = r;
+	state = state_of(l, r);
+	if (!l->keeps)
+		error = walk_borrowed(k, state, mapping, &result);
+	else
+		error = state->kept ? walk_kept(k, state, &result) : -ESRCH;
+	if (error > 0)
+		return;
 	if (error) {
 		report_blind(k, r, -error);
 		return;
@@ -202,6 +247,37 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	look.missed = result.missed;
 	look.torn = result.torn;
 	session_looked(l->session, k->tid, clock_ns(), &look);
+}
+
+/* Map a ring, unless its owner has let it go: that would make a new one. */
+static void keep_ring(void *ctx, struct ring *mapping)
+{
+	struct look *k = ctx;
+	struct ring *r = ring_first(mapping);
+	struct look_state *state = state_of(k->looker, r);
+	size_t length = (size_t)(r->end - r->start);
+	void *bytes;
+	int fd;
+
+	if (state->kept || !proc_file_mapped(k->pid, mapping->start, mapping->end))
+		return;
+	fd = borrow(k, r->event);
+	if (fd < 0)
+		return;
+	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (bytes == MAP_FAILED)
+		return;
+	state->kept = bytes;
+	state->length = length;
+}
+
+void look_keep(struct looker *l, pid_t pid, pid_t tid)
+{
+	struct look k = { .looker = l, .pid = pid, .tid = tid };
+
+	l->keeps = true;
+	model_each_ring(l->session->model, tid, 0, 0, keep_ring, &k);
 }
 
 void look_all(struct looker *l, pid_t pid, pid_t tid)

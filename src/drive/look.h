@@ -22,6 +22,15 @@ void look_all(struct looker *l, pid_t pid, pid_t tid);
 void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e);
 void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end);
 
+/*
+ * For a task that is not stopped: map the rings of its process that are not mapped yet.  From
+ * the first call on, rings are read only so, also once their owner has let them go.
+ */
+void look_keep(struct looker *l, pid_t pid, pid_t tid);
+
+/* Let go of the rings that no task has mapped any more. */
+void look_forget(struct looker *l);
+
 /* Read the event's count. */
 void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e);
 

@@ -75,7 +75,8 @@ static void look_last(struct live *l, const struct call *c, int fd)
 	if (!e || e->handles > 1)
 		return;
 	look_event(l->looker, c->pid, c->tid, event_writes_to(e));
-	look_count(l->looker, c->pid, c->tid, e);
+	if (!c->inside) /* else it is closed by now */
+		look_count(l->looker, c->pid, c->tid, e);
 }
 
 /* Read the rings and counts that this call ends. */
@@ -111,7 +112,8 @@ static void look_before(struct live *l, const struct call *c)
 	case CALL_EXECVEAT:
 	case CALL_EXIT_GROUP:
 		look_all(l->looker, c->pid, c->tid);
-		look_counts(l->looker, c->pid, c->tid);
+		if (!c->inside)
+			look_counts(l->looker, c->pid, c->tid);
 		break;
 	default:
 		break;
@@ -209,6 +211,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 		return;
 	if (l->bpf)
 		bpf_engine_holds(l->bpf, b->pid);
+	if (l->bpf && l->looker)
+		look_keep(l->looker, b->pid, b->tid);
 	learn_counts(l, b->pid, b->tid);
 }
 
@@ -491,7 +495,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
 	if (!early)
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
-	if (l->looker && !c->inside)
+	if (l->looker)
 		look_before(l, c);
 	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
@@ -573,6 +577,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	note_ptrace(l, c);
 	if (l->looker)
 		look_after(l, c);
+	if (l->looker && l->bpf && c->desc->class == CLASS_MEMORY)
+		look_keep(l->looker, c->pid, c->tid);
 }
 
 static void live_on_execed(void *ctx, pid_t tid, pid_t former)
@@ -611,6 +617,8 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 
 	struct live *l = ctx;
 
+	if (l->bpf && l->looker && how == END_EXIT)
+		look_all(l->looker, tid, tid); /* a kill is no call */
 	if (map_del(&l->waiting, (uint64_t)tid))
 		c = NULL; /* a receive that did not begin for the session */
 	session_gone(&l->session, tid, clock_ns(), how, status, c);
@@ -636,6 +644,8 @@ static void live_on_tick(void *ctx)
 
 	session_tick(&l->session, clock_ns());
 	model_forget_messages(l->session.model, clock_ns());
+	if (l->bpf && l->looker)
+		look_forget(l->looker);
 	if (l->looker && l->options.look_ms)
 		model_each_holder(l->session.model, look_at_holder, l);
 }
