@@ -868,6 +868,7 @@ NEEDED = {
 	"task": "kind tid ns pid parent attached shares_files shares_memory",
 	"found": "kind tid fd cloexec",
 	"closed": "kind tid fd", "program": "kind event id type name",
+	"lost": "kind ns messages",
 	"described": "kind tid ns event pid cpu cgroup enabled leader output bytes",
 	"found_ring": "kind tid start end",
 	"comm": "kind tid comm",

@@ -125,7 +125,12 @@ static void views_write_tables(struct views *v, const struct session *s)
 	if (v->story)
 		views_tell_story(v, &table);
 	if (v->options->summary)
+{
+		if (s->lost)
+			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
+				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
+	}
 	if (v->options->count)
 		call_counts_print(&v->counts, &table);
 	output_write(v->text, getpid(), buf_str(&table), table.len);

@@ -79,6 +79,16 @@ void dump_on_closed(struct view *v, pid_t tid, int fd)
 	dump_write(dump_self(v), tid, o);
 }
 
+void dump_on_lost(struct view *v, uint64_t ns, uint64_t n)
+{
+	struct json_object *o = dump_line(KIND_LOST);
+
+	dump_before(dump_self(v), ns, 0);
+	dump_add_uint(o, "ns", ns);
+	dump_add_uint(o, "messages", n);
+	dump_write(dump_self(v), 0, o);
+}
+
 void dump_on_program(struct view *v, const struct event *e)
 {
 	struct json_object *o = dump_line(KIND_PROGRAM);

@@ -216,6 +216,7 @@ static const struct view_ops ops = {
 	.found = dump_on_found,
 	.described = dump_on_described,
 	.closed = dump_on_closed,
+	.lost = dump_on_lost,
 	.program = dump_on_program,
 	.found_ring = dump_on_found_ring,
 	.comm = dump_on_comm,

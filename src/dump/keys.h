@@ -27,6 +27,7 @@
 #define KIND_SIGNAL "signal"
 #define KIND_EXEC "exec"
 #define KIND_GONE "gone"
+#define KIND_LOST "lost"
 #define KIND_END "end"
 
 #endif

@@ -34,6 +34,7 @@ static const struct {
 	{ KIND_FOUND, reader_feed_found },
 	{ KIND_DESCRIBED, reader_feed_described },
 	{ KIND_CLOSED, reader_feed_closed },
+	{ KIND_LOST, reader_feed_lost },
 	{ KIND_PROGRAM, reader_feed_program },
 	{ KIND_FOUND_RING, reader_feed_found_ring },
 	{ KIND_COMM, reader_feed_comm },

@@ -54,6 +54,7 @@ void reader_feed_found(struct line *l);
 void reader_feed_program(struct line *l);
 void reader_feed_described(struct line *l);
 void reader_feed_closed(struct line *l);
+void reader_feed_lost(struct line *l);
 void reader_feed_found_ring(struct line *l);
 void reader_feed_comm(struct line *l);
 void reader_feed_exec(struct line *l);

@@ -84,6 +84,14 @@ void reader_feed_closed(struct line *l)
 		session_closed(l->r->session, tid, (int)fd);
 }
 
+void reader_feed_lost(struct line *l)
+{
+	uint64_t ns = need_uint(l, "ns"), n = need_uint(l, "messages");
+
+	if (!l->wrong)
+		session_lost(l->r->session, ns, n);
+}
+
 void reader_feed_found_ring(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");

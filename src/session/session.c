@@ -46,6 +46,12 @@ void session_end(struct session *s)
 	map_free(&s->symbols_named);
 }
 
+void session_lost(struct session *s, uint64_t ns, uint64_t n)
+{
+	s->lost += n;
+	EACH_VIEW(s, lost, ns, n);
+}
+
 void session_tick(struct session *s, uint64_t ns)
 {
 	EACH_VIEW(s, idle, ns);

@@ -47,6 +47,7 @@ struct session {
 	struct model *model;
 	const struct arch *arch;
 	const char *program;		/* the launched one, or NULL */
+	uint64_t lost;			/* messages of the engine */
 	struct view *views;
 	struct map shown;		/* tids of which a call or an exec was shown */
 	struct map named;		/* keys of the names that were reported to the views */
@@ -135,6 +136,9 @@ void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
  */
 void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
 		  int status, const struct call *c);
+
+/* Report that messages of the engine were lost: calls, or the birth or end of tasks. */
+void session_lost(struct session *s, uint64_t ns, uint64_t n);
 
 /* Let views flush their output; ns: the current time. */
 void session_tick(struct session *s, uint64_t ns);

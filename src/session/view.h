@@ -106,6 +106,8 @@ struct view_ops {
 	/* The task is no longer followed; status: as from wait(2), for END_EXIT. */
 	void (*gone)(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		     int status, bool shown);
+	/* The engine could not report that many calls and other messages, since the last time. */
+	void (*lost)(struct view *v, uint64_t ns, uint64_t n);
 	/* Called regularly: flush output. */
 	void (*idle)(struct view *v, uint64_t ns);
 	/* The session ends; its model still exists. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/die.h"
 #include "text/call_text.h"
@@ -327,6 +328,14 @@ static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns
 	event_line(v, tid, ns, text);
 }
 
+static void text_on_lost(struct view *view, uint64_t ns, uint64_t n)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu messages lost: calls are missing", (unsigned long long)n);
+	event_line(text_self(view), getpid(), ns, text);
+}
+
 static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
 			 int status, bool shown)
 {
@@ -357,6 +366,7 @@ static const struct view_ops ops = {
 	.signalled = text_on_signal,
 	.execed = text_on_exec,
 	.gone = text_on_gone,
+	.lost = text_on_lost,
 	.idle = text_on_idle,
 	.free = text_free,
 };

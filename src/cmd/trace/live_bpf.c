@@ -57,6 +57,7 @@ struct run {
 	int signals;
 	sigset_t mask;		/* from before */
 	bool ended;		/* by a signal */
+	uint64_t lost;		/* messages, as told so far */
 };
 
 static void run_block(struct run *r)
@@ -96,6 +97,15 @@ static bool run_goes_on(struct run *r, size_t tasks)
 	return tasks || (r->work.pid && !r->work.ended);
 }
 
+static void run_tell_lost(struct run *r)
+{
+	uint64_t lost = bpf_engine_lost(r->live->bpf);
+
+	if (lost != r->lost)
+		session_lost(&r->live->session, clock_ns(), lost - r->lost);
+	r->lost = lost;
+}
+
 static void run_loop(struct run *r)
 {
 	struct live *l = r->live;
@@ -112,12 +122,14 @@ static void run_loop(struct run *r)
 		/* what happened before its end is in the buffer */
 		workload_reap(&r->work);
 		goes_on = run_goes_on(r, bpf_engine_read(l->bpf));
+		run_tell_lost(r);
 		if (clock_ns() < tick_ns)
 			continue;
 		tick_ns = clock_ns() + l->options.tick_ms * 1000000ULL;
 		live_ops.tick(l);
 	} while (goes_on);
 	bpf_engine_read(l->bpf);
+	run_tell_lost(r);
 }
 
 static bool run_begin(struct run *r)
@@ -149,15 +161,6 @@ static int open_cgroup(const char *path)
 	return fd;
 }
 
-static void tell_lost(const struct live *l)
-{
-	uint64_t lost = bpf_engine_lost(l->bpf);
-
-	if (lost)
-		warn("%llu messages of the kernel were lost: calls are missing; a larger --buffer "
-		     "loses fewer", (unsigned long long)lost);
-}
-
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 {
 	struct run r = { .live = l };
@@ -178,7 +181,9 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		begun = run_begin(&r);
 	if (begun) {
 		run_loop(&r);
-		tell_lost(l);
+		if (r.lost)
+			warn("%llu messages of the kernel were lost: calls are missing; a larger "
+			     "--buffer loses fewer", (unsigned long long)r.lost);
 	}
 	workload_end(&r.work);
 	*status = r.work.status;
