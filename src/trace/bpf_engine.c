@@ -42,24 +42,52 @@ struct message_mem {
 
 /* Memory ---------------------------------------------------------------------------------- */
 
+/* Return the next block and its data, from *at on; NULL at the end, or if it is not whole. */
+static const uint8_t *message_block(const struct calls_message *m, size_t *at,
+				    struct calls_block *b)
+{
+	size_t from = *at + sizeof(*b);
+
+	if (from > m->used)
+		return NULL;
+	memcpy(b, m->bytes + *at, sizeof(*b));
+	if (b->len > m->used - from)
+		return NULL;
+	*at = from + (size_t)((b->len + 7) & ~7ULL);
+	return m->bytes + from;
+}
+
 static size_t message_part(const struct calls_message *m, uint64_t addr, void *dst, size_t len)
 {
-	size_t most = 0;
+	struct calls_block b;
+	const uint8_t *data;
+	size_t at = 0, most = 0;
 
-	for (unsigned int i = 0; i < m->segments_used; i++) {
-		const struct calls_segment *s = &m->segments[i];
-		uint64_t at = addr - s->addr;
+	while ((data = message_block(m, &at, &b))) {
+		uint64_t skip = addr - b.addr;
 		size_t n;
 
-		if (addr < s->addr || at >= s->len)
+		if (addr < b.addr || skip >= b.len)
 			continue;
-		n = s->len - at < len ? (size_t)(s->len - at) : len;
+		n = b.len - skip < len ? (size_t)(b.len - skip) : len;
 		if (n <= most)
 			continue;
-		memcpy(dst, m->bytes + s->at + at, n);
+		memcpy(dst, data + skip, n);
 		most = n;
 	}
 	return most;
+}
+
+static void get_passed(const struct calls_message *m, struct call *c)
+{
+	struct calls_block b;
+	const uint8_t *data;
+	size_t at = 0;
+
+	memset(c->passed, 0, sizeof(c->passed));
+	while ((data = message_block(m, &at, &b)))
+		if (!b.addr && b.len <= sizeof(c->passed))
+			memcpy(c->passed, data, (size_t)b.len);
 }
 
 static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size_t len)
@@ -70,17 +98,12 @@ static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size
 	return n || !m->parts[1] ? n : message_part(m->parts[1], addr, dst, len);
 }
 
-/* Return whether all that the message refers to is within its len bytes. */
+/* Return whether the message is within its len bytes. */
 static bool message_whole(const struct calls_message *m, size_t len)
 {
 	size_t head = offsetof(struct calls_message, bytes);
 
-	if (len < head || m->used > len - head || m->segments_used > CALLS_SEGMENTS)
-		return false;
-	for (unsigned int i = 0; i < m->segments_used; i++)
-		if (m->segments[i].at > m->used || m->segments[i].len > m->used - m->segments[i].at)
-			return false;
-	return true;
+	return len >= head && m->used <= len - head;
 }
 
 /* Tasks ----------------------------------------------------------------------------------- */
@@ -148,7 +171,7 @@ static bool call_begin(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	c->enter_ns = c->start_ns = m->enter_ns;
 	c->inside = true;
 	c->event = m->event;
-	memcpy(c->passed, m->passed, sizeof(c->passed));
+	get_passed(m, c);
 	t->in_call = e->setup->ops->enter(e->setup->ctx, c, &mem->mem) == TRACE_EXIT;
 	return t->in_call;
 }
@@ -164,7 +187,7 @@ static void call_end(struct bpf_engine *e, struct bpf_task *t, const struct call
 	c->failed = m->ret < 0 && m->ret >= -ERRNO_MAX;
 	c->ret = c->failed ? -m->ret : m->ret;
 	c->event = m->event;
-	memcpy(c->passed, m->passed, sizeof(c->passed));
+	get_passed(m, c);
 	e->setup->ops->exit(e->setup->ctx, c, &mem->mem);
 }
 

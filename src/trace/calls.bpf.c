@@ -191,12 +191,17 @@ static __always_inline void now_holds(__u32 pid)
 /* Return the id of the event behind a descriptor of the current task; 0: of none. */
 static __always_inline __u64 event_at(struct task_struct *task, int fd)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd), *file = 0;
+	struct files_struct *held = task->files;
+	struct fdtable *table;
+	struct file **files, *file = 0;
 	struct perf_event *e;
 
-	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+	if (!held || fd < 0)
 		return 0;
+	table = held->fdt;
+	if ((__u32)fd >= table->max_fds)
+		return 0;
+	files = table->fd;
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file || (__u64)BPF_CORE_READ(file, f_op) != calls_state.event_fops)
 		return 0;
@@ -211,44 +216,44 @@ enum { TS_COMPAT = 2 };
 
 static __always_inline bool is_compat(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+	return task->thread_info.status & TS_COMPAT;
 }
 
 static __always_inline __u64 number_of(struct pt_regs *regs)
 {
-	return BPF_CORE_READ(regs, orig_ax);
+	return regs->orig_ax;
 }
 
 static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
 {
-	args[0] = compat ? (__u32)BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
-	args[1] = compat ? (__u32)BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
-	args[2] = BPF_CORE_READ(regs, dx);
-	args[3] = compat ? (__u32)BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, r10);
-	args[4] = compat ? (__u32)BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, r8);
-	args[5] = compat ? (__u32)BPF_CORE_READ(regs, bp) : BPF_CORE_READ(regs, r9);
+	args[0] = compat ? (__u32)regs->bx : regs->di;
+	args[1] = compat ? (__u32)regs->cx : regs->si;
+	args[2] = regs->dx;
+	args[3] = compat ? (__u32)regs->si : regs->r10;
+	args[4] = compat ? (__u32)regs->di : regs->r8;
+	args[5] = compat ? (__u32)regs->bp : regs->r9;
 }
 #elif defined(TARGET_aarch64)
 enum { TIF_32BIT = 22 };
 
 static __always_inline bool is_compat(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, thread_info.flags) >> TIF_32BIT & 1;
+	return task->thread_info.flags >> TIF_32BIT & 1;
 }
 
 static __always_inline __u64 number_of(struct pt_regs *regs)
 {
-	return BPF_CORE_READ(regs, syscallno);
+	return regs->syscallno;
 }
 
 static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
 {
-	args[0] = BPF_CORE_READ(regs, orig_x0);
-	args[1] = BPF_CORE_READ(regs, regs[1]);
-	args[2] = BPF_CORE_READ(regs, regs[2]);
-	args[3] = BPF_CORE_READ(regs, regs[3]);
-	args[4] = BPF_CORE_READ(regs, regs[4]);
-	args[5] = BPF_CORE_READ(regs, regs[5]);
+	args[0] = regs->orig_x0;
+	args[1] = regs->regs[1];
+	args[2] = regs->regs[2];
+	args[3] = regs->regs[3];
+	args[4] = regs->regs[4];
+	args[5] = regs->regs[5];
 }
 #endif
 
@@ -271,17 +276,16 @@ static __always_inline struct calls_message *message_new(__u32 kind, struct task
 	if (!m)
 		return 0;
 	m->kind = kind;
-	m->tid = BPF_CORE_READ(task, pid);
-	m->pid = BPF_CORE_READ(task, tgid);
+	m->tid = task->pid;
+	m->pid = task->tgid;
 	m->ns = bpf_ktime_get_ns();
 	m->enter_ns = m->ns;
 	m->ret = 0;
 	m->event = 0;
 	m->compat = 0;
 	m->other = 0;
-	__builtin_memset(m->passed, 0, sizeof(m->passed));
-	m->incomplete = m->shares_files = m->shares_memory = m->segments_used = 0;
-	m->used = 0;
+	m->incomplete = m->shares_files = m->shares_memory = m->passes = 0;
+	m->used = m->last = 0;
 	return m;
 }
 
@@ -292,23 +296,33 @@ static __always_inline void message_send(struct calls_message *m)
 		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 used = m->used;
 
-	if (used > CALLS_BYTES + CALLS_PAGE)
+	if (used > CALLS_BYTES + 2 * CALLS_PAGE)
 		return;
 	if (bpf_ringbuf_output(&calls_ring, m, __builtin_offsetof(struct calls_message, bytes) + used,
 			       flags))
 		__sync_fetch_and_add(&calls_state.lost, 1);
 }
 
-static __always_inline void message_segment(struct calls_message *m, __u64 addr, __u32 at, __u32 len)
+/* Begin a block; return where its data are in bytes[], or a number beyond CALLS_BYTES. */
+static __always_inline __u32 block_begin(struct calls_message *m)
 {
-	__u32 n = m->segments_used;
+	__u32 at = m->used + sizeof(struct calls_block);
 
-	if (n >= CALLS_SEGMENTS || !len)
+	m->last = at;
+	return at;
+}
+
+static __always_inline void block_end(struct calls_message *m, __u64 addr, __u64 len)
+{
+	__u32 at = m->last - sizeof(struct calls_block);
+	struct calls_block *b;
+
+	if (!len || at > CALLS_BYTES)
 		return;
-	m->segments[n].addr = addr;
-	m->segments[n].at = at;
-	m->segments[n].len = len;
-	m->segments_used = n + 1;
+	b = (struct calls_block *)(m->bytes + at);
+	b->addr = addr;
+	b->len = len;
+	m->used = (m->last + len + 7) & ~7U;
 }
 
 /*
@@ -318,15 +332,13 @@ static __always_inline void message_segment(struct calls_message *m, __u64 addr,
 __noinline int calls_copy(__u64 addr, __u64 want)
 {
 	struct calls_message *m = message();
-	__u32 start, got = 0;
+	__u32 at, got = 0;
 
-	if (!m)
+	if (!m || !addr || want > (1 << 30))
 		return 0;
-	start = m->used;
-	if (!addr || want > (1 << 30))
-		return 0;
+	at = block_begin(m);
 	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
-		__u32 at = m->used, len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
+		__u32 len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
 
 		if (len > want - got)
 			len = want - got;
@@ -337,9 +349,9 @@ __noinline int calls_copy(__u64 addr, __u64 want)
 			break;
 		}
 		got += len;
-		m->used = at + len;
+		at += len;
 	}
-	message_segment(m, addr, start, got);
+	block_end(m, addr, got);
 	return got;
 }
 
@@ -351,7 +363,7 @@ __noinline int calls_copy_string(__u64 addr)
 
 	if (!m || !addr)
 		return 0;
-	at = m->used;
+	at = block_begin(m);
 	if (at >= CALLS_BYTES)
 		return 0;
 	n = bpf_probe_read_user_str(m->bytes + at, CALLS_PAGE, (void *)addr);
@@ -361,21 +373,17 @@ __noinline int calls_copy_string(__u64 addr)
 	}
 	if (n > CALLS_PAGE)
 		return 0;
-	message_segment(m, addr, at, n);
-	m->used = at + n;
+	block_end(m, addr, n);
 	return 0;
 }
 
 /* Return the word at an offset of what was last copied; 0 if it was not. */
 static __always_inline __u64 last_word(const struct calls_message *m, __u32 at, __u32 size)
 {
-	__u32 n = m->segments_used - 1, from;
+	__u32 from = m->last + at;
 	__u64 word = 0;
 
-	if (n >= CALLS_SEGMENTS || at + size > m->segments[n].len)
-		return 0;
-	from = m->segments[n].at + at;
-	if (from > CALLS_BYTES)
+	if (from > CALLS_BYTES || from + size > m->used)
 		return 0;
 	bpf_probe_read_kernel(&word, size == 4 ? 4 : 8, m->bytes + from);
 	return word;
@@ -460,30 +468,30 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	__u32 word = m->compat ? 4 : 8;
 	int level = 0, type = 0;
-	__u64 size = 0;
+	__u64 size = 0, *ids;
+	__u32 into;
 
 	bpf_probe_read_user(&size, word & 15, (void *)control);
 	bpf_probe_read_user(&level, sizeof(level), (void *)(control + word));
 	bpf_probe_read_user(&type, sizeof(type), (void *)(control + word + 4));
 	if (level != SOL_SOCKET || type != SCM_RIGHTS || size > len)
 		return;
+	into = block_begin(m);
+	if (into > CALLS_BYTES)
+		return;
+	ids = (__u64 *)(m->bytes + into);
 	for (__u32 i = 0; i < CALLS_PASSED; i++) {
 		__u64 at = word + 8 + i * sizeof(int);
 		int fd = -1;
 
-		if (at + sizeof(fd) > size || bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
-			break;
-		m->passed[i] = event_at(task, fd);
+		ids[i] = 0;
+		if (at + sizeof(fd) <= size &&
+		    !bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
+			ids[i] = event_at(task, fd);
+		if (ids[i])
+			m->passes = 1;
 	}
-}
-
-static __always_inline bool passes_event(const struct calls_message *m)
-{
-	__u64 any = 0;
-
-	for (int i = 0; i < CALLS_PASSED; i++)
-		any |= m->passed[i];
-	return any;
+	block_end(m, 0, CALLS_PASSED * sizeof(*ids));
 }
 
 static __always_inline void copy_message(struct calls_message *m, __u64 addr)
@@ -523,11 +531,13 @@ __noinline int calls_copy_argument(__u64 i, __u32 memory, __u32 returned)
 
 	if (!m)
 		return 0;
+	if (i >= CALLS_ARGS)
+		return 0;
 	KNOWN(i);
-	arg = m->args[i & 7];
+	arg = m->args[i < CALLS_ARGS ? i : 0];
 	i++;
 	KNOWN(i);
-	next = m->args[i & 7];
+	next = m->args[i < CALLS_ARGS ? i : 0];
 	ret = returned && m->ret > 0 ? m->ret : 0;
 	switch (memory) {
 	case CALLS_8:
@@ -595,7 +605,7 @@ enum {
 static __always_inline bool concerns(const struct calls_plan *plan, struct task_struct *task,
 				     const __u64 *args, __u64 *event)
 {
-	__u32 pid = BPF_CORE_READ(task, tgid);
+	__u32 pid = task->tgid;
 
 	*event = 0;
 	switch (plan->watch) {
@@ -730,7 +740,7 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 			now_holds(id >> 32);
 		}
 		copy_arguments(plan, 1);
-		if (plan->watch == CALLS_RECEIVE && passes_event(m))
+		if (plan->watch == CALLS_RECEIVE && m->passes)
 			now_holds(id >> 32);
 		if (plan->watch != CALLS_RECEIVE || holds(id >> 32))
 			message_send(m);
@@ -771,7 +781,7 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(calls_execed, struct task_struct *task, int former, struct linux_binprm *bprm)
 {
-	__u32 tid = BPF_CORE_READ(task, pid), old = former;
+	__u32 tid = task->pid, old = former;
 	struct calls_message *m;
 	__u8 one = 1;
 	long n;
@@ -797,7 +807,7 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former, struct linux_bi
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(calls_gone, struct task_struct *task)
 {
-	__u32 tid = BPF_CORE_READ(task, pid), pid = BPF_CORE_READ(task, tgid);
+	__u32 tid = task->pid, pid = task->tgid;
 	bool had = holds(pid), was = followed(pid, tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;

@@ -11,7 +11,6 @@ enum {
 	CALLS_ARGS = 6,
 	CALLS_PAGE = 4096,	/* what is copied at once, at most */
 	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
-	CALLS_SEGMENTS = 24,
 	CALLS_STRINGS = 12,	/* of an argv, at most */
 	CALLS_PASSED = 8,	/* descriptors of a message that are looked at */
 };
@@ -74,9 +73,10 @@ enum calls_kind {
 	CALLS_FORKED, CALLS_EXECED, CALLS_GONE, CALLS_SIGNALLED,
 };
 
-struct calls_segment {
-	__u64 addr;
-	__u32 len, at;		/* in bytes[] */
+/* Copied memory: the header, then len bytes, then what aligns the next one to 8. */
+struct calls_block {
+	__u64 addr;		/* 0: ids of the events behind descriptors of a message */
+	__u64 len;
 };
 
 /* Ids of tasks are those of the initial PID namespace. */
@@ -85,17 +85,16 @@ struct calls_message {
 	__u32 compat;		/* the call is of the 32-bit ABI */
 	__u64 ns, enter_ns;	/* CLOCK_MONOTONIC */
 	__u64 nr;
-	__u64 args[8];		/* [CALLS_ARGS]; the last two are unused */
+	__u64 args[CALLS_ARGS];
 	__s64 ret;		/* a negative errno for a failure; of CALLS_GONE, the wait status */
 	__u64 event;		/* id of the event behind the call's descriptor, or that it opened; 0: none */
-	__u64 passed[CALLS_PASSED]; /* the same of descriptors in a message */
 	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid */
 	__u8 incomplete;	/* memory was not resident */
 	__u8 shares_files, shares_memory;
-	__u8 segments_used;
+	__u8 passes;		/* an event is among the descriptors of the message */
 	__u32 used;		/* of bytes[] */
-	struct calls_segment segments[CALLS_SEGMENTS];
-	__u8 bytes[CALLS_BYTES + CALLS_PAGE]; /* or a path, or struct siginfo */
+	__u32 last;		/* where data of the last block begin in bytes[] */
+	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks; or a path, or struct siginfo */
 };
 
 #endif
