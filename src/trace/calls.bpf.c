@@ -150,11 +150,12 @@ struct {
 	__type(value, __u32);
 } calls_cgroup SEC(".maps");
 
-/* The call that a task is in. */
+/* A followed task, and the call that it is in. */
 struct running {
-	__u64 enter_ns;
+	__u64 enter_ns;		/* 0: in none */
 	__u64 event;
-	__u32 reported;		/* at its beginning, too */
+	bool reported;		/* at its beginning, too */
+	bool holds;		/* its process holds an event */
 };
 
 struct {
@@ -186,6 +187,34 @@ static __always_inline void now_holds(__u32 pid)
 
 	if (!holds(pid))
 		bpf_map_update_elem(&calls_holders, &pid, &one, BPF_ANY);
+}
+
+/* The same of the current task: a process holds until its end. */
+static __always_inline bool self_holds(struct running *r, __u32 pid)
+{
+	if (!r->holds)
+		r->holds = holds(pid);
+	return r->holds;
+}
+
+static __always_inline void self_now_holds(struct running *r, __u32 pid)
+{
+	if (!self_holds(r, pid)) {
+		now_holds(pid);
+		r->holds = 1;
+	}
+}
+
+/* Return the state of the current task if it is followed. */
+static __always_inline struct running *running(struct task_struct *task)
+{
+	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+
+	if (r && !calls_setup.in_cgroup)
+		return r;
+	if (!followed(task->tgid, task->pid))
+		return 0;
+	return r ? r : bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* Return the id of the event behind a descriptor of the current task; 0: of none. */
@@ -601,47 +630,51 @@ enum {
 	RANGE_UNSHARE = 2, ATTACH_SIZE_MIN = 16,
 };
 
-/* Return whether the call is reported; *event: the id of the event that it is about. */
+/* Return whether the call is reported, and set r->event: the event that it is about. */
 static __always_inline bool concerns(const struct calls_plan *plan, struct task_struct *task,
-				     const __u64 *args, __u64 *event)
+				     const __u64 *args, struct running *r)
 {
 	__u32 pid = task->tgid;
+	__u64 event;
 
-	*event = 0;
+	r->event = 0;
 	switch (plan->watch) {
 	case CALLS_ALWAYS:
-		*event = event_at(task, args[0]);
+		r->event = event_at(task, args[0]);
 		return 1;
 	case CALLS_HELD:
-		if (!holds(pid))
+		if (!self_holds(r, pid))
 			return 0;
-		*event = event_at(task, args[0]);
+		r->event = event_at(task, args[0]);
 		return 1;
 	case CALLS_RECEIVE:
 		return 1;
 	case CALLS_FD:
-		*event = event_at(task, args[0]);
+		event = event_at(task, args[0]);
 		break;
 	case CALLS_IOCTLS:
-		*event = event_at(task, args[0]);
-		if (!*event)
+		event = event_at(task, args[0]);
+		if (!event)
 			return ((__u32)args[1] >> 8 & 0xff) == IOCTL_TYPE;
 		break;
 	case CALLS_MAP_FD:
-		*event = args[3] & SHARED ? event_at(task, args[4]) : 0;
-		if (!*event)
-			return holds(pid);
+		event = args[3] & SHARED ? event_at(task, args[4]) : 0;
+		if (!event)
+			return self_holds(r, pid);
 		break;
 	case CALLS_ATTACH:
-		return (__u32)args[0] == LINK_CREATE || holds(pid);
+		return (__u32)args[0] == LINK_CREATE || self_holds(r, pid);
 	case CALLS_PRCTL:
 		return (__u32)args[0] == PERF_DISABLE || (__u32)args[0] == PERF_ENABLE;
 	case CALLS_FILES:
-		return args[0] & FILES || holds(pid);
+		return args[0] & FILES || self_holds(r, pid);
+	default:
+		return 0;
 	}
-	if (*event)
-		now_holds(pid);
-	return *event;
+	r->event = event;
+	if (event)
+		self_now_holds(r, pid);
+	return event;
 }
 
 static __always_inline const struct calls_plan *plan_of(__u64 nr, bool compat)
@@ -661,28 +694,25 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	bool compat = is_compat(task);
 	const struct calls_plan *plan = plan_of(nr, compat);
-	__u64 id = bpf_get_current_pid_tgid(), args[CALLS_ARGS], event;
+	__u64 args[CALLS_ARGS];
 	struct calls_message *m;
-	struct running *r;
+	struct running *r = plan ? running(task) : 0;
 
-	if (!plan || !followed(id >> 32, id))
-		return 0;
-	get_args(regs, compat, args);
-	if (!concerns(plan, task, args, &event))
-		return 0;
-	r = bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!r)
 		return 0;
+	get_args(regs, compat, args);
+	r->enter_ns = 0;
+	if (!concerns(plan, task, args, r))
+		return 0;
 	r->enter_ns = bpf_ktime_get_ns();
-	r->event = event;
-	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || holds(id >> 32));
+	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid));
 	if (!r->reported)
 		return 0;
 	m = message_new(CALLS_ENTER, task);
 	if (!m)
 		return 0;
 	m->enter_ns = r->enter_ns;
-	m->event = event;
+	m->event = r->event;
 	m->compat = compat;
 	m->nr = nr;
 	__builtin_memcpy(m->args, args, sizeof(args));
@@ -707,46 +737,52 @@ static __always_inline void learn_fops(struct task_struct *task, long fd)
 		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
 }
 
+/* Report the return of a call, whose beginning r tells unless a seccomp filter refused it. */
+static __always_inline void report_exit(const struct calls_plan *plan, struct task_struct *task,
+					struct running *r, struct pt_regs *regs, long ret)
+{
+	struct calls_message *m = message_new(r->enter_ns && r->reported ? CALLS_EXIT : CALLS_WHOLE,
+					      task);
+
+	if (!m)
+		return;
+	if (r->enter_ns) {
+		m->enter_ns = r->enter_ns;
+		m->event = r->event;
+	}
+	m->compat = is_compat(task);
+	m->nr = number_of(regs);
+	m->ret = ret;
+	get_args(regs, m->compat, m->args);
+	if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
+		m->event = event_at(task, ret);
+		self_now_holds(r, task->tgid);
+	}
+	copy_arguments(plan, 1);
+	if (plan->watch == CALLS_RECEIVE && m->passes)
+		self_now_holds(r, task->tgid);
+	if (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid))
+		message_send(m);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	bool compat = is_compat(task);
-	__u64 nr = number_of(regs), id = bpf_get_current_pid_tgid();
-	const struct calls_plan *plan = plan_of(nr, compat);
-	struct calls_message *m;
+	const struct calls_plan *plan = plan_of(number_of(regs), is_compat(task));
 	struct running *r;
 
 	if (!plan)
 		return 0;
-	if (!calls_state.event_fops && id >> 32 == calls_setup.own_pid && plan->memory[0] == CALLS_ATTR && ret >= 0)
+	if (!calls_state.event_fops && task->tgid == calls_setup.own_pid &&
+	    plan->memory[0] == CALLS_ATTR && ret >= 0)
 		learn_fops(task, ret);
-	r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	r = running(task);
 	/* a seccomp filter refuses calls before their entry is reported */
-	if ((!r || !r->enter_ns) && !(refusable(plan) && ret < 0 && followed(id >> 32, id)))
+	if (!r || !(r->enter_ns || (refusable(plan) && ret < 0)))
 		return 0;
-	m = message_new(r && r->reported ? CALLS_EXIT : CALLS_WHOLE, task);
-	if (m) {
-		if (r && r->enter_ns) {
-			m->enter_ns = r->enter_ns;
-			m->event = r->event;
-		}
-		m->compat = compat;
-		m->nr = nr;
-		m->ret = ret;
-		get_args(regs, compat, m->args);
-		if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
-			m->event = event_at(task, ret);
-			now_holds(id >> 32);
-		}
-		copy_arguments(plan, 1);
-		if (plan->watch == CALLS_RECEIVE && m->passes)
-			now_holds(id >> 32);
-		if (plan->watch != CALLS_RECEIVE || holds(id >> 32))
-			message_send(m);
-	}
-	if (r)
-		r->enter_ns = r->reported = 0;
+	report_exit(plan, task, r, regs, ret);
+	r->enter_ns = 0;
 	return 0;
 }
 
