@@ -44,6 +44,7 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 	o->text.color = color_wanted(o->color, output_is_terminal(v->text));
 	o->text.records = o->records;
 	o->text.pid_always = o->output;
+	o->text.comms = o->all;
 	o->text.pid_never = o->separate;
 	if (o->explain) {
 		v->story = story_view_new(s->model, &s->names, f->arch,

@@ -41,18 +41,40 @@ void earlier_free(struct earlier *l)
 	free(l);
 }
 
-/* Return the event with that id, NULL without BPF. */
-static struct events_event *earlier_find(struct earlier *l, uint64_t id)
+/* Read the list, unless it is fresh or BPF cannot be used. */
+static void earlier_read(struct earlier *l)
 {
-	struct events_event *v;
-
 	if (!l->opened)
 		events_open(&l->events);
 	l->opened = true;
-	v = events_find(&l->events, id);
-	if (!v && l->events.programs && clock_ns() - l->read_ns > EARLIER_FRESH_NS) {
-		events_read(&l->events);
-		l->read_ns = clock_ns();
+	if (!l->events.programs || clock_ns() - l->read_ns <= EARLIER_FRESH_NS)
+		return;
+	events_read(&l->events);
+	l->read_ns = clock_ns();
+}
+
+void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), void *ctx)
+{
+	struct map seen = { 0 };
+
+	earlier_read(l);
+	for (size_t i = 0; i < l->events.n; i++) {
+		const struct events_event *v = l->events.list[i];
+
+		for (size_t k = 0; k < v->nholders; k++)
+			if (v->holders[k].pid && !map_set(&seen, v->holders[k].pid, l))
+				hook(ctx, (pid_t)v->holders[k].pid);
+	}
+	map_free(&seen);
+}
+
+/* Return the event with that id, NULL without BPF. */
+static struct events_event *earlier_find(struct earlier *l, uint64_t id)
+{
+	struct events_event *v = l->opened ? events_find(&l->events, id) : NULL;
+
+	if (!v) {
+		earlier_read(l);
 		v = events_find(&l->events, id);
 	}
 	return v && v->facts.attr_len ? v : NULL;

@@ -20,6 +20,9 @@ void earlier_free(struct earlier *l);
  */
 void earlier_describe(struct earlier *l, pid_t pid, pid_t tid);
 
+/* Call hook for each process that holds an event. */
+void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), void *ctx);
+
 /* Report the rings that tid's process has mapped, after earlier_describe(). */
 void earlier_rings(struct earlier *l, pid_t tid);
 

@@ -446,6 +446,7 @@ struct adoption {
 	struct model *m;
 	struct task *task;
 	pid_t tid;
+	bool all;
 	int epfd;
 	model_ring_event *of;
 	void *ctx;
@@ -479,6 +480,8 @@ static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 {
 	struct adoption *a = ctx;
 
+	if (cloexec && !a->all)
+		return;
 	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd))
 		model_found(a->m, a->tid, fd, cloexec, 0);
 	if (!strcmp(link, PROC_EPOLL_LINK))
@@ -550,9 +553,9 @@ static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
 	model_found_ring(a->m, a->tid, start, end, e, aux);
 }
 
-void model_adopt(struct model *m, pid_t tid)
+void model_adopt(struct model *m, pid_t tid, bool all)
 {
-	struct adoption a = { .m = m, .task = model_task(m, tid), .tid = tid };
+	struct adoption a = { .m = m, .task = model_task(m, tid), .tid = tid, .all = all };
 
 	if (!a.task)
 		return;

@@ -167,8 +167,11 @@ void model_born(struct model *m, const struct birth *b);
 /* Return the event of the buffer that is mapped there, and whether it is an AUX area, or NULL. */
 typedef struct event *model_ring_event(void *ctx, pid_t pid, uint64_t start, bool *aux);
 
-/* Read from /proc which events a running process has, or which ring buffers. */
-void model_adopt(struct model *m, pid_t tid);
+/*
+ * Read from /proc which events a running process has (all: also those that its next exec
+ * closes), or which ring buffers.
+ */
+void model_adopt(struct model *m, pid_t tid, bool all);
 void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx);
 
 /*

@@ -160,11 +160,11 @@ static void adoption_report_ring(void *ctx, const struct ring *r)
 }
 
 /* Report events in the order of their numbers: the reader of a dump assigns them anew. */
-void session_adopt(struct session *s, pid_t tid)
+void session_adopt(struct session *s, pid_t tid, bool all)
 {
 	struct adoption a = { .session = s, .tid = tid };
 
-	model_adopt(s->model, tid);
+	model_adopt(s->model, tid, all);
 	model_each_fd(s->model, tid, adoption_add, &a);
 	if (a.n)
 		qsort(a.fds, a.n, sizeof(*a.fds), adoption_compare);

@@ -78,7 +78,7 @@ void session_comm(struct session *s, pid_t tid, const char *comm);
  * Read from /proc which events the running task holds (model_adopt()), and then, once they are
  * described if possible, which rings (model_adopt_rings()).
  */
-void session_adopt(struct session *s, pid_t tid);
+void session_adopt(struct session *s, pid_t tid, bool all);
 void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx);
 
 /* Report what the kernel tells of an event of tid that was found (model_describe()). */

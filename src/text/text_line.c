@@ -2,6 +2,8 @@
 /* What the lines of a text view have in common. */
 #include <time.h>
 
+#include "abi/strings.h"
+
 #include "text/text_view_internal.h"
 
 #define NS 1000000000ULL
@@ -11,11 +13,17 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	uint64_t real = ns + (uint64_t)v->real_offset, delta;
 	time_t seconds = (time_t)(real / NS);
 	struct tm tm;
+	const char *comm;
 	char text[32];
 
 	buf_reset(&v->line);
-	if (v->many && !v->o->pid_never)
+	comm = map_get(&v->comms, (uint64_t)tid);
+	if (comm) {
+		text_escaped(&v->line, comm);
+		buf_addf(&v->line, "[%d] ", (int)tid);
+	} else if (v->many && !v->o->pid_never) {
 		buf_addf(&v->line, v->o->pid_always ? "%-5d " : "[pid %5d] ", (int)tid);
+	}
 	if (v->o->relative) {
 		delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
 		v->last_ns = ns;

@@ -43,6 +43,9 @@ static void text_free(struct view *view)
 		v->spare = next;
 	}
 	inflights_free(&v->pending);
+	for (at = 0; (slot = map_next(&v->comms, &at));)
+		free(slot->value);
+	map_free(&v->comms);
 	buf_free(&v->line);
 	buf_free(&v->extra);
 	free(v);
@@ -312,6 +315,14 @@ static void text_on_signal(struct view *view, pid_t tid, uint64_t ns,
 	text_end_line(v, tid);
 }
 
+static void text_on_comm(struct view *view, pid_t tid, const char *comm)
+{
+	struct text_view *v = text_self(view);
+
+	if (v->o->comms)
+		free(map_set(&v->comms, (uint64_t)tid, xstrdup(comm)));
+}
+
 static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 			 const char *exe, bool shown)
 {
@@ -350,6 +361,7 @@ static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_en
 		status_text(status, text, sizeof(text));
 	event_line(v, tid, ns, text);
 	output_done(v->out, tid);
+	free(map_del(&v->comms, (uint64_t)tid));
 }
 
 /* The view ------------------------------------------------------------------- */
@@ -358,6 +370,7 @@ static const struct view_ops ops = {
 	.born = text_on_born,
 	.enter = text_on_enter,
 	.exit = text_on_exit,
+	.comm = text_on_comm,
 	.abandon = text_on_abandon,
 	.stack = text_on_stack,
 	.record = text_on_record,

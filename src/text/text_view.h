@@ -32,6 +32,7 @@ struct text_options {
 	bool duration;		/* -T */
 	bool color;
 	bool pid_always;	/* a pid before each line from the first on */
+	bool comms;		/* with the task's name: "perf[12] " */
 	bool pid_never;		/* -ff: each task has its own file */
 	int quiet;		/* 1: no attach and detach, 2: no exits either */
 	unsigned int status;	/* enum call_status to show */

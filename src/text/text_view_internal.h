@@ -4,6 +4,7 @@
 #define PEVTRACE_TEXT_TEXT_VIEW_INTERNAL_H
 
 #include "lib/buf.h"
+#include "lib/map.h"
 #include "lib/output.h"
 #include "session/inflight.h"
 #include "text/text.h"
@@ -31,6 +32,7 @@ struct text_view {
 	struct inflight *spare;		/* finished ones, to be used again */
 	struct pending *partial;	/* its line is written, but for the end */
 	struct buf line, extra;
+	struct map comms;		/* tid -> char *, if they are shown */
 };
 
 static inline struct text_view *text_self(struct view *v)

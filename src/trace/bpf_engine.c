@@ -125,7 +125,8 @@ static struct bpf_task *task_new(struct bpf_engine *e, const struct trace_birth 
 }
 
 /* Return the task, which is new if its birth was not reported; late: as in struct trace_birth. */
-static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid, bool late)
+static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid, bool late,
+				   const char *comm)
 {
 	struct trace_birth b = {
 		.tid = (pid_t)tid, .pid = (pid_t)pid, .attached = true, .late = late,
@@ -135,8 +136,9 @@ static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t 
 	if (t)
 		return t;
 	b.shares_files = b.shares_memory = tid != pid;
+	memcpy(b.comm, comm, strnlen(comm, sizeof(b.comm) - 1));
 	if (tid != pid)
-		task_known(e, pid, pid, late);
+		task_known(e, pid, pid, late, comm);
 	return task_new(e, &b);
 }
 
@@ -229,19 +231,21 @@ static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct ca
 
 static void on_forked(struct bpf_engine *e, const struct calls_message *m)
 {
-	const struct trace_birth b = {
+	struct trace_birth b = {
 		.tid = (pid_t)m->tid, .pid = (pid_t)m->pid, .parent = (pid_t)m->other,
 		.shares_files = m->shares_files, .shares_memory = m->shares_memory,
 	};
 
 	if (!task_of(e, m->other) || task_of(e, m->tid))
 		return; /* unknown tasks are born with their first call */
+	memcpy(b.comm, m->comm, strnlen(m->comm, sizeof(b.comm) - 1));
 	task_new(e, &b);
 }
 
 static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 {
 	struct bpf_task *t = task_of(e, m->other), *leader = task_of(e, m->tid);
+	char comm[sizeof(m->comm) + 1] = "";
 
 	if ((pid_t)m->tid == e->child) {
 		e->child = 0;
@@ -255,7 +259,8 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	t->tid = t->pid = (pid_t)m->tid;
 	t->call.tid = t->tid;
 	map_set(&e->tasks, m->tid, t);
-	e->setup->ops->execed(e->setup->ctx, t->tid, (pid_t)m->other);
+	memcpy(comm, m->comm, sizeof(m->comm));
+	e->setup->ops->execed(e->setup->ctx, t->tid, (pid_t)m->other, comm);
 }
 
 static void on_gone(struct bpf_engine *e, const struct calls_message *m)
@@ -290,11 +295,11 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 		return;
 	switch (m->kind) {
 	case CALLS_ENTER:
-		on_enter(e, task_known(e, m->tid, m->pid, true), m, len);
+		on_enter(e, task_known(e, m->tid, m->pid, true, m->comm), m, len);
 		break;
 	case CALLS_EXIT:
 	case CALLS_WHOLE:
-		on_exit_of(e, task_known(e, m->tid, m->pid, true), m);
+		on_exit_of(e, task_known(e, m->tid, m->pid, true, m->comm), m);
 		break;
 	case CALLS_FORKED:
 		on_forked(e, m);
@@ -372,7 +377,7 @@ static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
 		if (tid <= 0 || task_of(e, (uint32_t)tid))
 			continue;
 		bpf_programs_follow(e->programs, tid);
-		task_known(e, (uint32_t)tid, (uint32_t)pid, false);
+		task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");
 		n++;
 	}
 	if (dir)

@@ -92,10 +92,6 @@ struct task_struct {
 	struct signal_struct *signal;
 };
 
-struct linux_binprm {
-	const char *filename;
-};
-
 struct kernel_siginfo;
 
 #pragma clang attribute pop
@@ -315,6 +311,7 @@ static __always_inline struct calls_message *message_new(__u32 kind, struct task
 	m->other = 0;
 	m->incomplete = m->shares_files = m->shares_memory = m->passes = 0;
 	m->used = m->last = 0;
+	m->comm[0] = 0;
 	return m;
 }
 
@@ -716,6 +713,7 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	m->compat = compat;
 	m->nr = nr;
 	__builtin_memcpy(m->args, args, sizeof(args));
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	copy_arguments(plan, 0);
 	message_send(m);
 	return 0;
@@ -808,6 +806,7 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 	if (!m)
 		return 0;
 	m->other = tid;
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	m->shares_files = BPF_CORE_READ(parent, files) == BPF_CORE_READ(child, files);
 	m->shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
 	message_send(m);
@@ -815,12 +814,11 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(calls_execed, struct task_struct *task, int former, struct linux_binprm *bprm)
+int BPF_PROG(calls_execed, struct task_struct *task, int former)
 {
 	__u32 tid = task->pid, old = former;
 	struct calls_message *m;
 	__u8 one = 1;
-	long n;
 
 	if (!followed(tid, old))
 		return 0;
@@ -834,8 +832,7 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former, struct linux_bi
 	if (!m)
 		return 0;
 	m->other = old;
-	n = bpf_probe_read_kernel_str(m->bytes, CALLS_PAGE, BPF_CORE_READ(bprm, filename));
-	m->used = n > 0 && n <= CALLS_PAGE ? n : 0;
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	message_send(m);
 	return 0;
 }

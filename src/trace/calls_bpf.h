@@ -93,8 +93,9 @@ struct calls_message {
 	__u8 shares_files, shares_memory;
 	__u8 passes;		/* an event is among the descriptors of the message */
 	__u32 used;		/* of bytes[] */
+	char comm[16];		/* of the task, in CALLS_ENTER, FORKED, EXECED; else "" */
 	__u32 last;		/* where data of the last block begin in bytes[] */
-	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks; or a path, or struct siginfo */
+	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks, or struct siginfo */
 };
 
 #endif

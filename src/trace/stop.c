@@ -180,7 +180,7 @@ static void exec_stop(struct tracer *t, pid_t tid)
 		task->starting = false;
 		t->ops->born(t->ctx, &birth);
 	} else {
-		t->ops->execed(t->ctx, tid, former);
+		t->ops->execed(t->ctx, tid, former, "");
 		if (t->opts->detach_on_exec && !task->root) {
 			leave_task(t, task, 0);
 			return;

@@ -38,6 +38,7 @@ struct trace_birth {
 	pid_t tid, pid; /* pid: its thread group */
 	pid_t parent; /* tid of the task that created it; 0: launched or attached */
 	bool attached; /* it ran before the tracer attached */
+	char comm[16]; /* its name, or "" if only /proc tells it */
 	bool late; /* it has gone on since: /proc does not show what it had */
 	bool shares_files; /* has the parent's descriptor table, not a copy */
 	bool shares_memory; /* a thread or vfork child */
@@ -66,9 +67,10 @@ struct trace_ops {
 	 * the one that the calling thread had before.  If they differ, the task
 	 * former is tid from now on: gone is not called for former, and was called
 	 * with TRACE_SUPERSEDED for the former leader.  gone was called for all other
-	 * threads as well.  Precedes the exit hook of the execve.
+	 * threads as well.  Precedes the exit hook of the execve.  comm: its new name, or ""
+	 * if only /proc tells it.
 	 */
-	void (*execed)(void *ctx, pid_t tid, pid_t former);
+	void (*execed)(void *ctx, pid_t tid, pid_t former, const char *comm);
 	/* A signal is about to be delivered. */
 	void (*signalled)(void *ctx, pid_t tid, const siginfo_t *info);
 	/*

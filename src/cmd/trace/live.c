@@ -165,11 +165,16 @@ static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 	learn_program(f->live, f->tid, fd, e);
 }
 
+static bool wants_comms(const struct live *l)
+{
+	return l->options.keep || l->options.json || l->options.all;
+}
+
 static void learn_comm(struct live *l, pid_t tid)
 {
 	char comm[32];
 
-	if ((l->options.keep || l->options.json) && proc_comm(tid, comm, sizeof(comm)))
+	if (wants_comms(l) && proc_comm(tid, comm, sizeof(comm)))
 		session_comm(&l->session, tid, comm);
 }
 
@@ -199,10 +204,14 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	};
 
 	session_born(&l->session, &birth, clock_ns());
+	if (b->comm[0] && wants_comms(l)) {
+		map_set(&l->known, (uint64_t)b->tid, l);
+		session_comm(&l->session, b->tid, b->comm);
+	}
 	if (birth.parent || b->late)
 		return;
 	/* the task may have inherited events, or opened some before attach */
-	session_adopt(&l->session, b->tid);
+	session_adopt(&l->session, b->tid, b->attached);
 	earlier_describe(l->earlier, b->pid, b->tid);
 	earlier_rings(l->earlier, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
@@ -497,7 +506,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
 	if (l->looker)
 		look_before(l, c);
-	if ((l->options.keep || l->options.json) && !map_set(&l->known, (uint64_t)c->tid, l))
+	if (wants_comms(l) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
 	if (concerns)
 		injections_ask(l->options.inject, s->model, c);
@@ -581,7 +590,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 		look_keep(l->looker, c->pid, c->tid);
 }
 
-static void live_on_execed(void *ctx, pid_t tid, pid_t former)
+static void live_on_execed(void *ctx, pid_t tid, pid_t former, const char *comm)
 {
 	struct live *l = ctx;
 	char exe[4096];
@@ -593,7 +602,9 @@ static void live_on_execed(void *ctx, pid_t tid, pid_t former)
 		symbols_forget(l->machine.symbols, tid);
 	session_execed(&l->session, tid, former, clock_ns(),
 		       shown && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
-	if (model_involved(l->session.model, tid))
+	if (*comm && wants_comms(l))
+		session_comm(&l->session, tid, comm);
+	else if (model_involved(l->session.model, tid))
 		learn_comm(l, tid);
 }
 

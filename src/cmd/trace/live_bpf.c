@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/trace/live.h"
+#include "drive/earlier.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/workload.h"
@@ -132,10 +133,21 @@ static void run_loop(struct run *r)
 	run_tell_lost(r);
 }
 
+/* A process that held events before. */
+static void run_attach(void *ctx, pid_t pid)
+{
+	const struct run *r = ctx;
+
+	if (pid != getpid() && pid != r->work.pid)
+		bpf_engine_attach(r->live->bpf, pid);
+}
+
 static bool run_begin(struct run *r)
 {
 	struct live *l = r->live;
 
+	if (l->options.all)
+		earlier_each_holder(l->earlier, run_attach, r);
 	if (l->options.argv) {
 		if (!workload_fork(&r->work, l->options.argv, &r->mask))
 			return false;
