@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The BPF engine held against the ptrace engine: pevtrace diff of their dumps finds nothing,
+and each sees as many records as perf says it wrote.  What only it can do: the whole machine,
+a cgroup, programs that are traced already, lost messages."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ringparse as rp
+import straceparse as sp
+
+SPIN = ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
+
+def traced(dump, options, command, **more):
+	return subprocess.run([rp.PEVTRACE, *options, "-o", dump + ".txt", "--json=" + dump, *command],
+			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+			      text=True, timeout=240, check=False, **more)
+
+def lines(dump):
+	with open(dump, encoding="utf-8") as f:
+		return [json.loads(line) for line in f]
+
+def same(tap, tmp, name, command, tries=3):
+	"""Both engines say the same; scheduling may differ from run to run."""
+	a, b = os.path.join(tmp, "a"), os.path.join(tmp, "b")
+	for _ in range(tries):
+		want, got = traced(a, [], command), traced(b, ["--engine=bpf"], command)
+		diff = subprocess.run([rp.PEVTRACE, "diff", a, b], stdout=subprocess.PIPE,
+				      stderr=subprocess.STDOUT, text=True, check=False)
+		calls = [line for line in lines(b) if line["kind"] in ("call", "enter")]
+		if not diff.returncode and want.returncode == got.returncode and calls:
+			break
+	tap.ok(not diff.returncode and want.returncode == got.returncode and calls, "same: " + name,
+	       [diff.stdout[:2000], got.stderr, want.returncode, got.returncode])
+
+def commands(tmp):
+	data = os.path.join(tmp, "perf.data")
+	yield "perf stat", ["perf", "stat", "-e", "task-clock,{faults,cs}", "true"]
+	yield "perf stat -I", ["perf", "stat", "-I", "50", "-e", "task-clock", "sleep", "0.2"]
+	yield "perf record", ["perf", "record", "-q", "-g", "-e", "cpu-clock", "-o", data, *SPIN]
+	yield "perf record -a", ["perf", "record", "-q", "-a", "-e", "cpu-clock", "-o", data, "sleep", "0.1"]
+	yield "perf trace", ["perf", "trace", "-o", "/dev/null", "true"]
+	yield "perf's Python module", ["/usr/bin/python3", "-c", "import perf\n"
+				       "e = perf.evsel(type=perf.TYPE_SOFTWARE, config=3)\n"
+				       "e.open(cpus=perf.cpu_map(), threads=perf.thread_map(-1))"]
+	for target, *cases in (("demo", "true"), ("passfd", ""), ("passorder", ""), ("mixedring", ""),
+			       ("reuse", ""), ("undisturbed", ""), ("covered", ""),
+			       ("tree", "fork", "threads 4"), ("tree32", "fork"),
+			       ("everyday", "-e fork", "-e vfork", "-e thread_exec", "-e leaderless"),
+			       ("everyday32", "-e thread_exec"),
+			       ("eventful", "running_group", "overflows", "sigtrap", "waits")):
+		if not rp.missing(target):
+			for case in cases:
+				yield "%s %s" % (target, case), [rp.target(target), *case.split()]
+
+def written(tap, tmp):
+	"""Records: as many samples as perf finds in what it wrote."""
+	data, dump = os.path.join(tmp, "perf.data"), os.path.join(tmp, "records")
+	traced(dump, ["--engine=bpf", "--records"], ["perf", "record", "-q", "-e", "cpu-clock", "-o", data,
+						     *SPIN])
+	got = sum(1 for line in lines(dump) if line["kind"] == "record" and line.get("type") == 9 or
+		  '"PERF_RECORD_SAMPLE"' in json.dumps(line) and line["kind"] == "record")
+	said = subprocess.run(["perf", "script", "-i", data, "-F", "ip"], stdout=subprocess.PIPE,
+			      stderr=subprocess.DEVNULL, text=True, check=False)
+	tap.ok(got and got == len(said.stdout.split()), "records: the samples of perf record, no more, no less",
+	       [got, len(said.stdout.split())])
+
+def whole_machine(tap, tmp):
+	dump = os.path.join(tmp, "all")
+	strace = ["strace", "-f", "-o", "/dev/null"] if shutil.which("strace") else []
+	r = traced(dump, ["-a"], ["sh", "-c", " ".join(strace) + " perf stat -e faults true; sleep 0.1"])
+	with open(dump + ".txt", encoding="utf-8") as f:
+		text = f.read()
+	opens = re.findall(r"^perf\[\d+\] perf_event_open\(.*PERF_COUNT_SW_PAGE_FAULTS.* = (\d+)$", text, re.M)
+	tap.ok(not r.returncode and len(opens) == 1, "-a: a program under strace", [r, text])
+	hold = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
+				stdout=subprocess.PIPE, text=True)
+	while hold.stdout.readline() not in ("up\n", ""):
+		pass
+	r = traced(dump, ["-a"], ["sleep", "0.3"])
+	hold.communicate()
+	found = [line for line in lines(dump) if line["kind"] == "found" and line["tid"] == hold.pid]
+	tap.ok(found, "-a: events from before", [r.stderr])
+	tracer = subprocess.Popen([rp.PEVTRACE, "-a", "-q", "-o", dump + ".txt"], stderr=subprocess.PIPE, text=True)
+	time.sleep(1)
+	subprocess.run(["perf", "stat", "-e", "faults", "true"], stderr=subprocess.DEVNULL, check=False)
+	tracer.send_signal(signal.SIGINT)
+	said = tracer.communicate(timeout=60)[1]
+	with open(dump + ".txt", encoding="utf-8") as f:
+		tap.ok("perf_event_open(" in f.read() and tracer.returncode == 0 and not said,
+		       "-a: until ^C", [tracer.returncode, said])
+
+def cgroup(tap, tmp):
+	group = next((os.path.join(d, "pevtrace-test-%d" % os.getpid())
+		      for d in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+		      if os.path.exists(d + "/cgroup.procs") and os.access(d, os.W_OK)), None)
+	try:
+		os.mkdir(group)
+	except (OSError, TypeError) as e:
+		return tap.skip("--cgroup", "no cgroup can be made here: %s" % e)
+	dump = os.path.join(tmp, "cgroup")
+	script = "perf stat -e faults true; echo $$ >%s/cgroup.procs; perf stat -e cs true" % group
+	try:
+		r = traced(dump, ["-a", "--cgroup=" + group], ["sh", "-c", script])
+		with open(dump + ".txt", encoding="utf-8") as f:
+			text = f.read()
+	finally:
+		for _ in range(50):
+			try:
+				os.rmdir(group)
+				break
+			except OSError:
+				time.sleep(0.1)
+	if "No such" in r.stderr or "write error" in r.stderr:
+		return tap.skip("--cgroup", "no process can be moved here")
+	return tap.ok("CONTEXT_SWITCHES" in text and "PAGE_FAULTS" not in text,
+		      "--cgroup: only its processes", [r.stderr, text])
+
+FLOOD = """
+import ctypes, struct
+libc = ctypes.CDLL(None)
+attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+fd = libc.syscall(%d, attr, 0, -1, -1, 0)
+buf = ctypes.create_string_buffer(4096)
+for n in range(60000):
+	libc.ioctl(fd, 0x40082406, b"x" * 4000)
+"""
+
+def lost(tap, tmp):
+	"""A buffer that is too small: what is lost is said everywhere."""
+	nr = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+	dump = os.path.join(tmp, "lost")
+	r = traced(dump, ["--engine=bpf", "--buffer=1", "--summary"], [sys.executable, "-c", FLOOD % nr])
+	told = sum(line["messages"] for line in lines(dump) if line["kind"] == "lost")
+	seen = sum(1 for line in lines(dump) if line.get("call") == "ioctl")
+	with open(dump + ".txt", encoding="utf-8") as f:
+		text = f.read()
+	if not told:
+		return tap.skip("lost messages", "none were lost here")
+	return tap.ok(told + seen >= 60000 and "messages lost: calls are missing" in text and
+		      "Incomplete: " in text and "--buffer" in r.stderr,
+		      "lost messages are counted and told", [told, seen, r.stderr])
+
+def refused(tap):
+	for options, word in ((["-e", "inject=ioctl:error=EIO"], "does not stop tasks"),
+			      (["--as-kernel=4.4"], "does not stop tasks"), (["-k"], "does not stop tasks"),
+			      (["-b", "execve"], "does not stop tasks"), (["--buffer=3"], "power of two"),
+			      (["--cgroup=/sys/fs/cgroup"], "requires -a"), (["--engine=gdb"], "gdb")):
+		r = subprocess.run([rp.PEVTRACE, "--engine=bpf", *options, "true"], stderr=subprocess.PIPE,
+				   text=True, check=False)
+		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
+		       "refused: " + " ".join(options), [r])
+	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, "--engine=bpf", "true"], stderr=subprocess.PIPE,
+			   text=True, check=False)
+	tap.ok(r.returncode == 2 and "CAP_BPF" in r.stderr, "refused: without the rights", [r])
+
+def main():
+	tap = sp.Tap()
+	if not sp.has_bpf(rp.PEVTRACE):
+		sp.skip_all("BPF programs cannot be used here")
+	with tempfile.TemporaryDirectory() as tmp:
+		for name, command in commands(tmp):
+			same(tap, tmp, name, command)
+		written(tap, tmp)
+		whole_machine(tap, tmp)
+		cgroup(tap, tmp)
+		lost(tap, tmp)
+	refused(tap)
+	return tap.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
