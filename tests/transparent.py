@@ -34,6 +34,9 @@ CANNOT = 77
 NATIVES = 6
 MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
 	 "every call stops": ["--no-seccomp", "--records"]}
+BPF = ["--engine=bpf", "--records"]
+if sp.has_bpf(PEVTRACE):
+	MODES["bpf"] = BPF
 PATIENCE = 240	# seconds, for a busy machine and the sanitizers
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
@@ -143,7 +146,8 @@ class Harness:
 		if late:
 			os.write(target.stdin.fileno(), b"\n")
 			time.sleep(RND.uniform(0, seconds / 2))
-		options = RND.choice(([], ["--json"], ["--records", "--summary"], ["-k"]))
+		options = RND.choice(([], ["--json"], ["--records", "--summary"], ["-k"]) +
+				     ("bpf" in MODES) * (BPF,))
 		tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(self.tmp, "trace"), *options,
 					   "-p", str(target.pid)], stdin=subprocess.DEVNULL,
 					  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -239,8 +243,8 @@ def cases(tmp):
 	if PERF:
 		yield from perf_cases()
 
-def said_once(tap, tmp):
-	"""Programs that use ptrace cannot be traced, which is reported once."""
+def said_once(harness, tap, tmp):
+	"""Programs that use ptrace cannot be traced, which is reported once; by BPF they can."""
 	for name, argv in (("traceme", [os.path.join(TARGETS, "confined"), "traceme"]),
 			   ("perf test", perf_test("x86 bp modify")),
 			   ("strace", ["strace", "-f", "-o", "/dev/null", "true"]),
@@ -248,6 +252,12 @@ def said_once(tap, tmp):
 		if not argv or not shutil.which(argv[0]):
 			tap.skip(name + " as a target", "is not there")
 			continue
+		if "bpf" in MODES:
+			case = Case(name, argv, numbers)
+			natives = [harness.native(case)]
+			got = harness.traced(case, "bpf")
+			tap.ok(harness.may_be(case, natives, got),
+			       name + ": the same under the BPF engine", differences("bpf", natives[0], got))
 		out = run([PEVTRACE, "-o", os.path.join(tmp, "trace")] + argv, tmp)[1].decode()
 		tap.ok(len(re.findall("pevtrace: .*one tracer", out)) == 1,
 		       name + " as a target: told once that it cannot trace", [out])
@@ -331,7 +341,7 @@ def main():
 		for case in cases(tmp):
 			if not words or any(w in case.name for w in words):
 				harness.compare(case)
-		said_once(tap, tmp)
+		said_once(harness, tap, tmp)
 		slowly_stopped(tap, tmp)
 		written_to_the_end(tap, tmp)
 		if not words or "covered" in words:

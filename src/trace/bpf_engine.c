@@ -316,19 +316,16 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 	}
 }
 
-/* Since messages about the end of tasks may be lost, look for them. */
+/* Look for tasks whose end was not reported. */
 static void find_ended(struct bpf_engine *e)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
-	if (bpf_engine_lost(e) == e->lost)
-		return;
-	e->lost = bpf_engine_lost(e);
 	while ((slot = map_next(&e->tasks, &at))) {
 		struct bpf_task *t = slot->value;
 
-		if (proc_status(t->tid, "Tgid") > 0)
+		if (proc_status(t->tid, "Tgid") > 0 && !proc_is_zombie(t->tid))
 			continue;
 		task_end(e, t, 0);
 		at = 0;
@@ -397,6 +394,7 @@ int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
 	}
 	while (attach_new_threads(e, (pid_t)group))
 		;
+	find_ended(e); /* before they were followed */
 	return 0;
 }
 
@@ -408,7 +406,9 @@ void bpf_engine_holds(struct bpf_engine *e, pid_t pid)
 size_t bpf_engine_read(struct bpf_engine *e)
 {
 	bpf_programs_each(e->programs, on_message, e);
-	find_ended(e);
+	if (bpf_engine_lost(e) != e->lost)
+		find_ended(e);
+	e->lost = bpf_engine_lost(e);
 	return e->tasks.len;
 }
 

@@ -506,6 +506,8 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	if (into > CALLS_BYTES)
 		return;
 	ids = (__u64 *)(m->bytes + into);
+	/* kernels before 6.2 refuse how clang 14 turns this into a loop */
+#pragma unroll
 	for (__u32 i = 0; i < CALLS_PASSED; i++) {
 		__u64 at = word + 8 + i * sizeof(int);
 		int fd = -1;
