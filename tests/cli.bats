@@ -597,6 +597,7 @@ compile() {
 
 @test "a dump of an attached process gives the text again" {
 	for how in "" "setpriv --bounding-set=-bpf,-sys_admin"; do
+		rm -f "$dir/up" "$dir/go"
 		attach_to_demo -y --summary --json="$dir/d" -o "$dir/live"
 		grep -q 'opened before attach' "$dir/live"
 		"$PEVTRACE" decode -q -y --summary -o "$dir/again" "$dir/d"

@@ -172,7 +172,7 @@ def order_of(lines):
 		kind, tid = line["kind"], line.get("tid")
 		if kind == "task":
 			tasks.add(tid)
-		elif kind not in ("name", "id", "count", "program", "header", "end", "exec") and \
+		elif kind not in ("name", "id", "count", "program", "lost", "header", "end", "exec") and \
 				tid not in tasks:
 			out.append("line %d: %s of task %s, which no line "
 				   "introduced" % (n, kind, tid))
@@ -301,6 +301,7 @@ def check_schema(b, schema):
 				   [target(argv[0])] + argv[1:], keep=name)
 	check_cases(b, schema)
 	check_found(b, schema)
+	check_lost(b, schema)
 	check_found_ring(b, schema)
 	check_closed(b, schema)
 	check_program(b, schema)
@@ -400,6 +401,19 @@ def check_found(b, schema):
 	finally:
 		os.close(fd)
 	b.tap.ok(not why, what, why)
+
+def check_lost(b, schema):
+	"""A line about lost messages, put into another dump: see tests/engines.py for real ones."""
+	what = "schema: lost messages"
+	if not b.wanted(what) or "found" not in b.kept:
+		return
+	lines = lines_of(b.kept["found"])
+	lines.insert(-1, {"kind": "lost", "ns": max(x.get("ns", 0) for x in lines), "messages": 3})
+	dump = b.path(".json")
+	with open(dump, "w", encoding="utf-8") as f:
+		f.writelines(json.dumps(x) + "\n" for x in lines)
+	b.kept["lost"] = dump
+	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
 
 def check_closed(b, schema):
 	"""An event that an io_uring closes."""

@@ -158,7 +158,7 @@ void look_forget(struct looker *l)
 	}
 }
 
-static struct look_state *state_of(struct looker *l, const struct ring *r)
+static struct look_state *ring_state(struct looker *l, const struct ring *r)
 {
 	struct look_state *state = map_get(&l->rings, r->number);
 
@@ -233,7 +233,7 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	if (k->only && r->event != k->only)
 		return;
 	k->ring = r;
-	state = state_of(l, r);
+	state = ring_state(l, r);
 	if (!l->keeps)
 		error = walk_borrowed(k, state, mapping, &result);
 	else
@@ -254,7 +254,7 @@ static void keep_ring(void *ctx, struct ring *mapping)
 {
 	struct look *k = ctx;
 	struct ring *r = ring_first(mapping);
-	struct look_state *state = state_of(k->looker, r);
+	struct look_state *state = ring_state(k->looker, r);
 	size_t length = (size_t)(r->end - r->start);
 	void *bytes;
 	int fd;

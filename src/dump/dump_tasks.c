@@ -39,7 +39,7 @@ void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
 	dump_write(dump_self(v), tid, o);
 }
 
-static void add_attr(struct json_object *o, const struct event *e, const struct names *names)
+static void describe_attr(struct json_object *o, const struct event *e, const struct names *names)
 {
 	const struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
@@ -66,7 +66,7 @@ void dump_on_described(struct view *v, pid_t tid, uint64_t ns, const struct even
 	dump_add_bool(o, "enabled", e->enabled);
 	dump_add_uint(o, "leader", e->leader ? e->leader->number : e->number);
 	dump_add_uint(o, "output", event_writes_to(e)->number);
-	add_attr(o, e, d->names);
+	describe_attr(o, e, d->names);
 	dump_write(d, tid, o);
 }
 

@@ -108,12 +108,12 @@ static bool message_whole(const struct calls_message *m, size_t len)
 
 /* Tasks ----------------------------------------------------------------------------------- */
 
-static struct bpf_task *task_of(const struct bpf_engine *e, uint32_t tid)
+static struct bpf_task *bpf_task_of(const struct bpf_engine *e, uint32_t tid)
 {
 	return map_get(&e->tasks, tid);
 }
 
-static struct bpf_task *task_new(struct bpf_engine *e, const struct trace_birth *b)
+static struct bpf_task *bpf_task_new(struct bpf_engine *e, const struct trace_birth *b)
 {
 	struct bpf_task *t = xcalloc(1, sizeof(*t));
 
@@ -125,24 +125,24 @@ static struct bpf_task *task_new(struct bpf_engine *e, const struct trace_birth 
 }
 
 /* Return the task, which is new if its birth was not reported; late: as in struct trace_birth. */
-static struct bpf_task *task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid, bool late,
+static struct bpf_task *bpf_task_known(struct bpf_engine *e, uint32_t tid, uint32_t pid, bool late,
 				   const char *comm)
 {
 	struct trace_birth b = {
 		.tid = (pid_t)tid, .pid = (pid_t)pid, .attached = true, .late = late,
 	};
-	struct bpf_task *t = task_of(e, tid);
+	struct bpf_task *t = bpf_task_of(e, tid);
 
 	if (t)
 		return t;
 	b.shares_files = b.shares_memory = tid != pid;
 	memcpy(b.comm, comm, strnlen(comm, sizeof(b.comm) - 1));
 	if (tid != pid)
-		task_known(e, pid, pid, late, comm);
-	return task_new(e, &b);
+		bpf_task_known(e, pid, pid, late, comm);
+	return bpf_task_new(e, &b);
 }
 
-static void task_end(struct bpf_engine *e, struct bpf_task *t, int status)
+static void bpf_task_end(struct bpf_engine *e, struct bpf_task *t, int status)
 {
 	map_del(&e->tasks, (uint64_t)t->tid);
 	e->setup->ops->gone(e->setup->ctx, t->tid, status, t->in_call ? &t->call : NULL);
@@ -236,15 +236,15 @@ static void on_forked(struct bpf_engine *e, const struct calls_message *m)
 		.shares_files = m->shares_files, .shares_memory = m->shares_memory,
 	};
 
-	if (!task_of(e, m->other) || task_of(e, m->tid))
+	if (!bpf_task_of(e, m->other) || bpf_task_of(e, m->tid))
 		return; /* unknown tasks are born with their first call */
 	memcpy(b.comm, m->comm, strnlen(m->comm, sizeof(b.comm) - 1));
-	task_new(e, &b);
+	bpf_task_new(e, &b);
 }
 
 static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 {
-	struct bpf_task *t = task_of(e, m->other), *leader = task_of(e, m->tid);
+	struct bpf_task *t = bpf_task_of(e, m->other), *leader = bpf_task_of(e, m->tid);
 	char comm[sizeof(m->comm) + 1] = "";
 
 	if ((pid_t)m->tid == e->child) {
@@ -254,7 +254,7 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	if (!t)
 		return;
 	if (leader && leader != t)
-		task_end(e, leader, TRACE_SUPERSEDED);
+		bpf_task_end(e, leader, TRACE_SUPERSEDED);
 	map_del(&e->tasks, m->other);
 	t->tid = t->pid = (pid_t)m->tid;
 	t->call.tid = t->tid;
@@ -265,12 +265,12 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 
 static void on_gone(struct bpf_engine *e, const struct calls_message *m)
 {
-	struct bpf_task *t = task_of(e, m->tid);
+	struct bpf_task *t = bpf_task_of(e, m->tid);
 
 	if ((pid_t)m->tid == e->child)
 		e->child = 0;
 	if (t)
-		task_end(e, t, (int)m->ret);
+		bpf_task_end(e, t, (int)m->ret);
 }
 
 static void on_signalled(struct bpf_engine *e, const struct calls_message *m)
@@ -280,7 +280,7 @@ static void on_signalled(struct bpf_engine *e, const struct calls_message *m)
 	memset(&info, 0, sizeof(info));
 	memcpy(&info, m->bytes, m->used < sizeof(info) ? m->used : sizeof(info));
 	info.si_signo = (int)m->nr;
-	if (task_of(e, m->tid))
+	if (bpf_task_of(e, m->tid))
 		e->setup->ops->signalled(e->setup->ctx, (pid_t)m->tid, &info);
 }
 
@@ -295,11 +295,11 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 		return;
 	switch (m->kind) {
 	case CALLS_ENTER:
-		on_enter(e, task_known(e, m->tid, m->pid, true, m->comm), m, len);
+		on_enter(e, bpf_task_known(e, m->tid, m->pid, true, m->comm), m, len);
 		break;
 	case CALLS_EXIT:
 	case CALLS_WHOLE:
-		on_exit_of(e, task_known(e, m->tid, m->pid, true, m->comm), m);
+		on_exit_of(e, bpf_task_known(e, m->tid, m->pid, true, m->comm), m);
 		break;
 	case CALLS_FORKED:
 		on_forked(e, m);
@@ -327,7 +327,7 @@ static void find_ended(struct bpf_engine *e)
 
 		if (proc_status(t->tid, "Tgid") > 0 && !proc_is_zombie(t->tid))
 			continue;
-		task_end(e, t, 0);
+		bpf_task_end(e, t, 0);
 		at = 0;
 	}
 }
@@ -355,7 +355,7 @@ void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid)
 
 	e->child = e->setup->everything ? 0 : pid;
 	bpf_programs_follow(e->programs, pid);
-	task_new(e, &b);
+	bpf_task_new(e, &b);
 }
 
 /* Follow the threads that are not followed yet; return how many. */
@@ -371,10 +371,10 @@ static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
 	while (dir && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid <= 0 || task_of(e, (uint32_t)tid))
+		if (tid <= 0 || bpf_task_of(e, (uint32_t)tid))
 			continue;
 		bpf_programs_follow(e->programs, tid);
-		task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");
+		bpf_task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");
 		n++;
 	}
 	if (dir)
@@ -431,7 +431,7 @@ void bpf_engine_free(struct bpf_engine *e)
 		return;
 	bpf_programs_free(e->programs);
 	while ((slot = map_next(&e->tasks, &at))) {
-		task_end(e, slot->value, TRACE_DETACHED);
+		bpf_task_end(e, slot->value, TRACE_DETACHED);
 		at = 0;
 	}
 	map_free(&e->tasks);

@@ -143,7 +143,7 @@ static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 	return bpf_object__find_map_by_name(p->object, name);
 }
 
-static bool load(struct bpf_programs *p, const struct bpf_engine_setup *setup)
+static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup)
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
 	struct calls_setup constants = {
@@ -160,7 +160,7 @@ static bool load(struct bpf_programs *p, const struct bpf_engine_setup *setup)
 	       !bpf_object__load(p->object);
 }
 
-static bool attach(struct bpf_programs *p)
+static bool attach_calls(struct bpf_programs *p)
 {
 	struct bpf_program *program;
 
@@ -183,7 +183,7 @@ static struct calls_state state_of(const struct bpf_programs *p)
 }
 
 /* Open an event that counts nothing: the programs learn from it what files of events are. */
-static bool show_event(const struct bpf_programs *p)
+static bool show_test_event(const struct bpf_programs *p)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
@@ -197,7 +197,7 @@ static bool show_event(const struct bpf_programs *p)
 	return state_of(p).event_fops;
 }
 
-static int on_message(void *ctx, void *data, size_t len)
+static int pass_message(void *ctx, void *data, size_t len)
 {
 	const struct bpf_programs *p = ctx;
 
@@ -214,7 +214,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	const char *failed = NULL;
 
 	libbpf_set_print(calls_print);
-	if (!load(p, setup)) {
+	if (!load_calls(p, setup)) {
 		failed = "cannot load BPF programs";
 	} else {
 		struct bpf_map *plans = map_named(p, "calls_plans");
@@ -225,7 +225,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		p->state = bpf_map__fd(map_named(p, ".bss"));
 		p->tasks = bpf_map__fd(map_named(p, "calls_tasks"));
 		p->holders = bpf_map__fd(map_named(p, "calls_holders"));
-		p->ring = ring_buffer__new(bpf_map__fd(map_named(p, "calls_ring")), on_message, p,
+		p->ring = ring_buffer__new(bpf_map__fd(map_named(p, "calls_ring")), pass_message, p,
 					   NULL);
 		if (!p->ring)
 			failed = "cannot map the buffer of BPF programs";
@@ -233,15 +233,16 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 			 bpf_map__update_elem(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
 					      &cgroup, sizeof(cgroup), 0))
 			failed = "cannot select the cgroup";
-		else if (!attach(p))
+		else if (!attach_calls(p))
 			failed = "cannot attach BPF programs";
-		else if (!show_event(p))
+		else if (!show_test_event(p))
 			failed = "perf_event_open(2) of a test event was not seen";
 	}
 	if (!failed)
 		return p;
-	buf_addf(why, "%s: %s%s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
-		 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
+	buf_addf(why, "%s: %s; %s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
+		 "they require root, or CAP_BPF and CAP_PERFMON" :
+		 "they require Linux 5.11 and /sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }

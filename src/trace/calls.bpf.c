@@ -172,7 +172,7 @@ static __always_inline bool followed(__u32 pid, __u32 tid)
 	return bpf_map_lookup_elem(&calls_tasks, &tid) != 0;
 }
 
-static __always_inline bool holds(__u32 pid)
+static __always_inline bool is_holder(__u32 pid)
 {
 	return bpf_map_lookup_elem(&calls_holders, &pid) != 0;
 }
@@ -181,7 +181,7 @@ static __always_inline void now_holds(__u32 pid)
 {
 	__u8 one = 1;
 
-	if (!holds(pid))
+	if (!is_holder(pid))
 		bpf_map_update_elem(&calls_holders, &pid, &one, BPF_ANY);
 }
 
@@ -189,7 +189,7 @@ static __always_inline void now_holds(__u32 pid)
 static __always_inline bool self_holds(struct running *r, __u32 pid)
 {
 	if (!r->holds)
-		r->holds = holds(pid);
+		r->holds = is_holder(pid);
 	return r->holds;
 }
 
@@ -244,7 +244,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	return task->thread_info.status & TS_COMPAT;
 }
 
-static __always_inline __u64 number_of(struct pt_regs *regs)
+static __always_inline __u64 regs_number(struct pt_regs *regs)
 {
 	return regs->orig_ax;
 }
@@ -266,7 +266,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	return task->thread_info.flags >> TIF_32BIT & 1;
 }
 
-static __always_inline __u64 number_of(struct pt_regs *regs)
+static __always_inline __u64 regs_number(struct pt_regs *regs)
 {
 	return regs->syscallno;
 }
@@ -330,17 +330,17 @@ static __always_inline void message_send(struct calls_message *m)
 }
 
 /* Begin a block; return where its data are in bytes[], or a number beyond CALLS_BYTES. */
-static __always_inline __u32 block_begin(struct calls_message *m)
+static __always_inline __u64 copy_begin(struct calls_message *m)
 {
-	__u32 at = m->used + sizeof(struct calls_block);
+	__u64 at = (__u64)m->used + sizeof(struct calls_block);
 
 	m->last = at;
 	return at;
 }
 
-static __always_inline void block_end(struct calls_message *m, __u64 addr, __u64 len)
+static __always_inline void copy_end(struct calls_message *m, __u64 addr, __u64 len)
 {
-	__u32 at = m->last - sizeof(struct calls_block);
+	__u64 at = (__u64)m->last - sizeof(struct calls_block);
 	struct calls_block *b;
 
 	if (!len || at > CALLS_BYTES)
@@ -358,16 +358,18 @@ static __always_inline void block_end(struct calls_message *m, __u64 addr, __u64
 __noinline int calls_copy(__u64 addr, __u64 want)
 {
 	struct calls_message *m = message();
-	__u32 at, got = 0;
+	__u64 at, got = 0;
 
 	if (!m || !addr || want > (1 << 30))
 		return 0;
-	at = block_begin(m);
+	at = copy_begin(m);
 	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
-		__u32 len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
+		__u64 len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
 
 		if (len > want - got)
 			len = want - got;
+		KNOWN(len);
+		KNOWN(at);
 		if (at >= CALLS_BYTES || len > CALLS_PAGE)
 			break;
 		if (bpf_probe_read_user(m->bytes + at, len, (void *)(addr + got))) {
@@ -377,19 +379,20 @@ __noinline int calls_copy(__u64 addr, __u64 want)
 		got += len;
 		at += len;
 	}
-	block_end(m, addr, got);
+	copy_end(m, addr, got);
 	return got;
 }
 
 __noinline int calls_copy_string(__u64 addr)
 {
 	struct calls_message *m = message();
-	__u32 at;
+	__u64 at;
 	long n;
 
 	if (!m || !addr)
 		return 0;
-	at = block_begin(m);
+	at = copy_begin(m);
+	KNOWN(at);
 	if (at >= CALLS_BYTES)
 		return 0;
 	n = bpf_probe_read_user_str(m->bytes + at, CALLS_PAGE, (void *)addr);
@@ -399,14 +402,14 @@ __noinline int calls_copy_string(__u64 addr)
 	}
 	if (n > CALLS_PAGE)
 		return 0;
-	block_end(m, addr, n);
+	copy_end(m, addr, n);
 	return 0;
 }
 
 /* Return the word at an offset of what was last copied; 0 if it was not. */
 static __always_inline __u64 last_word(const struct calls_message *m, __u32 at, __u32 size)
 {
-	__u32 from = m->last + at;
+	__u64 from = (__u64)m->last + at;
 	__u64 word = 0;
 
 	if (from > CALLS_BYTES || from + size > m->used)
@@ -495,14 +498,15 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	__u32 word = m->compat ? 4 : 8;
 	int level = 0, type = 0;
 	__u64 size = 0, *ids;
-	__u32 into;
+	__u64 into;
 
 	bpf_probe_read_user(&size, word & 15, (void *)control);
 	bpf_probe_read_user(&level, sizeof(level), (void *)(control + word));
 	bpf_probe_read_user(&type, sizeof(type), (void *)(control + word + 4));
 	if (level != SOL_SOCKET || type != SCM_RIGHTS || size > len)
 		return;
-	into = block_begin(m);
+	into = copy_begin(m);
+	KNOWN(into);
 	if (into > CALLS_BYTES)
 		return;
 	ids = (__u64 *)(m->bytes + into);
@@ -519,7 +523,7 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 		if (ids[i])
 			m->passes = 1;
 	}
-	block_end(m, 0, CALLS_PASSED * sizeof(*ids));
+	copy_end(m, 0, CALLS_PASSED * sizeof(*ids));
 }
 
 static __always_inline void copy_message(struct calls_message *m, __u64 addr)
@@ -550,22 +554,14 @@ static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
 	}
 }
 
-/* Copy what one argument points to; returned: the call has returned. */
-__noinline int calls_copy_argument(__u64 i, __u32 memory, __u32 returned)
+/* Copy what an argument points to; next: the argument behind it; returned: at the call's end. */
+__noinline int calls_copy_argument(__u64 arg, __u64 next, __u32 memory, __u32 returned)
 {
 	struct calls_message *m = message();
-	__u64 arg, next;
 	__s64 ret;
 
 	if (!m)
 		return 0;
-	if (i >= CALLS_ARGS)
-		return 0;
-	KNOWN(i);
-	arg = m->args[i < CALLS_ARGS ? i : 0];
-	i++;
-	KNOWN(i);
-	next = m->args[i < CALLS_ARGS ? i : 0];
 	ret = returned && m->ret > 0 ? m->ret : 0;
 	switch (memory) {
 	case CALLS_8:
@@ -615,11 +611,14 @@ __noinline int calls_copy_argument(__u64 i, __u32 memory, __u32 returned)
 	return 0;
 }
 
-static __always_inline void copy_arguments(const struct calls_plan *plan, bool returned)
+static __always_inline void copy_arguments(const struct calls_message *m,
+					   const struct calls_plan *plan, bool returned)
 {
+#pragma unroll
 	for (__u32 i = 0; i < CALLS_ARGS; i++)
 		if (plan->memory[i])
-			calls_copy_argument(i, plan->memory[i], returned);
+			calls_copy_argument(m->args[i], i + 1 < CALLS_ARGS ? m->args[i + 1] : 0,
+					    plan->memory[i], returned);
 }
 
 /* Calls ----------------------------------------------------------------------------------- */
@@ -716,7 +715,7 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	m->nr = nr;
 	__builtin_memcpy(m->args, args, sizeof(args));
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
-	copy_arguments(plan, 0);
+	copy_arguments(m, plan, 0);
 	message_send(m);
 	return 0;
 }
@@ -751,14 +750,14 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 		m->event = r->event;
 	}
 	m->compat = is_compat(task);
-	m->nr = number_of(regs);
+	m->nr = regs_number(regs);
 	m->ret = ret;
 	get_args(regs, m->compat, m->args);
 	if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
 		m->event = event_at(task, ret);
 		self_now_holds(r, task->tgid);
 	}
-	copy_arguments(plan, 1);
+	copy_arguments(m, plan, 1);
 	if (plan->watch == CALLS_RECEIVE && m->passes)
 		self_now_holds(r, task->tgid);
 	if (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid))
@@ -769,7 +768,7 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	const struct calls_plan *plan = plan_of(number_of(regs), is_compat(task));
+	const struct calls_plan *plan = plan_of(regs_number(regs), is_compat(task));
 	struct running *r;
 
 	if (!plan)
@@ -800,9 +799,9 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 		return 0;
 	if (!calls_setup.every_task)
 		bpf_map_update_elem(&calls_tasks, &new_tid, &one, BPF_ANY);
-	else if (!holds(pid))
+	else if (!is_holder(pid))
 		return 0;
-	if (holds(pid))
+	if (is_holder(pid))
 		now_holds(new_pid);
 	m = message_new(CALLS_FORKED, child);
 	if (!m)
@@ -824,7 +823,7 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former)
 
 	if (!followed(tid, old))
 		return 0;
-	if (calls_setup.every_task && !holds(tid))
+	if (calls_setup.every_task && !is_holder(tid))
 		return 0;
 	if (!calls_setup.every_task)
 		bpf_map_update_elem(&calls_tasks, &tid, &one, BPF_ANY);
@@ -843,7 +842,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(calls_gone, struct task_struct *task)
 {
 	__u32 tid = task->pid, pid = task->tgid;
-	bool had = holds(pid), was = followed(pid, tid);
+	bool had = is_holder(pid), was = followed(pid, tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;
 	int live = 0;
@@ -870,7 +869,7 @@ int BPF_PROG(calls_signalled, int sig, struct kernel_siginfo *info)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct calls_message *m;
 
-	if (!followed(id >> 32, id) || !holds(id >> 32))
+	if (!followed(id >> 32, id) || !is_holder(id >> 32))
 		return 0;
 	m = message_new(CALLS_SIGNALLED, (struct task_struct *)bpf_get_current_task_btf());
 	if (!m || bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))

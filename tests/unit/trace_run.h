@@ -136,8 +136,9 @@ static inline void on_exit_hook(void *ctx, struct call *call,
 	assert_true(call->exit_ns >= call->enter_ns);
 }
 
-static inline void on_execed(void *ctx, pid_t tid, pid_t former)
+static inline void on_execed(void *ctx, pid_t tid, pid_t former, const char *comm)
 {
+	(void)comm;
 	record(ctx, EXECED, tid)->other = former;
 }
 

@@ -135,21 +135,6 @@ static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 
 /* Hooks of the engine ------------------------------------------------------ */
 
-/* Report the BPF program of an event that was opened unseen. */
-static void learn_program(struct live *l, pid_t tid, int fd, struct event *e)
-{
-	struct bpf_program p;
-
-	if (!e->bpf && e->found && bpf_attached_program(tid, fd, &p))
-		session_program(&l->session, e, &p);
-}
-
-void live_watch_fd(struct live *l, int fd)
-{
-	if (l->tracer)
-		trace_watch_fd(l->tracer, fd);
-}
-
 /* A task whose descriptors of events have been found. */
 struct found {
 	struct live *live;
@@ -162,7 +147,7 @@ static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 
 	(void)cloexec;
 	live_watch_fd(f->live, fd);
-	learn_program(f->live, f->tid, fd, e);
+	live_learn_program(f->live, f->tid, fd, e);
 }
 
 static bool wants_comms(const struct live *l)
@@ -322,24 +307,6 @@ static bool is_event_fd(pid_t tid, int fd)
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
 	return proc_fd_link(tid, fd, link, sizeof(link)) && !strcmp(link, PROC_EVENT_LINK);
-}
-
-struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
-			       uint64_t id)
-{
-	struct model *m = l->session.model;
-	struct event *e = id ? model_event_by_id(m, id) : NULL;
-
-	if (!e || model_event(m, c->tid, fd) != e)
-		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
-	if (e && id && !e->id)
-		session_learnt_id(&l->session, e, id);
-	if (e) {
-		earlier_describe(l->earlier, c->pid, c->tid);
-		live_watch_fd(l, fd);
-		learn_program(l, c->tid, fd, e);
-	}
-	return e;
 }
 
 /*

@@ -35,22 +35,25 @@ extern const struct trace_ops live_ops;
 /* The view that learns symbols from records and warns of rings that cannot be read. */
 extern const struct view_ops live_view_ops;
 
+/* Report the BPF program of an event that was opened unseen. */
+void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
+
 /* Let a descriptor of an event be watched, where an engine has to be told. */
 void live_watch_fd(struct live *l, int fd);
 
 /*
- * Trace with the BPF engine (live_bpf.c).  Return false after a warn() if it could not begin.
+ * Trace with the BPF engine.  Return false after a warn() if it could not begin.
  */
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
 
-/* Make the model agree with what the kernel says of the event of a call (live_bpf.c). */
+/* Make the model agree with what the kernel says of the event of a call */
 void live_agree(struct live *l, const struct call *c);
 
 /* Set the task's descriptor to the event of that id (0: unknown), which may be new, or NULL. */
 struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
 			       uint64_t id);
 
-/* Identify the event that a call opened (live_bpf.c). */
+/* Identify the event that a call opened. */
 void live_opened(struct live *l, const struct call *c);
 
 #endif

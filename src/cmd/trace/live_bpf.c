@@ -16,40 +16,6 @@
 
 enum { READ_MS = 20 };	/* messages are read at least that often */
 
-/* What the kernel says of descriptors ------------------------------------------------------- */
-
-/* Return the descriptor whose event c->event is, or -1. */
-static int fd_of_event(const struct call *c)
-{
-	if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
-		return c->event ? call_int(c, 4) : -1;
-	return c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
-}
-
-void live_agree(struct live *l, const struct call *c)
-{
-	int fd = fd_of_event(c);
-	struct event *e = fd < 0 ? NULL : model_event(l->session.model, c->tid, fd);
-
-	if (fd < 0 || (e && e->id == c->event))
-		return;
-	if (e && !e->id && c->event)
-		session_learnt_id(&l->session, e, c->event);
-	else if (c->event)
-		live_adopt_event(l, c, fd, false, c->event);
-	else if (e)
-		session_closed(&l->session, c->tid, fd);
-}
-
-void live_opened(struct live *l, const struct call *c)
-{
-	struct event *e = c->desc->id == CALL_PERF_EVENT_OPEN && !c->failed && c->event ?
-			  model_opened(l->session.model, c) : NULL;
-
-	if (e && !e->id)
-		session_learnt_id(&l->session, e, c->event);
-}
-
 /* The run --------------------------------------------------------------------------------- */
 
 struct run {
@@ -163,7 +129,7 @@ static bool run_begin(struct run *r)
 	return true;
 }
 
-static int open_cgroup(const char *path)
+static int open_cgroup_dir(const char *path)
 {
 	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -178,7 +144,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	struct run r = { .live = l };
 	struct bpf_engine_setup setup = {
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
-		.cgroup = open_cgroup(l->options.cgroup), .buffer = l->options.buffer,
+		.cgroup = open_cgroup_dir(l->options.cgroup), .buffer = l->options.buffer,
 	};
 	struct buf why = { 0 };
 	bool begun = false;

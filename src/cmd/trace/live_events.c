@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events of a trace whose open was not seen, and what the kernel itself says of events. */
+#include "cmd/trace/live.h"
+#include "drive/bpf.h"
+#include "drive/earlier.h"
+
+void live_watch_fd(struct live *l, int fd)
+{
+	if (l->tracer)
+		trace_watch_fd(l->tracer, fd);
+}
+
+void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e)
+{
+	struct bpf_program p;
+
+	if (!e->bpf && e->found && bpf_attached_program(tid, fd, &p))
+		session_program(&l->session, e, &p);
+}
+
+struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
+			       uint64_t id)
+{
+	struct model *m = l->session.model;
+	struct event *e = id ? model_event_by_id(m, id) : NULL;
+
+	if (!e || model_event(m, c->tid, fd) != e)
+		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
+	if (e && id && !e->id)
+		session_learnt_id(&l->session, e, id);
+	if (e) {
+		earlier_describe(l->earlier, c->pid, c->tid);
+		live_watch_fd(l, fd);
+		live_learn_program(l, c->tid, fd, e);
+	}
+	return e;
+}
+
+/* What the kernel says of descriptors ------------------------------------------------------- */
+
+/* Return the descriptor whose event c->event is, or -1. */
+static int fd_of_event(const struct call *c)
+{
+	if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
+		return c->event ? call_int(c, 4) : -1;
+	return c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
+}
+
+void live_agree(struct live *l, const struct call *c)
+{
+	int fd = fd_of_event(c);
+	struct event *e = fd < 0 ? NULL : model_event(l->session.model, c->tid, fd);
+
+	if (fd < 0 || (e && e->id == c->event))
+		return;
+	if (e && !e->id && c->event)
+		session_learnt_id(&l->session, e, c->event);
+	else if (c->event)
+		live_adopt_event(l, c, fd, false, c->event);
+	else if (e)
+		session_closed(&l->session, c->tid, fd);
+}
+
+void live_opened(struct live *l, const struct call *c)
+{
+	struct event *e = c->desc->id == CALL_PERF_EVENT_OPEN && !c->failed && c->event ?
+			  model_opened(l->session.model, c) : NULL;
+
+	if (e && !e->id)
+		session_learnt_id(&l->session, e, c->event);
+}
