@@ -125,7 +125,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, 1 << 17);
 	__type(key, __u32);
 	__type(value, __u8);
 } calls_tasks SEC(".maps");
@@ -134,7 +134,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 20);
+	__uint(max_entries, 1 << 17);
 	__type(key, __u32);
 	__type(value, __u8);
 } calls_holders SEC(".maps");
@@ -797,10 +797,10 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 
 	if (!followed(pid, tid))
 		return 0;
-	if (!calls_setup.every_task)
-		bpf_map_update_elem(&calls_tasks, &new_tid, &one, BPF_ANY);
-	else if (!is_holder(pid))
+	if (calls_setup.every_task && !is_holder(pid))
 		return 0;
+	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &new_tid, &one, BPF_ANY))
+		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
 	if (is_holder(pid))
 		now_holds(new_pid);
 	m = message_new(CALLS_FORKED, child);
