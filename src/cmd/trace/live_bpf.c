@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cmd/trace/live.h"
@@ -76,15 +77,18 @@ static void run_tell_lost(struct run *r)
 static void run_loop(struct run *r)
 {
 	struct live *l = r->live;
-	struct pollfd fds[2] = {
+	/* the end of the command is seen at once if the kernel has pidfds */
+	int ended = r->work.pid ? (int)syscall(SYS_pidfd_open, r->work.pid, 0) : -1;
+	struct pollfd fds[3] = {
 		{ .fd = bpf_engine_fd(l->bpf), .events = POLLIN },
 		{ .fd = r->signals, .events = POLLIN },
+		{ .fd = ended, .events = POLLIN },
 	};
 	uint64_t tick_ns = clock_ns();
 	bool goes_on;
 
 	do {
-		poll(fds, 2, READ_MS);
+		poll(fds, r->work.ended ? 2 : 3, READ_MS);
 		run_signals(r);
 		/* what happened before its end is in the buffer */
 		workload_reap(&r->work);
@@ -97,6 +101,8 @@ static void run_loop(struct run *r)
 	} while (goes_on);
 	bpf_engine_read(l->bpf);
 	run_tell_lost(r);
+	if (ended >= 0)
+		close(ended);
 }
 
 /* A process that held events before. */
