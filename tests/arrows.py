@@ -88,12 +88,14 @@ def circles(needs):
 
 
 def same_names():
-	"""Names that functions of several files have, static ones included."""
+	"""Names that functions of several files have, static ones included.
+
+	Those in a folder arch/, one for each processor, are one file of which one is compiled."""
 	files = collections.defaultdict(set)
 	for path in glob.glob(os.path.join(SRCDIR, "src/**/*.c"), recursive=True):
 		with open(path, encoding="utf-8") as f:
 			for name in re.findall(r"^[A-Za-z_][\w \t*]*?[ *](\w+)\([^;{}]*?\)\n\{", f.read(), re.M):
-				files[name].add(os.path.relpath(path, SRCDIR))
+				files[name].add(re.sub(r"(/arch/[a-z]+)_\w+\.c$", r"\1", os.path.relpath(path, SRCDIR)))
 	return sorted(f"{name}: {' '.join(sorted(where))}" for name, where in files.items() if len(where) > 1)
 
 

@@ -11,7 +11,7 @@
  *   epoll_wait and the like, socket	Fail with EINTR when a tracer interrupts them:
  *     calls with a timeout		restart them.
  *
- * Implemented for x86-64 and the i386 programs that it runs.
+ * Nothing is concealed where the registers are not known (trace/regs.h).
  */
 #ifndef PEVTRACE_TRACE_CONCEAL_H
 #define PEVTRACE_TRACE_CONCEAL_H
@@ -20,13 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arch;
 struct task;
 struct tracer;
 
 /* What conceal_enter() changed in a task. */
 struct conceal {
 	enum { CONCEAL_NOTHING, CONCEAL_REGISTER, CONCEAL_MEMORY } what;
-	uintptr_t addr;		/* in memory, or offset of the register */
+	const struct arch *arch; /* of the call */
+	uintptr_t addr;		/* in memory */
 	unsigned long word;	/* the former value */
 	bool strict;		/* the task is in seccomp's strict mode */
 };

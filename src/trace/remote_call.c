@@ -15,30 +15,12 @@
 #include "trace/ptrace.h"
 #include "trace/remote.h"
 
-#ifdef __x86_64__
-
-enum {
-	SYSCALL_BYTES = 2,	/* 0f 05 */
-	CODE_64BIT = 0x33,	/* code segment selector of 64-bit programs */
-};
-
-static bool behind_syscall(pid_t tid, const struct user_regs_struct *regs)
-{
-	uint8_t code[SYSCALL_BYTES];
-
-	return regs->cs == CODE_64BIT &&
-	       remote_read(tid, regs->rip - SYSCALL_BYTES, code, sizeof(code)) ==
-		       sizeof(code) &&
-	       code[0] == 0x0f && code[1] == 0x05;
-}
-
 bool remote_call_begin(struct remote_call *r, pid_t tid)
 {
 	const uint64_t all = ~0ULL;
 
 	*r = (struct remote_call){ .tid = tid };
-	return !ptrace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)&r->regs) &&
-	       behind_syscall(tid, &r->regs) &&
+	return regs_get(tid, &r->regs) && regs_behind_call(tid, &r->regs) &&
 	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(r->mask), (uintptr_t)&r->mask) &&
 	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
 }
@@ -95,21 +77,12 @@ static bool run_to_exit(struct remote_call *r)
 
 bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret)
 {
-	struct user_regs_struct regs = r->regs;
+	struct regs regs;
 
-	regs.rip -= SYSCALL_BYTES;
-	regs.orig_rax = (unsigned long long)-1; /* not in a call: no restart */
-	regs.rax = (unsigned long long)nr;
-	regs.rdi = args[0];
-	regs.rsi = args[1];
-	regs.rdx = args[2];
-	regs.r10 = args[3];
-	regs.r8 = args[4];
-	regs.r9 = args[5];
-	if (ptrace_do(PTRACE_SETREGS, r->tid, 0, (uintptr_t)&regs) || !run_to_exit(r) ||
-	    ptrace_do(PTRACE_GETREGS, r->tid, 0, (uintptr_t)&regs))
+	if (!regs_make_call(r->tid, &r->regs, nr, args) || !run_to_exit(r) ||
+	    !regs_get(r->tid, &regs))
 		return false;
-	*ret = (int64_t)regs.rax;
+	*ret = regs_result(&regs);
 	return true;
 }
 
@@ -117,33 +90,9 @@ void remote_call_end(struct remote_call *r)
 {
 	if (r->gone)
 		return;
-	ptrace_must(PTRACE_SETREGS, r->tid, 0, (uintptr_t)&r->regs);
+	regs_set(r->tid, &r->regs);
 	ptrace_must(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), (uintptr_t)&r->mask);
 	/* Report a group-stop again, if it lasts. */
 	if (r->interrupted)
 		ptrace_must(PTRACE_INTERRUPT, r->tid, 0, 0);
 }
-
-#else
-
-bool remote_call_begin(struct remote_call *r, pid_t tid)
-{
-	*r = (struct remote_call){ .tid = tid };
-	return false;
-}
-
-bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret)
-{
-	(void)r;
-	(void)nr;
-	(void)args;
-	*ret = -ENOSYS;
-	return false;
-}
-
-void remote_call_end(struct remote_call *r)
-{
-	(void)r;
-}
-
-#endif

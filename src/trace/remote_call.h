@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * System calls that a tracee makes for the tracer, which leave its registers, memory,
- * signal mask and pending signals unchanged.  x86-64 only.
+ * signal mask and pending signals unchanged.
  */
 #ifndef PEVTRACE_TRACE_REMOTE_CALL_H
 #define PEVTRACE_TRACE_REMOTE_CALL_H
@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#ifdef __x86_64__
-#include <sys/user.h>
-#endif
+
+#include "trace/regs.h"
 
 struct remote_call {
 	pid_t tid;
@@ -22,9 +21,7 @@ struct remote_call {
 	bool interrupted; /* by another ptrace stop */
 	siginfo_t stop;	/* the last SIGSTOP delivered meanwhile; si_signo 0: none */
 	uint64_t mask;	/* the task's signal mask */
-#ifdef __x86_64__
-	struct user_regs_struct regs;
-#endif
+	struct regs regs;
 };
 
 /*
