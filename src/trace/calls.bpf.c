@@ -244,7 +244,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	return task->thread_info.status & TS_COMPAT;
 }
 
-static __always_inline __u64 call_number(struct pt_regs *regs)
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
 {
 	return regs->orig_ax;
 }
@@ -266,7 +266,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	return task->thread_info.flags >> TIF_32BIT & 1;
 }
 
-static __always_inline __u64 call_number(struct pt_regs *regs)
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
 {
 	return regs->syscallno;
 }
@@ -750,7 +750,7 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 		m->event = r->event;
 	}
 	m->compat = is_compat(task);
-	m->nr = call_number(regs);
+	m->nr = syscall_nr(regs);
 	m->ret = ret;
 	get_args(regs, m->compat, m->args);
 	if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
@@ -768,7 +768,7 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	const struct calls_plan *plan = plan_of(call_number(regs), is_compat(task));
+	const struct calls_plan *plan = plan_of(syscall_nr(regs), is_compat(task));
 	struct running *r;
 
 	if (!plan)
