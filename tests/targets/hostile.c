@@ -97,6 +97,34 @@ static int said(const char *arg)
 	return 3;
 }
 
+/* Newer processors have only the newer forms of these calls. */
+static void wait_poll(void *fds, long n)
+{
+#ifdef SYS_poll
+	syscall(SYS_poll, fds, n, 0);
+#else
+	syscall(SYS_ppoll, fds, n, &(struct timespec){ 0 }, NULL, 8);
+#endif
+}
+
+static void wait_select(long n, void *set)
+{
+#ifdef SYS_select
+	syscall(SYS_select, n, set, set, set, &(struct timeval){ 0 });
+#else
+	syscall(SYS_pselect6, n, set, set, set, &(struct timespec){ 0 }, NULL);
+#endif
+}
+
+static void wait_epoll(int ep, void *events, long n)
+{
+#ifdef SYS_epoll_wait
+	syscall(SYS_epoll_wait, ep, events, n, 0);
+#else
+	syscall(SYS_epoll_pwait, ep, events, n, 0, NULL, 8);
+#endif
+}
+
 /* Numbers that say how much there is, and lie. */
 static int sizes(const char *arg)
 {
@@ -121,14 +149,14 @@ static int sizes(const char *arg)
 		close(event_open((void *)(page + 4096 - 48), 0, -1));
 	}
 	for (long nfds = 1; nfds <= 0x100000000; nfds <<= 1) {
-		syscall(SYS_poll, page + 4088, nfds, 0);
+		wait_poll(page + 4088, nfds);
 		syscall(SYS_ppoll, page, nfds, &(struct timespec){ 0 }, page, nfds);
 	}
-	syscall(SYS_select, HUGE_NUMBER, page, page, page, &(struct timeval){ 0 });
-	syscall(SYS_select, -1, page, page, page, &(struct timeval){ 0 });
+	wait_select(HUGE_NUMBER, page);
+	wait_select(-1, page);
 	epoll_ctl(ep, EPOLL_CTL_ADD, fd, &(struct epoll_event){ .events = EPOLLIN });
-	syscall(SYS_epoll_wait, ep, page, HUGE_NUMBER, 0);
-	syscall(SYS_epoll_wait, ep, (void *)-1, 1, 0);
+	wait_epoll(ep, page, HUGE_NUMBER);
+	wait_epoll(ep, (void *)-1, 1);
 	syscall(SYS_read, fd, page, SIZE_MAX);
 	syscall(SYS_readv, fd, &iov, HUGE_NUMBER);
 	syscall(SYS_readv, fd, (void *)-8, 1024);
