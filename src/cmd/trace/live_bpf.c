@@ -28,9 +28,10 @@ struct run {
 	uint64_t lost;		/* messages, as told so far */
 };
 
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
 static void run_block(struct run *r)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action;
 	sigset_t wanted;
 
@@ -40,6 +41,27 @@ static void run_block(struct run *r)
 			sigaddset(&wanted, ends[i]);
 	sigprocmask(SIG_BLOCK, &wanted, &r->mask);
 	r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void run_ignore(int sig)
+{
+	(void)sig;
+}
+
+/* Discard signals that came at the end; the next ones must not keep output from being written. */
+static void run_unblock(struct run *r)
+{
+	const struct sigaction once = { .sa_handler = run_ignore, .sa_flags = (int)SA_RESETHAND };
+	struct signalfd_siginfo info;
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler == SIG_DFL)
+			sigaction(ends[i], &once, NULL);
+	while (read(r->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		;
+	close(r->signals);
+	sigprocmask(SIG_SETMASK, &r->mask, NULL);
 }
 
 /* Forward signals to the command, unless a terminal sent them to both; else they end the trace. */
@@ -175,8 +197,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	l->bpf = NULL;
 	if (setup.cgroup >= 0)
 		close(setup.cgroup);
-	close(r.signals);
-	sigprocmask(SIG_SETMASK, &r.mask, NULL);
+	run_unblock(&r);
 	buf_free(&why);
 	return begun;
 }
