@@ -160,6 +160,12 @@ def refused(tap):
 				   text=True, check=False)
 		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
 		       "refused: " + " ".join(options), [r])
+	r = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", rp.PEVTRACE, "--engine=bpf", "true"],
+			   stderr=subprocess.PIPE, text=True, check=False)
+	if "unshare" in r.stderr:
+		tap.skip("refused: in a PID namespace", "none can be made")
+	else:
+		tap.ok(r.returncode == 2 and "PID namespace" in r.stderr, "refused: in a PID namespace", [r])
 	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, "--engine=bpf", "true"], stderr=subprocess.PIPE,
 			   text=True, check=False)
 	tap.ok(r.returncode == 2 and "CAP_BPF" in r.stderr, "refused: without the rights", [r])
