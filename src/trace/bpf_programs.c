@@ -147,7 +147,8 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
 	struct calls_setup constants = {
-		.own_pid = (uint32_t)getpid(), .every_task = setup->everything,
+		.own_pid = (uint32_t)getpid(), .wake = (uint32_t)setup->buffer / 4,
+		.every_task = setup->everything,
 		.in_cgroup = setup->cgroup >= 0,
 	};
 

@@ -318,7 +318,7 @@ static __always_inline struct calls_message *message_new(__u32 kind, struct task
 static __always_inline void message_send(struct calls_message *m)
 {
 	/* a reader looks by itself, and is woken up if that would be too late */
-	__u64 flags = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) > (2 << 20) ?
+	__u64 flags = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) > calls_setup.wake ?
 		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	__u32 used = m->used;
 

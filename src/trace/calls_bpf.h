@@ -56,6 +56,7 @@ struct calls_plan {
 /* Constants of the programs. */
 struct calls_setup {
 	__u32 own_pid;		/* pevtrace, which is not reported */
+	__u32 wake;		/* bytes in the buffer that wake its reader */
 	__u8 every_task;	/* not only those in calls_tasks */
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
 };
