@@ -50,6 +50,8 @@ static void accuracy_turns(const struct story_text *t, size_t shared)
 			   (double)e->count.enabled);
 	}
 	prose_adds(p, items == STORY_ITEMS ? ", and others." : ".");
+	prose_adds(p, " pevtrace ps shows who holds events on this machine, and what share of the "
+		      "time each ran.");
 	free(list);
 }
 
