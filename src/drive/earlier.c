@@ -55,17 +55,19 @@ static void earlier_read(struct earlier *l)
 
 void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), void *ctx)
 {
-	struct map seen = { 0 };
+	struct map pids = { 0 };
+	struct map_slot *slot;
+	size_t at = 0;
 
 	earlier_read(l);
-	for (size_t i = 0; i < l->events.n; i++) {
-		const struct events_event *v = l->events.list[i];
-
-		for (size_t k = 0; k < v->nholders; k++)
-			if (v->holders[k].pid && !map_set(&seen, v->holders[k].pid, l))
-				hook(ctx, (pid_t)v->holders[k].pid);
-	}
-	map_free(&seen);
+	for (size_t i = 0; i < l->events.n; i++)
+		for (size_t k = 0; k < l->events.list[i]->nholders; k++)
+			if (l->events.list[i]->holders[k].pid)
+				map_set(&pids, l->events.list[i]->holders[k].pid, l);
+	/* the hook may cause the list to be read again */
+	while ((slot = map_next(&pids, &at)))
+		hook(ctx, (pid_t)slot->key);
+	map_free(&pids);
 }
 
 /* Return the event with that id, NULL without BPF. */

@@ -152,6 +152,7 @@ struct running {
 	__u64 event;
 	bool reported;		/* at its beginning, too */
 	bool holds;		/* its process holds an event */
+	bool told;		/* a call of it was reported */
 };
 
 struct {
@@ -706,6 +707,7 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid));
 	if (!r->reported)
 		return 0;
+	r->told = 1;
 	m = message_new(CALLS_ENTER, task);
 	if (!m)
 		return 0;
@@ -760,8 +762,10 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 	copy_arguments(m, plan, 1);
 	if (plan->watch == CALLS_RECEIVE && m->passes)
 		self_now_holds(r, task->tgid);
-	if (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid))
-		message_send(m);
+	if (plan->watch == CALLS_RECEIVE && !self_holds(r, task->tgid))
+		return;
+	r->told = 1;
+	message_send(m);
 }
 
 SEC("tp_btf/sys_exit")
@@ -786,6 +790,14 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 }
 
 /* Tasks ----------------------------------------------------------------------------------- */
+
+/* Return whether the reader knows the current task: it holds an event, or a call was reported. */
+static __always_inline bool is_known(struct task_struct *task)
+{
+	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+
+	return (r && r->told) || is_holder(task->tgid);
+}
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child)
@@ -823,7 +835,7 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former)
 
 	if (!followed(tid, old))
 		return 0;
-	if (calls_setup.every_task && !is_holder(tid))
+	if (calls_setup.every_task && !is_known(task))
 		return 0;
 	if (!calls_setup.every_task)
 		bpf_map_update_elem(&calls_tasks, &tid, &one, BPF_ANY);
@@ -842,14 +854,14 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(calls_gone, struct task_struct *task)
 {
 	__u32 tid = task->pid, pid = task->tgid;
-	bool had = is_holder(pid), was = followed(pid, tid);
+	bool had = is_known(task), was = followed(pid, tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;
 	int live = 0;
 
 	bpf_map_delete_elem(&calls_tasks, &tid);
 	bpf_probe_read_kernel(&live, sizeof(live), __builtin_preserve_access_index(&signal->live));
-	if (had && !live)
+	if (!live)
 		bpf_map_delete_elem(&calls_holders, &pid);
 	if (!was || (calls_setup.every_task && !had))
 		return 0;

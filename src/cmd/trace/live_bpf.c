@@ -132,7 +132,7 @@ static void run_attach(void *ctx, pid_t pid)
 {
 	const struct run *r = ctx;
 
-	if (pid != getpid() && pid != r->work.pid)
+	if (pid != getpid() && pid != r->work.pid && !kill(pid, 0))
 		bpf_engine_attach(r->live->bpf, pid);
 }
 
