@@ -214,9 +214,13 @@ static __always_inline struct running *running(struct task_struct *task)
 	return r ? r : bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Return the id of the event behind a descriptor of the current task; 0: of none. */
-static __always_inline __u64 event_at(struct task_struct *task, int fd)
+/*
+ * Return the id of the event behind a descriptor of the current task; 0: of none.  Not inlined:
+ * for each load of a pointer the verifier searches all types of the kernel.
+ */
+__noinline __u64 calls_event_at(int fd)
 {
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct files_struct *held = task->files;
 	struct fdtable *table;
 	struct file **files, *file = 0;
@@ -495,7 +499,6 @@ enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
 /* Set m->passed of the first control message, if that has descriptors. */
 static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	__u32 word = m->compat ? 4 : 8;
 	int level = 0, type = 0;
 	__u64 size = 0, *ids;
@@ -520,7 +523,7 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 		ids[i] = 0;
 		if (at + sizeof(fd) <= size &&
 		    !bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
-			ids[i] = event_at(task, fd);
+			ids[i] = calls_event_at(fd);
 		if (ids[i])
 			m->passes = 1;
 	}
@@ -639,25 +642,25 @@ static __always_inline bool concerns(const struct calls_plan *plan, struct task_
 	r->event = 0;
 	switch (plan->watch) {
 	case CALLS_ALWAYS:
-		r->event = event_at(task, args[0]);
+		r->event = calls_event_at(args[0]);
 		return 1;
 	case CALLS_HELD:
 		if (!self_holds(r, pid))
 			return 0;
-		r->event = event_at(task, args[0]);
+		r->event = calls_event_at(args[0]);
 		return 1;
 	case CALLS_RECEIVE:
 		return 1;
 	case CALLS_FD:
-		event = event_at(task, args[0]);
+		event = calls_event_at(args[0]);
 		break;
 	case CALLS_IOCTLS:
-		event = event_at(task, args[0]);
+		event = calls_event_at(args[0]);
 		if (!event)
 			return ((__u32)args[1] >> 8 & 0xff) == IOCTL_TYPE;
 		break;
 	case CALLS_MAP_FD:
-		event = args[3] & SHARED ? event_at(task, args[4]) : 0;
+		event = args[3] & SHARED ? calls_event_at(args[4]) : 0;
 		if (!event)
 			return self_holds(r, pid);
 		break;
@@ -756,7 +759,7 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 	m->ret = ret;
 	get_args(regs, m->compat, m->args);
 	if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
-		m->event = event_at(task, ret);
+		m->event = calls_event_at(ret);
 		self_now_holds(r, task->tgid);
 	}
 	copy_arguments(m, plan, 1);
