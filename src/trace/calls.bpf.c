@@ -795,7 +795,7 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 /* Tasks ----------------------------------------------------------------------------------- */
 
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
-static __always_inline bool is_known(struct task_struct *task)
+static __always_inline bool is_reported(struct task_struct *task)
 {
 	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
 
@@ -838,7 +838,7 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former)
 
 	if (!followed(tid, old))
 		return 0;
-	if (calls_setup.every_task && !is_known(task))
+	if (calls_setup.every_task && !is_reported(task))
 		return 0;
 	if (!calls_setup.every_task)
 		bpf_map_update_elem(&calls_tasks, &tid, &one, BPF_ANY);
@@ -857,7 +857,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(calls_gone, struct task_struct *task)
 {
 	__u32 tid = task->pid, pid = task->tgid;
-	bool had = is_known(task), was = followed(pid, tid);
+	bool had = is_reported(task), was = followed(pid, tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;
 	int live = 0;
