@@ -95,13 +95,15 @@ def whole_machine(tap, tmp):
 	found = [line for line in lines(dump) if line["kind"] == "found" and line["tid"] == hold.pid]
 	tap.ok(found, "-a: events from before", [r.stderr])
 	tracer = subprocess.Popen([rp.PEVTRACE, "-a", "-q", "-o", dump + ".txt"], stderr=subprocess.PIPE, text=True)
-	time.sleep(1)
-	subprocess.run(["perf", "stat", "-e", "faults", "true"], stderr=subprocess.DEVNULL, check=False)
+	text, last = "", time.monotonic() + 60
+	while "perf_event_open(" not in text and time.monotonic() < last:
+		subprocess.run(["perf", "stat", "-e", "faults", "true"], stderr=subprocess.DEVNULL, check=False)
+		with open(dump + ".txt", encoding="utf-8") as f:
+			text = f.read()
 	tracer.send_signal(signal.SIGINT)
 	said = tracer.communicate(timeout=60)[1]
-	with open(dump + ".txt", encoding="utf-8") as f:
-		tap.ok("perf_event_open(" in f.read() and tracer.returncode == 0 and not said,
-		       "-a: until ^C", [tracer.returncode, said])
+	tap.ok("perf_event_open(" in text and tracer.returncode == 0 and not said,
+	       "-a: until ^C", [tracer.returncode, said])
 
 def cgroup(tap, tmp):
 	group = next((os.path.join(d, "pevtrace-test-%d" % os.getpid())
