@@ -5,7 +5,7 @@
 
 const struct arch *const arches[] = {
 	/* x32 before x86_64: both have one audit number, and x32 has a bit more */
-	&arch_x32, &arch_x86_64, &arch_x86, &arch_aarch64, &arch_arm, NULL,
+	&arch_x32, &arch_x86_64, &arch_x86, &arch_aarch64, &arch_arm, &arch_riscv64, NULL,
 };
 
 const struct arch *arch_find(uint32_t audit, uint64_t nr)
@@ -37,6 +37,8 @@ const struct arch *arch_native(void)
 	return &arch_aarch64;
 #elif defined(__arm__)
 	return &arch_arm;
+#elif defined(__riscv) && __riscv_xlen == 64
+	return &arch_riscv64;
 #else
 #error "pevtrace does not know this architecture yet: add a file to src/abi/arch/"
 #endif

@@ -33,6 +33,7 @@ const struct arch *arch_by_name(const char *name);
 /* The ABI that pevtrace itself was built for. */
 const struct arch *arch_native(void);
 
-extern const struct arch arch_x86_64, arch_x86, arch_x32, arch_aarch64, arch_arm;
+extern const struct arch arch_x86_64, arch_x86, arch_x32, arch_aarch64, arch_arm,
+	arch_riscv64;
 
 #endif

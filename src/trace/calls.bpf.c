@@ -52,6 +52,13 @@ struct pt_regs {
 struct thread_info {
 	unsigned long flags;
 };
+#elif defined(TARGET_riscv64)
+struct pt_regs {
+	unsigned long a1, a2, a3, a4, a5, a7, orig_a0;
+};
+struct thread_info {
+	unsigned long flags;
+};
 #endif
 
 struct file_operations;
@@ -284,6 +291,26 @@ static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *a
 	args[3] = regs->regs[3];
 	args[4] = regs->regs[4];
 	args[5] = regs->regs[5];
+}
+#elif defined(TARGET_riscv64)
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return 0;
+}
+
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
+{
+	return regs->a7;
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = regs->orig_a0;
+	args[1] = regs->a1;
+	args[2] = regs->a2;
+	args[3] = regs->a3;
+	args[4] = regs->a4;
+	args[5] = regs->a5;
 }
 #endif
 

@@ -47,12 +47,20 @@ static bool asks_for_strict(const struct nr_table *table, const struct call_desc
 	       !(unsigned int)args[1] && !args[2];
 }
 
+void conceal_skip(struct task *task, uint64_t nr, int64_t result)
+{
+	regs_skip_call(task->tid, result);
+	task->conceal.skipped = true;
+	task->conceal.nr = nr;
+	task->entered = true; /* its exit must stop, too */
+}
+
 /* Skip the call and let it return 0. */
-static bool enter_strict(struct task *task)
+static bool enter_strict(struct task *task, uint64_t nr)
 {
 	if (!second_filter_is_alone(task))
 		return false;
-	regs_skip_call(task->tid, 0);
+	conceal_skip(task, nr, 0);
 	return task->conceal.strict = true;
 }
 
@@ -85,15 +93,15 @@ bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_sysc
 	else if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
 		return clear_untraced(task, arch, desc->id, args);
 	else if (asks_for_strict(table, desc, nr, args))
-		return enter_strict(task);
+		return enter_strict(task, nr);
 	return false;
 }
 
-void conceal_refuse(const struct tracer *t, const struct task *task,
+void conceal_refuse(const struct tracer *t, struct task *task,
 		    const struct ptrace_syscall_info *info)
 {
 	if (!task->filtered || info->seccomp.ret_data != t->mark)
-		regs_skip_call(task->tid, -ENOSYS);
+		conceal_skip(task, info->entry.nr, -ENOSYS);
 }
 
 bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit)
@@ -114,6 +122,9 @@ bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit)
 
 void conceal_undo(struct task *task)
 {
+	if (task->conceal.skipped)
+		regs_end_skipped(task->tid, task->conceal.nr);
+	task->conceal.skipped = false;
 	if (task->conceal.what == CONCEAL_NOTHING)
 		return;
 	if (task->conceal.what == CONCEAL_MEMORY) /* perhaps unmapped by now */

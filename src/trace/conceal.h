@@ -31,6 +31,8 @@ struct conceal {
 	uintptr_t addr;		/* in memory */
 	unsigned long word;	/* the former value */
 	bool strict;		/* the task is in seccomp's strict mode */
+	bool skipped;		/* the call is skipped */
+	uint64_t nr;		/* its number */
 };
 
 /*
@@ -40,8 +42,11 @@ struct conceal {
 bool conceal_enter(struct tracer *t, struct task *task,
 		   const struct ptrace_syscall_info *info);
 
+/* At the begin of a call: skip it, and let it return that. */
+void conceal_skip(struct task *task, uint64_t nr, int64_t result);
+
 /* In a seccomp stop: fail the call if the stop is not caused by the tracer's filters. */
-void conceal_refuse(const struct tracer *t, const struct task *task,
+void conceal_refuse(const struct tracer *t, struct task *task,
 		    const struct ptrace_syscall_info *info);
 
 /*
@@ -51,7 +56,7 @@ void conceal_refuse(const struct tracer *t, const struct task *task,
  */
 bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit);
 
-/* Undo what conceal_enter() changed: at the exit of the call, and in a new child. */
+/* Undo what conceal_enter() and conceal_skip() changed: at the exit of the call, and in a new child. */
 void conceal_undo(struct task *task);
 
 /*

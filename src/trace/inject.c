@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "trace/regs.h"
+#include "trace/task.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -26,12 +27,13 @@ static void write_attr_size(const struct call *c)
 	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
 }
 
-void inject_enter(const struct call *c)
+void inject_enter(struct task *task)
 {
+	const struct call *c = task->call;
 	const struct inject *i = &c->inject;
 
 	if (i->injected)
-		regs_skip_call(c->tid, c->inject.ret);
+		conceal_skip(task, c->nr, i->ret);
 	if (i->injected && i->attr_size)
 		write_attr_size(c);
 	if (i->signal)

@@ -10,7 +10,7 @@
 #include "abi/xlat.h"
 
 enum {
-	NR_ARCHES = 8,
+	NR_ARCHES = 16,
 	NR_CALLS = 1024, /* more than any architecture has */
 };
 

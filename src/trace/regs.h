@@ -44,6 +44,9 @@ bool regs_make_call(pid_t tid, const struct regs *r, long nr, const uint64_t arg
 /* In a syscall-enter-stop or seccomp stop: skip the call, which returns that. */
 void regs_skip_call(pid_t tid, int64_t result);
 
+/* In the syscall-exit-stop of a skipped call: restore its number in the program's registers. */
+void regs_end_skipped(pid_t tid, uint64_t nr);
+
 /* In a syscall-exit-stop: replace the result. */
 bool regs_set_result(pid_t tid, int64_t result);
 

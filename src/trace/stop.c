@@ -79,7 +79,7 @@ static bool enter_call(struct tracer *t, struct task *task, const struct ptrace_
 		task->entered = true;
 	if (!task->in_call)
 		return true;
-	inject_enter(task->call);
+	inject_enter(task);
 	task->call->start_ns = clock_ns();
 	return !delay_task(t, task, task->call->inject.enter_delay_ns);
 }

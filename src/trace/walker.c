@@ -33,6 +33,7 @@ struct walked {
 	bool probing;				/* find_proc_info() only notes the address */
 	unw_word_t looked_up;			/* by the last find_proc_info() */
 	const struct walk_request *request;	/* during a walk */
+	unw_cursor_t cursor;			/* here because riscv64's has 40 KB */
 };
 
 /* Accessors that read memory and registers without ptrace(2), which only the tracer may use. */
@@ -217,22 +218,22 @@ static bool walker_interrupted(struct walked *w, unw_cursor_t *cursor, unw_word_
 
 static enum walk_end walker_walk(struct walked *w)
 {
-	unw_cursor_t cursor;
+	unw_cursor_t *cursor = &w->cursor;
 
-	if (unw_init_remote(&cursor, w->space, w))
+	if (unw_init_remote(cursor, w->space, w))
 		return WALK_NO_REGISTERS;
 	for (int i = 0; i < WALK_FRAMES; i++) {
 		unw_word_t ip;
 		int more;
 
-		if (unw_get_reg(&cursor, UNW_REG_IP, &ip))
+		if (unw_get_reg(cursor, UNW_REG_IP, &ip))
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
 		/* the system call's instruction is before the innermost address */
-		walker_answer_frame(w, &cursor, ip,
-				    !i || !walker_interrupted(w, &cursor, ip));
-		more = unw_step(&cursor);
+		walker_answer_frame(w, cursor, ip,
+				    !i || !walker_interrupted(w, cursor, ip));
+		more = unw_step(cursor);
 		if (!more)
 			return WALK_WHOLE;
 		if (more < 0)

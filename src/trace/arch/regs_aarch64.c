@@ -23,6 +23,7 @@ enum {
 	SYSCALL_BYTES = 4,
 	REGS_NR = 8,		/* register of the number: x8; in 32-bit programs r7 */
 	REGS_NR_32 = 7,
+	REGS_PC = 32,		/* after x0 to x30 and sp */
 };
 
 _Static_assert(sizeof(struct user_regs_struct) <= REGS_MAX, "REGS_MAX");
@@ -79,12 +80,12 @@ bool regs_set(pid_t tid, const struct regs *r)
 
 bool regs_behind_call(pid_t tid, const struct regs *r)
 {
-	const struct user_regs_struct *u = (const struct user_regs_struct *)r->bytes;
 	uint32_t code;
 
 	/* svc, with any number in it */
 	return regs_native(r) &&
-	       remote_read(tid, u->pc - SYSCALL_BYTES, &code, sizeof(code)) == sizeof(code) &&
+	       remote_read(tid, regs_word(r, REGS_PC) - SYSCALL_BYTES, &code, sizeof(code)) ==
+		       sizeof(code) &&
 	       (code & 0xffe0001f) == 0xd4000001;
 }
 
@@ -103,12 +104,11 @@ int64_t regs_result(const struct regs *r)
 bool regs_make_call(pid_t tid, const struct regs *r, long nr, const uint64_t args[6])
 {
 	struct regs changed = *r;
-	struct user_regs_struct *u = (struct user_regs_struct *)changed.bytes;
 
-	u->pc -= SYSCALL_BYTES;
-	u->regs[REGS_NR] = (unsigned long long)nr;
+	regs_set_word(&changed, REGS_PC, regs_word(r, REGS_PC) - SYSCALL_BYTES);
+	regs_set_word(&changed, REGS_NR, (uint64_t)nr);
 	for (unsigned int i = 0; i < 6; i++)
-		u->regs[i] = args[i];
+		regs_set_word(&changed, i, args[i]);
 	/* not in a call: no restart */
 	return regs_set_number(tid, -1) && regs_set(tid, &changed);
 }
@@ -117,6 +117,11 @@ void regs_skip_call(pid_t tid, int64_t result)
 {
 	if (regs_set_result(tid, result))
 		regs_set_number(tid, -1);
+}
+
+void regs_end_skipped(pid_t tid, uint64_t nr)
+{
+	(void)tid, (void)nr; /* x8 has kept it */
 }
 
 bool regs_set_result(pid_t tid, int64_t result)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Processors whose registers pevtrace does not know: programs are traced, but not changed. */
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if !defined(__x86_64__) && !defined(__aarch64__) && \
+	!(defined(__riscv) && __riscv_xlen == 64)
 
 #include "trace/regs.h"
 
@@ -50,6 +51,11 @@ bool regs_make_call(pid_t tid, const struct regs *r, long nr, const uint64_t arg
 void regs_skip_call(pid_t tid, int64_t result)
 {
 	(void)tid, (void)result;
+}
+
+void regs_end_skipped(pid_t tid, uint64_t nr)
+{
+	(void)tid, (void)nr;
 }
 
 bool regs_set_result(pid_t tid, int64_t result)

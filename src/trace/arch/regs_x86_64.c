@@ -19,9 +19,12 @@ enum {
 
 _Static_assert(sizeof(struct user_regs_struct) <= REGS_MAX, "REGS_MAX");
 
-static const struct user_regs_struct *regs_user(const struct regs *r)
+static struct user_regs_struct regs_user(const struct regs *r)
 {
-	return (const struct user_regs_struct *)r->bytes;
+	struct user_regs_struct u;
+
+	memcpy(&u, r->bytes, sizeof(u));
+	return u;
 }
 
 static bool regs_poke(pid_t tid, size_t at, uint64_t value)
@@ -49,43 +52,47 @@ bool regs_behind_call(pid_t tid, const struct regs *r)
 {
 	uint8_t code[SYSCALL_BYTES];
 
-	return regs_user(r)->cs == CODE_64BIT &&
-	       remote_read(tid, regs_user(r)->rip - SYSCALL_BYTES, code, sizeof(code)) ==
+	return regs_user(r).cs == CODE_64BIT &&
+	       remote_read(tid, regs_user(r).rip - SYSCALL_BYTES, code, sizeof(code)) ==
 		       sizeof(code) &&
 	       code[0] == 0x0f && code[1] == 0x05;
 }
 
 uint64_t regs_number(const struct regs *r)
 {
-	return regs_user(r)->orig_rax;
+	return regs_user(r).orig_rax;
 }
 
 int64_t regs_result(const struct regs *r)
 {
-	return (int64_t)regs_user(r)->rax;
+	return (int64_t)regs_user(r).rax;
 }
 
 bool regs_make_call(pid_t tid, const struct regs *r, long nr, const uint64_t args[6])
 {
-	struct regs changed = *r;
-	struct user_regs_struct *u = (struct user_regs_struct *)changed.bytes;
+	struct user_regs_struct u = regs_user(r);
 
-	u->rip -= SYSCALL_BYTES;
-	u->orig_rax = (unsigned long long)-1; /* not in a call: no restart */
-	u->rax = (unsigned long long)nr;
-	u->rdi = args[0];
-	u->rsi = args[1];
-	u->rdx = args[2];
-	u->r10 = args[3];
-	u->r8 = args[4];
-	u->r9 = args[5];
-	return regs_set(tid, &changed);
+	u.rip -= SYSCALL_BYTES;
+	u.orig_rax = (unsigned long long)-1; /* not in a call: no restart */
+	u.rax = (unsigned long long)nr;
+	u.rdi = args[0];
+	u.rsi = args[1];
+	u.rdx = args[2];
+	u.r10 = args[3];
+	u.r8 = args[4];
+	u.r9 = args[5];
+	return !ptrace_do(PTRACE_SETREGS, tid, 0, (uintptr_t)&u);
 }
 
 void regs_skip_call(pid_t tid, int64_t result)
 {
 	if (regs_set_result(tid, result))
 		regs_poke(tid, offsetof(struct user_regs_struct, orig_rax), (uint64_t)-1);
+}
+
+void regs_end_skipped(pid_t tid, uint64_t nr)
+{
+	(void)tid, (void)nr; /* no register of the program has it */
 }
 
 bool regs_set_result(pid_t tid, int64_t result)

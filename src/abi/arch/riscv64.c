@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* 64-bit RISC-V. */
+#include <elf.h>
+#include <linux/audit.h>
+
+#include "abi/arch.h"
+#include "xlat/tables.h"
+
+const struct arch arch_riscv64 = {
+	.name = "riscv64",
+	.audit = AUDIT_ARCH_RISCV64,
+	.word = 8,
+	.epoll_size = 16,
+	.clone_tls_first = true,
+	.regs = &xlat_perf_regs_riscv,
+};
