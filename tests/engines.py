@@ -78,13 +78,15 @@ def written(tap, tmp):
 def whole_machine(tap, tmp):
 	dump = os.path.join(tmp, "all")
 	strace = ["strace", "-f", "-o", "/dev/null"] if shutil.which("strace") else []
-	r = traced(dump, ["-a"], ["sh", "-c", " ".join(strace) + " perf stat -e faults true; sleep 0.1"])
+	r = traced(dump, ["-a"], ["sh", "-c", " ".join(strace) +
+				  " sh -c 'echo $$; exec perf stat -e faults true'; sleep 0.1"])
 	with open(dump + ".txt", encoding="utf-8") as f:
 		text = f.read()
-	# another task of the machine may come in between
-	opens = re.findall(r"^(perf\[\d+\]) perf_event_open\(.*PERF_COUNT_SW_PAGE_FAULTS.*(?: = \d+|"
-			   r"<unfinished \.\.\.>(?:\n.*)*?\n\1 <\.\.\. perf_event_open resumed>\) = \d+)$",
-			   text, re.M)
+	# other tasks of the machine come in between, and may run perf as well
+	perf = r"perf\[%s\]" % (r.stdout.strip() or "none")
+	opens = re.findall(r"^%s perf_event_open\(.*PERF_COUNT_SW_PAGE_FAULTS.*(?: = \d+|"
+			   r"<unfinished \.\.\.>(?:\n.*)*?\n%s <\.\.\. perf_event_open resumed>\) = \d+)$"
+			   % (perf, perf), text, re.M)
 	tap.ok(not r.returncode and len(opens) == 1, "-a: a program under strace", [r, text])
 	hold = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
 				stdout=subprocess.PIPE, text=True)
@@ -115,21 +117,31 @@ def cgroup(tap, tmp):
 		return tap.skip("--cgroup", "no cgroup can be made here: %s" % e)
 	dump = os.path.join(tmp, "cgroup")
 	script = "perf stat -e faults true; echo $$ >%s/cgroup.procs; perf stat -e cs true" % group
+	hold = "exec %s sh -c 'echo up; read x'" % rp.target("demo")
+	before = [subprocess.Popen(["sh", "-c", enter + hold], text=True, stdin=subprocess.PIPE,
+				   stdout=subprocess.PIPE)
+		  for enter in ("", "echo $$ >%s/cgroup.procs; " % group)]
 	try:
+		moved = ["up\n" in iter(p.stdout.readline, "") for p in before][1]
 		r = traced(dump, ["-a", "--cgroup=" + group], ["sh", "-c", script])
 		with open(dump + ".txt", encoding="utf-8") as f:
 			text = f.read()
+		found = {line["tid"] for line in lines(dump) if line["kind"] == "found"}
 	finally:
+		for p in before:
+			p.communicate()
 		for _ in range(50):
 			try:
 				os.rmdir(group)
 				break
 			except OSError:
 				time.sleep(0.1)
-	if "No such" in r.stderr or "write error" in r.stderr:
+	if not moved or "No such" in r.stderr or "write error" in r.stderr:
 		return tap.skip("--cgroup", "no process can be moved here")
-	return tap.ok("CONTEXT_SWITCHES" in text and "PAGE_FAULTS" not in text,
-		      "--cgroup: only its processes", [r.stderr, text])
+	opens = [line for line in text.splitlines() if " perf_event_open(" in line]
+	tap.ok(opens and all("CONTEXT_SWITCHES" in line for line in opens), "--cgroup: only its processes",
+	       [r.stderr, text])
+	return tap.ok(found == {before[1].pid}, "--cgroup: only its events from before", [found, text])
 
 FLOOD = """
 import ctypes, struct

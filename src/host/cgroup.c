@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/sysfile.h"
 #include "lib/nearest.h"
 
 bool cgroup_mount(char *path, size_t size)
@@ -105,4 +106,47 @@ int cgroup_open(const char *name, struct buf *why)
 	if (error == ENOENT)
 		add_nearest(mount, path, why);
 	return -1;
+}
+
+/* Set path to the cgroup of a directory, from the mount on; that of the mount itself is "". */
+static bool path_within(int dir, char *path, size_t size)
+{
+	char link[32], whole[PATH_MAX] = "";
+	struct stat within, at;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	if (readlink(link, whole, sizeof(whole) - 1) <= 0 || fstat(dir, &within))
+		return false;
+	/* the mount is the first directory that is of the same file system */
+	for (char *end = whole; *end++;) {
+		char c = *end;
+		bool found;
+
+		if (c && c != '/')
+			continue;
+		*end = '\0';
+		found = !stat(whole, &at) && at.st_dev == within.st_dev;
+		*end = c;
+		if (found)
+			return (size_t)snprintf(path, size, "%s", end) < size;
+	}
+	return false;
+}
+
+bool cgroup_has(int dir, pid_t pid)
+{
+	char name[32], path[PATH_MAX], text[2 * PATH_MAX];
+	const char *at;
+	size_t len;
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
+	if (!path_within(dir, path, sizeof(path)) ||
+	    !sysfile_read(AT_FDCWD, name, text, sizeof(text)))
+		return false;
+	len = strlen(path);
+	at = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
+	if (!at)
+		return false;
+	at = strchr(at, '/');
+	return at && !strncmp(at, path, len) && (!len || !at[len] || at[len] == '/' || at[len] == '\n');
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/buf.h"
 
@@ -19,5 +20,11 @@ bool cgroup_mount(char *path, size_t size);
  * root cgroup), or by its whole path.  Return a descriptor, or -1 and why, in words.
  */
 int cgroup_open(const char *name, struct buf *why);
+
+/*
+ * Return whether the process is in a cgroup of version 2 or one below it; dir: a descriptor of
+ * the cgroup's directory.  False if /proc does not tell (cgroups(7), /proc/PID/cgroup).
+ */
+bool cgroup_has(int dir, pid_t pid);
 
 #endif

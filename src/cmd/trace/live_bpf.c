@@ -11,6 +11,7 @@
 
 #include "cmd/trace/live.h"
 #include "drive/earlier.h"
+#include "host/cgroup.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "measure/workload.h"
@@ -22,6 +23,7 @@ enum { READ_MS = 20 };	/* messages are read at least that often */
 struct run {
 	struct live *live;
 	struct workload work;	/* its pid is 0 without a command */
+	int cgroup;		/* as in struct bpf_engine_setup */
 	int signals;
 	sigset_t mask;		/* from before */
 	bool ended;		/* by a signal */
@@ -132,7 +134,8 @@ static void run_attach(void *ctx, pid_t pid)
 {
 	const struct run *r = ctx;
 
-	if (pid != getpid() && pid != r->work.pid && !kill(pid, 0))
+	if (pid != getpid() && pid != r->work.pid && !kill(pid, 0) &&
+	    (r->cgroup < 0 || cgroup_has(r->cgroup, pid)))
 		bpf_engine_attach(r->live->bpf, pid);
 }
 
@@ -169,15 +172,15 @@ static int open_cgroup_dir(const char *path)
 
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 {
-	struct run r = { .live = l };
+	struct run r = { .live = l, .cgroup = open_cgroup_dir(l->options.cgroup) };
 	struct bpf_engine_setup setup = {
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
-		.cgroup = open_cgroup_dir(l->options.cgroup), .buffer = l->options.buffer,
+		.cgroup = r.cgroup, .buffer = l->options.buffer,
 	};
 	struct buf why = { 0 };
 	bool begun = false;
 
-	if (l->options.cgroup && setup.cgroup < 0)
+	if (l->options.cgroup && r.cgroup < 0)
 		return false;
 	run_block(&r);
 	l->bpf = bpf_engine_new(&setup, &why);
@@ -195,8 +198,8 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	*status = r.work.status;
 	bpf_engine_free(l->bpf);
 	l->bpf = NULL;
-	if (setup.cgroup >= 0)
-		close(setup.cgroup);
+	if (r.cgroup >= 0)
+		close(r.cgroup);
 	run_unblock(&r);
 	buf_free(&why);
 	return begun;
