@@ -176,21 +176,18 @@ older" ]
 	run "$PEVTRACE" --no-such-option true
 	[ "$status" -eq 2 ]
 	one_line_with "--no-such-option"
-	run "$PEVTRACE" -Z true
+	run "$PEVTRACE" -P x true
 	[ "$status" -eq 2 ]
-	one_line_with "-Z"
+	one_line_with "-P"
 	run "$PEVTRACE" -o
 	[ "$status" -eq 2 ]
 	one_line_with "requires an argument"
 	run "$PEVTRACE" -s many true
 	[ "$status" -eq 2 ]
 	one_line_with "'many'"
-	run "$PEVTRACE" -p 1 true
+	run "$PEVTRACE" -ff -o "|cat" true
 	[ "$status" -eq 2 ]
-	one_line_with "cannot be combined with -p"
-	run "$PEVTRACE" -ff true
-	[ "$status" -eq 2 ]
-	one_line_with "-o FILE"
+	one_line_with "one command"
 	run "$PEVTRACE" --color=purple true
 	[ "$status" -eq 2 ]
 	one_line_with "purple"

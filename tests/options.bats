@@ -147,7 +147,7 @@ page_options() {
 }
 
 @test "long options may be abbreviated if that is unambiguous" {
-	run "$PEVTRACE" --recor --stri=5 -o "$dir/out" true
+	run "$PEVTRACE" --recor --string-l=5 -o "$dir/out" true
 	[ "$status" -eq 0 ]
 	[ -f "$dir/out" ]
 	[ "$("$PEVTRACE" check --vers)" = "$("$PEVTRACE" --version)" ]

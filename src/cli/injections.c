@@ -197,12 +197,12 @@ static void read_part(struct injection *in, const char *part)
 #undef IS
 }
 
-void injections_add(struct injections **i, const char *expr)
+void injections_add(struct injections **i, const char *expr, int64_t otherwise)
 {
 	struct injections *all = injection_made(i);
 	struct injection *in;
 	char *copy = xstrdup(expr), *save, *word = strtok_r(copy, ":", &save);
-	const struct inject *t;
+	struct inject *t;
 
 	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 	in = &all->list[all->n++];
@@ -218,6 +218,10 @@ void injections_add(struct injections **i, const char *expr)
 	if (!in->at.first)
 		in->at = (struct occasions){ 1, UINT64_MAX, 1 };
 	t = &in->does;
+	if (otherwise && !t->injected) {
+		t->injected = true;
+		t->ret = otherwise;
+	}
 	if (!t->injected && !t->signal && !t->enter_delay_ns && !t->exit_delay_ns)
 		die("-e inject=%s has no effect: add error=, retval=, delay_enter=, delay_exit= "
 		    "or signal=", expr);

@@ -9,8 +9,11 @@
 
 struct injections;
 
-/* Parse "SET:error=E:when=..." into *i, which is allocated if NULL; die if it is invalid. */
-void injections_add(struct injections **i, const char *expr);
+/*
+ * Parse "SET:error=E:when=..." into *i, which is allocated if NULL; die if it is invalid.
+ * otherwise: the result, a negative errno, if expr says none; 0: that is invalid.
+ */
+void injections_add(struct injections **i, const char *expr, int64_t otherwise);
 
 /* Do the same for --as-kernel=RELEASE. */
 void injections_as_kernel(struct injections **i, const char *release);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/options_words.h"
 #include "lib/die.h"
+#include "lib/output.h"
 
 #define AT(member) offsetof(struct options, member)
 
@@ -18,15 +20,6 @@ static void set_json(void *to, const char *arg, const struct verb_option *opt)
 	(void)opt;
 	o->json = true;
 	o->json_path = arg;
-}
-
-static void set_clock(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct text_options *t = to;
-
-	(void)arg, (void)opt;
-	if (t->clock < CLOCK_EPOCH)
-		t->clock++;
 }
 
 static void set_symbols(void *to, const char *arg, const struct verb_option *opt)
@@ -42,7 +35,27 @@ static void set_count(void *to, const char *arg, const struct verb_option *opt)
 	struct options *o = to;
 
 	(void)arg, (void)opt;
-	o->count = o->summary = true;
+	o->count = o->table = o->summary = true;
+}
+
+/* Show calls, and the tables of -c. */
+static void set_count_too(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->table = o->summary = true;
+}
+
+static void set_outcome(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)arg;
+	selection_status(to, opt->key == 'z' ? "successful" : "failed");
+}
+
+static void set_nothing(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)to, (void)arg, (void)opt;
 }
 
 static void set_follow(void *to, const char *arg, const struct verb_option *opt)
@@ -52,12 +65,6 @@ static void set_follow(void *to, const char *arg, const struct verb_option *opt)
 	(void)arg, (void)opt;
 	o->separate = o->follow;
 	o->follow = true;
-}
-
-static void options_set_quiet(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)arg, (void)opt;
-	++*(int *)to;
 }
 
 static void set_trace(void *to, const char *arg, const struct verb_option *opt)
@@ -87,14 +94,16 @@ void options_set_color(void *to, const char *arg, const struct verb_option *opt)
 
 void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 {
+	static const char pid_ends[] = ", \t\n"; /* pidof and pgrep print such lists */
 	char *copy = xstrdup(arg), *save, *word;
 	struct options *o = to;
 
-	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
+	for (word = strtok_r(copy, pid_ends, &save); word;
+	     word = strtok_r(NULL, pid_ends, &save)) {
 		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
 		o->pids[o->npids++] = (pid_t)verb_number(word, opt->name, 1, 1 << 22);
 	}
-	if (!arg[strspn(arg, ", ")])
+	if (!arg[strspn(arg, pid_ends)])
 		die("--%s requires a PID, not '%s'", opt->name, arg);
 	free(copy);
 }
@@ -114,7 +123,9 @@ const struct verb_option options_plain[] = {
 
 const struct verb_option options_log[] = {
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
-	  .help = "write to FILE instead of standard error" },
+	  .help = "write to FILE instead of standard error; '|COMMAND' writes to a command" },
+	{ .name = "output-append-mode", .key = 'A', .set = verb_set_true, .at = AT(append),
+	  .help = "append to the file of -o" },
 	COLOR,
 	{ 0 },
 };
@@ -144,21 +155,35 @@ const struct verb_option options_full_strings[] = { FULL("4096"), { 0 } };
 
 const struct verb_option options_calls[] = {
 	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),
-	  .help = "show these calls: names, %open %ioctl %memory %poll %read %desc %pass "
-		  "%process, all, none, or perf, the calls that concern perf" },
-	{ .name = "decode-fds", .key = 'y', .set = verb_set_true, .at = AT(text.labels),
+	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
+		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
+	{ .name = "decode-fds", .key = 'y', .arg = "WHAT", .optional = true,
+	  .words = OPTIONS_LABELS, .set = options_set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
+	{ .key = 'x', .set = options_set_hex,
+	  .help = "show strings that are not ASCII in hex; -xx: all strings" },
+	{ .name = "strings-in-hex", .arg = "WHAT", .optional = true,
+	  .words = "none non-ascii-chars non-ascii all", .set = options_set_hex_words,
+	  .help = "show these strings, or only these characters, in hex" },
+	{ .name = "syscall-number", .key = 'n', .set = verb_set_true, .at = AT(text.nr),
+	  .help = "show the number of each call" },
+	{ .name = "columns", .arg = "N", .set = verb_set_int, .at = AT(text.column), .most = 1000,
+	  .digits_of = 'a', .help = "align results at column N; also -aN" },
 	{ .name = "symbols", .set = set_symbols,
 	  .help = "show records with the functions at their addresses" },
 	{ 0 },
 };
 
 const struct verb_option options_times[] = {
-	{ .name = "absolute-timestamps", .key = 't', .set = set_clock, .at = AT(text),
-	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch" },
-	{ .name = "relative-timestamps", .key = 'r', .set = verb_set_true,
-	  .at = AT(text.relative), .help = "show the time since the previous line" },
-	{ .name = "syscall-times", .key = 'T', .set = verb_set_true, .at = AT(text.duration),
+	{ .name = "absolute-timestamps", .key = 't', .arg = "FORMAT", .optional = true,
+	  .words = "none time unix", .set = options_set_clock,
+	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch; or "
+		  "FORMAT,PRECISION, such as time,ms" },
+	{ .name = "relative-timestamps", .key = 'r', .arg = "PRECISION", .optional = true,
+	  .words = "s ms us ns", .set = options_set_relative,
+	  .help = "show the time since the previous line" },
+	{ .name = "syscall-times", .key = 'T', .arg = "PRECISION", .optional = true,
+	  .words = "s ms us ns", .set = options_set_duration,
 	  .help = "show the time spent in each call" },
 	{ 0 },
 };
@@ -166,6 +191,10 @@ const struct verb_option options_times[] = {
 const struct verb_option options_session[] = {
 	{ .name = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
 	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
+	{ .name = "successful-only", .key = 'z', .set = set_outcome, .at = AT(select),
+	  .help = "show calls that succeeded" },
+	{ .name = "failed-only", .key = 'Z', .set = set_outcome, .at = AT(select),
+	  .help = "show calls that failed" },
 	{ .name = "signal", .arg = "SIGNAL", .set = set_signal, .at = AT(select),
 	  .help = "show these signals of tasks that use perf (default all)" },
 	{ .name = "stack-traces", .key = 'k', .set = verb_set_true, .at = AT(stacks),
@@ -177,6 +206,13 @@ const struct verb_option options_session[] = {
 		  "read, and what it counted" },
 	{ .name = "summary-only", .key = 'c', .set = set_count,
 	  .help = "show no calls, but the summary and a table of calls, errors and times" },
+	{ .key = 'C', .set = set_count_too, .help = "show the tables of -c after the calls" },
+	{ .name = "summary-sort-by", .key = 'S', .arg = "KEY", .words = COUNT_SORT_WORDS,
+	  .set = options_set_sort, .help = "sort the table of calls" },
+	{ .name = "summary-columns", .key = 'U', .arg = "LIST", .words = COUNT_COLUMN_WORDS,
+	  .set = options_set_columns, .help = "show these columns of the table of calls" },
+	{ .name = "summary-wall-clock", .key = 'w', .set = set_nothing,
+	  .help = "accepted for compatibility with strace: times are always wall-clock times" },
 	{ 0 },
 };
 
@@ -185,8 +221,10 @@ const struct verb_option options_files[] = {
 	  .help = "accepted for compatibility with strace: children are always followed" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
-	{ .name = "quiet", .key = 'q', .set = options_set_quiet, .at = AT(text.quiet),
-	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits" },
+	{ .name = "quiet", .key = 'q', .arg = "SET", .optional = true, .words = OPTIONS_QUIET,
+	  .set = options_set_quiet,
+	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
+		  "-qqq: none; or leave out those of SET" },
 	{ 0 },
 };
 
@@ -207,7 +245,9 @@ bool color_wanted(enum color_when when, bool terminal)
 
 void options_init(struct options *o)
 {
-	*o = (struct options){ .text.max_string = 32, .story.level = STORY_NORMAL };
+	*o = (struct options){
+		.text.max_string = 32, .story.level = STORY_NORMAL,
+	};
 	selection_init(&o->select);
 	o->text.status = o->select.status;
 }
@@ -218,9 +258,15 @@ void options_finish(struct options *o)
 
 	o->text.status = o->select.status;
 	o->keep = o->keep || o->summary || o->explain;
-	if (o->separate && (!o->output || !strcmp(o->output, "-")))
-		die("-ff requires a file name: add -o FILE");
-	if (o->separate && o->keep)
+	if (o->separate && (!o->output || !strcmp(o->output, "-"))) {
+		warn("-ff has no effect without -o FILE");
+		o->separate = false;
+	}
+	if (o->separate && output_is_command(o->output))
+		die("-ff cannot be combined with -o '%s', which is one command", o->output);
+	if (o->append && (!o->output || output_is_command(o->output)))
+		die("-A requires a file: add -o FILE");
+	if (o->separate && (o->keep || o->table))
 		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
 		    "tasks");
 	if (o->separate && dump_only)
@@ -236,4 +282,5 @@ void options_free(struct options *o)
 {
 	free(o->pids);
 	injections_free(o->inject);
+	program_free(&o->program);
 }

@@ -9,7 +9,13 @@
 #include "cli/select.h"
 #include "cli/verb.h"
 #include "explain/story.h"
+#include "lib/program.h"
+#include "text/call_counts.h"
 #include "text/text_view.h"
+
+/* Words of options that -e has, too: in the order that their setters know. */
+#define OPTIONS_QUIET "attach exit thread-execve path-resolution personality all none"
+#define OPTIONS_LABELS "path all none dev pidfd socket"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -21,14 +27,17 @@ struct options {
 	bool keep_going;	/* --keep-going */
 	bool follow;		/* -f */
 	bool separate;		/* -ff */
+	bool append;		/* -A */
 	pid_t *pids;		/* -p; owned */
 	size_t npids;
 	struct selection select;
 	struct text_options text;
 	enum color_when color;
 	bool stacks;		/* -k */
-	bool count;		/* -c */
-	bool summary;		/* --summary, or -c */
+	bool count;		/* -c: show no calls */
+	bool table;		/* -c, -C: show a table of calls */
+	struct call_counts_form counts; /* of that table */
+	bool summary;		/* --summary, or -c, -C */
 	bool explain;		/* --explain: show no calls, but explain them */
 	struct story_options story; /* of --explain */
 	unsigned int width;	/* columns of running text; 0: of the terminal */
@@ -39,12 +48,15 @@ struct options {
 	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
+	size_t limit;		/* --syscall-limit; 0: none */
+	bool kill_on_exit;
 	bool bpf;		/* --engine=bpf, or implied by the next two */
 	bool all;		/* -a */
 	const char *cgroup;	/* --cgroup: a directory, or NULL */
 	size_t buffer;		/* --buffer: bytes, a power of two */
 	unsigned int tick_ms;	/* interval of look_ms or output flushes */
 	char **argv;		/* the command, or NULL */
+	struct program program;	/* how the command is run */
 };
 
 /* Set the defaults of all options. */

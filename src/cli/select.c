@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/select.h"
 
+#include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,9 @@
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
+#include "lib/scan_text.h"
 #include "text/text_view.h"
+#include "trace/nr.h"
 
 static const struct {
 	const char *name;
@@ -39,6 +43,16 @@ void selection_no_calls(struct selection *s)
 		s->calls[i] = SELECT_NONE;
 }
 
+/* Skip the !s before a set; each negates it. */
+static bool skip_negations(const char **set)
+{
+	bool negate = false;
+
+	for (; **set == '!'; ++*set)
+		negate = !negate;
+	return negate;
+}
+
 /* Call add for each word of a comma-separated set. */
 static void each_word(const char *set, const char *option,
 		      void (*add)(void *ctx, const char *word, const char *option),
@@ -55,6 +69,21 @@ static void each_word(const char *set, const char *option,
 }
 
 /* trace= ----------------------------------------------------------------- */
+
+/* Classes that strace has and pevtrace has not, as no call in them is decoded. */
+static const char *const foreign_classes[] = {
+	"%clock", "%creds", "%file", "%fstat", "%fstatfs", "%ipc", "%lstat", "%net", "%network",
+	"%pure", "%signal", "%stat", "%statfs", "%%stat", "%%statfs", NULL,
+};
+
+static bool is_foreign(const char *word)
+{
+	const char *const *class = foreign_classes;
+
+	while (*class && strcmp(*class, word))
+		class++;
+	return *class || (*word != '%' && nr_is_call(word));
+}
 
 static _Noreturn void unknown_call(const char *word, const char *option)
 {
@@ -74,40 +103,108 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 		buf_addf(&known, " %s", call_descs[i].name);
 		nearest_try(&n, call_descs[i].name);
 	}
+	if (is_foreign(word))
+		die("'%s' in %s=: pevtrace decodes only calls that are used with perf events; use "
+		    "strace -e trace=%s", word, option, word);
 	if (*n.best)
 		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
 	die("unknown call '%s' in %s=; valid are: %s", word, option, buf_str(&known));
 }
 
-static void selection_add_call(void *ctx, const char *word, const char *option)
+/* Select the calls whose names match; return whether there are any. */
+static bool add_matching(enum selected *calls, const char *pattern, const char *option)
 {
-	enum selected *calls = ctx;
-	const struct call_desc *d = call_by_name(word);
-	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
-	bool found = d || all || perf || !strcmp(word, "none");
+	bool found = false;
+	char why[128];
+	regex_t re;
+	int err = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
 
+	if (err) {
+		regerror(err, &re, why, sizeof(why));
+		die("'/%s' in %s=: %s", pattern, option, why);
+	}
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		if (regexec(&re, call_descs[i].name, 0, NULL, 0))
+			continue;
+		calls[i] = SELECT_ALL;
+		found = true;
+	}
+	regfree(&re);
+	return found;
+}
+
+/* Select the calls of a class, named with or without %; return whether there is such a class. */
+static bool add_class(enum selected *calls, const char *word)
+{
+	bool marked = *word == '%', found = false;
+
+	if (!marked && nr_is_call(word))
+		return false;
+	for (size_t i = 0; i < CALL_COUNT; i++) {
+		if (strcmp(word + marked, call_class_name(call_descs[i].class)))
+			continue;
+		calls[i] = SELECT_ALL;
+		found = true;
+	}
+	return found;
+}
+
+/* Select the call with that name or number of this machine; return whether it is decoded. */
+static bool add_call(enum selected *calls, const char *word, const char *option)
+{
+	const struct call_desc *d;
+	char name[64];
+	uint64_t nr;
+
+	if (scan_whole(word, SCAN_DECIMAL, 0, INT_MAX, &nr)) {
+		if (!nr_name((int)nr, name, sizeof(name)))
+			die("no system call has the number %s in %s=; use names, such as "
+			    "perf_event_open", word, option);
+		word = name;
+		if (!call_by_name(name))
+			unknown_call(name, option);
+	}
+	d = call_by_name(word);
 	if (d)
 		calls[d->id] = SELECT_ALL;
-	for (size_t i = 0; i < CALL_COUNT; i++) {
-		bool in_class = *word == '%' &&
-			!strcmp(word + 1, call_class_name(call_descs[i].class));
+	return d;
+}
 
-		found = found || in_class;
-		if (all || in_class)
-			calls[i] = SELECT_ALL;
-		else if (perf && calls[i] == SELECT_NONE)
-			calls[i] = SELECT_PERF;
+static bool add_word(enum selected *calls, const char *word, const char *option)
+{
+	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
+
+	if (*word == '/') {
+		if (!add_matching(calls, word + 1, option))
+			die("'%s' in %s= matches no call that pevtrace decodes; use "
+			    "strace -e trace=%s for others", word, option, word);
+		return true;
 	}
-	if (!found)
+	for (size_t i = 0; (all || perf) && i < CALL_COUNT; i++)
+		if (all || calls[i] == SELECT_NONE)
+			calls[i] = all ? SELECT_ALL : SELECT_PERF;
+	return all || perf || !strcmp(word, "none") || add_call(calls, word, option) ||
+	       add_class(calls, word);
+}
+
+static void selection_add_call(void *ctx, const char *word, const char *option)
+{
+	bool optional = *word == '?';
+	const char *abi = strchr(word, '@');
+
+	if (abi && *word != '/')
+		die("'%s' in %s=: calls are selected in every ABI; leave out '%s'", word, option,
+		    abi);
+	if (!add_word(ctx, word + optional, option) && !optional)
 		unknown_call(word, option);
 }
 
 void selection_calls(const char *set, const char *option, enum selected *calls)
 {
-	bool negate = *set == '!';
+	bool negate = skip_negations(&set);
 
 	memset(calls, 0, CALL_COUNT * sizeof(*calls));
-	each_word(set + negate, option, selection_add_call, calls);
+	each_word(set, option, selection_add_call, calls);
 	for (size_t i = 0; negate && i < CALL_COUNT; i++)
 		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }
@@ -141,9 +238,9 @@ static void add_status(void *ctx, const char *word, const char *option)
 void selection_status(struct selection *s, const char *set)
 {
 	unsigned int status = 0;
-	bool negate = *set == '!';
+	bool negate = skip_negations(&set);
 
-	each_word(set + negate, "-e status", add_status, &status);
+	each_word(set, "-e status", add_status, &status);
 	s->status = negate ? STATUS_ALL & ~status : status;
 }
 
@@ -182,46 +279,8 @@ static void add_signal(void *ctx, const char *word, const char *option)
 void selection_signal(struct selection *s, const char *set)
 {
 	uint64_t signals = 0;
-	bool negate = *set == '!';
+	bool negate = skip_negations(&set);
 
-	each_word(set + negate, "-e signal", add_signal, &signals);
+	each_word(set, "-e signal", add_signal, &signals);
 	s->signals = negate ? ~signals : signals;
-}
-
-static _Noreturn void unknown_key(const char *expr)
-{
-	struct nearest n;
-
-	nearest_start(&n, expr, strcspn(expr, "=") + 1);
-	nearest_try(&n, "trace=");
-	nearest_try(&n, "status=");
-	nearest_try(&n, "signal=");
-	nearest_try(&n, "inject=");
-	if (*n.best)
-		die("unknown -e '%s'; did you mean %s?", expr, n.best);
-	die("unknown -e '%s'; valid are trace=, status=, signal= and, for a trace, inject=", expr);
-}
-
-void selection_parse(struct selection *s, const char *expr)
-{
-	static const struct {
-		const char *key;
-		void (*parse)(struct selection *s, const char *set);
-	} keys[] = {
-		{ "trace=", selection_trace },
-		{ "status=", selection_status },
-		{ "signal=", selection_signal },
-	};
-
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		if (!strncmp(expr, keys[i].key, strlen(keys[i].key))) {
-			keys[i].parse(s, expr + strlen(keys[i].key));
-			return;
-		}
-	}
-	if (!strncmp(expr, "inject=", strlen("inject=")))
-		die("-e inject= is for tracing; see pevtrace --help");
-	if (strchr(expr, '='))
-		unknown_key(expr);
-	selection_trace(s, expr);
 }

@@ -119,6 +119,16 @@ static void check_for_tracing(const struct command_line *l, const char *word, si
 		    o->instead ? o->instead : "see pevtrace --help");
 }
 
+/* Die if it is an option of another program, such as strace. */
+static void check_foreign(const struct verb *v, const char *word, size_t len)
+{
+	for (const struct verb_foreign *f = v->foreign; f && f->why; f++)
+		if (len == 1 ? f->key == *word :
+		    strlen(f->name) == len && !memcmp(f->name, word, len))
+			die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len,
+			    word, f->why);
+}
+
 static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
 {
 	const struct verb *v = l->verb;
@@ -126,6 +136,7 @@ static _Noreturn void unknown_option(const struct command_line *l, const char *w
 	struct verb_at at = { 0 };
 	struct nearest n;
 
+	check_foreign(v, word, len);
 	check_for_tracing(l, word, len);
 	nearest_start(&n, word, len);
 	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
@@ -223,9 +234,26 @@ static void parse_long(struct command_line *l, const char *word)
 	apply(l, &at, arg);
 }
 
+/* Apply -aN where an option's digits belong to the letter; return whether one's do. */
+static bool parse_digits(struct command_line *l, const char *word)
+{
+	struct verb_at at = { 0 };
+
+	if (word[1] < '0' || word[1] > '9')
+		return false;
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
+		if (o->digits_of == *word) {
+			apply(l, &at, word + 1);
+			return true;
+		}
+	return false;
+}
+
 /* Parse one or more short options in one word; an optional argument needs the long form. */
 static void parse_short(struct command_line *l, const char *word)
 {
+	if (parse_digits(l, word))
+		return;
 	while (*word) {
 		struct verb_at at = find_short(l, *word++);
 		const char *arg = NULL;

@@ -25,6 +25,14 @@ struct verb_option {
 	size_t at;		/* offset of what it sets in the group's structure */
 	long least, most;	/* of a number */
 	const char *instead;	/* of trace's: what to use in other verbs, or NULL */
+	char digits_of;		/* -aN sets this option where it is 'a'; 0: no letter does */
+};
+
+/* An option of another program that users may try. */
+struct verb_foreign {
+	const char *name;	/* long, without -- */
+	char key;		/* short; 0: long only */
+	const char *why;	/* why it is not there, and what to use; NULL: end of a table */
 };
 
 /* Options below one heading, which several verbs may share. */
@@ -56,6 +64,7 @@ struct verb {
 	const char *operand;	/* kinds of the operands, separated by |; NULL: none */
 	bool command;		/* options end at the first operand, which is a program */
 	const struct verb_group *groups;
+	const struct verb_foreign *foreign; /* answered with their reason, or NULL */
 	size_t size;		/* of its state, which begins as zeros */
 	void (*init)(void *state); /* or NULL */
 	int (*run)(void *state, const struct verb_args *args); /* returns the exit status */

@@ -15,14 +15,14 @@ static bool views_open_outputs(struct views *v)
 	const struct options *o = v->options;
 
 	if (o->json && !o->json_path) {
-		v->json = output_open(o->output, STDOUT_FILENO, false);
+		v->json = output_open(o->output, STDOUT_FILENO, OUTPUT_ONE);
 		return v->json;
 	}
 	v->text = output_open(o->output, o->to_stdout ? STDOUT_FILENO : STDERR_FILENO,
-			      o->separate);
+			      o->separate ? OUTPUT_SEPARATE : o->append ? OUTPUT_APPEND : OUTPUT_ONE);
 	if (!v->text || !o->json)
 		return v->text;
-	v->json = output_open(o->json_path, STDOUT_FILENO, false);
+	v->json = output_open(o->json_path, STDOUT_FILENO, OUTPUT_ONE);
 	if (!v->json)
 		output_close(v->text);
 	return v->json;
@@ -54,7 +54,7 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 		session_add_view(s, text_view_new(&o->text, &s->names, v->text,
 						  f->real_offset));
 	}
-	if (o->count)
+	if (o->table)
 		session_add_view(s, &v->counting);
 }
 
@@ -132,8 +132,8 @@ static void views_write_tables(struct views *v, const struct session *s)
 				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
 	}
-	if (v->options->count)
-		call_counts_print(&v->counts, &table);
+	if (v->options->table)
+		call_counts_print(&v->counts, &v->options->counts, &table);
 	output_write(v->text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }

@@ -73,7 +73,7 @@ static int report_file(struct reporting *g, FILE *f, const char *path)
 	bool ok = false;
 
 	if (r)
-		out = output_open(g->options.output, STDOUT_FILENO, false);
+		out = output_open(g->options.output, STDOUT_FILENO, OUTPUT_ONE);
 	if (out) {
 		ok = report_views(g, r, path, out);
 		ok = output_close(out) && ok;

@@ -71,7 +71,7 @@ struct claim_trace *claim_trace_new(struct claim_run *run)
 		.options = { .max_string = 64, .labels = true, .status = STATUS_ALL },
 	};
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->fd);
-	t->out = t->fd < 0 ? NULL : output_open(path, STDERR_FILENO, false);
+	t->out = t->fd < 0 ? NULL : output_open(path, STDERR_FILENO, OUTPUT_ONE);
 	if (!t->out) {
 		free(t);
 		return NULL;

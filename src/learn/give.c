@@ -228,7 +228,7 @@ static bool start_session(struct learn *l)
 	o->output = l->path;
 	o->records = true;
 	o->color = COLOR_NEVER;
-	o->text.quiet = 2;
+	o->text.quiet = QUIET_ALL;
 	if (!own_session_start(&l->own_session)) {
 		close(l->trace);
 		return false;

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/buf.h"
+#include "lib/child.h"
 #include "lib/create.h"
 #include "lib/die.h"
 #include "lib/map.h"
@@ -33,13 +35,14 @@ struct output {
 	bool buffered;
 	bool failed;
 	struct stream one;	/* without separate */
+	int command;		/* pidfd of the command that reads it, or -1 */
 	struct map streams;	/* separate: tid to stream */
 	struct map begun;	/* separate: tids whose file pevtrace has created */
 };
 
-static int open_file(const char *path)
+static int open_file(const char *path, int flags)
 {
-	int fd = create_file(path, O_TRUNC);
+	int fd = create_file(path, flags);
 
 	if (fd < 0)
 		warn("cannot write '%s': %s; name another file with -o", path,
@@ -60,7 +63,72 @@ static bool can_create_files(const char *path)
 	return ok;
 }
 
-struct output *output_open(const char *path, int standard, bool separate)
+/* Run a command for the shell with in as its standard input. */
+static _Noreturn void run_command(const char *command, int in)
+{
+	dup2(in, STDIN_FILENO);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+/*
+ * Start a command that reads the output; return the descriptor to write to, or -1.  It is a
+ * grandchild, as the engine waits for every child.
+ */
+static int open_command(struct output *o, const char *command)
+{
+	int in[2], ids[2];
+	pid_t child, pid = -1;
+
+	if (pipe2(in, O_CLOEXEC))
+		return -1;
+	if (pipe2(ids, O_CLOEXEC)) {
+		close(in[0]);
+		close(in[1]);
+		return -1;
+	}
+	child = fork();
+	if (!child) {
+		pid = fork();
+		if (!pid)
+			run_command(command, in[0]);
+		_exit(write(ids[1], &pid, sizeof(pid)) != (ssize_t)sizeof(pid));
+	}
+	close(ids[1]);
+	close(in[0]);
+	if (child < 0 || read(ids[0], &pid, sizeof(pid)) != (ssize_t)sizeof(pid) || pid < 0) {
+		close(in[1]);
+		in[1] = -1;
+	} else {
+		o->command = (int)syscall(SYS_pidfd_open, pid, 0);
+	}
+	child_wait(child);
+	close(ids[0]);
+	return in[1];
+}
+
+static int open_path(struct output *o, const char *path, int flags)
+{
+	int fd;
+
+	if (!output_is_command(path))
+		return open_file(path, flags);
+	fd = open_command(o, path + 1);
+	if (fd < 0)
+		warn("cannot run '%s': %s%s", path + 1, strerror(errno), error_advice(errno));
+	return fd;
+}
+
+/* Let the command see the end of its input, and wait for its end. */
+static void end_command(struct output *o)
+{
+	while (poll(&(struct pollfd){ .fd = o->command, .events = POLLIN }, 1, -1) < 0 &&
+	       errno == EINTR)
+		;
+	close(o->command);
+}
+
+struct output *output_open(const char *path, int standard, enum output_kind kind)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 
@@ -69,12 +137,14 @@ struct output *output_open(const char *path, int standard, bool separate)
 		standard = STDOUT_FILENO;
 	}
 	o->path = path;
-	o->separate = path && separate;
+	o->separate = path && kind == OUTPUT_SEPARATE;
+	o->command = -1;
 	o->buffered = path || standard == STDOUT_FILENO;
 	if (o->separate)
 		o->failed = !can_create_files(path);
 	else
-		o->one.fd = path ? open_file(path) : standard;
+		o->one.fd = path ? open_path(o, path, kind == OUTPUT_APPEND ? O_APPEND : O_TRUNC) :
+				   standard;
 	if (!o->failed && o->one.fd >= 0)
 		return o;
 	free(o);
@@ -231,6 +301,8 @@ bool output_close(struct output *o)
 	/* leave the standard streams open */
 	if (o->path && !o->separate && close(o->one.fd))
 		fail(o);
+	if (o->command >= 0)
+		end_command(o);
 	ok = !o->failed;
 	free(o);
 	return ok;

@@ -9,12 +9,24 @@
 
 struct output;
 
+enum output_kind {
+	OUTPUT_ONE,		/* one file, made empty */
+	OUTPUT_APPEND,		/* one file, appended to */
+	OUTPUT_SEPARATE,	/* PATH.TID for each task */
+};
+
 /*
  * Open path, or standard (STDOUT_FILENO or STDERR_FILENO, the latter unbuffered) where
- * path is NULL.  separate: write to PATH.TID for each task.  Return NULL after a warn()
- * if the file cannot be created.
+ * path is NULL.  A path of |COMMAND or !COMMAND is a command for the shell that reads the
+ * output.  Return NULL after a warn() if the file cannot be created.
  */
-struct output *output_open(const char *path, int standard, bool separate);
+struct output *output_open(const char *path, int standard, enum output_kind kind);
+
+/* Return whether the path means a command. */
+static inline bool output_is_command(const char *path)
+{
+	return *path == '|' || *path == '!';
+}
 
 /* Write whole lines of that task. */
 void output_write(struct output *o, pid_t tid, const char *text, size_t len);
@@ -28,7 +40,7 @@ void output_flush(struct output *o);
 bool output_is_terminal(const struct output *o);
 
 /*
- * Flush, close and free.  Return false if anything could not be written; the first
+ * Flush, close, wait for a command that reads the output, and free.  Return false if anything could not be written; the first
  * failure was reported by a warn().
  */
 bool output_close(struct output *o);

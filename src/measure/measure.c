@@ -85,7 +85,7 @@ bool measure_open(struct measure *m)
 	o->records = m->pages;
 	if (!own_session_start(&m->own_session))
 		exit(EXIT_TROUBLE);
-	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, o->argv, &m->mask)))
+	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, &o->program, o->argv, &m->mask)))
 		return false;
 	watch_pids(m);
 	return targets_find(m, m->pages && has_heirs(m)) && open_all(m) &&

@@ -12,7 +12,8 @@
 
 #include "lib/die.h"
 
-static _Noreturn void child(int go, int report, char *const *argv, const sigset_t *mask)
+static _Noreturn void child(int go, int report, const struct program *p, char *const *argv,
+			    const sigset_t *mask)
 {
 	char byte;
 	ssize_t n;
@@ -25,9 +26,10 @@ static _Noreturn void child(int go, int report, char *const *argv, const sigset_
 		_exit(EXIT_TROUBLE); /* nothing could be measured; the parent warned */
 	if (n > 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
+		err = program_exec(p, argv);
+	} else {
+		err = errno;
 	}
-	err = errno;
 	n = write(report, &err, sizeof(err));
 	_exit(n < 0 ? EXIT_TROUBLE : 127);
 }
@@ -37,7 +39,8 @@ static void cannot_start(const char *name)
 	warn("cannot start '%s': %s%s", name, strerror(errno), error_advice(errno));
 }
 
-bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
+bool workload_fork(struct workload *w, const struct program *p, char *const *argv,
+		   const sigset_t *mask)
 {
 	int report[2];
 
@@ -54,7 +57,7 @@ bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
 	w->pid = fork();
 	if (!w->pid) {
 		close(w->go[1]);
-		child(w->go[0], report[1], argv, mask);
+		child(w->go[0], report[1], p, argv, mask);
 	}
 	close(report[1]);
 	w->report = report[0];

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "lib/program.h"
+
 struct workload {
 	pid_t pid;		/* 0: no command */
 	int go[2], report;	/* pipes, -1 when closed */
@@ -19,7 +21,8 @@ struct workload {
  * Fork a child that waits, with the signal mask `mask`; argv must outlive it.  Return false
  * after a warn().
  */
-bool workload_fork(struct workload *w, char *const *argv, const sigset_t *mask);
+bool workload_fork(struct workload *w, const struct program *p, char *const *argv,
+		   const sigset_t *mask);
 
 /* Let the child exec.  Return false after a warn() if that fails. */
 bool workload_go(struct workload *w);

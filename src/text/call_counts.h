@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Calls, errors and time of each system call (-c). */
+/* Calls, errors and times of each system call (-c). */
 #ifndef PEVTRACE_TEXT_CALL_COUNTS_H
 #define PEVTRACE_TEXT_CALL_COUNTS_H
 
@@ -7,17 +7,39 @@
 #include "lib/buf.h"
 
 struct call_count {
-	uint64_t calls, errors, ns;
+	uint64_t calls, errors, ns, min_ns, max_ns;
 };
 
 struct call_counts {
 	struct call_count of[CALL_COUNT];
 };
 
+enum count_column {
+	COUNT_PERCENT, COUNT_TIME, COUNT_MIN, COUNT_MAX, COUNT_AVERAGE, COUNT_CALLS, COUNT_ERRORS,
+	COUNT_NAME, COUNT_COLUMNS,
+};
+
+enum count_sort {
+	SORT_TIME, SORT_MIN, SORT_MAX, SORT_AVERAGE, SORT_CALLS, SORT_ERRORS, SORT_NAME, SORT_NOTHING,
+};
+
+/* The names of both, in their order. */
+#define COUNT_COLUMN_WORDS \
+	"time-percent total-time min-time max-time avg-time calls errors name"
+#define COUNT_SORT_WORDS "time min-time max-time avg-time calls errors name nothing"
+
+/* How the table looks; zeros: the usual columns, sorted by time. */
+struct call_counts_form {
+	enum count_sort sort;
+	enum count_column columns[COUNT_COLUMNS];
+	size_t ncolumns;
+};
+
 /* Count a call that returned, with the time from entry to exit. */
 void call_counts_add(struct call_counts *k, const struct call *c);
 
-/* Append the table, sorted by time, and the total. */
-void call_counts_print(const struct call_counts *k, struct buf *out);
+/* Append the table and the total. */
+void call_counts_print(const struct call_counts *k, const struct call_counts_form *f,
+		       struct buf *out);
 
 #endif

@@ -56,20 +56,51 @@ static void text_add_escaped(struct buf *out, unsigned char c, bool digit_follow
 	text_add_octal(out, c, digit_follows);
 }
 
-void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
-		 bool cut)
+/* Return whether strace counts the byte as ASCII: printable, or blank. */
+static bool text_is_ascii(unsigned char c)
+{
+	return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r');
+}
+
+/* Return which bytes are in hex: HEX_NEVER, HEX_ALL or HEX_NON_ASCII_CHARS. */
+static enum text_hex hex_of(const char *bytes, size_t len, enum text_hex hex)
+{
+	size_t i = 0;
+
+	if (hex != HEX_NON_ASCII)
+		return hex;
+	while (i < len && text_is_ascii((unsigned char)bytes[i]))
+		i++;
+	return i < len ? HEX_ALL : HEX_NEVER;
+}
+
+void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
+		     enum text_hex hex)
 {
 	if (len > max) {
 		len = max;
 		cut = true;
 	}
+	hex = hex_of(bytes, len, hex);
 	buf_addc(out, '"');
-	for (size_t i = 0; i < len; i++)
-		text_add_escaped(out, (unsigned char)bytes[i],
-			    i + 1 < len && bytes[i + 1] >= '0' && bytes[i + 1] <= '9');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (hex == HEX_ALL || (hex && !text_is_ascii(c)))
+			buf_addf(out, "\\x%02x", c);
+		else
+			text_add_escaped(out, c, i + 1 < len && bytes[i + 1] >= '0' &&
+					 bytes[i + 1] <= '9');
+	}
 	buf_addc(out, '"');
 	if (cut)
 		buf_adds(out, "...");
+}
+
+void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
+		 bool cut)
+{
+	text_quoted_hex(out, bytes, len, max, cut, HEX_NEVER);
 }
 
 void text_escaped(struct buf *out, const char *text)
@@ -276,7 +307,7 @@ static void text_string(struct sink *s, const char *key, const char *bytes,
 	text_lead(t, key);
 	if (t->color)
 		buf_adds(t->out, "\033[32m");
-	text_quoted(t->out, bytes, len, s->max_string, cut);
+	text_quoted_hex(t->out, bytes, len, s->max_string, cut, t->hex);
 	if (t->color)
 		buf_adds(t->out, "\033[0m");
 }
@@ -285,7 +316,7 @@ static void text_bytes(struct sink *s, const char *key, const void *bytes,
 		      size_t len, bool cut)
 {
 	text_lead(text_self(s), key);
-	text_quoted(text_self(s)->out, bytes, len, s->max_string, cut);
+	text_quoted_hex(text_self(s)->out, bytes, len, s->max_string, cut, text_self(s)->hex);
 }
 
 static void text_fd(struct sink *s, const char *key, int64_t fd, const char *label)

@@ -13,11 +13,15 @@ enum text_color {
 	COLOR_NONE, COLOR_CALL, COLOR_ERROR, COLOR_NOTE, COLOR_STRING,
 };
 
+/* Which strings have all bytes in hex; the last: only these bytes of any string. */
+enum text_hex { HEX_NEVER, HEX_NON_ASCII, HEX_ALL, HEX_NON_ASCII_CHARS };
+
 struct text_sink {
 	struct sink sink;
 	struct buf *out;
 	bool labels;		/* label descriptors: 5<cpu-clock cpu0> */
 	bool color;
+	enum text_hex hex;
 	/*
 	 * Values at the top level are arguments of a call, without keys, or, with
 	 * results, what the call returned, with keys except for arguments of plain.
@@ -43,6 +47,10 @@ void text_colored(struct buf *out, bool color, enum text_color c, const char *te
 /* Append a C string literal of at most max bytes; "..." marks one that is cut. */
 void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
 		 bool cut);
+
+/* The same with bytes in hex. */
+void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
+		     enum text_hex hex);
 
 /* Append text with control bytes and comment ends escaped. */
 void text_escaped(struct buf *out, const char *text);

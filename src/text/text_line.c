@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the lines of a text view have in common. */
+#include <string.h>
 #include <time.h>
 
 #include "abi/strings.h"
@@ -8,13 +9,54 @@
 
 #define NS 1000000000ULL
 
-void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
+/* Append a fraction of a second in ns, and its point. */
+static void add_fraction(struct buf *out, uint64_t ns, unsigned int digits)
 {
-	uint64_t real = ns + (uint64_t)v->real_offset, delta;
+	for (unsigned int i = digits; i < 9; i++)
+		ns /= 10;
+	if (digits)
+		buf_addf(out, ".%0*llu", (int)digits, (unsigned long long)ns);
+}
+
+void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits)
+{
+	buf_addf(out, "%*llu", width, (unsigned long long)(ns / NS));
+	add_fraction(out, ns % NS, digits);
+}
+
+static void add_clock(struct text_view *v, uint64_t ns)
+{
+	uint64_t real = ns + (uint64_t)v->real_offset;
 	time_t seconds = (time_t)(real / NS);
 	struct tm tm;
-	const char *comm;
 	char text[32];
+
+	if (v->o->clock == CLOCK_UNIX) {
+		buf_addf(&v->line, "%lld", (long long)seconds);
+	} else {
+		localtime_r(&seconds, &tm);
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+		buf_adds(&v->line, text);
+	}
+	add_fraction(&v->line, real % NS, v->o->clock_digits);
+	buf_addc(&v->line, ' ');
+}
+
+/* Append the time since the line before, in parentheses behind a time of day, as strace. */
+static void add_relative(struct text_view *v, uint64_t ns)
+{
+	uint64_t delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
+	bool behind = v->o->clock != CLOCK_OFF;
+
+	v->last_ns = ns;
+	buf_adds(&v->line, behind ? "(+" : "");
+	text_add_time(&v->line, delta, 6, v->o->relative.digits);
+	buf_adds(&v->line, behind ? ") " : " ");
+}
+
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
+{
+	const char *comm;
 
 	buf_reset(&v->line);
 	comm = map_get(&v->comms, (uint64_t)tid);
@@ -24,25 +66,48 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	} else if (v->many && !v->o->pid_never) {
 		buf_addf(&v->line, v->o->pid_always ? "%-5d " : "[pid %5d] ", (int)tid);
 	}
-	if (v->o->relative) {
-		delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
-		v->last_ns = ns;
-		buf_addf(&v->line, "%6llu.%06llu ", (unsigned long long)(delta / NS),
-			 (unsigned long long)(delta % NS / 1000));
+	if (v->o->clock != CLOCK_OFF)
+		add_clock(v, ns);
+	if (v->o->relative.shown)
+		add_relative(v, ns);
+}
+
+void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns)
+{
+	text_start_line(v, p->in.tid, ns);
+	if (v->o->nr)
+		buf_addf(&v->line, "[%4llu] ", (unsigned long long)p->nr);
+}
+
+/* Return the columns of a line, in which colours have none. */
+static size_t columns_of(const struct buf *line)
+{
+	size_t n = 0;
+
+	for (const char *p = buf_str(line); *p; p++) {
+		if (*p == '\033')
+			p += strcspn(p, "m");
+		else
+			n++;
 	}
-	if (v->o->clock == CLOCK_OFF)
-		return;
-	if (v->o->clock == CLOCK_EPOCH) {
-		buf_addf(&v->line, "%lld.%06llu ", (long long)seconds,
-			 (unsigned long long)(real % NS / 1000));
-		return;
-	}
-	localtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%H:%M:%S", &tm);
-	buf_adds(&v->line, text);
-	if (v->o->clock == CLOCK_MICROS)
-		buf_addf(&v->line, ".%06llu", (unsigned long long)(real % NS / 1000));
-	buf_addc(&v->line, ' ');
+	return n;
+}
+
+void text_align_result(struct text_view *v)
+{
+	size_t at = v->written + columns_of(&v->line);
+
+	if (at < v->o->column)
+		buf_addf(&v->line, "%*s", (int)(v->o->column - at), "");
+}
+
+void text_write_partial(struct text_view *v, struct pending *p)
+{
+	text_start_call(v, p, p->in.enter_ns);
+	buf_adds(&v->line, buf_str(&p->args));
+	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
+	v->written = columns_of(&v->line);
+	v->partial = p;
 }
 
 void text_close_partial(struct text_view *v)
@@ -53,6 +118,7 @@ void text_close_partial(struct text_view *v)
 	if (!p)
 		return;
 	v->partial = NULL;
+	v->written = 0;
 	p->in.split = true;
 	comma = p->any && p->desc->in_args < p->desc->nargs ? "," : "";
 	buf_reset(&v->extra);
@@ -65,6 +131,7 @@ void text_end_line(struct text_view *v, pid_t tid)
 	text_close_partial(v);
 	buf_addc(&v->line, '\n');
 	output_write(v->out, tid, buf_str(&v->line), v->line.len);
+	v->written = 0;
 }
 
 static void text_write_split(void *ctx, struct inflight *in)
@@ -76,7 +143,7 @@ static void text_write_split(void *ctx, struct inflight *in)
 		text_close_partial(v);
 		return;
 	}
-	text_start_line(v, in->tid, in->enter_ns);
+	text_start_call(v, p, in->enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
 	if (p->any && p->desc->in_args < p->desc->nargs)
 		buf_addc(&v->line, ',');
@@ -97,4 +164,5 @@ void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *
 	t->sink.max_string = v->o->max_string;
 	t->labels = v->o->labels;
 	t->color = v->o->color;
+	t->hex = v->o->hex;
 }

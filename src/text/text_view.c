@@ -16,8 +16,6 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#define NS 1000000000ULL
-
 /* A call that runs this long is shown before it returns. */
 #define IDLE_NS 200000000ULL
 
@@ -74,6 +72,7 @@ static struct pending *pending_new(struct text_view *v, const struct call *c)
 		p = xcalloc(1, sizeof(*p));
 	}
 	p->desc = c->desc;
+	p->nr = c->nr;
 	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
 	return p;
 }
@@ -114,18 +113,13 @@ static void text_on_enter(struct view *view, const struct call *c)
 static void write_waiting(struct text_view *v, uint64_t ns)
 {
 	struct inflight *in = v->pending.head.next;
-	struct pending *p;
 
 	while (in != &v->pending.head && in->split)
 		in = in->next;
 	if (v->partial || text_must_wait(v) || v->o->pid_never ||
 	    in == &v->pending.head || ns - in->enter_ns < IDLE_NS)
 		return;
-	p = (struct pending *)in;
-	text_start_line(v, p->in.tid, p->in.enter_ns);
-	buf_adds(&v->line, buf_str(&p->args));
-	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
-	v->partial = p;
+	text_write_partial(v, (struct pending *)in);
 }
 
 static void text_on_idle(struct view *view, uint64_t ns)
@@ -155,7 +149,7 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		return;
 	}
 	text_split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
-	text_start_line(v, p->in.tid, p->in.split ? ns : p->in.enter_ns);
+	text_start_call(v, p, p->in.split ? ns : p->in.enter_ns);
 	if (p->in.split)
 		buf_addf(&v->line, "<... %s resumed>", p->desc->name);
 	else
@@ -182,11 +176,13 @@ static void text_on_exit(struct view *view, const struct call *c)
 		text_init_sink(v, &t, &v->line);
 		call_text_rest(c, p->any && !p->in.split, v->names, &t);
 		buf_addc(&v->line, ' ');
+		text_align_result(v);
 		call_text_result(c, v->names, &t);
-		if (v->o->duration)
-			buf_addf(&v->line, " <%llu.%06llu>",
-				 (unsigned long long)((c->exit_ns - c->start_ns) / NS),
-				 (unsigned long long)((c->exit_ns - c->start_ns) % NS / 1000));
+		if (v->o->duration.shown) {
+			buf_adds(&v->line, " <");
+			text_add_time(&v->line, c->exit_ns - c->start_ns, 0, v->o->duration.digits);
+			buf_addc(&v->line, '>');
+		}
 		text_finish_call(v, p);
 	}
 	pending_done(v, p);
@@ -204,12 +200,13 @@ static void text_on_abandon(struct view *view, const struct call *c, bool detach
 	if (v->o->status & (detached ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
 			    STATUS_UNFINISHED)) {
 		begin_last_line(v, p, ns);
-		if (detached)
+		if (detached) {
 			buf_adds(&v->line, " <detached ...>");
-		else if (ends)
-			buf_adds(&v->line, ") = ?");
-		else
-			buf_adds(&v->line, " <unfinished ...>) = ?");
+		} else {
+			buf_adds(&v->line, ends ? ") " : " <unfinished ...>) ");
+			text_align_result(v);
+			buf_adds(&v->line, "= ?");
+		}
 		text_finish_call(v, p);
 	}
 	pending_done(v, p);
@@ -268,7 +265,7 @@ static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const s
 	};
 	struct text_sink t;
 
-	if (v->o->quiet > 1)
+	if (v->o->quiet & QUIET_EXIT)
 		return;
 	text_split_older(v, ns, 0);
 	text_start_line(v, tid, ns);
@@ -353,7 +350,8 @@ static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_en
 	struct text_view *v = text_self(view);
 	char text[80] = "superseded by another thread's exec";
 
-	if (!shown || how == END_DETACHED || v->o->quiet > 1) {
+	if (!shown || how == END_DETACHED ||
+	    v->o->quiet & (how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
 		output_done(v->out, tid);
 		return;
 	}

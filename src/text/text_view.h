@@ -9,6 +9,7 @@
 
 #include "session/view.h"
 #include "lib/output.h"
+#include "text/text.h"
 
 /* How a call ended, as -e status= selects. */
 enum call_status {
@@ -20,7 +21,21 @@ enum call_status {
 	STATUS_ALL = (1 << 5) - 1,
 };
 
-enum clock_style { CLOCK_OFF, CLOCK_SECONDS, CLOCK_MICROS, CLOCK_EPOCH };
+enum clock_style { CLOCK_OFF, CLOCK_TIME, CLOCK_UNIX };
+
+/* Messages that are left out (-e quiet=). */
+enum text_quiet {
+	QUIET_ATTACH = 1 << 0,		/* attaching, detaching, an empty trace */
+	QUIET_EXIT = 1 << 1,		/* how tasks ended */
+	QUIET_SUPERSEDED = 1 << 2,	/* tasks that another thread's exec ended */
+	QUIET_ALL = (1 << 3) - 1,
+};
+
+/* A time that is shown, and how exactly. */
+struct text_time {
+	bool shown;
+	unsigned int digits;	/* behind the point */
+};
 
 struct text_options {
 	bool full;		/* -v: members that are zero, too */
@@ -28,13 +43,17 @@ struct text_options {
 	size_t max_string;	/* -s */
 	bool labels;		/* -y */
 	enum clock_style clock;	/* -t */
-	bool relative;		/* -r */
-	bool duration;		/* -T */
+	unsigned int clock_digits;
+	struct text_time relative; /* -r */
+	struct text_time duration; /* -T */
+	bool nr;		/* -n */
+	enum text_hex hex;	/* -x */
+	unsigned int column;	/* of results */
 	bool color;
 	bool pid_always;	/* a pid before each line from the first on */
 	bool comms;		/* with the task's name: "perf[12] " */
 	bool pid_never;		/* -ff: each task has its own file */
-	int quiet;		/* 1: no attach and detach, 2: no exits either */
+	unsigned int quiet;	/* enum text_quiet */
 	unsigned int status;	/* enum call_status to show */
 };
 

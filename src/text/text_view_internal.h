@@ -14,6 +14,7 @@
 struct pending {
 	struct inflight in;
 	const struct call_desc *desc;
+	uint64_t nr;
 	struct buf args;	/* "name(first, args" */
 	struct buf stack;	/* lines that follow it */
 	bool any;		/* there is an argument before the next one */
@@ -31,6 +32,7 @@ struct text_view {
 	struct inflights pending;	/* of struct pending */
 	struct inflight *spare;		/* finished ones, to be used again */
 	struct pending *partial;	/* its line is written, but for the end */
+	size_t written;			/* columns of that line, while its end is composed */
 	struct buf line, extra;
 	struct map comms;		/* tid -> char *, if they are shown */
 };
@@ -42,6 +44,18 @@ static inline struct text_view *text_self(struct view *v)
 
 /* Begin v->line with the pid and the time that the options ask for. */
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
+
+/* The same for a call, with its number if the options ask for it. */
+void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns);
+
+/* Write the beginning of the line of a call that waits. */
+void text_write_partial(struct text_view *v, struct pending *p);
+
+/* Pad v->line to the column of results. */
+void text_align_result(struct text_view *v);
+
+/* Append a time in ns as seconds, these padded to a width, and digits behind the point. */
+void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits);
 
 /* Write the line; before it, end a line that waits for its call's return. */
 void text_end_line(struct text_view *v, pid_t tid);

@@ -99,7 +99,7 @@ static int check_target(pid_t pid)
 static int attach_thread(struct tracer *t, pid_t tid, pid_t pid)
 {
 	struct trace_birth birth = { .tid = tid, .pid = pid, .attached = true };
-	int err = ptrace_seize(tid, false, false);
+	int err = ptrace_seize(tid, t->opts->kill_on_exit, false);
 	struct task *task;
 
 	if (err)

@@ -67,8 +67,7 @@ static _Noreturn void launched_main(const struct tracer *t, const struct launch 
 			launched_report(l, AT_FILTER, err);
 	}
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
-	execvp(l->argv[0], l->argv);
-	launched_report(l, AT_EXEC, errno);
+	launched_report(l, AT_EXEC, program_exec(&t->opts->program, l->argv));
 	_exit(127);
 }
 
@@ -83,7 +82,7 @@ static bool want_filter(struct tracer *t)
 	int err;
 
 	/* Tasks with a filter cannot be detached: see leave.h. */
-	if (t->opts->no_seccomp || t->opts->detach_on_exec)
+	if (t->opts->no_seccomp || t->opts->detach_on_exec || t->opts->may_leave)
 		return false;
 	if (t->filter.len)
 		return true;

@@ -4,19 +4,25 @@
 #include "trace/ptrace.h"
 #include "trace/task.h"
 
+/* Return whether the task is killed and not detached. */
+static bool leave_kills(const struct tracer *t, const struct task *task)
+{
+	return task->filtered || t->opts->kill_on_exit;
+}
+
 void leave_kill_filtered(struct tracer *t)
 {
 	struct task *task;
 	size_t at = 0;
 
 	while ((task = task_next(t, &at)))
-		if (task->filtered)
+		if (leave_kills(t, task))
 			kill(task->pid, SIGKILL);
 }
 
 void leave_task(struct tracer *t, struct task *task, int sig)
 {
-	if (task->filtered)
+	if (leave_kills(t, task))
 		kill(task->pid, SIGKILL);
 	/* The kernel keeps a process in group-stop stopped. */
 	else if (ptrace_must(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
@@ -32,6 +38,12 @@ void leave_start(struct tracer *t)
 	leave_kill_filtered(t);
 	while ((task = task_next(t, &at)))
 		task_interrupt(task);
+}
+
+void trace_leave(struct tracer *t)
+{
+	if (!t->leaving)
+		leave_start(t);
 }
 
 void leave_forget(struct tracer *t)

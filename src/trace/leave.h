@@ -16,7 +16,7 @@ void leave_start(struct tracer *t);
 /* Detach from a task in a ptrace stop and deliver sig to it; kill it if it has a filter. */
 void leave_task(struct tracer *t, struct task *task, int sig);
 
-/* Kill the tasks that have a filter. */
+/* Kill the tasks that have a filter; with kill_on_exit, all. */
 void leave_kill_filtered(struct tracer *t);
 
 /* Call the gone hook for all tasks that are left, without waiting for any. */

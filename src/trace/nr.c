@@ -2,6 +2,7 @@
 #include "trace/nr.h"
 
 #include <seccomp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,22 @@ const struct call_desc *nr_find(const struct nr_tables *n,
 		return NULL;
 	table = nr_table(n, arch);
 	return table ? table->desc[index] : NULL;
+}
+
+bool nr_is_call(const char *name)
+{
+	return seccomp_syscall_resolve_name(name) != __NR_SCMP_ERROR;
+}
+
+bool nr_name(int nr, char *name, size_t size)
+{
+	char *found = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
+
+	if (!found)
+		return false;
+	snprintf(name, size, "%s", found);
+	free(found);
+	return true;
 }
 
 static bool nr_is_named(const struct nr_tables *n, const struct arch *arch, long nr,

@@ -4,6 +4,7 @@
 #define PEVTRACE_TRACE_NR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/arch.h"
@@ -40,6 +41,12 @@ bool nr_may_time_out(const struct nr_tables *n, const struct arch *arch, long nr
 
 /* Return the table of an architecture, or NULL. */
 const struct nr_table *nr_table(const struct nr_tables *n, const struct arch *arch);
+
+/* Return whether a system call of any architecture has that name. */
+bool nr_is_call(const char *name);
+
+/* Store the name of this machine's call nr; return false if it has none. */
+bool nr_name(int nr, char *name, size_t size);
 
 /* Return the description of call nr of an architecture, or NULL. */
 const struct call_desc *nr_find(const struct nr_tables *n,

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "abi/call.h"
+#include "lib/program.h"
 
 struct tracer;
 
@@ -99,7 +100,10 @@ struct trace_options {
 	bool unwanted[CALL_COUNT];
 	bool no_seccomp; /* use PTRACE_SYSCALL only */
 	bool detach_on_exec; /* detach from children that exec; implies no filter */
+	bool may_leave; /* trace_leave() may be called; implies no filter */
+	bool kill_on_exit; /* kill attached tasks, too, where others are detached */
 	unsigned int tick_ms; /* 0: no ticks */
+	struct program program; /* how a program is launched */
 };
 
 /*
@@ -144,6 +148,9 @@ int trace_attach(struct tracer *t, pid_t pid);
  * Return the wait status of the launched program, or 0.
  */
 int trace_run(struct tracer *t);
+
+/* Detach from every task, so that trace_run() ends.  For hooks. */
+void trace_leave(struct tracer *t);
 
 /* Call close_watch() for all tasks: its result may have changed for others than the current. */
 void trace_recheck(struct tracer *t);

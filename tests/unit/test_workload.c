@@ -17,7 +17,7 @@ static struct workload held(const char *name)
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	assert_true(workload_fork(&w, argv, &mask));
+	assert_true(workload_fork(&w, &(struct program){ 0 }, argv, &mask));
 	return w;
 }
 

@@ -2,6 +2,7 @@
 /* pevtrace decode DUMP: a dump feeds a session, as a traced program would. */
 
 #include "cli/input.h"
+#include "cli/options_words.h"
 #include "cli/views.h"
 #include "cmd/cmd.h"
 #include "cmd/decode/decode.h"
@@ -50,21 +51,14 @@ static int decode_run(void *state, const struct verb_args *args)
 	return status;
 }
 
-static void decode_set_expr(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	selection_parse(to, arg);
-}
-
 static void decode_init(void *state)
 {
 	options_init(&((struct decode_one *)state)->options);
 }
 
 static const struct verb_option options[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = decode_set_expr,
-	  .at = offsetof(struct options, select),
-	  .help = "trace=SET, status=STATUS or signal=SIGNAL, see below" },
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = options_set_expr,
+	  .help = "trace=, status=, signal=, quiet= or decode-fds=, as the options of these names" },
 	{ 0 },
 };
 

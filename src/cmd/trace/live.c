@@ -536,6 +536,13 @@ static bool received_others(const struct call *c)
 	return n;
 }
 
+/* Detach from all tasks once as many calls were shown as the user wants (--syscall-limit). */
+static void count_shown(struct live *l, const struct call *c)
+{
+	if (l->options.limit && c->shown && ++l->shown == l->options.limit)
+		trace_leave(l->tracer);
+}
+
 static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
@@ -551,6 +558,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 		live_opened(l, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
+	count_shown(l, c);
 	if (l->looker)
 		look_after(l, c);
 	if (l->looker && l->bpf && c->desc->class == CLASS_MEMORY)
@@ -603,7 +611,7 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);
-	if (how == END_DETACHED && is_attached(l, tid) && !l->options.text.quiet)
+	if (how == END_DETACHED && is_attached(l, tid) && !(l->options.text.quiet & QUIET_ATTACH))
 		warn("detached from process %d", (int)tid);
 }
 

@@ -24,6 +24,7 @@ struct live {
 	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
 	struct map waiting;	/* tids in a receive that began before an event was sent */
 	pid_t last_target;	/* of an open from another PID namespace */
+	size_t shown;		/* calls, of --syscall-limit */
 	bool saw_perf;		/* a call that concerns perf */
 	bool warned_ptrace;
 	bool warned_rings;

@@ -145,17 +145,17 @@ static bool run_begin(struct run *r)
 
 	if (l->options.all)
 		earlier_each_holder(l->earlier, run_attach, r);
-	if (l->options.argv) {
-		if (!workload_fork(&r->work, l->options.argv, &r->mask))
-			return false;
-		bpf_engine_follow_child(l->bpf, r->work.pid);
-		return workload_go(&r->work);
-	}
 	for (size_t i = 0; i < l->options.npids; i++) {
 		if (bpf_engine_attach(l->bpf, l->options.pids[i]))
 			return false;
-		if (!l->options.text.quiet)
+		if (!(l->options.text.quiet & QUIET_ATTACH))
 			warn("attached to process %d", (int)l->options.pids[i]);
+	}
+	if (l->options.argv) {
+		if (!workload_fork(&r->work, &l->options.program, l->options.argv, &r->mask))
+			return false;
+		bpf_engine_follow_child(l->bpf, r->work.pid);
+		return workload_go(&r->work);
 	}
 	return true;
 }

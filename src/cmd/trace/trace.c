@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace COMMAND: an engine feeds a session. */
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/options_words.h"
 #include "cmd/cmd.h"
 #include "cmd/trace/live.h"
 #include "drive/earlier.h"
@@ -34,6 +37,9 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->no_seccomp = l->options.no_seccomp;
 	t->detach_on_exec = l->options.detach_on_exec;
 	t->tick_ms = l->options.tick_ms;
+	t->program = l->options.program;
+	t->may_leave = l->options.limit;
+	t->kill_on_exit = l->options.kill_on_exit;
 }
 
 static void start_looking(struct live *l)
@@ -56,7 +62,7 @@ static bool live_begin(struct live *l)
 
 		if (trace_attach(l->tracer, pid))
 			return false;
-		if (!l->options.text.quiet)
+		if (!(l->options.text.quiet & QUIET_ATTACH))
 			warn("attached to process %d", (int)pid);
 	}
 	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
@@ -82,21 +88,29 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 
 /* Options ------------------------------------------------------------------- */
 
-static void live_set_expr(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)opt;
-	if (!strncmp(arg, "inject=", 7))
-		injections_add(&o->inject, arg + 7);
-	else
-		selection_parse(&o->select, arg);
-}
-
 static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)opt;
 	injections_as_kernel(to, arg);
+}
+
+static void set_env(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	program_env(to, arg);
+}
+
+static void set_user(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	program_user(to, arg);
+}
+
+/* Undo --no-seccomp. */
+static void set_seccomp(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)arg, (void)opt;
+	*(bool *)to = false;
 }
 
 static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
@@ -138,6 +152,28 @@ static void set_explain(void *to, const char *arg, const struct verb_option *opt
 	free(copy);
 }
 
+/* Options of strace that make no sense here. */
+static const struct verb_foreign foreign[] = {
+	{ "trace-path", 'P', "perf events have no path; select calls with -e trace= and "
+			     "-e status=" },
+	{ "interruptible", 'I', "signals to pevtrace are forwarded to the command" },
+	{ "summary-syscall-overhead", 'O', "times are wall-clock times, from which nothing is taken" },
+	{ "const-print-style", 'X', "constants have names; --json has their numbers, too" },
+	{ "decode-pids", 'Y', "-a shows the names of tasks, and so does --summary" },
+	{ "debug", 'd', "to debug pevtrace, use strace or gdb on it" },
+	{ "daemonize", 'D', "pevtrace is the parent of its command; run pevtrace in the background, "
+			    "or attach to a process with -p" },
+	{ "instruction-pointer", 'i', "-k shows the functions that make a call" },
+	{ "tips", 0, "'pevtrace learn' has lessons instead" },
+	{ "abbrev", 0, "-v shows every member of a structure" },
+	{ "verbose", 0, "structures are always decoded" },
+	{ "raw", 0, "--json has the raw arguments of every call" },
+	{ "read", 0, "counts are decoded, and --json has their bytes; use strace for other data" },
+	{ "write", 0, "a program cannot write to an event; use strace for other data" },
+	{ "kvm", 0, "it concerns no perf events; use strace" },
+	{ 0 },
+};
+
 #define AT(member) offsetof(struct options, member)
 
 static const struct verb_option what_to_trace[] = {
@@ -156,16 +192,33 @@ static const struct verb_option what_to_trace[] = {
 	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
 	  .set = set_detach_on, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
+	{ .name = "syscall-limit", .arg = "N", .set = verb_set_size, .at = AT(limit),
+	  .least = 1, .most = LONG_MAX,
+	  .help = "detach from all processes after N calls were shown" },
+	{ .name = "kill-on-exit", .set = verb_set_true, .at = AT(kill_on_exit),
+	  .help = "kill processes of -p when pevtrace ends; a COMMAND is always killed then" },
+	{ .name = "env", .key = 'E', .arg = "VAR=VALUE", .set = set_env, .at = AT(program),
+	  .help = "set a variable of COMMAND's environment; VAR alone removes it" },
+	{ .name = "user", .key = 'u', .arg = "USER", .set = set_user, .at = AT(program),
+	  .help = "run COMMAND as that user; requires root" },
+	{ .name = "argv0", .arg = "NAME", .set = verb_set_text, .at = AT(program.argv0),
+	  .help = "run COMMAND with NAME as its zeroth argument" },
+	{ .name = "seccomp-bpf", .set = set_seccomp, .at = AT(no_seccomp),
+	  .help = "accepted for compatibility with strace: a filter is always used" },
 	{ .name = "no-seccomp", .set = verb_set_true, .at = AT(no_seccomp),
 	  .help = "stop at every system call, without a seccomp filter" },
 	{ 0 },
 };
 
 static const struct verb_option tampering[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = live_set_expr,
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = options_set_expr_live,
 	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
-		  "as 'precise_ip>0'; or trace=SET, status=STATUS or signal=SIGNAL, see below" },
+		  "as 'precise_ip>0'; or trace=, status=, signal=, quiet= or decode-fds=, as the options "
+		  "of these names" },
+	{ .name = "inject", .arg = "SET:DO", .set = options_set_inject, .help = "-e inject=" },
+	{ .name = "fault", .arg = "SET", .set = options_set_fault,
+	  .help = "the same with ENOSYS, unless error= names another" },
 	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
 	  .help = "refuse what that older kernel would have refused" },
 	{ 0 },
@@ -206,12 +259,25 @@ static void trace_check_bpf(const struct options *o)
 		die("-k: %s", why);
 	if (o->detach_on_exec)
 		die("-b: %s", why);
+	if (o->limit || o->kill_on_exit)
+		die("--%s: %s", o->limit ? "syscall-limit" : "kill-on-exit", why);
+}
+
+/* Refuse -a N, which aligns results in strace. */
+static void trace_check_column(const struct options *o)
+{
+	const char *word = o->all && o->argv ? o->argv[0] : "";
+
+	if (*word && !word[strspn(word, "0123456789")] && access(word, X_OK))
+		die("-a traces every process; to align results at column %s, use -a%s or "
+		    "--columns=%s", word, word, word);
 }
 
 static void trace_check(struct options *o, const struct verb_args *args)
 {
 	if (args->n)
 		o->argv = args->words;
+	trace_check_column(o);
 	options_finish(o);
 	o->bpf |= o->all;
 	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
@@ -220,8 +286,6 @@ static void trace_check(struct options *o, const struct verb_args *args)
 	if (!o->argv && !o->npids && !o->all)
 		die("nothing to trace: name a command, or a process with -p; see "
 		    "pevtrace --help");
-	if (o->argv && o->npids)
-		die("a command cannot be combined with -p; run pevtrace twice");
 	if (o->look_ms && !o->records && !o->keep)
 		die("--look-every requires --records, --explain or --summary");
 }
@@ -231,7 +295,7 @@ static void tell_empty(const struct live *l)
 {
 	const struct options *o = &l->options;
 
-	if (!l->saw_perf && o->argv && !o->text.quiet && l->views.text &&
+	if (!l->saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) && l->views.text &&
 	    output_is_terminal(l->views.text))
 		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
 }
@@ -299,7 +363,7 @@ const struct verb trace_verb = {
 	.summary = "Trace what a program does with perf events (the default)",
 	.usage =
 "[trace] [OPTION]... [--] COMMAND [ARG]...\n"
-"[trace] [OPTION]... -p PID\n"
+"[trace] [OPTION]... -p PID [COMMAND [ARG]...]\n"
 "VERB [OPTION]... [ARG]...",
 	.about =
 "Trace the perf_event_open(2) calls of a program and its children, and all calls on the "
@@ -316,6 +380,7 @@ const struct verb trace_verb = {
 	.operand = "COMMAND",
 	.command = true,
 	.groups = groups,
+	.foreign = foreign,
 	.size = sizeof(struct live),
 	.init = trace_init,
 	.run = live_run_verb,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Setters for struct options of options whose arguments are words of strace's. */
+#ifndef PEVTRACE_CLI_OPTIONS_WORDS_H
+#define PEVTRACE_CLI_OPTIONS_WORDS_H
+
+#include "cli/verb.h"
+
+/* Without an argument each further -t shows more; else [format:]FORMAT,[precision:]PRECISION. */
+verb_set_fn options_set_clock;
+
+verb_set_fn options_set_relative;	/* -r, a precision */
+verb_set_fn options_set_duration;	/* -T, a precision */
+verb_set_fn options_set_hex;		/* -x, repeated: all strings */
+verb_set_fn options_set_hex_words;	/* --strings-in-hex */
+verb_set_fn options_set_quiet;		/* -q, repeated, or a set of messages */
+verb_set_fn options_set_labels;		/* -y, or a set of details */
+verb_set_fn options_set_sort;		/* -S */
+verb_set_fn options_set_columns;	/* -U */
+
+/* -e of a dump; of a trace, which may also inject faults; and their long forms. */
+verb_set_fn options_set_expr, options_set_expr_live, options_set_inject, options_set_fault;
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How a program is run: its environment, its user, and the name that it is given. */
+#ifndef PEVTRACE_LIB_PROGRAM_H
+#define PEVTRACE_LIB_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct program {
+	const char *argv0;	/* NULL: the word that names the file */
+	const char **env;	/* VAR=VALUE to set, VAR to remove, in this order; owned */
+	size_t nenv;
+	const char *user;	/* NULL: the caller's */
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Add VAR=VALUE or VAR, which must outlive p. */
+void program_env(struct program *p, const char *change);
+
+/* Set the user by name or number; die if there is none, or the caller is not root. */
+void program_user(struct program *p, const char *user);
+
+/* Run argv[0], found in the PATH of the caller, in place of this process; return an errno. */
+int program_exec(const struct program *p, char *const *argv);
+
+void program_free(struct program *p);
+
+#endif

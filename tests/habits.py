@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Options that pevtrace has from strace: the same lines, tables and effects as strace's on the
+same program, and every option of strace accepted or answered with a reason."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from check import check, differ, TAP
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
+STRACE = sp.find_program("strace")
+DEMO = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "demo")
+
+# a child, closes that fail and succeed, and arguments that are not ASCII
+SCRIPT = "exec 3</dev/null; exec 3<&-; exec 9<&-; /bin/true plain $'a\\001b\\3779'; :"
+COMMAND = ["bash", "-c", SCRIPT]
+SET = "trace=close,munmap,dup2,exit_group"
+
+def run(argv, **kw):
+	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **kw)
+
+def text(tool, options, tmp, command=COMMAND):
+	path = os.path.join(tmp, "out")
+	if os.path.exists(path):
+		os.unlink(path)
+	r = run([tool] + (["-f"] if tool == STRACE else []) + ["-o", path] + options + command)
+	if r.returncode:
+		raise AssertionError("%s %s: status %d, %s" % (tool, options, r.returncode, r.stderr))
+	with open(path, errors="replace") as f:
+		return f.read()
+
+# What differs from run to run: ids, addresses, times, the child's SIGCHLD times.
+CHANGES = (
+	(re.compile(r"^\d+ +", re.M), ""),
+	(re.compile(r"^\[pid +\d+\] ", re.M), ""),
+	(re.compile(r"0x[0-9a-f]{6,}"), "ADDR"),
+	(re.compile(r"si_(pid|utime|stime)=\d+( /\*.*?\*/)?"), r"si_\1=N"),
+	(re.compile(r"/\* \d+ vars \*/"), "/* N vars */"),
+)
+DIGITS = re.compile(r"\d")
+
+# time of day and durations; digits and blanks alone count
+TIMES = re.compile(r"(\d\d:\d\d:\d\d(\.\d+)?|\(\+ *\d+(\.\d+)?\)|^ *\d+(\.\d+)? |<\d+(\.\d+)?>)", re.M)
+
+def plain(lines):
+	for pattern, to in CHANGES:
+		lines = pattern.sub(to, lines)
+	lines = TIMES.sub(lambda m: DIGITS.sub("N", m[0]).replace(" N", "NN"), lines)
+	return lines
+
+def calls_of(lines):
+	"""The lines of calls; the order of two tasks may differ."""
+	return sorted(l for l in plain(lines).splitlines() if "(" in l and "---" not in l and
+		      "resumed" not in l and "unfinished" not in l)
+
+SAME = (
+	["-e", SET], ["-e", SET[6:]], ["-e", "t=close"], ["-e", "trace=/^(close|mun)"],
+	["-e", "trace=?bogus,close"], ["-e", "trace=%d" % {"x86_64": 3}.get(os.uname().machine, 57)],
+	["-e", "trace=!!close"], ["-e", SET, "-z"], ["-e", SET, "-Z"],
+	["-e", SET, "--successful-only"], ["-e", SET, "--failed-only"],
+	["-e", SET, "-n"], ["-e", SET, "--syscall-number", "-t"],
+	["-e", SET, "-t"], ["-e", SET, "-tt"], ["-e", SET, "-ttt"], ["-e", SET, "-r"],
+	["-e", SET, "-r", "-tt"], ["-e", SET, "-T"],
+	["-e", SET, "--relative-timestamps=ns"], ["-e", SET, "--relative-timestamps=s"],
+	["-e", SET, "--syscall-times=ms"], ["-e", SET, "--syscall-times=ns"],
+	["-e", SET, "--absolute-timestamps=format:time,precision:us"],
+	["-e", SET, "--absolute-timestamps=unix,ns"], ["-e", SET, "--absolute-timestamps=ms"],
+	["-e", SET, "--absolute-timestamps=none"],
+	["-e", "trace=execve"], ["-e", "trace=execve", "-x"], ["-e", "trace=execve", "-xx"],
+	["-e", "trace=execve", "--strings-in-hex=non-ascii-chars"],
+	["-e", "trace=execve", "--strings-in-hex"], ["-e", "trace=execve", "-s", "3", "-xx"],
+)
+
+def first_exec(lines):
+	"""strace shows the execve of its own, which pevtrace does not make under trace."""
+	return [l for l in lines if "execve(" not in l or "true" in l or "\\x74\\x72" in l]
+
+def test_lines(options, tmp):
+	# strace aligns at column 40 by default
+	theirs = first_exec(calls_of(text(STRACE, ["-a0"] + options, tmp)))
+	ours = first_exec(calls_of(text(PEVTRACE, options, tmp)))
+	theirs = [l for l in theirs if "/bin/bash" not in l and "bash\"" not in l]
+	return differ(ours, theirs, " ".join(options)) or differ(bool(ours) or "-Z" in options, True,
+								  "any line")
+
+def test_align(tmp):
+	why = []
+	for ours, theirs in ((["-a60"], ["-a", "60"]), (["--columns=50"], ["--columns=50"]),
+			     (["--columns", "20"], ["-a", "20"])):
+		why += differ(calls_of(text(PEVTRACE, ["-e", SET] + ours, tmp)),
+			      calls_of(text(STRACE, ["-e", SET] + theirs, tmp)), str(ours))
+	r = run([PEVTRACE, "-a", "40", "true"])
+	return why + differ((r.returncode, b"use -a40" in r.stderr), (2, True), "-a 40")
+
+def table(tool, options, tmp):
+	lines = [l.rstrip() for l in text(tool, options, tmp).splitlines()]
+	heads = [i for i, l in enumerate(lines) if l.startswith("syscall ")]
+	return lines[heads[-1]:] if heads else []
+
+def test_table(tmp):
+	why = []
+	for sort in ("name", "calls", "errors"):
+		for how in ("-c", "-C"):
+			o = [how, "-w", "-S", sort, "-U", "name,calls,errors", "-e", "trace=close,dup2"]
+			ours, theirs = table(PEVTRACE, o, tmp), table(STRACE, o, tmp)
+			why += differ(ours, theirs, " ".join(o)) + differ(len(ours) > 4, True, "rows")
+	o = ["-c", "-U", "time-percent,total-time,min-time,max-time,avg-time,calls,errors,name",
+	     "-e", "trace=close"]
+	digits = [DIGITS.sub("N", text(t, o, tmp).replace("  seconds", "wall secs"))
+		  for t in (PEVTRACE, STRACE)]
+	widths = [[len(w) for w in d[d.index("% time"):].splitlines()[1].split()] for d in digits]
+	return why + differ(widths[0], widths[1], "widths of all columns")
+
+def test_start(tmp):
+	"""-E, -u: what the program sees."""
+	show = ["sh", "-c", 'id -un; id -G; echo "$A|$HOME|$0"']
+	why = []
+	for o in (["-E", "A=b"], ["--env=A=b", "-E", "HOME"], ["-E", "A=1", "-E", "A=2", "-E", "HOME=x"]) + \
+		 ((["-u", "nobody"], ["--user=nobody", "-E", "A=c"]) if not os.geteuid() else ()):
+		outs = [run([tool, "-o", "/dev/null"] + o + show).stdout for tool in (PEVTRACE, STRACE)]
+		why += differ(outs[0], outs[1], str(o))
+	r = run([PEVTRACE, "-o", "/dev/null", "--argv0=other", "sh", "-c", "cat /proc/$$/cmdline"])
+	return why + differ(r.stdout.split(b"\0")[0], b"other", "--argv0")
+
+def test_output(tmp):
+	path = os.path.join(tmp, "piped")
+	why = []
+	for mark in "|!":
+		run([PEVTRACE, "-o", mark + "sed 's/^/> /' >" + path, "-e", "trace=close", "true"])
+		with open(path) as f:
+			lines = f.read().splitlines()
+		why += differ((len(lines) > 1, {l[:2] for l in lines}), (True, {"> "}), mark)
+	run([PEVTRACE, "-o", path, "-A", "-e", "trace=close", "true"])
+	with open(path) as f:
+		again = f.read().splitlines()
+	why += differ((again[:len(lines)], len(again)), (lines, 2 * len(lines)), "-A")
+	r = run([PEVTRACE, "-ff", "-e", "trace=close", "true"])
+	return why + differ((r.returncode, b"no effect" in r.stderr, b"close(" in r.stderr),
+			    (0, True, True), "-ff without -o")
+
+def test_quiet(tmp):
+	why = []
+	for o, exits in ((["-qq"], False), (["-qqq"], False), (["--quiet=all"], False), (["-q"], True),
+			 (["--quiet=attach,personality"], True), (["-e", "quiet=exit"], False),
+			 (["-e", "q=!exit"], True)):
+		both = ["exited with" in text(t, ["-e", "trace=close"] + o, tmp) for t in (PEVTRACE, STRACE)]
+		why += differ(both, [exits, exits], str(o))
+	return why
+
+def test_fault(tmp):
+	why = []
+	for o in (["-e", "fault=perf_event_open"], ["--fault=perf_event_open:error=EPERM"],
+		  ["--inject=perf_event_open:error=EPERM:when=2+"]):
+		lines = []
+		for t in (PEVTRACE, STRACE):
+			path = os.path.join(tmp, "fault")
+			run([t] + (["-f"] if t == STRACE else []) +
+			    ["-o", path, "-e", "trace=perf_event_open"] + o + [DEMO, "true"])
+			with open(path) as f:
+				lines.append([re.sub(r".*\) += -1", "", l) for l in f if "INJECTED" in l])
+		why += differ(lines[0], lines[1], str(o)) + differ(bool(lines[0]), True, "any")
+	return why
+
+def test_limit(tmp):
+	path = os.path.join(tmp, "limit")
+	p = subprocess.Popen(["sleep", "600"])
+	r = run([PEVTRACE, "-o", path, "-e", "trace=close", "--syscall-limit=3", "-p", str(p.pid),
+		 "sh", "-c", "/bin/true; /bin/true; echo ran"])
+	with open(path) as f:
+		n = sum(") = " in l for l in f)
+	p.send_signal(signal.SIGTERM)
+	return differ((n, r.returncode, p.wait()), (3, 0, -signal.SIGTERM), "calls, status, sleep")
+
+def wait_attached(tracer, target):
+	"""Wait until the target is traced."""
+	for _ in range(1000):
+		with open("/proc/%d/status" % target) as f:
+			if "TracerPid:\t%d\n" % tracer in f.read():
+				return
+		time.sleep(0.01)
+	raise AssertionError("%d is not traced" % target)
+
+def test_attach(tmp):
+	"""A list in quotes, and a command besides; --kill-on-exit."""
+	path = os.path.join(tmp, "attach")
+	why = []
+	for kill in (False, True):
+		ps = [subprocess.Popen(["sleep", "600"]) for _ in range(2)]
+		t = subprocess.Popen([PEVTRACE, "-o", path, "-e", "trace=close"] +
+				     (["--kill-on-exit"] if kill else []) +
+				     ["-p", "%d\n%d" % (ps[0].pid, ps[1].pid), "true"],
+				     stderr=subprocess.DEVNULL)
+		for p in ps:
+			wait_attached(t.pid, p.pid)
+		while not os.path.exists(path) or "exited with 0" not in open(path).read():
+			time.sleep(0.01)
+		t.send_signal(signal.SIGINT)
+		why += differ(t.wait(timeout=60), 0, "status of the command")
+		for p in ps:
+			if not kill:
+				p.send_signal(signal.SIGTERM)
+			why += differ(p.wait(timeout=60), -signal.SIGKILL if kill else -signal.SIGTERM,
+				      "end of a process, --kill-on-exit %s" % kill)
+		os.unlink(path)
+	return why
+
+# Arguments for options that require one.
+ARGUMENTS = {
+	"-e": "trace=close", "-E": "A=b", "-u": "root", "-o": "/dev/null", "-s": "3", "-a": "40",
+	"-S": "name", "-U": "calls", "-b": "execve", "--expr": "trace=close", "-I": "1", "-O": "1",
+	"-P": "/", "-X": "raw", "-p": None,
+}
+
+def test_every_option():
+	"""Each option that strace --help lists is accepted, or answered with a reason."""
+	found = set(re.findall(r"^  (-\w|--[a-z][a-z-]+)", run([STRACE, "--help"]).stdout.decode(), re.M))
+	found |= set(re.findall(r", (--[a-z][a-z-]+)", run([STRACE, "--help"]).stdout.decode()))
+	why = differ(len(found) > 60, True, "options of strace")
+	for option in sorted(found):
+		r = run([PEVTRACE, option, ARGUMENTS.get(option) or "1", "true"])
+		message = r.stderr.decode(errors="replace")
+		if "unknown option" in message:
+			why.append("%s: %s" % (option, message))
+	return why
+
+def test_foreign():
+	"""Calls and words of strace that pevtrace has not are answered with strace."""
+	why = []
+	for words in (["-e", "trace=openat"], ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"],
+		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)], ["-e", "raw=all"], ["-e", "kvm=vcpu"], ["-D"], ["-I", "2"],
+		      ["--decode-fds=socket"]):
+		r = run([PEVTRACE] + words + ["true"])
+		m = r.stderr.decode()
+		why += differ((r.returncode, m.count("\n"), "unknown" in m), (2, 1, False), "%s: %s" % (words, m))
+	return why
+
+def main():
+	if not STRACE:
+		sp.skip_all("no strace")
+	with tempfile.TemporaryDirectory() as tmp:
+		for options in SAME:
+			check("as strace: " + " ".join(options), lambda: test_lines(options, tmp))
+		for name, test in (("results are aligned", test_align), ("the table of calls", test_table),
+				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
+				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
+				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
+			check(name, lambda: test(tmp))
+	check("every option of strace is known", test_every_option)
+	check("what is strace's alone is answered with a reason", test_foreign)
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
