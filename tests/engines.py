@@ -75,6 +75,14 @@ def written(tap, tmp):
 	tap.ok(got and got == len(said.stdout.split()), "records: the samples of perf record, no more, no less",
 	       [got, len(said.stdout.split())])
 
+def holder():
+	"""Start a process that holds events until its input ends."""
+	p = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
+			     stdout=subprocess.PIPE, text=True)
+	while p.stdout.readline() not in ("up\n", ""):
+		pass
+	return p
+
 def whole_machine(tap, tmp):
 	dump = os.path.join(tmp, "all")
 	strace = ["strace", "-f", "-o", "/dev/null"] if shutil.which("strace") else []
@@ -88,10 +96,7 @@ def whole_machine(tap, tmp):
 			   r"<unfinished \.\.\.>(?:\n.*)*?\n%s <\.\.\. perf_event_open resumed>\) = \d+)$"
 			   % (perf, perf), text, re.M)
 	tap.ok(not r.returncode and len(opens) == 1, "-a: a program under strace", [r, text])
-	hold = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
-				stdout=subprocess.PIPE, text=True)
-	while hold.stdout.readline() not in ("up\n", ""):
-		pass
+	hold = holder()
 	r = traced(dump, ["-a"], ["sleep", "0.3"])
 	hold.communicate()
 	found = [line for line in lines(dump) if line["kind"] == "found" and line["tid"] == hold.pid]
@@ -168,6 +173,34 @@ def lost(tap, tmp):
 		      "Incomplete: " in text and "--buffer" in r.stderr,
 		      "lost messages are counted and told", [told, seen, r.stderr])
 
+def namespace(tap, tmp):
+	"""pevtrace in a PID namespace: ids are those of the namespace, other tasks are not followed."""
+	inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+	if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+		return tap.skip("in a PID namespace", "none can be made")
+	a, b = os.path.join(tmp, "a"), os.path.join(tmp, "b")
+	command = [rp.target("everyday"), "-e", "thread_exec"] if not rp.missing("everyday") else ["true"]
+	got = [subprocess.run([*inside, rp.PEVTRACE, *engine, "-q", "--json", "-o", dump, "sh", "-c",
+			       "perf stat -e faults true; exec " + " ".join(command)], stderr=subprocess.PIPE,
+			      stdout=subprocess.PIPE, text=True, check=False)
+	       for engine, dump in (([], a), (["--engine=bpf"], b))]
+	diff = subprocess.run([rp.PEVTRACE, "diff", a, b], stdout=subprocess.PIPE, text=True, check=False)
+	pids = {line["pid"] for line in lines(b) if line["kind"] == "call"}
+	tap.ok(not diff.returncode and pids and max(pids) < 100, "in a PID namespace: as the ptrace engine",
+	       [diff.stdout[:2000], pids, got])
+	script = "%s -a -q -o %s perf stat -e faults true" % (rp.PEVTRACE, b)
+	subprocess.run([*inside, "sh", "-c", script], stderr=subprocess.PIPE, check=False)
+	with open(b, encoding="utf-8") as f:
+		text = f.read()
+	tap.ok(re.search(r"^perf\[\d\d?\] perf_event_open", text, re.M) and
+	       not re.search(r"^\S+\[\d{3,}\]", text, re.M), "in a PID namespace: -a, its tasks", [text])
+	r = subprocess.run([*inside, "sh", "-c", rp.target("demo") + " sh -c '%s ps -j; true'" % rp.PEVTRACE],
+			   stdout=subprocess.PIPE, text=True, check=False)
+	held = [h for line in r.stdout.splitlines() if line.startswith("{")
+		for h in json.loads(line).get("holders", [])]
+	return tap.ok(held and all(0 < h["pid"] < 100 for h in held if "pid" in h),
+		      "in a PID namespace: ps", [r.stdout])
+
 def refused(tap):
 	for options, word in ((["-e", "inject=ioctl:error=EIO"], "does not stop tasks"),
 			      (["--as-kernel=4.4"], "does not stop tasks"), (["-k"], "does not stop tasks"),
@@ -177,12 +210,6 @@ def refused(tap):
 				   text=True, check=False)
 		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
 		       "refused: " + " ".join(options), [r])
-	r = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", rp.PEVTRACE, "--engine=bpf", "true"],
-			   stderr=subprocess.PIPE, text=True, check=False)
-	if "unshare" in r.stderr:
-		tap.skip("refused: in a PID namespace", "none can be made")
-	else:
-		tap.ok(r.returncode == 2 and "PID namespace" in r.stderr, "refused: in a PID namespace", [r])
 	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, "--engine=bpf", "true"], stderr=subprocess.PIPE,
 			   text=True, check=False)
 	tap.ok(r.returncode == 2 and "CAP_BPF" in r.stderr, "refused: without the rights", [r])
@@ -198,6 +225,7 @@ def main():
 		whole_machine(tap, tmp)
 		cgroup(tap, tmp)
 		lost(tap, tmp)
+		namespace(tap, tmp)
 	refused(tap)
 	return tap.done()
 

@@ -25,6 +25,8 @@ typedef __u32 __be32, __wsum;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+#include "lib/pid_bpf.h"
+
 struct file_operations;
 struct perf_event;
 
@@ -42,7 +44,8 @@ struct files_struct {
 };
 
 struct task_struct {
-	int pid, tgid;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
 	char comm[EVENTS_COMM];
 	struct files_struct *files;
 };
@@ -159,6 +162,17 @@ const volatile int own_fd = -1;
 /* Only one thread reads, and the record is too large for the stack. */
 struct events_record record;
 
+/* Return the id of a task in the PID namespace of the process that reads; 0: it has none there. */
+static __always_inline __u32 task_number(struct task_struct *task)
+{
+	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
+	struct pid *own = BPF_CORE_READ(me, thread_pid);
+	__u32 level = BPF_CORE_READ(own, level);
+	struct upid *at = pid_at(own, level);
+
+	return at ? pid_in(BPF_CORE_READ(task, thread_pid), level, BPF_CORE_READ(at, ns)) : 0;
+}
+
 static __always_inline struct file *own_file(void)
 {
 	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
@@ -215,8 +229,8 @@ static __always_inline void add_target_facts(struct events_facts *f, struct perf
 
 	f->cpu = BPF_CORE_READ(e, cpu);
 	if (target) {
-		f->target = BPF_CORE_READ(target, pid);
-		f->target_process = BPF_CORE_READ(target, tgid);
+		f->target = task_number(target);
+		f->target_process = task_number(BPF_CORE_READ(target, group_leader));
 		BPF_CORE_READ_STR_INTO(&f->target_comm, target, comm);
 	}
 	if (!bpf_core_field_exists(e->cgrp) || !BPF_CORE_READ(e, cgrp))
@@ -236,7 +250,7 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	f->siblings = BPF_CORE_READ(e, group_leader, nr_siblings);
 	f->state = BPF_CORE_READ(e, state);
 	f->oncpu = BPF_CORE_READ(e, oncpu);
-	f->opener = BPF_CORE_READ(e, owner, tgid);
+	f->opener = task_number(BPF_CORE_READ(e, owner, group_leader));
 	add_numbers(f, e);
 	add_attr(f, e);
 	add_target_facts(f, e);
@@ -257,8 +271,8 @@ static __always_inline void events_write(struct seq_file *seq, struct perf_event
 {
 	record.reference = reference;
 	if (task) {
-		record.pid = BPF_CORE_READ(task, tgid);
-		record.tid = BPF_CORE_READ(task, pid);
+		record.pid = task_number(BPF_CORE_READ(task, group_leader));
+		record.tid = task_number(task);
 		BPF_CORE_READ_STR_INTO(&record.comm, task, comm);
 	}
 	add_facts(&record.facts, e);

@@ -11,7 +11,7 @@ enum { EVENTS_ATTR_MAX = 256, EVENTS_COMM = 16, EVENTS_CGROUP = 64 };
 /* What refers to the event. */
 enum events_reference { EVENTS_DESCRIPTOR, EVENTS_MAPPING, EVENTS_LINK };
 
-/* struct perf_event of the kernel, as far as it is shown.  Ids of tasks: initial namespace. */
+/* struct perf_event of the kernel, as far as it is shown.  Ids of tasks are those of the reader's namespace. */
 struct events_facts {
 	__u64 id, leader;		/* ids; the leader is the event itself outside of groups */
 	__u64 count, enabled_ns, running_ns, lost;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/die.h"
@@ -335,25 +334,11 @@ static void find_ended(struct bpf_engine *e)
 
 /* The engine ------------------------------------------------------------------------------ */
 
-/* The programs see the ids of the initial PID namespace, whose inode is PROC_PID_INIT_INO. */
-static bool in_first_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc;
-}
-
 struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why)
 {
 	struct bpf_engine *e = xcalloc(1, sizeof(*e));
 
 	e->setup = setup;
-	if (!in_first_namespace()) {
-		buf_adds(why, "pevtrace runs in a PID namespace, where tasks have other ids than "
-			      "in BPF programs; run it outside");
-		free(e);
-		return NULL;
-	}
 	nr_build(&e->nrs);
 	e->compat = arch_native() == &arch_x86_64 ? &arch_x86 :
 		    arch_native() == &arch_aarch64 ? &arch_arm : NULL;
@@ -368,7 +353,9 @@ void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid)
 {
 	const struct trace_birth b = { .tid = pid, .pid = pid };
 
-	e->child = e->setup->everything ? 0 : pid;
+	if (e->setup->everything)
+		return; /* tasks are born with their first call, named after the program that makes it */
+	e->child = pid;
 	bpf_programs_follow(e->programs, pid);
 	bpf_task_new(e, &b);
 }

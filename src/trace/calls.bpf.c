@@ -61,6 +61,8 @@ struct thread_info {
 };
 #endif
 
+#include "lib/pid_bpf.h"
+
 struct file_operations;
 
 struct number { /* atomic_t */
@@ -94,6 +96,8 @@ struct mm_struct;
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid, exit_code;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct signal_struct *signal;
@@ -155,6 +159,7 @@ struct {
 
 /* A followed task, and the call that it is in. */
 struct running {
+	__u32 pid, tid;		/* before an exec, if it was not the leader */
 	__u64 enter_ns;		/* 0: in none */
 	__u64 event;
 	bool reported;		/* at its beginning, too */
@@ -171,9 +176,29 @@ struct {
 
 /* Tasks ---------------------------------------------------------------------------------- */
 
+/* Ids in the PID namespace of pevtrace; 0: not visible there. */
+struct ids {
+	__u32 pid, tid;
+};
+
+static __always_inline __u32 own_number(struct task_struct *task)
+{
+	return pid_in(BPF_CORE_READ(task, thread_pid), calls_state.pid_level,
+		      (struct pid_namespace *)calls_state.pid_ns);
+}
+
+static __always_inline struct ids task_ids(struct task_struct *task)
+{
+	if (!calls_setup.pid_ns)
+		return (struct ids){ task->tgid, task->pid };
+	if (!calls_state.pid_level)
+		return (struct ids){ 0, 0 };
+	return (struct ids){ own_number(BPF_CORE_READ(task, group_leader)), own_number(task) };
+}
+
 static __always_inline bool followed(__u32 pid, __u32 tid)
 {
-	if (pid == calls_setup.own_pid)
+	if (!pid || pid == calls_setup.own_pid)
 		return 0;
 	if (calls_setup.every_task)
 		return !calls_setup.in_cgroup || bpf_current_task_under_cgroup(&calls_cgroup, 0) == 1;
@@ -194,17 +219,17 @@ static __always_inline void now_holds(__u32 pid)
 }
 
 /* The same of the current task: a process holds until its end. */
-static __always_inline bool self_holds(struct running *r, __u32 pid)
+static __always_inline bool self_holds(struct running *r)
 {
 	if (!r->holds)
-		r->holds = is_holder(pid);
+		r->holds = is_holder(r->pid);
 	return r->holds;
 }
 
-static __always_inline void self_now_holds(struct running *r, __u32 pid)
+static __always_inline void self_now_holds(struct running *r)
 {
-	if (!self_holds(r, pid)) {
-		now_holds(pid);
+	if (!self_holds(r)) {
+		now_holds(r->pid);
 		r->holds = 1;
 	}
 }
@@ -213,12 +238,20 @@ static __always_inline void self_now_holds(struct running *r, __u32 pid)
 static __always_inline struct running *running(struct task_struct *task)
 {
 	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct ids ids;
 
 	if (r && !calls_setup.in_cgroup)
 		return r;
-	if (!followed(task->tgid, task->pid))
+	ids = task_ids(task);
+	if (!followed(ids.pid, ids.tid))
 		return 0;
-	return r ? r : bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!r)
+		r = bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (r) {
+		r->pid = ids.pid;
+		r->tid = ids.tid;
+	}
+	return r;
 }
 
 /*
@@ -326,15 +359,15 @@ static __always_inline struct calls_message *message(void)
 	return bpf_map_lookup_elem(&calls_scratch, &cpu);
 }
 
-static __always_inline struct calls_message *message_new(__u32 kind, struct task_struct *task)
+static __always_inline struct calls_message *message_new(__u32 kind, __u32 pid, __u32 tid)
 {
 	struct calls_message *m = message();
 
 	if (!m)
 		return 0;
 	m->kind = kind;
-	m->tid = task->pid;
-	m->pid = task->tgid;
+	m->tid = tid;
+	m->pid = pid;
 	m->ns = bpf_ktime_get_ns();
 	m->enter_ns = m->ns;
 	m->ret = 0;
@@ -663,7 +696,6 @@ enum {
 static __always_inline bool concerns(const struct calls_plan *plan, struct task_struct *task,
 				     const __u64 *args, struct running *r)
 {
-	__u32 pid = task->tgid;
 	__u64 event;
 
 	r->event = 0;
@@ -672,7 +704,7 @@ static __always_inline bool concerns(const struct calls_plan *plan, struct task_
 		r->event = calls_event_at(args[0]);
 		return 1;
 	case CALLS_HELD:
-		if (!self_holds(r, pid))
+		if (!self_holds(r))
 			return 0;
 		r->event = calls_event_at(args[0]);
 		return 1;
@@ -689,20 +721,20 @@ static __always_inline bool concerns(const struct calls_plan *plan, struct task_
 	case CALLS_MAP_FD:
 		event = args[3] & SHARED ? calls_event_at(args[4]) : 0;
 		if (!event)
-			return self_holds(r, pid);
+			return self_holds(r);
 		break;
 	case CALLS_ATTACH:
-		return (__u32)args[0] == LINK_CREATE || self_holds(r, pid);
+		return (__u32)args[0] == LINK_CREATE || self_holds(r);
 	case CALLS_PRCTL:
 		return (__u32)args[0] == PERF_DISABLE || (__u32)args[0] == PERF_ENABLE;
 	case CALLS_FILES:
-		return args[0] & FILES || self_holds(r, pid);
+		return args[0] & FILES || self_holds(r);
 	default:
 		return 0;
 	}
 	r->event = event;
 	if (event)
-		self_now_holds(r, pid);
+		self_now_holds(r);
 	return event;
 }
 
@@ -734,11 +766,11 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 	if (!concerns(plan, task, args, r))
 		return 0;
 	r->enter_ns = bpf_ktime_get_ns();
-	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || self_holds(r, task->tgid));
+	r->reported = plan->early && (plan->watch != CALLS_RECEIVE || self_holds(r));
 	if (!r->reported)
 		return 0;
 	r->told = 1;
-	m = message_new(CALLS_ENTER, task);
+	m = message_new(CALLS_ENTER, r->pid, r->tid);
 	if (!m)
 		return 0;
 	m->enter_ns = r->enter_ns;
@@ -758,6 +790,26 @@ static __always_inline bool refusable(const struct calls_plan *plan)
 	return plan->watch == CALLS_ALWAYS;
 }
 
+/* Return whether the current task is pevtrace, and learn which PID namespace that is in. */
+static __always_inline bool is_pevtrace(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid *at = pid_at(pid, level);
+	struct pid_namespace *ns;
+
+	if (!calls_setup.pid_ns)
+		return task->tgid == calls_setup.own_pid;
+	if (!at || BPF_CORE_READ(at, nr) != calls_setup.own_pid)
+		return 0;
+	ns = BPF_CORE_READ(at, ns);
+	if (BPF_CORE_READ(ns, ns.inum) != calls_setup.pid_ns)
+		return 0;
+	calls_state.pid_ns = (__u64)ns;
+	calls_state.pid_level = level;
+	return 1;
+}
+
 /* Learn what files of events look like from the one that pevtrace opens. */
 static __always_inline void learn_fops(struct task_struct *task, long fd)
 {
@@ -773,7 +825,7 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 					struct running *r, struct pt_regs *regs, long ret)
 {
 	struct calls_message *m = message_new(r->enter_ns && r->reported ? CALLS_EXIT : CALLS_WHOLE,
-					      task);
+					      r->pid, r->tid);
 
 	if (!m)
 		return;
@@ -787,12 +839,12 @@ static __always_inline void report_exit(const struct calls_plan *plan, struct ta
 	get_args(regs, m->compat, m->args);
 	if (plan->memory[0] == CALLS_ATTR && ret >= 0) {
 		m->event = calls_event_at(ret);
-		self_now_holds(r, task->tgid);
+		self_now_holds(r);
 	}
 	copy_arguments(m, plan, 1);
 	if (plan->watch == CALLS_RECEIVE && m->passes)
-		self_now_holds(r, task->tgid);
-	if (plan->watch == CALLS_RECEIVE && !self_holds(r, task->tgid))
+		self_now_holds(r);
+	if (plan->watch == CALLS_RECEIVE && !self_holds(r))
 		return;
 	r->told = 1;
 	message_send(m);
@@ -807,8 +859,7 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 
 	if (!plan)
 		return 0;
-	if (!calls_state.event_fops && task->tgid == calls_setup.own_pid &&
-	    plan->memory[0] == CALLS_ATTR && ret >= 0)
+	if (!calls_state.event_fops && plan->memory[0] == CALLS_ATTR && ret >= 0 && is_pevtrace(task))
 		learn_fops(task, ret);
 	r = running(task);
 	/* a seccomp filter refuses calls before their entry is reported */
@@ -822,33 +873,30 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 /* Tasks ----------------------------------------------------------------------------------- */
 
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
-static __always_inline bool is_reported(struct task_struct *task)
+static __always_inline bool is_reported(const struct running *r, __u32 pid)
 {
-	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
-
-	return (r && r->told) || is_holder(task->tgid);
+	return (r && r->told) || is_holder(pid);
 }
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 tid = BPF_CORE_READ(parent, pid), pid = BPF_CORE_READ(parent, tgid);
-	__u32 new_tid = BPF_CORE_READ(child, pid), new_pid = BPF_CORE_READ(child, tgid);
+	struct ids from = task_ids(parent), to = task_ids(child);
 	struct calls_message *m;
 	__u8 one = 1;
 
-	if (!followed(pid, tid))
+	if (!followed(from.pid, from.tid))
 		return 0;
-	if (calls_setup.every_task && !is_holder(pid))
+	if (calls_setup.every_task && !is_holder(from.pid))
 		return 0;
-	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &new_tid, &one, BPF_ANY))
+	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &to.tid, &one, BPF_ANY))
 		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
-	if (is_holder(pid))
-		now_holds(new_pid);
-	m = message_new(CALLS_FORKED, child);
+	if (is_holder(from.pid))
+		now_holds(to.pid);
+	m = message_new(CALLS_FORKED, to.pid, to.tid);
 	if (!m)
 		return 0;
-	m->other = tid;
+	m->other = from.tid;
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	m->shares_files = BPF_CORE_READ(parent, files) == BPF_CORE_READ(child, files);
 	m->shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
@@ -859,19 +907,24 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(calls_execed, struct task_struct *task, int former)
 {
-	__u32 tid = task->pid, old = former;
+	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct ids ids = task_ids(task);
+	/* the former id in a namespace is known from the call */
+	__u32 old = !calls_setup.pid_ns ? former : r ? r->tid : ids.tid;
 	struct calls_message *m;
 	__u8 one = 1;
 
-	if (!followed(tid, old))
+	if (!followed(ids.pid, old))
 		return 0;
-	if (calls_setup.every_task && !is_reported(task))
+	if (r)
+		r->tid = ids.tid;
+	if (calls_setup.every_task && !is_reported(r, ids.pid))
 		return 0;
 	if (!calls_setup.every_task)
-		bpf_map_update_elem(&calls_tasks, &tid, &one, BPF_ANY);
-	if (old != tid)
+		bpf_map_update_elem(&calls_tasks, &ids.tid, &one, BPF_ANY);
+	if (old != ids.tid)
 		bpf_map_delete_elem(&calls_tasks, &old);
-	m = message_new(CALLS_EXECED, task);
+	m = message_new(CALLS_EXECED, ids.pid, ids.tid);
 	if (!m)
 		return 0;
 	m->other = old;
@@ -883,19 +936,20 @@ int BPF_PROG(calls_execed, struct task_struct *task, int former)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(calls_gone, struct task_struct *task)
 {
-	__u32 tid = task->pid, pid = task->tgid;
-	bool had = is_reported(task), was = followed(pid, tid);
+	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct ids ids = task_ids(task);
+	bool had = is_reported(r, ids.pid), was = followed(ids.pid, ids.tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;
 	int live = 0;
 
-	bpf_map_delete_elem(&calls_tasks, &tid);
+	bpf_map_delete_elem(&calls_tasks, &ids.tid);
 	bpf_probe_read_kernel(&live, sizeof(live), __builtin_preserve_access_index(&signal->live));
 	if (!live)
-		bpf_map_delete_elem(&calls_holders, &pid);
+		bpf_map_delete_elem(&calls_holders, &ids.pid);
 	if (!was || (calls_setup.every_task && !had))
 		return 0;
-	m = message_new(CALLS_GONE, task);
+	m = message_new(CALLS_GONE, ids.pid, ids.tid);
 	if (!m)
 		return 0;
 	m->ret = BPF_CORE_READ(task, exit_code);
@@ -908,12 +962,12 @@ enum { SIGINFO_BYTES = 48 };
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(calls_signalled, int sig, struct kernel_siginfo *info)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	struct ids ids = task_ids((struct task_struct *)bpf_get_current_task_btf());
 	struct calls_message *m;
 
-	if (!followed(id >> 32, id) || !is_holder(id >> 32))
+	if (!followed(ids.pid, ids.tid) || !is_holder(ids.pid))
 		return 0;
-	m = message_new(CALLS_SIGNALLED, (struct task_struct *)bpf_get_current_task_btf());
+	m = message_new(CALLS_SIGNALLED, ids.pid, ids.tid);
 	if (!m || bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
 		return 0;
 	m->nr = sig;

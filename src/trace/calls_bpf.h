@@ -56,6 +56,7 @@ struct calls_plan {
 /* Constants of the programs. */
 struct calls_setup {
 	__u32 own_pid;		/* pevtrace, which is not reported */
+	__u32 pid_ns;		/* inode of pevtrace's PID namespace; 0: the initial one */
 	__u32 wake;		/* bytes in the buffer that wake its reader */
 	__u8 every_task;	/* not only those in calls_tasks */
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
@@ -65,6 +66,7 @@ struct calls_setup {
 struct calls_state {
 	__u64 lost;		/* messages for which the ring buffer had no room */
 	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
+	__u64 pid_ns, pid_level; /* PID namespace of pevtrace and its level, likewise; 0: initial */
 };
 
 enum calls_kind {
@@ -80,7 +82,7 @@ struct calls_block {
 	__u64 len;
 };
 
-/* Ids of tasks are those of the initial PID namespace. */
+/* Ids of tasks are those of pevtrace's PID namespace. */
 struct calls_message {
 	__u32 kind, tid, pid;
 	__u32 compat;		/* the call is of the 32-bit ABI */
