@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/attr_fields.h"
 
+#include <string.h>
+
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+const struct field *attr_member(const char *name, size_t len)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (strlen(l->fields[i].name) == len && !memcmp(l->fields[i].name, name, len))
+			return &l->fields[i];
+	return NULL;
+}
 
 static const char *pmu_name(const struct walk *w, uint32_t type)
 {

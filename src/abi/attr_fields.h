@@ -8,6 +8,9 @@
 /* The kernel refuses an attr larger than a page; 4 KiB is the smallest page. */
 enum { ATTR_MAX_SIZE = 4096 };
 
+/* Return the member of that name, or NULL. */
+const struct field *attr_member(const char *name, size_t len);
+
 /* Write the type: a generic one by its constant, a dynamic PMU by its name in sysfs. */
 void attr_emit_type(const struct walk *w, const struct field *f, uint32_t type,
 		    struct sink *s);

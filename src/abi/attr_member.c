@@ -16,15 +16,6 @@
 
 static const struct layout *const attr = &layout_perf_event_attr;
 
-const struct field *attr_member(const char *name, size_t len)
-{
-	for (size_t i = 0; i < attr->n; i++)
-		if (strlen(attr->fields[i].name) == len &&
-		    !memcmp(attr->fields[i].name, name, len))
-			return &attr->fields[i];
-	return NULL;
-}
-
 void attr_member_offer(struct nearest *n)
 {
 	for (size_t i = 0; i < attr->n; i++)

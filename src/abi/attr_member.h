@@ -3,12 +3,10 @@
 #ifndef PEVTRACE_ABI_ATTR_MEMBER_H
 #define PEVTRACE_ABI_ATTR_MEMBER_H
 
+#include "abi/attr_fields.h"
 #include "abi/attr_text.h"
 
 struct nearest;
-
-/* Return the member of that name, or NULL. */
-const struct field *attr_member(const char *name, size_t len);
 
 /* Offer the names of all members to n. */
 void attr_member_offer(struct nearest *n);

@@ -17,7 +17,7 @@ void call_free(struct call *c)
 void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		      uint32_t want, const void *bytes, uint32_t len)
 {
-	if (c->ncaptures == CALL_MAX_CAPTURES)
+	if (c->ncaptures == CALL_MAX_CAPTURES || (len && !buf_reserve(&c->pool, len)))
 		return;
 	c->captures[c->ncaptures++] = (struct capture){
 		.addr = addr, .want = want, .len = len,

@@ -15,7 +15,8 @@ size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
 	if (!addr || c->ncaptures == CALL_MAX_CAPTURES)
 		return 0;
 	if (n) {
-		buf_reserve(&c->pool, n);
+		if (!buf_reserve(&c->pool, n))
+			return 0;
 		got = m->read(m, addr, c->pool.data + at, n);
 	}
 	c->pool.len += got;

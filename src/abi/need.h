@@ -12,6 +12,10 @@ struct open_need {
 	const char *name;	/* of a member, constant or flag; NULL: all are of 2.6.31 */
 };
 
+/* Call hook for each member, bit and value in a call that is newer than 2.6.31. */
+void open_need_each(const uint8_t *attr, size_t len, uint64_t flags,
+		    void (*hook)(void *ctx, const struct open_need *need), void *ctx);
+
 /*
  * Return what decides, by the releases of xlat/; values that it does not name, and
  * dynamic PMUs, are not considered.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/attr.h"
-#include "abi/attr_member.h"
+#include "abi/attr_fields.h"
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -80,6 +80,22 @@ void c_member_write(struct buf *out, const struct c_member *m, bool comment)
 			 gap : " ", m->comment);
 }
 
+/* Add a member, which owns the texts from now on. */
+static void add_member(struct c_attr *attr, char *line, char *comment)
+{
+	struct c_member *members = xrealloc(attr->members, (attr->nmembers + 1) * sizeof(*members));
+
+	if (members)
+		attr->members = members;
+	if (!members || !line || !comment) {
+		attr->failed = true;
+		free(line);
+		free(comment);
+		return;
+	}
+	members[attr->nmembers++] = (struct c_member){ line, comment };
+}
+
 static void flush_member(struct attr_sink *a)
 {
 	struct c_attr *attr = a->attr;
@@ -89,11 +105,8 @@ static void flush_member(struct attr_sink *a)
 		buf_addf(&line, "\t.%s = ", a->field->name);
 		add_wrapped(&line, buf_str(&a->value));
 		buf_addc(&line, ',');
-		attr->members = xrealloc(attr->members, (attr->nmembers + 1) *
-					 sizeof(*attr->members));
-		attr->members[attr->nmembers++] = (struct c_member){
-			line.data, xstrdup(buf_str(&a->comment)),
-		};
+		add_member(attr, line.data, xstrdup(buf_str(&a->comment)));
+		attr->failed |= line.failed || a->value.failed || a->comment.failed;
 	}
 	a->field = NULL;
 	buf_reset(&a->value);
@@ -332,16 +345,23 @@ bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
 		.needs = needs,
 	};
 	size_t len, known = layout_perf_event_attr.size;
-	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, ATTR_TEXT_MAX, &len);
+	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, ATTR_MAX_SIZE, &len);
 
 	*a = (struct c_attr){ 0 };
 	if (!bytes || len < 8)
 		return false;
 	a->size = ((len > known ? len : known) + 7) & ~(size_t)7;
 	a->rest = xcalloc(1, a->size);
+	if (!a->rest) {
+		a->failed = true;
+		return false;
+	}
 	memcpy(a->rest, bytes, len);
 	attr_emit(c, AT_SYSCALL_ENTER, "attr", addr, names, &s.sink);
 	flush_member(&s);
+	a->failed |= needs->failed || a->unnamed.failed;
+	for (size_t i = 0; i < a->nsets; i++)
+		a->failed |= a->sets[i].value.failed;
 	buf_free(&s.value);
 	buf_free(&s.comment);
 	return true;

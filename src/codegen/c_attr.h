@@ -26,6 +26,7 @@ struct c_attr {
 	uint8_t *rest;		/* size bytes, a multiple of 8 */
 	size_t size;		/* at least what the kernel reads */
 	struct buf unnamed;	/* "defer_output, ...": the members in rest */
+	bool failed;		/* in libpevtrace: memory was exhausted */
 };
 
 /* Write the lines of a member, with its comment if asked for. */

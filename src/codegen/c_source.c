@@ -10,22 +10,34 @@
 
 void c_need_header(struct c_needs *n, const char *header)
 {
+	const char **more;
+
 	for (size_t i = 0; i < n->nheaders; i++)
 		if (!strcmp(n->headers[i], header))
 			return;
-	n->headers = xrealloc(n->headers, (n->nheaders + 1) * sizeof(*n->headers));
+	more = xrealloc(n->headers, (n->nheaders + 1) * sizeof(*more));
+	n->failed |= !more;
+	if (!more)
+		return;
+	n->headers = more;
 	n->headers[n->nheaders++] = header;
 }
 
 static void need_entry(struct c_needs *n, const struct xlat *x, const struct xlat_entry *e)
 {
+	const struct xlat_entry **more;
+
 	c_need_header(n, x->header);
 	if (e->since <= C_HEADERS)
 		return;
 	for (size_t i = 0; i < n->ndefines; i++)
 		if (!strcmp(n->defines[i]->name, e->name))
 			return;
-	n->defines = xrealloc(n->defines, (n->ndefines + 1) * sizeof(*n->defines));
+	more = xrealloc(n->defines, (n->ndefines + 1) * sizeof(*more));
+	n->failed |= !more;
+	if (!more)
+		return;
+	n->defines = more;
 	n->defines[n->ndefines++] = e;
 }
 

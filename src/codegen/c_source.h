@@ -18,6 +18,7 @@ struct c_needs {
 	size_t ndefines;
 	const char **headers;			/* "time.h" */
 	size_t nheaders;
+	bool failed;				/* in libpevtrace: memory was exhausted */
 };
 
 void c_need_header(struct c_needs *n, const char *header);

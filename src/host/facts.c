@@ -125,57 +125,57 @@ static uint32_t possible_cpus(void)
 	return (uint32_t)last + 1;
 }
 
-static void add_pmu(struct facts *f, uint32_t type, const char *name)
+struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 {
 	struct rule_machine *m = &f->rules.machine;
+	struct rule_pmu *more = xrealloc(f->pmus, (m->npmus + 1) * sizeof(*more));
+	size_t at = m->npmus;
 
-	f->pmus = xrealloc(f->pmus, (m->npmus + 1) * sizeof(*f->pmus));
-	f->pmus[m->npmus++] = (struct rule_pmu){
+	if (!more)
+		return NULL;
+	m->pmus = f->pmus = more;
+	m->npmus++;
+	for (; at && more[at - 1].type > type; at--)
+		more[at] = more[at - 1];
+	more[at] = (struct rule_pmu){
 		.type = type, .name = name, .desc = pmu_desc_by_name(name),
 	};
-	m->pmus = f->pmus;
+	return &more[at];
 }
 
 /* Store the valid configs of the msr PMU: it has an alias for each register of the CPU. */
-static void add_configs(struct facts *f, const struct pmu *p)
+static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *to)
 {
-	struct rule_pmu *to = &f->pmus[f->rules.machine.npmus - 1];
-
 	if (strcmp(p->name, "msr") || !p->naliases)
-		return;
+		return true;
 	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
+	if (!f->configs)
+		return false;
 	for (size_t i = 0; i < p->naliases; i++)
 		f->configs[i] = p->aliases[i].config[0];
 	to->configs = f->configs;
 	to->nconfigs = p->naliases;
-}
-
-static int facts_by_type(const void *a, const void *b)
-{
-	const struct rule_pmu *x = a, *y = b;
-
-	return x->type < y->type ? -1 : x->type > y->type;
+	return true;
 }
 
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
 	const struct pmu *p = host_pmus(f->host);
-	bool shown = false, kprobes = false;
+	bool good = p, shown = false, kprobes = false;
 
-	m->pmus_known = p ? FACT_YES : FACT_UNKNOWN;
 	for (; p; p = p->next) {
-		add_pmu(f, p->type, p->name);
-		add_configs(f, p);
+		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
+
+		good &= added && add_configs(f, p, added);
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
 	}
 	if (m->release >= CLOCKS_SINCE && !shown) {
-		add_pmu(f, CPU_CLOCK_TYPE, "cpu_clock");
-		add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
+		good &= facts_add_pmu(f, CPU_CLOCK_TYPE, "cpu_clock") &&
+			facts_add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
 	}
-	if (m->npmus)
-		qsort(f->pmus, m->npmus, sizeof(*f->pmus), facts_by_type);
+	m->pmus_known = good ? FACT_YES : FACT_UNKNOWN;
 	if (m->npmus && m->release >= KVER(4, 17, 0))
 		m->kprobes = fact_of(kprobes);
 }

@@ -26,6 +26,12 @@ struct facts {
 void facts_open(struct facts *f, struct host *h);
 void facts_close(struct facts *f);
 
+/*
+ * Add a PMU, whose name must outlive the facts, and return it: valid until the next is added.
+ * In libpevtrace, return NULL if memory is exhausted.
+ */
+struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name);
+
 /* Read the capabilities and sysctls again; they may have changed. */
 void facts_refresh(struct facts *f);
 

@@ -183,13 +183,14 @@ static enum fact mounted_with_perf(dev_t dev)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
 	enum fact found = FACT_UNKNOWN;
-	struct mntent *m;
+	struct mntent m;
 	struct stat st;
+	char line[4096];
 
-	while (f && found == FACT_UNKNOWN && (m = getmntent(f)))
-		if (!strcmp(m->mnt_type, "cgroup") && !stat(m->mnt_dir, &st) &&
+	while (f && found == FACT_UNKNOWN && getmntent_r(f, &m, line, sizeof(line)))
+		if (!strcmp(m.mnt_type, "cgroup") && !stat(m.mnt_dir, &st) &&
 		    st.st_dev == dev)
-			found = fact_of(hasmntopt(m, "perf_event"));
+			found = fact_of(hasmntopt(&m, "perf_event"));
 	if (f)
 		endmntent(f);
 	return found;

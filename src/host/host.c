@@ -21,6 +21,7 @@ struct host {
 	struct pmu *pmus;
 	time_t looked;		/* last scan of the tracepoints, CLOCK_MONOTONIC seconds */
 	struct map tracepoints;	/* id to name */
+	bool partial;		/* some are missing, for lack of memory (in libpevtrace) */
 	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
 };
@@ -29,6 +30,8 @@ struct host *host_new(const char *sysfs, const char *tracefs)
 {
 	struct host *h = xcalloc(1, sizeof(*h));
 
+	if (!h)
+		return NULL;
 	h->sysfs = sysfs;
 	h->tracefs = tracefs;
 	return h;
@@ -82,16 +85,17 @@ const char *host_pmu(struct host *h, uint32_t type)
 /* Return where tracefs is: given by the caller or mounted, or NULL. */
 static const char *mounted_tracefs(struct host *h)
 {
-	struct mntent *m;
+	struct mntent m;
+	char line[4096];
 	FILE *f;
 
 	if (h->tracefs)
 		return h->tracefs;
 	f = setmntent("/proc/self/mounts", "re");
-	while (f && (m = getmntent(f))) {
-		if (strcmp(m->mnt_type, "tracefs"))
+	while (f && getmntent_r(f, &m, line, sizeof(line))) {
+		if (strcmp(m.mnt_type, "tracefs"))
 			continue;
-		h->tracefs = h->mounted = xstrdup(m->mnt_dir);
+		h->tracefs = h->mounted = xstrdup(m.mnt_dir);
 		break;
 	}
 	if (f)
@@ -114,7 +118,7 @@ static void read_tracepoints(struct host *h)
 	h->looked = now.tv_sec;
 	tracefs = mounted_tracefs(h);
 	if (tracefs)
-		tracepoints_read(tracefs, &h->tracepoints);
+		h->partial = !tracepoints_read(tracefs, &h->tracepoints);
 }
 
 const char *host_tracepoint(struct host *h, uint64_t id)
@@ -131,7 +135,7 @@ bool host_has_tracepoints(struct host *h)
 {
 	if (!h->tracepoints.len)
 		read_tracepoints(h);
-	return h->tracepoints.len;
+	return h->tracepoints.len && !h->partial;
 }
 
 int64_t host_pmu_type(struct host *h, const char *name)
@@ -169,7 +173,10 @@ const char *host_format(struct host *h, uint64_t id)
 		text = tracepoint_format(mounted_tracefs(h), name);
 		if (!text)
 			text = xstrdup("");
-		map_set(&h->formats, id, text);
+		if (text && map_set(&h->formats, id, text)) {
+			free(text);
+			text = NULL;
+		}
 	}
 	return text && *text ? text : NULL;
 }

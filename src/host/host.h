@@ -15,13 +15,13 @@ struct host;
 struct pmu;
 
 /*
- * Create a host; never NULL.  sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs
+ * Create a host; NULL only in libpevtrace, without memory.  sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs
  * is, or NULL to find that in /proc/self/mounts.  The strings must outlive the host.
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);
 
-/* Return whether tracefs lists the tracepoints. */
+/* Return whether tracefs lists the tracepoints, and all were read. */
 bool host_has_tracepoints(struct host *h);
 
 /* Return the name of the PMU with that attr.type, or NULL.  Owned by the host. */

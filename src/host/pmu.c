@@ -111,26 +111,49 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void read_terms(struct pmu *p, int pmu_dir)
+/* Add a term.  Return false if memory is exhausted (in libpevtrace), as all below. */
+static bool add_term(struct pmu *p, const char *name, const struct pmu_term *t)
+{
+	struct pmu_term *more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	p->terms = more;
+	more[p->nterms] = *t;
+	more[p->nterms].name = xstrdup(name);
+	return more[p->nterms++].name;
+}
+
+static bool add_alias(struct pmu *p, const char *name, const struct pmu_alias *a)
+{
+	struct pmu_alias *more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	p->aliases = more;
+	more[p->naliases] = *a;
+	more[p->naliases].name = xstrdup(name);
+	return more[p->naliases++].name;
+}
+
+static bool read_terms(struct pmu *p, int pmu_dir)
 {
 	DIR *d = sysfile_dir(pmu_dir, "format");
 	const char *name;
+	bool good = true;
 	char text[256];
 
-	while (d && (name = sysfile_next(d))) {
+	while (d && good && (name = sysfile_next(d))) {
 		struct pmu_term t = { 0 };
 
-		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) ||
-		    !parse_format(text, &t))
-			continue;
-		t.name = xstrdup(name);
-		p->terms = xrealloc(p->terms, (p->nterms + 1) * sizeof(t));
-		p->terms[p->nterms++] = t;
+		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && parse_format(text, &t))
+			good = add_term(p, name, &t);
 	}
 	if (d)
 		closedir(d);
-	if (p->nterms)
+	if (good && p->nterms)
 		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
+	return good;
 }
 
 /* Parse "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
@@ -164,49 +187,51 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 	return true;
 }
 
-static void read_aliases(struct pmu *p, int pmu_dir)
+static bool read_aliases(struct pmu *p, int pmu_dir)
 {
 	DIR *d = sysfile_dir(pmu_dir, "events");
 	const char *name;
+	bool good = true;
 	char text[512];
 
-	while (d && (name = sysfile_next(d))) {
+	while (d && good && (name = sysfile_next(d))) {
 		struct pmu_alias a = { 0 };
 
 		/* tsc.unit, tsc.scale and the like describe the event tsc */
-		if (strchr(name, '.') ||
-		    !sysfile_read(dirfd(d), name, text, sizeof(text)) ||
-		    !parse_alias(p, text, &a))
-			continue;
-		a.name = xstrdup(name);
-		p->aliases = xrealloc(p->aliases, (p->naliases + 1) * sizeof(a));
-		p->aliases[p->naliases++] = a;
+		if (!strchr(name, '.') &&
+		    sysfile_read(dirfd(d), name, text, sizeof(text)) &&
+		    parse_alias(p, text, &a))
+			good = add_alias(p, name, &a);
 	}
 	if (d)
 		closedir(d);
-	if (p->naliases)
+	if (good && p->naliases)
 		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
+	return good;
 }
 
-static struct pmu *read_pmu(int devices, const char *name)
+/* Put a PMU before *list, if name is one.  Return false if memory is exhausted. */
+static bool read_pmu(int devices, const char *name, struct pmu **list)
 {
 	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = true;
 	char text[32];
 	struct pmu *p;
 
 	if (fd < 0)
-		return NULL;
-	if (!sysfile_read(fd, "type", text, sizeof(text))) {
-		close(fd);
-		return NULL;
+		return true;
+	if (sysfile_read(fd, "type", text, sizeof(text))) {
+		p = xcalloc(1, sizeof(*p));
+		good = p;
+		if (p) {
+			*p = (struct pmu){ .next = *list, .name = xstrdup(name),
+					   .type = (uint32_t)strtoul(text, NULL, 10) };
+			*list = p;
+			good = p->name && read_terms(p, fd) && read_aliases(p, fd);
+		}
 	}
-	p = xcalloc(1, sizeof(*p));
-	p->name = xstrdup(name);
-	p->type = (uint32_t)strtoul(text, NULL, 10);
-	read_terms(p, fd);
-	read_aliases(p, fd);
 	close(fd);
-	return p;
+	return good;
 }
 
 struct pmu *pmus_read(const char *sysfs)
@@ -214,21 +239,19 @@ struct pmu *pmus_read(const char *sysfs)
 	char path[4096];
 	struct pmu *list = NULL;
 	const char *name;
+	bool good = true;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs);
 	d = sysfile_dir(AT_FDCWD, path);
-	while (d && (name = sysfile_next(d))) {
-		struct pmu *p = read_pmu(dirfd(d), name);
-
-		if (!p)
-			continue;
-		p->next = list;
-		list = p;
-	}
+	while (d && good && (name = sysfile_next(d)))
+		good = read_pmu(dirfd(d), name, &list);
 	if (d)
 		closedir(d);
-	return list;
+	if (good)
+		return list;
+	pmus_free(list);
+	return NULL;
 }
 
 void pmus_free(struct pmu *list)

@@ -33,7 +33,10 @@ struct pmu {
 	size_t naliases;
 };
 
-/* Read all PMUs below sysfs; return a list, or NULL if there are none. */
+/*
+ * Read all PMUs below sysfs; return a list, or NULL if there are none or, in libpevtrace, if memory
+ * is exhausted.
+ */
 struct pmu *pmus_read(const char *sysfs);
 void pmus_free(struct pmu *list);
 

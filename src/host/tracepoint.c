@@ -16,13 +16,15 @@
 /* More than the longest format of Linux, which is a few pages. */
 enum { MAX_FORMAT = 1 << 20 };
 
-static void read_system(int events, const char *system, struct map *ids)
+static bool read_system(int events, const char *system, struct map *ids)
 {
 	DIR *d = sysfile_dir(events, system);
 	char path[300], full[600];
 	const char *name;
+	bool good = true;
 
-	while (d && (name = sysfile_next(d))) {
+	while (d && good && (name = sysfile_next(d))) {
+		char *copy;
 		int64_t id;
 
 		snprintf(path, sizeof(path), "%s/id", name);
@@ -30,24 +32,30 @@ static void read_system(int events, const char *system, struct map *ids)
 		if (!sysfile_number(dirfd(d), path, &id) || map_get(ids, (uint64_t)id))
 			continue;
 		snprintf(full, sizeof(full), "%s:%s", system, name);
-		map_set(ids, (uint64_t)id, xstrdup(full));
+		copy = xstrdup(full);
+		good = copy && !map_set(ids, (uint64_t)id, copy);
+		if (!good)
+			free(copy);
 	}
 	if (d)
 		closedir(d);
+	return good;
 }
 
-void tracepoints_read(const char *tracefs, struct map *ids)
+bool tracepoints_read(const char *tracefs, struct map *ids)
 {
 	char path[4096];
 	const char *system;
+	bool good = true;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/events", tracefs);
 	d = sysfile_dir(AT_FDCWD, path);
-	while (d && (system = sysfile_next(d)))
-		read_system(dirfd(d), system, ids);
+	while (d && good && (system = sysfile_next(d)))
+		good = read_system(dirfd(d), system, ids);
 	if (d)
 		closedir(d);
+	return good;
 }
 
 int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)

@@ -3,15 +3,17 @@
 #ifndef PEVTRACE_HOST_TRACEPOINT_H
 #define PEVTRACE_HOST_TRACEPOINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/map.h"
 
 /*
  * Add every tracepoint below tracefs that is not in ids: its id, and "system:name",
- * allocated.  Does nothing if tracefs is not mounted or not readable.
+ * allocated.  Does nothing if tracefs is not mounted or not readable.  Return false if memory is
+ * exhausted (in libpevtrace).
  */
-void tracepoints_read(const char *tracefs, struct map *ids);
+bool tracepoints_read(const char *tracefs, struct map *ids);
 
 /* Read the id of "system:name"; return 0 or a negative errno. */
 int tracepoint_id(const char *tracefs, const char *name, uint64_t *id);

@@ -12,25 +12,31 @@ const char *buf_str(const struct buf *b)
 	return b->data ? b->data : "";
 }
 
-void buf_reserve(struct buf *b, size_t extra)
+bool buf_reserve(struct buf *b, size_t extra)
 {
 	size_t need = b->len + extra + 1;
 	size_t cap = b->cap ? b->cap : 64;
+	char *data;
 
 	if (need <= b->cap)
-		return;
+		return true;
 	while (cap < need)
 		cap *= 2;
-	b->data = xrealloc(b->data, cap);
+	data = xrealloc(b->data, cap);
+	if (!data) {
+		b->failed = true;
+		return false;
+	}
+	b->data = data;
 	b->cap = cap;
 	b->data[b->len] = '\0';
+	return true;
 }
 
 void buf_add(struct buf *b, const void *data, size_t len)
 {
-	if (!len)
+	if (!len || !buf_reserve(b, len))
 		return;
-	buf_reserve(b, len);
 	memcpy(b->data + b->len, data, len);
 	b->len += len;
 	b->data[b->len] = '\0';
@@ -51,15 +57,18 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 	va_list again;
 	int n;
 
+	if (!buf_reserve(b, 64))
+		return;
 	va_copy(again, ap);
-	buf_reserve(b, 64);
 	n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);
 	if (n > 0 && (size_t)n >= b->cap - b->len) {
-		buf_reserve(b, (size_t)n);
-		vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+		if (buf_reserve(b, (size_t)n))
+			vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+		else
+			n = 0;
 	}
-	if (n > 0)
-		b->len += (size_t)n;
+	b->len += n > 0 ? (size_t)n : 0;
+	b->data[b->len] = '\0';
 	va_end(again);
 }
 
@@ -98,6 +107,7 @@ void buf_addx(struct buf *b, unsigned long long v)
 void buf_reset(struct buf *b)
 {
 	b->len = 0;
+	b->failed = false;
 	if (b->data)
 		b->data[0] = '\0';
 }

@@ -4,6 +4,7 @@
 #define PEVTRACE_LIB_BUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -14,13 +15,17 @@ struct buf {
 	char *data;
 	size_t len;
 	size_t cap;
+	bool failed;	/* in libpevtrace: memory was exhausted, so that something is missing */
 };
 
 /* The text so far; "" when nothing was added.  Valid until the next change. */
 const char *buf_str(const struct buf *b);
 
-/* Reserve space for extra more bytes and a NUL; die if memory is exhausted. */
-void buf_reserve(struct buf *b, size_t extra);
+/*
+ * Reserve space for extra more bytes and a NUL.  If memory is exhausted, die; in libpevtrace, set
+ * failed and return false.
+ */
+bool buf_reserve(struct buf *b, size_t extra);
 
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_addc(struct buf *b, char c);

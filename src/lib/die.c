@@ -75,30 +75,3 @@ const char *error_advice(int error)
 		return "";
 	}
 }
-
-static void *or_die(void *p, size_t size)
-{
-	if (!p && size)
-		die("out of memory (%zu bytes)", size);
-	return p;
-}
-
-void *xmalloc(size_t size)
-{
-	return or_die(malloc(size), size);
-}
-
-void *xcalloc(size_t n, size_t size)
-{
-	return or_die(calloc(n, size), n * size);
-}
-
-void *xrealloc(void *p, size_t size)
-{
-	return or_die(realloc(p, size), size);
-}
-
-char *xstrdup(const char *s)
-{
-	return or_die(strdup(s), strlen(s) + 1);
-}

@@ -25,7 +25,10 @@ _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Return "; " and a remedy for an errno of an exceeded limit, or "". */
 const char *error_advice(int error);
 
-/* Allocation that dies instead of returning NULL.  free() releases. */
+/*
+ * Allocation that dies instead of returning NULL; free() releases.  In libpevtrace, it returns
+ * NULL: files that the library contains must be prepared for that.
+ */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);

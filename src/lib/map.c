@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/map.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/die.h"
@@ -22,16 +23,19 @@ static struct map_slot *map_find(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static void map_grow(struct map *m)
+static bool map_grow(struct map *m)
 {
 	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .len = m->len };
 
 	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return false;
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
 			*map_find(&bigger, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = bigger;
+	return true;
 }
 
 void *map_get(const struct map *m, uint64_t key)
@@ -44,8 +48,8 @@ void *map_set(struct map *m, uint64_t key, void *value)
 	struct map_slot *slot;
 	void *before;
 
-	if (4 * (m->len + 1) > 3 * m->cap)
-		map_grow(m);
+	if (4 * (m->len + 1) > 3 * m->cap && !map_grow(m))
+		return value;
 	slot = map_find(m, key);
 	before = slot->value;
 	if (!before)

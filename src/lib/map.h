@@ -20,7 +20,10 @@ struct map {
 
 void *map_get(const struct map *m, uint64_t key);
 
-/* Store value (not NULL) under key; return the previous value or NULL. */
+/*
+ * Store value (not NULL) under key; return the previous value or NULL.  In libpevtrace, if memory is
+ * exhausted, store nothing and return value.
+ */
 void *map_set(struct map *m, uint64_t key, void *value);
 
 /* Remove the key; return its value or NULL. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "text/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct text_sink *text_self(struct sink *s)
@@ -204,13 +205,12 @@ static void text_addr(struct sink *s, const char *key, uint64_t v)
 /* Append " / * PERF_TYPE_??? * /" after a value that the table does not have. */
 static void text_add_unknown(struct text_sink *t, const struct xlat *x)
 {
-	struct buf note = { 0 };
+	char note[128];
 
 	if (!*x->prefix)
 		return;
-	buf_addf(&note, " /* %s??? */", x->prefix);
-	text_colored(t->out, t->color, COLOR_NOTE, buf_str(&note));
-	buf_free(&note);
+	snprintf(note, sizeof(note), " /* %s??? */", x->prefix);
+	text_colored(t->out, t->color, COLOR_NOTE, note);
 }
 
 static void text_enumeration(struct sink *s, const char *key, const struct xlat *x,

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "public/json_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/utf8.h"
+
+/* Integers up to here are exact as doubles, which many JSON readers use. */
+#define EXACT (1ULL << 53)
+
+static struct json_text *jt_self(struct sink *s)
+{
+	return (struct json_text *)s; /* sink is its first member */
+}
+
+/* Texts of values ------------------------------------------------------------------ */
+
+/* Append a character as \uXXXX, or two of them. */
+static void jt_add_code(struct buf *out, uint32_t code)
+{
+	if (code >= 0x10000) {
+		code -= 0x10000;
+		buf_addf(out, "\\u%04x", 0xd800 + (code >> 10));
+		code = 0xdc00 + (code & 0x3ff);
+	}
+	buf_addf(out, "\\u%04x", code);
+}
+
+/* Append a JSON string; return whether all of it is UTF-8 without control characters. */
+static bool jt_add_string(struct buf *out, const char *text, size_t len)
+{
+	bool clean = true;
+	size_t n;
+
+	buf_addc(out, '"');
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = utf8_at(text + i, len - i);
+		if (!n) {
+			buf_adds(out, "\xef\xbf\xbd");
+			clean = false;
+		} else if (text[i] == '"' || text[i] == '\\') {
+			buf_addc(out, '\\');
+			buf_addc(out, text[i]);
+		} else if (utf8_obeyed(utf8_code(text + i, n))) {
+			jt_add_code(out, utf8_code(text + i, n));
+		} else {
+			buf_add(out, text + i, n);
+		}
+	}
+	buf_addc(out, '"');
+	return clean;
+}
+
+static void jt_add_hex(struct buf *out, uint64_t v)
+{
+	buf_addc(out, '"');
+	buf_addx(out, v);
+	buf_addc(out, '"');
+}
+
+static void jt_add_bytes(struct buf *out, const uint8_t *p, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	buf_addc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		buf_addc(out, digits[p[i] >> 4]);
+		buf_addc(out, digits[p[i] & 15]);
+	}
+	buf_addc(out, '"');
+}
+
+/* Members -------------------------------------------------------------------------- */
+
+/* Write the members beside the last value of this level, which is an object. */
+static void jt_flush_beside(struct json_text *j)
+{
+	size_t from = j->level[j->depth].beside;
+
+	if (j->beside.failed)
+		return;
+	for (size_t at = from; at < j->beside.len;) {
+		const char *name = j->beside.data + at, *text = name + strlen(name) + 1;
+
+		buf_adds(j->out, j->level[j->depth].any ? ",\"" : "\"");
+		j->level[j->depth].any = true;
+		buf_adds(j->out, name);
+		buf_adds(j->out, "\":");
+		buf_adds(j->out, text);
+		at = (size_t)(text + strlen(text) + 1 - j->beside.data);
+	}
+	if (j->beside.len > from)
+		j->beside.data[j->beside.len = from] = '\0';
+}
+
+/* Remove the member of that name from beside, if it has one from there on. */
+static void jt_remove_beside(struct buf *b, size_t from, const char *name)
+{
+	for (size_t at = from, next; !b->failed && at < b->len; at = next) {
+		size_t n = strlen(b->data + at) + 1;
+
+		next = at + n + strlen(b->data + at + n) + 1;
+		if (strcmp(b->data + at, name))
+			continue;
+		memmove(b->data + at, b->data + next, b->len - next);
+		b->len -= next - at;
+		return;
+	}
+}
+
+/*
+ * Begin the member "KEY_SUFFIX" beside the value of that key; in an array, beside the array.
+ * The caller appends its text to the result, and a NUL.
+ */
+static struct buf *jt_begin_beside(struct json_text *j, const char *key, const char *suffix)
+{
+	unsigned int depth = j->depth;
+	char name[128];
+
+	while (depth && j->level[depth].shape == SINK_ARRAY)
+		key = j->level[depth--].key;
+	snprintf(name, sizeof(name), "%s%s%s", key ? key : "", key ? "_" : "", suffix);
+	jt_remove_beside(&j->beside, j->level[depth].beside, name);
+	buf_add(&j->beside, name, strlen(name) + 1);
+	return &j->beside;
+}
+
+static void jt_string_beside(struct json_text *j, const char *key, const char *suffix,
+			  const char *text)
+{
+	struct buf *out = jt_begin_beside(j, key, suffix);
+
+	jt_add_string(out, text, strlen(text));
+	buf_addc(out, '\0');
+}
+
+/* Write what precedes a value; the caller appends the value. */
+static struct buf *jt_lead(struct json_text *j, const char *key)
+{
+	bool object = j->level[j->depth].shape == SINK_OBJECT;
+
+	if (object)
+		jt_flush_beside(j);
+	if (j->level[j->depth].any)
+		buf_addc(j->out, ',');
+	j->level[j->depth].any = true;
+	if (object) {
+		buf_addc(j->out, '"');
+		buf_adds(j->out, key ? key : "value");
+		buf_adds(j->out, "\":");
+	}
+	j->last = key;
+	return j->out;
+}
+
+/* The sink ------------------------------------------------------------------------- */
+
+static void jt_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	struct json_text *j = jt_self(s);
+	struct buf *out = jt_lead(j, key);
+
+	if (j->depth + 1 == JSON_TEXT_DEPTH) {
+		buf_adds(out, shape == SINK_OBJECT ? "{}" : "[]");
+		j->beyond++;
+		return;
+	}
+	buf_addc(out, shape == SINK_OBJECT ? '{' : '[');
+	j->depth++;
+	j->level[j->depth].shape = shape;
+	j->level[j->depth].key = key;
+	j->level[j->depth].any = false;
+	j->level[j->depth].beside = j->beside.len;
+	j->last = NULL;
+}
+
+static void jt_end(struct sink *s)
+{
+	struct json_text *j = jt_self(s);
+
+	if (j->beyond) {
+		j->beyond--;
+		return;
+	}
+	if (j->level[j->depth].shape == SINK_OBJECT)
+		jt_flush_beside(j);
+	buf_addc(j->out, j->level[j->depth].shape == SINK_OBJECT ? '}' : ']');
+	j->last = j->level[j->depth].key;
+	if (j->depth)
+		j->depth--;
+}
+
+/* Configs are masks of fields: write them in hexadecimal. */
+static void jt_add_number(struct buf *out, const char *key, uint64_t v)
+{
+	if (key && !strncmp(key, "config", 6))
+		jt_add_hex(out, v);
+	else
+		buf_addu(out, v);
+}
+
+static void jt_uint(struct sink *s, const char *key, uint64_t v)
+{
+	jt_add_number(jt_lead(jt_self(s), key), key, v);
+}
+
+static void jt_sint(struct sink *s, const char *key, int64_t v)
+{
+	buf_addf(jt_lead(jt_self(s), key), "%" PRId64, v);
+}
+
+static void jt_hex(struct sink *s, const char *key, uint64_t v)
+{
+	jt_add_hex(jt_lead(jt_self(s), key), v);
+}
+
+static void jt_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	const char *name = xlat_name(x, v);
+
+	if (xlat_negative(x, v))
+		jt_sint(s, key, (int64_t)v);
+	else if (v < EXACT)
+		jt_uint(s, key, v);
+	else
+		jt_hex(s, key, v);
+	if (name)
+		jt_string_beside(jt_self(s), key, "name", name);
+}
+
+static void jt_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct json_text *j = jt_self(s);
+	const struct xlat_entry *e;
+	const char *sep = "[\"";
+	uint64_t rest = v;
+	struct buf *out;
+	size_t at = 0;
+
+	jt_hex(s, key, v);
+	out = jt_begin_beside(j, key, "names");
+	for (; (e = xlat_next_flag(x, &rest, &at)); sep = "\",\"") {
+		buf_adds(out, sep);
+		buf_adds(out, e->name);
+	}
+	buf_adds(out, *sep == '[' ? "[]" : "\"]");
+	buf_addc(out, '\0');
+	if (!rest)
+		return;
+	jt_add_hex(jt_begin_beside(j, key, "unknown"), rest);
+	buf_addc(out, '\0');
+}
+
+static void jt_packed(struct sink *s, const char *key, uint64_t raw,
+		      const struct sink_part *parts, size_t n)
+{
+	struct json_text *j = jt_self(s);
+	const char *sep = "[\"";
+	struct buf *out;
+
+	jt_hex(s, key, raw);
+	out = jt_begin_beside(j, key, "names");
+	for (size_t i = 0; i < n; i++) {
+		const char *name = parts[i].xlat ? xlat_name(parts[i].xlat, parts[i].value) : NULL;
+
+		if (!name)
+			continue;
+		buf_adds(out, sep);
+		buf_adds(out, name);
+		sep = "\",\"";
+	}
+	buf_adds(out, *sep == '[' ? "[]" : "\"]");
+	buf_addc(out, '\0');
+}
+
+static void jt_symbol(struct sink *s, const char *key, const char *word)
+{
+	jt_add_string(jt_lead(jt_self(s), key), word, strlen(word));
+}
+
+static void jt_cut_beside(struct json_text *j, const char *key, bool cut)
+{
+	if (!cut)
+		return;
+	buf_adds(jt_begin_beside(j, key, "cut"), "true");
+	buf_addc(&j->beside, '\0');
+}
+
+static void jt_string(struct sink *s, const char *key, const char *bytes, size_t len, bool cut)
+{
+	struct json_text *j = jt_self(s);
+
+	if (!jt_add_string(jt_lead(j, key), bytes, len)) {
+		jt_add_bytes(jt_begin_beside(j, key, "hex"), (const uint8_t *)bytes, len);
+		buf_addc(&j->beside, '\0');
+	}
+	jt_cut_beside(j, key, cut);
+}
+
+static void jt_bytes(struct sink *s, const char *key, const void *bytes, size_t len, bool cut)
+{
+	jt_add_bytes(jt_lead(jt_self(s), key), bytes, len);
+	jt_cut_beside(jt_self(s), key, cut);
+}
+
+static void jt_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	jt_sint(s, key, fd);
+	if (label)
+		jt_string_beside(jt_self(s), key, "label", label);
+}
+
+static void jt_note(struct sink *s, const char *key, const char *text)
+{
+	jt_string_beside(jt_self(s), jt_self(s)->last, key, text);
+}
+
+static const struct sink_ops json_text_ops = {
+	.begin = jt_begin, .end = jt_end, .uint = jt_uint, .sint = jt_sint, .hex = jt_hex,
+	.addr = jt_hex, .enumeration = jt_enum, .flags = jt_flags, .packed = jt_packed,
+	.symbol = jt_symbol, .string = jt_string, .bytes = jt_bytes, .fd = jt_fd,
+	.note = jt_note,
+};
+
+void json_text_begin(struct json_text *j, struct buf *out)
+{
+	*j = (struct json_text){
+		.sink = { .ops = &json_text_ops, .max_string = 65536 }, .out = out,
+	};
+	buf_addc(out, '{');
+}
+
+void json_text_end(struct json_text *j)
+{
+	jt_flush_beside(j);
+	buf_addc(j->out, '}');
+	j->out->failed |= j->beside.failed;
+	buf_free(&j->beside);
+}
