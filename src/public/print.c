@@ -324,7 +324,7 @@ ssize_t pevtrace_event_name(const struct pevtrace_machine *m, const void *attr, 
 }
 
 /* Copy what the caller's version of the struct has; return false if its size makes no sense. */
-static bool ioctl_copy(const struct pevtrace_ioctl *call, struct pevtrace_ioctl *out)
+static bool subject_copy_ioctl(const struct pevtrace_ioctl *call, struct pevtrace_ioctl *out)
 {
 	*out = (struct pevtrace_ioctl){ 0 };
 	if (call->size < offsetof(struct pevtrace_ioctl, before))
@@ -339,7 +339,7 @@ ssize_t pevtrace_ioctl_print(const struct pevtrace_machine *m, const struct pevt
 	struct pevtrace_ioctl copy;
 	struct subject x;
 
-	if (!ioctl_copy(call, &copy))
+	if (!subject_copy_ioctl(call, &copy))
 		return -EINVAL;
 	subject_of_ioctl(&x, m, &copy, how);
 	return subject_print(&x, how, buf, n);
@@ -351,7 +351,7 @@ int pevtrace_ioctl_visit(const struct pevtrace_machine *m, const struct pevtrace
 	struct pevtrace_ioctl copy;
 	struct subject x;
 
-	if (!ioctl_copy(call, &copy))
+	if (!subject_copy_ioctl(call, &copy))
 		return -EINVAL;
 	subject_of_ioctl(&x, m, &copy, how);
 	return subject_visit(&x, how, visit, context);

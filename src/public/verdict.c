@@ -30,7 +30,7 @@ uint32_t pevtrace_newest_release(void)
 /* Judging -------------------------------------------------------------------------------- */
 
 /* Copy what the caller's version of the struct has; return false if its size makes no sense. */
-static bool open_copy(const struct pevtrace_open *call, struct pevtrace_open *out)
+static bool verdict_copy_open(const struct pevtrace_open *call, struct pevtrace_open *out)
 {
 	*out = (struct pevtrace_open){ 0 };
 	if (call->size < offsetof(struct pevtrace_open, leader))
@@ -102,7 +102,7 @@ int pevtrace_judge(const struct pevtrace_machine *m, const struct pevtrace_open 
 	struct rule_facts facts;
 	struct rule_verdict v;
 
-	if (!open_copy(call, &copy))
+	if (!verdict_copy_open(call, &copy))
 		return -EINVAL;
 	verdict_judge(m, &copy, &facts, &v);
 	return verdict_store(verdict, v.rule, v.error, verdict_certain(&v));
@@ -124,7 +124,7 @@ int pevtrace_find_cause(const struct pevtrace_machine *m, const struct pevtrace_
 	struct rule_verdict v;
 	bool certain;
 
-	if (!open_copy(call, &copy))
+	if (!verdict_copy_open(call, &copy))
 		return -EINVAL;
 	verdict_judge(m, &copy, &facts, &v);
 	rule = verdict_cause(&v, error, &certain);
@@ -232,7 +232,7 @@ ssize_t pevtrace_explain(const struct pevtrace_open *call, int error, char *buf,
 		pevtrace_machine_free(m);
 		return -ENOMEM;
 	}
-	if (!open_copy(call, &copy)) {
+	if (!verdict_copy_open(call, &copy)) {
 		pevtrace_machine_free(m);
 		return -EINVAL;
 	}
