@@ -3,13 +3,17 @@
 """Options that pevtrace has from strace: the same lines, tables and effects as strace's on the
 same program, and every option of strace accepted or answered with a reason."""
 
+import fcntl
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.dont_write_bytecode = True
@@ -215,6 +219,55 @@ def test_attach(tmp):
 		os.unlink(path)
 	return why
 
+def on_terminal(argv, columns):
+	"""What a command writes to a terminal of that width."""
+	master, slave = pty.openpty()
+	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave)
+	os.close(slave)
+	out = b""
+	while True:
+		try:
+			part = os.read(master, 65536)
+		except OSError: # the terminal has no writer left
+			break
+		if not part:
+			break
+		out += part
+	os.close(master)
+	p.wait()
+	return out.decode(errors="replace").replace("\r", "").splitlines()
+
+NAME = re.compile(r"^(?:\[pid +\d+\] )?(\w+)\(.* = (-1 E\w+|-?\w+)")
+
+def names(lines):
+	return [m.groups() for m in map(NAME.match, lines) if m]
+
+def test_width(tmp):
+	trace = [PEVTRACE, "-e", "trace=%open,close,read", "--color=never"]
+	program = [DEMO, "true"]
+	# the program's own lines are not ours
+	program = ["sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"] + program
+	why = []
+	for columns in (80, 132):
+		lines = on_terminal(trace + program, columns)
+		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)
+		whole = names(on_terminal(trace + ["--width=full"] + program, columns))
+		opens = [[r for n, r in l if n == "perf_event_open"] for l in (names(lines), whole)]
+		why += differ(opens[0], opens[1], "results of opens")
+		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
+			      "opens with their config")
+	full = on_terminal(trace + ["--width=full"] + program, 80)
+	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
+	path = os.path.join(tmp, "file")
+	run(trace + ["-o", path] + program)
+	with open(path) as f:
+		why += differ(max(len(l) for l in f) > 200, True, "long lines in a file")
+	run(trace + ["-o", path, "--width=60"] + program)
+	with open(path) as f:
+		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
+	return why
+
 # Arguments for options that require one.
 ARGUMENTS = {
 	"-e": "trace=close", "-E": "A=b", "-u": "root", "-o": "/dev/null", "-s": "3", "-a": "40",
@@ -254,6 +307,7 @@ def main():
 		for name, test in (("results are aligned", test_align), ("the table of calls", test_table),
 				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
+				   ("lines fit a terminal, and only that", test_width),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)

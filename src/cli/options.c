@@ -67,6 +67,14 @@ static void set_follow(void *to, const char *arg, const struct verb_option *opt)
 	o->follow = true;
 }
 
+static void set_width(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	o->full_lines = !strcmp(arg, "full");
+	o->width = o->full_lines ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
+}
+
 static void set_trace(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)opt;
@@ -199,6 +207,9 @@ const struct verb_option options_session[] = {
 	  .help = "show these signals of tasks that use perf (default all)" },
 	{ .name = "stack-traces", .key = 'k', .set = verb_set_true, .at = AT(stacks),
 	  .help = "show the stack of each call" },
+	{ .name = "width", .arg = "COLUMNS", .set = set_width,
+	  .help = "omit members from lines that are longer, and break text there; 'full' omits "
+		  "none (default: the terminal's width, or full)" },
 	{ .name = "records", .set = verb_set_true, .at = AT(records),
 	  .help = "show the records in the ring buffers" },
 	{ .name = "summary", .set = verb_set_true, .at = AT(summary),

@@ -28,6 +28,12 @@ static bool views_open_outputs(struct views *v)
 	return v->json;
 }
 
+/* Return the standard stream that the text goes to without -o. */
+static int views_fd(const struct views *v)
+{
+	return v->options->to_stdout ? STDOUT_FILENO : STDERR_FILENO;
+}
+
 static void views_count(struct view *view, const struct call *c)
 {
 	if (c->shown)
@@ -35,6 +41,12 @@ static void views_count(struct view *view, const struct call *c)
 }
 
 static const struct view_ops counting_ops = { .exit = views_count };
+
+/* Return the columns of the terminal that the text goes to; 0: to a file. */
+static unsigned int terminal_width(const struct views *v)
+{
+	return output_is_terminal(v->text) ? prose_width(views_fd(v)) : 0;
+}
 
 static void views_add_text(struct views *v, struct session *s, const struct session_facts *f)
 {
@@ -45,6 +57,7 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 	o->text.records = o->records;
 	o->text.pid_always = o->output;
 	o->text.comms = o->all;
+	o->text.width = o->full_lines ? 0 : o->width ? o->width : terminal_width(v);
 	o->text.pid_never = o->separate;
 	if (o->explain) {
 		v->story = story_view_new(s->model, &s->names, f->arch,
@@ -109,11 +122,10 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 static void views_tell_story(struct views *v, struct buf *out)
 {
 	const struct options *o = v->options;
-	int fd = o->to_stdout ? STDOUT_FILENO : STDERR_FILENO;
 	struct prose p;
 
 	prose_init(&p, out, o->width ? o->width :
-		   prose_width(output_is_terminal(v->text) ? fd : -1));
+		   prose_width(output_is_terminal(v->text) ? views_fd(v) : -1));
 	p.color = p.links = o->text.color;
 	story_write(v->story, &o->story, &p);
 	prose_free(&p);

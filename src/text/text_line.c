@@ -5,6 +5,7 @@
 
 #include "abi/strings.h"
 
+#include "text/text_fit.h"
 #include "text/text_view_internal.h"
 
 #define NS 1000000000ULL
@@ -79,34 +80,31 @@ void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns)
 		buf_addf(&v->line, "[%4llu] ", (unsigned long long)p->nr);
 }
 
-/* Return the columns of a line, in which colours have none. */
-static size_t columns_of(const struct buf *line)
-{
-	size_t n = 0;
-
-	for (const char *p = buf_str(line); *p; p++) {
-		if (*p == '\033')
-			p += strcspn(p, "m");
-		else
-			n++;
-	}
-	return n;
-}
-
 void text_align_result(struct text_view *v)
 {
-	size_t at = v->written + columns_of(&v->line);
+	size_t at = v->written + text_columns(buf_str(&v->line));
 
 	if (at < v->o->column)
 		buf_addf(&v->line, "%*s", (int)(v->o->column - at), "");
+}
+
+/* Shorten the line, or what of it is not yet written, to the width that the options ask for. */
+static void fit_line(struct text_view *v)
+{
+	size_t width = v->o->width, least = width / 3;
+
+	if (width)
+		text_fit(&v->line, buf_str(&v->usual),
+			 width > v->written + least ? width - v->written : least);
 }
 
 void text_write_partial(struct text_view *v, struct pending *p)
 {
 	text_start_call(v, p, p->in.enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
+	fit_line(v);
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
-	v->written = columns_of(&v->line);
+	v->written = text_columns(buf_str(&v->line));
 	v->partial = p;
 }
 
@@ -129,6 +127,7 @@ void text_close_partial(struct text_view *v)
 void text_end_line(struct text_view *v, pid_t tid)
 {
 	text_close_partial(v);
+	fit_line(v);
 	buf_addc(&v->line, '\n');
 	output_write(v->out, tid, buf_str(&v->line), v->line.len);
 	v->written = 0;

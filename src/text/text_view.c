@@ -46,6 +46,8 @@ static void text_free(struct view *view)
 	map_free(&v->comms);
 	buf_free(&v->line);
 	buf_free(&v->extra);
+	buf_free(&v->usual);
+	buf_free(&v->whole);
 	free(v);
 }
 
@@ -156,9 +158,26 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_adds(&v->line, buf_str(&p->args));
 }
 
+/* Keep the whole line of an open: the next one is shortened to what differs. */
+static void keep_usual(struct text_view *v)
+{
+	struct buf was = v->usual;
+
+	v->usual = v->whole;
+	v->whole = was;
+}
+
 static void text_finish_call(struct text_view *v, struct pending *p)
 {
+	bool keep = v->o->width && p->desc->id == CALL_PERF_EVENT_OPEN;
+
+	if (keep) {
+		buf_reset(&v->whole);
+		buf_add(&v->whole, buf_str(&v->line), v->line.len);
+	}
 	text_end_line(v, p->in.tid);
+	if (keep)
+		keep_usual(v);
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
 }

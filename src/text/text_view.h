@@ -49,6 +49,7 @@ struct text_options {
 	bool nr;		/* -n */
 	enum text_hex hex;	/* -x */
 	unsigned int column;	/* of results */
+	unsigned int width;	/* of lines, in columns; 0: any */
 	bool color;
 	bool pid_always;	/* a pid before each line from the first on */
 	bool comms;		/* with the task's name: "perf[12] " */

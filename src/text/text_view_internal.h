@@ -34,6 +34,7 @@ struct text_view {
 	struct pending *partial;	/* its line is written, but for the end */
 	size_t written;			/* columns of that line, while its end is composed */
 	struct buf line, extra;
+	struct buf usual, whole;	/* the line of the last open, and that of the current one */
 	struct map comms;		/* tid -> char *, if they are shown */
 };
 

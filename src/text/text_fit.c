@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "text/text_fit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/die.h"
+
+enum { DEPTH = 16, PIECES = 512 };
+
+/*
+ * What a piece tells, from least to most.  The first argument has the members of an attr: it
+ * goes last, and its config before it.
+ */
+enum weight {
+	TELLS_SIZE, TELLS_ERROR_TEXT, TELLS_USUAL, TELLS_ARGUMENT, TELLS_SET, TELLS_MEMBER,
+	TELLS_COMMENT, TELLS_CONFIG, TELLS_FIRST,
+};
+
+/* A part of the line that may be omitted. */
+struct piece {
+	const char *from, *to;
+	unsigned int list;	/* number of the list that it is in; 0: none */
+	enum weight weight;
+	bool keyed;		/* members: their places in the list mean nothing */
+	bool omitted;
+};
+
+struct fit {
+	const char *text, *usual;
+	struct piece pieces[PIECES];	/* by their beginning */
+	size_t n;
+	unsigned int lists;
+	bool opens;		/* a line of perf_event_open */
+	bool compact;		/* no blanks before omissions, no prefixes of constants */
+};
+
+size_t text_columns(const char *line)
+{
+	size_t n = 0;
+
+	for (; *line; line++) {
+		if (*line == '\033')
+			line += strcspn(line, "m");
+		else
+			n++;
+		if (!*line)
+			break;
+	}
+	return n;
+}
+
+/* Cutting a line into pieces --------------------------------------------------------- */
+
+/* Return the end of the string, comment or colour that begins at p, or p + 1. */
+static const char *skip_atom(const char *p)
+{
+	const char *end = p;
+
+	if (*p == '"') {
+		for (end++; *end && *end != '"'; end++)
+			end += *end == '\\' && end[1];
+	} else if (!strncmp(p, "/*", 2)) {
+		end = strstr(p, "*/");
+		end = end ? end + 1 : p;
+	} else if (*p == '\033') {
+		end += strcspn(p, "m");
+	}
+	return *end ? end + 1 : end;
+}
+
+/* Return whether the line from before has the same member. */
+static bool is_usual(const struct fit *f, const char *from, size_t len)
+{
+	for (const char *p = f->usual; (p = memmem(p, strlen(p), from, len)); p++)
+		if (p > f->usual && strchr("{ ", p[-1]) && strchr(",}", p[len]))
+			return true;
+	return false;
+}
+
+static enum weight weight_of(const struct fit *f, const char *from, const char *to, bool argument,
+			     bool first)
+{
+	size_t len = (size_t)(to - from), key = strcspn(from, "=");
+
+	if (argument)
+		return first || memchr(from, '{', len) ? TELLS_FIRST : TELLS_ARGUMENT;
+	if (key >= len)
+		return TELLS_MEMBER;
+	if (key == 6 && !strncmp(from, "config", key))
+		return TELLS_CONFIG;
+	if (key == 4 && !strncmp(from, "type", key) && !f->opens)
+		return TELLS_CONFIG; /* of a record */
+	if (key == 4 && !strncmp(from, "size", key))
+		return TELLS_SIZE;
+	if (is_usual(f, from, len) || (!first && !strncmp(from + key, "=0", len - key)))
+		return TELLS_USUAL;
+	if (from[key + 1] == '"')
+		return TELLS_COMMENT;
+	/* a bit of an attr, or a structure in one, such as sample_id */
+	return (f->opens && !strncmp(from + key, "=1", len - key)) || from[key + 1] == '{' ?
+	       TELLS_SET : TELLS_MEMBER;
+}
+
+static void fit_add(struct fit *f, const struct piece *p)
+{
+	if (f->n < PIECES && p->to > p->from)
+		f->pieces[f->n++] = *p;
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? 1 : x->to > y->to ? -1 : 0;
+}
+
+/* Find the elements of all lists, and what follows a result in parentheses or comments. */
+static void cut(struct fit *f)
+{
+	struct {
+		const char *from;	/* of the current element */
+		unsigned int list;
+		bool first, keyed;
+	} open[DEPTH];
+	size_t depth = 0;
+	const char *p = f->text, *error = strstr(p, "-1 E"), *end;
+
+	for (; *p; p = end) {
+		end = skip_atom(p);
+		if (!depth && !strncmp(p, "/*", 2) && p > f->text) {
+			fit_add(f, &(struct piece){ .from = p - 1, .to = end, .weight = TELLS_COMMENT });
+		} else if (!depth && *p == '(' && error && error < p && strchr(p, ')')) {
+			end = strchr(p, ')') + 1;
+			fit_add(f, &(struct piece){ .from = p - 1, .to = end,
+						    .weight = TELLS_ERROR_TEXT });
+		} else if (strchr("({[", *p) && depth < DEPTH) {
+			open[depth].from = end;
+			open[depth].list = ++f->lists;
+			open[depth].keyed = *p == '{';
+			open[depth++].first = true;
+		} else if (depth && (strchr(")}]", *p) || !strncmp(p, ", ", 2))) {
+			const char *from = open[depth - 1].from;
+
+			fit_add(f, &(struct piece){
+				.from = from, .to = p, .list = open[depth - 1].list,
+				.weight = weight_of(f, from, p, depth == 1 && !open[0].keyed,
+						    open[depth - 1].first),
+				.keyed = open[depth - 1].keyed,
+			});
+			open[depth - 1].first = false;
+			open[depth - 1].from = p + 2;
+			if (*p != ',')
+				depth--;
+			else
+				end = p + 2;
+		}
+	}
+	qsort(f->pieces, f->n, sizeof(*f->pieces), by_beginning);
+}
+
+/* Putting it together ------------------------------------------------------------------ */
+
+/* Return the piece that follows in the same list, or NULL. */
+static const struct piece *next_of_list(const struct fit *f, const struct piece *p)
+{
+	for (const struct piece *next = p + 1; p->list && next < f->pieces + f->n; next++)
+		if (next->list == p->list)
+			return next;
+	return NULL;
+}
+
+/* Return whether at is the end of a list of members of which some are omitted. */
+static bool ends_short(const struct fit *f, const char *at)
+{
+	bool ends = false, omitted = false;
+
+	for (size_t i = 0; i < f->n && !ends; i++)
+		ends = f->pieces[i].keyed && f->pieces[i].to == at && !next_of_list(f, &f->pieces[i]);
+	for (const struct piece *p = f->pieces; ends && p < f->pieces + f->n; p++)
+		if (p->keyed && p->to == at)
+			for (const struct piece *q = f->pieces; q <= p; q++)
+				omitted |= q->list == p->list && q->omitted;
+	return omitted;
+}
+
+static void add_dots(const struct fit *f, struct buf *out)
+{
+	char last = out->len ? out->data[out->len - 1] : '\0';
+
+	if (f->compact && last == ' ')
+		out->data[--out->len] = '\0';
+	else if (!strchr(" ({[,", last))
+		buf_adds(out, f->compact ? "," : ", ");
+	buf_adds(out, "...");
+}
+
+/* Skip the prefix of a constant: PERF_COUNT_HW_ or PERF_TYPE_. */
+static const char *skip_prefix(const char *p)
+{
+	static const char first[] = "PERF_";
+	const char *end;
+
+	if (strncmp(p, first, strlen(first)))
+		return p;
+	end = strchr(p + strlen(first), '_');
+	if (!end || strcspn(p, ",|}) ") < (size_t)(end - p))
+		return p;
+	end++;
+	return !strncmp(end, "HW_", 3) || !strncmp(end, "SW_", 3) ? end + 3 : end;
+}
+
+/* Append from text what lies before end, and dots where members are omitted. */
+static void append_part(const struct fit *f, const char *from, const char *end, struct buf *out)
+{
+	while (from < end) {
+		const char *p = f->compact ? skip_prefix(from) : from;
+
+		if (p != from)
+			buf_adds(out, "...");
+		else if (*p == '}' && ends_short(f, p))
+			add_dots(f, out);
+		from = p;
+		buf_addc(out, *from++);
+	}
+}
+
+static void render(const struct fit *f, struct buf *out)
+{
+	const char *at = f->text;
+
+	buf_reset(out);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct piece *p = &f->pieces[i], *next;
+
+		if (!p->omitted || p->from < at)
+			continue;
+		append_part(f, at, p->from, out);
+		next = next_of_list(f, p);
+		at = p->keyed && next ? next->from : p->to;
+		if (p->keyed || !p->list)
+			continue;
+		for (; next && next->omitted; next = next_of_list(f, next))
+			at = next->to;
+		add_dots(f, out);
+	}
+	append_part(f, at, at + strlen(at), out);
+}
+
+/* Omit the piece that tells the least, the last one of several; return false if none is left. */
+static bool omit_one(struct fit *f)
+{
+	struct piece *least = NULL;
+
+	for (size_t i = 0; i < f->n; i++) {
+		struct piece *p = &f->pieces[i];
+
+		if (!p->omitted && p->weight < TELLS_CONFIG &&
+		    (!least || p->weight <= least->weight))
+			least = p;
+	}
+	if (least)
+		least->omitted = true;
+	return least;
+}
+
+/* Take back what still has room, what tells most first. */
+static void fill(struct fit *f, size_t width, struct buf *out)
+{
+	for (enum weight w = TELLS_FIRST; w > TELLS_SIZE; w--) {
+		for (size_t i = 0; i < f->n; i++) {
+			struct piece *p = &f->pieces[i];
+
+			/* a structure without its members tells nothing */
+			if (!p->omitted || p->weight != w ||
+			    memchr(p->from, '{', (size_t)(p->to - p->from)))
+				continue;
+			p->omitted = false;
+			render(f, out);
+			p->omitted = text_columns(buf_str(out)) > width;
+		}
+	}
+	render(f, out);
+}
+
+/* Cut the line before its result so that both fit, or at its end; colours end there. */
+static void cut_at(struct buf *line, size_t width)
+{
+	bool colored = strchr(buf_str(line), '\033');
+	const char *p = buf_str(line), *result = strstr(p, ") = ");
+	char *tail = xstrdup(result && text_columns(result) < width / 2 ? result : "");
+	size_t n = text_columns(tail) + 3;
+
+	while (*p && n < width) {
+		if (*p == '\033')
+			p += strcspn(p, "m");
+		else
+			n++;
+		p += !!*p;
+	}
+	line->len = (size_t)(p - line->data);
+	line->data[line->len] = '\0';
+	buf_addf(line, "...%s%s", colored ? "\033[0m" : "", tail);
+	free(tail);
+}
+
+void text_fit(struct buf *line, const char *usual, size_t width)
+{
+	struct buf out = { 0 };
+	char *text;
+	struct fit *f;
+
+	if (text_columns(buf_str(line)) <= width)
+		return;
+	f = xcalloc(1, sizeof(*f));
+	text = xstrdup(buf_str(line));
+	f->text = text;
+	f->usual = usual;
+	f->opens = strstr(text, "perf_event_open(");
+	cut(f);
+	do
+		render(f, &out);
+	while (text_columns(buf_str(&out)) > width && omit_one(f));
+	if (text_columns(buf_str(&out)) > width) {
+		f->compact = true;
+		render(f, &out);
+	}
+	if (text_columns(buf_str(&out)) > width)
+		cut_at(&out, width);
+	else
+		fill(f, width, &out);
+	buf_reset(line);
+	buf_add(line, buf_str(&out), out.len);
+	buf_free(&out);
+	free(text);
+	free(f);
+}

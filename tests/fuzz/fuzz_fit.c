@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Lines shortened to a width: they fit, and a line that fits is unchanged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "text/text_fit.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	size_t width = len ? 20 + data[0] : 20, before;
+	struct buf line = { 0 };
+	char *was;
+
+	/* a line has no other control bytes than those of colours */
+	for (size_t i = 1; i < len && line.len < 2000; i++)
+		if (data[i] >= ' ' || data[i] == '\033')
+			buf_addc(&line, (char)data[i]);
+	was = strdup(buf_str(&line));
+	before = text_columns(was);
+	text_fit(&line, "perf_event_open({type=1, config=2}", width);
+	if (before <= width && strcmp(was, buf_str(&line)))
+		fuzz_wrong("changed a line that fits", was);
+	if (text_columns(buf_str(&line)) > width)
+		fuzz_wrong("wider than asked", buf_str(&line));
+	free(was);
+	buf_free(&line);
+	return 0;
+}
