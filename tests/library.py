@@ -204,6 +204,15 @@ def test_c(lib, tmp):
 	for attr, line in zip(several, must(os.path.join(tmp, "c")).split()):
 		if bytes.fromhex(line)[:len(attr)] != attr:
 			wrong.append(f"{attr.hex()}\n {line}")
+	path = '{type=%s, size=136, uprobe_path="/bin/true", probe_offset=16}'
+	try:
+		with open("/sys/bus/event_source/devices/uprobe/type", encoding="ascii") as f:
+			path %= f.read().strip()
+		out = must(PEVTRACE, "decode", "--c-source", "--attr", path)
+		if '\nattr.uprobe_path = (uintptr_t)"/bin/true";\n' not in out:
+			wrong.append(out)
+	except FileNotFoundError:
+		pass
 	TAP.ok(not wrong, "20 attrs printed as C are the same when compiled", wrong[:9])
 
 

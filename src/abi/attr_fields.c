@@ -22,18 +22,24 @@ static const char *pmu_name(const struct walk *w, uint32_t type)
 	return w->names && w->names->pmu ? w->names->pmu(w->names, type) : NULL;
 }
 
+/* Note the name of the PMU, if names can be asked for it. */
+static void note_pmu(const struct walk *w, uint32_t type, struct sink *s)
+{
+	const char *pmu = pmu_name(w, type);
+
+	if (w->names && w->names->pmu)
+		s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+}
+
 void attr_emit_type(const struct walk *w, const struct field *f,
 		      uint32_t type, struct sink *s)
 {
-	const char *pmu;
-
 	if (xlat_name(f->xlat, type)) {
 		s->ops->enumeration(s, f->name, f->xlat, type);
 		return;
 	}
 	s->ops->uint(s, f->name, type);
-	pmu = pmu_name(w, type);
-	s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+	note_pmu(w, type, s);
 }
 
 /* Write the config of a generic event; its upper half may name the PMU (since 5.13). */
@@ -45,15 +51,13 @@ static void emit_hardware(const struct walk *w, const struct field *f,
 		{ NULL, type, PERF_PMU_TYPE_SHIFT },
 		{ &xlat_perf_hw_id, config & PERF_HW_EVENT_MASK, 0 },
 	};
-	const char *pmu;
 
 	if (!type) {
 		s->ops->enumeration(s, f->name, &xlat_perf_hw_id, config);
 		return;
 	}
 	s->ops->packed(s, f->name, config, parts, 2);
-	pmu = pmu_name(w, type);
-	sink_notef(s, "pmu", "%s", pmu ? pmu : "no PMU of this number in sysfs");
+	note_pmu(w, type, s);
 }
 
 static void emit_cache(const struct walk *w, const struct field *f,
@@ -62,7 +66,6 @@ static void emit_cache(const struct walk *w, const struct field *f,
 	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
 	struct sink_part parts[5];
 	size_t n = 0;
-	const char *pmu;
 
 	if (type)
 		parts[n++] = (struct sink_part){ NULL, type, PERF_PMU_TYPE_SHIFT };
@@ -74,10 +77,8 @@ static void emit_cache(const struct walk *w, const struct field *f,
 					 config >> 8 & 0xff, 8 };
 	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_id, config & 0xff, 0 };
 	s->ops->packed(s, f->name, config, parts, n);
-	if (!type)
-		return;
-	pmu = pmu_name(w, type);
-	s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+	if (type)
+		note_pmu(w, type, s);
 }
 
 static void emit_tracepoint(const struct walk *w, const struct field *f,

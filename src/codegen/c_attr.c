@@ -24,7 +24,7 @@ struct attr_sink {
 	/* the current member: notes about it may follow */
 	const struct field *field;
 	struct buf value, comment;
-	bool unnamed;
+	bool unnamed, portable;
 	uint64_t type;		/* once its member was written; 0: a dynamic PMU's, or hardware */
 };
 
@@ -321,7 +321,7 @@ static void attr_note(struct sink *s, const char *key, const char *text)
 {
 	struct attr_sink *a = attr_self(s);
 
-	if (!a->field || (!a->unnamed && number_later(a, key, text)))
+	if (!a->field || (a->portable && !a->unnamed && number_later(a, key, text)))
 		return;
 	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
 		buf_reset(&a->comment); /* the name of the event says more */
@@ -338,11 +338,11 @@ static const struct sink_ops attr_ops = {
 };
 
 bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
-		 const struct names *names, struct c_needs *needs)
+		 const struct names *names, bool portable, struct c_needs *needs)
 {
 	struct attr_sink s = {
 		.sink = { .ops = &attr_ops, .max_string = SIZE_MAX }, .attr = a,
-		.needs = needs,
+		.needs = needs, .portable = portable,
 	};
 	size_t len, known = layout_perf_event_attr.size;
 	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, ATTR_MAX_SIZE, &len);

@@ -32,9 +32,12 @@ struct c_attr {
 /* Write the lines of a member, with its comment if asked for. */
 void c_member_write(struct buf *out, const struct c_member *m, bool comment);
 
-/* Fill in *a from the attr that c passed at addr; return false if it was unreadable. */
+/*
+ * Fill in *a from the attr that c passed at addr; return false if it was unreadable.  portable:
+ * numbers of PMUs and tracepoints are read by number_in() when the program runs.
+ */
 bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
-		 const struct names *names, struct c_needs *needs);
+		 const struct names *names, bool portable, struct c_needs *needs);
 void c_attr_free(struct c_attr *a);
 
 /* Return whether main() sets the same: equal bytes may point to different strings. */

@@ -82,7 +82,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 	/* the program cannot make the same bytes unreadable */
 	if (bytes && (len < 8 || len < attr_wanted((uint32_t)load_uint(bytes + 4, 4))))
 		o->inexact++;
-	if (!bytes || !c_attr_make(&source, c, addr, g->names, &o->needs))
+	if (!bytes || !c_attr_make(&source, c, addr, g->names, true, &o->needs))
 		return -1;
 	for (n = 0; n < o->nattrs; n++) {
 		a = &o->attrs[n];

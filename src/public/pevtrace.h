@@ -39,11 +39,14 @@ uint32_t pevtrace_newest_release(void);
 
 /*
  * Facts about a machine and a process on it, which decide what the kernel answers, and names.
- * Where a function accepts NULL for it, no fact is known.
+ * NULL is a machine as pevtrace_machine_new() returns it.
  */
 struct pevtrace_machine;
 
-/* Return a machine of which nothing is known, or NULL without memory.  Free it at the end. */
+/*
+ * Return a machine with the defaults of the newest kernel, for a process without privileges, of
+ * which all else is unknown; NULL without memory.  Free it at the end.
+ */
 struct pevtrace_machine *pevtrace_machine_new(void);
 void pevtrace_machine_free(struct pevtrace_machine *m);
 
@@ -232,10 +235,10 @@ struct pevtrace_verdict {
 	size_t size;
 	int error;		/* positive errno; 0: it opens */
 	int certain;		/* no check up to the decisive one depends on an unknown fact */
-	const char *rule;	/* name of the check that refuses, as pevtrace check has it; or NULL */
+	const char *rule;	/* name of the check that refuses, see pevtrace-check(1); or NULL */
 	const char *meaning;	/* why, one line, no full stop; or NULL */
 	const char *members;	/* of the attr, and arguments: "sample_freq,freq"; or NULL */
-	uint32_t since;		/* release that brought the check, PEVTRACE_RELEASE() */
+	uint32_t since;		/* release that brought the check */
 };
 
 /* Judge the call without making it. */

@@ -231,7 +231,7 @@ static int subject_c(const struct subject *x, struct buf *out)
 {
 	struct c_needs needs = { 0 };
 	struct c_attr a;
-	bool made = c_attr_make(&a, &x->call, ATTR_AT, NULL, &needs);
+	bool made = c_attr_make(&a, &x->call, ATTR_AT, &x->lookup.names, false, &needs);
 	int failed = a.failed ? -ENOMEM : made ? 0 : -EINVAL;
 
 	for (size_t i = 0; !failed && i < needs.ndefines; i++)

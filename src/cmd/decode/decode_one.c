@@ -10,7 +10,7 @@
 
 bool decode_one_wanted(const struct decode_one *d)
 {
-	return d->attr || d->ioctl || d->record || d->config || d->error;
+	return d->attr || d->ioctl || d->record || d->config || d->error || d->c_source;
 }
 
 static void set_once(void *to, const char *arg, const struct verb_option *o)
@@ -26,6 +26,8 @@ const struct verb_option decode_one_options[] = {
 	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = AT(attr),
 	  .help = "decode a struct perf_event_attr: hexadecimal bytes, or text of C, pevtrace, "
 		  "strace, perf -vv, perf evlist -v" },
+	{ .name = "c-source", .set = verb_set_true, .at = AT(c_source),
+	  .help = "with --attr, write the attr in C, to be compiled" },
 	{ .name = "ioctl", .arg = "NUMBER", .set = set_once, .at = AT(ioctl),
 	  .help = "decode the request of an ioctl, by number or name, and its argument" },
 	{ .name = "record", .arg = "RECORDS", .set = set_once, .at = AT(record),
@@ -45,6 +47,8 @@ static void check(struct decode_one *d, const struct verb_args *args)
 	if (n > 1 || (n && d->attr && !d->record))
 		die("--attr, --ioctl, --record, --config and --errno are mutually exclusive; "
 		    "only --record and --attr can be combined");
+	if (d->c_source && (n || !d->attr || d->options.json))
+		die("--c-source applies only to --attr, without --json");
 	if (d->of_dumps)
 		die("--%s applies only to dumps", d->of_dumps);
 	if (d->options.json_path)

@@ -18,6 +18,7 @@
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "model/event_name.h"
+#include "public/pevtrace.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -56,6 +57,34 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 	call_free(&c);
 }
 
+/* Write the attr as C; its pointers to strings become those of a. */
+static void decode_show_c(struct decode_one *d, const struct attr_text *a)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint8_t bytes[ATTR_TEXT_MAX];
+	struct pevtrace_machine *here = pevtrace_machine_new();
+	struct buf *out = &d->out.line;
+	ssize_t len;
+
+	memcpy(bytes, a->bytes, sizeof(bytes));
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < a->nstrings && l->fields[i].kind == FIELD_STRING; k++)
+			if (field_get(&l->fields[i], a->bytes, a->len) == a->strings[k].addr)
+				field_set(&l->fields[i], (uintptr_t)&a->pool[a->strings[k].at],
+					  bytes);
+	pevtrace_machine_read(here);
+	showing_begin(&d->out, true);
+	len = pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, NULL, 0);
+	if (len < 0)
+		die("cannot write the attr as C: %s", strerror((int)-len));
+	buf_reserve(out, (size_t)len);
+	pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, out->data,
+			    (size_t)len + 1);
+	pevtrace_machine_free(here);
+	out->len = (size_t)len - 1; /* showing_end() adds the last newline */
+	showing_end(&d->out);
+}
+
 static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 {
 	struct attr_text a;
@@ -65,7 +94,10 @@ static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 
 	attr_reader_init(&r, buf_str(text), text->len);
 	while ((got = attr_reader_next(&r, &a)) == ATTR_READ) {
-		decode_show_attr(d, &a);
+		if (d->c_source)
+			decode_show_c(d, &a);
+		else
+			decode_show_attr(d, &a);
 		n++;
 	}
 	if (got == ATTR_BAD)
@@ -85,7 +117,9 @@ bool decode_one_attr(struct decode_one *d)
 	if (ok && input_is_binary(&text)) {
 		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
 		     input_bad_attr("--attr", c.why);
-		if (ok)
+		if (ok && d->c_source)
+			decode_show_c(d, &a);
+		else if (ok)
 			decode_show_attr(d, &a);
 	} else if (ok) {
 		ok = attrs_of_text(d, &text);
