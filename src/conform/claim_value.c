@@ -172,19 +172,6 @@ static uint64_t root_cgroup(void)
 			  open(path, O_RDONLY | O_CLOEXEC) : -1);
 }
 
-/* Return the number of cgroups of the perf_event controller, from /proc/cgroups. */
-static uint64_t perf_event_cgroups(void)
-{
-	char text[4096];
-	const char *line;
-
-	if (!sysfile_read(AT_FDCWD, "/proc/cgroups", text, sizeof(text)))
-		return 0;
-	line = strstr(text, "\nperf_event\t");
-	line = line ? strchr(line + strlen("\nperf_event\t"), '\t') : NULL;
-	return line ? strtoull(line, NULL, 10) : 0;
-}
-
 /* Return a CPU below work_cpu() in our affinity mask, or -1. */
 static uint64_t other_cpu(void)
 {
@@ -228,8 +215,6 @@ static bool machine_value(const char *name, uint64_t *v)
 		*v = online_cpus();
 	else if (!strcmp(name, "cgroup"))
 		*v = root_cgroup();
-	else if (!strcmp(name, "perfcgroups"))
-		*v = perf_event_cgroups();
 	else if (!strcmp(name, "bpfjit"))
 		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
 	else if (!strcmp(name, "perfmon"))
