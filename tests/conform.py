@@ -304,6 +304,118 @@ def test_packed(tmp):
 			why.append("%s: status %d" % (name, r.returncode))
 	return why
 
+# ---- patches --------------------------------------------------------------------------
+
+KNOWN_KERNEL = os.getuid() == 0 and os.uname().machine == "x86_64" and \
+	       os.uname().release.startswith("6.18.")
+LEFT = 10	# findings that may be left as missing
+
+def tool(*args, **kw):
+	return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
+			      **kw)
+
+def complaints(path):
+	"""Return the numbers of complaints of mandoc and man about a page, and their text."""
+	lint = tool("mandoc", "-Tlint", path).stdout.decode().splitlines()
+	groff = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path],
+			       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=100,
+			       env=dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80"))
+	groff = groff.stderr.decode().splitlines()
+	return len(lint), len(groff), lint + groff
+
+def patched(tmp, page, *args):
+	"""Write the patch of a page and apply it; return the path of the result, and why not."""
+	old, new = os.path.join(tmp, "old.2"), os.path.join(tmp, "patched.2")
+	for path in (old, new):
+		write(path, source(page) if page.endswith(".gz") else open(page).read())
+	r = run("--patch", "--man", page, *args)
+	if r.returncode != 1 or r.stderr:
+		return old, new, ["status %d: %s" % (r.returncode, r.stderr)]
+	r = tool("patch", new, input=r.stdout)
+	told = r.stdout.decode()
+	return old, new, [told] if r.returncode or "fuzz" in told or "offset" in told else []
+
+def left(page, *args):
+	"""Return the errors of a page, and how many things it lacks."""
+	all_ = findings("--man", page, *args)
+	return [f["id"] for f in all_ if f["severity"] == "error"], \
+	       len([f for f in all_ if f["severity"] == "missing"])
+
+def test_patch(tmp, page):
+	"""The patched page is as clean as the old one, and conform finds no error in it."""
+	args = [] if KNOWN_KERNEL else ["--no-behaviour"]
+	old, new, why = patched(tmp, page, *args)
+	if shutil.which("mandoc") and shutil.which("man"):
+		before, after = complaints(old), complaints(new)
+		if after[0] > before[0] or after[1] > before[1]:
+			why += after[2]
+	# other tests' cgroups and breakpoints disturb single experiments
+	for _ in range(3):
+		errors, missing = left(new, *args)
+		if not errors:
+			break
+	why += errors
+	if missing > LEFT:
+		why.append("%d are missing" % missing)
+	if left(old, *args)[0] == []:
+		why.append("the old page has no errors")
+	return why
+
+def test_series(tmp, page):
+	"""git am takes the series, and the result is that of the one patch."""
+	args = ["--no-behaviour"]
+	old, new, why = patched(tmp, page, *args)
+	repo, series = os.path.join(tmp, "repo"), os.path.join(tmp, "series")
+	for path in (repo, series):
+		shutil.rmtree(path, ignore_errors=True)
+	r = run("--patch=" + series, "--man", page, *args)
+	mails = sorted(os.path.join(series, f) for f in os.listdir(series))
+	name = re.search(r"^--- a/(\S+)", open(mails[0]).read(), re.M).group(1)
+	os.makedirs(os.path.join(repo, os.path.dirname(name)))
+	shutil.copy(old, os.path.join(repo, name))
+	git = ["git", "-C", repo, "-c", "user.name=test", "-c", "user.email=test@localhost"]
+	for args in (["init", "-q"], ["add", "."], ["commit", "-qm", "page"], ["am", "-q"] + mails):
+		r = tool(*git, *args)
+		if r.returncode:
+			return why + [args[0] + ": " + r.stdout.decode()]
+	if open(os.path.join(repo, name)).read() != open(new).read():
+		why.append("the series and the patch differ")
+	if tool(*git, "log", "--check", "--format=").stdout.strip():
+		why.append("blanks at the end of lines")
+	for body in tool(*git, "log", "--format=%B%x00").stdout.decode().split("\0")[:-2]:
+		if "\n- " not in body:
+			why.append("without evidence: " + body[:100])
+	return why
+
+def test_patch_evidence(tmp):
+	"""The commit of a wrong release names it, and the commit of a claim has its calls."""
+	series = os.path.join(tmp, "evidence")
+	run("--patch=" + series, "--man", PAGE)
+	text = "".join(open(os.path.join(series, f)).read() for f in os.listdir(series))
+	want = ["PERF_SAMPLE_PHYS_ADDR was added in Linux 4.14, not 4.13",
+		"commit fc7ce9c74c3a", "+.BR PERF_SAMPLE_PHYS_ADDR \" (since Linux 4.14)\""]
+	if KNOWN_KERNEL:
+		want += ["Tried on Linux " + os.uname().release, "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1"]
+	return [w for w in want if w not in text]
+
+def test_patch_hostile(tmp):
+	"""A patch of a damaged page applies to it, if the page can be read at all."""
+	text, rnd, why = source(PAGE).split("\n"), random.Random(21), []
+	for i in range(6):
+		bad = list(text)
+		for _ in range(200):
+			at = rnd.randrange(len(bad))
+			bad[at:at + rnd.randrange(3)] = [rnd.choice([".RE", ".TP", ".RS", ".EE", "", "x",
+				".SS MMAP layout", ".B EINVAL", "struct {", "\\"]) for _ in range(rnd.randrange(2))]
+		path = write(os.path.join(tmp, "damaged.2"), "\n".join(bad))
+		r = run("--patch", "--man", path, *PAGE_ALONE)
+		if r.returncode == 2 and b"perf_event_attr" in r.stderr:
+			continue
+		told = tool("patch", path, input=r.stdout).stdout.decode() if r.stdout else ""
+		if r.returncode not in (0, 1) or r.stderr or "fuzz" in told or "FAILED" in told:
+			why.append("page %d: %d %s %s" % (i, r.returncode, r.stderr, told))
+	return why
+
 # ---- output ---------------------------------------------------------------------------
 
 def test_formats(all_):
@@ -350,6 +462,8 @@ def test_misuse(tmp):
 		     ["--since=5.1x"], ["--self", "--man", PAGE], ["--tap", "--json"], ["--nonsense"],
 		     ["--header", bad_h], ["--header", tmp + "/none"], ["--btf", empty],
 		     ["--self", "--no-headers", "--no-btf"], ["--header", bad_h, "--no-headers"],
+		     ["--patch", "--json"], ["--patch", "--self"], ["--patch", "--section=ERRORS"],
+		     ["--patch=" + tmp + "/none/x", "--no-behaviour"],
 		     ["-o", tmp + "/none/x", "--no-behaviour"], ["--no-behaviour", "--nobody"]):
 		r = run(*args)
 		if r.returncode != 2 or not r.stderr.startswith(b"pevtrace: "):
@@ -402,6 +516,13 @@ def main():
 		("the tables", test_self, gcc),
 		("bad pages", lambda: test_hostile(tmp), page),
 		("packed pages", lambda: test_packed(tmp), page),
+		("a patch", lambda: test_patch(tmp, PAGE), page and gcc and shutil.which("patch")),
+		("a patch of PAGE", lambda: test_patch(tmp, os.environ["PAGE"]),
+		 "PAGE" in os.environ and gcc and shutil.which("patch")),
+		("a series for git am", lambda: test_series(tmp, os.environ.get("PAGE", PAGE)),
+		 page and gcc and shutil.which("patch") and shutil.which("git")),
+		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
+		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),
 		("formats", lambda: test_formats(all_), page and gcc),
 		("selection", lambda: test_selection(all_), page and gcc),
 		("misuse", lambda: test_misuse(tmp), page and gcc),
@@ -417,8 +538,9 @@ def main():
 		if can:
 			check(name, fn)
 		else:
-			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc, or for "
-				 "what was tried root and Linux 6.18 on x86_64")
+			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc, for what "
+				 "was tried root and Linux 6.18 on x86_64, for patches patch and "
+				 "git, and for another page its file in PAGE")
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
 

@@ -128,6 +128,16 @@ function quoted(s)
 	return "\"" s "\""
 }
 
+# Return lines as adjacent C strings.
+function quoted_lines(s,	a, i, n, text)
+{
+	n = split(s, a, /\n/)
+	text = "\"\""
+	for (i = 1; i < n; i++)
+		text = text "\n\t  " quoted(a[i]) " \"\\n\""
+	return text
+}
+
 function quoted_or_null(s)
 {
 	return s == "-" || s == "" ? "NULL" : quoted(s)
@@ -196,7 +206,7 @@ function is_perf_header(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nfiles = 0
 	nsteps = nterms = nwords = nrefusals = ntakers = 0
 	release = "0"
 	section = ""
@@ -263,6 +273,8 @@ FNR == 1 {
 		section = substr(word[1], 2)
 	else if (word[1] == "%claims" && n == 1)
 		section = "claims"
+	else if (word[1] == "%amendments" && n == 1)
+		section = "amendments"
 	else if (word[1] == "%steps" && n == 1)
 		section = "steps"
 	else if (word[1] == "%terms" && n == 1)
@@ -329,6 +341,26 @@ section == "rules" {
 section ~ "^(" pair_sections ")$" {
 	if (columns(2))
 		pair_row(section)
+	next
+}
+
+section == "amendments" && /^\t/ {
+	if (!namendments)
+		fail(at, "a text without an amendment")
+	amendment_text[namendments] = amendment_text[namendments] substr($0, 2) "\n"
+	next
+}
+
+section == "amendments" {
+	if (columns(4))
+		amendment_row()
+	next
+}
+
+section == "claims" && /^\t\|/ {
+	if (!nclaims)
+		fail(at, "a correction without a claim")
+	claim_correction[nclaims] = claim_correction[nclaims] substr($0, 4) "\n"
 	next
 }
 
@@ -680,6 +712,18 @@ function claim_step(	s)
 		fail(at, "a step without a claim")
 	else
 		claim_steps[nclaims, ++claim_nsteps[nclaims]] = s
+}
+
+function amendment_row(	i)
+{
+	i = ++namendments
+	amendment_finding[i] = $1
+	if ($2 !~ /^(sentence|after|entry|line|over)$/)
+		fail(at, "not a place for a text: " $2)
+	amendment_how[i] = "AMEND_" toupper($2)
+	amendment_section[i] = $3
+	amendment_place[i] = $4
+	amendment_text[i] = ""
 }
 
 function check_claims(	c)
@@ -1369,8 +1413,16 @@ function write_claims(f,	c, i)
 		      quoted(claim_place[c]) ",\n\t  " quoted(claim_meaning[c]) "," > f
 		for (i = 1; i <= claim_nsteps[c]; i++)
 			print "\t  " quoted(claim_steps[c, i]) " \"\\n\"" > f
+		print "\t  , " (c in claim_correction ? quoted_lines(claim_correction[c]) : "NULL") > f
 		print "\t}," > f
 	}
 	print "\t{ .name = NULL }\n};" > f
 	print "const size_t claim_ndescs = " nclaims ";" > f
+
+	print "\nconst struct amendment_desc amendment_descs[] = {" > f
+	for (i = 1; i <= namendments; i++)
+		print "\t{ " quoted(amendment_finding[i]) ", " amendment_how[i] ", " \
+		      quoted(amendment_section[i]) ",\n\t  " quoted(amendment_place[i]) ",\n\t  " \
+		      quoted_lines(amendment_text[i]) " }," > f
+	print "\t{ .finding = NULL }\n};" > f
 }

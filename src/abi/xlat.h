@@ -365,10 +365,31 @@ struct claim_desc {
 	const char *place;	/* words of the page that occur once in the section */
 	const char *meaning;	/* the claim, one line, no full stop */
 	const char *steps;	/* the experiment, a step a line; see xlat/README.md */
+	const char *correction;	/* man(7) source that makes the page true, or NULL */
 };
 
 extern const struct claim_desc claim_descs[]; /* the last has no name */
 extern const size_t claim_ndescs;
+
+/* Where a text of %amendments goes. */
+enum amendment_how {
+	AMEND_SENTENCE,	/* in place of the sentence with the words */
+	AMEND_AFTER,	/* after that sentence */
+	AMEND_ENTRY,	/* after the entry whose tag has the words */
+	AMEND_LINE,	/* after the line with the words */
+	AMEND_OVER,	/* in place of that line */
+};
+
+/* A text that removes a difference between perf_event_open(2) and the tables. */
+struct amendment_desc {
+	const char *finding;	/* fnmatch(3) pattern of its id */
+	enum amendment_how how;
+	const char *section;	/* heading of the page */
+	const char *place;	/* words that occur once in the section */
+	const char *text;	/* man(7) source; "": written from the tables */
+};
+
+extern const struct amendment_desc amendment_descs[]; /* the last has no finding */
 
 /* Whether a function of the kernel is in its symbol table. */
 enum step_kind {

@@ -10,6 +10,8 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
+enum { HISTORY_LINES = 12 };	/* in which both names of a member are explained */
+
 /* One structure ------------------------------------------------------------------------- */
 
 /* A structure of the page that is being compared. */
@@ -81,23 +83,42 @@ static bool in_own_entry(const struct page *p, const struct page_word *w)
 	return false;
 }
 
-/* Report uses of an old name outside of its entry and of the layout. */
+/* Return true if the text around a word, which is about both names, has the present one. */
+static bool is_history(const struct page *p, const struct page_word *w, const char *now)
+{
+	for (size_t i = 0; i < p->nwords; i++) {
+		const struct page_word *v = &p->words[i];
+
+		if (v->entry == w->entry && !v->code && !w->code && !strcmp(v->name, now) &&
+		    v->line + HISTORY_LINES > w->line && v->line < w->line + HISTORY_LINES)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Report uses of an old name, but not the layout, the name's own entry, and text that
+ * explains the change.  Return NULL if there are none.
+ */
 static struct finding *add_old_name(struct differing *d, const char *subject,
 				    const struct api_member *stated)
 {
+	const char *now = compare_nearest(d->c, stated->name, true);
 	const struct page *p = &d->c->page;
-	struct finding *f;
+	struct finding *f = NULL;
 
-	f = compare_add(d->c, "page-member-old", subject, FINDING_ERROR,
-			page_section(p, d->section),
-			"%s no longer has %s, but the page uses it", d->what,
-			stated->name);
 	for (size_t i = 0; i < p->nwords; i++) {
 		const struct page_word *w = &p->words[i];
 
-		if (!strcmp(w->name, stated->name) && w->line != stated->line &&
-		    !in_own_entry(p, w))
-			place_page(d->c, f, w->line);
+		if (strcmp(w->name, stated->name) || w->line == stated->line ||
+		    in_own_entry(p, w) || (now && is_history(p, w, now)))
+			continue;
+		if (!f)
+			f = compare_add(d->c, "page-member-old", subject, FINDING_ERROR,
+					page_section(p, d->section),
+					"%s no longer has %s, but the page uses it", d->what,
+					stated->name);
+		place_page(d->c, f, w->line);
 	}
 	return f;
 }
@@ -171,12 +192,15 @@ static void page_member_differs(void *ctx, enum member_diff_kind kind,
 		f = add_extra_member(d, subject.data, stated);
 	else
 		f = add_difference(d, kind, subject.data, known, stated);
+	if (!f)
+		goto out;
 	if (!m)
 		place_page(d->c, f, d->stated->left_line);
 	else if (stated && (known || !is_old_name(d, stated)))
 		place_page(d->c, f, stated->line);
 	if (known)
 		place_member(d->c, f, d->what, known->name);
+out:
 	buf_free(&subject);
 }
 
@@ -215,15 +239,22 @@ static const struct page_entry *member_entry(const struct conform *c,
 					     const struct api_struct *st, const char *name,
 					     size_t section)
 {
+	const struct page_entry *before = NULL;
+
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
 		const struct api_struct *of;
 
-		if (!e->italic || strcmp(e->name, name) || e->section != section)
+		if (!e->italic)
 			continue;
 		of = layout_before(c, name, e->line);
-		if (!of || !strcmp(of->name, st->name))
+		/* without a layout, it follows the entry of another member */
+		if (!strcmp(e->name, name) && e->section == section &&
+		    (!of || !strcmp(of->name, st->name) ||
+		     (!api_struct(&c->page.desc, st->name) && before &&
+		      before->section == section && api_member(st, before->name))))
 			return e;
+		before = e;
 	}
 	return NULL;
 }
@@ -305,6 +336,7 @@ static void compare_entries(struct conform *c, const struct api_struct *known,
 		const struct api_member *m = &known->members[i];
 		const struct page_entry *e = member_entry(c, known, m->name, section);
 		const struct api_member *there = stated ? api_member(stated, m->name) : NULL;
+		unsigned int line = line_before(c, known, m, section);
 		struct buf what = { 0 };
 
 		if (m->reserved)
@@ -315,7 +347,7 @@ static void compare_entries(struct conform *c, const struct api_struct *known,
 			member_release(c, e, known, m);
 		else if (!stated || there)
 			add_undescribed(c, known, m, section,
-					there ? there->line : line_before(c, known, m, section));
+					line ? line : there ? there->line : 0);
 		buf_free(&what);
 	}
 }

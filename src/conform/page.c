@@ -23,7 +23,7 @@ bool page_is_errno(const char *word)
 {
 	size_t n = strlen(word);
 
-	return n > 3 && n < 16 && *word == 'E' &&
+	return n > 2 && n < 16 && *word == 'E' &&
 	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == n;
 }
 

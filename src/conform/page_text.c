@@ -109,8 +109,12 @@ static void begin_entries(struct page_reader *r, const struct roff_line *l)
 {
 	size_t first = r->page->nentries, constants;
 
-	end_entry(r);
+	if (!l->also || r->entry == SIZE_MAX)
+		end_entry(r);
 	constants = add_entries(r, l);
+	/* tags of .TQ share the paragraph */
+	if (l->also && r->entry != SIZE_MAX)
+		first = r->entry;
 	r->entry = first < r->page->nentries ? first : SIZE_MAX;
 	if (constants) {
 		r->owner = first;

@@ -19,6 +19,7 @@ struct reader {
 	char font, before;	/* current font, and that of \fP */
 	char next_font;		/* of a font macro without arguments; 0: none */
 	bool code, tag;		/* inside .EX; the next line of text is a tag */
+	bool also;		/* of .TQ */
 };
 
 /* Lines ----------------------------------------------------------------------------------- */
@@ -61,6 +62,7 @@ static bool next_line(struct reader *r)
 static void hand_over(struct reader *r, enum roff_kind kind)
 {
 	r->out.kind = kind;
+	r->out.also = kind == ROFF_TAG && r->also;
 	r->out.text = buf_str(&r->text);
 	r->out.fonts = buf_str(&r->fonts);
 	r->out.len = r->text.len;
@@ -68,6 +70,7 @@ static void hand_over(struct reader *r, enum roff_kind kind)
 	buf_reset(&r->text);
 	buf_reset(&r->fonts);
 	r->out.macro = r->out.open = false;
+	r->also = r->also && kind != ROFF_TAG;
 }
 
 /* Escapes --------------------------------------------------------------------------------- */
@@ -385,6 +388,7 @@ static void read_request(struct reader *r, const char *s)
 	} else if (is_in_list(name, len, "TP TQ")) {
 		break_text(r);
 		r->tag = true;
+		r->also = is_in_list(name, len, "TQ");
 	} else if (is_in_list(name, len, "IP")) {
 		read_indented(r, s);
 	} else if (is_in_list(name, len, "EX nf")) {

@@ -23,6 +23,7 @@ struct roff_line {
 	const char *fonts;	/* 'R', 'B' or 'I' for each byte of text */
 	size_t len;
 	bool macro;		/* from one font macro, as .BR */
+	bool also;		/* a tag of .TQ: a further one of its paragraph */
 	bool open;		/* the next line continues the last word (\c) */
 };
 

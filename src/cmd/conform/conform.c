@@ -37,6 +37,15 @@ static void set_header(void *to, const char *arg, const struct verb_option *o)
 	cmd->headers[cmd->nheaders++] = arg;
 }
 
+static void set_patch(void *to, const char *arg, const struct verb_option *o)
+{
+	struct conform_cmd *cmd = to;
+
+	(void)o;
+	cmd->patch = true;
+	cmd->patch_dir = arg;
+}
+
 static void set_since(void *to, const char *arg, const struct verb_option *o)
 {
 	const char *end = arg;
@@ -90,11 +99,16 @@ static const struct verb_option output[] = {
 	  .help = "write TAP, a test for each thing that was compared" },
 	{ .name = "markdown", .set = conform_set_format, .least = 2,
 	  .help = "write a report to send to the page's authors" },
+	{ .name = "patch", .arg = "DIR", .optional = true, .set = set_patch,
+	  .help = "write a unified diff that corrects the page; with DIR, a series of commits "
+		  "for git am, each with its evidence" },
 	{ 0 },
 };
 
 static void conform_check(const struct conform_cmd *cmd)
 {
+	if (cmd->patch && (cmd->self || cmd->format || cmd->section || cmd->since))
+		die("--patch cannot be combined with --self, --section, --since or another format");
 	if (cmd->self && (cmd->man || cmd->section))
 		die("--self cannot be combined with --man or --section");
 	if (cmd->no_behaviour && (cmd->claim || cmd->nobody))
@@ -211,7 +225,10 @@ static int conform_run(void *state, const struct verb_args *args)
 		die("nothing to compare with: neither a header nor BTF could be read");
 	conform_compare(cmd);
 	showing_open(&cmd->out, &cmd->options);
-	conform_show(cmd);
+	if (cmd->patch)
+		conform_write_patch(cmd);
+	else
+		conform_show(cmd);
 	ok = showing_close(&cmd->out);
 	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
 	conform_free(&cmd->c);

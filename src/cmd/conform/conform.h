@@ -19,7 +19,8 @@ struct conform_cmd {
 	const char *btf;		/* NULL: the running kernel's */
 	bool no_headers, no_btf, no_behaviour, self, nobody;
 	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
-	bool verbose, show_excepted;
+	bool verbose, show_excepted, patch;
+	const char *patch_dir;		/* of the series; NULL: one diff */
 	const char *section;		/* show only sections whose heading contains it; or NULL */
 	uint32_t since;			/* show only findings of that release or later, KVER() */
 	enum conform_format format;
@@ -39,6 +40,9 @@ size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severi
 
 /* Test the claims of the page about behaviour. */
 void conform_try_claims(struct conform_cmd *cmd);
+
+/* Write patches that remove the findings. */
+void conform_write_patch(struct conform_cmd *cmd);
 
 /* Write the findings in cmd->format. */
 void conform_show(struct conform_cmd *cmd);

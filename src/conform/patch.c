@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/patch.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/patch_doc.h"
+#include "conform/patch_fix.h"
+#include "conform/patch_prose.h"
+#include "lib/die.h"
+
+enum { PASSES = 60 };		/* a fix may make another one possible */
+
+/* A commit: the findings of its kinds, in one section or in all. */
+struct topic {
+	const char *kinds;	/* fnmatch(3) patterns of ids, separated by blanks */
+	const char *subject;
+	const char *reason;
+};
+
+static const struct topic topics[] = {
+	{ "page-unknown:* page-member-old:*", "Fix names",
+	  "These names are in no header, and never were, or are no longer." },
+	{ "page-since:*", "Fix releases",
+	  "The features first appeared in other releases than the page says." },
+	{ "page-undated:*", "Add releases",
+	  "The entries lack the release that added the feature." },
+	{ "page-bits:* page-member-*:* page-layout:*", "Complete the layouts of structures",
+	  "The layouts lack members that the kernel's header has." },
+	{ "page-missing:* page-undescribed:*", "Document further constants and members",
+	  "The kernel's header has names that the page does not explain." },
+	{ "page-errno-*:*", "ERRORS: Complete the list",
+	  "The checks of the kernel fail with errors, and for reasons, that the list lacks." },
+	{ "page-call-errors:*", "Document errors of other calls",
+	  "ioctl(2), mmap(2) and read(2) fail with errors that are specific to perf events." },
+};
+
+/* The state of a series that is being written. */
+struct series {
+	const struct conform *given;
+	const char *kernel;
+	struct patch_doc doc;
+	struct patch *out;
+	struct findings done;	/* claims that were corrected, by id */
+};
+
+static bool id_matches(const char *kinds, const char *id)
+{
+	while (*kinds) {
+		size_t n = strcspn(kinds, " ");
+		char pattern[64];
+
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)n, kinds);
+		if (!fnmatch(pattern, id, 0))
+			return true;
+		kinds += n + (kinds[n] == ' ');
+	}
+	return false;
+}
+
+/* Evidence ------------------------------------------------------------------------------- */
+
+static void add_places(const struct series *s, const struct finding *f, struct buf *out)
+{
+	for (size_t i = 0; i < f->nplaces; i++) {
+		const struct finding_place *p = &f->places[i];
+		struct buf line = { 0 };
+
+		if (p->source == FINDING_PAGE && !strncmp(p->quote ? p->quote : "",
+							 ".\\\" commit ", 11))
+			buf_addf(&line, "commit %.12s, named in the page", p->quote + 11);
+		else if (p->source == FINDING_HEADER && p->quote)
+			buf_addf(&line, "%s: %s", p->file, p->quote);
+		else if (p->source == FINDING_BTF && p->quote)
+			buf_addf(&line, "types of Linux %s: %s", s->kernel, p->quote);
+		else if (p->source == FINDING_XLAT && p->quote && strstr(p->quote, "since"))
+			buf_addf(&line, "releases of Linux: %s", p->quote);
+		if (line.len)
+			buf_addf(out, "    %s\n", line.data);
+		buf_free(&line);
+	}
+}
+
+static void add_lines(const char *text, struct buf *out)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		buf_addf(out, "    %.*s\n", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void add_evidence(const struct series *s, const struct finding *f, struct buf *out)
+{
+	bool tried = id_matches("claim:* unsaid:*", f->id);
+	struct buf text = { 0 };
+
+	buf_addf(&text, "- %s.", f->text);
+	patch_wrap(text.data, "  ", out);
+	if (!tried)
+		add_places(s, f, out);
+	else if (f->detail)
+		buf_addf(out, "  Tried on Linux %s:\n\n", s->kernel);
+	if (f->detail)
+		add_lines(f->detail, out);
+	if (tried)
+		buf_addc(out, '\n');
+	buf_free(&text);
+}
+
+/* Passes --------------------------------------------------------------------------------- */
+
+static bool is_done(const struct series *s, const char *id)
+{
+	for (size_t i = 0; i < s->done.n; i++)
+		if (!strcmp(s->done.all[i].id, id))
+			return true;
+	return false;
+}
+
+static int edits_by_line(const void *a, const void *b)
+{
+	const struct patch_edit *x = a, *y = b;
+
+	return x->first < y->first ? 1 : x->first > y->first ? -1 : 0;
+}
+
+/* A finding that can be removed, in one pass: its edits. */
+struct fix {
+	const struct finding *finding;
+	size_t first, n;
+	bool waits;		/* one of them overlaps with those of another finding */
+};
+
+struct fixes {
+	struct fix *all;
+	size_t n;
+	struct patch_edits edits;
+};
+
+/* Two texts at the same place overlap, too: the later one may belong after the other. */
+static bool overlap(const struct patch_edit *a, const struct patch_edit *b)
+{
+	return a->first < b->first + (b->count ? b->count : 1) &&
+	       b->first < a->first + (a->count ? a->count : 1);
+}
+
+/* Let a finding wait for the next pass if an edit overlaps with one of an earlier finding. */
+static void let_wait(const struct patch_doc *d, struct fixes *x, struct fix *f)
+{
+	for (size_t i = f->first; i < f->first + f->n; i++) {
+		const struct patch_edit *e = &x->edits.all[i];
+
+		f->waits |= !e->first || e->first + e->count > d->n + 1;
+		for (struct fix *g = x->all; g < f; g++)
+			for (size_t j = g->first; !g->waits && j < g->first + g->n; j++)
+				f->waits |= overlap(e, &x->edits.all[j]);
+	}
+}
+
+/* Apply the edits of findings that need not wait, from the last line to the first. */
+static size_t patch_apply(struct patch_doc *d, struct fixes *x)
+{
+	struct patch_edit *ready = xrealloc(NULL, (x->edits.n + 1) * sizeof(*ready));
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		let_wait(d, x, &x->all[i]);
+		for (size_t j = 0; !x->all[i].waits && j < x->all[i].n; j++)
+			ready[n++] = x->edits.all[x->all[i].first + j];
+	}
+	qsort(ready, n, sizeof(*ready), edits_by_line);
+	for (size_t i = 0; i < n; i++)
+		patch_doc_apply(d, &ready[i]);
+	free(ready);
+	return n;
+}
+
+/* Read the page as it is by now, and compare it; only the page of *now is owned. */
+static void compare_again(const struct series *s, struct conform *now)
+{
+	struct buf text = { 0 };
+
+	*now = (struct conform){
+		.tables = s->given->tables, .header = s->given->header, .btf = s->given->btf,
+	};
+	patch_doc_text(&s->doc, &text);
+	page_parse(buf_str(&text), text.len, s->given->page.desc.file, &now->page);
+	compare_page(now);
+	buf_free(&text);
+}
+
+static void forget(struct conform *now)
+{
+	now->tables = now->header = now->btf = (struct api_desc){ .file = NULL };
+	conform_free(now);
+}
+
+/* Collect the edits of a finding. */
+static void patch_collect(struct series *s, const struct conform *now, const struct finding *f,
+		    struct fixes *x)
+{
+	size_t first = x->edits.n;
+
+	if (is_done(s, f->id) || !patch_fix(now, f, &s->doc, &x->edits))
+		return;
+	x->all = page_grow(x->all, x->n, sizeof(*x->all));
+	x->all[x->n++] = (struct fix){ f, first, x->edits.n - first, false };
+}
+
+/* Remember the findings that were removed, with their evidence. */
+static void note_done(struct series *s, const struct fixes *x, struct patch_commit *commit)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct finding *f = x->all[i].finding;
+
+		if (x->all[i].waits)
+			continue;
+		finding_add(&s->done, f->id, f->severity, f->section, "%s", f->text);
+		add_evidence(s, f, &commit->message);
+		commit->nfindings++;
+	}
+}
+
+/* Apply one round of fixes of a topic; return the number of edits. */
+static size_t pass(struct series *s, const char *kinds, const char *section,
+		   struct patch_commit *commit)
+{
+	struct fixes x = { .n = 0 };
+	struct conform now;
+	size_t n;
+
+	compare_again(s, &now);
+	for (size_t i = 0; i < now.found.n; i++)
+		if (id_matches(kinds, now.found.all[i].id))
+			patch_collect(s, &now, &now.found.all[i], &x);
+	for (size_t i = 0; i < s->given->found.n; i++) {
+		const struct finding *f = &s->given->found.all[i];
+
+		if (section && id_matches(kinds, f->id) && !strcmp(f->section, section))
+			patch_collect(s, &now, f, &x);
+	}
+	n = patch_apply(&s->doc, &x);
+	note_done(s, &x, commit);
+	patch_edits_free(&x.edits);
+	free(x.all);
+	forget(&now);
+	return n;
+}
+
+/* Commits -------------------------------------------------------------------------------- */
+
+static void add_commit(struct series *s, const char *kinds, const char *section,
+		       const char *subject, const char *reason)
+{
+	struct patch_commit commit = { 0 };
+	struct patch *p = s->out;
+	struct buf b = { 0 };
+
+	patch_wrap(reason, "", &commit.message);
+	buf_addc(&commit.message, '\n');
+	for (int i = 0; i < PASSES && pass(s, kinds, section, &commit); i++)
+		;
+	patch_doc_diff(&s->doc, PATCH_COMMIT, p->file, &commit.diff);
+	if (!commit.diff.len) {
+		buf_free(&commit.message);
+		return;
+	}
+	patch_doc_commit(&s->doc);
+	buf_addf(&b, "%s: %s", p->file, subject);
+	commit.subject = b.data;
+	p->commits = page_grow(p->commits, p->ncommits, sizeof(*p->commits));
+	p->commits[p->ncommits++] = commit;
+}
+
+/* Correct the claims of each section in a commit. */
+static void claim_commits(struct series *s)
+{
+	const struct findings *fs = &s->given->found;
+
+	for (size_t i = 0; i < fs->n; i++) {
+		struct buf subject = { 0 };
+
+		if (!id_matches("claim:* unsaid:*", fs->all[i].id) || is_done(s, fs->all[i].id))
+			continue;
+		buf_addf(&subject, "%s: Say what the kernel does", fs->all[i].section);
+		add_commit(s, "claim:* unsaid:*", fs->all[i].section, subject.data,
+			   "Experiments contradict the page, or show what it omits.");
+		buf_free(&subject);
+	}
+}
+
+/* Return the page's path in the man-pages repository, which moved to man/ in 6.10. */
+static const char *repository_path(const char *title)
+{
+	const char *at = title ? strstr(title, "man-pages ") : NULL;
+	unsigned int major = 0, minor = 0;
+
+	if (at && sscanf(at, "man-pages %u.%u", &major, &minor) == 2 &&
+	    (major < 6 || (major == 6 && minor < 10)))
+		return "man2/perf_event_open.2";
+	return "man/man2/perf_event_open.2";
+}
+
+void patch_make(const struct conform *c, const char *kernel, struct patch *out)
+{
+	struct series s = { .given = c, .kernel = kernel, .out = out };
+
+	*out = (struct patch){ .file = xstrdup(repository_path(c->page.title)) };
+	patch_doc_open(&s.doc, buf_str(&c->page.source), c->page.source.len);
+	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics); i++)
+		add_commit(&s, topics[i].kinds, NULL, topics[i].subject, topics[i].reason);
+	claim_commits(&s);
+	patch_doc_diff(&s.doc, PATCH_GIVEN, out->file, &out->diff);
+	patch_doc_text(&s.doc, &out->text);
+	patch_doc_free(&s.doc);
+	findings_free(&s.done);
+}
+
+void patch_free(struct patch *p)
+{
+	for (size_t i = 0; i < p->ncommits; i++) {
+		free(p->commits[i].subject);
+		buf_free(&p->commits[i].message);
+		buf_free(&p->commits[i].diff);
+	}
+	free(p->commits);
+	free(p->file);
+	buf_free(&p->diff);
+	buf_free(&p->text);
+	*p = (struct patch){ 0 };
+}

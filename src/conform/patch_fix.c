@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/patch_fix.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/claims.h"
+#include "conform/compare_internal.h"
+#include "conform/patch_place.h"
+#include "conform/patch_prose.h"
+#include "conform/patch_write.h"
+#include "conform/tables.h"
+#include "lib/die.h"
+#include "xlat/tables.h"
+
+/* What is needed for the edits of a finding. */
+struct fixing {
+	const struct conform *c;
+	const struct finding *f;
+	const struct patch_doc *d;
+	struct patch_edits *out;
+};
+
+static void add_edit(struct fixing *x, size_t first, size_t count, const char *text)
+{
+	struct patch_edits *e = x->out;
+
+	e->all = page_grow(e->all, e->n, sizeof(*e->all));
+	e->all[e->n++] = (struct patch_edit){
+		.first = first, .count = count, .text = xstrdup(text),
+	};
+}
+
+void patch_edits_free(struct patch_edits *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		free(e->all[i].text);
+	free(e->all);
+	*e = (struct patch_edits){ 0 };
+}
+
+static const char *fix_subject(const struct finding *f)
+{
+	const char *colon = strchr(f->id, ':');
+
+	return colon ? colon + 1 : "";
+}
+
+static bool is_kind(const struct finding *f, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return !strncmp(f->id, kind, n) && f->id[n] == ':';
+}
+
+static unsigned int fix_page_line(const struct finding *f)
+{
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == FINDING_PAGE)
+			return f->places[i].line;
+	return 0;
+}
+
+/* Words in lines ------------------------------------------------------------------------- */
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Replace a word in a line; what follows it must be the end of a name. */
+static bool replace_word(const char *line, const char *word, const char *by, struct buf *out)
+{
+	size_t n = strlen(word);
+	bool any = false;
+
+	for (const char *p = line; *p;) {
+		if (!strncmp(p, word, n) && !is_name(p[n]) && (p == line || !is_name(p[-1]))) {
+			buf_adds(out, by);
+			p += n;
+			any = true;
+		} else {
+			buf_addc(out, *p++);
+		}
+	}
+	buf_addc(out, '\n');
+	return any;
+}
+
+/* Replace a word in each line of the page that the finding names. */
+static bool rename_word(struct fixing *x, const char *word, const char *by)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < x->f->nplaces; i++) {
+		const struct finding_place *p = &x->f->places[i];
+		struct buf line = { 0 };
+
+		if (p->source == FINDING_PAGE && p->line && p->line <= x->d->n &&
+		    replace_word(x->d->lines[p->line - 1].text, word, by, &line)) {
+			add_edit(x, p->line, 1, buf_str(&line));
+			any = true;
+		}
+		buf_free(&line);
+	}
+	return any;
+}
+
+static bool fix_name(struct fixing *x)
+{
+	const char *near = strstr(x->f->text, "; probably ");
+
+	return near && rename_word(x, fix_subject(x->f), near + strlen("; probably "));
+}
+
+/* Replace an old name of a member by the present one, which has its width and meaning. */
+static bool fix_old_member(struct fixing *x)
+{
+	const char *dot = strchr(fix_subject(x->f), '.');
+	const char *now = dot ? compare_nearest(x->c, dot + 1, true) : NULL;
+
+	return now && rename_word(x, dot + 1, now);
+}
+
+/* Releases ------------------------------------------------------------------------------- */
+
+static bool fix_since(struct fixing *x)
+{
+	unsigned int line = fix_page_line(x->f);
+	const char *text = line ? x->d->lines[line - 1].text : "";
+	const char *at = strstr(text, "Linux ");
+	struct buf b = { 0 };
+
+	if (!at || !x->f->since)
+		return false;
+	at += strlen("Linux ");
+	buf_add(&b, text, (size_t)(at - text));
+	buf_addf(&b, "%s%s\n", x->f->since, at + strspn(at, "0123456789."));
+	add_edit(x, line, 1, buf_str(&b));
+	buf_free(&b);
+	return true;
+}
+
+static bool fix_undated(struct fixing *x)
+{
+	const char *dot = strchr(fix_subject(x->f), '.');
+	const char *name = dot ? dot + 1 : fix_subject(x->f);
+	unsigned int line = fix_page_line(x->f);
+	const char *since = x->f->since, *text = line ? x->d->lines[line - 1].text : "";
+	struct buf b = { 0 };
+
+	if (!since || (strncmp(text, ".B ", 3) && strncmp(text, ".I ", 3)) ||
+	    strcmp(text + 3, name))
+		return false;
+	patch_tag(text[1], name, release_read(&since), &b);
+	add_edit(x, line, 1, buf_str(&b));
+	buf_free(&b);
+	return true;
+}
+
+/* New entries ---------------------------------------------------------------------------- */
+
+static const struct page_entry *entry_on(const struct page *p, unsigned int line)
+{
+	for (size_t i = 0; i < p->nentries; i++)
+		if (p->entries[i].line == line)
+			return &p->entries[i];
+	return NULL;
+}
+
+/* Insert the entry that the tables give after the one on the finding's line. */
+static bool fix_add_entry(struct fixing *x)
+{
+	unsigned int line = fix_page_line(x->f);
+	struct buf text = { 0 };
+	bool ok = line && entry_on(&x->c->page, line) &&
+		  patch_write_entry(x->c, fix_subject(x->f), &text);
+
+	if (ok)
+		add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
+	buf_free(&text);
+	return ok;
+}
+
+/* Insert a list of errors at the end of the entry on the finding's line. */
+static bool fix_add_errors(struct fixing *x)
+{
+	unsigned int line = fix_page_line(x->f);
+	struct buf text = { 0 };
+
+	if (!line || !x->f->detail)
+		return false;
+	patch_write_errors(x->c, x->f->detail, &text);
+	add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
+	buf_free(&text);
+	return true;
+}
+
+/* Insert the entry of an errno at its place in the alphabet. */
+static bool fix_add_errno(struct fixing *x)
+{
+	const struct page *p = &x->c->page;
+	const struct page_entry *before = NULL;
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < p->nentries; i++)
+		if (page_is_errno(p->entries[i].name) &&
+		    strcmp(p->entries[i].name, fix_subject(x->f)) < 0 &&
+		    (!before || strcmp(p->entries[i].name, before->name) > 0))
+			before = &p->entries[i];
+	if (!before || !x->f->detail)
+		return false;
+	patch_write_errno(x->c, fix_subject(x->f), x->f->detail, &text);
+	add_edit(x, patch_entry_end(x->d, before->line), 0, buf_str(&text));
+	buf_free(&text);
+	return true;
+}
+
+/* Members in layouts --------------------------------------------------------------------- */
+
+/* Return the member of the page's layout that precedes a member, or NULL. */
+static const struct api_member *member_before(const struct api_struct *known,
+					      const struct api_struct *stated, const char *name)
+{
+	const struct api_member *before = NULL;
+
+	for (size_t i = 0; i < known->n && strcmp(known->members[i].name, name); i++) {
+		const struct api_member *m = api_member(stated, known->members[i].name);
+
+		before = m && m->line && !known->members[i].reserved ? m : before;
+	}
+	return before;
+}
+
+/* Take a bit-field's bits from the reserved one of its word. */
+static void shrink_reserved(struct fixing *x, const struct api_struct *stated, unsigned int start,
+			    unsigned int bits)
+{
+	for (size_t i = 0; i < stated->n; i++) {
+		const struct api_member *m = &stated->members[i];
+		struct buf line = { 0 };
+		const char *text, *colon;
+
+		if (!m->reserved || !m->bitfield || m->start / 64 != start / 64 ||
+		    m->line > x->d->n || m->bits <= bits)
+			continue;
+		text = x->d->lines[m->line - 1].text;
+		colon = strchr(text, ':');
+		if (colon) {
+			size_t blanks = strspn(colon + 1, " ");
+
+			buf_add(&line, text, (size_t)(colon - text) + 1 + blanks);
+			buf_addf(&line, "%u%s\n", m->bits - bits,
+				 colon + 1 + blanks + strspn(colon + 1 + blanks, "0123456789"));
+			add_edit(x, m->line, 1, buf_str(&line));
+		}
+		buf_free(&line);
+		return;
+	}
+}
+
+/* Return the line after a member with its comment, which may have several lines. */
+static size_t after_comment(const struct patch_doc *d, size_t line)
+{
+	for (; line < d->n; line++) {
+		const char *text = d->lines[line - 1].text, *next = d->lines[line].text;
+		const char *open = strstr(text, "/*"), *close = strstr(text, "*/");
+
+		next += strspn(next, " ");
+		if ((!open || close) && strncmp(next, "/*", 2))
+			break;
+	}
+	return line + 1;
+}
+
+static bool add_member(struct fixing *x)
+{
+	const char *subject = fix_subject(x->f), *dot = strchr(subject, '.');
+	const struct api_struct *known, *stated;
+	const struct api_member *m, *before;
+	struct buf structure = { 0 }, text = { 0 };
+	bool ok = false;
+
+	if (!dot)
+		return false;
+	buf_add(&structure, subject, (size_t)(dot - subject));
+	known = api_struct(&x->c->tables, buf_str(&structure));
+	stated = api_struct(&x->c->page.desc, buf_str(&structure));
+	m = known ? api_member(known, dot + 1) : NULL;
+	before = m && stated ? member_before(known, stated, dot + 1) : NULL;
+	if (before && before->line <= x->d->n && before->bitfield == m->bitfield) {
+		patch_write_member(known->name, m, x->d->lines[before->line - 1].text, &text);
+		add_edit(x, after_comment(x->d, before->line), 0, buf_str(&text));
+		if (m->bitfield)
+			shrink_reserved(x, stated, m->start, m->bits);
+		ok = true;
+	}
+	buf_free(&structure);
+	buf_free(&text);
+	return ok;
+}
+
+/* Texts ---------------------------------------------------------------------------------- */
+
+static unsigned int fix_place_line(const struct fixing *x, const char *section, const char *place)
+{
+	const struct buf *source = &x->c->page.source;
+	const struct claim_desc c = { .section = section, .place = place };
+
+	return claim_line(&c, buf_str(source), source->len);
+}
+
+static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line,
+		     const char *text)
+{
+	struct patch_span s;
+
+	if (!line)
+		return false;
+	s = patch_sentence(x->d, line);
+	switch (how) {
+	case AMEND_SENTENCE:
+		add_edit(x, s.first, s.count, text);
+		break;
+	case AMEND_AFTER:
+		add_edit(x, s.first + s.count, 0, text);
+		break;
+	case AMEND_ENTRY:
+		add_edit(x, patch_entry_end(x->d, line), 0, text);
+		break;
+	case AMEND_LINE:
+		add_edit(x, line + 1, 0, text);
+		break;
+	case AMEND_OVER:
+		add_edit(x, line, 1, text);
+		break;
+	}
+	return true;
+}
+
+/* Return 1 if a text of %amendments was put, 0 if its place is not there, -1 without one. */
+static int amend(struct fixing *x)
+{
+	int result = -1;
+
+	for (const struct amendment_desc *a = amendment_descs; a->finding; a++) {
+		struct buf text = { 0 };
+
+		if (fnmatch(a->finding, x->f->id, 0))
+			continue;
+		if (*a->text)
+			buf_adds(&text, a->text);
+		else
+			patch_write_entry(x->c, fix_subject(x->f), &text);
+		result = text.len && put_text(x, a->how, fix_place_line(x, a->section, a->place),
+					      buf_str(&text)) ? 1 : result == 1;
+		buf_free(&text);
+	}
+	return result;
+}
+
+static bool correct_claim(struct fixing *x)
+{
+	for (const struct claim_desc *c = claim_descs; c->name; c++)
+		if (c->correction && !strcmp(c->name, fix_subject(x->f)))
+			return put_text(x, is_kind(x->f, "unsaid") ? AMEND_AFTER : AMEND_SENTENCE,
+					fix_place_line(x, c->section, c->place), c->correction);
+	return false;
+}
+
+bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
+	       struct patch_edits *out)
+{
+	static const struct {
+		const char *kind;
+		bool (*fix)(struct fixing *x);
+	} fixes[] = {
+		{ "page-unknown", fix_name },
+		{ "page-member-old", fix_old_member },
+		{ "page-since", fix_since },
+		{ "page-undated", fix_undated },
+		{ "page-missing", fix_add_entry },
+		{ "page-undescribed", fix_add_entry },
+		{ "page-member-missing", add_member },
+		{ "page-errno-missing", fix_add_errno },
+		{ "page-errno-cases", fix_add_errors },
+		{ "page-call-errors", fix_add_errors },
+		{ "claim", correct_claim },
+		{ "unsaid", correct_claim },
+	};
+	struct fixing x = { c, f, d, out };
+	int amended = amend(&x);
+
+	if (amended >= 0)
+		return amended;
+	for (size_t i = 0; i < sizeof(fixes) / sizeof(*fixes); i++)
+		if (is_kind(f, fixes[i].kind))
+			return fixes[i].fix(&x);
+	return false;
+}

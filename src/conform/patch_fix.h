@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The edit of a page that removes a finding. */
+#ifndef PEVTRACE_CONFORM_PATCH_FIX_H
+#define PEVTRACE_CONFORM_PATCH_FIX_H
+
+#include "conform/compare.h"
+#include "conform/patch_doc.h"
+
+struct patch_edits {
+	struct patch_edit *all;
+	size_t n;
+};
+
+/*
+ * Add the edits that remove a finding of c, whose page is the text of d: by %amendments, by
+ * the correction of a claim, or by the tables.  Return false if nothing can be said.
+ */
+bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
+	       struct patch_edits *out);
+
+void patch_edits_free(struct patch_edits *e);
+
+#endif

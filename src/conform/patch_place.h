@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sentences and entries in the lines of a man(7) source. */
+#ifndef PEVTRACE_CONFORM_PATCH_PLACE_H
+#define PEVTRACE_CONFORM_PATCH_PLACE_H
+
+#include "conform/patch_doc.h"
+
+/* Lines of a text, from 1, and how many. */
+struct patch_span {
+	size_t first, count;
+};
+
+/* Return the lines of the sentence that line belongs to; of a tag, the line alone. */
+struct patch_span patch_sentence(const struct patch_doc *d, size_t line);
+
+/* Return the line after the entry whose tag is on that line. */
+size_t patch_entry_end(const struct patch_doc *d, size_t line);
+
+#endif

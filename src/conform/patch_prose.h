@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Plain English as man(7) source. */
+#ifndef PEVTRACE_CONFORM_PATCH_PROSE_H
+#define PEVTRACE_CONFORM_PATCH_PROSE_H
+
+#include "conform/compare.h"
+#include "lib/buf.h"
+
+/*
+ * Append sentences as man(7) source: constants and errors bold, members italic, references
+ * as in "ioctl(2)", a new line at the end of a sentence and after clauses of long ones.
+ */
+void patch_prose(const struct conform *c, const char *text, struct buf *out);
+
+/* Append a tag: "" or " (since Linux X)" after the name, in that font ('B' or 'I'). */
+void patch_tag(char font, const char *name, uint32_t since, struct buf *out);
+
+/*
+ * Append text as paragraphs of at most 72 columns; further lines begin with indent.  Lines
+ * that begin with a blank are kept as they are.
+ */
+void patch_wrap(const char *text, const char *indent, struct buf *out);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/patch_write.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conform/patch_prose.h"
+#include "conform/tables.h"
+#include "xlat/tables.h"
+
+enum { COLUMNS = 72 };
+
+/* Constants ------------------------------------------------------------------------------ */
+
+/* Return the first release of a table's names. */
+static uint32_t first_release(const struct xlat *x)
+{
+	uint32_t first = UINT32_MAX;
+
+	for (size_t i = 0; i < x->n; i++)
+		first = x->entries[i].since < first ? x->entries[i].since : first;
+	return first;
+}
+
+static void entry_constant(const struct conform *c, const struct xlat_entry *e, uint32_t known,
+			   const char *stop, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	buf_adds(out, ".TP\n");
+	patch_tag('B', e->name, e->since > known ? e->since : 0, out);
+	buf_addf(&text, "%s%s", e->meaning, stop);
+	patch_prose(c, text.data, out);
+	buf_free(&text);
+}
+
+/* Append all constants of a table as a list without blank lines, as the page has them. */
+static void entry_constants(const struct conform *c, const struct xlat *x, uint32_t known,
+			    struct buf *out)
+{
+	buf_adds(out, ".IP\n.PD 0\n.RS\n.TP 24\n");
+	for (size_t i = 0, n = 0; i < x->n; i++) {
+		struct buf one = { 0 };
+
+		if (x->entries[i].traits)
+			continue;
+		entry_constant(c, &x->entries[i], known, "", &one);
+		/* the first one's .TP has the width */
+		buf_adds(out, one.data + (n++ ? 0 : strlen(".TP\n")));
+		buf_free(&one);
+	}
+	buf_adds(out, ".RE\n.PD\n");
+}
+
+static bool entry_name(const struct conform *c, const char *name, struct buf *out)
+{
+	for (size_t i = 0; xlat_tables[i]; i++) {
+		const struct xlat_entry *e = xlat_by_name(xlat_tables[i], name);
+
+		if (!e || strcmp(e->name, name))
+			continue;
+		entry_constant(c, e, first_release(xlat_tables[i]), ".", out);
+		return true;
+	}
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		struct buf text = { 0 };
+
+		if (strcmp(ioctl_descs[i].name, name))
+			continue;
+		buf_adds(out, ".TP\n");
+		patch_tag('B', name, ioctl_descs[i].since, out);
+		buf_addf(&text, "%s.", ioctl_descs[i].meaning);
+		patch_prose(c, text.data, out);
+		buf_free(&text);
+		return true;
+	}
+	return false;
+}
+
+/* Members -------------------------------------------------------------------------------- */
+
+static const struct field *field_in(const struct layout *l, const char *name)
+{
+	for (size_t i = 0; l && i < l->n; i++)
+		if (!strcmp(l->fields[i].name, name))
+			return &l->fields[i];
+	return NULL;
+}
+
+/* Find a member by "STRUCTURE.NAME", also in the word of bits at the structure's end. */
+static const struct field *find_field(const char *subject)
+{
+	const char *dot = strchr(subject, '.');
+
+	if (!dot)
+		return NULL;
+	for (size_t i = 0; layouts[i]; i++) {
+		const struct layout *l = layouts[i];
+		const char *name = l->btf ? l->btf : l->name;
+		size_t n = strlen(name);
+		char flags[80];
+		const struct field *f;
+
+		if (strncmp(name, subject, n) || subject + n != dot)
+			continue;
+		snprintf(flags, sizeof(flags), "%s_flags", l->name);
+		f = field_in(l, dot + 1);
+		f = f ? f : field_in(layout_by_name(flags), dot + 1);
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+static uint32_t layout_release(const char *subject)
+{
+	const char *dot = strchr(subject, '.');
+	uint32_t first = UINT32_MAX;
+
+	for (size_t i = 0; layouts[i]; i++) {
+		const struct layout *l = layouts[i];
+		const char *name = l->btf ? l->btf : l->name;
+
+		if (strncmp(name, subject, (size_t)(dot - subject)) || name[dot - subject])
+			continue;
+		for (size_t j = 0; j < l->n; j++)
+			first = l->fields[j].since < first ? l->fields[j].since : first;
+	}
+	return first;
+}
+
+/* Return the constant that is the bit number of a member, or NULL. */
+static const char *shift_of(const char *name)
+{
+	char meaning[80];
+
+	snprintf(meaning, sizeof(meaning), "First bit of %s", name);
+	for (size_t i = 0; xlat_tables[i]; i++)
+		for (size_t j = 0; j < xlat_tables[i]->n; j++)
+			if (!strcmp(xlat_tables[i]->entries[j].meaning, meaning))
+				return xlat_tables[i]->entries[j].name;
+	return NULL;
+}
+
+static bool write_field(const struct conform *c, const char *subject, struct buf *out)
+{
+	const struct field *f = find_field(subject);
+	bool list = f && (f->kind == FIELD_ENUM || f->kind == FIELD_FLAGS) && f->xlat;
+	const char *shift = f ? shift_of(f->name) : NULL;
+	struct buf text = { 0 };
+
+	if (!f)
+		return false;
+	buf_adds(out, ".TP\n");
+	patch_tag('I', f->name, f->since > layout_release(subject) ? f->since : 0, out);
+	buf_adds(&text, f->meaning);
+	if (list)
+		buf_addf(&text, ", %s the following%s%s:",
+			 f->kind == FIELD_ENUM ? "one of" : "a bitwise combination of",
+			 shift ? ", shifted left by " : "", shift ? shift : "");
+	else
+		buf_addc(&text, '.');
+	patch_prose(c, text.data, out);
+	if (list)
+		entry_constants(c, f->xlat, f->since, out);
+	buf_free(&text);
+	return true;
+}
+
+bool patch_write_entry(const struct conform *c, const char *name, struct buf *out)
+{
+	return strchr(name, '.') ? write_field(c, name, out) : entry_name(c, name, out);
+}
+
+/* Append "/" "* meaning *" "/" from that column on, in as many lines as needed. */
+static void write_comment(const char *meaning, size_t column, struct buf *line, struct buf *out)
+{
+	size_t start;
+
+	while (line->len < column)
+		buf_addc(line, ' ');
+	buf_adds(line, "/* ");
+	start = line->len;
+	while (*meaning) {
+		size_t n = strcspn(meaning, " ");
+
+		if (line->len + n + 3 > COLUMNS && line->len > start) {
+			buf_addf(out, "%s\n", line->data);
+			buf_reset(line);
+			while (line->len < start)
+				buf_addc(line, ' ');
+		} else if (line->len > start) {
+			buf_addc(line, ' ');
+		}
+		buf_add(line, meaning, n);
+		meaning += n;
+		meaning += *meaning == ' ';
+	}
+	buf_addf(out, "%s */\n", line->data);
+}
+
+void patch_write_member(const char *structure, const struct api_member *m, const char *like,
+			struct buf *out)
+{
+	struct buf line = { 0 }, subject = { 0 };
+	const struct field *f;
+	const char *colon = strchr(like, ':'), *comment = strstr(like, "/*");
+	size_t indent = strspn(like, " "), column = comment ? (size_t)(comment - like) : 32;
+
+	buf_addf(&subject, "%s.%s", structure, m->name);
+	f = find_field(subject.data);
+	if (m->bitfield && colon) {
+		/* the first one has the type, which the others line up with */
+		if (!strncmp(like + indent, "__u", 3))
+			indent += strcspn(like + indent, " ") + 1;
+		buf_addf(&line, "%*s%-*s:%*s%u,", (int)indent, "", (int)(colon - like) - (int)indent,
+			 m->name, (int)strspn(colon + 1, " "), "", m->bits);
+	} else {
+		buf_addf(&line, "%*s__u%u %s;", (int)indent, "", m->bits, m->name);
+	}
+	if (f && comment)
+		write_comment(f->meaning, column > line.len ? column : line.len + 1, &line, out);
+	else
+		buf_addf(out, "%s\n", line.data);
+	buf_free(&line);
+	buf_free(&subject);
+}
+
+/* Errors --------------------------------------------------------------------------------- */
+
+/* Append a list of sentences, without the names of rules before them. */
+static void write_causes(const struct conform *c, const char *detail, struct buf *out)
+{
+	while (*detail) {
+		size_t n = strcspn(detail, "\n");
+		const char *colon = memchr(detail, ':', n);
+		struct buf text = { 0 };
+
+		if (colon && islower((unsigned char)*detail)) {
+			n -= (size_t)(colon + 2 - detail);
+			detail = colon + 2;
+		}
+		buf_addf(&text, "%.*s.", (int)n, detail);
+		buf_adds(out, ".IP \\[bu] 3\n");
+		patch_prose(c, text.data, out);
+		buf_free(&text);
+		detail += n + (detail[n] == '\n');
+	}
+}
+
+void patch_write_errors(const struct conform *c, const char *detail, struct buf *out)
+{
+	buf_adds(out, ".IP\nIt fails in these cases, too:\n.RS\n");
+	write_causes(c, detail, out);
+	buf_adds(out, ".RE\n");
+}
+
+void patch_write_errno(const struct conform *c, const char *name, const char *detail,
+		       struct buf *out)
+{
+	struct buf text = { 0 };
+
+	buf_adds(out, ".TP\n");
+	patch_tag('B', name, 0, out);
+	if (strchr(detail, '\n')) {
+		buf_adds(out, "Returned in one of these cases:\n.RS\n");
+		write_causes(c, detail, out);
+		buf_adds(out, ".RE\n");
+	} else {
+		const char *colon = strstr(detail, "): ");
+
+		buf_addf(&text, "%s.", colon ? colon + 3 : detail);
+		patch_prose(c, text.data, out);
+	}
+	buf_free(&text);
+}
