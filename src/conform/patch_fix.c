@@ -275,7 +275,7 @@ static size_t after_comment(const struct patch_doc *d, size_t line)
 	return line + 1;
 }
 
-static bool add_member(struct fixing *x)
+static bool fix_add_member(struct fixing *x)
 {
 	const char *subject = fix_subject(x->f), *dot = strchr(subject, '.');
 	const struct api_struct *known, *stated;
@@ -383,7 +383,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 		{ "page-undated", fix_undated },
 		{ "page-missing", fix_add_entry },
 		{ "page-undescribed", fix_add_entry },
-		{ "page-member-missing", add_member },
+		{ "page-member-missing", fix_add_member },
 		{ "page-errno-missing", fix_add_errno },
 		{ "page-errno-cases", fix_add_errors },
 		{ "page-call-errors", fix_add_errors },
