@@ -151,6 +151,13 @@ const struct verb_option options_dump[] = {
 	{ 0 },
 };
 
+const struct verb_option options_perf_data[] = {
+	{ .name = "perf-data", .arg = "FILE", .set = verb_set_text, .at = AT(perf_data),
+	  .help = "write the records in the ring buffers to FILE, as perf.data; -: to standard "
+		  "output, as a pipe" },
+	{ 0 },
+};
+
 #define FULL(string_limit)						\
 	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full), \
 	  .help = "show every member of a structure, zero or not" },	\

@@ -24,6 +24,7 @@ struct options {
 	bool to_stdout;		/* where text goes without -o; else stderr */
 	bool json;		/* -j */
 	const char *json_path;	/* --json=FILE */
+	const char *perf_data;	/* --perf-data */
 	bool keep_going;	/* --keep-going */
 	bool follow;		/* -f */
 	bool separate;		/* -ff */
@@ -76,6 +77,7 @@ extern const struct verb_option
 	options_calls[],	/* --trace, -y, --symbols */
 	options_log[],		/* -o, for verbs that write to standard error, and --color */
 	options_dump[],		/* -j[=FILE]: a dump, beside the text or in its place */
+	options_perf_data[],	/* --perf-data */
 	options_times[],	/* -t, -r, -T */
 	options_session[],	/* for trace and decode: parts of a session */
 	options_files[],	/* for trace and decode: -f, -ff, -q */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dump/dump_view.h"
+#include "dump/perfout.h"
 #include "lib/clock.h"
 #include "text/summary.h"
 
@@ -80,13 +81,22 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 	};
 
 	*v = (struct views){ .counting.ops = &counting_ops, .options = o };
-	if (!views_open_outputs(v))
+	v->perf_data = o->perf_data ? perfout_open(o->perf_data) : NULL;
+	if (o->perf_data && !v->perf_data)
 		return false;
+	if (!views_open_outputs(v)) {
+		if (v->perf_data)
+			perfout_close(v->perf_data);
+		return false;
+	}
 	session_start(s, &setup, facts);
 	if (v->text)
 		views_add_text(v, s, facts);
 	if (v->json)
 		session_add_view(s, dump_view_new(facts, s->model, &s->names, v->json));
+	if (v->perf_data)
+		session_add_view(s, perfout_view_new(v->perf_data, facts, s->model, &s->names,
+						     true));
 	return true;
 }
 
@@ -108,9 +118,13 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		.pids = o->pids, .npids = o->npids, .real_offset = views_real_offset(),
 		.start_ns = clock_ns(),
 	};
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
+	facts.cpus = cpus > 0 ? (uint32_t)cpus : 0;
+	facts.cpus_online = online > 0 ? (uint32_t)online : 0;
 	if (!uname(&u)) {
+		facts.nodename = u.nodename;
 		facts.sysname = u.sysname;
 		facts.release = u.release;
 		facts.version = u.version;
@@ -159,5 +173,7 @@ bool views_end(struct views *v, struct session *s)
 	session_end(s);
 	if (v->text)
 		ok = output_close(v->text);
-	return (!v->json || output_close(v->json)) && ok;
+	if (v->json)
+		ok = output_close(v->json) && ok;
+	return (!v->perf_data || perfout_close(v->perf_data)) && ok;
 }

@@ -15,6 +15,7 @@ struct views {
 	struct output *text;	/* lines and tables, or NULL */
 	struct output *json;	/* the dump, or NULL */
 	struct view *story;	/* or NULL */
+	struct perfout *perf_data; /* or NULL */
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace report DUMP: a dump as one page for a browser, or for Perfetto. */
+/* pevtrace report DUMP: a dump as one page for a browser, for Perfetto, or for perf. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cmd/cmd.h"
+#include "dump/perfout.h"
 #include "lib/die.h"
 #include "report/chrome.h"
 #include "report/report.h"
@@ -17,20 +18,21 @@ enum { MAX_CALLS = 200000 };
 struct reporting {
 	struct options options;
 	size_t max_calls;
-	bool chrome;
+	enum report_format { FORMAT_HTML, FORMAT_CHROME, FORMAT_PERF_DATA } format;
 };
 
 #define AT(member) offsetof(struct reporting, member)
 
 static void report_set_format(void *to, const char *arg, const struct verb_option *o)
 {
-	*(bool *)to = verb_word(arg, o);
+	*(enum report_format *)to = (enum report_format)verb_word(arg, o);
 }
 
 static const struct verb_option options[] = {
-	{ .name = "format", .arg = "FORMAT", .words = "html chrome", .set = report_set_format,
-	  .at = AT(chrome),
-	  .help = "write a page, or trace events for ui.perfetto.dev and chrome://tracing" },
+	{ .name = "format", .arg = "FORMAT", .words = "html chrome perf-data",
+	  .set = report_set_format, .at = AT(format),
+	  .help = "write a page; trace events for ui.perfetto.dev and chrome://tracing; or the "
+		  "records in the dump as a perf.data file" },
 	{ .name = "calls", .arg = "N", .set = verb_set_size, .at = AT(max_calls), .least = 1,
 	  .most = INT_MAX, .help = "show the first N calls on the page (default 200000)" },
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text,
@@ -46,12 +48,48 @@ static void report_init(void *state)
 	g->max_calls = MAX_CALLS;
 }
 
-static bool report_views(struct reporting *g, struct reader *r, const char *path,
-			 struct output *out)
+/* Where a report is written: one of them. */
+struct report_output {
+	struct output *text;
+	struct perfout *perf_data;
+};
+
+static bool report_open(const struct reporting *g, struct report_output *out)
+{
+	const char *path = g->options.output;
+
+	*out = (struct report_output){ NULL, NULL };
+	if (g->format == FORMAT_PERF_DATA)
+		return (out->perf_data = perfout_open(path ? path : "-"));
+	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE));
+}
+
+static bool report_close(const struct report_output *out)
+{
+	return out->perf_data ? perfout_close(out->perf_data) : output_close(out->text);
+}
+
+static struct view *report_view(const struct reporting *g, struct reader *r, const char *path,
+				struct session *s, const struct report_output *out)
 {
 	const struct report_about about = {
 		.reader = r, .dump = path, .max_calls = g->max_calls,
 	};
+
+	switch (g->format) {
+	case FORMAT_PERF_DATA:
+		return perfout_view_new(out->perf_data, reader_facts(r), s->model, &s->names,
+					false);
+	case FORMAT_CHROME:
+		return chrome_view_new(&s->names, reader_facts(r), out->text);
+	default:
+		return report_view_new(&about, s->model, &s->names, out->text);
+	}
+}
+
+static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
+			const struct report_output *out)
+{
 	const struct session_setup setup = {
 		.source = reader_names(r), .keep = true,
 	};
@@ -59,24 +97,21 @@ static bool report_views(struct reporting *g, struct reader *r, const char *path
 	bool whole;
 
 	session_start(&s, &setup, reader_facts(r));
-	session_add_view(&s, g->chrome ? chrome_view_new(&s.names, reader_facts(r), out) :
-					 report_view_new(&about, s.model, &s.names, out));
+	session_add_view(&s, report_view(g, r, path, &s, out));
 	whole = reader_run(r, &s);
 	session_end(&s);
 	return whole;
 }
 
-static int report_file(struct reporting *g, FILE *f, const char *path)
+static int report_file(const struct reporting *g, FILE *f, const char *path)
 {
 	struct reader *r = reader_open(f, path, g->options.keep_going);
-	struct output *out = NULL;
+	struct report_output out;
 	bool ok = false;
 
-	if (r)
-		out = output_open(g->options.output, STDOUT_FILENO, OUTPUT_ONE);
-	if (out) {
-		ok = report_views(g, r, path, out);
-		ok = output_close(out) && ok;
+	if (r && report_open(g, &out)) {
+		ok = report_dump(g, r, path, &out);
+		ok = report_close(&out) && ok;
 	}
 	if (r)
 		reader_close(r);
@@ -106,7 +141,7 @@ static const struct verb_group groups[] = {
 
 const struct verb report_verb = {
 	.name = "report",
-	.summary = "Show a dump as an HTML page, or in Perfetto",
+	.summary = "Show a dump as an HTML page, in Perfetto, or in perf",
 	.usage = "report [OPTION]... DUMP",
 	.about =
 "Write a dump of pevtrace --json=DUMP as one HTML page, which needs no network and no "
@@ -116,7 +151,8 @@ const struct verb report_verb = {
 "A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.",
 	.examples =
 "pevtrace report -o page.html dump.jsonl\n"
-"pevtrace report --format=chrome -o trace.json dump.jsonl",
+"pevtrace report --format=chrome -o trace.json dump.jsonl\n"
+"pevtrace report --format=perf-data -o perf.data dump.jsonl",
 	.operand = "DUMP",
 	.groups = groups,
 	.size = sizeof(struct reporting),

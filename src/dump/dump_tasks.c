@@ -115,6 +115,45 @@ void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r)
 	dump_write(dump_self(v), tid, o);
 }
 
+static struct json_object *dump_mapping(const struct proc_image_map *m)
+{
+	struct json_object *o = json_new_object();
+
+	dump_add(o, "start", json_hex(m->start));
+	dump_add(o, "end", json_hex(m->end));
+	dump_add(o, "pgoff", json_hex(m->pgoff));
+	dump_add_uint(o, "major", m->major);
+	dump_add_uint(o, "minor", m->minor);
+	dump_add_uint(o, "inode", m->inode);
+	dump_add_uint(o, "prot", m->prot);
+	dump_add_uint(o, "flags", m->flags);
+	dump_add_string(o, "path", m->path);
+	return o;
+}
+
+void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_object *o = dump_line(KIND_MEASURED), *t;
+	struct json_object *threads = json_new_array(), *maps = json_new_array();
+
+	dump_before(d, ns, 0);
+	dump_add_uint(o, "ns", ns);
+	dump_add_int(o, "pid", p->pid);
+	dump_add_int(o, "parent", p->parent);
+	for (size_t i = 0; i < p->nthreads; i++) {
+		t = json_new_object();
+		dump_add_int(t, "tid", p->threads[i].tid);
+		dump_add_string(t, "comm", p->threads[i].comm);
+		json_append(threads, t);
+	}
+	for (size_t i = 0; i < p->nmaps; i++)
+		json_append(maps, dump_mapping(&p->maps[i]));
+	dump_add(o, "threads", threads);
+	dump_add(o, "maps", maps);
+	dump_write(d, 0, o);
+}
+
 void dump_on_comm(struct view *v, pid_t tid, const char *comm)
 {
 	struct json_object *o = dump_line(KIND_COMM);

@@ -219,6 +219,7 @@ static const struct view_ops ops = {
 	.lost = dump_on_lost,
 	.program = dump_on_program,
 	.found_ring = dump_on_found_ring,
+	.measured = dump_on_measured,
 	.comm = dump_on_comm,
 	.name_pmu = dump_on_name_pmu,
 	.name_tracepoint = dump_on_name_tracepoint,

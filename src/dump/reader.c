@@ -37,6 +37,7 @@ static const struct {
 	{ KIND_LOST, reader_feed_lost },
 	{ KIND_PROGRAM, reader_feed_program },
 	{ KIND_FOUND_RING, reader_feed_found_ring },
+	{ KIND_MEASURED, reader_feed_measured },
 	{ KIND_COMM, reader_feed_comm },
 	{ KIND_EXEC, reader_feed_exec },
 	{ KIND_GONE, reader_feed_gone },

@@ -56,6 +56,7 @@ void reader_feed_described(struct line *l);
 void reader_feed_closed(struct line *l);
 void reader_feed_lost(struct line *l);
 void reader_feed_found_ring(struct line *l);
+void reader_feed_measured(struct line *l);
 void reader_feed_comm(struct line *l);
 void reader_feed_exec(struct line *l);
 void reader_feed_gone(struct line *l);

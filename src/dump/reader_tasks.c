@@ -110,6 +110,60 @@ void reader_feed_found_ring(struct line *l)
 		session_found_ring(l->r->session, tid, start, end, e, aux);
 }
 
+static void reader_add_thread(struct line *l, struct json_value *o, struct proc_image *p)
+{
+	const char *comm = dump_get_text(o, "comm");
+	int64_t tid;
+
+	if (!comm || !dump_get_int(o, "tid", &tid) || tid <= 0 || tid > INT32_MAX)
+		l->wrong = "threads";
+	else
+		proc_image_add_thread(p, (pid_t)tid, comm);
+}
+
+static void reader_add_map(struct line *l, struct json_value *o, struct proc_image *p)
+{
+	const char *path = dump_get_text(o, "path");
+	struct proc_image_map *m = proc_image_add_map(p, path ? path : "");
+	uint64_t major, minor, prot, flags;
+
+	if (!path || !dump_get_hex(o, "start", &m->start) || !dump_get_hex(o, "end", &m->end) ||
+	    m->start >= m->end || !dump_get_hex(o, "pgoff", &m->pgoff) ||
+	    !dump_get_uint(o, "inode", &m->inode) || !dump_get_uint(o, "major", &major) ||
+	    !dump_get_uint(o, "minor", &minor) || !dump_get_uint(o, "prot", &prot) ||
+	    !dump_get_uint(o, "flags", &flags)) {
+		l->wrong = "maps";
+		return;
+	}
+	m->major = (uint32_t)major;
+	m->minor = (uint32_t)minor;
+	m->prot = (uint32_t)prot;
+	m->flags = (uint32_t)flags;
+}
+
+void reader_feed_measured(struct line *l)
+{
+	struct json_value *threads = dump_get_array(l->o, "threads");
+	struct json_value *maps = dump_get_array(l->o, "maps"), *o;
+	int64_t pid = need_int(l, "pid"), parent = need_int(l, "parent");
+	uint64_t ns = need_uint(l, "ns");
+	struct proc_image p = { .pid = (pid_t)pid, .parent = (pid_t)parent };
+
+	if (!threads || !maps)
+		l->wrong = "threads or maps";
+	else if (pid < -1 || pid > INT32_MAX || parent < 0 || parent > INT32_MAX)
+		l->wrong = "pid or parent";
+	if (l->wrong)
+		return;
+	json_for_each(o, threads)
+		reader_add_thread(l, o, &p);
+	json_for_each(o, maps)
+		reader_add_map(l, o, &p);
+	if (!l->wrong)
+		session_measured(l->r->session, ns, &p);
+	proc_image_free(&p);
+}
+
 void reader_feed_comm(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");

@@ -54,6 +54,7 @@ extern const struct verb_option measure_whom[], measure_quiet[];
 	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
 	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, options_dump, (measure) + MEASURE_OPTIONS, 0 },			\
+	{ NULL, options_perf_data, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, options_calls, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, full, (measure) + MEASURE_OPTIONS, 0 },			\
 	{ NULL, options_times, (measure) + MEASURE_OPTIONS, 0 },		\

@@ -5,6 +5,7 @@
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "model/state.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 void list_add(struct list *l, void *item)
@@ -61,6 +62,11 @@ void event_redirect(struct event *e, struct event *output)
 		forget_source(before, e);
 		event_unref(before);
 	}
+}
+
+bool event_is_bare(const struct event *e)
+{
+	return !event_attr(e, ATTR_SAMPLE_TYPE) && !event_attr(e, ATTR_SAMPLE_PERIOD);
 }
 
 bool event_is_probe(const struct event *e)

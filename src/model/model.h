@@ -253,6 +253,12 @@ bool model_involved(const struct model *m, pid_t tid);
 /* Return whether the event was only opened and closed, to probe the kernel. */
 bool event_is_probe(const struct event *e);
 
+/*
+ * Return whether it writes no samples, and other records without task, time and id, as perf
+ * record's own event for BPF programs: nothing relates them to those of other events.
+ */
+bool event_is_bare(const struct event *e);
+
 /* Return the number of records of a type that were seen of the event; type 0: all other types. */
 uint64_t event_records(const struct event *e, uint32_t type);
 

@@ -89,6 +89,11 @@ void session_comm(struct session *s, pid_t tid, const char *comm)
 	EACH_VIEW(s, comm, tid, comm);
 }
 
+void session_measured(struct session *s, uint64_t ns, const struct proc_image *p)
+{
+	EACH_VIEW(s, measured, ns, p);
+}
+
 void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info)
 {
 	bool shown = model_involved(s->model, tid) &&

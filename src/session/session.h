@@ -16,6 +16,8 @@ struct session_facts {
 	const char *pevtrace;		/* version that wrote the dump, or NULL */
 	const struct arch *arch;	/* of the machine */
 	const char *sysname, *release, *version, *machine; /* uname(2); may be NULL */
+	const char *nodename;		/* the machine's name, or NULL: dumps do not tell it */
+	uint32_t cpus, cpus_online;	/* numbers, or 0: not known */
 	uint32_t page_size;		/* bytes */
 	char *const *command;		/* NULL-terminated, or NULL */
 	const pid_t *pids;		/* attached */
@@ -73,6 +75,9 @@ bool session_shows(const struct session *s, const struct call *c);
 /* Report a new task, or its name. */
 void session_born(struct session *s, const struct birth *b, uint64_t ns);
 void session_comm(struct session *s, pid_t tid, const char *comm);
+
+/* Report a process that events measure (struct view_ops). */
+void session_measured(struct session *s, uint64_t ns, const struct proc_image *p);
 
 /*
  * Read from /proc which events the running task holds (model_adopt()), and then, once they are

@@ -126,14 +126,19 @@ static const char *session_name_event(const struct names *n, uint64_t id)
 	return e ? e->name : NULL;
 }
 
-static const char *session_name_format(void *ctx, uint64_t id)
+static const char *session_name_format(const struct names *n, uint64_t id)
 {
-	struct session *s = ctx;
+	struct session *s = session_of(n);
 	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
 
 	if (text && session_is_new_name(s, NAME_FORMAT, id))
 		EACH_VIEW(s, name_format, id, text);
 	return text;
+}
+
+static const char *session_name_format_of(void *ctx, uint64_t id)
+{
+	return session_name_format(&((struct session *)ctx)->names, id);
 }
 
 /* Emit the raw data of a tracepoint's record by its format; return false for others. */
@@ -177,11 +182,12 @@ void session_names_init(struct session *s)
 		.terms = session_name_terms, .fd = session_name_fd,
 		.program = session_name_program, .link = session_name_link,
 		.read_format = session_read_format, .event = session_name_event,
+		.format = session_name_format,
 		.page_size = source->page_size,
 	};
 	s->hooks = (struct record_hooks){
 		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
 		.symbol = s->symbols && source->symbol ? session_name_symbol : NULL,
 	};
-	s->rawdata = rawdata_new(session_name_format, s);
+	s->rawdata = rawdata_new(session_name_format_of, s);
 }

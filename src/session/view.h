@@ -11,6 +11,7 @@
 
 #include "abi/call.h"
 #include "abi/record.h"
+#include "host/proc_image.h"
 #include "model/model.h"
 
 struct view;
@@ -65,6 +66,11 @@ struct view_ops {
 	void (*closed)(struct view *v, pid_t tid, int fd);
 	/* The task had mapped the ring before it was followed. */
 	void (*found_ring)(struct view *v, pid_t tid, const struct ring *r);
+	/*
+	 * A process that events measure, or the kernel, as it was when their first ring was
+	 * mapped.  A process of many mappings comes in pieces; only the first has threads.
+	 */
+	void (*measured)(struct view *v, uint64_t ns, const struct proc_image *p);
 	/* The task's name (/proc/TID/comm). */
 	void (*comm)(struct view *v, pid_t tid, const char *comm);
 	/* A name was looked up, see struct names; name may be NULL. */

@@ -16,6 +16,7 @@
 #include "drive/bpf.h"
 #include "drive/earlier.h"
 #include "drive/look.h"
+#include "drive/measured.h"
 #include "host/proc.h"
 #include "host/symbols.h"
 #include "lib/clock.h"
@@ -152,7 +153,7 @@ static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
 
 static bool wants_comms(const struct live *l)
 {
-	return l->options.keep || l->options.json || l->options.all;
+	return l->options.keep || l->options.json || l->options.all || l->options.perf_data;
 }
 
 static void learn_comm(struct live *l, pid_t tid)
@@ -199,6 +200,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	session_adopt(&l->session, b->tid, b->attached);
 	earlier_describe(l->earlier, b->pid, b->tid);
 	earlier_rings(l->earlier, b->tid);
+	if (l->measured)
+		measured_task(l->measured, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
 	learn_comm(l, b->tid);
 	if (!model_holds(l->session.model, b->tid))
@@ -556,6 +559,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	session_exit(&l->session, c);
 	if (c->inside)
 		live_opened(l, c);
+	if (l->measured)
+		measured_call(l->measured, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
 	count_shown(l, c);

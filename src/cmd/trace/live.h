@@ -20,6 +20,7 @@ struct live {
 	struct bpf_engine *bpf;	/* the BPF engine, or NULL */
 	struct looker *looker;	/* NULL: rings are not read */
 	struct earlier *earlier;
+	struct measured *measured; /* NULL: not reported */
 	struct map known;	/* tids whose name is known */
 	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
 	struct map waiting;	/* tids in a receive that began before an event was sent */

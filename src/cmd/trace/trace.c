@@ -11,6 +11,7 @@
 #include "cmd/trace/live.h"
 #include "drive/earlier.h"
 #include "drive/look.h"
+#include "drive/measured.h"
 #include "lib/die.h"
 #include "measure/workload.h"
 
@@ -23,7 +24,7 @@ enum {
 
 static void plan_stops(const struct live *l, struct trace_options *t)
 {
-	bool all = l->options.keep || l->options.records;
+	bool all = l->options.keep || l->options.records || l->options.perf_data;
 
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		enum selected selected = l->options.select.calls[i];
@@ -44,15 +45,19 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 
 static void start_looking(struct live *l)
 {
+	const struct options *o = &l->options;
 	const char *why;
 
-	if (!l->options.records && !l->options.keep)
+	if (!o->records && !o->keep && !o->perf_data)
 		return;
 	why = look_refusal();
-	if (!why)
-		l->looker = looker_new(&l->session);
-	else
+	if (why) {
 		warn("cannot read ring buffers: %s", why);
+		return;
+	}
+	l->looker = looker_new(&l->session);
+	if (o->json || o->perf_data)
+		l->measured = measured_new(&l->session);
 }
 
 static bool live_begin(struct live *l)
@@ -286,8 +291,8 @@ static void trace_check(struct options *o, const struct verb_args *args)
 	if (!o->argv && !o->npids && !o->all)
 		die("nothing to trace: name a command, or a process with -p; see "
 		    "pevtrace --help");
-	if (o->look_ms && !o->records && !o->keep)
-		die("--look-every requires --records, --explain or --summary");
+	if (o->look_ms && !o->records && !o->keep && !o->perf_data)
+		die("--look-every requires --records, --explain, --perf-data or --summary");
 }
 
 /* Tell the user at a terminal that an empty trace is complete. */
@@ -304,6 +309,7 @@ static void live_free(struct live *l)
 {
 	looker_free(l->looker);
 	earlier_free(l->earlier);
+	measured_free(l->measured);
 	map_free(&l->known);
 	map_free(&l->waiting);
 	map_free(&l->uring);
@@ -353,6 +359,7 @@ static const struct verb_group groups[] = {
 	{ NULL, options_full, OPTIONS, 0 },
 	{ "How to show it", options_log, OPTIONS, 0 },
 	{ NULL, options_dump, OPTIONS, 0 },
+	{ NULL, options_perf_data, OPTIONS, 0 },
 	{ NULL, options_times, OPTIONS, 0 },
 	{ NULL, options_files, OPTIONS, 0 },
 	{ 0 },

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The processes that events measure, as they are when a ring buffer of these events is mapped:
+ * records tell only what is mapped later.  perf record reads the same from /proc.
+ */
+#ifndef PEVTRACE_DRIVE_MEASURED_H
+#define PEVTRACE_DRIVE_MEASURED_H
+
+#include "session/session.h"
+
+struct measured;
+
+/* Report to the session, which must outlive it. */
+struct measured *measured_new(struct session *s);
+void measured_free(struct measured *m);
+
+/*
+ * Report the processes of the events that write to the ring buffers that the call, which has
+ * returned, mapped or redirected events to; or of all that the task has mapped.  Each process is
+ * reported once.
+ */
+void measured_call(struct measured *m, const struct call *c);
+void measured_task(struct measured *m, pid_t tid);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The events of a perf.data file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static uint64_t attr_of(const struct perfout_event *e, unsigned int member)
+{
+	return layout_get(&layout_perf_event_attr, member, e->attr, e->len);
+}
+
+/* Collecting ------------------------------------------------------------------- */
+
+/* Return what distinguishes the events of one attr: who is measured, and where. */
+static uint64_t target_of(const struct event *e)
+{
+	pid_t pid = e->pid ? e->pid : e->opener;
+
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)e->cpu;
+}
+
+/*
+ * Return whether e is one more of these events.  An open one on the same target makes it
+ * another: perf can have two events with the same attr.
+ */
+static bool belongs(const struct perfout_view *v, const struct perfout_event *p,
+		    const struct event *e, const struct perfout_event *leader)
+{
+	const struct perfout_member *m;
+	const struct event *other;
+
+	if (p->leader != leader || p->len != e->attr_len || memcmp(p->attr, e->attr, p->len))
+		return false;
+	m = map_get(&p->targets, target_of(e));
+	other = m ? model_event_number(v->model, m->number) : NULL;
+	return !other || other->closed;
+}
+
+/*
+ * Name an event as perf does: breakpoints of the default length have no length, and the dummy
+ * event says that it is of guests, too.
+ */
+static void name_event(const struct perfout_view *v, struct perfout_event *p)
+{
+	struct buf name = { 0 };
+	char *slash;
+
+	event_name(p->attr, p->len, v->names, &name);
+	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	    attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
+	    !attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&name), ':'))
+		buf_adds(&name, ":HG");
+	p->name = xstrdup(buf_str(&name));
+	slash = strchr(p->name, '/');
+	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash &&
+	    slash[1] && slash[2] == ':')
+		memmove(slash, slash + 2, strlen(slash + 2) + 1);
+	buf_free(&name);
+}
+
+static struct perfout_event *new_event(struct perfout_view *v, const struct event *e,
+				       struct perfout_event *leader)
+{
+	struct perfout_event *p = xcalloc(1, sizeof(*p));
+
+	p->attr = xmalloc(e->attr_len ? e->attr_len : 1);
+	memcpy(p->attr, e->attr, e->attr_len);
+	p->len = e->attr_len;
+	p->number = e->number;
+	p->leader = leader;
+	p->silent = event_is_bare(e);
+	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
+	name_event(v, p);
+	if (v->live) /* in a dump, the format follows */
+		perfout_read_format(v, p);
+	v->events = xrealloc(v->events, (v->nevents + 1) * sizeof(*v->events));
+	p->index = v->nevents;
+	v->events[v->nevents++] = p;
+	return p;
+}
+
+void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id)
+{
+	if (!id || map_get(&v->by_id, id))
+		return;
+	map_set(&v->by_id, id, e);
+	if (!(e->nids & (e->nids - 1)))
+		e->ids = xrealloc(e->ids, (e->nids ? 2 * e->nids : 1) * sizeof(*e->ids));
+	e->ids[e->nids++] = id;
+}
+
+struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e)
+{
+	struct perfout_member *m = map_get(&v->members, e->number);
+	struct perfout_event *leader = NULL, *p = NULL;
+
+	if (!m) {
+		if (e->leader && e->leader != e)
+			leader = perfout_member(v, e->leader)->event;
+		for (size_t i = 0; i < v->nevents && !p; i++)
+			if (belongs(v, v->events[i], e, leader))
+				p = v->events[i];
+		m = xcalloc(1, sizeof(*m));
+		m->event = p ? p : new_event(v, e, leader);
+		m->number = e->number;
+		map_set(&v->members, e->number, m);
+		map_set(&m->event->targets, target_of(e), m);
+	}
+	if (!m->id && e->id) {
+		m->id = e->id;
+		perfout_add_id(v, m->event, e->id);
+	}
+	return m;
+}
+
+void perfout_free_events(struct perfout_view *v)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&v->members, &at)))
+		free(slot->value);
+	for (size_t i = 0; i < v->nevents; i++) {
+		free(v->events[i]->attr);
+		free(v->events[i]->name);
+		free(v->events[i]->format_text);
+		free(v->events[i]->ids);
+		map_free(&v->events[i]->targets);
+		free(v->events[i]);
+	}
+	free(v->events);
+	map_free(&v->members);
+	map_free(&v->by_id);
+	map_free(&v->late);
+}
+
+/* Formats ------------------------------------------------------------------------- */
+
+/* The places of an id, in words: in a sample, and from the end of other records; or -1. */
+struct places {
+	int sample, other;
+};
+
+static struct places places_of(uint64_t type)
+{
+	static const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				       PERF_SAMPLE_ADDR;
+	static const uint64_t after = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return (struct places){ 0, 1 };
+	if (!(type & PERF_SAMPLE_ID))
+		return (struct places){ -1, -1 };
+	return (struct places){ __builtin_popcountll(type & before),
+				1 + __builtin_popcountll(type & after) };
+}
+
+/* Return whether perf finds the event of each record of both. */
+static bool agree(const struct perfout_event *a, const struct perfout_event *b)
+{
+	struct places x = places_of(a->format.sample_type), y = places_of(b->format.sample_type);
+
+	return x.sample >= 0 && x.sample == y.sample && x.other == y.other &&
+	       a->format.sample_id_all == b->format.sample_id_all;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct perfout_event *x = *(struct perfout_event *const *)a;
+	const struct perfout_event *y = *(struct perfout_event *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Leave out the events that perf could not show, if others are left. */
+static void drop_silent(struct perfout_view *v)
+{
+	size_t n = 0, all = v->nevents;
+
+	for (size_t i = 0; i < all; i++)
+		n += !v->events[i]->silent;
+	for (size_t i = 0; i < all; i++)
+		v->events[i]->silent &= n > 0;
+}
+
+/* Return the first event of the file, or NULL. */
+static const struct perfout_event *first_event(const struct perfout_view *v)
+{
+	for (size_t i = 0; i < v->nevents; i++)
+		if (!v->events[i]->silent)
+			return v->events[i];
+	return NULL;
+}
+
+void perfout_decide(struct perfout_view *v)
+{
+	const struct perfout_event *first;
+	size_t index = 0, n = 0;
+
+	qsort(v->events, v->nevents, sizeof(*v->events), by_number);
+	drop_silent(v);
+	first = first_event(v);
+	for (size_t i = 0; i < v->nevents; i++) {
+		n += !v->events[i]->silent;
+		v->events[i]->index = v->events[i]->silent ? 0 : index++;
+	}
+	for (size_t i = 0; i < v->nevents && n > 1; i++)
+		if (!v->events[i]->silent && !agree(first, v->events[i]))
+			v->with_ids = true;
+	v->decided = true;
+}
+
+bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
+{
+	const struct perfout_event *first = first_event(v);
+
+	return e == first || v->with_ids || agree(first, e);
+}
+
+struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e)
+{
+	struct record_format f = e->format;
+
+	if (v->with_ids) {
+		f.sample_type |= PERF_SAMPLE_IDENTIFIER;
+		f.sample_id_all = true;
+	}
+	return f;
+}
+
+/* Tables ---------------------------------------------------------------------------- */
+
+size_t perfout_attr_size(const struct perfout_view *v)
+{
+	size_t most = PERF_ATTR_SIZE_VER0;
+
+	for (size_t i = 0; i < v->nevents; i++)
+		if (v->events[i]->len > most)
+			most = v->events[i]->len;
+	return (most + 7) & ~(size_t)7;
+}
+
+void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, size_t size,
+		  struct buf *out)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	struct record_format f = perfout_format(v, e);
+	uint8_t *attr;
+
+	buf_reserve(out, size);
+	attr = (uint8_t *)out->data + out->len;
+	memset(attr, 0, size);
+	memcpy(attr, e->attr, e->len < size ? e->len : size);
+	field_set(&l->fields[ATTR_SIZE], size, attr);
+	field_set(&l->fields[ATTR_SAMPLE_TYPE], f.sample_type, attr);
+	field_set(&l->fields[ATTR_SAMPLE_ID_ALL], f.sample_id_all, attr);
+	out->len += size;
+}
+
+void perfout_tables(const struct perfout_view *v, struct perfout_table *t)
+{
+	size_t size = perfout_attr_size(v);
+
+	t->entry = size + 16;
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *e = v->events[i];
+
+		if (e->silent || (v->decided && !perfout_fits(v, e)))
+			continue;
+		perfout_attr(v, e, size, &t->attrs);
+		perfout_u64(&t->attrs, 0);
+		perfout_u64(&t->attrs, e->nids * sizeof(*e->ids));
+		buf_add(&t->ids, e->ids, e->nids * sizeof(*e->ids));
+	}
+}
+
+/* Begin a record of that type. */
+static void begin_record(struct buf *b, uint32_t type)
+{
+	buf_reset(b);
+	perfout_u32(b, type);
+	perfout_u32(b, 0);
+}
+
+static void end_record(struct perfout_view *v, struct buf *b)
+{
+	while (b->len & 7)
+		buf_addc(b, '\0');
+	b->data[6] = (char)(b->len & 0xff);
+	b->data[7] = (char)(b->len >> 8);
+	perfout_add(v->out, b->data, b->len);
+}
+
+/* perf of Debian 12 expects attrs of the size that it knows, 128 bytes, in a pipe. */
+static size_t piped_size(const struct perfout_event *e)
+{
+	size_t len = e->len;
+
+	while (len > PERF_ATTR_SIZE_VER7 && !e->attr[len - 1])
+		len--;
+	return len <= PERF_ATTR_SIZE_VER7 ? PERF_ATTR_SIZE_VER7 : (e->len + 7) & ~(size_t)7;
+}
+
+void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
+{
+	size_t size = piped_size(e), most = (RECORD_MOST - RECORD_HEAD - size) / sizeof(*e->ids);
+	struct buf b = { 0 };
+	bool named = e->told;
+
+	if (e->silent)
+		return;
+	while (!e->told || e->piped < e->nids) {
+		size_t n = e->nids - e->piped < most ? e->nids - e->piped : most;
+
+		begin_record(&b, PERF_RECORD_HEADER_ATTR);
+		perfout_attr(v, e, size, &b);
+		buf_add(&b, e->ids + e->piped, n * sizeof(*e->ids));
+		end_record(v, &b);
+		e->piped += n;
+		e->told = true;
+	}
+	if (!named && e->nids) {
+		begin_record(&b, PERF_RECORD_EVENT_UPDATE);
+		perfout_u64(&b, PERF_EVENT_UPDATE__NAME);
+		perfout_u64(&b, e->ids[0]);
+		buf_add(&b, e->name, strlen(e->name) + 1);
+		end_record(v, &b);
+	}
+	buf_free(&b);
+}

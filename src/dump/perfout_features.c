@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The features of a perf.data file (tools/perf/util/header.c). */
+#include <string.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "host/build_id.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum {
+	NAME_ALIGN = 64,
+	BUILD_ID_ROOM = 24,	/* a build id, its size and reserved bytes */
+	BUILD_ID_SIZED = 1 << 15, /* in misc: the size is there */
+	KERNEL_PID = -1,
+};
+
+static void pad(struct buf *b, size_t from, size_t align)
+{
+	while ((b->len - from) % align)
+		buf_addc(b, '\0');
+}
+
+/* Append a length and a string of that length, as perf pads it. */
+static void add_string(struct buf *b, const char *text)
+{
+	size_t len = (strlen(text) + NAME_ALIGN) / NAME_ALIGN * NAME_ALIGN, at;
+
+	perfout_u32(b, (uint32_t)len);
+	at = b->len;
+	buf_add(b, text, strlen(text) + 1);
+	pad(b, at, NAME_ALIGN);
+}
+
+static void add_text(struct buf *b, const char *text)
+{
+	if (text)
+		add_string(b, text);
+}
+
+static void add_command(const struct perfout_view *v, struct buf *b)
+{
+	char *const *words = v->facts.command;
+	uint32_t n = 0;
+
+	while (words && words[n])
+		n++;
+	if (!n)
+		return;
+	perfout_u32(b, n);
+	for (uint32_t i = 0; i < n; i++)
+		add_string(b, words[i]);
+}
+
+static bool is_written(const struct perfout_view *v, const struct perfout_event *e)
+{
+	return !e->silent && perfout_fits(v, e);
+}
+
+static void add_descriptions(const struct perfout_view *v, struct buf *b)
+{
+	size_t size = perfout_attr_size(v);
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < v->nevents; i++)
+		n += is_written(v, v->events[i]);
+	perfout_u32(b, n);
+	perfout_u32(b, (uint32_t)size);
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *e = v->events[i];
+
+		if (!is_written(v, e))
+			continue;
+		perfout_attr(v, e, size, b);
+		perfout_u32(b, (uint32_t)e->nids);
+		add_string(b, e->name);
+		buf_add(b, e->ids, e->nids * sizeof(*e->ids));
+	}
+}
+
+/* Append the groups: perf expects the members of each to follow their leader. */
+static void add_groups(const struct perfout_view *v, struct buf *b)
+{
+	uint32_t groups = 0;
+	struct buf rows = { 0 };
+
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *leader = v->events[i];
+		uint32_t n = 1;
+
+		while (i + n < v->nevents && v->events[i + n]->leader == leader)
+			n++;
+		if (n == 1 || !is_written(v, leader))
+			continue;
+		groups++;
+		add_string(&rows, "{anon_group}");
+		perfout_u32(&rows, (uint32_t)leader->index);
+		perfout_u32(&rows, n);
+	}
+	if (groups) {
+		perfout_u32(b, groups);
+		buf_add(b, rows.data, rows.len);
+	}
+	buf_free(&rows);
+}
+
+static void add_build_id(struct buf *b, const uint8_t *id, size_t size, const char *path,
+			 uint16_t misc)
+{
+	const struct field *f = layout_perf_event_header.fields;
+	uint8_t head[RECORD_HEAD] = { 0 }, room[BUILD_ID_ROOM] = { 0 };
+	size_t at = b->len;
+
+	if (!size)
+		return;
+	memcpy(room, id, size);
+	room[BUILD_ID_BYTES] = (uint8_t)size;
+	buf_add(b, head, sizeof(head));
+	perfout_u32(b, (uint32_t)KERNEL_PID);
+	buf_add(b, room, sizeof(room));
+	buf_add(b, path, strlen(path) + 1);
+	pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
+	pad(b, at, 8); /* it is a record in a pipe */
+	field_set(&f[PERF_EVENT_HEADER_MISC], misc | BUILD_ID_SIZED, (uint8_t *)b->data + at);
+	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len - at, (uint8_t *)b->data + at);
+}
+
+static void add_build_ids(const struct perfout_view *v, struct buf *b)
+{
+	uint8_t id[BUILD_ID_BYTES];
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!v->live)
+		return;
+	add_build_id(b, id, build_id_of_kernel(id), "[kernel.kallsyms]", PERF_RECORD_MISC_KERNEL);
+	while ((slot = map_next(&v->files, &at)))
+		add_build_id(b, id, build_id_of_file(slot->value, id), slot->value,
+			     PERF_RECORD_MISC_USER);
+}
+
+void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
+{
+	const struct session_facts *f = &v->facts;
+
+	if (!v->nevents)
+		return;
+	perfout_tracing(v, &sections[HEADER_TRACING_DATA]);
+	add_build_ids(v, &sections[HEADER_BUILD_ID]);
+	add_text(&sections[HEADER_HOSTNAME], f->nodename);
+	add_text(&sections[HEADER_OSRELEASE], f->release);
+	add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
+	add_text(&sections[HEADER_ARCH], f->machine);
+	if (f->cpus) {
+		perfout_u32(&sections[HEADER_NRCPUS], f->cpus);
+		perfout_u32(&sections[HEADER_NRCPUS], f->cpus_online);
+	}
+	add_command(v, &sections[HEADER_CMDLINE]);
+	add_descriptions(v, &sections[HEADER_EVENT_DESC]);
+	add_groups(v, &sections[HEADER_GROUP_DESC]);
+	if (v->first_ns) {
+		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
+		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
+	}
+}
+
+/* Write a record of perf that has a body, which may be longer than its size says (payload). */
+static void pipe_record(struct perfout_view *v, uint32_t type, const struct buf *body,
+			const struct buf *payload)
+{
+	const struct field *f = layout_perf_event_header.fields;
+	uint8_t head[RECORD_HEAD] = { 0 };
+
+	if (RECORD_HEAD + body->len > RECORD_MOST)
+		return;
+	field_set(&f[PERF_EVENT_HEADER_TYPE], type, head);
+	field_set(&f[PERF_EVENT_HEADER_SIZE], RECORD_HEAD + body->len, head);
+	perfout_add(v->out, head, sizeof(head));
+	perfout_add(v->out, body->data, body->len);
+	if (payload)
+		perfout_add(v->out, payload->data, payload->len);
+}
+
+static void pipe_feature(struct perfout_view *v, uint64_t feature, const struct buf *section)
+{
+	struct buf body = { 0 };
+
+	perfout_u64(&body, feature);
+	buf_add(&body, section->data, section->len);
+	pad(&body, 0, 8);
+	pipe_record(v, PERF_RECORD_HEADER_FEATURE, &body, NULL);
+	buf_free(&body);
+}
+
+/* A pipe has these in records of their own. */
+static void pipe_tracing(struct perfout_view *v, struct buf *data)
+{
+	struct buf body = { 0 };
+
+	pad(data, 0, 8);
+	perfout_u32(&body, (uint32_t)data->len);
+	perfout_u32(&body, 0);
+	pipe_record(v, PERF_RECORD_HEADER_TRACING_DATA, &body, data);
+	buf_free(&body);
+}
+
+static void pipe_build_ids(struct perfout_view *v, struct buf *section)
+{
+	const struct layout *l = &layout_perf_event_header;
+	size_t size;
+
+	for (size_t at = 0; at < section->len; at += size) {
+		uint8_t *bytes = (uint8_t *)section->data + at;
+
+		size = layout_get(l, PERF_EVENT_HEADER_SIZE, bytes, RECORD_HEAD);
+		field_set(&l->fields[PERF_EVENT_HEADER_TYPE], PERF_RECORD_HEADER_BUILD_ID, bytes);
+		perfout_add(v->out, bytes, size);
+	}
+}
+
+void perfout_pipe_features(struct perfout_view *v, bool end)
+{
+	struct buf sections[FEATURES] = { { 0 } };
+
+	perfout_features(v, sections);
+	for (unsigned int i = 0; i < FEATURES; i++) {
+		bool late = i == HEADER_BUILD_ID || i == HEADER_SAMPLE_TIME;
+
+		if (sections[i].len && late == end && i != HEADER_EVENT_DESC) {
+			if (i == HEADER_TRACING_DATA)
+				pipe_tracing(v, &sections[i]);
+			else if (i == HEADER_BUILD_ID)
+				pipe_build_ids(v, &sections[i]);
+			else
+				pipe_feature(v, i, &sections[i]);
+		}
+		buf_free(&sections[i]);
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The bytes of a perf.data file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "lib/die.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { PIPE_HEADER = 16, SECTION = 16 };
+
+static const uint64_t magic = 0x32454c4946524550ULL;	/* PERFILE2 */
+
+struct perfout {
+	const char *path;
+	int fd;
+	bool pipe, failed;
+	struct buf pending;	/* records that are not in the file */
+	uint64_t data, data_end; /* those that are */
+	uint64_t tables, tables_end;
+};
+
+void perfout_u32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void perfout_u64(struct buf *b, uint64_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+struct perfout *perfout_open(const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) :
+			    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	struct perfout *o;
+	struct stat st;
+
+	if (fd < 0) {
+		warn("cannot create '%s': %s", path, strerror(errno));
+		return NULL;
+	}
+	o = xcalloc(1, sizeof(*o));
+	o->path = standard ? "standard output" : path;
+	o->fd = fd;
+	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
+	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
+	if (o->pipe) {
+		perfout_u64(&o->pending, magic);
+		perfout_u64(&o->pending, PIPE_HEADER);
+	}
+	return o;
+}
+
+/* Write at offset, or to a pipe; warn of the first failure only. */
+static void put(struct perfout *o, const struct buf *b, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < b->len && !o->failed) {
+		ssize_t n = o->pipe ? write(o->fd, b->data + done, b->len - done) :
+				      pwrite(o->fd, b->data + done, b->len - done,
+					     (off_t)(offset + done));
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (!n || errno != EINTR) {
+			warn("cannot write '%s': %s", o->path, n ? strerror(errno) : "full");
+			o->failed = true;
+		}
+	}
+}
+
+void perfout_add(struct perfout *o, const void *bytes, size_t len)
+{
+	buf_add(&o->pending, bytes, len);
+}
+
+bool perfout_is_pipe(const struct perfout *o)
+{
+	return o->pipe;
+}
+
+size_t perfout_pending(const struct perfout *o)
+{
+	return o->pending.len;
+}
+
+static void set_header(uint8_t *header, unsigned int member, uint64_t v)
+{
+	field_set(&layout_perf_file_header.fields[member], v, header);
+}
+
+static void write_header(struct perfout *o, const struct perfout_table *t,
+			 const struct buf *features)
+{
+	const struct layout *l = &layout_perf_file_header;
+	struct buf b = { 0 };
+	uint8_t *header;
+
+	buf_reserve(&b, l->size);
+	memset(b.data, 0, l->size);
+	b.len = l->size;
+	header = (uint8_t *)b.data;
+	set_header(header, PERF_FILE_HEADER_MAGIC, magic);
+	set_header(header, PERF_FILE_HEADER_SIZE, l->size);
+	set_header(header, PERF_FILE_HEADER_ATTR_SIZE, t->entry);
+	set_header(header, PERF_FILE_HEADER_ATTRS_OFFSET, o->tables);
+	set_header(header, PERF_FILE_HEADER_ATTRS_SIZE, t->attrs.len);
+	set_header(header, PERF_FILE_HEADER_DATA_OFFSET, o->data);
+	set_header(header, PERF_FILE_HEADER_DATA_SIZE, o->data_end - o->data);
+	for (unsigned int i = 0; features && i < FEATURES; i++)
+		if (features[i].len)
+			set_header(header, PERF_FILE_HEADER_FEATURES,
+				   layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) |
+				   1ULL << i);
+	put(o, &b, 0);
+	buf_free(&b);
+}
+
+/* Write the attrs, then their ids, to o->tables. */
+static void write_tables(struct perfout *o, const struct perfout_table *t)
+{
+	uint64_t ids = o->tables + t->attrs.len;
+	struct buf b = { 0 };
+
+	buf_add(&b, t->attrs.data, t->attrs.len);
+	for (size_t at = t->entry; at <= b.len; at += t->entry) {
+		uint64_t size;
+
+		memcpy(b.data + at - SECTION, &ids, sizeof(ids));
+		memcpy(&size, b.data + at - SECTION + 8, sizeof(size));
+		ids += size;
+	}
+	buf_add(&b, t->ids.data, t->ids.len);
+	put(o, &b, o->tables);
+	o->tables_end = o->tables + b.len;
+	buf_free(&b);
+}
+
+/* Append the table of the features, which begins at offset, and the features. */
+static void add_features(const struct buf *features, uint64_t offset, struct buf *out)
+{
+	for (size_t i = 0; i < FEATURES; i++)
+		offset += features[i].len ? SECTION : 0;
+	for (size_t i = 0; i < FEATURES; i++) {
+		if (!features[i].len)
+			continue;
+		perfout_u64(out, offset);
+		perfout_u64(out, features[i].len);
+		offset += features[i].len;
+	}
+	for (size_t i = 0; i < FEATURES; i++)
+		if (features[i].len)
+			buf_add(out, features[i].data, features[i].len);
+}
+
+/*
+ * The tables are behind the records, and move when these need their place.  At any time the
+ * header is of records and tables that are there: a kill leaves a file that can be read.
+ */
+void perfout_write(struct perfout *o, const struct perfout_table *t, const struct buf *features)
+{
+	size_t tables = t->attrs.len + t->ids.len;
+	uint64_t records = o->pending.len, end;
+
+	if (o->pipe) {
+		put(o, &o->pending, 0);
+		buf_reset(&o->pending);
+		return;
+	}
+	if (features)
+		add_features(features, o->data_end + records, &o->pending);
+	end = (o->data_end + o->pending.len + 7) & ~7ULL;
+	/* not where the tables are that the header still points to */
+	o->tables = end + tables <= o->tables || end >= o->tables_end ? end : o->tables_end;
+	write_tables(o, t);
+	write_header(o, t, NULL);
+	put(o, &o->pending, o->data_end);
+	o->data_end += records;
+	write_header(o, t, features);
+	if (features && ftruncate(o->fd, (off_t)o->tables_end))
+		warn("cannot truncate '%s': %s", o->path, strerror(errno));
+	buf_reset(&o->pending);
+}
+
+bool perfout_close(struct perfout *o)
+{
+	bool ok = !o->failed;
+
+	if (close(o->fd) && ok) {
+		warn("cannot write '%s': %s", o->path, strerror(errno));
+		ok = false;
+	}
+	buf_free(&o->pending);
+	free(o);
+	return ok;
+}

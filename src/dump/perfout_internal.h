@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the parts of the view that writes a perf.data file only. */
+#ifndef PEVTRACE_DUMP_PERFOUT_INTERNAL_H
+#define PEVTRACE_DUMP_PERFOUT_INTERNAL_H
+
+#include "dump/perfout.h"
+#include "lib/buf.h"
+#include "lib/map.h"
+#include "xlat/constants.h"
+
+enum {
+	FEATURES = 32,
+	RECORD_HEAD = 8,	/* struct perf_event_header */
+	RECORD_MOST = 0xfff8,	/* bytes of a record, whose size is 16 bits */
+};
+
+/* Events of one attr and one place in groups, on any CPUs and tasks: an "evsel" of perf. */
+struct perfout_event {
+	uint8_t *attr;		/* as passed */
+	size_t len;
+	char *name;
+	char *format_text;	/* of a tracepoint; NULL: none, or not read yet */
+	unsigned int number;	/* of the first such event */
+	size_t index;		/* in the file */
+	struct perfout_event *leader; /* NULL: leads itself, or is alone */
+	struct record_format format;
+	struct map targets;	/* pid and CPU -> member */
+	uint64_t *ids;
+	size_t nids;
+	bool told;		/* written to a pipe, with the first piped ids */
+	size_t piped;
+	bool silent;		/* left out: its records have neither task nor time */
+};
+
+/* An event of the session. */
+struct perfout_member {
+	struct perfout_event *event;
+	unsigned int number;
+	uint64_t id;		/* 0: not known */
+};
+
+struct perfout_view {
+	struct view view;
+	struct perfout *out;
+	struct session_facts facts; /* its texts are copies, except the command */
+	struct model *model;
+	const struct names *names;
+	bool live;
+	/* events */
+	struct perfout_event **events;
+	size_t nevents;
+	struct map members;	/* event number -> struct perfout_member */
+	struct map by_id;	/* kernel id -> struct perfout_event */
+	/* records */
+	bool decided;		/* whether records get ids; until then, they are held */
+	bool with_ids;
+	struct buf held;
+	uint64_t held_ns;	/* time of the first one, 0: none */
+	struct map rings;	/* number -> whether it was read in this round */
+	bool round;		/* records were written since the last round ended */
+	struct map late;	/* events that do not fit to what was written */
+	uint64_t first_ns, last_ns; /* of samples */
+	uint64_t recent_ns;	/* of the last record that has a time */
+	uint64_t missed, too_long;
+	/* files whose code was mapped: hash of the path -> path */
+	struct map files;
+};
+
+/* Writing bytes (perfout_file.c) ---------------------------------------------- */
+
+/* Append an integer of this machine's byte order. */
+void perfout_u32(struct buf *b, uint32_t v);
+void perfout_u64(struct buf *b, uint64_t v);
+
+/* Add to the records. */
+void perfout_add(struct perfout *o, const void *bytes, size_t len);
+
+bool perfout_is_pipe(const struct perfout *o);
+
+/* Return how many bytes of records are not in the file yet. */
+size_t perfout_pending(const struct perfout *o);
+
+/*
+ * Write the records that were added, so that the file is whole if pevtrace is killed: events
+ * is their table, without offsets (perfout_events()), of which ids_len bytes are ids.
+ * features: sections to end the file with (FEATURES of them, empty ones left out), or NULL.
+ */
+struct perfout_table {
+	struct buf ids, attrs;	/* attrs: of entry bytes each, followed by offset and size of ids */
+	size_t entry;
+};
+void perfout_write(struct perfout *o, const struct perfout_table *t, const struct buf *features);
+
+/* Events (perfout_events.c) ---------------------------------------------------- */
+
+/* Return the event of the session in the file, with its id if that is known. */
+struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e);
+
+/* Add an id to an event, unless it is known. */
+void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id);
+
+/* Order the events and decide whether perf can tell their records apart as they are. */
+void perfout_decide(struct perfout_view *v);
+
+/* Return whether records of the event can be written beside those before. */
+bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e);
+
+/* Append the attr as it is written, padded to size bytes. */
+void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, size_t size,
+		  struct buf *out);
+
+/* Return the size of the largest attr. */
+size_t perfout_attr_size(const struct perfout_view *v);
+
+/* Return the format of the event's records as they are written. */
+struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e);
+
+/* Append the tables of a file; or, to a pipe, what it does not have yet. */
+void perfout_tables(const struct perfout_view *v, struct perfout_table *t);
+void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e);
+
+void perfout_free_events(struct perfout_view *v);
+
+/* Records (perfout_records.c) --------------------------------------------------- */
+
+/* Write a record, of an event or (NULL) synthesized, or hold it. */
+void perfout_record(struct perfout_view *v, const struct perfout_member *m, const uint8_t *bytes,
+		    size_t len);
+
+/* Write the records that are held. */
+void perfout_release(struct perfout_view *v);
+
+/* Synthesize the records of a process that existed before. */
+void perfout_measured(struct perfout_view *v, const struct proc_image *p);
+
+/* Synthesize a PERF_RECORD_LOST of an event whose ring was not read in time. */
+void perfout_lost(struct perfout_view *v, const struct perfout_member *m);
+
+/* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
+
+/* Append the sections of the features that are known, by their numbers. */
+void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES]);
+
+/* Write to a pipe those that are known at its start, or at its end. */
+void perfout_pipe_features(struct perfout_view *v, bool end);
+
+/* Read the format of an event if it is a tracepoint. */
+void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
+
+/* Append the formats of the tracepoints among the events, as trace-cmd and perf have them. */
+void perfout_tracing(const struct perfout_view *v, struct buf *out);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The records of a perf.data file: those of the kernel, and those that perf synthesizes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "lib/hash.h"
+#include "lib/die.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Before each record that is held. */
+struct held {
+	const struct perfout_event *event;
+	uint64_t id, recent_ns;
+	size_t len;
+};
+
+/* Trailers ------------------------------------------------------------------------- */
+
+/* Append the sample_id of a record, with zeros for all but time and id. */
+static void add_trailer(const struct record_format *f, uint64_t ns, uint64_t id, struct buf *out)
+{
+	static const uint64_t parts[] = { /* in their order */
+		PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID,
+		PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER,
+	};
+
+	for (size_t i = 0; f->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
+		if (f->sample_type & parts[i])
+			perfout_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns :
+				    parts[i] & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? id : 0);
+}
+
+static void set_size(struct buf *b)
+{
+	const struct field *f = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
+
+	field_set(f, b->len, (uint8_t *)b->data);
+}
+
+/* Writing ----------------------------------------------------------------------------- */
+
+/* Add a record with an id where perf looks for it: first in a sample, last in others. */
+static void add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	struct record_format own = h->event->format, now = perfout_format(v, h->event);
+	bool sample = load_uint(bytes, 4) == PERF_RECORD_SAMPLE;
+	struct buf b = { 0 };
+
+	buf_add(&b, bytes, RECORD_HEAD);
+	if (sample)
+		perfout_u64(&b, h->id);
+	buf_add(&b, bytes + RECORD_HEAD, h->len - RECORD_HEAD);
+	if (!sample && own.sample_id_all)
+		perfout_u64(&b, h->id);
+	else if (!sample)
+		add_trailer(&now, h->recent_ns, h->id, &b);
+	if (b.len > RECORD_MOST) {
+		v->too_long++;
+	} else {
+		set_size(&b);
+		perfout_add(v->out, b.data, b.len);
+	}
+	buf_free(&b);
+}
+
+static void add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	if (h->event->silent)
+		return;
+	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
+		add_with_id(v, h, bytes);
+	else
+		perfout_add(v->out, bytes, h->len);
+}
+
+/* Add a synthesized record: its sample_id is that of the first event, all zero. */
+static void add_synthetic(struct perfout_view *v, const uint8_t *bytes, size_t len)
+{
+	struct record_format f = { 0 };
+	struct buf b = { 0 };
+
+	if (len == RECORD_HEAD) { /* the end of a round */
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	for (size_t i = v->nevents; i--;)
+		if (!v->events[i]->silent)
+			f = perfout_format(v, v->events[i]);
+	buf_add(&b, bytes, len);
+	add_trailer(&f, 0, 0, &b);
+	if (b.len <= RECORD_MOST) {
+		set_size(&b);
+		perfout_add(v->out, b.data, b.len);
+	}
+	buf_free(&b);
+}
+
+/* Warn of the first record of an event that perf could not tell from the others. */
+static void leave_out(struct perfout_view *v, struct perfout_event *e)
+{
+	if (!map_set(&v->late, e->number, e))
+		warn("the records of %s are left out of the perf.data file: it was opened after "
+		     "others had been written, and its records have no id in the same place; "
+		     "write a dump with --json, and run pevtrace report --format=perf-data on "
+		     "it", e->name);
+}
+
+void perfout_record(struct perfout_view *v, const struct perfout_member *m, const uint8_t *bytes,
+		    size_t len)
+{
+	struct held h = { .recent_ns = v->recent_ns, .len = len };
+
+	if (m) {
+		h.event = m->event;
+		/* an event without an id gets one that no event of the kernel has */
+		h.id = m->id ? m->id : 1ULL << 63 | m->number;
+		if (!m->id)
+			perfout_add_id(v, m->event, h.id);
+	}
+	if (v->decided && m && m->event->silent)
+		return;
+	if (!v->decided) {
+		buf_add(&v->held, &h, sizeof(h));
+		buf_add(&v->held, bytes, len);
+	} else if (!m) {
+		add_synthetic(v, bytes, len);
+	} else if (!perfout_fits(v, m->event)) {
+		leave_out(v, m->event);
+	} else {
+		if (perfout_is_pipe(v->out))
+			perfout_pipe_event(v, m->event);
+		add_record(v, &h, bytes);
+	}
+	v->round = true;
+}
+
+void perfout_release(struct perfout_view *v)
+{
+	const uint8_t *at = (const uint8_t *)v->held.data;
+	const uint8_t *end = at + v->held.len;
+
+	while (at < end) {
+		struct held h;
+
+		memcpy(&h, at, sizeof(h));
+		at += sizeof(h);
+		if (h.event)
+			add_record(v, &h, at);
+		else
+			add_synthetic(v, at, h.len);
+		at += h.len;
+	}
+	buf_free(&v->held);
+}
+
+/* Synthesizing ---------------------------------------------------------------------------- */
+
+/* Begin a record whose fixed part is of that size, zeroed. */
+static uint8_t *begin(struct buf *b, uint32_t type, uint16_t misc, size_t size)
+{
+	const struct field *f = layout_perf_event_header.fields;
+
+	buf_reset(b);
+	buf_reserve(b, size);
+	memset(b->data, 0, size);
+	b->len = size;
+	field_set(&f[PERF_EVENT_HEADER_TYPE], type, (uint8_t *)b->data);
+	field_set(&f[PERF_EVENT_HEADER_MISC], misc, (uint8_t *)b->data);
+	return (uint8_t *)b->data;
+}
+
+static void end_with_text(struct perfout_view *v, struct buf *b, const char *text)
+{
+	buf_add(b, text, strlen(text) + 1);
+	while (b->len & 7)
+		buf_addc(b, '\0');
+	if (b->len > RECORD_MOST)
+		return;
+	set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
+static void add_comm(struct perfout_view *v, const struct proc_image *p,
+		     const struct proc_image_thread *t, struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_comm;
+	uint8_t *bytes = begin(b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, l->size);
+
+	field_set(&l->fields[PERF_RECORD_COMM_PID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_COMM_TID], (uint32_t)t->tid, bytes);
+	end_with_text(v, b, t->comm);
+}
+
+static void add_fork(struct perfout_view *v, const struct proc_image *p,
+		     const struct proc_image_thread *t, struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_task;
+	uint8_t *bytes = begin(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
+
+	field_set(&l->fields[PERF_RECORD_TASK_PID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_TID], (uint32_t)t->tid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)p->pid, bytes);
+	set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
+static void add_mapping(struct perfout_view *v, const struct proc_image *p,
+			const struct proc_image_map *m, struct buf *b)
+{
+	const struct field *f = layout_perf_record_mmap.fields;
+	const struct field *inode = layout_perf_record_mmap2_inode.fields;
+	bool kernel = p->pid < 0;
+	uint8_t *bytes = begin(b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+			       kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			       kernel ? layout_perf_record_mmap.size :
+					layout_perf_record_mmap2.size);
+
+	/* MMAP2 begins like MMAP */
+	field_set(&f[PERF_RECORD_MMAP_PID], (uint32_t)p->pid, bytes);
+	field_set(&f[PERF_RECORD_MMAP_TID], kernel ? 0 : (uint32_t)p->pid, bytes);
+	field_set(&f[PERF_RECORD_MMAP_ADDR], m->start, bytes);
+	field_set(&f[PERF_RECORD_MMAP_LEN], m->end - m->start, bytes);
+	field_set(&f[PERF_RECORD_MMAP_PGOFF], m->pgoff, bytes);
+	if (!kernel) {
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_MAJ], m->major, bytes);
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_MIN], m->minor, bytes);
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_INO], m->inode, bytes);
+		f = layout_perf_record_mmap2.fields;
+		field_set(&f[PERF_RECORD_MMAP2_PROT], m->prot, bytes);
+		field_set(&f[PERF_RECORD_MMAP2_FLAGS], m->flags, bytes);
+	}
+	end_with_text(v, b, m->path);
+}
+
+void perfout_measured(struct perfout_view *v, const struct proc_image *p)
+{
+	struct buf b = { 0 };
+
+	if (p->nthreads)
+		add_comm(v, p, &p->threads[0], &b);
+	for (size_t i = 0; i < p->nmaps; i++)
+		add_mapping(v, p, &p->maps[i], &b);
+	for (size_t i = 1; i < p->nthreads; i++) {
+		add_fork(v, p, &p->threads[i], &b);
+		add_comm(v, p, &p->threads[i], &b);
+	}
+	buf_free(&b);
+}
+
+/* How many records the bytes were that were missed is not known: at least one. */
+void perfout_lost(struct perfout_view *v, const struct perfout_member *m)
+{
+	const struct layout *l = &layout_perf_record_lost;
+	struct buf b = { 0 };
+	uint8_t *bytes = begin(&b, PERF_RECORD_LOST, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_LOST_ID], m->id, bytes);
+	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
+	add_trailer(&m->event->format, v->recent_ns, m->id, &b);
+	set_size(&b);
+	perfout_record(v, m, (const uint8_t *)b.data, b.len);
+	buf_free(&b);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The formats of tracepoints in a perf.data file: the start of a file of trace-cmd
+ * (Documentation/trace-cmd/trace-cmd.dat.v6.5.txt of libtracecmd).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "lib/die.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static void add_terminated(struct buf *b, const char *text)
+{
+	buf_add(b, text, strlen(text) + 1);
+}
+
+/* Append a format with its length. */
+static void add_sized(struct buf *b, const char *text)
+{
+	perfout_u64(b, strlen(text));
+	buf_add(b, text, strlen(text));
+}
+
+void perfout_read_format(const struct perfout_view *v, struct perfout_event *e)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const char *text = NULL;
+
+	if (e->format_text || !strchr(e->name, ':') ||
+	    layout_get(l, ATTR_TYPE, e->attr, e->len) != PERF_TYPE_TRACEPOINT)
+		return;
+	if (v->names->format)
+		text = v->names->format(v->names, layout_get(l, ATTR_CONFIG, e->attr, e->len));
+	if (text)
+		e->format_text = xstrdup(text);
+}
+
+/* Return whether both are tracepoints of the same system, "system:name". */
+static bool same_system(const struct perfout_event *a, const struct perfout_event *b)
+{
+	size_t len = strcspn(a->name, ":");
+
+	return a->format_text && b->format_text && strcspn(b->name, ":") == len &&
+	       !memcmp(a->name, b->name, len);
+}
+
+/* Append the formats of the events of one system, from the first one on. */
+static void add_system(const struct perfout_view *v, size_t first, struct buf *out)
+{
+	const struct perfout_event *e = v->events[first];
+	struct buf texts = { 0 };
+	uint32_t n = 0;
+
+	for (size_t i = first; i < v->nevents; i++) {
+		if (!same_system(e, v->events[i]))
+			continue;
+		add_sized(&texts, v->events[i]->format_text);
+		n++;
+	}
+	buf_add(out, e->name, strcspn(e->name, ":"));
+	buf_addc(out, '\0');
+	perfout_u32(out, n);
+	buf_add(out, texts.data, texts.len);
+	buf_free(&texts);
+}
+
+/* Append the systems, each at its first event; return how many they are. */
+static uint32_t add_systems(const struct perfout_view *v, struct buf *out)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < v->nevents; i++) {
+		size_t k = 0;
+
+		perfout_read_format(v, v->events[i]);
+		while (k < i && !same_system(v->events[k], v->events[i]))
+			k++;
+		if (k < i || !v->events[i]->format_text)
+			continue;
+		add_system(v, i, out);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Append the formats of a page of ftrace's buffer and of an entry there.  A perf.data file has
+ * neither, but perf refuses empty ones.
+ */
+static void add_pages(const struct perfout_view *v, struct buf *out)
+{
+	unsigned int word = v->facts.arch->word, head = 8 + word;
+	struct buf page = { 0 };
+
+	buf_addf(&page, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+		 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+		 word, head, v->facts.page_size - head);
+	add_terminated(out, "header_page");
+	add_sized(out, buf_str(&page));
+	add_terminated(out, "header_event");
+	add_sized(out, "\ttype_len : 5 bits\n");
+	buf_free(&page);
+}
+
+void perfout_tracing(const struct perfout_view *v, struct buf *out)
+{
+	struct buf systems = { 0 };
+	uint32_t n = add_systems(v, &systems);
+
+	if (n) {
+		buf_add(out, "\x17\x08\x44tracing", 10);
+		add_terminated(out, "0.6");
+		buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		buf_addc(out, (char)v->facts.arch->word);
+		perfout_u32(out, v->facts.page_size);
+		add_pages(v, out);
+		perfout_u32(out, 0);	/* events of ftrace */
+		perfout_u32(out, n);
+		buf_add(out, systems.data, systems.len);
+		perfout_u32(out, 0);	/* kallsyms */
+		perfout_u32(out, 0);	/* formats of printk */
+		perfout_u64(out, 0);	/* names of tasks */
+	}
+	buf_free(&systems);
+}

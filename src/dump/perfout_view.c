@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "dump/perfout_internal.h"
+#include "lib/clock.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#define NS 1000000000ULL
+
+enum {
+	HELD_MOST = 1 << 20,	/* bytes of records, and */
+	HELD_NS = 500000000,	/* time, that the events of a trace have to open */
+	PENDING_MOST = 1 << 18,	/* bytes that a kill may lose */
+};
+
+enum { UNREAD = 1, READ = 2 };	/* values of map rings; NULL is no value */
+
+static struct perfout_view *self(struct view *v)
+{
+	return (struct perfout_view *)v; /* view is its first member */
+}
+
+/* Rounds ------------------------------------------------------------------------------- */
+
+static void set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
+{
+	map_set(&v->rings, r->number, (void *)state);
+}
+
+/* Return whether each ring that is still mapped was read in this round; forget the others. */
+static bool all_read(struct perfout_view *v)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+	bool all = true;
+
+	while ((slot = map_next(&v->rings, &at))) {
+		const struct ring *r = model_ring(v->model, (unsigned int)slot->key);
+
+		if (r && r->mappings && r->event) {
+			all &= slot->value == (void *)READ;
+			continue;
+		}
+		map_del(&v->rings, slot->key);
+		at = (size_t)(slot - v->rings.slots); /* map_del() may move a slot here */
+	}
+	return all;
+}
+
+/*
+ * End a round when every ring was read since the last one ended: what is read later is then
+ * newer than what was read in the round before, which lets perf sort and forget that.
+ */
+static void end_round(struct perfout_view *v)
+{
+	struct perf_round {
+		uint32_t type;
+		uint16_t misc, size;
+	} round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!v->round || !all_read(v))
+		return;
+	perfout_record(v, NULL, (const uint8_t *)&round, sizeof(round));
+	while ((slot = map_next(&v->rings, &at)))
+		slot->value = (void *)UNREAD;
+	v->round = false;
+}
+
+/* Events --------------------------------------------------------------------------------- */
+
+static void know_writer(void *ctx, struct event *e)
+{
+	perfout_member(ctx, e);
+}
+
+static void know_ring(struct perfout_view *v, const struct ring *r)
+{
+	if (r->aux)
+		return;
+	model_each_writer(v->model, r, know_writer, v);
+	if (!map_get(&v->rings, r->number) && !perfout_member(v, r->event)->event->silent)
+		set_ring(v, r, UNREAD);
+}
+
+static void on_exit_call(struct view *view, const struct call *c)
+{
+	struct perfout_view *v = self(view);
+	struct event *e;
+	struct ring *r;
+
+	if (c->failed)
+		return;
+	if (c->desc->class == CLASS_MEMORY) {
+		r = model_ring_at(v->model, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
+		if (r)
+			know_ring(v, r);
+	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
+		e = model_event(v->model, c->tid, call_int(c, 0));
+		if (e && event_writes_to(e)->buffer[0])
+			perfout_member(v, e);
+	}
+}
+
+static void on_found_ring(struct view *view, pid_t tid, const struct ring *r)
+{
+	(void)tid;
+	if (event_attr_known(r->event))
+		know_ring(self(view), r);
+}
+
+static void on_learnt_id(struct view *view, const struct event *e)
+{
+	if (map_get(&self(view)->members, e->number))
+		perfout_member(self(view), e);
+}
+
+/* Records ---------------------------------------------------------------------------------- */
+
+/* Remember the file of a mapping, for its build id. */
+static void know_file(struct perfout_view *v, const char *path, size_t len)
+{
+	char *copy;
+
+	if (!v->live || *path != '/' || !memchr(path, '\0', len) || path[1] == '/')
+		return;
+	copy = map_set(&v->files, hash_text(HASH_START, path) | 1, xstrdup(path));
+	free(copy);
+}
+
+static void know_mapping(struct perfout_view *v, const uint8_t *bytes, size_t len, uint32_t type)
+{
+	size_t at = type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size :
+					       layout_perf_record_mmap2.size;
+
+	if (len > at)
+		know_file(v, (const char *)bytes + at, len - at);
+}
+
+static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+{
+	struct perfout_view *v = self(view);
+	struct perfout_member *m;
+	struct record_id id;
+
+	(void)tid;
+	if (!event_attr_known(r->event) || !record_identify(r->bytes, r->len, r->format, &id) ||
+	    id.size != r->len || id.type >= PERF_RECORD_HEADER_ATTR)
+		return;
+	m = perfout_member(v, r->event);
+	if (id.has_id)
+		perfout_add_id(v, m->event, id.id);
+	if (id.has_time)
+		v->recent_ns = id.time;
+	if (id.has_time && id.type == PERF_RECORD_SAMPLE) {
+		v->first_ns = v->first_ns && v->first_ns < id.time ? v->first_ns : id.time;
+		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;
+	}
+	if (id.type == PERF_RECORD_MMAP || id.type == PERF_RECORD_MMAP2)
+		know_mapping(v, r->bytes, r->len, id.type);
+	if (!v->held_ns)
+		v->held_ns = ns;
+	perfout_record(v, m, r->bytes, r->len);
+}
+
+static void on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
+{
+	struct perfout_view *v = self(view);
+
+	(void)ns;
+	for (size_t i = 0; i < p->nmaps; i++)
+		know_file(v, p->maps[i].path, strlen(p->maps[i].path) + 1);
+	perfout_measured(v, p);
+}
+
+/* Output ------------------------------------------------------------------------------------ */
+
+/* Write what is new to a pipe: events before the records that refer to them. */
+static void write_pipe(struct perfout_view *v)
+{
+	struct perfout_table none = { .entry = 0 };
+
+	perfout_write(v->out, &none, NULL);
+}
+
+static void write_file(struct perfout_view *v, const struct buf *features)
+{
+	struct perfout_table t = { .entry = 0 };
+
+	perfout_tables(v, &t);
+	perfout_write(v->out, &t, features);
+	buf_free(&t.attrs);
+	buf_free(&t.ids);
+}
+
+/* Begin to write records; the events so far decide how. */
+static void begin_writing(struct perfout_view *v)
+{
+	if (v->decided || !v->nevents)
+		return;
+	perfout_decide(v);
+	if (perfout_is_pipe(v->out)) {
+		for (size_t i = 0; i < v->nevents; i++)
+			perfout_pipe_event(v, v->events[i]);
+		perfout_pipe_features(v, false);
+	}
+	perfout_release(v);
+}
+
+static void flush(struct perfout_view *v)
+{
+	if (!v->decided || !perfout_pending(v->out))
+		return;
+	if (perfout_is_pipe(v->out))
+		write_pipe(v);
+	else
+		write_file(v, NULL);
+}
+
+static void on_idle(struct view *view, uint64_t ns)
+{
+	struct perfout_view *v = self(view);
+
+	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
+		begin_writing(v);
+	flush(v);
+}
+
+static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
+{
+	struct perfout_view *v = self(view);
+
+	(void)tid, (void)ns;
+	if (!event_attr_known(l->ring->event))
+		return;
+	know_ring(v, l->ring);
+	if (!l->error && l->missed) {
+		v->missed += l->missed;
+		perfout_lost(v, perfout_member(v, l->ring->event));
+	}
+	if (map_get(&v->rings, l->ring->number))
+		set_ring(v, l->ring, READ);
+	end_round(v);
+	if (v->live && v->held.len > HELD_MOST)
+		begin_writing(v);
+	if (perfout_pending(v->out) > PENDING_MOST)
+		flush(v);
+}
+
+/* Start and end --------------------------------------------------------------------------------- */
+
+static void tell_losses(const struct perfout_view *v)
+{
+	if (!v->nevents)
+		warn("the perf.data file has no events: no ring buffer was mapped");
+	if (v->missed)
+		warn("the perf.data file lacks %llu bytes of records, which were overwritten before "
+		     "they were read; --look-every=MS reads the ring buffers more often",
+		     (unsigned long long)v->missed);
+	if (v->too_long)
+		warn("the perf.data file lacks %llu records that are too long with an id",
+		     (unsigned long long)v->too_long);
+}
+
+static void on_free(struct view *view)
+{
+	struct buf features[FEATURES] = { { 0 } };
+	struct perfout_view *v = self(view);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	begin_writing(v);
+	if (perfout_is_pipe(v->out)) {
+		perfout_pipe_features(v, true);
+		write_pipe(v);
+	} else {
+		perfout_features(v, features);
+		write_file(v, features);
+	}
+	tell_losses(v);
+	for (size_t i = 0; i < FEATURES; i++)
+		buf_free(&features[i]);
+	while ((slot = map_next(&v->files, &at)))
+		free(slot->value);
+	map_free(&v->files);
+	map_free(&v->rings);
+	buf_free(&v->held);
+	perfout_free_events(v);
+	free((char *)v->facts.nodename);
+	free((char *)v->facts.release);
+	free((char *)v->facts.machine);
+	free(v);
+}
+
+static const struct view_ops ops = {
+	.exit = on_exit_call,
+	.found_ring = on_found_ring,
+	.learnt_id = on_learnt_id,
+	.measured = on_measured,
+	.record = on_record,
+	.looked = on_looked,
+	.idle = on_idle,
+	.free = on_free,
+};
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+struct view *perfout_view_new(struct perfout *o, const struct session_facts *facts,
+			      struct model *m, const struct names *names, bool live)
+{
+	struct perfout_view *v = xcalloc(1, sizeof(*v));
+
+	v->view.ops = &ops;
+	v->out = o;
+	v->facts = *facts;
+	v->facts.nodename = copy(facts->nodename);
+	v->facts.release = copy(facts->release);
+	v->facts.machine = copy(facts->machine);
+	v->model = m;
+	v->names = names;
+	v->live = live;
+	return &v->view;
+}

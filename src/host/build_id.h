@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Build ids: the note NT_GNU_BUILD_ID of ELF files and of the running kernel. */
+#ifndef PEVTRACE_HOST_BUILD_ID_H
+#define PEVTRACE_HOST_BUILD_ID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BUILD_ID_BYTES = 20 };	/* the most that perf keeps */
+
+/* Find the build id in len bytes of ELF notes; return its size, or 0. */
+size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES]);
+
+/* Read the build id of an ELF file, of this machine's byte order; return its size, or 0. */
+size_t build_id_of_file(const char *path, uint8_t id[BUILD_ID_BYTES]);
+
+/* Read the build id of the running kernel; return its size, or 0. */
+size_t build_id_of_kernel(uint8_t id[BUILD_ID_BYTES]);
+
+#endif

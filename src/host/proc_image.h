@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A running process as perf records need it: the names of its threads, its executable mappings. */
+#ifndef PEVTRACE_HOST_PROC_IMAGE_H
+#define PEVTRACE_HOST_PROC_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct proc_image_thread {
+	pid_t tid;
+	char comm[16];
+};
+
+/* An executable mapping, as in PERF_RECORD_MMAP2. */
+struct proc_image_map {
+	uint64_t start, end, pgoff;
+	uint64_t inode;
+	uint32_t major, minor;	/* of its device */
+	uint32_t prot, flags;	/* as of mmap(2) */
+	char *path;		/* "//anon" if it is of no file */
+};
+
+/* Zero-initialised is empty. */
+struct proc_image {
+	pid_t pid, parent;	/* pid -1: the kernel, which has no threads */
+	struct proc_image_thread *threads; /* the first one is the leader */
+	size_t nthreads;
+	struct proc_image_map *maps;
+	size_t nmaps;
+};
+
+enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_count */
+
+/* Return the process of a task, and its parent; 0 if it has ended. */
+pid_t proc_group_of(pid_t tid, pid_t *parent);
+
+/* Read the process from /proc, with or without its mappings; return false if it has ended. */
+bool proc_image_read(pid_t pid, bool maps, struct proc_image *p);
+
+/*
+ * Read the addresses of the kernel and its modules from /proc/kallsyms and /proc/modules; return
+ * false if they are concealed (kptr_restrict).
+ */
+bool proc_image_read_kernel(struct proc_image *p);
+
+/* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
+void proc_image_add_maps(struct proc_image *p, FILE *f);
+
+/* Return a new thread or mapping at the end of the list. */
+struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm);
+struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path);
+
+void proc_image_free(struct proc_image *p);
+
+#endif
