@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/event_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "xlat/constants.h"
@@ -129,7 +130,37 @@ bool event_word_cache(const char *word, size_t len, struct event_code *out)
 	return cache_parts(name, 0, &out->config);
 }
 
-void event_words_near(struct nearest *n)
+static void each_cache(void (*hook)(void *ctx, const struct event_code *code, const char *name),
+		       void *ctx)
+{
+	char words[CACHE_PARTS][WORD_MAX], name[3 * WORD_MAX];
+	const struct xlat *const *x = (const struct xlat *const[]){
+		parts[CACHE_ID].words, parts[CACHE_OP].words, parts[CACHE_RESULT].words,
+	};
+	size_t at[CACHE_PARTS], all = x[0]->n * x[1]->n * x[2]->n;
+
+	for (size_t i = 0; i < all; i++) {
+		struct event_code code = { .type = PERF_TYPE_HW_CACHE };
+		bool alias = false;
+
+		at[CACHE_RESULT] = i % x[2]->n;
+		at[CACHE_OP] = i / x[2]->n % x[1]->n;
+		at[CACHE_ID] = i / x[2]->n / x[1]->n;
+		for (unsigned int k = 0; k < CACHE_PARTS; k++) {
+			const struct xlat_entry *e = &x[k]->entries[at[k]];
+
+			alias |= (e->traits & (XLAT_ALIAS | XLAT_NONABI)) != 0;
+			code.config |= e->value << parts[k].shift;
+			people_form(x[k], e, words[k]);
+		}
+		snprintf(name, sizeof(name), "%s-%s-%s", words[0], words[1], words[2]);
+		if (!alias)
+			hook(ctx, &code, name);
+	}
+}
+
+void event_words_each(void (*hook)(void *ctx, const struct event_code *code, const char *name),
+		      void *ctx)
 {
 	char name[WORD_MAX];
 
@@ -137,10 +168,24 @@ void event_words_near(struct nearest *n)
 		const struct xlat *x = tables[i].names;
 
 		for (size_t j = 0; j < x->n; j++) {
+			const struct event_code code = { tables[i].type, x->entries[j].value };
+
 			if (x->entries[j].traits & XLAT_NONABI)
 				continue;
 			people_form(x, &x->entries[j], name);
-			nearest_try(n, name);
+			hook(ctx, &code, name);
 		}
 	}
+	each_cache(hook, ctx);
+}
+
+static void event_near(void *ctx, const struct event_code *code, const char *name)
+{
+	if (code->type != PERF_TYPE_HW_CACHE)
+		nearest_try(ctx, name);
+}
+
+void event_words_near(struct nearest *n)
+{
+	event_words_each(event_near, n);
 }

@@ -18,6 +18,13 @@ bool event_word_generic(const char *word, size_t len, struct event_code *out);
 /* Look up a cache event: "LLC-load-misses", "L1D:READ:MISS". */
 bool event_word_cache(const char *word, size_t len, struct event_code *out);
 
+/*
+ * Call hook for each name of a generic event and for a name of each cache event; the first
+ * name of an event comes before its others.
+ */
+void event_words_each(void (*hook)(void *ctx, const struct event_code *code, const char *name),
+		      void *ctx);
+
 /* Try the names of all generic events in n. */
 void event_words_near(struct nearest *n);
 

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace list against perf list, tracefs and sysfs, and what pevtrace open makes of the names."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from check import check, differ, TAP
+import ringparse as rp
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE")
+
+def listed(*args, rc=0):
+	r = subprocess.run([PEVTRACE, "list"] + list(args), stdout=subprocess.PIPE,
+			   stderr=subprocess.PIPE, timeout=60)
+	if r.returncode != rc:
+		raise AssertionError("%s: status %d, %s" % (args, r.returncode, r.stderr))
+	return r.stdout.decode()
+
+def objects(*args):
+	return [json.loads(l) for l in listed("--json", *args).splitlines()]
+
+def names(kind):
+	return {n for o in objects(kind) for n in (o.get("event"), o.get("also")) if n}
+
+def perf_names(kind, mark):
+	"""The names of perf list, those after OR included."""
+	out = subprocess.run(["perf", "list", "--no-desc", kind], stdout=subprocess.PIPE,
+			     stderr=subprocess.DEVNULL).stdout.decode()
+	found = set()
+	for line in out.splitlines():
+		m = re.match(r"  (\S.*?) +\[(.*)\]$", line)
+		if m and m[2] == mark:
+			found |= set(m[1].split(" OR "))
+	return found
+
+def test_perf(kind, mark):
+	theirs = perf_names(kind, mark)
+	# our PMUs' events include those of the CPU's PMU that generic names cover in perf list
+	return differ(sorted(theirs - names(kind)), [], "in perf list only")
+
+def test_tracepoints():
+	root = sp.TRACEFS
+	if not sp.tracefs():
+		return differ(names("tracepoint"), set(), "without tracefs")
+	there = {":".join(p.split("/")[-3:-1]) for p in glob.glob(root + "/events/*/*/id")}
+	return differ(names("tracepoint"), there, "tracepoints") + \
+		differ([int(o["attr"]["config"], 16) for o in objects("sched:sched_switch")],
+		       [int(open(root + "/events/sched/sched_switch/id").read())], "config")
+
+def test_pmus():
+	there = {"/".join((p.split("/")[-3], p.split("/")[-1], ""))
+		 for p in glob.glob("/sys/bus/event_source/devices/*/events/*")
+		 if not p.endswith((".scale", ".unit", ".per-pkg", ".snapshot"))}
+	return differ(names("pmu"), there, "events of PMUs")
+
+def test_attrs():
+	"""What list shows of a name is what open passes."""
+	why = []
+	for o in objects("software", "pmu") + objects("cache")[:3] + objects("hardware")[:2]:
+		for name in (o["event"], o.get("also") or o["event"]):
+			r = subprocess.run([PEVTRACE, "open", "--json", "-o", "/dev/stdout", "-e", name,
+					    "--for", "0.001", "-p", "1"], stdout=subprocess.PIPE,
+					   stderr=subprocess.DEVNULL)
+			calls = [json.loads(l) for l in r.stdout.splitlines()]
+			attrs = [c["args"]["attr_uptr"] for c in calls if c.get("call") == "perf_event_open"]
+			if not attrs:
+				why.append("%s: no open: %r" % (name, r.stdout[:200]))
+				continue
+			for member, value in o["attr"].items():
+				if member != "size":
+					why += differ(attrs[0].get(member), value, "%s: %s" % (name, member))
+	return why
+
+def test_patterns():
+	every = objects()
+	why = []
+	for pattern, want in (
+		("page-faults", lambda o: "page-faults" in (o.get("event") or o["form"]) or
+		 "page-faults" in o.get("also", "")),
+		("PAGE-FAULTS*", lambda o: (o.get("event") or o["form"]).startswith("page-faults") or
+		 o.get("also", "").startswith("page-faults")),
+		("software:*cs*", lambda o: o["kind"] == "software" and
+		 ("cs" in o["event"] or "cs" in o.get("also", ""))),
+		("sw", lambda o: o["kind"] == "software"), ("hw", lambda o: o["kind"] == "hardware"),
+		("sched:sched_w*", lambda o: o.get("event", "").startswith("sched:sched_w")),
+	):
+		want = [o for o in every if want(o)]
+		got = objects(pattern) if want else []
+		why += differ(got, want, pattern)
+	why += differ(objects("sw", "cache"), [o for o in every if o["kind"] in ("software", "cache")],
+		      "two patterns")
+	why += differ(listed("no-such-event", rc=1), "", "nothing matches")
+	return why
+
+def test_text():
+	"""Text has the same events, and each is on its line with its attr."""
+	lines = [l.strip() for l in listed().splitlines() if l.startswith("  ")]
+	every = [o.get("event") or o["form"] for o in objects()]
+	return differ([l.split(" ")[0] for l in lines], every, "names") + \
+		differ([l for l in lines if "{type=" not in l], [], "lines without an attr")
+
+def test_schema():
+	path = os.path.join(HERE, "..", "share", "pevtrace", "list.schema.json")
+	with open(path) as f:
+		validator = rp.jsonschema.Draft7Validator(json.load(f))
+	return [str(e)[:200] for o in objects() for e in validator.iter_errors(o)]
+
+def main():
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
+	if sp.find_program("perf"):
+		for kind, mark in (("sw", "Software event"), ("hw", "Hardware event"),
+				   ("pmu", "Kernel PMU event"), ("tracepoint", "Tracepoint event")):
+			check("perf list " + kind, lambda: test_perf(kind, mark))
+	else:
+		TAP.skip("perf list", "no perf")
+	check("tracepoints of tracefs", test_tracepoints)
+	check("events of PMUs in sysfs", test_pmus)
+	check("an event's attr is what open passes", test_attrs)
+	check("patterns", test_patterns)
+	check("text", test_text)
+	if rp.jsonschema:
+		check("--json is as its schema says", test_schema)
+	else:
+		TAP.skip("--json is as its schema says", "python3-jsonschema is not installed")
+	return TAP.done()
+
+if __name__ == "__main__":
+	sys.exit(main())
