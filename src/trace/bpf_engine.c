@@ -216,14 +216,14 @@ static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
 	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
 
-	if (t->held)
-		call_begin(e, t, t->held, &both);
-	else if (m->kind == CALLS_WHOLE)
+	if (m->kind == CALLS_WHOLE)
 		call_begin(e, t, m, &mem);
+	else if (t->held && t->held->enter_ns == m->enter_ns)
+		call_begin(e, t, t->held, &both);
 	free(t->held);
 	t->held = NULL;
-	/* the beginning may have been lost */
-	if (t->in_call && t->call.nr == m->nr)
+	/* the beginning may have been lost, and an earlier call's end */
+	if (t->in_call && t->call.nr == m->nr && t->call.enter_ns == m->enter_ns)
 		call_end(e, t, m, &mem);
 }
 

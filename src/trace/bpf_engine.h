@@ -42,7 +42,7 @@ size_t bpf_engine_read(struct bpf_engine *e);
 /* Return a descriptor for poll(2), readable before the buffer is full. */
 int bpf_engine_fd(const struct bpf_engine *e);
 
-/* Return how many messages were lost because the buffer was full. */
+/* Return how many messages were lost because the buffer, or a table of tasks, was full. */
 uint64_t bpf_engine_lost(const struct bpf_engine *e);
 
 /* Report what is left as TRACE_DETACHED. */

@@ -214,8 +214,8 @@ static __always_inline void now_holds(__u32 pid)
 {
 	__u8 one = 1;
 
-	if (!is_holder(pid))
-		bpf_map_update_elem(&calls_holders, &pid, &one, BPF_ANY);
+	if (!is_holder(pid) && bpf_map_update_elem(&calls_holders, &pid, &one, BPF_ANY))
+		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
 }
 
 /* The same of the current task: a process holds until its end. */
@@ -234,7 +234,7 @@ static __always_inline void self_now_holds(struct running *r)
 	}
 }
 
-/* Return the state of the current task if it is followed. */
+/* Return the state of the current task if it is followed; without memory for it, that is lost. */
 static __always_inline struct running *running(struct task_struct *task)
 {
 	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
@@ -247,10 +247,12 @@ static __always_inline struct running *running(struct task_struct *task)
 		return 0;
 	if (!r)
 		r = bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (r) {
-		r->pid = ids.pid;
-		r->tid = ids.tid;
+	if (!r) {
+		__sync_fetch_and_add(&calls_state.lost, 1);
+		return 0;
 	}
+	r->pid = ids.pid;
+	r->tid = ids.tid;
 	return r;
 }
 

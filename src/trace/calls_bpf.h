@@ -64,7 +64,7 @@ struct calls_setup {
 
 /* What the programs count and remember. */
 struct calls_state {
-	__u64 lost;		/* messages for which the ring buffer had no room */
+	__u64 lost;		/* messages, and entries of tables, for which there was no room */
 	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
 	__u64 pid_ns, pid_level; /* PID namespace of pevtrace and its level, likewise; 0: initial */
 };
