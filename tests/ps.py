@@ -4,13 +4,17 @@
 their ids, counts, descriptors, groups, rings; and against /proc and the BPF program's id."""
 
 import ctypes
+import fcntl
 import json
 import mmap
 import os
+import pty
 import re
 import struct
 import subprocess
 import sys
+import tempfile
+import termios
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -167,6 +171,44 @@ def test_watch(tap):
 	tap.ok(lines[0] == lines[2] and rate and 0.9e9 <= rate <= 1.1e9,
 	       "--watch: a clock counts a second in a second", lines)
 
+def test_terminal(tap):
+	"""--watch on a terminal: in place, no more lines than it has."""
+	fds = [opened() for _ in range(20)]
+	main, end = pty.openpty()
+	fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 80, 0, 0))
+	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "-p", str(os.getpid())], stdout=end, stderr=end,
+			     env={**os.environ, "TERM": "xterm"})
+	text = b""
+	while text.count(b"\x1b[H\x1b[J") < 2:
+		text += os.read(main, 4096)
+	r.kill()
+	r.wait()
+	for fd in (*fds, main, end):
+		os.close(fd)
+	screen = re.sub(r"\x1b\[[\d;]*m", "", text.decode().split("\x1b[H\x1b[J")[1]).splitlines()
+	tap.ok(len(screen) == 11 and screen[0].split()[0] == "ID" and screen[10] == "11 more; select with -e or -p",
+	       "--watch: what fits on the terminal", screen)
+
+def test_unlisted(tap):
+	"""What the list lacks is said."""
+	with tempfile.NamedTemporaryFile("w") as f:
+		f.write("1\n")
+		f.flush()
+		watchdog = "/proc/sys/kernel/nmi_watchdog"
+		r = subprocess.run(["unshare", "-m", "sh", "-c", "mount --bind %s %s && exec %s ps" %
+				    (f.name, watchdog, rp.PEVTRACE)], stdout=subprocess.DEVNULL,
+				   stderr=subprocess.PIPE, text=True, check=False)
+	if not os.path.exists(watchdog) or "mount:" in r.stderr or "unshare:" in r.stderr:
+		tap.skip("the watchdog", r.stderr.strip() or "none here")
+	else:
+		tap.ok("the watchdog for hard lockups" in r.stderr, "the watchdog", [r.stderr])
+	r = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", rp.PEVTRACE, "ps"],
+			   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+	if "unshare" in r.stderr:
+		tap.skip("a PID namespace", r.stderr.strip())
+	else:
+		tap.ok("of this PID namespace" in r.stderr, "a PID namespace", [r.stderr])
+
 def schema(tap):
 	if not rp.jsonschema:
 		return tap.skip("schema", "python3-jsonschema is not installed")
@@ -192,6 +234,8 @@ def main():
 	test_program(tap)
 	test_nobody(tap)
 	test_watch(tap)
+	test_terminal(tap)
+	test_unlisted(tap)
 	schema(tap)
 	return tap.done()
 

@@ -9,11 +9,11 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "trace/proc.h"
 
 /* calls.bpf.c, compiled: calls_bpf.o as an array. */
 static const unsigned char object_bytes[] = {
@@ -144,19 +144,11 @@ static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 	return bpf_object__find_map_by_name(p->object, name);
 }
 
-/* Return the inode of the own PID namespace, 0 for the initial one (PROC_PID_INIT_INO). */
-static uint32_t own_pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc ? 0 : (uint32_t)st.st_ino;
-}
-
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup)
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
 	struct calls_setup constants = {
-		.own_pid = (uint32_t)getpid(), .pid_ns = own_pid_namespace(),
+		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
 		.wake = (uint32_t)setup->buffer / 4,
 		.every_task = setup->everything,
 		.in_cgroup = setup->cgroup >= 0,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Read /proc/TID/FILE as a string; return false if it is empty or unreadable. */
@@ -87,4 +88,11 @@ bool proc_is_zombie(pid_t tid)
 
 	return proc_stat(tid, &state, &flags) &&
 	       (state == 'Z' || state == 'X');
+}
+
+uint32_t proc_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc ? 0 : (uint32_t)st.st_ino;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Return the first number after "key:" in /proc/TID/status, or -1. */
@@ -21,5 +22,8 @@ bool proc_is_kernel(pid_t tid);
 
 /* Return whether the task is a zombie. */
 bool proc_is_zombie(pid_t tid);
+
+/* Return the inode of pevtrace's PID namespace, 0 for the initial one (PROC_PID_INIT_INO). */
+uint32_t proc_pid_namespace(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* pevtrace ps: every perf event of this machine, and who holds it. */
 #include "cmd/ps/ps.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,7 +10,9 @@
 
 #include "abi/attr_value.h"
 #include "cmd/cmd.h"
+#include "host/sysfile.h"
 #include "lib/die.h"
+#include "trace/proc.h"
 
 enum { MOST_SECONDS = 86400 };
 
@@ -62,6 +65,7 @@ static void keep_counts(struct ps *p)
 static void tell_limits(const struct ps *p)
 {
 	const struct events *e = &p->events;
+	int64_t watchdog;
 
 	if (!e->bpf)
 		warn("%s; of each event only what its descriptors tell is shown",
@@ -69,6 +73,12 @@ static void tell_limits(const struct ps *p)
 	if (e->hidden)
 		warn("the descriptors of %zu process%s may not be read", e->hidden,
 		     e->hidden == 1 ? "" : "es");
+	if (proc_pid_namespace())
+		warn("only what processes of this PID namespace hold is listed; run pevtrace ps "
+		     "outside of it for the whole machine");
+	if (sysfile_number(AT_FDCWD, "/proc/sys/kernel/nmi_watchdog", &watchdog) && watchdog)
+		warn("not listed: the watchdog for hard lockups (kernel.nmi_watchdog=1), which may "
+		     "have a counter of each CPU");
 	if (e->bpf && !e->links)
 		warn("events that only a BPF link holds are missing: their list requires Linux 5.19");
 }
@@ -164,7 +174,8 @@ const struct verb ps_verb = {
 "of time that it had a counter, its ring, and the processes that hold it.\n"
 "\n"
 "The list comes from the kernel, through BPF iterators. Without the rights for them, only the "
-"descriptors of processes that /proc shows are listed.",
+"descriptors of processes that /proc shows are listed. Events of the kernel's own, without "
+"descriptor, mapping and BPF link, are not: a message tells of the watchdog for hard lockups.",
 	.notes =
 "Columns: RAN is the share of the enabled time in which the event counted; MORE has g: in a "
 "group, r: has a ring, a: has an AUX area, b: has a BPF program, l: lost samples. -v shows them "

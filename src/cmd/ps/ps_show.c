@@ -2,7 +2,9 @@
 /* The list of pevtrace ps: a line for each event, with -v all that is known, or JSON. */
 #include "cmd/ps/ps.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
@@ -296,8 +298,23 @@ static void show_details(struct ps *p, const struct events_event *v)
 	buf_free(&word);
 }
 
+/* Return how many of n rows are shown: of a repeated list, as many as fit on the terminal. */
+static size_t rows_shown(const struct ps *p, size_t n)
+{
+	enum { BESIDE = 3 }; /* the head, what is left out, and the line of the cursor */
+	struct winsize w;
+
+	if (!p->watch || !p->out.text.color || p->options.text.full ||
+	    ioctl(fileno(p->out.out), TIOCGWINSZ, &w) || w.ws_row <= BESIDE ||
+	    n + BESIDE - 1 <= w.ws_row)
+		return n;
+	return w.ws_row - BESIDE;
+}
+
 static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 {
+	size_t shown = rows_shown(p, n);
+
 	if (p->watch && p->counts.slots && p->out.text.color)
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
@@ -307,11 +324,16 @@ static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 		 TARGET, "TARGET", STATE, "STATE", COUNT, "COUNT", RAN, "RAN", MORE, "MORE",
 		 "HELD BY");
 	showing_end(&p->out);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		show_row(p, list[i]);
 		if (p->options.text.full)
 			show_details(p, list[i]);
 	}
+	if (shown == n)
+		return;
+	showing_begin(&p->out, true);
+	buf_addf(&p->out.line, "%zu more; select with -e or -p", n - shown);
+	showing_end(&p->out);
 }
 
 /* JSON ------------------------------------------------------------------------------------ */
