@@ -349,6 +349,8 @@ static void open_check(struct opening *o, const struct verb_args *args)
 		die("nothing to open: name events with -e; see pevtrace open --help");
 	if (m->aux_pages && !m->pages)
 		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
+	if (m->own_session.options.perf_data && !m->pages)
+		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
 	m->once = !args->n && !m->own_session.options.npids && !m->cgroup &&
 		  !measure_is_system(m);
 }

@@ -18,7 +18,7 @@ static uint64_t attr_of(const struct perfout_event *e, unsigned int member)
 /* Collecting ------------------------------------------------------------------- */
 
 /* Return what distinguishes the events of one attr: who is measured, and where. */
-static uint64_t target_of(const struct event *e)
+static uint64_t perfout_target_of(const struct event *e)
 {
 	pid_t pid = e->pid ? e->pid : e->opener;
 
@@ -29,15 +29,15 @@ static uint64_t target_of(const struct event *e)
  * Return whether e is one more of these events.  An open one on the same target makes it
  * another: perf can have two events with the same attr.
  */
-static bool belongs(const struct perfout_view *v, const struct perfout_event *p,
-		    const struct event *e, const struct perfout_event *leader)
+static bool perfout_belongs(const struct perfout_view *v, const struct perfout_event *p,
+			    const struct event *e, const struct perfout_event *leader)
 {
 	const struct perfout_member *m;
 	const struct event *other;
 
 	if (p->leader != leader || p->len != e->attr_len || memcmp(p->attr, e->attr, p->len))
 		return false;
-	m = map_get(&p->targets, target_of(e));
+	m = map_get(&p->targets, perfout_target_of(e));
 	other = m ? model_event_number(v->model, m->number) : NULL;
 	return !other || other->closed;
 }
@@ -46,26 +46,25 @@ static bool belongs(const struct perfout_view *v, const struct perfout_event *p,
  * Name an event as perf does: breakpoints of the default length have no length, and the dummy
  * event says that it is of guests, too.
  */
-static void name_event(const struct perfout_view *v, struct perfout_event *p)
+static void perfout_name_event(const struct perfout_view *v, struct perfout_event *p)
 {
 	struct buf name = { 0 };
 	char *slash;
 
 	event_name(p->attr, p->len, v->names, &name);
 	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
-	    attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
-	    !attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&name), ':'))
+	    attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY && !attr_of(p, ATTR_EXCLUDE_GUEST) &&
+	    !strchr(buf_str(&name), ':'))
 		buf_adds(&name, ":HG");
 	p->name = xstrdup(buf_str(&name));
 	slash = strchr(p->name, '/');
-	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash &&
-	    slash[1] && slash[2] == ':')
+	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash && slash[1] && slash[2] == ':')
 		memmove(slash, slash + 2, strlen(slash + 2) + 1);
 	buf_free(&name);
 }
 
-static struct perfout_event *new_event(struct perfout_view *v, const struct event *e,
-				       struct perfout_event *leader)
+static struct perfout_event *perfout_new_event(struct perfout_view *v, const struct event *e,
+					       struct perfout_event *leader)
 {
 	struct perfout_event *p = xcalloc(1, sizeof(*p));
 
@@ -76,7 +75,7 @@ static struct perfout_event *new_event(struct perfout_view *v, const struct even
 	p->leader = leader;
 	p->silent = event_is_bare(e);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
-	name_event(v, p);
+	perfout_name_event(v, p);
 	if (v->live) /* in a dump, the format follows */
 		perfout_read_format(v, p);
 	v->events = xrealloc(v->events, (v->nevents + 1) * sizeof(*v->events));
@@ -104,13 +103,13 @@ struct perfout_member *perfout_member(struct perfout_view *v, const struct event
 		if (e->leader && e->leader != e)
 			leader = perfout_member(v, e->leader)->event;
 		for (size_t i = 0; i < v->nevents && !p; i++)
-			if (belongs(v, v->events[i], e, leader))
+			if (perfout_belongs(v, v->events[i], e, leader))
 				p = v->events[i];
 		m = xcalloc(1, sizeof(*m));
-		m->event = p ? p : new_event(v, e, leader);
+		m->event = p ? p : perfout_new_event(v, e, leader);
 		m->number = e->number;
 		map_set(&v->members, e->number, m);
-		map_set(&m->event->targets, target_of(e), m);
+		map_set(&m->event->targets, perfout_target_of(e), m);
 	}
 	if (!m->id && e->id) {
 		m->id = e->id;
@@ -149,8 +148,8 @@ struct places {
 
 static struct places places_of(uint64_t type)
 {
-	static const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				       PERF_SAMPLE_ADDR;
+	static const uint64_t before =
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
 	static const uint64_t after = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
 
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -179,7 +178,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Leave out the events that perf could not show, if others are left. */
-static void drop_silent(struct perfout_view *v)
+static void perfout_drop_silent(struct perfout_view *v)
 {
 	size_t n = 0, all = v->nevents;
 
@@ -190,7 +189,7 @@ static void drop_silent(struct perfout_view *v)
 }
 
 /* Return the first event of the file, or NULL. */
-static const struct perfout_event *first_event(const struct perfout_view *v)
+static const struct perfout_event *perfout_first_event(const struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
 		if (!v->events[i]->silent)
@@ -204,8 +203,8 @@ void perfout_decide(struct perfout_view *v)
 	size_t index = 0, n = 0;
 
 	qsort(v->events, v->nevents, sizeof(*v->events), by_number);
-	drop_silent(v);
-	first = first_event(v);
+	perfout_drop_silent(v);
+	first = perfout_first_event(v);
 	for (size_t i = 0; i < v->nevents; i++) {
 		n += !v->events[i]->silent;
 		v->events[i]->index = v->events[i]->silent ? 0 : index++;
@@ -218,7 +217,7 @@ void perfout_decide(struct perfout_view *v)
 
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
 {
-	const struct perfout_event *first = first_event(v);
+	const struct perfout_event *first = perfout_first_event(v);
 
 	return e == first || v->with_ids || agree(first, e);
 }
@@ -236,13 +235,39 @@ struct record_format perfout_format(const struct perfout_view *v, const struct p
 
 /* Tables ---------------------------------------------------------------------------- */
 
+/*
+ * Return the smallest size that holds the members of an attr that are not zero, but not less than
+ * perf of Debian 12 has: perf refuses attrs that are larger than its own.
+ */
+static size_t least_size(const struct perfout_event *e)
+{
+	size_t len = e->len;
+
+	while (len > PERF_ATTR_SIZE_VER7 && !e->attr[len - 1])
+		len--;
+	return len <= PERF_ATTR_SIZE_VER7 ? len : (e->len + 7) & ~(size_t)7;
+}
+
+/* Return whether the program is perf, which stores its attrs in the size that it passes. */
+static bool is_perf(const struct perfout_view *v)
+{
+	const char *name = v->facts.command ? v->facts.command[0] : NULL, *slash;
+
+	slash = name ? strrchr(name, '/') : NULL;
+	return name && !strncmp(slash ? slash + 1 : name, "perf", 4);
+}
+
 size_t perfout_attr_size(const struct perfout_view *v)
 {
 	size_t most = PERF_ATTR_SIZE_VER0;
 
-	for (size_t i = 0; i < v->nevents; i++)
-		if (v->events[i]->len > most)
-			most = v->events[i]->len;
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *e = v->events[i];
+		size_t size = is_perf(v) ? e->len : least_size(e);
+
+		if (!e->silent && size > most)
+			most = size;
+	}
 	return (most + 7) & ~(size_t)7;
 }
 
@@ -297,19 +322,12 @@ static void end_record(struct perfout_view *v, struct buf *b)
 	perfout_add(v->out, b->data, b->len);
 }
 
-/* perf of Debian 12 expects attrs of the size that it knows, 128 bytes, in a pipe. */
-static size_t piped_size(const struct perfout_event *e)
-{
-	size_t len = e->len;
-
-	while (len > PERF_ATTR_SIZE_VER7 && !e->attr[len - 1])
-		len--;
-	return len <= PERF_ATTR_SIZE_VER7 ? PERF_ATTR_SIZE_VER7 : (e->len + 7) & ~(size_t)7;
-}
-
 void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 {
-	size_t size = piped_size(e), most = (RECORD_MOST - RECORD_HEAD - size) / sizeof(*e->ids);
+	/* perf of Debian 12 expects attrs of its own size in a pipe */
+	size_t least = least_size(e);
+	size_t size = least < PERF_ATTR_SIZE_VER7 ? PERF_ATTR_SIZE_VER7 : least;
+	size_t most = (RECORD_MOST - RECORD_HEAD - size) / sizeof(*e->ids);
 	struct buf b = { 0 };
 	bool named = e->told;
 

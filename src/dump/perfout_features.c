@@ -10,35 +10,35 @@
 
 enum {
 	NAME_ALIGN = 64,
-	BUILD_ID_ROOM = 24,	/* a build id, its size and reserved bytes */
+	BUILD_ID_ROOM = 24, /* a build id, its size and reserved bytes */
 	BUILD_ID_SIZED = 1 << 15, /* in misc: the size is there */
 	KERNEL_PID = -1,
 };
 
-static void pad(struct buf *b, size_t from, size_t align)
+static void feature_pad(struct buf *b, size_t from, size_t align)
 {
 	while ((b->len - from) % align)
 		buf_addc(b, '\0');
 }
 
 /* Append a length and a string of that length, as perf pads it. */
-static void add_string(struct buf *b, const char *text)
+static void feature_add_string(struct buf *b, const char *text)
 {
 	size_t len = (strlen(text) + NAME_ALIGN) / NAME_ALIGN * NAME_ALIGN, at;
 
 	perfout_u32(b, (uint32_t)len);
 	at = b->len;
 	buf_add(b, text, strlen(text) + 1);
-	pad(b, at, NAME_ALIGN);
+	feature_pad(b, at, NAME_ALIGN);
 }
 
-static void add_text(struct buf *b, const char *text)
+static void feature_add_text(struct buf *b, const char *text)
 {
 	if (text)
-		add_string(b, text);
+		feature_add_string(b, text);
 }
 
-static void add_command(const struct perfout_view *v, struct buf *b)
+static void feature_add_command(const struct perfout_view *v, struct buf *b)
 {
 	char *const *words = v->facts.command;
 	uint32_t n = 0;
@@ -49,7 +49,7 @@ static void add_command(const struct perfout_view *v, struct buf *b)
 		return;
 	perfout_u32(b, n);
 	for (uint32_t i = 0; i < n; i++)
-		add_string(b, words[i]);
+		feature_add_string(b, words[i]);
 }
 
 static bool is_written(const struct perfout_view *v, const struct perfout_event *e)
@@ -57,7 +57,7 @@ static bool is_written(const struct perfout_view *v, const struct perfout_event 
 	return !e->silent && perfout_fits(v, e);
 }
 
-static void add_descriptions(const struct perfout_view *v, struct buf *b)
+static void feature_add_descriptions(const struct perfout_view *v, struct buf *b)
 {
 	size_t size = perfout_attr_size(v);
 	uint32_t n = 0;
@@ -73,13 +73,13 @@ static void add_descriptions(const struct perfout_view *v, struct buf *b)
 			continue;
 		perfout_attr(v, e, size, b);
 		perfout_u32(b, (uint32_t)e->nids);
-		add_string(b, e->name);
+		feature_add_string(b, e->name);
 		buf_add(b, e->ids, e->nids * sizeof(*e->ids));
 	}
 }
 
 /* Append the groups: perf expects the members of each to follow their leader. */
-static void add_groups(const struct perfout_view *v, struct buf *b)
+static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 {
 	uint32_t groups = 0;
 	struct buf rows = { 0 };
@@ -93,7 +93,7 @@ static void add_groups(const struct perfout_view *v, struct buf *b)
 		if (n == 1 || !is_written(v, leader))
 			continue;
 		groups++;
-		add_string(&rows, "{anon_group}");
+		feature_add_string(&rows, "{anon_group}");
 		perfout_u32(&rows, (uint32_t)leader->index);
 		perfout_u32(&rows, n);
 	}
@@ -104,8 +104,8 @@ static void add_groups(const struct perfout_view *v, struct buf *b)
 	buf_free(&rows);
 }
 
-static void add_build_id(struct buf *b, const uint8_t *id, size_t size, const char *path,
-			 uint16_t misc)
+static void feature_add_build_id(struct buf *b, const uint8_t *id, size_t size, const char *path,
+				 uint16_t misc)
 {
 	const struct field *f = layout_perf_event_header.fields;
 	uint8_t head[RECORD_HEAD] = { 0 }, room[BUILD_ID_ROOM] = { 0 };
@@ -119,13 +119,13 @@ static void add_build_id(struct buf *b, const uint8_t *id, size_t size, const ch
 	perfout_u32(b, (uint32_t)KERNEL_PID);
 	buf_add(b, room, sizeof(room));
 	buf_add(b, path, strlen(path) + 1);
-	pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
-	pad(b, at, 8); /* it is a record in a pipe */
+	feature_pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
+	feature_pad(b, at, 8); /* it is a record in a pipe */
 	field_set(&f[PERF_EVENT_HEADER_MISC], misc | BUILD_ID_SIZED, (uint8_t *)b->data + at);
 	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len - at, (uint8_t *)b->data + at);
 }
 
-static void add_build_ids(const struct perfout_view *v, struct buf *b)
+static void feature_add_build_ids(const struct perfout_view *v, struct buf *b)
 {
 	uint8_t id[BUILD_ID_BYTES];
 	struct map_slot *slot;
@@ -133,10 +133,11 @@ static void add_build_ids(const struct perfout_view *v, struct buf *b)
 
 	if (!v->live)
 		return;
-	add_build_id(b, id, build_id_of_kernel(id), "[kernel.kallsyms]", PERF_RECORD_MISC_KERNEL);
+	feature_add_build_id(b, id, build_id_of_kernel(id), "[kernel.kallsyms]",
+			     PERF_RECORD_MISC_KERNEL);
 	while ((slot = map_next(&v->files, &at)))
-		add_build_id(b, id, build_id_of_file(slot->value, id), slot->value,
-			     PERF_RECORD_MISC_USER);
+		feature_add_build_id(b, id, build_id_of_file(slot->value, id), slot->value,
+				     PERF_RECORD_MISC_USER);
 }
 
 void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
@@ -146,18 +147,18 @@ void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES
 	if (!v->nevents)
 		return;
 	perfout_tracing(v, &sections[HEADER_TRACING_DATA]);
-	add_build_ids(v, &sections[HEADER_BUILD_ID]);
-	add_text(&sections[HEADER_HOSTNAME], f->nodename);
-	add_text(&sections[HEADER_OSRELEASE], f->release);
-	add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
-	add_text(&sections[HEADER_ARCH], f->machine);
+	feature_add_build_ids(v, &sections[HEADER_BUILD_ID]);
+	feature_add_text(&sections[HEADER_HOSTNAME], f->nodename);
+	feature_add_text(&sections[HEADER_OSRELEASE], f->release);
+	feature_add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
+	feature_add_text(&sections[HEADER_ARCH], f->machine);
 	if (f->cpus) {
 		perfout_u32(&sections[HEADER_NRCPUS], f->cpus);
 		perfout_u32(&sections[HEADER_NRCPUS], f->cpus_online);
 	}
-	add_command(v, &sections[HEADER_CMDLINE]);
-	add_descriptions(v, &sections[HEADER_EVENT_DESC]);
-	add_groups(v, &sections[HEADER_GROUP_DESC]);
+	feature_add_command(v, &sections[HEADER_CMDLINE]);
+	feature_add_descriptions(v, &sections[HEADER_EVENT_DESC]);
+	feature_add_groups(v, &sections[HEADER_GROUP_DESC]);
 	if (v->first_ns) {
 		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
 		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
@@ -187,7 +188,7 @@ static void pipe_feature(struct perfout_view *v, uint64_t feature, const struct 
 
 	perfout_u64(&body, feature);
 	buf_add(&body, section->data, section->len);
-	pad(&body, 0, 8);
+	feature_pad(&body, 0, 8);
 	pipe_record(v, PERF_RECORD_HEADER_FEATURE, &body, NULL);
 	buf_free(&body);
 }
@@ -197,7 +198,7 @@ static void pipe_tracing(struct perfout_view *v, struct buf *data)
 {
 	struct buf body = { 0 };
 
-	pad(data, 0, 8);
+	feature_pad(data, 0, 8);
 	perfout_u32(&body, (uint32_t)data->len);
 	perfout_u32(&body, 0);
 	pipe_record(v, PERF_RECORD_HEADER_TRACING_DATA, &body, data);

@@ -15,13 +15,13 @@
 
 enum { PIPE_HEADER = 16, SECTION = 16 };
 
-static const uint64_t magic = 0x32454c4946524550ULL;	/* PERFILE2 */
+static const uint64_t magic = 0x32454c4946524550ULL; /* PERFILE2 */
 
 struct perfout {
 	const char *path;
 	int fd;
 	bool pipe, failed;
-	struct buf pending;	/* records that are not in the file */
+	struct buf pending; /* records that are not in the file */
 	uint64_t data, data_end; /* those that are */
 	uint64_t tables, tables_end;
 };
@@ -39,8 +39,8 @@ void perfout_u64(struct buf *b, uint64_t v)
 struct perfout *perfout_open(const char *path)
 {
 	bool standard = !strcmp(path, "-");
-	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) :
-			    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	struct perfout *o;
 	struct stat st;
 
@@ -66,8 +66,8 @@ static void put(struct perfout *o, const struct buf *b, uint64_t offset)
 	size_t done = 0;
 
 	while (done < b->len && !o->failed) {
-		ssize_t n = o->pipe ? write(o->fd, b->data + done, b->len - done) :
-				      pwrite(o->fd, b->data + done, b->len - done,
+		ssize_t n = o->pipe ? write(o->fd, b->data + done, b->len - done)
+				    : pwrite(o->fd, b->data + done, b->len - done,
 					     (off_t)(offset + done));
 
 		if (n > 0)
@@ -94,13 +94,13 @@ size_t perfout_pending(const struct perfout *o)
 	return o->pending.len;
 }
 
-static void set_header(uint8_t *header, unsigned int member, uint64_t v)
+static void perfout_set_header(uint8_t *header, unsigned int member, uint64_t v)
 {
 	field_set(&layout_perf_file_header.fields[member], v, header);
 }
 
-static void write_header(struct perfout *o, const struct perfout_table *t,
-			 const struct buf *features)
+static void perfout_write_header(struct perfout *o, const struct perfout_table *t,
+				 const struct buf *features)
 {
 	const struct layout *l = &layout_perf_file_header;
 	struct buf b = { 0 };
@@ -110,24 +110,25 @@ static void write_header(struct perfout *o, const struct perfout_table *t,
 	memset(b.data, 0, l->size);
 	b.len = l->size;
 	header = (uint8_t *)b.data;
-	set_header(header, PERF_FILE_HEADER_MAGIC, magic);
-	set_header(header, PERF_FILE_HEADER_SIZE, l->size);
-	set_header(header, PERF_FILE_HEADER_ATTR_SIZE, t->entry);
-	set_header(header, PERF_FILE_HEADER_ATTRS_OFFSET, o->tables);
-	set_header(header, PERF_FILE_HEADER_ATTRS_SIZE, t->attrs.len);
-	set_header(header, PERF_FILE_HEADER_DATA_OFFSET, o->data);
-	set_header(header, PERF_FILE_HEADER_DATA_SIZE, o->data_end - o->data);
+	perfout_set_header(header, PERF_FILE_HEADER_MAGIC, magic);
+	perfout_set_header(header, PERF_FILE_HEADER_SIZE, l->size);
+	perfout_set_header(header, PERF_FILE_HEADER_ATTR_SIZE, t->entry);
+	perfout_set_header(header, PERF_FILE_HEADER_ATTRS_OFFSET, o->tables);
+	perfout_set_header(header, PERF_FILE_HEADER_ATTRS_SIZE, t->attrs.len);
+	perfout_set_header(header, PERF_FILE_HEADER_DATA_OFFSET, o->data);
+	perfout_set_header(header, PERF_FILE_HEADER_DATA_SIZE, o->data_end - o->data);
 	for (unsigned int i = 0; features && i < FEATURES; i++)
 		if (features[i].len)
-			set_header(header, PERF_FILE_HEADER_FEATURES,
-				   layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) |
-				   1ULL << i);
+			perfout_set_header(
+				header, PERF_FILE_HEADER_FEATURES,
+				layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) |
+					1ULL << i);
 	put(o, &b, 0);
 	buf_free(&b);
 }
 
 /* Write the attrs, then their ids, to o->tables. */
-static void write_tables(struct perfout *o, const struct perfout_table *t)
+static void perfout_write_tables(struct perfout *o, const struct perfout_table *t)
 {
 	uint64_t ids = o->tables + t->attrs.len;
 	struct buf b = { 0 };
@@ -147,7 +148,7 @@ static void write_tables(struct perfout *o, const struct perfout_table *t)
 }
 
 /* Append the table of the features, which begins at offset, and the features. */
-static void add_features(const struct buf *features, uint64_t offset, struct buf *out)
+static void perfout_add_features(const struct buf *features, uint64_t offset, struct buf *out)
 {
 	for (size_t i = 0; i < FEATURES; i++)
 		offset += features[i].len ? SECTION : 0;
@@ -178,15 +179,15 @@ void perfout_write(struct perfout *o, const struct perfout_table *t, const struc
 		return;
 	}
 	if (features)
-		add_features(features, o->data_end + records, &o->pending);
+		perfout_add_features(features, o->data_end + records, &o->pending);
 	end = (o->data_end + o->pending.len + 7) & ~7ULL;
 	/* not where the tables are that the header still points to */
 	o->tables = end + tables <= o->tables || end >= o->tables_end ? end : o->tables_end;
-	write_tables(o, t);
-	write_header(o, t, NULL);
+	perfout_write_tables(o, t);
+	perfout_write_header(o, t, NULL);
 	put(o, &o->pending, o->data_end);
 	o->data_end += records;
-	write_header(o, t, features);
+	perfout_write_header(o, t, features);
 	if (features && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
 	buf_reset(&o->pending);

@@ -10,33 +10,33 @@
 
 enum {
 	FEATURES = 32,
-	RECORD_HEAD = 8,	/* struct perf_event_header */
-	RECORD_MOST = 0xfff8,	/* bytes of a record, whose size is 16 bits */
+	RECORD_HEAD = 8, /* struct perf_event_header */
+	RECORD_MOST = 0xfff8, /* bytes of a record, whose size is 16 bits */
 };
 
 /* Events of one attr and one place in groups, on any CPUs and tasks: an "evsel" of perf. */
 struct perfout_event {
-	uint8_t *attr;		/* as passed */
+	uint8_t *attr; /* as passed */
 	size_t len;
 	char *name;
-	char *format_text;	/* of a tracepoint; NULL: none, or not read yet */
-	unsigned int number;	/* of the first such event */
-	size_t index;		/* in the file */
+	char *format_text; /* of a tracepoint; NULL: none, or not read yet */
+	unsigned int number; /* of the first such event */
+	size_t index; /* in the file */
 	struct perfout_event *leader; /* NULL: leads itself, or is alone */
 	struct record_format format;
-	struct map targets;	/* pid and CPU -> member */
+	struct map targets; /* pid and CPU -> member */
 	uint64_t *ids;
 	size_t nids;
-	bool told;		/* written to a pipe, with the first piped ids */
+	bool told; /* written to a pipe, with the first piped ids */
 	size_t piped;
-	bool silent;		/* left out: its records have neither task nor time */
+	bool silent; /* left out: its records have neither task nor time */
 };
 
 /* An event of the session. */
 struct perfout_member {
 	struct perfout_event *event;
 	unsigned int number;
-	uint64_t id;		/* 0: not known */
+	uint64_t id; /* 0: not known */
 };
 
 struct perfout_view {
@@ -49,18 +49,18 @@ struct perfout_view {
 	/* events */
 	struct perfout_event **events;
 	size_t nevents;
-	struct map members;	/* event number -> struct perfout_member */
-	struct map by_id;	/* kernel id -> struct perfout_event */
+	struct map members; /* event number -> struct perfout_member */
+	struct map by_id; /* kernel id -> struct perfout_event */
 	/* records */
-	bool decided;		/* whether records get ids; until then, they are held */
+	bool decided; /* whether records get ids; until then, they are held */
 	bool with_ids;
 	struct buf held;
-	uint64_t held_ns;	/* time of the first one, 0: none */
-	struct map rings;	/* number -> whether it was read in this round */
-	bool round;		/* records were written since the last round ended */
-	struct map late;	/* events that do not fit to what was written */
+	uint64_t held_ns; /* time of the first one, 0: none */
+	struct map rings; /* number -> whether it was read in this round */
+	bool round; /* records were written since the last round ended */
+	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
-	uint64_t recent_ns;	/* of the last record that has a time */
+	uint64_t recent_ns; /* of the last record that has a time */
 	uint64_t missed, too_long;
 	/* files whose code was mapped: hash of the path -> path */
 	struct map files;
@@ -86,7 +86,7 @@ size_t perfout_pending(const struct perfout *o);
  * features: sections to end the file with (FEATURES of them, empty ones left out), or NULL.
  */
 struct perfout_table {
-	struct buf ids, attrs;	/* attrs: of entry bytes each, followed by offset and size of ids */
+	struct buf ids, attrs; /* attrs: of entry bytes each, followed by offset and size of ids */
 	size_t entry;
 };
 void perfout_write(struct perfout *o, const struct perfout_table *t, const struct buf *features);

@@ -5,8 +5,8 @@
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
-#include "lib/hash.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -20,20 +20,24 @@ struct held {
 /* Trailers ------------------------------------------------------------------------- */
 
 /* Append the sample_id of a record, with zeros for all but time and id. */
-static void add_trailer(const struct record_format *f, uint64_t ns, uint64_t id, struct buf *out)
+static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint64_t id,
+				struct buf *out)
 {
-	static const uint64_t parts[] = { /* in their order */
-		PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID,
-		PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER,
+	static const uint64_t parts[] = {
+		/* in their order */
+		PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+		PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
 	};
 
 	for (size_t i = 0; f->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
 		if (f->sample_type & parts[i])
-			perfout_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns :
-				    parts[i] & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? id : 0);
+			perfout_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns
+					 : parts[i] & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER)
+						 ? id
+						 : 0);
 }
 
-static void set_size(struct buf *b)
+static void perfout_set_size(struct buf *b)
 {
 	const struct field *f = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
 
@@ -43,7 +47,7 @@ static void set_size(struct buf *b)
 /* Writing ----------------------------------------------------------------------------- */
 
 /* Add a record with an id where perf looks for it: first in a sample, last in others. */
-static void add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+static void perfout_add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
 	struct record_format own = h->event->format, now = perfout_format(v, h->event);
 	bool sample = load_uint(bytes, 4) == PERF_RECORD_SAMPLE;
@@ -56,28 +60,28 @@ static void add_with_id(struct perfout_view *v, const struct held *h, const uint
 	if (!sample && own.sample_id_all)
 		perfout_u64(&b, h->id);
 	else if (!sample)
-		add_trailer(&now, h->recent_ns, h->id, &b);
+		perfout_add_trailer(&now, h->recent_ns, h->id, &b);
 	if (b.len > RECORD_MOST) {
 		v->too_long++;
 	} else {
-		set_size(&b);
+		perfout_set_size(&b);
 		perfout_add(v->out, b.data, b.len);
 	}
 	buf_free(&b);
 }
 
-static void add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
 	if (h->event->silent)
 		return;
 	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
-		add_with_id(v, h, bytes);
+		perfout_add_with_id(v, h, bytes);
 	else
 		perfout_add(v->out, bytes, h->len);
 }
 
 /* Add a synthesized record: its sample_id is that of the first event, all zero. */
-static void add_synthetic(struct perfout_view *v, const uint8_t *bytes, size_t len)
+static void perfout_add_synthetic(struct perfout_view *v, const uint8_t *bytes, size_t len)
 {
 	struct record_format f = { 0 };
 	struct buf b = { 0 };
@@ -90,22 +94,23 @@ static void add_synthetic(struct perfout_view *v, const uint8_t *bytes, size_t l
 		if (!v->events[i]->silent)
 			f = perfout_format(v, v->events[i]);
 	buf_add(&b, bytes, len);
-	add_trailer(&f, 0, 0, &b);
+	perfout_add_trailer(&f, 0, 0, &b);
 	if (b.len <= RECORD_MOST) {
-		set_size(&b);
+		perfout_set_size(&b);
 		perfout_add(v->out, b.data, b.len);
 	}
 	buf_free(&b);
 }
 
 /* Warn of the first record of an event that perf could not tell from the others. */
-static void leave_out(struct perfout_view *v, struct perfout_event *e)
+static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e)
 {
 	if (!map_set(&v->late, e->number, e))
 		warn("the records of %s are left out of the perf.data file: it was opened after "
 		     "others had been written, and its records have no id in the same place; "
 		     "write a dump with --json, and run pevtrace report --format=perf-data on "
-		     "it", e->name);
+		     "it",
+		     e->name);
 }
 
 void perfout_record(struct perfout_view *v, const struct perfout_member *m, const uint8_t *bytes,
@@ -126,13 +131,13 @@ void perfout_record(struct perfout_view *v, const struct perfout_member *m, cons
 		buf_add(&v->held, &h, sizeof(h));
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
-		add_synthetic(v, bytes, len);
+		perfout_add_synthetic(v, bytes, len);
 	} else if (!perfout_fits(v, m->event)) {
-		leave_out(v, m->event);
+		perfout_leave_out(v, m->event);
 	} else {
 		if (perfout_is_pipe(v->out))
 			perfout_pipe_event(v, m->event);
-		add_record(v, &h, bytes);
+		perfout_add_record(v, &h, bytes);
 	}
 	v->round = true;
 }
@@ -148,9 +153,9 @@ void perfout_release(struct perfout_view *v)
 		memcpy(&h, at, sizeof(h));
 		at += sizeof(h);
 		if (h.event)
-			add_record(v, &h, at);
+			perfout_add_record(v, &h, at);
 		else
-			add_synthetic(v, at, h.len);
+			perfout_add_synthetic(v, at, h.len);
 		at += h.len;
 	}
 	buf_free(&v->held);
@@ -172,30 +177,30 @@ static uint8_t *begin(struct buf *b, uint32_t type, uint16_t misc, size_t size)
 	return (uint8_t *)b->data;
 }
 
-static void end_with_text(struct perfout_view *v, struct buf *b, const char *text)
+static void perfout_end_with_text(struct perfout_view *v, struct buf *b, const char *text)
 {
 	buf_add(b, text, strlen(text) + 1);
 	while (b->len & 7)
 		buf_addc(b, '\0');
 	if (b->len > RECORD_MOST)
 		return;
-	set_size(b);
+	perfout_set_size(b);
 	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
 }
 
-static void add_comm(struct perfout_view *v, const struct proc_image *p,
-		     const struct proc_image_thread *t, struct buf *b)
+static void perfout_add_comm(struct perfout_view *v, const struct proc_image *p,
+			     const struct proc_image_thread *t, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_comm;
 	uint8_t *bytes = begin(b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, l->size);
 
 	field_set(&l->fields[PERF_RECORD_COMM_PID], (uint32_t)p->pid, bytes);
 	field_set(&l->fields[PERF_RECORD_COMM_TID], (uint32_t)t->tid, bytes);
-	end_with_text(v, b, t->comm);
+	perfout_end_with_text(v, b, t->comm);
 }
 
-static void add_fork(struct perfout_view *v, const struct proc_image *p,
-		     const struct proc_image_thread *t, struct buf *b)
+static void perfout_add_fork(struct perfout_view *v, const struct proc_image *p,
+			     const struct proc_image_thread *t, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_task;
 	uint8_t *bytes = begin(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
@@ -204,20 +209,20 @@ static void add_fork(struct perfout_view *v, const struct proc_image *p,
 	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)p->pid, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_TID], (uint32_t)t->tid, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)p->pid, bytes);
-	set_size(b);
+	perfout_set_size(b);
 	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
 }
 
-static void add_mapping(struct perfout_view *v, const struct proc_image *p,
-			const struct proc_image_map *m, struct buf *b)
+static void perfout_add_mapping(struct perfout_view *v, const struct proc_image *p,
+				const struct proc_image_map *m, struct buf *b)
 {
 	const struct field *f = layout_perf_record_mmap.fields;
 	const struct field *inode = layout_perf_record_mmap2_inode.fields;
 	bool kernel = p->pid < 0;
-	uint8_t *bytes = begin(b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
-			       kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-			       kernel ? layout_perf_record_mmap.size :
-					layout_perf_record_mmap2.size);
+	uint8_t *bytes =
+		begin(b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+		      kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		      kernel ? layout_perf_record_mmap.size : layout_perf_record_mmap2.size);
 
 	/* MMAP2 begins like MMAP */
 	field_set(&f[PERF_RECORD_MMAP_PID], (uint32_t)p->pid, bytes);
@@ -233,7 +238,7 @@ static void add_mapping(struct perfout_view *v, const struct proc_image *p,
 		field_set(&f[PERF_RECORD_MMAP2_PROT], m->prot, bytes);
 		field_set(&f[PERF_RECORD_MMAP2_FLAGS], m->flags, bytes);
 	}
-	end_with_text(v, b, m->path);
+	perfout_end_with_text(v, b, m->path);
 }
 
 void perfout_measured(struct perfout_view *v, const struct proc_image *p)
@@ -241,12 +246,12 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 	struct buf b = { 0 };
 
 	if (p->nthreads)
-		add_comm(v, p, &p->threads[0], &b);
+		perfout_add_comm(v, p, &p->threads[0], &b);
 	for (size_t i = 0; i < p->nmaps; i++)
-		add_mapping(v, p, &p->maps[i], &b);
+		perfout_add_mapping(v, p, &p->maps[i], &b);
 	for (size_t i = 1; i < p->nthreads; i++) {
-		add_fork(v, p, &p->threads[i], &b);
-		add_comm(v, p, &p->threads[i], &b);
+		perfout_add_fork(v, p, &p->threads[i], &b);
+		perfout_add_comm(v, p, &p->threads[i], &b);
 	}
 	buf_free(&b);
 }
@@ -260,8 +265,8 @@ void perfout_lost(struct perfout_view *v, const struct perfout_member *m)
 
 	field_set(&l->fields[PERF_RECORD_LOST_ID], m->id, bytes);
 	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
-	add_trailer(&m->event->format, v->recent_ns, m->id, &b);
-	set_size(&b);
+	perfout_add_trailer(&m->event->format, v->recent_ns, m->id, &b);
+	perfout_set_size(&b);
 	perfout_record(v, m, (const uint8_t *)b.data, b.len);
 	buf_free(&b);
 }

@@ -48,7 +48,7 @@ static bool same_system(const struct perfout_event *a, const struct perfout_even
 }
 
 /* Append the formats of the events of one system, from the first one on. */
-static void add_system(const struct perfout_view *v, size_t first, struct buf *out)
+static void perfout_add_system(const struct perfout_view *v, size_t first, struct buf *out)
 {
 	const struct perfout_event *e = v->events[first];
 	struct buf texts = { 0 };
@@ -68,7 +68,7 @@ static void add_system(const struct perfout_view *v, size_t first, struct buf *o
 }
 
 /* Append the systems, each at its first event; return how many they are. */
-static uint32_t add_systems(const struct perfout_view *v, struct buf *out)
+static uint32_t perfout_add_systems(const struct perfout_view *v, struct buf *out)
 {
 	uint32_t n = 0;
 
@@ -80,7 +80,7 @@ static uint32_t add_systems(const struct perfout_view *v, struct buf *out)
 			k++;
 		if (k < i || !v->events[i]->format_text)
 			continue;
-		add_system(v, i, out);
+		perfout_add_system(v, i, out);
 		n++;
 	}
 	return n;
@@ -90,12 +90,13 @@ static uint32_t add_systems(const struct perfout_view *v, struct buf *out)
  * Append the formats of a page of ftrace's buffer and of an entry there.  A perf.data file has
  * neither, but perf refuses empty ones.
  */
-static void add_pages(const struct perfout_view *v, struct buf *out)
+static void perfout_add_pages(const struct perfout_view *v, struct buf *out)
 {
 	unsigned int word = v->facts.arch->word, head = 8 + word;
 	struct buf page = { 0 };
 
-	buf_addf(&page, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+	buf_addf(&page,
+		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
 		 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
 		 word, head, v->facts.page_size - head);
@@ -109,7 +110,7 @@ static void add_pages(const struct perfout_view *v, struct buf *out)
 void perfout_tracing(const struct perfout_view *v, struct buf *out)
 {
 	struct buf systems = { 0 };
-	uint32_t n = add_systems(v, &systems);
+	uint32_t n = perfout_add_systems(v, &systems);
 
 	if (n) {
 		buf_add(out, "\x17\x08\x44tracing", 10);
@@ -117,13 +118,13 @@ void perfout_tracing(const struct perfout_view *v, struct buf *out)
 		buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 		buf_addc(out, (char)v->facts.arch->word);
 		perfout_u32(out, v->facts.page_size);
-		add_pages(v, out);
-		perfout_u32(out, 0);	/* events of ftrace */
+		perfout_add_pages(v, out);
+		perfout_u32(out, 0); /* events of ftrace */
 		perfout_u32(out, n);
 		buf_add(out, systems.data, systems.len);
-		perfout_u32(out, 0);	/* kallsyms */
-		perfout_u32(out, 0);	/* formats of printk */
-		perfout_u64(out, 0);	/* names of tasks */
+		perfout_u32(out, 0); /* kallsyms */
+		perfout_u32(out, 0); /* formats of printk */
+		perfout_u64(out, 0); /* names of tasks */
 	}
 	buf_free(&systems);
 }

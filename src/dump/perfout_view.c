@@ -13,12 +13,12 @@
 #define NS 1000000000ULL
 
 enum {
-	HELD_MOST = 1 << 20,	/* bytes of records, and */
-	HELD_NS = 500000000,	/* time, that the events of a trace have to open */
-	PENDING_MOST = 1 << 18,	/* bytes that a kill may lose */
+	HELD_MOST = 1 << 20, /* bytes of records, and */
+	HELD_NS = 500000000, /* time, that the events of a trace have to open */
+	PENDING_MOST = 1 << 18, /* bytes that a kill may lose */
 };
 
-enum { UNREAD = 1, READ = 2 };	/* values of map rings; NULL is no value */
+enum { UNREAD = 1, READ = 2 }; /* values of map rings; NULL is no value */
 
 static struct perfout_view *self(struct view *v)
 {
@@ -27,13 +27,13 @@ static struct perfout_view *self(struct view *v)
 
 /* Rounds ------------------------------------------------------------------------------- */
 
-static void set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
+static void perfout_set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
 {
 	map_set(&v->rings, r->number, (void *)state);
 }
 
 /* Return whether each ring that is still mapped was read in this round; forget the others. */
-static bool all_read(struct perfout_view *v)
+static bool perfout_all_read(struct perfout_view *v)
 {
 	struct map_slot *slot;
 	size_t at = 0;
@@ -56,7 +56,7 @@ static bool all_read(struct perfout_view *v)
  * End a round when every ring was read since the last one ended: what is read later is then
  * newer than what was read in the round before, which lets perf sort and forget that.
  */
-static void end_round(struct perfout_view *v)
+static void perfout_end_round(struct perfout_view *v)
 {
 	struct perf_round {
 		uint32_t type;
@@ -65,7 +65,7 @@ static void end_round(struct perfout_view *v)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	if (!v->round || !all_read(v))
+	if (!v->round || !perfout_all_read(v))
 		return;
 	perfout_record(v, NULL, (const uint8_t *)&round, sizeof(round));
 	while ((slot = map_next(&v->rings, &at)))
@@ -75,21 +75,21 @@ static void end_round(struct perfout_view *v)
 
 /* Events --------------------------------------------------------------------------------- */
 
-static void know_writer(void *ctx, struct event *e)
+static void perfout_know_writer(void *ctx, struct event *e)
 {
 	perfout_member(ctx, e);
 }
 
-static void know_ring(struct perfout_view *v, const struct ring *r)
+static void perfout_know_ring(struct perfout_view *v, const struct ring *r)
 {
 	if (r->aux)
 		return;
-	model_each_writer(v->model, r, know_writer, v);
+	model_each_writer(v->model, r, perfout_know_writer, v);
 	if (!map_get(&v->rings, r->number) && !perfout_member(v, r->event)->event->silent)
-		set_ring(v, r, UNREAD);
+		perfout_set_ring(v, r, UNREAD);
 }
 
-static void on_exit_call(struct view *view, const struct call *c)
+static void perfout_on_exit_call(struct view *view, const struct call *c)
 {
 	struct perfout_view *v = self(view);
 	struct event *e;
@@ -100,7 +100,7 @@ static void on_exit_call(struct view *view, const struct call *c)
 	if (c->desc->class == CLASS_MEMORY) {
 		r = model_ring_at(v->model, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
 		if (r)
-			know_ring(v, r);
+			perfout_know_ring(v, r);
 	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
 		e = model_event(v->model, c->tid, call_int(c, 0));
 		if (e && event_writes_to(e)->buffer[0])
@@ -108,14 +108,14 @@ static void on_exit_call(struct view *view, const struct call *c)
 	}
 }
 
-static void on_found_ring(struct view *view, pid_t tid, const struct ring *r)
+static void perfout_on_found_ring(struct view *view, pid_t tid, const struct ring *r)
 {
 	(void)tid;
 	if (event_attr_known(r->event))
-		know_ring(self(view), r);
+		perfout_know_ring(self(view), r);
 }
 
-static void on_learnt_id(struct view *view, const struct event *e)
+static void perfout_on_learnt_id(struct view *view, const struct event *e)
 {
 	if (map_get(&self(view)->members, e->number))
 		perfout_member(self(view), e);
@@ -124,7 +124,7 @@ static void on_learnt_id(struct view *view, const struct event *e)
 /* Records ---------------------------------------------------------------------------------- */
 
 /* Remember the file of a mapping, for its build id. */
-static void know_file(struct perfout_view *v, const char *path, size_t len)
+static void perfout_know_file(struct perfout_view *v, const char *path, size_t len)
 {
 	char *copy;
 
@@ -134,16 +134,18 @@ static void know_file(struct perfout_view *v, const char *path, size_t len)
 	free(copy);
 }
 
-static void know_mapping(struct perfout_view *v, const uint8_t *bytes, size_t len, uint32_t type)
+static void perfout_know_mapping(struct perfout_view *v, const uint8_t *bytes, size_t len,
+				 uint32_t type)
 {
-	size_t at = type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size :
-					       layout_perf_record_mmap2.size;
+	size_t at = type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
+					     : layout_perf_record_mmap2.size;
 
 	if (len > at)
-		know_file(v, (const char *)bytes + at, len - at);
+		perfout_know_file(v, (const char *)bytes + at, len - at);
 }
 
-static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
+			      const struct view_record *r)
 {
 	struct perfout_view *v = self(view);
 	struct perfout_member *m;
@@ -163,33 +165,33 @@ static void on_record(struct view *view, pid_t tid, uint64_t ns, const struct vi
 		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;
 	}
 	if (id.type == PERF_RECORD_MMAP || id.type == PERF_RECORD_MMAP2)
-		know_mapping(v, r->bytes, r->len, id.type);
+		perfout_know_mapping(v, r->bytes, r->len, id.type);
 	if (!v->held_ns)
 		v->held_ns = ns;
 	perfout_record(v, m, r->bytes, r->len);
 }
 
-static void on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
+static void perfout_on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
 {
 	struct perfout_view *v = self(view);
 
 	(void)ns;
 	for (size_t i = 0; i < p->nmaps; i++)
-		know_file(v, p->maps[i].path, strlen(p->maps[i].path) + 1);
+		perfout_know_file(v, p->maps[i].path, strlen(p->maps[i].path) + 1);
 	perfout_measured(v, p);
 }
 
 /* Output ------------------------------------------------------------------------------------ */
 
 /* Write what is new to a pipe: events before the records that refer to them. */
-static void write_pipe(struct perfout_view *v)
+static void perfout_write_pipe(struct perfout_view *v)
 {
 	struct perfout_table none = { .entry = 0 };
 
 	perfout_write(v->out, &none, NULL);
 }
 
-static void write_file(struct perfout_view *v, const struct buf *features)
+static void perfout_write_file(struct perfout_view *v, const struct buf *features)
 {
 	struct perfout_table t = { .entry = 0 };
 
@@ -200,7 +202,7 @@ static void write_file(struct perfout_view *v, const struct buf *features)
 }
 
 /* Begin to write records; the events so far decide how. */
-static void begin_writing(struct perfout_view *v)
+static void perfout_begin_writing(struct perfout_view *v)
 {
 	if (v->decided || !v->nevents)
 		return;
@@ -218,49 +220,50 @@ static void flush(struct perfout_view *v)
 	if (!v->decided || !perfout_pending(v->out))
 		return;
 	if (perfout_is_pipe(v->out))
-		write_pipe(v);
+		perfout_write_pipe(v);
 	else
-		write_file(v, NULL);
+		perfout_write_file(v, NULL);
 }
 
-static void on_idle(struct view *view, uint64_t ns)
+static void perfout_on_idle(struct view *view, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
 
 	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
-		begin_writing(v);
+		perfout_begin_writing(v);
 	flush(v);
 }
 
-static void on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
+static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	struct perfout_view *v = self(view);
 
 	(void)tid, (void)ns;
 	if (!event_attr_known(l->ring->event))
 		return;
-	know_ring(v, l->ring);
+	perfout_know_ring(v, l->ring);
 	if (!l->error && l->missed) {
 		v->missed += l->missed;
 		perfout_lost(v, perfout_member(v, l->ring->event));
 	}
 	if (map_get(&v->rings, l->ring->number))
-		set_ring(v, l->ring, READ);
-	end_round(v);
+		perfout_set_ring(v, l->ring, READ);
+	perfout_end_round(v);
 	if (v->live && v->held.len > HELD_MOST)
-		begin_writing(v);
+		perfout_begin_writing(v);
 	if (perfout_pending(v->out) > PENDING_MOST)
 		flush(v);
 }
 
 /* Start and end --------------------------------------------------------------------------------- */
 
-static void tell_losses(const struct perfout_view *v)
+static void perfout_tell_losses(const struct perfout_view *v)
 {
 	if (!v->nevents)
 		warn("the perf.data file has no events: no ring buffer was mapped");
 	if (v->missed)
-		warn("the perf.data file lacks %llu bytes of records, which were overwritten before "
+		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
+		     "before "
 		     "they were read; --look-every=MS reads the ring buffers more often",
 		     (unsigned long long)v->missed);
 	if (v->too_long)
@@ -268,22 +271,22 @@ static void tell_losses(const struct perfout_view *v)
 		     (unsigned long long)v->too_long);
 }
 
-static void on_free(struct view *view)
+static void perfout_on_free(struct view *view)
 {
 	struct buf features[FEATURES] = { { 0 } };
 	struct perfout_view *v = self(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
-	begin_writing(v);
+	perfout_begin_writing(v);
 	if (perfout_is_pipe(v->out)) {
 		perfout_pipe_features(v, true);
-		write_pipe(v);
+		perfout_write_pipe(v);
 	} else {
 		perfout_features(v, features);
-		write_file(v, features);
+		perfout_write_file(v, features);
 	}
-	tell_losses(v);
+	perfout_tell_losses(v);
 	for (size_t i = 0; i < FEATURES; i++)
 		buf_free(&features[i]);
 	while ((slot = map_next(&v->files, &at)))
@@ -299,14 +302,14 @@ static void on_free(struct view *view)
 }
 
 static const struct view_ops ops = {
-	.exit = on_exit_call,
-	.found_ring = on_found_ring,
-	.learnt_id = on_learnt_id,
-	.measured = on_measured,
-	.record = on_record,
-	.looked = on_looked,
-	.idle = on_idle,
-	.free = on_free,
+	.exit = perfout_on_exit_call,
+	.found_ring = perfout_on_found_ring,
+	.learnt_id = perfout_on_learnt_id,
+	.measured = perfout_on_measured,
+	.record = perfout_on_record,
+	.looked = perfout_on_looked,
+	.idle = perfout_on_idle,
+	.free = perfout_on_free,
 };
 
 static char *copy(const char *text)
@@ -314,8 +317,8 @@ static char *copy(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-struct view *perfout_view_new(struct perfout *o, const struct session_facts *facts,
-			      struct model *m, const struct names *names, bool live)
+struct view *perfout_view_new(struct perfout *o, const struct session_facts *facts, struct model *m,
+			      const struct names *names, bool live)
 {
 	struct perfout_view *v = xcalloc(1, sizeof(*v));
 

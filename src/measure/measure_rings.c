@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "abi/layout.h"
+#include "drive/measured.h"
 #include "drive/writer.h"
 #include "host/symbols.h"
 #include "lib/clock.h"
@@ -130,6 +131,19 @@ static void plan_order(struct measure *m)
 				 arch_native());
 }
 
+/* Report the processes that are measured, for outputs that contain records. */
+static void report_measured(struct measure *m)
+{
+	const struct options *o = &m->own_session.options;
+	struct measured *measured;
+
+	if (!o->json && !o->perf_data)
+		return;
+	measured = measured_new(&m->own_session.session);
+	measured_task(measured, gettid());
+	measured_free(measured);
+}
+
 bool measure_map(struct measure *m)
 {
 	int error;
@@ -149,6 +163,7 @@ bool measure_map(struct measure *m)
 		return false;
 	}
 	find_rings(m);
+	report_measured(m);
 	return true;
 }
 
