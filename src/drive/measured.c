@@ -108,30 +108,17 @@ static void measured_event(void *ctx, struct event *e)
 				 event_attr(e, ATTR_ENABLE_ON_EXEC));
 }
 
+void measured_call(struct measured *m, const struct call *c)
+{
+	model_each_recorded(m->session->model, c, measured_event, m);
+}
+
 static void measured_ring(void *ctx, const struct ring *r)
 {
 	struct measured *m = ctx;
 
-	model_each_writer(m->session->model, r, measured_event, m);
-}
-
-void measured_call(struct measured *m, const struct call *c)
-{
-	const struct model *model = m->session->model;
-	struct event *e;
-	struct ring *r;
-
-	if (c->failed)
-		return;
-	if (c->desc->class == CLASS_MEMORY) {
-		r = model_ring_at(model, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
-		if (r)
-			measured_ring(m, r);
-	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
-		e = model_event(model, c->tid, call_int(c, 0));
-		if (e && event_writes_to(e)->buffer[0])
-			measured_event(m, e);
-	}
+	if (!r->aux)
+		model_each_writer(m->session->model, r, measured_event, m);
 }
 
 void measured_task(struct measured *m, pid_t tid)

@@ -94,14 +94,25 @@ void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id
 	e->ids[e->nids++] = id;
 }
 
+/* Return the leader of the event's group, or NULL: a leader leads itself. */
+static struct perfout_event *perfout_leader(struct perfout_view *v, const struct event *e)
+{
+	const struct perfout_member *m = NULL;
+
+	if (e->leader && e->leader != e && (!e->leader->leader || e->leader->leader == e->leader))
+		m = perfout_member(v, e->leader);
+	return m ? m->event : NULL;
+}
+
 struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e)
 {
 	struct perfout_member *m = map_get(&v->members, e->number);
 	struct perfout_event *leader = NULL, *p = NULL;
 
+	if (!m && !event_attr_known(e))
+		return NULL;
 	if (!m) {
-		if (e->leader && e->leader != e)
-			leader = perfout_member(v, e->leader)->event;
+		leader = perfout_leader(v, e);
 		for (size_t i = 0; i < v->nevents && !p; i++)
 			if (perfout_belongs(v, v->events[i], e, leader))
 				p = v->events[i];

@@ -135,19 +135,24 @@ static void feature_add_build_ids(const struct perfout_view *v, struct buf *b)
 		return;
 	feature_add_build_id(b, id, build_id_of_kernel(id), "[kernel.kallsyms]",
 			     PERF_RECORD_MISC_KERNEL);
-	while ((slot = map_next(&v->files, &at)))
-		feature_add_build_id(b, id, build_id_of_file(slot->value, id), slot->value,
-				     PERF_RECORD_MISC_USER);
+	while ((slot = map_next(&v->files, &at))) {
+		const char *path = slot->value;
+
+		feature_add_build_id(
+			b, id, *path == '/' ? build_id_of_file(path, id) : build_id_of_vdso(id),
+			path, PERF_RECORD_MISC_USER);
+	}
 }
 
-void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
+void perfout_features(const struct perfout_view *v, bool end, struct buf sections[FEATURES])
 {
 	const struct session_facts *f = &v->facts;
 
 	if (!v->nevents)
 		return;
 	perfout_tracing(v, &sections[HEADER_TRACING_DATA]);
-	feature_add_build_ids(v, &sections[HEADER_BUILD_ID]);
+	if (end)
+		feature_add_build_ids(v, &sections[HEADER_BUILD_ID]);
 	feature_add_text(&sections[HEADER_HOSTNAME], f->nodename);
 	feature_add_text(&sections[HEADER_OSRELEASE], f->release);
 	feature_add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
@@ -223,7 +228,7 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 {
 	struct buf sections[FEATURES] = { { 0 } };
 
-	perfout_features(v, sections);
+	perfout_features(v, end, sections);
 	for (unsigned int i = 0; i < FEATURES; i++) {
 		bool late = i == HEADER_BUILD_ID || i == HEADER_SAMPLE_TIME;
 

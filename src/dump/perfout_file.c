@@ -89,6 +89,11 @@ bool perfout_is_pipe(const struct perfout *o)
 	return o->pipe;
 }
 
+bool perfout_is_empty(const struct perfout *o)
+{
+	return !o->pending.len && o->data_end == o->data;
+}
+
 size_t perfout_pending(const struct perfout *o)
 {
 	return o->pending.len;
@@ -168,7 +173,8 @@ static void perfout_add_features(const struct buf *features, uint64_t offset, st
  * The tables are behind the records, and move when these need their place.  At any time the
  * header is of records and tables that are there: a kill leaves a file that can be read.
  */
-void perfout_write(struct perfout *o, const struct perfout_table *t, const struct buf *features)
+void perfout_write(struct perfout *o, const struct perfout_table *t,
+		   const struct buf features[FEATURES], bool last)
 {
 	size_t tables = t->attrs.len + t->ids.len;
 	uint64_t records = o->pending.len, end;
@@ -178,8 +184,7 @@ void perfout_write(struct perfout *o, const struct perfout_table *t, const struc
 		buf_reset(&o->pending);
 		return;
 	}
-	if (features)
-		perfout_add_features(features, o->data_end + records, &o->pending);
+	perfout_add_features(features, o->data_end + records, &o->pending);
 	end = (o->data_end + o->pending.len + 7) & ~7ULL;
 	/* not where the tables are that the header still points to */
 	o->tables = end + tables <= o->tables || end >= o->tables_end ? end : o->tables_end;
@@ -188,7 +193,7 @@ void perfout_write(struct perfout *o, const struct perfout_table *t, const struc
 	put(o, &o->pending, o->data_end);
 	o->data_end += records;
 	perfout_write_header(o, t, features);
-	if (features && ftruncate(o->fd, (off_t)o->tables_end))
+	if (last && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
 	buf_reset(&o->pending);
 }

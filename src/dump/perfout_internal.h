@@ -77,23 +77,31 @@ void perfout_add(struct perfout *o, const void *bytes, size_t len);
 
 bool perfout_is_pipe(const struct perfout *o);
 
+/* Return whether it has no records yet. */
+bool perfout_is_empty(const struct perfout *o);
+
 /* Return how many bytes of records are not in the file yet. */
 size_t perfout_pending(const struct perfout *o);
 
 /*
  * Write the records that were added, so that the file is whole if pevtrace is killed: events
  * is their table, without offsets (perfout_events()), of which ids_len bytes are ids.
- * features: sections to end the file with (FEATURES of them, empty ones left out), or NULL.
+ * features: sections to end the file with; empty ones are left out.  last: cut off what else is in
+ * the file.  A pipe gets the records only, and t and features are ignored.
  */
 struct perfout_table {
 	struct buf ids, attrs; /* attrs: of entry bytes each, followed by offset and size of ids */
 	size_t entry;
 };
-void perfout_write(struct perfout *o, const struct perfout_table *t, const struct buf *features);
+void perfout_write(struct perfout *o, const struct perfout_table *t,
+		   const struct buf features[FEATURES], bool last);
 
 /* Events (perfout_events.c) ---------------------------------------------------- */
 
-/* Return the event of the session in the file, with its id if that is known. */
+/*
+ * Return the event of the session in the file, with its id if that is known; NULL if its attr is
+ * not known.
+ */
 struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e);
 
 /* Add an id to an event, unless it is known. */
@@ -138,8 +146,11 @@ void perfout_lost(struct perfout_view *v, const struct perfout_member *m);
 
 /* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
 
-/* Append the sections of the features that are known, by their numbers. */
-void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES]);
+/*
+ * Append the sections of the features that are known, by their numbers.  end: also the build ids,
+ * for which files must be read.
+ */
+void perfout_features(const struct perfout_view *v, bool end, struct buf sections[FEATURES]);
 
 /* Write to a pipe those that are known at its start, or at its end. */
 void perfout_pipe_features(struct perfout_view *v, bool end);

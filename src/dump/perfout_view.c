@@ -52,22 +52,24 @@ static bool perfout_all_read(struct perfout_view *v)
 	return all;
 }
 
+/* A record of perf: a header (struct perf_event_header) alone. */
+static const struct {
+	uint32_t type;
+	uint16_t misc, size;
+} finished_round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
+
 /*
  * End a round when every ring was read since the last one ended: what is read later is then
  * newer than what was read in the round before, which lets perf sort and forget that.
  */
 static void perfout_end_round(struct perfout_view *v)
 {
-	struct perf_round {
-		uint32_t type;
-		uint16_t misc, size;
-	} round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
 	struct map_slot *slot;
 	size_t at = 0;
 
 	if (!v->round || !perfout_all_read(v))
 		return;
-	perfout_record(v, NULL, (const uint8_t *)&round, sizeof(round));
+	perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
 	while ((slot = map_next(&v->rings, &at)))
 		slot->value = (void *)UNREAD;
 	v->round = false;
@@ -75,44 +77,27 @@ static void perfout_end_round(struct perfout_view *v)
 
 /* Events --------------------------------------------------------------------------------- */
 
-static void perfout_know_writer(void *ctx, struct event *e)
+/* Know an event and the ring buffer that it writes to. */
+static void perfout_know_event(void *ctx, struct event *e)
 {
-	perfout_member(ctx, e);
-}
+	const struct perfout_member *m = perfout_member(ctx, e);
+	const struct ring *r = event_writes_to(e)->buffer[0];
+	struct perfout_view *v = ctx;
 
-static void perfout_know_ring(struct perfout_view *v, const struct ring *r)
-{
-	if (r->aux)
-		return;
-	model_each_writer(v->model, r, perfout_know_writer, v);
-	if (!map_get(&v->rings, r->number) && !perfout_member(v, r->event)->event->silent)
+	if (m && r && !m->event->silent && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
 }
 
-static void perfout_on_exit_call(struct view *view, const struct call *c)
+static void perfout_on_exit(struct view *view, const struct call *c)
 {
-	struct perfout_view *v = self(view);
-	struct event *e;
-	struct ring *r;
-
-	if (c->failed)
-		return;
-	if (c->desc->class == CLASS_MEMORY) {
-		r = model_ring_at(v->model, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
-		if (r)
-			perfout_know_ring(v, r);
-	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
-		e = model_event(v->model, c->tid, call_int(c, 0));
-		if (e && event_writes_to(e)->buffer[0])
-			perfout_member(v, e);
-	}
+	model_each_recorded(self(view)->model, c, perfout_know_event, self(view));
 }
 
 static void perfout_on_found_ring(struct view *view, pid_t tid, const struct ring *r)
 {
 	(void)tid;
-	if (event_attr_known(r->event))
-		perfout_know_ring(self(view), r);
+	if (!r->aux)
+		model_each_writer(self(view)->model, r, perfout_know_event, self(view));
 }
 
 static void perfout_on_learnt_id(struct view *view, const struct event *e)
@@ -128,7 +113,8 @@ static void perfout_know_file(struct perfout_view *v, const char *path, size_t l
 {
 	char *copy;
 
-	if (!v->live || *path != '/' || !memchr(path, '\0', len) || path[1] == '/')
+	if (!v->live || !memchr(path, '\0', len) || path[1] == '/' ||
+	    (*path != '/' && strcmp(path, "[vdso]")))
 		return;
 	copy = map_set(&v->files, hash_text(HASH_START, path) | 1, xstrdup(path));
 	free(copy);
@@ -152,10 +138,10 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	struct record_id id;
 
 	(void)tid;
-	if (!event_attr_known(r->event) || !record_identify(r->bytes, r->len, r->format, &id) ||
-	    id.size != r->len || id.type >= PERF_RECORD_HEADER_ATTR)
-		return;
 	m = perfout_member(v, r->event);
+	if (!m || !record_identify(r->bytes, r->len, r->format, &id) || id.size != r->len ||
+	    id.type >= PERF_RECORD_HEADER_ATTR)
+		return;
 	if (id.has_id)
 		perfout_add_id(v, m->event, id.id);
 	if (id.has_time)
@@ -183,22 +169,20 @@ static void perfout_on_measured(struct view *view, uint64_t ns, const struct pro
 
 /* Output ------------------------------------------------------------------------------------ */
 
-/* Write what is new to a pipe: events before the records that refer to them. */
-static void perfout_write_pipe(struct perfout_view *v)
+static void perfout_flush(struct perfout_view *v, bool last)
 {
-	struct perfout_table none = { .entry = 0 };
-
-	perfout_write(v->out, &none, NULL);
-}
-
-static void perfout_write_file(struct perfout_view *v, const struct buf *features)
-{
+	struct buf features[FEATURES] = { { 0 } };
 	struct perfout_table t = { .entry = 0 };
 
-	perfout_tables(v, &t);
-	perfout_write(v->out, &t, features);
+	if (!perfout_is_pipe(v->out)) {
+		perfout_features(v, last, features);
+		perfout_tables(v, &t);
+	}
+	perfout_write(v->out, &t, features, last);
 	buf_free(&t.attrs);
 	buf_free(&t.ids);
+	for (size_t i = 0; i < FEATURES; i++)
+		buf_free(&features[i]);
 }
 
 /* Begin to write records; the events so far decide how. */
@@ -215,44 +199,34 @@ static void perfout_begin_writing(struct perfout_view *v)
 	perfout_release(v);
 }
 
-static void flush(struct perfout_view *v)
-{
-	if (!v->decided || !perfout_pending(v->out))
-		return;
-	if (perfout_is_pipe(v->out))
-		perfout_write_pipe(v);
-	else
-		perfout_write_file(v, NULL);
-}
-
 static void perfout_on_idle(struct view *view, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
 
 	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
 		perfout_begin_writing(v);
-	flush(v);
+	if (v->decided && perfout_pending(v->out))
+		perfout_flush(v, false);
 }
 
 static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	struct perfout_view *v = self(view);
+	const struct perfout_member *m = perfout_member(v, l->ring->event);
 
 	(void)tid, (void)ns;
-	if (!event_attr_known(l->ring->event))
-		return;
-	perfout_know_ring(v, l->ring);
-	if (!l->error && l->missed) {
+	model_each_writer(v->model, l->ring, perfout_know_event, v);
+	if (m && !l->error && l->missed) {
 		v->missed += l->missed;
-		perfout_lost(v, perfout_member(v, l->ring->event));
+		perfout_lost(v, m);
 	}
 	if (map_get(&v->rings, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
 	perfout_end_round(v);
 	if (v->live && v->held.len > HELD_MOST)
 		perfout_begin_writing(v);
-	if (perfout_pending(v->out) > PENDING_MOST)
-		flush(v);
+	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
+		perfout_flush(v, false);
 }
 
 /* Start and end --------------------------------------------------------------------------------- */
@@ -273,22 +247,17 @@ static void perfout_tell_losses(const struct perfout_view *v)
 
 static void perfout_on_free(struct view *view)
 {
-	struct buf features[FEATURES] = { { 0 } };
 	struct perfout_view *v = self(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
 	perfout_begin_writing(v);
-	if (perfout_is_pipe(v->out)) {
+	if (perfout_is_pipe(v->out))
 		perfout_pipe_features(v, true);
-		perfout_write_pipe(v);
-	} else {
-		perfout_features(v, features);
-		perfout_write_file(v, features);
-	}
+	else if (perfout_is_empty(v->out)) /* as if perf record had not finished */
+		perfout_add(v->out, &finished_round, sizeof(finished_round));
+	perfout_flush(v, true);
 	perfout_tell_losses(v);
-	for (size_t i = 0; i < FEATURES; i++)
-		buf_free(&features[i]);
 	while ((slot = map_next(&v->files, &at)))
 		free(slot->value);
 	map_free(&v->files);
@@ -302,7 +271,7 @@ static void perfout_on_free(struct view *view)
 }
 
 static const struct view_ops ops = {
-	.exit = perfout_on_exit_call,
+	.exit = perfout_on_exit,
 	.found_ring = perfout_on_found_ring,
 	.learnt_id = perfout_on_learnt_id,
 	.measured = perfout_on_measured,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ struct notes {
 	bool found;
 };
 
-static struct notes segment(int fd, const Elf64_Ehdr *e, uint64_t at)
+static struct notes read_segment(int fd, const Elf64_Ehdr *e, uint64_t at)
 {
 	struct notes n = { 0 };
 	Elf64_Phdr p64;
@@ -66,7 +67,8 @@ static struct notes segment(int fd, const Elf64_Ehdr *e, uint64_t at)
 	return n;
 }
 
-static size_t build_id_of_fd(int fd, uint8_t id[BUILD_ID_BYTES])
+/* base: where the ELF file begins in fd. */
+static size_t build_id_at(int fd, uint64_t base, uint8_t id[BUILD_ID_BYTES])
 {
 	uint8_t notes[NOTES_MAX];
 	uint64_t offset;
@@ -75,7 +77,7 @@ static size_t build_id_of_fd(int fd, uint8_t id[BUILD_ID_BYTES])
 	Elf64_Ehdr e;
 	Elf32_Ehdr e32;
 
-	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
+	if (pread(fd, &e, sizeof(e), (off_t)base) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
 		return 0;
 	memcpy(&e32, &e, sizeof(e32));
 	if (e.e_ident[EI_CLASS] == ELFCLASS64) {
@@ -88,10 +90,10 @@ static size_t build_id_of_fd(int fd, uint8_t id[BUILD_ID_BYTES])
 		width = sizeof(Elf32_Phdr);
 	}
 	for (unsigned int i = 0; i < count && i < SEGMENTS_MAX && !size; i++) {
-		struct notes n = segment(fd, &e, offset + i * width);
+		struct notes n = read_segment(fd, &e, base + offset + i * width);
 		ssize_t got = !n.found ? 0 :
 			      pread(fd, notes, n.size < NOTES_MAX ? n.size : NOTES_MAX,
-				    (off_t)n.offset);
+				    (off_t)(base + n.offset));
 
 		if (got > 0)
 			size = build_id_in_notes(notes, (size_t)got, id);
@@ -109,7 +111,20 @@ size_t build_id_of_file(const char *path, uint8_t id[BUILD_ID_BYTES])
 	if (fd < 0)
 		return 0;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		size = build_id_of_fd(fd, id);
+		size = build_id_at(fd, 0, id);
+	close(fd);
+	return size;
+}
+
+size_t build_id_of_vdso(uint8_t id[BUILD_ID_BYTES])
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	int fd = base ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
+	size_t size;
+
+	if (fd < 0)
+		return 0;
+	size = build_id_at(fd, base, id);
 	close(fd);
 	return size;
 }

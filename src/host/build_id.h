@@ -14,6 +14,9 @@ size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_B
 /* Read the build id of an ELF file, of this machine's byte order; return its size, or 0. */
 size_t build_id_of_file(const char *path, uint8_t id[BUILD_ID_BYTES]);
 
+/* Read that of the code that the kernel maps into processes like this one (vdso(7)). */
+size_t build_id_of_vdso(uint8_t id[BUILD_ID_BYTES]);
+
 /* Read the build id of the running kernel; return its size, or 0. */
 size_t build_id_of_kernel(uint8_t id[BUILD_ID_BYTES]);
 

@@ -365,6 +365,25 @@ void model_each_writer(struct model *m, const struct ring *r,
 		hook(ctx, r->event->sources[i]);
 }
 
+void model_each_recorded(struct model *m, const struct call *c,
+			 void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	struct event *e;
+	struct ring *r;
+
+	if (c->failed)
+		return;
+	if (c->desc->class == CLASS_MEMORY) {
+		r = model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
+		if (r && !r->aux)
+			model_each_writer(m, r, hook, ctx);
+	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
+		e = model_event(m, c->tid, call_int(c, 0));
+		if (e && event_writes_to(e)->buffer[0])
+			hook(ctx, e);
+	}
+}
+
 void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len)
 {
 	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;

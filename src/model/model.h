@@ -348,6 +348,13 @@ void model_each_waited(const struct model *m, const struct call *c,
 void model_each_writer(struct model *m, const struct ring *r,
 		       void (*hook)(void *ctx, struct event *e), void *ctx);
 
+/*
+ * Call hook for each event whose records go to a ring buffer since that call, which has returned:
+ * it mapped the buffer, or redirected the event's records to it.
+ */
+void model_each_recorded(struct model *m, const struct call *c,
+			 void (*hook)(void *ctx, struct event *e), void *ctx);
+
 /* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);
 size_t model_rings(const struct model *m, struct ring *const **list);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A dump read by the verbs other than decode: its normal form, which must equal
- * itself, a C program, a page, a story, trace events, and the calls that failed.
+ * itself, a C program, a page, a story, trace events, a perf.data file, and the calls that
+ * failed.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "codegen/gather.h"
 #include "dump/compare.h"
+#include "dump/perfdata.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 1500;
@@ -76,6 +78,11 @@ static void compare_forms(FILE *f)
 	buf_free(&out);
 }
 
+static void ignore_record(void *ctx, const struct perfdata_record *r)
+{
+	(void)ctx, (void)r;
+}
+
 static void find_failures(FILE *f)
 {
 	struct judge_failures failures;
@@ -83,6 +90,30 @@ static void find_failures(FILE *f)
 	rewind(f);
 	judge_failures_of_dump(f, "dump", &failures);
 	judge_failures_free(&failures);
+}
+
+/* A perf.data file of the dump must be one for the reader of such files. */
+static void make_perf_data(const char *path)
+{
+	int fd = memfd_create("perf.data", 0);
+	char out[32];
+	struct perfdata *p;
+	FILE *f;
+
+	snprintf(out, sizeof(out), "/proc/self/fd/%d", fd);
+	verb_run(&report_verb, NULL, 6, (char *[]){ "report", "--keep-going", "--format=perf-data", "-o",
+				  out, (char *)path, NULL });
+	f = fdopen(fd, "r");
+	if (fd < 0 || !f)
+		abort();
+	p = lseek(fd, 0, SEEK_END) > 0 ? perfdata_open(f, out, NULL) : NULL;
+	if (p) {
+		perfdata_records(p, ignore_record, NULL);
+		if (!perfdata_whole(p))
+			fuzz_wrong("damaged", "the perf.data file that was written");
+		perfdata_close(p);
+	}
+	fclose(f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -97,6 +128,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	verb_run(&report_verb, NULL, 5, (char *[]){ "report", "--keep-going", "-o", "/dev/null", path, NULL });
 	verb_run(&report_verb, NULL, 6, (char *[]){ "report", "--keep-going", "--format=chrome", "-o", "/dev/null",
 				  path, NULL });
+	verb_run(&report_verb, NULL, 6, (char *[]){ "report", "--keep-going", "--format=perf-data", "-o", "/dev/null",
+				  path, NULL });
+	make_perf_data(path);
 	verb_run(&explain_verb, NULL, 5, (char *[]){ "explain", "--deep", "-o", "/dev/null", path, NULL });
 	fclose(f);
 	return 0;

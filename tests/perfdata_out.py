@@ -1,0 +1,387 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The perf.data files of --perf-data and report --format=perf-data.
+
+A trace of perf record has the records that perf itself stores: perf script, perf evlist -v and
+perf report --stdio must print the same of both files.  Other profilers have no file to compare
+with: what perf prints is held against what they say, or against the lines of the trace.
+
+With PERF_ROOT=DIR, the perf of another release reads the files as well: DIR is a root directory
+with its packages, such as
+	mmdebstrap --variant=extract --include=linux-perf trixie DIR
+"""
+
+import collections
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ringparse as rp
+import straceparse as sp
+
+ROOT = os.environ.get("PERF_ROOT")
+TRIES = 4	# a ring may be overwritten before a busy machine reads it
+WORK = ["sh", "-c", "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; "
+	"ls / >/dev/null; cat /proc/self/maps | wc -l >/dev/null"]
+
+def readers():
+	"""Return the commands of perf by name."""
+	out = {"perf": [rp.PERF]}
+	if ROOT:
+		libs = os.path.join(ROOT, "usr/lib/%s-linux-gnu" % os.uname().machine)
+		loader = os.path.join(libs, "ld-linux-%s.so.2" %
+				      os.uname().machine.replace("_", "-"))
+		out["PERF_ROOT's perf"] = [loader, "--library-path", libs,
+					   os.path.join(ROOT, "usr/bin/perf")]
+	return out
+
+def run(argv, **how):
+	how.setdefault("stdin", subprocess.DEVNULL)
+	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+			      **how)
+
+def text(argv, **how):
+	"""Return the lines of standard output; perf's tips are chosen at random."""
+	r = run(argv, **how)
+	lines = r.stdout.decode(errors="replace").split("\n")
+	return [line for line in lines if not line.startswith("# (Tip:")]
+
+def trace(options, argv):
+	return run([rp.PEVTRACE, "-q", "-o", "/dev/null"] + options + argv)
+
+def record(tmp, args, options=()):
+	"""Trace perf record; return both files, perf's first, and what went wrong."""
+	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "ours.data")
+	for _ in range(TRIES):
+		r = trace(list(options) + ["--perf-data=" + ours],
+			  [rp.PERF, "record", "-o", own] + args)
+		if b"overwritten" not in r.stderr:
+			break
+	err = r.stderr.decode(errors="replace")
+	bad = [line for line in err.split("\n") if line.startswith("pevtrace:")]
+	return own, ours, bad + ([] if not r.returncode else [err])
+
+# What perf prints of a file.  Call chains are in the output of script; their tree in that of
+# report has branches of equal weight in an order that depends on the files' layout.
+PRINTS = {
+	"script": ["script", "-i"],
+	"evlist -v": ["evlist", "-v", "-i"],
+	"report": ["report", "--stdio", "-g", "none", "-i"],
+}
+
+def difference(a, b):
+	"""Return the first lines that differ."""
+	for i, (x, y) in enumerate(zip(a, b)):
+		if x != y:
+			return ["line %d" % (i + 1), "perf's: " + x, "ours:   " + y]
+	return ["%d and %d lines" % (len(a), len(b))] if len(a) != len(b) else []
+
+def compare(tap, name, own, ours, bad, prints=PRINTS):
+	for who, perf in readers().items():
+		why, lines = list(bad), []
+		for what in prints:
+			a, b = (text(perf + PRINTS[what] + [f]) for f in (own, ours))
+			if len(a) < 2:
+				why.append("%s prints nothing" % what)
+			why += [what + ": " + w for w in difference(a, b)]
+			lines.append("%s %d" % (what, len(a)))
+		tap.ok(not why, "%s, read by %s: equal lines: %s" %
+		       (name, who, ", ".join(lines)), why[:8])
+
+# ---- perf record ----------------------------------------------------------------
+
+def sets(tmp):
+	"""Event sets: name, options, command."""
+	out = [
+		("one event", "-e cpu-clock"),
+		("a period, without inheritance", "-i -c 250000 -e task-clock"),
+		("user code", "-e cpu-clock:u"),
+		("two events", "-e cpu-clock -e page-faults"),
+		("three events at a rate", "-F 999 -e task-clock,page-faults,context-switches"),
+		("frame pointers", "-g -e cpu-clock"),
+		("copies of stacks", "--call-graph dwarf -F 200 -e cpu-clock"),
+		("addresses and CPUs", "-d --sample-cpu -P -W -e cpu-clock"),
+		("a group", "-e {cpu-clock,page-faults}"),
+		("counts of a group in samples", "-e {cpu-clock,page-faults}:S"),
+		("the whole machine", "-a -e cpu-clock"),
+		("context switches", "--switch-events -e cpu-clock"),
+		("namespaces", "--namespaces -e cpu-clock"),
+		("build ids in records", "--buildid-mmap -e cpu-clock"),
+		("another clock", "-k CLOCK_MONOTONIC -e cpu-clock"),
+		("a ring for each thread", "--per-thread -e cpu-clock"),
+		("registers", "--user-regs=ip,sp -e cpu-clock:u"),
+		("rings written backward", "--overwrite -e cpu-clock"),
+	]
+	if sp.tracefs():
+		out += [("tracepoints", "-e sched:sched_switch -e syscalls:sys_enter_openat"),
+			("chains of tracepoints and samples",
+			 "-g -e cpu-clock -e sched:sched_switch")]
+	return out
+
+def test_sets(tap, tmp):
+	for name, options in sets(tmp):
+		own, ours, bad = record(tmp, shlex.split(options) + WORK)
+		compare(tap, name, own, ours, bad)
+
+def test_breakpoint(tap, tmp):
+	words = run([rp.target("mixedring"), "identifier"])
+	if words.returncode == rp.SKIPPED:
+		return tap.skip("a breakpoint", "no hardware breakpoints")
+	source = os.path.join(tmp, "bp.c")
+	with open(source, "w") as f:
+		f.write("volatile int x;\nint main(void)\n{\n\tfor (int i = 0; i < 100; i++)\n"
+			"\t\tx++;\n\treturn 0;\n}\n")
+	prog = os.path.join(tmp, "bp")
+	if not sp.find_program("cc") or run(["cc", "-no-pie", "-o", prog, source]).returncode:
+		return tap.skip("a breakpoint", "no C compiler")
+	at = [line.split()[0] for line in text(["nm", prog]) if line.endswith(" x")]
+	own, ours, bad = record(tmp, ["-e", "mem:%#x:rw" % int(at[0], 16), prog])
+	compare(tap, "a breakpoint", own, ours, bad)
+
+def test_refused(tap, tmp):
+	"""What perf could not open: no file of perf, and its exit status."""
+	ours = os.path.join(tmp, "refused.data")
+	args = [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-b", "-e", "cpu-clock", "true"]
+	r = trace(["--perf-data=" + ours], args)
+	tap.ok(r.returncode == run(args).returncode and b"has no events" in r.stderr,
+	       "branches, which are refused: no events, perf's exit status", [r.stderr])
+
+def test_pipe(tap, tmp):
+	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "pipe.data")
+	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
+	with open(ours, "wb") as f:
+		subprocess.run([rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=-", rp.PERF,
+				"record", "-o", own, "-e", "cpu-clock"] + event + WORK, stdout=f,
+			       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=120,
+			       check=True)
+	for who, perf in readers().items():
+		a = text(perf + ["script", "-i", own])
+		with open(ours, "rb") as f:
+			b = text(perf + ["script", "-i", "-"], stdin=f)
+		c = text(perf + ["script", "-i", ours])
+		tap.ok(len(a) > 1 and a == b == c, "a pipe, read by %s: %d lines" % (who, len(a)),
+		       difference(a, b) + difference(a, c))
+	r = run([rp.PEVTRACE, "decode", "--records", ours])
+	tap.ok(not r.returncode, "pevtrace decode reads the pipe", [r.stderr])
+
+def test_dump(tap, tmp):
+	"""The file of a dump is that of its trace, but for what a dump does not have."""
+	dump, made = os.path.join(tmp, "dump"), os.path.join(tmp, "made.data")
+	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
+	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + event + WORK,
+				["--records", "--json=" + dump])
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	compare(tap, "a dump", own, made, bad + r.stderr.decode().split("\n")[:-1])
+	rp.check_schema(tap, "a dump", dump)
+	a, b = (text([rp.PEVTRACE, "decode", "--records", f]) for f in (ours, made))
+	a, b = collections.Counter(a), collections.Counter(b)
+	tap.ok(len(a) > 100 and a == b,
+	       "the dump's file has the records of the trace's: %d lines" % sum(a.values()),
+	       list((a - b) + (b - a)))
+
+def test_header(tap, tmp):
+	own, ours, _ = record(tmp, ["-e", "cpu-clock"] + WORK)
+	heads = []
+	for f in (own, ours):
+		lines = text([rp.PERF, "report", "--header-only", "-i", f])
+		heads.append({line.split(" : ")[0]: line for line in lines if " : " in line})
+	same = ["# hostname", "# os release", "# arch", "# nrcpus online", "# nrcpus avail",
+		"# time of first sample", "# time of last sample", "# event"]
+	why = ["%s: perf has '%s', we '%s'" % (k, heads[0].get(k), heads[1].get(k))
+	       for k in same if not heads[0].get(k) or heads[0][k] != heads[1].get(k)]
+	if "perf record" not in heads[1].get("# cmdline", ""):
+		why.append("no cmdline")
+	tap.ok(not why, "features: name and release of the machine, CPUs, events, times", why)
+	ids = [set(text([rp.PERF, "buildid-list", "-i", f])) for f in (own, ours)]
+	left = sorted(ids[0] - ids[1])
+	tap.ok(len(ids[0]) > 2 and not left,
+	       "build ids: the %d that perf stored are there" % (len(ids[0]) - 1), left)
+
+def test_attached(tap, tmp):
+	"""perf record runs already: what it stores after the attachment is the end of its file."""
+	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "ours.data")
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("attached", "earlier events are only known with BPF programs")
+	perf = subprocess.Popen([rp.PERF, "record", "-o", own, "-e", "cpu-clock", "sh", "-c",
+				 "i=0; while [ $i -lt 900000 ]; do i=$((i+1)); done"],
+				stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	while not rp.holds_events(perf.pid, 1) and perf.poll() is None:
+		time.sleep(0.01)
+	r = trace(["--perf-data=" + ours, "-p", str(perf.pid)], [])
+	perf.wait()
+	a, b = (text([rp.PERF, "script", "-i", f]) for f in (own, ours))
+	tap.ok(len(b) > 100 and a[-len(b):] == b,
+	       "attached: the last %d of perf's %d lines" % (len(b), len(a)),
+	       [r.stderr] + difference(a[-len(b):], b))
+
+def test_bpf(tap, tmp):
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("the BPF engine", "BPF programs cannot be loaded")
+	own, ours, bad = record(tmp, ["-e", "cpu-clock:u", "-e", "page-faults:u"] + WORK,
+				["--engine=bpf"])
+	compare(tap, "the BPF engine", own, ours, bad)
+
+# ---- kills -----------------------------------------------------------------------
+
+def test_killed(tap, tmp):
+	"""A killed pevtrace leaves what it had written, which perf reads without a complaint."""
+	ours = os.path.join(tmp, "killed.data")
+	for engine in ["ptrace"] + (["bpf"] if not os.getuid() and sp.has_bpf(rp.PEVTRACE) else []):
+		p = subprocess.Popen([rp.PEVTRACE, "-q", "-o", "/dev/null", "--engine=" + engine,
+				      "--look-every=20", "--perf-data=" + ours, rp.PERF, "record",
+				      "-o", os.path.join(tmp, "x"), "-e", "cpu-clock", "sh", "-c",
+				      "while :; do :; done"], stdout=subprocess.DEVNULL,
+				     stderr=subprocess.DEVNULL, start_new_session=True)
+		n, grown = 0, []
+		while len(grown) < 3 and p.poll() is None:
+			time.sleep(0.1)
+			r = run([rp.PERF, "script", "-i", ours])
+			if r.stdout.count(b"\n") > n:
+				n = r.stdout.count(b"\n")
+				grown.append(n)
+		p.kill()
+		p.wait()
+		try:
+			os.killpg(p.pid, signal.SIGKILL)
+		except ProcessLookupError:
+			pass
+		for who, perf in readers().items():
+			r = run(perf + ["script", "-i", ours])
+			lines = r.stdout.count(b"\n")
+			tap.ok(lines >= n > 0 and not r.stderr and not r.returncode,
+			       "%s engine, killed: %s reads %d lines" % (engine, who, lines),
+			       [grown, r.stderr])
+		r = run([rp.PEVTRACE, "decode", "--records", ours])
+		tap.ok(not r.returncode, "%s engine, killed: pevtrace decode reads it" % engine,
+		       [r.stderr])
+
+# ---- other profilers ----------------------------------------------------------------
+
+PYTHON = """
+import os, perf, signal, time
+child = os.fork()
+if not child:
+	while True:
+		[str(i) for i in range(1000)]
+cpus, threads = perf.cpu_map(), perf.thread_map(child)
+event = perf.evsel(type=perf.TYPE_SOFTWARE, config=perf.COUNT_SW_CPU_CLOCK, freq=0,
+	sample_period=1000000,
+	sample_type=perf.SAMPLE_IP | perf.SAMPLE_TID | perf.SAMPLE_TIME | perf.SAMPLE_CPU)
+event.open(cpus=cpus, threads=threads)
+events = perf.evlist(cpus, threads)
+events.add(event)
+events.mmap()
+n, end = 0, time.time() + 0.7
+while time.time() < end:
+	events.poll(timeout=50)
+	for cpu in cpus:
+		while events.read_on_cpu(cpu):
+			n += 1
+os.kill(child, signal.SIGKILL)
+print(n)
+"""
+
+def test_python(tap, tmp):
+	"""perf's Python module: samples of Python, with the names of functions."""
+	ours = os.path.join(tmp, "python.data")
+	if run(["/usr/bin/python3", "-c", "import perf"]).returncode:
+		return tap.skip("a profiler in Python", "python3 has no module perf")
+	r = trace(["--perf-data=" + ours], ["/usr/bin/python3", "-c", PYTHON])
+	said = int(r.stdout.split()[-1]) if r.stdout.strip() else 0
+	for who, perf in readers().items():
+		lines = text(perf + ["report", "--stdio", "-i", ours])
+		m = re.search(r"Samples: (\d+) +of event 'cpu-clock'", "\n".join(lines))
+		known = [line for line in lines if re.search(r"python3\.\d+ +\[\.\] [_A-Z]", line)]
+		tap.ok(m and int(m.group(1)) >= said > 100 and len(known) > 2,
+		       "a profiler in Python, read by %s: %s samples, of which it read %d" %
+		       (who, m and m.group(1), said), [r.stderr] + lines[:20])
+
+def test_demo(tap, tmp):
+	"""A profiler in C says how many records it got."""
+	ours = os.path.join(tmp, "demo.data")
+	r = trace(["--perf-data=" + ours], [rp.target("demo")] + WORK)
+	said = [int(n) for n in re.findall(r"(\d+) samples", (r.stdout + r.stderr).decode())]
+	n = len(text([rp.PERF, "script", "-i", ours])) - 1
+	known = len([line for line in text([rp.PERF, "script", "-i", ours])
+		     if "(" in line and "([unknown])" not in line])
+	tap.ok(said and n == said[0] and known > n * 0.95,
+	       "a profiler in C: %d samples, the code of %d is known" % (n, known),
+	       [said, n, r.stderr])
+
+def test_mixed(tap, tmp, how):
+	"""Events whose records have their ids at different places, or none: as many of each as the
+	program made."""
+	ours = os.path.join(tmp, "mixed.data")
+	r = trace(["--perf-data=" + ours], [rp.target("mixedring"), how])
+	name = "events of different formats (%s)" % how
+	if r.returncode == rp.SKIPPED:
+		return tap.skip(name, "no hardware breakpoints")
+	made = {}
+	for line in r.stdout.decode().split("\n"):
+		word = line.split()
+		if word and word[0] == "event":
+			made["mem:%#x:w:u" % int(word[2], 16)] = int(word[3])
+	for who, perf in readers().items():
+		got = collections.Counter(line.strip().rstrip(":") for line in
+					  text(perf + ["script", "-F", "event", "-i", ours]) if line)
+		if how == "none": # who wrote a record is not known: at least the number is right
+			got, want = sum(got.values()), sum(made.values())
+		else:
+			want = made
+		tap.ok(made and got == want, "%s, read by %s: %s" % (name, who, want),
+		       ["got %s" % got, r.stderr])
+
+def test_mixedrings(tap, tmp):
+	for how in ("identifier", "id", "none"):
+		test_mixed(tap, tmp, how)
+
+def test_open(tap, tmp):
+	"""perf prints a sample for each that the lines of pevtrace open show."""
+	ours, lines = os.path.join(tmp, "open.data"), os.path.join(tmp, "open.txt")
+	for name, args in (("open", ["-e", "cpu-clock,page-faults"]),
+			   ("open, one event", ["-e", "cpu-clock"])):
+		r = run([rp.PEVTRACE, "open", "-q", "-o", lines, "--perf-data=" + ours, "--mmap=64"] +
+			args + ["--"] + WORK)
+		with open(lines) as f:
+			said = f.read().count("{type=PERF_RECORD_SAMPLE,")
+		for who, perf in readers().items():
+			out = text(perf + ["script", "-i", ours])
+			tap.ok(said > 20 and len(out) - 1 == said,
+			       "%s, read by %s: %d samples" % (name, who, said),
+			       [r.stderr, len(out)] + out[:3])
+	r = run([rp.PEVTRACE, "watch", "-q", "-o", lines, "--perf-data=" + ours] + WORK)
+	with open(lines) as f:
+		said = f.read().count("{type=PERF_RECORD_COMM,")
+	out = text([rp.PERF, "script", "--show-task-events", "-i", ours])
+	n = len([line for line in out if "PERF_RECORD_COMM exec" in line])
+	tap.ok(said and n == said, "watch: %d names" % said, [r.stderr] + out[:5])
+	r = run([rp.PEVTRACE, "open", "--perf-data=" + ours, "-e", "cpu-clock", "true"])
+	tap.ok(r.returncode == 2 and b"requires --mmap" in r.stderr, "open without rings is refused",
+	       [r.stderr])
+
+def test_trouble(tap, tmp):
+	r = trace(["--perf-data=" + os.path.join(tmp, "none", "x")], ["true"])
+	tap.ok(r.returncode == 2 and b"cannot create" in r.stderr, "no such directory", [r.stderr])
+	if os.path.exists("/dev/full"):
+		r = trace(["--perf-data=/dev/full"],
+			  [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e", "cpu-clock"] + WORK)
+		tap.ok(r.returncode == 2 and r.stderr.count(b"cannot write") == 1, "a full disk",
+		       [r.returncode, r.stderr])
+
+def own_tests(tap, tmp):
+	return []
+
+def perf_tests(tap, tmp, tracefs):
+	tests = (test_sets, test_breakpoint, test_refused, test_pipe, test_dump, test_header,
+		 test_attached, test_bpf, test_killed, test_python, test_demo, test_mixedrings,
+		 test_open, test_trouble)
+	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
+
+if __name__ == "__main__":
+	sys.exit(rp.main("pevtrace-perfdata.", "perf reads the files", own_tests, perf_tests))
