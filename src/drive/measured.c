@@ -5,18 +5,30 @@
 #include <dirent.h>
 #include <stdlib.h>
 
+#include "abi/layout.h"
 #include "host/proc_image.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "lib/maps.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 
-enum { PIECE = 128 };	/* mappings */
+enum {
+	PIECE = 128,		/* mappings */
+	AGAIN_NS = 20000000,	/* between two reads of a process */
+};
+
+/* What a process had mapped when it was last read for a sample. */
+struct measured_maps {
+	struct maps maps;
+	uint64_t read_ns;
+};
 
 struct measured {
 	struct session *session;
 	struct map known;	/* processes that were reported */
+	struct map maps;	/* pid -> struct measured_maps */
 	bool kernel, all;	/* so were the kernel, and all processes */
 };
 
@@ -30,8 +42,16 @@ struct measured *measured_new(struct session *s)
 
 void measured_free(struct measured *m)
 {
+	struct map_slot *slot;
+	size_t at = 0;
+
 	if (!m)
 		return;
+	while ((slot = map_next(&m->maps, &at))) {
+		maps_free(&((struct measured_maps *)slot->value)->maps);
+		free(slot->value);
+	}
+	map_free(&m->maps);
 	map_free(&m->known);
 	free(m);
 }
@@ -124,4 +144,70 @@ static void measured_ring(void *ctx, const struct ring *r)
 void measured_task(struct measured *m, pid_t tid)
 {
 	model_each_mapping(m->session->model, tid, measured_ring, m);
+}
+
+/* Samples without records of mappings ------------------------------------------ */
+
+static bool records_mappings(const struct event *e)
+{
+	return event_attr(e, ATTR_MMAP) || event_attr(e, ATTR_MMAP2);
+}
+
+static void measured_record_writer(void *ctx, struct event *e)
+{
+	*(bool *)ctx |= records_mappings(e);
+}
+
+/* Return the address of a sample in user code, and its process, or false. */
+static bool user_sample(const struct view_record *r, int32_t *pid, uint64_t *ip)
+{
+	size_t at = r->format->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8;
+	struct record_id id;
+
+	if (!(r->format->sample_type & PERF_SAMPLE_IP) || r->len < at + 8 ||
+	    !record_identify(r->bytes, r->len, r->format, &id) ||
+	    id.type != PERF_RECORD_SAMPLE || !id.has_tid || id.pid <= 0 ||
+	    (id.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return false;
+	*pid = id.pid;
+	*ip = load_uint(r->bytes + at, 8);
+	return true;
+}
+
+static void measured_again(struct measured *m, pid_t pid, struct measured_maps *known)
+{
+	struct proc_image p;
+
+	if (!proc_image_read(pid, true, &p)) {
+		proc_image_free(&p);
+		return;
+	}
+	for (size_t i = 0; i < p.nmaps; i++)
+		maps_add(&known->maps, p.maps[i].start, p.maps[i].end, p.maps[i].pgoff,
+			 p.maps[i].path);
+	measured_report(m, &p);
+}
+
+void measured_record(struct measured *m, const struct view_record *r)
+{
+	struct measured_maps *known;
+	bool recorded = false;
+	uint64_t ip, now;
+	int32_t pid;
+
+	if (!user_sample(r, &pid, &ip))
+		return;
+	model_each_writer(m->session->model, r->ring, measured_record_writer, &recorded);
+	if (recorded)
+		return;
+	known = map_get(&m->maps, (uint64_t)pid);
+	if (!known) {
+		known = xcalloc(1, sizeof(*known));
+		map_set(&m->maps, (uint64_t)pid, known);
+	}
+	now = clock_ns();
+	if (maps_find(&known->maps, ip) || now < known->read_ns + AGAIN_NS)
+		return;
+	known->read_ns = now;
+	measured_again(m, pid, known);
 }

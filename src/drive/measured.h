@@ -22,4 +22,10 @@ void measured_free(struct measured *m);
 void measured_call(struct measured *m, const struct call *c);
 void measured_task(struct measured *m, pid_t tid);
 
+/*
+ * Report the process of a sample again, if the sample is of code that was not mapped when it was
+ * last reported, and no event of the ring buffer records mappings.
+ */
+void measured_record(struct measured *m, const struct view_record *r);
+
 #endif

@@ -20,8 +20,9 @@ struct perfout *perfout_open(const char *path);
 bool perfout_close(struct perfout *o);
 
 /*
- * Return a view that writes to o.  m, names and facts->command must outlive it.  live: this machine was
- * traced, now; then files are read for their build ids, and records are written as they come.
+ * Return a view that writes to o.  m, names and facts->command must outlive it.  live: this
+ * machine was traced, now; then files are read for their build ids, and records are written as
+ * they come.
  */
 struct view *perfout_view_new(struct perfout *o, const struct session_facts *facts, struct model *m,
 			      const struct names *names, bool live);

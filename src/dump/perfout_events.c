@@ -15,7 +15,7 @@ static uint64_t attr_of(const struct perfout_event *e, unsigned int member)
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->len);
 }
 
-/* Collecting ------------------------------------------------------------------- */
+/* Collecting --------------------------------------------------------------- */
 
 /* Return what distinguishes the events of one attr: who is measured, and where. */
 static uint64_t perfout_target_of(const struct event *e)
@@ -150,7 +150,7 @@ void perfout_free_events(struct perfout_view *v)
 	map_free(&v->late);
 }
 
-/* Formats ------------------------------------------------------------------------- */
+/* Formats ------------------------------------------------------------------ */
 
 /* The places of an id, in words: in a sample, and from the end of other records; or -1. */
 struct places {
@@ -244,7 +244,7 @@ struct record_format perfout_format(const struct perfout_view *v, const struct p
 	return f;
 }
 
-/* Tables ---------------------------------------------------------------------------- */
+/* Tables ------------------------------------------------------------------- */
 
 /*
  * Return the smallest size that holds the members of an attr that are not zero, but not less than

@@ -17,7 +17,7 @@ struct held {
 	size_t len;
 };
 
-/* Trailers ------------------------------------------------------------------------- */
+/* Trailers ----------------------------------------------------------------- */
 
 /* Append the sample_id of a record, with zeros for all but time and id. */
 static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint64_t id,
@@ -44,7 +44,7 @@ static void perfout_set_size(struct buf *b)
 	field_set(f, b->len, (uint8_t *)b->data);
 }
 
-/* Writing ----------------------------------------------------------------------------- */
+/* Writing ------------------------------------------------------------------ */
 
 /* Add a record with an id where perf looks for it: first in a sample, last in others. */
 static void perfout_add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
@@ -161,7 +161,7 @@ void perfout_release(struct perfout_view *v)
 	buf_free(&v->held);
 }
 
-/* Synthesizing ---------------------------------------------------------------------------- */
+/* Synthesizing ------------------------------------------------------------- */
 
 /* Begin a record whose fixed part is of that size, zeroed. */
 static uint8_t *begin(struct buf *b, uint32_t type, uint16_t misc, size_t size)

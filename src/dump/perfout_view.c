@@ -25,7 +25,7 @@ static struct perfout_view *self(struct view *v)
 	return (struct perfout_view *)v; /* view is its first member */
 }
 
-/* Rounds ------------------------------------------------------------------------------- */
+/* Rounds ------------------------------------------------------------------- */
 
 static void perfout_set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
 {
@@ -75,7 +75,7 @@ static void perfout_end_round(struct perfout_view *v)
 	v->round = false;
 }
 
-/* Events --------------------------------------------------------------------------------- */
+/* Events ------------------------------------------------------------------- */
 
 /* Know an event and the ring buffer that it writes to. */
 static void perfout_know_event(void *ctx, struct event *e)
@@ -106,7 +106,7 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
 		perfout_member(self(view), e);
 }
 
-/* Records ---------------------------------------------------------------------------------- */
+/* Records ------------------------------------------------------------------ */
 
 /* Remember the file of a mapping, for its build id. */
 static void perfout_know_file(struct perfout_view *v, const char *path, size_t len)
@@ -167,7 +167,7 @@ static void perfout_on_measured(struct view *view, uint64_t ns, const struct pro
 	perfout_measured(v, p);
 }
 
-/* Output ------------------------------------------------------------------------------------ */
+/* Output ------------------------------------------------------------------- */
 
 static void perfout_flush(struct perfout_view *v, bool last)
 {
@@ -229,7 +229,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 		perfout_flush(v, false);
 }
 
-/* Start and end --------------------------------------------------------------------------------- */
+/* Start and end ------------------------------------------------------------ */
 
 static void perfout_tell_losses(const struct perfout_view *v)
 {

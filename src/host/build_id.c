@@ -46,10 +46,10 @@ size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_B
 	return 0;
 }
 
-/* A segment of notes, of either class. */
+/* Where a segment is in the file. */
 struct notes {
 	uint64_t offset, size;
-	bool found;
+	bool found;	/* it has notes */
 };
 
 static struct notes read_segment(int fd, const Elf64_Ehdr *e, uint64_t at)
@@ -60,7 +60,8 @@ static struct notes read_segment(int fd, const Elf64_Ehdr *e, uint64_t at)
 
 	if (e->e_ident[EI_CLASS] == ELFCLASS64) {
 		if (pread(fd, &p64, sizeof(p64), (off_t)at) == sizeof(p64))
-			n = (struct notes){ p64.p_offset, p64.p_filesz, p64.p_type == PT_NOTE };
+			n = (struct notes){ p64.p_offset, p64.p_filesz,
+					    p64.p_type == PT_NOTE };
 	} else if (pread(fd, &p32, sizeof(p32), (off_t)at) == sizeof(p32)) {
 		n = (struct notes){ p32.p_offset, p32.p_filesz, p32.p_type == PT_NOTE };
 	}
@@ -77,7 +78,8 @@ static size_t build_id_at(int fd, uint64_t base, uint8_t id[BUILD_ID_BYTES])
 	Elf64_Ehdr e;
 	Elf32_Ehdr e32;
 
-	if (pread(fd, &e, sizeof(e), (off_t)base) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
+	if (pread(fd, &e, sizeof(e), (off_t)base) != sizeof(e) ||
+	    memcmp(e.e_ident, ELFMAG, SELFMAG))
 		return 0;
 	memcpy(&e32, &e, sizeof(e32));
 	if (e.e_ident[EI_CLASS] == ELFCLASS64) {

@@ -47,6 +47,8 @@ static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
 	(void)tid, (void)ns;
 	if (live_of(v)->machine.symbols)
 		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
+	if (live_of(v)->measured && live_of(v)->options.perf_data)
+		measured_record(live_of(v)->measured, r);
 }
 
 /* Report the first look that failed. */
