@@ -172,7 +172,8 @@ def order_of(lines):
 		kind, tid = line["kind"], line.get("tid")
 		if kind == "task":
 			tasks.add(tid)
-		elif kind not in ("name", "id", "count", "program", "lost", "header", "end", "exec") and \
+		elif kind not in ("name", "id", "count", "program", "lost", "header", "end", "exec",
+				  "measured") and \
 				tid not in tasks:
 			out.append("line %d: %s of task %s, which no line "
 				   "introduced" % (n, kind, tid))
@@ -885,6 +886,7 @@ NEEDED = {
 	"lost": "kind ns messages",
 	"described": "kind tid ns event pid cpu cgroup enabled leader output bytes",
 	"found_ring": "kind tid start end",
+	"measured": "kind ns pid parent threads maps",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",
 	"call": "kind call tid pid arch nr raw enter_ns shown start_ns exit_ns "

@@ -333,8 +333,8 @@ def test_mixed(tap, tmp, how):
 		if word and word[0] == "event":
 			made["mem:%#x:w:u" % int(word[2], 16)] = int(word[3])
 	for who, perf in readers().items():
-		got = collections.Counter(line.strip().rstrip(":") for line in
-					  text(perf + ["script", "-F", "event", "-i", ours]) if line)
+		lines = text(perf + ["script", "-F", "event", "-i", ours])
+		got = collections.Counter(line.strip().rstrip(":") for line in lines if line)
 		if how == "none": # who wrote a record is not known: at least the number is right
 			got, want = sum(got.values()), sum(made.values())
 		else:
@@ -351,8 +351,8 @@ def test_open(tap, tmp):
 	ours, lines = os.path.join(tmp, "open.data"), os.path.join(tmp, "open.txt")
 	for name, args in (("open", ["-e", "cpu-clock,page-faults"]),
 			   ("open, one event", ["-e", "cpu-clock"])):
-		r = run([rp.PEVTRACE, "open", "-q", "-o", lines, "--perf-data=" + ours, "--mmap=64"] +
-			args + ["--"] + WORK)
+		r = run([rp.PEVTRACE, "open", "-q", "-o", lines, "--perf-data=" + ours,
+			 "--mmap=64"] + args + ["--"] + WORK)
 		with open(lines) as f:
 			said = f.read().count("{type=PERF_RECORD_SAMPLE,")
 		for who, perf in readers().items():
@@ -367,15 +367,16 @@ def test_open(tap, tmp):
 	n = len([line for line in out if "PERF_RECORD_COMM exec" in line])
 	tap.ok(said and n == said, "watch: %d names" % said, [r.stderr] + out[:5])
 	r = run([rp.PEVTRACE, "open", "--perf-data=" + ours, "-e", "cpu-clock", "true"])
-	tap.ok(r.returncode == 2 and b"requires --mmap" in r.stderr, "open without rings is refused",
-	       [r.stderr])
+	tap.ok(r.returncode == 2 and b"requires --mmap" in r.stderr,
+	       "open without rings is refused", [r.stderr])
 
 def test_trouble(tap, tmp):
 	r = trace(["--perf-data=" + os.path.join(tmp, "none", "x")], ["true"])
 	tap.ok(r.returncode == 2 and b"cannot create" in r.stderr, "no such directory", [r.stderr])
 	if os.path.exists("/dev/full"):
 		r = trace(["--perf-data=/dev/full"],
-			  [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e", "cpu-clock"] + WORK)
+			  [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e", "cpu-clock"] +
+			  WORK)
 		tap.ok(r.returncode == 2 and r.stderr.count(b"cannot write") == 1, "a full disk",
 		       [r.returncode, r.stderr])
 

@@ -429,7 +429,7 @@ def test_damaged(tap, tmp):
 	tap.ok(text.endswith(b"</html>\n") and err, "--keep-going passes over what cannot be read",
 	       [status, err])
 	for args, want in (([], "missing DUMP"), ([dump, dump], "unexpected argument"),
-			   (["--format=pdf", dump], "html or chrome"),
+			   (["--format=pdf", dump], "html, chrome or perf-data"),
 			   (["--calls=0", dump], "--calls"), (["--nonsense"], "unknown option"),
 			   ([os.path.join(tmp, "none")], "cannot read"),
 			   (["-o", tmp + "/no/such", dump], "no/such"), ([HERE + "/report.py"], ":1")):

@@ -112,7 +112,7 @@ void reader_feed_found_ring(struct line *l)
 
 static void reader_add_thread(struct line *l, struct json_value *o, struct proc_image *p)
 {
-	const char *comm = dump_get_text(o, "comm");
+	const char *comm = o->type == JSON_OBJECT ? dump_get_text(o, "comm") : NULL;
 	int64_t tid;
 
 	if (!comm || !dump_get_int(o, "tid", &tid) || tid <= 0 || tid > INT32_MAX)
@@ -123,7 +123,7 @@ static void reader_add_thread(struct line *l, struct json_value *o, struct proc_
 
 static void reader_add_map(struct line *l, struct json_value *o, struct proc_image *p)
 {
-	const char *path = dump_get_text(o, "path");
+	const char *path = o->type == JSON_OBJECT ? dump_get_text(o, "path") : NULL;
 	struct proc_image_map *m = proc_image_add_map(p, path ? path : "");
 	uint64_t major, minor, prot, flags;
 
