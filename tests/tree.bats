@@ -27,6 +27,15 @@ setup() {
 		tests/fault/*.c tests/kernels/* bench/*.c
 }
 
+@test "code for one processor is in folders named arch" {
+	run grep -rnE '__(x86_64|i386|ILP32|aarch64|arm|riscv|riscv_xlen|powerpc64|s390x|mips|sparc|loongarch)__' \
+		src --include='*.[ch]' --exclude-dir=arch
+	echo "$output"
+	[ -z "$output" ]
+	run grep -rnE '__riscv|__x86_64__' src/abi/arch src/trace/arch
+	[ "${#lines[@]}" -ge 5 ]
+}
+
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
 	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \

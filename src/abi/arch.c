@@ -5,7 +5,8 @@
 
 const struct arch *const arches[] = {
 	/* x32 before x86_64: both have one audit number, and x32 has a bit more */
-	&arch_x32, &arch_x86_64, &arch_x86, &arch_aarch64, &arch_arm, &arch_riscv64, NULL,
+	&arch_x32, &arch_x86_64, &arch_x86, &arch_aarch64, &arch_arm, &arch_riscv64,
+	&arch_ppc64le, &arch_s390x, &arch_unknown, NULL,
 };
 
 const struct arch *arch_find(uint32_t audit, uint64_t nr)
@@ -14,7 +15,7 @@ const struct arch *arch_find(uint32_t audit, uint64_t nr)
 		if (arches[i]->audit == audit &&
 		    (nr & arches[i]->nr_bit) == arches[i]->nr_bit)
 			return arches[i];
-	return NULL;
+	return arch_native() == &arch_unknown ? &arch_unknown : NULL;
 }
 
 const struct arch *arch_by_name(const char *name)
@@ -25,21 +26,7 @@ const struct arch *arch_by_name(const char *name)
 	return NULL;
 }
 
-const struct arch *arch_native(void)
+bool arch_same_kernel(const struct arch *a, const struct arch *b)
 {
-#if defined(__x86_64__) && defined(__ILP32__)
-	return &arch_x32;
-#elif defined(__x86_64__)
-	return &arch_x86_64;
-#elif defined(__i386__)
-	return &arch_x86;
-#elif defined(__aarch64__)
-	return &arch_aarch64;
-#elif defined(__arm__)
-	return &arch_arm;
-#elif defined(__riscv) && __riscv_xlen == 64
-	return &arch_riscv64;
-#else
-#error "pevtrace does not know this architecture yet: add a file to src/abi/arch/"
-#endif
+	return (a->kernel ? a->kernel : a) == (b->kernel ? b->kernel : b);
 }

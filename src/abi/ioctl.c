@@ -21,6 +21,31 @@ const struct ioctl_desc *ioctl_of(const struct call *c)
 	return ioctl_find((uint32_t)c->args[1], c->arch->word);
 }
 
+/* The direction is in bits 30 and 31 for most; in bits 29 to 31, one of them set, for some. */
+static const struct {
+	uint8_t two, three;
+} ioctl_directions[] = {
+	{ 0, 1 }, /* _IOC_NONE */
+	{ 1, 4 }, /* _IOC_WRITE */
+	{ 2, 2 }, /* _IOC_READ */
+	{ 3, 6 }, /* both */
+};
+
+uint32_t ioctl_native(const struct arch *arch, uint32_t request)
+{
+	if (!arch->ioctl_3bits)
+		return request;
+	return (request & 0x1fffffff) | (uint32_t)ioctl_directions[request >> 30].three << 29;
+}
+
+uint32_t ioctl_generic(const struct arch *arch, uint32_t request)
+{
+	for (size_t i = 0; i < 4 && arch->ioctl_3bits; i++)
+		if (ioctl_directions[i].three == request >> 29)
+			return (request & 0x1fffffff) | (uint32_t)ioctl_directions[i].two << 30;
+	return request;
+}
+
 /* Capture the header and ids; ids_len comes from the target and is limited. */
 static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
 			  const struct mem *m)

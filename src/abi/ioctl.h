@@ -12,6 +12,13 @@ const struct ioctl_desc *ioctl_of(const struct call *c);
 void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 		   const struct mem *m, const struct names *n);
 
+/*
+ * Return a request of the tables as programs of that ABI pass it, and the other way round: on
+ * POWER, the direction has three bits and other values.
+ */
+uint32_t ioctl_native(const struct arch *arch, uint32_t request);
+uint32_t ioctl_generic(const struct arch *arch, uint32_t request);
+
 /* Return whether a request has the type of perf's ioctls, whichever it is. */
 static inline bool ioctl_is_perf(uint64_t request)
 {

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checks of breakpoints (arch/x86/kernel/hw_breakpoint.c of the kernel) and probes. */
+/* Checks of breakpoints (arch/{x86,arm64}/kernel/hw_breakpoint.c of the kernel) and probes. */
 #include "abi/rules_internal.h"
-
-/* The start of the CPU entry area of x86-64, 512 GiB. */
-#define ENTRY_BASE 0xfffffe0000000000ULL
-#define ENTRY_END (ENTRY_BASE + (1ULL << 39))
 
 static bool is_breakpoint(const struct rule_input *in)
 {
 	return rule_get(in, ATTR_TYPE) == PERF_TYPE_BREAKPOINT;
 }
 
-static bool is_x86(const struct rule_input *in)
+/* Return the breakpoints of the architecture, or NULL if it is another event or not described. */
+static const struct arch_breakpoints *breakpoints(const struct rule_input *in)
 {
-	return in->machine->arch->regs == &xlat_perf_regs_x86;
+	return is_breakpoint(in) ? in->machine->arch->breakpoints : NULL;
 }
 
-/* The kinds of x86 breakpoints: execution or data. */
-static bool x86_exec(const struct rule_input *in)
+static bool is_exec(const struct rule_input *in)
 {
-	return is_breakpoint(in) && is_x86(in) &&
-	       rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_X;
+	return breakpoints(in) && rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_X;
 }
 
-static bool x86_data(const struct rule_input *in)
+static bool is_supported(const struct rule_input *in)
 {
 	uint64_t type = rule_get(in, ATTR_BP_TYPE);
 
-	return is_breakpoint(in) && is_x86(in) &&
-	       (type == HW_BREAKPOINT_W || type == HW_BREAKPOINT_RW);
+	return breakpoints(in) && type < 8 && breakpoints(in)->types >> type & 1;
+}
+
+static bool is_data(const struct rule_input *in)
+{
+	return is_supported(in) && !is_exec(in);
 }
 
 static bool rule_power_of_two(uint64_t v)
@@ -61,55 +60,67 @@ static uint64_t last_byte(const struct rule_input *in)
 
 int rule_breakpoint_wrap(const struct rule_input *in)
 {
-	return refuses_if(is_breakpoint(in) && is_x86(in) &&
+	return refuses_if(breakpoints(in) && !breakpoints(in)->wraps &&
 			  last_byte(in) < rule_get(in, ATTR_BP_ADDR));
 }
 
 int rule_breakpoint_entry(const struct rule_input *in)
 {
-	return refuses_if(is_breakpoint(in) && is_x86(in) && in->machine->arch->word == 8 &&
-			  last_byte(in) >= ENTRY_BASE &&
-			  rule_get(in, ATTR_BP_ADDR) < ENTRY_END);
+	const struct arch_breakpoints *b = breakpoints(in);
+
+	return refuses_if(b && b->entry_end && last_byte(in) >= b->entry &&
+			  rule_get(in, ATTR_BP_ADDR) < b->entry_end);
 }
 
 int rule_breakpoint_type(const struct rule_input *in)
 {
-	return refuses_if(is_breakpoint(in) && is_x86(in) && !x86_exec(in) && !x86_data(in));
+	return refuses_if(breakpoints(in) && !is_supported(in));
 }
 
-static bool in_kernel(const struct rule_input *in, uint64_t len)
+/* Return whether a range from bp_addr on reaches into the kernel's addresses. */
+static enum fact in_kernel(const struct rule_input *in, uint64_t len)
 {
-	uint64_t addr = rule_get(in, ATTR_BP_ADDR);
+	uint64_t addr = rule_get(in, ATTR_BP_ADDR), end = in->machine->user_end;
 
-	return addr >= in->machine->user_end || addr + len - 1 >= in->machine->user_end;
+	return end ? fact_of(addr >= end || addr + len - 1 >= end) : FACT_UNKNOWN;
 }
 
 int rule_breakpoint_kernel_code(const struct rule_input *in)
 {
-	if (!x86_exec(in) || !in_kernel(in, 1))
+	if (!is_exec(in) || !breakpoints(in)->exec_kprobes || in_kernel(in, 1) == FACT_NO)
 		return RULE_PASSES;
 	/* the kernel's blacklist of kprobes is not known */
-	return in->machine->kprobes == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
+	return in_kernel(in, 1) == FACT_YES && in->machine->kprobes == FACT_NO ? RULE_REFUSES :
+										 RULE_UNKNOWN;
 }
 
 int rule_breakpoint_exec_len(const struct rule_input *in)
 {
-	return refuses_if(x86_exec(in) && rule_get(in, ATTR_BP_LEN) != in->machine->arch->word);
+	return refuses_if(is_exec(in) && breakpoints(in)->exec_word &&
+			  rule_get(in, ATTR_BP_LEN) != in->machine->arch->word);
 }
 
 int rule_breakpoint_len(const struct rule_input *in)
 {
-	return refuses_if(x86_data(in) && !rule_power_of_two(rule_get(in, ATTR_BP_LEN)));
+	uint64_t len = rule_get(in, ATTR_BP_LEN);
+
+	if (!is_supported(in))
+		return RULE_PASSES;
+	if (breakpoints(in)->any_length)
+		return refuses_if(!len || len > 8);
+	return refuses_if(is_data(in) && !rule_power_of_two(len));
 }
 
 static bool is_wide(const struct rule_input *in)
 {
-	return x86_data(in) && rule_get(in, ATTR_BP_LEN) > in->machine->arch->word;
+	return is_data(in) && breakpoints(in)->ranges &&
+	       rule_get(in, ATTR_BP_LEN) > in->machine->arch->word;
 }
 
 static bool misaligned(const struct rule_input *in)
 {
-	return rule_get(in, ATTR_BP_ADDR) & (rule_get(in, ATTR_BP_LEN) - 1);
+	return !breakpoints(in)->any_length &&
+	       rule_get(in, ATTR_BP_ADDR) & (rule_get(in, ATTR_BP_LEN) - 1);
 }
 
 int rule_breakpoint_range(const struct rule_input *in)
@@ -124,31 +135,46 @@ int rule_breakpoint_range_cpu(const struct rule_input *in)
 
 int rule_breakpoint_align(const struct rule_input *in)
 {
-	return refuses_if(x86_data(in) && misaligned(in));
+	return refuses_if(is_data(in) && misaligned(in));
 }
 
-static bool kernel_address(const struct rule_input *in)
+static enum fact kernel_address(const struct rule_input *in)
 {
-	/* the kernel treats a wide range as one byte here, also for execution */
-	bool one = is_wide(in) || x86_exec(in);
+	/*
+	 * x86 kernels treat a wide range as one byte here, also for execution; arm64 compares the
+	 * first and the last byte, of which the first decides.
+	 */
+	bool one = is_wide(in) || is_exec(in) || (is_supported(in) && breakpoints(in)->any_length);
 
-	return (x86_data(in) || x86_exec(in)) &&
-	       in_kernel(in, one ? 1 : rule_get(in, ATTR_BP_LEN));
+	return is_supported(in) ? in_kernel(in, one ? 1 : rule_get(in, ATTR_BP_LEN)) : FACT_NO;
+}
+
+/* Refuse breakpoints at kernel addresses if the condition holds, too. */
+static int refuses_in_kernel(const struct rule_input *in, bool condition)
+{
+	enum fact f = condition ? kernel_address(in) : FACT_NO;
+
+	return f == FACT_UNKNOWN ? RULE_UNKNOWN : refuses_if(f == FACT_YES);
+}
+
+int rule_breakpoint_kernel_task(const struct rule_input *in)
+{
+	return refuses_in_kernel(in, in->task && breakpoints(in) && !breakpoints(in)->kernel_task);
 }
 
 int rule_breakpoint_kernel(const struct rule_input *in)
 {
-	return refuses_if(kernel_address(in) && rule_get(in, ATTR_EXCLUDE_KERNEL));
+	return refuses_in_kernel(in, rule_get(in, ATTR_EXCLUDE_KERNEL));
 }
 
 int rule_breakpoint_kernel_privilege(const struct rule_input *in)
 {
-	return refuses_if(kernel_address(in) && !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
+	return refuses_in_kernel(in, !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
 }
 
 int rule_breakpoint_arch(const struct rule_input *in)
 {
-	return is_breakpoint(in) && !is_x86(in) ? RULE_UNKNOWN : RULE_PASSES;
+	return is_breakpoint(in) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES;
 }
 
 /* Probes --------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "drive/bpf.h"
 #include "drive/open_event.h"
@@ -225,7 +226,8 @@ static void call_ioctl(struct run *r)
 	}
 	arg = experiment_ioctl_arg(r, memory);
 	memcpy(before, memory, sizeof(memory));
-	if (ioctl(r->fd, sizeof(long) == 8 ? d->request : d->compat, arg))
+	if (ioctl(r->fd, ioctl_native(arch_native(), sizeof(long) == 8 ? d->request : d->compat),
+		  arg))
 		r->shared->seen.ioctl_error = errno;
 	r->shared->seen.wrote = memcmp(before, memory, sizeof(memory));
 }

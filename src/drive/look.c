@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/ioctl.h"
 #include "abi/read_format.h"
 #include "drive/borrow.h"
 #include "drive/ring.h"
@@ -109,7 +110,7 @@ uint64_t look_id(pid_t pid, pid_t tid, int its_fd)
 
 	if (fd < 0)
 		return 0;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
+	if (ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id))
 		id = 0;
 	close(fd);
 	return id;
@@ -127,7 +128,7 @@ static void learn_id(void *ctx, struct event *e)
 	fd = borrow(k, e);
 	if (fd < 0)
 		return;
-	if (!ioctl(fd, PERF_EVENT_IOC_ID, &id))
+	if (!ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id))
 		session_learnt_id(k->looker->session, e, id);
 	close(fd);
 }

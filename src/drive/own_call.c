@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "abi/call_decode.h"
+#include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "lib/clock.h"
 #include "xlat/layouts.h"
@@ -53,6 +54,21 @@ void own_calls_free(struct own_calls *o)
 	call_free(&o->call);
 }
 
+/* Make the call; as in a trace, its arguments are in the order and form of most ABIs. */
+static long own_call_make(const struct call *c)
+{
+	const struct arch *arch = c->arch;
+	long a[CALL_MAX_ARGS];
+
+	for (size_t i = 0; i < CALL_MAX_ARGS; i++)
+		a[i] = (long)c->args[i];
+	if (arch->old_mmap && c->desc->id == CALL_MMAP)
+		return syscall((long)c->nr, a);
+	if (c->desc->id == CALL_IOCTL)
+		a[1] = (long)ioctl_native(arch, (uint32_t)a[1]);
+	return syscall((long)c->nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
 int64_t own_call(struct own_calls *o, enum call_id id, const uint64_t args[CALL_MAX_ARGS])
 {
 	struct session *s = o->session;
@@ -79,8 +95,7 @@ int64_t own_call(struct own_calls *o, enum call_id id, const uint64_t args[CALL_
 		session_enter(s, c);
 	}
 	c->start_ns = clock_ns();
-	ret = syscall(nr, (long)args[0], (long)args[1], (long)args[2], (long)args[3],
-		      (long)args[4], (long)args[5]);
+	ret = own_call_make(c);
 	c->exit_ns = clock_ns();
 	c->returned = true;
 	c->failed = ret == -1;

@@ -34,20 +34,40 @@ static void read_status(struct confinement *c)
 		fclose(f);
 }
 
-/* Return whether the machine is virtual: x86 has a CPU flag, others may have a file. */
-static bool is_virtual(void)
+/* Return whether a line of the file has the word. */
+static bool line_has(const char *path, const char *word)
 {
-	FILE *f = fopen("/proc/cpuinfo", "re");
+	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t cap = 0;
 	bool found = false;
 
 	while (f && !found && getline(&line, &cap, f) > 0)
-		found = !strncmp(line, "flags", 5) && strstr(line, " hypervisor");
+		found = strstr(line, word);
 	free(line);
 	if (f)
 		fclose(f);
-	return found || !access("/sys/hypervisor/type", F_OK);
+	return found;
+}
+
+bool confine_virtual(void)
+{
+	static const struct {
+		const char *path, *word;
+	} signs[] = {
+		{ "/proc/cpuinfo", " hypervisor" },			/* x86: a flag */
+		{ "/sys/hypervisor/type", "" },				/* Xen */
+		{ "/proc/device-tree/hypervisor/compatible", "" },	/* arm64, ppc64le */
+		{ "/proc/device-tree/compatible", "virt" },		/* QEMU's "virt" machines */
+		{ "/proc/device-tree/model", "qemu" },			/* its pseries */
+		{ "/sys/class/dmi/id/sys_vendor", "QEMU" },
+		{ "/proc/sysinfo", "VM00" },				/* s390x */
+	};
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (line_has(signs[i].path, signs[i].word))
+			return true;
+	return false;
 }
 
 void confinement_read(struct confinement *c)
@@ -59,5 +79,5 @@ void confinement_read(struct confinement *c)
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !c->container; i++)
 		if (!access(signs[i], F_OK))
 			c->container = signs[i];
-	c->virtual = is_virtual();
+	c->virtual = confine_virtual();
 }

@@ -18,4 +18,7 @@ struct confinement {
 /* Read the restrictions; one that cannot be read counts as absent. */
 void confinement_read(struct confinement *c);
 
+/* Return whether the machine is a virtual one, as far as its files tell. */
+bool confine_virtual(void);
+
 #endif

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/facts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "host/confine.h"
 #include "host/pmu.h"
 #include "host/rights.h"
 #include "host/sysfile.h"
@@ -87,11 +90,28 @@ static const struct arch *kernel_arch(const char *machine)
 	return a ? a : arch_native();
 }
 
+/* Return whether this process can have a mapping there. */
+static bool is_user_page(uint64_t addr, size_t page)
+{
+	void *want = (void *)(uintptr_t)addr, *got;
+
+	if ((uintptr_t)want != addr)
+		return false;
+	got = mmap(want, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == MAP_FAILED)
+		return errno == EEXIST;
+	munmap(got, page);
+	return got == want;
+}
+
+/* Return the end of user addresses: the largest of the possible ones that has a page before it. */
 static uint64_t user_end(const struct rule_machine *m)
 {
-	if (m->arch == &arch_x86_64)
-		return (1ULL << (file_has("/proc/cpuinfo", "la57") ? 56 : 47)) - m->page_size;
-	return m->arch == &arch_x86 ? 0xc0000000 : 0;
+	const uint64_t *end = m->arch->user_ends;
+
+	while (end && *end && !is_user_page(*end - m->page_size, m->page_size))
+		end++;
+	return end ? *end : 0;
 }
 
 /* Return whether lockdown=confidentiality is set; unknown if securityfs is not mounted. */
@@ -195,7 +215,7 @@ void facts_open(struct facts *f, struct host *h)
 	m->cpus = possible_cpus();
 	m->cgroups = fact_of(file_has("/proc/cgroups", "perf_event"));
 	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
-	f->virtual_machine = file_has("/proc/cpuinfo", "hypervisor");
+	f->virtual_machine = confine_virtual();
 	m->lockdown = lockdown();
 	m->security = fact_of(facts_security());
 	facts_refresh(f);

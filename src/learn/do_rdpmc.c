@@ -4,43 +4,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "learn/arch/user_counter.h"
 #include "learn/learn.h"
 #include "lessons/lessons.h"
 
 enum { READS = 10000, COUNTER = 0, TSC, SAMPLER, TIME_AT = 8 };
-
-#if defined(__x86_64__) || defined(__i386__)
-enum { HAVE_CLOCK = 1 };
-
-static uint64_t read_pmc(uint32_t counter)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
-	return (uint64_t)high << 32 | low;
-}
-
-static uint64_t read_tsc(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
-#else
-enum { HAVE_CLOCK = 0 };
-
-static uint64_t read_pmc(uint32_t counter)
-{
-	(void)counter;
-	return 0;
-}
-
-static uint64_t read_tsc(void)
-{
-	return 0;
-}
-#endif
 
 /* A consistent copy of members of the page. */
 struct page_view {
@@ -89,7 +57,10 @@ static struct page_view read_page(const struct learn *l)
 
 bool learn_rdpmc_open(struct learn *l)
 {
-	return learn_open(l, COUNTER, learn_get(l, "hardware") ? "instructions:u" :
+	learn_set(l, "instruction", "%s", user_counter.instruction);
+	learn_set(l, "clock", "%s", user_counter.clock_instruction);
+	learn_set(l, "permission", "%s", user_counter.permission);
+	return learn_open(l, COUNTER, learn_get(l, "hardware") ? user_counter.event :
 			  "task-clock:u", 0, -1, -1);
 }
 
@@ -126,22 +97,25 @@ bool learn_rdpmc_page(struct learn *l)
 	v = read_page(l);
 	learn_set(l, "index", "%u", v.index);
 	learn_set(l, "may", "%s", v.index && v.rdpmc ? "yes" : "no");
-	if (HAVE_CLOCK && v.time && v.time_zero && v.shift < 64)
+	learn_set(l, "reason", "%s", v.index ? "the event has a register now" :
+		  !learn_get(l, "hardware") ? "software events have no register" :
+		  "the kernel gives this event no register that programs may read");
+	if (user_counter.clock && v.time && v.time_zero && v.shift < 64)
 		learn_set(l, "usertime", "yes");
 	return true;
 }
 
-/* Show the count by rdpmc and by read(). */
+/* Show the count by the instruction and by read(). */
 bool learn_rdpmc_counter(struct learn *l)
 {
 	uint64_t count;
 	struct page_view v = read_page(l);
 	unsigned int width = (unsigned int)page_member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
 
-	if (HAVE_CLOCK && v.index && v.rdpmc && width && width <= 64) {
-		uint64_t raw = read_pmc(v.index - 1) << (64 - width);
+	if (user_counter.read && v.index && v.rdpmc && width && width <= 64) {
+		uint64_t raw = user_counter.read(v.index - 1) << (64 - width);
 
-		learn_say(l, "rdpmc: %llu", (unsigned long long)
+		learn_say(l, "%s: %llu", user_counter.instruction, (unsigned long long)
 			  (v.offset + (uint64_t)((int64_t)raw >> (64 - width))));
 	}
 	return learn_read(l, l->fds[COUNTER], &count);
@@ -164,7 +138,7 @@ bool learn_rdpmc_lock(struct learn *l)
 /* Return the time of samples from the page alone; in parts, as the product overflows. */
 static uint64_t page_time_now(const struct page_view *v)
 {
-	uint64_t cycles = read_tsc(), rest = cycles & ((1ULL << v->shift) - 1);
+	uint64_t cycles = user_counter.clock(), rest = cycles & ((1ULL << v->shift) - 1);
 
 	return v->zero + (cycles >> v->shift) * v->mult + (rest * v->mult >> v->shift);
 }

@@ -334,14 +334,22 @@ static void find_ended(struct bpf_engine *e)
 
 /* The engine ------------------------------------------------------------------------------ */
 
+/* Return the ABI of 32-bit programs whose calls have numbers of their own, or NULL. */
+static const struct arch *compat_arch(void)
+{
+	for (const struct arch *const *a = arches; *a; a++)
+		if ((*a)->kernel == arch_native() && !(*a)->nr_bit)
+			return *a;
+	return NULL;
+}
+
 struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why)
 {
 	struct bpf_engine *e = xcalloc(1, sizeof(*e));
 
 	e->setup = setup;
-	nr_build(&e->nrs);
-	e->compat = arch_native() == &arch_x86_64 ? &arch_x86 :
-		    arch_native() == &arch_aarch64 ? &arch_arm : NULL;
+	nr_build(&e->nrs, arch_native());
+	e->compat = compat_arch();
 	e->programs = bpf_programs_new(setup, &e->nrs, e->compat, why);
 	if (e->programs)
 		return e;

@@ -42,7 +42,8 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 				 const struct arch *arch)
 {
 	/* the calls of i386 that pass a pointer to their arguments are not decoded here */
-	if (o->unwanted[d->id] || (arch->old_mmap && (d->id == CALL_MMAP || d->id == CALL_SELECT)))
+	if (o->unwanted[d->id] || (arch->old_mmap && d->id == CALL_MMAP) ||
+	    (arch->old_select && d->id == CALL_SELECT))
 		return CALLS_NEVER;
 	switch (o->watch[d->id]) {
 	case WATCH_ALWAYS:

@@ -26,7 +26,7 @@ struct tracer *trace_new(const struct trace_options *opts,
 	t->opts = opts;
 	t->ops = ops;
 	t->ctx = ctx;
-	nr_build(&t->nrs);
+	nr_build(&t->nrs, arch_native());
 	/* random numbers may be unavailable early after boot */
 	if (getrandom(&t->mark, sizeof(t->mark), GRND_NONBLOCK) != sizeof(t->mark))
 		t->mark = FILTER_DATA;

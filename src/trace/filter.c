@@ -233,7 +233,7 @@ static scmp_filter_ctx all_arches(const struct trace_options *opts,
 		scmp_filter_ctx one = one_arch(table, opts);
 
 		if (!one)
-			continue; /* libseccomp cannot merge another byte order */
+			continue;
 		if (!all)
 			all = one;
 		else if (seccomp_merge(all, one))

@@ -26,7 +26,8 @@ static void nr_fill(struct nr_table *table, const struct arch *arch)
 
 static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
 {
-	uint32_t token = seccomp_arch_resolve_name(arch->name);
+	uint32_t token = arch != &arch_unknown ? seccomp_arch_resolve_name(arch->name) :
+			 arch_native() == arch ? seccomp_arch_native() : 0;
 
 	if (!token || at == NR_ARCHES - 1)
 		return at;
@@ -35,16 +36,14 @@ static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
 	return at + 1;
 }
 
-void nr_build(struct nr_tables *n)
+void nr_build(struct nr_tables *n, const struct arch *native)
 {
-	const struct arch *native = arch_native();
 	size_t at = 0;
 
 	n->of = xcalloc(NR_ARCHES, sizeof(*n->of));
-	if (native)
-		at = nr_add(n, at, native);
+	at = nr_add(n, at, native);
 	for (const struct arch *const *a = arches; *a; a++)
-		if (*a != native)
+		if (*a != native && arch_same_kernel(*a, native))
 			at = nr_add(n, at, *a);
 }
 

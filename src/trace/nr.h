@@ -11,7 +11,7 @@
 #include "abi/xlat.h"
 
 enum {
-	NR_ARCHES = 16,
+	NR_ARCHES = 4, /* with the end mark */
 	NR_CALLS = 1024, /* more than any architecture has */
 };
 
@@ -22,12 +22,13 @@ struct nr_table {
 	const struct call_desc *desc[NR_CALLS];
 };
 
-/* One table for each of arches[] that libseccomp knows, the native one first, then an end mark. */
+/* A table for each ABI that one kernel runs, the native one first, then an end mark. */
 struct nr_tables {
 	struct nr_table *of;
 };
 
-void nr_build(struct nr_tables *n);
+/* Build the tables of an ABI, and of the others that its kernel runs. */
+void nr_build(struct nr_tables *n, const struct arch *native);
 void nr_free(struct nr_tables *n);
 
 /*

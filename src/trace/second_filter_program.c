@@ -100,21 +100,17 @@ static void emit_land(struct buf *b, int arg)
 			insns[i].k = (uint32_t)(here - i - 1);
 }
 
-/* Stop the call if it replaces mappings. */
-static void test_fixed(struct buf *b)
+/* Stop the call if it replaces mappings.  low: offset of the low half of an argument. */
+static void test_fixed(struct buf *b, uint32_t low)
 {
-	const uint32_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
-
 	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[3]) + low);
 	emit(b, BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED, 0, 1);
 	emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
 }
 
 /* Stop the call if the argument is a descriptor in one of the ranges. */
-static void test_ranges(struct buf *b, int arg, const struct fd_range *ranges, size_t n)
+static void test_ranges(struct buf *b, uint32_t low, int arg, const struct fd_range *ranges, size_t n)
 {
-	const uint32_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
-
 	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
 	for (size_t i = 0; i < n; i++) {
 		emit(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
@@ -128,17 +124,18 @@ bool second_filter_build(struct filter *f, const struct trace_options *opts,
 			 const struct nr_tables *nrs, const struct fd_range *ranges,
 			 size_t nranges, bool held)
 {
+	const uint32_t low = nrs->of->arch && nrs->of->arch->big_endian ? 4 : 0;
 	struct buf b = { 0 };
 
 	for (const struct nr_table *table = nrs->of; table->arch; table++)
 		test_calls(&b, table, opts, held);
 	emit_return(&b, SECCOMP_RET_ALLOW);
 	emit_land(&b, 0);
-	test_ranges(&b, 0, ranges, nranges);
+	test_ranges(&b, low, 0, ranges, nranges);
 	emit_land(&b, 4);
 	if (held)
-		test_fixed(&b);
-	test_ranges(&b, 4, ranges, nranges);
+		test_fixed(&b, low);
+	test_ranges(&b, low, 4, ranges, nranges);
 	if (emit_length(&b) > BPF_MAXINSNS) {
 		buf_free(&b);
 		return false;

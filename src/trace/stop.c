@@ -3,6 +3,8 @@
 
 #include <sys/wait.h>
 
+#include "abi/ioctl.h"
+#include "abi/layout.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "trace/birth.h"
@@ -21,17 +23,26 @@
  * stop, and wait4(2) then reports its end.
  */
 
-/* Read the arguments of i386's old calls, which take a pointer to them. */
-static void read_old_args(struct call *call)
+/* Bring the arguments into the usual order: some calls pass a pointer to them, or swap them. */
+static void arrange_args(struct call *call)
 {
-	unsigned int n = call->desc->id == CALL_MMAP ? 6 : call->desc->id == CALL_SELECT ? 5 : 0;
-	uint32_t words[CALL_MAX_ARGS] = { 0 };
+	const struct arch *arch = call->arch;
+	unsigned int n = call->desc->id == CALL_MMAP && arch->old_mmap ? 6 :
+			 call->desc->id == CALL_SELECT && arch->old_select ? 5 : 0;
+	uint8_t words[CALL_MAX_ARGS * sizeof(uint64_t)] = { 0 };
+	uint64_t flags = call->args[1];
 
-	if (!call->arch->old_mmap || !n)
+	if (call->desc->id == CALL_CLONE && arch->clone_stack_first) {
+		call->args[1] = call->args[0];
+		call->args[0] = flags;
+	}
+	if (call->desc->id == CALL_IOCTL && arch->ioctl_3bits)
+		call->args[1] = ioctl_generic(arch, (uint32_t)call->args[1]);
+	if (!n)
 		return;
-	remote_read_timeout(call->tid, call->args[0], words, n * sizeof(*words));
+	remote_read_timeout(call->tid, call->args[0], words, (size_t)n * arch->word);
 	for (unsigned int i = 0; i < n; i++)
-		call->args[i] = words[i];
+		call->args[i] = load_uint(words + i * arch->word, arch->word);
 }
 
 /* Describe the call in task->call; return whether it is one to report. */
@@ -58,7 +69,7 @@ static bool describe_call(struct tracer *t, struct task *task, uint32_t audit, u
 	call->enter_ns = clock_ns();
 	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
 		call->args[i] = args[i];
-	read_old_args(call);
+	arrange_args(call);
 	/* the task may have stopped for another reason than the filter */
 	return filter_matches(t->opts, call) ||
 	       t->ops->close_watch(t->ctx, task->tid);

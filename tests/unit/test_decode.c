@@ -470,6 +470,7 @@ static void test_random(void **state)
 {
 	static const struct arch *const all[] = {
 		&arch_x86_64, &arch_x86, &arch_x32, &arch_aarch64, &arch_arm,
+		&arch_riscv64, &arch_ppc64le, &arch_s390x,
 	};
 	uint8_t *bytes;
 
@@ -492,7 +493,7 @@ static void test_random(void **state)
 						 (uint64_t)random() << 33 ^ (uint64_t)random();
 		if (random() % 2)
 			args[0] = 5 + (uint64_t)random() % 2;
-		decode(d->name, all[round % 5], args,
+		decode(d->name, all[round % (sizeof(all) / sizeof(*all))], args,
 		       random() % 4 ? random() % 600 : -random(), random() % 4 == 0,
 		       &m, random() % 2);
 		free(bytes);

@@ -15,6 +15,7 @@ const struct arch arch_arm = {
 	.mmap2_shift = 12,
 	.clone_tls_first = true,
 	.pairs_even = true,
+	.kernel = &arch_aarch64,
 	.regs = &xlat_perf_regs_arm64,
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
 };

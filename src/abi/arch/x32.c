@@ -13,6 +13,7 @@ const struct arch arch_x32 = {
 	.nr_bit = 0x40000000,
 	.word = 4,
 	.epoll_size = 12,
+	.kernel = &arch_x86_64,
 	.regs = &xlat_perf_regs_x86,
 	.regs_extended = PERF_REGS_X86_EXTENDED_MASK,
 	.regs_refused = 1 << PERF_REG_X86_DS | 1 << PERF_REG_X86_ES |
