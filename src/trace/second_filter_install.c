@@ -37,6 +37,13 @@ static bool install_at(struct remote_call *r, uint64_t page, const struct filter
  * Install the filter from a new mapping: the memory below a small stack may hold
  * another thread's data.
  */
+/* Where only mmap2 exists, its offset of 0 is the same. */
+#ifdef SYS_mmap2
+enum { NR_MMAP = SYS_mmap2 };
+#else
+enum { NR_MMAP = SYS_mmap };
+#endif
+
 static bool install(struct remote_call *r, const struct filter *f)
 {
 	const uint64_t size = sizeof(struct sock_fprog) + f->len * sizeof(*f->insns);
@@ -46,7 +53,7 @@ static bool install(struct remote_call *r, const struct filter *f)
 	int64_t page, ret;
 	bool ok;
 
-	if (!remote_call(r, SYS_mmap, map, &page) || (page < 0 && page > -4096))
+	if (!remote_call(r, NR_MMAP, map, &page) || (page < 0 && page > -4096))
 		return false;
 	ok = install_at(r, (uint64_t)page, f);
 	if (!r->gone)
