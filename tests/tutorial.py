@@ -7,7 +7,8 @@ Blocks of lines that are set in by four blanks are sessions: a line that begins 
 but for numbers, with anything in place of [...].  The functions of the kernel that
 the page names must be in the kernel.
 
-doc/answers.md quotes sentences in place of lines: breaks and blanks may differ.
+doc/answers.md and doc/faq.md quote sentences in place of lines: breaks and blanks may
+differ.  In faq.md, "nobody" runs a command as a user without privileges.
 """
 
 import os
@@ -114,6 +115,27 @@ def reason_not_to():
 		return "this machine has hardware counters, the page's had none"
 	return None
 
+NOBODY = "setpriv --reuid=65534 --clear-groups "
+
+def reason_not_to_ask():
+	"""doc/faq.md requires the machine, but not perf."""
+	if os.getuid():
+		return "needs root"
+	if any(d.startswith("cpu") and not d.endswith("_clock") for d in os.listdir(DEVICES)):
+		return "this machine has hardware counters, the page's had none"
+	return None
+
+def test_faq(text, tap, tmp, env):
+	"""Run the commands of doc/faq.md."""
+	reason, ran = reason_not_to_ask(), {}
+	as_nobody = run(NOBODY + "pevtrace --version", tmp, env).returncode == 0
+	for command, below in sessions(text):
+		if reason or (command.startswith("nobody ") and not as_nobody):
+			tap.skip("faq: " + command, reason or "another user cannot run " + PEVTRACE)
+			continue
+		why = test_answer(re.sub("^nobody ", NOBODY, command), below, tmp, env, ran)
+		tap.ok(not why, "faq: " + command, why)
+
 def main():
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
@@ -136,6 +158,8 @@ def main():
 			tap.ok(not why, "answers: " + command, why)
 	if reason:
 		tap.skip("answers", reason)
+	with open(os.path.join(DOC, "faq.md")) as f:
+		test_faq(f.read(), tap, tmp, env)
 	why = test_functions(text)
 	tap.ok(not why, "functions of the kernel", why)
 	shutil.rmtree(tmp, ignore_errors=True)
