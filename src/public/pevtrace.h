@@ -235,7 +235,7 @@ struct pevtrace_verdict {
 	size_t size;
 	int error;		/* positive errno; 0: it opens */
 	int certain;		/* no check up to the decisive one depends on an unknown fact */
-	const char *rule;	/* name of the check that refuses, see pevtrace-check(1); or NULL */
+	const char *rule;	/* name of the check that refuses; NULL: none */
 	const char *meaning;	/* why, one line, no full stop; or NULL */
 	const char *members;	/* of the attr, and arguments: "sample_freq,freq"; or NULL */
 	uint32_t since;		/* release that brought the check */

@@ -19,17 +19,14 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Where the caller's attr is, as a call would point to it; other pointers are the caller's. */
-#define ATTR_AT 0x1000
-
 /* The parts of how. */
 enum { HOW_FORM = 0xff, HOW_KNOWN = HOW_FORM | PEVTRACE_ALL | PEVTRACE_FOLLOW };
 
 /* What to print: an attr, and what is read by it. */
 struct subject {
 	struct machine_lookup lookup;
-	struct call call;	/* with the attr captured at ATTR_AT, or the ioctl */
-	const uint8_t *attr, *bytes;
+	struct call call;	/* with the attr captured, or the ioctl */
+	const uint8_t *attr, *bytes;	/* the caller's; may be NULL */
 	size_t attr_len, len;
 	void (*emit)(const struct subject *x, struct sink *s);
 };
@@ -105,19 +102,20 @@ static int subject_free(struct subject *x, int result)
 
 static void subject_attr(const struct subject *x, struct sink *s)
 {
-	attr_emit(&x->call, AT_SYSCALL_ENTER, "attr", ATTR_AT, &x->lookup.names, s);
+	attr_emit(&x->call, AT_SYSCALL_ENTER, "attr", (uintptr_t)x->attr, &x->lookup.names, s);
 }
 
 static void subject_of_attr(struct subject *x, const struct pevtrace_machine *m, const void *attr,
 			 size_t len, unsigned int how)
 {
 	const struct window w = {
-		.mem = { window_read }, .at = ATTR_AT, .bytes = attr, .len = len,
+		.mem = { window_read }, .at = (uintptr_t)attr, .bytes = attr, .len = len,
 		.follow = how & PEVTRACE_FOLLOW,
 	};
 
 	subject_init(x, m, subject_attr);
-	attr_capture(&x->call, AT_SYSCALL_ENTER, ATTR_AT, &w.mem, &x->lookup.names);
+	x->attr = attr;
+	attr_capture(&x->call, AT_SYSCALL_ENTER, w.at, &w.mem, &x->lookup.names);
 }
 
 static void subject_ioctl(const struct subject *x, struct sink *s)
@@ -231,7 +229,7 @@ static int subject_c(const struct subject *x, struct buf *out)
 {
 	struct c_needs needs = { 0 };
 	struct c_attr a;
-	bool made = c_attr_make(&a, &x->call, ATTR_AT, &x->lookup.names, false, &needs);
+	bool made = c_attr_make(&a, &x->call, (uintptr_t)x->attr, &x->lookup.names, false, &needs);
 	int failed = a.failed ? -ENOMEM : made ? 0 : -EINVAL;
 
 	for (size_t i = 0; !failed && i < needs.ndefines; i++)
