@@ -100,7 +100,10 @@ def whole_machine(tap, tmp):
 	r = traced(dump, ["-a"], ["sleep", "0.3"])
 	hold.communicate()
 	found = [line for line in lines(dump) if line["kind"] == "found" and line["tid"] == hold.pid]
-	tap.ok(found, "-a: events from before", [r.stderr])
+	with open(dump + ".txt", encoding="utf-8") as f:
+		text = f.read()
+	tap.ok(found and re.search(r"^demo\[%d\] --- \d+<.*> was open: {" % hold.pid, text, re.M),
+	       "-a: events from before", [r.stderr, text])
 	tracer = subprocess.Popen([rp.PEVTRACE, "-a", "-q", "-o", dump + ".txt"], stderr=subprocess.PIPE, text=True)
 	text, last = "", time.monotonic() + 60
 	while "perf_event_open(" not in text and time.monotonic() < last:
@@ -147,6 +150,34 @@ def cgroup(tap, tmp):
 	tap.ok(opens and all("CONTEXT_SWITCHES" in line for line in opens), "--cgroup: only its processes",
 	       [r.stderr, text])
 	return tap.ok(found == {before[1].pid}, "--cgroup: only its events from before", [found, text])
+
+# Copy a descriptor of process argv[1], use it, and end at once.
+BORROW = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+fd = libc.syscall(438, libc.syscall(434, int(sys.argv[1]), 0), int(sys.argv[2]), 0)
+libc.ioctl(fd, 0x2400, 0)
+os.read(fd, 64)
+"""
+
+def borrowed(tap, tmp):
+	"""A descriptor of an event that a process which is not traced opened."""
+	hold = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
+				stdout=subprocess.PIPE, text=True)
+	while hold.stdout.readline() not in ("up\n", ""):
+		pass
+	fds = [fd for fd in os.listdir("/proc/%d/fd" % hold.pid)
+	       if "perf_event" in os.readlink("/proc/%d/fd/%s" % (hold.pid, fd))]
+	dump = os.path.join(tmp, "borrowed")
+	for options in (["--engine=bpf"], []):
+		traced(dump, options, [sys.executable, "-c", BORROW, str(hold.pid), fds[0]])
+		got = lines(dump)
+		found = [line["event"] for line in got if line["kind"] == "found"]
+		known = [line["event"] for line in got if line["kind"] == "described"]
+		reads = [line for line in got if line.get("call") == "read" and line["kind"] == "call"]
+		tap.ok(found and known == found and reads,
+		       " ".join(options + ["an event of a process that is not traced"]), [found, known, reads])
+	hold.communicate()
 
 FLOOD = """
 import ctypes, struct
@@ -224,6 +255,7 @@ def main():
 		written(tap, tmp)
 		whole_machine(tap, tmp)
 		cgroup(tap, tmp)
+		borrowed(tap, tmp)
 		lost(tap, tmp)
 		namespace(tap, tmp)
 	refused(tap)

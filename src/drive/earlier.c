@@ -140,9 +140,9 @@ static void earlier_describe_event(const struct earlier_task *t, struct event *e
 	struct events_event *v;
 	struct event_facts f;
 
+	/* the task may have closed its descriptor since, or ended: the id is of this event for good */
 	v = event_known(e) || !e->id ? NULL : earlier_find(t->earlier, e->id);
-	/* in a PID namespace, the list has other numbers than the tracer */
-	if (!v || !earlier_held(v, t->pid, EVENTS_DESCRIPTOR))
+	if (!v)
 		return;
 	f = (struct event_facts){
 		.attr = attr, .attr_len = events_attr(v, attr), .cpu = v->facts.cpu,

@@ -198,6 +198,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	}
 	if (birth.parent || b->late)
 		return;
+	learn_comm(l, b->tid);
 	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid, b->attached);
 	earlier_describe(l->earlier, b->pid, b->tid);
@@ -205,7 +206,6 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	if (l->measured)
 		measured_task(l->measured, b->tid);
 	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
-	learn_comm(l, b->tid);
 	if (!model_holds(l->session.model, b->tid))
 		return;
 	if (l->bpf)
