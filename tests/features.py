@@ -334,7 +334,7 @@ def test_words():
 
 def test_misuse(tmp):
 	why = []
-	for args, word in ((["bogus"], "no such kind or feature"), (["-x"], "unknown option"),
+	for args, word in ((["bogus"], "no such kind or feature"), (["-@"], "unknown option"),
 			   (["-o"], "requires an argument"), (["--color=pink"], "always, never or auto"),
 			   (["-o", "/nonexistent/x", "size"], "cannot write")):
 		r = run(*args)

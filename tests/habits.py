@@ -219,11 +219,12 @@ def test_attach(tmp):
 		os.unlink(path)
 	return why
 
-def on_terminal(argv, columns):
+def on_terminal(argv, columns, **env):
 	"""What a command writes to a terminal of that width."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave)
+	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave,
+			     env=dict(os.environ, TERM="xterm", **env))
 	os.close(slave)
 	out = b""
 	while True:
@@ -268,6 +269,36 @@ def test_width(tmp):
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
 	return why
 
+def test_pager(tmp):
+	mark = "sed s/^/PAGED:/"
+	why = []
+	for verb in (["list", "software"], ["explain", "precise_ip"], ["decode", "--errno=2"],
+		     ["check", "--offline", "-e", "cpu-clock"]):
+		argv = [PEVTRACE] + verb
+		want = run(argv + ["--color=never"]).stdout.decode().splitlines()
+		plain_lines = on_terminal(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)
+		why += differ("PAGED:" in "".join(plain_lines), False, "%s --no-pager" % verb)
+		for env in ({"PEVTRACE_PAGER": mark}, {"PAGER": mark}):
+			if "PAGER" in env:
+				os.environ.pop("PEVTRACE_PAGER", None)
+			paged = on_terminal(argv + ["--color=never"], 400, **env)
+			why += differ(paged, ["PAGED:" + l for l in plain_lines], "%s, %s" % (verb, env))
+		why += differ(len(want) > 0, True, "output")
+		why += differ(on_terminal(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
+			      "cat is no pager")
+	r = run([PEVTRACE, "list", "software"], env=dict(os.environ, PEVTRACE_PAGER=mark))
+	why += differ(b"PAGED" in r.stdout, False, "a pipe")
+	return why
+
+def test_progress(tmp):
+	lines = on_terminal([PEVTRACE, "features", "--no-pager"], 80)
+	tried = [l for l in lines if "features tried (" in l]
+	why = differ(any("precise_ip" in l for l in lines), True, "the features")
+	# a machine that is fast enough shows none
+	whole = run([PEVTRACE, "features"])
+	why += differ(b"tried (" in whole.stderr + whole.stdout, False, "progress without a terminal")
+	return why + [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
+
 # Arguments for options that require one.
 ARGUMENTS = {
 	"-e": "trace=close", "-E": "A=b", "-u": "root", "-o": "/dev/null", "-s": "3", "-a": "40",
@@ -308,6 +339,8 @@ def main():
 				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
+				   ("long output goes through a pager", test_pager),
+				   ("features shows its progress", test_progress),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)

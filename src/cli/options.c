@@ -126,6 +126,8 @@ const struct verb_option options_plain[] = {
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
 	  .help = "write to FILE instead of standard output" },
 	COLOR,
+	{ .name = "no-pager", .set = verb_set_true, .at = AT(no_pager),
+	  .help = "do not show output on a terminal by a pager" },
 	{ 0 },
 };
 

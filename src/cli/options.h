@@ -34,6 +34,7 @@ struct options {
 	struct selection select;
 	struct text_options text;
 	enum color_when color;
+	bool no_pager;		/* --no-pager, or what is shown is no list */
 	bool stacks;		/* -k */
 	bool count;		/* -c: show no calls */
 	bool table;		/* -c, -C: show a table of calls */

@@ -9,6 +9,7 @@
 
 #include "lib/create.h"
 #include "lib/die.h"
+#include "lib/pager.h"
 
 void showing_open(struct showing *s, const struct options *o)
 {
@@ -20,6 +21,8 @@ void showing_open(struct showing *s, const struct options *o)
 
 		s->out = fd < 0 ? NULL : fdopen(fd, "w");
 	}
+	if (!s->path && !o->no_pager)
+		pager_start();
 	if (!s->out)
 		die("cannot write '%s': %s; name another file with -o", s->path,
 		    create_error(errno));
@@ -27,7 +30,7 @@ void showing_open(struct showing *s, const struct options *o)
 	s->text.sink.full = o->text.full;
 	s->text.sink.max_string = o->text.max_string;
 	s->text.labels = true;
-	s->text.color = color_wanted(o->color, isatty(fileno(s->out)));
+	s->text.color = color_wanted(o->color, pager_is_terminal(fileno(s->out)));
 }
 
 void showing_begin(struct showing *s, bool plain)

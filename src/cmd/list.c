@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
@@ -10,11 +11,14 @@
 #include "cli/options.h"
 #include "cli/showing.h"
 #include "cmd/cmd.h"
+#include "explain/prose.h"
 #include "host/event_syntax.h"
 #include "host/event_words.h"
 #include "host/host.h"
 #include "host/pmu.h"
 #include "lib/die.h"
+#include "lib/pager.h"
+#include "text/text_fit.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -217,6 +221,8 @@ static void list_show_text(struct list *l, const struct listed *e)
 		buf_addf(line, " or %s", e->also);
 	buf_addf(line, "%*s", line->len < 37 ? (int)(37 - line->len) : 1, "");
 	list_emit_attr(l, e, l->out.sink);
+	if (!l->out.path && pager_is_terminal(STDOUT_FILENO))
+		text_fit(line, "", prose_width(STDOUT_FILENO));
 }
 
 static void show_heading(struct list *l, enum list_kind kind, bool first)

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "text/text.h"
+#include "lib/pager.h"
 
 /*
  * These enclose bytes that take no columns.  Foreign text is escaped when it is added
@@ -20,6 +21,8 @@ unsigned int prose_width(int fd)
 {
 	struct winsize w;
 
+	if (pager_columns() >= WIDTH_LEAST)
+		return pager_columns();
 	return !ioctl(fd, TIOCGWINSZ, &w) && w.ws_col >= WIDTH_LEAST ? w.ws_col : WIDTH;
 }
 

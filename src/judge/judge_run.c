@@ -400,6 +400,8 @@ static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 {
 	int status;
 
+	/* a command writes to the terminal itself */
+	k->options.no_pager |= k->command != NULL;
 	showing_open(&k->out, &k->options);
 	machine_open(&k->machine);
 	facts_open(&k->facts, k->machine.host);

@@ -17,6 +17,7 @@
 #include "lib/create.h"
 #include "lib/die.h"
 #include "lib/map.h"
+#include "lib/pager.h"
 
 enum {
 	ROOM = 64 << 10,
@@ -287,7 +288,7 @@ void output_flush(struct output *o)
 
 bool output_is_terminal(const struct output *o)
 {
-	return !o->separate && isatty(o->one.fd);
+	return !o->separate && pager_is_terminal(o->one.fd);
 }
 
 bool output_close(struct output *o)

@@ -4,6 +4,7 @@
 #define PEVTRACE_CMD_CONFORM_CONFORM_H
 
 #include "cli/showing.h"
+#include "lib/progress.h"
 #include "conform/claims.h"
 #include "conform/compare.h"
 
@@ -12,6 +13,7 @@ enum { CONFORM_HEADERS = 16 };
 enum conform_format { CONFORM_TEXT, CONFORM_JSON, CONFORM_TAP, CONFORM_MARKDOWN };
 
 struct conform_cmd {
+	struct progress progress;
 	/* options */
 	const char *man;		/* NULL: the installed page */
 	const char *headers[CONFORM_HEADERS];

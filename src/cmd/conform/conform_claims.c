@@ -77,7 +77,11 @@ static void undocumented_claim(struct conform_cmd *cmd, const struct claim_resul
 static void claims_report(void *ctx, const struct claim_result *r)
 {
 	struct conform_cmd *cmd = ctx;
+	size_t tried = cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] +
+		       cmd->claims[CLAIM_UNTRIED];
 
+	if (!cmd->claim && !cmd->section)
+		progress_step(&cmd->progress, tried, claim_ndescs);
 	compare_begin(&cmd->c, "kernel", r->claim->name);
 	cmd->claims[r->verdict]++;
 	if (r->verdict == CLAIM_FALSE)
@@ -96,8 +100,10 @@ void conform_try_claims(struct conform_cmd *cmd)
 	};
 	size_t tried = 0;
 
+	progress_start(&cmd->progress, "claims tried");
 	if (conform_claims(&options, claims_report, cmd) < 0)
 		die("cannot try claims: %s", strerror(ENOMEM));
+	progress_end(&cmd->progress);
 	for (size_t i = 0; i < sizeof(cmd->claims) / sizeof(*cmd->claims); i++)
 		tried += cmd->claims[i];
 	if (cmd->claim && !tried)

@@ -11,6 +11,7 @@
 #include "dump/perfdata.h"
 #include "dump/reader.h"
 #include "lib/die.h"
+#include "lib/pager.h"
 
 int decode_dump(FILE *f, const char *path, struct options *options)
 {
@@ -44,6 +45,8 @@ static int decode_run(void *state, const struct verb_args *args)
 	options_finish(o);
 	verb_want(args, 1);
 	o->to_stdout = true;
+	if (!o->output && !o->no_pager)
+		pager_start();
 	f = input_open(args->words[0], &path);
 	status = perfdata_is(f) ? perfdata_decode(f, path, o) : decode_dump(f, path, o);
 	input_close(f);

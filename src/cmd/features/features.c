@@ -13,6 +13,7 @@
 #include "drive/trial.h"
 #include "host/descriptors.h"
 #include "lib/die.h"
+#include "lib/progress.h"
 #include "lib/nearest.h"
 #include "measure/refusal.h"
 
@@ -128,6 +129,8 @@ static bool has_children(const struct features *fs)
 
 static bool features_try_all(struct features *fs)
 {
+	struct progress progress;
+
 	/* reap children even if SIGCHLD was ignored by our parent */
 	signal(SIGCHLD, SIG_DFL);
 	fs->gate = trial_gate();
@@ -139,10 +142,13 @@ static bool features_try_all(struct features *fs)
 		     "(ulimit -u, pids.max of the cgroup)");
 		return false;
 	}
+	progress_start(&progress, "features tried");
 	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
+		progress_step(&progress, i, fs->n);
 		fs->list[i].try(fs, &fs->list[i]);
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial did not end");
 	}
+	progress_end(&progress);
 	if (fs->held >= 0)
 		close(fs->held);
 	return true;

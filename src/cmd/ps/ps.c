@@ -115,6 +115,7 @@ static int ps_run(void *state, const struct verb_args *args)
 	verb_want(args, 0);
 	machine_open(&p->machine);
 	events_open(&p->events);
+	p->options.no_pager |= p->watch; /* as it does not end */
 	showing_open(&p->out, &p->options);
 	any = ps_once(p);
 	tell_limits(p);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Tells pevtrace, and whatever it starts, that a pager shows its output; holds the columns. */
+static const char in_use[] = "PEVTRACE_PAGER_IN_USE";
+
+static const char *pager_command(void)
+{
+	const char *command = getenv("PEVTRACE_PAGER"), *term = getenv("TERM");
+
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = "less";
+	if (!*command || !strcmp(command, "cat") || !term || !strcmp(term, "dumb"))
+		return NULL;
+	return command;
+}
+
+/* Wait until the user leaves the pager. */
+static void pager_wait(int status, void *pid)
+{
+	(void)status;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	if (isatty(STDERR_FILENO))
+		fflush(stderr);
+	while (waitpid((pid_t)(intptr_t)pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static _Noreturn void pager_run(const char *command, const int *in)
+{
+	dup2(in[0], STDIN_FILENO);
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+void pager_start(void)
+{
+	const char *command = isatty(STDOUT_FILENO) && !getenv(in_use) ? pager_command() : NULL;
+	struct winsize size = { 0 };
+	char columns[16];
+	int in[2];
+	pid_t pid;
+
+	if (!command || pipe2(in, O_CLOEXEC))
+		return;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		pager_run(command, in);
+	if (pid > 0) {
+		dup2(in[1], STDOUT_FILENO);
+		on_exit(pager_wait, (void *)(intptr_t)pid);
+		snprintf(columns, sizeof(columns), "%u", size.ws_col ? size.ws_col : 80);
+		setenv(in_use, columns, 1);
+		/* ^C is for the pager; when that ends, so does writing to it */
+		signal(SIGINT, SIG_IGN);
+	}
+	close(in[0]);
+	close(in[1]);
+}
+
+unsigned int pager_columns(void)
+{
+	const char *columns = getenv(in_use);
+
+	return columns ? (unsigned int)strtoul(columns, NULL, 10) : 0;
+}
+
+bool pager_is_terminal(int fd)
+{
+	return isatty(fd) || (fd == STDOUT_FILENO && pager_columns());
+}

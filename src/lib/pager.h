@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Long output through a pager, as git shows it. */
+#ifndef PEVTRACE_LIB_PAGER_H
+#define PEVTRACE_LIB_PAGER_H
+
+#include <stdbool.h>
+
+/*
+ * If standard output is a terminal, let PEVTRACE_PAGER, PAGER or less show what is written to
+ * it from now on, and wait for its end at exit.  "" and "cat" mean none.  Without LESS in the
+ * environment, less ends by itself if all fits the screen.
+ */
+void pager_start(void);
+
+/* Return the columns of the terminal behind the pager; 0: there is no pager. */
+unsigned int pager_columns(void);
+
+/* Return whether what is written to a descriptor is shown by a terminal. */
+bool pager_is_terminal(int fd);
+
+#endif

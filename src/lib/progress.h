@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A line on a terminal that shows how far long work is. */
+#ifndef PEVTRACE_LIB_PROGRESS_H
+#define PEVTRACE_LIB_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	const char *what;	/* "features tried" */
+	bool on;		/* standard error is a terminal */
+	bool shown;
+	uint64_t next_ns;	/* when to show it next */
+};
+
+/* Begin; the line is shown after a second, on standard error if that is a terminal. */
+void progress_start(struct progress *p, const char *what);
+
+/* Show that `done` of `total` parts are done. */
+void progress_step(struct progress *p, uint64_t done, uint64_t total);
+
+/* Remove the line, before anything else is written. */
+void progress_end(struct progress *p);
+
+#endif
