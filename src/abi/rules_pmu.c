@@ -172,6 +172,21 @@ int rule_msr_config(const struct rule_input *in)
 	return in->pmu->nconfigs ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
+int rule_arm_branches(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	if (!branches(in) || !in->pmu || rule_trait(in, PMU_TRAIT_NO_BRANCHES) != FACT_YES)
+		return RULE_PASSES;
+	return !release || release >= KVER(6, 17, 0) ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+int rule_arm_idle(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu &&
+			  rule_trait(in, PMU_TRAIT_NO_IDLE) == FACT_YES);
+}
+
 int rule_pmu_own(const struct rule_input *in)
 {
 	return in->pmu && (!in->pmu->desc ||

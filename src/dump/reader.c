@@ -165,6 +165,9 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	    page_size > 1 << 30 || !dump_get_int(o, "real_offset_ns", &f->real_offset) ||
 	    !dump_get_uint(o, "start_ns", &f->start_ns))
 		return "a header without arch, page_size, real_offset_ns or start_ns";
+	/* the captured memory would be decoded wrong */
+	if (f->arch->big_endian != arch_native()->big_endian)
+		return "the machine of the dump has the other byte order; decode it on one like it";
 	f->page_size = (uint32_t)page_size;
 	f->pevtrace = r->strings[0] = reader_copy(o, "pevtrace");
 	f->release = r->strings[1] = reader_copy(kernel, "release");

@@ -514,6 +514,71 @@ static void test_pmus(void **state)
 	assert_null(pmu_desc_by_name("cp"));
 }
 
+/* arch/arm64: armpmu_event_init() refuses branch stacks, and then what cannot be excluded. */
+static void test_arm_pmu(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	add_pmu(&w, 8, "armv8_pmuv3_0");
+	expect(&w, NULL, 0);
+	put(&w, ATTR_EXCLUDE_IDLE, 1);
+	expect(&w, "arm_idle", EOPNOTSUPP);
+	/* an event that it does not have is refused before */
+	assert_ptr_equal(rules_explain(&w.v, ENOENT), &rule_descs[RULE_PMU_OWN]);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
+	put(&w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+	w.facts.machine.release = KVER(6, 12, 0);
+	expect(&w, "arm_branches", EOPNOTSUPP);
+	w.facts.machine.release = KVER(6, 18, 0);
+	expect(&w, "arm_idle", EOPNOTSUPP);
+	assert_int_equal(w.v.says[RULE_ARM_BRANCHES], RULE_UNKNOWN);
+	/* x86's accepts both, or has checks of its own */
+	make(&w);
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	add_pmu(&w, 4, "cpu");
+	put(&w, ATTR_EXCLUDE_IDLE, 1);
+	expect(&w, NULL, 0);
+}
+
+/* Breakpoints by the data of the architecture: arm64 has reads, any length, and no alignment. */
+static void test_arm_breakpoints(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	w.facts.machine.arch = &arch_aarch64;
+	w.facts.machine.user_end = 1ULL << 48;
+	add_pmu(&w, 5, "breakpoint");
+	w.facts.target.breakpoint = FACT_YES;
+	put(&w, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
+	put(&w, ATTR_BP_TYPE, HW_BREAKPOINT_R);
+	put(&w, ATTR_BP_ADDR, 0x1001);
+	put(&w, ATTR_BP_LEN, 3);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_BP_LEN, 9);
+	expect(&w, "breakpoint_len", EINVAL);
+	put(&w, ATTR_BP_LEN, 4);
+	put(&w, ATTR_BP_TYPE, HW_BREAKPOINT_X | HW_BREAKPOINT_R);
+	expect(&w, "breakpoint_type", EINVAL);
+	put(&w, ATTR_BP_TYPE, HW_BREAKPOINT_W);
+	put(&w, ATTR_BP_ADDR, 0xffff800000000000);
+	expect(&w, "breakpoint_kernel_task", EINVAL);
+	/* without the end of user addresses, it is not known */
+	w.facts.machine.user_end = 0;
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_BREAKPOINT_KERNEL_TASK], RULE_UNKNOWN);
+	/* as on x86, where a task may have it */
+	w.facts.machine.arch = &arch_x86_64;
+	w.facts.machine.user_end = (1ULL << 47) - 4096;
+	expect(&w, "breakpoint_kernel", EINVAL);
+	put(&w, ATTR_BP_TYPE, HW_BREAKPOINT_R);
+	expect(&w, "breakpoint_type", EINVAL);
+}
+
 /* Groups --------------------------------------------------------------------------- */
 
 /* The most members of a group, by read_format. */
@@ -614,6 +679,8 @@ int main(void)
 		cmocka_unit_test(test_privilege), cmocka_unit_test(test_paranoid_all),
 		cmocka_unit_test(test_sigtrap_privilege),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),
+		cmocka_unit_test(test_arm_pmu),
+		cmocka_unit_test(test_arm_breakpoints),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
 		cmocka_unit_test(test_hostile),
 	};
