@@ -416,6 +416,47 @@ def test_patch_hostile(tmp):
 			why.append("page %d: %d %s %s" % (i, r.returncode, r.stderr, told))
 	return why
 
+# ---- accounting -----------------------------------------------------------------------
+
+def table_rows(path, section):
+	"""Return the names of a section of a file in xlat."""
+	names, inside = [], False
+	for line in open(os.path.join(HERE, "..", "xlat", path)):
+		if line.startswith("%"):
+			inside = line.split()[0] == section
+		elif inside and line.strip() and line[0] not in "#\t":
+			names.append(line.split("\t")[0])
+	return names
+
+def test_accounting(all_):
+	"""Each claim and rule is accounted for once, and each error in the page is false."""
+	text = run("--accounting", "-v", "--man", PAGE, "--no-behaviour").stdout.decode()
+	kinds, why = {}, []
+	for line in text.splitlines():
+		m = re.match(r"(\w+) +(matched|false|missing|excepted|names only|untried|unchecked) "
+			     r"+(\S+)  (.*)", line)
+		if m:
+			kinds.setdefault(m.group(1), []).append(m.groups()[1:])
+	for kind, path, section in (("claim", "claims.in", "%claims"), ("rule", "rules.in", "%rules")):
+		got = [text.split(":")[0] for _, _, text in kinds[kind]]
+		if sorted(got) != sorted(table_rows(path, section)):
+			why.append("%s: %d of %d" % (kind, len(got), len(table_rows(path, section))))
+	for kind, rows in kinds.items():
+		total = re.search(r"^total %s: (.*)" % kind, text, re.M).group(1)
+		if sum(map(int, re.findall(r"(\d+) ", total))) != len(rows):
+			why.append("%s: %d lines, %s" % (kind, len(rows), total))
+		why += ["no reason: " + t for account, _, t in rows
+			if account in ("unchecked", "untried", "excepted") and ": " not in t]
+	at = [int(line) for account, line, _ in kinds["sentence"]]
+	if at != sorted(set(at)) or len(at) < 500:
+		why.append("sentences are not in the order of the page")
+	wrong = [int(line) for account, line, _ in kinds["sentence"] if account == "false"]
+	prose = [p["line"] for f in all_ if f["id"].startswith(("page-since:", "page-said:"))
+		 and f["severity"] == "error" for p in f["places"] if p["source"] == "page"]
+	why += ["line %d has an error, and no false sentence" % n for n in prose
+		if not any(w <= n < w + 12 for w in wrong)]
+	return why
+
 # ---- output ---------------------------------------------------------------------------
 
 def test_formats(all_):
@@ -462,7 +503,7 @@ def test_misuse(tmp):
 		     ["--since=5.1x"], ["--self", "--man", PAGE], ["--tap", "--json"], ["--nonsense"],
 		     ["--header", bad_h], ["--header", tmp + "/none"], ["--btf", empty],
 		     ["--self", "--no-headers", "--no-btf"], ["--header", bad_h, "--no-headers"],
-		     ["--patch", "--json"], ["--patch", "--self"], ["--patch", "--section=ERRORS"],
+		     ["--patch", "--json"], ["--accounting", "--tap"], ["--patch", "--self"], ["--patch", "--section=ERRORS"],
 		     ["--patch=" + tmp + "/none/x", "--no-behaviour"],
 		     ["-o", tmp + "/none/x", "--no-behaviour"], ["--no-behaviour", "--nobody"]):
 		r = run(*args)
@@ -523,6 +564,7 @@ def main():
 		 page and gcc and shutil.which("patch") and shutil.which("git")),
 		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
 		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),
+		("accounting", lambda: test_accounting(all_), page and gcc),
 		("formats", lambda: test_formats(all_), page and gcc),
 		("selection", lambda: test_selection(all_), page and gcc),
 		("misuse", lambda: test_misuse(tmp), page and gcc),

@@ -206,7 +206,7 @@ function is_perf_header(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nmisstatements = nfiles = 0
 	nsteps = nterms = nwords = nrefusals = ntakers = 0
 	release = "0"
 	section = ""
@@ -275,6 +275,8 @@ FNR == 1 {
 		section = "claims"
 	else if (word[1] == "%amendments" && n == 1)
 		section = "amendments"
+	else if (word[1] == "%misstatements" && n == 1)
+		section = "misstatements"
 	else if (word[1] == "%steps" && n == 1)
 		section = "steps"
 	else if (word[1] == "%terms" && n == 1)
@@ -354,6 +356,19 @@ section == "amendments" && /^\t/ {
 section == "amendments" {
 	if (columns(4))
 		amendment_row()
+	next
+}
+
+section == "misstatements" && /^\t/ {
+	if (!nmisstatements)
+		fail(at, "a text without a misstatement")
+	misstatement_text[nmisstatements] = misstatement_text[nmisstatements] substr($0, 2) "\n"
+	next
+}
+
+section == "misstatements" {
+	if (columns(5))
+		misstatement_row()
 	next
 }
 
@@ -724,6 +739,19 @@ function amendment_row(	i)
 	amendment_section[i] = $3
 	amendment_place[i] = $4
 	amendment_text[i] = ""
+}
+
+function misstatement_row(	i)
+{
+	i = ++nmisstatements
+	if ($2 !~ /^(false|lacks)$/)
+		fail(at, "neither false nor lacks: " $2)
+	misstatement_name[i] = $1
+	misstatement_lacks[i] = $2 == "lacks" ? "true" : "false"
+	misstatement_section[i] = $3
+	misstatement_place[i] = $4
+	misstatement_meaning[i] = $5
+	misstatement_text[i] = ""
 }
 
 function check_claims(	c)
@@ -1425,4 +1453,13 @@ function write_claims(f,	c, i)
 		      quoted(amendment_section[i]) ",\n\t  " quoted(amendment_place[i]) ",\n\t  " \
 		      quoted_lines(amendment_text[i]) " }," > f
 	print "\t{ .finding = NULL }\n};" > f
+
+	print "\nconst struct misstatement_desc misstatement_descs[] = {" > f
+	for (i = 1; i <= nmisstatements; i++)
+		print "\t{ " quoted(misstatement_name[i]) ", " misstatement_lacks[i] ", " \
+		      quoted(misstatement_section[i]) ",\n\t  " \
+		      quoted(misstatement_place[i]) ",\n\t  " \
+		      quoted(misstatement_meaning[i]) ",\n\t  " \
+		      quoted_lines(misstatement_text[i]) " }," > f
+	print "\t{ .name = NULL }\n};" > f
 }

@@ -371,6 +371,17 @@ struct claim_desc {
 extern const struct claim_desc claim_descs[]; /* the last has no name */
 extern const size_t claim_ndescs;
 
+/* A sentence of perf_event_open(2) that the kernel's source or headers contradict. */
+struct misstatement_desc {
+	const char *name;	/* of the mistake; of the constant that the page lacks */
+	bool lacks;		/* the page lacks the name; else, it has the words of place */
+	const char *section, *place; /* as in struct claim_desc */
+	const char *meaning;	/* why it is wrong, with the source; no full stop */
+	const char *text;	/* man(7) source in place of the sentence */
+};
+
+extern const struct misstatement_desc misstatement_descs[]; /* the last has no name */
+
 /* Where a text of %amendments goes. */
 enum amendment_how {
 	AMEND_SENTENCE,	/* in place of the sentence with the words */

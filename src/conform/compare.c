@@ -11,6 +11,7 @@ void compare_page(struct conform *c)
 	compare_page_structs(c);
 	compare_page_records(c);
 	compare_page_errors(c);
+	compare_page_said(c);
 }
 
 void conform_free(struct conform *c)

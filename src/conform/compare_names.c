@@ -102,6 +102,15 @@ static void add_unknown_name(struct conform *c, const struct page_word *w, const
 		place_name(c, f, near);
 }
 
+/* Macros with arguments are in no table; those that the page should name are here. */
+static bool is_macro(const char *name)
+{
+	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++)
+		if (m->lacks && !strcmp(m->name, name))
+			return true;
+	return false;
+}
+
 static void add_unknown_names(struct conform *c, struct misnames *m)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
@@ -109,7 +118,8 @@ static void add_unknown_names(struct conform *c, struct misnames *m)
 
 		if (page_word(&c->page, w->name) != w)
 			continue;	/* not its first place */
-		if (w->constant ? compare_knows(c, w->name) || !looks_like_constant(c, w) :
+		if (w->constant ? compare_knows(c, w->name) || is_macro(w->name) ||
+				  !looks_like_constant(c, w) :
 		    w->code || !looks_like_member(c, w))
 			continue;
 		m->all = page_grow(m->all, m->n, sizeof(*m->all));
@@ -255,6 +265,12 @@ static bool is_limit_name(const char *name)
 	return strstr(name, "_MAX") || !strncmp(name, "NR_", 3);
 }
 
+/* Return true for masks of perf's own header, but not limits, and not those of registers. */
+static bool is_for_programs(const struct api_name *n)
+{
+	return !is_limit_name(n->name) && n->file && !strcmp(n->file, "linux/perf_event.h");
+}
+
 /* Return true if n is a name of the table for programs, or, with any, no limit. */
 static bool is_in_table(const struct api_name *n, const char *set, bool any)
 {
@@ -350,6 +366,8 @@ void compare_page_names(struct conform *c)
 			compare_name(c, &m, n);
 		else if (mentioned && page_word(&c->page, n->name))
 			compare_begin(c, "page", n->name), compare_values(c, n);
+		else if (mentioned && n->traits & XLAT_NONABI && is_for_programs(n))
+			compare_begin(c, "page", n->name), add_missing_name(c, n);
 	}
 	newer_names(c, &c->header);
 	newer_names(c, &c->btf);

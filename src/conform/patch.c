@@ -31,6 +31,8 @@ static const struct topic topics[] = {
 	  "The layouts lack members that the kernel's header has." },
 	{ "page-missing:* page-undescribed:*", "Document further constants and members",
 	  "The kernel's header has names that the page does not explain." },
+	{ "page-said:*", "Correct sentences",
+	  "Headers or the source of the kernel contradict these sentences." },
 	{ "page-errno-*:*", "ERRORS: Complete the list",
 	  "The checks of the kernel fail with errors, and for reasons, that the list lacks." },
 	{ "page-call-errors:*", "Document errors of other calls",

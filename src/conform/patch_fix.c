@@ -370,6 +370,15 @@ static bool correct_claim(struct fixing *x)
 	return false;
 }
 
+static bool correct_misstatement(struct fixing *x)
+{
+	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++)
+		if (!strcmp(m->name, fix_subject(x->f)))
+			return put_text(x, AMEND_SENTENCE,
+					fix_place_line(x, m->section, m->place), m->text);
+	return false;
+}
+
 bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
 	       struct patch_edits *out)
 {
@@ -387,6 +396,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 		{ "page-errno-missing", fix_add_errno },
 		{ "page-errno-cases", fix_add_errors },
 		{ "page-call-errors", fix_add_errors },
+		{ "page-said", correct_misstatement },
 		{ "claim", correct_claim },
 		{ "unsaid", correct_claim },
 	};

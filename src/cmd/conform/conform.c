@@ -93,6 +93,9 @@ static const struct verb_option output[] = {
 	  .help = "show every place of a difference, and details" },
 	{ .name = "excepted", .set = verb_set_true, .at = AT(show_excepted),
 	  .help = "show also exceptions, with their reasons" },
+	{ .name = "accounting", .set = verb_set_true, .at = AT(accounting),
+	  .help = "account for each row of the tables, and each sentence with a number or a name: "
+		  "matched, false, or not compared and why; with --verbose, list what matched, too" },
 	{ .name = "json", .key = 'j', .set = conform_set_format, .least = 0,
 	  .help = "write JSON, one object per line" },
 	{ .name = "tap", .set = conform_set_format, .least = 1,
@@ -107,6 +110,8 @@ static const struct verb_option output[] = {
 
 static void conform_check(const struct conform_cmd *cmd)
 {
+	if (cmd->accounting && (cmd->patch || cmd->self || cmd->format))
+		die("--accounting cannot be combined with --self, --patch or another format");
 	if (cmd->patch && (cmd->self || cmd->format || cmd->section || cmd->since))
 		die("--patch cannot be combined with --self, --section, --since or another format");
 	if (cmd->self && (cmd->man || cmd->section))
@@ -227,6 +232,8 @@ static int conform_run(void *state, const struct verb_args *args)
 	showing_open(&cmd->out, &cmd->options);
 	if (cmd->patch)
 		conform_write_patch(cmd);
+	else if (cmd->accounting)
+		conform_accounting(cmd);
 	else
 		conform_show(cmd);
 	ok = showing_close(&cmd->out);

@@ -21,7 +21,7 @@ struct conform_cmd {
 	const char *btf;		/* NULL: the running kernel's */
 	bool no_headers, no_btf, no_behaviour, self, nobody;
 	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
-	bool verbose, show_excepted, patch;
+	bool verbose, show_excepted, patch, accounting;
 	const char *patch_dir;		/* of the series; NULL: one diff */
 	const char *section;		/* show only sections whose heading contains it; or NULL */
 	uint32_t since;			/* show only findings of that release or later, KVER() */
@@ -42,6 +42,9 @@ size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severi
 
 /* Test the claims of the page about behaviour. */
 void conform_try_claims(struct conform_cmd *cmd);
+
+/* Write what of tables and page was compared, and what was not. */
+void conform_accounting(struct conform_cmd *cmd);
 
 /* Write patches that remove the findings. */
 void conform_write_patch(struct conform_cmd *cmd);

@@ -64,7 +64,7 @@ static void mail_of(const struct patch *p, size_t n, struct buf *out)
 		 buf_str(&c->diff), PACKAGE_VERSION);
 }
 
-static void write_file(const char *dir, const char *name, const struct buf *text)
+static void patch_write_file(const char *dir, const char *name, const struct buf *text)
 {
 	struct buf path = { 0 };
 	FILE *f;
@@ -85,7 +85,7 @@ static void write_series(struct conform_cmd *cmd, const struct patch *p)
 
 		add_file_name(i + 1, p->commits[i].subject, &name);
 		mail_of(p, i, &mail);
-		write_file(cmd->patch_dir, name.data, &mail);
+		patch_write_file(cmd->patch_dir, name.data, &mail);
 		conform_line(cmd, "%s/%s: %zu of the findings", cmd->patch_dir, name.data,
 			     p->commits[i].nfindings);
 		buf_free(&name);
