@@ -247,6 +247,19 @@ def test_examples(lib, tmp):
 	       "attr.py prints an attr as pevtrace decode, and what Linux 4.2 answers", (out,))
 
 
+def test_threads(lib, tmp):
+	"""Threads share a machine; helgrind finds no race."""
+	program = lib.build(os.path.join(HERE, "library", "threads.c"), os.path.join(tmp, "threads"),
+			    "gcc", "-std=gnu11", "-pthread")
+	r = run(program, env=lib.env)
+	TAP.ok(r.returncode == 0, "threads that share a machine get the same", (r.stdout, r.stderr))
+	if SANITIZED or not shutil.which("valgrind"):
+		TAP.skip("races", "valgrind is not installed, or this build has sanitizers")
+		return
+	r = run("valgrind", "-q", "--tool=helgrind", "--error-exitcode=9", program, env=lib.env)
+	TAP.ok(r.returncode == 0, "no races between them (helgrind)", (r.stderr[-3000:],))
+
+
 def test_memory(lib, tmp):
 	"""Each allocation fails once: the call says so, or nothing is missing."""
 	program = os.path.join(tmp, "pevtrace")	# the name that fault.so looks for
@@ -292,6 +305,7 @@ def main():
 			test_decode(lib)
 			test_c(lib, tmp)
 		test_examples(lib, tmp)
+		test_threads(lib, tmp)
 		test_memory(lib, tmp)
 	return TAP.done()
 
