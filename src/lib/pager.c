@@ -34,8 +34,6 @@ static void pager_wait(int status, void *pid)
 	(void)status;
 	fflush(stdout);
 	close(STDOUT_FILENO);
-	if (isatty(STDERR_FILENO))
-		fflush(stderr);
 	while (waitpid((pid_t)(intptr_t)pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

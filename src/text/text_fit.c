@@ -7,7 +7,12 @@
 
 #include "lib/die.h"
 
-enum { DEPTH = 16, PIECES = 512 };
+enum {
+	DEPTH = 16,
+	PIECES = 512,
+	PIECE = 32,	/* columns of a long piece; of a line far too long, several are omitted */
+	PREFIX = 16,	/* the longest prefix of a constant, and what colours have beside columns */
+};
 
 /*
  * What a piece tells, from least to most.  The first argument has the members of an attr: it
@@ -40,13 +45,11 @@ size_t text_columns(const char *line)
 {
 	size_t n = 0;
 
-	for (; *line; line++) {
+	for (; *line; line += !!*line) {
 		if (*line == '\033')
 			line += strcspn(line, "m");
 		else
 			n++;
-		if (!*line)
-			break;
 	}
 	return n;
 }
@@ -267,20 +270,35 @@ static bool omit_one(struct fit *f)
 	return least;
 }
 
+/* Omit up to n pieces; return false if none is left. */
+static bool omit_some(struct fit *f, size_t n)
+{
+	bool some = false;
+
+	while (n-- && omit_one(f))
+		some = true;
+	return some;
+}
+
 /* Take back what still has room, what tells most first. */
 static void fill(struct fit *f, size_t width, struct buf *out)
 {
+	size_t room = width - text_columns(buf_str(out));
+
 	for (enum weight w = TELLS_FIRST; w > TELLS_SIZE; w--) {
 		for (size_t i = 0; i < f->n; i++) {
 			struct piece *p = &f->pieces[i];
 
 			/* a structure without its members tells nothing */
 			if (!p->omitted || p->weight != w ||
+			    (size_t)(p->to - p->from) > room + PREFIX ||
 			    memchr(p->from, '{', (size_t)(p->to - p->from)))
 				continue;
 			p->omitted = false;
 			render(f, out);
 			p->omitted = text_columns(buf_str(out)) > width;
+			if (!p->omitted)
+				room = width - text_columns(buf_str(out));
 		}
 	}
 	render(f, out);
@@ -310,6 +328,7 @@ static void cut_at(struct buf *line, size_t width)
 void text_fit(struct buf *line, const char *usual, size_t width)
 {
 	struct buf out = { 0 };
+	size_t columns;
 	char *text;
 	struct fit *f;
 
@@ -321,9 +340,10 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 	f->usual = usual;
 	f->opens = strstr(text, "perf_event_open(");
 	cut(f);
-	do
+	do {
 		render(f, &out);
-	while (text_columns(buf_str(&out)) > width && omit_one(f));
+		columns = text_columns(buf_str(&out));
+	} while (columns > width && omit_some(f, 1 + (columns - width) / PIECE));
 	if (text_columns(buf_str(&out)) > width) {
 		f->compact = true;
 		render(f, &out);
