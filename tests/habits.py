@@ -49,6 +49,7 @@ CHANGES = (
 	(re.compile(r"^\d+ +", re.M), ""),
 	(re.compile(r"^\[pid +\d+\] ", re.M), ""),
 	(re.compile(r"0x[0-9a-f]{6,}"), "ADDR"),
+	(re.compile(r"\[[0-9a-f]{16}\]"), "[ADDR]"),
 	(re.compile(r"si_(pid|utime|stime)=\d+( /\*.*?\*/)?"), r"si_\1=N"),
 	(re.compile(r"/\* \d+ vars \*/"), "/* N vars */"),
 )
@@ -73,7 +74,7 @@ SAME = (
 	["-e", "trace=?bogus,close"], ["-e", "trace=%d" % {"x86_64": 3}.get(os.uname().machine, 57)],
 	["-e", "trace=!!close"], ["-e", SET, "-z"], ["-e", SET, "-Z"],
 	["-e", SET, "--successful-only"], ["-e", SET, "--failed-only"],
-	["-e", SET, "-n"], ["-e", SET, "--syscall-number", "-t"],
+	["-e", SET, "-n"], ["-e", SET, "-i"], ["-e", SET, "-n", "-i", "-t"], ["-e", SET, "--syscall-number", "-t"],
 	["-e", SET, "-t"], ["-e", SET, "-tt"], ["-e", SET, "-ttt"], ["-e", SET, "-r"],
 	["-e", SET, "-r", "-tt"], ["-e", SET, "-T"],
 	["-e", SET, "--relative-timestamps=ns"], ["-e", SET, "--relative-timestamps=s"],

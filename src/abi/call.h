@@ -55,6 +55,7 @@ struct call {
 	 * syscall-exit-stop.
 	 */
 	uint64_t enter_ns, start_ns, exit_ns;
+	uint64_t ip;			/* behind the instruction of the call; 0: unknown */
 	bool returned;			/* false: the task died or exec'd inside */
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */

@@ -78,6 +78,10 @@ void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns)
 	text_start_line(v, p->in.tid, ns);
 	if (v->o->nr)
 		buf_addf(&v->line, "[%4llu] ", (unsigned long long)p->nr);
+	if (v->o->ip && p->ip)
+		buf_addf(&v->line, "[%0*llx] ", 2 * (int)p->word, (unsigned long long)p->ip);
+	else if (v->o->ip)
+		buf_addf(&v->line, "[%.*s] ", 2 * (int)p->word, "????????????????");
 }
 
 void text_align_result(struct text_view *v)

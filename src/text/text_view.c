@@ -75,6 +75,8 @@ static struct pending *pending_new(struct text_view *v, const struct call *c)
 	}
 	p->desc = c->desc;
 	p->nr = c->nr;
+	p->ip = c->ip;
+	p->word = c->arch->word;
 	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
 	return p;
 }

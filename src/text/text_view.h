@@ -47,6 +47,7 @@ struct text_options {
 	struct text_time relative; /* -r */
 	struct text_time duration; /* -T */
 	bool nr;		/* -n */
+	bool ip;		/* -i */
 	enum text_hex hex;	/* -x */
 	unsigned int column;	/* of results */
 	unsigned int width;	/* of lines, in columns; 0: any */

@@ -14,7 +14,8 @@
 struct pending {
 	struct inflight in;
 	const struct call_desc *desc;
-	uint64_t nr;
+	uint64_t nr, ip;
+	unsigned int word;	/* bytes of an address */
 	struct buf args;	/* "name(first, args" */
 	struct buf stack;	/* lines that follow it */
 	bool any;		/* there is an argument before the next one */

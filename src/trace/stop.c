@@ -83,9 +83,11 @@ static bool enter_call(struct tracer *t, struct task *task, const struct ptrace_
 	task->in_call = false;
 	/* info->seccomp has the number and the arguments at the same offsets */
 	if (!task->starting && !t->leaving &&
-	    describe_call(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args))
+	    describe_call(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args)) {
+		task->call->ip = info->instruction_pointer;
 		task->in_call = t->ops->enter(t->ctx, task->call,
 					      &remote.mem) == TRACE_EXIT;
+	}
 	if (task->filtered && !task->starting && conceal_enter(t, task, info))
 		task->entered = true;
 	if (!task->in_call)

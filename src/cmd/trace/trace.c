@@ -168,7 +168,6 @@ static const struct verb_foreign foreign[] = {
 	{ "debug", 'd', "to debug pevtrace, use strace or gdb on it" },
 	{ "daemonize", 'D', "pevtrace is the parent of its command; run pevtrace in the background, "
 			    "or attach to a process with -p" },
-	{ "instruction-pointer", 'i', "-k shows the functions that make a call" },
 	{ "tips", 0, "'pevtrace learn' has lessons instead" },
 	{ "abbrev", 0, "-v shows every member of a structure" },
 	{ "verbose", 0, "structures are always decoded" },
@@ -230,6 +229,9 @@ static const struct verb_option tampering[] = {
 };
 
 static const struct verb_option looking[] = {
+	{ .name = "instruction-pointer", .key = 'i', .set = verb_set_true, .at = AT(text.ip),
+	  .instead = "a dump does not have it",
+	  .help = "show the instruction pointer of each call" },
 	{ .name = "look-every", .arg = "MS", .set = verb_set_int, .at = AT(look_ms),
 	  .least = 1, .most = 3600000,
 	  .help = "read the ring buffers also every MS milliseconds" },
