@@ -259,6 +259,10 @@ def test_width(tmp):
 		why += differ(opens[0], opens[1], "results of opens")
 		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
 			      "opens with their config")
+	color = [re.sub("\033\\[[0-9]*m", "", l)
+		 for l in on_terminal(trace[:-1] + ["--color"] + program, 80)]
+	why += differ([l for l in color if len(l) > 80 or "type=..." in l], [],
+		      "colors change what is omitted")
 	full = on_terminal(trace + ["--width=full"] + program, 80)
 	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
 	path = os.path.join(tmp, "file")

@@ -338,7 +338,7 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 	text = xstrdup(buf_str(line));
 	f->text = text;
 	f->usual = usual;
-	f->opens = strstr(text, "perf_event_open(");
+	f->opens = strstr(text, "perf_event_open"); /* a colour may follow it */
 	cut(f);
 	do {
 		render(f, &out);
