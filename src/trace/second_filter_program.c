@@ -109,7 +109,8 @@ static void test_fixed(struct buf *b, uint32_t low)
 }
 
 /* Stop the call if the argument is a descriptor in one of the ranges. */
-static void test_ranges(struct buf *b, uint32_t low, int arg, const struct fd_range *ranges, size_t n)
+static void test_ranges(struct buf *b, uint32_t low, int arg, const struct fd_range *ranges,
+			size_t n)
 {
 	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
 	for (size_t i = 0; i < n; i++) {
