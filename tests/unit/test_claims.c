@@ -257,7 +257,7 @@ static void calls_are_shown_as_a_trace(void **state)
 {
 	const struct claim_desc c[] = {
 		{ "x", "ERRORS", 0, 0, "", "",
-		  "open a dummy:u,read_format=ID\nread a 7 -> ok\n" },
+		  "open a dummy:u,read_format=ID\nread a 7 -> ok\n", NULL },
 		{ .name = NULL },
 	};
 	const struct claims_options o = { .claims = c, .tries = 1 };
@@ -403,7 +403,7 @@ static void a_wrong_step_is_no_verdict(void **state)
 static void an_experiment_without_an_end_is_ended(void **state)
 {
 	const struct claim_desc c[] = {
-		{ "x", "", 0, 0, "", "", "work spin 60000\n" }, { .name = NULL },
+		{ "x", "", 0, 0, "", "", "work spin 60000\n", NULL }, { .name = NULL },
 	};
 	const struct claims_options o = { .claims = c, .tries = 1 };
 	struct buf reason = { 0 };
@@ -425,7 +425,7 @@ static void count_all(void *ctx, const struct claim_result *r)
 static void claims_of_other_releases_are_not_tried(void **state)
 {
 	struct claim_desc c[] = {
-		{ "x", "", KVER(200, 1, 0), 0, "", "", "expect 1 == 2\n" }, { .name = NULL },
+		{ "x", "", KVER(200, 1, 0), 0, "", "", "expect 1 == 2\n", NULL }, { .name = NULL },
 	};
 	const struct claims_options o = { .claims = c };
 	struct buf reason = { 0 };
