@@ -121,11 +121,14 @@ function value(text, at, depth,	s, n, row)
 	return ""
 }
 
-function quoted(s)
+# Return a C string.  What gsub() makes of backslashes differs from awk to awk.
+function quoted(s,	at, text)
 {
-	gsub(/\\/, "\\\\", s)
-	gsub(/"/, "\\\"", s)
-	return "\"" s "\""
+	while ((at = match(s, /[\\"]/))) {
+		text = text substr(s, 1, at - 1) "\\" substr(s, at, 1)
+		s = substr(s, at + 1)
+	}
+	return "\"" text s "\""
 }
 
 # Return lines as adjacent C strings.
