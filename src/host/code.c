@@ -5,8 +5,10 @@
 
 static void code_add_text(struct code *c, const char *s)
 {
-	size_t len = strnlen(s, CODE_NAME - 1);
+	size_t len = strlen(s);
 
+	if (len > CODE_NAME - 1)
+		len = CODE_NAME - 1;
 	memcpy(c->text + c->len, s, len);
 	c->len += (uint32_t)len;
 	c->text[c->len++] = '\0';

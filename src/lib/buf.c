@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/buf.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ bool buf_reserve(struct buf *b, size_t extra)
 	size_t cap = b->cap ? b->cap : 64;
 	char *data;
 
+	if (extra >= PTRDIFF_MAX - b->len)
+		die("out of memory (%zu bytes)", extra);
 	if (need <= b->cap)
 		return true;
 	while (cap < need)

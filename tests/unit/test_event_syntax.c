@@ -217,7 +217,7 @@ static void test_probes(void **state)
 	host_free(host);
 	host = host_new(root, root);
 	l = parsed("kprobe/func=do_exit,offset=4/");
-	assert_string_equal(l.events[0].attr.pool, "do_exit");
+	assert_string_equal((const char *)l.events[0].attr.pool, "do_exit");
 	assert_int_equal(event_get(&l.events[0], ATTR_TYPE), 6);
 	assert_int_equal(event_get(&l.events[0], ATTR_KPROBE_FUNC),
 			 l.events[0].attr.strings[0].addr);
@@ -226,7 +226,7 @@ static void test_probes(void **state)
 	is("kprobe/retprobe,addr=0xffffffff81000000/", 6, 1);
 	has("kprobe/retprobe,addr=0xffffffff81000000/", ATTR_KPROBE_ADDR, 0xffffffff81000000);
 	l = parsed("uprobe/retprobe,path=\"/bin/ls\",offset=0x10/");
-	assert_string_equal(l.events[0].attr.pool, "/bin/ls");
+	assert_string_equal((const char *)l.events[0].attr.pool, "/bin/ls");
 	assert_int_equal(event_get(&l.events[0], ATTR_PROBE_OFFSET), 0x10);
 	event_list_free(&l);
 	refused("uprobe/func=main/", 7, "func");
@@ -240,12 +240,12 @@ static void test_strings(void **state)
 	(void)state;
 	l = parsed("uprobe/retprobe/,uprobe_path=\"/a,b\\\"c\"");
 	assert_int_equal(l.events[0].attr.nstrings, 1);
-	assert_string_equal(l.events[0].attr.pool, "/a,b\"c");
+	assert_string_equal((const char *)l.events[0].attr.pool, "/a,b\"c");
 	assert_int_equal(event_get(&l.events[0], ATTR_UPROBE_PATH),
 			 l.events[0].attr.strings[0].addr);
 	event_list_free(&l);
 	l = parsed("type=uprobe,uprobe_path=/x\\y");
-	assert_string_equal(l.events[0].attr.pool, "/x\\y");
+	assert_string_equal((const char *)l.events[0].attr.pool, "/x\\y");
 	assert_int_equal(event_get(&l.events[0], ATTR_TYPE), 8);
 	event_list_free(&l);
 }
