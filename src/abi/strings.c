@@ -134,17 +134,20 @@ const char *error_meaning(int error)
 	return e ? e->meaning : strerror(error);
 }
 
+void error_offer(struct nearest *n)
+{
+	for (int e = 1; e <= ERRNO_MAX; e++)
+		if (error_name(e))
+			nearest_try(n, error_name(e));
+}
+
 int error_by_name(const char *name, struct nearest *n)
 {
-	nearest_start(n, name, strlen(name));
-	for (int e = 1; e <= ERRNO_MAX; e++) {
-		const char *known = error_name(e);
-
-		if (known && !strcasecmp(known, name))
+	for (int e = 1; e <= ERRNO_MAX; e++)
+		if (error_name(e) && !strcasecmp(error_name(e), name))
 			return e;
-		if (known)
-			nearest_try(n, known);
-	}
+	nearest_start(n, name, strlen(name));
+	error_offer(n);
 	return 0;
 }
 

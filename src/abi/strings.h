@@ -54,6 +54,9 @@ const char *error_meaning(int error);
  */
 int error_by_name(const char *name, struct nearest *n);
 
+/* Offer the names of all errors. */
+void error_offer(struct nearest *n);
+
 /* Write a signal by name, such as SIGCHLD; 0 and unknown ones as numbers. */
 void emit_signal(const char *key, int sig, struct sink *s);
 

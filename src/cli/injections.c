@@ -151,16 +151,22 @@ static void take_once(bool taken, const char *what)
 		    what);
 }
 
-static _Noreturn void unknown_part(const char *part, size_t len)
+void injections_offer_parts(struct nearest *n)
 {
 	static const char *const known[] = {
 		"error=", "retval=", "delay_enter=", "delay_exit=", "signal=", "when=",
 	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		nearest_try(n, known[i]);
+}
+
+static _Noreturn void unknown_part(const char *part, size_t len)
+{
 	struct nearest n;
 
 	nearest_start(&n, part, len + (part[len] == '='));
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		nearest_try(&n, known[i]);
+	injections_offer_parts(&n);
 	if (*n.best)
 		die("unknown part '%s' of -e inject=; did you mean %s?", part, n.best);
 	die("unknown part '%s' of -e inject=; valid are error=, retval=, delay_enter=, "

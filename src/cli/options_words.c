@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 
@@ -252,16 +253,26 @@ static const struct key keys[] = {
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
+void options_offer_keys(struct nearest *n)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		struct buf key = { 0 };
+
+		buf_addf(&key, "%s=", keys[i].name);
+		if (keys[i].set)
+			nearest_try(n, buf_str(&key));
+		buf_free(&key);
+	}
+}
+
 static _Noreturn void unknown_key(const char *expr)
 {
 	struct nearest n;
 
-	nearest_start(&n, expr, strcspn(expr, "="));
-	for (size_t i = 0; i < KEYS; i++)
-		if (keys[i].set)
-			nearest_try(&n, keys[i].name);
+	nearest_start(&n, expr, strcspn(expr, "=") + 1);
+	options_offer_keys(&n);
 	if (*n.best)
-		die("unknown -e '%s'; did you mean %s=?", expr, n.best);
+		die("unknown -e '%s'; did you mean %s?", expr, n.best);
 	die("unknown -e '%s'; valid are trace=, status=, signal=, quiet=, decode-fds= and, for a "
 	    "trace, inject= and fault=", expr);
 }

@@ -20,4 +20,7 @@ verb_set_fn options_set_columns;	/* -U */
 /* -e of a dump; of a trace, which may also inject faults; and their long forms. */
 verb_set_fn options_set_expr, options_set_expr_live, options_set_inject, options_set_fault;
 
+/* Offer the keys of -e, "trace=" and so on. */
+void options_offer_keys(struct nearest *n);
+
 #endif

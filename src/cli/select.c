@@ -70,6 +70,21 @@ static void each_word(const char *set, const char *option,
 
 /* trace= ----------------------------------------------------------------- */
 
+void selection_offer_calls(struct nearest *n)
+{
+	nearest_try(n, "perf");
+	nearest_try(n, "all");
+	nearest_try(n, "none");
+	for (unsigned int i = 0; call_class_name(i); i++) {
+		char class[32];
+
+		snprintf(class, sizeof(class), "%%%s", call_class_name(i));
+		nearest_try(n, class);
+	}
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		nearest_try(n, call_descs[i].name);
+}
+
 /* Classes that strace has and pevtrace has not, as no call in them is decoded. */
 static const char *const foreign_classes[] = {
 	"%clock", "%creds", "%file", "%fstat", "%fstatfs", "%ipc", "%lstat", "%net", "%network",
@@ -85,30 +100,26 @@ static bool is_foreign(const char *word)
 	return *class || (*word != '%' && nr_is_call(word));
 }
 
+static void append_word(void *ctx, const char *word)
+{
+	buf_addf(ctx, " %s", word);
+}
+
 static _Noreturn void unknown_call(const char *word, const char *option)
 {
 	struct buf known = { 0 };
 	struct nearest n;
 
 	nearest_start(&n, word, strlen(word));
-	buf_adds(&known, "perf all none");
-	for (unsigned int i = 0; call_class_name(i); i++) {
-		char class[32];
-
-		snprintf(class, sizeof(class), "%%%s", call_class_name(i));
-		buf_addf(&known, " %s", class);
-		nearest_try(&n, class);
-	}
-	for (size_t i = 0; i < CALL_COUNT; i++) {
-		buf_addf(&known, " %s", call_descs[i].name);
-		nearest_try(&n, call_descs[i].name);
-	}
+	selection_offer_calls(&n);
 	if (is_foreign(word))
 		die("'%s' in %s=: pevtrace decodes only calls that are used with perf events; use "
 		    "strace -e trace=%s", word, option, word);
 	if (*n.best)
 		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
-	die("unknown call '%s' in %s=; valid are: %s", word, option, buf_str(&known));
+	nearest_start_list(&n, append_word, &known);
+	selection_offer_calls(&n);
+	die("unknown call '%s' in %s=; valid are:%s", word, option, buf_str(&known));
 }
 
 /* Select the calls whose names match; return whether there are any. */
@@ -246,20 +257,26 @@ void selection_status(struct selection *s, const char *set)
 
 /* signal= ---------------------------------------------------------------- */
 
+void selection_offer_signals(struct nearest *n)
+{
+	char name[32];
+
+	for (int i = 1; i <= 64; i++)
+		if (signal_name(i, name, sizeof(name))) {
+			nearest_try(n, name);
+			nearest_try(n, name + strlen("SIG"));
+		}
+}
+
 int signal_number(const char *word, const char *option)
 {
 	int sig = signal_by_name(word);
 	struct nearest n;
-	char name[32];
 
 	if (sig)
 		return sig;
 	nearest_start(&n, word, strlen(word));
-	for (int i = 1; i <= 64; i++)
-		if (signal_name(i, name, sizeof(name))) {
-			nearest_try(&n, name);
-			nearest_try(&n, name + strlen("SIG"));
-		}
+	selection_offer_signals(&n);
 	if (*n.best)
 		die("unknown signal '%s' in %s=; did you mean %s?", word, option, n.best);
 	die("unknown signal '%s' in %s=; use names such as SIGIO, or numbers from 1 to 64",

@@ -3,6 +3,7 @@
 #ifndef PEVTRACE_CLI_SELECT_H
 #define PEVTRACE_CLI_SELECT_H
 
+#include "lib/nearest.h"
 #include "session/selection.h"
 
 #define SELECT_STATUSES "successful failed unfinished unavailable detached all none"
@@ -26,5 +27,9 @@ void selection_calls(const char *set, const char *option, enum selected *calls);
 
 /* Return the signal of that name or number; die, naming the option, if there is none. */
 int signal_number(const char *word, const char *option);
+
+/* Offer the words of a set of calls; the signals. */
+void selection_offer_calls(struct nearest *n);
+void selection_offer_signals(struct nearest *n);
 
 #endif

@@ -44,6 +44,7 @@ struct verb_group {
 };
 
 struct verb;
+struct nearest;
 
 /* What the command line has beside options. */
 struct verb_args {
@@ -62,6 +63,8 @@ struct verb {
 	const char *notes;	/* the same after the options, or NULL */
 	const char *examples;	/* command lines, one in each line */
 	const char *operand;	/* kinds of the operands, separated by |; NULL: none */
+	const char *own;	/* a kind of argument that no other verb has, or NULL: */
+	void (*offer)(struct nearest *n); /* its words, for completion */
 	bool command;		/* options end at the first operand, which is a program */
 	const struct verb_group *groups;
 	const struct verb_foreign *foreign; /* answered with their reason, or NULL */

@@ -2,17 +2,21 @@
 /* pevtrace help: show the help of a verb, or list the verbs. */
 #include <string.h>
 
+#include "cli/complete.h"
 #include "cmd/cmd.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 
 struct help_state {
-	bool list;
+	bool list, complete;
 };
 
 static const struct verb_option options[] = {
 	{ .name = "list", .help = "list all verbs and options as fields separated by tabs",
 	  .set = verb_set_true, .at = offsetof(struct help_state, list) },
+	{ .name = "complete",
+	  .help = "list how the last WORD of a command line can go on, for completion in shells",
+	  .set = verb_set_true, .at = offsetof(struct help_state, complete) },
 	{ 0 },
 };
 
@@ -32,6 +36,10 @@ static int help_run(void *state, const struct verb_args *args)
 	const struct help_state *h = state;
 	const struct verb *v = *args->all;
 
+	if (h->complete) {
+		complete_words(args->all, args->words, args->n);
+		verb_exit_flushed();
+	}
 	if (args->n > 1)
 		verb_want(args, 1);
 	if (args->n)
@@ -48,7 +56,8 @@ static int help_run(void *state, const struct verb_args *args)
 const struct verb help_verb = {
 	.name = "help",
 	.summary = "Show the help of a verb",
-	.usage = "help [VERB]",
+	.usage = "help [VERB]\n"
+		 "help --complete -- WORD...",
 	.about =
 "Show the help of VERB, or of pevtrace itself.",
 	.operand = "VERB",

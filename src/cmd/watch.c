@@ -56,6 +56,19 @@ static const struct { const char *word; unsigned int member; } others[] = {
 	{ "switch", ATTR_CONTEXT_SWITCH },
 };
 
+static void offer_kinds(struct nearest *n)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		nearest_try(n, kind_name(i));
+	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+		nearest_try(n, others[k].word);
+}
+
+static void append_kind(void *ctx, const char *word)
+{
+	buf_addf(ctx, " %s", word);
+}
+
 static size_t find_kind(char *word, const struct verb_option *o)
 {
 	struct buf words = { 0 };
@@ -71,16 +84,11 @@ static size_t find_kind(char *word, const struct verb_option *o)
 				return i;
 	}
 	nearest_start(&n, word, strlen(word));
-	for (size_t i = 0; i < KINDS; i++)
-		nearest_try(&n, kind_name(i));
-	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
-		nearest_try(&n, others[k].word);
+	offer_kinds(&n);
 	if (*n.best)
 		die("--%s: unknown kind of records '%s'; did you mean %s?", o->name, word, n.best);
-	for (size_t i = 0; i < KINDS; i++)
-		buf_addf(&words, " %s", kind_name(i));
-	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
-		buf_addf(&words, " %s", others[k].word);
+	nearest_start_list(&n, append_kind, &words);
+	offer_kinds(&n);
 	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
 }
 
@@ -233,6 +241,8 @@ static const struct verb_group groups[] = {
 
 const struct verb watch_verb = {
 	.name = "watch",
+	.own = "RECORD",
+	.offer = offer_kinds,
 	.summary = "Show forks, execs, exits and mappings of processes as they happen",
 	.usage =
 "watch [OPTION]... [--] COMMAND [ARG]...\n"

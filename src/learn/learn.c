@@ -16,6 +16,12 @@ struct command {
 	char **names;		/* NULL-terminated */
 };
 
+static void offer_lessons(struct nearest *n)
+{
+	for (size_t i = 0; i < nlessons; i++)
+		nearest_try(n, lessons[i].name);
+}
+
 static const struct lesson *find_lesson(const char *name)
 {
 	struct nearest n;
@@ -24,8 +30,7 @@ static const struct lesson *find_lesson(const char *name)
 		if (!strcmp(lessons[i].name, name))
 			return &lessons[i];
 	nearest_start(&n, name, strlen(name));
-	for (size_t i = 0; i < nlessons; i++)
-		nearest_try(&n, lessons[i].name);
+	offer_lessons(&n);
 	die("no such lesson: '%s'; %s%s%s", name,
 	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best,
 	    *n.best ? "?" : "");
@@ -175,6 +180,8 @@ const struct verb learn_verb = {
 	.examples =
 "pevtrace learn counting",
 	.operand = "LESSON",
+	.own = "LESSON",
+	.offer = offer_lessons,
 	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
 	.size = sizeof(struct command),
 	.run = learn_run,

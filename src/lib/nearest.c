@@ -51,6 +51,7 @@ void nearest_start(struct nearest *n, const char *word, size_t len)
 	n->word[len] = '\0';
 	n->best[0] = '\0';
 	n->any = false;
+	n->list = NULL;
 	n->distance = 2 + (unsigned int)len / 5; /* candidates must be closer */
 }
 
@@ -61,11 +62,23 @@ void nearest_start_any(struct nearest *n, const char *word, size_t len)
 	n->any = true;
 }
 
+void nearest_start_list(struct nearest *n, void (*list)(void *ctx, const char *candidate),
+			void *ctx)
+{
+	nearest_start(n, "", 0);
+	n->list = list;
+	n->ctx = ctx;
+}
+
 void nearest_try(struct nearest *n, const char *candidate)
 {
 	size_t len = strlen(candidate), word = strlen(n->word);
 	unsigned int d;
 
+	if (n->list) {
+		n->list(n->ctx, candidate);
+		return;
+	}
 	if (len > NEAREST_MAX || !word || len > word + n->distance ||
 	    word > len + n->distance)
 		return;

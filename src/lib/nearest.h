@@ -13,6 +13,8 @@ struct nearest {
 	char best[NEAREST_MAX + 1];	/* "" if no candidate is close enough */
 	unsigned int distance;		/* of best, or the limit */
 	bool any;			/* no limit */
+	void (*list)(void *ctx, const char *candidate); /* of nearest_start_list(), or NULL */
+	void *ctx;
 	char hint[NEAREST_MAX + 20];	/* of nearest_hint() */
 };
 
@@ -21,6 +23,10 @@ void nearest_start(struct nearest *n, const char *word, size_t len);
 
 /* Start without a limit on the distance. */
 void nearest_start_any(struct nearest *n, const char *word, size_t len);
+
+/* Start a list: pass each candidate to the function instead of comparing it. */
+void nearest_start_list(struct nearest *n, void (*list)(void *ctx, const char *candidate),
+			void *ctx);
 
 /*
  * Copy the candidate if it is closer than all before: by the number of letters changed,

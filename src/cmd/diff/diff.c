@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/attr_member.h"
 #include "cli/input.h"
 #include "cli/machine.h"
 #include "cli/options.h"
@@ -42,15 +43,19 @@ struct side {
 
 /* Options -------------------------------------------------------------------- */
 
+static void offer_fields(struct nearest *n)
+{
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		nearest_try(n, call_descs[i].name);
+	attr_member_offer(n);
+}
+
 static _Noreturn void unknown_field(const char *word, const struct verb_option *o)
 {
 	struct nearest n;
 
 	nearest_start(&n, word, strlen(word));
-	for (size_t i = 0; i < CALL_COUNT; i++)
-		nearest_try(&n, call_descs[i].name);
-	for (size_t i = 0; i < layout_perf_event_attr.n; i++)
-		nearest_try(&n, layout_perf_event_attr.fields[i].name);
+	offer_fields(&n);
 	if (*n.best)
 		die("--%s: no such field or call '%s'; did you mean %s?", o->name, word, n.best);
 	die("--%s: no such field or call '%s'; pevtrace diff --normalize shows their names",
@@ -305,6 +310,8 @@ static int diff_run(void *state, const struct verb_args *args)
 
 const struct verb diff_verb = {
 	.name = "diff",
+	.own = "FIELD",
+	.offer = offer_fields,
 	.summary = "Compare two dumps, or a dump and an expectation",
 	.usage =
 "diff [OPTION]... DUMP DUMP\n"

@@ -69,19 +69,24 @@ static void free_feature(struct feature *f)
 	buf_free(&f->why);
 }
 
+static void offer_features(const struct features *fs, struct nearest *n)
+{
+	for (const struct feature_kind *k = feature_kinds; k->name; k++)
+		nearest_try(n, k->name);
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct feature *f = &fs->list[i];
+
+		nearest_try(n, buf_str(&f->name));
+		nearest_try(n, buf_str(&f->name) + strlen(f->prefix));
+	}
+}
+
 static _Noreturn void unknown_feature(const struct features *fs, const char *word)
 {
 	struct nearest n;
 
 	nearest_start(&n, word, strlen(word));
-	for (const struct feature_kind *k = feature_kinds; k->name; k++)
-		nearest_try(&n, k->name);
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
-		nearest_try(&n, buf_str(&f->name));
-		nearest_try(&n, buf_str(&f->name) + strlen(f->prefix));
-	}
+	offer_features(fs, &n);
 	if (*n.best)
 		die("no such kind or feature '%s'; did you mean %s?", word, n.best);
 	die("no such kind or feature '%s'; pevtrace features --help lists the kinds, and "
@@ -104,6 +109,15 @@ static void list(struct features *fs)
 		else
 			free_feature(&fs->list[i]);
 	fs->n = n;
+}
+
+static void list_free(struct features *fs)
+{
+	for (size_t i = 0; i < fs->n; i++)
+		free_feature(&fs->list[i]);
+	free(fs->list);
+	facts_close(&fs->facts);
+	machine_close(&fs->machine);
 }
 
 /* Mark all as untried: something answers in place of the kernel. */
@@ -174,12 +188,21 @@ static int features_run(void *state, const struct verb_args *args)
 		     "ulimit -n and fs.file-max", error_name(fs->ran_out));
 	if (tried)
 		features_show(fs);
-	for (size_t i = 0; i < fs->n; i++)
-		free_feature(&fs->list[i]);
-	free(fs->list);
-	facts_close(&fs->facts);
-	machine_close(&fs->machine);
+	list_free(fs);
 	return showing_close(&fs->out) && tried && !fs->ran_out ? EXIT_YES : EXIT_TROUBLE;
+}
+
+/* Offer the kinds, and all features of this machine. */
+static void offer_all(struct nearest *n)
+{
+	static const char *const none[] = { NULL };
+	struct features fs = { .words = none };
+
+	machine_open(&fs.machine);
+	facts_open(&fs.facts, fs.machine.host);
+	list(&fs);
+	offer_features(&fs, n);
+	list_free(&fs);
 }
 
 static const struct verb_option options[] = {
@@ -220,6 +243,8 @@ const struct verb features_verb = {
 "pevtrace features sample_type\n"
 "pevtrace features --json precise_ip inherit",
 	.operand = "FEATURE",
+	.own = "FEATURE",
+	.offer = offer_all,
 	.groups = groups,
 	.size = sizeof(struct features),
 	.run = features_run,

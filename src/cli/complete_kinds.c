@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Completion of arguments by their kind: the words are those that the parsers suggest. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/attr_member.h"
+#include "abi/strings.h"
+#include "cli/complete_internal.h"
+#include "cli/injections.h"
+#include "cli/options.h"
+#include "cli/options_words.h"
+#include "cli/select.h"
+#include "explain/lexicon.h"
+#include "host/proc.h"
+#include "host/sysfile.h"
+#include "lib/die.h"
+#include "xlat/tables.h"
+
+/* Move a leading word such as "trace=" to the head if the text begins with it. */
+static bool skip_key(struct completion *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	if (strncmp(c->typed, key, len))
+		return false;
+	buf_adds(&c->head, key);
+	c->typed += len;
+	return true;
+}
+
+static void complete_set(struct completion *c)
+{
+	skip_key(c, "!");
+	complete_skip(c, ",");
+	selection_offer_calls(&c->offers);
+}
+
+static void complete_signal(struct completion *c)
+{
+	complete_skip(c, "!,");
+	selection_offer_signals(&c->offers);
+	nearest_try(&c->offers, "all");
+	nearest_try(&c->offers, "none");
+}
+
+static void complete_errno(struct completion *c)
+{
+	error_offer(&c->offers);
+}
+
+/* Complete SET, then parts such as error=EINVAL behind colons. */
+static void complete_injection(struct completion *c)
+{
+	if (!strchr(c->typed, ':')) {
+		complete_set(c);
+		return;
+	}
+	complete_skip(c, ":");
+	if (skip_key(c, "error="))
+		complete_errno(c);
+	else if (skip_key(c, "signal="))
+		selection_offer_signals(&c->offers);
+	else if (skip_key(c, "when="))
+		attr_member_offer(&c->offers);
+	else
+		injections_offer_parts(&c->offers);
+}
+
+static void complete_expr(struct completion *c)
+{
+	if (skip_key(c, "inject=") || skip_key(c, "fault=")) {
+		complete_injection(c);
+	} else if (skip_key(c, "status=")) {
+		complete_list(c, SELECT_STATUSES);
+	} else if (skip_key(c, "signal=")) {
+		complete_signal(c);
+	} else if (skip_key(c, "quiet=")) {
+		complete_list(c, OPTIONS_QUIET);
+	} else if (skip_key(c, "decode-fds=")) {
+		complete_list(c, OPTIONS_LABELS);
+	} else {
+		if (!strchr(c->typed, ','))
+			options_offer_keys(&c->offers);
+		skip_key(c, "trace=");
+		complete_set(c);
+	}
+}
+
+static int by_release(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Complete the releases of Linux that changed the interface. */
+static void complete_release(struct completion *c)
+{
+	const struct layout *attr = &layout_perf_event_attr;
+	uint32_t *all = xcalloc(2 * RULE_COUNT + attr->n, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		all[n++] = rule_descs[i].since;
+		all[n++] = rule_descs[i].until;
+	}
+	for (size_t i = 0; i < attr->n; i++)
+		all[n++] = attr->fields[i].since;
+	qsort(all, n, sizeof(*all), by_release);
+	for (size_t i = 0; i < n; i++) {
+		struct buf text = { 0 };
+
+		if (!all[i] || (i && all[i] == all[i - 1]))
+			continue;
+		release_text(all[i], &text);
+		complete_with(c, buf_str(&text), NULL);
+		buf_free(&text);
+	}
+	free(all);
+}
+
+static void complete_pid(struct completion *c)
+{
+	DIR *d = opendir("/proc");
+	const char *name;
+	char comm[64];
+
+	complete_skip(c, ",");
+	while (d && (name = sysfile_next(d)))
+		if (*name >= '1' && *name <= '9' && proc_comm(atoi(name), comm, sizeof(comm)))
+			complete_with(c, name, comm);
+	if (d)
+		closedir(d);
+}
+
+static void complete_flags(struct completion *c)
+{
+	complete_skip(c, "|");
+	xlat_offer(&xlat_perf_event_open_flags, false, &c->offers);
+}
+
+static void complete_ioctl(struct completion *c)
+{
+	ioctl_offer(&c->offers);
+}
+
+static void offer_term(void *ctx, const struct lexicon_entry *e)
+{
+	lexicon_offer(e, ctx);
+}
+
+static void complete_term(struct completion *c)
+{
+	if (*c->typed)
+		lexicon_each(offer_term, &c->offers);
+}
+
+static void complete_claim(struct completion *c)
+{
+	for (const struct claim_desc *d = claim_descs; d->name; d++)
+		complete_with(c, d->name, d->meaning);
+}
+
+static void complete_file(struct completion *c)
+{
+	printf(":file\t%s\n", buf_str(&c->head));
+}
+
+static void complete_directory(struct completion *c)
+{
+	printf(":directory\t%s\n", buf_str(&c->head));
+}
+
+/* The arguments of options and verbs by the names that --help gives them. */
+static const struct {
+	const char *kind;
+	void (*complete)(struct completion *c);
+} kinds[] = {
+	{ "CGROUP", complete_directory }, { "CLAIM", complete_claim },
+	{ "DIR", complete_directory },	  { "DUMP", complete_file },
+	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
+	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
+	{ "EXPR", complete_expr },	  { "FILE", complete_file },
+	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
+	{ "PID", complete_pid },	  { "RELEASE", complete_release },
+	{ "SET", complete_set },	  { "SIGNAL", complete_signal },
+	{ "TERM", complete_term },
+};
+
+static void complete_kind(struct completion *c, const struct verb *v,
+			  const struct verb *const *all, const char *kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].kind, kind))
+			kinds[i].complete(c);
+	if (v->own && !strcmp(v->own, kind)) {
+		complete_skip(c, ",");
+		v->offer(&c->offers);
+	}
+	for (; !strcmp(kind, "VERB") && *all; all++)
+		complete_with(c, (*all)->name, (*all)->summary);
+}
+
+void complete_kinds(struct completion *c, const struct verb *v, const struct verb *const *all,
+		    const char *names)
+{
+	char *words = xstrdup(names), *save;
+
+	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save))
+		complete_kind(c, v, all, w);
+	free(words);
+}
