@@ -38,7 +38,7 @@ setup() {
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck quickstart autogen.sh .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
+	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
 		src/report/embed.sh
 }
 
@@ -47,6 +47,28 @@ setup() {
 	run mandoc -Tlint man/*.[135]
 	echo "$output"
 	[ -z "$output" ]
+}
+
+@test "relative links of installed documents lead to installed documents" {
+	files=$(sed -n -e 's/^dist_doc_DATA = //p' -e 's/^dist_docdoc_DATA = //p' Makefile.am)
+	[ "$(echo "$files" | wc -w)" -gt 8 ]
+	for file in $files; do
+		for link in $(grep -oE '\]\([^)#]+' "$file" | sed 's/..//' | grep -v '^https:'); do
+			case $file in doc/*) link=$(realpath -m --relative-to=. "doc/$link") ;; esac
+			echo "$file: $link"
+			[[ " ${files//$'\n'/ } " == *" $link "* ]]
+		done
+	done
+}
+
+@test "NEWS and the packages name the version of configure.ac" {
+	version=$(sed -n 's/^AC_INIT(\[pevtrace\], \[\(.*\)\])$/\1/p' configure.ac)
+	[ -n "$version" ]
+	grep -qE "^pevtrace ${version//./\.} \(" NEWS
+	grep -qE "^Version: +${version//./\.}\$" packaging/rpm/pevtrace.spec
+	grep -q "^pkgver=${version//./\.}\$" packaging/alpine/APKBUILD
+	# not in tarballs
+	[ ! -e debian/changelog ] || head -n 1 debian/changelog | grep -q "^pevtrace (${version//./\.}-"
 }
 
 @test "README is a link to README.md" {

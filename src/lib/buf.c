@@ -19,8 +19,11 @@ bool buf_reserve(struct buf *b, size_t extra)
 	size_t cap = b->cap ? b->cap : 64;
 	char *data;
 
-	if (extra >= PTRDIFF_MAX - b->len)
-		die("out of memory (%zu bytes)", extra);
+	/* no object is that large */
+	if (extra >= PTRDIFF_MAX - b->len) {
+		b->failed = true;
+		return false;
+	}
 	if (need <= b->cap)
 		return true;
 	while (cap < need)
