@@ -50,7 +50,9 @@ setup() {
 }
 
 @test "relative links of installed documents lead to installed documents" {
-	files=$(sed -n -e 's/^dist_doc_DATA = //p' -e 's/^dist_docdoc_DATA = //p' Makefile.am)
+	files=$(sed -n -e 's/^dist_doc_DATA = //p' -e 's/^dist_docdoc_DATA = //p' \
+		-e 's/^dist_gallery_DATA = //p' \
+		-e 's|^examplesdir = \$(docdir)/\(.*\)|\1/|p' Makefile.am)
 	[ "$(echo "$files" | wc -w)" -gt 8 ]
 	for file in $files; do
 		for link in $(grep -oE '\]\([^)#]+' "$file" | sed 's/..//' | grep -v '^https:'); do

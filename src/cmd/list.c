@@ -256,7 +256,7 @@ static size_t list_show(struct list *l, const struct verb_args *args)
 	return shown;
 }
 
-static void list_free(struct list *l)
+static void lister_free(struct list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->events[i].name);
@@ -284,7 +284,7 @@ static int list_run(void *state, const struct verb_args *args)
 	if (!shown && args->n)
 		warn("no event matches '%s'; see pevtrace list, or bpftrace -l for probes",
 		     args->words[0]);
-	list_free(l);
+	lister_free(l);
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
 }
 
