@@ -373,6 +373,10 @@ def test_open(tap, tmp):
 def test_trouble(tap, tmp):
 	r = trace(["--perf-data=" + os.path.join(tmp, "none", "x")], ["true"])
 	tap.ok(r.returncode == 2 and b"cannot create" in r.stderr, "no such directory", [r.stderr])
+	for args in (["--json", "--perf-data=-"], ["--json=x", "--perf-data=x"]):
+		r = run([rp.PEVTRACE] + args + ["true"], cwd=tmp)
+		tap.ok(r.returncode == 2 and b"cannot both go to" in r.stderr,
+		       "two outputs to one place: " + " ".join(args), [r.stderr])
 	if os.path.exists("/dev/full"):
 		r = trace(["--perf-data=/dev/full"],
 			  [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e", "cpu-clock"] +

@@ -293,6 +293,14 @@ void options_finish(struct options *o)
 		die("-ff cannot be combined with --json, as a dump is one file; use --json=FILE");
 	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
 		die("text and dump cannot both go to '%s': name two files", o->output);
+	if (o->perf_data && !strcmp(o->perf_data, "-") &&
+	    (o->output ? !strcmp(o->output, "-") : dump_only || o->to_stdout))
+		die("the trace and the perf.data file cannot both go to standard output: add "
+		    "-o FILE");
+	if (o->perf_data && ((o->output && !strcmp(o->perf_data, o->output)) ||
+			     (o->json_path && !strcmp(o->perf_data, o->json_path))))
+		die("the trace and the perf.data file cannot both go to '%s': name two files",
+		    o->perf_data);
 	if ((o->count || o->explain) && dump_only)
 		die("%s cannot be combined with --json; use --json=FILE",
 		    o->count ? "-c" : "--explain");

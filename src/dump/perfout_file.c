@@ -48,6 +48,12 @@ struct perfout *perfout_open(const char *path)
 		warn("cannot create '%s': %s", path, strerror(errno));
 		return NULL;
 	}
+	if (isatty(fd)) {
+		warn("a perf.data file is not for a terminal: redirect standard output, or name a "
+		     "file");
+		close(fd);
+		return NULL;
+	}
 	o = xcalloc(1, sizeof(*o));
 	o->path = standard ? "standard output" : path;
 	o->fd = fd;
