@@ -30,6 +30,7 @@ struct measured {
 	struct map known;	/* processes that were reported */
 	struct map maps;	/* pid -> struct measured_maps */
 	bool kernel, all;	/* so were the kernel, and all processes */
+	bool again;		/* these are to be read again before the events run */
 };
 
 struct measured *measured_new(struct session *s)
@@ -100,12 +101,12 @@ static void measured_process(struct measured *m, pid_t tid, bool only_names)
 		measured_report(m, &p);
 }
 
+/* Report all processes that were not reported. */
 static void measured_all(struct measured *m)
 {
-	DIR *dir = m->all ? NULL : opendir("/proc");
+	DIR *dir = opendir("/proc");
 	struct dirent *d;
 
-	m->all = true;
 	while (dir && (d = readdir(dir)))
 		if (isdigit((unsigned char)*d->d_name))
 			measured_process(m, (pid_t)atoi(d->d_name), false);
@@ -120,17 +121,27 @@ static void measured_event(void *ctx, struct event *e)
 	if (event_is_bare(e))
 		return;
 	measured_kernel(m);
-	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0)
-		measured_all(m);
-	else
+	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0) {
+		if (!m->all)
+			measured_all(m);
+		m->again |= !m->all;
+		m->all = true;
+	} else {
 		measured_process(m, e->pid ? e->pid : e->opener,
 				 event_attr(e, ATTR_DISABLED) &&
 				 event_attr(e, ATTR_ENABLE_ON_EXEC));
+	}
 }
 
 void measured_call(struct measured *m, const struct call *c)
 {
 	model_each_recorded(m->session->model, c, measured_event, m);
+	/* processes that were created before all rings were mapped are in no record */
+	if (m->again && (c->desc->class == CLASS_POLL || (c->desc->id == CALL_IOCTL &&
+			 (uint32_t)c->args[1] == PERF_EVENT_IOC_ENABLE))) {
+		m->again = false;
+		measured_all(m);
+	}
 }
 
 static void measured_ring(void *ctx, const struct ring *r)

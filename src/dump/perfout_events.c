@@ -199,8 +199,7 @@ static void perfout_drop_silent(struct perfout_view *v)
 		v->events[i]->silent &= n > 0;
 }
 
-/* Return the first event of the file, or NULL. */
-static const struct perfout_event *perfout_first_event(const struct perfout_view *v)
+const struct perfout_event *perfout_first_event(const struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
 		if (!v->events[i]->silent)

@@ -243,3 +243,19 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 		buf_free(&sections[i]);
 	}
 }
+
+void perfout_flush(struct perfout_view *v, bool last)
+{
+	struct buf features[FEATURES] = { { 0 } };
+	struct perfout_table t = { .entry = 0 };
+
+	if (!perfout_is_pipe(v->out)) {
+		perfout_features(v, last, features);
+		perfout_tables(v, &t);
+	}
+	perfout_write(v->out, &t, features, last);
+	buf_free(&t.attrs);
+	buf_free(&t.ids);
+	for (size_t i = 0; i < FEATURES; i++)
+		buf_free(&features[i]);
+}

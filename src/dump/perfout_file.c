@@ -204,6 +204,24 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	buf_reset(&o->pending);
 }
 
+FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to)
+{
+	char path[32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
+	f = o->pipe ? NULL : fopen(path, "re");
+	if (!f || fseeko(f, (off_t)o->data, SEEK_SET)) {
+		if (f)
+			fclose(f);
+		return NULL;
+	}
+	*from = o->data;
+	*to = o->data_end;
+	o->data = o->data_end = (o->tables_end + 7) & ~7ULL;
+	return f;
+}
+
 bool perfout_close(struct perfout *o)
 {
 	bool ok = !o->failed;

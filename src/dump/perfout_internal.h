@@ -3,6 +3,8 @@
 #ifndef PEVTRACE_DUMP_PERFOUT_INTERNAL_H
 #define PEVTRACE_DUMP_PERFOUT_INTERNAL_H
 
+#include <stdio.h>
+
 #include "dump/perfout.h"
 #include "lib/buf.h"
 #include "lib/map.h"
@@ -77,6 +79,12 @@ void perfout_add(struct perfout *o, const void *bytes, size_t len);
 
 bool perfout_is_pipe(const struct perfout *o);
 
+/*
+ * Begin the records anew, behind all that is in the file, and set *from and *to to the place of
+ * those before.  Return a stream to read them from, or NULL if the file cannot be read.
+ */
+FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to);
+
 /* Return whether it has no records yet. */
 bool perfout_is_empty(const struct perfout *o);
 
@@ -116,6 +124,9 @@ bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e);
 /* Append the attr as it is written, padded to size bytes. */
 void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, size_t size,
 		  struct buf *out);
+
+/* Return the first event of the file, or NULL. */
+const struct perfout_event *perfout_first_event(const struct perfout_view *v);
 
 /* Return the size of the largest attr. */
 size_t perfout_attr_size(const struct perfout_view *v);
@@ -157,6 +168,9 @@ void perfout_pipe_features(struct perfout_view *v, bool end);
 
 /* Read the format of an event if it is a tracepoint. */
 void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
+
+/* Write the records that were added, with the tables; last: as perfout_write(). */
+void perfout_flush(struct perfout_view *v, bool last);
 
 /* Append the formats of the tracepoints among the events, as trace-cmd and perf have them. */
 void perfout_tracing(const struct perfout_view *v, struct buf *out);

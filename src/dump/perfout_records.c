@@ -10,6 +10,8 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+enum { CONVERTED_MOST = 1 << 20 }; /* bytes of records in memory */
+
 /* Before each record that is held. */
 struct held {
 	const struct perfout_event *event;
@@ -102,6 +104,65 @@ static void perfout_add_synthetic(struct perfout_view *v, const uint8_t *bytes, 
 	buf_free(&b);
 }
 
+/* Give the id of its event to a record that is in the file.  *recent_ns: the time before it. */
+static void perfout_convert_record(struct perfout_view *v, const uint8_t *bytes, size_t len,
+				   uint64_t *recent_ns)
+{
+	const struct perfout_event *first = perfout_first_event(v);
+	struct held h = { .event = first, .recent_ns = *recent_ns, .len = len };
+	struct record_id id;
+
+	if (!record_identify(bytes, len, &first->format, &id) ||
+	    id.type >= PERF_RECORD_HEADER_ATTR) {
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	if (id.has_time)
+		*recent_ns = id.time;
+	if (id.has_id && map_get(&v->by_id, id.id))
+		h.event = map_get(&v->by_id, id.id);
+	h.id = id.has_id ? id.id : first->nids ? first->ids[0] : 0;
+	perfout_add_record(v, &h, bytes);
+}
+
+/*
+ * Write all records of the file again, with ids, as an event appeared that perf could not tell
+ * from the others.  Return false if the file cannot be read.
+ */
+static bool perfout_convert(struct perfout_view *v)
+{
+	uint64_t from = 0, to = 0, recent_ns = 0;
+	uint8_t *bytes;
+	FILE *f;
+
+	if (perfout_is_pipe(v->out))
+		return false;
+	perfout_flush(v, false);
+	f = perfout_restart(v->out, &from, &to);
+	if (!f)
+		return false;
+	v->with_ids = true;
+	bytes = xmalloc(RECORD_MOST);
+	while (to - from >= RECORD_HEAD && fread(bytes, 1, RECORD_HEAD, f) == RECORD_HEAD) {
+		size_t len = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE, bytes,
+					RECORD_HEAD);
+
+		if (len < RECORD_HEAD || len > RECORD_MOST || len > to - from ||
+		    fread(bytes + RECORD_HEAD, 1, len - RECORD_HEAD, f) != len - RECORD_HEAD)
+			break;
+		perfout_convert_record(v, bytes, len, &recent_ns);
+		from += len;
+		if (perfout_pending(v->out) > CONVERTED_MOST)
+			perfout_flush(v, false);
+	}
+	if (from != to)
+		warn("the perf.data file lacks %llu bytes of records: they cannot be read again",
+		     (unsigned long long)(to - from));
+	free(bytes);
+	fclose(f);
+	return true;
+}
+
 /* Warn of the first record of an event that perf could not tell from the others. */
 static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e)
 {
@@ -132,7 +193,7 @@ void perfout_record(struct perfout_view *v, const struct perfout_member *m, cons
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
 		perfout_add_synthetic(v, bytes, len);
-	} else if (!perfout_fits(v, m->event)) {
+	} else if (!perfout_fits(v, m->event) && !perfout_convert(v)) {
 		perfout_leave_out(v, m->event);
 	} else {
 		if (perfout_is_pipe(v->out))

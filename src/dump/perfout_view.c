@@ -169,22 +169,6 @@ static void perfout_on_measured(struct view *view, uint64_t ns, const struct pro
 
 /* Output ------------------------------------------------------------------- */
 
-static void perfout_flush(struct perfout_view *v, bool last)
-{
-	struct buf features[FEATURES] = { { 0 } };
-	struct perfout_table t = { .entry = 0 };
-
-	if (!perfout_is_pipe(v->out)) {
-		perfout_features(v, last, features);
-		perfout_tables(v, &t);
-	}
-	perfout_write(v->out, &t, features, last);
-	buf_free(&t.attrs);
-	buf_free(&t.ids);
-	for (size_t i = 0; i < FEATURES; i++)
-		buf_free(&features[i]);
-}
-
 /* Begin to write records; the events so far decide how. */
 static void perfout_begin_writing(struct perfout_view *v)
 {
