@@ -64,7 +64,7 @@ static void measured_report(struct measured *m, struct proc_image *p)
 	size_t at = 0;
 
 	do {
-		piece.maps = p->maps + at;
+		piece.maps = p->maps ? p->maps + at : NULL;
 		piece.nmaps = p->nmaps - at < PIECE ? p->nmaps - at : PIECE;
 		session_measured(m->session, clock_ns(), &piece);
 		piece.nthreads = 0;
