@@ -348,7 +348,8 @@ void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 
 		begin_record(&b, PERF_RECORD_HEADER_ATTR);
 		perfout_attr(v, e, size, &b);
-		buf_add(&b, e->ids + e->piped, n * sizeof(*e->ids));
+		if (n)
+			buf_add(&b, e->ids + e->piped, n * sizeof(*e->ids));
 		end_record(v, &b);
 		e->piped += n;
 		e->told = true;

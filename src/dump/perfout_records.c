@@ -205,7 +205,7 @@ void perfout_record(struct perfout_view *v, const struct perfout_member *m, cons
 
 void perfout_release(struct perfout_view *v)
 {
-	const uint8_t *at = (const uint8_t *)v->held.data;
+	const uint8_t *at = (const uint8_t *)buf_str(&v->held);
 	const uint8_t *end = at + v->held.len;
 
 	while (at < end) {
