@@ -104,13 +104,13 @@ static void complete_option(struct completion *c, const struct line *l)
 	const char *word = c->typed, *equals = strchr(word, '='), *arg;
 	const struct verb_option *o;
 
-	if (word[1] != '-')
+	if (word[1] != '-') {
 		o = short_option(l->v, word, &arg);
-	else
+	} else {
 		o = equals ? long_option(l->v, word + 2, (size_t)(equals - word - 2)) : NULL;
-	if (word[1] == '-')
-		arg = equals + 1;
-	if (!o || !o->arg || !*word || (word[1] != '-' && !*arg)) {
+		arg = equals ? equals + 1 : NULL;
+	}
+	if (!o || !o->arg || (word[1] != '-' && !*arg)) {
 		complete_option_names(c, l->v);
 		return;
 	}
