@@ -40,7 +40,8 @@ def regs_of(theirs):
 	for line in theirs.more:
 		m = re.match(r"\.{4} (\w+) +0x([0-9a-f]{16})$", line)
 		if m:
-			out.append((m.group(1), int(m.group(2), 16)))
+			# perf's names are of lower case for 64-bit ARM
+			out.append((m.group(1).upper(), int(m.group(2), 16)))
 	return tuple(out)
 
 def stack_of(theirs):
@@ -69,7 +70,7 @@ def our_regs(record):
 	val = record.value.get("regs_user")
 	if val is None:
 		return ()
-	return tuple((k, sp.number(v)) for k, v in val.items if k != "abi")
+	return tuple((k.upper(), sp.number(v)) for k, v in val.items if k != "abi")
 
 def our_stack(record):
 	val = record.value.get("stack_user")

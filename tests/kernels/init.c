@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The first process of a kernel under test: mounts what programs expect, runs
- * /commands with sh, all output to the second serial port, and powers off.
+ * /commands with sh, all output to a serial port of its own, and powers off.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,13 +20,15 @@ static void mounted(const char *type, const char *where)
 		perror(where);
 }
 
+/* Write to the port that the kernel's command line names (results=PORT). */
 static void use_port(void)
 {
-	int fd = open("/dev/ttyS1", O_RDWR | O_NOCTTY);
+	const char *port = getenv("results");
+	int fd = open(port ? port : "/dev/ttyS1", O_RDWR | O_NOCTTY);
 	struct termios t;
 
 	if (fd < 0 || tcgetattr(fd, &t)) {
-		perror("/dev/ttyS1");
+		perror(port);
 		return;
 	}
 	cfmakeraw(&t);
@@ -34,6 +36,21 @@ static void use_port(void)
 	dup2(fd, 1);
 	dup2(fd, 2);
 	close(fd);
+}
+
+static void link_standard_files(void)
+{
+	static const char *const names[] = { "stdin", "stdout", "stderr" };
+	char from[24], to[24];
+
+	if (symlink("/proc/self/fd", "/dev/fd"))
+		perror("/dev/fd");
+	for (int i = 0; i < 3; i++) {
+		snprintf(from, sizeof(from), "/proc/self/fd/%d", i);
+		snprintf(to, sizeof(to), "/dev/%s", names[i]);
+		if (symlink(from, to))
+			perror(to);
+	}
 }
 
 int main(void)
@@ -47,10 +64,15 @@ int main(void)
 	mounted("securityfs", "/sys/kernel/security");
 	mounted("cgroup2", "/sys/fs/cgroup");
 	mounted("tmpfs", "/tmp");
+	mounted("tmpfs", "/run");
+	mounted("devpts", "/dev/pts");
+	mounted("tmpfs", "/dev/shm");
+	link_standard_files();
 	null = open("/dev/null", O_RDONLY);
 	dup2(null, 0);
 	use_port();
-	setenv("PATH", "/bin", 1);
+	setenv("PATH", "/bin:/usr/bin:/sbin:/usr/sbin", 1);
+	setenv("HOME", "/", 1);
 	if (!fork()) {
 		execl("/bin/sh", "sh", "/commands", NULL);
 		perror("/bin/sh");

@@ -104,7 +104,7 @@ struct run {
 	char path[PATH_MAX], long_path[PATH_MAX + 10];
 	unsigned int rounds, opened, kinds;
 	unsigned int wrong, disagreed; /* disagreed: not even a rule not known explains it */
-	bool agreed[RULE_COUNT];
+	unsigned int agreed[RULE_COUNT];
 	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
 };
 
@@ -503,7 +503,7 @@ static void one_round(struct run *r)
 	r->opened += fd >= 0;
 	if ((fd < 0 ? -fd : 0) == v.error) {
 		if (v.rule)
-			r->agreed[v.rule->id] = true;
+			r->agreed[v.rule->id]++;
 		return;
 	}
 	r->wrong_by[v.rule ? v.rule->id : RULE_COUNT]++;
@@ -546,7 +546,7 @@ static void run_rounds(struct run *r, unsigned int rounds)
 		r->wrong = r->rounds;
 	}
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		r->kinds += r->agreed[i];
+		r->kinds += r->agreed[i] > 0;
 	printf("# uid %d: %u attrs, %u opened, %u refused by %u rules, %u not as predicted, "
 	       "%u of them disagreements\n", getuid(), r->rounds, r->opened,
 	       r->rounds - r->opened - r->wrong, r->kinds, r->wrong, r->disagreed);
@@ -554,10 +554,10 @@ static void run_rounds(struct run *r, unsigned int rounds)
 		if (r->wrong_by[i])
 			printf("# not as predicted by %s: %u\n", i < RULE_COUNT ?
 			       rule_descs[i].name : "all rules, which pass", r->wrong_by[i]);
-	printf("# rules:");
+	printf("# as predicted by:");
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (r->agreed[i])
-			printf(" %s", rule_descs[i].name);
+			printf(" %s %u", rule_descs[i].name, r->agreed[i]);
 	printf("\n");
 	for (size_t i = 0; i < r->nleaders; i++)
 		close(r->leaders[i].fd);
