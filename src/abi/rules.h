@@ -30,7 +30,7 @@ struct rule_pmu {
 	uint32_t type;
 	const char *name;
 	const struct pmu_desc *desc;	/* NULL: not described */
-	const uint64_t *configs;	/* the configs in its events/, for msr */
+	const uint64_t *configs;	/* in its events/, of msr and armv8_pmuv3 */
 	size_t nconfigs;
 };
 

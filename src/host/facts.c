@@ -163,10 +163,11 @@ struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 	return &more[at];
 }
 
-/* Store the valid configs of the msr PMU: it has an alias for each register of the CPU. */
+/* Store the configs of PMUs whose events/ lists all that the CPU has. */
 static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *to)
 {
-	if (strcmp(p->name, "msr") || !p->naliases)
+	if ((strcmp(p->name, "msr") && strncmp(p->name, "armv8_pmuv3", 11)) || !p->naliases ||
+	    f->configs)
 		return true;
 	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
 	if (!f->configs)
