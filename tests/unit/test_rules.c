@@ -527,7 +527,7 @@ static void test_arm_pmu(void **state)
 	put(&w, ATTR_EXCLUDE_IDLE, 1);
 	expect(&w, "arm_idle", EOPNOTSUPP);
 	/* an event that it does not have is refused before */
-	assert_ptr_equal(rules_explain(&w.v, ENOENT), &rule_descs[RULE_PMU_OWN]);
+	assert_ptr_equal(rules_explain(&w.v, ENOENT), &rule_descs[RULE_ARM_EVENT]);
 	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
 	put(&w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
 	w.facts.machine.release = KVER(6, 12, 0);
