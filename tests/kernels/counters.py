@@ -19,6 +19,7 @@ import straceparse as sp
 PMU = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "../kernels/pmu")
 ROUNDS = 2000000
 PER_ROUND = 2			# instructions
+STARTS = 100			# by which starts of a program differ: lengths of strings, addresses
 TURNS = 20000000		# for events that take turns
 NAME = {"aarch64": "armv8_pmuv3", "riscv64": "cpu"}.get(os.uname().machine, "cpu")
 
@@ -52,6 +53,9 @@ def too_many():
 	alone = opened(["instructions:uD"] * 40, loop())
 	return ["instructions:u"] * (sum(n is not None for n, *_ in alone) + 4)
 
+def near(counts, want):
+	return all(n is not None and abs(n - want) < STARTS for n in counts)
+
 def counts(tap):
 	"""Both grow by the instructions that the loop has more."""
 	events = ["cycles:u", "instructions:u"]
@@ -59,7 +63,7 @@ def counts(tap):
 	base, more = stat(events, loop()), stat(events, loop(2 * ROUNDS))
 	ours = [b[0] - a[0] for a, b in zip(short, long)]
 	theirs = [b[0] - a[0] for a, b in zip(base, more)]
-	tap.ok(ours[1:] == theirs[1:] == [PER_ROUND * ROUNDS],
+	tap.ok(near(ours[1:] + theirs[1:], PER_ROUND * ROUNDS),
 	       "pevtrace open and perf stat count the instructions of a loop", [ours, theirs])
 	tap.ok(ours and theirs and abs(ours[0] - theirs[0]) <= ours[0] / 100,
 	       "pevtrace open and perf stat count the same cycles", [ours, theirs])
@@ -72,10 +76,10 @@ def counts(tap):
 def groups(tap):
 	got = opened(["{cycles:u,page-faults:u,instructions:u}"], loop())
 	alone = opened(["instructions:u"], loop())
-	tap.ok(len(got) == 3 and got[2][0] == alone[0][0] and got[1][0] > 0 and not got[2][2],
+	tap.ok(len(got) == 3 and near([got[2][0]], alone[0][0]) and got[1][0] > 0 and not got[2][2],
 	       "a group of hardware and software events counts as one does alone", [got, alone])
 	got = opened(["{page-faults:u,instructions:u}"], loop())
-	tap.ok(len(got) == 2 and got[1][0] == alone[0][0],
+	tap.ok(len(got) == 2 and near([got[1][0]], alone[0][0]),
 	       "a hardware event joins a software leader", [got, alone])
 	out = output([rp.PEVTRACE, "open", "-e", "{instructions:u,cycles:ue}", *loop()])
 	tap.ok("EINVAL" in out and "rule group_pinned" in out, "an exclusive member is refused", [out])
@@ -90,12 +94,13 @@ def raw(tap):
 		return
 	got = opened(codes, loop())
 	cycles = opened(["cycles:u"], loop())
-	tap.ok([g[0] for g in got[:3]] == [want[0][0]] * 3 and got[3][0] == cycles[0][0],
+	tap.ok(near([g[0] for g in got[:3]], want[0][0]) and
+	       abs(got[3][0] - cycles[0][0]) < cycles[0][0] / 1000,
 	       "raw events, terms of format/ and names of events/ count the same", [got, want])
 	theirs = stat(codes[:3], loop())
 	run = rp.Run([], [rp.PERF, "stat", "-e", codes[3], *loop()])
 	shown = [c for c in run.calls if c.name == "perf_event_open" and not c.failed]
-	tap.ok(len({t[0] for t in theirs}) == 1 and "0x11" in shown[-1].line and
+	tap.ok(near([t[0] for t in theirs], want[0][0]) and "0x11" in shown[-1].line and
 	       (NAME in shown[-1].line or "PERF_TYPE_RAW" in shown[-1].line),
 	       "perf's raw events have the PMU's name and config", [theirs, shown[-1].line])
 
