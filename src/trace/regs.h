@@ -24,7 +24,10 @@ struct regs {
 /* Return whether the calls of that ABI can be changed; NULL: unknown. */
 bool regs_known(const struct arch *arch);
 
-/* Return false if the task is gone, or the processor is unknown. */
+/*
+ * Return false if the task is gone, or the processor is unknown.  Die if registers cannot be
+ * set: the task would go on with those of pevtrace's call.
+ */
 bool regs_get(pid_t tid, struct regs *r);
 bool regs_set(pid_t tid, const struct regs *r);
 

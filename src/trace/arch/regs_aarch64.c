@@ -75,7 +75,7 @@ bool regs_set(pid_t tid, const struct regs *r)
 {
 	struct iovec all = { (void *)r->bytes, r->len };
 
-	return !ptrace_do(PTRACE_SETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
+	return ptrace_must(PTRACE_SETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
 }
 
 bool regs_behind_call(pid_t tid, const struct regs *r)

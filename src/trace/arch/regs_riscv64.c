@@ -37,7 +37,7 @@ static bool regs_set_user(pid_t tid, const struct user_regs_struct *u)
 {
 	struct iovec all = { (void *)u, sizeof(*u) };
 
-	return !ptrace_do(PTRACE_SETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
+	return ptrace_must(PTRACE_SETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
 }
 
 bool regs_known(const struct arch *arch)

@@ -45,7 +45,7 @@ bool regs_get(pid_t tid, struct regs *r)
 
 bool regs_set(pid_t tid, const struct regs *r)
 {
-	return !ptrace_do(PTRACE_SETREGS, tid, 0, (uintptr_t)r->bytes);
+	return ptrace_must(PTRACE_SETREGS, tid, 0, (uintptr_t)r->bytes);
 }
 
 bool regs_behind_call(pid_t tid, const struct regs *r)
