@@ -32,7 +32,7 @@ COMMAND = ["bash", "-c", SCRIPT]
 SET = "trace=close,munmap,dup2,exit_group"
 
 def run(argv, **kw):
-	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **kw)
+	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **kw)
 
 def text(tool, options, tmp, command=COMMAND):
 	path = os.path.join(tmp, "out")
