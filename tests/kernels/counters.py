@@ -241,8 +241,7 @@ def cost(tap):
 
 def main():
 	tap = sp.Tap()
-	if "cycles" not in output([rp.PEVTRACE, "open", "-q", "-e", "cycles:u", *loop(1)]) or \
-	   not opened(["cycles:u"], loop(1000))[0][0]:
+	if not any(n for n, *_ in opened(["cycles:u"], loop())):
 		sp.skip_all("no hardware counters")
 	with tempfile.TemporaryDirectory() as tmp:
 		for test in (counts, groups, raw, multiplexed, ps, pinned, exclusive, adapts,
