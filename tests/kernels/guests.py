@@ -55,7 +55,7 @@ class Guest:
 			shutil.rmtree(path + ".part", ignore_errors=True)
 			if subprocess.run(["mmdebstrap", "--quiet", "--variant=extract", "--mode=root",
 					   "--arch=" + self.arch, "--include=" + ",".join(INCLUDE),
-					   self.suite, path + ".part", "http://deb.debian.org/debian"],
+					   self.suite, path + ".part"],
 					  check=False).returncode:
 				die("mmdebstrap failed for %s" % self.arch)
 			os.rename(path + ".part", path)
