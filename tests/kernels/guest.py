@@ -42,7 +42,7 @@ PARTS = (
 	("counters", 300, test("kernels/counters.py")),
 	("asks", 600, [BUILD + "/tests/kernels/asks"]),
 	("engines", 120, test("engines.py")),
-	("transparent", 120, test("transparent.py", "everyday fork", "everyday vfork",
+	("transparent", 300, test("transparent.py", "everyday fork", "everyday vfork",
 				  "everyday thread_exec", "confined filter", "eventful")),
 	("claims", 300, ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"]),
 )
