@@ -543,6 +543,54 @@ static void test_arm_pmu(void **state)
 	expect(&w, NULL, 0);
 }
 
+/* armv8_pmuv3 as qemu has it: events/ lists instructions and cycles only. */
+static void test_arm_events(void **state)
+{
+	static const uint64_t listed[] = { 0x08, 0x11 };
+	struct world w;
+
+	(void)state;
+	make(&w);
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	add_pmu(&w, 10, "armv8_pmuv3");
+	w.pmus[w.facts.machine.npmus - 1].configs = listed;
+	w.pmus[w.facts.machine.npmus - 1].nconfigs = sizeof(listed) / sizeof(*listed);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_INSTRUCTIONS);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_MISSES);
+	expect(&w, "arm_event", ENOENT);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_REF_CPU_CYCLES);
+	expect(&w, "arm_event", ENOENT);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_MAX);
+	expect(&w, "arm_config", EINVAL);
+	put(&w, ATTR_TYPE, PERF_TYPE_HW_CACHE);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_L1D);
+	expect(&w, "arm_event", ENOENT);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_MAX);
+	expect(&w, "arm_config", EINVAL);
+	put(&w, ATTR_TYPE, 10);
+	put(&w, ATTR_CONFIG, 0x1e);
+	expect(&w, "arm_config", EINVAL);
+	put(&w, ATTR_CONFIG, 0x11);
+	put(&w, ATTR_CONFIG1, 2);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_AUX_OUTPUT, 1);
+	expect(&w, "arm_aux_output", EOPNOTSUPP);
+	/* of a CPU: no task */
+	put(&w, ATTR_AUX_OUTPUT, 0);
+	w.facts.machine.paranoid = -1;
+	w.ask.pid = -1;
+	w.ask.cpu = 1;
+	expect(&w, "arm_user_access", EINVAL);
+	w.facts.machine.release = KVER(5, 16, 0);
+	expect(&w, NULL, 0);
+	/* a CPU that the kernel knows by name may have events that are not listed */
+	w.pmus[w.facts.machine.npmus - 1].name = "armv8_cortex_a57";
+	put(&w, ATTR_TYPE, PERF_TYPE_HW_CACHE);
+	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_L1D);
+	expect(&w, NULL, 0);
+}
+
 /* Breakpoints by the data of the architecture: arm64 has reads, any length, and no alignment. */
 static void test_arm_breakpoints(void **state)
 {
@@ -680,6 +728,7 @@ int main(void)
 		cmocka_unit_test(test_sigtrap_privilege),
 		cmocka_unit_test(test_order), cmocka_unit_test(test_pmus),
 		cmocka_unit_test(test_arm_pmu),
+		cmocka_unit_test(test_arm_events),
 		cmocka_unit_test(test_arm_breakpoints),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
 		cmocka_unit_test(test_hostile),
