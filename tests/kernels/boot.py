@@ -42,7 +42,8 @@ def image(have):
 	"""Return the path of the kernel's image in an unpacked package."""
 	for top, _, names in os.walk(have):
 		for name in names:
-			if name.startswith("vmlinuz"):
+			# of riscv64 it is vmlinux-RELEASE
+			if name.startswith(("vmlinuz", "vmlinux-")):
 				return os.path.join(top, name)
 	return None
 

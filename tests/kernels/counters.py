@@ -100,7 +100,7 @@ def raw(tap):
 	theirs = stat(codes[:3], loop())
 	run = rp.Run([], [rp.PERF, "stat", "-e", codes[3], *loop()])
 	shown = [c for c in run.calls if c.name == "perf_event_open" and not c.failed]
-	tap.ok(near([t[0] for t in theirs], want[0][0]) and "0x11" in shown[-1].line and
+	tap.ok(near([t[0] for t in theirs], theirs[0][0]) and "0x11" in shown[-1].line and
 	       (NAME in shown[-1].line or "PERF_TYPE_RAW" in shown[-1].line),
 	       "perf's raw events have the PMU's name and config", [theirs, shown[-1].line])
 
