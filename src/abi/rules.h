@@ -32,6 +32,7 @@ struct rule_pmu {
 	const struct pmu_desc *desc;	/* NULL: not described */
 	const uint64_t *configs;	/* in its events/, of msr and armv8_pmuv3 */
 	size_t nconfigs;
+	int64_t threshold_max;	/* caps/threshold_max of armv8_*; 0 if there is no such file */
 };
 
 /* Facts that hold for every call of this process. */

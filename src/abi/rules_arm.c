@@ -10,6 +10,8 @@ enum {
 	EVENT_MASK = 0xffff,	/* of config: format/event */
 	EVENT_CHAIN = 0x1e,	/* counts the overflows of its neighbour */
 	USER_ACCESS = 1 << 1,	/* of config1: format/rdpmc */
+	THRESHOLD_SHIFT = 5,	/* of config1: format/threshold */
+	THRESHOLD_MASK = 0xfff,
 };
 
 static bool rule_is_arm_pmu(const struct rule_input *in)
@@ -111,7 +113,10 @@ int rule_arm_event(const struct rule_input *in)
 	return varies && type == PERF_TYPE_HARDWARE ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
-int rule_arm_aux_output(const struct rule_input *in)
+/* CPUs without FEAT_PMUv3_TH have a maximum of 0. */
+int rule_arm_threshold(const struct rule_input *in)
 {
-	return refuses_if(rule_is_arm_pmu(in) && rule_get(in, ATTR_AUX_OUTPUT));
+	return refuses_if(rule_is_arm_pmu(in) &&
+			  (int64_t)(rule_get(in, ATTR_CONFIG1) >> THRESHOLD_SHIFT & THRESHOLD_MASK) >
+				  in->pmu->threshold_max);
 }

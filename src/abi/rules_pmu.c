@@ -249,9 +249,17 @@ int rule_cpu_pmu_task(const struct rule_input *in)
 	return in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES;
 }
 
+/* Refuse a feature of AUX data unless the PMU has checks of its own and may have AUX data. */
+static int unless_pmu_aux(const struct rule_input *in, bool asked)
+{
+	if (asked && in->pmu && rule_trait(in, PMU_TRAIT_NO_AUX) == FACT_YES)
+		return RULE_REFUSES;
+	return unless_pmu_can(in, asked);
+}
+
 int rule_aux_output(const struct rule_input *in)
 {
-	return unless_pmu_can(in, rule_get(in, ATTR_AUX_OUTPUT));
+	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT));
 }
 
 int rule_aux_pause_resume(const struct rule_input *in)
@@ -261,7 +269,7 @@ int rule_aux_pause_resume(const struct rule_input *in)
 
 int rule_aux_start_paused(const struct rule_input *in)
 {
-	return unless_pmu_can(in, rule_get(in, ATTR_AUX_START_PAUSED));
+	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED));
 }
 
 int rule_no_interrupt(const struct rule_input *in)

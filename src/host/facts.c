@@ -179,6 +179,14 @@ static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *t
 	return true;
 }
 
+static int64_t threshold_max(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", name);
+	return facts_number(path, 0);
+}
+
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
@@ -189,6 +197,8 @@ static void find_pmus(struct facts *f)
 		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
 
 		good &= added && add_configs(f, p, added);
+		if (added)
+			added->threshold_max = threshold_max(p->name);
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
 	}

@@ -24,7 +24,8 @@ def files(path, root, build, source):
 		archive.packages(root).write(packages)
 	a = archive.Archive()
 	a.file(os.path.join(build, "tests/kernels/init"), "init")
-	a.file(os.path.join(build, "pevtrace"), "bin/pevtrace")
+	# not in /bin, which may be a link
+	a.file(os.path.join(build, "pevtrace"), "usr/bin/pevtrace")
 	for program in PROGRAMS:
 		a.file(os.path.join(build, program), os.path.join("build", program))
 	a.tree(os.path.join(source, "tests"), "tests",

@@ -14,7 +14,7 @@ import zlib
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = "/build"
-ENV = dict(os.environ, NO_COLOR="1", PYTHONUNBUFFERED="1", PEVTRACE="/bin/pevtrace", LC_ALL="C",
+ENV = dict(os.environ, NO_COLOR="1", PYTHONUNBUFFERED="1", PEVTRACE="/usr/bin/pevtrace", LC_ALL="C",
 	   PEVTRACE_TARGETS=BUILD + "/tests/targets", srcdir="/", builddir=BUILD)
 DEMO = BUILD + "/tests/targets/demo"
 # More than 2 is a patch of Debian, by which users may do nothing at all.

@@ -574,10 +574,18 @@ static void test_arm_events(void **state)
 	put(&w, ATTR_CONFIG, 0x11);
 	put(&w, ATTR_CONFIG1, 2);
 	expect(&w, NULL, 0);
+	put(&w, ATTR_CONFIG1, 7 << 5);
+	expect(&w, "arm_threshold", EINVAL);
+	w.pmus[w.facts.machine.npmus - 1].threshold_max = 7;
+	expect(&w, NULL, 0);
+	put(&w, ATTR_CONFIG1, 2);
 	put(&w, ATTR_AUX_OUTPUT, 1);
-	expect(&w, "arm_aux_output", EOPNOTSUPP);
-	/* of a CPU: no task */
+	expect(&w, "aux_output", EOPNOTSUPP);
 	put(&w, ATTR_AUX_OUTPUT, 0);
+	put(&w, ATTR_AUX_START_PAUSED, 1);
+	expect(&w, "aux_start_paused", EOPNOTSUPP);
+	/* of a CPU: no task */
+	put(&w, ATTR_AUX_START_PAUSED, 0);
 	w.facts.machine.paranoid = -1;
 	w.ask.pid = -1;
 	w.ask.cpu = 1;
