@@ -58,7 +58,7 @@ const struct arch *arch_native(void);
 /* Return whether one kernel can run programs of both. */
 bool arch_same_kernel(const struct arch *a, const struct arch *b);
 
-extern const struct arch arch_aarch64, arch_arm, arch_ppc64le, arch_riscv64, arch_s390x, arch_x32,
-	arch_x86, arch_x86_64, arch_unknown;
+extern const struct arch arch_aarch64, arch_arm, arch_ppc64le, arch_riscv64, arch_s390x;
+extern const struct arch arch_x32, arch_x86, arch_x86_64, arch_unknown;
 
 #endif
