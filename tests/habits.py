@@ -240,7 +240,8 @@ def on_terminal(argv, columns, **env):
 	p.wait()
 	return out.decode(errors="replace").replace("\r", "").splitlines()
 
-NAME = re.compile(r"^(?:\[pid +\d+\] )?(\w+)\(.* = (-1 E\w+|-?\w+)")
+# a line of another task between start and end of a call splits it
+NAME = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-1 E\w+|-?\w+)")
 
 def names(lines):
 	return [m.groups() for m in map(NAME.match, lines) if m]
