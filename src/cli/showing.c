@@ -47,24 +47,16 @@ void showing_begin(struct showing *s, bool plain)
 
 void showing_end(struct showing *s)
 {
-	const char *line;
-	size_t len;
-
 	if (s->json) {
-		line = json_line(s->object.level[0].object, &len);
-	} else {
-		buf_addc(&s->line, '\n');
-		line = buf_str(&s->line);
-		len = s->line.len;
+		buf_reset(&s->line);
+		json_line(&s->line, s->object.level[0].object);
 	}
-	if (!s->failed && (fwrite(line, 1, len, s->out) != len ||
-			   (s->json && putc('\n', s->out) == EOF))) {
+	buf_addc(&s->line, '\n');
+	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len) {
 		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
 		     strerror(errno));
 		s->failed = true;
 	}
-	if (s->json)
-		json_object_put(s->object.level[0].object);
 }
 
 bool showing_close(struct showing *s)

@@ -10,12 +10,12 @@
 
 void dump_write(struct dump_view *d, pid_t tid, struct json_object *o)
 {
-	size_t len;
-	const char *text = json_line(o, &len);
+	struct buf line = { 0 };
 
-	output_write(d->out, tid, text, len);
-	output_write(d->out, tid, "\n", 1);
-	json_object_put(o);
+	json_line(&line, o);
+	buf_addc(&line, '\n');
+	output_write(d->out, tid, line.data, line.len);
+	buf_free(&line);
 }
 
 void dump_write_enter(void *ctx, struct inflight *in)

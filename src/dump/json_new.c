@@ -182,13 +182,12 @@ static void json_write_value(struct buf *out, struct json_object *o)
 	}
 }
 
-/* In place of json-c's writer, which silently omits values if memory is short. */
-const char *json_line(struct json_object *o, size_t *len)
+/*
+ * In place of json-c's writer, which silently omits values if memory is short.  The text is no
+ * user data of the object: json-c 0.19 frees that of objects and arrays twice.
+ */
+void json_line(struct buf *out, struct json_object *o)
 {
-	struct buf out = { 0 };
-
-	json_write_value(&out, o);
-	*len = out.len;
-	json_object_set_userdata(o, out.data, json_object_free_userdata);
-	return out.data;
+	json_write_value(out, o);
+	json_object_put(o);
 }

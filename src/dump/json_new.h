@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/buf.h"
+
 /* Return new objects, which the caller releases with json_object_put(). */
 struct json_object *json_new_object(void);
 struct json_object *json_new_array(void);
@@ -28,9 +30,9 @@ void json_add(struct json_object *o, const char *key, struct json_object *value)
 void json_append(struct json_object *array, struct json_object *value);
 
 /*
- * Return the object as one line of JSON with all control characters escaped; the object
- * owns it.
+ * Append the object as one line of JSON, without a newline and with all control characters
+ * escaped, and release it.
  */
-const char *json_line(struct json_object *o, size_t *len);
+void json_line(struct buf *out, struct json_object *o);
 
 #endif

@@ -79,12 +79,12 @@ static struct json_object *new_event_object(const struct chrome *v, const char *
 /* Write and release an event. */
 static void write_event(struct chrome *v, struct json_object *o)
 {
-	size_t len;
-	const char *text = json_line(o, &len);
+	struct buf text = { 0 };
 
-	output_write(v->out, 0, v->any ? ",\n" : "\n", v->any ? 2 : 1);
-	output_write(v->out, 0, text, len);
-	json_object_put(o);
+	buf_adds(&text, v->any ? ",\n" : "\n");
+	json_line(&text, o);
+	output_write(v->out, 0, text.data, text.len);
+	buf_free(&text);
 	v->any = true;
 }
 
@@ -355,7 +355,6 @@ struct view *chrome_view_new(const struct names *names, const struct session_fac
 	struct chrome *v = xcalloc(1, sizeof(*v));
 	struct json_object *about = json_new_object();
 	struct buf head = { 0 };
-	size_t len;
 
 	v->view.ops = &chrome_ops;
 	v->names = names;
@@ -363,10 +362,10 @@ struct view *chrome_view_new(const struct names *names, const struct session_fac
 	dump_add_string(about, "by", PACKAGE_STRING);
 	dump_add_string(about, "release", facts->release);
 	dump_add_string(about, "machine", facts->machine);
-	buf_addf(&head, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[",
-		 json_line(about, &len));
+	buf_adds(&head, "{\"displayTimeUnit\":\"ns\",\"otherData\":");
+	json_line(&head, about);
+	buf_adds(&head, ",\"traceEvents\":[");
 	output_write(out, 0, head.data, head.len);
 	buf_free(&head);
-	json_object_put(about);
 	return &v->view;
 }

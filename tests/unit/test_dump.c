@@ -172,7 +172,7 @@ static void touch_call(struct told *t, const struct call *c)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_sink j;
-	size_t len;
+	struct buf line = { 0 };
 
 	assert_non_null(c->desc);
 	assert_non_null(c->arch);
@@ -185,8 +185,9 @@ static void touch_call(struct told *t, const struct call *c)
 	call_args(c, AT_SYSCALL_EXIT, &fake_names, &j.sink);
 	call_results(c, &fake_names, &j.sink);
 	call_result_notes(c, &fake_names, &j.sink);
-	touch_text(t, json_line(o, &len));
-	json_object_put(o);
+	json_line(&line, o);
+	touch_text(t, buf_str(&line));
+	buf_free(&line);
 }
 
 static void on_enter(struct view *v, const struct call *c)
@@ -718,12 +719,12 @@ static struct json_object *member(struct json_object *o, const char *key)
 
 static void expect(struct json_object *o, const char *want)
 {
-	size_t len;
-	const char *got = json_line(o, &len);
+	struct buf got = { 0 };
 
-	assert_int_equal(len, strlen(got));
-	assert_string_equal(got, want);
-	json_object_put(o);
+	json_line(&got, o);
+	assert_int_equal(got.len, strlen(buf_str(&got)));
+	assert_string_equal(buf_str(&got), want);
+	buf_free(&got);
 }
 
 static void test_sink(void **state)
@@ -811,8 +812,7 @@ static void test_sink_depth(void **state)
 	struct json_tokener *tok = json_tokener_new_ex(8 * JSON_DEPTH);
 	struct json_sink j;
 	struct sink *s = &j.sink;
-	const char *line;
-	size_t len;
+	struct buf line = { 0 };
 
 	(void)state;
 	json_sink_init(&j, o);
@@ -823,11 +823,11 @@ static void test_sink_depth(void **state)
 	for (unsigned int i = 0; i < 4 * JSON_DEPTH; i++)
 		s->ops->end(s);
 	s->ops->uint(s, "last", 1);
-	line = json_line(o, &len);
-	again = json_tokener_parse_ex(tok, line, (int)len);
+	json_line(&line, o);
+	again = json_tokener_parse_ex(tok, line.data, (int)line.len);
 	assert_non_null(again);
 	json_object_put(again);
-	json_object_put(o);
+	buf_free(&line);
 	json_tokener_free(tok);
 }
 
@@ -852,15 +852,14 @@ static void test_hostile_text(void **state)
 		struct json_tokener *tok = json_tokener_new();
 		bool clean = !all[i].clean;
 		struct json_object *o = json_text(all[i].text, all[i].len, &clean), *again;
-		const char *line;
-		size_t len;
+		struct buf line = { 0 };
 
 		assert_int_equal(clean, all[i].clean);
-		line = json_line(o, &len);
-		assert_null(memchr(line, '\n', len));
+		json_line(&line, o);
+		assert_null(memchr(line.data, '\n', line.len));
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
 				       JSON_TOKENER_VALIDATE_UTF8);
-		again = json_tokener_parse_ex(tok, line, (int)len + 1);
+		again = json_tokener_parse_ex(tok, line.data, (int)line.len + 1);
 		assert_non_null(again);
 		if (clean) {
 			assert_int_equal(json_object_get_string_len(again), all[i].len);
@@ -868,7 +867,7 @@ static void test_hostile_text(void **state)
 					    all[i].len);
 		}
 		json_object_put(again);
-		json_object_put(o);
+		buf_free(&line);
 		json_tokener_free(tok);
 	}
 }
@@ -880,19 +879,19 @@ static void test_random_text(void **state)
 	for (unsigned int round = 0; round < 20000; round++) {
 		struct json_tokener *tok = json_tokener_new();
 		struct json_object *o = json_object_new_object(), *again, *v;
-		size_t len = (size_t)random() % 12, n;
+		size_t len = (size_t)random() % 12;
 		char *text = malloc(len ? len : 1);
+		struct buf line = { 0 };
 		struct json_sink j;
-		const char *line;
 
 		for (size_t i = 0; i < len; i++)
 			text[i] = (char)(random() % 3 ? random() | 0x80 : random());
 		json_sink_init(&j, o);
 		j.sink.ops->string(&j.sink, "t", text, len, false);
-		line = json_line(o, &n);
+		json_line(&line, o);
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
 				       JSON_TOKENER_VALIDATE_UTF8);
-		again = json_tokener_parse_ex(tok, line, (int)n);
+		again = json_tokener_parse_ex(tok, line.data, (int)line.len);
 		assert_non_null(again);
 		/* the bytes can be had back, one way or the other */
 		v = member(again, "t_hex");
@@ -902,7 +901,7 @@ static void test_random_text(void **state)
 		else
 			assert_int_equal(json_object_get_string_len(v), 2 * len);
 		json_object_put(again);
-		json_object_put(o);
+		buf_free(&line);
 		json_tokener_free(tok);
 		free(text);
 	}

@@ -44,12 +44,12 @@ static void add_words(struct json_object *o, const char *key, const char *words)
 
 static void write_json(struct json_object *o)
 {
-	size_t len;
-	const char *text = json_line(o, &len);
+	struct buf line = { 0 };
 
-	fwrite(text, 1, len, stdout);
-	putchar('\n');
-	json_object_put(o);
+	json_line(&line, o);
+	buf_addc(&line, '\n');
+	fwrite(line.data, 1, line.len, stdout);
+	buf_free(&line);
 }
 
 static void json_difference(const struct difference *d)
