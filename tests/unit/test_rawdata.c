@@ -462,7 +462,7 @@ static void probe_read(struct probe *p)
 	assert_int_equal(first->type, PERF_RECORD_SAMPLE);
 	memcpy(&p->len, first + 1, 4);
 	p->raw = (const uint8_t *)(first + 1) + 4;
-	assert_in_range(p->len, 8, first->size - sizeof(*first) - 4);
+	assert_true(p->len >= 8 && p->len <= first->size - sizeof(*first) - 4);
 }
 
 static void probe_close(struct probe *p)
