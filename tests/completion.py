@@ -76,6 +76,9 @@ CASES = [
 	(["explain", "precise"], ["precise_ip", ":file"], []),
 	(["explain", "sample_c"], ["sample_cgroup"], []),
 	(["features", "sample_t"], ["sample_type"], []),
+	(["why", "--", "ls", "-"], [":command 2"], []),
+	(["why", "-e", "cpu-clock", "--", ""], [":command 4"], []),
+	(["list", "page-f"], ["page-faults"], []),
 	(["help", "co"], ["codegen", "conform"], ["check"]),
 	(["-p", str(os.getpid())], [str(os.getpid())], []),
 	(["-qq", "-p"], ["-p"], []),
@@ -197,7 +200,8 @@ def check_shell(name):
 				shell.type_text("x")
 				ok = shell.wait_for("^@> " + re.escape(want) + "x")
 				yield typed, ok, shell.screen()
-				shell.type("C-c")
+				# not ^C, at which a terminal drops what is typed ahead
+				shell.type("C-u")
 				shell.type_text(" clear")
 				shell.type("Enter")
 				shell.wait_for(r"\A@> ?$")

@@ -46,6 +46,13 @@ static const struct verb_option *short_option(const struct verb *v, const char *
 	return NULL;
 }
 
+/* Return whether an operand is a command: of some verbs only behind --. */
+static bool takes_command(const struct line *l)
+{
+	return l->v->command ||
+	       (l->ended && l->v->operand && strstr(l->v->operand, "COMMAND"));
+}
+
 /* Read a word before the cursor. Return whether a command begins with it. */
 static bool read_word(struct line *l, const char *word)
 {
@@ -56,7 +63,7 @@ static bool read_word(struct line *l, const char *word)
 	} else if (!l->ended && !strcmp(word, "--")) {
 		l->ended = true;
 	} else if (l->ended || *word != '-') {
-		return l->v->command;
+		return takes_command(l);
 	} else if (word[1] == '-') {
 		const struct verb_option *o = long_option(l->v, word + 2, strcspn(word + 2, "="));
 
@@ -128,7 +135,7 @@ static void complete_last(struct completion *c, const struct line *l, size_t ind
 	} else {
 		if (l->v->operand)
 			complete_kinds(c, l->v, l->all, l->v->operand);
-		if (l->v->command)
+		if (takes_command(l))
 			printf(":command %zu\n", index);
 	}
 }

@@ -183,6 +183,7 @@ static const struct {
 	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
 	{ "EXPR", complete_expr },	  { "FILE", complete_file },
 	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
+	{ "PATTERN", complete_event },
 	{ "PID", complete_pid },	  { "RELEASE", complete_release },
 	{ "SET", complete_set },	  { "SIGNAL", complete_signal },
 	{ "TERM", complete_term },
