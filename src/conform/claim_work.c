@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
+#include "drive/work.h"
 #include "lib/child.h"
 
 /* Set *n to the NUMBER of "work NAME [NUMBER]", by default 1. */
@@ -76,6 +77,7 @@ static void count_signal(int sig, siginfo_t *info, void *context)
 		claim_signals.addr = (uintptr_t)info->si_addr;
 		claim_signals.data = data;
 		claim_signals.type = type;
+		work_trapped();
 	} else {
 		claim_signals.fd = (uint64_t)(int64_t)info->si_fd;
 	}
@@ -88,7 +90,8 @@ enum step_result claim_step_catch(struct claim_run *run)
 		const char *name;
 		int sig;
 	} all[] = { { "SIGIO", SIGIO }, { "SIGTRAP", SIGTRAP }, { "SIGUSR1", SIGUSR1 } };
-	struct sigaction sa = { .sa_sigaction = count_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction sa = { .sa_sigaction = count_signal,
+				.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER };
 
 	for (size_t i = 0; run->nwords == 2 && i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(all[i].name, run->words[1])) {

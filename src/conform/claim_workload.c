@@ -20,10 +20,8 @@
 
 static void workload_write(uint64_t n)
 {
-	volatile uint32_t *p = (volatile uint32_t *)work_watched();
-
 	while (n--)
-		*p = (uint32_t)n;
+		work_may_trap(work_write, (void *)work_watched());
 }
 
 static void workload_load(uint64_t n)
@@ -36,10 +34,8 @@ static void workload_load(uint64_t n)
 
 static void workload_call(uint64_t n)
 {
-	void (*volatile f)(void) = (void (*)(void))work_called();
-
 	while (n--)
-		f();
+		work_may_trap(work_call, NULL);
 }
 
 static void workload_fault(uint64_t n)

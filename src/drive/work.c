@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,6 +93,36 @@ static void work_bind(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* For handlers of signals. */
+static sigjmp_buf after_access;
+static volatile sig_atomic_t accesses;
+
+__attribute__((noinline)) void work_may_trap(void (*access)(void *arg), void *arg)
+{
+	if (!sigsetjmp(after_access, 0)) {
+		accesses = 1;
+		access(arg);
+	}
+	accesses = 0;
+}
+
+void work_trapped(void)
+{
+	if (accesses)
+		siglongjmp(after_access, 1);
+}
+
+void work_write(void *variable)
+{
+	*(volatile uint32_t *)variable = 1;
+}
+
+void work_call(void *unused)
+{
+	(void)unused;
+	work_function();
+}
+
 /* si_perf_data follows si_addr; older C libraries lack it. */
 static void trapped(int sig, siginfo_t *info, void *context)
 {
@@ -102,13 +133,14 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof(data));
 	if (!handler_report->traps++)
 		handler_report->sig_data = data;
+	work_trapped();
 }
 
 static void work_use(int times)
 {
 	for (int i = 0; i < times; i++) {
-		work_variable = (uint32_t)i;
-		work_function();
+		work_may_trap(work_write, (void *)work_watched());
+		work_may_trap(work_call, NULL);
 	}
 }
 
@@ -181,7 +213,7 @@ static void exec_self(void)
 
 void work_do(unsigned int what, int cpu, clockid_t clock, struct work_report *report)
 {
-	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO };
+	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	const struct timespec nap = { 0, 50000 };
 	uint64_t until;
 	int fd;

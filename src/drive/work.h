@@ -27,6 +27,19 @@ struct work_report {
 	uint64_t started, ended;	/* in ns of the clock argument */
 };
 
+/*
+ * Make an access that a sigtrap event of this task may interrupt.  On arm64 the kernel sends the
+ * signal before the access, and a handler that returns repeats the access, and the signal
+ * (arch/arm64/kernel/hw_breakpoint.c).  A handler therefore ends with work_trapped(), which
+ * continues after the access, and is installed with SA_NODEFER: its mask is not restored.
+ */
+void work_may_trap(void (*access)(void *arg), void *arg);
+void work_trapped(void);
+
+/* Accesses: write a uint32_t; call work_called(), without argument. */
+void work_write(void *variable);
+void work_call(void *unused);
+
 /* Return the address of the variable (4 bytes) and of the function, for breakpoints and probes. */
 uintptr_t work_watched(void);
 uintptr_t work_called(void);

@@ -69,7 +69,7 @@ void child_write(struct lesson_child *c)
 	volatile uint64_t *v = &c->variable;
 
 	for (unsigned int i = 0; i < c->times; i++)
-		*v = i;
+		work_may_trap(work_write, &c->variable);
 	for (unsigned int i = 0; i < c->times; i++)
 		(void)*v;
 }
@@ -86,11 +86,13 @@ static void count_trap(int sig, siginfo_t *info, void *context)
 	/* si_perf_data; older C libraries lack it */
 	memcpy(&trapped->sig_data, (char *)&info->si_addr + sizeof(info->si_addr),
 	       sizeof(unsigned long));
+	work_trapped();
 }
 
 void child_trap(struct lesson_child *c)
 {
-	struct sigaction action = { .sa_sigaction = count_trap, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = count_trap,
+				    .sa_flags = SA_SIGINFO | SA_NODEFER };
 
 	trapped = c;
 	sigaction(SIGTRAP, &action, NULL);
@@ -99,10 +101,8 @@ void child_trap(struct lesson_child *c)
 
 void child_call(struct lesson_child *c)
 {
-	void (*volatile called)(void) = (void (*)(void))work_called();
-
 	for (unsigned int i = 0; i < c->times; i++)
-		called();
+		work_may_trap(work_call, NULL);
 }
 
 void child_rename(struct lesson_child *c)
