@@ -366,6 +366,25 @@ def test_demo(tap, tmp):
 	       "a profiler in C: %d samples, the code of %d is known" % (n, known),
 	       [said, n, r.stderr])
 
+def test_drain(tap, tmp):
+	"""A profiler that consumes its records without a call at which its ring could be read, 20
+	times as many as the ring holds."""
+	ours = os.path.join(tmp, "drain.data")
+	engines = ["ptrace"] + (["bpf"] if not os.getuid() and sp.has_bpf(rp.PEVTRACE) else [])
+	for engine in engines:
+		for _ in range(TRIES):
+			r = trace(["--perf-data=" + ours, "--engine=" + engine],
+				  [rp.target("drain"), "20000"])
+			if b"overwritten" not in r.stderr:
+				break
+		said = int(r.stdout.split()[0]) if r.stdout.strip() else 0
+		n = len([line for line in text([rp.PERF, "script", "-F", "event", "-i", ours])
+			 if "page-faults" in line])
+		# faults after the last time that it looks are in the ring only
+		tap.ok(20000 <= said <= n < said + 100, "%s engine, a ring that is consumed "
+		       "silently: %d samples, of which it read %d" % (engine, n, said),
+		       [r.stderr])
+
 def test_mixed(tap, tmp, how):
 	"""Events whose records have their ids at different places, or none: as many of each as the
 	program made."""
@@ -437,7 +456,7 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_breakpoint, test_refused, test_pipe, test_dump, test_header,
 		 test_attached, test_bpf, test_killed, test_python, test_later,
-		 test_demo, test_mixedrings,
+		 test_demo, test_drain, test_mixedrings,
 		 test_open, test_trouble)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 

@@ -47,7 +47,7 @@ struct options {
 	bool keep;		/* the model keeps closed events and ended tasks */
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */
-	unsigned int look_ms;	/* --look-every, 0: at calls only */
+	unsigned int look_ms;	/* --look-every, 0: at calls, and for --perf-data as needed */
 	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;
 	bool detach_on_exec;	/* -b */
@@ -57,7 +57,6 @@ struct options {
 	bool all;		/* -a */
 	const char *cgroup;	/* --cgroup: a directory, or NULL */
 	size_t buffer;		/* --buffer: bytes, a power of two */
-	unsigned int tick_ms;	/* interval of look_ms or output flushes */
 	char **argv;		/* the command, or NULL */
 	struct program program;	/* how the command is run */
 };

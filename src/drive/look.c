@@ -11,6 +11,7 @@
 #include "abi/ioctl.h"
 #include "abi/read_format.h"
 #include "drive/borrow.h"
+#include "drive/pace.h"
 #include "drive/ring.h"
 #include "drive/writer.h"
 #include "host/proc.h"
@@ -35,7 +36,8 @@ struct look_state {
 struct looker {
 	struct session *session;
 	struct map rings;	/* ring number -> struct look_state */
-	bool keeps;		/* see looker_keep() */
+	bool keeps;		/* see look_keep() */
+	struct pace pace;
 };
 
 /* One read of some rings or counts. */
@@ -168,6 +170,7 @@ static struct look_state *ring_state(struct looker *l, const struct ring *r)
 			look_forget(l);
 		state = xcalloc(1, sizeof(*state));
 		map_set(&l->rings, r->number, state);
+		pace_reset(&l->pace);
 	}
 	return state;
 }
@@ -245,6 +248,7 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 		report_blind(k, r, -error);
 		return;
 	}
+	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));
 	look.missed = result.missed;
 	look.torn = result.torn;
 	session_looked(l->session, k->tid, clock_ns(), &look);
@@ -279,6 +283,11 @@ void look_keep(struct looker *l, pid_t pid, pid_t tid)
 
 	l->keeps = true;
 	model_each_ring(l->session->model, tid, 0, 0, keep_ring, &k);
+}
+
+unsigned int look_pace(struct looker *l)
+{
+	return pace_next(&l->pace);
 }
 
 void look_all(struct looker *l, pid_t pid, pid_t tid)

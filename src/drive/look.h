@@ -31,6 +31,12 @@ void look_keep(struct looker *l, pid_t pid, pid_t tid);
 /* Let go of the rings that no task has mapped any more. */
 void look_forget(struct looker *l);
 
+/*
+ * Return the milliseconds after which to read the rings again so that none is overwritten before,
+ * judged by how full they were since the last call of this function.
+ */
+unsigned int look_pace(struct looker *l);
+
 /* Read the event's count. */
 void look_count(struct looker *l, pid_t pid, pid_t tid, struct event *e);
 

@@ -29,15 +29,18 @@ struct measured {
 	struct session *session;
 	struct map known;	/* processes that were reported */
 	struct map maps;	/* pid -> struct measured_maps */
-	bool kernel, all;	/* so were the kernel, and all processes */
+	struct proc_image kernel; /* read at the start */
+	bool kernel_read, kernel_reported;
+	bool all;		/* all processes were reported */
 	bool again;		/* these are to be read again before the events run */
 };
 
-struct measured *measured_new(struct session *s)
+struct measured *measured_new(struct session *s, bool kernel_now)
 {
 	struct measured *m = xcalloc(1, sizeof(*m));
 
 	m->session = s;
+	m->kernel_read = kernel_now && proc_image_read_kernel(&m->kernel);
 	return m;
 }
 
@@ -52,6 +55,8 @@ void measured_free(struct measured *m)
 		maps_free(&((struct measured_maps *)slot->value)->maps);
 		free(slot->value);
 	}
+	if (m->kernel_read)
+		proc_image_free(&m->kernel);
 	map_free(&m->maps);
 	map_free(&m->known);
 	free(m);
@@ -75,13 +80,12 @@ static void measured_report(struct measured *m, struct proc_image *p)
 
 static void measured_kernel(struct measured *m)
 {
-	struct proc_image p;
-
-	if (m->kernel)
+	if (m->kernel_reported)
 		return;
-	m->kernel = true;
-	if (proc_image_read_kernel(&p))
-		measured_report(m, &p);
+	m->kernel_reported = true;
+	if (m->kernel_read || proc_image_read_kernel(&m->kernel))
+		measured_report(m, &m->kernel);
+	m->kernel_read = false;
 }
 
 /* only_names: no event runs before the next exec, which replaces all mappings. */

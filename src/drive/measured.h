@@ -10,8 +10,11 @@
 
 struct measured;
 
-/* Report to the session, which must outlive it. */
-struct measured *measured_new(struct session *s);
+/*
+ * Report to the session, which must outlive it.  kernel_now: read the addresses of the kernel, which
+ * takes some ten milliseconds, at once, not when the first ring buffer fills already.
+ */
+struct measured *measured_new(struct session *s, bool kernel_now);
 void measured_free(struct measured *m);
 
 /*

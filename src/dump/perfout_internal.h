@@ -59,6 +59,7 @@ struct perfout_view {
 	struct buf held;
 	uint64_t held_ns; /* time of the first one, 0: none */
 	struct map rings; /* number -> whether it was read in this round */
+	uint64_t flushed_ns; /* when records were last written for their age */
 	bool round; /* records were written since the last round ended */
 	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */

@@ -15,7 +15,8 @@
 enum {
 	HELD_MOST = 1 << 20, /* bytes of records, and */
 	HELD_NS = 500000000, /* time, that the events of a trace have to open */
-	PENDING_MOST = 1 << 18, /* bytes that a kill may lose */
+	PENDING_MOST = 1 << 18, /* bytes, and */
+	PENDING_NS = 250000000, /* time whose records a kill may lose */
 };
 
 enum { UNREAD = 1, READ = 2 }; /* values of map rings; NULL is no value */
@@ -189,8 +190,10 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 
 	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
 		perfout_begin_writing(v);
-	if (v->decided && perfout_pending(v->out))
+	if (v->decided && perfout_pending(v->out) && ns > v->flushed_ns + PENDING_NS) {
 		perfout_flush(v, false);
+		v->flushed_ns = ns;
+	}
 }
 
 static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)

@@ -139,7 +139,7 @@ static void report_measured(struct measure *m)
 
 	if (!o->json && !o->perf_data)
 		return;
-	measured = measured_new(&m->own_session.session);
+	measured = measured_new(&m->own_session.session, false);
 	measured_task(measured, gettid());
 	measured_free(measured);
 }

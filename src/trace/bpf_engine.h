@@ -13,7 +13,7 @@
 struct bpf_engine;
 
 struct bpf_engine_setup {
-	const struct trace_options *opts;	/* tick_ms is not used */
+	const struct trace_options *opts;
 	const struct trace_ops *ops;		/* close_watch and tick are not called */
 	void *ctx;
 	bool everything;	/* follow every task; one is born with its first call */

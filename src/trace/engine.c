@@ -40,11 +40,16 @@ struct tracer *trace_new(const struct trace_options *opts,
 static void tick(struct tracer *t)
 {
 	uint64_t now = clock_ns();
+	unsigned int ms;
 
-	if (!t->opts->tick_ms || !t->ops->tick || t->leaving || now < t->tick_ns)
+	if (!t->ops->tick || t->leaving || now < t->tick_ns)
 		return;
-	t->tick_ns = now + t->opts->tick_ms * 1000000ULL;
-	t->ops->tick(t->ctx);
+	ms = t->ops->tick(t->ctx);
+	t->tick_ns = now + ms * 1000000ULL;
+	if (ms == t->tick_ms)
+		return;
+	t->tick_ms = ms;
+	pulse_set(t);
 }
 
 static void wait_for_all(struct tracer *t)
@@ -74,6 +79,7 @@ static void wait_for_all(struct tracer *t)
 
 int trace_run(struct tracer *t)
 {
+	tick(t);
 	wait_for_all(t);
 	return t->launched_status;
 }

@@ -25,7 +25,7 @@ static void pulse_ignore(int sig)
 
 void pulse_set(const struct tracer *t)
 {
-	unsigned int tick = t->opts->tick_ms;
+	unsigned int tick = t->tick_ms;
 	long ms = t->delayed_tasks ? 1 : tick && tick < PERIOD_MS ? tick : PERIOD_MS;
 	const struct timespec period = { .tv_nsec = ms * 1000000L };
 

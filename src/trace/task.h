@@ -90,6 +90,7 @@ struct tracer {
 	int launched_status;
 	bool leaving;		/* detaching from all tasks */
 	uint64_t tick_ns;	/* when the next tick is due */
+	unsigned int tick_ms;	/* between two ticks; 0: none yet */
 	unsigned int end_requests; /* signals such as SIGINT in quick succession */
 	uint64_t end_request_ns;
 };

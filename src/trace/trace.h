@@ -86,8 +86,11 @@ struct trace_ops {
 	 * interrupted once to come under watch.
 	 */
 	enum trace_closeness (*close_watch)(void *ctx, pid_t tid);
-	/* Called about every tick_ms while tasks run; no task is stopped for it. */
-	void (*tick)(void *ctx);
+	/*
+	 * Called now and then while tasks run; no task is stopped for it.  Return the
+	 * milliseconds until the next call.
+	 */
+	unsigned int (*tick)(void *ctx);
 };
 
 struct trace_options {
@@ -102,7 +105,6 @@ struct trace_options {
 	bool detach_on_exec; /* detach from children that exec; implies no filter */
 	bool may_leave; /* trace_leave() may be called; implies no filter */
 	bool kill_on_exit; /* kill attached tasks, too, where others are detached */
-	unsigned int tick_ms; /* 0: no ticks */
 	struct program program; /* how a program is launched */
 };
 

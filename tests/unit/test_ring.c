@@ -31,6 +31,7 @@
 #include <cmocka.h>
 
 #include "drive/borrow.h"
+#include "drive/pace.h"
 #include "drive/ring.h"
 
 /* Older headers do not have it; the place in the page is what counts. */
@@ -1305,6 +1306,36 @@ static void test_borrow_thread(void **state)
 	close(got);
 }
 
+/* A ring that fills is read more often, one that does not less often; a new one at once. */
+static void test_pace(void **state)
+{
+	struct pace p = { 0 };
+	unsigned int first = pace_next(&p), ms = first;
+
+	(void)state;
+	assert_in_range(first, 1, 10);
+	assert_int_equal(pace_next(&p), first); /* no ring */
+	for (int i = 0; i < 20; i++) {
+		pace_note(&p, 3, 4096);
+		assert_true(pace_next(&p) >= ms);
+		ms = p.ms;
+	}
+	assert_int_equal(ms, 100);
+	pace_note(&p, 0, 4096);
+	pace_note(&p, 4000, 4096); /* the fullest decides */
+	assert_true(pace_next(&p) < ms);
+	for (int i = 0; i < 20; i++) {
+		pace_note(&p, UINT64_MAX, 4096);
+		ms = pace_next(&p);
+	}
+	assert_int_equal(ms, 1);
+	pace_note(&p, 1000, 4096 * 16);
+	pace_note(&p, 3000, 4096 * 16); /* neither full nor empty */
+	assert_int_equal(pace_next(&p), 1);
+	pace_reset(&p);
+	assert_int_equal(pace_next(&p), first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1334,6 +1365,7 @@ int main(void)
 		cmocka_unit_test(test_live_race),
 		cmocka_unit_test(test_live_control_page),
 		cmocka_unit_test(test_live_untouched),
+		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_live_gone),
 	};
 

@@ -26,6 +26,8 @@
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
+enum { TICK_MS = 250 };	/* between two flushes of the output */
+
 /* The frames of one stack; their strings are allocated. */
 struct stack {
 	struct live *live;
@@ -561,6 +563,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	session_exit(&l->session, c);
 	if (c->inside)
 		live_opened(l, c);
+	if (l->looker && l->bpf && c->desc->class == CLASS_MEMORY)
+		look_keep(l->looker, c->pid, c->tid);
 	if (l->measured)
 		measured_call(l->measured, c);
 	watch_new_fds(l, c);
@@ -568,8 +572,6 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	count_shown(l, c);
 	if (l->looker)
 		look_after(l, c);
-	if (l->looker && l->bpf && c->desc->class == CLASS_MEMORY)
-		look_keep(l->looker, c->pid, c->tid);
 }
 
 static void live_on_execed(void *ctx, pid_t tid, pid_t former, const char *comm)
@@ -630,8 +632,8 @@ static enum trace_closeness live_on_close_watch(void *ctx, pid_t tid)
 	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_DISTANT;
 }
 
-/* Flush the output, and read rings regularly (--look-every). */
-static void live_on_tick(void *ctx)
+/* Flush the output, and read rings regularly (--look-every), or as often as they fill. */
+static unsigned int live_on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
@@ -639,8 +641,11 @@ static void live_on_tick(void *ctx)
 	model_forget_messages(l->session.model, clock_ns());
 	if (l->bpf && l->looker)
 		look_forget(l->looker);
-	if (l->looker && l->options.look_ms)
+	if (l->looker && (l->options.look_ms || l->options.perf_data))
 		model_each_holder(l->session.model, look_at_holder, l);
+	if (l->options.look_ms)
+		return l->options.look_ms;
+	return l->looker && l->options.perf_data ? look_pace(l->looker) : TICK_MS;
 }
 
 const struct trace_ops live_ops = {

@@ -108,11 +108,12 @@ static void run_loop(struct run *r)
 		{ .fd = r->signals, .events = POLLIN },
 		{ .fd = ended, .events = POLLIN },
 	};
-	uint64_t tick_ns = clock_ns();
+	unsigned int tick_ms = READ_MS;
+	uint64_t tick_ns = 0;
 	bool goes_on;
 
 	do {
-		poll(fds, r->work.ended ? 2 : 3, READ_MS);
+		poll(fds, r->work.ended ? 2 : 3, (int)(tick_ms < READ_MS ? tick_ms : READ_MS));
 		run_signals(r);
 		/* what happened before its end is in the buffer */
 		workload_reap(&r->work);
@@ -120,8 +121,8 @@ static void run_loop(struct run *r)
 		run_tell_lost(r);
 		if (clock_ns() < tick_ns)
 			continue;
-		tick_ns = clock_ns() + l->options.tick_ms * 1000000ULL;
-		live_ops.tick(l);
+		tick_ms = live_ops.tick(l);
+		tick_ns = clock_ns() + tick_ms * 1000000ULL;
 	} while (goes_on);
 	bpf_engine_read(l->bpf);
 	run_tell_lost(r);

@@ -16,7 +16,6 @@
 #include "measure/workload.h"
 
 enum {
-	TICK_MS = 250,		/* interval of output flushes */
 	DEFAULT_BUFFER = 8 << 20,
 };
 
@@ -37,7 +36,6 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->unwanted[CALL_PTRACE] = false;
 	t->no_seccomp = l->options.no_seccomp;
 	t->detach_on_exec = l->options.detach_on_exec;
-	t->tick_ms = l->options.tick_ms;
 	t->program = l->options.program;
 	t->may_leave = l->options.limit;
 	t->kill_on_exit = l->options.kill_on_exit;
@@ -57,7 +55,7 @@ static void start_looking(struct live *l)
 	}
 	l->looker = looker_new(&l->session);
 	if (o->json || o->perf_data)
-		l->measured = measured_new(&l->session);
+		l->measured = measured_new(&l->session, o->perf_data);
 }
 
 static bool live_begin(struct live *l)
@@ -234,7 +232,8 @@ static const struct verb_option looking[] = {
 	  .help = "show the instruction pointer of each call" },
 	{ .name = "look-every", .arg = "MS", .set = verb_set_int, .at = AT(look_ms),
 	  .least = 1, .most = 3600000,
-	  .help = "read the ring buffers also every MS milliseconds" },
+	  .help = "read the ring buffers also every MS milliseconds; with --perf-data, the "
+		  "default is as often as they fill" },
 	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
 	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
 	  .help = "show no calls; at the end, explain in English what happened" },
@@ -288,7 +287,6 @@ static void trace_check(struct options *o, const struct verb_args *args)
 	options_finish(o);
 	o->bpf |= o->all;
 	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
-	o->tick_ms = o->look_ms ? o->look_ms : TICK_MS;
 	trace_check_bpf(o);
 	if (!o->argv && !o->npids && !o->all)
 		die("nothing to trace: name a command, or a process with -p; see "
