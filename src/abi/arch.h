@@ -17,6 +17,7 @@ struct arch_breakpoints {
 	bool exec_kprobes;	/* in kernel code only where kprobes are allowed */
 	bool kernel_task;	/* a task's may be at a kernel address */
 	bool wraps;		/* a range may wrap around the end of memory */
+	bool one_unit;		/* a range may not leave 8 aligned bytes, since Linux 6.12 or before */
 	uint64_t entry, entry_end; /* kernel memory that none may touch */
 };
 
@@ -26,6 +27,7 @@ struct arch {
 	uint64_t nr_bit;	/* set in every call number (x32), else 0 */
 	uint8_t word;		/* bytes of a long and of a pointer */
 	uint8_t epoll_size;	/* sizeof(struct epoll_event): 12 or 16 */
+	uint8_t probe_align;	/* of the offset of a uprobe; 0: any is allowed */
 	uint8_t mmap2_shift;	/* unit of mmap2's offset, 0 without mmap2 */
 	bool old_mmap;		/* mmap passes a pointer to its arguments */
 	bool old_select;	/* select does */

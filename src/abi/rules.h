@@ -98,6 +98,8 @@ struct rule_target {
 	enum fact cgroup_dir;	/* pid is the descriptor of a cgroup's directory */
 	enum fact cgroup_perf;	/* of the hierarchy that has perf events */
 	enum fact breakpoint;	/* one more is available on the target */
+	enum fact pmu_event;	/* the PMU has the event of type and config */
+	int pmu_error;		/* if it has not: positive errno */
 	enum fact tracepoint;	/* config is the id of a tracepoint */
 	const char *tracepoint_name; /* "system:name"; NULL: not known */
 	struct rule_task task;

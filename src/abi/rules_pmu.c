@@ -187,6 +187,11 @@ int rule_arm_idle(const struct rule_input *in)
 			  rule_trait(in, PMU_TRAIT_NO_IDLE) == FACT_YES);
 }
 
+int rule_pmu_event(const struct rule_input *in)
+{
+	return in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES;
+}
+
 int rule_pmu_own(const struct rule_input *in)
 {
 	return in->pmu && (!in->pmu->desc ||

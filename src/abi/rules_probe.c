@@ -123,6 +123,20 @@ static bool misaligned(const struct rule_input *in)
 	       rule_get(in, ATTR_BP_ADDR) & (rule_get(in, ATTR_BP_LEN) - 1);
 }
 
+/*
+ * The byte select bits of a debug register are for 8 aligned bytes.  6.1.176 drops those beyond,
+ * 6.12.117 refuses them (tried); the release that began to is not known.
+ */
+int rule_breakpoint_unit(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	if (!is_data(in) || !breakpoints(in)->one_unit ||
+	    (rule_get(in, ATTR_BP_ADDR) & 7) + rule_get(in, ATTR_BP_LEN) <= 8)
+		return RULE_PASSES;
+	return release && release < KVER(6, 12, 0) ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
 int rule_breakpoint_range(const struct rule_input *in)
 {
 	return refuses_if(is_wide(in) && misaligned(in));
@@ -245,6 +259,14 @@ int rule_uprobe_offset(const struct rule_input *in)
 int rule_uprobe_counter(const struct rule_input *in)
 {
 	return refuses_if(is_uprobe(in) && rule_get(in, ATTR_CONFIG) >> 32 & 1);
+}
+
+/* __uprobe_register() of kernel/events/uprobes.c: a multiple of UPROBE_SWBP_INSN_SIZE. */
+int rule_uprobe_align(const struct rule_input *in)
+{
+	uint8_t align = in->machine->arch->probe_align;
+
+	return refuses_if(is_uprobe(in) && align && rule_get(in, ATTR_CONFIG2) % align);
 }
 
 /*

@@ -146,6 +146,55 @@ uint32_t trial_attr_size(void)
 						   sizeof(attr)) : 0;
 }
 
+/* Open an event with the type and config members of another. */
+static bool open_bare(const struct rule_ask *ask, bool exclude_kernel, int pid, int cpu, int *error)
+{
+	static const unsigned int kept[] = {
+		ATTR_TYPE, ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2,
+	};
+	uint8_t attr[PERF_ATTR_SIZE_VER1] = { 0 };
+	const struct rule_ask bare = {
+		.attr = attr, .len = sizeof(attr), .pid = pid, .cpu = cpu, .group_fd = -1,
+	};
+	struct trial t;
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		attr_put(attr, kept[i],
+			 layout_get(&layout_perf_event_attr, kept[i], ask->attr, ask->len));
+	attr_put(attr, ATTR_SIZE, sizeof(attr));
+	attr_put(attr, ATTR_DISABLED, 1);
+	attr_put(attr, ATTR_EXCLUDE_KERNEL, exclude_kernel);
+	if (!trial_open(&bare, NULL, &t))
+		return false;
+	*error = t.error;
+	return true;
+}
+
+enum fact trial_pmu_event(const struct rule_ask *ask, int *error)
+{
+	const struct rule_pmu *pmu = rules_pmu(&ask->facts->machine, ask->attr, ask->len);
+
+	if (!pmu || (pmu->desc && !(pmu->desc->traits & PMU_TRAIT_OWN_CHECKS)))
+		return FACT_UNKNOWN;
+	/* a user may not count the kernel; a PMU of a package measures no task */
+	if (!open_bare(ask, false, 0, -1, error) ||
+	    (*error == EACCES && !open_bare(ask, true, 0, -1, error)) ||
+	    (*error == EINVAL && !open_bare(ask, false, -1, 0, error)))
+		return FACT_UNKNOWN;
+	switch (*error) {
+	case 0:
+		return FACT_YES;
+	case EFAULT:
+	case EINVAL:
+	case ENODEV:
+	case ENOENT:
+	case EOPNOTSUPP:
+		return FACT_NO;
+	default:
+		return FACT_UNKNOWN;
+	}
+}
+
 enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER1] = { 0 };

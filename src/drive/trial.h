@@ -59,4 +59,10 @@ uint32_t trial_attr_size(void);
  */
 enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before);
 
+/*
+ * Return whether a PMU with checks that the rules do not describe has the event of ask, by opening
+ * it with nothing else in its attr.  If not, *error is the errno.
+ */
+enum fact trial_pmu_event(const struct rule_ask *ask, int *error);
+
 #endif

@@ -29,6 +29,7 @@ static void try_facts(struct judge *k, const struct judge_call *c, const struct 
 	if (layout_get(l, ATTR_TYPE, ask->attr, ask->len) == PERF_TYPE_BREAKPOINT &&
 	    !(ask->flags & PERF_FLAG_PID_CGROUP))
 		f->target.breakpoint = trial_breakpoint(ask, &c->before);
+	f->target.pmu_event = trial_pmu_event(ask, &f->target.pmu_error);
 }
 
 void judge_find_facts(struct judge *k, const struct judge_call *c,

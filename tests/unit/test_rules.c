@@ -506,6 +506,12 @@ static void test_pmus(void **state)
 	assert_int_equal(w.v.says[RULE_NO_PMU], RULE_PASSES);
 	assert_int_equal(w.v.says[RULE_PMU_OWN], RULE_UNKNOWN);
 	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_PMU_OWN]);
+	/* somebody has tried the event */
+	w.facts.target.pmu_event = FACT_NO;
+	w.facts.target.pmu_error = ENOENT;
+	expect(&w, "pmu_event", ENOENT);
+	w.facts.target.pmu_event = FACT_YES;
+	expect(&w, NULL, 0);
 	/* software cannot be had as a kind of hardware */
 	put(&w, ATTR_CONFIG, 1ULL << 32);
 	expect(&w, "no_pmu", ENOENT);
@@ -599,6 +605,28 @@ static void test_arm_events(void **state)
 	expect(&w, NULL, 0);
 }
 
+/* A probe is where an instruction can begin. */
+static void test_uprobe_align(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	put(&w, ATTR_TYPE, 8);
+	put(&w, ATTR_UPROBE_PATH, 1);
+	put(&w, ATTR_CONFIG2, 6);
+	w.facts.machine.caps = 1ULL << ABI_CAP_SYS_ADMIN;
+	w.facts.target.path = (struct rule_path){
+		.readable = FACT_YES, .regular = FACT_YES, .pages = FACT_YES, .size = 10,
+		.mapped = FACT_NO,
+	};
+	expect(&w, NULL, 0);
+	w.facts.machine.arch = &arch_riscv64;
+	expect(&w, NULL, 0);
+	w.facts.machine.arch = &arch_aarch64;
+	expect(&w, "uprobe_align", EINVAL);
+}
+
 /* Breakpoints by the data of the architecture: arm64 has reads, any length, and no alignment. */
 static void test_arm_breakpoints(void **state)
 {
@@ -617,6 +645,13 @@ static void test_arm_breakpoints(void **state)
 	expect(&w, NULL, 0);
 	put(&w, ATTR_BP_LEN, 9);
 	expect(&w, "breakpoint_len", EINVAL);
+	put(&w, ATTR_BP_LEN, 7);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_BP_LEN, 8);
+	expect(&w, "breakpoint_unit", EINVAL);
+	w.facts.machine.release = KVER(6, 1, 0);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = 0;
 	put(&w, ATTR_BP_LEN, 4);
 	put(&w, ATTR_BP_TYPE, HW_BREAKPOINT_X | HW_BREAKPOINT_R);
 	expect(&w, "breakpoint_type", EINVAL);
@@ -738,6 +773,7 @@ int main(void)
 		cmocka_unit_test(test_arm_pmu),
 		cmocka_unit_test(test_arm_events),
 		cmocka_unit_test(test_arm_breakpoints),
+		cmocka_unit_test(test_uprobe_align),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
 		cmocka_unit_test(test_hostile),
 	};

@@ -467,6 +467,7 @@ static void show_wrong(const struct run *r, const uint8_t *attr, const struct ru
 /* Of probes there are fewer: opening and closing one takes the kernel 30 ms. */
 static void one_round(struct run *r)
 {
+	struct rule_target *target = &r->facts.rules.target;
 	uint8_t attr[ATTR_ROOM] = { 0 }, again[ATTR_ROOM];
 	struct call_args c = arguments(r);
 	struct rule_verdict v;
@@ -493,6 +494,7 @@ static void one_round(struct run *r)
 	if (chance(200))
 		ask.len = any() % ask.len;
 	facts_target(&r->facts, &ask);
+	target->pmu_event = trial_pmu_event(&ask, &target->pmu_error);
 	tell_group(r, &c);
 	rules_judge(&ask, &v);
 	memcpy(again, attr, sizeof(attr));

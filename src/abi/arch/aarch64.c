@@ -10,7 +10,7 @@
 static const struct arch_breakpoints aarch64_breakpoints = {
 	.types = 1 << HW_BREAKPOINT_X | 1 << HW_BREAKPOINT_R | 1 << HW_BREAKPOINT_W |
 		 1 << HW_BREAKPOINT_RW,
-	.any_length = true, .wraps = true,
+	.any_length = true, .wraps = true, .one_unit = true,
 };
 
 /* 52 to 36 bits, by page size and levels of page tables. */
@@ -23,6 +23,7 @@ const struct arch arch_aarch64 = {
 	.audit = AUDIT_ARCH_AARCH64,
 	.word = 8,
 	.epoll_size = 16,
+	.probe_align = 4,
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_arm64,
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,

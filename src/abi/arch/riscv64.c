@@ -11,6 +11,7 @@ const struct arch arch_riscv64 = {
 	.audit = AUDIT_ARCH_RISCV64,
 	.word = 8,
 	.epoll_size = 16,
+	.probe_align = 2,
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_riscv,
 };
