@@ -216,6 +216,45 @@ def test_page_edits(tmp):
 	return test_edits(tmp, conform_edits.PAGE_EDITS, source(PAGE),
 			  ["--man", None] + PAGE_ALONE, 60)
 
+def example_findings(path, **kw):
+	"""Return the findings about the example of a page, and why it was not tried, or None."""
+	got = objects("--man", path, "--examples", "--no-headers", "--no-btf", "--claim=flag_cloexec",
+		      **kw)
+	untried = [o["reason"] for o in got if o["kind"] == "untried" and
+		   o["what"] == "example: perf_event_open.c"]
+	return [o for o in got if o.get("id") == "page-example:perf_event_open.c"], \
+	       untried[0] if untried else None
+
+def test_example(tmp):
+	"""The example runs, with another event where the machine lacks its own."""
+	path = os.path.join(tmp, "example.2")
+	got, untried = example_findings(PAGE)
+	why = [f["text"] for f in got]
+	if untried and "runs as described" not in untried:
+		why.append("untried: " + untried)
+	for what, pattern, by, expected in conform_edits.EXAMPLE_EDITS:
+		text, n = re.subn(pattern, by, source(PAGE), count=1, flags=re.M)
+		write(path, text)
+		got, untried = example_findings(path)
+		if not n or len(got) != 1 or expected not in got[0]["text"]:
+			why.append("%s: %s %s" % (what, [f["text"] for f in got], untried))
+	# a page that may come from anywhere is not run unasked
+	mark = os.path.join(tmp, "ran")
+	text, n = re.subn(r"^    close\(fd\);", '    system("touch %s");' % mark, source(PAGE), flags=re.M)
+	write(path, text)
+	reasons = [o["reason"] for o in objects("--man", path, "--claim=flag_cloexec")
+		   if o["kind"] == "untried"]
+	if os.path.exists(mark) or not any("--examples" in r for r in reasons):
+		why.append("run unasked: %s" % reasons)
+	example_findings(path)
+	if not os.path.exists(mark):
+		why.append("the program did not run")
+	env = dict(os.environ, CC="false", PATH="/nonexistent")
+	got, untried = example_findings(PAGE, env=env)
+	if got or "no C compiler" not in (untried or ""):
+		why.append("without a compiler: %s %s" % (got, untried))
+	return why
+
 def test_header_edits(tmp):
 	return test_edits(tmp, conform_edits.HEADER_EDITS, open(HEADER).read(),
 			  ["--self", "--no-btf", "--header", None], 15)
@@ -429,7 +468,8 @@ def table_rows(path, section):
 	return names
 
 def test_accounting(all_):
-	"""Each claim and rule is accounted for once, and each error in the page is false."""
+	"""Each claim and rule is accounted for once, each sentence with a reason if it was not
+	checked, and each error in the page is false."""
 	text = run("--accounting", "-v", "--man", PAGE, "--no-behaviour").stdout.decode()
 	kinds, why = {}, []
 	for line in text.splitlines():
@@ -447,6 +487,8 @@ def test_accounting(all_):
 			why.append("%s: %d lines, %s" % (kind, len(rows), total))
 		why += ["no reason: " + t for account, _, t in rows
 			if account in ("unchecked", "untried", "excepted") and ": " not in t]
+	why += ["no claim: " + t for account, _, t in kinds["sentence"] if t.endswith(": no claim")
+		and account == "unchecked"]
 	at = [int(line) for account, line, _ in kinds["sentence"]]
 	if at != sorted(set(at)) or len(at) < 500:
 		why.append("sentences are not in the order of the page")
@@ -505,7 +547,8 @@ def test_misuse(tmp):
 		     ["--self", "--no-headers", "--no-btf"], ["--header", bad_h, "--no-headers"],
 		     ["--patch", "--json"], ["--accounting", "--tap"], ["--patch", "--self"], ["--patch", "--section=ERRORS"],
 		     ["--patch=" + tmp + "/none/x", "--no-behaviour"],
-		     ["-o", tmp + "/none/x", "--no-behaviour"], ["--no-behaviour", "--nobody"]):
+		     ["-o", tmp + "/none/x", "--no-behaviour"], ["--no-behaviour", "--nobody"],
+		     ["--no-behaviour", "--examples"]):
 		r = run(*args)
 		if r.returncode != 2 or not r.stderr.startswith(b"pevtrace: "):
 			why.append("%s: status %d: %s" % (args, r.returncode, r.stderr))
@@ -551,6 +594,7 @@ def main():
 		("lines that are quoted", lambda: test_lines(all_), page),
 		("records of the header's comments", lambda: test_records(tmp), True),
 		("edits of the page", lambda: test_page_edits(tmp), page),
+		("the example", lambda: test_example(tmp), page and gcc),
 		("edits of the header", lambda: test_header_edits(tmp), gcc),
 		("letters lost", lambda: test_all_entries(tmp), page),
 		("a new kernel", lambda: test_news(tmp), gcc),

@@ -192,6 +192,9 @@ PAGE_EDITS = [
 	 "page-missing:PERF_MEM_TLB_WK"),
 	("drop the tag of an entry", r"^\.TP\n(\.BR PERF_SAMPLE_BRANCH_IN_TX)", r"\1",
 	 "page-markup:PERF_SAMPLE_BRANCH_IN_TX"),
+	# examples
+	("a newline in a message", r'^       fprintf\(stderr, "Error opening', '       warn("Error opening',
+	 "page-example-message:perf_event_open.c"),
 	# errors
 	("swap two errors", r"^\.B E2BIG\n(.*?)^\.B EACCES\n", r".B EACCES\n\1.B E2BIG\n",
 	 "page-errno-cases:E2BIG page-errno-wrong:*"),
@@ -206,6 +209,18 @@ PAGE_EDITS = [
 	 r"\1sample_period", "page-errno-wrong:ENOSYS.sample_period"),
 	("a case of an error", r"\.I sample_freq\nis higher than the maximum setting;\n", "",
 	 "page-errno-cases:EINVAL"),
+]
+
+# Changes of the page's example, and what is found when it is run.
+EXAMPLE_EDITS = [
+	("not declared", r"^    int +fd;\n", "", "cannot be compiled"),
+	("a warning", r"^    long long +count;", "    int count;", "cannot be compiled"),
+	("no end", r'^    printf\("Measuring', '    for (;;); printf("Measuring', "does not end"),
+	("a crash", r'^    printf\("Measuring', '    *(volatile int *)0 = 1; printf("Measuring',
+	 "is killed by SIGSEGV"),
+	("no count", r"PERF_EVENT_IOC_ENABLE, 0", "PERF_EVENT_IOC_DISABLE, 0", "does not print"),
+	("a message", r"^    close\(fd\);", '    close(fd); fputs("no", stderr);',
+	 "writes to standard error"),
 ]
 
 H = "header-"

@@ -214,7 +214,7 @@ BEGIN {
 	release = "0"
 	section = ""
 	failed = 0
-	pair_sections = "parts|cause_words|undocumented|exceptions|requirements|defaults|purposes"
+	pair_sections = "parts|cause_words|undocumented|exceptions|uncheckable|example_output|example_events|requirements|defaults|purposes"
 
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
@@ -1382,6 +1382,9 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	write_pairs(f, "cause_words", "cause_word_descs")
 	write_pairs(f, "undocumented", "undocumented_descs")
 	write_pairs(f, "exceptions", "exception_descs")
+	write_pairs(f, "uncheckable", "uncheckable_descs")
+	write_pairs(f, "example_output", "example_output_descs")
+	write_pairs(f, "example_events", "example_event_descs")
 	write_pairs(f, "requirements", "requirement_descs")
 	write_pairs(f, "defaults", "default_descs")
 	write_pairs(f, "purposes", "purpose_descs")

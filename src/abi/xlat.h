@@ -349,9 +349,10 @@ struct pair_desc {
 	const char *text;
 };
 
-/* See %parts, %cause_words, %undocumented and %exceptions in xlat/README.md. */
+/* See %parts, %cause_words, %undocumented, %exceptions, %uncheckable and %example_* in xlat/README.md. */
 extern const struct pair_desc part_descs[], cause_word_descs[], undocumented_descs[],
-			      exception_descs[];
+			      exception_descs[], uncheckable_descs[], example_output_descs[],
+			      example_event_descs[];
 
 /* What holds of opens; the names are conditions of abi/when.h (xlat/story.in). */
 extern const struct pair_desc requirement_descs[], default_descs[], purpose_descs[];

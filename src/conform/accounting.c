@@ -2,6 +2,7 @@
 #include "conform/accounting.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct accounts {
 	void *ctx;
 	/* the claim of each line of the page, as index of claim_descs + 1; 0: none */
 	size_t *claims;
+	const char **reasons;	/* why the sentence on a line cannot be checked; or NULL */
 	size_t nlines;
 };
 
@@ -78,6 +80,30 @@ static void account_name(struct accounts *a, const char *kind, const char *name,
 		a->hook(a->ctx, kind, ACCOUNT_UNCHECKED, 0, name, unchecked);
 }
 
+/*
+ * Account for a member: by its own name, or by the layout that has it.  Parts of samples have
+ * no structure in the page, but are in the layout of the record.
+ */
+static void account_member(struct accounts *a, const char *structure, const struct api_member *m)
+{
+	const struct api_desc *page = &a->c->page.desc;
+	const struct api_struct *stated = api_struct(page, structure);
+	bool shown = stated ? api_member(stated, m->name) != NULL :
+		     !strncmp(structure, "perf_sample_", 12) && api_desc_has_member(page, m->name);
+	const char *unchecked = m->reserved ? "reserved" :
+				!strncmp(structure, "perf_sample_", 12) ?
+				"the page's layout has another name for it" :
+				"the page does not describe the structure";
+	struct buf name = { 0 };
+
+	buf_addf(&name, "%s.%s", structure, m->name);
+	if (shown && !finding_about(&a->c->found, name.data) && !m->reserved)
+		a->hook(a->ctx, "member", ACCOUNT_MATCHED, 0, name.data, "");
+	else
+		account_name(a, "member", name.data, "", unchecked);
+	buf_free(&name);
+}
+
 static void account_tables(struct accounts *a)
 {
 	const struct api_desc *t = &a->c->tables;
@@ -86,15 +112,8 @@ static void account_tables(struct accounts *a)
 		account_name(a, "constant", t->names[i].name, t->names[i].set,
 			     "a limit or a mask, or internal to the kernel");
 	for (size_t i = 0; i < t->nstructs; i++)
-		for (size_t j = 0; j < t->structs[i].n; j++) {
-			const struct api_member *m = &t->structs[i].members[j];
-			struct buf name = { 0 };
-
-			buf_addf(&name, "%s.%s", t->structs[i].name, m->name);
-			account_name(a, "member", name.data, "", m->reserved ? "reserved" :
-				     "the page does not describe the structure");
-			buf_free(&name);
-		}
+		for (size_t j = 0; j < t->structs[i].n; j++)
+			account_member(a, t->structs[i].name, &t->structs[i].members[j]);
 }
 
 /* Return true if a finding lists the row in its details. */
@@ -122,7 +141,8 @@ static void account_rules(struct accounts *a)
 		buf_addf(&row, "%s (since ", r->name);
 		if (!current)
 			a->hook(a->ctx, "rule", ACCOUNT_UNCHECKED, 0, r->name,
-				"refuses nothing, or only in older kernels");
+				r->until ? "present kernels do not refuse it" :
+				"it has no error of its own");
 		else
 			a->hook(a->ctx, "rule", is_listed(a->c, e->name, row.data) ?
 				ACCOUNT_MISSING : ACCOUNT_MATCHED, 0, r->name, "");
@@ -166,6 +186,22 @@ static enum account claim_account(const struct conform *c, const char *name, con
 	return ACCOUNT_UNTRIED;
 }
 
+/* Account for the example programs. */
+static void account_examples(struct accounts *a)
+{
+	for (size_t i = 0; i < a->c->page.nexamples; i++) {
+		const struct page_example *e = &a->c->page.examples[i];
+		const struct conform_check *check = check_of(a->c, "example: ", e->name);
+		const struct finding *f = finding_about(&a->c->found, e->name);
+		enum account account = f ? account_of(f) : !check ? ACCOUNT_UNCHECKED :
+				       check->untried ? ACCOUNT_UNTRIED : ACCOUNT_MATCHED;
+
+		a->hook(a->ctx, "example", account, e->line, e->name, f ? f->id :
+			!check ? "not run, by --no-behaviour" :
+			check->untried ? check->untried : "");
+	}
+}
+
 static void account_claims(struct accounts *a)
 {
 	const struct buf *source = &a->c->page.source;
@@ -190,27 +226,51 @@ static bool is_prose(const char *text)
 	return *text != '.' || (strspn(text + 1, "BIR") && text[1 + strspn(text + 1, "BIR")] == ' ');
 }
 
-/* Return true if a line has a digit, but not in a reference such as read(2). */
+/* Return true if a number begins there, which is no part of a name or of read(2). */
+static bool number_begins(const char *text, size_t i)
+{
+	return isdigit((unsigned char)text[i]) &&
+	       !(i && (text[i - 1] == '(' || text[i - 1] == '_' ||
+		       isalnum((unsigned char)text[i - 1])));
+}
+
 static bool has_number(const char *text)
 {
 	for (size_t i = 0; text[i]; i++)
-		if (isdigit((unsigned char)text[i]) && !(i && text[i - 1] == '('))
+		if (number_begins(text, i))
 			return true;
 	return false;
 }
 
-/* Return true if the lines have a digit, a constant, an errno, or a member. */
-static bool is_checkable(const struct accounts *a, const struct patch_doc *d,
-			   struct patch_span s)
+/* Return true if the line is italic and begins with the name of a member. */
+static bool is_member_line(const struct conform *c, const char *text)
 {
-	const struct page *p = &a->c->page;
+	char name[64];
+	size_t n;
+
+	if (strncmp(text, ".I", 2))
+		return false;
+	text += strcspn(text, " ");
+	text += strspn(text, " ");
+	n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	snprintf(name, sizeof(name), "%.*s", (int)n, text);
+	return n && n < sizeof(name) && compare_knows_member(c, name);
+}
+
+/* Return true if the lines have a constant, an errno or a member, compared as a name. */
+static bool has_names(const struct conform *c, const struct patch_doc *d, struct patch_span s)
+{
+	const struct page *p = &c->page;
 
 	for (size_t i = 0; i < p->nwords; i++)
 		if (p->words[i].line >= s.first && p->words[i].line < s.first + s.count &&
 		    !p->words[i].code)
 			return true;
+	for (size_t i = 0; i < p->nentries; i++)
+		if (p->entries[i].line >= s.first && p->entries[i].line < s.first + s.count)
+			return true;
 	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (is_prose(d->lines[i - 1].text) && has_number(d->lines[i - 1].text))
+		if (is_member_line(c, d->lines[i - 1].text))
 			return true;
 	return false;
 }
@@ -231,14 +291,75 @@ static const struct finding *finding_on(const struct conform *c, struct patch_sp
 	return found;
 }
 
-/* Return true if the lines have a word, all of which were compared as names. */
-static bool has_names(const struct conform *c, struct patch_span s)
+/* Return true if the lines have a digit, a constant, an errno, or a member. */
+static bool is_checkable(const struct accounts *a, const struct patch_doc *d,
+			   struct patch_span s)
 {
-	for (size_t i = 0; i < c->page.nwords; i++)
-		if (c->page.words[i].line >= s.first &&
-		    c->page.words[i].line < s.first + s.count)
+	if (has_names(a->c, d, s) || finding_on(a->c, s))
+		return true;
+	for (size_t i = s.first; i < s.first + s.count; i++)
+		if (is_prose(d->lines[i - 1].text) && has_number(d->lines[i - 1].text))
 			return true;
 	return false;
+}
+
+/* Return true for a tag that is no name: "0", "pid > 0 and cpu >= 0". */
+static bool is_value_tag(const struct conform *c, const struct patch_doc *d, size_t line)
+{
+	for (size_t i = 0; i < c->page.nentries; i++)
+		if (c->page.entries[i].line == line)
+			return false;
+	return line > 1 && (!strncmp(d->lines[line - 2].text, ".TP", 3) ||
+			    !strncmp(d->lines[line - 2].text, ".TQ", 3)) &&
+	       has_number(d->lines[line - 1].text);
+}
+
+/* Return the constant that the sentence is about: that of the last tag before it. */
+static const char *owner(const struct conform *c, size_t line)
+{
+	const struct page_entry *e = NULL;
+
+	for (size_t i = 0; i < c->page.nentries; i++)
+		if (c->page.entries[i].line < line && (!e || c->page.entries[i].line > e->line))
+			e = &c->page.entries[i];
+	return e ? e->name : "";
+}
+
+/* Return true if all numbers of a sentence are digits of its constant: level 1, ..._L1. */
+static bool is_numbered(const char *name, const char *text)
+{
+	bool any = false;
+
+	for (size_t i = 0; text[i]; i++) {
+		if (!number_begins(text, i))
+			continue;
+		if (!strchr(name, text[i]) || isdigit((unsigned char)text[i + 1]))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Return true for a sentence about kernels before a release. */
+static bool is_about_older(const char *text)
+{
+	static const char *const words[] = {
+		"rior to Linux", "efore Linux", "until Linux", "from Linux", "between Linux",
+		"introduced in Linux", "renamed in Linux", "was changed to",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcasestr(text, words[i]))
+			return true;
+	return false;
+}
+
+static const char *reason_of(const struct accounts *a, struct patch_span s, const char *text)
+{
+	for (size_t i = s.first; i < s.first + s.count; i++)
+		if (a->reasons[i])
+			return a->reasons[i];
+	return is_about_older(text) ? "about older kernels, which are not run here" : "no claim";
 }
 
 static void sentence_text(const struct patch_doc *d, struct patch_span s, struct buf *out)
@@ -259,19 +380,23 @@ static void account_sentence(struct accounts *a, const struct patch_doc *d, stru
 {
 	const struct finding *f = finding_on(a->c, s);
 	enum account account = ACCOUNT_UNCHECKED;
-	const char *why = "no claim";
+	const char *why = "";
 	struct buf text = { 0 };
 	size_t claim = 0;
 
 	for (size_t i = s.first; i < s.first + s.count; i++)
 		claim = a->claims[i] ? a->claims[i] : claim;
+	sentence_text(d, s, &text);
 	if (f && f->severity == FINDING_ERROR)
 		account = ACCOUNT_FALSE, why = f->id;
 	else if (claim)
 		account = claim_account(a->c, claim_descs[claim - 1].name, &why);
-	else if (has_names(a->c, s))
+	else if (has_names(a->c, d, s))
 		account = ACCOUNT_NAMES;
-	sentence_text(d, s, &text);
+	else if (is_numbered(owner(a->c, s.first), buf_str(&text)))
+		account = ACCOUNT_MATCHED;
+	else
+		why = reason_of(a, s, buf_str(&text));
 	a->hook(a->ctx, "sentence", account, (unsigned int)s.first, buf_str(&text), why);
 	buf_free(&text);
 }
@@ -290,6 +415,9 @@ static void account_sentences(struct accounts *a, const struct patch_doc *d)
 			code = false;
 		else if (!code && is_prose(text)) {
 			s = patch_sentence(d, line);
+			/* a value and what it means are one statement */
+			if (s.count == 1 && is_value_tag(a->c, d, line) && line < d->n)
+				s.count += patch_sentence(d, line + 1).count;
 			s.count += s.first - line;
 			s.first = line;
 			if (!s.count)
@@ -301,6 +429,19 @@ static void account_sentences(struct accounts *a, const struct patch_doc *d)
 	}
 }
 
+static void find_reasons(struct accounts *a)
+{
+	const struct buf *source = &a->c->page.source;
+
+	for (const struct pair_desc *u = uncheckable_descs; u->name; u++) {
+		const struct claim_desc at = { .section = "", .place = u->name };
+		unsigned int line = claim_line(&at, buf_str(source), source->len);
+
+		if (line && line <= a->nlines)
+			a->reasons[line] = u->text;
+	}
+}
+
 void accounting(const struct conform *c, account_fn *hook, void *ctx)
 {
 	struct accounts a = { .c = c, .hook = hook, .ctx = ctx };
@@ -309,10 +450,14 @@ void accounting(const struct conform *c, account_fn *hook, void *ctx)
 	patch_doc_open(&d, buf_str(&c->page.source), c->page.source.len);
 	a.nlines = d.n;
 	a.claims = xcalloc(d.n + 1, sizeof(*a.claims));
+	a.reasons = xcalloc(d.n + 1, sizeof(*a.reasons));
+	find_reasons(&a);
 	account_tables(&a);
 	account_rules(&a);
 	account_claims(&a);
+	account_examples(&a);
 	account_sentences(&a, &d);
 	free(a.claims);
+	free(a.reasons);
 	patch_doc_free(&d);
 }

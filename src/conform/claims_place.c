@@ -3,6 +3,7 @@
 #include "conform/claims.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,20 @@ static void place_add_mark(struct place_words *w, const char *p)
 	w->marks[w->nmarks++] = (struct mark){ w->text.len, w->depth, tag };
 }
 
+/* Return where place is in text: of "A ... B", the first B after A. */
+static const char *place_in(const char *text, const char *place)
+{
+	static const char gap[] = " ... ";
+	const char *rest = strstr(place, gap), *found;
+	char first[256];
+
+	if (!rest)
+		return strstr(text, place);
+	snprintf(first, sizeof(first), "%.*s", (int)(rest - place), place);
+	found = strstr(text, first);
+	return found ? strstr(found, rest + strlen(gap)) : NULL;
+}
+
 /* Read the claim's section.  Return the start of its sentence in w->text, or NULL. */
 static const char *find_place(struct place_words *w, const struct claim_desc *c, const char *source,
 			      size_t len)
@@ -153,7 +168,7 @@ static const char *find_place(struct place_words *w, const struct claim_desc *c,
 			place_add_mark(w, p);
 		place_add_line(w, p, next, line);
 	}
-	return strstr(buf_str(&w->text), c->place);
+	return place_in(buf_str(&w->text), c->place);
 }
 
 static void place_words_free(struct place_words *w)

@@ -12,6 +12,7 @@ void compare_page(struct conform *c)
 	compare_page_records(c);
 	compare_page_errors(c);
 	compare_page_said(c);
+	compare_page_examples(c);
 }
 
 void conform_free(struct conform *c)

@@ -10,6 +10,7 @@ void compare_page_structs(struct conform *c);
 void compare_page_records(struct conform *c);
 void compare_page_errors(struct conform *c);
 void compare_page_said(struct conform *c);
+void compare_page_examples(struct conform *c);
 
 /*
  * Add places to a finding: the comment after a line of the page if it names a commit; the

@@ -18,13 +18,19 @@ extern char **environ;
 
 enum { MORE_ARGS = 12 };
 
-static const char *const files[] = { "source.c", "source.i", "source.o", "errors" };
-enum { SOURCE, PREPROCESSED, OBJECT, ERRORS };
+static const char *const files[] = { "source.c", "source.i", "source.o", "errors", "program", "out",
+				     "err" };
+enum { SOURCE, PREPROCESSED, OBJECT, ERRORS, PROGRAM };
+
+void compiler_path(const struct compiler *c, const char *file, struct buf *out)
+{
+	buf_reset(out);
+	buf_addf(out, "%s/%s", c->dir, file);
+}
 
 static void file_path(const struct compiler *c, int file, struct buf *out)
 {
-	buf_reset(out);
-	buf_addf(out, "%s/%s", c->dir, files[file]);
+	compiler_path(c, files[file], out);
 }
 
 /* Run the compiler with these arguments.  Return true if it exits with 0. */
@@ -38,7 +44,7 @@ static bool run_compiler(struct compiler *c, const char *const *args)
 	pid_t pid;
 
 	for (; c->words[n]; n++)
-		argv[n] = c->words[n];
+		argv[n] = (char *)c->words[n];
 	for (; *args; args++)
 		argv[n++] = (char *)*args;
 	argv[n] = NULL;
@@ -121,7 +127,23 @@ bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 	return ok;
 }
 
-static bool try_compiler(struct compiler *c, const char *command)
+bool compiler_program(struct compiler *c, const char *source, struct buf *program,
+		      struct buf *messages)
+{
+	struct buf from = { 0 };
+	bool ok = write_source(c, source);
+
+	file_path(c, SOURCE, &from);
+	file_path(c, PROGRAM, program);
+	ok = ok && run_compiler(c, (const char *[]){
+		"-Wall", "-o", program->data, from.data, NULL,
+	});
+	read_errors(c, messages);
+	buf_free(&from);
+	return ok;
+}
+
+static bool try_compiler(struct compiler *c, const char *command, bool btf)
 {
 	struct buf object = { 0 }, errors = { 0 };
 	char *save = NULL, *word;
@@ -130,11 +152,15 @@ static bool try_compiler(struct compiler *c, const char *command)
 
 	free(c->command);
 	c->command = xstrdup(command);
+	/* messages in ASCII */
+	c->words[n++] = "env";
+	c->words[n++] = "LC_ALL=C";
 	for (word = strtok_r(c->command, " \t", &save); word && n < COMPILER_ARGS - 1;
 	     word = strtok_r(NULL, " \t", &save))
 		c->words[n++] = word;
 	c->words[n] = NULL;
-	ok = n && compiler_types(c, "enum e { E } e;\n", &object, &errors);
+	ok = n > 2 && (btf ? compiler_types(c, "enum e { E } e;\n", &object, &errors) :
+			 compiler_program(c, "int main(void) { return 0; }\n", &object, &errors));
 	buf_free(&object);
 	buf_free(&errors);
 	return ok;
@@ -163,7 +189,7 @@ static void close_at_exit(int status, void *c)
 	free(c);
 }
 
-struct compiler *compiler_open(void)
+struct compiler *compiler_open(bool btf)
 {
 	const char *tmp = getenv("TMPDIR"), *cc = getenv("CC");
 	struct compiler *c = xcalloc(1, sizeof(*c));
@@ -178,10 +204,12 @@ struct compiler *compiler_open(void)
 		*c->dir = '\0';
 		return NULL;
 	}
-	if ((cc && *cc && try_compiler(c, cc)) || try_compiler(c, "cc") || try_compiler(c, "gcc"))
+	if ((cc && *cc && try_compiler(c, cc, btf)) || try_compiler(c, "cc", btf) ||
+	    try_compiler(c, "gcc", btf))
 		return c;
-	warn("no C compiler found that writes BTF (gcc -gbtf, since gcc 12); set CC to one, or use "
-	     "--no-headers");
+	if (btf)
+		warn("no C compiler found that writes BTF (gcc -gbtf, since gcc 12); set CC to one, "
+		     "or use --no-headers");
 	compiler_close(c);
 	return NULL;
 }

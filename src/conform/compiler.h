@@ -13,14 +13,15 @@ enum { COMPILER_ARGS = 16 };
 struct compiler {
 	char dir[64];			/* "": none */
 	char *command;			/* owned; words point into it */
-	char *words[COMPILER_ARGS];	/* "ccache", "gcc", NULL */
+	const char *words[COMPILER_ARGS]; /* "env", "LC_ALL=C", "ccache", "gcc", NULL */
 };
 
 /*
- * Find a compiler that writes BTF: $CC, cc or gcc.  Return NULL after a warn(): there is
- * none, or no directory can be created.  exit() closes it, too.
+ * Find a compiler, which writes BTF if btf is set: $CC, cc or gcc.  Return NULL after a warn():
+ * there is none that does, or no directory can be created; without btf, a missing compiler
+ * is no reason to warn.  exit() closes it, too.
  */
-struct compiler *compiler_open(void);
+struct compiler *compiler_open(bool btf);
 
 /* Remove its files; c itself is freed by exit(). */
 void compiler_close(struct compiler *c);
@@ -35,5 +36,15 @@ bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out
  */
 bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 		    struct buf *errors);
+
+/*
+ * Compile source with -Wall to a program, and set program to its path.  Return false if
+ * that fails.  messages: those of the compiler, which may be warnings only.
+ */
+bool compiler_program(struct compiler *c, const char *source, struct buf *program,
+		      struct buf *messages);
+
+/* Append the path of a file in the directory of c; compiler_close() removes out and err. */
+void compiler_path(const struct compiler *c, const char *file, struct buf *out);
 
 #endif

@@ -284,7 +284,7 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 	struct buf include = { 0 }, text = { 0 }, object = { 0 }, errors = { 0 };
 	struct api_desc all = { 0 };
 	struct words w = { 0 };
-	struct compiler *c = compiler_open();
+	struct compiler *c = compiler_open(true);
 	bool ok;
 
 	if (!c)

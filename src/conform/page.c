@@ -69,6 +69,14 @@ const struct page_word *page_word(const struct page *p, const char *name)
 	return NULL;
 }
 
+bool page_is_english(const struct page *p)
+{
+	for (size_t i = 0; i < p->nsections; i++)
+		if (!strcmp(p->sections[i].name, "ERRORS"))
+			return true;
+	return false;
+}
+
 const char *page_section(const struct page *p, size_t section)
 {
 	return section < p->nsections ? p->sections[section].name : "";
@@ -84,10 +92,15 @@ void page_free(struct page *p)
 		free(p->words[i].name);
 	for (size_t i = 0; i < p->nclaims; i++)
 		free(p->claims[i].name);
+	for (size_t i = 0; i < p->nexamples; i++) {
+		free(p->examples[i].name);
+		free(p->examples[i].text);
+	}
 	free(p->sections);
 	free(p->entries);
 	free(p->words);
 	free(p->claims);
+	free(p->examples);
 	free(p->structs);
 	free(p->title);
 	buf_free(&p->source);

@@ -46,6 +46,14 @@ struct page_struct {
 	size_t entry, nentries;	/* constants of the last tag with constants before it */
 };
 
+/* A program that the page shows. */
+struct page_example {
+	char *name;		/* "perf_event_open.c"; without one, "example on line 123" */
+	char *text;
+	unsigned int line;
+	size_t section;
+};
+
 struct page {
 	struct buf source;	/* uncompressed */
 	struct buf prose;	/* text without markup and code */
@@ -56,7 +64,8 @@ struct page {
 	struct page_entry *entries;
 	struct page_word *words;
 	struct page_claim *claims;
-	size_t nsections, nentries, nwords, nclaims;
+	struct page_example *examples;
+	size_t nsections, nentries, nwords, nclaims, nexamples;
 };
 
 /*
@@ -76,6 +85,9 @@ const struct page_entry *page_entry(const struct page *p, const char *name);
 
 /* Return the first place of that word, or NULL. */
 const struct page_word *page_word(const struct page *p, const char *name);
+
+/* Return true for a page in English, in which the sentences of claims can be found. */
+bool page_is_english(const struct page *p);
 
 /* Return the heading of a section; "" before the first one. */
 const char *page_section(const struct page *p, size_t section);

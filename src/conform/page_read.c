@@ -3,6 +3,7 @@
 #include "conform/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "conform/page_text.h"
 #include "conform/pseudo.h"
@@ -20,12 +21,48 @@ static void add_code(struct page_reader *r, const struct roff_line *l)
 	buf_adds(&r->code, l->text);
 }
 
+/* Man-pages names the file of an example in a comment before .EX. */
+static char *example_name(const struct page *p, unsigned int line)
+{
+	static const char mark[] = "SRC BEGIN (";
+	struct buf name = { 0 };
+
+	for (unsigned int at = line > 3 ? line - 3 : 1; at < line && !name.len; at++) {
+		struct buf quote = { 0 };
+		const char *from;
+
+		page_quote(p, at, &quote);
+		from = strstr(buf_str(&quote), mark);
+		if (from)
+			buf_addf(&name, "%.*s", (int)strcspn(from + strlen(mark), ")"),
+				 from + strlen(mark));
+		buf_free(&quote);
+	}
+	if (!name.len)
+		buf_addf(&name, "example on line %u", line);
+	return name.data;
+}
+
+static void add_example(struct page_reader *r)
+{
+	struct page *p = r->page;
+
+	p->examples = page_grow(p->examples, p->nexamples, sizeof(*p->examples));
+	p->examples[p->nexamples++] = (struct page_example){
+		.name = example_name(p, r->code_line), .text = xstrdup(buf_str(&r->code)),
+		.line = r->code_line, .section = page_text_section(p),
+	};
+}
+
 static void end_code(struct page_reader *r)
 {
 	struct page *p = r->page;
 
-	if (r->code_line)
+	if (r->code_line) {
 		pseudo_structs(buf_str(&r->code), r->code_line, &p->desc);
+		if (api_desc_phrase(buf_str(&r->code), r->code.len, "main", 4))
+			add_example(r);
+	}
 	for (; r->nstructs < p->desc.nstructs; r->nstructs++) {
 		p->structs = xrealloc(p->structs, (r->nstructs + 1) * sizeof(*p->structs));
 		p->structs[r->nstructs] = (struct page_struct){

@@ -31,6 +31,8 @@ static const struct topic topics[] = {
 	  "The layouts lack members that the kernel's header has." },
 	{ "page-missing:* page-undescribed:*", "Document further constants and members",
 	  "The kernel's header has names that the page does not explain." },
+	{ "page-example-message:*", "EXAMPLES: Correct messages",
+	  "err(3) and its relatives end a message with a newline, and most with the error." },
 	{ "page-said:*", "Correct sentences",
 	  "Headers or the source of the kernel contradict these sentences." },
 	{ "page-errno-*:*", "ERRORS: Complete the list",

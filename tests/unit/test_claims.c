@@ -45,6 +45,7 @@ static const struct {
 	{ "txn_abort", "mask first, then shift" },
 	{ "refresh_hup_poll", "only the signal's si_code says so" },
 	{ "refresh_siblings", "they stay disabled" },
+	{ "ioctl_pause_u32", "the kernel tests all bits of it" },
 	{ "ioctl_set_output_int", "it must be 64 bits wide" },
 	{ "ioctl_set_bpf_right", "only loading the program takes a capability" },
 	{ "ioctl_query_bpf_ids_len", "it is left as it was: prog_cnt tells" },

@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "conform/btf.h"
+#include "conform/examples.h"
 #include "conform/header.h"
 #include "conform/tables.h"
 #include "lib/die.h"
@@ -74,6 +75,9 @@ static const struct verb_option sources[] = {
 	  .help = "ignore the kernel's types" },
 	{ .name = "no-behaviour", .set = verb_set_true, .at = AT(no_behaviour),
 	  .help = "try nothing on the kernel" },
+	{ .name = "examples", .set = verb_set_true, .at = AT(examples),
+	  .help = "compile and run the example programs of the page, also of one that --man names; "
+		  "only for pages that you trust" },
 	{ .name = "claim", .arg = "CLAIM", .set = verb_set_text, .at = AT(claim),
 	  .help = "try only claims whose name matches this pattern" },
 	{ .name = "nobody", .set = verb_set_true, .at = AT(nobody),
@@ -116,8 +120,8 @@ static void conform_check(const struct conform_cmd *cmd)
 		die("--patch cannot be combined with --self, --section, --since or another format");
 	if (cmd->self && (cmd->man || cmd->section))
 		die("--self cannot be combined with --man or --section");
-	if (cmd->no_behaviour && (cmd->claim || cmd->nobody))
-		die("--no-behaviour cannot be combined with --claim or --nobody");
+	if (cmd->no_behaviour && (cmd->claim || cmd->nobody || cmd->examples))
+		die("--no-behaviour cannot be combined with --claim, --nobody or --examples");
 	if (cmd->nobody && geteuid())
 		die("--nobody requires root; without it, claims are tried as the current user");
 	if ((cmd->nheaders && cmd->no_headers) || (cmd->btf && cmd->no_btf))
@@ -176,12 +180,23 @@ static void read_btf(struct conform_cmd *cmd)
 	cmd->c.btf.file = xstrdup(path);
 }
 
+/* Code of a page that could come from anywhere runs only on demand. */
+static void try_examples(struct conform_cmd *cmd)
+{
+	if (cmd->man && !cmd->examples)
+		examples_skip(&cmd->c, "--man names the page; use --examples to run its programs");
+	else
+		examples_try(&cmd->c, cmd->kernel);
+}
+
 static void conform_compare(struct conform_cmd *cmd)
 {
 	struct conform *c = &cmd->c;
 
 	if (!cmd->self)
 		compare_page(c);
+	if (!cmd->self && !cmd->no_behaviour)
+		try_examples(cmd);
 	if (!cmd->self && !cmd->no_behaviour)
 		conform_try_claims(cmd);
 	if (c->header.file)

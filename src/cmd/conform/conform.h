@@ -19,7 +19,7 @@ struct conform_cmd {
 	const char *headers[CONFORM_HEADERS];
 	size_t nheaders;		/* 0: the system's */
 	const char *btf;		/* NULL: the running kernel's */
-	bool no_headers, no_btf, no_behaviour, self, nobody;
+	bool no_headers, no_btf, no_behaviour, self, nobody, examples;
 	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
 	bool verbose, show_excepted, patch, accounting;
 	const char *patch_dir;		/* of the series; NULL: one diff */

@@ -23,15 +23,6 @@ static void add_detail(struct finding *f, const struct claim_result *r)
 	f->detail = b.data;
 }
 
-/* Return true for a page in English, in which the sentences of claims can be found. */
-static bool is_english(const struct page *p)
-{
-	for (size_t i = 0; i < p->nsections; i++)
-		if (!strcmp(p->sections[i].name, "ERRORS"))
-			return true;
-	return false;
-}
-
 static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;
@@ -39,7 +30,7 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 	struct finding *f;
 	unsigned int line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
 
-	if (!line && is_english(&c->page)) {
+	if (!line && page_is_english(&c->page)) {
 		c->checks[c->nchecks - 1].untried = xstrdup("the page does not make this claim");
 		return;
 	}

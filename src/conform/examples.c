@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "conform/examples.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/strings.h"
+#include "conform/compare_internal.h"
+#include "conform/compiler.h"
+#include "conform/tables.h"
+#include "conform/textfile.h"
+#include "lib/child.h"
+#include "lib/die.h"
+
+enum { RUN_MSEC = 5000, OUTPUT_MAX = 65536, CANNOT_RUN = 126 };
+
+/* One run of a program; its output is without NUL bytes. */
+struct example_run {
+	bool compiled, ran, timeout;
+	int status;		/* of wait(2) */
+	struct buf out, err;
+};
+
+/* Running ---------------------------------------------------------------------------------- */
+
+static void redirect(const char *path, int to)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(CANNOT_RUN);
+	if (fd != to)
+		close(fd);
+}
+
+_Noreturn static void run_child(const char *program, const char *out, const char *err)
+{
+	const struct rlimit size = { OUTPUT_MAX, OUTPUT_MAX };
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_FSIZE, &size);
+	redirect("/dev/null", 0);
+	redirect(out, 1);
+	redirect(err, 2);
+	execl(program, "example", (char *)NULL);
+	_exit(CANNOT_RUN);
+}
+
+/* Wait for the end of a child, or kill it and its process group. */
+static void await_child(pid_t pid, struct example_run *r)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0 || poll(&p, 1, RUN_MSEC) != 1)
+		r->timeout = true;
+	/* what the program started must not outlive it */
+	kill(-pid, SIGKILL);
+	if (r->timeout)
+		kill(pid, SIGKILL);
+	r->status = child_wait(pid);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void read_output(const char *path, struct buf *out)
+{
+	if (!access(path, R_OK))
+		textfile_read(path, out);
+	for (size_t i = 0; i < out->len; i++)
+		if (!out->data[i])
+			out->data[i] = '?';
+}
+
+/* Return false if the program cannot be executed. */
+static bool run_program(const struct compiler *c, const char *program, struct example_run *r)
+{
+	struct buf out = { 0 }, err = { 0 };
+	pid_t pid;
+
+	compiler_path(c, "out", &out);
+	compiler_path(c, "err", &err);
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		run_child(program, out.data, err.data);
+	if (pid > 0)
+		await_child(pid, r);
+	read_output(out.data, &r->out);
+	read_output(err.data, &r->err);
+	buf_free(&out);
+	buf_free(&err);
+	r->ran = r->status != -1 && !(WIFEXITED(r->status) && WEXITSTATUS(r->status) == CANNOT_RUN);
+	return r->ran;
+}
+
+static void run_free(struct example_run *r)
+{
+	buf_free(&r->out);
+	buf_free(&r->err);
+}
+
+/* Judging ---------------------------------------------------------------------------------- */
+
+/* Return true if the messages end with the text of an error that is due to the machine. */
+static bool lacks_event(const struct buf *err)
+{
+	static const int errors[] = { ENOENT, EACCES, EPERM, ENOSYS, EOPNOTSUPP, ENODEV };
+	size_t len = err->len;
+
+	while (len && err->data[len - 1] == '\n')
+		len--;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		const char *text = strerror(errors[i]);
+		size_t n = strlen(text);
+
+		if (len >= n && !memcmp(err->data + len - n, text, n))
+			return true;
+	}
+	return false;
+}
+
+/* Append how a run differs from the one that the page describes; nothing: it does not. */
+static void judge(const struct conform *c, const struct page_example *e,
+		  const struct example_run *r, struct buf *why)
+{
+	const char *pattern = tables_pair(example_output_descs, e->name);
+	char name[32];
+
+	if (r->timeout) {
+		buf_addf(why, "does not end in %d seconds", RUN_MSEC / 1000);
+	} else if (WIFSIGNALED(r->status)) {
+		signal_name(WTERMSIG(r->status), name, sizeof(name));
+		buf_addf(why, "is killed by %s", name);
+	} else if (WEXITSTATUS(r->status)) {
+		buf_addf(why, "exits with %d", WEXITSTATUS(r->status));
+	} else if (r->err.len) {
+		buf_adds(why, "writes to standard error");
+	} else if (pattern && page_is_english(&c->page) &&
+		   fnmatch(pattern, buf_str(&r->out), 0)) {
+		buf_addf(why, "does not print '%s'", pattern);
+	}
+}
+
+/*
+ * Compile an example after the text before, run it, and append how it differs from what the
+ * page describes.  r->err has the compiler's messages if it does not compile.
+ */
+static void run_example(const struct conform *c, struct compiler *compiler,
+			const struct page_example *e, const char *before, struct example_run *r,
+			struct buf *why)
+{
+	struct buf source = { 0 }, program = { 0 }, messages = { 0 };
+
+	*r = (struct example_run){ .status = -1 };
+	buf_addf(&source, "%s#line %u \"%s\"\n%s\n", before, e->line, c->page.desc.file, e->text);
+	r->compiled = compiler_program(compiler, source.data, &program, &messages) &&
+		      !messages.len;
+	if (!r->compiled) {
+		buf_adds(why, "cannot be compiled without warnings");
+		buf_adds(&r->err, buf_str(&messages));
+	} else if (run_program(compiler, program.data, r)) {
+		judge(c, e, r, why);
+	}
+	buf_free(&source);
+	buf_free(&program);
+	buf_free(&messages);
+}
+
+/* Write "#define A B" for each of "A=B,...", after the header that declares them. */
+static void add_definitions(const char *names, struct buf *out)
+{
+	buf_adds(out, "#include <linux/perf_event.h>\n");
+	for (const char *s = names; *s; s += *s == ',') {
+		size_t n = strcspn(s, ","), equals = strcspn(s, "=");
+
+		buf_addf(out, "#define %.*s %.*s\n", (int)equals, s, (int)(n - equals - 1),
+			 s + equals + 1);
+		s += n;
+	}
+}
+
+/* Run an example with the events of names. */
+static void run_with(const struct conform *c, struct compiler *compiler,
+		     const struct page_example *e, const char *names, struct example_run *r,
+		     struct buf *why)
+{
+	struct buf before = { 0 };
+
+	add_definitions(names, &before);
+	run_example(c, compiler, e, before.data, r, why);
+	if (why->len)
+		buf_addf(why, ", with %s", names);
+	buf_free(&before);
+}
+
+/* Record that an example could not be tried: its messages, in one line, and what else ran. */
+static void add_untried(struct conform *c, const struct example_run *r, const char *names)
+{
+	struct buf b = { 0 };
+
+	buf_addf(&b, "it fails here: %.*s", (int)(r->err.len ? r->err.len - 1 : 0),
+		 buf_str(&r->err));
+	for (char *s = b.data; (s = strchr(s, '\n'));)
+		*s = ' ';
+	if (names)
+		buf_addf(&b, "; with %s, it runs as described", names);
+	c->checks[c->nchecks - 1].untried = b.data;
+}
+
+static void add_example_finding(struct conform *c, const struct page_example *e, const char *kernel,
+				const char *why, const struct example_run *r)
+{
+	struct finding *f = compare_add(c, "page-example", e->name, FINDING_ERROR,
+					page_section(&c->page, e->section), "The example %s", why);
+	struct buf detail = { 0 };
+
+	place_page(c, f, e->line);
+	if (r->ran)
+		finding_place(f, FINDING_KERNEL, kernel, 0, NULL);
+	buf_adds(&detail, buf_str(&r->out));
+	buf_adds(&detail, buf_str(&r->err));
+	if (!f->detail && detail.len)
+		f->detail = xstrdup(detail.data);
+	buf_free(&detail);
+}
+
+/* Return true if two runs end in the same way, with the same messages. */
+static bool same_end(const struct example_run *a, const struct example_run *b)
+{
+	return a->status == b->status && !strcmp(buf_str(&a->err), buf_str(&b->err));
+}
+
+/* An example failed, perhaps as its event cannot be opened: try it with another one. */
+static void try_other_event(struct conform *c, struct compiler *compiler,
+			    const struct page_example *e, const char *kernel, const char *why,
+			    const struct example_run *own)
+{
+	const char *names = tables_pair(example_event_descs, e->name);
+	struct example_run r = { .ran = false };
+	struct buf other_why = { 0 };
+
+	if (names)
+		run_with(c, compiler, e, names, &r, &other_why);
+	if (r.ran && !other_why.len)
+		add_untried(c, own, names);
+	else if (r.ran && !same_end(own, &r))
+		add_example_finding(c, e, kernel, other_why.data, &r);
+	else if (lacks_event(&own->err))
+		add_untried(c, own, NULL);
+	else
+		add_example_finding(c, e, kernel, why, own);
+	run_free(&r);
+	buf_free(&other_why);
+}
+
+static void try_example(struct conform *c, struct compiler *compiler, const struct page_example *e,
+			const char *kernel)
+{
+	struct example_run r;
+	struct buf why = { 0 };
+
+	compare_begin(c, "example", e->name);
+	run_example(c, compiler, e, "", &r, &why);
+	if (r.compiled && !r.ran)
+		c->checks[c->nchecks - 1].untried =
+			xstrdup("programs in TMPDIR cannot be run; set it to another directory");
+	else if (why.len && r.ran && r.err.len)
+		try_other_event(c, compiler, e, kernel, why.data, &r);
+	else if (why.len)
+		add_example_finding(c, e, kernel, why.data, &r);
+	run_free(&r);
+	buf_free(&why);
+}
+
+void examples_skip(struct conform *c, const char *reason)
+{
+	for (size_t i = 0; i < c->page.nexamples; i++) {
+		compare_begin(c, "example", c->page.examples[i].name);
+		c->checks[c->nchecks - 1].untried = xstrdup(reason);
+	}
+}
+
+void examples_try(struct conform *c, const char *kernel)
+{
+	struct compiler *compiler = c->page.nexamples ? compiler_open(false) : NULL;
+
+	if (!compiler) {
+		examples_skip(c, "no C compiler was found; set CC to one");
+		return;
+	}
+	for (size_t i = 0; i < c->page.nexamples; i++)
+		try_example(c, compiler, &c->page.examples[i], kernel);
+	compiler_close(compiler);
+}
+
+/* Messages --------------------------------------------------------------------------------- */
+
+/* Return the end of a call whose "(" is at s. */
+static const char *message_end(const char *s)
+{
+	unsigned int depth = 0;
+	bool quoted = false;
+
+	for (; *s; s++) {
+		if (quoted && *s == '\\' && s[1])
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (!quoted && *s == '(')
+			depth++;
+		else if (!quoted && *s == ')' && !--depth)
+			return s;
+	}
+	return s;
+}
+
+/* Return a newline at the end of a string in the call of that function, or NULL. */
+static const char *newline_in_call(const char *text, const char *function)
+{
+	size_t n = strlen(function);
+
+	for (const char *s = text; (s = strstr(s, function)); s += n) {
+		const char *end, *found;
+
+		if ((s > text && (isalnum((unsigned char)s[-1]) || s[-1] == '_')) || s[n] != '(')
+			continue;
+		end = message_end(s + n);
+		found = memmem(s, (size_t)(end - s), "\\n\"", 3);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* Find messages that err(3) or perror(3) completes, but which end with a newline already. */
+void compare_page_examples(struct conform *c)
+{
+	static const char *const functions[] = { "err", "errx", "warn", "warnx", "perror" };
+
+	for (size_t i = 0; i < c->page.nexamples; i++) {
+		const struct page_example *e = &c->page.examples[i];
+
+		compare_begin(c, "messages", e->name);
+		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
+			const char *at = newline_in_call(e->text, functions[j]);
+			unsigned int line = e->line;
+			struct finding *f;
+
+			if (!at)
+				continue;
+			for (const char *s = e->text; s < at; s++)
+				line += *s == '\n';
+			f = compare_add(c, "page-example-message", e->name, FINDING_ERROR,
+					page_section(&c->page, e->section), "%s(3) ends the "
+					"message; the newline before that breaks its line",
+					functions[j]);
+			place_page(c, f, line);
+		}
+	}
+}
