@@ -192,6 +192,13 @@ PAGE_EDITS = [
 	 "page-missing:PERF_MEM_TLB_WK"),
 	("drop the tag of an entry", r"^\.TP\n(\.BR PERF_SAMPLE_BRANCH_IN_TX)", r"\1",
 	 "page-markup:PERF_SAMPLE_BRANCH_IN_TX"),
+	# signs
+	("a signed member", r"^    __u64 sample_regs_user;", "    __s64 sample_regs_user;",
+	 M + "sign:perf_event_attr.sample_regs_user"),
+	("an unsigned one", r"^    __s64 offset;", "    __u64 offset;",
+	 M + "sign:perf_event_mmap_page.offset"),
+	("a signed part of a record", r"^    u64    lost;", "    s64    lost;",
+	 M + "sign:PERF_RECORD_LOST*.lost"),
 	# examples
 	("a newline in a message", r'^       fprintf\(stderr, "Error opening', '       warn("Error opening',
 	 "page-example-message:perf_event_open.c"),
@@ -253,6 +260,7 @@ HEADER_EDITS = [
 	 H + "member-place:*.aux_sample_size"),
 	("a new member", r"^(\t__u64\tsig_data;)", r"\1\n\t__u64\tsig_more;", H + "member-unknown:*.sig_more header-member-name:*.config3"),
 	("a member's name", r"^\t__u64\s+data_head;", "\t__u64\tdate_head;", H + "member-name:*.data_head"),
+	("a sign", r"^\t__s64\toffset;", "\t__u64\toffset;", H + "member-sign:*.offset"),
 	("a word in a comment", r"PERF_TXN_ABORT_SHIFT = 32", "PERF_TXN_ABORT_SHIFT = 31",
 	 H + "value:PERF_TXN_ABORT_SHIFT"),
 	("a wide value", r"(PERF_TXN_ABORT_MASK\s*= \(0xf)f+ULL", r"\1ULL",

@@ -22,6 +22,8 @@ struct api_name {
 	uint32_t traits;	/* XLAT_*, in the tables only */
 };
 
+enum api_sign { SIGN_UNKNOWN, SIGN_UNSIGNED, SIGN_SIGNED };
+
 struct api_member {
 	char *name;
 	char *type;		/* "__u64"; NULL: unknown */
@@ -32,6 +34,7 @@ struct api_member {
 	bool placed;		/* start is known */
 	bool bitfield;
 	bool reserved;
+	enum api_sign sign;
 	uint32_t since;
 	unsigned int line;
 };

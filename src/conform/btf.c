@@ -107,6 +107,8 @@ static void add_struct_members(struct btf_reader *r, const struct btf_type *t, _
 		m = api_desc_add_member(st, name);
 		m->start = start;
 		m->bits = field ? field : bytes > 0 && bytes < 1 << 28 ? 8 * (__u32)bytes : 0;
+		m->sign = !btf_is_int(of) ? SIGN_UNKNOWN :
+			  btf_int_encoding(of) & BTF_INT_SIGNED ? SIGN_SIGNED : SIGN_UNSIGNED;
 		m->placed = true;
 		m->bitfield = field;
 		m->array = btf_is_array(of) ? xstrdup("") : NULL;

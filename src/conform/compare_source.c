@@ -181,8 +181,12 @@ static void source_member_differs(void *ctx, enum member_diff_kind kind,
 	struct sources *x = ctx;
 	static const char *const kinds[] = {
 		[MEMBER_MISSING] = "member-missing", [MEMBER_EXTRA] = "member-unknown",
-		[MEMBER_WIDTH] = "member-width", [MEMBER_NAME] = "member-name",
+		[MEMBER_WIDTH] = "member-width", [MEMBER_SIGN] = "member-sign",
+		[MEMBER_NAME] = "member-name",
 		[MEMBER_ORDER] = "member-order", [MEMBER_PLACE] = "member-place",
+	};
+	static const char *const sign_names[] = {
+		[SIGN_UNSIGNED] = "unsigned", [SIGN_SIGNED] = "signed",
 	};
 	const struct api_member *m = ours ? ours : theirs;
 	struct buf subject = { 0 }, text = { 0 };
@@ -198,6 +202,9 @@ static void source_member_differs(void *ctx, enum member_diff_kind kind,
 		buf_addf(&text, "The %s lacks %s of %s", x->kind, m->name, x->ours->name);
 	else if (!ours)
 		buf_addf(&text, "The tables lack %s of %s", m->name, x->ours->name);
+	else if (kind == MEMBER_SIGN)
+		buf_addf(&text, "%s of %s is %s, but %s in the tables", m->name, x->ours->name,
+			 sign_names[theirs->sign], sign_names[ours->sign]);
 	else if (kind == MEMBER_NAME)
 		buf_addf(&text, "%s of %s is named %s in the tables", theirs->name,
 			 x->ours->name, ours->name);

@@ -147,6 +147,10 @@ static struct finding *add_difference(struct differing *d, enum member_diff_kind
 		f = compare_add(d->c, "page-member-width", subject, FINDING_ERROR, section,
 				"%s of %s is %s, not %s", known->name, d->what, buf_str(&a),
 				buf_str(&b));
+	else if (kind == MEMBER_SIGN)
+		f = compare_add(d->c, "page-member-sign", subject, FINDING_ERROR, section,
+				"%s of %s is %s", known->name, d->what,
+				known->sign == SIGN_SIGNED ? "signed" : "unsigned");
 	else if (kind == MEMBER_NAME)
 		f = compare_add(d->c, "page-member-name", subject, FINDING_ERROR, section,
 				"%s of %s is named %s", stated->name, d->what, known->name);
@@ -404,8 +408,34 @@ static void compare_without_layout(struct conform *c)
 	}
 }
 
+static enum api_sign sign_in(const struct api_desc *s, const char *structure, const char *member)
+{
+	const struct api_struct *st = api_struct(s, structure);
+	const struct api_member *m = st ? api_member(st, member) : NULL;
+
+	return m ? m->sign : SIGN_UNKNOWN;
+}
+
+/* Complete the signs of members in the tables, whose kinds do not decide all. */
+static void complete_signs(struct conform *c)
+{
+	for (size_t i = 0; i < c->tables.nstructs; i++) {
+		struct api_struct *st = &c->tables.structs[i];
+
+		for (size_t j = 0; j < st->n; j++) {
+			struct api_member *m = &st->members[j];
+
+			if (!m->sign)
+				m->sign = sign_in(&c->header, st->name, m->name);
+			if (!m->sign)
+				m->sign = sign_in(&c->btf, st->name, m->name);
+		}
+	}
+}
+
 void compare_page_structs(struct conform *c)
 {
+	complete_signs(c);
 	for (size_t i = 0; i < c->page.desc.nstructs; i++)
 		compare_layout(c, &c->page.desc.structs[i], c->page.structs[i].section);
 	compare_without_layout(c);

@@ -172,6 +172,8 @@ static void report_matched(struct diff *d)
 			report_diff(d, MEMBER_NAME, a, b);
 		if (!same_width(a, b))
 			report_diff(d, MEMBER_WIDTH, a, b);
+		if (a->sign && b->sign && a->sign != b->sign)
+			report_diff(d, MEMBER_SIGN, a, b);
 		if (a->when && !when_meets(a->when, b->when))
 			report_diff(d, MEMBER_WHEN, a, b);
 	}

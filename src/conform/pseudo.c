@@ -158,6 +158,19 @@ static uint32_t type_bits(const char *type)
 	return 0;
 }
 
+/* Return the sign of a type; that of char depends on the processor. */
+static enum api_sign type_sign(const char *type)
+{
+	const char *name = strrchr(type, ' ');
+
+	if (strstr(type, "unsigned"))
+		return SIGN_UNSIGNED;
+	name = name ? name + 1 : type;
+	if (!type_bits(name) || !strcmp(name, "char"))
+		return SIGN_UNKNOWN;
+	return name[strspn(name, "_")] == 'u' ? SIGN_UNSIGNED : SIGN_SIGNED;
+}
+
 /* The same for "struct X", too, if X was read before. */
 static uint32_t known_bits(const struct reader *r, const char *type)
 {
@@ -291,6 +304,7 @@ static void read_declarator(struct reader *r, struct frame *f, const char *type,
 	free(text);
 	m->line = name->line;
 	m->type = xstrdup(type);
+	m->sign = type_sign(type);
 	if (token_is(r, "/"))
 		return;		/* another name for it follows */
 	if (token_is(r, "[")) {

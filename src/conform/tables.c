@@ -50,6 +50,25 @@ static void add_table_names(struct api_desc *out, const struct xlat *x)
 
 /* Structures ------------------------------------------------------------------------------ */
 
+/* Return the sign of a field, as far as its kind decides it. */
+static enum api_sign field_sign(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_SINT:
+		return SIGN_SIGNED;
+	case FIELD_UINT:
+	case FIELD_HEX:
+	case FIELD_BOOL:
+	case FIELD_FLAGS:
+	case FIELD_ADDR:
+	case FIELD_REGS:
+	case FIELD_SIZE:
+		return SIGN_UNSIGNED;
+	default:
+		return SIGN_UNKNOWN;
+	}
+}
+
 static void add_layout_field(struct api_struct *st, const struct field *f, uint32_t base)
 {
 	struct api_member *m;
@@ -63,6 +82,7 @@ static void add_layout_field(struct api_struct *st, const struct field *f, uint3
 	m->placed = true;
 	m->bitfield = f->nbits;
 	m->reserved = f->kind == FIELD_RESERVED;
+	m->sign = field_sign(f);
 	m->since = f->since;
 }
 
