@@ -9,11 +9,11 @@ enum member_diff_kind {
 	MEMBER_MISSING,		/* in known only */
 	MEMBER_EXTRA,		/* in stated only */
 	MEMBER_WIDTH,		/* other size, or an array in one of them only */
-	MEMBER_SIGN,		/* signed in one of them, unsigned in the other */
 	MEMBER_NAME,		/* other name at the same place */
 	MEMBER_WHEN,		/* other condition */
 	MEMBER_ORDER,		/* other position among the members */
 	MEMBER_PLACE,		/* first with another offset, if nothing above explains it */
+	MEMBER_SIGN,		/* signed in one of them, unsigned in the other */
 	MEMBER_LEFT_OVER,	/* bits of a word belong to no bit-field; no members */
 };
 

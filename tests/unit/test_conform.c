@@ -168,7 +168,7 @@ static void conditions(void **state)
 static void note_diff(void *ctx, enum member_diff_kind kind, const struct api_member *right,
 		      const struct api_member *said)
 {
-	static const char kinds[] = "-+wncop<";
+	static const char kinds[] = "-+wncops<";
 
 	buf_addf(ctx, "%c%s", kinds[kind], right ? right->name : said ? said->name : "");
 }
@@ -194,6 +194,7 @@ static void differences(void **state)
 	differ("u32 a; u32 b;", "u32 a;", "-b");
 	differ("u32 a;", "u32 a; u32 b;", "+b");
 	differ("u32 a; u16 b;", "u32 a; u32 b;", "wb");
+	differ("u32 a; s32 b; char c;", "s32 a; int b; u8 c;", "sa");
 	differ("u32 a; u32 b;", "u32 b; u32 a;", "oa");
 	differ("u32 abc; u32 b;", "u32 abd; u32 b;", "nabc");
 	differ("u64 a; /* if PERF_X */", "u64 a; /* if PERF_Y */", "ca");
