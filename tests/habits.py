@@ -187,6 +187,35 @@ def test_limit(tmp):
 	p.send_signal(signal.SIGTERM)
 	return differ((n, r.returncode, p.wait()), (3, 0, -signal.SIGTERM), "calls, status, sleep")
 
+def daemon_ids(tool, options, path):
+	"""Return how a detached tracer and its command are related to the caller, and the status."""
+	p = subprocess.Popen([tool] + options + ["-o", path, "-e", "trace=close", "sh", "-c",
+			     "sed -n 's/TracerPid:.//p' /proc/$$/status; echo $$ $PPID; read x; exit 7"],
+			     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	tracer = int(p.stdout.readline())
+	pid, parent = map(int, p.stdout.readline().split())
+	ids = (pid == p.pid, parent == os.getpid(), os.getpgid(tracer) == os.getpgid(pid),
+	       os.getpgid(tracer) == tracer, os.getsid(tracer) == tracer)
+	p.communicate(b"\n", timeout=60)
+	while os.path.exists("/proc/%d" % tracer):
+		time.sleep(0.01)
+	with open(path) as f:
+		return ids, p.returncode, "exited with 7" in f.read()
+
+def test_daemon(tmp):
+	"""-D: the command is the process that was started, its tracer is elsewhere."""
+	path = os.path.join(tmp, "daemon")
+	why = []
+	for options in (["-D"], ["-DD"], ["-DDD"], ["-D", "-D"], ["--daemonize"],
+			["--daemonize=grandchild"], ["--daemonize=pgroup"], ["--daemonize=session"]):
+		why += differ(daemon_ids(PEVTRACE, options, path), daemon_ids(STRACE, options, path),
+			      str(options))
+	r = run([PEVTRACE, "-D", "-o", path, DEMO, "true"])
+	with open(path) as f:
+		why += differ((r.returncode, "perf_event_open(" in f.read()), (0, True), "a trace")
+	r = run([PEVTRACE, "-D", "-o", path, os.path.join(tmp, "none")])
+	return why + differ((r.returncode, b"No such file" in r.stderr), (2, True), "no command")
+
 def wait_attached(tracer, target):
 	"""Wait until the target is traced."""
 	for _ in range(1000):
@@ -328,9 +357,9 @@ def test_foreign():
 	"""Calls and words of strace that pevtrace has not are answered with strace."""
 	why = []
 	for words in (["-e", "trace=openat"], ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"],
-		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)], ["-e", "raw=all"], ["-e", "kvm=vcpu"], ["-D"], ["-I", "2"],
+		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)], ["-e", "raw=all"], ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"],
 		      ["--decode-fds=socket"]):
-		r = run([PEVTRACE] + words + ["true"])
+		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), "unknown" in m), (2, 1, False), "%s: %s" % (words, m))
 	return why
@@ -347,6 +376,7 @@ def main():
 				   ("lines fit a terminal, and only that", test_width),
 				   ("long output goes through a pager", test_pager),
 				   ("features shows its progress", test_progress),
+				   ("-D, -DD, -DDD", test_daemon),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)

@@ -53,6 +53,7 @@ struct options {
 	bool detach_on_exec;	/* -b */
 	size_t limit;		/* --syscall-limit; 0: none */
 	bool kill_on_exit;
+	int daemon;			/* enum trace_daemon */
 	bool bpf;		/* --engine=bpf, or implied by the next two */
 	bool all;		/* -a */
 	const char *cgroup;	/* --cgroup: a directory, or NULL */

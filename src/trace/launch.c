@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "lib/child.h"
 #include "lib/die.h"
 #include "trace/proc.h"
+#include "trace/pulse.h"
 #include "trace/ptrace.h"
 #include "trace/stop.h"
 #include "trace/task.h"
@@ -59,6 +61,8 @@ static _Noreturn void launched_main(const struct tracer *t, const struct launch 
 		launched_report(l, AT_EXEC, errno);
 	if (n != 1)
 		_exit(EXIT_TROUBLE); /* the tracer has warned */
+	if (t->opts->daemon)
+		prctl(PR_SET_PTRACER, 0);
 	setrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
 	launched_restore_signals(&t->inherited);
 	if (l->filtered) {
@@ -251,6 +255,33 @@ static int trace_child(struct tracer *t, struct launch *l, pid_t pid)
 	return trace_to_exec(t, l, pid, err);
 }
 
+/*
+ * Leave the calling process to the program, and go on in a grandchild of it.  Return 0 in the
+ * program's process, its pid in the grandchild, -1 on failure.
+ */
+static pid_t fork_tracer(struct tracer *t)
+{
+	pid_t program = getpid(), pid = fork();
+
+	if (pid > 0) {
+		/* the program must have no child that it does not know; Yama must let us trace it */
+		child_wait(pid);
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+		return 0;
+	}
+	if (pid < 0)
+		return -1;
+	pid = fork();
+	if (pid)
+		_exit(pid < 0);
+	if (t->opts->daemon == TRACE_OWN_GROUP)
+		setpgid(0, 0);
+	else if (t->opts->daemon == TRACE_OWN_SESSION)
+		setsid();
+	pulse_start(t);		/* timers are not inherited */
+	return program;
+}
+
 static void close_pipe(int p[2])
 {
 	close(p[0]);
@@ -271,7 +302,7 @@ int trace_launch(struct tracer *t, char *const argv[])
 		err = errno;
 		close_pipe(l.go);
 	} else {
-		pid = fork();
+		pid = t->opts->daemon ? fork_tracer(t) : fork();
 		if (pid == 0)
 			launched_main(t, &l);
 		if (pid < 0) {

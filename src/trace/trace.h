@@ -93,6 +93,9 @@ struct trace_ops {
 	unsigned int (*tick)(void *ctx);
 };
 
+/* The place of a tracer that launches a program; a detached one is a grandchild of it. */
+enum trace_daemon { TRACE_PARENT, TRACE_GRANDCHILD, TRACE_OWN_GROUP, TRACE_OWN_SESSION };
+
 struct trace_options {
 	/*
 	 * For every enum call_id: WATCH_HELD and WATCH_FD calls stop only under
@@ -106,6 +109,7 @@ struct trace_options {
 	bool may_leave; /* trace_leave() may be called; implies no filter */
 	bool kill_on_exit; /* kill attached tasks, too, where others are detached */
 	struct program program; /* how a program is launched */
+	enum trace_daemon daemon;
 };
 
 /*
@@ -125,7 +129,8 @@ struct tracer *trace_new(const struct trace_options *opts,
 int trace_find(const char *file);
 
 /*
- * Launch argv[0], looked up in PATH, and wait until it runs.  Return 0, or a positive
+ * Launch argv[0], looked up in PATH, and wait until it runs.  With opts->daemon, the calling
+ * process becomes the program, and the function returns in a grandchild.  Return 0, or a positive
  * errno after a warn(); then no hook was called.  The initial execve is not
  * reported.
  */

@@ -39,6 +39,7 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->program = l->options.program;
 	t->may_leave = l->options.limit;
 	t->kill_on_exit = l->options.kill_on_exit;
+	t->daemon = (enum trace_daemon)l->options.daemon;
 }
 
 static void start_looking(struct live *l)
@@ -116,6 +117,17 @@ static void set_seccomp(void *to, const char *arg, const struct verb_option *opt
 	*(bool *)to = false;
 }
 
+/* -D, -DD and -DDD, or a word. */
+static void set_daemonize(void *to, const char *arg, const struct verb_option *opt)
+{
+	int *how = to;
+
+	if (arg)
+		*how = (int)verb_word(arg, opt) + TRACE_GRANDCHILD;
+	else if (*how < TRACE_OWN_SESSION)
+		++*how;
+}
+
 static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
 {
 	verb_word(arg, opt);
@@ -164,8 +176,6 @@ static const struct verb_foreign foreign[] = {
 	{ "const-print-style", 'X', "constants have names; --json has their numbers, too" },
 	{ "decode-pids", 'Y', "-a shows the names of tasks, and so does --summary" },
 	{ "debug", 'd', "to debug pevtrace, use strace or gdb on it" },
-	{ "daemonize", 'D', "pevtrace is the parent of its command; run pevtrace in the background, "
-			    "or attach to a process with -p" },
 	{ "tips", 0, "'pevtrace learn' has lessons instead" },
 	{ "abbrev", 0, "-v shows every member of a structure" },
 	{ "verbose", 0, "structures are always decoded" },
@@ -194,6 +204,10 @@ static const struct verb_option what_to_trace[] = {
 	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
 	  .set = set_detach_on, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
+	{ .name = "daemonize", .key = 'D', .arg = "HOW", .optional = true,
+	  .words = "grandchild pgroup session", .set = set_daemonize, .at = AT(daemon),
+	  .help = "trace COMMAND from a grandchild of it, so that COMMAND has the pid and the parent "
+		  "that pevtrace had; -DD: in a process group of its own, -DDD: in a session" },
 	{ .name = "syscall-limit", .arg = "N", .set = verb_set_size, .at = AT(limit),
 	  .least = 1, .most = LONG_MAX,
 	  .help = "detach from all processes after N calls were shown" },
@@ -291,6 +305,10 @@ static void trace_check(struct options *o, const struct verb_args *args)
 	if (!o->argv && !o->npids && !o->all)
 		die("nothing to trace: name a command, or a process with -p; see "
 		    "pevtrace --help");
+	if (o->daemon && (!o->argv || o->bpf))
+		die("-D requires a COMMAND and the ptrace engine");
+	if (o->daemon && o->output && *o->output == '|')
+		die("-D cannot be combined with -o '|CMD', which would be a child of COMMAND");
 	if (o->look_ms && !o->records && !o->keep && !o->perf_data)
 		die("--look-every requires --records, --explain, --perf-data or --summary");
 }
