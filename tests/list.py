@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pevtrace list against perf list, tracefs and sysfs, and what pevtrace open makes of the names."""
 
+import ctypes
 import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -61,6 +63,24 @@ def test_pmus():
 		 for p in glob.glob("/sys/bus/event_source/devices/*/events/*")
 		 if not p.endswith((".scale", ".unit", ".per-pkg", ".snapshot"))}
 	return differ(names("pmu"), there, "events of PMUs")
+
+def test_pfm():
+	"""libpfm4 encodes each of its names as the attr that list shows."""
+	events = [o for o in objects() if o["kind"] == "pfm"]
+	try:
+		lib = ctypes.CDLL("libpfm.so.4")
+	except OSError:
+		return differ(events, [], "without libpfm4")
+	lib.pfm_initialize()
+	why = []
+	for o in events:
+		attr = ctypes.create_string_buffer(4096)
+		# 9: PFM_PLM0 | PFM_PLM3
+		rc = lib.pfm_get_perf_event_encoding(o["event"].encode(), 9, attr, None, None)
+		got = struct.unpack_from("I", attr.raw)[0], struct.unpack_from("Q", attr.raw, 8)[0]
+		want = o["attr"]["type"], int(o["attr"]["config"], 16)
+		why += differ((rc,) + got, (0,) + want, o["event"])
+	return why
 
 def test_attrs():
 	"""What list shows of a name is what open passes."""
@@ -125,6 +145,7 @@ def main():
 		TAP.skip("perf list", "no perf")
 	check("tracepoints of tracefs", test_tracepoints)
 	check("events of PMUs in sysfs", test_pmus)
+	check("events of libpfm4", test_pfm)
 	check("an event's attr is what open passes", test_attrs)
 	check("patterns", test_patterns)
 	check("text", test_text)

@@ -24,7 +24,7 @@
 #include "xlat/tables.h"
 
 enum list_kind {
-	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_RAW, LIST_BREAKPOINT,
+	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_PFM, LIST_RAW, LIST_BREAKPOINT,
 	LIST_TRACEPOINT, LIST_KINDS,
 };
 
@@ -36,6 +36,7 @@ static const struct {
 	[LIST_SOFTWARE] = { "software", "sw", "Software events" },
 	[LIST_CACHE] = { "cache", "hwcache", "Cache events" },
 	[LIST_PMU] = { "pmu", "pmu", "Events of PMUs" },
+	[LIST_PFM] = { "pfm", "libpfm4", "Events of libpfm4" },
 	[LIST_RAW] = { "raw", "raw", "Terms of PMUs, and raw events" },
 	[LIST_BREAKPOINT] = { "breakpoint", "mem", "Breakpoints" },
 	[LIST_TRACEPOINT] = { "tracepoint", "tracepoint", "Tracepoints" },
@@ -96,6 +97,11 @@ static void on_tracepoint(void *ctx, uint64_t id, const char *name)
 	list_add_event(ctx, LIST_TRACEPOINT, name);
 }
 
+static void on_pfm(void *ctx, const char *name)
+{
+	list_add_event(ctx, LIST_PFM, name);
+}
+
 static void list_add_pmu(struct list *l, const struct pmu *p)
 {
 	struct buf text = { 0 }, type = { 0 };
@@ -129,6 +135,7 @@ static void list_collect(struct list *l)
 	event_words_each(on_word, l);
 	for (const struct pmu *p = host_pmus(l->machine.host); p; p = p->next)
 		list_add_pmu(l, p);
+	event_words_pfm_each(on_pfm, l);
 	list_add_form(l, "rHEX", "r0", LIST_RAW);
 	list_add_form(l, "mem:ADDR[/LEN][:ACCESS]", "mem:0", LIST_BREAKPOINT);
 	host_each_tracepoint(l->machine.host, on_tracepoint, l);
@@ -305,10 +312,11 @@ const struct verb list_verb = {
 	.usage = "list [OPTION]... [PATTERN]...",
 	.about =
 "List the events that can be named on this machine, each with the perf_event_attr that it "
-"becomes: generic events, those and the terms of PMUs, breakpoints, tracepoints.",
+"becomes: generic events, those and the terms of PMUs, those of libpfm4, breakpoints, "
+"tracepoints.",
 	.notes =
 "A PATTERN with *, ? or [] matches whole names, in any case, another one any part of them. "
-"hardware, software, cache, pmu, raw, breakpoint and tracepoint select a kind, and so before "
+"hardware, software, cache, pmu, pfm, raw, breakpoint and tracepoint select a kind, and so before "
 "a colon. The exit status is 1 if nothing matches.",
 	.examples =
 "pevtrace list\n"
