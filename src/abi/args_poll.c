@@ -109,7 +109,7 @@ static void capture_fdset(const struct arg *a, struct call *c,
 static void emit_set(const struct arg *a, enum call_phase phase, const char *key,
 		     struct sink *s)
 {
-	int nfds = call_int(a->call, 0);
+	int nfds = call_int(a->call, 0), word = a->call->arch->word, bits = 8 * word;
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
@@ -118,9 +118,8 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 		return;
 	}
 	s->ops->begin(s, key, SINK_ARRAY);
-	/* longs of bits; on little-endian machines that is bytes of bits */
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
-		if (p && p[fd / 8] >> fd % 8 & 1)
+		if (p && load_uint(p + fd / bits * word, word) >> fd % bits & 1)
 			s->ops->fd(s, NULL, fd, arg_fd_label(a, fd));
 	s->ops->end(s);
 }

@@ -27,30 +27,30 @@ uint64_t load_uint(const void *bytes, size_t width)
 	return 0;
 }
 
-uint64_t field_get(const struct field *f, const void *bytes, size_t len)
+unsigned int field_shift(const struct field *f, bool big_endian)
 {
-	uint8_t room[8] = { 0 };
-	size_t have;
-	uint64_t v;
-
-	if (f->offset >= len)
-		return 0;
-	have = len - f->offset;
-	memcpy(room, (const uint8_t *)bytes + f->offset,
-	       have < f->width ? have : f->width);
-	v = load_uint(room, f->width);
-	if (!f->nbits)
-		return v;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	if (f->word)
+		return 8u * f->offset + f->bit;
 	/* big-endian bit-fields start at the other end of their integer */
-	v >>= 8 * f->width - f->bit - f->nbits;
-#else
-	v >>= f->bit;
-#endif
-	return f->nbits == 64 ? v : v & ((1ULL << f->nbits) - 1);
+	return big_endian && f->nbits ? 8u * f->width - f->bit - f->nbits : f->bit;
 }
 
-static void store_uint(uint8_t *p, size_t width, uint64_t v)
+uint64_t field_get(const struct field *f, const void *bytes, size_t len)
+{
+	size_t at = f->word ? 0 : f->offset, width = f->word ? 8 : f->width, have;
+	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
+	uint8_t room[8] = { 0 };
+	uint64_t v;
+
+	if (at >= len)
+		return 0;
+	have = len - at;
+	memcpy(room, (const uint8_t *)bytes + at, have < width ? have : width);
+	v = load_uint(room, width) >> field_shift(f, BIG_ENDIAN_HERE);
+	return bits == 64 ? v : v & ((1ULL << bits) - 1);
+}
+
+void store_uint(uint8_t *p, size_t width, uint64_t v)
 {
 	uint8_t u8 = (uint8_t)v;
 	uint16_t u16 = (uint16_t)v;
@@ -67,9 +67,8 @@ void field_set_bits(const struct field *f, unsigned int first, unsigned int n,
 	unsigned int shift = first;
 
 	if (f->nbits) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		shift = 8u * f->width - first - n;
-#endif
+		if (BIG_ENDIAN_HERE)
+			shift = 8u * f->width - first - n;
 		v = (v & mask) << shift |
 		    (load_uint(bytes + f->offset, f->width) & ~(mask << shift));
 	}

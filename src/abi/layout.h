@@ -7,8 +7,16 @@
 #include "abi/sink.h"
 #include "abi/xlat.h"
 
-/* Return the integer of 1 to 8 bytes in this machine's byte order. */
+enum { BIG_ENDIAN_HERE = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+/* Return the integer of 1, 2, 4 or 8 bytes in this machine's byte order. */
 uint64_t load_uint(const void *bytes, size_t width);
+
+/* Store the lowest bytes of v as an integer of 1, 2, 4 or 8 bytes. */
+void store_uint(uint8_t *p, size_t width, uint64_t v);
+
+/* Return the number of the member's lowest bit in its integer on machines of a byte order. */
+unsigned int field_shift(const struct field *f, bool big_endian);
 
 /*
  * Return the member's value; bytes beyond len count as zero, as in the kernel for a

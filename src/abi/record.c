@@ -4,6 +4,7 @@
 
 #include "abi/layout.h"
 #include "abi/record_walk.h"
+#include "abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -253,6 +254,13 @@ static size_t emit_all(struct record *r, size_t len)
 	return whole && r->wants ? r->wants : r->at;
 }
 
+static void record_head_get(struct record *r)
+{
+	r->type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, r->bytes);
+	r->misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, r->bytes);
+	r->size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, r->bytes);
+}
+
 size_t record_emit(const uint8_t *bytes, size_t len,
 		   const struct record_format *f, const struct names *n,
 		   struct sink *s, const struct record_hooks *hooks)
@@ -269,11 +277,32 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 		s->ops->bytes(s, "rest", bytes, len, false);
 		s->ops->note(s, "size", "less than a header");
 	} else {
-		r.type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, bytes);
-		r.misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, bytes);
-		r.size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, bytes);
+		record_head_get(&r);
 		used = emit_all(&r, len);
 	}
 	s->ops->end(s);
 	return used;
+}
+
+/* The walk of the decoder finds the parts; what it reads is converted before. */
+void swap_record(uint8_t *bytes, size_t len, const struct record_format *f,
+		 const struct record_hooks *hooks)
+{
+	static const struct record_hooks none;
+	struct sink s = { .ops = &sink_null_ops };
+	struct record r = {
+		.bytes = bytes, .swap = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
+		.hooks = hooks ? hooks : &none, .s = &s,
+	};
+	const struct layout *fixed;
+
+	if (len < RECORD_HEADER)
+		return;
+	swap_layout(&layout_perf_event_header, bytes, 0, RECORD_HEADER);
+	record_head_get(&r);
+	/* the place of the sample_id may depend on it */
+	fixed = record_layout(r.type);
+	if (fixed)
+		swap_layout(fixed, bytes, 0, len < r.size ? len : r.size);
+	emit_all(&r, len);
 }

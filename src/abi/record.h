@@ -37,7 +37,8 @@ struct record_hooks {
 	 * not say; otherwise cpumode is PERF_RECORD_MISC_KERNEL and so on.
 	 */
 	const char *(*symbol)(void *ctx, int32_t pid, uint64_t ip,
-			      unsigned int cpumode, bool after_call);
+			      unsigned int cpumode, bool after_call);	/* Convert the raw data of a sample to this machine's byte order (swap_record()). */
+	void (*swap_raw)(void *ctx, uint8_t *data, size_t len);
 };
 
 /* The identifying values of a record, available without decoding all of it. */

@@ -227,7 +227,7 @@ void record_body(struct record *r)
 {
 	const struct body *b = body_of(r->type);
 
-	if (b->layout && !record_fields(r, b->layout, 0))
+	if (b->layout && !record_members(r, b->layout, 0))
 		return;
 	if (b->more)
 		b->more(r);

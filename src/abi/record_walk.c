@@ -7,6 +7,7 @@
 
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
+#include "abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -20,6 +21,11 @@ bool record_take(struct record *r, size_t need)
 	if (!r->wants)
 		r->wants = need > SIZE_MAX - r->at ? SIZE_MAX : r->at + need;
 	return false;
+}
+
+uint64_t record_count(const struct record *r, size_t at, size_t width)
+{
+	return r->swap ? swap_load(r->bytes + at, width) : load_uint(r->bytes + at, width);
 }
 
 void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumode,
@@ -101,6 +107,13 @@ static void say_more(struct record *r, const struct layout *l,
 
 bool record_fields(struct record *r, const struct layout *l, size_t base)
 {
+	if (r->swap)
+		swap_layout(l, r->swap + base, 0, r->end - base);
+	return record_members(r, l, base);
+}
+
+bool record_members(struct record *r, const struct layout *l, size_t base)
+{
 	for (unsigned int i = 0; i < l->n; i++) {
 		const struct field *f = &l->fields[i];
 		struct layout one = { .name = l->name, .fields = f, .n = 1 };
@@ -165,6 +178,10 @@ bool record_slot(struct record *r, const struct slot *slot)
 	need = slot->need(r, r->at);
 	if (!record_take(r, need))
 		return false;
+	if (r->swap && slot->swap)
+		slot->swap(r, r->swap + (p - r->bytes), need);
+	else if (r->swap)
+		swap_words(r->swap + (p - r->bytes), need, 8);
 	slot->emit(r, slot->key, p, need);
 	return true;
 }

@@ -9,6 +9,8 @@ enum { RECORD_HEADER = 8 };	/* bytes of struct perf_event_header */
 
 struct record {
 	const uint8_t *bytes;
+	/* the same bytes if each part is to be converted before it is decoded, else NULL */
+	uint8_t *swap;
 	size_t at;		/* bytes accounted for */
 	size_t end;		/* end of the part being decoded */
 	size_t wants;		/* the end that it requires if it does not fit, else 0 */
@@ -28,11 +30,17 @@ struct record {
  */
 bool record_take(struct record *r, size_t need);
 
+/* Return the integer at a position that is not consumed yet. */
+uint64_t record_count(const struct record *r, size_t at, size_t width);
+
 /*
  * Write and consume the members of a layout whose offsets are relative to base, as far
  * as they are present.  Return false if some are missing.
  */
 bool record_fields(struct record *r, const struct layout *l, size_t base);
+
+/* As record_fields(), of members that are in this machine's byte order. */
+bool record_members(struct record *r, const struct layout *l, size_t base);
 
 /* Write and consume the NUL-terminated string and padding at the end of the record. */
 void record_string(struct record *r, const char *key);
@@ -70,6 +78,8 @@ struct slot {
 	size_t (*need)(const struct record *r, size_t at);
 	/* write its len bytes, as returned by need */
 	void (*emit)(struct record *r, const char *key, const uint8_t *p, size_t len);
+	/* convert its len bytes; NULL: they are 64-bit integers */
+	void (*swap)(struct record *r, uint8_t *p, size_t len);
 };
 
 /* The parts in their order in a record; bits is 0 in the last. */
@@ -107,5 +117,10 @@ void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 void weight_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 void data_src_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 void transaction_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
+
+void raw_swap(struct record *r, uint8_t *p, size_t len);
+void branches_swap(struct record *r, uint8_t *p, size_t len);
+void stack_swap(struct record *r, uint8_t *p, size_t len);
+void aux_swap(struct record *r, uint8_t *p, size_t len);
 
 #endif

@@ -7,9 +7,9 @@
 
 #define FIXED(bit, name) \
 	{ .bits = PERF_SAMPLE_##bit, .layout = &layout_perf_sample_##name }
-#define VARYING(bit, name, part) \
+#define VARYING(bit, name, part, how) \
 	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = part##_need, \
-	  .emit = part##_emit }
+	  .emit = part##_emit, .swap = how }
 /* eight bytes that are more than one member */
 #define WORD(bit, name) \
 	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = word_need, \
@@ -25,21 +25,21 @@ const struct slot sample_slots[] = {
 	FIXED(STREAM_ID, stream_id),
 	FIXED(CPU, cpu),
 	FIXED(PERIOD, period),
-	VARYING(READ, read, read),
-	VARYING(CALLCHAIN, callchain, callchain),
-	VARYING(RAW, raw, raw),
-	VARYING(BRANCH_STACK, branch_stack, branches),
-	VARYING(REGS_USER, regs_user, regs_user),
-	VARYING(STACK_USER, stack_user, stack),
+	VARYING(READ, read, read, NULL),
+	VARYING(CALLCHAIN, callchain, callchain, NULL),
+	VARYING(RAW, raw, raw, raw_swap),
+	VARYING(BRANCH_STACK, branch_stack, branches, branches_swap),
+	VARYING(REGS_USER, regs_user, regs_user, NULL),
+	VARYING(STACK_USER, stack_user, stack, stack_swap),
 	WORD(WEIGHT_TYPE, weight),
 	WORD(DATA_SRC, data_src),
 	WORD(TRANSACTION, transaction),
-	VARYING(REGS_INTR, regs_intr, regs_intr),
+	VARYING(REGS_INTR, regs_intr, regs_intr, NULL),
 	FIXED(PHYS_ADDR, phys_addr),
 	FIXED(CGROUP, cgroup),
 	FIXED(DATA_PAGE_SIZE, data_page_size),
 	FIXED(CODE_PAGE_SIZE, code_page_size),
-	VARYING(AUX, aux, aux),
+	VARYING(AUX, aux, aux, aux_swap),
 	{ .bits = 0 },
 };
 

@@ -4,6 +4,7 @@
 #include "abi/layout_emit.h"
 #include "abi/read_format.h"
 #include "abi/record_walk.h"
+#include "abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -27,7 +28,7 @@ size_t read_need(const struct record *r, size_t at)
 		return times + each;
 	if (r->end - at < 8)
 		return 8 + times;
-	nr = load_uint(r->bytes + at, 8);
+	nr = record_count(r, at, 8);
 	if (nr > (r->end - at) / each)
 		return SIZE_MAX;
 	return 8 + times + (size_t)nr * each;
@@ -57,7 +58,7 @@ size_t callchain_need(const struct record *r, size_t at)
 
 	if (r->end - at < 8)
 		return 8;
-	nr = load_uint(r->bytes + at, 8);
+	nr = record_count(r, at, 8);
 	return nr > (r->end - at) / 8 ? SIZE_MAX : 8 + 8 * (size_t)nr;
 }
 
@@ -119,7 +120,7 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 
 size_t raw_need(const struct record *r, size_t at)
 {
-	return r->end - at < 4 ? 4 : 4 + (size_t)load_uint(r->bytes + at, 4);
+	return r->end - at < 4 ? 4 : 4 + (size_t)record_count(r, at, 4);
 }
 
 void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
@@ -135,13 +136,22 @@ void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 	s->ops->end(s);
 }
 
+void raw_swap(struct record *r, uint8_t *p, size_t len)
+{
+	const struct record_hooks *h = r->hooks;
+
+	swap_words(p, 4, 4);
+	if (h->swap_raw)
+		h->swap_raw(h->ctx, p + 4, len - 4);
+}
+
 size_t aux_need(const struct record *r, size_t at)
 {
 	uint64_t size;
 
 	if (r->end - at < 8)
 		return 8;
-	size = load_uint(r->bytes + at, 8);
+	size = record_count(r, at, 8);
 	return size > r->end - at ? SIZE_MAX : 8 + (size_t)size;
 }
 
@@ -153,6 +163,13 @@ void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 	s->ops->uint(s, "size", len - 8);
 	s->ops->bytes(s, "data", p + 8, len - 8, false);
 	s->ops->end(s);
+}
+
+void aux_swap(struct record *r, uint8_t *p, size_t len)
+{
+	(void)r;
+	(void)len;
+	swap_words(p, 8, 8);
 }
 
 static void emit_word(struct record *r, const char *key, const struct layout *l,

@@ -6,6 +6,7 @@
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
 #include "abi/record_walk.h"
+#include "abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -35,7 +36,7 @@ size_t branches_need(const struct record *r, size_t at)
 
 	if (r->end - at < 8)
 		return 8;
-	nr = load_uint(r->bytes + at, 8);
+	nr = record_count(r, at, 8);
 	if (nr > (r->end - at) / BRANCH_ENTRY)
 		return SIZE_MAX;
 	if (!nr)
@@ -55,6 +56,7 @@ static void emit_branch(struct record *r, const uint8_t *p)
 	struct record entry = *r;
 
 	entry.bytes = p;
+	entry.swap = NULL;
 	entry.at = 0;
 	entry.end = BRANCH_ENTRY;
 	r->s->ops->begin(r->s, NULL, SINK_OBJECT);
@@ -90,10 +92,28 @@ void branches_emit(struct record *r, const char *key, const uint8_t *p, size_t l
 	s->ops->end(s);
 }
 
+void branches_swap(struct record *r, uint8_t *p, size_t len)
+{
+	const struct layout *flags = &layout_perf_branch_entry_flags;
+	uint64_t nr = swap_load(p, 8);
+	size_t head = 8;
+
+	if (len - 8 > nr * BRANCH_ENTRY &&
+	    r->format->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		head += 8;
+	swap_words(p, head, 8);
+	p += head;
+	for (uint64_t i = 0; i < nr; i++, p += BRANCH_ENTRY) {
+		swap_words(p, BRANCH_FLAGS, 8);
+		swap_layout(flags, p + BRANCH_FLAGS, 0, BRANCH_ENTRY - BRANCH_FLAGS);
+	}
+	swap_words(p, len - head - nr * BRANCH_ENTRY, 8); /* counters */
+}
+
 static size_t regs_need(const struct record *r, size_t at, uint64_t mask)
 {
 	if (r->end - at < 8 ||
-	    load_uint(r->bytes + at, 8) == PERF_SAMPLE_REGS_ABI_NONE)
+	    record_count(r, at, 8) == PERF_SAMPLE_REGS_ABI_NONE)
 		return 8;
 	return 8 + 8 * (size_t)__builtin_popcountll(mask);
 }
@@ -155,10 +175,18 @@ size_t stack_need(const struct record *r, size_t at)
 
 	if (r->end - at < 8)
 		return 8;
-	size = load_uint(r->bytes + at, 8);
+	size = record_count(r, at, 8);
 	if (!size)
 		return 8;
 	return size > r->end - at ? SIZE_MAX : 8 + (size_t)size + 8;
+}
+
+void stack_swap(struct record *r, uint8_t *p, size_t len)
+{
+	(void)r;
+	swap_words(p, 8, 8);
+	if (len > 8)
+		swap_words(p + len - 8, 8, 8);	/* dyn_size */
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "abi/strings.h"
+#include "abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -122,6 +123,29 @@ void siginfo_emit(const siginfo_t *i, struct sink *s)
 		s->ops->sint(s, "si_code", i->si_code);
 	emit_rest(i, s);
 	s->ops->end(s);
+}
+
+void swap_siginfo(siginfo_t *i)
+{
+	uint8_t *p = (uint8_t *)i;
+
+	swap_words(p, 12, 4);	/* si_signo, si_errno, si_code */
+	if (i->si_code <= 0 || i->si_signo == SIGCHLD) {
+		swap_words(p + 16, 8, 4);	/* si_pid, si_uid */
+		if (i->si_code <= 0)
+			swap_words(p + 24, 8, 8);	/* si_value */
+		else
+			swap_words(p + 24, 4, 4);	/* si_status */
+		swap_words(p + 32, 16, 8);	/* si_utime, si_stime */
+		return;
+	}
+	swap_words(p + 16, 8, 8);	/* si_addr or si_band */
+	if (is_poll_code(i)) {
+		swap_words(p + 24, 4, 4);	/* si_fd */
+	} else {
+		swap_words(p + 24, 8, 8);	/* si_perf_data */
+		swap_words(p + 32, 8, 4);	/* si_perf_type, si_perf_flags */
+	}
 }
 
 /* Return whether the kernel turns the result into a restart; a target never sees it. */

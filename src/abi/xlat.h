@@ -144,6 +144,7 @@ struct field {
 	uint32_t size;		/* the smallest struct size that holds it, 0: any */
 	uint32_t since;		/* KVER(), 0 unknown */
 	bool always;		/* shown in short form even when zero */
+	bool word;		/* part of one 64-bit integer, counted from its lowest bit */
 	struct cond when;	/* selects between members of a union */
 	struct cond needs;	/* the kernel reads the member only if this holds */
 };

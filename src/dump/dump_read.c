@@ -258,7 +258,7 @@ bool dump_get_hex(struct json_value *o, const char *key, uint64_t *v)
 
 const char *dump_get_text(struct json_value *o, const char *key)
 {
-	const uint8_t *bytes;
+	uint8_t *bytes;
 	char hex[64];
 	size_t len;
 
@@ -285,8 +285,7 @@ static void make_bytes(struct json_value *v)
 	v->text[v->len] = '\0';
 }
 
-bool dump_get_bytes(struct json_value *o, const char *key, const uint8_t **bytes,
-		    size_t *len)
+bool dump_get_bytes(struct json_value *o, const char *key, uint8_t **bytes, size_t *len)
 {
 	struct json_value *m = json_scan_member(o, key);
 

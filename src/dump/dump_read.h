@@ -61,7 +61,6 @@ struct json_value *dump_get_object(struct json_value *o, const char *key);
  * Read bytes written as hexadecimal digits, NUL-terminated; they live as long as o and
  * overwrite the string.  Return false if the member is missing or no such digits.
  */
-bool dump_get_bytes(struct json_value *o, const char *key, const uint8_t **bytes,
-		    size_t *len);
+bool dump_get_bytes(struct json_value *o, const char *key, uint8_t **bytes, size_t *len);
 
 #endif

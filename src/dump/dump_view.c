@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "abi/call_decode.h"
+#include "abi/layout.h"
 #include "dump/dump_call.h"
 #include "lib/die.h"
 #include "xlat/tables.h"
@@ -174,6 +175,10 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	dump_add_string(kernel, "machine", f->machine);
 	dump_add(o, "kernel", kernel);
 	dump_add_string(o, "arch", f->arch->name);
+	/* of memory that was read from another machine's dump */
+	if (f->arch->big_endian != BIG_ENDIAN_HERE)
+		dump_add_string(o, "byte_order",
+				BIG_ENDIAN_HERE ? BYTE_ORDER_BIG : BYTE_ORDER_LITTLE);
 	dump_add_uint(o, "page_size", f->page_size);
 	/* words that are not UTF-8 are approximated: the command is for reading only */
 	for (size_t i = 0; f->command && f->command[i]; i++)

@@ -31,4 +31,8 @@
 #define KIND_LOST "lost"
 #define KIND_END "end"
 
+/* Values of "byte_order" in the header; by default it is that of "arch". */
+#define BYTE_ORDER_BIG "big"
+#define BYTE_ORDER_LITTLE "little"
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "abi/attr.h"
 #include "abi/layout.h"
+#include "abi/swap.h"
 #include "dump/perfdata_state.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -100,8 +101,8 @@ static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 		return perfdata_broken(p, "an attr at byte %llu is missing",
 				       (unsigned long long)at);
 	memcpy(stored, bytes, attr_size);
-	offset = load_uint(stored + len, 8);
-	size = load_uint(stored + len + 8, 8);
+	offset = perfdata_load(p, stored + len, 8);
+	size = perfdata_load(p, stored + len + 8, 8);
 	p->nids += size / 8;
 	/* ids are unique, so that all of them are shorter than the file */
 	if (size % 8 || !perffile_has(&p->file, offset, size) ||
@@ -137,8 +138,8 @@ static bool read_features(struct perfdata *p, const uint8_t *header)
 			return perfdata_broken(p, "the table of features at byte %llu is missing",
 				      (unsigned long long)at);
 		at += IDS_SECTION;
-		offset = load_uint(where, 8);
-		size = load_uint(where + 8, 8);
+		offset = perfdata_load(p, where, 8);
+		size = perfdata_load(p, where + 8, 8);
 		if (!perffile_has(&p->file, offset, size))
 			return perfdata_broken(p, "feature %u should be %llu bytes at %llu", bit,
 				      (unsigned long long)size, (unsigned long long)offset);
@@ -192,7 +193,7 @@ static void read_piped(void *ctx, const struct perfdata_record *r)
 
 	switch (r->type) {
 	case PERF_RECORD_HEADER_ATTR:
-		len = r->len < RECORD_HEAD + 8 ? 0 : load_uint(r->bytes + RECORD_HEAD + 4, 4);
+		len = r->len < RECORD_HEAD + 8 ? 0 : perfdata_load(p, r->bytes + RECORD_HEAD + 4, 4);
 		if (!len)
 			len = ATTR_LEAST;
 		if (len < ATTR_LEAST || len > r->len - RECORD_HEAD ||
@@ -206,19 +207,35 @@ static void read_piped(void *ctx, const struct perfdata_record *r)
 		break;
 	case PERF_RECORD_EVENT_UPDATE:
 		if (r->len <= 24 ||
-		    load_uint(r->bytes + 8, 8) != PERF_EVENT_UPDATE__NAME)
+		    perfdata_load(p, r->bytes + 8, 8) != PERF_EVENT_UPDATE__NAME)
 			break;
-		e = perfdata_event_of(p, load_uint(r->bytes + 16, 8));
+		e = perfdata_event_of(p, perfdata_load(p, r->bytes + 16, 8));
 		if (e)
 			perfdata_set_name(e, (const char *)r->bytes + 24,
 				 strnlen((const char *)r->bytes + 24, r->len - 24));
 		break;
 	case PERF_RECORD_HEADER_FEATURE:
 		if (r->len >= 16)
-			perfdata_read_feature(p, load_uint(r->bytes + 8, 8), r->bytes + 16,
+			perfdata_read_feature(p, perfdata_load(p, r->bytes + 8, 8), r->bytes + 16,
 				     r->len - 16);
 		break;
 	}
+}
+
+/*
+ * Convert the header.  The bitmap of features is an array of longs: they have 32 bits if that is
+ * how HEADER_HOSTNAME is set, which perf always writes.
+ */
+static void swap_header(uint8_t *header)
+{
+	const struct layout *l = &layout_perf_file_header;
+	size_t at = l->fields[PERF_FILE_HEADER_FEATURES].offset;
+
+	swap_layout(l, header, 0, l->size);
+	if (layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) >> HEADER_HOSTNAME & 1)
+		return;
+	swap_words(header + at, l->size - at, 8);
+	swap_words(header + at, l->size - at, 4);
 }
 
 /* List the different record formats, to try on each record. */
@@ -244,21 +261,18 @@ static bool read_header(struct perfdata *p)
 	const struct layout *l = &layout_perf_file_header;
 	const uint8_t *at = perffile_at(&p->file, 0, PIPE_HEADER);
 	uint8_t header[256];
-	uint64_t start, size;
+	uint64_t size;
 
 	if (!at)
 		return perfdata_broken(p, "it has only %llu bytes",
 				       (unsigned long long)p->file.size);
-	start = load_uint(at, 8);
-	size = load_uint(at + 8, 8);
-	if (start != magic) {
-		warn("cannot read '%s': %s; pipe the output of perf evlist -v to "
-		     "pevtrace decode --attr=-", p->file.path,
-		     start == bswap_64(magic) || start == bswap_64(magic1) ?
-		     "the machine has the other byte order" :
-		     "written by a perf before 3.5");
+	p->swapped = load_uint(at, 8) == bswap_64(magic);
+	if (perfdata_load(p, at, 8) != magic) {
+		warn("cannot read '%s': written by a perf before 3.5; pipe the output of "
+		     "perf evlist -v to pevtrace decode --attr=-", p->file.path);
 		return !(p->broken = true);
 	}
+	size = perfdata_load(p, at + 8, 8);
 	p->pipe = size == PIPE_HEADER;
 	if (p->pipe) {
 		p->data = PIPE_HEADER;
@@ -274,6 +288,8 @@ static bool read_header(struct perfdata *p)
 		return perfdata_broken(p, "it has only %llu bytes",
 				       (unsigned long long)p->file.size);
 	memcpy(header, at, l->size);
+	if (p->swapped)
+		swap_header(header);
 	return perfdata_read_file(p, header);
 }
 
@@ -320,6 +336,7 @@ void perfdata_close(struct perfdata *p)
 	map_free(&p->by_id);
 	free(p->events);
 	free(p->desc);
+	free(p->record);
 	perffile_close(&p->file);
 	free(p);
 }

@@ -5,13 +5,20 @@
 #include <string.h>
 
 #include "abi/layout.h"
+#include "abi/swap.h"
 #include "lib/die.h"
+#include "xlat/tables.h"
 
 struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id)
 {
 	uintptr_t at = (uintptr_t)map_get(&p->by_id, id);
 
 	return at ? &p->events[at - 1] : NULL;
+}
+
+uint64_t perfdata_load(const struct perfdata *p, const void *bytes, size_t width)
+{
+	return p->swapped ? swap_load(bytes, width) : load_uint(bytes, width);
 }
 
 bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
@@ -44,8 +51,10 @@ void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
 		.ids = xmalloc(nids ? nids * sizeof(*e->ids) : 1), .nids = nids,
 	};
 	memcpy(e->attr, attr, len);
+	if (p->swapped)
+		swap_layout(&layout_perf_event_attr, e->attr, 0, len);
 	for (size_t i = 0; i < nids; i++) {
-		e->ids[i] = load_uint(ids + 8 * i, 8);
+		e->ids[i] = perfdata_load(p, ids + 8 * i, 8);
 		if (!map_get(&p->by_id, e->ids[i]))
 			map_set(&p->by_id, e->ids[i], (void *)(uintptr_t)p->nevents);
 	}

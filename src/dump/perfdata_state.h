@@ -9,6 +9,7 @@
 
 enum {
 	RECORD_HEAD = 8,
+	RECORD_MOST = UINT16_MAX,
 	FORMATS_TRIED = 32,	/* limit of the formats tried on a record */
 };
 
@@ -17,6 +18,8 @@ struct perfdata {
 	struct perffile file;
 	const struct names *host; /* NULL if the file is of another machine */
 	bool pipe, broken;
+	bool swapped;		/* the file has the other byte order */
+	uint8_t *record;	/* the current one, converted */
 	uint64_t data, data_end;
 	struct perfdata_event *events;
 	size_t nevents;
@@ -35,7 +38,10 @@ struct perfdata {
 bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Add an event; attr and the nids ids, of 8 bytes each, are copied. */
+/* Return an integer of the file. */
+uint64_t perfdata_load(const struct perfdata *p, const void *bytes, size_t width);
+
+/* Add an event; attr and the nids ids, of 8 bytes each, are as in the file and copied. */
 void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
 			const uint8_t *ids, size_t nids);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "abi/layout.h"
 #include "dump/perfdata_state.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -12,6 +11,7 @@
 
 /* The unread bytes of a section; cut: it is shorter than it states. */
 struct section {
+	const struct perfdata *of;
 	const uint8_t *at, *end;
 	bool cut;
 };
@@ -25,7 +25,7 @@ static uint64_t feature_read_uint(struct section *s, size_t width)
 		s->at = s->end;
 		return 0;
 	}
-	v = load_uint(s->at, width);
+	v = perfdata_load(s->of, s->at, width);
 	s->at += width;
 	return v;
 }
@@ -49,7 +49,7 @@ static const char *feature_read_string(struct section *s, size_t *len)
 
 void perfdata_read_desc(struct perfdata *p)
 {
-	struct section s = { .at = p->desc, .end = p->desc + p->desc_len };
+	struct section s = { .of = p, .at = p->desc, .end = p->desc + p->desc_len };
 	uint64_t n = feature_read_uint(&s, 4), attr_size = feature_read_uint(&s, 4);
 
 	for (uint64_t i = 0; i < n && !s.cut; i++) {
@@ -68,7 +68,7 @@ void perfdata_read_desc(struct perfdata *p)
 		if (n == p->nevents)
 			e = &p->events[i];
 		else if (nids && s.end - s.at >= 8)
-			e = perfdata_event_of(p, load_uint(s.at, 8));
+			e = perfdata_event_of(p, perfdata_load(p, s.at, 8));
 		if (nids > (size_t)(s.end - s.at) / 8)
 			s.cut = true;
 		else
@@ -113,7 +113,7 @@ static const struct arch *arch_called(const char *name, size_t len)
 void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes,
 			   size_t len)
 {
-	struct section s = { .at = bytes, .end = bytes + len };
+	struct section s = { .of = p, .at = bytes, .end = bytes + len };
 	struct utsname u;
 	const char *text;
 	size_t n;

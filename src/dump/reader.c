@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/layout.h"
 #include "dump/keys.h"
 #include "dump/reader_internal.h"
 #include "lib/die.h"
@@ -148,7 +149,7 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 {
 	struct session_facts *f = &r->facts;
 	struct json_value *kernel = dump_get_object(o, "kernel");
-	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
+	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch"), *order;
 	uint64_t page_size;
 	int64_t schema;
 
@@ -165,9 +166,11 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	    page_size > 1 << 30 || !dump_get_int(o, "real_offset_ns", &f->real_offset) ||
 	    !dump_get_uint(o, "start_ns", &f->start_ns))
 		return "a header without arch, page_size, real_offset_ns or start_ns";
-	/* the captured memory would be decoded wrong */
-	if (f->arch->big_endian != arch_native()->big_endian)
-		return "the machine of the dump has the other byte order; decode it on one like it";
+	order = dump_get_string(o, "byte_order");
+	if (order && strcmp(order, BYTE_ORDER_BIG) && strcmp(order, BYTE_ORDER_LITTLE))
+		return "a header whose byte_order is neither big nor little";
+	r->swapped = (order ? !strcmp(order, BYTE_ORDER_BIG) : f->arch->big_endian) !=
+		     BIG_ENDIAN_HERE;
 	f->page_size = (uint32_t)page_size;
 	f->pevtrace = r->strings[0] = reader_copy(o, "pevtrace");
 	f->release = r->strings[1] = reader_copy(kernel, "release");

@@ -6,6 +6,7 @@
 
 #include "abi/strings.h"
 #include "abi/call_decode.h"
+#include "abi/swap.h"
 #include "dump/reader_internal.h"
 #include "lib/die.h"
 
@@ -52,7 +53,7 @@ static void read_memory(struct line *l, struct call *c, enum call_phase phase)
 		return;
 	}
 	json_for_each(m, list) {
-		const uint8_t *bytes;
+		uint8_t *bytes;
 		uint64_t addr, want;
 		const char *at;
 		size_t len;
@@ -111,6 +112,8 @@ static struct call *reader_begin_call(struct line *l)
 		read_raw(l, c);
 	read_injection(l, &c->inject);
 	read_memory(l, c, AT_SYSCALL_ENTER);
+	if (!l->wrong && l->r->swapped)
+		swap_call(c, AT_SYSCALL_ENTER, NULL);
 	if (!l->wrong)
 		return c;
 	reader_free_call(c);
@@ -190,6 +193,8 @@ static void finish_call(struct line *l, struct call *c)
 	read_memory(l, c, AT_SYSCALL_EXIT);
 	if (l->wrong)
 		return;
+	if (l->r->swapped)
+		swap_call(c, AT_SYSCALL_EXIT, &l->r->session->names);
 	session_exit(l->r->session, c);
 	reader_drop_call(l->r, c->tid);
 }

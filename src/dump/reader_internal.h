@@ -12,6 +12,7 @@ struct reader {
 	struct dump_reader *reader;
 	const char *path;
 	bool keep_going, whole, ended;
+	bool swapped;			/* its memory has the other byte order */
 	char other_schema[80];		/* the error in the header */
 	struct session_facts facts;
 	char **command;			/* facts.command */

@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "abi/swap.h"
 #include "dump/reader_internal.h"
 #include "dump/reader_names.h"
+#include "xlat/tables.h"
 
 /* Tasks --------------------------------------------------------------------------- */
 
@@ -58,15 +60,19 @@ void reader_feed_described(struct line *l)
 		.leader = other_event(l, "leader", number),
 		.output = other_event(l, "output", number),
 	};
+	uint8_t *attr = NULL;
 	struct event *e;
 
-	if (!dump_get_bytes(l->o, "bytes", &f.attr, &f.attr_len))
+	if (!dump_get_bytes(l->o, "bytes", &attr, &f.attr_len))
 		l->wrong = "bytes";
 	else if (pid < -1 || pid > INT32_MAX)
 		l->wrong = "pid";
 	else if (cpu < -1 || cpu > INT32_MAX)
 		l->wrong = "cpu";
 	e = l->wrong ? NULL : model_event_number(s->model, number);
+	if (e && l->r->swapped)
+		swap_layout(&layout_perf_event_attr, attr, 0, f.attr_len);
+	f.attr = attr;
 	f.pid = (pid_t)pid;
 	f.cpu = (int)cpu;
 	if (e && !event_known(e))
@@ -222,7 +228,7 @@ void reader_feed_signal(struct line *l)
 {
 	pid_t tid = need_pid(l, "tid");
 	uint64_t ns = need_uint(l, "ns");
-	const uint8_t *bytes;
+	uint8_t *bytes;
 	siginfo_t info;
 	size_t len;
 
@@ -232,6 +238,8 @@ void reader_feed_signal(struct line *l)
 	}
 	memset(&info, 0, sizeof(info));
 	memcpy(&info, bytes, len < sizeof(info) ? len : sizeof(info));
+	if (l->r->swapped)
+		swap_siginfo(&info);
 	if (!l->wrong)
 		session_signal(l->r->session, tid, ns, &info);
 }
@@ -245,9 +253,10 @@ void reader_feed_record(struct line *l)
 	uint64_t ns = need_uint(l, "ns");
 	unsigned int ring = need_number(l, "ring"), event = need_number(l, "event");
 	struct record_format format;
+	uint8_t *bytes;
 	struct view_record r = { .sure = need_bool(l, "sure"), .format = &format };
 
-	if (!dump_get_bytes(l->o, "hex", &r.bytes, &r.len)) {
+	if (!dump_get_bytes(l->o, "hex", &bytes, &r.len)) {
 		l->wrong = "hex";
 		return;
 	}
@@ -258,6 +267,9 @@ void reader_feed_record(struct line *l)
 	if (!r.ring || !r.event)
 		return;
 	record_format_of(&format, r.event->attr, r.event->attr_len, s->arch);
+	if (l->r->swapped)
+		session_swap_record(s, r.event, &format, bytes, r.len);
+	r.bytes = bytes;
 	session_record(s, tid, ns, &r);
 }
 
@@ -271,11 +283,15 @@ void reader_feed_look(struct line *l)
 		.missed = need_uint(l, "missed"), .torn = need_bool(l, "torn"),
 	};
 	int64_t error = 0;
+	uint8_t *page;
 
-	if (!dump_get_bytes(l->o, "page", &look.page, &look.page_len)) {
+	if (!dump_get_bytes(l->o, "page", &page, &look.page_len)) {
 		l->wrong = "page";
 		return;
 	}
+	if (l->r->swapped)
+		swap_layout(&layout_perf_event_mmap_page, page, 0, look.page_len);
+	look.page = page;
 	/* absent in dumps of older versions */
 	if (dump_get_int(l->o, "error", &error) && (error < 0 || error > INT_MAX))
 		l->wrong = "error";

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/swap.h"
 #include "host/rawformat.h"
 #include "lib/buf.h"
 #include "lib/die.h"
@@ -215,4 +216,31 @@ bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 	if (missing)
 		sink_notef(s, "size", "too short for %zu fields", missing);
 	return true;
+}
+
+static void swap_field(const struct raw_field *f, uint8_t *data, size_t len)
+{
+	size_t at = f->offset, n = f->array && !f->size ? len - f->offset : f->size;
+	uint64_t word;
+
+	if (f->dynamic) {
+		swap_words(data + at, 4, 4);
+		word = load(data + at, 4);
+		at = (word & 0xffff) + (f->relative ? at + f->size : 0);
+		n = word >> 16;
+	}
+	if (f->kind == RAW_NUMBER && at <= len && n <= len - at)
+		swap_words(data + at, n, f->elem);
+}
+
+void rawdata_swap(struct rawdata *r, uint64_t tracepoint_id, uint8_t *data, size_t len)
+{
+	const struct raw_format *f;
+
+	if (len < 2 || (tracepoint_id && swap_load(data, 2) != tracepoint_id))
+		return;
+	f = find_format(r, swap_load(data, 2));
+	for (size_t i = 0; f && i < f->nfields; i++)
+		if (is_there(&f->fields[i], len))
+			swap_field(&f->fields[i], data, len);
 }

@@ -37,4 +37,10 @@ void rawdata_free(struct rawdata *r);
 bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 		  const uint8_t *data, size_t len, struct sink *s);
 
+/*
+ * Convert raw data of the other byte order to that of this machine by the same format; leave it
+ * if rawdata_emit() would return false.
+ */
+void rawdata_swap(struct rawdata *r, uint64_t tracepoint_id, uint8_t *data, size_t len);
+
 #endif

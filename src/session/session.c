@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/swap.h"
 #include "host/rawdata.h"
 #include "lib/die.h"
 #include "session/session_internal.h"
@@ -250,6 +251,13 @@ void session_stack(struct session *s, pid_t tid, const struct view_frame *frames
 }
 
 /* Rings and counts -------------------------------------------------------------------- */
+
+void session_swap_record(struct session *s, const struct event *e,
+			 const struct record_format *f, uint8_t *bytes, size_t len)
+{
+	s->recording = e;
+	swap_record(bytes, len, f, &s->hooks);
+}
 
 void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r)
 {

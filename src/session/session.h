@@ -115,6 +115,10 @@ void session_exit(struct session *s, const struct call *c);
 void session_stack(struct session *s, pid_t tid, const struct view_frame *frames,
 		   size_t n, const char *why);
 
+/* Convert a record of e from a machine of the other byte order, before it is reported. */
+void session_swap_record(struct session *s, const struct event *e,
+			 const struct record_format *f, uint8_t *bytes, size_t len);
+
 /* Report a record that was read from its ring, and set r->hooks. */
 void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r);
 

@@ -151,6 +151,15 @@ static bool session_emit_raw(void *ctx, const uint8_t *data, size_t len, struct 
 	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
 }
 
+static void session_swap_raw(void *ctx, uint8_t *data, size_t len)
+{
+	struct session *s = ctx;
+	const struct event *e = s->recording;
+
+	if (event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT)
+		rawdata_swap(s->rawdata, event_attr(e, ATTR_CONFIG), data, len);
+}
+
 /* Look up a symbol; report it if it differs from the last one reported: mappings change. */
 static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
 				       unsigned int cpumode, bool after_call)
@@ -187,6 +196,7 @@ void session_names_init(struct session *s)
 	};
 	s->hooks = (struct record_hooks){
 		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
+		.swap_raw = session_swap_raw,
 		.symbol = s->symbols && source->symbol ? session_name_symbol : NULL,
 	};
 	s->rawdata = rawdata_new(session_name_format_of, s);

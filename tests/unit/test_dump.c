@@ -611,7 +611,7 @@ static void test_members(void **state)
 		"\"h3\":\"0x10000000000000000\",\"h4\":\"0x-1\",\"h5\":\"0x 1\","
 		"\"empty\":\"\",\"bad\":\"0g\"}\n";
 	struct json_value *o;
-	const uint8_t *bytes;
+	uint8_t *bytes;
 	uint64_t u = 5;
 	int64_t i = 5;
 	bool b = false;

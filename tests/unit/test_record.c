@@ -86,7 +86,9 @@ static const char *symbol_of(void *ctx, int32_t pid, uint64_t ip,
 	return text;
 }
 
-static const struct record_hooks hooks = { NULL, event_of, raw_of, symbol_of };
+static const struct record_hooks hooks = {
+	.event = event_of, .raw = raw_of, .symbol = symbol_of,
+};
 
 /* What a copy of exactly len bytes is decoded to; *used what was returned. */
 static const char *decode(const uint8_t *bytes, size_t len,

@@ -265,6 +265,11 @@ static void layouts_are_sound(void **state)
 
 			assert_true(start >= last);
 			last = start;
+			/* members are parts of one integer, or of none (swap_layout()) */
+			if (i && f->offset == f[-1].offset)
+				assert_int_equal(f->width, f[-1].width);
+			else if (i)
+				assert_true(f->offset >= f[-1].offset + f[-1].width);
 			assert_true(f->bit + f->nbits <= 8 * f->width);
 			assert_true(end <= l->size);
 			assert_true(!f->size || end <= f->size);
