@@ -43,7 +43,53 @@ def same(tap, tmp, name, command, tries=3):
 	tap.ok(not diff.returncode and want.returncode == got.returncode and calls, "same: " + name,
 	       [diff.stdout[:2000], got.stderr, want.returncode, got.returncode])
 
+# What the programs in the kernel decide: which polls and mappings concern an event, and which
+# calls are told at their return only.
+EDGES = """
+import ctypes, mmap, os, select, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+page, nr, memory = mmap.PAGESIZE, int(sys.argv[1]), 3
+def event(size, whole=64):
+	attr = struct.pack("<IIQ", 1, size, 9).ljust(whole - 1, b"\\0") + bytes([whole != 64])
+	return libc.syscall(nr, ctypes.create_string_buffer(attr, whole), 0, -1, -1, 0)
+event(0), event(8), event(2048, 2048), event(5000, 5000)
+fd = event(64)
+def ring():
+	return libc.mmap(None, 2 * page, memory, 1, fd, 0)
+pipes = [os.pipe()[0] for _ in range(6)]
+def poll(fds, ms):
+	waits = select.poll()
+	for f in fds:
+		waits.register(f, select.POLLIN)
+	waits.poll(ms)
+poll(pipes, 0), poll(pipes[:2], 0), poll([fd], 0), poll([fd], 1), poll(pipes + [fd], 0)
+start = ring()
+other = libc.mmap(None, 4 * page, memory, 34, -1, 0)
+libc.munmap(other, 4 * page)
+libc.munmap(start, 2 * page)
+start = ring()
+libc.mmap(start, page, memory, 34 | 16, -1, 0), libc.mmap(start, 2 * page, memory, 34 | 16, -1, 0)
+libc.munmap(start - 16 * page, 2 * page)
+start = ring()
+libc.mremap.restype = ctypes.c_void_p
+libc.mremap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
+moved = libc.mremap(start, 2 * page, 2 * page, 3, start + (1 << 32))
+libc.munmap(moved or start, 2 * page)
+pid = os.posix_spawn("/bin/true", ["true"], {})
+os.waitpid(pid, 0)
+start = ring()
+libc.munmap(start, 2 * page)
+os.close(fd)
+"""
+
+NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
+
 def commands(tmp):
+	if NR_OPEN:
+		yield "edges", ["/usr/bin/python3", "-c", EDGES, str(NR_OPEN)]
 	data = os.path.join(tmp, "perf.data")
 	yield "perf stat", ["perf", "stat", "-e", "task-clock,{faults,cs}", "true"]
 	yield "perf stat -I", ["perf", "stat", "-I", "50", "-e", "task-clock", "sleep", "0.2"]
@@ -191,9 +237,8 @@ for n in range(60000):
 
 def lost(tap, tmp):
 	"""A buffer that is too small: what is lost is said everywhere."""
-	nr = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
 	dump = os.path.join(tmp, "lost")
-	r = traced(dump, ["--engine=bpf", "--buffer=1", "--summary"], [sys.executable, "-c", FLOOD % nr])
+	r = traced(dump, ["--engine=bpf", "--buffer=1", "--summary"], [sys.executable, "-c", FLOOD % NR_OPEN])
 	told = sum(line["messages"] for line in lines(dump) if line["kind"] == "lost")
 	seen = sum(1 for line in lines(dump) if line.get("call") == "ioctl")
 	with open(dump + ".txt", encoding="utf-8") as f:

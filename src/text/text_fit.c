@@ -43,15 +43,15 @@ struct fit {
 
 size_t text_columns(const char *line)
 {
+	const char *colour;
 	size_t n = 0;
 
-	for (; *line; line += !!*line) {
-		if (*line == '\033')
-			line += strcspn(line, "m");
-		else
-			n++;
+	while ((colour = strchr(line, '\033'))) {
+		n += (size_t)(colour - line);
+		line = colour + strcspn(colour, "m");
+		line += !!*line;
 	}
-	return n;
+	return n + strlen(line);
 }
 
 /* Cutting a line into pieces --------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ struct bpf_programs {
 	struct bpf_link *links[8];
 	size_t nlinks;
 	struct ring_buffer *ring;
-	int tasks, holders, state;
+	int tasks, holders;
+	struct calls_state *state;	/* mapped */
 	void (*hook)(void *ctx, const struct calls_message *m, size_t len);
 	void *ctx;
 };
@@ -37,6 +39,22 @@ static int calls_print(enum libbpf_print_level level, const char *format, va_lis
 }
 
 /* Which calls are reported, and with which memory ------------------------------------------ */
+
+static enum calls_watch held_watch_of(const struct call_desc *d)
+{
+	if (d->nargs && d->args[0].kind == ARG_POLLFDS)
+		return CALLS_POLL;
+	switch (d->id) {
+	case CALL_RECVMSG:
+		return CALLS_RECEIVE;
+	case CALL_MUNMAP:
+		return CALLS_UNMAP;
+	case CALL_MREMAP:
+		return CALLS_REMAP;
+	default:
+		return CALLS_HELD;
+	}
+}
 
 static enum calls_watch watch_of(const struct trace_options *o, const struct call_desc *d,
 				 const struct arch *arch)
@@ -61,7 +79,7 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 	case WATCH_UNSHARE:
 		return d->id == CALL_UNSHARE ? CALLS_FILES : CALLS_HELD;
 	case WATCH_HELD:
-		return d->id == CALL_RECVMSG ? CALLS_RECEIVE : CALLS_HELD;
+		return held_watch_of(d);
 	case WATCH_FD:
 		return CALLS_FD;
 	}
@@ -119,22 +137,18 @@ static bool is_early(const struct call_desc *d)
 	       d->class == CLASS_OPEN;
 }
 
-/* Write the plans of one ABI from that number on. */
-static void plan_calls(struct bpf_map *plans, const struct nr_table *t, uint32_t from,
+static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		       const struct trace_options *o)
 {
 	for (uint32_t nr = 0; t && nr < CALLS_NUMBERS; nr++) {
 		const struct call_desc *d = t->desc[nr];
-		struct calls_plan plan = { 0 };
-		uint32_t key = from + nr;
 
 		if (!d)
 			continue;
-		plan.watch = (uint8_t)watch_of(o, d, t->arch);
-		plan.early = is_early(d);
+		plans[nr].watch = (uint8_t)watch_of(o, d, t->arch);
+		plans[nr].early = is_early(d);
 		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
-			plan.memory[i] = (uint8_t)memory_of(d->args[i].kind);
-		bpf_map__update_elem(plans, &key, sizeof(key), &plan, sizeof(plan), 0);
+			plans[nr].memory[i] = (uint8_t)memory_of(d->args[i].kind);
 	}
 }
 
@@ -145,19 +159,14 @@ static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 	return bpf_object__find_map_by_name(p->object, name);
 }
 
-static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup)
+static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
+		       const struct calls_setup *constants)
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
-	struct calls_setup constants = {
-		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
-		.wake = (uint32_t)setup->buffer / 4,
-		.every_task = setup->everything,
-		.in_cgroup = setup->cgroup >= 0,
-	};
 
 	p->object = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
 	return p->object &&
-	       !bpf_map__set_initial_value(map_named(p, ".rodata"), &constants, sizeof(constants)) &&
+	       !bpf_map__set_initial_value(map_named(p, ".rodata"), constants, sizeof(*constants)) &&
 	       !bpf_map__set_max_entries(map_named(p, "calls_ring"), (uint32_t)setup->buffer) &&
 	       !bpf_map__set_max_entries(map_named(p, "calls_scratch"),
 					 (uint32_t)libbpf_num_possible_cpus()) &&
@@ -169,21 +178,14 @@ static bool attach_calls(struct bpf_programs *p)
 	struct bpf_program *program;
 
 	bpf_object__for_each_program(program, p->object) {
+		if (!strcmp(bpf_program__name(program), "calls_report"))
+			continue; /* others continue with it */
 		p->links[p->nlinks] = bpf_program__attach(program);
 		if (!p->links[p->nlinks])
 			return false;
 		p->nlinks++;
 	}
 	return true;
-}
-
-static struct calls_state state_of(const struct bpf_programs *p)
-{
-	struct calls_state state = { 0 };
-	uint32_t zero = 0;
-
-	bpf_map_lookup_elem(p->state, &zero, &state);
-	return state;
 }
 
 /* Open an event that counts nothing: the programs learn from it what files of events are. */
@@ -198,7 +200,7 @@ static bool show_test_event(const struct bpf_programs *p)
 	if (fd < 0)
 		return false;
 	close(fd);
-	return state_of(p).event_fops;
+	return __atomic_load_n(&p->state->event_fops, __ATOMIC_RELAXED);
 }
 
 static int pass_message(void *ctx, void *data, size_t len)
@@ -214,24 +216,31 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      struct buf *why)
 {
 	struct bpf_programs *p = xcalloc(1, sizeof(*p));
+	struct calls_setup constants = {
+		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
+		.wake = (uint32_t)setup->buffer / 4,
+		.every_task = setup->everything,
+		.in_cgroup = setup->cgroup >= 0,
+	};
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
 	const char *failed = NULL;
 
+	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
+	if (compat)
+		plan_calls(constants.plans + CALLS_NUMBERS, nr_table(nrs, compat), setup->opts);
 	libbpf_set_print(calls_print);
-	if (!load_calls(p, setup)) {
+	if (!load_calls(p, setup, &constants)) {
 		failed = "cannot load BPF programs";
 	} else {
-		struct bpf_map *plans = map_named(p, "calls_plans");
-
-		plan_calls(plans, nr_table(nrs, arch_native()), 0, setup->opts);
-		if (compat)
-			plan_calls(plans, nr_table(nrs, compat), CALLS_NUMBERS, setup->opts);
-		p->state = bpf_map__fd(map_named(p, ".bss"));
 		p->tasks = bpf_map__fd(map_named(p, "calls_tasks"));
 		p->holders = bpf_map__fd(map_named(p, "calls_holders"));
 		p->ring = ring_buffer__new(bpf_map__fd(map_named(p, "calls_ring")), pass_message, p,
 					   NULL);
-		if (!p->ring)
+		p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
+				bpf_map__fd(map_named(p, ".bss")), 0);
+		if (p->state == MAP_FAILED)
+			failed = "cannot map the state of BPF programs";
+		else if (!p->ring)
 			failed = "cannot map the buffer of BPF programs";
 		else if (setup->cgroup >= 0 &&
 			 bpf_map__update_elem(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
@@ -246,7 +255,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		return p;
 	buf_addf(why, "%s: %s; %s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
 		 "they require root, or CAP_BPF and CAP_PERFMON" :
-		 "they require Linux 5.11 and /sys/kernel/btf/vmlinux");
+		 "they require Linux 5.13 and /sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }
@@ -258,6 +267,8 @@ void bpf_programs_free(struct bpf_programs *p)
 	while (p->nlinks)
 		bpf_link__destroy(p->links[--p->nlinks]);
 	ring_buffer__free(p->ring);
+	if (p->state && p->state != MAP_FAILED)
+		munmap(p->state, sizeof(*p->state));
 	bpf_object__close(p->object);
 	free(p);
 }
@@ -278,27 +289,26 @@ int bpf_programs_fd(const struct bpf_programs *p)
 	return ring_buffer__epoll_fd(p->ring);
 }
 
-static void add_to(int map, pid_t id)
-{
-	uint32_t key = (uint32_t)id;
-	uint8_t one = 1;
-
-	bpf_map_update_elem(map, &key, &one, BPF_ANY);
-}
-
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
 {
-	add_to(p->tasks, tid);
+	uint32_t key = (uint32_t)tid;
+	uint8_t one = 1;
+
+	bpf_map_update_elem(p->tasks, &key, &one, BPF_ANY);
 }
 
 void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
 {
-	add_to(p->holders, pid);
+	struct calls_holder h = { .rings = CALLS_UNKNOWN };
+	uint32_t key = (uint32_t)pid;
+
+	p->state->may_hold[key % CALLS_SLOTS] = 1;
+	bpf_map_update_elem(p->holders, &key, &h, BPF_ANY);
 }
 
 uint64_t bpf_programs_lost(const struct bpf_programs *p)
 {
-	return state_of(p).lost;
+	return __atomic_load_n(&p->state->lost, __ATOMIC_RELAXED);
 }
 
 #else

@@ -13,6 +13,8 @@ enum {
 	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
 	CALLS_STRINGS = 12,	/* of an argv, at most */
 	CALLS_PASSED = 8,	/* descriptors of a message that are looked at */
+	CALLS_POLLED = 4,	/* of a poll; with more, it is reported */
+	CALLS_SLOTS = 4096,	/* of tables by hashes; a power of two */
 };
 
 /* When a call is reported: as enum call_watch, but in order of the work that it takes. */
@@ -20,10 +22,13 @@ enum calls_watch {
 	CALLS_NEVER,
 	CALLS_ALWAYS,
 	CALLS_HELD,		/* in processes that hold an event */
-	CALLS_RECEIVE,		/* the same, or if it receives an event */
+	CALLS_POLL,		/* the same, if an event is among the descriptors */
+	CALLS_UNMAP,		/* the same, if the range may touch a ring buffer */
+	CALLS_REMAP,		/* the same, or if it replaces what is at an address */
+	CALLS_RECEIVE,		/* in processes that hold an event, or if it receives an event */
 	CALLS_FD,		/* if the first argument is a descriptor of an event */
 	CALLS_IOCTLS,		/* the same, or if the request's type is '$' */
-	CALLS_MAP_FD,		/* if the fifth is, or the process holds an event */
+	CALLS_MAP_FD,		/* if the fifth is, or if it replaces memory of a holder */
 	CALLS_ATTACH,		/* bpf(2) with BPF_LINK_CREATE, or if it holds an event */
 	CALLS_PRCTL,		/* PR_TASK_PERF_EVENTS_* */
 	CALLS_FILES,		/* flags have CLONE_FILES, or it holds an event */
@@ -55,6 +60,7 @@ struct calls_plan {
 
 /* Constants of the programs. */
 struct calls_setup {
+	struct calls_plan plans[2 * CALLS_NUMBERS]; /* by call number */
 	__u32 own_pid;		/* pevtrace, which is not reported */
 	__u32 pid_ns;		/* inode of pevtrace's PID namespace; 0: the initial one */
 	__u32 wake;		/* bytes in the buffer that wake its reader */
@@ -62,11 +68,28 @@ struct calls_setup {
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
 };
 
+/* Which mappings of a process may be ring buffers. */
+enum calls_rings {
+	CALLS_KNOWN,		/* those between from and to */
+	CALLS_UNKNOWN,		/* some may be from before */
+	CALLS_SHARED,		/* another process has its memory, and may have mapped some */
+};
+
+/* A process that holds an event. */
+struct calls_holder {
+	__u64 from, to;		/* addresses around all ring buffers; to is 0: there are none */
+	__u32 writers;		/* threads that change them at this moment */
+	__u32 rings;		/* enum calls_rings */
+};
+
 /* What the programs count and remember. */
 struct calls_state {
 	__u64 lost;		/* messages, and entries of tables, for which there was no room */
 	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
 	__u64 pid_ns, pid_level; /* PID namespace of pevtrace and its level, likewise; 0: initial */
+	__u32 rings_unknown;	/* no range of a holder is right */
+	__u32 pending[CALLS_SLOTS]; /* tasks in a call that is reported, by a hash of the task */
+	__u8 may_hold[CALLS_SLOTS]; /* a process may hold an event, by the pid in the initial namespace */
 };
 
 enum calls_kind {
@@ -96,7 +119,7 @@ struct calls_message {
 	__u8 shares_files, shares_memory;
 	__u8 passes;		/* an event is among the descriptors of the message */
 	__u32 used;		/* of bytes[] */
-	char comm[16];		/* of the task, in CALLS_ENTER, FORKED, EXECED; else "" */
+	char comm[16];		/* of the task, in FORKED, EXECED and of the first call; else "" */
 	__u32 last;		/* where data of the last block begin in bytes[] */
 	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks, or struct siginfo */
 };

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What calls.bpf.c reads of the kernel: structures, declared with the members that are read,
+ * whose offsets libbpf finds (CO-RE), and registers of system calls.
+ *
+ * Kernel: include/linux/{fdtable,sched,perf_event}.h, arch/ARCH/include/asm/ptrace.h.
+ */
+#ifndef PEVTRACE_TRACE_CALLS_KERNEL_BPF_H
+#define PEVTRACE_TRACE_CALLS_KERNEL_BPF_H
+
+/* Keep the compiler from leaving out a bound that the verifier requires. */
+#define KNOWN(x) asm volatile("" : "+r"(x))
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32, __wsum;
+typedef _Bool bool;
+
+/* of linux/bpf.h, which is not included: its types would clash */
+enum {
+	BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PROG_ARRAY = 3,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_RINGBUF = 27, BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_F_NO_PREALLOC = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0, BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_ANY = 0,
+};
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "calls_bpf.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#if defined(TARGET_x86_64)
+struct pt_regs {
+	unsigned long bp, bx, r10, r9, r8, cx, dx, si, di, orig_ax;
+};
+struct thread_info {
+	__u32 status;
+};
+#elif defined(TARGET_aarch64)
+struct user_pt_regs;
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+struct thread_info {
+	unsigned long flags;
+};
+#elif defined(TARGET_riscv64)
+struct pt_regs {
+	unsigned long a1, a2, a3, a4, a5, a7, orig_a0;
+};
+struct thread_info {
+	unsigned long flags;
+};
+#endif
+
+#include "lib/pid_bpf.h"
+
+struct file_operations;
+
+struct number { /* atomic_t */
+	int counter;
+};
+
+struct perf_event {
+	__u64 id;
+};
+
+struct perf_event_attr {
+	__u32 size;
+};
+
+struct file {
+	const struct file_operations *f_op;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct signal_struct {
+	struct number live;
+};
+
+struct mm_struct;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid, tgid, exit_code;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	struct files_struct *files;
+	struct signal_struct *signal;
+};
+
+struct kernel_siginfo;
+
+#pragma clang attribute pop
+
+/* Registers ------------------------------------------------------------------------------- */
+
+/* get_args() reads a copy of the registers, the others the kernel's. */
+#if defined(TARGET_x86_64)
+enum { TS_COMPAT = 2 };
+
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return task->thread_info.status & TS_COMPAT;
+}
+
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_ax);
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = compat ? (__u32)regs->bx : regs->di;
+	args[1] = compat ? (__u32)regs->cx : regs->si;
+	args[2] = regs->dx;
+	args[3] = compat ? (__u32)regs->si : regs->r10;
+	args[4] = compat ? (__u32)regs->di : regs->r8;
+	args[5] = compat ? (__u32)regs->bp : regs->r9;
+}
+#elif defined(TARGET_aarch64)
+enum { TIF_32BIT = 22 };
+
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return task->thread_info.flags >> TIF_32BIT & 1;
+}
+
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, syscallno);
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = regs->orig_x0;
+	args[1] = regs->regs[1];
+	args[2] = regs->regs[2];
+	args[3] = regs->regs[3];
+	args[4] = regs->regs[4];
+	args[5] = regs->regs[5];
+}
+#elif defined(TARGET_riscv64)
+static __always_inline bool is_compat(struct task_struct *task)
+{
+	return 0;
+}
+
+static __always_inline __u64 syscall_nr(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, a7);
+}
+
+static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
+{
+	args[0] = regs->orig_a0;
+	args[1] = regs->a1;
+	args[2] = regs->a2;
+	args[3] = regs->a3;
+	args[4] = regs->a4;
+	args[5] = regs->a5;
+}
+#endif
+
+#endif
