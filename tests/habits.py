@@ -334,6 +334,24 @@ def test_progress(tmp):
 	why += differ(b"tried (" in whole.stderr + whole.stdout, False, "progress without a terminal")
 	return why + [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
 
+def test_first_results():
+	"""features and conform write results before they have the last."""
+	why = []
+	for verb in (["features"], ["features", "--json"], ["conform", "--no-headers"],
+		     ["conform", "--no-headers", "--json"]):
+		times = []
+		for _ in range(3):
+			begin = time.monotonic()
+			p = subprocess.Popen([PEVTRACE] + verb, stdout=subprocess.PIPE,
+					     stderr=subprocess.DEVNULL)
+			p.stdout.readline()
+			first = time.monotonic() - begin
+			p.communicate()
+			times.append(first / (time.monotonic() - begin))
+		if min(times) > 0.6:
+			why.append("%s: first line after %s of the time" % (verb, times))
+	return why
+
 # Arguments for options that require one.
 ARGUMENTS = {
 	"-e": "trace=close", "-E": "A=b", "-u": "root", "-o": "/dev/null", "-s": "3", "-a": "40",
@@ -376,6 +394,7 @@ def main():
 				   ("lines fit a terminal, and only that", test_width),
 				   ("long output goes through a pager", test_pager),
 				   ("features shows its progress", test_progress),
+				   ("results are written as they come", lambda _: test_first_results()),
 				   ("-D, -DD, -DDD", test_daemon),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))

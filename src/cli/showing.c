@@ -59,6 +59,21 @@ void showing_end(struct showing *s)
 	}
 }
 
+void showing_flush(struct showing *s)
+{
+	if (!s->failed && fflush(s->out)) {
+		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
+		     strerror(errno));
+		s->failed = true;
+	}
+}
+
+void showing_progress(const struct showing *s, struct progress *p, const char *what)
+{
+	progress_start(p, what);
+	p->on &= !pager_is_terminal(fileno(s->out));
+}
+
 bool showing_close(struct showing *s)
 {
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */

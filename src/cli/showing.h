@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "dump/json_sink.h"
+#include "lib/progress.h"
 #include "text/text.h"
 
 struct showing {
@@ -25,6 +26,12 @@ void showing_open(struct showing *s, const struct options *o);
 /* Begin a line.  Values at the top have their keys before them unless plain is set. */
 void showing_begin(struct showing *s, bool plain);
 void showing_end(struct showing *s);
+
+/* Write what was shown: the next line may take its time. */
+void showing_flush(struct showing *s);
+
+/* Begin to show progress, unless the lines themselves show it on a terminal. */
+void showing_progress(const struct showing *s, struct progress *p, const char *what);
 
 /* Return false, after a warn(), if something could not be written. */
 bool showing_close(struct showing *s);

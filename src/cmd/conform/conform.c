@@ -195,14 +195,14 @@ static void conform_compare(struct conform_cmd *cmd)
 
 	if (!cmd->self)
 		compare_page(c);
-	if (!cmd->self && !cmd->no_behaviour)
-		try_examples(cmd);
-	if (!cmd->self && !cmd->no_behaviour)
-		conform_try_claims(cmd);
 	if (c->header.file)
 		compare_source(c, &c->header);
 	if (c->btf.file)
 		compare_source(c, &c->btf);
+	if (cmd->self || cmd->no_behaviour)
+		return;
+	try_examples(cmd);
+	conform_try_claims(cmd);
 }
 
 /* Die if no heading of the page, and no section of a claim, contains the word of --section. */
@@ -243,8 +243,10 @@ static int conform_run(void *state, const struct verb_args *args)
 	read_btf(cmd);
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
 		die("nothing to compare with: neither a header nor BTF could be read");
-	conform_compare(cmd);
 	showing_open(&cmd->out, &cmd->options);
+	if (!cmd->patch && !cmd->accounting)
+		conform_show_sources(cmd);
+	conform_compare(cmd);
 	if (cmd->patch)
 		conform_write_patch(cmd);
 	else if (cmd->accounting)
@@ -254,6 +256,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	ok = showing_close(&cmd->out);
 	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
 	conform_free(&cmd->c);
+	free(cmd->sections);
 	return !ok ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
 }
 

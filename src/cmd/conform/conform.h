@@ -31,6 +31,9 @@ struct conform_cmd {
 	struct conform c;
 	size_t claims[CLAIM_FALSE + 1];	/* by verdict */
 	char kernel[65];		/* release of the running kernel */
+	size_t shown;			/* findings that were written as JSON */
+	const char **sections;		/* headings whose findings were written as text */
+	size_t nsections;
 	struct showing out;
 };
 
@@ -49,7 +52,17 @@ void conform_accounting(struct conform_cmd *cmd);
 /* Write patches that remove the findings. */
 void conform_write_patch(struct conform_cmd *cmd);
 
-/* Write the findings in cmd->format. */
+/* Return whether results are written before the last is known: as text and JSON. */
+bool conform_streams(const struct conform_cmd *cmd);
+
+/*
+ * Write what of text or JSON is complete: first the sources, then findings, in text those of
+ * sections before this one of the page.
+ */
+void conform_show_sources(struct conform_cmd *cmd);
+void conform_show_before(struct conform_cmd *cmd, const char *section);
+
+/* Write the findings in cmd->format, or the rest of them. */
 void conform_show(struct conform_cmd *cmd);
 void conform_markdown(struct conform_cmd *cmd);
 

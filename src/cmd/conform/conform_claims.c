@@ -71,6 +71,7 @@ static void claims_report(void *ctx, const struct claim_result *r)
 	size_t tried = cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] +
 		       cmd->claims[CLAIM_UNTRIED];
 
+	conform_show_before(cmd, r->claim->section);
 	if (!cmd->claim && !cmd->section)
 		progress_step(&cmd->progress, tried, claim_ndescs);
 	compare_begin(&cmd->c, "kernel", r->claim->name);
@@ -91,7 +92,10 @@ void conform_try_claims(struct conform_cmd *cmd)
 	};
 	size_t tried = 0;
 
-	progress_start(&cmd->progress, "claims tried");
+	if (conform_streams(cmd))
+		showing_progress(&cmd->out, &cmd->progress, "claims tried");
+	else
+		progress_start(&cmd->progress, "claims tried");
 	if (conform_claims(&options, claims_report, cmd) < 0)
 		die("cannot try claims: %s", strerror(ENOMEM));
 	progress_end(&cmd->progress);

@@ -79,15 +79,14 @@ static bool same_section(const struct finding *a, const struct finding *b)
 	return !strcmp(a->section, b->section);
 }
 
-static bool section_before(const struct conform_cmd *cmd, size_t i)
+static bool was_shown(const struct conform_cmd *cmd, const char *section)
 {
-	const struct findings *fs = &cmd->c.found;
-
-	for (size_t j = 0; j < i; j++)
-		if (conform_wanted(cmd, &fs->all[j]) && same_section(&fs->all[j], &fs->all[i]))
+	for (size_t i = 0; i < cmd->nsections; i++)
+		if (!strcmp(cmd->sections[i], section))
 			return true;
 	return false;
 }
+
 
 static void text_section(struct conform_cmd *cmd, size_t first)
 {
@@ -124,6 +123,11 @@ static void text_sources(struct conform_cmd *cmd)
 		conform_line(cmd, "header  %s: %zu names", c->header.file, c->header.nnames);
 	if (c->btf.file)
 		conform_line(cmd, "btf     %s: %zu names", c->btf.file, c->btf.nnames);
+	showing_flush(&cmd->out);
+}
+
+static void text_claims(struct conform_cmd *cmd)
+{
 	if (claims_of(cmd))
 		conform_line(cmd, "kernel  %s: of %zu claims %zu true, %zu false, %zu untried",
 			     cmd->kernel, claims_of(cmd), cmd->claims[CLAIM_TRUE],
@@ -147,14 +151,43 @@ static void text_excepted(struct conform_cmd *cmd)
 	}
 }
 
-static void conform_text(struct conform_cmd *cmd)
+/* Write the findings of a section, or of all (NULL), that were not written yet. */
+static void text_sections(struct conform_cmd *cmd, const char *section)
 {
 	const struct findings *fs = &cmd->c.found;
 
-	text_sources(cmd);
-	for (size_t i = 0; i < fs->n; i++)
-		if (conform_wanted(cmd, &fs->all[i]) && !section_before(cmd, i))
-			text_section(cmd, i);
+	for (size_t i = 0; i < fs->n; i++) {
+		const char *name = fs->all[i].section;
+
+		if ((section && strcmp(name, section)) || !conform_wanted(cmd, &fs->all[i]) ||
+		    was_shown(cmd, name))
+			continue;
+		text_section(cmd, i);
+		cmd->sections = page_grow(cmd->sections, cmd->nsections, sizeof(*cmd->sections));
+		cmd->sections[cmd->nsections++] = name;
+	}
+}
+
+/* Write the sections of the page up to this one, or all (NULL). */
+static void text_before(struct conform_cmd *cmd, const char *section)
+{
+	const struct page *p = &cmd->c.page;
+	size_t n = 0;
+
+	while (section && n < p->nsections && strcmp(p->sections[n].name, section))
+		n++;
+	/* claims about a page in another language have sections that it lacks */
+	if (section && n == p->nsections)
+		return;
+	for (size_t i = 0; i < (section ? n : p->nsections); i++)
+		text_sections(cmd, p->sections[i].name);
+}
+
+static void conform_text(struct conform_cmd *cmd)
+{
+	text_before(cmd, NULL);
+	text_sections(cmd, NULL);
+	text_claims(cmd);
 	text_untried(cmd);
 	text_excepted(cmd);
 	conform_line(cmd, "%zu things compared: %zu errors, %zu missing, %zu notes; %zu excepted",
@@ -218,14 +251,19 @@ static void json_untried(struct conform_cmd *cmd, const struct conform_check *ch
 	showing_end(&cmd->out);
 }
 
+static void json_findings(struct conform_cmd *cmd)
+{
+	for (; cmd->shown < cmd->c.found.n; cmd->shown++)
+		if (conform_wanted(cmd, &cmd->c.found.all[cmd->shown]))
+			json_finding(cmd, "finding", &cmd->c.found.all[cmd->shown]);
+}
+
 static void conform_json(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
 	struct sink *k;
 
-	for (size_t i = 0; i < c->found.n; i++)
-		if (conform_wanted(cmd, &c->found.all[i]))
-			json_finding(cmd, "finding", &c->found.all[i]);
+	json_findings(cmd);
 	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
 		json_finding(cmd, "excepted", &c->excepted.all[i]);
 	for (size_t i = 0; i < c->nchecks; i++)
@@ -279,6 +317,29 @@ static void show_tap(struct conform_cmd *cmd)
 	conform_line(cmd, "1..%zu", cmd->c.nchecks);
 	for (size_t i = 0; i < cmd->c.nchecks; i++)
 		tap_check(cmd, i);
+}
+
+bool conform_streams(const struct conform_cmd *cmd)
+{
+	return !cmd->patch && !cmd->accounting &&
+	       (cmd->format == CONFORM_TEXT || cmd->format == CONFORM_JSON);
+}
+
+void conform_show_sources(struct conform_cmd *cmd)
+{
+	if (cmd->format == CONFORM_TEXT)
+		text_sources(cmd);
+}
+
+void conform_show_before(struct conform_cmd *cmd, const char *section)
+{
+	if (!conform_streams(cmd))
+		return;
+	if (cmd->format == CONFORM_JSON)
+		json_findings(cmd);
+	else
+		text_before(cmd, section);
+	showing_flush(&cmd->out);
 }
 
 void conform_show(struct conform_cmd *cmd)

@@ -13,7 +13,6 @@
 #include "drive/trial.h"
 #include "host/descriptors.h"
 #include "lib/die.h"
-#include "lib/progress.h"
 #include "lib/nearest.h"
 #include "measure/refusal.h"
 
@@ -156,11 +155,15 @@ static bool features_try_all(struct features *fs)
 		     "(ulimit -u, pids.max of the cgroup)");
 		return false;
 	}
-	progress_start(&progress, "features tried");
-	for (size_t i = 0; !fs->gate && i < fs->n; i++) {
-		progress_step(&progress, i, fs->n);
-		fs->list[i].try(fs, &fs->list[i]);
-		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, "the trial did not end");
+	showing_progress(&fs->out, &progress, "features tried");
+	for (size_t i = 0; i < fs->n; i++) {
+		if (!fs->gate) {
+			progress_step(&progress, i, fs->n);
+			fs->list[i].try(fs, &fs->list[i]);
+			features_found(&fs->list[i], FEATURE_UNTRIED, NULL,
+				       "the trial did not end");
+		}
+		features_show(fs, i);
 	}
 	progress_end(&progress);
 	if (fs->held >= 0)
@@ -187,7 +190,7 @@ static int features_run(void *state, const struct verb_args *args)
 		warn("descriptors ran out (%s): refusals with that error are no results; see "
 		     "ulimit -n and fs.file-max", error_name(fs->ran_out));
 	if (tried)
-		features_show(fs);
+		features_show_machine(fs);
 	list_free(fs);
 	return showing_close(&fs->out) && tried && !fs->ran_out ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -150,6 +150,10 @@ size_t features_limits(const struct features *fs, struct buf *lines, size_t max)
 
 /* features_show.c ----------------------------------------------------------------------- */
 
-void features_show(struct features *fs);
+/* Show a feature that was tried; features are shown in the order of the list. */
+void features_show(struct features *fs, size_t i);
+
+/* Show what follows for kernel and machine, if all features were wanted. */
+void features_show_machine(struct features *fs);
 
 #endif

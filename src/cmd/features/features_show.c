@@ -94,19 +94,15 @@ static void text_feature(struct showing *out, const struct feature *f, size_t wi
 	showing_end(out);
 }
 
-static void text_kind(struct features *fs, const struct feature_kind *k)
+/* Return the width of the longest name of a kind. */
+static size_t kind_width(const struct features *fs, const struct feature_kind *k)
 {
 	size_t width = 0;
 
 	for (size_t i = 0; i < fs->n; i++)
 		if (fs->list[i].kind == k && fs->list[i].name.len > width)
 			width = fs->list[i].name.len;
-	if (!width)
-		return;
-	text_head(&fs->out, k->name, k->meaning);
-	for (size_t i = 0; i < fs->n; i++)
-		if (fs->list[i].kind == k)
-			text_feature(&fs->out, &fs->list[i], width);
+	return width;
 }
 
 static struct buf *text_line(struct features *fs)
@@ -267,22 +263,28 @@ static void json_here(struct features *fs)
 	showing_end(&fs->out);
 }
 
-void features_show(struct features *fs)
+void features_show(struct features *fs, size_t i)
 {
-	bool all = !fs->words || !fs->words[0];
+	const struct feature *f = &fs->list[i];
 
 	if (fs->out.json) {
-		for (size_t i = 0; i < fs->n; i++)
-			json_feature(fs, &fs->list[i]);
-		if (all) {
-			json_kernel(fs);
-			json_here(fs);
-		}
-		return;
+		json_feature(fs, f);
+	} else {
+		if (!i || f[-1].kind != f->kind)
+			text_head(&fs->out, f->kind->name, f->kind->meaning);
+		text_feature(&fs->out, f, kind_width(fs, f->kind));
 	}
-	for (const struct feature_kind *k = feature_kinds; k->name; k++)
-		text_kind(fs, k);
-	if (all) {
+	showing_flush(&fs->out);
+}
+
+void features_show_machine(struct features *fs)
+{
+	if (fs->words && fs->words[0])
+		return;
+	if (fs->out.json) {
+		json_kernel(fs);
+		json_here(fs);
+	} else {
 		text_kernel(fs);
 		text_here(fs);
 	}
