@@ -164,9 +164,9 @@ static void emit_header(struct record *r, size_t len)
 	emit_misc(r);
 	to->uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
 	if (r->size < RECORD_HEADER)
-		to->note(r->s, "size", "less than a header");
+		to->note(r->s, "bounds", "less than a header");
 	else if (len < r->size)
-		sink_notef(r->s, "size", "truncated after %zu byte%s", len, len == 1 ? "" : "s");
+		sink_notef(r->s, "bounds", "truncated after %zu byte%s", len, len == 1 ? "" : "s");
 }
 
 /* Write the bytes before end that no field accounts for, and note missing ones. */
@@ -177,13 +177,13 @@ static void record_emit_rest(struct record *r)
 	if (r->at < r->end) {
 		s->ops->bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
 		if (!r->wants)
-			sink_notef(s, "size", "%zu byte%s that no field accounts for",
+			sink_notef(s, "bounds", "%zu byte%s that no field accounts for",
 				   r->end - r->at, r->end - r->at == 1 ? "" : "s");
 	}
 	if (r->wants == SIZE_MAX)
-		s->ops->note(s, "size", "a count exceeds the size of any record");
+		s->ops->note(s, "bounds", "a count exceeds the size of any record");
 	else if (r->wants)
-		sink_notef(s, "size", "the next field would end at %zu, not by %zu",
+		sink_notef(s, "bounds", "the next field would end at %zu, not by %zu",
 			   r->wants, r->end);
 }
 
@@ -212,8 +212,8 @@ static void emit_surplus(struct record *r, size_t at)
 {
 	size_t n = r->size - at;
 
-	r->s->ops->bytes(r->s, "rest", r->bytes + at, n, false);
-	sink_notef(r->s, "size", "%zu bytes too long: the kernel counted the sample_id of other events",
+	r->s->ops->bytes(r->s, "surplus", r->bytes + at, n, false);
+	sink_notef(r->s, "bounds", "%zu bytes too long: the kernel counted the sample_id of other events",
 		   n);
 }
 
@@ -275,7 +275,7 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 	s->ops->begin(s, NULL, SINK_OBJECT);
 	if (len < RECORD_HEADER) {
 		s->ops->bytes(s, "rest", bytes, len, false);
-		s->ops->note(s, "size", "less than a header");
+		s->ops->note(s, "bounds", "less than a header");
 	} else {
 		record_head_get(&r);
 		used = emit_all(&r, len);

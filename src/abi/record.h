@@ -62,7 +62,8 @@ bool record_identify(const uint8_t *bytes, size_t len,
 /*
  * Write the record at bytes to the sink as one object: type, misc and size, then its
  * fields, then the object "sample_id".  n and hooks may be NULL.  Bytes that no
- * field accounts for are written as "rest", with a note "size".
+ * field accounts for are written as "rest", those behind the sample_id as "surplus", both
+ * with a note "bounds".
  *
  * Return the number of bytes that the fields account for: header.size if all of it
  * was decoded, less if bytes are left over or len is shorter than the record, more if

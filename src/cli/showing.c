@@ -36,7 +36,7 @@ void showing_open(struct showing *s, const struct options *o)
 void showing_begin(struct showing *s, bool plain)
 {
 	if (s->json) {
-		json_sink_init(&s->object, json_new_object());
+		json_text_begin(&s->object);
 		s->sink = &s->object.sink;
 		return;
 	}
@@ -48,8 +48,8 @@ void showing_begin(struct showing *s, bool plain)
 void showing_end(struct showing *s)
 {
 	if (s->json) {
-		buf_reset(&s->line);
-		json_line(&s->line, s->object.level[0].object);
+		buf_free(&s->line);
+		s->line = json_text_end(&s->object);
 	}
 	buf_addc(&s->line, '\n');
 	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 #include "lib/progress.h"
 #include "text/text.h"
 
@@ -17,7 +17,7 @@ struct showing {
 	struct sink *sink;	/* of the current line */
 	struct buf line;
 	struct text_sink text;
-	struct json_sink object;
+	struct json_text object;
 };
 
 /* Open the output; die if that fails. */

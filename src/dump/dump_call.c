@@ -1,201 +1,172 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump/dump_call.h"
 
-#include <json-c/json_object_iterator.h>
 #include <string.h>
 
 #include "abi/call_decode.h"
 #include "abi/strings.h"
-#include "dump/dump_line.h"
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 
-struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit)
+void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit)
 {
-	struct json_object *list = json_new_array();
+	const struct sink_ops *sink = o->sink.ops;
 
+	sink->begin(&o->sink, "memory", SINK_ARRAY);
 	for (size_t i = 0; i < c->ncaptures; i++) {
 		const struct capture *k = &c->captures[i];
-		struct json_object *o;
 
 		if (k->phase == AT_SYSCALL_ENTER ? !enter : !exit)
 			continue;
-		o = json_new_object();
-		dump_add_string(o, "at", k->phase == AT_SYSCALL_ENTER ? "enter" : "exit");
-		dump_add(o, "addr", json_hex(k->addr));
-		dump_add_uint(o, "want", k->want);
-		dump_add(o, "hex", json_bytes(buf_str(&c->pool) + k->at, k->len));
-		json_append(list, o);
+		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "at", k->phase == AT_SYSCALL_ENTER ? "enter" : "exit");
+		json_add_hex(o, "addr", k->addr);
+		json_add_uint(o, "want", k->want);
+		json_add_bytes(o, "hex", buf_str(&c->pool) + k->at, k->len);
+		sink->end(&o->sink);
 	}
-	return list;
+	sink->end(&o->sink);
 }
 
-static void add_injection(struct json_object *o, const struct inject *t)
+static void add_injection(struct json_text *o, const struct inject *t)
 {
 	char name[32];
 
 	if (t->injected)
-		dump_add_bool(o, "injected", true);
+		json_add_bool(o, "injected", true);
 	if (t->because[0])
-		dump_add_string(o, "because", t->because);
+		json_add_string(o, "because", t->because);
 	if (t->signal) {
 		signal_name(t->signal, name, sizeof(name));
-		dump_add_string(o, "injected_signal", name);
+		json_add_string(o, "injected_signal", name);
 	}
 	if (t->enter_delay_ns)
-		dump_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
+		json_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
 	if (t->exit_delay_ns)
-		dump_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
+		json_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
 }
 
-void dump_call_beginning(struct json_object *o, const struct call *c,
-			 struct json_object *stack)
+void dump_call_beginning(struct json_text *o, const struct call *c, struct json_text *stack)
 {
-	struct json_object *raw = json_new_array();
-
-	dump_add_string(o, "call", c->desc->name);
-	dump_add_int(o, "tid", c->tid);
-	dump_add_int(o, "pid", c->pid);
+	json_add_string(o, "call", c->desc->name);
+	json_add_int(o, "tid", c->tid);
+	json_add_int(o, "pid", c->pid);
 	if (c->target)
-		dump_add_int(o, "target", c->target);
-	dump_add_string(o, "arch", c->arch->name);
-	dump_add_uint(o, "nr", c->nr);
+		json_add_int(o, "target", c->target);
+	json_add_string(o, "arch", c->arch->name);
+	json_add_uint(o, "nr", c->nr);
+	o->sink.ops->begin(&o->sink, "raw", SINK_ARRAY);
 	for (size_t i = 0; i < call_registers(c); i++)
-		json_append(raw, json_hex(c->args[i]));
-	dump_add(o, "raw", raw);
-	dump_add_uint(o, "enter_ns", c->enter_ns);
-	dump_add_bool(o, "shown", c->shown);
+		json_add_hex(o, NULL, c->args[i]);
+	o->sink.ops->end(&o->sink);
+	json_add_uint(o, "enter_ns", c->enter_ns);
+	json_add_bool(o, "shown", c->shown);
 	add_injection(o, &c->inject);
-	if (stack)
-		dump_add(o, "stack", json_object_get(stack));
+	json_add_members(o, stack);
 }
 
-static void dump_call_add_event(struct json_object *o, const struct event *e)
+static void dump_call_add_event(struct json_text *o, const struct event *e)
 {
 	if (!e)
 		return;
-	dump_add_uint(o, "event", e->number);
-	dump_add_string(o, "event_name", e->name);
+	json_add_uint(o, "event", e->number);
+	json_add_string(o, "event_name", e->name);
 	if (e->leader)
-		dump_add_uint(o, "leader", e->leader->number);
+		json_add_uint(o, "leader", e->leader->number);
 	if (e->output)
-		dump_add_uint(o, "output", e->output->number);
+		json_add_uint(o, "output", e->output->number);
 }
 
-static void add_ring(struct json_object *o, const struct ring *r)
+void dump_call_about(const struct call *c, const struct model *m, struct dump_about *about)
 {
-	if (r)
-		dump_add_uint(o, "ring", r->number);
-}
-
-struct json_object *dump_call_about(const struct call *c, const struct model *m)
-{
-	struct json_object *o = json_new_object();
 	const struct event *e = NULL;
 	const struct ring *r;
 	uint64_t start, end;
 
+	json_text_begin(&about->event);
+	about->ring = 0;
 	switch (c->desc->class) {
 	case CLASS_IOCTL:
 	case CLASS_READ:
 	case CLASS_DESC:
-		dump_call_add_event(o, model_event(m, c->tid, call_int(c, 0)));
+		dump_call_add_event(&about->event, model_event(m, c->tid, call_int(c, 0)));
 		break;
 	case CLASS_MEMORY:
 		if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
 			e = model_event(m, c->tid, call_int(c, 4));
 		r = model_covers(c, 0, &start, &end) ? model_ring_at(m, c->tid, start, end) : NULL;
-		dump_call_add_event(o, e || !r ? e : r->event);
-		add_ring(o, r);
+		dump_call_add_event(&about->event, e || !r ? e : r->event);
+		about->ring = r ? r->number : 0;
 		break;
 	default:
 		break;
 	}
-	return o;
 }
 
-/* Add the event or ring that the call created. */
-static void add_made(struct json_object *o, const struct call *c, const struct model *m)
+/* Add what the call is about, or else the event or ring that it created. */
+static void add_about(struct json_text *o, const struct call *c, const struct model *m,
+		      struct dump_about *about)
 {
-	if (c->failed || c->inject.injected)
-		return;
-	if (c->desc->class == CLASS_OPEN)
+	bool made = !c->failed && !c->inject.injected;
+	const struct ring *r = NULL;
+
+	json_add_members(o, &about->event);
+	if (made && c->desc->class == CLASS_OPEN)
 		dump_call_add_event(o, model_opened(m, c));
-	else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
-		add_ring(o, model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1));
+	else if (made && (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2))
+		r = model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
+	if (r || about->ring)
+		json_add_uint(o, "ring", r ? r->number : about->ring);
 }
 
-/* Return the object; if it is empty, release it and return NULL. */
-static struct json_object *unless_empty(struct json_object *o)
+void dump_call_decode_return(const struct call *c, const struct names *n, struct dump_return *r)
 {
-	if (json_object_object_length(o))
-		return o;
-	json_object_put(o);
-	return NULL;
+	json_text_begin(&r->args);
+	call_args(c, AT_SYSCALL_EXIT, n, &r->args.sink);
+	json_text_begin(&r->results);
+	call_results(c, n, &r->results.sink);
+	json_text_begin(&r->notes);
+	call_result_notes(c, n, &r->notes.sink);
 }
 
-struct dump_return dump_call_decode_return(const struct call *c, const struct names *n)
-{
-	struct dump_return r = {
-		json_new_object(), json_new_object(), json_new_object(),
-	};
-	struct json_sink j;
-
-	json_sink_init(&j, r.args);
-	call_args(c, AT_SYSCALL_EXIT, n, &j.sink);
-	json_sink_init(&j, r.results);
-	call_results(c, n, &j.sink);
-	json_sink_init(&j, r.notes);
-	call_result_notes(c, n, &j.sink);
-	r.results = unless_empty(r.results);
-	r.notes = unless_empty(r.notes);
-	return r;
-}
-
-static void dump_call_add_result(struct json_object *o, const struct call *c)
+static void dump_call_add_result(struct json_text *o, const struct call *c)
 {
 	const char *name;
 
 	if (c->failed) {
 		name = error_name((int)c->ret);
-		dump_add_int(o, "ret", -1);
-		dump_add_int(o, "errno", c->ret);
+		json_add_int(o, "ret", -1);
+		json_add_int(o, "errno", c->ret);
 		if (name)
-			dump_add_string(o, "error", name);
+			json_add_string(o, "error", name);
 	} else if (call_result_kind(c) == RESULT_ADDR) {
-		dump_add(o, "ret", json_hex((uint64_t)c->ret));
+		json_add_hex(o, "ret", (uint64_t)c->ret);
 	} else {
-		dump_add_int(o, "ret", c->ret);
+		json_add_int(o, "ret", c->ret);
 	}
 	if (c->no_event)
-		dump_add_bool(o, "no_event", true);
+		json_add_bool(o, "no_event", true);
 }
 
-/* Move the members of from to to, and release from. */
-static void move_members(struct json_object *to, struct json_object *from)
+/* Add the object, if it has any members. */
+static void add_unless_empty(struct json_text *o, const char *key, struct json_text *object)
 {
-	struct json_object_iterator at = json_object_iter_begin(from);
-	const struct json_object_iterator end = json_object_iter_end(from);
-
-	for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
-		json_add(to, json_object_iter_peek_name(&at),
-			 json_object_get(json_object_iter_peek_value(&at)));
-	json_object_put(from);
+	if (json_text_empty(object))
+		json_text_drop(object);
+	else
+		json_add_object(o, key, object);
 }
 
-void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, struct json_object *about,
-		      const struct dump_return *decoded)
+void dump_call_return(struct json_text *o, const struct call *c, const struct model *m,
+		      struct json_text *args, struct dump_about *about,
+		      struct dump_return *decoded)
 {
 	if (args)
-		move_members(args, decoded->args);
-	dump_add_uint(o, "start_ns", c->start_ns);
-	dump_add_uint(o, "exit_ns", c->exit_ns);
+		json_add_members(args, &decoded->args);
+	json_add_uint(o, "start_ns", c->start_ns);
+	json_add_uint(o, "exit_ns", c->exit_ns);
 	dump_call_add_result(o, c);
-	dump_add(o, "args", args ? args : decoded->args);
-	if (decoded->results)
-		dump_add(o, "results", decoded->results);
-	if (decoded->notes)
-		dump_add(o, "notes", decoded->notes);
-	move_members(o, about);
-	add_made(o, c, m);
+	json_add_object(o, "args", args ? args : &decoded->args);
+	add_unless_empty(o, "results", &decoded->results);
+	add_unless_empty(o, "notes", &decoded->notes);
+	add_about(o, c, m, about);
 }

@@ -3,41 +3,46 @@
 #ifndef PEVTRACE_DUMP_DUMP_CALL_H
 #define PEVTRACE_DUMP_DUMP_CALL_H
 
-#include <json-c/json_object.h>
-
 #include "abi/call.h"
+#include "dump/json_text.h"
 #include "model/model.h"
 
-/* Add the members that are known when the call begins; stack is a list of frames, or NULL. */
-void dump_call_beginning(struct json_object *o, const struct call *c,
-			 struct json_object *stack);
-
-/* Return a new list of the memory captured at the beginning, at the return, or both. */
-struct json_object *dump_call_memory(const struct call *c, bool enter, bool exit);
-
 /*
- * Return a new object with the event or ring that the call is about.  To be called when
- * the call begins: a close takes effect then.
+ * Add the members that are known when the call begins, and those of stack, which ends: a list
+ * of frames, or nothing.
  */
-struct json_object *dump_call_about(const struct call *c, const struct model *m);
+void dump_call_beginning(struct json_text *o, const struct call *c, struct json_text *stack);
 
-/* The decoded return; results and notes may be NULL. */
+/* Add a list of the memory captured at the beginning, at the return, or both. */
+void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit);
+
+/* The event and the ring (0: none) that a call is about. */
+struct dump_about {
+	struct json_text event;
+	unsigned int ring;
+};
+
+/* Fill in *about when the call begins: a close takes effect then. */
+void dump_call_about(const struct call *c, const struct model *m, struct dump_about *about);
+
+/* The decoded return. */
 struct dump_return {
-	struct json_object *args, *results, *notes;
+	struct json_text args, results, notes;
 };
 
 /*
- * Decode the return into new objects.  To be called before anything of the return is
- * written: decoding may look up names, whose lines precede it.
+ * Decode the return into *r.  To be called before anything of the return is written: decoding
+ * may look up names, whose lines precede it.
  */
-struct dump_return dump_call_decode_return(const struct call *c, const struct names *n);
+void dump_call_decode_return(const struct call *c, const struct names *n,
+			     struct dump_return *r);
 
 /*
- * Add the result, what the call created, and decoded, about and args, which it takes
- * over.  args: the arguments of the beginning if that is on this line too, or NULL.
+ * Add the result, what the call created, and decoded, about and args, which end.  args: the
+ * arguments of the beginning if that is on this line too, or NULL.
  */
-void dump_call_return(struct json_object *o, const struct call *c, const struct model *m,
-		      struct json_object *args, struct json_object *about,
-		      const struct dump_return *decoded);
+void dump_call_return(struct json_text *o, const struct call *c, const struct model *m,
+		      struct json_text *args, struct dump_about *about,
+		      struct dump_return *decoded);
 
 #endif

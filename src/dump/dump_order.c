@@ -8,11 +8,25 @@
 #include "dump/dump_call.h"
 #include "dump/dump_view_internal.h"
 
-void dump_write(struct dump_view *d, pid_t tid, struct json_object *o)
+struct json_text *dump_line(struct json_text *o, const char *kind)
 {
-	struct buf line = { 0 };
+	json_text_begin(o);
+	json_add_string(o, "kind", kind);
+	return o;
+}
 
-	json_line(&line, o);
+struct json_text *dump_task_line(struct json_text *o, const char *kind, pid_t tid, uint64_t ns)
+{
+	dump_line(o, kind);
+	json_add_int(o, "tid", tid);
+	json_add_uint(o, "ns", ns);
+	return o;
+}
+
+void dump_write(struct dump_view *d, pid_t tid, struct json_text *o)
+{
+	struct buf line = json_text_end(o);
+
 	buf_addc(&line, '\n');
 	output_write(d->out, tid, line.data, line.len);
 	buf_free(&line);
@@ -21,12 +35,11 @@ void dump_write(struct dump_view *d, pid_t tid, struct json_object *o)
 void dump_write_enter(void *ctx, struct inflight *in)
 {
 	struct begun *b = (struct begun *)in;
-	struct json_object *o = dump_line(KIND_ENTER);
+	struct json_text line, *o = dump_line(&line, KIND_ENTER);
 
-	dump_call_beginning(o, b->call, b->stack);
-	dump_add(o, "args", b->args);
-	b->args = NULL;
-	dump_add(o, "memory", dump_call_memory(b->call, true, false));
+	dump_call_beginning(o, b->call, &b->stack);
+	json_add_object(o, "args", &b->args);
+	dump_call_add_memory(o, b->call, true, false);
 	dump_write(ctx, in->tid, o);
 }
 
@@ -40,9 +53,9 @@ void begun_free(struct begun *b)
 {
 	if (!b)
 		return;
-	json_object_put(b->args);
-	json_object_put(b->about);
-	json_object_put(b->stack);
+	json_text_drop(&b->args);
+	json_text_drop(&b->about.event);
+	json_text_drop(&b->stack);
 	free(b);
 }
 

@@ -5,20 +5,15 @@
 void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
 {
 	struct dump_view *d = dump_self(v);
-	struct json_object *o = dump_task_line(KIND_RECORD, tid, ns), *decoded;
-	struct json_sink j;
+	struct json_text line, *o = dump_task_line(&line, KIND_RECORD, tid, ns);
 
 	dump_before(d, ns, tid);
-	dump_add_uint(o, "ring", r->ring->number);
-	dump_add_uint(o, "event", r->event->number);
-	dump_add_bool(o, "sure", r->sure);
-	decoded = json_new_object();
-	json_sink_init(&j, decoded);
-	record_emit(r->bytes, r->len, r->format, d->names, &j.sink, r->hooks);
-	dump_add(o, "record",
-			       json_object_get(json_object_object_get(decoded, "value")));
-	json_object_put(decoded);
-	dump_add(o, "hex", json_bytes(r->bytes, r->len));
+	json_add_uint(o, "ring", r->ring->number);
+	json_add_uint(o, "event", r->event->number);
+	json_add_bool(o, "sure", r->sure);
+	o->unnamed = "record";
+	record_emit(r->bytes, r->len, r->format, d->names, &o->sink, r->hooks);
+	json_add_bytes(o, "hex", r->bytes, r->len);
 	dump_write(d, tid, o);
 	d->records++;
 }
@@ -26,15 +21,15 @@ void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_re
 void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	struct dump_view *d = dump_self(v);
-	struct json_object *o = dump_task_line(KIND_LOOK, tid, ns);
+	struct json_text line, *o = dump_task_line(&line, KIND_LOOK, tid, ns);
 
 	dump_before(d, ns, tid);
-	dump_add_uint(o, "ring", l->ring->number);
-	dump_add_uint(o, "missed", l->missed);
-	dump_add_bool(o, "torn", l->torn);
-	dump_add(o, "page", json_bytes(l->page, l->page_len));
+	json_add_uint(o, "ring", l->ring->number);
+	json_add_uint(o, "missed", l->missed);
+	json_add_bool(o, "torn", l->torn);
+	json_add_bytes(o, "page", l->page, l->page_len);
 	if (l->error)
-		dump_add_int(o, "error", l->error);
+		json_add_int(o, "error", l->error);
 	dump_write(d, tid, o);
 	d->missed += l->missed;
 	d->unseen += !!l->error;
@@ -42,25 +37,25 @@ void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_lo
 
 void dump_on_learnt_id(struct view *v, const struct event *e)
 {
-	struct json_object *o = dump_line(KIND_ID);
+	struct json_text line, *o = dump_line(&line, KIND_ID);
 
-	dump_add_uint(o, "event", e->number);
-	dump_add_uint(o, "id", e->id);
+	json_add_uint(o, "event", e->number);
+	json_add_uint(o, "id", e->id);
 	dump_write(dump_self(v), e->opener, o);
 }
 
 void dump_on_count(struct view *v, const struct event *e)
 {
-	struct json_object *o = dump_line(KIND_COUNT);
+	struct json_text line, *o = dump_line(&line, KIND_COUNT);
 
-	dump_add_uint(o, "event", e->number);
-	dump_add_uint(o, "id", e->id);
-	dump_add_uint(o, "count", e->count.value);
+	json_add_uint(o, "event", e->number);
+	json_add_uint(o, "id", e->id);
+	json_add_uint(o, "count", e->count.value);
 	if (!event_attr_known(e) && e->format_known)
-		dump_add(o, "read_format", json_hex(e->read_format));
+		json_add_hex(o, "read_format", e->read_format);
 	if (e->count.timed) {
-		dump_add_uint(o, "time_enabled", e->count.enabled);
-		dump_add_uint(o, "time_running", e->count.running);
+		json_add_uint(o, "time_enabled", e->count.enabled);
+		json_add_uint(o, "time_running", e->count.running);
 	}
 	dump_write(dump_self(v), e->opener, o);
 }

@@ -25,15 +25,13 @@ static void dump_on_enter(struct view *v, const struct call *c)
 {
 	struct dump_view *d = dump_self(v);
 	struct begun *b;
-	struct json_sink j;
 
 	begun_free(dump_remove_begun(d, c->tid)); /* its return was not seen */
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
-	b->args = json_new_object();
-	b->about = dump_call_about(c, d->model);
-	json_sink_init(&j, b->args);
-	call_args(c, AT_SYSCALL_ENTER, d->names, &j.sink);
+	dump_call_about(c, d->model, &b->about);
+	json_text_begin(&b->args);
+	call_args(c, AT_SYSCALL_ENTER, d->names, &b->args.sink);
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 
@@ -58,28 +56,27 @@ static void dump_on_exit(struct view *v, const struct call *c)
 {
 	struct dump_view *d = dump_self(v);
 	struct dump_return decoded;
-	struct json_object *o;
+	struct json_text line, *o;
 	struct begun *b;
 	bool split;
 
 	if (!inflight_get(&d->begun, c->tid))
 		return;
-	decoded = dump_call_decode_return(c, d->names);
+	dump_call_decode_return(c, d->names, &decoded);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
 		dump_split_closes(d, c->tid);
 	b = dump_remove_begun(d, c->tid);
 	split = b->in.split;
 	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);
-	o = dump_line(split ? KIND_EXIT : KIND_CALL);
+	o = dump_line(&line, split ? KIND_EXIT : KIND_CALL);
 	if (split) {
-		dump_add_string(o, "call", c->desc->name);
-		dump_add_int(o, "tid", c->tid);
+		json_add_string(o, "call", c->desc->name);
+		json_add_int(o, "tid", c->tid);
 	} else {
-		dump_call_beginning(o, c, b->stack);
+		dump_call_beginning(o, c, &b->stack);
 	}
-	dump_call_return(o, c, d->model, b->args, b->about, &decoded);
-	b->args = b->about = NULL;
-	dump_add(o, "memory", dump_call_memory(c, !split, true));
+	dump_call_return(o, c, d->model, split ? NULL : &b->args, &b->about, &decoded);
+	dump_call_add_memory(o, c, !split, true);
 	dump_write(d, c->tid, o);
 	d->calls++;
 	begun_free(b);
@@ -99,7 +96,7 @@ static void dump_on_abandon(struct view *v, const struct call *c, bool detached,
 {
 	struct dump_view *d = dump_self(v);
 	struct begun *b = dump_remove_begun(d, c->tid);
-	struct json_object *o;
+	struct json_text line, *o;
 
 	if (!b)
 		return;
@@ -108,9 +105,9 @@ static void dump_on_abandon(struct view *v, const struct call *c, bool detached,
 		dump_write_enter(d, &b->in);
 	}
 	dump_before(d, ns, c->tid);
-	o = dump_task_line(KIND_ABANDONED, c->tid, ns);
-	dump_add_string(o, "call", c->desc->name);
-	dump_add_bool(o, "detached", detached);
+	o = dump_task_line(&line, KIND_ABANDONED, c->tid, ns);
+	json_add_string(o, "call", c->desc->name);
+	json_add_bool(o, "detached", detached);
 	dump_write(d, c->tid, o);
 	begun_free(b);
 }
@@ -119,36 +116,40 @@ static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *fr
 			  size_t n, const char *why)
 {
 	struct begun *b = (struct begun *)inflight_get(&dump_self(v)->begun, tid);
+	const struct sink_ops *sink;
+	struct json_text *o;
 
 	if (!b)
 		return;
-	b->stack = json_new_array();
+	o = &b->stack;
+	json_text_begin(o);
+	sink = o->sink.ops;
+	sink->begin(&o->sink, "stack", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_new_object();
-
-		dump_add_string(o, "module", frames[i].module);
-		dump_add_string(o, "symbol", frames[i].symbol);
-		dump_add(o, "offset", json_hex(frames[i].offset));
-		dump_add(o, "ip", json_hex(frames[i].ip));
+		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "module", frames[i].module);
+		json_add_string(o, "symbol", frames[i].symbol);
+		json_add_hex(o, "offset", frames[i].offset);
+		json_add_hex(o, "ip", frames[i].ip);
 		if (frames[i].file) {
-			dump_add_string(o, "file", frames[i].file);
-			dump_add_uint(o, "line", frames[i].line);
+			json_add_string(o, "file", frames[i].file);
+			json_add_uint(o, "line", frames[i].line);
 		}
 		if (frames[i].inlined)
-			dump_add_bool(o, "inlined", true);
-		json_append(b->stack, o);
+			json_add_bool(o, "inlined", true);
+		sink->end(&o->sink);
 	}
 	if (why) {
-		struct json_object *o = json_new_object();
-
-		dump_add_string(o, "why", why);
-		json_append(b->stack, o);
+		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "why", why);
+		sink->end(&o->sink);
 	}
+	sink->end(&o->sink);
 }
 
 /* Start and end ---------------------------------------------------------------- */
 
-static void add_started(struct json_object *o, uint64_t real_ns)
+static void add_started(struct json_text *o, uint64_t real_ns)
 {
 	time_t seconds = (time_t)(real_ns / 1000000000);
 	char text[64], whole[80];
@@ -158,40 +159,41 @@ static void add_started(struct json_object *o, uint64_t real_ns)
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(whole, sizeof(whole), "%s.%06lluZ", text,
 		 (unsigned long long)(real_ns % 1000000000 / 1000));
-	dump_add_string(o, "started", whole);
+	json_add_string(o, "started", whole);
 }
 
 static void write_header(struct dump_view *d, const struct session_facts *f)
 {
-	struct json_object *o = dump_line(KIND_HEADER), *kernel = json_new_object();
-	struct json_object *command = json_new_array(), *pids = json_new_array();
-	bool clean;
+	struct json_text line, *o = dump_line(&line, KIND_HEADER);
+	const struct sink_ops *sink = o->sink.ops;
 
-	dump_add_int(o, "schema", DUMP_SCHEMA);
-	dump_add_string(o, "pevtrace", PACKAGE_VERSION);
-	dump_add_string(kernel, "sysname", f->sysname);
-	dump_add_string(kernel, "release", f->release);
-	dump_add_string(kernel, "version", f->version);
-	dump_add_string(kernel, "machine", f->machine);
-	dump_add(o, "kernel", kernel);
-	dump_add_string(o, "arch", f->arch->name);
+	json_add_int(o, "schema", DUMP_SCHEMA);
+	json_add_string(o, "pevtrace", PACKAGE_VERSION);
+	sink->begin(&o->sink, "kernel", SINK_OBJECT);
+	json_add_string(o, "sysname", f->sysname);
+	json_add_string(o, "release", f->release);
+	json_add_string(o, "version", f->version);
+	json_add_string(o, "machine", f->machine);
+	sink->end(&o->sink);
+	json_add_string(o, "arch", f->arch->name);
 	/* of memory that was read from another machine's dump */
 	if (f->arch->big_endian != BIG_ENDIAN_HERE)
-		dump_add_string(o, "byte_order",
+		json_add_string(o, "byte_order",
 				BIG_ENDIAN_HERE ? BYTE_ORDER_BIG : BYTE_ORDER_LITTLE);
-	dump_add_uint(o, "page_size", f->page_size);
+	json_add_uint(o, "page_size", f->page_size);
 	/* words that are not UTF-8 are approximated: the command is for reading only */
+	sink->begin(&o->sink, "command", SINK_ARRAY);
 	for (size_t i = 0; f->command && f->command[i]; i++)
-		json_append(command, json_text(f->command[i],
-							 strlen(f->command[i]), &clean));
-	dump_add(o, "command", command);
+		sink->symbol(&o->sink, NULL, f->command[i]);
+	sink->end(&o->sink);
+	sink->begin(&o->sink, "attached", SINK_ARRAY);
 	for (size_t i = 0; i < f->npids; i++)
-		json_append(pids, json_new_int(f->pids[i]));
-	dump_add(o, "attached", pids);
+		json_add_int(o, NULL, f->pids[i]);
+	sink->end(&o->sink);
 	add_started(o, f->start_ns + (uint64_t)f->real_offset);
-	dump_add_uint(o, "start_ns", f->start_ns);
-	dump_add_int(o, "real_offset_ns", f->real_offset);
-	dump_add_string(o, "warning", "contains command lines, paths and addresses of "
+	json_add_uint(o, "start_ns", f->start_ns);
+	json_add_int(o, "real_offset_ns", f->real_offset);
+	json_add_string(o, "warning", "contains command lines, paths and addresses of "
 		   "the traced programs: review it before you share it");
 	dump_write(d, 0, o);
 }
@@ -199,16 +201,16 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 static void dump_free(struct view *v)
 {
 	struct dump_view *d = dump_self(v);
-	struct json_object *o = dump_line(KIND_END);
+	struct json_text line, *o = dump_line(&line, KIND_END);
 	struct map_slot *slot;
 	size_t at = 0;
 
-	dump_add_uint(o, "ns", d->last_ns);
-	dump_add_uint(o, "calls", d->calls);
-	dump_add_uint(o, "records", d->records);
-	dump_add_uint(o, "missed", d->missed);
-	dump_add_uint(o, "unseen", d->unseen);
-	dump_add_uint(o, "tasks", d->tasks);
+	json_add_uint(o, "ns", d->last_ns);
+	json_add_uint(o, "calls", d->calls);
+	json_add_uint(o, "records", d->records);
+	json_add_uint(o, "missed", d->missed);
+	json_add_uint(o, "unseen", d->unseen);
+	json_add_uint(o, "tasks", d->tasks);
 	dump_write(d, 0, o);
 	while ((slot = map_next(&d->begun.by_tid, &at)))
 		begun_free(slot->value);

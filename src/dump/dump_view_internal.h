@@ -3,9 +3,9 @@
 #ifndef PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 #define PEVTRACE_DUMP_DUMP_VIEW_INTERNAL_H
 
-#include "dump/dump_line.h"
+#include "dump/dump_call.h"
 #include "dump/dump_view.h"
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 #include "dump/keys.h"
 #include "session/inflight.h"
 
@@ -27,15 +27,22 @@ static inline struct dump_view *dump_self(struct view *v)
 struct begun {
 	struct inflight in;
 	const struct call *call;
-	struct json_object *args, *about; /* decoded when it began */
-	struct json_object *stack;	/* NULL: none */
+	struct json_text args;		/* decoded when it began */
+	struct dump_about about;
+	struct json_text stack;		/* its member "stack", or nothing */
 };
 
 /* Order of lines (dump_order.c). */
 void begun_free(struct begun *b);
 
-/* Write the line o and release it. */
-void dump_write(struct dump_view *d, pid_t tid, struct json_object *o);
+/* Begin a line of that kind in *o; return o. */
+struct json_text *dump_line(struct json_text *o, const char *kind);
+
+/* As dump_line(), with a task and a time. */
+struct json_text *dump_task_line(struct json_text *o, const char *kind, pid_t tid, uint64_t ns);
+
+/* End and write the line. */
+void dump_write(struct dump_view *d, pid_t tid, struct json_text *o);
 
 /* Write the "enter" line of a call; ctx is the view. */
 void dump_write_enter(void *ctx, struct inflight *in);

@@ -2,9 +2,9 @@
 /*
  * JSON text (RFC 8259) parsed in place: one pass, no object for each value.
  *
- * json-c, which writes dumps, could read them, too.  But it accepts some text that is no
- * JSON, keeps the last of two members with one name silently, and most of the time of
- * decode went into objects that nobody used.
+ * json-c could read dumps, too.  But it accepts some text that is no JSON, keeps the last of
+ * two members with one name silently, and most of the time of decode went into objects that
+ * nobody used.
  */
 #ifndef PEVTRACE_DUMP_JSON_SCAN_H
 #define PEVTRACE_DUMP_JSON_SCAN_H

@@ -214,7 +214,7 @@ bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 		if (wanted(&f->fields[i], s) && is_there(&f->fields[i], len))
 			emit_field(&f->fields[i], data, len, s);
 	if (missing)
-		sink_notef(s, "size", "too short for %zu fields", missing);
+		sink_notef(s, "bounds", "too short for %zu fields", missing);
 	return true;
 }
 

@@ -196,6 +196,14 @@ static bool format_split(char *decl, char **type, char **name, unsigned long *co
 	return true;
 }
 
+static bool format_has_field(const struct raw_format *f, const char *name)
+{
+	for (size_t i = 0; i < f->nfields; i++)
+		if (!strcmp(f->fields[i].name, name))
+			return true;
+	return false;
+}
+
 /* Parse the rest of a line after "field:". */
 static bool format_add_line(struct raw_format *f, char *line)
 {
@@ -216,6 +224,10 @@ static bool format_add_line(struct raw_format *f, char *line)
 	*semicolon = '\0';
 	if (!format_split(line, &type, &field.name, &count, &field.array))
 		return false;
+	if (format_has_field(f, field.name)) {	/* the kernel refuses such an event */
+		free(field.name);
+		return false;
+	}
 	raw_format_add(f, field, type, count);
 	return true;
 }

@@ -5,21 +5,19 @@
 #include "abi/strings.h"
 #include "judge/judge_show.h"
 #include "abi/call_decode.h"
-#include "dump/dump_line.h"
 #include "measure/refusal.h"
 #include "xlat/tables.h"
 
 void show_json_outcome(const struct show *s, int error)
 {
-	const struct json_sink *j = &s->out->object;
-	struct json_object *o = j->level[j->depth].object;
+	struct json_text *o = &s->out->object;
 	const char *name = error ? error_name(error) : NULL;
 
-	dump_add_bool(o, "opens", !error);
+	json_add_bool(o, "opens", !error);
 	if (error)
-		dump_add_int(o, "errno", error);
+		json_add_int(o, "errno", error);
 	if (name)
-		dump_add_string(o, "error", name);
+		json_add_string(o, "error", name);
 }
 
 void show_json_release(struct sink *k, const char *key, uint32_t release)
@@ -62,7 +60,6 @@ void show_json_rule(const struct show *s, const struct rule_desc *d, struct sink
 
 void show_json_call(const struct show *s, const struct call *c, struct sink *k)
 {
-	const struct json_sink *j = &s->out->object;
 	const uint8_t *bytes;
 	size_t len;
 
@@ -70,8 +67,7 @@ void show_json_call(const struct show *s, const struct call *c, struct sink *k)
 	k->ops->begin(k, "args", SINK_OBJECT);
 	call_args(c, AT_SYSCALL_ENTER, &s->machine->names, k);
 	k->ops->end(k);
-	json_add(j->level[j->depth].object, "attr_bytes",
-			       json_bytes(bytes, len));
+	json_add_bytes(&s->out->object, "attr_bytes", bytes, len);
 }
 
 struct sink *show_json_begin(const struct show *s)

@@ -29,7 +29,7 @@ extern "C" {
 #define PEVTRACE_RELEASE(major, minor, update) \
 	(((uint32_t)(major) << 16) | ((uint32_t)(minor) << 8) | (uint32_t)(update))
 
-/* Return the version of the library, "0.1". */
+/* Return the version of the library, such as "0.2". */
 const char *pevtrace_version(void);
 
 /* Return the newest release of Linux that the library describes. */

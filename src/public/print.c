@@ -10,9 +10,9 @@
 #include "abi/read_format.h"
 #include "abi/record.h"
 #include "codegen/c_attr.h"
+#include "dump/json_text.h"
 #include "model/event_name.h"
 #include "public/copy_out.h"
-#include "public/json_text.h"
 #include "public/machine.h"
 #include "public/visit.h"
 #include "text/text.h"
@@ -205,10 +205,10 @@ static void subject_json(const struct subject *x, unsigned int how, struct buf *
 {
 	struct json_text j;
 
-	json_text_begin(&j, out);
+	json_text_begin(&j);
 	j.sink.full = how & PEVTRACE_ALL;
 	x->emit(x, &j.sink);
-	json_text_end(&j);
+	*out = json_text_end(&j);
 }
 
 /* Write the bits of members that are newer than the headers as words of 8 bytes. */

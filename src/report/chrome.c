@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report/chrome.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,8 @@
 #include "abi/call_decode.h"
 #include "abi/layout.h"
 #include "abi/strings.h"
-#include "dump/dump_line.h"
 #include "abi/siginfo.h"
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "report/views.h"
@@ -24,7 +22,7 @@ struct begun {
 	const struct call_desc *desc;
 	pid_t tid, pid;
 	uint64_t ns;
-	struct json_object *args;
+	struct json_text args;
 };
 
 struct chrome {
@@ -42,14 +40,14 @@ static struct chrome *to_chrome(struct view *v)
 	return (struct chrome *)v; /* view is its first member */
 }
 
-/* Return exact microseconds; a double would round. */
-static struct json_object *microseconds(uint64_t ns)
+/* Add exact microseconds; a double would round. */
+static void add_microseconds(struct json_text *o, const char *key, uint64_t ns)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
 		 (unsigned long long)(ns % 1000));
-	return json_new_decimal(text);
+	json_add_raw(o, key, text);
 }
 
 static pid_t pid_of_task(const struct chrome *v, pid_t tid)
@@ -59,30 +57,27 @@ static pid_t pid_of_task(const struct chrome *v, pid_t tid)
 	return pid ? pid : tid;
 }
 
-/* Return a new event of that phase; cat may be NULL. */
-static struct json_object *new_event_object(const struct chrome *v, const char *phase,
-					    const char *name, const char *cat, pid_t tid,
-					    uint64_t ns)
+/* Begin an event of that phase in *o; cat may be NULL.  Return o. */
+static struct json_text *begin_event(struct json_text *o, const char *phase, const char *name,
+				     const char *cat, pid_t pid, pid_t tid, uint64_t ns)
 {
-	struct json_object *o = json_new_object();
-
-	dump_add_string(o, "ph", phase);
-	dump_add_string(o, "name", name);
+	json_text_begin(o);
+	json_add_string(o, "ph", phase);
+	json_add_string(o, "name", name);
 	if (cat)
-		dump_add_string(o, "cat", cat);
-	dump_add_int(o, "pid", pid_of_task(v, tid));
-	dump_add_int(o, "tid", tid);
-	dump_add(o, "ts", microseconds(ns));
+		json_add_string(o, "cat", cat);
+	json_add_int(o, "pid", pid);
+	json_add_int(o, "tid", tid);
+	add_microseconds(o, "ts", ns);
 	return o;
 }
 
-/* Write and release an event. */
-static void write_event(struct chrome *v, struct json_object *o)
+/* End and write an event. */
+static void write_event(struct chrome *v, struct json_text *o)
 {
-	struct buf text = { 0 };
+	struct buf text = json_text_end(o);
 
-	buf_adds(&text, v->any ? ",\n" : "\n");
-	json_line(&text, o);
+	output_write(v->out, 0, v->any ? ",\n" : "\n", v->any ? 2 : 1);
 	output_write(v->out, 0, text.data, text.len);
 	buf_free(&text);
 	v->any = true;
@@ -98,11 +93,11 @@ static void note_time(struct chrome *v, uint64_t ns)
 
 static void write_name(struct chrome *v, const char *what, pid_t tid, const char *name)
 {
-	struct json_object *o = new_event_object(v, "M", what, NULL, tid, 0);
-	struct json_object *args = json_new_object();
+	struct json_text event, *o = begin_event(&event, "M", what, NULL, pid_of_task(v, tid), tid, 0);
 
-	dump_add_string(args, "name", name);
-	dump_add(o, "args", args);
+	o->sink.ops->begin(&o->sink, "args", SINK_OBJECT);
+	json_add_string(o, "name", name);
+	o->sink.ops->end(&o->sink);
 	write_event(v, o);
 }
 
@@ -123,16 +118,15 @@ static void chrome_on_comm(struct view *view, pid_t tid, const char *comm)
 	write_name(v, "thread_name", tid, comm);
 }
 
-/* Write an instant event, and take ownership of args. */
+/* Write an instant event, and end args. */
 static void write_instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
-			  uint64_t ns, struct json_object *args)
+			  uint64_t ns, struct json_text *args)
 {
-	struct json_object *o = new_event_object(v, "i", name, cat, tid, ns);
+	struct json_text event, *o = begin_event(&event, "i", name, cat, pid_of_task(v, tid), tid, ns);
 
 	note_time(v, ns);
-	dump_add_string(o, "s", "t");
-	if (args)
-		dump_add(o, "args", args);
+	json_add_string(o, "s", "t");
+	json_add_object(o, "args", args);
 	write_event(v, o);
 }
 
@@ -140,50 +134,51 @@ static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t 
 			   const char *exe, bool shown)
 {
 	struct chrome *v = to_chrome(view);
-	struct json_object *args = json_new_object();
 	struct begun *b = views_move_pending(&v->begun, former, tid);
+	struct json_text args;
 
 	(void)shown;
 	if (b) { /* of the former leader */
-		json_object_put(b->args);
+		json_text_drop(&b->args);
 		free(b);
 	}
 	b = map_get(&v->begun, (uint64_t)tid);
 	if (b)
 		b->tid = tid;
-	dump_add_string(args, "exe", exe);
-	write_instant(v, "exec", "task", tid, ns, args);
+	json_text_begin(&args);
+	json_add_string(&args, "exe", exe);
+	write_instant(v, "exec", "task", tid, ns, &args);
 }
 
 static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
 			   bool shown)
 {
-	struct json_object *args = json_new_object();
+	struct json_text args;
 	char name[32];
 
 	(void)shown;
+	json_text_begin(&args);
 	if (how == END_EXIT && WIFEXITED(status)) {
-		dump_add_int(args, "status", WEXITSTATUS(status));
+		json_add_int(&args, "status", WEXITSTATUS(status));
 	} else if (how == END_EXIT) {
 		signal_name(WTERMSIG(status), name, sizeof(name));
-		dump_add_string(args, "signal", name);
+		json_add_string(&args, "signal", name);
 	}
 	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns,
-		      args);
+		      &args);
 }
 
 static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
 			     bool shown)
 {
-	struct json_object *args = json_new_object();
-	struct json_sink j;
+	struct json_text args;
 	char name[32];
 
 	(void)shown;
 	signal_name(info->si_signo, name, sizeof(name));
-	json_sink_init(&j, args);
-	siginfo_emit(info, &j.sink);
-	write_instant(to_chrome(view), name, "signal", tid, ns, args);
+	json_text_begin(&args);
+	siginfo_emit(info, &args.sink);
+	write_instant(to_chrome(view), name, "signal", tid, ns, &args);
 }
 
 /* Calls -------------------------------------------------------------------- */
@@ -191,7 +186,6 @@ static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const si
 static void chrome_on_enter(struct view *view, const struct call *c)
 {
 	struct chrome *v = to_chrome(view);
-	struct json_sink j;
 	struct begun *b;
 
 	note_time(v, c->enter_ns);
@@ -202,46 +196,45 @@ static void chrome_on_enter(struct view *view, const struct call *c)
 	b->tid = c->tid;
 	b->pid = c->pid;
 	b->ns = c->enter_ns;
-	b->args = json_new_object();
-	json_sink_init(&j, b->args);
-	j.sink.full = false;
-	call_args(c, AT_SYSCALL_ENTER, v->names, &j.sink);
+	json_text_begin(&b->args);
+	b->args.sink.full = false;
+	call_args(c, AT_SYSCALL_ENTER, v->names, &b->args.sink);
 	b = map_set(&v->begun, (uint64_t)c->tid, b);
 	if (!b)
 		return;
-	json_object_put(b->args); /* its return is not in the trace */
+	json_text_drop(&b->args); /* its return is not in the trace */
 	free(b);
 }
 
 /* Write b as a complete event and free it. */
 static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
 {
-	struct json_object *o = new_event_object(v, "X", b->desc->name,
-						 call_class_name(b->desc->class), b->tid, from);
+	struct json_text event, *o = begin_event(&event, "X", b->desc->name,
+						 call_class_name(b->desc->class), b->pid, b->tid,
+						 from);
 
 	note_time(v, to);
-	dump_add_int(o, "pid", b->pid);
-	dump_add(o, "dur", microseconds(to > from ? to - from : 0));
-	dump_add(o, "args", b->args);
+	add_microseconds(o, "dur", to > from ? to - from : 0);
+	json_add_object(o, "args", &b->args);
 	write_event(v, o);
 	free(b);
 }
 
-static void add_call_result(struct json_object *args, const struct call *c)
+static void add_call_result(struct json_text *args, const struct call *c)
 {
 	const char *name;
 
 	if (c->failed) {
 		name = error_name((int)c->ret);
-		dump_add_int(args, "ret", -1);
+		json_add_int(args, "ret", -1);
 		if (name)
-			dump_add_string(args, "error", name);
+			json_add_string(args, "error", name);
 		else
-			dump_add_int(args, "errno", c->ret);
+			json_add_int(args, "errno", c->ret);
 	} else if (call_result_kind(c) == RESULT_ADDR) {
-		dump_add(args, "ret", json_hex((uint64_t)c->ret));
+		json_add_hex(args, "ret", (uint64_t)c->ret);
 	} else {
-		dump_add_int(args, "ret", c->ret);
+		json_add_int(args, "ret", c->ret);
 	}
 }
 
@@ -249,23 +242,20 @@ static void chrome_on_exit(struct view *view, const struct call *c)
 {
 	struct chrome *v = to_chrome(view);
 	struct begun *b = map_del(&v->begun, (uint64_t)c->tid);
-	struct json_object *results;
-	struct json_sink j;
+	struct json_text results;
 
 	note_time(v, c->exit_ns);
 	if (!b)
 		return;
-	json_sink_init(&j, b->args);
-	j.sink.full = false;
-	call_args(c, AT_SYSCALL_EXIT, v->names, &j.sink);
-	results = json_new_object();
-	json_sink_init(&j, results);
-	call_results(c, v->names, &j.sink);
-	if (json_object_object_length(results))
-		dump_add(b->args, "results", results);
+	call_args(c, AT_SYSCALL_EXIT, v->names, &b->args.sink);
+	json_text_begin(&results);
+	results.sink.full = false;
+	call_results(c, v->names, &results.sink);
+	if (json_text_empty(&results))
+		json_text_drop(&results);
 	else
-		json_object_put(results);
-	add_call_result(b->args, c);
+		json_add_object(&b->args, "results", &results);
+	add_call_result(&b->args, c);
 	write_complete(v, b, c->start_ns, c->exit_ns);
 }
 
@@ -283,19 +273,18 @@ static void chrome_on_abandon(struct view *view, const struct call *c, bool deta
 static void chrome_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
 {
 	struct chrome *v = to_chrome(view);
-	struct json_object *args = json_new_object();
+	struct json_text args;
 	struct record_id id;
-	struct json_sink j;
 	const char *name = NULL;
 
 	if (record_identify(r->bytes, r->len, r->format, &id))
 		name = xlat_name(&xlat_perf_event_type, id.type);
-	dump_add_uint(args, "ring", r->ring->number);
-	dump_add_string(args, "event", r->event->name);
-	json_sink_init(&j, args);
-	j.sink.full = false;
-	record_emit(r->bytes, r->len, r->format, v->names, &j.sink, r->hooks);
-	write_instant(v, name ? name : "record", "record", tid, ns, args);
+	json_text_begin(&args);
+	args.sink.full = false;
+	json_add_uint(&args, "ring", r->ring->number);
+	json_add_string(&args, "event", r->event->name);
+	record_emit(r->bytes, r->len, r->format, v->names, &args.sink, r->hooks);
+	write_instant(v, name ? name : "record", "record", tid, ns, &args);
 }
 
 /* Write a counter of the bytes that wait in the ring for its reader. */
@@ -303,7 +292,7 @@ static void chrome_on_looked(struct view *view, pid_t tid, uint64_t ns,
 			     const struct view_look *l)
 {
 	struct chrome *v = to_chrome(view);
-	struct json_object *o, *args;
+	struct json_text o;
 	uint64_t bytes;
 	char name[40];
 
@@ -311,11 +300,11 @@ static void chrome_on_looked(struct view *view, pid_t tid, uint64_t ns,
 	if (!views_ring_fill(l, &bytes))
 		return;
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
-	o = new_event_object(v, "C", name, NULL, tid, ns);
-	args = json_new_object();
-	dump_add_uint(args, "bytes waiting", bytes);
-	dump_add(o, "args", args);
-	write_event(v, o);
+	begin_event(&o, "C", name, NULL, pid_of_task(v, tid), tid, ns);
+	o.sink.ops->begin(&o.sink, "args", SINK_OBJECT);
+	json_add_uint(&o, "bytes waiting", bytes);
+	o.sink.ops->end(&o.sink);
+	write_event(v, &o);
 }
 
 /* Start and end -------------------------------------------------------------- */
@@ -353,19 +342,22 @@ struct view *chrome_view_new(const struct names *names, const struct session_fac
 			     struct output *out)
 {
 	struct chrome *v = xcalloc(1, sizeof(*v));
-	struct json_object *about = json_new_object();
-	struct buf head = { 0 };
+	struct json_text o;
+	struct buf head;
 
 	v->view.ops = &chrome_ops;
 	v->names = names;
 	v->out = out;
-	dump_add_string(about, "by", PACKAGE_STRING);
-	dump_add_string(about, "release", facts->release);
-	dump_add_string(about, "machine", facts->machine);
-	buf_adds(&head, "{\"displayTimeUnit\":\"ns\",\"otherData\":");
-	json_line(&head, about);
-	buf_adds(&head, ",\"traceEvents\":[");
-	output_write(out, 0, head.data, head.len);
+	json_text_begin(&o);
+	json_add_string(&o, "displayTimeUnit", "ns");
+	o.sink.ops->begin(&o.sink, "otherData", SINK_OBJECT);
+	json_add_string(&o, "by", PACKAGE_STRING);
+	json_add_string(&o, "release", facts->release);
+	json_add_string(&o, "machine", facts->machine);
+	o.sink.ops->end(&o.sink);
+	json_add_raw(&o, "traceEvents", "[");	/* chrome_free() writes its end */
+	head = json_text_end(&o);
+	output_write(out, 0, head.data, head.len - 1);
 	buf_free(&head);
 	return &v->view;
 }

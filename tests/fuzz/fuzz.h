@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/json_sink.h"
+#include "dump/json_scan.h"
+#include "dump/json_text.h"
 #include "text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -51,12 +52,13 @@ static inline void fuzz_check_text(const struct buf *out)
 			fuzz_wrong("a control byte in", out->data);
 }
 
-/* Calls emit with each kind of sink; all that it begins, it must end. */
+/* Calls emit with each kind of sink; all that it begins, it must end, and JSON must be JSON. */
 static inline void fuzz_sinks(void (*emit)(void *ctx, struct sink *s), void *ctx)
 {
+	static struct json_scan *scan;
 	static struct buf out;
 	struct text_sink t;
-	struct json_sink j;
+	struct json_text j;
 
 	for (int how = 0; how < 4; how++) {
 		buf_reset(&out);
@@ -70,11 +72,16 @@ static inline void fuzz_sinks(void (*emit)(void *ctx, struct sink *s), void *ctx
 			fuzz_wrong("not ended", buf_str(&out));
 		fuzz_check_text(&out);
 	}
-	json_sink_init(&j, json_object_new_object());
+	json_text_begin(&j);
 	emit(ctx, &j.sink);
 	if (j.depth)
 		fuzz_wrong("not ended", "JSON");
-	json_object_put(j.level[0].object);
+	buf_free(&out);
+	out = json_text_end(&j);
+	if (!scan)
+		scan = json_scan_new(JSON_TEXT_DEPTH);
+	if (!json_scan_text(scan, out.data, out.len))
+		fuzz_wrong("no JSON", json_scan_error(scan));
 }
 
 #endif

@@ -17,9 +17,11 @@ static inline void fuzz_emit_call(void *ctx, struct sink *s)
 	s->ops->begin(s, "call", SINK_OBJECT);
 	call_args(c, AT_SYSCALL_ENTER, &fake_names, s);
 	call_args(c, AT_SYSCALL_EXIT, &fake_names, s);
-	call_results(c, &fake_names, s);
-	call_result_notes(c, &fake_names, s);
 	s->ops->end(s);
+	s->ops->begin(s, "results", SINK_OBJECT);
+	call_results(c, &fake_names, s);
+	s->ops->end(s);
+	call_result_notes(c, &fake_names, s);
 }
 
 /*

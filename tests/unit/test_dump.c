@@ -15,7 +15,7 @@
 #include "dump/dump_call.h"
 #include "abi/call_decode.h"
 #include "dump/dump_read.h"
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 #include "dump/reader.h"
 #include "fake.h"
 #include "lib/buf.h"
@@ -171,9 +171,8 @@ static void on_comm(struct view *v, pid_t tid, const char *comm)
 
 static void touch_call(struct told *t, const struct call *c)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_sink j;
-	struct buf line = { 0 };
+	struct json_text j;
+	struct buf line;
 
 	assert_non_null(c->desc);
 	assert_non_null(c->arch);
@@ -181,12 +180,12 @@ static void touch_call(struct told *t, const struct call *c)
 	for (size_t i = 0; i < c->ncaptures; i++)
 		touch(t, c->pool.data ? c->pool.data + c->captures[i].at : NULL,
 		      c->captures[i].len);
-	json_sink_init(&j, o);
+	json_text_begin(&j);
 	call_args(c, AT_SYSCALL_ENTER, &fake_names, &j.sink);
 	call_args(c, AT_SYSCALL_EXIT, &fake_names, &j.sink);
 	call_results(c, &fake_names, &j.sink);
 	call_result_notes(c, &fake_names, &j.sink);
-	json_line(&line, o);
+	line = json_text_end(&j);
 	touch_text(t, buf_str(&line));
 	buf_free(&line);
 }
@@ -718,14 +717,29 @@ static struct json_object *member(struct json_object *o, const char *key)
 	return v;
 }
 
-static void expect(struct json_object *o, const char *want)
+static void expect(struct json_text *j, const char *want)
 {
-	struct buf got = { 0 };
+	struct buf got = json_text_end(j);
 
-	json_line(&got, o);
 	assert_int_equal(got.len, strlen(buf_str(&got)));
 	assert_string_equal(buf_str(&got), want);
 	buf_free(&got);
+}
+
+/* End the object, which json-c must be able to read: return what it reads. */
+static struct json_object *read_back(struct json_text *j)
+{
+	struct json_tokener *tok = json_tokener_new_ex(8 * JSON_TEXT_DEPTH);
+	struct buf line = json_text_end(j);
+	struct json_object *again;
+
+	assert_null(memchr(line.data, '\n', line.len));
+	json_tokener_set_flags(tok, oracle_flags());
+	again = json_tokener_parse_ex(tok, line.data, (int)line.len);
+	assert_non_null(again);
+	json_tokener_free(tok);
+	buf_free(&line);
+	return again;
 }
 
 static void test_sink(void **state)
@@ -733,12 +747,11 @@ static void test_sink(void **state)
 	static const struct sink_part parts[] = {
 		{ &xlat_perf_type_id, 1, 0 }, { NULL, 7, 8 },
 	};
-	struct json_object *o = json_object_new_object();
-	struct json_sink j;
+	struct json_text j;
 	struct sink *s = &j.sink;
 
 	(void)state;
-	json_sink_init(&j, o);
+	json_text_begin(&j);
 	s->ops->uint(s, "u", UINT64_MAX);
 	s->ops->sint(s, "s", INT64_MIN);
 	s->ops->hex(s, "h", 0);
@@ -753,7 +766,7 @@ static void test_sink(void **state)
 	s->ops->fd(s, "fd", -1, NULL);
 	s->ops->fd(s, "fd2", 5, "x");
 	s->ops->note(s, "words", "n");
-	expect(o, "{\"u\":18446744073709551615,\"s\":-9223372036854775808,"
+	expect(&j, "{\"u\":18446744073709551615,\"s\":-9223372036854775808,"
 	       "\"h\":\"0x0\",\"a\":\"0xffffffffffffffff\",\"config\":\"0x10\","
 	       "\"type\":1,\"type_name\":\"PERF_TYPE_SOFTWARE\",\"odd\":99,"
 	       "\"p\":\"0x701\",\"p_names\":[\"PERF_TYPE_SOFTWARE\"],\"w\":\"SIGIO\","
@@ -763,14 +776,15 @@ static void test_sink(void **state)
 
 static void test_sink_flags(void **state)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_sink j;
+	struct json_text j;
 	struct sink *s = &j.sink;
+	struct json_object *o;
 
 	(void)state;
-	json_sink_init(&j, o);
+	json_text_begin(&j);
 	s->ops->flags(s, "none", &xlat_si_perf_flags, 0);
 	s->ops->flags(s, "f", &xlat_si_perf_flags, 1ULL << 63 | 1);
+	o = read_back(&j);
 	assert_string_equal(json_object_get_string(member(o, "none")), "0x0");
 	assert_int_equal(json_object_array_length(member(o, "none_names")), 0);
 	assert_null(member(o, "none_unknown"));
@@ -783,12 +797,11 @@ static void test_sink_flags(void **state)
 
 static void test_sink_shapes(void **state)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_sink j;
+	struct json_text j;
 	struct sink *s = &j.sink;
 
 	(void)state;
-	json_sink_init(&j, o);
+	json_text_begin(&j);
 	s->ops->begin(s, "list", SINK_ARRAY);
 	s->ops->begin(s, NULL, SINK_OBJECT);
 	s->ops->fd(s, "fd", 3, "e");
@@ -801,7 +814,7 @@ static void test_sink_shapes(void **state)
 	s->ops->begin(s, "strings", SINK_ARRAY);
 	s->ops->string(s, NULL, "\xff", 1, true);
 	s->ops->end(s);
-	expect(o, "{\"list\":[{\"fd\":3,\"fd_label\":\"e\"},2],\"list_more\":\"2 more\","
+	expect(&j, "{\"list\":[{\"fd\":3,\"fd_label\":\"e\"},2],\"list_more\":\"2 more\","
 	       "\"empty\":{},\"strings\":[\"\xef\xbf\xbd\"],\"strings_hex\":\"ff\","
 	       "\"strings_cut\":true}");
 }
@@ -809,27 +822,48 @@ static void test_sink_shapes(void **state)
 /* Deeper than there is room for: everything is still one valid object. */
 static void test_sink_depth(void **state)
 {
-	struct json_object *o = json_object_new_object(), *again;
-	struct json_tokener *tok = json_tokener_new_ex(8 * JSON_DEPTH);
-	struct json_sink j;
+	struct json_text j;
 	struct sink *s = &j.sink;
-	struct buf line = { 0 };
 
 	(void)state;
-	json_sink_init(&j, o);
-	for (unsigned int i = 0; i < 4 * JSON_DEPTH; i++)
+	json_text_begin(&j);
+	for (unsigned int i = 0; i < 4 * JSON_TEXT_DEPTH; i++)
 		s->ops->begin(s, i % 2 ? "o" : "l", i % 2 ? SINK_OBJECT : SINK_ARRAY);
 	s->ops->uint(s, "u", 1);
 	s->ops->note(s, "words", "n");
-	for (unsigned int i = 0; i < 4 * JSON_DEPTH; i++)
+	for (unsigned int i = 0; i < 4 * JSON_TEXT_DEPTH; i++)
 		s->ops->end(s);
 	s->ops->uint(s, "last", 1);
-	json_line(&line, o);
-	again = json_tokener_parse_ex(tok, line.data, (int)line.len);
-	assert_non_null(again);
-	json_object_put(again);
-	buf_free(&line);
-	json_tokener_free(tok);
+	json_object_put(read_back(&j));
+}
+
+/* Members that are put in as objects, in every state of the object that they join. */
+static void test_join(void **state)
+{
+	struct json_text j, other;
+
+	(void)state;
+	json_text_begin(&j);
+	json_text_begin(&other);
+	assert_true(json_text_empty(&j));
+	json_add_members(&j, &other);
+	assert_true(json_text_empty(&j));
+	json_text_begin(&other);
+	json_add_string(&other, "x", "\xff");
+	json_add_members(&j, &other);
+	assert_false(json_text_empty(&j));
+	json_add_string(&j, "none", NULL);
+	json_add_string(&j, "y", "\x80");
+	json_text_begin(&other);
+	json_add_bool(&other, "yes", true);
+	json_add_members(&j, &other);
+	json_text_begin(&other);
+	json_add_raw(&other, "us", "1.500");
+	json_add_object(&j, "z", &other);
+	json_text_drop(&other);
+	expect(&j, "{\"x\":\"\xef\xbf\xbd\",\"x_hex\":\"ff\",\"none\":null,"
+	       "\"y\":\"\xef\xbf\xbd\",\"y_hex\":\"80\",\"yes\":true,\"z\":{\"us\":1.500}}");
+	json_text_drop(&j);
 }
 
 /* Any bytes: valid JSON and UTF-8, and nothing is lost that is UTF-8 itself. */
@@ -850,25 +884,20 @@ static void test_hostile_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		struct json_tokener *tok = json_tokener_new();
-		bool clean = !all[i].clean;
-		struct json_object *o = json_text(all[i].text, all[i].len, &clean), *again;
-		struct buf line = { 0 };
+		struct json_object *again, *v;
+		struct json_text j;
 
-		assert_int_equal(clean, all[i].clean);
-		json_line(&line, o);
-		assert_null(memchr(line.data, '\n', line.len));
-		json_tokener_set_flags(tok, oracle_flags());
-		again = json_tokener_parse_ex(tok, line.data, (int)line.len + 1);
-		assert_non_null(again);
-		if (clean) {
-			assert_int_equal(json_object_get_string_len(again), all[i].len);
-			assert_memory_equal(json_object_get_string(again), all[i].text,
-					    all[i].len);
+		json_text_begin(&j);
+		j.sink.ops->string(&j.sink, "t", all[i].text, all[i].len, false);
+		again = read_back(&j);
+		assert_int_equal(!member(again, "t_hex"), all[i].clean);
+		v = member(again, "t");
+		assert_non_null(v);
+		if (all[i].clean) {
+			assert_int_equal(json_object_get_string_len(v), all[i].len);
+			assert_memory_equal(json_object_get_string(v), all[i].text, all[i].len);
 		}
 		json_object_put(again);
-		buf_free(&line);
-		json_tokener_free(tok);
 	}
 }
 
@@ -877,21 +906,16 @@ static void test_random_text(void **state)
 	(void)state;
 	srandom(11);
 	for (unsigned int round = 0; round < 20000; round++) {
-		struct json_tokener *tok = json_tokener_new();
-		struct json_object *o = json_object_new_object(), *again, *v;
+		struct json_object *again, *v;
 		size_t len = (size_t)random() % 12;
 		char *text = malloc(len ? len : 1);
-		struct buf line = { 0 };
-		struct json_sink j;
+		struct json_text j;
 
 		for (size_t i = 0; i < len; i++)
 			text[i] = (char)(random() % 3 ? random() | 0x80 : random());
-		json_sink_init(&j, o);
+		json_text_begin(&j);
 		j.sink.ops->string(&j.sink, "t", text, len, false);
-		json_line(&line, o);
-		json_tokener_set_flags(tok, oracle_flags());
-		again = json_tokener_parse_ex(tok, line.data, (int)line.len);
-		assert_non_null(again);
+		again = read_back(&j);
 		/* the bytes can be had back, one way or the other */
 		v = member(again, "t_hex");
 		if (!v)
@@ -900,8 +924,6 @@ static void test_random_text(void **state)
 		else
 			assert_int_equal(json_object_get_string_len(v), 2 * len);
 		json_object_put(again);
-		buf_free(&line);
-		json_tokener_free(tok);
 		free(text);
 	}
 }
@@ -910,11 +932,13 @@ static void test_random_text(void **state)
 static void test_empty_memory(void **state)
 {
 	struct call c = { 0 };
+	struct json_text j;
 
 	(void)state;
 	call_add_capture(&c, AT_SYSCALL_ENTER, 0x10, 8, NULL, 0);
-	expect(dump_call_memory(&c, true, true),
-	       "[{\"at\":\"enter\",\"addr\":\"0x10\",\"want\":8,\"hex\":\"\"}]");
+	json_text_begin(&j);
+	dump_call_add_memory(&j, &c, true, true);
+	expect(&j, "{\"memory\":[{\"at\":\"enter\",\"addr\":\"0x10\",\"want\":8,\"hex\":\"\"}]}");
 	call_free(&c);
 }
 
@@ -936,6 +960,7 @@ int main(void)
 		cmocka_unit_test(test_sink_flags),
 		cmocka_unit_test(test_sink_shapes),
 		cmocka_unit_test(test_sink_depth),
+		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_empty_memory),
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_random_text),

@@ -373,7 +373,7 @@ static void test_kernel_code(void **state)
 /* The kernel makes these records longer for each other event with sample_id_all=1. */
 static void test_surplus(void **state)
 {
-	static const char tid[] = "sample_id={pid=11, tid=12}, rest=\"\\1\\1\\1\\1\\1\\1\\1\\1\" "
+	static const char tid[] = "sample_id={pid=11, tid=12}, surplus=\"\\1\\1\\1\\1\\1\\1\\1\\1\" "
 		"/* 8 bytes too long: the kernel counted the sample_id of other events */}";
 	const struct record_format f = {
 		.sample_type = 2, .sample_id_all = true, .arch = &arch_x86_64,

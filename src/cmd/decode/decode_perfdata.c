@@ -39,9 +39,7 @@ static const char *name_of(struct perfdata_decoding *d, const struct perfdata_ev
 static void perfdata_begin(struct perfdata_decoding *d, const char *kind,
 			   const struct perfdata_event *e)
 {
-	struct json_object *top;
 	const char *name = e ? name_of(d, e) : NULL;
-	bool clean;
 
 	showing_begin(&d->out, true);
 	if (!d->out.json) {
@@ -51,10 +49,9 @@ static void perfdata_begin(struct perfdata_decoding *d, const char *kind,
 		buf_adds(&d->out.line, ": ");
 		return;
 	}
-	top = d->out.object.level[0].object;
-	json_add(top, "kind", json_new_string(kind));
+	json_add_string(&d->out.object, "kind", kind);
 	if (name)
-		json_add(top, "name", json_text(name, strlen(name), &clean));
+		d->out.sink->ops->symbol(d->out.sink, "name", name);
 }
 
 static void show_event(struct perfdata_decoding *d, const struct perfdata_event *e)
@@ -70,8 +67,7 @@ static void show_event(struct perfdata_decoding *d, const struct perfdata_event 
 	s = d->out.sink;
 	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, perfdata_names(d->data), s);
 	if (d->out.json)
-		json_add(d->out.object.level[0].object, "attr_bytes",
-				       json_bytes(a.bytes, a.len));
+		json_add_bytes(&d->out.object, "attr_bytes", a.bytes, a.len);
 	d->out.text.results = true;
 	s->ops->begin(s, "ids", SINK_ARRAY);
 	for (size_t i = 0; i < e->nids; i++)
@@ -104,13 +100,10 @@ static void perfdata_on_record(void *ctx, const struct perfdata_record *r)
 {
 	static const struct record_format none;
 	struct perfdata_decoding *d = ctx;
-	struct json_object *top;
 
 	perfdata_begin(d, "record", r->event);
-	if (d->out.json) {
-		top = d->out.object.level[0].object;
-		json_add(top, "offset", json_new_uint(r->offset));
-	}
+	if (d->out.json)
+		json_add_uint(&d->out.object, "offset", r->offset);
 	if (r->type >= PERF_RECORD_HEADER_ATTR)
 		emit_own(r, d->out.sink);
 	else

@@ -32,15 +32,13 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 {
 	struct call c = { .arch = arch_native() };
 	struct sink *s;
-	bool clean;
 
 	attr_text_capture(a, &c, AT);
 	showing_begin(&d->out, true);
 	s = d->out.sink;
-	if (*a->label && d->out.json)
-		json_add(d->out.object.level[0].object, "label",
-				       json_text(a->label, strlen(a->label), &clean));
-	else if (*a->label) {
+	if (*a->label && d->out.json) {
+		s->ops->symbol(s, "label", a->label);
+	} else if (*a->label) {
 		text_escaped(&d->out.line, a->label);
 		buf_adds(&d->out.line, ": ");
 	}
@@ -51,8 +49,7 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 		sink_notef(s, "left_over", "%zu bytes beyond its size are ignored",
 			   a->given - a->len);
 	if (d->out.json)
-		json_add(d->out.object.level[0].object, "attr_bytes",
-				       json_bytes(a->bytes, a->len));
+		json_add_bytes(&d->out.object, "attr_bytes", a->bytes, a->len);
 	showing_end(&d->out);
 	call_free(&c);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/json_sink.h"
+#include "dump/json_text.h"
 #include "lib/die.h"
 
 #define NORMAL_VERSION 1
@@ -21,32 +21,28 @@ static const char *paint(const struct diff_print *p, const char *color)
 
 /* JSON ------------------------------------------------------------------------- */
 
-static void add_text(struct json_object *o, const char *key, const char *text)
+static void add_text(struct json_text *o, const char *key, const char *text)
 {
-	bool clean;
-
 	if (text)
-		json_add(o, key, json_text(text, strlen(text), &clean));
+		o->sink.ops->symbol(&o->sink, key, text);
 }
 
 /* Add the words of " one two" as an array. */
-static void add_words(struct json_object *o, const char *key, const char *words)
+static void add_words(struct json_text *o, const char *key, const char *words)
 {
-	struct json_object *list = json_new_array();
-
+	o->sink.ops->begin(&o->sink, key, SINK_ARRAY);
 	for (size_t n; *words; words += n) {
 		words++;
 		n = strcspn(words, " ");
-		json_append(list, json_new_string_len(words, n));
+		o->sink.ops->string(&o->sink, NULL, words, n, false);
 	}
-	json_add(o, key, list);
+	o->sink.ops->end(&o->sink);
 }
 
-static void write_json(struct json_object *o)
+static void write_json(struct json_text *o)
 {
-	struct buf line = { 0 };
+	struct buf line = json_text_end(o);
 
-	json_line(&line, o);
 	buf_addc(&line, '\n');
 	fwrite(line.data, 1, line.len, stdout);
 	buf_free(&line);
@@ -58,27 +54,28 @@ static void json_difference(const struct difference *d)
 		[DIFF_CHANGED] = "changed", [DIFF_REMOVED] = "removed",
 		[DIFF_ADDED] = "added", [DIFF_ORDER] = "order",
 	};
-	struct json_object *o = json_new_object();
+	struct json_text o;
 	struct buf added = { 0 }, removed = { 0 };
 
-	add_text(o, "kind", kinds[d->kind]);
-	add_text(o, "task", d->task);
-	add_text(o, "call", d->call);
-	add_text(o, "request", d->request);
-	add_text(o, "event", d->what);
+	json_text_begin(&o);
+	add_text(&o, "kind", kinds[d->kind]);
+	add_text(&o, "task", d->task);
+	add_text(&o, "call", d->call);
+	add_text(&o, "request", d->request);
+	add_text(&o, "event", d->what);
 	if (d->kind == DIFF_CHANGED) {
-		add_text(o, "field", d->field);
-		add_text(o, "a", d->a ? d->a : "0");
-		add_text(o, "b", d->b ? d->b : "0");
+		add_text(&o, "field", d->field);
+		add_text(&o, "a", d->a ? d->a : "0");
+		add_text(&o, "b", d->b ? d->b : "0");
 		if (compare_flags(d->field, d->a, d->b, &added, &removed)) {
-			add_words(o, "bits_added", buf_str(&added));
-			add_words(o, "bits_removed", buf_str(&removed));
+			add_words(&o, "bits_added", buf_str(&added));
+			add_words(&o, "bits_removed", buf_str(&removed));
 		}
 	} else {
-		add_text(o, "line", d->line);
-		add_text(o, "with", d->followers);
+		add_text(&o, "line", d->line);
+		add_text(&o, "with", d->followers);
 	}
-	write_json(o);
+	write_json(&o);
 	buf_free(&added);
 	buf_free(&removed);
 }
@@ -131,7 +128,7 @@ static void diff_print_begin(struct diff_print *p, const char *a, const char *b)
 
 void diff_print_scope(struct diff_print *p, uint64_t left_out)
 {
-	struct json_object *o = json_new_object();
+	struct json_text o;
 	struct buf text = { 0 };
 
 	buf_adds(&text, "only the attrs of events that were opened and used are compared: a "
@@ -140,14 +137,14 @@ void diff_print_scope(struct diff_print *p, uint64_t left_out)
 		buf_addf(&text, "; %llu opens of the dump are left out: their ids were "
 			 "never read, but the file has the ids of all its events",
 			 (unsigned long long)left_out);
-	add_text(o, "kind", "scope");
-	add_text(o, "text", buf_str(&text));
 	if (p->json) {
-		write_json(o);
+		json_text_begin(&o);
+		add_text(&o, "kind", "scope");
+		add_text(&o, "text", buf_str(&text));
+		write_json(&o);
 	} else {
 		diff_print_begin(p, p->a, p->b);
 		printf("# %s\n", buf_str(&text));
-		json_object_put(o);
 	}
 	buf_free(&text);
 }
@@ -250,18 +247,19 @@ static void json_mismatch(const struct mismatch *m)
 		[EXPECT_FIELD] = "field", [EXPECT_MISSING] = "missing",
 		[EXPECT_SURPLUS] = "unexpected",
 	};
-	struct json_object *o = json_new_object();
+	struct json_text o;
 
-	add_text(o, "kind", kinds[m->kind]);
+	json_text_begin(&o);
+	add_text(&o, "kind", kinds[m->kind]);
 	if (m->number)
-		json_add(o, "line", json_new_uint(m->number));
+		json_add_uint(&o, "line", m->number);
 	if (m->kind == EXPECT_FIELD) {
-		add_text(o, "field", m->field);
-		add_text(o, "expected", m->wanted ? m->wanted : "0");
-		add_text(o, "is", m->is ? m->is : "0");
+		add_text(&o, "field", m->field);
+		add_text(&o, "expected", m->wanted ? m->wanted : "0");
+		add_text(&o, "is", m->is ? m->is : "0");
 	}
-	add_text(o, m->kind == EXPECT_SURPLUS ? "is_line" : "expected_line", m->line);
-	write_json(o);
+	add_text(&o, m->kind == EXPECT_SURPLUS ? "is_line" : "expected_line", m->line);
+	write_json(&o);
 }
 
 /* Write the expected line before its first mismatching field. */
@@ -306,22 +304,23 @@ void diff_print_mismatch(void *ctx, const struct mismatch *m)
 static void json_item(const struct normal *n, const struct normal_task *t,
 		      const struct normal_item *i, const struct normal_choice *choice)
 {
-	struct json_object *o = json_new_object();
-	struct json_object *fields = json_new_object();
+	struct json_text o;
 	const struct normal_form *f = normal_form(n, i);
 	struct buf value = { 0 };
 
-	add_text(o, "task", t->name);
-	add_text(o, "call", f->desc->name);
+	json_text_begin(&o);
+	add_text(&o, "task", t->name);
+	add_text(&o, "call", f->desc->name);
+	o.sink.ops->begin(&o.sink, "fields", SINK_OBJECT);
 	for (size_t k = 0; k < f->nfields; k++) {
 		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
 		buf_reset(&value);
 		normal_value(n, t, i, f->fields[k].value, &value);
-		add_text(fields, f->fields[k].key, buf_str(&value));
+		add_text(&o, f->fields[k].key, buf_str(&value));
 	}
-	json_add(o, "fields", fields);
-	write_json(o);
+	o.sink.ops->end(&o.sink);
+	write_json(&o);
 	buf_free(&value);
 }
 

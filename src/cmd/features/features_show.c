@@ -4,7 +4,6 @@
 
 #include "abi/strings.h"
 #include "cmd/features/features.h"
-#include "dump/dump_line.h"
 #include "xlat/tables.h"
 
 enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };
@@ -239,7 +238,7 @@ static void json_kernel(struct features *fs)
 			k->ops->symbol(k, NULL, buf_str(&fs->list[i].name));
 	k->ops->end(k);
 	k->ops->uint(k, "undecided", r.undecided);
-	dump_add_bool(fs->out.object.level[0].object, "fits", features_release_fits(fs, &r));
+	json_add_bool(&fs->out.object, "fits", features_release_fits(fs, &r));
 	showing_end(&fs->out);
 }
 

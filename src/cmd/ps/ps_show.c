@@ -8,7 +8,6 @@
 
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
-#include "dump/json_new.h"
 #include "model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -8,7 +8,6 @@
 #include "judge/judge_show.h"
 #include "cmd/why/why.h"
 #include "drive/events.h"
-#include "dump/dump_line.h"
 #include "lib/hash.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
@@ -432,7 +431,6 @@ static void json_names(const struct change *const *set, size_t n, const char *ke
 
 static void json_fault(const struct telling *t, const struct cause_fault *f, struct sink *k)
 {
-	const struct json_sink *j = &t->show.out->object;
 	struct word words[BLAMED];
 	size_t n = blamed(t, f, words);
 	struct buf name = { 0 };
@@ -450,7 +448,7 @@ static void json_fault(const struct telling *t, const struct cause_fault *f, str
 	emit_changes(t, f->past, f->npast, "helps", k);
 	if (f->rule) {
 		show_json_rule(&t->show, f->rule, k);
-		dump_add_bool(j->level[j->depth].object, "sure", f->sure);
+		json_add_bool(&t->show.out->object, "sure", f->sure);
 	}
 	k->ops->end(k);
 }

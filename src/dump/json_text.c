@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "public/json_text.h"
+#include "dump/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,38 +17,47 @@ static struct json_text *jt_self(struct sink *s)
 
 /* Texts of values ------------------------------------------------------------------ */
 
-/* Append a character as \uXXXX, or two of them. */
-static void jt_add_code(struct buf *out, uint32_t code)
+/* Append a character that has to be escaped. */
+static void jt_add_special(struct buf *out, uint32_t c)
 {
-	if (code >= 0x10000) {
-		code -= 0x10000;
-		buf_addf(out, "\\u%04x", 0xd800 + (code >> 10));
-		code = 0xdc00 + (code & 0x3ff);
-	}
-	buf_addf(out, "\\u%04x", code);
+	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+	const char *known = c && c < 0x80 ? strchr(plain, (int)c) : NULL;
+
+	if (known)
+		buf_addf(out, "\\%c", names[known - plain]);
+	else if (c > 0xffff) /* a surrogate pair */
+		buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+	else
+		buf_addf(out, "\\u%04x", c);
 }
 
-/* Append a JSON string; return whether all of it is UTF-8 without control characters. */
+/*
+ * Append a JSON string in which all that a terminal obeys is escaped, and bytes that are not
+ * UTF-8 become U+FFFD; return whether there are none.
+ */
 static bool jt_add_string(struct buf *out, const char *text, size_t len)
 {
+	const char *end = text + len;
 	bool clean = true;
-	size_t n;
 
 	buf_addc(out, '"');
-	for (size_t i = 0; i < len; i += n ? n : 1) {
-		n = utf8_at(text + i, len - i);
-		if (!n) {
-			buf_adds(out, "\xef\xbf\xbd");
-			clean = false;
-		} else if (text[i] == '"' || text[i] == '\\') {
-			buf_addc(out, '\\');
-			buf_addc(out, text[i]);
-		} else if (utf8_obeyed(utf8_code(text + i, n))) {
-			jt_add_code(out, utf8_code(text + i, n));
-		} else {
-			buf_add(out, text + i, n);
+	for (const char *at = text; at < end;) {
+		size_t n = utf8_at(at, (size_t)(end - at));
+		uint32_t c = n ? utf8_code(at, n) : 0;
+
+		if (n && c != '"' && c != '\\' && !utf8_obeyed(c)) {
+			at += n;
+			continue;
 		}
+		buf_add(out, text, (size_t)(at - text));
+		if (n)
+			jt_add_special(out, c);
+		else
+			buf_adds(out, "\xef\xbf\xbd");
+		clean &= n > 0;
+		text = at += n ? n : 1;
 	}
+	buf_add(out, text, (size_t)(end - text));
 	buf_addc(out, '"');
 	return clean;
 }
@@ -84,11 +93,11 @@ static void jt_flush_beside(struct json_text *j)
 	for (size_t at = from; at < j->beside.len;) {
 		const char *name = j->beside.data + at, *text = name + strlen(name) + 1;
 
-		buf_adds(j->out, j->level[j->depth].any ? ",\"" : "\"");
+		buf_adds(&j->text, j->level[j->depth].any ? ",\"" : "\"");
 		j->level[j->depth].any = true;
-		buf_adds(j->out, name);
-		buf_adds(j->out, "\":");
-		buf_adds(j->out, text);
+		buf_adds(&j->text, name);
+		buf_adds(&j->text, "\":");
+		buf_adds(&j->text, text);
 		at = (size_t)(text + strlen(text) + 1 - j->beside.data);
 	}
 	if (j->beside.len > from)
@@ -121,6 +130,8 @@ static struct buf *jt_begin_beside(struct json_text *j, const char *key, const c
 
 	while (depth && j->level[depth].shape == SINK_ARRAY)
 		key = j->level[depth--].key;
+	if (!key && !depth)
+		key = j->unnamed;
 	snprintf(name, sizeof(name), "%s%s%s", key ? key : "", key ? "_" : "", suffix);
 	jt_remove_beside(&j->beside, j->level[depth].beside, name);
 	buf_add(&j->beside, name, strlen(name) + 1);
@@ -144,15 +155,15 @@ static struct buf *jt_lead(struct json_text *j, const char *key)
 	if (object)
 		jt_flush_beside(j);
 	if (j->level[j->depth].any)
-		buf_addc(j->out, ',');
+		buf_addc(&j->text, ',');
 	j->level[j->depth].any = true;
 	if (object) {
-		buf_addc(j->out, '"');
-		buf_adds(j->out, key ? key : "value");
-		buf_adds(j->out, "\":");
+		buf_addc(&j->text, '"');
+		buf_adds(&j->text, key ? key : j->unnamed ? j->unnamed : "value");
+		buf_adds(&j->text, "\":");
 	}
 	j->last = key;
-	return j->out;
+	return &j->text;
 }
 
 /* The sink ------------------------------------------------------------------------- */
@@ -186,7 +197,7 @@ static void jt_end(struct sink *s)
 	}
 	if (j->level[j->depth].shape == SINK_OBJECT)
 		jt_flush_beside(j);
-	buf_addc(j->out, j->level[j->depth].shape == SINK_OBJECT ? '}' : ']');
+	buf_addc(&j->text, j->level[j->depth].shape == SINK_OBJECT ? '}' : ']');
 	j->last = j->level[j->depth].key;
 	if (j->depth)
 		j->depth--;
@@ -324,18 +335,97 @@ static const struct sink_ops json_text_ops = {
 	.note = jt_note,
 };
 
-void json_text_begin(struct json_text *j, struct buf *out)
+void json_text_begin(struct json_text *j)
 {
 	*j = (struct json_text){
-		.sink = { .ops = &json_text_ops, .max_string = 65536 }, .out = out,
+		.sink = { .ops = &json_text_ops, .full = true, .max_string = 65536 },
 	};
-	buf_addc(out, '{');
+	buf_addc(&j->text, '{');
 }
 
-void json_text_end(struct json_text *j)
+struct buf json_text_end(struct json_text *j)
 {
+	struct buf text;
+
 	jt_flush_beside(j);
-	buf_addc(j->out, '}');
-	j->out->failed |= j->beside.failed;
+	buf_addc(&j->text, '}');
+	j->text.failed |= j->beside.failed;
+	buf_free(&j->beside);
+	text = j->text;
+	j->text = (struct buf){ 0 };
+	return text;
+}
+
+/* Members without a meaning of the interface ----------------------------------------- */
+
+void json_add_uint(struct json_text *j, const char *key, uint64_t v)
+{
+	buf_addu(jt_lead(j, key), v);
+}
+
+void json_add_int(struct json_text *j, const char *key, int64_t v)
+{
+	jt_sint(&j->sink, key, v);
+}
+
+void json_add_hex(struct json_text *j, const char *key, uint64_t v)
+{
+	jt_hex(&j->sink, key, v);
+}
+
+void json_add_bool(struct json_text *j, const char *key, bool v)
+{
+	json_add_raw(j, key, v ? "true" : "false");
+}
+
+void json_add_string(struct json_text *j, const char *key, const char *text)
+{
+	if (text)
+		jt_string(&j->sink, key, text, strlen(text), false);
+	else
+		json_add_raw(j, key, "null");
+}
+
+void json_add_bytes(struct json_text *j, const char *key, const void *bytes, size_t len)
+{
+	jt_bytes(&j->sink, key, bytes, len, false);
+}
+
+void json_add_raw(struct json_text *j, const char *key, const char *text)
+{
+	buf_adds(jt_lead(j, key), text);
+}
+
+void json_add_object(struct json_text *j, const char *key, struct json_text *object)
+{
+	struct buf text = json_text_end(object);
+
+	json_add_raw(j, key, buf_str(&text));
+	buf_free(&text);
+}
+
+void json_add_members(struct json_text *j, struct json_text *object)
+{
+	struct buf text = json_text_end(object);
+
+	if (text.len > 2) {
+		jt_flush_beside(j);
+		if (j->level[j->depth].any)
+			buf_addc(&j->text, ',');
+		j->level[j->depth].any = true;
+		buf_add(&j->text, text.data + 1, text.len - 2);
+		j->last = NULL;
+	}
+	buf_free(&text);
+}
+
+bool json_text_empty(const struct json_text *j)
+{
+	return !j->level[0].any && !j->beside.len;
+}
+
+void json_text_drop(struct json_text *j)
+{
+	buf_free(&j->text);
 	buf_free(&j->beside);
 }
