@@ -112,12 +112,9 @@ bool learn_rdpmc_counter(struct learn *l)
 	struct page_view v = read_page(l);
 	unsigned int width = (unsigned int)page_member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
 
-	if (user_counter.read && v.index && v.rdpmc && width && width <= 64) {
-		uint64_t raw = user_counter.read(v.index - 1) << (64 - width);
-
+	if (user_counter.read && v.index && v.rdpmc && width && width <= 64)
 		learn_say(l, "%s: %llu", user_counter.instruction, (unsigned long long)
-			  (v.offset + (uint64_t)((int64_t)raw >> (64 - width))));
-	}
+			  user_count(v.offset, user_counter.read(v.index - 1), width));
 	return learn_read(l, l->fds[COUNTER], &count);
 }
 

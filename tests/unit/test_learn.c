@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "learn/answer.h"
+#include "learn/arch/user_counter.h"
 #include "learn/lesson_text.h"
 
 static void test_numbers(void **state)
@@ -36,6 +37,36 @@ static void test_numbers(void **state)
 	assert_true(answer_accepts("0", "Zero."));
 	assert_false(answer_accepts("0", ""));
 	assert_false(answer_accepts("6", "four"));
+}
+
+/* The algorithm in linux/perf_event.h. */
+static uint64_t documented_count(uint64_t offset, uint64_t counter, unsigned int width)
+{
+	return offset + (uint64_t)((int64_t)(counter << (64 - width)) >> (64 - width));
+}
+
+static void test_user_count(void **state)
+{
+	static const unsigned int widths[] = { 32, 40, 48, 63, 64 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+		unsigned int width = widths[i];
+		/* a counter starts at -2^(width - 1), and the offset makes up for that */
+		uint64_t start = 1ULL << (width - 1), counter = start + 1000;
+
+		assert_int_equal(user_count(start, counter, width), 1000);
+		assert_int_equal(documented_count(start, counter, width), 1000);
+		/* with bits above the width, and after an overflow */
+		if (width < 64)
+			assert_int_equal(user_count(start, counter | ~0ULL << width, width), 1000);
+		assert_int_equal(user_count(start + 500, 7, width),
+				 documented_count(start + 500, 7, width));
+	}
+	/* arm64 after a read(2) that returned 1000: offset = 1000 - the counter then */
+	assert_int_equal(user_count(1000 - 0x800003e9ULL, 0x80000400ULL, 32), 1023);
+	assert_int_equal(documented_count(1000 - 0x800003e9ULL, 0x80000400ULL, 32),
+			 1023 - (1ULL << 32));
 }
 
 static void test_words(void **state)
@@ -136,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_user_count),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_breaking),
