@@ -194,7 +194,7 @@ def order_of(lines):
 			tasks.discard(tid)
 		now = line.get("enter_ns", line.get("exit_ns", line.get("ns")))
 		# rings are read when a call has begun, and written before the call
-		if kind in ("end", "header", "record", "look"):
+		if kind in ("end", "header", "record", "look", "aux"):
 			continue
 		if now is not None and now < last:
 			out.append("line %d: %s at %d, the line before at %d" %
@@ -303,6 +303,7 @@ def check_schema(b, schema):
 	check_cases(b, schema)
 	check_found(b, schema)
 	check_lost(b, schema)
+	check_aux(b, schema)
 	check_found_ring(b, schema)
 	check_closed(b, schema)
 	check_program(b, schema)
@@ -414,6 +415,27 @@ def check_lost(b, schema):
 	with open(dump, "w", encoding="utf-8") as f:
 		f.writelines(json.dumps(x) + "\n" for x in lines)
 	b.kept["lost"] = dump
+	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
+
+def check_aux(b, schema):
+	"""A line with AUX data, put into another dump: see tests/perfdata_out.py."""
+	what = "schema: AUX data"
+	if not b.wanted(what):
+		return
+	for path in b.kept.values():
+		lines = lines_of(path)
+		at = max([i for i, x in enumerate(lines) if x["kind"] == "look"], default=-1)
+		if at >= 0:
+			break
+	else:
+		return b.tap.skip(what, "no dump has a ring")
+	lines.insert(at + 1, {"kind": "aux", "tid": lines[at]["tid"], "ns": lines[at]["ns"],
+			      "ring": lines[at]["ring"], "position": 4096, "missed": 0,
+			      "hex": "0283"})
+	dump = b.path(".json")
+	with open(dump, "w", encoding="utf-8") as f:
+		f.writelines(json.dumps(x) + "\n" for x in lines)
+	b.kept["aux"] = dump
 	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
 
 def check_closed(b, schema):
@@ -896,6 +918,7 @@ NEEDED = {
 	"abandoned": "kind tid",
 	"record": "kind tid ns ring event sure hex",
 	"look": "kind tid ns ring missed torn page",
+	"aux": "kind tid ns ring position missed hex",
 	"id": "kind event id",
 	"count": "kind event id count",
 	"signal": "kind tid ns hex",

@@ -12,6 +12,7 @@ with its packages, such as
 """
 
 import collections
+import json
 import os
 import re
 import shlex
@@ -186,6 +187,76 @@ def test_dump(tap, tmp):
 	tap.ok(len(a) > 100 and a == b,
 	       "the dump's file has the records of the trace's: %d lines" % sum(a.values()),
 	       list((a - b) + (b - a)))
+
+# AUX data in the formats of their PMUs, and what perf -D prints of them: Intel 64 and IA-32
+# Architectures Software Developer's Manual, volume 3, "Trace Packets and Data Types"; Arm
+# Architecture Reference Manual, "The Statistical Profiling Extension Sample Record Specification".
+PT = (b"\x02\x82" * 8 +			# PSB
+      b"\x19\x11\x22\x33\x44\x55\x66\x77" +	# TSC
+      b"\x02\x03\x1c\x00" +			# CBR
+      b"\x02\x23")				# PSBEND
+PT_TEXT = ["PSB", "TSC 0x77665544332211", "CBR 0x1c", "PSBEND"]
+SPE = (b"\xb0" + (0x123458).to_bytes(7, "little") + b"\xc0" +	# PC, at EL2
+       b"\x49\x01" +				# operation: store
+       b"\x71" + (0x1122334455).to_bytes(8, "little"))	# time, which ends the record
+SPE_TEXT = ["PC 0x123458 el2 ns=1", "ST GP-REG", "TS 73588229205"]
+
+def aux_dump(tmp, pmu, pieces):
+	"""Return the dump of a profiler, with its event changed to one of that PMU, and AUX data:
+	pieces of position, bytes missed before it, and bytes."""
+	dump = os.path.join(tmp, "aux.json")
+	trace(["--records", "--json=" + dump], [rp.target("drain"), "50"])
+	with open(dump) as f:
+		lines = [json.loads(line) for line in f]
+	for line in lines:
+		if line.get("of") == "pmu":
+			line["name"], line["type"] = pmu, 4095
+		if line.get("call") == "perf_event_open":
+			attr = line["memory"][0]
+			attr["hex"] = "ff0f0000" + attr["hex"][8:]
+	at = max(i for i, line in enumerate(lines) if line["kind"] == "look")
+	lines[at + 1:at + 1] = [
+		{"kind": "aux", "tid": lines[at]["tid"], "ns": lines[at]["ns"], "ring": 1,
+		 "position": position, "missed": missed, "hex": data.hex()}
+		for position, missed, data in pieces]
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(line) + "\n" for line in lines)
+	return dump
+
+def test_aux(tap, tmp):
+	"""AUX data of a dump: perf prints its packets.  No PMU here has an AUX area."""
+	made = os.path.join(tmp, "aux.data")
+	for pmu, data, want in (("intel_pt", PT, PT_TEXT), ("arm_spe_0", SPE, SPE_TEXT)):
+		dump = aux_dump(tmp, pmu, [(0x1000, 0, data * 3), (0x1000 + 3 * len(data), 0, data)])
+		rp.check_schema(tap, "AUX data of " + pmu, dump)
+		for form in ("file", "pipe"):
+			with open(made, "wb") as f:
+				r = subprocess.run([rp.PEVTRACE, "report", "--format=perf-data", dump] +
+						   (["-o", made] if form == "file" else []),
+						   stdout=f, stderr=subprocess.PIPE, timeout=60)
+			for who, perf in readers().items():
+				# perf 6.1 seeks in standard input, unless that is a pipe
+				lines = text(perf + ["report", "-D", "-i", made]) \
+					if form == "file" else \
+					text(["sh", "-c", 'cat "$0" | "$@"', made] + perf +
+					     ["report", "-D", "-i", "-"])
+				found = [sum(line.rstrip().endswith(w) for line in lines) for w in want]
+				pieces = [line for line in lines if re.search(
+					r"PERF_RECORD_AUXTRACE size: 0x%x +offset: 0x1000 .*idx: 0 +"
+					r"tid: \d+ +cpu: -1" % ((3 * len(data) + 7) & ~7), line)]
+				tap.ok(not r.returncode and len(pieces) == 1 and
+				       all(n == 4 for n in found),
+				       "AUX data of %s, %s, read by %s: %d packets" %
+				       (pmu, form, who, sum(found)),
+				       [r.stderr, list(zip(want, found))] +
+				       [line for line in lines if "AUXTRACE" in line])
+			r = run([rp.PEVTRACE, "decode", "--records", made])
+			tap.ok(not r.returncode and r.stdout.count(b"PERF_RECORD_AUXTRACE,") == 2,
+			       "AUX data of %s, %s: pevtrace decode reads it" % (pmu, form),
+			       [r.stderr])
+	dump = aux_dump(tmp, "intel_pt", [(0, 4711, b"")])
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	tap.ok(b"lacks 4711 bytes of AUX areas" in r.stderr, "AUX data that were missed", [r.stderr])
 
 def test_header(tap, tmp):
 	own, ours, _ = record(tmp, ["-e", "cpu-clock"] + WORK)
@@ -454,7 +525,7 @@ def own_tests(tap, tmp):
 	return []
 
 def perf_tests(tap, tmp, tracefs):
-	tests = (test_sets, test_breakpoint, test_refused, test_pipe, test_dump, test_header,
+	tests = (test_sets, test_breakpoint, test_refused, test_pipe, test_dump, test_aux, test_header,
 		 test_attached, test_bpf, test_killed, test_python, test_later,
 		 test_demo, test_drain, test_mixedrings,
 		 test_open, test_trouble)

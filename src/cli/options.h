@@ -47,6 +47,7 @@ struct options {
 	bool keep;		/* the model keeps closed events and ended tasks */
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */
+	unsigned int aux_mib;	/* --aux-limit */
 	unsigned int look_ms;	/* --look-every, 0: at calls, and for --perf-data as needed */
 	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
 	bool no_seccomp;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "drive/aux.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "abi/layout.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -53,6 +56,61 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 	a->seen = head;
 	/* release: all data is read before the PMU sees that it may overwrite it */
 	__atomic_store_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
+}
+
+/*
+ * Return the position from which on data is intact.  The PMU waits for aux_tail.  If that has
+ * moved on, the PMU may have written beyond aux_head, but not by more than the watermark
+ * at which it publishes it: at most half of the area.
+ */
+static uint64_t aux_intact_from(const struct aux_area *a)
+{
+	uint64_t tail = __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL),
+					__ATOMIC_ACQUIRE);
+	uint64_t head = aux_load_head(a), half = head > a->size / 2 ? head - a->size / 2 : 0;
+
+	return tail < half ? tail : half;
+}
+
+static void aux_copy(const struct aux_area *a, uint64_t from, uint8_t *copy, size_t n)
+{
+	uint64_t at = from & (a->size - 1);
+	size_t first = n < a->size - at ? n : a->size - at;
+
+	memcpy(copy, a->bytes + at, first);
+	memcpy(copy + first, a->bytes, n - first);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	uint64_t head, from = a->seen, intact;
+	uint8_t *copy;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes || a->snapshot)
+		return;
+	head = aux_load_head(a);
+	if (head < from) {
+		out->odd_head = true;
+		from = 0;
+	}
+	a->seen = head;
+	out->missed = head - from > a->size ? head - from - a->size : 0;
+	from += out->missed;
+	copy = head > from ? malloc(head - from) : NULL;
+	if (!copy) {
+		out->missed += head - from;
+		return;
+	}
+	aux_copy(a, from, copy, head - from);
+	intact = aux_intact_from(a);
+	intact = intact < from ? from : intact > head ? head : intact;
+	out->missed += intact - from;
+	out->bytes = head - intact;
+	if (out->bytes)
+		piece(ctx, copy + (intact - from), out->bytes, intact);
+	free(copy);
 }
 
 /* In a snapshot, some PMUs let aux_head grow, others reset it to 0 when they wrap around. */

@@ -38,6 +38,13 @@ typedef void aux_piece_fn(void *ctx, const uint8_t *bytes, size_t len, uint64_t 
 void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx);
 
 /*
+ * Pass a copy of the new data to piece(), in one piece, of an area that another process
+ * consumes; a->page may be read-only.  What that process has consumed, so that it may have been
+ * overwritten during the copy, is missed.  Do nothing for a snapshot.
+ */
+void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx);
+
+/*
  * Pass all data of a snapshot to piece(), oldest first, except what was never written
  * (zeros after the head).  The event must be disabled.
  */

@@ -10,6 +10,7 @@
 
 #include "abi/ioctl.h"
 #include "abi/read_format.h"
+#include "drive/aux.h"
 #include "drive/borrow.h"
 #include "drive/pace.h"
 #include "drive/ring.h"
@@ -31,6 +32,9 @@ struct look_state {
 	struct ring_seen seen;
 	void *kept;		/* pevtrace's own mapping, or NULL */
 	size_t length;		/* of it */
+	void *kept_aux;		/* the same of the AUX area */
+	size_t aux_length;
+	uint64_t aux_seen;	/* aux_head at the last read */
 };
 
 struct looker {
@@ -38,6 +42,8 @@ struct looker {
 	struct map rings;	/* ring number -> struct look_state */
 	bool keeps;		/* see look_keep() */
 	struct pace pace;
+	bool takes_aux;
+	uint64_t aux_left;	/* bytes of AUX areas that may still be read */
 };
 
 /* One read of some rings or counts. */
@@ -46,6 +52,8 @@ struct look {
 	pid_t pid, tid;
 	struct ring *ring;
 	const struct event *only;	/* NULL: all rings */
+	uint64_t start, end;	/* for look_if_area() */
+	uint64_t aux_refused;	/* bytes beyond the limit, in the last read */
 };
 
 struct looker *looker_new(struct session *s)
@@ -60,6 +68,8 @@ static void state_free(struct look_state *state)
 {
 	if (state->kept)
 		munmap(state->kept, state->length);
+	if (state->kept_aux)
+		munmap(state->kept_aux, state->aux_length);
 	free(state);
 }
 
@@ -221,6 +231,103 @@ static int walk_borrowed(struct look *k, struct look_state *state, const struct 
 	return proc_file_mapped(k->pid, mapping->start, mapping->end) ? error : 1;
 }
 
+/* AUX areas ----------------------------------------------------------------- */
+
+static void got_aux(void *ctx, const uint8_t *bytes, size_t len, uint64_t position)
+{
+	struct look *k = ctx;
+	uint64_t n = len < k->looker->aux_left ? len : k->looker->aux_left;
+	const struct view_aux aux = {
+		.ring = k->ring, .position = position, .bytes = bytes, .len = n,
+	};
+
+	k->looker->aux_left -= n;
+	k->aux_refused = len - n;
+	if (n)
+		session_aux(k->looker->session, k->tid, clock_ns(), &aux);
+}
+
+static void look_at_area(struct look *k, struct look_state *state, void *page, const void *bytes,
+			 size_t size)
+{
+	struct aux_area area = {
+		.page = page, .bytes = bytes, .size = size, .seen = state->aux_seen,
+	};
+	struct aux_result result;
+	struct view_aux missed = { .ring = k->ring };
+
+	k->aux_refused = 0;
+	aux_peek(&area, &result, got_aux, k);
+	state->aux_seen = area.seen;
+	pace_note(&k->looker->pace, result.bytes + result.missed, size);
+	missed.position = area.seen;
+	missed.missed = result.missed + k->aux_refused;
+	if (missed.missed)
+		session_aux(k->looker->session, k->tid, clock_ns(), &missed);
+}
+
+/* Return the AUX area to read with the ring, or NULL.  Snapshots are written at any time. */
+static struct ring *look_area_of(const struct look *k)
+{
+	struct ring *aux = k->ring->event->buffer[1];
+	uint64_t size = aux ? aux->end - aux->start : 0;
+
+	return k->looker->takes_aux && aux && aux->mappings && !aux->overwrite &&
+	       aux->pid == k->pid && size && !(size & (size - 1)) ? aux : NULL;
+}
+
+/* Map the AUX area of an event; return NULL if that fails. */
+static void *map_area(int fd, const struct ring *aux, const void *page)
+{
+	uint64_t offset = layout_get(&layout_perf_event_mmap_page, PERF_EVENT_MMAP_PAGE_AUX_OFFSET,
+				     page, RING_PAGE_BYTES);
+	void *bytes = mmap(NULL, (size_t)(aux->end - aux->start), PROT_READ, MAP_SHARED, fd,
+			   (off_t)offset);
+
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* Map ring and area for a read.  Both must be mapped by their owner, see walk_borrowed(). */
+static void borrow_area(struct look *k, struct look_state *state, const struct ring *aux)
+{
+	size_t length = (size_t)(k->ring->end - k->ring->start);
+	size_t size = (size_t)(aux->end - aux->start);
+	void *page = MAP_FAILED, *bytes = NULL;
+	int fd = borrow(k, k->ring->event);
+
+	if (fd < 0)
+		return;
+	if (proc_file_mapped(k->pid, aux->start, aux->end))
+		page = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED)
+		bytes = map_area(fd, aux, page);
+	if (bytes && proc_file_mapped(k->pid, aux->start, aux->end))
+		look_at_area(k, state, page, bytes, size);
+	if (bytes)
+		munmap(bytes, size);
+	if (page != MAP_FAILED)
+		munmap(page, length);
+	close(fd);
+}
+
+static void look_at_aux(struct look *k, struct look_state *state)
+{
+	const struct ring *aux = look_area_of(k);
+
+	if (state->kept_aux)
+		look_at_area(k, state, state->kept, state->kept_aux, state->aux_length);
+	else if (aux && !k->looker->keeps)
+		borrow_area(k, state, aux);
+}
+
+void look_take_aux(struct looker *l, uint64_t most)
+{
+	l->takes_aux = true;
+	l->aux_left = most;
+}
+
+/* Rings ---------------------------------------------------------------------- */
+
 static void look_at_ring(void *ctx, struct ring *mapping)
 {
 	struct look *k = ctx;
@@ -251,7 +358,30 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));
 	look.missed = result.missed;
 	look.torn = result.torn;
+	look_at_aux(k, state);
 	session_looked(l->session, k->tid, clock_ns(), &look);
+}
+
+static void keep_area(struct look *k, struct look_state *state, const struct ring *aux)
+{
+	int fd = proc_file_mapped(k->pid, aux->start, aux->end) ? borrow(k, k->ring->event) : -1;
+
+	if (fd < 0)
+		return;
+	state->kept_aux = map_area(fd, aux, state->kept);
+	state->aux_length = (size_t)(aux->end - aux->start);
+	close(fd);
+}
+
+/* Read a ring whose AUX area is in the range, while the ring itself is not. */
+static void look_if_area(void *ctx, struct ring *mapping)
+{
+	const struct look *k = ctx;
+	const struct ring *aux = ring_first(mapping)->event->buffer[1];
+
+	if (aux && aux->pid == k->pid && aux->start < k->end && k->start < aux->end &&
+	    (mapping->start >= k->end || k->start >= mapping->end))
+		look_at_ring(ctx, mapping);
 }
 
 /* Map a ring, unless its owner has let it go: that would make a new one. */
@@ -261,9 +391,14 @@ static void keep_ring(void *ctx, struct ring *mapping)
 	struct ring *r = ring_first(mapping);
 	struct look_state *state = ring_state(k->looker, r);
 	size_t length = (size_t)(r->end - r->start);
+	struct ring *aux;
 	void *bytes;
 	int fd;
 
+	k->ring = r;
+	aux = look_area_of(k);
+	if (state->kept && aux && !state->kept_aux)
+		keep_area(k, state, aux);
 	if (state->kept || !proc_file_mapped(k->pid, mapping->start, mapping->end))
 		return;
 	fd = borrow(k, r->event);
@@ -304,9 +439,13 @@ void look_event(struct looker *l, pid_t pid, pid_t tid, const struct event *e)
 
 void look_range(struct looker *l, pid_t pid, pid_t tid, uint64_t start, uint64_t end)
 {
-	struct look k = { .looker = l, .pid = pid, .tid = tid };
+	struct look k = {
+		.looker = l, .pid = pid, .tid = tid, .start = start, .end = end,
+	};
 
 	model_each_ring(l->session->model, tid, start, end, look_at_ring, &k);
+	if (l->takes_aux && end)
+		model_each_ring(l->session->model, tid, 0, 0, look_if_area, &k);
 }
 
 static void look_set_count(void *ctx, const struct read_value *v)

@@ -32,6 +32,12 @@ void look_keep(struct looker *l, pid_t pid, pid_t tid);
 void look_forget(struct looker *l);
 
 /*
+ * Also read AUX areas, except those that are snapshots, but no more than most bytes in total.
+ * What exceeds that is reported as missed.
+ */
+void look_take_aux(struct looker *l, uint64_t most);
+
+/*
  * Return the milliseconds after which to read the rings again so that none is overwritten before,
  * judged by how full they were since the last call of this function.
  */

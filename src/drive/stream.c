@@ -68,6 +68,15 @@ void stream_snapshot(struct stream *s)
 	}
 }
 
+static void stream_aux_piece(void *ctx, const uint8_t *bytes, size_t len, uint64_t position)
+{
+	const struct look *l = ctx;
+
+	if (l->stream->ops->aux_piece)
+		l->stream->ops->aux_piece(l->stream->ctx, &l->stream->rings[l->ring], bytes, len,
+					  position);
+}
+
 static void stream_read_ring(struct stream *s, size_t i)
 {
 	struct stream_ring *r = &s->rings[i];
@@ -81,7 +90,7 @@ static void stream_read_ring(struct stream *s, size_t i)
 
 	if (ring_walk(&image, &r->seen, &result, stream_hold, &l))
 		return;
-	aux_look(&r->aux, &aux, NULL, NULL);
+	aux_look(&r->aux, &aux, stream_aux_piece, &l);
 	pass_aux(s, r, &aux);
 	if (!r->backward && r->seen.started)
 		stream_release(r);

@@ -40,6 +40,9 @@ struct stream_ops {
 		       const struct ring_result *result);
 	/* Called for new AUX data, after the records before it. */
 	void (*aux)(void *ctx, const struct stream_ring *r, const struct aux_result *result);
+	/* Called before that for the data, unless they are a snapshot; may be NULL. */
+	void (*aux_piece)(void *ctx, const struct stream_ring *r, const uint8_t *bytes,
+			  size_t len, uint64_t position);
 };
 
 /* Zero-initialised except for ops, ctx and format. */

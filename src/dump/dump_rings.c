@@ -2,6 +2,8 @@
 /* Lines about rings and their records, and about ids and counts of events. */
 #include "dump/dump_view_internal.h"
 
+enum { AUX_PIECE = 1 << 20 }; /* bytes of an AUX area in a line */
+
 void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
 {
 	struct dump_view *d = dump_self(v);
@@ -33,6 +35,25 @@ void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_lo
 	dump_write(d, tid, o);
 	d->missed += l->missed;
 	d->unseen += !!l->error;
+}
+
+void dump_on_aux(struct view *v, pid_t tid, uint64_t ns, const struct view_aux *a)
+{
+	struct dump_view *d = dump_self(v);
+	size_t at = 0;
+
+	dump_before(d, ns, tid);
+	do {
+		struct json_text line, *o = dump_task_line(&line, KIND_AUX, tid, ns);
+		size_t n = a->len - at < AUX_PIECE ? a->len - at : AUX_PIECE;
+
+		json_add_uint(o, "ring", a->ring->number);
+		json_add_uint(o, "position", a->position + at);
+		json_add_uint(o, "missed", at ? 0 : a->missed);
+		json_add_bytes(o, "hex", n ? a->bytes + at : NULL, n);
+		dump_write(d, tid, o);
+		at += n;
+	} while (at < a->len);
 }
 
 void dump_on_learnt_id(struct view *v, const struct event *e)

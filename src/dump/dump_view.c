@@ -241,6 +241,7 @@ static const struct view_ops ops = {
 	.stack = dump_on_stack,
 	.record = dump_on_record,
 	.looked = dump_on_looked,
+	.aux = dump_on_aux,
 	.learnt_id = dump_on_learnt_id,
 	.count = dump_on_count,
 	.signalled = dump_on_signal,

@@ -74,6 +74,7 @@ void dump_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *inf
 /* Rings, ids and counts (dump_rings.c). */
 void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
+void dump_on_aux(struct view *v, pid_t tid, uint64_t ns, const struct view_aux *a);
 void dump_on_learnt_id(struct view *v, const struct event *e);
 void dump_on_count(struct view *v, const struct event *e);
 

@@ -23,6 +23,7 @@
 #define KIND_ABANDONED "abandoned"
 #define KIND_RECORD "record"
 #define KIND_LOOK "look"
+#define KIND_AUX "aux"
 #define KIND_ID "id"
 #define KIND_COUNT "count"
 #define KIND_SIGNAL "signal"

@@ -10,7 +10,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static uint64_t attr_of(const struct perfout_event *e, unsigned int member)
+uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member)
 {
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->len);
 }
@@ -52,13 +52,14 @@ static void perfout_name_event(const struct perfout_view *v, struct perfout_even
 	char *slash;
 
 	event_name(p->attr, p->len, v->names, &name);
-	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
-	    attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY && !attr_of(p, ATTR_EXCLUDE_GUEST) &&
-	    !strchr(buf_str(&name), ':'))
+	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	    perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
+	    !perfout_attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&name), ':'))
 		buf_adds(&name, ":HG");
 	p->name = xstrdup(buf_str(&name));
 	slash = strchr(p->name, '/');
-	if (attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash && slash[1] && slash[2] == ':')
+	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash && slash[1] &&
+	    slash[2] == ':')
 		memmove(slash, slash + 2, strlen(slash + 2) + 1);
 	buf_free(&name);
 }

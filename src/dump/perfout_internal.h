@@ -65,6 +65,13 @@ struct perfout_view {
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns; /* of the last record that has a time */
 	uint64_t missed, too_long;
+	/* AUX areas */
+	struct map areas; /* ring number -> index of the area, from 1 */
+	uint64_t aux_missed;
+	bool aux_told; /* PERF_RECORD_AUXTRACE_INFO was written */
+	struct perfout_time {
+		uint64_t shift, mult, zero, valid; /* of perf_event_mmap_page */
+	} time;
 	/* files whose code was mapped: hash of the path -> path */
 	struct map files;
 };
@@ -113,6 +120,9 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
  */
 struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e);
 
+/* Return a member of the event's attr, by its index. */
+uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member);
+
 /* Add an id to an event, unless it is known. */
 void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id);
 
@@ -155,6 +165,20 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p);
 
 /* Synthesize a PERF_RECORD_LOST of an event whose ring was not read in time. */
 void perfout_lost(struct perfout_view *v, const struct perfout_member *m);
+
+/* Write or hold a record of perf's own, with what follows it (len includes that). */
+void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len);
+
+/* AUX areas (perfout_aux.c) ------------------------------------------------------ */
+
+/* Tell perf of what the AUX data is, when an event is known that writes AUX data. */
+void perfout_describe_aux(struct perfout_view *v);
+
+/* Write AUX data. */
+void perfout_aux(struct perfout_view *v, uint64_t ns, const struct view_aux *a);
+
+/* Remember how the clock of the CPU relates to the time of records. */
+void perfout_know_time(struct perfout_view *v, const struct view_look *l);
 
 /* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
 

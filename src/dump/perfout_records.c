@@ -88,7 +88,7 @@ static void perfout_add_synthetic(struct perfout_view *v, const uint8_t *bytes, 
 	struct record_format f = { 0 };
 	struct buf b = { 0 };
 
-	if (len == RECORD_HEAD) { /* the end of a round */
+	if (load_uint(bytes, 4) >= PERF_RECORD_HEADER_ATTR) { /* perf's own has no sample_id */
 		perfout_add(v->out, bytes, len);
 		return;
 	}
@@ -125,6 +125,27 @@ static void perfout_convert_record(struct perfout_view *v, const uint8_t *bytes,
 	perfout_add_record(v, &h, bytes);
 }
 
+/* Copy the AUX data that follow a record; return how many bytes could be. */
+static uint64_t perfout_convert_payload(struct perfout_view *v, const uint8_t *record, uint64_t most,
+					FILE *f)
+{
+	uint64_t size = load_uint(record, 4) != PERF_RECORD_AUXTRACE ? 0 :
+			layout_get(&layout_perf_auxtrace, PERF_AUXTRACE_SIZE, record,
+				   layout_perf_auxtrace.size);
+	uint64_t done = 0;
+	uint8_t piece[4096];
+
+	while (done < size && size <= most) {
+		size_t n = size - done < sizeof(piece) ? size - done : sizeof(piece);
+
+		if (fread(piece, 1, n, f) != n)
+			break;
+		perfout_add(v->out, piece, n);
+		done += n;
+	}
+	return done;
+}
+
 /*
  * Write all records of the file again, with ids, as an event appeared that perf could not tell
  * from the others.  Return false if the file cannot be read.
@@ -152,6 +173,7 @@ static bool perfout_convert(struct perfout_view *v)
 			break;
 		perfout_convert_record(v, bytes, len, &recent_ns);
 		from += len;
+		from += perfout_convert_payload(v, bytes, to - from, f);
 		if (perfout_pending(v->out) > CONVERTED_MOST)
 			perfout_flush(v, false);
 	}
@@ -201,6 +223,18 @@ void perfout_record(struct perfout_view *v, const struct perfout_member *m, cons
 		perfout_add_record(v, &h, bytes);
 	}
 	v->round = true;
+}
+
+void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len)
+{
+	const struct held h = { .len = len };
+
+	if (v->decided) {
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	buf_add(&v->held, &h, sizeof(h));
+	buf_add(&v->held, bytes, len);
 }
 
 void perfout_release(struct perfout_view *v)

@@ -168,6 +168,16 @@ static void perfout_on_measured(struct view *view, uint64_t ns, const struct pro
 	perfout_measured(v, p);
 }
 
+static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const struct view_aux *a)
+{
+	struct perfout_view *v = self(view);
+
+	(void)tid;
+	perfout_aux(v, ns, a);
+	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
+		perfout_flush(v, false);
+}
+
 /* Output ------------------------------------------------------------------- */
 
 /* Begin to write records; the events so far decide how. */
@@ -181,6 +191,8 @@ static void perfout_begin_writing(struct perfout_view *v)
 			perfout_pipe_event(v, v->events[i]);
 		perfout_pipe_features(v, false);
 	}
+	if (v->areas.len)
+		perfout_describe_aux(v);
 	perfout_release(v);
 }
 
@@ -202,6 +214,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 	const struct perfout_member *m = perfout_member(v, l->ring->event);
 
 	(void)tid, (void)ns;
+	perfout_know_time(v, l);
 	model_each_writer(v->model, l->ring, perfout_know_event, v);
 	if (m && !l->error && l->missed) {
 		v->missed += l->missed;
@@ -227,6 +240,11 @@ static void perfout_tell_losses(const struct perfout_view *v)
 		     "before "
 		     "they were read; --look-every=MS reads the ring buffers more often",
 		     (unsigned long long)v->missed);
+	if (v->aux_missed)
+		warn("the perf.data file lacks %llu bytes of AUX areas, which were overwritten "
+		     "before they were read or exceed the limit; see --look-every and "
+		     "--aux-limit",
+		     (unsigned long long)v->aux_missed);
 	if (v->too_long)
 		warn("the perf.data file lacks %llu records that are too long with an id",
 		     (unsigned long long)v->too_long);
@@ -249,6 +267,7 @@ static void perfout_on_free(struct view *view)
 		free(slot->value);
 	map_free(&v->files);
 	map_free(&v->rings);
+	map_free(&v->areas);
 	buf_free(&v->held);
 	perfout_free_events(v);
 	free((char *)v->facts.nodename);
@@ -264,6 +283,7 @@ static const struct view_ops ops = {
 	.measured = perfout_on_measured,
 	.record = perfout_on_record,
 	.looked = perfout_on_looked,
+	.aux = perfout_on_aux,
 	.idle = perfout_on_idle,
 	.free = perfout_on_free,
 };

@@ -45,6 +45,7 @@ static const struct {
 	{ KIND_SIGNAL, reader_feed_signal },
 	{ KIND_RECORD, reader_feed_record },
 	{ KIND_LOOK, reader_feed_look },
+	{ KIND_AUX, reader_feed_aux },
 	{ KIND_ID, reader_feed_id },
 	{ KIND_COUNT, reader_feed_count },
 	{ KIND_END, reader_feed_end },

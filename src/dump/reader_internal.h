@@ -64,6 +64,7 @@ void reader_feed_gone(struct line *l);
 void reader_feed_signal(struct line *l);
 void reader_feed_record(struct line *l);
 void reader_feed_look(struct line *l);
+void reader_feed_aux(struct line *l);
 void reader_feed_id(struct line *l);
 void reader_feed_count(struct line *l);
 

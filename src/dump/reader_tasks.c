@@ -301,6 +301,25 @@ void reader_feed_look(struct line *l)
 		session_looked(s, tid, ns, &look);
 }
 
+void reader_feed_aux(struct line *l)
+{
+	struct session *s = l->r->session;
+	pid_t tid = need_pid(l, "tid");
+	uint64_t ns = need_uint(l, "ns");
+	unsigned int ring = need_number(l, "ring");
+	struct view_aux aux = {
+		.position = need_uint(l, "position"), .missed = need_uint(l, "missed"),
+	};
+	uint8_t *bytes = NULL;
+
+	if (!dump_get_bytes(l->o, "hex", &bytes, &aux.len))
+		l->wrong = "hex";
+	aux.bytes = bytes;
+	aux.ring = l->wrong ? NULL : model_ring(s->model, ring);
+	if (aux.ring)
+		session_aux(s, tid, ns, &aux);
+}
+
 void reader_feed_id(struct line *l)
 {
 	struct session *s = l->r->session;

@@ -141,6 +141,8 @@ void entry_manual_of_layout(struct prose *p, const struct layout *l)
 		{ "bpf_obj_pin", "bpf(2)", NULL }, { "bpf_task_fd_query", "bpf(2)", NULL },
 		{ "bpf_link_create", "bpf(2)", NULL }, { "bpf_link_update", "bpf(2)", NULL },
 		{ "bpf_link_detach", "bpf(2)", NULL },
+		{ "perf_auxtrace", "pevtrace-decode(1)", NULL },
+		{ "perf_auxtrace_info", "pevtrace-decode(1)", NULL },
 		{ "perf_file_header", "pevtrace-decode(1)", NULL },
 		{ "perf_file_section", "pevtrace-decode(1)", NULL },
 	};

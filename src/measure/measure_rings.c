@@ -43,6 +43,19 @@ static void on_aux(void *ctx, const struct stream_ring *r, const struct aux_resu
 	m->aux_cut += result->missed || result->odd_head;
 }
 
+static void on_aux_piece(void *ctx, const struct stream_ring *r, const uint8_t *bytes, size_t len,
+			 uint64_t position)
+{
+	struct measure *m = ctx;
+	const struct view_aux aux = {
+		.ring = m->rings[ring_index(m, r)], .position = position, .bytes = bytes,
+		.len = len,
+	};
+
+	if (m->own_session.options.perf_data)
+		session_aux(&m->own_session.session, gettid(), clock_ns(), &aux);
+}
+
 /* The event of the lost records does not matter. */
 static void count_lost(struct measure *m, const uint8_t *bytes, size_t len)
 {
@@ -93,6 +106,7 @@ static void on_looked(void *ctx, const struct stream_ring *from,
 
 static const struct stream_ops stream_ops = {
 	.record = rings_on_record, .looked = on_looked, .aux = on_aux,
+	.aux_piece = on_aux_piece,
 };
 
 static void find_rings(struct measure *m)

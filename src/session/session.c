@@ -276,6 +276,11 @@ void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view
 	EACH_VIEW(s, looked, tid, ns, l);
 }
 
+void session_aux(struct session *s, pid_t tid, uint64_t ns, const struct view_aux *a)
+{
+	EACH_VIEW(s, aux, tid, ns, a);
+}
+
 void session_learnt_id(struct session *s, struct event *e, uint64_t id)
 {
 	model_set_id(s->model, e, id);

@@ -125,6 +125,9 @@ void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_recor
 /* Report that reading a ring is finished or failed. */
 void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l);
 
+/* Report bytes that were read from an AUX area. */
+void session_aux(struct session *s, pid_t tid, uint64_t ns, const struct view_aux *a);
+
 /* Report an event's kernel id, which pevtrace read. */
 void session_learnt_id(struct session *s, struct event *e, uint64_t id);
 

@@ -48,6 +48,15 @@ struct view_look {
 	int error;		/* errno if the read failed, and no other member is valid; else 0 */
 };
 
+/* Bytes of the AUX area of a ring's event, as the PMU wrote them. */
+struct view_aux {
+	struct ring *ring;	/* not the area: the ring buffer that tells of it */
+	uint64_t position;	/* number of bytes written before these */
+	uint64_t missed;	/* bytes before these that could not be read */
+	const uint8_t *bytes;
+	size_t len;		/* may be 0 */
+};
+
 /* Why a task is no longer followed. */
 enum view_end { END_EXIT, END_DETACHED, END_SUPERSEDED };
 
@@ -98,6 +107,8 @@ struct view_ops {
 		      size_t n, const char *why);
 	void (*record)(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
 	void (*looked)(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
+	/* Bytes of an AUX area were read, after the records of that read. */
+	void (*aux)(struct view *v, pid_t tid, uint64_t ns, const struct view_aux *a);
 	/* A BPF program was attached to the event (e->program) before it was followed. */
 	void (*program)(struct view *v, const struct event *e);
 	/* The event's kernel id was read through a borrowed descriptor. */

@@ -239,6 +239,99 @@ static void test_race(void **state)
 	drop(&f);
 }
 
+static void check_bytes(void *ctx, const uint8_t *bytes, size_t len, uint64_t position)
+{
+	size_t *bad = ctx;
+
+	for (size_t i = 0; i < len; i++)
+		*bad += bytes[i] != byte_of(position + i);
+}
+
+/* Reading beside the owner: nothing is consumed, and what may be overwritten is missed. */
+static void test_peek(void **state)
+{
+	struct fake f = fake(false);
+	struct got g = { .next = 0 };
+	struct aux_result r;
+
+	(void)state;
+	aux_peek(&f.area, &r, take, &g);
+	assert_int_equal(g.pieces + r.bytes + r.missed, 0);
+	add(&f, SIZE - 7);
+	aux_peek(&f.area, &r, take, &g);
+	assert_int_equal(r.bytes, SIZE - 7);
+	f.page->aux_tail = SIZE - 7;
+	add(&f, 20);
+	aux_peek(&f.area, &r, take, &g);
+	assert_int_equal(r.bytes, 20);
+	assert_int_equal(g.pieces, 2); /* in one piece, though it wraps around */
+	assert_int_equal(f.page->aux_tail, SIZE - 7);
+	/* the owner consumed all: the older half may be overwritten already */
+	add(&f, SIZE - 13);
+	f.page->aux_tail = 2 * SIZE;
+	g.next = SIZE + SIZE / 2;
+	aux_peek(&f.area, &r, take, &g);
+	assert_int_equal(r.bytes, SIZE / 2);
+	assert_int_equal(r.missed, SIZE / 2 - 13);
+	assert_int_equal(g.bad, 0);
+	add(&f, 3 * SIZE);
+	f.page->aux_tail = 0;
+	aux_peek(&f.area, &r, check_bytes, &g.bad);
+	assert_int_equal(r.bytes, SIZE);
+	assert_int_equal(r.missed, 2 * SIZE);
+	/* a new area */
+	f.page->aux_head = 0;
+	add(&f, 5);
+	g.next = 0;
+	aux_peek(&f.area, &r, take, &g);
+	assert_true(r.odd_head && r.bytes == 5);
+	f.page->aux_head = UINT64_MAX;
+	f.page->aux_tail = 77;
+	aux_peek(&f.area, &r, check_bytes, &(size_t){ 0 });
+	assert_int_equal(r.bytes + r.missed, UINT64_MAX - 5);
+	f.area.snapshot = true;
+	aux_peek(&f.area, &r, take, &g);
+	assert_int_equal(r.bytes + r.missed, 0);
+	assert_int_equal(g.bad, 0);
+	drop(&f);
+}
+
+static void *owner(void *ctx)
+{
+	struct fake *f = ctx;
+	uint64_t head;
+
+	do {
+		head = __atomic_load_n(&f->page->aux_head, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&f->page->aux_tail, head, __ATOMIC_RELEASE);
+		sched_yield();
+	} while (head < RACE);
+	return NULL;
+}
+
+static void test_peek_race(void **state)
+{
+	struct fake f = fake(false);
+	struct aux_result r;
+	pthread_t threads[2];
+	uint64_t total = 0;
+	size_t bad = 0;
+
+	(void)state;
+	assert_int_equal(pthread_create(&threads[0], NULL, writer, &f), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, owner, &f), 0);
+	while (total < RACE) {
+		aux_peek(&f.area, &r, check_bytes, &bad);
+		total += r.bytes + r.missed;
+		assert_int_equal(bad, 0);
+		sched_yield();
+	}
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	assert_int_equal(total, RACE);
+	drop(&f);
+}
+
 struct streamed {
 	size_t records, looks;
 	uint64_t bytes;
@@ -351,7 +444,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wrap), cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_hostile), cmocka_unit_test(test_snapshot),
-		cmocka_unit_test(test_race), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_race), cmocka_unit_test(test_peek),
+		cmocka_unit_test(test_peek_race), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_no_aux),
 	};
 

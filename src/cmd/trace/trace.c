@@ -17,6 +17,7 @@
 
 enum {
 	DEFAULT_BUFFER = 8 << 20,
+	AUX_MIB = 256,
 };
 
 /* Setting up ---------------------------------------------------------------- */
@@ -55,6 +56,8 @@ static void start_looking(struct live *l)
 		return;
 	}
 	l->looker = looker_new(&l->session);
+	if (o->perf_data || (o->json && o->records))
+		look_take_aux(l->looker, (uint64_t)o->aux_mib << 20);
 	if (o->json || o->perf_data)
 		l->measured = measured_new(&l->session, o->perf_data);
 }
@@ -248,6 +251,10 @@ static const struct verb_option looking[] = {
 	  .least = 1, .most = 3600000,
 	  .help = "read the ring buffers also every MS milliseconds; with --perf-data, the "
 		  "default is as often as they fill" },
+	{ .name = "aux-limit", .arg = "MIB", .set = verb_set_int, .at = AT(aux_mib),
+	  .least = 0, .most = 1 << 20,
+	  .help = "read that much of AUX areas, for --perf-data and dumps with --records; "
+		  "default 256" },
 	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
 	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
 	  .help = "show no calls; at the end, explain in English what happened" },
@@ -260,6 +267,7 @@ static void trace_init(void *state)
 
 	l->view.ops = &live_view_ops;
 	options_init(&l->options);
+	l->options.aux_mib = AUX_MIB;
 }
 
 /* Refuse what only a tracer that stops tasks can do. */
