@@ -192,6 +192,11 @@ PAGE_EDITS = [
 	 "page-missing:PERF_MEM_TLB_WK"),
 	("drop the tag of an entry", r"^\.TP\n(\.BR PERF_SAMPLE_BRANCH_IN_TX)", r"\1",
 	 "page-markup:PERF_SAMPLE_BRANCH_IN_TX"),
+	# widths in prose
+	("a width in the text", r"then a 32-bit process ID", "then a 16-bit process ID",
+	 "page-bits-said:pid"),
+	("a width in the text of one", r"the 64-bit physical address", "the 32-bit physical address",
+	 "page-bits-said:phys_addr"),
 	# signs
 	("a signed member", r"^    __u64 sample_regs_user;", "    __s64 sample_regs_user;",
 	 M + "sign:perf_event_attr.sample_regs_user"),

@@ -374,8 +374,10 @@ def test_every_option():
 def test_foreign():
 	"""Calls and words of strace that pevtrace has not are answered with strace."""
 	why = []
-	for words in (["-e", "trace=openat"], ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"],
-		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)], ["-e", "raw=all"], ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"],
+	for words in (["-e", "trace=openat"], ["-e", "file"], ["--secontext=full"], ["--always-show-pid"],
+		      ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"], ["-e", "raw=all"],
+		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)],
+		      ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"],
 		      ["--decode-fds=socket"]):
 		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()

@@ -95,7 +95,8 @@ static bool is_foreign(const char *word)
 {
 	const char *const *class = foreign_classes;
 
-	while (*class && strcmp(*class, word))
+	/* strace has them without % as well */
+	while (*class && strcmp(*class, word) && strcmp(*class + 1, word))
 		class++;
 	return *class || (*word != '%' && nr_is_call(word));
 }

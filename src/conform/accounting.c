@@ -314,6 +314,23 @@ static bool is_value_tag(const struct conform *c, const struct patch_doc *d, siz
 	       has_number(d->lines[line - 1].text);
 }
 
+/* Return true if a value in the lines, or the widths that they give, were compared. */
+static bool has_compared_number(const struct accounts *a, struct patch_span s, const char *text)
+{
+	const struct page *p = &a->c->page;
+	const struct page_entry *e = NULL;
+
+	for (size_t i = 0; i < p->nclaims; i++)
+		if (p->claims[i].line >= s.first && p->claims[i].line < s.first + s.count)
+			return true;
+	if (!strstr(text, "-bit "))
+		return false;
+	for (size_t i = 0; i < p->nentries; i++)
+		if (p->entries[i].line < s.first && (!e || p->entries[i].text > e->text))
+			e = &p->entries[i];
+	return e && check_of(a->c, "bits: ", e->name);
+}
+
 /* Return the constant that the sentence is about: that of the last tag before it. */
 static const char *owner(const struct conform *c, size_t line)
 {
@@ -391,6 +408,8 @@ static void account_sentence(struct accounts *a, const struct patch_doc *d, stru
 		account = ACCOUNT_FALSE, why = f->id;
 	else if (claim)
 		account = claim_account(a->c, claim_descs[claim - 1].name, &why);
+	else if (has_compared_number(a, s, buf_str(&text)))
+		account = ACCOUNT_MATCHED;
 	else if (has_names(a->c, d, s))
 		account = ACCOUNT_NAMES;
 	else if (is_numbered(owner(a->c, s.first), buf_str(&text)))

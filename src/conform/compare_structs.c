@@ -408,6 +408,74 @@ static void compare_without_layout(struct conform *c)
 	}
 }
 
+/* Prose --------------------------------------------------------------------------------- */
+
+/* Return the width of a member, of an array that of an element; 0: unknown. */
+static uint32_t element_bits(const struct api_member *m)
+{
+	const char *digits = m->type ? strpbrk(m->type, "0123456789") : NULL;
+
+	if (!m->array)
+		return m->bits;
+	return digits ? (uint32_t)strtoul(digits, NULL, 10) :
+	       m->type && strstr(m->type, "char") ? 8 : 0;
+}
+
+/*
+ * Return the first member that the tags of a paragraph name, in the layout before it, or the
+ * one with that width if bits is not 0.
+ */
+static const struct api_member *tagged_member(const struct conform *c, const struct page_entry *tag,
+					      uint32_t bits)
+{
+	for (size_t i = 0; i < c->page.nentries; i++) {
+		const struct page_entry *e = &c->page.entries[i];
+		const struct api_struct *st = e->text == tag->text ?
+					      layout_before(c, e->name, e->line) : NULL;
+		const struct api_member *m = st ? api_member(st, e->name) : NULL;
+
+		if (m && element_bits(m) && (!bits || element_bits(m) == bits))
+			return m;
+	}
+	return NULL;
+}
+
+static void add_wrong_bits(struct conform *c, const struct page_entry *e, uint32_t bits,
+			   const struct api_member *m)
+{
+	struct finding *f = compare_add(c, "page-bits-said", m->name, FINDING_ERROR,
+					page_section(&c->page, e->section),
+					"%s has %u bits, not %u", m->name, element_bits(m), bits);
+
+	place_page(c, f, e->line);
+	place_page(c, f, m->line);
+}
+
+/* Compare "64-bit" in the text of an entry with the members that its tag names. */
+static void compare_said_bits(struct conform *c, const struct page_entry *e)
+{
+	const char *text = buf_str(&c->page.prose) + e->text, *end = text + e->text_len;
+	const struct api_member *m;
+
+	/* one paragraph has several tags */
+	if (!memmem(text, e->text_len, "-bit", 4) ||
+	    (e > c->page.entries && e[-1].text == e->text))
+		return;
+	m = tagged_member(c, e, 0);
+	if (!m)
+		return;
+	compare_begin(c, "bits", e->name);
+	for (const char *s = text; s < end; s++) {
+		uint32_t bits = (uint32_t)strtoul(s, NULL, 10);
+		size_t digits = strspn(s, "0123456789");
+
+		s += digits;
+		if (digits && s + 4 <= end && !strncmp(s, "-bit", 4) &&
+		    strncmp(s + 4, " align", 6) && !tagged_member(c, e, bits))
+			add_wrong_bits(c, e, bits, m);
+	}
+}
+
 static enum api_sign sign_in(const struct api_desc *s, const char *structure, const char *member)
 {
 	const struct api_struct *st = api_struct(s, structure);
@@ -439,6 +507,9 @@ void compare_page_structs(struct conform *c)
 	for (size_t i = 0; i < c->page.desc.nstructs; i++)
 		compare_layout(c, &c->page.desc.structs[i], c->page.structs[i].section);
 	compare_without_layout(c);
+	for (size_t i = 0; i < c->page.nentries; i++)
+		if (c->page.entries[i].italic)
+			compare_said_bits(c, &c->page.entries[i]);
 }
 
 /* Records ------------------------------------------------------------------------------- */
