@@ -4,6 +4,7 @@
 their ids, counts, descriptors, groups, rings; and against /proc and the BPF program's id."""
 
 import ctypes
+import errno
 import fcntl
 import json
 import mmap
@@ -209,6 +210,35 @@ def test_unlisted(tap):
 	else:
 		tap.ok("of this PID namespace" in r.stderr, "a PID namespace", [r.stderr])
 
+def breakpoints(pid):
+	"""Open as many as there are; return their descriptors, and why there are no more."""
+	fds = []
+	while True:
+		try:
+			fds.append(opened(type=5, config=0, bits=1 | 1 << 5 | 1 << 6, pid=pid,
+					  addr=(0x600000 + 8 * len(fds), 8)))
+		except OSError as e:
+			return fds, e
+
+def test_named(tap):
+	"""An open that found all breakpoints in use: --explain names who has them."""
+	target = subprocess.Popen(["sleep", "1000"])
+	fds, why = breakpoints(target.pid)
+	command = [rp.PEVTRACE, "open", "-q", "-e", "mem:0x600000/8:rw:u", "-p", str(target.pid),
+		   "--", "true"]
+	for engine in ("ptrace", "bpf") if fds and why.errno == errno.ENOSPC else ():
+		r = subprocess.run([rp.PEVTRACE, "--engine=" + engine, "--explain", "--width=2000", *command],
+				   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+		tap.ok(re.search(r"were held by \S+\[%d\] \(mem:0x600000/8:rw:u and %d more\)"
+				 % (os.getpid(), len(fds) - 1), r.stdout),
+		       "holders of breakpoints, --engine=" + engine, [r.stdout])
+	if not fds or why.errno != errno.ENOSPC:
+		tap.skip("holders of breakpoints", str(why))
+	for fd in fds:
+		os.close(fd)
+	target.kill()
+	target.wait()
+
 def schema(tap):
 	if not rp.jsonschema:
 		return tap.skip("schema", "python3-jsonschema is not installed")
@@ -236,6 +266,7 @@ def main():
 	test_watch(tap)
 	test_terminal(tap)
 	test_unlisted(tap)
+	test_named(tap)
 	schema(tap)
 	return tap.done()
 

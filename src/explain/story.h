@@ -15,6 +15,9 @@ enum story_level { STORY_BRIEF, STORY_NORMAL, STORY_DEEP };
 struct story_options {
 	enum story_level level;
 	bool kernel;		/* list the kernel functions of each step */
+	/* who held events of its type when an open failed with held_errno; or NULL */
+	const char *held;
+	int held_errno;
 };
 
 /*

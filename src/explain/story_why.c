@@ -240,6 +240,8 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		add_suspects(&f->why, f->list[0]->error, p);
 	if (f->why.n && f->why.list[0]->by & RULE_BY_PMU)
 		add_needed_hardware(f->list[0], p);
+	if (t->o->held && f->list[0]->error == t->o->held_errno && !f->list[0]->injected)
+		prose_addf(p, " When the first failed, such events were held by %s.", t->o->held);
 	if (went_on)
 		prose_addf(p, " The program then opened a similar event%s.",
 			   t->o->level == STORY_BRIEF ? "" : ", see above");

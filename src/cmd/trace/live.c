@@ -569,6 +569,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 		measured_call(l->measured, c);
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
+	live_note_holders(l, c);
 	count_shown(l, c);
 	if (l->looker)
 		look_after(l, c);

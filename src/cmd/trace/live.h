@@ -26,6 +26,7 @@ struct live {
 	struct map waiting;	/* tids in a receive that began before an event was sent */
 	pid_t last_target;	/* of an open from another PID namespace */
 	size_t shown;		/* calls, of --syscall-limit */
+	struct buf held;	/* processes that were in the way of an open that failed */
 	bool saw_perf;		/* a call that concerns perf */
 	bool warned_ptrace;
 	bool warned_rings;
@@ -47,6 +48,12 @@ void live_watch_fd(struct live *l, int fd);
  * Trace with the BPF engine.  Return false after a warn() if it could not begin.
  */
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
+
+/*
+ * Name, for --explain, who holds events of the type of an open that failed because others are
+ * in use; once, as it takes as long as pevtrace ps.
+ */
+void live_note_holders(struct live *l, const struct call *c);
 
 /* Make the model agree with what the kernel says of the event of a call */
 void live_agree(struct live *l, const struct call *c);

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events of a trace whose open was not seen, and what the kernel itself says of events. */
+#include <errno.h>
+
+#include "abi/layout.h"
 #include "cmd/trace/live.h"
 #include "drive/bpf.h"
 #include "drive/earlier.h"
+#include "drive/holders.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 void live_watch_fd(struct live *l, int fd)
 {
@@ -68,4 +75,21 @@ void live_opened(struct live *l, const struct call *c)
 
 	if (e && !e->id)
 		session_learnt_id(&l->session, e, c->event);
+}
+
+void live_note_holders(struct live *l, const struct call *c)
+{
+	const uint8_t *attr;
+	size_t len;
+
+	if (!l->options.explain || l->held.len || !c->failed || c->inject.injected ||
+	    c->desc->id != CALL_PERF_EVENT_OPEN || (c->ret != ENOSPC && c->ret != EBUSY))
+		return;
+	attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
+	if (!attr)
+		return;
+	holders_add((uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len),
+		    &l->machine.names, &l->held);
+	l->options.story.held = l->held.len ? buf_str(&l->held) : NULL;
+	l->options.story.held_errno = (int)c->ret;
 }

@@ -18,6 +18,7 @@ enum why_block {
 	WHY_DESCRIPTORS,	/* RLIMIT_NOFILE */
 	WHY_PMU,		/* no PMU has the event */
 	WHY_BREAKPOINTS,	/* all are in use */
+	WHY_BUSY,		/* the PMU is in use */
 	WHY_FILE,		/* the file of a uprobe cannot be opened */
 	WHY_BLOCKS,
 };

@@ -170,6 +170,8 @@ static void block_by_rule(const struct rule_desc *d, bool *blocked)
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
 		if (d->by & blocks[i].by)
 			blocked[blocks[i].block] = true;
+	if (d->id == RULE_EXCLUSIVE_MIX || d->id == RULE_EXCLUSIVE_BUSY)
+		blocked[WHY_BUSY] = true;
 	if (d->id == RULE_NO_PMU)
 		blocked[WHY_PMU] = true;
 	if (d->id == RULE_UPROBE_OPEN)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The result of pevtrace why as text or JSON. */
 #include <string.h>
-#include <unistd.h>
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"
 #include "judge/judge_show.h"
 #include "cmd/why/why.h"
-#include "drive/events.h"
+#include "drive/holders.h"
 #include "lib/hash.h"
 #include "measure/refusal.h"
 #include "xlat/constants.h"
@@ -28,7 +27,8 @@ static const char *const block_names[] = {
 	[WHY_SECCOMP] = "seccomp", [WHY_NO_SYSCALL] = "no_syscall",
 	[WHY_SECURITY] = "security", [WHY_PARANOID] = "paranoid",
 	[WHY_CAPABILITY] = "capability", [WHY_DESCRIPTORS] = "descriptors",
-	[WHY_PMU] = "pmu", [WHY_BREAKPOINTS] = "breakpoints", [WHY_FILE] = "file",
+	[WHY_PMU] = "pmu", [WHY_BREAKPOINTS] = "breakpoints", [WHY_BUSY] = "busy",
+	[WHY_FILE] = "file",
 };
 
 /* Return the verdict in one word. */
@@ -189,27 +189,16 @@ static void capability_words(const struct telling *t, struct buf *out)
 		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
 }
 
-/* Name the processes that hold breakpoints, if the kernel tells them (drive/events.h). */
-static void breakpoint_holders(struct buf *out)
+/* Name the processes that hold events of the call's type. */
+static void holder_words(const struct telling *t, struct buf *out)
 {
-	struct map told = { 0 };
-	struct events events;
+	const struct rule_ask *a = &t->r->ask;
+	struct buf held = { 0 };
 
-	events_open(&events);
-	events_read(&events);
-	for (size_t i = 0; i < events.n; i++) {
-		const struct events_event *v = events.list[i];
-
-		for (size_t k = 0; v->facts.type == PERF_TYPE_BREAKPOINT && k < v->nholders; k++) {
-			const struct events_holder *h = &v->holders[k];
-
-			if (h->pid && h->pid != (uint32_t)getpid() && !map_set(&told, h->pid, out))
-				buf_addf(out, "%s%s[%u]", told.len > 1 ? ", " : "; held by ",
-					 h->comm, h->pid);
-		}
-	}
-	map_free(&told);
-	events_close(&events);
+	holders_add((uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len), &t->show.machine->names, &held);
+	if (held.len)
+		buf_addf(out, "; held by %s", buf_str(&held));
+	buf_free(&held);
 }
 
 static void block_words(const struct telling *t, enum why_block b, struct buf *out)
@@ -242,7 +231,11 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 		break;
 	case WHY_BREAKPOINTS:
 		show_here(&t->show, RULE_BY_SLOTS, out);
-		breakpoint_holders(out);
+		holder_words(t, out);
+		break;
+	case WHY_BUSY:
+		buf_adds(out, "other events use the PMU");
+		holder_words(t, out);
 		break;
 	case WHY_FILE:
 		show_here(&t->show, RULE_BY_FILE, out);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/holders.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "drive/events.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+
+enum { HOLDERS_MAX = 8 };	/* processes that are named */
+
+/* A process, and its events of that type. */
+struct holding {
+	const struct events_holder *process;
+	const struct events_event *first, *last;
+	size_t n;
+};
+
+struct holdings {
+	struct holding *list;
+	size_t n;
+};
+
+static struct holding *holding_of(struct holdings *all, const struct events_holder *h)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->list[i].process->pid == h->pid)
+			return &all->list[i];
+	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
+	all->list[all->n] = (struct holding){ .process = h };
+	return &all->list[all->n++];
+}
+
+static void add_event(struct holdings *all, const struct events_event *v)
+{
+	for (size_t i = 0; i < v->nholders; i++) {
+		const struct events_holder *h = &v->holders[i];
+		struct holding *by;
+
+		if (!h->pid || h->pid == (uint32_t)getpid())
+			continue;
+		by = holding_of(all, h);
+		by->n += by->last != v;
+		by->first = by->first ? by->first : v;
+		by->last = v;
+	}
+}
+
+static void add_holding(const struct holding *h, const struct names *names, struct buf *out)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = events_attr(h->first, attr);
+
+	buf_addf(out, "%s[%u] (", h->process->comm, h->process->pid);
+	event_name(attr, len, names, out);
+	if (h->n > 1)
+		buf_addf(out, " and %zu more", h->n - 1);
+	buf_adds(out, ")");
+}
+
+void holders_add(uint32_t type, const struct names *names, struct buf *out)
+{
+	struct holdings all = { 0 };
+	struct events events;
+
+	events_open(&events);
+	events_read(&events);
+	for (size_t i = 0; i < events.n; i++)
+		if (events.bpf && events.list[i]->facts.type == type)
+			add_event(&all, events.list[i]);
+	for (size_t i = 0; i < all.n && i < HOLDERS_MAX; i++) {
+		buf_adds(out, i ? ", " : "");
+		add_holding(&all.list[i], names, out);
+	}
+	if (all.n > HOLDERS_MAX)
+		buf_addf(out, " and %zu more processes", all.n - HOLDERS_MAX);
+	free(all.list);
+	events_close(&events);
+}

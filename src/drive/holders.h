@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which processes hold events of a kind, in words: the ones that are in the way of another. */
+#ifndef PEVTRACE_DRIVE_HOLDERS_H
+#define PEVTRACE_DRIVE_HOLDERS_H
+
+#include "abi/call.h"
+#include "lib/buf.h"
+
+/*
+ * Append the processes other than this one that hold events of that type (of attr), each with
+ * its first event: "gdb[12] (mem:0x601040/8:w and 3 more), perf[13] (mem:0x601048/1:x)".
+ * Append nothing if there is none, or if only descriptors are known (drive/events.h).
+ */
+void holders_add(uint32_t type, const struct names *names, struct buf *out);
+
+#endif
