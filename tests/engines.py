@@ -225,6 +225,50 @@ def borrowed(tap, tmp):
 		       " ".join(options + ["an event of a process that is not traced"]), [found, known, reads])
 	hold.communicate()
 
+# An event that a child gets by sendmmsg and recvmmsg, which are not traced.
+MESSAGES = """
+import array, ctypes, os, socket, struct, sys
+libc = ctypes.CDLL(None)
+class Iovec(ctypes.Structure):
+	_fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+class Message(ctypes.Structure):
+	_fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint), ("iov", ctypes.c_void_p),
+		    ("iovlen", ctypes.c_size_t), ("control", ctypes.c_void_p),
+		    ("controllen", ctypes.c_size_t), ("flags", ctypes.c_int), ("len", ctypes.c_uint)]
+def message(control):
+	data = ctypes.create_string_buffer(b"x")
+	iov = Iovec(ctypes.addressof(data), 1)
+	m = Message(None, 0, ctypes.addressof(iov), 1, ctypes.addressof(control), 24, 0, 0)
+	m.keep = data, iov
+	return m
+a, b = socket.socketpair()
+child = os.fork()
+control = ctypes.create_string_buffer(24)
+m = message(control)
+if child:
+	attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+	fd = libc.syscall(int(sys.argv[1]), attr, 0, -1, -1, 0)
+	struct.pack_into("<QiiQ", control, 0, 20, 1, 1, fd)
+	libc.sendmmsg(a.fileno(), ctypes.byref(m), 1, 0)
+	os.waitpid(child, 0)
+else:
+	libc.recvmmsg(b.fileno(), ctypes.byref(m), 1, 0, None)
+	fd = struct.unpack_from("<i", control, 16)[0]
+	libc.ioctl(fd, 0x2400, 0)
+	os.read(fd, 64)
+"""
+
+def messages(tap, tmp):
+	"""A descriptor that came unseen is that of the event that the parent opened."""
+	dump = os.path.join(tmp, "messages")
+	traced(dump, ["--engine=bpf"], ["/usr/bin/python3", "-c", MESSAGES, str(NR_OPEN)])
+	got = [line for line in lines(dump) if line["kind"] == "call" and "event" in line]
+	used = [line for line in got if line["call"] in ("ioctl", "read")]
+	opened = [line for line in got if line["call"] == "perf_event_open"]
+	tap.ok([line["call"] for line in used] == ["ioctl", "read"] and len(opened) == 1 and
+	       all(line["event"] == opened[0]["event"] and line["tid"] != opened[0]["tid"] for line in used),
+	       "an event that came by sendmmsg and recvmmsg", [got])
+
 FLOOD = """
 import ctypes, struct
 libc = ctypes.CDLL(None)
@@ -301,6 +345,8 @@ def main():
 		whole_machine(tap, tmp)
 		cgroup(tap, tmp)
 		borrowed(tap, tmp)
+		if NR_OPEN:
+			messages(tap, tmp)
 		lost(tap, tmp)
 		namespace(tap, tmp)
 	refused(tap)
