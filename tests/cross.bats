@@ -18,13 +18,24 @@ compile() {
 	mkdir -p "$BATS_TEST_TMPDIR/include"
 	printf '%s\n' '#define PACKAGE_STRING "pevtrace"' '#define PACKAGE_VERSION "0"' \
 		>"$BATS_TEST_TMPDIR/include/config.h"
+	[ "$cc" = musl-gcc ] || printf '#define HAVE_%s 1\n' ON_EXIT SEM_CLOCKWAIT SIGABBREV_NP \
+		STRERRORNAME_NP >>"$BATS_TEST_TMPDIR/include/config.h"
+	names_of_libc "$cc"
 	[ "${LONG:-0}" = 0 ] || how="-O1 -c -o $BATS_TEST_TMPDIR/out.o"
 	for file in "$@"; do
 		# shellcheck disable=SC2086
 		"$cc" -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror $how \
 			-include "$BATS_TEST_TMPDIR/include/config.h" \
-			-I"$BATS_TEST_TMPDIR/include" -I"$srcdir/src" -I"$builddir" -idirafter /usr/include "$file"
+			-I"$BATS_TEST_TMPDIR/include" -I"$srcdir/src" -I"$builddir" -idirafter /usr/include \
+			-idirafter "/usr/include/$(gcc -print-multiarch)" "$file"
 	done
+}
+
+# names_of_libc CC: write what the build makes of the headers of that compiler's C library.
+names_of_libc() {
+	mkdir -p "$BATS_TEST_TMPDIR/include/lib"
+	printf '#include <errno.h>\n#include <signal.h>\n' | "$1" -D_GNU_SOURCE= -E -dM - |
+		awk -f "$srcdir/src/lib/libc_names.awk" >"$BATS_TEST_TMPDIR/include/lib/libc_names.inc"
 }
 
 every_source() {
@@ -67,6 +78,57 @@ arch_sources() {
 @test "sources compile for arm-linux-gnueabihf" {
 	# shellcheck disable=SC2046
 	compile arm-linux-gnueabihf-gcc $(arch_sources)
+}
+
+@test "all sources compile with musl" {
+	# shellcheck disable=SC2046
+	compile musl-gcc $(every_source)
+}
+
+@test "what musl lacks: names of errors and signals, and functions at exit" {
+	command -v musl-gcc >/dev/null || skip "no musl-gcc"
+	names_of_libc musl-gcc
+	cat >"$BATS_TEST_TMPDIR/names.c" <<-'EOF'
+		#include <stdio.h>
+		#include <time.h>
+		#include "lib/libc.h"
+
+		static void say(int status, void *what)
+		{
+			printf("%d %s\n", status, (const char *)what);
+		}
+
+		int main(void)
+		{
+			struct timespec end;
+			sem_t sem;
+
+			for (int i = 1; i < 134; i++)
+				printf("%d %s\n", i, strerrorname_np(i) ? strerrorname_np(i) : "-");
+			for (int i = 1; i < 32; i++)
+				printf("%d %s\n", i, sigabbrev_np(i) ? sigabbrev_np(i) : "-");
+			sem_init(&sem, 0, 0);
+			clock_gettime(CLOCK_MONOTONIC, &end);
+			printf("waited: %d\n", sem_clockwait(&sem, CLOCK_MONOTONIC, &end));
+			sem_post(&sem);
+			end.tv_sec += 60;
+			printf("waited: %d\n", sem_clockwait(&sem, CLOCK_MONOTONIC, &end));
+			on_exit(say, "first");
+			on_exit(say, "second");
+			return 0;
+		}
+	EOF
+	for cc in "${CC:-gcc}" musl-gcc; do
+		flags=
+		[ "$cc" = musl-gcc ] || flags="-DHAVE_ON_EXIT -DHAVE_SEM_CLOCKWAIT
+			-DHAVE_SIGABBREV_NP -DHAVE_STRERRORNAME_NP"
+		# shellcheck disable=SC2086
+		$cc -std=gnu11 -D_GNU_SOURCE= $flags -Wall -Wextra -Werror -I"$srcdir/src" \
+			-I"$BATS_TEST_TMPDIR/include" -o "$BATS_TEST_TMPDIR/names" \
+			"$BATS_TEST_TMPDIR/names.c" "$srcdir"/src/lib/libc.c "$srcdir"/src/lib/libc_names.c -pthread
+		"$BATS_TEST_TMPDIR/names" >"$BATS_TEST_TMPDIR/$(basename "${cc##* }").out"
+	done
+	diff "$BATS_TEST_TMPDIR"/*.out
 }
 
 # Build tests/cross_layout.c by that compiler.

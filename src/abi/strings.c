@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/libc.h"
 #include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "xlat/tables.h"

@@ -13,6 +13,7 @@
 #include "conform/textfile.h"
 #include "lib/child.h"
 #include "lib/die.h"
+#include "lib/libc.h"
 
 extern char **environ;
 

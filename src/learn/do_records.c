@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* lessons/records.lesson */
 #include <string.h>
+#include <unistd.h>
 
 #include "learn/learn.h"
 #include "lessons/lessons.h"

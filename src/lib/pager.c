@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/libc.h"
+
 /* Tells pevtrace, and whatever it starts, that a pager shows its output; holds the columns. */
 static const char in_use[] = "PEVTRACE_PAGER_IN_USE";
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
-#include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/libc.h"
 #include "trace/remote.h"
 
 enum {
