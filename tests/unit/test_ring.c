@@ -1313,7 +1313,7 @@ static void test_pace(void **state)
 	unsigned int first = pace_next(&p), ms = first;
 
 	(void)state;
-	assert_in_range(first, 1, 10);
+	assert_true(first >= 1 && first <= 10);
 	assert_int_equal(pace_next(&p), first); /* no ring */
 	for (int i = 0; i < 20; i++) {
 		pace_note(&p, 3, 4096);
