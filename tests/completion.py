@@ -75,6 +75,8 @@ CASES = [
 	(["learn", "re"], ["records", "redirect", "read-formats"], ["counting"]),
 	(["explain", "precise"], ["precise_ip", ":file"], []),
 	(["explain", "sample_c"], ["sample_cgroup"], []),
+	(["decode", "--attr=@lo"], [":file"], []),
+	(["decode", "--record", "@"], [":file"], []),
 	(["features", "sample_t"], ["sample_type"], []),
 	(["why", "--", "ls", "-"], [":command 2"], []),
 	(["why", "-e", "cpu-clock", "--", ""], [":command 4"], []),

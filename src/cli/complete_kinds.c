@@ -167,6 +167,13 @@ static void complete_file(struct completion *c)
 	printf(":file\t%s\n", buf_str(&c->head));
 }
 
+/* Complete "@FILE", which may be in place of the argument itself. */
+static void complete_at_file(struct completion *c)
+{
+	if (skip_key(c, "@"))
+		complete_file(c);
+}
+
 static void complete_directory(struct completion *c)
 {
 	printf(":directory\t%s\n", buf_str(&c->head));
@@ -177,6 +184,7 @@ static const struct {
 	const char *kind;
 	void (*complete)(struct completion *c);
 } kinds[] = {
+	{ "ATTR", complete_at_file },	  { "RECORDS", complete_at_file },
 	{ "CGROUP", complete_directory }, { "CLAIM", complete_claim },
 	{ "DIR", complete_directory },	  { "DUMP", complete_file },
 	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
