@@ -65,15 +65,15 @@ static void await_child(pid_t pid, struct example_run *r)
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (fd < 0 || poll(&p, 1, RUN_MSEC) != 1)
-		r->timeout = true;
+	r->timeout = fd >= 0 && poll(&p, 1, RUN_MSEC) != 1;
 	/* what the program started must not outlive it */
 	kill(-pid, SIGKILL);
-	if (r->timeout)
-		kill(pid, SIGKILL);
+	kill(pid, SIGKILL);
 	r->status = child_wait(pid);
 	if (fd >= 0)
 		close(fd);
+	else
+		r->status = -1;		/* without pidfd_open(2), nothing was awaited */
 }
 
 static void read_output(const char *path, struct buf *out)
@@ -277,7 +277,7 @@ static void try_example(struct conform *c, struct compiler *compiler, const stru
 	run_example(c, compiler, e, "", &r, &why);
 	if (r.compiled && !r.ran)
 		c->checks[c->nchecks - 1].untried =
-			xstrdup("programs in TMPDIR cannot be run; set it to another directory");
+			xstrdup("it cannot be run: set TMPDIR to a directory where programs can");
 	else if (why.len && r.ran && r.err.len)
 		try_other_event(c, compiler, e, kernel, why.data, &r);
 	else if (why.len)
