@@ -238,11 +238,14 @@ static __always_inline struct calls_message *message_new(__u32 kind, __u32 pid, 
 /* Return whether there was room for it. */
 static __always_inline bool message_send(struct calls_message *m)
 {
-	/* its reader looks by itself, and is woken up if that would be too late */
-	__u64 before = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA);
+	/*
+	 * The reader looks by itself, and is woken up if that would be too late.  From twice
+	 * that level on, each message wakes it up, which slows down whoever writes too fast.
+	 */
+	__u64 before = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA), wake = calls_setup.wake;
 	__u64 len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
-	__u64 flags = before <= calls_setup.wake && before + len > calls_setup.wake ?
-		      BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	bool late = (before <= wake && before + len > wake) || before > 2 * wake;
+	__u64 flags = late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
 	KNOWN(len);
 	if (len > sizeof(*m))
