@@ -126,7 +126,8 @@ static int ps_run(void *state, const struct verb_args *args)
 	}
 	if (!any && !p->options.json)
 		warn(p->options.npids || p->event ? "no perf event matches" :
-						     "nobody holds a perf event");
+		     p->events.hidden ? "the other processes hold no perf event" :
+					"nobody holds a perf event");
 	events_close(&p->events);
 	map_free(&p->counts);
 	machine_close(&p->machine);
