@@ -19,7 +19,7 @@ static void print_limits(FILE *out)
 	for (int i = 0; i < RLIM_NLIMITS; i++) {
 		struct rlimit limit;
 
-		getrlimit((__rlimit_resource_t)i, &limit);
+		prlimit(0, i, NULL, &limit);
 		fprintf(out, "limit %d %llx %llx\n", i,
 			(unsigned long long)limit.rlim_cur,
 			(unsigned long long)limit.rlim_max);

@@ -28,6 +28,7 @@
 #include "drive/trial.h"
 #include "host/facts.h"
 #include "host/pmu.h"
+#include "lib/libc.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
