@@ -21,7 +21,7 @@
 #include "measure/refusal.h"
 #include "model/event_name.h"
 
-enum { REASONS = 32 };
+enum { REASONS = 32, DYING_MS = 500 };
 
 struct replaying {
 	struct view view;		/* of the dump's session */
@@ -378,7 +378,8 @@ static bool replay_calls(struct replaying *r)
 	written = own_session_end(&r->own_session);
 	if (!r->quiet)
 		summarize(r);
-	if (r->given >= 0 && process_ended(r->given)) {
+	/* a SIGTRAP of the last event may still be at work */
+	if (r->given >= 0 && process_ended(r->given, r->again.sigtraps ? DYING_MS : 0)) {
 		warn("the process %d of -p ended during the replay", r->again.given);
 		r->stopped = true;
 	}

@@ -123,9 +123,9 @@ int process_open(pid_t pid)
 	return pidfd(pid, 0);
 }
 
-bool process_ended(int process)
+bool process_ended(int process, int ms)
 {
 	struct pollfd p = { .fd = process, .events = POLLIN };
 
-	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+	return poll(&p, 1, ms) == 1 && p.revents & POLLIN;
 }

@@ -35,7 +35,7 @@ const char *borrow_refusal(void);
  */
 int process_open(pid_t pid);
 
-/* Return whether the process has exited, even if nobody has waited for it yet. */
-bool process_ended(int process);
+/* Return whether the process exits within that many ms, even if nobody has waited for it yet. */
+bool process_ended(int process, int ms);
 
 #endif
