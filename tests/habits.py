@@ -355,6 +355,7 @@ def test_first_results():
 # Arguments for options that require one.
 ARGUMENTS = {
 	"-e": "trace=close", "-E": "A=b", "-u": "root", "-o": "/dev/null", "-s": "3", "-a": "40",
+	"--output": "/dev/null",
 	"-S": "name", "-U": "calls", "-b": "execve", "--expr": "trace=close", "-I": "1", "-O": "1",
 	"-P": "/", "-X": "raw", "-p": None,
 }
