@@ -7,16 +7,7 @@
  * Kernel: include/linux/perf_event.h, kernel/events/internal.h (struct perf_buffer),
  * kernel/bpf/task_iter.c, kernel/bpf/link_iter.c, kernel/bpf/syscall.c (bpf_perf_link).
  */
-typedef unsigned char __u8;
-typedef unsigned short __u16;
-typedef unsigned int __u32;
-typedef unsigned long long __u64;
-typedef signed char __s8;
-typedef short __s16;
-typedef int __s32;
-typedef long long __s64;
-typedef __u16 __be16;
-typedef __u32 __be32, __wsum;
+#include "lib/types_bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>

@@ -11,16 +11,8 @@
 /* Keep the compiler from leaving out a bound that the verifier requires. */
 #define KNOWN(x) asm volatile("" : "+r"(x))
 
-typedef unsigned char __u8;
-typedef unsigned short __u16;
-typedef unsigned int __u32;
-typedef unsigned long long __u64;
-typedef signed char __s8;
-typedef short __s16;
-typedef int __s32;
-typedef long long __s64;
-typedef __u16 __be16;
-typedef __u32 __be32, __wsum;
+#include "lib/types_bpf.h"
+
 typedef _Bool bool;
 
 /* of linux/bpf.h, which is not included: its types would clash */
