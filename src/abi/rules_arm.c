@@ -24,15 +24,6 @@ static bool rule_is_generic_arm_pmu(const struct rule_input *in)
 	return rule_is_arm_pmu(in) && !strncmp(in->pmu->name, "armv8_pmuv3", 11);
 }
 
-/* Return whether events/ of the PMU lists the event. */
-static bool arm_pmu_lists(const struct rule_input *in, uint64_t event)
-{
-	for (size_t i = 0; i < in->pmu->nconfigs; i++)
-		if (in->pmu->configs[i] == event)
-			return true;
-	return false;
-}
-
 int rule_arm_user_access(const struct rule_input *in)
 {
 	return refuses_if(rule_is_arm_pmu(in) && !in->task &&
@@ -103,12 +94,12 @@ int rule_arm_event(const struct rule_input *in)
 		return RULE_UNKNOWN;
 	if (type == PERF_TYPE_HARDWARE) {
 		event = arm_hardware_event(config);
-		varies = config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && arm_pmu_lists(in, 0x21);
+		varies = config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && rule_pmu_lists(in, 0x21);
 	} else {
 		event = arm_cache_event(config);
 		varies = event && config >> 8 & 0xff;
 	}
-	if (event && arm_pmu_lists(in, event))
+	if (event && rule_pmu_lists(in, event))
 		return varies ? RULE_UNKNOWN : RULE_PASSES;
 	return varies && type == PERF_TYPE_HARDWARE ? RULE_UNKNOWN : RULE_REFUSES;
 }

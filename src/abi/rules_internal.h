@@ -87,6 +87,9 @@ static inline bool rule_is_pmu(const struct rule_input *in, const char *name)
 /* Return whether the PMU has the trait, as far as it is described. */
 enum fact rule_trait(const struct rule_input *in, uint64_t trait);
 
+/* Return whether events/ of the PMU lists the config, where it lists all (struct rule_pmu). */
+bool rule_pmu_lists(const struct rule_input *in, uint64_t config);
+
 /* Refuse what the tables do not name: on a newer kernel, if nothing has changed. */
 int refuses_unnamed(const struct rule_input *in);
 

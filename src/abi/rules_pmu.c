@@ -159,16 +159,19 @@ int rule_msr_sampling(const struct rule_input *in)
 	return refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD));
 }
 
-int rule_msr_config(const struct rule_input *in)
+bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
 {
-	uint64_t config = rule_get(in, ATTR_CONFIG);
-
-	if (!rule_is_pmu(in, "msr"))
-		return RULE_PASSES;
-	/* events/ lists exactly the registers of the CPU */
 	for (size_t i = 0; i < in->pmu->nconfigs; i++)
 		if (in->pmu->configs[i] == config)
-			return RULE_PASSES;
+			return true;
+	return false;
+}
+
+int rule_msr_config(const struct rule_input *in)
+{
+	/* events/ lists exactly the registers of the CPU */
+	if (!rule_is_pmu(in, "msr") || rule_pmu_lists(in, rule_get(in, ATTR_CONFIG)))
+		return RULE_PASSES;
 	return in->pmu->nconfigs ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
