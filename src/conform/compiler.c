@@ -92,20 +92,38 @@ static void read_errors(struct compiler *c, struct buf *errors)
 	buf_free(&path);
 }
 
-bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out,
-			 struct buf *errors)
+/* Write the source, and compile it with these options into a file, whose path is set in to. */
+static bool compile(struct compiler *c, const char *source, const char *const *options, int file,
+		    struct buf *to)
 {
-	struct buf from = { 0 }, to = { 0 };
+	const char *args[MORE_ARGS];
+	struct buf from = { 0 };
+	size_t n = 0;
 	bool ok = write_source(c, source);
 
 	file_path(c, SOURCE, &from);
-	file_path(c, PREPROCESSED, &to);
-	ok = ok && run_compiler(c, (const char *[]){ "-E", "-dD", "-o", to.data, from.data, NULL });
+	file_path(c, file, to);
+	for (; *options; options++)
+		args[n++] = *options;
+	args[n++] = "-o";
+	args[n++] = to->data;
+	args[n++] = from.data;
+	args[n] = NULL;
+	ok = ok && run_compiler(c, args);
+	buf_free(&from);
+	return ok;
+}
+
+bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out,
+			 struct buf *errors)
+{
+	struct buf to = { 0 };
+	bool ok = compile(c, source, (const char *[]){ "-E", "-dD", NULL }, PREPROCESSED, &to);
+
 	if (ok)
 		ok = textfile_read(to.data, out);
 	else
 		read_errors(c, errors);
-	buf_free(&from);
 	buf_free(&to);
 	return ok;
 }
@@ -113,34 +131,21 @@ bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out
 bool compiler_types(struct compiler *c, const char *source, struct buf *object,
 		    struct buf *errors)
 {
-	struct buf from = { 0 };
-	bool ok = write_source(c, source);
+	bool ok = compile(c, source, (const char *[]){
+		"-gbtf", "-fno-eliminate-unused-debug-types", "-w", "-c", NULL,
+	}, OBJECT, object);
 
-	file_path(c, SOURCE, &from);
-	file_path(c, OBJECT, object);
-	ok = ok && run_compiler(c, (const char *[]){
-		"-gbtf", "-fno-eliminate-unused-debug-types", "-w", "-c", "-o", object->data,
-		from.data, NULL,
-	});
 	if (!ok)
 		read_errors(c, errors);
-	buf_free(&from);
 	return ok;
 }
 
 bool compiler_program(struct compiler *c, const char *source, struct buf *program,
 		      struct buf *messages)
 {
-	struct buf from = { 0 };
-	bool ok = write_source(c, source);
+	bool ok = compile(c, source, (const char *[]){ "-Wall", NULL }, PROGRAM, program);
 
-	file_path(c, SOURCE, &from);
-	file_path(c, PROGRAM, program);
-	ok = ok && run_compiler(c, (const char *[]){
-		"-Wall", "-o", program->data, from.data, NULL,
-	});
 	read_errors(c, messages);
-	buf_free(&from);
 	return ok;
 }
 

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"
+#include "drive/borrow.h"
 #include "lib/child.h"
 #include "lib/die.h"
 
@@ -62,10 +61,9 @@ _Noreturn static void run_child(const char *program, const char *out, const char
 /* Wait for the end of a child, or kill it and its process group. */
 static void await_child(pid_t pid, struct example_run *r)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int fd = process_open(pid);
 
-	r->timeout = fd >= 0 && poll(&p, 1, RUN_MSEC) != 1;
+	r->timeout = fd >= 0 && !process_ended(fd, RUN_MSEC);
 	/* what the program started must not outlive it */
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
