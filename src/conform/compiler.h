@@ -17,9 +17,9 @@ struct compiler {
 };
 
 /*
- * Find a compiler, which writes BTF if btf is set: $CC, cc or gcc.  Return NULL after a warn():
- * there is none that does, or no directory can be created; without btf, a missing compiler
- * is no reason to warn.  exit() closes it, too.
+ * Find a compiler, which writes BTF if btf is set: $CC, cc or gcc.  Return NULL if
+ * there is none or no directory can be created, after a warn() unless only the compiler is
+ * missing and btf is not set.  exit() closes it, too.
  */
 struct compiler *compiler_open(bool btf);
 

@@ -9,7 +9,7 @@
 /*
  * Append the processes other than this one that hold events of that type (of attr), each with
  * its first event: "gdb[12] (mem:0x601040/8:w and 3 more), perf[13] (mem:0x601048/1:x)".
- * Append nothing if there is none, or if only descriptors are known (drive/events.h).
+ * Append nothing without such processes, or without BPF iterators (drive/events.h).
  */
 void holders_add(uint32_t type, const struct names *names, struct buf *out);
 

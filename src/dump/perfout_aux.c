@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The content of AUX areas in a perf.data file: a record that tells of which PMU it is
+ * The content of AUX areas in a perf.data file: a record that describes the PMU
  * (tools/perf/util/intel-pt.h, arm-spe.h, ...), and pieces.
  */
 #include <stdio.h>
