@@ -173,7 +173,7 @@ def order_of(lines):
 		if kind == "task":
 			tasks.add(tid)
 		elif kind not in ("name", "id", "count", "program", "lost", "header", "end", "exec",
-				  "measured") and \
+				  "measured", "build_id") and \
 				tid not in tasks:
 			out.append("line %d: %s of task %s, which no line "
 				   "introduced" % (n, kind, tid))
@@ -909,6 +909,7 @@ NEEDED = {
 	"described": "kind tid ns event pid cpu cgroup enabled leader output bytes",
 	"found_ring": "kind tid start end",
 	"measured": "kind ns pid parent threads maps",
+	"build_id": "kind path id",
 	"comm": "kind tid comm",
 	"name": "kind of type id config tid fd",
 	"call": "kind call tid pid arch nr raw enter_ns shown start_ns exit_ns "

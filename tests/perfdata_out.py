@@ -16,7 +16,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -188,7 +190,7 @@ def test_pipe(tap, tmp):
 	tap.ok(not r.returncode, "pevtrace decode reads the pipe", [r.stderr])
 
 def test_dump(tap, tmp):
-	"""The file of a dump is that of its trace, but for what a dump does not have."""
+	"""The file of a dump is that of its trace, with the same features and build ids."""
 	dump, made = os.path.join(tmp, "dump"), os.path.join(tmp, "made.data")
 	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
 	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + event + WORK,
@@ -201,6 +203,16 @@ def test_dump(tap, tmp):
 	tap.ok(len(a) > 100 and a == b,
 	       "the dump's file has the records of the trace's: %d lines" % sum(a.values()),
 	       list((a - b) + (b - a)))
+	a, b = (header(f) | {"build ids": text([rp.PERF, "buildid-list", "-i", f])}
+		for f in (ours, made))
+	tap.ok(len(a) > 8 and a == b, "its features and build ids, too: %d lines" %
+	       (len(a) - 1 + len(a["build ids"])), [(k, a.get(k), b.get(k)) for k in a | b])
+
+def header(f):
+	"""Return the features that perf prints of a file, without where it has its data, and when."""
+	lines = text([rp.PERF, "report", "--header-only", "-i", f])
+	heads = {line.split(" : ")[0]: line for line in lines if " : " in line}
+	return {k: v for k, v in heads.items() if "offset" not in k and "captured" not in k}
 
 # AUX data in the formats of their PMUs, and what perf -D prints of them: Intel 64 and IA-32
 # Architectures Software Developer's Manual, volume 3, "Trace Packets and Data Types"; Arm
@@ -274,10 +286,7 @@ def test_aux(tap, tmp):
 
 def test_header(tap, tmp):
 	own, ours, _ = record(tmp, ["-e", "cpu-clock"] + WORK)
-	heads = []
-	for f in (own, ours):
-		lines = text([rp.PERF, "report", "--header-only", "-i", f])
-		heads.append({line.split(" : ")[0]: line for line in lines if " : " in line})
+	heads = [header(own), header(ours)]
 	same = ["# hostname", "# os release", "# arch", "# nrcpus online", "# nrcpus avail",
 		"# time of first sample", "# time of last sample", "# event"]
 	why = ["%s: perf has '%s', we '%s'" % (k, heads[0].get(k), heads[1].get(k))
@@ -470,6 +479,33 @@ def test_drain(tap, tmp):
 		       "silently: %d samples, of which it read %d" % (engine, n, said),
 		       [r.stderr])
 
+def attr_size(path):
+	with open(path, "rb") as f:
+		head = f.read(24)
+	return struct.unpack_from("<Q", head, 16)[0] - 16	# and a place in the file
+
+def test_wrapped(tap, tmp):
+	"""perf stores attrs as large as it passes them, however it was called; for others, they are
+	not larger than they must be: perf refuses those that are larger than its own."""
+	perf, link, other = (os.path.join(tmp, name) for name in ("perf", "link", "other"))
+	for path in (perf, other):
+		shutil.copy(rp.target("drain"), path)
+	os.symlink(perf, link)
+	dump, live, made = (os.path.join(tmp, name) for name in ("w.json", "live", "made"))
+	exec_ = ["sh", "-c", 'exec "$@"', "sh"]
+	child = ["sh", "-c", '"$@"; true', "sh"]
+	for argv, want in (([perf], 160), ([link], 160), (exec_ + [perf], 160),
+			   (child + [perf], 160), (["env", perf], 160), (exec_ + [link], 160),
+			   ([other], 128), (exec_ + [other], 128)):
+		r = trace(["--records", "--json=" + dump, "--perf-data=" + live],
+			  argv + ["10", "160"])
+		run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		got = [attr_size(live), attr_size(made)]
+		# a dump does not have what a launched link points to
+		tap.ok(got == [want, 128 if argv == [link] else want],
+		       "attrs of %s: %d bytes, as passed or as few as possible" %
+		       (" ".join(argv).replace(tmp + "/", ""), want), [got, r.stderr])
+
 def test_mixed(tap, tmp, how):
 	"""Events whose records have their ids at different places, or none: as many of each as the
 	program made."""
@@ -539,8 +575,8 @@ def own_tests(tap, tmp):
 	return []
 
 def perf_tests(tap, tmp, tracefs):
-	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump, test_aux, test_header,
-		 test_attached, test_bpf, test_killed, test_python, test_later,
+	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
+		 test_aux, test_header, test_wrapped, test_attached, test_bpf, test_killed, test_python, test_later,
 		 test_demo, test_drain, test_mixedrings,
 		 test_open, test_trouble)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]

@@ -7,6 +7,7 @@
 
 #include "dump/dump_view.h"
 #include "dump/perfout.h"
+#include "drive/mapped_files.h"
 #include "lib/clock.h"
 #include "text/summary.h"
 
@@ -130,7 +131,13 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		facts.version = u.version;
 		facts.machine = u.machine;
 	}
-	return views_start(v, s, o, source, &facts);
+	if (!views_start(v, s, o, source, &facts))
+		return false;
+	if (o->perf_data || (o->json && o->records)) {
+		v->files = mapped_files_new(s);
+		session_add_view(s, v->files);
+	}
+	return true;
 }
 
 static void views_tell_story(struct views *v, struct buf *out)
@@ -170,6 +177,8 @@ bool views_end(struct views *v, struct session *s)
 
 	if (v->text)
 		views_write_tables(v, s);
+	if (v->files)
+		mapped_files_report(v->files);
 	session_end(s);
 	if (v->text)
 		ok = output_close(v->text);

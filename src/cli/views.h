@@ -16,6 +16,7 @@ struct views {
 	struct output *json;	/* the dump, or NULL */
 	struct view *story;	/* or NULL */
 	struct perfout *perf_data; /* or NULL */
+	struct view *files;	/* for outputs that contain records, or NULL */
 };
 
 /*

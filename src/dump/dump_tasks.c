@@ -152,6 +152,15 @@ void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 	dump_write(d, 0, o);
 }
 
+void dump_on_build_id(struct view *v, const char *path, const uint8_t *id, size_t size)
+{
+	struct json_text line, *o = dump_line(&line, KIND_BUILD_ID);
+
+	json_add_string(o, "path", path);
+	json_add_bytes(o, "id", id, size);
+	dump_write(dump_self(v), 0, o);
+}
+
 void dump_on_comm(struct view *v, pid_t tid, const char *comm)
 {
 	struct json_text line, *o = dump_line(&line, KIND_COMM);

@@ -174,6 +174,8 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	json_add_string(o, "release", f->release);
 	json_add_string(o, "version", f->version);
 	json_add_string(o, "machine", f->machine);
+	if (f->nodename)
+		json_add_string(o, "nodename", f->nodename);
 	sink->end(&o->sink);
 	json_add_string(o, "arch", f->arch->name);
 	/* of memory that was read from another machine's dump */
@@ -181,6 +183,10 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 		json_add_string(o, "byte_order",
 				BIG_ENDIAN_HERE ? BYTE_ORDER_BIG : BYTE_ORDER_LITTLE);
 	json_add_uint(o, "page_size", f->page_size);
+	if (f->cpus) {
+		json_add_uint(o, "cpus", f->cpus);
+		json_add_uint(o, "cpus_online", f->cpus_online);
+	}
 	/* words that are not UTF-8 are approximated: the command is for reading only */
 	sink->begin(&o->sink, "command", SINK_ARRAY);
 	for (size_t i = 0; f->command && f->command[i]; i++)
@@ -194,7 +200,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	json_add_uint(o, "start_ns", f->start_ns);
 	json_add_int(o, "real_offset_ns", f->real_offset);
 	json_add_string(o, "warning", "contains command lines, paths and addresses of "
-		   "the traced programs: review it before you share it");
+		   "the traced programs, and the name of the machine: review it before you share it");
 	dump_write(d, 0, o);
 }
 
@@ -227,6 +233,7 @@ static const struct view_ops ops = {
 	.program = dump_on_program,
 	.found_ring = dump_on_found_ring,
 	.measured = dump_on_measured,
+	.build_id = dump_on_build_id,
 	.comm = dump_on_comm,
 	.name_pmu = dump_on_name_pmu,
 	.name_tracepoint = dump_on_name_tracepoint,

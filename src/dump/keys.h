@@ -15,6 +15,7 @@
 #define KIND_PROGRAM "program"
 #define KIND_FOUND_RING "found_ring"
 #define KIND_MEASURED "measured"
+#define KIND_BUILD_ID "build_id"
 #define KIND_COMM "comm"
 #define KIND_NAME "name"
 #define KIND_CALL "call"	/* a whole call */

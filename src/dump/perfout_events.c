@@ -5,6 +5,7 @@
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
+#include "host/proc.h"
 #include "lib/die.h"
 #include "model/event_name.h"
 #include "xlat/layouts.h"
@@ -64,6 +65,25 @@ static void perfout_name_event(const struct perfout_view *v, struct perfout_even
 	buf_free(&name);
 }
 
+void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe)
+{
+	const char *slash = strrchr(exe, '/');
+
+	/* also what a script of that name executes is perf */
+	if (!strncmp(slash ? slash + 1 : exe, "perf", 4))
+		map_set(&v->perf_tasks, (uint64_t)tid, v);
+}
+
+/* Return whether perf opened the event; in a dump, a launched link to perf is not known as such. */
+static bool perfout_is_of_perf(struct perfout_view *v, const struct event *e)
+{
+	char exe[4096];
+
+	if (v->live && proc_exe(e->opener, exe, sizeof(exe)))
+		perfout_know_program(v, e->opener, exe);
+	return map_get(&v->perf_tasks, (uint64_t)e->opener);
+}
+
 static struct perfout_event *perfout_new_event(struct perfout_view *v, const struct event *e,
 					       struct perfout_event *leader)
 {
@@ -75,6 +95,7 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->number = e->number;
 	p->leader = leader;
 	p->silent = event_is_bare(e);
+	p->of_perf = perfout_is_of_perf(v, e);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
 	perfout_name_event(v, p);
 	if (v->live) /* in a dump, the format follows */
@@ -147,6 +168,7 @@ void perfout_free_events(struct perfout_view *v)
 	}
 	free(v->events);
 	map_free(&v->members);
+	map_free(&v->perf_tasks);
 	map_free(&v->by_id);
 	map_free(&v->late);
 }
@@ -259,13 +281,12 @@ static size_t least_size(const struct perfout_event *e)
 	return len <= PERF_ATTR_SIZE_VER7 ? len : (e->len + 7) & ~(size_t)7;
 }
 
-/* Return whether the program is perf, which stores its attrs in the size that it passes. */
-static bool is_perf(const struct perfout_view *v)
+/* Return the size that the program passed: the kernel describes earlier events in its own. */
+static size_t passed_size(const struct perfout_event *e)
 {
-	const char *name = v->facts.command ? v->facts.command[0] : NULL, *slash;
+	uint64_t size = perfout_attr_of(e, ATTR_SIZE);
 
-	slash = name ? strrchr(name, '/') : NULL;
-	return name && !strncmp(slash ? slash + 1 : name, "perf", 4);
+	return size && size < e->len ? size : e->len;
 }
 
 size_t perfout_attr_size(const struct perfout_view *v)
@@ -274,7 +295,7 @@ size_t perfout_attr_size(const struct perfout_view *v)
 
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *e = v->events[i];
-		size_t size = is_perf(v) ? e->len : least_size(e);
+		size_t size = e->of_perf ? passed_size(e) : least_size(e);
 
 		if (!e->silent && size > most)
 			most = size;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The features of a perf.data file (tools/perf/util/header.c). */
+#include <limits.h>
 #include <string.h>
 
 #include "abi/layout.h"
@@ -104,14 +105,16 @@ static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 	buf_free(&rows);
 }
 
-static void feature_add_build_id(struct buf *b, const uint8_t *id, size_t size, const char *path,
-				 uint16_t misc)
+void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_t *id,
+			  size_t size)
 {
 	const struct field *f = layout_perf_event_header.fields;
+	bool kernel = !strcmp(path, BUILD_ID_KERNEL);
 	uint8_t head[RECORD_HEAD] = { 0 }, room[BUILD_ID_ROOM] = { 0 };
+	struct buf *b = &v->build_ids;
 	size_t at = b->len;
 
-	if (!size)
+	if (strlen(path) > PATH_MAX)
 		return;
 	memcpy(room, id, size);
 	room[BUILD_ID_BYTES] = (uint8_t)size;
@@ -121,38 +124,20 @@ static void feature_add_build_id(struct buf *b, const uint8_t *id, size_t size, 
 	buf_add(b, path, strlen(path) + 1);
 	feature_pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
 	feature_pad(b, at, 8); /* it is a record in a pipe */
-	field_set(&f[PERF_EVENT_HEADER_MISC], misc | BUILD_ID_SIZED, (uint8_t *)b->data + at);
+	field_set(&f[PERF_EVENT_HEADER_MISC],
+		  (kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) | BUILD_ID_SIZED,
+		  (uint8_t *)b->data + at);
 	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len - at, (uint8_t *)b->data + at);
 }
 
-static void feature_add_build_ids(const struct perfout_view *v, struct buf *b)
-{
-	uint8_t id[BUILD_ID_BYTES];
-	struct map_slot *slot;
-	size_t at = 0;
-
-	if (!v->live)
-		return;
-	feature_add_build_id(b, id, build_id_of_kernel(id), "[kernel.kallsyms]",
-			     PERF_RECORD_MISC_KERNEL);
-	while ((slot = map_next(&v->files, &at))) {
-		const char *path = slot->value;
-
-		feature_add_build_id(
-			b, id, *path == '/' ? build_id_of_file(path, id) : build_id_of_vdso(id),
-			path, PERF_RECORD_MISC_USER);
-	}
-}
-
-void perfout_features(const struct perfout_view *v, bool end, struct buf sections[FEATURES])
+void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
 {
 	const struct session_facts *f = &v->facts;
 
 	if (!v->nevents)
 		return;
 	perfout_tracing(v, &sections[HEADER_TRACING_DATA]);
-	if (end)
-		feature_add_build_ids(v, &sections[HEADER_BUILD_ID]);
+	buf_add(&sections[HEADER_BUILD_ID], v->build_ids.data, v->build_ids.len);
 	feature_add_text(&sections[HEADER_HOSTNAME], f->nodename);
 	feature_add_text(&sections[HEADER_OSRELEASE], f->release);
 	feature_add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
@@ -228,7 +213,7 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 {
 	struct buf sections[FEATURES] = { { 0 } };
 
-	perfout_features(v, end, sections);
+	perfout_features(v, sections);
 	for (unsigned int i = 0; i < FEATURES; i++) {
 		bool late = i == HEADER_BUILD_ID || i == HEADER_SAMPLE_TIME;
 
@@ -250,7 +235,7 @@ void perfout_flush(struct perfout_view *v, bool last)
 	struct perfout_table t = { .entry = 0 };
 
 	if (!perfout_is_pipe(v->out)) {
-		perfout_features(v, last, features);
+		perfout_features(v, features);
 		perfout_tables(v, &t);
 	}
 	perfout_write(v->out, &t, features, last);

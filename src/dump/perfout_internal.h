@@ -32,6 +32,7 @@ struct perfout_event {
 	bool told; /* written to a pipe, with the first piped ids */
 	size_t piped;
 	bool silent; /* left out: its records have neither task nor time */
+	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
 };
 
 /* An event of the session. */
@@ -65,6 +66,7 @@ struct perfout_view {
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns; /* of the last record that has a time */
 	uint64_t missed, too_long;
+	struct map perf_tasks; /* tids that run perf */
 	/* AUX areas */
 	struct map areas; /* ring number -> index of the area, from 1 */
 	uint64_t aux_missed;
@@ -72,8 +74,7 @@ struct perfout_view {
 	struct perfout_time {
 		uint64_t shift, mult, zero, valid; /* of perf_event_mmap_page */
 	} time;
-	/* files whose code was mapped: hash of the path -> path */
-	struct map files;
+	struct buf build_ids; /* the section of the feature */
 };
 
 /* Writing bytes (perfout_file.c) ---------------------------------------------- */
@@ -113,6 +114,9 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 		   const struct buf features[FEATURES], bool last);
 
 /* Events (perfout_events.c) ---------------------------------------------------- */
+
+/* Note that the task runs a program of that name or path, which may be perf. */
+void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe);
 
 /*
  * Return the event of the session in the file, with its id if that is known; NULL if its attr is
@@ -182,11 +186,12 @@ void perfout_know_time(struct perfout_view *v, const struct view_look *l);
 
 /* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
 
-/*
- * Append the sections of the features that are known, by their numbers.  end: also the build ids,
- * for which files must be read.
- */
-void perfout_features(const struct perfout_view *v, bool end, struct buf sections[FEATURES]);
+/* Append the sections of the features that are known, by their numbers. */
+void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES]);
+
+/* Add a build id to those of the file. */
+void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_t *id,
+			  size_t size);
 
 /* Write to a pipe those that are known at its start, or at its end. */
 void perfout_pipe_features(struct perfout_view *v, bool end);

@@ -6,8 +6,6 @@
 #include "dump/perfout_internal.h"
 #include "lib/clock.h"
 #include "lib/die.h"
-#include "lib/hash.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 #define NS 1000000000ULL
@@ -76,6 +74,29 @@ static void perfout_end_round(struct perfout_view *v)
 	v->round = false;
 }
 
+/* Tasks -------------------------------------------------------------------- */
+
+static void perfout_on_born(struct view *view, const struct birth *b, uint64_t ns)
+{
+	struct perfout_view *v = self(view);
+	bool launched = !b->parent && !b->attached && v->facts.command;
+
+	(void)ns;
+	map_del(&v->perf_tasks, (uint64_t)b->tid);
+	if (launched) /* its exec is not reported */
+		perfout_know_program(v, b->tid, v->facts.command[0]);
+	else if (b->shares_memory && map_get(&v->perf_tasks, (uint64_t)b->parent))
+		map_set(&v->perf_tasks, (uint64_t)b->tid, v);
+}
+
+static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+			      const char *exe, bool shown)
+{
+	(void)former, (void)ns, (void)shown;
+	if (exe)
+		perfout_know_program(self(view), tid, exe);
+}
+
 /* Events ------------------------------------------------------------------- */
 
 /* Know an event and the ring buffer that it writes to. */
@@ -109,28 +130,6 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
 
 /* Records ------------------------------------------------------------------ */
 
-/* Remember the file of a mapping, for its build id. */
-static void perfout_know_file(struct perfout_view *v, const char *path, size_t len)
-{
-	char *copy;
-
-	if (!v->live || !memchr(path, '\0', len) || path[1] == '/' ||
-	    (*path != '/' && strcmp(path, "[vdso]")))
-		return;
-	copy = map_set(&v->files, hash_text(HASH_START, path) | 1, xstrdup(path));
-	free(copy);
-}
-
-static void perfout_know_mapping(struct perfout_view *v, const uint8_t *bytes, size_t len,
-				 uint32_t type)
-{
-	size_t at = type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
-					     : layout_perf_record_mmap2.size;
-
-	if (len > at)
-		perfout_know_file(v, (const char *)bytes + at, len - at);
-}
-
 static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 			      const struct view_record *r)
 {
@@ -151,8 +150,6 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 		v->first_ns = v->first_ns && v->first_ns < id.time ? v->first_ns : id.time;
 		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;
 	}
-	if (id.type == PERF_RECORD_MMAP || id.type == PERF_RECORD_MMAP2)
-		perfout_know_mapping(v, r->bytes, r->len, id.type);
 	if (!v->held_ns)
 		v->held_ns = ns;
 	perfout_record(v, m, r->bytes, r->len);
@@ -160,12 +157,14 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 
 static void perfout_on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
 {
-	struct perfout_view *v = self(view);
-
 	(void)ns;
-	for (size_t i = 0; i < p->nmaps; i++)
-		perfout_know_file(v, p->maps[i].path, strlen(p->maps[i].path) + 1);
-	perfout_measured(v, p);
+	perfout_measured(self(view), p);
+}
+
+static void perfout_on_build_id(struct view *view, const char *path, const uint8_t *id,
+				size_t size)
+{
+	perfout_add_build_id(self(view), path, id, size);
 }
 
 static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const struct view_aux *a)
@@ -253,8 +252,6 @@ static void perfout_tell_losses(const struct perfout_view *v)
 static void perfout_on_free(struct view *view)
 {
 	struct perfout_view *v = self(view);
-	struct map_slot *slot;
-	size_t at = 0;
 
 	perfout_begin_writing(v);
 	if (perfout_is_pipe(v->out))
@@ -263,9 +260,7 @@ static void perfout_on_free(struct view *view)
 		perfout_add(v->out, &finished_round, sizeof(finished_round));
 	perfout_flush(v, true);
 	perfout_tell_losses(v);
-	while ((slot = map_next(&v->files, &at)))
-		free(slot->value);
-	map_free(&v->files);
+	buf_free(&v->build_ids);
 	map_free(&v->rings);
 	map_free(&v->areas);
 	buf_free(&v->held);
@@ -277,10 +272,13 @@ static void perfout_on_free(struct view *view)
 }
 
 static const struct view_ops ops = {
+	.born = perfout_on_born,
+	.execed = perfout_on_execed,
 	.exit = perfout_on_exit,
 	.found_ring = perfout_on_found_ring,
 	.learnt_id = perfout_on_learnt_id,
 	.measured = perfout_on_measured,
+	.build_id = perfout_on_build_id,
 	.record = perfout_on_record,
 	.looked = perfout_on_looked,
 	.aux = perfout_on_aux,

@@ -39,6 +39,7 @@ static const struct {
 	{ KIND_PROGRAM, reader_feed_program },
 	{ KIND_FOUND_RING, reader_feed_found_ring },
 	{ KIND_MEASURED, reader_feed_measured },
+	{ KIND_BUILD_ID, reader_feed_build_id },
 	{ KIND_COMM, reader_feed_comm },
 	{ KIND_EXEC, reader_feed_exec },
 	{ KIND_GONE, reader_feed_gone },
@@ -151,7 +152,7 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	struct session_facts *f = &r->facts;
 	struct json_value *kernel = dump_get_object(o, "kernel");
 	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch"), *order;
-	uint64_t page_size;
+	uint64_t page_size, cpus, online;
 	int64_t schema;
 
 	if (!kind || strcmp(kind, KIND_HEADER) || !dump_get_int(o, "schema", &schema))
@@ -178,6 +179,13 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	f->machine = r->strings[2] = reader_copy(kernel, "machine");
 	f->sysname = r->strings[3] = reader_copy(kernel, "sysname");
 	f->version = r->strings[4] = reader_copy(kernel, "version");
+	/* these are absent in dumps of older versions */
+	if (kernel && dump_get_string(kernel, "nodename"))
+		f->nodename = r->strings[5] = reader_copy(kernel, "nodename");
+	if (dump_get_uint(o, "cpus", &cpus) && dump_get_uint(o, "cpus_online", &online)) {
+		f->cpus = (uint32_t)cpus;
+		f->cpus_online = (uint32_t)online;
+	}
 	read_command(r, o);
 	read_pids(r, o);
 	return NULL;
@@ -249,7 +257,7 @@ void reader_close(struct reader *r)
 	while ((slot = map_next(&r->begun, &at)))
 		reader_free_call(slot->value);
 	map_free(&r->begun);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < sizeof(r->strings) / sizeof(*r->strings); i++)
 		free(r->strings[i]);
 	for (size_t i = 0; r->command && r->command[i]; i++)
 		free(r->command[i]);

@@ -17,7 +17,7 @@ struct reader {
 	struct session_facts facts;
 	char **command;			/* facts.command */
 	pid_t *pids;
-	char *strings[5];		/* of facts */
+	char *strings[6];		/* of facts */
 	struct reader_names *names;
 	struct map begun;		/* tid -> struct call */
 	struct session *session;	/* to feed */
@@ -58,6 +58,7 @@ void reader_feed_closed(struct line *l);
 void reader_feed_lost(struct line *l);
 void reader_feed_found_ring(struct line *l);
 void reader_feed_measured(struct line *l);
+void reader_feed_build_id(struct line *l);
 void reader_feed_comm(struct line *l);
 void reader_feed_exec(struct line *l);
 void reader_feed_gone(struct line *l);

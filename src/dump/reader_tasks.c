@@ -6,6 +6,7 @@
 #include "abi/swap.h"
 #include "dump/reader_internal.h"
 #include "dump/reader_names.h"
+#include "host/build_id.h"
 #include "xlat/tables.h"
 
 /* Tasks --------------------------------------------------------------------------- */
@@ -168,6 +169,20 @@ void reader_feed_measured(struct line *l)
 	if (!l->wrong)
 		session_measured(l->r->session, ns, &p);
 	proc_image_free(&p);
+}
+
+void reader_feed_build_id(struct line *l)
+{
+	const char *path = dump_get_text(l->o, "path");
+	uint8_t *id;
+	size_t size;
+
+	if (!path || !*path)
+		l->wrong = "path";
+	else if (!dump_get_bytes(l->o, "id", &id, &size) || size > BUILD_ID_BYTES)
+		l->wrong = "id";
+	else
+		session_build_id(l->r->session, path, id, size);
 }
 
 void reader_feed_comm(struct line *l)

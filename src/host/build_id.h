@@ -8,6 +8,10 @@
 
 enum { BUILD_ID_BYTES = 20 };	/* the most that perf keeps */
 
+/* perf's names for the kernel and its code in processes, which have build ids, too. */
+#define BUILD_ID_KERNEL "[kernel.kallsyms]"
+#define BUILD_ID_VDSO "[vdso]"
+
 /* Find the build id in len bytes of ELF notes; return its size, or 0. */
 size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES]);
 

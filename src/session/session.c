@@ -95,6 +95,12 @@ void session_measured(struct session *s, uint64_t ns, const struct proc_image *p
 	EACH_VIEW(s, measured, ns, p);
 }
 
+void session_build_id(struct session *s, const char *path, const uint8_t *id, size_t size)
+{
+	if (size)
+		EACH_VIEW(s, build_id, path, id, size);
+}
+
 void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info)
 {
 	bool shown = model_involved(s->model, tid) &&

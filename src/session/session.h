@@ -16,7 +16,7 @@ struct session_facts {
 	const char *pevtrace;		/* version that wrote the dump, or NULL */
 	const struct arch *arch;	/* of the machine */
 	const char *sysname, *release, *version, *machine; /* uname(2); may be NULL */
-	const char *nodename;		/* the machine's name, or NULL: dumps do not tell it */
+	const char *nodename;		/* the machine's name, or NULL: not known */
 	uint32_t cpus, cpus_online;	/* numbers, or 0: not known */
 	uint32_t page_size;		/* bytes */
 	char *const *command;		/* NULL-terminated, or NULL */
@@ -78,6 +78,9 @@ void session_comm(struct session *s, pid_t tid, const char *comm);
 
 /* Report a process that events measure (struct view_ops). */
 void session_measured(struct session *s, uint64_t ns, const struct proc_image *p);
+
+/* Report the build id of a file that is mapped, unless its size is 0. */
+void session_build_id(struct session *s, const char *path, const uint8_t *id, size_t size);
 
 /*
  * Read from /proc which events the running task holds (model_adopt()), and then, once they are

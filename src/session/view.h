@@ -80,6 +80,8 @@ struct view_ops {
 	 * mapped.  A process of many mappings comes in pieces; only the first has threads.
 	 */
 	void (*measured)(struct view *v, uint64_t ns, const struct proc_image *p);
+	/* The build id of a file that is mapped, or of the kernel (host/build_id.h). */
+	void (*build_id)(struct view *v, const char *path, const uint8_t *id, size_t size);
 	/* The task's name (/proc/TID/comm). */
 	void (*comm)(struct view *v, pid_t tid, const char *comm);
 	/* A name was looked up, see struct names; name may be NULL. */

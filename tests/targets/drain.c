@@ -4,7 +4,7 @@
  * read them: it samples its own page faults in a ring buffer that is filled many times over.
  * It prints how many samples it read, and how many the kernel dropped.
  *
- * usage: drain FAULTS
+ * usage: drain FAULTS [SIZE OF THE ATTR]
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -48,17 +48,20 @@ static void drain(void)
 
 int main(int argc, char **argv)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+	struct perf_event_attr attr[2] = { {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*attr),
 		.config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
 		.exclude_kernel = 1,
-	};
+	} };
 	int n = argc > 1 ? atoi(argv[1]) : 1;
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t next;
+	int fd;
 
+	if (argc > 2)
+		attr->size = (uint32_t)atoi(argv[2]);
+	fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	ring = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd < 0 || ring == MAP_FAILED || page == MAP_FAILED) {
 		perror("drain");

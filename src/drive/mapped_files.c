@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "drive/mapped_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/build_id.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+struct mapped_files {
+	struct view view;
+	struct session *session;
+	struct map known;	/* hashes of paths */
+	char **paths;		/* to be reported */
+	size_t npaths;
+	bool kernel;		/* reported */
+};
+
+static struct mapped_files *mapped_files_self(struct view *v)
+{
+	return (struct mapped_files *)v; /* view is its first member */
+}
+
+static void mapped_files_add(struct mapped_files *m, const char *path)
+{
+	if (path[1] == '/' || (*path != '/' && strcmp(path, BUILD_ID_VDSO)) ||
+	    map_set(&m->known, hash_text(HASH_START, path) | 1, m))
+		return;
+	m->paths = xrealloc(m->paths, (m->npaths + 1) * sizeof(*m->paths));
+	m->paths[m->npaths++] = xstrdup(path);
+}
+
+static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
+{
+	(void)ns;
+	for (size_t i = 0; i < p->nmaps; i++)
+		mapped_files_add(mapped_files_self(v), p->maps[i].path);
+}
+
+static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
+				   const struct view_record *r)
+{
+	struct record_id id;
+	size_t at;
+
+	(void)tid, (void)ns;
+	if (!record_identify(r->bytes, r->len, r->format, &id) ||
+	    (id.type != PERF_RECORD_MMAP && id.type != PERF_RECORD_MMAP2))
+		return;
+	at = id.type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
+					 : layout_perf_record_mmap2.size;
+	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
+		mapped_files_add(mapped_files_self(v), (const char *)r->bytes + at);
+}
+
+void mapped_files_report(struct view *v)
+{
+	struct mapped_files *m = mapped_files_self(v);
+	uint8_t id[BUILD_ID_BYTES];
+
+	if (m->npaths && !m->kernel)
+		session_build_id(m->session, BUILD_ID_KERNEL, id, build_id_of_kernel(id));
+	m->kernel |= m->npaths;
+	for (size_t i = 0; i < m->npaths; i++) {
+		char *path = m->paths[i];
+
+		session_build_id(m->session, path, id,
+				 *path == '/' ? build_id_of_file(path, id) : build_id_of_vdso(id));
+		free(path);
+	}
+	m->npaths = 0;
+}
+
+static void mapped_files_on_idle(struct view *v, uint64_t ns)
+{
+	(void)ns;
+	mapped_files_report(v);
+}
+
+static void mapped_files_on_free(struct view *v)
+{
+	struct mapped_files *m = mapped_files_self(v);
+
+	while (m->npaths)
+		free(m->paths[--m->npaths]);
+	free(m->paths);
+	map_free(&m->known);
+	free(m);
+}
+
+static const struct view_ops ops = {
+	.measured = mapped_files_on_measured,
+	.record = mapped_files_on_record,
+	.idle = mapped_files_on_idle,
+	.free = mapped_files_on_free,
+};
+
+struct view *mapped_files_new(struct session *s)
+{
+	struct mapped_files *m = xcalloc(1, sizeof(*m));
+
+	m->view.ops = &ops;
+	m->session = s;
+	return &m->view;
+}
