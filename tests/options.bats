@@ -109,6 +109,7 @@ page_options() {
 				print $3; print $4 }' "$dir/list"); do
 		case $option in
 		- | -h | --help | -V | --version) continue ;;
+		-a | --all) "$PEVTRACE" --engine=bpf -o "$dir/out" true 2>"$dir/err" || continue ;;
 		esac
 		echo "$option"
 		run "$PEVTRACE" "$option" -o "$dir/out" true
@@ -169,6 +170,8 @@ page_options() {
 
 # Arguments with a misspelt word, and the word that was meant.
 @test "what is misspelt is answered with the nearest" {
+	printf '%s\n' '.TH perf_event_open 2' '.SH DESCRIPTION' .EX 'struct perf_event_attr {' \
+		'__u32 type;' '};' .EE .TP .I type Type. '.SH ERRORS' None. >"$dir/page"
 	while read -r word args; do
 		echo "$args -> $word"
 		eval run '"$PEVTRACE"' "$args"
@@ -217,7 +220,7 @@ page_options() {
 	KILL -e inject=perf_event_open:signal=KIL true
 	SIGKILL -e inject=perf_event_open:signal=SIGKIL true
 	fork watch --only=frok true
-	ERRORS conform --no-behaviour --section=ERORS
+	ERRORS conform --no-behaviour --section=ERORS --man="$dir/page"
 	END
 }
 

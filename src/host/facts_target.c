@@ -24,6 +24,9 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+/* Ids of tracepoints have 16 bits (struct trace_entry of the kernel). */
+#define TRACE_EVENT_TYPE_MAX 0xffff
+
 static uint64_t target_member(const struct rule_ask *ask, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, ask->attr, ask->len);
@@ -320,9 +323,12 @@ void facts_target(struct facts *f, const struct rule_ask *ask)
 	if (ask->group_fd != -1)
 		t->group.event = target_is_event(ask->group_fd);
 	if (target_member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
-		t->tracepoint_name = host_tracepoint(f->host, target_member(ask, ATTR_CONFIG));
+		uint64_t id = target_member(ask, ATTR_CONFIG);
+
+		t->tracepoint_name = host_tracepoint(f->host, id);
 		t->tracepoint = t->tracepoint_name ? FACT_YES :
-				host_has_tracepoints(f->host) ? FACT_NO : FACT_UNKNOWN;
+				host_has_tracepoints(f->host) || id > TRACE_EVENT_TYPE_MAX ? FACT_NO :
+				FACT_UNKNOWN;
 	}
 	if (pmu && !strcmp(pmu->name, "uprobe"))
 		find_path(target_member(ask, ATTR_UPROBE_PATH),
