@@ -20,6 +20,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -877,6 +879,12 @@ static void case_pmus(void)
 		skip("no dynamic PMU that the test knows");
 }
 
+/* The offset of the program's first instruction in its file, as linkers lay it out. */
+static word entry_offset(void)
+{
+	return getauxval(AT_ENTRY) - (getauxval(AT_PHDR) - sizeof(ElfW(Ehdr)));
+}
+
 static void case_uprobe(void)
 {
 	int type = pmu("uprobe");
@@ -890,7 +898,7 @@ static void case_uprobe(void)
 	fresh(VER7, type, 1, NULL);
 	set("type", type, "%d /* ~uprobe */", type);
 	set("uprobe_path", (word)tail_string(self), "\"%s\"", self);
-	set("probe_offset", 0x1000, "4096");
+	set("probe_offset", entry_offset(), "%llu", (unsigned long long)entry_offset());
 	once();
 	set("config", 0x500000000ULL, NULL);
 	set("uprobe_path", (word)tail_string("/no \"such\" file\n"),
