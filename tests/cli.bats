@@ -723,3 +723,18 @@ t.join()' <"$dir/hold" >"$dir/ids" 3>&- &
 	wait "$tracer"
 	! grep -q "cannot attach" "$dir/err"
 }
+
+@test "a library is loaded only when it is needed; if it is missing, it is named" {
+	ldd "$PEVTRACE" | grep -q libseccomp || skip "linked statically"
+	! ldd "$PEVTRACE" | grep -q libunwind || skip "built with --disable-late-loading"
+	for library in libdw.so.1 libelf.so.1 libbpf.so.1 liblzma.so.5 libz.so.1 libunwind.so.8; do
+		: >"$dir/$library"
+	done
+	export LD_LIBRARY_PATH=$dir
+	"$PEVTRACE" -k -o "$dir/t" "$demo" 2>"$dir/err"
+	[ "$(grep -c "cannot load a library: .*/libunwind.so.8: file too short; install" "$dir/err")" -eq 1 ]
+	printf '\037\213' >"$dir/page.gz"
+	run "$PEVTRACE" conform --man="$dir/page.gz"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"cannot load a library: "*"libz.so.1: file too short; install"* ]]
+}

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/late.h"
+
+#define BPF(f) LATE(LIBBPF, f)
+
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 
 struct btf_reader {
@@ -22,7 +26,7 @@ struct btf_reader {
 
 static const char *btf_name(const struct btf_reader *r, __u32 off)
 {
-	const char *s = btf__name_by_offset(r->btf, off);
+	const char *s = BPF(btf__name_by_offset)(r->btf, off);
 
 	return s ? s : "";
 }
@@ -74,9 +78,9 @@ static void add_enum(struct btf_reader *r, __u32 id, const struct btf_type *t)
 
 static const struct btf_type *resolved(const struct btf_reader *r, __u32 id)
 {
-	__s32 to = btf__resolve_type(r->btf, id);
+	__s32 to = BPF(btf__resolve_type)(r->btf, id);
 
-	return to < 0 ? NULL : btf__type_by_id(r->btf, (__u32)to);
+	return to < 0 ? NULL : BPF(btf__type_by_id)(r->btf, (__u32)to);
 }
 
 /*
@@ -103,7 +107,7 @@ static void add_struct_members(struct btf_reader *r, const struct btf_type *t, _
 				add_struct_members(r, of, start, id, st, depth + 1);
 			continue;
 		}
-		bytes = btf__resolve_size(r->btf, bm->type);
+		bytes = BPF(btf__resolve_size)(r->btf, bm->type);
 		m = api_desc_add_member(st, name);
 		m->start = start;
 		m->bits = field ? field : bytes > 0 && bytes < 1 << 28 ? 8 * (__u32)bytes : 0;
@@ -126,8 +130,8 @@ static bool wanted_struct(const struct btf_reader *r, const struct btf_type *t)
 
 static void read_types(struct btf_reader *r)
 {
-	for (__u32 id = 1; id < btf__type_cnt(r->btf); id++) {
-		const struct btf_type *t = btf__type_by_id(r->btf, id);
+	for (__u32 id = 1; id < BPF(btf__type_cnt)(r->btf); id++) {
+		const struct btf_type *t = BPF(btf__type_by_id)(r->btf, id);
 
 		if (btf_is_any_enum(t)) {
 			if (wanted_enum(r, t))
@@ -156,9 +160,9 @@ bool btf_read(const char *path, const struct api_desc *known, struct api_desc *o
 	struct btf *btf;
 	long error;
 
-	libbpf_set_print(print_nothing);
-	btf = btf__parse(path, NULL);
-	error = libbpf_get_error(btf);
+	BPF(libbpf_set_print)(print_nothing);
+	btf = BPF(btf__parse)(path, NULL);
+	error = BPF(libbpf_get_error)(btf);
 	if (error) {
 		warn("cannot read BTF from '%s': %s; " BTF_KERNEL " requires a kernel with "
 		     "CONFIG_DEBUG_INFO_BTF", path, strerror((int)-error));
@@ -166,7 +170,7 @@ bool btf_read(const char *path, const struct api_desc *known, struct api_desc *o
 	}
 	r.btf = btf;
 	read_types(&r);
-	btf__free(btf);
+	BPF(btf__free)(btf);
 	return true;
 }
 

@@ -13,6 +13,10 @@
 #endif
 
 #include "lib/die.h"
+#include "lib/late.h"
+
+#define ZLIB(f) LATE(ZLIB, f)
+#define LZMA(f) LATE(LZMA, f)
 
 #if defined(HAVE_ZLIB) || defined(HAVE_LZMA)
 
@@ -56,7 +60,7 @@ static int gzip_next(void *from, char *to, unsigned int room)
 	g->z.next_out = (Bytef *)to;
 	g->z.avail_out = room;
 	do
-		rc = inflate(&g->z, Z_NO_FLUSH);
+		rc = ZLIB(inflate)(&g->z, Z_NO_FLUSH);
 	while (rc == Z_OK && g->z.avail_out == room);
 	g->done = rc == Z_STREAM_END;
 	if (rc != Z_OK && rc != Z_STREAM_END)
@@ -74,10 +78,10 @@ static bool gzip_read(const char *path, struct buf *packed, struct buf *out)
 	};
 	bool ok;
 
-	if (inflateInit2(&g.z, 15 + 16) != Z_OK)
+	if (ZLIB(inflateInit2_)(&g.z, 15 + 16, ZLIB_VERSION, (int)sizeof(g.z)) != Z_OK)
 		die("out of memory");
 	ok = unpack(path, "gzip", &g, gzip_next, out);
-	inflateEnd(&g.z);
+	ZLIB(inflateEnd)(&g.z);
 	return ok;
 #else
 	(void)packed, (void)out;
@@ -96,7 +100,7 @@ static int xz_next(void *from, char *to, unsigned int room)
 	x->next_out = (uint8_t *)to;
 	x->avail_out = room;
 	while (rc == LZMA_OK && x->avail_out == room)
-		rc = lzma_code(x, LZMA_FINISH);
+		rc = LZMA(lzma_code)(x, LZMA_FINISH);
 	if (rc != LZMA_OK && rc != LZMA_STREAM_END)
 		return -1;
 	return (int)(room - x->avail_out);
@@ -110,12 +114,12 @@ static bool xz_read(const char *path, struct buf *packed, struct buf *out)
 	lzma_stream x = LZMA_STREAM_INIT;
 	bool ok;
 
-	if (lzma_stream_decoder(&x, 64 << 20, 0) != LZMA_OK)
+	if (LZMA(lzma_stream_decoder)(&x, 64 << 20, 0) != LZMA_OK)
 		die("out of memory");
 	x.next_in = (const uint8_t *)packed->data;
 	x.avail_in = packed->len;
 	ok = unpack(path, "xz", &x, xz_next, out);
-	lzma_end(&x);
+	LZMA(lzma_end)(&x);
 	return ok;
 #else
 	(void)packed, (void)out;

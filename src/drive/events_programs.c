@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/late.h"
+
+#define BPF(f) LATE(LIBBPF, f)
 
 /* events.bpf.c, compiled: events_bpf.o as an array. */
 static const unsigned char object_bytes[] = {
@@ -43,23 +46,28 @@ static int programs_event(void)
 	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static struct bpf_program *programs_named(const struct bpf_object *o, const char *name)
+{
+	return BPF(bpf_object__find_program_by_name)(o, name);
+}
+
 /* Open the object, with own as its constant; optional: whether to load links, too. */
 static struct bpf_object *programs_object(int own, bool with_links)
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
-	struct bpf_object *o = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
+	struct bpf_object *o = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
 	struct bpf_map *m;
 
 	if (!o)
 		return NULL;
-	m = bpf_object__find_map_by_name(o, ".rodata");
+	m = BPF(bpf_object__find_map_by_name)(o, ".rodata");
 	if (!m)
-		m = bpf_object__find_map_by_name(o, "pevtrace.rodata");
-	bpf_program__set_autoload(bpf_object__find_program_by_name(o, "events_links"), with_links);
-	if (!m || bpf_map__set_initial_value(m, &own, sizeof(own)) || bpf_object__load(o)) {
+		m = BPF(bpf_object__find_map_by_name)(o, "pevtrace.rodata");
+	BPF(bpf_program__set_autoload)(programs_named(o, "events_links"), with_links);
+	if (!m || BPF(bpf_map__set_initial_value)(m, &own, sizeof(own)) || BPF(bpf_object__load)(o)) {
 		int error = errno;
 
-		bpf_object__close(o);
+		BPF(bpf_object__close)(o);
 		errno = error;
 		return NULL;
 	}
@@ -68,16 +76,17 @@ static struct bpf_object *programs_object(int own, bool with_links)
 
 static struct bpf_link *programs_attach(struct events_programs *p, const char *name)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(p->object, name);
+	struct bpf_program *program = programs_named(p->object, name);
 
-	return bpf_program__fd(program) < 0 ? NULL : bpf_program__attach_iter(program, NULL);
+	return BPF(bpf_program__fd)(program) < 0 ? NULL :
+	       BPF(bpf_program__attach_iter)(program, NULL);
 }
 
 struct events_programs *events_programs_load(struct buf *why)
 {
 	struct events_programs *p = xcalloc(1, sizeof(*p));
 
-	libbpf_set_print(programs_print);
+	BPF(libbpf_set_print)(programs_print);
 	p->own = programs_event();
 	if (p->own < 0) {
 		buf_addf(why, "perf_event_open(2) fails: %s", strerror(errno));
@@ -107,7 +116,7 @@ struct events_programs *events_programs_load(struct buf *why)
 static bool programs_each(struct bpf_link *link,
 			  void (*hook)(void *ctx, const struct events_record *r), void *ctx)
 {
-	int fd = bpf_iter_create(bpf_link__fd(link));
+	int fd = BPF(bpf_iter_create)(BPF(bpf_link__fd)(link));
 	struct events_record records[16];
 	char *bytes = (char *)records;
 	size_t have = 0;
@@ -142,10 +151,10 @@ void events_programs_free(struct events_programs *p)
 {
 	if (!p)
 		return;
-	bpf_link__destroy(p->descriptors);
-	bpf_link__destroy(p->mappings);
-	bpf_link__destroy(p->links);
-	bpf_object__close(p->object);
+	BPF(bpf_link__destroy)(p->descriptors);
+	BPF(bpf_link__destroy)(p->mappings);
+	BPF(bpf_link__destroy)(p->links);
+	BPF(bpf_object__close)(p->object);
 	if (p->own >= 0)
 		close(p->own);
 	free(p);

@@ -15,6 +15,9 @@
 #include "host/symtab.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/late.h"
+
+#define DW(f) LATE(LIBDW, f)
 
 enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
 
@@ -24,6 +27,7 @@ struct segment {
 };
 
 struct debug_info {
+	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	Dwfl_Module *module;		/* NULL: not an ELF file */
 	struct symtab symbols;
@@ -53,12 +57,12 @@ int debug_info_open(const char *path)
 
 static bool debug_info_has_build_id(int fd, const unsigned char *id, int len)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf = DW(elf_begin)(fd, ELF_C_READ_MMAP, NULL);
 	const void *its;
-	bool same = elf && dwelf_elf_gnu_build_id(elf, &its) == len &&
+	bool same = elf && DW(dwelf_elf_gnu_build_id)(elf, &its) == len &&
 		    !memcmp(its, id, (size_t)len);
 
-	elf_end(elf);
+	DW(elf_end)(elf);
 	return same;
 }
 
@@ -73,7 +77,7 @@ static int debug_info_find_by_link(Dwfl_Module *module, const char *path, const 
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const unsigned char *id;
 	GElf_Addr at;
-	int fd = -1, len = dwfl_module_build_id(module, &id, &at);
+	int fd = -1, len = DW(dwfl_module_build_id)(module, &id, &at);
 
 	if (len <= 0 || !slash || !name || strchr(name, '/'))
 		return -1;
@@ -98,7 +102,7 @@ static int debug_info_find_separate(Dwfl_Module *module, void **data, const char
 				    Dwarf_Addr base, const char *path, const char *link,
 				    GElf_Word crc, char **found)
 {
-	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);
+	int fd = DW(dwfl_build_id_find_debuginfo)(module, data, name, base, path, link, crc, found);
 
 	return fd >= 0 ? fd : debug_info_find_by_link(module, path, link, found);
 }
@@ -112,7 +116,7 @@ static bool debug_info_set_alternate(Dwarf *dwarf)
 	const unsigned char *id;
 	const char *name;
 	const void *bytes;
-	ssize_t len = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes);
+	ssize_t len = DW(dwelf_dwarf_gnu_debugaltlink)(dwarf, &name, &bytes);
 	struct buf path = { 0 };
 	Dwarf *other = NULL;
 	int fd;
@@ -127,9 +131,9 @@ static bool debug_info_set_alternate(Dwarf *dwarf)
 	fd = debug_info_open(buf_str(&path));
 	buf_free(&path);
 	if (fd >= 0)
-		other = dwarf_begin(fd, DWARF_C_READ);
+		other = DW(dwarf_begin)(fd, DWARF_C_READ);
 	if (other)
-		dwarf_setalt(dwarf, other);	/* both remain until the process ends */
+		DW(dwarf_setalt)(dwarf, other);	/* both remain until the process ends */
 	return other;
 }
 
@@ -138,15 +142,15 @@ static bool debug_info_set_alternate(Dwarf *dwarf)
 static void debug_info_read_segments(struct debug_info *d)
 {
 	GElf_Addr bias;
-	Elf *elf = dwfl_module_getelf(d->module, &bias);
+	Elf *elf = DW(dwfl_module_getelf)(d->module, &bias);
 	size_t n = 0;
 
-	if (!elf || elf_getphdrnum(elf, &n))
+	if (!elf || DW(elf_getphdrnum)(elf, &n))
 		return;
 	for (size_t i = 0; i < n && d->nsegments < MAX_SEGMENTS; i++) {
 		GElf_Phdr p;
 
-		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+		if (DW(gelf_getphdr)(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
 			d->segments[d->nsegments++] = (struct segment){
 				p.p_offset, p.p_filesz, p.p_vaddr + bias,
 			};
@@ -172,15 +176,15 @@ static void debug_info_read_symbols(struct debug_info *d)
 {
 	GElf_Addr bias;
 	GElf_Ehdr header;
-	Elf *elf = dwfl_module_getelf(d->module, &bias);
-	bool arm = elf && gelf_getehdr(elf, &header) && header.e_machine == EM_ARM;
-	int n = dwfl_module_getsymtab(d->module);
+	Elf *elf = DW(dwfl_module_getelf)(d->module, &bias);
+	bool arm = elf && DW(gelf_getehdr)(elf, &header) && header.e_machine == EM_ARM;
+	int n = DW(dwfl_module_getsymtab)(d->module);
 
 	for (int i = 1; i < n; i++) {
 		char name[CODE_NAME];
 		GElf_Sym sym;
 		GElf_Addr addr;
-		const char *found = dwfl_module_getsym_info(d->module, i, &sym, &addr,
+		const char *found = DW(dwfl_module_getsym_info)(d->module, i, &sym, &addr,
 							    NULL, NULL, NULL);
 
 		if (!debug_info_is_code(&sym, found))
@@ -195,20 +199,20 @@ static void debug_info_read_symbols(struct debug_info *d)
 
 struct debug_info *debug_info_new(int fd, const char *path)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = debug_info_find_separate,
-		.section_address = dwfl_offline_section_address,
-	};
 	struct debug_info *d = xcalloc(1, sizeof(*d));
 
-	d->dwfl = dwfl_begin(&callbacks);
+	d->callbacks = (Dwfl_Callbacks){
+		.find_elf = DW(dwfl_build_id_find_elf), .find_debuginfo = debug_info_find_separate,
+		.section_address = DW(dwfl_offline_section_address),
+	};
+	d->dwfl = DW(dwfl_begin)(&d->callbacks);
 	if (d->dwfl)
-		d->module = dwfl_report_elf(d->dwfl, path, path, fd, 0, true);
+		d->module = DW(dwfl_report_elf)(d->dwfl, path, path, fd, 0, true);
 	if (!d->module) {
 		close(fd);
 		return d;
 	}
-	dwfl_report_end(d->dwfl, NULL, NULL);
+	DW(dwfl_report_end)(d->dwfl, NULL, NULL);
 	debug_info_read_segments(d);
 	debug_info_read_symbols(d);
 	return d;
@@ -219,7 +223,7 @@ void debug_info_free(struct debug_info *d)
 	if (!d)
 		return;
 	if (d->dwfl)
-		dwfl_end(d->dwfl);
+		DW(dwfl_end)(d->dwfl);
 	symtab_free(&d->symbols);
 	free(d);
 }
@@ -231,10 +235,10 @@ static const char *debug_info_name(Dwarf_Die *die)
 	Dwarf_Attribute attr;
 	const char *name = NULL;
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))
-		name = dwarf_formstring(&attr);
+	if (DW(dwarf_attr_integrate)(die, DW_AT_linkage_name, &attr))
+		name = DW(dwarf_formstring)(&attr);
 	if (!name)
-		name = dwarf_diename(die);
+		name = DW(dwarf_diename)(die);
 	return name ? name : "?";
 }
 
@@ -243,8 +247,8 @@ static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute attr;
 	Dwarf_Word v = 0;
 
-	if (dwarf_attr(die, name, &attr))
-		dwarf_formudata(&attr, &v);
+	if (DW(dwarf_attr)(die, name, &attr))
+		DW(dwarf_formudata)(&attr, &v);
 	return v;
 }
 
@@ -254,12 +258,12 @@ static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
  */
 static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
-	Dwarf_Die *unit = dwfl_module_addrdie(d->module, addr, bias);
+	Dwarf_Die *unit = DW(dwfl_module_addrdie)(d->module, addr, bias);
 
 	if (unit)
 		return unit;
-	while ((unit = dwfl_module_nextcu(d->module, unit, bias)))
-		if (dwarf_haspc(unit, addr - *bias) > 0)
+	while ((unit = DW(dwfl_module_nextcu)(d->module, unit, bias)))
+		if (DW(dwarf_haspc)(unit, addr - *bias) > 0)
 			break;
 	return unit;
 }
@@ -274,14 +278,14 @@ static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scop
 	Dwarf_Die child;
 	size_t n = 0;
 
-	if (!max || dwarf_child(die, &child))
+	if (!max || DW(dwarf_child)(die, &child))
 		return 0;
 	do {
-		switch (dwarf_tag(&child)) {
+		switch (DW(dwarf_tag)(&child)) {
 		case DW_TAG_subprogram:
 		case DW_TAG_inlined_subroutine:
 		case DW_TAG_lexical_block:
-			if (dwarf_haspc(&child, addr) <= 0)
+			if (DW(dwarf_haspc)(&child, addr) <= 0)
 				break;
 			scopes[0] = child;
 			return 1 + debug_info_scopes(&child, addr, scopes + 1, max - 1);
@@ -291,14 +295,14 @@ static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scop
 			n = debug_info_scopes(&child, addr, scopes, max);
 			break;
 		}
-	} while (!n && !dwarf_siblingof(&child, &child));
+	} while (!n && !DW(dwarf_siblingof)(&child, &child));
 	return n;
 }
 
 /* Return whether the unit is a skeleton: its scopes are in a .dwo file, which is not opened. */
 static bool debug_info_is_skeleton(Dwarf_Die *unit)
 {
-	return dwarf_hasattr(unit, DW_AT_dwo_name) || dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
+	return DW(dwarf_hasattr)(unit, DW_AT_dwo_name) || DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name);
 }
 
 /* Go from the innermost scope outwards: each inlined function moves file and line. */
@@ -312,15 +316,15 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 	/* the line may be that of an inlined function */
 	if (!n && debug_info_is_skeleton(unit))
 		return;
-	if (dwarf_getsrcfiles(unit, &files, NULL))
+	if (DW(dwarf_getsrcfiles)(unit, &files, NULL))
 		n = 0;
-	while (file && n-- && dwarf_tag(&scopes[n]) != DW_TAG_subprogram) {
-		if (dwarf_tag(&scopes[n]) != DW_TAG_inlined_subroutine)
+	while (file && n-- && DW(dwarf_tag)(&scopes[n]) != DW_TAG_subprogram) {
+		if (DW(dwarf_tag)(&scopes[n]) != DW_TAG_inlined_subroutine)
 			continue;
 		/* the last place is for the outermost function */
 		if (c->nlines < CODE_LINES - 1)
 			code_add_line(c, debug_info_name(&scopes[n]), file, line);
-		file = dwarf_filesrc(files, debug_info_number(&scopes[n], DW_AT_call_file),
+		file = DW(dwarf_filesrc)(files, debug_info_number(&scopes[n], DW_AT_call_file),
 				     NULL, NULL);
 		line = (uint32_t)debug_info_number(&scopes[n], DW_AT_call_line);
 	}
@@ -338,14 +342,14 @@ static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct c
 
 	if (!d->dwarf_read) {
 		d->dwarf_read = true;
-		d->dwarf = dwfl_module_getdwarf(d->module, &bias);
+		d->dwarf = DW(dwfl_module_getdwarf)(d->module, &bias);
 		if (d->dwarf && !debug_info_set_alternate(d->dwarf))
 			d->dwarf = NULL;
 	}
 	unit = d->dwarf ? debug_info_find_unit(d, addr, &bias) : NULL;
-	line = unit ? dwarf_getsrc_die(unit, addr - bias) : NULL;
-	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	if (file && !dwarf_lineno(line, &number))
+	line = unit ? DW(dwarf_getsrc_die)(unit, addr - bias) : NULL;
+	file = line ? DW(dwarf_linesrc)(line, NULL, NULL) : NULL;
+	if (file && !DW(dwarf_lineno)(line, &number))
 		debug_info_add_scopes(unit, addr - bias, file, (uint32_t)number, c);
 }
 

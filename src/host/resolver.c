@@ -14,6 +14,7 @@
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/hash.h"
+#include "lib/late.h"
 #include "lib/map.h"
 
 enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
@@ -76,6 +77,10 @@ static bool resolver_start(struct resolver *r)
 	int pair[2];
 	pid_t child;
 
+	if (!LATE_LOAD(LIBDW)) {
+		r->deaths = MAX_DEATHS;
+		return false;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return false;
 	r->started++;

@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/late.h"
 #include "trace/proc.h"
+
+#define BPF(f) LATE(LIBBPF, f)
 
 /* calls.bpf.c, compiled: calls_bpf.o as an array. */
 static const unsigned char object_bytes[] = {
@@ -156,7 +159,7 @@ static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 
 static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 {
-	return bpf_object__find_map_by_name(p->object, name);
+	return BPF(bpf_object__find_map_by_name)(p->object, name);
 }
 
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
@@ -164,23 +167,25 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 {
 	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
 
-	p->object = bpf_object__open_mem(object_bytes, sizeof(object_bytes), &how);
+	p->object = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
 	return p->object &&
-	       !bpf_map__set_initial_value(map_named(p, ".rodata"), constants, sizeof(*constants)) &&
-	       !bpf_map__set_max_entries(map_named(p, "calls_ring"), (uint32_t)setup->buffer) &&
-	       !bpf_map__set_max_entries(map_named(p, "calls_scratch"),
-					 (uint32_t)libbpf_num_possible_cpus()) &&
-	       !bpf_object__load(p->object);
+	       !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
+						sizeof(*constants)) &&
+	       !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),
+					      (uint32_t)setup->buffer) &&
+	       !BPF(bpf_map__set_max_entries)(map_named(p, "calls_scratch"),
+					      (uint32_t)BPF(libbpf_num_possible_cpus)()) &&
+	       !BPF(bpf_object__load)(p->object);
 }
 
 static bool attach_calls(struct bpf_programs *p)
 {
-	struct bpf_program *program;
+	struct bpf_program *program = NULL;
 
-	bpf_object__for_each_program(program, p->object) {
-		if (!strcmp(bpf_program__name(program), "calls_report"))
+	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
+		if (!strcmp(BPF(bpf_program__name)(program), "calls_report"))
 			continue; /* others continue with it */
-		p->links[p->nlinks] = bpf_program__attach(program);
+		p->links[p->nlinks] = BPF(bpf_program__attach)(program);
 		if (!p->links[p->nlinks])
 			return false;
 		p->nlinks++;
@@ -228,23 +233,23 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
 	if (compat)
 		plan_calls(constants.plans + CALLS_NUMBERS, nr_table(nrs, compat), setup->opts);
-	libbpf_set_print(calls_print);
+	BPF(libbpf_set_print)(calls_print);
 	if (!load_calls(p, setup, &constants)) {
 		failed = "cannot load BPF programs";
 	} else {
-		p->tasks = bpf_map__fd(map_named(p, "calls_tasks"));
-		p->holders = bpf_map__fd(map_named(p, "calls_holders"));
-		p->ring = ring_buffer__new(bpf_map__fd(map_named(p, "calls_ring")), pass_message, p,
-					   NULL);
+		p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
+		p->holders = BPF(bpf_map__fd)(map_named(p, "calls_holders"));
+		p->ring = BPF(ring_buffer__new)(BPF(bpf_map__fd)(map_named(p, "calls_ring")),
+						pass_message, p, NULL);
 		p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
-				bpf_map__fd(map_named(p, ".bss")), 0);
+				BPF(bpf_map__fd)(map_named(p, ".bss")), 0);
 		if (p->state == MAP_FAILED)
 			failed = "cannot map the state of BPF programs";
 		else if (!p->ring)
 			failed = "cannot map the buffer of BPF programs";
 		else if (setup->cgroup >= 0 &&
-			 bpf_map__update_elem(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
-					      &cgroup, sizeof(cgroup), 0))
+			 BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
+						   &cgroup, sizeof(cgroup), 0))
 			failed = "cannot select the cgroup";
 		else if (!attach_calls(p))
 			failed = "cannot attach BPF programs";
@@ -265,11 +270,11 @@ void bpf_programs_free(struct bpf_programs *p)
 	if (!p)
 		return;
 	while (p->nlinks)
-		bpf_link__destroy(p->links[--p->nlinks]);
-	ring_buffer__free(p->ring);
+		BPF(bpf_link__destroy)(p->links[--p->nlinks]);
+	BPF(ring_buffer__free)(p->ring);
 	if (p->state && p->state != MAP_FAILED)
 		munmap(p->state, sizeof(*p->state));
-	bpf_object__close(p->object);
+	BPF(bpf_object__close)(p->object);
 	free(p);
 }
 
@@ -281,12 +286,12 @@ void bpf_programs_each(struct bpf_programs *p,
 {
 	p->hook = hook;
 	p->ctx = ctx;
-	ring_buffer__consume(p->ring);
+	BPF(ring_buffer__consume)(p->ring);
 }
 
 int bpf_programs_fd(const struct bpf_programs *p)
 {
-	return ring_buffer__epoll_fd(p->ring);
+	return BPF(ring_buffer__epoll_fd)(p->ring);
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
@@ -294,7 +299,7 @@ void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
 	uint32_t key = (uint32_t)tid;
 	uint8_t one = 1;
 
-	bpf_map_update_elem(p->tasks, &key, &one, BPF_ANY);
+	BPF(bpf_map_update_elem)(p->tasks, &key, &one, BPF_ANY);
 }
 
 void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
@@ -303,7 +308,7 @@ void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
 	uint32_t key = (uint32_t)pid;
 
 	p->state->may_hold[key % CALLS_SLOTS] = 1;
-	bpf_map_update_elem(p->holders, &key, &h, BPF_ANY);
+	BPF(bpf_map_update_elem)(p->holders, &key, &h, BPF_ANY);
 }
 
 uint64_t bpf_programs_lost(const struct bpf_programs *p)

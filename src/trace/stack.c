@@ -19,7 +19,10 @@
 #include "lib/child.h"
 #include "lib/clock.h"
 #include "lib/die.h"
+#include "lib/late.h"
 #include "trace/walker.h"
+
+#define UNW(f) LATE(UNWIND, f)
 
 /* Limit the time that hostile programs can cost: each death takes that of a walk. */
 enum { MAX_DEATHS = 8 };
@@ -59,7 +62,8 @@ static struct stacks *stack_helper(struct tracer *t)
 
 	if (!s) {
 		s = t->stacks = xcalloc(1, sizeof(*s));
-		s->space = unw_create_addr_space(&_UPT_accessors, 0);
+		if (LATE_LOAD(UNWIND))
+			s->space = UNW(unw_create_addr_space)(UNW(_UPT_accessors), 0);
 	}
 	s->used_ns = clock_ns();
 	return s->space && (s->walker || start_walker(s)) ? s : NULL;
@@ -83,7 +87,7 @@ void stack_end(struct tracer *t)
 		return;
 	end_walker(s);
 	if (s->space)
-		unw_destroy_addr_space(s->space);
+		UNW(unw_destroy_addr_space)(s->space);
 	free(s);
 	t->stacks = NULL;
 }
@@ -203,17 +207,17 @@ static enum walk_end stack_answers(const struct stacks *s,
 
 static void stack_registers(const struct stacks *s, pid_t tid, struct walk_request *r)
 {
-	void *upt = _UPT_create(tid);
+	void *upt = UNW(_UPT_create)(tid);
 
 	for (int i = 0; upt && i <= UNW_REG_LAST && i < WALK_REGISTERS; i++) {
 		unw_word_t word;
 
-		r->known[i] = !_UPT_access_reg(s->space, i, &word, 0, upt);
+		r->known[i] = !UNW(_UPT_access_reg)(s->space, i, &word, 0, upt);
 		if (r->known[i])
 			r->registers[i] = word;
 	}
 	if (upt)
-		_UPT_destroy(upt);
+		UNW(_UPT_destroy)(upt);
 }
 
 static bool stack_ask(const struct stacks *s, pid_t tid, bool named)

@@ -15,8 +15,11 @@
 
 #include "lib/die.h"
 #include "lib/helper.h"
+#include "lib/late.h"
 #include "lib/map.h"
 #include "lib/maps.h"
+
+#define UNW(f) LATE(UNWIND, f)
 
 /* /proc/TID/mem of the task: libunwind passes no context to some accessors. */
 enum { MEMORY_FD = HELPER_FILE };
@@ -77,12 +80,12 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 
 	w->looked_up = ip;
 	return w->probing ? -UNW_ENOINFO :
-	       _UPT_find_proc_info(space, ip, info, need_unwind_info, w->upt);
+	       UNW(_UPT_find_proc_info)(space, ip, info, need_unwind_info, w->upt);
 }
 
 static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *ctx)
 {
-	_UPT_put_unwind_info(space, info, ((struct walked *)ctx)->upt);
+	UNW(_UPT_put_unwind_info)(space, info, ((struct walked *)ctx)->upt);
 }
 
 static int no_dyn_info(unw_addr_space_t space, unw_word_t *list, void *ctx)
@@ -104,7 +107,7 @@ static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *ctx)
 static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
 			 unw_word_t *offset, void *ctx)
 {
-	return _UPT_get_proc_name(space, ip, name, size, offset, ((struct walked *)ctx)->upt);
+	return UNW(_UPT_get_proc_name)(space, ip, name, size, offset, ((struct walked *)ctx)->upt);
 }
 
 /* Tasks ------------------------------------------------------------------------ */
@@ -114,8 +117,8 @@ static void walked_free(struct walked *w)
 	if (!w)
 		return;
 	maps_free(&w->maps);
-	_UPT_destroy(w->upt);
-	unw_destroy_addr_space(w->space);
+	UNW(_UPT_destroy)(w->upt);
+	UNW(unw_destroy_addr_space)(w->space);
 	free(w);
 }
 
@@ -129,15 +132,15 @@ static struct walked *walked_new(pid_t tid)
 	};
 	struct walked *w = xcalloc(1, sizeof(*w));
 
-	w->space = unw_create_addr_space(&accessors, 0);
-	w->upt = w->space ? _UPT_create(tid) : NULL;
+	w->space = UNW(unw_create_addr_space)(&accessors, 0);
+	w->upt = w->space ? UNW(_UPT_create)(tid) : NULL;
 	if (!w->upt) {
 		if (w->space)
-			unw_destroy_addr_space(w->space);
+			UNW(unw_destroy_addr_space)(w->space);
 		free(w);
 		return NULL;
 	}
-	unw_set_caching_policy(w->space, UNW_CACHE_GLOBAL);
+	UNW(unw_set_caching_policy)(w->space, UNW_CACHE_GLOBAL);
 	return w;
 }
 
@@ -147,7 +150,7 @@ static void walked_read_maps(struct walked *w)
 	FILE *f;
 
 	maps_free(&w->maps);
-	unw_flush_cache(w->space, 0, 0);
+	UNW(unw_flush_cache)(w->space, 0, 0);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)w->request->tid);
 	f = fopen(path, "re");
 	if (!f)
@@ -182,7 +185,7 @@ static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t
 	const struct mapping *m = walked_mapping(w, ip);
 	unw_word_t offset = 0;
 	int err = !w->request->named ? -UNW_ENOINFO :
-		  unw_get_proc_name(cursor, a.symbol, sizeof(a.symbol), &offset);
+		  UNW(unw_get_proc_name)(cursor, a.symbol, sizeof(a.symbol), &offset);
 
 	if (err && err != -UNW_ENOMEM)
 		a.symbol[0] = '\0';
@@ -211,7 +214,7 @@ static bool walker_interrupted(struct walked *w, unw_cursor_t *cursor, unw_word_
 
 	w->looked_up = 0;
 	w->probing = true;
-	unw_get_proc_info(cursor, &info);
+	UNW(unw_get_proc_info)(cursor, &info);
 	w->probing = false;
 	return w->looked_up == ip;
 }
@@ -220,20 +223,20 @@ static enum walk_end walker_walk(struct walked *w)
 {
 	unw_cursor_t *cursor = &w->cursor;
 
-	if (unw_init_remote(cursor, w->space, w))
+	if (UNW(unw_init_remote)(cursor, w->space, w))
 		return WALK_NO_REGISTERS;
 	for (int i = 0; i < WALK_FRAMES; i++) {
 		unw_word_t ip;
 		int more;
 
-		if (unw_get_reg(cursor, UNW_REG_IP, &ip))
+		if (UNW(unw_get_reg)(cursor, UNW_REG_IP, &ip))
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
 		/* the system call's instruction is before the innermost address */
 		walker_answer_frame(w, cursor, ip,
 				    !i || !walker_interrupted(w, cursor, ip));
-		more = unw_step(cursor);
+		more = UNW(unw_step)(cursor);
 		if (!more)
 			return WALK_WHOLE;
 		if (more < 0)
