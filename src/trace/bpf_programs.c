@@ -4,9 +4,11 @@
 #ifdef HAVE_BPF_PROGRAMS
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/kernel_types.h"
 #include "lib/late.h"
 #include "trace/proc.h"
 
@@ -162,20 +165,55 @@ static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 	return BPF(bpf_object__find_map_by_name)(p->object, name);
 }
 
-static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
-		       const struct calls_setup *constants)
+/* Write the kernel's structures that the programs read into a file. */
+static bool write_types(const struct bpf_object *o, const struct kernel_types *types, int fd)
 {
-	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
+	const struct btf *btf = BPF(bpf_object__btf)(o);
+	uint32_t n = BPF(btf__type_cnt)(btf);
+	const char **names = xcalloc(n, sizeof(*names));
+	size_t nnames = 0;
+	bool written;
 
+	for (uint32_t id = 1; id < n; id++) {
+		const struct btf_type *t = BPF(btf__type_by_id)(btf, id);
+
+		if (btf_is_struct(t) && t->name_off)
+			names[nnames++] = BPF(btf__name_by_offset)(btf, t->name_off);
+	}
+	written = kernel_types_subset(types, names, nnames, fd);
+	free(names);
+	return written;
+}
+
+/* Open the object; types: of the kernel, or NULL: libbpf reads them. */
+static bool open_calls(struct bpf_programs *p, const struct kernel_types *types, int fd)
+{
+	char path[32];
+	struct bpf_object_open_opts how = {
+		.sz = sizeof(how), .object_name = "pevtrace", .btf_custom_path = types ? path : NULL,
+	};
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p->object = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
-	return p->object &&
-	       !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
-						sizeof(*constants)) &&
-	       !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),
-					      (uint32_t)setup->buffer) &&
-	       !BPF(bpf_map__set_max_entries)(map_named(p, "calls_scratch"),
-					      (uint32_t)BPF(libbpf_num_possible_cpus)()) &&
-	       !BPF(bpf_object__load)(p->object);
+	return p->object && (!types || write_types(p->object, types, fd));
+}
+
+static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
+		       const struct calls_setup *constants, const struct kernel_types *types)
+{
+	int fd = memfd_create("types", MFD_CLOEXEC);
+	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) &&
+		      !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
+						       sizeof(*constants)) &&
+		      !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),
+						     (uint32_t)setup->buffer) &&
+		      !BPF(bpf_map__set_max_entries)(map_named(p, "calls_scratch"),
+						     (uint32_t)BPF(libbpf_num_possible_cpus)()) &&
+		      !BPF(bpf_object__load)(p->object);
+
+	if (fd >= 0)
+		close(fd);
+	return loaded;
 }
 
 static bool attach_calls(struct bpf_programs *p)
@@ -228,13 +266,15 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		.in_cgroup = setup->cgroup >= 0,
 	};
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
+	struct kernel_types *types;
 	const char *failed = NULL;
 
 	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
 	if (compat)
 		plan_calls(constants.plans + CALLS_NUMBERS, nr_table(nrs, compat), setup->opts);
 	BPF(libbpf_set_print)(calls_print);
-	if (!load_calls(p, setup, &constants)) {
+	types = kernel_types_read();
+	if (!load_calls(p, setup, &constants, types)) {
 		failed = "cannot load BPF programs";
 	} else {
 		p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
@@ -256,11 +296,12 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		else if (!show_test_event(p))
 			failed = "perf_event_open(2) of a test event was not seen";
 	}
+	kernel_types_free(types);
 	if (!failed)
 		return p;
 	buf_addf(why, "%s: %s; %s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
 		 "they require root, or CAP_BPF and CAP_PERFMON" :
-		 "they require Linux 5.13 and /sys/kernel/btf/vmlinux");
+		 "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }

@@ -43,14 +43,14 @@ struct {
 	__type(value, struct calls_holder);
 } calls_holders SEC(".maps");
 
-int calls_report(unsigned long long *ctx);
+int calls_report(void *ctx);
 
-/* Where calls_enter() and calls_exit() continue, so that the verifier looks at that once. */
+/* Where programs at calls continue, so that the verifier looks at that once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
-	__array(values, int (unsigned long long *));
+	__array(values, int (void *));
 } calls_reports SEC(".maps") = { .values = { calls_report } };
 
 struct {
@@ -190,34 +190,22 @@ static __always_inline __u64 event_in(struct fdtable *table, int fd)
 	return BPF_CORE_READ(e, id);
 }
 
-static __always_inline struct fdtable *own_descriptors(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, files, fdt);
-}
-
 /* The same of a descriptor of the current task. */
 __noinline __u64 calls_event_at(int fd)
 {
-	struct fdtable *table = own_descriptors();
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 
 	return table ? event_in(table, fd) : 0;
 }
 
 /* Messages -------------------------------------------------------------------------------- */
 
-static __always_inline struct calls_message *message(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&calls_scratch, &cpu);
-}
-
 static __always_inline struct calls_message *message_new(__u32 kind, __u32 pid, __u32 tid,
 							  __u64 ns)
 {
-	struct calls_message *m = message();
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct calls_message *m = bpf_map_lookup_elem(&calls_scratch, &cpu);
 
 	if (!m)
 		return 0;
@@ -311,13 +299,13 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 }
 
 /* Return whether an event may be among the descriptors of a poll. */
-static __always_inline bool poll_has_event(struct fdtable *table, __u64 addr, __u32 n)
+__noinline int calls_poll_has_event(__u64 addr, __u32 n)
 {
 	for (__u32 i = 0; i < CALLS_POLLED && i < n; i++) {
 		int fd;
 
 		if (bpf_probe_read_user(&fd, sizeof(fd), (void *)(addr + i * 8)) ||
-		    event_in(table, fd))
+		    calls_event_at(fd))
 			return 1;
 	}
 	return n > CALLS_POLLED;
@@ -334,17 +322,16 @@ static __always_inline bool is_unmap(const struct calls_plan *plan)
 	return plan->watch == CALLS_UNMAP || plan->watch == CALLS_REMAP;
 }
 
-/* Return whether such a call of a holder may concern a ring buffer. */
-static __always_inline bool unmaps_ring(const struct calls_plan *plan, const __u64 *args,
-				    const struct running *r)
+/* Return whether munmap or mremap in a holder may concern a ring buffer; flags: of mremap. */
+__noinline int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u64 flags)
 {
-	struct calls_holder *h = holder(r->pid);
+	struct calls_holder *h = holder(pid);
 
 	if (!h)
 		return 1;
-	if (!may_touch_ring(h, args[0], args[1]))
-		return plan->watch == CALLS_REMAP && args[3] & MREMAP_FIXED;
-	if (plan->watch == CALLS_REMAP)
+	if (!may_touch_ring(h, addr, len))
+		return watch == CALLS_REMAP && flags & MREMAP_FIXED;
+	if (watch == CALLS_REMAP)
 		h->rings |= CALLS_UNKNOWN; /* one may be elsewhere now */
 	return 1;
 }
@@ -424,32 +411,32 @@ static __always_inline bool self_may_hold(const struct task_struct *task)
  * task only where a call is likely to be reported.
  */
 SEC("raw_tp/sys_enter")
-int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
+int calls_enter(void *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
-	struct fdtable *table = files ? files->fdt : 0;
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool compat = is_compat(task), held = self_may_hold(task);
-	const struct calls_plan *plan = plan_of(nr, compat);
+	const struct calls_plan *plan = plan_of(syscall_nr(regs), compat);
+	struct fdtable *table;
 	__u64 args[CALLS_ARGS], event;
 	enum relevance relevant;
-	struct calls_message *m;
 	struct running *r;
 
+	KNOWN(files);
+	table = files ? files->fdt : 0;
 	if (!plan || !table || (!held && is_held_only(plan)))
 		return 0;
-	m = message();
-	if (!m || bpf_probe_read_kernel(m->bytes, bpf_core_type_size(struct pt_regs), regs))
-		return 0;
-	get_args((struct pt_regs *)m->bytes, compat, args);
+	get_args(regs, compat, args);
 	event = event_in(table, plan_fd(plan, args));
 	relevant = relevance(plan, args, event);
 	if (!relevant || (relevant == RELEVANT_HELD && !held))
 		return 0;
 	r = running(task);
 	if (!r || (relevant == RELEVANT_HELD && !self_holds(r)) ||
-	    (plan->watch == CALLS_POLL && !poll_has_event(table, args[0], args[1])) ||
-	    (is_unmap(plan) && !unmaps_ring(plan, args, r)))
+	    (plan->watch == CALLS_POLL && !calls_poll_has_event(args[0], args[1])) ||
+	    (is_unmap(plan) &&
+	     !calls_unmaps_ring(r->pid, plan->watch, args[0], args[1], args[3])))
 		return 0;
 	if (event && plan->watch >= CALLS_FD)
 		self_now_holds(r, CALLS_UNKNOWN); /* it had the event before */
@@ -457,7 +444,7 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long nr)
 		__sync_fetch_and_add(pending(), 1);
 	r->enter_ns = bpf_ktime_get_ns();
 	r->event = event;
-	r->nr = nr;
+	r->nr = syscall_nr(regs);
 	r->compat = compat;
 	r->reported = reported_early(plan, args, r);
 	if (r->reported)
@@ -506,7 +493,7 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 
 	if (!*pending() && ret >= 0 && calls_state.event_fops)
 		return 0;
-	nr = syscall_nr(regs);
+	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	plan = plan_of(nr, is_compat(task));
 	if (!calls_state.event_fops && plan && plan->memory[0] == CALLS_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
@@ -532,6 +519,14 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
+/* Return whether a message that was received may have control data. */
+static __always_inline bool has_control(const struct calls_message *m)
+{
+	__u64 len = 0;
+
+	return bpf_probe_read_user(&len, word_size(m), (void *)(m->args[1] + 5 * word_size(m))) || len;
+}
+
 /* Complete the report of a return; return whether it is to be sent. */
 static __always_inline bool report_return(struct calls_message *m, const struct calls_plan *plan,
 					  struct running *r)
@@ -545,17 +540,17 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 	}
 	if (plan->watch == CALLS_MAP_FD && r->event && (r->ret > 0 || r->ret < -4095))
 		ring_mapped(r, r->ret, m->args[1]);
-	if (receives && !self_holds(r) && !calls_has_control(m->args[1], r->compat))
+	if (receives && !self_holds(r) && !has_control(m))
 		return 0;
-	copy_arguments(m, plan, 1);
+	copy_arguments(m, plan);
 	if (receives && m->passes)
 		self_now_holds(r, CALLS_KNOWN);
 	return !receives || self_holds(r);
 }
 
-/* Report what the current task's state says; the registers are those of its call. */
+/* Report what the current task's state says. */
 SEC("raw_tp")
-int BPF_PROG(calls_report, struct pt_regs *regs)
+int calls_report(void *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
@@ -567,8 +562,8 @@ int BPF_PROG(calls_report, struct pt_regs *regs)
 	m = message_new(r->kind, r->pid, r->tid,
 			r->kind == CALLS_ENTER ? r->enter_ns : bpf_ktime_get_ns());
 	plan = plan_of(r->nr, r->compat);
-	if (m && plan && !bpf_probe_read_kernel(m->bytes, bpf_core_type_size(struct pt_regs), regs)) {
-		get_args((struct pt_regs *)m->bytes, r->compat, m->args);
+	if (m && plan) {
+		get_args((struct pt_regs *)bpf_task_pt_regs(task), r->compat, m->args);
 		m->nr = r->nr;
 		m->compat = r->compat;
 		if (r->enter_ns) {
@@ -578,7 +573,7 @@ int BPF_PROG(calls_report, struct pt_regs *regs)
 		if (!r->told)
 			bpf_get_current_comm(m->comm, sizeof(m->comm));
 		if (r->kind == CALLS_ENTER)
-			copy_arguments(m, plan, 0);
+			copy_arguments(m, plan);
 		if ((r->kind == CALLS_ENTER || report_return(m, plan, r)) && message_send(m))
 			r->told = 1;
 	}

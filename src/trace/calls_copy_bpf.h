@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Copies of the memory that system calls point to, for calls.bpf.c, which includes this after
- * message() and calls_event_at().  The verifier looks at functions that are not static once,
- * not for each call of them.
+ * calls_event_at().  The verifier looks at functions that are not static once, not for each
+ * call of them.
  */
 #ifndef PEVTRACE_TRACE_CALLS_COPY_BPF_H
 #define PEVTRACE_TRACE_CALLS_COPY_BPF_H
+
+static __always_inline __u32 word_size(const struct calls_message *m)
+{
+	return m->compat ? 4 : 8;
+}
 
 /* Begin a block; return where its data are in bytes[], or a number beyond CALLS_BYTES. */
 static __always_inline __u64 copy_begin(struct calls_message *m)
@@ -29,41 +34,52 @@ static __always_inline void copy_end(struct calls_message *m, __u64 addr, __u64 
 	m->used = (m->last + len + 7) & ~7U;
 }
 
-/*
- * Copy memory of the task, page by page up to one that is missing.  The verifier looks at
- * each of these functions once, as they are not static.
- */
-__noinline int calls_copy(__u64 addr, __u64 want)
+/* Copy up to the end of a page to bytes[at]; return how much. */
+__noinline int calls_copy_page(struct calls_message *m, __u64 at, __u64 addr, __u64 want)
 {
-	struct calls_message *m = message();
+	__u64 len = CALLS_PAGE - (addr & (CALLS_PAGE - 1));
+
+	if (len > want)
+		len = want;
+	KNOWN(len);
+	if (!m || at >= CALLS_BYTES || len > CALLS_PAGE)
+		return 0;
+	if (!bpf_probe_read_user(m->bytes + at, len, (void *)addr))
+		return len;
+	m->incomplete = 1;
+	return 0;
+}
+
+/* Copy memory of the task up to a page that is missing; return how much. */
+__noinline int calls_copy(struct calls_message *m, __u64 addr, __u64 want)
+{
 	__u64 at, got = 0;
 
 	if (!m || !addr || want > (1 << 30))
 		return 0;
 	at = copy_begin(m);
 	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
-		__u64 len = CALLS_PAGE - ((addr + got) & (CALLS_PAGE - 1));
+		__u32 len = calls_copy_page(m, at + got, addr + got, want - got);
 
-		if (len > want - got)
-			len = want - got;
-		KNOWN(len);
-		KNOWN(at);
-		if (at >= CALLS_BYTES || len > CALLS_PAGE)
+		if (!len)
 			break;
-		if (bpf_probe_read_user(m->bytes + at, len, (void *)(addr + got))) {
-			m->incomplete = 1;
-			break;
-		}
 		got += len;
-		at += len;
 	}
 	copy_end(m, addr, got);
 	return got;
 }
 
-__noinline int calls_copy_string(__u64 addr)
+/* Return the word of 4 or 8 bytes at an address; 0 if it is not resident. */
+__noinline __u64 calls_word(__u64 addr, __u32 size)
 {
-	struct calls_message *m = message();
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, size == 4 ? 4 : 8, (void *)addr);
+	return word;
+}
+
+__noinline int calls_copy_string(struct calls_message *m, __u64 addr)
+{
 	__u64 at;
 	long n;
 
@@ -108,10 +124,10 @@ static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 		m->incomplete = 1;
 	if (!head[1])
 		head[1] = ATTR_SIZE_VER0;
-	calls_copy(addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
+	calls_copy(m, addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
 	path = last_word(m, ATTR_AT_CONFIG1, 8);
 	if (head[0] >= ATTR_DYNAMIC && path)
-		calls_copy_string(path);
+		calls_copy_string(m, path);
 }
 
 /* Requests of type '$' by their number. */
@@ -129,10 +145,10 @@ static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, _
 	switch (request & 0xff) {
 	case IOCTL_PERIOD:
 	case IOCTL_ID:
-		calls_copy(arg, 8);
+		calls_copy(m, arg, 8);
 		break;
 	case IOCTL_SET_FILTER:
-		calls_copy_string(arg);
+		calls_copy_string(m, arg);
 		break;
 	case IOCTL_MODIFY_ATTRIBUTES:
 		copy_attr(m, arg);
@@ -140,30 +156,37 @@ static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, _
 	case IOCTL_QUERY_BPF:
 		ids = 0;
 		bpf_probe_read_user(&ids, sizeof(ids), (void *)arg);
-		calls_copy(arg, 8 + 4 * (ids < IOCTL_IDS_MAX ? ids : IOCTL_IDS_MAX));
+		calls_copy(m, arg, 8 + 4 * (ids < IOCTL_IDS_MAX ? ids : IOCTL_IDS_MAX));
 		break;
 	}
 }
 
 enum { IOVECS = 8, MESSAGE_WORDS = 7, CONTROL_MAX = 2048 };
 
-static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u64 n, __s64 left)
+/* Copy what a vector's element points to, up to so many bytes; return its length. */
+__noinline __u64 calls_copy_iovec(struct calls_message *m, __u64 addr, __u64 left)
 {
-	__u32 word = m->compat ? 4 : 8;
+	__u64 len;
+
+	if (!m)
+		return 0;
+	len = calls_word(addr + word_size(m), word_size(m));
+	calls_copy(m, calls_word(addr, word_size(m)), len < left ? len : left);
+	return len;
+}
+
+static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u64 n, __u64 left)
+{
+	__u32 size = 2 * word_size(m);
 
 	if (n > IOVECS)
 		n = IOVECS;
-	if (calls_copy(addr, n * 2 * word) <= 0)
+	if (calls_copy(m, addr, n * size) <= 0)
 		return;
-	for (__u32 i = 0; i < IOVECS && i < n && left > 0; i++) {
-		__u64 base = 0, len = 0;
+	for (__u32 i = 0; i < IOVECS && i < n && left; i++) {
+		__u64 len = calls_copy_iovec(m, addr + i * size, left);
 
-		bpf_probe_read_user(&base, word & 15, (void *)(addr + i * 2 * word));
-		bpf_probe_read_user(&len, word & 15, (void *)(addr + (i * 2 + 1) * word));
-		if (len > left)
-			len = left;
-		calls_copy(base, len);
-		left -= len;
+		left -= len < left ? len : left;
 	}
 }
 
@@ -172,15 +195,12 @@ enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
 /* Set m->passed of the first control message, if that has descriptors. */
 static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
 {
-	__u32 word = m->compat ? 4 : 8;
-	int level = 0, type = 0;
-	__u64 size = 0, *ids;
+	__u32 word = word_size(m);
+	__u64 size = calls_word(control, word), *ids;
 	__u64 into;
 
-	bpf_probe_read_user(&size, word & 15, (void *)control);
-	bpf_probe_read_user(&level, sizeof(level), (void *)(control + word));
-	bpf_probe_read_user(&type, sizeof(type), (void *)(control + word + 4));
-	if (level != SOL_SOCKET || type != SCM_RIGHTS || size > len)
+	if (calls_word(control + word, 4) != SOL_SOCKET ||
+	    calls_word(control + word + 4, 4) != SCM_RIGHTS || size > len)
 		return;
 	into = copy_begin(m);
 	KNOWN(into);
@@ -205,59 +225,49 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 
 static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 {
-	__u32 word = m->compat ? 4 : 8;
+	__u32 word = word_size(m);
 	__u64 control, len;
 
-	calls_copy(addr, MESSAGE_WORDS * word);
+	calls_copy(m, addr, MESSAGE_WORDS * word);
 	control = last_word(m, 4 * word, word);
 	len = last_word(m, 5 * word, word);
 	if (!control || !len)
 		return;
-	calls_copy(control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
 	find_passed(m, control, len);
-}
-
-/* Return whether a message that was received has control data. */
-__noinline int calls_has_control(__u64 addr, __u32 compat)
-{
-	__u32 word = compat ? 4 : 8;
-	__u64 len = 0;
-
-	return bpf_probe_read_user(&len, word & 15, (void *)(addr + 5 * word)) || len;
 }
 
 static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
 {
-	__u32 word = m->compat ? 4 : 8;
+	__u32 word = word_size(m);
 
-	calls_copy(addr, CALLS_STRINGS * word);
+	calls_copy(m, addr, CALLS_STRINGS * word);
 	for (__u32 i = 0; i < CALLS_STRINGS; i++) {
-		__u64 string = 0;
+		__u64 string = calls_word(addr + i * word, word);
 
-		if (bpf_probe_read_user(&string, word & 15, (void *)(addr + i * word)) || !string)
+		if (!string)
 			break;
-		calls_copy_string(string);
+		calls_copy_string(m, string);
 	}
 }
 
-/* Copy what an argument points to; next: the argument behind it; returned: at the call's end. */
-__noinline int calls_copy_argument(__u64 arg, __u64 next, __u32 memory, __u32 returned)
+/* Copy what an argument points to; next: the argument behind it. */
+__noinline int calls_copy_argument(struct calls_message *m, __u64 arg, __u64 next, __u32 memory)
 {
-	struct calls_message *m = message();
 	__s64 ret;
 
 	if (!m)
 		return 0;
-	ret = returned && m->ret > 0 ? m->ret : 0;
+	ret = m->ret > 0 ? m->ret : 0;
 	switch (memory) {
 	case CALLS_8:
-		calls_copy(arg, 8);
+		calls_copy(m, arg, 8);
 		break;
 	case CALLS_16:
-		calls_copy(arg, 16);
+		calls_copy(m, arg, 16);
 		break;
 	case CALLS_STRING:
-		calls_copy_string(arg);
+		calls_copy_string(m, arg);
 		break;
 	case CALLS_ATTR:
 		copy_attr(m, arg);
@@ -266,19 +276,19 @@ __noinline int calls_copy_argument(__u64 arg, __u64 next, __u32 memory, __u32 re
 		copy_ioctl(m, m->args[1], arg);
 		break;
 	case CALLS_NEXT:
-		calls_copy(arg, (__u32)next);
+		calls_copy(m, arg, (__u32)next);
 		break;
 	case CALLS_POLLFDS:
-		calls_copy(arg, (__u64)(__u32)next * 8);
+		calls_copy(m, arg, (__u64)(__u32)next * 8);
 		break;
 	case CALLS_FDSET:
-		calls_copy(arg, ((__u32)m->args[0] + 63) / 64 * 8);
+		calls_copy(m, arg, ((__u32)m->args[0] + 63) / 64 * 8);
 		break;
 	case CALLS_EPOLL:
-		calls_copy(arg, ret * 16);
+		calls_copy(m, arg, ret * 16);
 		break;
 	case CALLS_RETURNED:
-		calls_copy(arg, ret);
+		calls_copy(m, arg, ret);
 		break;
 	case CALLS_IOVEC:
 		copy_iovecs(m, arg, next, ret);
@@ -287,8 +297,8 @@ __noinline int calls_copy_argument(__u64 arg, __u64 next, __u32 memory, __u32 re
 		copy_message(m, arg);
 		break;
 	case CALLS_PAIR:
-		if (calls_copy(arg, m->compat ? 8 : 16) > 0)
-			calls_copy(last_word(m, 0, m->compat ? 4 : 8), 8);
+		if (calls_copy(m, arg, 2 * word_size(m)) > 0)
+			calls_copy(m, last_word(m, 0, word_size(m)), 8);
 		break;
 	case CALLS_ARGV:
 		copy_argv(m, arg);
@@ -297,14 +307,12 @@ __noinline int calls_copy_argument(__u64 arg, __u64 next, __u32 memory, __u32 re
 	return 0;
 }
 
-static __always_inline void copy_arguments(const struct calls_message *m,
-					   const struct calls_plan *plan, bool returned)
+static __always_inline void copy_arguments(struct calls_message *m, const struct calls_plan *plan)
 {
-#pragma unroll
 	for (__u32 i = 0; i < CALLS_ARGS; i++)
 		if (plan->memory[i])
-			calls_copy_argument(m->args[i], i + 1 < CALLS_ARGS ? m->args[i + 1] : 0,
-					    plan->memory[i], returned);
+			calls_copy_argument(m, m->args[i], i + 1 < CALLS_ARGS ? m->args[i + 1] : 0,
+					    plan->memory[i]);
 }
 
 #endif

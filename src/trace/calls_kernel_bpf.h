@@ -34,7 +34,7 @@ enum {
 
 #if defined(TARGET_x86_64)
 struct pt_regs {
-	unsigned long bp, bx, r10, r9, r8, cx, dx, si, di, orig_ax;
+	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 };
 struct thread_info {
 	__u32 status;
@@ -51,7 +51,7 @@ struct thread_info {
 };
 #elif defined(TARGET_riscv64)
 struct pt_regs {
-	unsigned long a1, a2, a3, a4, a5, a7, orig_a0;
+	unsigned long a0, a1, a2, a3, a4, a5, a7, orig_a0;
 };
 struct thread_info {
 	unsigned long flags;
@@ -110,7 +110,6 @@ struct kernel_siginfo;
 
 /* Registers ------------------------------------------------------------------------------- */
 
-/* get_args() reads a copy of the registers, the others the kernel's. */
 #if defined(TARGET_x86_64)
 enum { TS_COMPAT = 2 };
 
@@ -121,7 +120,12 @@ static __always_inline bool is_compat(struct task_struct *task)
 
 static __always_inline __u64 syscall_nr(struct pt_regs *regs)
 {
-	return BPF_CORE_READ(regs, orig_ax);
+	return regs->orig_ax;
+}
+
+static __always_inline __s64 syscall_ret(struct pt_regs *regs)
+{
+	return regs->ax;
 }
 
 static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
@@ -143,7 +147,12 @@ static __always_inline bool is_compat(struct task_struct *task)
 
 static __always_inline __u64 syscall_nr(struct pt_regs *regs)
 {
-	return BPF_CORE_READ(regs, syscallno);
+	return regs->syscallno;
+}
+
+static __always_inline __s64 syscall_ret(struct pt_regs *regs)
+{
+	return regs->regs[0];
 }
 
 static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)
@@ -163,7 +172,12 @@ static __always_inline bool is_compat(struct task_struct *task)
 
 static __always_inline __u64 syscall_nr(struct pt_regs *regs)
 {
-	return BPF_CORE_READ(regs, a7);
+	return regs->a7;
+}
+
+static __always_inline __s64 syscall_ret(struct pt_regs *regs)
+{
+	return regs->a0;
 }
 
 static __always_inline void get_args(struct pt_regs *regs, bool compat, __u64 *args)

@@ -14,9 +14,13 @@
 #include <cmocka.h>
 
 #include "abi/xlat.h"
+#include "lib/kernel_types.h"
 #include "xlat/tables.h"
 
 #ifdef HAVE_LIBBPF
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -348,9 +352,83 @@ static void attr_size_is_known(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+static const struct btf_type *named(const struct btf *from, const char *name)
+{
+	int id = btf__find_by_name_kind(from, name, BTF_KIND_STRUCT);
+
+	assert_true(id > 0);
+	return btf__type_by_id(from, (uint32_t)id);
+}
+
+static void same_members(const struct btf *got, const char *name)
+{
+	const struct btf_type *a = named(btf, name), *b = named(got, name);
+
+	assert_int_equal(a->size, b->size);
+	assert_int_equal(a->info, b->info);
+	for (unsigned int i = 0; i < btf_vlen(a); i++) {
+		const struct btf_member *m = &btf_members(a)[i], *n = &btf_members(b)[i];
+
+		assert_string_equal(btf__name_by_offset(btf, m->name_off),
+				    btf__name_by_offset(got, n->name_off));
+		assert_int_equal(m->offset, n->offset);
+		assert_int_equal(btf__resolve_size(btf, m->type), btf__resolve_size(got, n->type));
+	}
+}
+
+static void subset_agrees(void **state)
+{
+	const char *names[] = { "task_struct", "perf_event", "file", "upid" };
+	int fd = memfd_create("types", 0);
+	struct kernel_types *t;
+	struct btf *got;
+	char path[32];
+
+	(void)state;
+	need_btf();
+	t = kernel_types_read();
+	assert_non_null(t);
+	assert_true(kernel_types_subset(t, names, 4, fd));
+	kernel_types_free(t);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	got = btf__parse(path, NULL);
+	assert_false(libbpf_get_error(got));
+	close(fd);
+	for (int i = 0; i < 4; i++)
+		same_members(got, names[i]);
+	assert_true(btf__type_cnt(got) < btf__type_cnt(btf) / 10);
+	btf__free(got);
+}
+
+static void check_function(void *ctx, const char *name, uint32_t id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	assert_non_null(t);
+	assert_true(btf_is_func(t));
+	assert_string_equal(btf__name_by_offset(btf, t->name_off), name);
+	++*(unsigned int *)ctx;
+}
+
+static void functions_agree(void **state)
+{
+	struct kernel_types *t;
+	unsigned int n = 0;
+
+	(void)state;
+	need_btf();
+	t = kernel_types_read();
+	assert_non_null(t);
+	kernel_types_functions(t, "pt_regs", check_function, &n);
+	kernel_types_free(t);
+	assert_true(n > 300); /* each system call has one */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(subset_agrees),
+		cmocka_unit_test(functions_agree),
 		cmocka_unit_test(kernel_enumerators_are_known),
 		cmocka_unit_test(our_enumerators_are_in_the_kernel),
 		cmocka_unit_test(layouts_agree),

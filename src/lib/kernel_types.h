@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The types of the running kernel (BTF), read without building tables of all of them, which
+ * takes libbpf longer than everything else of loading a BPF program.
+ *
+ * Format: Documentation/bpf/btf.rst.
+ */
+#ifndef PEVTRACE_LIB_KERNEL_TYPES_H
+#define PEVTRACE_LIB_KERNEL_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_types;
+
+/* Return NULL if the kernel has none, or if they are of an unknown form. */
+struct kernel_types *kernel_types_read(void);
+void kernel_types_free(struct kernel_types *t);
+
+/*
+ * Write BTF with the n structures of these names, which are sorted here, into a file: members
+ * are at their offsets, those of other structures have no members, pointers are to void.
+ * libbpf finds the same offsets there (btf_custom_path).  Return false, with errno, if it
+ * cannot be written.
+ */
+bool kernel_types_subset(const struct kernel_types *t, const char **names, size_t n, int fd);
+
+/* Call hook for each function of the kernel whose only argument is such a pointer. */
+void kernel_types_functions(const struct kernel_types *t, const char *argument,
+			    void (*hook)(void *ctx, const char *name, uint32_t id), void *ctx);
+
+#endif
