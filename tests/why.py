@@ -226,7 +226,7 @@ def test_fifth():
 		text = run("-p%d" % me, bp().hex()).stdout
 		ps = subprocess.run([ck.PEVTRACE, "ps"], stdout=subprocess.PIPE,
 				    stderr=subprocess.PIPE, text=True)
-		if "only what its descriptors tell" not in ps.stderr:
+		if "ids and counts of descriptors" not in ps.stderr:
 			held = r"held by %s\[%d\] \(mem:\S+ and %d more\)" % (
 				re.escape(open("/proc/self/comm").read().strip()), me, len(fds) - 1)
 			bad += ck.differ(bool(re.search(held, text)), True, text)

@@ -65,14 +65,16 @@ static void keep_counts(struct ps *p)
 static void tell_limits(const struct ps *p)
 {
 	const struct events *e = &p->events;
+	struct buf others = { 0 };
 	int64_t watchdog;
 
-	if (!e->bpf)
-		warn("%s; of each event only what its descriptors tell is shown",
-		     buf_str(&e->why));
 	if (e->hidden)
-		warn("the descriptors of %zu process%s may not be read", e->hidden,
-		     e->hidden == 1 ? "" : "es");
+		buf_addf(&others, ", and nothing of %zu processes that may not be read", e->hidden);
+	if (!e->bpf)
+		warn("%s; without them, only ids and counts of descriptors are shown, not what and "
+		     "whom events count, their state, group and ring%s",
+		     buf_str(&e->why), buf_str(&others));
+	buf_free(&others);
 	if (proc_pid_namespace())
 		warn("only what processes of this PID namespace hold is listed; run pevtrace ps "
 		     "outside of it for the whole machine");

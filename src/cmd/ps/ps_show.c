@@ -158,11 +158,18 @@ static size_t column(struct buf *out, size_t *from, size_t width, bool right)
 	return *from = out->len;
 }
 
-/* Append text, without a part of it, first third kept, if it has more than width columns. */
+/*
+ * Append text, without a part of it if it has more than width columns: without the end of a
+ * process's name if its number fits, else with the first third kept.
+ */
 static void add_within(struct buf *text, size_t width, struct buf *out)
 {
-	size_t left = width / 3, right = width - left - 1;
+	const char *number = strrchr(buf_str(text), '[');
+	size_t right = number ? strlen(number) : width, left;
 
+	if (right >= width)
+		right = width - width / 3 - 1;
+	left = width - right - 1;
 	if (text->len > width) {
 		memmove(text->data + left + 1, text->data + text->len - right, right);
 		text->data[left] = '~';
@@ -170,6 +177,17 @@ static void add_within(struct buf *text, size_t width, struct buf *out)
 	}
 	text_escaped(out, buf_str(text));
 	buf_reset(text);
+}
+
+/* The last column has what is left of a terminal. */
+static size_t holder_width(const struct ps *p)
+{
+	enum { OTHERS = 80 - HOLDER };
+	struct winsize w;
+
+	if (!p->out.text.color || ioctl(fileno(p->out.out), TIOCGWINSZ, &w) || w.ws_col < 80)
+		return HOLDER;
+	return w.ws_col - OTHERS;
 }
 
 static void show_row(struct ps *p, const struct events_event *v)
@@ -199,7 +217,7 @@ static void show_row(struct ps *p, const struct events_event *v)
 	add_more(v, out);
 	column(out, &from, MORE, false);
 	add_holders(v, &word);
-	add_within(&word, HOLDER, out);
+	add_within(&word, holder_width(p), out);
 	showing_end(&p->out);
 	buf_free(&word);
 }
