@@ -88,10 +88,15 @@ struct number { /* local64_t, atomic64_t */
 	__u64 value;
 };
 
+struct pmu {
+	int type;
+};
+
 enum perf_event_state { PERF_EVENT_STATE_OFF = -1 };
 
 struct perf_event {
 	struct perf_event *group_leader, *parent;
+	struct pmu *pmu;
 	enum perf_event_state state;
 	int nr_siblings, oncpu, cpu;
 	struct number count, child_count, lost_samples;
@@ -208,6 +213,7 @@ static __always_inline void add_attr(struct events_facts *f, struct perf_event *
 
 	f->attr_len = len < EVENTS_ATTR_MAX ? len : EVENTS_ATTR_MAX;
 	bpf_probe_read_kernel(f->attr, f->attr_len, __builtin_preserve_access_index(&e->attr));
+	f->pmu = BPF_CORE_READ(e, pmu, type);
 	f->type = BPF_CORE_READ(e, attr.type);
 	if (bpf_core_field_exists(e->orig_type))
 		f->type = BPF_CORE_READ(e, orig_type);

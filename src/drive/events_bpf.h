@@ -22,6 +22,7 @@ struct events_facts {
 	__u32 target, target_process;	/* thread and process; 0: none */
 	__u32 opener;			/* process that opened it; 0: it ended, or a kernel event */
 	__u32 type;			/* attr.type as it was passed */
+	__u32 pmu;			/* number of the PMU that it led to */
 	__u32 pages, aux_pages;		/* of the ring */
 	__u32 program;			/* id of the BPF program; 0: none */
 	__u32 attr_len;

@@ -7,6 +7,7 @@
 #include "drive/events.h"
 #include "lib/die.h"
 #include "model/event_name.h"
+#include "xlat/constants.h"
 
 enum { HOLDERS_MAX = 8 };	/* processes that are named */
 
@@ -59,16 +60,33 @@ static void add_holding(const struct holding *h, const struct names *names, stru
 	buf_adds(out, ")");
 }
 
-void holders_add(uint32_t type, const struct names *names, struct buf *out)
+/* Types of events of the CPU's counters, besides the number of its PMU. */
+static bool is_generic(uint32_t type)
 {
-	struct holdings all = { 0 };
-	struct events events;
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+}
 
-	events_open(&events);
-	events_read(&events);
-	for (size_t i = 0; i < events.n; i++)
-		if (events.bpf && events.list[i]->facts.type == type)
-			add_event(&all, events.list[i]);
+/* Return the number of the PMU that an event in the list shows for a type, else the type. */
+static uint32_t pmu_of(const struct events *events, uint32_t type)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		const struct events_facts *f = &events->list[i]->facts;
+
+		if (f->type == type || (is_generic(f->type) && is_generic(type)))
+			return f->pmu;
+	}
+	return type;
+}
+
+void holders_add_of(const struct events *events, uint32_t type, const struct names *names,
+		    struct buf *out)
+{
+	uint32_t pmu = pmu_of(events, type);
+	struct holdings all = { 0 };
+
+	for (size_t i = 0; i < events->n; i++)
+		if (events->list[i]->facts.pmu == pmu)
+			add_event(&all, events->list[i]);
 	for (size_t i = 0; i < all.n && i < HOLDERS_MAX; i++) {
 		buf_adds(out, i ? ", " : "");
 		add_holding(&all.list[i], names, out);
@@ -76,5 +94,15 @@ void holders_add(uint32_t type, const struct names *names, struct buf *out)
 	if (all.n > HOLDERS_MAX)
 		buf_addf(out, " and %zu more processes", all.n - HOLDERS_MAX);
 	free(all.list);
+}
+
+void holders_add(uint32_t type, const struct names *names, struct buf *out)
+{
+	struct events events;
+
+	events_open(&events);
+	events_read(&events);
+	if (events.bpf)
+		holders_add_of(&events, type, names, out);
 	events_close(&events);
 }

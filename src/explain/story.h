@@ -18,6 +18,8 @@ struct story_options {
 	/* who held events of its type when an open failed with held_errno; or NULL */
 	const char *held;
 	int held_errno;
+	/* who held events of the PMU when the first multiplexed count was read; or NULL */
+	const char *sharers;
 };
 
 /*

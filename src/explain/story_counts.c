@@ -8,11 +8,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-static bool is_multiplexed(const struct event *e)
-{
-	return e->count.known && e->count.timed && e->count.running < e->count.enabled;
-}
-
 /* Accuracy ------------------------------------------------------------------------------ */
 
 /* Begin an item, after the heading if it is the first. */
@@ -38,11 +33,11 @@ static void accuracy_turns(const struct story_text *t, size_t shared)
 		const struct event *e = events[i];
 		size_t together = 1;
 
-		if (!is_multiplexed(e) || (e->leader && is_multiplexed(e->leader)))
+		if (!event_multiplexed(e) || (e->leader && event_multiplexed(e->leader)))
 			continue;
 		list[0] = e;
 		for (size_t k = i + 1; k < n; k++)
-			if (events[k]->leader == e && is_multiplexed(events[k]))
+			if (events[k]->leader == e && event_multiplexed(events[k]))
 				list[together++] = events[k];
 		prose_adds(p, items++ ? ", " : " ");
 		story_fds(list, together, p);
@@ -50,6 +45,9 @@ static void accuracy_turns(const struct story_text *t, size_t shared)
 			   (double)e->count.enabled);
 	}
 	prose_adds(p, items == STORY_ITEMS ? ", and others." : ".");
+	if (t->o->sharers)
+		prose_addf(p, " When the first of them was read, events of the PMU were held by %s.",
+			   t->o->sharers);
 	prose_adds(p, " pevtrace ps shows who holds events on this machine, and what share of the "
 		      "time each ran.");
 	free(list);
@@ -72,7 +70,7 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 		counting++;
 		hardware += s == SOURCE_CPU || s == SOURCE_OTHER;
 		timed += events[i]->count.known && events[i]->count.timed;
-		shared += is_multiplexed(events[i]);
+		shared += event_multiplexed(events[i]);
 	}
 	if (!counting)
 		return;
@@ -146,7 +144,7 @@ void story_accuracy(const struct story_text *t)
 	bool head = false;
 
 	for (size_t i = 0; i < n; i++)
-		shared += is_multiplexed(events[i]);
+		shared += event_multiplexed(events[i]);
 	if (!t->nfamilies || (!t->full && !shared))
 		return;
 	accuracy_counts(t, &head);
@@ -169,7 +167,7 @@ static void count_value(const struct story_text *t, const struct event *e)
 		prose_addf(p, " ns (%.3f ms)", (double)c->value / 1e6);
 	if (!c->timed)
 		return;
-	if (is_multiplexed(e) && c->running)
+	if (event_multiplexed(e) && c->running)
 		prose_addf(p, ", on the PMU for %.1f %% of the time it was enabled: %.0f if scaled",
 			   100.0 * (double)c->running / (double)c->enabled,
 			   (double)c->value * (double)c->enabled / (double)c->running);

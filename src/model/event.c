@@ -100,6 +100,11 @@ bool event_attr_known(const struct event *e)
 	return event_known(e) && !e->unread;
 }
 
+bool event_multiplexed(const struct event *e)
+{
+	return e->count.known && e->count.timed && e->count.running < e->count.enabled;
+}
+
 void event_unref(struct event *e)
 {
 	if (!e || --e->refs)

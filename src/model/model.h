@@ -268,6 +268,9 @@ bool event_known(const struct event *e);
 /* Return whether these and its attr are known. */
 bool event_attr_known(const struct event *e);
 
+/* Return whether its last count that is known has less time running than enabled. */
+bool event_multiplexed(const struct event *e);
+
 /* Return the event to whose ring buffer its records go, or went before it was closed. */
 const struct event *event_writes_to(const struct event *e);
 

@@ -135,6 +135,10 @@ def multiplexed(tap):
 			   r"were free; .*?: (.*?) of the time\. ", text)
 	tap.ok(shares and len(re.findall(r"fd \d+ for (\d+\.\d) %", shares.group(0))) ==
 	       len(events), "--explain says how much was multiplexed, and why", [text[-3000:]])
+	if sp.has_bpf(rp.PEVTRACE):
+		tap.ok(re.search(r"When the first of them was read, events of the PMU were held by "
+				 r"perf\[\d+\] \(%s.* and %d more\)" % (events[0], len(events) - 1), text),
+		       "--explain says who held events of the PMU", [text[-3000:]])
 
 def ps(tap):
 	events = too_many()

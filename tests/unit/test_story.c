@@ -82,7 +82,9 @@ static void read_of(int fd, const uint64_t *values, uint32_t n)
 /* The whole as one line of words, for the caller to free. */
 static char *told(unsigned int width, enum story_level level, bool kernel)
 {
-	const struct story_options o = { .level = level, .kernel = kernel };
+	const struct story_options o = {
+		.level = level, .kernel = kernel, .sharers = "perf[12] (cycles and 3 more)",
+	};
 	struct buf out = { 0 };
 	struct prose p;
 
@@ -122,6 +124,8 @@ static void test_shared_counter(void **state)
 	read_of(3, values, 3);
 	text = told(0, STORY_NORMAL, true);
 	has(text, "But 1 of them was multiplexed");
+	has(text, "When the first of them was read, events of the PMU were held by perf[12] "
+		  "(cycles and 3 more).");
 	has(text, "counted 1000, on the PMU for 25.0 % of the time it was enabled: 4000 if scaled");
 	has(text, "perf_mux_hrtimer_handler: ");
 	has(text, "x86_pmu_event_init: ");

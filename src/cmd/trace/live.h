@@ -27,7 +27,9 @@ struct live {
 	pid_t last_target;	/* of an open from another PID namespace */
 	size_t shown;		/* calls, of --syscall-limit */
 	struct buf held;	/* processes that were in the way of an open that failed */
+	struct buf sharers;	/* those with events of the PMU, when a multiplexed count was read */
 	bool saw_perf;		/* a call that concerns perf */
+	bool noted_sharers;
 	bool warned_ptrace;
 	bool warned_rings;
 };
@@ -50,8 +52,8 @@ void live_watch_fd(struct live *l, int fd);
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
 
 /*
- * Name, for --explain, who holds events of the type of an open that failed because others are
- * in use; once, as it takes as long as pevtrace ps.
+ * Name, for --explain, who holds events of the PMU of an open that failed because others are in
+ * use, or of a count that was multiplexed; once each, as it takes as long as pevtrace ps.
  */
 void live_note_holders(struct live *l, const struct call *c);
 

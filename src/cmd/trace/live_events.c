@@ -77,11 +77,25 @@ void live_opened(struct live *l, const struct call *c)
 		session_learnt_id(&l->session, e, c->event);
 }
 
+/* Note the first time that a count was multiplexed, while its competitors are there. */
+static void note_sharers(struct live *l, const struct call *c)
+{
+	struct event *e = model_event(l->session.model, c->tid, call_int(c, 0));
+
+	if (!e || !event_multiplexed(e))
+		return;
+	l->noted_sharers = true;
+	holders_add((uint32_t)event_attr(e, ATTR_TYPE), &l->machine.names, &l->sharers);
+	l->options.story.sharers = l->sharers.len ? buf_str(&l->sharers) : NULL;
+}
+
 void live_note_holders(struct live *l, const struct call *c)
 {
 	const uint8_t *attr;
 	size_t len;
 
+	if (l->options.explain && !l->noted_sharers && c->desc->class == CLASS_READ)
+		note_sharers(l, c);
 	if (!l->options.explain || l->held.len || !c->failed || c->inject.injected ||
 	    c->desc->id != CALL_PERF_EVENT_OPEN || (c->ret != ENOSPC && c->ret != EBUSY))
 		return;

@@ -373,6 +373,7 @@ static int live_run_verb(void *state, const struct verb_args *args)
 		written = views_end(&l->views, &l->session);
 	}
 	buf_free(&l->held);
+	buf_free(&l->sharers);
 	machine_close(&l->machine);
 	options_free(&l->options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
