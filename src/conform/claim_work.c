@@ -77,10 +77,10 @@ static void count_signal(int sig, siginfo_t *info, void *context)
 		claim_signals.addr = (uintptr_t)info->si_addr;
 		claim_signals.data = data;
 		claim_signals.type = type;
-		work_trapped();
 	} else {
 		claim_signals.fd = (uint64_t)(int64_t)info->si_fd;
 	}
+	work_trapped();
 }
 
 /* catch SIGNAL: count it from here on */

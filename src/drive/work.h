@@ -28,8 +28,8 @@ struct work_report {
 };
 
 /*
- * Make an access that a sigtrap event of this task may interrupt.  On arm64 the kernel sends the
- * signal before the access, and a handler that returns repeats the access, and the signal
+ * Make an access that a signal of an event may interrupt.  On arm64 the kernel sends the signal of
+ * a watchpoint before the access, and a handler that returns repeats the access, and the signal
  * (arch/arm64/kernel/hw_breakpoint.c).  A handler therefore ends with work_trapped(), which
  * continues after the access, and is installed with SA_NODEFER: its mask is not restored.
  */
