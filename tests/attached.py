@@ -3,8 +3,10 @@
 """Events that were opened before pevtrace was attached, held against a trace of the same
 program from its start: attr, target, group, ring, and the records that follow."""
 
+import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,6 +83,88 @@ def compare(tap, tmp, name, command):
 	records = {line["ring"] for line in dump if line["kind"] == "record"}
 	tap.ok(not rings or records, name + ": records of its rings", [records])
 
+# A group whose leader has a ring, which another event writes to, and a second descriptor; then
+# calls on them.  A program of BPF_PROG_TYPE_PERF_EVENT returns 0.
+HOLDER = r"""
+import ctypes, mmap, os, struct, sys, time
+libc = ctypes.CDLL(None)
+OPEN, BPF = {"x86_64": (298, 321), "aarch64": (241, 280)}[os.uname().machine]
+def event(config, period, kind, group):
+	attr = bytearray(128)
+	struct.pack_into("IIQQQQQ", attr, 0, 1, 128, config, period, kind, 15, 1 << 5 | 1 << 6)
+	fd = libc.syscall(OPEN, (ctypes.c_char * 128).from_buffer(attr), 0, -1, group, ctypes.c_ulong(8))
+	if fd < 0:
+		sys.exit("perf_event_open")
+	return fd
+insns = ctypes.create_string_buffer(struct.pack("<Q", 0xb7) + struct.pack("<Q", 0x95))
+license = ctypes.create_string_buffer(b"GPL")
+program = libc.syscall(BPF, 5, struct.pack("<IIQQ", 7, 2, ctypes.addressof(insns),
+					   ctypes.addressof(license)).ljust(128, b"\0"), 128)
+leader = event(0, 1000000, 7, -1)
+member = event(2, 0, 0, leader)
+writer = event(0, 2000000, 3, -1)
+ring = mmap.mmap(leader, 9 * mmap.PAGESIZE) # duplicates the descriptor
+libc.ioctl(writer, ctypes.c_ulong(0x2405), ctypes.c_ulong(leader))
+print(leader, member, writer, flush=True)
+while True:
+	libc.read(leader, ctypes.create_string_buffer(256), ctypes.c_ulong(256))
+	libc.ioctl(member, ctypes.c_ulong(0x2403), ctypes.c_ulong(0))
+	libc.ioctl(writer, ctypes.c_ulong(0x40042408), ctypes.c_ulong(program))
+	time.sleep(0.05)
+"""
+
+def watched(pid, path, *options):
+	"""Attach until there are some calls; return the trace."""
+	tracer = subprocess.Popen([rp.PEVTRACE, "-o", path, *options, "-p", str(pid)],
+				  stderr=subprocess.DEVNULL)
+	for _ in range(600):
+		time.sleep(0.05)
+		if os.path.exists(path):
+			with open(path, encoding="utf-8") as f:
+				if f.read().count("SET_BPF") > 2:
+					break
+	tracer.send_signal(signal.SIGINT)
+	tracer.wait(60)
+	with open(path, encoding="utf-8") as f:
+		return f.read()
+
+def told(*args):
+	r = subprocess.run([rp.PEVTRACE, *args], stdout=subprocess.PIPE, text=True, check=False)
+	text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", " ", r.stdout, flags=re.S)
+	return " ".join(html.unescape(text).split())
+
+def views(tap, tmp):
+	"""What the kernel says of events from before is in every view, and conditions see it."""
+	path, dump = os.path.join(tmp, "text"), os.path.join(tmp, "views")
+	with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE,
+			      text=True) as target:
+		leader, member, writer = target.stdout.readline().split()
+		text = watched(target.pid, path, "--records", "--json=" + dump)
+		injected = watched(target.pid, path + "1", "-e", "inject=ioctl:error=EIO:when=config==2")
+		older = watched(target.pid, path + "2", "--as-kernel=4.8")
+		target.kill()
+	open_ = re.findall(r"--- (\d+)<.*?> was open: (.*) ---", text)
+	tap.ok([fd for fd, _ in open_] == [leader, member, writer] and
+	       "in the group of %s<" % leader in open_[1][1] and
+	       "output to %s<" % leader in open_[2][1],
+	       "trace: each event once, with attr, group and ring", [text[:2000]])
+	text = told("decode", "--summary-only", dump)
+	tap.ok(re.search(r"#2 page-faults:u: \S+, counting, in the group of #1 fd %s, " % member, text) and
+	       re.search(r"1 of #1 cpu-clock:u: 3[26] KiB, in process \d+; written by #1, #3", text),
+	       "summary: target, group and ring", [text])
+	text = told("explain", dump)
+	tap.ok("fd %s leads a group with 1 other member." % leader in text and
+	       "fd %s has no ring of its own: its records go to the ring of fd %s" % (writer, leader)
+	       in text, "explain: group and ring", [text])
+	text = told("report", dump)
+	tap.ok("Events with this attr: #2" in text and "in the group of #1" in text and
+	       "#1 cpu-clock:u #1 , #3" in text, "report: attrs, group and ring", [text])
+	tap.ok(re.search(r"ioctl\(%s, \w+RESET, 0\) = -1 EIO .*INJECTED" % member, injected) and
+	       not re.search(r"ioctl\(%s, .*INJECTED" % writer, injected),
+	       "when= judges the attr", [injected])
+	tap.ok(re.search(r"ioctl\(%s, \w+SET_BPF, .*INJECTED.*Linux 4.8: Only tracepoints" % writer, older) and
+	       not re.search(r"RESET.*INJECTED", older), "--as-kernel judges the attr", [older])
+
 def main():
 	tap = sp.Tap()
 	if not sp.has_bpf(rp.PEVTRACE):
@@ -92,6 +176,7 @@ def main():
 						  "cpu-clock,page-faults", "-o", data, *spin])
 		compare(tap, tmp, "perf record -a", ["perf", "record", "-q", "-a", "-e",
 						     "{cpu-clock,context-switches:u}", "-o", data, "sleep", "5"])
+		views(tap, tmp)
 		compare(tap, tmp, "perf stat", ["perf", "stat", "-e", "{task-clock,faults},cs:u", "sleep", "5"])
 	return tap.done()
 

@@ -467,6 +467,7 @@ struct adoption {
 	pid_t tid;
 	bool all;
 	int epfd;
+	model_id_of *id_of;
 	model_ring_event *of;
 	void *ctx;
 };
@@ -501,8 +502,14 @@ static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 
 	if (cloexec && !a->all)
 		return;
-	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd))
-		model_found(a->m, a->tid, fd, cloexec, 0);
+	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd)) {
+		uint64_t id = a->id_of(a->task->pid, a->tid, fd);
+		struct event *e = id ? model_event_by_id(a->m, id) : NULL;
+
+		e = model_found(a->m, a->tid, fd, cloexec, e ? e->number : 0);
+		if (e)
+			model_set_id(a->m, e, id);
+	}
 	if (!strcmp(link, PROC_EPOLL_LINK))
 		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 }
@@ -572,9 +579,11 @@ static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
 	model_found_ring(a->m, a->tid, start, end, e, aux);
 }
 
-void model_adopt(struct model *m, pid_t tid, bool all)
+void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of)
 {
-	struct adoption a = { .m = m, .task = model_task(m, tid), .tid = tid, .all = all };
+	struct adoption a = {
+		.m = m, .task = model_task(m, tid), .tid = tid, .all = all, .id_of = id_of,
+	};
 
 	if (!a.task)
 		return;

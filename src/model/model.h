@@ -167,11 +167,14 @@ void model_born(struct model *m, const struct birth *b);
 /* Return the event of the buffer that is mapped there, and whether it is an AUX area, or NULL. */
 typedef struct event *model_ring_event(void *ctx, pid_t pid, uint64_t start, bool *aux);
 
+/* Return the kernel's id of the event at a process's descriptor, or 0. */
+typedef uint64_t model_id_of(pid_t pid, pid_t tid, int fd);
+
 /*
  * Read from /proc which events a running process has (all: also those that its next exec
- * closes), or which ring buffers.
+ * closes), or which ring buffers.  Descriptors of one id are of one event.
  */
-void model_adopt(struct model *m, pid_t tid, bool all);
+void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of);
 void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx);
 
 /*

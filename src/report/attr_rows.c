@@ -5,8 +5,10 @@
 
 #include "abi/attr.h"
 #include "abi/attr_member.h"
+#include "abi/layout_emit.h"
 #include "report/escape.h"
 #include "text/text.h"
+#include "xlat/tables.h"
 
 /* A sink that writes a row for each member. */
 struct rows {
@@ -216,16 +218,40 @@ static const struct sink_ops rows_ops = {
 	.bytes = rows_bytes, .fd = rows_fd, .note = rows_note,
 };
 
-struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out)
+static struct rows rows_start(struct buf *out)
 {
-	struct rows r = {
+	return (struct rows){
 		.sink = { .ops = &rows_ops, .full = true, .max_string = 256 }, .out = out,
 	};
+}
+
+static struct attr_rows_count rows_finish(struct rows *r)
+{
+	rows_flush(r);
+	buf_free(&r->value);
+	buf_free(&r->notes);
+	buf_free(&r->terms);
+	return r->count;
+}
+
+struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out)
+{
+	struct rows r = rows_start(out);
 
 	attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
-	rows_flush(&r);
-	buf_free(&r.value);
-	buf_free(&r.notes);
-	buf_free(&r.terms);
-	return r.count;
+	return rows_finish(&r);
+}
+
+struct attr_rows_count attr_rows_described(const struct event *e, const struct names *n,
+					   struct buf *out)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len, .names = n,
+	};
+	struct rows r = rows_start(out);
+
+	rows_begin(&r.sink, "attr", SINK_OBJECT);
+	layout_emit(&w, &r.sink);
+	rows_end(&r.sink);
+	return rows_finish(&r);
 }

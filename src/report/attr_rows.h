@@ -5,6 +5,7 @@
 
 #include "abi/call.h"
 #include "lib/buf.h"
+#include "model/model.h"
 
 struct attr_rows_count {
 	unsigned int set, unset;	/* rows of members that are not 0, that are 0 */
@@ -12,5 +13,9 @@ struct attr_rows_count {
 
 /* Append a row with name, value and meaning of each member; class "zero" if it is 0. */
 struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out);
+
+/* The same of an event that was opened before and described since. */
+struct attr_rows_count attr_rows_described(const struct event *e, const struct names *n,
+					   struct buf *out);
 
 #endif

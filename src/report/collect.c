@@ -252,6 +252,19 @@ static uint32_t attr_text(struct report *r, const struct call *c, struct attr_ro
 	return number;
 }
 
+/* An event that was opened before the trace has no call, and so no line. */
+static void report_on_described(struct view *v, pid_t tid, uint64_t ns, const struct event *e)
+{
+	struct report *r = to_report(v);
+	struct report_event *life = life_event(r, e->number);
+	struct buf rows = { 0 };
+
+	(void)tid, (void)ns;
+	life->attr_count = attr_rows_described(e, r->names, &rows);
+	life->attr = pool_add(&r->pool, buf_str(&rows));
+	buf_free(&rows);
+}
+
 static void add_failure(struct report *r, const struct call *c)
 {
 	const struct attempt *attempts;
@@ -450,6 +463,7 @@ static void report_free(struct view *v)
 static const struct view_ops report_ops = {
 	.born = report_on_born,
 	.comm = report_on_comm,
+	.described = report_on_described,
 	.enter = report_on_enter,
 	.exit = report_on_exit,
 	.abandon = report_on_abandon,

@@ -127,7 +127,7 @@ static void add_attr_events(const struct report *r, uint32_t attr, struct buf *o
 	struct event *const *events;
 	size_t n = model_events(r->model, &events), users = 0;
 
-	buf_adds(out, "<p>Opened with this attr: ");
+	buf_adds(out, "<p>Events with this attr: ");
 	for (size_t i = 0; i < n && users < 100; i++) {
 		if (event_life(r, events[i])->attr != attr)
 			continue;

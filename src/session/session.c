@@ -161,7 +161,8 @@ static int adoption_compare(const void *a, const void *b)
 {
 	const struct adopted_fd *x = a, *y = b;
 
-	return x->event->number < y->event->number ? -1 : 1;
+	return x->event->number < y->event->number ? -1 :
+	       x->event->number > y->event->number ? 1 : x->fd - y->fd;
 }
 
 static void adoption_report_ring(void *ctx, const struct ring *r)
@@ -172,16 +173,19 @@ static void adoption_report_ring(void *ctx, const struct ring *r)
 }
 
 /* Report events in the order of their numbers: the reader of a dump assigns them anew. */
-void session_adopt(struct session *s, pid_t tid, bool all)
+void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of)
 {
 	struct adoption a = { .session = s, .tid = tid };
 
-	model_adopt(s->model, tid, all);
+	model_adopt(s->model, tid, all, id_of);
 	model_each_fd(s->model, tid, adoption_add, &a);
 	if (a.n)
 		qsort(a.fds, a.n, sizeof(*a.fds), adoption_compare);
 	for (size_t i = 0; i < a.n; i++)
 		EACH_VIEW(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
+	for (size_t i = 0; i < a.n; i++)
+		if (a.fds[i].event->id && (!i || a.fds[i].event != a.fds[i - 1].event))
+			EACH_VIEW(s, learnt_id, a.fds[i].event);
 	free(a.fds);
 }
 

@@ -86,7 +86,7 @@ void session_build_id(struct session *s, const char *path, const uint8_t *id, si
  * Read from /proc which events the running task holds (model_adopt()), and then, once they are
  * described if possible, which rings (model_adopt_rings()).
  */
-void session_adopt(struct session *s, pid_t tid, bool all);
+void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of);
 void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx);
 
 /* Report what the kernel tells of an event of tid that was found (model_describe()). */

@@ -202,7 +202,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 		return;
 	learn_comm(l, b->tid);
 	/* the task may have inherited events, or opened some before attach */
-	session_adopt(&l->session, b->tid, b->attached);
+	session_adopt(&l->session, b->tid, b->attached, look_id);
 	earlier_describe(l->earlier, b->pid, b->tid);
 	earlier_rings(l->earlier, b->tid);
 	if (l->measured)
