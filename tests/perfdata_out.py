@@ -327,6 +327,36 @@ def test_bpf(tap, tmp):
 			break
 	compare(tap, "the BPF engine", own, ours, bad)
 
+def bpf_symbols():
+	with open("/proc/kallsyms") as f:
+		return {line.split()[0] for line in f if "\t[bpf]" in line}
+
+def test_bpf_loaded(tap, tmp):
+	"""BPF programs that were loaded before: perf describes each function and program to its
+	readers, and so do we, also from a dump."""
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("functions of BPF programs", "BPF programs cannot be loaded")
+	before = bpf_symbols()
+	holder = subprocess.Popen([rp.PEVTRACE, "-q", "-o", "/dev/null", "--engine=bpf", "sh", "-c",
+				   "echo up; read x"], stdin=subprocess.PIPE,
+				  stdout=subprocess.PIPE)
+	holder.stdout.readline()
+	dump, made = os.path.join(tmp, "bpf.json"), os.path.join(tmp, "made.data")
+	loaded = bpf_symbols() - before
+	own, ours, bad = record(tmp, ["-e", "cpu-clock:u"] + WORK, ["--records", "--json=" + dump])
+	loaded &= bpf_symbols()	# other tests load and unload programs, too
+	holder.communicate(b"\n")
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	said = []
+	for f in (own, ours, made):
+		lines = text([rp.PERF, "script", "--show-bpf-events", "-i", f])
+		said.append([line for line in lines if "PERF_RECORD_KSYMBOL addr " in line and
+			     line.split("addr ")[1].split()[0] in loaded])
+		said[-1].append(sum("PERF_RECORD_BPF_EVENT" in line for line in lines) > 0)
+	tap.ok(len(said[0]) > 3 and said[0] == said[1] == said[2] and not bad,
+	       "functions of BPF programs: %d" % (len(said[0]) - 1), [bad] + said)
+	rp.check_schema(tap, "functions of BPF programs", dump)
+
 # ---- kills -----------------------------------------------------------------------
 
 def test_killed(tap, tmp):
@@ -576,8 +606,8 @@ def own_tests(tap, tmp):
 
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
-		 test_aux, test_header, test_wrapped, test_attached, test_bpf, test_killed, test_python, test_later,
-		 test_demo, test_drain, test_mixedrings,
+		 test_aux, test_header, test_wrapped, test_attached, test_bpf, test_bpf_loaded,
+		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,
 		 test_open, test_trouble)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "abi/layout.h"
-#include "host/proc_image.h"
+#include "host/proc_image_bpf.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/map.h"
@@ -41,6 +41,8 @@ struct measured *measured_new(struct session *s, bool kernel_now)
 
 	m->session = s;
 	m->kernel_read = kernel_now && proc_image_read_kernel(&m->kernel);
+	if (m->kernel_read)
+		proc_image_add_trampolines(&m->kernel);
 	return m;
 }
 
@@ -73,6 +75,7 @@ static void measured_report(struct measured *m, struct proc_image *p)
 		piece.nmaps = p->nmaps - at < PIECE ? p->nmaps - at : PIECE;
 		session_measured(m->session, clock_ns(), &piece);
 		piece.nthreads = 0;
+		piece.nfunctions = 0;
 		at += piece.nmaps;
 	} while (at < p->nmaps);
 	proc_image_free(p);
@@ -83,8 +86,10 @@ static void measured_kernel(struct measured *m)
 	if (m->kernel_reported)
 		return;
 	m->kernel_reported = true;
-	if (m->kernel_read || proc_image_read_kernel(&m->kernel))
+	if (m->kernel_read || proc_image_read_kernel(&m->kernel)) {
+		proc_image_update_functions(&m->kernel);
 		measured_report(m, &m->kernel);
+	}
 	m->kernel_read = false;
 }
 

@@ -127,6 +127,27 @@ static void dump_add_mapping(struct json_text *o, const struct proc_image_map *m
 	o->sink.ops->end(&o->sink);
 }
 
+static void dump_add_functions(struct json_text *o, const struct proc_image *p)
+{
+	const struct sink_ops *ops = o->sink.ops;
+
+	ops->begin(&o->sink, "functions", SINK_ARRAY);
+	for (size_t i = 0; i < p->nfunctions; i++) {
+		const struct proc_image_function *f = &p->functions[i];
+
+		ops->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_hex(o, "start", f->start);
+		json_add_uint(o, "size", f->size);
+		json_add_string(o, "name", f->name);
+		if (f->program) {
+			json_add_uint(o, "program", f->program);
+			json_add_bytes(o, "tag", f->tag, sizeof(f->tag));
+		}
+		ops->end(&o->sink);
+	}
+	ops->end(&o->sink);
+}
+
 void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 {
 	struct dump_view *d = dump_self(v);
@@ -149,6 +170,8 @@ void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 	for (size_t i = 0; i < p->nmaps; i++)
 		dump_add_mapping(o, &p->maps[i]);
 	ops->end(&o->sink);
+	if (p->nfunctions)
+		dump_add_functions(o, p);
 	dump_write(d, 0, o);
 }
 

@@ -336,6 +336,31 @@ static void perfout_add_mapping(struct perfout_view *v, const struct proc_image 
 	perfout_end_with_text(v, b, m->path);
 }
 
+static void perfout_add_function(struct perfout_view *v, const struct proc_image_function *f,
+				 struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_ksymbol;
+	uint8_t *bytes = begin(b, PERF_RECORD_KSYMBOL, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_ADDR], f->start, bytes);
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_LEN], f->size, bytes);
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_KSYM_TYPE], PERF_RECORD_KSYMBOL_TYPE_BPF, bytes);
+	perfout_end_with_text(v, b, f->name);
+}
+
+static void perfout_add_program(struct perfout_view *v, const struct proc_image_function *f,
+				struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_bpf_event;
+	uint8_t *bytes = begin(b, PERF_RECORD_BPF_EVENT, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_BPF_EVENT_BPF_TYPE], PERF_BPF_EVENT_PROG_LOAD, bytes);
+	field_set(&l->fields[PERF_RECORD_BPF_EVENT_ID], f->program, bytes);
+	buf_add(b, f->tag, sizeof(f->tag));
+	perfout_set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
 void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
@@ -344,6 +369,13 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 		perfout_add_comm(v, p, &p->threads[0], &b);
 	for (size_t i = 0; i < p->nmaps; i++)
 		perfout_add_mapping(v, p, &p->maps[i], &b);
+	for (size_t i = 0; i < p->nfunctions; i++) {
+		const struct proc_image_function *f = &p->functions[i];
+
+		perfout_add_function(v, f, &b);
+		if (f->program && (i + 1 == p->nfunctions || f[1].program != f->program))
+			perfout_add_program(v, f, &b);
+	}
 	for (size_t i = 1; i < p->nthreads; i++) {
 		perfout_add_fork(v, p, &p->threads[i], &b);
 		perfout_add_comm(v, p, &p->threads[i], &b);

@@ -79,12 +79,12 @@ static void perfout_end_round(struct perfout_view *v)
 static void perfout_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
-	bool launched = !b->parent && !b->attached && v->facts.command;
+	const char *program = v->facts.command ? v->facts.command[0] : NULL;
 
 	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
-	if (launched) /* its exec is not reported */
-		perfout_know_program(v, b->tid, v->facts.command[0]);
+	if (!b->parent && !b->attached && program) /* its exec is not reported */
+		perfout_know_program(v, b->tid, program);
 	else if (b->shares_memory && map_get(&v->perf_tasks, (uint64_t)b->parent))
 		map_set(&v->perf_tasks, (uint64_t)b->tid, v);
 }

@@ -148,8 +148,31 @@ static void reader_add_map(struct line *l, struct json_value *o, struct proc_ima
 	m->flags = (uint32_t)flags;
 }
 
+static void reader_add_function(struct line *l, struct json_value *o, struct proc_image *p)
+{
+	const char *name = o->type == JSON_OBJECT ? dump_get_text(o, "name") : NULL;
+	struct proc_image_function *f = proc_image_add_function(p, name ? name : "");
+	uint64_t size, program;
+	uint8_t *tag;
+	size_t len;
+
+	if (!name || !dump_get_hex(o, "start", &f->start) || !dump_get_uint(o, "size", &size)) {
+		l->wrong = "functions";
+		return;
+	}
+	f->size = (uint32_t)size;
+	if (!dump_get_uint(o, "program", &program))
+		return;
+	f->program = (uint32_t)program;
+	if (!dump_get_bytes(o, "tag", &tag, &len) || len != sizeof(f->tag))
+		l->wrong = "functions";
+	else
+		memcpy(f->tag, tag, len);
+}
+
 void reader_feed_measured(struct line *l)
 {
+	struct json_value *functions = dump_get_array(l->o, "functions"); /* may be absent */
 	struct json_value *threads = dump_get_array(l->o, "threads");
 	struct json_value *maps = dump_get_array(l->o, "maps"), *o;
 	int64_t pid = need_int(l, "pid"), parent = need_int(l, "parent");
@@ -166,6 +189,9 @@ void reader_feed_measured(struct line *l)
 		reader_add_thread(l, o, &p);
 	json_for_each(o, maps)
 		reader_add_map(l, o, &p);
+	if (functions)
+		json_for_each(o, functions)
+			reader_add_function(l, o, &p);
 	if (!l->wrong)
 		session_measured(l->r->session, ns, &p);
 	proc_image_free(&p);

@@ -32,6 +32,16 @@ struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path
 	return m;
 }
 
+struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name)
+{
+	struct proc_image_function *f;
+
+	p->functions = xrealloc(p->functions, (p->nfunctions + 1) * sizeof(*p->functions));
+	f = &p->functions[p->nfunctions++];
+	*f = (struct proc_image_function){ .name = xstrdup(name) };
+	return f;
+}
+
 /* Add a line of /proc/PID/maps if it is an executable mapping. */
 static void proc_image_add_line(struct proc_image *p, char *line)
 {
@@ -189,6 +199,9 @@ void proc_image_free(struct proc_image *p)
 {
 	for (size_t i = 0; i < p->nmaps; i++)
 		free(p->maps[i].path);
+	for (size_t i = 0; i < p->nfunctions; i++)
+		free(p->functions[i].name);
 	free(p->maps);
 	free(p->threads);
+	free(p->functions);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+enum { PROC_IMAGE_TAG = 8 };	/* bytes that identify the code of a BPF program */
+
 struct proc_image_thread {
 	pid_t tid;
 	char comm[16];
@@ -23,6 +25,15 @@ struct proc_image_map {
 	char *path;		/* "//anon" if it is of no file */
 };
 
+/* A function of a BPF program, or code of the kernel for BPF programs, such as a trampoline. */
+struct proc_image_function {
+	uint64_t start;
+	uint32_t size;		/* bytes */
+	uint32_t program;	/* id; 0: none */
+	uint8_t tag[PROC_IMAGE_TAG]; /* of the program */
+	char *name;
+};
+
 /* Zero-initialised is empty. */
 struct proc_image {
 	pid_t pid, parent;	/* pid -1: the kernel, which has no threads */
@@ -30,6 +41,8 @@ struct proc_image {
 	size_t nthreads;
 	struct proc_image_map *maps;
 	size_t nmaps;
+	struct proc_image_function *functions; /* of the kernel; those of a program together */
+	size_t nfunctions;
 };
 
 enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_count */
@@ -49,9 +62,10 @@ bool proc_image_read_kernel(struct proc_image *p);
 /* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
 void proc_image_add_maps(struct proc_image *p, FILE *f);
 
-/* Return a new thread or mapping at the end of the list. */
+/* Return a new thread, mapping or function at the end of the list. */
 struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm);
 struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path);
+struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name);
 
 void proc_image_free(struct proc_image *p);
 

@@ -77,7 +77,7 @@ struct view_ops {
 	void (*found_ring)(struct view *v, pid_t tid, const struct ring *r);
 	/*
 	 * A process that events measure, or the kernel, as it was when their first ring was
-	 * mapped.  A process of many mappings comes in pieces; only the first has threads.
+	 * mapped.  A process of many mappings comes in pieces; only the first has threads and functions.
 	 */
 	void (*measured)(struct view *v, uint64_t ns, const struct proc_image *p);
 	/* The build id of a file that is mapped, or of the kernel (host/build_id.h). */
