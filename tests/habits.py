@@ -372,13 +372,29 @@ def test_every_option():
 			why.append("%s: %s" % (option, message))
 	return why
 
+def test_synonyms():
+	"""What strace(1) gives another name as well has it here, too."""
+	why = []
+	for words in (["-F"], ["--silent=exit"], ["--silence=exit"], ["-e", "silent=exit"],
+		      ["-e", "silence=exit"], ["-e", "signals=INT"], ["-e", "decode-fd=path"],
+		      ["--timestamps=unix,ms"], ["--failing-only"], ["-cS", "time-percent"],
+		      ["-cS", "time-total"], ["-cS", "total-time"], ["-cS", "shortest"],
+		      ["-cS", "time-min"], ["-cS", "longest"], ["-cS", "time-max"],
+		      ["-cS", "time-avg"], ["-cS", "count"], ["-cS", "error"], ["-cS", "syscall"],
+		      ["-cS", "syscall-name"], ["-cS", "none"],
+		      ["-cU", "time,time-total,time-min,time-max,time-avg,count,error,syscall"]):
+		for program in ([PEVTRACE], [STRACE]):
+			r = run(program + words + ["true"])
+			why += differ(r.returncode, 0, "%s: %s" % (program + words, r.stderr))
+	return why
+
 def test_foreign():
 	"""Calls and words of strace that pevtrace has not are answered with strace."""
 	why = []
 	for words in (["-e", "trace=openat"], ["-e", "file"], ["--secontext=full"], ["--always-show-pid"],
 		      ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"], ["-e", "raw=all"],
 		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)],
-		      ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"],
+		      ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"], ["--pidns-translation"],
 		      ["--decode-fds=socket"]):
 		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()
@@ -402,6 +418,7 @@ def main():
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)
+	check("other names of strace's options", test_synonyms)
 	check("what is strace's alone is answered with a reason", test_foreign)
 	return TAP.done()
 

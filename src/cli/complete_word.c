@@ -34,7 +34,7 @@ void complete_skip(struct completion *c, const char *separators)
 
 void complete_list(struct completion *c, const char *list)
 {
-	char *words = xstrdup(list), *save;
+	char *words = verb_words(list), *save;
 
 	complete_skip(c, "!,");
 	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))

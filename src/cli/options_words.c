@@ -202,7 +202,7 @@ void options_set_fault(void *to, const char *arg, const struct verb_option *opt)
 
 /* What -e sets by a key.  Those without a setter are strace's; why: what to use. */
 struct key {
-	const char *name, *other;	/* other: a short form, or NULL */
+	const char *name, *other;	/* other: synonyms, separated by |, or NULL */
 	verb_set_fn *set;
 	const char *words;
 	bool live;			/* for traces only */
@@ -236,17 +236,17 @@ static void key_signal(void *to, const char *arg, const struct verb_option *opt)
 static const struct key keys[] = {
 	{ "trace", "t", key_trace, NULL, false, NULL },
 	{ "status", NULL, key_status, NULL, false, NULL },
-	{ "signal", "s", key_signal, NULL, false, NULL },
-	{ "quiet", "q", options_set_quiet, OPTIONS_QUIET, false, NULL },
-	{ "decode-fds", NULL, options_set_labels, OPTIONS_LABELS, false, NULL },
+	{ "signal", "signals|s", key_signal, NULL, false, NULL },
+	{ "quiet", "silent|silence|q", options_set_quiet, OPTIONS_QUIET, false, NULL },
+	{ "decode-fds", "decode-fd", options_set_labels, OPTIONS_LABELS, false, NULL },
 	{ "inject", NULL, options_set_inject, NULL, true, NULL },
 	{ "fault", NULL, options_set_fault, NULL, true, NULL },
 	{ "abbrev", "a", NULL, NULL, false, "-v shows every member" },
 	{ "verbose", "v", NULL, NULL, false, "structures are always decoded" },
 	{ "raw", "x", NULL, NULL, false, "--json has the raw arguments of every call" },
-	{ "read", "r", NULL, NULL, false,
+	{ "read", "reads|r", NULL, NULL, false,
 	  "counts are decoded, and --json has their bytes; use strace for other data" },
-	{ "write", "w", NULL, NULL, false,
+	{ "write", "writes|w", NULL, NULL, false,
 	  "a program cannot write to an event; use strace for other data" },
 	{ "kvm", NULL, NULL, NULL, false, "it concerns no perf events; use strace" },
 };
@@ -280,15 +280,15 @@ static _Noreturn void unknown_key(const char *expr)
 static const struct key *key_of(const char *expr)
 {
 	size_t len = strcspn(expr, "=");
-	char *name = strndup(expr, len);
-	const struct key *k = keys;
 
-	while (k < keys + KEYS && strcmp(k->name, name) && (!k->other || strcmp(k->other, name)))
-		k++;
-	free(name);
-	if (k == keys + KEYS)
-		unknown_key(expr);
-	return k;
+	for (const struct key *k = keys; k < keys + KEYS; k++) {
+		if (!strncmp(k->name, expr, len) && !k->name[len])
+			return k;
+		for (const char *w = k->other; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
+			if (strcspn(w, "|") == len && !strncmp(w, expr, len))
+				return k;
+	}
+	unknown_key(expr);
 }
 
 static void set_expr(struct options *o, const char *expr, bool live)

@@ -54,39 +54,6 @@ void verb_set_int(void *to, const char *arg, const struct verb_option *o)
 	*(unsigned int *)to = (unsigned int)verb_number(arg, o->name, o->least, o->most);
 }
 
-/* Die naming the valid words, or the nearest. */
-static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
-{
-	struct buf valid = { 0 };
-	struct nearest n;
-
-	nearest_start(&n, word, strlen(word));
-	for (const char *w = o->words, *next; *w; w = next) {
-		size_t len = strcspn(w, " ");
-		char *copy = strndup(w, len);
-
-		next = w + len + !!w[len];
-		buf_addf(&valid, "%s%s", w == o->words ? "" : *next ? ", " : " or ", copy);
-		nearest_try(&n, copy);
-		free(copy);
-	}
-	die("--%s requires %s, not '%s'%s%s%s", o->name, buf_str(&valid), word,
-	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
-}
-
-unsigned int verb_word(const char *word, const struct verb_option *o)
-{
-	size_t length = strlen(word), len;
-	unsigned int i = 0;
-
-	for (const char *w = o->words; *w; w += len + !!w[len], i++) {
-		len = strcspn(w, " ");
-		if (len == length && !strncmp(w, word, len))
-			return i;
-	}
-	unknown_word(word, o);
-}
-
 /* Options --------------------------------------------------------------------------- */
 
 static _Noreturn void die_see_help(const struct verb *v, const char *what)
@@ -119,24 +86,31 @@ static void check_for_tracing(const struct command_line *l, const char *word, si
 		    o->instead ? o->instead : "see pevtrace --help");
 }
 
-/* Die if it is an option of another program, such as strace. */
-static void check_foreign(const struct verb *v, const char *word, size_t len)
+/* Return the option of another program, such as strace, or NULL. */
+static const struct verb_foreign *foreign_of(const struct verb *v, const char *word, size_t len)
 {
-	for (const struct verb_foreign *f = v->foreign; f && f->why; f++)
+	const struct verb_foreign *f = v->foreign;
+
+	while (f && (f->why || f->same)) {
 		if (len == 1 ? f->key == *word :
-		    strlen(f->name) == len && !memcmp(f->name, word, len))
-			die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len,
-			    word, f->why);
+		    f->name && strlen(f->name) == len && !memcmp(f->name, word, len))
+			return f;
+		f++;
+	}
+	return NULL;
 }
 
 static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
 {
+	const struct verb_foreign *f = foreign_of(l->verb, word, len);
 	const struct verb *v = l->verb;
 	struct buf what = { 0 };
 	struct verb_at at = { 0 };
 	struct nearest n;
 
-	check_foreign(v, word, len);
+	if (f)
+		die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len, word,
+		    f->why);
 	check_for_tracing(l, word, len);
 	nearest_start(&n, word, len);
 	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
@@ -164,8 +138,12 @@ static _Noreturn void ambiguous_option(const struct verb *v, const char *word, s
 static struct verb_at find_long(const struct command_line *l, const char *word, size_t len)
 {
 	const struct verb *v = l->verb;
+	const struct verb_foreign *f = foreign_of(v, word, len);
 	struct verb_at at = { 0 }, found = { 0 };
 	unsigned int n = 0;
+
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
 
 	for (const struct verb_option *o; (o = verb_next(v, &at));) {
 		if (!o->name || strncmp(o->name, word, len))
@@ -184,8 +162,11 @@ static struct verb_at find_long(const struct command_line *l, const char *word, 
 
 static struct verb_at find_short(const struct command_line *l, char key)
 {
+	const struct verb_foreign *f = foreign_of(l->verb, &key, 1);
 	struct verb_at at = { 0 };
 
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
 	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
 		if (o->key == key)
 			return at;

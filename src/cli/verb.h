@@ -19,7 +19,8 @@ struct verb_option {
 	char key;		/* short; 0: long only */
 	bool optional;		/* the argument may be missing: --name[=ARG] */
 	const char *arg;	/* name of the argument in help, and its kind; NULL: none */
-	const char *words;	/* the valid arguments, separated by blanks; NULL: any */
+	const char *words;	/* the valid arguments, separated by blanks, each perhaps
+				   followed by |SYNONYM...; NULL: any */
 	const char *help;	/* NULL only at the end of a table */
 	verb_set_fn *set;
 	size_t at;		/* offset of what it sets in the group's structure */
@@ -33,6 +34,7 @@ struct verb_foreign {
 	const char *name;	/* long, without -- */
 	char key;		/* short; 0: long only */
 	const char *why;	/* why it is not there, and what to use; NULL: end of a table */
+	const char *same;	/* in place of that, the long option that does the same */
 };
 
 /* Options below one heading, which several verbs may share. */
@@ -118,6 +120,9 @@ verb_set_fn verb_set_int;	/* unsigned int, pid_t; from least to most */
 
 /* Return the number in text; die, naming the long option, unless it is from least to most. */
 long verb_number(const char *text, const char *name, long least, long most);
+
+/* Return words, as of an option, without the synonyms; the caller frees it. */
+char *verb_words(const char *words);
 
 /* Return the index of word in o->words; die, naming the nearest one, if it is not there. */
 unsigned int verb_word(const char *word, const struct verb_option *o);

@@ -72,6 +72,7 @@ static void help_text(const char *text)
 
 static void help_option(const struct verb_option *o)
 {
+	char *words = o->words ? verb_words(o->words) : NULL;
 	struct buf head = { 0 };
 	struct buf text = { 0 };
 
@@ -82,9 +83,8 @@ static void help_option(const struct verb_option *o)
 		buf_addf(&head, "%s%s%s", !o->name ? " " : o->optional ? "[=" : "=", o->arg,
 			 o->optional ? "]" : "");
 	buf_adds(&text, o->help);
-	for (size_t i = 0; o->words && o->words[i]; i++)
-		buf_addf(&text, "%s%s%c", i ? "" : ": ", o->words[i] == ' ' ? "," : "",
-			 o->words[i]);
+	for (size_t i = 0; words && words[i]; i++)
+		buf_addf(&text, "%s%s%c", i ? "" : ": ", words[i] == ' ' ? "," : "", words[i]);
 	if (head.len + 2 > COLUMN)
 		printf("%s\n%*s", buf_str(&head), COLUMN, "");
 	else
@@ -92,6 +92,7 @@ static void help_option(const struct verb_option *o)
 	wrap(buf_str(&text), text.len, COLUMN);
 	buf_free(&head);
 	buf_free(&text);
+	free(words);
 }
 
 static void help_options(const struct verb *v)
@@ -150,11 +151,13 @@ static void list_options(const struct verb *v)
 
 	for (const struct verb_option *o; (o = verb_next(v, &at));) {
 		const char key[] = { '-', o->key, '\0' };
+		char *words = o->words ? verb_words(o->words) : NULL;
 
 		printf("option\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", v->name, o->key ? key : "-",
 		       o->name ? "--" : "-", o->name ? o->name : "",
 		       !o->arg ? "no" : o->optional ? "optional" : "required", or_dash(o->arg),
-		       or_dash(o->words), o->help);
+		       or_dash(words), o->help);
+		free(words);
 	}
 }
 

@@ -23,10 +23,13 @@ enum count_sort {
 	SORT_TIME, SORT_MIN, SORT_MAX, SORT_AVERAGE, SORT_CALLS, SORT_ERRORS, SORT_NAME, SORT_NOTHING,
 };
 
-/* The names of both, in their order. */
-#define COUNT_COLUMN_WORDS \
-	"time-percent total-time min-time max-time avg-time calls errors name"
-#define COUNT_SORT_WORDS "time min-time max-time avg-time calls errors name nothing"
+/* The names of both, in their order, with the synonyms of strace. */
+#define COUNT_COMMON_WORDS \
+	"min-time|time-min|shortest max-time|time-max|longest avg-time|time-avg calls|count " \
+	"errors|error name|syscall|syscall-name"
+#define COUNT_COLUMN_WORDS "time-percent|time total-time|time-total " COUNT_COMMON_WORDS
+#define COUNT_SORT_WORDS \
+	"time|time-percent|time-total|total-time " COUNT_COMMON_WORDS " nothing|none"
 
 /* How the table looks; zeros: the usual columns, sorted by time. */
 struct call_counts_form {

@@ -170,25 +170,32 @@ static void set_explain(void *to, const char *arg, const struct verb_option *opt
 	free(copy);
 }
 
-/* Options of strace that make no sense here. */
+/* Options of strace that make no sense here, or that have another name. */
 static const struct verb_foreign foreign[] = {
-	{ "trace-path", 'P', "perf events have no path; select calls with -e trace= and "
-			     "-e status=" },
-	{ "interruptible", 'I', "signals to pevtrace are forwarded to the command" },
-	{ "summary-syscall-overhead", 'O', "times are wall-clock times, from which nothing is taken" },
-	{ "const-print-style", 'X', "constants have names; --json has their numbers, too" },
-	{ "decode-pids", 'Y', "-a shows the names of tasks, and so does --summary" },
-	{ "debug", 'd', "to debug pevtrace, use strace or gdb on it" },
-	{ "secontext", 0, "perf events have no SELinux context" },
-	{ "always-show-pid", 0, "-o FILE shows the pid on every line" },
-	{ "stack-trace-frame-limit", 0, "-k shows up to 64 frames" },
-	{ "tips", 0, "'pevtrace learn' has lessons instead" },
-	{ "abbrev", 0, "-v shows every member of a structure" },
-	{ "verbose", 0, "structures are always decoded" },
-	{ "raw", 0, "--json has the raw arguments of every call" },
-	{ "read", 0, "counts are decoded, and --json has their bytes; use strace for other data" },
-	{ "write", 0, "a program cannot write to an event; use strace for other data" },
-	{ "kvm", 0, "it concerns no perf events; use strace" },
+	{ "trace-path", 'P', .why = "only uprobes have a path; pevtrace --json, and jq on uprobe_path, "
+	  "finds those of a file" },
+	{ "interruptible", 'I', .why = "signals to pevtrace are forwarded to the command" },
+	{ "summary-syscall-overhead", 'O', .why = "times are wall-clock times, from which nothing is taken" },
+	{ "const-print-style", 'X', .why = "constants have names; --json has their numbers, too" },
+	{ "pidns-translation", 0, .why = "[pid N] is the pid that pevtrace sees, and arguments are as "
+	  "the program passes them" },
+	{ "decode-pids", 'Y', .why = "-a shows the names of tasks, and so does --summary" },
+	{ "debug", 'd', .why = "to debug pevtrace, use strace or gdb on it" },
+	{ "secontext", 0, .why = "perf events have no SELinux context" },
+	{ "always-show-pid", 0, .why = "-o FILE shows the pid on every line" },
+	{ "stack-trace-frame-limit", 0, .why = "-k shows up to 64 frames" },
+	{ "tips", 0, .why = "'pevtrace learn' has lessons instead" },
+	{ "abbrev", 0, .why = "-v shows every member of a structure" },
+	{ "verbose", 0, .why = "structures are always decoded" },
+	{ "raw", 0, .why = "--json has the raw arguments of every call" },
+	{ "read", 0, .why = "counts are decoded, and --json has their bytes; use strace for other data" },
+	{ "write", 0, .why = "a program cannot write to an event; use strace for other data" },
+	{ "kvm", 0, .why = "it concerns no perf events; use strace" },
+	{ "silent", .same = "quiet" },
+	{ "silence", .same = "quiet" },
+	{ "timestamps", .same = "absolute-timestamps" },
+	{ "failing-only", .same = "failed-only" },
+	{ NULL, 'F', .same = "follow-forks" },
 	{ 0 },
 };
 

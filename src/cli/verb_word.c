@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Arguments of options that are words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/verb.h"
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/nearest.h"
+
+char *verb_words(const char *words)
+{
+	char *copy = xstrdup(words), *to = copy;
+
+	for (const char *w = words; *w; w += *w == '|' ? strcspn(w, " ") : 1)
+		if (*w != '|')
+			*to++ = *w;
+	*to = '\0';
+	return copy;
+}
+
+/* Die naming the valid words, or the nearest. */
+static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
+{
+	char *words = verb_words(o->words);
+	struct buf valid = { 0 };
+	struct nearest n;
+
+	nearest_start(&n, word, strlen(word));
+	for (const char *w = words, *next; *w; w = next) {
+		size_t len = strcspn(w, " ");
+		char *copy = strndup(w, len);
+
+		next = w + len + !!w[len];
+		buf_addf(&valid, "%s%s", w == words ? "" : *next ? ", " : " or ", copy);
+		nearest_try(&n, copy);
+		free(copy);
+	}
+	die("--%s requires %s, not '%s'%s%s%s", o->name, buf_str(&valid), word,
+	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
+}
+
+unsigned int verb_word(const char *word, const struct verb_option *o)
+{
+	size_t length = strlen(word), len;
+	unsigned int i = 0;
+
+	for (const char *w = o->words; *w; w += len + !!w[len]) {
+		len = strcspn(w, " |");
+		if (len == length && !strncmp(w, word, len))
+			return i;
+		i += w[len] == ' ';
+	}
+	unknown_word(word, o);
+}
