@@ -166,7 +166,8 @@ def record_page():
 		lines = [re.sub(r"^\s*\*", "", l) for l in body.group(0).split("\n")]
 		lines = [l for l in lines if not re.match(r"\s*#", l)]
 		code = "\n".join(lines)
-		code = re.sub(r"\}\s*&&\s*(PERF_\w+)( \|\| (PERF_\w+))?", r"} /* if \1 \2 */", code)
+		code = re.sub(r"(\}(?: \w+\[\w+\])?)\s*&&\s*(PERF_\w+)( \|\| (PERF_\w+))?",
+			      r"\1 /* if \2 \3 */", code)
 		# what the kernel wrote for readers only
 		page += ".TP\n.B %s\n.EX\n%s\n.EE\n" % (name, code.replace("\\", "\\e"))
 	return page

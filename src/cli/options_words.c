@@ -248,6 +248,8 @@ static const struct key keys[] = {
 	  "counts are decoded, and --json has their bytes; use strace for other data" },
 	{ "write", "writes|w", NULL, NULL, false,
 	  "a program cannot write to an event; use strace for other data" },
+	{ "trace-fds", NULL, NULL, NULL, false,
+	  "every descriptor of an event is traced; -y shows which event it is" },
 	{ "kvm", NULL, NULL, NULL, false, "it concerns no perf events; use strace" },
 };
 

@@ -146,6 +146,24 @@ static bool is_covered(const struct diff *d, const struct api_member *m)
 	return false;
 }
 
+/* Return true if m names the word of bit-fields that both have, as a member of their union. */
+static bool is_whole(const struct diff *d, const struct api_member *m)
+{
+	bool found = false;
+
+	for (size_t i = 0; m->placed && i < d->known->n; i++) {
+		const struct api_member *k = &d->known->members[i];
+
+		if (!k->placed || k->reserved || k->bits == m->bits || k->start < m->start ||
+		    k->start + k->bits > m->start + m->bits)
+			continue;
+		if (d->match_known[i] == SIZE_MAX)
+			return false;
+		found = true;
+	}
+	return found;
+}
+
 static void report_unmatched(struct diff *d)
 {
 	for (size_t i = 0; i < d->known->n; i++) {
@@ -156,7 +174,8 @@ static void report_unmatched(struct diff *d)
 			report_diff(d, MEMBER_MISSING, m, NULL);
 	}
 	for (size_t j = 0; j < d->stated->n; j++)
-		if (d->match_stated[j] == SIZE_MAX && !d->stated->members[j].reserved)
+		if (d->match_stated[j] == SIZE_MAX && !d->stated->members[j].reserved &&
+		    !is_whole(d, &d->stated->members[j]))
 			report_diff(d, MEMBER_EXTRA, NULL, &d->stated->members[j]);
 }
 

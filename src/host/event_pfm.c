@@ -28,8 +28,16 @@ bool event_word_pfm(const char *name, uint8_t *attr, size_t size)
 
 	if (!pfm_load() || PFM(pfm_get_os_event_encoding)(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg) != PFM_SUCCESS)
 		return false;
-	memcpy(attr, &made, size < sizeof(made) ? size : sizeof(made));
+	if (size)
+		memcpy(attr, &made, size < sizeof(made) ? size : sizeof(made));
 	return true;
+}
+
+/* Call hook if the kernel has the PMU, which libpfm4 finds by the model of the CPU. */
+static void pfm_name(const char *name, void (*hook)(void *ctx, const char *name), void *ctx)
+{
+	if (event_word_pfm(name, NULL, 0))
+		hook(ctx, name);
 }
 
 static void pfm_each_mask(const char *pmu, int event,
@@ -49,12 +57,12 @@ static void pfm_each_mask(const char *pmu, int event,
 			continue;
 		buf_reset(&name);
 		buf_addf(&name, "%s::%s:%s", pmu, info.name, attr.name);
-		hook(ctx, name.data);
+		pfm_name(name.data, hook, ctx);
 		masks = true;
 	}
 	if (!masks) {
 		buf_addf(&name, "%s::%s", pmu, info.name);
-		hook(ctx, name.data);
+		pfm_name(name.data, hook, ctx);
 	}
 	buf_free(&name);
 }

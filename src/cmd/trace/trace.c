@@ -174,6 +174,7 @@ static void set_explain(void *to, const char *arg, const struct verb_option *opt
 static const struct verb_foreign foreign[] = {
 	{ "trace-path", 'P', .why = "only uprobes have a path; pevtrace --json, and jq on uprobe_path, "
 	  "finds those of a file" },
+	{ "trace-fds", 0, .why = "every descriptor of an event is traced; -y shows which event it is" },
 	{ "interruptible", 'I', .why = "signals to pevtrace are forwarded to the command" },
 	{ "summary-syscall-overhead", 'O', .why = "times are wall-clock times, from which nothing is taken" },
 	{ "const-print-style", 'X', .why = "constants have names; --json has their numbers, too" },
