@@ -321,6 +321,23 @@ def namespace(tap, tmp):
 	return tap.ok(held and all(0 < h["pid"] < 100 for h in held if "pid" in h),
 		      "in a PID namespace: ps", [r.stdout])
 
+def many_cpus(tap, tmp):
+	"""Where the kernel may get 1024 CPUs, as sysfs says: the programs have room for each."""
+	possible, a, b = (os.path.join(tmp, name) for name in ("possible", "a", "b"))
+	with open(possible, "w", encoding="ascii") as f:
+		f.write("0-1023\n")
+	script = "mount --bind %s /sys/devices/system/cpu/possible && " % possible + " && ".join(
+		"%s %s -q --json -o %s perf stat -a -e faults true" % (rp.PEVTRACE, engine, dump)
+		for engine, dump in (("", a), ("--engine=bpf", b)))
+	r = subprocess.run(["unshare", "-m", "sh", "-c", script], stdout=subprocess.PIPE,
+			   stderr=subprocess.STDOUT, text=True, check=False)
+	if "mount" in r.stdout or "unshare" in r.stdout:
+		return tap.skip("1024 CPUs", r.stdout.splitlines()[0])
+	diff = subprocess.run([rp.PEVTRACE, "diff", a, b], stdout=subprocess.PIPE, text=True, check=False)
+	return tap.ok(not r.returncode and not diff.returncode and any(
+		line["kind"] == "call" for line in lines(b)), "1024 CPUs: as the ptrace engine",
+		[r.stdout, diff.stdout[:2000]])
+
 def refused(tap):
 	for options, word in ((["-e", "inject=ioctl:error=EIO"], "does not stop tasks"),
 			      (["--as-kernel=4.4"], "does not stop tasks"), (["-k"], "does not stop tasks"),
@@ -349,6 +366,7 @@ def main():
 			messages(tap, tmp)
 		lost(tap, tmp)
 		namespace(tap, tmp)
+		many_cpus(tap, tmp)
 	refused(tap)
 	return tap.done()
 

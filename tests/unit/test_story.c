@@ -11,6 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "abi/when.h"
 #include "explain/lexicon.h"
 #include "explain/story.h"
@@ -84,6 +86,7 @@ static char *told(unsigned int width, enum story_level level, bool kernel)
 {
 	const struct story_options o = {
 		.level = level, .kernel = kernel, .sharers = "perf[12] (cycles and 3 more)",
+		.held = "agent[13] (intel_pt//)", .held_errno = EBUSY,
 	};
 	struct buf out = { 0 };
 	struct prose p;
@@ -166,6 +169,26 @@ static void test_order(void **state)
 	text = told(0, STORY_NORMAL, false);
 	has(text, "Refused by the kernel check sample_type_bits: ");
 	has(text, "after it, software_config would refuse, too");
+	free(text);
+}
+
+static void test_busy(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put(attr, 0, 128ULL << 32 | 9);	/* a dynamic PMU */
+	put(attr, 40, 1 << 5);
+	opened(-EBUSY, attr, 0);
+	text = told(0, STORY_NORMAL, false);
+	has(text, "EBUSY (Device or resource busy)");
+	has(text, "When the first failed, such events were held by agent[13] (intel_pt//).");
+	free(text);
+	opened(-ENOSPC, attr, 0);
+	text = told(0, STORY_NORMAL, false);
+	has(text, "ENOSPC");
+	assert_null(strstr(strstr(text, "could not be opened: ENOSPC"), "agent[13]"));
 	free(text);
 }
 
@@ -359,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_shared_counter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
