@@ -601,6 +601,27 @@ def test_trouble(tap, tmp):
 		tap.ok(r.returncode == 2 and r.stderr.count(b"cannot write") == 1, "a full disk",
 		       [r.returncode, r.stderr])
 
+def test_full(tap, tmp):
+	"""A disk that becomes full in the middle: perf reads the records that found room."""
+	dump, whole, part = (os.path.join(tmp, name) for name in ("full.json", "whole", "part"))
+	trace(["--records", "--json=" + dump], [rp.PERF, "record", "-o", os.path.join(tmp, "x"),
+						"-g", "-e", "cpu-clock"] + WORK)
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", whole, dump])
+	disk = os.path.join(tmp, "disk")
+	os.mkdir(disk)
+	r = run(["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$1" tmpfs "$2" || exit 77\n'
+		 '"$3" report --format=perf-data -o "$2/p" "$4"\ns=$?\ncp "$2/p" "$5"\nexit $s', "sh",
+		 "%dk" % (os.path.getsize(whole) // 4096 * 3 // 4 * 4), disk, rp.PEVTRACE, dump, part])
+	if r.returncode in (1, 77):
+		return tap.skip("a disk that becomes full", "no file system can be mounted here")
+	a, b = (text([rp.PERF, "script", "-F", "tid,time,event,ip", "-i", f])
+		for f in (whole, part))
+	a, b = (collections.Counter("\n".join(lines).split("\n\n")) for lines in (a, b))
+	tap.ok(r.returncode == 2 and r.stderr.count(b"cannot write") == 1 and
+	       5 < b.total() < a.total() and b <= a,
+	       "a disk that becomes full: %d of %d samples" % (b.total(), a.total()),
+	       [r.returncode, r.stderr] + list(b - a))
+
 def own_tests(tap, tmp):
 	return []
 
@@ -608,7 +629,7 @@ def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
 		 test_aux, test_header, test_wrapped, test_attached, test_bpf, test_bpf_loaded,
 		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,
-		 test_open, test_trouble)
+		 test_open, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

@@ -66,8 +66,11 @@ struct perfout *perfout_open(const char *path)
 	return o;
 }
 
-/* Write at offset, or to a pipe; warn of the first failure only. */
-static void put(struct perfout *o, const struct buf *b, uint64_t offset)
+/*
+ * Write at offset, or to a pipe; return how many bytes were written.  Warn of the first failure,
+ * after which nothing is written.
+ */
+static size_t put(struct perfout *o, const struct buf *b, uint64_t offset)
 {
 	size_t done = 0;
 
@@ -83,6 +86,7 @@ static void put(struct perfout *o, const struct buf *b, uint64_t offset)
 			o->failed = true;
 		}
 	}
+	return done;
 }
 
 void perfout_add(struct perfout *o, const void *bytes, size_t len)
@@ -138,6 +142,24 @@ static void perfout_write_header(struct perfout *o, const struct perfout_table *
 	buf_free(&b);
 }
 
+/* Return how many of len bytes are whole records, with the AUX data that follow them. */
+static size_t whole_records(const uint8_t *bytes, size_t len)
+{
+	uint64_t at = 0, size;
+
+	for (; len - at >= RECORD_HEAD; at += size) {
+		const uint8_t *record = bytes + at;
+
+		size = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE, record, len - at);
+		if (load_uint(record, 4) == PERF_RECORD_AUXTRACE)
+			size += layout_get(&layout_perf_auxtrace, PERF_AUXTRACE_SIZE, record,
+					   len - at);
+		if (size < RECORD_HEAD || size > len - at)
+			break;
+	}
+	return at;
+}
+
 /* Write the attrs, then their ids, to o->tables. */
 static void perfout_write_tables(struct perfout *o, const struct perfout_table *t)
 {
@@ -176,6 +198,28 @@ static void perfout_add_features(const struct buf *features, uint64_t offset, st
 }
 
 /*
+ * Write what is pending: records, then features.  If the file is full, the header, which is there,
+ * still tells of the records that found room.
+ */
+static void perfout_write_records(struct perfout *o, const struct perfout_table *t, size_t records,
+				  const struct buf *features)
+{
+	bool failed = o->failed;
+	size_t written = put(o, &o->pending, o->data_end);
+
+	if (!failed && o->failed) {
+		o->data_end += whole_records((const uint8_t *)o->pending.data,
+					     written < records ? written : records);
+		o->failed = false;
+		perfout_write_header(o, t, NULL);
+		o->failed = true;
+	} else if (!failed) {
+		o->data_end += records;
+		perfout_write_header(o, t, features);
+	}
+}
+
+/*
  * The tables are behind the records, and move when these need their place.  At any time the
  * header is of records and tables that are there: a kill leaves a file that can be read.
  */
@@ -185,7 +229,7 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	size_t tables = t->attrs.len + t->ids.len;
 	uint64_t records = o->pending.len, end;
 
-	if (o->pipe) {
+	if (o->pipe || o->failed) {
 		put(o, &o->pending, 0);
 		buf_reset(&o->pending);
 		return;
@@ -196,9 +240,7 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	o->tables = end + tables <= o->tables || end >= o->tables_end ? end : o->tables_end;
 	perfout_write_tables(o, t);
 	perfout_write_header(o, t, NULL);
-	put(o, &o->pending, o->data_end);
-	o->data_end += records;
-	perfout_write_header(o, t, features);
+	perfout_write_records(o, t, records, features);
 	if (last && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
 	buf_reset(&o->pending);
