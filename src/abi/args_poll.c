@@ -109,7 +109,7 @@ static void capture_fdset(const struct arg *a, struct call *c,
 static void emit_set(const struct arg *a, enum call_phase phase, const char *key,
 		     struct sink *s)
 {
-	int nfds = call_int(a->call, 0), word = a->call->arch->word, bits = 8 * word;
+	int nfds = call_int(a->call, 0);
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
@@ -119,7 +119,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	}
 	s->ops->begin(s, key, SINK_ARRAY);
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
-		if (p && load_uint(p + fd / bits * word, word) >> fd % bits & 1)
+		if (p && call_set_has(a->call, p, len, (size_t)fd))
 			s->ops->fd(s, NULL, fd, arg_fd_label(a, fd));
 	s->ops->end(s);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "abi/call.h"
+#include "abi/layout.h"
 
 void call_reset(struct call *c)
 {
@@ -40,6 +41,13 @@ const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 	}
 	*len = 0;
 	return NULL;
+}
+
+bool call_set_has(const struct call *c, const uint8_t *bytes, size_t len, size_t fd)
+{
+	size_t word = c->arch->word, at = fd / (8 * word) * word;
+
+	return at + word <= len && load_uint(bytes + at, word) >> fd % (8 * word) & 1;
 }
 
 size_t call_registers(const struct call *c)

@@ -140,6 +140,9 @@ void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
 const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 			  uint64_t addr, size_t want, size_t *len);
 
+/* Return whether the fd_set in these bytes, which consists of longs of the call's ABI, has fd. */
+bool call_set_has(const struct call *c, const uint8_t *bytes, size_t len, size_t fd);
+
 /* Return how many argument registers hold the call's arguments; loff_t may have two or three. */
 size_t call_registers(const struct call *c);
 

@@ -124,7 +124,7 @@ static void each_waited(struct task *t, const struct call *c,
 	default:
 		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 1), SIZE_MAX, &len);
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
-			if (p[fd / 8] >> fd % 8 & 1)
+			if (call_set_has(c, p, len, fd))
 				hook(ctx, t, (int)fd);
 	}
 }

@@ -40,7 +40,7 @@ static bool selects_event(const struct task *t, const struct call *c)
 					      SIZE_MAX, &len);
 
 		for (size_t fd = 0; p && fd < 8 * len; fd++)
-			if (p[fd / 8] >> fd % 8 & 1 && fdtab_event(t->files, (int)fd))
+			if (call_set_has(c, p, len, fd) && fdtab_event(t->files, (int)fd))
 				return true;
 		if (call_int(c, 0) > 0 && unreadable_list(t, c, set))
 			return true;
