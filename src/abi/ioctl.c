@@ -2,7 +2,6 @@
 #include "abi/ioctl.h"
 
 #include <errno.h>
-#include <linux/ioctl.h>
 
 #include "abi/attr.h"
 #include "abi/bpf.h"
@@ -24,11 +23,12 @@ const struct ioctl_desc *ioctl_of(const struct call *c)
 /* The direction is in bits 30 and 31 for most; in bits 29 to 31, one of them set, for some. */
 static const struct {
 	uint8_t two, three;
+	const char *name;
 } ioctl_directions[] = {
-	{ 0, 1 }, /* _IOC_NONE */
-	{ 1, 4 }, /* _IOC_WRITE */
-	{ 2, 2 }, /* _IOC_READ */
-	{ 3, 6 }, /* both */
+	{ 0, 1, "_IOC_NONE" },
+	{ 1, 4, "_IOC_WRITE" },
+	{ 2, 2, "_IOC_READ" },
+	{ 3, 6, "_IOC_WRITE|_IOC_READ" },
 };
 
 uint32_t ioctl_native(const struct arch *arch, uint32_t request)
@@ -92,10 +92,6 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
 	const struct xlat_entry one = { .value = (uint32_t)c->args[1], .name = d ? d->name : NULL };
-	static const char *const directions[] = {
-		[_IOC_NONE] = "_IOC_NONE", [_IOC_WRITE] = "_IOC_WRITE", [_IOC_READ] = "_IOC_READ",
-		[_IOC_WRITE | _IOC_READ] = "_IOC_WRITE|_IOC_READ",
-	};
 	const struct xlat names = { .name = "ioctl", .kind = XLAT_ENUM,
 				    .prefix = "", .entries = &one, .n = 1 };
 
@@ -106,8 +102,8 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 	s->ops->hex(s, key, one.value);
 	if (ioctl_is_perf(one.value))
 		sink_notef(s, "ioc", "_IOC(%s, '$', %u, %u)",
-			   directions[_IOC_DIR(one.value)], (unsigned int)_IOC_NR(one.value),
-			   (unsigned int)_IOC_SIZE(one.value));
+			   ioctl_directions[one.value >> 30].name,
+			   (unsigned int)one.value & 0xff, (unsigned int)one.value >> 16 & 0x3fff);
 }
 
 /* Write a pointer to a u64 as the value in brackets, as strace does. */

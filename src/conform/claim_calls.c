@@ -83,11 +83,11 @@ static bool poke_bytes(struct claim_run *run, uint8_t *bytes)
 		if (strncmp(run->words[i], "poke=", 5))
 			continue;
 		if (sscanf(run->words[i], "poke=%u/%u:%n", &at, &width, &n) != 2 || width > 8 ||
-		    at + width > CLAIM_MEMORY)
+		    width & (width - 1) || at + width > CLAIM_MEMORY)
 			return claim_malformed(run), false;
 		if (!claim_value(run, run->words[i] + n, &v))
 			return false;
-		memcpy(bytes + at, &v, width); /* little-endian only */
+		store_uint(bytes + at, width, v);
 	}
 	return true;
 }

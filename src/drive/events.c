@@ -4,13 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "abi/ioctl.h"
 #include "abi/layout.h"
 #include "abi/read_format.h"
 #include "drive/borrow.h"
@@ -156,6 +156,12 @@ static void count_from(struct events_event *v, int fd)
 	free(words);
 }
 
+/* Return whether the descriptor is an event, and its id. */
+static bool id_of(int fd, uint64_t *id)
+{
+	return !ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), id);
+}
+
 /* Return a copy of the first descriptor of the event that can be borrowed, or -1. */
 static int events_borrow(const struct events_event *v)
 {
@@ -172,7 +178,7 @@ static int events_borrow(const struct events_event *v)
 		/* the descriptor may have been closed and its number used again */
 		if (fd >= 0 && proc_fd_link(getpid(), fd, link, sizeof(link)) &&
 		    !strcmp(link, PROC_EVENT_LINK) &&
-		    (ioctl(fd, PERF_EVENT_IOC_ID, &id) || id == v->facts.id))
+		    (!id_of(fd, &id) || id == v->facts.id))
 			return fd;
 		if (fd >= 0)
 			close(fd);
@@ -241,7 +247,7 @@ static void add_descriptor(void *ctx, int number, bool cloexec, const char *link
 		return;
 	h->number = (uint32_t)number;
 	fd = borrow_fd((pid_t)h->pid, (pid_t)h->tid, number);
-	if (fd >= 0 && !ioctl(fd, PERF_EVENT_IOC_ID, &id))
+	if (fd >= 0 && id_of(fd, &id))
 		v = events_by_id(w->e, id);
 	else
 		v = events_new(w->e);
