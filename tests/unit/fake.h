@@ -6,6 +6,22 @@
 #include <string.h>
 
 #include "abi/call.h"
+#include "abi/layout.h"
+
+/*
+ * Return n bits of a 64-bit integer that have the value v, where a compiler places a bit-field
+ * with first bits before it.
+ */
+static inline uint64_t bit_field(unsigned int first, unsigned int n, uint64_t v)
+{
+	return v << (BIG_ENDIAN_HERE ? 64 - first - n : first);
+}
+
+/* Return the same for an integer of 32 bits. */
+static inline uint32_t bit_field32(unsigned int first, unsigned int n, uint32_t v)
+{
+	return v << (BIG_ENDIAN_HERE ? 32 - first - n : first);
+}
 
 /* Memory of one readable stretch; everything else is unmapped. */
 struct fake_mem {

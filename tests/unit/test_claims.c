@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "conform/claims.h"
+#include "drive/trial.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "xlat/tables.h"
@@ -265,6 +266,10 @@ static void calls_are_shown_as_a_trace(void **state)
 	struct buf calls = { 0 };
 
 	(void)state;
+	if (!trial_attr_size()) {
+		print_message("[          ] skipped: perf_event_open opens nothing here\n");
+		skip();
+	}
 	assert_int_equal(conform_claims(&o, keep_calls, &calls), 1);
 	assert_non_null(strstr(buf_str(&calls), "perf_event_open({type=PERF_TYPE_SOFTWARE"));
 	assert_non_null(strstr(buf_str(&calls), "<dummy:u>, 0x"));

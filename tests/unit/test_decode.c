@@ -85,7 +85,7 @@ static void test_attr_generic(void **state)
 	put32(a, 4, 128);
 	put64(a, 16, 4000);
 	put64(a, 24, 0x107);
-	put64(a, 40, 1 << 10 | 2 << 15);
+	put64(a, 40, bit_field(10, 1, 1) | bit_field(15, 2, 2));
 	assert_string_equal(attr_text(a, 128),
 		"{type=PERF_TYPE_SOFTWARE, size=PERF_ATTR_SIZE_VER7, "
 		"config=PERF_COUNT_SW_CPU_CLOCK, sample_freq=4000, "
@@ -149,7 +149,7 @@ static void test_attr_unions(void **state)
 	/* wakeup_events or wakeup_watermark */
 	put32(a, 48, 7);
 	expect_attr(a, 128, "wakeup_events=7");
-	put64(a, 40, 1 << 14);
+	put64(a, 40, bit_field(14, 1, 1));
 	expect_attr(a, 128, "wakeup_watermark=7");
 }
 
@@ -192,7 +192,7 @@ static void test_attr_sizes(void **state)
 	put32(a, 4, ~0U);
 	expect_attr(a, 208, "size=4294967295 /* too large: more than a page */");
 	put32(a, 4, 200);
-	put64(a, 160, 0x41);
+	a[160] = 0x41;
 	expect_attr(a, 208, "size=200 /* larger than any known version */, "
 			    "config=PERF_COUNT_SW_CPU_CLOCK, "
 			    "unknown=[{offset=160, bytes=0x41}]}");
@@ -210,14 +210,14 @@ static void test_attr_reserved(void **state)
 	(void)state;
 	put32(a, 0, 1);
 	put32(a, 4, 128);
-	put64(a, 40, 1ULL << 63 | 1ULL << 38);
+	put64(a, 40, bit_field(38, 1, 1) | bit_field(40, 24, 0x800000));
 	expect_attr(a, 128, "defer_callchain=1");
 	expect_attr(a, 128, "__reserved_1=0x800000");
 	put64(a, 40, 0);
-	put32(a, 108, 0x12340000);
+	store_uint(a + 110, 2, 0x1234);
 	expect_attr(a, 128, "__reserved_2=0x1234");
-	put32(a, 108, 0);
-	put32(a, 116, 0x10);
+	store_uint(a + 110, 2, 0);
+	put32(a, 116, bit_field32(3, 29, 2));
 	expect_attr(a, 128, "__reserved_3=0x2");
 }
 
@@ -373,7 +373,7 @@ static void test_clone(void **state)
 	assert_string_equal(decode("clone", &arch_x86_64, args, 9, false, &m, false),
 			    "CLONE_VM|SIGCHLD, NULL, NULL, NULL, 0 -> ");
 	put64(b, 32, 0x100000011);
-	put32(b, 100, 5);
+	b[100] = 5;
 	assert_string_equal(decode("clone3", &arch_x86_64, args3, EINVAL, true, &m, false),
 			    "{flags=0, exit_signal=4294967313, "
 			    "unknown=[{offset=100, bytes=0x05}]}, 104 -> ");
@@ -409,7 +409,7 @@ static void test_unreadable(void **state)
 	assert_string_equal(decode("readv", &arch_x86_64, none, 0, false, &m, false),
 			    "5, [], 0 -> ");
 	assert_string_equal(decode("execveat", &arch_x86_64,
-				   (uint64_t[6]){ (uint64_t)-100, 0, 0, 0, 1UL << 40 }, ENOENT, true,
+				   (uint64_t[6]){ (uint64_t)-100, 0, 0, 0, 1ULL << 40 }, ENOENT, true,
 				   &m, false),
 			    "AT_FDCWD, NULL, NULL, NULL, 0 -> ");
 }
@@ -453,9 +453,10 @@ static void test_poll(void **state)
 
 	(void)state;
 	put32(fds, 0, 5);
-	put32(fds, 4, 1 | 1u << 16);
+	store_uint(fds + 4, 2, 1);
+	store_uint(fds + 6, 2, 1);
 	put32(fds, 8, 6);
-	put32(fds, 12, 1);
+	store_uint(fds + 12, 2, 1);
 	assert_string_equal(decode("poll", &arch_x86_64, args, 1, false, &m, false),
 		"[{fd=5, events=POLLIN}, {fd=6, events=POLLIN}], 2, 1000 -> "
 		"[{fd=5, revents=POLLIN}]");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "abi/arch.h"
 #include "host/cpus.h"
 #include "host/event_syntax.h"
 #include "lib/nearest.h"
@@ -292,6 +293,29 @@ static void test_tracepoints(void **state)
 	refused("../x:y", 0, "");
 }
 
+/* Registers have names where the processor is known. */
+static void test_registers(void **state)
+{
+	static const struct {
+		const struct arch *arch;
+		const char *text;
+	} rows[] = {
+		{ &arch_x86_64, "dummy,sample_regs_user=AX|BX" },
+		{ &arch_x86, "dummy,sample_regs_user=AX|BX" },
+		{ &arch_aarch64, "dummy,sample_regs_user=X0|X1" },
+		{ &arch_arm, "dummy,sample_regs_user=R0|R1" },
+		{ &arch_riscv64, "dummy,sample_regs_user=PC|RA" },
+		{ &arch_ppc64le, "dummy,sample_regs_user=R0|R1" },
+		{ &arch_s390x, "dummy,sample_regs_user=R0|R1" },
+	};
+
+	(void)state;
+	has("dummy,sample_regs_user=3", ATTR_SAMPLE_REGS_USER, 3);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (arch_native() == rows[i].arch)
+			has(rows[i].text, ATTR_SAMPLE_REGS_USER, 3);
+}
+
 static void test_members(void **state)
 {
 	struct event_list l;
@@ -314,7 +338,6 @@ static void test_members(void **state)
 	has("dummy,wakeup_watermark=1", ATTR_WATERMARK, 1);
 	has("dummy,clockid=-1", ATTR_CLOCKID, UINT32_MAX);
 	has("dummy,clockid=MONOTONIC", ATTR_CLOCKID, 1);
-	has("dummy,sample_regs_user=AX|BX", ATTR_SAMPLE_REGS_USER, 3);
 	has("dummy,read_format=PERF_FORMAT_ID|0x10", ATTR_READ_FORMAT, 0x14);
 	has("dummy , sample_period = 3", ATTR_SAMPLE_PERIOD, 3);
 	is("type=SOFTWARE,config=CPU_CLOCK", PERF_TYPE_SOFTWARE, 0);
@@ -471,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_breakpoints),
 		cmocka_unit_test(test_tracepoints),
 		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_far_too_many),
 		cmocka_unit_test(test_hostile),

@@ -2,6 +2,7 @@
 /* What the model makes of calls that this test makes up. */
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,16 +64,17 @@ static bool call(pid_t tid, const char *name, int64_t ret, uint64_t a0, uint64_t
 static void open_event(pid_t tid, int fd, uint64_t config, pid_t target, int cpu,
 		       uint64_t flags)
 {
-	uint8_t attr[128] = { 1 };
+	uint8_t attr[128] = { 0 };
 	struct call c = {
 		.desc = call_by_name("perf_event_open"), .arch = &arch_x86_64,
 		.tid = tid, .returned = true, .ret = fd,
 		.args = { 0x1000, (uint64_t)target, (uint64_t)cpu, (uint64_t)-1, flags },
 	};
 
-	attr[4] = 128;
-	memcpy(attr + 8, &config, 8);
-	attr[40] = 1 << 5; /* exclude_kernel */
+	store_uint(attr, 4, 1);
+	store_uint(attr + 4, 4, 128);
+	store_uint(attr + 8, 8, config);
+	store_uint(attr + 40, 8, bit_field(5, 1, 1)); /* exclude_kernel */
 	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 128, attr, 128);
 	assert_true(model_concerns(m, &c));
 	model_enter(m, &c);
@@ -295,16 +297,16 @@ static bool polls(const char *what, const void *bytes, size_t len, uint64_t n)
 
 static void test_polls(void **state)
 {
-	uint32_t fds[] = { 3, 1, 5, 1 };
-	uint8_t set[8] = { 1 << 3 };
+	const struct pollfd fds[] = { { 3, POLLIN, 0 }, { 5, POLLIN, 0 } };
+	uint64_t set = 1 << 3;
 
 	(void)state;
 	open_event(100, 5, 0, 0, -1, 0);
 	assert_true(polls("poll", fds, 16, 2));
 	assert_false(polls("poll", fds, 8, 1));
-	assert_false(polls("select", set, 8, 6));
-	set[0] |= 1 << 5;
-	assert_true(polls("select", set, 8, 6));
+	assert_false(polls("select", &set, 8, 6));
+	set |= 1 << 5;
+	assert_true(polls("select", &set, 8, 6));
 	/* an epoll instance from before the first event */
 	assert_false(call(100, "epoll_wait", 0, 4, 0, 1, 0, 0));
 	assert_true(call(100, "epoll_ctl", 0, 4, 1, 5, 0, 0));
@@ -324,10 +326,13 @@ static bool pass(const char *what, pid_t tid, int32_t fd, unsigned int seconds, 
 	bool sends = c.desc->id == CALL_SENDMSG, concerns;
 	enum call_phase phase = sends ? AT_SYSCALL_ENTER : AT_SYSCALL_EXIT;
 	const uint64_t msg[7] = { 0, 0, 0, 0, 0x2000, 24, 0 };
-	const uint32_t control[6] = { 20, 0, 1, 1, (uint32_t)fd, 0 };
+	const struct {
+		uint64_t len;
+		int32_t level, type, fd, rest;
+	} control = { 20, 1, 1, fd, 0 };
 
 	call_add_capture(&c, phase, 0x1000, sizeof(msg), msg, sizeof(msg));
-	call_add_capture(&c, phase, 0x2000, sizeof(control), control, sizeof(control));
+	call_add_capture(&c, phase, 0x2000, sizeof(control), &control, sizeof(control));
 	concerns = model_concerns(m, &c);
 	model_enter(m, &c);
 	model_exit(m, &c);

@@ -10,11 +10,11 @@
 #include <cmocka.h>
 
 #include "dump/perfdata.h"
+#include "fake.h"
 
 static void put(uint8_t *b, size_t at, size_t width, uint64_t v)
 {
-	for (size_t i = 0; i < width; i++, v >>= 8)
-		b[at + i] = (uint8_t)v; /* as the machines are that this is built on */
+	store_uint(b + at, width, v);
 }
 
 /* type 1, size 128, period 4000, IP|TID, disabled, freq, precise_ip 2 */
@@ -26,7 +26,7 @@ static void plain(uint8_t *b)
 	put(b, 8, 8, 2);
 	put(b, 16, 8, 4000);
 	put(b, 24, 8, 3);
-	put(b, 40, 8, 1 | 1 << 10 | 2 << 15);
+	put(b, 40, 8, bit_field(0, 1, 1) | bit_field(10, 1, 1) | bit_field(15, 2, 2));
 }
 
 static uint64_t seed = 0x9e3779b97f4a7c15ULL;
@@ -38,6 +38,8 @@ static uint64_t any(void)
 	seed ^= seed << 17;
 	return seed;
 }
+
+#define MAGIC 0x32454c4946524550 /* "PERFILE2" on a little-endian machine */
 
 struct image {
 	uint8_t bytes[2048];
@@ -61,7 +63,7 @@ static void add_attr(struct image *m)
 {
 	plain(m->bytes + m->len);
 	put(m->bytes + m->len, 24, 8, 0x10002); /* TID|IDENTIFIER */
-	put(m->bytes + m->len, 40, 8, 1 << 18); /* sample_id_all */
+	put(m->bytes + m->len, 40, 8, bit_field(18, 1, 1)); /* sample_id_all */
 	m->len += 128;
 }
 
@@ -71,7 +73,7 @@ static void make_file(struct image *m)
 	size_t data, features;
 
 	memset(m, 0, sizeof(*m));
-	memcpy(m->bytes, "PERFILE2", 8);
+	put(m->bytes, 0, 8, MAGIC);
 	m->len = 104;
 	add(m, 8, 7);
 	add(m, 8, 8);
@@ -118,7 +120,7 @@ static void make_file(struct image *m)
 static void make_pipe(struct image *m)
 {
 	memset(m, 0, sizeof(*m));
-	memcpy(m->bytes, "PERFILE2", 8);
+	put(m->bytes, 0, 8, MAGIC);
 	m->len = 8;
 	add(m, 8, 16);
 	add(m, 4, 64); /* HEADER_ATTR */
@@ -236,7 +238,7 @@ static void test_hostile_perfdata(void **state)
 
 				put(m.bytes, at, width, any() % 4 ? odd[any() % 16] : any());
 			}
-			memcpy(m.bytes, "PERFILE2", 8);
+			put(m.bytes, 0, 8, MAGIC);
 			open_image(&m, m.len, false);
 		}
 	}

@@ -67,9 +67,9 @@ static const char *event_of(void *ctx, uint64_t id)
 static bool raw_of(void *ctx, const uint8_t *data, size_t len, struct sink *s)
 {
 	(void)ctx;
-	if (len != 12 || data[0] != 1)
+	if (len != 12 || load_uint(data, 2) != 1)
 		return false;
-	s->ops->uint(s, "common_type", data[0]);
+	s->ops->uint(s, "common_type", 1);
 	return true;
 }
 
@@ -235,7 +235,7 @@ static void test_tasks(void **state)
 	add(&r, 4, 2), add(&r, 4, 1), add(&r, 4, 4), add(&r, 4, 3), add(&r, 8, 9);
 	expect(&r, &plain, "{type=PERF_RECORD_FORK, misc=0, size=32, pid=2, ppid=1, "
 			   "tid=4, ptid=3, time=9}");
-	r.bytes[0] = 4;
+	store_uint(r.bytes, 4, 4);
 	add_ids(&r);
 	expect(&r, &all_ids, "{type=PERF_RECORD_EXIT, misc=0, size=80, pid=2, ppid=1, "
 			     "tid=4, ptid=3, time=9, " IDS);
@@ -263,7 +263,7 @@ static void test_throttle(void **state)
 	add(&r, 8, 1), add(&r, 8, 77), add(&r, 8, 78);
 	expect(&r, &plain, "{type=PERF_RECORD_THROTTLE, misc=0, size=32, time=1, "
 			   "id=77 /* cycles */, stream_id=78}");
-	r.bytes[0] = 6;
+	store_uint(r.bytes, 4, 6);
 	expect(&r, &plain, "{type=PERF_RECORD_UNTHROTTLE, misc=0, size=32, time=1, "
 			   "id=77 /* cycles */, stream_id=78}");
 }
@@ -430,7 +430,7 @@ static void test_unknown(void **state)
 	size_t used;
 
 	(void)state;
-	add(&r, 8, 0x41);
+	add_bytes(&r, "A\0\0\0\0\0\0\0", 8);
 	add_ids(&r);
 	done(&r);
 	assert_string_equal(decode(r.bytes, r.len, &all_ids, false, &used),
@@ -440,7 +440,7 @@ static void test_unknown(void **state)
 		"/* 8 bytes that no field accounts for */, " IDS);
 	assert_int_equal(used, 56);
 	r = begin(68, 0);
-	add(&r, 8, 0x41);
+	add_bytes(&r, "A\0\0\0\0\0\0\0", 8);
 	done(&r);
 	assert_string_equal(decode(r.bytes, r.len, &all_ids, false, &used),
 		"{type=0x44 /* PERF_RECORD_??? */, misc=0, size=16, "
@@ -475,7 +475,8 @@ static void add_branches(struct rec *r)
 {
 	add(r, 8, 1), add(r, 8, (uint64_t)-1);
 	add(r, 8, 0x1234), add(r, 8, 0x20);
-	add(r, 8, 1 | 7 << 4 | 15 << 20 | 2 << 24 | 1 << 26 | 1ULL << 30);
+	add(r, 8, bit_field(0, 1, 1) | bit_field(4, 16, 7) | bit_field(20, 4, 15) |
+	    bit_field(24, 2, 2) | bit_field(26, 4, 1) | bit_field(30, 3, 1));
 	add(r, 8, 0x33);
 }
 
@@ -488,11 +489,11 @@ static struct rec whole_sample(void)
 	add(&r, 4, 1), add(&r, 4, 0), add(&r, 8, 4000);
 	add_counts(&r);
 	add_callchain(&r);
-	add(&r, 4, 12), add(&r, 8, 1), add(&r, 4, 0);
+	add(&r, 4, 12), add(&r, 2, 1), add_bytes(&r, "\0\0\0\0\0\0\0\0\0", 10);
 	add_branches(&r);
 	add(&r, 8, 2), add(&r, 8, 0xa), add(&r, 8, 0xb), add(&r, 8, 0xc);
 	add(&r, 8, 8), add_bytes(&r, "stackold", 8), add(&r, 8, 5);
-	add(&r, 4, 9), add(&r, 2, 0), add(&r, 2, 3);
+	add(&r, 8, 3ULL << 48 | 9);
 	add(&r, 8, 0x1e05080021), add(&r, 8, 0x7000000012);
 	add(&r, 8, 1), add(&r, 8, 0xd), add(&r, 8, 0xe);
 	add(&r, 8, 0xf000), add(&r, 8, 6), add(&r, 8, 4096), add(&r, 8, 8192);
@@ -618,7 +619,8 @@ static void test_sample_branches(void **state)
 		       "branch_stack={nr=0, entries=[]}, weight=9}");
 	r = begin(9, 2);
 	add(&r, 8, 1), add(&r, 8, 5);
-	add(&r, 8, 0x10), add(&r, 8, 0x20), add(&r, 8, 1ULL << 40 | 2), add(&r, 8, 9);
+	add(&r, 8, 0x10), add(&r, 8, 0x20), add(&r, 8, bit_field(1, 1, 1) | bit_field(33, 31, 0x80));
+	add(&r, 8, 9);
 	expect(&r, &f, "{type=PERF_RECORD_SAMPLE, misc=PERF_RECORD_MISC_USER, size=56, "
 		       "branch_stack={nr=1, hw_idx=5, entries=[{from=0x10, to=0x20, "
 		       "predicted=1, reserved=0x80}]}, weight=9}");
@@ -645,7 +647,7 @@ static void test_hostile(void **state)
 	assert_non_null(strstr(broken(&r, &f, &used), "would end at 16, not by 8"));
 	assert_int_equal(used, 16);
 	f.sample_type = 1ULL << 40;
-	add(&r, 8, 0x42);
+	add_bytes(&r, "B\0\0\0\0\0\0\0", 8);
 	assert_non_null(strstr(broken(&r, &f, &used), "size=16, rest=\"B\\0"));
 	assert_int_equal(used, 8);
 	r = begin(14, 0);
@@ -660,12 +662,12 @@ static void test_hostile(void **state)
 	assert_non_null(strstr(broken(&r, &plain, &used), "comm=\"BBBBBBBB\"..."));
 	assert_true(used > r.len);
 	r = begin(3, 0);
-	add(&r, 8, 0), add(&r, 8, 0x4200000000000041);
+	add(&r, 8, 0), add_bytes(&r, "A\0\0\0\0\0\0B", 8);
 	assert_non_null(strstr(broken(&r, &plain, &used),
 			       "comm=\"A\", rest=\"\\0\\0\\0\\0\\0B\""));
 	assert_int_equal(used, 18);
 	r = begin(3, 0);
-	r.bytes[6] = 7;
+	store_uint(r.bytes + 6, 2, 7);
 	assert_non_null(strstr(decode(r.bytes, 8, &plain, false, &used),
 			       "size=7 /* less than a header */"));
 }
@@ -706,17 +708,17 @@ static void test_format_of(void **state)
 	const uint64_t masks[] = { 0x20008, 0xff0fff };
 
 	(void)state;
-	attr[4] = 112;
+	store_uint(attr + 4, 4, 112);
 	memcpy(attr + 24, words, 16);
-	attr[42] = 4;			/* bit 18: sample_id_all */
+	store_uint(attr + 40, 8, bit_field(18, 1, 1)); /* sample_id_all */
 	memcpy(attr + 72, masks, 16);
-	attr[96] = 7;
+	store_uint(attr + 96, 8, 7);
 	record_format_of(&f, attr, 112, &arch_x86_64);
 	assert_true(f.sample_type == 0x1234 && f.read_format == 0x1f);
 	assert_true(f.branch_sample_type == 0x20008 && f.sample_id_all);
 	assert_true(f.sample_regs_user == 0xff0fff && f.sample_regs_intr == 7);
 	assert_ptr_equal(f.arch, &arch_x86_64);
-	attr[4] = 0;			/* 64 */
+	store_uint(attr + 4, 4, 0);	/* 64 */
 	record_format_of(&f, attr, 112, NULL);
 	assert_true(f.sample_type == 0x1234 && !f.branch_sample_type);
 	assert_true(!f.sample_regs_user && !f.sample_regs_intr);

@@ -215,7 +215,7 @@ static void test_page(void **state)
 	(void)state;
 	f->page->time_running = 77;
 	f->page->aux_size = 1 << 20;
-	f->page->capabilities = 4;
+	f->page->cap_user_rdpmc = 1;
 	add(f, 16);
 	r = see(f, g);
 	assert_int_equal(ring_page_get(&r.page, PERF_EVENT_MMAP_PAGE_TIME_RUNNING),

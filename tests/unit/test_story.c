@@ -70,6 +70,12 @@ static void put(uint8_t *attr, size_t at, uint64_t v)
 	memcpy(attr + at, &v, sizeof(v));
 }
 
+static void put_type(uint8_t *attr, uint32_t type)
+{
+	store_uint(attr, 4, type);
+	store_uint(attr + 4, 4, 128);
+}
+
 static void read_of(int fd, const uint64_t *values, uint32_t n)
 {
 	struct call c = {
@@ -119,10 +125,10 @@ static void test_shared_counter(void **state)
 	char *text;
 
 	(void)state;
-	put(attr, 0, 128ULL << 32);	/* PERF_TYPE_HARDWARE */
+	put_type(attr, 0);		/* PERF_TYPE_HARDWARE */
 	put(attr, 8, 1);		/* instructions */
 	put(attr, 32, 3);		/* both times */
-	put(attr, 40, 1 << 5);
+	put(attr, 40, bit_field(5, 1, 1));
 	opened(3, attr, 0);
 	read_of(3, values, 3);
 	text = told(0, STORY_NORMAL, true);
@@ -162,7 +168,7 @@ static void test_order(void **state)
 	char *text;
 
 	(void)state;
-	put(attr, 0, 128ULL << 32 | 1);
+	put_type(attr, 1);
 	put(attr, 8, 77);
 	put(attr, 24, 1ULL << 50);
 	opened(-22, attr, 0);
@@ -198,7 +204,7 @@ static void test_refused(void **state)
 	char *text;
 
 	(void)state;
-	put(attr, 0, 128ULL << 32 | 1);
+	put_type(attr, 1);
 	put(attr, 8, 0);
 	put(attr, 24, 1ULL << 50);
 	opened(-22, attr, 0);
@@ -226,7 +232,7 @@ static void test_any_attr(void **state)
 		for (size_t k = 0; k < sizeof(attr); k++)
 			attr[k] = (uint8_t)(random() & random() & (i & 1 ? 0xff : random()));
 		if (i & 2)
-			put(attr, 0, 128ULL << 32 | (uint64_t)(i / 4 % 10));
+			put_type(attr, (uint32_t)(i / 4 % 10));
 		opened(i % 3 ? 3 + i : -(1 + i % 40), attr, i % 5 ? 0 : -1);
 	}
 	for (int i = 0; i < 6; i++) {
@@ -248,19 +254,20 @@ static void recorded(struct event *e, const uint8_t *bytes, size_t len)
 static void test_hostile_records(void **state)
 {
 	static const char evil[] = "/tmp/\033]0;x\007\nfile";
-	uint8_t attr[128] = { 0 }, bytes[200] = { 10 };
+	uint8_t attr[128] = { 0 }, bytes[200] = { 0 };
 	char *text;
 
 	(void)state;
-	put(attr, 0, 128ULL << 32 | 1);
+	put_type(attr, 1);
 	put(attr, 8, 9);
-	put(attr, 40, 1 << 5 | 1 << 8 | 1 << 23);
+	put(attr, 40, bit_field(5, 1, 1) | bit_field(8, 1, 1) | bit_field(23, 1, 1));
 	opened(3, attr, 0);
 	happens(&(struct call){
 		.desc = call_by_name("mmap"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
 		.returned = true, .ret = 0x7000000,
 		.args = { 0, 3 * 4096, 3, 1, 3, 0 },
 	});
+	store_uint(bytes, 4, 10);
 	memcpy(bytes + 72, evil, sizeof(evil));
 	recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
 	memset(bytes + 72, 'x', sizeof(bytes) - 72);

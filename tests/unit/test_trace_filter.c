@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "trace/filter.h"
 #include "trace/nr.h"
@@ -204,18 +205,15 @@ static size_t try_filter(const struct trace_options *opts, const struct nr_table
 
 static void try_all(const struct trace_options *opts)
 {
-	size_t calls = 0;
-
 	for (const struct arch *const *a = arches; *a; a++) {
 		struct nr_tables nrs;
 
 		if (!is_kernel(*a))
 			continue;
 		nr_build(&nrs, *a);
-		calls += try_filter(opts, &nrs);
+		assert_true(try_filter(opts, &nrs) > 30);
 		nr_free(&nrs);
 	}
-	assert_true(calls > 100);
 }
 
 static bool in_ranges(uint64_t fd, const struct fd_range *ranges, size_t n)
@@ -310,7 +308,7 @@ static void test_bpf(void **state)
 	assert_int_equal(filter_build(&f, &opts, &nrs), 0);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		struct seccomp_data data = {
-			.arch = arch_x86_64.audit, .nr = 321, .args = { commands[i].cmd },
+			.arch = arch_native()->audit, .nr = SYS_bpf, .args = { commands[i].cmd },
 		};
 
 		assert_int_equal(run(&f, &data),

@@ -92,5 +92,5 @@ int main(void)
 		cmocka_unit_test(test_many),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_traced(tests);
 }

@@ -34,7 +34,7 @@ static void begin(struct opened *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->call.desc = call_by_name("perf_event_open");
-	o->call.arch = arch_native();
+	o->call.arch = &arch_x86_64;
 	o->call.args[2] = o->call.args[3] = (uint64_t)-1;
 	set(o, ATTR_TYPE, PERF_TYPE_SOFTWARE);
 	set(o, ATTR_SIZE, sizeof(o->attr));
@@ -188,7 +188,7 @@ static struct as_refusal ask(const struct opened *o, uint32_t release)
 	const struct rule_machine here = {
 		.release = KVER(6, 18, 0), .attr_size = 136, .page_size = 4096,
 		.max_sample_rate = 100000, .max_stack = 127,
-		.arch = arch_native(), .paranoid = 4, .cpus = 4, .pmus = known, .npmus = NPMUS,
+		.arch = &arch_x86_64, .paranoid = 4, .cpus = 4, .pmus = known, .npmus = NPMUS,
 		.pmus_known = FACT_YES,
 	};
 	struct as_kernel k;

@@ -9,11 +9,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -293,6 +295,24 @@ static inline void both_ways(void (*body)(bool no_seccomp))
 {
 	body(false);
 	body(true);
+}
+
+/* Run the tests, or skip all where tasks cannot be traced, as in an emulator of user programs. */
+#define run_traced(tests) \
+	(can_trace() ? cmocka_run_group_tests(tests, NULL, NULL) : 0)
+
+static inline bool can_trace(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? errno : 0);
+	waitpid(pid, &status, 0);
+	if (!WEXITSTATUS(status))
+		return true;
+	printf("1..0 # SKIP no ptrace: %s\n", strerror(WEXITSTATUS(status)));
+	return false;
 }
 
 #endif
