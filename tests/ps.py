@@ -179,6 +179,52 @@ def test_names(tap):
 	tap.ok(len(line) <= 80 and line.count(me) == 2 and line.endswith("%s %d +1" % (me, fd)),
 	       "processes with long names have their number", [line])
 
+# A child that stops for its tracer, whose debug registers then hold breakpoints.
+TRACED = r"""
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long] * 4
+TRACEME, POKEUSER, REGISTERS = 0, 6, 848
+pid = os.fork()
+if not pid:
+	libc.ptrace(TRACEME, 0, 0, 0)
+	os.kill(os.getpid(), signal.SIGSTOP)
+	os._exit(0)
+os.waitpid(pid, os.WUNTRACED)
+control = 0
+for i in range(4): # 8 bytes each, written (1) or accessed (3)
+	control |= 1 << 2 * i | ((2 << 2 | (3 if i % 2 else 1)) << 16 + 4 * i)
+	if libc.ptrace(POKEUSER, pid, REGISTERS + 8 * i, 0x600000 + 8 * i):
+		sys.exit("PTRACE_POKEUSER: " + os.strerror(ctypes.get_errno()))
+if libc.ptrace(POKEUSER, pid, REGISTERS + 8 * 7, control):
+	sys.exit("PTRACE_POKEUSER: " + os.strerror(ctypes.get_errno()))
+print(pid, flush=True)
+sys.stdin.read()
+os.kill(pid, signal.SIGKILL)
+"""
+
+def test_ptrace(tap):
+	"""Breakpoints that a debugger sets have no descriptor."""
+	if os.uname().machine != "x86_64":
+		return tap.skip("breakpoints of ptrace", "made for x86-64")
+	with subprocess.Popen([sys.executable, "-c", TRACED], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+			      stderr=subprocess.PIPE, text=True) as r:
+		pid = r.stdout.readline().strip()
+		if not pid:
+			return tap.skip("breakpoints of ptrace", r.stderr.read().strip())
+		found = listed("-p", pid)[0].values()
+		text = run("-p", pid).stdout
+		why = subprocess.run([rp.PEVTRACE, "why", "-e", "mem:0x700000:rw", "-p", pid],
+				     stdout=subprocess.PIPE, text=True, check=False).stdout
+		r.stdin.close()
+	tap.ok([(e["attr"]["bp_addr"], e["attr"]["bp_type"], e["target"]["tid"]) for e in found] ==
+	       [("0x%x" % (0x600000 + 8 * i), 3 if i % 2 else 2, int(pid)) for i in range(4)],
+	       "breakpoints of ptrace: four of the child", [text])
+	tap.ok(all([(h["by"], h["pid"]) for h in e["holders"]] == [("ptrace", r.pid)] for e in found) and
+	       text.count("[%d] ptrace" % r.pid) == 4, "they are held by its tracer", [text])
+	return tap.ok(re.search(r"held by \S+\[%d\] \(mem:\S+ and 3 more\)" % r.pid, why),
+		      "why names the tracer", [why])
+
 def test_watch(tap):
 	"""--watch: rates from the second list on."""
 	fd = opened(config=0, pid=-1, cpu=0)
@@ -285,6 +331,7 @@ def main():
 	test_program(tap)
 	test_nobody(tap)
 	test_names(tap)
+	test_ptrace(tap)
 	test_watch(tap)
 	test_terminal(tap)
 	test_unlisted(tap)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * BPF iterators that write a record for each reference to a perf event: descriptors,
- * mappings, BPF links.  Structures of the kernel are declared with the members that are read;
- * libbpf finds their offsets (CO-RE).
+ * mappings, BPF links, and the kernel's own for a task.  Structures of the kernel are declared
+ * with the members that are read; libbpf finds their offsets (CO-RE).
  *
  * Kernel: include/linux/perf_event.h, kernel/events/internal.h (struct perf_buffer),
  * kernel/bpf/task_iter.c, kernel/bpf/link_iter.c, kernel/bpf/syscall.c (bpf_perf_link).
@@ -34,11 +34,25 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct perf_event_context {
+	struct list_head event_list;
+};
+
 struct task_struct {
 	struct pid *thread_pid;
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *parent;
+	unsigned int ptrace;
 	char comm[EVENTS_COMM];
 	struct files_struct *files;
+	struct perf_event_context *perf_event_ctxp;
+};
+
+struct task_struct___61 { /* to Linux 6.1: of hardware and software */
+	struct perf_event_context *perf_event_ctxp[2];
 };
 
 struct vm_area_struct {
@@ -95,6 +109,7 @@ struct pmu {
 enum perf_event_state { PERF_EVENT_STATE_OFF = -1 };
 
 struct perf_event {
+	struct list_head event_entry;
 	struct perf_event *group_leader, *parent;
 	struct pmu *pmu;
 	enum perf_event_state state;
@@ -128,6 +143,11 @@ struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 struct bpf_iter__task_file {
@@ -262,19 +282,37 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	}
 }
 
-/* Write the record, whose number or address is set, and clear it. */
-static __always_inline void events_write(struct seq_file *seq, struct perf_event *e,
-					 struct task_struct *task, __u32 reference)
+/* What the record is of; here, as a function that is not inlined accepts no pointers. */
+struct perf_event *record_event;
+struct task_struct *record_task;
+
+/* Fill in the rest of the record; not inlined, so that the verifier sees it once. */
+__attribute__((noinline)) int events_fill(void)
 {
-	record.reference = reference;
+	struct task_struct *task = record_task;
+
+	record.pid = record.tid = 0;
+	__builtin_memset(record.comm, 0, sizeof(record.comm));
+	__builtin_memset(&record.facts, 0, sizeof(record.facts));
 	if (task) {
 		record.pid = task_number(BPF_CORE_READ(task, group_leader));
 		record.tid = task_number(task);
 		BPF_CORE_READ_STR_INTO(&record.comm, task, comm);
 	}
-	add_facts(&record.facts, e);
+	add_facts(&record.facts, record_event);
+	return 0;
+}
+
+/* Write the record, whose number or address is set. */
+static __always_inline void events_write(struct seq_file *seq, struct perf_event *e,
+					 struct task_struct *task, __u32 reference)
+{
+	record.reference = reference;
+	record_event = e;
+	record_task = task;
+	events_fill();
 	bpf_seq_write(seq, &record, sizeof(record));
-	__builtin_memset(&record, 0, sizeof(record));
+	record.number = record.start = record.page = 0;
 }
 
 SEC("iter/task_file")
@@ -322,5 +360,47 @@ int events_links(struct bpf_iter__bpf_link *ctx)
 		return 0;
 	record.number = BPF_CORE_READ(link, link.id);
 	events_write(ctx->meta->seq, e, 0, EVENTS_LINK);
+	return 0;
+}
+
+/*
+ * Events of a task that the kernel opened, such as breakpoints of ptrace(2), have no file.  So
+ * many events of a context are looked at, the newest first.
+ */
+enum { LOOKED_AT = 64 };
+
+static __always_inline void write_kernel_events(struct seq_file *seq, struct task_struct *task,
+						struct perf_event_context *c)
+{
+	struct perf_event *const by_kernel = (struct perf_event *)-1L; /* TASK_TOMBSTONE */
+	struct list_head *head = __builtin_preserve_access_index(&c->event_list), *at;
+	struct task_struct *tracer = BPF_CORE_READ(task, ptrace) ? BPF_CORE_READ(task, parent) : 0;
+
+	at = c ? BPF_CORE_READ(c, event_list.next) : head;
+	for (int i = 0; i < LOOKED_AT && at && at != head; i++) {
+		struct perf_event *e = (void *)at -
+				       bpf_core_field_offset(struct perf_event, event_entry);
+
+		if ((void *)BPF_CORE_READ(e, owner) == by_kernel && !BPF_CORE_READ(e, parent))
+			events_write(seq, e, tracer, tracer ? EVENTS_PTRACE : EVENTS_KERNEL);
+		at = BPF_CORE_READ(at, next);
+	}
+}
+
+SEC("iter/task")
+int events_kernel(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *task = ctx->task;
+	struct task_struct___61 *old = (void *)task;
+
+	if (!task)
+		return 0;
+	if (bpf_core_field_exists(task->perf_event_ctxp)) {
+		write_kernel_events(seq, task, BPF_CORE_READ(task, perf_event_ctxp));
+	} else {
+		write_kernel_events(seq, task, BPF_CORE_READ(old, perf_event_ctxp[0]));
+		write_kernel_events(seq, task, BPF_CORE_READ(old, perf_event_ctxp[1]));
+	}
 	return 0;
 }

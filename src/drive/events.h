@@ -15,10 +15,10 @@
 #include "lib/buf.h"
 #include "lib/map.h"
 
-/* A descriptor, mapping or BPF link that keeps an event alive. */
+/* A descriptor, mapping, BPF link or user in the kernel that keeps an event alive. */
 struct events_holder {
 	enum events_reference reference;
-	uint32_t pid, tid;	/* 0: of a BPF link */
+	uint32_t pid, tid;	/* 0: of a BPF link, of the kernel */
 	uint32_t number;	/* the descriptor, or the id of the link */
 	uint64_t start, page;	/* of a mapping: its address, and the page of the file there */
 	char comm[EVENTS_COMM + 1];

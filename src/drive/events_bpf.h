@@ -8,8 +8,12 @@
 
 enum { EVENTS_ATTR_MAX = 256, EVENTS_COMM = 16, EVENTS_CGROUP = 64 };
 
-/* What refers to the event. */
-enum events_reference { EVENTS_DESCRIPTOR, EVENTS_MAPPING, EVENTS_LINK };
+/* What refers to the event: the last two are for events without a file. */
+enum events_reference {
+	EVENTS_DESCRIPTOR, EVENTS_MAPPING, EVENTS_LINK,
+	EVENTS_PTRACE,		/* a breakpoint of the tracer of its target */
+	EVENTS_KERNEL,
+};
 
 /* struct perf_event of the kernel, as far as it is shown.  Ids of tasks are those of the reader's namespace. */
 struct events_facts {
@@ -33,7 +37,7 @@ struct events_facts {
 
 struct events_record {
 	__u32 reference;	/* enum events_reference */
-	__u32 pid, tid;		/* the process and thread, of a descriptor or mapping */
+	__u32 pid, tid;		/* the process and thread, of a descriptor, mapping or tracer */
 	__u32 number;		/* the descriptor, or the id of the BPF link */
 	__u64 start, page;	/* of a mapping: its address, and the page of the file there */
 	char comm[EVENTS_COMM];

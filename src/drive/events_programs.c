@@ -25,7 +25,8 @@ static const unsigned char object_bytes[] = {
 
 struct events_programs {
 	struct bpf_object *object;
-	struct bpf_link *descriptors, *mappings, *links;	/* the last may be NULL */
+	struct bpf_link *descriptors, *mappings;
+	struct bpf_link *kernel, *links;	/* may be NULL */
 	int own;	/* the event by which the programs know the files of events */
 };
 
@@ -103,6 +104,7 @@ struct events_programs *events_programs_load(struct buf *why)
 	if (p->object) {
 		p->descriptors = programs_attach(p, "events_descriptors");
 		p->mappings = programs_attach(p, "events_mappings");
+		p->kernel = programs_attach(p, "events_kernel");
 		p->links = programs_attach(p, "events_links");
 		if (p->descriptors && p->mappings)
 			return p;
@@ -143,6 +145,8 @@ static bool programs_each(struct bpf_link *link,
 bool events_programs_run(struct events_programs *p, bool *links,
 			 void (*hook)(void *ctx, const struct events_record *r), void *ctx)
 {
+	if (p->kernel)
+		programs_each(p->kernel, hook, ctx);
 	*links = p->links && programs_each(p->links, hook, ctx);
 	return programs_each(p->descriptors, hook, ctx) && programs_each(p->mappings, hook, ctx);
 }
@@ -153,6 +157,7 @@ void events_programs_free(struct events_programs *p)
 		return;
 	BPF(bpf_link__destroy)(p->descriptors);
 	BPF(bpf_link__destroy)(p->mappings);
+	BPF(bpf_link__destroy)(p->kernel);
 	BPF(bpf_link__destroy)(p->links);
 	BPF(bpf_object__close)(p->object);
 	if (p->own >= 0)

@@ -178,8 +178,9 @@ const struct verb ps_verb = {
 "of time that it had a counter, its ring, and the processes that hold it.\n"
 "\n"
 "The list comes from the kernel, through BPF iterators. Without the rights for them, only the "
-"descriptors of processes that /proc shows are listed. Events of the kernel's own, without "
-"descriptor, mapping and BPF link, are not: a message tells of the watchdog for hard lockups.",
+"descriptors of processes that /proc shows are listed. The kernel's own for a "
+"task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
+"of the watchdog for hard lockups.",
 	.notes =
 "Columns: RAN is the share of the enabled time in which the event counted; MORE has g: in a "
 "group, r: has a ring, a: has an AUX area, b: has a BPF program, l: lost samples. -v shows them "

@@ -121,14 +121,23 @@ static void add_more(const struct events_event *v, struct buf *out)
 
 static void add_holder(const struct events_holder *h, struct buf *out)
 {
-	if (h->reference == EVENTS_LINK)
+	switch (h->reference) {
+	case EVENTS_DESCRIPTOR:
+		buf_addf(out, "%s[%u] %u", h->comm, h->tid, h->number);
+		break;
+	case EVENTS_MAPPING:
+		buf_addf(out, "%s[%u] mmap", h->comm, h->tid);
+		break;
+	case EVENTS_LINK:
 		buf_addf(out, "BPF link %u", h->number);
-	else
-		buf_addf(out, "%s[%u]", h->comm, h->tid);
-	if (h->reference == EVENTS_DESCRIPTOR)
-		buf_addf(out, " %u", h->number);
-	else if (h->reference == EVENTS_MAPPING)
-		buf_adds(out, " mmap");
+		break;
+	case EVENTS_PTRACE:
+		buf_addf(out, "%s[%u] ptrace", h->comm, h->tid);
+		break;
+	case EVENTS_KERNEL:
+		buf_adds(out, "the kernel");
+		break;
+	}
 }
 
 static void add_holders(const struct events_event *v, struct buf *out)
@@ -387,7 +396,7 @@ static void json_holders(const struct events_event *v, struct sink *s)
 {
 	static const char *const by[] = {
 		[EVENTS_DESCRIPTOR] = "descriptor", [EVENTS_MAPPING] = "mapping",
-		[EVENTS_LINK] = "link",
+		[EVENTS_LINK] = "link", [EVENTS_PTRACE] = "ptrace", [EVENTS_KERNEL] = "kernel",
 	};
 
 	s->ops->begin(s, "holders", SINK_ARRAY);
@@ -396,12 +405,12 @@ static void json_holders(const struct events_event *v, struct sink *s)
 
 		s->ops->begin(s, NULL, SINK_OBJECT);
 		s->ops->symbol(s, "by", by[h->reference]);
-		if (h->reference != EVENTS_LINK) {
+		if (h->pid) {
 			s->ops->uint(s, "pid", h->pid);
 			s->ops->uint(s, "tid", h->tid);
 			json_comm(s, h->comm);
 		}
-		if (h->reference != EVENTS_MAPPING)
+		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
 			s->ops->uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
 		s->ops->end(s);
 	}
