@@ -71,6 +71,7 @@ FRENCH_ALONE = ["page-unknown:PERF_ATR_SIZE_VER3",
 COMMENT_DIFFERS = {"page-member-%s:PERF_RECORD_SAMPLE.%s" % pair for pair in [
 	("order", "data_page_size"), ("order", "code_page_size"), ("missing", "cgroup"),
 	("missing", "lbr"), ("missing", "counters"), ("missing", "weight"), ("name", "id"),
+	("width", "counters"), # from Linux 6.9 on, an array of structures of one
 ] + [("extra", m) for m in "u64 from to flags full var1_dw var2_w var3_w".split()]}
 
 M = r"page-member-"

@@ -410,8 +410,8 @@ events = perf.evlist(cpus, threads)
 events.add(event)
 events.mmap()
 os.write(go[1], b"x")
-n, end = 0, time.time() + 0.7
-while time.time() < end:
+n, end = 0, time.time() + 60
+while n < 400 and time.time() < end:
 	events.poll(timeout=50)
 	for cpu in cpus:
 		while events.read_on_cpu(cpu):
