@@ -166,8 +166,10 @@ def whole(tap, name, triplet, machine, root):
 			    "CC=%s-gcc --sysroot=%s" % (triplet, root)], cwd=build, env=env)
 		if not tap.ok(not done.returncode, name + ": configure", [done.stdout[-2000:]]):
 			return
-		done = run(["make", "-j%d" % os.cpu_count(), "all",
-			    *("tests/unit/" + n for n in names)], cwd=build, env=env)
+		make = ["make", "-s", "-j%d" % os.cpu_count()]
+		done = run([*make, "all"], cwd=build, env=env)
+		if not done.returncode:
+			done = run([*make, *("tests/unit/" + n for n in names)], cwd=build, env=env)
 		if tap.ok(not done.returncode, name + ": builds without warnings",
 			  [done.stdout[-2000:]]):
 			run_tests(tap, name + " with its libraries",
