@@ -423,6 +423,9 @@ def test_series(tmp, page):
 		why.append("the series and the patch differ")
 	if tool(*git, "log", "--check", "--format=").stdout.strip():
 		why.append("blanks at the end of lines")
+	added = re.findall(r"^\+(\.IR? \S+ \"? ?\(since.*)", tool(*git, "diff", "HEAD~%d" % len(mails))
+			   .stdout.decode(), re.M)
+	why += ["two entries: " + entry for entry in set(added) if added.count(entry) > 1]
 	for body in tool(*git, "log", "--format=%B%x00").stdout.decode().split("\0")[:-2]:
 		if "\n- " not in body:
 			why.append("without evidence: " + body[:100])

@@ -81,18 +81,27 @@ static void add_places(const struct series *s, const struct finding *f, struct b
 			buf_addf(&line, "types of Linux %s: %s", s->kernel, p->quote);
 		else if (p->source == FINDING_XLAT && p->quote && strstr(p->quote, "since"))
 			buf_addf(&line, "releases of Linux: %s", p->quote);
-		if (line.len)
-			buf_addf(out, "    %s\n", line.data);
+		if (line.len) {
+			buf_adds(out, "    ");
+			patch_wrap(line.data, "      ", out);
+		}
 		buf_free(&line);
 	}
 }
 
-static void add_lines(const char *text, struct buf *out)
+/* Append the lines, which stay as they are if they are code. */
+static void add_lines(const char *text, bool code, struct buf *out)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
+		char *line = strndup(text, n);
 
-		buf_addf(out, "    %.*s\n", (int)n, text);
+		buf_adds(out, "    ");
+		if (code)
+			buf_addf(out, "%s\n", line);
+		else
+			patch_wrap(line, "      ", out);
+		free(line);
 		text += n + (text[n] == '\n');
 	}
 }
@@ -109,7 +118,7 @@ static void add_evidence(const struct series *s, const struct finding *f, struct
 	else if (f->detail)
 		buf_addf(out, "  Tried on Linux %s:\n\n", s->kernel);
 	if (f->detail)
-		add_lines(f->detail, out);
+		add_lines(f->detail, tried, out);
 	if (tried)
 		buf_addc(out, '\n');
 	buf_free(&text);

@@ -13,13 +13,29 @@
 #include "conform/patch.h"
 #include "lib/die.h"
 
-/* Append "NAME <ADDRESS>" of the user: as git has it from the environment, or the account. */
+/* Append "NAME <ADDRESS>" as git has it; return false if there is no git, or it does not know. */
+static bool add_git_author(struct buf *out)
+{
+	FILE *git = popen("git var GIT_AUTHOR_IDENT 2>/dev/null", "re");
+	char line[512] = "", *end;
+	bool known = git && fgets(line, sizeof(line), git) && (end = strchr(line, '>'));
+
+	if (known)
+		buf_add(out, line, (size_t)(end - line) + 1);
+	if (git)
+		pclose(git);
+	return known;
+}
+
+/* Append "NAME <ADDRESS>" of the user: as git has it, or as the account has. */
 static void add_author(struct buf *out)
 {
 	const char *name = getenv("GIT_AUTHOR_NAME"), *address = getenv("GIT_AUTHOR_EMAIL");
 	const struct passwd *user = getpwuid(getuid());
 	char host[256] = "localhost";
 
+	if (add_git_author(out))
+		return;
 	address = address ? address : getenv("EMAIL");
 	gethostname(host, sizeof(host) - 1);
 	if (!name)
