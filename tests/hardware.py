@@ -26,6 +26,10 @@ BRANCHES, DATA_SRC, PHYS_ADDR, WEIGHT_STRUCT = 1 << 11, 1 << 15, 1 << 19, 1 << 2
 SAMPLE_TYPE = IP | TID | TIME | ADDR | CPU | PERIOD | BRANCHES | DATA_SRC | PHYS_ADDR | WEIGHT_STRUCT
 USER, ANY, TYPE_SAVE, HW_INDEX = 1 << 0, 1 << 3, 1 << 16, 1 << 17
 SAMPLE_ID_ALL = 1 << 18
+# A large PEBS sample: all registers that it may have, among them 32 halves of XMM
+WEIGHT, TRANSACTION, REGS_INTR, DATA_PAGE, CODE_PAGE = 1 << 14, 1 << 17, 1 << 18, 1 << 22, 1 << 23
+LARGE_TYPE = IP | TID | TIME | WEIGHT | TRANSACTION | REGS_INTR | DATA_PAGE | CODE_PAGE
+REGISTERS = 0xffffffff00ff01ff
 ATTR_BYTES, HEADER_BYTES = 112, 104
 
 # Parts of data_src as perf words them: the first bit, and a pattern for each bit in order.
@@ -69,12 +73,22 @@ def sample(n):
 	body += struct.pack("<IHH", RND.getrandbits(31), RND.getrandbits(15), RND.getrandbits(15))
 	return record(9, 2, body + struct.pack("<QQ", data_src(), RND.getrandbits(46)))
 
-def perf_data():
-	attr = struct.pack("<IIQQQQQ", 4, ATTR_BYTES, 0x1cd, 1000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL)
-	attr += struct.pack("<IIQQQ", 1, 0, 0, 0, USER | ANY | TYPE_SAVE | HW_INDEX)
+def large_sample(n):
+	values = [RND.getrandbits(64) for _ in range(bin(REGISTERS).count("1"))]
+	return record(9, 0x4002, struct.pack(
+		"<QIIQQQQ%dQQQ" % len(values), 0x401000 + n, 10, 10, 1000 + n, RND.getrandbits(64),
+		RND.getrandbits(32) << 32 | RND.getrandbits(8), 2, *values,
+		1 << RND.choice((12, 21, 30)), 1 << RND.choice((12, 21))))
+
+def perf_data(sample_type, one):
+	attr = struct.pack("<IIQQQQQ", 4, ATTR_BYTES, 0x1cd, 1000, sample_type, 0, SAMPLE_ID_ALL)
+	attr += struct.pack("<IIQQQ", 1, 0, 0, 0,
+			    USER | ANY | TYPE_SAVE | HW_INDEX if sample_type & BRANCHES else 0)
+	attr = attr.ljust(96, b"\0") + struct.pack("<Q", REGISTERS if sample_type & REGS_INTR else 0)
 	attr = attr.ljust(ATTR_BYTES, b"\0") + struct.pack("<QQ", 0, 0)
-	data = record(3, 0, struct.pack("<II8sIIQII", 10, 10, b"pebs", 10, 10, 1, 0, 0))
-	data += b"".join(sample(n) for n in range(SAMPLES))
+	ids = struct.pack("<IIQ", 10, 10, 1) + (struct.pack("<II", 0, 0) if sample_type & CPU else b"")
+	data = record(3, 0, struct.pack("<II8s", 10, 10, b"pebs") + ids)
+	data += b"".join(one(n) for n in range(SAMPLES))
 	head = b"PERFILE2" + struct.pack("<QQQQQQQQ", HEADER_BYTES, len(attr), HEADER_BYTES, len(attr),
 					 HEADER_BYTES + len(attr), len(data), 0, 0)
 	return head.ljust(HEADER_BYTES, b"\0") + attr + data
@@ -154,6 +168,29 @@ def accesses(tap, path, samples):
 	tap.ok(len(theirs) == SAMPLES and not wrong, "memory accesses in the words of perf script",
 	       wrong[:5])
 
+def large(tap, path, samples):
+	"""What perf prints of each sample's registers and words, in the order of the record."""
+	theirs = output([PERF, "report", "-D", "-i", path]).split("PERF_RECORD_SAMPLE(")[1:]
+	sizes = {"4K": 1 << 12, "2M": 1 << 21, "1024M": 1 << 30, "1G": 1 << 30}
+	wrong = []
+	for text, v in zip(theirs, samples):
+		def word(name, digits, text=text):
+			return re.search(r"^ ?\.+ %s: (%s)" % (name, digits), text, re.M)[1]
+		n = lambda name, v=v: sp.number(v.get(name))
+		txn = v.get("transaction")
+		a = [(k, int(x, 16)) for k, x in re.findall(r"^\.{4} (\w+) +0x(\w+)$", text, re.M)]
+		b = [(k[:-3] if k.endswith("_HI") else k, sp.number(x))
+		     for k, x in v.get("regs_intr").items if k != "abi"]
+		a += [int(word("weight", r"\d+")), sizes[word("data page size", r"\w+")],
+		      sizes[word("code page size", r"\w+")], int(word("transaction", r"\w+"), 16) >> 32]
+		b += [n("weight"), n("data_page_size"), n("code_page_size"),
+		      sp.number(txn.get("abort_code")) if txn.get("abort_code") else 0]
+		if a != b:
+			wrong.append((a, b))
+	tap.ok(len(theirs) == len(samples) == SAMPLES and not wrong,
+	       "registers, weights, transactions and page sizes as perf report has them",
+	       wrong[:2] or [len(theirs), len(samples)])
+
 def main():
 	if not PERF:
 		sp.skip_all("no perf")
@@ -161,12 +198,18 @@ def main():
 	with tempfile.TemporaryDirectory() as tmp:
 		path = os.path.join(tmp, "perf.data")
 		with open(path, "wb") as f:
-			f.write(perf_data())
+			f.write(perf_data(SAMPLE_TYPE, sample))
 		samples = list(ours(path))
 		tap.ok(len(samples) == SAMPLES, "every sample is decoded", [len(samples)])
 		numbers(tap, path, samples)
 		stacks(tap, path, samples)
 		accesses(tap, path, samples)
+		if os.uname().machine == "x86_64":	# perf has the registers of its own machine
+			with open(path, "wb") as f:
+				f.write(perf_data(LARGE_TYPE, large_sample))
+			large(tap, path, list(ours(path)))
+		else:
+			tap.skip("registers as perf report has them", "they are x86-64's")
 	return tap.done()
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ uint64_t field_get(const struct field *f, const void *bytes, size_t len);
 
 /*
  * Store v in n bits, from first on, of the integer that holds the member, all of which
- * must be in bytes.
+ * must be in bytes. The layout must not be one word.
  */
 void field_set_bits(const struct field *f, unsigned int first, unsigned int n,
 		    uint64_t v, uint8_t *bytes);
