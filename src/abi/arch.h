@@ -40,6 +40,7 @@ struct arch {
 	const struct xlat *regs; /* bits of sample_regs_user and _intr */
 	uint64_t regs_extended;	/* bits that require a PMU with extended registers */
 	uint64_t regs_refused;	/* bits of registers that the kernel cannot sample */
+	uint64_t core_traits;	/* PMU_TRAIT_* of the CPU's PMU, beside those of its name */
 	const struct arch_breakpoints *breakpoints; /* NULL: not described */
 	const uint64_t *user_ends; /* possible ends of user addresses, the last is 0; or NULL */
 };

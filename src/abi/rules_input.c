@@ -54,13 +54,16 @@ enum fact rule_trait(const struct rule_input *in, uint64_t trait)
 {
 	/* traits in which PMUs of one kind differ */
 	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
+	uint64_t traits;
 
 	if (!in->pmu || !in->pmu->desc)
 		return FACT_UNKNOWN;
-	if (in->pmu->desc->traits & trait)
+	traits = in->pmu->desc->traits;
+	if (traits & PMU_TRAIT_CORE)
+		traits |= in->machine->arch->core_traits;
+	if (traits & trait)
 		return FACT_YES;
-	return trait & varies && in->pmu->desc->traits & PMU_TRAIT_CPU_ONLY ?
-	       FACT_UNKNOWN : FACT_NO;
+	return trait & varies && traits & PMU_TRAIT_CPU_ONLY ? FACT_UNKNOWN : FACT_NO;
 }
 
 static const struct rule_pmu *rule_pmu_by_type(const struct rule_machine *m, uint32_t type)

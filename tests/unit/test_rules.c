@@ -547,6 +547,16 @@ static void test_arm_pmu(void **state)
 	add_pmu(&w, 4, "cpu");
 	put(&w, ATTR_EXCLUDE_IDLE, 1);
 	expect(&w, NULL, 0);
+	/* RISC-V's, of the same name, has no AUX data */
+	put(&w, ATTR_EXCLUDE_IDLE, 0);
+	put(&w, ATTR_AUX_START_PAUSED, 1);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_AUX_START_PAUSED], RULE_UNKNOWN);
+	w.facts.machine.arch = &arch_riscv64;
+	expect(&w, "aux_start_paused", EOPNOTSUPP);
+	put(&w, ATTR_AUX_START_PAUSED, 0);
+	put(&w, ATTR_AUX_OUTPUT, 1);
+	expect(&w, "aux_output", EOPNOTSUPP);
 }
 
 /* armv8_pmuv3 as qemu has it: events/ lists instructions and cycles only. */

@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 
 #include "abi/arch.h"
+#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 const struct arch arch_riscv64 = {
@@ -14,4 +15,5 @@ const struct arch arch_riscv64 = {
 	.probe_align = 2,
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_riscv,
+	.core_traits = PMU_TRAIT_NO_AUX, /* drivers/perf/riscv_pmu.c sets no capability */
 };
