@@ -268,6 +268,8 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 	struct rule_verdict v;
 	enum fact known;
 
+	/* the kernel lowers perf_event_max_sample_rate when interrupts take long */
+	facts_refresh(&fs->facts);
 	facts_target(&fs->facts, &ask);
 	/* without the leader's attr, rules about it are unknown */
 	fs->facts.rules.target.group = (struct rule_group){
