@@ -198,11 +198,22 @@ static bool open_calls(struct bpf_programs *p, const struct kernel_types *types,
 	return p->object && (!types || write_types(p->object, types, fd));
 }
 
+/* As processors without unaligned accesses do, so that what these refuse is seen everywhere. */
+static bool require_alignment(struct bpf_programs *p)
+{
+	struct bpf_program *program = NULL;
+
+	while ((program = BPF(bpf_object__next_program)(p->object, program)))
+		if (BPF(bpf_program__set_flags)(program, BPF_F_STRICT_ALIGNMENT))
+			return false;
+	return true;
+}
+
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 		       const struct calls_setup *constants, const struct kernel_types *types)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
-	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) &&
+	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p) &&
 		      !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
 						       sizeof(*constants)) &&
 		      !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),

@@ -12,6 +12,12 @@ static __always_inline __u32 word_size(const struct calls_message *m)
 	return m->compat ? 4 : 8;
 }
 
+/*
+ * bytes[n] is at a multiple of 8, which the verifier must see where the processor has no
+ * unaligned accesses (riscv64), and everywhere with BPF_F_STRICT_ALIGNMENT.
+ */
+#define ALIGNED(n) ((n) & ~7ULL)
+
 /* Begin a block; return where its data are in bytes[], or a number beyond CALLS_BYTES. */
 static __always_inline __u64 copy_begin(struct calls_message *m)
 {
@@ -28,10 +34,10 @@ static __always_inline void copy_end(struct calls_message *m, __u64 addr, __u64 
 
 	if (!len || at > CALLS_BYTES)
 		return;
-	b = (struct calls_block *)(m->bytes + at);
+	b = (struct calls_block *)(m->bytes + ALIGNED(at));
 	b->addr = addr;
 	b->len = len;
-	m->used = (m->last + len + 7) & ~7U;
+	m->used = ALIGNED(m->last + len + 7);
 }
 
 /* Copy up to the end of a page to bytes[at]; return how much. */
@@ -206,7 +212,7 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	KNOWN(into);
 	if (into > CALLS_BYTES)
 		return;
-	ids = (__u64 *)(m->bytes + into);
+	ids = (__u64 *)(m->bytes + ALIGNED(into));
 	/* kernels before 6.2 refuse how clang 14 turns this into a loop */
 #pragma unroll
 	for (__u32 i = 0; i < CALLS_PASSED; i++) {
