@@ -49,6 +49,7 @@ PARTS = (
 
 # Too slow for every boot of a machine whose clock counts instructions, without LONG=1.
 SLOW = ("engines", "transparent", "claims")
+CPUS = int(os.environ.get("CPUS", "1"))
 
 def run(name, limit, argv):
 	start = time.monotonic()
@@ -57,9 +58,9 @@ def run(name, limit, argv):
 		p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=f, stderr=f, env=ENV, cwd="/tmp",
 				     start_new_session=True)
 		try:
-			status = p.wait(limit)
+			status = p.wait(limit * CPUS)
 		except subprocess.TimeoutExpired:
-			status = "ended after %d s" % limit
+			status = "ended after %d s" % (limit * CPUS)
 			os.killpg(p.pid, signal.SIGKILL)
 			p.wait()
 	with open(path, "rb") as f:

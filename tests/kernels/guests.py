@@ -25,8 +25,8 @@ class Guest:
 
 	def command(self, kernel, initrd, console, results, words):
 		"""Return the emulator's command; words are added to the kernel's command line."""
-		return [*self.qemu, "-smp", os.environ.get("CPUS", "1"), "-m", "1536", "-nic", "none", "-display", "none",
-			"-monitor", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
+		return [*self.qemu, "-smp", os.environ.get("CPUS", "1"), "-m", "1536", "-nic", "none",
+			"-display", "none", "-monitor", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
 			"-append", " ".join(["console=" + self.console, "panic=-1",
 					     "results=" + self.results, *words]),
 			"-serial", "file:" + console, "-chardev", "file,id=results,path=" + results,
