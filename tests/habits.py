@@ -302,6 +302,15 @@ def test_width(tmp):
 	run(trace + ["-o", path, "--width=60"] + program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
+	for verb in (["--summary"] + program, ["check", "-e", "cycles"],
+		     ["why", "--"] + program, ["features", "attr"]):
+		argv = [PEVTRACE] + verb
+		whole = run(argv).stdout.decode() + run(argv).stderr.decode()
+		lines = [re.sub("\033\\[[0-9]*m", "", l)
+			 for l in on_terminal(argv, 80, PEVTRACE_PAGER="cat")]
+		why += differ([l for l in lines if len(l) > 80], [], verb[0] + " at 80 columns")
+		why += differ(any(len(l) > 80 for l in whole.splitlines()), True,
+			      "long lines of %s in a pipe" % verb[0])
 	return why
 
 def test_pager(tmp):

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explain/prose.h"
 #include "lib/create.h"
 #include "lib/die.h"
 #include "lib/pager.h"
+#include "text/text_wrap.h"
 
 void showing_open(struct showing *s, const struct options *o)
 {
@@ -31,6 +33,8 @@ void showing_open(struct showing *s, const struct options *o)
 	s->text.sink.max_string = o->text.max_string;
 	s->text.labels = true;
 	s->text.color = color_wanted(o->color, pager_is_terminal(fileno(s->out)));
+	if (!s->json && pager_is_terminal(fileno(s->out)))
+		s->width = prose_width(fileno(s->out));
 }
 
 void showing_begin(struct showing *s, bool plain)
@@ -52,6 +56,8 @@ void showing_end(struct showing *s)
 		s->line = json_text_end(&s->object);
 	}
 	buf_addc(&s->line, '\n');
+	if (s->width)
+		text_wrap(&s->line, s->width);
 	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len) {
 		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
 		     strerror(errno));

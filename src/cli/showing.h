@@ -14,6 +14,7 @@ struct showing {
 	FILE *out;
 	const char *path;	/* NULL: standard output */
 	bool json, failed;
+	unsigned int width;	/* of the terminal that the lines go to, or 0 */
 	struct sink *sink;	/* of the current line */
 	struct buf line;
 	struct text_sink text;

@@ -10,6 +10,7 @@
 #include "drive/mapped_files.h"
 #include "lib/clock.h"
 #include "text/summary.h"
+#include "text/text_wrap.h"
 
 /* --json alone replaces the text; --json=FILE adds a dump. */
 static bool views_open_outputs(struct views *v)
@@ -59,7 +60,8 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 	o->text.records = o->records;
 	o->text.pid_always = o->output;
 	o->text.comms = o->all;
-	o->text.width = o->full_lines ? 0 : o->width ? o->width : terminal_width(v);
+	v->text_width = o->full_lines ? 0 : o->width ? o->width : terminal_width(v);
+	o->text.width = v->text_width;
 	o->text.pid_never = o->separate;
 	if (o->explain) {
 		v->story = story_view_new(s->model, &s->names, f->arch,
@@ -164,6 +166,8 @@ static void views_write_tables(struct views *v, const struct session *s)
 			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
 				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
+	if (v->text_width && !v->story)
+		text_wrap(&table, v->text_width);
 	}
 	if (v->options->table)
 		call_counts_print(&v->counts, &v->options->counts, &table);

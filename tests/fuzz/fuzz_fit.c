@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines shortened to a width: they fit, and a line that fits is unchanged. */
+/*
+ * Lines shortened to a width: they fit, and a line that fits is unchanged.  Lines broken at that
+ * width: they have the same words.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "text/text_fit.h"
+#include "text/text_wrap.h"
+
+static void skip_blanks(const char **p)
+{
+	*p += strspn(*p, " \n");
+}
+
+static void wrap(const uint8_t *data, size_t len, size_t width)
+{
+	struct buf text = { 0 }, was = { 0 };
+	const char *a, *b;
+
+	for (size_t i = 1; i < len && text.len < 2000; i++)
+		if (data[i] >= ' ' || strchr("\033\n", data[i]))
+			buf_addc(&text, data[i] ? (char)data[i] : ' ');
+	buf_add(&was, buf_str(&text), text.len);
+	text_wrap(&text, width);
+	a = buf_str(&was);
+	b = buf_str(&text);
+	do {
+		skip_blanks(&a);
+		skip_blanks(&b);
+		if (*a != *b)
+			fuzz_wrong("other words in", buf_str(&text));
+	} while (*a++ && *b++);
+	buf_free(&text);
+	buf_free(&was);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -25,5 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		fuzz_wrong("wider than asked", buf_str(&line));
 	free(was);
 	buf_free(&line);
+	wrap(data, len, width);
 	return 0;
 }
