@@ -222,7 +222,8 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 	if (map_get(&v->rings, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
 	perfout_end_round(v);
-	if (v->live && v->held.len > HELD_MOST)
+	/* events that open later may let a file be rewritten, but no pipe */
+	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
 		perfout_begin_writing(v);
 	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
 		perfout_flush(v, false);
