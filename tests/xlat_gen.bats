@@ -41,9 +41,9 @@ setup() {
 		RULE_BY_CHANCE|1<<1|-|-|Chance
 		%table trait flags prefix=PMU_TRAIT_
 		PMU_TRAIT_CORE|1<<0|-|-|Core
-		%pmus
+		%pmus source=paint.c
 		cpu_*|core|2.6.31|Counters
-		%rules
+		%rules source=paint.c
 		first|C_BLUE|2.6.31|attr|kind,what|Kind is wrong
 		second|-|5.1..6.2|attr,chance|-|Something is wrong
 		third|C_RED|6.1|chance|-|Bad luck
@@ -70,7 +70,7 @@ setup() {
 		one|I_ONE|EPERM|Not allowed
 		%undocumented
 		one_claim|word,a phrase
-		%takers
+		%takers source=go.c
 		I_TWO|kind!=C_RED|4.7|Red ones do not
 		%glossary
 		brush,paint brush|a tool|-|pevtrace brush|brush(1)|It paints. It has hairs
@@ -248,6 +248,15 @@ wrong() {
 	wrong 15 "no such bits" '15s/:0/:64/'
 	wrong 15 "not a place" '15s,16/8,16/3,'
 	wrong 18 "32 bits" '18s/0x2400/0x100002400/'
+}
+
+@test "a release that no test proves, in a section without its source" {
+	wrong 2 "a release below 5.10 in a section without" '1s/ header=colour.h//'
+	wrong 2 "a release below 5.10" '1s/ header=colour.h//;2s/2.6.31/5.9,5.8.18/'
+	wrong 15 "a release below 5.10" '15s/6.1/4.1/'
+	sed -e '1s/ header=colour.h\(.*\)/\1 source=colour.c/' "$dir/good.in" >"$dir/sourced.in"
+	mkdir -p "$dir/out"
+	awk -v out="$dir/out" -f "$gen" "$dir/sourced.in"
 }
 
 @test "other rows and sections that are wrong" {

@@ -210,6 +210,11 @@ function is_perf_header(header)
 BEGIN {
 	FS = "\t+"
 	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nmisstatements = nfiles = 0
+	since_column["table"] = since_column["pmus"] = since_column["rules"] = 3
+	since_column["takers"] = 3
+	since_column["calls"] = 4
+	since_column["layout"] = 6
+	since_column["ioctls"] = 7
 	nsteps = nterms = nwords = nrefusals = ntakers = 0
 	release = "0"
 	section = ""
@@ -257,6 +262,9 @@ FNR == 1 {
 /^%/ {
 	n = split($0, word, /[ \t]+/)
 	section = ""
+	sourced = /[ \t](header|source)=./
+	if (word[n] ~ /^source=./)
+		n--
 	if (word[1] == "%table" && n >= 3)
 		begin_table(n)
 	else if (word[1] == "%layout" && n >= 2)
@@ -304,6 +312,12 @@ section == "" {
 
 section == "bad" {
 	next
+}
+
+# No kernel that the tests boot proves a release below 5.10.
+(section in since_column) && !sourced && !/^\t/ &&
+$(since_column[section]) ~ /^(2|3|4|5\.[0-9])(\.|,|$)/ {
+	fail(at, "a release below 5.10 in a section without header= or source=")
 }
 
 section == "table" {
