@@ -153,13 +153,15 @@ def decoders(tap, name, triplet, machine):
 
 def whole(tap, name, triplet, machine, root):
 	"""All unit tests, with the libraries of the root."""
-	lib = glob.glob(root + "/usr/lib/*/pkgconfig")
-	env = dict(os.environ, PKG_CONFIG_LIBDIR=":".join(lib), PKG_CONFIG_SYSROOT_DIR=root,
+	env = dict(os.environ, PKG_CONFIG_SYSROOT_DIR=root,
+		   PKG_CONFIG_LIBDIR=":".join(glob.glob(root + "/usr/lib/*/pkgconfig")),
 		   srcdir="", builddir="", MAKEFLAGS="")
 	names = [os.path.basename(t)[:-2] for t in glob.glob(SRCDIR + "/tests/unit/test_*.c")]
 	with tempfile.TemporaryDirectory() as tmp:
 		# the libraries only: an emulator would look for each file in there first
-		os.symlink(root + "/lib", tmp + "/lib")
+		os.mkdir(tmp + "/usr")
+		for lib in ("/lib", "/usr/lib"):
+			os.symlink(root + lib, tmp + lib)
 		build = tmp + "/build"
 		os.mkdir(build)
 		done = run([SRCDIR + "/configure", "-q", "--host=" + triplet, "--enable-werror",
