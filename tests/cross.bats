@@ -20,6 +20,7 @@ compile() {
 		>"$BATS_TEST_TMPDIR/include/config.h"
 	[ "$cc" = musl-gcc ] || printf '#define HAVE_%s 1\n' ON_EXIT SEM_CLOCKWAIT SIGABBREV_NP \
 		STRERRORNAME_NP >>"$BATS_TEST_TMPDIR/include/config.h"
+	printf '#define _FILE_OFFSET_BITS 64\n' >>"$BATS_TEST_TMPDIR/include/config.h"
 	names_of_libc "$cc"
 	[ "${LONG:-0}" = 0 ] || how="-O1 -c -o $BATS_TEST_TMPDIR/out.o"
 	for file in "$@"; do
@@ -78,6 +79,11 @@ arch_sources() {
 @test "sources compile for arm-linux-gnueabihf" {
 	# shellcheck disable=SC2046
 	compile arm-linux-gnueabihf-gcc $(arch_sources)
+}
+
+@test "sources compile for i686-linux-gnu" {
+	# shellcheck disable=SC2046
+	compile i686-linux-gnu-gcc $(arch_sources)
 }
 
 @test "all sources compile with musl" {
