@@ -4,6 +4,7 @@
 and each sees as many records as perf says it wrote.  What only it can do: the whole machine,
 a cgroup, programs that are traced already, lost messages."""
 
+import errno
 import json
 import os
 import re
@@ -19,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ringparse as rp
 import straceparse as sp
 
+BPF = "--engine=" + os.environ.get("PEVTRACE_ENGINE", "bpf")
 SPIN = ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
 
 def traced(dump, options, command, **more):
@@ -34,7 +36,7 @@ def same(tap, tmp, name, command, tries=3):
 	"""Both engines say the same; scheduling may differ from run to run."""
 	a, b = os.path.join(tmp, "a"), os.path.join(tmp, "b")
 	for _ in range(tries):
-		want, got = traced(a, [], command), traced(b, ["--engine=bpf"], command)
+		want, got = traced(a, [], command), traced(b, [BPF], command)
 		diff = subprocess.run([rp.PEVTRACE, "diff", a, b], stdout=subprocess.PIPE,
 				      stderr=subprocess.STDOUT, text=True, check=False)
 		calls = [line for line in lines(b) if line["kind"] in ("call", "enter")]
@@ -112,7 +114,7 @@ def commands(tmp):
 def written(tap, tmp):
 	"""Records: as many samples as perf finds in what it wrote."""
 	data, dump = os.path.join(tmp, "perf.data"), os.path.join(tmp, "records")
-	traced(dump, ["--engine=bpf", "--records"], ["perf", "record", "-q", "-e", "cpu-clock", "-o", data,
+	traced(dump, [BPF, "--records"], ["perf", "record", "-q", "-e", "cpu-clock", "-o", data,
 						     *SPIN])
 	got = sum(1 for line in lines(dump) if line["kind"] == "record" and line.get("type") == 9 or
 		  '"PERF_RECORD_SAMPLE"' in json.dumps(line) and line["kind"] == "record")
@@ -120,6 +122,8 @@ def written(tap, tmp):
 			      stderr=subprocess.DEVNULL, text=True, check=False)
 	tap.ok(got and got == len(said.stdout.split()), "records: the samples of perf record, no more, no less",
 	       [got, len(said.stdout.split())])
+	names = {line["comm"] for line in lines(dump) if line["kind"] == "comm"}
+	tap.ok("perf" in names and "pevtrace" not in names, "tasks have the names of their programs", [names])
 
 def holder():
 	"""Start a process that holds events until its input ends."""
@@ -215,7 +219,7 @@ def borrowed(tap, tmp):
 	fds = [fd for fd in os.listdir("/proc/%d/fd" % hold.pid)
 	       if "perf_event" in os.readlink("/proc/%d/fd/%s" % (hold.pid, fd))]
 	dump = os.path.join(tmp, "borrowed")
-	for options in (["--engine=bpf"], []):
+	for options in ([BPF], []):
 		traced(dump, options, [sys.executable, "-c", BORROW, str(hold.pid), fds[0]])
 		got = lines(dump)
 		found = [line["event"] for line in got if line["kind"] == "found"]
@@ -261,13 +265,23 @@ else:
 def messages(tap, tmp):
 	"""A descriptor that came unseen is that of the event that the parent opened."""
 	dump = os.path.join(tmp, "messages")
-	traced(dump, ["--engine=bpf"], ["/usr/bin/python3", "-c", MESSAGES, str(NR_OPEN)])
+	traced(dump, [BPF], ["/usr/bin/python3", "-c", MESSAGES, str(NR_OPEN)])
 	got = [line for line in lines(dump) if line["kind"] == "call" and "event" in line]
 	used = [line for line in got if line["call"] in ("ioctl", "read")]
 	opened = [line for line in got if line["call"] == "perf_event_open"]
 	tap.ok([line["call"] for line in used] == ["ioctl", "read"] and len(opened) == 1 and
 	       all(line["event"] == opened[0]["event"] and line["tid"] != opened[0]["tid"] for line in used),
 	       "an event that came by sendmmsg and recvmmsg", [got])
+
+def filtered(tap, tmp):
+	"""Errors that seccomp filters return: without a tracer also those that one hides."""
+	if rp.missing("confined"):
+		return tap.skip("refusals of seccomp filters", "no test target")
+	dump = os.path.join(tmp, "filtered")
+	traced(dump, [BPF], [rp.target("confined"), "filter"])
+	got = sorted(line["errno"] for line in lines(dump)
+		     if line.get("call") == "perf_event_open" and "errno" in line)
+	return tap.ok(got == [errno.EXDEV] + 3 * [errno.ENOSYS], "refusals of seccomp filters", [got])
 
 FLOOD = """
 import ctypes, struct
@@ -282,7 +296,7 @@ for n in range(60000):
 def lost(tap, tmp):
 	"""A buffer that is too small: what is lost is said everywhere."""
 	dump = os.path.join(tmp, "lost")
-	r = traced(dump, ["--engine=bpf", "--buffer=1", "--summary"], [sys.executable, "-c", FLOOD % NR_OPEN])
+	r = traced(dump, [BPF, "--buffer=1", "--summary"], [sys.executable, "-c", FLOOD % NR_OPEN])
 	told = sum(line["messages"] for line in lines(dump) if line["kind"] == "lost")
 	seen = sum(1 for line in lines(dump) if line.get("call") == "ioctl")
 	with open(dump + ".txt", encoding="utf-8") as f:
@@ -303,7 +317,7 @@ def namespace(tap, tmp):
 	got = [subprocess.run([*inside, rp.PEVTRACE, *engine, "-q", "--json", "-o", dump, "sh", "-c",
 			       "perf stat -e faults true; exec " + " ".join(command)], stderr=subprocess.PIPE,
 			      stdout=subprocess.PIPE, text=True, check=False)
-	       for engine, dump in (([], a), (["--engine=bpf"], b))]
+	       for engine, dump in (([], a), ([BPF], b))]
 	diff = subprocess.run([rp.PEVTRACE, "diff", a, b], stdout=subprocess.PIPE, text=True, check=False)
 	pids = {line["pid"] for line in lines(b) if line["kind"] == "call"}
 	tap.ok(not diff.returncode and pids and max(pids) < 100, "in a PID namespace: as the ptrace engine",
@@ -343,11 +357,11 @@ def refused(tap):
 			      (["--as-kernel=4.4"], "does not stop tasks"), (["-k"], "does not stop tasks"),
 			      (["-b", "execve"], "does not stop tasks"), (["--buffer=3"], "power of two"),
 			      (["--cgroup=/sys/fs/cgroup"], "requires -a"), (["--engine=gdb"], "gdb")):
-		r = subprocess.run([rp.PEVTRACE, "--engine=bpf", *options, "true"], stderr=subprocess.PIPE,
+		r = subprocess.run([rp.PEVTRACE, BPF, *options, "true"], stderr=subprocess.PIPE,
 				   text=True, check=False)
 		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
 		       "refused: " + " ".join(options), [r])
-	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, "--engine=bpf", "true"], stderr=subprocess.PIPE,
+	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, BPF, "true"], stderr=subprocess.PIPE,
 			   text=True, check=False)
 	tap.ok(r.returncode == 2 and "CAP_BPF" in r.stderr, "refused: without the rights", [r])
 
@@ -355,6 +369,10 @@ def main():
 	tap = sp.Tap()
 	if not sp.has_bpf(rp.PEVTRACE):
 		sp.skip_all("BPF programs cannot be used here")
+	r = subprocess.run([rp.PEVTRACE, BPF, "-q", "-o", "/dev/null", "true"], stderr=subprocess.PIPE,
+			   text=True, check=False)
+	if r.returncode and BPF == "--engine=bpf-functions":
+		sp.skip_all(r.stderr.strip())
 	with tempfile.TemporaryDirectory() as tmp:
 		for name, command in commands(tmp):
 			same(tap, tmp, name, command)
@@ -364,6 +382,7 @@ def main():
 		borrowed(tap, tmp)
 		if NR_OPEN:
 			messages(tap, tmp)
+		filtered(tap, tmp)
 		lost(tap, tmp)
 		if shutil.which("unshare"):
 			namespace(tap, tmp)

@@ -12,6 +12,7 @@
 #include "lib/program.h"
 #include "text/call_counts.h"
 #include "text/text_view.h"
+#include "trace/bpf_engine.h"
 
 /* Words of options that -e has, too: in the order that their setters know. */
 #define OPTIONS_QUIET "attach exit thread-execve path-resolution personality all none"
@@ -56,6 +57,7 @@ struct options {
 	bool kill_on_exit;
 	int daemon;			/* enum trace_daemon */
 	bool bpf;		/* --engine=bpf, or implied by the next two */
+	enum bpf_hooks bpf_hooks; /* where that engine sees calls */
 	bool all;		/* -a */
 	const char *cgroup;	/* --cgroup: a directory, or NULL */
 	size_t buffer;		/* --buffer: bytes, a power of two */

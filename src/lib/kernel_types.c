@@ -178,6 +178,19 @@ static uint32_t btf_plain(const struct kernel_types *t, uint32_t id)
 	return 0;
 }
 
+uint32_t kernel_types_function(const struct kernel_types *t, const char *name, uint32_t *result)
+{
+	for (uint32_t id = 1; id <= t->n; id++) {
+		const struct btf_type *f = btf_at(t, id);
+
+		if (BTF_INFO_KIND(f->info) != BTF_KIND_FUNC || strcmp(btf_text(t, f->name_off), name))
+			continue;
+		*result = btf_at(t, btf_plain(t, btf_at(t, f->type)->type))->size;
+		return id;
+	}
+	return 0;
+}
+
 void kernel_types_functions(const struct kernel_types *t, const char *argument,
 			    void (*hook)(void *ctx, const char *name, uint32_t id), void *ctx)
 {

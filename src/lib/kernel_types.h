@@ -26,6 +26,9 @@ void kernel_types_free(struct kernel_types *t);
  */
 bool kernel_types_subset(const struct kernel_types *t, const char **names, size_t n, int fd);
 
+/* Return the id of a function, and the bytes of its result; 0: the kernel has none of that name. */
+uint32_t kernel_types_function(const struct kernel_types *t, const char *name, uint32_t *result);
+
 /* Call hook for each function of the kernel whose only argument is such a pointer. */
 void kernel_types_functions(const struct kernel_types *t, const char *argument,
 			    void (*hook)(void *ctx, const char *name, uint32_t id), void *ctx);

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/die.h"
 #include "lib/map.h"
 #include "trace/bpf_programs.h"
 #include "trace/proc.h"
 
-enum { ERRNO_MAX = 4095 };
+enum { ERRNO_MAX = 4095, LOOK_NS = 200 * 1000 * 1000 };
 
 /* A task that was born to the hooks. */
 struct bpf_task {
@@ -31,7 +32,7 @@ struct bpf_engine {
 	struct bpf_programs *programs;
 	struct map tasks;		/* tid -> struct bpf_task */
 	pid_t child;			/* has not run its program yet; 0: none */
-	uint64_t lost;			/* messages, when tasks were last looked for */
+	uint64_t looked_ns;		/* when tasks whose end was lost were last looked for */
 };
 
 /* The memory of a call: what was copied at its beginning, and at its end. */
@@ -357,10 +358,12 @@ struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct b
 	return NULL;
 }
 
-void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid)
+void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid, const char *file)
 {
-	const struct trace_birth b = { .tid = pid, .pid = pid };
+	struct trace_birth b = { .tid = pid, .pid = pid };
+	const char *slash = strrchr(file, '/');
 
+	snprintf(b.comm, sizeof(b.comm), "%s", slash ? slash + 1 : file);
 	if (e->setup->everything)
 		return; /* tasks are born with their first call, named after the program that makes it */
 	e->child = pid;
@@ -416,9 +419,10 @@ void bpf_engine_holds(struct bpf_engine *e, pid_t pid)
 size_t bpf_engine_read(struct bpf_engine *e)
 {
 	bpf_programs_each(e->programs, on_message, e);
-	if (bpf_engine_lost(e) != e->lost)
+	if (bpf_engine_lost(e) && clock_ns() - e->looked_ns > LOOK_NS) {
 		find_ended(e);
-	e->lost = bpf_engine_lost(e);
+		e->looked_ns = clock_ns();
+	}
 	return e->tasks.len;
 }
 

@@ -12,12 +12,20 @@
 
 struct bpf_engine;
 
+/* Where the programs see calls. */
+enum bpf_hooks {
+	BPF_HOOKS_ANY,		/* at functions if everything is followed and the kernel allows it */
+	BPF_HOOKS_FUNCTIONS,	/* functions of the calls that may be reported; others cost nothing */
+	BPF_HOOKS_TRACEPOINTS,	/* those of all system calls */
+};
+
 struct bpf_engine_setup {
 	const struct trace_options *opts;
 	const struct trace_ops *ops;		/* close_watch and tick are not called */
 	void *ctx;
 	bool everything;	/* follow every task; one is born with its first call */
 	int cgroup;		/* of these, only those in a cgroup: descriptor of its directory, or -1 */
+	enum bpf_hooks hooks;
 	size_t buffer;		/* bytes of the ring buffer for messages, a power of two */
 };
 
@@ -27,8 +35,8 @@ struct bpf_engine_setup {
  */
 struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why);
 
-/* Follow a child of pevtrace that waits; its calls are reported once it runs its program. */
-void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid);
+/* Follow a child of pevtrace that waits; its calls are reported once it runs file, its program. */
+void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid, const char *file);
 
 /* Follow the threads of a process.  Return 0, or a positive errno after a warn(). */
 int bpf_engine_attach(struct bpf_engine *e, pid_t pid);
@@ -42,7 +50,10 @@ size_t bpf_engine_read(struct bpf_engine *e);
 /* Return a descriptor for poll(2), readable before the buffer is full. */
 int bpf_engine_fd(const struct bpf_engine *e);
 
-/* Return how many messages were lost because the buffer, or a table of tasks, was full. */
+/*
+ * Return how many messages were lost because the buffer, or a table of tasks, was full, or
+ * because the kernel does not run a program twice at a time on one CPU (Linux 7.x).
+ */
 uint64_t bpf_engine_lost(const struct bpf_engine *e);
 
 /* Report what is left as TRACE_DETACHED. */

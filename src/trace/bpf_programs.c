@@ -13,11 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "lib/die.h"
 #include "lib/kernel_types.h"
 #include "lib/late.h"
+#include "trace/call_functions.h"
 #include "trace/proc.h"
 
 #define BPF(f) LATE(LIBBPF, f)
@@ -31,6 +33,8 @@ struct bpf_programs {
 	struct bpf_object *object;
 	struct bpf_link *links[8];
 	size_t nlinks;
+	int functions[3];	/* links to functions */
+	size_t nfunctions;
 	struct ring_buffer *ring;
 	int tasks, holders;
 	struct calls_state *state;	/* mapped */
@@ -209,37 +213,129 @@ static bool require_alignment(struct bpf_programs *p)
 	return true;
 }
 
+/* The programs that see calls, and what they are at functions: attach types that headers lack. */
+enum { FENTRY_MULTI = 59, FEXIT_MULTI = 60 };
+
+static const struct {
+	const char *name;
+	uint32_t type;
+} call_programs[] = {
+	{ "calls_enter", FENTRY_MULTI },
+	{ "calls_report", FENTRY_MULTI },
+	{ "calls_exit", FEXIT_MULTI },
+	{ "calls_refused", FEXIT_MULTI },
+	{ "calls_report_exit", FEXIT_MULTI },
+};
+
+enum { ENTER, REPORT, EXIT, REFUSED, REPORT_EXIT };
+
+/* These are at functions only. */
+static bool is_for_functions(int which)
+{
+	return which == REFUSED || which == REPORT_EXIT;
+}
+
+enum { CALL_PROGRAMS = sizeof(call_programs) / sizeof(*call_programs) };
+
+static struct bpf_program *call_program(const struct bpf_programs *p, int which)
+{
+	return BPF(bpf_object__find_program_by_name)(p->object, call_programs[which].name);
+}
+
+static bool is_call_program(const char *name)
+{
+	for (int i = 0; i < CALL_PROGRAMS; i++)
+		if (!strcmp(call_programs[i].name, name))
+			return true;
+	return false;
+}
+
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 		       const struct calls_setup *constants, const struct kernel_types *types)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
-	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p) &&
-		      !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
-						       sizeof(*constants)) &&
-		      !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),
-						     (uint32_t)setup->buffer) &&
-		      !BPF(bpf_map__set_max_entries)(map_named(p, "calls_scratch"),
-						     (uint32_t)BPF(libbpf_num_possible_cpus)()) &&
-		      !BPF(bpf_object__load)(p->object);
+	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p);
 
+	for (int i = 0; loaded && i < CALL_PROGRAMS; i++) {
+		struct bpf_program *program = call_program(p, i);
+
+		if (constants->at_functions) {
+			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACING);
+			BPF(bpf_program__set_expected_attach_type)(program, call_programs[i].type);
+		} else {
+			BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
+		}
+	}
+	loaded = loaded &&
+		 !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
+						  sizeof(*constants)) &&
+		 !BPF(bpf_map__set_max_entries)(map_named(p, "calls_ring"),
+						(uint32_t)setup->buffer) &&
+		 !BPF(bpf_map__set_max_entries)(map_named(p, "calls_scratch"),
+						constants->places *
+						(uint32_t)BPF(libbpf_num_possible_cpus)()) &&
+		 !BPF(bpf_object__load)(p->object);
 	if (fd >= 0)
 		close(fd);
 	return loaded;
 }
 
-static bool attach_calls(struct bpf_programs *p)
+static bool attach_program(struct bpf_programs *p, const struct bpf_program *program)
+{
+	p->links[p->nlinks] = BPF(bpf_program__attach)(program);
+	return p->links[p->nlinks] && ++p->nlinks;
+}
+
+/* Attach the programs that see tasks and signals. */
+static bool attach_tasks(struct bpf_programs *p)
 {
 	struct bpf_program *program = NULL;
 
-	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
-		if (!strcmp(BPF(bpf_program__name)(program), "calls_report"))
-			continue; /* others continue with it */
-		p->links[p->nlinks] = BPF(bpf_program__attach)(program);
-		if (!p->links[p->nlinks])
+	while ((program = BPF(bpf_object__next_program)(p->object, program)))
+		if (!is_call_program(BPF(bpf_program__name)(program)) && !attach_program(p, program))
 			return false;
-		p->nlinks++;
-	}
 	return true;
+}
+
+/* Let programs that continue in a map do so in that one. */
+static bool continue_in(struct bpf_programs *p, const char *map, int which)
+{
+	uint32_t zero = 0, fd = (uint32_t)BPF(bpf_program__fd)(call_program(p, which));
+
+	return !BPF(bpf_map__update_elem)(map_named(p, map), &zero, sizeof(zero), &fd, sizeof(fd), 0);
+}
+
+static bool attach_tracepoints(struct bpf_programs *p)
+{
+	return continue_in(p, "calls_enter_report", REPORT) &&
+	       continue_in(p, "calls_exit_report", REPORT) &&
+	       attach_program(p, call_program(p, ENTER)) && attach_program(p, call_program(p, EXIT));
+}
+
+/* Attach a program to n functions at once, which libbpf does not know yet. */
+static bool attach_to(struct bpf_programs *p, int which, const uint32_t *ids, size_t n)
+{
+	const struct {
+		uint32_t program, target, type, flags;
+		uint64_t ids, cookies;
+		uint32_t n;
+	} attr = {
+		.program = (uint32_t)BPF(bpf_program__fd)(call_program(p, which)),
+		.type = call_programs[which].type, .ids = (uintptr_t)ids, .n = (uint32_t)n,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	if (fd >= 0)
+		p->functions[p->nfunctions++] = fd;
+	return fd >= 0;
+}
+
+static bool attach_functions(struct bpf_programs *p, const struct call_functions *f)
+{
+	return continue_in(p, "calls_enter_report", REPORT) &&
+	       continue_in(p, "calls_exit_report", REPORT_EXIT) &&
+	       (!f->refusal || attach_to(p, REFUSED, &f->refusal, 1)) &&
+	       attach_to(p, EXIT, f->exit, f->nexit) && attach_to(p, ENTER, f->enter, f->nenter);
 }
 
 /* Open an event that counts nothing: the programs learn from it what files of events are. */
@@ -265,6 +361,94 @@ static int pass_message(void *ctx, void *data, size_t len)
 	return 0;
 }
 
+/* Load and attach the programs, at functions unless that is NULL; return what failed, or NULL. */
+static const char *programs_start(struct bpf_programs *p, const struct bpf_engine_setup *setup,
+				  const struct calls_setup *constants,
+				  const struct kernel_types *types, const struct call_functions *f)
+{
+	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
+
+	if (!load_calls(p, setup, constants, types))
+		return "cannot load BPF programs";
+	p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
+	p->holders = BPF(bpf_map__fd)(map_named(p, "calls_holders"));
+	p->ring = BPF(ring_buffer__new)(BPF(bpf_map__fd)(map_named(p, "calls_ring")), pass_message, p,
+					NULL);
+	p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
+			BPF(bpf_map__fd)(map_named(p, ".bss")), 0);
+	if (p->state == MAP_FAILED)
+		return "cannot map the state of BPF programs";
+	if (!p->ring)
+		return "cannot map the buffer of BPF programs";
+	if (setup->cgroup >= 0 &&
+	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
+				      sizeof(cgroup), 0))
+		return "cannot select the cgroup";
+	if (!attach_tasks(p) || !(f ? attach_functions(p, f) : attach_tracepoints(p)))
+		return "cannot attach BPF programs";
+	if (!show_test_event(p))
+		return "perf_event_open(2) of a test event was not seen";
+	return NULL;
+}
+
+static void programs_stop(struct bpf_programs *p)
+{
+	while (p->nfunctions)
+		close(p->functions[--p->nfunctions]);
+	while (p->nlinks)
+		BPF(bpf_link__destroy)(p->links[--p->nlinks]);
+	BPF(ring_buffer__free)(p->ring);
+	if (p->state && p->state != MAP_FAILED)
+		munmap(p->state, sizeof(*p->state));
+	BPF(bpf_object__close)(p->object);
+	memset(p, 0, sizeof(*p));
+}
+
+static bool programs_are_preempted(void)
+{
+	struct utsname name;
+
+	return uname(&name) || atoi(name.release) >= 7;
+}
+
+/* Return whether the kernel attaches one program to many functions, as Linux 7.3 does. */
+static bool can_attach_to_functions(void)
+{
+	struct bpf_prog_load_opts how = {
+		.sz = sizeof(how), .expected_attach_type = (enum bpf_attach_type)FENTRY_MULTI,
+	};
+	const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = BPF(bpf_prog_load)(BPF_PROG_TYPE_TRACING, "pevtrace", "GPL", nothing, 2, &how);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The same at functions. */
+static const char *programs_start_functions(struct bpf_programs *p,
+					    const struct bpf_engine_setup *setup,
+					    struct calls_setup *constants,
+					    const struct kernel_types *types,
+					    const struct nr_tables *nrs, const struct arch *compat)
+{
+	struct call_functions f = { 0 };
+	const char *failed = "this kernel attaches no program to all functions of system calls";
+
+	constants->at_functions = true;
+	if (types && can_attach_to_functions() &&
+	    call_functions_find(&f, types, constants, nrs, compat)) {
+		constants->refusal_is_false = f.refusal_size == 1;
+		failed = programs_start(p, setup, constants, types, &f);
+	}
+	constants->at_functions = false;
+	call_functions_free(&f);
+	return failed;
+}
+
 struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      const struct nr_tables *nrs, const struct arch *compat,
 				      struct buf *why)
@@ -275,37 +459,21 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		.wake = (uint32_t)setup->buffer / 4,
 		.every_task = setup->everything,
 		.in_cgroup = setup->cgroup >= 0,
+		.places = programs_are_preempted() ? CALLS_PLACES : 1,
 	};
-	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
-	struct kernel_types *types;
-	const char *failed = NULL;
+	struct kernel_types *types = kernel_types_read();
+	const char *failed = "";
 
 	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
 	if (compat)
 		plan_calls(constants.plans + CALLS_NUMBERS, nr_table(nrs, compat), setup->opts);
 	BPF(libbpf_set_print)(calls_print);
-	types = kernel_types_read();
-	if (!load_calls(p, setup, &constants, types)) {
-		failed = "cannot load BPF programs";
-	} else {
-		p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
-		p->holders = BPF(bpf_map__fd)(map_named(p, "calls_holders"));
-		p->ring = BPF(ring_buffer__new)(BPF(bpf_map__fd)(map_named(p, "calls_ring")),
-						pass_message, p, NULL);
-		p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
-				BPF(bpf_map__fd)(map_named(p, ".bss")), 0);
-		if (p->state == MAP_FAILED)
-			failed = "cannot map the state of BPF programs";
-		else if (!p->ring)
-			failed = "cannot map the buffer of BPF programs";
-		else if (setup->cgroup >= 0 &&
-			 BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero),
-						   &cgroup, sizeof(cgroup), 0))
-			failed = "cannot select the cgroup";
-		else if (!attach_calls(p))
-			failed = "cannot attach BPF programs";
-		else if (!show_test_event(p))
-			failed = "perf_event_open(2) of a test event was not seen";
+	if (setup->hooks == BPF_HOOKS_FUNCTIONS ||
+	    (setup->hooks == BPF_HOOKS_ANY && setup->everything))
+		failed = programs_start_functions(p, setup, &constants, types, nrs, compat);
+	if (failed && setup->hooks != BPF_HOOKS_FUNCTIONS) {
+		programs_stop(p);
+		failed = programs_start(p, setup, &constants, types, NULL);
 	}
 	kernel_types_free(types);
 	if (!failed)
@@ -319,14 +487,8 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 
 void bpf_programs_free(struct bpf_programs *p)
 {
-	if (!p)
-		return;
-	while (p->nlinks)
-		BPF(bpf_link__destroy)(p->links[--p->nlinks]);
-	BPF(ring_buffer__free)(p->ring);
-	if (p->state && p->state != MAP_FAILED)
-		munmap(p->state, sizeof(*p->state));
-	BPF(bpf_object__close)(p->object);
+	if (p)
+		programs_stop(p);
 	free(p);
 }
 
@@ -363,9 +525,26 @@ void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
 	BPF(bpf_map_update_elem)(p->holders, &key, &h, BPF_ANY);
 }
 
+/* Return how often the kernel did not run a program, as a preempted task was in it. */
+static uint64_t programs_skipped(const struct bpf_programs *p)
+{
+	struct bpf_program *program = NULL;
+	uint64_t n = 0;
+
+	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = BPF(bpf_program__fd)(program);
+
+		if (fd >= 0 && !BPF(bpf_obj_get_info_by_fd)(fd, &info, &size))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
 uint64_t bpf_programs_lost(const struct bpf_programs *p)
 {
-	return __atomic_load_n(&p->state->lost, __ATOMIC_RELAXED);
+	return __atomic_load_n(&p->state->lost, __ATOMIC_RELAXED) + programs_skipped(p);
 }
 
 #else

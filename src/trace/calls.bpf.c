@@ -17,7 +17,7 @@ struct {
 	__uint(max_entries, 8 << 20);
 } calls_ring SEC(".maps");
 
-/* A message in preparation for each CPU: programs at tracepoints are not preempted. */
+/* Messages in preparation: for each CPU one, or one for each enum calls_place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -43,15 +43,16 @@ struct {
 	__type(value, struct calls_holder);
 } calls_holders SEC(".maps");
 
-int calls_report(void *ctx);
-
-/* Where programs at calls continue, so that the verifier looks at that once. */
+/*
+ * Where programs continue at the entry and at the return of a call, so that the verifier looks
+ * at that once.  Programs of one kind only may continue in one map.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__array(values, int (void *));
-} calls_reports SEC(".maps") = { .values = { calls_report } };
+	__type(key, __u32);
+	__type(value, __u32);
+} calls_enter_report SEC(".maps"), calls_exit_report SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
@@ -68,6 +69,7 @@ struct running {
 	__s64 ret;
 	__u32 nr;
 	__u32 kind;		/* of the message that is to be sent, enum calls_kind */
+	__u32 place;		/* of the program that sends it, enum calls_place */
 	bool compat;
 	bool reported;		/* at its beginning, too */
 	bool holds;		/* its process holds an event */
@@ -175,15 +177,15 @@ static __always_inline struct running *running(struct task_struct *task)
 	return r;
 }
 
-/* Return the id of the event behind a descriptor in a table of them; 0: of none. */
-static __always_inline __u64 event_in(struct fdtable *table, int fd)
+/* Return the id of the event behind a descriptor, of which there are n; 0: of none. */
+static __always_inline __u64 event_behind(struct file **files, __u32 n, int fd)
 {
 	struct file *file = 0;
 	struct perf_event *e;
 
-	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+	if (fd < 0 || (__u32)fd >= n)
 		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
 	if (!file || (__u64)BPF_CORE_READ(file, f_op) != calls_state.event_fops)
 		return 0;
 	e = BPF_CORE_READ(file, private_data);
@@ -196,19 +198,30 @@ __noinline __u64 calls_event_at(int fd)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 
-	return table ? event_in(table, fd) : 0;
+	return table ? event_behind(BPF_CORE_READ(table, fd), BPF_CORE_READ(table, max_fds), fd) : 0;
 }
 
 /* Messages -------------------------------------------------------------------------------- */
 
-static __always_inline struct calls_message *message_new(__u32 kind, __u32 pid, __u32 tid,
-							  __u64 ns)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct calls_message *m = bpf_map_lookup_elem(&calls_scratch, &cpu);
+enum { SIGINFO_BYTES = 48 };
 
-	if (!m)
-		return 0;
+/* A message about a task, which fits the stack: the head of struct calls_message, and bytes. */
+struct note {
+	__u64 words[(__builtin_offsetof(struct calls_message, bytes) + SIGINFO_BYTES) / 8 + 1];
+};
+
+static __always_inline struct calls_message *message_of_call(__u32 place)
+{
+	__u32 at = bpf_get_smp_processor_id();
+
+	if (calls_setup.places > 1)
+		at = at * CALLS_PLACES + place;
+	return bpf_map_lookup_elem(&calls_scratch, &at);
+}
+
+static __always_inline void message_begin(struct calls_message *m, __u32 kind, __u32 pid, __u32 tid,
+					  __u64 ns)
+{
 	m->kind = kind;
 	m->tid = tid;
 	m->pid = pid;
@@ -220,28 +233,46 @@ static __always_inline struct calls_message *message_new(__u32 kind, __u32 pid, 
 	m->incomplete = m->shares_files = m->shares_memory = m->passes = 0;
 	m->used = m->last = 0;
 	m->comm[0] = 0;
+}
+
+/* Begin a message about a task that happens now. */
+static __always_inline struct calls_message *message_of_task(struct note *n, __u32 kind,
+							     __u32 pid, __u32 tid)
+{
+	struct calls_message *m = (struct calls_message *)n;
+
+	message_begin(m, kind, pid, tid, bpf_ktime_get_ns());
 	return m;
 }
 
-/* Return whether there was room for it. */
-static __always_inline bool message_send(struct calls_message *m)
+/* Send a message of len bytes; return whether there was room for it. */
+static __always_inline bool message_output(struct calls_message *m, __u64 len)
 {
 	/*
 	 * The reader looks by itself, and is woken up if that would be too late.  From twice
 	 * that level on, each message wakes it up, which slows down whoever writes too fast.
 	 */
 	__u64 before = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA), wake = calls_setup.wake;
-	__u64 len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
 	bool late = (before <= wake && before + len > wake) || before > 2 * wake;
 	__u64 flags = late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
-	KNOWN(len);
-	if (len > sizeof(*m))
-		return 0;
 	if (!bpf_ringbuf_output(&calls_ring, m, len, flags))
 		return 1;
 	__sync_fetch_and_add(&calls_state.lost, 1);
 	return 0;
+}
+
+static __always_inline bool message_send(struct calls_message *m)
+{
+	__u64 len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
+
+	KNOWN(len);
+	return len <= sizeof(*m) && message_output(m, len);
+}
+
+static __always_inline void message_send_task(struct calls_message *m)
+{
+	message_output(m, sizeof(struct note));
 }
 
 #include "calls_copy_bpf.h"
@@ -392,10 +423,11 @@ static __always_inline const struct calls_plan *plan_of(__u64 nr, bool compat)
 }
 
 /* Continue with calls_report(). */
-static __always_inline void report(void *ctx, struct running *r, __u32 kind)
+static __always_inline void report(void *ctx, void *map, struct running *r, __u32 place, __u32 kind)
 {
+	r->place = place;
 	r->kind = kind;
-	bpf_tail_call(ctx, &calls_reports, 0);
+	bpf_tail_call(ctx, map, 0);
 	r->enter_ns = 0;
 	__sync_fetch_and_add(&calls_state.lost, 1);
 }
@@ -407,8 +439,8 @@ static __always_inline bool self_may_hold(const struct task_struct *task)
 }
 
 /*
- * This and calls_exit() run at each system call of the machine.  They look up the state of a
- * task only where a call is likely to be reported.
+ * This and calls_exit() run at each system call of the machine, or at the functions of those
+ * that may be reported.  They look up the state of a task only where that is likely.
  */
 SEC("raw_tp/sys_enter")
 int calls_enter(void *ctx)
@@ -428,7 +460,7 @@ int calls_enter(void *ctx)
 	if (!plan || !table || (!held && is_held_only(plan)))
 		return 0;
 	get_args(regs, compat, args);
-	event = event_in(table, plan_fd(plan, args));
+	event = event_behind(table->fd, table->max_fds, plan_fd(plan, args));
 	relevant = relevance(plan, args, event);
 	if (!relevant || (relevant == RELEVANT_HELD && !held))
 		return 0;
@@ -448,7 +480,7 @@ int calls_enter(void *ctx)
 	r->compat = compat;
 	r->reported = reported_early(plan, args, r);
 	if (r->reported)
-		report(ctx, r, CALLS_ENTER);
+		report(ctx, &calls_enter_report, r, CALLS_AT_ENTER, CALLS_ENTER);
 	return 0;
 }
 
@@ -482,13 +514,41 @@ static __always_inline void learn_fops(struct task_struct *task, long fd)
 		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
 }
 
-SEC("raw_tp/sys_exit")
-int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
+/* Return whether a call fails that is reported in all processes. */
+static __always_inline bool is_failure(const struct calls_plan *plan, __s64 ret)
 {
+	return plan && plan->watch == CALLS_ALWAYS && ret < 0;
+}
+
+/* A seccomp filter refuses a call before its entry is reported. */
+static __always_inline void refused(struct running *r, __u32 nr, bool compat)
+{
+	r->nr = nr;
+	r->compat = compat;
+	r->reported = 0;
+}
+
+static __always_inline __s64 returned(__u64 *ctx)
+{
+	__u64 ret = 0;
+
+	if (calls_setup.at_functions) {
+		bpf_get_func_ret(ctx, &ret);
+	} else {
+		ret = ctx[1];
+		KNOWN(ret); /* loaded here, at a constant offset */
+	}
+	return ret;
+}
+
+SEC("raw_tp/sys_exit")
+int calls_exit(__u64 *ctx)
+{
+	__s64 ret = returned(ctx);
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	const struct calls_plan *plan;
 	struct running *r;
-	bool refused;
+	bool failure;
 	__u32 nr;
 
 	if (!*pending() && ret >= 0 && calls_state.event_fops)
@@ -498,24 +558,44 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long ret)
 	if (!calls_state.event_fops && plan && plan->memory[0] == CALLS_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
 		learn_fops(task, ret);
-	/* a seccomp filter refuses calls before their entry is reported */
-	refused = plan && plan->watch == CALLS_ALWAYS && ret < 0;
-	r = *pending() || refused ? running(task) : 0;
+	failure = is_failure(plan, ret);
+	r = *pending() || failure ? running(task) : 0;
 	if (!r)
 		return 0;
 	if (r->enter_ns)
 		__sync_fetch_and_add(pending(), -1);
-	if (r->enter_ns && r->nr != nr)
+	if (!r->enter_ns || r->nr != nr) {
 		r->enter_ns = 0;
-	if (!r->enter_ns) {
-		if (!refused)
+		if (!failure)
 			return 0;
-		r->nr = nr;
-		r->compat = is_compat(task);
-		r->reported = 0;
+		refused(r, nr, is_compat(task));
 	}
 	r->ret = ret;
-	report(ctx, r, r->reported ? CALLS_EXIT : CALLS_WHOLE);
+	report(ctx, &calls_exit_report, r, CALLS_AT_EXIT,
+	       r->reported ? CALLS_EXIT : CALLS_WHOLE);
+	return 0;
+}
+
+/* At the return of __seccomp_filter(): functions of calls that a filter refuses do not run. */
+SEC("raw_tp")
+int calls_refused(__u64 *ctx)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	const struct calls_plan *plan;
+	__u64 result = returned(ctx);
+	struct running *r;
+
+	if (calls_setup.refusal_is_false ? (__u8)result : (__s32)result != -1)
+		return 0;
+	plan = plan_of(syscall_nr(regs), is_compat(task));
+	r = is_failure(plan, syscall_ret(regs)) ? running(task) : 0;
+	if (!r)
+		return 0;
+	r->enter_ns = 0;
+	refused(r, syscall_nr(regs), is_compat(task));
+	r->ret = syscall_ret(regs);
+	report(ctx, &calls_exit_report, r, CALLS_AT_REFUSAL, CALLS_WHOLE);
 	return 0;
 }
 
@@ -549,8 +629,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 }
 
 /* Report what the current task's state says. */
-SEC("raw_tp")
-int calls_report(void *ctx)
+static __always_inline int report_now(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
@@ -559,10 +638,11 @@ int calls_report(void *ctx)
 
 	if (!r)
 		return 0;
-	m = message_new(r->kind, r->pid, r->tid,
-			r->kind == CALLS_ENTER ? r->enter_ns : bpf_ktime_get_ns());
+	m = message_of_call(r->place);
 	plan = plan_of(r->nr, r->compat);
 	if (m && plan) {
+		message_begin(m, r->kind, r->pid, r->tid,
+			      r->kind == CALLS_ENTER ? r->enter_ns : bpf_ktime_get_ns());
 		get_args((struct pt_regs *)bpf_task_pt_regs(task), r->compat, m->args);
 		m->nr = r->nr;
 		m->compat = r->compat;
@@ -582,6 +662,19 @@ int calls_report(void *ctx)
 	return 0;
 }
 
+SEC("raw_tp")
+int calls_report(void *ctx)
+{
+	return report_now();
+}
+
+/* The same where a program of another kind continues than at the entry. */
+SEC("raw_tp")
+int calls_report_exit(void *ctx)
+{
+	return report_now();
+}
+
 /* Tasks ----------------------------------------------------------------------------------- */
 
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
@@ -595,6 +688,7 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 {
 	struct ids from = task_ids(parent), to = task_ids(child);
 	struct calls_message *m;
+	struct note note = { 0 };
 	bool shares_memory;
 	__u8 one = 1;
 
@@ -607,14 +701,12 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 	shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
 	if (holder(from.pid)) /* ring buffers are not copied */
 		now_holds(child, to.pid, shares_memory ? CALLS_SHARED : CALLS_KNOWN);
-	m = message_new(CALLS_FORKED, to.pid, to.tid, bpf_ktime_get_ns());
-	if (!m)
-		return 0;
+	m = message_of_task(&note, CALLS_FORKED, to.pid, to.tid);
 	m->other = from.tid;
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	m->shares_files = BPF_CORE_READ(parent, files) == BPF_CORE_READ(child, files);
 	m->shares_memory = shares_memory;
-	message_send(m);
+	message_send_task(m);
 	return 0;
 }
 
@@ -627,6 +719,7 @@ int BPF_PROG(calls_execed, struct task_struct *self, int former)
 	/* the former id in a namespace is known from the call */
 	__u32 old = !calls_setup.pid_ns ? former : r ? r->tid : ids.tid;
 	struct calls_message *m;
+	struct note note = { 0 };
 	__u8 one = 1;
 
 	if (!followed(ids.pid, old))
@@ -639,12 +732,10 @@ int BPF_PROG(calls_execed, struct task_struct *self, int former)
 		bpf_map_update_elem(&calls_tasks, &ids.tid, &one, BPF_ANY);
 	if (old != ids.tid)
 		bpf_map_delete_elem(&calls_tasks, &old);
-	m = message_new(CALLS_EXECED, ids.pid, ids.tid, bpf_ktime_get_ns());
-	if (!m)
-		return 0;
+	m = message_of_task(&note, CALLS_EXECED, ids.pid, ids.tid);
 	m->other = old;
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
-	message_send(m);
+	message_send_task(m);
 	return 0;
 }
 
@@ -657,6 +748,7 @@ int BPF_PROG(calls_gone)
 	bool had = is_reported(r, ids.pid), was = followed(ids.pid, ids.tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct calls_message *m;
+	struct note note = { 0 };
 	int live = 0;
 
 	if (r && r->enter_ns)
@@ -667,29 +759,26 @@ int BPF_PROG(calls_gone)
 		bpf_map_delete_elem(&calls_holders, &ids.pid);
 	if (!was || (calls_setup.every_task && !had))
 		return 0;
-	m = message_new(CALLS_GONE, ids.pid, ids.tid, bpf_ktime_get_ns());
-	if (!m)
-		return 0;
+	m = message_of_task(&note, CALLS_GONE, ids.pid, ids.tid);
 	m->ret = BPF_CORE_READ(task, exit_code);
-	message_send(m);
+	message_send_task(m);
 	return 0;
 }
-
-enum { SIGINFO_BYTES = 48 };
 
 SEC("raw_tp/signal_deliver")
 int BPF_PROG(calls_signalled, int sig, struct kernel_siginfo *info)
 {
 	struct ids ids = task_ids((struct task_struct *)bpf_get_current_task_btf());
 	struct calls_message *m;
+	struct note note = { 0 };
 
 	if (!followed(ids.pid, ids.tid) || !holder(ids.pid))
 		return 0;
-	m = message_new(CALLS_SIGNALLED, ids.pid, ids.tid, bpf_ktime_get_ns());
-	if (!m || bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
+	m = message_of_task(&note, CALLS_SIGNALLED, ids.pid, ids.tid);
+	if (bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
 		return 0;
 	m->nr = sig;
 	m->used = SIGINFO_BYTES;
-	message_send(m);
+	message_send_task(m);
 	return 0;
 }

@@ -66,7 +66,16 @@ struct calls_setup {
 	__u32 wake;		/* bytes in the buffer that wake its reader */
 	__u8 every_task;	/* not only those in calls_tasks */
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
+	__u8 at_functions;	/* programs are at functions of the kernel, not at tracepoints */
+	__u8 refusal_is_false;	/* the result of __seccomp_filter(), which is -1 else */
+	__u32 places;		/* messages in preparation on each CPU: 1 or CALLS_PLACES */
 };
+
+/*
+ * The programs that report calls.  Where they may be preempted (Linux 7.x), each has a message in
+ * preparation; one that is does not run on that CPU a second time, which the kernel counts.
+ */
+enum calls_place { CALLS_AT_ENTER, CALLS_AT_EXIT, CALLS_AT_REFUSAL, CALLS_PLACES };
 
 /* Which mappings of a process may be ring buffers. */
 enum calls_rings {

@@ -10,7 +10,7 @@ import compare
 import guest
 
 COLUMNS = ("types", "verbs", "rules root", "rules user", "as-kernel", "features", "claims",
-	   "counters", "transparent", "engines")
+	   "counters", "transparent", "engines", "functions")
 NONE = Part("absent", 0, "")
 
 class Verdict:
@@ -187,7 +187,8 @@ def everything(v, boot, release, wanted, place, build, compared):
 	if has("claims"):
 		row["claims"] = claims(v, parts)
 	for name, what in (("counters", "hardware counters"), ("transparent", "transparency"),
-			   ("engines", "the BPF engine against ptrace")):
+			   ("engines", "the BPF engine against ptrace"),
+			   ("functions", "the BPF engine at functions against ptrace")):
 		if has(name):
 			row[name] = tap(v, parts, name, what)
 	if has("asks") and compared:

@@ -42,13 +42,14 @@ PARTS = (
 	("counters", 300, test("kernels/counters.py")),
 	("asks", 600, [BUILD + "/tests/kernels/asks"]),
 	("engines", 120, test("engines.py")),
+	("functions", 120, ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines.py")]),
 	("transparent", 300, test("transparent.py", "everyday fork", "everyday vfork",
 				  "everyday thread_exec", "confined filter", "eventful")),
 	("claims", 300, ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"]),
 )
 
 # Too slow for every boot of a machine whose clock counts instructions, without LONG=1.
-SLOW = ("engines", "transparent", "claims")
+SLOW = ("engines", "functions", "transparent", "claims")
 CPUS = int(os.environ.get("CPUS", "1"))
 
 def run(name, limit, argv):

@@ -414,12 +414,16 @@ static void functions_agree(void **state)
 {
 	struct kernel_types *t;
 	unsigned int n = 0;
+	uint32_t size = 0;
 
 	(void)state;
 	need_btf();
 	t = kernel_types_read();
 	assert_non_null(t);
 	kernel_types_functions(t, "pt_regs", check_function, &n);
+	assert_int_equal(kernel_types_function(t, "vfs_read", &size),
+			 btf__find_by_name_kind(btf, "vfs_read", BTF_KIND_FUNC));
+	assert_int_equal(size, sizeof(ssize_t));
 	kernel_types_free(t);
 	assert_true(n > 300); /* each system call has one */
 }

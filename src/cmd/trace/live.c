@@ -200,7 +200,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	}
 	if (birth.parent || b->late)
 		return;
-	learn_comm(l, b->tid);
+	if (!b->comm[0])
+		learn_comm(l, b->tid);
 	/* the task may have inherited events, or opened some before attach */
 	session_adopt(&l->session, b->tid, b->attached, look_id);
 	earlier_describe(l->earlier, b->pid, b->tid);

@@ -155,7 +155,7 @@ static bool run_begin(struct run *r)
 	if (l->options.argv) {
 		if (!workload_fork(&r->work, &l->options.program, l->options.argv, &r->mask))
 			return false;
-		bpf_engine_follow_child(l->bpf, r->work.pid);
+		bpf_engine_follow_child(l->bpf, r->work.pid, l->options.argv[0]);
 		return workload_go(&r->work);
 	}
 	return true;
@@ -176,7 +176,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	struct run r = { .live = l, .cgroup = open_cgroup_dir(l->options.cgroup) };
 	struct bpf_engine_setup setup = {
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
-		.cgroup = r.cgroup, .buffer = l->options.buffer,
+		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
 	};
 	struct buf why = { 0 };
 	bool begun = false;

@@ -139,7 +139,11 @@ static void set_detach_on(void *to, const char *arg, const struct verb_option *o
 
 static void set_engine(void *to, const char *arg, const struct verb_option *opt)
 {
-	*(bool *)to = verb_word(arg, opt);
+	struct options *o = to;
+	unsigned int i = verb_word(arg, opt);
+
+	o->bpf = i;
+	o->bpf_hooks = i ? (enum bpf_hooks)(i - 1) : BPF_HOOKS_ANY;
 }
 
 static void set_buffer(void *to, const char *arg, const struct verb_option *opt)
@@ -210,7 +214,8 @@ static const struct verb_option what_to_trace[] = {
 		  "the BPF engine, and implies it" },
 	{ .name = "cgroup", .arg = "DIR", .set = verb_set_text, .at = AT(cgroup),
 	  .help = "of these, only processes of that cgroup and those below it" },
-	{ .name = "engine", .arg = "ENGINE", .words = "ptrace bpf", .set = set_engine, .at = AT(bpf),
+	{ .name = "engine", .arg = "ENGINE", .words = "ptrace bpf bpf-functions bpf-tracepoints",
+	  .set = set_engine,
 	  .help = "how calls are seen: ptrace (the default) stops tasks at them; bpf, which requires "
 		  "root, lets programs in the kernel report them" },
 	{ .name = "buffer", .arg = "MIB", .set = set_buffer, .at = AT(buffer),
