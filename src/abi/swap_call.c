@@ -25,7 +25,7 @@ static uint8_t *swap_next(struct swapping *s, uint64_t addr, size_t *len)
 	for (size_t i = 0; i < c->ncaptures; i++) {
 		const struct capture *k = &c->captures[i];
 
-		if (k->addr != addr || k->phase != s->phase || s->done >> i & 1)
+		if (!k->len || k->addr != addr || k->phase != s->phase || s->done >> i & 1)
 			continue;
 		s->done |= 1ULL << i;
 		*len = k->len;
