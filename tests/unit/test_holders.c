@@ -50,7 +50,10 @@ static const struct names names = { .pmu = pmu_name };
 
 static int fill(void **state)
 {
-	static const uint64_t at[] = { 4ULL << 32, 0x601040, 8 };	/* to execute */
+	static const struct {
+		uint32_t wakeup_events, bp_type;
+		uint64_t bp_addr, bp_len;
+	} at = { 0, HW_BREAKPOINT_X, 0x601040, 8 };
 	struct list *l = calloc(1, sizeof(*l));
 
 	for (size_t i = 0; i < N; i++) {
@@ -64,7 +67,7 @@ static int fill(void **state)
 		memcpy(f->attr, &recorded[i].type, sizeof(recorded[i].type));
 		memcpy(f->attr + 8, &recorded[i].config, sizeof(recorded[i].config));
 		if (f->type == PERF_TYPE_BREAKPOINT)
-			memcpy(f->attr + 48, at, sizeof(at));
+			memcpy(f->attr + 48, &at, sizeof(at));
 		h->pid = h->tid = recorded[i].pid;
 		strcpy(h->comm, recorded[i].comm);
 		l->events[i].holders = h;
