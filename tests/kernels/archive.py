@@ -4,9 +4,13 @@
 import os
 import re
 
+# The archive of a root of packages, in that root.
+KEPT_AS = "archive"
+
 # Files of a root of packages that no test in the guest needs.
 LEFT_OUT = re.compile(
-	r"boot|dev|proc|sys|run|tmp|(usr/)?lib/(modules|firmware|udev)|usr/(include|games|share|src)|"
+	KEPT_AS + r"(\..*)?|boot|dev|proc|sys|run|tmp|(usr/)?lib/(modules|firmware|udev)|"
+	r"usr/(include|games|share|src)|"
 	r"var/(lib|cache|log)|usr/lib/(apt|dpkg|gcc\S*|systemd|debug|llvm\S*)|"
 	r"usr/lib/[^/]*/(perl\S*|gconv|security)|usr/lib/python3[^/]*/(test|lib2to3|idlelib|ensurepip)|"
 	r".*\.(a|pyc)")
@@ -65,11 +69,6 @@ def packages(root):
 	for name in ("dev", "proc", "sys", "run", "tmp", "var/lib"):
 		a.add(name, 0o40755)
 	a.tree(root, leave=lambda name: bool(LEFT_OUT.fullmatch(name)))
-	# what the package base-files would have linked
-	for name in ("bin", "sbin", "lib", "lib64"):
-		if not os.path.lexists(os.path.join(root, name)) and \
-		   os.path.exists(os.path.join(root, "usr", name)):
-			a.add(name, 0o120777, b"usr/" + name.encode())
 	for name in KEPT:
 		if os.path.exists(os.path.join(root, name)):
 			a.file(os.path.join(root, name), name)

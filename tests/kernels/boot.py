@@ -9,6 +9,7 @@ import time
 import zlib
 
 import archive
+from packages import keep
 
 PROGRAMS = ("tests/kernels/asks", "tests/kernels/pmu", "tests/unit/test_rules_live",
 	    "tests/targets/attrs", "tests/targets/confined", "tests/targets/counted",
@@ -19,9 +20,8 @@ PROGRAMS = ("tests/kernels/asks", "tests/kernels/pmu", "tests/unit/test_rules_li
 
 def files(path, root, build, source):
 	"""Write the first files of the machine: packages, pevtrace, tests."""
-	packages = os.path.join(os.path.dirname(path), "packages-" + os.path.basename(root))
-	if not os.path.exists(packages):
-		archive.packages(root).write(packages)
+	packages = os.path.join(root, archive.KEPT_AS)
+	keep(packages, archive.LEFT_OUT.pattern, lambda path: archive.packages(root).write(path))
 	a = archive.Archive()
 	a.file(os.path.join(build, "tests/kernels/init"), "init")
 	# not in /bin, which may be a link
@@ -56,29 +56,37 @@ class Part:
 
 class Boot:
 	"""What the parts of guest.py said: .parts; .why, if it did not end well; .seconds."""
-	def __init__(self, guest, kernel, initrd, base, limit, words):
+	def __init__(self, guest, kernel, initrd, base, limit):
+		self.guest, self.kernel, self.initrd, self.limit = guest, kernel, initrd, limit
+		self.base, self.parts, self.why, self.seconds = base, {}, None, 0
+
+	def run(self, parts, words, options=()):
+		"""Boot, and run these parts, which are added to .parts."""
+		base = "%s-%s" % (self.base, parts[0]) if options else self.base
 		console, results = base + ".console", base + ".results"
 		for path in (console, results):
 			with open(path, "w"):
 				pass
 		start = time.monotonic()
-		self.why = None
+		why = None
+		command = self.guest.command(self.kernel, self.initrd, console, results,
+					     ["parts=" + ",".join(parts), *words], options)
 		try:
-			r = subprocess.run(guest.command(kernel, initrd, console, results, words),
-					   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-					   stdout=subprocess.DEVNULL, text=True, timeout=limit, check=False)
+			r = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+					   stdout=subprocess.DEVNULL, text=True, timeout=self.limit,
+					   check=False)
 			if r.returncode:
-				self.why = "the emulator ended with status %d: %s" % (
+				why = "the emulator ended with status %d: %s" % (
 					r.returncode, r.stderr.strip())
 		except subprocess.TimeoutExpired:
-			self.why = "still running after %d s" % limit
-		self.seconds = time.monotonic() - start
-		self.parts = {}
+			why = "still running after %d s" % self.limit
+		self.seconds += time.monotonic() - start
 		with open(results, errors="replace") as f:
 			for line in f:
 				self.add(line)
-		if not self.parts:
-			self.why = (self.why or "no results") + "; see " + console
+		lacks = [p for p in parts if p not in self.parts]
+		if why or lacks:
+			self.why = "%s: no results of %s; see %s" % (why or "ended", " ".join(lacks), console)
 
 	def add(self, line):
 		try:

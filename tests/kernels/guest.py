@@ -23,34 +23,30 @@ PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 def test(name, *words):
 	return [sys.executable, os.path.join(TESTS, name), *words]
 
-# Name, seconds (of the guest's clock) after which it is ended, command.
-PARTS = (
-	("version", 9, ["uname", "-v"]),
-	("trace", 60, ["pevtrace", "--records", "--summary", DEMO]),
-	("open", 60, ["pevtrace", "open", "-e", "{page-faults,dummy}", "-e", "context-switches", DEMO]),
-	("dump", 60, ["pevtrace", "--json", "-o", "/tmp/demo.json", DEMO]),
-	("decode", 60, ["pevtrace", "decode", "/tmp/demo.json"]),
-	("ps", 60, [DEMO, "pevtrace", "ps"]),
-	("bpf", 60, ["pevtrace", "--engine=bpf", "--records", "--summary", DEMO]),
-	("all", 60, ["pevtrace", "-a", "--summary", DEMO]),
-	("as_kernel", 60, ["pevtrace", "--as-kernel", "3.10", DEMO]),
-	("self", 60, ["pevtrace", "conform", "--self", "--no-headers"]),
-	("check", 60, ["pevtrace", "check", "-e", "cpu-clock", "-e", "dummy,sigtrap,remove_on_exec",
-		       "-e", "cpu-clock,clockid=7,use_clockid"]),
-	("features", 240, ["pevtrace", "features"]),
-	("rules", 300, [BUILD + "/tests/unit/test_rules_live"]),
-	("counters", 300, test("kernels/counters.py")),
-	("asks", 600, [BUILD + "/tests/kernels/asks"]),
-	("engines", 120, test("engines.py")),
-	("functions", 120, ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines.py")]),
-	("transparent", 300, test("transparent.py", "everyday fork", "everyday vfork",
-				  "everyday thread_exec", "confined filter", "eventful")),
-	("claims", 300, ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"]),
-)
-
-# Too slow for every boot of a machine whose clock counts instructions, without LONG=1.
-SLOW = ("engines", "functions", "transparent", "claims")
-CPUS = int(os.environ.get("CPUS", "1"))
+def parts(core):
+	"""Return {name: command}, in the order in which they run; core: options of the core of a test."""
+	return {
+		"version": ["uname", "-v"],
+		"trace": ["pevtrace", "--records", "--summary", DEMO],
+		"open": ["pevtrace", "open", "-e", "{page-faults,dummy}", "-e", "context-switches", DEMO],
+		"dump": ["pevtrace", "--json", "-o", "/tmp/demo.json", DEMO],
+		"decode": ["pevtrace", "decode", "/tmp/demo.json"],
+		"ps": [DEMO, "pevtrace", "ps"],
+		"bpf": ["pevtrace", "--engine=bpf", "--records", "--summary", DEMO],
+		"all": ["pevtrace", "-a", "--summary", DEMO],
+		"as_kernel": ["pevtrace", "--as-kernel", "3.10", DEMO],
+		"self": ["pevtrace", "conform", "--self", "--no-headers"],
+		"check": ["pevtrace", "check", "-e", "cpu-clock", "-e", "dummy,sigtrap,remove_on_exec",
+			  "-e", "cpu-clock,clockid=7,use_clockid"],
+		"features": ["pevtrace", "features"],
+		"rules": [BUILD + "/tests/unit/test_rules_live"],
+		"claims": ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"],
+		"transparent": test("transparent.py", *core),
+		"engines": test("engines.py", *core),
+		"functions": ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines.py", *core)],
+		"asks": [BUILD + "/tests/kernels/asks"],
+		"counters": test("kernels/counters.py"),
+	}
 
 def run(name, limit, argv):
 	start = time.monotonic()
@@ -59,9 +55,9 @@ def run(name, limit, argv):
 		p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=f, stderr=f, env=ENV, cwd="/tmp",
 				     start_new_session=True)
 		try:
-			status = p.wait(limit * CPUS)
+			status = p.wait(limit)
 		except subprocess.TimeoutExpired:
-			status = "ended after %d s" % (limit * CPUS)
+			status = "ended after %d s" % limit
 			os.killpg(p.pid, signal.SIGKILL)
 			p.wait()
 	with open(path, "rb") as f:
@@ -75,12 +71,9 @@ def main():
 	with open("/proc/cmdline") as f:
 		words = dict(w.split("=", 1) for w in f.read().split() if "=" in w)
 	ENV.update((k, v) for k, v in words.items() if k.isupper())
-	wanted = words.get("parts", "").split(",")
-	usual = [name for name, *_ in PARTS if name not in SLOW or "LONG" in words or
-		 os.uname().machine == "x86_64"]
-	for name, limit, argv in PARTS:
-		if name == "version" or name in (usual if wanted == [""] else wanted):
-			run(name, limit, argv)
+	for name, argv in parts([] if "LONG" in words else ["--core"]).items():
+		if name in words["parts"].split(","):
+			run(name, int(words["limit"]), argv)
 
 if __name__ == "__main__":
 	main()

@@ -20,6 +20,22 @@ def die(text):
 	print("check-kernels: " + text, file=sys.stderr)
 	sys.exit(2)
 
+def keep(path, made_of, make):
+	"""Call make(path), unless path is there and was made of the same: a file beside it tells."""
+	stamp = path + ".made-of"
+	if os.path.exists(path) and os.path.exists(stamp):
+		with open(stamp) as f:
+			if f.read() == made_of:
+				return
+	for old in (stamp, path):
+		if os.path.isdir(old):
+			shutil.rmtree(old)
+		elif os.path.exists(old):
+			os.unlink(old)
+	make(path)
+	with open(stamp, "w") as f:
+		f.write(made_of)
+
 def numbers(text):
 	return [int(d) for d in re.findall(r"\d+", text)]
 
