@@ -449,6 +449,17 @@ static const char *programs_start_functions(struct bpf_programs *p,
 	return failed;
 }
 
+/* Return whether programs are interpreted, which those that continue in another one cannot be. */
+static bool jit_is_off(void)
+{
+	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
+	bool off = f && getc(f) == '0';
+
+	if (f)
+		fclose(f);
+	return off;
+}
+
 struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      const struct nr_tables *nrs, const struct arch *compat,
 				      struct buf *why)
@@ -478,9 +489,13 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	kernel_types_free(types);
 	if (!failed)
 		return p;
-	buf_addf(why, "%s: %s; %s", failed, strerror(errno), errno == EPERM || errno == EACCES ?
-		 "they require root, or CAP_BPF and CAP_PERFMON" :
-		 "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
+	buf_addf(why, "%s: %s; ", failed, strerror(errno));
+	if (errno == EPERM || errno == EACCES)
+		buf_adds(why, "they require root, or CAP_BPF and CAP_PERFMON");
+	else if (jit_is_off())
+		buf_adds(why, "this kernel does not compile BPF programs: sysctl net.core.bpf_jit_enable=1");
+	else
+		buf_adds(why, "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }

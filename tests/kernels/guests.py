@@ -31,7 +31,9 @@ class Guest:
 			"-nic", "none", "-display", "none",
 			"-monitor", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
 			"-append", " ".join(["console=" + self.console, "panic=-1",
-					     "results=" + self.results, *words]),
+					     "results=" + self.results,
+					     # RISC-V's default is 0
+					     "sysctl.net.core.bpf_jit_enable=1", *words]),
 			"-serial", "file:" + console, "-chardev", "file,id=results,path=" + results,
 			"-device", "pci-serial,chardev=results"]
 
