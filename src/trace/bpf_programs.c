@@ -193,10 +193,13 @@ static bool write_types(const struct bpf_object *o, const struct kernel_types *t
 static bool open_calls(struct bpf_programs *p, const struct kernel_types *types, int fd)
 {
 	char path[32];
-	struct bpf_object_open_opts how = {
-		.sz = sizeof(how), .object_name = "pevtrace", .btf_custom_path = types ? path : NULL,
-	};
+	struct bpf_object_open_opts how;
 
+	/* libbpf refuses padding that is not zero */
+	memset(&how, 0, sizeof(how));
+	how.sz = sizeof(how);
+	how.object_name = "pevtrace";
+	how.btf_custom_path = types ? path : NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p->object = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
 	return p->object && (!types || write_types(p->object, types, fd));
@@ -414,15 +417,17 @@ static bool programs_are_preempted(void)
 /* Return whether the kernel attaches one program to many functions, as Linux 7.3 does. */
 static bool can_attach_to_functions(void)
 {
-	struct bpf_prog_load_opts how = {
-		.sz = sizeof(how), .expected_attach_type = (enum bpf_attach_type)FENTRY_MULTI,
-	};
+	struct bpf_prog_load_opts how;
 	const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	int fd = BPF(bpf_prog_load)(BPF_PROG_TYPE_TRACING, "pevtrace", "GPL", nothing, 2, &how);
+	int fd;
 
+	memset(&how, 0, sizeof(how));
+	how.sz = sizeof(how);
+	how.expected_attach_type = (enum bpf_attach_type)FENTRY_MULTI;
+	fd = BPF(bpf_prog_load)(BPF_PROG_TYPE_TRACING, "pevtrace", "GPL", nothing, 2, &how);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
