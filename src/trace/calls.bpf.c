@@ -193,7 +193,7 @@ static __always_inline __u64 event_behind(struct file **files, __u32 n, int fd)
 }
 
 /* The same of a descriptor of the current task. */
-__noinline __u64 calls_event_at(int fd)
+SHARED __u64 calls_event_at(int fd)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -330,7 +330,7 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 }
 
 /* Return whether an event may be among the descriptors of a poll. */
-__noinline int calls_poll_has_event(__u64 addr, __u32 n)
+SHARED int calls_poll_has_event(__u64 addr, __u32 n)
 {
 	for (__u32 i = 0; i < CALLS_POLLED && i < n; i++) {
 		int fd;
@@ -354,7 +354,7 @@ static __always_inline bool is_unmap(const struct calls_plan *plan)
 }
 
 /* Return whether munmap or mremap in a holder may concern a ring buffer; flags: of mremap. */
-__noinline int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u64 flags)
+SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u64 flags)
 {
 	struct calls_holder *h = holder(pid);
 
