@@ -932,6 +932,7 @@ USED = {
 	"header": "pevtrace kernel command", "name": "name", "exec": "exe",
 	"call": "errno stack", "found": "event", "enter": "stack", "exit": "errno",
 	"count": "read_format time_enabled time_running", "found_ring": "event aux",
+	"measured": "functions",
 }
 ABSENT = object()
 WRONG = [ABSENT, None, True, -2, 1.5, 1 << 64, "", "zz", "0x", "0x1g", [], {},
