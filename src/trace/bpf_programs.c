@@ -321,7 +321,7 @@ static bool attach_to(struct bpf_programs *p, int which, const uint32_t *ids, si
 	const struct {
 		uint32_t program, target, type, flags;
 		uint64_t ids, cookies;
-		uint32_t n;
+		uint32_t n, unused;
 	} attr = {
 		.program = (uint32_t)BPF(bpf_program__fd)(call_program(p, which)),
 		.type = call_programs[which].type, .ids = (uintptr_t)ids, .n = (uint32_t)n,
