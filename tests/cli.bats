@@ -332,7 +332,7 @@ older" ]
 	"$PEVTRACE" -v -o "$dir/t" "$demo" true >/dev/null
 	for field in sample_type read_format disabled inherit wakeup_events bp_type config1 \
 		     branch_sample_type clockid sample_max_stack aux_sample_size sig_data; do
-		grep perf_event_open "$dir/t" | grep -q "size=PERF_ATTR_SIZE_VER[78].*$field="
+		grep perf_event_open "$dir/t" | grep -q "size=PERF_ATTR_SIZE_VER[789].*$field="
 	done
 }
 

@@ -283,7 +283,7 @@ def test_news(tmp):
 	text = text.replace("PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,",
 			    "PERF_COUNT_SW_CGROUP_SWITCHES\t\t= 11,\n\tPERF_COUNT_SW_NOVEL = 12,")
 	# behind the last member, which depends on the header's release
-	text = re.sub(r"(\n\t__u64\t(?:sig_data|config3);[^\n]*)(\n\};)",
+	text = re.sub(r"(\n\t__u64\t(?:sig_data|config3|config4);[^\n]*)(\n\};)",
 		      r"\1\n\t__u32\tnovel_member;\n\t__u32\t__reserved_9;\2", text, count=1)
 	path = write(os.path.join(tmp, "perf_event.h"), text)
 	want = {"unknown:PERF_COUNT_SW_NOVEL", "member-unknown:perf_event_attr.novel_member"}

@@ -409,13 +409,13 @@ def believed(tap, tmp):
 	"""Injected results change nothing in the kernel, nor in the model."""
 	dump, decoded = os.path.join(tmp, "dump"), os.path.join(tmp, "decoded")
 	for what, there, absent in (
-			("close:error=EIO", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"] , []),
-			("close:retval=0", [r"read\(3<page-faults>, \{value=\d+\}, 64\) = 8$"], []),
+			("close:error=EIO", [r"read\(\d<page-faults>, \{value=\d+\}, 64\) = 8$"] , []),
+			("close:retval=0", [r"read\(\d<page-faults>, \{value=\d+\}, 64\) = 8$"], []),
 			("munmap:error=EINVAL", [r"munmap\(.* EINVAL .*\(INJECTED\)$"], []),
 			("munmap:retval=0", [r"munmap\(.* = 0 \(INJECTED\)$"], []),
 			("mmap:error=EPERM", [r"mmap\(.* EPERM .*\(INJECTED\)$"], ["munmap", "^Rings: "]),
 			("mmap:retval=0x10000", [r"mmap\(.* = 0x10000 \(INJECTED\)$"], ["munmap", "^Rings: "]),
-			("read:retval=8", [r"read\(3<page-faults>, 0x[0-9a-f]+, 64\) = 8 \(INJECTED\)$"],
+			("read:retval=8", [r"read\(\d<page-faults>, 0x[0-9a-f]+, 64\) = 8 \(INJECTED\)$"],
 			 ["value=", r"\d reads?; count"]),
 			("ppoll:retval=1", [r"ppoll\(.* = 1 \(INJECTED\)$"], ["revents"]),
 			("ioctl:retval=0", [r"ioctl\(.* = 0 \(INJECTED\)$"], []),

@@ -46,6 +46,9 @@ def perf_names(kind, mark):
 
 def test_perf(kind, mark):
 	theirs = perf_names(kind, mark)
+	# newer releases list all of ftrace, of which perf_event_open accepts one
+	theirs = {name for name in theirs
+		  if not name.startswith("ftrace:") or name == "ftrace:function"}
 	# our PMUs' events include those of the CPU's PMU that generic names cover in perf list
 	return differ(sorted(theirs - names(kind)), [], "in perf list only")
 

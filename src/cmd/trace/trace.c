@@ -179,6 +179,8 @@ static const struct verb_foreign foreign[] = {
 	{ "trace-path", 'P', .why = "only uprobes have a path; pevtrace --json, and jq on uprobe_path, "
 	  "finds those of a file" },
 	{ "trace-fds", 0, .why = "every descriptor of an event is traced; -y shows which event it is" },
+	{ "arg-names", 'N', .why = "--json has the arguments by their names" },
+	{ "namespace", 0, .why = "perf events have no namespace; --records shows NAMESPACES records" },
 	{ "interruptible", 'I', .why = "signals to pevtrace are forwarded to the command" },
 	{ "summary-syscall-overhead", 'O', .why = "times are wall-clock times, from which nothing is taken" },
 	{ "const-print-style", 'X', .why = "constants have names; --json has their numbers, too" },
