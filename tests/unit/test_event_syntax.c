@@ -303,7 +303,7 @@ static void test_registers(void **state)
 		{ &arch_x86_64, "dummy,sample_regs_user=AX|BX" },
 		{ &arch_x86, "dummy,sample_regs_user=AX|BX" },
 		{ &arch_aarch64, "dummy,sample_regs_user=X0|X1" },
-		{ &arch_arm, "dummy,sample_regs_user=R0|R1" },
+		{ &arch_arm, "dummy,sample_regs_user=X0|X1" }, /* of a 64-bit kernel */
 		{ &arch_riscv64, "dummy,sample_regs_user=PC|RA" },
 		{ &arch_ppc64le, "dummy,sample_regs_user=R0|R1" },
 		{ &arch_s390x, "dummy,sample_regs_user=R0|R1" },
