@@ -243,7 +243,7 @@ older" ]
 		[ "$status" -eq 2 ]
 		one_line_with "Is a directory"
 	done
-	[ "$(id -u)" -eq 0 ] && unshare -m true || skip "cannot mount"
+	[ "$(id -u)" -eq 0 ] && unshare -m mount --version || skip "cannot mount"
 	mkdir "$dir/ro"
 	for option in "-o $dir/ro/t" "-ff -o $dir/ro/t" "--json=$dir/ro/t"; do
 		run unshare -m sh -c "mount -t tmpfs -o ro none '$dir/ro' && exec '$PEVTRACE' $option sh -c 'echo ran'"
