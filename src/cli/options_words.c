@@ -241,16 +241,9 @@ static const struct key keys[] = {
 	{ "decode-fds", "decode-fd", options_set_labels, OPTIONS_LABELS, false, NULL },
 	{ "inject", NULL, options_set_inject, NULL, true, NULL },
 	{ "fault", NULL, options_set_fault, NULL, true, NULL },
-	{ "abbrev", "a", NULL, NULL, false, "-v shows every member" },
-	{ "verbose", "v", NULL, NULL, false, "structures are always decoded" },
-	{ "raw", "x", NULL, NULL, false, "--json has the raw arguments of every call" },
-	{ "read", "reads|r", NULL, NULL, false,
-	  "counts are decoded, and --json has their bytes; use strace for other data" },
-	{ "write", "writes|w", NULL, NULL, false,
-	  "a program cannot write to an event; use strace for other data" },
-	{ "trace-fds", NULL, NULL, NULL, false,
-	  "every descriptor of an event is traced; -y shows which event it is" },
-	{ "kvm", NULL, NULL, NULL, false, "it concerns no perf events; use strace" },
+#define FOREIGN(name, other, why) { name, other, NULL, NULL, false, why },
+	OPTIONS_FOREIGN(FOREIGN)
+#undef FOREIGN
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
@@ -283,13 +276,9 @@ static const struct key *key_of(const char *expr)
 {
 	size_t len = strcspn(expr, "=");
 
-	for (const struct key *k = keys; k < keys + KEYS; k++) {
-		if (!strncmp(k->name, expr, len) && !k->name[len])
+	for (const struct key *k = keys; k < keys + KEYS; k++)
+		if (verb_is_word(k->name, expr, len) || (k->other && verb_is_word(k->other, expr, len)))
 			return k;
-		for (const char *w = k->other; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
-			if (strcspn(w, "|") == len && !strncmp(w, expr, len))
-				return k;
-	}
 	unknown_key(expr);
 }
 

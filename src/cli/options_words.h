@@ -20,6 +20,20 @@ verb_set_fn options_set_columns;	/* -U */
 /* -e of a dump; of a trace, which may also inject faults; and their long forms. */
 verb_set_fn options_set_expr, options_set_expr_live, options_set_inject, options_set_fault;
 
+/*
+ * What strace has as -e KEY= and as an option --KEY=, and pevtrace has not:
+ * ROW(KEY, SYNONYM|... or NULL, what to use).
+ */
+#define OPTIONS_FOREIGN(ROW) \
+	ROW("abbrev", "a", "-v shows every member of a structure") \
+	ROW("verbose", "v", "structures are always decoded") \
+	ROW("raw", "x", "--json has the raw arguments of every call") \
+	ROW("read", "reads|r", \
+	    "counts are decoded, and --json has their bytes; use strace for other data") \
+	ROW("write", "writes|w", "a program cannot write to an event; use strace for other data") \
+	ROW("trace-fds", NULL, "every descriptor of an event is traced; -y shows which event it is") \
+	ROW("kvm", NULL, "it concerns no perf events; use strace")
+
 /* Offer the keys of -e, "trace=" and so on. */
 void options_offer_keys(struct nearest *n);
 

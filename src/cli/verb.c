@@ -144,7 +144,6 @@ static struct verb_at find_long(const struct command_line *l, const char *word, 
 
 	if (f && f->same)
 		return find_long(l, f->same, strlen(f->same));
-
 	for (const struct verb_option *o; (o = verb_next(v, &at));) {
 		if (!o->name || strncmp(o->name, word, len))
 			continue;

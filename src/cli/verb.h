@@ -124,6 +124,9 @@ long verb_number(const char *text, const char *name, long least, long most);
 /* Return words, as of an option, without the synonyms; the caller frees it. */
 char *verb_words(const char *words);
 
+/* Return whether the text of len bytes is the word at w, of those of an option, or a synonym of it. */
+bool verb_is_word(const char *w, const char *text, size_t len);
+
 /* Return the index of word in o->words; die, naming the nearest one, if it is not there. */
 unsigned int verb_word(const char *word, const struct verb_option *o);
 

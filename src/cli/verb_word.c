@@ -40,16 +40,28 @@ static _Noreturn void unknown_word(const char *word, const struct verb_option *o
 	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
 }
 
+bool verb_is_word(const char *w, const char *text, size_t len)
+{
+	for (;; w++) {
+		size_t n = strcspn(w, " |");
+
+		if (n == len && !strncmp(w, text, len))
+			return true;
+		w += n;
+		if (*w != '|')
+			return false;
+	}
+}
+
 unsigned int verb_word(const char *word, const struct verb_option *o)
 {
-	size_t length = strlen(word), len;
 	unsigned int i = 0;
 
-	for (const char *w = o->words; *w; w += len + !!w[len]) {
-		len = strcspn(w, " |");
-		if (len == length && !strncmp(w, word, len))
+	for (const char *w = o->words; *w; i++) {
+		if (verb_is_word(w, word, strlen(word)))
 			return i;
-		i += w[len] == ' ';
+		w += strcspn(w, " ");
+		w += *w == ' ';
 	}
 	unknown_word(word, o);
 }

@@ -282,7 +282,7 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	}
 }
 
-/* What the record is of; here, as a function that is not inlined accepts no pointers. */
+/* Arguments of events_fill(): the verifier accepts no kernel pointers there. */
 struct perf_event *record_event;
 struct task_struct *record_task;
 

@@ -8,11 +8,11 @@
 
 enum { EVENTS_ATTR_MAX = 256, EVENTS_COMM = 16, EVENTS_CGROUP = 64 };
 
-/* What refers to the event: the last two are for events without a file. */
+/* What refers to the event. */
 enum events_reference {
 	EVENTS_DESCRIPTOR, EVENTS_MAPPING, EVENTS_LINK,
-	EVENTS_PTRACE,		/* a breakpoint of the tracer of its target */
-	EVENTS_KERNEL,
+	EVENTS_PTRACE,		/* the tracer of its target set it, as a breakpoint; it has no file */
+	EVENTS_KERNEL,		/* the kernel opened it otherwise; it has no file */
 };
 
 /* struct perf_event of the kernel, as far as it is shown.  Ids of tasks are those of the reader's namespace. */

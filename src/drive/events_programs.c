@@ -55,10 +55,15 @@ static struct bpf_program *programs_named(const struct bpf_object *o, const char
 /* Open the object, with own as its constant; optional: whether to load links, too. */
 static struct bpf_object *programs_object(int own, bool with_links)
 {
-	struct bpf_object_open_opts how = { .sz = sizeof(how), .object_name = "pevtrace" };
-	struct bpf_object *o = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
+	struct bpf_object_open_opts how;
+	struct bpf_object *o;
 	struct bpf_map *m;
 
+	/* libbpf refuses padding that is not zero */
+	memset(&how, 0, sizeof(how));
+	how.sz = sizeof(how);
+	how.object_name = "pevtrace";
+	o = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
 	if (!o)
 		return NULL;
 	m = BPF(bpf_object__find_map_by_name)(o, ".rodata");

@@ -236,8 +236,10 @@ static bool subset_has(const struct subset *s, const struct btf_type *t)
 	return bsearch(&name, s->names, s->nnames, sizeof(*s->names), subset_order);
 }
 
-static uint32_t subset_string(struct subset *s, const char *text)
+/* Append the name at off in the kernel's strings; return where it is in the subset's. */
+static uint32_t subset_name(struct subset *s, uint32_t off)
 {
+	const char *text = btf_text(s->from, off);
 	uint32_t at = (uint32_t)s->strings.len;
 
 	if (!*text)
@@ -267,12 +269,11 @@ static uint32_t subset_members(struct subset *s, const struct btf_type *t, int d
 	uint32_t id;
 
 	for (size_t i = 0; i < n; i++) {
-		out[i].name_off = subset_string(s, btf_text(s->from, m[i].name_off));
+		out[i].name_off = subset_name(s, m[i].name_off);
 		out[i].type = subset_type(s, m[i].type, depth + 1);
 		out[i].offset = m[i].offset;
 	}
-	id = subset_add(s, subset_string(s, btf_text(s->from, t->name_off)), t->info, t->size, out,
-			n * sizeof(*out));
+	id = subset_add(s, subset_name(s, t->name_off), t->info, t->size, out, n * sizeof(*out));
 	free(out);
 	return id;
 }
@@ -305,12 +306,10 @@ static uint32_t subset_new(struct subset *s, const struct btf_type *t, int depth
 			s->pointer = subset_add(s, 0, t->info, 0, NULL, 0);
 		return s->pointer;
 	case BTF_KIND_INT:
-		return subset_add(s, subset_string(s, btf_text(s->from, t->name_off)), t->info,
-				  t->size, t + 1, 4);
+		return subset_add(s, subset_name(s, t->name_off), t->info, t->size, t + 1, 4);
 	}
 	/* of others, the kind and the size are enough */
-	return subset_add(s, subset_string(s, btf_text(s->from, t->name_off)), kind << 24, t->size, NULL,
-			  0);
+	return subset_add(s, subset_name(s, t->name_off), kind << 24, t->size, NULL, 0);
 }
 
 /* Return the id in the subset of what a member or element is. */

@@ -192,11 +192,8 @@ static void add_within(struct buf *text, size_t width, struct buf *out)
 static size_t holder_width(const struct ps *p)
 {
 	enum { OTHERS = 80 - HOLDER };
-	struct winsize w;
 
-	if (!p->out.text.color || ioctl(fileno(p->out.out), TIOCGWINSZ, &w) || w.ws_col < 80)
-		return HOLDER;
-	return w.ws_col - OTHERS;
+	return p->out.width > 80 ? p->out.width - OTHERS : HOLDER;
 }
 
 static void show_row(struct ps *p, const struct events_event *v)

@@ -178,7 +178,6 @@ static void set_explain(void *to, const char *arg, const struct verb_option *opt
 static const struct verb_foreign foreign[] = {
 	{ "trace-path", 'P', .why = "only uprobes have a path; pevtrace --json, and jq on uprobe_path, "
 	  "finds those of a file" },
-	{ "trace-fds", 0, .why = "every descriptor of an event is traced; -y shows which event it is" },
 	{ "arg-names", 'N', .why = "--json has the arguments by their names" },
 	{ "namespace", 0, .why = "perf events have no namespace; --records shows NAMESPACES records" },
 	{ "interruptible", 'I', .why = "signals to pevtrace are forwarded to the command" },
@@ -192,12 +191,9 @@ static const struct verb_foreign foreign[] = {
 	{ "always-show-pid", 0, .why = "-o FILE shows the pid on every line" },
 	{ "stack-trace-frame-limit", 0, .why = "-k shows up to 64 frames" },
 	{ "tips", 0, .why = "'pevtrace learn' has lessons instead" },
-	{ "abbrev", 0, .why = "-v shows every member of a structure" },
-	{ "verbose", 0, .why = "structures are always decoded" },
-	{ "raw", 0, .why = "--json has the raw arguments of every call" },
-	{ "read", 0, .why = "counts are decoded, and --json has their bytes; use strace for other data" },
-	{ "write", 0, .why = "a program cannot write to an event; use strace for other data" },
-	{ "kvm", 0, .why = "it concerns no perf events; use strace" },
+#define FOREIGN(name, other, why) { name, 0, why, NULL },
+	OPTIONS_FOREIGN(FOREIGN)
+#undef FOREIGN
 	{ "silent", .same = "quiet" },
 	{ "silence", .same = "quiet" },
 	{ "timestamps", .same = "absolute-timestamps" },
