@@ -194,7 +194,7 @@ def test_dump(tap, tmp):
 	dump, made = os.path.join(tmp, "dump"), os.path.join(tmp, "made.data")
 	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
 	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + event + WORK,
-				["--records", "--json=" + dump])
+				["--records", "--look-every=1", "--json=" + dump])
 	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
 	compare(tap, "a dump", own, made, bad + r.stderr.decode().split("\n")[:-1])
 	rp.check_schema(tap, "a dump", dump)

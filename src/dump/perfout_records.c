@@ -222,7 +222,8 @@ void perfout_record(struct perfout_view *v, const struct perfout_member *m, cons
 			perfout_pipe_event(v, m->event);
 		perfout_add_record(v, &h, bytes);
 	}
-	v->round = true;
+	/* whether they are left out is not decided when they are held */
+	v->round |= !m || !m->event->silent;
 }
 
 void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len)
