@@ -208,6 +208,36 @@ def test_dump(tap, tmp):
 	tap.ok(len(a) > 8 and a == b, "its features and build ids, too: %d lines" %
 	       (len(a) - 1 + len(a["build ids"])), [(k, a.get(k), b.get(k)) for k in a | b])
 
+def test_rounds(tap, tmp):
+	"""Rings that were empty at first: what one look at all rings found is in one round.  perf
+	copes with less; Hotspot sorts the records of each round."""
+	dump, made = os.path.join(tmp, "rounds.json"), os.path.join(tmp, "rounds.data")
+	trace(["--records", "--json=" + dump],
+	      [rp.PEVTRACE, "open", "-q", "-o", "/dev/null", "--mmap=8", "-e", "page-faults"] + WORK)
+	with open(dump) as f:
+		lines = [json.loads(line) for line in f]
+	looks = {line["ring"]: line for line in lines if line["kind"] == "look"}
+	if len(looks) < 2:
+		return tap.skip("rounds", "one CPU has one ring")
+	records = [line for line in lines if line["kind"] == "record"]
+	lines = [line for line in lines if line["kind"] not in ("look", "record")]
+	at = [line.get("call") for line in lines].index("munmap")
+	lines[at:at] = list(looks.values()) * 2
+	at += 2 * len(looks)
+	for ring, look in looks.items():
+		found = [r | {"ring": ring} for r in records]
+		lines[at:at] = found + [look]
+		at += len(found) + 1
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(line) + "\n" for line in lines)
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	types = re.findall(r"PERF_RECORD_(SAMPLE|FINISHED_ROUND)", "".join(
+		text([rp.PEVTRACE, "decode", "--records", made])))
+	order = [t for i, t in enumerate(types) if t != types[i - 1]]
+	tap.ok(types.count("SAMPLE") > 9 and order == ["SAMPLE", "FINISHED_ROUND"],
+	       "rounds: %d samples of %d rings in one" % (types.count("SAMPLE"), len(looks)),
+	       [r.stderr, order])
+
 def header(f):
 	"""Return the features that perf prints of a file, without where it has its data, and when."""
 	lines = text([rp.PERF, "report", "--header-only", "-i", f])
@@ -626,9 +656,9 @@ def own_tests(tap, tmp):
 
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
-		 test_aux, test_header, test_wrapped, test_attached, test_bpf, test_bpf_loaded,
-		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,
-		 test_open, test_trouble, test_full)
+		 test_rounds, test_aux, test_header, test_wrapped, test_attached, test_bpf,
+		 test_bpf_loaded, test_killed, test_python, test_later, test_demo, test_drain,
+		 test_mixedrings, test_open, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

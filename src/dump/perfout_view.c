@@ -66,9 +66,10 @@ static void perfout_end_round(struct perfout_view *v)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	if (!v->round || !perfout_all_read(v))
+	if (!perfout_all_read(v))
 		return;
-	perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
+	if (v->round)
+		perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
 	while ((slot = map_next(&v->rings, &at)))
 		slot->value = (void *)UNREAD;
 	v->round = false;
