@@ -238,6 +238,33 @@ def test_rounds(tap, tmp):
 	       "rounds: %d samples of %d rings in one" % (types.count("SAMPLE"), len(looks)),
 	       [r.stderr, order])
 
+def test_stale_bit(tap, tmp):
+	"""MMAP2 of an event without build_id, in which the kernel left the bit that it set for
+	another event: perf aborted on what it took for a build id."""
+	dump, made = os.path.join(tmp, "stale.json"), os.path.join(tmp, "stale.data")
+	trace(["--records", "--json=" + dump],
+	      [rp.PEVTRACE, "open", "-q", "-o", "/dev/null", "--mmap=8", "-e", "page-faults"] + WORK)
+	want, n = None, 0
+	for bit in (0, 0x40):
+		with open(dump) as f:
+			lines = [json.loads(line) for line in f]
+		for line in lines:
+			data = bytearray.fromhex(line.get("hex", ""))
+			if line["kind"] == "record" and data[0] == 10:	# MMAP2
+				data[5] |= bit
+				line["hex"], n = data.hex(), n + 1
+		with open(dump, "w") as f:
+			f.writelines(json.dumps(line) + "\n" for line in lines)
+		run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		lines = text([rp.PERF, "script", "--show-mmap-events", "-i", made])
+		want = want or lines
+	tap.ok(n and len(lines) > 9 and lines == want, "a stale bit of MMAP2: %d lines" % len(lines),
+	       [n] + difference(want, lines))
+	shown = text([rp.PEVTRACE, "decode", "--records", dump])
+	tap.ok(any("MMAP_BUILD_ID" in line and ", ino=" in line for line in shown) and
+	       not any("build_id_size" in line for line in shown),
+	       "decode shows device and inode", [line for line in shown if "MMAP2" in line])
+
 def header(f):
 	"""Return the features that perf prints of a file, without where it has its data, and when."""
 	lines = text([rp.PERF, "report", "--header-only", "-i", f])
@@ -656,8 +683,8 @@ def own_tests(tap, tmp):
 
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
-		 test_rounds, test_aux, test_header, test_wrapped, test_attached, test_bpf,
-		 test_bpf_loaded, test_killed, test_python, test_later, test_demo, test_drain,
+		 test_rounds, test_stale_bit, test_aux, test_header, test_wrapped, test_attached,
+		 test_bpf, test_bpf_loaded, test_killed, test_python, test_later, test_demo, test_drain,
 		 test_mixedrings, test_open, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 

@@ -33,6 +33,7 @@ void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
 		.sample_regs_user = record_attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
 		.sample_regs_intr = record_attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
 		.sample_id_all = record_attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
+		.no_build_id = len && !record_attr_get(ATTR_BUILD_ID, attr, len),
 		.arch = arch,
 	};
 }

@@ -11,6 +11,11 @@ struct record_format {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t sample_regs_user, sample_regs_intr;
 	bool sample_id_all;
+	/*
+	 * Device and inode are in MMAP2, whatever its misc says: Linux leaves the bit of the build
+	 * id set when it writes the record for the next event, which may have none.
+	 */
+	bool no_build_id;
 	const struct arch *arch;	/* of the machine (register names); may be NULL */
 };
 

@@ -29,7 +29,7 @@ static void emit_build_id(struct record *r)
 
 static void emit_mmap2(struct record *r)
 {
-	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !r->format->no_build_id)
 		emit_build_id(r);
 	else
 		record_fields(r, &layout_perf_record_mmap2_inode, 0);

@@ -246,6 +246,7 @@ static void collect_formats(struct perfdata *p)
 		size_t k = 0;
 
 		record_format_of(&e->format, e->attr, e->attr_len, p->arch);
+		e->format.no_build_id = false; /* perf inject adds build ids */
 		while (k < p->ntried && (p->tried[k]->format.sample_type !=
 					 e->format.sample_type ||
 					 p->tried[k]->format.sample_id_all !=

@@ -6,6 +6,7 @@
 #include "dump/perfout_internal.h"
 #include "lib/clock.h"
 #include "lib/die.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 #define NS 1000000000ULL
@@ -131,11 +132,27 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
 
 /* Records ------------------------------------------------------------------ */
 
+/* Return the bytes of a record; a copy is without a stale bit that makes perf abort. */
+static const uint8_t *perfout_bytes(const struct view_record *r, uint32_t type, struct buf *copy)
+{
+	const unsigned int field = PERF_EVENT_HEADER_MISC;
+	uint64_t misc = layout_get(&layout_perf_event_header, field, r->bytes, r->len);
+
+	if (type != PERF_RECORD_MMAP2 || !r->format->no_build_id ||
+	    !(misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return r->bytes;
+	buf_add(copy, r->bytes, r->len);
+	field_set(&layout_perf_event_header.fields[field], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
+		  (uint8_t *)copy->data);
+	return (uint8_t *)copy->data;
+}
+
 static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 			      const struct view_record *r)
 {
 	struct perfout_view *v = self(view);
 	struct perfout_member *m;
+	struct buf copy = { 0 };
 	struct record_id id;
 
 	(void)tid;
@@ -153,7 +170,8 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	}
 	if (!v->held_ns)
 		v->held_ns = ns;
-	perfout_record(v, m, r->bytes, r->len);
+	perfout_record(v, m, perfout_bytes(r, id.type, &copy), r->len);
+	buf_free(&copy);
 }
 
 static void perfout_on_measured(struct view *view, uint64_t ns, const struct proc_image *p)

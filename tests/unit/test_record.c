@@ -143,6 +143,7 @@ static void expect(struct rec *r, const struct record_format *f, const char *tex
 }
 
 static const struct record_format plain = { .arch = &arch_x86_64 };
+static const struct record_format no_build_id = { .arch = &arch_x86_64, .no_build_id = true };
 /* TID, TIME, ID, CPU, STREAM_ID, IDENTIFIER */
 static const struct record_format all_ids = {
 	.sample_type = 0x102c6, .sample_id_all = true, .arch = &arch_x86_64,
@@ -199,6 +200,16 @@ static void test_mmap2(void **state)
 	expect(&r, &plain,
 	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER, size=80, "
 	       "pid=5, tid=5, addr=0x400000, len=0x1000, pgoff=0, maj=8, min=1, "
+	       "ino=99, ino_generation=3, prot=PROT_READ|PROT_EXEC, "
+	       "flags=MAP_PRIVATE, filename=\"/x\"}");
+	r = mmap2(0x4002);
+	add(&r, 4, 8), add(&r, 4, 1), add(&r, 8, 99), add(&r, 8, 3);
+	add(&r, 4, 5), add(&r, 4, 2);
+	add_bytes(&r, "/x\0\0\0\0\0", 8);
+	expect(&r, &no_build_id,
+	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER|"
+	       "PERF_RECORD_MISC_MMAP_BUILD_ID, size=80, pid=5, tid=5, "
+	       "addr=0x400000, len=0x1000, pgoff=0, maj=8, min=1, "
 	       "ino=99, ino_generation=3, prot=PROT_READ|PROT_EXEC, "
 	       "flags=MAP_PRIVATE, filename=\"/x\"}");
 	r = mmap2(0x4002);
