@@ -1179,7 +1179,17 @@ function layout_prefix(l)
 	return layout_name[l] == "perf_event_attr" ? "ATTR" : toupper(layout_name[l])
 }
 
-function write_layouts_h(f,	l, i, p, name)
+# Return the indexes of config, config1 and so on, in their order.
+function attr_configs(	l, i, s)
+{
+	for (l = 1; l <= nlayouts; l++)
+		for (i = 1; i <= layout_n[l]; i++)
+			if (field_kind[l, i] ~ /^FIELD_CONFIGX?$/)
+				s = s layout_prefix(l) "_" toupper(field_name[l, i]) ", "
+	return s
+}
+
+function write_layouts_h(f,	l, i, p, name, x)
 {
 	print license > f
 	print "#ifndef PEVTRACE_XLAT_LAYOUTS_H" > f
@@ -1199,6 +1209,7 @@ function write_layouts_h(f,	l, i, p, name)
 		print "\t" p "_NFIELDS" > f
 		print "};" > f
 	}
+	print "\nenum { ATTR_CONFIGS = " split(attr_configs() "x", x, ", ") - 1 " };" > f
 	print "\n#endif" > f
 	close(f)
 }
@@ -1239,6 +1250,8 @@ function write_tables_h(f,	t, l)
 	print "" > f
 	for (l = 1; l <= nlayouts; l++)
 		print "extern const struct layout layout_" layout_name[l] ";" > f
+	print "\n/* Indexes of perf_event_attr.config, config1 and so on: ATTR_CONFIGS. */" > f
+	print "extern const unsigned int attr_configs[];" > f
 	print "\n#endif" > f
 	close(f)
 }
@@ -1345,6 +1358,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		print "\t.size = " layout_size[l] "," > f
 		print "};" > f
 	}
+	print "\nconst unsigned int attr_configs[] = { " attr_configs() " };" > f
 	print "\nconst struct layout *const layouts[] = {" > f
 	for (l = 1; l <= nlayouts; l++)
 		print "\t&layout_" layout_name[l] "," > f

@@ -17,6 +17,12 @@ const struct field *attr_member(const char *name, size_t len)
 	return NULL;
 }
 
+void attr_get_configs(const uint8_t *attr, size_t len, uint64_t *configs)
+{
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		configs[i] = layout_get(&layout_perf_event_attr, attr_configs[i], attr, len);
+}
+
 static const char *pmu_name(const struct walk *w, uint32_t type)
 {
 	return w->names && w->names->pmu ? w->names->pmu(w->names, type) : NULL;
@@ -97,18 +103,13 @@ static void emit_tracepoint(const struct walk *w, const struct field *f,
 static void emit_terms(const struct walk *w, const struct field *f,
 		       uint32_t type, uint64_t config, struct sink *s)
 {
-	const uint64_t configs[] = {
-		config,
-		layout_get(w->layout, ATTR_CONFIG1, w->bytes, w->len),
-		layout_get(w->layout, ATTR_CONFIG2, w->bytes, w->len),
-		layout_get(w->layout, ATTR_CONFIG3, w->bytes, w->len),
-		layout_get(w->layout, ATTR_CONFIG4, w->bytes, w->len),
-	};
+	uint64_t configs[ATTR_CONFIGS];
 	const char *terms = NULL;
 
 	s->ops->hex(s, f->name, config);
+	attr_get_configs(w->bytes, w->len, configs);
 	if (w->names && w->names->terms)
-		terms = w->names->terms(w->names, type, configs, 5);
+		terms = w->names->terms(w->names, type, configs, ATTR_CONFIGS);
 	if (terms)
 		s->ops->note(s, "event", terms);
 }

@@ -11,6 +11,9 @@ enum { ATTR_MAX_SIZE = 4096 };
 /* Return the member of that name, or NULL. */
 const struct field *attr_member(const char *name, size_t len);
 
+/* Copy config, config1 and so on to ATTR_CONFIGS words: 0 for what len does not hold. */
+void attr_get_configs(const uint8_t *attr, size_t len, uint64_t *configs);
+
 /* Write the type: a generic one by its constant, a dynamic PMU by its name in sysfs. */
 void attr_emit_type(const struct walk *w, const struct field *f, uint32_t type,
 		    struct sink *s);

@@ -388,13 +388,10 @@ static void change_put(struct change_call *to, unsigned int index, uint64_t v)
 /* Replace the attr by that of the first software event. */
 static void put_kind(struct change_call *to, uint64_t type)
 {
-	static const unsigned int event[] = {
-		ATTR_CONFIG, ATTR_BP_TYPE, ATTR_CONFIG1, ATTR_CONFIG2,
-	};
-
 	change_put(to, ATTR_TYPE, type);
-	for (size_t i = 0; i < sizeof(event) / sizeof(*event); i++)
-		change_put(to, event[i], 0);
+	change_put(to, ATTR_BP_TYPE, 0);
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		change_put(to, attr_configs[i], 0);
 }
 
 /* Extend the attr with zeros. */

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "abi/layout.h"
+#include "abi/attr_fields.h"
 #include "drive/open_event.h"
 #include "lib/child.h"
 #include "lib/die.h"
@@ -149,19 +149,21 @@ uint32_t trial_attr_size(void)
 /* Open an event with the type and config members of another. */
 static bool open_bare(const struct rule_ask *ask, bool exclude_kernel, int pid, int cpu, int *error)
 {
-	static const unsigned int kept[] = {
-		ATTR_TYPE, ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2,
-	};
-	uint8_t attr[PERF_ATTR_SIZE_VER1] = { 0 };
+	uint8_t attr[ATTR_MAX_SIZE] = { 0 };
 	const struct rule_ask bare = {
-		.attr = attr, .len = sizeof(attr), .pid = pid, .cpu = cpu, .group_fd = -1,
+		.attr = attr, .pid = pid, .cpu = cpu, .group_fd = -1,
+		.len = ask->len < PERF_ATTR_SIZE_VER1 ? PERF_ATTR_SIZE_VER1 :
+		       ask->len < sizeof(attr) ? ask->len : sizeof(attr),
 	};
+	uint64_t configs[ATTR_CONFIGS];
 	struct trial t;
 
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
-		attr_put(attr, kept[i],
-			 layout_get(&layout_perf_event_attr, kept[i], ask->attr, ask->len));
-	attr_put(attr, ATTR_SIZE, sizeof(attr));
+	attr_get_configs(ask->attr, ask->len, configs);
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		attr_put(attr, attr_configs[i], configs[i]);
+	attr_put(attr, ATTR_TYPE, layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr,
+					     ask->len));
+	attr_put(attr, ATTR_SIZE, bare.len);
 	attr_put(attr, ATTR_DISABLED, 1);
 	attr_put(attr, ATTR_EXCLUDE_KERNEL, exclude_kernel);
 	if (!trial_open(&bare, NULL, &t))

@@ -15,15 +15,14 @@
 /* Copy the attr without the members that tell which event it is. */
 static void bare_attr(const struct event *e, uint8_t *attr)
 {
-	static const unsigned int which[] = {
-		ATTR_TYPE, ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2, ATTR_CONFIG3,
-		ATTR_CONFIG4, ATTR_BP_TYPE,
-	};
+	const struct field *f = layout_perf_event_attr.fields;
 
 	memset(attr, 0, EVENT_ATTR_MAX);
 	memcpy(attr, e->attr, e->attr_len);
-	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
-		field_clear(&layout_perf_event_attr.fields[which[i]], attr, EVENT_ATTR_MAX);
+	field_clear(&f[ATTR_TYPE], attr, EVENT_ATTR_MAX);
+	field_clear(&f[ATTR_BP_TYPE], attr, EVENT_ATTR_MAX);
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		field_clear(&f[attr_configs[i]], attr, EVENT_ATTR_MAX);
 }
 
 static bool is_kin(const struct story *s, const struct event *a, const struct event *b)

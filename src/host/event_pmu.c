@@ -6,10 +6,6 @@
 
 static const struct layout *const attr = &layout_perf_event_attr;
 
-static const unsigned int configs[PMU_CONFIGS] = {
-	ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2, ATTR_CONFIG3, ATTR_CONFIG4,
-};
-
 /* Terms of a PMU ------------------------------------------------------------------ */
 
 static bool unknown_term(struct reading *r, const struct pmu *p, const char *word, size_t len)
@@ -29,22 +25,22 @@ static bool unknown_term(struct reading *r, const struct pmu *p, const char *wor
 
 static void set_configs(struct event_spec *e, const uint64_t *words)
 {
-	for (size_t i = 0; i < PMU_CONFIGS; i++)
-		if (words[i] != event_get(e, configs[i]))
-			event_set(e, configs[i], words[i]);
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		if (words[i] != event_get(e, attr_configs[i]))
+			event_set(e, attr_configs[i], words[i]);
 }
 
 static void get_configs(const struct event_spec *e, uint64_t *words)
 {
-	for (size_t i = 0; i < PMU_CONFIGS; i++)
-		words[i] = event_get(e, configs[i]);
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		words[i] = event_get(e, attr_configs[i]);
 }
 
 static bool format_term(struct reading *r, struct event_spec *e, const struct pmu_term *t,
 			const char *from, const char *end)
 {
 	struct text_cursor c = { .at = from, .end = end };
-	uint64_t words[PMU_CONFIGS], v = 1;
+	uint64_t words[ATTR_CONFIGS], v = 1;
 
 	if (from && !value_read(&c, NULL, &v))
 		return FAIL_AT(r, from, "%s: %s", t->name, c.why);
@@ -59,10 +55,10 @@ static bool format_term(struct reading *r, struct event_spec *e, const struct pm
 
 void syntax_alias(struct event_spec *e, const struct pmu_alias *a)
 {
-	uint64_t words[PMU_CONFIGS];
+	uint64_t words[ATTR_CONFIGS];
 
 	get_configs(e, words);
-	for (size_t i = 0; i < PMU_CONFIGS; i++)
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
 		words[i] |= a->config[i];
 	set_configs(e, words);
 }

@@ -21,7 +21,7 @@ static int parse_word(const char *text, const char **rest)
 	*rest = text + 6;
 	if (scan_is_digit(**rest) && !scan_number(rest, NULL, SCAN_DECIMAL, &i))
 		return -1;
-	return i < PMU_CONFIGS ? (int)i : -1;
+	return i < ATTR_CONFIGS ? (int)i : -1;
 }
 
 /* Parse the bits of a term in one word: "config:0-7,32-35". */

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 #include "lib/buf.h"
-
-enum { PMU_CONFIGS = 5 };	/* config, config1, ... config4 */
+#include "xlat/layouts.h"
 
 /* One file of format/: the bits of one config word that hold a term. */
 struct pmu_term {
@@ -20,7 +19,7 @@ struct pmu_term {
 /* One file of events/: the words that it sets. */
 struct pmu_alias {
 	char *name;
-	uint64_t config[PMU_CONFIGS];
+	uint64_t config[ATTR_CONFIGS];
 };
 
 struct pmu {

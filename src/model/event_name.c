@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "abi/layout.h"
+#include "abi/attr_fields.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -65,14 +65,11 @@ static void name_add_breakpoint(const uint8_t *attr, size_t len, struct buf *out
 static void add_dynamic(uint32_t type, const uint8_t *attr, size_t len,
 			const struct names *n, struct buf *out)
 {
-	const uint64_t configs[] = {
-		name_get(attr, len, ATTR_CONFIG), name_get(attr, len, ATTR_CONFIG1),
-		name_get(attr, len, ATTR_CONFIG2), name_get(attr, len, ATTR_CONFIG3),
-		name_get(attr, len, ATTR_CONFIG4),
-	};
-	const char *terms = n && n->terms ? n->terms(n, type, configs, 5) : NULL;
-	const char *pmu;
+	uint64_t configs[ATTR_CONFIGS];
+	const char *terms, *pmu;
 
+	attr_get_configs(attr, len, configs);
+	terms = n && n->terms ? n->terms(n, type, configs, ATTR_CONFIGS) : NULL;
 	if (terms) {
 		buf_adds(out, terms);
 		return;

@@ -104,9 +104,6 @@ static const struct feature_base *base_of(const struct features *fs, uint32_t ty
 /* The first event that sysfs names, else config 0. */
 static size_t pmu_attr(struct features *fs, const struct pmu *p, uint8_t *attr)
 {
-	static const unsigned int members[PMU_CONFIGS] = {
-		ATTR_CONFIG, ATTR_CONFIG1, ATTR_CONFIG2, ATTR_CONFIG3, ATTR_CONFIG4,
-	};
 	const struct feature_base *b = base_of(fs, p->type);
 	size_t len = features_attr(fs, p->type, 0, attr);
 	const struct pmu_desc *d = pmu_desc_by_name(p->name);
@@ -114,8 +111,8 @@ static size_t pmu_attr(struct features *fs, const struct pmu *p, uint8_t *attr)
 	if (b)
 		memcpy(attr, b->attr, FEATURE_ATTR_MAX);
 	else if (p->naliases)
-		for (size_t i = 0; i < PMU_CONFIGS; i++)
-			features_put(attr, members[i], p->aliases[0].config[i]);
+		for (size_t i = 0; i < ATTR_CONFIGS; i++)
+			features_put(attr, attr_configs[i], p->aliases[0].config[i]);
 	if (d && d->traits & PMU_TRAIT_NO_EXCLUDE)
 		features_put(attr, ATTR_EXCLUDE_KERNEL, 0);
 	return len;
