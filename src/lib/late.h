@@ -29,7 +29,7 @@ void *late_symbol(const char *libraries, const char *name);
  * LATE_LOAD(LIBDW): late_load() it; required before a fork to helpers, which cannot warn.
  * With --disable-late-loading, the linker has done both.
  */
-#ifdef LATE_LOADING
+#if defined LATE_LOADING && !defined LINK_LATE
 #define LATE(library, f) LATE_SYMBOL(LATE_##library, f)
 #define LATE_LOAD(library) late_load(LATE_##library)
 #else
