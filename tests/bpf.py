@@ -83,6 +83,7 @@ def members(line):
 	line = re.sub(r" /\*.*?\*/", "", line)
 	line = re.sub(r"\d+ => (\d+)", r"\1", line)	# strace: before and after
 	line = line.replace('"...', '"')		# strace: after the whole name
+	line = line.replace("BPF_F_ALLOW_OVERRIDE", "0x1")	# strace 7: a flag of cgroups
 	return re.findall(r"\b((?:prog|target|link|new_prog)_fd|attach_type|flags|bpf_cookie|fd|buf|"
 			  r"buf_len|prog_id|fd_type|probe_offset|probe_addr)=([^,{}]+)", line), \
 		re.search(r"= (-1 E\w+|\d+)", line[line.rindex(")"):] if " = " not in line

@@ -309,6 +309,16 @@ show(open_(attr(config=10), group=-2))
 			tap.ok(any(": PERF_COUNT_SW_BPF_OUTPUT (4.4) */" in l for l in lines),
 			       "--as-kernel %s: an event that came later is named" % old, lines)
 
+def gives_up(lines):
+	"""Return whether perf has no way back.
+
+	Newer perf, as 7.2, looks for what the kernel lacks, the newest first, up to the first that
+	it has. Linux before 4.13 opens an inherited event that samples PERF_SAMPLE_READ, which
+	Linux 4.13 to 6.12 refuse, so that this perf takes all the older ones for granted.
+	"""
+	return any("|PERF_SAMPLE_READ, disabled=1, inherit=1}" in l and re.search(r"\) = \d+", l)
+		   for l in lines)
+
 def perf(tap, tmp):
 	if not PERF:
 		tap.skip("perf falls back", "no perf")
@@ -319,10 +329,12 @@ def perf(tap, tmp):
 		"{task-clock,page-faults}", "true")
 	with open(text) as f:
 		lines = [l for l in f if "perf_event_open(" in l and "INJECTED" not in l]
-	tap.ok(r.returncode == 0 and lines and not any("PERF_FORMAT_GROUP" in l for l in lines),
-	       "perf stat of a group reads its events one by one", [said(r)] + lines)
+	grouped = any("PERF_FORMAT_GROUP" in l for l in lines)
+	tap.ok(r.returncode != 0 if gives_up(lines) else r.returncode == 0 and lines and not grouped,
+	       "perf stat of a group reads its events one by one, or gives up", [said(r)] + lines)
 	for old, gone, kept in (("5.15", ("PERF_FORMAT_LOST",), "mmap2=1"),
 				("5.0", ("ksymbol=1", "bpf_event=1", "PERF_FORMAT_LOST"), "mmap2=1"),
+				("4.13", ("ksymbol=1", "bpf_event=1", "PERF_FORMAT_LOST"), "mmap2=1"),
 				("4.4", ("ksymbol=1", "bpf_event=1", "PERF_FORMAT_LOST"), "mmap2=1"),
 				("3.10", ("mmap2=1", "comm_exec=1", "PERF_FLAG_FD_CLOEXEC"), "mmap=1"),
 				("2.6.39", ("exclude_guest=1", "mmap2=1"), "mmap=1")):
@@ -332,6 +344,10 @@ def perf(tap, tmp):
 			lines = f.read().splitlines()
 		opened = [l for l in lines if "perf_event_open(" in l and "sample_freq=" in l and
 			  re.search(r"\) = \d+", l)]
+		if gives_up(lines):
+			tap.ok(old in ("4.4", "3.10", "2.6.39") and r.returncode and not opened,
+			       "perf record under --as-kernel %s gives up" % old, [said(r)] + lines)
+			continue
 		tap.ok(r.returncode == 0 and opened and kept in opened[0] and
 		       not any(g in l for g in gone for l in opened),
 		       "perf record under --as-kernel %s asks for less until it works" % old,
