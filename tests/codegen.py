@@ -457,6 +457,8 @@ def size(tap, tmp):
 		source = read_bytes(os.path.join(tmp, base + ".c")).decode()
 		code = re.sub(r"/\*.*?\*/", "", source, flags=re.S).splitlines()
 		code = [l for l in code if l.strip() and not l.startswith("#")]
+		# an attr that the header's struct does not hold has three lines more
+		most += 3 * source.count("static union {")
 		wide = [l for l in source.splitlines() if len(l.expandtabs(8)) > 100]
 		tap.ok(len(code) <= most and not wide,
 		       "the mini %s has %d lines of code, none too wide" % (what, len(code)),

@@ -79,6 +79,19 @@ PRINTS = {
 	"report": ["report", "--stdio", "-g", "none", "-i"],
 }
 
+# The same without symbols, for tasks of another root directory than ours: perf reads their files
+# in it while they live, and then those that have the same paths here.
+PRINTS_OF_OTHERS = {
+	"script": ["script", "-F", "-sym,-symoff", "-i"],
+	"evlist -v": PRINTS["evlist -v"],
+	"report": ["report", "--stdio", "-g", "none", "--sort", "comm,dso", "-i"],
+}
+
+def others_measured(name):
+	"""Return whether this set measures tasks of another root directory."""
+	return "the whole machine" in name and \
+		not (os.access("/proc/1/root/", os.X_OK) and os.path.samefile("/proc/1/root/", "/"))
+
 def difference(a, b):
 	"""Return the first lines that differ."""
 	for i, (x, y) in enumerate(zip(a, b)):
@@ -87,11 +100,12 @@ def difference(a, b):
 	return ["%d and %d lines" % (len(a), len(b))] if len(a) != len(b) else []
 
 def compare(tap, name, own, ours, bad, by=None):
+	prints = PRINTS_OF_OTHERS if others_measured(name) else PRINTS
 	for who, perf in (by or readers()).items():
 		why, lines = list(bad), []
-		for what in PRINTS:
+		for what in prints:
 			# kworkers change their names also between perf's look and ours
-			a, b = ([line for line in text(perf + PRINTS[what] + [f])
+			a, b = ([line for line in text(perf + prints[what] + [f])
 				 if "kworker/" not in line] for f in (own, ours))
 			if len(a) < 2:
 				why.append("%s prints nothing" % what)
