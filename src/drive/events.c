@@ -234,7 +234,7 @@ struct proc_walk {
 	struct events_holder holder;
 };
 
-static void add_descriptor(void *ctx, int number, bool cloexec, const char *link)
+static void add_descriptor(void *ctx, int number, const char *link)
 {
 	struct proc_walk *w = ctx;
 	struct events_holder *h = &w->holder;
@@ -242,7 +242,6 @@ static void add_descriptor(void *ctx, int number, bool cloexec, const char *link
 	uint64_t id;
 	int fd;
 
-	(void)cloexec;
 	if (strcmp(link, PROC_EVENT_LINK))
 		return;
 	h->number = (uint32_t)number;

@@ -31,13 +31,13 @@ static FILE *open_proc(pid_t tid, const char *name)
 	return fopen(path, "re");
 }
 
-static bool is_cloexec(pid_t tid, const char *fd)
+bool proc_fd_cloexec(pid_t tid, int fd)
 {
 	char name[64], line[256];
 	unsigned int flags = 0;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "fdinfo/%s", fd);
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	f = open_proc(tid, name);
 	if (!f)
 		return false;
@@ -48,9 +48,7 @@ static bool is_cloexec(pid_t tid, const char *fd)
 	return flags & O_CLOEXEC;
 }
 
-void proc_each_fd(pid_t tid,
-		  void (*hook)(void *ctx, int fd, bool cloexec, const char *link),
-		  void *ctx)
+void proc_each_fd(pid_t tid, void (*hook)(void *ctx, int fd, const char *link), void *ctx)
 {
 	char path[64], link[4096];
 	const char *name;
@@ -60,7 +58,7 @@ void proc_each_fd(pid_t tid,
 	d = sysfile_dir(AT_FDCWD, path);
 	while (d && (name = sysfile_next(d)))
 		if (read_link(dirfd(d), name, link, sizeof(link)))
-			hook(ctx, atoi(name), is_cloexec(tid, name), link);
+			hook(ctx, atoi(name), link);
 	if (d)
 		closedir(d);
 }

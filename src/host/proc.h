@@ -12,9 +12,10 @@
 #define PROC_EPOLL_LINK "anon_inode:[eventpoll]"
 
 /* Call hook for each descriptor of the task, with the target of its link. */
-void proc_each_fd(pid_t tid,
-		  void (*hook)(void *ctx, int fd, bool cloexec, const char *link),
-		  void *ctx);
+void proc_each_fd(pid_t tid, void (*hook)(void *ctx, int fd, const char *link), void *ctx);
+
+/* Return whether a descriptor of the task is closed by exec; false if that cannot be read. */
+bool proc_fd_cloexec(pid_t tid, int fd);
 
 /* Call hook for each perf event that an epoll instance of the task watches. */
 void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),

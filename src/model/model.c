@@ -496,13 +496,19 @@ struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
 	return e;
 }
 
-static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
+static void adopt_fd(void *ctx, int fd, const char *link)
 {
 	struct adoption *a = ctx;
+	bool event = !strcmp(link, PROC_EVENT_LINK), cloexec;
 
+	if (!event && strcmp(link, PROC_EPOLL_LINK))
+		return;
+	cloexec = proc_fd_cloexec(a->tid, fd);
 	if (cloexec && !a->all)
 		return;
-	if (!strcmp(link, PROC_EVENT_LINK) && !fdtab_event(a->task->files, fd)) {
+	if (!event) {
+		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
+	} else if (!fdtab_event(a->task->files, fd)) {
 		uint64_t id = a->id_of(a->task->pid, a->tid, fd);
 		struct event *e = id ? model_event_by_id(a->m, id) : NULL;
 
@@ -510,8 +516,6 @@ static void adopt_fd(void *ctx, int fd, bool cloexec, const char *link)
 		if (e)
 			model_set_id(a->m, e, id);
 	}
-	if (!strcmp(link, PROC_EPOLL_LINK))
-		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 }
 
 static void adopt_watched(void *ctx, int fd)
@@ -523,11 +527,10 @@ static void adopt_watched(void *ctx, int fd)
 		map_set(&ep->watched, (uint64_t)fd, ep);
 }
 
-static void adopt_epoll(void *ctx, int fd, bool cloexec, const char *link)
+static void adopt_epoll(void *ctx, int fd, const char *link)
 {
 	struct adoption *a = ctx;
 
-	(void)cloexec;
 	if (strcmp(link, PROC_EPOLL_LINK) || !fdtab_file(a->task->files, fd))
 		return;
 	a->epfd = fd;

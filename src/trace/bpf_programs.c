@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,14 +342,18 @@ static bool attach_functions(struct bpf_programs *p, const struct call_functions
 	       attach_to(p, EXIT, f->exit, f->nexit) && attach_to(p, ENTER, f->enter, f->nenter);
 }
 
-/* Open an event that counts nothing: the programs learn from it what files of events are. */
+/*
+ * Open an event: the programs learn from it what files of events are.  A clock of a CPU, which
+ * does not run, as the first event of a task or of another kind makes the kernel wait for RCU or
+ * patch its code.
+ */
 static bool show_test_event(const struct bpf_programs *p)
 {
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
 		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
 		return false;

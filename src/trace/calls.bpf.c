@@ -137,7 +137,7 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 	}
 }
 
-/* Return whether an event may be among the descriptors of a poll. */
+/* Return whether an event may be among the n descriptors of a poll. */
 SHARED int calls_poll_has_event(__u64 addr, __u32 n)
 {
 	for (__u32 i = 0; i < CALLS_POLLED && i < n; i++) {
@@ -246,27 +246,42 @@ static __always_inline bool self_may_hold(const struct task_struct *task)
 	return calls_setup.pid_ns || calls_state.may_hold[task->tgid & (CALLS_SLOTS - 1)];
 }
 
+/* Return the number of the call that the current task begins. */
+static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
+{
+	__u64 nr;
+
+	if (calls_setup.at_functions)
+		return syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
+	nr = ctx[1];
+	KNOWN(nr); /* as in returned() */
+	return nr;
+}
+
 /*
  * This and calls_exit() run at each system call of the machine, or at the functions of those
  * that may be reported.  They look up the state of a task only where that is likely.
  */
 SEC("raw_tp/sys_enter")
-int calls_enter(void *ctx)
+int calls_enter(__u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool compat = is_compat(task), held = self_may_hold(task);
-	const struct calls_plan *plan = plan_of(syscall_nr(regs), compat);
-	struct fdtable *table;
-	__u64 args[CALLS_ARGS], event;
+	__u64 nr = entered(ctx, task), args[CALLS_ARGS], event;
+	const struct calls_plan *plan = plan_of(nr, compat);
 	enum relevance relevant;
+	struct pt_regs *regs;
+	struct fdtable *table;
 	struct running *r;
 
+	if (!plan || (!held && is_held_only(plan)))
+		return 0;
 	KNOWN(files);
 	table = files ? files->fdt : 0;
-	if (!plan || !table || (!held && is_held_only(plan)))
+	if (!table)
 		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	get_args(regs, compat, args);
 	event = event_behind(table->fd, table->max_fds, plan_fd(plan, args));
 	relevant = relevance(plan, args, event);
@@ -284,7 +299,7 @@ int calls_enter(void *ctx)
 		__sync_fetch_and_add(pending(), 1);
 	r->enter_ns = bpf_ktime_get_ns();
 	r->event = event;
-	r->nr = syscall_nr(regs);
+	r->nr = nr;
 	r->compat = compat;
 	r->reported = reported_early(plan, args, r);
 	if (r->reported)
@@ -352,26 +367,27 @@ static __always_inline __s64 returned(__u64 *ctx)
 SEC("raw_tp/sys_exit")
 int calls_exit(__u64 *ctx)
 {
+	__u32 *in_calls = pending(), nr;
 	__s64 ret = returned(ctx);
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	const struct calls_plan *plan;
+	struct task_struct *task;
 	struct running *r;
 	bool failure;
-	__u32 nr;
 
-	if (!*pending() && ret >= 0 && calls_state.event_fops)
+	if (!*in_calls && ret >= 0 && calls_state.event_fops)
 		return 0;
+	task = (struct task_struct *)bpf_get_current_task_btf();
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	plan = plan_of(nr, is_compat(task));
 	if (!calls_state.event_fops && plan && plan->memory[0] == CALLS_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
 		learn_fops(task, ret);
 	failure = is_failure(plan, ret);
-	r = *pending() || failure ? running(task) : 0;
+	r = *in_calls || failure ? running(task) : 0;
 	if (!r)
 		return 0;
 	if (r->enter_ns)
-		__sync_fetch_and_add(pending(), -1);
+		__sync_fetch_and_add(in_calls, -1);
 	if (!r->enter_ns || r->nr != nr) {
 		r->enter_ns = 0;
 		if (!failure)

@@ -98,14 +98,12 @@ struct seen {
 	char link[4096];
 };
 
-static void see(void *ctx, int fd, bool cloexec, const char *link)
+static void see(void *ctx, int fd, const char *link)
 {
 	struct seen *s = ctx;
 
-	if (fd != s->fd)
-		return;
-	assert_true(cloexec);
-	snprintf(s->link, sizeof(s->link), "%s", link);
+	if (fd == s->fd)
+		snprintf(s->link, sizeof(s->link), "%s", link);
 }
 
 static void test_proc(void **state)
@@ -117,6 +115,8 @@ static void test_proc(void **state)
 	(void)state;
 	proc_each_fd(getpid(), see, &s);
 	assert_string_equal(s.link, "/dev/null");
+	assert_true(proc_fd_cloexec(getpid(), s.fd));
+	assert_false(proc_fd_cloexec(getpid(), STDOUT_FILENO));
 	assert_true(proc_fd_link(getpid(), s.fd, text, sizeof(text)));
 	assert_string_equal(text, "/dev/null");
 	assert_false(proc_fd_link(getpid(), 9999, text, sizeof(text)));

@@ -152,13 +152,21 @@ static bool run_begin(struct run *r)
 		if (!(l->options.text.quiet & QUIET_ATTACH))
 			warn("attached to process %d", (int)l->options.pids[i]);
 	}
-	if (l->options.argv) {
-		if (!workload_fork(&r->work, &l->options.program, l->options.argv, &r->mask))
-			return false;
-		bpf_engine_follow_child(l->bpf, r->work.pid, l->options.argv[0]);
-		return workload_go(&r->work);
-	}
-	return true;
+	if (!l->options.argv)
+		return true;
+	bpf_engine_follow_child(l->bpf, r->work.pid, l->options.argv[0]);
+	return workload_go(&r->work);
+}
+
+static bool run_engine(struct run *r, const struct bpf_engine_setup *setup)
+{
+	struct buf why = { 0 };
+
+	r->live->bpf = bpf_engine_new(setup, &why);
+	if (!r->live->bpf)
+		warn("--engine=bpf: %s", buf_str(&why));
+	buf_free(&why);
+	return r->live->bpf;
 }
 
 static int open_cgroup_dir(const char *path)
@@ -178,17 +186,15 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
 		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
 	};
-	struct buf why = { 0 };
 	bool begun = false;
 
 	if (l->options.cgroup && r.cgroup < 0)
 		return false;
 	run_block(&r);
-	l->bpf = bpf_engine_new(&setup, &why);
-	if (!l->bpf)
-		warn("--engine=bpf: %s", buf_str(&why));
-	else
-		begun = run_begin(&r);
+	/* forked first, the command gets none of the engine's mappings and descriptors */
+	if (!l->options.argv ||
+	    workload_fork(&r.work, &l->options.program, l->options.argv, &r.mask))
+		begun = run_engine(&r, &setup) && run_begin(&r);
 	if (begun) {
 		run_loop(&r);
 		if (r.lost)
@@ -202,6 +208,5 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	if (r.cgroup >= 0)
 		close(r.cgroup);
 	run_unblock(&r);
-	buf_free(&why);
 	return begun;
 }
