@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "text/text_wrap.h"
 
 enum { COLUMN = 29, COLUMNS = 79 };
 
@@ -43,19 +44,11 @@ _Noreturn void verb_exit_flushed(void)
 /* Print the first len bytes of text, wrapped between indent and COLUMNS; end the line. */
 static void wrap(const char *text, size_t len, size_t indent)
 {
-	const char *end = text + len;
-	size_t at = indent;
+	struct buf out = { 0 };
 
-	for (; text < end; text += len, text += text < end) {
-		len = strcspn(text, " \n");
-		if (at > indent && at + 1 + len > COLUMNS) {
-			printf("\n%*s", (int)indent, "");
-			at = indent;
-		}
-		at += len + (size_t)printf("%s", at > indent ? " " : "");
-		printf("%.*s", (int)len, text);
-	}
-	putchar('\n');
+	text_fill(&out, text, len, indent, indent, COLUMNS);
+	puts(buf_str(&out));
+	buf_free(&out);
 }
 
 /* Wrap each line of text as a paragraph, except those that begin with a blank. */

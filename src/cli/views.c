@@ -160,14 +160,13 @@ static void views_write_tables(struct views *v, const struct session *s)
 
 	if (v->story)
 		views_tell_story(v, &table);
-	if (v->options->summary)
-{
+	if (v->options->summary) {
 		if (s->lost)
 			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
 				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
-	if (v->text_width && !v->story)
-		text_wrap(&table, v->text_width);
+		if (v->text_width && !v->story)
+			text_wrap(&table, v->text_width);
 	}
 	if (v->options->table)
 		call_counts_print(&v->counts, &v->options->counts, &table);

@@ -83,7 +83,7 @@ static void add_places(const struct series *s, const struct finding *f, struct b
 			buf_addf(&line, "releases of Linux: %s", p->quote);
 		if (line.len) {
 			buf_adds(out, "    ");
-			patch_wrap(line.data, "      ", out);
+			patch_wrap(line.data, 6, out);
 		}
 		buf_free(&line);
 	}
@@ -100,7 +100,7 @@ static void add_lines(const char *text, bool code, struct buf *out)
 		if (code)
 			buf_addf(out, "%s\n", line);
 		else
-			patch_wrap(line, "      ", out);
+			patch_wrap(line, 6, out);
 		free(line);
 		text += n + (text[n] == '\n');
 	}
@@ -112,7 +112,7 @@ static void add_evidence(const struct series *s, const struct finding *f, struct
 	struct buf text = { 0 };
 
 	buf_addf(&text, "- %s.", f->text);
-	patch_wrap(text.data, "  ", out);
+	patch_wrap(text.data, 2, out);
 	if (!tried)
 		add_places(s, f, out);
 	else if (f->detail)
@@ -273,7 +273,7 @@ static void add_commit(struct series *s, const char *kinds, const char *section,
 	struct patch *p = s->out;
 	struct buf b = { 0 };
 
-	patch_wrap(reason, "", &commit.message);
+	patch_wrap(reason, 0, &commit.message);
 	buf_addc(&commit.message, '\n');
 	for (int i = 0; i < PASSES && pass(s, kinds, section, &commit); i++)
 		;

@@ -6,6 +6,7 @@
 
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
+#include "text/text_wrap.h"
 
 enum { COLUMNS = 72, CLAUSE = 40 };
 
@@ -106,35 +107,12 @@ void patch_tag(char font, const char *name, uint32_t since, struct buf *out)
 		buf_addf(out, ".%c %s\n", font, name);
 }
 
-void patch_wrap(const char *text, const char *indent, struct buf *out)
+void patch_wrap(const char *text, size_t hang, struct buf *out)
 {
-	size_t column = 0;
-
-	while (*text) {
-		size_t n = strcspn(text, " \n");
-
-		if (column && column + 1 + n > COLUMNS) {
-			buf_addf(out, "\n%s", indent);
-			column = strlen(indent);
-		} else if (column && n) {
-			buf_addc(out, ' ');
-			column++;
-		}
-		buf_add(out, text, n);
-		column += n;
-		text += n;
-		if (*text == '\n') {
-			buf_addf(out, "\n%s", text[1] ? indent : "");
-			column = text[1] ? strlen(indent) : 0;
-			/* do not put a blank before the next word */
-			text++;
-			n = strcspn(text, " \n");
-			buf_add(out, text, n);
-			column += n;
-			text += n;
-		} else if (*text) {
-			text++;
-		}
+	for (size_t column = 0, len; *text; column = hang, text += len + !!text[len]) {
+		len = strcspn(text, "\n");
+		buf_addf(out, "%*s", len ? (int)column : 0, "");
+		text_fill(out, text, len, column, hang, COLUMNS);
+		buf_addc(out, '\n');
 	}
-	buf_addc(out, '\n');
 }

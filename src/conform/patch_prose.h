@@ -15,10 +15,7 @@ void patch_prose(const struct conform *c, const char *text, struct buf *out);
 /* Append a tag: "" or " (since Linux X)" after the name, in that font ('B' or 'I'). */
 void patch_tag(char font, const char *name, uint32_t since, struct buf *out);
 
-/*
- * Append text as paragraphs of at most 72 columns; further lines begin with indent.  Lines
- * that begin with a blank are kept as they are.
- */
-void patch_wrap(const char *text, const char *indent, struct buf *out);
+/* Append the lines of a text in at most 72 columns; all but the first have hang before them. */
+void patch_wrap(const char *text, size_t hang, struct buf *out);
 
 #endif

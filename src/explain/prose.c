@@ -5,15 +5,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "text/text.h"
 #include "lib/pager.h"
-
-/*
- * These enclose bytes that take no columns.  Foreign text is escaped when it is added
- * and contains neither.
- */
-#define HIDE '\001'
-#define SHOW '\002'
+#include "text/text.h"
+#include "text/text_wrap.h"
 
 enum { WIDTH = 80, WIDTH_LEAST = 40 };
 
@@ -39,59 +33,20 @@ void prose_free(struct prose *p)
 
 /* Lines -------------------------------------------------------------------------- */
 
-/*
- * Return the bytes of the word at s and count its columns.  It ends before a visible
- * blank or after the | of a mask.
- */
-static size_t word_length(const char *s, size_t *columns)
-{
-	bool hidden = false;
-	size_t n = 0;
-
-	*columns = 0;
-	for (; s[n] && (hidden || s[n] != ' ') && !(n && s[n - 1] == '|'); n++) {
-		if (s[n] == HIDE || s[n] == SHOW)
-			hidden = s[n] == HIDE;
-		else if (!hidden && ((unsigned char)s[n] & 0xc0) != 0x80)
-			++*columns;
-	}
-	return n;
-}
-
-static void prose_word(struct prose *p, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i] != HIDE && s[i] != SHOW)
-			buf_addc(p->out, s[i]);
-}
-
 void prose_end(struct prose *p)
 {
-	const char *s = buf_str(&p->text);
-	size_t at = p->indent, columns, n;
-	bool first = true, blank = true;
+	char *text = p->text.data;
+	size_t n = 0;
 
 	if (!p->text.len)
 		return;
+	for (size_t i = 0; i < p->text.len; i++) /* merge blanks */
+		if (text[i] != ' ' || (n && text[n - 1] != ' '))
+			text[n++] = text[i];
+	n -= n && text[n - 1] == ' ';
 	buf_addf(p->out, "%*s", (int)p->indent, "");
-	for (; *s; s += n) {
-		n = word_length(s, &columns);
-		if (!n) {
-			n = 1;	/* blanks are merged */
-			blank = true;
-			continue;
-		}
-		if (!first && p->width && at + blank + columns > p->width) {
-			buf_addf(p->out, "\n%*s", (int)p->hang, "");
-			at = p->hang;
-		} else if (!first && blank) {
-			buf_addc(p->out, ' ');
-			at++;
-		}
-		prose_word(p, s, n);
-		at += columns;
-		first = blank = false;
-	}
+	text_fill(p->out, text, n, p->indent, p->hang,
+		  p->width ? p->width : SIZE_MAX);
 	buf_addc(p->out, '\n');
 	buf_reset(&p->text);
 	p->any = true;
@@ -195,8 +150,8 @@ static void add_url(struct prose *p, const char *page)
 
 	if (!section)
 		return;
-	buf_addf(&p->text, "%c\033]8;;https://man7.org/linux/man-pages/man%c/%.*s.%c.html\033\\%c",
-		 HIDE, section[1], (int)(section - page), page, section[1], SHOW);
+	buf_addf(&p->text, "\033]8;;https://man7.org/linux/man-pages/man%c/%.*s.%c.html\033\\",
+		 section[1], (int)(section - page), page, section[1]);
 }
 
 void prose_page(struct prose *p, const char *page, const char *part)
@@ -207,7 +162,7 @@ void prose_page(struct prose *p, const char *page, const char *part)
 		add_url(p, page);
 	buf_adds(&p->text, page);
 	if (p->links && !ours)
-		buf_addf(&p->text, "%c\033]8;;\033\\%c", HIDE, SHOW);
+		buf_adds(&p->text, "\033]8;;\033\\");
 	if (part)
 		buf_addf(&p->text, ", %s", part);
 }

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/buf.h"
+#include "text/text_wrap.h"
+
 enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };
 
 #define BOLD "\033[1m"
@@ -32,49 +35,27 @@ void lesson_text_heading(const struct lesson_text *t, unsigned int number, const
 	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : color_code(t, PLAIN));
 }
 
-/* Write a word.  Backquotes around code are kept in documents and become colors in text. */
-static void write_word(const struct lesson_text *t, const char *word, size_t len, bool *code)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (word[i] != '`' || t->markdown) {
-			putc(word[i], t->out);
-			continue;
-		}
-		*code = !*code;
-		fputs(color_code(t, *code ? CODE : PLAIN), t->out);
-	}
-}
-
-static size_t width_of(const struct lesson_text *t, const char *word, size_t len)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++)
-		n += word[i] != '`' || t->markdown;
-	return n;
-}
-
-/* Write text in lines of WIDTH columns, of which the first has at columns already. */
+/*
+ * Write text in lines of WIDTH columns, of which the first has at columns already.  Backquotes
+ * around code are kept in documents and become colors in text.
+ */
 static void write_wrapped(const struct lesson_text *t, const char *text, size_t at)
 {
-	bool code = false, first = true;
+	struct buf marked = { 0 }, out = { 0 };
+	bool code = false;
 
-	while (*(text += strspn(text, " "))) {
-		size_t len = strcspn(text, " "), width = width_of(t, text, len);
-
-		if (!first && at + 1 + width > WIDTH) {
-			putc('\n', t->out);
-			at = 0;
-		} else if (!first) {
-			putc(' ', t->out);
-			at++;
+	for (; *text; text++) {
+		if (*text != '`' || t->markdown) {
+			buf_addc(&marked, *text);
+			continue;
 		}
-		write_word(t, text, len, &code);
-		at += width;
-		text += len;
-		first = false;
+		code = !code;
+		buf_adds(&marked, color_code(t, code ? CODE : PLAIN));
 	}
-	fputs("\n", t->out);
+	text_fill(&out, buf_str(&marked), marked.len, at, 0, WIDTH);
+	fprintf(t->out, "%s\n", buf_str(&out));
+	buf_free(&marked);
+	buf_free(&out);
 }
 
 void lesson_text_paragraph(const struct lesson_text *t, const char *text)

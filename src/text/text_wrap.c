@@ -1,74 +1,90 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "text/text_wrap.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Return the end of the character at p, which a colour may precede; *columns: its width. */
-static const char *text_step(const char *p, size_t *columns)
+/* Return the end of the character, colour or hyperlink (OSC 8) at p; *columns: its width. */
+static const char *text_step(const char *p, const char *end, size_t *columns)
 {
-	*columns = *p != '\033';
-	if (!*columns) {
-		p += strcspn(p, "m\n");
-		return p + (*p == 'm');
-	}
-	while ((p[!!*p] & 0xc0) == 0x80) /* UTF-8 */
-		p++;
-	return p + !!*p;
+	bool link = !strncmp(p, "\033]", 2);
+
+	*columns = *p++ != '\033';
+	if (*columns)
+		while (p < end && (*p & 0xc0) == 0x80) /* UTF-8 */
+			p++;
+	else
+		while (p < end && !(link ? p[-1] == '\033' && *p == '\\' : *p == 'm'))
+			p++;
+	return p + (!*columns && p < end);
+}
+
+/* Return whether a mask, as A|B or A+B, can be broken before p. */
+static bool text_in_mask(const char *p)
+{
+	return (p[-1] == '|' || p[-1] == '+') && isalnum((unsigned char)p[-2]) &&
+	       isupper((unsigned char)*p);
 }
 
 /*
- * Return the last blank at which the line can be broken, or NULL if it fits or has none.  *indent:
- * columns before what follows; on entry, those of the line, and 0 for the first part of a line.
+ * Return where the line can be broken: before a blank, or in a mask.  If nothing before width
+ * columns can be, return the next such place; if the line fits, NULL.
  */
-static const char *text_break(const char *line, size_t width, size_t *indent)
+static const char *text_break(const char *line, const char *end, size_t column, size_t width)
 {
-	const char *at = NULL, *next;
-	size_t column = *indent, start = *indent, step;
-	bool first = !*indent;
+	const char *p = line + strspn(line, " "), *second = p + 1, *at = NULL;
+	size_t step;
 
-	if (first) {
-		column = strspn(line, " ");
-		line += column;
-		start = column;
-		*indent = column + 2;
-	}
-	for (; *line && *line != '\n' && column <= width; line = next, column += step) {
-		next = text_step(line, &step);
-		if (*line != ' ' || column == start)
-			continue;
-		at = line;
-		/* a further column of a table, which leaves room for its text */
-		if (first && line[1] == ' ' && column + strspn(line, " ") < width / 2)
-			*indent = column + strspn(line, " ");
+	for (column += (size_t)(p - line); p < end && (column <= width || !at); column += step) {
+		if (p > second && (*p == ' ' || text_in_mask(p)))
+			at = p;
+		p = text_step(p, end, &step);
 	}
 	return column > width ? at : NULL;
 }
 
-static void text_wrap_line(const char *line, size_t len, size_t width, struct buf *out)
+void text_fill(struct buf *out, const char *text, size_t len, size_t column, size_t hang,
+	       size_t width)
 {
-	const char *end = line + len, *at;
-	size_t indent = 0;
+	const char *end = text + len, *at;
 
-	while ((at = text_break(line, width, &indent))) {
-		while (at > line && at[-1] == ' ')
-			at--;
-		buf_add(out, line, (size_t)(at - line));
-		buf_addf(out, "\n%*s", (int)indent, "");
-		line = at + strspn(at, " ");
+	while ((at = text_break(text, end, column, width)) && at + strspn(at, " ") < end) {
+		len = (size_t)(at - text);
+		while (len && text[len - 1] == ' ')
+			len--;
+		buf_add(out, text, len);
+		buf_addf(out, "\n%*s", (int)hang, "");
+		text = at + strspn(at, " ");
+		column = hang;
 	}
-	buf_add(out, line, (size_t)(end - line));
+	buf_add(out, text, (size_t)(end - text));
+}
+
+/* Return where the last column of a table begins, if there is one that leaves room for its text. */
+static size_t text_hang(const char *line, const char *end, size_t width)
+{
+	size_t column = strspn(line, " "), hang = column + 2, step;
+
+	for (line += column; line < end && column < width / 2; column += step) {
+		size_t blanks = strspn(line, " ");
+
+		if (blanks > 1 && column + blanks < width / 2)
+			hang = column + blanks;
+		line = text_step(line, end, &step);
+	}
+	return hang;
 }
 
 void text_wrap(struct buf *text, size_t width)
 {
-	struct buf out = { 0 };
 	const char *line = buf_str(text);
+	struct buf out = { 0 };
 
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 
-		text_wrap_line(line, len, width, &out);
+		text_fill(&out, line, len, 0, text_hang(line, line + len, width), width);
 		line += len;
 		if (*line)
 			buf_addc(&out, *line++);

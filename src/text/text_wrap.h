@@ -7,8 +7,15 @@
 #include "lib/buf.h"
 
 /*
- * Break the lines of a text at blanks, so that they have up to width columns where that is
- * possible.  What follows is indented more than the line, or, in a table, as far as its last column.
+ * Append one paragraph behind that many columns of a line, with breaks at blanks and in masks, so
+ * that lines have up to width columns where that is possible.  hang: columns before further lines.
+ */
+void text_fill(struct buf *out, const char *text, size_t len, size_t column, size_t hang,
+	       size_t width);
+
+/*
+ * Break the lines of a text in the same way.  What follows is indented more than the line, or, in
+ * a table, as far as its last column.
  */
 void text_wrap(struct buf *text, size_t width);
 
