@@ -302,13 +302,18 @@ def test_width(tmp):
 	run(trace + ["-o", path, "--width=60"] + program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
-	for verb in (["--summary"] + program, ["check", "-e", "cycles"],
-		     ["why", "--"] + program, ["features", "attr"]):
+	dumps = [os.path.join(tmp, name) for name in ("a.json", "b.json")]
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0]] + program)
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true"])
+	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
+		     ["why", "--"] + program, ["features", "attr"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
 		whole = run(argv).stdout.decode() + run(argv).stderr.decode()
 		lines = [re.sub("\033\\[[0-9]*m", "", l)
 			 for l in on_terminal(argv, 80, PEVTRACE_PAGER="cat")]
-		why += differ([l for l in lines if len(l) > 80], [], verb[0] + " at 80 columns")
+		# a path can be longer
+		why += differ([l for l in lines if len(l) > 80 and " " in l[4:]], [],
+			      verb[0] + " at 80 columns")
 		why += differ(any(len(l) > 80 for l in whole.splitlines()), True,
 			      "long lines of %s in a pipe" % verb[0])
 	return why
@@ -316,8 +321,10 @@ def test_width(tmp):
 def test_pager(tmp):
 	mark = "sed s/^/PAGED:/"
 	why = []
+	dump = os.path.join(tmp, "dump")
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
 	for verb in (["list", "software"], ["explain", "precise_ip"], ["decode", "--errno=2"],
-		     ["check", "--offline", "-e", "cpu-clock"]):
+		     ["check", "--offline", "-e", "cpu-clock"], ["diff", "--normalize", dump]):
 		argv = [PEVTRACE] + verb
 		want = run(argv + ["--color=never"]).stdout.decode().splitlines()
 		plain_lines = on_terminal(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)

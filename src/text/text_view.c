@@ -10,6 +10,7 @@
 
 #include "lib/die.h"
 #include "text/call_text.h"
+#include "text/text_wrap.h"
 #include "abi/layout_emit.h"
 #include "abi/siginfo.h"
 #include "xlat/constants.h"
@@ -256,7 +257,8 @@ static void text_add_frame(struct buf *out, const struct view_frame *f)
 static void text_on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
 			  size_t n, const char *why)
 {
-	struct pending *p = (struct pending *)inflight_get(&text_self(view)->pending, tid);
+	struct text_view *v = text_self(view);
+	struct pending *p = (struct pending *)inflight_get(&v->pending, tid);
 
 	if (!p)
 		return;
@@ -264,6 +266,8 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 		text_add_frame(&p->stack, &frames[i]);
 	if (why)
 		buf_addf(&p->stack, " > (%s)\n", why);
+	if (v->o->width)
+		text_wrap(&p->stack, v->o->width);
 }
 
 static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)

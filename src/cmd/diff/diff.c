@@ -14,8 +14,10 @@
 #include "dump/compare.h"
 #include "dump/expect.h"
 #include "dump/perfdata.h"
+#include "explain/prose.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
+#include "lib/pager.h"
 #include "xlat/tables.h"
 
 /* Whether the threads of a process are compared as one task. */
@@ -27,7 +29,7 @@ struct diffing {
 	size_t nwords;
 	struct diff_print print;
 	enum color_when color;
-	bool normalize;
+	bool normalize, no_pager;
 	enum merge_when merge;
 	struct normal_reading how;
 	const char *expect;
@@ -123,6 +125,8 @@ static const struct verb_option options[] = {
 	  .help = "write JSON, one object per line" },
 	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
 	  .help = "color the output", .set = options_set_color, .at = AT(color) },
+	{ .name = "no-pager", .set = verb_set_true, .at = AT(no_pager),
+	  .help = "do not show output on a terminal by a pager" },
 	{ 0 },
 };
 
@@ -285,7 +289,11 @@ static int diff_run(void *state, const struct verb_args *args)
 	int status;
 
 	diff_check(d, args);
-	d->print.color = color_wanted(d->color, isatty(STDOUT_FILENO));
+	if (!d->no_pager)
+		pager_start();
+	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));
+	if (pager_is_terminal(STDOUT_FILENO))
+		d->print.width = prose_width(STDOUT_FILENO);
 	d->forms = normal_forms_new();
 	d->how.merge_threads = d->merge == MERGE_ALWAYS;
 	if (d->normalize)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cmd/diff/diff_print.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dump/json_text.h"
 #include "lib/die.h"
+#include "text/text_wrap.h"
 
 #define NORMAL_VERSION 1
 
@@ -82,6 +85,21 @@ static void json_difference(const struct difference *d)
 
 /* Text -------------------------------------------------------------------------- */
 
+__attribute__((format(printf, 2, 3)))
+static void diff_printf(const struct diff_print *p, const char *fmt, ...)
+{
+	struct buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (p->width)
+		text_wrap(&text, p->width);
+	fputs(buf_str(&text), stdout);
+	buf_free(&text);
+}
+
 static void block_free(struct diff_block *b)
 {
 	free(b->head);
@@ -94,7 +112,7 @@ static void block_free(struct diff_block *b)
 static void block_write(struct diff_print *p, struct diff_block *b)
 {
 	if (b->head)
-		printf("  %s%s%s%s%s\n%s", paint(p, BOLD), b->head, b->what.len ? " " : "",
+		diff_printf(p, "  %s%s%s%s%s\n%s", paint(p, BOLD), b->head, b->what.len ? " " : "",
 		       buf_str(&b->what), paint(p, PLAIN), buf_str(&b->body));
 	block_free(b);
 }
@@ -122,7 +140,7 @@ static void diff_print_begin(struct diff_print *p, const char *a, const char *b)
 	if (p->begun)
 		return;
 	p->begun = true;
-	printf("%s--- %s%s\n%s+++ %s%s\n", paint(p, RED), a, paint(p, PLAIN),
+	diff_printf(p, "%s--- %s%s\n%s+++ %s%s\n", paint(p, RED), a, paint(p, PLAIN),
 	       paint(p, GREEN), b, paint(p, PLAIN));
 }
 
@@ -144,7 +162,7 @@ void diff_print_scope(struct diff_print *p, uint64_t left_out)
 		write_json(&o);
 	} else {
 		diff_print_begin(p, p->a, p->b);
-		printf("# %s\n", buf_str(&text));
+		diff_printf(p, "# %s\n", buf_str(&text));
 	}
 	buf_free(&text);
 }
@@ -202,10 +220,10 @@ static void text_alone(struct diff_print *p, const struct difference *d)
 	bool added = d->kind == DIFF_ADDED;
 
 	diff_print_end(p);
-	printf("%s%c %s %s%s\n", paint(p, added ? GREEN : RED), added ? '+' : '-', d->task,
+	diff_printf(p, "%s%c %s %s%s\n", paint(p, added ? GREEN : RED), added ? '+' : '-', d->task,
 	       d->line, paint(p, PLAIN));
 	if (d->followers)
-		printf("      with it: %s\n", d->followers);
+		diff_printf(p, "      with it: %s\n", d->followers);
 }
 
 void diff_print_difference(void *ctx, const struct difference *d)
@@ -269,7 +287,7 @@ static void line_of_field(struct diff_print *p, const struct mismatch *m)
 		return;
 	free(p->now.line);
 	p->now.line = xstrdup(m->line);
-	printf("  %s:%lu: %s%s%s\n", p->a, m->number, paint(p, BOLD), m->line,
+	diff_printf(p, "  %s:%lu: %s%s%s\n", p->a, m->number, paint(p, BOLD), m->line,
 	       paint(p, PLAIN));
 }
 
@@ -285,16 +303,16 @@ void diff_print_mismatch(void *ctx, const struct mismatch *m)
 	switch (m->kind) {
 	case EXPECT_FIELD:
 		line_of_field(p, m);
-		printf("      %s: expected %s%s%s, is %s%s%s\n", m->field, paint(p, RED),
+		diff_printf(p, "      %s: expected %s%s%s, is %s%s%s\n", m->field, paint(p, RED),
 		       m->wanted ? m->wanted : "0", paint(p, PLAIN), paint(p, GREEN),
 		       m->is ? m->is : "0", paint(p, PLAIN));
 		break;
 	case EXPECT_MISSING:
-		printf("%s- %s:%lu: %s%s\n", paint(p, RED), p->a, m->number, m->line,
+		diff_printf(p, "%s- %s:%lu: %s%s\n", paint(p, RED), p->a, m->number, m->line,
 		       paint(p, PLAIN));
 		break;
 	case EXPECT_SURPLUS:
-		printf("%s+ %s%s\n", paint(p, GREEN), m->line, paint(p, PLAIN));
+		diff_printf(p, "%s+ %s%s\n", paint(p, GREEN), m->line, paint(p, PLAIN));
 		break;
 	}
 }

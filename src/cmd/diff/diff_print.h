@@ -16,6 +16,7 @@ struct diff_block {
 
 struct diff_print {
 	bool json, color;
+	unsigned int width;	/* of the terminal that differences go to, or 0 */
 	const char *a, *b;	/* names of the files, for the first lines */
 	bool begun;		/* these lines were written */
 	struct diff_block now, before;
