@@ -199,7 +199,7 @@ static size_t holder_width(const struct ps *p)
 static void show_row(struct ps *p, const struct events_event *v)
 {
 	struct buf *out = &p->out.line, word = { 0 };
-	size_t from;
+	size_t from, name;
 
 	showing_begin(&p->out, true);
 	from = out->len;
@@ -207,10 +207,10 @@ static void show_row(struct ps *p, const struct events_event *v)
 		buf_addf(out, "%llu", (unsigned long long)v->facts.id);
 	else
 		buf_adds(out, "?");
-	column(out, &from, ID, true);
+	name = ID + 1 + NAME - column(out, &from, ID, true); /* a long id takes some of it */
 	ps_name(p, v, &word);
-	add_within(&word, NAME, out);
-	column(out, &from, NAME, false);
+	add_within(&word, name, out);
+	column(out, &from, name, false);
 	target_words(v, &word);
 	add_within(&word, TARGET, out);
 	column(out, &from, TARGET, false);
