@@ -414,7 +414,8 @@ def test_bpf_loaded(tap, tmp):
 	holder.stdout.readline()
 	dump, made = os.path.join(tmp, "bpf.json"), os.path.join(tmp, "made.data")
 	loaded = bpf_symbols() - before
-	own, ours, bad = record(tmp, ["-e", "cpu-clock:u"] + WORK, ["--records", "--json=" + dump])
+	# with :u, perf 7.2 describes nothing of the kernel
+	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + WORK, ["--records", "--json=" + dump])
 	loaded &= bpf_symbols()	# other tests load and unload programs, too
 	holder.communicate(b"\n")
 	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
