@@ -79,12 +79,12 @@ PRINTS = {
 	"report": ["report", "--stdio", "-g", "none", "-i"],
 }
 
-# The same without symbols, for tasks of another root directory than ours: perf reads their files
-# in it while they live, and then those that have the same paths here.
+# The same without files and symbols, for tasks of another root directory than ours: perf names and
+# reads their files as these tasks do while they live, and then as we do.
 PRINTS_OF_OTHERS = {
-	"script": ["script", "-F", "-sym,-symoff", "-i"],
+	"script": ["script", "-F", "-sym,-symoff,-dso", "-i"],
 	"evlist -v": PRINTS["evlist -v"],
-	"report": ["report", "--stdio", "-g", "none", "--sort", "comm,dso", "-i"],
+	"report": ["report", "--stdio", "-g", "none", "--sort", "comm", "-i"],
 }
 
 def others_measured(name):
