@@ -13,8 +13,6 @@
 
 #include "lib/late.h"
 
-#define BPF(f) LATE(LIBBPF, f)
-
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 
 struct btf_reader {

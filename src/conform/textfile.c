@@ -15,9 +15,6 @@
 #include "lib/die.h"
 #include "lib/late.h"
 
-#define ZLIB(f) LATE(ZLIB, f)
-#define LZMA(f) LATE(LZMA, f)
-
 #if defined(HAVE_ZLIB) || defined(HAVE_LZMA)
 
 /* Unpack up to room bytes.  Return their number, 0 at the end, -1 if the data is corrupt. */

@@ -16,8 +16,6 @@
 #include "lib/die.h"
 #include "lib/late.h"
 
-#define BPF(f) LATE(LIBBPF, f)
-
 /* events.bpf.c, compiled: events_bpf.o as an array. */
 static const unsigned char object_bytes[] = {
 #include "drive/events_bpf.inc"

@@ -17,8 +17,6 @@
 #include "lib/die.h"
 #include "lib/late.h"
 
-#define DW(f) LATE(LIBDW, f)
-
 enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
 
 /* A part of the file that is mapped as code, and the address it is linked to. */

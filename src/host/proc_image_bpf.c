@@ -61,7 +61,6 @@ static bool bpf_read_code(uint32_t id, struct bpf_code *c)
 }
 
 #ifdef HAVE_LIBBPF
-#define BPF(f) LATE(LIBBPF, f)
 
 /* Append the name of the function whose type that is; return false if it is unknown. */
 static bool bpf_add_name(const struct btf *types, uint32_t type, struct buf *name)

@@ -25,7 +25,7 @@ void *late_symbol(const char *libraries, const char *name);
 	late_address; })
 
 /*
- * LATE(LIBDW, dwarf_tag)(die): call a function of a library of configure's.
+ * DW(dwarf_tag)(die): call a function of a library of configure's.
  * LATE_LOAD(LIBDW): late_load() it; required before a fork to helpers, which cannot warn.
  * With --disable-late-loading, the linker has done both.
  */
@@ -36,5 +36,11 @@ void *late_symbol(const char *libraries, const char *name);
 #define LATE(library, f) (&(f))
 #define LATE_LOAD(library) true
 #endif
+
+#define BPF(f) LATE(LIBBPF, f)
+#define DW(f) LATE(LIBDW, f)
+#define LZMA(f) LATE(LZMA, f)
+#define UNW(f) LATE(UNWIND, f)
+#define ZLIB(f) LATE(ZLIB, f)
 
 #endif

@@ -23,8 +23,6 @@
 #include "trace/call_functions.h"
 #include "trace/proc.h"
 
-#define BPF(f) LATE(LIBBPF, f)
-
 /* calls.bpf.c, compiled: calls_bpf.o as an array. */
 static const unsigned char object_bytes[] = {
 #include "trace/calls_bpf.inc"

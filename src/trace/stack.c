@@ -22,8 +22,6 @@
 #include "lib/late.h"
 #include "trace/walker.h"
 
-#define UNW(f) LATE(UNWIND, f)
-
 /* Limit the time that hostile programs can cost: each death takes that of a walk. */
 enum { MAX_DEATHS = 8 };
 

@@ -19,8 +19,6 @@
 #include "lib/map.h"
 #include "lib/maps.h"
 
-#define UNW(f) LATE(UNWIND, f)
-
 /* /proc/TID/mem of the task: libunwind passes no context to some accessors. */
 enum { MEMORY_FD = HELPER_FILE };
 
