@@ -137,14 +137,17 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 	}
 }
 
-/* Return whether an event may be among the n descriptors of a poll. */
-SHARED int calls_poll_has_event(__u64 addr, __u32 n)
+/*
+ * Return whether an event may be among the n descriptors of a poll; files: the address of the
+ * nfiles pointers of the task's table.
+ */
+SHARED int calls_poll_has_event(__u64 addr, __u32 n, __u64 files, __u32 nfiles)
 {
 	for (__u32 i = 0; i < CALLS_POLLED && i < n; i++) {
 		int fd;
 
 		if (bpf_probe_read_user(&fd, sizeof(fd), (void *)(addr + i * 8)) ||
-		    calls_event_at(fd))
+		    event_behind((struct file **)files, nfiles, fd))
 			return 1;
 	}
 	return n > CALLS_POLLED;
@@ -258,6 +261,13 @@ static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 	return nr;
 }
 
+/* Return a pointer as the number that the verifier sees in what was in a map, for SHARED functions. */
+static __always_inline __u64 number_of(struct running *r, struct file **files)
+{
+	*(volatile __u64 *)&r->event = (__u64)files;
+	return *(volatile __u64 *)&r->event;
+}
+
 /*
  * This and calls_exit() run at each system call of the machine, or at the functions of those
  * that may be reported.  They look up the state of a task only where that is likely.
@@ -289,7 +299,8 @@ int calls_enter(__u64 *ctx)
 		return 0;
 	r = running(task);
 	if (!r || (relevant == RELEVANT_HELD && !self_holds(r)) ||
-	    (plan->watch == CALLS_POLL && !calls_poll_has_event(args[0], args[1])) ||
+	    (plan->watch == CALLS_POLL &&
+	     !calls_poll_has_event(args[0], args[1], number_of(r, table->fd), table->max_fds)) ||
 	    (is_unmap(plan) &&
 	     !calls_unmaps_ring(r->pid, plan->watch, args[0], args[1], args[3])))
 		return 0;
