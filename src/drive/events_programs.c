@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -89,12 +90,16 @@ static struct bpf_link *programs_attach(struct events_programs *p, const char *n
 struct events_programs *events_programs_load(struct buf *why)
 {
 	struct events_programs *p = xcalloc(1, sizeof(*p));
+	sigset_t all, mask;
 
 	BPF(libbpf_set_print)(programs_print);
 	p->own = programs_event();
 	if (p->own < 0) {
 		buf_addf(why, "perf_event_open(2) fails: %s", strerror(errno));
 	} else {
+		/* the verifier gives up with EAGAIN when a signal comes, such as a tracer's timer's */
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &mask);
 		/* iterators of links require Linux 5.19 */
 		p->object = programs_object(p->own, true);
 		if (!p->object)
@@ -103,6 +108,7 @@ struct events_programs *events_programs_load(struct buf *why)
 			buf_addf(why, "cannot load BPF programs: %s%s", strerror(errno),
 				 errno == EPERM || errno == EACCES ?
 				 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
+		sigprocmask(SIG_SETMASK, &mask, NULL);
 	}
 	if (p->object) {
 		p->descriptors = programs_attach(p, "events_descriptors");

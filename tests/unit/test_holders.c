@@ -2,14 +2,17 @@
 /*
  * Who is in the way of an event.  The list is what pevtrace ps -j wrote in an emulated 64-bit
  * ARM machine, where the number of the CPU's PMU is 8 and that of breakpoints 5: events of
- * perf stat by generic type, one by the PMU's number, a breakpoint and a clock.
+ * perf stat by generic type, one by the PMU's number, a breakpoint and a clock.  And that signals
+ * do not keep the list from being read.
  */
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <cmocka.h>
 
 #include "drive/events.h"
@@ -114,11 +117,43 @@ static void test_others(void **state)
 	expect(state, PERF_TYPE_TRACEPOINT, "");
 }
 
+static bool can_read(void)
+{
+	struct events events;
+	bool can;
+
+	events_open(&events);
+	can = events.programs;
+	events_close(&events);
+	return can;
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void test_signals(void **state)
+{
+	const struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { 0 };
+	bool can = can_read();
+
+	(void)state;
+	if (!can)
+		skip();
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	can = can_read();
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_true(can);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_counters, fill, empty),
 		cmocka_unit_test_setup_teardown(test_others, fill, empty),
+		cmocka_unit_test(test_signals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
