@@ -467,7 +467,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 static __always_inline int report_now(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct running *r = running_now(task);
 	const struct calls_plan *plan;
 	struct calls_message *m;
 
@@ -549,7 +549,7 @@ SEC("raw_tp/sched_process_exec")
 int BPF_PROG(calls_execed, struct task_struct *self, int former)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct running *r = running_now(task);
 	struct ids ids = task_ids(task);
 	/* the former id in a namespace is known from the call */
 	__u32 old = !calls_setup.pid_ns ? former : r ? r->tid : ids.tid;
@@ -578,7 +578,7 @@ SEC("raw_tp/sched_process_exit")
 int BPF_PROG(calls_gone)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct running *r = running_now(task);
 	struct ids ids = task_ids(task);
 	bool had = is_reported(r, ids.pid), was = followed(ids.pid, ids.tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
@@ -588,6 +588,7 @@ int BPF_PROG(calls_gone)
 
 	if (r && r->enter_ns)
 		__sync_fetch_and_add(pending(), -1);
+	running_end(task);
 	bpf_map_delete_elem(&calls_tasks, &ids.tid);
 	bpf_probe_read_kernel(&live, sizeof(live), __builtin_preserve_access_index(&signal->live));
 	if (!live)

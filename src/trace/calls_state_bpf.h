@@ -75,12 +75,64 @@ struct running {
 	bool told;		/* a call of it was reported */
 };
 
+#if defined(TARGET_riscv64)
+/*
+ * By the task's address: Linux 7.x gives programs no memory for a task's storage on processors
+ * that cannot exchange 16 bytes at once (kmalloc_nolock() of mm/slub.c).
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 15);
+	__type(key, __u64);
+	__type(value, struct running);
+} calls_running SEC(".maps");
+
+static __always_inline struct running *running_now(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	return bpf_map_lookup_elem(&calls_running, &key);
+}
+
+static __always_inline struct running *running_new(struct task_struct *task)
+{
+	struct running none = { 0 };
+	__u64 key = (__u64)task;
+
+	bpf_map_update_elem(&calls_running, &key, &none, BPF_ANY);
+	return bpf_map_lookup_elem(&calls_running, &key);
+}
+
+static __always_inline void running_end(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	bpf_map_delete_elem(&calls_running, &key);
+}
+#else
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct running);
 } calls_running SEC(".maps");
+
+static __always_inline struct running *running_now(struct task_struct *task)
+{
+	return bpf_task_storage_get(&calls_running, task, 0, 0);
+}
+
+static __always_inline struct running *running_new(struct task_struct *task)
+{
+	return bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* The kernel frees it with the task. */
+static __always_inline void running_end(struct task_struct *task)
+{
+}
+#endif
 
 /* Tasks ---------------------------------------------------------------------------------- */
 
@@ -157,7 +209,7 @@ static __always_inline __u32 *pending(void)
 /* Return the state of the current task if it is followed; without memory for it, that is lost. */
 static __always_inline struct running *running(struct task_struct *task)
 {
-	struct running *r = bpf_task_storage_get(&calls_running, task, 0, 0);
+	struct running *r = running_now(task);
 	struct ids ids;
 
 	if (r && !calls_setup.in_cgroup)
@@ -166,7 +218,7 @@ static __always_inline struct running *running(struct task_struct *task)
 	if (!followed(ids.pid, ids.tid))
 		return 0;
 	if (!r)
-		r = bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		r = running_new(task);
 	if (!r) {
 		__sync_fetch_and_add(&calls_state.lost, 1);
 		return 0;
