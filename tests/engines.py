@@ -297,6 +297,35 @@ for n in range(60000):
 	libc.ioctl(fd, 0x40082406, b"x" * 4000)
 """
 
+STORM = """
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+for child in range(%d):
+	if not os.fork():
+		for n in range(%d):
+			os.close(libc.syscall(%d, attr, 0, -1, -1, 0))
+		os._exit(0)
+while True:
+	try:
+		os.wait()
+	except ChildProcessError:
+		break
+"""
+
+def storm(tap, tmp):
+	"""Tasks that take turns on a CPU: none loses calls because another one is in a program, except
+	at functions, where that is told.  Programs that see tasks may be skipped."""
+	tasks, each = 8, 500
+	dump = os.path.join(tmp, "storm")
+	traced(dump, [BPF], ["/usr/bin/python3", "-c", STORM % (tasks, each, NR_OPEN)])
+	seen = sum(line.get("call") == "perf_event_open" for line in lines(dump))
+	told = sum(line["messages"] for line in lines(dump) if line["kind"] == "lost")
+	at_functions = BPF == "--engine=bpf-functions"
+	tap.ok(seen + told >= tasks * each if at_functions else seen == tasks * each and told <= tasks,
+	       "tasks that take turns on a CPU", [seen, told])
+
 def lost(tap, tmp):
 	"""A buffer that is too small: what is lost is said everywhere."""
 	dump = os.path.join(tmp, "lost")
@@ -383,6 +412,8 @@ def main():
 			if not core or name in CORE:
 				same(tap, tmp, name, command)
 		written(tap, tmp)
+		if NR_OPEN:
+			storm(tap, tmp)
 		if core:
 			return tap.done()
 		whole_machine(tap, tmp)

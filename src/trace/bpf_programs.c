@@ -261,12 +261,14 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 	for (int i = 0; loaded && i < CALL_PROGRAMS; i++) {
 		struct bpf_program *program = call_program(p, i);
 
-		if (constants->at_functions) {
+		if (constants->hooks == CALLS_FUNCTIONS) {
 			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACING);
 			BPF(bpf_program__set_expected_attach_type)(program, call_programs[i].type);
-		} else {
-			BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
+			continue;
 		}
+		if (constants->hooks == CALLS_EVENTS)
+			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACEPOINT);
+		BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
 	}
 	loaded = loaded &&
 		 !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
@@ -282,10 +284,15 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 	return loaded;
 }
 
+static bool keep_link(struct bpf_programs *p, struct bpf_link *link)
+{
+	p->links[p->nlinks] = link;
+	return link && ++p->nlinks;
+}
+
 static bool attach_program(struct bpf_programs *p, const struct bpf_program *program)
 {
-	p->links[p->nlinks] = BPF(bpf_program__attach)(program);
-	return p->links[p->nlinks] && ++p->nlinks;
+	return keep_link(p, BPF(bpf_program__attach)(program));
 }
 
 /* Attach the programs that see tasks and signals. */
@@ -307,11 +314,19 @@ static bool continue_in(struct bpf_programs *p, const char *map, int which)
 	return !BPF(bpf_map__update_elem)(map_named(p, map), &zero, sizeof(zero), &fd, sizeof(fd), 0);
 }
 
-static bool attach_tracepoints(struct bpf_programs *p)
+static bool attach_event(struct bpf_programs *p, int which, const char *tracepoint)
+{
+	return keep_link(p, BPF(bpf_program__attach_tracepoint)(call_program(p, which),
+								"raw_syscalls", tracepoint));
+}
+
+static bool attach_tracepoints(struct bpf_programs *p, bool events)
 {
 	return continue_in(p, "calls_enter_report", REPORT) &&
 	       continue_in(p, "calls_exit_report", REPORT) &&
-	       attach_program(p, call_program(p, ENTER)) && attach_program(p, call_program(p, EXIT));
+	       (events ? attach_event(p, ENTER, "sys_enter") && attach_event(p, EXIT, "sys_exit") :
+			 attach_program(p, call_program(p, ENTER)) &&
+			 attach_program(p, call_program(p, EXIT)));
 }
 
 /* Attach a program to n functions at once, which libbpf does not know yet. */
@@ -390,7 +405,9 @@ static const char *programs_start(struct bpf_programs *p, const struct bpf_engin
 	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
 				      sizeof(cgroup), 0))
 		return "cannot select the cgroup";
-	if (!attach_tasks(p) || !(f ? attach_functions(p, f) : attach_tracepoints(p)))
+	if (!attach_tasks(p) ||
+	    !(f ? attach_functions(p, f) :
+		  attach_tracepoints(p, constants->hooks == CALLS_EVENTS)))
 		return "cannot attach BPF programs";
 	if (!show_test_event(p))
 		return "perf_event_open(2) of a test event was not seen";
@@ -446,15 +463,32 @@ static const char *programs_start_functions(struct bpf_programs *p,
 	struct call_functions f = { 0 };
 	const char *failed = "this kernel attaches no program to all functions of system calls";
 
-	constants->at_functions = true;
+	constants->hooks = CALLS_FUNCTIONS;
 	if (types && can_attach_to_functions() &&
 	    call_functions_find(&f, types, constants, nrs, compat)) {
 		constants->refusal_is_false = f.refusal_size == 1;
 		failed = programs_start(p, setup, constants, types, &f);
 	}
-	constants->at_functions = false;
 	call_functions_free(&f);
 	return failed;
+}
+
+/* The same at tracepoints: where programs may be preempted, through perf events if that works. */
+static const char *programs_start_tracepoints(struct bpf_programs *p,
+					      const struct bpf_engine_setup *setup,
+					      struct calls_setup *constants,
+					      const struct kernel_types *types)
+{
+	const char *failed = "";
+
+	if (constants->places > 1) {
+		constants->hooks = CALLS_EVENTS;
+		failed = programs_start(p, setup, constants, types, NULL);
+		if (failed)
+			programs_stop(p);
+	}
+	constants->hooks = CALLS_TRACEPOINTS;
+	return failed ? programs_start(p, setup, constants, types, NULL) : NULL;
 }
 
 /* Return whether programs are interpreted, which those that continue in another one cannot be. */
@@ -492,7 +526,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		failed = programs_start_functions(p, setup, &constants, types, nrs, compat);
 	if (failed && setup->hooks != BPF_HOOKS_FUNCTIONS) {
 		programs_stop(p);
-		failed = programs_start(p, setup, &constants, types, NULL);
+		failed = programs_start_tracepoints(p, setup, &constants, types);
 	}
 	kernel_types_free(types);
 	if (!failed)

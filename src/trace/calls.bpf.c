@@ -254,10 +254,10 @@ static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 {
 	__u64 nr;
 
-	if (calls_setup.at_functions)
+	if (calls_setup.hooks == CALLS_FUNCTIONS)
 		return syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
-	nr = ctx[1];
-	KNOWN(nr); /* as in returned() */
+	nr = ctx[1]; /* of both kinds of tracepoints */
+	KNOWN(nr);
 	return nr;
 }
 
@@ -366,12 +366,13 @@ static __always_inline __s64 returned(__u64 *ctx)
 {
 	__u64 ret = 0;
 
-	if (calls_setup.at_functions) {
+	/* loads at constant offsets, which the compiler does not make one of */
+	if (calls_setup.hooks == CALLS_FUNCTIONS)
 		bpf_get_func_ret(ctx, &ret);
-	} else {
-		ret = ctx[1];
-		KNOWN(ret); /* loaded here, at a constant offset */
-	}
+	else if (calls_setup.hooks == CALLS_EVENTS)
+		asm volatile("%0 = *(u64 *)(%1 + 16)" : "=r"(ret) : "r"(ctx));
+	else
+		asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(ret) : "r"(ctx));
 	return ret;
 }
 

@@ -58,6 +58,13 @@ struct calls_plan {
 	__u8 memory[CALLS_ARGS]; /* enum calls_memory */
 };
 
+/* What the programs that see calls are attached to. */
+enum calls_hooks {
+	CALLS_TRACEPOINTS,	/* raw ones: sys_enter, sys_exit */
+	CALLS_EVENTS,		/* these through perf events, which disable preemption */
+	CALLS_FUNCTIONS,	/* functions of the kernel */
+};
+
 /* Constants of the programs. */
 struct calls_setup {
 	struct calls_plan plans[2 * CALLS_NUMBERS]; /* by call number */
@@ -66,7 +73,7 @@ struct calls_setup {
 	__u32 wake;		/* bytes in the buffer that wake its reader */
 	__u8 every_task;	/* not only those in calls_tasks */
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
-	__u8 at_functions;	/* programs are at functions of the kernel, not at tracepoints */
+	__u8 hooks;		/* enum calls_hooks */
 	__u8 refusal_is_false;	/* the result of __seccomp_filter(), which is -1 else */
 	__u32 places;		/* messages in preparation on each CPU: 1 or CALLS_PLACES */
 };
