@@ -21,7 +21,8 @@ PMU = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "../kern
 ROUNDS = 2000000
 PER_ROUND = 2			# instructions
 STARTS = 100			# by which starts of a program differ: lengths of strings, addresses
-TURNS = 20000000		# for events that take turns
+# for events that take turns: riscv64 has twice the counters, and instructions take half the time
+TURNS = 80000000 if os.uname().machine == "riscv64" else 20000000
 NAME = {"aarch64": "armv8_pmuv3", "riscv64": "cpu"}.get(os.uname().machine, "cpu")
 
 def loop(n=ROUNDS):
@@ -60,11 +61,19 @@ def near(counts, want):
 @functools.lru_cache
 def starts():
 	"""By how much counts may differ: some emulators count the kernel's instructions, too."""
-	kernel = opened(["instructions:k"], loop())[0][0]
+	kernel = stat(["instructions:k"], loop())[0][0]
 	if kernel and kernel > PER_ROUND * ROUNDS:
 		print("# instructions are counted in all modes")
 		return ROUNDS // 20
 	return STARTS
+
+@functools.lru_cache
+def counts_alike():
+	"""Return what events of one kind count at once if that differs, else "": qemu's RISC-V counts
+	an event in the counter only that was last set up for it."""
+	same = [int(n) for n in output([PMU, "same", "3"]).split()]
+	good = len(same) == 3 and max(same) - min(same) < min(same) / 10
+	return "" if good else "three of one kind count %s" % same
 
 def counts(tap):
 	"""Both grow by the instructions that the loop has more."""
@@ -75,7 +84,7 @@ def counts(tap):
 	theirs = [b[0] - a[0] for a, b in zip(base, more)]
 	tap.ok(near(ours[1:] + theirs[1:], PER_ROUND * ROUNDS),
 	       "pevtrace open and perf stat count the instructions of a loop", [ours, theirs])
-	tap.ok(ours and theirs and abs(ours[0] - theirs[0]) <= ours[0] / 100,
+	tap.ok(ours and theirs and abs(ours[0] - theirs[0]) <= max(ours[0] / 100, starts()),
 	       "pevtrace open and perf stat count the same cycles", [ours, theirs])
 	run = rp.Run([], [rp.PERF, "stat", "-x,", "-e", "cycles:u,instructions:u", *loop()])
 	read = [sp.number(c.arg(1).get("value")) for c in run.calls
@@ -137,9 +146,13 @@ def multiplexed(tap):
 	       [told, shown])
 	got = opened(events, loop(TURNS))
 	scaled = [g for g in got if "scaled: on the PMU for" in g[2]]
-	tap.ok(len(scaled) == len(events) and
-	       all(abs(g[0] - PER_ROUND * TURNS) < PER_ROUND * TURNS / 10 for g in scaled),
-	       "pevtrace open scales counts, and says for which share they counted", got)
+	tap.ok(len(scaled) == len(events),
+	       "pevtrace open says for which share events counted", got)
+	if counts_alike():
+		tap.skip("pevtrace open scales counts", counts_alike())
+	else:
+		tap.ok(all(abs(g[0] - PER_ROUND * TURNS) < PER_ROUND * TURNS / 10 for g in scaled),
+		       "pevtrace open scales counts", got)
 	text = " ".join(output([rp.PEVTRACE, "--explain", *command]).split())
 	shares = re.search(r"They took turns on the PMU, as together they need more counters than "
 			   r"were free; .*?: (.*?) of the time\. ", text)
@@ -223,9 +236,15 @@ def throttled(tap, tmp):
 			return
 		theirs, _ = records.compare(tap, "throttled", run, data, 5000)
 		n = records.by_type(theirs)
-		tap.ok(n.get("THROTTLE", 0) > 1 and n.get("UNTHROTTLE", 0) > 0,
-		       "THROTTLE and UNTHROTTLE are written and shown (%s, %s)" %
-		       (n.get("THROTTLE"), n.get("UNTHROTTLE")), [n])
+		tap.ok(n.get("THROTTLE", 0) > 1, "THROTTLE is written and shown (%s)" %
+		       n.get("THROTTLE"), [n])
+		# RISC-V's driver starts a throttled counter again itself, without a record
+		alone = output([PMU, "samples", str(ROUNDS), "5000"]).strip()
+		if " unthrottle=0" in alone and " throttle=0" not in alone:
+			tap.skip("UNTHROTTLE", "the kernel writes none: " + alone)
+		else:
+			tap.ok(n.get("UNTHROTTLE", 0) > 0, "UNTHROTTLE is written and shown (%s)" %
+			       n.get("UNTHROTTLE"), [n, alone])
 	finally:
 		with open(path, "w") as f:
 			f.write(before)
@@ -234,8 +253,7 @@ def in_user_space(tap):
 	"""A counter that is read without a system call is that of read(2)."""
 	try:
 		with open("/proc/sys/kernel/perf_user_access", "w") as f:
-			# arm64: 1 permits it; riscv64: 2 does so for every event
-			f.write("1" if os.uname().machine == "aarch64" else "2")
+			f.write("1")
 	except OSError:
 		tap.skip("counters read in user space", "no kernel.perf_user_access")
 		return

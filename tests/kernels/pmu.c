@@ -7,6 +7,9 @@
  *   pmu pinned N            opens N pinned events, and reads each
  *   pmu user N CONFIG1      reads an event's counter N times without a system call,
  *                           each time between two of read(2)
+ *   pmu same N              counts a loop with N events of one kind, and prints each count
+ *   pmu samples N PERIOD    N rounds of the loop, sampled each PERIOD cycles; prints how many
+ *                           records of a type there are
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -100,6 +103,8 @@ static uint64_t counter(uint32_t index)
 #define READ(n) case n + 1: __asm__ volatile("csrr %0, " #n " + 0xc00" : "=r"(v)); break
 	switch (index) {
 	READ(0); READ(1); READ(2); READ(3); READ(4); READ(5); READ(6); READ(7); READ(8);
+	READ(9); READ(10); READ(11); READ(12); READ(13); READ(14); READ(15); READ(16); READ(17);
+	READ(18);
 	}
 	return v;
 }
@@ -163,6 +168,49 @@ static int read_pinned(unsigned int n)
 	return 0;
 }
 
+static int count_the_same(unsigned int n)
+{
+	int fds[64];
+	uint64_t count;
+
+	if (n > 64)
+		return 2;
+	for (unsigned int i = 0; i < n; i++)
+		fds[i] = open_event((struct perf_event_attr){ .type = PERF_TYPE_HARDWARE,
+			.config = PERF_COUNT_HW_INSTRUCTIONS });
+	loop(1000000);
+	for (unsigned int i = 0; i < n && read(fds[i], &count, sizeof(count)) > 0; i++)
+		printf("%llu\n", (unsigned long long)count);
+	return 0;
+}
+
+static int count_records(uint64_t rounds, uint64_t period)
+{
+	enum { PAGES = 64 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = open_event((struct perf_event_attr){ .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES, .sample_period = period,
+		.sample_type = PERF_SAMPLE_IP });
+	char *area = mmap(NULL, (1 + PAGES) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	unsigned int types[PERF_RECORD_SAMPLE + 1] = { 0 };
+	struct perf_event_header h;
+
+	if (area == MAP_FAILED) {
+		perror("pmu: mmap");
+		return 1;
+	}
+	loop(rounds);
+	for (uint64_t at = 0; at < ((struct perf_event_mmap_page *)area)->data_head; at += h.size) {
+		memcpy(&h, area + page + at, sizeof(h));
+		if (h.type <= PERF_RECORD_SAMPLE)
+			types[h.type]++;
+	}
+	printf("samples=%u lost=%u throttle=%u unthrottle=%u\n", types[PERF_RECORD_SAMPLE],
+	       types[PERF_RECORD_LOST], types[PERF_RECORD_THROTTLE],
+	       types[PERF_RECORD_UNTHROTTLE]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc < 3 ? "" : argv[1];
@@ -178,6 +226,10 @@ int main(int argc, char **argv)
 		return read_pinned((unsigned int)n);
 	if (!strcmp(verb, "user") && argc > 3)
 		return read_in_user_space(n, strtoull(argv[3], NULL, 0));
-	fprintf(stderr, "usage: pmu loop|getppid|pinned|user N [...]\n");
+	if (!strcmp(verb, "same"))
+		return count_the_same((unsigned int)n);
+	if (!strcmp(verb, "samples") && argc > 3)
+		return count_records(n, strtoull(argv[3], NULL, 0));
+	fprintf(stderr, "usage: pmu loop|getppid|pinned|user|same|samples N [...]\n");
 	return 2;
 }
