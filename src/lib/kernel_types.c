@@ -30,40 +30,22 @@ struct kernel_types {
 
 /* Reading --------------------------------------------------------------------------------- */
 
-/* Return the bytes behind the head of a type; -1: unknown. */
-static int type_extra(const struct btf_type *t)
-{
-	int n = (int)BTF_INFO_VLEN(t->info);
-
-	switch (BTF_INFO_KIND(t->info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case KIND_DECL_TAG:
-		return 4;
-	case BTF_KIND_ARRAY:
-		return (int)sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-	case BTF_KIND_DATASEC:
-	case KIND_ENUM64:
-		return n * 12;
-	case BTF_KIND_ENUM:
-	case BTF_KIND_FUNC_PROTO:
-		return n * 8;
-	case BTF_KIND_PTR:
-	case BTF_KIND_FWD:
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_FUNC:
-	case BTF_KIND_FLOAT:
-	case KIND_TYPE_TAG:
-		return 0;
-	default:
-		return -1;
-	}
-}
+/* Bytes behind the head of a type: so many, and so many for each of its elements. */
+static const struct {
+	bool known;
+	uint8_t once, each;
+} type_extra[] = {
+	[BTF_KIND_INT] = { true, 4, 0 }, [BTF_KIND_VAR] = { true, 4, 0 },
+	[KIND_DECL_TAG] = { true, 4, 0 }, [BTF_KIND_ARRAY] = { true, sizeof(struct btf_array), 0 },
+	[BTF_KIND_STRUCT] = { true, 0, 12 }, [BTF_KIND_UNION] = { true, 0, 12 },
+	[BTF_KIND_DATASEC] = { true, 0, 12 }, [KIND_ENUM64] = { true, 0, 12 },
+	[BTF_KIND_ENUM] = { true, 0, 8 }, [BTF_KIND_FUNC_PROTO] = { true, 0, 8 },
+	[BTF_KIND_PTR] = { true, 0, 0 }, [BTF_KIND_FWD] = { true, 0, 0 },
+	[BTF_KIND_TYPEDEF] = { true, 0, 0 }, [BTF_KIND_VOLATILE] = { true, 0, 0 },
+	[BTF_KIND_CONST] = { true, 0, 0 }, [BTF_KIND_RESTRICT] = { true, 0, 0 },
+	[BTF_KIND_FUNC] = { true, 0, 0 }, [BTF_KIND_FLOAT] = { true, 0, 0 },
+	[KIND_TYPE_TAG] = { true, 0, 0 },
+};
 
 /* Learn where each type is. */
 static bool index_types(struct kernel_types *t, uint32_t len)
@@ -72,12 +54,14 @@ static bool index_types(struct kernel_types *t, uint32_t len)
 
 	t->at = xcalloc(len / sizeof(struct btf_type) + 2, sizeof(*t->at));
 	while (at + sizeof(struct btf_type) <= len) {
-		int extra = type_extra((const struct btf_type *)(t->types + at));
+		const struct btf_type *type = (const struct btf_type *)(t->types + at);
+		uint32_t kind = BTF_INFO_KIND(type->info);
 
-		if (extra < 0)
+		if (kind >= sizeof(type_extra) / sizeof(*type_extra) || !type_extra[kind].known)
 			return false;
 		t->at[++t->n] = (uint32_t)at;
-		at += sizeof(struct btf_type) + (size_t)extra;
+		at += sizeof(*type) + type_extra[kind].once +
+		      (size_t)type_extra[kind].each * BTF_INFO_VLEN(type->info);
 	}
 	return at == len;
 }

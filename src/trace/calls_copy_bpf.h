@@ -169,7 +169,7 @@ static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, _
 
 enum { IOVECS = 8, MESSAGE_WORDS = 7, CONTROL_MAX = 2048 };
 
-/* Copy what a vector's element points to, up to so many bytes; return its length. */
+/* Copy what a vector's element points to, up to so many bytes; return how many are left. */
 __noinline __u64 calls_copy_iovec(struct calls_message *m, __u64 addr, __u64 left)
 {
 	__u64 len;
@@ -177,8 +177,10 @@ __noinline __u64 calls_copy_iovec(struct calls_message *m, __u64 addr, __u64 lef
 	if (!m)
 		return 0;
 	len = calls_word(addr + word_size(m), word_size(m));
-	calls_copy(m, calls_word(addr, word_size(m)), len < left ? len : left);
-	return len;
+	if (len > left)
+		len = left;
+	calls_copy(m, calls_word(addr, word_size(m)), len);
+	return left - len;
 }
 
 static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u64 n, __u64 left)
@@ -189,11 +191,8 @@ static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u
 		n = IOVECS;
 	if (calls_copy(m, addr, n * size) <= 0)
 		return;
-	for (__u32 i = 0; i < IOVECS && i < n && left; i++) {
-		__u64 len = calls_copy_iovec(m, addr + i * size, left);
-
-		left -= len < left ? len : left;
-	}
+	for (__u32 i = 0; i < IOVECS && i < n && left; i++)
+		left = calls_copy_iovec(m, addr + i * size, left);
 }
 
 enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
