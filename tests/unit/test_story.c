@@ -17,6 +17,7 @@
 #include "explain/lexicon.h"
 #include "explain/story.h"
 #include "fake.h"
+#include "text/text_wrap.h"
 
 enum { WIDTH = 60 };
 
@@ -306,6 +307,35 @@ static void test_lines(void **state)
 	buf_free(&out);
 }
 
+static void wraps(const char *text, const char *want)
+{
+	struct buf b = { 0 };
+
+	buf_adds(&b, text);
+	text_wrap(&b, 20);
+	assert_string_equal(buf_str(&b), want);
+	buf_free(&b);
+}
+
+static void test_wrap(void **state)
+{
+	(void)state;
+	wraps("", "");
+	wraps("exactly twenty colum\nns\n", "exactly twenty colum\nns\n");
+	wraps("  further lines are indented", "  further lines are\n    indented");
+	wraps("name   the last column of a table", "name   the last\n       column of a\n       table");
+	wraps("\033[31ma colour\033[m takes no columns", "\033[31ma colour\033[m takes no\n  columns");
+	wraps("\303\244\303\244\303\244\303\244\303\244 counts as fives",
+	      "\303\244\303\244\303\244\303\244\303\244 counts as\n  fives");
+	wraps("bits=A_LONG_NAME|B|C+D", "bits=A_LONG_NAME|B|\n  C+D");
+	wraps("at libc.so(syscall+0x19) '|COMMAND'", "at\n  libc.so(syscall+0x19)\n  '|COMMAND'");
+	wraps("no_place_in_a_word_of_this_length and more of it",
+	      "no_place_in_a_word_of_this_length\n  and more of it");
+	wraps("blanks at the end    ", "blanks at the end    ");
+	wraps("cut \033", "cut \033");
+	wraps("cut \033]8;;x", "cut \033]8;;x");
+}
+
 static void test_links(void **state)
 {
 	struct buf plain = { 0 }, linked = { 0 };
@@ -394,6 +424,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_dictionary),
