@@ -39,12 +39,13 @@ uint64_t field_get(const struct field *f, const void *bytes, size_t len)
 {
 	size_t at = f->word ? 0 : f->offset, width = f->word ? 8 : f->width;
 	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
-	const uint8_t *p = (const uint8_t *)bytes + at;
 	uint8_t room[8] = { 0 };
+	const uint8_t *p;
 	uint64_t v;
 
 	if (at >= len)
 		return 0;
+	p = (const uint8_t *)bytes + at;
 	if (len - at < width)
 		p = memcpy(room, p, len - at);
 	v = load_uint(p, width) >> field_shift(f, BIG_ENDIAN_HERE);
