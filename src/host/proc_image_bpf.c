@@ -186,7 +186,7 @@ void proc_image_update_functions(struct proc_image *p)
 	proc_image_drop_programs(p);
 	if (!bpf_next_program(0))
 		return;
-	c = xmalloc(sizeof(*c));
+	c = xcalloc(1, sizeof(*c)); /* valgrind does not see what bpf(2) writes */
 	c->typed = bpf_can_read_types();
 	for (uint32_t id = 0; (id = bpf_next_program(id));)
 		if (bpf_read_code(id, c))
