@@ -262,7 +262,7 @@ static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 }
 
 /* Return a pointer as the number that the verifier sees in what was in a map, for SHARED functions. */
-static __always_inline __u64 number_of(struct running *r, struct file **files)
+static __always_inline __u64 files_number(struct running *r, struct file **files)
 {
 	*(volatile __u64 *)&r->event = (__u64)files;
 	return *(volatile __u64 *)&r->event;
@@ -300,7 +300,7 @@ int calls_enter(__u64 *ctx)
 	r = running(task);
 	if (!r || (relevant == RELEVANT_HELD && !self_holds(r)) ||
 	    (plan->watch == CALLS_POLL &&
-	     !calls_poll_has_event(args[0], args[1], number_of(r, table->fd), table->max_fds)) ||
+	     !calls_poll_has_event(args[0], args[1], files_number(r, table->fd), table->max_fds)) ||
 	    (is_unmap(plan) &&
 	     !calls_unmaps_ring(r->pid, plan->watch, args[0], args[1], args[3])))
 		return 0;
