@@ -4,6 +4,7 @@
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
+#include "host/build_id.h"
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "xlat/layouts.h"
@@ -180,10 +181,23 @@ static void perfout_on_measured(struct view *view, uint64_t ns, const struct pro
 	perfout_measured(self(view), p);
 }
 
+/* Return whether records have build ids, so that perf record does not copy files to perf's cache. */
+static bool perfout_has_build_ids(const struct perfout_view *v)
+{
+	for (size_t i = 0; i < v->nevents; i++)
+		if (!v->events[i]->format.no_build_id)
+			return true;
+	return false;
+}
+
 static void perfout_on_build_id(struct view *view, const char *path, const uint8_t *id,
 				size_t size)
 {
-	perfout_add_build_id(self(view), path, id, size);
+	struct perfout_view *v = self(view);
+
+	/* a vDSO with an id is sought in that cache only */
+	if (strcmp(path, BUILD_ID_VDSO) || !perfout_has_build_ids(v))
+		perfout_add_build_id(v, path, id, size);
 }
 
 static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const struct view_aux *a)
