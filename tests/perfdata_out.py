@@ -429,6 +429,21 @@ def test_bpf_loaded(tap, tmp):
 	       "functions of BPF programs: %d" % (len(said[0]) - 1), [bad] + said)
 	rp.check_schema(tap, "functions of BPF programs", dump)
 
+def test_other_root(tap, tmp):
+	"""The build id of a file that another one covers in the mount namespace of its process."""
+	own, ours, path = (os.path.join(tmp, name) for name in ("own.data", "ours.data", "covered"))
+	shutil.copy(shutil.which("ls"), path)
+	r = trace(["--perf-data=" + ours],
+		  ["unshare", "-rm", "sh", "-c", 'mount --bind "$2" "$3" || exit 77\n'
+		   'exec "$0" record -o "$1" -c 1 -e page-faults:u "$3" 1', rp.PERF, own,
+		   os.path.realpath(shutil.which("sleep")), path])
+	if r.returncode in (1, 77):
+		return tap.skip("a file of another mount namespace", "nothing can be mounted here")
+	a, b = ([line for line in text([rp.PERF, "buildid-list", "-i", f]) if path in line]
+		for f in (own, ours))
+	tap.ok(a and a == b, "a file of another mount namespace has the build id that perf gives it",
+	       [r.stderr, a, b])
+
 # ---- kills -----------------------------------------------------------------------
 
 def test_killed(tap, tmp):
@@ -699,8 +714,8 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
 		 test_rounds, test_stale_bit, test_aux, test_header, test_wrapped, test_attached,
-		 test_bpf, test_bpf_loaded, test_killed, test_python, test_later, test_demo, test_drain,
-		 test_mixedrings, test_open, test_trouble, test_full)
+		 test_bpf, test_bpf_loaded, test_other_root, test_killed, test_python, test_later,
+		 test_demo, test_drain, test_mixedrings, test_open, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/layout.h"
 #include "host/build_id.h"
 #include "lib/die.h"
 #include "lib/hash.h"
@@ -15,8 +16,11 @@ struct mapped_files {
 	struct view view;
 	struct session *session;
 	struct map known;	/* hashes of paths */
-	char **paths;		/* to be reported */
-	size_t npaths;
+	struct mapped_file {
+		pid_t pid;	/* of a process that maps it */
+		char *path;
+	} *files;		/* to be reported */
+	size_t n;
 	bool kernel;		/* reported */
 };
 
@@ -25,20 +29,20 @@ static struct mapped_files *mapped_files_self(struct view *v)
 	return (struct mapped_files *)v; /* view is its first member */
 }
 
-static void mapped_files_add(struct mapped_files *m, const char *path)
+static void mapped_files_add(struct mapped_files *m, pid_t pid, const char *path)
 {
 	if (path[1] == '/' || (*path != '/' && strcmp(path, BUILD_ID_VDSO)) ||
 	    map_set(&m->known, hash_text(HASH_START, path) | 1, m))
 		return;
-	m->paths = xrealloc(m->paths, (m->npaths + 1) * sizeof(*m->paths));
-	m->paths[m->npaths++] = xstrdup(path);
+	m->files = xrealloc(m->files, (m->n + 1) * sizeof(*m->files));
+	m->files[m->n++] = (struct mapped_file){ pid, xstrdup(path) };
 }
 
 static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 {
 	(void)ns;
 	for (size_t i = 0; i < p->nmaps; i++)
-		mapped_files_add(mapped_files_self(v), p->maps[i].path);
+		mapped_files_add(mapped_files_self(v), p->pid, p->maps[i].path);
 }
 
 static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
@@ -46,6 +50,7 @@ static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
 {
 	struct record_id id;
 	size_t at;
+	pid_t pid;
 
 	(void)tid, (void)ns;
 	if (!record_identify(r->bytes, r->len, r->format, &id) ||
@@ -53,8 +58,9 @@ static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
 		return;
 	at = id.type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
 					 : layout_perf_record_mmap2.size;
+	pid = (pid_t)layout_get(&layout_perf_record_mmap, PERF_RECORD_MMAP_PID, r->bytes, r->len);
 	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
-		mapped_files_add(mapped_files_self(v), (const char *)r->bytes + at);
+		mapped_files_add(mapped_files_self(v), pid, (const char *)r->bytes + at);
 }
 
 void mapped_files_report(struct view *v)
@@ -62,17 +68,18 @@ void mapped_files_report(struct view *v)
 	struct mapped_files *m = mapped_files_self(v);
 	uint8_t id[BUILD_ID_BYTES];
 
-	if (m->npaths && !m->kernel)
+	if (m->n && !m->kernel)
 		session_build_id(m->session, BUILD_ID_KERNEL, id, build_id_of_kernel(id));
-	m->kernel |= m->npaths;
-	for (size_t i = 0; i < m->npaths; i++) {
-		char *path = m->paths[i];
+	m->kernel |= m->n;
+	for (size_t i = 0; i < m->n; i++) {
+		char *path = m->files[i].path;
 
 		session_build_id(m->session, path, id,
-				 *path == '/' ? build_id_of_file(path, id) : build_id_of_vdso(id));
+				 *path == '/' ? build_id_of_file(m->files[i].pid, path, id)
+					      : build_id_of_vdso(id));
 		free(path);
 	}
-	m->npaths = 0;
+	m->n = 0;
 }
 
 static void mapped_files_on_idle(struct view *v, uint64_t ns)
@@ -85,9 +92,9 @@ static void mapped_files_on_free(struct view *v)
 {
 	struct mapped_files *m = mapped_files_self(v);
 
-	while (m->npaths)
-		free(m->paths[--m->npaths]);
-	free(m->paths);
+	while (m->n)
+		free(m->files[--m->n].path);
+	free(m->files);
 	map_free(&m->known);
 	free(m);
 }

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -103,10 +104,26 @@ static size_t build_id_at(int fd, uint64_t base, uint8_t id[BUILD_ID_BYTES])
 	return size;
 }
 
-size_t build_id_of_file(const char *path, uint8_t id[BUILD_ID_BYTES])
+/* Open a file by an absolute path as that process sees it: its root may be of a container. */
+static int open_of_process(pid_t pid, const char *path)
 {
 	/* the path is from a record: it may name a device or a FIFO by now */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	char name[64];
+	int root, fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
+	root = open(name, O_PATH | O_CLOEXEC);
+	if (root < 0)
+		return open(path, flags);
+	fd = openat(root, path + strspn(path, "/"), flags);
+	close(root);
+	return fd;
+}
+
+size_t build_id_of_file(pid_t pid, const char *path, uint8_t id[BUILD_ID_BYTES])
+{
+	int fd = open_of_process(pid, path);
 	size_t size = 0;
 	struct stat st;
 
