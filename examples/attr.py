@@ -100,6 +100,7 @@ def main():
 
 
 if __name__ == "__main__":
-	if len(sys.argv) not in (2, 3):
+	try:
+		main()
+	except (IndexError, ValueError):
 		sys.exit(__doc__)
-	main()

@@ -272,6 +272,7 @@ def test_ioctl():
 		      "PERF_EVENT_IOC_SET_FILTER", "as a 32-bit program passes it")
 	why += differ(objects("--ioctl", "PERIOD", "4000")[0]["argument"], [4000], "argument")
 	why += differ(objects("--ioctl", "SET_OUTPUT", "-1")[0]["argument"], -1, "argument")
+	why += differ(objects("--ioctl", "0x4008240d", "3")[0]["argument"], "0x3", "an unknown one's")
 	decode("--ioctl", "0x5401", rc=2)
 	decode("--ioctl", "NOTHING", rc=2)
 	return why

@@ -94,7 +94,26 @@ static int by_release(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Complete the releases of Linux that changed the interface. */
+static void complete_one_release(struct completion *c, uint32_t release)
+{
+	struct buf text = { 0 };
+
+	release_text(release, &text);
+	complete_with(c, buf_str(&text), NULL);
+	buf_free(&text);
+}
+
+/* Return the first release behind one that is known, from 3.0 on, or next. */
+static uint32_t release_after(uint32_t known, uint32_t next)
+{
+	const uint32_t minor = 0x100, major = 0x10000;
+
+	if (next < 3 * major)
+		return next;
+	return known / major == next / major ? known / minor * minor + minor : next / major * major;
+}
+
+/* Complete the releases of Linux up to the newest that changed the interface. */
 static void complete_release(struct completion *c)
 {
 	const struct layout *attr = &layout_perf_event_attr;
@@ -109,13 +128,11 @@ static void complete_release(struct completion *c)
 		all[n++] = attr->fields[i].since;
 	qsort(all, n, sizeof(*all), by_release);
 	for (size_t i = 0; i < n; i++) {
-		struct buf text = { 0 };
-
 		if (!all[i] || (i && all[i] == all[i - 1]))
 			continue;
-		release_text(all[i], &text);
-		complete_with(c, buf_str(&text), NULL);
-		buf_free(&text);
+		for (uint32_t r = release_after(i ? all[i - 1] : 0, all[i]); r < all[i]; r += 0x100)
+			complete_one_release(c, r);
+		complete_one_release(c, all[i]);
 	}
 	free(all);
 }

@@ -49,6 +49,15 @@ void showing_begin(struct showing *s, bool plain)
 	s->sink = &s->text.sink;
 }
 
+/* Report a failure to write, once; a pager that the user has left is none. */
+static void showing_fail(struct showing *s)
+{
+	if (!s->failed && !pager_was_left())
+		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
+		     strerror(errno));
+	s->failed = true;
+}
+
 void showing_end(struct showing *s)
 {
 	if (s->json) {
@@ -58,20 +67,14 @@ void showing_end(struct showing *s)
 	buf_addc(&s->line, '\n');
 	if (s->width)
 		text_wrap(&s->line, s->width);
-	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len) {
-		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
-		     strerror(errno));
-		s->failed = true;
-	}
+	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len)
+		showing_fail(s);
 }
 
 void showing_flush(struct showing *s)
 {
-	if (!s->failed && fflush(s->out)) {
-		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
-		     strerror(errno));
-		s->failed = true;
-	}
+	if (!s->failed && fflush(s->out))
+		showing_fail(s);
 }
 
 void showing_progress(const struct showing *s, struct progress *p, const char *what)
@@ -85,9 +88,8 @@ bool showing_close(struct showing *s)
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
 	bool ok = s->path ? !fclose(s->out) : !fflush(s->out);
 
-	if (!ok && !s->failed)
-		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
-		     strerror(errno));
+	if (!ok)
+		showing_fail(s);
 	buf_free(&s->line);
-	return ok && !s->failed;
+	return !s->failed;
 }

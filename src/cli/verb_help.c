@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/pager.h"
 #include "text/text_wrap.h"
 
 enum { COLUMN = 29, COLUMNS = 79 };
@@ -36,7 +37,7 @@ const struct verb_option *verb_next(const struct verb *v, struct verb_at *at)
 
 _Noreturn void verb_exit_flushed(void)
 {
-	if (fflush(stdout) || ferror(stdout))
+	if ((fflush(stdout) || ferror(stdout)) && !pager_was_left())
 		die("cannot write to standard output: %s", strerror(errno));
 	exit(EXIT_YES);
 }

@@ -268,6 +268,9 @@ static void perfout_tell_losses(const struct perfout_view *v)
 {
 	if (!v->nevents)
 		warn("the perf.data file has no events: no ring buffer was mapped");
+	else if (!v->live && !v->held_ns)
+		warn("the perf.data file has no records: the dump has none; one that is made with "
+		     "--records has them");
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
 		     "before "

@@ -82,6 +82,11 @@ unsigned int pager_columns(void)
 	return columns ? (unsigned int)strtoul(columns, NULL, 10) : 0;
 }
 
+bool pager_was_left(void)
+{
+	return errno == EPIPE && pager_columns();
+}
+
 bool pager_is_terminal(int fd)
 {
 	return isatty(fd) || (fd == STDOUT_FILENO && pager_columns());

@@ -15,6 +15,9 @@ void pager_start(void);
 /* Return the columns of the terminal behind the pager; 0: there is no pager. */
 unsigned int pager_columns(void);
 
+/* Return whether errno says that the user has left the pager, which is no failure. */
+bool pager_was_left(void);
+
 /* Return whether what is written to a descriptor is shown by a terminal. */
 bool pager_is_terminal(int fd);
 

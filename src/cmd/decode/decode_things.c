@@ -138,9 +138,13 @@ static bool decode_number(const char *text, const struct xlat *x, const char *op
 	return false;
 }
 
-/* Find an ioctl by its name, or by its number in programs of either word size. */
-static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
+/*
+ * Find an ioctl by its name, or by its number in programs of either word size.  unknown: for one
+ * of perf's type that the tables do not have.
+ */
+static const struct ioctl_desc *find_ioctl(const char *text, struct ioctl_desc *unknown)
 {
+	uint64_t request;
 	const char *prefix = "PERF_EVENT_IOC_";
 	struct nearest n;
 
@@ -150,10 +154,8 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 			     (!strncmp(d->name, prefix, strlen(prefix)) &&
 			      !strcasecmp(d->name + strlen(prefix), text));
 
-		if (named) {
-			*request = d->request;
+		if (named)
 			return d;
-		}
 	}
 	if (*text < '0' || *text > '9') {
 		nearest_start(&n, text, strlen(text));
@@ -165,12 +167,18 @@ static const struct ioctl_desc *find_ioctl(const char *text, uint64_t *request)
 		     *n.best ? nearest_hint(&n) : "; see perf_event_open(2)");
 		return NULL;
 	}
-	if (!decode_number(text, NULL, "--ioctl", request))
+	if (!decode_number(text, NULL, "--ioctl", &request))
 		return NULL;
 	for (size_t i = 0; i < ioctl_ndescs; i++)
-		if (ioctl_descs[i].request == *request || ioctl_descs[i].compat == *request)
+		if (ioctl_descs[i].request == request || ioctl_descs[i].compat == request)
 			return &ioctl_descs[i];
-	warn("--ioctl: 0x%llx is no perf ioctl", (unsigned long long)*request);
+	*unknown = (struct ioctl_desc){
+		.request = (uint32_t)request, .compat = (uint32_t)request, .dir = IOCTL_VALUE,
+		.meaning = "unknown here: a newer ioctl of perf, or none",
+	};
+	if (request == unknown->request && ioctl_is_perf(request))
+		return unknown;
+	warn("--ioctl: 0x%llx is no perf ioctl", (unsigned long long)request);
 	return NULL;
 }
 
@@ -219,8 +227,8 @@ bool decode_one_ioctl(struct decode_one *d)
 {
 	/* names in ioctls.in are those of a native program */
 	struct call c = { .arch = arch_native(), .returned = true };
-	uint64_t request;
-	const struct ioctl_desc *io = find_ioctl(d->ioctl, &request);
+	struct ioctl_desc unknown;
+	const struct ioctl_desc *io = find_ioctl(d->ioctl, &unknown);
 	struct sink *s;
 	bool ok = io;
 

@@ -302,7 +302,7 @@ static int diff_run(void *state, const struct verb_args *args)
 		status = expect(d, args->words[0]);
 	else
 		status = two(d, (const char *[]){ args->words[0], args->words[1] });
-	if (fflush(stdout) || ferror(stdout)) {
+	if ((fflush(stdout) || ferror(stdout)) && !pager_was_left()) {
 		warn("cannot write to standard output: %s", strerror(errno));
 		d->trouble = true;
 	}
