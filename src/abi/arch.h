@@ -21,6 +21,11 @@ struct arch_breakpoints {
 	uint64_t entry, entry_end; /* kernel memory that none may touch */
 };
 
+/* Names of the kernel's functions of system calls: prefix [part] CALL. */
+struct arch_functions {
+	const char *prefix, *part;
+};
+
 struct arch {
 	const char *name;	/* libseccomp's name: "x86_64", "x86", "aarch64" */
 	uint32_t audit;		/* AUDIT_ARCH_*, as in PTRACE_GET_SYSCALL_INFO */
@@ -42,6 +47,7 @@ struct arch {
 	uint64_t regs_refused;	/* bits of registers that the kernel cannot sample */
 	uint64_t core_traits;	/* PMU_TRAIT_* of the CPU's PMU, beside those of its name */
 	const struct arch_breakpoints *breakpoints; /* NULL: not described */
+	const struct arch_functions *functions; /* ends with prefix NULL; or NULL */
 	const uint64_t *user_ends; /* possible ends of user addresses, the last is 0; or NULL */
 };
 

@@ -8,19 +8,8 @@
 
 enum { FUNCTIONS_MAX = 1024 };
 
-/* How they are named: PREFIX [part] CALL [_time32]; the ABI is NULL: of each. */
-static const struct {
-	const char *arch, *prefix, *part;
-} forms[] = {
-	{ "x86_64", "__x64_sys_", "" },
-	{ "x86", "__ia32_sys_", "ia32_" },
-	{ "x86", "__ia32_compat_sys_", "ia32_" },
-	{ "aarch64", "__arm64_sys_", "" },
-	{ "arm", "__arm64_sys_", "aarch32_" },
-	{ "arm", "__arm64_compat_sys_", "aarch32_" },
-	{ "riscv64", "__riscv_sys_", "" },
-	{ NULL, "__do_sys_", "" },	/* calls without arguments */
-};
+/* Of each processor: calls without arguments. */
+static const struct arch_functions without_arguments = { "__do_sys_", "" };
 
 /* Calls whose functions have another name. */
 static const struct {
@@ -69,24 +58,30 @@ static void find_calls(struct search *s, unsigned int table, const char *text, b
 	}
 }
 
+/* The same for a function of that form; return whether it has it. */
+static bool find_form(struct search *s, unsigned int table, const struct arch_functions *form,
+		      const char *name, bool *enters, bool *returns)
+{
+	size_t len = strlen(form->prefix), part = strlen(form->part);
+
+	if (strncmp(name, form->prefix, len))
+		return false;
+	name += len;
+	find_calls(s, table, name + (strncmp(name, form->part, part) ? 0 : part), enters, returns);
+	return true;
+}
+
 static void add_function(void *ctx, const char *name, uint32_t id)
 {
 	struct search *s = ctx;
 	bool enters = false, returns = false;
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		size_t len = strlen(forms[i].prefix), part = strlen(forms[i].part);
-		const char *text = name + len;
+	for (unsigned int t = 0; t < 2 && s->tables[t]; t++) {
+		const struct arch_functions *form = s->tables[t]->arch->functions;
 
-		if (strncmp(name, forms[i].prefix, len))
-			continue;
-		text += strncmp(text, forms[i].part, part) ? 0 : part;
-		for (unsigned int t = 0; t < 2; t++)
-			if (s->tables[t] &&
-			    (!forms[i].arch || !strcmp(s->tables[t]->arch->name, forms[i].arch))) {
-				s->any[t] |= forms[i].arch != NULL;
-				find_calls(s, t, text, &enters, &returns);
-			}
+		for (; form && form->prefix; form++)
+			s->any[t] |= find_form(s, t, form, name, &enters, &returns);
+		find_form(s, t, &without_arguments, name, &enters, &returns);
 	}
 	if (enters && s->f->nenter < FUNCTIONS_MAX)
 		s->f->enter[s->f->nenter++] = id;

@@ -18,6 +18,11 @@ static const uint64_t aarch64_user_ends[] = {
 	1ULL << 52, 1ULL << 48, 1ULL << 47, 1ULL << 42, 1ULL << 39, 1ULL << 36, 0,
 };
 
+static const struct arch_functions functions[] = {
+	{ "__arm64_sys_", "" },
+	{ NULL, NULL }
+};
+
 const struct arch arch_aarch64 = {
 	.name = "aarch64",
 	.audit = AUDIT_ARCH_AARCH64,
@@ -29,4 +34,5 @@ const struct arch arch_aarch64 = {
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
 	.breakpoints = &aarch64_breakpoints,
 	.user_ends = aarch64_user_ends,
+	.functions = functions,
 };

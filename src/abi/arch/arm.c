@@ -7,6 +7,12 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
+static const struct arch_functions functions[] = {
+	{ "__arm64_sys_", "aarch32_" },
+	{ "__arm64_compat_sys_", "aarch32_" },
+	{ NULL, NULL }
+};
+
 const struct arch arch_arm = {
 	.name = "arm",
 	.audit = AUDIT_ARCH_ARM,
@@ -18,4 +24,5 @@ const struct arch arch_arm = {
 	.kernel = &arch_aarch64,
 	.regs = &xlat_perf_regs_arm64,
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
+	.functions = functions,
 };

@@ -7,6 +7,11 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
+static const struct arch_functions functions[] = {
+	{ "__riscv_sys_", "" },
+	{ NULL, NULL }
+};
+
 const struct arch arch_riscv64 = {
 	.name = "riscv64",
 	.audit = AUDIT_ARCH_RISCV64,
@@ -16,4 +21,5 @@ const struct arch arch_riscv64 = {
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_riscv,
 	.core_traits = PMU_TRAIT_NO_AUX, /* drivers/perf/riscv_pmu.c sets no capability */
+	.functions = functions,
 };

@@ -14,6 +14,12 @@ static const struct arch_breakpoints x86_breakpoints = {
 
 static const uint64_t x86_user_ends[] = { 0xc0000000, 0 };
 
+static const struct arch_functions functions[] = {
+	{ "__ia32_sys_", "ia32_" },
+	{ "__ia32_compat_sys_", "ia32_" },
+	{ NULL, NULL }
+};
+
 const struct arch arch_x86 = {
 	.name = "x86",
 	.audit = AUDIT_ARCH_I386,
@@ -30,4 +36,5 @@ const struct arch arch_x86 = {
 	.regs_refused = 0xffULL << PERF_REG_X86_R8,
 	.breakpoints = &x86_breakpoints,
 	.user_ends = x86_user_ends,
+	.functions = functions,
 };

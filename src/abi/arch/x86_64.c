@@ -17,6 +17,11 @@ static const struct arch_breakpoints x86_64_breakpoints = {
 /* With five and four levels of page tables; the last page is not used. */
 static const uint64_t x86_64_user_ends[] = { (1ULL << 56) - 4096, (1ULL << 47) - 4096, 0 };
 
+static const struct arch_functions functions[] = {
+	{ "__x64_sys_", "" },
+	{ NULL, NULL }
+};
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.audit = AUDIT_ARCH_X86_64,
@@ -28,4 +33,5 @@ const struct arch arch_x86_64 = {
 			1 << PERF_REG_X86_FS | 1 << PERF_REG_X86_GS,
 	.breakpoints = &x86_64_breakpoints,
 	.user_ends = x86_64_user_ends,
+	.functions = functions,
 };
