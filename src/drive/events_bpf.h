@@ -8,7 +8,7 @@
 
 enum { EVENTS_ATTR_MAX = 256, EVENTS_COMM = 16, EVENTS_CGROUP = 64 };
 
-/* What refers to the event. */
+/* Kinds of references to an event. */
 enum events_reference {
 	EVENTS_DESCRIPTOR, EVENTS_MAPPING, EVENTS_LINK,
 	EVENTS_PTRACE,		/* the tracer of its target set it, as a breakpoint; it has no file */

@@ -45,8 +45,7 @@ void prose_end(struct prose *p)
 			text[n++] = text[i];
 	n -= n && text[n - 1] == ' ';
 	buf_addf(p->out, "%*s", (int)p->indent, "");
-	text_fill(p->out, text, n, p->indent, p->hang,
-		  p->width ? p->width : SIZE_MAX);
+	text_fill(p->out, text, n, p->indent, p->hang, p->width ? p->width : SIZE_MAX);
 	buf_addc(p->out, '\n');
 	buf_reset(&p->text);
 	p->any = true;

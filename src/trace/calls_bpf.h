@@ -58,7 +58,7 @@ struct calls_plan {
 	__u8 memory[CALLS_ARGS]; /* enum calls_memory */
 };
 
-/* What the programs that see calls are attached to. */
+/* Attach points of the programs that see calls. */
 enum calls_hooks {
 	CALLS_TRACEPOINTS,	/* raw ones: sys_enter, sys_exit */
 	CALLS_EVENTS,		/* these through perf events, which disable preemption */

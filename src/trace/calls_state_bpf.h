@@ -24,23 +24,21 @@ struct {
 	__type(value, struct calls_message);
 } calls_scratch SEC(".maps");
 
+/* The type of a map of tasks or processes. */
+#define HASH(key_type, value_type) \
+	struct { \
+		__uint(type, BPF_MAP_TYPE_HASH); \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__uint(max_entries, 1 << 15); \
+		__type(key, key_type); \
+		__type(value, value_type); \
+	}
+
 /* Followed tasks, by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 15);
-	__type(key, __u32);
-	__type(value, __u8);
-} calls_tasks SEC(".maps");
+HASH(__u32, __u8) calls_tasks SEC(".maps");
 
 /* Processes that hold an event, by pid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 15);
-	__type(key, __u32);
-	__type(value, struct calls_holder);
-} calls_holders SEC(".maps");
+HASH(__u32, struct calls_holder) calls_holders SEC(".maps");
 
 /*
  * Where programs continue at the entry and at the return of a call, so that the verifier looks
@@ -80,13 +78,7 @@ struct running {
  * By the task's address: Linux 7.x gives programs no memory for a task's storage on processors
  * that cannot exchange 16 bytes at once (kmalloc_nolock() of mm/slub.c).
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 15);
-	__type(key, __u64);
-	__type(value, struct running);
-} calls_running SEC(".maps");
+HASH(__u64, struct running) calls_running SEC(".maps");
 
 static __always_inline struct running *running_now(struct task_struct *task)
 {

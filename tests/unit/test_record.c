@@ -189,23 +189,27 @@ static struct rec mmap2(uint16_t misc)
 	return r;
 }
 
-static void test_mmap2(void **state)
+static struct rec mmap2_inode(uint16_t misc)
 {
-	struct rec r = mmap2(2);
+	struct rec r = mmap2(misc);
 
-	(void)state;
 	add(&r, 4, 8), add(&r, 4, 1), add(&r, 8, 99), add(&r, 8, 3);
 	add(&r, 4, 5), add(&r, 4, 2);
 	add_bytes(&r, "/x\0\0\0\0\0", 8);
+	return r;
+}
+
+static void test_mmap2(void **state)
+{
+	struct rec r = mmap2_inode(2);
+
+	(void)state;
 	expect(&r, &plain,
 	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER, size=80, "
 	       "pid=5, tid=5, addr=0x400000, len=0x1000, pgoff=0, maj=8, min=1, "
 	       "ino=99, ino_generation=3, prot=PROT_READ|PROT_EXEC, "
 	       "flags=MAP_PRIVATE, filename=\"/x\"}");
-	r = mmap2(0x4002);
-	add(&r, 4, 8), add(&r, 4, 1), add(&r, 8, 99), add(&r, 8, 3);
-	add(&r, 4, 5), add(&r, 4, 2);
-	add_bytes(&r, "/x\0\0\0\0\0", 8);
+	r = mmap2_inode(0x4002);
 	expect(&r, &no_build_id,
 	       "{type=PERF_RECORD_MMAP2, misc=PERF_RECORD_MISC_USER|"
 	       "PERF_RECORD_MISC_MMAP_BUILD_ID, size=80, pid=5, tid=5, "

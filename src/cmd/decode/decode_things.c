@@ -144,9 +144,9 @@ static bool decode_number(const char *text, const struct xlat *x, const char *op
  */
 static const struct ioctl_desc *find_ioctl(const char *text, struct ioctl_desc *unknown)
 {
-	uint64_t request;
 	const char *prefix = "PERF_EVENT_IOC_";
 	struct nearest n;
+	uint64_t request;
 
 	for (size_t i = 0; i < ioctl_ndescs; i++) {
 		const struct ioctl_desc *d = &ioctl_descs[i];
