@@ -28,7 +28,6 @@
 import glob
 import json
 import os
-import pty
 import random
 import re
 import subprocess
@@ -781,27 +780,6 @@ def test_attached(tap, tmp):
 
 # ---- shape -----------------------------------------------------------------------------------------
 
-def on_terminal(args):
-	"""Return what is written to a terminal of 60 columns."""
-	import fcntl, struct, termios
-	master, slave = pty.openpty()
-	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 60, 0, 0))
-	env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-	p = subprocess.Popen([PEVTRACE] + args, stdin=subprocess.DEVNULL, stdout=slave, env=env)
-	os.close(slave)
-	out = b""
-	while True:
-		try:
-			part = os.read(master, 65536)
-		except OSError:
-			break
-		if not part:
-			break
-		out += part
-	os.close(master)
-	p.wait()
-	return out.decode()
-
 def too_long(text, width):
 	"""Return lines that are too long although they could be broken."""
 	return [x for x in text.split("\n") if len(x) > width and " " in x.strip()[2:]]
@@ -814,7 +792,7 @@ def test_shape(tap, tmp):
 	tap.ok(not too_long(usual, 80) and not too_long(explain(["--width=50", path]).stdout, 50),
 	       "lines end at 80 columns, or at --width")
 	tap.ok("\033" not in usual, "no escapes into a pipe")
-	text = on_terminal(["explain", path])
+	text = sp.on_terminal([PEVTRACE, "explain", path], 60, stderr=False, NO_COLOR="")
 	links = re.findall(r"\033\]8;;(https://man7\.org/[^\033]*)\033\\([^\033]*)\033\]8;;\033\\", text)
 	tap.ok(links and all(page.split("(")[0] in url for url, page in links),
 	       "on a terminal, manual pages are links", [text[:500]])

@@ -3,17 +3,13 @@
 """Options that pevtrace has from strace: the same lines, tables and effects as strace's on the
 same program, and every option of strace accepted or answered with a reason."""
 
-import fcntl
 import os
-import pty
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
 sys.dont_write_bytecode = True
@@ -249,25 +245,8 @@ def test_attach(tmp):
 		os.unlink(path)
 	return why
 
-def on_terminal(argv, columns, **env):
-	"""What a command writes to a terminal of that width."""
-	master, slave = pty.openpty()
-	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave,
-			     env=dict(os.environ, TERM="xterm", **env))
-	os.close(slave)
-	out = b""
-	while True:
-		try:
-			part = os.read(master, 65536)
-		except OSError: # the terminal has no writer left
-			break
-		if not part:
-			break
-		out += part
-	os.close(master)
-	p.wait()
-	return out.decode(errors="replace").replace("\r", "").splitlines()
+def terminal_lines(argv, columns, **env):
+	return sp.on_terminal(argv, columns, **env).splitlines()
 
 # a line of another task between start and end of a call splits it
 NAME = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-1 E\w+|-?\w+)")
@@ -282,18 +261,18 @@ def test_width(tmp):
 	program = ["sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"] + program
 	why = []
 	for columns in (80, 132):
-		lines = on_terminal(trace + program, columns)
+		lines = terminal_lines(trace + program, columns)
 		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)
-		whole = names(on_terminal(trace + ["--width=full"] + program, columns))
+		whole = names(terminal_lines(trace + ["--width=full"] + program, columns))
 		opens = [[r for n, r in l if n == "perf_event_open"] for l in (names(lines), whole)]
 		why += differ(opens[0], opens[1], "results of opens")
 		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
 			      "opens with their config")
 	color = [re.sub("\033\\[[0-9]*m", "", l)
-		 for l in on_terminal(trace[:-1] + ["--color"] + program, 80)]
+		 for l in terminal_lines(trace[:-1] + ["--color"] + program, 80)]
 	why += differ([l for l in color if len(l) > 80 or "type=..." in l], [],
 		      "colors change what is omitted")
-	full = on_terminal(trace + ["--width=full"] + program, 80)
+	full = terminal_lines(trace + ["--width=full"] + program, 80)
 	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
 	path = os.path.join(tmp, "file")
 	run(trace + ["-o", path] + program)
@@ -310,7 +289,7 @@ def test_width(tmp):
 		argv = [PEVTRACE] + verb
 		whole = run(argv).stdout.decode() + run(argv).stderr.decode()
 		lines = [re.sub("\033\\[[0-9]*m", "", l)
-			 for l in on_terminal(argv, 80, PEVTRACE_PAGER="cat")]
+			 for l in terminal_lines(argv, 80, PEVTRACE_PAGER="cat")]
 		# a path can be longer
 		why += differ([l for l in lines if len(l) > 80 and " " in l[4:]], [],
 			      verb[0] + " at 80 columns")
@@ -327,22 +306,22 @@ def test_pager(tmp):
 		     ["check", "--offline", "-e", "cpu-clock"], ["diff", "--normalize", dump]):
 		argv = [PEVTRACE] + verb
 		want = run(argv + ["--color=never"]).stdout.decode().splitlines()
-		plain_lines = on_terminal(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)
+		plain_lines = terminal_lines(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)
 		why += differ("PAGED:" in "".join(plain_lines), False, "%s --no-pager" % verb)
 		for env in ({"PEVTRACE_PAGER": mark}, {"PAGER": mark}):
 			if "PAGER" in env:
 				os.environ.pop("PEVTRACE_PAGER", None)
-			paged = on_terminal(argv + ["--color=never"], 400, **env)
+			paged = terminal_lines(argv + ["--color=never"], 400, **env)
 			why += differ(paged, ["PAGED:" + l for l in plain_lines], "%s, %s" % (verb, env))
 		why += differ(len(want) > 0, True, "output")
-		why += differ(on_terminal(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
+		why += differ(terminal_lines(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
 			      "cat is no pager")
 	r = run([PEVTRACE, "list", "software"], env=dict(os.environ, PEVTRACE_PAGER=mark))
 	why += differ(b"PAGED" in r.stdout, False, "a pipe")
 	return why
 
 def test_progress(tmp):
-	lines = on_terminal([PEVTRACE, "features", "--no-pager"], 80)
+	lines = terminal_lines([PEVTRACE, "features", "--no-pager"], 80)
 	tried = [l for l in lines if "features tried (" in l]
 	why = differ(any("precise_ip" in l for l in lines), True, "the features")
 	# a machine that is fast enough shows none

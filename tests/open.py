@@ -15,19 +15,16 @@
 
 import collections
 import errno
-import fcntl
 import json
 import os
 import pty
 import re
 import resource
-import select
 import shlex
 import signal
 import struct
 import subprocess
 import sys
-import termios
 import time
 
 sys.dont_write_bytecode = True
@@ -637,24 +634,7 @@ def test_signals(tap):
 	tap.ok(o.status == 0 and took >= 0.5, "--for counts so long", [took, o.err])
 
 def test_progress(tap):
-	main, sub = pty.openpty()
-	fcntl.ioctl(sub, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-	p = subprocess.Popen([PEVTRACE, "open", "-q", "-e", "task-clock,cs", "sleep", "4"],
-			     stderr=sub, stdin=subprocess.DEVNULL)
-	os.close(sub)
-	got = b""
-	while True:
-		ready, _, _ = select.select([main], [], [], 60)
-		try:
-			part = os.read(main, 4096) if ready else b""
-		except OSError:
-			part = b""
-		if not part:
-			break
-		got += part
-	p.wait(60)
-	os.close(main)
-	text = got.decode(errors="replace")
+	text = sp.on_terminal([PEVTRACE, "open", "-q", "-e", "task-clock,cs", "sleep", "4"], 80)
 	# one for each second, except those missed on a busy machine
 	seconds = [int(n) for n in re.findall(r"\r(\d+) s: task-clock ", text)]
 	tap.ok(len(seconds) >= 2 and seconds == sorted(set(seconds)) and 0 < seconds[0] and

@@ -15,9 +15,14 @@ and may carry comments and, where a call changes it, .after.
 What cannot be read raises ParseError: a line is never skipped in silence.
 """
 
+import fcntl
 import os
+import pty
 import re
+import select
+import struct
 import subprocess
+import termios
 
 class ParseError(Exception):
 	pass
@@ -483,6 +488,32 @@ def sample(items, share, turn=0):
 def times(sampled, full):
 	"""Return how often to repeat something: full times with LONG=1, otherwise fewer."""
 	return full if LONG else sampled
+
+# ---- a terminal ------------------------------------------------------------
+
+def on_terminal(argv, columns, stderr=True, **env):
+	"""Return what a command writes to a terminal of that width.  Our copy of its descriptor stays
+	open until the command has ended: what was written just before the last one is closed can be
+	missed by a reader, as n_tty_read() looks for input first and at the other end afterwards."""
+	master, slave = pty.openpty()
+	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave if stderr else None,
+			     env=dict(os.environ, TERM="xterm", **env))
+	ended = os.pidfd_open(p.pid)
+	out = b""
+	over = False
+	while True:
+		if select.select([master], [], [], 0)[0]:
+			out += os.read(master, 65536)
+		elif over:
+			break
+		else:
+			over = ended in select.select([master, ended], [], [])[0]
+	for fd in master, slave, ended:
+		os.close(fd)
+	if p.wait() < 0:
+		raise AssertionError("%s was ended by signal %d after %r" % (argv, -p.returncode, out))
+	return out.decode(errors="replace").replace("\r\n", "\n")
 
 # ---- another user ---------------------------------------------------------
 

@@ -258,9 +258,12 @@ const struct verb_option options_keep_going[] = {
 
 bool color_wanted(enum color_when when, bool terminal)
 {
+	const char *no_color;
+
 	if (when != COLOR_AUTO)
 		return when == COLOR_ALWAYS;
-	return terminal && !getenv("NO_COLOR");
+	no_color = getenv("NO_COLOR");
+	return terminal && !(no_color && *no_color);
 }
 
 void options_init(struct options *o)

@@ -91,7 +91,8 @@ extern const struct verb_option
 verb_set_fn options_set_pids;	/* -p: a list */
 verb_set_fn options_set_color;	/* enum color_when, not struct options */
 
-/* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set. */
+/* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set
+   and not empty (no-color.org). */
 bool color_wanted(enum color_when when, bool terminal);
 
 #endif
