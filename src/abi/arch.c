@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/nearest.h"
+
 const struct arch *const arches[] = {
 	/* x32 before x86_64: both have one audit number, and x32 has a bit more */
 	&arch_x32, &arch_x86_64, &arch_x86, &arch_aarch64, &arch_arm, &arch_riscv64,
@@ -24,6 +26,12 @@ const struct arch *arch_by_name(const char *name)
 		if (!strcmp(arches[i]->name, name))
 			return arches[i];
 	return NULL;
+}
+
+void arch_offer(struct nearest *n)
+{
+	for (size_t i = 0; arches[i] != &arch_unknown; i++)
+		nearest_try(n, arches[i]->name);
 }
 
 bool arch_same_kernel(const struct arch *a, const struct arch *b)

@@ -51,12 +51,17 @@ struct arch {
 	const uint64_t *user_ends; /* possible ends of user addresses, the last is 0; or NULL */
 };
 
+struct nearest;
+
 /* Every ABI that pevtrace decodes; the last is NULL. */
 extern const struct arch *const arches[];
 
 /* Return the ABI of an audit architecture and system call number, or NULL. */
 const struct arch *arch_find(uint32_t audit, uint64_t nr);
 const struct arch *arch_by_name(const char *name);
+
+/* Offer the names of all ABIs that have a file in arch/. */
+void arch_offer(struct nearest *n);
 
 /*
  * The ABI that pevtrace itself was built for; arch_unknown if it has no file in arch/.  Its calls

@@ -6,6 +6,7 @@
 #include "abi/attr.h"
 #include "abi/attr_value.h"
 #include "abi/layout.h"
+#include "abi/swap.h"
 #include "lib/nearest.h"
 #include "lib/scan_text.h"
 #include "xlat/layouts.h"
@@ -200,6 +201,14 @@ void attr_member_done(struct attr_text *out)
 		out->len = ATTR_TEXT_MAX;
 }
 
+/* Set the length of an attr that was given as bytes. */
+static void attr_bytes_done(struct attr_text *out)
+{
+	attr_member_done(out);
+	if (out->len > out->given)
+		out->len = out->given;
+}
+
 bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 		     struct attr_text *out)
 {
@@ -210,10 +219,16 @@ bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 					len == 1 ? " is" : "s are");
 	memcpy(out->bytes, bytes, len < ATTR_TEXT_MAX ? len : ATTR_TEXT_MAX);
 	out->given = len;
-	attr_member_done(out);
-	if (out->len > len)
-		out->len = len;
+	attr_bytes_done(out);
 	return true;
+}
+
+void attr_text_swap(struct attr_text *a)
+{
+	if (!a->given)
+		return;
+	swap_layout(attr, a->bytes, 0, a->given < ATTR_TEXT_MAX ? a->given : ATTR_TEXT_MAX);
+	attr_bytes_done(a);
 }
 
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)

@@ -65,6 +65,9 @@ enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out);
 bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 		     struct attr_text *out);
 
+/* Convert an attr that was read from bytes of the other byte order; leave one of text as it is. */
+void attr_text_swap(struct attr_text *a);
+
 /* Add the attr to a call as memory captured at addr, for attr_emit(). */
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr);
 

@@ -42,7 +42,8 @@ struct record_hooks {
 	 * not say; otherwise cpumode is PERF_RECORD_MISC_KERNEL and so on.
 	 */
 	const char *(*symbol)(void *ctx, int32_t pid, uint64_t ip,
-			      unsigned int cpumode, bool after_call);	/* Convert the raw data of a sample to this machine's byte order (swap_record()). */
+			      unsigned int cpumode, bool after_call);
+	/* Convert the raw data of a sample to this machine's byte order (swap_record()). */
 	void (*swap_raw)(void *ctx, uint8_t *data, size_t len);
 };
 

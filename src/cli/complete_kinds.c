@@ -157,6 +157,11 @@ static void complete_flags(struct completion *c)
 	xlat_offer(&xlat_perf_event_open_flags, false, &c->offers);
 }
 
+static void complete_arch(struct completion *c)
+{
+	arch_offer(&c->offers);
+}
+
 static void complete_ioctl(struct completion *c)
 {
 	ioctl_offer(&c->offers);
@@ -201,14 +206,14 @@ static const struct {
 	const char *kind;
 	void (*complete)(struct completion *c);
 } kinds[] = {
-	{ "ATTR", complete_at_file },	  { "RECORDS", complete_at_file },
+	{ "ARCH", complete_arch },	  { "ATTR", complete_at_file },
 	{ "CGROUP", complete_directory }, { "CLAIM", complete_claim },
 	{ "DIR", complete_directory },	  { "DUMP", complete_file },
 	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
 	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
 	{ "EXPR", complete_expr },	  { "FILE", complete_file },
 	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
-	{ "PATTERN", complete_event },
+	{ "PATTERN", complete_event },	  { "RECORDS", complete_at_file },
 	{ "PID", complete_pid },	  { "RELEASE", complete_release },
 	{ "SET", complete_set },	  { "SIGNAL", complete_signal },
 	{ "TERM", complete_term },

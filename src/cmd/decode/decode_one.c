@@ -7,10 +7,11 @@
 
 #include "cmd/cmd.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 
 bool decode_one_wanted(const struct decode_one *d)
 {
-	return d->attr || d->ioctl || d->record || d->config || d->error || d->c_source;
+	return d->attr || d->ioctl || d->record || d->config || d->error || d->c_source || d->arch;
 }
 
 static void set_once(void *to, const char *arg, const struct verb_option *o)
@@ -20,12 +21,34 @@ static void set_once(void *to, const char *arg, const struct verb_option *o)
 	verb_set_text(to, arg, o);
 }
 
+static void add_known(void *words, const char *word)
+{
+	buf_addf(words, " %s", word);
+}
+
+static void set_arch(void *to, const char *arg, const struct verb_option *o)
+{
+	const struct arch *a = arch_by_name(arg);
+	struct buf known = { 0 };
+	struct nearest n;
+
+	if (!a) {
+		nearest_start_list(&n, add_known, &known);
+		arch_offer(&n);
+		die("--%s: unknown ABI '%s'; use one of%s", o->name, arg, buf_str(&known));
+	}
+	*(const struct arch **)to = a;
+}
+
 #define AT(member) offsetof(struct decode_one, member)
 
 const struct verb_option decode_one_options[] = {
 	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = AT(attr),
 	  .help = "decode a struct perf_event_attr: hexadecimal bytes, or text of C, pevtrace, "
 		  "strace, perf -vv, perf evlist -v" },
+	{ .name = "arch", .arg = "ARCH", .set = set_arch, .at = AT(arch),
+	  .help = "the bytes and numbers are of a program of that ABI, as a dump names it: "
+		  "s390x, aarch64" },
 	{ .name = "c-source", .set = verb_set_true, .at = AT(c_source),
 	  .help = "with --attr, write the attr in C, to be compiled" },
 	{ .name = "ioctl", .arg = "NUMBER", .set = set_once, .at = AT(ioctl),
@@ -49,6 +72,8 @@ static void check(struct decode_one *d, const struct verb_args *args)
 		    "only --record and --attr can be combined");
 	if (d->c_source && (n || !d->attr || d->options.json))
 		die("--c-source applies only to --attr, without --json");
+	if (d->arch && !d->attr && !d->ioctl && !d->record)
+		die("--arch applies only to --attr, --ioctl and --record");
 	if (d->of_dumps)
 		die("--%s applies only to dumps", d->of_dumps);
 	if (d->options.json_path)
@@ -77,6 +102,8 @@ int decode_one(struct decode_one *d, const struct verb_args *args)
 	bool ok;
 
 	check(d, args);
+	if (!d->arch)
+		d->arch = arch_native();
 	showing_open(&d->out, &d->options);
 	machine_open(&d->machine);
 	ok = decode_one_thing(d);

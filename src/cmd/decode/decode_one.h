@@ -13,6 +13,7 @@ struct decode_one {
 	struct options options;
 	const char *attr, *ioctl, *record, *config, *error;
 	const char *operand;	/* ARG of --ioctl */
+	const struct arch *arch; /* that the bytes are of */
 	bool c_source;
 	const char *of_dumps;	/* name of an option that applies to dumps only, or NULL */
 	struct machine machine;

@@ -12,6 +12,7 @@
 #include "abi/layout.h"
 #include "abi/record.h"
 #include "abi/strings.h"
+#include "abi/swap.h"
 #include "cli/input.h"
 #include "cmd/decode/decode_one.h"
 #include "host/host.h"
@@ -26,11 +27,36 @@
 /* Address of the memory that decoded calls point to. */
 #define AT 0x100000
 
+static bool decode_swaps(const struct decode_one *d)
+{
+	return d->arch->big_endian != BIG_ENDIAN_HERE;
+}
+
+/* Return the names of this machine, if the bytes may be of one of its programs. */
+static const struct names *decode_names(const struct decode_one *d)
+{
+	return arch_same_kernel(d->arch, arch_native()) ? &d->machine.names : NULL;
+}
+
 /* attrs ---------------------------------------------------------------------- */
+
+/* Convert the attr if need be; warn if its size makes sense in the other byte order only. */
+static void decode_convert(const struct decode_one *d, struct attr_text *a)
+{
+	const struct field *f = &layout_perf_event_attr.fields[ATTR_SIZE];
+	uint64_t other = swap_load(a->bytes + f->offset, f->width);
+
+	if (decode_swaps(d))
+		attr_text_swap(a);
+	else if (a->given && other >= PERF_ATTR_SIZE_VER0 && other <= ATTR_TEXT_MAX)
+		warn("the attr has size %llu in the other byte order; if it is of a %s-endian "
+		     "machine, use --arch", (unsigned long long)other,
+		     BIG_ENDIAN_HERE ? "little" : "big");
+}
 
 static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 {
-	struct call c = { .arch = arch_native() };
+	struct call c = { .arch = d->arch };
 	struct sink *s;
 
 	attr_text_capture(a, &c, AT);
@@ -42,7 +68,7 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 		text_escaped(&d->out.line, a->label);
 		buf_adds(&d->out.line, ": ");
 	}
-	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, &d->machine.names, s);
+	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, decode_names(d), s);
 	if (a->elided)
 		s->ops->note(s, "elided", "members missing from the text are taken as zero");
 	if (a->given > a->len)
@@ -82,6 +108,15 @@ static void decode_show_c(struct decode_one *d, const struct attr_text *a)
 	showing_end(&d->out);
 }
 
+static void decode_show(struct decode_one *d, struct attr_text *a)
+{
+	decode_convert(d, a);
+	if (d->c_source)
+		decode_show_c(d, a);
+	else
+		decode_show_attr(d, a);
+}
+
 static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 {
 	struct attr_text a;
@@ -90,13 +125,8 @@ static bool attrs_of_text(struct decode_one *d, const struct buf *text)
 	size_t n = 0;
 
 	attr_reader_init(&r, buf_str(text), text->len);
-	while ((got = attr_reader_next(&r, &a)) == ATTR_READ) {
-		if (d->c_source)
-			decode_show_c(d, &a);
-		else
-			decode_show_attr(d, &a);
-		n++;
-	}
+	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
+		decode_show(d, &a);
 	if (got == ATTR_BAD)
 		return input_bad_attr("--attr", r.in.why);
 	if (!n)
@@ -114,10 +144,8 @@ bool decode_one_attr(struct decode_one *d)
 	if (ok && input_is_binary(&text)) {
 		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
 		     input_bad_attr("--attr", c.why);
-		if (ok && d->c_source)
-			decode_show_c(d, &a);
-		else if (ok)
-			decode_show_attr(d, &a);
+		if (ok)
+			decode_show(d, &a);
 	} else if (ok) {
 		ok = attrs_of_text(d, &text);
 	}
@@ -142,7 +170,8 @@ static bool decode_number(const char *text, const struct xlat *x, const char *op
  * Find an ioctl by its name, or by its number in programs of either word size.  unknown: for one
  * of perf's type that the tables do not have.
  */
-static const struct ioctl_desc *find_ioctl(const char *text, struct ioctl_desc *unknown)
+static const struct ioctl_desc *find_ioctl(const struct arch *arch, const char *text,
+					   struct ioctl_desc *unknown)
 {
 	const char *prefix = "PERF_EVENT_IOC_";
 	struct nearest n;
@@ -169,6 +198,7 @@ static const struct ioctl_desc *find_ioctl(const char *text, struct ioctl_desc *
 	}
 	if (!decode_number(text, NULL, "--ioctl", &request))
 		return NULL;
+	request = request >> 32 ? request : ioctl_generic(arch, (uint32_t)request);
 	for (size_t i = 0; i < ioctl_ndescs; i++)
 		if (ioctl_descs[i].request == request || ioctl_descs[i].compat == request)
 			return &ioctl_descs[i];
@@ -202,6 +232,7 @@ static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct c
 	case IOCTL_ARG_ATTR:
 		if (!input_attr(text, "--ioctl's argument", &a))
 			return false;
+		decode_convert(d, &a);
 		attr_text_capture(&a, c, AT);
 		return true;
 	case IOCTL_ARG_QUERY_BPF:
@@ -210,6 +241,8 @@ static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct c
 			     "hexadecimal: %s", bytes.why);
 			return false;
 		}
+		if (decode_swaps(d))
+			swap_words(room, n, 4);
 		call_add_capture(c, AT_SYSCALL_EXIT, AT, (uint32_t)n, room, (uint32_t)n);
 		return true;
 	default:
@@ -225,10 +258,9 @@ static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct c
 
 bool decode_one_ioctl(struct decode_one *d)
 {
-	/* names in ioctls.in are those of a native program */
-	struct call c = { .arch = arch_native(), .returned = true };
+	struct call c = { .arch = d->arch, .returned = true };
 	struct ioctl_desc unknown;
-	const struct ioctl_desc *io = find_ioctl(d->ioctl, &unknown);
+	const struct ioctl_desc *io = find_ioctl(d->arch, d->ioctl, &unknown);
 	struct sink *s;
 	bool ok = io;
 
@@ -243,10 +275,10 @@ bool decode_one_ioctl(struct decode_one *d)
 		ioctl_emit_request(&c, "request", s);
 		s->ops->note(s, "meaning", io->meaning);
 		d->out.text.results = true;
-		s->ops->hex(s, "request64", io->request);
-		s->ops->hex(s, "request32", io->compat);
+		s->ops->hex(s, "request64", ioctl_native(c.arch, io->request));
+		s->ops->hex(s, "request32", ioctl_native(c.arch, io->compat));
 		if (d->operand)
-			ioctl_emit_arg(&c, "argument", c.args[2], &d->machine.names, s);
+			ioctl_emit_arg(&c, "argument", c.args[2], decode_names(d), s);
 		showing_end(&d->out);
 	}
 	call_free(&c);
@@ -255,21 +287,22 @@ bool decode_one_ioctl(struct decode_one *d)
 
 /* records -------------------------------------------------------------------- */
 
-static bool show_records(struct decode_one *d, const uint8_t *bytes, size_t len,
+static bool show_records(struct decode_one *d, uint8_t *bytes, size_t len,
 			 const struct record_format *f)
 {
-	size_t at = 0, size;
+	const struct field *member = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
+	size_t at = 0, size, shown;
 
 	while (len - at >= 8) {
-		size = (size_t)layout_get(&layout_perf_event_header,
-					  PERF_EVENT_HEADER_SIZE, bytes + at, len - at);
+		size = decode_swaps(d) ? swap_load(bytes + at + member->offset, member->width) :
+					 load_uint(bytes + at + member->offset, member->width);
+		shown = size < 8 || size > len - at ? len - at : size;
+		if (decode_swaps(d))
+			swap_record(bytes + at, shown, f, NULL);
 		showing_begin(&d->out, true);
-		if (size < 8 || size > len - at)
-			size = len - at;
-		record_emit(bytes + at, size, f, &d->machine.names, d->out.sink, NULL);
+		record_emit(bytes + at, shown, f, decode_names(d), d->out.sink, NULL);
 		showing_end(&d->out);
-		if (layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE,
-			       bytes + at, len - at) != size)
+		if (shown != size)
 			break;
 		at += size;
 	}
@@ -282,7 +315,7 @@ static bool show_records(struct decode_one *d, const uint8_t *bytes, size_t len,
 
 bool decode_one_record(struct decode_one *d)
 {
-	struct record_format f = { .arch = arch_native() };
+	struct record_format f = { .arch = d->arch };
 	struct attr_text a;
 	struct buf text = { 0 };
 	uint8_t *bytes = NULL;
@@ -292,12 +325,14 @@ bool decode_one_record(struct decode_one *d)
 
 	if (d->attr) {
 		ok = input_attr(d->attr, "--attr", &a);
-		if (ok)
-			record_format_of(&f, a.bytes, a.len, arch_native());
+		if (ok) {
+			decode_convert(d, &a);
+			record_format_of(&f, a.bytes, a.len, d->arch);
+		}
 	}
 	ok = ok && input_text(d->record, "--record", &text);
 	if (ok && input_is_binary(&text)) {
-		ok = show_records(d, (const uint8_t *)text.data, text.len, &f);
+		ok = show_records(d, (uint8_t *)text.data, text.len, &f);
 	} else if (ok) {
 		bytes = xmalloc(text.len + 1);
 		c.at = buf_str(&text);
