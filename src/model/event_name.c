@@ -14,18 +14,22 @@ static uint64_t name_get(const uint8_t *attr, size_t len, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, attr, len);
 }
 
-/* Append "cpu-clock" for PERF_COUNT_SW_CPU_CLOCK, "software:99" for unknown values. */
-static void add_generic(const struct xlat *x, uint64_t v, const char *class,
-			struct buf *out)
+/* Append "cpu-clock" for PERF_COUNT_SW_CPU_CLOCK; return false for unknown values. */
+static bool name_add_word(const struct xlat *x, uint64_t v, struct buf *out)
 {
 	const char *name = xlat_name(x, v);
 
-	if (!name) {
-		buf_addf(out, "%s:0x%llx", class, (unsigned long long)v);
-		return;
-	}
-	for (name += strlen(x->prefix); *name; name++)
+	for (name += name ? strlen(x->prefix) : 0; name && *name; name++)
 		buf_addc(out, *name == '_' ? '-' : (char)tolower(*name));
+	return name;
+}
+
+/* Append the word for an unknown value, "software:99". */
+static void add_generic(const struct xlat *x, uint64_t v, const char *class,
+			struct buf *out)
+{
+	if (!name_add_word(x, v, out))
+		buf_addf(out, "%s:0x%llx", class, (unsigned long long)v);
 }
 
 static void name_add_part(const struct xlat *x, uint64_t v, const char *sep,
@@ -47,13 +51,15 @@ static void name_add_cache(uint64_t config, struct buf *out)
 	name_add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
 }
 
-static void name_add_breakpoint(const uint8_t *attr, size_t len, struct buf *out)
+/* with_len: "mem:0x601040/8:rw" */
+static void name_add_breakpoint(const uint8_t *attr, size_t len, bool with_len, struct buf *out)
 {
 	uint64_t type = name_get(attr, len, ATTR_BP_TYPE);
 
-	buf_addf(out, "mem:0x%llx/%llu:",
-		 (unsigned long long)name_get(attr, len, ATTR_BP_ADDR),
-		 (unsigned long long)name_get(attr, len, ATTR_BP_LEN));
+	buf_addf(out, "mem:0x%llx", (unsigned long long)name_get(attr, len, ATTR_BP_ADDR));
+	if (with_len)
+		buf_addf(out, "/%llu", (unsigned long long)name_get(attr, len, ATTR_BP_LEN));
+	buf_addc(out, ':');
 	if (type & HW_BREAKPOINT_R)
 		buf_addc(out, 'r');
 	if (type & HW_BREAKPOINT_W)
@@ -152,16 +158,12 @@ void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
 		event_name(attr, len, n, out);
 }
 
-void event_name(const uint8_t *attr, size_t len, const struct names *n,
-		struct buf *out)
+/* Append the name without modifiers. */
+static void name_add_base(const uint8_t *attr, size_t len, const struct names *n, struct buf *out)
 {
 	uint32_t type = (uint32_t)name_get(attr, len, ATTR_TYPE);
 	uint64_t config = name_get(attr, len, ATTR_CONFIG);
 
-	if (!event_name_knows(len)) {
-		buf_adds(out, "event with an unreadable attr");
-		return;
-	}
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
 		add_generic(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK,
@@ -177,10 +179,101 @@ void event_name(const uint8_t *attr, size_t len, const struct names *n,
 		name_add_cache(config, out);
 		break;
 	case PERF_TYPE_BREAKPOINT:
-		name_add_breakpoint(attr, len, out);
+		name_add_breakpoint(attr, len, true, out);
 		break;
 	default:
 		add_dynamic(type, attr, len, n, out);
 	}
+}
+
+void event_name(const uint8_t *attr, size_t len, const struct names *n,
+		struct buf *out)
+{
+	if (!event_name_knows(len)) {
+		buf_adds(out, "event with an unreadable attr");
+		return;
+	}
+	name_add_base(attr, len, n, out);
 	add_modifiers(attr, len, out);
+}
+
+/* perf's names ------------------------------------------------------------- */
+
+/* Append "L1-dcache-loads" or "L1-dcache-load-misses"; return false for unknown values. */
+static bool perf_add_cache(uint64_t config, struct buf *out)
+{
+	const struct xlat_entry *cache = xlat_find(&xlat_event_cache_word, config & 0xff);
+	uint64_t op = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (!cache || !xlat_find(&xlat_event_cache_op_word, op) ||
+	    !xlat_find(&xlat_event_cache_result_word, result))
+		return false;
+	buf_adds(out, cache->meaning);
+	buf_addc(out, '-');
+	name_add_word(&xlat_event_cache_op_word, op, out);
+	if (result == PERF_COUNT_HW_CACHE_RESULT_ACCESS) {
+		buf_adds(out, op == PERF_COUNT_HW_CACHE_OP_PREFETCH ? "es" : "s");
+	} else {
+		buf_addc(out, '-');
+		name_add_word(&xlat_event_cache_result_word, result, out);
+	}
+	return true;
+}
+
+static bool perf_add_base(uint32_t type, const uint8_t *attr, size_t len, struct buf *out)
+{
+	uint64_t config = name_get(attr, len, ATTR_CONFIG);
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+		return name_add_word(&xlat_event_hw_word, config & PERF_HW_EVENT_MASK, out);
+	case PERF_TYPE_SOFTWARE:
+		return name_add_word(&xlat_event_sw_word, config, out);
+	case PERF_TYPE_HW_CACHE:
+		return perf_add_cache(config & PERF_HW_EVENT_MASK, out);
+	case PERF_TYPE_BREAKPOINT:
+		name_add_breakpoint(attr, len, false, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Append what is measured: k, u and h unless all or none are, and G if only guests are.  That
+ * guests are excluded is the default of perf record and not in the names that it stores.
+ */
+static void perf_add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
+{
+	static const struct {
+		unsigned int member;
+		char letter;
+	} modes[] = { { ATTR_EXCLUDE_KERNEL, 'k' }, { ATTR_EXCLUDE_USER, 'u' },
+		      { ATTR_EXCLUDE_HV, 'h' } };
+	uint64_t precise = name_get(attr, len, ATTR_PRECISE_IP);
+	const char *sep = ":";
+	size_t n = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		n += !name_get(attr, len, modes[i].member);
+	for (size_t i = 0; i < 3 && n < 3; i++)
+		if (!name_get(attr, len, modes[i].member)) {
+			buf_addf(out, "%s%c", sep, modes[i].letter);
+			sep = "";
+		}
+	for (uint64_t i = 0; i < precise; i++, sep = "")
+		buf_addf(out, "%sp", sep);
+	if (name_get(attr, len, ATTR_EXCLUDE_HOST) && !name_get(attr, len, ATTR_EXCLUDE_GUEST))
+		buf_addf(out, "%sG", sep);
+}
+
+void event_name_perf(const uint8_t *attr, size_t len, const struct names *n, struct buf *out)
+{
+	if (!event_name_knows(len)) {
+		event_name(attr, len, n, out);
+		return;
+	}
+	if (!perf_add_base((uint32_t)name_get(attr, len, ATTR_TYPE), attr, len, out))
+		name_add_base(attr, len, n, out);
+	perf_add_modifiers(attr, len, out);
 }

@@ -21,6 +21,13 @@ void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
 		       const char *probed, struct buf *out);
 
 /*
+ * Append the name that perf gives an attr (tools/perf/util/evsel.c, evsel__name()): "cycles",
+ * "minor-faults:uh", "L1-dcache-load-misses", "mem:0x601040:rw".  Events of a PMU and those that
+ * perf calls unknown are named as by event_name().
+ */
+void event_name_perf(const uint8_t *attr, size_t len, const struct names *n, struct buf *out);
+
+/*
  * Return whether len bytes of an attr are enough for a name: they must include type, size
  * and config.
  */

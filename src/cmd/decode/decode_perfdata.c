@@ -31,7 +31,7 @@ static const char *name_of(struct perfdata_decoding *d, const struct perfdata_ev
 	if (e->name)
 		return e->name;
 	buf_reset(&d->name);
-	event_name(e->attr, e->attr_len, perfdata_names(d->data), &d->name);
+	event_name_perf(e->attr, e->attr_len, perfdata_names(d->data), &d->name);
 	return buf_str(&d->name);
 }
 
