@@ -635,7 +635,7 @@ def test_mixed(tap, tmp, how):
 	for line in r.stdout.decode().split("\n"):
 		word = line.split()
 		if word and word[0] == "event":
-			made["mem:%#x:w:u" % int(word[2], 16)] = int(word[3])
+			made["mem:%#x:w:uh" % int(word[2], 16)] = int(word[3])
 	for who, perf in readers().items():
 		lines = text(perf + ["script", "-F", "event", "-i", ours])
 		got = collections.Counter(line.strip().rstrip(":") for line in lines if line)
@@ -649,6 +649,71 @@ def test_mixed(tap, tmp, how):
 def test_mixedrings(tap, tmp):
 	for how in ("identifier", "id", "none"):
 		test_mixed(tap, tmp, how)
+
+def counts_of(perf, f):
+	"""Return samples and sum of periods by event, as perf script prints them."""
+	out = collections.defaultdict(lambda: (0, 0))
+	for line in text(perf + ["script", "-F", "event,period", "-i", f]):
+		m = re.match(r" *(\d+) +([a-z-]+):", line)
+		if m:
+			n, total = out[m.group(2)]
+			out[m.group(2)] = n + 1, total + int(m.group(1))
+	return dict(out)
+
+def test_reads(tap, tmp):
+	"""Samples with counts (PERF_SAMPLE_READ) without ids, which perf refuses: it shows each, with
+	the counts that the program found in them, also those of events without a ring, and those of
+	another event; in the files of a trace and of its dump."""
+	dump, ours, made = (os.path.join(tmp, name) for name in ("r.json", "r.data", "m.data"))
+	for words in ("single 0", "single 3 beside", "single 0x10", "group 0", "group 3 beside",
+		      "group 0x13", "group 4"):
+		r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+			  [rp.target("readsamples")] + words.split())
+		run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		said = [line.split() for line in r.stdout.decode().split("\n") if line]
+		# perf has no sample of a count that did not change
+		want = {name: (int(count) if name == "minor-faults" else int(n), int(count))
+			for name, n, count in said}
+		for who, perf in readers().items():
+			got = [counts_of(perf, f) for f in (ours, made)]
+			tap.ok(want and got == [want, want] and not r.stderr,
+			       "counts in samples, %s, read by %s: %s" % (words, who, want),
+			       got + [r.stderr])
+	shown = text([rp.PEVTRACE, "decode", "--records", ours])
+	tap.ok(len([line for line in shown if re.search("values=.{value=[0-9]+, id=", line)]) > 40,
+	       "pevtrace decode shows the ids", shown[:5])
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("counts in samples, BPF engine", "BPF programs cannot be loaded")
+	# nothing waits for the engine: the program goes on when records are in the file
+	os.remove(ours)
+	p = subprocess.Popen([rp.PEVTRACE, "-q", "-o", "/dev/null", "--engine=bpf",
+			      "--perf-data=" + ours, rp.target("readsamples"), "group", "3",
+			      "beside"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	while p.poll() is None and not (os.path.exists(ours) and os.path.getsize(ours)):
+		time.sleep(0.01)
+	out = p.communicate(b"")[0].decode().split("\n")
+	want = {line.split()[0]: int(line.split()[2]) for line in out if line}
+	got = {name: total for name, (n, total) in counts_of([rp.PERF], ours).items()}
+	tap.ok(len(want) == 3 and want == got, "counts in samples, BPF engine: %s" % want, [got])
+
+def test_lost(tap, tmp):
+	"""perf record tells how many samples its events lost as it reads late; so does our file, and
+	that of a dump."""
+	dump, made = os.path.join(tmp, "l.json"), os.path.join(tmp, "l.data")
+	for name, event in (("one event", "page-faults"), ("two events", "page-faults,minor-faults"),
+			    ("a group", "{page-faults,minor-faults}:S")):
+		own, ours, bad = record(tmp, ["-m", "1", "-c", "1", "-e", event, "perl", "-e",
+					      "my $x = 'x' x 5000000"],
+					["-e", "inject=poll:delay_enter=20000", "--records",
+					 "--json=" + dump])
+		run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		for who, perf in readers().items():
+			said = [re.findall(r"(# Total Lost Samples: \d+|LOST_SAMPLES ?: ?lost.*)",
+					   "\n".join(text(perf + ["report", "--stdio", "-i", f]) +
+						     text(perf + ["report", "-D", "-i", f])))
+				for f in (own, ours, made)]
+			tap.ok(said[0] and said[0] == said[1] == said[2],
+			       "lost samples, %s, read by %s: %s" % (name, who, said[0]), bad + said)
 
 def test_open(tap, tmp):
 	"""perf prints a sample for each that the lines of pevtrace open show."""
@@ -715,7 +780,7 @@ def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
 		 test_rounds, test_stale_bit, test_aux, test_header, test_wrapped, test_attached,
 		 test_bpf, test_bpf_loaded, test_other_root, test_killed, test_python, test_later,
-		 test_demo, test_drain, test_mixedrings, test_open, test_trouble, test_full)
+		 test_demo, test_drain, test_mixedrings, test_reads, test_lost, test_open, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

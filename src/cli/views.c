@@ -79,7 +79,7 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 		 const struct names *source, const struct session_facts *facts)
 {
 	const struct session_setup setup = {
-		.source = source, .selection = &o->select, .keep = o->keep,
+		.source = source, .selection = &o->select, .keep = o->keep || o->perf_data,
 		.fd_names = o->text.labels, .symbols = o->symbols, .stacks = o->stacks,
 	};
 

@@ -460,6 +460,8 @@ static void look_set_count(void *ctx, const struct read_value *v)
 		.known = true, .timed = v->timed, .value = v->value,
 		.enabled = v->enabled, .running = v->running,
 	};
+	if (v->has_lost)
+		e->lost_read = v->lost;
 }
 
 /*

@@ -78,5 +78,7 @@ void dump_on_count(struct view *v, const struct event *e)
 		json_add_uint(o, "time_enabled", e->count.enabled);
 		json_add_uint(o, "time_running", e->count.running);
 	}
+	if (e->lost_read)
+		json_add_uint(o, "lost", e->lost_read);
 	dump_write(dump_self(v), e->opener, o);
 }

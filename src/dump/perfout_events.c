@@ -43,25 +43,17 @@ static bool perfout_belongs(const struct perfout_view *v, const struct perfout_e
 	return !other || other->closed;
 }
 
-/*
- * Name an event as perf does: breakpoints of the default length have no length, and the dummy
- * event says that it is of guests, too.
- */
+/* Name an event as perf does: the dummy event says that it is of guests, too. */
 static void perfout_name_event(const struct perfout_view *v, struct perfout_event *p)
 {
 	struct buf name = { 0 };
-	char *slash;
 
-	event_name(p->attr, p->len, v->names, &name);
+	event_name_perf(p->attr, p->len, v->names, &name);
 	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
 	    perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
 	    !perfout_attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&name), ':'))
 		buf_adds(&name, ":HG");
 	p->name = xstrdup(buf_str(&name));
-	slash = strchr(p->name, '/');
-	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && slash && slash[1] &&
-	    slash[2] == ':')
-		memmove(slash, slash + 2, strlen(slash + 2) + 1);
 	buf_free(&name);
 }
 
@@ -144,11 +136,18 @@ struct perfout_member *perfout_member(struct perfout_view *v, const struct event
 		map_set(&v->members, e->number, m);
 		map_set(&m->event->targets, perfout_target_of(e), m);
 	}
-	if (!m->id && e->id) {
-		m->id = e->id;
-		perfout_add_id(v, m->event, e->id);
-	}
+	m->id = m->id ? m->id : e->id;
+	perfout_add_id(v, m->event, e->id);
 	return m;
+}
+
+uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m)
+{
+	if (!m->id) {
+		m->id = 1ULL << 63 | m->number;
+		perfout_add_id(v, m->event, m->id);
+	}
+	return m->id;
 }
 
 void perfout_free_events(struct perfout_view *v)
@@ -255,6 +254,11 @@ bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
 	return e == first || v->with_ids || agree(first, e);
 }
 
+bool perfout_adds_read_ids(const struct perfout_event *e)
+{
+	return e->format.sample_type & PERF_SAMPLE_READ && !(e->format.read_format & PERF_FORMAT_ID);
+}
+
 struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e)
 {
 	struct record_format f = e->format;
@@ -263,6 +267,8 @@ struct record_format perfout_format(const struct perfout_view *v, const struct p
 		f.sample_type |= PERF_SAMPLE_IDENTIFIER;
 		f.sample_id_all = true;
 	}
+	if (perfout_adds_read_ids(e))
+		f.read_format |= PERF_FORMAT_ID;
 	return f;
 }
 
@@ -316,6 +322,7 @@ void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, s
 	memcpy(attr, e->attr, e->len < size ? e->len : size);
 	field_set(&l->fields[ATTR_SIZE], size, attr);
 	field_set(&l->fields[ATTR_SAMPLE_TYPE], f.sample_type, attr);
+	field_set(&l->fields[ATTR_READ_FORMAT], f.read_format, attr);
 	field_set(&l->fields[ATTR_SAMPLE_ID_ALL], f.sample_id_all, attr);
 	out->len += size;
 }

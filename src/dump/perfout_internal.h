@@ -66,6 +66,7 @@ struct perfout_view {
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns; /* of the last record that has a time */
 	uint64_t missed, too_long;
+	uint64_t unnamed; /* counts in samples whose event is not known */
 	struct map perf_tasks; /* tids that run perf */
 	/* AUX areas */
 	struct map areas; /* ring number -> index of the area, from 1 */
@@ -127,6 +128,9 @@ struct perfout_member *perfout_member(struct perfout_view *v, const struct event
 /* Return a member of the event's attr, by its index. */
 uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member);
 
+/* Return the id of an event: one that no event of the kernel has if the kernel's is not known. */
+uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m);
+
 /* Add an id to an event, unless it is known. */
 void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id);
 
@@ -146,6 +150,9 @@ const struct perfout_event *perfout_first_event(const struct perfout_view *v);
 /* Return the size of the largest attr. */
 size_t perfout_attr_size(const struct perfout_view *v);
 
+/* Return whether the counts in the event's records get ids, so that perf reads them. */
+bool perfout_adds_read_ids(const struct perfout_event *e);
+
 /* Return the format of the event's records as they are written. */
 struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e);
 
@@ -158,7 +165,7 @@ void perfout_free_events(struct perfout_view *v);
 /* Records (perfout_records.c) --------------------------------------------------- */
 
 /* Write a record, of an event or (NULL) synthesized, or hold it. */
-void perfout_record(struct perfout_view *v, const struct perfout_member *m, const uint8_t *bytes,
+void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len);
 
 /* Write the records that are held. */
@@ -168,10 +175,22 @@ void perfout_release(struct perfout_view *v);
 void perfout_measured(struct perfout_view *v, const struct proc_image *p);
 
 /* Synthesize a PERF_RECORD_LOST of an event whose ring was not read in time. */
-void perfout_lost(struct perfout_view *v, const struct perfout_member *m);
+void perfout_lost(struct perfout_view *v, struct perfout_member *m);
+
+/* Synthesize a PERF_RECORD_LOST_SAMPLES of an event. */
+void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost);
 
 /* Write or hold a record of perf's own, with what follows it (len includes that). */
 void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len);
+
+/* Counts in records (perfout_reads.c) --------------------------------------------- */
+
+/*
+ * Append a record of e with the ids of its counts, but with its size, and return true; or return
+ * false if it is to be written as it is.  Events of which a count is become events of the file.
+ */
+bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
+			  const uint8_t *bytes, size_t len, struct buf *out);
 
 /* AUX areas (perfout_aux.c) ------------------------------------------------------ */
 

@@ -196,17 +196,14 @@ static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e)
 		     e->name);
 }
 
-void perfout_record(struct perfout_view *v, const struct perfout_member *m, const uint8_t *bytes,
+void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len)
 {
 	struct held h = { .recent_ns = v->recent_ns, .len = len };
 
 	if (m) {
 		h.event = m->event;
-		/* an event without an id gets one that no event of the kernel has */
-		h.id = m->id ? m->id : 1ULL << 63 | m->number;
-		if (!m->id)
-			perfout_add_id(v, m->event, h.id);
+		h.id = perfout_id(v, m);
 	}
 	if (v->decided && m && m->event->silent)
 		return;
@@ -384,17 +381,34 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 	buf_free(&b);
 }
 
+/* Write a record of losses, with the time as the kernel has it, or 0 as perf does. */
+static void perfout_add_lost(struct perfout_view *v, struct perfout_member *m, uint64_t ns,
+			     struct buf *b)
+{
+	perfout_add_trailer(&m->event->format, ns, perfout_id(v, m), b);
+	perfout_set_size(b);
+	perfout_record(v, m, (const uint8_t *)b->data, b->len);
+	buf_free(b);
+}
+
 /* How many records the bytes were that were missed is not known: at least one. */
-void perfout_lost(struct perfout_view *v, const struct perfout_member *m)
+void perfout_lost(struct perfout_view *v, struct perfout_member *m)
 {
 	const struct layout *l = &layout_perf_record_lost;
 	struct buf b = { 0 };
 	uint8_t *bytes = begin(&b, PERF_RECORD_LOST, 0, l->size);
 
-	field_set(&l->fields[PERF_RECORD_LOST_ID], m->id, bytes);
+	field_set(&l->fields[PERF_RECORD_LOST_ID], perfout_id(v, m), bytes);
 	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
-	perfout_add_trailer(&m->event->format, v->recent_ns, m->id, &b);
-	perfout_set_size(&b);
-	perfout_record(v, m, (const uint8_t *)b.data, b.len);
-	buf_free(&b);
+	perfout_add_lost(v, m, v->recent_ns, &b);
+}
+
+void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost)
+{
+	const struct layout *l = &layout_perf_record_lost_samples;
+	struct buf b = { 0 };
+
+	field_set(&l->fields[PERF_RECORD_LOST_SAMPLES_LOST], lost,
+		  begin(&b, PERF_RECORD_LOST_SAMPLES, 0, l->size));
+	perfout_add_lost(v, m, 0, &b);
 }

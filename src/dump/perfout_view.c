@@ -133,19 +133,25 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
 
 /* Records ------------------------------------------------------------------ */
 
-/* Return the bytes of a record; a copy is without a stale bit that makes perf abort. */
-static const uint8_t *perfout_bytes(const struct view_record *r, uint32_t type, struct buf *copy)
+/*
+ * Copy a record that perf could not read as it is: with a stale bit that makes perf abort, or
+ * counts without ids.
+ */
+static void perfout_mend(struct perfout_view *v, const struct view_record *r, uint32_t type,
+			 const struct perfout_event *e, struct buf *copy)
 {
-	const unsigned int field = PERF_EVENT_HEADER_MISC;
-	uint64_t misc = layout_get(&layout_perf_event_header, field, r->bytes, r->len);
+	const struct field *f = layout_perf_event_header.fields;
+	uint64_t misc = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes,
+				   r->len);
 
-	if (type != PERF_RECORD_MMAP2 || !r->format->no_build_id ||
-	    !(misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
-		return r->bytes;
-	buf_add(copy, r->bytes, r->len);
-	field_set(&layout_perf_event_header.fields[field], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
-		  (uint8_t *)copy->data);
-	return (uint8_t *)copy->data;
+	if (type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
+	    misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		buf_add(copy, r->bytes, r->len);
+		field_set(&f[PERF_EVENT_HEADER_MISC], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
+			  (uint8_t *)copy->data);
+	} else if (perfout_add_read_ids(v, r->event, e, r->bytes, r->len, copy)) {
+		field_set(&f[PERF_EVENT_HEADER_SIZE], copy->len, (uint8_t *)copy->data);
+	}
 }
 
 static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
@@ -171,7 +177,13 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	}
 	if (!v->held_ns)
 		v->held_ns = ns;
-	perfout_record(v, m, perfout_bytes(r, id.type, &copy), r->len);
+	perfout_mend(v, r, id.type, m->event, &copy);
+	if (copy.len > RECORD_MOST)
+		v->too_long++;
+	else if (copy.len)
+		perfout_record(v, m, (const uint8_t *)copy.data, copy.len);
+	else
+		perfout_record(v, m, r->bytes, r->len);
 	buf_free(&copy);
 }
 
@@ -243,7 +255,7 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
 {
 	struct perfout_view *v = self(view);
-	const struct perfout_member *m = perfout_member(v, l->ring->event);
+	struct perfout_member *m = perfout_member(v, l->ring->event);
 
 	(void)tid, (void)ns;
 	perfout_know_time(v, l);
@@ -263,6 +275,20 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 }
 
 /* Start and end ------------------------------------------------------------ */
+
+/* Write how many samples each event lost, by its last read, as perf record does at its end. */
+static void perfout_write_lost(struct perfout_view *v)
+{
+	struct event *const *events;
+	size_t n = model_events(v->model, &events);
+
+	for (size_t i = 0; i < n; i++) {
+		struct perfout_member *m = map_get(&v->members, events[i]->number);
+
+		if (m && events[i]->lost_read)
+			perfout_lost_samples(v, m, events[i]->lost_read);
+	}
+}
 
 static void perfout_tell_losses(const struct perfout_view *v)
 {
@@ -284,6 +310,9 @@ static void perfout_tell_losses(const struct perfout_view *v)
 	if (v->too_long)
 		warn("the perf.data file lacks %llu records that are too long with an id",
 		     (unsigned long long)v->too_long);
+	if (v->unnamed)
+		warn("the samples in the perf.data file lack %llu counts of events whose attr is "
+		     "not known", (unsigned long long)v->unnamed);
 }
 
 static void perfout_on_free(struct view *view)
@@ -291,6 +320,7 @@ static void perfout_on_free(struct view *view)
 	struct perfout_view *v = self(view);
 
 	perfout_begin_writing(v);
+	perfout_write_lost(v);
 	if (perfout_is_pipe(v->out))
 		perfout_pipe_features(v, true);
 	else if (perfout_is_empty(v->out)) /* as if perf record had not finished */

@@ -399,6 +399,7 @@ void reader_feed_count(struct line *l)
 		      dump_get_uint(l->o, "time_running", &count.running);
 	model_set_id(s->model, e, id); /* the tracee's own read returned it */
 	e->count = count;
+	dump_get_uint(l->o, "lost", &e->lost_read);
 	if (!event_attr_known(e) && dump_get_hex(l->o, "read_format", &format)) {
 		e->read_format = format;
 		e->format_known = true;
