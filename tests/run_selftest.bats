@@ -104,6 +104,21 @@ counts() {
 	[[ $output == *"skipped: c: no perf"* ]]
 }
 
+@test "cmocka 2: tests behind a failed one, a skip" {
+	: >"$tree/tests/unit/test_a.c"
+	cat >"$tree/build/tests/unit/test_a" <<-'EOF'
+		#!/bin/sh
+		printf 'TAP version 14\n1..4\nok 1 - a\nnot ok 2 - b\n'
+		printf '  ---\n  message: |-\n    1 != 2\n  severity: fail\n  ...\n'
+		printf 'no perf\nok 3 - c # SKIP\nok 4 - d\n# not ok - A\n'
+		exit 1
+	EOF
+	chmod +x "$tree/build/tests/unit/test_a"
+	counts "2 passed, 1 failed, 1 skipped" 1
+	[[ $output == *"1 != 2"* ]]
+	[[ $output == *"skipped: c: no perf"* ]]
+}
+
 @test "a unit test that was not built is a failure, without cmocka a skip" {
 	: >"$tree/tests/unit/test_a.c"
 	counts "0 passed, 1 failed, 0 skipped" 1
