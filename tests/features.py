@@ -318,6 +318,15 @@ def test_text(all_):
 				why.append("not in the text: " + line)
 	return why
 
+def test_busy_for_a_moment(all_):
+	"""A breakpoint that is refused once, as others have all, opens when it is tried again."""
+	r = subprocess.run([PEVTRACE, "-f", "-o", "/dev/null", "-e", "inject=perf_event_open:error=ENOSPC:"
+			    "when=1:when=type==PERF_TYPE_BREAKPOINT", PEVTRACE, "features", "--json"],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	got = [json.loads(l) for l in r.stdout.splitlines()]
+	results = lambda objects: {(o["name"], o["result"]) for o in objects if "result" in o}
+	return differ(sorted(results(got) - results(all_)), [], "results") + differ(r.returncode, 0, r.stderr)
+
 def test_stable():
 	one, two = run().stdout, run().stdout
 	return [] if one == two else \
@@ -470,6 +479,7 @@ def main():
 		("what was seen", lambda: test_effects(all_), x86),
 		("the release", lambda: test_release(all_), True),
 		("text and JSON", lambda: test_text(all_), True),
+		("breakpoints in use for a moment", lambda: test_busy_for_a_moment(all_), x86),
 		("two runs", test_stable, True), ("words", test_words, True),
 		("misuse", lambda: test_misuse(tmp), True),
 		("an ordinary user", lambda: test_nobody(tmp), ROOT),

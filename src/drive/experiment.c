@@ -29,6 +29,7 @@
 
 enum {
 	LIMIT_S = 20,		/* seconds after which SIGALRM ends the children */
+	BUSY_MS = 200,		/* for which others may have all breakpoints */
 	RING_PAGES = 1 + 16,
 	HEADER = 8,		/* struct perf_event_header */
 	ATTR_MAX = 4096,
@@ -164,6 +165,7 @@ static int open_tested(struct run *r)
 {
 	const struct experiment *x = r->x;
 	uint64_t flags = x->flags;
+	const struct timespec nap = { 0, 1000000 };
 	uint8_t attr[ATTR_MAX];
 	size_t len = x->len < sizeof(attr) ? x->len : sizeof(attr);
 	int32_t pid = r->task, cpu = x->whom == EXPERIMENT_TASK ? -1 : r->shared->seen.cpu;
@@ -182,8 +184,13 @@ static int open_tested(struct run *r)
 	if (x->other)
 		map_ring(r, r->other);
 	memcpy(attr, x->attr, len);
-	r->fd = open_event(attr, len, pid, cpu, x->grouped ? r->other : -1, flags);
-	return r->fd;
+	for (int ms = 0;; ms++) {
+		r->fd = open_event(attr, len, pid, cpu, x->grouped ? r->other : -1, flags);
+		/* another process may have all breakpoints, or the PMU, for a moment */
+		if ((r->fd != -ENOSPC && r->fd != -EBUSY) || ms == BUSY_MS)
+			return r->fd;
+		nanosleep(&nap, NULL);
+	}
 }
 
 /* Return the argument of the ioctl; memory: for what it points to. */

@@ -225,8 +225,10 @@ static void test_32bit(void **state)
 	struct run r = make_run(false);
 
 	(void)state;
-	if (access(target("tree32"), X_OK))
+	if (access(target("tree32"), X_OK)) {
+		print_message("the compiler builds no 32-bit programs\n");
 		skip();
+	}
 	mmap_body("tree32", false);
 	mmap_body("tree32", true);
 	launch(&r, "tree32", "fork", NULL);
