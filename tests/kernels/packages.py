@@ -27,6 +27,8 @@ def keep(path, made_of, make):
 		with open(stamp) as f:
 			if f.read() == made_of:
 				return
+		print("# %s is of another source directory, compiler or package list: made again" %
+		      os.path.basename(path), flush=True)
 	for old in (stamp, path):
 		if os.path.isdir(old):
 			shutil.rmtree(old)
