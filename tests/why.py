@@ -729,6 +729,24 @@ def test_misuse():
 		bad += ck.differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
 	return bad + ck.differ(run("--help").returncode, 0, "--help")
 
+def test_container():
+	"""Under a filter that refuses perf_event_open, the calls of a program are seen all the same."""
+	program = [sys.executable, "-B", "-c", "import sys; sys.path.insert(0, %r); import check; "
+		   "check.call(check.attr(config=9, exclude_kernel=1))" % HERE]
+	r = subprocess.run([PEVTRACE, *program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+			   text=True, preexec_fn=ck.forbid(errno.EPERM))
+	why = [] if re.search(r"^perf_event_open\(.*= -1 EPERM", r.stderr, re.M) and \
+		"answers perf_event_open in place of the kernel" in r.stderr else [r.stderr]
+	r = subprocess.run([PEVTRACE, "why", "--", *program], stdout=subprocess.PIPE,
+			   stderr=subprocess.PIPE, text=True, preexec_fn=ck.forbid(errno.EPERM))
+	why += [] if "blocked by: every call fails before it reaches perf" in r.stdout else \
+		[r.stdout + r.stderr]
+	# a filter that lets it through is no reason to stop the program at every call
+	r = subprocess.run([PEVTRACE, *program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+			   text=True, preexec_fn=ck.forbid(errno.EPERM, 16, 12345))
+	return why + ([] if re.search(r"^perf_event_open\(.*= \d+$", r.stderr, re.M) and
+		      "in place of" not in r.stderr else [r.stderr])
+
 def main():
 	tmp = ck.start("pevtrace-why-")
 	x86 = os.uname().machine == "x86_64"
@@ -747,7 +765,8 @@ def main():
 		 else None, True),
 		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
 		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
-		("a seccomp filter", test_seccomp, False), ("no descriptor left", test_descriptors, False),
+		("a seccomp filter", test_seccomp, False),
+		("a program in a container", test_container, False), ("no descriptor left", test_descriptors, False),
 		("too few descriptors", test_no_descriptors, False),
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),

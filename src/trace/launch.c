@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,33 @@ static void warn_slow(const char *what, int err)
 	     "system call stops it", what, strerror(err));
 }
 
+static void try_open(const void *ctx, void *error)
+{
+	const unsigned long no_such_flag = 1UL << 31;
+
+	(void)ctx;
+	if (syscall(SYS_perf_event_open, NULL, 0, -1, -1, no_such_flag) < 0)
+		*(int *)error = errno;
+}
+
+/*
+ * Return whether a filter that this process inherited, such as that of a container, answers
+ * perf_event_open(2): the kernel would see the flag first.  Its errors go before our filter's
+ * SECCOMP_RET_TRACE, so that such calls would not be seen.  A child asks, as filters may kill.
+ */
+static bool open_is_filtered(void)
+{
+	int error = 0;
+
+	if (prctl(PR_GET_SECCOMP) <= 0)
+		return false;
+	child_run(try_open, NULL, &error, sizeof(error));
+	if (error != EINVAL)
+		warn("a seccomp filter, as of a container, answers perf_event_open in place of the "
+		     "kernel; expect the program to run slower, as every system call stops it");
+	return error != EINVAL;
+}
+
 static bool want_filter(struct tracer *t)
 {
 	int err;
@@ -90,6 +118,8 @@ static bool want_filter(struct tracer *t)
 		return false;
 	if (t->filter.len)
 		return true;
+	if (open_is_filtered())
+		return false;
 	err = filter_build(&t->filter, t->opts, &t->nrs);
 	if (err)
 		warn_slow("build", err);
