@@ -192,6 +192,11 @@ void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len
 bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
 			  const uint8_t *bytes, size_t len, struct buf *out);
 
+/* Events without a ring (perfout_ringless.c) ----------------------------------------- */
+
+/* Warn of the events that are not in the file, with what has their samples or counts. */
+void perfout_tell_ringless(const struct perfout_view *v);
+
 /* AUX areas (perfout_aux.c) ------------------------------------------------------ */
 
 /* Tell perf of what the AUX data is, when an event is known that writes AUX data. */

@@ -297,6 +297,7 @@ static void perfout_tell_losses(const struct perfout_view *v)
 	else if (!v->live && !v->held_ns)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
+	perfout_tell_ringless(v);
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
 		     "before "

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events that have no records in a perf.data file, as no ring buffer was mapped for them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/perfout_internal.h"
+#include "lib/die.h"
+#include "model/event_name.h"
+
+enum { NAMED_MOST = 3 };
+
+/* Events of a kind: whose samples a BPF program gets, or that only count. */
+struct ringless {
+	struct map attrs; /* those that were seen: equal attrs share their bytes */
+	char *names[NAMED_MOST];
+	size_t n, more;
+	uint32_t program;
+	struct buf text;
+};
+
+static void ringless_add(struct ringless *r, const struct perfout_view *v, const struct event *e)
+{
+	struct buf name = { 0 };
+	size_t i = 0;
+
+	if (!r->program)
+		r->program = e->program.id;
+	if (map_set(&r->attrs, (uintptr_t)e->attr, r))
+		return;
+	if (e->probed)
+		event_name_probed(e->attr, e->attr_len, v->names, e->probed, &name);
+	else
+		event_name_perf(e->attr, e->attr_len, v->names, &name);
+	while (i < r->n && strcmp(r->names[i], buf_str(&name)))
+		i++;
+	if (i == NAMED_MOST)
+		r->more++;
+	else if (i == r->n)
+		r->names[r->n++] = xstrdup(buf_str(&name));
+	buf_free(&name);
+}
+
+/* Return the names, which live until r is freed. */
+static const char *ringless_names(struct ringless *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		buf_addf(&r->text, "%s%s", i ? ", " : "", r->names[i]);
+	if (r->more)
+		buf_addf(&r->text, " and %zu more", r->more);
+	return buf_str(&r->text);
+}
+
+static void ringless_free(struct ringless *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free(r->names[i]);
+	map_free(&r->attrs);
+	buf_free(&r->text);
+}
+
+void perfout_tell_ringless(const struct perfout_view *v)
+{
+	struct ringless bpf = { .program = 0 }, counts = { .program = 0 };
+	struct event *const *events;
+	size_t n = model_events(v->model, &events);
+
+	for (size_t i = 0; i < n; i++)
+		if (event_attr_known(events[i]) && !event_is_probe(events[i]) &&
+		    !map_get(&v->members, events[i]->number))
+			ringless_add(events[i]->bpf != BPF_NONE ? &bpf : &counts, v, events[i]);
+	if (counts.n)
+		warn("no ring buffer, so not in the perf.data file: %s, which only count; --summary "
+		     "shows the counts", ringless_names(&counts));
+	if (bpf.n)
+		warn("no ring buffer, so not in the perf.data file: %s, whose samples BPF program "
+		     "%u gets; perf record of such events writes them", ringless_names(&bpf),
+		     bpf.program);
+	ringless_free(&counts);
+	ringless_free(&bpf);
+}
