@@ -527,6 +527,12 @@ def test_arch(tmp):
 		paths.append(path)
 	a, b = (pevtrace("decode", "--records", p) for p in paths)
 	TAP.ok(a == b and a, "a dump of s390x", first_difference(a, b))
+	path = os.path.join(tmp, "vax")
+	with open(path, "w") as f:
+		f.write(text.replace('"arch":"%s"' % os.uname().machine, '"arch":"vax"'))
+	r = subprocess.run([PEVTRACE, "decode", path], stderr=subprocess.PIPE, text=True)
+	TAP.ok(r.returncode == 2 and "arch 'vax'" in r.stderr, "a dump of an unknown processor says so",
+	       [r.stderr])
 
 # ---- Single things --------------------------------------------------------------------------
 
@@ -574,6 +580,10 @@ def test_things(tmp):
 			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	TAP.ok("size 136 in the other byte order" in r.stderr and "--arch" in r.stderr,
 	       "decode: an attr of the other byte order gets a warning", [r.stderr])
+	r = subprocess.run([PEVTRACE, "decode", "--record=" + convert(record, [4, 2, 2, 8, 8, 8]).hex()],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	TAP.ok("size 32 in the other byte order" in r.stderr and "--arch" in r.stderr,
+	       "decode: a record of the other byte order gets a warning", [r.stderr])
 	# powerpc's headers have _IOW() with another bit for the direction
 	out = pevtrace("decode", "--arch=ppc64le", "--ioctl=0x80082404", "4")
 	TAP.ok(out.startswith("PERF_EVENT_IOC_PERIOD") and "request64 0x80082404" in out,

@@ -158,12 +158,18 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	if (!kind || strcmp(kind, KIND_HEADER) || !dump_get_int(o, "schema", &schema))
 		return "not a dump of pevtrace: the first line is not a header";
 	if (schema != DUMP_SCHEMA) {
-		snprintf(r->other_schema, sizeof(r->other_schema),
+		snprintf(r->unknown_header, sizeof(r->unknown_header),
 			 "schema %lld; this version reads schema %d", (long long)schema,
 			 DUMP_SCHEMA);
-		return r->other_schema;
+		return r->unknown_header;
 	}
-	if (!arch || !(f->arch = arch_by_name(arch)) ||
+	f->arch = arch ? arch_by_name(arch) : NULL;
+	if (arch && !f->arch) {
+		snprintf(r->unknown_header, sizeof(r->unknown_header),
+			 "arch '%.30s', which this version does not know", arch);
+		return r->unknown_header;
+	}
+	if (!arch ||
 	    !dump_get_uint(o, "page_size", &page_size) || !page_size ||
 	    page_size > 1 << 30 || !dump_get_int(o, "real_offset_ns", &f->real_offset) ||
 	    !dump_get_uint(o, "start_ns", &f->start_ns))

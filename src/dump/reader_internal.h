@@ -13,7 +13,7 @@ struct reader {
 	const char *path;
 	bool keep_going, whole, ended;
 	bool swapped;			/* its memory has the other byte order */
-	char other_schema[80];		/* the error in the header */
+	char unknown_header[80];		/* the error in the header */
 	struct session_facts facts;
 	char **command;			/* facts.command */
 	pid_t *pids;

@@ -27,6 +27,10 @@
 /* Address of the memory that decoded calls point to. */
 #define AT 0x100000
 
+static const char *const use_arch = BIG_ENDIAN_HERE ?
+	"if it is of a little-endian machine, use --arch=x86_64 or the like" :
+	"if it is of a big-endian machine, use --arch=s390x";
+
 static bool decode_swaps(const struct decode_one *d)
 {
 	return d->arch->big_endian != BIG_ENDIAN_HERE;
@@ -49,9 +53,8 @@ static void decode_convert(const struct decode_one *d, struct attr_text *a)
 	if (decode_swaps(d))
 		attr_text_swap(a);
 	else if (a->given && other >= PERF_ATTR_SIZE_VER0 && other <= ATTR_TEXT_MAX)
-		warn("the attr has size %llu in the other byte order; if it is of a %s-endian "
-		     "machine, use --arch", (unsigned long long)other,
-		     BIG_ENDIAN_HERE ? "little" : "big");
+		warn("the attr has size %llu in the other byte order; %s",
+		     (unsigned long long)other, use_arch);
 }
 
 static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
@@ -291,7 +294,7 @@ static bool show_records(struct decode_one *d, uint8_t *bytes, size_t len,
 			 const struct record_format *f)
 {
 	const struct field *member = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
-	size_t at = 0, size, shown;
+	size_t at = 0, size, shown, other;
 
 	while (len - at >= 8) {
 		size = decode_swaps(d) ? swap_load(bytes + at + member->offset, member->width) :
@@ -308,6 +311,10 @@ static bool show_records(struct decode_one *d, uint8_t *bytes, size_t len,
 	}
 	if (at == len)
 		return len || (warn("--record: no record found"), false);
+	other = len < 8 ? 0 : swap_load(bytes + member->offset, member->width);
+	if (!at && !decode_swaps(d) && other >= 8 && other <= len)
+		warn("--record: the first record has size %zu in the other byte order; %s",
+		     other, use_arch);
 	warn("--record: incomplete record at byte %zu, with %zu byte%s left",
 	     at, len - at, len - at == 1 ? "" : "s");
 	return false;
