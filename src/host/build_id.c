@@ -4,11 +4,11 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "host/mapped_file.h"
 
 enum { NOTES_MAX = 4096, SEGMENTS_MAX = 512 };
 
@@ -104,33 +104,16 @@ static size_t build_id_at(int fd, uint64_t base, uint8_t id[BUILD_ID_BYTES])
 	return size;
 }
 
-/* Open a file by an absolute path as that process sees it: its root may be of a container. */
-static int open_of_process(pid_t pid, const char *path)
-{
-	/* the path is from a record: it may name a device or a FIFO by now */
-	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	char name[64];
-	int root, fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
-	root = open(name, O_PATH | O_CLOEXEC);
-	if (root < 0)
-		return open(path, flags);
-	fd = openat(root, path + strspn(path, "/"), flags);
-	close(root);
-	return fd;
-}
-
 size_t build_id_of_file(pid_t pid, const char *path, uint8_t id[BUILD_ID_BYTES])
 {
-	int fd = open_of_process(pid, path);
+	struct buf name = { 0 };
+	int fd = mapped_file_open("/proc", pid, path, &name);
 	size_t size = 0;
-	struct stat st;
 
+	buf_free(&name);
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		size = build_id_at(fd, 0, id);
+	size = build_id_at(fd, 0, id);
 	close(fd);
 	return size;
 }

@@ -5,13 +5,13 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/mapped_file.h"
 #include "host/symtab.h"
 #include "lib/buf.h"
 #include "lib/die.h"
@@ -34,22 +34,6 @@ struct debug_info {
 	bool dwarf_read;
 	Dwarf *dwarf;			/* NULL: none */
 };
-
-/* Check the type first: opening a FIFO can block, opening a device can change its state. */
-int debug_info_open(const char *path)
-{
-	int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
-	char link[64];
-	struct stat st;
-
-	if (place < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	if (!fstat(place, &st) && S_ISREG(st.st_mode))
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	close(place);
-	return fd;
-}
 
 /* Separate debug information ----------------------------------------------------- */
 
@@ -83,7 +67,7 @@ static int debug_info_find_by_link(Dwfl_Module *module, const char *path, const 
 		struct buf b = { 0 };
 
 		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], name);
-		fd = debug_info_open(buf_str(&b));
+		fd = mapped_file_open_regular(buf_str(&b));
 		if (fd >= 0 && debug_info_has_build_id(fd, id, len)) {
 			*found = b.data;
 			return fd;
@@ -126,7 +110,7 @@ static bool debug_info_set_alternate(Dwarf *dwarf)
 	for (ssize_t i = 0; i < len; i++)
 		buf_addf(&path, i == 1 ? "/%02x" : "%02x", id[i]);
 	buf_adds(&path, ".debug");
-	fd = debug_info_open(buf_str(&path));
+	fd = mapped_file_open_regular(buf_str(&path));
 	buf_free(&path);
 	if (fd >= 0)
 		other = DW(dwarf_begin)(fd, DWARF_C_READ);

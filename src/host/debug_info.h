@@ -13,9 +13,6 @@
 
 struct debug_info;
 
-/* Return a descriptor of path if it is a regular file, else -1. */
-int debug_info_open(const char *path);
-
 /*
  * Read the symbols of the ELF file that fd is open on, from the file itself or from
  * separate debug information of the same build ID.  path is where the file was found.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/debug_info.h"
+#include "host/mapped_file.h"
 #include "lib/buf.h"
 #include "lib/helper.h"
 
@@ -30,28 +31,18 @@ struct helper {
 	struct file files[MAX_FILES];
 };
 
-/*
- * Open the file as the process sees it, which may be in a container; else as pevtrace does, if
- * the process has exited; else by the mapping, if the file was deleted.
- */
+/* Open the file as the process sees it; or by the mapping, if the file was deleted. */
 static int resolver_open_mapped(const struct helper *h, const struct resolver_request *r,
-		       struct buf *path)
+				struct buf *path)
 {
-	int fd;
+	int fd = mapped_file_open(h->proc, r->pid, r->path, path);
 
-	buf_addf(path, "%s/%d/root%s", h->proc, (int)r->pid, r->path);
-	fd = debug_info_open(buf_str(path));
-	if (fd >= 0)
-		return fd;
-	buf_reset(path);
-	buf_adds(path, r->path);
-	fd = debug_info_open(buf_str(path));
 	if (fd >= 0)
 		return fd;
 	buf_reset(path);
 	buf_addf(path, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, h->proc, (int)r->pid,
 		 r->start, r->end);
-	return debug_info_open(buf_str(path));
+	return mapped_file_open_regular(buf_str(path));
 }
 
 static bool resolver_same_file(const struct stat *a, const struct stat *b)

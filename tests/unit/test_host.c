@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "host/host.h"
+#include "host/mapped_file.h"
 #include "host/proc.h"
 #include "tree.h"
 
@@ -125,6 +126,31 @@ static void test_proc(void **state)
 	fclose(f);
 }
 
+/* What a process of another root directory maps, and one that has ended. */
+static void test_mapped_file(void **state)
+{
+	struct buf name = { 0 };
+	char proc[64], path[128];
+	int fd;
+
+	(void)state;
+	snprintf(proc, sizeof(proc), "%s/proc", root);
+	put("proc/17/root/lib", "of the container\n");
+	put("ours", "of the host\n");
+	snprintf(path, sizeof(path), "%s/ours", root);
+	fd = mapped_file_open(proc, 17, "/lib", &name);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_string_equal(buf_str(&name) + strlen(proc), "/17/root/lib");
+	assert_int_equal(mapped_file_open(proc, 17, path, &name), -1);
+	fd = mapped_file_open(proc, 18, path, &name);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_string_equal(buf_str(&name), path);
+	assert_int_equal(mapped_file_open(proc, 17, "/", &name), -1); /* a directory */
+	buf_free(&name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_tracepoints),
 		cmocka_unit_test(test_nothing_there),
 		cmocka_unit_test(test_proc),
+		cmocka_unit_test(test_mapped_file),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
