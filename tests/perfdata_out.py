@@ -162,6 +162,14 @@ def test_other_recorder(tap, tmp):
 		own, ours, bad = record(tmp, shlex.split(options) + WORK, perf=wrapper)
 		compare(tap, "another release of perf records: " + name, own, ours, bad, by)
 
+def test_names(tap, tmp):
+	"""Names that only the command line has, in both of perf's files."""
+	for args in ("-e cs,cpu-clock/period=100000/ -e page-faults:uk",
+		     "--event={cs:k,faults}:u -ecpu-clock -a -e task-clock/name=mine,freq=99/u",
+		     "-ae cs -e cs:u -e dummy,cpu-clock", "-e {cs,faults}:S --event minor-faults"):
+		own, ours, bad = record(tmp, args.split() + ["perl", "-e", "1"])
+		compare(tap, "names in " + args, own, ours, bad)
+
 def test_breakpoint(tap, tmp):
 	words = run([rp.target("mixedring"), "identifier"])
 	if words.returncode == rp.SKIPPED:
@@ -797,11 +805,11 @@ def own_tests(tap, tmp):
 	return []
 
 def perf_tests(tap, tmp, tracefs):
-	tests = (test_sets, test_other_recorder, test_breakpoint, test_refused, test_pipe, test_dump,
-		 test_rounds, test_stale_bit, test_aux, test_header, test_wrapped, test_attached,
-		 test_bpf, test_bpf_loaded, test_other_root, test_killed, test_python, test_later,
-		 test_demo, test_drain, test_mixedrings, test_reads, test_lost, test_open, test_ringless,
-		 test_trouble, test_full)
+	tests = (test_sets, test_names, test_other_recorder, test_breakpoint, test_refused,
+		 test_pipe, test_dump, test_rounds, test_stale_bit, test_aux, test_header,
+		 test_wrapped, test_attached, test_bpf, test_bpf_loaded, test_other_root,
+		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,
+		 test_reads, test_lost, test_open, test_ringless, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

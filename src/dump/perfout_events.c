@@ -7,14 +7,8 @@
 #include "dump/perfout_internal.h"
 #include "host/proc.h"
 #include "lib/die.h"
-#include "model/event_name.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member)
-{
-	return layout_get(&layout_perf_event_attr, member, e->attr, e->len);
-}
 
 /* Collecting --------------------------------------------------------------- */
 
@@ -43,26 +37,10 @@ static bool perfout_belongs(const struct perfout_view *v, const struct perfout_e
 	return !other || other->closed;
 }
 
-/* Name an event as perf does: the dummy event says that it is of guests, too. */
-static void perfout_name_event(const struct perfout_view *v, struct perfout_event *p)
-{
-	struct buf name = { 0 };
-
-	event_name_perf(p->attr, p->len, v->names, &name);
-	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
-	    perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
-	    !perfout_attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&name), ':'))
-		buf_adds(&name, ":HG");
-	p->name = xstrdup(buf_str(&name));
-	buf_free(&name);
-}
-
 void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe)
 {
-	const char *slash = strrchr(exe, '/');
-
 	/* also what a script of that name executes is perf */
-	if (!strncmp(slash ? slash + 1 : exe, "perf", 4))
+	if (perfout_names_perf(exe))
 		map_set(&v->perf_tasks, (uint64_t)tid, v);
 }
 
@@ -166,6 +144,7 @@ void perfout_free_events(struct perfout_view *v)
 		free(v->events[i]);
 	}
 	free(v->events);
+	perfout_free_words(v);
 	map_free(&v->members);
 	map_free(&v->perf_tasks);
 	map_free(&v->by_id);

@@ -5,10 +5,13 @@
 
 #include <stdio.h>
 
+#include "abi/layout.h"
 #include "dump/perfout.h"
 #include "lib/buf.h"
 #include "lib/map.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 enum {
 	FEATURES = 32,
@@ -54,6 +57,8 @@ struct perfout_view {
 	size_t nevents;
 	struct map members; /* event number -> struct perfout_member */
 	struct map by_id; /* kernel id -> struct perfout_event */
+	struct perfout_word *words; /* names in the command line of perf */
+	size_t nwords;
 	/* records */
 	bool decided; /* whether records get ids; until then, they are held */
 	bool with_ids;
@@ -114,6 +119,18 @@ struct perfout_table {
 void perfout_write(struct perfout *o, const struct perfout_table *t,
 		   const struct buf features[FEATURES], bool last);
 
+/* Names (perfout_names.c) --------------------------------------------------------- */
+
+/* Return whether the file name of a program is that of perf. */
+bool perfout_names_perf(const char *exe);
+
+/* Note the events that the traced command line has for perf, if that is the command. */
+void perfout_know_command(struct perfout_view *v);
+void perfout_free_words(struct perfout_view *v);
+
+/* Set the name of an event. */
+void perfout_name_event(struct perfout_view *v, struct perfout_event *p);
+
 /* Events (perfout_events.c) ---------------------------------------------------- */
 
 /* Note that the task runs a program of that name or path, which may be perf. */
@@ -126,7 +143,10 @@ void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe);
 struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e);
 
 /* Return a member of the event's attr, by its index. */
-uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member);
+static inline uint64_t perfout_attr_of(const struct perfout_event *e, unsigned int member)
+{
+	return layout_get(&layout_perf_event_attr, member, e->attr, e->len);
+}
 
 /* Return the id of an event: one that no event of the kernel has if the kernel's is not known. */
 uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m);

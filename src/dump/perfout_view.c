@@ -373,5 +373,6 @@ struct view *perfout_view_new(struct perfout *o, const struct session_facts *fac
 	v->model = m;
 	v->names = names;
 	v->live = live;
+	perfout_know_command(v);
 	return &v->view;
 }
