@@ -17,15 +17,18 @@ enum { KIND_DECL_TAG = 17, KIND_TYPE_TAG = 18, KIND_ENUM64 = 19 };
 
 enum { DEPTH_MAX = 32 };
 
+#define UNKNOWN_KIND ((size_t)UINT32_MAX)
+
 struct kernel_types {
 	uint8_t *data;
 	size_t len;
 	bool mapped;
 	const uint8_t *types;
 	const char *strings;
-	uint32_t strings_len;
+	uint32_t types_len, strings_len;
 	uint32_t *at;		/* of each id from 1 on, its offset in types[] */
-	uint32_t n;		/* ids */
+	uint32_t n;		/* ids so far */
+	size_t end;		/* offset behind the last of these, or UNKNOWN_KIND */
 };
 
 /* Reading --------------------------------------------------------------------------------- */
@@ -47,23 +50,47 @@ static const struct {
 	[KIND_TYPE_TAG] = { true, 0, 0 },
 };
 
-/* Learn where each type is. */
-static bool index_types(struct kernel_types *t, uint32_t len)
+/* Return a number above all ids. */
+static size_t most_ids(const struct kernel_types *t)
 {
-	size_t at = 0;
+	return t->types_len / sizeof(struct btf_type) + 2;
+}
 
-	t->at = xcalloc(len / sizeof(struct btf_type) + 2, sizeof(*t->at));
-	while (at + sizeof(struct btf_type) <= len) {
-		const struct btf_type *type = (const struct btf_type *)(t->types + at);
-		uint32_t kind = BTF_INFO_KIND(type->info);
+/* Learn where the next type is; return false at the end, or if it is of an unknown kind. */
+static bool index_next(struct kernel_types *t)
+{
+	const struct btf_type *type = (const struct btf_type *)(t->types + t->end);
+	uint32_t kind;
 
-		if (kind >= sizeof(type_extra) / sizeof(*type_extra) || !type_extra[kind].known)
-			return false;
-		t->at[++t->n] = (uint32_t)at;
-		at += sizeof(*type) + type_extra[kind].once +
-		      (size_t)type_extra[kind].each * BTF_INFO_VLEN(type->info);
+	if (t->end + sizeof(*type) > t->types_len)
+		return false;
+	kind = BTF_INFO_KIND(type->info);
+	if (kind >= sizeof(type_extra) / sizeof(*type_extra) || !type_extra[kind].known) {
+		t->end = UNKNOWN_KIND;
+		return false;
 	}
-	return at == len;
+	t->at[++t->n] = (uint32_t)t->end;
+	t->end += sizeof(*type) + type_extra[kind].once +
+		  (size_t)type_extra[kind].each * BTF_INFO_VLEN(type->info);
+	return true;
+}
+
+/* Return the type of an id, NULL if there is none. */
+static const struct btf_type *btf_find(struct kernel_types *t, uint32_t id)
+{
+	while (id > t->n)
+		if (!index_next(t))
+			return NULL;
+	return id ? (const struct btf_type *)(t->types + t->at[id]) : NULL;
+}
+
+/* The same; where there is none, one without a kind. */
+static const struct btf_type *btf_at(struct kernel_types *t, uint32_t id)
+{
+	static const struct btf_type none;
+	const struct btf_type *type = btf_find(t, id);
+
+	return type ? type : &none;
 }
 
 static bool parse_header(struct kernel_types *t)
@@ -79,8 +106,10 @@ static bool parse_header(struct kernel_types *t)
 		return false;
 	t->types = t->data + h.hdr_len + h.type_off;
 	t->strings = (const char *)t->data + h.hdr_len + h.str_off;
+	t->types_len = h.type_len;
 	t->strings_len = h.str_len;
-	return !t->strings[h.str_len - 1] && index_types(t, h.type_len);
+	t->at = xcalloc(most_ids(t), sizeof(*t->at));
+	return !t->strings[h.str_len - 1];
 }
 
 /* Map the file, which Linux allows from 6.16 on, or read it. */
@@ -129,20 +158,13 @@ void kernel_types_free(struct kernel_types *t)
 	free(t);
 }
 
-static const struct btf_type *btf_at(const struct kernel_types *t, uint32_t id)
-{
-	static const struct btf_type none;
-
-	return id && id <= t->n ? (const struct btf_type *)(t->types + t->at[id]) : &none;
-}
-
 static const char *btf_text(const struct kernel_types *t, uint32_t off)
 {
 	return off < t->strings_len ? t->strings + off : "";
 }
 
 /* Return the id without typedefs and qualifiers. */
-static uint32_t btf_plain(const struct kernel_types *t, uint32_t id)
+static uint32_t btf_plain(struct kernel_types *t, uint32_t id)
 {
 	for (int depth = 0; depth < DEPTH_MAX; depth++) {
 		const struct btf_type *type = btf_at(t, id);
@@ -162,11 +184,11 @@ static uint32_t btf_plain(const struct kernel_types *t, uint32_t id)
 	return 0;
 }
 
-uint32_t kernel_types_function(const struct kernel_types *t, const char *name, uint32_t *result)
+uint32_t kernel_types_function(struct kernel_types *t, const char *name, uint32_t *result)
 {
-	for (uint32_t id = 1; id <= t->n; id++) {
-		const struct btf_type *f = btf_at(t, id);
+	const struct btf_type *f;
 
+	for (uint32_t id = 1; (f = btf_find(t, id)); id++) {
 		if (BTF_INFO_KIND(f->info) != BTF_KIND_FUNC || strcmp(btf_text(t, f->name_off), name))
 			continue;
 		*result = btf_at(t, btf_plain(t, btf_at(t, f->type)->type))->size;
@@ -175,12 +197,12 @@ uint32_t kernel_types_function(const struct kernel_types *t, const char *name, u
 	return 0;
 }
 
-void kernel_types_functions(const struct kernel_types *t, const char *argument,
+void kernel_types_functions(struct kernel_types *t, const char *argument,
 			    void (*hook)(void *ctx, const char *name, uint32_t id), void *ctx)
 {
-	for (uint32_t id = 1; id <= t->n; id++) {
-		const struct btf_type *f = btf_at(t, id), *proto, *to;
+	const struct btf_type *f, *proto, *to;
 
+	for (uint32_t id = 1; (f = btf_find(t, id)); id++) {
 		if (BTF_INFO_KIND(f->info) != BTF_KIND_FUNC)
 			continue;
 		proto = btf_at(t, f->type);
@@ -199,7 +221,7 @@ void kernel_types_functions(const struct kernel_types *t, const char *argument,
 /* A subset ------------------------------------------------------------------------------- */
 
 struct subset {
-	const struct kernel_types *from;
+	struct kernel_types *from;
 	const char **names;
 	size_t nnames;
 	struct buf types, strings;
@@ -213,7 +235,8 @@ static int subset_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool subset_has(const struct subset *s, const struct btf_type *t)
+/* Return the entry of a structure's name in names[], or NULL. */
+static const char **subset_find(const struct subset *s, const struct btf_type *t)
 {
 	const char *name = btf_text(s->from, t->name_off);
 
@@ -280,7 +303,7 @@ static uint32_t subset_new(struct subset *s, const struct btf_type *t, int depth
 	switch (kind) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		if (!t->name_off || subset_has(s, t))
+		if (!t->name_off || subset_find(s, t))
 			return subset_members(s, t, depth);
 		break;
 	case BTF_KIND_ARRAY:
@@ -320,21 +343,35 @@ static bool subset_write(const struct subset *s, int fd)
 	       write(fd, s->strings.data, s->strings.len) == (ssize_t)s->strings.len;
 }
 
-bool kernel_types_subset(const struct kernel_types *t, const char **names, size_t n, int fd)
+/* Add the first structure of each name; the kernel's types end some ten times further. */
+static void subset_add_named(struct subset *s)
+{
+	bool *found = xcalloc(s->nnames, sizeof(*found));
+	size_t left = s->nnames;
+	const struct btf_type *t;
+
+	for (uint32_t id = 1; left && (t = btf_find(s->from, id)); id++) {
+		const char **name = BTF_INFO_KIND(t->info) == BTF_KIND_STRUCT ? subset_find(s, t) : NULL;
+
+		if (!name || found[name - s->names])
+			continue;
+		found[name - s->names] = true;
+		left--;
+		subset_type(s, id, 0);
+	}
+	free(found);
+}
+
+bool kernel_types_subset(struct kernel_types *t, const char **names, size_t n, int fd)
 {
 	struct subset s = { .from = t, .names = names, .nnames = n };
 	bool written;
 
 	qsort(names, n, sizeof(*names), subset_order);
-	s.ids = xcalloc((size_t)t->n + 1, sizeof(*s.ids));
+	s.ids = xcalloc(most_ids(t), sizeof(*s.ids));
 	buf_addc(&s.strings, '\0');
-	for (uint32_t id = 1; id <= t->n; id++) {
-		const struct btf_type *type = btf_at(t, id);
-
-		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && subset_has(&s, type))
-			subset_type(&s, id, 0);
-	}
-	written = subset_write(&s, fd);
+	subset_add_named(&s);
+	written = t->end != UNKNOWN_KIND && subset_write(&s, fd);
 	buf_free(&s.types);
 	buf_free(&s.strings);
 	free(s.ids);

@@ -168,8 +168,8 @@ static struct bpf_map *map_named(struct bpf_programs *p, const char *name)
 	return BPF(bpf_object__find_map_by_name)(p->object, name);
 }
 
-/* Write the kernel's structures that the programs read into a file. */
-static bool write_types(const struct bpf_object *o, const struct kernel_types *types, int fd)
+/* Write the kernel's structures that the programs read into a file: all without "calls_". */
+static bool write_types(const struct bpf_object *o, struct kernel_types *types, int fd)
 {
 	const struct btf *btf = BPF(bpf_object__btf)(o);
 	uint32_t n = BPF(btf__type_cnt)(btf);
@@ -180,8 +180,10 @@ static bool write_types(const struct bpf_object *o, const struct kernel_types *t
 	for (uint32_t id = 1; id < n; id++) {
 		const struct btf_type *t = BPF(btf__type_by_id)(btf, id);
 
-		if (btf_is_struct(t) && t->name_off)
-			names[nnames++] = BPF(btf__name_by_offset)(btf, t->name_off);
+		const char *name = BPF(btf__name_by_offset)(btf, t->name_off);
+
+		if (btf_is_struct(t) && *name && strncmp(name, "calls_", strlen("calls_")))
+			names[nnames++] = name;
 	}
 	written = kernel_types_subset(types, names, nnames, fd);
 	free(names);
@@ -189,7 +191,7 @@ static bool write_types(const struct bpf_object *o, const struct kernel_types *t
 }
 
 /* Open the object; types: of the kernel, or NULL: libbpf reads them. */
-static bool open_calls(struct bpf_programs *p, const struct kernel_types *types, int fd)
+static bool open_calls(struct bpf_programs *p, struct kernel_types *types, int fd)
 {
 	char path[32];
 	struct bpf_object_open_opts how;
@@ -201,7 +203,11 @@ static bool open_calls(struct bpf_programs *p, const struct kernel_types *types,
 	how.btf_custom_path = types ? path : NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p->object = BPF(bpf_object__open_mem)(object_bytes, sizeof(object_bytes), &how);
-	return p->object && (!types || write_types(p->object, types, fd));
+	if (p->object && types && !write_types(p->object, types, fd)) {
+		BPF(bpf_object__close)(p->object);
+		return open_calls(p, NULL, fd);
+	}
+	return p->object;
 }
 
 /* As processors without unaligned accesses do, so that what these refuse is seen everywhere. */
@@ -253,7 +259,7 @@ static bool is_call_program(const char *name)
 }
 
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
-		       const struct calls_setup *constants, const struct kernel_types *types)
+		       const struct calls_setup *constants, struct kernel_types *types)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
 	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p);
@@ -385,7 +391,7 @@ static int pass_message(void *ctx, void *data, size_t len)
 /* Load and attach the programs, at functions unless that is NULL; return what failed, or NULL. */
 static const char *programs_start(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 				  const struct calls_setup *constants,
-				  const struct kernel_types *types, const struct call_functions *f)
+				  struct kernel_types *types, const struct call_functions *f)
 {
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
 
@@ -457,7 +463,7 @@ static bool can_attach_to_functions(void)
 static const char *programs_start_functions(struct bpf_programs *p,
 					    const struct bpf_engine_setup *setup,
 					    struct calls_setup *constants,
-					    const struct kernel_types *types,
+					    struct kernel_types *types,
 					    const struct nr_tables *nrs, const struct arch *compat)
 {
 	struct call_functions f = { 0 };
@@ -477,7 +483,7 @@ static const char *programs_start_functions(struct bpf_programs *p,
 static const char *programs_start_tracepoints(struct bpf_programs *p,
 					      const struct bpf_engine_setup *setup,
 					      struct calls_setup *constants,
-					      const struct kernel_types *types)
+					      struct kernel_types *types)
 {
 	const char *failed = "";
 

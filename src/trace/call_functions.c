@@ -98,7 +98,7 @@ static bool is_complete(const struct search *s)
 	return s->any[0];
 }
 
-bool call_functions_find(struct call_functions *f, const struct kernel_types *types,
+bool call_functions_find(struct call_functions *f, struct kernel_types *types,
 			 const struct calls_setup *setup, const struct nr_tables *nrs,
 			 const struct arch *compat)
 {

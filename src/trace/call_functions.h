@@ -21,7 +21,7 @@ struct call_functions {
  * Find those of all calls that the plans of setup report.  compat: the ABI of 32-bit tasks, or
  * NULL.  Return false if a call has none, so that it would not be seen.
  */
-bool call_functions_find(struct call_functions *f, const struct kernel_types *types,
+bool call_functions_find(struct call_functions *f, struct kernel_types *types,
 			 const struct calls_setup *setup, const struct nr_tables *nrs,
 			 const struct arch *compat);
 void call_functions_free(struct call_functions *f);

@@ -137,6 +137,12 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 	}
 }
 
+/* Return event_behind() of the n files at an address. */
+SHARED __u64 calls_event_in(__u64 files, __u32 n, int fd)
+{
+	return event_behind((struct file **)files, n, fd);
+}
+
 /*
  * Return whether an event may be among the n descriptors of a poll; files: the address of the
  * nfiles pointers of the task's table.
@@ -147,7 +153,7 @@ SHARED int calls_poll_has_event(__u64 addr, __u32 n, __u64 files, __u32 nfiles)
 		int fd;
 
 		if (bpf_probe_read_user(&fd, sizeof(fd), (void *)(addr + i * 8)) ||
-		    event_behind((struct file **)files, nfiles, fd))
+		    calls_event_in(files, nfiles, fd))
 			return 1;
 	}
 	return n > CALLS_POLLED;
@@ -179,7 +185,7 @@ SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u6
 }
 
 /* Learn where a ring buffer is. */
-static __always_inline void ring_mapped(struct running *r, __u64 start, __u64 len)
+static __always_inline void ring_mapped(struct calls_running *r, __u64 start, __u64 len)
 {
 	struct calls_holder *h = holder(r->pid);
 
@@ -199,7 +205,7 @@ static __always_inline void ring_mapped(struct running *r, __u64 start, __u64 le
 
 /* Return whether the call has to be reported when it begins. */
 static __always_inline bool reported_early(const struct calls_plan *plan, const __u64 *args,
-				     struct running *r)
+				     struct calls_running *r)
 {
 	__u32 size = 0;
 
@@ -234,7 +240,7 @@ static __always_inline const struct calls_plan *plan_of(__u64 nr, bool compat)
 }
 
 /* Continue with calls_report(). */
-static __always_inline void report(void *ctx, void *map, struct running *r, __u32 place, __u32 kind)
+static __always_inline void report(void *ctx, void *map, struct calls_running *r, __u32 place, __u32 kind)
 {
 	r->place = place;
 	r->kind = kind;
@@ -262,7 +268,7 @@ static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 }
 
 /* Return a pointer as the number that the verifier sees in what was in a map, for SHARED functions. */
-static __always_inline __u64 files_number(struct running *r, struct file **files)
+static __always_inline __u64 files_number(struct calls_running *r, struct file **files)
 {
 	*(volatile __u64 *)&r->event = (__u64)files;
 	return *(volatile __u64 *)&r->event;
@@ -283,7 +289,7 @@ int calls_enter(__u64 *ctx)
 	enum relevance relevant;
 	struct pt_regs *regs;
 	struct fdtable *table;
-	struct running *r;
+	struct calls_running *r;
 
 	if (!plan || (!held && is_held_only(plan)))
 		return 0;
@@ -305,9 +311,11 @@ int calls_enter(__u64 *ctx)
 	     !calls_unmaps_ring(r->pid, plan->watch, args[0], args[1], args[3])))
 		return 0;
 	if (event && plan->watch >= CALLS_FD)
-		self_now_holds(r, CALLS_UNKNOWN); /* it had the event before */
-	if (!r->enter_ns)
-		__sync_fetch_and_add(pending(), 1);
+		calls_self_now_holds(r, CALLS_UNKNOWN); /* it had the event before */
+	if (!r->enter_ns) {
+		r->hash = hash_of_self(ctx);
+		__sync_fetch_and_add(&calls_state.pending[r->hash & (CALLS_SLOTS - 1)], 1);
+	}
 	r->enter_ns = bpf_ktime_get_ns();
 	r->event = event;
 	r->nr = nr;
@@ -355,7 +363,7 @@ static __always_inline bool is_failure(const struct calls_plan *plan, __s64 ret)
 }
 
 /* A seccomp filter refuses a call before its entry is reported. */
-static __always_inline void refused(struct running *r, __u32 nr, bool compat)
+static __always_inline void refused(struct calls_running *r, __u32 nr, bool compat)
 {
 	r->nr = nr;
 	r->compat = compat;
@@ -379,11 +387,11 @@ static __always_inline __s64 returned(__u64 *ctx)
 SEC("raw_tp/sys_exit")
 int calls_exit(__u64 *ctx)
 {
-	__u32 *in_calls = pending(), nr;
+	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
 	__s64 ret = returned(ctx);
 	const struct calls_plan *plan;
 	struct task_struct *task;
-	struct running *r;
+	struct calls_running *r;
 	bool failure;
 
 	if (!*in_calls && ret >= 0 && calls_state.event_fops)
@@ -420,7 +428,7 @@ int calls_refused(__u64 *ctx)
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	const struct calls_plan *plan;
 	__u64 result = returned(ctx);
-	struct running *r;
+	struct calls_running *r;
 
 	if (calls_setup.refusal_is_false ? (__u8)result : (__s32)result != -1)
 		return 0;
@@ -445,14 +453,14 @@ static __always_inline bool has_control(const struct calls_message *m)
 
 /* Complete the report of a return; return whether it is to be sent. */
 static __always_inline bool report_return(struct calls_message *m, const struct calls_plan *plan,
-					  struct running *r)
+					  struct calls_running *r)
 {
 	bool receives = plan->watch == CALLS_RECEIVE;
 
 	m->ret = r->ret;
 	if (plan->memory[0] == CALLS_ATTR && r->ret >= 0) {
 		m->event = calls_event_at(r->ret);
-		self_now_holds(r, CALLS_KNOWN);
+		calls_self_now_holds(r, CALLS_KNOWN);
 	}
 	if (plan->watch == CALLS_MAP_FD && r->event && (r->ret > 0 || r->ret < -4095))
 		ring_mapped(r, r->ret, m->args[1]);
@@ -460,7 +468,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 		return 0;
 	copy_arguments(m, plan);
 	if (receives && m->passes)
-		self_now_holds(r, CALLS_KNOWN);
+		calls_self_now_holds(r, CALLS_KNOWN);
 	return !receives || self_holds(r);
 }
 
@@ -468,7 +476,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 static __always_inline int report_now(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = running_now(task);
+	struct calls_running *r = running_now(task);
 	const struct calls_plan *plan;
 	struct calls_message *m;
 
@@ -514,7 +522,7 @@ int calls_report_exit(void *ctx)
 /* Tasks ----------------------------------------------------------------------------------- */
 
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
-static __always_inline bool is_reported(const struct running *r, __u32 pid)
+static __always_inline bool is_reported(const struct calls_running *r, __u32 pid)
 {
 	return (r && r->told) || holder(pid) != 0;
 }
@@ -550,7 +558,7 @@ SEC("raw_tp/sched_process_exec")
 int BPF_PROG(calls_execed, struct task_struct *self, int former)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = running_now(task);
+	struct calls_running *r = running_now(task);
 	struct ids ids = task_ids(task);
 	/* the former id in a namespace is known from the call */
 	__u32 old = !calls_setup.pid_ns ? former : r ? r->tid : ids.tid;
@@ -579,7 +587,7 @@ SEC("raw_tp/sched_process_exit")
 int BPF_PROG(calls_gone)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct running *r = running_now(task);
+	struct calls_running *r = running_now(task);
 	struct ids ids = task_ids(task);
 	bool had = is_reported(r, ids.pid), was = followed(ids.pid, ids.tid);
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
@@ -588,7 +596,7 @@ int BPF_PROG(calls_gone)
 	int live = 0;
 
 	if (r && r->enter_ns)
-		__sync_fetch_and_add(pending(), -1);
+		__sync_fetch_and_add(&calls_state.pending[r->hash & (CALLS_SLOTS - 1)], -1);
 	running_end(task);
 	bpf_map_delete_elem(&calls_tasks, &ids.tid);
 	bpf_probe_read_kernel(&live, sizeof(live), __builtin_preserve_access_index(&signal->live));

@@ -104,7 +104,7 @@ struct calls_state {
 	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
 	__u64 pid_ns, pid_level; /* PID namespace of pevtrace and its level, likewise; 0: initial */
 	__u32 rings_unknown;	/* no range of a holder is right */
-	__u32 pending[CALLS_SLOTS]; /* tasks in a call that is reported, by a hash of the task */
+	__u32 pending[CALLS_SLOTS]; /* tasks in a call that is reported, by a hash of them */
 	__u8 may_hold[CALLS_SLOTS]; /* a process may hold an event, by the pid in the initial namespace */
 };
 

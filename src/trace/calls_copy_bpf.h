@@ -107,11 +107,13 @@ __noinline int calls_copy_string(struct calls_message *m, __u64 addr)
 }
 
 /* Return the word at an offset of what was last copied; 0 if it was not. */
-static __always_inline __u64 last_word(const struct calls_message *m, __u32 at, __u32 size)
+__noinline __u64 calls_last_word(const struct calls_message *m, __u32 at, __u32 size)
 {
-	__u64 from = (__u64)m->last + at;
-	__u64 word = 0;
+	__u64 from, word = 0;
 
+	if (!m)
+		return 0;
+	from = (__u64)m->last + at;
 	if (from > CALLS_BYTES || from + size > m->used)
 		return 0;
 	bpf_probe_read_kernel(&word, size == 4 ? 4 : 8, m->bytes + from);
@@ -131,7 +133,7 @@ static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 	if (!head[1])
 		head[1] = ATTR_SIZE_VER0;
 	calls_copy(m, addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
-	path = last_word(m, ATTR_AT_CONFIG1, 8);
+	path = calls_last_word(m, ATTR_AT_CONFIG1, 8);
 	if (head[0] >= ATTR_DYNAMIC && path)
 		calls_copy_string(m, path);
 }
@@ -197,6 +199,21 @@ static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u
 
 enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
 
+/* Return the id of the event behind the descriptor at an offset of a control message; 0: none. */
+__noinline __u64 calls_passed_id(struct calls_message *m, __u64 control, __u64 at, __u64 size)
+{
+	__u64 id;
+	int fd;
+
+	if (!m || at + sizeof(fd) > size ||
+	    bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
+		return 0;
+	id = calls_event_at(fd);
+	if (id)
+		m->passes = 1;
+	return id;
+}
+
 /* Set m->passed of the first control message, if that has descriptors. */
 static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
 {
@@ -214,17 +231,8 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	ids = (__u64 *)(m->bytes + ALIGNED(into));
 	/* kernels before 6.2 refuse how clang 14 turns this into a loop */
 #pragma unroll
-	for (__u32 i = 0; i < CALLS_PASSED; i++) {
-		__u64 at = word + 8 + i * sizeof(int);
-		int fd = -1;
-
-		ids[i] = 0;
-		if (at + sizeof(fd) <= size &&
-		    !bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
-			ids[i] = calls_event_at(fd);
-		if (ids[i])
-			m->passes = 1;
-	}
+	for (__u32 i = 0; i < CALLS_PASSED; i++)
+		ids[i] = calls_passed_id(m, control, word + 8 + i * sizeof(int), size);
 	copy_end(m, 0, CALLS_PASSED * sizeof(*ids));
 }
 
@@ -234,12 +242,25 @@ static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 	__u64 control, len;
 
 	calls_copy(m, addr, MESSAGE_WORDS * word);
-	control = last_word(m, 4 * word, word);
-	len = last_word(m, 5 * word, word);
+	control = calls_last_word(m, 4 * word, word);
+	len = calls_last_word(m, 5 * word, word);
 	if (!control || !len)
 		return;
 	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
 	find_passed(m, control, len);
+}
+
+/* Copy the string that a word of an argv points to; return whether there is one. */
+__noinline int calls_copy_argv_word(struct calls_message *m, __u64 addr)
+{
+	__u64 string;
+
+	if (!m)
+		return 0;
+	string = calls_word(addr, word_size(m));
+	if (string)
+		calls_copy_string(m, string);
+	return string != 0;
 }
 
 static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
@@ -247,22 +268,22 @@ static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
 	__u32 word = word_size(m);
 
 	calls_copy(m, addr, CALLS_STRINGS * word);
-	for (__u32 i = 0; i < CALLS_STRINGS; i++) {
-		__u64 string = calls_word(addr + i * word, word);
-
-		if (!string)
+	for (__u32 i = 0; i < CALLS_STRINGS; i++)
+		if (!calls_copy_argv_word(m, addr + i * word))
 			break;
-		calls_copy_string(m, string);
-	}
 }
 
-/* Copy what an argument points to; next: the argument behind it. */
-__noinline int calls_copy_argument(struct calls_message *m, __u64 arg, __u64 next, __u32 memory)
+/* Copy what an argument points to. */
+__noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memory)
 {
-	__s64 ret;
+	__u64 arg, next = 0, ret;
 
-	if (!m)
+	KNOWN(i);
+	if (!m || i >= CALLS_ARGS)
 		return 0;
+	arg = m->args[i];
+	if (i + 1 < CALLS_ARGS)
+		next = m->args[i + 1];
 	ret = m->ret > 0 ? m->ret : 0;
 	switch (memory) {
 	case CALLS_8:
@@ -303,7 +324,7 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 arg, __u64 nex
 		break;
 	case CALLS_PAIR:
 		if (calls_copy(m, arg, 2 * word_size(m)) > 0)
-			calls_copy(m, last_word(m, 0, word_size(m)), 8);
+			calls_copy(m, calls_last_word(m, 0, word_size(m)), 8);
 		break;
 	case CALLS_ARGV:
 		copy_argv(m, arg);
@@ -316,8 +337,7 @@ static __always_inline void copy_arguments(struct calls_message *m, const struct
 {
 	for (__u32 i = 0; i < CALLS_ARGS; i++)
 		if (plan->memory[i])
-			calls_copy_argument(m, m->args[i], i + 1 < CALLS_ARGS ? m->args[i + 1] : 0,
-					    plan->memory[i]);
+			calls_copy_argument(m, i, plan->memory[i]);
 }
 
 #endif

@@ -69,10 +69,6 @@ struct thread_info {
 
 struct file_operations;
 
-struct number { /* atomic_t */
-	int counter;
-};
-
 struct perf_event {
 	__u64 id;
 };
@@ -96,7 +92,9 @@ struct files_struct {
 };
 
 struct signal_struct {
-	struct number live;
+	struct {
+		int counter;
+	} live; /* atomic_t */
 };
 
 struct mm_struct;

@@ -59,7 +59,7 @@ struct {
 } calls_cgroup SEC(".maps");
 
 /* A followed task, and the call that it is in. */
-struct running {
+struct calls_running {
 	__u32 pid, tid;		/* before an exec, if it was not the leader */
 	__u64 enter_ns;		/* 0: in none that is reported */
 	__u64 event;
@@ -67,6 +67,7 @@ struct running {
 	__u32 nr;
 	__u32 kind;		/* of the message that is to be sent, enum calls_kind */
 	__u32 place;		/* of the program that sends it, enum calls_place */
+	__u32 hash;		/* as in calls_state.pending[] */
 	bool compat;
 	bool reported;		/* at its beginning, too */
 	bool holds;		/* its process holds an event */
@@ -78,18 +79,18 @@ struct running {
  * By the task's address: Linux 7.x gives programs no memory for a task's storage on processors
  * that cannot exchange 16 bytes at once (kmalloc_nolock() of mm/slub.c).
  */
-HASH(__u64, struct running) calls_running SEC(".maps");
+HASH(__u64, struct calls_running) calls_running SEC(".maps");
 
-static __always_inline struct running *running_now(struct task_struct *task)
+static __always_inline struct calls_running *running_now(struct task_struct *task)
 {
 	__u64 key = (__u64)task;
 
 	return bpf_map_lookup_elem(&calls_running, &key);
 }
 
-static __always_inline struct running *running_new(struct task_struct *task)
+static __always_inline struct calls_running *running_new(struct task_struct *task)
 {
-	struct running none = { 0 };
+	struct calls_running none = { 0 };
 	__u64 key = (__u64)task;
 
 	bpf_map_update_elem(&calls_running, &key, &none, BPF_ANY);
@@ -107,15 +108,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct running);
+	__type(value, struct calls_running);
 } calls_running SEC(".maps");
 
-static __always_inline struct running *running_now(struct task_struct *task)
+static __always_inline struct calls_running *running_now(struct task_struct *task)
 {
 	return bpf_task_storage_get(&calls_running, task, 0, 0);
 }
 
-static __always_inline struct running *running_new(struct task_struct *task)
+static __always_inline struct calls_running *running_new(struct task_struct *task)
 {
 	return bpf_task_storage_get(&calls_running, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
@@ -176,32 +177,43 @@ static __always_inline void now_holds(struct task_struct *task, __u32 pid, __u32
 		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
 }
 
-/* The same of the current task: a process holds until its end. */
-static __always_inline bool self_holds(struct running *r)
+/* Return whether the current task's process holds an event, which it does until its end. */
+SHARED int calls_find_holder(struct calls_running *r)
 {
-	if (!r->holds)
+	if (r)
 		r->holds = holder(r->pid) != 0;
-	return r->holds;
+	return r && r->holds;
 }
 
-static __always_inline void self_now_holds(struct running *r, __u32 rings)
+static __always_inline bool self_holds(struct calls_running *r)
 {
-	if (self_holds(r))
-		return;
+	return r->holds || calls_find_holder(r);
+}
+
+SHARED int calls_self_now_holds(struct calls_running *r, __u32 rings)
+{
+	if (!r || self_holds(r))
+		return 0;
 	now_holds((struct task_struct *)bpf_get_current_task(), r->pid, rings);
 	r->holds = 1;
+	return 0;
 }
 
-/* Return how many tasks with the hash of the current one are in a call that is reported. */
-static __always_inline __u32 *pending(void)
+/*
+ * Return a hash of the current task, to count those that are in a call that is reported.  Raw
+ * tracepoints of calls have the address of its registers, which a stack of 16 KiB ends with.
+ */
+static __always_inline __u32 hash_of_self(const __u64 *ctx)
 {
-	return &calls_state.pending[(bpf_get_current_task() >> 6) & (CALLS_SLOTS - 1)];
+	if (calls_setup.hooks == CALLS_TRACEPOINTS)
+		return (ctx[0] >> 14) & (CALLS_SLOTS - 1);
+	return (bpf_get_current_task() >> 6) & (CALLS_SLOTS - 1);
 }
 
 /* Return the state of the current task if it is followed; without memory for it, that is lost. */
-static __always_inline struct running *running(struct task_struct *task)
+static __always_inline struct calls_running *running(struct task_struct *task)
 {
-	struct running *r = running_now(task);
+	struct calls_running *r = running_now(task);
 	struct ids ids;
 
 	if (r && !calls_setup.in_cgroup)
