@@ -129,6 +129,20 @@ def written(tap, tmp):
 	names = {line["comm"] for line in lines(dump) if line["kind"] == "comm"}
 	tap.ok("perf" in names and "pevtrace" not in names, "tasks have the names of their programs", [names])
 
+def executed(tap, tmp):
+	"""Programs that end, or run another one, before /proc is read: with the same names."""
+	script, link, dump = (os.path.join(tmp, name) for name in ("script", "link", "exec"))
+	with open(script, "w", encoding="utf-8") as f:
+		f.write("#!/usr/bin/env sh\nexec true\n")
+	os.chmod(script, 0o755)
+	os.symlink(shutil.which("true"), link)
+	names = []
+	for options in [], [BPF]:
+		traced(dump, options, ["sh", "-c", "for i in 1 2 3; do env true; ./link; ./script; done"], cwd=tmp)
+		names.append([line.get("exe") for line in lines(dump) if line["kind"] == "exec"])
+	tap.ok(names[0] == names[1] and len(names[0]) == 18 and None not in names[0],
+	       "programs that end at once are named as by the ptrace engine", names)
+
 def holder():
 	"""Start a process that holds events until its input ends."""
 	p = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
@@ -412,6 +426,7 @@ def main():
 			if not core or name in CORE:
 				same(tap, tmp, name, command)
 		written(tap, tmp)
+		executed(tap, tmp)
 		if NR_OPEN:
 			storm(tap, tmp)
 		if core:

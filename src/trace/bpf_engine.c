@@ -247,6 +247,11 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 {
 	struct bpf_task *t = bpf_task_of(e, m->other), *leader = bpf_task_of(e, m->tid);
 	char comm[sizeof(m->comm) + 1] = "";
+	const struct trace_exec exec = {
+		.tid = (pid_t)m->tid, .former = (pid_t)m->other, .comm = comm,
+		.path = m->used && !m->bytes[m->used - 1] ? (const char *)m->bytes : "",
+		.inode = (uint64_t)m->ret,
+	};
 
 	if ((pid_t)m->tid == e->child) {
 		e->child = 0;
@@ -261,7 +266,7 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	t->call.tid = t->tid;
 	map_set(&e->tasks, m->tid, t);
 	memcpy(comm, m->comm, sizeof(m->comm));
-	e->setup->ops->execed(e->setup->ctx, t->tid, (pid_t)m->other, comm);
+	e->setup->ops->execed(e->setup->ctx, &exec);
 }
 
 static void on_gone(struct bpf_engine *e, const struct calls_message *m)

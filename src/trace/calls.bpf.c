@@ -11,11 +11,17 @@ char calls_license[] SEC("license") = "GPL";
 
 /* Messages -------------------------------------------------------------------------------- */
 
-enum { SIGINFO_BYTES = 48 };
+enum { SIGINFO_BYTES = 48, PATH_BYTES = 240 };
 
-/* A message about a task, which fits the stack: the head of struct calls_message, and bytes. */
+/* Messages about tasks, which fit the stack: the head of struct calls_message, and bytes. */
+#define NOTE_WORDS(n) ((__builtin_offsetof(struct calls_message, bytes) + (n)) / 8 + 1)
+
 struct note {
-	__u64 words[(__builtin_offsetof(struct calls_message, bytes) + SIGINFO_BYTES) / 8 + 1];
+	__u64 words[NOTE_WORDS(SIGINFO_BYTES)];
+};
+
+struct exec_note {
+	__u64 words[NOTE_WORDS(PATH_BYTES)];
 };
 
 static __always_inline struct calls_message *message_of_call(__u32 place)
@@ -44,10 +50,10 @@ static __always_inline void message_begin(struct calls_message *m, __u32 kind, _
 }
 
 /* Begin a message about a task that happens now. */
-static __always_inline struct calls_message *message_of_task(struct note *n, __u32 kind,
-							     __u32 pid, __u32 tid)
+static __always_inline struct calls_message *message_of_task(void *note, __u32 kind, __u32 pid,
+							     __u32 tid)
 {
-	struct calls_message *m = (struct calls_message *)n;
+	struct calls_message *m = note;
 
 	message_begin(m, kind, pid, tid, bpf_ktime_get_ns());
 	return m;
@@ -555,16 +561,17 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 }
 
 SEC("raw_tp/sched_process_exec")
-int BPF_PROG(calls_execed, struct task_struct *self, int former)
+int BPF_PROG(calls_execed, struct task_struct *self, int former, struct linux_binprm *program)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct calls_running *r = running_now(task);
 	struct ids ids = task_ids(task);
 	/* the former id in a namespace is known from the call */
 	__u32 old = !calls_setup.pid_ns ? former : r ? r->tid : ids.tid;
+	struct exec_note note = { 0 };
 	struct calls_message *m;
-	struct note note = { 0 };
 	__u8 one = 1;
+	long n;
 
 	if (!followed(ids.pid, old))
 		return 0;
@@ -578,8 +585,11 @@ int BPF_PROG(calls_execed, struct task_struct *self, int former)
 		bpf_map_delete_elem(&calls_tasks, &old);
 	m = message_of_task(&note, CALLS_EXECED, ids.pid, ids.tid);
 	m->other = old;
+	m->ret = BPF_CORE_READ(program, file, f_inode, i_ino);
+	n = bpf_probe_read_kernel_str(m->bytes, PATH_BYTES, BPF_CORE_READ(program, interp));
+	m->used = n > 0 && n < PATH_BYTES ? n : 0; /* a longer one is cut */
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
-	message_send_task(m);
+	message_output(m, sizeof(note));
 	return 0;
 }
 

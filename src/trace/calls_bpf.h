@@ -128,7 +128,7 @@ struct calls_message {
 	__u64 ns, enter_ns;	/* CLOCK_MONOTONIC */
 	__u64 nr;
 	__u64 args[CALLS_ARGS];
-	__s64 ret;		/* a negative errno for a failure; of CALLS_GONE, the wait status */
+	__s64 ret;		/* a negative errno for a failure; GONE: the wait status; EXECED: inode number */
 	__u64 event;		/* id of the event behind the call's descriptor, or that it opened; 0: none */
 	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid */
 	__u8 incomplete;	/* memory was not resident */
@@ -137,7 +137,7 @@ struct calls_message {
 	__u32 used;		/* of bytes[] */
 	char comm[16];		/* of the task, in FORKED, EXECED and of the first call; else "" */
 	__u32 last;		/* where data of the last block begin in bytes[] */
-	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks, or struct siginfo */
+	__u8 bytes[CALLS_BYTES + 2 * CALLS_PAGE]; /* blocks; struct siginfo; path of the program */
 };
 
 #endif

@@ -77,9 +77,19 @@ struct perf_event_attr {
 	__u32 size;
 };
 
+struct inode {
+	unsigned long i_ino;
+};
+
 struct file {
 	const struct file_operations *f_op;
 	void *private_data;
+	struct inode *f_inode;
+};
+
+struct linux_binprm {
+	struct file *file;
+	const char *interp;
 };
 
 struct fdtable {

@@ -182,8 +182,8 @@ static void event_stop(struct tracer *t, struct task *task, int sig)
 
 static void exec_stop(struct tracer *t, pid_t tid)
 {
-	pid_t former;
-	struct task *task = birth_exec(t, tid, &former);
+	struct trace_exec exec = { .tid = tid, .comm = "", .path = "" };
+	struct task *task = birth_exec(t, tid, &exec.former);
 	struct trace_birth birth = { .tid = tid, .pid = tid };
 
 	if (!task)
@@ -193,7 +193,7 @@ static void exec_stop(struct tracer *t, pid_t tid)
 		task->starting = false;
 		t->ops->born(t->ctx, &birth);
 	} else {
-		t->ops->execed(t->ctx, tid, former, "");
+		t->ops->execed(t->ctx, &exec);
 		if (t->opts->detach_on_exec && !task->root) {
 			leave_task(t, task, 0);
 			return;

@@ -45,6 +45,15 @@ struct trace_birth {
 	bool shares_memory; /* a thread or vfork child */
 };
 
+/* An exec: what /proc tells may be of a later one, or gone, unless the task is in a stop. */
+struct trace_exec {
+	pid_t tid;		/* of the thread group leader */
+	pid_t former;		/* that the calling thread had before */
+	const char *comm;	/* its new name; "": only /proc tells it */
+	const char *path;	/* of the program, as the kernel was told; "": only /proc tells it */
+	uint64_t inode;		/* number of its inode */
+};
+
 /*
  * Hooks, called by trace_run(), trace_launch() and trace_attach() in the order of the
  * events; only tick may be NULL.  born is the first call for every task, gone the last,
@@ -64,14 +73,12 @@ struct trace_ops {
 	/* The call returned: ret, failed, exit_ns and returned are set. */
 	void (*exit)(void *ctx, struct call *call, const struct mem *mem);
 	/*
-	 * A task ran a program by exec; tid is that of the thread group leader, former
-	 * the one that the calling thread had before.  If they differ, the task
-	 * former is tid from now on: gone is not called for former, and was called
-	 * with TRACE_SUPERSEDED for the former leader.  gone was called for all other
-	 * threads as well.  Precedes the exit hook of the execve.  comm: its new name, or ""
-	 * if only /proc tells it.
+	 * A task ran a program by exec.  If x->tid differs from x->former, the task former is tid
+	 * from now on: gone is not called for former, and was called with TRACE_SUPERSEDED for
+	 * the former leader.  gone was called for all other threads as well.  Precedes the exit
+	 * hook of the execve.
 	 */
-	void (*execed)(void *ctx, pid_t tid, pid_t former, const char *comm);
+	void (*execed)(void *ctx, const struct trace_exec *x);
 	/* A signal is about to be delivered. */
 	void (*signalled)(void *ctx, pid_t tid, const siginfo_t *info);
 	/*

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/pass.h"
@@ -576,22 +578,43 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 		look_after(l, c);
 }
 
-static void live_on_execed(void *ctx, pid_t tid, pid_t former, const char *comm)
+static bool has_inode(const char *path, uint64_t inode)
+{
+	struct stat s;
+
+	return !stat(path, &s) && s.st_ino == inode;
+}
+
+/* Return the program that a task ran, in text if that is not as the kernel was told; or NULL. */
+static const char *program_of(const struct trace_exec *x, char text[PATH_MAX])
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)x->tid);
+	if ((!*x->path || has_inode(link, x->inode)) && proc_exe(x->tid, text, PATH_MAX))
+		return text;
+	/* it ended, or runs another one by now */
+	if (*x->path && has_inode(x->path, x->inode) && realpath(x->path, text))
+		return text;
+	return *x->path ? x->path : NULL;
+}
+
+static void live_on_execed(void *ctx, const struct trace_exec *x)
 {
 	struct live *l = ctx;
-	char exe[4096];
+	char text[PATH_MAX];
 	/* only the dump has lines for programs without events */
-	bool shown = l->options.json || model_involved(l->session.model, former);
+	bool shown = l->options.json || model_involved(l->session.model, x->former);
 
-	injections_execed(l->options.inject, tid, former);
+	injections_execed(l->options.inject, x->tid, x->former);
 	if (l->machine.symbols)
-		symbols_forget(l->machine.symbols, tid);
-	session_execed(&l->session, tid, former, clock_ns(),
-		       shown && proc_exe(tid, exe, sizeof(exe)) ? exe : NULL);
-	if (*comm && wants_comms(l))
-		session_comm(&l->session, tid, comm);
-	else if (model_involved(l->session.model, tid))
-		learn_comm(l, tid);
+		symbols_forget(l->machine.symbols, x->tid);
+	session_execed(&l->session, x->tid, x->former, clock_ns(),
+		       shown ? program_of(x, text) : NULL);
+	if (*x->comm && wants_comms(l))
+		session_comm(&l->session, x->tid, x->comm);
+	else if (model_involved(l->session.model, x->tid))
+		learn_comm(l, x->tid);
 }
 
 static void live_on_signal(void *ctx, pid_t tid, const siginfo_t *info)
