@@ -408,6 +408,13 @@ def refused(tap):
 				   text=True, check=False)
 		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
 		       "refused: " + " ".join(options), [r])
+	r = subprocess.run([rp.PEVTRACE, "--engine=bpf-functions", "-o", "/dev/null", "true"],
+			   stderr=subprocess.PIPE, text=True, check=False)
+	if not r.returncode:
+		tap.skip("refused: functions", "this kernel attaches programs to them")
+	else:
+		tap.ok(r.returncode == 2 and "Linux 7.3" in r.stderr and "5.15" not in r.stderr,
+		       "refused: functions, with what to do", [r])
 	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, BPF, "true"], stderr=subprocess.PIPE,
 			   text=True, check=False)
 	tap.ok(r.returncode == 2 and "CAP_BPF" in r.stderr, "refused: without the rights", [r])

@@ -542,6 +542,8 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		buf_adds(why, "they require root, or CAP_BPF and CAP_PERFMON");
 	else if (jit_is_off())
 		buf_adds(why, "this kernel does not compile BPF programs: sysctl net.core.bpf_jit_enable=1");
+	else if (constants.hooks == CALLS_FUNCTIONS)
+		buf_adds(why, "Linux 7.3 on x86-64 does; use --engine=bpf");
 	else
 		buf_adds(why, "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
