@@ -121,7 +121,7 @@ const struct field *layout_next(const struct walk *w, size_t *at)
 
 			if (!field_same_place(f, first))
 				break;
-			if (!picked && cond_holds(w, &f->when))
+			if (!picked && (f->when.op == COND_NONE || cond_holds(w, &f->when)))
 				picked = f;
 		}
 		if (picked && picked->offset < w->len)

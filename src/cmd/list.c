@@ -226,7 +226,7 @@ static void list_show_text(struct list *l, const struct listed *e)
 	buf_addf(line, "  %s", e->name);
 	if (e->also)
 		buf_addf(line, " or %s", e->also);
-	buf_addf(line, "%*s", line->len < 37 ? (int)(37 - line->len) : 1, "");
+	buf_pad(line, line->len < 37 ? 37 - line->len : 1);
 	list_emit_attr(l, e, l->out.sink);
 	if (!l->out.path && pager_is_terminal(STDOUT_FILENO))
 		text_fit(line, "", prose_width(STDOUT_FILENO));

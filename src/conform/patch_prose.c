@@ -111,7 +111,7 @@ void patch_wrap(const char *text, size_t hang, struct buf *out)
 {
 	for (size_t column = 0, len; *text; column = hang, text += len + !!text[len]) {
 		len = strcspn(text, "\n");
-		buf_addf(out, "%*s", len ? (int)column : 0, "");
+		buf_pad(out, len ? column : 0);
 		text_fill(out, text, len, column, hang, COLUMNS);
 		buf_addc(out, '\n');
 	}

@@ -44,7 +44,7 @@ void prose_end(struct prose *p)
 		if (text[i] != ' ' || (n && text[n - 1] != ' '))
 			text[n++] = text[i];
 	n -= n && text[n - 1] == ' ';
-	buf_addf(p->out, "%*s", (int)p->indent, "");
+	buf_pad(p->out, p->indent);
 	text_fill(p->out, text, n, p->indent, p->hang, p->width ? p->width : SIZE_MAX);
 	buf_addc(p->out, '\n');
 	buf_reset(&p->text);

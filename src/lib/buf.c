@@ -58,6 +58,15 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
+void buf_pad(struct buf *b, size_t n)
+{
+	if (!buf_reserve(b, n))
+		return;
+	memset(b->data + b->len, ' ', n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
+
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;

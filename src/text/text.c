@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "text/text.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -367,9 +368,10 @@ static const struct sink_ops text_ops = {
 
 void text_sink_init(struct text_sink *t, struct buf *out)
 {
-	*t = (struct text_sink){
-		.sink = { .ops = &text_ops, .max_string = 32 }, .out = out,
-	};
+	memset(t, 0, offsetof(struct text_sink, level[1])); /* others are set when they begin */
+	t->sink.ops = &text_ops;
+	t->sink.max_string = 32;
+	t->out = out;
 }
 
 void text_sink_top(struct text_sink *t, bool results, const struct call_desc *d)

@@ -64,8 +64,11 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	if (comm) {
 		text_escaped(&v->line, comm);
 		buf_addf(&v->line, "[%d] ", (int)tid);
+	} else if (v->many && v->o->pid_always && !v->o->pid_never) {
+		buf_addu(&v->line, (unsigned long long)tid);
+		buf_pad(&v->line, v->line.len < 5 ? 6 - v->line.len : 1);
 	} else if (v->many && !v->o->pid_never) {
-		buf_addf(&v->line, v->o->pid_always ? "%-5d " : "[pid %5d] ", (int)tid);
+		buf_addf(&v->line, "[pid %5d] ", (int)tid);
 	}
 	if (v->o->clock != CLOCK_OFF)
 		add_clock(v, ns);
@@ -89,7 +92,7 @@ void text_align_result(struct text_view *v)
 	size_t at = v->written + text_columns(buf_str(&v->line));
 
 	if (at < v->o->column)
-		buf_addf(&v->line, "%*s", (int)(v->o->column - at), "");
+		buf_pad(&v->line, v->o->column - at);
 }
 
 /* Shorten the line, or what of it is not yet written, to the width that the options ask for. */
