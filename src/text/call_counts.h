@@ -25,11 +25,12 @@ enum count_sort {
 
 /* The names of both, in their order, with the synonyms of strace. */
 #define COUNT_COMMON_WORDS \
-	"min-time|time-min|shortest max-time|time-max|longest avg-time|time-avg calls|count " \
+	"min-time|time-min|min-wall|shortest max-time|time-max|max-wall|longest " \
+	"avg-time|time-avg|avg-wall calls|count " \
 	"errors|error name|syscall|syscall-name"
-#define COUNT_COLUMN_WORDS "time-percent|time total-time|time-total " COUNT_COMMON_WORDS
+#define COUNT_COLUMN_WORDS "time-percent|time total-time|time-total|total-wall " COUNT_COMMON_WORDS
 #define COUNT_SORT_WORDS \
-	"time|time-percent|time-total|total-time " COUNT_COMMON_WORDS " nothing|none"
+	"time|time-percent|time-total|total-time|total-wall " COUNT_COMMON_WORDS " nothing|none"
 
 /* How the table looks; zeros: the usual columns, sorted by time. */
 struct call_counts_form {

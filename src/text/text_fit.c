@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/scan_text.h"
+#include "text/text_wrap.h"
 
 enum {
 	DEPTH = 16,
 	PIECES = 512,
 	PIECE = 32,	/* columns of a long piece; of a line far too long, several are omitted */
-	PREFIX = 16,	/* the longest prefix of a constant, and what colours have beside columns */
+	PREFIXES = 64,	/* those of the constants of a mask, and what colours have beside columns */
+	HANG = 4,	/* before what does not fit on a line even so */
 };
 
 /*
@@ -38,7 +41,7 @@ struct fit {
 	size_t n;
 	unsigned int lists;
 	bool opens;		/* a line of perf_event_open */
-	bool compact;		/* no blanks before omissions, no prefixes of constants */
+	bool compact;		/* no dots for arguments behind a list that ends with dots */
 };
 
 size_t text_columns(const char *line)
@@ -121,6 +124,17 @@ static int by_beginning(const void *a, const void *b)
 	return x->to < y->to ? 1 : x->to > y->to ? -1 : 0;
 }
 
+/* Return where what precedes p begins: a blank, and perhaps the colour of p. */
+static const char *blank_before(const struct fit *f, const char *p)
+{
+	const char *from = p;
+
+	if (from > f->text && from[-1] == 'm')
+		while (from > f->text && *from != '\033')
+			from--;
+	return from > f->text && from[-1] == ' ' ? from - 1 : p;
+}
+
 /* Find the elements of all lists, and what follows a result in parentheses or comments. */
 static void cut(struct fit *f)
 {
@@ -135,10 +149,11 @@ static void cut(struct fit *f)
 	for (; *p; p = end) {
 		end = skip_atom(p);
 		if (!depth && !strncmp(p, "/*", 2) && p > f->text) {
-			fit_add(f, &(struct piece){ .from = p - 1, .to = end, .weight = TELLS_COMMENT });
+			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
+						    .weight = TELLS_COMMENT });
 		} else if (!depth && *p == '(' && error && error < p && strchr(p, ')')) {
 			end = strchr(p, ')') + 1;
-			fit_add(f, &(struct piece){ .from = p - 1, .to = end,
+			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
 						    .weight = TELLS_ERROR_TEXT });
 		} else if (strchr("({[", *p) && depth < DEPTH) {
 			open[depth].from = end;
@@ -190,15 +205,20 @@ static bool ends_short(const struct fit *f, const char *at)
 	return omitted;
 }
 
-static void add_dots(const struct fit *f, struct buf *out)
+static void add_dots(struct buf *out)
 {
 	char last = out->len ? out->data[out->len - 1] : '\0';
 
-	if (f->compact && last == ' ')
-		out->data[--out->len] = '\0';
-	else if (!strchr(" ({[,", last))
-		buf_adds(out, f->compact ? "," : ", ");
-	buf_adds(out, "...");
+	buf_adds(out, strchr(" ({[,", last) ? "..." : ", ...");
+}
+
+/* Return whether the dots at the end of a list before an omitted argument speak for it. */
+static bool is_marked(const struct fit *f, const struct buf *out)
+{
+	static const char ends[] = "...}, ";
+	size_t n = strlen(ends);
+
+	return f->compact && out->len > n && !memcmp(out->data + out->len - n, ends, n);
 }
 
 /* Skip the prefix of a constant: PERF_COUNT_HW_ or PERF_TYPE_. */
@@ -216,18 +236,23 @@ static const char *skip_prefix(const char *p)
 	return !strncmp(end, "HW_", 3) || !strncmp(end, "SW_", 3) ? end + 3 : end;
 }
 
-/* Append from text what lies before end, and dots where members are omitted. */
+/*
+ * Append from text what lies before end, with constants without their prefixes, and dots where
+ * members are omitted.
+ */
 static void append_part(const struct fit *f, const char *from, const char *end, struct buf *out)
 {
 	while (from < end) {
-		const char *p = f->compact ? skip_prefix(from) : from;
+		const char *p = *from == '"' ? skip_atom(from) : from + 1;
 
-		if (p != from)
-			buf_adds(out, "...");
-		else if (*p == '}' && ends_short(f, p))
-			add_dots(f, out);
+		if (*from == '}' && ends_short(f, from))
+			add_dots(out);
+		if (*from == 'P' && (!out->len || !scan_is_word(out->data[out->len - 1]))) {
+			from = skip_prefix(from);
+			p = from + 1;
+		}
+		buf_add(out, from, (size_t)((p < end ? p : end) - from));
 		from = p;
-		buf_addc(out, *from++);
 	}
 }
 
@@ -248,7 +273,12 @@ static void render(const struct fit *f, struct buf *out)
 			continue;
 		for (; next && next->omitted; next = next_of_list(f, next))
 			at = next->to;
-		add_dots(f, out);
+		if (is_marked(f, out) && *at == ')') {
+			out->len -= strlen(", ");
+			out->data[out->len] = '\0';
+		} else {
+			add_dots(out);
+		}
 	}
 	append_part(f, at, at + strlen(at), out);
 }
@@ -280,6 +310,15 @@ static bool omit_some(struct fit *f, size_t n)
 	return some;
 }
 
+/* Return whether it is an argument behind an omitted one: alone it would tell little. */
+static bool is_behind_dots(const struct fit *f, const struct piece *p)
+{
+	for (const struct piece *q = p; !p->keyed && p->list && q-- > f->pieces;)
+		if (q->list == p->list)
+			return q->omitted;
+	return false;
+}
+
 /* Take back what still has room, what tells most first. */
 static void fill(struct fit *f, size_t width, struct buf *out)
 {
@@ -290,8 +329,8 @@ static void fill(struct fit *f, size_t width, struct buf *out)
 			struct piece *p = &f->pieces[i];
 
 			/* a structure without its members tells nothing */
-			if (!p->omitted || p->weight != w ||
-			    (size_t)(p->to - p->from) > room + PREFIX ||
+			if (!p->omitted || p->weight != w || is_behind_dots(f, p) ||
+			    (size_t)(p->to - p->from) > room + PREFIXES ||
 			    memchr(p->from, '{', (size_t)(p->to - p->from)))
 				continue;
 			p->omitted = false;
@@ -304,14 +343,18 @@ static void fill(struct fit *f, size_t width, struct buf *out)
 	render(f, out);
 }
 
-/* Cut the line before its result so that both fit, or at its end; colours end there. */
-static void cut_at(struct buf *line, size_t width)
+/* Cut a line at its end; colours end there. */
+static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 {
-	bool colored = strchr(buf_str(line), '\033');
-	const char *p = buf_str(line), *result = strstr(p, ") = ");
-	char *tail = xstrdup(result && text_columns(result) < width / 2 ? result : "");
-	size_t n = text_columns(tail) + 3;
+	char *text = strndup(line, len);
+	const char *p = text;
+	size_t n = 3;
 
+	if (text_columns(text) <= width) {
+		buf_add(out, text, len);
+		free(text);
+		return;
+	}
 	while (*p && n < width) {
 		if (*p == '\033')
 			p += strcspn(p, "m");
@@ -319,10 +362,46 @@ static void cut_at(struct buf *line, size_t width)
 			n++;
 		p += !!*p;
 	}
-	line->len = (size_t)(p - line->data);
-	line->data[line->len] = '\0';
-	buf_addf(line, "...%s%s", colored ? "\033[0m" : "", tail);
-	free(tail);
+	buf_add(out, text, (size_t)(p - text));
+	buf_addf(out, "...%s", strchr(text, '\033') ? "\033[0m" : "");
+	free(text);
+}
+
+/* Replace the blanks of short comments and of a result, at which lines are not broken. */
+static void keep_together(struct buf *line, size_t width, char by)
+{
+	const char *end;
+
+	for (char *p = line->data; p && *p; p = line->data + (end - line->data)) {
+		bool result = !strncmp(p, ") = ", 4);
+
+		end = result ? p + strlen(p) : skip_atom(p);
+		if ((!result && strncmp(p, "/*", 2)) || (size_t)(end - p) > width - HANG)
+			continue;
+		for (p += result ? 2 : 0; p < end; p++)
+			*p = *p == ' ' ? by : *p;
+	}
+}
+
+/* Break the line between members and arguments; cut only what has no place for a break. */
+static void fold(struct buf *line, size_t width)
+{
+	static const char kept = '\001';	/* which no line has */
+	struct buf folded = { 0 };
+
+	keep_together(line, width, kept);
+	text_fill(&folded, buf_str(line), line->len, 0, HANG, width);
+	for (size_t i = 0; i < folded.len; i++)
+		folded.data[i] = folded.data[i] == kept ? ' ' : folded.data[i];
+	buf_reset(line);
+	for (const char *p = buf_str(&folded), *end; ; p = end + 1) {
+		end = p + strcspn(p, "\n");
+		cut_at(p, (size_t)(end - p), width, line);
+		if (!*end)
+			break;
+		buf_addc(line, '\n');
+	}
+	buf_free(&folded);
 }
 
 void text_fit(struct buf *line, const char *usual, size_t width)
@@ -349,7 +428,7 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 		render(f, &out);
 	}
 	if (text_columns(buf_str(&out)) > width)
-		cut_at(&out, width);
+		fold(&out, width);
 	else
 		fill(f, width, &out);
 	buf_reset(line);

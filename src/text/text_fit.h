@@ -8,9 +8,10 @@
 #include "lib/buf.h"
 
 /*
- * Shorten a line to at most width columns: omit members, arguments and comments, those first
- * that tell the least, and put "..." in their place.  usual: a line of the same kind from
- * before, whose members tell less when they come again, or "".
+ * Shorten a line to at most width columns: omit the prefixes of constants (PERF_COUNT_HW_), then
+ * members, arguments and comments, those first that tell the least, and put "..." in their place.
+ * If that is not enough, break the line.  usual: a line of the same kind from before, whose members
+ * tell less when they come again, or "".
  */
 void text_fit(struct buf *line, const char *usual, size_t width);
 
