@@ -3,6 +3,7 @@
 """pevtrace list against perf list, tracefs and sysfs, and what pevtrace open makes of the names."""
 
 import ctypes
+import errno
 import glob
 import json
 import os
@@ -124,6 +125,45 @@ def test_patterns():
 	why += differ(listed("no-such-event", rc=1), "", "nothing matches")
 	return why
 
+def test_names():
+	"""Each name that open knows finds its event, as every name of perf does."""
+	why = []
+	for name, event in (("L1-dcache-load-misses", "L1-dcache-load-misses"), ("LLC-loads", "LLC-loads"),
+			    ("branch-load-misses", "branch-load-misses"), ("dTLB-stores", "dTLB-stores"),
+			    ("iTLB-prefetch-misses", "iTLB-prefetch-misses"), ("node-prefetches", "node-prefetches"),
+			    ("L1D:READ:MISS", "L1-dcache-load-misses"), ("l1-d-read-miss", "L1-dcache-load-misses"),
+			    ("PERF_COUNT_SW_DUMMY", "dummy"), ("cs", "context-switches")):
+		why += differ(event in [o.get("event") for o in objects(name)], True, name)
+	return why
+
+def opens(attr):
+	"""Return the errno of an open of that type and config."""
+	buf = bytearray(128)
+	struct.pack_into("IIQ", buf, 0, attr["type"], 128, int(attr["config"], 16))
+	buf[40] = 1 | 1 << 5	# disabled, exclude_kernel
+	libc = ctypes.CDLL(None, use_errno=True)
+	fd = libc.syscall({"x86_64": 298}.get(os.uname().machine, 241), (ctypes.c_char * 128).from_buffer(buf),
+			  0, -1, -1, 8)
+	if fd >= 0:
+		os.close(fd)
+	return 0 if fd >= 0 else ctypes.get_errno()
+
+def test_unsupported():
+	"""What this machine lacks is marked, one by one or in the heading."""
+	why = []
+	for kind in ("hardware", "cache"):
+		every = objects(kind)
+		for o in every:
+			error = opens(o["attr"])
+			why += differ(o.get("unsupported"), errno.errorcode[error] if error else None, o["event"])
+		lacking = [o for o in every if "unsupported" in o]
+		text = listed(kind)
+		all_ = len(lacking) == len(every)
+		why += differ(("no PMU of this machine has them" in text.splitlines()[0],
+			       text.count("/* not on this machine: ")),
+			      (all_, 0 if all_ else len(lacking)), kind)
+	return why + differ([o for o in objects("software") if "unsupported" in o], [], "software")
+
 def test_text():
 	"""Text has the same events, and each is on its line with its attr."""
 	lines = [l.strip() for l in listed().splitlines() if l.startswith("  ")]
@@ -151,6 +191,8 @@ def main():
 	check("events of libpfm4", test_pfm)
 	check("an event's attr is what open passes", test_attrs)
 	check("patterns", test_patterns)
+	check("other names", test_names)
+	check("events that the machine lacks", test_unsupported)
 	check("text", test_text)
 	if rp.jsonschema:
 		check("--json is as its schema says", test_schema)

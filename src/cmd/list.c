@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace list: the events that can be named on this machine. */
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "abi/layout.h"
 #include "abi/layout_emit.h"
+#include "abi/strings.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/showing.h"
 #include "cmd/cmd.h"
+#include "drive/open_event.h"
+#include "drive/trial.h"
 #include "explain/prose.h"
 #include "host/event_syntax.h"
 #include "host/event_words.h"
@@ -18,6 +23,7 @@
 #include "host/pmu.h"
 #include "lib/die.h"
 #include "lib/pager.h"
+#include "model/event_name.h"
 #include "text/text_fit.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -46,6 +52,8 @@ struct listed {
 	enum list_kind kind;
 	char *name, *also;	/* also: another name of the same event, or NULL */
 	char *text;		/* what has the attr, if name is a form and no event; or NULL */
+	bool selected;
+	int error;		/* errno of an open, if this machine has no such event; or 0 */
 };
 
 struct list {
@@ -54,6 +62,7 @@ struct list {
 	struct showing out;
 	struct listed *events;
 	size_t n;
+	size_t column;		/* of attrs in the text */
 };
 
 /* Collecting ----------------------------------------------------------------------- */
@@ -70,15 +79,39 @@ static void list_add_form(struct list *l, const char *form, const char *text, en
 	list_add_event(l, kind, form)->text = xstrdup(text);
 }
 
+static bool word_code(const char *word, struct event_code *code)
+{
+	return event_word_generic(word, strlen(word), code) ||
+	       event_word_cache(word, strlen(word), code);
+}
+
+/* Add a cache event by perf's name. */
+static void list_add_cache(struct list *l, const struct event_code *code, const char *name)
+{
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	struct listed *e;
+	struct buf perf = { 0 };
+
+	attr_put(attr, ATTR_TYPE, code->type);
+	attr_put(attr, ATTR_CONFIG, code->config);
+	event_name_perf(attr, sizeof(attr), &l->machine.names, &perf);
+	e = list_add_event(l, LIST_CACHE, buf_str(&perf));
+	e->also = strcasecmp(e->name, name) ? xstrdup(name) : NULL;
+	buf_free(&perf);
+}
+
 /* Add a generic event, or another name of one that was added. */
 static void on_word(void *ctx, const struct event_code *code, const char *name)
 {
-	enum list_kind kind = code->type == PERF_TYPE_HARDWARE ? LIST_HARDWARE :
-			      code->type == PERF_TYPE_SOFTWARE ? LIST_SOFTWARE : LIST_CACHE;
+	enum list_kind kind = code->type == PERF_TYPE_HARDWARE ? LIST_HARDWARE : LIST_SOFTWARE;
 	struct list *l = ctx;
 	struct event_code other;
 
-	for (size_t i = 0; kind != LIST_CACHE && i < l->n; i++) {
+	if (code->type == PERF_TYPE_HW_CACHE) {
+		list_add_cache(l, code, name);
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++) {
 		struct listed *e = &l->events[i];
 
 		if (e->kind != kind || !event_word_generic(e->name, strlen(e->name), &other) ||
@@ -162,6 +195,16 @@ static enum list_kind kind_by_word(const char *word)
 	return k;
 }
 
+/* Return whether the pattern is one of an event's further names, which only perf has. */
+static bool is_named(const char *pattern, const struct listed *e)
+{
+	struct event_code a, b;
+
+	return (e->kind == LIST_HARDWARE || e->kind == LIST_SOFTWARE || e->kind == LIST_CACHE) &&
+	       word_code(pattern, &a) && word_code(e->name, &b) && a.type == b.type &&
+	       a.config == b.config;
+}
+
 /* A pattern is the word of a kind, KIND:PATTERN as bpftrace has it, or a pattern of names. */
 static bool pattern_matches(const char *pattern, const struct listed *e)
 {
@@ -172,7 +215,8 @@ static bool pattern_matches(const char *pattern, const struct listed *e)
 		return kind_by_word(pattern) == e->kind;
 	if (!strncmp(pattern, kind, len) && pattern[len] == ':')
 		pattern += len + 1;
-	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also));
+	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also)) ||
+	       is_named(pattern, e);
 }
 
 static bool list_selects(const struct verb_args *args, const struct listed *e)
@@ -182,6 +226,64 @@ static bool list_selects(const struct verb_args *args, const struct listed *e)
 	for (size_t i = 0; i < args->n && !is; i++)
 		is = pattern_matches(args->words[i], e);
 	return is;
+}
+
+/* Trying ----------------------------------------------------------------------------- */
+
+/* Try to open an event, disabled, in user mode; return the errno if the machine lacks it. */
+static int list_try(struct list *l, const struct listed *e)
+{
+	struct event_list events = { 0 };
+	struct trial t = { 0 };
+
+	if (event_list_add(&events, l->machine.host, e->text ? e->text : e->name)) {
+		struct attr_text *attr = &events.events[0].attr;
+		const struct rule_ask ask = {
+			.attr = attr->bytes, .len = attr->len, .cpu = -1, .group_fd = -1,
+		};
+
+		attr_put(attr->bytes, ATTR_DISABLED, 1);
+		attr_put(attr->bytes, ATTR_EXCLUDE_KERNEL, 1);
+		trial_open(&ask, NULL, &t);
+	}
+	event_list_free(&events);
+	/* others, such as EACCES, tell nothing about the machine */
+	return t.error == ENOENT || t.error == EINVAL || t.error == EOPNOTSUPP ||
+	       t.error == ENODEV ? t.error : 0;
+}
+
+/*
+ * Find which of the selected events of the CPU this machine lacks.  Without a CPU's PMU raw
+ * events fail with ENOENT, so one of them is tried for all.
+ */
+static void list_try_all(struct list *l)
+{
+	bool tried = false;
+	int raw = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct listed *e = &l->events[i];
+
+		if (!e->selected)
+			continue;
+		if (e->kind == LIST_HARDWARE || e->kind == LIST_CACHE) {
+			e->error = list_try(l, e);
+		} else if (e->kind == LIST_PFM || (e->text && !strcmp(e->text, "r0"))) {
+			if (!tried)
+				raw = list_try(l, e);
+			tried = true;
+			e->error = raw == ENOENT ? raw : 0;
+		}
+	}
+}
+
+/* Return whether this machine has none of the selected events of that kind. */
+static bool lacks_all(const struct list *l, enum list_kind kind)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->events[i].selected && l->events[i].kind == kind && !l->events[i].error)
+			return false;
+	return true;
 }
 
 /* Showing --------------------------------------------------------------------------- */
@@ -216,47 +318,75 @@ static void list_show_json(struct list *l, const struct listed *e)
 	list_string(s, e->text ? "form" : "event", e->name);
 	list_string(s, "also", e->also);
 	list_string(s, "kind", kinds[e->kind].name);
+	list_string(s, "unsupported", e->error ? error_name(e->error) : NULL);
 	list_emit_attr(l, e, s);
 }
 
-static void list_show_text(struct list *l, const struct listed *e)
+/* lacking: the heading says that the machine has none of the kind. */
+static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 {
 	struct buf *line = &l->out.line;
 
 	buf_addf(line, "  %s", e->name);
 	if (e->also)
 		buf_addf(line, " or %s", e->also);
-	buf_pad(line, line->len < 37 ? 37 - line->len : 1);
+	buf_pad(line, line->len < l->column ? l->column - line->len : 1);
 	list_emit_attr(l, e, l->out.sink);
+	if (e->error && !lacking)
+		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
 	if (!l->out.path && pager_is_terminal(STDOUT_FILENO))
 		text_fit(line, "", prose_width(STDOUT_FILENO));
 }
 
-static void show_heading(struct list *l, enum list_kind kind, bool first)
+/* Return the column of the attrs of a kind: behind the names, but for a few long ones. */
+static size_t attr_column(const struct list *l, enum list_kind kind)
+{
+	size_t column = 37, most = 54;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct listed *e = &l->events[i];
+		size_t end = strlen("  ") + strlen(e->name) + 1 +
+			     (e->also ? strlen(" or ") + strlen(e->also) : 0);
+
+		if (e->selected && e->kind == kind && end > column && end <= most)
+			column = end;
+	}
+	return column;
+}
+
+static void show_heading(struct list *l, enum list_kind kind, bool first, bool lacking)
 {
 	showing_begin(&l->out, true);
-	buf_addf(&l->out.line, "%s%s:", first ? "" : "\n", kinds[kind].title);
+	buf_addf(&l->out.line, "%s%s%s:", first ? "" : "\n", kinds[kind].title,
+		 lacking ? " (no PMU of this machine has them)" : "");
 	showing_end(&l->out);
 }
 
 static size_t list_show(struct list *l, const struct verb_args *args)
 {
 	enum list_kind last = LIST_KINDS;
+	bool lacking = false;
 	size_t shown = 0;
 
+	for (size_t i = 0; i < l->n; i++)
+		l->events[i].selected = list_selects(args, &l->events[i]);
+	list_try_all(l);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct listed *e = &l->events[i];
 
-		if (!list_selects(args, e))
+		if (!e->selected)
 			continue;
-		if (e->kind != last && !l->options.json)
-			show_heading(l, e->kind, !shown);
+		if (e->kind != last && !l->options.json) {
+			lacking = lacks_all(l, e->kind);
+			l->column = attr_column(l, e->kind);
+			show_heading(l, e->kind, !shown, lacking);
+		}
 		last = e->kind;
 		showing_begin(&l->out, true);
 		if (l->options.json)
 			list_show_json(l, e);
 		else
-			list_show_text(l, e);
+			list_show_text(l, e, lacking);
 		showing_end(&l->out);
 		shown++;
 	}
@@ -313,7 +443,7 @@ const struct verb list_verb = {
 	.about =
 "List the events that can be named on this machine, each with the perf_event_attr that it "
 "becomes: generic events, those and the terms of PMUs, those of libpfm4, breakpoints, "
-"tracepoints.",
+"tracepoints. Those of the CPU that this machine lacks are marked.",
 	.notes =
 "A PATTERN with *, ? or [] matches whole names, in any case, another one any part of them. "
 "hardware, software, cache, pmu, pfm, raw, breakpoint and tracepoint select a kind, and so before "
