@@ -382,6 +382,27 @@ def left(page, *args):
 	return [f["id"] for f in all_ if f["severity"] == "error"], \
 	       len([f for f in all_ if f["severity"] == "missing"])
 
+def tags(text):
+	"""Return the names of a text's entries, in order."""
+	return re.findall(r"^\.T[PQ].*\n\.[BI]R? ([\w]+)", text, re.M)
+
+def misplaced(old, new):
+	"""Return the new entries that are not where the layout or the alphabet has them."""
+	was, page, why = open(old).read(), open(new).read(), []
+	for begin, end in (("\nstruct perf_event_attr {", "\n.SS Reading results"),
+			   ("\nstruct perf_event_mmap_page {", "\nstruct perf_event_header {")):
+		if begin not in page:
+			return [begin + " is not there"]
+		layout, rest = page.split(begin)[1].split(end)[0].split("\n.EE", 1)
+		members = list(dict.fromkeys(re.findall(r"(\w+) *(?=[:;\[])", layout)))
+		listed = [t for t in tags(rest) if t in members]
+		for before, t, after in zip([None] + listed, listed, listed[1:] + [None]):
+			places = [members.index(x) for x in (before, t, after) if x]
+			if places != sorted(places) and t not in tags(was):
+				why.append("%s is between %s and %s" % (t, before, after))
+	errors = [t for t in tags(page.split("\n.SH ERRORS")[1].split("\n.SH")[0]) if t[0] == "E"]
+	return why + ["%s is before %s" % (a, b) for a, b in zip(errors, errors[1:]) if a > b]
+
 def test_patch(tmp, page):
 	"""The patched page is as clean as the old one, and conform finds no error in it."""
 	args = [] if KNOWN_KERNEL else ["--no-behaviour"]
@@ -396,6 +417,11 @@ def test_patch(tmp, page):
 		if not errors:
 			break
 	why += errors
+	why += misplaced(old, new)
+	for said in (r"since Linux [3-9]\.\d+\.\d",
+		     r"fails? with\n\.BR? EEXIST(?s:(?!\n\.TP).)*fails? with\n\.BR? EEXIST",
+		     r"file descriptors:\nAll of them"):
+		why += ["says " + m.group(0) for m in re.finditer(said, open(new).read())]
 	if missing > LEFT:
 		why.append("%d are missing" % missing)
 	if left(old, *args)[0] == []:

@@ -752,7 +752,7 @@ function amendment_row(	i)
 {
 	i = ++namendments
 	amendment_finding[i] = $1
-	if ($2 !~ /^(sentence|after|entry|line|over)$/)
+	if ($2 !~ /^(sentence|after|entry|before|line|over)$/)
 		fail(at, "not a place for a text: " $2)
 	amendment_how[i] = "AMEND_" toupper($2)
 	amendment_section[i] = $3

@@ -389,6 +389,7 @@ enum amendment_how {
 	AMEND_SENTENCE,	/* in place of the sentence with the words */
 	AMEND_AFTER,	/* after that sentence */
 	AMEND_ENTRY,	/* after the entry whose tag has the words */
+	AMEND_BEFORE,	/* before that entry */
 	AMEND_LINE,	/* after the line with the words */
 	AMEND_OVER,	/* in place of that line */
 };

@@ -10,6 +10,7 @@
 #include "conform/api_desc.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 /* A .TP, .RS or .RE: offset in the text, and nesting depth after it. */
 struct mark {
@@ -134,6 +135,16 @@ static void place_add_mark(struct place_words *w, const char *p)
 	w->marks[w->nmarks++] = (struct mark){ w->text.len, w->depth, tag };
 }
 
+/* Find words that do not begin inside a name. */
+static const char *find_words(const char *text, const char *words)
+{
+	const char *at = strstr(text, words);
+
+	while (at && at > text && scan_is_word(*at) && scan_is_word(at[-1]))
+		at = strstr(at + 1, words);
+	return at;
+}
+
 /* Return where place is in text: of "A ... B", the first B after A. */
 static const char *place_in(const char *text, const char *place)
 {
@@ -142,10 +153,10 @@ static const char *place_in(const char *text, const char *place)
 	char first[256];
 
 	if (!rest)
-		return strstr(text, place);
+		return find_words(text, place);
 	snprintf(first, sizeof(first), "%.*s", (int)(rest - place), place);
-	found = strstr(text, first);
-	return found ? strstr(found, rest + strlen(gap)) : NULL;
+	found = find_words(text, first);
+	return found ? find_words(found, rest + strlen(gap)) : NULL;
 }
 
 /* Read the claim's section.  Return the start of its sentence in w->text, or NULL. */

@@ -254,7 +254,7 @@ static void compare_age(struct sources *x)
 	}
 	compare_begin(x->c, x->kind, "age");
 	if (n) {
-		buf_addf(&text, "The %s is of Linux %s; %zu names are newer, up to Linux %s",
+		buf_addf(&text, "The newest names of the %s are of Linux %s; %zu names are newer, up to Linux %s",
 			 x->kind, tables_release(x->release, a), n,
 			 tables_release(x->c->tables.release, b));
 		f = source_add(x, "older", a, FINDING_NOTE, text.data);

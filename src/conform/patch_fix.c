@@ -325,10 +325,13 @@ static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line
 		add_edit(x, s.first, s.count, text);
 		break;
 	case AMEND_AFTER:
-		add_edit(x, s.first + s.count, 0, text);
+		add_edit(x, patch_after_comments(x->d, s.first + s.count), 0, text);
 		break;
 	case AMEND_ENTRY:
 		add_edit(x, patch_entry_end(x->d, line), 0, text);
+		break;
+	case AMEND_BEFORE:	/* the tag's .TP */
+		add_edit(x, line - 1, 0, text);
 		break;
 	case AMEND_LINE:
 		add_edit(x, line + 1, 0, text);
@@ -361,11 +364,23 @@ static int amend(struct fixing *x)
 	return result;
 }
 
+/* Return true if the page documents it by now: an entry may have come with its errors. */
+static bool documents(const struct fixing *x, const struct claim_desc *d)
+{
+	const struct buf *source = &x->c->page.source;
+	const char *words = tables_pair(undocumented_descs, d->name);
+
+	return words && !claim_undocumented(d, buf_str(source), source->len, words);
+}
+
 static bool correct_claim(struct fixing *x)
 {
+	bool unsaid = is_kind(x->f, "unsaid");
+
 	for (const struct claim_desc *c = claim_descs; c->name; c++)
 		if (c->correction && !strcmp(c->name, fix_subject(x->f)))
-			return put_text(x, is_kind(x->f, "unsaid") ? AMEND_AFTER : AMEND_SENTENCE,
+			return !(unsaid && documents(x, c)) &&
+			       put_text(x, unsaid ? AMEND_AFTER : AMEND_SENTENCE,
 					fix_place_line(x, c->section, c->place), c->correction);
 	return false;
 }

@@ -71,6 +71,13 @@ struct patch_span patch_sentence(const struct patch_doc *d, size_t line)
 	return (struct patch_span){ first, last - first + 1 };
 }
 
+size_t patch_after_comments(const struct patch_doc *d, size_t line)
+{
+	while (!strncmp(line_at(d, line), ".\\\" ", 4))
+		line++;
+	return line;
+}
+
 size_t patch_entry_end(const struct patch_doc *d, size_t line)
 {
 	static const char *const ends[] = {
@@ -95,5 +102,7 @@ size_t patch_entry_end(const struct patch_doc *d, size_t line)
 		else if (!strncmp(text, ".RE", 3))
 			depth--;
 	}
+	while (!strcmp(line_at(d, line - 1), ".\\\""))
+		line--;
 	return line;
 }

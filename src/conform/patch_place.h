@@ -13,6 +13,9 @@ struct patch_span {
 /* Return the lines of the sentence that line belongs to; of a tag, the line alone. */
 struct patch_span patch_sentence(const struct patch_doc *d, size_t line);
 
+/* Return the line after the comments that begin on that line, which are about what precedes. */
+size_t patch_after_comments(const struct patch_doc *d, size_t line);
+
 /* Return the line after the entry whose tag is on that line. */
 size_t patch_entry_end(const struct patch_doc *d, size_t line);
 

@@ -8,7 +8,7 @@
 #include "conform/tables.h"
 #include "text/text_wrap.h"
 
-enum { COLUMNS = 72, CLAUSE = 40 };
+enum { COLUMNS = 72, CLAUSE = 40, SHORT = 12 };
 
 /* A line that is being written. */
 struct prose {
@@ -23,6 +23,23 @@ static void end_line(struct prose *p)
 		buf_addf(p->out, "%s%s\n", strchr(".'", *p->line.data) ? "\\&" : "",
 			 p->line.data);
 	buf_reset(&p->line);
+}
+
+/* End the line after its last clause, if that is not too short, or after its last word. */
+static void break_line(struct prose *p)
+{
+	size_t at = p->line.len;
+	struct buf rest = { 0 };
+
+	while (at > SHORT && !(p->line.data[at - 1] == ' ' && strchr(",;:", p->line.data[at - 2])))
+		at--;
+	if (at > SHORT) {
+		buf_adds(&rest, p->line.data + at);
+		p->line.data[at - 1] = '\0';
+	}
+	end_line(p);
+	buf_adds(&p->line, buf_str(&rest));
+	buf_free(&rest);
 }
 
 /* Return the font of a word, or '\0' for that of the text. */
@@ -81,7 +98,7 @@ void patch_prose(const struct conform *c, const char *text, struct buf *out)
 
 		if (n && !marked_word(&p, text, n)) {
 			if (p.line.len + n + 1 > COLUMNS)
-				end_line(&p);
+				break_line(&p);
 			if (p.line.len)
 				buf_addc(&p.line, ' ');
 			add_escaped(text, n, &p.line);

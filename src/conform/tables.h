@@ -26,7 +26,10 @@ const char *tables_pair(const struct pair_desc *list, const char *name);
 /* Return the newest release in the tables, KVER(). */
 uint32_t tables_newest(void);
 
-/* Write "6.1" for KVER(6, 1, 0) to text, of at least 16 bytes, and return it. */
+/*
+ * Write "6.1" for KVER(6, 1, 0) to text, of at least 16 bytes, and return it: the release of
+ * Linus Torvalds' tree, also of what an update brought to the series before.
+ */
 const char *tables_release(uint32_t since, char *text);
 
 #endif
