@@ -69,6 +69,7 @@ SAME = (
 	["-e", SET], ["-e", SET[6:]], ["-e", "t=close"], ["-e", "trace=/^(close|mun)"],
 	["-e", "trace=?bogus,close"], ["-e", "trace=%d" % {"x86_64": 3}.get(os.uname().machine, 57)],
 	["-e", "trace=!!close"], ["-e", SET, "-z"], ["-e", SET, "-Z"],
+	["-e", SET, "-z", "-Z"], ["-e", SET, "-Z", "--successful-only"], ["-e", SET, "-Z", "-e", "status=all"],
 	["-e", SET, "--successful-only"], ["-e", SET, "--failed-only"],
 	["-e", SET, "-n"], ["-e", SET, "-i"], ["-e", SET, "-n", "-i", "-t"], ["-e", SET, "--syscall-number", "-t"],
 	["-e", SET, "-t"], ["-e", SET, "-tt"], ["-e", SET, "-ttt"], ["-e", SET, "-r"],
@@ -116,6 +117,14 @@ def test_table(tmp):
 			o = [how, "-w", "-S", sort, "-U", "name,calls,errors", "-e", "trace=close,dup2"]
 			ours, theirs = table(PEVTRACE, o, tmp), table(STRACE, o, tmp)
 			why += differ(ours, theirs, " ".join(o)) + differ(len(ours) > 4, True, "rows")
+	for columns in ("calls", "errors,calls", "calls,name,errors", "syscall_name,count", "error"):
+		o = ["-c", "-S", "name", "-U", columns, "-e", "trace=close,dup2"]
+		ours, theirs = ([l.split() for l in text(t, o, tmp).splitlines() if re.search("close|syscall", l)]
+				for t in (PEVTRACE, STRACE))
+		why += differ(ours, theirs, columns) + differ(len(ours), 2, "rows")
+	for words in (["-S", "name"], ["-U", "calls"]):
+		m = run([PEVTRACE] + words + ["true"]).stderr
+		why += differ(b"has no effect without -c or -C" in m, True, str(words))
 	o = ["-c", "-U", "time-percent,total-time,min-time,max-time,avg-time,calls,errors,name",
 	     "-e", "trace=close"]
 	digits = [DIGITS.sub("N", text(t, o, tmp).replace("  seconds", "wall secs"))
@@ -131,6 +140,9 @@ def test_start(tmp):
 		 ((["-u", "nobody"], ["--user=nobody", "-E", "A=c"]) if not os.geteuid() else ()):
 		outs = [run([tool, "-o", "/dev/null"] + o + show).stdout for tool in (PEVTRACE, STRACE)]
 		why += differ(outs[0], outs[1], str(o))
+	if not os.geteuid():
+		r = run([PEVTRACE, "-o", "/dev/null", "-u", "65534:12", "sh", "-c", "id -u; id -G"])
+		why += differ(r.stdout, b"65534\n12\n", "-u UID:GID: %s" % r.stderr)
 	r = run([PEVTRACE, "-o", "/dev/null", "--argv0=other", "sh", "-c", "cat /proc/$$/cmdline"])
 	return why + differ(r.stdout.split(b"\0")[0], b"other", "--argv0")
 
@@ -268,9 +280,21 @@ def test_width(tmp):
 		why += differ(opens[0], opens[1], "results of opens")
 		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
 			      "opens with their config")
+	for columns in (40, 60, 80, 100):
+		lines = terminal_lines(trace + program, columns)
+		calls = re.sub("\n    ", " ", "\n".join(lines)).splitlines()
+		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)
+		if columns > 40: # a single member can be longer
+			why += differ([l for l in calls if re.search(r"\w\.\.\.|\.\.\.\w|,\.\.\.", l)], [],
+				      "members cut at %d" % columns)
+			why += differ([l for l in calls if any(l.count(a) != l.count(b)
+				       for a, b in ("{}", "()", "[]")) and "unfinished" not in l and
+				       "resumed" not in l], [], "brackets at %d" % columns)
 	color = [re.sub("\033\\[[0-9]*m", "", l)
 		 for l in terminal_lines(trace[:-1] + ["--color"] + program, 80)]
-	why += differ([l for l in color if len(l) > 80 or "type=..." in l], [],
+	plain80 = terminal_lines(trace + program, 80)
+	why += differ([re.findall(r"\w+=\w+", l) for l in color if "_open(" in l],
+		      [re.findall(r"\w+=\w+", l) for l in plain80 if "_open(" in l],
 		      "colors change what is omitted")
 	full = terminal_lines(trace + ["--width=full"] + program, 80)
 	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
@@ -281,6 +305,9 @@ def test_width(tmp):
 	run(trace + ["-o", path, "--width=60"] + program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
+	# an escape sequence is omitted with its comment, or not at all
+	shown = run([PEVTRACE, "--width=60", "--color=always", "-e", "trace=mmap"] + program).stderr.decode()
+	why += differ(re.findall("\033(?!\\[[0-9]*m).*", shown), [], "broken colors")
 	dumps = [os.path.join(tmp, name) for name in ("a.json", "b.json")]
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0]] + program)
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true"])
@@ -377,10 +404,35 @@ def test_synonyms():
 		      ["-cS", "time-min"], ["-cS", "longest"], ["-cS", "time-max"],
 		      ["-cS", "time-avg"], ["-cS", "count"], ["-cS", "error"], ["-cS", "syscall"],
 		      ["-cS", "syscall-name"], ["-cS", "none"],
-		      ["-cU", "time,time-total,time-min,time-max,time-avg,count,error,syscall"]):
+		      ["-cU", "time,time-total,time-min,time-max,time-avg,count,error,syscall"],
+		      ["-cU", "time_percent,total_time,min_time,max_time,avg_time,syscall_name"],
+		      ["-e", "quiet=superseded"], ["-fF"]):
 		for program in ([PEVTRACE], [STRACE]):
 			r = run(program + words + ["true"])
 			why += differ(r.returncode, 0, "%s: %s" % (program + words, r.stderr))
+	return why
+
+def test_newer():
+	"""What strace has since 6.1."""
+	why = []
+	for words in (["--stack-trace=symbol"], ["-cU", "total-wall,min-wall,max-wall,avg-wall"],
+		      ["-e", "quiet=exits"]):
+		r = run([PEVTRACE] + words + ["true"])
+		why += differ(r.returncode, 0, "%s: %s" % (words, r.stderr))
+	return why
+
+def test_wrong():
+	"""Wrong options end with one line that names the option, what is wrong and what to do."""
+	why = []
+	for words, said in ((["-DDDD"], "more than three -D"), (["-e", "fault=openat"], "in -e fault=: "),
+			    (["-e", "fault="], "-e fault= requires"),
+			    (["-e", "fault=ioctl:retval=1"], "use -e inject="),
+			    (["-e", "fault=ioctl:error=EFOO"], "in -e fault=; use names"),
+			    (["-e", "trace=all,!ioctl"], "a ! negates the whole list"),
+			    (["--stack-trace=x"], "symbol or source"), (["-u", "nosuch:user"], "UID:GID")):
+		r = run([PEVTRACE] + words + ["true"])
+		m = r.stderr.decode()
+		why += differ((r.returncode, m.count("\n"), said in m), (2, 1, True), "%s: %s" % (words, m))
 	return why
 
 def test_foreign():
@@ -390,7 +442,8 @@ def test_foreign():
 		      ["-e", "%file"], ["-e", "trace=/^openat$"], ["-P", "x"], ["-e", "raw=all"],
 		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)],
 		      ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"], ["--pidns-translation"],
-		      ["--decode-fds=socket"]):
+		      ["--decode-fds=socket"], ["--decode-fds=eventfd"], ["-e", "fd=3"], ["--namespace=new"],
+		      ["-e", "namespace=new"], ["-e", "decode-pids=comm"], ["-e", "secontext=full"], ["-Y"]):
 		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), "unknown" in m), (2, 1, False), "%s: %s" % (words, m))
@@ -414,6 +467,8 @@ def main():
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)
 	check("other names of strace's options", test_synonyms)
+	check("options of newer strace", test_newer)
+	check("wrong options", test_wrong)
 	check("what is strace's alone is answered with a reason", test_foreign)
 	return TAP.done()
 

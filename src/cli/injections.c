@@ -26,6 +26,7 @@ struct occasions {
 };
 
 struct injection {
+	const char *name;		/* "-e inject" or "-e fault" */
 	enum selected calls[CALL_COUNT];
 	struct inject does;
 	struct when *when;		/* NULL: always */
@@ -51,7 +52,7 @@ static struct injections *injection_made(struct injections **i)
 
 /* Reading ---------------------------------------------------------------------- */
 
-static int64_t error_number(const char *word)
+static int64_t error_number(const char *word, const char *name)
 {
 	struct nearest near;
 	uint64_t n;
@@ -63,22 +64,22 @@ static int64_t error_number(const char *word)
 	if (error)
 		return error;
 	if (*near.best)
-		die("unknown error '%s' in -e inject=%s", word, nearest_hint(&near));
-	die("unknown error '%s' in -e inject=; use names such as EINVAL, or numbers from 1 to %d",
-	    word, ERRNO_MAX);
+		die("unknown error '%s' in %s=%s", word, name, nearest_hint(&near));
+	die("unknown error '%s' in %s=; use names such as EINVAL, or numbers from 1 to %d", word,
+	    name, ERRNO_MAX);
 }
 
-static int64_t any_number(const char *word, const char *what)
+static int64_t any_number(const char *word, const char *what, const char *name)
 {
 	int64_t n;
 
 	if (!scan_signed(word, SCAN_C, INT64_MIN, INT64_MAX, &n))
-		die("%s in -e inject= requires a number, not '%s'", what, word);
+		die("%s in %s= requires a number, not '%s'", what, name, word);
 	return n;
 }
 
 /* Return the time in ns; without a unit it is in microseconds. */
-static uint64_t duration(const char *word, const char *what)
+static uint64_t duration(const char *word, const char *what, const char *name)
 {
 	static const struct {
 		const char *unit;
@@ -92,8 +93,8 @@ static uint64_t duration(const char *word, const char *what)
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (end != word && !strcmp(end, units[i].unit) && n >= 0 && n * units[i].ns < 1e15)
 			return (uint64_t)(n * units[i].ns);
-	die("%s in -e inject= requires a time such as 500, 20ms or 1.5s (without a unit: "
-	    "microseconds), not '%s'", what, word);
+	die("%s in %s= requires a time such as 500, 20ms or 1.5s (without a unit: microseconds), "
+	    "not '%s'", what, name, word);
 }
 
 /* Read FIRST, FIRST+, FIRST+STEP, FIRST..LAST or FIRST..LAST+STEP; return false on others. */
@@ -128,27 +129,27 @@ static void read_when(struct injection *in, const char *text)
 
 	if (scan_is_digit(*text)) {
 		if (in->at.first)
-			die("two counts of calls in -e inject=: '%s' is the second", text);
+			die("two counts of calls in %s=: '%s' is the second", in->name, text);
 		if (!read_occasions(text, &in->at))
-			die("'%s' in -e inject= is no count of calls: use N, N+, N+STEP, N..M "
-			    "or N..M+STEP", text);
+			die("'%s' in %s= is no count of calls: use N, N+, N+STEP, N..M or "
+			    "N..M+STEP", text, in->name);
 		return;
 	}
 	if (in->when)
-		die("two conditions in -e inject=: join '%s' to the first with &&", text);
+		die("two conditions in %s=: join '%s' to the first with &&", in->name, text);
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		if (in->calls[i])
 			calls[n++] = &call_descs[i];
 	in->when = when_read(&c, calls, n);
 	if (!in->when)
-		die("when=%s in -e inject=: %s", text, c.why);
+		die("when=%s in %s=: %s", text, in->name, c.why);
 }
 
-static void take_once(bool taken, const char *what)
+static void take_once(const struct injection *in, bool taken, const char *what)
 {
 	if (taken)
-		die("%s given twice in -e inject=; for other calls or times, repeat the option",
-		    what);
+		die("%s given twice in %s=; for other calls or times, repeat the option", what,
+		    in->name);
 }
 
 void injections_offer_parts(struct nearest *n)
@@ -161,20 +162,20 @@ void injections_offer_parts(struct nearest *n)
 		nearest_try(n, known[i]);
 }
 
-static _Noreturn void unknown_part(const char *part, size_t len)
+static _Noreturn void unknown_part(const char *part, size_t len, const char *name)
 {
 	struct nearest n;
 
 	nearest_start(&n, part, len + (part[len] == '='));
 	injections_offer_parts(&n);
 	if (*n.best)
-		die("unknown part '%s' of -e inject=; did you mean %s?", part, n.best);
-	die("unknown part '%s' of -e inject=; valid are error=, retval=, delay_enter=, "
-	    "delay_exit=, signal= and when=", part);
+		die("unknown part '%s' of %s=; did you mean %s?", part, name, n.best);
+	die("unknown part '%s' of %s=; valid are error=, retval=, delay_enter=, delay_exit=, "
+	    "signal= and when=", part, name);
 }
 
 /* Parse one part between colons. */
-static void read_part(struct injection *in, const char *part)
+static void read_part(struct injection *in, const char *part, bool fault)
 {
 	struct inject *t = &in->does;
 	const char *eq = strchr(part, '=');
@@ -184,21 +185,25 @@ static void read_part(struct injection *in, const char *part)
 #define IS(word) (len == strlen(word) && !strncmp(part, word, len))
 	if (IS("when")) {
 		read_when(in, value);
+	} else if (fault && !IS("error")) {
+		die("'%s' in -e fault=: valid are error= and when=; use -e inject= for other parts",
+		    part);
 	} else if (IS("error") || IS("retval")) {
-		take_once(t->injected, "error= or retval=");
+		take_once(in, t->injected, "error= or retval=");
 		t->injected = true;
-		t->ret = IS("error") ? -error_number(value) : any_number(value, "retval=");
+		t->ret = IS("error") ? -error_number(value, in->name) :
+			 any_number(value, "retval=", in->name);
 	} else if (IS("delay") || IS("delay_enter")) {
-		take_once(t->enter_delay_ns, "delay_enter=");
-		t->enter_delay_ns = duration(value, "delay_enter=");
+		take_once(in, t->enter_delay_ns, "delay_enter=");
+		t->enter_delay_ns = duration(value, "delay_enter=", in->name);
 	} else if (IS("delay_exit")) {
-		take_once(t->exit_delay_ns, "delay_exit=");
-		t->exit_delay_ns = duration(value, "delay_exit=");
+		take_once(in, t->exit_delay_ns, "delay_exit=");
+		t->exit_delay_ns = duration(value, "delay_exit=", in->name);
 	} else if (IS("signal")) {
-		take_once(t->signal, "signal=");
+		take_once(in, t->signal, "signal=");
 		t->signal = signal_number(value, "-e inject=:signal");
 	} else {
-		unknown_part(part, len);
+		unknown_part(part, len, in->name);
 	}
 #undef IS
 }
@@ -212,14 +217,13 @@ void injections_add(struct injections **i, const char *expr, int64_t otherwise)
 
 	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 	in = &all->list[all->n++];
-	*in = (struct injection){ 0 };
-	if (word)
-		selection_calls(word, "-e inject", in->calls);
-	else
-		die("-e inject= requires calls and what to do to them, such as "
-		    "-e inject=perf_event_open:error=EINVAL:when='precise_ip>0'");
+	*in = (struct injection){ .name = otherwise ? "-e fault" : "-e inject" };
+	if (!word)
+		die("%s= requires calls and what to do to them, such as "
+		    "%s=perf_event_open:error=EINVAL:when='precise_ip>0'", in->name, in->name);
+	selection_calls(word, in->name, in->calls);
 	while ((word = strtok_r(NULL, ":", &save)))
-		read_part(in, word);
+		read_part(in, word, otherwise);
 	free(copy);
 	if (!in->at.first)
 		in->at = (struct occasions){ 1, UINT64_MAX, 1 };

@@ -12,7 +12,8 @@ struct injections;
 
 /*
  * Parse "SET:error=E:when=..." into *i, which is allocated if NULL; die if it is invalid.
- * otherwise: the result, a negative errno, if expr says none; 0: that is invalid.
+ * otherwise: 0 for -e inject=; for -e fault=, which has no parts but error= and when=, the
+ * result, a negative errno, if expr says none.
  */
 void injections_add(struct injections **i, const char *expr, int64_t otherwise);
 

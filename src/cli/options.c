@@ -49,8 +49,22 @@ static void set_count_too(void *to, const char *arg, const struct verb_option *o
 
 static void set_outcome(void *to, const char *arg, const struct verb_option *opt)
 {
+	struct selection *s = to;
+
 	(void)arg;
-	selection_status(to, opt->key == 'z' ? "successful" : "failed");
+	if (s->outcome && s->outcome != opt->key)
+		warn("only the last of -z and -Z takes effect; --status= shows several outcomes");
+	s->outcome = opt->key;
+	selection_status(s, opt->key == 'z' ? "successful" : "failed");
+}
+
+static void set_stacks(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	if (arg)
+		verb_word(arg, opt);
+	o->stacks = true;
 }
 
 static void set_nothing(void *to, const char *arg, const struct verb_option *opt)
@@ -214,8 +228,9 @@ const struct verb_option options_session[] = {
 	  .help = "show calls that failed" },
 	{ .name = "signal", .arg = "SIGNAL", .set = set_signal, .at = AT(select),
 	  .help = "show these signals of tasks that use perf (default all)" },
-	{ .name = "stack-traces", .key = 'k', .set = verb_set_true, .at = AT(stacks),
-	  .help = "show the stack of each call" },
+	{ .name = "stack-traces", .key = 'k', .arg = "WHAT", .optional = true,
+	  .words = "symbol source", .set = set_stacks,
+	  .help = "show the stack of each call; both words show symbols and source lines" },
 	{ .name = "width", .arg = "COLUMNS", .set = set_width,
 	  .help = "omit members from lines that are longer, and break text there; 'full' omits "
 		  "none (default: the terminal's width, or full)" },
@@ -223,7 +238,7 @@ const struct verb_option options_session[] = {
 	  .help = "show the records in the ring buffers" },
 	{ .name = "summary", .set = verb_set_true, .at = AT(summary),
 	  .help = "at the end, show every event: its group and ring, how it was enabled and "
-		  "read, and what it counted" },
+		  "read, and what it counted; strace's --summary is -C" },
 	{ .name = "summary-only", .key = 'c', .set = set_count,
 	  .help = "show no calls, but the summary and a table of calls, errors and times" },
 	{ .key = 'C', .set = set_count_too, .help = "show the tables of -c after the calls" },
@@ -239,6 +254,7 @@ const struct verb_option options_session[] = {
 const struct verb_option options_files[] = {
 	{ .name = "follow-forks", .key = 'f', .set = set_follow,
 	  .help = "accepted for compatibility with strace: children are always followed" },
+	{ .key = 'F', .set = set_nothing, .help = "accepted, too: an old name of -f" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
 	{ .name = "quiet", .key = 'q', .arg = "SET", .optional = true, .words = OPTIONS_QUIET,
@@ -281,6 +297,8 @@ void options_finish(struct options *o)
 
 	o->text.status = o->select.status;
 	o->keep = o->keep || o->summary || o->explain;
+	if (o->counts_by && !o->table)
+		warn("--%s has no effect without -c or -C", o->counts_by);
 	if (o->separate && (!o->output || !strcmp(o->output, "-"))) {
 		warn("-ff has no effect without -o FILE");
 		o->separate = false;

@@ -15,8 +15,8 @@
 #include "trace/bpf_engine.h"
 
 /* Words of options that -e has, too: in the order that their setters know. */
-#define OPTIONS_QUIET "attach exit thread-execve path-resolution personality all none"
-#define OPTIONS_LABELS "path all none dev pidfd socket"
+#define OPTIONS_QUIET "attach exit|exits thread-execve|superseded path-resolution personality all none"
+#define OPTIONS_LABELS "path all none dev eventfd pidfd signalfd socket"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -40,6 +40,7 @@ struct options {
 	bool count;		/* -c: show no calls */
 	bool table;		/* -c, -C: show a table of calls */
 	struct call_counts_form counts; /* of that table */
+	const char *counts_by;	/* -S or -U, whichever was given last, or NULL */
 	bool summary;		/* --summary, or -c, -C */
 	bool explain;		/* --explain: show no calls, but explain them */
 	struct story_options story; /* of --explain */

@@ -159,6 +159,7 @@ void options_set_sort(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
+	o->counts_by = opt->name;
 	o->counts.sort = (enum count_sort)verb_word(arg, opt);
 }
 
@@ -178,8 +179,13 @@ void options_set_columns(void *to, const char *arg, const struct verb_option *op
 {
 	struct options *o = to;
 
+	o->counts_by = opt->name;
 	o->counts.ncolumns = 0;
 	each(arg, opt, o, add_column);
+	for (size_t i = 0; i < o->counts.ncolumns; i++)
+		if (o->counts.columns[i] == COUNT_NAME)
+			return;
+	o->counts.columns[o->counts.ncolumns++] = COUNT_NAME;
 }
 
 /* -e --------------------------------------------------------------------------------- */

@@ -31,7 +31,10 @@ verb_set_fn options_set_expr, options_set_expr_live, options_set_inject, options
 	ROW("read", "reads|r", \
 	    "counts are decoded, and --json has their bytes; use strace for other data") \
 	ROW("write", "writes|w", "a program cannot write to an event; use strace for other data") \
-	ROW("trace-fds", NULL, "every descriptor of an event is traced; -y shows which event it is") \
+	ROW("trace-fds", "trace-fd|fds|fd", "every descriptor of an event is traced; -y shows which event it is") \
+	ROW("namespace", NULL, "perf events have no namespace; --records shows NAMESPACES records") \
+	ROW("decode-pids", "decode-pid", "-a shows the names of tasks, and so does --summary") \
+	ROW("secontext", NULL, "perf events have no SELinux context") \
 	ROW("kvm", NULL, "it concerns no perf events; use strace")
 
 /* Offer the keys of -e, "trace=" and so on. */

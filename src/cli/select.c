@@ -111,6 +111,9 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 	struct buf known = { 0 };
 	struct nearest n;
 
+	if (*word == '!')
+		die("'%s' in %s=: a ! negates the whole list, and is before its first word", word,
+		    option);
 	nearest_start(&n, word, strlen(word));
 	selection_offer_calls(&n);
 	if (is_foreign(word))

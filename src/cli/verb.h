@@ -124,7 +124,10 @@ long verb_number(const char *text, const char *name, long least, long most);
 /* Return words, as of an option, without the synonyms; the caller frees it. */
 char *verb_words(const char *words);
 
-/* Return whether the text of len bytes is the word at w, of those of an option, or a synonym of it. */
+/*
+ * Return whether the text of len bytes is the word at w, of those of an option, or a synonym of
+ * it; an _ is a -.
+ */
 bool verb_is_word(const char *w, const char *text, size_t len);
 
 /* Return the index of word in o->words; die, naming the nearest one, if it is not there. */

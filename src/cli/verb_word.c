@@ -40,12 +40,21 @@ static _Noreturn void unknown_word(const char *word, const struct verb_option *o
 	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
 }
 
+/* Compare words; strace accepts an _ for a -. */
+static bool option_word_same(const char *w, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (w[i] != (text[i] == '_' ? '-' : text[i]))
+			return false;
+	return true;
+}
+
 bool verb_is_word(const char *w, const char *text, size_t len)
 {
 	for (;; w++) {
 		size_t n = strcspn(w, " |");
 
-		if (n == len && !strncmp(w, text, len))
+		if (n == len && option_word_same(w, text, len))
 			return true;
 		w += n;
 		if (*w != '|')

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/scan_text.h"
 
 void program_env(struct program *p, const char *change)
 {
@@ -16,6 +17,22 @@ void program_env(struct program *p, const char *change)
 		die("-E requires VAR=VALUE or VAR, not '%s'", change);
 	p->env = xrealloc(p->env, (p->nenv + 1) * sizeof(*p->env));
 	p->env[p->nenv++] = change;
+}
+
+/* Read UID:GID. */
+static bool read_ids(struct program *p, const char *text)
+{
+	uint64_t uid, gid;
+
+	if (!scan_number(&text, NULL, SCAN_DECIMAL, &uid) || *text != ':')
+		return false;
+	text++;
+	if (!scan_number(&text, NULL, SCAN_DECIMAL, &gid) || *text || uid >= UINT32_MAX ||
+	    gid >= UINT32_MAX)
+		return false;
+	p->uid = (uid_t)uid;
+	p->gid = (gid_t)gid;
+	return true;
 }
 
 void program_user(struct program *p, const char *user)
@@ -26,8 +43,12 @@ void program_user(struct program *p, const char *user)
 
 	if (geteuid())
 		die("-u requires root; run pevtrace as that user instead");
+	if (read_ids(p, user)) {
+		p->user = xstrdup("");
+		return;
+	}
 	if (!pw)
-		die("-u: no such user '%s'", user);
+		die("-u: no such user '%s'; use a name, a number or UID:GID", user);
 	p->user = xstrdup(pw->pw_name);
 	p->uid = pw->pw_uid;
 	p->gid = pw->pw_gid;
@@ -66,8 +87,10 @@ static char **new_env(const struct program *p)
 
 static bool become(const struct program *p)
 {
-	return !p->user || (!initgroups(p->user, p->gid) && !setresgid(p->gid, p->gid, p->gid) &&
-			    !setresuid(p->uid, p->uid, p->uid));
+	if (!p->user)
+		return true;
+	return !(*p->user ? initgroups(p->user, p->gid) : setgroups(0, NULL)) &&
+	       !setresgid(p->gid, p->gid, p->gid) && !setresuid(p->uid, p->uid, p->uid);
 }
 
 int program_exec(const struct program *p, char *const *argv)

@@ -11,7 +11,7 @@ struct program {
 	const char *argv0;	/* NULL: the word that names the file */
 	const char **env;	/* VAR=VALUE to set, VAR to remove, in this order; owned */
 	size_t nenv;
-	const char *user;	/* NULL: the caller's */
+	const char *user;	/* NULL: the caller's; "": uid and gid, without groups */
 	uid_t uid;
 	gid_t gid;
 };
@@ -19,7 +19,7 @@ struct program {
 /* Add VAR=VALUE or VAR, which must outlive p. */
 void program_env(struct program *p, const char *change);
 
-/* Set the user by name or number; die if there is none, or the caller is not root. */
+/* Set the user by name, number or UID:GID; die if there is none, or the caller is not root. */
 void program_user(struct program *p, const char *user);
 
 /* Run argv[0], found in the PATH of the caller, in place of this process; return an errno. */

@@ -18,6 +18,7 @@ struct selection {
 	enum selected calls[CALL_COUNT];
 	bool chosen;		/* -e trace= was given */
 	unsigned int status;	/* enum call_status */
+	char outcome;		/* z or Z, the last of these options; 0: neither */
 	uint64_t signals;	/* bit n-1 for signal n */
 };
 

@@ -120,15 +120,15 @@ static void set_seccomp(void *to, const char *arg, const struct verb_option *opt
 	*(bool *)to = false;
 }
 
-/* -D, -DD and -DDD, or a word. */
+/* -D to -DDD, or a word. */
 static void set_daemonize(void *to, const char *arg, const struct verb_option *opt)
 {
 	int *how = to;
 
 	if (arg)
 		*how = (int)verb_word(arg, opt) + TRACE_GRANDCHILD;
-	else if (*how < TRACE_OWN_SESSION)
-		++*how;
+	else if (++*how > TRACE_OWN_SESSION)
+		die("more than three -D: -D, -DD and -DDD are grandchild, pgroup and session");
 }
 
 static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
@@ -179,15 +179,13 @@ static const struct verb_foreign foreign[] = {
 	{ "trace-path", 'P', .why = "only uprobes have a path; pevtrace --json, and jq on uprobe_path, "
 	  "finds those of a file" },
 	{ "arg-names", 'N', .why = "--json has the arguments by their names" },
-	{ "namespace", 0, .why = "perf events have no namespace; --records shows NAMESPACES records" },
 	{ "interruptible", 'I', .why = "signals to pevtrace are forwarded to the command" },
 	{ "summary-syscall-overhead", 'O', .why = "times are wall-clock times, from which nothing is taken" },
 	{ "const-print-style", 'X', .why = "constants have names; --json has their numbers, too" },
 	{ "pidns-translation", 0, .why = "[pid N] is the pid that pevtrace sees, and arguments are as "
 	  "the program passes them" },
-	{ "decode-pids", 'Y', .why = "-a shows the names of tasks, and so does --summary" },
+	{ NULL, 'Y', .why = "-a shows the names of tasks, and so does --summary" },
 	{ "debug", 'd', .why = "to debug pevtrace, use strace or gdb on it" },
-	{ "secontext", 0, .why = "perf events have no SELinux context" },
 	{ "always-show-pid", 0, .why = "-o FILE shows the pid on every line" },
 	{ "stack-trace-frame-limit", 0, .why = "-k shows up to 64 frames" },
 	{ "tips", 0, .why = "'pevtrace learn' has lessons instead" },
@@ -198,7 +196,6 @@ static const struct verb_foreign foreign[] = {
 	{ "silence", .same = "quiet" },
 	{ "timestamps", .same = "absolute-timestamps" },
 	{ "failing-only", .same = "failed-only" },
-	{ NULL, 'F', .same = "follow-forks" },
 	{ 0 },
 };
 
@@ -233,7 +230,7 @@ static const struct verb_option what_to_trace[] = {
 	{ .name = "env", .key = 'E', .arg = "VAR=VALUE", .set = set_env, .at = AT(program),
 	  .help = "set a variable of COMMAND's environment; VAR alone removes it" },
 	{ .name = "user", .key = 'u', .arg = "USER", .set = set_user, .at = AT(program),
-	  .help = "run COMMAND as that user; requires root" },
+	  .help = "run COMMAND as that user, or UID:GID; requires root" },
 	{ .name = "argv0", .arg = "NAME", .set = verb_set_text, .at = AT(program.argv0),
 	  .help = "run COMMAND with NAME as its zeroth argument" },
 	{ .name = "seccomp-bpf", .set = set_seccomp, .at = AT(no_seccomp),
