@@ -412,6 +412,28 @@ def test_synonyms():
 			why += differ(r.returncode, 0, "%s: %s" % (program + words, r.stderr))
 	return why
 
+# opens an event, as pevtrace shows the signals of tasks that use perf only
+SIGNALLED = """import ctypes, os, signal, sys
+attr = (ctypes.c_uint32 * 32)(1, 128, 9, 0)
+attr[10] = 1 << 5 # exclude_kernel
+fd = ctypes.CDLL(None).syscall(%d, attr, 0, -1, -1, 0)
+for s in signal.SIGIO, signal.SIGPIPE, signal.SIGSYS, 35, signal.SIGCHLD:
+	signal.signal(s, lambda *_: None)
+	os.kill(os.getpid(), s)
+""" % {"x86_64": 298}.get(os.uname().machine, 241)
+
+def test_signals():
+	"""Signals have strace's names, and are selected by them."""
+	why = []
+	for name in ("SIGIO", "IO", "SIGPIPE", "SIGSYS", "RT_3", "SIGCHLD", "CHLD", "29"):
+		both = [run([tool, "-qq", "-o", "/dev/stdout", "-e", "trace=none", "-e", "signal=" + name,
+			     sys.executable, "-c", SIGNALLED]).stdout.decode() for tool in (PEVTRACE, STRACE)]
+		both = [re.sub(r"^\d+ +|, si_pid.*", "", t, flags=re.M).splitlines() for t in both]
+		why += differ(both[0], both[1], name) + differ(len(both[0]), 1, "lines of " + name)
+	for name in ("SIGPOLL", "SIGCLD", "SIGIOT", "sigio"):
+		why += differ(run([PEVTRACE, "-e", "signal=" + name, "true"]).returncode, 0, name)
+	return why
+
 def test_newer():
 	"""What strace has since 6.1."""
 	why = []
@@ -419,6 +441,25 @@ def test_newer():
 		      ["-e", "quiet=exits"]):
 		r = run([PEVTRACE] + words + ["true"])
 		why += differ(r.returncode, 0, "%s: %s" % (words, r.stderr))
+	return why
+
+def test_answers():
+	"""Wrong lines of other verbs: what is wrong, and what to do."""
+	why = []
+	for words, said in ((["conform", "--btf=/etc/passwd", "--no-behaviour"], "it has no BTF; name raw BTF"),
+			    (["conform", "/etc/passwd"], "is not the man(7) source"),
+			    (["conform", "--man=/x", "/y"], "two pages"),
+			    (["list", "-e", "cycles"], "a PATTERN is an argument"),
+			    (["open", "cpu-clock", "true"], "such as -e cpu-clock"),
+			    (["open", "-e", "cpu-clock", "-F", "99", "true"], "sample_freq=99"),
+			    (["open", "-e", "cpu-clock", "-c", "9", "true"], "sample_period="),
+			    (["open", "-e", "cpu-clock", "-g", "true"], "CALLCHAIN"),
+			    (["open", "-e", "nonsense", "true"], "pevtrace list shows"),
+			    (["--json=/none/x", "true"], "'/none/x': No such file or directory; name another file")):
+		r = run([PEVTRACE] + words)
+		m = r.stderr.decode()
+		why += differ((r.returncode, m.count("\n"), said in m, "-o" in m.split()), (2, 1, True, False),
+			      "%s: %s" % (words, m))
 	return why
 
 def test_wrong():
@@ -469,6 +510,8 @@ def main():
 	check("other names of strace's options", test_synonyms)
 	check("options of newer strace", test_newer)
 	check("wrong options", test_wrong)
+	check("answers to wrong lines", test_answers)
+	check("names of signals", lambda: test_signals())
 	check("what is strace's alone is answered with a reason", test_foreign)
 	return TAP.done()
 

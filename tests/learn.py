@@ -467,7 +467,7 @@ def test_full_queue():
 		resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
 	r = run("signals", "--no-input", preexec_fn=limit)
 	return trouble_in("signals", r) + \
-	       ([] if "SIGPOLL" in r.stdout else ["no SIGPOLL came: " + r.stdout])
+	       ([] if "SIGIO" in r.stdout else ["no SIGIO came: " + r.stdout])
 
 def test_no_children():
 	"""Processes that a lesson starts end with it."""

@@ -75,7 +75,8 @@ void call_emit_string(const struct call *c, enum call_phase phase,
 
 bool signal_name(int sig, char *text, size_t size)
 {
-	const char *name = sigabbrev_np(sig);
+	/* the C library has SIGPOLL; the kernel, its manual pages and strace have SIGIO */
+	const char *name = sig == SIGIO ? "IO" : sigabbrev_np(sig);
 
 	if (name)
 		snprintf(text, size, "SIG%s", name);
@@ -88,6 +89,10 @@ bool signal_name(int sig, char *text, size_t size)
 
 int signal_by_name(const char *name)
 {
+	static const struct {
+		const char *name;
+		int sig;
+	} also[] = { { "POLL", SIGPOLL }, { "CLD", SIGCHLD }, { "IOT", SIGIOT } };
 	char known[32];
 	uint64_t n;
 
@@ -98,6 +103,9 @@ int signal_by_name(const char *name)
 	for (int sig = 1; sig <= SIGNAL_MAX; sig++)
 		if (signal_name(sig, known, sizeof(known)) && !strcasecmp(known + 3, name))
 			return sig;
+	for (size_t i = 0; i < sizeof(also) / sizeof(*also); i++)
+		if (!strcasecmp(also[i].name, name))
+			return also[i].sig;
 	return 0;
 }
 

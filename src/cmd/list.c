@@ -208,13 +208,17 @@ static bool is_named(const char *pattern, const struct listed *e)
 /* A pattern is the word of a kind, KIND:PATTERN as bpftrace has it, or a pattern of names. */
 static bool pattern_matches(const char *pattern, const struct listed *e)
 {
-	const char *kind = kinds[e->kind].name;
-	size_t len = strlen(kind);
+	const char *colon = strchr(pattern, ':');
+	char *word = strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+	enum list_kind of = kind_by_word(pattern), before = kind_by_word(word);
 
-	if (kind_by_word(pattern) < LIST_KINDS)
-		return kind_by_word(pattern) == e->kind;
-	if (!strncmp(pattern, kind, len) && pattern[len] == ':')
-		pattern += len + 1;
+	free(word);
+	if (of < LIST_KINDS)
+		return of == e->kind;
+	if (before < LIST_KINDS && before != e->kind)
+		return false;
+	if (before < LIST_KINDS)
+		pattern = colon + 1;
 	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also)) ||
 	       is_named(pattern, e);
 }
@@ -430,6 +434,11 @@ static void list_init(void *state)
 	options_init(&((struct list *)state)->options);
 }
 
+static const struct verb_foreign foreign[] = {
+	{ "event", 'e', .why = "a PATTERN is an argument: pevtrace list cycles" },
+	{ 0 },
+};
+
 static const struct verb_group groups[] = {
 	{ "Options", options_plain, 0, 0 },
 	{ NULL, options_json, 0, 0 },
@@ -454,6 +463,7 @@ const struct verb list_verb = {
 "pevtrace list tracepoint:'irq:*' software\n"
 "pevtrace list --json pmu",
 	.operand = "PATTERN",
+	.foreign = foreign,
 	.groups = groups,
 	.size = sizeof(struct list),
 	.init = list_init,

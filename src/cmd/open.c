@@ -346,7 +346,8 @@ static void open_check(struct opening *o, const struct verb_args *args)
 
 	measure_options_end(m, args);
 	if (!o->ntexts)
-		die("nothing to open: name events with -e; see pevtrace open --help");
+		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
+		    "--help");
 	if (m->aux_pages && !m->pages)
 		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
 	if (m->own_session.options.perf_data && !m->pages)
@@ -389,6 +390,16 @@ static int open_run(void *state, const struct verb_args *args)
 	return !ran ? EXIT_TROUBLE : command ? end_like(o->m.work.status) : EXIT_YES;
 }
 
+/* Options of perf record and perf stat that are members of an event's attr here. */
+static const struct verb_foreign foreign[] = {
+	{ "freq", 'F', .why = "it is a member of the event: -e cpu-clock,freq,sample_freq=99 --mmap=8" },
+	{ "count", 'c', .why = "it is a member of the event: -e cpu-clock,sample_period=10000 --mmap=8" },
+	{ "call-graph", 'g', .why = "it is a member of the event: -e cpu-clock,sample_period=10000,"
+	  "sample_type=IP|CALLCHAIN --mmap=8" },
+	{ "repeat", 0, .why = "perf stat -r repeats a command" },
+	{ 0 },
+};
+
 static const struct verb_group groups[] = {
 	{ "What to open", options, 0, 0 },
 	MEASURE_GROUPS(0, options_full),
@@ -412,6 +423,7 @@ const struct verb open_verb = {
 "pevtrace open -q -e page-faults,sample_period=1 --mmap=8 ls",
 	.operand = "COMMAND",
 	.command = true,
+	.foreign = foreign,
 	.groups = groups,
 	.size = sizeof(struct opening),
 	.init = open_init,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/strings.h"
 #include "lib/late.h"
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
@@ -162,8 +163,12 @@ bool btf_read(const char *path, const struct api_desc *known, struct api_desc *o
 	btf = BPF(btf__parse)(path, NULL);
 	error = BPF(libbpf_get_error)(btf);
 	if (error) {
-		warn("cannot read BTF from '%s': %s; " BTF_KERNEL " requires a kernel with "
-		     "CONFIG_DEBUG_INFO_BTF", path, strerror((int)-error));
+		/* libbpf has errors of its own above those of the kernel */
+		warn("cannot read BTF from '%s': %s; %s", path,
+		     -error > ERRNO_MAX || !error_name((int)-error) ? "it has no BTF" :
+		     strerror((int)-error),
+		     !strcmp(path, BTF_KERNEL) ? "it requires a kernel with CONFIG_DEBUG_INFO_BTF" :
+		     "name raw BTF or an ELF file with a section .BTF, or use --no-btf");
 		return false;
 	}
 	r.btf = btf;

@@ -269,7 +269,7 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);
 	return syntax_unknown(r, word, "unknown event", &n,
-			      "perf list shows those of this machine");
+			      "pevtrace list shows those of this machine");
 }
 
 /* Add the event that PMUs name in events/: "tsc". */

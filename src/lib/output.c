@@ -46,7 +46,7 @@ static int open_file(const char *path, int flags)
 	int fd = create_file(path, flags);
 
 	if (fd < 0)
-		warn("cannot write '%s': %s; name another file with -o", path,
+		warn("cannot write '%s': %s; name another file", path,
 		     create_error(errno));
 	return fd;
 }
@@ -58,7 +58,7 @@ static bool can_create_files(const char *path)
 	bool ok = !access(dirname(copy), W_OK | X_OK);
 
 	if (!ok)
-		warn("cannot write '%s.PID': %s; name another file with -o", path,
+		warn("cannot write '%s.PID': %s; name another file", path,
 		     strerror(errno));
 	free(copy);
 	return ok;

@@ -231,7 +231,12 @@ static int conform_run(void *state, const struct verb_args *args)
 	struct utsname u;
 	bool ok, found;
 
-	(void)args;
+	if (args->n > 1)
+		verb_want(args, 1);
+	if (args->n && cmd->man)
+		die("two pages: --man=%s and %s", cmd->man, args->words[0]);
+	if (args->n)
+		cmd->man = args->words[0];
 	conform_check(cmd);
 	if (!uname(&u))
 		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
@@ -270,18 +275,19 @@ static const struct verb_group groups[] = {
 const struct verb conform_verb = {
 	.name = "conform",
 	.summary = "Compare man page, headers and kernel with each other",
-	.usage = "conform [OPTION]...",
+	.usage = "conform [OPTION]... [FILE]",
 	.about =
 "Compare what is documented about perf_event_open(2): by its manual page, by C headers, by "
 "the types of the kernel, and by pevtrace's own tables, which know the release of "
 "everything; and try what the page claims that the kernel does. Report each difference with "
-"its place.",
+"its place. FILE is the same as --man=FILE.",
 	.notes =
 "The exit status is 0 if there are no differences but notes, 1 if there are, 2 on misuse "
 "and trouble.",
 	.examples =
 "pevtrace conform --section=ERRORS\n"
 "pevtrace conform --self --btf=vmlinux",
+	.operand = "FILE",
 	.groups = groups,
 	.size = sizeof(struct conform_cmd),
 	.run = conform_run,
