@@ -138,10 +138,9 @@ static inline void on_exit_hook(void *ctx, struct call *call,
 	assert_true(call->exit_ns >= call->enter_ns);
 }
 
-static inline void on_execed(void *ctx, pid_t tid, pid_t former, const char *comm)
+static inline void on_execed(void *ctx, const struct trace_exec *x)
 {
-	(void)comm;
-	record(ctx, EXECED, tid)->other = former;
+	record(ctx, EXECED, x->tid)->other = x->former;
 }
 
 static inline void on_signalled(void *ctx, pid_t tid, const siginfo_t *info)
