@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/proc.h"
@@ -21,6 +22,9 @@ enum {
 	UNDER_WAY = 4 * 65536,
 	STEADY_TRIES = 8,
 	WAIT_FOR_ALL = 1,	/* MEMBARRIER_CMD_GLOBAL, formerly ..._SHARED */
+	PASSES = 2,
+	PASS_TRIES = 10,
+	PASS_NS = 50000,
 };
 
 /*
@@ -40,15 +44,18 @@ struct look {
 	void *ctx;
 };
 
+static const uint64_t *position_at(const struct look *l, unsigned int index)
+{
+	uint16_t at = layout_perf_event_mmap_page.fields[index].offset;
+
+	return (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
+}
+
 /* Load data_head or data_tail and acquire what was written before it was set. */
 static uint64_t load_position(const struct look *l, unsigned int index)
 {
-	uint16_t at = layout_perf_event_mmap_page.fields[index].offset;
-	const uint64_t *member;
-	uint64_t v;
+	uint64_t v = __atomic_load_n(position_at(l, index), __ATOMIC_ACQUIRE);
 
-	member = (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
-	v = __atomic_load_n(member, __ATOMIC_ACQUIRE);
 	return l->ring->backward ? -v : v;
 }
 
@@ -190,7 +197,8 @@ static uint64_t intact_from(const struct look *l)
 		return l->from;
 	if (l->ring->settle) {
 		l->out->waited = true;
-		if (!l->ring->settle(l->ring->settle_ctx))
+		if (!l->ring->settle(l->ring->settle_ctx,
+				     position_at(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD)))
 			more = UNDER_WAY;
 		head = head_not_before(l);
 	}
@@ -328,14 +336,34 @@ int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
 }
 
 /*
+ * The writers of a ring are nested on one CPU, and the outermost publishes what all of them wrote
+ * (perf_output_put_handle()).  So the first change includes all that was under way before, and the
+ * second one also what a CPU with weak ordering of stores wrote before it published the first.
+ */
+bool ring_head_passed(const uint64_t *head)
+{
+	uint64_t before = __atomic_load_n(head, __ATOMIC_ACQUIRE), now;
+	int passes = 0;
+
+	for (int i = 0; i < PASS_TRIES && passes < PASSES; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = PASS_NS }, NULL);
+		now = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		passes += now != before;
+		before = now;
+	}
+	return passes == PASSES;
+}
+
+/*
  * The kernel writes a record within an RCU read-side critical section (without preemption),
  * from before it reserves the space until it has published data_head.  membarrier(2) waits
- * until all CPUs have left such sections.  It fails with nohz_full and before Linux 4.3.
+ * until all CPUs have left such sections, for ten milliseconds, in which a small ring may be
+ * written anew.  It fails with nohz_full and before Linux 4.3.
  */
-bool ring_settle(void *ctx)
+bool ring_settle(void *ctx, const uint64_t *head)
 {
 	(void)ctx;
-	return !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
+	return ring_head_passed(head) || !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
 }
 
 /*

@@ -103,15 +103,21 @@ struct ring_image {
 	bool backward;
 	bool overwrite;
 	/*
-	 * Wait until every write that has begun has ended and is visible in data_head;
+	 * Wait until every write that has begun has ended and is visible in data_head (*head);
 	 * return false if that is impossible.  NULL: there is no writer.
 	 */
-	bool (*settle)(void *ctx);
+	bool (*settle)(void *ctx, const uint64_t *head);
 	void *settle_ctx;
 };
 
-/* Implement settle for a live ring: wait until no CPU writes.  ctx is unused. */
-bool ring_settle(void *ctx);
+/* Implement settle for a live ring.  ctx is unused. */
+bool ring_settle(void *ctx, const uint64_t *head);
+
+/*
+ * Wait, for less than a millisecond, until data_head shows that all writes have ended that had
+ * begun; return false if it does not.
+ */
+bool ring_head_passed(const uint64_t *head);
 
 /* Read a mapped ring: the part of ring_look() between mmap(2) and munmap(2). */
 int ring_walk(const struct ring_image *ring, struct ring_seen *seen,

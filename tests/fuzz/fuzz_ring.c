@@ -29,10 +29,11 @@ static void set(uint8_t *first, unsigned int index, uint64_t v)
 	field_set(&layout_perf_event_mmap_page.fields[index], v, first);
 }
 
-static bool settle(void *ctx)
+static bool settle(void *ctx, const uint64_t *head)
 {
 	struct look *l = ctx;
 
+	(void)head;
 	set(l->first, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->later);
 	return l->later & 1;
 }
