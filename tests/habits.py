@@ -312,7 +312,7 @@ def test_width(tmp):
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0]] + program)
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true"])
 	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
-		     ["why", "--"] + program, ["features", "attr"], ["diff"] + dumps):
+		     ["why", "--"] + program, ["features", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
 		whole = run(argv).stdout.decode() + run(argv).stderr.decode()
 		lines = [re.sub("\033\\[[0-9]*m", "", l)

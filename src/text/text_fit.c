@@ -96,9 +96,9 @@ static enum weight weight_of(const struct fit *f, const char *from, const char *
 		return TELLS_MEMBER;
 	if (key == 6 && !strncmp(from, "config", key))
 		return TELLS_CONFIG;
-	if (key == 4 && !strncmp(from, "type", key) && !f->opens)
-		return TELLS_CONFIG; /* of a record */
-	if (key == 4 && !strncmp(from, "size", key))
+	if (key == 4 && !strncmp(from, "type", key) && memmem(from, len, "PERF_RECORD_", 12))
+		return TELLS_CONFIG;
+	if (key == 4 && (!strncmp(from, "size", key) || !strncmp(from, "misc", key)))
 		return TELLS_SIZE;
 	if (is_usual(f, from, len) || (!first && !strncmp(from + key, "=0", len - key)))
 		return TELLS_USUAL;
