@@ -704,6 +704,8 @@ def test_spelling(tap):
 	tap.ok(status == 1 and not found, "a part of a word is none", [found])
 	status, found, err = entries("presice_ip")
 	tap.ok(status == 1 and "did you mean precise_ip?" in err, "the nearest word", [err])
+	status, found, err = entries("PERF_SAMPLE_IPP")
+	tap.ok(status == 1 and "did you mean PERF_SAMPLE_IP?" in err, "the nearest in that case", [err])
 	status, found, err = entries("\033[31mwhat")
 	tap.ok(status == 1 and "\033" not in err, "a hostile word is escaped", [err])
 	r = explain(["EOPNOTSUPP"])

@@ -70,6 +70,13 @@ void nearest_start_list(struct nearest *n, void (*list)(void *ctx, const char *c
 	n->ctx = ctx;
 }
 
+/* Return whether a candidate of the same distance is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP. */
+static bool nearest_has_case(const struct nearest *n, const char *candidate)
+{
+	return *n->best && *candidate == *n->word && *n->best != *n->word &&
+	       plain(*n->best) == plain(*n->word);
+}
+
 void nearest_try(struct nearest *n, const char *candidate)
 {
 	size_t len = strlen(candidate), word = strlen(n->word);
@@ -84,7 +91,8 @@ void nearest_try(struct nearest *n, const char *candidate)
 		return;
 	d = nearest_distance(n->word, word, candidate, len);
 	/* a candidate that shares no letters is another word */
-	if (d >= n->distance || (d >= word && !n->any))
+	if (d > n->distance || (d == n->distance && !nearest_has_case(n, candidate)) ||
+	    (d >= word && !n->any))
 		return;
 	n->distance = d;
 	memcpy(n->best, candidate, len + 1);

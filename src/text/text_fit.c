@@ -100,6 +100,8 @@ static enum weight weight_of(const struct fit *f, const char *from, const char *
 		return TELLS_CONFIG;
 	if (key == 4 && (!strncmp(from, "size", key) || !strncmp(from, "misc", key)))
 		return TELLS_SIZE;
+	if (memmem(from, len, "/* ignored", 10))
+		return TELLS_SIZE;
 	if (is_usual(f, from, len) || (!first && !strncmp(from + key, "=0", len - key)))
 		return TELLS_USUAL;
 	if (from[key + 1] == '"')
