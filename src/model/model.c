@@ -466,6 +466,7 @@ struct adoption {
 	struct task *task;
 	pid_t tid;
 	bool all;
+	bool epolls;		/* some were found */
 	int epfd;
 	model_id_of *id_of;
 	model_ring_event *of;
@@ -507,6 +508,7 @@ static void adopt_fd(void *ctx, int fd, const char *link)
 	if (cloexec && !a->all)
 		return;
 	if (!event) {
+		a->epolls = true;
 		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
 	} else if (!fdtab_event(a->task->files, fd)) {
 		uint64_t id = a->id_of(a->task->pid, a->tid, fd);
@@ -591,7 +593,8 @@ void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of)
 	if (!a.task)
 		return;
 	proc_each_fd(tid, adopt_fd, &a);
-	proc_each_fd(tid, adopt_epoll, &a);
+	if (a.epolls)
+		proc_each_fd(tid, adopt_epoll, &a);
 }
 
 void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx)

@@ -20,6 +20,7 @@
 #include "lib/die.h"
 #include "lib/kernel_types.h"
 #include "lib/late.h"
+#include "trace/bpf_ring.h"
 #include "trace/call_functions.h"
 #include "trace/proc.h"
 
@@ -34,7 +35,7 @@ struct bpf_programs {
 	size_t nlinks;
 	int functions[3];	/* links to functions */
 	size_t nfunctions;
-	struct ring_buffer *ring;
+	struct bpf_ring ring;
 	int tasks, holders;
 	struct calls_state *state;	/* mapped */
 	void (*hook)(void *ctx, const struct calls_message *m, size_t len);
@@ -380,12 +381,11 @@ static bool show_test_event(const struct bpf_programs *p)
 	return __atomic_load_n(&p->state->event_fops, __ATOMIC_RELAXED);
 }
 
-static int pass_message(void *ctx, void *data, size_t len)
+static void pass_message(void *ctx, const void *data, size_t len)
 {
 	const struct bpf_programs *p = ctx;
 
 	p->hook(p->ctx, data, len);
-	return 0;
 }
 
 /* Load and attach the programs, at functions unless that is NULL; return what failed, or NULL. */
@@ -399,13 +399,11 @@ static const char *programs_start(struct bpf_programs *p, const struct bpf_engin
 		return "cannot load BPF programs";
 	p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
 	p->holders = BPF(bpf_map__fd)(map_named(p, "calls_holders"));
-	p->ring = BPF(ring_buffer__new)(BPF(bpf_map__fd)(map_named(p, "calls_ring")), pass_message, p,
-					NULL);
 	p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
 			BPF(bpf_map__fd)(map_named(p, ".bss")), 0);
 	if (p->state == MAP_FAILED)
 		return "cannot map the state of BPF programs";
-	if (!p->ring)
+	if (!bpf_ring_open(&p->ring, BPF(bpf_map__fd)(map_named(p, "calls_ring")), setup->buffer))
 		return "cannot map the buffer of BPF programs";
 	if (setup->cgroup >= 0 &&
 	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
@@ -426,7 +424,7 @@ static void programs_stop(struct bpf_programs *p)
 		close(p->functions[--p->nfunctions]);
 	while (p->nlinks)
 		BPF(bpf_link__destroy)(p->links[--p->nlinks]);
-	BPF(ring_buffer__free)(p->ring);
+	bpf_ring_close(&p->ring);
 	if (p->state && p->state != MAP_FAILED)
 		munmap(p->state, sizeof(*p->state));
 	BPF(bpf_object__close)(p->object);
@@ -565,12 +563,12 @@ void bpf_programs_each(struct bpf_programs *p,
 {
 	p->hook = hook;
 	p->ctx = ctx;
-	BPF(ring_buffer__consume)(p->ring);
+	bpf_ring_read(&p->ring, pass_message, p);
 }
 
 int bpf_programs_fd(const struct bpf_programs *p)
 {
-	return BPF(ring_buffer__epoll_fd)(p->ring);
+	return p->ring.epoll;
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
