@@ -38,8 +38,6 @@ struct bpf_programs {
 	struct bpf_ring ring;
 	int tasks, holders;
 	struct calls_state *state;	/* mapped */
-	void (*hook)(void *ctx, const struct calls_message *m, size_t len);
-	void *ctx;
 };
 
 static int calls_print(enum libbpf_print_level level, const char *format, va_list args)
@@ -381,13 +379,6 @@ static bool show_test_event(const struct bpf_programs *p)
 	return __atomic_load_n(&p->state->event_fops, __ATOMIC_RELAXED);
 }
 
-static void pass_message(void *ctx, const void *data, size_t len)
-{
-	const struct bpf_programs *p = ctx;
-
-	p->hook(p->ctx, data, len);
-}
-
 /* Load and attach the programs, at functions unless that is NULL; return what failed, or NULL. */
 static const char *programs_start(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 				  const struct calls_setup *constants,
@@ -561,9 +552,7 @@ void bpf_programs_each(struct bpf_programs *p,
 		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
 		       void *ctx)
 {
-	p->hook = hook;
-	p->ctx = ctx;
-	bpf_ring_read(&p->ring, pass_message, p);
+	bpf_ring_read(&p->ring, hook, ctx);
 }
 
 int bpf_programs_fd(const struct bpf_programs *p)

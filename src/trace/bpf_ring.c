@@ -85,21 +85,20 @@ static uint32_t ring_head(struct bpf_ring *r, unsigned long pos)
 	return __atomic_load_n((const uint32_t *)head, __ATOMIC_ACQUIRE);
 }
 
-void bpf_ring_read(struct bpf_ring *r, void (*hook)(void *ctx, const void *data, size_t len),
-		   void *ctx)
+void bpf_ring_read(struct bpf_ring *r,
+		   void (*hook)(void *ctx, const struct calls_message *m, size_t len), void *ctx)
 {
 	unsigned long at = *r->consumed, told = at;
-	uint32_t head;
 
 	while (at != __atomic_load_n(r->produced, __ATOMIC_ACQUIRE)) {
-		size_t len;
+		uint32_t head = ring_head(r, at), len = head & ~BPF_RINGBUF_DISCARD_BIT;
+		const uint8_t *bytes;
 
-		head = ring_head(r, at);
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			break;
-		len = head & ~BPF_RINGBUF_DISCARD_BIT;
+		bytes = ring_bytes(r, at, BPF_RINGBUF_HDR_SZ + len) + BPF_RINGBUF_HDR_SZ;
 		if (!(head & BPF_RINGBUF_DISCARD_BIT))
-			hook(ctx, ring_bytes(r, at, BPF_RINGBUF_HDR_SZ + len) + BPF_RINGBUF_HDR_SZ, len);
+			hook(ctx, (const struct calls_message *)bytes, len); /* aligned to 8 */
 		at += (BPF_RINGBUF_HDR_SZ + len + 7) & ~7UL;
 		if (at - told < TOLD)
 			continue;

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct calls_message;
+
 struct bpf_ring {
 	int map;			/* of the caller */
 	int epoll;			/* readable once a program woke up its reader */
@@ -28,8 +30,8 @@ bool bpf_ring_open(struct bpf_ring *r, int map, size_t size);
 /* Also after a failure, or of zeros. */
 void bpf_ring_close(struct bpf_ring *r);
 
-/* Call hook for each message. */
-void bpf_ring_read(struct bpf_ring *r, void (*hook)(void *ctx, const void *data, size_t len),
-		   void *ctx);
+/* Call hook for each message; len: its bytes. */
+void bpf_ring_read(struct bpf_ring *r,
+		   void (*hook)(void *ctx, const struct calls_message *m, size_t len), void *ctx);
 
 #endif
