@@ -382,6 +382,41 @@ ARGUMENTS = {
 	"-P": "/", "-X": "raw", "-p": None,
 }
 
+# A program with an event that runs machine code, or makes a call that its own filter traps.
+FAULTS = """
+import ctypes, mmap, os, struct, sys
+libc = ctypes.CDLL(None)
+attr = struct.pack("IIQQQQQ", 1, 64, 9, 0, 0, 0, 1 << 5).ljust(64, b"\\0")
+libc.syscall(298, attr, 0, -1, -1, 0)
+if sys.argv[1] == "filter":
+	insns = ((0x20, 0, 0, 0), (0x15, 0, 1, %d), (6, 0, 0, 0x30000), (6, 0, 0, 0x7fff0000))
+	code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *i) for i in insns))
+	prog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(code)))
+	libc.prctl(38, 1, 0, 0, 0)
+	libc.prctl(22, 2, prog, 0, 0)
+	os.getpriority(os.PRIO_PROCESS, 0)
+m = mmap.mmap(-1, 4096, prot=7)
+m.write(bytes.fromhex(sys.argv[1]))
+ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()
+""" % 140 # getpriority
+
+def test_faults(tmp):
+	"""What the kernel says of a fault: a division by zero, two opcodes, two addresses, a filter."""
+	why = []
+	for how in ("31c9f7f1", "0f0b", "f4", "8a042500000000", "cc", "filter"):
+		lines = []
+		for tool in (PEVTRACE, STRACE):
+			path = os.path.join(tmp, "faults")
+			run([tool, "-e", "trace=none", "-o", path, sys.executable, "-c", FAULTS, how])
+			with open(path) as f:
+				lines.append(plain(re.sub(r" /\*.*?\*/", "", "".join(l for l in f if "--- " in l))))
+		# numbers where strace has names
+		lines[1] = lines[1].replace("__NR_getpriority", "140").replace("AUDIT_ARCH_X86_64", "ADDR") \
+			.replace("NULL", "0")
+		lines[0] = lines[0].replace("NULL", "0")
+		why += differ(lines[0], lines[1], how) or ([] if "--- SIG" in lines[0] else [how + ": none"])
+	return why
+
 def test_every_option():
 	"""Each option that strace --help lists is accepted, or answered with a reason."""
 	found = set(re.findall(r"^  (-\w|--[a-z][a-z-]+)", run([STRACE, "--help"]).stdout.decode(), re.M))
@@ -504,6 +539,7 @@ def main():
 				   ("features shows its progress", test_progress),
 				   ("results are written as they come", lambda _: test_first_results()),
 				   ("-D, -DD, -DDD", test_daemon),
+				   *((("faults", test_faults),) if os.uname().machine == "x86_64" else ()),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):
 			check(name, lambda: test(tmp))
 	check("every option of strace is known", test_every_option)

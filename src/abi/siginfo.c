@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "abi/arch.h"
 #include "abi/strings.h"
 #include "abi/swap.h"
 #include "xlat/constants.h"
@@ -32,6 +33,12 @@ static const struct xlat *codes_of(const siginfo_t *i)
 		return &xlat_si_code_chld;
 	case SIGTRAP:
 		return &xlat_si_code_trap;
+	case SIGILL:
+		return &xlat_si_code_ill;
+	case SIGFPE:
+		return &xlat_si_code_fpe;
+	case SIGSYS:
+		return &xlat_si_code_sys;
 	case SIGSEGV:
 		return &xlat_si_code_segv;
 	case SIGBUS:
@@ -80,6 +87,18 @@ static void emit_child(const siginfo_t *i, struct sink *s)
 	s->ops->sint(s, "si_stime", i->si_stime);
 }
 
+/* The call that a seccomp filter refused, by its number in that ABI. */
+static void emit_refused_call(const siginfo_t *i, struct sink *s)
+{
+	const struct arch *arch = arch_find(i->si_arch, (uint32_t)i->si_syscall);
+
+	s->ops->addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
+	s->ops->sint(s, "si_syscall", i->si_syscall);
+	s->ops->hex(s, "si_arch", i->si_arch);
+	if (arch)
+		s->ops->note(s, "arch", arch->name);
+}
+
 static bool is_poll_code(const siginfo_t *i)
 {
 	return codes_of(i) == &xlat_si_code_poll && xlat_name(&xlat_si_code_poll, (uint64_t)i->si_code);
@@ -87,22 +106,24 @@ static bool is_poll_code(const siginfo_t *i)
 
 static void emit_rest(const siginfo_t *i, struct sink *s)
 {
-	if (i->si_code == SI_KERNEL)
-		return;
 	if (i->si_code <= 0) {
 		emit_sender(i, s);
 		if (i->si_code == SI_QUEUE)
 			s->ops->addr(s, "si_value", (uintptr_t)i->si_value.sival_ptr);
 		return;
 	}
-	if (i->si_signo == SIGCHLD) {
-		emit_child(i, s);
-	} else if (i->si_signo == SIGTRAP && i->si_code == 6) {
+	if (i->si_signo == SIGTRAP && i->si_code == 6) {
 		emit_perf(i, s); /* TRAP_PERF */
 	} else if (i->si_signo == SIGSEGV || i->si_signo == SIGBUS ||
 		   i->si_signo == SIGILL || i->si_signo == SIGFPE ||
 		   i->si_signo == SIGTRAP) {
 		s->ops->addr(s, "si_addr", (uintptr_t)i->si_addr);
+	} else if (i->si_code == SI_KERNEL) {
+		return;
+	} else if (i->si_signo == SIGCHLD) {
+		emit_child(i, s);
+	} else if (i->si_signo == SIGSYS) {
+		emit_refused_call(i, s);
 	} else if (is_poll_code(i)) {
 		s->ops->sint(s, "si_band", i->si_band);
 		s->ops->fd(s, "si_fd", i->si_fd, NULL);
@@ -142,6 +163,8 @@ void swap_siginfo(siginfo_t *i)
 	swap_words(p + 16, 8, 8);	/* si_addr or si_band */
 	if (is_poll_code(i)) {
 		swap_words(p + 24, 4, 4);	/* si_fd */
+	} else if (i->si_signo == SIGSYS) {
+		swap_words(p + 24, 8, 4);	/* si_syscall, si_arch */
 	} else {
 		swap_words(p + 24, 8, 8);	/* si_perf_data */
 		swap_words(p + 32, 8, 4);	/* si_perf_type, si_perf_flags */
