@@ -71,7 +71,7 @@ struct perfout_view {
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns; /* of the last record that has a time */
 	uint64_t missed, too_long;
-	uint64_t unnamed; /* counts in samples whose event is not known */
+	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */
 	/* AUX areas */
 	struct map areas; /* ring number -> index of the area, from 1 */
@@ -187,6 +187,12 @@ void perfout_free_events(struct perfout_view *v);
 /* Write a record, of an event or (NULL) synthesized, or hold it. */
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len);
+
+/*
+ * Have an event among those of the records that were written, or return false after a warn(): a
+ * pipe cannot be written again.
+ */
+bool perfout_join(struct perfout_view *v, struct perfout_event *e);
 
 /* Write the records that are held. */
 void perfout_release(struct perfout_view *v);

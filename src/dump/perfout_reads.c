@@ -83,9 +83,10 @@ static struct perfout_member *counted_member(struct perfout_view *v, const struc
 {
 	struct perfout_member *m = index < c->n ? perfout_member(v, c->events[index]) : NULL;
 
-	if (m)
-		m->event->silent = false;
-	return m;
+	if (!m)
+		return NULL;
+	m->event->silent = false;
+	return perfout_join(v, m->event) ? m : NULL;
 }
 
 /* Where the counts of a record are, and how they are laid out. */

@@ -196,6 +196,19 @@ static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e)
 		     e->name);
 }
 
+bool perfout_join(struct perfout_view *v, struct perfout_event *e)
+{
+	if (!v->decided)
+		return true;
+	if (!perfout_fits(v, e) && !perfout_convert(v)) {
+		perfout_leave_out(v, e);
+		return false;
+	}
+	if (perfout_is_pipe(v->out))
+		perfout_pipe_event(v, e);
+	return true;
+}
+
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len)
 {
@@ -212,11 +225,7 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
 		perfout_add_synthetic(v, bytes, len);
-	} else if (!perfout_fits(v, m->event) && !perfout_convert(v)) {
-		perfout_leave_out(v, m->event);
-	} else {
-		if (perfout_is_pipe(v->out))
-			perfout_pipe_event(v, m->event);
+	} else if (perfout_join(v, m->event)) {
 		perfout_add_record(v, &h, bytes);
 	}
 	/* whether they are left out is not decided when they are held */

@@ -312,8 +312,8 @@ static void perfout_tell_losses(const struct perfout_view *v)
 		warn("the perf.data file lacks %llu records that are too long with an id",
 		     (unsigned long long)v->too_long);
 	if (v->unnamed)
-		warn("the samples in the perf.data file lack %llu counts of events whose attr is "
-		     "not known", (unsigned long long)v->unnamed);
+		warn("the samples in the perf.data file lack %llu counts of events that are not in "
+		     "it", (unsigned long long)v->unnamed);
 }
 
 static void perfout_on_free(struct view *view)

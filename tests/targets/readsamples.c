@@ -2,11 +2,12 @@
 /*
  * Samples with counts (PERF_SAMPLE_READ) and no ids: of page faults, each of which is a sample.
  *
- * usage: readsamples single|group READ_FORMAT [beside]
+ * usage: readsamples single|group READ_FORMAT [beside [later]]
  *
  * READ_FORMAT is a mask.  group: a second event counts faults that were minor, without samples and
  * ring; a third one is between them in the order of opening and closed before the samples.
- * beside: a context switch counter with a ring of its own, with other samples, is opened first.
+ * beside: a context switch counter with a ring of its own, with other samples, is opened first;
+ * later: some samples and a byte of standard input before the others.
  * Prints for each event with samples, or whose count is in them
  *
  *	NAME SAMPLES COUNT
@@ -100,6 +101,13 @@ int main(int argc, char **argv)
 		other = event_open(PERF_COUNT_SW_CONTEXT_SWITCHES,
 				   PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, 0, -1);
 		ring_map(&switches, other);
+		if (argc > 4) {
+			ioctl(other, PERF_EVENT_IOC_ENABLE, 0);
+			for (int i = 0; i < 5; i++)
+				usleep(1);
+			if (read(STDIN_FILENO, &byte, 1) != 1)
+				return 1;
+		}
 	}
 	fd = event_open(PERF_COUNT_SW_PAGE_FAULTS, type, format | (group ? PERF_FORMAT_GROUP : 0),
 			-1);
