@@ -25,6 +25,9 @@ uint32_t release_read(const char **at);
 /* Append a release, KVER(), in the usual notation: "6.18", "2.6.31". */
 void release_text(uint32_t v, struct buf *out);
 
+/* Return the series that began with what an update brought to the one before it: 6.13 of 6.12.24. */
+uint32_t release_mainline(uint32_t since);
+
 enum xlat_kind {
 	XLAT_ENUM,	/* one value, one name */
 	XLAT_FLAGS,	/* a set of masks; an entry may be a value under a mask */

@@ -17,12 +17,6 @@
 
 enum { RECORD_BYTES = 256, READ_BYTES = 64 };
 
-/* Return the series that began with what an update brought to the one before it. */
-static uint32_t mainline(uint32_t since)
-{
-	return since >= KVER(3, 0, 0) && since & 0xff ? (since & ~0xffu) + KVER(0, 1, 0) : since;
-}
-
 /* Names ----------------------------------------------------------------------------------- */
 
 static bool is_perf_header(const char *header)
@@ -89,7 +83,7 @@ static void add_layout_field(struct api_struct *st, const struct field *f, uint3
 	m->bitfield = f->nbits;
 	m->reserved = f->kind == FIELD_RESERVED;
 	m->sign = field_sign(f);
-	m->since = mainline(f->since);
+	m->since = release_mainline(f->since);
 }
 
 static void add_layout_fields(struct api_struct *st, const struct layout *l, uint32_t base)
@@ -158,7 +152,7 @@ const char *tables_pair(const struct pair_desc *list, const char *name)
 
 const char *tables_release(uint32_t since, char *text)
 {
-	since = mainline(since);
+	since = release_mainline(since);
 	if (since & 0xff)
 		snprintf(text, 16, "%u.%u.%u", since >> 16 & 255, since >> 8 & 255, since & 255);
 	else

@@ -28,7 +28,11 @@ void entry_since(struct prose *p, uint32_t since)
 	if (!since)
 		return;
 	entry_label(p, "Since");
-	entry_release(p, since);
+	entry_release(p, release_mainline(since));
+	if (release_mainline(since) != since) {
+		prose_adds(p, ", brought to ");
+		entry_release(p, since);
+	}
 	prose_adds(p, ".");
 }
 
