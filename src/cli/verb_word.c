@@ -29,7 +29,7 @@ static _Noreturn void unknown_word(const char *word, const struct verb_option *o
 	nearest_start(&n, word, strlen(word));
 	for (const char *w = words, *next; *w; w = next) {
 		size_t len = strcspn(w, " ");
-		char *copy = strndup(w, len);
+		char *copy = xstrndup(w, len);
 
 		next = w + len + !!w[len];
 		buf_addf(&valid, "%s%s", w == words ? "" : *next ? ", " : " or ", copy);

@@ -209,7 +209,7 @@ static bool is_named(const char *pattern, const struct listed *e)
 static bool pattern_matches(const char *pattern, const struct listed *e)
 {
 	const char *colon = strchr(pattern, ':');
-	char *word = strndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+	char *word = xstrndup(pattern, colon ? (size_t)(colon - pattern) : 0);
 	enum list_kind of = kind_by_word(pattern), before = kind_by_word(word);
 
 	free(word);

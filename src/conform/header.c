@@ -31,22 +31,13 @@ struct words {
 
 /* Preprocessor output --------------------------------------------------------------------- */
 
-static char *copy_bytes(const char *s, size_t len)
-{
-	char *text = xmalloc(len + 1);
-
-	memcpy(text, s, len);
-	text[len] = '\0';
-	return text;
-}
-
 static void add_header_word(struct words *w, const char *s, size_t len, unsigned int line,
 			    bool macro)
 {
 	if (!(w->n & (w->n - 1)))
 		w->all = xrealloc(w->all, (w->n ? 2 * w->n : 1) * sizeof(*w->all));
 	w->all[w->n++] = (struct word){
-		.name = copy_bytes(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
+		.name = xstrndup(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
 	};
 }
 
@@ -69,7 +60,7 @@ static void read_line_marker(struct words *w, const char *s, const char *end, st
 		at->depth++;
 		if (at->depth == 1 && at->ours) {
 			w->files = xrealloc(w->files, (w->nfiles + 1) * sizeof(*w->files));
-			w->files[w->nfiles++] = copy_bytes(name + 1, (size_t)(close - name) - 1);
+			w->files[w->nfiles++] = xstrndup(name + 1, (size_t)(close - name) - 1);
 		}
 	} else if (memmem(close, (size_t)(end - close), " 2", 2) && at->depth) {
 		at->depth--;

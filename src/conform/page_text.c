@@ -20,15 +20,6 @@ static bool is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static char *copy_text(const char *s, size_t len)
-{
-	char *text = xmalloc(len + 1);
-
-	memcpy(text, s, len);
-	text[len] = '\0';
-	return text;
-}
-
 /* Entries --------------------------------------------------------------------------------- */
 
 static void add_entry(struct page_reader *r, const char *name, size_t len,
@@ -38,7 +29,7 @@ static void add_entry(struct page_reader *r, const char *name, size_t len,
 
 	p->entries = page_grow(p->entries, p->nentries, sizeof(*p->entries));
 	p->entries[p->nentries++] = (struct page_entry){
-		.name = copy_text(name, len), .since = since, .line = l->line,
+		.name = xstrndup(name, len), .since = since, .line = l->line,
 		.section = page_text_section(p), .text = p->prose.len, .italic = italic,
 		.untagged = l->kind != ROFF_TAG,
 	};
@@ -85,7 +76,7 @@ static size_t add_entries(struct page_reader *r, const struct roff_line *l)
 		/* between brackets: the length of an array */
 		if (i && l->text[i - 1] == '[' && l->fonts[i] == 'I')
 			continue;
-		word = copy_text(l->text + i, n);
+		word = xstrndup(l->text + i, n);
 		if (page_is_constant(word) || page_is_errno(word)) {
 			add_entry(r, word, n, l, false, since);
 			constants++;
@@ -255,7 +246,7 @@ void page_text_words(struct page_reader *r, const struct roff_line *l, bool code
 					n++;
 			continue;
 		}
-		word = copy_text(s + i, n);
+		word = xstrndup(s + i, n);
 		if (!code)
 			claim_word(r, word, l->line);
 		/* skip patterns as PERF_*, and words in paths */

@@ -94,7 +94,7 @@ static void add_lines(const char *text, bool code, struct buf *out)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
-		char *line = strndup(text, n);
+		char *line = xstrndup(text, n);
 
 		buf_adds(out, "    ");
 		if (code)

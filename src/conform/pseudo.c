@@ -79,11 +79,7 @@ static bool token_is(const struct reader *r, const char *text)
 
 static char *copy_token(const struct token *t)
 {
-	char *s = xmalloc(t->len + 1);
-
-	memcpy(s, t->text, t->len);
-	s[t->len] = '\0';
-	return s;
+	return xstrndup(t->text, t->len);
 }
 
 /* Conditions ------------------------------------------------------------------------------ */

@@ -63,7 +63,5 @@ void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
 void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len)
 {
 	free(e->name);
-	e->name = xmalloc(len + 1);
-	memcpy(e->name, name, len);
-	e->name[len] = 0;
+	e->name = xstrndup(name, len);
 }

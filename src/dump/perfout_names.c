@@ -21,7 +21,6 @@ static char *word_name(const char *text, size_t len)
 {
 	static const char term[] = "name=";
 	const char *slash = memchr(text, '/', len), *at = NULL;
-	char *name;
 
 	if (slash)
 		at = memmem(slash, (size_t)(text + len - slash), term, strlen(term));
@@ -29,10 +28,7 @@ static char *word_name(const char *text, size_t len)
 		text = at + strlen(term);
 		len = strcspn(text, ",/");
 	}
-	name = xmalloc(len + 1);
-	memcpy(name, text, len);
-	name[len] = '\0';
-	return name;
+	return xstrndup(text, len);
 }
 
 /* Add a word if it is of a generic event: others are named by their attr. */

@@ -234,12 +234,10 @@ static bool format_add_line(struct raw_format *f, char *line)
 
 bool raw_format_parse(struct raw_format *f, const char *text, size_t len)
 {
-	char *copy = xmalloc(len + 1), *save, *line;
+	char *copy = xstrndup(text, len), *save, *line;
 	bool good = true;
 
 	*f = (struct raw_format){ 0 };
-	memcpy(copy, text, len);
-	copy[len] = '\0';
 	for (line = strtok_r(copy, "\n", &save); line && good;
 	     line = strtok_r(NULL, "\n", &save)) {
 		line += strspn(line, " \t");

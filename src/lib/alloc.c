@@ -35,3 +35,14 @@ char *xstrdup(const char *s)
 {
 	return or_die(strdup(s), strlen(s) + 1);
 }
+
+char *xstrndup(const char *s, size_t len)
+{
+	char *copy = xmalloc(len + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}

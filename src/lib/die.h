@@ -33,5 +33,6 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t len); /* copies len bytes, all readable, and adds a NUL */
 
 #endif

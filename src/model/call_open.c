@@ -61,7 +61,6 @@ static char *probed_of(const struct model *m, const struct call *c, const uint8_
 	uint32_t type = (uint32_t)layout_get(l, ATTR_TYPE, attr, len);
 	const char *pmu = type >= PERF_TYPE_MAX && m->names->pmu ? m->names->pmu(m->names, type) : NULL;
 	const char *text;
-	char *copy;
 	size_t n;
 	bool cut;
 
@@ -71,10 +70,7 @@ static char *probed_of(const struct model *m, const struct call *c, const uint8_
 	text = call_string(c, AT_SYSCALL_ENTER, layout_get(l, ATTR_UPROBE_PATH, attr, len), &n, &cut);
 	if (!text)
 		return NULL;
-	copy = xmalloc(n + 1);
-	memcpy(copy, text, n);
-	copy[n] = '\0';
-	return copy;
+	return xstrndup(text, n);
 }
 
 static void set_start(struct event *e)

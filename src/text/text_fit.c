@@ -348,7 +348,7 @@ static void fill(struct fit *f, size_t width, struct buf *out)
 /* Cut a line at its end; colours end there. */
 static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 {
-	char *text = strndup(line, len);
+	char *text = xstrndup(line, len);
 	const char *p = text;
 	size_t n = 3;
 
