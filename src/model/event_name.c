@@ -19,9 +19,11 @@ static bool name_add_word(const struct xlat *x, uint64_t v, struct buf *out)
 {
 	const char *name = xlat_name(x, v);
 
-	for (name += name ? strlen(x->prefix) : 0; name && *name; name++)
+	if (!name)
+		return false;
+	for (name += strlen(x->prefix); *name; name++)
 		buf_addc(out, *name == '_' ? '-' : (char)tolower(*name));
-	return name;
+	return true;
 }
 
 /* Append the word for an unknown value, "software:99". */
