@@ -143,6 +143,25 @@ def executed(tap, tmp):
 	tap.ok(names[0] == names[1] and len(names[0]) == 18 and None not in names[0],
 	       "programs that end at once are named as by the ptrace engine", names)
 
+TOLD = {
+	"ends of an exec in a thread": r"\+\+\+ (?:exited|superseded) .*",
+}
+
+def told(tap, tmp):
+	"""Notes that pevtrace diff does not compare, of a thread that runs another program."""
+	if rp.missing("everyday"):
+		return tap.skip("notes", "no test target")
+	texts = []
+	for options in [], [BPF]:
+		dump = os.path.join(tmp, "told")
+		traced(dump, options, [rp.target("everyday"), "-e", "thread_exec"])
+		with open(dump + ".txt", encoding="utf-8") as f:
+			texts.append(f.read())
+	for name, pattern in TOLD.items():
+		want, got = (sorted(re.findall(pattern, text)) for text in texts)
+		tap.ok(want and want == got, "as told by the ptrace engine: " + name, [want, got, texts[1]])
+	return None
+
 def holder():
 	"""Start a process that holds events until its input ends."""
 	p = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
@@ -434,6 +453,7 @@ def main():
 				same(tap, tmp, name, command)
 		written(tap, tmp)
 		executed(tap, tmp)
+		told(tap, tmp)
 		if NR_OPEN:
 			storm(tap, tmp)
 		if core:

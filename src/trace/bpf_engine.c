@@ -276,7 +276,7 @@ static void on_gone(struct bpf_engine *e, const struct calls_message *m)
 	if ((pid_t)m->tid == e->child)
 		e->child = 0;
 	if (t)
-		bpf_task_end(e, t, (int)m->ret);
+		bpf_task_end(e, t, m->other ? TRACE_SUPERSEDED : (int)m->ret);
 }
 
 static void on_signalled(struct bpf_engine *e, const struct calls_message *m)

@@ -527,6 +527,9 @@ int calls_report_exit(void *ctx)
 
 /* Tasks ----------------------------------------------------------------------------------- */
 
+/* of signal_struct.flags, the second to Linux 5.16 */
+enum { SIGNAL_GROUP_EXIT = 4, SIGNAL_GROUP_COREDUMP = 8 };
+
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
 static __always_inline bool is_reported(const struct calls_running *r, __u32 pid)
 {
@@ -593,6 +596,20 @@ int BPF_PROG(calls_execed, struct task_struct *self, int former, struct linux_bi
 	return 0;
 }
 
+/* Return whether another thread's exec ends a task, whose id it takes. */
+static __always_inline bool is_superseded(struct task_struct *task, struct signal_struct *signal)
+{
+	struct task_struct *execs = 0;
+
+	if (BPF_CORE_READ(signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP))
+		return 0;
+	if (bpf_core_field_exists(signal->group_exec_task))
+		execs = BPF_CORE_READ(signal, group_exec_task);
+	else if (bpf_core_field_exists(signal->group_exit_task))
+		execs = BPF_CORE_READ(signal, group_exit_task);
+	return execs && execs != task && BPF_CORE_READ(task, group_leader) == task;
+}
+
 SEC("raw_tp/sched_process_exit")
 int BPF_PROG(calls_gone)
 {
@@ -616,6 +633,7 @@ int BPF_PROG(calls_gone)
 		return 0;
 	m = message_of_task(&note, CALLS_GONE, ids.pid, ids.tid);
 	m->ret = BPF_CORE_READ(task, exit_code);
+	m->other = is_superseded(task, signal);
 	message_send_task(m);
 	return 0;
 }

@@ -101,10 +101,14 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct task_struct;
+
 struct signal_struct {
 	struct {
 		int counter;
 	} live; /* atomic_t */
+	unsigned int flags;
+	struct task_struct *group_exec_task, *group_exit_task; /* the latter to Linux 5.16 */
 };
 
 struct mm_struct;
