@@ -121,6 +121,31 @@ def test_own(tap):
 	tap.ok(r.returncode == 1 and not r.stdout and "no perf event matches" in r.stderr, "none",
 	       [r.stdout, r.stderr])
 
+def test_groups(tap):
+	"""A read of any member returns the whole group; each has its own count."""
+	without = ["setpriv", "--bounding-set=-bpf,-sys_admin,-perfmon", rp.PEVTRACE, "ps", "-j"]
+	for format, bpf in ((15, True), (11, True), (12, True), (15, False), (11, False)):
+		lead = opened(config=1, bits=1 | 1 << 1, format=format)
+		fds = [lead] + [opened(config=c, bits=1 << 1, group=lead, format=format) for c in (2, 3)]
+		ioctl(lead, ENABLE, 1)
+		subprocess.run(["true"], check=True)
+		ioctl(lead, DISABLE, 1)
+		if bpf:
+			got, r = listed("-p", str(os.getpid()))
+		else:
+			r = subprocess.run(without, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+			got = {o["id"]: o for o in map(json.loads, r.stdout.splitlines()) if "id" in o}
+		words = struct.unpack("<%dQ" % ((1 + 2 * (format & 1) + 3 * (1 + (format >> 2 & 1)))),
+				      os.read(fds[1], 4096))
+		counts = list(words[1 + 2 * (format & 1)::1 + (format >> 2 & 1)])
+		shown = [got.get(id_of(fd), {}).get("count") for fd in fds]
+		known = bpf or format & 4	# else whose count is which cannot be told
+		for fd in fds:
+			os.close(fd)
+		tap.ok(len(set(counts)) == 3 and shown == (counts if known else [None] * 3),
+		       "members of a group, read_format %d%s" % (format, "" if bpf else ", without BPF"),
+		       [counts, shown, r.stderr])
+
 def test_others(tap):
 	"""An event on another task, held by two processes; none is left changed."""
 	child = subprocess.Popen(["sleep", "60"])
@@ -327,6 +352,7 @@ def main():
 	if "without BPF programs" in r.stderr or "cannot " in r.stderr:
 		sp.skip_all(r.stderr.strip())
 	test_own(tap)
+	test_groups(tap)
 	test_others(tap)
 	test_program(tap)
 	test_nobody(tap)

@@ -72,87 +72,86 @@ static void events_empty(struct events *e)
 
 enum { READ_MAX = 64 * 1024 };
 
+/* An event whose count is looked for in a read. */
+struct wanted {
+	struct events_event *event;
+	bool first;	/* its value is the first; without ids only that one is known */
+};
+
 static void keep_value(void *ctx, const struct read_value *v)
 {
-	struct events_event *to = ctx;
+	const struct wanted *w = ctx;
+	struct events_event *to = w->event;
 
-	if (v->index)
-		return;
-	to->counted = true;
-	to->facts.count = v->value;
-	if (!v->timed)
+	if (v->has_id ? v->id == to->facts.id : !v->index && w->first) {
+		to->counted = true;
+		to->facts.count = v->value;
+	}
+	if (v->index || !v->timed)
 		return;
 	to->timed = true;
 	to->facts.enabled_ns = v->enabled;
 	to->facts.running_ns = v->running;
 }
 
-/* The first value that bytes have in one format, to compare with other formats. */
-struct guess {
-	struct events_event event;
-	uint64_t format, last_id;
-	size_t values;
-};
-
-static void guess_value(void *ctx, const struct read_value *v)
+/* Return whether bytes that were read may have that format; if so, v gets what they tell. */
+static bool guess_fits(struct events_event *v, uint64_t format, const uint64_t *words, size_t len)
 {
-	struct guess *g = ctx;
-
-	keep_value(&g->event, v);
-	if (!v->index)
-		g->last_id = v->id;
-	g->values++;
-}
-
-/* Return whether bytes that were read may have that format. */
-static bool guess_fits(struct guess *g, const uint64_t *words, size_t len, uint64_t id)
-{
-	size_t times = !!(g->format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-		       !!(g->format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size_t each = 1 + !!(g->format & PERF_FORMAT_ID) + !!(g->format & PERF_FORMAT_LOST);
-	uint64_t n = g->format & PERF_FORMAT_GROUP ? words[0] : 1;
-	size_t head = times + !!(g->format & PERF_FORMAT_GROUP);
+	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+	uint64_t n = format & PERF_FORMAT_GROUP ? words[0] : 1;
+	size_t head = times + !!(format & PERF_FORMAT_GROUP);
+	struct wanted w = { v, n == 1 };
 
 	if (!n || n > len || len != (head + n * each) * sizeof(*words))
 		return false;
-	read_format_each((const uint8_t *)words, len, g->format, guess_value, g);
-	return (!(g->format & PERF_FORMAT_ID) || g->last_id == id) &&
-	       (!g->event.timed || g->event.facts.running_ns <= g->event.facts.enabled_ns);
+	read_format_each((const uint8_t *)words, len, format, keep_value, &w);
+	return (!(format & PERF_FORMAT_ID) || v->counted) &&
+	       (!v->timed || v->facts.running_ns <= v->facts.enabled_ns);
 }
 
-/* Find the count in a read of unknown format, if all formats that fit agree on it. */
-static void guess_count(struct events_event *v, const uint64_t *words, size_t len)
+/*
+ * Find the count if all formats with (PERF_FORMAT_ID) or without ids (0) that fit agree on it;
+ * return whether any fits.
+ */
+static bool guess_count(struct events_event *v, uint64_t ids, const uint64_t *words, size_t len)
 {
 	struct events_event found = { 0 };
+	bool fits = false, agree = true;
 
 	for (uint64_t format = 0; format < 32; format++) {
-		struct guess g = { .format = format };
+		struct events_event g = { .facts.id = v->facts.id };
 
-		if (!guess_fits(&g, words, len, v->facts.id))
+		if ((format & PERF_FORMAT_ID) != ids || !guess_fits(&g, format, words, len))
 			continue;
-		if (found.counted && found.facts.count != g.event.facts.count)
-			return;
-		found = g.event;
+		agree &= g.counted && (!fits || found.facts.count == g.facts.count);
+		fits = true;
+		found = g;
 	}
-	if (found.counted) {
+	if (fits && agree) {
 		v->counted = true;
 		v->facts.count = found.facts.count;
 	}
+	return fits;
 }
 
-/* Read the count of an event through a descriptor, whose file offset plays no part. */
+/*
+ * Read the count of an event through a descriptor, whose file offset plays no part.  A read with
+ * PERF_FORMAT_GROUP is that of the whole group, whichever member it is of: its leader first.
+ */
 static void count_from(struct events_event *v, int fd)
 {
-	static const struct layout *const l = &layout_perf_event_attr;
+	const struct events_facts *f = &v->facts;
+	uint64_t format = layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT, f->attr, f->attr_len);
+	struct wanted w = { v, !(format & PERF_FORMAT_GROUP) || f->leader == f->id };
 	uint64_t *words = xmalloc(READ_MAX);
 	ssize_t n = read(fd, words, READ_MAX);
 
-	if (n > 0 && v->facts.attr_len)
-		read_format_each((uint8_t *)words, (size_t)n,
-				 layout_get(l, ATTR_READ_FORMAT, v->facts.attr,
-					    v->facts.attr_len), keep_value, v);
-	else if (n > 0)
-		guess_count(v, words, (size_t)n);
+	if (n > 0 && f->attr_len)
+		read_format_each((uint8_t *)words, (size_t)n, format, keep_value, &w);
+	else if (n > 0 && !guess_count(v, PERF_FORMAT_ID, words, (size_t)n))
+		guess_count(v, 0, words, (size_t)n); /* a matching id is no coincidence */
 	free(words);
 }
 
