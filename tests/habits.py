@@ -305,6 +305,11 @@ def test_width(tmp):
 	run(trace + ["-o", path, "--width=60"] + program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
+	# what is written before a call returns leaves room for the rest
+	run([PEVTRACE, "-o", path, "--width=80", "perf", "record", "-q", "-o", "/dev/null", "-e",
+	     "{cpu-clock,page-faults}", "sh", "-c", "sleep 0.1; sleep 0.1"])
+	with open(path) as f:
+		why += differ([l for l in f if len(l) > 81], [], "--width=80 of calls that wait")
 	# an escape sequence is omitted with its comment, or not at all
 	shown = run([PEVTRACE, "--width=60", "--color=always", "-e", "trace=mmap"] + program).stderr.decode()
 	why += differ(re.findall("\033(?!\\[[0-9]*m).*", shown), [], "broken colors")
@@ -343,6 +348,11 @@ def test_pager(tmp):
 		why += differ(len(want) > 0, True, "output")
 		why += differ(terminal_lines(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
 			      "cat is no pager")
+	os.environ.pop("PAGER", None)
+	for env in ({"PEVTRACE_PAGER": "no-such-pager -R"}, {"PATH": "/var/empty"}):
+		why += differ(terminal_lines([PEVTRACE, "list", "software", "--color=never"], 400, **env),
+			      run([PEVTRACE, "list", "software"]).stdout.decode().splitlines(),
+			      "the pager is not there, %s" % env)
 	r = run([PEVTRACE, "list", "software"], env=dict(os.environ, PEVTRACE_PAGER=mark))
 	why += differ(b"PAGED" in r.stdout, False, "a pipe")
 	return why

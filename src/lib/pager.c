@@ -12,10 +12,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/die.h"
 #include "lib/libc.h"
+#include "lib/program.h"
 
 /* Tells pevtrace, and whatever it starts, that a pager shows its output; holds the columns. */
 static const char in_use[] = "PEVTRACE_PAGER_IN_USE";
+
+/* Return whether the shell would find the pager: it could not be told from one that was left. */
+static bool pager_exists(const char *command)
+{
+	size_t len = strcspn(command, " \t");
+	char *word = xstrndup(command, len);
+	bool exists = strpbrk(word, "=\"'\\$;&|(") || !program_find(word);
+
+	free(word);
+	return exists;
+}
 
 static const char *pager_command(void)
 {
@@ -25,7 +38,8 @@ static const char *pager_command(void)
 		command = getenv("PAGER");
 	if (!command)
 		command = "less";
-	if (!*command || !strcmp(command, "cat") || !term || !strcmp(term, "dumb"))
+	if (!*command || !strcmp(command, "cat") || !term || !strcmp(term, "dumb") ||
+	    !pager_exists(command))
 		return NULL;
 	return command;
 }

@@ -22,6 +22,9 @@ void program_env(struct program *p, const char *change);
 /* Set the user by name, number or UID:GID; die if there is none, or the caller is not root. */
 void program_user(struct program *p, const char *user);
 
+/* Return 0 if execvp() would find the file, in PATH if its name has no slash, or ENOENT. */
+int program_find(const char *file);
+
 /* Run argv[0], found in the PATH of the caller, in place of this process; return an errno. */
 int program_exec(const struct program *p, char *const *argv);
 

@@ -95,21 +95,27 @@ void text_align_result(struct text_view *v)
 		buf_pad(&v->line, v->o->column - at);
 }
 
-/* Shorten the line, or what of it is not yet written, to the width that the options ask for. */
-static void fit_line(struct text_view *v)
+/*
+ * Shorten the line, or what of it is not yet written, to the width that the options ask for.  A
+ * part leaves a third of it for the result, or for the word that it is unfinished.
+ */
+static void fit_line(struct text_view *v, bool part)
 {
-	size_t width = v->o->width, least = width / 3;
+	size_t width = v->o->width, last = width / 3;
 
+	if (part)
+		width -= last;
+	else if (v->written)
+		width = width > v->written + last ? width - v->written : last;
 	if (width)
-		text_fit(&v->line, buf_str(&v->usual),
-			 width > v->written + least ? width - v->written : least);
+		text_fit(&v->line, buf_str(&v->usual), width);
 }
 
 void text_write_partial(struct text_view *v, struct pending *p)
 {
 	text_start_call(v, p, p->in.enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
-	fit_line(v);
+	fit_line(v, true);
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
 	v->written = text_columns(buf_str(&v->line));
 	v->partial = p;
@@ -134,7 +140,7 @@ void text_close_partial(struct text_view *v)
 void text_end_line(struct text_view *v, pid_t tid)
 {
 	text_close_partial(v);
-	fit_line(v);
+	fit_line(v, false);
 	buf_addc(&v->line, '\n');
 	output_write(v->out, tid, buf_str(&v->line), v->line.len);
 	v->written = 0;

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
 #include "lib/child.h"
 #include "lib/die.h"
+#include "lib/program.h"
 #include "trace/proc.h"
 #include "trace/pulse.h"
 #include "trace/ptrace.h"
@@ -154,33 +154,10 @@ static int warn_exec(const char *file, int err)
 	return err;
 }
 
-/* Return 0 if execvp() would find the file in PATH, or ENOENT. */
-static int find_in_path(const char *file)
-{
-	const char *path = getenv("PATH");
-	char *dirs = xstrdup(path ? path : "/bin:/usr/bin"), *rest = dirs, *dir;
-	struct buf name = { 0 };
-	int err = ENOENT;
-
-	while (err && (dir = strsep(&rest, ":"))) {
-		buf_reset(&name);
-		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
-		if (!access(buf_str(&name), F_OK) || errno != ENOENT)
-			err = 0;
-	}
-	buf_free(&name);
-	free(dirs);
-	return err;
-}
-
 int trace_find(const char *file)
 {
-	int err = 0;
+	int err = program_find(file);
 
-	if (!strchr(file, '/'))
-		err = find_in_path(file);
-	else if (access(file, F_OK) && errno == ENOENT)
-		err = ENOENT;
 	return err ? warn_exec(file, err) : 0;
 }
 
