@@ -75,13 +75,14 @@ static void capture_envp(const struct arg *a, struct call *c,
 
 static void emit_envp(const struct arg *a, struct sink *s)
 {
-	uint64_t p;
+	uint64_t p = 0;
 	size_t n = 0;
+	bool known = vector_at(a, 0, &p);
 
 	s->ops->addr(s, arg_name(a), arg_value(a));
 	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
 		n++;
-	if (arg_value(a))
+	if (known)
 		sink_notef(s, "vars", "%zu%s var%s", n, n == ENVP_MAX ? "+" : "",
 			   n == 1 ? "" : "s");
 }

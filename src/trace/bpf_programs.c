@@ -101,6 +101,8 @@ static enum calls_memory memory_of(enum arg_kind kind)
 		return CALLS_STRING;
 	case ARG_ARGV:
 		return CALLS_ARGV;
+	case ARG_ENVP:
+		return CALLS_ENVP;
 	case ARG_ATTR:
 		return CALLS_ATTR;
 	case ARG_IOCTL_ARG:

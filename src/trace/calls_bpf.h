@@ -12,6 +12,7 @@ enum {
 	CALLS_PAGE = 4096,	/* what is copied at once, at most */
 	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
 	CALLS_STRINGS = 12,	/* of an argv, at most */
+	CALLS_VARS = 1025,	/* pointers of an envp, at most */
 	CALLS_PASSED = 8,	/* descriptors of a message that are looked at */
 	CALLS_POLLED = 4,	/* of a poll; with more, it is reported */
 	CALLS_SLOTS = 4096,	/* of tables by hashes; a power of two */
@@ -49,7 +50,7 @@ enum calls_memory {
 	CALLS_IOVEC,		/* the next argument's number of them, and what was read */
 	CALLS_MESSAGE,		/* struct msghdr, with its control data */
 	CALLS_PAIR,		/* pselect6's: a pointer to 8 bytes, and a size */
-	CALLS_ARGV,
+	CALLS_ARGV, CALLS_ENVP,
 };
 
 struct calls_plan {

@@ -329,6 +329,9 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 	case CALLS_ARGV:
 		copy_argv(m, arg);
 		break;
+	case CALLS_ENVP: /* environments may hold secrets */
+		calls_copy(m, arg, CALLS_VARS * word_size(m));
+		break;
 	}
 	return 0;
 }
