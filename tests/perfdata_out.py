@@ -170,6 +170,18 @@ def test_names(tap, tmp):
 		own, ours, bad = record(tmp, args.split() + ["perl", "-e", "1"])
 		compare(tap, "names in " + args, own, ours, bad)
 
+def test_mode(tap, tmp):
+	"""Records have registers and stacks: as perf's, files with them are for their user alone."""
+	umask = os.umask(0)
+	dump, plain, made = (os.path.join(tmp, name) for name in ("m.json", "plain.json", "m.data"))
+	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + WORK, ["--records", "--json=" + dump])
+	trace(["--json=" + plain], ["true"])
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	os.umask(umask)
+	modes = ["%o" % (os.stat(f).st_mode & 0o7777) for f in (own, ours, made, dump, plain)]
+	tap.ok(modes == modes[:1] * 4 + ["666"] and not bad, "modes: that of perf's file, " + modes[0],
+	       modes + bad)
+
 def test_breakpoint(tap, tmp):
 	words = run([rp.target("mixedring"), "identifier"])
 	if words.returncode == rp.SKIPPED:
@@ -813,7 +825,8 @@ def own_tests(tap, tmp):
 	return []
 
 def perf_tests(tap, tmp, tracefs):
-	tests = (test_sets, test_names, test_other_recorder, test_breakpoint, test_refused,
+	tests = (test_sets, test_names, test_mode, test_other_recorder,
+		 test_breakpoint, test_refused,
 		 test_pipe, test_dump, test_rounds, test_stale_bit, test_aux, test_header,
 		 test_wrapped, test_attached, test_bpf, test_bpf_loaded, test_other_root,
 		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,

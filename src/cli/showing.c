@@ -19,7 +19,7 @@ void showing_open(struct showing *s, const struct options *o)
 	if (s->path && !strcmp(s->path, "-"))
 		s->path = NULL;
 	if (s->path) {
-		int fd = create_file(s->path, O_TRUNC);
+		int fd = create_file(s->path, O_TRUNC, CREATE_PUBLIC);
 
 		s->out = fd < 0 ? NULL : fdopen(fd, "w");
 	}

@@ -9,6 +9,7 @@
 #include "dump/perfout.h"
 #include "drive/mapped_files.h"
 #include "lib/clock.h"
+#include "lib/create.h"
 #include "text/summary.h"
 #include "text/text_wrap.h"
 
@@ -16,16 +17,19 @@
 static bool views_open_outputs(struct views *v)
 {
 	const struct options *o = v->options;
+	/* records have registers and stacks */
+	mode_t mode = o->records ? CREATE_PRIVATE : CREATE_PUBLIC;
 
 	if (o->json && !o->json_path) {
-		v->json = output_open(o->output, STDOUT_FILENO, OUTPUT_ONE);
+		v->json = output_open(o->output, STDOUT_FILENO, OUTPUT_ONE, mode);
 		return v->json;
 	}
 	v->text = output_open(o->output, o->to_stdout ? STDOUT_FILENO : STDERR_FILENO,
-			      o->separate ? OUTPUT_SEPARATE : o->append ? OUTPUT_APPEND : OUTPUT_ONE);
+			      o->separate ? OUTPUT_SEPARATE : o->append ? OUTPUT_APPEND : OUTPUT_ONE,
+			      mode);
 	if (!v->text || !o->json)
 		return v->text;
-	v->json = output_open(o->json_path, STDOUT_FILENO, OUTPUT_ONE);
+	v->json = output_open(o->json_path, STDOUT_FILENO, OUTPUT_ONE, mode);
 	if (!v->json)
 		output_close(v->text);
 	return v->json;

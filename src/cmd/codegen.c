@@ -36,7 +36,7 @@ static const struct verb_option options[] = {
 
 static bool write_program(const struct generating *g, const struct buf *text)
 {
-	int fd = g->output ? create_file(g->output, O_TRUNC) : -1;
+	int fd = g->output ? create_file(g->output, O_TRUNC, CREATE_PUBLIC) : -1;
 	FILE *f = !g->output ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = f && fwrite(text->data, 1, text->len, f) == text->len && !fflush(f);
 

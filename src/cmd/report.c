@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cmd/cmd.h"
 #include "dump/perfout.h"
+#include "lib/create.h"
 #include "lib/die.h"
 #include "lib/progress.h"
 #include "report/chrome.h"
@@ -71,7 +72,7 @@ static bool report_open(const struct reporting *g, struct report_output *out)
 	*out = (struct report_output){ NULL, NULL };
 	if (g->format == FORMAT_PERF_DATA)
 		return (out->perf_data = perfout_open(path ? path : "-"));
-	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE));
+	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE, CREATE_PUBLIC));
 }
 
 static bool report_close(const struct report_output *out)

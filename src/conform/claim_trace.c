@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/create.h"
 #include "lib/die.h"
 #include "lib/output.h"
 #include "session/session.h"
@@ -71,7 +72,7 @@ struct claim_trace *claim_trace_new(struct claim_run *run)
 		.options = { .max_string = 64, .labels = true, .status = STATUS_ALL },
 	};
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->fd);
-	t->out = t->fd < 0 ? NULL : output_open(path, STDERR_FILENO, OUTPUT_ONE);
+	t->out = t->fd < 0 ? NULL : output_open(path, STDERR_FILENO, OUTPUT_ONE, CREATE_PUBLIC);
 	if (!t->out) {
 		free(t);
 		return NULL;

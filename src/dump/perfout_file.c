@@ -9,6 +9,7 @@
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
+#include "lib/create.h"
 #include "lib/die.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -40,7 +41,8 @@ struct perfout *perfout_open(const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+			  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+				 CREATE_PRIVATE);
 	struct perfout *o;
 	struct stat st;
 

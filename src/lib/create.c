@@ -12,8 +12,6 @@
 
 #include "lib/die.h"
 
-enum { MODE = 0666 };
-
 const char *create_error(int error)
 {
 	return error == EPERM ? "the file exists, belongs to another user, and is "
@@ -46,7 +44,7 @@ static bool create_is_shared(const struct stat *dir)
 }
 
 /* Check the opened file again, as the directory may have changed meanwhile. */
-static int open_own(int dir, const struct stat *in, const char *name, int flags)
+static int open_own(int dir, const struct stat *in, const char *name, int flags, mode_t mode)
 {
 	struct stat seen, got;
 	int fd;
@@ -59,7 +57,7 @@ static int open_own(int dir, const struct stat *in, const char *name, int flags)
 	}
 	/* follow the caller's own symbolic links */
 	if (S_ISLNK(seen.st_mode))
-		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
+		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
 	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));
 	if (fd < 0)
 		return -1;
@@ -75,22 +73,22 @@ static int open_own(int dir, const struct stat *in, const char *name, int flags)
 	return fd;
 }
 
-static int create_in(int dir, const struct stat *in, const char *name, int flags)
+static int create_in(int dir, const struct stat *in, const char *name, int flags, mode_t mode)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, MODE);
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, mode);
 
-	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, in, name, flags);
+	return fd >= 0 || errno != EEXIST ? fd : open_own(dir, in, name, flags, mode);
 }
 
-static int create_at(const char *path, int flags)
+static int create_at(const char *path, int flags, mode_t mode)
 {
 	char *copy = xstrdup(path), *base = xstrdup(path);
 	int fd = -1, dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC), error;
 	struct stat s;
 
 	if (dir >= 0 && !fstat(dir, &s)) {
-		fd = create_is_shared(&s) ? create_in(dir, &s, basename(base), flags) :
-				     open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, MODE);
+		fd = create_is_shared(&s) ? create_in(dir, &s, basename(base), flags, mode) :
+				     open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
 	}
 	error = errno;
 	if (dir >= 0)
@@ -101,9 +99,9 @@ static int create_at(const char *path, int flags)
 	return fd;
 }
 
-int create_file(const char *path, int flags)
+int create_file(const char *path, int flags, mode_t mode)
 {
-	int fd = create_at(path, flags | O_NONBLOCK);
+	int fd = create_at(path, flags | O_NONBLOCK, mode);
 	struct stat s;
 
 	if (fd >= 0) {
@@ -113,5 +111,5 @@ int create_file(const char *path, int flags)
 	if (errno != ENXIO || stat(path, &s) || !S_ISFIFO(s.st_mode))
 		return -1;
 	warn("waiting for a reader of the pipe '%s'", path);
-	return create_at(path, flags);
+	return create_at(path, flags, mode);
 }

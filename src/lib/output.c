@@ -35,15 +35,16 @@ struct output {
 	bool separate;
 	bool buffered;
 	bool failed;
+	mode_t mode;		/* of files that are created */
 	struct stream one;	/* without separate */
 	int command;		/* pidfd of the command that reads it, or -1 */
 	struct map streams;	/* separate: tid to stream */
 	struct map begun;	/* separate: tids whose file pevtrace has created */
 };
 
-static int open_file(const char *path, int flags)
+static int open_file(const char *path, int flags, mode_t mode)
 {
-	int fd = create_file(path, flags);
+	int fd = create_file(path, flags, mode);
 
 	if (fd < 0)
 		warn("cannot write '%s': %s; name another file", path,
@@ -113,7 +114,7 @@ static int open_path(struct output *o, const char *path, int flags)
 	int fd;
 
 	if (!output_is_command(path))
-		return open_file(path, flags);
+		return open_file(path, flags, o->mode);
 	fd = open_command(o, path + 1);
 	if (fd < 0)
 		warn("cannot run '%s': %s%s", path + 1, strerror(errno), error_advice(errno));
@@ -129,7 +130,7 @@ static void end_command(struct output *o)
 	close(o->command);
 }
 
-struct output *output_open(const char *path, int standard, enum output_kind kind)
+struct output *output_open(const char *path, int standard, enum output_kind kind, mode_t mode)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 
@@ -138,6 +139,7 @@ struct output *output_open(const char *path, int standard, enum output_kind kind
 		standard = STDOUT_FILENO;
 	}
 	o->path = path;
+	o->mode = mode;
 	o->separate = path && kind == OUTPUT_SEPARATE;
 	o->command = -1;
 	o->buffered = path || standard == STDOUT_FILENO;
@@ -239,10 +241,10 @@ static struct stream *stream_of(struct output *o, pid_t tid)
 	snprintf(path, sizeof(path), "%s.%d", o->path, (int)tid);
 	/* append to the file of an earlier task with this tid, or one closed by finish_all() */
 	flags = map_set(&o->begun, (uint64_t)tid, o) ? O_APPEND : O_TRUNC;
-	fd = create_file(path, flags);
+	fd = create_file(path, flags, o->mode);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
 		finish_all(o);
-		fd = create_file(path, flags);
+		fd = create_file(path, flags, o->mode);
 	}
 	if (fd < 0) {
 		fail(o);

@@ -18,9 +18,10 @@ enum output_kind {
 /*
  * Open path, or standard (STDOUT_FILENO or STDERR_FILENO, the latter unbuffered) where
  * path is NULL.  A path of |COMMAND or !COMMAND is a command for the shell that reads the
- * output.  Return NULL after a warn() if the file cannot be created.
+ * output.  mode: of files that are created (lib/create.h).  Return NULL after a warn() if the file
+ * cannot be created.
  */
-struct output *output_open(const char *path, int standard, enum output_kind kind);
+struct output *output_open(const char *path, int standard, enum output_kind kind, mode_t mode);
 
 /* Return whether the path means a command. */
 static inline bool output_is_command(const char *path)
