@@ -182,6 +182,31 @@ def test_mode(tap, tmp):
 	tap.ok(modes == modes[:1] * 4 + ["666"] and not bad, "modes: that of perf's file, " + modes[0],
 	       modes + bad)
 
+def tree(f):
+	"""Return the parents of the processes that perf synthesized records of."""
+	found = re.findall(r"^0 0 .*PERF_RECORD_FORK\((\d+):(\d+)\):\((\d+):", "\n".join(
+		text([rp.PERF, "report", "-D", "-i", f])), re.M)
+	return {pid: parent for pid, tid, parent in found if pid == tid}
+
+def test_tree(tap, tmp):
+	"""The processes that existed before: with -a, perf record describes their tree, else not."""
+	dump, made = os.path.join(tmp, "t.json"), os.path.join(tmp, "t.data")
+	for args in (["-a", "-e", "cpu-clock"], ["-e", "cpu-clock"]):
+		for _ in range(TRIES):
+			own, ours, bad = record(tmp, args + WORK, ["--records", "--json=" + dump])
+			run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+			want, got, again = (tree(f) for f in (own, ours, made))
+			# others may start, end or lose their parent between perf's look and ours
+			both = {pid for pid in want if pid in got}
+			if all(want[pid] == got[pid] for pid in both):
+				break
+		tap.ok((len(both) > len(want) * 0.8 if args[0] == "-a" else not want and not got) and
+		       all(want[pid] == got[pid] for pid in both) and got == again,
+		       "parents of processes, %s: %d of perf's %d, %d with the dump" %
+		       (" ".join(args), len(both), len(want), len(again)),
+		       bad + [(pid, want[pid], got.get(pid)) for pid in want
+			      if want[pid] != got.get(pid)][:8])
+
 def test_breakpoint(tap, tmp):
 	words = run([rp.target("mixedring"), "identifier"])
 	if words.returncode == rp.SKIPPED:
@@ -825,7 +850,7 @@ def own_tests(tap, tmp):
 	return []
 
 def perf_tests(tap, tmp, tracefs):
-	tests = (test_sets, test_names, test_mode, test_other_recorder,
+	tests = (test_sets, test_names, test_mode, test_tree, test_other_recorder,
 		 test_breakpoint, test_refused,
 		 test_pipe, test_dump, test_rounds, test_stale_bit, test_aux, test_header,
 		 test_wrapped, test_attached, test_bpf, test_bpf_loaded, test_other_root,

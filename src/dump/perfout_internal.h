@@ -52,6 +52,8 @@ struct perfout_view {
 	struct model *model;
 	const struct names *names;
 	bool live;
+	bool all; /* an event measures all tasks of a CPU */
+	struct map begun; /* processes of the tree that is described then */
 	/* events */
 	struct perfout_event **events;
 	size_t nevents;

@@ -301,16 +301,17 @@ static void perfout_add_comm(struct perfout_view *v, const struct proc_image *p,
 	perfout_end_with_text(v, b, t->comm);
 }
 
+/* parent: the process that created the thread, or whose child the process is */
 static void perfout_add_fork(struct perfout_view *v, const struct proc_image *p,
-			     const struct proc_image_thread *t, struct buf *b)
+			     const struct proc_image_thread *t, pid_t parent, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_task;
 	uint8_t *bytes = begin(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
 
 	field_set(&l->fields[PERF_RECORD_TASK_PID], (uint32_t)p->pid, bytes);
-	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)parent, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_TID], (uint32_t)t->tid, bytes);
-	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)parent, bytes);
 	perfout_set_size(b);
 	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
 }
@@ -372,6 +373,9 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
 
+	/* perf record describes the tree of processes only if it measures all */
+	if (p->nthreads && v->all && !map_set(&v->begun, (uint64_t)p->pid, v))
+		perfout_add_fork(v, p, &p->threads[0], p->parent, &b);
 	if (p->nthreads)
 		perfout_add_comm(v, p, &p->threads[0], &b);
 	for (size_t i = 0; i < p->nmaps; i++)
@@ -384,7 +388,7 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 			perfout_add_program(v, f, &b);
 	}
 	for (size_t i = 1; i < p->nthreads; i++) {
-		perfout_add_fork(v, p, &p->threads[i], &b);
+		perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
 		perfout_add_comm(v, p, &p->threads[i], &b);
 	}
 	buf_free(&b);

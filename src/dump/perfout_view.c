@@ -109,6 +109,8 @@ static void perfout_know_event(void *ctx, struct event *e)
 	const struct ring *r = event_writes_to(e)->buffer[0];
 	struct perfout_view *v = ctx;
 
+	if (m && !m->event->silent)
+		v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
 	if (m && r && !m->event->silent && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
 }
@@ -331,6 +333,7 @@ static void perfout_on_free(struct view *view)
 	buf_free(&v->build_ids);
 	map_free(&v->rings);
 	map_free(&v->areas);
+	map_free(&v->begun);
 	buf_free(&v->held);
 	perfout_free_events(v);
 	free((char *)v->facts.nodename);
