@@ -420,10 +420,17 @@ def many_cpus(tap, tmp):
 		[r.stdout, diff.stdout[:2000]])
 
 def refused(tap):
+	with open("/proc/self/mounts", encoding="utf-8") as f:
+		mounts = [line.split()[1] for line in f if line.split()[2] == "cgroup2"]
+	where = "name one in " + mounts[-1] if mounts else "no cgroup2 is mounted"
 	for options, word in ((["-e", "inject=ioctl:error=EIO"], "does not stop tasks"),
 			      (["--as-kernel=4.4"], "does not stop tasks"), (["-k"], "does not stop tasks"),
 			      (["-b", "execve"], "does not stop tasks"), (["--buffer=3"], "power of two"),
-			      (["--cgroup=/sys/fs/cgroup"], "requires -a"), (["--engine=gdb"], "gdb")):
+			      (["--cgroup=/sys/fs/cgroup"], "requires -a"),
+			      (["-a", "--cgroup=/proc"], "/proc: not a directory of cgroup2; " + where),
+			      (["-a", "--cgroup=/proc/none"], "No such file or directory; " + where),
+			      (["-a", "--engine=ptrace"], "requires the BPF engine"),
+			      (["--engine=gdb"], "gdb")):
 		r = subprocess.run([rp.PEVTRACE, BPF, *options, "true"], stderr=subprocess.PIPE,
 				   text=True, check=False)
 		tap.ok(r.returncode == 2 and word in r.stderr and r.stderr.count("\n") == 1,
@@ -433,7 +440,8 @@ def refused(tap):
 	if not r.returncode:
 		tap.skip("refused: functions", "this kernel attaches programs to them")
 	else:
-		tap.ok(r.returncode == 2 and "Linux 7.3" in r.stderr and "5.15" not in r.stderr,
+		tap.ok(r.returncode == 2 and "--engine=bpf-functions: " in r.stderr and
+		       "Linux 7.3" in r.stderr and "5.15" not in r.stderr,
 		       "refused: functions, with what to do", [r])
 	r = subprocess.run([*sp.WITHOUT_BPF, rp.PEVTRACE, BPF, "true"], stderr=subprocess.PIPE,
 			   text=True, check=False)

@@ -120,6 +120,11 @@ def test_own(tap):
 	r = run("-p", str(me))
 	tap.ok(r.returncode == 1 and not r.stdout and "no perf event matches" in r.stderr, "none",
 	       [r.stdout, r.stderr])
+	with open("/proc/sys/kernel/pid_max", encoding="ascii") as f:
+		beyond = f.read().strip()
+	r = run("-p", beyond)
+	tap.ok(r.returncode == 1 and not r.stdout and r.stderr == "pevtrace: no process %s\n" % beyond,
+	       "no process", [r.stdout, r.stderr])
 
 def test_groups(tap):
 	"""A read of any member returns the whole group; each has its own count."""

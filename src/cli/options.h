@@ -57,7 +57,8 @@ struct options {
 	size_t limit;		/* --syscall-limit; 0: none */
 	bool kill_on_exit;
 	int daemon;			/* enum trace_daemon */
-	bool bpf;		/* --engine=bpf, or implied by the next two */
+	bool ptrace;		/* --engine=ptrace */
+	bool bpf;		/* --engine=bpf, or implied by -a */
 	enum bpf_hooks bpf_hooks; /* where that engine sees calls */
 	bool all;		/* -a */
 	const char *cgroup;	/* --cgroup: a directory, or NULL */

@@ -5,23 +5,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "host/sysfile.h"
 #include "lib/nearest.h"
 
-bool cgroup_mount(char *path, size_t size)
+/* Find the mount of the hierarchy of perf events, or of version 2. */
+static bool find_mount(bool perf, char *path, size_t size)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
 	const struct mntent *e;
 	bool found = false;
 
 	while (f && (e = getmntent(f))) {
-		bool v1 = !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
+		bool v1 = perf && !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
 
 		if (!v1 && strcmp(e->mnt_type, "cgroup2"))
 			continue;
@@ -33,6 +36,29 @@ bool cgroup_mount(char *path, size_t size)
 	if (f)
 		endmntent(f);
 	return found;
+}
+
+bool cgroup_mount(char *path, size_t size)
+{
+	return find_mount(true, path, size);
+}
+
+int cgroup2_open(const char *path, struct buf *why)
+{
+	char mount[PATH_MAX];
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs fs;
+
+	if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+		return fd;
+	buf_adds(why, fd < 0 ? strerror(errno) : "not a directory of cgroup2");
+	if (find_mount(false, mount, sizeof(mount)))
+		buf_addf(why, "; name one in %s", mount);
+	else
+		buf_adds(why, "; no cgroup2 is mounted");
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /* Open a directory of the hierarchy; return -1 and errno, ENODEV if it is outside. */

@@ -22,6 +22,12 @@ bool cgroup_mount(char *path, size_t size);
 int cgroup_open(const char *name, struct buf *why);
 
 /*
+ * Open the directory of a cgroup of version 2, by its path.  Return a descriptor, or -1 and
+ * why, in words.
+ */
+int cgroup2_open(const char *path, struct buf *why);
+
+/*
  * Return whether the process is in a cgroup of version 2 or one below it; dir: a descriptor of
  * the cgroup's directory.  False if /proc does not tell (cgroups(7), /proc/PID/cgroup).
  */

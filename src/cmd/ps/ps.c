@@ -102,6 +102,20 @@ static bool ps_once(struct ps *p)
 	return n;
 }
 
+/* Say which of the processes that were named are none; return whether there are such. */
+static bool tell_missing(const struct options *o)
+{
+	bool missing = false;
+
+	for (size_t i = 0; i < o->npids; i++) {
+		if (proc_status(o->pids[i], "Tgid") > 0)
+			continue;
+		warn("no process %d", (int)o->pids[i]);
+		missing = true;
+	}
+	return missing;
+}
+
 static void ps_init(void *state)
 {
 	struct ps *p = state;
@@ -126,7 +140,7 @@ static int ps_run(void *state, const struct verb_args *args)
 		sleep((unsigned int)p->watch);
 		any = ps_once(p);
 	}
-	if (!any && !p->options.json)
+	if (!any && !p->options.json && !tell_missing(&p->options))
 		warn(p->options.npids || p->event ? "no perf event matches" :
 		     p->events.hidden ? "the other processes hold no perf event" :
 					"nobody holds a perf event");

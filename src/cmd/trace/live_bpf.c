@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tracing with the BPF engine. */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -160,22 +158,27 @@ static bool run_begin(struct run *r)
 
 static bool run_engine(struct run *r, const struct bpf_engine_setup *setup)
 {
+	static const char *const chosen[] = {
+		[BPF_HOOKS_ANY] = "", [BPF_HOOKS_FUNCTIONS] = "-functions",
+		[BPF_HOOKS_TRACEPOINTS] = "-tracepoints",
+	};
 	struct buf why = { 0 };
 
 	r->live->bpf = bpf_engine_new(setup, &why);
 	if (!r->live->bpf)
-		warn("--engine=bpf: %s", buf_str(&why));
+		warn("--engine=bpf%s: %s", chosen[setup->hooks], buf_str(&why));
 	buf_free(&why);
 	return r->live->bpf;
 }
 
 static int open_cgroup_dir(const char *path)
 {
-	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct buf why = { 0 };
+	int fd = path ? cgroup2_open(path, &why) : -1;
 
 	if (path && fd < 0)
-		warn("cannot open the cgroup %s: %s; name its directory in /sys/fs/cgroup", path,
-		     strerror(errno));
+		warn("--cgroup=%s: %s", path, buf_str(&why));
+	buf_free(&why);
 	return fd;
 }
 

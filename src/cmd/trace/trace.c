@@ -143,6 +143,7 @@ static void set_engine(void *to, const char *arg, const struct verb_option *opt)
 	unsigned int i = verb_word(arg, opt);
 
 	o->bpf = i;
+	o->ptrace = !i;
 	o->bpf_hooks = i ? (enum bpf_hooks)(i - 1) : BPF_HOOKS_ANY;
 }
 
@@ -290,6 +291,8 @@ static void trace_check_bpf(const struct options *o)
 		die("--cgroup requires -a: it selects from all processes");
 	if (o->all && o->npids)
 		die("-a cannot be combined with -p: it traces every process");
+	if (o->all && o->ptrace)
+		die("-a requires the BPF engine: it cannot be combined with --engine=ptrace");
 	if (!o->bpf)
 		return;
 	if (o->inject)
