@@ -366,6 +366,31 @@ def test_multiplexed(tap):
 	       "groups that take turns", [text])
 	tap.ok("lost" not in text, "nothing is said of lost records where there is no ring", [text])
 
+# A member that joins a group which runs: it gets both times of its own read.
+LATE = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+def event(config, group):
+	attr = struct.pack("<IIQQQQQ", 1, 112, config, 0, 0, 3, 0).ljust(112, b"\\0")
+	return libc.syscall(%d, ctypes.create_string_buffer(attr, 112), 0, -1, group, ctypes.c_ulong(8))
+fd = event(2, event(0, -1))
+for i in range(100000): pass
+print("times", *struct.unpack("<3Q", os.read(fd, 24))[1:])
+"""
+
+def test_late(tap):
+	"""Events without a counter take no turns."""
+	nr = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
+	for engine in ("ptrace", "bpf") if nr else ():
+		r = run(["--engine=" + engine, "--explain", sys.executable, "-c", LATE % nr])
+		text, times = squash(r.stdout + r.stderr), re.search(r"times (\d+) (\d+)", r.stdout)
+		if not times or int(times[2]) >= int(times[1]):
+			tap.skip("software events, --engine=" + engine, "the member ran at once")
+			continue
+		tap.ok("1 of them has time_running below time_enabled without need of a counter" in text and
+		       not re.search("took turns|multiplex|held by", text),
+		       "software events take no turns, --engine=" + engine, [text])
+
 UPROBE = """
 import ctypes, os, struct, sys
 path = ctypes.create_string_buffer(sys.argv[1].encode())
@@ -867,6 +892,7 @@ def own_tests(tap, tmp):
 		("nobody", lambda: test_nobody(tap, tmp)),
 		("short", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
+		("late", lambda: test_late(tap)),
 		("words", lambda: (test_words(tap), test_articles(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp)),

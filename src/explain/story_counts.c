@@ -33,7 +33,7 @@ static void accuracy_turns(const struct story_text *t, size_t shared)
 		const struct event *e = events[i];
 		size_t together = 1;
 
-		if (!event_multiplexed(e) || (e->leader && event_multiplexed(e->leader)))
+		if (!model_takes_turns(t->s->m, e) || (e->leader && event_multiplexed(e->leader)))
 			continue;
 		list[0] = e;
 		for (size_t k = i + 1; k < n; k++)
@@ -57,7 +57,7 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 {
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events), counting = 0, timed = 0, shared = 0;
-	size_t hardware = 0;
+	size_t hardware = 0, late = 0;
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < n; i++) {
@@ -70,7 +70,10 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 		counting++;
 		hardware += s == SOURCE_CPU || s == SOURCE_OTHER;
 		timed += events[i]->count.known && events[i]->count.timed;
-		shared += event_multiplexed(events[i]);
+		if (model_takes_turns(t->s->m, events[i]))
+			shared++;
+		else
+			late += event_multiplexed(events[i]);
 	}
 	if (!counting)
 		return;
@@ -85,7 +88,14 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 			      "time_enabled / time_running), which gives an estimate.",
 			   shared, shared == 1 ? "was" : "were");
 		accuracy_turns(t, shared);
-	} else if (timed)
+	}
+	if (late)
+		prose_addf(p, " %zu of them %s time_running below time_enabled without need of a "
+			      "counter: the kernel puts an event that joins a running group in "
+			      "place later.", late, late == 1 ? "has" : "have");
+	if (shared || late)
+		return;
+	if (timed)
 		prose_addf(p, " %s: time_running equals time_enabled%s.",
 			   timed == 1 ? "It was not multiplexed" : "They were not multiplexed",
 			   timed == counting ? "" : " where both were read");
@@ -140,12 +150,14 @@ void story_accuracy(const struct story_text *t)
 {
 	static const char *const steps[] = { "multiplex" };
 	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), shared = 0;
+	size_t n = model_events(t->s->m, &events), shared = 0, lost = 0;
 	bool head = false;
 
-	for (size_t i = 0; i < n; i++)
-		shared += event_multiplexed(events[i]);
-	if (!t->nfamilies || (!t->full && !shared))
+	for (size_t i = 0; i < n; i++) {
+		shared += model_takes_turns(t->s->m, events[i]);
+		lost += event_multiplexed(events[i]);
+	}
+	if (!t->nfamilies || (!t->full && !lost))
 		return;
 	accuracy_counts(t, &head);
 	accuracy_samples(t, &head);

@@ -10,6 +10,7 @@
 #include "lib/die.h"
 #include "model/state.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 
 struct model *model_new(const struct names *names, bool keep)
 {
@@ -439,6 +440,27 @@ size_t model_events(const struct model *m, struct event *const **list)
 {
 	*list = (struct event *const *)m->events.items;
 	return m->events.n;
+}
+
+static bool needs_counter(const struct event *e)
+{
+	uint64_t type = event_attr(e, ATTR_TYPE);
+
+	return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT &&
+	       type != PERF_TYPE_BREAKPOINT;
+}
+
+bool model_takes_turns(const struct model *m, const struct event *e)
+{
+	const struct event *leader = e->leader ? e->leader : e;
+	bool counter = needs_counter(leader);
+
+	for (size_t i = 0; i < m->events.n && !counter; i++) {
+		const struct event *member = m->events.items[i];
+
+		counter = member->leader == leader && needs_counter(member);
+	}
+	return event_multiplexed(e) && counter;
 }
 
 size_t model_rings(const struct model *m, struct ring *const **list)

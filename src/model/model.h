@@ -363,6 +363,12 @@ void model_each_recorded(struct model *m, const struct call *c,
 
 /* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);
+
+/*
+ * Return whether the event is multiplexed and one of its group needs a counter, as software
+ * events, tracepoints and breakpoints do not; requires keep.
+ */
+bool model_takes_turns(const struct model *m, const struct event *e);
 size_t model_rings(const struct model *m, struct ring *const **list);
 size_t model_attempts(const struct model *m, const struct attempt **list);
 size_t model_tasks(const struct model *m, struct task_info *const **list);

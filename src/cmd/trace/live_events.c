@@ -82,7 +82,7 @@ static void note_sharers(struct live *l, const struct call *c)
 {
 	struct event *e = model_event(l->session.model, c->tid, call_int(c, 0));
 
-	if (!e || !event_multiplexed(e))
+	if (!e || !model_takes_turns(l->session.model, e))
 		return;
 	l->noted_sharers = true;
 	holders_add((uint32_t)event_attr(e, ATTR_TYPE), &l->machine.names, &l->sharers);
