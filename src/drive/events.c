@@ -72,10 +72,12 @@ static void events_empty(struct events *e)
 
 enum { READ_MAX = 64 * 1024 };
 
+enum { NOWHERE = READ_MAX };
+
 /* An event whose count is looked for in a read. */
 struct wanted {
 	struct events_event *event;
-	bool first;	/* its value is the first; without ids only that one is known */
+	size_t index;	/* of its value, to find it without ids; NOWHERE: not known */
 };
 
 static void keep_value(void *ctx, const struct read_value *v)
@@ -83,7 +85,7 @@ static void keep_value(void *ctx, const struct read_value *v)
 	const struct wanted *w = ctx;
 	struct events_event *to = w->event;
 
-	if (v->has_id ? v->id == to->facts.id : !v->index && w->first) {
+	if (v->has_id ? v->id == to->facts.id : v->index == w->index) {
 		to->counted = true;
 		to->facts.count = v->value;
 	}
@@ -102,7 +104,7 @@ static bool guess_fits(struct events_event *v, uint64_t format, const uint64_t *
 	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
 	uint64_t n = format & PERF_FORMAT_GROUP ? words[0] : 1;
 	size_t head = times + !!(format & PERF_FORMAT_GROUP);
-	struct wanted w = { v, n == 1 };
+	struct wanted w = { v, n == 1 ? 0 : NOWHERE };
 
 	if (!n || n > len || len != (head + n * each) * sizeof(*words))
 		return false;
@@ -137,17 +139,36 @@ static bool guess_count(struct events_event *v, uint64_t ids, const uint64_t *wo
 }
 
 /*
- * Read the count of an event through a descriptor, whose file offset plays no part.  A read with
- * PERF_FORMAT_GROUP is that of the whole group, whichever member it is of: its leader first.
+ * Return the place of an event in its group of so many: the kernel reads the leader and then the
+ * others as they joined (perf_group_attach()), thus by id.  NOWHERE: the list lacks some of them.
  */
-static void count_from(struct events_event *v, int fd)
+static size_t place_in_group(const struct events *e, const struct events_facts *f, uint64_t members)
+{
+	size_t place = 0, n = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct events_facts *other = &e->list[i]->facts;
+
+		n += other->leader == f->leader;
+		place += other->leader == f->leader && other->id < f->id;
+	}
+	return n == members ? place : NOWHERE;
+}
+
+/*
+ * Read the count of an event through a descriptor, whose file offset plays no part.  A read with
+ * PERF_FORMAT_GROUP is that of the whole group, whichever member it is of.
+ */
+static void count_from(const struct events *e, struct events_event *v, int fd)
 {
 	const struct events_facts *f = &v->facts;
 	uint64_t format = layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT, f->attr, f->attr_len);
-	struct wanted w = { v, !(format & PERF_FORMAT_GROUP) || f->leader == f->id };
+	struct wanted w = { v, 0 };
 	uint64_t *words = xmalloc(READ_MAX);
 	ssize_t n = read(fd, words, READ_MAX);
 
+	if (n > 0 && format & PERF_FORMAT_GROUP)
+		w.index = place_in_group(e, f, words[0]);
 	if (n > 0 && f->attr_len)
 		read_format_each((uint8_t *)words, (size_t)n, format, keep_value, &w);
 	else if (n > 0 && !guess_count(v, PERF_FORMAT_ID, words, (size_t)n))
@@ -221,7 +242,7 @@ static void refresh_counts(struct events *e)
 
 		if (fd < 0)
 			continue;
-		count_from(e->list[i], fd);
+		count_from(e, e->list[i], fd);
 		close(fd);
 	}
 }
@@ -253,7 +274,7 @@ static void add_descriptor(void *ctx, int number, const char *link)
 	if (fd < 0)
 		return;
 	if (v->identified && !v->counted)
-		count_from(v, fd);
+		count_from(w->e, v, fd);
 	close(fd);
 }
 
