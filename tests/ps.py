@@ -317,8 +317,24 @@ def breakpoints(pid):
 		except OSError as e:
 			return fds, e
 
+def elsewhere():
+	"""A process that has all breakpoints of its own; closing the pipe ends it."""
+	(told, tell), (wait, end) = os.pipe(), os.pipe()
+	pid = os.fork()
+	if not pid:
+		os.close(end)
+		breakpoints(0)
+		os.write(tell, b".")
+		os.read(wait, 1)
+		os._exit(0)
+	os.read(told, 1)
+	for fd in (told, tell, wait):
+		os.close(fd)
+	return pid, end
+
 def test_named(tap):
-	"""An open that found all breakpoints in use: --explain names who has them."""
+	"""An open that found all breakpoints in use: --explain and why name who has them."""
+	other, end = elsewhere()
 	target = subprocess.Popen(["sleep", "1000"])
 	fds, why = breakpoints(target.pid)
 	command = [rp.PEVTRACE, "open", "-q", "-e", "mem:0x600000/8:rw:u", "-p", str(target.pid),
@@ -327,12 +343,23 @@ def test_named(tap):
 		r = subprocess.run([rp.PEVTRACE, "--engine=" + engine, "--explain", "--width=2000", *command],
 				   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 		tap.ok(re.search(r"were held by \S+\[%d\] \(mem:0x600000/8:rw:u and %d more\)"
-				 % (os.getpid(), len(fds) - 1), r.stdout),
+				 % (os.getpid(), len(fds) - 1), r.stdout) and "[%d]" % other not in r.stdout,
 		       "holders of breakpoints, --engine=" + engine, [r.stdout])
+	if fds and why.errno == errno.ENOSPC:
+		named = lambda *of: re.findall(r"\[(\d+)\] \(mem:", subprocess.run(
+			[rp.PEVTRACE, "why", "-e", "mem:0x700000/8:rw:u", *of],
+			stdout=subprocess.PIPE, text=True, check=False).stdout)
+		both = {str(os.getpid()), str(other)}	# other programs may have some for a CPU
+		found = [both & set(named(*of)) for of in (["-p", str(target.pid)], ["-p", str(other)],
+							   ["-p", "-1", "-C", "0"])]
+		tap.ok(found == [{str(os.getpid())}, {str(other)}, both],
+		       "why: of the same task; of all for a CPU", [found])
 	if not fds or why.errno != errno.ENOSPC:
 		tap.skip("holders of breakpoints", str(why))
 	for fd in fds:
 		os.close(fd)
+	os.close(end)
+	os.waitpid(other, 0)
 	target.kill()
 	target.wait()
 

@@ -78,14 +78,26 @@ static uint32_t pmu_of(const struct events *events, uint32_t type)
 	return type;
 }
 
-void holders_add_of(const struct events *events, uint32_t type, const struct names *names,
-		    struct buf *out)
+/*
+ * Return whether an event of the same PMU can be in the way: a breakpoint only if both can be on
+ * one CPU with one thread there (kernel/events/hw_breakpoint.c, fetch_bp_busy_slots()).
+ */
+static bool is_in_way(const struct events_facts *f, const struct holders_of *of)
 {
-	uint32_t pmu = pmu_of(events, type);
+	if (of->type != PERF_TYPE_BREAKPOINT)
+		return true;
+	return (of->tid < 0 || !f->target || f->target == (uint32_t)of->tid) &&
+	       (of->cpu < 0 || f->cpu < 0 || f->cpu == of->cpu);
+}
+
+void holders_add_of(const struct events *events, const struct holders_of *of,
+		    const struct names *names, struct buf *out)
+{
+	uint32_t pmu = pmu_of(events, of->type);
 	struct holdings all = { 0 };
 
 	for (size_t i = 0; i < events->n; i++)
-		if (events->list[i]->facts.pmu == pmu)
+		if (events->list[i]->facts.pmu == pmu && is_in_way(&events->list[i]->facts, of))
 			add_event(&all, events->list[i]);
 	for (size_t i = 0; i < all.n && i < HOLDERS_MAX; i++) {
 		buf_adds(out, i ? ", " : "");
@@ -96,13 +108,13 @@ void holders_add_of(const struct events *events, uint32_t type, const struct nam
 	free(all.list);
 }
 
-void holders_add(uint32_t type, const struct names *names, struct buf *out)
+void holders_add(const struct holders_of *of, const struct names *names, struct buf *out)
 {
 	struct events events;
 
 	events_open(&events);
 	events_read(&events);
 	if (events.bpf)
-		holders_add_of(&events, type, names, out);
+		holders_add_of(&events, of, names, out);
 	events_close(&events);
 }

@@ -88,14 +88,19 @@ static int empty(void **state)
 	return 0;
 }
 
-static void expect(void **state, uint32_t type, const char *words)
+static void expect_of(void **state, struct holders_of of, const char *words)
 {
 	const struct list *l = *state;
 	struct buf out = { 0 };
 
-	holders_add_of(&l->all, type, &names, &out);
+	holders_add_of(&l->all, &of, &names, &out);
 	assert_string_equal(buf_str(&out), words);
 	buf_free(&out);
+}
+
+static void expect(void **state, uint32_t type, const char *words)
+{
+	expect_of(state, (struct holders_of){ type, -1, -1 }, words);
 }
 
 static void test_counters(void **state)
@@ -115,6 +120,25 @@ static void test_others(void **state)
 	expect(state, PERF_TYPE_BREAKPOINT, "gdb[91] (mem:0x601040/8:x)");
 	expect(state, PERF_TYPE_SOFTWARE, "clocks[80] (cpu-clock)");
 	expect(state, PERF_TYPE_TRACEPOINT, "");
+}
+
+/* Only breakpoints of the same thread and CPU are in the way. */
+static void test_breakpoints(void **state)
+{
+	static const char words[] = "gdb[91] (mem:0x601040/8:x)";
+	struct list *l = *state;
+	struct events_facts *f = &l->events[3].facts;
+
+	f->target = 200;
+	f->cpu = -1;
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, 200, -1 }, words);
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, 201, -1 }, "");
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, -1, 1 }, words);
+	f->target = 0;
+	f->cpu = 1;
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, 200, -1 }, words);
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, 200, 1 }, words);
+	expect_of(state, (struct holders_of){ PERF_TYPE_BREAKPOINT, -1, 0 }, "");
 }
 
 static bool can_read(void)
@@ -153,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_counters, fill, empty),
 		cmocka_unit_test_setup_teardown(test_others, fill, empty),
+		cmocka_unit_test_setup_teardown(test_breakpoints, fill, empty),
 		cmocka_unit_test(test_signals),
 	};
 

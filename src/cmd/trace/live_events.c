@@ -85,12 +85,14 @@ static void note_sharers(struct live *l, const struct call *c)
 	if (!e || !model_takes_turns(l->session.model, e))
 		return;
 	l->noted_sharers = true;
-	holders_add((uint32_t)event_attr(e, ATTR_TYPE), &l->machine.names, &l->sharers);
+	holders_add(&(struct holders_of){ (uint32_t)event_attr(e, ATTR_TYPE), -1, -1 },
+		    &l->machine.names, &l->sharers);
 	l->options.story.sharers = l->sharers.len ? buf_str(&l->sharers) : NULL;
 }
 
 void live_note_holders(struct live *l, const struct call *c)
 {
+	struct holders_of of;
 	const uint8_t *attr;
 	size_t len;
 
@@ -102,8 +104,14 @@ void live_note_holders(struct live *l, const struct call *c)
 	attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
 	if (!attr)
 		return;
-	holders_add((uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len),
-		    &l->machine.names, &l->held);
+	of = (struct holders_of){
+		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len),
+		.tid = c->args[4] & PERF_FLAG_PID_CGROUP ? -1 : call_target(c),
+		.cpu = call_int(c, 2),
+	};
+	if (!of.tid)
+		of.tid = c->tid;
+	holders_add(&of, &l->machine.names, &l->held);
 	l->options.story.held = l->held.len ? buf_str(&l->held) : NULL;
 	l->options.story.held_errno = (int)c->ret;
 }

@@ -193,9 +193,14 @@ static void capability_words(const struct telling *t, struct buf *out)
 static void holder_words(const struct telling *t, struct buf *out)
 {
 	const struct rule_ask *a = &t->r->ask;
+	const struct holders_of of = {
+		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len),
+		.tid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid ? a->pid : getpid(),
+		.cpu = a->cpu,
+	};
 	struct buf held = { 0 };
 
-	holders_add((uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len), &t->show.machine->names, &held);
+	holders_add(&of, &t->show.machine->names, &held);
 	if (held.len)
 		buf_addf(out, "; held by %s", buf_str(&held));
 	buf_free(&held);
