@@ -58,7 +58,7 @@ claim:refresh_hup_poll unsaid:poll_unmapped unsaid:ioctl_refresh_zero
 claim:inherit_format_group unsaid:inherit_sample_read claim:aux_greater
 claim:eopnotsupp_skid unsaid:precise_not_hardware claim:bp_r claim:mlock_pages
 unsaid:ioctl_period_freq unsaid:ioctl_period_clock unsaid:data_tail_protect
-unsaid:paranoid_3 unsaid:paranoid_pid unsaid:record_bpf_longer
+unsaid:paranoid_3 unsaid:paranoid_pid unsaid:record_bpf_longer unsaid:signal_each_overflow
 """.split()
 
 # Of the French page of 6.03.

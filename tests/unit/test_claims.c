@@ -37,7 +37,7 @@ static const struct {
 	{ "inherit_format_group", "it opens, and counts what children do" },
 	{ "mmap2_needs_mmap", "records come as soon as any other event asked for mappings" },
 	{ "clockid_all_events", "only clocks that an NMI can read, but for software events" },
-	{ "wakeup_events_zero", "0 wakes at half of the ring only" },
+	{ "wakeup_events_zero", "0 ends poll at half of the ring only" },
 	{ "bp_empty", "EINVAL" },
 	{ "bp_r", "x86 has none that only reads trigger" },
 	{ "aux_greater", "equality is accepted" },
