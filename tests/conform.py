@@ -465,7 +465,8 @@ def test_patch_evidence(tmp):
 	want = ["PERF_SAMPLE_PHYS_ADDR was added in Linux 4.14, not 4.13",
 		"commit fc7ce9c74c3a", "+.BR PERF_SAMPLE_PHYS_ADDR \" (since Linux 4.14)\"",
 		# commit da97e18458fb, in the notes on Linux 5.5 of the maintainer of SELinux
-		"+A security module may refuse any event with this error\n+(since Linux 5.5)"]
+		"+A security module may refuse any event with this error\n+(since Linux 5.5)",
+		"+if the value is 0 or has its highest bit set,"]
 	if KNOWN_KERNEL:
 		want += ["Tried on Linux " + os.uname().release, "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1"]
 	return [w for w in want if w not in text]

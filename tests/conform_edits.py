@@ -53,7 +53,7 @@ claim:format_id_group claim:stream_id_inherited claim:prctl_leaders_only claim:t
 claim:ioctl_query_bpf_ids_len unsaid:ioctl_query_bpf_others claim:ioctl_set_bpf_right
 unsaid:ioctl_set_bpf_overflow unsaid:ioctl_set_bpf_uprobe claim:ioctl_set_output_int
 unsaid:ioctl_set_filter_again unsaid:ioctl_set_filter_address unsaid:ioctl_set_filter_length
-unsaid:ioctl_modify_fields unsaid:ioctl_modify_size unsaid:ioctl_modify_others
+unsaid:ioctl_modify_clock unsaid:ioctl_modify_fields unsaid:ioctl_modify_size unsaid:ioctl_modify_others
 claim:refresh_hup_poll unsaid:poll_unmapped unsaid:ioctl_refresh_zero
 claim:inherit_format_group unsaid:inherit_sample_read claim:aux_greater
 claim:eopnotsupp_skid unsaid:precise_not_hardware claim:bp_r claim:mlock_pages
