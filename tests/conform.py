@@ -466,9 +466,12 @@ def test_patch_evidence(tmp):
 		"commit fc7ce9c74c3a", "+.BR PERF_SAMPLE_PHYS_ADDR \" (since Linux 4.14)\"",
 		# commit da97e18458fb, in the notes on Linux 5.5 of the maintainer of SELinux
 		"+A security module may refuse any event with this error\n+(since Linux 5.5)",
-		"+if the value is 0 or has its highest bit set,"]
+		"+if the value is 0 or has its highest bit set,",
+		"+(from Linux 4.13 to 6.12, even with it);"]
 	if KNOWN_KERNEL:
-		want += ["Tried on Linux " + os.uname().release, "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1"]
+		want += ["Tried on Linux " + os.uname().release, "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
+			 "+A signal is sent at every overflow, whatever",
+			 "+From Linux 4.13 to 6.12,\n"]
 	return [w for w in want if w not in text]
 
 def test_patch_hostile(tmp):
