@@ -269,11 +269,11 @@ def test_watch(tap):
 	tap.ok(lines[0] == lines[2] and rate and 0.9e9 <= rate <= 1.1e9,
 	       "--watch: a clock counts a second in a second", lines)
 
-def test_terminal(tap):
-	"""--watch on a terminal: in place, no more lines than it has."""
+def test_terminal(tap, rows, columns):
+	"""--watch on a terminal: in place, no more lines than it has, and none too long."""
 	fds = [opened() for _ in range(20)]
 	main, end = pty.openpty()
-	fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 80, 0, 0))
+	fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "-p", str(os.getpid())], stdout=end, stderr=end,
 			     env={**os.environ, "TERM": "xterm"})
 	text = b""
@@ -284,8 +284,11 @@ def test_terminal(tap):
 	for fd in (*fds, main, end):
 		os.close(fd)
 	screen = re.sub(r"\x1b\[[\d;]*m", "", text.decode().split("\x1b[H\x1b[J")[1]).splitlines()
-	tap.ok(len(screen) == 11 and screen[0].split()[0] == "ID" and screen[10] == "11 more; select with -e or -p",
-	       "--watch: what fits on the terminal", screen)
+	shown = rows - 3
+	tap.ok(len(screen) == rows - 1 and screen[0].split()[0] == "ID" and
+	       all(len(line) <= columns for line in screen) and
+	       screen[-1] == ("%d more; select with -e or -p" % (20 - shown))[:columns],
+	       "--watch: what fits on a terminal of %d columns" % columns, screen)
 
 def test_unlisted(tap):
 	"""What the list lacks is said."""
@@ -391,7 +394,8 @@ def main():
 	test_names(tap)
 	test_ptrace(tap)
 	test_watch(tap)
-	test_terminal(tap)
+	for size in (12, 80), (8, 60), (8, 20):
+		test_terminal(tap, *size)
 	test_unlisted(tap)
 	test_named(tap)
 	schema(tap)

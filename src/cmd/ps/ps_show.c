@@ -196,6 +196,24 @@ static size_t holder_width(const struct ps *p)
 	return p->out.width > 80 ? p->out.width - OTHERS : HOLDER;
 }
 
+/* Return whether the list is repeated in place, on a terminal of that size. */
+static bool in_place(const struct ps *p, struct winsize *w)
+{
+	return p->watch && p->out.text.color && !p->options.text.full &&
+	       !ioctl(fileno(p->out.out), TIOCGWINSZ, w);
+}
+
+/* End a line of the list; in place it gets no second one, so that the lines fit that are shown. */
+static void end_row(struct ps *p)
+{
+	struct buf *line = &p->out.line;
+	struct winsize w;
+
+	if (in_place(p, &w) && w.ws_col && line->len > w.ws_col)
+		line->len = w.ws_col;
+	showing_end(&p->out);
+}
+
 static void show_row(struct ps *p, const struct events_event *v)
 {
 	struct buf *out = &p->out.line, word = { 0 };
@@ -224,7 +242,7 @@ static void show_row(struct ps *p, const struct events_event *v)
 	column(out, &from, MORE, false);
 	add_holders(v, &word);
 	add_within(&word, holder_width(p), out);
-	showing_end(&p->out);
+	end_row(p);
 	buf_free(&word);
 }
 
@@ -327,9 +345,7 @@ static size_t rows_shown(const struct ps *p, size_t n)
 	enum { BESIDE = 3 }; /* the head, what is left out, and the line of the cursor */
 	struct winsize w;
 
-	if (!p->watch || !p->out.text.color || p->options.text.full ||
-	    ioctl(fileno(p->out.out), TIOCGWINSZ, &w) || w.ws_row <= BESIDE ||
-	    n + BESIDE - 1 <= w.ws_row)
+	if (!in_place(p, &w) || w.ws_row <= BESIDE || n + BESIDE - 1 <= w.ws_row)
 		return n;
 	return w.ws_row - BESIDE;
 }
@@ -346,7 +362,7 @@ static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 	buf_addf(&p->out.line, "%*s %-*s %-*s %-*s %*s %*s %-*s %s", ID, "ID", NAME, "EVENT",
 		 TARGET, "TARGET", STATE, "STATE", COUNT, "COUNT", RAN, "RAN", MORE, "MORE",
 		 "HELD BY");
-	showing_end(&p->out);
+	end_row(p);
 	for (size_t i = 0; i < shown; i++) {
 		show_row(p, list[i]);
 		if (p->options.text.full)
@@ -356,7 +372,7 @@ static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 		return;
 	showing_begin(&p->out, true);
 	buf_addf(&p->out.line, "%zu more; select with -e or -p", n - shown);
-	showing_end(&p->out);
+	end_row(p);
 }
 
 /* JSON ------------------------------------------------------------------------------------ */
