@@ -641,6 +641,35 @@ def test_drain(tap, tmp):
 		       "silently: %d samples, of which it read %d" % (engine, n, said),
 		       [r.stderr])
 
+def test_taskless(tap, tmp):
+	"""Samples without PERF_SAMPLE_TID: those of one task get it, so perf knows process and
+	function; of others, which may be of child processes, a message says that it is missing."""
+	dump, ours, made = (os.path.join(tmp, name) for name in ("t.json", "t.data", "tm.data"))
+	cpu = str(min(os.sched_getaffinity(0)))
+	on_cpu = ["taskset", "-c", cpu] if shutil.which("taskset") else None
+	for bits, name in ((0x1, "IP"), (0x10001, "IP, IDENTIFIER"), (0x45, "IP, TIME, ID"),
+			   (0x1, "IP, inherited")):
+		inherited = "inherited" in name
+		if inherited and not on_cpu:
+			tap.skip("samples with " + name, "no taskset")
+			continue
+		r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+			  (on_cpu if inherited else []) + [rp.target("drain"), "300", "128",
+			   hex(bits)] + ([cpu] if inherited else []))
+		m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		n = int(r.stdout.split()[0]) if r.stdout.strip() else 0
+		for who, perf in readers().items():
+			fields = "event,ip" if inherited else "comm,pid,tid,event,ip,sym"
+			a, b = (text(perf + ["script", "-F", fields, "-i", f])
+				for f in (ours, made))
+			known = [line for line in a if re.match(r" *drain +(\d+)/\1 .* main$", line)]
+			tap.ok(n >= 300 and a == b and len(a) - 1 >= n and
+			       (not known if inherited else len(known) >= 300) and
+			       [b"samples of page-faults:uh have no PERF_SAMPLE_TID" in p.stderr
+				for p in (r, m)] == [inherited] * 2,
+			       "samples with %s, read by %s: %d, of which %d have their function" %
+			       (name, who, len(a) - 1, len(known)), [n, r.stderr, m.stderr] + a[:3])
+
 def attr_size(path):
 	with open(path, "rb") as f:
 		head = f.read(24)
@@ -851,11 +880,10 @@ def own_tests(tap, tmp):
 
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_names, test_mode, test_tree, test_other_recorder,
-		 test_breakpoint, test_refused,
-		 test_pipe, test_dump, test_rounds, test_stale_bit, test_aux, test_header,
-		 test_wrapped, test_attached, test_bpf, test_bpf_loaded, test_other_root,
-		 test_killed, test_python, test_later, test_demo, test_drain, test_mixedrings,
-		 test_reads, test_lost, test_open, test_ringless, test_trouble, test_full)
+		 test_breakpoint, test_refused, test_pipe, test_dump, test_rounds, test_stale_bit,
+		 test_aux, test_header, test_taskless, test_wrapped, test_attached, test_bpf,
+		 test_bpf_loaded, test_other_root, test_killed, test_python, test_later, test_demo,
+		 test_drain, test_mixedrings, test_reads, test_lost, test_open, test_ringless, test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

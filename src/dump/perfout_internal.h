@@ -35,6 +35,8 @@ struct perfout_event {
 	bool told; /* written to a pipe, with the first piped ids */
 	size_t piped;
 	bool silent; /* left out: its records have neither task nor time */
+	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
+	bool taskless; /* a sample has no task */
 	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
 };
 
@@ -75,6 +77,7 @@ struct perfout_view {
 	uint64_t missed, too_long;
 	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */
+	struct map threads; /* tid -> pid */
 	/* AUX areas */
 	struct map areas; /* ring number -> index of the area, from 1 */
 	uint64_t aux_missed;
@@ -219,6 +222,24 @@ void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len
  */
 bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
 			  const uint8_t *bytes, size_t len, struct buf *out);
+
+/* Tasks of records (perfout_tasks.c) --------------------------------------------------- */
+
+/* Note the process of a thread. */
+void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid);
+
+/* Add PERF_SAMPLE_TID to the format of an event of the file if e measures one task only. */
+void perfout_add_tid(struct perfout_event *p, const struct event *e);
+
+/*
+ * Append a record of p with its task, but with its size, and return true; or return false if it is
+ * to be written as it is.
+ */
+bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
+			struct perfout_event *p, uint32_t type, struct buf *out);
+
+/* Warn of the events whose samples have no task. */
+void perfout_tell_taskless(const struct perfout_view *v);
 
 /* Events without a ring (perfout_ringless.c) ----------------------------------------- */
 

@@ -373,6 +373,8 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
 
+	for (size_t i = 0; i < p->nthreads; i++)
+		perfout_know_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */
 	if (p->nthreads && v->all && !map_set(&v->begun, (uint64_t)p->pid, v))
 		perfout_add_fork(v, p, &p->threads[0], p->parent, &b);

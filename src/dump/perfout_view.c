@@ -86,6 +86,7 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 
 	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
+	perfout_know_thread(v, b->tid, b->pid);
 	if (!b->parent && !b->attached && program) /* its exec is not reported */
 		perfout_know_program(v, b->tid, program);
 	else if (b->shares_memory && map_get(&v->perf_tasks, (uint64_t)b->parent))
@@ -136,24 +137,37 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
 /* Records ------------------------------------------------------------------ */
 
 /*
- * Copy a record that perf could not read as it is: with a stale bit that makes perf abort, or
- * counts without ids.
+ * Return a record as perf can read it: without a stale bit that makes perf abort, with its task and
+ * with ids at counts; or r itself.  copies: room for the bytes.
  */
-static void perfout_mend(struct perfout_view *v, const struct view_record *r, uint32_t type,
-			 const struct perfout_event *e, struct buf *copy)
+static struct view_record perfout_mend(struct perfout_view *v, const struct view_record *r,
+				       uint32_t type, struct perfout_event *e, struct buf copies[2])
 {
 	const struct field *f = layout_perf_event_header.fields;
 	uint64_t misc = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes,
 				   r->len);
+	bool stale = type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
+		     misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	struct view_record now = *r;
+	struct buf *copy = &copies[0];
 
-	if (type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
-	    misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+	if (!perfout_insert_tid(v, r, e, type, copy) && stale)
 		buf_add(copy, r->bytes, r->len);
+	if (copy->len) {
+		now.bytes = (const uint8_t *)copy->data;
+		now.len = copy->len;
+	}
+	if (stale)
 		field_set(&f[PERF_EVENT_HEADER_MISC], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
 			  (uint8_t *)copy->data);
-	} else if (perfout_add_read_ids(v, r->event, e, r->bytes, r->len, copy)) {
+	if (perfout_add_read_ids(v, r->event, e, now.bytes, now.len, &copies[1]))
+		copy = &copies[1];
+	if (copy->len) {
+		now.bytes = (const uint8_t *)copy->data;
+		now.len = copy->len;
 		field_set(&f[PERF_EVENT_HEADER_SIZE], copy->len, (uint8_t *)copy->data);
 	}
+	return now;
 }
 
 static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
@@ -161,7 +175,8 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 {
 	struct perfout_view *v = self(view);
 	struct perfout_member *m;
-	struct buf copy = { 0 };
+	struct buf copies[2] = { { 0 }, { 0 } };
+	struct view_record now;
 	struct record_id id;
 
 	(void)tid;
@@ -179,14 +194,13 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	}
 	if (!v->held_ns)
 		v->held_ns = ns;
-	perfout_mend(v, r, id.type, m->event, &copy);
-	if (copy.len > RECORD_MOST)
+	now = perfout_mend(v, r, id.type, m->event, copies);
+	if (now.len > RECORD_MOST)
 		v->too_long++;
-	else if (copy.len)
-		perfout_record(v, m, (const uint8_t *)copy.data, copy.len);
 	else
-		perfout_record(v, m, r->bytes, r->len);
-	buf_free(&copy);
+		perfout_record(v, m, now.bytes, now.len);
+	buf_free(&copies[0]);
+	buf_free(&copies[1]);
 }
 
 static void perfout_on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
@@ -300,6 +314,7 @@ static void perfout_tell_losses(const struct perfout_view *v)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
 	perfout_tell_ringless(v);
+	perfout_tell_taskless(v);
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
 		     "before "

@@ -4,7 +4,9 @@
  * read them: it samples its own page faults in a ring buffer that is filled many times over.
  * It prints how many samples it read, and how many the kernel dropped.
  *
- * usage: drain FAULTS [SIZE OF THE ATTR]
+ * usage: drain FAULTS [SIZE OF THE ATTR [SAMPLE_TYPE [CPU]]]
+ *
+ * With a CPU, the event measures that one only, and child processes, too.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -53,7 +55,11 @@ int main(int argc, char **argv)
 
 	if (argc > 2)
 		attr->size = (uint32_t)atoi(argv[2]);
-	fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (argc > 3)
+		attr->sample_type = strtoull(argv[3], NULL, 0);
+	attr->inherit = argc > 4;
+	fd = (int)syscall(SYS_perf_event_open, attr, 0, argc > 4 ? atoi(argv[4]) : -1, -1,
+			  PERF_FLAG_FD_CLOEXEC);
 	ring = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd < 0 || ring == MAP_FAILED || page == MAP_FAILED) {
 		perror("drain");
