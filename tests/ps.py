@@ -28,12 +28,13 @@ NR = ARCH_CALLS.get(os.uname().machine)
 ID, ENABLE, DISABLE, SET_OUTPUT = 0x80082407, 0x2400, 0x2401, 0x2405
 SIZE = 112
 
-def opened(type=1, config=9, bits=0, period=0, pid=0, cpu=-1, group=-1, format=0, addr=(0, 0)):
+def opened(type=1, config=9, bits=0, period=0, pid=0, cpu=-1, group=-1, format=0, addr=(0, 0),
+	   flags=8):
 	"""Open an event; return its descriptor."""
 	attr = struct.pack("<IIQQQQQIIQQ", type, SIZE, config, period, 0, format, bits, 0,
 			   3 if type == 5 else 0, *addr).ljust(SIZE, b"\0")
 	fd = LIBC.syscall(NR, ctypes.create_string_buffer(attr, SIZE), pid, cpu, group,
-			  ctypes.c_ulong(8))
+			  ctypes.c_ulong(flags))
 	if fd < 0:
 		raise OSError(ctypes.get_errno(), "perf_event_open")
 	return fd
@@ -172,6 +173,34 @@ def test_others(tap):
 	tap.ok(number not in got, "it is gone with its holders")
 	child.kill()
 	child.wait()
+
+def test_cgroups(tap):
+	"""Cgroups, the root among them, by their names and the numbers of their directories."""
+	mount = rp.cgroup2()
+	if not mount:
+		return tap.skip("cgroups", "no cgroup2 is mounted and writable")
+	made = tempfile.mkdtemp(dir=mount, prefix="pevtrace-ps.a-long-name-")
+	places = {os.path.basename(made): made}
+	if not os.path.exists(os.path.join(mount, "cgroup.type")): # else not the root, in a namespace
+		places["/"] = mount
+	dirs = [os.open(p, os.O_RDONLY) for p in places.values()]
+	fds = []
+	try:
+		fds = [opened(pid=d, cpu=0, flags=8 | 4) for d in dirs]
+		got = listed("-p", str(os.getpid()))[0]
+		text = run("-v", "-p", str(os.getpid())).stdout
+		targets = [got.get(id_of(fd), {}).get("target") for fd in fds]
+		want = {name: os.stat(p).st_ino for name, p in places.items()}
+	except OSError as e:
+		return tap.skip("cgroups", str(e))
+	finally:
+		for fd in fds + dirs:
+			os.close(fd)
+		os.rmdir(made)
+	return tap.ok(targets == [{"cpu": 0, "cgroup_id": n, "cgroup": name} for name, n in want.items()] and
+		      all("\n  target: cgroup %d: %s cpu0\n" % (n, name) in text for name, n in want.items()) and
+		      ("/" not in want or re.search(r" / cpu0 +\w", text)) and
+		      re.search(r" pevt~\S+ cpu0 +\w", text), "cgroups by name", [targets, text])
 
 def test_program(tap):
 	"""The BPF program of an event that is held."""
@@ -389,6 +418,7 @@ def main():
 	test_own(tap)
 	test_groups(tap)
 	test_others(tap)
+	test_cgroups(tap)
 	test_program(tap)
 	test_nobody(tap)
 	test_names(tap)

@@ -49,16 +49,25 @@ void ps_name(const struct ps *p, const struct events_event *v, struct buf *out)
 		buf_adds(out, "?");
 }
 
+/* The name of the cgroup that it measures; the kernel's of the root is empty. */
+static const char *cgroup_name(const struct events_facts *f, char name[EVENTS_CGROUP + 1])
+{
+	snprintf(name, EVENTS_CGROUP + 1, "%.*s", EVENTS_CGROUP,
+		 *f->cgroup_name ? f->cgroup_name : "/");
+	return name;
+}
+
 static void target_words(const struct events_event *v, struct buf *out)
 {
 	const struct events_facts *f = &v->facts;
+	char cgroup[EVENTS_CGROUP + 1];
 
 	if (!f->attr_len)
 		buf_adds(out, "?");
 	else if (f->target)
 		buf_addf(out, "%.*s[%u]", EVENTS_COMM, f->target_comm, f->target);
 	else if (f->cgroup)
-		buf_addf(out, "cgroup %.*s", EVENTS_CGROUP, f->cgroup_name);
+		buf_adds(out, cgroup_name(f, cgroup));
 	if (f->attr_len && f->cpu >= 0)
 		buf_addf(out, "%scpu%d", f->target || f->cgroup ? " " : "", f->cpu);
 }
@@ -300,6 +309,15 @@ static void show_details(struct ps *p, const struct events_event *v)
 	const struct events_facts *f = &v->facts;
 	struct buf *out, word = { 0 };
 
+	if (f->attr_len) {
+		out = ps_line(p, "target");
+		if (f->cgroup)
+			buf_addf(out, "cgroup %llu: ", (unsigned long long)f->cgroup);
+		target_words(v, &word);
+		text_escaped(out, buf_str(&word));
+		buf_reset(&word);
+		showing_end(&p->out);
+	}
 	show_attr_lines(p, v);
 	if (ps_grouped(v)) {
 		out = ps_line(p, "group");
@@ -388,7 +406,7 @@ static void json_comm(struct sink *s, const char *comm)
 static void json_target(const struct events_event *v, struct sink *s)
 {
 	const struct events_facts *f = &v->facts;
-	char cgroup[EVENTS_CGROUP + 1] = "";
+	char cgroup[EVENTS_CGROUP + 1];
 
 	s->ops->begin(s, "target", SINK_OBJECT);
 	s->ops->sint(s, "cpu", f->cpu);
@@ -398,9 +416,8 @@ static void json_target(const struct events_event *v, struct sink *s)
 		json_comm(s, f->target_comm);
 	}
 	if (f->cgroup) {
-		memcpy(cgroup, f->cgroup_name, EVENTS_CGROUP);
 		s->ops->uint(s, "cgroup_id", f->cgroup);
-		s->ops->symbol(s, "cgroup", cgroup);
+		s->ops->symbol(s, "cgroup", cgroup_name(f, cgroup));
 	}
 	s->ops->end(s);
 }
