@@ -90,8 +90,8 @@ static bool ps_once(struct ps *p)
 	struct events_event **list;
 	size_t n = 0;
 
-	p->now_ns = monotonic_ns();
 	events_read(&p->events);
+	p->now_ns = monotonic_ns(); /* counts that grow are read last */
 	list = xcalloc(p->events.n + 1, sizeof(*list));
 	for (size_t i = 0; i < p->events.n; i++)
 		if (ps_selects(p, p->events.list[i]))
