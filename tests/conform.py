@@ -436,17 +436,23 @@ def test_series(tmp, page):
 	for path in (repo, series):
 		shutil.rmtree(path, ignore_errors=True)
 	r = run("--patch=" + series, "--man", page, *args)
+	if r.stderr:
+		why.append(str(r.stderr))
 	mails = sorted(os.path.join(series, f) for f in os.listdir(series))
 	name = re.search(r"^--- a/(\S+)", open(mails[0]).read(), re.M).group(1)
 	os.makedirs(os.path.join(repo, os.path.dirname(name)))
 	shutil.copy(old, os.path.join(repo, name))
 	git = ["git", "-C", repo, "-c", "user.name=test", "-c", "user.email=test@localhost"]
-	for args in (["init", "-q"], ["add", "."], ["commit", "-qm", "page"], ["am", "-q"] + mails):
+	for args in (["init", "-q"], ["add", "."], ["commit", "-qm", "page"], ["am", "-qs"] + mails):
 		r = tool(*git, *args)
 		if r.returncode:
 			return why + [args[0] + ": " + r.stdout.decode()]
 	if open(os.path.join(repo, name)).read() != open(new).read():
 		why.append("the series and the patch differ")
+	write(os.path.join(series, "0099-Fix-nothing.patch"), "")
+	if b"has other patches: 1." not in run("--patch=" + series, "--man", page,
+						   "--no-behaviour").stderr:
+		why.append("no warning of another patch")
 	if tool(*git, "log", "--check", "--format=").stdout.strip():
 		why.append("blanks at the end of lines")
 	added = re.findall(r"^\+(\.IR? \S+ \"? ?\(since.*)", tool(*git, "diff", "HEAD~%d" % len(mails))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Patches for the page, to standard output or as a series for git am. */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -92,6 +93,25 @@ static void patch_write_file(const char *dir, const char *name, const struct buf
 	buf_free(&path);
 }
 
+/* Warn if dir has more patches than were written: git am of all of them would fail. */
+static void warn_of_other_patches(const char *dir, size_t written)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	size_t n = 0;
+
+	while (d && (e = readdir(d))) {
+		const char *suffix = strrchr(e->d_name, '.');
+
+		n += suffix && !strcmp(suffix, ".patch");
+	}
+	if (d)
+		closedir(d);
+	if (n > written)
+		warn("%s has other patches: %zu. Remove them before git am %s/*.patch",
+		     dir, n - written, dir);
+}
+
 static void write_series(struct conform_cmd *cmd, const struct patch *p)
 {
 	if (mkdir(cmd->patch_dir, 0777) && errno != EEXIST)
@@ -107,6 +127,7 @@ static void write_series(struct conform_cmd *cmd, const struct patch *p)
 		buf_free(&name);
 		buf_free(&mail);
 	}
+	warn_of_other_patches(cmd->patch_dir, p->ncommits);
 }
 
 void conform_write_patch(struct conform_cmd *cmd)
