@@ -163,6 +163,62 @@ def told(tap, tmp):
 		tap.ok(want and want == got, "as told by the ptrace engine: " + name, [want, got, texts[1]])
 	return None
 
+# Signals that are ignored and that end processes, in processes that hold an event.
+SIGNALS = """
+import ctypes, os, signal, struct, sys, threading
+libc = ctypes.CDLL(None)
+attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+fd = libc.syscall(int(sys.argv[1]), attr, 0, -1, -1, 0)
+def child(body):
+	if not os.fork():
+		body()
+		os._exit(3)
+	os.wait()
+def kill(sig):
+	os.kill(os.getpid(), sig)
+def pipe():
+	signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+	r, w = os.pipe()
+	os.close(r)
+	os.write(w, b"x")
+def blocked():
+	signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGUSR2])
+	kill(signal.SIGUSR2), kill(signal.SIGHUP)
+	signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
+	signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
+def dumps():
+	import resource
+	resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+	kill(signal.SIGQUIT)
+def threads():
+	for i in range(2):
+		threading.Thread(target=signal.pause, daemon=True).start()
+	kill(signal.SIGALRM)
+signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+signal.signal(signal.SIGUSR1, lambda *a: None)
+kill(signal.SIGUSR2), kill(signal.SIGWINCH), kill(signal.SIGUSR1)
+child(pipe), child(blocked), child(dumps), child(threads), child(lambda: kill(signal.SIGKILL))
+kill(signal.SIGTERM)
+"""
+
+def signal_lines(path):
+	"""Lines about signals and ends of tasks, which are numbered as they appear, without CPU times."""
+	with open(path, encoding="utf-8") as f:
+		text = re.sub(r"(si_[us]time)=\d+", r"\1", f.read())
+	tasks = list(dict.fromkeys(re.findall(r"^\d+", text, re.M)))
+	return sorted(re.sub(r"^\d+|(?<=pid=)\d+", lambda m: "task%d" % (tasks + [m[0]]).index(m[0]), line)
+		      for line in text.splitlines() if re.search(r" (---|\+\+\+) ", line))
+
+def signals(tap, tmp):
+	"""Signals that the kernel does not deliver as such, as the ptrace engine sees them."""
+	texts = []
+	for options in [], [BPF]:
+		dump = os.path.join(tmp, "signals")
+		traced(dump, options, ["/usr/bin/python3", "-c", SIGNALS, str(NR_OPEN)])
+		texts.append(signal_lines(dump + ".txt"))
+	tap.ok(texts[0] == texts[1] and sum(" --- " in line for line in texts[0]) >= 14,
+	       "signals: as the ptrace engine", texts)
+
 def holder():
 	"""Start a process that holds events until its input ends."""
 	p = subprocess.Popen([rp.target("demo"), "sh", "-c", "echo up; read x"], stdin=subprocess.PIPE,
@@ -464,6 +520,7 @@ def main():
 		executed(tap, tmp)
 		told(tap, tmp)
 		if NR_OPEN:
+			signals(tap, tmp)
 			storm(tap, tmp)
 		if core:
 			return tap.done()

@@ -530,6 +530,10 @@ int calls_report_exit(void *ctx)
 /* of signal_struct.flags, the second to Linux 5.16 */
 enum { SIGNAL_GROUP_EXIT = 4, SIGNAL_GROUP_COREDUMP = 8 };
 
+/* of signals, and 32-bit words of struct siginfo */
+enum { SIGKILL = 9, SI_KERNEL = 0x80, TRACE_SIGNAL_DELIVERED = 0, TRACE_SIGNAL_IGNORED = 1 };
+enum { SIGINFO_CODE = 2, SIGINFO_PID = 4, SIGINFO_UID = 5 };
+
 /* Return whether the reader knows the current task: it holds an event, or a call was reported. */
 static __always_inline bool is_reported(const struct calls_running *r, __u32 pid)
 {
@@ -638,20 +642,59 @@ int BPF_PROG(calls_gone)
 	return 0;
 }
 
+/*
+ * Report a signal.  Without information (SEND_SIG_NOINFO: 0, SEND_SIG_PRIV: 1), that is what the
+ * kernel makes up: the current process or the kernel sends it.
+ */
+static __always_inline void signal_send(struct ids to, int sig, struct kernel_siginfo *info)
+{
+	struct calls_message *m;
+	struct note note = { 0 };
+	__u32 *words;
+
+	m = message_of_task(&note, CALLS_SIGNALLED, to.pid, to.tid);
+	words = (__u32 *)m->bytes;
+	if ((__u64)info > 1) {
+		if (bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
+			return;
+	} else if (info) {
+		words[SIGINFO_CODE] = SI_KERNEL;
+	} else {
+		words[SIGINFO_PID] = task_ids((struct task_struct *)bpf_get_current_task()).pid;
+		words[SIGINFO_UID] = bpf_get_current_uid_gid();
+	}
+	m->nr = sig;
+	m->used = SIGINFO_BYTES;
+	message_send_task(m);
+}
+
 SEC("raw_tp/signal_deliver")
 int BPF_PROG(calls_signalled, int sig, struct kernel_siginfo *info)
 {
 	struct ids ids = task_ids((struct task_struct *)bpf_get_current_task_btf());
-	struct calls_message *m;
-	struct note note = { 0 };
 
-	if (!followed(ids.pid, ids.tid) || !holder(ids.pid))
+	/* without information, it is the SIGKILL that carries out calls_generated()'s fatal one */
+	if (info && followed(ids.pid, ids.tid) && holder(ids.pid))
+		signal_send(ids, sig, info);
+	return 0;
+}
+
+/*
+ * Signals that are not delivered as such: ignored ones, and those that end a process without a
+ * core dump, of which all threads get SIGKILL.  The current task may be the sender.
+ */
+SEC("raw_tp/signal_generate")
+int BPF_PROG(calls_generated, int sig, struct kernel_siginfo *info, struct task_struct *task, int group,
+	     int result)
+{
+	bool ends = BPF_CORE_READ(task, signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP);
+	struct ids ids;
+
+	if (sig == SIGKILL || result != (ends ? TRACE_SIGNAL_DELIVERED : TRACE_SIGNAL_IGNORED))
 		return 0;
-	m = message_of_task(&note, CALLS_SIGNALLED, ids.pid, ids.tid);
-	if (bpf_probe_read_kernel(m->bytes, SIGINFO_BYTES, info))
-		return 0;
-	m->nr = sig;
-	m->used = SIGINFO_BYTES;
-	message_send_task(m);
+	ids = task_ids(task);
+	if (holder(ids.pid) &&
+	    (calls_setup.every_task || bpf_map_lookup_elem(&calls_tasks, &ids.tid)))
+		signal_send(ids, sig, info);
 	return 0;
 }
