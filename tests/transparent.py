@@ -35,6 +35,8 @@ NATIVES = 6
 MODES = {"text": [], "json": ["--json"], "records": ["--records", "--summary", "-v"],
 	 "every call stops": ["--no-seccomp", "--records"]}
 BPF = ["--engine=bpf", "--records"]
+if sp.sanitized():
+	BPF += ["--buffer=64"] # the reader is several times slower than the programs it reads from
 if sp.has_bpf(PEVTRACE):
 	MODES["bpf"] = BPF
 # For machines that are slow (--core): both engines, and what most differs between kernels.

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/scan_text.h"
 
@@ -92,31 +91,6 @@ static bool become(const struct program *p)
 		return true;
 	return !(*p->user ? initgroups(p->user, p->gid) : setgroups(0, NULL)) &&
 	       !setresgid(p->gid, p->gid, p->gid) && !setresuid(p->uid, p->uid, p->uid);
-}
-
-static int find_in_path(const char *file)
-{
-	const char *path = getenv("PATH");
-	char *dirs = xstrdup(path ? path : "/bin:/usr/bin"), *rest = dirs, *dir;
-	struct buf name = { 0 };
-	int err = ENOENT;
-
-	while (err && (dir = strsep(&rest, ":"))) {
-		buf_reset(&name);
-		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
-		if (!access(buf_str(&name), F_OK) || errno != ENOENT)
-			err = 0;
-	}
-	buf_free(&name);
-	free(dirs);
-	return err;
-}
-
-int program_find(const char *file)
-{
-	if (!strchr(file, '/'))
-		return find_in_path(file);
-	return access(file, F_OK) && errno == ENOENT ? ENOENT : 0;
 }
 
 int program_exec(const struct program *p, char *const *argv)

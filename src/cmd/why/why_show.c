@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The result of pevtrace why as text or JSON. */
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/attr_member.h"
 #include "abi/layout.h"

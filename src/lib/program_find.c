@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/buf.h"
+#include "lib/die.h"
+#include "lib/program.h"
+
+static int find_in_path(const char *file)
+{
+	const char *path = getenv("PATH");
+	char *dirs = xstrdup(path ? path : "/bin:/usr/bin"), *rest = dirs, *dir;
+	struct buf name = { 0 };
+	int err = ENOENT;
+
+	while (err && (dir = strsep(&rest, ":"))) {
+		buf_reset(&name);
+		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
+		if (!access(buf_str(&name), F_OK) || errno != ENOENT)
+			err = 0;
+	}
+	buf_free(&name);
+	free(dirs);
+	return err;
+}
+
+int program_find(const char *file)
+{
+	if (!strchr(file, '/'))
+		return find_in_path(file);
+	return access(file, F_OK) && errno == ENOENT ? ENOENT : 0;
+}
