@@ -194,8 +194,8 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
 		    size_t len);
 
 /*
- * Have an event among those of the records that were written, or return false after a warn(): a
- * pipe cannot be written again.
+ * Add an event to the file.  Return false after a warn() if the records written so far would have
+ * to change and the output is a pipe.
  */
 bool perfout_join(struct perfout_view *v, struct perfout_event *e);
 
@@ -217,8 +217,8 @@ void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len
 /* Counts in records (perfout_reads.c) --------------------------------------------- */
 
 /*
- * Append a record of e with the ids of its counts, but with its size, and return true; or return
- * false if it is to be written as it is.  Events of which a count is become events of the file.
+ * Append a record of e with ids added to its counts and return true; the caller sets the size in
+ * its header.  Return false if no ids are added.  Counted events become events of the file.
  */
 bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
 			  const uint8_t *bytes, size_t len, struct buf *out);
@@ -232,8 +232,8 @@ void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid);
 void perfout_add_tid(struct perfout_event *p, const struct event *e);
 
 /*
- * Append a record of p with its task, but with its size, and return true; or return false if it is
- * to be written as it is.
+ * Append a record of p with pid and tid inserted and return true; the caller sets the size in its
+ * header.  Return false if nothing is inserted.
  */
 bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
 			struct perfout_event *p, uint32_t type, struct buf *out);

@@ -75,7 +75,7 @@ static bool index_next(struct kernel_types *t)
 	return true;
 }
 
-/* Return the type of an id, NULL if there is none. */
+/* Return the type with that id, or NULL. */
 static const struct btf_type *btf_find(struct kernel_types *t, uint32_t id)
 {
 	while (id > t->n)
@@ -84,7 +84,7 @@ static const struct btf_type *btf_find(struct kernel_types *t, uint32_t id)
 	return id ? (const struct btf_type *)(t->types + t->at[id]) : NULL;
 }
 
-/* The same; where there is none, one without a kind. */
+/* Return the type with that id, or one of kind BTF_KIND_UNKN if there is none. */
 static const struct btf_type *btf_at(struct kernel_types *t, uint32_t id)
 {
 	static const struct btf_type none;

@@ -19,7 +19,7 @@ struct program {
 /* Add VAR=VALUE or VAR, which must outlive p. */
 void program_env(struct program *p, const char *change);
 
-/* Set the user by name, number or UID:GID; die if there is none, or the caller is not root. */
+/* Set the user, a name, a number or UID:GID.  Die if it is unknown or the caller is not root. */
 void program_user(struct program *p, const char *user);
 
 /* Return 0 if execvp() would find the file, in PATH if its name has no slash, or ENOENT. */

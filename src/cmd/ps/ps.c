@@ -102,7 +102,7 @@ static bool ps_once(struct ps *p)
 	return n;
 }
 
-/* Say which of the processes that were named are none; return whether there are such. */
+/* Warn about each process given with -p that does not exist; return whether there is one. */
 static bool tell_missing(const struct options *o)
 {
 	bool missing = false;

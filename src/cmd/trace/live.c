@@ -585,7 +585,7 @@ static bool has_inode(const char *path, uint64_t inode)
 	return !stat(path, &s) && s.st_ino == inode;
 }
 
-/* Return the program that a task ran, in text if that is not as the kernel was told; or NULL. */
+/* Return the path of the program that a task executed, stored in text or x->path, or NULL. */
 static const char *program_of(const struct trace_exec *x, char text[PATH_MAX])
 {
 	char link[32];
