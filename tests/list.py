@@ -89,8 +89,13 @@ def test_pfm():
 def test_attrs():
 	"""What list shows of a name is what open passes."""
 	why = []
-	for o in objects("software", "pmu") + objects("cache")[:3] + objects("hardware")[:2]:
-		for name in (o["event"], o.get("also") or o["event"]):
+	written = ["cpu-clock:u", "r1a8", "mem:0x1000:rw", "cycles:pp", "type=1,config=2", "cpu-clock,sample_freq=9"]
+	if sp.tracefs():
+		written += ["sched:sched_switch:k"]
+	listed_as = [(o, {o["event"], o.get("also") or o["event"]})
+		     for o in objects("software", "pmu") + objects("cache")[:3] + objects("hardware")[:2]]
+	for o, wanted in listed_as + [(o, {text}) for text in written for o in objects(text)]:
+		for name in wanted:
 			r = subprocess.run([PEVTRACE, "open", "--json", "-o", "/dev/stdout", "-e", name,
 					    "--for", "0.001", "-p", "1"], stdout=subprocess.PIPE,
 					   stderr=subprocess.DEVNULL)
@@ -123,6 +128,12 @@ def test_patterns():
 	why += differ(objects("sw", "cache"), [o for o in every if o["kind"] in ("software", "cache")],
 		      "two patterns")
 	why += differ(listed("no-such-event", rc=1), "", "nothing matches")
+	why += differ([(o["event"], o["kind"]) for o in objects("{cpu-clock,r1a8,mem:0x1000}:u")],
+		      [("cpu-clock", "software"), ("r1a8", "raw"), ("mem:0x1000", "breakpoint")], "a group as -e has it")
+	for pattern, said in (("cpu-clokc", "did you mean cpu-clock?"), ("cpu-clock:q", "unknown modifier 'q'")):
+		r = subprocess.run([PEVTRACE, "list", "cs", pattern], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		why += differ((r.returncode, b"context-switches" in r.stdout, said in r.stderr.decode()),
+			      (0, True, True), "%s: %s" % (pattern, r.stderr))
 	return why
 
 def test_names():

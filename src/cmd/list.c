@@ -52,6 +52,7 @@ struct listed {
 	enum list_kind kind;
 	char *name, *also;	/* also: another name of the same event, or NULL */
 	char *text;		/* what has the attr, if name is a form and no event; or NULL */
+	size_t written;		/* 1 + index in the events that patterns describe, or 0 */
 	bool selected;
 	int error;		/* errno of an open, if this machine has no such event; or 0 */
 };
@@ -62,6 +63,7 @@ struct list {
 	struct showing out;
 	struct listed *events;
 	size_t n;
+	struct event_list written; /* by patterns that match no name */
 	size_t column;		/* of attrs in the text */
 };
 
@@ -172,7 +174,6 @@ static void list_collect(struct list *l)
 	list_add_form(l, "rHEX", "r0", LIST_RAW);
 	list_add_form(l, "mem:ADDR[/LEN][:ACCESS]", "mem:0", LIST_BREAKPOINT);
 	host_each_tracepoint(l->machine.host, on_tracepoint, l);
-	qsort(l->events, l->n, sizeof(*l->events), list_compare);
 }
 
 /* Selecting ------------------------------------------------------------------------- */
@@ -223,13 +224,64 @@ static bool pattern_matches(const char *pattern, const struct listed *e)
 	       is_named(pattern, e);
 }
 
-static bool list_selects(const struct verb_args *args, const struct listed *e)
+static enum list_kind kind_of_type(uint64_t type)
 {
-	bool is = !args->n;
+	return type == PERF_TYPE_HARDWARE ? LIST_HARDWARE :
+	       type == PERF_TYPE_SOFTWARE ? LIST_SOFTWARE :
+	       type == PERF_TYPE_HW_CACHE ? LIST_CACHE :
+	       type == PERF_TYPE_RAW ? LIST_RAW :
+	       type == PERF_TYPE_BREAKPOINT ? LIST_BREAKPOINT :
+	       type == PERF_TYPE_TRACEPOINT ? LIST_TRACEPOINT : LIST_PMU;
+}
 
-	for (size_t i = 0; i < args->n && !is; i++)
-		is = pattern_matches(args->words[i], e);
-	return is;
+/* Add the events that a pattern describes as -e does, such as cycles:u or r1a8. */
+static void list_add_written(struct list *l, const char *pattern)
+{
+	size_t i = l->written.n;
+
+	if (!event_list_add(&l->written, l->machine.host, pattern)) {
+		warn("no event matches '%s': %s", pattern, l->written.why);
+		return;
+	}
+	for (; i < l->written.n; i++) {
+		const struct event_spec *spec = &l->written.events[i];
+		struct listed *e = list_add_event(l, kind_of_type(event_get(spec, ATTR_TYPE)),
+						  spec->attr.label);
+
+		e->written = i + 1;
+		e->selected = true;
+	}
+}
+
+static void list_select(struct list *l, const struct verb_args *args)
+{
+	size_t n = l->n;
+
+	for (size_t k = 0; k < n && !args->n; k++)
+		l->events[k].selected = true;
+	for (size_t i = 0; i < args->n; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < n; k++) {
+			if (!pattern_matches(args->words[i], &l->events[k]))
+				continue;
+			l->events[k].selected = true;
+			any = true;
+		}
+		if (!any)
+			list_add_written(l, args->words[i]);
+	}
+	qsort(l->events, l->n, sizeof(*l->events), list_compare);
+}
+
+/* Return the attr of an event, which points into l or tmp, or NULL. */
+static const struct attr_text *list_attr(struct list *l, const struct listed *e,
+					 struct event_list *tmp)
+{
+	if (e->written)
+		return &l->written.events[e->written - 1].attr;
+	return event_list_add(tmp, l->machine.host, e->text ? e->text : e->name) ?
+	       &tmp->events[0].attr : NULL;
 }
 
 /* Trying ----------------------------------------------------------------------------- */
@@ -238,16 +290,17 @@ static bool list_selects(const struct verb_args *args, const struct listed *e)
 static int list_try(struct list *l, const struct listed *e)
 {
 	struct event_list events = { 0 };
+	const struct attr_text *found = list_attr(l, e, &events);
 	struct trial t = { 0 };
 
-	if (event_list_add(&events, l->machine.host, e->text ? e->text : e->name)) {
-		struct attr_text *attr = &events.events[0].attr;
+	if (found) {
+		struct attr_text attr = *found;
 		const struct rule_ask ask = {
-			.attr = attr->bytes, .len = attr->len, .cpu = -1, .group_fd = -1,
+			.attr = attr.bytes, .len = attr.len, .cpu = -1, .group_fd = -1,
 		};
 
-		attr_put(attr->bytes, ATTR_DISABLED, 1);
-		attr_put(attr->bytes, ATTR_EXCLUDE_KERNEL, 1);
+		attr_put(attr.bytes, ATTR_DISABLED, 1);
+		attr_put(attr.bytes, ATTR_EXCLUDE_KERNEL, 1);
 		trial_open(&ask, NULL, &t);
 	}
 	event_list_free(&events);
@@ -272,7 +325,8 @@ static void list_try_all(struct list *l)
 			continue;
 		if (e->kind == LIST_HARDWARE || e->kind == LIST_CACHE) {
 			e->error = list_try(l, e);
-		} else if (e->kind == LIST_PFM || (e->text && !strcmp(e->text, "r0"))) {
+		} else if (e->kind == LIST_PFM || (e->text && !strcmp(e->text, "r0")) ||
+			   (e->kind == LIST_RAW && e->written)) {
 			if (!tried)
 				raw = list_try(l, e);
 			tried = true;
@@ -296,11 +350,12 @@ static bool lacks_all(const struct list *l, enum list_kind kind)
 static void list_emit_attr(struct list *l, const struct listed *e, struct sink *s)
 {
 	struct event_list events = { 0 };
+	const struct attr_text *attr = list_attr(l, e, &events);
 	struct walk w = { .layout = &layout_perf_event_attr, .names = &l->machine.names };
 
-	if (event_list_add(&events, l->machine.host, e->text ? e->text : e->name)) {
-		w.bytes = events.events[0].attr.bytes;
-		w.len = events.events[0].attr.len;
+	if (attr) {
+		w.bytes = attr->bytes;
+		w.len = attr->len;
 		s->ops->begin(s, "attr", SINK_OBJECT);
 		layout_emit(&w, s);
 		s->ops->end(s);
@@ -366,14 +421,12 @@ static void show_heading(struct list *l, enum list_kind kind, bool first, bool l
 	showing_end(&l->out);
 }
 
-static size_t list_show(struct list *l, const struct verb_args *args)
+static size_t list_show(struct list *l)
 {
 	enum list_kind last = LIST_KINDS;
 	bool lacking = false;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < l->n; i++)
-		l->events[i].selected = list_selects(args, &l->events[i]);
 	list_try_all(l);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct listed *e = &l->events[i];
@@ -405,6 +458,7 @@ static void lister_free(struct list *l)
 		free(l->events[i].text);
 	}
 	free(l->events);
+	event_list_free(&l->written);
 	machine_close(&l->machine);
 	options_free(&l->options);
 }
@@ -420,11 +474,9 @@ static int list_run(void *state, const struct verb_args *args)
 	list_collect(l);
 	if (!host_has_tracepoints(l->machine.host))
 		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
-	shown = list_show(l, args);
+	list_select(l, args);
+	shown = list_show(l);
 	written = showing_close(&l->out);
-	if (!shown && args->n)
-		warn("no event matches '%s'; see pevtrace list, or bpftrace -l for probes",
-		     args->words[0]);
 	lister_free(l);
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
 }
@@ -456,12 +508,14 @@ const struct verb list_verb = {
 	.notes =
 "A PATTERN with *, ? or [] matches whole names, in any case, another one any part of them. "
 "hardware, software, cache, pmu, pfm, raw, breakpoint and tracepoint select a kind, and so before "
-"a colon. The exit status is 1 if nothing matches.",
+"a colon. A PATTERN that matches no name is read as pevtrace open -e reads it: cycles:u, r1a8, "
+"mem:0x601040/8:rw. The exit status is 1 if there are no events.",
 	.examples =
 "pevtrace list\n"
 "pevtrace list 'sched:*wak*'\n"
 "pevtrace list tracepoint:'irq:*' software\n"
-"pevtrace list --json pmu",
+"pevtrace list --json pmu\n"
+"pevtrace list cycles:pp",
 	.operand = "PATTERN",
 	.foreign = foreign,
 	.groups = groups,
