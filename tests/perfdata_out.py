@@ -670,6 +670,31 @@ def test_taskless(tap, tmp):
 			       "samples with %s, read by %s: %d, of which %d have their function" %
 			       (name, who, len(a) - 1, len(known)), [n, r.stderr, m.stderr] + a[:3])
 
+LOADED = """
+import ctypes, mmap, os, struct, sys, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 2, 1, 1, 0, 1 << 5).ljust(64, b"\\0")
+ring = mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, 0, -1, -1, 8), 65 * mmap.PAGESIZE)
+time.sleep(0.1)
+size = ctypes.c_uint(1 << 20)
+ctypes.CDLL(sys.argv[1]).BZ2_bzBuffToBuffCompress(
+	ctypes.create_string_buffer(size.value), ctypes.byref(size), os.urandom(300000), 300000, 9, 0, 0)
+"""
+
+def test_loaded(tap, tmp):
+	"""Samples without PERF_SAMPLE_TID, in code that was mapped after the event was opened, by
+	an event that records no mappings."""
+	ours, library = os.path.join(tmp, "l.data"), os.path.join(tmp, "late.so")
+	maps = text(["/usr/bin/python3", "-c", 'import bz2; print(open("/proc/self/maps").read())'])
+	found = re.search(r"/\S*/libbz2\.so\S*", "\n".join(maps))
+	if not found:
+		return tap.skip("samples in a library that was loaded later", "no libbz2")
+	shutil.copy(found.group(), library)
+	r = trace(["--perf-data=" + ours], ["/usr/bin/python3", "-c", LOADED, library])
+	lines = text([rp.PERF, "script", "-F", "comm,ip,sym,dso", "-i", ours])
+	n = len([line for line in lines if "(" + library in line])
+	tap.ok(n > 50, "samples in a library that was loaded later: %d" % n, [r.stderr] + lines[-5:])
+
 def attr_size(path):
 	with open(path, "rb") as f:
 		head = f.read(24)
@@ -881,9 +906,10 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_names, test_mode, test_tree, test_other_recorder,
 		 test_breakpoint, test_refused, test_pipe, test_dump, test_rounds, test_stale_bit,
-		 test_aux, test_header, test_taskless, test_wrapped, test_attached, test_bpf,
+		 test_aux, test_header, test_taskless, test_loaded, test_wrapped, test_attached, test_bpf,
 		 test_bpf_loaded, test_other_root, test_killed, test_python, test_later, test_demo,
-		 test_drain, test_mixedrings, test_reads, test_lost, test_open, test_ringless, test_trouble, test_full)
+		 test_drain, test_mixedrings, test_reads, test_lost, test_open, test_ringless,
+		 test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]
 
 if __name__ == "__main__":

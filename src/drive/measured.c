@@ -178,27 +178,28 @@ static void measured_record_writer(void *ctx, struct event *e)
 	*(bool *)ctx |= records_mappings(e);
 }
 
-/* Return the address of a sample in user code, and its process, or false. */
-static bool user_sample(const struct view_record *r, int32_t *pid, uint64_t *ip)
+/* Return the address of a sample in user code, and its process or a thread of it, or false. */
+static bool user_sample(const struct view_record *r, pid_t *pid, uint64_t *ip)
 {
 	size_t at = r->format->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8;
 	struct record_id id;
 
 	if (!(r->format->sample_type & PERF_SAMPLE_IP) || r->len < at + 8 ||
 	    !record_identify(r->bytes, r->len, r->format, &id) ||
-	    id.type != PERF_RECORD_SAMPLE || !id.has_tid || id.pid <= 0 ||
+	    id.type != PERF_RECORD_SAMPLE ||
 	    (id.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
 		return false;
-	*pid = id.pid;
+	*pid = id.has_tid ? id.pid : r->sure ? event_single_task(r->event) : -1;
 	*ip = load_uint(r->bytes + at, 8);
-	return true;
+	return *pid > 0;
 }
 
-static void measured_again(struct measured *m, pid_t pid, struct measured_maps *known)
+static void measured_again(struct measured *m, pid_t tid, struct measured_maps *known)
 {
 	struct proc_image p;
+	pid_t parent;
 
-	if (!proc_image_read(pid, true, &p)) {
+	if (!proc_image_read(proc_group_of(tid, &parent), true, &p)) {
 		proc_image_free(&p);
 		return;
 	}
@@ -213,7 +214,7 @@ void measured_record(struct measured *m, const struct view_record *r)
 	struct measured_maps *known;
 	bool recorded = false;
 	uint64_t ip, now;
-	int32_t pid;
+	pid_t pid;
 
 	if (!user_sample(r, &pid, &ip))
 		return;

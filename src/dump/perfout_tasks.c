@@ -14,18 +14,10 @@ void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid)
 		map_set(&v->threads, (uint64_t)tid, (void *)(uintptr_t)pid);
 }
 
-/* Return the task that all records of the event are of, or -1: they may be of several. */
-static pid_t perfout_task_of(const struct event *e)
-{
-	if (e->pid < 0 || e->flags & PERF_FLAG_PID_CGROUP || event_attr(e, ATTR_INHERIT))
-		return -1;
-	return e->pid ? e->pid : e->opener;
-}
-
 void perfout_add_tid(struct perfout_event *p, const struct event *e)
 {
 	p->adds_tid = !p->silent && !(p->format.sample_type & PERF_SAMPLE_TID) &&
-		      perfout_task_of(e) > 0;
+		      event_single_task(e) > 0;
 	if (p->adds_tid)
 		p->format.sample_type |= PERF_SAMPLE_TID;
 }
@@ -50,7 +42,7 @@ bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
 			struct perfout_event *p, uint32_t type, struct buf *out)
 {
 	/* without ids, another event may have written it */
-	pid_t tid = r->sure ? perfout_task_of(r->event) : -1;
+	pid_t tid = r->sure ? event_single_task(r->event) : -1;
 	pid_t pid = tid > 0 ? (pid_t)(uintptr_t)map_get(&v->threads, (uint64_t)tid) : -1;
 	size_t at = p->adds_tid ? perfout_tid_at(&p->format, type, r->len) : 0;
 

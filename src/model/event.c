@@ -5,6 +5,7 @@
 #include "abi/layout.h"
 #include "lib/die.h"
 #include "model/state.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -67,6 +68,13 @@ void event_redirect(struct event *e, struct event *output)
 bool event_is_bare(const struct event *e)
 {
 	return !event_attr(e, ATTR_SAMPLE_TYPE) && !event_attr(e, ATTR_SAMPLE_PERIOD);
+}
+
+pid_t event_single_task(const struct event *e)
+{
+	if (e->pid < 0 || e->flags & PERF_FLAG_PID_CGROUP || event_attr(e, ATTR_INHERIT))
+		return -1;
+	return e->pid ? e->pid : e->opener;
 }
 
 bool event_is_probe(const struct event *e)

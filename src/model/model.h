@@ -262,6 +262,9 @@ bool event_is_probe(const struct event *e);
  */
 bool event_is_bare(const struct event *e);
 
+/* Return the task that all its records are of, or -1: they may be of several. */
+pid_t event_single_task(const struct event *e);
+
 /* Return the number of records of a type that were seen of the event; type 0: all other types. */
 uint64_t event_records(const struct event *e, uint32_t type);
 
