@@ -107,12 +107,14 @@ page_options() {
 @test "every option of a trace that has no argument is accepted" {
 	for option in $(awk -F '\t' '$1 == "option" && $2 == "trace" && $5 != "required" {
 				print $3; print $4 }' "$dir/list"); do
+		with=
 		case $option in
 		- | -h | --help | -V | --version) continue ;;
 		-a | --all) "$PEVTRACE" --engine=bpf -o "$dir/out" true 2>"$dir/err" || continue ;;
+		-w | --summary-wall-clock) with=-c ;;
 		esac
 		echo "$option"
-		run "$PEVTRACE" "$option" -o "$dir/out" true
+		run "$PEVTRACE" $with "$option" -o "$dir/out" true
 		echo "$output"
 		[ "$status" -eq 0 ]
 	done

@@ -80,7 +80,9 @@ bool signal_name(int sig, char *text, size_t size)
 
 	if (name)
 		snprintf(text, size, "SIG%s", name);
-	else if (sig >= KERNEL_RTMIN && sig <= SIGNAL_MAX)
+	else if (sig == KERNEL_RTMIN)
+		snprintf(text, size, "SIGRTMIN");
+	else if (sig > KERNEL_RTMIN && sig <= SIGNAL_MAX)
 		snprintf(text, size, "SIGRT_%d", sig - KERNEL_RTMIN);
 	else
 		snprintf(text, size, "%d", sig);
@@ -92,7 +94,10 @@ int signal_by_name(const char *name)
 	static const struct {
 		const char *name;
 		int sig;
-	} also[] = { { "POLL", SIGPOLL }, { "CLD", SIGCHLD }, { "IOT", SIGIOT } };
+	} also[] = {
+		{ "POLL", SIGPOLL }, { "CLD", SIGCHLD }, { "IOT", SIGIOT },
+		{ "RT_0", KERNEL_RTMIN },
+	};
 	char known[32];
 	uint64_t n;
 

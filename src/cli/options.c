@@ -44,7 +44,7 @@ static void set_count_too(void *to, const char *arg, const struct verb_option *o
 	struct options *o = to;
 
 	(void)arg, (void)opt;
-	o->table = o->summary = true;
+	o->table = o->summary = o->beside = true;
 }
 
 static void set_outcome(void *to, const char *arg, const struct verb_option *opt)
@@ -188,12 +188,12 @@ const struct verb_option options_calls[] = {
 	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
-	{ .name = "decode-fds", .key = 'y', .arg = "WHAT", .optional = true,
+	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .arg = "WHAT", .optional = true,
 	  .words = OPTIONS_LABELS, .set = options_set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
 	{ .key = 'x', .set = options_set_hex,
 	  .help = "show strings that are not ASCII in hex; -xx: all strings" },
-	{ .name = "strings-in-hex", .arg = "WHAT", .optional = true,
+	{ .name = "strings-in-hex", .excludes = 'x', .arg = "WHAT", .optional = true,
 	  .words = "none non-ascii-chars non-ascii all", .set = options_set_hex_words,
 	  .help = "show these strings, or only these characters, in hex" },
 	{ .name = "syscall-number", .key = 'n', .set = verb_set_true, .at = AT(text.nr),
@@ -207,7 +207,7 @@ const struct verb_option options_calls[] = {
 
 const struct verb_option options_times[] = {
 	{ .name = "absolute-timestamps", .key = 't', .arg = "FORMAT", .optional = true,
-	  .words = "none time unix", .set = options_set_clock,
+	  .excludes = 't', .words = "none time unix", .set = options_set_clock,
 	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch; or "
 		  "FORMAT,PRECISION, such as time,ms" },
 	{ .name = "relative-timestamps", .key = 'r', .arg = "PRECISION", .optional = true,
@@ -246,19 +246,19 @@ const struct verb_option options_session[] = {
 	  .set = options_set_sort, .help = "sort the table of calls" },
 	{ .name = "summary-columns", .key = 'U', .arg = "LIST", .words = COUNT_COLUMN_WORDS,
 	  .set = options_set_columns, .help = "show these columns of the table of calls" },
-	{ .name = "summary-wall-clock", .key = 'w', .set = set_nothing,
+	{ .name = "summary-wall-clock", .key = 'w', .set = verb_set_true, .at = AT(wall_clock),
 	  .help = "accepted for compatibility with strace: times are always wall-clock times" },
 	{ 0 },
 };
 
 const struct verb_option options_files[] = {
-	{ .name = "follow-forks", .key = 'f', .set = set_follow,
+	{ .name = "follow-forks", .key = 'f', .excludes = 'f', .set = set_follow,
 	  .help = "accepted for compatibility with strace: children are always followed" },
 	{ .key = 'F', .set = set_nothing, .help = "accepted, too: an old name of -f" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
 	{ .name = "quiet", .key = 'q', .arg = "SET", .optional = true, .words = OPTIONS_QUIET,
-	  .set = options_set_quiet,
+	  .excludes = 'q', .set = options_set_quiet,
 	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
 		  "-qqq: none; or leave out those of SET" },
 	{ 0 },
@@ -291,25 +291,51 @@ void options_init(struct options *o)
 	o->text.status = o->select.status;
 }
 
+/* Check the options of the table of calls, and those that have no effect beside it. */
+static void finish_table(const struct options *o)
+{
+	const struct {
+		bool given;
+		const char *option;
+	} of_calls[] = {
+		{ o->text.clock != CLOCK_OFF, "-t" }, { o->text.relative.shown, "-r" },
+		{ o->text.duration.shown, "-T" },	      { o->text.ip, "-i" },
+		{ o->text.nr, "-n" },		      { o->text.labels, "-y" },
+		{ o->stacks, "-k" },
+	};
+
+	if (o->count && o->beside)
+		die("-c/--summary-only and -C are mutually exclusive: -c shows no calls, -C does");
+	if (!o->table && (o->wall_clock || o->counts.ncolumns))
+		die("%s must be given with -c/--summary-only or -C",
+		    o->wall_clock ? "-w/--summary-wall-clock" : "-U/--summary-columns");
+	if (!o->table && o->counts_by)
+		warn("--%s has no effect without -c or -C", o->counts_by);
+	for (size_t i = 0; o->count && !o->json && i < sizeof(of_calls) / sizeof(*of_calls); i++)
+		if (of_calls[i].given)
+			warn("%s has no effect with -c/--summary-only", of_calls[i].option);
+}
+
 void options_finish(struct options *o)
 {
 	bool dump_only = o->json && !o->json_path;
 
 	o->text.status = o->select.status;
 	o->keep = o->keep || o->summary || o->explain;
-	if (o->counts_by && !o->table)
-		warn("--%s has no effect without -c or -C", o->counts_by);
+	finish_table(o);
+	if (o->separate && (o->keep || o->table))
+		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
+		    "tasks");
 	if (o->separate && (!o->output || !strcmp(o->output, "-"))) {
 		warn("-ff has no effect without -o FILE");
 		o->separate = false;
 	}
 	if (o->separate && output_is_command(o->output))
 		die("-ff cannot be combined with -o '%s', which is one command", o->output);
-	if (o->append && (!o->output || output_is_command(o->output)))
-		die("-A requires a file: add -o FILE");
-	if (o->separate && (o->keep || o->table))
-		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
-		    "tasks");
+	if (o->append && (!o->output || output_is_command(o->output))) {
+		warn("-A has no effect without -o FILE");
+		o->append = false;
+	}
 	if (o->separate && dump_only)
 		die("-ff cannot be combined with --json, as a dump is one file; use --json=FILE");
 	if (o->output && o->json_path && !strcmp(o->output, o->json_path))

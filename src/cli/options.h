@@ -39,6 +39,8 @@ struct options {
 	bool stacks;		/* -k */
 	bool count;		/* -c: show no calls */
 	bool table;		/* -c, -C: show a table of calls */
+	bool beside;		/* -C: show calls, too */
+	bool wall_clock;	/* -w, which changes nothing */
 	struct call_counts_form counts; /* of that table */
 	const char *counts_by;	/* -S or -U, whichever was given last, or NULL */
 	bool summary;		/* --summary, or -c, -C */

@@ -70,7 +70,8 @@ static void each_word(const char *set, const char *option,
 
 /* trace= ----------------------------------------------------------------- */
 
-void selection_offer_calls(struct nearest *n)
+/* Offer the words of a set that name several calls. */
+static void offer_classes(struct nearest *n)
 {
 	nearest_try(n, "perf");
 	nearest_try(n, "all");
@@ -81,6 +82,11 @@ void selection_offer_calls(struct nearest *n)
 		snprintf(class, sizeof(class), "%%%s", call_class_name(i));
 		nearest_try(n, class);
 	}
+}
+
+void selection_offer_calls(struct nearest *n)
+{
+	offer_classes(n);
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		nearest_try(n, call_descs[i].name);
 }
@@ -122,8 +128,9 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 	if (*n.best)
 		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
 	nearest_start_list(&n, append_word, &known);
-	selection_offer_calls(&n);
-	die("unknown call '%s' in %s=; valid are:%s", word, option, buf_str(&known));
+	offer_classes(&n);
+	die("unknown call '%s' in %s=; valid are names and numbers of calls, /REGEX, and:%s", word,
+	    option, buf_str(&known));
 }
 
 /* Select the calls whose names match; return whether there are any. */

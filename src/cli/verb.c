@@ -18,6 +18,7 @@ struct command_line {
 	const struct verb *const *all;
 	char *state;
 	char **next;		/* of argv */
+	enum { FORM_LETTER = 1, FORM_NAME } forms[128]; /* those given, by letter */
 	struct verb_args args;
 };
 
@@ -211,6 +212,7 @@ static void parse_long(struct command_line *l, const char *word)
 		die("option '--%s' allows no argument", at.option->name);
 	if (!arg && at.option->arg && !at.option->optional)
 		arg = take_argument(l, word - 2);
+	l->forms[(unsigned char)at.option->excludes] |= FORM_NAME;
 	apply(l, &at, arg);
 }
 
@@ -218,14 +220,19 @@ static void parse_long(struct command_line *l, const char *word)
 static bool parse_digits(struct command_line *l, const char *word)
 {
 	struct verb_at at = { 0 };
+	uint64_t n;
 
-	if (word[1] < '0' || word[1] > '9')
+	if (word[1] != '-' && (word[1] < '0' || word[1] > '9'))
 		return false;
-	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
-		if (o->digits_of == *word) {
-			apply(l, &at, word + 1);
-			return true;
-		}
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));) {
+		if (o->digits_of != *word)
+			continue;
+		if (!scan_whole(word + 1, SCAN_DECIMAL, (uint64_t)o->least, (uint64_t)o->most, &n))
+			die("invalid -%c argument: '%s'; use -%cN or --%s=N with N from %ld to %ld",
+			    *word, word + 1, *word, o->name, o->least, o->most);
+		apply(l, &at, word + 1);
+		return true;
+	}
 	return false;
 }
 
@@ -242,6 +249,7 @@ static void parse_short(struct command_line *l, const char *word)
 			arg = *word ? word : take_argument(l, word - 2);
 			word = "";
 		}
+		l->forms[(unsigned char)at.option->key] |= FORM_LETTER;
 		apply(l, &at, arg);
 	}
 }
@@ -250,6 +258,17 @@ static void parse_short(struct command_line *l, const char *word)
 static bool is_option(const char *word)
 {
 	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/* Die where a letter and a long name exclude each other, as in strace, and both were given. */
+static void check_forms(const struct command_line *l)
+{
+	struct verb_at at = { 0 };
+
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
+		if (o->excludes &&
+		    l->forms[(unsigned char)o->excludes] == (FORM_LETTER | FORM_NAME))
+			die("-%c and --%s cannot be combined; use one of them", o->excludes, o->name);
 }
 
 static void verb_parse(struct command_line *l)
@@ -274,6 +293,7 @@ static void verb_parse(struct command_line *l)
 	}
 	if (!dashes)
 		a->before = a->n;
+	check_forms(l);
 }
 
 static void on_file_limit(int sig)

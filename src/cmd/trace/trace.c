@@ -13,6 +13,7 @@
 #include "drive/look.h"
 #include "drive/measured.h"
 #include "lib/die.h"
+#include "lib/program.h"
 #include "measure/workload.h"
 
 enum {
@@ -219,7 +220,7 @@ static const struct verb_option what_to_trace[] = {
 	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
 	  .set = set_detach_on, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
-	{ .name = "daemonize", .key = 'D', .arg = "HOW", .optional = true,
+	{ .name = "daemonize", .key = 'D', .excludes = 'D', .arg = "HOW", .optional = true,
 	  .words = "grandchild pgroup session", .set = set_daemonize, .at = AT(daemon),
 	  .help = "trace COMMAND from a grandchild of it, so that COMMAND has the pid and the parent "
 		  "that pevtrace had; -DD: in a process group of its own, -DDD: in a session" },
@@ -308,11 +309,9 @@ static void trace_check_bpf(const struct options *o)
 /* Refuse -a N, which aligns results in strace. */
 static void trace_check_column(const struct options *o)
 {
-	const char *word = o->all && o->argv ? o->argv[0] : "";
-
-	if (*word && !word[strspn(word, "0123456789")] && access(word, X_OK))
-		die("-a traces every process; to align results at column %s, use -a%s or "
-		    "--columns=%s", word, word, word);
+	if (o->all && o->argv && (!*o->argv[0] || program_find(o->argv[0])))
+		die("invalid -a argument: '%s' is no command; -a traces every process, -aN or "
+		    "--columns=N aligns results at column N", o->argv[0]);
 }
 
 static void trace_check(struct options *o, const struct verb_args *args)
