@@ -695,6 +695,47 @@ def test_loaded(tap, tmp):
 	n = len([line for line in lines if "(" + library in line])
 	tap.ok(n > 50, "samples in a library that was loaded later: %d" % n, [r.stderr] + lines[-5:])
 
+EXECS = """
+import ctypes, mmap, os, struct, sys, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+go, started = os.pipe()
+pid = os.fork()
+if not pid:
+	os.read(go, 1)
+	os.execv(sys.argv[2], [sys.argv[2], "-c"] + sys.argv[3:])
+attr = struct.pack("<IIQQQQQ", 1, 64, 1, 1000000, 7, 0, int(sys.argv[1], 0)).ljust(64, b"\\0")
+ring = mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, pid, -1, -1, 8), 65 * mmap.PAGESIZE)
+os.write(started, b"x")
+os.waitpid(pid, 0)
+"""
+BUSY = """
+import posix, sys, time
+end = time.process_time() + 0.4
+while time.process_time() < end: pass
+if len(sys.argv) > 1: posix.execv(sys.argv[1], [sys.argv[1], "-c", sys.orig_argv[2]])
+"""
+
+def test_execs(tap, tmp):
+	"""One program after another in a process, at the same addresses unless they are position
+	independent, with an event that records neither mappings nor names."""
+	dump, ours, made = (os.path.join(tmp, name) for name in ("e.json", "e.data", "em.data"))
+	programs = [os.path.join(tmp, name) for name in ("first", "second")]
+	for path in programs:
+		shutil.copy(os.path.realpath("/usr/bin/python3"), path)
+	for flags, name in (("0x1021", "without"), ("0x41021", "with")):
+		r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+			  ["/usr/bin/python3", "-c", EXECS, flags, programs[0], BUSY, programs[1]])
+		m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+		for path in ours, made:
+			lines = text([rp.PERF, "script", "-F", "comm,ip,sym,dso", "-i", path])
+			found = collections.Counter(re.findall(r"^ *(\S+) .*\(%s/([a-z]+)\)$" %
+					re.escape(tmp), "\n".join(lines), re.M))
+			tap.ok(set(found) == {("first", "first"), ("second", "second")} and
+			       min(found.values()) > 20,
+			       "execs, %s sample_id_all, %s: %s" %
+			       (name, os.path.basename(path), dict(found)),
+			       [r.stderr, m.stderr] + lines[:5])
+
 def attr_size(path):
 	with open(path, "rb") as f:
 		head = f.read(24)
@@ -906,8 +947,8 @@ def own_tests(tap, tmp):
 def perf_tests(tap, tmp, tracefs):
 	tests = (test_sets, test_names, test_mode, test_tree, test_other_recorder,
 		 test_breakpoint, test_refused, test_pipe, test_dump, test_rounds, test_stale_bit,
-		 test_aux, test_header, test_taskless, test_loaded, test_wrapped, test_attached, test_bpf,
-		 test_bpf_loaded, test_other_root, test_killed, test_python, test_later, test_demo,
+		 test_aux, test_header, test_taskless, test_loaded, test_execs, test_wrapped, test_attached,
+		 test_bpf, test_bpf_loaded, test_other_root, test_killed, test_python, test_later, test_demo,
 		 test_drain, test_mixedrings, test_reads, test_lost, test_open, test_ringless,
 		 test_trouble, test_full)
 	return [(t.__name__[5:], lambda t=t: t(tap, tmp)) for t in tests]

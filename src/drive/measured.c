@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "abi/layout.h"
 #include "host/proc_image_bpf.h"
@@ -19,16 +20,16 @@ enum {
 	AGAIN_NS = 20000000,	/* between two reads of a process */
 };
 
-/* What a process had mapped when it was last read for a sample. */
+/* A process whose mappings no event records: what it had mapped when it was last read. */
 struct measured_maps {
 	struct maps maps;
-	uint64_t read_ns;
+	uint64_t next_ns;	/* it is not read before */
 };
 
 struct measured {
 	struct session *session;
 	struct map known;	/* processes that were reported */
-	struct map maps;	/* pid -> struct measured_maps */
+	struct map maps;	/* task -> struct measured_maps */
 	struct proc_image kernel; /* read at the start */
 	bool kernel_read, kernel_reported;
 	bool all;		/* all processes were reported */
@@ -46,6 +47,23 @@ struct measured *measured_new(struct session *s, bool kernel_now)
 	return m;
 }
 
+static struct measured_maps *measured_maps_of(struct measured *m, pid_t tid)
+{
+	struct measured_maps *known = map_get(&m->maps, (uint64_t)tid);
+
+	if (!known) {
+		known = xcalloc(1, sizeof(*known));
+		map_set(&m->maps, (uint64_t)tid, known);
+	}
+	return known;
+}
+
+static void measured_maps_free(struct measured_maps *known)
+{
+	maps_free(&known->maps);
+	free(known);
+}
+
 void measured_free(struct measured *m)
 {
 	struct map_slot *slot;
@@ -53,10 +71,8 @@ void measured_free(struct measured *m)
 
 	if (!m)
 		return;
-	while ((slot = map_next(&m->maps, &at))) {
-		maps_free(&((struct measured_maps *)slot->value)->maps);
-		free(slot->value);
-	}
+	while ((slot = map_next(&m->maps, &at)))
+		measured_maps_free(slot->value);
 	if (m->kernel_read)
 		proc_image_free(&m->kernel);
 	map_free(&m->maps);
@@ -123,6 +139,26 @@ static void measured_all(struct measured *m)
 		closedir(dir);
 }
 
+static bool records_mappings(const struct event *e)
+{
+	return event_attr(e, ATTR_MMAP) || event_attr(e, ATTR_MMAP2);
+}
+
+static void measured_record_writer(void *ctx, struct event *e)
+{
+	*(bool *)ctx |= records_mappings(e);
+}
+
+/* Return whether an event that writes to the same ring buffer records mappings. */
+static bool mappings_recorded(struct measured *m, const struct ring *r)
+{
+	bool recorded = false;
+
+	if (r)
+		model_each_writer(m->session->model, r, measured_record_writer, &recorded);
+	return recorded;
+}
+
 static void measured_event(void *ctx, struct event *e)
 {
 	struct measured *m = ctx;
@@ -136,9 +172,12 @@ static void measured_event(void *ctx, struct event *e)
 		m->again |= !m->all;
 		m->all = true;
 	} else {
-		measured_process(m, e->pid ? e->pid : e->opener,
-				 event_attr(e, ATTR_DISABLED) &&
+		pid_t tid = e->pid ? e->pid : e->opener;
+
+		measured_process(m, tid, event_attr(e, ATTR_DISABLED) &&
 				 event_attr(e, ATTR_ENABLE_ON_EXEC));
+		if (!mappings_recorded(m, event_writes_to(e)->buffer[0]))
+			measured_maps_of(m, tid);
 	}
 }
 
@@ -168,67 +207,86 @@ void measured_task(struct measured *m, pid_t tid)
 
 /* Samples without records of mappings ------------------------------------------ */
 
-static bool records_mappings(const struct event *e)
-{
-	return event_attr(e, ATTR_MMAP) || event_attr(e, ATTR_MMAP2);
-}
-
-static void measured_record_writer(void *ctx, struct event *e)
-{
-	*(bool *)ctx |= records_mappings(e);
-}
-
-/* Return the address of a sample in user code, and its process or a thread of it, or false. */
-static bool user_sample(const struct view_record *r, pid_t *pid, uint64_t *ip)
-{
-	size_t at = r->format->sample_type & PERF_SAMPLE_IDENTIFIER ? 16 : 8;
-	struct record_id id;
-
-	if (!(r->format->sample_type & PERF_SAMPLE_IP) || r->len < at + 8 ||
-	    !record_identify(r->bytes, r->len, r->format, &id) ||
-	    id.type != PERF_RECORD_SAMPLE ||
-	    (id.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
-		return false;
-	*pid = id.has_tid ? id.pid : r->sure ? event_single_task(r->event) : -1;
-	*ip = load_uint(r->bytes + at, 8);
-	return *pid > 0;
-}
-
 static void measured_again(struct measured *m, pid_t tid, struct measured_maps *known)
 {
 	struct proc_image p;
+	bool changed = false;
 	pid_t parent;
 
-	if (!proc_image_read(proc_group_of(tid, &parent), true, &p)) {
+	known->next_ns = clock_ns() + AGAIN_NS;
+	if (proc_image_read(proc_group_of(tid, &parent), true, &p))
+		for (size_t i = 0; i < p.nmaps; i++) {
+			const struct proc_image_map *now = &p.maps[i];
+			const struct mapping *before = maps_find(&known->maps, now->start);
+
+			if (before && before->end == now->end && before->pgoff == now->pgoff &&
+			    !strcmp(before->path, now->path))
+				continue;
+			changed = true;
+			maps_add(&known->maps, now->start, now->end, now->pgoff, now->path);
+		}
+	if (changed)
+		measured_report(m, &p);
+	else
 		proc_image_free(&p);
-		return;
-	}
-	for (size_t i = 0; i < p.nmaps; i++)
-		maps_add(&known->maps, p.maps[i].start, p.maps[i].end, p.maps[i].pgoff,
-			 p.maps[i].path);
-	measured_report(m, &p);
+}
+
+/* A sample whose code is looked for in the mappings of its task. */
+struct code_search {
+	struct measured *measured;
+	pid_t tid;
+};
+
+static const char *measured_code(void *ctx, int32_t pid, uint64_t ip, unsigned int cpumode,
+				 bool after_call)
+{
+	const struct code_search *search = ctx;
+	pid_t tid = pid > 0 ? pid : search->tid;
+	struct measured_maps *known;
+
+	(void)after_call;
+	if (cpumode != PERF_RECORD_MISC_USER || tid <= 0)
+		return NULL;
+	known = measured_maps_of(search->measured, tid);
+	if (!maps_find(&known->maps, ip) && clock_ns() >= known->next_ns)
+		measured_again(search->measured, tid, known);
+	return NULL;
 }
 
 void measured_record(struct measured *m, const struct view_record *r)
 {
-	struct measured_maps *known;
-	bool recorded = false;
-	uint64_t ip, now;
-	pid_t pid;
+	struct code_search search = { m, r->sure ? event_single_task(r->event) : -1 };
+	const struct record_hooks hooks = { .ctx = &search, .symbol = measured_code };
+	struct sink sink = { .ops = &sink_null_ops };
 
-	if (!user_sample(r, &pid, &ip))
+	struct record_id id;
+
+	if (record_identify(r->bytes, r->len, r->format, &id) && id.type == PERF_RECORD_SAMPLE &&
+	    !mappings_recorded(m, r->ring))
+		record_emit(r->bytes, r->len, r->format, NULL, &sink, &hooks);
+}
+
+void measured_born(struct measured *m, const struct birth *b)
+{
+	if (map_get(&m->maps, (uint64_t)b->parent) && b->tid == b->pid)
+		measured_maps_of(m, b->tid);
+}
+
+bool measured_leave(struct measured *m, pid_t pid)
+{
+	struct measured_maps *known = map_get(&m->maps, (uint64_t)pid);
+
+	if (known)
+		known->next_ns = UINT64_MAX;
+	return known;
+}
+
+void measured_execed(struct measured *m, pid_t pid)
+{
+	struct measured_maps *known = map_del(&m->maps, (uint64_t)pid);
+
+	if (!known)
 		return;
-	model_each_writer(m->session->model, r->ring, measured_record_writer, &recorded);
-	if (recorded)
-		return;
-	known = map_get(&m->maps, (uint64_t)pid);
-	if (!known) {
-		known = xcalloc(1, sizeof(*known));
-		map_set(&m->maps, (uint64_t)pid, known);
-	}
-	now = clock_ns();
-	if (maps_find(&known->maps, ip) || now < known->read_ns + AGAIN_NS)
-		return;
-	known->read_ns = now;
-	measured_again(m, pid, known);
+	measured_maps_free(known);
+	measured_again(m, pid, measured_maps_of(m, pid));
 }

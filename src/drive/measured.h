@@ -26,9 +26,20 @@ void measured_call(struct measured *m, const struct call *c);
 void measured_task(struct measured *m, pid_t tid);
 
 /*
- * Report the process of a sample again, if the sample is of code that was not mapped when it was
- * last reported, and no event of the ring buffer records mappings.
+ * Report the process of a sample again, if the sample or its call chain has code that was not mapped
+ * when it was last reported, and no event of the ring buffer records mappings.
  */
 void measured_record(struct measured *m, const struct view_record *r);
+
+/* A task was created: what of its parent must be read is read of it, too. */
+void measured_born(struct measured *m, const struct birth *b);
+
+/*
+ * A process runs another program.  measured_leave() returns whether records that are still unread may
+ * be of the program before: they are to be read next, and do not cause its mappings to be
+ * read.  Then measured_execed() reports what it has mapped now.
+ */
+bool measured_leave(struct measured *m, pid_t pid);
+void measured_execed(struct measured *m, pid_t pid);
 
 #endif

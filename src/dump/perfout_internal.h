@@ -74,6 +74,8 @@ struct perfout_view {
 	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns; /* of the last record that has a time */
+	uint64_t since_ns; /* of the records that are synthesized now */
+	struct map execs; /* pid -> time of its last exec (uint64_t) */
 	uint64_t missed, too_long;
 	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */

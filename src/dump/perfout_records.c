@@ -82,9 +82,11 @@ static void perfout_add_record(struct perfout_view *v, const struct held *h, con
 		perfout_add(v->out, bytes, h->len);
 }
 
-/* Add a synthesized record: its sample_id is that of the first event, all zero. */
-static void perfout_add_synthetic(struct perfout_view *v, const uint8_t *bytes, size_t len)
+/* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
+static void perfout_add_synthetic(struct perfout_view *v, uint64_t ns, const uint8_t *bytes,
+				  size_t len)
 {
+	const struct perfout_event *first = perfout_first_event(v);
 	struct record_format f = { 0 };
 	struct buf b = { 0 };
 
@@ -92,11 +94,10 @@ static void perfout_add_synthetic(struct perfout_view *v, const uint8_t *bytes, 
 		perfout_add(v->out, bytes, len);
 		return;
 	}
-	for (size_t i = v->nevents; i--;)
-		if (!v->events[i]->silent)
-			f = perfout_format(v, v->events[i]);
+	if (first)
+		f = perfout_format(v, first);
 	buf_add(&b, bytes, len);
-	perfout_add_trailer(&f, 0, 0, &b);
+	perfout_add_trailer(&f, ns, 0, &b);
 	if (b.len <= RECORD_MOST) {
 		perfout_set_size(&b);
 		perfout_add(v->out, b.data, b.len);
@@ -212,7 +213,7 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e)
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len)
 {
-	struct held h = { .recent_ns = v->recent_ns, .len = len };
+	struct held h = { .recent_ns = m ? v->recent_ns : v->since_ns, .len = len };
 
 	if (m) {
 		h.event = m->event;
@@ -224,7 +225,7 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
 		buf_add(&v->held, &h, sizeof(h));
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
-		perfout_add_synthetic(v, bytes, len);
+		perfout_add_synthetic(v, v->since_ns, bytes, len);
 	} else if (perfout_join(v, m->event)) {
 		perfout_add_record(v, &h, bytes);
 	}
@@ -257,7 +258,7 @@ void perfout_release(struct perfout_view *v)
 		if (h.event)
 			perfout_add_record(v, &h, at);
 		else
-			perfout_add_synthetic(v, at, h.len);
+			perfout_add_synthetic(v, h.recent_ns, at, h.len);
 		at += h.len;
 	}
 	buf_free(&v->held);
@@ -369,10 +370,32 @@ static void perfout_add_program(struct perfout_view *v, const struct proc_image_
 	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
 }
 
+/*
+ * Set the time of what is synthesized of a process: 0, as with perf, or that of its exec, as its
+ * samples before are of another program.
+ */
+static void perfout_set_since(struct perfout_view *v, pid_t pid)
+{
+	const uint64_t *exec_ns = map_get(&v->execs, (uint64_t)pid);
+	bool timed = true;
+
+	v->since_ns = exec_ns ? *exec_ns : 0;
+	for (size_t i = 0; i < v->nevents; i++)
+		timed &= v->events[i]->format.sample_id_all;
+	if (!v->since_ns || timed || v->with_ids)
+		return;
+	/* only a sample_id has a time */
+	if (v->decided)
+		perfout_convert(v);
+	else
+		v->with_ids = true;
+}
+
 void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
 
+	perfout_set_since(v, p->pid);
 	for (size_t i = 0; i < p->nthreads; i++)
 		perfout_know_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */
@@ -393,6 +416,7 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 		perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
 		perfout_add_comm(v, p, &p->threads[i], &b);
 	}
+	v->since_ns = 0;
 	buf_free(&b);
 }
 

@@ -86,6 +86,7 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 
 	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
+	free(map_del(&v->execs, (uint64_t)b->tid));
 	perfout_know_thread(v, b->tid, b->pid);
 	if (!b->parent && !b->attached && program) /* its exec is not reported */
 		perfout_know_program(v, b->tid, program);
@@ -96,9 +97,14 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64_t ns,
 			      const char *exe, bool shown)
 {
+	struct perfout_view *v = self(view);
+	uint64_t *last_ns = xmalloc(sizeof(*last_ns));
+
 	(void)former, (void)ns, (void)shown;
+	*last_ns = v->last_ns;
+	free(map_set(&v->execs, (uint64_t)tid, last_ns));
 	if (exe)
-		perfout_know_program(self(view), tid, exe);
+		perfout_know_program(v, tid, exe);
 }
 
 /* Events ------------------------------------------------------------------- */
@@ -336,6 +342,8 @@ static void perfout_tell_losses(const struct perfout_view *v)
 static void perfout_on_free(struct view *view)
 {
 	struct perfout_view *v = self(view);
+	struct map_slot *slot;
+	size_t at = 0;
 
 	perfout_begin_writing(v);
 	perfout_write_lost(v);
@@ -349,6 +357,9 @@ static void perfout_on_free(struct view *view)
 	map_free(&v->rings);
 	map_free(&v->areas);
 	map_free(&v->begun);
+	while ((slot = map_next(&v->execs, &at)))
+		free(slot->value);
+	map_free(&v->execs);
 	buf_free(&v->held);
 	perfout_free_events(v);
 	free((char *)v->facts.nodename);

@@ -51,7 +51,7 @@ static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
 	(void)tid, (void)ns;
 	if (live_of(v)->machine.symbols)
 		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
-	if (live_of(v)->measured && live_of(v)->options.perf_data)
+	if (live_of(v)->measured)
 		measured_record(live_of(v)->measured, r);
 }
 
@@ -196,6 +196,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	};
 
 	session_born(&l->session, &birth, clock_ns());
+	if (l->measured)
+		measured_born(l->measured, &birth);
 	if (b->comm[0] && wants_comms(l)) {
 		map_set(&l->known, (uint64_t)b->tid, l);
 		session_comm(&l->session, b->tid, b->comm);
@@ -609,8 +611,12 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 	injections_execed(l->options.inject, x->tid, x->former);
 	if (l->machine.symbols)
 		symbols_forget(l->machine.symbols, x->tid);
+	if (l->measured && measured_leave(l->measured, x->tid))
+		model_each_holder(l->session.model, look_at_holder, l);
 	session_execed(&l->session, x->tid, x->former, clock_ns(),
 		       shown ? program_of(x, text) : NULL);
+	if (l->measured)
+		measured_execed(l->measured, x->tid);
 	if (*x->comm && wants_comms(l))
 		session_comm(&l->session, x->tid, x->comm);
 	else if (model_involved(l->session.model, x->tid))
