@@ -64,7 +64,7 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->len = e->attr_len;
 	p->number = e->number;
 	p->leader = leader;
-	p->silent = event_is_bare(e);
+	p->bare = p->silent = event_is_bare(e);
 	p->of_perf = perfout_is_of_perf(v, e);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
 	perfout_add_tid(p, e);
@@ -226,6 +226,13 @@ void perfout_decide(struct perfout_view *v)
 		if (!v->events[i]->silent && !agree(first, v->events[i]))
 			v->with_ids = true;
 	v->decided = true;
+}
+
+void perfout_undecide(struct perfout_view *v)
+{
+	for (size_t i = 0; i < v->nevents; i++)
+		v->events[i]->silent = v->events[i]->bare;
+	v->decided = v->with_ids = false;
 }
 
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)

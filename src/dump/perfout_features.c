@@ -229,7 +229,7 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 	}
 }
 
-void perfout_flush(struct perfout_view *v, bool last)
+void perfout_flush(struct perfout_view *v, enum perfout_stage stage)
 {
 	struct buf features[FEATURES] = { { 0 } };
 	struct perfout_table t = { .entry = 0 };
@@ -238,7 +238,7 @@ void perfout_flush(struct perfout_view *v, bool last)
 		perfout_features(v, features);
 		perfout_tables(v, &t);
 	}
-	perfout_write(v->out, &t, features, last);
+	perfout_write(v->out, &t, features, stage);
 	buf_free(&t.attrs);
 	buf_free(&t.ids);
 	for (size_t i = 0; i < FEATURES; i++)

@@ -14,7 +14,11 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-enum { PIPE_HEADER = 16, SECTION = 16 };
+enum {
+	PIPE_HEADER = 16,
+	SECTION = 16,
+	DRAFT_AT = 1 << 21, /* bytes before drafts, for the records that replace them */
+};
 
 static const uint64_t magic = 0x32454c4946524550ULL; /* PERFILE2 */
 
@@ -22,6 +26,7 @@ struct perfout {
 	const char *path;
 	int fd;
 	bool pipe, failed;
+	bool drafted; /* the records that are in the file are a draft */
 	struct buf pending; /* records that are not in the file */
 	uint64_t data, data_end; /* those that are */
 	uint64_t tables, tables_end;
@@ -221,12 +226,22 @@ static void perfout_write_records(struct perfout *o, const struct perfout_table 
 	}
 }
 
+/* Place records, and need bytes in all, where nothing is that the header points to. */
+static void perfout_place(struct perfout *o, bool draft, size_t need)
+{
+	uint64_t start = draft ? DRAFT_AT : layout_perf_file_header.size;
+
+	if (o->drafted && start + need > o->data)
+		start = (o->tables_end + 7) & ~7ULL;
+	o->data = o->data_end = start;
+}
+
 /*
  * The tables are behind the records, and move when these need their place.  At any time the
  * header is of records and tables that are there: a kill leaves a file that can be read.
  */
 void perfout_write(struct perfout *o, const struct perfout_table *t,
-		   const struct buf features[FEATURES], bool last)
+		   const struct buf features[FEATURES], enum perfout_stage stage)
 {
 	size_t tables = t->attrs.len + t->ids.len;
 	uint64_t records = o->pending.len, end;
@@ -236,6 +251,13 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 		buf_reset(&o->pending);
 		return;
 	}
+	if (o->drafted || stage == PERFOUT_DRAFT) {
+		size_t need = records + tables + 16;
+
+		for (size_t i = 0; i < FEATURES; i++)
+			need += SECTION + features[i].len;
+		perfout_place(o, stage == PERFOUT_DRAFT, need);
+	}
 	perfout_add_features(features, o->data_end + records, &o->pending);
 	end = (o->data_end + o->pending.len + 7) & ~7ULL;
 	/* not where the tables are that the header still points to */
@@ -243,8 +265,9 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	perfout_write_tables(o, t);
 	perfout_write_header(o, t, NULL);
 	perfout_write_records(o, t, records, features);
-	if (last && ftruncate(o->fd, (off_t)o->tables_end))
+	if ((stage == PERFOUT_LAST || o->drafted) && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
+	o->drafted = stage == PERFOUT_DRAFT;
 	buf_reset(&o->pending);
 }
 

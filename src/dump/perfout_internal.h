@@ -34,7 +34,8 @@ struct perfout_event {
 	size_t nids;
 	bool told; /* written to a pipe, with the first piped ids */
 	size_t piped;
-	bool silent; /* left out: its records have neither task nor time */
+	bool bare; /* its records have neither task nor time */
+	bool silent; /* left out, as it is bare and others are not */
 	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
 	bool taskless; /* a sample has no task */
 	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
@@ -68,8 +69,9 @@ struct perfout_view {
 	bool with_ids;
 	struct buf held;
 	uint64_t held_ns; /* time of the first one, 0: none */
+	size_t drafted; /* bytes of them in the file, for the case of a kill */
 	struct map rings; /* number -> whether it was read in this round */
-	uint64_t flushed_ns; /* when records were last written for their age */
+	uint64_t flushed_ns; /* when records were last written for their age, or a draft */
 	bool round; /* records were written since the last round ended */
 	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
@@ -116,15 +118,20 @@ size_t perfout_pending(const struct perfout *o);
 /*
  * Write the records that were added, so that the file is whole if pevtrace is killed: events
  * is their table, without offsets (perfout_events()), of which ids_len bytes are ids.
- * features: sections to end the file with; empty ones are left out.  last: cut off what else is in
- * the file.  A pipe gets the records only, and t and features are ignored.
+ * features: sections to end the file with; empty ones are left out.  A pipe gets the records only,
+ * and t and features are ignored.
  */
+enum perfout_stage {
+	PERFOUT_DRAFT, /* the next write replaces all records */
+	PERFOUT_PART,
+	PERFOUT_LAST, /* cut off what else is in the file */
+};
 struct perfout_table {
 	struct buf ids, attrs; /* attrs: of entry bytes each, followed by offset and size of ids */
 	size_t entry;
 };
 void perfout_write(struct perfout *o, const struct perfout_table *t,
-		   const struct buf features[FEATURES], bool last);
+		   const struct buf features[FEATURES], enum perfout_stage stage);
 
 /* Names (perfout_names.c) --------------------------------------------------------- */
 
@@ -161,8 +168,12 @@ uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m);
 /* Add an id to an event, unless it is known. */
 void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id);
 
-/* Order the events and decide whether perf can tell their records apart as they are. */
+/*
+ * Order the events and decide whether perf can tell their records apart as they are; or decide
+ * that anew later.
+ */
 void perfout_decide(struct perfout_view *v);
+void perfout_undecide(struct perfout_view *v);
 
 /* Return whether records of the event can be written beside those before. */
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e);
@@ -201,7 +212,7 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
  */
 bool perfout_join(struct perfout_view *v, struct perfout_event *e);
 
-/* Write the records that are held. */
+/* Add the records that are held to those of the file. */
 void perfout_release(struct perfout_view *v);
 
 /* Synthesize the records of a process that existed before. */
@@ -274,8 +285,8 @@ void perfout_pipe_features(struct perfout_view *v, bool end);
 /* Read the format of an event if it is a tracepoint. */
 void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
 
-/* Write the records that were added, with the tables; last: as perfout_write(). */
-void perfout_flush(struct perfout_view *v, bool last);
+/* Write the records that were added, with the tables. */
+void perfout_flush(struct perfout_view *v, enum perfout_stage stage);
 
 /* Append the formats of the tracepoints among the events, as trace-cmd and perf have them. */
 void perfout_tracing(const struct perfout_view *v, struct buf *out);

@@ -85,7 +85,7 @@ static struct perfout_member *counted_member(struct perfout_view *v, const struc
 
 	if (!m)
 		return NULL;
-	m->event->silent = false;
+	m->event->bare = m->event->silent = false;
 	return perfout_join(v, m->event) ? m : NULL;
 }
 

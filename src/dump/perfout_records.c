@@ -159,7 +159,7 @@ static bool perfout_convert(struct perfout_view *v)
 
 	if (perfout_is_pipe(v->out))
 		return false;
-	perfout_flush(v, false);
+	perfout_flush(v, PERFOUT_PART);
 	f = perfout_restart(v->out, &from, &to);
 	if (!f)
 		return false;
@@ -176,7 +176,7 @@ static bool perfout_convert(struct perfout_view *v)
 		from += len;
 		from += perfout_convert_payload(v, bytes, to - from, f);
 		if (perfout_pending(v->out) > CONVERTED_MOST)
-			perfout_flush(v, false);
+			perfout_flush(v, PERFOUT_PART);
 	}
 	if (from != to)
 		warn("the perf.data file lacks %llu bytes of records: they cannot be read again",
@@ -261,7 +261,6 @@ void perfout_release(struct perfout_view *v)
 			perfout_add_synthetic(v, h.recent_ns, at, h.len);
 		at += h.len;
 	}
-	buf_free(&v->held);
 }
 
 /* Synthesizing ------------------------------------------------------------- */

@@ -16,7 +16,7 @@ enum {
 	HELD_MOST = 1 << 20, /* bytes of records, and */
 	HELD_NS = 500000000, /* time, that the events of a trace have to open */
 	PENDING_MOST = 1 << 18, /* bytes, and */
-	PENDING_NS = 250000000, /* time whose records a kill may lose */
+	PENDING_NS = 50000000, /* time whose records a kill may lose */
 };
 
 enum { UNREAD = 1, READ = 2 }; /* values of map rings; NULL is no value */
@@ -241,7 +241,7 @@ static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const stru
 	(void)tid;
 	perfout_aux(v, ns, a);
 	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
-		perfout_flush(v, false);
+		perfout_flush(v, PERFOUT_PART);
 }
 
 /* Output ------------------------------------------------------------------- */
@@ -260,6 +260,28 @@ static void perfout_begin_writing(struct perfout_view *v)
 	if (v->areas.len)
 		perfout_describe_aux(v);
 	perfout_release(v);
+	buf_free(&v->held);
+}
+
+/*
+ * Write the records that are held as if no event opened later, for the case that pevtrace is
+ * killed: how they are written is decided again.
+ */
+static void perfout_draft(struct perfout_view *v)
+{
+	uint64_t too_long = v->too_long;
+
+	if (perfout_is_pipe(v->out) || !v->nevents)
+		return;
+	perfout_decide(v);
+	if (v->areas.len)
+		perfout_describe_aux(v);
+	perfout_release(v);
+	perfout_flush(v, PERFOUT_DRAFT);
+	perfout_undecide(v);
+	v->aux_told = false;
+	v->too_long = too_long;
+	v->drafted = v->held.len;
 }
 
 static void perfout_on_idle(struct view *view, uint64_t ns)
@@ -268,10 +290,15 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 
 	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
 		perfout_begin_writing(v);
-	if (v->decided && perfout_pending(v->out) && ns > v->flushed_ns + PENDING_NS) {
-		perfout_flush(v, false);
-		v->flushed_ns = ns;
-	}
+	if (!v->live || ns <= v->flushed_ns + PENDING_NS)
+		return;
+	if (v->decided && perfout_pending(v->out))
+		perfout_flush(v, PERFOUT_PART);
+	else if (!v->decided && v->held.len > v->drafted)
+		perfout_draft(v);
+	else
+		return;
+	v->flushed_ns = ns;
 }
 
 static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
@@ -293,7 +320,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
 		perfout_begin_writing(v);
 	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
-		perfout_flush(v, false);
+		perfout_flush(v, PERFOUT_PART);
 }
 
 /* Start and end ------------------------------------------------------------ */
@@ -351,7 +378,7 @@ static void perfout_on_free(struct view *view)
 		perfout_pipe_features(v, true);
 	else if (perfout_is_empty(v->out)) /* as if perf record had not finished */
 		perfout_add(v->out, &finished_round, sizeof(finished_round));
-	perfout_flush(v, true);
+	perfout_flush(v, PERFOUT_LAST);
 	perfout_tell_losses(v);
 	buf_free(&v->build_ids);
 	map_free(&v->rings);

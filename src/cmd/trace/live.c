@@ -668,12 +668,12 @@ static unsigned int live_on_tick(void *ctx)
 {
 	struct live *l = ctx;
 
-	session_tick(&l->session, clock_ns());
 	model_forget_messages(l->session.model, clock_ns());
 	if (l->bpf && l->looker)
 		look_forget(l->looker);
 	if (l->looker && (l->options.look_ms || l->options.perf_data))
 		model_each_holder(l->session.model, look_at_holder, l);
+	session_tick(&l->session, clock_ns());
 	if (l->options.look_ms)
 		return l->options.look_ms;
 	return l->looker && l->options.perf_data ? look_pace(l->looker) : TICK_MS;
