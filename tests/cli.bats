@@ -254,7 +254,7 @@ older" ]
 
 @test "help and version onto a full device fail with a word" {
 	[ -c /dev/full ] || skip "no /dev/full"
-	for words in --help --version "diff --help"; do
+	for words in --help --version "diff --help" "explain EINVAL" list; do
 		# shellcheck disable=SC2086
 		run bash -c '"$0" "$@" 2>&1 >/dev/full' "$PEVTRACE" $words
 		[ "$status" -eq 2 ]

@@ -367,7 +367,26 @@ def test_progress(tmp):
 	# a machine that is fast enough shows none
 	whole = run([PEVTRACE, "features"])
 	why += differ(b"tried (" in whole.stderr + whole.stdout, False, "progress without a terminal")
-	return why + [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
+	why += [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
+	# a measurement shows its counts after a second, and erases them before its next line
+	argv = [PEVTRACE, "open", "-e", "{cpu-clock,task-clock,page-faults}", "sleep", "1.1"]
+	whole = sp.on_terminal(argv, 40)
+	shown = re.findall("\r([^\r\n]*)\033\\[K", whole)
+	why += differ((len(shown) > 1, max(len(s) for s in shown) < 40, shown[-1]), (True, True, ""), repr(whole))
+	why += differ(bool(re.search("\033\\[K(\033\\[1m)?ioctl\\b", whole)), True, repr(whole))
+	why += differ("\033[K" in sp.on_terminal(argv, 40, TERM="dumb"), False, "progress on a dumb terminal")
+	return why
+
+def test_dumb():
+	"""A terminal that shows escape sequences as text gets none."""
+	why = []
+	for verb in ([DEMO, "true"], ["explain", "precise_ip"], ["check", "--offline", "-e", "cycles"], ["--help"]):
+		for term in ("dumb", ""):
+			shown = sp.on_terminal([PEVTRACE] + verb, 80, TERM=term)
+			why += differ(("\033" in shown, len(shown) > 100), (False, True), "TERM=%s %s" % (term, verb))
+		why += differ("\033" in sp.on_terminal([PEVTRACE, "--color", DEMO, "true"], 80, TERM="dumb"), True,
+			      "--color")
+	return why
 
 def test_first_results():
 	"""features and conform write results before they have the last."""
@@ -574,7 +593,8 @@ def main():
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
 				   ("long output goes through a pager", test_pager),
-				   ("features shows its progress", test_progress),
+				   ("progress is shown", test_progress),
+				   ("dumb terminals", lambda _: test_dumb()),
 				   ("results are written as they come", lambda _: test_first_results()),
 				   ("-D, -DD, -DDD", test_daemon),
 				   *((("faults", test_faults),) if os.uname().machine == "x86_64" else ()),

@@ -498,7 +498,7 @@ def on_terminal(argv, columns, stderr=True, **env):
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 	p = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave if stderr else None,
-			     env=dict(os.environ, TERM="xterm", **env))
+			     env=dict(os.environ, **{"TERM": "xterm", **env}))
 	ended = os.pidfd_open(p.pid)
 	out = b""
 	over = False

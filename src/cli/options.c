@@ -8,6 +8,7 @@
 #include "cli/options_words.h"
 #include "lib/die.h"
 #include "lib/output.h"
+#include "lib/pager.h"
 
 #define AT(member) offsetof(struct options, member)
 
@@ -279,7 +280,7 @@ bool color_wanted(enum color_when when, bool terminal)
 	if (when != COLOR_AUTO)
 		return when == COLOR_ALWAYS;
 	no_color = getenv("NO_COLOR");
-	return terminal && !(no_color && *no_color);
+	return terminal && !terminal_is_dumb() && !(no_color && *no_color);
 }
 
 void options_init(struct options *o)

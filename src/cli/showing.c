@@ -58,6 +58,12 @@ static void showing_fail(struct showing *s)
 	s->failed = true;
 }
 
+void showing_write(struct showing *s, const struct buf *text)
+{
+	if (!s->failed && fwrite(text->data, 1, text->len, s->out) != text->len)
+		showing_fail(s);
+}
+
 void showing_end(struct showing *s)
 {
 	if (s->json) {
@@ -67,8 +73,7 @@ void showing_end(struct showing *s)
 	buf_addc(&s->line, '\n');
 	if (s->width)
 		text_wrap(&s->line, s->width);
-	if (!s->failed && fwrite(s->line.data, 1, s->line.len, s->out) != s->line.len)
-		showing_fail(s);
+	showing_write(s, &s->line);
 }
 
 void showing_flush(struct showing *s)

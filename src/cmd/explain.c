@@ -262,7 +262,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	for (int i = 0; !path && !log && i < x->nwords; i++)
 		status = judge_worse(status, explain_word(x, x->words[i]));
 	prose_free(&x->prose);
-	fwrite(buf_str(&x->text), 1, x->text.len, x->out.out);
+	showing_write(&x->out, &x->text);
 	buf_free(&x->text);
 	if (judged)
 		facts_close(&x->check.facts);

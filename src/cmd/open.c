@@ -25,7 +25,6 @@ struct opening {
 	size_t ntexts;
 	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
 	bool user_only;		/* the warning about excluded kernel events was printed */
-	bool progress;		/* a progress line is on the terminal */
 };
 
 /* Attrs ------------------------------------------------------------------------- */
@@ -230,10 +229,8 @@ static void show_progress(struct measure *m, double seconds)
 
 	read_totals(o, true);
 	event_totals_line(o->totals, m->events.n, seconds, &line);
-	fprintf(stderr, "\r%.79s\033[K", buf_str(&line));
-	fflush(stderr);
+	progress_show(&m->line, buf_str(&line));
 	buf_free(&line);
-	o->progress = true;
 }
 
 static void tell_counts(const struct measure *m)
@@ -278,8 +275,6 @@ static void print_totals(struct opening *o)
 	struct output *text = m->own_session.views.text;
 	struct buf table = { 0 };
 
-	if (o->progress)
-		fputs("\r\033[K", stderr);
 	read_totals(o, false);
 	tell_counts(m);
 	if (!text)

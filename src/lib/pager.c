@@ -30,16 +30,22 @@ static bool pager_exists(const char *command)
 	return exists;
 }
 
+bool terminal_is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !*term || !strcmp(term, "dumb");
+}
+
 static const char *pager_command(void)
 {
-	const char *command = getenv("PEVTRACE_PAGER"), *term = getenv("TERM");
+	const char *command = getenv("PEVTRACE_PAGER");
 
 	if (!command)
 		command = getenv("PAGER");
 	if (!command)
 		command = "less";
-	if (!*command || !strcmp(command, "cat") || !term || !strcmp(term, "dumb") ||
-	    !pager_exists(command))
+	if (!*command || !strcmp(command, "cat") || terminal_is_dumb() || !pager_exists(command))
 		return NULL;
 	return command;
 }

@@ -22,4 +22,7 @@ bool pager_was_left(void);
 /* Return whether what is written to a descriptor is shown by a terminal. */
 bool pager_is_terminal(int fd);
 
+/* Return whether TERM names no terminal, or one that shows escape sequences as text. */
+bool terminal_is_dumb(void);
+
 #endif

@@ -2,9 +2,12 @@
 #include "lib/progress.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/buf.h"
 #include "lib/clock.h"
+#include "lib/pager.h"
 
 #define FIRST_NS 1000000000ULL
 #define AGAIN_NS 200000000ULL
@@ -12,20 +15,37 @@
 void progress_start(struct progress *p, const char *what)
 {
 	*p = (struct progress){
-		.what = what, .on = isatty(STDERR_FILENO), .next_ns = clock_ns() + FIRST_NS,
+		.what = what, .on = isatty(STDERR_FILENO) && !terminal_is_dumb(),
+		.next_ns = clock_ns() + FIRST_NS,
 	};
+}
+
+void progress_show(struct progress *p, const char *text)
+{
+	struct winsize size;
+	int columns = 80;
+
+	if (!p->on)
+		return;
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		columns = size.ws_col;
+	p->shown = true;
+	fprintf(stderr, "\r%.*s\033[K", columns - 1, text);
+	fflush(stderr);
 }
 
 void progress_step(struct progress *p, uint64_t done, uint64_t total)
 {
 	uint64_t now = p->on ? clock_ns() : 0;
+	struct buf line = { 0 };
 
 	if (!p->on || now < p->next_ns || !total)
 		return;
 	p->next_ns = now + AGAIN_NS;
-	p->shown = true;
-	fprintf(stderr, "\r%llu of %llu %s (%llu%%)\033[K", (unsigned long long)done,
-		(unsigned long long)total, p->what, (unsigned long long)(100 * done / total));
+	buf_addf(&line, "%llu of %llu %s (%llu%%)", (unsigned long long)done,
+		 (unsigned long long)total, p->what, (unsigned long long)(100 * done / total));
+	progress_show(p, buf_str(&line));
+	buf_free(&line);
 }
 
 void progress_end(struct progress *p)

@@ -13,8 +13,14 @@ struct progress {
 	uint64_t next_ns;	/* when to show it next */
 };
 
-/* Begin; the line is shown after a second, on standard error if that is a terminal. */
+/*
+ * Begin; the line is shown after a second, on standard error if that is a terminal that can
+ * erase it.
+ */
 void progress_start(struct progress *p, const char *what);
+
+/* Show text in place of the line, cut to the terminal's width. */
+void progress_show(struct progress *p, const char *text);
 
 /* Show that `done` of `total` parts are done. */
 void progress_step(struct progress *p, uint64_t done, uint64_t total);

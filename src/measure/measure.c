@@ -184,6 +184,7 @@ static void go_on(struct measure *m)
 	struct pollfd *fds = poll_set(m);
 	uint64_t shown = m->from_ns, now;
 
+	progress_start(&m->line, NULL);
 	while (now = clock_ns(), !is_over(m, now)) {
 		wait_for_more(m, fds, m->stream.n + 1);
 		leave_out_ended(fds, m->stream.n);
@@ -194,6 +195,7 @@ static void go_on(struct measure *m)
 			m->progress(m, (double)(now - m->from_ns) / 1e9);
 		}
 	}
+	progress_end(&m->line);
 	free(fds);
 }
 

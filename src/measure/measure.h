@@ -7,6 +7,7 @@
 
 #include "drive/batch.h"
 #include "host/cpus.h"
+#include "lib/progress.h"
 #include "measure/own_session.h"
 #include "measure/workload.h"
 
@@ -26,6 +27,7 @@ struct measure {
 	batch_retry_fn *retry;
 	bool (*wanted)(const struct measure *m, uint32_t type); /* records; NULL: all */
 	void (*progress)(struct measure *m, double seconds); /* once a second, or NULL */
+	struct progress line;	/* what progress shows, until the measurement is over */
 	/* state */
 	sigset_t mask;		/* signal mask to restore */
 	int signals;		/* signalfd(2) */

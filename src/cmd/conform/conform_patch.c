@@ -138,6 +138,6 @@ void conform_write_patch(struct conform_cmd *cmd)
 	if (cmd->patch_dir)
 		write_series(cmd, &p);
 	else
-		fwrite(buf_str(&p.diff), 1, p.diff.len, cmd->out.out);
+		showing_write(&cmd->out, &p.diff);
 	patch_free(&p);
 }
