@@ -116,6 +116,22 @@ def table(tool, options, tmp):
 	heads = [i for i, l in enumerate(lines) if l.startswith("syscall ")]
 	return lines[heads[-1]:] if heads else []
 
+def test_classes(tmp):
+	"""A class of strace's has the same calls, of those that pevtrace decodes."""
+	why = []
+	decoded = set(re.findall(r"\w+", run([PEVTRACE, "help", "--complete", "--", "--trace", ""]).stdout.decode()))
+	for name in ("%desc", "%memory", "memory"):
+		both = []
+		for tool in (PEVTRACE, STRACE):
+			calls = re.findall(r"(\w+)\(", text(tool, ["-e", "trace=" + name], tmp, [DEMO, "true"]))
+			both.append({c for c in calls if c in decoded})
+		why += differ(both[0], both[1], name) + differ(len(both[0]) > 1, True, name)
+	for tool in (PEVTRACE, STRACE): # pevtrace's are those that concern perf
+		delayed = re.findall(r"(\w+)\(.*DELAYED", text(tool, ["-e", "inject=%desc:delay_enter=1:when=1"], tmp,
+								   [DEMO, "true"]))
+		why += differ({"perf_event_open", "read"} - set(delayed), set(), "inject=%%desc: %s" % delayed)
+	return why
+
 def test_table(tmp):
 	why = []
 	for sort in ("name", "calls", "errors"):
@@ -258,6 +274,25 @@ def test_attach(tmp):
 			why += differ(p.wait(timeout=60), -signal.SIGKILL if kill else -signal.SIGTERM,
 				      "end of a process, --kill-on-exit %s" % kill)
 		os.unlink(path)
+	# one that is not there leaves the others, and a command, traced
+	for engine in ["ptrace"] + ["bpf"] * sp.has_bpf(PEVTRACE):
+		p = subprocess.Popen(["sleep", "600"])
+		gone = subprocess.Popen(["true"])
+		gone.wait()
+		t = subprocess.Popen([PEVTRACE, "--engine=" + engine, "-o", path, "-p",
+				      "%d,%d" % (gone.pid, p.pid)], stderr=subprocess.PIPE, text=True)
+		said = [t.stderr.readline() for _ in range(2)]
+		why += differ(["no such process" in said[0], "attached to process %d\n" % p.pid in said[1]],
+			      [True, True], "%s: %s" % (engine, said))
+		t.send_signal(signal.SIGINT)
+		why += differ(t.wait(timeout=60), 0, engine)
+		t.stderr.close()
+		p.kill()
+		p.wait()
+		for command, status in (([], 2), (["sh", "-c", "exit 7"], 7)):
+			r = run([PEVTRACE, "--engine=" + engine, "-o", path, "-p", str(gone.pid)] + command)
+			why += differ((r.returncode, b"no such process" in r.stderr), (status, True),
+				      "%s, a command %s" % (engine, command))
 	return why
 
 def terminal_lines(argv, columns, **env):
@@ -589,6 +624,7 @@ def main():
 		for options in SAME:
 			check("as strace: " + " ".join(options), lambda: test_lines(options, tmp))
 		for name, test in (("results are aligned", test_align), ("the table of calls", test_table),
+				   ("classes of calls", test_classes),
 				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),

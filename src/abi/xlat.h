@@ -238,7 +238,7 @@ enum call_class {
 	CLASS_MEMORY,	/* %memory */
 	CLASS_POLL,	/* %poll */
 	CLASS_READ,	/* %read */
-	CLASS_DESC,	/* %desc: close, dup, fcntl */
+	CLASS_DESC,	/* close, dup, fcntl: %desc has more */
 	CLASS_PASS,	/* %pass: sendmsg, recvmsg */
 	CLASS_PROCESS,	/* %process */
 };

@@ -155,6 +155,22 @@ static bool add_matching(enum selected *calls, const char *pattern, const char *
 	return found;
 }
 
+/* Return whether %desc has the call, which in strace are all that take a descriptor. */
+static bool takes_descriptor(const struct call_desc *d)
+{
+	static const bool all_do[] = {
+		[CLASS_OPEN] = true, [CLASS_IOCTL] = true, [CLASS_BPF] = true,
+		[CLASS_POLL] = true, [CLASS_READ] = true,  [CLASS_DESC] = true,
+	};
+
+	if (d->class < sizeof(all_do) / sizeof(*all_do) && all_do[d->class])
+		return true;
+	for (size_t i = 0; d->class != CLASS_PASS && i < d->nargs; i++) /* strace's %net */
+		if (d->args[i].kind == ARG_FD)
+			return true;
+	return false;
+}
+
 /* Select the calls of a class, named with or without %; return whether there is such a class. */
 static bool add_class(enum selected *calls, const char *word)
 {
@@ -162,8 +178,12 @@ static bool add_class(enum selected *calls, const char *word)
 
 	if (!marked && nr_is_call(word))
 		return false;
+	word += marked;
 	for (size_t i = 0; i < CALL_COUNT; i++) {
-		if (strcmp(word + marked, call_class_name(call_descs[i].class)))
+		const struct call_desc *d = &call_descs[i];
+
+		if (strcmp(word, call_class_name(d->class)) &&
+		    (strcmp(word, call_class_name(CLASS_DESC)) || !takes_descriptor(d)))
 			continue;
 		calls[i] = SELECT_ALL;
 		found = true;

@@ -47,6 +47,14 @@ void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
 void live_watch_fd(struct live *l, int fd);
 
 /*
+ * Attach to the processes of -p by a function of an engine, which warns and returns an errno
+ * where it cannot: one that has just ended leaves the others traced.  Return false if nothing is
+ * left to trace.
+ */
+typedef int live_attach_fn(struct live *l, pid_t pid);
+bool live_attach(struct live *l, live_attach_fn *attach);
+
+/*
  * Trace with the BPF engine.  Return false after a warn() if it could not begin.
  */
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);

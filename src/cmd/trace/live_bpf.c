@@ -138,18 +138,19 @@ static void run_attach(void *ctx, pid_t pid)
 		bpf_engine_attach(r->live->bpf, pid);
 }
 
+static int live_attach_bpf(struct live *l, pid_t pid)
+{
+	return bpf_engine_attach(l->bpf, pid);
+}
+
 static bool run_begin(struct run *r)
 {
 	struct live *l = r->live;
 
 	if (l->options.all)
 		earlier_each_holder(l->earlier, run_attach, r);
-	for (size_t i = 0; i < l->options.npids; i++) {
-		if (bpf_engine_attach(l->bpf, l->options.pids[i]))
-			return false;
-		if (!(l->options.text.quiet & QUIET_ATTACH))
-			warn("attached to process %d", (int)l->options.pids[i]);
-	}
+	if (!live_attach(l, live_attach_bpf))
+		return false;
 	if (!l->options.argv)
 		return true;
 	bpf_engine_follow_child(l->bpf, r->work.pid, l->options.argv[0]);

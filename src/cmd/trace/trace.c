@@ -63,17 +63,31 @@ static void start_looking(struct live *l)
 		l->measured = measured_new(&l->session, o->perf_data);
 }
 
-static bool live_begin(struct live *l)
+bool live_attach(struct live *l, live_attach_fn *attach)
 {
+	size_t attached = 0;
+
 	for (size_t i = 0; i < l->options.npids; i++) {
 		pid_t pid = l->options.pids[i];
 
-		if (trace_attach(l->tracer, pid))
-			return false;
+		if (attach(l, pid))
+			continue;
+		attached++;
 		if (!(l->options.text.quiet & QUIET_ATTACH))
 			warn("attached to process %d", (int)pid);
 	}
-	return !l->options.argv || !trace_launch(l->tracer, l->options.argv);
+	return attached || !l->options.npids || l->options.argv;
+}
+
+static int live_attach_ptrace(struct live *l, pid_t pid)
+{
+	return trace_attach(l->tracer, pid);
+}
+
+static bool live_begin(struct live *l)
+{
+	return live_attach(l, live_attach_ptrace) &&
+	       (!l->options.argv || !trace_launch(l->tracer, l->options.argv));
 }
 
 /* Return false if the trace could not begin. */
