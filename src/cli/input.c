@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "dump/perfdata.h"
 #include "lib/die.h"
@@ -24,6 +25,11 @@ void input_close(FILE *f)
 {
 	if (f != stdin)
 		fclose(f);
+}
+
+bool input_is_terminal(const char *path)
+{
+	return !strcmp(path, "-") && isatty(STDIN_FILENO);
 }
 
 bool input_has_calls(FILE *f, const char *name)

@@ -16,6 +16,9 @@
 FILE *input_open(const char *path, const char **name);
 void input_close(FILE *f);
 
+/* Return whether a path means standard input and that is a terminal, which a pager reads, too. */
+bool input_is_terminal(const char *path);
+
 /* Return false after a warn() if it is a perf.data file, which has no calls. */
 bool input_has_calls(FILE *f, const char *name);
 

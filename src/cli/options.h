@@ -16,7 +16,7 @@
 
 /* Words of options that -e has, too: in the order that their setters know. */
 #define OPTIONS_QUIET "attach exit|exits thread-execve|superseded path-resolution personality all none"
-#define OPTIONS_LABELS "path all none dev eventfd pidfd signalfd socket"
+#define OPTIONS_LABELS "path all none"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

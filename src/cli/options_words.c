@@ -150,7 +150,10 @@ static void add_label(struct options *o, unsigned int word, bool not)
 
 void options_set_labels(void *to, const char *arg, const struct verb_option *opt)
 {
-	each(arg ? arg : "path", opt, to, add_label);
+	struct verb_option known = *opt;
+
+	known.words = OPTIONS_LABELS " dev eventfd pidfd signalfd socket";
+	each(arg ? arg : "path", &known, to, add_label);
 }
 
 /* The table of calls ---------------------------------------------------------------- */

@@ -100,11 +100,15 @@ static const char *const foreign_classes[] = {
 static bool is_foreign(const char *word)
 {
 	const char *const *class = foreign_classes;
+	char name[64];
+	uint64_t nr;
 
 	/* strace has them without % as well */
 	while (*class && strcmp(*class, word) && strcmp(*class + 1, word))
 		class++;
-	return *class || (*word != '%' && nr_is_call(word));
+	return *class || (*word != '%' && nr_is_call(word)) ||
+	       (scan_whole(word, SCAN_DECIMAL, 0, INT_MAX, &nr) &&
+		nr_name((int)nr, name, sizeof(name)));
 }
 
 static void append_word(void *ctx, const char *word)
@@ -203,8 +207,6 @@ static bool add_call(enum selected *calls, const char *word, const char *option)
 			die("no system call has the number %s in %s=; use names, such as "
 			    "perf_event_open", word, option);
 		word = name;
-		if (!call_by_name(name))
-			unknown_call(name, option);
 	}
 	d = call_by_name(word);
 	if (d)
@@ -212,12 +214,13 @@ static bool add_call(enum selected *calls, const char *word, const char *option)
 	return d;
 }
 
-static bool add_word(enum selected *calls, const char *word, const char *option)
+/* optional: the word may match nothing. */
+static bool add_word(enum selected *calls, const char *word, const char *option, bool optional)
 {
 	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
 
 	if (*word == '/') {
-		if (!add_matching(calls, word + 1, option))
+		if (!add_matching(calls, word + 1, option) && !optional)
 			die("'%s' in %s= matches no call that pevtrace decodes; use "
 			    "strace -e trace=%s for others", word, option, word);
 		return true;
@@ -229,24 +232,32 @@ static bool add_word(enum selected *calls, const char *word, const char *option)
 	       add_class(calls, word);
 }
 
+struct named_calls {
+	enum selected *calls;
+	bool hidden;		/* the set is negated, and may have calls that are never shown */
+};
+
 static void selection_add_call(void *ctx, const char *word, const char *option)
 {
+	const struct named_calls *named = ctx;
 	bool optional = *word == '?';
 	const char *abi = strchr(word, '@');
 
 	if (abi && *word != '/')
 		die("'%s' in %s=: calls are selected in every ABI; leave out '%s'", word, option,
 		    abi);
-	if (!add_word(ctx, word + optional, option) && !optional)
+	if (!add_word(named->calls, word + optional, option, optional || named->hidden) &&
+	    !optional && !(named->hidden && is_foreign(word)))
 		unknown_call(word, option);
 }
 
 void selection_calls(const char *set, const char *option, enum selected *calls)
 {
 	bool negate = skip_negations(&set);
+	struct named_calls named = { .calls = calls, .hidden = negate };
 
 	memset(calls, 0, CALL_COUNT * sizeof(*calls));
-	each_word(set, option, selection_add_call, calls);
+	each_word(set, option, selection_add_call, &named);
 	for (size_t i = 0; negate && i < CALL_COUNT; i++)
 		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }

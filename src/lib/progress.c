@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/buf.h"
@@ -12,10 +13,18 @@
 #define FIRST_NS 1000000000ULL
 #define AGAIN_NS 200000000ULL
 
+static bool feeds_program(void)
+{
+	struct stat st;
+
+	return !fstat(STDOUT_FILENO, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 void progress_start(struct progress *p, const char *what)
 {
 	*p = (struct progress){
-		.what = what, .on = isatty(STDERR_FILENO) && !terminal_is_dumb(),
+		.what = what,
+		.on = isatty(STDERR_FILENO) && !terminal_is_dumb() && !feeds_program(),
 		.next_ns = clock_ns() + FIRST_NS,
 	};
 }

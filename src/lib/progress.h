@@ -15,7 +15,8 @@ struct progress {
 
 /*
  * Begin; the line is shown after a second, on standard error if that is a terminal that can
- * erase it.
+ * erase it.  A program that reads standard output probably writes to the same terminal, so
+ * there is no line if that is a pipe.
  */
 void progress_start(struct progress *p, const char *what);
 

@@ -45,7 +45,7 @@ static int decode_run(void *state, const struct verb_args *args)
 	options_finish(o);
 	verb_want(args, 1);
 	o->to_stdout = true;
-	if (!o->output && !o->no_pager)
+	if (!o->output && !o->no_pager && !input_is_terminal(args->words[0]))
 		pager_start();
 	f = input_open(args->words[0], &path);
 	status = perfdata_is(f) ? perfdata_decode(f, path, o) : decode_dump(f, path, o);

@@ -289,6 +289,8 @@ static int diff_run(void *state, const struct verb_args *args)
 	int status;
 
 	diff_check(d, args);
+	for (size_t i = 0; i < args->n; i++)
+		d->no_pager |= input_is_terminal(args->words[i]);
 	if (!d->no_pager)
 		pager_start();
 	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));

@@ -689,3 +689,19 @@ const struct trace_ops live_ops = {
 	.close_watch = live_on_close_watch,
 	.tick = live_on_tick,
 };
+
+bool live_attach(struct live *l, live_attach_fn *attach)
+{
+	size_t attached = 0;
+
+	for (size_t i = 0; i < l->options.npids; i++) {
+		pid_t pid = l->options.pids[i];
+
+		if (attach(l, pid))
+			continue;
+		attached++;
+		if (!(l->options.text.quiet & QUIET_ATTACH))
+			warn("attached to process %d", (int)pid);
+	}
+	return attached || !l->options.npids || l->options.argv;
+}

@@ -63,22 +63,6 @@ static void start_looking(struct live *l)
 		l->measured = measured_new(&l->session, o->perf_data);
 }
 
-bool live_attach(struct live *l, live_attach_fn *attach)
-{
-	size_t attached = 0;
-
-	for (size_t i = 0; i < l->options.npids; i++) {
-		pid_t pid = l->options.pids[i];
-
-		if (attach(l, pid))
-			continue;
-		attached++;
-		if (!(l->options.text.quiet & QUIET_ATTACH))
-			warn("attached to process %d", (int)pid);
-	}
-	return attached || !l->options.npids || l->options.argv;
-}
-
 static int live_attach_ptrace(struct live *l, pid_t pid)
 {
 	return trace_attach(l->tracer, pid);
