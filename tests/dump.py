@@ -167,7 +167,7 @@ class Schema:
 def order_of(lines):
 	"""Return violations of the order of lines in pevtrace-json(5)."""
 	begun, tasks, out = {}, set(), []
-	last = 0
+	last, previous = 0, None
 	for n, line in enumerate(lines, 1):
 		kind, tid = line["kind"], line.get("tid")
 		if kind == "task":
@@ -193,8 +193,11 @@ def order_of(lines):
 		if kind == "gone":
 			tasks.discard(tid)
 		now = line.get("enter_ns", line.get("exit_ns", line.get("ns")))
-		# rings are read when a call has begun, and written before the call
-		if kind in ("end", "header", "record", "look", "aux"):
+		# rings are read when a call has begun, and written before the call; also the
+		# processes of their samples
+		before, previous = previous, kind
+		if kind in ("end", "header", "record", "look", "aux") or \
+		   (kind == "measured" and before == "record"):
 			continue
 		if now is not None and now < last:
 			out.append("line %d: %s at %d, the line before at %d" %

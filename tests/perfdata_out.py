@@ -415,6 +415,43 @@ def test_header(tap, tmp):
 	tap.ok(len(ids[0]) > 2 and not left,
 	       "build ids: the %d that perf stored are there" % (len(ids[0]) - 1), left)
 
+def machine(perf, f):
+	"""Return the lines of perf report --header-only on CPUs, memory and PMUs, for comparison."""
+	found = re.findall(r"^# ((?:cpudesc|cpuid|total memory|sibling|node\d+ cpu|clockid) .*|"
+			   r"CPU \d.*|node\d+ meminfo.*total = \d+|pmu mappings: .*)", "\n".join(
+			   text(perf + ["report", "--header-only", "-I", "-i", f])), re.M)
+	return [", ".join(sorted(line.split(": ")[1].split(", "))) if "mappings" in line else line
+		for line in found]
+
+def test_machine(tap, tmp):
+	"""What perf stores of the machine and of the clock that attrs name: also perf data convert
+	--to-json requires it, and the time of day is computed from it."""
+	dump, made = os.path.join(tmp, "m.json"), os.path.join(tmp, "m.data")
+	own, ours, bad = record(tmp, ["-k", "CLOCK_MONOTONIC", "-e", "cpu-clock"] + WORK,
+				["--records", "--json=" + dump])
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	rp.check_schema(tap, "the machine", dump)
+	for who, perf in readers().items():
+		said = [machine(perf, f) for f in (own, ours, made)]
+		tap.ok(len(said[0]) > 6 and said[0] == said[1] == said[2], "the machine, read by %s: "
+		       "%d equal lines" % (who, len(said[0])), bad + said)
+		days = [[float(t) for t in re.findall(r"^[-\d]+ \d+:\d+:([\d.]+) ", "\n".join(
+			 text(perf + ["script", "-F", "tod,event", "-i", f])), re.M)]
+			for f in (own, ours, made)]
+		tap.ok(len(days[0]) > 9 and [len(d) for d in days] == [len(days[0])] * 3 and
+		       all(abs(a - b) % 59.9 < 0.1 for d in days[1:] for a, b in zip(days[0], d)),
+		       "the time of day, read by %s: of %d samples" % (who, len(days[0])),
+		       [d[:3] for d in days])
+		out = os.path.join(tmp, "out.json")
+		samples = []
+		for f in (own, ours, made):
+			r = run(perf + ["data", "convert", "--force", "--to-json=" + out, "-i", f])
+			with open(out) as j:
+				samples.append([r.returncode] + json.load(j)["samples"])
+		tap.ok(len(samples[0]) > 9 and samples[0] == samples[1] == samples[2],
+		       "perf data convert --to-json, by %s: %d equal samples" %
+		       (who, len(samples[0]) - 1), [s[:2] for s in samples])
+
 def test_attached(tap, tmp):
 	"""perf record runs already: what it stores after the attachment is the end of its file."""
 	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "ours.data")

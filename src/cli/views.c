@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/views.h"
 
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "drive/mapped_files.h"
 #include "lib/clock.h"
 #include "lib/create.h"
+#include "lib/die.h"
 #include "text/summary.h"
 #include "text/text_wrap.h"
 
@@ -117,6 +119,13 @@ static int64_t views_real_offset(void)
 	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
 }
 
+static void views_free_features(struct perf_features *f)
+{
+	if (f)
+		perf_features_free(f);
+	free(f);
+}
+
 bool views_start_here(struct views *v, struct session *s, struct options *o,
 		      const struct names *source)
 {
@@ -125,6 +134,7 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		.pids = o->pids, .npids = o->npids, .real_offset = views_real_offset(),
 		.start_ns = clock_ns(),
 	};
+	struct perf_features *features = NULL;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
@@ -137,9 +147,17 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		facts.version = u.version;
 		facts.machine = u.machine;
 	}
-	if (!views_start(v, s, o, source, &facts))
-		return false;
 	if (o->perf_data || (o->json && o->records)) {
+		features = xcalloc(1, sizeof(*features));
+		perf_features_read(features);
+		facts.features = features;
+	}
+	if (!views_start(v, s, o, source, &facts)) {
+		views_free_features(features);
+		return false;
+	}
+	v->features = features;
+	if (features) {
 		v->files = mapped_files_new(s);
 		session_add_view(s, v->files);
 	}
@@ -187,6 +205,7 @@ bool views_end(struct views *v, struct session *s)
 	if (v->files)
 		mapped_files_report(v->files);
 	session_end(s);
+	views_free_features(v->features);
 	if (v->text)
 		ok = output_close(v->text);
 	if (v->json)

@@ -18,6 +18,7 @@ struct views {
 	struct view *story;	/* or NULL */
 	struct perfout *perf_data; /* or NULL */
 	struct view *files;	/* for outputs that contain records, or NULL */
+	struct perf_features *features; /* of this machine, for the same */
 };
 
 /*

@@ -187,6 +187,17 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 		json_add_uint(o, "cpus", f->cpus);
 		json_add_uint(o, "cpus_online", f->cpus_online);
 	}
+	if (f->features) {
+		sink->begin(&o->sink, "features", SINK_OBJECT);
+		for (size_t i = 0; i < PERF_FEATURES; i++) {
+			const struct buf *b = &f->features->sections[i];
+
+			if (b->len)
+				json_add_bytes(o, xlat_name(&xlat_perf_header_feature, i), b->data,
+					       b->len);
+		}
+		sink->end(&o->sink);
+	}
 	/* words that are not UTF-8 are approximated: the command is for reading only */
 	sink->begin(&o->sink, "command", SINK_ARRAY);
 	for (size_t i = 0; f->command && f->command[i]; i++)

@@ -2,6 +2,7 @@
 /* The features of a perf.data file (tools/perf/util/header.c). */
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
@@ -9,11 +10,15 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+#define NS 1000000000ULL
+
 enum {
 	NAME_ALIGN = 64,
 	BUILD_ID_ROOM = 24, /* a build id, its size and reserved bytes */
 	BUILD_ID_SIZED = 1 << 15, /* in misc: the size is there */
 	KERNEL_PID = -1,
+	CLOCK_RESOLUTION = 1, /* ns, of the clocks that events can have */
+	CLOCK_DATA_VERSION = 1,
 };
 
 static void feature_pad(struct buf *b, size_t from, size_t align)
@@ -22,21 +27,10 @@ static void feature_pad(struct buf *b, size_t from, size_t align)
 		buf_addc(b, '\0');
 }
 
-/* Append a length and a string of that length, as perf pads it. */
-static void feature_add_string(struct buf *b, const char *text)
-{
-	size_t len = (strlen(text) + NAME_ALIGN) / NAME_ALIGN * NAME_ALIGN, at;
-
-	perfout_u32(b, (uint32_t)len);
-	at = b->len;
-	buf_add(b, text, strlen(text) + 1);
-	feature_pad(b, at, NAME_ALIGN);
-}
-
 static void feature_add_text(struct buf *b, const char *text)
 {
 	if (text)
-		feature_add_string(b, text);
+		perf_features_string(b, text);
 }
 
 static void feature_add_command(const struct perfout_view *v, struct buf *b)
@@ -50,7 +44,7 @@ static void feature_add_command(const struct perfout_view *v, struct buf *b)
 		return;
 	perfout_u32(b, n);
 	for (uint32_t i = 0; i < n; i++)
-		feature_add_string(b, words[i]);
+		perf_features_string(b, words[i]);
 }
 
 static bool is_written(const struct perfout_view *v, const struct perfout_event *e)
@@ -74,7 +68,7 @@ static void feature_add_descriptions(const struct perfout_view *v, struct buf *b
 			continue;
 		perfout_attr(v, e, size, b);
 		perfout_u32(b, (uint32_t)e->nids);
-		feature_add_string(b, e->name);
+		perf_features_string(b, e->name);
 		buf_add(b, e->ids, e->nids * sizeof(*e->ids));
 	}
 }
@@ -94,7 +88,7 @@ static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 		if (n == 1 || !is_written(v, leader))
 			continue;
 		groups++;
-		feature_add_string(&rows, "{anon_group}");
+		perf_features_string(&rows, "{anon_group}");
 		perfout_u32(&rows, (uint32_t)leader->index);
 		perfout_u32(&rows, n);
 	}
@@ -130,6 +124,43 @@ void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_
 	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len - at, (uint8_t *)b->data + at);
 }
 
+/* Return whether the time of the clock, which attrs name, is known beside the time of day. */
+static bool clock_known(const struct perfout_view *v, clockid_t clock, uint64_t *ns, uint64_t *day)
+{
+	struct timespec t, real;
+
+	*ns = v->facts.start_ns;
+	*day = *ns + (uint64_t)v->facts.real_offset;
+	if (clock == CLOCK_REALTIME)
+		*ns = *day;
+	if (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME)
+		return true;
+	if (!v->live || clock_gettime(CLOCK_REALTIME, &real) || clock_gettime(clock, &t))
+		return false; /* a dump has no other clock */
+	*ns = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+	*day = (uint64_t)real.tv_sec * NS + (uint64_t)real.tv_nsec;
+	return true;
+}
+
+/* Append what the time of day is at a time of the records, for perf script -F tod. */
+static void feature_add_clock(const struct perfout_view *v, struct buf sections[FEATURES])
+{
+	const struct perfout_event *e = perfout_first_event(v);
+	uint64_t ns, day;
+	uint32_t clock;
+
+	if (!e || !perfout_attr_of(e, ATTR_USE_CLOCKID))
+		return;
+	clock = (uint32_t)perfout_attr_of(e, ATTR_CLOCKID);
+	perfout_u64(&sections[HEADER_CLOCKID], CLOCK_RESOLUTION);
+	if (!clock_known(v, (clockid_t)clock, &ns, &day))
+		return;
+	perfout_u32(&sections[HEADER_CLOCK_DATA], CLOCK_DATA_VERSION);
+	perfout_u32(&sections[HEADER_CLOCK_DATA], clock);
+	perfout_u64(&sections[HEADER_CLOCK_DATA], day);
+	perfout_u64(&sections[HEADER_CLOCK_DATA], ns);
+}
+
 void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
 {
 	const struct session_facts *f = &v->facts;
@@ -153,6 +184,11 @@ void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES
 		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
 		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
 	}
+	feature_add_clock(v, sections);
+	for (size_t i = 0; f->features && i < FEATURES; i++)
+		if (!sections[i].len)
+			buf_add(&sections[i], f->features->sections[i].data,
+				f->features->sections[i].len);
 }
 
 /* Write a record of perf that has a body, which may be longer than its size says (payload). */

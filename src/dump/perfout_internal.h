@@ -7,6 +7,7 @@
 
 #include "abi/layout.h"
 #include "dump/perfout.h"
+#include "host/perf_features.h"
 #include "lib/buf.h"
 #include "lib/map.h"
 #include "xlat/constants.h"
@@ -14,7 +15,7 @@
 #include "xlat/tables.h"
 
 enum {
-	FEATURES = 32,
+	FEATURES = PERF_FEATURES,
 	RECORD_HEAD = 8, /* struct perf_event_header */
 	RECORD_MOST = 0xfff8, /* bytes of a record, whose size is 16 bits */
 };

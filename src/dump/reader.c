@@ -10,6 +10,7 @@
 #include "dump/keys.h"
 #include "dump/reader_internal.h"
 #include "lib/die.h"
+#include "xlat/tables.h"
 
 static void reader_feed_name(struct line *l)
 {
@@ -146,6 +147,21 @@ static char *reader_copy(struct json_value *o, const char *key)
 	return xstrdup(text ? text : "?");
 }
 
+/* Read what perf.data files say of the machine; absent in dumps without records. */
+static void reader_read_features(struct reader *r, struct json_value *o)
+{
+	uint8_t *bytes;
+	size_t len;
+
+	for (unsigned int i = 0; o && i < PERF_FEATURES; i++) {
+		const char *name = xlat_name(&xlat_perf_header_feature, i);
+
+		if (name && dump_get_bytes(o, name, &bytes, &len))
+			buf_add(&r->features.sections[i], bytes, len);
+	}
+	r->facts.features = &r->features;
+}
+
 /* Read the header; return NULL, or the error. */
 static const char *reader_read_header(struct reader *r, struct json_value *o)
 {
@@ -192,6 +208,8 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 		f->cpus = (uint32_t)cpus;
 		f->cpus_online = (uint32_t)online;
 	}
+	if (!r->swapped)
+		reader_read_features(r, dump_get_object(o, "features"));
 	read_command(r, o);
 	read_pids(r, o);
 	return NULL;
@@ -269,6 +287,7 @@ void reader_close(struct reader *r)
 		free(r->command[i]);
 	free(r->command);
 	free(r->pids);
+	perf_features_free(&r->features);
 	reader_names_free(r->names);
 	dump_reader_free(r->reader);
 	free(r);

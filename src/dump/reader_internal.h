@@ -17,6 +17,7 @@ struct reader {
 	struct session_facts facts;
 	char **command;			/* facts.command */
 	pid_t *pids;
+	struct perf_features features;	/* facts.features */
 	char *strings[6];		/* of facts */
 	struct reader_names *names;
 	struct map begun;		/* tid -> struct call */

@@ -6,6 +6,7 @@
 #ifndef PEVTRACE_SESSION_SESSION_H
 #define PEVTRACE_SESSION_SESSION_H
 
+#include "host/perf_features.h"
 #include "lib/map.h"
 #include "model/model.h"
 #include "session/selection.h"
@@ -18,6 +19,7 @@ struct session_facts {
 	const char *sysname, *release, *version, *machine; /* uname(2); may be NULL */
 	const char *nodename;		/* the machine's name, or NULL: not known */
 	uint32_t cpus, cpus_online;	/* numbers, or 0: not known */
+	const struct perf_features *features; /* of the machine, or NULL: not known */
 	uint32_t page_size;		/* bytes */
 	char *const *command;		/* NULL-terminated, or NULL */
 	const pid_t *pids;		/* attached */
