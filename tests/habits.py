@@ -305,6 +305,17 @@ NAME = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-
 def names(lines):
 	return [m.groups() for m in map(NAME.match, lines) if m]
 
+# Opens of which each differs from the one before in one point.
+OPENS = """
+import ctypes, struct
+libc = ctypes.CDLL(None)
+def open_event(config, bits, cpu):
+	attr = struct.pack("IIQQQQQ", 1, 128, config, 0, 0, 0, bits).ljust(128, b"\\0")
+	libc.syscall(%d, attr, 0, cpu, -1, 8)
+for args in (0, 1 << 5, -1), (0, 1 << 5, 0), (0, 1 << 5 | 1, 0), (2, 1 << 5 | 1, 0), (2, 1 << 4, 0), (2, 1 << 4 | 2, 0):
+	open_event(*args)
+""" % {"x86_64": 298}.get(os.uname().machine, 241)
+
 def test_width(tmp):
 	trace = [PEVTRACE, "-e", "trace=%open,close,read", "--color=never"]
 	program = [DEMO, "true"]
@@ -349,6 +360,21 @@ def test_width(tmp):
 	     "{cpu-clock,page-faults}", "sh", "-c", "sleep 0.1; sleep 0.1"])
 	with open(path) as f:
 		why += differ([l for l in f if len(l) > 81], [], "--width=80 of calls that wait")
+	# of two opens that differ, something that differs is shown
+	run([PEVTRACE, "-o", path, "--width=80", "--engine=ptrace", sys.executable, "-c", OPENS])
+	with open(path) as f:
+		opens = [l.split(" = ")[0].split(" ", 1)[1].strip() for l in f if "perf_event_open(" in l]
+	why += differ((len(opens), len(set(opens))), (6, 6), "opens that differ: %s" % opens)
+	why += differ([", 0, -1, " in opens[0], ", 0, 0, " in opens[1]], [True, True], "their CPUs: %s" % opens)
+	# the file of a mapping and the name of a task are shown, whatever else is omitted
+	for width in (70, 80):
+		run([PEVTRACE, "-o", path, "--records", "--width=%d" % width, "perf", "record", "-q", "-o", "/dev/null",
+		     "-e", "cpu-clock", "ls", "/none"])
+		with open(path) as f:
+			lines = f.read().replace("\n    ", " ")
+		records = [l for l in lines.splitlines() if "{type=MMAP2" in l or "{type=COMM" in l]
+		why += differ((len(records) > 2, [l for l in records if not re.search('(filename|comm)="[^"]*"[,}]', l)]),
+			      (True, []), "names in records at %d" % width)
 	# an escape sequence is omitted with its comment, or not at all
 	shown = run([PEVTRACE, "--width=60", "--color=always", "-e", "trace=mmap"] + program).stderr.decode()
 	why += differ(re.findall("\033(?!\\[[0-9]*m).*", shown), [], "broken colors")

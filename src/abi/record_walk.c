@@ -144,9 +144,13 @@ void record_string(struct record *r, const char *key)
 {
 	size_t at = r->at, left = r->end - at, len, padded;
 	const uint8_t *p = r->bytes + at, *nul = memchr(p, 0, left);
+	size_t max = r->s->max_string;
 
 	len = nul ? (size_t)(nul - p) : left;
+	/* names are no strings of -s, as in strace */
+	r->s->max_string = SIZE_MAX;
 	r->s->ops->string(r->s, key, (const char *)p, len, !nul);
+	r->s->max_string = max;
 	/* the NUL and padding up to a multiple of eight */
 	padded = (len + 8) & ~(size_t)7;
 	if (nul && padded <= left && !all_zero(p, len, padded))

@@ -19,10 +19,11 @@ enum {
 
 /*
  * What a piece tells, from least to most.  The first argument has the members of an attr: it
- * goes last, and its config before it.
+ * goes last, and before it its config, and the names in records.
  */
 enum weight {
 	TELLS_SIZE, TELLS_ERROR_TEXT, TELLS_USUAL, TELLS_ARGUMENT, TELLS_SET, TELLS_MEMBER,
+	TELLS_OTHER,	/* what differs: a pid or CPU from the open before, what a call returned */
 	TELLS_COMMENT, TELLS_CONFIG, TELLS_FIRST,
 };
 
@@ -37,6 +38,8 @@ struct piece {
 
 struct fit {
 	const char *text, *usual;
+	const char *result;	/* of the call, in text, or its end */
+	size_t other;		/* arguments of an open up to the last one that is not usual */
 	struct piece pieces[PIECES];	/* by their beginning */
 	size_t n;
 	unsigned int lists;
@@ -85,30 +88,94 @@ static bool is_usual(const struct fit *f, const char *from, size_t len)
 	return false;
 }
 
-static enum weight weight_of(const struct fit *f, const char *from, const char *to, bool argument,
-			     bool first)
+/* Return what follows the attr of a line of perf_event_open, "PID, CPU, ...", or NULL. */
+static const char *arguments_of(const char *line)
 {
-	size_t len = (size_t)(to - from), key = strcspn(from, "=");
+	const char *p = strstr(line, "}, "), *next;
 
-	if (argument)
-		return first || memchr(from, '{', len) ? TELLS_FIRST : TELLS_ARGUMENT;
+	while (p && (next = strstr(p + 1, "}, ")))
+		p = next;
+	return p ? p + strlen("}, ") : NULL;
+}
+
+static size_t argument_len(const char *p)
+{
+	size_t n = 0;
+
+	while (p[n] && !strchr(",)", p[n]))
+		n += (size_t)(skip_atom(p + n) - (p + n));
+	return n;
+}
+
+/* Return how many of pid, cpu and group_fd are shown up to the last that is not usual. */
+static size_t count_other(const struct fit *f)
+{
+	const char *p = arguments_of(f->text), *usual = arguments_of(f->usual);
+	size_t other = usual ? 0 : 2;
+
+	for (size_t i = 1; p && usual && i <= 3; i++) {
+		size_t len = argument_len(p), known = argument_len(usual);
+
+		if (len != known || memcmp(p, usual, len))
+			other = i;
+		p += len + strspn(p + len, ", ");
+		usual += known + strspn(usual + known, ", ");
+	}
+	return other;
+}
+
+static bool has_key(const char *from, size_t key, const char *name)
+{
+	return strlen(name) == key && !memcmp(from, name, key);
+}
+
+/* Return whether the config of an attr tells its type: a name of the kernel's, a tracepoint. */
+static bool type_is_told(const struct fit *f, const char *from, size_t len)
+{
+	const char *config = strstr(f->text, " config=");
+
+	return f->opens && config &&
+	       ((strstr(config, "config=PERF_COUNT_") && memmem(from, len, "PERF_TYPE_", 10)) ||
+		memmem(from, len, "PERF_TYPE_TRACEPOINT", 20));
+}
+
+static enum weight weight_of_member(const struct fit *f, const char *from, size_t len, bool first)
+{
+	size_t key = strcspn(from, "=");
+
 	if (key >= len)
-		return TELLS_MEMBER;
-	if (key == 6 && !strncmp(from, "config", key))
+		return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
+	if (has_key(from, key, "config") || has_key(from, key, "bpf_type"))
 		return TELLS_CONFIG;
-	if (key == 4 && !strncmp(from, "type", key) && memmem(from, len, "PERF_RECORD_", 12))
+	if (has_key(from, key, "type") && memmem(from, len, "PERF_RECORD_", 12))
 		return TELLS_CONFIG;
-	if (key == 4 && (!strncmp(from, "size", key) || !strncmp(from, "misc", key)))
+	if (has_key(from, key, "size") || has_key(from, key, "misc") ||
+	    (!first && !strncmp(from + key, "=0", len - key)))
 		return TELLS_SIZE;
-	if (memmem(from, len, "/* ignored", 10))
-		return TELLS_SIZE;
-	if (is_usual(f, from, len) || (!first && !strncmp(from + key, "=0", len - key)))
+	if (is_usual(f, from, len) || !strncmp(from, "events=POLL", 11) ||
+	    (has_key(from, key, "type") && type_is_told(f, from, len)))
 		return TELLS_USUAL;
-	if (from[key + 1] == '"')
-		return TELLS_COMMENT;
+	if (from[key + 1] == '"') /* the file of a mapping, the name of a task */
+		return TELLS_CONFIG;
+	if (f->opens && (has_key(from, key, "exclude_kernel") || has_key(from, key, "exclude_user")))
+		return TELLS_OTHER;
 	/* a bit of an attr, or a structure in one, such as sample_id */
-	return (f->opens && !strncmp(from + key, "=1", len - key)) || from[key + 1] == '{' ?
-	       TELLS_SET : TELLS_MEMBER;
+	if ((f->opens && !strncmp(from + key, "=1", 2)) || from[key + 1] == '{')
+		return TELLS_SET;
+	return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
+}
+
+/* argument: its place among the arguments of a call, from 1; 0: it is a member. */
+static enum weight weight_of(const struct fit *f, const char *from, const char *to,
+			     size_t argument, bool first)
+{
+	size_t len = (size_t)(to - from);
+
+	if (!argument)
+		return weight_of_member(f, from, len, first);
+	if (first || memchr(from, '{', len))
+		return TELLS_FIRST;
+	return f->opens && argument - 1 <= f->other ? TELLS_OTHER : TELLS_ARGUMENT;
 }
 
 static void fit_add(struct fit *f, const struct piece *p)
@@ -143,7 +210,8 @@ static void cut(struct fit *f)
 	struct {
 		const char *from;	/* of the current element */
 		unsigned int list;
-		bool first, keyed;
+		size_t n;		/* its place, from 1 */
+		bool keyed;
 	} open[DEPTH];
 	size_t depth = 0;
 	const char *p = f->text, *error = strstr(p, "-1 E"), *end;
@@ -153,6 +221,13 @@ static void cut(struct fit *f)
 		if (!depth && !strncmp(p, "/*", 2) && p > f->text) {
 			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
 						    .weight = TELLS_COMMENT });
+		} else if (f->opens && depth == 1 && !strncmp(p, "/*", 2)) {
+			/* what a number means: any CPU */
+			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
+						    .weight = TELLS_ARGUMENT });
+		} else if (depth && !strncmp(p, "/* ignored", 10)) {
+			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
+						    .weight = TELLS_SIZE });
 		} else if (!depth && *p == '(' && error && error < p && strchr(p, ')')) {
 			end = strchr(p, ')') + 1;
 			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
@@ -161,17 +236,17 @@ static void cut(struct fit *f)
 			open[depth].from = end;
 			open[depth].list = ++f->lists;
 			open[depth].keyed = *p == '{';
-			open[depth++].first = true;
+			open[depth++].n = 1;
 		} else if (depth && (strchr(")}]", *p) || !strncmp(p, ", ", 2))) {
 			const char *from = open[depth - 1].from;
 
 			fit_add(f, &(struct piece){
 				.from = from, .to = p, .list = open[depth - 1].list,
-				.weight = weight_of(f, from, p, depth == 1 && !open[0].keyed,
-						    open[depth - 1].first),
+				.weight = weight_of(f, from, p, depth == 1 && !open[0].keyed ?
+						    open[0].n : 0, open[depth - 1].n == 1),
 				.keyed = open[depth - 1].keyed,
 			});
-			open[depth - 1].first = false;
+			open[depth - 1].n++;
 			open[depth - 1].from = p + 2;
 			if (*p != ',')
 				depth--;
@@ -420,6 +495,9 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 	f->text = text;
 	f->usual = usual;
 	f->opens = strstr(text, "perf_event_open"); /* a colour may follow it */
+	f->other = f->opens ? count_other(f) : 0;
+	f->result = strstr(text, ") = ");
+	f->result = f->result ? f->result : text + strlen(text);
 	cut(f);
 	do {
 		render(f, &out);
