@@ -164,10 +164,15 @@ class Schema:
 			(line.get("kind") == "end") != (n == len(lines))]
 		return out[:12] + order_of(lines)[:12] + totals_of(lines)
 
+def around(lines, at):
+	"""Return the kinds of the nearest lines before and after that are not "measured"."""
+	return [next((line["kind"] for line in part if line["kind"] != "measured"), None)
+		for part in (reversed(lines[:at]), lines[at:])]
+
 def order_of(lines):
 	"""Return violations of the order of lines in pevtrace-json(5)."""
 	begun, tasks, out = {}, set(), []
-	last, previous = 0, None
+	last = 0
 	for n, line in enumerate(lines, 1):
 		kind, tid = line["kind"], line.get("tid")
 		if kind == "task":
@@ -193,11 +198,10 @@ def order_of(lines):
 		if kind == "gone":
 			tasks.discard(tid)
 		now = line.get("enter_ns", line.get("exit_ns", line.get("ns")))
-		# rings are read when a call has begun, and written before the call; also the
-		# processes of their samples
-		before, previous = previous, kind
+		# rings are read when a call has begun, and written before the call; so are the
+		# mappings that a record makes pevtrace read
 		if kind in ("end", "header", "record", "look", "aux") or \
-		   (kind == "measured" and before == "record"):
+		   kind == "measured" and "record" in around(lines, n - 1):
 			continue
 		if now is not None and now < last:
 			out.append("line %d: %s at %d, the line before at %d" %

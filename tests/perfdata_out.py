@@ -526,6 +526,23 @@ def test_other_root(tap, tmp):
 	tap.ok(a and a == b, "a file of another mount namespace has the build id that perf gives it",
 	       [r.stderr, a, b])
 
+def test_pid_namespace(tap, tmp):
+	"""Events that are opened in another PID namespace: records have the ids of that, and so has
+	what is read from /proc."""
+	dump, own, ours, made = (os.path.join(tmp, name) for name in
+				 ("n.json", "nown.data", "nours.data", "nmade.data"))
+	r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+		  ["unshare", "-rpf", "--mount-proc", "sh", "-c", "while :; do :; done &\n"
+		   'exec "$0" record -o "$1" -e cpu-clock:u -p $! sleep 0.2', rp.PERF, own])
+	if b"unshare" in r.stderr:
+		return tap.skip("another PID namespace", "none can be made here")
+	m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	a, b, c = (text([rp.PERF, "script", "-F", "comm,pid,tid,time,ip,sym,dso", "-i", f])
+		   for f in (own, ours, made))
+	known = len([line for line in a if re.match(r" *sh +2/2 .*\(/.*\)$", line)])
+	tap.ok(known > 10 and a == b == c, "another PID namespace: %d lines, %d with their program" %
+	       (len(a), known), [r.stderr, m.stderr] + a[:2] + b[:2] + c[:2])
+
 # ---- kills -----------------------------------------------------------------------
 
 def killed(tmp, perf, engine, seconds):

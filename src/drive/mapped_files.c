@@ -6,6 +6,7 @@
 
 #include "abi/layout.h"
 #include "host/build_id.h"
+#include "host/proc.h"
 #include "lib/die.h"
 #include "lib/hash.h"
 #include "xlat/constants.h"
@@ -29,12 +30,14 @@ static struct mapped_files *mapped_files_self(struct view *v)
 	return (struct mapped_files *)v; /* view is its first member */
 }
 
-static void mapped_files_add(struct mapped_files *m, pid_t pid, const char *path)
+/* opener: whose PID namespace has the process, or 0: ours has it */
+static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, const char *path)
 {
 	if (path[1] == '/' || (*path != '/' && strcmp(path, BUILD_ID_VDSO)) ||
 	    map_set(&m->known, hash_text(HASH_START, path) | 1, m))
 		return;
 	m->files = xrealloc(m->files, (m->n + 1) * sizeof(*m->files));
+	pid = opener ? proc_pid_here(opener, pid, 0) : pid;
 	m->files[m->n++] = (struct mapped_file){ pid, xstrdup(path) };
 }
 
@@ -42,7 +45,7 @@ static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct p
 {
 	(void)ns;
 	for (size_t i = 0; i < p->nmaps; i++)
-		mapped_files_add(mapped_files_self(v), p->pid, p->maps[i].path);
+		mapped_files_add(mapped_files_self(v), p->here, 0, p->maps[i].path);
 }
 
 static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
@@ -60,7 +63,8 @@ static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
 					 : layout_perf_record_mmap2.size;
 	pid = (pid_t)layout_get(&layout_perf_record_mmap, PERF_RECORD_MMAP_PID, r->bytes, r->len);
 	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
-		mapped_files_add(mapped_files_self(v), pid, (const char *)r->bytes + at);
+		mapped_files_add(mapped_files_self(v), pid, r->event->opener,
+				 (const char *)r->bytes + at);
 }
 
 void mapped_files_report(struct view *v)

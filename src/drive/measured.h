@@ -27,9 +27,9 @@ void measured_task(struct measured *m, pid_t tid);
 
 /*
  * Report the process of a sample again, if the sample or its call chain has code that was not mapped
- * when it was last reported, and no event of the ring buffer records mappings.
+ * when it was last reported, and no event of the ring buffer records mappings.  ns: when it was read.
  */
-void measured_record(struct measured *m, const struct view_record *r);
+void measured_record(struct measured *m, uint64_t ns, const struct view_record *r);
 
 /* A task was created: what of its parent must be read is read of it, too. */
 void measured_born(struct measured *m, const struct birth *b);

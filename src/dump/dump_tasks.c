@@ -157,6 +157,8 @@ void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 	dump_before(d, ns, 0);
 	json_add_uint(o, "ns", ns);
 	json_add_int(o, "pid", p->pid);
+	if (p->here != p->pid)
+		json_add_int(o, "here", p->here);
 	json_add_int(o, "parent", p->parent);
 	ops->begin(&o->sink, "threads", SINK_ARRAY);
 	for (size_t i = 0; i < p->nthreads; i++) {

@@ -394,8 +394,8 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
 
-	perfout_set_since(v, p->pid);
-	for (size_t i = 0; i < p->nthreads; i++)
+	perfout_set_since(v, p->here);
+	for (size_t i = 0; i < p->nthreads && p->pid == p->here; i++)
 		perfout_know_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */
 	if (p->nthreads && v->all && !map_set(&v->begun, (uint64_t)p->pid, v))

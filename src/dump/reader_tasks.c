@@ -175,7 +175,7 @@ void reader_feed_measured(struct line *l)
 	struct json_value *functions = dump_get_array(l->o, "functions"); /* may be absent */
 	struct json_value *threads = dump_get_array(l->o, "threads");
 	struct json_value *maps = dump_get_array(l->o, "maps"), *o;
-	int64_t pid = need_int(l, "pid"), parent = need_int(l, "parent");
+	int64_t pid = need_int(l, "pid"), parent = need_int(l, "parent"), here = pid;
 	uint64_t ns = need_uint(l, "ns");
 	struct proc_image p = { .pid = (pid_t)pid, .parent = (pid_t)parent };
 
@@ -183,8 +183,11 @@ void reader_feed_measured(struct line *l)
 		l->wrong = "threads or maps";
 	else if (pid < -1 || pid > INT32_MAX || parent < 0 || parent > INT32_MAX)
 		l->wrong = "pid or parent";
+	if (dump_get_int(l->o, "here", &here) && (here < 1 || here > INT32_MAX))
+		l->wrong = "here";
 	if (l->wrong)
 		return;
+	p.here = (pid_t)here;
 	json_for_each(o, threads)
 		reader_add_thread(l, o, &p);
 	json_for_each(o, maps)

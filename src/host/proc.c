@@ -174,16 +174,39 @@ static ino_t namespace_of(const char *task, size_t up)
 	return known ? st.st_ino : 0;
 }
 
-/* Return whether the task has that id in that namespace, on that level. */
-static bool has_nspid(const char *task, size_t level, ino_t ns, pid_t nspid)
+struct pidns proc_pidns(pid_t tid)
+{
+	struct pidns ns = { 0 };
+	int ids[DEEPEST];
+	char task[16];
+	size_t n;
+
+	snprintf(task, sizeof(task), "%d", (int)tid);
+	n = ids_of(task, ids);
+	if (n > 1)
+		ns.inode = namespace_of(task, 0);
+	ns.level = ns.inode ? n - 1 : 0;
+	return ns;
+}
+
+static pid_t id_in(const struct pidns *ns, const char *task)
 {
 	int ids[DEEPEST];
 	size_t n = ids_of(task, ids);
 
-	return n > level && ids[level] == nspid && namespace_of(task, n - 1 - level) == ns;
+	return n > ns->level && namespace_of(task, n - 1 - ns->level) == ns->inode ?
+	       ids[ns->level] : 0;
 }
 
-static pid_t find_by_nspid(size_t level, ino_t ns, pid_t nspid)
+pid_t proc_pid_in(const struct pidns *ns, pid_t tid)
+{
+	char task[16];
+
+	snprintf(task, sizeof(task), "%d", (int)tid);
+	return ns->level ? id_in(ns, task) : tid;
+}
+
+static pid_t find_by_nspid(const struct pidns *ns, pid_t nspid)
 {
 	DIR *processes = sysfile_dir(AT_FDCWD, "/proc"), *tasks;
 	char path[32], process[16], task[16];
@@ -194,13 +217,13 @@ static pid_t find_by_nspid(size_t level, ino_t ns, pid_t nspid)
 		if (*name < '1' || *name > '9')
 			continue;
 		snprintf(process, sizeof(process), "%.12s", name);
-		if (has_nspid(process, level, ns, nspid))
+		if (id_in(ns, process) == nspid)
 			found = atoi(process);
 		snprintf(path, sizeof(path), "/proc/%s/task", process);
 		tasks = found ? NULL : sysfile_dir(AT_FDCWD, path);
 		while (tasks && !found && (name = sysfile_next(tasks))) {
 			snprintf(task, sizeof(task), "%.12s", name);
-			if (has_nspid(task, level, ns, nspid))
+			if (id_in(ns, task) == nspid)
 				found = atoi(task);
 		}
 		if (tasks)
@@ -211,23 +234,18 @@ static pid_t find_by_nspid(size_t level, ino_t ns, pid_t nspid)
 	return found;
 }
 
+pid_t proc_pid_from(const struct pidns *ns, pid_t nspid, pid_t guess)
+{
+	if (!ns->level)
+		return nspid;
+	return guess && proc_pid_in(ns, guess) == nspid ? guess : find_by_nspid(ns, nspid);
+}
+
 pid_t proc_pid_here(pid_t tid, pid_t nspid, pid_t guess)
 {
-	char task[16];
-	int ids[DEEPEST];
-	ino_t ns;
-	size_t n;
+	struct pidns ns = proc_pidns(tid);
 
-	snprintf(task, sizeof(task), "%d", (int)tid);
-	n = ids_of(task, ids);
-	ns = n > 1 ? namespace_of(task, 0) : 0;
-	if (!ns)
-		return nspid;
-	if (ids[n - 1] == nspid)
-		return tid;
-	snprintf(task, sizeof(task), "%d", (int)guess);
-	return guess && has_nspid(task, n - 1, ns, nspid) ? guess :
-							     find_by_nspid(n - 1, ns, nspid);
+	return ns.level && proc_pid_in(&ns, tid) == nspid ? tid : proc_pid_from(&ns, nspid, guess);
 }
 
 bool proc_comm(pid_t tid, char *text, size_t size)

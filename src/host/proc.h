@@ -35,6 +35,21 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
  */
 bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end);
 
+/* A PID namespace (pid_namespaces(7)): ours, which has level 0, or one below. */
+struct pidns {
+	ino_t inode;		/* 0: ours */
+	size_t level;
+};
+
+/* Return the PID namespace of a task, ours if it is not known. */
+struct pidns proc_pidns(pid_t tid);
+
+/* Return the id of a task in a namespace, 0 if it is not in that. */
+pid_t proc_pid_in(const struct pidns *ns, pid_t tid);
+
+/* Return the task that has an id in a namespace, 0 if there is none.  guess is looked at first. */
+pid_t proc_pid_from(const struct pidns *ns, pid_t nspid, pid_t guess);
+
 /*
  * Return the id of the task that tid calls nspid, as its PID namespace counts (pid_namespaces(7)):
  * nspid itself if that is our namespace too or cannot be told, 0 if there is no such task.

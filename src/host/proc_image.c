@@ -94,35 +94,39 @@ pid_t proc_group_of(pid_t tid, pid_t *parent)
 	return pid;
 }
 
-static void proc_image_add_threads(struct proc_image *p)
+static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 {
 	char path[40], comm[32];
 	struct dirent *d;
 	DIR *dir;
 
-	if (proc_comm(p->pid, comm, sizeof(comm)))
+	if (proc_comm(p->here, comm, sizeof(comm)))
 		proc_image_add_thread(p, p->pid, comm);
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->here);
 	dir = opendir(path);
 	if (!dir)
 		return;
 	while (p->nthreads < THREADS_MAX && (d = readdir(dir))) {
 		pid_t tid = (pid_t)atoi(d->d_name);
 
-		if (tid > 0 && tid != p->pid && proc_comm(tid, comm, sizeof(comm)))
-			proc_image_add_thread(p, tid, comm);
+		if (tid > 0 && tid != p->here && proc_comm(tid, comm, sizeof(comm)))
+			proc_image_add_thread(p, proc_pid_in(ns, tid), comm);
 	}
 	closedir(dir);
 }
 
-bool proc_image_read(pid_t pid, bool maps, struct proc_image *p)
+bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p)
 {
 	char path[40];
+	pid_t parent;
 	FILE *f;
 
-	*p = (struct proc_image){ .pid = pid };
-	proc_group_of(pid, &p->parent);
-	proc_image_add_threads(p);
+	*p = (struct proc_image){ .pid = proc_pid_in(ns, pid), .here = pid };
+	if (!p->pid)
+		return false;
+	proc_group_of(pid, &parent);
+	p->parent = parent ? proc_pid_in(ns, parent) : 0;
+	proc_image_add_threads(p, ns);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = maps ? fopen(path, "re") : NULL;
 	if (f) {
@@ -183,7 +187,7 @@ bool proc_image_read_kernel(struct proc_image *p)
 	struct proc_image_map *m;
 	uint64_t start = 0, end = 0;
 
-	*p = (struct proc_image){ .pid = -1 };
+	*p = (struct proc_image){ .pid = -1, .here = -1 };
 	proc_image_kernel_range(&start, &end);
 	if (!start || start >= end)
 		return false;

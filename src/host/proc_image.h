@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "host/proc.h"
+
 enum { PROC_IMAGE_TAG = 8 };	/* bytes that identify the code of a BPF program */
 
 struct proc_image_thread {
@@ -36,7 +38,8 @@ struct proc_image_function {
 
 /* Zero-initialised is empty. */
 struct proc_image {
-	pid_t pid, parent;	/* pid -1: the kernel, which has no threads */
+	pid_t pid, parent;	/* as records have them; pid -1: the kernel, which has no threads */
+	pid_t here;		/* the process in our PID namespace */
 	struct proc_image_thread *threads; /* the first one is the leader */
 	size_t nthreads;
 	struct proc_image_map *maps;
@@ -50,8 +53,11 @@ enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_co
 /* Return the process of a task, and its parent; 0 if it has ended. */
 pid_t proc_group_of(pid_t tid, pid_t *parent);
 
-/* Read the process from /proc, with or without its mappings; return false if it has ended. */
-bool proc_image_read(pid_t pid, bool maps, struct proc_image *p);
+/*
+ * Read the process from /proc, with or without its mappings.  Its ids are those in the namespace ns.
+ * Return false if it has ended or is not in that.
+ */
+bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p);
 
 /*
  * Read the addresses of the kernel and its modules from /proc/kallsyms and /proc/modules; return

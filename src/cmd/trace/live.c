@@ -48,11 +48,11 @@ static struct live *live_of(struct view *v)
 static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
 			   const struct view_record *r)
 {
-	(void)tid, (void)ns;
+	(void)tid;
 	if (live_of(v)->machine.symbols)
 		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
 	if (live_of(v)->measured)
-		measured_record(live_of(v)->measured, r);
+		measured_record(live_of(v)->measured, ns, r);
 }
 
 /* Report the first look that failed. */
