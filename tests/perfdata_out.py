@@ -56,8 +56,8 @@ def text(argv, **how):
 	lines = r.stdout.decode(errors="replace").split("\n")
 	return [line for line in lines if not line.startswith("# (Tip:")]
 
-def trace(options, argv):
-	return run([rp.PEVTRACE, "-q", "-o", "/dev/null"] + options + argv)
+def trace(options, argv, **how):
+	return run([rp.PEVTRACE, "-q", "-o", "/dev/null"] + options + argv, **how)
 
 def record(tmp, args, options=(), perf=rp.PERF):
 	"""Trace perf record; return both files, perf's first, and what went wrong."""
@@ -161,6 +161,29 @@ def test_other_recorder(tap, tmp):
 	for name, options in sets(tmp):
 		own, ours, bad = record(tmp, shlex.split(options) + WORK, perf=wrapper)
 		compare(tap, "another release of perf records: " + name, own, ours, bad, by)
+
+def test_users(tap, tmp):
+	"""An ordinary user, whose perf excludes the kernel and says so in the event's name; and one
+	with CAP_PERFMON, of whom access(2) takes no capability into account."""
+	by = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+	home = os.path.join(tmp, "user")
+	os.mkdir(home)
+	os.chmod(tmp, 0o711)
+	for name, more, args in (
+			("an ordinary user", [], "-e cpu-clock"),
+			("an ordinary user, two events", [], "-e {cpu-clock,faults/name=f/}"),
+			("a user with CAP_PERFMON", ["--inh-caps=+perfmon", "--ambient-caps=+perfmon"],
+			 "-g -e cpu-clock")):
+		if os.getuid() or run(by + more + [rp.PEVTRACE, "--version"]).returncode:
+			tap.skip(name, "needs root, setpriv and a program that all may run")
+			continue
+		os.chown(home, 65534, 65534)
+		own, ours = os.path.join(home, "own.data"), os.path.join(home, "ours.data")
+		r = run(by + more + [rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=" + ours,
+				     rp.PERF, "record", "-o", own] + args.split() + WORK)
+		for f in (own, ours):
+			os.chown(f, os.getuid(), -1)
+		compare(tap, name, own, ours, [] if not r.returncode else [r.stderr])
 
 def test_names(tap, tmp):
 	"""Names that only the command line has, in both of perf's files."""
@@ -1010,6 +1033,45 @@ def test_ringless(tap, tmp):
 		tap.ok(re.search("not in the perf.data file: %s, whose samples BPF program %d gets" %
 				 (name, int(r.stdout.split()[0])), r.stderr.decode()),
 		       "a BPF program gets the samples of a " + kind, [r.stdout, r.stderr])
+
+def test_same_file(tap, tmp):
+	"""perf record writes to the same file: it renames ours, as it does with a file of its own.
+	The dump that is read is not overwritten; a file that is there is renamed."""
+	path = os.path.join(tmp, "perf.data")
+	r = trace(["--perf-data=perf.data"], [rp.PERF, "record", "-o", path, "-e", "cpu-clock"] + WORK,
+		  cwd=tmp)
+	a, b = (text([rp.PERF, "script", "-i", f]) for f in (path, path + ".old"))
+	tap.ok(len(a) > 10 and a == b and b"the records are in " in r.stderr and
+	       b"perf.data.old" in r.stderr,
+	       "one name for both files: %d and %d equal lines" % (len(a), len(b)), [r.stderr])
+	dump = os.path.join(tmp, "same.json")
+	trace(["--records", "--json=" + dump], ["true"])
+	with open(dump) as f:
+		before = f.read()
+	for form in ("perf-data", "html", "chrome"):
+		r = run([rp.PEVTRACE, "report", "--format=" + form, "-o", dump, dump])
+		with open(dump) as f:
+			tap.ok(r.returncode == 2 and b"is the dump" in r.stderr and f.read() == before,
+			       "report --format=%s does not overwrite its dump" % form, [r.stderr])
+	os.chmod(path, 0o644)
+	size = os.path.getsize(path)
+	trace(["--perf-data=" + path], ["true"])
+	tap.ok(os.stat(path).st_mode & 0o777 == 0o600 and os.path.getsize(path + ".old") == size,
+	       "a file that is there is renamed")
+
+def test_unread(tap, tmp):
+	"""The BPF engine does not stop programs: a ring that is unmapped at once is not read, which a
+	message says."""
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("rings that are not read", "BPF programs cannot be loaded")
+	ours = os.path.join(tmp, "unread.data")
+	for _ in range(TRIES):
+		r = trace(["--engine=bpf", "--perf-data=" + ours], [rp.target("drain"), "1"])
+		n = len(text([rp.PERF, "script", "-i", ours])) - 1
+		if not n:
+			break
+	tap.ok(n > 0 or b"lacks the records of 1 ring buffers" in r.stderr,
+	       "a ring that is unmapped at once: %d records" % n, [r.stderr])
 
 def test_trouble(tap, tmp):
 	r = trace(["--perf-data=" + os.path.join(tmp, "none", "x")], ["true"])

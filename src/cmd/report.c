@@ -75,6 +75,15 @@ static bool report_open(const struct reporting *g, struct report_output *out)
 	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE, CREATE_PUBLIC));
 }
 
+/* Return whether the output is the file that is read. */
+static bool report_overwrites(const struct reporting *g, FILE *f)
+{
+	struct stat in, out;
+
+	return g->options.output && !fstat(fileno(f), &in) && !stat(g->options.output, &out) &&
+	       S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
 static bool report_close(const struct report_output *out)
 {
 	return out->perf_data ? perfout_close(out->perf_data) : output_close(out->text);
@@ -136,7 +145,9 @@ static int report_file(const struct reporting *g, FILE *f, const char *path)
 	struct report_output out;
 	bool ok = false;
 
-	if (r && report_open(g, &out)) {
+	if (r && report_overwrites(g, f))
+		warn("'%s' is the dump: write to another file with -o", g->options.output);
+	else if (r && report_open(g, &out)) {
 		ok = report_dump(g, r, f, path, &out);
 		ok = report_close(&out) && ok;
 	}

@@ -2,6 +2,7 @@
 /* The bytes of a perf.data file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,37 +41,6 @@ void perfout_u32(struct buf *b, uint32_t v)
 void perfout_u64(struct buf *b, uint64_t v)
 {
 	buf_add(b, &v, sizeof(v));
-}
-
-struct perfout *perfout_open(const char *path)
-{
-	bool standard = !strcmp(path, "-");
-	int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-				 CREATE_PRIVATE);
-	struct perfout *o;
-	struct stat st;
-
-	if (fd < 0) {
-		warn("cannot create '%s': %s", path, strerror(errno));
-		return NULL;
-	}
-	if (isatty(fd)) {
-		warn("a perf.data file is not for a terminal: redirect standard output, or name a "
-		     "file");
-		close(fd);
-		return NULL;
-	}
-	o = xcalloc(1, sizeof(*o));
-	o->path = standard ? "standard output" : path;
-	o->fd = fd;
-	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
-	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
-	if (o->pipe) {
-		perfout_u64(&o->pending, magic);
-		perfout_u64(&o->pending, PIPE_HEADER);
-	}
-	return o;
 }
 
 /*
@@ -147,6 +117,55 @@ static void perfout_write_header(struct perfout *o, const struct perfout_table *
 					1ULL << i);
 	put(o, &b, 0);
 	buf_free(&b);
+}
+
+/* Rename a file that is there, as perf record does. */
+static void perfout_keep_old(const char *path)
+{
+	struct buf old = { 0 };
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	buf_addf(&old, "%s.old", path);
+	rename(path, buf_str(&old));
+	buf_free(&old);
+}
+
+struct perfout *perfout_open(const char *path)
+{
+	static const struct perfout_table none = { .entry = 0 };
+	bool standard = !strcmp(path, "-");
+	struct perfout *o;
+	struct stat st;
+	int fd;
+
+	if (!standard)
+		perfout_keep_old(path);
+	fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+		      : create_file(path, O_TRUNC | O_NOCTTY, CREATE_PRIVATE);
+	if (fd < 0) {
+		warn("cannot create '%s': %s", path, create_error(errno));
+		return NULL;
+	}
+	if (isatty(fd)) {
+		warn("a perf.data file is not for a terminal: redirect standard output, or name a "
+		     "file");
+		close(fd);
+		return NULL;
+	}
+	o = xcalloc(1, sizeof(*o));
+	o->path = standard ? "standard output" : path;
+	o->fd = fd;
+	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
+	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
+	if (o->pipe) {
+		perfout_u64(&o->pending, magic);
+		perfout_u64(&o->pending, PIPE_HEADER);
+	} else { /* a traced perf record moves a file that is not empty out of its way */
+		perfout_write_header(o, &none, NULL);
+	}
+	return o;
 }
 
 /* Return how many of len bytes are whole records, with the AUX data that follow them. */
@@ -289,10 +308,27 @@ FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to)
 	return f;
 }
 
+/* Tell where the file is if the traced program has renamed it, as perf record does. */
+static void perfout_tell_renamed(const struct perfout *o)
+{
+	char link[32], now[PATH_MAX] = "";
+	struct stat named, opened;
+
+	if (o->pipe || fstat(o->fd, &opened) ||
+	    (!stat(o->path, &named) && named.st_dev == opened.st_dev &&
+	     named.st_ino == opened.st_ino))
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	if (readlink(link, now, sizeof(now) - 1) < 0)
+		return;
+	warn("'%s' was renamed or replaced during the trace: the records are in %s", o->path, now);
+}
+
 bool perfout_close(struct perfout *o)
 {
 	bool ok = !o->failed;
 
+	perfout_tell_renamed(o);
 	if (close(o->fd) && ok) {
 		warn("cannot write '%s': %s", o->path, strerror(errno));
 		ok = false;

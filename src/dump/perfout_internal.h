@@ -72,6 +72,8 @@ struct perfout_view {
 	uint64_t held_ns; /* time of the first one, 0: none */
 	size_t drafted; /* bytes of them in the file, for the case of a kill */
 	struct map rings; /* number -> whether it was read in this round */
+	struct map seen; /* numbers of all */
+	struct map unread; /* numbers of those that were never read */
 	uint64_t flushed_ns; /* when records were last written for their age, or a draft */
 	bool round; /* records were written since the last round ended */
 	struct map late; /* events that do not fit to what was written */

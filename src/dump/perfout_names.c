@@ -13,6 +13,7 @@
 struct perfout_word {
 	char *name;
 	struct event_code code;
+	bool modes; /* it says in which CPU modes, or its group does */
 	bool used;
 };
 
@@ -31,32 +32,54 @@ static char *word_name(const char *text, size_t len)
 	return xstrndup(text, len);
 }
 
+/* Return whether the modifiers of a word, or of a group, say in which CPU modes events count. */
+static bool words_have_modes(const char *modifiers, size_t len)
+{
+	size_t n = strcspn(modifiers, ",}");
+
+	for (size_t i = 0; i < n && i < len; i++)
+		if (strchr("ukh", modifiers[i]))
+			return true;
+	return false;
+}
+
 /* Add a word if it is of a generic event: others are named by their attr. */
 static void words_add(struct perfout_view *v, const char *text, size_t len)
 {
-	size_t base = 0;
+	size_t base = 0, end = len;
 	struct event_code code;
 
+	while (end && !strchr("/:", text[end - 1]))
+		end--;
 	while (base < len && !strchr("/:", text[base]))
 		base++;
 	if (!event_word_generic(text, base, &code) && !event_word_cache(text, base, &code))
 		return;
 	v->words = xrealloc(v->words, (v->nwords + 1) * sizeof(*v->words));
-	v->words[v->nwords++] = (struct perfout_word){ word_name(text, len), code, false };
+	v->words[v->nwords++] = (struct perfout_word){
+		word_name(text, len), code, end && words_have_modes(text + end, len - end), false
+	};
 }
 
 /* Split a list of perf's events: {a,b/c=1,d=2/u}:S has a and b/c=1,d=2/u. */
 static void words_split(struct perfout_view *v, const char *list)
 {
+	size_t group = 0;
+
 	while (*list) {
 		size_t len = 0;
 		bool terms = false;
+
+		if (*list == '{')
+			group = v->nwords;
 
 		for (; list[len] && (terms || !strchr(",{}", list[len])); len++)
 			terms ^= list[len] == '/';
 		if (len)
 			words_add(v, list, len);
 		list += len;
+		for (size_t i = group; *list == '}' && i < v->nwords; i++)
+			v->words[i].modes |= words_have_modes(list + 1, strlen(list + 1));
 		list += *list == '}' ? strcspn(list, ",") : *list != '\0';
 	}
 }
@@ -88,8 +111,20 @@ void perfout_know_command(struct perfout_view *v)
 	}
 }
 
-/* Return the name that the command line has for an event of perf, or NULL. */
-static const char *words_name(struct perfout_view *v, const struct perfout_event *p)
+/*
+ * Return what perf appends to the name of an event that an unprivileged user may only have in user
+ * mode, which the command line does not say (evsel__fallback()).
+ */
+static const char *words_fallback(const struct perfout_word *w, const struct perfout_event *p)
+{
+	if (w->modes || !perfout_attr_of(p, ATTR_EXCLUDE_KERNEL) ||
+	    !perfout_attr_of(p, ATTR_EXCLUDE_HV) || perfout_attr_of(p, ATTR_EXCLUDE_USER))
+		return "";
+	return strpbrk(w->name, "/:") ? "u" : ":u";
+}
+
+/* Append the name that the command line has for an event of perf, or return false. */
+static bool words_name(struct perfout_view *v, const struct perfout_event *p, struct buf *out)
 {
 	for (size_t i = 0; p->of_perf && i < v->nwords; i++) {
 		struct perfout_word *w = &v->words[i];
@@ -98,23 +133,21 @@ static const char *words_name(struct perfout_view *v, const struct perfout_event
 		    w->code.config != perfout_attr_of(p, ATTR_CONFIG))
 			continue;
 		w->used = true;
-		return w->name;
+		buf_addf(out, "%s%s", w->name, words_fallback(w, p));
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 void perfout_name_event(struct perfout_view *v, struct perfout_event *p)
 {
-	const char *name = words_name(v, p);
 	struct buf own = { 0 };
+	bool named = words_name(v, p, &own);
 
-	if (name) {
-		p->name = xstrdup(name);
-		return;
-	}
-	event_name_perf(p->attr, p->len, v->names, &own);
+	if (!named)
+		event_name_perf(p->attr, p->len, v->names, &own);
 	/* the dummy event says that it is of guests, too */
-	if (perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	if (!named && perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
 	    perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
 	    !perfout_attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&own), ':'))
 		buf_adds(&own, ":HG");

@@ -120,6 +120,8 @@ static void perfout_know_event(void *ctx, struct event *e)
 		v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
 	if (m && r && !m->event->silent && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
+	if (m && r && !m->event->silent && !map_set(&v->seen, r->number, v))
+		map_set(&v->unread, r->number, v);
 }
 
 static void perfout_on_exit(struct view *view, const struct call *c)
@@ -313,6 +315,8 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 		v->missed += l->missed;
 		perfout_lost(v, m);
 	}
+	if (!l->error)
+		map_del(&v->unread, l->ring->number);
 	if (map_get(&v->rings, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
 	perfout_end_round(v);
@@ -347,6 +351,10 @@ static void perfout_tell_losses(const struct perfout_view *v)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
 	perfout_tell_ringless(v);
+	if (v->live && v->unread.len)
+		warn("the perf.data file lacks the records of %zu ring buffers, which were "
+		     "unmapped before they could be read; --engine=ptrace stops the program for "
+		     "that", v->unread.len);
 	perfout_tell_taskless(v);
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
@@ -382,6 +390,8 @@ static void perfout_on_free(struct view *view)
 	perfout_tell_losses(v);
 	buf_free(&v->build_ids);
 	map_free(&v->rings);
+	map_free(&v->seen);
+	map_free(&v->unread);
 	map_free(&v->areas);
 	map_free(&v->begun);
 	while ((slot = map_next(&v->execs, &at)))
