@@ -232,7 +232,7 @@ void perfout_undecide(struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
 		v->events[i]->silent = v->events[i]->bare;
-	v->decided = v->with_ids = false;
+	v->decided = false;
 }
 
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)

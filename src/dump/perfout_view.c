@@ -272,6 +272,7 @@ static void perfout_begin_writing(struct perfout_view *v)
 static void perfout_draft(struct perfout_view *v)
 {
 	uint64_t too_long = v->too_long;
+	bool with_ids = v->with_ids;
 
 	if (perfout_is_pipe(v->out) || !v->nevents)
 		return;
@@ -281,6 +282,7 @@ static void perfout_draft(struct perfout_view *v)
 	perfout_release(v);
 	perfout_flush(v, PERFOUT_DRAFT);
 	perfout_undecide(v);
+	v->with_ids = with_ids;
 	v->aux_told = false;
 	v->too_long = too_long;
 	v->drafted = v->held.len;
