@@ -290,6 +290,16 @@ def test_attach(tmp):
 		t.stderr.close()
 		p.kill()
 		p.wait()
+		# the end of the reader is the end of the trace, where no command is waited for
+		opener = subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.system('exec %s true')" % DEMO],
+					  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		t = subprocess.Popen([PEVTRACE, "--engine=" + engine, "-p", str(opener.pid)], stderr=subprocess.PIPE)
+		t.stderr.readline()
+		t.stderr.readline()
+		t.stderr.close()
+		why += differ(t.wait(timeout=60) in (2, -signal.SIGPIPE), True, "status after the reader, " + engine)
+		opener.kill()
+		opener.wait()
 		for command, status in (([], 2), (["sh", "-c", "exit 7"], 7)):
 			r = run([PEVTRACE, "--engine=" + engine, "-o", path, "-p", str(gone.pid)] + command)
 			why += differ((r.returncode, b"no such process" in r.stderr), (status, True),

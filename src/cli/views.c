@@ -81,6 +81,12 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 		session_add_view(s, &v->counting);
 }
 
+bool views_cannot_write(const struct views *v)
+{
+	return (!v->text || output_has_failed(v->text)) &&
+	       (!v->json || output_has_failed(v->json)) && !v->perf_data;
+}
+
 bool views_start(struct views *v, struct session *s, struct options *o,
 		 const struct names *source, const struct session_facts *facts)
 {

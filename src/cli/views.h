@@ -32,6 +32,9 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 bool views_start_here(struct views *v, struct session *s, struct options *o,
 		      const struct names *source);
 
+/* Return whether all outputs have failed. */
+bool views_cannot_write(const struct views *v);
+
 /* Write the tables, end the session, close the outputs.  Return false if a write failed. */
 bool views_end(struct views *v, struct session *s);
 

@@ -293,6 +293,11 @@ bool output_is_terminal(const struct output *o)
 	return !o->separate && pager_is_terminal(o->one.fd);
 }
 
+bool output_has_failed(const struct output *o)
+{
+	return o->failed;
+}
+
 bool output_close(struct output *o)
 {
 	bool ok;

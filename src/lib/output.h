@@ -40,6 +40,9 @@ void output_flush(struct output *o);
 
 bool output_is_terminal(const struct output *o);
 
+/* Return whether a write failed: nothing is written any more. */
+bool output_has_failed(const struct output *o);
+
 /*
  * Flush, close, wait for a command that reads the output, and free.  Return false if anything could not be written; the first
  * failure was reported by a warn().

@@ -548,10 +548,15 @@ static bool received_others(const struct call *c)
 	return n;
 }
 
-/* Detach from all tasks once as many calls were shown as the user wants (--syscall-limit). */
+/*
+ * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit), and
+ * without a command once nobody reads what further calls would show.
+ */
 static void count_shown(struct live *l, const struct call *c)
 {
 	if (l->options.limit && c->shown && ++l->shown == l->options.limit)
+		trace_leave(l->tracer);
+	else if (!l->options.argv && l->tracer && views_cannot_write(&l->views))
 		trace_leave(l->tracer);
 }
 

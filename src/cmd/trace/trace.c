@@ -39,7 +39,7 @@ static void plan_stops(const struct live *l, struct trace_options *t)
 	t->no_seccomp = l->options.no_seccomp;
 	t->detach_on_exec = l->options.detach_on_exec;
 	t->program = l->options.program;
-	t->may_leave = l->options.limit;
+	t->may_leave = l->options.limit || !l->options.argv;
 	t->kill_on_exit = l->options.kill_on_exit;
 	t->daemon = (enum trace_daemon)l->options.daemon;
 }
