@@ -655,21 +655,39 @@ def names_of_tables():
 				line = line.rstrip("\n")
 				if line.startswith("%"):
 					words = line.split()
-					section, layout = words[0], words[1:2]
-					if section in ("%table", "%layout"):
-						out.append((words[1], ""))
+					section = words[0]
+					given = dict(w.split("=", 1) for w in words[2:] if "=" in w)
+					# the names of tables and of parts of records are internal
+					name = given.get("btf") or given.get("prefix") if section == "%table" else \
+						words[1] if section == "%layout" and "part" not in given else None
+					layout = given.get("part", words[1] if len(words) > 1 else "").split(",")[0]
+					if name:
+						out.append((name, ""))
 					continue
 				if not line or line.startswith("#") or section in ABOUT_OTHERS:
 					continue
 				row = re.split("\t+", line)
 				if section == "%layout":
-					out.append((layout[0] + "." + row[0], row[-1]))
+					out.append((layout + "." + row[0], row[-1]))
 				elif section == "%steps":
 					out.append((row[1], row[-1]))
 				elif section == "%glossary":
 					out.append((row[0].split(",")[0], row[-1]))
 				else:
 					out.append((row[0], row[-1]))
+	return out
+
+def internal_names():
+	"""Return the names in xlat/*.in that no header of the kernel or of perf has."""
+	out = set()
+	for path in glob.glob(os.path.join(XLAT, "*.in")):
+		with open(path) as f:
+			for line in f:
+				words = line.split()
+				if line.startswith("%table") and "btf=" not in line:
+					out.add(words[1])
+				elif line.startswith("%layout") and "part=" in line:
+					out.add(words[1])
 	return out
 
 def squash(text):
@@ -688,6 +706,10 @@ def test_words(tap):
 			if at < 0 or meaning not in text or len(text) < at + len(word) + 20:
 				bad.append((word, meaning))
 		pages |= set(re.findall(r"Manual: ([\w-]+\(\d\))", r.stdout))
+	everything = explain(["--width=100000"] + [w for w, m in names]).stdout
+	known = internal_names() - {n for n, m in names} - {"precise_ip", "si_code", "si_perf_flags"}
+	shown = {n for n in known if re.search(r"(?<![\w./-])%s\b(?!\()" % n, everything)}
+	tap.ok(len(known) > 60 and not shown, "names that only xlat/ has are not shown", sorted(shown))
 	tap.ok(len(names) > 800 and not bad, "each of %d names of the tables has an entry" %
 	       len(names), bad[:5])
 	page = lambda p: "/usr/share/man/man%s/%s.%s*" % (p[-2], p[:-3], p[-2])

@@ -521,12 +521,14 @@ function begin_layout(n,	i, name)
 		fail(at, "layout " name " is defined twice")
 	layout_no[name] = ++nlayouts
 	layout_name[nlayouts] = name
-	layout_btf[nlayouts] = ""
+	layout_btf[nlayouts] = layout_part[nlayouts] = ""
 	layout_at[nlayouts] = at
 	layout_n[nlayouts] = 0
 	for (i = 3; i <= n; i++) {
 		if (word[i] ~ /^btf=./)
 			layout_btf[nlayouts] = substr(word[i], 5)
+		else if (word[i] ~ /^part=./)
+			layout_part[nlayouts] = substr(word[i], 6)
 		else if (word[i] == "word")
 			layout_word[nlayouts] = 1
 		else
@@ -1353,6 +1355,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 		print "const struct layout layout_" layout_name[l] " = {" > f
 		print "\t.name = " quoted(layout_name[l]) "," > f
 		print "\t.btf = " quoted_or_null(layout_btf[l]) "," > f
+		print "\t.part = " quoted_or_null(layout_part[l]) "," > f
 		print "\t.fields = fields_" layout_name[l] "," > f
 		print "\t.n = " layout_n[l] "," > f
 		print "\t.size = " layout_size[l] "," > f

@@ -155,6 +155,8 @@ struct field {
 struct layout {
 	const char *name;	/* "perf_event_attr" */
 	const char *btf;	/* struct of the same layout in BTF, or NULL */
+	const char *part;	/* no structure, but data that these constants, separated by
+				   commas, name: "PERF_SAMPLE_TID"; or NULL */
 	const struct field *fields; /* by offset, bit, then union order */
 	size_t n;
 	uint32_t size;		/* bytes up to the last known field's end */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The list of entries, and which of them a word names. */
-#include "explain/lexicon.h"
+#include "explain/lexicon_internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -21,12 +21,18 @@ static void visit(const struct visitor *v, struct lexicon_entry *e, enum lexicon
 	v->hook(v->ctx, e);
 }
 
+const char *lexicon_table_name(const struct xlat *x)
+{
+	return x->btf ? x->btf : *x->prefix ? x->prefix : NULL;
+}
+
 static void each_constant(const struct visitor *v)
 {
 	for (size_t x = 0; xlat_tables[x]; x++) {
 		struct lexicon_entry e = { .table = xlat_tables[x] };
 
-		visit(v, &e, LEXICON_TABLE, e.table->name);
+		if (lexicon_table_name(e.table))
+			visit(v, &e, LEXICON_TABLE, lexicon_table_name(e.table));
 		for (size_t i = 0; i < e.table->n; i++) {
 			e.constant = &e.table->entries[i];
 			visit(v, &e, LEXICON_CONSTANT, e.constant->name);
@@ -39,7 +45,8 @@ static void each_member(const struct visitor *v)
 	for (size_t l = 0; layouts[l]; l++) {
 		struct lexicon_entry e = { .layout = layouts[l] };
 
-		visit(v, &e, LEXICON_LAYOUT, e.layout->name);
+		if (!e.layout->part)
+			visit(v, &e, LEXICON_LAYOUT, e.layout->name);
 		for (size_t i = 0; i < e.layout->n; i++) {
 			e.member = &e.layout->fields[i];
 			visit(v, &e, LEXICON_MEMBER, e.member->name);
@@ -139,31 +146,34 @@ static bool name_tail(const char *name, const char *prefix, const char *word)
 	return false;
 }
 
-/* Return whether a comma-separated list of names has the word. */
-static bool listed(const char *names, const char *word)
+/* Return whether a comma-separated list of names has the word of len bytes. */
+static bool listed(const char *names, const char *word, size_t len)
 {
 	for (size_t n; *names; names += n + (names[n] == ',')) {
 		n = strcspn(names, ",");
-		if (strlen(word) == n && same_word(names, word, n))
+		if (len == n && same_word(names, word, n))
 			return true;
 	}
 	return false;
 }
 
+bool lexicon_listed(const char *names, const char *word)
+{
+	return listed(names, word, strlen(word));
+}
+
 bool lexicon_means(const struct lexicon_entry *e, const char *word)
 {
 	const char *dot = strchr(word, '.');
-	size_t n;
 
-	if (e->kind == LEXICON_MEMBER && dot) {
-		n = strlen(e->layout->name);
-		return (size_t)(dot - word) == n && same_word(e->layout->name, word, n) &&
+	if (e->kind == LEXICON_MEMBER && dot)
+		return listed(e->layout->part ? e->layout->part : e->layout->name, word,
+			      (size_t)(dot - word)) &&
 		       same_word(e->member->name, dot + 1, SIZE_MAX);
-	}
 	if ((e->kind == LEXICON_LAYOUT || e->kind == LEXICON_WORD) &&
 	    !strncmp(word, "struct ", 7))
 		word += 7;
-	if (e->kind == LEXICON_WORD && listed(e->word->also, word))
+	if (e->kind == LEXICON_WORD && lexicon_listed(e->word->also, word))
 		return true;
 	return name_tail(e->name, prefix_of(e), word);
 }

@@ -39,9 +39,12 @@ void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *
 /*
  * Return whether the word names the entry, with or without the prefix of its table or
  * a part of the prefix.  Case is ignored and - equals _.  A member is also named by
- * LAYOUT.MEMBER.
+ * LAYOUT.MEMBER, or by CONSTANT.MEMBER if it is no structure's but that constant's.
  */
 bool lexicon_means(const struct lexicon_entry *e, const char *word);
+
+/* Return what users call a table: its enum, or what its constants begin with; NULL: nothing. */
+const char *lexicon_table_name(const struct xlat *x);
 
 /* Offer the entry's names to a search for the nearest word. */
 void lexicon_offer(const struct lexicon_entry *e, struct nearest *n);

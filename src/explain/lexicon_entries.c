@@ -29,7 +29,12 @@ static void write_value(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, ", bit %d", __builtin_ctzll(v));
 	if (x->kind == XLAT_FLAGS && e->constant->mask != v)
 		prose_addf(p, ", of the bits 0x%llx", (unsigned long long)e->constant->mask);
-	prose_addf(p, "; %s of the table %s", kind_words(x), x->name);
+	if (x->btf)
+		prose_addf(p, "; %s of enum %s", kind_words(x), x->btf);
+	else if (*x->prefix)
+		prose_addf(p, "; %s among %s*", kind_words(x), x->prefix);
+	else
+		prose_addf(p, "; %s", kind_words(x));
 	if (e->constant->traits & XLAT_NONABI)
 		prose_adds(p, "; not a value that programs pass");
 	if (e->constant->traits & XLAT_ALIAS)
@@ -67,6 +72,7 @@ static void write_constant(struct prose *p, const struct lexicon_entry *e)
 	entry_term(p, e->name);
 	write_value(p, e);
 	entry_users(p, e->table);
+	entry_members(p, e->name);
 	entry_since(p, e->constant->since);
 	if (error) {
 		entry_rules_of_error(p, (int)e->constant->value);
@@ -123,7 +129,11 @@ static void write_place(struct prose *p, const struct lexicon_entry *e)
 			   f->width);
 	else
 		prose_addf(p, "%u byte%s", f->width, f->width == 1 ? "" : "s");
-	prose_addf(p, " at offset %u of %s", f->offset, e->layout->name);
+	if (e->layout->part && !f->offset)
+		prose_adds(p, " in the data of ");
+	else
+		prose_addf(p, " at offset %u of ", f->offset);
+	entry_layout(p, e->layout);
 	if (f->size)
 		prose_addf(p, ", in structures of at least %u bytes", (unsigned int)f->size);
 	prose_adds(p, ".");

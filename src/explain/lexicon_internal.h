@@ -12,6 +12,15 @@ enum { ENTRY_LABEL = 2, ENTRY_BODY = 4 };
 void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what);
 void entry_label(struct prose *p, const char *what);
 
+/* Write what users call a layout: its structure, or the constant whose data it is. */
+void entry_layout(struct prose *p, const struct layout *l);
+
+/* Write the members of the data that a constant names, such as those of a record. */
+void entry_members(struct prose *p, const char *constant);
+
+/* Return whether a comma-separated list of names has the word. */
+bool lexicon_listed(const char *names, const char *word);
+
 void entry_meaning(struct prose *p, const char *meaning);
 void entry_release(struct prose *p, uint32_t since);
 void entry_since(struct prose *p, uint32_t since);

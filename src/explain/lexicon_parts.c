@@ -36,11 +36,21 @@ void entry_since(struct prose *p, uint32_t since)
 	prose_adds(p, ".");
 }
 
+void entry_layout(struct prose *p, const struct layout *l)
+{
+	if (l->part)
+		prose_addf(p, "%.*s", (int)strcspn(l->part, ","), l->part);
+	else
+		prose_adds(p, l->name);
+}
+
 void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what)
 {
 	prose_para(p);
-	if (e->kind == LEXICON_MEMBER)
-		prose_addf(p, "%s.", e->layout->name);
+	if (e->kind == LEXICON_MEMBER) {
+		entry_layout(p, e->layout);
+		prose_adds(p, ".");
+	}
 	prose_addf(p, "%s: %s", e->name, what);
 }
 
@@ -90,8 +100,8 @@ void entry_users(struct prose *p, const struct xlat *x)
 					entry_label(p, "Used in");
 				else
 					prose_adds(p, ", ");
-				prose_addf(p, "%s.%s", layouts[l]->name,
-					   layouts[l]->fields[i].name);
+				entry_layout(p, layouts[l]);
+				prose_addf(p, ".%s", layouts[l]->fields[i].name);
 			}
 	for (size_t c = 0; c < CALL_COUNT; c++)
 		for (unsigned int i = 0; i < call_descs[c].nargs; i++)
@@ -120,8 +130,24 @@ void entry_names(struct prose *p, const struct xlat *x)
 		prose_addf(p, "%s%s", n > 1 ? ", " : "", x->entries[i].name);
 	}
 	prose_addf(p, "%s", n > NAMES_MAX ? " and more." : ".");
-	if (n > NAMES_MAX)
-		prose_addf(p, " pevtrace explain %s lists them.", x->name);
+	if (n > NAMES_MAX && lexicon_table_name(x))
+		prose_addf(p, " pevtrace explain %s lists them.", lexicon_table_name(x));
+}
+
+void entry_members(struct prose *p, const char *constant)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; layouts[l]; l++)
+		for (size_t i = 0; i < layouts[l]->n; i++) {
+			if (!layouts[l]->part || !lexicon_listed(layouts[l]->part, constant))
+				continue;
+			if (!n++)
+				entry_label(p, "Members");
+			prose_line(p, ENTRY_BODY, ENTRY_BODY);
+			prose_addf(p, "%s: %s.", layouts[l]->fields[i].name,
+				   layouts[l]->fields[i].meaning);
+		}
 }
 
 /* The manual ------------------------------------------------------------------------ */
