@@ -124,7 +124,7 @@ static size_t count_other(const struct fit *f)
 	return other;
 }
 
-static bool has_key(const char *from, size_t key, const char *name)
+static bool is_member(const char *from, size_t key, const char *name)
 {
 	return strlen(name) == key && !memcmp(from, name, key);
 }
@@ -145,19 +145,19 @@ static enum weight weight_of_member(const struct fit *f, const char *from, size_
 
 	if (key >= len)
 		return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
-	if (has_key(from, key, "config") || has_key(from, key, "bpf_type"))
+	if (is_member(from, key, "config") || is_member(from, key, "bpf_type"))
 		return TELLS_CONFIG;
-	if (has_key(from, key, "type") && memmem(from, len, "PERF_RECORD_", 12))
+	if (is_member(from, key, "type") && memmem(from, len, "PERF_RECORD_", 12))
 		return TELLS_CONFIG;
-	if (has_key(from, key, "size") || has_key(from, key, "misc") ||
+	if (is_member(from, key, "size") || is_member(from, key, "misc") ||
 	    (!first && !strncmp(from + key, "=0", len - key)))
 		return TELLS_SIZE;
 	if (is_usual(f, from, len) || !strncmp(from, "events=POLL", 11) ||
-	    (has_key(from, key, "type") && type_is_told(f, from, len)))
+	    (is_member(from, key, "type") && type_is_told(f, from, len)))
 		return TELLS_USUAL;
 	if (from[key + 1] == '"') /* the file of a mapping, the name of a task */
 		return TELLS_CONFIG;
-	if (f->opens && (has_key(from, key, "exclude_kernel") || has_key(from, key, "exclude_user")))
+	if (f->opens && (is_member(from, key, "exclude_kernel") || is_member(from, key, "exclude_user")))
 		return TELLS_OTHER;
 	/* a bit of an attr, or a structure in one, such as sample_id */
 	if ((f->opens && !strncmp(from + key, "=1", 2)) || from[key + 1] == '{')
