@@ -130,12 +130,18 @@ static void *thread_main(void *n)
 	return NULL;
 }
 
-static void workload_thread(uint64_t n)
+/* Call run(n) in a new thread. */
+static void in_thread(void *(*run)(void *n), uint64_t n)
 {
 	pthread_t t;
 
-	if (!pthread_create(&t, NULL, thread_main, (void *)(uintptr_t)n))
+	if (!pthread_create(&t, NULL, run, (void *)(uintptr_t)n))
 		pthread_join(t, NULL);
+}
+
+static void workload_thread(uint64_t n)
+{
+	in_thread(thread_main, n);
 }
 
 static void workload_bind(uint64_t cpu)
@@ -198,6 +204,17 @@ static void workload_prctl(uint64_t on)
 	prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 }
 
+static void *prctl_main(void *on)
+{
+	workload_prctl((uintptr_t)on);
+	return NULL;
+}
+
+static void workload_thread_prctl(uint64_t on)
+{
+	in_thread(prctl_main, on);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(uint64_t n);
@@ -220,6 +237,7 @@ static const struct {
 	{ "prctl", workload_prctl },
 	{ "spin", workload_spin },
 	{ "thread", workload_thread },
+	{ "threadprctl", workload_thread_prctl },
 	{ "write", workload_write },
 };
 
