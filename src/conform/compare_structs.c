@@ -247,17 +247,18 @@ static const struct page_entry *member_entry(const struct conform *c,
 
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
-		const struct api_struct *of;
 
 		if (!e->italic)
 			continue;
-		of = layout_before(c, name, e->line);
-		/* without a layout, it follows the entry of another member */
-		if (!strcmp(e->name, name) && e->section == section &&
-		    (!of || !strcmp(of->name, st->name) ||
-		     (!api_struct(&c->page.desc, st->name) && before &&
-		      before->section == section && api_member(st, before->name))))
-			return e;
+		if (e->section == section && !strcmp(e->name, name)) {
+			const struct api_struct *of = layout_before(c, name, e->line);
+
+			/* without a layout, it follows the entry of another member */
+			if (!of || !strcmp(of->name, st->name) ||
+			    (!api_struct(&c->page.desc, st->name) && before &&
+			     before->section == section && api_member(st, before->name)))
+				return e;
+		}
 		before = e;
 	}
 	return NULL;
