@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "conform/patch.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,37 +8,10 @@
 #include "conform/patch_doc.h"
 #include "conform/patch_fix.h"
 #include "conform/patch_prose.h"
+#include "conform/patch_topic.h"
 #include "lib/die.h"
 
 enum { PASSES = 60 };		/* a fix may make another one possible */
-
-/* A commit: the findings of its kinds, in one section or in all. */
-struct topic {
-	const char *kinds;	/* fnmatch(3) patterns of ids, separated by blanks */
-	const char *subject;
-	const char *reason;
-};
-
-static const struct topic topics[] = {
-	{ "page-unknown:* page-member-old:*", "Fix names",
-	  "These names are in no header, and never were, or are no longer." },
-	{ "page-since:*", "Fix releases",
-	  "The features first appeared in other releases than the page says." },
-	{ "page-undated:*", "Add releases",
-	  "The entries lack the release that added the feature." },
-	{ "page-bits:* page-member-*:* page-layout:*", "Complete the layouts of structures",
-	  "The layouts lack members that the kernel's header has." },
-	{ "page-missing:* page-undescribed:*", "Document further constants and members",
-	  "The kernel's header has names that the page does not explain." },
-	{ "page-example-message:*", "EXAMPLES: Correct messages",
-	  "err(3) and its relatives end a message with a newline, and most with the error." },
-	{ "page-said:*", "Correct sentences",
-	  "Headers or the source of the kernel contradict these sentences." },
-	{ "page-errno-*:*", "ERRORS: Complete the list",
-	  "The checks of the kernel fail with errors, and for reasons, that the list lacks." },
-	{ "page-call-errors:*", "Document errors of other calls",
-	  "ioctl(2), mmap(2) and read(2) fail with errors that are specific to perf events." },
-};
 
 /* The state of a series that is being written. */
 struct series {
@@ -50,18 +22,10 @@ struct series {
 	struct findings done;	/* claims that were corrected, by id */
 };
 
-static bool id_matches(const char *kinds, const char *id)
+/* Return whether a finding comes from an experiment, which is not repeated on the new text. */
+static bool is_tried(const struct finding *f)
 {
-	while (*kinds) {
-		size_t n = strcspn(kinds, " ");
-		char pattern[64];
-
-		snprintf(pattern, sizeof(pattern), "%.*s", (int)n, kinds);
-		if (!fnmatch(pattern, id, 0))
-			return true;
-		kinds += n + (kinds[n] == ' ');
-	}
-	return false;
+	return patch_topic_matches("claim:* unsaid:*", f->id);
 }
 
 /* Evidence ------------------------------------------------------------------------------- */
@@ -106,9 +70,17 @@ static void add_lines(const char *text, bool code, struct buf *out)
 	}
 }
 
+static bool was_observed(const struct finding *f)
+{
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == FINDING_KERNEL)
+			return true;
+	return false;
+}
+
 static void add_evidence(const struct series *s, const struct finding *f, struct buf *out)
 {
-	bool tried = id_matches("claim:* unsaid:*", f->id);
+	bool tried = is_tried(f);
 	struct buf text = { 0 };
 
 	buf_addf(&text, "- %s.", f->text);
@@ -116,7 +88,8 @@ static void add_evidence(const struct series *s, const struct finding *f, struct
 	if (!tried)
 		add_places(s, f, out);
 	else if (f->detail)
-		buf_addf(out, "  Tried on Linux %s:\n\n", s->kernel);
+		buf_addf(out, was_observed(f) ? "  Tried on Linux %s:\n\n" :
+			 "  Not tried on Linux %s:\n\n", s->kernel);
 	if (f->detail)
 		add_lines(f->detail, tried, out);
 	if (tried)
@@ -238,9 +211,28 @@ static void note_done(struct series *s, const struct fixes *x, struct patch_comm
 	}
 }
 
-/* Apply one round of fixes of a topic; return the number of edits. */
-static size_t pass(struct series *s, const char *kinds, const char *section,
-		   struct patch_commit *commit)
+/* The findings of a topic that one commit removes. */
+struct selection {
+	const struct patch_topic *topic;
+	const char *key;	/* of patch_topic_key() */
+};
+
+static bool is_selected(const struct selection *q, const struct conform *c,
+			const struct finding *f)
+{
+	struct buf key = { 0 };
+	bool same = false;
+
+	if (patch_topic_matches(q->topic->kinds, f->id)) {
+		patch_topic_key(q->topic, c, f, &key);
+		same = !strcmp(buf_str(&key), q->key);
+	}
+	buf_free(&key);
+	return same;
+}
+
+/* Apply one round of fixes; return the number of edits. */
+static size_t pass(struct series *s, const struct selection *q, struct patch_commit *commit)
 {
 	struct fixes x = { .n = 0 };
 	struct conform now;
@@ -248,12 +240,12 @@ static size_t pass(struct series *s, const char *kinds, const char *section,
 
 	compare_again(s, &now);
 	for (size_t i = 0; i < now.found.n; i++)
-		if (id_matches(kinds, now.found.all[i].id))
+		if (is_selected(q, &now, &now.found.all[i]))
 			patch_collect(s, &now, &now.found.all[i], &x);
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (section && id_matches(kinds, f->id) && !strcmp(f->section, section))
+		if (is_tried(f) && is_selected(q, s->given, f))
 			patch_collect(s, &now, f, &x);
 	}
 	n = patch_apply(&s->doc, &x);
@@ -266,16 +258,15 @@ static size_t pass(struct series *s, const char *kinds, const char *section,
 
 /* Commits -------------------------------------------------------------------------------- */
 
-static void add_commit(struct series *s, const char *kinds, const char *section,
-		       const char *subject, const char *reason)
+static void add_commit(struct series *s, const struct selection *q)
 {
 	struct patch_commit commit = { 0 };
 	struct patch *p = s->out;
 	struct buf b = { 0 };
 
-	patch_wrap(reason, 0, &commit.message);
+	patch_wrap(q->topic->reason, 0, &commit.message);
 	buf_addc(&commit.message, '\n');
-	for (int i = 0; i < PASSES && pass(s, kinds, section, &commit); i++)
+	for (int i = 0; i < PASSES && pass(s, q, &commit); i++)
 		;
 	patch_doc_diff(&s->doc, PATCH_COMMIT, p->file, &commit.diff);
 	if (!commit.diff.len) {
@@ -283,27 +274,72 @@ static void add_commit(struct series *s, const char *kinds, const char *section,
 		return;
 	}
 	patch_doc_commit(&s->doc);
-	buf_addf(&b, "%s: %s", p->file, subject);
+	buf_addf(&b, "%s: ", p->file);
+	for (const char *t = q->topic->subject; *t; t++) {
+		if (strncmp(t, "%s", 2)) {
+			buf_addc(&b, *t);
+			continue;
+		}
+		buf_adds(&b, q->key);
+		t++;
+	}
 	commit.subject = b.data;
 	p->commits = page_grow(p->commits, p->ncommits, sizeof(*p->commits));
 	p->commits[p->ncommits++] = commit;
 }
 
-/* Correct the claims of each section in a commit. */
-static void claim_commits(struct series *s)
+/* Names of commits. */
+struct keys {
+	char **all;
+	size_t n;
+};
+
+static void add_key(struct keys *k, const struct patch_topic *t, const struct conform *c,
+		    const struct finding *f)
 {
-	const struct findings *fs = &s->given->found;
+	struct buf key = { 0 };
+	size_t i = 0;
 
-	for (size_t i = 0; i < fs->n; i++) {
-		struct buf subject = { 0 };
-
-		if (!id_matches("claim:* unsaid:*", fs->all[i].id) || is_done(s, fs->all[i].id))
-			continue;
-		buf_addf(&subject, "%s: Say what the kernel does", fs->all[i].section);
-		add_commit(s, "claim:* unsaid:*", fs->all[i].section, subject.data,
-			   "Experiments contradict the page, or show what it omits.");
-		buf_free(&subject);
+	patch_topic_key(t, c, f, &key);
+	while (i < k->n && strcmp(k->all[i], buf_str(&key)))
+		i++;
+	if (i == k->n) {
+		k->all = page_grow(k->all, k->n, sizeof(*k->all));
+		k->all[k->n++] = xstrdup(buf_str(&key));
 	}
+	buf_free(&key);
+}
+
+/* Add the keys of a topic's findings on the page as it is by now. */
+static void list_keys(const struct series *s, const struct patch_topic *t, struct keys *k)
+{
+	struct conform now;
+
+	compare_again(s, &now);
+	for (size_t i = 0; i < now.found.n; i++)
+		if (patch_topic_matches(t->kinds, now.found.all[i].id))
+			add_key(k, t, &now, &now.found.all[i]);
+	for (size_t i = 0; i < s->given->found.n; i++) {
+		const struct finding *f = &s->given->found.all[i];
+
+		if (is_tried(f) && patch_topic_matches(t->kinds, f->id))
+			add_key(k, t, s->given, f);
+	}
+	forget(&now);
+}
+
+/* Add the commits of a topic: a text that one adds may let another one be found. */
+static void add_topic(struct series *s, const struct patch_topic *t)
+{
+	struct keys k = { 0 };
+	size_t next = 0;
+
+	for (list_keys(s, t, &k); next < k.n; list_keys(s, t, &k))
+		for (size_t end = k.n; next < end; next++)
+			add_commit(s, &(struct selection){ t, k.all[next] });
+	for (size_t i = 0; i < k.n; i++)
+		free(k.all[i]);
+	free(k.all);
 }
 
 /* Return the page's path in the man-pages repository, which moved to man/ in 6.10. */
@@ -324,9 +360,8 @@ void patch_make(const struct conform *c, const char *kernel, struct patch *out)
 
 	*out = (struct patch){ .file = xstrdup(repository_path(c->page.title)) };
 	patch_doc_open(&s.doc, buf_str(&c->page.source), c->page.source.len);
-	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics); i++)
-		add_commit(&s, topics[i].kinds, NULL, topics[i].subject, topics[i].reason);
-	claim_commits(&s);
+	for (const struct patch_topic *t = patch_topics; t->kinds; t++)
+		add_topic(&s, t);
 	patch_doc_diff(&s.doc, PATCH_GIVEN, out->file, &out->diff);
 	patch_doc_text(&s.doc, &out->text);
 	patch_doc_free(&s.doc);
