@@ -148,7 +148,7 @@ static void let_wait(const struct patch_doc *d, struct fixes *x, struct fix *f)
 }
 
 /* Apply the edits of findings that need not wait, from the last line to the first. */
-static size_t patch_apply(struct patch_doc *d, struct fixes *x)
+static void patch_apply(struct patch_doc *d, struct fixes *x)
 {
 	struct patch_edit *ready = xrealloc(NULL, (x->edits.n + 1) * sizeof(*ready));
 	size_t n = 0;
@@ -162,7 +162,6 @@ static size_t patch_apply(struct patch_doc *d, struct fixes *x)
 	for (size_t i = 0; i < n; i++)
 		patch_doc_apply(d, &ready[i]);
 	free(ready);
-	return n;
 }
 
 /* Read the page as it is by now, and compare it; only the page of *now is owned. */
@@ -231,29 +230,33 @@ static bool is_selected(const struct selection *q, const struct conform *c,
 	return same;
 }
 
-/* Apply one round of fixes; return the number of edits. */
-static size_t pass(struct series *s, const struct selection *q, struct patch_commit *commit)
+/* Apply one round of fixes; return whether another one may remove more. */
+static bool pass(struct series *s, const struct selection *q, struct patch_commit *commit)
 {
 	struct fixes x = { .n = 0 };
 	struct conform now;
-	size_t n;
+	size_t selected = 0, before = s->done.n;
 
 	compare_again(s, &now);
 	for (size_t i = 0; i < now.found.n; i++)
-		if (is_selected(q, &now, &now.found.all[i]))
+		if (is_selected(q, &now, &now.found.all[i])) {
 			patch_collect(s, &now, &now.found.all[i], &x);
+			selected++;
+		}
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (is_tried(f) && is_selected(q, s->given, f))
+		if (is_tried(f) && is_selected(q, s->given, f) && !is_done(s, f->id)) {
 			patch_collect(s, &now, f, &x);
+			selected++;
+		}
 	}
-	n = patch_apply(&s->doc, &x);
+	patch_apply(&s->doc, &x);
 	note_done(s, &x, commit);
 	patch_edits_free(&x.edits);
 	free(x.all);
 	forget(&now);
-	return n;
+	return s->done.n > before && s->done.n - before < selected;
 }
 
 /* Commits -------------------------------------------------------------------------------- */
