@@ -4,6 +4,7 @@
 of it, headers as text, and the kernel's BTF; and edits of page and header, each of
 which must be told."""
 
+import difflib
 import fnmatch
 import gzip
 import json
@@ -338,6 +339,9 @@ def test_packed(tmp):
 	got = [[(f["id"], f["text"]) for f in findings("--man", p, *PAGE_ALONE)]
 	       for p in (plain, gz, xz)]
 	why = [] if got[0] == got[1] == got[2] and got[0] else ["packed pages differ"]
+	r = run("--man", write(os.path.join(tmp, "dos.2"), text.replace(b"\n", b"\r\n")), *PAGE_ALONE)
+	if r.returncode != 2 or b"CR LF" not in r.stderr:
+		why.append("lines that end with CR LF: %s" % r.stderr)
 	for name, data in (("cut.gz", gzip.compress(text)[:-3000]), ("cut.xz", lzma.compress(text)[:-3000]),
 			   ("bomb.gz", gzip.compress(b"a" * (64 << 20)))):
 		r = run("--man", write(os.path.join(tmp, name), data), *PAGE_ALONE)
@@ -458,9 +462,31 @@ def test_series(tmp, page):
 	added = re.findall(r"^\+(\.IR? \S+ \"? ?\(since.*)", tool(*git, "diff", "HEAD~%d" % len(mails))
 			   .stdout.decode(), re.M)
 	why += ["two entries: " + entry for entry in set(added) if added.count(entry) > 1]
+	subjects = tool(*git, "log", "--format=%s").stdout.decode().split("\n")[:-2]
+	why += ["two commits: " + s for s in set(subjects) if subjects.count(s) > 1]
 	for body in tool(*git, "log", "--format=%B%x00").stdout.decode().split("\0")[:-2]:
 		if "\n- " not in body:
 			why.append("without evidence: " + body[:100])
+	return why
+
+def test_patch_rest(tmp):
+	"""A page that has a part of the series gets the rest, and nothing twice."""
+	series, args = os.path.join(tmp, "parts"), ["--no-behaviour"]
+	_, whole, why = patched(tmp, PAGE, *args)
+	want = open(whole).read()
+	run("--patch=" + series, "--man", PAGE, *args)
+	mails = sorted(os.path.join(series, f) for f in os.listdir(series))
+	for which in (slice(0, None, 2), slice(1, None, 2), slice(len(mails) // 2, None)):
+		part, applied = write(os.path.join(tmp, "part.2"), source(PAGE)), 0
+		for mail in mails[which]:
+			if not tool("patch", "-s", "--dry-run", "-F0", part, mail).returncode:
+				applied += not tool("patch", "-s", "-F0", part, mail).returncode
+		r = run("--patch", "--man", part, *args)
+		told = tool("patch", "-s", part, input=r.stdout)
+		if told.stdout or applied < len(mails[which]) // 2:
+			why.append("%d of %d: %s" % (applied, len(mails[which]), told.stdout))
+		why += ["after %s: %s" % (which, l) for l in difflib.unified_diff(
+			want.split("\n"), open(part).read().split("\n"), lineterm="", n=0)]
 	return why
 
 def test_patch_evidence(tmp):
@@ -649,6 +675,8 @@ def main():
 		 "PAGE" in os.environ and gcc and shutil.which("patch")),
 		("a series for git am", lambda: test_series(tmp, os.environ.get("PAGE", PAGE)),
 		 page and gcc and shutil.which("patch") and shutil.which("git")),
+		("the rest of a series", lambda: test_patch_rest(tmp),
+		 page and gcc and shutil.which("patch")),
 		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
 		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),
 		("accounting", lambda: test_accounting(all_), page and gcc),

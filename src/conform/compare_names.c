@@ -84,6 +84,9 @@ static bool looks_like_member(const struct conform *c, const struct page_word *w
 	for (size_t i = 0; xlat_tables[i]; i++)
 		if (!strcmp(xlat_tables[i]->name, w->name))
 			return false;
+	for (const struct pair_desc *p = part_descs; p->name; p++)
+		if (api_desc_phrase(p->text, strlen(p->text), w->name, strlen(w->name)))
+			return false;
 	return !compare_knows_member(c, w->name) && !api_desc_has_member(&c->page.desc, w->name) &&
 	       !api_struct(&c->page.desc, w->name) && !api_struct(&c->tables, w->name) &&
 	       compare_nearest(c, w->name, true);

@@ -136,7 +136,11 @@ bool page_read(const char *path, struct page *p)
 	struct buf text = { 0 };
 	bool ok = textfile_read(path, &text);
 
-	if (ok) {
+	if (ok && strstr(buf_str(&text), "\r\n")) {
+		warn("'%s' has lines that end with CR LF: convert them first, as dos2unix(1) does",
+		     path);
+		ok = false;
+	} else if (ok) {
 		page_parse(buf_str(&text), text.len, path, p);
 		ok = p->nentries && api_struct(&p->desc, "perf_event_attr");
 		if (!ok) {

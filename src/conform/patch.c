@@ -235,7 +235,7 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 {
 	struct fixes x = { .n = 0 };
 	struct conform now;
-	size_t selected = 0, before = s->done.n;
+	size_t selected = 0, others, before = s->done.n;
 
 	compare_again(s, &now);
 	for (size_t i = 0; i < now.found.n; i++)
@@ -243,13 +243,16 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 			patch_collect(s, &now, &now.found.all[i], &x);
 			selected++;
 		}
+	/* texts for the page's other findings may document what experiments found */
+	others = x.n;
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (is_tried(f) && is_selected(q, s->given, f) && !is_done(s, f->id)) {
+		if (!is_tried(f) || !is_selected(q, s->given, f) || is_done(s, f->id))
+			continue;
+		selected++;
+		if (!others)
 			patch_collect(s, &now, f, &x);
-			selected++;
-		}
 	}
 	patch_apply(&s->doc, &x);
 	note_done(s, &x, commit);
