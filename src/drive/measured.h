@@ -26,8 +26,9 @@ void measured_call(struct measured *m, const struct call *c);
 void measured_task(struct measured *m, pid_t tid);
 
 /*
- * Report the process of a sample again, if the sample or its call chain has code that was not mapped
- * when it was last reported, and no event of the ring buffer records mappings.  ns: when it was read.
+ * Report what is new of the process of a sample, if no event of the ring buffer records mappings or
+ * names: when the sample or its call chain has code that was not mapped, or its thread was not there,
+ * and from time to time.  ns: when it was read.
  */
 void measured_record(struct measured *m, uint64_t ns, const struct view_record *r);
 

@@ -78,7 +78,7 @@ struct perfout_view {
 	bool round; /* records were written since the last round ended */
 	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
-	uint64_t recent_ns; /* of the last record that has a time */
+	uint64_t recent_ns, newest_ns; /* of the last record that has a time, and the greatest */
 	uint64_t since_ns; /* of the records that are synthesized now */
 	struct map execs; /* pid -> time of its last exec (uint64_t) */
 	uint64_t missed, too_long;

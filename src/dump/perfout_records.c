@@ -371,14 +371,14 @@ static void perfout_add_program(struct perfout_view *v, const struct proc_image_
 
 /*
  * Set the time of what is synthesized of a process: 0, as with perf, or that of its exec, as its
- * samples before are of another program.
+ * samples before are of another program; or now, as they are of other mappings.
  */
-static void perfout_set_since(struct perfout_view *v, pid_t pid)
+static void perfout_set_since(struct perfout_view *v, const struct proc_image *p)
 {
-	const uint64_t *exec_ns = map_get(&v->execs, (uint64_t)pid);
+	const uint64_t *exec_ns = map_get(&v->execs, (uint64_t)p->here);
 	bool timed = true;
 
-	v->since_ns = exec_ns ? *exec_ns : 0;
+	v->since_ns = p->replaces ? v->newest_ns : exec_ns ? *exec_ns : 0;
 	for (size_t i = 0; i < v->nevents; i++)
 		timed &= v->events[i]->format.sample_id_all;
 	if (!v->since_ns || timed || v->with_ids)
@@ -394,7 +394,7 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 {
 	struct buf b = { 0 };
 
-	perfout_set_since(v, p->here);
+	perfout_set_since(v, p);
 	for (size_t i = 0; i < p->nthreads && p->pid == p->here; i++)
 		perfout_know_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */

@@ -98,11 +98,11 @@ static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64
 			      const char *exe, bool shown)
 {
 	struct perfout_view *v = self(view);
-	uint64_t *last_ns = xmalloc(sizeof(*last_ns));
+	uint64_t *exec_ns = xmalloc(sizeof(*exec_ns));
 
 	(void)former, (void)ns, (void)shown;
-	*last_ns = v->last_ns;
-	free(map_set(&v->execs, (uint64_t)tid, last_ns));
+	*exec_ns = v->newest_ns;
+	free(map_set(&v->execs, (uint64_t)tid, exec_ns));
 	if (exe)
 		perfout_know_program(v, tid, exe);
 }
@@ -194,8 +194,10 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 		return;
 	if (id.has_id)
 		perfout_add_id(v, m->event, id.id);
-	if (id.has_time)
+	if (id.has_time) {
 		v->recent_ns = id.time;
+		v->newest_ns = v->newest_ns > id.time ? v->newest_ns : id.time;
+	}
 	if (id.has_time && id.type == PERF_RECORD_SAMPLE) {
 		v->first_ns = v->first_ns && v->first_ns < id.time ? v->first_ns : id.time;
 		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;

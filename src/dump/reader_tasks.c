@@ -188,6 +188,7 @@ void reader_feed_measured(struct line *l)
 	if (l->wrong)
 		return;
 	p.here = (pid_t)here;
+	dump_get_bool(l->o, "replaces", &p.replaces);
 	json_for_each(o, threads)
 		reader_add_thread(l, o, &p);
 	json_for_each(o, maps)

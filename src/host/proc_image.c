@@ -133,6 +133,8 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
 		proc_image_add_maps(p, f);
 		fclose(f);
 	}
+	if (!p->nthreads)
+		proc_image_free(p);
 	return p->nthreads;
 }
 

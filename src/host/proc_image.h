@@ -40,6 +40,7 @@ struct proc_image_function {
 struct proc_image {
 	pid_t pid, parent;	/* as records have them; pid -1: the kernel, which has no threads */
 	pid_t here;		/* the process in our PID namespace */
+	bool replaces;		/* mappings are where others were, or names are others */
 	struct proc_image_thread *threads; /* the first one is the leader */
 	size_t nthreads;
 	struct proc_image_map *maps;
@@ -55,7 +56,7 @@ pid_t proc_group_of(pid_t tid, pid_t *parent);
 
 /*
  * Read the process from /proc, with or without its mappings.  Its ids are those in the namespace ns.
- * Return false if it has ended or is not in that.
+ * Return false, with nothing to free, if it has ended or is not in that.
  */
 bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p);
 

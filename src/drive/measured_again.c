@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Processes of which no event records mappings, or names: they are read again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/layout.h"
+#include "drive/measured_internal.h"
+#include "lib/clock.h"
+#include "lib/die.h"
+#include "lib/hash.h"
+#include "lib/maps.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+enum {
+	AGAIN_NS = 20000000,	/* between two reads of a process, at least */
+	PAUSE_NS = 100000000,	/* at most: other code may be mapped where code was, names change */
+};
+
+/* What is in no record of a ring buffer. */
+enum { LACKS_MAPPINGS = 1, LACKS_NAMES = 2 };
+
+/* A process as it was when it was last read. */
+struct measured_task {
+	struct maps maps;	/* if no event records them */
+	struct map names;	/* thread -> hash of its name */
+	pid_t here;		/* one of its tasks, or 0: not known */
+	uint64_t next_ns;	/* it is not read before */
+	uint64_t last_ns;	/* then it is read for any sample */
+	uint64_t pause_ns;	/* until that; longer while nothing is new */
+	bool reads_maps;
+};
+
+static struct measured_task *measured_task_of(struct measured_space *space, pid_t tid)
+{
+	struct measured_task *t = map_get(&space->tasks, (uint64_t)tid);
+
+	if (!t) {
+		t = xcalloc(1, sizeof(*t));
+		map_set(&space->tasks, (uint64_t)tid, t);
+	}
+	return t;
+}
+
+static void measured_task_clear(struct measured_task *t)
+{
+	maps_free(&t->maps);
+	map_free(&t->names);
+}
+
+void measured_free_tasks(struct measured_space *space)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&space->tasks, &at))) {
+		measured_task_clear(slot->value);
+		free(slot->value);
+	}
+	map_free(&space->tasks);
+}
+
+static void measured_lacks_not(void *ctx, struct event *e)
+{
+	unsigned int *lacks = ctx;
+
+	if (event_attr(e, ATTR_MMAP) || event_attr(e, ATTR_MMAP2))
+		*lacks &= ~LACKS_MAPPINGS;
+	if (event_attr(e, ATTR_COMM))
+		*lacks &= ~LACKS_NAMES;
+}
+
+/* Return what no event that writes to the ring buffer records. */
+static unsigned int measured_lacks(struct measured *m, const struct ring *r)
+{
+	unsigned int lacks = LACKS_MAPPINGS | LACKS_NAMES;
+
+	model_each_writer(m->session->model, r, measured_lacks_not, &lacks);
+	return lacks;
+}
+
+void measured_note(struct measured *m, struct measured_space *space, const struct event *e,
+		   pid_t here)
+{
+	const struct ring *r = event_writes_to(e)->buffer[0];
+	unsigned int lacks = r ? measured_lacks(m, r) : 0;
+	pid_t parent, pid = lacks ? proc_pid_in(&space->ns, proc_group_of(here, &parent)) : 0;
+	struct measured_task *t;
+
+	if (!pid)
+		return;
+	t = measured_task_of(space, pid);
+	t->here = here;
+	t->reads_maps |= lacks & LACKS_MAPPINGS;
+}
+
+/* Reading -------------------------------------------------------------------- */
+
+/* Keep the mappings that are new. */
+static void keep_new_maps(struct measured_task *t, struct proc_image *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nmaps; i++) {
+		struct proc_image_map *now = &p->maps[i];
+		const struct mapping *before = maps_find(&t->maps, now->start);
+		bool same = before && !strcmp(before->path, now->path) &&
+			    before->pgoff - before->start == now->pgoff - now->start;
+
+		if (same && before->end == now->end) {
+			free(now->path);
+			continue;
+		}
+		p->replaces |= before && !same;
+		maps_add(&t->maps, now->start, now->end, now->pgoff, now->path);
+		p->maps[kept++] = *now;
+	}
+	p->nmaps = kept;
+}
+
+/* Keep the leader and the threads that are new or have new names; return whether any is. */
+static bool keep_new_names(struct measured_task *t, struct proc_image *p)
+{
+	bool changed = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nthreads; i++) {
+		void *name = (void *)(uintptr_t)(hash_text(HASH_START, p->threads[i].comm) | 1);
+		const void *before = map_set(&t->names, (uint64_t)p->threads[i].tid, name);
+
+		changed |= before != name;
+		p->replaces |= before && before != name;
+		if (!i || before != name)
+			p->threads[kept++] = p->threads[i];
+	}
+	p->nthreads = kept;
+	return changed;
+}
+
+/* Read a process and report what is new.  tid: as records have it */
+static void measured_again(struct measured *m, struct measured_space *space, uint64_t ns, pid_t tid,
+			   struct measured_task *t)
+{
+	struct proc_image p;
+	pid_t parent, pid;
+	bool changed;
+
+	t->here = proc_pid_from(&space->ns, tid, t->here);
+	pid = t->here ? proc_group_of(t->here, &parent) : 0;
+	t->next_ns = pid ? ns + AGAIN_NS : UINT64_MAX;
+	if (!pid || !proc_image_read(pid, t->reads_maps, &space->ns, &p)) {
+		t->last_ns = UINT64_MAX;
+		return;
+	}
+	keep_new_maps(t, &p);
+	changed = keep_new_names(t, &p) || p.nmaps;
+	t->pause_ns = changed ? AGAIN_NS : 2 * t->pause_ns < PAUSE_NS ? 2 * t->pause_ns : PAUSE_NS;
+	t->last_ns = ns + t->pause_ns;
+	if (changed)
+		measured_report(m, ns, &p);
+	else
+		proc_image_free(&p);
+}
+
+/* Samples -------------------------------------------------------------------- */
+
+/* The code of a sample, in the mappings of its process. */
+struct code_search {
+	const struct measured_task *task;
+	bool missed;
+};
+
+static const char *measured_code(void *ctx, int32_t pid, uint64_t ip, unsigned int cpumode,
+				 bool after_call)
+{
+	struct code_search *search = ctx;
+
+	(void)pid, (void)after_call;
+	if (cpumode == PERF_RECORD_MISC_USER && !maps_find(&search->task->maps, ip))
+		search->missed = true;
+	return NULL;
+}
+
+void measured_record(struct measured *m, uint64_t ns, const struct view_record *r)
+{
+	struct measured_space *space = measured_space_of_event(m, r->event);
+	struct code_search search = { 0 };
+	const struct record_hooks hooks = { .ctx = &search, .symbol = measured_code };
+	struct sink sink = { .ops = &sink_null_ops };
+	struct measured_task *t;
+	struct record_id id;
+	unsigned int lacks;
+	bool named;
+	pid_t tid;
+
+	if (!record_identify(r->bytes, r->len, r->format, &id) || id.type != PERF_RECORD_SAMPLE)
+		return;
+	lacks = measured_lacks(m, r->ring);
+	tid = id.has_tid ? id.pid : r->sure ? event_single_task(r->event) : -1;
+	if (!lacks || tid <= 0)
+		return;
+	search.task = t = measured_task_of(space, tid);
+	t->reads_maps |= lacks & LACKS_MAPPINGS;
+	named = !(lacks & LACKS_NAMES) || !id.has_tid || map_get(&t->names, (uint64_t)id.tid);
+	if (lacks & LACKS_MAPPINGS)
+		record_emit(r->bytes, r->len, r->format, NULL, &sink, &hooks);
+	if ((named && !search.missed && ns < t->last_ns) || ns < t->next_ns)
+		return;
+	measured_again(m, space, ns, tid, t);
+	if (!named && !map_get(&t->names, (uint64_t)id.tid))
+		map_set(&t->names, (uint64_t)id.tid, t); /* it has ended */
+}
+
+/* Tasks ---------------------------------------------------------------------- */
+
+/* Read a process anew that is born or has executed another program. */
+static void measured_renew(struct measured *m, struct measured_space *space, pid_t here,
+			   const struct measured_task *like)
+{
+	const struct measured_task fresh = { .here = here, .reads_maps = like->reads_maps };
+	pid_t tid = proc_pid_in(&space->ns, here);
+	struct measured_task *t = measured_task_of(space, tid);
+
+	measured_task_clear(t);
+	*t = fresh;
+	measured_again(m, space, clock_ns(), tid, t);
+}
+
+static struct measured_task *measured_task_here(const struct measured_space *space, pid_t here)
+{
+	return space->tasks.len ? map_get(&space->tasks, (uint64_t)proc_pid_in(&space->ns, here)) :
+				  NULL;
+}
+
+void measured_born(struct measured *m, const struct birth *b)
+{
+	for (size_t i = 0; i < m->nspaces && b->tid == b->pid; i++) {
+		const struct measured_task *parent = measured_task_here(m->spaces[i], b->parent);
+
+		if (parent)
+			measured_renew(m, m->spaces[i], b->tid, parent);
+	}
+}
+
+bool measured_leave(struct measured *m, pid_t pid)
+{
+	bool left = false;
+
+	for (size_t i = 0; i < m->nspaces; i++) {
+		struct measured_task *t = measured_task_here(m->spaces[i], pid);
+
+		if (t)
+			t->next_ns = UINT64_MAX;
+		left |= t != NULL;
+	}
+	return left;
+}
+
+void measured_execed(struct measured *m, pid_t pid)
+{
+	for (size_t i = 0; i < m->nspaces; i++) {
+		const struct measured_task *t = measured_task_here(m->spaces[i], pid);
+
+		if (t)
+			measured_renew(m, m->spaces[i], pid, t);
+	}
+}

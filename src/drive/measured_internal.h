@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by measured.c and measured_again.c only. */
+#ifndef PEVTRACE_DRIVE_MEASURED_INTERNAL_H
+#define PEVTRACE_DRIVE_MEASURED_INTERNAL_H
+
+#include "drive/measured.h"
+#include "host/proc.h"
+#include "host/proc_image.h"
+#include "lib/map.h"
+
+/* Tasks as events see them that were opened in one PID namespace: these ids are in records. */
+struct measured_space {
+	struct pidns ns;
+	struct map known;	/* our ids of tasks that were reported */
+	struct map tasks;	/* process -> struct measured_task; or a thread, if samples have none */
+	bool all;		/* all processes were reported */
+};
+
+struct measured {
+	struct session *session;
+	struct measured_space **spaces; /* the first is ours */
+	size_t nspaces;
+	struct map openers;	/* task -> struct measured_space */
+	struct proc_image kernel; /* read at the start */
+	bool kernel_read, kernel_reported;
+	bool again;		/* all processes are to be read again before the events run */
+};
+
+/* Return whose ids the records of an event have, or get (perfout_insert_tid()). */
+struct measured_space *measured_space_of_event(struct measured *m, const struct event *e);
+
+/* Report a process that was read at ns, in pieces that fit into a line of a dump, and free it. */
+void measured_report(struct measured *m, uint64_t ns, struct proc_image *p);
+
+/* Note that e measures the process, a task of which is here, if no event records all of it. */
+void measured_note(struct measured *m, struct measured_space *space, const struct event *e,
+		   pid_t here);
+
+void measured_free_tasks(struct measured_space *space);
+
+#endif
