@@ -760,6 +760,14 @@ def test_drain(tap, tmp):
 		       "silently: %d samples, of which it read %d" % (engine, n, said),
 		       [r.stderr])
 
+def test_drained_dump(tap, tmp):
+	"""A dump of a ring whose records were all overwritten has a reason, and one only."""
+	dump, made = os.path.join(tmp, "dr.json"), os.path.join(tmp, "dr.data")
+	r = trace(["--records", "--json=" + dump], [rp.target("drain"), "20000"])
+	m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	tap.ok(m.stderr.count(b"\n") == 1 and b"--look-every" in m.stderr,
+	       "a dump of a ring that is consumed silently names --look-every", [r.stderr, m.stderr])
+
 def test_taskless(tap, tmp):
 	"""Samples without PERF_SAMPLE_TID: those of one task get it, so perf knows process and
 	function; of others, which may be of child processes, a message says that it is missing."""

@@ -351,7 +351,7 @@ static void perfout_tell_losses(const struct perfout_view *v)
 {
 	if (!v->nevents)
 		warn("the perf.data file has no events: no ring buffer was mapped");
-	else if (!v->live && !v->held_ns)
+	else if (!v->live && !v->held_ns && !v->missed)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
 	perfout_tell_ringless(v);
