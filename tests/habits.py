@@ -6,6 +6,7 @@ same program, and every option of strace accepted or answered with a reason."""
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -432,6 +433,26 @@ def test_pager(tmp):
 	why += differ(b"PAGED" in r.stdout, False, "a pipe")
 	return why
 
+def test_pager_signals():
+	"""A signal ends pevtrace after its pager, which has the terminal that the shell would read."""
+	said, says = os.pipe()
+	waits, leave = os.pipe()
+	master, slave = pty.openpty()
+	pager = "(read line; echo begun >&%d; cat >/dev/null; echo end >&%d; read line <&%d)" % (says, says, waits)
+	p = subprocess.Popen([PEVTRACE, "features"], stdout=slave, stderr=subprocess.PIPE, pass_fds=(says, waits),
+			     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER=pager))
+	states = []
+	for _ in range(2):
+		if select.select([said], [], [], 60)[0]:
+			states.append((os.read(said, 99), p.poll()))
+		p.terminate()
+	for fd in leave, said, says, waits, master, slave:
+		os.close(fd)
+	return differ((states, p.wait(), p.stderr.read()), ([(b"begun\n", None), (b"end\n", None)], -signal.SIGTERM, b""),
+		      "SIGTERM") + \
+	       differ([l for l in terminal_lines([PEVTRACE, "list", "*nosuch*"], 200, PEVTRACE_PAGER="sed s/^/PAGED:/")
+		       if not l.startswith("PAGED:pevtrace: no event")], [], "messages through the pager")
+
 def test_progress(tmp):
 	lines = terminal_lines([PEVTRACE, "features", "--no-pager"], 80)
 	tried = [l for l in lines if "features tried (" in l]
@@ -463,8 +484,8 @@ def test_dumb():
 			      "--color")
 	return why
 
-def test_first_results():
-	"""features and conform write results before they have the last."""
+def test_first_results(tmp):
+	"""features, conform and decode write results before they have the last."""
 	why = []
 	for verb in (["features"], ["features", "--json"], ["conform", "--no-headers"],
 		     ["conform", "--no-headers", "--json"]):
@@ -479,7 +500,27 @@ def test_first_results():
 			times.append(first / (time.monotonic() - begin))
 		if min(times) > 0.6:
 			why.append("%s: first line after %s of the time" % (verb, times))
-	return why
+	return why + decode_grows(tmp)
+
+def decode_grows(tmp):
+	"""A dump that is still written is shown up to there."""
+	path = os.path.join(tmp, "grows")
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true"])
+	with open(path, "rb") as f:
+		lines = f.readlines()
+	half = len(lines) // 2
+	whole = run([PEVTRACE, "decode", path]).stdout
+	p = subprocess.Popen([PEVTRACE, "decode", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	shown = b""
+	for i, line in enumerate(lines):
+		p.stdin.write(line)
+		p.stdin.flush()
+		# while the last call of the first half is missing
+		while i == half and not shown.endswith(b"\n") and select.select([p.stdout], [], [], 60)[0]:
+			shown += os.read(p.stdout.fileno(), 65536)
+	p.stdin.close()
+	shown, rest = len(shown), shown + p.stdout.read()
+	return differ((shown > 100, rest, p.wait()), (True, whole, 0), "a dump that grows")
 
 # Arguments for options that require one.
 ARGUMENTS = {
@@ -694,9 +735,10 @@ def main():
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
 				   ("long output goes through a pager", test_pager),
+				   ("the pager outlives signals", lambda _: test_pager_signals()),
 				   ("progress is shown", test_progress),
 				   ("dumps that are typed", test_typed), ("dumb terminals", lambda _: test_dumb()),
-				   ("results are written as they come", lambda _: test_first_results()),
+				   ("results are written as they come", test_first_results),
 				   ("-D, -DD, -DDD", test_daemon),
 				   *((("faults", test_faults),) if os.uname().machine == "x86_64" else ()),
 				   ("--syscall-limit", test_limit), ("-p with a list and a command", test_attach)):

@@ -2,8 +2,11 @@
 #include "dump/dump_read.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/buf.h"
 #include "lib/die.h"
@@ -12,6 +15,7 @@ enum {
 	LINE_MAX_BYTES = 4 << 20,	/* more than the largest call needs */
 	NESTING = 32,			/* decoded values need about ten */
 	CHUNK = 64 << 10,
+	PUSHED = 8,			/* bytes that are at most pushed back to a file */
 };
 
 struct dump_reader {
@@ -20,6 +24,7 @@ struct dump_reader {
 	struct buf text;	/* read and not yet consumed, from at on */
 	size_t at;
 	bool eof;
+	int fd;			/* of f if that is unbuffered: its writer may be slow; or -1 */
 	int broken;		/* errno of a read that failed, or 0 */
 	unsigned long number;
 	char error[200];
@@ -30,6 +35,7 @@ struct dump_reader *dump_reader_new(FILE *f)
 	struct dump_reader *r = xcalloc(1, sizeof(*r));
 
 	r->f = f;
+	r->fd = __fbufsize(f) <= 1 ? fileno(f) : -1;
 	r->scan = json_scan_new(NESTING);
 	return r;
 }
@@ -53,9 +59,23 @@ const char *dump_error(const struct dump_reader *r)
 	return r->error;
 }
 
+/* Read what is there; fread(3) would wait for all of CHUNK. */
+static size_t dump_read_some(struct dump_reader *r, char *to)
+{
+	/* what perfdata_is() and reader_other_format() have pushed back */
+	size_t pushed = r->text.len || r->number ? 0 : fread(to, 1, PUSHED, r->f);
+	ssize_t n = 0;
+
+	while (!pushed && (n = read(r->fd, to, CHUNK)) < 0 && errno == EINTR)
+		;
+	r->broken = n < 0 ? errno : 0;
+	return n < 0 ? 0 : pushed + (size_t)n;
+}
+
 /* Read more; return false at the end of the file. */
 static bool dump_read_fill(struct dump_reader *r)
 {
+	char *to;
 	size_t n;
 
 	if (r->eof)
@@ -66,7 +86,8 @@ static bool dump_read_fill(struct dump_reader *r)
 		r->at = 0;
 	}
 	buf_reserve(&r->text, CHUNK);
-	n = fread(r->text.data + r->text.len, 1, CHUNK, r->f);
+	to = r->text.data + r->text.len;
+	n = r->fd >= 0 ? dump_read_some(r, to) : fread(to, 1, CHUNK, r->f);
 	r->text.len += n;
 	r->eof = !n;
 	if (!n && ferror(r->f))
@@ -112,6 +133,12 @@ static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 		if (!dump_read_fill(r) && r->text.len == r->at)
 			return NULL;
 	}
+}
+
+bool dump_waits(const struct dump_reader *r)
+{
+	return r->fd >= 0 && !memchr(r->text.data + r->at, '\n', r->text.len - r->at) &&
+	       !poll(&(struct pollfd){ .fd = r->fd, .events = POLLIN }, 1, 0);
 }
 
 enum dump_line dump_next(struct dump_reader *r, struct json_value **o)

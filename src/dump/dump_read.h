@@ -16,7 +16,10 @@ enum dump_line {
 	DUMP_EOF,
 };
 
-/* Return a reader of f, which the caller closes. */
+/*
+ * Return a reader of f, which the caller closes.  If f is unbuffered, lines are returned as they
+ * come; what was pushed back to it is read first.
+ */
 struct dump_reader *dump_reader_new(FILE *f);
 void dump_reader_free(struct dump_reader *r);
 
@@ -25,6 +28,9 @@ void dump_reader_free(struct dump_reader *r);
  * the line is too long or json_scan_text() refuses it; the next call reads on after it.
  */
 enum dump_line dump_next(struct dump_reader *r, struct json_value **o);
+
+/* Return whether the next line may take its time: f is unbuffered, and has no more now. */
+bool dump_waits(const struct dump_reader *r);
 
 /* Return the number of the line read last, counted from 1. */
 unsigned long dump_line_number(const struct dump_reader *r);

@@ -103,6 +103,8 @@ bool reader_run(struct reader *r, struct session *s)
 
 		if (!go_on)
 			return false;
+		if (dump_waits(r->reader))
+			session_tick(s, 0);
 	}
 	if (!r->ended) {
 		warn("%s:%lu: the dump is cut off: its last line is missing", r->path,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +49,45 @@ static const char *pager_command(void)
 	return command;
 }
 
-/* Wait until the user leaves the pager. */
-static void pager_wait(int status, void *pid)
+static pid_t pager_pid;
+static bool pager_has_stderr;
+
+/* Let the pager see the end of its input, and wait until the user leaves it. */
+static void pager_wait(void)
 {
-	(void)status;
-	fflush(stdout);
 	close(STDOUT_FILENO);
-	while (waitpid((pid_t)(intptr_t)pid, NULL, 0) < 0 && errno == EINTR)
+	if (pager_has_stderr)
+		close(STDERR_FILENO);
+	while (waitpid(pager_pid, NULL, 0) < 0 && errno == EINTR)
 		;
+}
+
+static void pager_on_exit(void)
+{
+	fflush(stdout);
+	pager_wait();
+}
+
+/* The shell would read the same terminal as the pager if pevtrace ended before it. */
+static void pager_on_signal(int sig)
+{
+	pager_wait();
+	raise(sig); /* blocked, and no longer handled: ends pevtrace when this returns */
+}
+
+static void pager_outlive_signals(void)
+{
+	const struct sigaction last = {
+		.sa_handler = pager_on_signal, .sa_flags = (int)SA_RESETHAND,
+	};
+	static const int ends[] = { SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler == SIG_DFL)
+			sigaction(ends[i], &last, NULL);
+	/* ^C is for the pager; when that ends, so does writing to it */
+	signal(SIGINT, SIG_IGN);
 }
 
 static _Noreturn void pager_run(const char *command, const int *in)
@@ -84,12 +114,15 @@ void pager_start(void)
 	if (!pid)
 		pager_run(command, in);
 	if (pid > 0) {
+		pager_has_stderr = isatty(STDERR_FILENO);
 		dup2(in[1], STDOUT_FILENO);
-		on_exit(pager_wait, (void *)(intptr_t)pid);
+		if (pager_has_stderr)
+			dup2(in[1], STDERR_FILENO);
+		pager_pid = pid;
+		atexit(pager_on_exit);
 		snprintf(columns, sizeof(columns), "%u", size.ws_col ? size.ws_col : 80);
 		setenv(in_use, columns, 1);
-		/* ^C is for the pager; when that ends, so does writing to it */
-		signal(SIGINT, SIG_IGN);
+		pager_outlive_signals();
 	}
 	close(in[0]);
 	close(in[1]);

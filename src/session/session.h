@@ -157,7 +157,7 @@ void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
 /* Report that messages of the engine were lost: calls, or the birth or end of tasks. */
 void session_lost(struct session *s, uint64_t ns, uint64_t n);
 
-/* Let views flush their output; ns: the current time. */
+/* Let views flush their output; ns: the current time, or 0 if it is not known. */
 void session_tick(struct session *s, uint64_t ns);
 
 #endif

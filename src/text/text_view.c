@@ -122,7 +122,7 @@ static void write_waiting(struct text_view *v, uint64_t ns)
 	while (in != &v->pending.head && in->split)
 		in = in->next;
 	if (v->partial || text_must_wait(v) || v->o->pid_never ||
-	    in == &v->pending.head || ns - in->enter_ns < IDLE_NS)
+	    in == &v->pending.head || ns < in->enter_ns + IDLE_NS)
 		return;
 	text_write_partial(v, (struct pending *)in);
 }

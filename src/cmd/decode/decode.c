@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace decode DUMP: a dump feeds a session, as a traced program would. */
+#include <sys/stat.h>
 
 #include "cli/input.h"
 #include "cli/options_words.h"
@@ -37,6 +38,7 @@ static int decode_run(void *state, const struct verb_args *args)
 	struct decode_one *d = state;
 	struct options *o = &d->options;
 	const char *path;
+	struct stat st;
 	FILE *f;
 	int status;
 
@@ -48,6 +50,8 @@ static int decode_run(void *state, const struct verb_args *args)
 	if (!o->output && !o->no_pager && !input_is_terminal(args->words[0]))
 		pager_start();
 	f = input_open(args->words[0], &path);
+	if (!fstat(fileno(f), &st) && !S_ISREG(st.st_mode))
+		setvbuf(f, NULL, _IONBF, 0); /* show what a slow writer has written */
 	status = perfdata_is(f) ? perfdata_decode(f, path, o) : decode_dump(f, path, o);
 	input_close(f);
 	options_free(o);
