@@ -28,6 +28,9 @@ void release_text(uint32_t v, struct buf *out);
 /* Return the series that began with what an update brought to the one before it: 6.13 of 6.12.24. */
 uint32_t release_mainline(uint32_t since);
 
+/* Append that release: what users are told of a member that an update brought to a series. */
+void release_since_text(uint32_t since, struct buf *out);
+
 enum xlat_kind {
 	XLAT_ENUM,	/* one value, one name */
 	XLAT_FLAGS,	/* a set of masks; an entry may be a value under a mask */

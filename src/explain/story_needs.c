@@ -69,7 +69,7 @@ static void need_kernel(const struct story_open *o, struct prose *p)
 	struct open_need n = open_need(o->attr, o->len, o->flags);
 
 	prose_adds(p, "Requires Linux ");
-	release_text(n.name ? n.since : KVER(2, 6, 31), &p->text);
+	release_since_text(n.name ? n.since : KVER(2, 6, 31), &p->text);
 	if (n.name)
 		prose_addf(p, ", which brought %s (older kernels refuse it)", n.name);
 }

@@ -140,7 +140,7 @@ static void try_purpose(const struct try *y, const struct try *before, struct pr
 		prose_addf(p, " Purpose: %s.", purpose);
 	} else if (before && mine.since > had.since) {
 		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
-		release_text(mine.since, &p->text);
+		release_since_text(mine.since, &p->text);
 		prose_adds(p, ".");
 	}
 }

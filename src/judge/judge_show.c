@@ -141,7 +141,7 @@ void show_seen(struct buf *out, const struct judge_call *c)
 static void text_releases(const struct rule_desc *d, struct buf *out)
 {
 	buf_adds(out, "since Linux ");
-	release_text(d->since, out);
+	release_since_text(d->since, out);
 	if (d->until) {
 		buf_adds(out, ", until ");
 		release_text(d->until, out);

@@ -98,7 +98,7 @@ static void summary_add_need(const struct event *e, struct buf *out)
 	if (!event_attr_known(e) || !n.name)
 		return;
 	buf_adds(out, "; requires Linux ");
-	release_text(n.since, out);
+	release_since_text(n.since, out);
 	buf_addf(out, " (%s)", n.name);
 }
 

@@ -43,6 +43,12 @@ static void reason(const struct feature *f, struct buf *out)
 		buf_addf(out, "%s%s", out->len ? ": " : "", buf_str(&f->why));
 }
 
+/* Return the release that brought a feature: of an update only where that series runs. */
+static uint32_t shown_since(const struct features *fs, uint32_t since)
+{
+	return since >> 8 == fs->facts.rules.machine.release >> 8 ? since : release_mainline(since);
+}
+
 static void release_or_dash(uint32_t v, struct buf *out)
 {
 	if (v)
@@ -68,9 +74,22 @@ static void text_head(struct showing *out, const char *name, const char *meaning
 	showing_end(out);
 }
 
-static void text_feature(struct showing *out, const struct feature *f, size_t width)
+/* Return the width of the longest name of a kind. */
+static size_t kind_width(const struct features *fs, const struct feature_kind *k)
 {
+	size_t width = 0;
+
+	for (size_t i = 0; i < fs->n; i++)
+		if (fs->list[i].kind == k && fs->list[i].name.len > width)
+			width = fs->list[i].name.len;
+	return width;
+}
+
+static void text_feature(struct features *fs, const struct feature *f)
+{
+	struct showing *out = &fs->out;
 	struct buf why = { 0 }, *line = &out->line;
+	size_t width = kind_width(fs, f->kind);
 	const char *word = feature_results[f->result];
 	size_t from;
 
@@ -84,24 +103,13 @@ static void text_feature(struct showing *out, const struct feature *f, size_t wi
 	for (size_t n = strlen(word); n < RESULT_WIDTH + 2; n++)
 		buf_addc(line, ' ');
 	from = line->len;
-	release_or_dash(f->since, line);
+	release_or_dash(shown_since(fs, f->since), line);
 	if (why.len) {
 		pad(line, from, SINCE_WIDTH + 2);
 		text_escaped(line, buf_str(&why));
 	}
 	buf_free(&why);
 	showing_end(out);
-}
-
-/* Return the width of the longest name of a kind. */
-static size_t kind_width(const struct features *fs, const struct feature_kind *k)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < fs->n; i++)
-		if (fs->list[i].kind == k && fs->list[i].name.len > width)
-			width = fs->list[i].name.len;
-	return width;
 }
 
 static struct buf *text_line(struct features *fs)
@@ -142,7 +150,7 @@ static void text_kernel(struct features *fs)
 		buf_adds(out, "no feature shows its release");
 	} else {
 		buf_adds(out, "every detectable feature is present up to ");
-		release_text(r.from, out);
+		release_text(shown_since(fs, r.from), out);
 		buf_adds(out, features_release_fits(fs, &r) ? ", which agrees with its version" :
 			      ", which disagrees with its version");
 	}
@@ -201,7 +209,7 @@ static void json_feature(struct features *fs, const struct feature *f)
 	k->ops->string(k, "name", buf_str(&f->name), f->name.len, false);
 	k->ops->symbol(k, "result", feature_results[f->result]);
 	k->ops->symbol(k, "known", known[f->known]);
-	features_json_release(k, "since", f->since);
+	features_json_release(k, "since", shown_since(fs, f->since));
 	k->ops->symbol(k, "meaning", f->meaning);
 	if (f->on)
 		k->ops->symbol(k, "on", f->on);
@@ -271,7 +279,7 @@ void features_show(struct features *fs, size_t i)
 	} else {
 		if (!i || f[-1].kind != f->kind)
 			text_head(&fs->out, f->kind->name, f->kind->meaning);
-		text_feature(&fs->out, f, kind_width(fs, f->kind));
+		text_feature(fs, f);
 	}
 	showing_flush(&fs->out);
 }
