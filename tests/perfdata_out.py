@@ -871,13 +871,15 @@ def test_execs(tap, tmp):
 			  ["/usr/bin/python3", "-c", EXECS, flags, programs[0], BUSY, programs[1]])
 		m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
 		for path in ours, made:
-			lines = text([rp.PERF, "script", "-F", "comm,ip,sym,dso", "-i", path])
+			p = run([rp.PERF, "script", "-F", "comm,ip,sym,dso", "-i", path])
+			lines = p.stdout.decode(errors="replace").split("\n")
 			found = collections.Counter(re.findall(r"^ *(\S+) .*\(%s/([a-z]+)\)$" %
 					re.escape(tmp), "\n".join(lines), re.M))
-			tap.ok(set(found) == want and min(found.values()) > 10,
+			tap.ok(set(found) == want and min(found.values()) > 10 and
+			       not p.stderr,
 			       "execs, %s sample_id_all, %s: %s" %
 			       (name, os.path.basename(path), dict(found)),
-			       [r.stderr, m.stderr] + lines[:5])
+			       [r.stderr, m.stderr, p.stderr] + lines[:5])
 
 def attr_size(path):
 	with open(path, "rb") as f:

@@ -379,6 +379,8 @@ static void perfout_set_since(struct perfout_view *v, const struct proc_image *p
 	bool timed = true;
 
 	v->since_ns = p->replaces ? v->newest_ns : exec_ns ? *exec_ns : 0;
+	if (v->since_ns && v->since_ns < v->sorted_ns)
+		v->since_ns = v->sorted_ns; /* perf has forgotten what was before that */
 	for (size_t i = 0; i < v->nevents; i++)
 		timed &= v->events[i]->format.sample_id_all;
 	if (!v->since_ns || timed || v->with_ids)

@@ -70,8 +70,11 @@ static void perfout_end_round(struct perfout_view *v)
 
 	if (!perfout_all_read(v))
 		return;
-	if (v->round)
+	if (v->round) {
 		perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
+		v->sorted_ns = v->round_ns;
+		v->round_ns = v->newest_ns;
+	}
 	while ((slot = map_next(&v->rings, &at)))
 		slot->value = (void *)UNREAD;
 	v->round = false;
