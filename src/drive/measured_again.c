@@ -14,6 +14,7 @@
 
 enum {
 	AGAIN_NS = 20000000,	/* between two reads of a process, at least */
+	SWEPT_LEAST = 256,	/* processes */
 	PAUSE_NS = 100000000,	/* at most: other code may be mapped where code was, names change */
 };
 
@@ -31,21 +32,46 @@ struct measured_task {
 	bool reads_maps;
 };
 
-static struct measured_task *measured_task_of(struct measured_space *space, pid_t tid)
-{
-	struct measured_task *t = map_get(&space->tasks, (uint64_t)tid);
-
-	if (!t) {
-		t = xcalloc(1, sizeof(*t));
-		map_set(&space->tasks, (uint64_t)tid, t);
-	}
-	return t;
-}
-
 static void measured_task_clear(struct measured_task *t)
 {
 	maps_free(&t->maps);
 	map_free(&t->names);
+}
+
+/* Forget the processes that have ended, as only those that are traced say so. */
+static void measured_sweep(struct measured_space *space)
+{
+	struct map_slot *slot;
+	struct map left = { 0 };
+	size_t at = 0;
+	pid_t parent;
+
+	while ((slot = map_next(&space->tasks, &at))) {
+		struct measured_task *t = slot->value;
+
+		if (t->here && proc_group_of(t->here, &parent)) {
+			map_set(&left, slot->key, t);
+			continue;
+		}
+		measured_task_clear(t);
+		free(t);
+	}
+	map_free(&space->tasks);
+	space->tasks = left;
+	space->swept = left.len;
+}
+
+static struct measured_task *measured_task_of(struct measured_space *space, pid_t tid)
+{
+	struct measured_task *t = map_get(&space->tasks, (uint64_t)tid);
+
+	if (t)
+		return t;
+	if (space->tasks.len > 2 * space->swept + SWEPT_LEAST)
+		measured_sweep(space);
+	t = xcalloc(1, sizeof(*t));
+	map_set(&space->tasks, (uint64_t)tid, t);
+	return t;
 }
 
 void measured_free_tasks(struct measured_space *space)

@@ -13,6 +13,7 @@ struct measured_space {
 	struct pidns ns;
 	struct map known;	/* our ids of tasks that were reported */
 	struct map tasks;	/* process -> struct measured_task; or a thread, if samples have none */
+	size_t swept;		/* as many were left when those that ended were last forgotten */
 	bool all;		/* all processes were reported */
 };
 
