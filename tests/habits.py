@@ -216,6 +216,14 @@ def test_limit(tmp):
 	p.send_signal(signal.SIGTERM)
 	return differ((n, r.returncode, p.wait()), (3, 0, -signal.SIGTERM), "calls, status, sleep")
 
+def runs(pid):
+	"""Return whether a process has not ended; init may take seconds to collect one that has."""
+	try:
+		with open("/proc/%d/stat" % pid) as f:
+			return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+	except FileNotFoundError:
+		return False
+
 def daemon_ids(tool, options, path):
 	"""Return how a detached tracer and its command are related to the caller, and the status."""
 	p = subprocess.Popen([tool] + options + ["-o", path, "-e", "trace=close", "sh", "-c",
@@ -226,7 +234,7 @@ def daemon_ids(tool, options, path):
 	ids = (pid == p.pid, parent == os.getpid(), os.getpgid(tracer) == os.getpgid(pid),
 	       os.getpgid(tracer) == tracer, os.getsid(tracer) == tracer)
 	p.communicate(b"\n", timeout=60)
-	while os.path.exists("/proc/%d" % tracer):
+	while runs(tracer):
 		time.sleep(0.01)
 	with open(path) as f:
 		return ids, p.returncode, "exited with 7" in f.read()
@@ -395,7 +403,8 @@ def test_width(tmp):
 	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
 		     ["why", "--"] + program, ["features", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
-		whole = run(argv).stdout.decode() + run(argv).stderr.decode()
+		whole = run(argv)
+		whole = whole.stdout.decode() + whole.stderr.decode()
 		lines = [re.sub("\033\\[[0-9]*m", "", l)
 			 for l in terminal_lines(argv, 80, PEVTRACE_PAGER="cat")]
 		# a path can be longer
@@ -460,12 +469,7 @@ def test_progress(tmp):
 	# a member that an update brought has the release of mainline, but in that series
 	aux = [l.split()[2] for l in lines if l.startswith("  aux_pause ")]
 	why += differ(aux, ["6.12.24" if os.uname().release.startswith("6.12.") else "6.13"], "since")
-	# what reads a pipe may write to the same terminal
-	why += differ("tried (" in sp.on_terminal(["sh", "-c", '"$1" features | cat', "sh", PEVTRACE], 80), False,
-		      "progress beside a pipe")
 	# a machine that is fast enough shows none
-	whole = run([PEVTRACE, "features"])
-	why += differ(b"tried (" in whole.stderr + whole.stdout, False, "progress without a terminal")
 	why += [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
 	# a measurement shows its counts after a second, and erases them before its next line
 	argv = [PEVTRACE, "open", "-e", "{cpu-clock,task-clock,page-faults}", "sleep", "1.1"]
@@ -474,6 +478,10 @@ def test_progress(tmp):
 	why += differ((len(shown) > 1, max(len(s) for s in shown) < 40, shown[-1]), (True, True, ""), repr(whole))
 	why += differ(bool(re.search("\033\\[K(\033\\[1m)?ioctl\\b", whole)), True, repr(whole))
 	why += differ("\033[K" in sp.on_terminal(argv, 40, TERM="dumb"), False, "progress on a dumb terminal")
+	why += differ(b"\r" in run(argv).stderr, False, "progress without a terminal")
+	# what reads a pipe may write to the same terminal
+	why += differ("\r" in sp.on_terminal(["sh", "-c", '"$@" | cat', "sh"] + argv, 40), False,
+		      "progress beside a pipe")
 	return why
 
 def test_dumb():
@@ -493,7 +501,7 @@ def test_first_results(tmp):
 	for verb in (["features"], ["features", "--json"], ["conform", "--no-headers"],
 		     ["conform", "--no-headers", "--json"]):
 		times = []
-		for _ in range(3):
+		while len(times) < 3 and min(times, default=1) > 0.6: # other load may delay the first
 			begin = time.monotonic()
 			p = subprocess.Popen([PEVTRACE] + verb, stdout=subprocess.PIPE,
 					     stderr=subprocess.DEVNULL)
