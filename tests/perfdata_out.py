@@ -230,6 +230,57 @@ def test_tree(tap, tmp):
 		       bad + [(pid, want[pid], got.get(pid)) for pid in want
 			      if want[pid] != got.get(pid)][:8])
 
+def cgroup_mount():
+	"""Return where the hierarchy of perf events is mounted, or None."""
+	with open("/proc/self/mounts") as f:
+		mounts = [line.split() for line in f]
+	v1 = [m[1] for m in mounts if m[2] == "cgroup" and "perf_event" in m[3].split(",")]
+	return (v1 + [m[1] for m in mounts if m[2] == "cgroup2"] + [None])[0]
+
+def test_existing(tap, tmp):
+	"""Namespaces of processes and cgroups that existed before, if attrs request such records."""
+	mount = cgroup_mount()
+	upper = os.path.join(mount or "/none", "pevtrace.%d" % os.getpid())
+	lower = os.path.join(upper, "a name")
+	try:
+		os.mkdir(upper)
+		os.mkdir(lower)
+	except OSError:
+		return tap.skip("namespaces and cgroups", "no cgroup can be made here")
+	dump, made = os.path.join(tmp, "e.json"), os.path.join(tmp, "e.data")
+	target = subprocess.Popen(["sh", "-c", "read x; exec " + shlex.join(WORK)],
+				  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+	try:
+		with open(os.path.join(lower, "cgroup.procs"), "w") as f:
+			f.write(str(target.pid))
+		own, ours, bad = record(tmp, ["--namespaces", "--all-cgroups", "-e", "cpu-clock", "-p",
+					      str(target.pid), "sh", "-c",
+					      "echo >/proc/%d/fd/0; sleep 1" % target.pid],
+					["--records", "--json=" + dump])
+	finally:
+		target.communicate(b"\n")
+		os.rmdir(lower)
+		os.rmdir(upper)
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	rp.check_schema(tap, "namespaces and cgroups", dump)
+	for who, perf in readers().items():
+		lists, reports = [], []
+		for f in (own, ours, made):
+			out = "\n".join(text(perf + ["report", "-D", "-i", f]))
+			lists.append(sorted(re.findall(
+				r"PERF_RECORD_CGROUP.*|PERF_RECORD_NAMESPACES [^\]]*\]", out)))
+			reports.append(text(perf + ["report", "--stdio", "--sort", "cgroup,sym", "-i", f]))
+		n = sum("a name" in line for line in reports[0])
+		# perf also describes its own command, which is not measured
+		more = collections.Counter(lists[0]) - collections.Counter(lists[1])
+		tap.ok(len(lists[0]) > 3 and len(lists[0]) - len(lists[1]) == more.total() <= 1 and
+		       lists[1] == lists[2] and n and
+		       reports[0] == reports[1] == reports[2] and
+		       not any("pevtrace:" in line for line in bad),
+		       "namespaces and cgroups, read by %s: %d equal records, %d lines" %
+		       (who, len(lists[1]), n), [bad] + difference(*lists[:2]) +
+		       difference(*lists[1:]) + difference(*reports[:2]))
+
 def test_breakpoint(tap, tmp):
 	words = run([rp.target("mixedring"), "identifier"])
 	if words.returncode == rp.SKIPPED:

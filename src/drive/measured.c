@@ -79,6 +79,7 @@ void measured_report(struct measured *m, uint64_t ns, struct proc_image *p)
 		session_measured(m->session, ns, &piece);
 		piece.nthreads = 0;
 		piece.nfunctions = 0;
+		piece.records.len = 0;
 		at += piece.nmaps;
 	} while (at < p->nmaps);
 	proc_image_free(p);
@@ -108,8 +109,11 @@ static void measured_process(struct measured *m, struct measured_space *space, p
 	pid = proc_group_of(tid, &parent);
 	if (!pid || (pid != tid && map_set(&space->known, (uint64_t)pid, m)))
 		return;
-	if (proc_image_read(pid, !only_names, &space->ns, &p))
-		measured_report(m, clock_ns(), &p);
+	if (!proc_image_read(pid, !only_names, &space->ns, &p))
+		return;
+	if (m->namespaces)
+		proc_image_add_namespaces(&p);
+	measured_report(m, clock_ns(), &p);
 }
 
 /* Report all processes that were not reported. */
@@ -125,6 +129,19 @@ static void measured_all(struct measured *m, struct measured_space *space)
 		closedir(dir);
 }
 
+/* Note what an event records of processes and cgroups, and report the cgroups. */
+static void measured_attr(struct measured *m, const struct event *e)
+{
+	struct proc_image p = { .pid = -1, .here = -1 };
+
+	m->namespaces |= event_attr(e, ATTR_NAMESPACES);
+	if (!event_attr(e, ATTR_CGROUP) || m->cgroups)
+		return;
+	m->cgroups = true;
+	proc_image_add_cgroups(&p);
+	measured_report(m, clock_ns(), &p);
+}
+
 static void measured_event(void *ctx, struct event *e)
 {
 	struct measured *m = ctx;
@@ -134,6 +151,7 @@ static void measured_event(void *ctx, struct event *e)
 	if (event_is_bare(e))
 		return;
 	measured_kernel(m);
+	measured_attr(m, e);
 	space = measured_space_of_event(m, e);
 	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0) {
 		if (!space->all)
@@ -150,6 +168,13 @@ static void measured_event(void *ctx, struct event *e)
 
 void measured_call(struct measured *m, const struct call *c)
 {
+	/* perf opens all events before it maps rings: the first of them may not be the one that records */
+	if (c->desc->id == CALL_PERF_EVENT_OPEN && !c->failed) {
+		const struct event *e = model_event(m->session->model, c->tid, (int)c->ret);
+
+		if (e && event_attr(e, ATTR_NAMESPACES))
+			m->namespaces = true;
+	}
 	model_each_recorded(m->session->model, c, measured_event, m);
 	if (!m->again || !(c->desc->class == CLASS_POLL || (c->desc->id == CALL_IOCTL &&
 			   (uint32_t)c->args[1] == PERF_EVENT_IOC_ENABLE)))

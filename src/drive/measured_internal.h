@@ -24,6 +24,8 @@ struct measured {
 	struct map openers;	/* task -> struct measured_space */
 	struct proc_image kernel; /* read at the start */
 	bool kernel_read, kernel_reported;
+	bool namespaces;	/* an event records them */
+	bool cgroups;		/* they were reported */
 	bool again;		/* all processes are to be read again before the events run */
 };
 

@@ -176,6 +176,8 @@ void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 	ops->end(&o->sink);
 	if (p->nfunctions)
 		dump_add_functions(o, p);
+	if (p->records.len)
+		json_add_bytes(o, "records", p->records.data, p->records.len);
 	dump_write(d, 0, o);
 }
 

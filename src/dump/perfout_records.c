@@ -417,6 +417,15 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 		perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
 		perfout_add_comm(v, p, &p->threads[i], &b);
 	}
+	for (size_t at = 0, size; at + RECORD_HEAD <= p->records.len; at += size) {
+		const uint8_t *bytes = (const uint8_t *)p->records.data + at;
+
+		size = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE, bytes,
+				  p->records.len - at);
+		if (size < RECORD_HEAD || size > p->records.len - at) /* of a dump */
+			break;
+		perfout_record(v, NULL, bytes, size);
+	}
 	v->since_ns = 0;
 	buf_free(&b);
 }

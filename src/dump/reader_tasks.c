@@ -177,6 +177,8 @@ void reader_feed_measured(struct line *l)
 	struct json_value *maps = dump_get_array(l->o, "maps"), *o;
 	int64_t pid = need_int(l, "pid"), parent = need_int(l, "parent"), here = pid;
 	uint64_t ns = need_uint(l, "ns");
+	uint8_t *records;
+	size_t len;
 	struct proc_image p = { .pid = (pid_t)pid, .parent = (pid_t)parent };
 
 	if (!threads || !maps)
@@ -196,6 +198,8 @@ void reader_feed_measured(struct line *l)
 	if (functions)
 		json_for_each(o, functions)
 			reader_add_function(l, o, &p);
+	if (!l->r->swapped && dump_get_bytes(l->o, "records", &records, &len))
+		buf_add(&p.records, records, len);
 	if (!l->wrong)
 		session_measured(l->r->session, ns, &p);
 	proc_image_free(&p);

@@ -18,7 +18,7 @@ struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid,
 	p->threads = xrealloc(p->threads, (p->nthreads + 1) * sizeof(*p->threads));
 	t = &p->threads[p->nthreads++];
 	*t = (struct proc_image_thread){ .tid = tid };
-	strncpy(t->comm, comm, sizeof(t->comm) - 1);
+	snprintf(t->comm, sizeof(t->comm), "%.15s", comm);
 	return t;
 }
 
@@ -101,7 +101,7 @@ static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 	DIR *dir;
 
 	if (proc_comm(p->here, comm, sizeof(comm)))
-		proc_image_add_thread(p, p->pid, comm);
+		proc_image_add_thread(p, p->pid, comm)->here = p->here;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->here);
 	dir = opendir(path);
 	if (!dir)
@@ -110,7 +110,7 @@ static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 		pid_t tid = (pid_t)atoi(d->d_name);
 
 		if (tid > 0 && tid != p->here && proc_comm(tid, comm, sizeof(comm)))
-			proc_image_add_thread(p, proc_pid_in(ns, tid), comm);
+			proc_image_add_thread(p, proc_pid_in(ns, tid), comm)->here = tid;
 	}
 	closedir(dir);
 }
@@ -210,4 +210,5 @@ void proc_image_free(struct proc_image *p)
 	free(p->maps);
 	free(p->threads);
 	free(p->functions);
+	buf_free(&p->records);
 }

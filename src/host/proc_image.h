@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "lib/buf.h"
+
 #include "host/proc.h"
 
 enum { PROC_IMAGE_TAG = 8 };	/* bytes that identify the code of a BPF program */
 
 struct proc_image_thread {
 	pid_t tid;
+	pid_t here;		/* in pevtrace's PID namespace; 0 if it is not read from /proc */
 	char comm[16];
 };
 
@@ -47,6 +50,7 @@ struct proc_image {
 	size_t nmaps;
 	struct proc_image_function *functions; /* of the kernel; those of a program together */
 	size_t nfunctions;
+	struct buf records;	/* NAMESPACES and CGROUP records, without a sample_id */
 };
 
 enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_count */
@@ -73,6 +77,13 @@ void proc_image_add_maps(struct proc_image *p, FILE *f);
 struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm);
 struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path);
 struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name);
+
+/*
+ * Append a NAMESPACES record of each thread; a CGROUP record of each cgroup in the hierarchy of perf
+ * events.
+ */
+void proc_image_add_namespaces(struct proc_image *p);
+void proc_image_add_cgroups(struct proc_image *p);
 
 void proc_image_free(struct proc_image *p);
 
