@@ -235,6 +235,9 @@ def cgroup_mount():
 	with open("/proc/self/mounts") as f:
 		mounts = [line.split() for line in f]
 	v1 = [m[1] for m in mounts if m[2] == "cgroup" and "perf_event" in m[3].split(",")]
+	with open("/proc/self/cgroup") as f:
+		if not v1 and any("perf_event" in line.split(":")[1].split(",") for line in f):
+			return None	# of version 1, and not mounted
 	return (v1 + [m[1] for m in mounts if m[2] == "cgroup2"] + [None])[0]
 
 def test_existing(tap, tmp):
