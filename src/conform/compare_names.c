@@ -170,7 +170,7 @@ static void compare_entry(struct conform *c, const struct api_name *n,
 	} else if (!e->since && n->since > table_release(c, n->set)) {
 		f = compare_add(c, "page-undated", n->name, FINDING_NOTE,
 				page_section(&c->page, e->section),
-				"Undocumented: %s was added in Linux %s", n->name,
+				"No release: %s was added in Linux %s", n->name,
 				tables_release(n->since, since));
 		compare_since(f, n->since);
 		place_page(c, f, e->line);

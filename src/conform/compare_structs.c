@@ -293,7 +293,7 @@ static void member_release(struct conform *c, const struct page_entry *e,
 	else
 		f = compare_add(c, "page-undated", subject.data, FINDING_NOTE,
 				page_section(&c->page, e->section),
-				"Undocumented: %s of %s was added in Linux %s", m->name,
+				"No release: %s of %s was added in Linux %s", m->name,
 				st->name, tables_release(m->since, a));
 	compare_since(f, m->since);
 	place_page(c, f, e->line);

@@ -81,9 +81,12 @@ static bool was_observed(const struct finding *f)
 static void add_evidence(const struct series *s, const struct finding *f, struct buf *out)
 {
 	bool tried = is_tried(f);
+	const char *order;
 	struct buf text = { 0 };
 
-	buf_addf(&text, "- %s.", f->text);
+	/* the commit itself adds it */
+	order = strstr(f->text, "; add it after ");
+	buf_addf(&text, "- %.*s.", order ? (int)(order - f->text) : (int)strlen(f->text), f->text);
 	patch_wrap(text.data, 2, out);
 	if (!tried)
 		add_places(s, f, out);
