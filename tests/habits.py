@@ -462,6 +462,25 @@ def test_pager_signals():
 	       differ([l for l in terminal_lines([PEVTRACE, "list", "*nosuch*"], 200, PEVTRACE_PAGER="sed s/^/PAGED:/")
 		       if not l.startswith("PAGED:pevtrace: no event")], [], "messages through the pager")
 
+def dump_progress(tmp):
+	"""What reads a dump for more than a second shows how much, and erases that before a message."""
+	path = os.path.join(tmp, "large")
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true"])
+	with open(path) as f:
+		lines = f.readlines()
+	calls = "".join([l for l in lines if '"call":"close"' in l][:1] * 1000)
+	with open(path, "w") as f:
+		f.write("".join(lines[:5]))
+		for _ in range(100 * 1000 * 1000 // len(calls)):
+			f.write(calls)
+	begin = time.monotonic()
+	shown = sp.on_terminal([PEVTRACE, "decode", "-o", "/dev/null", path], 80)
+	slow = time.monotonic() - begin > 1.5
+	os.unlink(path)
+	return differ((bool(re.search(r"\r\d+ of \d+ MiB read \(\d+%\)\033\[K", shown)) or not slow,
+		       bool(re.search(r"(^|\r\033\[K)pevtrace: [^\r]*the dump is cut off", shown))),
+		      (True, True), "progress of decode: %r" % shown)
+
 def test_progress(tmp):
 	lines = terminal_lines([PEVTRACE, "features", "--no-pager"], 80)
 	tried = [l for l in lines if "features tried (" in l]
@@ -479,6 +498,7 @@ def test_progress(tmp):
 	why += differ(bool(re.search("\033\\[K(\033\\[1m)?ioctl\\b", whole)), True, repr(whole))
 	why += differ("\033[K" in sp.on_terminal(argv, 40, TERM="dumb"), False, "progress on a dumb terminal")
 	why += differ(b"\r" in run(argv).stderr, False, "progress without a terminal")
+	why += dump_progress(tmp)
 	# what reads a pipe may write to the same terminal
 	why += differ("\r" in sp.on_terminal(["sh", "-c", '"$@" | cat', "sh"] + argv, 40), False,
 		      "progress beside a pipe")

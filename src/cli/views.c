@@ -81,6 +81,14 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 		session_add_view(s, &v->counting);
 }
 
+bool views_show_lines(const struct views *v)
+{
+	const struct options *o = v->options;
+
+	return (v->text && !o->count && !o->explain && output_is_terminal(v->text)) ||
+	       (v->json && output_is_terminal(v->json));
+}
+
 bool views_cannot_write(const struct views *v)
 {
 	return (!v->text || output_has_failed(v->text)) &&

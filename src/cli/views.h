@@ -32,6 +32,9 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 bool views_start_here(struct views *v, struct session *s, struct options *o,
 		      const struct names *source);
 
+/* Return whether lines are shown on a terminal while activity is fed, not at the end only. */
+bool views_show_lines(const struct views *v);
+
 /* Return whether all outputs have failed. */
 bool views_cannot_write(const struct views *v);
 

@@ -12,19 +12,10 @@
 #include "dump/perfout.h"
 #include "lib/create.h"
 #include "lib/die.h"
-#include "lib/progress.h"
 #include "report/chrome.h"
 #include "report/report.h"
 
 enum { MAX_CALLS = 200000 };
-
-/* Shows how much of a dump was read. */
-struct reading_view {
-	struct view view;
-	struct progress progress;
-	FILE *f;
-	uint64_t size;
-};
 
 struct reporting {
 	struct options options;
@@ -107,34 +98,19 @@ static struct view *report_view(const struct reporting *g, struct reader *r, con
 	}
 }
 
-static void reading_on_enter(struct view *v, const struct call *c)
-{
-	struct reading_view *reading = (struct reading_view *)v; /* view is its first member */
-
-	(void)c;
-	progress_step(&reading->progress, (uint64_t)ftello(reading->f) >> 20, reading->size >> 20);
-}
-
-static bool report_dump(const struct reporting *g, struct reader *r, FILE *f, const char *path,
+static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
 			const struct report_output *out)
 {
-	static const struct view_ops reading_ops = { .enter = reading_on_enter };
-	struct reading_view reading = { .view.ops = &reading_ops, .f = f };
 	const struct session_setup setup = {
 		.source = reader_names(r), .keep = true,
 	};
 	struct session s;
-	struct stat st;
 	bool whole;
 
-	if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode))
-		reading.size = (uint64_t)st.st_size;
-	progress_start(&reading.progress, "MiB read");
+	reader_progress(r);
 	session_start(&s, &setup, reader_facts(r));
 	session_add_view(&s, report_view(g, r, path, &s, out));
-	session_add_view(&s, &reading.view);
 	whole = reader_run(r, &s);
-	progress_end(&reading.progress);
 	session_end(&s);
 	return whole;
 }
@@ -148,7 +124,7 @@ static int report_file(const struct reporting *g, FILE *f, const char *path)
 	if (r && report_overwrites(g, f))
 		warn("'%s' is the dump: write to another file with -o", g->options.output);
 	else if (r && report_open(g, &out)) {
-		ok = report_dump(g, r, f, path, &out);
+		ok = report_dump(g, r, path, &out);
 		ok = report_close(&out) && ok;
 	}
 	if (r)

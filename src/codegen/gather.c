@@ -269,6 +269,7 @@ bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
 	*out = (struct gathered){ .dump = reader_open(f, path, false) };
 	if (!out->dump)
 		return false;
+	reader_progress(out->dump);
 	facts = reader_facts(out->dump);
 	g = out->all = xcalloc(1, sizeof(*g));
 	g->view.ops = &gather_ops;

@@ -6,6 +6,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/buf.h"
@@ -25,6 +26,7 @@ struct dump_reader {
 	size_t at;
 	bool eof;
 	int fd;			/* of f if that is unbuffered: its writer may be slow; or -1 */
+	uint64_t done;		/* bytes read */
 	int broken;		/* errno of a read that failed, or 0 */
 	unsigned long number;
 	char error[200];
@@ -47,6 +49,17 @@ void dump_reader_free(struct dump_reader *r)
 	json_scan_free(r->scan);
 	buf_free(&r->text);
 	free(r);
+}
+
+bool dump_progress(const struct dump_reader *r, uint64_t *done, uint64_t *total)
+{
+	struct stat st;
+
+	if (fstat(fileno(r->f), &st) || !S_ISREG(st.st_mode))
+		return false;
+	*done = r->done;
+	*total = (uint64_t)st.st_size;
+	return true;
 }
 
 unsigned long dump_line_number(const struct dump_reader *r)
@@ -89,6 +102,7 @@ static bool dump_read_fill(struct dump_reader *r)
 	to = r->text.data + r->text.len;
 	n = r->fd >= 0 ? dump_read_some(r, to) : fread(to, 1, CHUNK, r->f);
 	r->text.len += n;
+	r->done += n;
 	r->eof = !n;
 	if (!n && ferror(r->f))
 		r->broken = errno;

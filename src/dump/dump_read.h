@@ -32,6 +32,9 @@ enum dump_line dump_next(struct dump_reader *r, struct json_value **o);
 /* Return whether the next line may take its time: f is unbuffered, and has no more now. */
 bool dump_waits(const struct dump_reader *r);
 
+/* Set how many bytes of f were read, and how many it has; return false if that is unknown. */
+bool dump_progress(const struct dump_reader *r, uint64_t *done, uint64_t *total);
+
 /* Return the number of the line read last, counted from 1. */
 unsigned long dump_line_number(const struct dump_reader *r);
 

@@ -372,6 +372,7 @@ struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms
 	n->no_probes = how->no_probes;
 	n->merge_threads = how->merge_threads;
 	normal_watch(n, &s);
+	reader_progress(r);
 	*whole = reader_run(r, &s);
 	normal_seal(n);
 	session_end(&s);

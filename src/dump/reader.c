@@ -57,6 +57,7 @@ static const struct {
 static bool complain(struct reader *r, const char *what, const char *detail)
 {
 	r->whole = false;
+	progress_end(&r->progress);
 	warn("%s:%lu: %s%s%s", r->path, dump_line_number(r->reader), what, detail,
 	     r->keep_going ? "; skipped" :
 			     "; pevtrace decode --keep-going shows the rest");
@@ -91,12 +92,25 @@ unsigned long reader_line(const struct reader *r)
 	return dump_line_number(r->reader);
 }
 
-bool reader_run(struct reader *r, struct session *s)
+void reader_progress(struct reader *r)
+{
+	progress_start(&r->progress, "MiB read");
+}
+
+static void show_progress(struct reader *r)
+{
+	uint64_t done, total;
+
+	if (progress_is_due(&r->progress) && dump_progress(r->reader, &done, &total))
+		progress_step(&r->progress, done >> 20, total >> 20);
+}
+
+/* Feed all lines; return false where a bad one ends it. */
+static bool feed_all(struct reader *r, struct session *s)
 {
 	struct json_value *o;
 	enum dump_line got;
 
-	r->session = s;
 	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
 		bool go_on = got == DUMP_LINE ? feed_line(r, o) :
 			complain(r, "", dump_error(r->reader));
@@ -105,7 +119,20 @@ bool reader_run(struct reader *r, struct session *s)
 			return false;
 		if (dump_waits(r->reader))
 			session_tick(s, 0);
+		show_progress(r);
 	}
+	return true;
+}
+
+bool reader_run(struct reader *r, struct session *s)
+{
+	bool read;
+
+	r->session = s;
+	read = feed_all(r, s);
+	progress_end(&r->progress);
+	if (!read)
+		return false;
 	if (!r->ended) {
 		warn("%s:%lu: the dump is cut off: its last line is missing", r->path,
 		     dump_line_number(r->reader));

@@ -7,6 +7,7 @@
 #include "dump/reader.h"
 #include "dump/reader_names.h"
 #include "lib/map.h"
+#include "lib/progress.h"
 
 struct reader {
 	struct dump_reader *reader;
@@ -22,6 +23,7 @@ struct reader {
 	struct reader_names *names;
 	struct map begun;		/* tid -> struct call */
 	struct session *session;	/* to feed */
+	struct progress progress;	/* shown if it is on */
 };
 
 /* The current line.  Once wrong is set, nothing of it is fed. */

@@ -230,6 +230,7 @@ static bool pick_all(struct picking *p, FILE *f, const char *path)
 	p->view.ops = &picking_ops;
 	session_start(&p->session, &setup, reader_facts(p->dump));
 	session_add_view(&p->session, &p->view);
+	reader_progress(p->dump);
 	reader_run(p->dump, &p->session);
 	return true;
 }

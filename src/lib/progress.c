@@ -43,14 +43,18 @@ void progress_show(struct progress *p, const char *text)
 	fflush(stderr);
 }
 
+bool progress_is_due(const struct progress *p)
+{
+	return p->on && clock_ns() >= p->next_ns;
+}
+
 void progress_step(struct progress *p, uint64_t done, uint64_t total)
 {
-	uint64_t now = p->on ? clock_ns() : 0;
 	struct buf line = { 0 };
 
-	if (!p->on || now < p->next_ns || !total)
+	if (!progress_is_due(p) || !total)
 		return;
-	p->next_ns = now + AGAIN_NS;
+	p->next_ns = clock_ns() + AGAIN_NS;
 	buf_addf(&line, "%llu of %llu %s (%llu%%)", (unsigned long long)done,
 		 (unsigned long long)total, p->what, (unsigned long long)(100 * done / total));
 	progress_show(p, buf_str(&line));

@@ -23,6 +23,9 @@ void progress_start(struct progress *p, const char *what);
 /* Show text in place of the line, cut to the terminal's width. */
 void progress_show(struct progress *p, const char *text);
 
+/* Return whether the next step will be shown. */
+bool progress_is_due(const struct progress *p);
+
 /* Show that `done` of `total` parts are done. */
 void progress_step(struct progress *p, uint64_t done, uint64_t total);
 

@@ -27,6 +27,8 @@ int decode_dump(FILE *f, const char *path, struct options *options)
 		reader_close(r);
 		return EXIT_TROUBLE;
 	}
+	if (!views_show_lines(&views))
+		reader_progress(r);
 	whole = reader_run(r, &session);
 	written = views_end(&views, &session);
 	reader_close(r);
