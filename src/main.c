@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cmd/cmd.h"
 #include "learn/learn.h"
 
@@ -9,10 +12,22 @@ static const struct verb *const verbs[] = {
 	&codegen_verb, &conform_verb, &help_verb, NULL,
 };
 
+/*
+ * Let no file or event have the descriptor of a standard stream that is closed.  /dev/null is opened
+ * the wrong way round, so that its use fails as before, and programs that are run see it closed.
+ */
+static void occupy_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *v = argc > 1 ? verb_find(verbs, argv[1]) : NULL;
 
+	occupy_closed_streams();
 	if (v)
 		return verb_run(v, verbs, argc - 1, argv + 1);
 	/* everything but a verb is a trace */

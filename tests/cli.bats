@@ -262,6 +262,24 @@ older" ]
 	done
 }
 
+@test "closed standard streams get no file or event, and stay closed for the program" {
+	for words in "list cpu-clock" "explain precise_ip" "features attr"; do
+		# shellcheck disable=SC2086
+		run bash -c '"$0" "$@" 2>&1 >&-' "$PEVTRACE" $words
+		[ "$status" -eq 2 ]
+		one_line_with "Bad file descriptor"
+		# shellcheck disable=SC2086
+		run bash -c '"$0" "$@" <&- 2>&-' "$PEVTRACE" $words
+		[ "$status" -eq 0 ]
+	done
+	for closed in "<&-" ">&-" "2>&-" "<&- >&- 2>&-"; do
+		what='for i in 0 1 2; do [ -e /proc/self/fd/$i ] && echo $i >>'"$dir/alone"'; done; :'
+		bash -c "sh -c '$what' $closed"
+		bash -c "'$PEVTRACE' -o /dev/null sh -c '${what/alone/traced}' $closed"
+	done
+	diff "$dir/alone" "$dir/traced"
+}
+
 @test "a full disk is said once, the target still runs to its end" {
 	[ -c /dev/full ] || skip "no /dev/full"
 	run "$PEVTRACE" -o /dev/full "$demo" true

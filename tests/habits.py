@@ -433,6 +433,10 @@ def test_pager(tmp):
 		why += differ(len(want) > 0, True, "output")
 		why += differ(terminal_lines(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
 			      "cat is no pager")
+	for words in (["--help"], ["help", "list"], ["help", "--list"]):
+		want = run([PEVTRACE] + words).stdout.decode().splitlines()
+		why += differ(terminal_lines([PEVTRACE] + words, 80, PEVTRACE_PAGER=mark), ["PAGED:" + l for l in want],
+			      str(words))
 	os.environ.pop("PAGER", None)
 	for env in ({"PEVTRACE_PAGER": "no-such-pager -R"}, {"PATH": "/var/empty"}):
 		why += differ(terminal_lines([PEVTRACE, "list", "software", "--color=never"], 400, **env),
@@ -468,18 +472,19 @@ def dump_progress(tmp):
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true"])
 	with open(path) as f:
 		lines = f.readlines()
-	calls = "".join([l for l in lines if '"call":"close"' in l][:1] * 1000)
+	calls = "".join([l for l in lines if '"call":"close"' in l][:1])
 	with open(path, "w") as f:
-		f.write("".join(lines[:5]))
-		for _ in range(100 * 1000 * 1000 // len(calls)):
-			f.write(calls)
-	begin = time.monotonic()
-	shown = sp.on_terminal([PEVTRACE, "decode", "-o", "/dev/null", path], 80)
-	slow = time.monotonic() - begin > 1.5
-	os.unlink(path)
-	return differ((bool(re.search(r"\r\d+ of \d+ MiB read \(\d+%\)\033\[K", shown)) or not slow,
-		       bool(re.search(r"(^|\r\033\[K)pevtrace: [^\r]*the dump is cut off", shown))),
-		      (True, True), "progress of decode: %r" % shown)
+		f.write("".join(lines[:5]) + calls * (3000000 // len(calls)))
+	# as if from a slow disk
+	slow = [STRACE, "-qq", "-o", "/dev/null", "-e", "trace=read", "-e", "inject=read:delay_enter=50000", PEVTRACE]
+	why = []
+	for verb in (["codegen", "-o", "/dev/null"], ["report", "-o", "/dev/null"], ["decode", "-o", "/dev/null"],
+		     ["diff", "--normalize"]):
+		shown = sp.on_terminal(slow + verb + [path], 80, PEVTRACE_PAGER="cat >&2")
+		why += differ((bool(re.search(r"\r\d+ of \d+ MiB read \(\d+%\)\033\[K", shown)),
+			       bool(re.search(r"\r\033\[Kpevtrace: [^\r]*the dump is cut off", shown))),
+			      (True, True), "progress of %s: %r" % (verb, shown))
+	return why
 
 def test_progress(tmp):
 	lines = terminal_lines([PEVTRACE, "features", "--no-pager"], 80)

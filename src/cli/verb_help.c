@@ -119,6 +119,7 @@ static void help_lines(const char *first, const char *other, const char *text)
 
 void verb_help(const struct verb *v, const struct verb *const *all)
 {
+	pager_start();
 	help_lines("Usage: pevtrace ", "       pevtrace ", v->usage);
 	help_text(v->about);
 	if (all && *all == v)
@@ -157,6 +158,7 @@ static void list_options(const struct verb *v)
 
 void verb_list(const struct verb *const *all)
 {
+	pager_start();
 	for (; *all; all++) {
 		printf("verb\t%s\t%s\t%s\n", (*all)->name, or_dash((*all)->operand),
 		       (*all)->summary);

@@ -165,10 +165,21 @@ static struct side read_side(struct diffing *d, const char *path)
 	return s;
 }
 
+/* Prepare to show what was read; progress was shown meanwhile. */
+static void diff_show(struct diffing *d)
+{
+	if (!d->no_pager)
+		pager_start();
+	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));
+	if (pager_is_terminal(STDOUT_FILENO))
+		d->print.width = prose_width(STDOUT_FILENO);
+}
+
 static int normalize(struct diffing *d, const char *path)
 {
 	struct side s = read_side(d, path);
 
+	diff_show(d);
 	if (s.normal)
 		diff_print_normal(&d->print, s.normal, &d->choice);
 	normal_free(s.normal);
@@ -200,6 +211,7 @@ static int expect(struct diffing *d, const char *path)
 	d->print.b = path;
 	if (x)
 		s = read_side(d, path);
+	diff_show(d);
 	if (s.normal)
 		ok = expect_check(x, s.normal, &d->choice, diff_print_mismatch, &d->print);
 	normal_free(s.normal);
@@ -274,6 +286,7 @@ static int two(struct diffing *d, const char *const path[2])
 	if (read_two(d, path, side)) {
 		if (d->merge == MERGE_AUTO)
 			try_merged(d, path, side);
+		diff_show(d);
 		meet(d, &side[0], &side[1]);
 		same = normal_compare(side[0].normal, side[1].normal, &d->choice,
 				      diff_print_difference, &d->print);
@@ -291,11 +304,6 @@ static int diff_run(void *state, const struct verb_args *args)
 	diff_check(d, args);
 	for (size_t i = 0; i < args->n; i++)
 		d->no_pager |= input_is_terminal(args->words[i]);
-	if (!d->no_pager)
-		pager_start();
-	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));
-	if (pager_is_terminal(STDOUT_FILENO))
-		d->print.width = prose_width(STDOUT_FILENO);
 	d->forms = normal_forms_new();
 	d->how.merge_threads = d->merge == MERGE_ALWAYS;
 	if (d->normalize)
