@@ -51,6 +51,10 @@ def run(*args, **more):
 	return subprocess.run([rp.PEVTRACE, "ps", *args], stdout=subprocess.PIPE,
 			      stderr=subprocess.PIPE, text=True, **more)
 
+def at_80(*args):
+	"""Return the lines on a terminal of 80 columns."""
+	return sp.on_terminal([rp.PEVTRACE, "ps", "--no-pager", "--color=never", *args], 80).splitlines()
+
 def listed(*args, **more):
 	r = run("-j", *args, **more)
 	return {o["id"]: o for o in map(json.loads, r.stdout.splitlines()) if "id" in o}, r
@@ -110,7 +114,7 @@ def test_own(tap):
 	tap.ok("leads 1" in text and "its leader is %d" % ids["leader"] in text and
 	       "ring: 1+4 pages" in text and "attr: {type=PERF_TYPE_SOFTWARE, size=" in text,
 	       "-v", [text])
-	rows = run().stdout.splitlines()
+	rows = at_80()
 	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].split()[0] == "ID",
 	       "a list of 80 columns", rows)
 	only, _ = listed("-p", str(me), "-e", "switches")
@@ -200,7 +204,7 @@ def test_cgroups(tap):
 	return tap.ok(targets == [{"cpu": 0, "cgroup_id": n, "cgroup": name} for name, n in want.items()] and
 		      all("\n  target: cgroup %d: %s cpu0\n" % (n, name) in text for name, n in want.items()) and
 		      ("/" not in want or re.search(r" / cpu0 +\w", text)) and
-		      re.search(r" pevt~\S+ cpu0 +\w", text), "cgroups by name", [targets, text])
+		      re.search(r" pevt[^~\s]+ cpu0 +\w", text), "cgroups by name", [targets, text])
 
 def test_program(tap):
 	"""The BPF program of an event that is held."""
@@ -229,7 +233,8 @@ def test_names(tap):
 		f.flush()
 		fd = opened()
 		os.dup2(fd, 99)
-		line = run("-p", str(os.getpid())).stdout.splitlines()[-1]
+		line = at_80("-p", str(os.getpid()))[-1]
+		whole = run("-p", str(os.getpid())).stdout.splitlines()[-1]
 		os.close(99)
 		os.close(fd)
 		f.seek(0)
@@ -237,6 +242,8 @@ def test_names(tap):
 	me = "~[%d]" % os.getpid()
 	tap.ok(len(line) <= 80 and line.count(me) == 2 and line.endswith("%s %d +1" % (me, fd)),
 	       "processes with long names have their number", [line])
+	full = "fifteen letters[%d]" % os.getpid()
+	tap.ok(whole.count(full) == 2 and "~" not in whole, "a pipe has the names in full", [whole])
 
 # A child that stops for its tracer, whose debug registers then hold breakpoints.
 TRACED = r"""

@@ -97,7 +97,7 @@ void reader_progress(struct reader *r)
 	progress_start(&r->progress, "MiB read");
 }
 
-static void show_progress(struct reader *r)
+static void reader_step(struct reader *r)
 {
 	uint64_t done, total;
 
@@ -119,7 +119,7 @@ static bool feed_all(struct reader *r, struct session *s)
 			return false;
 		if (dump_waits(r->reader))
 			session_tick(s, 0);
-		show_progress(r);
+		reader_step(r);
 	}
 	return true;
 }

@@ -16,6 +16,7 @@ struct ps {
 	struct events events;
 	struct machine machine;
 	struct showing out;
+	size_t name, target, holder; /* widths of columns of the list */
 	/* of the list before, by id: counts + 1, when it was made (CLOCK_MONOTONIC) */
 	struct map counts;
 	uint64_t before_ns, now_ns;

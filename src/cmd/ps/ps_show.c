@@ -13,7 +13,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Widths of columns, which are 80 with the blanks between them. */
+/* Widths of columns, which are 80 with the blanks between them; NAME to HOLDER at the least. */
 enum {
 	ID = 7, NAME = 15, TARGET = 13, STATE = 7, COUNT = 8, RAN = 4, MORE = 4, HOLDER = 15,
 };
@@ -197,12 +197,42 @@ static void add_within(struct buf *text, size_t width, struct buf *out)
 	buf_reset(text);
 }
 
-/* The last column has what is left of a terminal. */
-static size_t holder_width(const struct ps *p)
+static void grow_column(size_t *width, size_t wanted, size_t *room)
 {
-	enum { OTHERS = 80 - HOLDER };
+	size_t more = wanted > *width ? wanted - *width : 0;
 
-	return p->out.width > 80 ? p->out.width - OTHERS : HOLDER;
+	more = more < *room ? more : *room;
+	*width += more;
+	*room -= more;
+}
+
+/* Set the widths of columns: what they contain, on a terminal as far as it has room. */
+static void measure_columns(struct ps *p, struct events_event *const *list, size_t n)
+{
+	size_t room = p->out.width > 80 ? p->out.width - 80 : p->out.width ? 0 : SIZE_MAX;
+	size_t name = 0, target = 0, holder = 0;
+	struct buf word = { 0 };
+
+	for (size_t i = 0; i < n && room; i++) {
+		buf_addf(&word, "%llu", (unsigned long long)list[i]->facts.id);
+		word.len -= word.len < ID ? word.len : ID; /* what the id takes of the name */
+		ps_name(p, list[i], &word);
+		name = word.len > name ? word.len : name;
+		buf_reset(&word);
+		target_words(list[i], &word);
+		target = word.len > target ? word.len : target;
+		buf_reset(&word);
+		add_holders(list[i], &word);
+		holder = word.len > holder ? word.len : holder;
+		buf_reset(&word);
+	}
+	buf_free(&word);
+	p->name = NAME;
+	p->target = TARGET;
+	p->holder = HOLDER;
+	grow_column(&p->name, name, &room);
+	grow_column(&p->target, target, &room);
+	grow_column(&p->holder, holder, &room);
 }
 
 /* Return whether the list is repeated in place, on a terminal of that size. */
@@ -234,13 +264,13 @@ static void show_row(struct ps *p, const struct events_event *v)
 		buf_addf(out, "%llu", (unsigned long long)v->facts.id);
 	else
 		buf_adds(out, "?");
-	name = ID + 1 + NAME - column(out, &from, ID, true); /* a long id takes some of it */
+	name = ID + 1 + p->name - column(out, &from, ID, true); /* a long id takes some of it */
 	ps_name(p, v, &word);
 	add_within(&word, name, out);
 	column(out, &from, name, false);
 	target_words(v, &word);
-	add_within(&word, TARGET, out);
-	column(out, &from, TARGET, false);
+	add_within(&word, p->target, out);
+	column(out, &from, p->target, false);
 	buf_adds(out, state_word(v));
 	column(out, &from, STATE, false);
 	add_count(p, v, out);
@@ -250,7 +280,7 @@ static void show_row(struct ps *p, const struct events_event *v)
 	add_more(v, out);
 	column(out, &from, MORE, false);
 	add_holders(v, &word);
-	add_within(&word, holder_width(p), out);
+	add_within(&word, p->holder, out);
 	end_row(p);
 	buf_free(&word);
 }
@@ -376,9 +406,10 @@ static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
 		return;
+	measure_columns(p, list, shown);
 	showing_begin(&p->out, true);
-	buf_addf(&p->out.line, "%*s %-*s %-*s %-*s %*s %*s %-*s %s", ID, "ID", NAME, "EVENT",
-		 TARGET, "TARGET", STATE, "STATE", COUNT, "COUNT", RAN, "RAN", MORE, "MORE",
+	buf_addf(&p->out.line, "%*s %-*s %-*s %-*s %*s %*s %-*s %s", ID, "ID", (int)p->name,
+		 "EVENT", (int)p->target, "TARGET", STATE, "STATE", COUNT, "COUNT", RAN, "RAN", MORE, "MORE",
 		 "HELD BY");
 	end_row(p);
 	for (size_t i = 0; i < shown; i++) {
