@@ -1093,6 +1093,15 @@ def test_open(tap, tmp):
 	out = text([rp.PERF, "script", "--show-task-events", "-i", ours])
 	n = len([line for line in out if "PERF_RECORD_COMM exec" in line])
 	tap.ok(said and n == said, "watch: %d names" % said, [r.stderr] + out[:5])
+	if not os.getuid():
+		run([rp.PEVTRACE, "open", "-q", "-o", lines, "--perf-data=" + ours, "--mmap=64", "-a",
+		     "--for=0.3", "-e", "cpu-clock"])
+		out = text([rp.PERF, "script", "-F", "cpu,event", "-i", ours])
+		known = [line for line in out if re.match(r"\[\d+\] +cpu-clock", line.strip())]
+		said = header(ours).get("# cmdline", "")
+		tap.ok(len(known) == len(out) - 1 > 20 and "pevtrace open -q" in said,
+		       "open -a: the CPUs of %d samples, and the command line" % len(known),
+		       out[:3] + [said])
 	r = run([rp.PEVTRACE, "open", "--perf-data=" + ours, "-e", "cpu-clock", "true"])
 	tap.ok(r.returncode == 2 and b"requires --mmap" in r.stderr,
 	       "open without rings is refused", [r.stderr])
@@ -1105,6 +1114,12 @@ def test_ringless(tap, tmp):
 	tap.ok(b"no ring buffer, so not in the perf.data file: context-switches, context-switches:u, "
 	       b"page-faults and 2 more, which only count" in r.stderr,
 	       "events that only count are named", [r.stderr])
+	r = trace(["--perf-data=" + ours, "-e", "inject=mmap:error=ENOMEM"],
+		  [rp.PERF, "record", "-o", os.path.join(tmp, "y"), "-e", "cpu-clock", "true"])
+	tap.ok(b"samples of cpu-clock" in r.stderr and b"only count" not in r.stderr,
+	       "events whose ring was not seen are named", [r.stderr])
+	r = run([rp.PEVTRACE, "decode", "--perf-data=" + ours, "x"])
+	tap.ok(b"pevtrace report --format=perf-data" in r.stderr, "decode names report", [r.stderr])
 	for kind, name in (("clock", "task-clock"), ("uprobe", "uprobe:bpfevent.0x[0-9a-f]+")):
 		r = trace(["--perf-data=" + ours], [rp.target("bpfevent"), kind, "link", "1"])
 		if r.returncode == rp.SKIPPED:

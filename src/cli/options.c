@@ -170,6 +170,7 @@ const struct verb_option options_dump[] = {
 
 const struct verb_option options_perf_data[] = {
 	{ .name = "perf-data", .arg = "FILE", .set = verb_set_text, .at = AT(perf_data),
+	  .instead = "pevtrace report --format=perf-data -o FILE writes one from a dump",
 	  .help = "write the records in the ring buffers to FILE, as perf.data; -: to standard "
 		  "output, as a pipe" },
 	{ 0 },

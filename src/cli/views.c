@@ -113,6 +113,8 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 		return false;
 	}
 	session_start(s, &setup, facts);
+	if (!o->keep && o->perf_data)
+		model_keep_few(s->model);
 	if (v->text)
 		views_add_text(v, s, facts);
 	if (v->json)

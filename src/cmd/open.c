@@ -46,8 +46,8 @@ static bool samples_counts(const struct event_spec *e)
 	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
 }
 
-/* Sample what perf record samples, at its rate. */
-static void sample_event(struct event_spec *e, bool several)
+/* Sample what perf record samples, at its rate.  cpus: all tasks of CPUs are measured. */
+static void sample_event(struct event_spec *e, bool several, bool cpus)
 {
 	uint64_t type = event_get(e, ATTR_TYPE);
 	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -55,6 +55,8 @@ static void sample_event(struct event_spec *e, bool several)
 
 	if (several)
 		what |= PERF_SAMPLE_IDENTIFIER;
+	if (cpus)
+		what |= PERF_SAMPLE_CPU;
 	if (type == PERF_TYPE_TRACEPOINT)
 		what |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
 	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
@@ -66,7 +68,7 @@ static void sample_event(struct event_spec *e, bool several)
 
 /* Set defaults of --mmap.  leader: its samples contain the counts of e; or NULL. */
 static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
-			    bool first, bool several)
+			    bool first, bool several, bool cpus)
 {
 	static const unsigned int beside[] = {
 		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
@@ -75,7 +77,7 @@ static void sample_defaults(struct event_spec *e, const struct event_spec *leade
 	if (leader)
 		event_default(e, ATTR_SAMPLE_TYPE, event_get(leader, ATTR_SAMPLE_TYPE));
 	else
-		sample_event(e, several);
+		sample_event(e, several, cpus);
 	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
 	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
 		event_set(e, ATTR_USE_CLOCKID, 1);
@@ -115,7 +117,7 @@ static void defaults_of(const struct opening *o, size_t i)
 		event_default(e, ATTR_EXCLUDE_GUEST, 1);
 	if (o->m.pages)
 		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
-				l->n > 1);
+				l->n > 1, o->m.all || o->m.cpus.n || o->m.cgroup);
 	else if (e->reads) /* no samples contain the counts */
 		event_default(e, ATTR_SAMPLE_TYPE,
 			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);

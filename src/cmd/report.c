@@ -109,6 +109,8 @@ static bool report_dump(const struct reporting *g, struct reader *r, const char 
 
 	reader_progress(r);
 	session_start(&s, &setup, reader_facts(r));
+	if (g->format == FORMAT_PERF_DATA)
+		model_keep_few(s.model);
 	session_add_view(&s, report_view(g, r, path, &s, out));
 	whole = reader_run(r, &s);
 	session_end(&s);

@@ -69,10 +69,12 @@ static void counted_find(const struct perfout_view *v, struct event *e, uint64_t
 	if (leader->closed && nr == 1) /* e leads itself since then */
 		leader = e;
 	c->n = 0;
-	c->events = xmalloc((n - first) * sizeof(*c->events));
+	c->events = xmalloc((n - first + 1) * sizeof(*c->events));
 	for (size_t i = first; i < n; i++)
-		if (events[i] == leader || events[i]->leader == leader)
+		if (events[i] && (events[i] == leader || events[i]->leader == leader))
 			c->events[c->n++] = events[i];
+	if (!c->n) /* closed: it was alone, or others would have kept it */
+		c->events[c->n++] = e;
 	while (c->n > nr && counted_remove_closed(c, e))
 		;
 }

@@ -9,7 +9,7 @@
 
 enum { NAMED_MOST = 3 };
 
-/* Events of a kind: whose samples a BPF program gets, or that only count. */
+/* Events of a kind: whose samples a BPF program gets, whose ring buffer was not seen, that count. */
 struct ringless {
 	struct map attrs; /* those that were seen: equal attrs share their bytes */
 	char *names[NAMED_MOST];
@@ -60,21 +60,27 @@ static void ringless_free(struct ringless *r)
 
 void perfout_tell_ringless(const struct perfout_view *v)
 {
-	struct ringless bpf = { .program = 0 }, counts = { .program = 0 };
+	struct ringless kinds[3] = { { .program = 0 } }, *bpf = kinds, *counts = kinds + 1;
+	struct ringless *samples = kinds + 2;
 	struct event *const *events;
 	size_t n = model_events(v->model, &events);
 
 	for (size_t i = 0; i < n; i++)
-		if (event_attr_known(events[i]) && !event_is_probe(events[i]) &&
+		if (events[i] && event_attr_known(events[i]) && !event_is_probe(events[i]) &&
 		    !map_get(&v->members, events[i]->number))
-			ringless_add(events[i]->bpf != BPF_NONE ? &bpf : &counts, v, events[i]);
-	if (counts.n)
+			ringless_add(events[i]->bpf != BPF_NONE		     ? bpf :
+				     event_attr(events[i], ATTR_SAMPLE_PERIOD) ? samples : counts,
+				     v, events[i]);
+	if (samples->n)
+		warn("the samples of %s are not in the perf.data file: the trace does not have the "
+		     "mapping of a ring buffer for them", ringless_names(samples));
+	if (counts->n)
 		warn("no ring buffer, so not in the perf.data file: %s, which only count; --summary "
-		     "shows the counts", ringless_names(&counts));
-	if (bpf.n)
+		     "shows the counts", ringless_names(counts));
+	if (bpf->n)
 		warn("no ring buffer, so not in the perf.data file: %s, whose samples BPF program "
-		     "%u gets; perf record of such events writes them", ringless_names(&bpf),
-		     bpf.program);
-	ringless_free(&counts);
-	ringless_free(&bpf);
+		     "%u gets; perf record of such events writes them", ringless_names(bpf),
+		     bpf->program);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		ringless_free(&kinds[i]);
 }

@@ -343,7 +343,8 @@ static void perfout_write_lost(struct perfout_view *v)
 	size_t n = model_events(v->model, &events);
 
 	for (size_t i = 0; i < n; i++) {
-		struct perfout_member *m = map_get(&v->members, events[i]->number);
+		struct perfout_member *m =
+			events[i] ? map_get(&v->members, events[i]->number) : NULL;
 
 		if (m && events[i]->lost_read)
 			perfout_lost_samples(v, m, events[i]->lost_read);

@@ -211,12 +211,36 @@ static void features_read_pmus(struct perf_features *f)
 	pmus_free(list);
 }
 
+/* Read the command line of pevtrace, which the file has if there is no traced command. */
+static void features_read_command(struct perf_features *f)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	struct buf words = { 0 };
+	char *word = NULL;
+	uint32_t n = 0;
+	size_t size = 0;
+
+	while (file && getdelim(&word, &size, '\0', file) > 0) {
+		perf_features_string(&words, word);
+		n++;
+	}
+	if (n) {
+		features_u32(&f->sections[HEADER_CMDLINE], n);
+		buf_add(&f->sections[HEADER_CMDLINE], words.data, words.len);
+	}
+	if (file)
+		fclose(file);
+	free(word);
+	buf_free(&words);
+}
+
 void perf_features_read(struct perf_features *f)
 {
 	features_read_cpu(f);
 	features_read_nodes(f);
 	features_read_topology(f);
 	features_read_pmus(f);
+	features_read_command(f);
 }
 
 void perf_features_free(struct perf_features *f)

@@ -19,7 +19,7 @@ struct perf_features {
 /* Append a length and a string of that length, as perf pads it. */
 void perf_features_string(struct buf *b, const char *text);
 
-/* Read what /proc and /sys say of this machine. */
+/* Read what /proc and /sys say of this machine, and the command line of this process. */
 void perf_features_read(struct perf_features *f);
 void perf_features_free(struct perf_features *f);
 

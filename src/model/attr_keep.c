@@ -39,6 +39,11 @@ const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len)
 	return k->bytes;
 }
 
+size_t attr_holders(const uint8_t *kept)
+{
+	return kept_of(kept)->refs;
+}
+
 void attr_forget(struct model *m, const uint8_t *kept)
 {
 	struct attr_kept *k = kept_of(kept);

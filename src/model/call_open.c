@@ -105,7 +105,7 @@ static void open_join(struct event *e, const struct task *t, const struct call *
 	if (e->flags & PERF_FLAG_FD_OUTPUT)
 		event_redirect(e, other);
 	if (!(e->flags & PERF_FLAG_FD_NO_GROUP))
-		e->leader = event_ref(other->leader ? other->leader : other);
+		event_lead(e, other->leader ? other->leader : other);
 }
 
 void model_after_open(struct model *m, struct task *t, const struct call *c)
@@ -154,7 +154,7 @@ void model_describe(struct model *m, struct event *e, const struct event_facts *
 		e->start = START_UNKNOWN; /* by which call */
 	e->enabled = f->enabled;
 	if (f->leader && f->leader != e)
-		e->leader = event_ref(f->leader);
+		event_lead(e, f->leader);
 	if (f->output && f->output != e)
 		event_redirect(e, f->output);
 	free(e->name);
@@ -169,7 +169,7 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 	const uint8_t *attr;
 	struct attempt *a;
 
-	if (!m->keep)
+	if (!m->keep || m->few)
 		return;
 	if (!(m->nattempts & (m->nattempts - 1))) /* full at each power of two */
 		m->attempts = xrealloc(m->attempts, (m->nattempts ? 2 * m->nattempts : 1) *

@@ -26,7 +26,7 @@ static struct event *read_view_member(const struct reading *r, const struct read
 	for (size_t i = group_begins(r->leader); i < r->m->events.n; i++) {
 		struct event *e = r->m->events.items[i];
 
-		if ((e == r->leader || e->leader == r->leader) && !e->closed &&
+		if (e && (e == r->leader || e->leader == r->leader) && !e->closed &&
 		    place++ == v->index)
 			return e;
 	}

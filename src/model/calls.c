@@ -55,7 +55,7 @@ static void event_control(struct model *m, struct event *e, const struct call *c
 	for (size_t i = group_begins(leader); i < m->events.n; i++) {
 		struct event *member = m->events.items[i];
 
-		if (member == leader || member->leader == leader)
+		if (member && (member == leader || member->leader == leader))
 			enable(member, on, START_IOCTL);
 	}
 }
@@ -155,7 +155,7 @@ static void after_prctl(struct model *m, const struct call *c)
 	for (size_t i = 0; i < m->events.n; i++) {
 		struct event *e = m->events.items[i];
 
-		if (e->opener != c->tid || e->closed)
+		if (!e || e->opener != c->tid || e->closed)
 			continue;
 		e->prctl_offs += !on && e->enabled;
 		enable(e, on, START_PRCTL);

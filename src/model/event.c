@@ -47,6 +47,12 @@ static void forget_source(struct event *output, const struct event *e)
 	output->nsources = kept;
 }
 
+void event_lead(struct event *e, struct event *leader)
+{
+	e->leader = event_ref(leader);
+	leader->leads = true;
+}
+
 void event_redirect(struct event *e, struct event *output)
 {
 	struct event *before = e->output;
@@ -134,6 +140,19 @@ void event_unref(struct event *e)
 	free(e);
 }
 
+/* Let go of a closed event that nothing but the list of all events holds on to. */
+static void event_forget(struct event *e)
+{
+	struct model *m = e->owner;
+	void **kept = m->few ? &m->events.items[e->number - 1] : NULL;
+
+	if (!kept || !*kept || e->leader || e->leads || e->lost_read || e->bpf != BPF_NONE ||
+	    (!e->maps && !event_is_probe(e) && attr_holders(e->attr) == 1))
+		return;
+	*kept = NULL;
+	event_unref(e);
+}
+
 /* End the event if nothing is left that keeps its file open. */
 static void event_settle(struct event *e)
 {
@@ -142,10 +161,12 @@ static void event_settle(struct event *e)
 	if (closed && !e->closed)
 		e->closed_ns = e->owner->now_ns;
 	e->closed = closed;
-	if (!closed || !e->output)
+	if (!closed)
 		return;
 	/* a closed event writes nowhere, but the summary shows where it did */
-	forget_source(e->output, e);
+	if (e->output)
+		forget_source(e->output, e);
+	event_forget(e);
 }
 
 void event_handles(struct event *e, int change)
@@ -176,7 +197,7 @@ struct ring *ring_new(struct model *m, struct event *e, struct ring *first)
 	r->event = event_ref(e);
 	r->first = first ? ring_ref(first) : NULL;
 	map_set(&m->ring_numbers, r->number, r);
-	if (m->keep && !first)
+	if (m->keep && !m->few && !first)
 		list_add(&m->rings, ring_ref(r));
 	return r;
 }

@@ -21,6 +21,11 @@ struct model *model_new(const struct names *names, bool keep)
 	return m;
 }
 
+void model_keep_few(struct model *m)
+{
+	m->few = true;
+}
+
 struct task *model_task(const struct model *m, pid_t tid)
 {
 	return map_get(&m->tasks, (uint64_t)tid);
@@ -60,7 +65,8 @@ void model_free(struct model *m)
 		ring_unref(m->rings.items[i]);
 	model_forget_messages(m, UINT64_MAX);
 	for (size_t i = 0; i < m->events.n; i++)
-		event_redirect(m->events.items[i], NULL);
+		if (m->events.items[i])
+			event_redirect(m->events.items[i], NULL);
 	for (size_t i = 0; i < m->events.n; i++)
 		event_unref(m->events.items[i]);
 	free(m->tasks_seen.items);
@@ -151,7 +157,7 @@ static void start_on_exec(struct model *m, pid_t tid)
 	for (size_t i = 0; i < m->events.n; i++) {
 		struct event *e = m->events.items[i];
 
-		if (e->start == START_EXEC && e->pid == tid)
+		if (e && e->start == START_EXEC && e->pid == tid)
 			e->enabled = true;
 	}
 }
@@ -458,7 +464,7 @@ bool model_takes_turns(const struct model *m, const struct event *e)
 	for (size_t i = 0; i < m->events.n && !counter; i++) {
 		const struct event *member = m->events.items[i];
 
-		counter = member->leader == leader && needs_counter(member);
+		counter = member && member->leader == leader && needs_counter(member);
 	}
 	return event_multiplexed(e) && counter;
 }

@@ -74,6 +74,7 @@ struct event {
 	enum event_start start;
 	bool enabled;		/* according to the calls seen */
 	bool closed;		/* nothing is left that keeps it open */
+	bool leads;		/* others were opened in its group */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
 	enum event_bpf bpf;
 	struct bpf_program program;
@@ -151,6 +152,13 @@ struct task_info {
  * keep: closed events and exited tasks are kept, for a summary.
  */
 struct model *model_new(const struct names *names, bool keep);
+
+/*
+ * Keep only what a file of records requires: of closed events, members of groups, those with lost
+ * samples, and without ring buffers one of each attr.  model_events() has NULL for the others;
+ * model_rings() and model_attempts() have nothing.
+ */
+void model_keep_few(struct model *m);
 void model_free(struct model *m);
 
 /* A task that was created or attached. */

@@ -39,6 +39,7 @@ struct list {
 struct model {
 	const struct names *names;
 	bool keep;
+	bool few;		/* of closed events, see model_keep_few() */
 	uint64_t now_ns;	/* time of the last call */
 	struct map tasks;	/* tid to struct task */
 	struct map by_id;	/* kernel id to struct event */
@@ -63,6 +64,9 @@ void list_add(struct list *l, void *item);
 const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len);
 void attr_forget(struct model *m, const uint8_t *kept);
 
+/* Return how many hold on to a kept attr. */
+size_t attr_holders(const uint8_t *kept);
+
 /* Unshare the task's descriptor table (exec, unshare). */
 void task_own_files(struct task *t);
 
@@ -70,6 +74,9 @@ void task_own_files(struct task *t);
 struct event *event_new(struct model *m, const uint8_t *attr, size_t len);
 struct event *event_ref(struct event *e);
 void event_unref(struct event *e);
+
+/* Make the event a member of the leader's group. */
+void event_lead(struct event *e, struct event *leader);
 
 /* Redirect the event's records to the ring of output; NULL: to its own. */
 void event_redirect(struct event *e, struct event *output);

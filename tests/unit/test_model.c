@@ -16,6 +16,7 @@
 #include "fake.h"
 #include "model/model.h"
 #include "text/summary.h"
+#include "xlat/constants.h"
 
 static struct model *m;
 
@@ -423,6 +424,32 @@ static void test_strangers(void **state)
 }
 
 /* What no kernel tells, but a damaged dump may. */
+/* Of closed events, only what a file of records requires is kept: one of each attr. */
+static void test_few(void **state)
+{
+	struct event *const *events;
+	size_t n, kept = 0;
+
+	(void)state;
+	model_keep_few(m);
+	for (int i = 0; i < 1000; i++) {
+		open_event(100, 5, i % 2 ? 0 : 9, 0, -1, 0);
+		call(100, "ioctl", 0, 5, PERF_EVENT_IOC_ENABLE, 0, 0, 0); /* it is no probe */
+		if (i % 4 == 3)
+			call(100, "mmap", 0x10000, 0, 8192, PROT_READ, MAP_SHARED, 5);
+		call(100, "close", 0, 5, 0, 0, 0, 0);
+		if (i % 4 == 3)
+			call(100, "munmap", 0, 0x10000, 8192, 0, 0, 0);
+	}
+	open_event(100, 5, 1, 0, -1, 0); /* is open at the end */
+	n = model_events(m, &events);
+	for (size_t i = 0; i < n; i++)
+		kept += events[i] != NULL;
+	assert_int_equal(n, 1001);
+	assert_int_equal(kept, 3);
+	assert_int_equal(events[1000]->number, 1001);
+}
+
 static void test_nonsense(void **state)
 {
 	(void)state;
@@ -507,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_few, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
 	};
 
