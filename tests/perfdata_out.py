@@ -495,7 +495,7 @@ def test_header(tap, tmp):
 def machine(perf, f):
 	"""Return the lines of perf report --header-only on CPUs, memory and PMUs, for comparison."""
 	found = re.findall(r"^# ((?:cpudesc|cpuid|total memory|sibling|node\d+ cpu|clockid) .*|"
-			   r"CPU \d.*|node\d+ meminfo.*total = \d+|pmu mappings: .*)", "\n".join(
+			   r"CPU \d.*|memory nodes.*|  +\d+ \[.*|node\d+ meminfo.*total = \d+|pmu mappings: .*)", "\n".join(
 			   text(perf + ["report", "--header-only", "-I", "-i", f])), re.M)
 	return [", ".join(sorted(line.split(": ")[1].split(", "))) if "mappings" in line else line
 		for line in found]

@@ -13,7 +13,7 @@
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-enum { NAME_ALIGN = 64 };
+enum { NAME_ALIGN = 64, BLOCKS_MOST = 1 << 16, MEM_TOPOLOGY_VERSION = 1 };
 
 static void features_u32(struct buf *b, uint32_t v)
 {
@@ -102,6 +102,46 @@ static uint64_t features_memory(const char *path, const char *key)
 	return kb;
 }
 
+/* Append the set of a node's blocks of memory: their number, and bits of 64-bit words. */
+static void features_add_blocks(struct buf *b, int dir, int node)
+{
+	uint64_t most = 0, words[BLOCKS_MOST / 64] = { 0 };
+	char name[32];
+	DIR *d;
+
+	snprintf(name, sizeof(name), "node%d", node);
+	d = sysfile_dir(dir, name);
+	for (const char *entry; d && (entry = sysfile_next(d));) {
+		unsigned int block;
+
+		if (sscanf(entry, "memory%u", &block) != 1 || block >= BLOCKS_MOST)
+			continue;
+		words[block / 64] |= 1ULL << block % 64;
+		most = block >= most ? block + 1 : most;
+	}
+	if (d)
+		closedir(d);
+	features_u64(b, (uint64_t)node);
+	features_u64(b, most);
+	features_u64(b, most);
+	buf_add(b, words, (most + 63) / 64 * 8);
+}
+
+static void features_read_blocks(struct perf_features *f, int dir, const struct cpus *nodes)
+{
+	struct buf *b = &f->sections[HEADER_MEM_TOPOLOGY];
+	char text[32];
+
+	if (!nodes->n || !sysfile_read(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes",
+				       text, sizeof(text)))
+		return;
+	features_u64(b, MEM_TOPOLOGY_VERSION);
+	features_u64(b, strtoull(text, NULL, 16));
+	features_u64(b, nodes->n);
+	for (size_t i = 0; i < nodes->n; i++)
+		features_add_blocks(b, dir, nodes->of[i]);
+}
+
 static void features_read_nodes(struct perf_features *f)
 {
 	int dir = open("/sys/devices/system/node", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -122,6 +162,7 @@ static void features_read_nodes(struct perf_features *f)
 		snprintf(path, sizeof(path), "node%d/cpulist", nodes.of[i]);
 		perf_features_string(b, sysfile_read(dir, path, text, sizeof(text)) ? text : "");
 	}
+	features_read_blocks(f, dir, &nodes);
 	cpus_free(&nodes);
 	if (dir >= 0)
 		close(dir);
