@@ -462,9 +462,30 @@ def test_pager_signals():
 	for fd in leave, said, says, waits, master, slave:
 		os.close(fd)
 	return differ((states, p.wait(), p.stderr.read()), ([(b"begun\n", None), (b"end\n", None)], -signal.SIGTERM, b""),
-		      "SIGTERM") + \
-	       differ([l for l in terminal_lines([PEVTRACE, "list", "*nosuch*"], 200, PEVTRACE_PAGER="sed s/^/PAGED:/")
-		       if not l.startswith("PAGED:pevtrace: no event")], [], "messages through the pager")
+		      "SIGTERM")
+
+def test_pager_input(tmp):
+	"""The pager gets messages, too, and starts after what is typed at the same terminal was read."""
+	mark = "sed s/^/PAGED:/"
+	dump = os.path.join(tmp, "dump")
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
+	with open(dump, "r+") as f:
+		f.truncate(len(f.read().splitlines(True)[0]))
+	why = differ(["cut off" in l for l in terminal_lines([PEVTRACE, "decode", dump], 200, PEVTRACE_PAGER=mark)
+		      if l.startswith("PAGED:pevtrace: ")], [True], "a message in the pager")
+	for option in ("--attr=-", "--record=-"):
+		master, slave = pty.openpty()
+		p = subprocess.Popen([PEVTRACE, "decode", option], start_new_session=True, stdin=slave, stdout=slave, stderr=slave,
+				     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER="(read line <&2; cat)"))
+		os.close(slave)
+		os.write(master, b"{type=PERF_TYPE_SOFTWARE}\n\4q\n")
+		try:
+			why += differ(p.wait(20), 0 if option == "--attr=-" else 2, option)
+		except subprocess.TimeoutExpired:
+			p.kill()
+			why.append("%s: waits" % option)
+		os.close(master)
+	return why
 
 def dump_progress(tmp):
 	"""What reads a dump for more than a second shows how much, and erases that before a message."""
@@ -771,6 +792,7 @@ def main():
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
 				   ("long output goes through a pager", test_pager),
+				   ("the pager and what is typed", test_pager_input),
 				   ("the pager outlives signals", lambda _: test_pager_signals()),
 				   ("progress is shown", test_progress),
 				   ("dumps that are typed", test_typed), ("dumb terminals", lambda _: test_dumb()),

@@ -86,7 +86,8 @@ bool input_text(const char *arg, const char *option, struct buf *text)
 		warn("cannot read '%s' for %s: %s", name, option, strerror(errno));
 		return false;
 	}
-	while (small && (n = fread(room, 1, sizeof(room), f)) > 0) {
+	/* a terminal would be read on after its end */
+	while (small && !feof(f) && (n = fread(room, 1, sizeof(room), f)) > 0) {
 		buf_add(text, room, n);
 		small = text->len <= READ_MAX;
 	}

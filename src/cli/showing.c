@@ -23,8 +23,7 @@ void showing_open(struct showing *s, const struct options *o)
 
 		s->out = fd < 0 ? NULL : fdopen(fd, "w");
 	}
-	if (!s->path && !o->no_pager)
-		pager_start();
+	s->page = !s->path && !o->no_pager;
 	if (!s->out)
 		die("cannot write '%s': %s; name another file with -o", s->path,
 		    create_error(errno));
@@ -60,6 +59,9 @@ static void showing_fail(struct showing *s)
 
 void showing_write(struct showing *s, const struct buf *text)
 {
+	if (s->page && text->len)
+		pager_start();
+	s->page &= !text->len;
 	if (!s->failed && fwrite(text->data, 1, text->len, s->out) != text->len)
 		showing_fail(s);
 }

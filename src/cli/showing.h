@@ -14,6 +14,7 @@ struct showing {
 	FILE *out;
 	const char *path;	/* NULL: standard output */
 	bool json, failed;
+	bool page;		/* start a pager before the first line: input from a terminal is read */
 	unsigned int width;	/* of the terminal that the lines go to, or 0 */
 	struct sink *sink;	/* of the current line */
 	struct buf line;
@@ -21,7 +22,7 @@ struct showing {
 	struct json_text object;
 };
 
-/* Open the output; die if that fails. */
+/* Open the output; die if that fails.  Its pager starts at the first line. */
 void showing_open(struct showing *s, const struct options *o);
 
 /* Begin a line.  Values at the top have their keys before them unless plain is set. */

@@ -103,7 +103,7 @@ static bool dump_read_fill(struct dump_reader *r)
 	n = r->fd >= 0 ? dump_read_some(r, to) : fread(to, 1, CHUNK, r->f);
 	r->text.len += n;
 	r->done += n;
-	r->eof = !n;
+	r->eof = !n || feof(r->f);
 	if (!n && ferror(r->f))
 		r->broken = errno;
 	return n;
