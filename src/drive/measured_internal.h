@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by measured.c and measured_again.c only. */
+/* Shared by the files measured*.c only. */
 #ifndef PEVTRACE_DRIVE_MEASURED_INTERNAL_H
 #define PEVTRACE_DRIVE_MEASURED_INTERNAL_H
 
@@ -28,6 +28,9 @@ struct measured {
 	bool cgroups;		/* they were reported */
 	bool again;		/* all processes are to be read again before the events run */
 };
+
+/* Return the tasks as they are in that namespace. */
+struct measured_space *measured_space_of(struct measured *m, const struct pidns *ns);
 
 /* Return whose ids the records of an event have, or get (perfout_insert_tid()). */
 struct measured_space *measured_space_of_event(struct measured *m, const struct event *e);
