@@ -712,7 +712,7 @@ def test_wrong():
 			    (["-e", "fault=ioctl:retval=1"], "use -e inject="),
 			    (["-e", "fault=ioctl:error=EFOO"], "in -e fault=; use names"),
 			    (["-e", "trace=all,!ioctl"], "a ! negates the whole list"),
-			    (["--stack-trace=x"], "symbol or source"), (["-u", "nosuch:user"], "UID:GID")):
+			    (["--stack-trace=x"], "symbol or source"), (["--width=abc"], "columns or full"), (["-u", "nosuch:user"], "UID:GID")):
 		r = run([PEVTRACE] + words + ["true"])
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), said in m), (2, 1, True), "%s: %s" % (words, m))

@@ -86,6 +86,8 @@ static void set_width(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
+	if (*arg && arg[strspn(arg, "0123456789")] && strcmp(arg, "full"))
+		die("--width requires a number of columns or full, not '%s'", arg);
 	o->full_lines = !strcmp(arg, "full");
 	o->width = o->full_lines ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
 }
