@@ -232,14 +232,16 @@ static void tries_reused(const struct story_text *t)
 	struct event *const *events;
 	size_t n = model_events(t->s->m, &events), listed = 0;
 	struct prose *p = t->p;
+	struct map seen = { 0 };	/* opener and descriptor -> number of probes */
 
 	for (size_t i = 0; i < n && listed < STORY_ITEMS; i++) {
-		size_t probes = 0;
+		uint64_t key = (uint64_t)events[i]->opener << 32 | (uint32_t)events[i]->fd;
+		uintptr_t probes = (uintptr_t)map_get(&seen, key);
 
-		for (size_t k = 0; k < i && !story_probe(t->s, events[i]); k++)
-			probes += events[k]->fd == events[i]->fd &&
-				  events[k]->opener == events[i]->opener &&
-				  story_probe(t->s, events[k]);
+		if (story_probe(t->s, events[i])) {
+			map_set(&seen, key, (void *)(probes + 1));
+			continue;
+		}
 		if (!probes)
 			continue;
 		if (!listed++)
@@ -251,6 +253,7 @@ static void tries_reused(const struct story_text *t)
 		story_event_name(t->s, events[i], p);
 		prose_adds(p, ".");
 	}
+	map_free(&seen);
 }
 
 void story_tries(const struct story_text *t)

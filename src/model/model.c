@@ -461,12 +461,15 @@ bool model_takes_turns(const struct model *m, const struct event *e)
 	const struct event *leader = e->leader ? e->leader : e;
 	bool counter = needs_counter(leader);
 
+	/* few events are multiplexed, and there may be many */
+	if (!event_multiplexed(e))
+		return false;
 	for (size_t i = 0; i < m->events.n && !counter; i++) {
 		const struct event *member = m->events.items[i];
 
 		counter = member && member->leader == leader && needs_counter(member);
 	}
-	return event_multiplexed(e) && counter;
+	return counter;
 }
 
 size_t model_rings(const struct model *m, struct ring *const **list)
