@@ -219,7 +219,7 @@ struct selection {
 	const char *key;	/* of patch_topic_key() */
 };
 
-static bool is_selected(const struct selection *q, const struct conform *c,
+static bool patch_is_selected(const struct selection *q, const struct conform *c,
 			const struct finding *f)
 {
 	struct buf key = { 0 };
@@ -242,7 +242,7 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 
 	compare_again(s, &now);
 	for (size_t i = 0; i < now.found.n; i++)
-		if (is_selected(q, &now, &now.found.all[i])) {
+		if (patch_is_selected(q, &now, &now.found.all[i])) {
 			patch_collect(s, &now, &now.found.all[i], &x);
 			selected++;
 		}
@@ -251,7 +251,7 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (!is_tried(f) || !is_selected(q, s->given, f) || is_done(s, f->id))
+		if (!is_tried(f) || !patch_is_selected(q, s->given, f) || is_done(s, f->id))
 			continue;
 		selected++;
 		if (!others)

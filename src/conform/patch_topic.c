@@ -42,7 +42,7 @@ bool patch_topic_matches(const char *kinds, const char *id)
 }
 
 /* Append the prefix of a constant's table with a "*", or the name. */
-static void add_table(const struct api_desc *tables, const char *name, struct buf *out)
+static void patch_add_table(const struct api_desc *tables, const char *name, struct buf *out)
 {
 	const char *set = name;
 
@@ -57,7 +57,7 @@ static void add_table(const struct api_desc *tables, const char *name, struct bu
 	buf_adds(out, name);
 }
 
-static bool is_macro(const char *line, const char *macro)
+static bool patch_is_macro(const char *line, const char *macro)
 {
 	size_t n = strlen(macro);
 
@@ -97,16 +97,16 @@ static bool add_tag_of(const struct page *p, unsigned int number, struct buf *ou
 	for (; number > 1 && (line = strchr(line, '\n')); number--)
 		line++;
 	for (below = line; line; below = line, line = line_above(source, line)) {
-		if (is_macro(line, "SS") || is_macro(line, "SH"))
+		if (patch_is_macro(line, "SS") || patch_is_macro(line, "SH"))
 			break;
-		if (is_macro(line, "RE")) {
+		if (patch_is_macro(line, "RE")) {
 			inside++;
-		} else if (is_macro(line, "RS")) {
+		} else if (patch_is_macro(line, "RS")) {
 			outside += !inside;
 			inside -= inside > 0;
-		} else if (!inside && (is_macro(line, "P") || is_macro(line, "PP")) && !outside) {
+		} else if (!inside && (patch_is_macro(line, "P") || patch_is_macro(line, "PP")) && !outside) {
 			break;
-		} else if (!inside && (is_macro(line, "TP") || is_macro(line, "TQ")) &&
+		} else if (!inside && (patch_is_macro(line, "TP") || patch_is_macro(line, "TQ")) &&
 			   (!out->len || outside > at)) {
 			struct buf tag = { 0 };
 
@@ -141,7 +141,7 @@ void patch_topic_key(const struct patch_topic *t, const struct conform *c,
 	} else if (dot) {
 		buf_add(out, subject + 1, (size_t)(dot - subject) - 1);
 	} else if (t->by == TOPIC_TABLE) {
-		add_table(&c->tables, subject + 1, out);
+		patch_add_table(&c->tables, subject + 1, out);
 	} else {
 		buf_adds(out, subject + 1);
 	}
