@@ -414,6 +414,15 @@ def test_width(tmp):
 			      "long lines of %s in a pipe" % verb[0])
 	return why
 
+def test_narrow():
+	"""At 60 columns help is filled to them, and the column of attrs leaves room for these."""
+	shown = terminal_lines([PEVTRACE, "list", "software"], 60, PEVTRACE_PAGER="cat", NO_COLOR="1")
+	why = differ([l for l in shown if re.match(r"  (bpf-output|context-switches or cs)\b", l) and l[-1] != "}"], [],
+		     "attrs that would fit")
+	whole = run([PEVTRACE, "help", "list"]).stdout.decode()
+	shown = terminal_lines([PEVTRACE, "help", "list"], 60, PEVTRACE_PAGER="cat")
+	return why + differ((max(map(len, shown)) <= 60, " ".join(shown).split()), (True, whole.split()), "help")
+
 def test_pager(tmp):
 	mark = "sed s/^/PAGED:/"
 	why = []
@@ -791,6 +800,7 @@ def main():
 				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
 				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
+				   ("narrow terminals", lambda _: test_narrow()),
 				   ("long output goes through a pager", test_pager),
 				   ("the pager and what is typed", test_pager_input),
 				   ("the pager outlives signals", lambda _: test_pager_signals()),

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
+#include "explain/prose.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/pager.h"
@@ -42,12 +44,20 @@ _Noreturn void verb_exit_flushed(void)
 	exit(EXIT_YES);
 }
 
-/* Print the first len bytes of text, wrapped between indent and COLUMNS; end the line. */
+/* Return the columns of help: less than COLUMNS only on a terminal that has no more. */
+static size_t help_width(void)
+{
+	size_t width = prose_width(STDOUT_FILENO);
+
+	return width < COLUMNS ? width : COLUMNS;
+}
+
+/* Print the first len bytes of text, wrapped between indent and the width; end the line. */
 static void wrap(const char *text, size_t len, size_t indent)
 {
 	struct buf out = { 0 };
 
-	text_fill(&out, text, len, indent, indent, COLUMNS);
+	text_fill(&out, text, len, indent, indent, help_width());
 	puts(buf_str(&out));
 	buf_free(&out);
 }

@@ -400,7 +400,7 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 /* Return the column of the attrs of a kind: behind the names, but for a few long ones. */
 static size_t attr_column(const struct list *l, enum list_kind kind)
 {
-	size_t column = 37, most = l->out.width ? l->out.width / 2 : 54;
+	size_t most = l->out.width ? l->out.width / 2 : 54, column = most < 37 ? most : 37;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct listed *e = &l->events[i];
