@@ -912,6 +912,61 @@ work()
 if len(sys.argv) > 1: posix.execv(sys.argv[1], [sys.argv[1], "-c", sys.orig_argv[2]])
 """
 
+THREADS = """
+import ctypes, mmap, os, struct, threading, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 1, 1000000, 7, 0, 0x42122).ljust(64, b"\\0")
+rings = [mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, 0, cpu, -1, 8), 65 * mmap.PAGESIZE)
+	 for cpu in os.sched_getaffinity(0)]
+def work(name):
+	with open("/proc/self/task/%d/comm" % threading.get_native_id(), "w") as f: f.write(name)
+	end = time.thread_time() + 0.3
+	while time.thread_time() < end: pass
+for name in ("one", "two", "three"): threading.Thread(target=work, args=(name,)).start()
+"""
+
+def test_threads(tap, tmp):
+	"""Threads that name themselves, with records of their creation but none of names."""
+	dump, ours, made = (os.path.join(tmp, name) for name in ("th.json", "th.data", "thm.data"))
+	r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+		  ["/usr/bin/python3", "-c", THREADS])
+	m = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	for path in ours, made:
+		found = collections.Counter(text([rp.PERF, "script", "-F", "comm", "-i", path]))
+		n = [found[key] for key in found if key.strip() in ("one", "two", "three")]
+		tap.ok(len(n) == 3 and min(n) > 10 and sum(n) > 0.5 * found.total(),
+		       "names of threads, %s: %s" % (os.path.basename(path), dict(found)),
+		       [r.stderr, m.stderr])
+
+REUSED = """
+import os, signal, subprocess, sys, time
+def busy(name, pid):
+	with open("/proc/sys/kernel/ns_last_pid", "w") as f: f.write(str(pid - 1))
+	child = os.fork()
+	if not child: os.execv(name, [name, "-c", "while True: pass"])
+	assert child == pid
+	subprocess.run(sys.argv[3:] + ["-p", str(child), "sleep", "0.3"])
+	os.kill(child, signal.SIGKILL)
+	os.waitpid(child, 0)
+for name in sys.argv[1:3]: busy(name, 100)
+"""
+
+def test_reused(tap, tmp):
+	"""Two processes with one id, one after the other: each has its own program."""
+	ours = os.path.join(tmp, "reused.data")
+	programs = [os.path.join(tmp, name) for name in ("earlier", "later")]
+	for path in programs:
+		shutil.copy(os.path.realpath("/usr/bin/python3"), path)
+	r = trace(["--perf-data=" + ours], ["unshare", "-rpf", "--mount-proc", "/usr/bin/python3", "-c",
+					     REUSED] + programs + [rp.PERF, "record", "-q", "-o",
+					     "/dev/null", "-e", "cpu-clock:u"])
+	if b"unshare" in r.stderr or b"Error" in r.stderr:
+		return tap.skip("an id that is used again", "ids cannot be chosen here")
+	found = collections.Counter(re.findall(r"^ *(\S+) +100 .*\(%s/([a-z]+)\)$" % re.escape(tmp),
+			"\n".join(text([rp.PERF, "script", "-F", "comm,pid,ip,sym,dso", "-i", ours])), re.M))
+	tap.ok(set(found) == {("earlier", "earlier"), ("later", "later")} and min(found.values()) > 10,
+	       "an id that is used again: %s" % dict(found), [r.stderr])
+
 def test_execs(tap, tmp):
 	"""One program after another in a process, at the same addresses unless they are position
 	independent, each with two names, and an event that records neither, or mappings only."""

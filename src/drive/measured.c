@@ -48,6 +48,7 @@ static void measured_kernel(struct measured *m)
 	if (m->kernel_read || proc_image_read_kernel(&m->kernel)) {
 		proc_image_update_functions(&m->kernel);
 		measured_report(m, clock_ns(), &m->kernel);
+		proc_image_free(&m->kernel);
 	}
 	m->kernel_read = false;
 }
@@ -69,6 +70,7 @@ static void measured_process(struct measured *m, struct measured_space *space, p
 	if (m->namespaces)
 		proc_image_add_namespaces(&p);
 	measured_report(m, clock_ns(), &p);
+	proc_image_free(&p);
 }
 
 /* Report all processes that were not reported. */
@@ -95,6 +97,21 @@ static void measured_attr(struct measured *m, const struct event *e)
 	m->cgroups = true;
 	proc_image_add_cgroups(&p);
 	measured_report(m, clock_ns(), &p);
+	proc_image_free(&p);
+}
+
+/* Warn if records of the events of several namespaces come together. */
+static void measured_use(struct measured *m, struct measured_space *space)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < m->nspaces; i++)
+		others += m->spaces[i]->used && m->spaces[i] != space;
+	if (!space->used && others == 1)
+		warn("events of several PID namespaces are traced, and records have the ids that "
+		     "tasks have there: perf cannot tell tasks with the same id apart in a "
+		     "perf.data file of them; use --perf-data in one of the namespaces");
+	space->used = true;
 }
 
 static void measured_event(void *ctx, struct event *e)
@@ -108,6 +125,7 @@ static void measured_event(void *ctx, struct event *e)
 	measured_kernel(m);
 	measured_attr(m, e);
 	space = measured_space_of_event(m, e);
+	measured_use(m, space);
 	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0) {
 		if (!space->all)
 			measured_all(m, space);

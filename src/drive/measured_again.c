@@ -7,7 +7,6 @@
 #include "drive/measured_internal.h"
 #include "lib/clock.h"
 #include "lib/die.h"
-#include "lib/hash.h"
 #include "lib/maps.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -21,11 +20,17 @@ enum {
 /* What is in no record of a ring buffer. */
 enum { LACKS_MAPPINGS = 1, LACKS_NAMES = 2 };
 
+struct measured_name {
+	struct proc_image_thread thread; /* no name: it had ended */
+	bool sampled;		/* a sample of it was seen */
+};
+
 /* A process as it was when it was last read. */
 struct measured_task {
 	struct maps maps;	/* if no event records them */
-	struct map names;	/* thread -> hash of its name */
+	struct map names;	/* thread -> struct measured_name */
 	pid_t here;		/* one of its tasks, or 0: not known */
+	uint64_t program;	/* that it ran (proc_program()) */
 	uint64_t next_ns;	/* it is not read before */
 	uint64_t last_ns;	/* then it is read for any sample */
 	uint64_t pause_ns;	/* until that; longer while nothing is new */
@@ -34,6 +39,11 @@ struct measured_task {
 
 static void measured_task_clear(struct measured_task *t)
 {
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&t->names, &at)))
+		free(slot->value);
 	maps_free(&t->maps);
 	map_free(&t->names);
 }
@@ -122,9 +132,10 @@ void measured_note(struct measured *m, struct measured_space *space, const struc
 
 /* Reading -------------------------------------------------------------------- */
 
-/* Keep the mappings that are new. */
-static void keep_new_maps(struct measured_task *t, struct proc_image *p)
+/* Keep the mappings that are new; return whether any is where another was. */
+static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 {
+	bool replaces = false;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->nmaps; i++) {
@@ -137,39 +148,80 @@ static void keep_new_maps(struct measured_task *t, struct proc_image *p)
 			free(now->path);
 			continue;
 		}
-		p->replaces |= before && !same;
+		replaces |= before && !same;
 		maps_add(&t->maps, now->start, now->end, now->pgoff, now->path);
 		p->maps[kept++] = *now;
 	}
 	p->nmaps = kept;
+	return replaces;
 }
 
-/* Keep the leader and the threads that are new or have new names; return whether any is. */
-static bool keep_new_names(struct measured_task *t, struct proc_image *p)
+static struct measured_name *measured_name_of(struct measured_task *t, pid_t tid)
+{
+	struct measured_name *n = map_get(&t->names, (uint64_t)tid);
+
+	if (!n) {
+		n = xcalloc(1, sizeof(*n));
+		n->thread.tid = tid;
+		map_set(&t->names, (uint64_t)tid, n);
+	}
+	return n;
+}
+
+/* Keep the leader and the threads that are new or have new names; return whether any has. */
+static bool keep_new_names(struct measured_task *t, struct proc_image *p, bool *replaces)
 {
 	bool changed = false;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->nthreads; i++) {
-		void *name = (void *)(uintptr_t)(hash_text(HASH_START, p->threads[i].comm) | 1);
-		const void *before = map_set(&t->names, (uint64_t)p->threads[i].tid, name);
+		struct measured_name *n = measured_name_of(t, p->threads[i].tid);
+		bool same = !strcmp(n->thread.comm, p->threads[i].comm);
 
-		changed |= before != name;
-		p->replaces |= before && before != name;
-		if (!i || before != name)
+		changed |= !same;
+		*replaces |= !same && *n->thread.comm;
+		n->thread = p->threads[i];
+		if (!i || !same)
 			p->threads[kept++] = p->threads[i];
 	}
 	p->nthreads = kept;
 	return changed;
 }
 
+/*
+ * Report what is new of a process that was read for a sample of that time, or 0: for none.  What was
+ * not there before holds from its start on.  Return whether anything is new.
+ */
+static bool measured_report_new(struct measured *m, uint64_t ns, uint64_t time_ns,
+				struct measured_task *t, struct proc_image *p)
+{
+	bool replaces = keep_new_maps(t, p);
+	bool changed = keep_new_names(t, p, &replaces) || p->nmaps;
+
+	if (replaces)
+		p->time_ns = time_ns;
+	if (changed)
+		measured_report(m, ns, p);
+	return changed;
+}
+
+/* Return whether the process runs another program, of whose exec the engine will tell. */
+static bool measured_has_execed(struct measured *m, struct measured_task *t, pid_t pid)
+{
+	uint64_t program = proc_program(pid), before = t->program;
+
+	if (!before)
+		t->program = program;
+	return before && program != before && model_involved(m->session->model, pid);
+}
+
 /* Read a process and report what is new.  tid: as records have it */
-static void measured_again(struct measured *m, struct measured_space *space, uint64_t ns, pid_t tid,
-			   struct measured_task *t)
+static void measured_again(struct measured *m, struct measured_space *space, uint64_t ns,
+			   uint64_t time_ns, pid_t tid, struct measured_task *t)
 {
 	struct proc_image p;
 	pid_t parent, pid;
-	bool changed;
+	bool changed = false;
 
 	t->here = proc_pid_from(&space->ns, tid, t->here);
 	pid = t->here ? proc_group_of(t->here, &parent) : 0;
@@ -178,14 +230,11 @@ static void measured_again(struct measured *m, struct measured_space *space, uin
 		t->last_ns = UINT64_MAX;
 		return;
 	}
-	keep_new_maps(t, &p);
-	changed = keep_new_names(t, &p) || p.nmaps;
+	if (!measured_has_execed(m, t, pid))
+		changed = measured_report_new(m, ns, time_ns, t, &p);
 	t->pause_ns = changed ? AGAIN_NS : 2 * t->pause_ns < PAUSE_NS ? 2 * t->pause_ns : PAUSE_NS;
 	t->last_ns = ns + t->pause_ns;
-	if (changed)
-		measured_report(m, ns, &p);
-	else
-		proc_image_free(&p);
+	proc_image_free(&p);
 }
 
 /* Samples -------------------------------------------------------------------- */
@@ -205,6 +254,24 @@ static const char *measured_code(void *ctx, int32_t pid, uint64_t ip, unsigned i
 	if (cpumode == PERF_RECORD_MISC_USER && !maps_find(&search->task->maps, ip))
 		search->missed = true;
 	return NULL;
+}
+
+/*
+ * Report the name of the thread of a sample at the time of its first one: the record of its fork, with
+ * which perf gives it its parent's name, is before that, but may be after another's.
+ */
+static void measured_sampled(struct measured *m, uint64_t ns, const struct record_id *id,
+			     struct measured_task *t)
+{
+	struct measured_name *n = measured_name_of(t, id->tid);
+	const struct proc_image p = {
+		.pid = id->pid, .here = t->here, .time_ns = id->time, .threads = &n->thread,
+		.nthreads = 1,
+	};
+
+	if (!n->sampled && *n->thread.comm && id->has_time)
+		measured_report(m, ns, &p);
+	n->sampled = true;
 }
 
 void measured_record(struct measured *m, uint64_t ns, const struct view_record *r)
@@ -230,11 +297,12 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 	named = !(lacks & LACKS_NAMES) || !id.has_tid || map_get(&t->names, (uint64_t)id.tid);
 	if (lacks & LACKS_MAPPINGS)
 		record_emit(r->bytes, r->len, r->format, NULL, &sink, &hooks);
-	if ((named && !search.missed && ns < t->last_ns) || ns < t->next_ns)
-		return;
-	measured_again(m, space, ns, tid, t);
-	if (!named && !map_get(&t->names, (uint64_t)id.tid))
-		map_set(&t->names, (uint64_t)id.tid, t); /* it has ended */
+	if ((!named || search.missed || ns >= t->last_ns) && ns >= t->next_ns) {
+		measured_again(m, space, ns, id.has_time ? id.time : 0, tid, t);
+		named = true; /* or it has ended */
+	}
+	if (named && lacks & LACKS_NAMES && id.has_tid)
+		measured_sampled(m, ns, &id, t);
 }
 
 /* Tasks ---------------------------------------------------------------------- */
@@ -249,7 +317,7 @@ static void measured_renew(struct measured *m, struct measured_space *space, pid
 
 	measured_task_clear(t);
 	*t = fresh;
-	measured_again(m, space, clock_ns(), tid, t);
+	measured_again(m, space, clock_ns(), 0, tid, t);
 }
 
 static struct measured_task *measured_task_here(const struct measured_space *space, pid_t here)
@@ -260,10 +328,11 @@ static struct measured_task *measured_task_here(const struct measured_space *spa
 
 void measured_born(struct measured *m, const struct birth *b)
 {
-	for (size_t i = 0; i < m->nspaces && b->tid == b->pid; i++) {
+	for (size_t i = 0; i < m->nspaces; i++) {
 		const struct measured_task *parent = measured_task_here(m->spaces[i], b->parent);
 
-		if (parent)
+		map_del(&m->spaces[i]->known, (uint64_t)b->tid); /* another had the id */
+		if (parent && b->tid == b->pid)
 			measured_renew(m, m->spaces[i], b->tid, parent);
 	}
 }

@@ -15,6 +15,7 @@ struct measured_space {
 	struct map tasks;	/* process -> struct measured_task; or a thread, if samples have none */
 	size_t swept;		/* as many were left when those that ended were last forgotten */
 	bool all;		/* all processes were reported */
+	bool used;		/* records have its ids */
 };
 
 struct measured {
@@ -35,8 +36,8 @@ struct measured_space *measured_space_of(struct measured *m, const struct pidns 
 /* Return whose ids the records of an event have, or get (perfout_insert_tid()). */
 struct measured_space *measured_space_of_event(struct measured *m, const struct event *e);
 
-/* Report a process that was read at ns, in pieces that fit into a line of a dump, and free it. */
-void measured_report(struct measured *m, uint64_t ns, struct proc_image *p);
+/* Report a process that was read at ns, in pieces that fit into a line of a dump. */
+void measured_report(struct measured *m, uint64_t ns, const struct proc_image *p);
 
 /* Note that e measures the process, a task of which is here, if no event records all of it. */
 void measured_note(struct measured *m, struct measured_space *space, const struct event *e,

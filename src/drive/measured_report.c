@@ -33,7 +33,7 @@ struct measured_space *measured_space_of_event(struct measured *m, const struct 
 	return space;
 }
 
-void measured_report(struct measured *m, uint64_t ns, struct proc_image *p)
+void measured_report(struct measured *m, uint64_t ns, const struct proc_image *p)
 {
 	struct proc_image piece = *p;
 	size_t at = 0;
@@ -47,5 +47,4 @@ void measured_report(struct measured *m, uint64_t ns, struct proc_image *p)
 		piece.records.len = 0;
 		at += piece.nmaps;
 	} while (at < p->nmaps);
-	proc_image_free(p);
 }

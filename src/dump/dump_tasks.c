@@ -159,8 +159,8 @@ void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 	json_add_int(o, "pid", p->pid);
 	if (p->here != p->pid)
 		json_add_int(o, "here", p->here);
-	if (p->replaces)
-		json_add_bool(o, "replaces", true);
+	if (p->time_ns)
+		json_add_uint(o, "time", p->time_ns);
 	json_add_int(o, "parent", p->parent);
 	ops->begin(&o->sink, "threads", SINK_ARRAY);
 	for (size_t i = 0; i < p->nthreads; i++) {

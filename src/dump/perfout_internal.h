@@ -81,7 +81,7 @@ struct perfout_view {
 	uint64_t recent_ns, newest_ns; /* of the last record that has a time, and the greatest */
 	uint64_t since_ns; /* of the records that are synthesized now */
 	uint64_t round_ns, sorted_ns; /* newest_ns at the end of the last round, and of that before */
-	struct map execs; /* pid -> time of its last exec (uint64_t) */
+	struct map execs; /* pid -> time of its last exec, or birth if the id was used before (uint64_t) */
 	uint64_t missed, too_long;
 	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */

@@ -370,15 +370,15 @@ static void perfout_add_program(struct perfout_view *v, const struct proc_image_
 }
 
 /*
- * Set the time of what is synthesized of a process: 0, as with perf, or that of its exec, as its
- * samples before are of another program; or now, as they are of other mappings.
+ * Set the time of what is synthesized of a process: 0, as with perf; that of its exec, as its samples
+ * before are of another program; or that of the sample for which it was read.
  */
 static void perfout_set_since(struct perfout_view *v, const struct proc_image *p)
 {
 	const uint64_t *exec_ns = map_get(&v->execs, (uint64_t)p->here);
 	bool timed = true;
 
-	v->since_ns = p->replaces ? v->newest_ns : exec_ns ? *exec_ns : 0;
+	v->since_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
 	if (v->since_ns && v->since_ns < v->sorted_ns)
 		v->since_ns = v->sorted_ns; /* perf has forgotten what was before that */
 	for (size_t i = 0; i < v->nevents; i++)
@@ -414,7 +414,8 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 			perfout_add_program(v, f, &b);
 	}
 	for (size_t i = 1; i < p->nthreads; i++) {
-		perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
+		if (!p->time_ns)
+			perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
 		perfout_add_comm(v, p, &p->threads[i], &b);
 	}
 	for (size_t at = 0, size; at + RECORD_HEAD <= p->records.len; at += size) {

@@ -82,6 +82,15 @@ static void perfout_end_round(struct perfout_view *v)
 
 /* Tasks -------------------------------------------------------------------- */
 
+/* Records so far are of another process or program. */
+static void perfout_begin_task(struct perfout_view *v, pid_t tid)
+{
+	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
+
+	*begin_ns = v->newest_ns;
+	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
+}
+
 static void perfout_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
@@ -89,7 +98,8 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 
 	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
-	free(map_del(&v->execs, (uint64_t)b->tid));
+	if (!b->attached && map_get(&v->threads, (uint64_t)b->tid))
+		perfout_begin_task(v, b->tid); /* another had the id */
 	perfout_know_thread(v, b->tid, b->pid);
 	if (!b->parent && !b->attached && program) /* its exec is not reported */
 		perfout_know_program(v, b->tid, program);
@@ -101,11 +111,9 @@ static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64
 			      const char *exe, bool shown)
 {
 	struct perfout_view *v = self(view);
-	uint64_t *exec_ns = xmalloc(sizeof(*exec_ns));
 
 	(void)former, (void)ns, (void)shown;
-	*exec_ns = v->newest_ns;
-	free(map_set(&v->execs, (uint64_t)tid, exec_ns));
+	perfout_begin_task(v, tid);
 	if (exe)
 		perfout_know_program(v, tid, exe);
 }

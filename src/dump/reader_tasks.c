@@ -190,7 +190,7 @@ void reader_feed_measured(struct line *l)
 	if (l->wrong)
 		return;
 	p.here = (pid_t)here;
-	dump_get_bool(l->o, "replaces", &p.replaces);
+	dump_get_uint(l->o, "time", &p.time_ns);
 	json_for_each(o, threads)
 		reader_add_thread(l, o, &p);
 	json_for_each(o, maps)

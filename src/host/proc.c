@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/sysfile.h"
+#include "lib/hash.h"
 
 static bool read_link(int dirfd, const char *name, char *text, size_t size)
 {
@@ -100,6 +101,16 @@ void proc_each_map(pid_t tid, const char *path,
 	free(line);
 	if (f)
 		fclose(f);
+}
+
+uint64_t proc_program(pid_t tid)
+{
+	struct stat st;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	return stat(path, &st) ? 0 : hash_bytes(hash_bytes(HASH_START, &st.st_dev, sizeof(st.st_dev)),
+						&st.st_ino, sizeof(st.st_ino)) | 1;
 }
 
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)

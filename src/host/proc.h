@@ -26,6 +26,9 @@ void proc_each_map(pid_t tid, const char *path,
 		   void (*hook)(void *ctx, uint64_t start, uint64_t end),
 		   void *ctx);
 
+/* Return what identifies the program that the task runs, 0 if that is not known. */
+uint64_t proc_program(pid_t tid);
+
 /* Read the link of a descriptor into text; return false on failure. */
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
 

@@ -43,7 +43,7 @@ struct proc_image_function {
 struct proc_image {
 	pid_t pid, parent;	/* as records have them; pid -1: the kernel, which has no threads */
 	pid_t here;		/* the process in our PID namespace */
-	bool replaces;		/* mappings are where others were, or names are others */
+	uint64_t time_ns;	/* of the sample that it is read for, if it is other than before; else 0 */
 	struct proc_image_thread *threads; /* the first one is the leader */
 	size_t nthreads;
 	struct proc_image_map *maps;
