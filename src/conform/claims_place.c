@@ -165,15 +165,19 @@ static const char *find_place(struct place_words *w, const struct claim_desc *c,
 {
 	const char *end = source + len, *next;
 	unsigned int line = 0;
-	bool inside = false;
+	bool inside = false, was_inside;
 
 	for (const char *p = source; p < end; p = next + 1) {
 		line++;
 		next = memchr(p, '\n', (size_t)(end - p));
 		if (!next)
 			next = end;
-		if (p == next || !strncmp(p, ".\\\"", 3) ||
-		    is_heading(p, next, c->section, &inside) || !inside)
+		was_inside = inside;
+		if (p == next || !strncmp(p, ".\\\"", 3))
+			continue;
+		if (is_heading(p, next, c->section, &inside) && was_inside && !inside)
+			break;
+		if (!was_inside || !inside)
 			continue;
 		if (next - p >= 3)
 			place_add_mark(w, p);

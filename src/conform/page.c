@@ -61,12 +61,34 @@ const struct page_entry *page_entry(const struct page *p, const char *name)
 	return NULL;
 }
 
+static size_t word_hash(const char *name)
+{
+	size_t hash = 0;
+
+	while (*name)
+		hash = hash * 31 + (unsigned char)*name++;
+	return hash % PAGE_CHAINS;
+}
+
+void page_index_words(struct page *p)
+{
+	for (size_t i = 0; i < PAGE_CHAINS; i++)
+		p->word_chains[i] = SIZE_MAX;
+	for (size_t i = p->nwords; i--;) {
+		size_t *first = &p->word_chains[word_hash(p->words[i].name)];
+
+		p->words[i].next = *first;
+		*first = i;
+	}
+}
+
 const struct page_word *page_word(const struct page *p, const char *name)
 {
-	for (size_t i = 0; i < p->nwords; i++)
-		if (!strcmp(p->words[i].name, name))
-			return &p->words[i];
-	return NULL;
+	size_t i = p->nwords ? p->word_chains[word_hash(name)] : SIZE_MAX;
+
+	while (i != SIZE_MAX && strcmp(p->words[i].name, name))
+		i = p->words[i].next;
+	return i == SIZE_MAX ? NULL : &p->words[i];
 }
 
 bool page_is_english(const struct page *p)

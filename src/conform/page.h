@@ -28,6 +28,7 @@ struct page_word {
 	unsigned int line;
 	size_t section;
 	size_t entry;		/* that it is part of; SIZE_MAX: none */
+	size_t next;		/* with the same hash; SIZE_MAX: none */
 	bool constant, code;
 };
 
@@ -54,6 +55,8 @@ struct page_example {
 	size_t section;
 };
 
+enum { PAGE_CHAINS = 1024 };
+
 struct page {
 	struct buf source;	/* uncompressed */
 	struct buf prose;	/* text without markup and code */
@@ -66,6 +69,7 @@ struct page {
 	struct page_claim *claims;
 	struct page_example *examples;
 	size_t nsections, nentries, nwords, nclaims, nexamples;
+	size_t word_chains[PAGE_CHAINS]; /* the first word with each hash; SIZE_MAX: none */
 };
 
 /*
@@ -79,6 +83,9 @@ void page_parse(const char *bytes, size_t len, const char *path, struct page *p)
 
 /* Append a line of the source, without blanks around it, to out. */
 void page_quote(const struct page *p, unsigned int line, struct buf *out);
+
+/* Let page_word() find the words, after the last one was added. */
+void page_index_words(struct page *p);
 
 /* Return the first entry of that name, or NULL. */
 const struct page_entry *page_entry(const struct page *p, const char *name);

@@ -127,6 +127,7 @@ void page_parse(const char *bytes, size_t len, const char *path, struct page *p)
 	roff_read(bytes, len, read_line, &r);
 	end_code(&r);
 	page_text_end(&r);
+	page_index_words(p);
 	page_text_free(&r);
 	buf_free(&r.code);
 }

@@ -167,8 +167,8 @@ static void patch_apply(struct patch_doc *d, struct fixes *x)
 	free(ready);
 }
 
-/* Read the page as it is by now, and compare it; only the page of *now is owned. */
-static void compare_again(const struct series *s, struct conform *now)
+/* Read the page as it is by now, and compare it if asked; only the page of *now is owned. */
+static void read_again(const struct series *s, bool compare, struct conform *now)
 {
 	struct buf text = { 0 };
 
@@ -177,7 +177,8 @@ static void compare_again(const struct series *s, struct conform *now)
 	};
 	patch_doc_text(&s->doc, &text);
 	page_parse(buf_str(&text), text.len, s->given->page.desc.file, &now->page);
-	compare_page(now);
+	if (compare)
+		compare_page(now);
 	buf_free(&text);
 }
 
@@ -217,6 +218,7 @@ static void note_done(struct series *s, const struct fixes *x, struct patch_comm
 struct selection {
 	const struct patch_topic *topic;
 	const char *key;	/* of patch_topic_key() */
+	bool compared;		/* some were found by comparing the page */
 };
 
 static bool patch_is_selected(const struct selection *q, const struct conform *c,
@@ -240,7 +242,7 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 	struct conform now;
 	size_t selected = 0, others, before = s->done.n;
 
-	compare_again(s, &now);
+	read_again(s, q->compared, &now);
 	for (size_t i = 0; i < now.found.n; i++)
 		if (patch_is_selected(q, &now, &now.found.all[i])) {
 			patch_collect(s, &now, &now.found.all[i], &x);
@@ -297,9 +299,9 @@ static void add_commit(struct series *s, const struct selection *q)
 	p->commits[p->ncommits++] = commit;
 }
 
-/* Names of commits. */
+/* The commits of a topic. */
 struct keys {
-	char **all;
+	struct selection *all;	/* with keys that are owned */
 	size_t n;
 };
 
@@ -310,12 +312,13 @@ static void add_key(struct keys *k, const struct patch_topic *t, const struct co
 	size_t i = 0;
 
 	patch_topic_key(t, c, f, &key);
-	while (i < k->n && strcmp(k->all[i], buf_str(&key)))
+	while (i < k->n && strcmp(k->all[i].key, buf_str(&key)))
 		i++;
 	if (i == k->n) {
 		k->all = page_grow(k->all, k->n, sizeof(*k->all));
-		k->all[k->n++] = xstrdup(buf_str(&key));
+		k->all[k->n++] = (struct selection){ t, xstrdup(buf_str(&key)), false };
 	}
+	k->all[i].compared |= !is_tried(f);
 	buf_free(&key);
 }
 
@@ -324,7 +327,7 @@ static void list_keys(const struct series *s, const struct patch_topic *t, struc
 {
 	struct conform now;
 
-	compare_again(s, &now);
+	read_again(s, true, &now);
 	for (size_t i = 0; i < now.found.n; i++)
 		if (patch_topic_matches(t->kinds, now.found.all[i].id))
 			add_key(k, t, &now, &now.found.all[i]);
@@ -345,9 +348,9 @@ static void add_topic(struct series *s, const struct patch_topic *t)
 
 	for (list_keys(s, t, &k); next < k.n; list_keys(s, t, &k))
 		for (size_t end = k.n; next < end; next++)
-			add_commit(s, &(struct selection){ t, k.all[next] });
+			add_commit(s, &k.all[next]);
 	for (size_t i = 0; i < k.n; i++)
-		free(k.all[i]);
+		free((char *)k.all[i].key);
 	free(k.all);
 }
 
