@@ -223,13 +223,14 @@ static bool longer(const char *a, const char *b)
 struct search {
 	const char *word;
 	struct nearest near;
-	const char *like;	/* first name that differs by a word */
+	const char *like;	/* first name that differs by a word, or only by PERF_ */
 };
 
 static void search_try(struct search *s, const char *name)
 {
 	nearest_try(&s->near, name);
-	if (!s->like && (word_differs(name, s->word) || longer(s->word, name)))
+	if (!s->like && (word_differs(name, s->word) || longer(s->word, name) ||
+			 (!strncmp(name, "PERF_", 5) && !strcmp(name + 5, s->word))))
 		s->like = name;
 }
 

@@ -144,7 +144,8 @@ static void claim_word(struct page_reader *r, const char *word, unsigned int lin
 		return;
 	}
 	c->after_linux = !strcmp(word, "Linux");
-	if (++c->steps > VALUE_STEPS && !c->valued)
+	/* "must have 0 skid" states no value */
+	if ((++c->steps > VALUE_STEPS || !strcmp(word, "have")) && !c->valued)
 		finish_claim(r);
 }
 
