@@ -129,7 +129,7 @@ static void measured_event(void *ctx, struct event *e)
 	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0) {
 		if (!space->all)
 			measured_all(m, space);
-		m->again |= !space->all;
+		m->again = true;
 		space->all = true;
 		return;
 	}

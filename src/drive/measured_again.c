@@ -7,6 +7,7 @@
 #include "drive/measured_internal.h"
 #include "lib/clock.h"
 #include "lib/die.h"
+#include "lib/hash.h"
 #include "lib/maps.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -22,6 +23,7 @@ enum { LACKS_MAPPINGS = 1, LACKS_NAMES = 2 };
 
 struct measured_name {
 	struct proc_image_thread thread; /* no name: it had ended */
+	pid_t here;		/* in our PID namespace, or 0: not known */
 	bool sampled;		/* a sample of it was seen */
 };
 
@@ -35,6 +37,7 @@ struct measured_task {
 	uint64_t last_ns;	/* then it is read for any sample */
 	uint64_t pause_ns;	/* until that; longer while nothing is new */
 	bool reads_maps;
+	bool names_births;	/* no event records names */
 };
 
 static void measured_task_clear(struct measured_task *t)
@@ -128,9 +131,18 @@ void measured_note(struct measured *m, struct measured_space *space, const struc
 	t = measured_task_of(space, pid);
 	t->here = here;
 	t->reads_maps |= lacks & LACKS_MAPPINGS;
+	t->names_births |= lacks & LACKS_NAMES;
 }
 
 /* Reading -------------------------------------------------------------------- */
+
+/* Return what identifies the file of a mapping, which may be deleted and another have its path. */
+static uint64_t measured_file(const struct proc_image_map *m)
+{
+	uint64_t h = hash_word(hash_word(HASH_START, m->inode), (uint64_t)m->major << 32 | m->minor);
+
+	return m->inode ? h : hash_text(HASH_START, m->path);
+}
 
 /* Keep the mappings that are new; return whether any is where another was. */
 static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
@@ -140,8 +152,9 @@ static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 
 	for (size_t i = 0; i < p->nmaps; i++) {
 		struct proc_image_map *now = &p->maps[i];
-		const struct mapping *before = maps_find(&t->maps, now->start);
-		bool same = before && !strcmp(before->path, now->path) &&
+		uint64_t file = measured_file(now);
+		struct mapping *before = maps_find(&t->maps, now->start);
+		bool same = before && before->file == file &&
 			    before->pgoff - before->start == now->pgoff - now->start;
 
 		if (same && before->end == now->end) {
@@ -150,6 +163,9 @@ static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 		}
 		replaces |= before && !same;
 		maps_add(&t->maps, now->start, now->end, now->pgoff, now->path);
+		before = maps_find(&t->maps, now->start);
+		if (before)
+			before->file = file;
 		p->maps[kept++] = *now;
 	}
 	p->nmaps = kept;
@@ -268,10 +284,15 @@ static void measured_sampled(struct measured *m, uint64_t ns, const struct recor
 		.pid = id->pid, .here = t->here, .time_ns = id->time, .threads = &n->thread,
 		.nthreads = 1,
 	};
+	char comm[sizeof(n->thread.comm)];
 
-	if (!n->sampled && *n->thread.comm && id->has_time)
-		measured_report(m, ns, &p);
+	if (n->sampled)
+		return;
 	n->sampled = true;
+	if (n->here && proc_comm(n->here, comm, sizeof(comm)))
+		strcpy(n->thread.comm, comm);
+	if (*n->thread.comm && id->has_time)
+		measured_report(m, ns, &p);
 }
 
 void measured_record(struct measured *m, uint64_t ns, const struct view_record *r)
@@ -294,6 +315,7 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 		return;
 	search.task = t = measured_task_of(space, tid);
 	t->reads_maps |= lacks & LACKS_MAPPINGS;
+	t->names_births |= lacks & LACKS_NAMES;
 	named = !(lacks & LACKS_NAMES) || !id.has_tid || map_get(&t->names, (uint64_t)id.tid);
 	if (lacks & LACKS_MAPPINGS)
 		record_emit(r->bytes, r->len, r->format, NULL, &sink, &hooks);
@@ -311,7 +333,9 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 static void measured_renew(struct measured *m, struct measured_space *space, pid_t here,
 			   const struct measured_task *like)
 {
-	const struct measured_task fresh = { .here = here, .reads_maps = like->reads_maps };
+	const struct measured_task fresh = {
+		.here = here, .reads_maps = like->reads_maps, .names_births = like->names_births,
+	};
 	pid_t tid = proc_pid_in(&space->ns, here);
 	struct measured_task *t = measured_task_of(space, tid);
 
@@ -326,13 +350,36 @@ static struct measured_task *measured_task_here(const struct measured_space *spa
 				  NULL;
 }
 
+/* Report a thread with the name of its process, which it has at first. */
+static void measured_thread_born(struct measured *m, struct measured_space *space,
+				 const struct birth *b)
+{
+	struct measured_task *t = measured_task_here(space, b->pid);
+	pid_t pid = proc_pid_in(&space->ns, b->pid);
+	const struct measured_name *leader = t ? map_get(&t->names, (uint64_t)pid) : NULL;
+	struct measured_name *n;
+
+	if (!leader || !t->names_births)
+		return;
+	n = measured_name_of(t, proc_pid_in(&space->ns, b->tid));
+	memcpy(n->thread.comm, leader->thread.comm, sizeof(n->thread.comm));
+	n->here = b->tid;
+	n->sampled = false;
+	measured_report(m, clock_ns(), &(struct proc_image){
+		.pid = pid, .here = b->pid, .nthreads = 2,
+		.threads = (struct proc_image_thread[]){ leader->thread, n->thread },
+	});
+}
+
 void measured_born(struct measured *m, const struct birth *b)
 {
 	for (size_t i = 0; i < m->nspaces; i++) {
 		const struct measured_task *parent = measured_task_here(m->spaces[i], b->parent);
 
 		map_del(&m->spaces[i]->known, (uint64_t)b->tid); /* another had the id */
-		if (parent && b->tid == b->pid)
+		if (b->tid != b->pid)
+			measured_thread_born(m, m->spaces[i], b);
+		else if (parent)
 			measured_renew(m, m->spaces[i], b->tid, parent);
 	}
 }

@@ -81,6 +81,7 @@ struct perfout_view {
 	uint64_t recent_ns, newest_ns; /* of the last record that has a time, and the greatest */
 	uint64_t since_ns; /* of the records that are synthesized now */
 	uint64_t round_ns, sorted_ns; /* newest_ns at the end of the last round, and of that before */
+	struct map described; /* pid of records -> that of the process in our namespace */
 	struct map execs; /* pid -> time of its last exec, or birth if the id was used before (uint64_t) */
 	uint64_t missed, too_long;
 	uint64_t unnamed; /* counts in samples whose event is not in the file */
@@ -218,6 +219,9 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e);
 
 /* Add the records that are held to those of the file. */
 void perfout_release(struct perfout_view *v);
+
+/* Note that records so far are of another process or program than the task's. */
+void perfout_begin_task(struct perfout_view *v, pid_t tid);
 
 /* Synthesize the records of a process that existed before. */
 void perfout_measured(struct perfout_view *v, const struct proc_image *p);

@@ -375,9 +375,14 @@ static void perfout_add_program(struct perfout_view *v, const struct proc_image_
  */
 static void perfout_set_since(struct perfout_view *v, const struct proc_image *p)
 {
-	const uint64_t *exec_ns = map_get(&v->execs, (uint64_t)p->here);
+	void *here = (void *)(uintptr_t)(uint32_t)p->here;
+	const void *before = map_set(&v->described, (uint64_t)p->pid, here);
+	const uint64_t *exec_ns;
 	bool timed = true;
 
+	if (before && before != here) /* in another PID namespace */
+		perfout_begin_task(v, p->here);
+	exec_ns = map_get(&v->execs, (uint64_t)p->here);
 	v->since_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
 	if (v->since_ns && v->since_ns < v->sorted_ns)
 		v->since_ns = v->sorted_ns; /* perf has forgotten what was before that */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
@@ -82,8 +83,7 @@ static void perfout_end_round(struct perfout_view *v)
 
 /* Tasks -------------------------------------------------------------------- */
 
-/* Records so far are of another process or program. */
-static void perfout_begin_task(struct perfout_view *v, pid_t tid)
+void perfout_begin_task(struct perfout_view *v, pid_t tid)
 {
 	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
 
@@ -131,7 +131,8 @@ static void perfout_know_event(void *ctx, struct event *e)
 		v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
 	if (m && r && !m->event->silent && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
-	if (m && r && !m->event->silent && !map_set(&v->seen, r->number, v))
+	/* our own are all read, and that they are empty is not told */
+	if (m && r && !m->event->silent && !map_set(&v->seen, r->number, v) && e->opener != getpid())
 		map_set(&v->unread, r->number, v);
 }
 
@@ -413,6 +414,7 @@ static void perfout_on_free(struct view *view)
 	while ((slot = map_next(&v->execs, &at)))
 		free(slot->value);
 	map_free(&v->execs);
+	map_free(&v->described);
 	buf_free(&v->held);
 	perfout_free_events(v);
 	free((char *)v->facts.nodename);

@@ -134,7 +134,9 @@ static void reader_add_map(struct line *l, struct json_value *o, struct proc_ima
 	struct proc_image_map *m = proc_image_add_map(p, path ? path : "");
 	uint64_t major, minor, prot, flags;
 
-	if (!path || !dump_get_hex(o, "start", &m->start) || !dump_get_hex(o, "end", &m->end) ||
+	/* perf aborts where code is of a directory */
+	if (!path || (*path == '/' && path[strlen(path) - 1] == '/') ||
+	    !dump_get_hex(o, "start", &m->start) || !dump_get_hex(o, "end", &m->end) ||
 	    m->start >= m->end || !dump_get_hex(o, "pgoff", &m->pgoff) ||
 	    !dump_get_uint(o, "inode", &m->inode) || !dump_get_uint(o, "major", &major) ||
 	    !dump_get_uint(o, "minor", &minor) || !dump_get_uint(o, "prot", &prot) ||
