@@ -368,6 +368,13 @@ def complaints(path):
 	groff = groff.stderr.decode().splitlines()
 	return len(lint), len(groff), lint + groff
 
+def wide_lines(path):
+	"""Return the lines of a page in 80 columns that are longer."""
+	r = subprocess.run(["man", "-l", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+			   env=dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80", MANPAGER="cat"), timeout=100)
+	text = re.sub(r".\b|\x1b\[[0-9;]*m", "", r.stdout.decode())
+	return [line for line in text.split("\n") if len(line) > 80]
+
 def patched(tmp, page, *args):
 	"""Write the patch of a page and apply it; return the path of the result, and why not."""
 	old, new = os.path.join(tmp, "old.2"), os.path.join(tmp, "patched.2")
@@ -415,6 +422,7 @@ def test_patch(tmp, page):
 		before, after = complaints(old), complaints(new)
 		if after[0] > before[0] or after[1] > before[1]:
 			why += after[2]
+		why += wide_lines(new)
 	# other tests' cgroups and breakpoints disturb single experiments
 	for _ in range(3):
 		errors, missing = left(new, *args)
@@ -462,12 +470,34 @@ def test_series(tmp, page):
 	added = re.findall(r"^\+(\.IR? \S+ \"? ?\(since.*)", tool(*git, "diff", "HEAD~%d" % len(mails))
 			   .stdout.decode(), re.M)
 	why += ["two entries: " + entry for entry in set(added) if added.count(entry) > 1]
-	subjects = tool(*git, "log", "--format=%s").stdout.decode().split("\n")[:-2]
-	why += ["two commits: " + s for s in set(subjects) if subjects.count(s) > 1]
-	for body in tool(*git, "log", "--format=%B%x00").stdout.decode().split("\0")[:-2]:
-		if "\n- " not in body:
-			why.append("without evidence: " + body[:100])
+	bodies = tool(*git, "log", "--format=%B%x00").stdout.decode().strip("\0\n").split("\0")[:-1]
+	return why + bad_messages([body.strip() for body in bodies]) + uncommented(new)
+
+def bad_messages(bodies):
+	"""Return what a maintainer would send back: messages as reports of findings, long lines."""
+	why = ["twice: " + body[:80] for body in bodies if
+	       [b.split("\n")[0] for b in bodies].count(body.split("\n")[0]) > 1]
+	for body in bodies:
+		subject, *rest = body.split("\n")
+		if len(subject) > 90 or not subject.startswith("man/man2/perf_event_open.2: "):
+			why.append("subject: " + subject)
+		if len(rest) < 2 or rest[0] or not rest[1].strip():
+			why.append("without a reason: " + subject)
+		why += ["long: " + line for line in rest if len(line) > 72]
+		why += ["says '%s': %s" % (m.group(0), subject) for m in re.finditer(
+			r"Undocumented|False here|add it after|; probably|\bexpected: |\bseen: |"
+			r"this machine|it requires|/tmp/|0x[57]\w{11}\b|\d<", body)]
 	return why
+
+def uncommented(path):
+	"""Return new tags with a release whose commit is in the tables, but not in the page."""
+	rows = open(os.path.join(HERE, "../xlat/series.in")).read().split("\n%commits\n")[1]
+	names = dict(line.split("\t") for line in rows.split("\n") if line and line[0] != "#")
+	if any(not re.fullmatch("[0-9a-f]{12}|[0-9a-f]{40}", c) for c in names.values()):
+		return ["a commit is none"]
+	tags_ = re.findall(r'^\.[BI]R (\w+) " \(since Linux.*\n(.*)', open(path).read(), re.M)
+	return ["%s has no commit" % name for name, after in tags_ if name in names and
+		not after.startswith(".\\\" commit")]
 
 def test_patch_rest(tmp):
 	"""A page that has a part of the series gets the rest, and nothing twice."""
@@ -493,18 +523,33 @@ def test_patch_evidence(tmp):
 	"""The commit of a wrong release names it, and the commit of a claim has its calls."""
 	series = os.path.join(tmp, "evidence")
 	run("--patch=" + series, "--man", PAGE)
-	text = "".join(open(os.path.join(series, f)).read() for f in os.listdir(series))
+	mails = {f: open(os.path.join(series, f)).read() for f in sorted(os.listdir(series))}
+	text = "".join(mails.values())
 	want = ["PERF_SAMPLE_PHYS_ADDR was added in Linux 4.14, not 4.13",
-		"commit fc7ce9c74c3a", "+.BR PERF_SAMPLE_PHYS_ADDR \" (since Linux 4.14)\"",
+		"(commit fc7ce9c74c3a)", "+.BR PERF_SAMPLE_PHYS_ADDR \" (since Linux 4.14)\"",
 		# commit da97e18458fb, in the notes on Linux 5.5 of the maintainer of SELinux
 		"+A security module may refuse any event with this error\n+(since Linux 5.5)",
 		"+if the value is 0 or has its highest bit set,",
 		"+(from Linux 4.13 to 6.12, even with it);"]
 	if KNOWN_KERNEL:
-		want += ["Tried on Linux " + os.uname().release, "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
+		want += ["\" is false on Linux %s:\n" % os.uname().release.split("-")[0],
+			 "size=PERF_ATTR_SIZE_VER8,", "/* PERF_RECORD_SAMPLE with period==5: 0 of 5 */",
+			 "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
 			 "+A signal is sent at every overflow, whatever",
 			 "+From Linux 4.13 to 6.12,\n"]
-	return [w for w in want if w not in text]
+	why = [w for w in want if w not in text]
+	messages = [re.sub(r"\n ", " ", m.split("Subject: [PATCH ")[1].split("\n---\n")[0])
+		    for m in mails.values()]
+	bodies = [re.sub(r"^\S+ |\nMIME(?s:.*?)8bit\n", "", m) for m in messages]
+	if KNOWN_KERNEL:
+		why += bad_messages(bodies) + ["no topic: " + b.split("\n")[0] for b in bodies if
+			re.search("further names of|Correct the description", b)]
+		again = os.path.join(tmp, "again")
+		run("--patch=" + again, "--man", PAGE)
+		why += ["another run differs: " + f for f, mail in mails.items() if
+			re.sub("\nDate: .*", "", mail) != re.sub("\nDate: .*", "",
+				open(os.path.join(again, f)).read() if os.path.exists(os.path.join(again, f)) else "")]
+	return why
 
 def test_patch_hostile(tmp):
 	"""A patch of a damaged page applies to it, if the page can be read at all."""

@@ -139,6 +139,9 @@ enum step_result claim_step_catch(struct claim_run *run);
 /* Run the workload of that name in this process.  Return false if it is unknown. */
 bool claim_workload(const char *name, uint64_t n);
 
+/* Append what that workload does, in words. */
+void claim_workload_note(const char *name, uint64_t n, struct buf *out);
+
 /*
  * Return the pid of the second process, which is started by the first call; 0: it cannot
  * be started or has ended.

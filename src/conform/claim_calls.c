@@ -12,6 +12,7 @@
 
 #include "abi/layout.h"
 #include "conform/claim.h"
+#include "drive/trial.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -99,6 +100,20 @@ static int open_at(struct claim_run *run, const void *attr, const struct opening
 	});
 }
 
+/* Give the attr the size that this kernel knows if nothing follows: programs do so, too. */
+static void use_known_size(struct attr_text *attr)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t known = trial_attr_size(), end = l->size;
+
+	if (layout_get(l, ATTR_SIZE, attr->bytes, attr->len) != end)
+		return;
+	while (end > known && !attr->bytes[end - 1])
+		end--;
+	if (known && end == known)
+		field_set(&l->fields[ATTR_SIZE], known, attr->bytes);
+}
+
 static int open_bytes(struct claim_run *run, const struct attr_text *attr,
 		      const struct opening *o, uint8_t *seen)
 {
@@ -151,6 +166,7 @@ enum step_result claim_step_open(struct claim_run *run)
 		return claim_check_result(run, open_at(run, (void *)1, &o));
 	if (!event_list_add(&list, run->host, run->words[2]))
 		return claim_untried(run, "%s: %s", run->words[2], list.why);
+	use_known_size(&list.events[0].attr);
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
 	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);
 	event_list_free(&list);
@@ -193,6 +209,7 @@ static bool attr_argument(struct claim_run *run, const char *text, uint8_t *memo
 		claim_untried(run, "%s: %s", text, list.why);
 		return false;
 	}
+	use_known_size(&list.events[0].attr);
 	memcpy(memory, list.events[0].attr.bytes, list.events[0].attr.len);
 	event_list_free(&list);
 	return true;
@@ -352,6 +369,7 @@ enum step_result claim_step_poke(struct claim_run *run)
 {
 	const struct layout *p = &layout_perf_event_mmap_page;
 	struct claim_event *e = step_event(run);
+	struct buf note = { 0 };
 	uint64_t v;
 	size_t i = 0;
 
@@ -363,7 +381,9 @@ enum step_result claim_step_poke(struct claim_run *run)
 		i++;
 	if (i == p->n)
 		return claim_malformed(run);
-	claim_trace_note(run->trace, run->step);
+	buf_addf(&note, "write to the first page: %s = %llu", run->words[2], (unsigned long long)v);
+	claim_trace_note(run->trace, note.data);
+	buf_free(&note);
 	field_set(&p->fields[i], v, e->ring);
 	return STEP_OK;
 }

@@ -174,7 +174,7 @@ struct search {
 	struct claim_run *run;
 	struct claim_event *e;
 	struct record_format format;
-	uint64_t type, found;
+	uint64_t type, found, all; /* all: of the type */
 	size_t first;		/* index of the first condition in the words */
 	struct claim_fields fields; /* of the current record */
 	bool malformed;
@@ -218,6 +218,7 @@ static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 
 	if (load_uint(bytes, 4) != s->type)
 		return;
+	s->all++;
 	claim_fields_free(&s->fields);
 	fields_read(bytes, len, &s->format, &s->fields);
 	for (size_t i = s->first; i < s->run->nwords && all; i++)
@@ -231,6 +232,22 @@ static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 	}
 }
 
+/* Note in the trace how many records were found, and of how many if there are conditions. */
+static void note_found(const struct search *s)
+{
+	const struct claim_run *run = s->run;
+	struct buf note = { 0 };
+
+	buf_addf(&note, "PERF_RECORD_%s", run->words[s->first - 1]);
+	for (size_t i = s->first; i < run->nwords; i++)
+		buf_addf(&note, "%s %s", i == s->first ? " with" : ",", run->words[i]);
+	buf_addf(&note, ": %llu", (unsigned long long)s->found);
+	if (s->first < run->nwords)
+		buf_addf(&note, " of %llu", (unsigned long long)s->all);
+	claim_trace_note(run->trace, note.data);
+	buf_free(&note);
+}
+
 static enum step_result find_result(struct search *s)
 {
 	struct claim_run *run = s->run;
@@ -239,6 +256,7 @@ static enum step_result find_result(struct search *s)
 
 	if (s->malformed)
 		return claim_malformed(run);
+	note_found(s);
 	if (run->wanted && !strcmp(run->wanted, "none"))
 		good = !s->found;
 	else if (run->wanted && strcmp(run->wanted, "some")) {

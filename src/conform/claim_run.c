@@ -46,14 +46,40 @@ static bool step_condition(struct claim_run *run, bool *holds, uint64_t *a, uint
 	return claim_compare(*a, run->words[2], *b, holds);
 }
 
+/* Append a value of an event in words, with the value: "data_head of the first page: 48". */
+static void say_value(const char *word, uint64_t v, struct buf *out)
+{
+	static const struct {
+		const char *begin, *where;
+	} all[] = {
+		{ "page.", " of the first page" }, { "rec.", " of the record" }, { "", "" },
+	};
+	const char *dot = strchr(word, '.');
+	size_t i = 0;
+
+	if (!islower((unsigned char)*word) || strpbrk(word, "+-*/%&|<>"))
+		return;
+	word = dot ? dot + 1 : word;
+	while (strncmp(word, all[i].begin, strlen(all[i].begin)))
+		i++;
+	buf_addf(out, "%s%s%s: %s%lld", out->len ? "; " : "", word + strlen(all[i].begin),
+		 all[i].where, strstr(word, "id") ? "id=" : "", (long long)v);
+}
+
 /* expect EXPRESSION OPERATOR EXPRESSION */
 static enum step_result step_expect(struct claim_run *run)
 {
+	struct buf note = { 0 };
 	uint64_t a, b;
 	bool holds;
 
 	if (!step_condition(run, &holds, &a, &b))
 		return claim_malformed(run);
+	say_value(run->words[1], a, &note);
+	say_value(run->words[3], b, &note);
+	if (note.len)
+		claim_trace_note(run->trace, note.data);
+	buf_free(&note);
 	return holds ? STEP_OK :
 	       claim_false(run, run->step + strlen("expect "), "%s is %lld (0x%llx), %s is %lld",
 			   run->words[1], (long long)a, (unsigned long long)a, run->words[3],
@@ -127,7 +153,8 @@ static enum step_result step_limit(struct claim_run *run)
 		return claim_malformed(run);
 	which = !strcmp(run->words[1], "files") ? RLIMIT_NOFILE : RLIMIT_MEMLOCK;
 	r.rlim_cur = r.rlim_max = v;
-	claim_trace_note(run->trace, run->step);
+	claim_trace_note(run->trace, which == RLIMIT_NOFILE ? "with a low RLIMIT_NOFILE" :
+			 "with a low RLIMIT_MEMLOCK");
 	return setrlimit(which, &r) ? claim_untried(run, "setrlimit: %s", strerror(errno)) :
 	       STEP_OK;
 }

@@ -60,12 +60,18 @@ static void wait_for_task(struct claim_run *run)
 enum step_result claim_task_work(struct claim_run *run, const char *name, uint64_t n)
 {
 	struct task_request q = { .n = n };
+	struct buf note = { 0 };
 	char c;
 
 	snprintf(q.name, sizeof(q.name), "%s", name);
 	if (!claim_task_pid(run))
 		return claim_untried(run, "cannot start a second process");
-	claim_trace_note(run->trace, run->step);
+	buf_adds(&note, "the second process: ");
+	claim_workload_note(name, n, &note);
+	if (!strcmp(name, "exec") || !strcmp(name, "exit"))
+		buf_adds(&note, name);
+	claim_trace_note(run->trace, note.data);
+	buf_free(&note);
 	if (send(run->task_link, &q, sizeof(q), MSG_NOSIGNAL) != sizeof(q))
 		return claim_untried(run, "the second process has ended");
 	if (strcmp(name, "exec") && strcmp(name, "exit"))

@@ -19,11 +19,14 @@ static bool workload_size(struct claim_run *run, uint64_t *n)
 /* work NAME [NUMBER] */
 enum step_result claim_step_work(struct claim_run *run)
 {
+	struct buf note = { 0 };
 	uint64_t n;
 
 	if (!workload_size(run, &n))
 		return claim_malformed(run);
-	claim_trace_note(run->trace, run->step);
+	claim_workload_note(run->words[1], n, &note);
+	claim_trace_note(run->trace, buf_str(&note));
+	buf_free(&note);
 	return claim_workload(run->words[1], n) ? STEP_OK : claim_malformed(run);
 }
 
@@ -45,7 +48,7 @@ enum step_result claim_step_shell(struct claim_run *run)
 
 	if (run->nwords != 2)
 		return claim_malformed(run);
-	claim_trace_note(run->trace, run->step);
+	claim_trace_note(run->trace, run->words[1] + 1);
 	pid = fork();
 	if (!pid) {
 		execl(CLAIM_PROGRAM, "sh", "-c", run->words[1] + 1, (char *)NULL);

@@ -215,30 +215,52 @@ static void workload_thread_prctl(uint64_t on)
 	in_thread(prctl_main, on);
 }
 
+/* text: what a note in the trace says; %llu: the number, @ at its end: "N times" */
 static const struct {
 	const char *name;
 	void (*run)(uint64_t n);
+	const char *text;
 } workloads[] = {
-	{ "anonymous", workload_map_anonymous },
-	{ "bind", workload_bind },
-	{ "bpf", workload_bpf },
-	{ "call", workload_call },
-	{ "cgroup", workload_cgroup },
-	{ "code", workload_map_code },
-	{ "codeat", workload_map_code_at },
-	{ "comm", workload_comm },
-	{ "commfile", workload_comm_file },
-	{ "data", workload_map_data },
-	{ "fault", workload_fault },
-	{ "fork", workload_child },
-	{ "load", workload_load },
-	{ "namespace", workload_unshare },
-	{ "nap", workload_sleep },
-	{ "prctl", workload_prctl },
-	{ "spin", workload_spin },
-	{ "thread", workload_thread },
-	{ "threadprctl", workload_thread_prctl },
-	{ "write", workload_write },
+	{ "anonymous", workload_map_anonymous,
+	  "map anonymous memory as code@" },
+	{ "bind", workload_bind,
+	  "run on CPU %llu" },
+	{ "bpf", workload_bpf,
+	  "load a BPF program" },
+	{ "call", workload_call,
+	  "call the function@" },
+	{ "cgroup", workload_cgroup,
+	  "create a cgroup" },
+	{ "code", workload_map_code,
+	  "map a file as code@" },
+	{ "codeat", workload_map_code_at,
+	  "map a file as code, from its page %llu on" },
+	{ "comm", workload_comm,
+	  "change the name of the task by prctl(2)" },
+	{ "commfile", workload_comm_file,
+	  "change the name of the task by /proc/self/comm" },
+	{ "data", workload_map_data,
+	  "map a file as data@" },
+	{ "fault", workload_fault,
+	  "touch new pages: %llu" },
+	{ "fork", workload_child,
+	  "fork, and in the child write to the variable@" },
+	{ "load", workload_load,
+	  "read the variable@" },
+	{ "namespace", workload_unshare,
+	  "unshare(CLONE_NEWUTS)" },
+	{ "nap", workload_sleep,
+	  "sleep for 50 us@" },
+	{ "prctl", workload_prctl,
+	  "prctl(2): enable (1) or disable (0) events: %llu" },
+	{ "spin", workload_spin,
+	  "run for %llu ms" },
+	{ "thread", workload_thread,
+	  "create a thread that writes to the variable@" },
+	{ "threadprctl", workload_thread_prctl,
+	  "in a new thread, prctl(2): enable (1) or disable (0) events: %llu" },
+	{ "write", workload_write,
+	  "write to the variable@" },
 };
 
 bool claim_workload(const char *name, uint64_t n)
@@ -249,4 +271,20 @@ bool claim_workload(const char *name, uint64_t n)
 			return true;
 		}
 	return false;
+}
+
+void claim_workload_note(const char *name, uint64_t n, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++) {
+		const char *text = workloads[i].text, *number = strstr(text, "%llu");
+		size_t len = number ? (size_t)(number - text) : strcspn(text, "@");
+
+		if (strcmp(workloads[i].name, name))
+			continue;
+		buf_add(out, text, len);
+		if (number)
+			buf_addf(out, "%llu%s", (unsigned long long)n, number + strlen("%llu"));
+		else if (text[len] && n != 1)
+			buf_addf(out, ", %llu times", (unsigned long long)n);
+	}
 }

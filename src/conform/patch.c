@@ -6,99 +6,23 @@
 #include <string.h>
 
 #include "conform/patch_doc.h"
+#include "conform/patch_evidence.h"
 #include "conform/patch_fix.h"
 #include "conform/patch_prose.h"
 #include "conform/patch_topic.h"
 #include "lib/die.h"
+#include "xlat/tables.h"
 
 enum { PASSES = 60 };		/* a fix may make another one possible */
 
 /* The state of a series that is being written. */
 struct series {
 	const struct conform *given;
-	const char *kernel;
+	char *kernel;		/* release, without what a distribution adds */
 	struct patch_doc doc;
 	struct patch *out;
 	struct findings done;	/* claims that were corrected, by id */
 };
-
-/* Return whether a finding comes from an experiment, which is not repeated on the new text. */
-static bool is_tried(const struct finding *f)
-{
-	return patch_topic_matches("claim:* unsaid:*", f->id);
-}
-
-/* Evidence ------------------------------------------------------------------------------- */
-
-static void add_places(const struct series *s, const struct finding *f, struct buf *out)
-{
-	for (size_t i = 0; i < f->nplaces; i++) {
-		const struct finding_place *p = &f->places[i];
-		struct buf line = { 0 };
-
-		if (p->source == FINDING_PAGE && !strncmp(p->quote ? p->quote : "",
-							 ".\\\" commit ", 11))
-			buf_addf(&line, "commit %.12s, named in the page", p->quote + 11);
-		else if (p->source == FINDING_HEADER && p->quote)
-			buf_addf(&line, "%s: %s", p->file, p->quote);
-		else if (p->source == FINDING_BTF && p->quote)
-			buf_addf(&line, "types of Linux %s: %s", s->kernel, p->quote);
-		else if (p->source == FINDING_XLAT && p->quote && strstr(p->quote, "since"))
-			buf_addf(&line, "releases of Linux: %s", p->quote);
-		if (line.len) {
-			buf_adds(out, "    ");
-			patch_wrap(line.data, 6, out);
-		}
-		buf_free(&line);
-	}
-}
-
-/* Append the lines, which stay as they are if they are code. */
-static void add_lines(const char *text, bool code, struct buf *out)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n");
-		char *line = xstrndup(text, n);
-
-		buf_adds(out, "    ");
-		if (code)
-			buf_addf(out, "%s\n", line);
-		else
-			patch_wrap(line, 6, out);
-		free(line);
-		text += n + (text[n] == '\n');
-	}
-}
-
-static bool was_observed(const struct finding *f)
-{
-	for (size_t i = 0; i < f->nplaces; i++)
-		if (f->places[i].source == FINDING_KERNEL)
-			return true;
-	return false;
-}
-
-static void add_evidence(const struct series *s, const struct finding *f, struct buf *out)
-{
-	bool tried = is_tried(f);
-	const char *order;
-	struct buf text = { 0 };
-
-	/* the commit itself adds it */
-	order = strstr(f->text, "; add it after ");
-	buf_addf(&text, "- %.*s.", order ? (int)(order - f->text) : (int)strlen(f->text), f->text);
-	patch_wrap(text.data, 2, out);
-	if (!tried)
-		add_places(s, f, out);
-	else if (f->detail)
-		buf_addf(out, was_observed(f) ? "  Tried on Linux %s:\n\n" :
-			 "  Not tried on Linux %s:\n\n", s->kernel);
-	if (f->detail)
-		add_lines(f->detail, tried, out);
-	if (tried)
-		buf_addc(out, '\n');
-	buf_free(&text);
-}
 
 /* Passes --------------------------------------------------------------------------------- */
 
@@ -200,8 +124,14 @@ static void patch_collect(struct series *s, const struct conform *now, const str
 	x->all[x->n++] = (struct fix){ f, first, x->edits.n - first, false };
 }
 
-/* Remember the findings that were removed, with their evidence. */
-static void note_done(struct series *s, const struct fixes *x, struct patch_commit *commit)
+/* What the message of a commit has after the reason. */
+struct evidence {
+	struct buf facts, experiments;
+};
+
+/* Remember the findings that were removed, with their evidence; described: the reason is its own. */
+static void note_done(struct series *s, const struct fixes *x, bool described,
+		      struct patch_commit *commit, struct evidence *evidence)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		const struct finding *f = x->all[i].finding;
@@ -209,7 +139,10 @@ static void note_done(struct series *s, const struct fixes *x, struct patch_comm
 		if (x->all[i].waits)
 			continue;
 		finding_add(&s->done, f->id, f->severity, f->section, "%s", f->text);
-		add_evidence(s, f, &commit->message);
+		if (patch_is_tried(f))
+			patch_add_experiment(s->kernel, f, &evidence->experiments);
+		else if (!described || strncmp(f->id, "page-said:", 10))
+			patch_add_fact(f, &evidence->facts);
 		commit->nfindings++;
 	}
 }
@@ -222,7 +155,7 @@ struct selection {
 };
 
 static bool patch_is_selected(const struct selection *q, const struct conform *c,
-			const struct finding *f)
+			      const struct finding *f)
 {
 	struct buf key = { 0 };
 	bool same = false;
@@ -235,50 +168,57 @@ static bool patch_is_selected(const struct selection *q, const struct conform *c
 	return same;
 }
 
-/* Apply one round of fixes; return whether another one may remove more. */
-static bool pass(struct series *s, const struct selection *q, struct patch_commit *commit)
+/* Apply one round of fixes; return true if it removed something, so that another may follow. */
+static bool pass(struct series *s, const struct selection *q, struct patch_commit *commit,
+		 struct evidence *evidence)
 {
 	struct fixes x = { .n = 0 };
 	struct conform now;
-	size_t selected = 0, others, before = s->done.n;
+	size_t before = s->done.n, own;
 
 	read_again(s, q->compared, &now);
 	for (size_t i = 0; i < now.found.n; i++)
-		if (patch_is_selected(q, &now, &now.found.all[i])) {
+		if (patch_is_selected(q, &now, &now.found.all[i]))
 			patch_collect(s, &now, &now.found.all[i], &x);
-			selected++;
-		}
-	/* texts for the page's other findings may document what experiments found */
-	others = x.n;
-	for (size_t i = 0; i < s->given->found.n; i++) {
+	/* what the page's own findings add may document the behaviour, too */
+	own = x.n;
+	for (size_t i = 0; !own && i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (!is_tried(f) || !patch_is_selected(q, s->given, f) || is_done(s, f->id))
-			continue;
-		selected++;
-		if (!others)
+		if (patch_is_tried(f) && patch_is_selected(q, s->given, f))
 			patch_collect(s, &now, f, &x);
 	}
 	patch_apply(&s->doc, &x);
-	note_done(s, &x, commit);
+	note_done(s, &x, q->topic->by == TOPIC_WHOLE, commit, evidence);
 	patch_edits_free(&x.edits);
 	free(x.all);
 	forget(&now);
-	return s->done.n > before && s->done.n - before < selected;
+	return s->done.n > before;
 }
 
 /* Commits -------------------------------------------------------------------------------- */
 
+/* Append a paragraph to a message, after a blank line. */
+static void add_paragraph(const struct buf *text, struct buf *message)
+{
+	if (text->len)
+		buf_addf(message, "\n%s", text->data);
+}
+
 static void add_commit(struct series *s, const struct selection *q)
 {
 	struct patch_commit commit = { 0 };
+	struct evidence evidence = { .facts = { 0 } };
 	struct patch *p = s->out;
 	struct buf b = { 0 };
 
 	patch_wrap(q->topic->reason, 0, &commit.message);
-	buf_addc(&commit.message, '\n');
-	for (int i = 0; i < PASSES && pass(s, q, &commit); i++)
+	for (int i = 0; i < PASSES && pass(s, q, &commit, &evidence); i++)
 		;
+	add_paragraph(&evidence.facts, &commit.message);
+	add_paragraph(&evidence.experiments, &commit.message);
+	buf_free(&evidence.facts);
+	buf_free(&evidence.experiments);
 	patch_doc_diff(&s->doc, PATCH_COMMIT, p->file, &commit.diff);
 	if (!commit.diff.len) {
 		buf_free(&commit.message);
@@ -334,7 +274,7 @@ static void list_keys(const struct series *s, const struct patch_topic *t, struc
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
-		if (is_tried(f) && patch_topic_matches(t->kinds, f->id))
+		if (patch_is_tried(f) && patch_topic_matches(t->kinds, f->id))
 			add_key(k, t, s->given, f);
 	}
 	forget(&now);
@@ -368,16 +308,23 @@ static const char *repository_path(const char *title)
 
 void patch_make(const struct conform *c, const char *kernel, struct patch *out)
 {
-	struct series s = { .given = c, .kernel = kernel, .out = out };
+	struct series s = { .given = c, .kernel = xstrndup(kernel, strcspn(kernel, "-+~")),
+			    .out = out };
 
 	*out = (struct patch){ .file = xstrdup(repository_path(c->page.title)) };
 	patch_doc_open(&s.doc, buf_str(&c->page.source), c->page.source.len);
+	for (const struct topic_desc *d = topic_descs; d->findings; d++) {
+		const struct patch_topic t = { d->findings, TOPIC_WHOLE, d->subject, d->reason };
+
+		add_commit(&s, &(struct selection){ &t, "" });
+	}
 	for (const struct patch_topic *t = patch_topics; t->kinds; t++)
 		add_topic(&s, t);
 	patch_doc_diff(&s.doc, PATCH_GIVEN, out->file, &out->diff);
 	patch_doc_text(&s.doc, &out->text);
 	patch_doc_free(&s.doc);
 	findings_free(&s.done);
+	free(s.kernel);
 }
 
 void patch_free(struct patch *p)

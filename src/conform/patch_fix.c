@@ -23,14 +23,44 @@ struct fixing {
 	struct patch_edits *out;
 };
 
+/* Return the commit that added the name of a tag with a release, or NULL. */
+static const char *commit_of(const char *line)
+{
+	size_t n = *line == '.' ? strcspn(line, "\n") : 0;
+	char *tag = xstrndup(line, n), *name = strchr(tag, ' '), *since = strstr(tag, " \" (since Linux ");
+	const char *commit = NULL;
+
+	if (since && name < since && (!strncmp(tag, ".BR ", 4) || !strncmp(tag, ".IR ", 4))) {
+		*since = '\0';
+		commit = tables_pair(commit_descs, name + 1);
+	}
+	free(tag);
+	return commit;
+}
+
+/* Add an edit.  A tag gets a comment with the commit that added its name, as the page has them. */
 static void add_edit(struct fixing *x, size_t first, size_t count, const char *text)
 {
+	const size_t after = first + count;
+	const char *next = after <= x->d->n ? x->d->lines[after - 1].text : "";
 	struct patch_edits *e = x->out;
+	struct buf b = { 0 };
 
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		const char *commit = commit_of(text);
+
+		n += text[n] == '\n';
+		buf_add(&b, text, n);
+		text += n;
+		if (commit && strncmp(*text ? text : next, ".\\\"", 3))
+			buf_addf(&b, ".\\\" commit %s\n", commit);
+	}
 	e->all = page_grow(e->all, e->n, sizeof(*e->all));
 	e->all[e->n++] = (struct patch_edit){
-		.first = first, .count = count, .text = xstrdup(text),
+		.first = first, .count = count, .text = xstrdup(buf_str(&b)),
 	};
+	buf_free(&b);
 }
 
 void patch_edits_free(struct patch_edits *e)

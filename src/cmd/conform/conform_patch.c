@@ -14,6 +14,8 @@
 #include "conform/patch.h"
 #include "lib/die.h"
 
+enum { FILE_NAME = 57 };	/* of a patch, at most, without its suffix */
+
 /* Append "NAME <ADDRESS>" as git has it; return false if there is no git, or it does not know. */
 static bool add_git_author(struct buf *out)
 {
@@ -49,7 +51,7 @@ static void add_author(struct buf *out)
 		buf_addf(out, "%s@%s>", user ? user->pw_name : "unknown", host);
 }
 
-/* Append a file name of a subject: "0001-Fix-names.patch". */
+/* Append a file name of a subject, as git has it: "0001-Fix-names.patch". */
 static void add_file_name(size_t number, const char *subject, struct buf *out)
 {
 	const char *words = strstr(subject, ": ");
@@ -58,9 +60,13 @@ static void add_file_name(size_t number, const char *subject, struct buf *out)
 	for (const char *s = words ? words + 2 : subject; *s; s++) {
 		bool plain = isalnum((unsigned char)*s);
 
+		if (out->len == FILE_NAME)
+			break;
 		if (plain || out->data[out->len - 1] != '-')
 			buf_addc(out, plain ? *s : '-');
 	}
+	while (out->data[out->len - 1] == '-')
+		out->data[--out->len] = '\0';
 	buf_adds(out, ".patch");
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The evidence for a change of the page, in the message of its commit. */
+#ifndef PEVTRACE_CONFORM_PATCH_EVIDENCE_H
+#define PEVTRACE_CONFORM_PATCH_EVIDENCE_H
+
+#include <stdbool.h>
+
+#include "conform/finding.h"
+#include "lib/buf.h"
+
+/* Return true if the finding comes from an experiment: a false claim, or what the page omits. */
+bool patch_is_tried(const struct finding *f);
+
+/* Append what shows a difference between descriptions: the release, the commit, the source. */
+void patch_add_fact(const struct finding *f, struct buf *out);
+
+/*
+ * Append the experiment of a claim, if it was made on this kernel: its calls, without what
+ * differs from run to run.
+ */
+void patch_add_experiment(const char *kernel, const struct finding *f, struct buf *out);
+
+#endif
