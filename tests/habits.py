@@ -455,7 +455,26 @@ def test_pager(tmp):
 	why += differ(b"PAGED" in r.stdout, False, "a pipe")
 	return why
 
-def test_pager_signals():
+def pager_left(tmp):
+	"""When the user leaves the pager, pevtrace ends, although it has nothing to write."""
+	dump = os.path.join(tmp, "dump")
+	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
+	master, slave = pty.openpty()
+	p = subprocess.Popen([PEVTRACE, "decode", "-"], stdin=subprocess.PIPE, stdout=slave, stderr=slave,
+			     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER="head -n 1"))
+	with open(dump, "rb") as f:
+		p.stdin.writelines(f.readlines()[:-5])
+	p.stdin.flush()
+	try:
+		return differ(p.wait(60), -signal.SIGPIPE, "a pager that was left")
+	except subprocess.TimeoutExpired:
+		p.kill()
+		return ["waits although the pager was left"]
+	finally:
+		os.close(master)
+		os.close(slave)
+
+def test_pager_signals(tmp):
 	"""A signal ends pevtrace after its pager, which has the terminal that the shell would read."""
 	said, says = os.pipe()
 	waits, leave = os.pipe()
@@ -470,7 +489,8 @@ def test_pager_signals():
 		p.terminate()
 	for fd in leave, said, says, waits, master, slave:
 		os.close(fd)
-	return differ((states, p.wait(), p.stderr.read()), ([(b"begun\n", None), (b"end\n", None)], -signal.SIGTERM, b""),
+	why = pager_left(tmp)
+	return why + differ((states, p.wait(), p.stderr.read()), ([(b"begun\n", None), (b"end\n", None)], -signal.SIGTERM, b""),
 		      "SIGTERM")
 
 def test_pager_input(tmp):
@@ -803,7 +823,7 @@ def main():
 				   ("narrow terminals", lambda _: test_narrow()),
 				   ("long output goes through a pager", test_pager),
 				   ("the pager and what is typed", test_pager_input),
-				   ("the pager outlives signals", lambda _: test_pager_signals()),
+				   ("the pager outlives signals", test_pager_signals),
 				   ("progress is shown", test_progress),
 				   ("dumps that are typed", test_typed), ("dumb terminals", lambda _: test_dumb()),
 				   ("results are written as they come", test_first_results),

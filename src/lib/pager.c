@@ -65,12 +65,14 @@ static void pager_wait(void)
 static void pager_on_exit(void)
 {
 	fflush(stdout);
+	signal(SIGPIPE, SIG_IGN);
 	pager_wait();
 }
 
 /* The shell would read the same terminal as the pager if pevtrace ended before it. */
 static void pager_on_signal(int sig)
 {
+	signal(SIGPIPE, SIG_IGN);
 	pager_wait();
 	raise(sig); /* blocked, and no longer handled: ends pevtrace when this returns */
 }
@@ -86,16 +88,31 @@ static void pager_outlive_signals(void)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &action) && action.sa_handler == SIG_DFL)
 			sigaction(ends[i], &last, NULL);
-	/* ^C is for the pager; when that ends, so does writing to it */
+	/* ^C is for the pager; pevtrace ends when the user leaves that */
 	signal(SIGINT, SIG_IGN);
 }
 
-static _Noreturn void pager_run(const char *command, const int *in)
+/*
+ * Run the pager in a child.  Tell pevtrace when the user leaves it: pevtrace may be busy for long
+ * before it writes again, and ignores ^C.
+ */
+static _Noreturn void pager_run(const char *command, const int *in, pid_t pevtrace)
 {
-	dup2(in[0], STDIN_FILENO);
-	setenv("LESS", "FRX", 0);
-	execl("/bin/sh", "sh", "-c", command, NULL);
-	_exit(127);
+	signal(SIGQUIT, SIG_IGN); /* as less does, but not its shell */
+	pager_pid = fork();
+	if (!pager_pid) {
+		dup2(in[0], STDIN_FILENO);
+		setenv("LESS", "FRX", 0);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(in[1]);
+	signal(SIGINT, SIG_IGN);
+	pager_wait();
+	if (getppid() == pevtrace)
+		kill(pevtrace, SIGPIPE);
+	_exit(0);
 }
 
 void pager_start(void)
@@ -103,8 +120,8 @@ void pager_start(void)
 	const char *command = isatty(STDOUT_FILENO) && !getenv(in_use) ? pager_command() : NULL;
 	struct winsize size = { 0 };
 	char columns[16];
+	pid_t pid, self = getpid();
 	int in[2];
-	pid_t pid;
 
 	if (!command || pipe2(in, O_CLOEXEC))
 		return;
@@ -112,7 +129,7 @@ void pager_start(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		pager_run(command, in);
+		pager_run(command, in, self);
 	if (pid > 0) {
 		pager_has_stderr = isatty(STDERR_FILENO);
 		dup2(in[1], STDOUT_FILENO);

@@ -7,9 +7,10 @@
 
 /*
  * If standard output is a terminal, let PEVTRACE_PAGER, PAGER or less show what is written to
- * it from now on, and to standard error if that is one, and wait for its end at exit, even that by
- * SIGTERM, SIGHUP or SIGQUIT.  "" and "cat" mean none, as does one that is not there.  Without
- * LESS in the environment, less ends by itself if all fits the screen.
+ * it from now on, and to standard error if that is one.  Wait for its end at exit, even that by
+ * SIGTERM, SIGHUP or SIGQUIT; SIGPIPE ends pevtrace when the user leaves it before.  "" and "cat"
+ * mean none, as does one that is not there.  Without LESS in the environment, less ends by itself
+ * if all fits the screen.
  */
 void pager_start(void);
 
