@@ -6,6 +6,7 @@ which must be told."""
 
 import difflib
 import fnmatch
+import glob
 import gzip
 import json
 import lzma
@@ -397,6 +398,15 @@ def tags(text):
 	"""Return the names of a text's entries, in order."""
 	return re.findall(r"^\.T[PQ].*\n\.[BI]R? ([\w]+)", text, re.M)
 
+def unnamed_files(path):
+	"""Return the files of this kernel that every PMU has, and those of sysctl, without a word."""
+	text = open(path).read().replace("\\-", "-")
+	files = glob.glob("/proc/sys/kernel/perf_*") + \
+		glob.glob("/sys/bus/event_source/devices/software/*")
+	of_any_device = ("power", "subsystem", "uevent")
+	return ["no word of " + f for f in files if os.path.basename(f) not in of_any_device and
+		not re.search(r"\b%s\b" % re.escape(os.path.basename(f)), text)]
+
 def misplaced(old, new):
 	"""Return the new entries that are not where the layout or the alphabet has them."""
 	was, page, why = open(old).read(), open(new).read(), []
@@ -429,7 +439,7 @@ def test_patch(tmp, page):
 		if not errors:
 			break
 	why += errors
-	why += misplaced(old, new)
+	why += misplaced(old, new) + unnamed_files(new)
 	for said in (r"since Linux [3-9]\.\d+\.\d",
 		     r"fails? with\n\.BR? EEXIST(?s:(?!\n\.TP).)*fails? with\n\.BR? EEXIST",
 		     r"file descriptors:\nAll of them"):
@@ -479,7 +489,7 @@ def bad_messages(bodies):
 	       [b.split("\n")[0] for b in bodies].count(body.split("\n")[0]) > 1]
 	for body in bodies:
 		subject, *rest = body.split("\n")
-		if len(subject) > 90 or not subject.startswith("man/man2/perf_event_open.2: "):
+		if len(subject) > 90 or not re.match(r"(man/)?man2/perf_event_open\.2: ", subject):
 			why.append("subject: " + subject)
 		if len(rest) < 2 or rest[0] or not rest[1].strip():
 			why.append("without a reason: " + subject)
@@ -538,9 +548,8 @@ def test_patch_evidence(tmp):
 			 "+A signal is sent at every overflow, whatever",
 			 "+From Linux 4.13 to 6.12,\n"]
 	why = [w for w in want if w not in text]
-	messages = [re.sub(r"\n ", " ", m.split("Subject: [PATCH ")[1].split("\n---\n")[0])
-		    for m in mails.values()]
-	bodies = [re.sub(r"^\S+ |\nMIME(?s:.*?)8bit\n", "", m) for m in messages]
+	bodies = [re.sub(r"\nMIME(?s:.*?)8bit\n", "\n", re.split(r"Subject: \[PATCH \S+ ", m)[1]
+			 .split("\n---\n")[0]) for m in mails.values()]
 	if KNOWN_KERNEL:
 		why += bad_messages(bodies) + ["no topic: " + b.split("\n")[0] for b in bodies if
 			re.search("further names of|Correct the description", b)]

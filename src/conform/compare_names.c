@@ -159,6 +159,18 @@ static void wrong_since(struct conform *c, const char *name, uint32_t known, uin
 	place_name(c, f, name);
 }
 
+/* Return true if the line of a tag has a macro of one font: .B NAME " (since Linux X)". */
+static bool has_font_of_name(const struct page *p, const struct page_entry *e)
+{
+	struct buf line = { 0 };
+	bool one;
+
+	page_quote(p, e->line, &line);
+	one = !strncmp(buf_str(&line), ".B ", 3);
+	buf_free(&line);
+	return one;
+}
+
 static void compare_entry(struct conform *c, const struct api_name *n,
 			  const struct page_entry *e)
 {
@@ -175,6 +187,12 @@ static void compare_entry(struct conform *c, const struct api_name *n,
 		compare_since(f, n->since);
 		place_page(c, f, e->line);
 		place_name(c, f, n->name);
+	}
+	if (e->since && has_font_of_name(&c->page, e)) {
+		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,
+				page_section(&c->page, e->section),
+				"The release of %s has the font of the name", n->name);
+		place_page(c, f, e->line);
 	}
 	if (e->untagged) {
 		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,

@@ -72,7 +72,7 @@ static void add_release(const struct finding *f, struct buf *line)
 void patch_add_fact(const struct finding *f, struct buf *out)
 {
 	const char *near = strstr(f->text, NEAR);
-	struct buf line = { 0 }, item = { 0 };
+	struct buf line = { 0 }, text = { 0 }, item = { 0 };
 
 	if (id_begins(f, "page-said:"))
 		buf_adds(&line, f->text);
@@ -81,10 +81,14 @@ void patch_add_fact(const struct finding *f, struct buf *out)
 	else if (!id_begins(f, "page-errno") && !id_begins(f, "page-call"))
 		add_release(f, &line);
 	if (line.len) {
-		buf_addf(&item, "- %s.", line.data);
-		patch_wrap(item.data, 2, out);
+		buf_addf(&text, "- %s.", line.data);
+		patch_wrap(text.data, 2, &item);
+		/* a member is missing in the layout and in the text */
+		if (!strstr(buf_str(out), item.data))
+			buf_adds(out, item.data);
 	}
 	buf_free(&line);
+	buf_free(&text);
 	buf_free(&item);
 }
 

@@ -42,7 +42,7 @@ static const char *commit_of(const char *line)
 static void add_edit(struct fixing *x, size_t first, size_t count, const char *text)
 {
 	const size_t after = first + count;
-	const char *next = after <= x->d->n ? x->d->lines[after - 1].text : "";
+	const char *given = after <= x->d->n ? x->d->lines[after - 1].text : "", *next;
 	struct patch_edits *e = x->out;
 	struct buf b = { 0 };
 
@@ -53,7 +53,9 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 		n += text[n] == '\n';
 		buf_add(&b, text, n);
 		text += n;
-		if (commit && strncmp(*text ? text : next, ".\\\"", 3))
+		next = *text ? text : given;
+		/* entries with one description have one comment, after the last tag */
+		if (commit && strncmp(next, ".\\\"", 3) && strcmp(next, ".TQ") && strncmp(next, ".TQ\n", 4))
 			buf_addf(&b, ".\\\" commit %s\n", commit);
 	}
 	e->all = page_grow(e->all, e->n, sizeof(*e->all));
@@ -186,6 +188,20 @@ static bool fix_undated(struct fixing *x)
 		return false;
 	patch_tag(text[1], name, release_read(&since), &b);
 	add_edit(x, line, 1, buf_str(&b));
+	buf_free(&b);
+	return true;
+}
+
+static bool fix_markup(struct fixing *x)
+{
+	unsigned int line = fix_page_line(x->f);
+	const char *text = line ? x->d->lines[line - 1].text : "";
+	struct buf b = { 0 };
+
+	if (strncmp(text, ".B ", 3) || !strstr(text, " \" (since "))
+		return false;
+	buf_addf(&b, ".BR %s\n", text + 3);
+	add_edit(x, line, 1, b.data);
 	buf_free(&b);
 	return true;
 }
@@ -435,6 +451,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 		{ "page-member-old", fix_old_member },
 		{ "page-since", fix_since },
 		{ "page-undated", fix_undated },
+		{ "page-markup", fix_markup },
 		{ "page-missing", fix_add_entry },
 		{ "page-undescribed", fix_add_entry },
 		{ "page-member-missing", fix_add_member },
