@@ -496,7 +496,8 @@ def bad_messages(bodies):
 		why += ["long: " + line for line in rest if len(line) > 72]
 		why += ["says '%s': %s" % (m.group(0), subject) for m in re.finditer(
 			r"Undocumented|False here|add it after|; probably|\bexpected: |\bseen: |"
-			r"this machine has|it requires sys|it requires CAP|/tmp/|0x[57]\w{11}\b|\d<", body)]
+			r"(?<![A-Z_])(?:SAMPLE|FORMAT)_[A-Z]|this machine has|"
+			r"it requires sys|it requires CAP|/tmp/|0x[57]\w{11}\b|\d<", body)]
 	return why
 
 def uncommented(path):

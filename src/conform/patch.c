@@ -129,7 +129,10 @@ struct evidence {
 	struct buf facts, experiments;
 };
 
-/* Remember the findings that were removed, with their evidence; described: the reason is its own. */
+/*
+ * Remember the findings that were removed, with their evidence.  described: the reason of the
+ * commit is about them, not about any such finding.
+ */
 static void note_done(struct series *s, const struct fixes *x, bool described,
 		      struct patch_commit *commit, struct evidence *evidence)
 {

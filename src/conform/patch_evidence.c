@@ -2,6 +2,7 @@
 #include "conform/patch_evidence.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,7 +163,8 @@ static size_t replace_number(const char *text, const char *s, struct numbers *n,
 		buf_addf(out, "ID%zu", i + 1);
 	else if (!strncmp(s, "0x", 2) && len == 2 + 12)
 		buf_adds(out, "ADDRESS");
-	else if (follows(text, s, "F_SETOWN, ") || (follows(text, s, "}, ") && len > 1 && s[len] == ','))
+	else if (follows(text, s, "F_SETOWN, ") ||
+		 (follows(text, s, "}, ") && len > 1 && s[len] == ','))
 		buf_adds(out, "PID");
 	else
 		return 0;
@@ -253,6 +255,52 @@ static bool was_observed(const struct finding *f)
 	return false;
 }
 
+static bool is_constant(const char *name)
+{
+	bool known = ioctl_by_name(name, strlen(name));
+
+	for (size_t i = 0; !known && xlat_tables[i]; i++)
+		known = xlat_by_name(xlat_tables[i], name);
+	return known;
+}
+
+/* Append a word of a claim, which has constants without their prefix. */
+static void add_claim_word(const char *word, size_t n, bool records, struct buf *out)
+{
+	static const char *const prefixes[] = {
+		"PERF_", "PERF_EVENT_IOC_", "PERF_FLAG_", "PERF_TXN_", "PERF_RECORD_",
+	};
+	size_t i = 0, count = sizeof(prefixes) / sizeof(*prefixes) - !records;
+	char name[80];
+
+	for (; n > 2 && i < count; i++) {
+		snprintf(name, sizeof(name), "%s%.*s", prefixes[i], (int)n, word);
+		if (is_constant(name))
+			break;
+	}
+	buf_addf(out, "%s%.*s", n > 2 && i < count ? prefixes[i] : "", (int)n, word);
+}
+
+/* Append a claim with the full names of constants. */
+static void add_claim(const char *claim, size_t len, struct buf *out)
+{
+	static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	bool records = strstr(claim, "record") || strstr(claim, "MISC_");
+
+	while (len) {
+		size_t n = strspn(claim, capitals);
+
+		n = n ? n : strcspn(claim, capitals);
+		n = n < len ? n : len;
+		if (isupper((unsigned char)*claim) && !islower((unsigned char)claim[n]))
+			add_claim_word(claim, n, records, out);
+		else
+			buf_add(out, claim, n);
+		claim += n;
+		len -= n;
+	}
+}
+
 void patch_add_experiment(const char *kernel, const struct finding *f, struct buf *out)
 {
 	static const char claims[] = "The page claims: ", FALSE_HERE[] = ". False here";
@@ -263,8 +311,9 @@ void patch_add_experiment(const char *kernel, const struct finding *f, struct bu
 
 	if (!f->detail || !was_observed(f))
 		return;
-	buf_addf(&line, unsaid ? "%.*s, as on Linux %s:" : "\"%.*s\" is false on Linux %s:", (int)n, claim,
-		 kernel);
+	buf_adds(&line, unsaid ? "" : "\"");
+	add_claim(claim, n, &line);
+	buf_addf(&line, unsaid ? ", as on Linux %s:" : "\" is false on Linux %s:", kernel);
 	if (out->len)
 		buf_addc(out, '\n');
 	patch_wrap(line.data, 0, out);

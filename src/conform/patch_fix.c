@@ -27,7 +27,8 @@ struct fixing {
 static const char *commit_of(const char *line)
 {
 	size_t n = *line == '.' ? strcspn(line, "\n") : 0;
-	char *tag = xstrndup(line, n), *name = strchr(tag, ' '), *since = strstr(tag, " \" (since Linux ");
+	char *tag = xstrndup(line, n), *name = strchr(tag, ' ');
+	char *since = strstr(tag, " \" (since Linux ");
 	const char *commit = NULL;
 
 	if (since && name < since && (!strncmp(tag, ".BR ", 4) || !strncmp(tag, ".IR ", 4))) {
@@ -55,7 +56,7 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 		text += n;
 		next = *text ? text : given;
 		/* entries with one description have one comment, after the last tag */
-		if (commit && strncmp(next, ".\\\"", 3) && strcmp(next, ".TQ") && strncmp(next, ".TQ\n", 4))
+		if (commit && strncmp(next, ".\\\"", 3) && strncmp(next, ".TQ", 3))
 			buf_addf(&b, ".\\\" commit %s\n", commit);
 	}
 	e->all = page_grow(e->all, e->n, sizeof(*e->all));
