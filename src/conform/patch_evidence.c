@@ -32,7 +32,7 @@ bool patch_is_tried(const struct finding *f)
 static const char UNDOCUMENTED[] = "Undocumented: ", NEAR[] = "; probably ";
 
 /* Return the name that a finding is about, or the names of a table. */
-static char *names_of(const struct finding *f)
+static char *finding_names(const struct finding *f)
 {
 	const char *subject = strchr(f->id, ':') + 1, *dot = strchr(subject, '.');
 	const char *names = f->text + strlen(UNDOCUMENTED);
@@ -45,7 +45,7 @@ static char *names_of(const struct finding *f)
 }
 
 /* Return the commit that the page or the tables name, or NULL. */
-static const char *commit_of(const struct finding *f)
+static const char *finding_commit(const struct finding *f)
 {
 	static const char mark[] = ".\\\" commit ";
 	const char *subject = strchr(f->id, ':') + 1, *dot = strchr(subject, '.');
@@ -58,8 +58,8 @@ static const char *commit_of(const struct finding *f)
 
 static void add_release(const struct finding *f, struct buf *line)
 {
-	const char *commit = commit_of(f);
-	char *names = names_of(f);
+	const char *commit = finding_commit(f);
+	char *names = finding_names(f);
 
 	if (id_begins(f, "page-since:"))
 		buf_adds(line, f->text);
@@ -231,7 +231,7 @@ static void make_stable(const char *text, struct buf *out)
 }
 
 /* Append the lines of an experiment as a block; what was expected is in the claim's words. */
-static void add_calls(const char *text, struct buf *out)
+static void add_experiment_calls(const char *text, struct buf *out)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
@@ -255,7 +255,7 @@ static bool was_observed(const struct finding *f)
 	return false;
 }
 
-static bool is_constant(const char *name)
+static bool claim_names_constant(const char *name)
 {
 	bool known = ioctl_by_name(name, strlen(name));
 
@@ -275,7 +275,7 @@ static void add_claim_word(const char *word, size_t n, bool records, struct buf 
 
 	for (; n > 2 && i < count; i++) {
 		snprintf(name, sizeof(name), "%s%.*s", prefixes[i], (int)n, word);
-		if (is_constant(name))
+		if (claim_names_constant(name))
 			break;
 	}
 	buf_addf(out, "%s%.*s", n > 2 && i < count ? prefixes[i] : "", (int)n, word);
@@ -319,7 +319,7 @@ void patch_add_experiment(const char *kernel, const struct finding *f, struct bu
 	patch_wrap(line.data, 0, out);
 	buf_addc(out, '\n');
 	make_stable(f->detail, &calls);
-	add_calls(buf_str(&calls), out);
+	add_experiment_calls(buf_str(&calls), out);
 	buf_free(&line);
 	buf_free(&calls);
 }

@@ -24,7 +24,7 @@ struct fixing {
 };
 
 /* Return the commit that added the name of a tag with a release, or NULL. */
-static const char *commit_of(const char *line)
+static const char *tag_commit(const char *line)
 {
 	size_t n = *line == '.' ? strcspn(line, "\n") : 0;
 	char *tag = xstrndup(line, n), *name = strchr(tag, ' ');
@@ -49,7 +49,7 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 
 	while (*text) {
 		size_t n = strcspn(text, "\n");
-		const char *commit = commit_of(text);
+		const char *commit = tag_commit(text);
 
 		n += text[n] == '\n';
 		buf_add(&b, text, n);
