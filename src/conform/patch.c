@@ -261,7 +261,7 @@ static void add_key(struct keys *k, const struct patch_topic *t, const struct co
 		k->all = page_grow(k->all, k->n, sizeof(*k->all));
 		k->all[k->n++] = (struct selection){ t, xstrdup(buf_str(&key)), false };
 	}
-	k->all[i].compared |= !is_tried(f);
+	k->all[i].compared |= !patch_is_tried(f);
 	buf_free(&key);
 }
 
@@ -319,7 +319,7 @@ void patch_make(const struct conform *c, const char *kernel, struct patch *out)
 	for (const struct topic_desc *d = topic_descs; d->findings; d++) {
 		const struct patch_topic t = { d->findings, TOPIC_WHOLE, d->subject, d->reason };
 
-		add_commit(&s, &(struct selection){ &t, "" });
+		add_commit(&s, &(struct selection){ &t, "", strstr(d->findings, "page-") });
 	}
 	for (const struct patch_topic *t = patch_topics; t->kinds; t++)
 		add_topic(&s, t);
