@@ -118,6 +118,7 @@ static void measured_event(void *ctx, struct event *e)
 {
 	struct measured *m = ctx;
 	struct measured_space *space;
+	bool only_names;
 	pid_t tid;
 
 	if (event_is_bare(e))
@@ -134,9 +135,9 @@ static void measured_event(void *ctx, struct event *e)
 		return;
 	}
 	tid = e->pid ? e->pid : e->opener;
-	measured_process(m, space, tid, event_attr(e, ATTR_DISABLED) &&
-			 event_attr(e, ATTR_ENABLE_ON_EXEC));
-	measured_note(m, space, e, tid);
+	only_names = event_attr(e, ATTR_DISABLED) && event_attr(e, ATTR_ENABLE_ON_EXEC);
+	if (!measured_note(m, space, e, tid, only_names))
+		measured_process(m, space, tid, only_names);
 }
 
 void measured_call(struct measured *m, const struct call *c)

@@ -118,22 +118,6 @@ static unsigned int measured_lacks(struct measured *m, const struct ring *r)
 	return lacks;
 }
 
-void measured_note(struct measured *m, struct measured_space *space, const struct event *e,
-		   pid_t here)
-{
-	const struct ring *r = event_writes_to(e)->buffer[0];
-	unsigned int lacks = r ? measured_lacks(m, r) : 0;
-	pid_t parent, pid = lacks ? proc_pid_in(&space->ns, proc_group_of(here, &parent)) : 0;
-	struct measured_task *t;
-
-	if (!pid)
-		return;
-	t = measured_task_of(space, pid);
-	t->here = here;
-	t->reads_maps |= lacks & LACKS_MAPPINGS;
-	t->names_births |= lacks & LACKS_NAMES;
-}
-
 /* Reading -------------------------------------------------------------------- */
 
 /* Return what identifies the file of a mapping, which may be deleted and another have its path. */
@@ -251,6 +235,27 @@ static void measured_again(struct measured *m, struct measured_space *space, uin
 	t->pause_ns = changed ? AGAIN_NS : 2 * t->pause_ns < PAUSE_NS ? 2 * t->pause_ns : PAUSE_NS;
 	t->last_ns = ns + t->pause_ns;
 	proc_image_free(&p);
+}
+
+bool measured_note(struct measured *m, struct measured_space *space, const struct event *e,
+		   pid_t here, bool only_names)
+{
+	const struct ring *r = event_writes_to(e)->buffer[0];
+	unsigned int lacks = r ? measured_lacks(m, r) : 0;
+	pid_t parent, pid = lacks ? proc_pid_in(&space->ns, proc_group_of(here, &parent)) : 0;
+	struct measured_task *t;
+
+	if (!pid)
+		return false;
+	t = measured_task_of(space, pid);
+	t->names_births |= lacks & LACKS_NAMES;
+	if (!t->here) {
+		t->here = here;
+		t->reads_maps = lacks & LACKS_MAPPINGS && !only_names;
+		measured_again(m, space, clock_ns(), 0, pid, t);
+	}
+	t->reads_maps |= lacks & LACKS_MAPPINGS;
+	return true;
 }
 
 /* Samples -------------------------------------------------------------------- */

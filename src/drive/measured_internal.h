@@ -39,9 +39,12 @@ struct measured_space *measured_space_of_event(struct measured *m, const struct 
 /* Report a process that was read at ns, in pieces that fit into a line of a dump. */
 void measured_report(struct measured *m, uint64_t ns, const struct proc_image *p);
 
-/* Note that e measures the process, a task of which is here, if no event records all of it. */
-void measured_note(struct measured *m, struct measured_space *space, const struct event *e,
-		   pid_t here);
+/*
+ * Note that e measures the process, a task of which is here, and report it, or its names only, at the
+ * first time.  Return false, and do nothing, if mappings and names are recorded.
+ */
+bool measured_note(struct measured *m, struct measured_space *space, const struct event *e,
+		   pid_t here, bool only_names);
 
 void measured_free_tasks(struct measured_space *space);
 
