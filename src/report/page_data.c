@@ -281,14 +281,14 @@ struct words {
 	struct map by_hash;
 };
 
-static uint64_t word_hash(const char *name, size_t len)
+static uint64_t text_word_hash(const char *name, size_t len)
 {
 	return hash_bytes(HASH_START, name, len);
 }
 
 static void add_known_word(struct words *w, const char *name, const char *meaning)
 {
-	uint64_t hash = word_hash(name, strlen(name));
+	uint64_t hash = text_word_hash(name, strlen(name));
 
 	if (!meaning || !*meaning || map_get(&w->by_hash, hash))
 		return;
@@ -323,7 +323,7 @@ static void mark_used_words(struct words *w, const char *text)
 
 		text += scan_word(text, NULL);
 		found = text - start > 2 ?
-			(size_t)map_get(&w->by_hash, word_hash(start, (size_t)(text - start))) : 0;
+			(size_t)map_get(&w->by_hash, text_word_hash(start, (size_t)(text - start))) : 0;
 		if (found && strlen(w->list[found - 1].name) == (size_t)(text - start) &&
 		    !strncmp(w->list[found - 1].name, start, (size_t)(text - start)))
 			w->list[found - 1].used = true;
