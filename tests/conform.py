@@ -496,7 +496,7 @@ def bad_messages(bodies):
 		why += ["long: " + line for line in rest if len(line) > 72]
 		why += ["says '%s': %s" % (m.group(0), subject) for m in re.finditer(
 			r"Undocumented|False here|add it after|; probably|\bexpected: |\bseen: |"
-			r"(?<![A-Z_])(?:SAMPLE|FORMAT)_[A-Z]|this machine has|"
+			r"(?<![A-Z_])(?:SAMPLE|FORMAT)_[A-Z](?!\w*: the name is)|this machine has|"
 			r"it requires sys|it requires CAP|/tmp/|0x[57]\w{11}\b|\d<", body)]
 	return why
 
