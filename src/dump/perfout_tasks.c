@@ -3,10 +3,20 @@
  * The tasks of records without PERF_SAMPLE_TID.  An event that measures one task and is not
  * inherited tells whose they are: they get pid and tid, by which perf finds process and symbols.
  */
+#include <stdlib.h>
+
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
+
+void perfout_begin_task(struct perfout_view *v, pid_t tid)
+{
+	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
+
+	*begin_ns = v->newest_ns;
+	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
+}
 
 void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid)
 {

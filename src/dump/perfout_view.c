@@ -83,14 +83,6 @@ static void perfout_end_round(struct perfout_view *v)
 
 /* Tasks -------------------------------------------------------------------- */
 
-void perfout_begin_task(struct perfout_view *v, pid_t tid)
-{
-	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
-
-	*begin_ns = v->newest_ns;
-	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
-}
-
 static void perfout_on_born(struct view *view, const struct birth *b, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
