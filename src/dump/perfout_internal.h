@@ -220,9 +220,6 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e);
 /* Add the records that are held to those of the file. */
 void perfout_release(struct perfout_view *v);
 
-/* Note that records so far are of another process or program than the task's. */
-void perfout_begin_task(struct perfout_view *v, pid_t tid);
-
 /* Synthesize the records of a process that existed before. */
 void perfout_measured(struct perfout_view *v, const struct proc_image *p);
 
@@ -245,6 +242,9 @@ bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct 
 			  const uint8_t *bytes, size_t len, struct buf *out);
 
 /* Tasks of records (perfout_tasks.c) --------------------------------------------------- */
+
+/* Note that records so far are of another process or program than the task's. */
+void perfout_begin_task(struct perfout_view *v, pid_t tid);
 
 /* Note the process of a thread. */
 void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid);

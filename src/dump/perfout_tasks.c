@@ -24,6 +24,14 @@ void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid)
 		map_set(&v->threads, (uint64_t)tid, (void *)(uintptr_t)pid);
 }
 
+void perfout_begin_task(struct perfout_view *v, pid_t tid)
+{
+	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
+
+	*begin_ns = v->newest_ns;
+	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
+}
+
 void perfout_add_tid(struct perfout_event *p, const struct event *e)
 {
 	p->adds_tid = !p->silent && !(p->format.sample_type & PERF_SAMPLE_TID) &&
