@@ -10,14 +10,6 @@
 #include "lib/die.h"
 #include "xlat/constants.h"
 
-void perfout_begin_task(struct perfout_view *v, pid_t tid)
-{
-	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
-
-	*begin_ns = v->newest_ns;
-	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
-}
-
 void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid)
 {
 	if (pid > 0)
