@@ -693,24 +693,6 @@ def internal_names():
 def squash(text):
 	return re.sub(r"\s+", " ", text)
 
-def test_many(tap, tmp):
-	"""The time for a dump grows with its events, not with their square."""
-	dump, _ = trace(tmp, "many", [PERF, "stat", "-e", "page-faults:u", "true"])
-	with open(dump) as f:
-		lines = f.readlines()
-	first = next(i for i, l in enumerate(lines) if '"call":"perf_event_open"' in l and '"ret":-' not in l)
-	close = next(l for l in lines if '"call":"close"' in l)
-	seconds = []
-	for n in 8000, 32000:
-		path = os.path.join(tmp, "many.%d" % n)
-		with open(path, "w") as f:
-			f.write("".join(lines[:first] + n * [lines[first], close]))
-		p = subprocess.Popen([PEVTRACE, "explain", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-		used = os.wait4(p.pid, 0)[2]
-		seconds.append(used.ru_utime + used.ru_stime)
-		os.unlink(path)
-	tap.ok(seconds[1] < 9 * seconds[0], "four times the events, less than nine times the time", seconds)
-
 def test_words(tap):
 	names, bad, pages = names_of_tables(), [], set()
 	for i in range(0, len(names), 200):
@@ -933,7 +915,6 @@ def own_tests(tap, tmp):
 		("short", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
 		("late", lambda: test_late(tap)),
-		("many", lambda: test_many(tap, tmp)),
 		("words", lambda: (test_words(tap), test_articles(tap), test_spelling(tap))),
 		("one", lambda: test_one(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp)),
