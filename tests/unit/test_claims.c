@@ -55,6 +55,11 @@ static const struct {
 	{ "e2big_size_always", "a group that is too large does not write it" },
 	{ "eopnotsupp_skid", "precise_ip is not looked at" },
 	{ "eopnotsupp_interrupt", "the msr PMU says EINVAL" },
+	{ "sample_read_alone", "only with PERF_FORMAT_GROUP there are counts of others" },
+	{ "exclude_idle_refused", "the msr PMU refuses it" },
+	{ "task_not_alone", "comm and mmap add the same records" },
+	{ "data_head_backward", "with write_backward it decreases" },
+	{ "prctl_threads", "only the events that the calling thread opened" },
 };
 
 enum { WRONG = sizeof(wrong) / sizeof(*wrong), CLAIMS_MAX = 1000 };
