@@ -214,7 +214,7 @@ static void add_bases(struct run *r)
 	base(r, PERF_TYPE_HARDWARE, 0);
 	base(r, PERF_TYPE_HW_CACHE, 0);
 	base(r, PERF_TYPE_RAW, 0x1a8);
-	/* the clocks' own numbers are other PMUs' before 6.4 */
+	/* the clocks' own numbers are other PMUs' before 6.5 */
 	if (!is_shown(r, PERF_TYPE_MAX))
 		base(r, PERF_TYPE_MAX, PERF_COUNT_SW_CPU_CLOCK);
 	if (!is_shown(r, PERF_TYPE_MAX + 1))
