@@ -541,7 +541,7 @@ def test_patch_evidence(tmp):
 		# commit da97e18458fb, in the notes on Linux 5.5 of the maintainer of SELinux
 		"+A security module may refuse any event with this error\n+(since Linux 5.5)",
 		"+if the value is 0 or has its highest bit set,",
-		"+(from Linux 4.13 to 6.12, even with it);"]
+		"+(from Linux 4.13 to 6.12, even with it)."]
 	if KNOWN_KERNEL:
 		want += ["\" is false on Linux %s:\n" % os.uname().release.split("-")[0],
 			 "size=PERF_ATTR_SIZE_VER8,", "/* PERF_RECORD_SAMPLE with period==5: 0 of 5 */",
