@@ -543,7 +543,7 @@ def test_patch_evidence(tmp):
 		"+if the value is 0 or has its highest bit set,",
 		"+(from Linux 4.13 to 6.12, even with it)."]
 	if KNOWN_KERNEL:
-		want += ["\" is false on Linux %s:\n" % os.uname().release.split("-")[0],
+		want += ["Not so on Linux %s:\n" % os.uname().release.split("-")[0],
 			 "size=PERF_ATTR_SIZE_VER8,", "/* PERF_RECORD_SAMPLE with period==5: 0 of 5 */",
 			 "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
 			 "+A signal is sent at every overflow, whatever",

@@ -36,12 +36,16 @@ static char *finding_names(const struct finding *f)
 {
 	const char *subject = strchr(f->id, ':') + 1, *dot = strchr(subject, '.');
 	const char *names = f->text + strlen(UNDOCUMENTED);
+	struct buf pattern = { 0 };
 
 	if (dot)
 		return xstrdup(dot + 1);
-	if (id_begins(f, "page-missing:") && islower((unsigned char)*subject))
-		return xstrndup(names, strcspn(names, ";"));
-	return xstrdup(subject);
+	if (!id_begins(f, "page-missing:") || !islower((unsigned char)*subject))
+		return xstrdup(subject);
+	for (size_t i = 0; xlat_tables[i]; i++)
+		if (!strcmp(xlat_tables[i]->name, subject) && *xlat_tables[i]->prefix)
+			buf_addf(&pattern, "%s*", xlat_tables[i]->prefix);
+	return pattern.len ? pattern.data : xstrndup(names, strcspn(names, ";"));
 }
 
 /* Return the commit that the page or the tables name, or NULL. */
@@ -75,7 +79,7 @@ void patch_add_fact(const struct finding *f, struct buf *out)
 	const char *near = strstr(f->text, NEAR);
 	struct buf line = { 0 }, text = { 0 }, item = { 0 };
 
-	if (id_begins(f, "page-said:"))
+	if (id_begins(f, "page-said:") || id_begins(f, "page-member-old:"))
 		buf_adds(&line, f->text);
 	else if (id_begins(f, "page-unknown:") && near)
 		buf_addf(&line, "%s: the name is %s", strchr(f->id, ':') + 1, near + strlen(NEAR));
@@ -307,19 +311,23 @@ void patch_add_experiment(const char *kernel, const struct finding *f, struct bu
 	bool unsaid = id_begins(f, "unsaid:");
 	const char *claim = f->text + (unsaid ? strlen(UNDOCUMENTED) : strlen(claims));
 	size_t n = strlen(claim) - (unsaid ? 0 : strlen(FALSE_HERE));
-	struct buf line = { 0 }, calls = { 0 };
+	struct buf line = { 0 }, calls = { 0 }, block = { 0 };
 
 	if (!f->detail || !was_observed(f))
 		return;
-	buf_adds(&line, unsaid ? "" : "\"");
-	add_claim(claim, n, &line);
-	buf_addf(&line, unsaid ? ", as on Linux %s:" : "\" is false on Linux %s:", kernel);
-	if (out->len)
-		buf_addc(out, '\n');
-	patch_wrap(line.data, 0, out);
-	buf_addc(out, '\n');
 	make_stable(f->detail, &calls);
-	add_experiment_calls(buf_str(&calls), out);
+	add_experiment_calls(buf_str(&calls), &block);
+	buf_adds(&line, unsaid ? "" : claims);
+	add_claim(claim, n, &line);
+	buf_addf(&line, ". %s Linux %s:", unsaid ? "On" : "Not so on", kernel);
+	/* a computation without a call shows nothing, and two claims may share an experiment */
+	if (strchr(buf_str(&block), '(') && !strstr(buf_str(out), block.data)) {
+		if (out->len)
+			buf_addc(out, '\n');
+		patch_wrap(line.data, 0, out);
+		buf_addf(out, "\n%s", block.data);
+	}
 	buf_free(&line);
 	buf_free(&calls);
+	buf_free(&block);
 }

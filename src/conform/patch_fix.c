@@ -466,7 +466,8 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 	struct fixing x = { c, f, d, out };
 	int amended = amend(&x);
 
-	if (amended >= 0)
+	/* the correction of a claim is beside it; a text here changes another sentence */
+	if (amended >= 0 && !is_kind(f, "claim"))
 		return amended;
 	for (size_t i = 0; i < sizeof(fixes) / sizeof(*fixes); i++)
 		if (is_kind(f, fixes[i].kind))
