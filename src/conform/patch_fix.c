@@ -466,9 +466,9 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 	struct fixing x = { c, f, d, out };
 	int amended = amend(&x);
 
-	/* the correction of a claim is beside it; a text here changes another sentence */
-	if (amended >= 0 && !is_kind(f, "claim"))
-		return amended;
+	/* a text may change a sentence beside the one that the claim corrects */
+	if (amended >= 0)
+		return (is_kind(f, "claim") && correct_claim(&x)) || amended;
 	for (size_t i = 0; i < sizeof(fixes) / sizeof(*fixes); i++)
 		if (is_kind(f, fixes[i].kind))
 			return fixes[i].fix(&x);
