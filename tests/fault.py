@@ -151,7 +151,7 @@ class Runner:
 			hung = "hung"
 			ours.kill()
 			target.communicate(timeout=PATIENCE)
-		said = re.sub(r"^\d+ |ready \d+", "", hung + self.said(path), flags=re.M)
+		said = re.sub(r"^\d+ +|ready \d+", "", hung + self.said(path), flags=re.M)
 		return ours, (target.returncode, sorted(said.split("\n")))
 
 	@staticmethod

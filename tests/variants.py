@@ -218,7 +218,7 @@ def calls_of(pevtrace, path):
 	subprocess.run([pevtrace, "-o", path, attrs, *cases.stdout.split()], check=True,
 		       stdout=subprocess.DEVNULL, timeout=200)
 	with open(path, encoding="utf-8") as f:
-		return re.findall(r"^\d+ (\w+)\(.* = (-?\d+(?: E\w+)?)", f.read(), re.M)
+		return re.findall(r"^\d+ +(\w+)\(.* = (-?\d+(?: E\w+)?)", f.read(), re.M)
 
 
 def test_unknown(pevtrace, tmp):
