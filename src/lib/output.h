@@ -44,8 +44,8 @@ bool output_is_terminal(const struct output *o);
 bool output_has_failed(const struct output *o);
 
 /*
- * Flush, close, wait for a command that reads the output, and free.  Return false if anything could not be written; the first
- * failure was reported by a warn().
+ * Flush, close, wait for a command that reads the output, and free.  Return false if anything could
+ * not be written; the first failure was reported by a warn().
  */
 bool output_close(struct output *o);
 
