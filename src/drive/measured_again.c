@@ -42,13 +42,8 @@ struct measured_task {
 
 static void measured_task_clear(struct measured_task *t)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&t->names, &at)))
-		free(slot->value);
 	maps_free(&t->maps);
-	map_free(&t->names);
+	map_free_values(&t->names);
 }
 
 /* Forget the processes that have ended, as only those that are traced say so. */
@@ -92,11 +87,9 @@ void measured_free_tasks(struct measured_space *space)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&space->tasks, &at))) {
+	while ((slot = map_next(&space->tasks, &at)))
 		measured_task_clear(slot->value);
-		free(slot->value);
-	}
-	map_free(&space->tasks);
+	map_free_values(&space->tasks);
 }
 
 static void measured_lacks_not(void *ctx, struct event *e)

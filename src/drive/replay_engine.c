@@ -136,15 +136,10 @@ int replay_engine_init(struct replay_engine *r)
 
 void replay_engine_free(struct replay_engine *r)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	unmap_rings(r, true);
 	replay_engine_close_fds(r, true);
 	stand_ins_end(&r->stand_ins);
-	while ((slot = map_next(&r->pending, &at)))
-		free(slot->value);
-	map_free(&r->pending);
+	map_free_values(&r->pending);
 	map_free(&r->by_fd);
 	map_free(&r->by_event);
 	map_free(&r->rings);

@@ -127,14 +127,9 @@ struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
 
 void normal_events_free(struct normal *n)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	for (size_t i = 0; i < n->nevents; i += EVENTS_BLOCK)
 		free(n->events[i / EVENTS_BLOCK]);
-	while ((slot = map_next(&n->bases, &at)))
-		free(slot->value);
-	map_free(&n->bases);
+	map_free_values(&n->bases);
 	free(n->by_number);
 	free(n->events);
 }

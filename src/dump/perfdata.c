@@ -323,17 +323,12 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 
 void perfdata_close(struct perfdata *p)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	for (size_t i = 0; i < p->nevents; i++) {
 		free(p->events[i].attr);
 		free(p->events[i].name);
 		free(p->events[i].ids);
 	}
-	while ((slot = map_next(&p->pmus, &at)))
-		free(slot->value);
-	map_free(&p->pmus);
+	map_free_values(&p->pmus);
 	map_free(&p->by_id);
 	free(p->events);
 	free(p->desc);

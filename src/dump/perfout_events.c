@@ -131,11 +131,6 @@ uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m)
 
 void perfout_free_events(struct perfout_view *v)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&v->members, &at)))
-		free(slot->value);
 	for (size_t i = 0; i < v->nevents; i++) {
 		free(v->events[i]->attr);
 		free(v->events[i]->name);
@@ -146,7 +141,7 @@ void perfout_free_events(struct perfout_view *v)
 	}
 	free(v->events);
 	perfout_free_words(v);
-	map_free(&v->members);
+	map_free_values(&v->members);
 	map_free(&v->perf_tasks);
 	map_free(&v->threads);
 	map_free(&v->by_id);

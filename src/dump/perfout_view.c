@@ -386,8 +386,6 @@ static void perfout_tell_losses(const struct perfout_view *v)
 static void perfout_on_free(struct view *view)
 {
 	struct perfout_view *v = self(view);
-	struct map_slot *slot;
-	size_t at = 0;
 
 	perfout_begin_writing(v);
 	perfout_write_lost(v);
@@ -403,9 +401,7 @@ static void perfout_on_free(struct view *view)
 	map_free(&v->unread);
 	map_free(&v->areas);
 	map_free(&v->begun);
-	while ((slot = map_next(&v->execs, &at)))
-		free(slot->value);
-	map_free(&v->execs);
+	map_free_values(&v->execs);
 	map_free(&v->described);
 	buf_free(&v->held);
 	perfout_free_events(v);

@@ -189,26 +189,16 @@ struct reader_names *reader_names_new(uint32_t page_size)
 	return n;
 }
 
-static void free_all(struct map *m)
-{
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(m, &at)))
-		free(slot->value);
-	map_free(m);
-}
-
 void reader_names_free(struct reader_names *n)
 {
 	if (!n)
 		return;
-	free_all(&n->pmus);
-	free_all(&n->tracepoints);
-	free_all(&n->terms);
-	free_all(&n->fds);
-	free_all(&n->formats);
-	free_all(&n->symbols);
-	free_all(&n->programs);
+	map_free_values(&n->pmus);
+	map_free_values(&n->tracepoints);
+	map_free_values(&n->terms);
+	map_free_values(&n->fds);
+	map_free_values(&n->formats);
+	map_free_values(&n->symbols);
+	map_free_values(&n->programs);
 	free(n);
 }

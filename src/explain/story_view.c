@@ -336,12 +336,8 @@ static void story_on_signalled(struct view *v, pid_t tid, uint64_t ns, const sig
 static void story_on_free(struct view *v)
 {
 	struct story *s = story_of(v);
-	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&s->by_number, &at)))
-		free(slot->value);
-	map_free(&s->by_number);
+	map_free_values(&s->by_number);
 	map_free(&s->by_tid);
 	for (size_t i = 0; i < s->ntasks; i++)
 		free(s->tasks[i].exe);

@@ -39,18 +39,10 @@ struct host *host_new(const char *sysfs, const char *tracefs)
 
 void host_free(struct host *h)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!h)
 		return;
-	while ((slot = map_next(&h->tracepoints, &at)))
-		free(slot->value);
-	map_free(&h->tracepoints);
-	at = 0;
-	while ((slot = map_next(&h->formats, &at)))
-		free(slot->value);
-	map_free(&h->formats);
+	map_free_values(&h->tracepoints);
+	map_free_values(&h->formats);
 	pmus_free(h->pmus);
 	buf_free(&h->terms);
 	free(h->mounted);

@@ -42,16 +42,6 @@ struct resolver *resolver_new(const char *proc)
 	return r;
 }
 
-static void resolver_forget_kept(struct resolver *r)
-{
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&r->kept, &at)))
-		free(slot->value);
-	map_free(&r->kept);
-}
-
 static void resolver_stop(struct resolver *r)
 {
 	if (r->socket >= 0)
@@ -64,7 +54,7 @@ void resolver_free(struct resolver *r)
 	if (!r)
 		return;
 	resolver_stop(r);
-	resolver_forget_kept(r);
+	map_free_values(&r->kept);
 	free(r);
 }
 
@@ -156,7 +146,7 @@ static const struct code *resolver_keep(struct resolver *r, uint64_t key, const 
 
 	memcpy(copy, c, code_size(c));
 	if (r->kept.len >= MAX_KEPT)
-		resolver_forget_kept(r);
+		map_free_values(&r->kept);
 	free(map_set(&r->kept, key, copy));
 	return copy;
 }

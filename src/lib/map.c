@@ -97,6 +97,16 @@ struct map_slot *map_next(const struct map *m, size_t *at)
 	return NULL;
 }
 
+void map_free_values(struct map *m)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(m, &at)))
+		free(slot->value);
+	map_free(m);
+}
+
 void map_free(struct map *m)
 {
 	free(m->slots);

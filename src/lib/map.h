@@ -37,4 +37,7 @@ struct map_slot *map_next(const struct map *m, size_t *at);
 
 void map_free(struct map *m);
 
+/* The same, and free(3) each value. */
+void map_free_values(struct map *m);
+
 #endif

@@ -42,9 +42,7 @@ static void text_free(struct view *view)
 		v->spare = next;
 	}
 	inflights_free(&v->pending);
-	for (at = 0; (slot = map_next(&v->comms, &at));)
-		free(slot->value);
-	map_free(&v->comms);
+	map_free_values(&v->comms);
 	buf_free(&v->line);
 	buf_free(&v->extra);
 	buf_free(&v->usual);
