@@ -58,11 +58,11 @@ static void measured_process(struct measured *m, struct measured_space *space, p
 			     bool only_names)
 {
 	struct proc_image p;
-	pid_t parent, pid;
+	pid_t pid;
 
 	if (map_set(&space->known, (uint64_t)tid, m))
 		return;
-	pid = proc_group_of(tid, &parent);
+	pid = proc_group_of(tid, NULL);
 	if (!pid || (pid != tid && map_set(&space->known, (uint64_t)pid, m)))
 		return;
 	if (!proc_image_read(pid, !only_names, &space->ns, &p))
@@ -142,7 +142,7 @@ static void measured_event(void *ctx, struct event *e)
 
 void measured_call(struct measured *m, const struct call *c)
 {
-	/* perf opens all events before it maps rings: the first of them may not be the one that records */
+	/* perf maps rings when all events are open, and another than the first may record namespaces */
 	if (c->desc->id == CALL_PERF_EVENT_OPEN && !c->failed) {
 		const struct event *e = model_event(m->session->model, c->tid, (int)c->ret);
 

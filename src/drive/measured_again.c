@@ -18,7 +18,7 @@ enum {
 	PAUSE_NS = 100000000,	/* at most: other code may be mapped where code was, names change */
 };
 
-/* What is in no record of a ring buffer. */
+/* What no event of a ring buffer records: none has mmap or mmap2, or none has comm. */
 enum { LACKS_MAPPINGS = 1, LACKS_NAMES = 2 };
 
 struct measured_name {
@@ -52,12 +52,11 @@ static void measured_sweep(struct measured_space *space)
 	struct map_slot *slot;
 	struct map left = { 0 };
 	size_t at = 0;
-	pid_t parent;
 
 	while ((slot = map_next(&space->tasks, &at))) {
 		struct measured_task *t = slot->value;
 
-		if (t->here && proc_group_of(t->here, &parent)) {
+		if (t->here && proc_group_of(t->here, NULL)) {
 			map_set(&left, slot->key, t);
 			continue;
 		}
@@ -213,11 +212,11 @@ static void measured_again(struct measured *m, struct measured_space *space, uin
 			   uint64_t time_ns, pid_t tid, struct measured_task *t)
 {
 	struct proc_image p;
-	pid_t parent, pid;
+	pid_t pid;
 	bool changed = false;
 
 	t->here = proc_pid_from(&space->ns, tid, t->here);
-	pid = t->here ? proc_group_of(t->here, &parent) : 0;
+	pid = t->here ? proc_group_of(t->here, NULL) : 0;
 	t->next_ns = pid ? ns + AGAIN_NS : UINT64_MAX;
 	if (!pid || !proc_image_read(pid, t->reads_maps, &space->ns, &p)) {
 		t->last_ns = UINT64_MAX;
@@ -235,7 +234,7 @@ bool measured_note(struct measured *m, struct measured_space *space, const struc
 {
 	const struct ring *r = event_writes_to(e)->buffer[0];
 	unsigned int lacks = r ? measured_lacks(m, r) : 0;
-	pid_t parent, pid = lacks ? proc_pid_in(&space->ns, proc_group_of(here, &parent)) : 0;
+	pid_t pid = lacks ? proc_pid_in(&space->ns, proc_group_of(here, NULL)) : 0;
 	struct measured_task *t;
 
 	if (!pid)
@@ -295,10 +294,10 @@ static void measured_sampled(struct measured *m, uint64_t ns, const struct recor
 
 void measured_record(struct measured *m, uint64_t ns, const struct view_record *r)
 {
-	struct measured_space *space = measured_space_of_event(m, r->event);
 	struct code_search search = { 0 };
 	const struct record_hooks hooks = { .ctx = &search, .symbol = measured_code };
 	struct sink sink = { .ops = &sink_null_ops };
+	struct measured_space *space;
 	struct measured_task *t;
 	struct record_id id;
 	unsigned int lacks;
@@ -311,6 +310,7 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 	tid = id.has_tid ? id.pid : r->sure ? event_single_task(r->event) : -1;
 	if (!lacks || tid <= 0)
 		return;
+	space = measured_space_of_event(m, r->event);
 	search.task = t = measured_task_of(space, tid);
 	t->reads_maps |= lacks & LACKS_MAPPINGS;
 	t->names_births |= lacks & LACKS_NAMES;

@@ -119,12 +119,13 @@ static void perfout_know_event(void *ctx, struct event *e)
 	const struct ring *r = event_writes_to(e)->buffer[0];
 	struct perfout_view *v = ctx;
 
-	if (m && !m->event->silent)
-		v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
-	if (m && r && !m->event->silent && !map_get(&v->rings, r->number))
+	if (!m || m->event->silent)
+		return;
+	v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
+	if (r && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
 	/* our own are all read, and that they are empty is not told */
-	if (m && r && !m->event->silent && !map_set(&v->seen, r->number, v) && e->opener != getpid())
+	if (r && !map_set(&v->seen, r->number, v) && e->opener != getpid())
 		map_set(&v->unread, r->number, v);
 }
 

@@ -90,7 +90,8 @@ pid_t proc_group_of(pid_t tid, pid_t *parent)
 			break;
 	if (f)
 		fclose(f);
-	*parent = above;
+	if (parent)
+		*parent = above;
 	return pid;
 }
 

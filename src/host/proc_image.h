@@ -55,7 +55,7 @@ struct proc_image {
 
 enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_count */
 
-/* Return the process of a task, and its parent; 0 if it has ended. */
+/* Return the process of a task, and its parent unless that is NULL; 0 if it has ended. */
 pid_t proc_group_of(pid_t tid, pid_t *parent);
 
 /*
