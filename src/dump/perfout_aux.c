@@ -50,51 +50,51 @@ static uint64_t switches(const struct perfout_view *v)
 /* The clock, in the order that the decoders of Intel's PMUs expect. */
 static void words_of_clock(const struct perfout_view *v, struct buf *b)
 {
-	perfout_u64(b, v->time.shift);
-	perfout_u64(b, v->time.mult);
-	perfout_u64(b, v->time.zero);
-	perfout_u64(b, v->time.valid);
+	buf_add_u64(b, v->time.shift);
+	buf_add_u64(b, v->time.mult);
+	buf_add_u64(b, v->time.zero);
+	buf_add_u64(b, v->time.valid);
 }
 
 /* Append the words of intel_pt; the crystal's ratio and the nominal one are not known: 0. */
 static void words_of_pt(const struct perfout_view *v, const struct perfout_event *e, struct buf *b)
 {
-	perfout_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
 	words_of_clock(v, b);
-	perfout_u64(b, PT_TSC);
-	perfout_u64(b, PT_NORETCOMP);
-	perfout_u64(b, switches(v));
-	perfout_u64(b, 0); /* no snapshot */
-	perfout_u64(b, on_each_cpu(v, e));
-	perfout_u64(b, PT_MTC);
-	perfout_u64(b, PT_MTC_FREQ);
-	perfout_u64(b, 0);
-	perfout_u64(b, 0);
-	perfout_u64(b, PT_CYC);
-	perfout_u64(b, 0);
-	perfout_u64(b, 0); /* length of the address filter, which follows */
+	buf_add_u64(b, PT_TSC);
+	buf_add_u64(b, PT_NORETCOMP);
+	buf_add_u64(b, switches(v));
+	buf_add_u64(b, 0); /* no snapshot */
+	buf_add_u64(b, on_each_cpu(v, e));
+	buf_add_u64(b, PT_MTC);
+	buf_add_u64(b, PT_MTC_FREQ);
+	buf_add_u64(b, 0);
+	buf_add_u64(b, 0);
+	buf_add_u64(b, PT_CYC);
+	buf_add_u64(b, 0);
+	buf_add_u64(b, 0); /* length of the address filter, which follows */
 }
 
 static void words_of_bts(const struct perfout_view *v, const struct perfout_event *e,
 			 struct buf *b)
 {
-	perfout_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
 	words_of_clock(v, b);
-	perfout_u64(b, 0); /* no snapshot */
+	buf_add_u64(b, 0); /* no snapshot */
 }
 
 static void words_of_spe(const struct perfout_view *v, const struct perfout_event *e,
 			 struct buf *b)
 {
-	perfout_u64(b, perfout_attr_of(e, ATTR_TYPE));
-	perfout_u64(b, on_each_cpu(v, e));
+	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	buf_add_u64(b, on_each_cpu(v, e));
 }
 
 static void words_of_ptt(const struct perfout_view *v, const struct perfout_event *e,
 			 struct buf *b)
 {
 	(void)v;
-	perfout_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
 }
 
 /* PMUs by the start of their names.  cs_etm is not here: perf requires registers of each CPU. */

@@ -321,8 +321,8 @@ void perfout_tables(const struct perfout_view *v, struct perfout_table *t)
 		if (e->silent || (v->decided && !perfout_fits(v, e)))
 			continue;
 		perfout_attr(v, e, size, &t->attrs);
-		perfout_u64(&t->attrs, 0);
-		perfout_u64(&t->attrs, e->nids * sizeof(*e->ids));
+		buf_add_u64(&t->attrs, 0);
+		buf_add_u64(&t->attrs, e->nids * sizeof(*e->ids));
 		buf_add(&t->ids, e->ids, e->nids * sizeof(*e->ids));
 	}
 }
@@ -331,8 +331,8 @@ void perfout_tables(const struct perfout_view *v, struct perfout_table *t)
 static void begin_record(struct buf *b, uint32_t type)
 {
 	buf_reset(b);
-	perfout_u32(b, type);
-	perfout_u32(b, 0);
+	buf_add_u32(b, type);
+	buf_add_u32(b, 0);
 }
 
 static void end_record(struct perfout_view *v, struct buf *b)
@@ -368,8 +368,8 @@ void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 	}
 	if (!named && e->nids) {
 		begin_record(&b, PERF_RECORD_EVENT_UPDATE);
-		perfout_u64(&b, PERF_EVENT_UPDATE__NAME);
-		perfout_u64(&b, e->ids[0]);
+		buf_add_u64(&b, PERF_EVENT_UPDATE__NAME);
+		buf_add_u64(&b, e->ids[0]);
 		buf_add(&b, e->name, strlen(e->name) + 1);
 		end_record(v, &b);
 	}

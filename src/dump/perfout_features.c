@@ -42,7 +42,7 @@ static void feature_add_command(const struct perfout_view *v, struct buf *b)
 		n++;
 	if (!n)
 		return;
-	perfout_u32(b, n);
+	buf_add_u32(b, n);
 	for (uint32_t i = 0; i < n; i++)
 		perf_features_string(b, words[i]);
 }
@@ -59,15 +59,15 @@ static void feature_add_descriptions(const struct perfout_view *v, struct buf *b
 
 	for (size_t i = 0; i < v->nevents; i++)
 		n += is_written(v, v->events[i]);
-	perfout_u32(b, n);
-	perfout_u32(b, (uint32_t)size);
+	buf_add_u32(b, n);
+	buf_add_u32(b, (uint32_t)size);
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *e = v->events[i];
 
 		if (!is_written(v, e))
 			continue;
 		perfout_attr(v, e, size, b);
-		perfout_u32(b, (uint32_t)e->nids);
+		buf_add_u32(b, (uint32_t)e->nids);
 		perf_features_string(b, e->name);
 		buf_add(b, e->ids, e->nids * sizeof(*e->ids));
 	}
@@ -89,11 +89,11 @@ static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 			continue;
 		groups++;
 		perf_features_string(&rows, "{anon_group}");
-		perfout_u32(&rows, (uint32_t)leader->index);
-		perfout_u32(&rows, n);
+		buf_add_u32(&rows, (uint32_t)leader->index);
+		buf_add_u32(&rows, n);
 	}
 	if (groups) {
-		perfout_u32(b, groups);
+		buf_add_u32(b, groups);
 		buf_add(b, rows.data, rows.len);
 	}
 	buf_free(&rows);
@@ -113,7 +113,7 @@ void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_
 	memcpy(room, id, size);
 	room[BUILD_ID_BYTES] = (uint8_t)size;
 	buf_add(b, head, sizeof(head));
-	perfout_u32(b, (uint32_t)KERNEL_PID);
+	buf_add_u32(b, (uint32_t)KERNEL_PID);
 	buf_add(b, room, sizeof(room));
 	buf_add(b, path, strlen(path) + 1);
 	feature_pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
@@ -152,13 +152,13 @@ static void feature_add_clock(const struct perfout_view *v, struct buf sections[
 	if (!e || !perfout_attr_of(e, ATTR_USE_CLOCKID))
 		return;
 	clock = (uint32_t)perfout_attr_of(e, ATTR_CLOCKID);
-	perfout_u64(&sections[HEADER_CLOCKID], CLOCK_RESOLUTION);
+	buf_add_u64(&sections[HEADER_CLOCKID], CLOCK_RESOLUTION);
 	if (!clock_known(v, (clockid_t)clock, &ns, &day))
 		return;
-	perfout_u32(&sections[HEADER_CLOCK_DATA], CLOCK_DATA_VERSION);
-	perfout_u32(&sections[HEADER_CLOCK_DATA], clock);
-	perfout_u64(&sections[HEADER_CLOCK_DATA], day);
-	perfout_u64(&sections[HEADER_CLOCK_DATA], ns);
+	buf_add_u32(&sections[HEADER_CLOCK_DATA], CLOCK_DATA_VERSION);
+	buf_add_u32(&sections[HEADER_CLOCK_DATA], clock);
+	buf_add_u64(&sections[HEADER_CLOCK_DATA], day);
+	buf_add_u64(&sections[HEADER_CLOCK_DATA], ns);
 }
 
 void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
@@ -174,15 +174,15 @@ void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES
 	feature_add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
 	feature_add_text(&sections[HEADER_ARCH], f->machine);
 	if (f->cpus) {
-		perfout_u32(&sections[HEADER_NRCPUS], f->cpus);
-		perfout_u32(&sections[HEADER_NRCPUS], f->cpus_online);
+		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus);
+		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus_online);
 	}
 	feature_add_command(v, &sections[HEADER_CMDLINE]);
 	feature_add_descriptions(v, &sections[HEADER_EVENT_DESC]);
 	feature_add_groups(v, &sections[HEADER_GROUP_DESC]);
 	if (v->first_ns) {
-		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
-		perfout_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
+		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
+		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
 	}
 	feature_add_clock(v, sections);
 	for (size_t i = 0; f->features && i < FEATURES; i++)
@@ -212,7 +212,7 @@ static void pipe_feature(struct perfout_view *v, uint64_t feature, const struct 
 {
 	struct buf body = { 0 };
 
-	perfout_u64(&body, feature);
+	buf_add_u64(&body, feature);
 	buf_add(&body, section->data, section->len);
 	feature_pad(&body, 0, 8);
 	pipe_record(v, PERF_RECORD_HEADER_FEATURE, &body, NULL);
@@ -225,8 +225,8 @@ static void pipe_tracing(struct perfout_view *v, struct buf *data)
 	struct buf body = { 0 };
 
 	feature_pad(data, 0, 8);
-	perfout_u32(&body, (uint32_t)data->len);
-	perfout_u32(&body, 0);
+	buf_add_u32(&body, (uint32_t)data->len);
+	buf_add_u32(&body, 0);
 	pipe_record(v, PERF_RECORD_HEADER_TRACING_DATA, &body, data);
 	buf_free(&body);
 }

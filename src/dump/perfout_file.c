@@ -33,16 +33,6 @@ struct perfout {
 	uint64_t tables, tables_end;
 };
 
-void perfout_u32(struct buf *b, uint32_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-void perfout_u64(struct buf *b, uint64_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
 /*
  * Write at offset, or to a pipe; return how many bytes were written.  Warn of the first failure,
  * after which nothing is written.
@@ -160,8 +150,8 @@ struct perfout *perfout_open(const char *path)
 	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
 	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
 	if (o->pipe) {
-		perfout_u64(&o->pending, magic);
-		perfout_u64(&o->pending, PIPE_HEADER);
+		buf_add_u64(&o->pending, magic);
+		buf_add_u64(&o->pending, PIPE_HEADER);
 	} else { /* a traced perf record moves a file that is not empty out of its way */
 		perfout_write_header(o, &none, NULL);
 	}
@@ -214,8 +204,8 @@ static void perfout_add_features(const struct buf *features, uint64_t offset, st
 	for (size_t i = 0; i < FEATURES; i++) {
 		if (!features[i].len)
 			continue;
-		perfout_u64(out, offset);
-		perfout_u64(out, features[i].len);
+		buf_add_u64(out, offset);
+		buf_add_u64(out, features[i].len);
 		offset += features[i].len;
 	}
 	for (size_t i = 0; i < FEATURES; i++)

@@ -36,7 +36,7 @@ struct perfout_event {
 	bool told; /* written to a pipe, with the first piped ids */
 	size_t piped;
 	bool bare; /* its records have neither task nor time */
-	bool silent; /* left out, as it is bare and others are not */
+	bool silent; /* not written: it is bare, and other events are not */
 	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
 	bool taskless; /* a sample has no task */
 	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
@@ -98,10 +98,6 @@ struct perfout_view {
 };
 
 /* Writing bytes (perfout_file.c) ---------------------------------------------- */
-
-/* Append an integer of this machine's byte order. */
-void perfout_u32(struct buf *b, uint32_t v);
-void perfout_u64(struct buf *b, uint64_t v);
 
 /* Add to the records. */
 void perfout_add(struct perfout *o, const void *bytes, size_t len);

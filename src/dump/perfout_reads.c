@@ -156,7 +156,7 @@ static uint64_t reads_add(struct perfout_view *v, struct event *e, const uint8_t
 			continue;
 		}
 		buf_add(out, values, r->id);
-		perfout_u64(out, perfout_id(v, m));
+		buf_add_u64(out, perfout_id(v, m));
 		buf_add(out, values + r->id, r->value - r->id);
 		nr++;
 	}

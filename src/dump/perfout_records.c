@@ -33,7 +33,7 @@ static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint
 
 	for (size_t i = 0; f->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
 		if (f->sample_type & parts[i])
-			perfout_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns
+			buf_add_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns
 					 : parts[i] & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER)
 						 ? id
 						 : 0);
@@ -57,10 +57,10 @@ static void perfout_add_with_id(struct perfout_view *v, const struct held *h, co
 
 	buf_add(&b, bytes, RECORD_HEAD);
 	if (sample)
-		perfout_u64(&b, h->id);
+		buf_add_u64(&b, h->id);
 	buf_add(&b, bytes + RECORD_HEAD, h->len - RECORD_HEAD);
 	if (!sample && own.sample_id_all)
-		perfout_u64(&b, h->id);
+		buf_add_u64(&b, h->id);
 	else if (!sample)
 		perfout_add_trailer(&now, h->recent_ns, h->id, &b);
 	if (b.len > RECORD_MOST) {

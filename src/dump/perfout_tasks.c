@@ -61,8 +61,8 @@ bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
 	if (!at)
 		return false;
 	buf_add(out, r->bytes, at);
-	perfout_u32(out, (uint32_t)(pid ? pid : tid)); /* a process that was never seen: its leader */
-	perfout_u32(out, (uint32_t)tid);
+	buf_add_u32(out, (uint32_t)(pid ? pid : tid)); /* a process that was never seen: its leader */
+	buf_add_u32(out, (uint32_t)tid);
 	buf_add(out, r->bytes + at, r->len - at);
 	return true;
 }

@@ -20,7 +20,7 @@ static void add_terminated(struct buf *b, const char *text)
 /* Append a format with its length. */
 static void add_sized(struct buf *b, const char *text)
 {
-	perfout_u64(b, strlen(text));
+	buf_add_u64(b, strlen(text));
 	buf_add(b, text, strlen(text));
 }
 
@@ -62,7 +62,7 @@ static void perfout_add_system(const struct perfout_view *v, size_t first, struc
 	}
 	buf_add(out, e->name, strcspn(e->name, ":"));
 	buf_addc(out, '\0');
-	perfout_u32(out, n);
+	buf_add_u32(out, n);
 	buf_add(out, texts.data, texts.len);
 	buf_free(&texts);
 }
@@ -117,14 +117,14 @@ void perfout_tracing(const struct perfout_view *v, struct buf *out)
 		add_terminated(out, "0.6");
 		buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 		buf_addc(out, (char)v->facts.arch->word);
-		perfout_u32(out, v->facts.page_size);
+		buf_add_u32(out, v->facts.page_size);
 		perfout_add_pages(v, out);
-		perfout_u32(out, 0); /* events of ftrace */
-		perfout_u32(out, n);
+		buf_add_u32(out, 0); /* events of ftrace */
+		buf_add_u32(out, n);
 		buf_add(out, systems.data, systems.len);
-		perfout_u32(out, 0); /* kallsyms */
-		perfout_u32(out, 0); /* formats of printk */
-		perfout_u64(out, 0); /* names of tasks */
+		buf_add_u32(out, 0); /* kallsyms */
+		buf_add_u32(out, 0); /* formats of printk */
+		buf_add_u64(out, 0); /* names of tasks */
 	}
 	buf_free(&systems);
 }

@@ -15,21 +15,11 @@
 
 enum { NAME_ALIGN = 64, BLOCKS_MOST = 1 << 16, MEM_TOPOLOGY_VERSION = 1 };
 
-static void features_u32(struct buf *b, uint32_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-static void features_u64(struct buf *b, uint64_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
 void perf_features_string(struct buf *b, const char *text)
 {
 	size_t len = strlen(text) + 1, size = (len + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 
-	features_u32(b, (uint32_t)size);
+	buf_add_u32(b, (uint32_t)size);
 	buf_add(b, text, len);
 	for (; len < size; len++)
 		buf_addc(b, '\0');
@@ -121,9 +111,9 @@ static void features_add_blocks(struct buf *b, int dir, int node)
 	}
 	if (d)
 		closedir(d);
-	features_u64(b, (uint64_t)node);
-	features_u64(b, most);
-	features_u64(b, most);
+	buf_add_u64(b, (uint64_t)node);
+	buf_add_u64(b, most);
+	buf_add_u64(b, most);
 	buf_add(b, words, (most + 63) / 64 * 8);
 }
 
@@ -135,9 +125,9 @@ static void features_read_blocks(struct perf_features *f, int dir, const struct 
 	if (!nodes->n || !sysfile_read(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes",
 				       text, sizeof(text)))
 		return;
-	features_u64(b, MEM_TOPOLOGY_VERSION);
-	features_u64(b, strtoull(text, NULL, 16));
-	features_u64(b, nodes->n);
+	buf_add_u64(b, MEM_TOPOLOGY_VERSION);
+	buf_add_u64(b, strtoull(text, NULL, 16));
+	buf_add_u64(b, nodes->n);
 	for (size_t i = 0; i < nodes->n; i++)
 		features_add_blocks(b, dir, nodes->of[i]);
 }
@@ -151,14 +141,14 @@ static void features_read_nodes(struct perf_features *f)
 	char text[4096], path[80];
 
 	if (total)
-		features_u64(&f->sections[HEADER_TOTAL_MEM], total);
+		buf_add_u64(&f->sections[HEADER_TOTAL_MEM], total);
 	if (dir >= 0 && sysfile_read(dir, "online", text, sizeof(text)) && cpus_parse(&nodes, text))
-		features_u32(b, (uint32_t)nodes.n);
+		buf_add_u32(b, (uint32_t)nodes.n);
 	for (size_t i = 0; i < nodes.n; i++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", nodes.of[i]);
-		features_u32(b, (uint32_t)nodes.of[i]);
-		features_u64(b, features_memory(path, "MemTotal:"));
-		features_u64(b, features_memory(path, "MemFree:"));
+		buf_add_u32(b, (uint32_t)nodes.of[i]);
+		buf_add_u64(b, features_memory(path, "MemTotal:"));
+		buf_add_u64(b, features_memory(path, "MemFree:"));
 		snprintf(path, sizeof(path), "node%d/cpulist", nodes.of[i]);
 		perf_features_string(b, sysfile_read(dir, path, text, sizeof(text)) ? text : "");
 	}
@@ -190,7 +180,7 @@ static uint32_t features_siblings(struct buf *b, int dir, const struct cpus *onl
 		buf_add(&lists, text, strlen(text) + 1);
 		n++;
 	}
-	features_u32(b, n);
+	buf_add_u32(b, n);
 	for (const char *at = lists.data; n && at < lists.data + lists.len; at += strlen(at) + 1)
 		perf_features_string(b, at);
 	buf_free(&lists);
@@ -203,7 +193,7 @@ static void features_id(struct buf *b, int dir, long cpu, const char *name)
 	int64_t id;
 
 	snprintf(path, sizeof(path), "cpu%ld/topology/%s", cpu, name);
-	features_u32(b, sysfile_number(dir, path, &id) ? (uint32_t)id : UINT32_MAX);
+	buf_add_u32(b, sysfile_number(dir, path, &id) ? (uint32_t)id : UINT32_MAX);
 }
 
 static void features_read_topology(struct perf_features *f)
@@ -244,9 +234,9 @@ static void features_read_pmus(struct perf_features *f)
 	for (const struct pmu *p = list; p; p = p->next)
 		n++;
 	if (n)
-		features_u32(b, n);
+		buf_add_u32(b, n);
 	for (const struct pmu *p = list; p; p = p->next) {
-		features_u32(b, p->type);
+		buf_add_u32(b, p->type);
 		perf_features_string(b, p->name);
 	}
 	pmus_free(list);
@@ -266,7 +256,7 @@ static void features_read_command(struct perf_features *f)
 		n++;
 	}
 	if (n) {
-		features_u32(&f->sections[HEADER_CMDLINE], n);
+		buf_add_u32(&f->sections[HEADER_CMDLINE], n);
 		buf_add(&f->sections[HEADER_CMDLINE], words.data, words.len);
 	}
 	if (file)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Zero-initialised is empty and valid.  data is NULL until the first byte is
@@ -34,6 +35,10 @@ void buf_pad(struct buf *b, size_t n); /* append n blanks */
 void buf_addf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
+
+/* Append the bytes of an integer, in the byte order of this machine. */
+void buf_add_u32(struct buf *b, uint32_t v);
+void buf_add_u64(struct buf *b, uint64_t v);
 
 /* Append the number in decimal or 0x hexadecimal; faster than printf(3). */
 void buf_addu(struct buf *b, unsigned long long v);
