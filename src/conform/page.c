@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/die.h"
+#include "lib/hash.h"
 
 bool page_is_constant(const char *word)
 {
@@ -61,34 +62,17 @@ const struct page_entry *page_entry(const struct page *p, const char *name)
 	return NULL;
 }
 
-static size_t word_hash(const char *name)
-{
-	size_t hash = 0;
-
-	while (*name)
-		hash = hash * 31 + (unsigned char)*name++;
-	return hash % PAGE_CHAINS;
-}
-
 void page_index_words(struct page *p)
 {
-	for (size_t i = 0; i < PAGE_CHAINS; i++)
-		p->word_chains[i] = SIZE_MAX;
-	for (size_t i = p->nwords; i--;) {
-		size_t *first = &p->word_chains[word_hash(p->words[i].name)];
-
-		p->words[i].next = *first;
-		*first = i;
-	}
+	for (size_t i = p->nwords; i--;) /* the first of each name stays */
+		map_set(&p->words_by_hash, hash_text(HASH_START, p->words[i].name), &p->words[i]);
 }
 
 const struct page_word *page_word(const struct page *p, const char *name)
 {
-	size_t i = p->nwords ? p->word_chains[word_hash(name)] : SIZE_MAX;
+	const struct page_word *w = map_get(&p->words_by_hash, hash_text(HASH_START, name));
 
-	while (i != SIZE_MAX && strcmp(p->words[i].name, name))
-		i = p->words[i].next;
-	return i == SIZE_MAX ? NULL : &p->words[i];
+	return w && !strcmp(w->name, name) ? w : NULL;
 }
 
 bool page_is_english(const struct page *p)
@@ -121,6 +105,7 @@ void page_free(struct page *p)
 	free(p->sections);
 	free(p->entries);
 	free(p->words);
+	map_free(&p->words_by_hash);
 	free(p->claims);
 	free(p->examples);
 	free(p->structs);

@@ -5,6 +5,7 @@
 
 #include "conform/api_desc.h"
 #include "lib/buf.h"
+#include "lib/map.h"
 
 struct page_section {
 	char *name;
@@ -28,7 +29,6 @@ struct page_word {
 	unsigned int line;
 	size_t section;
 	size_t entry;		/* that it is part of; SIZE_MAX: none */
-	size_t next;		/* with the same hash; SIZE_MAX: none */
 	bool constant, code;
 };
 
@@ -55,8 +55,6 @@ struct page_example {
 	size_t section;
 };
 
-enum { PAGE_CHAINS = 1024 };
-
 struct page {
 	struct buf source;	/* uncompressed */
 	struct buf prose;	/* text without markup and code */
@@ -69,7 +67,7 @@ struct page {
 	struct page_claim *claims;
 	struct page_example *examples;
 	size_t nsections, nentries, nwords, nclaims, nexamples;
-	size_t word_chains[PAGE_CHAINS]; /* the first word with each hash; SIZE_MAX: none */
+	struct map words_by_hash; /* the first word of each name */
 };
 
 /*

@@ -124,7 +124,7 @@ static void patch_collect(struct series *s, const struct conform *now, const str
 	x->all[x->n++] = (struct fix){ f, first, x->edits.n - first, false };
 }
 
-/* What the message of a commit has after the reason. */
+/* The parts of a commit's message that follow the reason. */
 struct evidence {
 	struct buf facts, experiments;
 };

@@ -42,10 +42,7 @@ static char *finding_names(const struct finding *f)
 		return xstrdup(dot + 1);
 	if (!id_begins(f, "page-missing:") || !islower((unsigned char)*subject))
 		return xstrdup(subject);
-	for (size_t i = 0; xlat_tables[i]; i++)
-		if (!strcmp(xlat_tables[i]->name, subject) && *xlat_tables[i]->prefix)
-			buf_addf(&pattern, "%s*", xlat_tables[i]->prefix);
-	return pattern.len ? pattern.data : xstrndup(names, strcspn(names, ";"));
+	return tables_add_names(subject, &pattern) ? pattern.data : xstrndup(names, strcspn(names, ";"));
 }
 
 /* Return the commit that the page or the tables name, or NULL. */

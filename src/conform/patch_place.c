@@ -9,7 +9,7 @@ static const char *line_at(const struct patch_doc *d, size_t line)
 	return line && line <= d->n ? d->lines[line - 1].text : ".SH";
 }
 
-static bool has_macro(const char *line, const char *const *macros)
+bool patch_has_macro(const char *line, const char *const *macros)
 {
 	for (; *macros; macros++) {
 		size_t n = strlen(*macros);
@@ -32,14 +32,14 @@ static bool ends_paragraph(const char *line)
 		".B", ".I", ".BR", ".IR", ".RB", ".RI", ".BI", ".IB", NULL,
 	};
 
-	return *line == '.' && !is_comment(line) && !has_macro(line, fonts);
+	return *line == '.' && !is_comment(line) && !patch_has_macro(line, fonts);
 }
 
 static bool is_tag(const struct patch_doc *d, size_t line)
 {
 	static const char *const tags[] = { ".TP", ".TQ", NULL };
 
-	return has_macro(line_at(d, line - 1), tags);
+	return patch_has_macro(line_at(d, line - 1), tags);
 }
 
 /* Return true if a sentence ends with the line. */
@@ -89,7 +89,7 @@ size_t patch_entry_end(const struct patch_doc *d, size_t line)
 	for (line++; line <= d->n; line++) {
 		const char *text = line_at(d, line);
 
-		if (has_macro(text, tags)) {
+		if (patch_has_macro(text, tags)) {
 			line++;
 			continue;
 		}
@@ -97,7 +97,7 @@ size_t patch_entry_end(const struct patch_doc *d, size_t line)
 			break;
 		if (!strncmp(text, ".RS", 3))
 			depth++;
-		else if (!depth && (!strncmp(text, ".RE", 3) || has_macro(text, ends)))
+		else if (!depth && (!strncmp(text, ".RE", 3) || patch_has_macro(text, ends)))
 			break;
 		else if (!strncmp(text, ".RE", 3))
 			depth--;

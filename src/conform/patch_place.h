@@ -10,6 +10,9 @@ struct patch_span {
 	size_t first, count;
 };
 
+/* Return true if the line calls one of the macros, such as ".TP"; the last is NULL. */
+bool patch_has_macro(const char *line, const char *const *macros);
+
 /* Return the lines of the sentence that line belongs to; of a tag, the line alone. */
 struct patch_span patch_sentence(const struct patch_doc *d, size_t line);
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "xlat/tables.h"
+#include "conform/patch_place.h"
+#include "conform/tables.h"
 
 const struct patch_topic patch_topics[] = {
 	{ "page-unknown:* page-member-old:*", TOPIC_WHOLE, "Fix names",
@@ -49,19 +50,8 @@ static void patch_add_table(const struct api_desc *tables, const char *name, str
 	for (size_t i = 0; i < tables->nnames; i++)
 		if (!strcmp(tables->names[i].name, name))
 			set = tables->names[i].set;
-	for (size_t i = 0; xlat_tables[i]; i++)
-		if (!strcmp(xlat_tables[i]->name, set) && *xlat_tables[i]->prefix) {
-			buf_addf(out, "%s*", xlat_tables[i]->prefix);
-			return;
-		}
-	buf_adds(out, name);
-}
-
-static bool patch_is_macro(const char *line, const char *macro)
-{
-	size_t n = strlen(macro);
-
-	return *line == '.' && !strncmp(line + 1, macro, n) && !isalnum((unsigned char)line[n + 1]);
+	if (!tables_add_names(set, out))
+		buf_adds(out, name);
 }
 
 /* Append the first argument of a tag's macro if it is a name or a path. */
@@ -91,22 +81,25 @@ static const char *line_above(const char *source, const char *line)
  */
 static bool add_tag_of(const struct page *p, unsigned int number, struct buf *out)
 {
+	static const char *const headings[] = { ".SS", ".SH", NULL }, *const begins[] = { ".RS", NULL };
+	static const char *const ends[] = { ".RE", NULL }, *const tags[] = { ".TP", ".TQ", NULL };
+	static const char *const paragraphs[] = { ".P", ".PP", NULL };
 	const char *source = buf_str(&p->source), *line = source, *below;
 	int inside = 0, outside = 0, at = 0;	/* lists that end, that begin, and those of the tag */
 
 	for (; number > 1 && (line = strchr(line, '\n')); number--)
 		line++;
 	for (below = line; line; below = line, line = line_above(source, line)) {
-		if (patch_is_macro(line, "SS") || patch_is_macro(line, "SH"))
+		if (patch_has_macro(line, headings))
 			break;
-		if (patch_is_macro(line, "RE")) {
+		if (patch_has_macro(line, ends)) {
 			inside++;
-		} else if (patch_is_macro(line, "RS")) {
+		} else if (patch_has_macro(line, begins)) {
 			outside += !inside;
 			inside -= inside > 0;
-		} else if (!inside && (patch_is_macro(line, "P") || patch_is_macro(line, "PP")) && !outside) {
+		} else if (!inside && !outside && patch_has_macro(line, paragraphs)) {
 			break;
-		} else if (!inside && (patch_is_macro(line, "TP") || patch_is_macro(line, "TQ")) &&
+		} else if (!inside && patch_has_macro(line, tags) &&
 			   (!out->len || outside > at)) {
 			struct buf tag = { 0 };
 

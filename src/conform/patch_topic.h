@@ -5,18 +5,18 @@
 
 #include "conform/compare.h"
 
-/* What divides the findings of a topic into commits. */
+/* How the findings of a topic are divided into commits. */
 enum patch_topic_by {
-	TOPIC_WHOLE,		/* nothing */
-	TOPIC_SUBJECT,		/* the errno, call or structure */
-	TOPIC_TABLE,		/* the structure, or the table of a constant */
-	TOPIC_TAG,		/* the tag of the paragraph, or the heading of the section */
+	TOPIC_WHOLE,		/* one commit */
+	TOPIC_SUBJECT,		/* one for each errno, call or structure */
+	TOPIC_TABLE,		/* for each structure, or table of constants */
+	TOPIC_TAG,		/* for each tag of a paragraph, or else heading of a section */
 };
 
 struct patch_topic {
 	const char *kinds;	/* fnmatch(3) patterns of ids, separated by blanks */
 	enum patch_topic_by by;
-	const char *subject;	/* %s: what divides them */
+	const char *subject;	/* %s: the errno, table, tag ... of the commit */
 	const char *reason;
 };
 

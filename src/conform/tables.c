@@ -150,6 +150,16 @@ const char *tables_pair(const struct pair_desc *list, const char *name)
 	return NULL;
 }
 
+bool tables_add_names(const char *table, struct buf *out)
+{
+	for (size_t i = 0; xlat_tables[i]; i++)
+		if (!strcmp(xlat_tables[i]->name, table) && *xlat_tables[i]->prefix) {
+			buf_addf(out, "%s*", xlat_tables[i]->prefix);
+			return true;
+		}
+	return false;
+}
+
 const char *tables_release(uint32_t since, char *text)
 {
 	since = release_mainline(since);
