@@ -28,7 +28,7 @@ void release_text(uint32_t v, struct buf *out);
 /* Return the series that began with what an update brought to the one before it: 6.13 of 6.12.24. */
 uint32_t release_mainline(uint32_t since);
 
-/* Append that release: what users are told of a member that an update brought to a series. */
+/* Append the release of mainline, release_mainline(), as text. */
 void release_since_text(uint32_t since, struct buf *out);
 
 enum xlat_kind {

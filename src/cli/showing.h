@@ -29,7 +29,7 @@ void showing_open(struct showing *s, const struct options *o);
 void showing_begin(struct showing *s, bool plain);
 void showing_end(struct showing *s);
 
-/* Write text that is no line of showing_begin(), as it is. */
+/* Write text as it is, not between showing_begin() and showing_end(). */
 void showing_write(struct showing *s, const struct buf *text);
 
 /* Write what was shown: the next line may take its time. */

@@ -50,7 +50,7 @@ struct pidns proc_pidns(pid_t tid);
 /* Return the id of a task in a namespace, 0 if it is not in that. */
 pid_t proc_pid_in(const struct pidns *ns, pid_t tid);
 
-/* Return the task that has an id in a namespace, 0 if there is none.  guess is looked at first. */
+/* Return the task whose id in the namespace is nspid, or 0.  The task guess is tried first. */
 pid_t proc_pid_from(const struct pidns *ns, pid_t nspid, pid_t guess);
 
 /*

@@ -84,7 +84,7 @@ static const struct btf_type *btf_find(struct kernel_types *t, uint32_t id)
 	return id ? (const struct btf_type *)(t->types + t->at[id]) : NULL;
 }
 
-/* Return the type with that id, or one of kind BTF_KIND_UNKN if there is none. */
+/* Return the type with that id; its kind is BTF_KIND_UNKN if it does not exist. */
 static const struct btf_type *btf_at(struct kernel_types *t, uint32_t id)
 {
 	static const struct btf_type none;
