@@ -2,20 +2,15 @@
 /* The hooks of the engines: they feed the session. */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/pass.h"
-#include "abi/bpf.h"
 #include "abi/call_decode.h"
-#include "abi/ioctl.h"
 #include "cmd/trace/live.h"
-#include "drive/bpf.h"
 #include "drive/earlier.h"
 #include "drive/look.h"
 #include "drive/measured.h"
@@ -23,20 +18,11 @@
 #include "host/symbols.h"
 #include "lib/clock.h"
 #include "lib/die.h"
-#include "measure/workload.h"
 #include "session/session.h"
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
 enum { TICK_MS = 250 };	/* between two flushes of the output */
-
-/* The frames of one stack; their strings are allocated. */
-struct stack {
-	struct live *live;
-	pid_t tid;
-	struct view_frame frames[VIEW_FRAMES];
-	size_t n;
-};
 
 /* Rings ------------------------------------------------------------------- */
 
@@ -222,62 +208,6 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	learn_counts(l, b->pid, b->tid);
 }
 
-static void stack_add(struct stack *s, const struct view_frame *f)
-{
-	if (s->n == VIEW_FRAMES)
-		return;
-	s->frames[s->n] = *f;
-	s->frames[s->n].module = f->module ? xstrdup(f->module) : NULL;
-	s->frames[s->n].symbol = f->symbol ? xstrdup(f->symbol) : NULL;
-	s->frames[s->n++].file = f->file ? xstrdup(f->file) : NULL;
-}
-
-/* Add a frame, after those of the functions that are inlined at its address. */
-static void stack_on_frame(void *ctx, const struct trace_frame *f)
-{
-	struct stack *s = ctx;
-	struct symbols *y = s->live->machine.symbols;
-	struct view_frame v = {
-		.module = f->module, .symbol = f->symbol, .offset = f->offset, .ip = f->ip,
-	};
-	struct code_line lines[CODE_LINES];
-	const struct code *c = NULL;
-	size_t n;
-
-	if (f->module) {
-		symbols_map(y, s->tid, f->start, f->end - f->start, f->pgoff, f->module);
-		c = symbols_code(y, s->tid, f->ip, f->after_call);
-	}
-	n = c ? code_get_lines(c, lines) : 0;
-	for (size_t i = 0; i + 1 < n; i++)
-		stack_add(s, &(struct view_frame){
-			.module = f->module, .symbol = lines[i].function, .ip = f->ip,
-			.file = lines[i].file, .line = lines[i].line, .inlined = true,
-		});
-	if (n) {
-		v.file = lines[n - 1].file;
-		v.line = lines[n - 1].line;
-	}
-	if (c && code_symbol(c)) {
-		v.symbol = code_symbol(c);
-		v.offset = c->offset;
-	}
-	stack_add(s, &v);
-}
-
-static void live_tell_stack(struct live *l, pid_t tid)
-{
-	struct stack s = { .live = l, .tid = tid };
-	const char *why = trace_stack(l->tracer, tid, !symbols_of_files(), stack_on_frame, &s);
-
-	session_stack(&l->session, tid, s.frames, s.n, why);
-	while (s.n--) {
-		free((char *)s.frames[s.n].module);
-		free((char *)s.frames[s.n].symbol);
-		free((char *)s.frames[s.n].file);
-	}
-}
-
 /* Warn once that the program cannot trace or be traced: pevtrace cannot conceal that. */
 static void note_ptrace(struct live *l, const struct call *c)
 {
@@ -289,155 +219,6 @@ static void note_ptrace(struct live *l, const struct call *c)
 	proc_comm(c->tid, comm, sizeof(comm));
 	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; its results may "
 	     "differ: run it without pevtrace", comm, (int)c->tid);
-}
-
-/* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
-static void live_identify(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e)
-{
-	struct live *l = ctx;
-	uint64_t id = look_id(pid, tid, fd);
-
-	if (id)
-		session_learnt_id(&l->session, e, id);
-}
-
-static void learn_sent_ids(struct live *l, const struct call *c)
-{
-	int fds[CALL_MAX_PASSED];
-	size_t n = call_passed_fds(c, AT_SYSCALL_ENTER, fds);
-
-	for (size_t i = 0; i < n; i++) {
-		struct event *e = model_event(l->session.model, c->tid, fds[i]);
-
-		if (e && !e->id)
-			live_identify(l, c->pid, c->tid, fds[i], e);
-	}
-}
-
-static bool is_event_fd(pid_t tid, int fd)
-{
-	char link[sizeof(PROC_EVENT_LINK) + 1];
-
-	return proc_fd_link(tid, fd, link, sizeof(link)) && !strcmp(link, PROC_EVENT_LINK);
-}
-
-/*
- * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
- * else a new one.  Return whether it is an event's.
- */
-static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
-{
-	struct model *m = l->session.model;
-	uint64_t id;
-
-	if (fd < 0 || !is_event_fd(c->tid, fd))
-		return false;
-	id = look_id(c->pid, c->tid, fd);
-	/* without an id, a message in transit is matched by order */
-	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
-		return true;
-	if (id && !model_event_by_id(m, id))
-		model_each_unidentified(m, live_identify, l);
-	return live_adopt_event(l, c, fd, cloexec, id);
-}
-
-/* Return whether the i-th descriptor that a message brought is an event's. */
-static bool passed_event(const struct call *c, size_t i, int fd)
-{
-	return c->inside && i < CALL_PASSED_IDS ? c->passed[i] : is_event_fd(c->tid, fd);
-}
-
-/*
- * Return whether it may map a ring buffer, by its size: one page and 2^n, or one for the
- * control page only.  So that most mappings of shared files cost nothing more.
- */
-static bool may_map_ring(const struct live *l, const struct call *c)
-{
-	uint64_t page = l->machine.names.page_size, pages = (call_word(c, 1) + page - 1) / page;
-
-	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
-	       c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&
-	       !((pages - 1) & (pages - 2));
-}
-
-/* Return the descriptor that the call uses as an event's, or -1. */
-static int event_fd_of(const struct live *l, const struct call *c)
-{
-	struct bpf_command b;
-
-	switch (c->desc->class) {
-	case CLASS_IOCTL:
-		return ioctl_is_perf(c->args[1]) ? call_int(c, 0) : -1;
-	case CLASS_BPF:
-		return bpf_command(c, &b) && b.attach_type == ABI_BPF_PERF_EVENT ? b.fd : -1;
-	case CLASS_MEMORY:
-		return may_map_ring(l, c) ? call_int(c, 4) : -1;
-	case CLASS_READ:
-		return call_int(c, 0);
-	default:
-		return -1;
-	}
-}
-
-/* Return whether it maps the entries of an io_uring (IORING_OFF_SQES). */
-static bool maps_uring(const struct call *c)
-{
-	static const char uring_link[] = "anon_inode:[io_uring]";
-	char link[sizeof(uring_link) + 1];
-
-	return ((c->desc->id == CALL_MMAP && call_word(c, 5) == 0x10000000) ||
-		(c->desc->id == CALL_MMAP2 && call_word(c, 5) == 0x10000)) &&
-	       proc_fd_link(c->tid, call_int(c, 4), link, sizeof(link)) &&
-	       !strcmp(link, uring_link);
-}
-
-/* Forget the event of a descriptor that an io_uring closed: another file may have its number. */
-static void forget_closed(struct live *l, const struct call *c)
-{
-	int fd = c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
-
-	if (maps_uring(c))
-		map_set(&l->uring, (uint64_t)c->pid, l);
-	if (fd >= 0 && map_get(&l->uring, (uint64_t)c->pid) &&
-	    model_event(l->session.model, c->tid, fd) && !is_event_fd(c->tid, fd))
-		session_closed(&l->session, c->tid, fd);
-}
-
-/* Add an event of which no open or receive was seen, at its first call. */
-static void adopt_used(struct live *l, const struct call *c)
-{
-	int fd = event_fd_of(l, c);
-
-	if (fd >= 0 && !model_event(l->session.model, c->tid, fd))
-		live_adopt_fd(l, c, fd, false);
-}
-
-/*
- * Identify what a receive got, and let a receive begin that was no concern until now.  Return
- * false if it still is none.
- */
-static bool adopt_received(struct live *l, struct call *c)
-{
-	bool waiting = map_del(&l->waiting, (uint64_t)c->tid), event = false;
-	int fds[CALL_MAX_PASSED];
-	size_t n = c->failed || c->inject.injected ? 0 :
-		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
-
-	for (size_t i = 0; waiting && i < n && !event; i++)
-		event = passed_event(c, i, fds[i]);
-	if (waiting && !event)
-		return false;
-	if (waiting)
-		session_enter(&l->session, c);
-	for (size_t i = 0; i < n; i++) {
-		bool cloexec = c->args[2] & ABI_MSG_CMSG_CLOEXEC;
-
-		if (!c->inside)
-			live_adopt_fd(l, c, fds[i], cloexec);
-		else if (i < CALL_PASSED_IDS && c->passed[i])
-			live_adopt_event(l, c, fds[i], cloexec, c->passed[i]);
-	}
-	return true;
 }
 
 /* Translate the pid of an open out of the PID namespace of its caller. */
@@ -468,8 +249,8 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (c->inside) {
 		live_agree(l, c);
 	} else {
-		forget_closed(l, c);
-		adopt_used(l, c);
+		live_forget_closed(l, c);
+		live_adopt_used(l, c);
 	}
 	find_target(l, c);
 	concerns = model_concerns(s->model, c);
@@ -490,7 +271,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (concerns)
 		injections_ask(l->options.inject, s->model, c);
 	if (c->desc->id == CALL_SENDMSG && !c->inject.injected)
-		learn_sent_ids(l, c);
+		live_learn_sent_ids(l, c);
 	passing = model_passing(s->model);
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
@@ -568,7 +349,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
 	c->no_event = is_made_up(c) || (!c->inside && received_others(c));
-	if (c->desc->id == CALL_RECVMSG && !adopt_received(l, c))
+	if (c->desc->id == CALL_RECVMSG && !live_adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);
 	if (c->inside)

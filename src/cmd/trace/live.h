@@ -43,6 +43,24 @@ extern const struct view_ops live_view_ops;
 /* Report the BPF program of an event that was opened unseen. */
 void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
 
+/* Report the stack of the task's current call. */
+void live_tell_stack(struct live *l, pid_t tid);
+
+/* Identify the events whose descriptors a message sends, so that a receive knows them. */
+void live_learn_sent_ids(struct live *l, const struct call *c);
+
+/* Forget the event of a descriptor that an io_uring closed: another file may have its number. */
+void live_forget_closed(struct live *l, const struct call *c);
+
+/* Add an event of which no open or receive was seen, at its first call. */
+void live_adopt_used(struct live *l, const struct call *c);
+
+/*
+ * Identify what a receive got, and let a receive begin that was no concern until now.  Return
+ * false if it still is none.
+ */
+bool live_adopt_received(struct live *l, struct call *c);
+
 /* Let a descriptor of an event be watched, where an engine has to be told. */
 void live_watch_fd(struct live *l, int fd);
 
