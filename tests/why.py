@@ -23,6 +23,7 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
 BRANCH_ANY = 8
+PR_SET_CHILD_SUBREAPER = 36
 
 def run(*args, **kw):
 	return ck.run(*args, verb="why", **kw)
@@ -607,6 +608,28 @@ def test_command(tmp):
 	r = run("--", "/nonexistent")
 	return bad + ck.differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
 
+ORPHAN = """
+import ctypes, os, struct
+c = ctypes.CDLL(None, use_errno=True)
+ready, go = os.pipe()
+child = os.fork()
+if not child:
+	os.close(go)
+	os.read(ready, 1)
+	os._exit(0)
+b = struct.pack("<IIQQQQQIIQQ", 1, 72, 55, 0, 0, 0, 1, 0, 0, 0, 0)
+c.syscall(%d, ctypes.create_string_buffer(b, 72), child, -1, -1, ctypes.c_ulong(0))
+"""
+
+def test_orphan():
+	"""A child of the command that nobody has waited for is no second cause."""
+	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	r = run("--json", "--", sys.executable, "-c", ORPHAN % ck.NR)
+	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	status = os.waitpid(-1, 0)[1]
+	o = json.loads(r.stdout)
+	return ck.differ((blamed(o), status, r.returncode), ([["config"]], 0, 0), r.stderr)
+
 def test_perf(tmp):
 	"""why explains what perf stat reports as not supported."""
 	if os.path.exists("/sys/bus/event_source/devices/cpu"):
@@ -774,6 +797,7 @@ def main():
 		("a program in a container", test_container, False), ("no descriptor left", test_descriptors, False),
 		("too few descriptors", test_no_descriptors, False),
 		("a call that opens", test_opens, True), ("a command", lambda: test_command(tmp), True),
+		("a command that leaves a zombie", test_orphan, True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
 		 if shutil.which("perf") and sp.setting("paranoid") > 1 else None, True),

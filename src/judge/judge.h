@@ -143,6 +143,7 @@ struct judge_failed {
 	unsigned long line;	/* of the first failure in the dump */
 	unsigned int times;
 	size_t attempt;		/* index in the model */
+	bool own_task;		/* pid was a task of the trace */
 	/* name of the event that opened instead, and the members that differ; or NULL */
 	char *instead, *differs;
 };

@@ -301,6 +301,16 @@ static void find_instead(const struct model *m, struct judge_failures *l)
 	}
 }
 
+static void find_own_tasks(const struct model *m, struct judge_failures *l)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(m, &tasks);
+
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t j = 0; j < n && !l->list[i]->own_task; j++)
+			l->list[i]->own_task = tasks[j]->tid == call_target(&l->list[i]->call.call);
+}
+
 bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *out)
 {
 	struct picking p = { .failures = out };
@@ -309,6 +319,7 @@ bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *ou
 	if (!pick_all(&p, f, path))
 		return false;
 	find_instead(p.session.model, out);
+	find_own_tasks(p.session.model, out);
 	pick_end(&p);
 	return p.born;
 }

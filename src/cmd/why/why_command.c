@@ -50,12 +50,13 @@ static void wait_for(pid_t pid)
 	sigaction(SIGQUIT, &was_quit, NULL);
 }
 
-/* Return the pid to use for a call of the command: its own tasks have ended, others are there. */
-static int32_t why_pid(const struct judge_call *c)
+/* Return the pid to use for a call: tasks of the command have ended, though zombies may be left. */
+static int32_t why_pid(const struct judge_failed *f)
 {
-	int32_t pid = call_int(&c->call, 1);
+	int32_t pid = call_int(&f->call.call, 1);
 
-	return pid > 0 && (!kill(pid, 0) || errno == EPERM) ? pid : judge_pid_here(c);
+	return !f->own_task && pid > 0 && (!kill(pid, 0) || errno == EPERM) ?
+	       pid : judge_pid_here(&f->call);
 }
 
 static int why_failed_call(struct judge *k, struct judge_failed *f, struct map *told)
@@ -65,7 +66,7 @@ static int why_failed_call(struct judge *k, struct judge_failed *f, struct map *
 	};
 	struct call *c = &f->call.call;
 
-	judge_call_args(&f->call, why_pid(&f->call), call_int(c, 2), call_int(c, 3), c->args[4]);
+	judge_call_args(&f->call, why_pid(f), call_int(c, 2), call_int(c, 3), c->args[4]);
 	return why_call(k, &f->call, &seen);
 }
 
