@@ -156,7 +156,9 @@ def build(tmp):
 	config = subprocess.run([BUILDDIR + "/config.status", "--config"], check=True, text=True,
 				stdout=subprocess.PIPE).stdout
 	try:
-		run(there, source + "/configure", "-q", *shlex.split(config), "CFLAGS=-O0")
+		# functions of the rules that are hidden have no prototype
+		run(there, source + "/configure", "-q", *shlex.split(config), "--disable-werror",
+		    "CFLAGS=-O0")
 		run(there, *MAKE, "xlat/stamp")
 		name_for_code(os.path.join(there, "xlat"))
 		run(there, *MAKE, "pevtrace")
