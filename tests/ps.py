@@ -208,12 +208,18 @@ def test_cgroups(tap):
 
 def test_program(tap):
 	"""The BPF program of an event that is held."""
-	r = subprocess.Popen([rp.target("bpfevent"), "clock", "ioctl", "1"], stdin=subprocess.PIPE,
+	r = subprocess.Popen([rp.target("bpfevent"), "clock", "ioctl", "1", "wait"], stdin=subprocess.PIPE,
 			     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	up, held = r.stdout.readline(), listed()[0]
 	out, err = r.communicate()
 	if r.returncode:
 		return tap.skip("a BPF program", (err.strip() or "bpfevent cannot run").split("\n")[-1])
-	tap.ok(not any("program" in e for e in listed()[0].values()), "no program is left")
+	own = int(out.split()[0])
+	# other tests may have programs at the same time
+	named = [[e["program"] for e in events.values() if e.get("program_id") == own]
+		 for events in (held, listed()[0])]
+	tap.ok(up == "up\n" and named == [["two_insns"], []], "a BPF program, until its event is closed",
+	       [named])
 
 def test_nobody(tap):
 	"""Without privilege: what the own descriptors tell."""
