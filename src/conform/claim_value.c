@@ -255,9 +255,10 @@ static bool prefixed_value(struct claim_run *run, const char *name, const char *
 		*v = clock_now(atoi(rest));
 	else if (!strcmp(name, "query"))
 		*v = run->query[atoi(rest) & 15];
-	else if (!strcmp(name, "bpf"))
+	else if (!strcmp(name, "bpf")) {
+		claim_trace_note(run->trace, "load a BPF program");
 		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
-	else if (!strcmp(name, "sig"))
+	} else if (!strcmp(name, "sig"))
 		return signal_value(rest, v);
 	else
 		return (e = claim_find_event(run, name)) && event_value(e, rest, v);
