@@ -814,6 +814,33 @@ def test_drain(tap, tmp):
 		       "silently: %d samples, of which it read %d" % (engine, n, said),
 		       [r.stderr])
 
+THREAD = """
+import ctypes, mmap, os, signal, struct, threading, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 1, 1000000, 7, 0, 0).ljust(64, b"\\0")
+perf_event_open, rings = ctypes.CDLL(None).syscall, []
+def open_ring(): rings.append(mmap.mmap(perf_event_open(nr, attr, os.getpid(), -1, -1, 8),
+					65 * mmap.PAGESIZE))
+thread = threading.Thread(target=open_ring)
+os.kill(os.getppid(), signal.SIGSTOP)
+thread.start()
+thread.join()
+while len(os.listdir("/proc/self/task")) > 1: pass
+os.kill(os.getppid(), signal.SIGCONT)
+end = time.process_time() + 0.5
+while time.process_time() < end: pass
+os._exit(0)
+"""
+
+def test_thread(tap, tmp):
+	"""A ring that was mapped by a thread which has ended when the BPF engine learns of it."""
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("a thread opens an event and ends", "BPF programs cannot be loaded")
+	ours = os.path.join(tmp, "thread.data")
+	r = trace(["--perf-data=" + ours, "--engine=bpf"], ["/usr/bin/python3", "-c", THREAD])
+	n = len(text([rp.PERF, "script", "-i", ours])) - 1
+	tap.ok(n > 100, "a thread opens an event and ends: %d samples" % n, [r.stderr])
+
 def test_drained_dump(tap, tmp):
 	"""A dump of a ring whose records were all overwritten has a reason, and one only."""
 	dump, made = os.path.join(tmp, "dr.json"), os.path.join(tmp, "dr.data")

@@ -111,8 +111,14 @@ static int borrow_event_fd(pid_t pid, pid_t tid, int its_fd)
 
 static int borrow(const struct look *k, const struct event *e)
 {
-	return borrow_event_fd(k->pid, k->tid,
-			       model_fd_of(k->looker->session->model, k->tid, e));
+	const struct model *m = k->looker->session->model;
+	int fd = borrow_event_fd(k->pid, k->tid, model_fd_of(m, k->tid, e)), other;
+
+	if (fd != -ESRCH || k->tid == k->pid)
+		return fd;
+	/* the BPF engine may report a thread's call when the thread has ended */
+	other = borrow_event_fd(k->pid, k->pid, model_fd_of(m, k->pid, e));
+	return other < 0 ? fd : other;
 }
 
 uint64_t look_id(pid_t pid, pid_t tid, int its_fd)
