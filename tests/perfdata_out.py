@@ -374,6 +374,41 @@ def test_rounds(tap, tmp):
 	       "rounds: %d samples of %d rings in one" % (types.count("SAMPLE"), len(looks)),
 	       [r.stderr, order])
 
+def test_late_ring(tap, tmp):
+	"""The BPF engine reports the mapping of a ring late, after reads of others for earlier calls:
+	its records are not older than what perf has sorted by then."""
+	dump, made = os.path.join(tmp, "late.json"), os.path.join(tmp, "late.data")
+	trace(["--records", "--json=" + dump],
+	      [rp.PEVTRACE, "open", "-q", "-o", "/dev/null", "--mmap=8", "-e", "page-faults"] + WORK)
+	with open(dump) as f:
+		lines = [json.loads(line) for line in f]
+	looks = [line for line in lines if line["kind"] == "look"]
+	maps = [line for line in lines if line.get("call") == "mmap" and "ring" in line]
+	calls = [line for line in lines if line.get("call") == "ioctl" and "event" in line]
+	records = sorted((line for line in lines if line["kind"] == "record" and
+			  line["record"]["type"] == 9), key=lambda line: line["record"]["time"])
+	if len(maps) < 2:
+		return tap.skip("a ring that is reported late", "one CPU has one ring")
+	first, late = maps[0]["ring"], maps[-1]["ring"]
+	at = lines.index(maps[-1])
+	head = [line for line in lines[:at] if line.get("ring") in (None, first)]
+	tail = [line for line in lines[at + 1:] if line["kind"] == "end"]
+	look = {n: next(line for line in looks if line["ring"] == n) for n in (first, late)}
+	end = max(r["ns"] for r in records)
+	for i in range(3, 9): # reads at a later time, each for a call before the late ring's mapping
+		head += [calls[0] | {key: maps[-1]["enter_ns"] for key in ("enter_ns", "exit_ns")},
+			 records[-1] | {"ring": first, "ns": end + i}, look[first] | {"ns": end + i}]
+	head += [maps[-1], records[0] | {"ring": late, "ns": end + 9}]
+	for i in range(9, 15):
+		head += [look[n] | {"ns": end + i} for n in (first, late)]
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(line) + "\n" for line in head + tail)
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	p = run([rp.PERF, "script", "-i", made])
+	n = p.stdout.count(b"page-faults")
+	tap.ok(n == 7 and b"out of order" not in p.stderr, "a ring that is reported late: %d samples" % n,
+	       [r.stderr, p.stderr])
+
 def test_stale_bit(tap, tmp):
 	"""MMAP2 of an event without build_id, in which the kernel left the bit that it set for
 	another event: perf aborted on what it took for a build id."""

@@ -76,6 +76,9 @@ struct perfout_view {
 	struct map unread; /* numbers of those that were never read */
 	uint64_t flushed_ns; /* when records were last written for their age, or a draft */
 	bool round; /* records were written since the last round ended */
+	uint64_t round_end_ns; /* when it ended */
+	uint64_t known_ns; /* all calls until then are known, and so all rings */
+	uint64_t quiet_ns[2]; /* ends of the last reads of all rings, newest first; 0: call since */
 	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t recent_ns, newest_ns; /* of the last record that has a time, and the greatest */

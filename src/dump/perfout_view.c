@@ -60,25 +60,48 @@ static const struct {
 	uint16_t misc, size;
 } finished_round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
 
+/* Note that calls until ns are known, and that the rings may be read for one of them. */
+static void perfout_know_calls(struct perfout_view *v, uint64_t ns)
+{
+	v->known_ns = v->known_ns > ns ? v->known_ns : ns;
+	v->quiet_ns[0] = v->quiet_ns[1] = 0;
+}
+
 /*
- * End a round when every ring was read since the last one ended: what is read later is then
- * newer than what was read in the round before, which lets perf sort and forget that.
+ * Note that all rings were read.  Each read for a call has that before or after it.  So if no call
+ * is between three reads, the second one was not for a call: the engine had none to report that
+ * was older than the first one.
  */
-static void perfout_end_round(struct perfout_view *v)
+static void perfout_know_read(struct perfout_view *v, uint64_t ns)
+{
+	if (v->known_ns < v->quiet_ns[1])
+		v->known_ns = v->quiet_ns[1];
+	v->quiet_ns[1] = v->quiet_ns[0];
+	v->quiet_ns[0] = ns;
+}
+
+/*
+ * End a round when every ring was read since the last one ended, also those that were mapped until
+ * then, of which the BPF engine reports later: what is read later is then newer than what was read
+ * in the round before, which lets perf sort and forget that.
+ */
+static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
 	if (!perfout_all_read(v))
 		return;
-	if (v->round) {
+	perfout_know_read(v, ns);
+	if (v->round && v->known_ns >= v->round_end_ns) {
 		perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
 		v->sorted_ns = v->round_ns;
 		v->round_ns = v->newest_ns;
+		v->round_end_ns = ns;
+		v->round = false;
 	}
 	while ((slot = map_next(&v->rings, &at)))
 		slot->value = (void *)UNREAD;
-	v->round = false;
 }
 
 /* Tasks -------------------------------------------------------------------- */
@@ -105,6 +128,7 @@ static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64
 	struct perfout_view *v = self(view);
 
 	(void)former, (void)ns, (void)shown;
+	perfout_know_calls(v, 0);
 	perfout_begin_task(v, tid);
 	if (exe)
 		perfout_know_program(v, tid, exe);
@@ -129,8 +153,21 @@ static void perfout_know_event(void *ctx, struct event *e)
 		map_set(&v->unread, r->number, v);
 }
 
+static void perfout_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
+			    int status, bool shown)
+{
+	(void)tid, (void)ns, (void)how, (void)status, (void)shown;
+	perfout_know_calls(self(view), 0);
+}
+
+static void perfout_on_enter(struct view *view, const struct call *c)
+{
+	perfout_know_calls(self(view), c->enter_ns);
+}
+
 static void perfout_on_exit(struct view *view, const struct call *c)
 {
+	perfout_know_calls(self(view), c->exit_ns);
 	model_each_recorded(self(view)->model, c, perfout_know_event, self(view));
 }
 
@@ -317,7 +354,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 	struct perfout_view *v = self(view);
 	struct perfout_member *m = perfout_member(v, l->ring->event);
 
-	(void)tid, (void)ns;
+	(void)tid;
 	perfout_know_time(v, l);
 	model_each_writer(v->model, l->ring, perfout_know_event, v);
 	if (m && !l->error && l->missed) {
@@ -328,7 +365,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 		map_del(&v->unread, l->ring->number);
 	if (map_get(&v->rings, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
-	perfout_end_round(v);
+	perfout_end_round(v, ns);
 	/* events that open later may let a file be rewritten, but no pipe */
 	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
 		perfout_begin_writing(v);
@@ -415,6 +452,8 @@ static void perfout_on_free(struct view *view)
 static const struct view_ops ops = {
 	.born = perfout_on_born,
 	.execed = perfout_on_execed,
+	.gone = perfout_on_gone,
+	.enter = perfout_on_enter,
 	.exit = perfout_on_exit,
 	.found_ring = perfout_on_found_ring,
 	.learnt_id = perfout_on_learnt_id,
