@@ -189,9 +189,15 @@ def test_names(tap, tmp):
 	"""Names that only the command line has, in both of perf's files."""
 	for args in ("-e cs,cpu-clock/period=100000/ -e page-faults:uk",
 		     "--event={cs:k,faults}:u -ecpu-clock -a -e task-clock/name=mine,freq=99/u",
-		     "-ae cs -e cs:u -e dummy,cpu-clock", "-e {cs,faults}:S --event minor-faults"):
+		     "-ae cs -e cs:u -e dummy,cpu-clock", "-e {cs,faults}:S --event minor-faults",
+		     "-iecs -Te faults -c1"):
 		own, ours, bad = record(tmp, args.split() + ["perl", "-e", "1"])
 		compare(tap, "names in " + args, own, ours, bad)
+	dump, own, made = (os.path.join(tmp, name) for name in ("n.json", "n.data", "m.data"))
+	r = trace(["--records", "--json=" + dump],
+		  ["env", "-i", rp.PERF, "record", "-e", "cs,faults", "-o", own, "/bin/true"])
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	compare(tap, "names in a dump of env perf", own, made, [r.stderr] if r.returncode else [])
 
 def test_mode(tap, tmp):
 	"""Records have registers and stacks: as perf's, files with them are for their user alone."""

@@ -142,7 +142,7 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 /* Return whether the file name of a program is that of perf. */
 bool perfout_names_perf(const char *exe);
 
-/* Note the events that the traced command line has for perf, if that is the command. */
+/* Note the events that the traced command line has for perf, if that is in it. */
 void perfout_know_command(struct perfout_view *v);
 void perfout_free_words(struct perfout_view *v);
 

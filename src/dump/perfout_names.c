@@ -91,23 +91,38 @@ bool perfout_names_perf(const char *exe)
 	return !strncmp(slash ? slash + 1 : exe, "perf", 4);
 }
 
+/*
+ * Return the list of events in an option of perf, which is the next word if it is empty; NULL if
+ * the option has none.
+ */
+static const char *words_of_option(const char *word)
+{
+	/* what follows one of these letters of perf record is its argument */
+	static const char with_argument[] = "eCDFGIScjkmoprtuz";
+
+	if (!strncmp(word, "--event", 7) && (!word[7] || word[7] == '='))
+		return word + 7 + (word[7] == '=');
+	if (*word != '-' || word[1] == '-')
+		return NULL;
+	word += strcspn(word, with_argument);
+	return *word == 'e' ? word + 1 : NULL;
+}
+
 void perfout_know_command(struct perfout_view *v)
 {
 	char *const *word = v->facts.command;
 
-	if (!word || !*word || !perfout_names_perf(*word))
+	while (word && *word && !perfout_names_perf(*word)) /* env, taskset, ... */
+		word++;
+	if (!word || !*word)
 		return;
 	while (*++word && strcmp(*word, "--")) {
-		size_t len = strlen(*word);
+		const char *list = words_of_option(*word);
 
-		if (!strncmp(*word, "--event=", 8))
-			words_split(v, *word + 8);
-		else if (!strncmp(*word, "-e", 2) && len > 2)
-			words_split(v, *word + 2);
-		else if ((!strcmp(*word, "--event") ||
-			  (**word == '-' && (*word)[1] != '-' && (*word)[len - 1] == 'e')) &&
-			 word[1])
-			words_split(v, *++word);
+		if (list && !*list && word[1])
+			list = *++word;
+		if (list)
+			words_split(v, list);
 	}
 }
 
