@@ -1307,6 +1307,24 @@ def test_trouble(tap, tmp):
 		tap.ok(r.returncode == 2 and r.stderr.count(b"cannot write") == 1, "a full disk",
 		       [r.returncode, r.stderr])
 
+def test_damaged(tap, tmp):
+	"""A damaged dump: one message, which names an option of the verb."""
+	dump = os.path.join(tmp, "bad.json")
+	trace(["--json=" + dump], [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e", "cpu-clock",
+				   "true"])
+	with open(dump) as f:
+		lines = f.readlines()
+	with open(dump, "w") as f:
+		f.writelines(lines[:1] + ["{]\n"] + lines[1:])
+	args = [rp.PEVTRACE, "report", "--format=perf-data", "-o", os.path.join(tmp, "bad.data")]
+	r = run(args + [dump])
+	tap.ok(r.returncode == 2 and r.stderr.count(b"\n") == 1 and
+	       b"bad.json:2: " in r.stderr and b"; --keep-going of " in r.stderr,
+	       "a damaged dump has one message", [r.stderr])
+	r = run(args + ["--keep-going", dump])
+	tap.ok(r.returncode == 2 and b"bad.json:2: " in r.stderr and b"--records" in r.stderr,
+	       "with --keep-going, what the rest lacks is said", [r.stderr])
+
 def test_full(tap, tmp):
 	"""A disk that becomes full in the middle: perf reads the records that found room."""
 	dump, whole, part = (os.path.join(tmp, name) for name in ("full.json", "whole", "part"))

@@ -113,6 +113,8 @@ static bool report_dump(const struct reporting *g, struct reader *r, const char 
 		model_keep_few(s.model);
 	session_add_view(&s, report_view(g, r, path, &s, out));
 	whole = reader_run(r, &s);
+	if (out->perf_data && reader_stopped(r))
+		perfout_cut_short(out->perf_data);
 	session_end(&s);
 	return whole;
 }

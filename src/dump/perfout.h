@@ -16,6 +16,9 @@ struct perfout;
  */
 struct perfout *perfout_open(const char *path);
 
+/* Note that the rest of the session is not known, nor what the file lacks for that. */
+void perfout_cut_short(struct perfout *o);
+
 /* Write what is left; return false after a warn() if anything could not be written. */
 bool perfout_close(struct perfout *o);
 

@@ -26,7 +26,7 @@ static const uint64_t magic = 0x32454c4946524550ULL; /* PERFILE2 */
 struct perfout {
 	const char *path;
 	int fd;
-	bool pipe, failed;
+	bool pipe, failed, cut_short;
 	bool drafted; /* the records that are in the file are a draft */
 	struct buf pending; /* records that are not in the file */
 	uint64_t data, data_end; /* those that are */
@@ -59,6 +59,16 @@ static size_t put(struct perfout *o, const struct buf *b, uint64_t offset)
 void perfout_add(struct perfout *o, const void *bytes, size_t len)
 {
 	buf_add(&o->pending, bytes, len);
+}
+
+void perfout_cut_short(struct perfout *o)
+{
+	o->cut_short = true;
+}
+
+bool perfout_is_cut_short(const struct perfout *o)
+{
+	return o->cut_short;
 }
 
 bool perfout_is_pipe(const struct perfout *o)

@@ -107,6 +107,8 @@ void perfout_add(struct perfout *o, const void *bytes, size_t len);
 
 bool perfout_is_pipe(const struct perfout *o);
 
+bool perfout_is_cut_short(const struct perfout *o);
+
 /*
  * Begin the records anew, behind all that is in the file, and set *from and *to to the place of
  * those before.  Return a stream to read them from, or NULL if the file cannot be read.

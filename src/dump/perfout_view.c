@@ -390,14 +390,22 @@ static void perfout_write_lost(struct perfout_view *v)
 	}
 }
 
-static void perfout_tell_losses(const struct perfout_view *v)
+/* Warn of events that have no records, if all of the session is known. */
+static void perfout_tell_absent(const struct perfout_view *v)
 {
+	if (perfout_is_cut_short(v->out))
+		return;
 	if (!v->nevents)
 		warn("the perf.data file has no events: no ring buffer was mapped");
 	else if (!v->live && !v->held_ns && !v->missed)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
 	perfout_tell_ringless(v);
+}
+
+static void perfout_tell_losses(const struct perfout_view *v)
+{
+	perfout_tell_absent(v);
 	if (v->live && v->unread.len)
 		warn("the perf.data file lacks the records of %zu ring buffers, which were "
 		     "unmapped before they could be read; --engine=ptrace stops the program for "

@@ -60,7 +60,7 @@ static bool complain(struct reader *r, const char *what, const char *detail)
 	progress_end(&r->progress);
 	warn("%s:%lu: %s%s%s", r->path, dump_line_number(r->reader), what, detail,
 	     r->keep_going ? "; skipped" :
-			     "; pevtrace decode --keep-going shows the rest");
+			     "; --keep-going of decode, diff and report skips such lines");
 	return r->keep_going;
 }
 
@@ -85,6 +85,11 @@ static bool feed_line(struct reader *r, struct json_value *o)
 bool reader_whole(const struct reader *r)
 {
 	return r->whole;
+}
+
+bool reader_stopped(const struct reader *r)
+{
+	return r->stopped;
 }
 
 unsigned long reader_line(const struct reader *r)
@@ -131,6 +136,7 @@ bool reader_run(struct reader *r, struct session *s)
 	r->session = s;
 	read = feed_all(r, s);
 	progress_end(&r->progress);
+	r->stopped = !read;
 	if (!read)
 		return false;
 	if (!r->ended) {

@@ -29,6 +29,9 @@ unsigned long reader_line(const struct reader *r);
 /* Return whether the lines read so far were good, and, after reader_run(), none is missing. */
 bool reader_whole(const struct reader *r);
 
+/* Return whether a bad line ended reader_run(). */
+bool reader_stopped(const struct reader *r);
+
 /* Show on a terminal how much was read; for callers that write nothing to one meanwhile. */
 void reader_progress(struct reader *r);
 

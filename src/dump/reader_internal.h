@@ -12,7 +12,7 @@
 struct reader {
 	struct dump_reader *reader;
 	const char *path;
-	bool keep_going, whole, ended;
+	bool keep_going, whole, ended, stopped;
 	bool swapped;			/* its memory has the other byte order */
 	char unknown_header[80];		/* the error in the header */
 	struct session_facts facts;
