@@ -923,6 +923,30 @@ def test_taskless(tap, tmp):
 			       "samples with %s, read by %s: %d, of which %d have their function" %
 			       (name, who, len(a) - 1, len(known)), [n, r.stderr, m.stderr] + a[:3])
 
+CLOCKS = """
+import ctypes, mmap, os, struct, sys, time
+nr, rings = {"x86_64": 298}.get(os.uname().machine, 241), []
+for config, clock in enumerate(sys.argv[1:]):
+	attr = struct.pack("<IIQQQQQ44xi", 1, 96, config, 1000000, 0x10007, 0,
+			   0 if clock == "-" else 1 << 25, int(clock.strip("-") or 0)).ljust(96, b"\\0")
+	rings.append(mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, 0, -1, -1, 8), 65 * mmap.PAGESIZE))
+end = time.process_time() + 0.1
+while time.process_time() < end: pass
+"""
+
+def test_clocks(tap, tmp):
+	"""A message names events whose times are of different clocks."""
+	ours = os.path.join(tmp, "clocks.data")
+	for clocks, said in ((["-", "-"], b""), (["1", "1"], b""),
+			     (["-", "1"], b"cpu-clock are of perf's own clock, but those of "
+			      b"task-clock of CLOCK_MONOTONIC: "),
+			     (["0", "11"], b"of CLOCK_REALTIME, but those of task-clock of "
+			      b"CLOCK_TAI: ")):
+		r = trace(["--perf-data=" + ours], ["/usr/bin/python3", "-c", CLOCKS] + clocks)
+		n = len(text([rp.PERF, "script", "-i", ours])) - 1
+		tap.ok(n > 50 and said in r.stderr and r.stderr.count(b"\n") == (said > b""),
+		       "clocks %s: %d samples" % (" and ".join(clocks), n), [r.stderr])
+
 LOADED = """
 import _ctypes, ctypes, mmap, os, struct, sys, time
 nr = {"x86_64": 298}.get(os.uname().machine, 241)

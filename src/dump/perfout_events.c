@@ -129,6 +129,43 @@ uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m)
 	return m->id;
 }
 
+static bool perfout_same_clock(const struct perfout_event *a, const struct perfout_event *b)
+{
+	uint64_t chosen = perfout_attr_of(a, ATTR_USE_CLOCKID);
+
+	return chosen == perfout_attr_of(b, ATTR_USE_CLOCKID) &&
+	       (!chosen || perfout_attr_of(a, ATTR_CLOCKID) == perfout_attr_of(b, ATTR_CLOCKID));
+}
+
+static const char *perfout_clock_name(const struct perfout_event *e)
+{
+	const char *name = xlat_name(&xlat_clockid, perfout_attr_of(e, ATTR_CLOCKID));
+
+	return !perfout_attr_of(e, ATTR_USE_CLOCKID) ? "perf's own clock" :
+	       name				     ? name :
+						       "another clock";
+}
+
+void perfout_tell_clocks(const struct perfout_view *v)
+{
+	const struct perfout_event *a = NULL;
+
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *b = v->events[i];
+
+		if (b->silent || !b->timed)
+			continue;
+		if (a && !perfout_same_clock(a, b)) {
+			warn("the times of %s are of %s, but those of %s of %s: perf sorts all "
+			     "records by time, so names and mappings of samples are wrong; use one "
+			     "clock for all events", a->name, perfout_clock_name(a), b->name,
+			     perfout_clock_name(b));
+			return;
+		}
+		a = b;
+	}
+}
+
 void perfout_free_events(struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++) {

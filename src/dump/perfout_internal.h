@@ -39,6 +39,7 @@ struct perfout_event {
 	bool silent; /* not written: it is bare, and other events are not */
 	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
 	bool taskless; /* a sample has no task */
+	bool timed; /* a record has a time */
 	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
 };
 
@@ -203,6 +204,9 @@ struct record_format perfout_format(const struct perfout_view *v, const struct p
 /* Append the tables of a file; or, to a pipe, what it does not have yet. */
 void perfout_tables(const struct perfout_view *v, struct perfout_table *t);
 void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e);
+
+/* Warn of events whose records have times of different clocks. */
+void perfout_tell_clocks(const struct perfout_view *v);
 
 void perfout_free_events(struct perfout_view *v);
 

@@ -237,6 +237,7 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	if (id.has_id)
 		perfout_add_id(v, m->event, id.id);
 	if (id.has_time) {
+		m->event->timed = true;
 		v->recent_ns = id.time;
 		v->newest_ns = v->newest_ns > id.time ? v->newest_ns : id.time;
 	}
@@ -411,6 +412,7 @@ static void perfout_tell_losses(const struct perfout_view *v)
 		     "unmapped before they could be read; --engine=ptrace stops the program for "
 		     "that", v->unread.len);
 	perfout_tell_taskless(v);
+	perfout_tell_clocks(v);
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
 		     "before "
