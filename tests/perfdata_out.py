@@ -1278,6 +1278,23 @@ def test_ringless(tap, tmp):
 				 (name, int(r.stdout.split()[0])), r.stderr.decode()),
 		       "a BPF program gets the samples of a " + kind, [r.stdout, r.stderr])
 
+def test_bpftrace(tap, tmp):
+	"""BPF programs get the samples of bpftrace's events: the file has what they send to it."""
+	ours = os.path.join(tmp, "bpftrace.data")
+	if not shutil.which("bpftrace") or os.getuid():
+		return tap.skip("the output of bpftrace's programs", "bpftrace cannot run")
+	r = trace(["--perf-data=" + ours], ["bpftrace", "-e", 'profile:hz:99 { printf("%s", "qzx"); } '
+		  "software:cpu-clock:1000000 { @ = count(); } interval:s:1 { exit(); }"])
+	if r.returncode:
+		return tap.skip("the output of bpftrace's programs", "bpftrace fails")
+	n = len([line for line in text([rp.PERF, "report", "-D", "-i", ours])
+		 if line.startswith(".") and "qzx" in line])
+	tap.ok(0 < r.stdout.count(b"qzx") <= n and
+	       re.search(rb"file: cpu-clock, whose samples BPF program \d+ and others get; ", r.stderr) and
+	       b"samples of bpf-output are data of BPF programs" in r.stderr and
+	       r.stderr.count(b"pevtrace: ") == 2,
+	       "the output of bpftrace's programs: %d samples" % n, [r.stdout, r.stderr])
+
 def test_same_file(tap, tmp):
 	"""perf record writes to the same file: it renames ours, as it does with a file of its own.
 	The dump that is read is not overwritten; a file that is there is renamed."""

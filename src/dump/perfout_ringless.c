@@ -15,6 +15,7 @@ struct ringless {
 	char *names[NAMED_MOST];
 	size_t n, more;
 	uint32_t program;
+	bool programs; /* and others */
 	struct buf text;
 };
 
@@ -23,8 +24,8 @@ static void ringless_add(struct ringless *r, const struct perfout_view *v, const
 	struct buf name = { 0 };
 	size_t i = 0;
 
-	if (!r->program)
-		r->program = e->program.id;
+	r->programs |= r->program && r->program != e->program.id;
+	r->program = r->program ? r->program : e->program.id;
 	if (map_set(&r->attrs, (uintptr_t)e->attr, r))
 		return;
 	if (e->probed)
@@ -79,8 +80,8 @@ void perfout_tell_ringless(const struct perfout_view *v)
 		     "shows the counts", ringless_names(counts));
 	if (bpf->n)
 		warn("no ring buffer, so not in the perf.data file: %s, whose samples BPF program "
-		     "%u gets; perf record of such events writes them", ringless_names(bpf),
-		     bpf->program);
+		     "%u%s; perf record of such events writes them", ringless_names(bpf),
+		     bpf->program, bpf->programs ? " and others get" : " gets");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		ringless_free(&kinds[i]);
 }

@@ -67,10 +67,25 @@ bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
 	return true;
 }
 
+/* Return whether its samples are what BPF programs wrote with bpf_perf_event_output(). */
+static bool perfout_is_bpf_output(const struct perfout_event *p)
+{
+	return perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	       perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
 void perfout_tell_taskless(const struct perfout_view *v)
 {
-	for (size_t i = 0; i < v->nevents; i++)
-		if (v->events[i]->taskless && !v->events[i]->silent)
+	for (size_t i = 0; i < v->nevents; i++) {
+		const struct perfout_event *p = v->events[i];
+
+		if (!p->taskless || p->silent)
+			continue;
+		if (perfout_is_bpf_output(p))
+			warn("samples of %s are data of BPF programs, without a task: perf report "
+			     "-D shows their bytes", p->name);
+		else
 			warn("samples of %s have no PERF_SAMPLE_TID, and the event may measure "
-			     "several tasks: perf cannot name their processes", v->events[i]->name);
+			     "several tasks: perf cannot name their processes", p->name);
+	}
 }
