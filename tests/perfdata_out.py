@@ -587,6 +587,40 @@ def test_attached(tap, tmp):
 	       "attached: the last %d of perf's %d lines" % (len(b), len(a)),
 	       [r.stderr] + difference(a[-len(b):], b))
 
+ENDED = """
+import ctypes, mmap, os, struct, threading, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 1, 1000000, 7, 0, 0).ljust(64, b"\\0")
+perf_event_open, rings = ctypes.CDLL(None).syscall, []
+def work():
+	rings.append(mmap.mmap(perf_event_open(nr, attr, 0, -1, -1, 8), 65 * mmap.PAGESIZE))
+	end = time.thread_time() + 0.1
+	while time.thread_time() < end: pass
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("up", flush=True)
+while "TracerPid:\\t0\\n" in open("/proc/self/status").read(): time.sleep(0.01)
+time.sleep(0.3)
+os._exit(0)
+"""
+
+def test_ended(tap, tmp):
+	"""Threads that opened events and ended before the attachment: their samples have the name of
+	their process, and their events do not measure the whole machine."""
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("threads that ended", "earlier events are only known with BPF programs")
+	ours = os.path.join(tmp, "ended.data")
+	with subprocess.Popen(["/usr/bin/python3", "-c", ENDED], stdout=subprocess.PIPE) as program:
+		program.stdout.readline()
+		r = trace(["--perf-data=" + ours, "-p", str(program.pid)], [])
+	names = collections.Counter(line.strip() for line in
+				    text([rp.PERF, "script", "-F", "comm", "-i", ours]))
+	tasks = text([rp.PERF, "script", "--show-task-events", "-F", "comm,tid", "-i", ours])
+	tap.ok(names.pop("", 1) and len(names) == 1 and names["python3"] > 200 and
+	       not [line for line in tasks if re.search(r"FORK\(1:1\)|COMM: .*:1/1$", line)],
+	       "threads that ended: %s" % dict(names), [r.stderr] + tasks[:4])
+
 def test_bpf(tap, tmp):
 	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
 		return tap.skip("the BPF engine", "BPF programs cannot be loaded")

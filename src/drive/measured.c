@@ -127,13 +127,15 @@ static void measured_event(void *ctx, struct event *e)
 	measured_attr(m, e);
 	space = measured_space_of_event(m, e);
 	measured_use(m, space);
-	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0) {
+	if (event_has_all_tasks(e)) {
 		if (!space->all)
 			measured_all(m, space);
 		m->again = true;
 		space->all = true;
 		return;
 	}
+	if (e->pid < 0)
+		return;
 	tid = e->pid ? e->pid : e->opener;
 	only_names = event_attr(e, ATTR_DISABLED) && event_attr(e, ATTR_ENABLE_ON_EXEC);
 	if (!measured_note(m, space, e, tid, only_names))

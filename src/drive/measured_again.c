@@ -270,6 +270,20 @@ static const char *measured_code(void *ctx, int32_t pid, uint64_t ip, unsigned i
 }
 
 /*
+ * Give a thread that ended before it was read the name of its process, which it had at first.
+ * Return whether it is one.
+ */
+static bool measured_name_ended(const struct measured_task *t, pid_t pid, struct measured_name *n)
+{
+	const struct measured_name *leader = map_get(&t->names, (uint64_t)pid);
+
+	if (*n->thread.comm || !leader || !*leader->thread.comm)
+		return false;
+	memcpy(n->thread.comm, leader->thread.comm, sizeof(n->thread.comm));
+	return true;
+}
+
+/*
  * Report the name of the thread of a sample at the time of its first one: the record of its fork, with
  * which perf gives it its parent's name, is before that, but may be after another's.
  */
@@ -278,8 +292,8 @@ static void measured_sampled(struct measured *m, uint64_t ns, const struct recor
 {
 	struct measured_name *n = measured_name_of(t, id->tid);
 	const struct proc_image p = {
-		.pid = id->pid, .here = t->here, .time_ns = id->time, .threads = &n->thread,
-		.nthreads = 1,
+		.pid = id->pid, .here = t->here, .threads = &n->thread, .nthreads = 1,
+		.time_ns = measured_name_ended(t, id->pid, n) ? 0 : id->time,
 	};
 	char comm[sizeof(n->thread.comm)];
 
@@ -321,6 +335,9 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 		measured_again(m, space, ns, id.has_time ? id.time : 0, tid, t);
 		named = true; /* or it has ended */
 	}
+	/* a namespace would be searched for it */
+	if (!named && !space->ns.level)
+		named = proc_group_of(id.tid, NULL) <= 0;
 	if (named && lacks & LACKS_NAMES && id.has_tid)
 		measured_sampled(m, ns, &id, t);
 }

@@ -145,7 +145,7 @@ static void perfout_know_event(void *ctx, struct event *e)
 
 	if (!m || m->event->silent)
 		return;
-	v->all |= e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0;
+	v->all |= event_has_all_tasks(e);
 	if (r && !map_get(&v->rings, r->number))
 		perfout_set_ring(v, r, UNREAD);
 	/* our own are all read, and that they are empty is not told */

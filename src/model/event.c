@@ -76,6 +76,11 @@ bool event_is_bare(const struct event *e)
 	return !event_attr(e, ATTR_SAMPLE_TYPE) && !event_attr(e, ATTR_SAMPLE_PERIOD);
 }
 
+bool event_has_all_tasks(const struct event *e)
+{
+	return e->flags & PERF_FLAG_PID_CGROUP || (e->pid < 0 && e->cpu >= 0);
+}
+
 pid_t event_single_task(const struct event *e)
 {
 	if (e->pid < 0 || e->flags & PERF_FLAG_PID_CGROUP || event_attr(e, ATTR_INHERIT))
