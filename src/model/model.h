@@ -270,7 +270,7 @@ bool event_is_probe(const struct event *e);
  */
 bool event_is_bare(const struct event *e);
 
-/* Return whether it measures all tasks of a CPU, or of a cgroup; none if its task had ended before. */
+/* Return whether it measures all tasks of a CPU or cgroup; none if its task had ended before. */
 bool event_has_all_tasks(const struct event *e);
 
 /* Return the task that all its records are of, or -1: they may be of several. */
