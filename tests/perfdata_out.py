@@ -1029,6 +1029,37 @@ ring = mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, pid, -1, -1, 8), 65 * mmap.
 os.write(started, b"x")
 os.waitpid(pid, 0)
 """
+LATE = """
+import ctypes, mmap, os, struct, time
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 1, 1000000, 7, 0, 0).ljust(64, b"\\0")
+ring = mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, 0, -1, -1, 8), 65 * mmap.PAGESIZE)
+end = time.process_time() + 0.2
+while time.process_time() < end: pass
+"""
+
+def test_late_exec(tap, tmp):
+	"""A process that is described for the first time after its exec, which the BPF engine
+	reports when samples of others are newer than its own first ones."""
+	dump, made = os.path.join(tmp, "le.json"), os.path.join(tmp, "le.data")
+	trace(["--records", "--json=" + dump],
+	      ["sh", "-c", '"$@"; "$@"; true', "sh", "/usr/bin/python3", "-c", LATE])
+	with open(dump) as f:
+		lines = [json.loads(line) for line in f]
+	records = [line for line in lines if line["kind"] == "record"]
+	child = records[-1]["record"]["pid"]
+	at = [line["kind"] == "exec" and line["tid"] == child for line in lines].index(True)
+	last = max(i for i in range(at) if lines[i]["kind"] == "record")
+	late = bytes.fromhex(lines[last]["hex"])
+	lines[last]["hex"] = late[:24].hex() + bytes.fromhex(records[-1]["hex"])[24:].hex()
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(line) + "\n" for line in lines)
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	names = collections.Counter(line.strip() for line in
+				    text([rp.PERF, "script", "-F", "comm", "-i", made]))
+	tap.ok(names.pop("", 1) and set(names) == {"python3"} and names["python3"] == len(records),
+	       "an exec that is reported late: %s" % dict(names), [r.stderr])
+
 BUSY = """
 import posix, sys, time
 def work():

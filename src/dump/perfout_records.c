@@ -382,6 +382,8 @@ static void perfout_set_since(struct perfout_view *v, const struct proc_image *p
 
 	if (before && before != here) /* in another PID namespace */
 		perfout_begin_task(v, p->here);
+	if (!before) /* an exec has replaced nothing; the BPF engine may report it after samples */
+		free(map_del(&v->execs, (uint64_t)p->here));
 	exec_ns = map_get(&v->execs, (uint64_t)p->here);
 	v->since_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
 	if (v->since_ns && v->since_ns < v->sorted_ns)
