@@ -36,13 +36,18 @@ static char *finding_names(const struct finding *f)
 {
 	const char *subject = strchr(f->id, ':') + 1, *dot = strchr(subject, '.');
 	const char *names = f->text + strlen(UNDOCUMENTED);
+	size_t n;
 	struct buf pattern = { 0 };
 
 	if (dot)
 		return xstrdup(dot + 1);
 	if (!id_begins(f, "page-missing:") || !islower((unsigned char)*subject))
 		return xstrdup(subject);
-	return tables_add_names(subject, &pattern) ? pattern.data : xstrndup(names, strcspn(names, ";"));
+	n = strcspn(names, ";");
+	/* other tables may share the prefix with a single name */
+	if (memchr(names, ' ', n) && tables_add_names(subject, &pattern))
+		return pattern.data;
+	return xstrndup(names, n);
 }
 
 /* Return the commit that the page or the tables name, or NULL. */
