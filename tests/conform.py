@@ -541,12 +541,28 @@ def test_patch_evidence(tmp):
 		# commit da97e18458fb, in the notes on Linux 5.5 of the maintainer of SELinux
 		"+A security module may refuse any event with this error\n+(since Linux 5.5)",
 		"+if the value is 0 or has its highest bit set,",
-		"+(from Linux 4.13 to 6.12, even with it)."]
+		"+(from Linux 4.13 to 6.12, even with it).",
+		"+is set, only together with\n+.BR CAP_KILL .",
+		"+The breakpoint requires\n+.B CAP_SYS_ADMIN\n+with any paranoid setting.",
+		"+bit, kprobes, uprobes, and breakpoints on kernel addresses",
+		"+.I bp_len\n+(except for execution).",
+		"+if the event already has a program,\n+or another event of the tracepoint has this one;",
+		"+how often the events of the group that have this bit\n",
+		"+The size of this structure up to the reserved part before\n",
+		"+(since Linux 6.19, and in updates of older series)",
+		"+.P\n+On machines with several core PMUs",
+		"+.I /sys/bus/event_source/devices/*/caps/\n",
+		"\n- PERF_RECORD_MISC_FORK_EXEC: Linux 4.20.\n", "\n- PERF_CONTEXT_*: Linux 2.6.31.\n"]
 	if KNOWN_KERNEL:
 		want += ["Not so on Linux %s:\n" % os.uname().release.split("-")[0],
 			 "size=PERF_ATTR_SIZE_VER8,", "/* PERF_RECORD_SAMPLE with period==5: 0 of 5 */",
 			 "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
 			 "+A signal is sent at every overflow, whatever",
+			 "+Software events and breakpoints accept any value,",
+			 "+and the counts in a sample are those of the sampled task alone.",
+			 "+(since Linux 4.9) and to other sampling events, such as breakpoints\n+(since Linux 4.13).",
+			 "+of \\-1, or those of a cgroup;",
+			 "+All of these events are enabled and disabled,",
 			 "+From Linux 4.13 to 6.12,\n"]
 	why = [w for w in want if w not in text]
 	bodies = [re.sub(r"\nMIME(?s:.*?)8bit\n", "\n", re.split(r"Subject: \[PATCH \S+ ", m)[1]
