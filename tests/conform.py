@@ -549,6 +549,7 @@ def test_patch_evidence(tmp):
 		"+if the event already has a program,\n+or another event of the tracepoint has this one;",
 		"+how often the events of the group that have this bit\n",
 		"+The size of this structure up to the reserved part before\n",
+		"+can also fail with the other errors that\n+.BR path_resolution (7)\n",
 		"+If the architecture supports it,\n", "+(as\n+.B PERF_TYPE_SOFTWARE\n+does for",
 		"+(since Linux 6.19, and in updates of older series)",
 		"+.P\n+On machines with several core PMUs",
