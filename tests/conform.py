@@ -552,6 +552,8 @@ def test_patch_evidence(tmp):
 		"+can also fail with the other errors that\n+.BR path_resolution (7)\n",
 		"+If the architecture supports it,\n", "+(as\n+.B PERF_TYPE_SOFTWARE\n+does for",
 		"+(since Linux 6.19, and in updates of older series)",
+		"+below), or (since Linux 6.16, and in updates of older series) if\n",
+		"+From Linux 5.8 until Linux 6.16 (and updates of older series),\n",
 		"+.P\n+On machines with several core PMUs",
 		"+.I /sys/bus/event_source/devices/*/caps/\n",
 		"\n- PERF_RECORD_MISC_FORK_EXEC: Linux 4.20.\n", "\n- PERF_CONTEXT_*: Linux 2.6.31.\n"]
