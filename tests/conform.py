@@ -475,6 +475,14 @@ def test_series(tmp, page):
 	if b"has other patches: 1." not in run("--patch=" + series, "--man", page,
 						   "--no-behaviour").stderr:
 		why.append("no warning of another patch")
+	for title, path in (('"Linux" "Linux Programmer\'s Manual"', "man2"),
+			    ('"Linux man-pages 6.9"', "man2"), ('"Linux man-pages 6.10"', "man/man2"),
+			    ('"Linux man-pages (unreleased)"', "man/man2")):
+		titled = write(os.path.join(tmp, "titled.2"), re.sub(r'"Linux man-pages.*?"', lambda m: title,
+			       source(PAGE), count=1))
+		r = run("--patch", "--man", titled, *PAGE_ALONE)
+		if not r.stdout.startswith(b"--- a/%s/perf_event_open.2\n" % path.encode()):
+			why.append("of %s: %s" % (title, r.stdout[:60]))
 	if tool(*git, "log", "--check", "--format=").stdout.strip():
 		why.append("blanks at the end of lines")
 	added = re.findall(r"^\+(\.IR? \S+ \"? ?\(since.*)", tool(*git, "diff", "HEAD~%d" % len(mails))

@@ -303,6 +303,9 @@ static const char *repository_path(const char *title)
 	const char *at = title ? strstr(title, "man-pages ") : NULL;
 	unsigned int major = 0, minor = 0;
 
+	/* pages named no release before 6.0 */
+	if (title && strstr(title, "Linux Programmer"))
+		return "man2/perf_event_open.2";
 	if (at && sscanf(at, "man-pages %u.%u", &major, &minor) == 2 &&
 	    (major < 6 || (major == 6 && minor < 10)))
 		return "man2/perf_event_open.2";
