@@ -241,6 +241,13 @@ static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
 	return true;
 }
 
+/* Return the descriptor of a program of that type, or a negative errno. */
+static uint64_t load_program(struct claim_run *run, uint32_t type)
+{
+	claim_trace_note(run->trace, "load a BPF program");
+	return (uint64_t)(int64_t)bpf_load(type, 1);
+}
+
 static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
 {
 	const struct claim_event *e;
@@ -255,10 +262,9 @@ static bool prefixed_value(struct claim_run *run, const char *name, const char *
 		*v = clock_now(atoi(rest));
 	else if (!strcmp(name, "query"))
 		*v = run->query[atoi(rest) & 15];
-	else if (!strcmp(name, "bpf")) {
-		claim_trace_note(run->trace, "load a BPF program");
-		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
-	} else if (!strcmp(name, "sig"))
+	else if (!strcmp(name, "bpf"))
+		*v = load_program(run, (uint32_t)atoi(rest));
+	else if (!strcmp(name, "sig"))
 		return signal_value(rest, v);
 	else
 		return (e = claim_find_event(run, name)) && event_value(e, rest, v);
