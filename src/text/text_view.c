@@ -217,8 +217,7 @@ static void text_on_abandon(struct view *view, const struct call *c, bool detach
 	if (!p)
 		return;
 	ends = !strncmp(p->desc->name, "exit", 4);
-	if (v->o->status & (detached ? STATUS_DETACHED : ends ? STATUS_UNAVAILABLE :
-			    STATUS_UNFINISHED)) {
+	if (v->o->status & (detached ? STATUS_DETACHED : STATUS_UNFINISHED)) {
 		begin_last_line(v, p, ns);
 		if (detached) {
 			buf_adds(&v->line, " <detached ...>");

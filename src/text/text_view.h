@@ -15,8 +15,8 @@
 enum call_status {
 	STATUS_SUCCESSFUL = 1 << 0,
 	STATUS_FAILED = 1 << 1,
-	STATUS_UNFINISHED = 1 << 2,	/* the task died inside */
-	STATUS_UNAVAILABLE = 1 << 3,	/* the kernel has no result for it (exit) */
+	STATUS_UNFINISHED = 1 << 2,	/* the call did not return, as exit never does */
+	STATUS_UNAVAILABLE = 1 << 3,	/* it returned, but its result is unknown */
 	STATUS_DETACHED = 1 << 4,	/* we left the task inside */
 	STATUS_ALL = (1 << 5) - 1,
 };
